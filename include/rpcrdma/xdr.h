@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RPCRDMA_XDR_H
+#define RPCRDMA_XDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * XDR (RFC 4506) in memory, and messages whose large items travel apart.
+ *
+ * A message is a stream of XDR and, beside it, the items that were taken out
+ * of the stream ("reduced", RFC 8166, section 3.4.1): opaque data that a
+ * binding marks. The length word of such an item stays in the stream, its
+ * octets and its roundup padding do not. Nothing here copies an item that a
+ * binding marks: writers record where it lies, readers say where it lies.
+ *
+ * Readers and writers fail once and for all: after a failure readers return
+ * zeroes, writers write nothing, and `failed` stays set. So a codec is
+ * straight code, and its caller looks at `failed` (or rpcrdma_xdr_done())
+ * once, at the end.
+ *
+ * Threads: each object belongs to one thread at a time.
+ */
+
+/* Octets somewhere in memory; not terminated by a zero. */
+struct rpcrdma_bytes {
+	const void *data;
+	uint32_t length;
+};
+
+/* An item that travels apart from the stream. */
+struct rpcrdma_item {
+	const void *data;
+	uint32_t length; /* octets, without roundup padding */
+	uint32_t offset; /* octets of the (reduced) stream in front of it; or RPCRDMA_ITEM_NEXT */
+};
+
+/* The offset of an item that a Write chunk brought: it is the next marked one, wherever that is. */
+#define RPCRDMA_ITEM_NEXT UINT32_MAX
+
+/* A whole message: its stream, and the items taken out of it, in their order. It owns none of them. */
+struct rpcrdma_message {
+	const void *stream;
+	uint32_t length; /* octets of the stream */
+	uint32_t item_count;
+	const struct rpcrdma_item *items;
+};
+
+/* Memory that decoded arrays and lists come from: one block, bounded, given back as a whole. */
+struct rpcrdma_arena {
+	uint8_t *next, *end;
+};
+
+static inline struct rpcrdma_arena
+rpcrdma_arena(void *memory, size_t size)
+{
+	return (struct rpcrdma_arena){ memory, (uint8_t *)memory + size };
+}
+
+struct rpcrdma_xdr_reader {
+	const uint8_t *start, *next, *end;
+	const struct rpcrdma_item *items, *items_end; /* those still to come */
+	struct rpcrdma_arena *arena;                  /* NULL: types that need one fail */
+	bool failed;
+};
+
+struct rpcrdma_xdr_writer {
+	uint8_t *start, *next, *end;
+	struct rpcrdma_item *items;
+	uint32_t item_count, item_max; /* past item_max, marked items are copied into the stream */
+	bool failed;
+};
+
+/* ---- Reading ---- */
+
+/* A reader of a whole message. The message, its stream and its items must outlive what is decoded from them. */
+void rpcrdma_xdr_reader_init(struct rpcrdma_xdr_reader *reader, const struct rpcrdma_message *message,
+	struct rpcrdma_arena *arena);
+
+/* True if nothing failed and the whole stream was read: each decoder's last question. */
+bool rpcrdma_xdr_done(const struct rpcrdma_xdr_reader *reader);
+
+/* Octets of the stream not yet read; 0 after a failure. */
+size_t rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader);
+
+uint32_t rpcrdma_get_u32(struct rpcrdma_xdr_reader *reader);
+uint64_t rpcrdma_get_u64(struct rpcrdma_xdr_reader *reader);
+
+static inline int32_t
+rpcrdma_get_i32(struct rpcrdma_xdr_reader *reader)
+{
+	return (int32_t)rpcrdma_get_u32(reader);
+}
+
+static inline int64_t
+rpcrdma_get_i64(struct rpcrdma_xdr_reader *reader)
+{
+	return (int64_t)rpcrdma_get_u64(reader);
+}
+
+/* RFC 4506, section 4.4: 0 or 1; anything else is a failure. */
+bool rpcrdma_get_bool(struct rpcrdma_xdr_reader *reader);
+
+/* Section 4.6 and 4.7: floating point. */
+float rpcrdma_get_float(struct rpcrdma_xdr_reader *reader);
+double rpcrdma_get_double(struct rpcrdma_xdr_reader *reader);
+
+/* Section 4.9, fixed-length opaque: size octets, copied to data, and their padding, which must be zero. */
+void rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size);
+
+/* Section 4.10 and 4.11, opaque<max> and string<max>: by reference into the stream. */
+struct rpcrdma_bytes rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max);
+
+/* An opaque<max> that a binding marks: by reference to its item, or into the stream where it was not reduced. */
+struct rpcrdma_bytes rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max);
+
+/* Zeroed, aligned memory for count elements of size octets, from the reader's arena; NULL (and failed) if there is
+ * not enough. count is the peer's: callers bound it first by what the stream can hold. */
+void *rpcrdma_get_array(struct rpcrdma_xdr_reader *reader, uint32_t count, size_t size);
+
+/* Reads the count of a counted array, at most max, and at most what the rest of the stream could hold of elements
+ * of at least least octets each (least may be 0 only for elements of no size; then max alone bounds it). */
+uint32_t rpcrdma_get_count(struct rpcrdma_xdr_reader *reader, uint32_t max, uint32_t least);
+
+/* For codecs that find something wrong themselves (a union's discriminant, an enum's value). */
+void rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader);
+
+/* ---- Writing ---- */
+
+/* A writer into size octets of memory; items may be NULL with item_max 0: then everything goes into the stream. */
+void rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
+	struct rpcrdma_item *items, uint32_t item_max);
+
+/* What was written, as a message that refers to the writer's memory. Only if not failed. */
+struct rpcrdma_message rpcrdma_xdr_written(const struct rpcrdma_xdr_writer *writer);
+
+/* Octets written so far to the stream. */
+size_t rpcrdma_xdr_length(const struct rpcrdma_xdr_writer *writer);
+
+void rpcrdma_put_u32(struct rpcrdma_xdr_writer *writer, uint32_t value);
+void rpcrdma_put_u64(struct rpcrdma_xdr_writer *writer, uint64_t value);
+
+static inline void
+rpcrdma_put_i32(struct rpcrdma_xdr_writer *writer, int32_t value)
+{
+	rpcrdma_put_u32(writer, (uint32_t)value);
+}
+
+static inline void
+rpcrdma_put_i64(struct rpcrdma_xdr_writer *writer, int64_t value)
+{
+	rpcrdma_put_u64(writer, (uint64_t)value);
+}
+
+void rpcrdma_put_bool(struct rpcrdma_xdr_writer *writer, bool value);
+void rpcrdma_put_float(struct rpcrdma_xdr_writer *writer, float value);
+void rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value);
+void rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size);
+
+/* Fails where bytes.length is above max: nothing is sent that the schema does not allow. */
+void rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
+
+/* An opaque<max> that a binding marks: its length word, and the item by reference while items are to be had. */
+void rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
+
+void rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer);
+
+/* ---- Programs (RFC 5531, section 12), as `rpcrdma xdr` writes them ---- */
+
+/* A size that the schema does not bound. */
+#define RPCRDMA_XDR_UNBOUNDED UINT32_MAX
+
+struct rpcrdma_procedure {
+	const char *name; /* NULL: there is no procedure of this number */
+	size_t args_size, result_size; /* of the C types; 0 for void */
+	/* Octets of stream at most, marked items not counted (their length words are); or RPCRDMA_XDR_UNBOUNDED. */
+	uint32_t args_max, result_max;
+	/* How many marked items there can be at most in a call and in a reply; or RPCRDMA_XDR_UNBOUNDED. */
+	uint32_t args_items, result_items;
+	/* The codecs, or NULL for void. value points to args_size or result_size octets. */
+	void (*get_args)(struct rpcrdma_xdr_reader *reader, void *value);
+	void (*put_args)(struct rpcrdma_xdr_writer *writer, const void *value);
+	void (*get_result)(struct rpcrdma_xdr_reader *reader, void *value);
+	void (*put_result)(struct rpcrdma_xdr_writer *writer, const void *value);
+};
+
+struct rpcrdma_program {
+	const char *name; /* of the version, as in the schema: "NFS_V3" */
+	uint32_t prog, vers;
+	uint32_t procedure_count;                   /* the highest procedure number plus one */
+	const struct rpcrdma_procedure *procedures; /* by number */
+};
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_CHECKED_H
+#define RR_BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* *sum = a + b; false where that does not fit, and *sum is then not to be used. */
+static inline bool
+rr_add_u32(uint32_t a, uint32_t b, uint32_t *sum)
+{
+	return !__builtin_add_overflow(a, b, sum);
+}
+
+static inline bool
+rr_add_u64(uint64_t a, uint64_t b, uint64_t *sum)
+{
+	return !__builtin_add_overflow(a, b, sum);
+}
+
+/* How many octets of XDR roundup follow an item of length octets (RFC 4506, section 3). */
+static inline uint32_t
+rr_pad(uint32_t length)
+{
+	return -length & 3;
+}
+
+static inline size_t
+rr_min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_ENV_H
+#define RR_BASE_ENV_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What a part of the library takes from outside: memory, time, random octets
+ * and a place for its log. Tests pass their own: memory that fails on demand,
+ * a clock that stands still, numbers that repeat.
+ */
+
+enum rr_log_level { RR_LOG_ERROR, RR_LOG_WARNING, RR_LOG_INFO, RR_LOG_DEBUG };
+
+struct rr_env {
+	/* As realloc(3): size 0 frees and returns NULL. */
+	void *(*realloc)(void *ctx, void *old, size_t size);
+	/* Monotonic time, in nanoseconds. */
+	uint64_t (*now)(void *ctx);
+	/* Fills size octets that nobody can predict. */
+	void (*random)(void *ctx, void *data, size_t size);
+	/* One line, without line feed. NULL: no log. */
+	void (*log)(void *ctx, enum rr_log_level level, const char *line);
+	void *ctx;
+	enum rr_log_level log_level; /* the most verbose level that is wanted */
+};
+
+/* The real thing: malloc(3), CLOCK_MONOTONIC, getrandom(2), standard error; level RR_LOG_WARNING. */
+extern const struct rr_env rr_env_system;
+
+/* Zeroed memory, or NULL. */
+void *rr_alloc(const struct rr_env *env, size_t size);
+
+/* An array of count elements of size octets, zeroed; NULL also where the product overflows. */
+void *rr_alloc_array(const struct rr_env *env, size_t count, size_t size);
+
+/* Frees; memory may be NULL. */
+void rr_free(const struct rr_env *env, void *memory);
+
+/* A copy of text, or NULL. */
+char *rr_strdup(const struct rr_env *env, const char *text);
+
+static inline uint64_t
+rr_now(const struct rr_env *env)
+{
+	return env->now(env->ctx);
+}
+
+uint32_t rr_random_u32(const struct rr_env *env);
+uint64_t rr_random_u64(const struct rr_env *env);
+
+void rr_log(const struct rr_env *env, enum rr_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define RR_SECOND      UINT64_C(1000000000)
+#define RR_MILLISECOND UINT64_C(1000000)
+
+#endif

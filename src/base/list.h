@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_LIST_H
+#define RR_BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A circular list whose links live in the elements. A list head is a link,
+ * too; an element that is in no list points to itself.
+ */
+struct rr_list {
+	struct rr_list *next, *prev;
+};
+
+#define rr_container(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+
+static inline void
+rr_list_init(struct rr_list *list)
+{
+	list->next = list->prev = list;
+}
+
+static inline bool
+rr_list_empty(const struct rr_list *list)
+{
+	return list->next == list;
+}
+
+/* Puts link at the end of list. */
+static inline void
+rr_list_append(struct rr_list *list, struct rr_list *link)
+{
+	link->prev = list->prev;
+	link->next = list;
+	list->prev->next = link;
+	list->prev = link;
+}
+
+/* Takes link out of the list it is in, if any. */
+static inline void
+rr_list_remove(struct rr_list *link)
+{
+	link->prev->next = link->next;
+	link->next->prev = link->prev;
+	rr_list_init(link);
+}
+
+/* Takes the first link out of list; NULL where it is empty. */
+static inline struct rr_list *
+rr_list_pop(struct rr_list *list)
+{
+	struct rr_list *first = list->next;
+
+	if (first == list)
+		return NULL;
+	rr_list_remove(first);
+	return first;
+}
+
+/* Walks the list; the current link may be removed (and freed) meanwhile, no other. */
+#define rr_list_for_each(link, list)                                                                         \
+	for (struct rr_list *link = (list)->next, *rr_next_ = link->next; link != (list);                    \
+		link = rr_next_, rr_next_ = link->next)
+
+#endif

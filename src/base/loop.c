@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/loop.h"
+
+#include <errno.h>
+#include <rpcrdma/error.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum { BATCH = 64, TASK_ROUNDS = 100 };
+
+struct rr_loop {
+	const struct rr_env *env;
+	int epoll;
+	struct rr_list timers; /* the earliest first */
+	struct rr_list tasks;
+	struct epoll_event ready[BATCH]; /* of the turn in progress; unwatch clears its entries */
+	int nready;
+};
+
+struct rr_loop *
+rr_loop_new(const struct rr_env *env)
+{
+	struct rr_loop *loop = rr_alloc(env, sizeof(*loop));
+
+	if (!loop)
+		return NULL;
+	loop->env = env;
+	rr_list_init(&loop->timers);
+	rr_list_init(&loop->tasks);
+	loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (loop->epoll >= 0)
+		return loop;
+	rr_free(env, loop);
+	return NULL;
+}
+
+void
+rr_loop_free(struct rr_loop *loop)
+{
+	if (!loop)
+		return;
+	close(loop->epoll);
+	rr_free(loop->env, loop);
+}
+
+const struct rr_env *
+rr_loop_env(const struct rr_loop *loop)
+{
+	return loop->env;
+}
+
+static int
+control(struct rr_loop *loop, int operation, struct rr_watch *watch)
+{
+	struct epoll_event event = { .data.ptr = watch };
+
+	if (watch->wanted & RR_READABLE)
+		event.events |= EPOLLIN;
+	if (watch->wanted & RR_WRITABLE)
+		event.events |= EPOLLOUT;
+	return epoll_ctl(loop->epoll, operation, watch->fd, &event);
+}
+
+int
+rr_loop_watch(struct rr_loop *loop, struct rr_watch *watch, int fd, unsigned wanted)
+{
+	watch->fd = fd;
+	watch->wanted = wanted;
+	return control(loop, EPOLL_CTL_ADD, watch) < 0 ? -RPCRDMA_ERR_SYSTEM : 0;
+}
+
+void
+rr_loop_want(struct rr_loop *loop, struct rr_watch *watch, unsigned wanted)
+{
+	if (watch->wanted == wanted)
+		return;
+	watch->wanted = wanted;
+	control(loop, EPOLL_CTL_MOD, watch);
+}
+
+void
+rr_loop_unwatch(struct rr_loop *loop, struct rr_watch *watch)
+{
+	control(loop, EPOLL_CTL_DEL, watch);
+	for (int i = 0; i < loop->nready; i++)
+		if (loop->ready[i].data.ptr == watch)
+			loop->ready[i].data.ptr = NULL;
+}
+
+void
+rr_timer_init(struct rr_timer *timer, void (*expired)(struct rr_timer *timer))
+{
+	timer->expired = expired;
+	rr_list_init(&timer->link);
+}
+
+void
+rr_loop_arm(struct rr_loop *loop, struct rr_timer *timer, uint64_t delay)
+{
+	struct rr_list *before = loop->timers.prev;
+
+	rr_list_remove(&timer->link);
+	timer->at = rr_now(loop->env) + delay;
+	before = loop->timers.prev;
+	while (before != &loop->timers && rr_container(before, struct rr_timer, link)->at > timer->at)
+		before = before->prev;
+	rr_list_append(before->next, &timer->link);
+}
+
+void
+rr_loop_disarm(struct rr_loop *loop, struct rr_timer *timer)
+{
+	(void)loop;
+	rr_list_remove(&timer->link);
+}
+
+void
+rr_task_init(struct rr_task *task, void (*run)(struct rr_task *task))
+{
+	task->run = run;
+	rr_list_init(&task->link);
+}
+
+void
+rr_loop_defer(struct rr_loop *loop, struct rr_task *task)
+{
+	if (rr_list_empty(&task->link))
+		rr_list_append(&loop->tasks, &task->link);
+}
+
+void
+rr_task_cancel(struct rr_task *task)
+{
+	rr_list_remove(&task->link);
+}
+
+int64_t
+rr_loop_due(const struct rr_loop *loop)
+{
+	uint64_t now, at;
+
+	if (!rr_list_empty(&loop->tasks))
+		return 0;
+	if (rr_list_empty(&loop->timers))
+		return -1;
+	now = rr_now(loop->env);
+	at = rr_container(loop->timers.next, struct rr_timer, link)->at;
+	return at > now ? (int64_t)(at - now) : 0;
+}
+
+int
+rr_loop_fd(const struct rr_loop *loop)
+{
+	return loop->epoll;
+}
+
+/* The next timer or the caller's limit, whichever is sooner, in milliseconds, rounded up so as not to spin. */
+static int
+wait_limit(const struct rr_loop *loop, int64_t timeout)
+{
+	int64_t due = rr_loop_due(loop);
+
+	if (due < 0 || (timeout >= 0 && timeout < due))
+		due = timeout;
+	if (due < 0)
+		return -1;
+	due = due / (int64_t)RR_MILLISECOND + (due % (int64_t)RR_MILLISECOND ? 1 : 0);
+	return due > INT32_MAX ? INT32_MAX : (int)due;
+}
+
+static void
+handle_ready(struct rr_loop *loop)
+{
+	for (int i = 0; i < loop->nready; i++) {
+		struct rr_watch *watch = loop->ready[i].data.ptr;
+		uint32_t events = loop->ready[i].events;
+		unsigned what = 0;
+
+		if (!watch)
+			continue;
+		if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+			what |= RR_READABLE;
+		if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+			what |= RR_WRITABLE;
+		watch->ready(watch, what);
+	}
+	loop->nready = 0;
+}
+
+static bool
+run_timers(struct rr_loop *loop)
+{
+	uint64_t now;
+	bool ran = false;
+
+	if (rr_list_empty(&loop->timers))
+		return false;
+	now = rr_now(loop->env);
+	while (!rr_list_empty(&loop->timers)) {
+		struct rr_timer *timer = rr_container(loop->timers.next, struct rr_timer, link);
+
+		if (timer->at > now)
+			break;
+		rr_list_remove(&timer->link);
+		timer->expired(timer);
+		ran = true;
+	}
+	return ran;
+}
+
+/* Each round runs what was queued when it began, so that tasks that queue each other cannot starve the rest. */
+static bool
+run_tasks(struct rr_loop *loop)
+{
+	bool ran = false;
+
+	for (int round = 0; round < TASK_ROUNDS && !rr_list_empty(&loop->tasks); round++) {
+		struct rr_list mark;
+
+		rr_list_append(&loop->tasks, &mark);
+		while (loop->tasks.next != &mark) {
+			struct rr_list *link = rr_list_pop(&loop->tasks);
+
+			rr_container(link, struct rr_task, link)->run(rr_container(link, struct rr_task, link));
+		}
+		rr_list_remove(&mark);
+		ran = true;
+	}
+	return ran;
+}
+
+int
+rr_loop_turn(struct rr_loop *loop, int64_t timeout)
+{
+	bool ran;
+	int n = epoll_wait(loop->epoll, loop->ready, BATCH, wait_limit(loop, timeout));
+
+	if (n < 0 && errno != EINTR)
+		return -RPCRDMA_ERR_SYSTEM;
+	loop->nready = n > 0 ? n : 0;
+	ran = n > 0;
+	handle_ready(loop);
+	ran |= run_timers(loop);
+	ran |= run_tasks(loop);
+	return ran;
+}

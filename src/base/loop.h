@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_LOOP_H
+#define RR_BASE_LOOP_H
+
+#include "base/env.h"
+#include "base/list.h"
+
+/*
+ * The event loop of one thread: file descriptors, timers, and tasks that run
+ * at the end of the turn. Everything of one engine runs inside rr_loop_turn(),
+ * in the thread that calls it; nothing here locks.
+ *
+ * Who owns what: the caller owns each watch, timer and task (they are members
+ * of its own structures) and takes them out before it frees them. A callback
+ * may add and remove any of them, its own too.
+ */
+struct rr_loop;
+
+enum { RR_READABLE = 1, RR_WRITABLE = 2 };
+
+struct rr_watch {
+	void (*ready)(struct rr_watch *watch, unsigned events); /* RR_READABLE, RR_WRITABLE; errors and hang-ups set both */
+	int fd;
+	unsigned wanted; /* what the loop now waits for; private */
+};
+
+struct rr_timer {
+	void (*expired)(struct rr_timer *timer);
+	uint64_t at;         /* private, as all below */
+	struct rr_list link;
+};
+
+struct rr_task {
+	void (*run)(struct rr_task *task);
+	struct rr_list link; /* private */
+};
+
+/* NULL: no memory, or no epoll descriptor to be had (errno says why). */
+struct rr_loop *rr_loop_new(const struct rr_env *env);
+
+/* Nothing may be watched, armed or queued any more. loop may be NULL. */
+void rr_loop_free(struct rr_loop *loop);
+
+const struct rr_env *rr_loop_env(const struct rr_loop *loop);
+
+/* Watches fd for wanted (may be 0: errors only); ready must be set. -RPCRDMA_ERR_SYSTEM. */
+int rr_loop_watch(struct rr_loop *loop, struct rr_watch *watch, int fd, unsigned wanted);
+
+/* Changes what a watch waits for; no system call where nothing changes. */
+void rr_loop_want(struct rr_loop *loop, struct rr_watch *watch, unsigned wanted);
+
+/* Ends the watch; its callback does not come again, not even in this turn. The descriptor stays open. */
+void rr_loop_unwatch(struct rr_loop *loop, struct rr_watch *watch);
+
+/* A timer must be initialised once before use. */
+void rr_timer_init(struct rr_timer *timer, void (*expired)(struct rr_timer *timer));
+
+/* Arms (or re-arms) timer to expire delay nanoseconds from now. */
+void rr_loop_arm(struct rr_loop *loop, struct rr_timer *timer, uint64_t delay);
+
+/* No effect where it is not armed. */
+void rr_loop_disarm(struct rr_loop *loop, struct rr_timer *timer);
+
+static inline bool
+rr_timer_armed(const struct rr_timer *timer)
+{
+	return !rr_list_empty(&timer->link);
+}
+
+/* A task must be initialised once before use. */
+void rr_task_init(struct rr_task *task, void (*run)(struct rr_task *task));
+
+/*
+ * Runs task at the end of this turn (of the next one, if none is running): once, however often it was asked
+ * for. Tasks queued by tasks run in the same turn, bounded to one hundred rounds.
+ */
+void rr_loop_defer(struct rr_loop *loop, struct rr_task *task);
+
+void rr_task_cancel(struct rr_task *task);
+
+/*
+ * One turn: waits for at most timeout nanoseconds (negative: until something happens; 0: not at all), and not
+ * longer than to the next timer; then handles what is ready, timers that expired, and deferred tasks.
+ * Returns 1 where anything ran, 0 where nothing did, -RPCRDMA_ERR_SYSTEM. A signal ends the wait.
+ */
+int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
+
+/* A descriptor that is readable when a turn has something to do, except for timers. */
+int rr_loop_fd(const struct rr_loop *loop);
+
+/* Nanoseconds until the next turn is due: 0 now, negative for "when the descriptor is readable". */
+int64_t rr_loop_due(const struct rr_loop *loop);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_MAP_H
+#define RR_BASE_MAP_H
+
+#include "base/env.h"
+
+/*
+ * A hash map from 64-bit keys to elements that carry their own link, so that
+ * adding and removing never allocates. Keys need not be unique: find returns
+ * one of them.
+ */
+struct rr_map_link {
+	struct rr_map_link *next;
+	uint64_t key;
+};
+
+struct rr_map {
+	struct rr_map_link **buckets;
+	uint32_t mask, count;
+	uint64_t seed; /* peers choose keys: they must not be able to choose buckets */
+};
+
+/* buckets: rounded up to a power of two. -RPCRDMA_ERR_NOMEM. */
+int rr_map_init(struct rr_map *map, const struct rr_env *env, uint32_t buckets);
+
+/* Frees the buckets, not the elements. Also after a failed or no rr_map_init() of zeroed memory. */
+void rr_map_free(struct rr_map *map, const struct rr_env *env);
+
+void rr_map_add(struct rr_map *map, struct rr_map_link *link, uint64_t key);
+
+/* NULL where there is none. */
+struct rr_map_link *rr_map_find(const struct rr_map *map, uint64_t key);
+
+/* link must be in map. */
+void rr_map_remove(struct rr_map *map, struct rr_map_link *link);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_TEXT_H
+#define RR_BASE_TEXT_H
+
+/*
+ * The text that goes with an error: what failed, on which peer, what to do.
+ * It lives on the handle whose operation failed.
+ */
+struct rr_text {
+	char text[256];
+};
+
+/* Sets the text and returns error, so that `return rr_fail(&h->text, -RPCRDMA_ERR_X, "...")` reads well. */
+int rr_fail(struct rr_text *text, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_WIRE_RPC_H
+#define RR_WIRE_RPC_H
+
+#include <rpcrdma/xdr.h>
+
+/* ONC RPC version 2 message headers (RFC 5531, section 9). */
+
+enum { RR_RPC_VERSION = 2 };
+enum rr_msg_type { RR_CALL = 0, RR_REPLY = 1 };
+enum rr_reply_stat { RR_MSG_ACCEPTED = 0, RR_MSG_DENIED = 1 };
+enum rr_accept_stat {
+	RR_SUCCESS = 0,
+	RR_PROG_UNAVAIL = 1,
+	RR_PROG_MISMATCH = 2,
+	RR_PROC_UNAVAIL = 3,
+	RR_GARBAGE_ARGS = 4,
+	RR_SYSTEM_ERR = 5
+};
+enum rr_reject_stat { RR_RPC_MISMATCH = 0, RR_AUTH_ERROR = 1 };
+enum rr_auth_stat {
+	RR_AUTH_OK = 0,
+	RR_AUTH_BADCRED = 1,
+	RR_AUTH_REJECTEDCRED = 2,
+	RR_AUTH_BADVERF = 3,
+	RR_AUTH_REJECTEDVERF = 4,
+	RR_AUTH_TOOWEAK = 5
+};
+enum rr_auth_flavor { RR_AUTH_NONE = 0, RR_AUTH_SYS = 1, RR_RPCSEC_GSS = 6 };
+
+enum {
+	RR_AUTH_BODY_MAX = 400, /* RFC 5531, section 8.2 */
+	RR_AUTH_SYS_GIDS = 16,  /* RFC 5531, appendix A */
+	RR_AUTH_SYS_NAME = 255,
+	RR_RPC_CALL_HEADER_MAX = 24 + 2 * (8 + RR_AUTH_BODY_MAX), /* octets, with the largest credentials */
+	RR_RPC_REPLY_HEADER_MAX = 16 + 8 + RR_AUTH_BODY_MAX       /* octets of an accepted reply before its results */
+};
+
+struct rr_opaque_auth {
+	uint32_t flavor;
+	struct rpcrdma_bytes body;
+};
+
+struct rr_call_header {
+	uint32_t xid, rpcvers, prog, vers, proc;
+	struct rr_opaque_auth cred, verf;
+};
+
+struct rr_reply_header {
+	uint32_t xid;
+	enum rr_reply_stat reply_stat;
+	struct rr_opaque_auth verf;          /* accepted */
+	enum rr_accept_stat accept_stat;     /* accepted */
+	enum rr_reject_stat reject_stat;     /* denied */
+	enum rr_auth_stat auth_stat;         /* denied with RR_AUTH_ERROR */
+	uint32_t low, high;                  /* PROG_MISMATCH, RPC_MISMATCH */
+};
+
+struct rr_auth_sys {
+	uint32_t stamp, uid, gid, gid_count;
+	uint32_t gids[RR_AUTH_SYS_GIDS];
+	struct rpcrdma_bytes machine;
+};
+
+/* Reads a call header and leaves the reader at the arguments. A message of type REPLY, or a rpcvers that is not 2,
+ * is not a failure of the reader: false is returned, with xid (and rpcvers) set. */
+bool rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call);
+void rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call);
+
+/* Reads a reply header and leaves the reader at the results. False where it is not one. */
+bool rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply);
+void rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply);
+
+/* The body of an AUTH_SYS credential. False where it does not decode, exactly and within its bounds. */
+bool rr_auth_sys_get(struct rpcrdma_bytes body, struct rr_auth_sys *sys);
+void rr_auth_sys_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *sys);
+
+/* The XID and the direction of a message, for those who must know no more. False where it is shorter than 8. */
+bool rr_rpc_peek(const void *data, size_t size, uint32_t *xid, uint32_t *msg_type);
+
+/* ---- Record marking over TCP (RFC 5531, section 11) ---- */
+
+enum { RR_RECORD_MARK_SIZE = 4 };
+#define RR_RECORD_LAST UINT32_C(0x80000000)
+
+static inline uint32_t
+rr_record_mark(uint32_t length, bool last)
+{
+	return length | (last ? RR_RECORD_LAST : 0);
+}
+
+#endif

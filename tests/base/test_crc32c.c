@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include "base/crc32c.h"
+
+#include <string.h>
+
+static void
+check_value_of_the_nine_digits(void **state)
+{
+	(void)state;
+	assert_int_equal(rr_crc32c(0, "123456789", 9), 0xe3069283);
+}
+
+/* RFC 3720, appendix B.4: 32 octets of zero give aa 36 91 8a, little-endian. */
+static void
+zeroes_as_in_rfc_3720(void **state)
+{
+	uint8_t zeroes[32] = { 0 };
+
+	(void)state;
+	assert_int_equal(rr_crc32c(0, zeroes, sizeof(zeroes)), 0x8a9136aa);
+}
+
+static void
+pieces_give_the_same_as_the_whole(void **state)
+{
+	uint8_t data[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7);
+	for (size_t cut = 0; cut <= sizeof(data); cut++)
+		assert_int_equal(rr_crc32c(rr_crc32c(0, data, cut), data + cut, sizeof(data) - cut),
+			rr_crc32c(0, data, sizeof(data)));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(check_value_of_the_nine_digits),
+		cmocka_unit_test(zeroes_as_in_rfc_3720),
+		cmocka_unit_test(pieces_give_the_same_as_the_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include "base/loop.h"
+
+#include <unistd.h>
+
+/* A clock that tests set. */
+static uint64_t the_time;
+
+static uint64_t
+now(void *ctx)
+{
+	(void)ctx;
+	return the_time;
+}
+
+static struct rr_env env;
+static struct rr_loop *loop;
+static int order[8], ran;
+static struct rr_timer timers[3];
+static struct rr_task tasks[2];
+
+static int
+setup(void **state)
+{
+	(void)state;
+	env = rr_env_system;
+	env.now = now;
+	the_time = 1000;
+	ran = 0;
+	loop = rr_loop_new(&env);
+	return loop ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rr_loop_free(loop);
+	return 0;
+}
+
+static void
+timer_expired(struct rr_timer *timer)
+{
+	order[ran++] = (int)(timer - timers);
+}
+
+static void
+timers_expire_in_the_order_of_their_times(void **state)
+{
+	static const uint64_t delays[] = { 30, 10, 20 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		rr_timer_init(&timers[i], timer_expired);
+		rr_loop_arm(loop, &timers[i], delays[i]);
+	}
+	assert_int_equal(rr_loop_due(loop), 10);
+	assert_int_equal(rr_loop_turn(loop, 0), 0);
+	the_time += 25;
+	assert_int_equal(rr_loop_turn(loop, 0), 1);
+	assert_int_equal(ran, 2);
+	assert_int_equal(order[0], 1);
+	assert_int_equal(order[1], 2);
+	rr_loop_disarm(loop, &timers[0]);
+	assert_int_equal(rr_loop_due(loop), -1);
+}
+
+static void
+run_task(struct rr_task *task)
+{
+	order[ran++] = (int)(task - tasks);
+	if (task == &tasks[0])
+		rr_loop_defer(loop, &tasks[1]);
+}
+
+static void
+a_task_queued_by_a_task_runs_in_the_same_turn(void **state)
+{
+	(void)state;
+	rr_task_init(&tasks[0], run_task);
+	rr_task_init(&tasks[1], run_task);
+	rr_loop_defer(loop, &tasks[0]);
+	rr_loop_defer(loop, &tasks[0]);
+	assert_int_equal(rr_loop_due(loop), 0);
+	assert_int_equal(rr_loop_turn(loop, 0), 1);
+	assert_int_equal(ran, 2);
+	assert_int_equal(order[1], 1);
+	assert_int_equal(rr_loop_turn(loop, 0), 0);
+}
+
+static struct rr_watch first, second;
+
+static void
+unwatch_the_other(struct rr_watch *watch, unsigned events)
+{
+	assert_true(events & RR_READABLE);
+	ran++;
+	rr_loop_unwatch(loop, watch == &first ? &second : &first);
+}
+
+static void
+an_unwatched_descriptor_is_not_reported_in_the_same_turn(void **state)
+{
+	int a[2], b[2];
+
+	(void)state;
+	assert_int_equal(pipe(a) | pipe(b), 0);
+	first.ready = second.ready = unwatch_the_other;
+	assert_int_equal(rr_loop_watch(loop, &first, a[0], RR_READABLE), 0);
+	assert_int_equal(rr_loop_watch(loop, &second, b[0], RR_READABLE), 0);
+	assert_int_equal(write(a[1], "x", 1) + write(b[1], "x", 1), 2);
+	assert_int_equal(rr_loop_turn(loop, 0), 1);
+	assert_int_equal(ran, 1);
+	close(a[0]);
+	close(a[1]);
+	close(b[0]);
+	close(b[1]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(timers_expire_in_the_order_of_their_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_task_queued_by_a_task_runs_in_the_same_turn, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_unwatched_descriptor_is_not_reported_in_the_same_turn, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
