@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_RPC_CLIENT_H
+#define RR_RPC_CLIENT_H
+
+#include "transport/carrier.h"
+#include "wire/rpc.h"
+
+/*
+ * An RPC client: one peer, one connection at a time, many calls outstanding.
+ * A connection that was up once and is lost is made again, with backoff, and
+ * the calls outstanding are sent again with the same XIDs (RFC 8166,
+ * section 4.5.5: "RPC recovery can handle complete loss and
+ * re-establishment of a transport connection").
+ */
+
+enum rr_client_transport { RR_CLIENT_RDMA, RR_CLIENT_TCP };
+
+struct rr_client_config {
+	enum rr_client_transport transport;
+	struct sockaddr_storage address;
+	socklen_t address_size;
+	struct rr_auth_sys cred; /* sent as AUTH_SYS; machine's memory is copied */
+	bool auth_none;          /* send AUTH_NONE instead */
+	uint64_t retry;          /* ns for which a lost connection is tried again before its calls fail; 0: not at all */
+};
+
+struct rr_client;
+
+/* One call. The caller owns it until done(), or until rr_client_cancel() returns. */
+struct rr_call {
+	/* Set by the caller. */
+	const struct rpcrdma_program *program;
+	uint32_t proc;
+	const void *args;    /* of the procedure's C type; what it points to stays until done() */
+	void *result;        /* of the procedure's C type: filled in before done(0) */
+	uint32_t reply_max;  /* octets of results, marked ones not counted; 0: what the schema says */
+	uint32_t sink_count;
+	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* marked results are placed there if they come by RDMA Write */
+	struct rpcrdma_arena arena; /* for lists and arrays of the result */
+	/* Where keep.data is set, the reply's stream is copied there first, and the result stays valid as long as keep
+	 * and sinks do. Else it is valid until done() returns. -RPCRDMA_ERR_LIMIT if it does not fit. */
+	void *keep;
+	uint32_t keep_size;
+	uint64_t timeout;    /* ns; 0: none */
+	void (*done)(struct rr_call *call, int error);
+	void *ctx;
+
+	/* Set before done(): as in struct rr_transaction. */
+	uint32_t placed, pulled;
+
+	/* The client's. */
+	struct rr_transaction transaction;
+	struct rr_client *client;
+	struct rr_timer timer;
+	struct rr_list link;
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
+	void *buffer;
+};
+
+/* Begins to connect. The outcome of the first attempt decides: if it fails, every call fails with that error. */
+int rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **client,
+	struct rr_text *text);
+
+/* Cancels what is outstanding, closes, frees. client may be NULL. */
+void rr_client_free(struct rr_client *client);
+
+/* Starts call; done() always follows, from the loop. */
+void rr_client_call(struct rr_client *client, struct rr_call *call);
+
+/* Ends it without done(). */
+void rr_client_cancel(struct rr_client *client, struct rr_call *call);
+
+/* Starts call and runs the engine's loop until it is done: returns its error. done and ctx are set by this function;
+ * keep should be set where the result refers to memory. interrupted: NULL, or asked after each turn, true ends the
+ * call with -RPCRDMA_ERR_CANCELLED. */
+int rr_client_call_and_wait(struct rr_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
+
+/* Runs the loop until the first connection is up or failed. */
+int rr_client_wait_connected(struct rr_client *client, bool (*interrupted)(void *ctx), void *ctx);
+
+/* Why the last failing call or connection failed, with the peer's address and what to do. */
+const char *rr_client_error(const struct rr_client *client);
+
+/* Of the current connection; counters are summed over all connections. */
+void rr_client_negotiated(const struct rr_client *client, struct rr_negotiated *negotiated);
+void rr_client_counters(const struct rr_client *client, struct rr_counters *counters);
+
+/* How many times the connection was made again. */
+uint32_t rr_client_reconnects(const struct rr_client *client);
+
+#endif

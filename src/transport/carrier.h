@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TRANSPORT_CARRIER_H
+#define RR_TRANSPORT_CARRIER_H
+
+#include <rpcrdma/error.h>
+#include <rpcrdma/xdr.h>
+
+#include "base/list.h"
+#include "base/text.h"
+#include "transport/engine.h"
+
+/*
+ * A carrier is one connection that carries RPC messages: RPC-over-RDMA
+ * (transport/rdma.h) or TCP with record marking (rpc/tcp.h). Requester and
+ * responder sit on the same interface; a connection may be both.
+ *
+ * All callbacks come from rr_loop_turn() only, never from inside a function
+ * of this interface.
+ */
+
+struct rr_carrier;
+
+/* Memory of the caller in which a marked result may be placed. */
+struct rr_sink {
+	void *data;
+	uint32_t length;
+};
+
+enum { RR_TRANSACTION_SINKS = 4, RR_MESSAGE_ITEMS = 4 };
+
+/*
+ * The requester's side of one RPC transaction. The caller owns it, and all that it points to, and leaves all of it
+ * alone from rr_carrier_call() until done(), or until rr_carrier_cancel() returns.
+ */
+struct rr_transaction {
+	/* Set by the caller. */
+	uint32_t xid; /* as in the message's first word */
+	struct rpcrdma_message call;
+	uint32_t reply_max; /* octets that the stream of the reply can have, marked results not counted (their length
+			       words are); a Reply chunk is offered where that does not fit inline */
+	uint32_t sink_count;
+	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* for the marked results, in order: the most that each can have */
+	void (*done)(struct rr_transaction *transaction, int error);
+	void *ctx;
+
+	/*
+	 * Set before done(), valid until done() returns: the reply. Results that were placed in sinks are its items,
+	 * with offset RPCRDMA_ITEM_NEXT, and their data points into the sinks.
+	 */
+	struct rpcrdma_message reply;
+	struct rpcrdma_item reply_items[RR_TRANSACTION_SINKS];
+	uint32_t placed; /* octets of results that the peer's RDMA Writes brought: sinks and Reply chunk */
+	uint32_t pulled; /* octets of the call that the peer fetched by RDMA Read */
+
+	/* The carrier's. */
+	struct rr_list link;
+	void *slot;
+};
+
+/*
+ * The responder's side: a call that arrived whole, its Read chunks pulled. It is the receiver's until
+ * rr_exchange_reply() or rr_exchange_drop(), one of which must be called exactly once, also after the carrier closed.
+ */
+struct rr_exchange {
+	struct rr_carrier *carrier; /* NULL once that closed: the reply goes nowhere */
+	uint32_t xid;
+	struct rpcrdma_message call; /* its items have their offsets */
+	/*
+	 * Room for the reply: the largest marked result that can be conveyed (where a Write chunk waits for it: its
+	 * length), and the octets of stream that can be conveyed besides. A reply beyond either is answered by ERR_CHUNK.
+	 */
+	uint32_t item_room, stream_room;
+	/* For the layer above. */
+	void *ctx;
+};
+
+/* How a connection came out, for people and for ping. */
+struct rr_negotiated {
+	const char *fabric;        /* "iwarp", "verbs", "loop", or "tcp" */
+	uint32_t version;          /* RPC-over-RDMA version; 0 on TCP */
+	bool private_data;         /* the peer sent an RFC 8797 message */
+	uint32_t peer_send, peer_receive;
+	uint32_t inline_call, inline_reply; /* inline thresholds in force, requester to responder and back */
+	uint32_t credits_asked, credits_granted;
+	bool remote_invalidation;
+};
+
+/* What a connection did so far. Octets are of RPC messages. */
+struct rr_counters {
+	uint64_t calls, replies;
+	uint64_t inline_messages, long_calls, long_replies; /* long: position-zero Read chunk, Reply chunk */
+	uint64_t read_chunks, write_chunks;                 /* used, not merely offered */
+	uint64_t octets_inline, octets_rdma_read, octets_rdma_write;
+	uint64_t registrations, invalidations, remote_invalidations;
+	uint64_t errors_sent, errors_received, discarded;
+};
+
+/* What the owner of a carrier hears. Any may be NULL. */
+struct rr_carrier_events {
+	void (*connected)(void *ctx);
+	/* The last callback. Before it, every transaction got its done(-RPCRDMA_ERR_DISCONNECTED). The owner still calls
+	 * rr_carrier_close(). text: what happened, with the peer's address. */
+	void (*closed)(void *ctx, int error, const char *text);
+	void (*call)(void *ctx, struct rr_exchange *exchange);
+};
+
+struct rr_carrier_ops {
+	void (*call)(struct rr_carrier *carrier, struct rr_transaction *transaction);
+	void (*cancel)(struct rr_carrier *carrier, struct rr_transaction *transaction);
+	void (*reply)(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg);
+	void (*drop)(struct rr_exchange *exchange);
+	void (*negotiated)(const struct rr_carrier *carrier, struct rr_negotiated *negotiated);
+	void (*shutdown)(struct rr_carrier *carrier);
+	void (*close)(struct rr_carrier *carrier);
+};
+
+/* The head of each kind of carrier. */
+struct rr_carrier {
+	const struct rr_carrier_ops *ops;
+	struct rr_engine *engine;
+	const struct rr_carrier_events *events;
+	void *ctx;
+	struct rr_counters counters;
+	char peer[RR_ADDRESS_TEXT];
+};
+
+/* Sets who hears of an accepted carrier: called inside the acceptor's handler, or later before the next turn. */
+static inline void
+rr_carrier_listen(struct rr_carrier *carrier, const struct rr_carrier_events *events, void *ctx)
+{
+	carrier->events = events;
+	carrier->ctx = ctx;
+}
+
+/* Starts a transaction, or queues it until there is a credit. Its outcome comes by done(), always. May be called before
+ * the carrier is connected. */
+static inline void
+rr_carrier_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	carrier->ops->call(carrier, transaction);
+}
+
+/* Ends a transaction without done(): its memory is the caller's again, no peer can reach it. */
+static inline void
+rr_carrier_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	carrier->ops->cancel(carrier, transaction);
+}
+
+static inline void
+rr_carrier_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiated)
+{
+	carrier->ops->negotiated(carrier, negotiated);
+}
+
+/* Ends the connection in good order: no new calls are taken from the peer, exchanges are answered, then it closes and
+ * closed() comes. */
+static inline void
+rr_carrier_shutdown(struct rr_carrier *carrier)
+{
+	carrier->ops->shutdown(carrier);
+}
+
+/* Ends the connection at once if it has not ended, and frees the carrier. No callback comes any more, except the
+ * sent() of replies under way; transactions are forgotten as if cancelled. Also allowed inside callbacks. */
+static inline void
+rr_carrier_close(struct rr_carrier *carrier)
+{
+	carrier->ops->close(carrier);
+}
+
+/*
+ * Answers an exchange, which is gone after this. The reply's memory must stay until sent(arg) (may be NULL only if it
+ * lives as long as the engine), which always comes, from the loop. reply's items are marked results, in order.
+ */
+void rr_exchange_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg),
+	void *arg);
+
+/* Ends an exchange without an answer. */
+void rr_exchange_drop(struct rr_exchange *exchange);
+
+/* Connections arriving at a local address. */
+struct rr_acceptor;
+
+/* A new connection, accepted; the handler sets its events with rr_carrier_listen() and owns it. */
+typedef void rr_acceptor_handler(void *ctx, struct rr_carrier *carrier);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TRANSPORT_ENGINE_H
+#define RR_TRANSPORT_ENGINE_H
+
+#include "base/loop.h"
+#include "base/pool.h"
+#include "fabric/fabric.h"
+
+/*
+ * An engine: the event loop of one thread with its fabric and its memory.
+ * Connections of one engine share nothing with those of another; a server
+ * that wants several cores runs several engines.
+ */
+struct rr_engine_config {
+	uint32_t inline_send, inline_receive; /* own sizes, RFC 8797: 1024 to 262144, multiples of 1024 */
+	uint32_t credits;         /* to ask for, as a requester, and to grant, as a responder */
+	uint32_t message_max;     /* octets of one RPC message with its items, either direction */
+	uint32_t segment_max;     /* segments in all chunks of one header */
+	size_t memory_max;        /* octets of payload memory */
+	bool remote_invalidation; /* advertise R */
+	bool crc;                 /* iWARP: ask for CRC32c */
+	bool reuse_port;          /* several engines listen at one address */
+	uint32_t connection_max;  /* connections accepted at a time */
+};
+
+/* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 MiB, R set, 1024 connections. */
+extern const struct rr_engine_config rr_engine_config_default;
+
+struct rr_engine {
+	const struct rr_env *env;
+	struct rr_engine_config config;
+	struct rr_loop *loop;
+	struct rr_pool *pool;
+	struct rr_fabric *fabric; /* iwarp, unless a test put another one here with rr_engine_new_on() */
+};
+
+/* An engine on the iWARP provider. Errors: NOMEM, SYSTEM, INVAL. */
+int rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, struct rr_engine **engine);
+
+typedef int rr_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
+
+/* The same on the provider that make() creates. */
+int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
+	struct rr_engine **engine);
+
+/* Every carrier and acceptor must have been closed. engine may be NULL. */
+void rr_engine_free(struct rr_engine *engine);
+
+#endif

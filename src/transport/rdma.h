@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TRANSPORT_RDMA_H
+#define RR_TRANSPORT_RDMA_H
+
+#include "transport/carrier.h"
+
+/* RPC-over-RDMA connections (RFC 8166, RFC 8797) as carriers. */
+
+/* Begins to connect to address; connected() or closed() follows. Errors: NOMEM, SYSTEM, INVAL, with a text. */
+int rr_rdma_connect(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
+	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
+
+/* Listens at address; each connection is accepted and handed over. Errors: SYSTEM, NOMEM, with a text. */
+int rr_rdma_listen(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
+	rr_acceptor_handler *handler, void *ctx, struct rr_acceptor **acceptor, struct rr_text *text);
+
+/* The address it listens at, with the port that was chosen. */
+int rr_rdma_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storage *address);
+
+/* Connections that were handed over live on. */
+void rr_rdma_unlisten(struct rr_acceptor *acceptor);
+
+#endif
