@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_WIRE_MPA_H
+#define RR_WIRE_MPA_H
+
+#include "base/endian.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * MPA, the framing of DDP over TCP: the request and reply frames of revision 1
+ * (RFC 5044, section 7.1.1) and revision 2 (RFC 6581, section 6), and the
+ * arithmetic of FPDUs (RFC 5044, section 4.1).
+ */
+
+enum {
+	RR_MPA_KEY_SIZE = 16,
+	RR_MPA_HEADER_SIZE = 20,  /* the frame without its Private Data field */
+	RR_MPA_PRIVATE_MAX = 512, /* "The Private Data field MUST be between 0 and 512 octets in length." */
+	RR_MPA_DEPTHS_SIZE = 4,   /* IRD and ORD, at the front of an enhanced frame's Private Data field */
+	RR_MPA_FRAME_MAX = RR_MPA_HEADER_SIZE + RR_MPA_PRIVATE_MAX,
+	RR_MPA_DEPTH_MAX =
+		0x3fff, /* RFC 6581, 9.1: "automatic negotiation of the IRD or ORD is not desired" */
+};
+
+struct rr_mpa_frame {
+	bool reply;                  /* an MPA Reply Frame; else an MPA Request Frame */
+	bool markers;                /* M: the sender requires markers in what it receives */
+	bool crc;                    /* C: the sender wants CRCs, both ways */
+	bool reject;                 /* R: only in a reply */
+	bool enhanced;               /* S: ird and ord are there; only with revision 2 */
+	uint8_t revision;            /* 1 or 2 */
+	uint16_t ird, ord;           /* 0 to RR_MPA_DEPTH_MAX */
+	bool peer_to_peer;           /* A; where it is false, so are the next three */
+	bool rtr_send;               /* B: a zero-length Send as RTR indication */
+	bool rtr_write;              /* C: a zero-length RDMA Write */
+	bool rtr_read;               /* D: a zero-length RDMA Read */
+	const uint8_t *private_data; /* the ULP's: what follows IRD and ORD. Refers to what was read */
+	uint16_t private_data_length;
+};
+
+enum rr_mpa_result {
+	RR_MPA_OK,
+	RR_MPA_MORE,         /* all right so far */
+	RR_MPA_BAD_KEY,      /* not the key expected; found as soon as one octet differs */
+	RR_MPA_BAD_REVISION, /* neither 1 nor 2; frame->revision has it */
+	RR_MPA_BAD_LENGTH    /* more than 512 octets of Private Data, or enhanced and less than 4 */
+};
+
+/*
+ * Writes frame to out. Returns its octets; 0 where it does not fit into size, or breaks a limit. What the
+ * frame's kind does not have (R in a request; the RTR bits without A) is not written.
+ */
+size_t rr_mpa_put(uint8_t *out, size_t size, const struct rr_mpa_frame *frame);
+
+/*
+ * Reads the frame at the front of the size octets that have come so far; reply tells which of the two is due.
+ * With RR_MPA_OK, *used is the size of the frame; with RR_MPA_MORE, the octets that are needed at least for
+ * the next step.
+ */
+enum rr_mpa_result rr_mpa_get(
+	const void *data, size_t size, bool reply, struct rr_mpa_frame *frame, size_t *used);
+
+/* ---- FPDUs without markers: ULPDU_Length, ULPDU, PAD, CRC ---- */
+
+enum { RR_FPDU_LENGTH_SIZE = 2, RR_FPDU_CRC_SIZE = 4, RR_FPDU_ULPDU_MAX = 0xffff };
+
+/* "The length of the pad is set so as to make the size of the FPDU an integral multiple of four." */
+static inline size_t
+rr_fpdu_pad(size_t ulpdu)
+{
+	return -(RR_FPDU_LENGTH_SIZE + ulpdu) & 3;
+}
+
+/* The whole FPDU around a ULPDU of this length. */
+static inline size_t
+rr_fpdu_size(size_t ulpdu)
+{
+	return RR_FPDU_LENGTH_SIZE + ulpdu + rr_fpdu_pad(ulpdu) + RR_FPDU_CRC_SIZE;
+}
+
+/*
+ * The CRC field: CRC32c over everything from the ULPDU_Length to the pad, "in the manner described in the
+ * iSCSI Protocol" (RFC 5044, section 4.4), whose digests lie with their least significant octet first (RFC
+ * 3720, B.4). Where CRCs are not in use the field is there all the same: write 0, and do not look at it.
+ */
+static inline void
+rr_fpdu_put_crc(uint8_t out[RR_FPDU_CRC_SIZE], uint32_t crc)
+{
+	rr_put_le32(out, crc);
+}
+
+static inline uint32_t
+rr_fpdu_get_crc(const uint8_t in[RR_FPDU_CRC_SIZE])
+{
+	return rr_get_le32(in);
+}
+
+#endif
