@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_SERVER_H
+#define RR_NFS_SERVER_H
+
+#include "nfs/tree.h"
+#include "rpc/server.h"
+
+/*
+ * NFS version 3 (RFC 1813) and MOUNT version 3 over a tree, as services for
+ * an RPC server.
+ */
+
+struct rr_nfs_server;
+
+enum { RR_NFS_SERVICES = 2, RR_NFS_IO_MAX = 1 << 20 };
+
+/* boot: differs at each start of the server, the same in all its threads: the write verifier (RFC 1813, 3.3.7). */
+int rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, const struct rr_tree_config *config,
+	uint64_t boot, struct rr_nfs_server **server, struct rr_text *text);
+void rr_nfs_server_free(struct rr_nfs_server *server);
+
+void rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES]);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_TREE_H
+#define RR_NFS_TREE_H
+
+#include <sys/stat.h>
+
+#include "base/env.h"
+#include "base/text.h"
+#include "ulb/nfs3.h"
+#include "wire/rpc.h"
+
+/*
+ * The directory trees that a server exports: file handles that stay valid
+ * over a restart and lead nowhere outside, objects behind them, and the
+ * caller's identity.
+ *
+ * A file handle names an object by its inode number and birth time, with one
+ * octet of a keyed hash for each component of its path, and carries a keyed
+ * check over the whole, so that none can be forged. Resolving it needs no
+ * table that would have to survive: a cache of paths answers nearly always;
+ * else the tree is searched along the hashes; else (the object was renamed
+ * before a restart) whole, within a bound. Every path is walked with
+ * openat2(2) RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS.
+ *
+ * One tree belongs to one engine (thread); several trees with the same
+ * exports and key understand each other's handles.
+ */
+
+enum { RR_TREE_KEY = 32, RR_HANDLE_MAX = 64 };
+
+struct rr_export {
+	const char *path; /* the directory */
+	const char *name; /* what clients mount: begins with '/' */
+};
+
+struct rr_tree_config {
+	const struct rr_export *exports;
+	uint32_t export_count;
+	uint8_t key[RR_TREE_KEY];
+	bool read_only;
+	bool root_squash;  /* as root: uid and gid 0 act as 65534 */
+	uint32_t open_max; /* descriptors kept open; 0: a default from RLIMIT_NOFILE */
+};
+
+struct rr_tree;
+
+/* A file handle as value. */
+struct rr_handle {
+	uint32_t length;
+	uint8_t data[RR_HANDLE_MAX];
+};
+
+/* An object that a handle was resolved to. Valid until rr_object_put(). */
+struct rr_object {
+	int fd; /* O_PATH */
+	struct statx st;
+	const struct rr_export *export;
+	void *node; /* the tree's */
+};
+
+/*
+ * Opens the trees. Errors: SYSTEM with a text that names the directory and why (missing, no directory, no
+ * permission), NOMEM, INVAL (two exports of one name).
+ */
+int rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree **tree,
+	struct rr_text *text);
+void rr_tree_free(struct rr_tree *tree);
+
+/*
+ * The key that handles are checked with, kept in a file, so that they survive a restart: read from path, or made and
+ * written there (mode 0600, atomically, synced). path NULL: the default place, for root
+ * /var/lib/rpcrdma/handle-key, else $XDG_STATE_HOME (or ~/.local/state)/rpcrdma/handle-key. Errors: SYSTEM with text.
+ */
+int rr_tree_key(const struct rr_env *env, const char *path, uint8_t key[RR_TREE_KEY], struct rr_text *text);
+
+const struct rr_tree_config *rr_tree_config(const struct rr_tree *tree);
+
+/* The root of the export of this name (or of a directory below one: a client may mount a subdirectory).
+ * NFS3_OK, NFS3ERR_NOENT, NFS3ERR_ACCES, NFS3ERR_NOTDIR, ... */
+nfsstat3 rr_tree_mount(struct rr_tree *tree, struct rpcrdma_bytes path, struct rr_object *object);
+
+/* NFS3ERR_BADHANDLE: not one of ours (the check fails). NFS3ERR_STALE: what it named is gone. */
+nfsstat3 rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object);
+
+/* Finds name in directory, without following a symbolic link. "." and ".." are answered; ".." of an export's root is
+ * the root. NFS3ERR_NOENT, NAMETOOLONG, NOTDIR, ACCES, INVAL (a '/' or a zero octet in the name, or no name). */
+nfsstat3 rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+	struct rr_object *object);
+
+/* The handle of an object. */
+void rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_handle *handle);
+
+/* A fresh statx of the object. */
+nfsstat3 rr_object_stat(struct rr_object *object);
+
+/*
+ * A descriptor for the data of a regular file (O_RDONLY or O_RDWR) or a directory (O_RDONLY), kept open by the tree in
+ * a bounded cache: not the caller's to close, valid until the next call into the tree. It is opened with the identity
+ * that is in force. access: O_RDONLY, O_WRONLY or O_RDWR. A caller with its own identity is checked at each call, also
+ * where the descriptor is in the cache.
+ */
+nfsstat3 rr_tree_open(struct rr_tree *tree, struct rr_object *object, int access, int *fd);
+
+/* Gives back what lookup, mount or resolve opened. */
+void rr_object_put(struct rr_tree *tree, struct rr_object *object);
+
+/* The tree may forget or correct what it knew of name in directory: after remove, rename, rmdir. */
+void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *from, struct rpcrdma_bytes from_name,
+	const struct rr_object *to, struct rpcrdma_bytes to_name);
+void rr_tree_removed(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name);
+
+/* A name as a C string for the *at(2) calls; NFS3ERR_INVAL, NFS3ERR_NAMETOOLONG, NFS3ERR_ACCES ('.', '..', '/', zero). */
+nfsstat3 rr_tree_name(struct rpcrdma_bytes name, char text[256]);
+
+/*
+ * Takes on the caller's identity for this thread, where the process is root (setfsuid, setfsgid, setgroups as plain
+ * system calls, so that only this thread changes, and the capabilities that go with it); nothing otherwise. NULL: nobody
+ * (AUTH_NONE). Undone by rr_tree_as_self(), which every handler calls before it returns. Cheap where nothing changes.
+ */
+int rr_tree_as(struct rr_tree *tree, const struct rr_auth_sys *caller);
+void rr_tree_as_self(struct rr_tree *tree);
+
+/* The uid and gid that a caller acts as, after squashing. */
+void rr_tree_identity(const struct rr_tree *tree, const struct rr_auth_sys *caller, uint32_t *uid, uint32_t *gid);
+
+/* errno as nfsstat3 (RFC 1813, section 2.6); unknown ones are NFS3ERR_IO. */
+nfsstat3 rr_nfs_status(int error);
+
+#endif
