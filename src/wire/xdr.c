@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <rpcrdma/xdr.h>
+
+#include <endian.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+/*
+ * Readers and writers own nothing. A failure leaves them without room: a
+ * failed reader has no octets left, a failed writer no space, so that the
+ * checks against the end of the memory are the only ones that are needed.
+ */
+
+/* ---- Reading ---- */
+
+void
+rpcrdma_xdr_reader_init(
+	struct rpcrdma_xdr_reader *reader, const struct rpcrdma_message *message, struct rpcrdma_arena *arena)
+{
+	*reader = (struct rpcrdma_xdr_reader){
+		.start = message->stream,
+		.next = message->stream,
+		.end = message->stream,
+		.items = message->items,
+		.items_end = message->items,
+		.arena = arena,
+	};
+	if (message->length > 0)
+		reader->end += message->length;
+	if (message->item_count > 0)
+		reader->items_end += message->item_count;
+}
+
+void
+rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader)
+{
+	reader->failed = true;
+	reader->next = reader->end;
+}
+
+bool
+rpcrdma_xdr_done(const struct rpcrdma_xdr_reader *reader)
+{
+	if (reader->failed || reader->next != reader->end)
+		return false;
+	/* An empty item left over is a chunk that was not used; any other one is data that nothing asked for.
+	 */
+	for (const struct rpcrdma_item *item = reader->items; item < reader->items_end; item++) {
+		if (item->length > 0)
+			return false;
+	}
+	return true;
+}
+
+size_t
+rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader)
+{
+	return (size_t)(reader->end - reader->next);
+}
+
+/* The next size octets of the stream; NULL (and failed) where there are fewer. */
+static const uint8_t *
+take(struct rpcrdma_xdr_reader *reader, size_t size)
+{
+	const uint8_t *octets = reader->next;
+
+	if (reader->failed || rpcrdma_xdr_left(reader) < size) {
+		rpcrdma_xdr_fail(reader);
+		return NULL;
+	}
+	reader->next += size;
+	return octets;
+}
+
+/* The next size octets, and behind them the padding that brings them to a multiple of four. */
+static const uint8_t *
+take_padded(struct rpcrdma_xdr_reader *reader, uint32_t size)
+{
+	uint32_t pad = rr_pad(size);
+	const uint8_t *octets = take(reader, (size_t)size + pad);
+
+	/* RFC 4506, section 3: "the n bytes are followed by enough (0 to 3) residual zero bytes" */
+	for (uint32_t i = 0; octets && i < pad; i++) {
+		if (octets[size + i] != 0) {
+			rpcrdma_xdr_fail(reader);
+			return NULL;
+		}
+	}
+	return octets;
+}
+
+uint32_t
+rpcrdma_get_u32(struct rpcrdma_xdr_reader *reader)
+{
+	const uint8_t *octets = take(reader, 4);
+	uint32_t value;
+
+	if (!octets)
+		return 0;
+	memcpy(&value, octets, 4);
+	return be32toh(value);
+}
+
+uint64_t
+rpcrdma_get_u64(struct rpcrdma_xdr_reader *reader)
+{
+	const uint8_t *octets = take(reader, 8);
+	uint64_t value;
+
+	if (!octets)
+		return 0;
+	memcpy(&value, octets, 8);
+	return be64toh(value);
+}
+
+bool
+rpcrdma_get_bool(struct rpcrdma_xdr_reader *reader)
+{
+	uint32_t value = rpcrdma_get_u32(reader);
+
+	if (value > 1)
+		rpcrdma_xdr_fail(reader);
+	return value == 1;
+}
+
+float
+rpcrdma_get_float(struct rpcrdma_xdr_reader *reader)
+{
+	uint32_t bits = rpcrdma_get_u32(reader);
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+double
+rpcrdma_get_double(struct rpcrdma_xdr_reader *reader)
+{
+	uint64_t bits = rpcrdma_get_u64(reader);
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+void
+rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size)
+{
+	const uint8_t *octets = take_padded(reader, size);
+
+	if (size == 0)
+		return;
+	if (octets)
+		memcpy(data, octets, size);
+	else
+		memset(data, 0, size);
+}
+
+/* The rest of an opaque whose length word was read: length octets of the stream. */
+static struct rpcrdma_bytes
+get_inline(struct rpcrdma_xdr_reader *reader, uint32_t length)
+{
+	const uint8_t *octets = take_padded(reader, length);
+
+	return (struct rpcrdma_bytes){ octets, octets ? length : 0 };
+}
+
+/* The length word of an opaque<max>; 0 where it failed. */
+static uint32_t
+get_length(struct rpcrdma_xdr_reader *reader, uint32_t max)
+{
+	uint32_t length = rpcrdma_get_u32(reader);
+
+	if (length <= max)
+		return length;
+	rpcrdma_xdr_fail(reader);
+	return 0;
+}
+
+struct rpcrdma_bytes
+rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max)
+{
+	return get_inline(reader, get_length(reader, max));
+}
+
+/*
+ * The item that stands for the opaque whose length word was just read, taken
+ * from the list; NULL where the opaque is in the stream. Empty items whose
+ * place went by were chunks for nothing, and are no concern of anybody.
+ */
+static const struct rpcrdma_item *
+take_item(struct rpcrdma_xdr_reader *reader)
+{
+	uint32_t offset = (uint32_t)(reader->next - reader->start);
+	const struct rpcrdma_item *item;
+
+	while (reader->items < reader->items_end && reader->items->offset < offset &&
+		reader->items->length == 0)
+		reader->items++;
+	item = reader->items;
+	if (item == reader->items_end || (item->offset != offset && item->offset != RPCRDMA_ITEM_NEXT))
+		return NULL;
+	reader->items++;
+	/* A Write chunk that was provided for this opaque, and came back unused. */
+	if (item->offset == RPCRDMA_ITEM_NEXT && item->length == 0)
+		return NULL;
+	return item;
+}
+
+/* RFC 8166, section 3.4.5.2: a Read chunk may or may not bring the roundup padding of its item. */
+static bool
+fits(const struct rpcrdma_item *item, uint32_t length)
+{
+	if (item->length == length)
+		return true;
+	return item->offset != RPCRDMA_ITEM_NEXT && item->length == (uint64_t)length + rr_pad(length);
+}
+
+struct rpcrdma_bytes
+rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max)
+{
+	uint32_t length = get_length(reader, max);
+	const struct rpcrdma_item *item;
+
+	if (reader->failed)
+		return (struct rpcrdma_bytes){ NULL, 0 };
+	item = take_item(reader);
+	if (!item)
+		return get_inline(reader, length);
+	if (fits(item, length))
+		return (struct rpcrdma_bytes){ item->data, length };
+	rpcrdma_xdr_fail(reader);
+	return (struct rpcrdma_bytes){ NULL, 0 };
+}
+
+void *
+rpcrdma_get_array(struct rpcrdma_xdr_reader *reader, uint32_t count, size_t size)
+{
+	struct rpcrdma_arena *arena = reader->arena;
+	size_t total, pad, left;
+	uint8_t *array;
+
+	if (reader->failed || count == 0)
+		return NULL;
+	if (!arena || __builtin_mul_overflow((size_t)count, size, &total)) {
+		rpcrdma_xdr_fail(reader);
+		return NULL;
+	}
+	left = (size_t)(arena->end - arena->next);
+	pad = -(uintptr_t)arena->next & (_Alignof(max_align_t) - 1);
+	if (left < pad || left - pad < total) {
+		rpcrdma_xdr_fail(reader);
+		return NULL;
+	}
+	array = arena->next + pad;
+	arena->next = array + total;
+	return memset(array, 0, total);
+}
+
+uint32_t
+rpcrdma_get_count(struct rpcrdma_xdr_reader *reader, uint32_t max, uint32_t least)
+{
+	uint32_t count = rpcrdma_get_u32(reader);
+
+	if (count <= max && (uint64_t)count * least <= rpcrdma_xdr_left(reader))
+		return count;
+	rpcrdma_xdr_fail(reader);
+	return 0;
+}
+
+/* ---- Writing ---- */
+
+void
+rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
+	struct rpcrdma_item *items, uint32_t item_max)
+{
+	*writer = (struct rpcrdma_xdr_writer){
+		.start = memory,
+		.next = memory,
+		.end = memory,
+		.items = items,
+		.item_max = item_max,
+	};
+	/* A message counts its octets in 32 bits. */
+	if (size > 0)
+		writer->end += rr_min(size, UINT32_MAX);
+}
+
+struct rpcrdma_message
+rpcrdma_xdr_written(const struct rpcrdma_xdr_writer *writer)
+{
+	return (struct rpcrdma_message){
+		.stream = writer->start,
+		.length = (uint32_t)rpcrdma_xdr_length(writer),
+		.item_count = writer->item_count,
+		.items = writer->items,
+	};
+}
+
+size_t
+rpcrdma_xdr_length(const struct rpcrdma_xdr_writer *writer)
+{
+	return (size_t)(writer->next - writer->start);
+}
+
+void
+rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer)
+{
+	writer->failed = true;
+	writer->end = writer->next;
+}
+
+/* Room for size octets; NULL (and failed) where there is not enough. */
+static uint8_t *
+give(struct rpcrdma_xdr_writer *writer, size_t size)
+{
+	uint8_t *octets = writer->next;
+
+	if (writer->failed || (size_t)(writer->end - writer->next) < size) {
+		rpcrdma_xdr_writer_fail(writer);
+		return NULL;
+	}
+	writer->next += size;
+	return octets;
+}
+
+void
+rpcrdma_put_u32(struct rpcrdma_xdr_writer *writer, uint32_t value)
+{
+	uint8_t *octets = give(writer, 4);
+
+	value = htobe32(value);
+	if (octets)
+		memcpy(octets, &value, 4);
+}
+
+void
+rpcrdma_put_u64(struct rpcrdma_xdr_writer *writer, uint64_t value)
+{
+	uint8_t *octets = give(writer, 8);
+
+	value = htobe64(value);
+	if (octets)
+		memcpy(octets, &value, 8);
+}
+
+void
+rpcrdma_put_bool(struct rpcrdma_xdr_writer *writer, bool value)
+{
+	rpcrdma_put_u32(writer, value ? 1 : 0);
+}
+
+void
+rpcrdma_put_float(struct rpcrdma_xdr_writer *writer, float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	rpcrdma_put_u32(writer, bits);
+}
+
+void
+rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	rpcrdma_put_u64(writer, bits);
+}
+
+void
+rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size)
+{
+	uint32_t pad = rr_pad(size);
+	uint8_t *octets = give(writer, (size_t)size + pad);
+
+	if (!octets || size == 0)
+		return;
+	memcpy(octets, data, size);
+	memset(octets + size, 0, pad);
+}
+
+/* The length word; false (and failed) where the schema forbids that length or there is no room. */
+static bool
+put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
+{
+	if (length > max)
+		rpcrdma_xdr_writer_fail(writer);
+	rpcrdma_put_u32(writer, length);
+	return !writer->failed;
+}
+
+void
+rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
+{
+	if (put_length(writer, bytes.length, max))
+		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
+}
+
+void
+rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
+{
+	if (!put_length(writer, bytes.length, max))
+		return;
+	if (bytes.length == 0 || writer->item_count == writer->item_max) {
+		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
+		return;
+	}
+	writer->items[writer->item_count++] =
+		(struct rpcrdma_item){ bytes.data, bytes.length, (uint32_t)rpcrdma_xdr_length(writer) };
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include <rpcrdma/xdr.h>
+#include <string.h>
+
+#define ITEMS(...) ((const struct rpcrdma_item[]){ __VA_ARGS__ })
+
+static struct rpcrdma_xdr_reader
+reader_of(const void *stream, uint32_t length, const struct rpcrdma_item *items, uint32_t item_count)
+{
+	struct rpcrdma_message message = { stream, length, item_count, items };
+	struct rpcrdma_xdr_reader reader;
+
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	return reader;
+}
+
+static void
+numbers_come_back_as_they_were_written(void **state)
+{
+	uint8_t memory[44];
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_xdr_reader reader;
+
+	(void)state;
+	rpcrdma_xdr_writer_init(&writer, memory, sizeof(memory), NULL, 0);
+	rpcrdma_put_u32(&writer, 0x01020304);
+	rpcrdma_put_i32(&writer, -2);
+	rpcrdma_put_u64(&writer, UINT64_C(0x0102030405060708));
+	rpcrdma_put_i64(&writer, INT64_MIN);
+	rpcrdma_put_bool(&writer, true);
+	rpcrdma_put_bool(&writer, false);
+	rpcrdma_put_float(&writer, -0.5f);
+	rpcrdma_put_double(&writer, 1e300);
+	assert_false(writer.failed);
+	assert_int_equal(rpcrdma_xdr_length(&writer), sizeof(memory));
+	assert_memory_equal(memory, "\1\2\3\4\xff\xff\xff\xfe\1\2\3\4\5\6\7\10", 16);
+
+	reader = reader_of(memory, sizeof(memory), NULL, 0);
+	assert_int_equal(rpcrdma_get_u32(&reader), 0x01020304);
+	assert_int_equal(rpcrdma_get_i32(&reader), -2);
+	assert_true(rpcrdma_get_u64(&reader) == UINT64_C(0x0102030405060708));
+	assert_true(rpcrdma_get_i64(&reader) == INT64_MIN);
+	assert_true(rpcrdma_get_bool(&reader));
+	assert_false(rpcrdma_get_bool(&reader));
+	assert_true(rpcrdma_get_float(&reader) == -0.5f);
+	assert_false(rpcrdma_xdr_done(&reader));
+	assert_true(rpcrdma_get_double(&reader) == 1e300);
+	assert_true(rpcrdma_xdr_done(&reader));
+}
+
+static void
+a_failed_reader_returns_zeroes_for_good(void **state)
+{
+	const uint8_t stream[] = { 0, 0, 0, 7, 0, 0, 0, 9, 0, 0 };
+	struct rpcrdma_xdr_reader reader = reader_of(stream, sizeof(stream), NULL, 0);
+	uint8_t fixed[4] = { 1, 1, 1, 1 };
+	struct rpcrdma_bytes bytes;
+
+	(void)state;
+	assert_int_equal(rpcrdma_get_u32(&reader), 7);
+	assert_true(rpcrdma_get_u64(&reader) == 0); /* six octets are left */
+	assert_true(reader.failed);
+	assert_int_equal(rpcrdma_xdr_left(&reader), 0);
+	assert_int_equal(rpcrdma_get_u32(&reader), 0);
+	assert_int_equal(rpcrdma_get_count(&reader, 10, 0), 0);
+	rpcrdma_get_fixed(&reader, fixed, 4);
+	assert_memory_equal(fixed, "\0\0\0\0", 4);
+	bytes = rpcrdma_get_item(&reader, 10);
+	assert_null(bytes.data);
+	assert_int_equal(bytes.length, 0);
+	assert_false(rpcrdma_xdr_done(&reader));
+}
+
+static void
+a_boolean_is_zero_or_one(void **state)
+{
+	const uint8_t stream[] = { 0, 0, 0, 2 };
+	struct rpcrdma_xdr_reader reader = reader_of(stream, sizeof(stream), NULL, 0);
+
+	(void)state;
+	assert_false(rpcrdma_get_bool(&reader));
+	assert_true(reader.failed);
+}
+
+static void
+opaque_data_is_read_by_reference(void **state)
+{
+	const char stream[] = "\0\0\0\5hello\0\0\0\0\0\0\0\0\0\0\4four";
+	struct rpcrdma_xdr_reader reader = reader_of(stream, 24, NULL, 0);
+	struct rpcrdma_bytes bytes = rpcrdma_get_bytes(&reader, 5);
+
+	(void)state;
+	assert_ptr_equal(bytes.data, stream + 4);
+	assert_int_equal(bytes.length, 5);
+	bytes = rpcrdma_get_bytes(&reader, 5);
+	assert_int_equal(bytes.length, 0);
+	assert_false(reader.failed);
+	bytes = rpcrdma_get_item(&reader, 5);
+	assert_ptr_equal(bytes.data, stream + 20);
+	assert_int_equal(bytes.length, 4);
+	assert_true(rpcrdma_xdr_done(&reader));
+}
+
+static void
+opaque_data_longer_than_allowed_or_there_fails(void **state)
+{
+	const char stream[] = "\0\0\0\5hello\0\0\0";
+	struct rpcrdma_xdr_reader reader = reader_of(stream, 12, NULL, 0);
+
+	(void)state;
+	rpcrdma_get_bytes(&reader, 4);
+	assert_true(reader.failed);
+	reader = reader_of(stream, 11, NULL, 0); /* the padding is not whole */
+	rpcrdma_get_bytes(&reader, 5);
+	assert_true(reader.failed);
+	reader = reader_of("\xff\xff\xff\xff\0\0\0", 8, NULL, 0);
+	rpcrdma_get_bytes(&reader, UINT32_MAX);
+	assert_true(reader.failed);
+}
+
+/* RFC 4506, section 3: "the n bytes are followed by enough (0 to 3) residual zero bytes" */
+static void
+padding_that_is_not_zero_fails(void **state)
+{
+	uint8_t fixed[5];
+	struct rpcrdma_xdr_reader reader;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		char stream[] = "\0\0\0\5hello\0\0\0";
+
+		stream[9 + i] = 1;
+		reader = reader_of(stream, 12, NULL, 0);
+		assert_int_equal(rpcrdma_get_bytes(&reader, 5).length, 0);
+		assert_true(reader.failed);
+		reader = reader_of(stream + 4, 8, NULL, 0);
+		rpcrdma_get_fixed(&reader, fixed, 5);
+		assert_true(reader.failed);
+	}
+}
+
+static void
+a_reduced_item_is_found_by_its_offset(void **state)
+{
+	const char stream[] = "\0\0\0\1\0\0\0\5\0\0\0\2";
+	struct rpcrdma_xdr_reader reader = reader_of(stream, 12, ITEMS({ "hello", 5, 8 }), 1);
+	struct rpcrdma_bytes bytes;
+
+	(void)state;
+	assert_int_equal(rpcrdma_get_u32(&reader), 1);
+	bytes = rpcrdma_get_item(&reader, 5);
+	assert_ptr_equal(bytes.data, reader.items_end[-1].data);
+	assert_int_equal(bytes.length, 5);
+	assert_int_equal(rpcrdma_get_u32(&reader), 2); /* no padding in the stream */
+	assert_true(rpcrdma_xdr_done(&reader));
+}
+
+/* RFC 8166, section 3.4.5.2: "the chunk's total length MUST be the sum of the encoded length of the data item
+ * and the length of the roundup padding" or "the same as the encoded length" */
+static void
+a_reduced_item_has_the_length_of_its_length_word_or_its_padding_too(void **state)
+{
+	(void)state;
+	for (uint32_t length = 0; length <= 12; length++) {
+		struct rpcrdma_item item = { "octets and more", length, 4 };
+		struct rpcrdma_xdr_reader reader = reader_of("\0\0\0\5", 4, &item, 1);
+		struct rpcrdma_bytes bytes = rpcrdma_get_item(&reader, 100);
+
+		assert_int_equal(bytes.length, length == 5 || length == 8 ? 5 : 0);
+		assert_int_equal(rpcrdma_xdr_done(&reader), length == 5 || length == 8);
+	}
+}
+
+static void
+an_item_nobody_asked_for_is_not_done(void **state)
+{
+	struct rpcrdma_xdr_reader reader = reader_of("\0\0\0\1\0\0\0\0", 8, ITEMS({ "x", 1, 4 }), 1);
+
+	(void)state;
+	/* At its offset there is a number. */
+	rpcrdma_get_u32(&reader);
+	rpcrdma_get_item(&reader, 5);
+	assert_false(reader.failed);
+	assert_int_equal(rpcrdma_xdr_left(&reader), 0);
+	assert_false(rpcrdma_xdr_done(&reader));
+
+	/* Behind the end. */
+	reader = reader_of("", 0, ITEMS({ "x", 1, 4 }), 1);
+	assert_false(rpcrdma_xdr_done(&reader));
+	reader = reader_of("", 0, ITEMS({ "x", 1, RPCRDMA_ITEM_NEXT }), 1);
+	assert_false(rpcrdma_xdr_done(&reader));
+}
+
+static void
+an_empty_item_nobody_asked_for_does_no_harm(void **state)
+{
+	struct rpcrdma_xdr_reader reader = reader_of(
+		"\0\0\0\1\0\0\0\3\0\0\0\0", 12, ITEMS({ "", 0, 4 }, { "abc", 3, 8 }, { "", 0, 12 }), 3);
+
+	(void)state;
+	rpcrdma_get_u32(&reader);
+	assert_int_equal(rpcrdma_get_item(&reader, 5).length, 3);
+	rpcrdma_get_u32(&reader);
+	assert_true(rpcrdma_xdr_done(&reader));
+}
+
+static void
+an_item_of_a_write_chunk_is_the_next_marked_one(void **state)
+{
+	const struct rpcrdma_item item = { "hello", 5, RPCRDMA_ITEM_NEXT };
+	struct rpcrdma_xdr_reader reader = reader_of("\0\0\0\1\0\0\0\5", 8, &item, 1);
+
+	(void)state;
+	rpcrdma_get_u32(&reader);
+	assert_ptr_equal(rpcrdma_get_item(&reader, 5).data, item.data);
+	assert_true(rpcrdma_xdr_done(&reader));
+
+	/* Its length is the length word's, and nothing else. */
+	reader = reader_of("\0\0\0\3", 4, &item, 1);
+	rpcrdma_get_item(&reader, 5);
+	assert_true(reader.failed);
+	reader = reader_of("\0\0\0\1", 4, ITEMS({ "a\0\0", 4, RPCRDMA_ITEM_NEXT }), 1);
+	rpcrdma_get_item(&reader, 5);
+	assert_true(reader.failed);
+}
+
+static void
+an_unused_write_chunk_leaves_its_item_in_the_stream(void **state)
+{
+	struct rpcrdma_xdr_reader reader = reader_of("\0\0\0\4four\0\0\0\2", 12,
+		ITEMS({ NULL, 0, RPCRDMA_ITEM_NEXT }, { "by", 2, RPCRDMA_ITEM_NEXT }), 2);
+	struct rpcrdma_bytes bytes = rpcrdma_get_item(&reader, 5);
+
+	(void)state;
+	assert_int_equal(bytes.length, 4);
+	assert_memory_equal(bytes.data, "four", 4);
+	assert_int_equal(rpcrdma_get_item(&reader, 5).length, 2);
+	assert_true(rpcrdma_xdr_done(&reader));
+}
+
+static void
+arrays_come_zeroed_and_aligned_from_the_arena_until_it_is_full(void **state)
+{
+	_Alignas(16) uint8_t memory[64];
+	struct rpcrdma_arena arena = rpcrdma_arena(memory, sizeof(memory));
+	struct rpcrdma_xdr_reader reader = reader_of("", 0, NULL, 0);
+	uint8_t *array;
+
+	(void)state;
+	memset(memory, 0xff, sizeof(memory));
+	reader.arena = &arena;
+	array = rpcrdma_get_array(&reader, 3, 1);
+	assert_ptr_equal(array, memory);
+	assert_memory_equal(array, "\0\0\0\xff", 4);
+	array = rpcrdma_get_array(&reader, 4, 8);
+	assert_ptr_equal(array, memory + 16);
+	assert_null(rpcrdma_get_array(&reader, 0, 8));
+	assert_false(reader.failed);
+	assert_ptr_equal(rpcrdma_get_array(&reader, 1, 16), memory + 48);
+	assert_null(rpcrdma_get_array(&reader, 1, 1));
+	assert_true(reader.failed);
+}
+
+static void
+arrays_without_an_arena_or_of_absurd_size_fail(void **state)
+{
+	uint8_t memory[16];
+	struct rpcrdma_arena arena = rpcrdma_arena(memory, sizeof(memory));
+	struct rpcrdma_xdr_reader reader = reader_of("", 0, NULL, 0);
+
+	(void)state;
+	assert_null(rpcrdma_get_array(&reader, 1, 1));
+	assert_true(reader.failed);
+	reader = reader_of("", 0, NULL, 0);
+	reader.arena = &arena;
+	assert_null(rpcrdma_get_array(&reader, UINT32_MAX, SIZE_MAX / 2));
+	assert_true(reader.failed);
+}
+
+static void
+a_count_is_bounded_by_the_schema_and_by_what_the_stream_can_hold(void **state)
+{
+	const char stream[] = "\0\0\0\2eightbyt";
+	struct rpcrdma_xdr_reader reader = reader_of(stream, 12, NULL, 0);
+
+	(void)state;
+	assert_int_equal(rpcrdma_get_count(&reader, 2, 4), 2);
+	assert_false(reader.failed);
+	reader = reader_of(stream, 12, NULL, 0);
+	assert_int_equal(rpcrdma_get_count(&reader, 1, 4), 0);
+	assert_true(reader.failed);
+	reader = reader_of(stream, 12, NULL, 0);
+	assert_int_equal(rpcrdma_get_count(&reader, 100, 5), 0);
+	assert_true(reader.failed);
+	reader = reader_of("\xff\xff\xff\xff", 4, NULL, 0);
+	assert_int_equal(rpcrdma_get_count(&reader, UINT32_MAX, UINT32_MAX), 0);
+	assert_true(reader.failed);
+}
+
+static void
+a_writer_without_room_writes_nothing_more(void **state)
+{
+	uint8_t memory[8] = { 9, 9, 9, 9, 9, 9, 9, 9 };
+	struct rpcrdma_item items[1];
+	struct rpcrdma_xdr_writer writer;
+
+	(void)state;
+	rpcrdma_xdr_writer_init(&writer, memory, 7, items, 1);
+	rpcrdma_put_u32(&writer, 1);
+	rpcrdma_put_u32(&writer, 2);
+	assert_true(writer.failed);
+	rpcrdma_put_fixed(&writer, "abc", 3);
+	rpcrdma_put_item(&writer, (struct rpcrdma_bytes){ "abc", 3 }, 3);
+	assert_int_equal(rpcrdma_xdr_length(&writer), 4);
+	assert_int_equal(writer.item_count, 0);
+	assert_memory_equal(memory, "\0\0\0\1\t\t\t\t", 8);
+}
+
+static void
+nothing_longer_than_the_schema_allows_is_written(void **state)
+{
+	uint8_t memory[64];
+	struct rpcrdma_xdr_writer writer;
+
+	(void)state;
+	rpcrdma_xdr_writer_init(&writer, memory, sizeof(memory), NULL, 0);
+	rpcrdma_put_bytes(&writer, (struct rpcrdma_bytes){ "abc", 3 }, 2);
+	assert_true(writer.failed);
+	rpcrdma_xdr_writer_init(&writer, memory, sizeof(memory), NULL, 0);
+	rpcrdma_put_item(&writer, (struct rpcrdma_bytes){ "abc", 3 }, 2);
+	assert_true(writer.failed);
+	assert_int_equal(rpcrdma_xdr_length(&writer), 0);
+}
+
+static void
+items_are_recorded_while_there_is_room_and_then_copied(void **state)
+{
+	uint8_t memory[64];
+	struct rpcrdma_item items[1];
+	const struct rpcrdma_bytes first = { "hello", 5 }, second = { "world", 5 }, empty = { NULL, 0 };
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message message;
+
+	(void)state;
+	rpcrdma_xdr_writer_init(&writer, memory, sizeof(memory), items, 1);
+	rpcrdma_put_u32(&writer, 7);
+	rpcrdma_put_item(&writer, empty, 5);
+	rpcrdma_put_item(&writer, first, 5);
+	rpcrdma_put_item(&writer, second, 5);
+	assert_false(writer.failed);
+
+	message = rpcrdma_xdr_written(&writer);
+	assert_int_equal(message.length, 24);
+	assert_memory_equal(message.stream, "\0\0\0\7\0\0\0\0\0\0\0\5\0\0\0\5world\0\0\0", 24);
+	assert_int_equal(message.item_count, 1);
+	assert_ptr_equal(message.items[0].data, first.data);
+	assert_int_equal(message.items[0].length, 5);
+	assert_int_equal(message.items[0].offset, 12);
+}
+
+static void
+what_is_written_with_items_is_read_with_items(void **state)
+{
+	uint8_t memory[64];
+	struct rpcrdma_item items[2];
+	const struct rpcrdma_bytes first = { "hello", 5 }, second = { "you", 3 };
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message message;
+	struct rpcrdma_xdr_reader reader;
+
+	(void)state;
+	rpcrdma_xdr_writer_init(&writer, memory, sizeof(memory), items, 2);
+	rpcrdma_put_item(&writer, first, 5);
+	rpcrdma_put_item(&writer, second, 5);
+	message = rpcrdma_xdr_written(&writer);
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	assert_ptr_equal(rpcrdma_get_item(&reader, 5).data, first.data);
+	assert_ptr_equal(rpcrdma_get_item(&reader, 5).data, second.data);
+	assert_true(rpcrdma_xdr_done(&reader));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_come_back_as_they_were_written),
+		cmocka_unit_test(a_failed_reader_returns_zeroes_for_good),
+		cmocka_unit_test(a_boolean_is_zero_or_one),
+		cmocka_unit_test(opaque_data_is_read_by_reference),
+		cmocka_unit_test(opaque_data_longer_than_allowed_or_there_fails),
+		cmocka_unit_test(padding_that_is_not_zero_fails),
+		cmocka_unit_test(a_reduced_item_is_found_by_its_offset),
+		cmocka_unit_test(a_reduced_item_has_the_length_of_its_length_word_or_its_padding_too),
+		cmocka_unit_test(an_item_nobody_asked_for_is_not_done),
+		cmocka_unit_test(an_empty_item_nobody_asked_for_does_no_harm),
+		cmocka_unit_test(an_item_of_a_write_chunk_is_the_next_marked_one),
+		cmocka_unit_test(an_unused_write_chunk_leaves_its_item_in_the_stream),
+		cmocka_unit_test(arrays_come_zeroed_and_aligned_from_the_arena_until_it_is_full),
+		cmocka_unit_test(arrays_without_an_arena_or_of_absurd_size_fail),
+		cmocka_unit_test(a_count_is_bounded_by_the_schema_and_by_what_the_stream_can_hold),
+		cmocka_unit_test(a_writer_without_room_writes_nothing_more),
+		cmocka_unit_test(nothing_longer_than_the_schema_allows_is_written),
+		cmocka_unit_test(items_are_recorded_while_there_is_room_and_then_copied),
+		cmocka_unit_test(what_is_written_with_items_is_read_with_items),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
