@@ -144,6 +144,13 @@ exchanged(uint16_t cause)
 	return (uint16_t)((cause & 0x0f00) << 4 | (cause & 0xf000) >> 4 | (cause & 0x00ff));
 }
 
+/* Only a writer that keeps to the specification leaves anything behind for us to find. */
+static bool
+certain(const struct rr_terminate *terminate)
+{
+	return terminate->has_length || terminate->ddp_header || terminate->read_request;
+}
+
 const char *
 rr_terminate_text(char *text, size_t size, const struct rr_terminate *terminate)
 {
@@ -152,12 +159,14 @@ rr_terminate_text(char *text, size_t size, const struct rr_terminate *terminate)
 	unsigned int layer = terminate->cause >> 12, type = terminate->cause >> 8 & 15,
 		     code = terminate->cause & 255;
 
-	if (other && (terminate->swapped || !name))
+	if (!name)
+		name = "unknown error";
+	if (!other || other == name || certain(terminate))
+		snprintf(text, size, "%s (%u/%u/%u)", name, layer, type, code);
+	else if (terminate->swapped || !rr_cause_name(terminate->cause))
 		snprintf(text, size, "%s (%u/%u/%u, written in swapped order)", other, type, layer, code);
-	else if (other && name && strcmp(name, other) != 0)
+	else
 		snprintf(text, size, "%s (%u/%u/%u; or, in swapped order, %s)", name, layer, type, code,
 			other);
-	else
-		snprintf(text, size, "%s (%u/%u/%u)", name ? name : "unknown error", layer, type, code);
 	return text;
 }
