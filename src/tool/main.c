@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <rpcrdma/version.h>
+#include <string.h>
+
+#include "tool/tool.h"
+
+static const struct rr_tool tools[] = {
+};
+
+enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
+
+static void
+print_usage(FILE *out)
+{
+	fprintf(out, "Usage: rpcrdma COMMAND [ARGUMENT]...\n"
+		     "ONC RPC and NFS over RDMA in user space, with or without RDMA hardware.\n\n"
+		     "Commands:\n");
+	for (size_t i = 0; i < TOOLS; i++)
+		fprintf(out, "  %-8s %s\n", tools[i].name, tools[i].help);
+	fprintf(out, "\n`rpcrdma COMMAND --help` tells more of each; so do rpcrdma(1) and rpcrdma-COMMAND(1).\n"
+		     "URLs: nfs://HOST[:PORT]/PATH[?transport=auto|iwarp|tcp&mountport=N]\n");
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_usage(stderr);
+		return RR_EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		print_usage(stdout);
+		return RR_EXIT_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("rpcrdma %s\n", RPCRDMA_VERSION);
+		return RR_EXIT_OK;
+	}
+	for (size_t i = 0; i < TOOLS; i++)
+		if (strcmp(argv[1], tools[i].name) == 0)
+			return tools[i].run(&tools[i], argc - 1, argv + 1);
+	fprintf(stderr, "rpcrdma: there is no command '%s'; `rpcrdma --help` lists them\n", argv[1]);
+	return RR_EXIT_USAGE;
+}
