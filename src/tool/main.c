@@ -4,8 +4,7 @@
 
 #include "tool/tool.h"
 
-static const struct rr_tool tools[] = {
-};
+static const struct rr_tool tools[] = {};
 
 enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
 
@@ -17,8 +16,9 @@ print_usage(FILE *out)
 		     "Commands:\n");
 	for (size_t i = 0; i < TOOLS; i++)
 		fprintf(out, "  %-8s %s\n", tools[i].name, tools[i].help);
-	fprintf(out, "\n`rpcrdma COMMAND --help` tells more of each; so do rpcrdma(1) and rpcrdma-COMMAND(1).\n"
-		     "URLs: nfs://HOST[:PORT]/PATH[?transport=auto|iwarp|tcp&mountport=N]\n");
+	fprintf(out,
+		"\n`rpcrdma COMMAND --help` tells more of each; so do rpcrdma(1) and rpcrdma-COMMAND(1).\n"
+		"URLs: nfs://HOST[:PORT]/PATH[?transport=auto|iwarp|tcp&mountport=N]\n");
 }
 
 int

@@ -16,7 +16,7 @@ enum { RR_EXIT_OK = 0, RR_EXIT_FAILED = 1, RR_EXIT_USAGE = 2 };
 struct rr_tool {
 	const char *name;
 	int (*run)(const struct rr_tool *tool, int argc, char **argv); /* argv[0] is the sub-command's name */
-	const char *help;     /* one line */
+	const char *help;                                              /* one line */
 	const char *synopsis; /* what follows the name: "[-r] SRC DST" */
 	const char *options;  /* a line for each option, for --help; "" where there are none */
 };
@@ -28,6 +28,9 @@ int rr_tool_ping(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_serve(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_stat(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_xdr(const struct rr_tool *tool, int argc, char **argv);
+
+/* The options of sub-commands that tell them themselves. */
+extern const char rr_tool_cat_options[], rr_tool_cp_options[], rr_tool_ls_options[], rr_tool_stat_options[];
 
 /* Prints how tool is used and returns RR_EXIT_OK: for --help. */
 int rr_tool_help(const struct rr_tool *tool);
@@ -44,7 +47,8 @@ void rr_tool_warn(const struct rr_tool *tool, const char *format, ...) __attribu
 /* Has SIGINT, SIGTERM and SIGHUP remembered instead of ending the program, and SIGPIPE ignored. */
 void rr_tool_catch_signals(void);
 
-/* True once such a signal came. It also interrupts a waiting loop. ctx is not used: the type is what clients ask for. */
+/* True once such a signal came. It also interrupts a waiting loop. ctx is not used: the type is what clients
+ * ask for. */
 bool rr_tool_interrupted(void *ctx);
 
 /* The signal that came, or 0. */

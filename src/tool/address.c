@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <rpcrdma/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+rr_tool_number(const char *text, unsigned long max, unsigned long *number)
+{
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return -RPCRDMA_ERR_INVAL;
+	errno = 0;
+	*number = strtoul(text, &end, 10);
+	return errno || *end || *number > max ? -RPCRDMA_ERR_INVAL : 0;
+}
+
+void
+rr_tool_set_port(struct sockaddr_storage *address, uint16_t port)
+{
+	if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+/* Splits spec into host and port, in place; host loses its brackets, port is NULL where there is none. */
+static int
+split(char *spec, char **host, char **port)
+{
+	char *colon;
+
+	*host = spec;
+	*port = NULL;
+	if (spec[0] == '[') {
+		char *close = strchr(spec, ']');
+
+		if (!close || (close[1] && close[1] != ':'))
+			return -RPCRDMA_ERR_INVAL;
+		*host = spec + 1;
+		*close = '\0';
+		if (close[1])
+			*port = close + 2;
+		return 0;
+	}
+	colon = strchr(spec, ':');
+	if (!colon || strchr(colon + 1, ':')) /* none, or a bare IPv6 address */
+		return 0;
+	*colon = '\0';
+	*port = colon + 1;
+	return 0;
+}
+
+int
+rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_storage *address,
+	socklen_t *size, struct rr_text *text)
+{
+	struct addrinfo hints = { .ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM }, *found;
+	unsigned long number = default_port;
+	char copy[256], *host, *port;
+	int error;
+
+	if (strlen(spec) >= sizeof(copy))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the address is too long");
+	strcpy(copy, spec);
+	if (split(copy, &host, &port) < 0 || !*host)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL,
+			"'%s' is no address: write ADDR, ADDR:PORT or [ADDR]:PORT", spec);
+	if (port && rr_tool_number(port, 65535, &number) < 0)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "'%s': '%s' is no port: 0 to 65535", spec, port);
+	if (strcmp(host, "*") == 0) {
+		hints.ai_family = spec[0] == '[' ? AF_INET6 : AF_INET;
+		host = NULL;
+	}
+	error = getaddrinfo(host, host ? NULL : "0", &hints, &found);
+	if (error)
+		return rr_fail(
+			text, -RPCRDMA_ERR_ADDRESS, "'%s' cannot be resolved: %s", spec, gai_strerror(error));
+	memset(address, 0, sizeof(*address));
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	*size = found->ai_addrlen;
+	freeaddrinfo(found);
+	rr_tool_set_port(address, (uint16_t)number);
+	return 0;
+}

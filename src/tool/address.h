@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_ADDRESS_H
+#define RR_TOOL_ADDRESS_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/text.h"
+
+/*
+ * A local address to listen at: "ADDR", "ADDR:PORT", "[ADDR]" or "[ADDR]:PORT", where ADDR is numeric or a
+ * host name,
+ * "*" every IPv4 address, "[*]" every IPv6 and IPv4 one. -RPCRDMA_ERR_INVAL or -RPCRDMA_ERR_ADDRESS with a
+ * text.
+ */
+int rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_storage *address,
+	socklen_t *size, struct rr_text *text);
+
+/* Parses a decimal number from 0 to max, all of text; -RPCRDMA_ERR_INVAL. */
+int rr_tool_number(const char *text, unsigned long max, unsigned long *number);
+
+void rr_tool_set_port(struct sockaddr_storage *address, uint16_t port);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_SERVE_H
+#define RR_TOOL_SERVE_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "nfs/server.h"
+#include "tool/tool.h"
+#include "transport/engine.h"
+
+enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64, RR_SERVE_THREADS = 64 };
+
+struct rr_serve_address {
+	struct sockaddr_storage rdma; /* the TCP address differs in the port alone */
+	socklen_t size;
+};
+
+/* What `rpcrdma serve` was asked to do. */
+struct rr_serve {
+	struct rr_serve_address addresses[RR_SERVE_ADDRESSES];
+	struct rr_export exports[RR_SERVE_EXPORTS];
+	struct rr_engine_config engine;
+	struct rr_tree_config tree;
+	const char *key_path;
+	uint32_t address_count, thread_count;
+	uint16_t tcp_port; /* 0: no TCP */
+	bool verbose;
+};
+
+/* Serves until a signal ends it; returns the exit status. */
+int rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve);
+
+#endif
