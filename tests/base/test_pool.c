@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include "base/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An environment that counts, and fails on demand. */
+static size_t allocations;
+static bool no_memory;
+
+static void *
+counting_realloc(void *ctx, void *old, size_t size)
+{
+	(void)ctx;
+	if (size == 0) {
+		free(old);
+		return NULL;
+	}
+	allocations++;
+	return no_memory ? NULL : realloc(old, size);
+}
+
+static struct rr_env env;
+static struct rr_pool *pool;
+
+enum { MAX = 64 << 10 };
+
+static int
+setup(void **state)
+{
+	(void)state;
+	env = rr_env_system;
+	env.realloc = counting_realloc;
+	no_memory = false;
+	pool = rr_pool_new(&env, MAX);
+	return pool ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rr_pool_free(pool);
+	return 0;
+}
+
+static void
+buffers_are_aligned_and_counted_rounded_up(void **state)
+{
+	void *a = rr_pool_get(pool, 1), *b = rr_pool_get(pool, 4097);
+
+	(void)state;
+	assert_non_null(a);
+	assert_non_null(b);
+	assert_int_equal((uintptr_t)a % 4096, 0);
+	assert_int_equal((uintptr_t)b % 4096, 0);
+	memset(a, 1, 4096);
+	memset(b, 2, 8192);
+	assert_int_equal(rr_pool_used(pool), 4096 + 8192);
+	rr_pool_put(pool, b);
+	rr_pool_put(pool, a);
+	rr_pool_put(pool, NULL);
+	assert_int_equal(rr_pool_used(pool), 0);
+	assert_int_equal(rr_pool_peak(pool), 4096 + 8192);
+}
+
+static void
+a_stream_of_calls_does_not_allocate(void **state)
+{
+	size_t before;
+
+	(void)state;
+	rr_pool_put(pool, rr_pool_get(pool, 16 << 10));
+	before = allocations;
+	for (int i = 0; i < 100; i++)
+		rr_pool_put(pool, rr_pool_get(pool, 9000));
+	assert_int_equal(allocations, before);
+}
+
+static void
+the_bound_holds(void **state)
+{
+	void *a = rr_pool_get(pool, 32 << 10), *b = rr_pool_get(pool, 32 << 10);
+
+	(void)state;
+	assert_non_null(b);
+	assert_null(rr_pool_get(pool, 1));
+	rr_pool_put(pool, a);
+	a = rr_pool_get(pool, 4096);
+	assert_non_null(a);
+	assert_null(rr_pool_get(pool, 32 << 10));
+	rr_pool_put(pool, a);
+	rr_pool_put(pool, b);
+}
+
+static void
+a_request_above_the_bound_is_granted_alone(void **state)
+{
+	void *small = rr_pool_get(pool, 1), *large;
+
+	(void)state;
+	assert_null(rr_pool_get(pool, 2 * MAX));
+	rr_pool_put(pool, small);
+	large = rr_pool_get(pool, 64 * MAX);
+	assert_non_null(large);
+	memset(large, 3, 64 * MAX);
+	assert_null(rr_pool_get(pool, 1));
+	rr_pool_put(pool, large);
+	assert_null(rr_pool_get(pool, SIZE_MAX));
+	assert_int_equal(rr_pool_used(pool), 0);
+}
+
+static void
+no_memory_is_no_buffer(void **state)
+{
+	(void)state;
+	no_memory = true;
+	assert_null(rr_pool_get(pool, 1));
+	assert_int_equal(rr_pool_used(pool), 0);
+	assert_null(rr_pool_new(&env, MAX));
+}
+
+/* A waiter that takes size octets when it is woken, or waits on. */
+struct taker {
+	struct rr_pool_waiter waiter;
+	size_t size;
+	void *buffer;
+	int woken, turn;
+};
+
+static int turns;
+
+static void
+take(struct rr_pool_waiter *waiter)
+{
+	struct taker *taker = rr_container(waiter, struct taker, waiter);
+
+	taker->woken++;
+	taker->buffer = rr_pool_get(pool, taker->size);
+	if (!taker->buffer)
+		rr_pool_wait(pool, waiter);
+	else
+		taker->turn = ++turns;
+}
+
+static void
+wait_for(struct taker *taker, size_t size)
+{
+	*taker = (struct taker){ .waiter.wake = take, .size = size };
+	rr_list_init(&taker->waiter.link);
+	rr_pool_wait(pool, &taker->waiter);
+}
+
+static void
+waiters_are_woken_in_their_order_and_keep_their_place(void **state)
+{
+	void *a = rr_pool_get(pool, MAX / 2), *b = rr_pool_get(pool, MAX / 2);
+	struct taker first, second, third;
+
+	(void)state;
+	turns = 0;
+	wait_for(&first, MAX);
+	wait_for(&second, 4096);
+	wait_for(&third, 4096);
+	rr_pool_wait(pool, &first.waiter); /* waits already */
+	rr_pool_put(pool, a);
+	assert_int_equal(first.woken, 1);
+	assert_null(first.buffer);
+	assert_int_equal(second.woken, 0);
+	assert_null(rr_pool_get(pool, 1)); /* nobody overtakes */
+	rr_pool_put(pool, b);
+	assert_int_equal(first.turn, 1);
+	rr_pool_put(pool, first.buffer);
+	assert_int_equal(second.turn, 2);
+	assert_int_equal(third.turn, 3);
+	rr_pool_put(pool, second.buffer);
+	rr_pool_put(pool, third.buffer);
+}
+
+/* A waiter that gives its buffer back at once: the next one must be woken all the same. */
+static void
+take_and_put(struct rr_pool_waiter *waiter)
+{
+	struct taker *taker = rr_container(waiter, struct taker, waiter);
+
+	taker->woken++;
+	rr_pool_put(pool, rr_pool_get(pool, taker->size));
+}
+
+static void
+a_woken_waiter_may_put(void **state)
+{
+	void *a = rr_pool_get(pool, MAX);
+	struct taker first, second;
+
+	(void)state;
+	wait_for(&first, MAX);
+	wait_for(&second, MAX);
+	first.waiter.wake = second.waiter.wake = take_and_put;
+	rr_pool_put(pool, a);
+	assert_int_equal(first.woken, 1);
+	assert_int_equal(second.woken, 1);
+	assert_int_equal(rr_pool_used(pool), 0);
+}
+
+static void
+one_that_left_is_not_woken(void **state)
+{
+	void *a = rr_pool_get(pool, MAX);
+	struct taker taker;
+
+	(void)state;
+	wait_for(&taker, 1);
+	rr_list_remove(&taker.waiter.link);
+	rr_pool_put(pool, a);
+	assert_int_equal(taker.woken, 0);
+}
+
+static size_t frees;
+
+static void *
+free_counting_realloc(void *ctx, void *old, size_t size)
+{
+	frees += size == 0;
+	return counting_realloc(ctx, old, size);
+}
+
+static void
+what_is_kept_and_out_stays_below_the_bound(void **state)
+{
+	void *buffers[MAX / 4096];
+
+	(void)state;
+	env.realloc = free_counting_realloc;
+	frees = 0;
+	for (size_t i = 0; i < MAX / 4096; i++)
+		buffers[i] = rr_pool_get(pool, 4096);
+	for (size_t i = 0; i < MAX / 4096; i++)
+		rr_pool_put(pool, buffers[i]);
+	assert_int_equal(frees, 0);
+	rr_pool_put(pool, rr_pool_get(pool, MAX / 2));
+	assert_int_equal(frees, MAX / 2 / 4096);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(buffers_are_aligned_and_counted_rounded_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stream_of_calls_does_not_allocate, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_bound_holds, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_request_above_the_bound_is_granted_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_memory_is_no_buffer, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			waiters_are_woken_in_their_order_and_keep_their_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_woken_waiter_may_put, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_left_is_not_woken, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_kept_and_out_stays_below_the_bound, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
