@@ -33,7 +33,8 @@ enum {
 	RR_AUTH_SYS_GIDS = 16,  /* RFC 5531, appendix A */
 	RR_AUTH_SYS_NAME = 255,
 	RR_RPC_CALL_HEADER_MAX = 24 + 2 * (8 + RR_AUTH_BODY_MAX), /* octets, with the largest credentials */
-	RR_RPC_REPLY_HEADER_MAX = 16 + 8 + RR_AUTH_BODY_MAX       /* octets of an accepted reply before its results */
+	RR_RPC_REPLY_HEADER_MAX =
+		16 + 8 + RR_AUTH_BODY_MAX /* octets of an accepted reply before its results */
 };
 
 struct rr_opaque_auth {
@@ -49,11 +50,11 @@ struct rr_call_header {
 struct rr_reply_header {
 	uint32_t xid;
 	enum rr_reply_stat reply_stat;
-	struct rr_opaque_auth verf;          /* accepted */
-	enum rr_accept_stat accept_stat;     /* accepted */
-	enum rr_reject_stat reject_stat;     /* denied */
-	enum rr_auth_stat auth_stat;         /* denied with RR_AUTH_ERROR */
-	uint32_t low, high;                  /* PROG_MISMATCH, RPC_MISMATCH */
+	struct rr_opaque_auth verf;      /* accepted */
+	enum rr_accept_stat accept_stat; /* accepted */
+	enum rr_reject_stat reject_stat; /* denied */
+	enum rr_auth_stat auth_stat;     /* denied with RR_AUTH_ERROR */
+	uint32_t low, high;              /* PROG_MISMATCH, RPC_MISMATCH */
 };
 
 struct rr_auth_sys {
@@ -62,12 +63,18 @@ struct rr_auth_sys {
 	struct rpcrdma_bytes machine;
 };
 
-/* Reads a call header and leaves the reader at the arguments. A message of type REPLY, or a rpcvers that is not 2,
- * is not a failure of the reader: false is returned, with xid (and rpcvers) set. */
+/*
+ * Reads a call header and leaves the reader at the arguments. A message of type REPLY, or an rpcvers that is
+ * not 2, is not a failure of the reader: false is returned, with xid set. Only a CALL of another version
+ * leaves an rpcvers that is not 2: it is to be answered with RPC_MISMATCH.
+ */
 bool rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call);
+
+/* Writes a call header; rpcvers is always 2, whatever call says. */
 void rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call);
 
-/* Reads a reply header and leaves the reader at the results. False where it is not one. */
+/* Reads a reply header and leaves the reader at the results. False where it is not one. Any auth_stat is
+ * taken, since more of them may be assigned. */
 bool rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply);
 void rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply);
 
@@ -75,7 +82,8 @@ void rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_h
 bool rr_auth_sys_get(struct rpcrdma_bytes body, struct rr_auth_sys *sys);
 void rr_auth_sys_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *sys);
 
-/* The XID and the direction of a message, for those who must know no more. False where it is shorter than 8. */
+/* The XID and the direction of a message, for those who must know no more. False where it is shorter than 8.
+ */
 bool rr_rpc_peek(const void *data, size_t size, uint32_t *xid, uint32_t *msg_type);
 
 /* ---- Record marking over TCP (RFC 5531, section 11) ---- */

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/rpc.h"
+
+#include "base/endian.h"
+
+/* ---- struct opaque_auth, RFC 5531, section 8.2 ---- */
+
+static void
+get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
+{
+	auth->flavor = rpcrdma_get_u32(reader);
+	auth->body = rpcrdma_get_bytes(reader, RR_AUTH_BODY_MAX);
+}
+
+static void
+put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
+{
+	rpcrdma_put_u32(writer, auth->flavor);
+	rpcrdma_put_bytes(writer, auth->body, RR_AUTH_BODY_MAX);
+}
+
+/* An enum of the schema that ends at max: RFC 4506, 4.3: "It is an error to encode as an enum any other
+ * integer". */
+static uint32_t
+get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
+{
+	uint32_t value = rpcrdma_get_u32(reader);
+
+	if (value <= max)
+		return value;
+	rpcrdma_xdr_fail(reader);
+	return 0;
+}
+
+/* ---- Calls: xid CALL rpcvers prog vers proc cred verf, then the arguments ---- */
+
+bool
+rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
+{
+	uint32_t type;
+
+	*call = (struct rr_call_header){ .rpcvers = RR_RPC_VERSION };
+	call->xid = rpcrdma_get_u32(reader);
+	type = get_enum(reader, RR_REPLY);
+	if (reader->failed || type != RR_CALL)
+		return false;
+	/* What follows rpcvers is known of version 2 only. */
+	call->rpcvers = rpcrdma_get_u32(reader);
+	if (call->rpcvers != RR_RPC_VERSION)
+		return false;
+	call->prog = rpcrdma_get_u32(reader);
+	call->vers = rpcrdma_get_u32(reader);
+	call->proc = rpcrdma_get_u32(reader);
+	get_auth(reader, &call->cred);
+	get_auth(reader, &call->verf);
+	return !reader->failed;
+}
+
+void
+rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call)
+{
+	rpcrdma_put_u32(writer, call->xid);
+	rpcrdma_put_u32(writer, RR_CALL);
+	/* RFC 5531, 9: "In version 2 of the RPC protocol specification, rpcvers MUST be equal to 2." */
+	rpcrdma_put_u32(writer, RR_RPC_VERSION);
+	rpcrdma_put_u32(writer, call->prog);
+	rpcrdma_put_u32(writer, call->vers);
+	rpcrdma_put_u32(writer, call->proc);
+	put_auth(writer, &call->cred);
+	put_auth(writer, &call->verf);
+}
+
+/* ---- Replies: xid REPLY reply_stat, then one of two bodies ---- */
+
+static void
+get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
+{
+	reply->low = rpcrdma_get_u32(reader);
+	reply->high = rpcrdma_get_u32(reader);
+}
+
+static void
+get_accepted(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
+{
+	get_auth(reader, &reply->verf);
+	reply->accept_stat = get_enum(reader, RR_SYSTEM_ERR);
+	if (reply->accept_stat == RR_PROG_MISMATCH)
+		get_range(reader, reply);
+}
+
+/* RFC 5531, 9: "there may be a need for more status codes": so auth_stat is open. */
+static void
+get_denied(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
+{
+	reply->reject_stat = get_enum(reader, RR_AUTH_ERROR);
+	if (reply->reject_stat == RR_RPC_MISMATCH)
+		get_range(reader, reply);
+	else
+		reply->auth_stat = rpcrdma_get_u32(reader);
+}
+
+bool
+rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
+{
+	uint32_t type;
+
+	*reply = (struct rr_reply_header){ 0 };
+	reply->xid = rpcrdma_get_u32(reader);
+	type = get_enum(reader, RR_REPLY);
+	if (reader->failed || type != RR_REPLY)
+		return false;
+	reply->reply_stat = get_enum(reader, RR_MSG_DENIED);
+	if (reply->reply_stat == RR_MSG_ACCEPTED)
+		get_accepted(reader, reply);
+	else
+		get_denied(reader, reply);
+	return !reader->failed;
+}
+
+static void
+put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
+{
+	rpcrdma_put_u32(writer, reply->low);
+	rpcrdma_put_u32(writer, reply->high);
+}
+
+static void
+put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
+{
+	put_auth(writer, &reply->verf);
+	rpcrdma_put_u32(writer, reply->accept_stat);
+	if (reply->accept_stat == RR_PROG_MISMATCH)
+		put_range(writer, reply);
+}
+
+static void
+put_denied(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
+{
+	rpcrdma_put_u32(writer, reply->reject_stat);
+	if (reply->reject_stat == RR_RPC_MISMATCH)
+		put_range(writer, reply);
+	else
+		rpcrdma_put_u32(writer, reply->auth_stat);
+}
+
+void
+rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
+{
+	rpcrdma_put_u32(writer, reply->xid);
+	rpcrdma_put_u32(writer, RR_REPLY);
+	rpcrdma_put_u32(writer, reply->reply_stat);
+	if (reply->reply_stat == RR_MSG_ACCEPTED)
+		put_accepted(writer, reply);
+	else
+		put_denied(writer, reply);
+}
+
+/* ---- struct authsys_parms, RFC 5531, appendix A ---- */
+
+bool
+rr_auth_sys_get(struct rpcrdma_bytes body, struct rr_auth_sys *sys)
+{
+	struct rpcrdma_message message = { .stream = body.data, .length = body.length };
+	struct rpcrdma_xdr_reader reader;
+
+	*sys = (struct rr_auth_sys){ 0 };
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	sys->stamp = rpcrdma_get_u32(&reader);
+	sys->machine = rpcrdma_get_bytes(&reader, RR_AUTH_SYS_NAME);
+	sys->uid = rpcrdma_get_u32(&reader);
+	sys->gid = rpcrdma_get_u32(&reader);
+	sys->gid_count = rpcrdma_get_count(&reader, RR_AUTH_SYS_GIDS, sizeof(uint32_t));
+	for (uint32_t i = 0; i < sys->gid_count; i++)
+		sys->gids[i] = rpcrdma_get_u32(&reader);
+	return rpcrdma_xdr_done(&reader);
+}
+
+void
+rr_auth_sys_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *sys)
+{
+	if (sys->gid_count > RR_AUTH_SYS_GIDS) {
+		rpcrdma_xdr_writer_fail(writer);
+		return;
+	}
+	rpcrdma_put_u32(writer, sys->stamp);
+	rpcrdma_put_bytes(writer, sys->machine, RR_AUTH_SYS_NAME);
+	rpcrdma_put_u32(writer, sys->uid);
+	rpcrdma_put_u32(writer, sys->gid);
+	rpcrdma_put_u32(writer, sys->gid_count);
+	for (uint32_t i = 0; i < sys->gid_count; i++)
+		rpcrdma_put_u32(writer, sys->gids[i]);
+}
+
+bool
+rr_rpc_peek(const void *data, size_t size, uint32_t *xid, uint32_t *msg_type)
+{
+	const uint8_t *words = data;
+
+	if (size < 2 * sizeof(uint32_t))
+		return false;
+	*xid = rr_get_be32(words);
+	*msg_type = rr_get_be32(words + sizeof(uint32_t));
+	return true;
+}
