@@ -19,6 +19,7 @@
  */
 
 struct rr_carrier;
+struct rr_carrier_ops;
 
 /* Memory of the caller in which a marked result may be placed. */
 struct rr_sink {
@@ -62,7 +63,8 @@ struct rr_transaction {
  * rr_exchange_reply() or rr_exchange_drop(), one of which must be called exactly once, also after the carrier closed.
  */
 struct rr_exchange {
-	struct rr_carrier *carrier; /* NULL once that closed: the reply goes nowhere */
+	const struct rr_carrier_ops *ops; /* the carrier's; reply and drop work after it closed, too */
+	struct rr_carrier *carrier;       /* NULL once that closed: the reply goes nowhere */
 	uint32_t xid;
 	struct rpcrdma_message call; /* its items have their offsets */
 	/*
@@ -173,11 +175,18 @@ rr_carrier_close(struct rr_carrier *carrier)
  * Answers an exchange, which is gone after this. The reply's memory must stay until sent(arg) (may be NULL only if it
  * lives as long as the engine), which always comes, from the loop. reply's items are marked results, in order.
  */
-void rr_exchange_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg),
-	void *arg);
+static inline void
+rr_exchange_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
+{
+	exchange->ops->reply(exchange, reply, sent, arg);
+}
 
 /* Ends an exchange without an answer. */
-void rr_exchange_drop(struct rr_exchange *exchange);
+static inline void
+rr_exchange_drop(struct rr_exchange *exchange)
+{
+	exchange->ops->drop(exchange);
+}
 
 /* Connections arriving at a local address. */
 struct rr_acceptor;
