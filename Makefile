@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# People's way to Meson: each target installs what it needs (as root) or says what is missing.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+
+all: build
+
+setup:
+	@scripts/need build
+
+build: setup
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
+	@ninja -C $(BUILD)
+
+# Everything that is tested without another machine: gcc, and clang with AddressSanitizer and UndefinedBehaviorSanitizer.
+check:
+	@scripts/need build check
+	@scripts/check
+
+# Both roles against Linux's own NFS/RDMA client and server, in QEMU.
+check-kernel: build
+	@scripts/need kernel
+	@tests/kernel/check $(BUILD)
+
+# Serves a directory over RDMA, copies a tree out and back in, compares, and shows how the data moved.
+demo: build
+	@scripts/demo $(BUILD)
+
+bench: build
+	@scripts/need bench
+	@bench/copy $(BUILD)
+
+install: build
+	@ninja -C $(BUILD) install
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all setup build check check-kernel demo bench install clean
