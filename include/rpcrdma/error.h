@@ -2,6 +2,10 @@
 #ifndef RPCRDMA_ERROR_H
 #define RPCRDMA_ERROR_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Functions of this library return 0, or one of these as a negative number.
  * Where a handle keeps a text (rpcrdma_..._error()), that text says what
@@ -37,5 +41,9 @@ enum rpcrdma_error {
 
 /* A short English text for error (0 or negative, as returned); never NULL. Any thread. */
 const char *rpcrdma_strerror(int error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

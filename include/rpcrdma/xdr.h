@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * XDR (RFC 4506) in memory, and messages whose large items travel apart.
  *
@@ -55,7 +59,9 @@ struct rpcrdma_arena {
 static inline struct rpcrdma_arena
 rpcrdma_arena(void *memory, size_t size)
 {
-	return (struct rpcrdma_arena){ memory, (uint8_t *)memory + size };
+	struct rpcrdma_arena arena = { (uint8_t *)memory, (uint8_t *)memory + size };
+
+	return arena;
 }
 
 struct rpcrdma_xdr_reader {
@@ -191,5 +197,9 @@ struct rpcrdma_program {
 	uint32_t procedure_count;                   /* the highest procedure number plus one */
 	const struct rpcrdma_procedure *procedures; /* by number */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
