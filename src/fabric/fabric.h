@@ -46,15 +46,15 @@ struct rr_sge {
 struct rr_region {
 	uint32_t handle; /* the steering tag that the peer is told; never 0 */
 	uint32_t length;
-	uint64_t offset;   /* what the peer is told of the region's first octet */
-	void *provider;    /* the provider's own */
+	uint64_t offset; /* what the peer is told of the region's first octet */
+	void *provider;  /* the provider's own */
 };
 
 enum rr_work_kind {
-	RR_WORK_SEND,           /* one message into the peer's next receive */
+	RR_WORK_SEND,            /* one message into the peer's next receive */
 	RR_WORK_SEND_INVALIDATE, /* the same, and the peer's region remote_handle becomes invalid */
-	RR_WORK_WRITE,          /* RDMA Write of the sges to remote_handle, remote_offset */
-	RR_WORK_READ            /* RDMA Read of the sges' length from there; one sge */
+	RR_WORK_WRITE,           /* RDMA Write of the sges to remote_handle, remote_offset */
+	RR_WORK_READ             /* RDMA Read of the sges' length from there; one sge */
 };
 
 /* A work request. The sge array need not outlive the call of rr_endpoint_post(), what it points to must. */
@@ -68,28 +68,31 @@ struct rr_work {
 };
 
 enum rr_event_kind {
-	RR_EVENT_ESTABLISHED,  /* after connect or accept; private data of the peer (connect side only) */
-	RR_EVENT_DISCONNECTED, /* the last event of an endpoint; status and text say why. Also where connecting failed */
-	RR_EVENT_COMPLETED,    /* a work request with a cookie, or any that failed: kind, cookie, status */
-	RR_EVENT_RECEIVED      /* a Send of the peer arrived: receive, and the handle that it invalidated */
+	RR_EVENT_ESTABLISHED, /* after connect or accept; private data of the peer (connect side only) */
+	/* The last event of an endpoint; status and text say why. Also where connecting failed. Status 0:
+	 * this side disconnected; -RPCRDMA_ERR_DISCONNECTED: the peer did, or the connection was lost. */
+	RR_EVENT_DISCONNECTED,
+	RR_EVENT_COMPLETED, /* a work request with a cookie, or any that failed: kind, cookie, status */
+	RR_EVENT_RECEIVED   /* a Send of the peer arrived: receive, and the handle that it invalidated */
 };
 
 struct rr_event {
 	enum rr_event_kind kind;
-	int status;             /* 0, or the error of a completion or a disconnection; -RPCRDMA_ERR_CANCELLED: flushed */
+	int status; /* 0, or the error of a completion or a disconnection; -RPCRDMA_ERR_CANCELLED: flushed */
 	const char *text;       /* DISCONNECTED: why, for people; valid during the handler */
 	enum rr_work_kind work; /* COMPLETED */
 	void *cookie;           /* COMPLETED */
-	uint8_t *data;          /* RECEIVED: the receive. ESTABLISHED: the peer's private data, during the handler */
-	uint32_t length;        /* octets of data */
-	bool invalidated;       /* RECEIVED: by Send With Invalidate */
+	uint8_t *data;   /* RECEIVED: the receive. ESTABLISHED: the peer's private data, during the handler */
+	uint32_t length; /* octets of data */
+	bool invalidated; /* RECEIVED: by Send With Invalidate */
 	uint32_t invalidated_handle;
 };
 
 typedef void rr_endpoint_handler(void *ctx, const struct rr_event *event);
 
 /* A connection request at a listener. The handler accepts or rejects endpoint, at once or later. */
-typedef void rr_listener_handler(void *ctx, struct rr_endpoint *endpoint, const void *private_data, size_t size);
+typedef void rr_listener_handler(
+	void *ctx, struct rr_endpoint *endpoint, const void *private_data, size_t size);
 
 struct rr_fabric_config {
 	uint32_t receive_size; /* octets of each receive: the largest Send that can arrive */
@@ -103,6 +106,9 @@ struct rr_fabric_config {
 
 /* Enough for a client or one server thread; the caller changes what it wants. */
 extern const struct rr_fabric_config rr_fabric_config_default;
+
+/* For providers: whether nothing in config is 0 or out of range. */
+bool rr_fabric_config_is_good(const struct rr_fabric_config *config);
 
 struct rr_fabric_limits {
 	uint32_t private_data_max; /* octets */
@@ -146,8 +152,8 @@ struct rr_endpoint_base {
 	struct rr_fabric *fabric;
 	rr_endpoint_handler *handler;
 	void *ctx;
-	uint32_t outstanding;           /* work requests posted and not completed; kept by the provider */
-	char peer[RR_ADDRESS_TEXT];     /* "192.0.2.1:20049" or "[2001:db8::1]:20049", for messages */
+	uint32_t outstanding;       /* work requests posted and not completed; kept by the provider */
+	char peer[RR_ADDRESS_TEXT]; /* "192.0.2.1:20049" or "[2001:db8::1]:20049", for messages */
 };
 
 /* ---- The front door ---- */
@@ -165,7 +171,8 @@ int rr_fabric_listen(struct rr_fabric *fabric, const struct sockaddr *address, s
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text);
 
 /* The address that it listens at, with the port that was chosen. */
-int rr_listener_address(struct rr_fabric *fabric, struct rr_listener *listener, struct sockaddr_storage *address);
+int rr_listener_address(
+	struct rr_fabric *fabric, struct rr_listener *listener, struct sockaddr_storage *address);
 
 /* No new requests; endpoints that were handed over live on, requests that were not are dropped. */
 void rr_fabric_unlisten(struct rr_fabric *fabric, struct rr_listener *listener);
@@ -186,10 +193,10 @@ int rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handle
 void rr_endpoint_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 
 /*
- * Allows the peer count more Sends: "posts count Receives". Each RECEIVED event uses one up. A Send that arrives
- * when none is left ends the connection; where the shared pool is empty, the endpoint waits for a release instead.
- * May be called before the connection is established: on the connect side right after rr_fabric_connect(), on the
- * accept side before rr_endpoint_accept().
+ * Allows the peer count more Sends: "posts count Receives". Each RECEIVED event uses one up. A Send that
+ * arrives when none is left ends the connection; where the shared pool is empty, the endpoint waits for a
+ * release instead. May be called before the connection is established: on the connect side right after
+ * rr_fabric_connect(), on the accept side before rr_endpoint_accept().
  */
 void rr_endpoint_allow(struct rr_endpoint *endpoint, uint32_t count);
 
@@ -197,28 +204,30 @@ void rr_endpoint_allow(struct rr_endpoint *endpoint, uint32_t count);
 void rr_fabric_release(struct rr_fabric *fabric, uint8_t *receive);
 
 /*
- * Posts a work request: they start in the order of their posting, Sends and Writes also complete and arrive in that
- * order; a Read may complete later than what was posted after it. What is posted during one turn of the loop leaves
- * together at its end. Errors: LIMIT (work_max outstanding), DISCONNECTED, NOMEM, INVAL.
+ * Posts a work request: they start in the order of their posting, Sends and Writes also complete and arrive
+ * in that order; a Read may complete later than what was posted after it. What is posted during one turn of
+ * the loop leaves together at its end. Errors: LIMIT (work_max outstanding), DISCONNECTED, NOMEM, INVAL.
  */
 int rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work);
 
-/* Sends a frame that carries nothing (iWARP: a zero-length RDMA Write): it wakes a peer that missed our first one. */
+/* Sends a frame that carries nothing (iWARP: a zero-length RDMA Write): it wakes a peer that missed our first
+ * one. */
 int rr_endpoint_kick(struct rr_endpoint *endpoint);
 
 /* Registers length (above 0) octets at addr for the peer. Errors: LIMIT (region_max), NOMEM, INVAL. */
-int rr_endpoint_register(struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access,
-	struct rr_region *region);
+int rr_endpoint_register(
+	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 
 /*
- * Ends the peer's access before it returns; also for a region that the peer has invalidated already (no effect then).
- * If the peer is in the middle of reading from or writing to it, the connection ends. region->handle becomes 0.
+ * Ends the peer's access before it returns; also for a region that the peer has invalidated already (no
+ * effect then). If the peer is in the middle of reading from or writing to it, the connection ends.
+ * region->handle becomes 0.
  */
 void rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
 
 /*
- * Ends the connection in good order: what was posted before still leaves if the peer takes it. DISCONNECTED follows,
- * after the completions of all that was outstanding. No effect on one that is disconnected.
+ * Ends the connection in good order: what was posted before still leaves if the peer takes it. DISCONNECTED
+ * follows, after the completions of all that was outstanding. No effect on one that is disconnected.
  */
 void rr_endpoint_disconnect(struct rr_endpoint *endpoint);
 

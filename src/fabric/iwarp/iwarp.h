@@ -5,6 +5,7 @@
 #include "fabric/fabric.h"
 
 /* The iWARP provider: MPA, DDP and RDMAP (RFC 5044, 6581, 5041, 5040) over TCP sockets of this process. */
-int rr_iwarp_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
+int rr_iwarp_fabric_new(
+	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
 #endif

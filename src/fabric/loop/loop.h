@@ -10,6 +10,7 @@
  * deferred tasks of the loop, in a fixed order. For tests, and for servers
  * inside the program that uses them.
  */
-int rr_loop_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
+int rr_loop_fabric_new(
+	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
 #endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/fabric.h"
+
+#include <netinet/in.h>
+
+/*
+ * The front door: every argument is checked here, once, so that providers
+ * need not look again.
+ */
+
+const struct rr_fabric_config rr_fabric_config_default = {
+	.receive_size = 4096,
+	.receive_max = 4096,
+	.work_max = 1024,
+	.read_max = 32,
+	.region_max = 1024,
+};
+
+enum { READ_MAX = 128, REGION_MAX = 1 << 20 };
+
+bool
+rr_fabric_config_is_good(const struct rr_fabric_config *config)
+{
+	return config->receive_size && config->receive_max && config->work_max && config->read_max &&
+	       config->read_max <= READ_MAX && config->region_max && config->region_max <= REGION_MAX;
+}
+
+static const struct rr_fabric_base *
+base_of(const struct rr_fabric *fabric)
+{
+	return (const void *)fabric;
+}
+
+static struct rr_endpoint_base *
+endpoint_base(struct rr_endpoint *endpoint)
+{
+	return (void *)endpoint;
+}
+
+const char *
+rr_fabric_name(const struct rr_fabric *fabric)
+{
+	return base_of(fabric)->ops->name;
+}
+
+const struct rr_fabric_limits *
+rr_fabric_limits(const struct rr_fabric *fabric)
+{
+	return &base_of(fabric)->ops->limits;
+}
+
+const struct rr_fabric_config *
+rr_fabric_config(const struct rr_fabric *fabric)
+{
+	return &base_of(fabric)->config;
+}
+
+struct rr_loop *
+rr_fabric_loop(const struct rr_fabric *fabric)
+{
+	return base_of(fabric)->loop;
+}
+
+void
+rr_fabric_destroy(struct rr_fabric *fabric)
+{
+	if (fabric)
+		base_of(fabric)->ops->destroy(fabric);
+}
+
+static bool
+address_is_whole(const struct sockaddr *address, socklen_t size)
+{
+	if (!address || size < sizeof(address->sa_family))
+		return false;
+	if (address->sa_family == AF_INET)
+		return size >= sizeof(struct sockaddr_in);
+	return address->sa_family == AF_INET6 && size >= sizeof(struct sockaddr_in6);
+}
+
+static bool
+private_data_fits(const struct rr_fabric_ops *ops, const void *data, size_t size)
+{
+	return size <= ops->limits.private_data_max && (data || !size);
+}
+
+int
+rr_fabric_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+{
+	if (!address_is_whole(address, size))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be listened at");
+	return base_of(fabric)->ops->listen(fabric, address, size, handler, ctx, listener, text);
+}
+
+int
+rr_listener_address(struct rr_fabric *fabric, struct rr_listener *listener, struct sockaddr_storage *address)
+{
+	return base_of(fabric)->ops->listener_address(listener, address);
+}
+
+void
+rr_fabric_unlisten(struct rr_fabric *fabric, struct rr_listener *listener)
+{
+	base_of(fabric)->ops->unlisten(listener);
+}
+
+int
+rr_fabric_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
+	struct rr_endpoint **endpoint, struct rr_text *text)
+{
+	const struct rr_fabric_ops *ops = base_of(fabric)->ops;
+
+	if (!address_is_whole(address, size))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be connected to");
+	if (!private_data_fits(ops, private_data, private_size))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%zu octets of private data are more than %u",
+			private_size, ops->limits.private_data_max);
+	return ops->connect(fabric, address, size, private_data, private_size, handler, ctx, endpoint, text);
+}
+
+int
+rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handler, void *ctx,
+	const void *private_data, size_t private_size)
+{
+	struct rr_endpoint_base *base = endpoint_base(endpoint);
+
+	if (!private_data_fits(base->ops, private_data, private_size))
+		return -RPCRDMA_ERR_INVAL;
+	base->handler = handler;
+	base->ctx = ctx;
+	return base->ops->accept(endpoint, private_data, private_size);
+}
+
+void
+rr_endpoint_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	const struct rr_fabric_ops *ops = endpoint_base(endpoint)->ops;
+
+	if (!private_data_fits(ops, private_data, private_size))
+		private_size = 0;
+	ops->reject(endpoint, private_data, private_size);
+}
+
+void
+rr_endpoint_allow(struct rr_endpoint *endpoint, uint32_t count)
+{
+	endpoint_base(endpoint)->ops->allow(endpoint, count);
+}
+
+void
+rr_fabric_release(struct rr_fabric *fabric, uint8_t *receive)
+{
+	base_of(fabric)->ops->release(fabric, receive);
+}
+
+/* What a work request moves must have a length of 32 bits: that is what RDMAP can express. */
+static bool
+sges_are_good(const struct rr_sge *sges, uint32_t count)
+{
+	uint64_t length = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (sges[i].length && !sges[i].addr)
+			return false;
+		length += sges[i].length;
+	}
+	return length <= UINT32_MAX;
+}
+
+int
+rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+{
+	const struct rr_endpoint_base *base = endpoint_base(endpoint);
+
+	if (work->kind > RR_WORK_READ || work->sge_count > base->ops->limits.sge_max ||
+		!sges_are_good(work->sges, work->sge_count))
+		return -RPCRDMA_ERR_INVAL;
+	if (work->kind == RR_WORK_READ && work->sge_count != 1)
+		return -RPCRDMA_ERR_INVAL;
+	if (base->outstanding >= base_of(base->fabric)->config.work_max)
+		return -RPCRDMA_ERR_LIMIT;
+	return base->ops->post(endpoint, work);
+}
+
+int
+rr_endpoint_kick(struct rr_endpoint *endpoint)
+{
+	return endpoint_base(endpoint)->ops->kick(endpoint);
+}
+
+int
+rr_endpoint_register(
+	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+{
+	if (!addr || !length || !access || access & ~(unsigned)(RR_REMOTE_READ | RR_REMOTE_WRITE))
+		return -RPCRDMA_ERR_INVAL;
+	if ((uintptr_t)addr > UINTPTR_MAX - length)
+		return -RPCRDMA_ERR_INVAL;
+	return endpoint_base(endpoint)->ops->register_region(endpoint, addr, length, access, region);
+}
+
+void
+rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	if (region->handle)
+		endpoint_base(endpoint)->ops->invalidate(endpoint, region);
+	region->handle = 0;
+}
+
+void
+rr_endpoint_disconnect(struct rr_endpoint *endpoint)
+{
+	endpoint_base(endpoint)->ops->disconnect(endpoint);
+}
+
+void
+rr_endpoint_close(struct rr_endpoint *endpoint)
+{
+	endpoint_base(endpoint)->ops->close(endpoint);
+}
+
+const char *
+rr_endpoint_peer(const struct rr_endpoint *endpoint)
+{
+	return ((const struct rr_endpoint_base *)(const void *)endpoint)->peer;
+}

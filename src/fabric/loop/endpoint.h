@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_LOOP_ENDPOINT_H
+#define RR_FABRIC_LOOP_ENDPOINT_H
+
+#include "fabric/receives.h"
+#include "fabric/regions.h"
+#include "fabric/works.h"
+
+/* What the files of the in-process provider share. */
+
+enum { RR_LOOP_PRIVATE_MAX = 252 };
+
+struct rr_fabric {
+	struct rr_fabric_base base;
+	const struct rr_env *env;
+	struct rr_receives receives;
+	struct rr_works works;
+	struct rr_list listeners;
+	struct rr_list closed; /* endpoints that are to be freed */
+	struct rr_task bury;
+	uint16_t last_port;
+};
+
+struct rr_listener {
+	struct rr_list link;
+	struct rr_fabric *fabric;
+	rr_listener_handler *handler;
+	void *ctx;
+	struct sockaddr_storage address;
+};
+
+enum rr_loop_state {
+	RR_LOOP_CONNECTING, /* the listener has not been looked for */
+	RR_LOOP_WAITING,    /* the listener has the request */
+	RR_LOOP_REQUESTED,  /* the other side of that: neither accepted nor rejected */
+	RR_LOOP_ACCEPTED,   /* but the two sides have not been told */
+	RR_LOOP_ESTABLISHED,
+	RR_LOOP_ENDED, /* its handler has not been told */
+	RR_LOOP_DISCONNECTED,
+	RR_LOOP_CLOSED
+};
+
+/*
+ * An endpoint, in step with its peer: both are established, or none is. It
+ * is freed by the fabric's task, so that a function whose handler closed it
+ * can still look at its state.
+ */
+struct rr_endpoint {
+	struct rr_endpoint_base base;
+	struct rr_list link; /* in rr_fabric.closed */
+	struct rr_task task;
+	struct rr_timer timer; /* limits a disconnection in good order */
+	enum rr_loop_state state;
+	struct rr_endpoint *peer; /* NULL before there is one and after the end */
+	struct rr_list queue;     /* of struct rr_work_item */
+	struct rr_regions regions;
+	struct rr_receive_wait wait;
+	uint32_t allowed;
+	bool disconnecting;
+	uint16_t port;
+	uint8_t private_data[RR_LOOP_PRIVATE_MAX]; /* for the peer */
+	size_t private_size;
+	int status;
+	struct rr_text text;
+};
+
+/* NULL: no memory. */
+struct rr_endpoint *rr_loop_endpoint_new(struct rr_fabric *fabric);
+
+/* Gives back all that it has and frees it at the end of the turn. */
+void rr_loop_endpoint_bury(struct rr_endpoint *endpoint);
+
+/* Ends the connection for endpoint with status and text, if it has not ended; the peer knows nothing of it.
+ */
+void rr_loop_end(struct rr_endpoint *endpoint, int status, const char *text);
+
+/* Ends it for both sides. */
+void rr_loop_end_both(
+	struct rr_endpoint *endpoint, int status, const char *text, int peer_status, const char *peer_text);
+
+void rr_loop_emit(struct rr_endpoint *endpoint, const struct rr_event *event);
+
+/* Carries out the work requests of an established endpoint. */
+void rr_loop_work(struct rr_endpoint *endpoint);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/loop/loop.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include "fabric/address.h"
+#include "fabric/loop/endpoint.h"
+
+static void
+bury(struct rr_task *task)
+{
+	struct rr_fabric *fabric = rr_container(task, struct rr_fabric, bury);
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&fabric->closed)))
+		rr_free(fabric->env, rr_container(link, struct rr_endpoint, link));
+}
+
+static void
+loop_destroy(struct rr_fabric *fabric)
+{
+	bury(&fabric->bury);
+	rr_task_cancel(&fabric->bury);
+	rr_works_destroy(&fabric->works);
+	rr_receives_destroy(&fabric->receives);
+	rr_free(fabric->env, fabric);
+}
+
+/* The port is at the same place in addresses of both families. */
+static in_port_t *
+port_of(struct sockaddr_storage *address)
+{
+	return &((struct sockaddr_in *)(void *)address)->sin_port;
+}
+
+static bool
+port_is_taken(const struct rr_fabric *fabric, in_port_t port)
+{
+	rr_list_for_each (link, &fabric->listeners) {
+		if (*port_of(&rr_container(link, struct rr_listener, link)->address) == port)
+			return true;
+	}
+	return false;
+}
+
+static in_port_t
+choose_port(struct rr_fabric *fabric)
+{
+	do
+		fabric->last_port++;
+	while (!fabric->last_port || port_is_taken(fabric, htons(fabric->last_port)));
+	return htons(fabric->last_port);
+}
+
+static int
+loop_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+{
+	struct rr_listener *new = rr_alloc(fabric->env, sizeof(*new));
+	char name[RR_ADDRESS_TEXT];
+
+	if (!new)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	*new = (struct rr_listener){ .fabric = fabric, .handler = handler, .ctx = ctx };
+	memcpy(&new->address, address, size < sizeof(new->address) ? size : sizeof(new->address));
+	if (!*port_of(&new->address))
+		*port_of(&new->address) = choose_port(fabric);
+	if (port_is_taken(fabric, *port_of(&new->address))) {
+		rr_free(fabric->env, new);
+		rr_address_text(address, name, sizeof(name));
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: the port is in use", name);
+	}
+	rr_list_append(&fabric->listeners, &new->link);
+	*listener = new;
+	return 0;
+}
+
+static int
+loop_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
+{
+	*address = listener->address;
+	return 0;
+}
+
+static void
+loop_unlisten(struct rr_listener *listener)
+{
+	rr_list_remove(&listener->link);
+	rr_free(listener->fabric->env, listener);
+}
+
+static int
+loop_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
+	struct rr_endpoint **endpoint, struct rr_text *text)
+{
+	struct rr_endpoint *new = rr_loop_endpoint_new(fabric);
+
+	(void)size;
+	if (!new)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	new->base.handler = handler;
+	new->base.ctx = ctx;
+	new->port = ((const struct sockaddr_in *)(const void *)address)->sin_port;
+	rr_address_text(address, new->base.peer, sizeof(new->base.peer));
+	new->private_size = private_size;
+	if (private_size)
+		memcpy(new->private_data, private_data, private_size);
+	rr_loop_defer(fabric->base.loop, &new->task);
+	*endpoint = new;
+	return 0;
+}
+
+static int
+loop_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	endpoint->private_size = private_size;
+	if (private_size)
+		memcpy(endpoint->private_data, private_data, private_size);
+	if (endpoint->state == RR_LOOP_REQUESTED)
+		endpoint->state = RR_LOOP_ACCEPTED;
+	rr_loop_defer(endpoint->base.fabric->base.loop, &endpoint->task);
+	return 0;
+}
+
+static void
+loop_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	(void)private_data;
+	(void)private_size;
+	if (endpoint->peer)
+		rr_loop_end(endpoint->peer, -RPCRDMA_ERR_REJECTED, "the peer rejected the connection");
+	rr_loop_endpoint_bury(endpoint);
+}
+
+static void
+loop_allow(struct rr_endpoint *endpoint, uint32_t count)
+{
+	endpoint->allowed += count;
+}
+
+static void
+loop_release(struct rr_fabric *fabric, uint8_t *receive)
+{
+	rr_receives_put(&fabric->receives, receive);
+}
+
+static int
+loop_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+{
+	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_work_item *item;
+
+	if (endpoint->state != RR_LOOP_ESTABLISHED || endpoint->disconnecting)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	item = rr_works_get(&fabric->works, work);
+	if (!item)
+		return -RPCRDMA_ERR_NOMEM;
+	rr_list_append(&endpoint->queue, &item->link);
+	endpoint->base.outstanding++;
+	rr_loop_defer(fabric->base.loop, &endpoint->task);
+	return 0;
+}
+
+static int
+loop_kick(struct rr_endpoint *endpoint)
+{
+	return endpoint->state == RR_LOOP_ESTABLISHED ? 0 : -RPCRDMA_ERR_DISCONNECTED;
+}
+
+static int
+loop_register(
+	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+{
+	return rr_regions_add(&endpoint->regions, endpoint->base.fabric->env, addr, length, access, region);
+}
+
+static int
+loop_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	rr_regions_remove(&endpoint->regions, region->handle);
+	return 0;
+}
+
+static void
+loop_disconnect(struct rr_endpoint *endpoint)
+{
+	struct rr_loop *loop = endpoint->base.fabric->base.loop;
+
+	switch (endpoint->state) {
+	case RR_LOOP_ESTABLISHED:
+		endpoint->disconnecting = true;
+		rr_loop_arm(loop, &endpoint->timer, RR_SECOND);
+		rr_loop_defer(loop, &endpoint->task);
+		return;
+	case RR_LOOP_ENDED:
+	case RR_LOOP_DISCONNECTED:
+	case RR_LOOP_CLOSED: return;
+	default:
+		rr_loop_end_both(endpoint, -RPCRDMA_ERR_CANCELLED, "disconnected before it was connected",
+			-RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
+	}
+}
+
+static void
+loop_close(struct rr_endpoint *endpoint)
+{
+	if (endpoint->peer)
+		rr_loop_end(endpoint->peer, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
+	rr_loop_endpoint_bury(endpoint);
+}
+
+static const struct rr_fabric_ops loop_ops = {
+	.name = "loop",
+	.limits = { .private_data_max = RR_LOOP_PRIVATE_MAX,
+		.sge_max = RR_MAX_SGE,
+		.remote_invalidation = true },
+	.destroy = loop_destroy,
+	.listen = loop_listen,
+	.listener_address = loop_listener_address,
+	.unlisten = loop_unlisten,
+	.connect = loop_connect,
+	.accept = loop_accept,
+	.reject = loop_reject,
+	.allow = loop_allow,
+	.release = loop_release,
+	.post = loop_post,
+	.kick = loop_kick,
+	.register_region = loop_register,
+	.invalidate = loop_invalidate,
+	.disconnect = loop_disconnect,
+	.close = loop_close,
+};
+
+int
+rr_loop_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
+{
+	const struct rr_env *env = rr_loop_env(loop);
+	struct rr_fabric *new;
+
+	if (!rr_fabric_config_is_good(config))
+		return -RPCRDMA_ERR_INVAL;
+	new = rr_alloc(env, sizeof(*new));
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	new->base = (struct rr_fabric_base){ .ops = &loop_ops, .loop = loop, .config = *config };
+	new->env = env;
+	rr_receives_init(&new->receives, env, config->receive_size, config->receive_max);
+	rr_works_init(&new->works, env);
+	rr_list_init(&new->listeners);
+	rr_list_init(&new->closed);
+	rr_task_init(&new->bury, bury);
+	*fabric = new;
+	return 0;
+}

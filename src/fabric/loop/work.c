@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "fabric/loop/endpoint.h"
+
+/*
+ * Work requests, carried out one after the other. Whatever is wrong with one
+ * ends the connection, as it would over a wire: the side that was to be
+ * touched has the fault in its text.
+ */
+
+enum { BATCH = 64 };
+
+enum outcome { DONE, BLOCKED, ENDED };
+
+static enum outcome
+violation(struct rr_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
+{
+	char text[200], own[256];
+
+	snprintf(text, sizeof(text), "the peer's %s was refused: %s", what, why);
+	snprintf(own, sizeof(own), "the peer refused our %s: %s", what, why);
+	rr_loop_end_both(endpoint, own_status, own, status, text);
+	return ENDED;
+}
+
+static void
+gather(uint8_t *to, const struct rr_work_item *item)
+{
+	for (uint32_t i = 0; i < item->sge_count; i++) {
+		if (item->sges[i].length)
+			memcpy(to, item->sges[i].addr, item->sges[i].length);
+		to += item->sges[i].length;
+	}
+}
+
+static enum outcome
+send_message(struct rr_endpoint *endpoint, struct rr_work_item *item)
+{
+	struct rr_endpoint *peer = endpoint->peer;
+	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_event event = { .kind = RR_EVENT_RECEIVED, .length = item->length };
+	bool full;
+
+	if (!peer->allowed)
+		return violation(endpoint, -RPCRDMA_ERR_PEER, -RPCRDMA_ERR_DISCONNECTED, "Send",
+			"no receive is posted for it");
+	if (item->kind == RR_WORK_SEND_INVALIDATE && !rr_regions_has(&peer->regions, item->remote_handle))
+		return violation(endpoint, -RPCRDMA_ERR_ACCESS, -RPCRDMA_ERR_ACCESS, "Send With Invalidate",
+			"no region has this handle");
+	if (item->length > fabric->base.config.receive_size)
+		return violation(endpoint, -RPCRDMA_ERR_PEER, -RPCRDMA_ERR_DISCONNECTED, "Send",
+			"the message is longer than a receive");
+	event.data = rr_receives_get(&fabric->receives, &endpoint->wait, &full);
+	if (full) {
+		rr_receives_wait(&fabric->receives, &endpoint->wait);
+		return BLOCKED;
+	}
+	if (!event.data) {
+		rr_loop_end_both(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the peer has no memory",
+			-RPCRDMA_ERR_NOMEM, "no memory for a receive");
+		return ENDED;
+	}
+	if (item->kind == RR_WORK_SEND_INVALIDATE) {
+		event.invalidated = true;
+		event.invalidated_handle = item->remote_handle;
+		rr_regions_invalidate(&peer->regions, item->remote_handle);
+	}
+	gather(event.data, item);
+	peer->allowed--;
+	rr_loop_emit(peer, &event);
+	return DONE;
+}
+
+static enum outcome
+access_region(struct rr_endpoint *endpoint, struct rr_work_item *item)
+{
+	bool reads = item->kind == RR_WORK_READ;
+	unsigned access = reads ? RR_REMOTE_READ : RR_REMOTE_WRITE;
+	const struct rr_regions *regions = &endpoint->peer->regions;
+	enum rr_region_fault fault;
+	char text[160];
+	uint8_t *at;
+
+	/* RFC 5040, 5: a zero-length RDMA Write or Read touches no buffer, and its STag is not checked. */
+	if (!item->length)
+		return DONE;
+	fault = rr_regions_find(regions, item->remote_handle, item->remote_offset, item->length, access, &at);
+	if (fault) {
+		rr_regions_explain(regions, item->remote_handle, item->remote_offset, item->length, fault,
+			text, sizeof(text));
+		return violation(endpoint, -RPCRDMA_ERR_ACCESS, -RPCRDMA_ERR_ACCESS,
+			reads ? "RDMA Read" : "RDMA Write", text);
+	}
+	if (reads)
+		memcpy((void *)(uintptr_t)item->sges[0].addr, at, item->length);
+	else
+		gather(at, item);
+	return DONE;
+}
+
+void
+rr_loop_work(struct rr_endpoint *endpoint)
+{
+	struct rr_works *works = &endpoint->base.fabric->works;
+
+	for (int i = 0; endpoint->state == RR_LOOP_ESTABLISHED && !rr_list_empty(&endpoint->queue); i++) {
+		struct rr_work_item *item = rr_container(endpoint->queue.next, struct rr_work_item, link);
+		bool sends = item->kind == RR_WORK_SEND || item->kind == RR_WORK_SEND_INVALIDATE;
+
+		if (i == BATCH) {
+			rr_loop_defer(endpoint->base.fabric->base.loop, &endpoint->task);
+			return;
+		}
+		if ((sends ? send_message(endpoint, item) : access_region(endpoint, item)) != DONE)
+			return;
+		/* The peer's handler may have ended the connection, but this request was carried out. */
+		if (endpoint->state != RR_LOOP_CLOSED)
+			rr_works_complete(works, item, &endpoint->base, 0);
+	}
+	if (endpoint->state == RR_LOOP_ESTABLISHED && endpoint->disconnecting)
+		rr_loop_end_both(endpoint, 0, "disconnected", -RPCRDMA_ERR_DISCONNECTED,
+			"the peer closed the connection");
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/receives.h"
+
+#include <string.h>
+
+void
+rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t size, uint32_t max)
+{
+	pool->env = env;
+	pool->size = size < sizeof(void *) ? sizeof(void *) : size;
+	pool->max = max;
+	pool->made = 0;
+	pool->free = NULL;
+	rr_list_init(&pool->waiting);
+}
+
+static void *
+pop(struct rr_receives *pool)
+{
+	void *first = pool->free;
+
+	memcpy(&pool->free, first, sizeof(pool->free));
+	return first;
+}
+
+void
+rr_receives_destroy(struct rr_receives *pool)
+{
+	while (pool->free)
+		rr_free(pool->env, pop(pool));
+}
+
+static void *
+make(struct rr_receives *pool)
+{
+	void *receive = pool->env->realloc(pool->env->ctx, NULL, pool->size);
+
+	if (receive)
+		pool->made++;
+	return receive;
+}
+
+static bool
+is_exhausted(const struct rr_receives *pool)
+{
+	return !pool->free && pool->made == pool->max;
+}
+
+static void
+wake_first(struct rr_receives *pool)
+{
+	struct rr_receive_wait *wait;
+
+	if (rr_list_empty(&pool->waiting) || is_exhausted(pool))
+		return;
+	wait = rr_container(pool->waiting.next, struct rr_receive_wait, link);
+	wait->wake(wait);
+}
+
+uint8_t *
+rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full)
+{
+	bool first = rr_list_empty(&pool->waiting) || pool->waiting.next == &wait->link;
+	uint8_t *receive;
+
+	*full = !first || is_exhausted(pool);
+	if (*full)
+		return NULL;
+	receive = pool->free ? pop(pool) : make(pool);
+	if (receive)
+		rr_receives_leave(pool, wait);
+	return receive;
+}
+
+void
+rr_receives_put(struct rr_receives *pool, uint8_t *receive)
+{
+	memcpy(receive, &pool->free, sizeof(pool->free));
+	pool->free = receive;
+	wake_first(pool);
+}
+
+void
+rr_receives_wait(struct rr_receives *pool, struct rr_receive_wait *wait)
+{
+	if (rr_list_empty(&wait->link))
+		rr_list_append(&pool->waiting, &wait->link);
+}
+
+void
+rr_receives_leave(struct rr_receives *pool, struct rr_receive_wait *wait)
+{
+	if (rr_list_empty(&wait->link))
+		return;
+	rr_list_remove(&wait->link);
+	wake_first(pool);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_RECEIVES_H
+#define RR_FABRIC_RECEIVES_H
+
+#include "base/env.h"
+#include "base/list.h"
+
+/*
+ * The pool of receives that all endpoints of a fabric share. Buffers are made
+ * on demand, up to max at a time, and kept for reuse. Who finds none can wait
+ * for one: first come, first served, and those who wait come before those who
+ * do not.
+ */
+struct rr_receives {
+	const struct rr_env *env;
+	size_t size;
+	uint32_t max, made;
+	void *free; /* each begins with the address of the next */
+	struct rr_list waiting;
+};
+
+struct rr_receive_wait {
+	void (*wake)(
+		struct rr_receive_wait *wait); /* must only schedule: it is called from rr_receives_put() */
+	struct rr_list link;
+};
+
+void rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t size, uint32_t max);
+
+/* Frees what has come back; what is still out is lost. */
+void rr_receives_destroy(struct rr_receives *pool);
+
+/*
+ * A receive for the owner of wait, which then waits no longer. NULL where max are out or others have waited
+ * longer: then *full is set; or where there is no memory.
+ */
+uint8_t *rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full);
+
+void rr_receives_put(struct rr_receives *pool, uint8_t *receive);
+
+/* Waits: wake is called when a receive is there for wait, once or more often. */
+void rr_receives_wait(struct rr_receives *pool, struct rr_receive_wait *wait);
+
+/* No longer. No effect where it does not wait. */
+void rr_receives_leave(struct rr_receives *pool, struct rr_receive_wait *wait);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/regions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/checked.h"
+
+void
+rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max)
+{
+	uint32_t slots = 1;
+
+	while (slots < max && slots < UINT32_C(1) << 24)
+		slots <<= 1;
+	*regions = (struct rr_regions){ .max = max < slots ? max : slots };
+	regions->slot_mask = slots - 1;
+	regions->first_free = regions->last_free = RR_REGIONS_NONE;
+	regions->disguise = rr_random_u32(env) & regions->slot_mask;
+	regions->generation = rr_random_u32(env) & ~regions->slot_mask;
+	/* An odd number of steps: all generations are passed before one comes again. */
+	regions->step = (rr_random_u32(env) | 1) * slots;
+}
+
+void
+rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env)
+{
+	rr_free(env, regions->slots);
+	regions->slots = NULL;
+	regions->size = regions->used = regions->count = 0;
+}
+
+static struct rr_region_slot *
+slot_of(const struct rr_regions *regions, uint32_t handle)
+{
+	uint32_t number = (handle ^ regions->disguise) & regions->slot_mask;
+
+	if (!handle || number >= regions->used || regions->slots[number].handle != handle)
+		return NULL;
+	return &regions->slots[number];
+}
+
+static int
+grow(struct rr_regions *regions, const struct rr_env *env)
+{
+	uint32_t size = regions->size ? regions->size * 2 : 8;
+	void *slots = env->realloc(env->ctx, regions->slots, size * sizeof(*regions->slots));
+
+	if (!slots)
+		return -RPCRDMA_ERR_NOMEM;
+	regions->slots = slots;
+	regions->size = size;
+	return 0;
+}
+
+/* A slot that was never used while there is one, so that handles come again as late as can be. */
+static int
+take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number)
+{
+	if (regions->count == regions->max)
+		return -RPCRDMA_ERR_LIMIT;
+	if (regions->used < regions->size) {
+		*number = regions->used++;
+		return 0;
+	}
+	if (regions->first_free == RR_REGIONS_NONE) {
+		int error = grow(regions, env);
+
+		*number = regions->used;
+		regions->used += !error;
+		return error;
+	}
+	*number = regions->first_free;
+	regions->first_free = regions->slots[*number].next_free;
+	if (regions->first_free == RR_REGIONS_NONE)
+		regions->last_free = RR_REGIONS_NONE;
+	return 0;
+}
+
+static uint32_t
+new_handle(struct rr_regions *regions, uint32_t number)
+{
+	uint32_t handle;
+
+	do {
+		regions->generation += regions->step;
+		handle = regions->generation | (number ^ regions->disguise);
+	} while (!handle);
+	return handle;
+}
+
+int
+rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr, uint32_t length,
+	unsigned access, struct rr_region *region)
+{
+	struct rr_region_slot *slot;
+	uint32_t number;
+	int error = take_slot(regions, env, &number);
+
+	if (error)
+		return error;
+	slot = &regions->slots[number];
+	*slot = (struct rr_region_slot){ .addr = addr, .length = length, .access = (uint8_t)access };
+	slot->valid = true;
+	slot->handle = new_handle(regions, number);
+	/* Differs from region to region, far from 2^64, and keeps the place within the page. */
+	slot->offset = (uint64_t)slot->handle << 12 | ((uintptr_t)addr & 0xfff);
+	regions->count++;
+	*region = (struct rr_region){ .handle = slot->handle, .length = length, .offset = slot->offset };
+	return 0;
+}
+
+void
+rr_regions_remove(struct rr_regions *regions, uint32_t handle)
+{
+	struct rr_region_slot *slot = slot_of(regions, handle);
+	uint32_t number;
+
+	if (!slot)
+		return;
+	number = (uint32_t)(slot - regions->slots);
+	slot->handle = 0;
+	slot->next_free = RR_REGIONS_NONE;
+	if (regions->last_free == RR_REGIONS_NONE)
+		regions->first_free = number;
+	else
+		regions->slots[regions->last_free].next_free = number;
+	regions->last_free = number;
+	regions->count--;
+}
+
+enum rr_region_fault
+rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,
+	unsigned access, uint8_t **addr)
+{
+	const struct rr_region_slot *slot = slot_of(regions, handle);
+	uint64_t end;
+
+	if (!slot || !slot->valid)
+		return RR_REGION_UNKNOWN;
+	if (!rr_add_u64(offset, length, &end))
+		return RR_REGION_WRAP;
+	if (offset < slot->offset || end > slot->offset + slot->length)
+		return RR_REGION_BOUNDS;
+	if ((slot->access & access) != access)
+		return RR_REGION_RIGHTS;
+	*addr = slot->addr + (offset - slot->offset);
+	return RR_REGION_FINE;
+}
+
+bool
+rr_regions_has(const struct rr_regions *regions, uint32_t handle)
+{
+	return slot_of(regions, handle);
+}
+
+void
+rr_regions_invalidate(struct rr_regions *regions, uint32_t handle)
+{
+	struct rr_region_slot *slot = slot_of(regions, handle);
+
+	if (slot)
+		slot->valid = false;
+}
+
+const char *
+rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,
+	enum rr_region_fault fault, char *text, size_t size)
+{
+	static const char *const reasons[] = {
+		[RR_REGION_FINE] = "",
+		[RR_REGION_UNKNOWN] = "no region has this handle",
+		[RR_REGION_BOUNDS] = "outside of the region",
+		[RR_REGION_WRAP] = "offset and length pass 2^64",
+		[RR_REGION_RIGHTS] = "the region was not registered for that",
+	};
+	const struct rr_region_slot *slot = slot_of(regions, handle);
+	int n = snprintf(text, size, "handle 0x%08" PRIx32 ", offset 0x%" PRIx64 ", length %" PRIu32 ": %s",
+		handle, offset, length, reasons[fault]);
+
+	if (slot && slot->valid && n > 0 && (size_t)n < size)
+		snprintf(text + n, size - (size_t)n, " (offset 0x%" PRIx64 ", length %" PRIu32 ")",
+			slot->offset, slot->length);
+	return text;
+}

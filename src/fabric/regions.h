@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_REGIONS_H
+#define RR_FABRIC_REGIONS_H
+
+#include "fabric/fabric.h"
+
+/*
+ * The registered regions of one endpoint, by handle.
+ *
+ * A handle has the number of its slot in the low bits, masked with a random
+ * number, and above them a count of registrations that starts and steps at
+ * random: a table of 1024 regions does not tell the same handle twice in
+ * four million registrations. Free slots are used again in the order in
+ * which they became free.
+ */
+struct rr_region_slot {
+	uint32_t handle; /* 0: free */
+	uint32_t length;
+	uint8_t *addr;
+	uint64_t offset;
+	uint8_t access;
+	bool valid;         /* not invalidated by the peer */
+	uint32_t next_free; /* number of a slot */
+};
+
+struct rr_regions {
+	struct rr_region_slot *slots;
+	uint32_t size, used, count, max;
+	uint32_t first_free, last_free; /* among used; RR_REGIONS_NONE: no slot is free */
+	uint32_t slot_mask;             /* the low bits of a handle */
+	uint32_t disguise, generation, step;
+};
+
+enum { RR_REGIONS_NONE = UINT32_MAX };
+
+enum rr_region_fault {
+	RR_REGION_FINE,
+	RR_REGION_UNKNOWN, /* no region has the handle, or the peer invalidated it */
+	RR_REGION_BOUNDS,  /* begins before or ends after the region */
+	RR_REGION_WRAP,    /* offset plus length passes 2^64 */
+	RR_REGION_RIGHTS,  /* not registered for this access */
+};
+
+void rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max);
+void rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env);
+
+/* Errors: LIMIT, NOMEM. */
+int rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr, uint32_t length,
+	unsigned access, struct rr_region *region);
+
+/* No effect where no region has the handle. */
+void rr_regions_remove(struct rr_regions *regions, uint32_t handle);
+
+/* Where the length octets at offset of the region lie, if the peer may access them like that. */
+enum rr_region_fault rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
+	uint32_t length, unsigned access, uint8_t **addr);
+
+/* Whether a region has the handle, be it valid or invalidated by the peer. */
+bool rr_regions_has(const struct rr_regions *regions, uint32_t handle);
+
+/* Invalidation by the peer; one that is invalid already stays so. */
+void rr_regions_invalidate(struct rr_regions *regions, uint32_t handle);
+
+/* Says in words what an access was about and why it was refused. */
+const char *rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
+	uint32_t length, enum rr_region_fault fault, char *text, size_t size);
+
+#endif

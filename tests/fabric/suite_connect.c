@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <netinet/in.h>
+#include <string.h>
+
+#include "../test.h"
+#include "suite.h"
+#include "world.h"
+
+static void
+private_data_travels_both_ways(void **state)
+{
+	struct world *world = *state;
+	uint32_t max = rr_fabric_limits(world->fabric)->private_data_max;
+	uint32_t sizes[] = { 0, 1, 8, max };
+
+	for (size_t i = 0; i < 4; i++) {
+		uint8_t ask[600], answer[600];
+
+		memset(ask, 0x40 + (int)i, sizeof(ask));
+		memset(answer, 0x80 + (int)i, sizeof(answer));
+		memcpy(world->reply, answer, sizeof(answer));
+		world->reply_size = sizes[i];
+		world_dial(world, &world->client, ask, sizes[i]);
+		world_until(world, world->client.established && world->server.established);
+		assert_int_equal(world->request_size, sizes[i]);
+		assert_memory_equal(world->request, ask, sizes[i]);
+		assert_int_equal(world->client.private_size, sizes[i]);
+		assert_memory_equal(world->client.private_data, answer, sizes[i]);
+		assert_int_equal(world->server.private_size, 0);
+		side_close(&world->client);
+		side_close(&world->server);
+		world->client.established = world->server.established = false;
+	}
+	assert_int_equal(world->requests, 4);
+}
+
+static void
+too_much_private_data_is_refused_at_once(void **state)
+{
+	struct world *world = *state;
+	uint32_t max = rr_fabric_limits(world->fabric)->private_data_max;
+	uint8_t data[600] = { 0 };
+	struct rr_endpoint *endpoint;
+	struct rr_text text;
+
+	assert_int_equal(rr_fabric_connect(world->fabric, (void *)&world->address, sizeof(world->address),
+				 data, max + 1, NULL, NULL, &endpoint, &text),
+		-RPCRDMA_ERR_INVAL);
+}
+
+static void
+an_accept_may_come_later(void **state)
+{
+	struct world *world = *state;
+
+	world->answer = WORLD_HOLD;
+	world_dial(world, &world->client, "x", 1);
+	world_until(world, world->asking);
+	world_settle(world);
+	assert_false(world->client.established);
+	world_accept(world, &world->server);
+	world_until(world, world->client.established && world->server.established);
+}
+
+static void
+a_rejection_is_told_as_such(void **state)
+{
+	struct world *world = *state;
+
+	world->answer = WORLD_REJECT;
+	world->reply_size = 8;
+	world_dial(world, &world->client, NULL, 0);
+	world_until(world, world->client.disconnected);
+	assert_false(world->client.established);
+	assert_int_equal(world->client.status, -RPCRDMA_ERR_REJECTED);
+}
+
+static void
+where_nobody_listens_the_connection_is_refused(void **state)
+{
+	struct world *world = *state;
+
+	rr_fabric_unlisten(world->fabric, world->listener);
+	world->listener = NULL;
+	world_dial(world, &world->client, NULL, 0);
+	world_until(world, world->client.disconnected);
+	assert_int_equal(world->client.status, -RPCRDMA_ERR_REFUSED);
+}
+
+static void
+nothing_else_can_listen_at_a_port_in_use(void **state)
+{
+	struct world *world = *state;
+	struct rr_listener *listener;
+	struct rr_text text = { "" };
+
+	assert_int_equal(rr_fabric_listen(world->fabric, (void *)&world->address, sizeof(world->address),
+				 NULL, NULL, &listener, &text),
+		-RPCRDMA_ERR_SYSTEM);
+	assert_non_null(strstr(text.text, "in use"));
+}
+
+static void
+a_client_that_gives_up_while_it_is_not_answered_costs_nothing(void **state)
+{
+	struct world *world = *state;
+
+	world->answer = WORLD_HOLD;
+	world_dial(world, &world->client, NULL, 0);
+	world_until(world, world->asking);
+	side_close(&world->client);
+	world_settle(world);
+	world_accept(world, &world->server);
+	world_until(world, world->server.disconnected);
+	assert_true(world->server.status < 0);
+}
+
+static void
+nothing_can_be_posted_before_the_connection_is_established(void **state)
+{
+	struct world *world = *state;
+
+	world_dial(world, &world->client, NULL, 0);
+	assert_int_equal(side_send(&world->client, "x", 1, 1), -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(rr_endpoint_kick(world->client.endpoint), -RPCRDMA_ERR_DISCONNECTED);
+	rr_endpoint_disconnect(world->client.endpoint);
+	world_until(world, world->client.disconnected);
+	assert_false(world->client.established);
+	assert_int_equal(world->client.status, -RPCRDMA_ERR_CANCELLED);
+}
+
+enum { MANY = 200 };
+
+static struct side many[MANY], served[MANY];
+static uint32_t numbers[MANY];
+
+static void
+many_endpoints_live_side_by_side(void **state)
+{
+	struct world *world = *state;
+
+	world->answer = WORLD_HOLD;
+	for (uint32_t i = 0; i < MANY; i++) {
+		many[i] = served[i] = (struct side){ .world = world };
+		numbers[i] = i;
+		world_dial(world, &many[i], &i, sizeof(i));
+		world_until(world, world->asking);
+		assert_memory_equal(world->request, &i, sizeof(i));
+		world_accept(world, &served[i]);
+	}
+	for (uint32_t i = 0; i < MANY; i++) {
+		world_until(world, many[i].established && served[i].established);
+		assert_int_equal(side_send(&many[i], &numbers[i], sizeof(i), 0), 0);
+		assert_int_equal(side_send(&served[i], &numbers[i], sizeof(i), 0), 0);
+	}
+	for (uint32_t i = 0; i < MANY; i++) {
+		world_until(world, many[i].receives == 1 && served[i].receives == 1);
+		assert_memory_equal(many[i].received[0].data, &i, sizeof(i));
+		assert_memory_equal(served[i].received[0].data, &i, sizeof(i));
+		side_free(&many[i]);
+		side_free(&served[i]);
+	}
+}
+
+int
+suite_connect(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(private_data_travels_both_ways),
+		TEST(too_much_private_data_is_refused_at_once),
+		TEST(an_accept_may_come_later),
+		TEST(a_rejection_is_told_as_such),
+		TEST(where_nobody_listens_the_connection_is_refused),
+		TEST(nothing_else_can_listen_at_a_port_in_use),
+		TEST(a_client_that_gives_up_while_it_is_not_answered_costs_nothing),
+		TEST(nothing_can_be_posted_before_the_connection_is_established),
+		TEST(many_endpoints_live_side_by_side),
+	};
+
+	return cmocka_run_group_tests_name("connect", tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_FABRIC_WORLD_H
+#define RR_TESTS_FABRIC_WORLD_H
+
+#include "suite.h"
+
+/*
+ * A world: one loop, one fabric, a listener, and connections between them.
+ * Each side of a connection notes what its handler was told.
+ */
+enum { WORLD_LOG = 512 };
+
+struct world_completion {
+	enum rr_work_kind work;
+	uintptr_t cookie;
+	int status;
+};
+
+struct world_receive {
+	uint8_t *data; /* a copy, or the receive itself if the side keeps its receives */
+	uint32_t length;
+	bool invalidated;
+	uint32_t handle;
+};
+
+struct side {
+	struct world *world;
+	struct rr_endpoint *endpoint;
+	bool keep_receives;
+	enum rr_event_kind close_on; /* with closes: closes itself inside the handler of this event */
+	bool closes;
+	bool established, disconnected;
+	int status;
+	char text[256];
+	uint8_t private_data[600];
+	uint32_t private_size;
+	uint32_t completions, receives;
+	struct world_completion completed[WORLD_LOG];
+	struct world_receive received[WORLD_LOG];
+};
+
+enum world_answer { WORLD_ACCEPT, WORLD_REJECT, WORLD_HOLD };
+
+struct world {
+	struct rr_loop *loop;
+	struct rr_fabric *fabric;
+	struct rr_listener *listener;
+	struct sockaddr_storage address;
+	struct side client, server;
+	enum world_answer answer;
+	uint32_t server_allows; /* Sends, on accept */
+	uint8_t reply[600];     /* private data to accept or reject with */
+	uint32_t reply_size;
+	uint32_t requests;
+	uint8_t request[600]; /* private data that came with the last one */
+	uint32_t request_size;
+	struct rr_endpoint *asking; /* held */
+};
+
+void world_provider(suite_fabric_new *make);
+
+/* For cmocka: *state is a struct world. */
+int world_setup(void **state);
+int world_teardown(void **state);
+
+/* As world_setup(), but with this configuration. */
+struct world *world_new(const struct rr_fabric_config *config);
+void world_free(struct world *world);
+
+/* Connects, and turns until both sides are established. */
+void world_connect(struct world *world);
+
+/* Only begins it. */
+void world_dial(struct world *world, struct side *side, const void *data, uint32_t size);
+
+/* Accepts what is held, as side. */
+void world_accept(struct world *world, struct side *side);
+
+/* Turns the loop until the expression is true; the test fails if it never is. */
+#define world_until(world, expression)                                                                       \
+	do {                                                                                                 \
+		for (int turns_ = 0; !(expression); turns_++) {                                              \
+			if (turns_ > 20000)                                                                  \
+				fail_msg("never: %s", #expression);                                          \
+			world_turn(world);                                                                   \
+		}                                                                                            \
+	} while (0)
+
+void world_turn(struct world *world);
+
+/* Turns until nothing happens any more. */
+void world_settle(struct world *world);
+
+/* Posts one work request of one sge. */
+int side_post(struct side *side, enum rr_work_kind kind, const void *data, uint32_t length, uint32_t handle,
+	uint64_t offset, uintptr_t cookie);
+int side_send(struct side *side, const void *data, uint32_t length, uintptr_t cookie);
+
+/* Closes its endpoint. */
+void side_close(struct side *side);
+
+/* The same, and frees what it noted. */
+void side_free(struct side *side);
+
+/* Memory with contents that depend on seed. */
+uint8_t *filled(size_t size, unsigned seed);
+
+#endif
