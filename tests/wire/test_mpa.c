@@ -104,6 +104,19 @@ revision_1_has_private_data_only(void **state)
 	assert_int_equal(frame.private_data_length, 0);
 }
 
+/* RFC 5044, 7.1.1, R: "set to zero, and not checked on reception in the MPA Request Frame". */
+static void
+only_a_reply_rejects(void **state)
+{
+	struct rr_mpa_frame frame;
+
+	(void)state;
+	assert_int_equal(get(REQUEST_KEY "20010000", false, &frame), RR_MPA_OK);
+	assert_false(frame.reject);
+	assert_int_equal(get(REPLY_KEY "20010000", true, &frame), RR_MPA_OK);
+	assert_true(frame.reject);
+}
+
 static void
 other_revisions_are_refused_and_told(void **state)
 {
@@ -319,6 +332,7 @@ main(void)
 		cmocka_unit_test(a_wrong_key_shows_at_its_first_wrong_octet),
 		cmocka_unit_test(says_how_much_more_it_needs),
 		cmocka_unit_test(revision_1_has_private_data_only),
+		cmocka_unit_test(only_a_reply_rejects),
 		cmocka_unit_test(other_revisions_are_refused_and_told),
 		cmocka_unit_test(private_data_is_bounded),
 		cmocka_unit_test(rtr_flags_are_in_their_places),
