@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tests of the command share: the Test Anything Protocol, and a server to talk to."""
+import socket
+import subprocess
+import sys
+
+
+class Tap:
+    def __init__(self):
+        self.number = self.failed = 0
+
+    def result(self, good, name, details=()):
+        self.number += 1
+        self.failed += not good
+        print(("ok" if good else "not ok") + f" {self.number} - {name}", flush=True)
+        if not good:
+            for detail in details:
+                self.note(detail)
+        return good
+
+    def skip(self, name, reason):
+        self.number += 1
+        print(f"ok {self.number} - {name} # SKIP {reason}", flush=True)
+
+    def note(self, text):
+        for line in str(text).splitlines():
+            print(f"# {line}", flush=True)
+
+    def end(self):
+        print(f"1..{self.number}")
+        sys.exit(1 if self.failed else 0)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as chosen:
+        return chosen.getsockname()[1]
+
+
+class Server:
+    """`rpcrdma serve` on a port of its own; url ends in '/'."""
+
+    def __init__(self, tool, directory, *options, port=None, tcp_port=0):
+        self.port = port or free_port()
+        self.tool, self.directory, self.options, self.tcp_port = tool, directory, options, tcp_port
+        self.url = f"nfs://127.0.0.1:{self.port}/"
+        self.key = directory.rstrip("/") + ".key"
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.tool, "serve", "--listen", f"127.0.0.1:{self.port}", "--tcp-port", str(self.tcp_port),
+             "--no-root-squash", "--key", self.key, *self.options, self.directory],
+            stdout=subprocess.PIPE, text=True)
+        for line in self.process.stdout:
+            if line.strip() == "ready":
+                return
+        raise RuntimeError(f"the server did not start: exit status {self.process.wait()}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """The exit status after SIGTERM."""
+        self.process.terminate()
+        return self.process.wait(timeout=10)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.process.poll() is None:
+            self.stop()
