@@ -97,6 +97,7 @@ words_follow_the_specification(void **state)
 	(void)state;
 	text_is("1202 c000 0012" UNTAGGED,
 		"DDP: no buffer available (more messages than posted Receives) (1/2/2)");
+	text_is("2006 8000 0012", "MPA: insufficient IRD resources (2/0/6)");
 	text_is("0042 0000", "RDMAP: local catastrophic error (0/0/66)");
 	text_is("1107 8000 0000", "unknown error (1/1/7)");
 	text_is("ffff 0000", "unknown error (15/15/255)");
