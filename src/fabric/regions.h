@@ -31,7 +31,7 @@ struct rr_regions {
 	uint32_t disguise, generation, step;
 };
 
-enum { RR_REGIONS_NONE = UINT32_MAX };
+#define RR_REGIONS_NONE UINT32_MAX
 
 enum rr_region_fault {
 	RR_REGION_FINE,
