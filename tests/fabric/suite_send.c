@@ -183,7 +183,7 @@ an_empty_pool_only_waits(void **state)
 	world->server.keep_receives = true;
 	world_connect(world);
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(side_send(&world->client, "0123456789abcdefghij" + i, 1, 0), 0);
+		assert_int_equal(side_send(&world->client, &"0123456789abcdefghij"[i], 1, 0), 0);
 	for (uint32_t i = 0; i < 20; i++) {
 		world_until(world, world->server.receives > i);
 		world_settle(world);
