@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/url.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <rpcrdma/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char scheme[] = "nfs:";
+
+bool
+rr_url_is(const char *text)
+{
+	return strncasecmp(text, scheme, sizeof(scheme) - 1) == 0;
+}
+
+/* ---- Pieces ---- */
+
+static int
+hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	if (digit >= 'A' && digit <= 'F')
+		return digit - 'A' + 10;
+	return -1;
+}
+
+/* RFC 3986, section 2.1: "%41". Returns false where it is no such thing, or stands for a zero octet. */
+static bool
+decode_octet(const char *text, char *octet)
+{
+	int high = hex_value(text[1]), low = high < 0 ? -1 : hex_value(text[2]);
+
+	if (low < 0 || (high == 0 && low == 0))
+		return false;
+	*octet = (char)(high << 4 | low);
+	return true;
+}
+
+/* Decodes length octets of text to out. */
+static int
+decode(const char *text, size_t length, char *out, size_t size, const char *what, struct rr_text *error)
+{
+	const char *end = text + length;
+	size_t used = 0;
+
+	while (text < end) {
+		if (used + 1 >= size)
+			return rr_fail(error, -RPCRDMA_ERR_INVAL, "the %s is longer than %zu octets", what,
+				size - 1);
+		if (*text != '%') {
+			out[used++] = *text++;
+			continue;
+		}
+		if (end - text < 3 || !decode_octet(text, &out[used++]))
+			return rr_fail(error, -RPCRDMA_ERR_INVAL,
+				"'%%' in the %s must be followed by two hexadecimal digits other than 00; "
+				"write %%25 for '%%' itself",
+				what);
+		text += 3;
+	}
+	out[used] = '\0';
+	return 0;
+}
+
+/* A decimal number from least to max, all of it. */
+static bool
+number(const char *text, size_t length, uint64_t least, uint64_t max, uint64_t *value)
+{
+	*value = 0;
+	if (length == 0 || length > 10)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		*value = *value * 10 + (uint64_t)(text[i] - '0');
+	}
+	return *value >= least && *value <= max;
+}
+
+static int
+parse_port(const char *text, size_t length, const char *what, uint16_t *port, struct rr_text *error)
+{
+	uint64_t value;
+
+	if (!number(text, length, 1, UINT16_MAX, &value))
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "%s '%.*s' is not a port number (1 to 65535)", what,
+			(int)(length > 40 ? 40 : length), text);
+	*port = (uint16_t)value;
+	return 0;
+}
+
+static int
+parse_id(const char *text, size_t length, const char *what, uint32_t *id, struct rr_text *error)
+{
+	uint64_t value;
+
+	if (!number(text, length, 0, UINT32_MAX, &value))
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "%s '%.*s' is not a number (0 to 4294967295)", what,
+			(int)(length > 40 ? 40 : length), text);
+	*id = (uint32_t)value;
+	return 0;
+}
+
+/* ---- HOST[:PORT] ---- */
+
+static int
+parse_authority(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	const char *end = text + length, *host_end;
+
+	if (memchr(text, '@', length))
+		return rr_fail(error, -RPCRDMA_ERR_INVAL,
+			"a user name does not belong in an NFS URL; use ?uid= and &gid=");
+	if (length > 0 && text[0] == '[') {
+		host_end = memchr(text++, ']', length);
+		if (!host_end)
+			return rr_fail(error, -RPCRDMA_ERR_INVAL, "']' is missing behind the IPv6 address");
+		length = 1;
+	} else {
+		host_end = memchr(text, ':', length);
+		if (!host_end)
+			host_end = end;
+		if (host_end < end && memchr(host_end + 1, ':', (size_t)(end - host_end - 1)))
+			return rr_fail(error, -RPCRDMA_ERR_INVAL,
+				"an IPv6 address needs brackets: nfs://[ADDRESS]:PORT/PATH");
+		length = 0;
+	}
+	if (host_end == text)
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "the host is missing: nfs://HOST[:PORT]/PATH");
+	if (decode(text, (size_t)(host_end - text), url->host, sizeof(url->host), "host", error) < 0)
+		return -RPCRDMA_ERR_INVAL;
+	host_end += length;
+	if (host_end == end)
+		return 0;
+	if (*host_end != ':')
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "only ':PORT' may follow ']'");
+	return parse_port(host_end + 1, (size_t)(end - host_end - 1), "the port", &url->port, error);
+}
+
+/* ---- ?OPTION=VALUE ---- */
+
+static bool
+is(const char *text, size_t length, const char *word)
+{
+	return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+static int
+parse_version(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	(void)url;
+	if (is(value, length, "3"))
+		return 0;
+	return rr_fail(error, -RPCRDMA_ERR_NOTSUP, "NFS version '%.*s' is not supported; version=3 is",
+		(int)(length > 20 ? 20 : length), value);
+}
+
+static int
+parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	static const char *const names[] = { [RR_URL_AUTO] = "auto",
+		[RR_URL_IWARP] = "iwarp",
+		[RR_URL_VERBS] = "verbs",
+		[RR_URL_TCP] = "tcp" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!is(value, length, names[i]))
+			continue;
+		url->transport = (enum rr_url_transport)i;
+		if (url->transport == RR_URL_VERBS)
+			return rr_fail(error, -RPCRDMA_ERR_NOTSUP,
+				"this build has no transport=verbs; transport=iwarp needs no RDMA adapter");
+		return 0;
+	}
+	return rr_fail(error, -RPCRDMA_ERR_INVAL,
+		"there is no transport '%.*s'; there are auto, iwarp and tcp",
+		(int)(length > 20 ? 20 : length), value);
+}
+
+static int
+parse_mount_port(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	return parse_port(value, length, "mountport", &url->mount_port, error);
+}
+
+static int
+parse_port_option(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	uint16_t port;
+	int result = parse_port(value, length, "port", &port, error);
+
+	if (result < 0)
+		return result;
+	if (url->port != 0 && url->port != port)
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "two ports: %u behind the host, and port=%u",
+			url->port, port);
+	url->port = port;
+	return 0;
+}
+
+static int
+parse_uid(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	url->has_uid = true;
+	return parse_id(value, length, "uid", &url->uid, error);
+}
+
+static int
+parse_gid(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	url->has_gid = true;
+	return parse_id(value, length, "gid", &url->gid, error);
+}
+
+static const struct {
+	const char *name;
+	int (*parse)(const char *value, size_t length, struct rr_url *url, struct rr_text *error);
+} options[] = {
+	{ "version", parse_version },
+	{ "transport", parse_transport },
+	{ "mountport", parse_mount_port },
+	{ "port", parse_port_option },
+	{ "uid", parse_uid },
+	{ "gid", parse_gid },
+};
+
+static int
+parse_option(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	const char *equals = memchr(text, '=', length);
+	size_t name = equals ? (size_t)(equals - text) : length;
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (!is(text, name, options[i].name))
+			continue;
+		if (!equals)
+			return rr_fail(error, -RPCRDMA_ERR_INVAL, "'=' and a value are missing behind %s",
+				options[i].name);
+		return options[i].parse(equals + 1, length - name - 1, url, error);
+	}
+	return rr_fail(error, -RPCRDMA_ERR_INVAL,
+		"there is no option '%.*s'; there are version, transport, mountport, port, uid and gid",
+		(int)(name > 40 ? 40 : name), text);
+}
+
+static int
+parse_query(const char *text, struct rr_url *url, struct rr_text *error)
+{
+	while (*text) {
+		size_t length = strcspn(text, "&");
+		int result = length == 0 ? 0 : parse_option(text, length, url, error);
+
+		if (result < 0)
+			return result;
+		text += length;
+		text += *text == '&';
+	}
+	return 0;
+}
+
+/* ---- The whole ---- */
+
+int
+rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
+{
+	size_t authority, path;
+	int result;
+
+	memset(url, 0, sizeof(*url));
+	if (!rr_url_is(text) || strncmp(text + sizeof(scheme) - 1, "//", 2) != 0)
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "a URL has the form nfs://HOST[:PORT]/PATH");
+	text += sizeof(scheme) + 1;
+	authority = strcspn(text, "/?#");
+	result = parse_authority(text, authority, url, error);
+	if (result < 0)
+		return result;
+	text += authority;
+	path = strcspn(text, "?#");
+	if (text[path] == '#')
+		return rr_fail(error, -RPCRDMA_ERR_INVAL,
+			"'#' has no meaning in an NFS URL; write %%23 for it in a path");
+	result = decode(path ? text : "/", path ? path : 1, url->path, sizeof(url->path), "path", error);
+	if (result == 0 && text[path] == '?')
+		result = parse_query(text + path + 1, url, error);
+	if (result == 0 && url->port == 0)
+		url->port = url->transport == RR_URL_TCP ? RR_URL_TCP_PORT : RR_URL_RDMA_PORT;
+	return result;
+}
+
+socklen_t
+rr_url_address_size(const struct sockaddr_storage *address)
+{
+	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+int
+rr_url_resolve(const struct rr_url *url, struct sockaddr_storage *addresses, int max, struct rr_text *error)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV };
+	struct addrinfo *found;
+	char port[8];
+	int result, count = 0;
+
+	snprintf(port, sizeof(port), "%u", url->port);
+	result = getaddrinfo(url->host, port, &hints, &found);
+	if (result != 0)
+		return rr_fail(error, -RPCRDMA_ERR_ADDRESS,
+			"the host %.120s cannot be found: %s; check its name", url->host,
+			gai_strerror(result));
+	for (struct addrinfo *next = found; next && count < max; next = next->ai_next)
+		if (next->ai_addrlen <= sizeof(addresses[0]))
+			memcpy(&addresses[count++], next->ai_addr, next->ai_addrlen);
+	freeaddrinfo(found);
+	return count;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_URL_H
+#define RR_TOOL_URL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/text.h"
+
+/*
+ * nfs://HOST[:PORT]/PATH[?OPTION=VALUE[&...]], after RFC 2224 and RFC 3986: HOST is a name, an IPv4 address,
+ * or an IPv6 address in brackets; "%41" stands for one octet. Options: version (3), transport (auto, iwarp,
+ * verbs, tcp), mountport, port, uid, gid.
+ */
+
+enum rr_url_transport { RR_URL_AUTO, RR_URL_IWARP, RR_URL_VERBS, RR_URL_TCP };
+
+enum { RR_URL_RDMA_PORT = 20049, RR_URL_TCP_PORT = 2049, RR_URL_HOST = 256, RR_URL_PATH = 4096 };
+
+struct rr_url {
+	char host[RR_URL_HOST]; /* without brackets */
+	uint16_t port;          /* the transport's own where the URL has none */
+	char path[RR_URL_PATH]; /* begins with '/' */
+	enum rr_url_transport transport;
+	uint16_t mount_port; /* 0: to be found out */
+	bool has_uid, has_gid;
+	uint32_t uid, gid;
+};
+
+/* True for what begins with "nfs:", whatever comes then: not a local path. */
+bool rr_url_is(const char *text);
+
+/* -RPCRDMA_ERR_INVAL, or -RPCRDMA_ERR_NOTSUP for a version or transport that is not there; error says what is
+ * wrong. */
+int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
+
+/* All addresses of the host, at most max of them, with the port: returns how many, or -RPCRDMA_ERR_ADDRESS.
+ */
+int rr_url_resolve(
+	const struct rr_url *url, struct sockaddr_storage *addresses, int max, struct rr_text *error);
+
+/* Of an address that rr_url_resolve() gave. */
+socklen_t rr_url_address_size(const struct sockaddr_storage *address);
+
+#endif
