@@ -14,9 +14,10 @@ struct rr_nfs_server;
 
 enum { RR_NFS_SERVICES = 2, RR_NFS_IO_MAX = 1 << 20 };
 
-/* boot: differs at each start of the server, the same in all its threads: the write verifier (RFC 1813, 3.3.7). */
+/* verifier: the write verifier (RFC 1813, 3.3.7), shared by the servers of all threads and different at each
+ * start of the process. They change it where data could not be stored. */
 int rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, const struct rr_tree_config *config,
-	uint64_t boot, struct rr_nfs_server **server, struct rr_text *text);
+	_Atomic uint64_t *verifier, struct rr_nfs_server **server, struct rr_text *text);
 void rr_nfs_server_free(struct rr_nfs_server *server);
 
 void rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES]);

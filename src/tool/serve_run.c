@@ -41,7 +41,8 @@ struct run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
 	struct rr_watch signals; /* a signalfd, in worker 0's loop */
-	uint32_t count;          /* workers made */
+	_Atomic uint64_t verifier;
+	uint32_t count; /* workers made */
 	struct worker workers[RR_SERVE_THREADS];
 };
 
@@ -97,7 +98,7 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct worker *wo
 
 /* What it has made is freed by free_worker(), also after a failure. */
 static int
-make_worker(struct run *run, struct worker *worker, uint64_t boot)
+make_worker(struct run *run, struct worker *worker)
 {
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_serve *serve = run->serve;
@@ -114,8 +115,8 @@ make_worker(struct run *run, struct worker *worker, uint64_t boot)
 		return rr_tool_fail(run->tool, "a thread cannot be set up: %m");
 	if (rr_loop_watch(worker->engine->loop, &worker->stop, fd, RR_READABLE) < 0)
 		return rr_tool_fail(run->tool, "an event descriptor cannot be watched: %m");
-	if (rr_nfs_server_new(&worker->env, worker->engine->pool, &serve->tree, boot, &worker->nfs, &text) <
-		0)
+	if (rr_nfs_server_new(&worker->env, worker->engine->pool, &serve->tree, &run->verifier, &worker->nfs,
+		    &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_nfs_server_services(worker->nfs, services);
 	if (rr_server_new(worker->engine, &rr_server_config_default, services, RR_NFS_SERVICES,
@@ -189,10 +190,9 @@ watch_signals(struct run *run)
 static int
 make_workers(struct run *run)
 {
-	uint64_t boot = rr_random_u64(&rr_env_system);
-
+	run->verifier = rr_random_u64(&rr_env_system);
 	while (run->count < run->serve->thread_count) {
-		int status = make_worker(run, &run->workers[run->count++], boot);
+		int status = make_worker(run, &run->workers[run->count++]);
 
 		if (status != RR_EXIT_OK)
 			return status;
