@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <getopt.h>
+#include <rpcrdma/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rpc/client.h"
+#include "tool/address.h"
+#include "tool/tool.h"
+#include "tool/url.h"
+#include "ulb/nfs3.h"
+
+enum { OPT_JSON = 256, OPT_HELP, ADDRESSES = 16 };
+
+#define CALL_TIMEOUT (10 * RR_SECOND)
+
+struct ping {
+	const struct rr_tool *tool;
+	unsigned long count;
+	uint64_t interval; /* ns */
+	bool json;
+	struct rr_url url;
+	struct rr_engine *engine;
+	struct rr_client *client;
+	unsigned long done;
+	uint64_t least, most, sum; /* ns */
+};
+
+static const struct option long_options[] = {
+	{ "count", required_argument, NULL, 'c' },
+	{ "interval", required_argument, NULL, 'i' },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+static int
+parse_interval(struct ping *ping, const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0 && seconds <= 3600))
+		return rr_tool_usage(ping->tool, "--interval takes seconds, 0 to 3600, not '%s'", text);
+	ping->interval = (uint64_t)(seconds * (double)RR_SECOND);
+	return RR_EXIT_OK;
+}
+
+/* RR_EXIT_OK with a URL, or the status to exit with in *status. */
+static bool
+parse(struct ping *ping, int argc, char **argv, int *status)
+{
+	struct rr_text text;
+	int option;
+
+	*status = RR_EXIT_OK;
+	while (*status == RR_EXIT_OK &&
+		(option = getopt_long(argc, argv, "+c:i:", long_options, NULL)) != -1) {
+		if (option == OPT_HELP) {
+			*status = rr_tool_help(ping->tool);
+			return false;
+		}
+		if (option == OPT_JSON)
+			ping->json = true;
+		else if (option == 'i')
+			*status = parse_interval(ping, optarg);
+		else if (option != 'c')
+			*status = rr_tool_usage(ping->tool, "see `rpcrdma ping --help`");
+		else if (rr_tool_number(optarg, 1000000000, &ping->count) < 0 || ping->count == 0)
+			*status = rr_tool_usage(
+				ping->tool, "--count takes a number from 1 up, not '%s'", optarg);
+	}
+	if (*status == RR_EXIT_OK && argc - optind != 1)
+		*status = rr_tool_usage(ping->tool, "which server? Name one URL");
+	if (*status == RR_EXIT_OK && rr_url_parse(argv[optind], &ping->url, &text) < 0)
+		*status = rr_tool_usage(ping->tool, "%s", text.text);
+	return *status == RR_EXIT_OK;
+}
+
+/* The first address that answers. */
+static int
+connect_client(struct ping *ping)
+{
+	struct sockaddr_storage addresses[ADDRESSES];
+	struct rr_text text = { "" };
+	int count = rr_url_resolve(&ping->url, addresses, ADDRESSES, &text);
+
+	for (int i = 0; i < count; i++) {
+		struct rr_client_config config = {
+			.transport = ping->url.transport == RR_URL_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA,
+			.address = addresses[i],
+			.address_size = rr_url_address_size(&addresses[i]),
+			.auth_none = true,
+		};
+
+		if (rr_client_new(ping->engine, &config, &ping->client, &text) < 0)
+			continue;
+		if (rr_client_wait_connected(ping->client, rr_tool_interrupted, NULL) == 0)
+			return RR_EXIT_OK;
+		rr_fail(&text, 0, "%s", rr_client_error(ping->client));
+		rr_client_free(ping->client);
+		ping->client = NULL;
+		if (rr_tool_interrupted(NULL))
+			break;
+	}
+	return rr_tool_fail(ping->tool, "%s", text.text);
+}
+
+static void
+print_negotiated(const struct ping *ping)
+{
+	struct rr_negotiated n;
+
+	rr_client_negotiated(ping->client, &n);
+	if (ping->json) {
+		printf("{\"host\":");
+		rr_tool_json_string(stdout, ping->url.host);
+		printf(",\"port\":%u,\"fabric\":\"%s\",\"version\":%u,\"private_data\":%s,\"peer_send\":%u,"
+		       "\"peer_receive\":%u,\"inline_call\":%u,\"inline_reply\":%u,\"remote_invalidation\":%"
+		       "s,"
+		       "\"rtt_us\":[",
+			ping->url.port, n.fabric, n.version, n.private_data ? "true" : "false", n.peer_send,
+			n.peer_receive, n.inline_call, n.inline_reply,
+			n.remote_invalidation ? "true" : "false");
+		return;
+	}
+	if (n.version == 0) {
+		printf("%s port %u: ONC RPC over TCP\n", ping->url.host, ping->url.port);
+		return;
+	}
+	printf("%s port %u: RPC-over-RDMA version %u on %s\n", ping->url.host, ping->url.port, n.version,
+		n.fabric);
+	if (n.private_data)
+		printf("  peer's private data: sends %u, receives %u octets\n", n.peer_send, n.peer_receive);
+	else
+		printf("  peer sent no private data\n");
+	printf("  inline thresholds: calls %u, replies %u octets; remote invalidation: %s\n", n.inline_call,
+		n.inline_reply, n.remote_invalidation ? "yes" : "no");
+}
+
+static void
+print_summary(const struct ping *ping)
+{
+	struct rr_negotiated n;
+
+	rr_client_negotiated(ping->client, &n);
+	if (ping->json) {
+		printf("],\"credits_asked\":%u,\"credits_granted\":%u,\"calls\":%lu}\n", n.credits_asked,
+			n.credits_granted, ping->done);
+		return;
+	}
+	if (n.version)
+		printf("credits: asked %u, granted %u\n", n.credits_asked, n.credits_granted);
+	if (ping->done)
+		printf("%lu answers: %.3f / %.3f / %.3f ms (least / mean / most)\n", ping->done,
+			(double)ping->least / 1e6, (double)ping->sum / (double)ping->done / 1e6,
+			(double)ping->most / 1e6);
+}
+
+static int
+one_call(struct ping *ping)
+{
+	struct rr_call call = { .program = &NFS_V3_program, .proc = NFSPROC3_NULL, .timeout = CALL_TIMEOUT };
+	uint64_t start = rr_now(ping->engine->env), took;
+	int error = rr_client_call_and_wait(ping->client, &call, rr_tool_interrupted, NULL);
+
+	if (error < 0)
+		return error;
+	took = rr_now(ping->engine->env) - start;
+	ping->least = ping->done == 0 || took < ping->least ? took : ping->least;
+	ping->most = took > ping->most ? took : ping->most;
+	ping->sum += took;
+	ping->done++;
+	if (ping->json)
+		printf("%s%.1f", ping->done > 1 ? "," : "", (double)took / 1e3);
+	else
+		printf("NULL %lu: %.3f ms\n", ping->done, (double)took / 1e6);
+	fflush(stdout);
+	return 0;
+}
+
+static void
+pause_over(struct rr_timer *timer)
+{
+	(void)timer;
+}
+
+/* Between two calls the loop goes on, so that a lost connection is noticed. */
+static void
+wait_interval(struct ping *ping)
+{
+	struct rr_timer timer;
+
+	rr_timer_init(&timer, pause_over);
+	rr_loop_arm(ping->engine->loop, &timer, ping->interval);
+	while (rr_timer_armed(&timer) && !rr_tool_interrupted(NULL))
+		if (rr_loop_turn(ping->engine->loop, -1) < 0)
+			break;
+	rr_loop_disarm(ping->engine->loop, &timer);
+}
+
+static int
+run(struct ping *ping)
+{
+	int error = 0, status = connect_client(ping);
+
+	if (status != RR_EXIT_OK)
+		return status;
+	print_negotiated(ping);
+	while (error == 0 && ping->done < ping->count && !rr_tool_interrupted(NULL)) {
+		if (ping->done)
+			wait_interval(ping);
+		error = one_call(ping);
+	}
+	print_summary(ping);
+	if (error == 0 || error == -RPCRDMA_ERR_CANCELLED)
+		return RR_EXIT_OK;
+	return rr_tool_fail(ping->tool, "%s", rr_client_error(ping->client));
+}
+
+int
+rr_tool_ping(const struct rr_tool *tool, int argc, char **argv)
+{
+	struct ping ping = { .tool = tool, .count = 5, .interval = 200 * RR_MILLISECOND };
+	int status;
+
+	if (!parse(&ping, argc, argv, &status))
+		return status;
+	rr_tool_catch_signals();
+	if (rr_engine_new(&rr_env_system, &rr_engine_config_default, &ping.engine) < 0)
+		return rr_tool_fail(tool, "an event loop cannot be set up: %m");
+	status = run(&ping);
+	rr_client_free(ping.client);
+	rr_engine_free(ping.engine);
+	return status;
+}
