@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_XDR_AST_H
+#define RR_XDR_AST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A schema as the parser leaves it, and what the later passes find out about it. */
+
+struct rr_xdr_position {
+	unsigned line, column; /* from 1; a column is an octet */
+};
+
+struct rr_xdr_number {
+	bool negative;
+	uint64_t magnitude;
+};
+
+/* A number, or the name of one. */
+struct rr_xdr_value {
+	struct rr_xdr_position position;
+	const char *text; /* as it is spelled */
+	bool is_name;
+	struct rr_xdr_number number; /* of a name: once it is resolved */
+	struct rr_xdr_value *next;   /* the labels of an arm */
+};
+
+enum rr_xdr_kind {
+	RR_XDR_INT,
+	RR_XDR_UNSIGNED_INT,
+	RR_XDR_HYPER,
+	RR_XDR_UNSIGNED_HYPER,
+	RR_XDR_FLOAT,
+	RR_XDR_DOUBLE,
+	RR_XDR_BOOL,
+	RR_XDR_SCALARS, /* how many there are of those above */
+	RR_XDR_OPAQUE = RR_XDR_SCALARS,
+	RR_XDR_STRING,
+	RR_XDR_VOID,
+	RR_XDR_ENUM, /* with a body here, as the next two */
+	RR_XDR_STRUCT,
+	RR_XDR_UNION,
+	RR_XDR_NAMED
+};
+
+struct rr_xdr_enumerator {
+	struct rr_xdr_position position;
+	const char *name;
+	struct rr_xdr_value value;
+	struct rr_xdr_enumerator *next;
+};
+
+struct rr_xdr_type {
+	struct rr_xdr_position position;
+	enum rr_xdr_kind kind;
+	const char *name;                        /* NAMED */
+	struct rr_xdr_definition *definition;    /* NAMED, once it is resolved */
+	struct rr_xdr_enumerator *enumerators;   /* ENUM */
+	struct rr_xdr_declaration *discriminant; /* UNION */
+	struct rr_xdr_declaration *members;      /* STRUCT; the arms of a UNION */
+	struct rr_xdr_type *next;                /* the arguments of a procedure */
+};
+
+enum rr_xdr_shape { RR_XDR_PLAIN, RR_XDR_FIXED, RR_XDR_VARIABLE, RR_XDR_OPTIONAL };
+
+struct rr_xdr_declaration {
+	struct rr_xdr_position position; /* of the name */
+	const char *name;                /* NULL: void */
+	struct rr_xdr_type *type;
+	enum rr_xdr_shape shape;
+	bool bounded;             /* VARIABLE: a size was given */
+	struct rr_xdr_value size; /* FIXED; VARIABLE if bounded */
+	bool placed;              /* a binding marks it */
+	bool is_default;          /* the arm of a union without labels */
+	struct rr_xdr_value *labels;
+	struct rr_xdr_declaration *next;
+};
+
+/* Octets of the stream, and how many marked items. */
+struct rr_xdr_size {
+	uint32_t min, max, items; /* max, items: or RPCRDMA_XDR_UNBOUNDED */
+};
+
+struct rr_xdr_procedure {
+	struct rr_xdr_position position;
+	const char *name;
+	struct rr_xdr_type *result;
+	struct rr_xdr_type *args; /* one, once it is checked */
+	struct rr_xdr_value number;
+	bool defined; /* an earlier version has the same name and number */
+	struct rr_xdr_procedure *next;
+};
+
+struct rr_xdr_version {
+	struct rr_xdr_position position;
+	const char *name;
+	struct rr_xdr_value number;
+	struct rr_xdr_procedure *procedures;
+	struct rr_xdr_version *next;
+};
+
+enum rr_xdr_what { RR_XDR_CONST, RR_XDR_TYPE, RR_XDR_PROGRAM };
+enum rr_xdr_progress { RR_XDR_NEW, RR_XDR_BEGUN, RR_XDR_DONE };
+
+struct rr_xdr_definition {
+	struct rr_xdr_position position;
+	const char *name;
+	enum rr_xdr_what what;
+	struct rr_xdr_value value;             /* CONST; the number of a PROGRAM */
+	struct rr_xdr_declaration declaration; /* TYPE; `struct x {}` is held as `typedef struct {} x` */
+	struct rr_xdr_version *versions;       /* PROGRAM */
+	struct rr_xdr_definition *next;
+
+	enum rr_xdr_progress ordered;    /* check.c */
+	struct rr_xdr_definition *after; /* the next type in an order that C accepts */
+	unsigned visited;                /* graph.c */
+	bool sized;                      /* sizes.c */
+	struct rr_xdr_size size;
+	bool wrapped; /* emit_program.c: has its functions for the tables */
+};
+
+/* `#pragma rpcrdma place TYPE.FIELD` */
+struct rr_xdr_mark {
+	struct rr_xdr_position position;
+	const char *type, *field;
+	struct rr_xdr_mark *next;
+};
+
+/* A line of C for the header. */
+struct rr_xdr_passed {
+	const char *line;
+	struct rr_xdr_passed *next;
+};
+
+#endif

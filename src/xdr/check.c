@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "xdr/compiler.h"
+
+/* ---- Names ---- */
+
+static void
+define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+{
+	struct rr_xdr_enumerator *enumerator = type->enumerators;
+
+	for (; enumerator && !compiler->error; enumerator = enumerator->next) {
+		struct rr_xdr_name *name;
+
+		if (!rr_xdr_evaluate(compiler, &enumerator->value))
+			return;
+		/* RFC 4506, section 4.3: "Enumerations have the same representation as signed integers." */
+		if (!rr_xdr_is_i32(enumerator->value.number))
+			rr_xdr_error(compiler, enumerator->value.position,
+				"%s does not fit into an enum, expected -2147483648 to 2147483647",
+				enumerator->value.text);
+		name = rr_xdr_define(
+			compiler, RR_XDR_NAME_ENUMERATOR, enumerator->name, enumerator->position);
+		if (name)
+			name->number = enumerator->value.number;
+	}
+}
+
+static void
+define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+{
+	define_enumerators(compiler, type);
+	if (type->discriminant)
+		define_inside(compiler, type->discriminant->type);
+	for (struct rr_xdr_declaration *member = type->members; member; member = member->next)
+		define_inside(compiler, member->type);
+}
+
+void
+rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
+{
+	static const enum rr_xdr_name_kind kinds[] = { RR_XDR_NAME_CONST, RR_XDR_NAME_TYPE,
+		RR_XDR_NAME_OTHER };
+	struct rr_xdr_name *name =
+		rr_xdr_define(compiler, kinds[definition->what], definition->name, definition->position);
+
+	if (!name)
+		return;
+	name->number = definition->value.number;
+	name->definition = definition;
+	if (definition->what == RR_XDR_TYPE)
+		define_inside(compiler, definition->declaration.type);
+}
+
+/* ---- Order ---- */
+
+static void order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
+
+/* Type is needed as a whole; or, if it is only pointed to, as a name. */
+static void
+order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, bool pointed_to)
+{
+	for (; type->kind == RR_XDR_NAMED && !compiler->error; type = type->definition->declaration.type) {
+		struct rr_xdr_definition *definition = type->definition;
+		enum rr_xdr_kind kind = definition->declaration.type->kind;
+		bool plain = definition->declaration.shape == RR_XDR_PLAIN;
+
+		/* C has heard of all structs before the first one is defined. */
+		if (pointed_to && plain && (kind == RR_XDR_STRUCT || kind == RR_XDR_UNION))
+			return;
+		if (definition->ordered == RR_XDR_BEGUN)
+			rr_xdr_error(compiler, type->position,
+				"%s contains itself here, expected a struct behind a * or <>", type->name);
+		order(compiler, definition);
+		if (!plain)
+			return;
+	}
+}
+
+static void
+order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
+{
+	const struct rr_xdr_type *type = declaration->type;
+	bool pointed_to = declaration->shape == RR_XDR_VARIABLE || declaration->shape == RR_XDR_OPTIONAL;
+
+	if (compiler->error)
+		return;
+	if (type->kind == RR_XDR_NAMED)
+		order_reference(compiler, type, pointed_to);
+	if (type->discriminant)
+		order_declaration(compiler, type->discriminant);
+	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next)
+		order_declaration(compiler, member);
+}
+
+/* Appends what definition needs, and then itself, to the types in an order that C accepts. */
+static void
+order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
+{
+	if (definition->ordered != RR_XDR_NEW)
+		return;
+	definition->ordered = RR_XDR_BEGUN;
+	if (definition->declaration.shape == RR_XDR_PLAIN &&
+		definition->declaration.type->kind == RR_XDR_NAMED)
+		order_reference(compiler, definition->declaration.type, true);
+	else
+		order_declaration(compiler, &definition->declaration);
+	definition->ordered = RR_XDR_DONE;
+	*compiler->ordered_end = definition;
+	compiler->ordered_end = &definition->after;
+}
+
+/* ---- Marks ---- */
+
+static struct rr_xdr_declaration *
+find_member(const struct rr_xdr_definition *definition, const char *name)
+{
+	struct rr_xdr_declaration *member = definition->declaration.type->members;
+
+	while (member && (!member->name || strcmp(member->name, name) != 0))
+		member = member->next;
+	return member;
+}
+
+static void
+place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
+{
+	const struct rr_xdr_name *name = rr_xdr_find(compiler, mark->type);
+	struct rr_xdr_declaration *member;
+	const struct rr_xdr_declaration *leaf;
+
+	if (!name || name->kind != RR_XDR_NAME_TYPE || !name->definition->declaration.type->members) {
+		rr_xdr_error(compiler, mark->position, "%s is not defined as a struct or union", mark->type);
+		return;
+	}
+	member = find_member(name->definition, mark->field);
+	if (!member) {
+		rr_xdr_error(compiler, mark->position, "%s has no member %s", mark->type, mark->field);
+		return;
+	}
+	leaf = rr_xdr_leaf(member);
+	if (leaf->shape != RR_XDR_VARIABLE ||
+		(leaf->type->kind != RR_XDR_OPAQUE && leaf->type->kind != RR_XDR_STRING))
+		rr_xdr_error(compiler, mark->position,
+			"%s.%s cannot be placed, expected an opaque<> or string<>", mark->type, mark->field);
+	member->placed = true;
+}
+
+void
+rr_xdr_check(struct rr_xdr_compiler *compiler)
+{
+	struct rr_xdr_definition *definition;
+
+	for (definition = compiler->definitions; definition && !compiler->error;
+		definition = definition->next)
+		rr_xdr_define_all(compiler, definition);
+	/* Programs add definitions at the end of the list, so that this loop comes to them, too. */
+	for (definition = compiler->definitions; definition && !compiler->error;
+		definition = definition->next) {
+		if (definition->what == RR_XDR_TYPE)
+			rr_xdr_resolve(compiler, &definition->declaration);
+		else if (definition->what == RR_XDR_PROGRAM)
+			rr_xdr_check_program(compiler, definition);
+	}
+	for (definition = compiler->definitions; definition && !compiler->error;
+		definition = definition->next) {
+		if (definition->what == RR_XDR_TYPE)
+			order(compiler, definition);
+	}
+	for (definition = compiler->ordered; definition && !compiler->error; definition = definition->after)
+		rr_xdr_check_unions(compiler, &definition->declaration);
+	for (const struct rr_xdr_mark *mark = compiler->marks; mark && !compiler->error; mark = mark->next)
+		place(compiler, mark);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xdr/compiler.h"
+
+#include <rpcrdma/error.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* In front of each piece of memory; the union keeps what follows aligned. */
+union block {
+	void *next;
+	max_align_t align;
+};
+
+void
+rr_xdr_compiler_init(
+	struct rr_xdr_compiler *compiler, const struct rr_env *env, const char *path, FILE *errors)
+{
+	*compiler = (struct rr_xdr_compiler){ .env = env, .path = path, .errors = errors };
+	compiler->definitions_end = &compiler->definitions;
+	compiler->ordered_end = &compiler->ordered;
+	compiler->marks_end = &compiler->marks;
+	compiler->passed_end = &compiler->passed;
+}
+
+void
+rr_xdr_compiler_free(struct rr_xdr_compiler *compiler)
+{
+	while (compiler->blocks) {
+		union block *block = compiler->blocks;
+
+		compiler->blocks = block->next;
+		rr_free(compiler->env, block);
+	}
+}
+
+void *
+rr_xdr_alloc(struct rr_xdr_compiler *compiler, size_t size)
+{
+	union block *block = rr_alloc(compiler->env, sizeof(*block) + size);
+
+	if (!block) {
+		rr_xdr_trouble(compiler, -RPCRDMA_ERR_NOMEM, "no memory");
+		return NULL;
+	}
+	block->next = compiler->blocks;
+	compiler->blocks = block;
+	return block + 1;
+}
+
+const char *
+rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, ...)
+{
+	va_list args;
+	int length;
+	char *text;
+
+	va_start(args, format);
+	length = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	text = rr_xdr_alloc(compiler, (size_t)length + 1);
+	if (!text)
+		return "";
+	va_start(args, format);
+	vsnprintf(text, (size_t)length + 1, format, args);
+	va_end(args);
+	return text;
+}
+
+void
+rr_xdr_error(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
+{
+	va_list args;
+
+	if (compiler->error)
+		return;
+	compiler->error = -RPCRDMA_ERR_XDR;
+	fprintf(compiler->errors, "%s:%u:%u: ", compiler->path, position.line, position.column);
+	va_start(args, format);
+	vfprintf(compiler->errors, format, args);
+	va_end(args);
+	fputc('\n', compiler->errors);
+}
+
+void
+rr_xdr_trouble(struct rr_xdr_compiler *compiler, int error, const char *format, ...)
+{
+	va_list args;
+
+	if (compiler->error)
+		return;
+	compiler->error = error;
+	fprintf(compiler->errors, "%s: ", compiler->path);
+	va_start(args, format);
+	vfprintf(compiler->errors, format, args);
+	va_end(args);
+	fputc('\n', compiler->errors);
+}

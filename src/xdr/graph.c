@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xdr/compiler.h"
+
+const struct rr_xdr_declaration *
+rr_xdr_leaf(const struct rr_xdr_declaration *declaration)
+{
+	while (declaration->shape == RR_XDR_PLAIN && declaration->type->kind == RR_XDR_NAMED)
+		declaration = &declaration->type->definition->declaration;
+	return declaration;
+}
+
+const struct rr_xdr_declaration *
+rr_xdr_tail(const struct rr_xdr_definition *definition)
+{
+	const struct rr_xdr_declaration *declaration = &definition->declaration;
+	const struct rr_xdr_declaration *last, *leaf;
+
+	if (declaration->shape != RR_XDR_PLAIN || declaration->type->kind != RR_XDR_STRUCT)
+		return NULL;
+	for (last = declaration->type->members; last->next;)
+		last = last->next;
+	leaf = rr_xdr_leaf(last);
+	if (leaf->shape != RR_XDR_OPTIONAL || leaf->type->kind != RR_XDR_NAMED)
+		return NULL;
+	return leaf->type->definition == definition ? last : NULL;
+}
+
+/* A walk along all references; each definition is visited once. */
+struct walk {
+	const struct rr_xdr_definition *target; /* NULL: looks for a marked declaration */
+	bool tails;                             /* follow the tails of lists, too */
+	unsigned visit;
+};
+
+static bool walk_definition(const struct walk *walk, struct rr_xdr_definition *definition);
+
+static bool
+walk_declaration(const struct walk *walk, const struct rr_xdr_declaration *declaration)
+{
+	const struct rr_xdr_type *type = declaration->type;
+
+	if (!walk->target && declaration->placed)
+		return true;
+	if (type->kind == RR_XDR_NAMED)
+		return type->definition == walk->target || walk_definition(walk, type->definition);
+	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next) {
+		if (walk_declaration(walk, member))
+			return true;
+	}
+	return false;
+}
+
+static bool
+walk_members(const struct walk *walk, const struct rr_xdr_definition *definition)
+{
+	const struct rr_xdr_declaration *tail = walk->tails ? NULL : rr_xdr_tail(definition);
+	const struct rr_xdr_declaration *member = definition->declaration.type->members;
+
+	for (; member; member = member->next) {
+		if (member != tail && walk_declaration(walk, member))
+			return true;
+	}
+	return false;
+}
+
+static bool
+walk_definition(const struct walk *walk, struct rr_xdr_definition *definition)
+{
+	if (definition->visited == walk->visit)
+		return false;
+	definition->visited = walk->visit;
+	if (definition->declaration.type->kind == RR_XDR_NAMED)
+		return walk_declaration(walk, &definition->declaration);
+	return walk_members(walk, definition);
+}
+
+bool
+rr_xdr_reaches(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *from,
+	const struct rr_xdr_definition *to, bool tails)
+{
+	const struct walk walk = { to, tails, ++compiler->visits };
+
+	return walk_definition(&walk, from);
+}
+
+bool
+rr_xdr_reaches_mark(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
+{
+	const struct walk walk = { NULL, true, ++compiler->visits };
+
+	return walk_definition(&walk, definition);
+}

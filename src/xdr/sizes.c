@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <rpcrdma/xdr.h>
+
+#include "base/checked.h"
+#include "xdr/compiler.h"
+
+/*
+ * How large a value can be in the stream. A marked item counts its length
+ * word only. Sums stop at UINT32_MAX, which as a maximum says "not bounded".
+ */
+
+static uint32_t
+plus(uint32_t a, uint32_t b)
+{
+	uint32_t sum;
+
+	return rr_add_u32(a, b, &sum) ? sum : UINT32_MAX;
+}
+
+static uint32_t
+times(uint32_t count, uint32_t size)
+{
+	uint64_t product = (uint64_t)count * size;
+
+	/* Nothing, however often, remains nothing; and no times without bound is nothing. */
+	return (uint32_t)rr_min(product, UINT32_MAX);
+}
+
+static struct rr_xdr_size size_of_declaration(
+	struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
+
+static struct rr_xdr_size
+size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
+{
+	struct rr_xdr_size sum = { 0, 0, 0 };
+
+	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next) {
+		struct rr_xdr_size size = size_of_declaration(compiler, member);
+
+		sum.min = plus(sum.min, size.min);
+		sum.max = plus(sum.max, size.max);
+		sum.items = plus(sum.items, size.items);
+	}
+	return sum;
+}
+
+static struct rr_xdr_size
+size_of_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
+{
+	struct rr_xdr_size sum = { UINT32_MAX, 0, 0 };
+
+	for (const struct rr_xdr_declaration *arm = type->members; arm; arm = arm->next) {
+		struct rr_xdr_size size = size_of_declaration(compiler, arm);
+
+		sum.min = (uint32_t)rr_min(sum.min, size.min);
+		sum.max = size.max > sum.max ? size.max : sum.max;
+		sum.items = size.items > sum.items ? size.items : sum.items;
+	}
+	sum.min = plus(sum.min, 4);
+	sum.max = plus(sum.max, 4);
+	return sum;
+}
+
+struct rr_xdr_size
+rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
+{
+	struct rr_xdr_definition *definition = type->definition;
+
+	switch (type->kind) {
+	case RR_XDR_VOID: return (struct rr_xdr_size){ 0, 0, 0 };
+	case RR_XDR_HYPER:
+	case RR_XDR_UNSIGNED_HYPER:
+	case RR_XDR_DOUBLE: return (struct rr_xdr_size){ 8, 8, 0 };
+	case RR_XDR_STRUCT: return size_of_struct(compiler, type);
+	case RR_XDR_UNION: return size_of_union(compiler, type);
+	case RR_XDR_NAMED: break;
+	default: return (struct rr_xdr_size){ 4, 4, 0 };
+	}
+	if (!definition->sized)
+		definition->size = size_of_declaration(compiler, &definition->declaration);
+	definition->sized = true;
+	return definition->size;
+}
+
+/* Of count elements at most, if count is not UINT32_MAX; a count or a flag goes in front. */
+static struct rr_xdr_size
+size_of_elements(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, uint32_t count)
+{
+	struct rr_xdr_size size = { 4, UINT32_MAX, 0 };
+	struct rr_xdr_size element;
+
+	/* A type that holds itself would never be sized; and how often it does has no bound. */
+	if (type->kind == RR_XDR_NAMED &&
+		rr_xdr_reaches(compiler, type->definition, type->definition, true)) {
+		size.items = rr_xdr_reaches_mark(compiler, type->definition) ? RPCRDMA_XDR_UNBOUNDED : 0;
+		return size;
+	}
+	element = rr_xdr_size(compiler, type);
+	size.items = times(count, element.items);
+	if (count != UINT32_MAX)
+		size.max = plus(4, times(count, element.max));
+	return size;
+}
+
+static struct rr_xdr_size
+size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
+{
+	uint32_t padded = plus(count, rr_pad(count));
+
+	if (declaration->shape == RR_XDR_FIXED)
+		return (struct rr_xdr_size){ padded, padded, 0 };
+	return (struct rr_xdr_size){ 4, plus(4, padded), 0 };
+}
+
+static struct rr_xdr_size
+size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
+{
+	const struct rr_xdr_type *type = declaration->type;
+	bool counted = declaration->shape == RR_XDR_FIXED || declaration->bounded;
+	uint32_t count = counted ? (uint32_t)declaration->size.number.magnitude : UINT32_MAX;
+	struct rr_xdr_size size;
+
+	if (declaration->placed)
+		return (struct rr_xdr_size){ 4, 4, 1 };
+	if (type->kind == RR_XDR_OPAQUE || type->kind == RR_XDR_STRING)
+		return size_of_octets(declaration, count);
+	if (declaration->shape == RR_XDR_VARIABLE)
+		return size_of_elements(compiler, type, count);
+	if (declaration->shape == RR_XDR_OPTIONAL)
+		return size_of_elements(compiler, type, 1);
+	size = rr_xdr_size(compiler, type);
+	if (declaration->shape == RR_XDR_PLAIN)
+		return size;
+	return (struct rr_xdr_size){ times(count, size.min), times(count, size.max),
+		times(count, size.items) };
+}

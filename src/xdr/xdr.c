@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xdr/xdr.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <rpcrdma/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "xdr/emit.h"
+
+/*
+ * Both outputs are written under temporary names beside their final ones, and
+ * renamed when everything went well. Each output owns its temporary file from
+ * open_output() to close_output().
+ */
+
+struct output {
+	const char *path;
+	char *temporary; /* "" until the file exists */
+	FILE *file;
+};
+
+/* ---- Input ---- */
+
+static char *
+read_file(struct rr_xdr_compiler *compiler, FILE *file, size_t *length)
+{
+	size_t size = 65536;
+	char *text = NULL;
+
+	for (*length = 0;; size *= 2) {
+		char *larger = rr_xdr_alloc(compiler, size + 1);
+
+		if (!larger)
+			return NULL;
+		if (text)
+			memcpy(larger, text, *length);
+		text = larger;
+		*length += fread(text + *length, 1, size - *length, file);
+		if (*length < size)
+			break;
+	}
+	if (ferror(file))
+		rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot read it: %s", strerror(errno));
+	return text;
+}
+
+static void
+read_schema(struct rr_xdr_compiler *compiler)
+{
+	FILE *file = fopen(compiler->path, "re");
+	size_t length;
+	char *text;
+
+	if (!file) {
+		rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot open it: %s", strerror(errno));
+		return;
+	}
+	text = read_file(compiler, file, &length);
+	fclose(file);
+	if (!compiler->error)
+		rr_xdr_parse(compiler, text, length);
+	if (!compiler->error)
+		rr_xdr_check(compiler);
+}
+
+/* ---- Output ---- */
+
+static void
+cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
+{
+	rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot write %s: %s", output->path, strerror(errno));
+}
+
+static void
+open_output(struct rr_xdr_compiler *compiler, struct output *output, const char *base, const char *suffix)
+{
+	static const char unique[] = ".XXXXXX";
+	mode_t mask;
+	int fd;
+
+	output->path = rr_xdr_format(compiler, "%s%s", base, suffix);
+	output->temporary = rr_xdr_alloc(compiler, strlen(output->path) + sizeof(unique));
+	if (compiler->error)
+		return;
+	strcat(strcpy(output->temporary, output->path), unique);
+	fd = mkostemp(output->temporary, O_CLOEXEC);
+	if (fd < 0) {
+		output->temporary[0] = '\0';
+		cannot_write(compiler, output);
+		return;
+	}
+	/* mkostemp() creates private files; these are as any other that a compiler writes. */
+	mask = umask(0);
+	umask(mask);
+	output->file = fdopen(fd, "w");
+	if (fchmod(fd, 0666 & ~mask) < 0 || !output->file)
+		cannot_write(compiler, output);
+	if (!output->file)
+		close(fd);
+}
+
+static void
+finish_output(struct rr_xdr_compiler *compiler, struct output *output)
+{
+	if (!output->file)
+		return;
+	if (ferror(output->file) || fflush(output->file) != 0)
+		cannot_write(compiler, output);
+	if (fclose(output->file) != 0)
+		cannot_write(compiler, output);
+}
+
+static void
+rename_output(struct rr_xdr_compiler *compiler, struct output *output)
+{
+	if (compiler->error)
+		return;
+	if (rename(output->temporary, output->path) < 0)
+		cannot_write(compiler, output);
+	else
+		output->temporary[0] = '\0';
+}
+
+static void
+remove_temporary(const struct output *output)
+{
+	if (output->temporary && output->temporary[0])
+		unlink(output->temporary);
+}
+
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The macro around a header: XDR_ and its name in capitals. */
+static const char *
+make_guard(struct rr_xdr_compiler *compiler, const char *header)
+{
+	size_t length = strlen(header);
+	char *guard = rr_xdr_alloc(compiler, sizeof("XDR_") + length);
+
+	if (!guard)
+		return "";
+	strcpy(guard, "XDR_");
+	for (size_t i = 0; i < length; i++)
+		guard[4 + i] =
+			isalnum((unsigned char)header[i]) ? (char)toupper((unsigned char)header[i]) : '_';
+	return guard;
+}
+
+static void
+emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct output *source)
+{
+	struct rr_xdr_emitter emitter;
+
+	if (compiler->error)
+		return;
+	rr_xdr_emitter_init(&emitter, compiler, header->file);
+	rr_xdr_emit_header(&emitter, make_guard(compiler, last_part(header->path)));
+	rr_xdr_emitter_init(&emitter, compiler, source->file);
+	rr_xdr_emit_source(&emitter, last_part(header->path));
+}
+
+static void
+write_outputs(struct rr_xdr_compiler *compiler, const char *base)
+{
+	struct output header = { 0 }, source = { 0 };
+
+	open_output(compiler, &header, base, ".h");
+	open_output(compiler, &source, base, ".c");
+	emit(compiler, &header, &source);
+	finish_output(compiler, &header);
+	finish_output(compiler, &source);
+	rename_output(compiler, &header);
+	rename_output(compiler, &source);
+	remove_temporary(&header);
+	remove_temporary(&source);
+}
+
+int
+rr_xdr_compile_with(const struct rr_env *env, const char *input_path, const char *output_base, FILE *errors)
+{
+	struct rr_xdr_compiler compiler;
+	int error;
+
+	rr_xdr_compiler_init(&compiler, env, input_path, errors);
+	read_schema(&compiler);
+	if (!compiler.error)
+		write_outputs(&compiler, output_base);
+	error = compiler.error;
+	rr_xdr_compiler_free(&compiler);
+	return error;
+}
+
+int
+rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors)
+{
+	return rr_xdr_compile_with(&rr_env_system, input_path, output_base, errors);
+}
