@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "fabric/iwarp/parts.h"
+
+/*
+ * A batch lies beside the payload that it refers to: headers, trailers and
+ * small payloads are in metas, one behind the other, so that the trailer of
+ * an FPDU and the header of the next one are one vector. An engine has one
+ * while TCP has not taken all of it; else it lies on the fabric's free list.
+ */
+
+bool
+rr_iwarp_batch_open(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_shared *shared = engine->shared;
+	struct rr_list *link;
+
+	if (engine->tx.batch)
+		return true;
+	link = rr_list_pop(&shared->batches);
+	engine->tx.batch = link ? rr_container(link, struct rr_iwarp_batch, link)
+				: shared->env->realloc(shared->env->ctx, NULL, sizeof(struct rr_iwarp_batch));
+	if (!engine->tx.batch)
+		return false;
+	rr_list_init(&engine->tx.batch->link);
+	engine->tx.batch->first = engine->tx.batch->count = engine->tx.batch->meta = 0;
+	engine->tx.batch->octets = 0;
+	return true;
+}
+
+void
+rr_iwarp_batch_close(struct rr_iwarp *engine)
+{
+	if (engine->tx.batch)
+		rr_list_append(&engine->shared->batches, &engine->tx.batch->link);
+	engine->tx.batch = NULL;
+}
+
+bool
+rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
+{
+	const struct rr_iwarp_batch *batch = engine->tx.batch;
+	size_t max = engine->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX;
+
+	return batch->count + RR_MAX_SGE + 2 <= RR_IWARP_BATCH_VECTORS &&
+	       batch->meta + RR_IWARP_FPDU_MAX <= RR_IWARP_BATCH_META && batch->octets < max;
+}
+
+static void
+append(struct rr_iwarp_batch *batch, const void *data, size_t size)
+{
+	struct iovec *last = batch->count ? &batch->vectors[batch->count - 1] : NULL;
+
+	batch->octets += size;
+	if (last && (const uint8_t *)last->iov_base + last->iov_len == data) {
+		last->iov_len += size;
+		return;
+	}
+	batch->vectors[batch->count++] = (struct iovec){ (void *)(uintptr_t)data, size };
+}
+
+void
+rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
+{
+	if (!size)
+		return;
+	if (fpdu->engine->crc)
+		fpdu->crc = rr_crc32c(fpdu->crc, data, size);
+	append(fpdu->batch, data, size);
+}
+
+void
+rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
+{
+	uint8_t *copy = fpdu->batch->metas + fpdu->batch->meta;
+
+	memcpy(copy, data, size);
+	fpdu->batch->meta += size;
+	rr_iwarp_fpdu_refer(fpdu, copy, size);
+}
+
+void
+rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const struct rr_ddp_header *header,
+	uint32_t payload)
+{
+	uint8_t head[RR_FPDU_LENGTH_SIZE + RR_DDP_HEADER_MAX];
+	size_t size = rr_ddp_put(head + RR_FPDU_LENGTH_SIZE, header);
+
+	*fpdu = (struct rr_iwarp_fpdu){
+		.engine = engine, .batch = engine->tx.batch, .ulpdu = size + payload
+	};
+	rr_put_be16(head, (uint16_t)fpdu->ulpdu);
+	rr_iwarp_fpdu_copy(fpdu, head, (uint32_t)(RR_FPDU_LENGTH_SIZE + size));
+}
+
+void
+rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
+{
+	static const uint8_t zeros[4];
+	uint8_t crc[RR_FPDU_CRC_SIZE];
+
+	rr_iwarp_fpdu_copy(fpdu, zeros, (uint32_t)rr_fpdu_pad(fpdu->ulpdu));
+	rr_fpdu_put_crc(crc, fpdu->crc);
+	rr_iwarp_fpdu_copy(fpdu, crc, sizeof(crc));
+	fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
+}
+
+void
+rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets)
+{
+	struct rr_iwarp_batch *batch = engine->tx.batch;
+
+	batch->octets -= octets;
+	while (octets) {
+		struct iovec *first = &batch->vectors[batch->first];
+		size_t part = octets < first->iov_len ? octets : first->iov_len;
+
+		first->iov_base = (uint8_t *)first->iov_base + part;
+		first->iov_len -= part;
+		octets -= part;
+		if (!first->iov_len)
+			batch->first++;
+	}
+	if (batch->first == batch->count)
+		rr_iwarp_batch_close(engine);
+}

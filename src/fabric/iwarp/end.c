@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "fabric/iwarp/parts.h"
+
+/*
+ * The ways in which a connection ends:
+ *
+ *   fault       the peer broke the protocol: what TCP has begun to take still
+ *               leaves, then a Terminate (CLOSING)
+ *   drained     the owner disconnected, and all is done (CLOSING)
+ *   over        TCP is gone, the peer terminated, or memory must not be
+ *               touched any more
+ *
+ * CLOSING becomes OVER when the peer closes, or the owner is tired of waiting.
+ */
+
+static void
+stop_receiving(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+
+	rr_receives_leave(&engine->shared->receives, &engine->wait);
+	if (rx->receive)
+		rr_receives_put(&engine->shared->receives, rx->receive);
+	rx->receive = NULL;
+	rx->left = 0;
+	rx->blocked = false;
+}
+
+static void
+set_text(struct rr_iwarp *engine, int status, const char *format, va_list args)
+{
+	engine->status = status;
+	vsnprintf(engine->text.text, sizeof(engine->text.text), format, args);
+}
+
+/* RFC 5040, figure 10: which causes come with the header of the message that was wrong. */
+static void
+describe(struct rr_terminate *terminate, const uint8_t *head)
+{
+	const uint8_t *ddp = head + RR_FPDU_LENGTH_SIZE;
+	uint16_t length = rr_get_be16(head);
+	struct rr_ddp_header header;
+	enum rr_ddp_result result = rr_ddp_get(ddp, length, &header);
+	bool protection = (terminate->cause & 0xff00) == RR_CAUSE_RDMAP_INVALID_STAG;
+
+	if (result == RR_DDP_SHORT)
+		return;
+	terminate->has_length = true;
+	terminate->segment_length = length;
+	terminate->ddp_header = ddp;
+	if (protection && header.opcode == RR_RDMAP_READ_REQUEST)
+		terminate->read_request = ddp + RR_DDP_UNTAGGED_SIZE;
+}
+
+/* The FPDU of the Terminate, which leaves behind the batch. */
+static void
+write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
+{
+	struct rr_ddp_header header = {
+		.last = true, .opcode = RR_RDMAP_TERMINATE, .queue = RR_DDP_QUEUE_TERMINATE, .msn = 1
+	};
+	struct rr_terminate terminate = { .cause = cause };
+	uint8_t *out = engine->frame;
+	size_t ulpdu, size;
+
+	if (head && rr_cause_layer(cause) != RR_LAYER_LLP)
+		describe(&terminate, head);
+	ulpdu = rr_ddp_put(out + RR_FPDU_LENGTH_SIZE, &header);
+	ulpdu += rr_terminate_put(out + RR_FPDU_LENGTH_SIZE + ulpdu, &terminate);
+	rr_put_be16(out, (uint16_t)ulpdu);
+	size = RR_FPDU_LENGTH_SIZE + ulpdu;
+	memset(out + size, 0, rr_fpdu_pad(ulpdu));
+	size += rr_fpdu_pad(ulpdu);
+	rr_fpdu_put_crc(out + size, engine->crc ? rr_crc32c(0, out, size) : 0);
+	engine->frame_at = 0;
+	engine->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
+}
+
+enum rr_iwarp_outcome
+rr_iwarp_fault(
+	struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set_text(engine, status, format, args);
+	va_end(args);
+	rr_log(engine->shared->env, RR_LOG_WARNING, "%s: %s", engine->base.peer, engine->text.text);
+	stop_receiving(engine);
+	engine->state = RR_IWARP_CLOSING;
+	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. But not before our MPA
+	 * frame has left. */
+	if (engine->frame_at == engine->frame_size)
+		write_terminate(engine, cause, head);
+	return RR_IWARP_ENDED;
+}
+
+static uint16_t
+unswapped(uint16_t cause)
+{
+	return (uint16_t)((cause & 0x0f00) << 4 | (cause & 0xf000) >> 4 | (cause & 0x00ff));
+}
+
+static bool
+is_about_access(const struct rr_terminate *terminate)
+{
+	uint16_t cause = terminate->swapped ? unswapped(terminate->cause) : terminate->cause;
+
+	switch (cause) {
+	case RR_CAUSE_RDMAP_INVALIDATE:
+	case RR_CAUSE_DDP_INVALID_STAG:
+	case RR_CAUSE_DDP_BOUNDS:
+	case RR_CAUSE_DDP_STREAM:
+	case RR_CAUSE_DDP_TO_WRAP: return true;
+	default: return (cause & 0xff00) == RR_CAUSE_RDMAP_INVALID_STAG;
+	}
+}
+
+enum rr_iwarp_outcome
+rr_iwarp_terminated(struct rr_iwarp *engine, const uint8_t *head, size_t size)
+{
+	const size_t before = RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE;
+	struct rr_terminate terminate;
+	char text[160] = "no cause given";
+	int status = -RPCRDMA_ERR_DISCONNECTED;
+
+	if (rr_terminate_get(head + before, size - before, &terminate)) {
+		rr_terminate_text(text, sizeof(text), &terminate);
+		if (is_about_access(&terminate))
+			status = -RPCRDMA_ERR_ACCESS;
+	}
+	rr_iwarp_over(engine, status, "the peer terminated the connection: %s", text);
+	rr_log(engine->shared->env, RR_LOG_WARNING, "%s: %s", engine->base.peer, engine->text.text);
+	return RR_IWARP_ENDED;
+}
+
+void
+rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
+{
+	va_list args;
+
+	if (engine->state < RR_IWARP_CLOSING) {
+		va_start(args, format);
+		set_text(engine, status, format, args);
+		va_end(args);
+		stop_receiving(engine);
+	}
+	rr_iwarp_batch_close(engine);
+	engine->frame_at = engine->frame_size;
+	if (engine->state < RR_IWARP_OVER)
+		engine->state = RR_IWARP_OVER;
+}
+
+void
+rr_iwarp_eof(struct rr_iwarp *engine)
+{
+	const struct rr_iwarp_rx *rx = &engine->rx;
+
+	if (engine->state == RR_IWARP_REPLY)
+		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
+			"%s does not speak iWARP (MPA): it closed the connection %s", engine->base.peer,
+			engine->setup->have ? "in the middle of a reply" : "without a reply");
+	else if (engine->state == RR_IWARP_OPEN && (rx->phase != RR_IWARP_HEAD || rx->have))
+		rr_iwarp_over(engine, -RPCRDMA_ERR_DISCONNECTED,
+			"the peer closed the connection in the middle of a message");
+	else
+		rr_iwarp_over(engine, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
+}
+
+void
+rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle)
+{
+	const struct rr_iwarp_rx *rx = &engine->rx;
+	bool written = engine->state == RR_IWARP_OPEN && rx->phase == RR_IWARP_PAYLOAD && rx->left &&
+		       rx->ddp.tagged && rx->ddp.opcode == RR_RDMAP_WRITE && rx->ddp.stag == handle;
+
+	rr_regions_remove(&engine->regions, handle);
+	if (written || (engine->tx.batch && rr_iwarp_is_being_read(engine, handle)) ||
+		(engine->state == RR_IWARP_OPEN && rr_iwarp_is_being_read(engine, handle)))
+		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED,
+			"handle 0x%08x was invalidated while the peer was %s it", handle,
+			written ? "writing to" : "reading from");
+}
+
+void
+rr_iwarp_drain(struct rr_iwarp *engine)
+{
+	engine->draining = true;
+}
+
+static void
+cancel_all(struct rr_iwarp *engine, struct rr_list *works)
+{
+	while (!rr_list_empty(works))
+		rr_works_complete(&engine->shared->works,
+			rr_container(works->next, struct rr_work_item, link), &engine->base,
+			-RPCRDMA_ERR_CANCELLED);
+}
+
+void
+rr_iwarp_flush(struct rr_iwarp *engine)
+{
+	cancel_all(engine, &engine->tx.sent);
+	cancel_all(engine, &engine->tx.reads);
+	cancel_all(engine, &engine->tx.queue);
+}

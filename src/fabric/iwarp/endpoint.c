@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/iwarp/endpoint.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/address.h"
+#include "fabric/iwarp/socket.h"
+
+/*
+ * Reads when the socket has something, and writes at the end of the turn, so
+ * that all that the turn brought about leaves together.
+ */
+
+enum {
+	READS_PER_TURN = 16,
+	WRITES_PER_TURN = 4,
+	EMSS_INTERVAL = 1 << 18, /* octets after which TCP is asked again how large its segments are */
+};
+
+static const uint64_t closing_limit = RR_SECOND, draining_limit = 2 * RR_SECOND;
+
+static struct rr_loop *
+loop_of(const struct rr_endpoint *endpoint)
+{
+	return endpoint->engine.base.fabric->base.loop;
+}
+
+void
+rr_iwarp_endpoint_defer(struct rr_endpoint *endpoint)
+{
+	rr_loop_defer(loop_of(endpoint), &endpoint->task);
+}
+
+/* ---- Connecting ---- */
+
+static int
+error_of(int number)
+{
+	switch (number) {
+	case ECONNREFUSED: return -RPCRDMA_ERR_REFUSED;
+	case EHOSTUNREACH:
+	case ENETUNREACH: return -RPCRDMA_ERR_UNREACHABLE;
+	case ETIMEDOUT: return -RPCRDMA_ERR_TIMEDOUT;
+	default: return -RPCRDMA_ERR_SYSTEM;
+	}
+}
+
+void
+rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	endpoint->connecting = false;
+	if (error)
+		rr_iwarp_over(engine, error_of(-error), "cannot connect to %s: %s", engine->base.peer,
+			strerror(-error));
+	rr_iwarp_endpoint_defer(endpoint);
+}
+
+/* ---- Reading ---- */
+
+static void
+lost(struct rr_endpoint *endpoint, int error)
+{
+	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_DISCONNECTED, "the connection to %s was lost: %s",
+		endpoint->engine.base.peer, strerror(error));
+}
+
+/* One read. Whether another one may find more. */
+static bool
+read_once(struct rr_endpoint *endpoint)
+{
+	struct iovec vectors[2];
+	int count = rr_iwarp_space(&endpoint->engine, vectors);
+	size_t wanted = 0;
+	ssize_t n;
+
+	if (!count)
+		return false;
+	for (int i = 0; i < count; i++)
+		wanted += vectors[i].iov_len;
+	n = rr_socket_read(endpoint->fd, vectors, count);
+	if (n == -EAGAIN)
+		return false;
+	if (n < 0)
+		lost(endpoint, (int)-n);
+	else if (n == 0)
+		rr_iwarp_eof(&endpoint->engine);
+	else
+		rr_iwarp_received(&endpoint->engine, (size_t)n);
+	return n > 0 && (size_t)n == wanted;
+}
+
+static void
+ready(struct rr_watch *watch, unsigned events)
+{
+	struct rr_endpoint *endpoint = rr_container(watch, struct rr_endpoint, watch);
+
+	endpoint->full = false;
+	if (endpoint->connecting)
+		rr_iwarp_endpoint_connected(endpoint, rr_socket_error(endpoint->fd));
+	else if (events & RR_READABLE & ~watch->wanted)
+		/* Reading was not asked for, so this is the end, and what has not been read is not wanted any
+		 * more. */
+		lost(endpoint, ECONNRESET);
+	else if (events & RR_READABLE)
+		for (int i = 0; i < READS_PER_TURN && read_once(endpoint); i++)
+			;
+	if (endpoint->listener && endpoint->engine.state == RR_IWARP_ASKED)
+		rr_iwarp_listener_hand_over(endpoint);
+	else if (endpoint->engine.state != RR_IWARP_RELEASED)
+		rr_iwarp_endpoint_defer(endpoint);
+}
+
+/* ---- Writing ---- */
+
+/* FPDUs are to fit into TCP's segments, whose size changes. */
+static void
+follow_emss(struct rr_endpoint *endpoint)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	if (engine->tx.gathered < endpoint->next_emss || !engine->may_send)
+		return;
+	rr_iwarp_set_emss(engine, rr_socket_emss(endpoint->fd));
+	endpoint->next_emss = engine->tx.gathered + EMSS_INTERVAL;
+}
+
+/* One write. Whether there may be more to write, and TCP may take it. */
+static bool
+write_once(struct rr_endpoint *endpoint)
+{
+	const struct iovec *vectors;
+	uint32_t count;
+	ssize_t n;
+
+	follow_emss(endpoint);
+	count = rr_iwarp_output(&endpoint->engine, &vectors);
+	if (!count)
+		return false;
+	n = rr_socket_write(endpoint->fd, vectors, count);
+	if (n == -EAGAIN) {
+		endpoint->full = true;
+		return false;
+	}
+	if (n < 0)
+		lost(endpoint, (int)-n);
+	else
+		rr_iwarp_taken(&endpoint->engine, (size_t)n);
+	if (n > 0 && endpoint->engine.draining && !endpoint->closing)
+		rr_loop_arm(loop_of(endpoint), &endpoint->timer, draining_limit);
+	return n > 0 && endpoint->engine.state < RR_IWARP_OVER;
+}
+
+static void
+write_some(struct rr_endpoint *endpoint)
+{
+	for (int i = 0; i < WRITES_PER_TURN; i++)
+		if (!write_once(endpoint))
+			return;
+	/* The others have their turn, too. */
+	endpoint->full = true;
+}
+
+/* ---- The end of the turn ---- */
+
+static void
+leave_socket(struct rr_endpoint *endpoint)
+{
+	rr_loop_disarm(loop_of(endpoint), &endpoint->timer);
+	if (endpoint->watched)
+		rr_loop_unwatch(loop_of(endpoint), &endpoint->watch);
+	endpoint->watched = false;
+	if (endpoint->fd >= 0)
+		rr_socket_close(endpoint->fd);
+	endpoint->fd = -1;
+}
+
+static void
+finish(struct rr_endpoint *endpoint)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_event event = {
+		.kind = RR_EVENT_DISCONNECTED, .status = engine->status, .text = engine->text.text
+	};
+
+	leave_socket(endpoint);
+	if (endpoint->listener) {
+		rr_iwarp_listener_remove(endpoint);
+		rr_iwarp_endpoint_bury(endpoint);
+		return;
+	}
+	if (endpoint->told)
+		return;
+	endpoint->told = true;
+	rr_iwarp_flush(engine);
+	if (engine->state == RR_IWARP_OVER)
+		engine->base.handler(engine->base.ctx, &event);
+}
+
+/* The responder's connection is established when its reply has left. */
+static void
+establish(struct rr_endpoint *endpoint)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+	struct rr_event event = { .kind = RR_EVENT_ESTABLISHED };
+
+	endpoint->established = true;
+	engine->base.handler(engine->base.ctx, &event);
+}
+
+static void
+close_in_order(struct rr_endpoint *endpoint)
+{
+	const struct iovec *vectors;
+
+	if (!endpoint->closing)
+		rr_loop_arm(loop_of(endpoint), &endpoint->timer, closing_limit);
+	endpoint->closing = true;
+	if (!endpoint->ended && !rr_iwarp_output(&endpoint->engine, &vectors)) {
+		rr_socket_end(endpoint->fd);
+		endpoint->ended = true;
+	}
+}
+
+static void
+run(struct rr_task *task)
+{
+	struct rr_endpoint *endpoint = rr_container(task, struct rr_endpoint, task);
+	struct rr_iwarp *engine = &endpoint->engine;
+	unsigned wanted = RR_READABLE;
+
+	if (endpoint->connecting && engine->state < RR_IWARP_OVER)
+		return;
+	rr_iwarp_resume(engine);
+	if (engine->state < RR_IWARP_OVER && !endpoint->full)
+		write_some(endpoint);
+	if (engine->state == RR_IWARP_OPEN && !endpoint->established &&
+		engine->frame_at == engine->frame_size)
+		establish(endpoint);
+	if (engine->state == RR_IWARP_CLOSING)
+		close_in_order(endpoint);
+	if (engine->state == RR_IWARP_OVER)
+		finish(endpoint);
+	if (engine->state >= RR_IWARP_OVER)
+		return;
+	if (engine->rx.blocked)
+		wanted = 0;
+	if (endpoint->full)
+		wanted |= RR_WRITABLE;
+	rr_loop_want(loop_of(endpoint), &endpoint->watch, wanted);
+}
+
+static void
+expired(struct rr_timer *timer)
+{
+	struct rr_endpoint *endpoint = rr_container(timer, struct rr_endpoint, timer);
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	if (engine->draining)
+		rr_iwarp_over(engine, 0, "disconnected; the peer did not take all that was posted");
+	else
+		rr_iwarp_over(engine, -RPCRDMA_ERR_TIMEDOUT, "%s does not answer", engine->base.peer);
+	endpoint->connecting = false;
+	rr_iwarp_endpoint_defer(endpoint);
+}
+
+static void
+wake(struct rr_receive_wait *wait)
+{
+	struct rr_iwarp *engine = rr_container(wait, struct rr_iwarp, wait);
+
+	rr_iwarp_endpoint_defer(rr_container(engine, struct rr_endpoint, engine));
+}
+
+struct rr_endpoint *
+rr_iwarp_endpoint_new(struct rr_fabric *fabric, int fd, const struct sockaddr *peer)
+{
+	struct rr_endpoint *endpoint = rr_alloc(fabric->shared.env, sizeof(*endpoint));
+
+	if (!endpoint)
+		return NULL;
+	endpoint->engine.base.ops = fabric->base.ops;
+	endpoint->engine.base.fabric = fabric;
+	rr_address_text(peer, endpoint->engine.base.peer, sizeof(endpoint->engine.base.peer));
+	rr_iwarp_init(&endpoint->engine, &fabric->shared);
+	endpoint->engine.wait.wake = wake;
+	endpoint->fd = fd;
+	endpoint->watch.ready = ready;
+	rr_timer_init(&endpoint->timer, expired);
+	rr_task_init(&endpoint->task, run);
+	rr_list_init(&endpoint->link);
+	return endpoint;
+}
+
+int
+rr_iwarp_endpoint_watch(struct rr_endpoint *endpoint, unsigned wanted, uint64_t limit)
+{
+	int error = rr_loop_watch(loop_of(endpoint), &endpoint->watch, endpoint->fd, wanted);
+
+	endpoint->watched = !error;
+	if (!error && limit)
+		rr_loop_arm(loop_of(endpoint), &endpoint->timer, limit);
+	return error;
+}
+
+void
+rr_iwarp_endpoint_bury(struct rr_endpoint *endpoint)
+{
+	struct rr_fabric *fabric = endpoint->engine.base.fabric;
+
+	leave_socket(endpoint);
+	rr_task_cancel(&endpoint->task);
+	rr_iwarp_release(&endpoint->engine);
+	rr_list_append(&fabric->closed, &endpoint->link);
+	rr_loop_defer(fabric->base.loop, &fabric->bury);
+}

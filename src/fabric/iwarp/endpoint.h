@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_IWARP_ENDPOINT_H
+#define RR_FABRIC_IWARP_ENDPOINT_H
+
+#include "fabric/iwarp/engine.h"
+
+/* What the files of the provider share: an engine with its socket, its place in the loop, and its timer. */
+
+struct rr_fabric {
+	struct rr_fabric_base base;
+	struct rr_iwarp_shared shared;
+	struct rr_list closed; /* endpoints that are to be freed */
+	struct rr_task bury;
+};
+
+/*
+ * Who owns what: a listener owns the endpoints whose request has not come
+ * yet, its user those that were handed over. An endpoint is freed by the
+ * fabric's task, so that a function whose handler closed it can still look
+ * at its state.
+ */
+struct rr_endpoint {
+	struct rr_iwarp engine; /* begins with struct rr_endpoint_base */
+	int fd;                 /* -1: closed */
+	struct rr_watch watch;
+	struct rr_timer timer;
+	struct rr_task task;          /* at the end of the turn: what is to leave, and what has changed */
+	struct rr_list link;          /* in rr_listener.pending, or in rr_fabric.closed */
+	struct rr_listener *listener; /* whose pending it is */
+	bool connecting;              /* TCP is */
+	bool watched;
+	bool established;   /* its handler was told */
+	bool told;          /* of the end */
+	bool closing;       /* the timer limits what is left of it */
+	bool ended;         /* FIN was sent */
+	bool full;          /* TCP takes no more for now */
+	uint64_t next_emss; /* how far the stream goes with the segment size that is known */
+};
+
+enum { RR_IWARP_PENDING_MAX = 256 };
+
+struct rr_listener {
+	struct rr_fabric *fabric;
+	rr_listener_handler *handler;
+	void *ctx;
+	int fd;
+	struct rr_watch watch;
+	struct rr_timer pause;
+	struct rr_list pending; /* endpoints that have not sent their request, the oldest first */
+	uint32_t pending_count;
+};
+
+/* With this socket; NULL: no memory. */
+struct rr_endpoint *rr_iwarp_endpoint_new(struct rr_fabric *fabric, int fd, const struct sockaddr *peer);
+
+/* Waits for its descriptor, for at most limit nanoseconds. -RPCRDMA_ERR_SYSTEM. */
+int rr_iwarp_endpoint_watch(struct rr_endpoint *endpoint, unsigned wanted, uint64_t limit);
+
+/* TCP is connected, or is not because of this (negative) errno value. */
+void rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error);
+
+/* At the end of the turn, does what is to be done. */
+void rr_iwarp_endpoint_defer(struct rr_endpoint *endpoint);
+
+/* Closes and frees it. */
+void rr_iwarp_endpoint_bury(struct rr_endpoint *endpoint);
+
+/* A request is there, or its endpoint is over: it is pending no longer. */
+void rr_iwarp_listener_remove(struct rr_endpoint *endpoint);
+
+/* The endpoint's request is there: hands it over. */
+void rr_iwarp_listener_hand_over(struct rr_endpoint *endpoint);
+
+int rr_iwarp_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text);
+int rr_iwarp_listener_address(struct rr_listener *listener, struct sockaddr_storage *address);
+void rr_iwarp_unlisten(struct rr_listener *listener);
+
+#endif

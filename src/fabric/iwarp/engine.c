@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/iwarp/engine.h"
+
+#include "fabric/iwarp/parts.h"
+
+int
+rr_iwarp_shared_init(struct rr_iwarp_shared *shared)
+{
+	rr_receives_init(
+		&shared->receives, shared->env, shared->config->receive_size, shared->config->receive_max);
+	rr_works_init(&shared->works, shared->env);
+	rr_list_init(&shared->batches);
+	shared->scratch = shared->env->realloc(shared->env->ctx, NULL, RR_IWARP_SCRATCH);
+	return shared->scratch ? 0 : -RPCRDMA_ERR_NOMEM;
+}
+
+void
+rr_iwarp_shared_destroy(struct rr_iwarp_shared *shared)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&shared->batches)))
+		rr_free(shared->env, rr_container(link, struct rr_iwarp_batch, link));
+	rr_works_destroy(&shared->works);
+	rr_receives_destroy(&shared->receives);
+	rr_free(shared->env, shared->scratch);
+}
+
+void
+rr_iwarp_init(struct rr_iwarp *engine, struct rr_iwarp_shared *shared)
+{
+	engine->shared = shared;
+	rr_list_init(&engine->wait.link);
+	rr_list_init(&engine->tx.queue);
+	rr_list_init(&engine->tx.sent);
+	rr_list_init(&engine->tx.reads);
+	engine->tx.sink = rr_random_u32(shared->env);
+	rr_iwarp_set_emss(engine, 1460);
+	rr_regions_init(&engine->regions, shared->env, shared->config->region_max);
+}
+
+static void
+forget(struct rr_iwarp_shared *shared, struct rr_list *works)
+{
+	while (!rr_list_empty(works))
+		rr_works_put(&shared->works, rr_container(works->next, struct rr_work_item, link));
+}
+
+void
+rr_iwarp_release(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_shared *shared = engine->shared;
+	const struct rr_env *env = shared->env;
+
+	rr_iwarp_over(engine, 0, "closed");
+	engine->state = RR_IWARP_RELEASED;
+	forget(shared, &engine->tx.sent);
+	forget(shared, &engine->tx.reads);
+	forget(shared, &engine->tx.queue);
+	rr_free(env, engine->tx.responses);
+	engine->tx.responses = NULL;
+	engine->tx.response_next = engine->tx.response_count = 0;
+	rr_free(env, engine->rx.stash);
+	engine->rx.stash = NULL;
+	rr_free(env, engine->setup);
+	engine->setup = NULL;
+	rr_regions_destroy(&engine->regions, env);
+}
+
+static uint32_t
+frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
+{
+	engine->frame_vector =
+		(struct iovec){ engine->frame + engine->frame_at, engine->frame_size - engine->frame_at };
+	*vectors = &engine->frame_vector;
+	return 1;
+}
+
+static uint32_t
+batch_output(const struct rr_iwarp_batch *batch, const struct iovec **vectors)
+{
+	*vectors = batch->vectors + batch->first;
+	return batch->count - batch->first;
+}
+
+uint32_t
+rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
+{
+	if (engine->tx.batch)
+		return batch_output(engine->tx.batch, vectors);
+	if (engine->frame_at < engine->frame_size)
+		return frame_output(engine, vectors);
+	if (engine->state != RR_IWARP_OPEN)
+		return 0;
+	if (engine->may_send && rr_iwarp_gather(engine))
+		return batch_output(engine->tx.batch, vectors);
+	if (engine->state == RR_IWARP_OPEN && engine->draining &&
+		(!engine->may_send || rr_iwarp_is_idle(engine))) {
+		engine->state = RR_IWARP_CLOSING;
+		rr_fail(&engine->text, 0, "disconnected");
+	}
+	/* The gathering may have found that the peer is at fault. */
+	return engine->frame_at < engine->frame_size ? frame_output(engine, vectors) : 0;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/iwarp/iwarp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/iwarp/endpoint.h"
+#include "fabric/iwarp/socket.h"
+
+static const uint64_t connect_limit = 10 * RR_SECOND, draining_limit = 2 * RR_SECOND;
+
+static void
+bury(struct rr_task *task)
+{
+	struct rr_fabric *fabric = rr_container(task, struct rr_fabric, bury);
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&fabric->closed)))
+		rr_free(fabric->shared.env, rr_container(link, struct rr_endpoint, link));
+}
+
+static void
+iwarp_destroy(struct rr_fabric *fabric)
+{
+	const struct rr_env *env = fabric->shared.env;
+
+	bury(&fabric->bury);
+	rr_task_cancel(&fabric->bury);
+	rr_iwarp_shared_destroy(&fabric->shared);
+	rr_free(env, fabric);
+}
+
+static int
+start(struct rr_endpoint *endpoint, const struct sockaddr *address, socklen_t size, const void *private_data,
+	size_t private_size)
+{
+	int error = rr_iwarp_initiate(&endpoint->engine, private_data, private_size), number;
+
+	if (error)
+		return error;
+	number = rr_socket_connect(endpoint->fd, address, size);
+	endpoint->connecting = number == -EINPROGRESS;
+	if (!endpoint->connecting)
+		rr_iwarp_endpoint_connected(endpoint, number);
+	return rr_iwarp_endpoint_watch(endpoint, RR_WRITABLE, connect_limit);
+}
+
+static int
+iwarp_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
+	struct rr_endpoint **endpoint, struct rr_text *text)
+{
+	int fd = rr_socket_open(address->sa_family), error;
+	struct rr_endpoint *new;
+
+	if (fd < 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot make a socket: %s", strerror(-fd));
+	new = rr_iwarp_endpoint_new(fabric, fd, address);
+	if (!new) {
+		rr_socket_close(fd);
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	}
+	new->engine.base.handler = handler;
+	new->engine.base.ctx = ctx;
+	new->established = true; /* the engine tells */
+	error = start(new, address, size, private_data, private_size);
+	if (error) {
+		rr_iwarp_endpoint_bury(new);
+		return rr_fail(text, error, "%s", rpcrdma_strerror(error));
+	}
+	*endpoint = new;
+	return 0;
+}
+
+static int
+iwarp_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	int error = rr_iwarp_accept(&endpoint->engine, private_data, private_size);
+
+	if (!error)
+		error = rr_iwarp_endpoint_watch(endpoint, RR_READABLE, 0);
+	if (!error)
+		rr_iwarp_endpoint_defer(endpoint);
+	return error;
+}
+
+/* The reply is small, and nothing was sent before: TCP takes it at once. */
+static void
+iwarp_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	const struct iovec *vectors;
+	uint32_t count;
+
+	rr_iwarp_reject(&endpoint->engine, private_data, private_size);
+	count = rr_iwarp_output(&endpoint->engine, &vectors);
+	rr_socket_write(endpoint->fd, vectors, count);
+	rr_iwarp_endpoint_bury(endpoint);
+}
+
+static void
+iwarp_allow(struct rr_endpoint *endpoint, uint32_t count)
+{
+	endpoint->engine.allowed += count;
+}
+
+static void
+iwarp_release(struct rr_fabric *fabric, uint8_t *receive)
+{
+	rr_receives_put(&fabric->shared.receives, receive);
+}
+
+static int
+iwarp_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+{
+	int error;
+
+	if (!endpoint->established)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	error = rr_iwarp_post(&endpoint->engine, work);
+	if (!error)
+		rr_iwarp_endpoint_defer(endpoint);
+	return error;
+}
+
+static int
+iwarp_kick(struct rr_endpoint *endpoint)
+{
+	int error;
+
+	if (!endpoint->established)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	error = rr_iwarp_kick(&endpoint->engine);
+	if (!error)
+		rr_iwarp_endpoint_defer(endpoint);
+	return error;
+}
+
+static int
+iwarp_register(
+	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	return rr_regions_add(&engine->regions, engine->shared->env, addr, length, access, region);
+}
+
+static int
+iwarp_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	rr_iwarp_invalidate(&endpoint->engine, region->handle);
+	if (endpoint->engine.state == RR_IWARP_OVER)
+		rr_iwarp_endpoint_defer(endpoint);
+	return 0;
+}
+
+static void
+iwarp_disconnect(struct rr_endpoint *endpoint)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	if (engine->draining || engine->state >= RR_IWARP_CLOSING)
+		return;
+	if (engine->state == RR_IWARP_OPEN) {
+		rr_iwarp_drain(engine);
+		rr_loop_arm(engine->base.fabric->base.loop, &endpoint->timer, draining_limit);
+	} else {
+		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED, "disconnected before it was connected");
+	}
+	rr_iwarp_endpoint_defer(endpoint);
+}
+
+static const struct rr_fabric_ops iwarp_ops = {
+	.name = "iwarp",
+	.limits = { .private_data_max = RR_IWARP_PRIVATE_MAX,
+		.sge_max = RR_MAX_SGE,
+		.remote_invalidation = true },
+	.destroy = iwarp_destroy,
+	.listen = rr_iwarp_listen,
+	.listener_address = rr_iwarp_listener_address,
+	.unlisten = rr_iwarp_unlisten,
+	.connect = iwarp_connect,
+	.accept = iwarp_accept,
+	.reject = iwarp_reject,
+	.allow = iwarp_allow,
+	.release = iwarp_release,
+	.post = iwarp_post,
+	.kick = iwarp_kick,
+	.register_region = iwarp_register,
+	.invalidate = iwarp_invalidate,
+	.disconnect = iwarp_disconnect,
+	.close = rr_iwarp_endpoint_bury,
+};
+
+int
+rr_iwarp_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
+{
+	const struct rr_env *env = rr_loop_env(loop);
+	struct rr_fabric *new;
+
+	if (!rr_fabric_config_is_good(config))
+		return -RPCRDMA_ERR_INVAL;
+	new = rr_alloc(env, sizeof(*new));
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	new->base = (struct rr_fabric_base){ .ops = &iwarp_ops, .loop = loop, .config = *config };
+	new->shared.env = env;
+	new->shared.config = &new->base.config;
+	rr_list_init(&new->closed);
+	rr_task_init(&new->bury, bury);
+	if (rr_iwarp_shared_init(&new->shared)) {
+		rr_free(env, new);
+		return -RPCRDMA_ERR_NOMEM;
+	}
+	*fabric = new;
+	return 0;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/address.h"
+#include "fabric/iwarp/endpoint.h"
+#include "fabric/iwarp/socket.h"
+
+enum { ACCEPTS_PER_TURN = 64 };
+
+static const uint64_t request_limit = 5 * RR_SECOND, pause_limit = 100 * RR_MILLISECOND;
+
+void
+rr_iwarp_listener_remove(struct rr_endpoint *endpoint)
+{
+	rr_list_remove(&endpoint->link);
+	endpoint->listener->pending_count--;
+	endpoint->listener = NULL;
+}
+
+static void
+drop_oldest(struct rr_listener *listener)
+{
+	struct rr_endpoint *endpoint = rr_container(listener->pending.next, struct rr_endpoint, link);
+
+	rr_iwarp_listener_remove(endpoint);
+	rr_iwarp_endpoint_bury(endpoint);
+}
+
+/* While its user thinks about it, nothing is read, and no time is kept. */
+void
+rr_iwarp_listener_hand_over(struct rr_endpoint *endpoint)
+{
+	struct rr_listener *listener = endpoint->listener;
+	struct rr_loop *loop = listener->fabric->base.loop;
+	const struct rr_mpa_frame *request = &endpoint->engine.setup->request;
+
+	rr_iwarp_listener_remove(endpoint);
+	rr_loop_disarm(loop, &endpoint->timer);
+	rr_loop_unwatch(loop, &endpoint->watch);
+	endpoint->watched = false;
+	listener->handler(listener->ctx, endpoint, request->private_data, request->private_data_length);
+}
+
+static void
+admit(struct rr_listener *listener, int fd, const struct sockaddr *peer)
+{
+	struct rr_endpoint *endpoint = rr_iwarp_endpoint_new(listener->fabric, fd, peer);
+
+	if (!endpoint) {
+		rr_socket_close(fd);
+		return;
+	}
+	if (rr_iwarp_respond(&endpoint->engine) ||
+		rr_iwarp_endpoint_watch(endpoint, RR_READABLE, request_limit)) {
+		rr_iwarp_endpoint_bury(endpoint);
+		return;
+	}
+	/* Whoever connects and says nothing must not keep others out. */
+	if (listener->pending_count == RR_IWARP_PENDING_MAX)
+		drop_oldest(listener);
+	endpoint->listener = listener;
+	rr_list_append(&listener->pending, &endpoint->link);
+	listener->pending_count++;
+}
+
+/* There is no descriptor or no memory for the connection that waits: it would be reported again and again. */
+static void
+take_a_break(struct rr_listener *listener, int error)
+{
+	struct rr_loop *loop = listener->fabric->base.loop;
+
+	rr_log(listener->fabric->shared.env, RR_LOG_WARNING, "cannot accept connections: %s",
+		strerror(error));
+	rr_loop_want(loop, &listener->watch, 0);
+	rr_loop_arm(loop, &listener->pause, pause_limit);
+}
+
+static void
+ready(struct rr_watch *watch, unsigned events)
+{
+	struct rr_listener *listener = rr_container(watch, struct rr_listener, watch);
+
+	(void)events;
+	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+		struct sockaddr_storage peer;
+		int fd = rr_socket_accept(listener->fd, &peer);
+
+		if (fd == -EAGAIN)
+			return;
+		if (fd >= 0)
+			admit(listener, fd, (void *)&peer);
+		else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM) {
+			take_a_break(listener, -fd);
+			return;
+		}
+	}
+}
+
+static void
+go_on(struct rr_timer *timer)
+{
+	struct rr_listener *listener = rr_container(timer, struct rr_listener, pause);
+
+	rr_loop_want(listener->fabric->base.loop, &listener->watch, RR_READABLE);
+}
+
+int
+rr_iwarp_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+{
+	const struct rr_env *env = fabric->shared.env;
+	struct rr_listener *new = rr_alloc(env, sizeof(*new));
+	char name[RR_ADDRESS_TEXT];
+	int error;
+
+	if (!new)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	*new = (struct rr_listener){ .fabric = fabric, .handler = handler, .ctx = ctx };
+	new->watch.ready = ready;
+	rr_timer_init(&new->pause, go_on);
+	rr_list_init(&new->pending);
+	new->fd = rr_socket_listen(address, size, fabric->base.config.reuse_port);
+	error = new->fd < 0 ? -new->fd : 0;
+	if (!error && rr_loop_watch(fabric->base.loop, &new->watch, new->fd, RR_READABLE)) {
+		error = errno;
+		rr_socket_close(new->fd);
+	}
+	if (!error) {
+		*listener = new;
+		return 0;
+	}
+	rr_free(env, new);
+	rr_address_text(address, name, sizeof(name));
+	return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: %s", name,
+		error == EADDRINUSE ? "the port is in use" : strerror(error));
+}
+
+int
+rr_iwarp_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
+{
+	return rr_socket_address(listener->fd, address) ? -RPCRDMA_ERR_SYSTEM : 0;
+}
+
+void
+rr_iwarp_unlisten(struct rr_listener *listener)
+{
+	struct rr_loop *loop = listener->fabric->base.loop;
+
+	while (!rr_list_empty(&listener->pending))
+		drop_oldest(listener);
+	rr_loop_disarm(loop, &listener->pause);
+	rr_loop_unwatch(loop, &listener->watch);
+	rr_socket_close(listener->fd);
+	rr_free(listener->fabric->shared.env, listener);
+}

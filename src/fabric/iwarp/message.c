@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/iwarp/parts.h"
+
+/*
+ * Placement happens per FPDU, before its payload is read; delivery when the
+ * FPDU is whole. What is wrong ends the connection with the layer, type and
+ * code of RFC 5040, 4.8 and RFC 5041, 7.2.
+ */
+
+static enum rr_iwarp_outcome
+refuse(struct rr_iwarp *engine, uint16_t cause, const char *why)
+{
+	return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, cause, engine->rx.head, "the peer sent %s", why);
+}
+
+static uint16_t
+cause_of(enum rr_region_fault fault, bool read)
+{
+	switch (fault) {
+	case RR_REGION_BOUNDS: return read ? RR_CAUSE_RDMAP_BOUNDS : RR_CAUSE_DDP_BOUNDS;
+	case RR_REGION_WRAP: return read ? RR_CAUSE_RDMAP_TO_WRAP : RR_CAUSE_DDP_TO_WRAP;
+	/* DDP has no code for rights: to an RDMA Write the STag is not valid. */
+	case RR_REGION_RIGHTS: return read ? RR_CAUSE_RDMAP_ACCESS : RR_CAUSE_DDP_INVALID_STAG;
+	default: return read ? RR_CAUSE_RDMAP_INVALID_STAG : RR_CAUSE_DDP_INVALID_STAG;
+	}
+}
+
+/* Whether the peer may access these octets, and where they are. */
+static enum rr_iwarp_outcome
+check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t length, unsigned access,
+	uint8_t **addr)
+{
+	const struct rr_regions *regions = &engine->regions;
+	enum rr_region_fault fault = rr_regions_find(regions, handle, offset, length, access, addr);
+	bool read = access == RR_REMOTE_READ;
+	char text[200];
+
+	if (!fault)
+		return RR_IWARP_GO_ON;
+	return rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, cause_of(fault, read), engine->rx.head,
+		"the peer's RDMA %s was refused: %s", read ? "Read" : "Write",
+		rr_regions_explain(regions, handle, offset, length, fault, text, sizeof(text)));
+}
+
+static enum rr_iwarp_outcome
+place_write(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+
+	/* RFC 5040, 5.1: a zero-length RDMA Write touches no buffer, and its STag is not checked. */
+	if (!rx->payload)
+		return RR_IWARP_GO_ON;
+	return check_access(engine, rx->ddp.stag, rx->ddp.to, rx->payload, RR_REMOTE_WRITE, &rx->to);
+}
+
+static struct rr_work_item *
+oldest_read(struct rr_iwarp *engine)
+{
+	struct rr_list *reads = &engine->tx.reads;
+
+	return rr_list_empty(reads) ? NULL : rr_container(reads->next, struct rr_work_item, link);
+}
+
+/* RFC 5040, 5.2.2: the responses come in the order of the requests, and sum up to what was asked for. */
+static enum rr_iwarp_outcome
+place_response(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	const struct rr_work_item *read = oldest_read(engine);
+
+	if (!read || rx->ddp.stag != read->sink)
+		return refuse(engine, RR_CAUSE_DDP_INVALID_STAG, "a Read Response that nobody waits for");
+	if (rx->ddp.to != read->at || rx->payload > read->length - read->at)
+		return refuse(
+			engine, RR_CAUSE_DDP_BOUNDS, "a Read Response that is out of place or too long");
+	if (rx->ddp.last != (read->at + rx->payload == read->length))
+		return refuse(engine, RR_CAUSE_DDP_BOUNDS, "a Read Response that ends too early or too late");
+	rx->to = rx->payload ? (uint8_t *)(uintptr_t)read->sges[0].addr + read->at : NULL;
+	return RR_IWARP_GO_ON;
+}
+
+static enum rr_iwarp_outcome
+take_receive(struct rr_iwarp *engine)
+{
+	struct rr_receives *pool = &engine->shared->receives;
+	bool full;
+
+	if (!engine->allowed)
+		return refuse(engine, RR_CAUSE_DDP_NO_BUFFER, "a Send for which no receive is posted");
+	engine->rx.receive = rr_receives_get(pool, &engine->wait, &full);
+	if (engine->rx.receive)
+		return RR_IWARP_GO_ON;
+	if (full) {
+		rr_receives_wait(pool, &engine->wait);
+		return RR_IWARP_BLOCKED;
+	}
+	rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory for a receive");
+	return RR_IWARP_ENDED;
+}
+
+static enum rr_iwarp_outcome
+place_send(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	enum rr_iwarp_outcome outcome = RR_IWARP_GO_ON;
+
+	if (rx->ddp.msn != rx->send_msn)
+		return refuse(engine, RR_CAUSE_DDP_MSN, "a Send out of sequence");
+	if (rx->ddp.mo != rx->message)
+		return refuse(engine, RR_CAUSE_DDP_MO, "a segment of a Send at the wrong offset");
+	if (rx->payload > engine->shared->config->receive_size - rx->message)
+		return refuse(engine, RR_CAUSE_DDP_TOO_LONG, "a Send that is longer than a receive");
+	if (!rx->receive)
+		outcome = take_receive(engine);
+	if (outcome == RR_IWARP_GO_ON)
+		rx->to = rx->receive + rx->message;
+	return outcome;
+}
+
+static enum rr_iwarp_outcome
+place_read_request(struct rr_iwarp *engine)
+{
+	const struct rr_iwarp_rx *rx = &engine->rx;
+
+	if (rx->ulpdu != RR_DDP_UNTAGGED_SIZE + RR_READ_REQUEST_SIZE || !rx->ddp.last)
+		return refuse(engine, RR_CAUSE_DDP_TOO_LONG, "a Read Request of the wrong length");
+	if (rx->ddp.msn != rx->read_msn)
+		return refuse(engine, RR_CAUSE_DDP_MSN, "a Read Request out of sequence");
+	if (rx->ddp.mo)
+		return refuse(engine, RR_CAUSE_DDP_MO, "a Read Request with a message offset");
+	return RR_IWARP_GO_ON;
+}
+
+enum rr_iwarp_outcome
+rr_iwarp_place(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	enum rr_ddp_result result = rr_ddp_get(rx->head + RR_FPDU_LENGTH_SIZE, rx->ulpdu, &rx->ddp);
+
+	if (result != RR_DDP_OK)
+		return refuse(engine, rr_ddp_cause(result, &rx->ddp), "an FPDU that is no RDMAP message");
+	switch ((enum rr_rdmap_opcode)rx->ddp.opcode) {
+	case RR_RDMAP_WRITE: return place_write(engine);
+	case RR_RDMAP_READ_RESPONSE: return place_response(engine);
+	case RR_RDMAP_READ_REQUEST: return place_read_request(engine);
+	case RR_RDMAP_TERMINATE:
+		/* One that is longer than any can be is not read to its end. */
+		return rx->payload ? rr_iwarp_terminated(engine, rx->head, rx->have) : RR_IWARP_GO_ON;
+	default: return place_send(engine);
+	}
+}
+
+/* After an event: its handler may have done anything. */
+static enum rr_iwarp_outcome
+outcome_of(const struct rr_iwarp *engine)
+{
+	return engine->state == RR_IWARP_OPEN ? RR_IWARP_GO_ON : RR_IWARP_ENDED;
+}
+
+static enum rr_iwarp_outcome
+deliver_response(struct rr_iwarp *engine)
+{
+	struct rr_work_item *read = oldest_read(engine);
+
+	read->at += engine->rx.payload;
+	if (!engine->rx.ddp.last)
+		return RR_IWARP_GO_ON;
+	engine->tx.read_count--;
+	rr_works_complete(&engine->shared->works, read, &engine->base, 0);
+	return outcome_of(engine);
+}
+
+static enum rr_iwarp_outcome
+check_invalidation(struct rr_iwarp *engine, uint32_t handle)
+{
+	if (!rr_regions_has(&engine->regions, handle))
+		return rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, RR_CAUSE_RDMAP_INVALIDATE, engine->rx.head,
+			"the peer's Send With Invalidate was refused: no region has handle 0x%08x", handle);
+	if (rr_iwarp_is_being_read(engine, handle)) {
+		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
+			"the peer invalidated handle 0x%08x while it was reading from it", handle);
+		return RR_IWARP_ENDED;
+	}
+	rr_regions_invalidate(&engine->regions, handle);
+	return RR_IWARP_GO_ON;
+}
+
+static enum rr_iwarp_outcome
+deliver_send(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	struct rr_event event = { .kind = RR_EVENT_RECEIVED, .data = rx->receive };
+
+	rx->message += rx->payload;
+	if (!rx->ddp.last)
+		return RR_IWARP_GO_ON;
+	if (rr_rdmap_invalidates(rx->ddp.opcode)) {
+		event.invalidated = true;
+		event.invalidated_handle = rx->ddp.invalidate_stag;
+		if (check_invalidation(engine, rx->ddp.invalidate_stag) != RR_IWARP_GO_ON)
+			return RR_IWARP_ENDED;
+	}
+	event.length = rx->message;
+	rx->receive = NULL;
+	rx->message = 0;
+	rx->send_msn++;
+	engine->allowed--;
+	engine->base.handler(engine->base.ctx, &event);
+	return outcome_of(engine);
+}
+
+static enum rr_iwarp_outcome
+deliver_read_request(struct rr_iwarp *engine)
+{
+	struct rr_read_request request;
+	uint8_t *from;
+
+	engine->rx.read_msn++;
+	rr_read_request_get(engine->rx.head + RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE, &request);
+	if (request.size && check_access(engine, request.source_stag, request.source_to, request.size,
+				    RR_REMOTE_READ, &from) != RR_IWARP_GO_ON)
+		return RR_IWARP_ENDED;
+	return rr_iwarp_enter_response(engine, &request);
+}
+
+enum rr_iwarp_outcome
+rr_iwarp_deliver(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+
+	switch ((enum rr_rdmap_opcode)rx->ddp.opcode) {
+	case RR_RDMAP_WRITE: return RR_IWARP_GO_ON;
+	case RR_RDMAP_READ_RESPONSE: return deliver_response(engine);
+	case RR_RDMAP_READ_REQUEST: return deliver_read_request(engine);
+	case RR_RDMAP_TERMINATE:
+		return rr_iwarp_terminated(engine, rx->head, RR_FPDU_LENGTH_SIZE + (size_t)rx->ulpdu);
+	default: return deliver_send(engine);
+	}
+}

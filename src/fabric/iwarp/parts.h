@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_IWARP_PARTS_H
+#define RR_FABRIC_IWARP_PARTS_H
+
+#include "fabric/iwarp/engine.h"
+
+/* What the files of the engine call of one another. */
+
+/* ---- setup.c ---- */
+
+/* More octets of an MPA frame are in setup.in. */
+void rr_iwarp_setup_received(struct rr_iwarp *engine, size_t octets);
+
+/* ---- rx.c ---- */
+
+/* The connection is open: FPDUs are awaited. */
+void rr_iwarp_rx_init(struct rr_iwarp_rx *rx);
+
+/* ---- message.c ---- */
+
+enum rr_iwarp_outcome { RR_IWARP_GO_ON, RR_IWARP_BLOCKED, RR_IWARP_ENDED };
+
+/* The head of an FPDU is there: checks it and sets where its payload goes. */
+enum rr_iwarp_outcome rr_iwarp_place(struct rr_iwarp *engine);
+
+/* The whole FPDU is there, and its CRC is good. */
+enum rr_iwarp_outcome rr_iwarp_deliver(struct rr_iwarp *engine);
+
+/* ---- tx.c ---- */
+
+/* Enters a Read Request of the peer, with rx.ddp still being its header. */
+enum rr_iwarp_outcome rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *request);
+
+/* Fills a batch with as many FPDUs as are ready and fit. False: there is none. */
+bool rr_iwarp_gather(struct rr_iwarp *engine);
+
+/* Whether anything but the batch is still to be done for what was posted or asked. */
+bool rr_iwarp_is_idle(const struct rr_iwarp *engine);
+
+/* Whether a response has begun to leave, and has not left, from the region. */
+bool rr_iwarp_is_being_read(const struct rr_iwarp *engine, uint32_t handle);
+
+/* ---- batch.c ---- */
+
+/* An FPDU being put into a batch. */
+struct rr_iwarp_fpdu {
+	struct rr_iwarp *engine;
+	struct rr_iwarp_batch *batch;
+	size_t ulpdu;
+	uint32_t crc;
+};
+
+/* Sees to it that there is a batch. False: no memory. */
+bool rr_iwarp_batch_open(struct rr_iwarp *engine);
+
+/* Whether one more FPDU fits. */
+bool rr_iwarp_batch_has_room(const struct rr_iwarp *engine);
+
+/* Begins an FPDU with this header; payload octets follow it. */
+void rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine,
+	const struct rr_ddp_header *header, uint32_t payload);
+
+/* Refers to the next octets of its payload. */
+void rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size);
+
+/* Copies them. */
+void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size);
+
+void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
+
+/* Takes octets off the front of the batch. */
+void rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets);
+
+/* Gives the batch back, sent or not. */
+void rr_iwarp_batch_close(struct rr_iwarp *engine);
+
+/* ---- end.c ---- */
+
+/*
+ * The peer broke the protocol: status and text, a Terminate with this cause, and the end. head: of the FPDU
+ * in question, from its length on; or NULL.
+ */
+enum rr_iwarp_outcome rr_iwarp_fault(struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head,
+	const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* A Terminate of the peer, size octets behind its DDP header. */
+enum rr_iwarp_outcome rr_iwarp_terminated(struct rr_iwarp *engine, const uint8_t *data, size_t size);
+
+#endif

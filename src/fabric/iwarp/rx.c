@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/crc32c.h"
+#include "fabric/iwarp/parts.h"
+
+/*
+ * An FPDU passes three phases: its head (length, DDP header, and the whole of
+ * messages that have no payload to be placed), its payload, its tail (pad and
+ * CRC). The octets come in two ways: long payloads by themselves, because
+ * rr_iwarp_space() had their place read into; everything else through the
+ * scratch buffer that all engines share, from which the phases take what they
+ * need. Nothing is left there when rr_iwarp_received() returns.
+ */
+
+enum {
+	DIRECT_MIN = 4096, /* payload shorter than this is copied rather than read by itself */
+	BULK_MIN = 16384,  /* behind payload longer than this, only the next head is read into scratch */
+	BULK_TAIL = RR_IWARP_TAIL_MAX + RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE,
+};
+
+static void
+expect_head(struct rr_iwarp_rx *rx)
+{
+	rx->phase = RR_IWARP_HEAD;
+	rx->have = 0;
+	rx->need = RR_FPDU_LENGTH_SIZE + RR_DDP_CONTROL_SIZE;
+	rx->crc = 0;
+}
+
+void
+rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
+{
+	rx->send_msn = rx->read_msn = 1;
+	expect_head(rx);
+}
+
+static bool
+goes_direct(const struct rr_iwarp_rx *rx)
+{
+	return rx->phase == RR_IWARP_PAYLOAD && rx->left >= DIRECT_MIN;
+}
+
+static int
+fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	bool bulk = rx->payload >= BULK_MIN;
+	size_t tail = RR_FPDU_CRC_SIZE + rr_fpdu_pad(rx->ulpdu);
+	int n = 0;
+
+	if (rx->blocked)
+		return 0;
+	if (goes_direct(rx))
+		vectors[n++] = (struct iovec){ rx->to, rx->left };
+	if (bulk)
+		tail += RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE;
+	vectors[n++] = (struct iovec){ engine->shared->scratch, bulk ? tail : RR_IWARP_SCRATCH };
+	return n;
+}
+
+int
+rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
+{
+	struct rr_iwarp_setup *setup = engine->setup;
+
+	switch (engine->state) {
+	case RR_IWARP_REPLY:
+	case RR_IWARP_REQUEST:
+		/* Not an octet more than the frame has: what is behind it belongs to the next state. */
+		vectors[0] = (struct iovec){ setup->in + setup->have, setup->need - setup->have };
+		return 1;
+	case RR_IWARP_OPEN: return fpdu_space(engine, vectors);
+	case RR_IWARP_CLOSING:
+		vectors[0] = (struct iovec){ engine->shared->scratch, RR_IWARP_SCRATCH };
+		return 1;
+	default: return 0;
+	}
+}
+
+/* How much of the head is needed, as far as can be told from what is there. */
+static uint32_t
+head_size(const struct rr_iwarp_rx *rx)
+{
+	const uint8_t *control = rx->head + RR_FPDU_LENGTH_SIZE;
+	uint32_t ulpdu = rr_get_be16(rx->head);
+	struct rr_ddp_header ddp;
+	size_t size;
+
+	/* Reads no more than what is there; all that matters of a bad one is where it ends. */
+	rr_ddp_get(control, rx->have - RR_FPDU_LENGTH_SIZE, &ddp);
+	size = rr_ddp_header_size(ddp.tagged);
+	if (!ddp.tagged && ddp.opcode == RR_RDMAP_READ_REQUEST)
+		size += RR_READ_REQUEST_SIZE;
+	if (!ddp.tagged && ddp.opcode == RR_RDMAP_TERMINATE)
+		size += RR_TERMINATE_MAX;
+	return RR_FPDU_LENGTH_SIZE + (uint32_t)rr_min(size, ulpdu);
+}
+
+static void
+expect_tail(struct rr_iwarp_rx *rx)
+{
+	rx->phase = RR_IWARP_TAIL;
+	rx->have = 0;
+	rx->need = (uint32_t)rr_fpdu_pad(rx->ulpdu) + RR_FPDU_CRC_SIZE;
+}
+
+static enum rr_iwarp_outcome
+end_head(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	enum rr_iwarp_outcome outcome;
+	uint32_t end;
+
+	if (rx->need < head_size(rx)) {
+		rx->need = head_size(rx);
+		if (rx->have < rx->need)
+			return RR_IWARP_GO_ON;
+	}
+	rx->ulpdu = rr_get_be16(rx->head);
+	/* One that is too short even for what was read is refused by its length. */
+	end = RR_FPDU_LENGTH_SIZE + (uint32_t)rx->ulpdu;
+	rx->left = rx->payload = end > rx->need ? end - rx->need : 0;
+	outcome = rr_iwarp_place(engine);
+	if (outcome != RR_IWARP_GO_ON)
+		return outcome;
+	if (engine->crc)
+		rx->crc = rr_crc32c(0, rx->head, rx->have);
+	rx->phase = RR_IWARP_PAYLOAD;
+	if (!rx->left)
+		expect_tail(rx);
+	return RR_IWARP_GO_ON;
+}
+
+/* Octets of the payload are in their place. */
+static void
+advance(struct rr_iwarp *engine, uint32_t size)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+
+	if (engine->crc)
+		rx->crc = rr_crc32c(rx->crc, rx->to, size);
+	rx->to += size;
+	rx->left -= size;
+	if (!rx->left)
+		expect_tail(rx);
+}
+
+static enum rr_iwarp_outcome
+end_tail(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	uint32_t pad = rx->need - RR_FPDU_CRC_SIZE;
+
+	if (engine->crc && rr_crc32c(rx->crc, rx->tail, pad) != rr_fpdu_get_crc(rx->tail + pad))
+		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_CRC, NULL,
+			"an FPDU of %u octets came with a wrong CRC", rx->ulpdu);
+	/* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any". */
+	engine->may_send = true;
+	expect_head(rx);
+	return rr_iwarp_deliver(engine);
+}
+
+/* The next octets of the current phase; returns how many it took. */
+static uint32_t
+take(struct rr_iwarp_rx *rx, uint8_t *part, const uint8_t *data, size_t size)
+{
+	uint32_t taken = (uint32_t)rr_min(size, rx->need - rx->have);
+
+	memcpy(part + rx->have, data, taken);
+	rx->have += taken;
+	return taken;
+}
+
+/* Passes octets through the phases; returns how many were used before it blocked or ended. */
+static size_t
+consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	enum rr_iwarp_outcome outcome = RR_IWARP_GO_ON;
+	size_t used = 0;
+
+	while (used < size && outcome == RR_IWARP_GO_ON) {
+		uint32_t part;
+
+		switch (rx->phase) {
+		case RR_IWARP_HEAD:
+			used += take(rx, rx->head, data + used, size - used);
+			if (rx->have == rx->need)
+				outcome = end_head(engine);
+			break;
+		case RR_IWARP_PAYLOAD:
+			part = (uint32_t)rr_min(size - used, rx->left);
+			memcpy(rx->to, data + used, part);
+			used += part;
+			advance(engine, part);
+			break;
+		case RR_IWARP_TAIL:
+			used += take(rx, rx->tail, data + used, size - used);
+			if (rx->have == rx->need)
+				outcome = end_tail(engine);
+			break;
+		}
+	}
+	rx->blocked = outcome == RR_IWARP_BLOCKED;
+	return used;
+}
+
+static void
+stash(struct rr_iwarp *engine, const uint8_t *data, size_t size)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	const struct rr_env *env = engine->shared->env;
+
+	if (!size)
+		return;
+	rx->stash = env->realloc(env->ctx, NULL, size);
+	if (!rx->stash) {
+		rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory");
+		return;
+	}
+	memcpy(rx->stash, data, size);
+	rx->stash_at = 0;
+	rx->stash_size = (uint32_t)size;
+}
+
+void
+rr_iwarp_received(struct rr_iwarp *engine, size_t octets)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	const uint8_t *scratch = engine->shared->scratch;
+	size_t used;
+
+	if (engine->state == RR_IWARP_REPLY || engine->state == RR_IWARP_REQUEST)
+		rr_iwarp_setup_received(engine, octets);
+	else if (engine->state == RR_IWARP_OPEN) {
+		if (goes_direct(rx)) {
+			used = rr_min(octets, rx->left);
+			advance(engine, (uint32_t)used);
+			octets -= used;
+		}
+		used = consume(engine, scratch, octets);
+		if (engine->state == RR_IWARP_OPEN && rx->blocked)
+			stash(engine, scratch + used, octets - used);
+	}
+}
+
+/* A head that blocked is tried again, then what came behind it. */
+void
+rr_iwarp_resume(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	enum rr_iwarp_outcome outcome;
+
+	if (engine->state != RR_IWARP_OPEN || !rx->blocked)
+		return;
+	outcome = end_head(engine);
+	rx->blocked = outcome == RR_IWARP_BLOCKED;
+	if (outcome != RR_IWARP_GO_ON || !rx->stash)
+		return;
+	rx->stash_at += (uint32_t)consume(engine, rx->stash + rx->stash_at, rx->stash_size - rx->stash_at);
+	if (engine->state != RR_IWARP_OPEN || rx->blocked)
+		return;
+	rr_free(engine->shared->env, rx->stash);
+	rx->stash = NULL;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "fabric/iwarp/parts.h"
+
+/*
+ * The exchange of MPA frames. The initiator asks with revision 2 and its IRD
+ * and ORD (RFC 6581); the responder takes revision 1, too. Markers are
+ * refused, CRCs used where either side wants them.
+ */
+
+enum {
+	/* Revision 1 does not say how many RDMA Reads the peer can take: any can take one. */
+	UNKNOWN_DEPTH = 1,
+	QUOTED_MAX = 16,
+};
+
+static int
+begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
+{
+	engine->setup = rr_alloc(engine->shared->env, sizeof(*engine->setup));
+	if (!engine->setup)
+		return -RPCRDMA_ERR_NOMEM;
+	engine->setup->need = RR_MPA_HEADER_SIZE;
+	engine->state = state;
+	return 0;
+}
+
+static void
+write_frame(struct rr_iwarp *engine, struct rr_mpa_frame *frame, const void *private_data, size_t size)
+{
+	frame->private_data = private_data;
+	frame->private_data_length = (uint16_t)size;
+	engine->frame_at = 0;
+	engine->frame_size = (uint32_t)rr_mpa_put(engine->frame, sizeof(engine->frame), frame);
+}
+
+int
+rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size)
+{
+	const struct rr_fabric_config *config = engine->shared->config;
+	struct rr_mpa_frame frame = {
+		.revision = 2,
+		.enhanced = true,
+		.crc = config->crc,
+		.ird = (uint16_t)config->read_max,
+		.ord = (uint16_t)config->read_max,
+	};
+	int error = begin(engine, RR_IWARP_REPLY);
+
+	if (!error)
+		write_frame(engine, &frame, private_data, size);
+	return error;
+}
+
+int
+rr_iwarp_respond(struct rr_iwarp *engine)
+{
+	return begin(engine, RR_IWARP_REQUEST);
+}
+
+/* The connection is open, with so many RDMA Reads at a time each way. */
+static int
+open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord)
+{
+	struct rr_iwarp_tx *tx = &engine->tx;
+
+	tx->responses = rr_alloc_array(engine->shared->env, ird ? ird : 1, sizeof(*tx->responses));
+	if (!tx->responses)
+		return -RPCRDMA_ERR_NOMEM;
+	tx->ird = ird;
+	tx->ord = ord;
+	rr_free(engine->shared->env, engine->setup);
+	engine->setup = NULL;
+	rr_iwarp_rx_init(&engine->rx);
+	engine->state = RR_IWARP_OPEN;
+	return 0;
+}
+
+/* ---- The responder ---- */
+
+/* RFC 6581, 9.1: a depth that is not to be negotiated is answered by the same. */
+static uint16_t
+answer(uint16_t asked, uint32_t own)
+{
+	return asked == RR_MPA_DEPTH_MAX ? RR_MPA_DEPTH_MAX : (uint16_t)rr_min(asked, own);
+}
+
+static uint32_t
+depth(uint16_t answered, uint32_t own)
+{
+	return answered == RR_MPA_DEPTH_MAX ? own : answered;
+}
+
+/*
+ * The reply, as far as the request determines it. RFC 6581, 9.2: "If Control Flag A is 1 in the MPA Request
+ * message, then the responder MUST set Control Flag A to 1 in the MPA reply message", and an RTR indication
+ * that it supports: a zero-length RDMA Write, or a zero-length RDMA Read for those who can nothing else.
+ */
+static struct rr_mpa_frame
+reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *config)
+{
+	struct rr_mpa_frame reply = {
+		.reply = true,
+		.revision = request->revision,
+		.enhanced = request->enhanced,
+		.crc = request->crc || config->crc,
+		.ird = answer(request->ord, config->read_max),
+		.ord = answer(request->ird, config->read_max),
+		.peer_to_peer = request->peer_to_peer,
+	};
+
+	reply.rtr_read = request->rtr_read && !request->rtr_write;
+	reply.rtr_write = !reply.rtr_read;
+	if (reply.peer_to_peer && reply.rtr_read && !reply.ird)
+		reply.ird = 1;
+	return reply;
+}
+
+int
+rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size)
+{
+	const struct rr_fabric_config *config = engine->shared->config;
+	const struct rr_mpa_frame *request = &engine->setup->request;
+	struct rr_mpa_frame reply = reply_to(request, config);
+	uint32_t ird = config->read_max, ord = UNKNOWN_DEPTH;
+	int error;
+
+	if (request->enhanced) {
+		ird = depth(reply.ird, config->read_max);
+		ord = depth(reply.ord, config->read_max);
+	}
+	error = open_with(engine, ird, ord);
+	if (error)
+		return error;
+	engine->crc = reply.crc;
+	write_frame(engine, &reply, private_data, size);
+	return 0;
+}
+
+void
+rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size)
+{
+	struct rr_mpa_frame reply = reply_to(&engine->setup->request, engine->shared->config);
+
+	reply.reject = true;
+	write_frame(engine, &reply, private_data, size);
+	engine->status = -RPCRDMA_ERR_CANCELLED;
+	engine->state = RR_IWARP_CLOSING;
+}
+
+static void
+request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
+{
+	engine->setup->request = *request;
+	engine->state = RR_IWARP_ASKED;
+	if (!request->markers)
+		return;
+	rr_iwarp_reject(engine, NULL, 0);
+	rr_fail(&engine->text, 0, "the peer asks for markers (RFC 5044, 4.3), which are not supported");
+	rr_log(engine->shared->env, RR_LOG_WARNING, "%s: %s", engine->base.peer, engine->text.text);
+}
+
+/* ---- The initiator ---- */
+
+static void
+reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
+{
+	const struct rr_fabric_config *config = engine->shared->config;
+	uint8_t data[RR_MPA_PRIVATE_MAX];
+	struct rr_event event = {
+		.kind = RR_EVENT_ESTABLISHED, .data = data, .length = reply->private_data_length
+	};
+
+	if (reply->reject || reply->markers || !reply->enhanced) {
+		rr_iwarp_over(engine, reply->reject ? -RPCRDMA_ERR_REJECTED : -RPCRDMA_ERR_PEER, "%s %s",
+			engine->base.peer,
+			reply->reject    ? "rejected the connection"
+			: reply->markers ? "asks for markers (RFC 5044, 4.3), which are not supported"
+					 : "does not answer with IRD and ORD (RFC 6581)");
+		return;
+	}
+	engine->crc = reply->crc || config->crc;
+	engine->may_send = true;
+	memcpy(data, reply->private_data, reply->private_data_length);
+	if (open_with(engine, depth((uint16_t)rr_min(reply->ord, config->read_max), config->read_max),
+		    (uint32_t)rr_min(depth(reply->ird, config->read_max), config->read_max))) {
+		rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory");
+		return;
+	}
+	/* RFC 6581, 9.1: an initiator that cannot take what the responder wants to read "MUST send a TERM".
+	 */
+	if (reply->ord > config->read_max && reply->ord != RR_MPA_DEPTH_MAX) {
+		rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_IRD, NULL,
+			"the peer wants %u RDMA Reads at a time where %u were offered", reply->ord,
+			config->read_max);
+		return;
+	}
+	engine->base.handler(engine->base.ctx, &event);
+}
+
+/* ---- Both ---- */
+
+/* The first octets of what is not MPA, as far as they can be shown. */
+static void
+quote(char *text, const uint8_t *data, size_t size)
+{
+	size = rr_min(size, QUOTED_MAX);
+	for (size_t i = 0; i < size; i++)
+		text[i] = isprint(data[i]) ? (char)data[i] : '.';
+	text[size] = 0;
+}
+
+static void
+frame_is_bad(struct rr_iwarp *engine, enum rr_mpa_result result, unsigned revision)
+{
+	char quoted[QUOTED_MAX + 1];
+
+	quote(quoted, engine->setup->in, engine->setup->have);
+	if (result == RR_MPA_BAD_KEY)
+		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER, "%s does not speak iWARP (MPA): it %s \"%s\"",
+			engine->base.peer, engine->state == RR_IWARP_REPLY ? "answered" : "began with",
+			quoted);
+	else if (result == RR_MPA_BAD_REVISION)
+		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER, "%s speaks revision %u of MPA, not 1 or 2",
+			engine->base.peer, revision);
+	else
+		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER, "%s sent an MPA frame of a wrong length",
+			engine->base.peer);
+}
+
+void
+rr_iwarp_setup_received(struct rr_iwarp *engine, size_t octets)
+{
+	struct rr_iwarp_setup *setup = engine->setup;
+	bool initiator = engine->state == RR_IWARP_REPLY;
+	struct rr_mpa_frame frame = { 0 };
+	enum rr_mpa_result result;
+
+	setup->have += octets;
+	result = rr_mpa_get(setup->in, setup->have, initiator, &frame, &setup->need);
+	if (result == RR_MPA_MORE)
+		return;
+	if (result != RR_MPA_OK)
+		frame_is_bad(engine, result, frame.revision);
+	else if (initiator)
+		reply_received(engine, &frame);
+	else
+		request_received(engine, &frame);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/checked.h"
+#include "fabric/iwarp/parts.h"
+
+/*
+ * Work requests leave in the order of their posting; an RDMA Read waits until
+ * the peer can take it (ORD), and holds back what is behind it. Read
+ * Responses alternate with them, message by message: no message is ever
+ * interrupted by another.
+ */
+
+static struct rr_iwarp_response *
+response_at(const struct rr_iwarp_tx *tx, uint32_t number)
+{
+	return &tx->responses[(tx->response_first + number) % tx->ird];
+}
+
+static struct rr_work_item *
+first_of(const struct rr_list *list)
+{
+	return rr_container(list->next, struct rr_work_item, link);
+}
+
+int
+rr_iwarp_post(struct rr_iwarp *engine, const struct rr_work *work)
+{
+	struct rr_work_item *item;
+
+	if (engine->state != RR_IWARP_OPEN || engine->draining)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	if (work->kind == RR_WORK_READ && !engine->tx.ord)
+		return -RPCRDMA_ERR_NOTSUP;
+	item = rr_works_get(&engine->shared->works, work);
+	if (!item)
+		return -RPCRDMA_ERR_NOMEM;
+	rr_list_append(&engine->tx.queue, &item->link);
+	engine->base.outstanding++;
+	return 0;
+}
+
+int
+rr_iwarp_kick(struct rr_iwarp *engine)
+{
+	if (engine->state != RR_IWARP_OPEN || engine->draining)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	engine->tx.kick = true;
+	return 0;
+}
+
+void
+rr_iwarp_set_emss(struct rr_iwarp *engine, uint32_t emss)
+{
+	/* RFC 5044, 4.5: "MULPDU = EMSS - (6 + EMSS mod 4)", and not below 128. */
+	uint32_t overhead = RR_FPDU_LENGTH_SIZE + RR_FPDU_CRC_SIZE + emss % 4;
+	uint32_t ulpdu = emss > overhead + 128 ? emss - overhead : 128 + 2;
+
+	engine->tx.ulpdu_max = (uint32_t)rr_min(ulpdu, RR_IWARP_ULPDU_MAX);
+}
+
+enum rr_iwarp_outcome
+rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *request)
+{
+	struct rr_iwarp_tx *tx = &engine->tx;
+
+	if (tx->response_count == tx->ird)
+		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_RDMAP_STREAM_CATASTROPHIC,
+			engine->rx.head,
+			"the peer sent more RDMA Reads at a time than the %u that it was allowed", tx->ird);
+	*response_at(tx, tx->response_count) = (struct rr_iwarp_response){ .request = *request };
+	tx->response_count++;
+	return RR_IWARP_GO_ON;
+}
+
+/* The region may have been invalidated since the request came. A zero-length read has none (RFC 5040, 5.2.1).
+ */
+static bool
+begin_response(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_response *response = response_at(&engine->tx, engine->tx.response_next);
+	const struct rr_read_request *request = &response->request;
+
+	if (request->size && rr_regions_find(&engine->regions, request->source_stag, request->source_to,
+				     request->size, RR_REMOTE_READ, &response->from)) {
+		rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, RR_CAUSE_RDMAP_INVALID_STAG, NULL,
+			"the peer's RDMA Read was refused: handle 0x%08x was invalidated before its data "
+			"left",
+			request->source_stag);
+		return false;
+	}
+	engine->tx.message = RR_IWARP_RESPONSE;
+	engine->tx.work_last = false;
+	return true;
+}
+
+static bool
+work_is_ready(const struct rr_iwarp_tx *tx)
+{
+	if (rr_list_empty(&tx->queue))
+		return false;
+	return first_of(&tx->queue)->kind != RR_WORK_READ || tx->read_count < tx->ord;
+}
+
+/* Chooses the next message, if there is one. */
+static bool
+begin_message(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_tx *tx = &engine->tx;
+	bool work = work_is_ready(tx), response = tx->response_next < tx->response_count;
+
+	tx->at = tx->sge = tx->sge_at = 0;
+	if (response && (tx->work_last || !work))
+		return begin_response(engine);
+	if (!work)
+		return false;
+	tx->message = RR_IWARP_WORK;
+	tx->work_last = true;
+	return true;
+}
+
+/* The next size octets of a work request's sges. */
+static void
+refer_to_sges(
+	struct rr_iwarp_fpdu *fpdu, struct rr_iwarp_tx *tx, const struct rr_work_item *item, uint32_t size)
+{
+	while (size) {
+		const struct rr_sge *sge = &item->sges[tx->sge];
+		uint32_t part = (uint32_t)rr_min(size, sge->length - tx->sge_at);
+
+		rr_iwarp_fpdu_refer(fpdu, (const uint8_t *)sge->addr + tx->sge_at, part);
+		size -= part;
+		tx->sge_at += part;
+		if (tx->sge_at == sge->length) {
+			tx->sge++;
+			tx->sge_at = 0;
+		}
+	}
+}
+
+static void
+gather_response(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_tx *tx = &engine->tx;
+	struct rr_iwarp_response *response = response_at(tx, tx->response_next);
+	uint32_t size = (uint32_t)rr_min(response->request.size - tx->at, tx->ulpdu_max - RR_DDP_TAGGED_SIZE);
+	struct rr_ddp_header header = {
+		.tagged = true,
+		.last = tx->at + size == response->request.size,
+		.opcode = RR_RDMAP_READ_RESPONSE,
+		.stag = response->request.sink_stag,
+		.to = response->request.sink_to + tx->at,
+	};
+	struct rr_iwarp_fpdu fpdu;
+
+	rr_iwarp_fpdu_begin(&fpdu, engine, &header, size);
+	if (size)
+		rr_iwarp_fpdu_refer(&fpdu, response->from + tx->at, size);
+	rr_iwarp_fpdu_end(&fpdu);
+	tx->at += size;
+	if (!header.last)
+		return;
+	response->end = tx->gathered;
+	tx->response_next++;
+	tx->message = RR_IWARP_NO_MESSAGE;
+}
+
+static void
+gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
+{
+	struct rr_iwarp_tx *tx = &engine->tx;
+	struct rr_ddp_header header = { .last = true,
+		.opcode = RR_RDMAP_READ_REQUEST,
+		.queue = RR_DDP_QUEUE_READ_REQUEST,
+		.msn = ++tx->read_msn };
+	struct rr_read_request request = {
+		.size = item->length, .source_stag = item->remote_handle, .source_to = item->remote_offset
+	};
+	uint8_t data[RR_READ_REQUEST_SIZE];
+	struct rr_iwarp_fpdu fpdu;
+
+	/* The sink is known by this STag to the Read Response alone: nothing else can be placed there. */
+	request.sink_stag = item->sink = ++tx->sink ? tx->sink : ++tx->sink;
+	rr_read_request_put(data, &request);
+	rr_iwarp_fpdu_begin(&fpdu, engine, &header, sizeof(data));
+	rr_iwarp_fpdu_copy(&fpdu, data, sizeof(data));
+	rr_iwarp_fpdu_end(&fpdu);
+	rr_list_remove(&item->link);
+	rr_list_append(&tx->reads, &item->link);
+	tx->read_count++;
+	tx->message = RR_IWARP_NO_MESSAGE;
+}
+
+static void
+describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struct rr_ddp_header *header)
+{
+	*header = (struct rr_ddp_header){ .tagged = item->kind == RR_WORK_WRITE };
+	if (header->tagged) {
+		header->opcode = RR_RDMAP_WRITE;
+		header->stag = item->remote_handle;
+		header->to = item->remote_offset + tx->at;
+		return;
+	}
+	header->opcode = RR_RDMAP_SEND;
+	header->queue = RR_DDP_QUEUE_SEND;
+	header->msn = tx->send_msn + 1;
+	header->mo = tx->at;
+	if (item->kind == RR_WORK_SEND_INVALIDATE) {
+		header->opcode = RR_RDMAP_SEND_INVALIDATE;
+		header->invalidate_stag = item->remote_handle;
+	}
+}
+
+static void
+gather_work(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_tx *tx = &engine->tx;
+	struct rr_work_item *item = first_of(&tx->queue);
+	struct rr_ddp_header header;
+	struct rr_iwarp_fpdu fpdu;
+	uint32_t size;
+
+	if (item->kind == RR_WORK_READ) {
+		gather_read_request(engine, item);
+		return;
+	}
+	describe(tx, item, &header);
+	size = (uint32_t)rr_min(item->length - tx->at, tx->ulpdu_max - rr_ddp_header_size(header.tagged));
+	header.last = tx->at + size == item->length;
+	rr_iwarp_fpdu_begin(&fpdu, engine, &header, size);
+	refer_to_sges(&fpdu, tx, item, size);
+	rr_iwarp_fpdu_end(&fpdu);
+	tx->at += size;
+	if (!header.last)
+		return;
+	tx->send_msn += !header.tagged;
+	item->end = tx->gathered;
+	rr_list_remove(&item->link);
+	rr_list_append(&tx->sent, &item->link);
+	tx->message = RR_IWARP_NO_MESSAGE;
+}
+
+/* A zero-length RDMA Write, whose STag nobody looks at. */
+static void
+gather_kick(struct rr_iwarp *engine)
+{
+	struct rr_ddp_header header = { .tagged = true, .last = true, .opcode = RR_RDMAP_WRITE };
+	struct rr_iwarp_fpdu fpdu;
+
+	rr_iwarp_fpdu_begin(&fpdu, engine, &header, 0);
+	rr_iwarp_fpdu_end(&fpdu);
+	engine->tx.kick = false;
+}
+
+/* The next FPDU. False: there is none. */
+static bool
+gather_next(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_tx *tx = &engine->tx;
+
+	if (tx->message == RR_IWARP_NO_MESSAGE && tx->kick) {
+		gather_kick(engine);
+		return true;
+	}
+	if (tx->message == RR_IWARP_NO_MESSAGE && !begin_message(engine))
+		return false;
+	if (tx->message == RR_IWARP_RESPONSE)
+		gather_response(engine);
+	else
+		gather_work(engine);
+	return true;
+}
+
+bool
+rr_iwarp_gather(struct rr_iwarp *engine)
+{
+	if (!rr_iwarp_batch_open(engine))
+		rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory");
+	while (engine->state == RR_IWARP_OPEN && rr_iwarp_batch_has_room(engine) && gather_next(engine))
+		;
+	if (engine->tx.batch && !engine->tx.batch->count)
+		rr_iwarp_batch_close(engine);
+	return engine->tx.batch;
+}
+
+static void
+retire_responses(struct rr_iwarp_tx *tx)
+{
+	while (tx->response_next && response_at(tx, 0)->end <= tx->taken) {
+		tx->response_first = (tx->response_first + 1) % tx->ird;
+		tx->response_next--;
+		tx->response_count--;
+	}
+}
+
+void
+rr_iwarp_taken(struct rr_iwarp *engine, size_t octets)
+{
+	struct rr_iwarp_tx *tx = &engine->tx;
+
+	if (engine->frame_at < engine->frame_size && !tx->batch) {
+		engine->frame_at += (uint32_t)octets;
+		return;
+	}
+	tx->taken += octets;
+	rr_iwarp_batch_advance(engine, octets);
+	retire_responses(tx);
+	while (!rr_list_empty(&tx->sent) && first_of(&tx->sent)->end <= tx->taken)
+		rr_works_complete(&engine->shared->works, first_of(&tx->sent), &engine->base, 0);
+}
+
+bool
+rr_iwarp_is_idle(const struct rr_iwarp *engine)
+{
+	const struct rr_iwarp_tx *tx = &engine->tx;
+
+	return rr_list_empty(&tx->queue) && rr_list_empty(&tx->sent) && rr_list_empty(&tx->reads) &&
+	       !tx->response_count && !tx->batch && !tx->kick;
+}
+
+bool
+rr_iwarp_is_being_read(const struct rr_iwarp *engine, uint32_t handle)
+{
+	const struct rr_iwarp_tx *tx = &engine->tx;
+	uint32_t begun = tx->response_next + (tx->message == RR_IWARP_RESPONSE);
+
+	for (uint32_t i = 0; i < begun; i++)
+		if (response_at(tx, i)->request.source_stag == handle && response_at(tx, i)->request.size)
+			return true;
+	return false;
+}
