@@ -30,23 +30,24 @@ struct rr_sink {
 enum { RR_TRANSACTION_SINKS = 4, RR_MESSAGE_ITEMS = 4 };
 
 /*
- * The requester's side of one RPC transaction. The caller owns it, and all that it points to, and leaves all of it
- * alone from rr_carrier_call() until done(), or until rr_carrier_cancel() returns.
+ * The requester's side of one RPC transaction. The caller owns it, and all that it points to, and leaves all
+ * of it alone from rr_carrier_call() until done(), or until rr_carrier_cancel() returns.
  */
 struct rr_transaction {
 	/* Set by the caller. */
 	uint32_t xid; /* as in the message's first word */
 	struct rpcrdma_message call;
-	uint32_t reply_max; /* octets that the stream of the reply can have, marked results not counted (their length
-			       words are); a Reply chunk is offered where that does not fit inline */
+	uint32_t reply_max; /* octets that the stream of the reply can have, marked results not counted (their
+			       length words are); a Reply chunk is offered where that does not fit inline */
 	uint32_t sink_count;
-	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* for the marked results, in order: the most that each can have */
+	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* for the marked results, in order: the most that each
+						       can have */
 	void (*done)(struct rr_transaction *transaction, int error);
 	void *ctx;
 
 	/*
-	 * Set before done(), valid until done() returns: the reply. Results that were placed in sinks are its items,
-	 * with offset RPCRDMA_ITEM_NEXT, and their data points into the sinks.
+	 * Set before done(), valid until done() returns: the reply. Results that were placed in sinks are its
+	 * items, with offset RPCRDMA_ITEM_NEXT, and their data points into the sinks.
 	 */
 	struct rpcrdma_message reply;
 	struct rpcrdma_item reply_items[RR_TRANSACTION_SINKS];
@@ -56,11 +57,13 @@ struct rr_transaction {
 	/* The carrier's. */
 	struct rr_list link;
 	void *slot;
+	int error;
 };
 
 /*
  * The responder's side: a call that arrived whole, its Read chunks pulled. It is the receiver's until
- * rr_exchange_reply() or rr_exchange_drop(), one of which must be called exactly once, also after the carrier closed.
+ * rr_exchange_reply() or rr_exchange_drop(), one of which must be called exactly once, also after the carrier
+ * closed.
  */
 struct rr_exchange {
 	const struct rr_carrier_ops *ops; /* the carrier's; reply and drop work after it closed, too */
@@ -68,8 +71,9 @@ struct rr_exchange {
 	uint32_t xid;
 	struct rpcrdma_message call; /* its items have their offsets */
 	/*
-	 * Room for the reply: the largest marked result that can be conveyed (where a Write chunk waits for it: its
-	 * length), and the octets of stream that can be conveyed besides. A reply beyond either is answered by ERR_CHUNK.
+	 * Room for the reply: the largest marked result that can be conveyed (where a Write chunk waits for
+	 * it: its length), and the octets of stream that can be conveyed besides. A reply beyond either is
+	 * answered by ERR_CHUNK.
 	 */
 	uint32_t item_room, stream_room;
 	/* For the layer above. */
@@ -78,9 +82,9 @@ struct rr_exchange {
 
 /* How a connection came out, for people and for ping. */
 struct rr_negotiated {
-	const char *fabric;        /* "iwarp", "verbs", "loop", or "tcp" */
-	uint32_t version;          /* RPC-over-RDMA version; 0 on TCP */
-	bool private_data;         /* the peer sent an RFC 8797 message */
+	const char *fabric; /* "iwarp", "verbs", "loop", or "tcp" */
+	uint32_t version;   /* RPC-over-RDMA version; 0 on TCP */
+	bool private_data;  /* the peer sent an RFC 8797 message */
 	uint32_t peer_send, peer_receive;
 	uint32_t inline_call, inline_reply; /* inline thresholds in force, requester to responder and back */
 	uint32_t credits_asked, credits_granted;
@@ -100,8 +104,8 @@ struct rr_counters {
 /* What the owner of a carrier hears. Any may be NULL. */
 struct rr_carrier_events {
 	void (*connected)(void *ctx);
-	/* The last callback. Before it, every transaction got its done(-RPCRDMA_ERR_DISCONNECTED). The owner still calls
-	 * rr_carrier_close(). text: what happened, with the peer's address. */
+	/* The last callback. Before it, every transaction got its done(-RPCRDMA_ERR_DISCONNECTED). The owner
+	 * still calls rr_carrier_close(). text: what happened, with the peer's address. */
 	void (*closed)(void *ctx, int error, const char *text);
 	void (*call)(void *ctx, struct rr_exchange *exchange);
 };
@@ -109,7 +113,8 @@ struct rr_carrier_events {
 struct rr_carrier_ops {
 	void (*call)(struct rr_carrier *carrier, struct rr_transaction *transaction);
 	void (*cancel)(struct rr_carrier *carrier, struct rr_transaction *transaction);
-	void (*reply)(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg);
+	void (*reply)(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
+		void (*sent)(void *arg), void *arg);
 	void (*drop)(struct rr_exchange *exchange);
 	void (*negotiated)(const struct rr_carrier *carrier, struct rr_negotiated *negotiated);
 	void (*shutdown)(struct rr_carrier *carrier);
@@ -126,7 +131,8 @@ struct rr_carrier {
 	char peer[RR_ADDRESS_TEXT];
 };
 
-/* Sets who hears of an accepted carrier: called inside the acceptor's handler, or later before the next turn. */
+/* Sets who hears of an accepted carrier: called inside the acceptor's handler, or later before the next turn.
+ */
 static inline void
 rr_carrier_listen(struct rr_carrier *carrier, const struct rr_carrier_events *events, void *ctx)
 {
@@ -134,8 +140,8 @@ rr_carrier_listen(struct rr_carrier *carrier, const struct rr_carrier_events *ev
 	carrier->ctx = ctx;
 }
 
-/* Starts a transaction, or queues it until there is a credit. Its outcome comes by done(), always. May be called before
- * the carrier is connected. */
+/* Starts a transaction, or queues it until there is a credit. Its outcome comes by done(), always. May be
+ * called before the carrier is connected. */
 static inline void
 rr_carrier_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
@@ -155,16 +161,17 @@ rr_carrier_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *ne
 	carrier->ops->negotiated(carrier, negotiated);
 }
 
-/* Ends the connection in good order: no new calls are taken from the peer, exchanges are answered, then it closes and
- * closed() comes. */
+/* Ends the connection in good order: no new calls are taken from the peer, exchanges are answered, then it
+ * closes and closed() comes. */
 static inline void
 rr_carrier_shutdown(struct rr_carrier *carrier)
 {
 	carrier->ops->shutdown(carrier);
 }
 
-/* Ends the connection at once if it has not ended, and frees the carrier. No callback comes any more, except the
- * sent() of replies under way; transactions are forgotten as if cancelled. Also allowed inside callbacks. */
+/* Ends the connection at once if it has not ended, and frees the carrier. No callback comes any more, except
+ * the sent() of replies under way; transactions are forgotten as if cancelled. Also allowed inside callbacks.
+ */
 static inline void
 rr_carrier_close(struct rr_carrier *carrier)
 {
@@ -172,11 +179,13 @@ rr_carrier_close(struct rr_carrier *carrier)
 }
 
 /*
- * Answers an exchange, which is gone after this. The reply's memory must stay until sent(arg) (may be NULL only if it
- * lives as long as the engine), which always comes, from the loop. reply's items are marked results, in order.
+ * Answers an exchange, which is gone after this. The reply's memory must stay until sent(arg) (may be NULL
+ * only if it lives as long as the engine), which always comes, from the loop. reply's items are marked
+ * results, in order.
  */
 static inline void
-rr_exchange_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
+rr_exchange_reply(
+	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
 {
 	exchange->ops->reply(exchange, reply, sent, arg);
 }

@@ -13,14 +13,14 @@
  */
 struct rr_engine_config {
 	uint32_t inline_send, inline_receive; /* own sizes, RFC 8797: 1024 to 262144, multiples of 1024 */
-	uint32_t credits;         /* to ask for, as a requester, and to grant, as a responder */
-	uint32_t message_max;     /* octets of one RPC message with its items, either direction */
-	uint32_t segment_max;     /* segments in all chunks of one header */
-	size_t memory_max;        /* octets of payload memory */
-	bool remote_invalidation; /* advertise R */
-	bool crc;                 /* iWARP: ask for CRC32c */
-	bool reuse_port;          /* several engines listen at one address */
-	uint32_t connection_max;  /* connections accepted at a time */
+	uint32_t credits;                     /* to ask for, as a requester, and to grant, as a responder */
+	uint32_t message_max;                 /* octets of one RPC message with its items, either direction */
+	uint32_t segment_max;                 /* segments in all chunks of one header */
+	size_t memory_max;                    /* octets of payload memory */
+	bool remote_invalidation;             /* advertise R */
+	bool crc;                             /* iWARP: ask for CRC32c */
+	bool reuse_port;                      /* several engines listen at one address */
+	uint32_t connection_max;              /* connections accepted at a time */
 };
 
 /* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 MiB, R set, 1024 connections. */
@@ -32,18 +32,25 @@ struct rr_engine {
 	struct rr_loop *loop;
 	struct rr_pool *pool;
 	struct rr_fabric *fabric; /* iwarp, unless a test put another one here with rr_engine_new_on() */
+
+	/* The transport's. */
+	uint32_t connections;     /* accepted ones that live */
+	struct rr_list exchanges; /* kept for reuse */
+	uint32_t exchange_count;
 };
 
 /* An engine on the iWARP provider. Errors: NOMEM, SYSTEM, INVAL. */
 int rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, struct rr_engine **engine);
 
-typedef int rr_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
+typedef int rr_fabric_new(
+	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
 /* The same on the provider that make() creates. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rr_engine **engine);
 
-/* Every carrier and acceptor must have been closed. engine may be NULL. */
+/* Every carrier and acceptor must have been closed, every exchange answered or dropped; the sent() of replies
+ * that were under way then come before this returns. engine may be NULL. */
 void rr_engine_free(struct rr_engine *engine);
 
 #endif

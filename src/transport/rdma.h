@@ -6,7 +6,8 @@
 
 /* RPC-over-RDMA connections (RFC 8166, RFC 8797) as carriers. */
 
-/* Begins to connect to address; connected() or closed() follows. Errors: NOMEM, SYSTEM, INVAL, with a text. */
+/* Begins to connect to address; connected() or closed() follows. Errors: NOMEM, SYSTEM, INVAL, with a text.
+ */
 int rr_rdma_connect(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport/credits.h"
+
+#include "base/checked.h"
+
+void
+rr_credits_init(struct rr_credits *credits, uint32_t asked)
+{
+	/* RFC 8166, 3.3.3: "a Requester MUST NOT assume more than one credit is available and MUST receive a
+	 * valid reply from the Responder carrying the actual number of available credits" */
+	*credits = (struct rr_credits){ .asked = asked, .limit = 1 };
+}
+
+bool
+rr_credits_take(struct rr_credits *credits)
+{
+	/* RFC 8166, 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's
+	 * granted credit limit." The limit may have fallen below what is used. */
+	if (credits->used >= credits->limit)
+		return false;
+	credits->used++;
+	return true;
+}
+
+void
+rr_credits_return(struct rr_credits *credits)
+{
+	credits->used--;
+}
+
+void
+rr_credits_grant(struct rr_credits *credits, uint32_t granted)
+{
+	/* RFC 8166, 3.3.1: "The granted value MUST NOT be zero, since such a value would result in deadlock."
+	 * From one that says 0 all the same, we take 1. */
+	if (granted == 0)
+		granted = 1;
+	credits->limit = (uint32_t)rr_min(granted, credits->asked);
+}
+
+uint32_t
+rr_credits_to_grant(uint32_t posted, uint32_t asked)
+{
+	return asked == 0 ? 1 : (uint32_t)rr_min(posted, asked);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport/engine.h"
+
+#include "fabric/iwarp/iwarp.h"
+#include "transport/connection.h"
+#include "transport/requester.h"
+
+/* An engine owns its loop, its pool and its fabric, and frees them in the opposite order. */
+
+enum {
+	INLINE_MIN = 1024,
+	INLINE_MAX = 262144,
+	RECEIVE_LEAST = 4096, /* some peers Send more than they were told to */
+	CREDITS_MAX = 16384,
+	MESSAGE_MIN = 1024,
+	MESSAGE_MAX = 1 << 30,
+	WORK_LEAST = 256,
+	READS_AT_A_TIME = 32,
+};
+
+const struct rr_engine_config rr_engine_config_default = {
+	.inline_send = 4096,
+	.inline_receive = 4096,
+	.credits = 64,
+	.message_max = (1 << 20) + (64 << 10),
+	.segment_max = 300,
+	.memory_max = 64 << 20,
+	.remote_invalidation = true,
+	.connection_max = 1024,
+};
+
+static bool
+is_inline_size(uint32_t size)
+{
+	return size >= INLINE_MIN && size <= INLINE_MAX && size % 1024 == 0;
+}
+
+static bool
+is_good(const struct rr_engine_config *config)
+{
+	return is_inline_size(config->inline_send) && is_inline_size(config->inline_receive) &&
+	       config->credits > 0 && config->credits <= CREDITS_MAX && config->message_max >= MESSAGE_MIN &&
+	       config->message_max <= MESSAGE_MAX && config->segment_max > 0 && config->memory_max > 0 &&
+	       config->connection_max > 0;
+}
+
+static uint32_t
+larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What the transport needs of its provider. */
+static struct rr_fabric_config
+fabric_config(const struct rr_engine_config *config)
+{
+	struct rr_fabric_config fabric = rr_fabric_config_default;
+	size_t receives;
+
+	fabric.receive_size = larger(config->inline_receive, RECEIVE_LEAST);
+	/* Receives are made as they are needed: a quarter of the payload memory bounds them, but four busy
+	 * connections must be able to use all of their credits. */
+	receives = config->memory_max / 4 / fabric.receive_size;
+	fabric.receive_max =
+		larger(receives < UINT32_MAX ? (uint32_t)receives : UINT32_MAX, config->credits * 4);
+	fabric.work_max = larger(WORK_LEAST, config->credits * 2);
+	fabric.read_max = READS_AT_A_TIME;
+	fabric.region_max = config->credits * RR_SLOT_REGIONS;
+	fabric.crc = config->crc;
+	fabric.reuse_port = config->reuse_port;
+	return fabric;
+}
+
+int
+rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
+	struct rr_engine **engine)
+{
+	struct rr_engine *new;
+	struct rr_fabric_config fabric;
+	int error;
+
+	if (!is_good(config))
+		return -RPCRDMA_ERR_INVAL;
+	new = rr_alloc(env, sizeof(*new));
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	new->env = env;
+	new->config = *config;
+	rr_list_init(&new->exchanges);
+	fabric = fabric_config(config);
+	new->loop = rr_loop_new(env);
+	error = new->loop ? 0 : -RPCRDMA_ERR_SYSTEM;
+	if (!error) {
+		new->pool = rr_pool_new(env, config->memory_max);
+		error = new->pool ? make(new->loop, &fabric, &new->fabric) : -RPCRDMA_ERR_NOMEM;
+	}
+	if (error) {
+		rr_engine_free(new);
+		return error;
+	}
+	*engine = new;
+	return 0;
+}
+
+int
+rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, struct rr_engine **engine)
+{
+	return rr_engine_new_on(env, config, rr_iwarp_fabric_new, engine);
+}
+
+void
+rr_engine_free(struct rr_engine *engine)
+{
+	if (!engine)
+		return;
+	/* The sent() of replies whose carrier was closed. */
+	while (engine->loop && rr_loop_due(engine->loop) == 0 && rr_loop_turn(engine->loop, 0) > 0)
+		;
+	rr_responder_trim(engine);
+	rr_fabric_destroy(engine->fabric);
+	rr_pool_free(engine->pool);
+	rr_loop_free(engine->loop);
+	rr_free(engine->env, engine);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport/plan.h"
+
+#include "base/checked.h"
+
+/* ---- Calls ---- */
+
+/* Octets that results can take in the stream if none of the first `placed` is there. */
+static uint64_t
+results_inline(const struct rr_transaction *transaction, uint32_t placed)
+{
+	uint64_t octets = transaction->reply_max;
+
+	for (uint32_t i = placed; i < transaction->sink_count; i++)
+		octets += ((uint64_t)transaction->sinks[i].length + 3) & ~UINT64_C(3);
+	return octets;
+}
+
+/*
+ * How many sinks can be offered as Write chunks. The responder fills chunks in the order of its results, and
+ * a result that turns out to be none leaves its chunk to the next one: RFC 8166, 4.3.2.2: "the Requester MUST
+ * provision each Write chunk so it can be filled with the largest DDP-eligible data item that can be placed
+ * in it." A chunk that is smaller than a later sink is therefore not offered, nor one of length zero.
+ */
+static uint32_t
+offerable(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
+{
+	uint32_t count = (uint32_t)rr_min(limits->write_chunks, transaction->sink_count);
+	uint32_t largest = 1;
+
+	for (uint32_t i = transaction->sink_count; i-- > 0;) {
+		if (transaction->sinks[i].length < largest)
+			count = (uint32_t)rr_min(count, i);
+		largest = transaction->sinks[i].length > largest ? transaction->sinks[i].length : largest;
+	}
+	return count;
+}
+
+/*
+ * What to offer for the reply: nothing where it fits inline in the worst case; else Write chunks; else one
+ * Reply chunk for all of it, as some servers handle Write chunks beside a Reply chunk wrongly.
+ */
+static int
+plan_results(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
+	struct rr_call_plan *plan)
+{
+	uint64_t all = results_inline(transaction, 0);
+	uint32_t chunks = offerable(limits, transaction);
+
+	if (all > limits->message_max)
+		return -RPCRDMA_ERR_LIMIT;
+	if (rr_rdma_header_size(0, 0, false, 0) + all <= limits->reply_threshold)
+		return 0;
+	/* A reply returns the chunks that its call offered: they take room in its header. */
+	if (chunks > 0 &&
+		rr_rdma_header_size(0, chunks, false, chunks) + results_inline(transaction, chunks) <=
+			limits->reply_threshold)
+		plan->write_chunks = chunks;
+	else
+		plan->reply_chunk = (uint32_t)all;
+	return 0;
+}
+
+static uint32_t
+call_header(const struct rr_call_plan *plan)
+{
+	bool has_reply = plan->reply_chunk > 0;
+
+	return rr_rdma_header_size(
+		plan->segments, plan->write_chunks, has_reply, plan->write_chunks + has_reply);
+}
+
+/* The largest item that is still in the stream; -1 where there is none. */
+static int
+largest_item(const struct rpcrdma_message *call, uint32_t reduced)
+{
+	int largest = -1;
+
+	for (uint32_t i = 0; i < call->item_count; i++) {
+		if (reduced & UINT32_C(1) << i || call->items[i].length == 0)
+			continue;
+		if (largest < 0 || call->items[i].length > call->items[largest].length)
+			largest = (int)i;
+	}
+	return largest;
+}
+
+/* Takes items out until the rest fits inline; else the whole message becomes a long call. */
+static void
+plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message *call, uint32_t octets,
+	struct rr_call_plan *plan)
+{
+	struct rr_piece pieces[RR_PIECES_MAX];
+	int item;
+
+	plan->body = octets;
+	plan->header = call_header(plan);
+	while ((uint64_t)plan->header + plan->body > limits->call_threshold &&
+		plan->segments < limits->read_chunks && (item = largest_item(call, plan->reduced)) >= 0) {
+		plan->reduced |= UINT32_C(1) << item;
+		plan->segments++;
+		plan->body -= (uint32_t)rr_item_octets(&call->items[item]);
+		plan->header = call_header(plan);
+	}
+	if ((uint64_t)plan->header + plan->body <= limits->call_threshold)
+		return;
+	/* RFC 8166, 3.5.3: "if there are no DDP-eligible data items in the Payload stream, or the Payload
+	 * stream is still too large after it has been reduced, the RDMA transport MUST use RDMA Read or Write
+	 * operations to convey the Payload stream itself." */
+	plan->long_call = true;
+	plan->reduced = 0;
+	plan->body = 0;
+	plan->segments = rr_pieces(call, 0, pieces);
+	plan->header = call_header(plan);
+}
+
+int
+rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
+	struct rr_call_plan *plan)
+{
+	uint32_t octets;
+	int error;
+
+	*plan = (struct rr_call_plan){ 0 };
+	if (transaction->sink_count > RR_TRANSACTION_SINKS || transaction->call.item_count > RR_MESSAGE_ITEMS)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_message_check(&transaction->call, limits->message_max, &octets);
+	if (!error)
+		error = plan_results(limits, transaction, plan);
+	if (!error)
+		plan_arguments(limits, &transaction->call, octets, plan);
+	return error;
+}
+
+/* ---- Replies ---- */
+
+/* The header that returns everything that was offered, and no Read list: RFC 8166, 4.3.1: "Responders MUST
+ * leave the Read list empty in all replies." */
+static uint32_t
+reply_header(const struct rr_chunk_lists *offered)
+{
+	return rr_rdma_header_size(0, offered->write_count, offered->has_reply, offered->segment_count);
+}
+
+/*
+ * RFC 8166, 4.3.2: "When a Requester provides a Write list, the Responder MUST push data corresponding to
+ * DDP-eligible result data items to Requester memory referenced in the Write list." One chunk for each, in
+ * order, until there are no more. False where an item does not fit its chunk.
+ */
+static bool
+place_items(
+	const struct rr_chunk_lists *offered, const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
+{
+	for (uint32_t i = 0; i < reply->item_count && i < offered->write_count; i++) {
+		/* 4.3.2.3: "The Responder MUST return the corresponding result data item inline and MUST
+		 * return an empty Write chunk in that Write list position" */
+		if (offered->writes[i].count == 0)
+			continue;
+		if (reply->items[i].length > rr_chunk_length(&offered->writes[i]))
+			return false;
+		plan->reduced |= UINT32_C(1) << i;
+	}
+	return true;
+}
+
+void
+rr_plan_reply(uint32_t threshold, uint32_t sge_max, const struct rr_chunk_lists *offered,
+	const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
+{
+	struct rr_piece pieces[RR_PIECES_MAX];
+	uint32_t count;
+
+	*plan = (struct rr_reply_plan){ .form = RR_REPLY_ERROR, .header = reply_header(offered) };
+	if (plan->header > threshold || !place_items(offered, reply, plan))
+		return;
+	count = rr_pieces(reply, plan->reduced, pieces);
+	for (uint32_t i = 0; i < count; i++)
+		plan->body += pieces[i].length;
+	/* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message rather than
+	 * using the Requester-provided Reply chunk." */
+	if (plan->body <= threshold - plan->header && count < sge_max)
+		plan->form = RR_REPLY_INLINE;
+	else if (offered->has_reply && plan->body <= rr_chunk_length(&offered->reply))
+		plan->form = RR_REPLY_LONG;
+}
+
+/* What is left for the rest of a result in whose stream an item travels, too. */
+enum { BESIDE_ITEM = 160 };
+
+void
+rr_plan_room(
+	uint32_t threshold, const struct rr_chunk_lists *offered, uint32_t *item_room, uint32_t *stream_room)
+{
+	uint32_t header = reply_header(offered);
+	uint64_t room = 0;
+
+	*item_room = *stream_room = 0;
+	if (header > threshold)
+		return;
+	room = threshold - header;
+	if (offered->has_reply && rr_chunk_length(&offered->reply) > room)
+		room = rr_chunk_length(&offered->reply);
+	*stream_room = (uint32_t)rr_min(room, UINT32_MAX) & ~UINT32_C(3);
+	*item_room = *stream_room > BESIDE_ITEM ? *stream_room - BESIDE_ITEM : 0;
+	if (offered->write_count > 0 && offered->writes[0].count > 0)
+		*item_room = (uint32_t)rr_min(rr_chunk_length(&offered->writes[0]), UINT32_MAX);
+}

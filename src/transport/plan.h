@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TRANSPORT_PLAN_H
+#define RR_TRANSPORT_PLAN_H
+
+#include "transport/carrier.h"
+#include "transport/pieces.h"
+#include "wire/rpcrdma1.h"
+
+/*
+ * How a message travels: sizes and limits in, a plan out. Nothing here
+ * registers, allocates or sends; nothing but lengths is looked at.
+ */
+
+struct rr_call_limits {
+	uint32_t call_threshold, reply_threshold; /* inline thresholds */
+	uint32_t read_chunks, write_chunks; /* that one call may have; a position-zero one not counted */
+	uint32_t message_max;               /* octets of a message, either direction */
+};
+
+struct rr_call_plan {
+	uint32_t header;       /* octets of RPC-over-RDMA header */
+	uint32_t body;         /* octets of RPC message that follow it in the Send */
+	uint32_t reduced;      /* bit i: item i goes into a Read chunk of its own */
+	bool long_call;        /* RDMA_NOMSG: the whole message goes into a position-zero Read chunk */
+	uint32_t segments;     /* read segments: one for each Read chunk, or for each piece of a long call */
+	uint32_t write_chunks; /* so many sinks, from the first one, are offered as Write chunks */
+	uint32_t reply_chunk;  /* octets of Reply chunk to offer; 0: none */
+};
+
+/* -RPCRDMA_ERR_INVAL for what no caller may ask, -RPCRDMA_ERR_LIMIT where something is above message_max. */
+int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
+	struct rr_call_plan *plan);
+
+enum rr_reply_form {
+	RR_REPLY_INLINE, /* RDMA_MSG */
+	RR_REPLY_LONG,   /* RDMA_NOMSG, the message in the Reply chunk */
+	RR_REPLY_ERROR   /* neither conveys it: RDMA_ERROR, ERR_CHUNK */
+};
+
+struct rr_reply_plan {
+	enum rr_reply_form form;
+	uint32_t header;  /* octets of RPC-over-RDMA header */
+	uint32_t body;    /* octets of the message without what is placed in Write chunks */
+	uint32_t reduced; /* bit i: item i is placed in Write chunk i */
+};
+
+/* How the reply that passed rr_message_check() travels, given the Write list and the Reply chunk that its
+ * call offered. sge_max: how many pieces of memory a Send can gather, the header among them. */
+void rr_plan_reply(uint32_t threshold, uint32_t sge_max, const struct rr_chunk_lists *offered,
+	const struct rpcrdma_message *reply, struct rr_reply_plan *plan);
+
+/* What a reply can convey: see struct rr_exchange. */
+void rr_plan_room(
+	uint32_t threshold, const struct rr_chunk_lists *offered, uint32_t *item_room, uint32_t *stream_room);
+
+#endif

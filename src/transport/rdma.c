@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport/rdma.h"
+
+#include "transport/connection.h"
+
+/*
+ * A connection from its making to its end. It is freed when its owner closed it and nobody is inside any more
+ * (rr_connection_leave()); exchanges that are with the owner then live on without it.
+ */
+
+static void
+run(struct rr_task *task)
+{
+	struct rr_connection *connection = rr_container(task, struct rr_connection, task);
+
+	rr_connection_enter(connection);
+	rr_requester_tell(connection);
+	if (connection->state == RR_CONNECTION_ABORTED && !connection->closed)
+		rr_connection_end(connection);
+	if (!connection->closed) {
+		rr_requester_pump(connection);
+		rr_connection_check_idle(connection);
+	}
+	rr_connection_leave(connection);
+}
+
+static void
+free_connection(struct rr_connection *connection)
+{
+	struct rr_engine *engine = connection->base.engine;
+
+	rr_requester_destroy(connection);
+	engine->connections -= !connection->is_requester;
+	rr_free(engine->env, connection);
+}
+
+struct rr_connection *
+rr_connection_new(struct rr_engine *engine, bool is_requester)
+{
+	struct rr_connection *connection = rr_alloc(engine->env, sizeof(*connection));
+
+	if (!connection)
+		return NULL;
+	connection->base.ops = &rr_rdma_ops;
+	connection->base.engine = engine;
+	connection->is_requester = is_requester;
+	connection->own = (struct rr_private_data){
+		.send_size = engine->config.inline_send,
+		.receive_size = engine->config.inline_receive,
+		.remote_invalidation = engine->config.remote_invalidation &&
+				       rr_fabric_limits(engine->fabric)->remote_invalidation,
+	};
+	rr_task_init(&connection->task, run);
+	rr_list_init(&connection->jobs);
+	rr_list_init(&connection->exchanges);
+	rr_connection_set_peer(connection, NULL, 0);
+	engine->connections += !is_requester;
+	if (rr_requester_init(connection)) {
+		free_connection(connection);
+		return NULL;
+	}
+	return connection;
+}
+
+void
+rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size)
+{
+	const struct rr_private_data *own = &connection->own, *peer = &connection->peer;
+
+	connection->peer_sent_private_data = rr_private_data_get(private_data, size, &connection->peer);
+	connection->thresholds = rr_thresholds(connection->is_requester ? own : peer,
+		connection->is_requester ? peer : own, own->remote_invalidation);
+}
+
+void
+rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state)
+{
+	static const char *const names[] = { "connecting", "open", "stopping", "leaving", "aborted",
+		"ended" };
+
+	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: %s, was %s", connection->base.peer,
+		names[state], names[connection->state]);
+	connection->state = state;
+}
+
+void
+rr_connection_leave(struct rr_connection *connection)
+{
+	if (--connection->inside == 0 && connection->closed)
+		free_connection(connection);
+}
+
+void
+rr_connection_established(struct rr_connection *connection)
+{
+	const struct rr_carrier_events *events = connection->base.events;
+
+	connection->established = true;
+	if (connection->state == RR_CONNECTION_CONNECTING)
+		rr_connection_set_state(connection, RR_CONNECTION_OPEN);
+	if (events && events->connected)
+		events->connected(connection->base.ctx);
+	if (connection->closed)
+		return;
+	rr_requester_pump(connection);
+	rr_connection_check_idle(connection);
+}
+
+void
+rr_connection_end(struct rr_connection *connection)
+{
+	const struct rr_carrier_events *events;
+
+	rr_connection_set_state(connection, RR_CONNECTION_ENDED);
+	rr_responder_end(connection);
+	rr_requester_end(connection, false);
+	rr_requester_tell(connection);
+	events = connection->base.events;
+	if (!connection->closed && events && events->closed)
+		events->closed(connection->base.ctx, connection->status, connection->text.text);
+}
+
+void
+rr_connection_check_idle(struct rr_connection *connection)
+{
+	if (connection->state != RR_CONNECTION_STOPPING || !rr_requester_idle(connection) ||
+		!rr_list_empty(&connection->exchanges))
+		return;
+	rr_connection_set_state(connection, RR_CONNECTION_LEAVING);
+	rr_driver_disconnect(connection);
+}
+
+int
+rr_rdma_connect(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
+	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
+{
+	struct rr_connection *connection = rr_connection_new(engine, true);
+	int error;
+
+	if (!connection)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
+	rr_carrier_listen(&connection->base, events, ctx);
+	error = rr_driver_connect(connection, address, size, text);
+	if (error) {
+		free_connection(connection);
+		return error;
+	}
+	*carrier = &connection->base;
+	return 0;
+}
+
+/* ---- The operations of the carrier ---- */
+
+static void
+rdma_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	rr_requester_call(rr_connection_of(carrier), transaction);
+}
+
+static void
+rdma_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	rr_requester_cancel(rr_connection_of(carrier), transaction);
+}
+
+static void
+rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiated)
+{
+	const struct rr_connection *connection = (const void *)carrier;
+
+	*negotiated = (struct rr_negotiated){
+		.fabric = rr_fabric_name(carrier->engine->fabric),
+		.version = 1,
+		.private_data = connection->peer_sent_private_data,
+		.peer_send = connection->peer.send_size,
+		.peer_receive = connection->peer.receive_size,
+		.inline_call = connection->thresholds.call,
+		.inline_reply = connection->thresholds.reply,
+		.credits_asked = carrier->engine->config.credits,
+		.credits_granted =
+			connection->is_requester ? connection->requester.credits.limit : connection->granted,
+		.remote_invalidation = connection->thresholds.remote_invalidation,
+	};
+}
+
+static void
+rdma_shutdown(struct rr_carrier *carrier)
+{
+	struct rr_connection *connection = rr_connection_of(carrier);
+
+	if (connection->state >= RR_CONNECTION_STOPPING)
+		return;
+	rr_connection_set_state(connection, RR_CONNECTION_STOPPING);
+	rr_loop_defer(carrier->engine->loop, &connection->task);
+}
+
+static void
+rdma_close(struct rr_carrier *carrier)
+{
+	struct rr_connection *connection = rr_connection_of(carrier);
+
+	rr_connection_enter(connection);
+	connection->closed = true;
+	rr_driver_close(connection);
+	rr_task_cancel(&connection->task);
+	rr_responder_end(connection);
+	rr_requester_end(connection, true);
+	rr_connection_leave(connection);
+}
+
+const struct rr_carrier_ops rr_rdma_ops = {
+	.call = rdma_call,
+	.cancel = rdma_cancel,
+	.reply = rr_responder_reply,
+	.drop = rr_responder_drop,
+	.negotiated = rdma_negotiated,
+	.shutdown = rdma_shutdown,
+	.close = rdma_close,
+};

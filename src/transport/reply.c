@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/endian.h"
+#include "transport/requester.h"
+#include "wire/rpc.h"
+
+/*
+ * What arrives at a requester: replies, errors, and what is neither.
+ *
+ * RFC 8166, 4.5: "If errors are detected in the RPC-over-RDMA header of an RPC Reply message, a Requester
+ * MUST silently discard the message." That is what happens to the message. The transaction that it was to
+ * answer will get no other answer, though: where the XID says which one it is, it ends with -RPCRDMA_ERR_PEER
+ * instead of never.
+ */
+
+/* Room for what we may have offered; more than that is no answer to it. */
+struct reply {
+	struct rr_rdma_header header;
+	struct rr_chunk_lists lists;
+	struct rr_chunk writes[RR_TRANSACTION_SINKS];
+	struct rr_segment segments[RR_SLOT_OFFERS];
+	const uint8_t *body;
+	uint32_t body_length;
+};
+
+static enum rr_header_result
+parse(const uint8_t *data, uint32_t length, struct reply *reply)
+{
+	const struct rpcrdma_message message = { .stream = data, .length = length };
+	struct rpcrdma_xdr_reader reader;
+	enum rr_header_result result;
+
+	reply->lists = (struct rr_chunk_lists){
+		.writes = reply->writes,
+		.segments = reply->segments,
+		/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." */
+		.read_max = 0,
+		.write_max = RR_TRANSACTION_SINKS,
+		.segment_max = RR_SLOT_OFFERS,
+	};
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	result = rr_rdma_get_header(&reader, &reply->header, &reply->lists);
+	reply->body_length = (uint32_t)rpcrdma_xdr_left(&reader);
+	reply->body = data + (length - reply->body_length);
+	return result;
+}
+
+/* Whether a chunk comes back as it was offered: the same segment, of which no more is used than there was. */
+static bool
+returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
+{
+	return chunk->count == 1 && chunk->segments[0].handle == offered->handle &&
+	       chunk->segments[0].offset == offered->offset && chunk->segments[0].length <= offered->length;
+}
+
+/* A8: "a reply returns the same chunks and segments as the call offered"; a peer that leaves out what it did
+ * not use means the same. */
+static bool
+returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists)
+{
+	if (lists->write_count > 0 && lists->write_count != slot->write_count)
+		return false;
+	for (uint32_t i = 0; i < lists->write_count; i++) {
+		if (!returns(&lists->writes[i], &slot->segments[i]))
+			return false;
+	}
+	return !lists->has_reply || (slot->has_reply && returns(&lists->reply, rr_slot_reply_segment(slot)));
+}
+
+/* The results that the peer placed become the items of the reply. */
+static void
+take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
+{
+	struct rpcrdma_message *reply = &transaction->reply;
+
+	reply->items = transaction->reply_items;
+	for (uint32_t i = 0; i < lists->write_count; i++) {
+		uint32_t length = lists->writes[i].segments[0].length;
+
+		if (length == 0)
+			continue;
+		transaction->reply_items[reply->item_count++] = (struct rpcrdma_item){
+			.data = transaction->sinks[i].data, .length = length, .offset = RPCRDMA_ITEM_NEXT
+		};
+		transaction->placed += length;
+	}
+}
+
+static void
+count_reply(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
+{
+	struct rr_counters *counters = &slot->connection->base.counters;
+
+	counters->replies++;
+	counters->long_replies += long_reply;
+	counters->inline_messages += transaction->placed == 0;
+	counters->write_chunks += transaction->reply.item_count;
+	counters->octets_inline += long_reply ? 0 : transaction->reply.length;
+	counters->octets_rdma_write += transaction->placed;
+}
+
+/* Finds the reply in an RDMA_MSG or RDMA_NOMSG and hands it to the transaction. */
+static int
+take_reply(struct rr_slot *slot, const struct reply *reply)
+{
+	struct rr_transaction *transaction = slot->transaction;
+	bool long_reply = reply->header.proc == RR_RDMA_NOMSG;
+	uint64_t chunk = rr_chunk_length(&reply->lists.reply);
+	uint32_t xid, type;
+
+	/* A9: a Reply chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
+	if (!returns_chunks(slot, &reply->lists) || (chunk > 0) != long_reply)
+		return -RPCRDMA_ERR_PEER;
+	if (!transaction)
+		return 0;
+	transaction->reply = (struct rpcrdma_message){ .stream = reply->body, .length = reply->body_length };
+	if (long_reply) {
+		transaction->reply.stream = slot->reply_memory;
+		transaction->reply.length = (uint32_t)chunk;
+	}
+	/* RFC 8166, 4.5.2: "the value of the rdma_xid field does not match the value of the XID field in the
+	 * accompanying RPC message" is an error in the header. */
+	if (!rr_rpc_peek(transaction->reply.stream, transaction->reply.length, &xid, &type) ||
+		xid != transaction->xid || type != RR_REPLY)
+		return -RPCRDMA_ERR_PEER;
+	transaction->placed = (uint32_t)chunk;
+	transaction->pulled = slot->read_octets;
+	take_items(transaction, &reply->lists);
+	count_reply(slot, transaction, long_reply);
+	return 0;
+}
+
+static int
+judge(struct rr_slot *slot, enum rr_header_result result, const struct reply *reply)
+{
+	struct rr_requester *requester = &slot->connection->requester;
+	struct rr_counters *counters = &slot->connection->base.counters;
+	int error = -RPCRDMA_ERR_PEER;
+
+	if (result != RR_HEADER_OK)
+		return error;
+	switch (reply->header.proc) {
+	case RR_RDMA_MSG:
+	case RR_RDMA_NOMSG: error = take_reply(slot, reply); break;
+	/* RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction associated with XID in the
+	 * rdma_xid field." */
+	case RR_RDMA_ERROR:
+		counters->errors_received++;
+		error = reply->header.err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
+		break;
+	default: break;
+	}
+	if (error != -RPCRDMA_ERR_PEER)
+		rr_credits_grant(&requester->credits, reply->header.credit);
+	return error;
+}
+
+void
+rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
+{
+	struct rr_connection *connection = slot->connection;
+	struct reply reply;
+	int error;
+
+	rr_slot_invalidate(slot);
+	error = judge(slot, parse(event->data, event->length, &reply), &reply);
+	if (error) {
+		connection->base.counters.discarded += error == -RPCRDMA_ERR_PEER;
+		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: XID 0x%08x: %s",
+			connection->base.peer, reply.header.xid, rpcrdma_strerror(error));
+	}
+	rr_slot_finish(slot, error, event);
+}
+
+/*
+ * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
+ * ID (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." Where another one was
+ * hit, what it served is lost, and nobody can say what else the peer confuses.
+ */
+static bool
+check_invalidated(struct rr_connection *connection, struct rr_slot *slot, const struct rr_event *event)
+{
+	if (!event->invalidated)
+		return true;
+	for (uint32_t i = 0; slot && i < slot->region_count; i++) {
+		if (slot->segments[i].handle != event->invalidated_handle)
+			continue;
+		connection->base.counters.remote_invalidations++;
+		rr_driver_invalidate(connection, &slot->regions[i]); /* for this side it still exists */
+		return true;
+	}
+	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
+		"%s: invalidated handle 0x%08x, which is not of this reply", connection->base.peer,
+		event->invalidated_handle);
+	return false;
+}
+
+/* The slot that a message answers; NULL for what is to be discarded. */
+static struct rr_slot *
+match(struct rr_connection *connection, const struct rr_event *event)
+{
+	struct reply reply;
+	enum rr_header_result result = parse(event->data, event->length, &reply);
+	struct rr_map_link *link;
+	uint32_t xid, type;
+
+	if (result == RR_HEADER_SHORT)
+		return NULL;
+	/* RFC 8166, 4.6.2: "Receivers MUST silently discard RDMA_DONE messages." */
+	if (result == RR_HEADER_OK && reply.header.proc == RR_RDMA_DONE)
+		return NULL;
+	/* XIDs of the two directions are independent: a call of the peer's answers nothing. */
+	if (result == RR_HEADER_OK && reply.header.proc == RR_RDMA_MSG &&
+		rr_rpc_peek(reply.body, reply.body_length, &xid, &type) && type == RR_CALL)
+		return NULL;
+	link = rr_map_find(&connection->requester.by_xid, rr_get_be32(event->data));
+	return link ? rr_container(link, struct rr_slot, by_xid) : NULL;
+}
+
+void
+rr_requester_received(struct rr_connection *connection, const struct rr_event *event)
+{
+	struct rr_slot *slot = match(connection, event);
+
+	rr_driver_allow(connection, 1);
+	if (!check_invalidated(connection, slot, event) || !slot || slot->held.data) {
+		connection->base.counters.discarded++;
+		rr_log(connection->base.engine->env, RR_LOG_DEBUG,
+			"%s: a message of %u octets answers nothing", connection->base.peer, event->length);
+		rr_driver_release(connection->base.engine, event->data);
+		return;
+	}
+	if (slot->sent)
+		rr_slot_answer(slot, event);
+	else
+		slot->held = *event; /* what the Send refers to is not ours yet */
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TRANSPORT_REQUESTER_H
+#define RR_TRANSPORT_REQUESTER_H
+
+#include "transport/connection.h"
+#include "transport/plan.h"
+
+/* The requester inside: what requester.c and reply.c share. */
+
+enum {
+	RR_SLOT_OFFERS = RR_TRANSACTION_SINKS + 1, /* Write chunks or a Reply chunk */
+	RR_SLOT_READS = 1 + 3 * RR_MESSAGE_ITEMS,  /* pieces of a long call */
+	RR_SLOT_REGIONS = RR_SLOT_OFFERS + RR_SLOT_READS,
+};
+
+/*
+ * A call under way: from the taking of a credit to the message that answers it and the completion of its
+ * Send, whichever is later. The transaction leaves earlier if it is cancelled.
+ */
+struct rr_slot {
+	struct rr_connection *connection;
+	struct rr_list link;                /* free, outstanding or cancelled */
+	struct rr_map_link by_xid;          /* while not free */
+	struct rr_transaction *transaction; /* NULL once it was cancelled */
+	struct rr_job job;                  /* the Send */
+	bool posted, sent;
+	struct rr_event
+		held; /* the answer, if it came before the completion of the Send; data is NULL otherwise */
+
+	/* What the peer may access: Write chunks, then the Reply chunk, then what it reads. */
+	struct rr_region regions[RR_SLOT_REGIONS];
+	struct rr_segment segments[RR_SLOT_REGIONS]; /* the same as offered, also after invalidation */
+	uint32_t region_count, write_count;
+	bool has_reply;
+	void *reply_memory; /* of the pool */
+	uint32_t read_octets;
+
+	uint8_t *buffer; /* header and stream of the call */
+	uint32_t buffer_used;
+	struct rr_sge sges[RR_MAX_SGE];
+	uint32_t sge_count;
+};
+
+static inline const struct rr_segment *
+rr_slot_reply_segment(const struct rr_slot *slot)
+{
+	return &slot->segments[slot->write_count];
+}
+
+/* Ends the peer's access to all that the slot offered. */
+void rr_slot_invalidate(struct rr_slot *slot);
+
+/* Its call was answered by event, or will not be: ends the transaction, if it is still there, and frees the
+ * slot. */
+void rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event);
+
+/* The message in event answers the slot's call: judges it, takes it to the transaction, and finishes. */
+void rr_slot_answer(struct rr_slot *slot, const struct rr_event *event);
+
+#endif

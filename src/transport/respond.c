@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport/responder.h"
+
+#include <string.h>
+
+/*
+ * Answers: replies and errors.
+ *
+ * Who owns what: from rr_exchange_reply() on, the reply's memory and the call's stay until the Send
+ * completed, or until the endpoint was closed and nothing reads them any more; then sent() is called, and the
+ * exchange is freed. RDMA Writes are posted in front of the Send and not waited for: they arrive in order.
+ */
+
+static void
+finish(struct rr_inbound *inbound)
+{
+	void (*sent)(void *arg) = inbound->sent;
+
+	rr_list_remove(&inbound->link);
+	if (sent)
+		sent(inbound->arg);
+	rr_inbound_free(inbound);
+}
+
+static void
+finish_without_send(struct rr_task *task)
+{
+	finish(rr_container(task, struct rr_inbound, task));
+}
+
+static void
+completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+	struct rr_connection *connection = inbound->connection;
+
+	(void)status;
+	if (kind == RR_WORK_WRITE)
+		return; /* the Send, which is behind it, decides */
+	finish(inbound);
+	if (!connection->closed)
+		rr_connection_check_idle(connection);
+}
+
+/*
+ * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
+ * ID (XID) in the rdma_xid field". The first segment of a chunk is one; the last one of a Write chunk may be
+ * padding whose handle serves many calls.
+ */
+static const struct rr_segment *
+segment_to_invalidate(const struct rr_inbound *inbound)
+{
+	const struct rr_chunk_lists *lists = &inbound->lists;
+
+	if (!inbound->connection->thresholds.remote_invalidation)
+		return NULL;
+	for (uint32_t i = 0; i < lists->write_count; i++) {
+		if (lists->writes[i].count > 0)
+			return &lists->writes[i].segments[0];
+	}
+	if (lists->has_reply && lists->reply.count > 0)
+		return &lists->reply.segments[0];
+	return lists->read_count > 0 ? &lists->reads[0].target : NULL;
+}
+
+/* ---- The work requests of an answer ---- */
+
+static uint32_t
+put_header(struct rr_inbound *inbound)
+{
+	struct rr_rdma_header header = {
+		.xid = inbound->header.xid,
+		.vers = RR_RPCRDMA_VERSION_1,
+		.credit = inbound->connection->granted,
+		.proc = inbound->plan.form == RR_REPLY_LONG ? RR_RDMA_NOMSG : RR_RDMA_MSG,
+	};
+	struct rpcrdma_xdr_writer writer;
+
+	if (inbound->plan.form == RR_REPLY_ERROR) {
+		/* RFC 8166, 4.5: "The rdma_vers field MUST contain the same version that was in the rdma_vers
+		 * field in the failing request". */
+		header.vers = inbound->header.vers;
+		header.proc = RR_RDMA_ERROR;
+		header.err = inbound->err;
+		header.vers_low = header.vers_high = RR_RPCRDMA_VERSION_1;
+	}
+	/* 4.3.1: "Responders MUST leave the Read list empty in all replies." */
+	inbound->lists.read_count = 0;
+	rpcrdma_xdr_writer_init(&writer, inbound->buffer, inbound->engine->config.inline_send, NULL, 0);
+	rr_rdma_put_header(&writer, &header, &inbound->lists);
+	return (uint32_t)rpcrdma_xdr_length(&writer);
+}
+
+static void
+make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
+{
+	const struct rr_segment *invalidate = NULL;
+
+	if (inbound->plan.form != RR_REPLY_ERROR)
+		invalidate = segment_to_invalidate(inbound);
+	work->kind = invalidate ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
+	work->remote_handle = invalidate ? invalidate->handle : 0;
+	inbound->connection->base.counters.remote_invalidations += invalidate != NULL;
+	sges[0] = (struct rr_sge){ inbound->buffer, put_header(inbound) };
+	work->sge_count = 1;
+	for (uint32_t i = 0; inbound->plan.form == RR_REPLY_INLINE && i < inbound->piece_count; i++)
+		sges[work->sge_count++] =
+			(struct rr_sge){ inbound->pieces[i].data, inbound->pieces[i].length };
+}
+
+/* Goes on to the next chunk that is written to: those of placed items, then the Reply chunk. */
+static bool
+next_transfer(struct rr_inbound *inbound)
+{
+	const struct rpcrdma_message *reply = &inbound->reply;
+
+	if (inbound->plan.form == RR_REPLY_ERROR)
+		return false;
+	while (inbound->next_transfer < reply->item_count) {
+		uint32_t i = inbound->next_transfer++;
+
+		if (!(inbound->plan.reduced & UINT32_C(1) << i))
+			continue;
+		inbound->item = (struct rr_piece){ reply->items[i].data, reply->items[i].length, true };
+		inbound->transfer =
+			rr_transfer(&inbound->item, reply->items[i].length > 0, &inbound->lists.writes[i]);
+		return true;
+	}
+	if (inbound->next_transfer > reply->item_count || inbound->plan.form != RR_REPLY_LONG)
+		return false;
+	inbound->next_transfer++;
+	inbound->transfer = rr_transfer(inbound->pieces, inbound->piece_count, &inbound->lists.reply);
+	return true;
+}
+
+static bool
+next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+{
+	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+
+	while (inbound->transfer.chunk) {
+		if (rr_transfer_next(&inbound->transfer, work, sges, sge_max))
+			return true;
+		inbound->transfer.chunk = NULL;
+		next_transfer(inbound);
+	}
+	if (inbound->posted)
+		return false;
+	inbound->posted = true;
+	make_send(inbound, work, sges);
+	return true;
+}
+
+static void
+answer(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	inbound->state = RR_INBOUND_REPLYING;
+	inbound->posted = false;
+	inbound->next_transfer = 0;
+	inbound->transfer.chunk = NULL;
+	next_transfer(inbound);
+	inbound->job.next = next_work;
+	inbound->job.completed = completed;
+	rr_list_remove(&inbound->job.link);
+	rr_task_init(&inbound->task, finish_without_send);
+	connection->granted = rr_credits_to_grant(inbound->engine->config.credits, inbound->header.credit);
+	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
+	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
+	 * first. */
+	rr_driver_allow(connection, 1);
+	rr_driver_submit(connection, &inbound->job);
+}
+
+void
+rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	rr_log(inbound->engine->env, RR_LOG_WARNING, "%s: XID 0x%08x is answered by %s",
+		connection->base.peer, inbound->header.xid, err == RR_ERR_VERS ? "ERR_VERS" : "ERR_CHUNK");
+	connection->base.counters.errors_sent++;
+	inbound->plan.form = RR_REPLY_ERROR;
+	inbound->err = err;
+	answer(inbound);
+}
+
+/* ---- Replies ---- */
+
+static void
+count_reply(struct rr_inbound *inbound)
+{
+	struct rr_counters *counters = &inbound->connection->base.counters;
+	const struct rr_reply_plan *plan = &inbound->plan;
+	uint64_t written = plan->form == RR_REPLY_LONG ? plan->body : 0;
+
+	for (uint32_t i = 0; i < inbound->reply.item_count; i++) {
+		if (!(plan->reduced & UINT32_C(1) << i))
+			continue;
+		written += inbound->reply.items[i].length;
+		counters->write_chunks += inbound->reply.items[i].length > 0;
+	}
+	counters->replies++;
+	counters->long_replies += plan->form == RR_REPLY_LONG;
+	counters->inline_messages += written == 0;
+	counters->octets_inline += plan->form == RR_REPLY_INLINE ? plan->body : 0;
+	counters->octets_rdma_write += written;
+}
+
+/* Chunks that nothing is written to go back with lengths of zero. */
+static void
+empty_unused_chunks(struct rr_inbound *inbound)
+{
+	struct rr_chunk_lists *lists = &inbound->lists;
+
+	for (uint32_t i = 0; i < lists->write_count; i++) {
+		if (i >= RR_ITEMS_MAX || !(inbound->plan.reduced & UINT32_C(1) << i))
+			rr_transfer_nothing(&lists->writes[i]);
+	}
+	if (inbound->plan.form != RR_REPLY_LONG)
+		rr_transfer_nothing(&lists->reply);
+}
+
+void
+rr_responder_reply(
+	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
+{
+	struct rr_inbound *inbound = rr_inbound_of(exchange);
+	struct rr_connection *connection = inbound->connection;
+	uint32_t octets;
+
+	inbound->sent = sent;
+	inbound->arg = arg;
+	if (!connection) {
+		rr_task_init(&inbound->task, finish_without_send);
+		rr_loop_defer(inbound->engine->loop, &inbound->task);
+		return;
+	}
+	inbound->plan.form = RR_REPLY_ERROR;
+	if (rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
+		rr_plan_reply(connection->thresholds.reply, rr_driver_sge_max(inbound->engine),
+			&inbound->lists, reply, &inbound->plan);
+	if (inbound->plan.form == RR_REPLY_ERROR) {
+		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
+		return;
+	}
+	inbound->reply = (struct rpcrdma_message){
+		.stream = reply->stream,
+		.length = reply->length,
+		.item_count = reply->item_count,
+		.items = inbound->items,
+	};
+	/* The call's items are spent; those of the reply may be the same. */
+	memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
+	inbound->piece_count = rr_pieces(reply, inbound->plan.reduced, inbound->pieces);
+	empty_unused_chunks(inbound);
+	count_reply(inbound);
+	answer(inbound);
+}
+
+void
+rr_responder_drop(struct rr_exchange *exchange)
+{
+	struct rr_inbound *inbound = rr_inbound_of(exchange);
+	struct rr_connection *connection = inbound->connection;
+
+	rr_inbound_free(inbound);
+	if (!connection)
+		return;
+	rr_driver_allow(connection, 1);
+	/* From the task: the connection must not end inside a function of the carrier. */
+	if (connection->state == RR_CONNECTION_STOPPING)
+		rr_loop_defer(connection->base.engine->loop, &connection->task);
+}

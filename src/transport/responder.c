@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport/responder.h"
+
+#include "base/checked.h"
+#include "base/endian.h"
+#include "wire/rpc.h"
+
+/*
+ * Calls, from their arrival to their delivery.
+ *
+ * Who owns what: the receive of a call, the pool memory for its Read chunks and the struct rr_inbound live
+ * until the reply was sent. Structures are the engine's: some are kept for reuse, so that connections without
+ * work cost nothing. Pool memory is taken after the whole Read list was judged; a call that finds none waits
+ * for it without holding up others.
+ */
+
+enum { WRITE_CHUNKS_MAX = 64, KEPT_MAX = 256 };
+
+/* ---- Structures ---- */
+
+/* How many elements of size octets can be in a header that fits our receives. */
+static uint32_t
+header_holds(const struct rr_engine *engine, uint32_t size)
+{
+	uint32_t receive = rr_fabric_config(engine->fabric)->receive_size;
+
+	return (uint32_t)rr_min(engine->config.segment_max, receive / size);
+}
+
+static struct rr_inbound *
+make(struct rr_engine *engine)
+{
+	uint32_t reads = header_holds(engine, RR_READ_SEGMENT_SIZE);
+	uint32_t segments = header_holds(engine, RR_SEGMENT_SIZE);
+	struct rr_inbound *inbound = rr_alloc(
+		engine->env, sizeof(*inbound) + segments * sizeof(struct rr_segment) +
+				     WRITE_CHUNKS_MAX * sizeof(struct rr_chunk) +
+				     reads * sizeof(struct rr_read_segment) + engine->config.inline_send);
+
+	if (!inbound)
+		return NULL;
+	inbound->lists.segments = (struct rr_segment *)(inbound + 1);
+	inbound->lists.writes = (struct rr_chunk *)(inbound->lists.segments + segments);
+	inbound->lists.reads = (struct rr_read_segment *)(inbound->lists.writes + WRITE_CHUNKS_MAX);
+	inbound->buffer = (uint8_t *)(inbound->lists.reads + reads);
+	inbound->lists.segment_max = segments;
+	inbound->lists.write_max = WRITE_CHUNKS_MAX;
+	inbound->lists.read_max = reads;
+	inbound->engine = engine;
+	inbound->base.ops = &rr_rdma_ops;
+	rr_list_init(&inbound->link);
+	rr_list_init(&inbound->waiter.link);
+	rr_list_init(&inbound->job.link);
+	return inbound;
+}
+
+static struct rr_inbound *
+take(struct rr_connection *connection, uint8_t *receive)
+{
+	struct rr_engine *engine = connection->base.engine;
+	struct rr_list *link = rr_list_pop(&engine->exchanges);
+	struct rr_inbound *inbound;
+
+	if (link) {
+		engine->exchange_count--;
+		inbound = rr_container(link, struct rr_inbound, link);
+	} else {
+		inbound = make(engine);
+	}
+	if (!inbound)
+		return NULL;
+	inbound->connection = connection;
+	inbound->base.carrier = &connection->base;
+	inbound->base.ctx = NULL;
+	inbound->state = RR_INBOUND_ARRIVING;
+	inbound->receive = receive;
+	inbound->memory = NULL;
+	inbound->sent = NULL;
+	rr_list_append(&connection->exchanges, &inbound->link);
+	return inbound;
+}
+
+void
+rr_inbound_free(struct rr_inbound *inbound)
+{
+	struct rr_engine *engine = inbound->engine;
+	void *memory = inbound->memory;
+
+	rr_list_remove(&inbound->link);
+	rr_list_remove(&inbound->waiter.link);
+	rr_list_remove(&inbound->job.link);
+	rr_driver_release(engine, inbound->receive);
+	if (engine->exchange_count < KEPT_MAX) {
+		engine->exchange_count++;
+		rr_list_append(&engine->exchanges, &inbound->link);
+	} else {
+		rr_free(engine->env, inbound);
+	}
+	rr_pool_put(engine->pool, memory); /* last: it wakes others */
+}
+
+void
+rr_responder_trim(struct rr_engine *engine)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&engine->exchanges)))
+		rr_free(engine->env, rr_container(link, struct rr_inbound, link));
+	engine->exchange_count = 0;
+}
+
+/* ---- Delivery ---- */
+
+static void
+count_call(struct rr_inbound *inbound)
+{
+	struct rr_counters *counters = &inbound->connection->base.counters;
+	bool long_call = inbound->header.proc == RR_RDMA_NOMSG;
+
+	counters->calls++;
+	counters->long_calls += long_call;
+	counters->inline_messages += inbound->chunks.count == 0;
+	counters->read_chunks += inbound->chunks.count - long_call;
+	counters->octets_inline += long_call ? 0 : inbound->base.call.length;
+	for (uint32_t i = 0; i < inbound->chunks.count; i++)
+		counters->octets_rdma_read += inbound->chunks.chunks[i].length;
+}
+
+/* No answer is due: the Receive that the message used up is posted again. */
+static void
+discard(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	connection->base.counters.discarded++;
+	rr_inbound_free(inbound);
+	rr_driver_allow(connection, 1);
+}
+
+/* Pulled chunks are the stream, if the call was a long one, and items. */
+static void
+assemble(struct rr_inbound *inbound)
+{
+	bool long_call = inbound->header.proc == RR_RDMA_NOMSG;
+	struct rpcrdma_message *call = &inbound->base.call;
+
+	if (long_call) {
+		call->stream = inbound->memory;
+		call->length = inbound->chunks.chunks[0].length;
+	}
+	call->items = inbound->items;
+	call->item_count = inbound->chunks.count - long_call;
+	for (uint32_t i = 0; i < call->item_count; i++) {
+		const struct rr_read_chunk *chunk = &inbound->chunks.chunks[i + long_call];
+
+		inbound->items[i] =
+			(struct rpcrdma_item){ inbound->memory + chunk->at, chunk->length, chunk->offset };
+	}
+}
+
+/* The call is there, all of it. */
+static void
+deliver(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	const struct rr_carrier_events *events = connection->base.events;
+	struct rpcrdma_message *call = &inbound->base.call;
+	uint32_t xid, type;
+
+	assemble(inbound);
+	/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match
+	 * the value of the XID field in the accompanying RPC message". */
+	if (!rr_rpc_peek(call->stream, call->length, &xid, &type) || xid != inbound->header.xid) {
+		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
+		return;
+	}
+	/* A reply where there is no requester answers nothing. */
+	if (type == RR_REPLY || !events || !events->call) {
+		discard(inbound);
+		return;
+	}
+	inbound->base.xid = xid;
+	inbound->state = RR_INBOUND_DELIVERED;
+	rr_plan_room(connection->thresholds.reply, &inbound->lists, &inbound->base.item_room,
+		&inbound->base.stream_room);
+	count_call(inbound);
+	events->call(connection->base.ctx, &inbound->base);
+}
+
+/* ---- Pulling ---- */
+
+static bool
+next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+{
+	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+	const struct rr_read_segment *read;
+
+	(void)sge_max;
+	do {
+		if (inbound->next_read == inbound->lists.read_count)
+			return false;
+		read = &inbound->lists.reads[inbound->next_read++];
+	} while (read->target.length == 0);
+	sges[0].addr = inbound->memory + rr_read_chunks_next(&inbound->chunks, read);
+	sges[0].length = read->target.length;
+	work->kind = RR_WORK_READ;
+	work->sge_count = 1;
+	work->remote_handle = read->target.handle;
+	work->remote_offset = read->target.offset;
+	return true;
+}
+
+static void
+read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+
+	(void)kind;
+	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." */
+	if (!status && --inbound->reads_left == 0)
+		deliver(inbound);
+}
+
+static void
+pull(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	inbound->memory = rr_pool_get(inbound->engine->pool, inbound->chunks.memory);
+	if (!inbound->memory && rr_pool_used(inbound->engine->pool) == 0) {
+		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for the Read chunks of a call",
+			connection->base.peer);
+		return;
+	}
+	if (!inbound->memory) {
+		rr_pool_wait(inbound->engine->pool, &inbound->waiter);
+		return;
+	}
+	inbound->next_read = inbound->reads_left = 0;
+	for (uint32_t i = 0; i < inbound->lists.read_count; i++)
+		inbound->reads_left += inbound->lists.reads[i].target.length > 0;
+	inbound->job.next = next_read;
+	inbound->job.completed = read_completed;
+	rr_driver_submit(connection, &inbound->job);
+}
+
+static void
+woken(struct rr_pool_waiter *waiter)
+{
+	pull(rr_container(waiter, struct rr_inbound, waiter));
+}
+
+/* ---- Arrival ---- */
+
+/* Judges the header; what passes has its stream and its chunks set. */
+static enum rr_header_result
+accept_header(struct rr_inbound *inbound, const struct rr_event *event)
+{
+	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
+	struct rpcrdma_message *call = &inbound->base.call;
+	struct rpcrdma_xdr_reader reader;
+	enum rr_header_result result;
+
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	result = rr_rdma_get_header(&reader, &inbound->header, &inbound->lists);
+	if (result != RR_HEADER_OK)
+		return result;
+	/* RFC 8166, 4.6.1: "When receiving an RDMA_MSGP procedure, Responders SHOULD reply with an RDMA_ERROR
+	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says so of unknown procedures. */
+	if (inbound->header.proc > RR_RDMA_NOMSG)
+		return RR_HEADER_MALFORMED;
+	call->length = (uint32_t)rpcrdma_xdr_left(&reader);
+	call->stream = event->data + (event->length - call->length);
+	/* 4.2.4: of the chunks of an RDMA_NOMSG, "one MUST be present and MUST hold the Payload stream for
+	 * this RPC-over-RDMA message": in a call, that is a position-zero Read chunk. */
+	return rr_read_chunks(&inbound->lists, inbound->header.proc == RR_RDMA_NOMSG, call->length,
+		       inbound->engine->config.message_max, &inbound->chunks)
+		       ? RR_HEADER_OK
+		       : RR_HEADER_MALFORMED;
+}
+
+/* What is dropped without a word. */
+static bool
+is_to_be_discarded(const struct rr_event *event)
+{
+	uint32_t proc;
+
+	/* RFC 8166, 4.5: "If an incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA
+	 * header (28 bytes), the receiver cannot trust the value of the XID field; therefore, it MUST
+	 * silently discard the message before performing any parsing." */
+	if (event->length < RR_RDMA_HEADER_MIN)
+		return true;
+	/* 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures." 4.6.2: "Receivers MUST silently
+	 * discard RDMA_DONE messages." In a version that we do not know, only RDMA_ERROR is sure to mean
+	 * that. */
+	proc = rr_get_be32(event->data + 12);
+	return proc == RR_RDMA_ERROR ||
+	       (proc == RR_RDMA_DONE && rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_1);
+}
+
+static void
+arrive(struct rr_inbound *inbound, const struct rr_event *event)
+{
+	switch (accept_header(inbound, event)) {
+	case RR_HEADER_OK:
+		if (inbound->chunks.count == 0) {
+			deliver(inbound);
+		} else {
+			inbound->waiter.wake = woken;
+			pull(inbound);
+		}
+		break;
+	case RR_HEADER_SHORT: discard(inbound); break;
+	case RR_HEADER_VERS: rr_inbound_refuse(inbound, RR_ERR_VERS); break;
+	case RR_HEADER_MALFORMED:
+	case RR_HEADER_LIMIT: rr_inbound_refuse(inbound, RR_ERR_CHUNK); break;
+	}
+}
+
+void
+rr_responder_received(struct rr_connection *connection, const struct rr_event *event)
+{
+	struct rr_engine *engine = connection->base.engine;
+	struct rr_inbound *inbound;
+
+	if (connection->state >= RR_CONNECTION_STOPPING || is_to_be_discarded(event)) {
+		connection->base.counters.discarded++;
+		rr_driver_release(engine, event->data);
+		rr_driver_allow(connection, 1);
+		return;
+	}
+	inbound = take(connection, event->data);
+	if (!inbound) {
+		rr_driver_release(engine, event->data);
+		rr_driver_abort(
+			connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", connection->base.peer);
+		return;
+	}
+	arrive(inbound, event);
+}
+
+/* ---- The end of the connection ---- */
+
+void
+rr_responder_end(struct rr_connection *connection)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&connection->exchanges))) {
+		struct rr_inbound *inbound = rr_container(link, struct rr_inbound, link);
+
+		inbound->connection = NULL;
+		inbound->base.carrier = NULL;
+		if (inbound->state == RR_INBOUND_ARRIVING)
+			rr_inbound_free(inbound);
+		else if (inbound->state == RR_INBOUND_REPLYING)
+			rr_loop_defer(connection->base.engine->loop, &inbound->task);
+	}
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TRANSPORT_RESPONDER_H
+#define RR_TRANSPORT_RESPONDER_H
+
+#include "transport/chunks.h"
+#include "transport/connection.h"
+#include "transport/plan.h"
+#include "transport/transfer.h"
+
+/* The responder inside: what responder.c and respond.c share. */
+
+enum rr_inbound_state {
+	RR_INBOUND_ARRIVING,  /* its Read chunks wait for memory, or are being pulled */
+	RR_INBOUND_DELIVERED, /* with the owner of the connection */
+	RR_INBOUND_REPLYING   /* the reply, or an error, is on its way */
+};
+
+/*
+ * A call from its arrival to the completion of the Send of its reply. It is in its connection's list until
+ * that is closed; one that was delivered or is being answered lives on after that.
+ */
+struct rr_inbound {
+	struct rr_exchange base;
+	struct rr_engine *engine;
+	struct rr_connection *connection; /* NULL once that closed */
+	struct rr_list link;              /* in the connection's list, or among those kept for reuse */
+	enum rr_inbound_state state;
+	uint8_t *receive; /* the call's, until the end: the call's stream lies there */
+	struct rr_rdma_header header;
+	struct rr_chunk_lists lists; /* arrays behind this structure */
+
+	/* Pulling. */
+	struct rr_read_chunks chunks;
+	struct rr_pool_waiter waiter;
+	uint8_t *memory; /* of the pool: the Read chunks */
+	uint32_t next_read, reads_left;
+	struct rpcrdma_item items[RR_ITEMS_MAX];
+
+	/* Answering. */
+	struct rr_job job;
+	struct rpcrdma_message reply;
+	struct rr_reply_plan plan;
+	struct rr_piece pieces[RR_PIECES_MAX];
+	uint32_t piece_count;
+	struct rr_piece item;        /* that is being written */
+	struct rr_transfer transfer; /* the RDMA Writes under way */
+	uint32_t next_transfer;      /* items in order, then the stream */
+	bool posted;                 /* the Send */
+	uint32_t err;                /* where form is RR_REPLY_ERROR */
+	void (*sent)(void *arg);
+	void *arg;
+	struct rr_task task; /* calls sent() where no completion will */
+	uint8_t *buffer;     /* the header of the reply */
+};
+
+static inline struct rr_inbound *
+rr_inbound_of(struct rr_exchange *exchange)
+{
+	return rr_container(exchange, struct rr_inbound, base);
+}
+
+/* Everything that it holds goes back, and so does itself. */
+void rr_inbound_free(struct rr_inbound *inbound);
+
+/* Answers a call whose header is wrong. */
+void rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err);
+
+#endif

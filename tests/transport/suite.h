@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_TRANSPORT_SUITE_H
+#define RR_TESTS_TRANSPORT_SUITE_H
+
+#include "world.h"
+
+/* What connections must do on every provider. Each part is a group of tests and returns how many failed. */
+int suite_pair(void);
+
+static inline int
+suite_run(rr_fabric_new *make)
+{
+	provider = make;
+	return suite_pair();
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_TRANSPORT_WORLD_H
+#define RR_TESTS_TRANSPORT_WORLD_H
+
+#include "../test.h"
+
+#include "transport/rdma.h"
+
+/*
+ * A world: an engine with an acceptor and, usually, one connection between
+ * them. The clock stands still unless a test moves it. Calls that arrive are
+ * answered by `answer`, or queued for the test to answer.
+ */
+
+/* The provider that all tests of this program run on. */
+extern rr_fabric_new *provider;
+
+enum { WORLD_CALLS = 256 };
+
+struct world {
+	struct rr_env env;
+	uint64_t now;
+	struct rr_engine *engine;
+	struct rr_acceptor *acceptor;
+	struct sockaddr_storage address;
+	struct rr_carrier *client, *server;
+	bool client_connected, client_closed, server_connected, server_closed;
+	int client_error, server_error;
+	char client_text[256], server_text[256];
+	void (*answer)(struct world *world, struct rr_exchange *exchange);
+	struct rr_exchange *calls[WORLD_CALLS]; /* not answered */
+	uint32_t call_count, arrived, sent;
+	void *memory[WORLD_CALLS]; /* of answers under way, freed when the world ends */
+	uint32_t memory_count;
+};
+
+/* config may be NULL. Connected. */
+struct world *world_new(const struct rr_engine_config *config);
+
+/* The same without a client. */
+struct world *world_listening(const struct rr_engine_config *config);
+void world_free(struct world *world);
+void world_connect(struct world *world);
+void world_turn(struct world *world);
+
+/* Turns until nothing happens any more. */
+void world_settle(struct world *world);
+
+#define world_until(world, expression)                                                                       \
+	do {                                                                                                 \
+		for (int turns_ = 0; !(expression); turns_++) {                                              \
+			if (turns_ > 20000)                                                                  \
+				fail_msg("never: %s", #expression);                                          \
+			world_turn(world);                                                                   \
+		}                                                                                            \
+	} while (0)
+
+/* Memory that is freed with the world. */
+void *world_memory(struct world *world, size_t size);
+
+/* Octets that depend on seed. */
+void fill(void *memory, size_t size, unsigned seed);
+
+/* ---- Calls and replies ---- */
+
+/* A transaction with its memory. */
+struct call {
+	struct rr_transaction transaction;
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
+	bool done;
+	int error;
+	struct rpcrdma_message reply; /* copied, unreduced: its items are in its stream */
+};
+
+/* A call with a stream of that many octets, XID and type in front. */
+struct call *call_new(struct world *world, uint32_t xid, uint32_t stream);
+void call_add_item(struct world *world, struct call *call, uint32_t offset, uint32_t length);
+void call_add_sink(struct world *world, struct call *call, uint32_t length);
+void call_start(struct world *world, struct call *call);
+
+/* A reply, in memory of the world. */
+struct reply {
+	struct rpcrdma_message message;
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
+};
+
+struct reply *reply_new(struct world *world, uint32_t xid, uint32_t stream);
+void reply_add_item(struct world *world, struct reply *reply, uint32_t offset, uint32_t length);
+void reply_send(struct world *world, struct rr_exchange *exchange, struct reply *reply);
+
+/* Answers with the smallest reply that there is. */
+void answer_small(struct world *world, struct rr_exchange *exchange);
+
+/* Takes the oldest call that is not answered. */
+struct rr_exchange *world_next_call(struct world *world);
+
+/* The message with all items in its stream. Items at RPCRDMA_ITEM_NEXT go to where those of `like` are. */
+struct rpcrdma_message flatten(
+	struct world *world, const struct rpcrdma_message *message, const struct rpcrdma_message *like);
+void assert_same_message(const struct rpcrdma_message *a, const struct rpcrdma_message *b);
+
+#endif
