@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What arrives over TCP. The socket is read into the carrier's staging
+ * buffer, or, in the middle of a large record, into the pool memory that the
+ * record got when its mark was seen, and what follows it into staging.
+ *
+ * Reading stops where a record needs pool memory and there is none, and where
+ * as many calls are being answered as one peer may have outstanding; it goes
+ * on from the carrier's task. A carrier that waits for memory holds none: a
+ * record gets all it can need at once.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "rpc/tcp_private.h"
+#include "wire/rpc.h"
+
+enum { READS = 4 }; /* in one turn, so that a busy peer does not starve the others */
+
+bool
+rr_tcp_may_read(const struct rr_tcp *tcp)
+{
+	return tcp->state == RR_TCP_OPEN && !tcp->starved && !tcp->whole.data &&
+	       tcp->exchange_count < tcp->base.engine->config.credits;
+}
+
+bool
+rr_tcp_in_record(const struct rr_tcp *tcp)
+{
+	return tcp->record.fragments > 0 || tcp->in_end > tcp->in_start;
+}
+
+void
+rr_tcp_discard_input(struct rr_tcp *tcp)
+{
+	rr_pool_put(tcp->base.engine->pool, tcp->record.data);
+	tcp->record = (struct rr_record){ 0 };
+	if (tcp->whole_pooled)
+		rr_pool_put(tcp->base.engine->pool, (void *)(uintptr_t)tcp->whole.data);
+	tcp->whole = (struct rpcrdma_bytes){ 0 };
+	tcp->whole_pooled = false;
+	tcp->in_start = tcp->in_end = 0;
+}
+
+/* Memory comes back only if some is out. */
+static void
+starve(struct rr_tcp *tcp)
+{
+	struct rr_pool *pool = tcp->base.engine->pool;
+
+	if (rr_pool_used(pool) == 0) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a record", tcp->base.peer);
+		return;
+	}
+	tcp->starved = true;
+	rr_pool_wait(pool, &tcp->waiter);
+}
+
+/* Hands tcp->whole on. False where it has to wait, or the carrier ended. */
+static bool
+deliver(struct rr_tcp *tcp)
+{
+	struct rr_pool *pool = tcp->base.engine->pool;
+	struct rpcrdma_bytes whole = tcp->whole;
+	bool pooled = tcp->whole_pooled;
+	uint32_t xid, type;
+
+	if (!rr_rpc_peek(whole.data, whole.length, &xid, &type) || type > RR_REPLY) {
+		rr_tcp_fail(
+			tcp, -RPCRDMA_ERR_PEER, "%s sent a record that is no RPC message", tcp->base.peer);
+		return false;
+	}
+	tcp->whole = (struct rpcrdma_bytes){ 0 };
+	tcp->whole_pooled = false;
+	if (type == RR_CALL && !rr_tcp_called(tcp, xid, whole, pooled)) {
+		tcp->whole = whole;
+		tcp->whole_pooled = pooled;
+		starve(tcp);
+		return false;
+	}
+	tcp->base.counters.inline_messages++;
+	tcp->base.counters.octets_inline += whole.length;
+	if (type == RR_REPLY) {
+		rr_tcp_replied(tcp, xid, whole);
+		if (pooled)
+			rr_pool_put(pool, (void *)(uintptr_t)whole.data);
+	}
+	return rr_tcp_alive(tcp);
+}
+
+/* The rest of staging moves to its front, so that what comes next has room. */
+static void
+compact(struct rr_tcp *tcp)
+{
+	memmove(tcp->in, tcp->in + tcp->in_start, tcp->in_end - tcp->in_start);
+	tcp->in_end -= tcp->in_start;
+	tcp->in_start = 0;
+}
+
+static bool
+make_room(struct rr_tcp *tcp)
+{
+	void *memory = rr_pool_get(tcp->base.engine->pool, tcp->record.wanted);
+
+	if (!memory) {
+		starve(tcp);
+		return false;
+	}
+	rr_record_room(&tcp->record, memory);
+	return true;
+}
+
+/* Handles what staging holds. True where more is to be read. */
+static bool
+process(struct rr_tcp *tcp)
+{
+	if (tcp->whole.data && !deliver(tcp))
+		return false;
+	while (rr_tcp_may_read(tcp)) {
+		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start };
+		const uint8_t *gathered = tcp->record.data;
+		enum rr_record_result result = rr_record_take(
+			&tcp->record, &in, RR_TCP_STAGING, rr_tcp_record_max(tcp), &tcp->whole);
+
+		tcp->in_start = tcp->in_end - in.length;
+		switch (result) {
+		case RR_RECORD_MORE: compact(tcp); return true;
+		case RR_RECORD_ROOM:
+			if (!make_room(tcp))
+				return false;
+			break;
+		case RR_RECORD_WHOLE:
+			tcp->whole_pooled = gathered && tcp->whole.data == gathered;
+			rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
+			if (!deliver(tcp))
+				return false;
+			break;
+		case RR_RECORD_LARGE:
+			rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s began a record of more than %u octets",
+				tcp->base.peer, rr_tcp_record_max(tcp));
+			return false;
+		case RR_RECORD_SHREDDED:
+			rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record of more than %u fragments",
+				tcp->base.peer, RR_RECORD_FRAGMENTS);
+			return false;
+		}
+	}
+	return false;
+}
+
+/* Reads once. True where as much came as there was room for. */
+static bool
+receive(struct rr_tcp *tcp)
+{
+	struct iovec iov[2];
+	uint32_t direct = 0;
+	int count = 0;
+	ssize_t got;
+
+	iov[0].iov_base = rr_record_direct(&tcp->record);
+	if (iov[0].iov_base) {
+		direct = tcp->record.left;
+		iov[count++].iov_len = direct;
+	}
+	iov[count].iov_base = tcp->in + tcp->in_end;
+	iov[count++].iov_len = RR_TCP_STAGING - tcp->in_end;
+	got = readv(tcp->watch.fd, iov, count);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (got <= 0) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer,
+			got < 0 ? strerror(errno) : "the peer closed the connection");
+		return false;
+	}
+	if (direct > 0) {
+		uint32_t filled = (uint32_t)rr_min((size_t)got, direct);
+
+		rr_record_filled(&tcp->record, filled);
+		got -= filled;
+	}
+	tcp->in_end += (uint32_t)got;
+	return tcp->in_end == RR_TCP_STAGING;
+}
+
+/* Whatever the peer still sends is of no interest; its FIN is. */
+static void
+drain(struct rr_tcp *tcp)
+{
+	ssize_t got = read(tcp->watch.fd, tcp->in, sizeof(tcp->in));
+
+	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", tcp->base.peer);
+}
+
+void
+rr_tcp_read(struct rr_tcp *tcp)
+{
+	if (tcp->state == RR_TCP_LINGERING) {
+		drain(tcp);
+		return;
+	}
+	for (int i = 0; i < READS; i++) {
+		bool filled = receive(tcp);
+
+		if (!rr_tcp_alive(tcp) || !process(tcp) || !filled)
+			return;
+	}
+}
+
+void
+rr_tcp_resume(struct rr_tcp *tcp)
+{
+	if (tcp->state == RR_TCP_OPEN && !tcp->starved)
+		process(tcp);
+}
