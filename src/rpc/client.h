@@ -21,7 +21,8 @@ struct rr_client_config {
 	socklen_t address_size;
 	struct rr_auth_sys cred; /* sent as AUTH_SYS; machine's memory is copied */
 	bool auth_none;          /* send AUTH_NONE instead */
-	uint64_t retry;          /* ns for which a lost connection is tried again before its calls fail; 0: not at all */
+	uint64_t retry; /* ns for which a lost connection is tried again before its calls fail; 0: not at all
+			 */
 };
 
 struct rr_client;
@@ -31,17 +32,19 @@ struct rr_call {
 	/* Set by the caller. */
 	const struct rpcrdma_program *program;
 	uint32_t proc;
-	const void *args;    /* of the procedure's C type; what it points to stays until done() */
-	void *result;        /* of the procedure's C type: filled in before done(0) */
-	uint32_t reply_max;  /* octets of results, marked ones not counted; 0: what the schema says */
+	const void *args;   /* of the procedure's C type; what it points to stays until done() */
+	void *result;       /* of the procedure's C type: filled in before done(0) */
+	uint32_t reply_max; /* octets of results, marked ones not counted; 0: what the schema says */
 	uint32_t sink_count;
-	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* marked results are placed there if they come by RDMA Write */
-	struct rpcrdma_arena arena; /* for lists and arrays of the result */
-	/* Where keep.data is set, the reply's stream is copied there first, and the result stays valid as long as keep
-	 * and sinks do. Else it is valid until done() returns. -RPCRDMA_ERR_LIMIT if it does not fit. */
+	struct rr_sink
+		sinks[RR_TRANSACTION_SINKS]; /* marked results are placed there if they come by RDMA Write */
+	struct rpcrdma_arena arena;          /* for lists and arrays of the result */
+	/* Where keep.data is set, the reply's stream is copied there first, and the result stays valid as
+	 * long as keep and sinks do. Else it is valid until done() returns. -RPCRDMA_ERR_LIMIT if it does not
+	 * fit. */
 	void *keep;
 	uint32_t keep_size;
-	uint64_t timeout;    /* ns; 0: none */
+	uint64_t timeout; /* ns; 0: none */
 	void (*done)(struct rr_call *call, int error);
 	void *ctx;
 
@@ -53,11 +56,15 @@ struct rr_call {
 	struct rr_client *client;
 	struct rr_timer timer;
 	struct rr_list link;
+	int error;       /* that it ends with */
+	uint32_t losses; /* connections that were lost under it and had answered nothing */
+	bool sent;       /* the transaction is the carrier's */
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 	void *buffer;
 };
 
-/* Begins to connect. The outcome of the first attempt decides: if it fails, every call fails with that error. */
+/* Begins to connect. The outcome of the first attempt decides: if it fails, every call fails with that error.
+ */
 int rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **client,
 	struct rr_text *text);
 
@@ -70,10 +77,11 @@ void rr_client_call(struct rr_client *client, struct rr_call *call);
 /* Ends it without done(). */
 void rr_client_cancel(struct rr_client *client, struct rr_call *call);
 
-/* Starts call and runs the engine's loop until it is done: returns its error. done and ctx are set by this function;
- * keep should be set where the result refers to memory. interrupted: NULL, or asked after each turn, true ends the
- * call with -RPCRDMA_ERR_CANCELLED. */
-int rr_client_call_and_wait(struct rr_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
+/* Starts call and runs the engine's loop until it is done: returns its error. done and ctx are set by this
+ * function; keep should be set where the result refers to memory. interrupted: NULL, or asked after each
+ * turn, true ends the call with -RPCRDMA_ERR_CANCELLED. */
+int rr_client_call_and_wait(
+	struct rr_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
 
 /* Runs the loop until the first connection is up or failed. */
 int rr_client_wait_connected(struct rr_client *client, bool (*interrupted)(void *ctx), void *ctx);

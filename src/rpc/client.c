@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of an RPC client, and what people ask it. */
+#include "rpc/client.h"
+
+#include <string.h>
+
+#include "fabric/address.h"
+#include "rpc/client_private.h"
+#include "rpc/counters.h"
+
+/* The credential is the same for all calls: it is encoded once. */
+static int
+encode_cred(struct rr_client *client, struct rr_text *text)
+{
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message body;
+
+	if (client->config.auth_none)
+		return 0;
+	rpcrdma_xdr_writer_init(&writer, client->cred_body, sizeof(client->cred_body), NULL, 0);
+	rr_auth_sys_put(&writer, &client->config.cred);
+	if (writer.failed)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL,
+			"the AUTH_SYS credential has too many groups or too long a name");
+	body = rpcrdma_xdr_written(&writer);
+	client->cred = (struct rr_opaque_auth){ RR_AUTH_SYS, { body.stream, body.length } };
+	/* What it was made of is the caller's memory. */
+	client->config.cred.machine = (struct rpcrdma_bytes){ 0 };
+	return 0;
+}
+
+int
+rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **result,
+	struct rr_text *text)
+{
+	struct rr_client *client = rr_alloc(engine->env, sizeof(*client));
+	int error;
+
+	if (!client)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a client");
+	client->engine = engine;
+	client->config = *config;
+	client->xid = rr_random_u32(engine->env);
+	rr_address_text((const struct sockaddr *)&config->address, client->peer, sizeof(client->peer));
+	rr_list_init(&client->waiting);
+	rr_list_init(&client->outstanding);
+	rr_list_init(&client->ending);
+	rr_list_init(&client->buffers);
+	rr_task_init(&client->task, rr_client_run_ending);
+	rr_client_connect_init(client);
+	error = encode_cred(client, text);
+	if (error == 0) {
+		error = rr_client_connect(client);
+		*text = client->text;
+	}
+	if (error < 0) {
+		rr_free(engine->env, client);
+		return error;
+	}
+	*result = client;
+	return 0;
+}
+
+static void
+withdraw_all(struct rr_list *calls)
+{
+	while (!rr_list_empty(calls))
+		rr_call_withdraw(rr_container(calls->next, struct rr_call, link));
+}
+
+void
+rr_client_free(struct rr_client *client)
+{
+	if (!client)
+		return;
+	if (client->freed)
+		*client->freed = true;
+	rr_client_disconnect(client);
+	withdraw_all(&client->outstanding);
+	withdraw_all(&client->waiting);
+	withdraw_all(&client->ending);
+	rr_client_free_buffers(client);
+	rr_task_cancel(&client->task);
+	rr_loop_disarm(client->engine->loop, &client->backoff);
+	rr_loop_disarm(client->engine->loop, &client->deadline);
+	rr_free(client->engine->env, client);
+}
+
+int
+rr_client_wait_connected(struct rr_client *client, bool (*interrupted)(void *ctx), void *ctx)
+{
+	while (client->state == RR_CLIENT_FIRST) {
+		int turned = rr_loop_turn(client->engine->loop, -1);
+
+		if (turned < 0)
+			return rr_fail(&client->text, turned, "the event loop failed");
+		if (client->state == RR_CLIENT_FIRST && interrupted && interrupted(ctx))
+			return rr_fail(&client->text, -RPCRDMA_ERR_CANCELLED, "%s: cancelled", client->peer);
+	}
+	return client->state == RR_CLIENT_FAILED ? client->error : 0;
+}
+
+const char *
+rr_client_error(const struct rr_client *client)
+{
+	return client->text.text;
+}
+
+void
+rr_client_negotiated(const struct rr_client *client, struct rr_negotiated *negotiated)
+{
+	*negotiated = client->negotiated;
+	if (client->carrier)
+		rr_carrier_negotiated(client->carrier, negotiated);
+}
+
+void
+rr_client_counters(const struct rr_client *client, struct rr_counters *counters)
+{
+	*counters = client->past;
+	if (client->carrier)
+		rr_counters_add(counters, &client->carrier->counters);
+}
+
+uint32_t
+rr_client_reconnects(const struct rr_client *client)
+{
+	return client->reconnects;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One call, from rr_client_call() to done(). */
+#include "rpc/client_private.h"
+
+const char *
+rr_call_name(const struct rr_call *call)
+{
+	return call->program->procedures[call->proc].name;
+}
+
+void
+rr_call_withdraw(struct rr_call *call)
+{
+	struct rr_client *client = call->client;
+
+	if (call->sent && client->carrier)
+		rr_carrier_cancel(client->carrier, &call->transaction);
+	call->sent = false;
+	rr_loop_disarm(client->engine->loop, &call->timer);
+	rr_list_remove(&call->link);
+	rr_call_free_buffer(call);
+}
+
+/* The last that the client does with it: the caller may use it again, or free it, or free the client. */
+static void
+finish(struct rr_call *call, int error)
+{
+	rr_call_withdraw(call);
+	call->done(call, error);
+}
+
+void
+rr_call_end(struct rr_call *call, int error)
+{
+	struct rr_client *client = call->client;
+
+	call->error = error;
+	rr_loop_disarm(client->engine->loop, &call->timer);
+	rr_list_remove(&call->link);
+	rr_list_append(&client->ending, &call->link);
+	rr_loop_defer(client->engine->loop, &client->task);
+}
+
+void
+rr_client_run_ending(struct rr_task *task)
+{
+	struct rr_client *client = rr_container(task, struct rr_client, task);
+	uint32_t count = 0;
+	bool freed = false;
+
+	/* Calls that end because a done() made them end in the next round. */
+	rr_list_for_each (link, &client->ending)
+		count++;
+	client->freed = &freed;
+	while (count-- > 0 && !freed && !rr_list_empty(&client->ending)) {
+		struct rr_call *call = rr_container(client->ending.next, struct rr_call, link);
+
+		finish(call, call->error);
+	}
+	if (!freed)
+		client->freed = NULL;
+}
+
+static void
+expired(struct rr_timer *timer)
+{
+	struct rr_call *call = rr_container(timer, struct rr_call, timer);
+	struct rr_client *client = call->client;
+
+	rr_fail(&client->text, 0, "%s: no answer to %s within %llu ms", client->peer, rr_call_name(call),
+		(unsigned long long)(call->timeout / RR_MILLISECOND));
+	finish(call, -RPCRDMA_ERR_TIMEDOUT);
+}
+
+/* The carrier is done with the transaction. */
+static void
+answered(struct rr_transaction *transaction, int error)
+{
+	struct rr_call *call = rr_container(transaction, struct rr_call, transaction);
+	struct rr_client *client = call->client;
+
+	call->sent = false;
+	if (error == -RPCRDMA_ERR_DISCONNECTED) {
+		/* What becomes of it is decided when the carrier reports its end. */
+		rr_list_remove(&call->link);
+		rr_list_append(&client->waiting, &call->link);
+		return;
+	}
+	client->answered = true;
+	call->placed = transaction->placed;
+	call->pulled = transaction->pulled;
+	if (error < 0)
+		rr_fail(&client->text, error, "%s: %s: %s", client->peer, rr_call_name(call),
+			rpcrdma_strerror(error));
+	else
+		error = rr_call_decode(call);
+	finish(call, error);
+}
+
+void
+rr_call_send(struct rr_call *call)
+{
+	struct rr_client *client = call->client;
+
+	rr_list_remove(&call->link);
+	rr_list_append(&client->outstanding, &call->link);
+	call->sent = true;
+	rr_carrier_call(client->carrier, &call->transaction);
+}
+
+void
+rr_client_call(struct rr_client *client, struct rr_call *call)
+{
+	int error;
+
+	call->client = client;
+	call->buffer = NULL;
+	call->sent = false;
+	call->error = 0;
+	call->losses = 0;
+	call->placed = call->pulled = 0;
+	rr_list_init(&call->link);
+	rr_timer_init(&call->timer, expired);
+	call->transaction = (struct rr_transaction){ .done = answered };
+	error = rr_call_encode(call);
+	if (error < 0) {
+		rr_call_end(call, error);
+		return;
+	}
+	if (call->timeout > 0)
+		rr_loop_arm(client->engine->loop, &call->timer, call->timeout);
+	rr_list_append(&client->waiting, &call->link);
+	rr_client_event(client, RR_CLIENT_CALL);
+}
+
+void
+rr_client_cancel(struct rr_client *client, struct rr_call *call)
+{
+	(void)client;
+	rr_call_withdraw(call);
+}
+
+struct wait {
+	bool done;
+	int error;
+};
+
+static void
+wait_done(struct rr_call *call, int error)
+{
+	struct wait *wait = call->ctx;
+
+	wait->done = true;
+	wait->error = error;
+}
+
+int
+rr_client_call_and_wait(
+	struct rr_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx)
+{
+	struct wait wait = { 0 };
+
+	call->done = wait_done;
+	call->ctx = &wait;
+	rr_client_call(client, call);
+	while (!wait.done) {
+		int turned = rr_loop_turn(client->engine->loop, -1);
+
+		if (wait.done)
+			break;
+		if (turned >= 0 && !(interrupted && interrupted(ctx)))
+			continue;
+		rr_client_cancel(client, call);
+		if (turned < 0)
+			return rr_fail(&client->text, turned, "the event loop failed");
+		return rr_fail(&client->text, -RPCRDMA_ERR_CANCELLED, "%s: cancelled", client->peer);
+	}
+	return wait.error;
+}

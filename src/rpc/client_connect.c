@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The connection of a client: made, lost, made again. The client owns one
+ * carrier at a time, in the states FIRST, UP and RETRYING.
+ */
+#include "rpc/client_private.h"
+#include "rpc/counters.h"
+#include "rpc/tcp.h"
+#include "transport/rdma.h"
+
+#define DELAY_MIN (50 * RR_MILLISECOND)
+#define DELAY_MAX (2 * RR_SECOND)
+
+/* So many connections lost one after another, none of which answered anything, are a call's own fault. */
+enum { LOSSES_MAX = 5 };
+
+/* ---- The carrier ---- */
+
+static void
+connected(void *ctx)
+{
+	rr_client_event(ctx, RR_CLIENT_CONNECTED);
+}
+
+static void
+closed(void *ctx, int error, const char *text)
+{
+	struct rr_client *client = ctx;
+
+	client->error = error < 0 ? error : -RPCRDMA_ERR_DISCONNECTED;
+	rr_fail(&client->text, 0, "%s", text);
+	rr_client_event(client, RR_CLIENT_CLOSED);
+}
+
+static const struct rr_carrier_events events = { .connected = connected, .closed = closed };
+
+int
+rr_client_connect(struct rr_client *client)
+{
+	const struct rr_client_config *config = &client->config;
+	const struct sockaddr *address = (const struct sockaddr *)&config->address;
+	struct rr_text text;
+	int error;
+
+	client->answered = false;
+	if (config->transport == RR_CLIENT_TCP)
+		error = rr_tcp_connect(client->engine, address, config->address_size, &events, client,
+			&client->carrier, &text);
+	else
+		error = rr_rdma_connect(client->engine, address, config->address_size, &events, client,
+			&client->carrier, &text);
+	if (error < 0) {
+		client->carrier = NULL;
+		client->error = rr_fail(&client->text, error, "%s", text.text);
+	}
+	return error;
+}
+
+void
+rr_client_disconnect(struct rr_client *client)
+{
+	if (!client->carrier)
+		return;
+	rr_carrier_negotiated(client->carrier, &client->negotiated);
+	rr_counters_add(&client->past, &client->carrier->counters);
+	rr_carrier_close(client->carrier);
+	client->carrier = NULL;
+}
+
+/* ---- What happens in which state ---- */
+
+static void
+set_state(struct rr_client *client, enum rr_client_state state)
+{
+	static const char *const names[RR_CLIENT_STATES] = { "first attempt", "up", "idle", "backoff",
+		"retrying", "failed" };
+
+	rr_log(client->engine->env, RR_LOG_DEBUG, "client of %s: %s, now %s", client->peer,
+		names[client->state], names[state]);
+	client->state = state;
+}
+
+static void
+send_waiting(struct rr_client *client)
+{
+	while (!rr_list_empty(&client->waiting))
+		rr_call_send(rr_container(client->waiting.next, struct rr_call, link));
+}
+
+static void
+fail(struct rr_client *client)
+{
+	rr_client_disconnect(client);
+	rr_loop_disarm(client->engine->loop, &client->backoff);
+	rr_loop_disarm(client->engine->loop, &client->deadline);
+	set_state(client, RR_CLIENT_FAILED);
+	rr_list_for_each (link, &client->waiting)
+		rr_call_end(rr_container(link, struct rr_call, link), client->error);
+}
+
+static void
+up(struct rr_client *client)
+{
+	if (client->state == RR_CLIENT_RETRYING)
+		client->reconnects++;
+	rr_loop_disarm(client->engine->loop, &client->deadline);
+	set_state(client, RR_CLIENT_UP);
+	send_waiting(client);
+}
+
+/* Half of the delay is random, so that many clients of one server do not return at one moment. */
+static void
+back_off(struct rr_client *client)
+{
+	uint64_t half = client->delay / 2;
+
+	rr_client_disconnect(client);
+	set_state(client, RR_CLIENT_BACKOFF);
+	rr_loop_arm(client->engine->loop, &client->backoff, half + rr_random_u64(client->engine->env) % half);
+	client->delay = client->delay * 2 < DELAY_MAX ? client->delay * 2 : DELAY_MAX;
+}
+
+static void
+attempt(struct rr_client *client)
+{
+	set_state(client, RR_CLIENT_RETRYING);
+	if (rr_client_connect(client) < 0)
+		rr_client_event(client, RR_CLIENT_CLOSED);
+}
+
+/* A call that kills each connection that carries it must not do so for ever. */
+static void
+count_losses(struct rr_client *client)
+{
+	if (client->answered) {
+		client->delay = DELAY_MIN;
+		return;
+	}
+	rr_list_for_each (link, &client->waiting) {
+		struct rr_call *call = rr_container(link, struct rr_call, link);
+
+		if (++call->losses < LOSSES_MAX)
+			continue;
+		rr_fail(&client->text, 0, "%s: the connection was lost %u times under %s, without any answer",
+			client->peer, call->losses, rr_call_name(call));
+		rr_call_end(call, -RPCRDMA_ERR_DISCONNECTED);
+	}
+}
+
+static void
+lost(struct rr_client *client)
+{
+	rr_log(client->engine->env, RR_LOG_INFO, "%s", client->text.text);
+	count_losses(client);
+	if (client->config.retry == 0) {
+		fail(client);
+	} else if (rr_list_empty(&client->waiting)) {
+		rr_client_disconnect(client);
+		set_state(client, RR_CLIENT_IDLE);
+	} else {
+		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
+		back_off(client);
+	}
+}
+
+static void
+wanted_again(struct rr_client *client)
+{
+	rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
+	attempt(client);
+}
+
+static void
+hold(struct rr_client *client)
+{
+	(void)client;
+}
+
+static void
+never(struct rr_client *client)
+{
+	rr_log(client->engine->env, RR_LOG_ERROR, "client of %s: an event that cannot be", client->peer);
+}
+
+typedef void action(struct rr_client *client);
+
+void
+rr_client_event(struct rr_client *client, enum rr_client_event event)
+{
+	/* clang-format off */
+	static action *const table[RR_CLIENT_STATES][RR_CLIENT_EVENTS] = {
+		/*                      CONNECTED CLOSED    CALL          AGAIN    GIVE_UP */
+		[RR_CLIENT_FIRST] =    { up,      fail,     hold,         never,   never },
+		[RR_CLIENT_UP] =       { never,   lost,     send_waiting, never,   never },
+		[RR_CLIENT_IDLE] =     { never,   never,    wanted_again, never,   never },
+		[RR_CLIENT_BACKOFF] =  { never,   never,    hold,         attempt, fail },
+		[RR_CLIENT_RETRYING] = { up,      back_off, hold,         never,   fail },
+		[RR_CLIENT_FAILED] =   { never,   never,    fail,         never,   never },
+	};
+	/* clang-format on */
+
+	table[client->state][event](client);
+}
+
+static void
+backoff_over(struct rr_timer *timer)
+{
+	rr_client_event(rr_container(timer, struct rr_client, backoff), RR_CLIENT_AGAIN);
+}
+
+static void
+deadline_reached(struct rr_timer *timer)
+{
+	rr_client_event(rr_container(timer, struct rr_client, deadline), RR_CLIENT_GIVE_UP);
+}
+
+void
+rr_client_connect_init(struct rr_client *client)
+{
+	client->delay = DELAY_MIN;
+	rr_timer_init(&client->backoff, backoff_over);
+	rr_timer_init(&client->deadline, deadline_reached);
+}

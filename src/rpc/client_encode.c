@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The two messages of a call. The call's message is written into a buffer
+ * that the call owns until its end; marked arguments stay where they are.
+ */
+#include <string.h>
+
+#include "base/checked.h"
+#include "rpc/client_private.h"
+
+enum {
+	BUFFER_USUAL = 4096, /* most calls fit */
+	BUFFER_KEPT = 65536, /* larger buffers are freed at once */
+	BUFFER_GROWTH = 8
+};
+
+struct buffer {
+	struct rr_list link; /* in client->buffers */
+	uint32_t size;
+	uint8_t data[];
+};
+
+static struct buffer *
+new_buffer(struct rr_client *client, uint32_t size)
+{
+	struct rr_list *link = size <= BUFFER_USUAL ? rr_list_pop(&client->buffers) : NULL;
+	struct buffer *buffer;
+
+	if (link)
+		return rr_container(link, struct buffer, link);
+	size = size < BUFFER_USUAL ? BUFFER_USUAL : size;
+	buffer = rr_alloc(client->engine->env, sizeof(*buffer) + size);
+	if (!buffer)
+		return NULL;
+	rr_list_init(&buffer->link);
+	buffer->size = size;
+	return buffer;
+}
+
+void
+rr_call_free_buffer(struct rr_call *call)
+{
+	struct buffer *buffer = call->buffer;
+
+	call->buffer = NULL;
+	if (!buffer)
+		return;
+	if (buffer->size <= BUFFER_KEPT)
+		rr_list_append(&call->client->buffers, &buffer->link);
+	else
+		rr_free(call->client->engine->env, buffer);
+}
+
+void
+rr_client_free_buffers(struct rr_client *client)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&client->buffers)))
+		rr_free(client->engine->env, rr_container(link, struct buffer, link));
+}
+
+/* Writes the call into its buffer; false where that is too small, or where the arguments break their schema.
+ */
+static bool
+write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
+{
+	struct buffer *buffer = call->buffer;
+	struct rpcrdma_xdr_writer writer;
+	const struct rr_call_header header = {
+		.xid = call->transaction.xid,
+		.rpcvers = RR_RPC_VERSION,
+		.prog = call->program->prog,
+		.vers = call->program->vers,
+		.proc = call->proc,
+		.cred = call->client->cred,
+	};
+
+	rpcrdma_xdr_writer_init(&writer, buffer->data, buffer->size, call->items, RR_MESSAGE_ITEMS);
+	rr_rpc_put_call(&writer, &header);
+	if (procedure->put_args)
+		procedure->put_args(&writer, call->args);
+	if (writer.failed)
+		return false;
+	call->transaction.call = rpcrdma_xdr_written(&writer);
+	return true;
+}
+
+static int
+fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
+{
+	struct rr_client *client = call->client;
+	uint64_t max = client->engine->config.message_max, size = BUFFER_USUAL;
+
+	if (procedure->args_max < max)
+		max = procedure->args_max;
+	max += RR_RPC_CALL_HEADER_MAX;
+	for (;; size = rr_min(size * BUFFER_GROWTH, max)) {
+		call->buffer = new_buffer(client, (uint32_t)size);
+		if (!call->buffer)
+			return rr_fail(&client->text, -RPCRDMA_ERR_NOMEM, "no memory for a call");
+		if (write_call(call, procedure))
+			return 0;
+		rr_call_free_buffer(call);
+		if (size >= max)
+			return rr_fail(&client->text, -RPCRDMA_ERR_INVAL,
+				"%s: the arguments do not fit their schema, or need more than %u octets",
+				rr_call_name(call), (unsigned)max);
+	}
+}
+
+int
+rr_call_encode(struct rr_call *call)
+{
+	struct rr_client *client = call->client;
+	const struct rpcrdma_program *program = call->program;
+	const struct rpcrdma_procedure *procedure;
+	struct rr_transaction *transaction = &call->transaction;
+	uint32_t reply_max;
+
+	if (call->proc >= program->procedure_count || !program->procedures[call->proc].name)
+		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL, "%s has no procedure %u", program->name,
+			call->proc);
+	procedure = &program->procedures[call->proc];
+	reply_max = call->reply_max ? call->reply_max : procedure->result_max;
+	if (call->sink_count > RR_TRANSACTION_SINKS || reply_max == RPCRDMA_XDR_UNBOUNDED)
+		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL, "%s: the size of the reply has no bound",
+			procedure->name);
+	/* The server chooses the verifier: RFC 5531, 8.2, lets it have up to 400 octets. */
+	if (!rr_add_u32(reply_max, RR_RPC_REPLY_HEADER_MAX, &transaction->reply_max))
+		return rr_fail(&client->text, -RPCRDMA_ERR_LIMIT, "%s: the reply would be too large",
+			procedure->name);
+	transaction->xid = client->xid++;
+	transaction->sink_count = call->sink_count;
+	memcpy(transaction->sinks, call->sinks, sizeof(transaction->sinks));
+	return fill_buffer(call, procedure);
+}
+
+/* ---- The reply ---- */
+
+static int
+denied(struct rr_call *call, const struct rr_reply_header *reply)
+{
+	static const char *const reasons[] = {
+		[RR_AUTH_OK] = "gives no reason",
+		[RR_AUTH_BADCRED] =
+			"cannot read the credential; it may not take AUTH_SYS, or not so many groups",
+		[RR_AUTH_REJECTEDCRED] =
+			"does not take this flavor of credential; allow AUTH_SYS (sec=sys) there",
+		[RR_AUTH_BADVERF] = "cannot read the verifier",
+		[RR_AUTH_REJECTEDVERF] = "takes the verifier as expired or replayed",
+		[RR_AUTH_TOOWEAK] =
+			"wants a stronger credential; allow AUTH_SYS (sec=sys), this address, and ports "
+			"above 1023 (insecure) there",
+	};
+	struct rr_text *text = &call->client->text;
+	const char *peer = call->client->peer;
+
+	if (reply->reject_stat == RR_RPC_MISMATCH)
+		return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s speaks RPC versions %u to %u, not 2", peer,
+			reply->low, reply->high);
+	if (reply->auth_stat < sizeof(reasons) / sizeof(reasons[0]))
+		return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s: %s denied: the server %s", peer,
+			rr_call_name(call), reasons[reply->auth_stat]);
+	return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s: %s denied: authentication status %u", peer,
+		rr_call_name(call), reply->auth_stat);
+}
+
+static int
+not_executed(struct rr_call *call, const struct rr_reply_header *reply)
+{
+	struct rr_text *text = &call->client->text;
+	const char *peer = call->client->peer;
+	const struct rpcrdma_program *program = call->program;
+
+	switch (reply->accept_stat) {
+	case RR_PROG_UNAVAIL:
+		return rr_fail(text, -RPCRDMA_ERR_PROG_UNAVAIL,
+			"%s does not serve program %u (%s); is the port right?", peer, program->prog,
+			program->name);
+	case RR_PROG_MISMATCH:
+		return rr_fail(text, -RPCRDMA_ERR_PROG_MISMATCH,
+			"%s serves versions %u to %u of program %u, not %u (%s)", peer, reply->low,
+			reply->high, program->prog, program->vers, program->name);
+	case RR_PROC_UNAVAIL:
+		return rr_fail(
+			text, -RPCRDMA_ERR_PROC_UNAVAIL, "%s does not have %s", peer, rr_call_name(call));
+	case RR_GARBAGE_ARGS:
+		return rr_fail(text, -RPCRDMA_ERR_GARBAGE_ARGS, "%s could not decode the arguments of %s",
+			peer, rr_call_name(call));
+	default:
+		return rr_fail(text, -RPCRDMA_ERR_RPC_SYSTEM,
+			"%s: system error during %s; its log may say more", peer, rr_call_name(call));
+	}
+}
+
+/* The reply's stream, where it stays as long as the caller wants it. */
+static int
+keep_reply(struct rr_call *call, struct rpcrdma_message *message)
+{
+	*message = call->transaction.reply;
+	if (!call->keep)
+		return 0;
+	if (message->length > call->keep_size)
+		return rr_fail(&call->client->text, -RPCRDMA_ERR_LIMIT,
+			"%s: the reply to %s has %u octets, room is for %u", call->client->peer,
+			rr_call_name(call), message->length, call->keep_size);
+	memcpy(call->keep, message->stream, message->length);
+	message->stream = call->keep;
+	return 0;
+}
+
+int
+rr_call_decode(struct rr_call *call)
+{
+	const struct rpcrdma_procedure *procedure = &call->program->procedures[call->proc];
+	struct rpcrdma_message message;
+	struct rpcrdma_xdr_reader reader;
+	struct rr_reply_header header;
+	int error = keep_reply(call, &message);
+
+	if (error < 0)
+		return error;
+	rpcrdma_xdr_reader_init(&reader, &message, &call->arena);
+	if (!rr_rpc_get_reply(&reader, &header))
+		return rr_fail(&call->client->text, -RPCRDMA_ERR_XDR,
+			"%s: the reply to %s has no valid RPC header", call->client->peer,
+			rr_call_name(call));
+	if (header.reply_stat == RR_MSG_DENIED)
+		return denied(call, &header);
+	if (header.accept_stat != RR_SUCCESS)
+		return not_executed(call, &header);
+	if (procedure->get_result)
+		procedure->get_result(&reader, call->result);
+	if (!rpcrdma_xdr_done(&reader))
+		return rr_fail(&call->client->text, -RPCRDMA_ERR_XDR, "%s: the result of %s does not decode",
+			call->client->peer, rr_call_name(call));
+	return 0;
+}

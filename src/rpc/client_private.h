@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_RPC_CLIENT_PRIVATE_H
+#define RR_RPC_CLIENT_PRIVATE_H
+
+#include "rpc/client.h"
+
+/*
+ * An RPC client, as its files see it: client.c its life and what people ask
+ * it, client_call.c one call from its arguments to its result,
+ * client_connect.c the connection that is made, lost and made again.
+ *
+ * A call is, from rr_client_call() to its done(), in exactly one list:
+ * waiting for a connection, outstanding at the carrier, or ending with
+ * call->error from the task.
+ */
+enum rr_client_state {
+	RR_CLIENT_FIRST, /* the first attempt is under way */
+	RR_CLIENT_UP,
+	RR_CLIENT_IDLE,     /* lost while there was nothing to do: the next call makes it again */
+	RR_CLIENT_BACKOFF,  /* until the next attempt */
+	RR_CLIENT_RETRYING, /* a further attempt is under way */
+	RR_CLIENT_FAILED,   /* for good */
+	RR_CLIENT_STATES
+};
+
+enum rr_client_event {
+	RR_CLIENT_CONNECTED,
+	RR_CLIENT_CLOSED,  /* the carrier ended, or could not be made */
+	RR_CLIENT_CALL,    /* there is a call in waiting */
+	RR_CLIENT_AGAIN,   /* the backoff is over */
+	RR_CLIENT_GIVE_UP, /* config.retry has passed */
+	RR_CLIENT_EVENTS
+};
+
+struct rr_client {
+	struct rr_engine *engine;
+	struct rr_client_config config;
+	char *machine;
+	char peer[RR_ADDRESS_TEXT];
+	struct rr_opaque_auth cred;
+	uint8_t cred_body[RR_AUTH_BODY_MAX];
+
+	enum rr_client_state state;
+	struct rr_carrier *carrier; /* in FIRST, UP, RETRYING */
+	int error;                  /* of the last connection */
+	struct rr_text text;
+	struct rr_timer backoff, deadline;
+	uint64_t delay; /* of the next backoff */
+	bool answered;  /* anything was, on this connection */
+	uint32_t reconnects;
+	struct rr_negotiated negotiated; /* of the last connection, while there is none */
+	struct rr_counters past;         /* of connections gone */
+
+	uint32_t xid;
+	struct rr_list waiting, outstanding, ending;
+	struct rr_task task;
+	bool *freed;            /* where the task wants to hear of it */
+	struct rr_list buffers; /* free ones */
+};
+
+/* client_connect.c */
+void rr_client_event(struct rr_client *client, enum rr_client_event event);
+/* Begins an attempt. */
+int rr_client_connect(struct rr_client *client);
+void rr_client_disconnect(struct rr_client *client);
+void rr_client_connect_init(struct rr_client *client);
+
+/* client_call.c */
+/* Hands a waiting call to the carrier. */
+void rr_call_send(struct rr_call *call);
+/* Lets a call end with error from the task. */
+void rr_call_end(struct rr_call *call, int error);
+void rr_client_run_ending(struct rr_task *task);
+/* Takes the call out of everything. Its memory is the caller's again. */
+void rr_call_withdraw(struct rr_call *call);
+const char *rr_call_name(const struct rr_call *call);
+
+/* client_encode.c */
+int rr_call_encode(struct rr_call *call);
+int rr_call_decode(struct rr_call *call);
+void rr_call_free_buffer(struct rr_call *call);
+void rr_client_free_buffers(struct rr_client *client);
+
+#endif
