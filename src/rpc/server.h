@@ -17,26 +17,25 @@ struct rr_request {
 	struct rr_server *server;
 	const struct rpcrdma_procedure *procedure;
 	uint32_t prog, vers, proc;
-	const char *peer;            /* address, for messages */
-	bool has_sys;                /* the credential was AUTH_SYS, in sys; else AUTH_NONE */
+	const char *peer; /* address, for messages */
+	bool has_sys;     /* the credential was AUTH_SYS, in sys; else AUTH_NONE */
 	struct rr_auth_sys sys;
 	uint32_t item_room, stream_room; /* what the reply can convey: see struct rr_exchange */
-	struct rpcrdma_arena arena;  /* for what the result points to; lives until the reply was sent */
+	struct rpcrdma_arena arena;      /* for what the result points to; lives until the reply was sent */
 	/* Pool memory for a marked result: set by the handler, given back when the reply was sent. */
 	void *payload;
 
 	/* The server's. */
 	struct rr_exchange *exchange;
-	struct rr_list link;
-	struct rr_pool_waiter waiter;
-	void *args, *result;
-	void *block;
+	const void *args;
+	void *result;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 };
 
 enum rr_handled {
 	RR_HANDLED,      /* result is set: SUCCESS */
-	RR_HANDLE_LATER, /* no pool memory now: the handler is called again, with the same arguments, when there is */
+	RR_HANDLE_LATER, /* no pool memory now: the handler is called again, with the same arguments, when
+			    there is */
 	RR_HANDLE_DROP,  /* no answer at all */
 	RR_HANDLE_SYSTEM_ERR, /* RFC 5531 accept_stat values */
 	RR_HANDLE_GARBAGE_ARGS,
@@ -45,9 +44,11 @@ enum rr_handled {
 };
 
 /* args and result are of the procedure's C types; result is zeroed. */
-typedef enum rr_handled rr_procedure_handler(void *ctx, struct rr_request *request, const void *args, void *result);
+typedef enum rr_handled rr_procedure_handler(
+	void *ctx, struct rr_request *request, const void *args, void *result);
 
-/* A program and what handles it. handlers is indexed by procedure number, program->procedure_count of them. */
+/* A program and what handles it. handlers is indexed by procedure number, program->procedure_count of them.
+ */
 struct rr_service {
 	const struct rpcrdma_program *program;
 	rr_procedure_handler *const *handlers;
@@ -62,15 +63,17 @@ struct rr_server_config {
 extern const struct rr_server_config rr_server_config_default; /* 64 KiB each, and 128 KiB */
 
 /* The services are copied, what they point to is not. Errors: NOMEM. */
-int rr_server_new(struct rr_engine *engine, const struct rr_server_config *config, const struct rr_service *services,
-	uint32_t service_count, struct rr_server **server);
+int rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
+	const struct rr_service *services, uint32_t service_count, struct rr_server **server);
 
 /* Closes everything at once and frees. server may be NULL. */
 void rr_server_free(struct rr_server *server);
 
 /* Serves at address; as often as wanted. A port 0 in address is replaced by the port that was chosen. */
-int rr_server_listen_rdma(struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text);
-int rr_server_listen_tcp(struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text);
+int rr_server_listen_rdma(
+	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text);
+int rr_server_listen_tcp(
+	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text);
 
 /* No new connections, no new calls; what was received is answered, then connections close. */
 void rr_server_shutdown(struct rr_server *server);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of an RPC server. Replies may still be under way when it is freed:
+ * their blocks, and with them the server itself, go when the last was sent.
+ */
+#include "rpc/server.h"
+
+#include <string.h>
+
+#include "rpc/server_private.h"
+
+const struct rr_server_config rr_server_config_default = {
+	.arena_size = 64 * 1024,
+	.reply_max = 128 * 1024,
+};
+
+int
+rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
+	const struct rr_service *services, uint32_t service_count, struct rr_server **result)
+{
+	struct rr_server *server = rr_alloc(engine->env, sizeof(*server));
+
+	if (!server)
+		return -RPCRDMA_ERR_NOMEM;
+	server->services = rr_alloc_array(engine->env, service_count, sizeof(*services));
+	if (!server->services) {
+		rr_free(engine->env, server);
+		return -RPCRDMA_ERR_NOMEM;
+	}
+	server->engine = engine;
+	server->config = *config;
+	server->service_count = service_count;
+	memcpy(server->services, services, service_count * sizeof(*services));
+	rr_list_init(&server->listeners);
+	rr_list_init(&server->connections);
+	rr_server_queue_init(server);
+	*result = server;
+	return 0;
+}
+
+void
+rr_server_delete(struct rr_server *server)
+{
+	const struct rr_env *env = server->engine->env;
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&server->free_blocks)))
+		rr_free(env, rr_container(link, struct rr_block, link));
+	rr_free(env, server->services);
+	rr_free(env, server);
+}
+
+void
+rr_server_free(struct rr_server *server)
+{
+	if (!server)
+		return;
+	rr_server_queue_end(server);
+	rr_server_close_all(server);
+	server->freed = true;
+	if (server->block_count == 0)
+		rr_server_delete(server);
+}
+
+bool
+rr_server_idle(const struct rr_server *server)
+{
+	return server->shut && server->connection_count == 0 && server->block_count == 0;
+}
+
+uint32_t
+rr_server_connections(const struct rr_server *server)
+{
+	return server->connection_count;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a call's header to its procedure, in the order of RFC 5531, section 9: what cannot be served is
+ * answered. */
+#include <string.h>
+
+#include "rpc/server_private.h"
+
+/*
+ * The credential into the request. Appendix A wants the verifier that goes with AUTH_SYS to be AUTH_NONE
+ * "with the length of zero"; section 10.1 says the same of AUTH_NONE.
+ */
+static enum rr_auth_stat
+authenticate(struct rr_request *request, const struct rr_call_header *call)
+{
+	request->has_sys = false;
+	if (call->cred.flavor == RR_AUTH_SYS) {
+		if (!rr_auth_sys_get(call->cred.body, &request->sys))
+			return RR_AUTH_BADCRED;
+		request->has_sys = true;
+	} else if (call->cred.flavor != RR_AUTH_NONE) {
+		/* RFC 2203, 5.2.3.2, of a flavor that a server does not recognize: "common implementation
+		 * practice appears to be to return a rejection status of AUTH_ERROR with an auth_stat of
+		 * AUTH_REJECTEDCRED" */
+		return RR_AUTH_REJECTEDCRED;
+	} else if (call->cred.body.length > 0) {
+		return RR_AUTH_BADCRED;
+	}
+	if (call->verf.flavor != RR_AUTH_NONE || call->verf.body.length > 0)
+		return RR_AUTH_BADVERF;
+	return RR_AUTH_OK;
+}
+
+/* The service of the call's program and version. NULL where there is none: low and high tell which versions
+ * there are, low above high: not even the program. */
+static const struct rr_service *
+find_service(const struct rr_server *server, const struct rr_call_header *call, uint32_t *low, uint32_t *high)
+{
+	*low = UINT32_MAX;
+	*high = 0;
+	for (uint32_t i = 0; i < server->service_count; i++) {
+		const struct rpcrdma_program *program = server->services[i].program;
+
+		if (program->prog != call->prog)
+			continue;
+		if (program->vers == call->vers)
+			return &server->services[i];
+		if (program->vers < *low)
+			*low = program->vers;
+		if (program->vers > *high)
+			*high = program->vers;
+	}
+	return NULL;
+}
+
+/* The handler said something else than RR_HANDLED. False: later. */
+static bool
+not_handled(struct rr_block *block, enum rr_handled handled)
+{
+	struct rr_pool *pool = block->request.server->engine->pool;
+
+	switch (handled) {
+	case RR_HANDLED: rr_block_succeed(block); break;
+	case RR_HANDLE_DROP: rr_block_drop(block); break;
+	case RR_HANDLE_GARBAGE_ARGS: rr_block_accept(block, RR_GARBAGE_ARGS); break;
+	case RR_HANDLE_PROC_UNAVAIL: rr_block_accept(block, RR_PROC_UNAVAIL); break;
+	case RR_HANDLE_TOO_WEAK: rr_block_deny_auth(block, RR_AUTH_TOOWEAK); break;
+	case RR_HANDLE_LATER:
+		rr_pool_put(pool, block->request.payload);
+		rr_pool_put(pool, block->large);
+		block->request.payload = block->large = NULL;
+		if (rr_pool_used(pool) > 0)
+			return false;
+		rr_block_accept(block, RR_SYSTEM_ERR); /* nothing is out, so waiting would not help */
+		break;
+	case RR_HANDLE_SYSTEM_ERR: rr_block_accept(block, RR_SYSTEM_ERR); break;
+	}
+	return true;
+}
+
+/* Decodes the arguments, calls the handler, answers. */
+static bool
+run_procedure(struct rr_block *block, const struct rr_service *service, struct rpcrdma_xdr_reader *reader)
+{
+	struct rr_request *request = &block->request;
+	const struct rpcrdma_procedure *procedure = request->procedure;
+
+	memset(block->memory, 0, procedure->args_size);
+	memset(request->result, 0, procedure->result_size);
+	if (procedure->get_args)
+		procedure->get_args(reader, block->memory);
+	if (!rpcrdma_xdr_done(reader)) {
+		rr_block_accept(block, RR_GARBAGE_ARGS);
+		return true;
+	}
+	if (!rr_block_reserve(block, procedure))
+		return not_handled(block, RR_HANDLE_LATER);
+	return not_handled(block,
+		service->handlers[request->proc](service->ctx, request, request->args, request->result));
+}
+
+/* Procedure 0 does nothing and has neither arguments nor results, in every program. */
+static void
+run_null(struct rr_block *block, const struct rpcrdma_xdr_reader *reader)
+{
+	block->request.procedure = NULL;
+	if (rpcrdma_xdr_done(reader))
+		rr_block_succeed(block);
+	else
+		rr_block_accept(block, RR_GARBAGE_ARGS);
+}
+
+static bool
+dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
+{
+	struct rr_request *request = &block->request;
+	const struct rr_service *service;
+	const struct rpcrdma_program *program;
+	uint32_t low, high;
+
+	service = find_service(request->server, call, &low, &high);
+	if (!service) {
+		if (low > high)
+			rr_block_accept(block, RR_PROG_UNAVAIL);
+		else
+			rr_block_mismatch(block, low, high);
+		return true;
+	}
+	program = service->program;
+	if (call->proc < program->procedure_count && service->handlers[call->proc] &&
+		program->procedures[call->proc].name) {
+		request->procedure = &program->procedures[call->proc];
+		return run_procedure(block, service, reader);
+	}
+	if (call->proc == 0)
+		run_null(block, reader);
+	else
+		rr_block_accept(block, RR_PROC_UNAVAIL);
+	return true;
+}
+
+static void
+prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_call_header *call)
+{
+	struct rr_request *request = &block->request;
+	uint32_t arena = request->server->config.arena_size;
+
+	request->prog = call->prog;
+	request->vers = call->vers;
+	request->proc = call->proc;
+	request->peer = exchange->carrier->peer;
+	request->item_room = exchange->item_room;
+	request->stream_room = exchange->stream_room;
+	request->arena = rpcrdma_arena(block->result_arena, arena);
+}
+
+bool
+rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
+{
+	struct rpcrdma_arena arena =
+		rpcrdma_arena(block->args_arena, block->request.server->config.arena_size);
+	struct rpcrdma_xdr_reader reader;
+	struct rr_call_header call;
+	enum rr_auth_stat stat;
+
+	block->request.exchange = exchange;
+	rpcrdma_xdr_reader_init(&reader, &exchange->call, &arena);
+	if (!rr_rpc_get_call(&reader, &call)) {
+		/* RFC 5531, 9: "In version 2 of the RPC protocol specification, rpcvers MUST be equal to 2."
+		 */
+		if (!reader.failed && call.rpcvers != RR_RPC_VERSION)
+			rr_block_deny_version(block);
+		else
+			rr_block_drop(block);
+		return true;
+	}
+	prepare(block, exchange, &call);
+	stat = authenticate(&block->request, &call);
+	if (stat == RR_AUTH_OK)
+		return dispatch(block, &call, &reader);
+	rr_block_deny_auth(block, stat);
+	return true;
+}

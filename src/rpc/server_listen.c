@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a server listens, and the connections that came. It owns both until they are closed. */
+#include <netinet/in.h>
+
+#include "rpc/counters.h"
+#include "rpc/server_private.h"
+#include "rpc/tcp.h"
+#include "transport/rdma.h"
+
+/* One of the two acceptors. */
+struct listener {
+	struct rr_list link;
+	struct rr_acceptor *rdma;
+	struct rr_tcp_acceptor *tcp;
+};
+
+struct connection {
+	struct rr_list link;
+	struct rr_server *server;
+	struct rr_carrier *carrier;
+};
+
+static void
+end_connection(struct connection *connection)
+{
+	struct rr_server *server = connection->server;
+
+	rr_counters_add(&server->past, &connection->carrier->counters);
+	rr_carrier_close(connection->carrier);
+	rr_list_remove(&connection->link);
+	server->connection_count--;
+	rr_free(server->engine->env, connection);
+}
+
+static void
+closed(void *ctx, int error, const char *text)
+{
+	struct connection *connection = ctx;
+
+	(void)error;
+	rr_log(connection->server->engine->env, RR_LOG_INFO, "%s", text);
+	end_connection(connection);
+}
+
+static void
+called(void *ctx, struct rr_exchange *exchange)
+{
+	struct connection *connection = ctx;
+
+	rr_server_take(connection->server, exchange);
+}
+
+static const struct rr_carrier_events events = { .closed = closed, .call = called };
+
+static void
+arrived(void *ctx, struct rr_carrier *carrier)
+{
+	struct rr_server *server = ctx;
+	struct connection *connection = NULL;
+
+	if (server->connection_count < server->engine->config.connection_max)
+		connection = rr_alloc(server->engine->env, sizeof(*connection));
+	if (!connection) {
+		rr_log(server->engine->env, RR_LOG_WARNING, "%s: declined, there are %u connections",
+			carrier->peer, server->connection_count);
+		rr_carrier_close(carrier);
+		return;
+	}
+	connection->server = server;
+	connection->carrier = carrier;
+	rr_list_append(&server->connections, &connection->link);
+	server->connection_count++;
+	rr_carrier_listen(carrier, &events, connection);
+}
+
+static void
+end_listener(struct rr_server *server, struct listener *listener)
+{
+	if (listener->rdma)
+		rr_rdma_unlisten(listener->rdma);
+	if (listener->tcp)
+		rr_tcp_unlisten(listener->tcp);
+	rr_list_remove(&listener->link);
+	rr_free(server->engine->env, listener);
+}
+
+static void
+unlisten(struct rr_server *server)
+{
+	while (!rr_list_empty(&server->listeners))
+		end_listener(server, rr_container(server->listeners.next, struct listener, link));
+}
+
+static void
+set_port(struct sockaddr *address, const struct sockaddr_storage *chosen)
+{
+	if (address->sa_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port =
+			((const struct sockaddr_in6 *)chosen)->sin6_port;
+	else
+		((struct sockaddr_in *)address)->sin_port = ((const struct sockaddr_in *)chosen)->sin_port;
+}
+
+static struct listener *
+new_listener(struct rr_server *server, struct rr_text *text)
+{
+	struct listener *listener = rr_alloc(server->engine->env, sizeof(*listener));
+
+	if (!listener) {
+		rr_fail(text, 0, "no memory for a listener");
+		return NULL;
+	}
+	rr_list_append(&server->listeners, &listener->link);
+	return listener;
+}
+
+static int
+finish(struct rr_server *server, struct listener *listener, int error, struct sockaddr *address,
+	const struct sockaddr_storage *chosen)
+{
+	if (error == 0) {
+		set_port(address, chosen);
+		return 0;
+	}
+	end_listener(server, listener);
+	return error;
+}
+
+int
+rr_server_listen_rdma(
+	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text)
+{
+	struct listener *listener = new_listener(server, text);
+	struct sockaddr_storage chosen;
+	int error;
+
+	if (!listener)
+		return -RPCRDMA_ERR_NOMEM;
+	error = rr_rdma_listen(server->engine, address, size, arrived, server, &listener->rdma, text);
+	if (error == 0)
+		error = rr_rdma_acceptor_address(listener->rdma, &chosen);
+	return finish(server, listener, error, address, &chosen);
+}
+
+int
+rr_server_listen_tcp(struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text)
+{
+	struct listener *listener = new_listener(server, text);
+	struct sockaddr_storage chosen;
+	int error;
+
+	if (!listener)
+		return -RPCRDMA_ERR_NOMEM;
+	error = rr_tcp_listen(server->engine, address, size, arrived, server, &listener->tcp, text);
+	if (error == 0)
+		error = rr_tcp_acceptor_address(listener->tcp, &chosen);
+	return finish(server, listener, error, address, &chosen);
+}
+
+void
+rr_server_shutdown(struct rr_server *server)
+{
+	server->shut = true;
+	unlisten(server);
+	rr_list_for_each (link, &server->connections)
+		rr_carrier_shutdown(rr_container(link, struct connection, link)->carrier);
+}
+
+void
+rr_server_close_all(struct rr_server *server)
+{
+	unlisten(server);
+	while (!rr_list_empty(&server->connections))
+		end_connection(rr_container(server->connections.next, struct connection, link));
+}
+
+void
+rr_server_counters(const struct rr_server *server, struct rr_counters *counters)
+{
+	*counters = server->past;
+	for (struct rr_list *link = server->connections.next; link != &server->connections; link = link->next)
+		rr_counters_add(counters, &rr_container(link, struct connection, link)->carrier->counters);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_RPC_SERVER_PRIVATE_H
+#define RR_RPC_SERVER_PRIVATE_H
+
+#include "rpc/server.h"
+
+/*
+ * An RPC server, as its files see it: server.c its life, server_listen.c
+ * listeners and connections, server_queue.c which call is served when,
+ * server_call.c from the call's header to the procedure, server_reply.c from
+ * the result to the reply.
+ *
+ * A call is served in a block, one allocation with all that it needs but pool
+ * memory. A call that waits, for a block or for pool memory, holds neither:
+ * it is decoded again when its time comes. So what waits never keeps from
+ * finishing what it waits for.
+ */
+
+enum {
+	RR_BLOCKS_MAX = 256,  /* calls whose reply has not been sent yet */
+	RR_REPLY_SMALL = 2048 /* replies up to this size lie in their block */
+};
+
+/* Exchanges that wait, linked by their ctx. */
+struct rr_exchange_queue {
+	struct rr_exchange *first, *last;
+};
+
+struct rr_block {
+	struct rr_request request;
+	struct rr_list link; /* in free_blocks */
+	struct rpcrdma_message reply;
+	void *large; /* pool memory for the reply's stream, if it may need more than small */
+	uint32_t reply_size;
+	uint8_t *args_arena, *result_arena, *small;
+	max_align_t memory[];
+};
+
+struct rr_server {
+	struct rr_engine *engine;
+	struct rr_server_config config;
+	struct rr_service *services;
+	uint32_t service_count;
+
+	struct rr_list listeners, connections;
+	uint32_t connection_count;
+	struct rr_counters past; /* of connections gone */
+	bool shut, freed;
+
+	size_t args_size, result_size; /* of the largest C types */
+	struct rr_list free_blocks;
+	uint32_t block_count;                     /* in use */
+	struct rr_exchange_queue backlog, parked; /* for a block; for pool memory */
+	struct rr_pool_waiter waiter;
+	bool woken; /* what is parked may be tried again */
+	struct rr_task task;
+};
+
+/* server.c: the last thing of a server that was freed with replies under way. */
+void rr_server_delete(struct rr_server *server);
+
+/* server_listen.c */
+void rr_server_close_all(struct rr_server *server);
+
+/* server_queue.c */
+void rr_server_queue_init(struct rr_server *server);
+void rr_server_queue_end(struct rr_server *server);
+/* A call arrived. */
+void rr_server_take(struct rr_server *server, struct rr_exchange *exchange);
+/* The block is free again: its reply was sent, or there is none. */
+void rr_block_release(struct rr_block *block);
+
+/* server_call.c: serves the exchange. False: it must be served again when there is pool memory. */
+bool rr_block_serve(struct rr_block *block, struct rr_exchange *exchange);
+
+/* server_reply.c */
+/* Memory for the reply to the procedure; false where there is none now. */
+bool rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure);
+void rr_block_succeed(struct rr_block *block);
+void rr_block_accept(struct rr_block *block, enum rr_accept_stat stat);
+void rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high);
+void rr_block_deny_version(struct rr_block *block);
+void rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat);
+void rr_block_drop(struct rr_block *block);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Replies. The reply's stream lies in the block, or in pool memory that was
+ * taken before the procedure ran, since what has been done cannot wait for
+ * memory. Marked results stay where the handler put them.
+ */
+#include <string.h>
+
+#include "base/checked.h"
+#include "rpc/server_private.h"
+
+enum { HEADER = 24 }; /* octets of an accepted reply before its results, with the verifier AUTH_NONE */
+
+bool
+rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure)
+{
+	const struct rr_request *request = &block->request;
+	const struct rr_server *server = request->server;
+	uint64_t size = rr_min(procedure->result_max, server->config.reply_max);
+
+	/* Where no chunk waits for them, marked results go into the stream. */
+	if (procedure->result_items > 0 && request->item_room == 0)
+		size = (uint64_t)server->engine->config.message_max + server->config.reply_max;
+	size = rr_min(size + HEADER, request->stream_room);
+	block->reply_size = RR_REPLY_SMALL;
+	if (size <= RR_REPLY_SMALL)
+		return true;
+	block->large = rr_pool_get(server->engine->pool, size);
+	block->reply_size = (uint32_t)size;
+	return block->large;
+}
+
+static void
+sent(void *arg)
+{
+	rr_block_release(arg);
+}
+
+static struct rpcrdma_xdr_writer
+begin(struct rr_block *block, struct rr_reply_header *header)
+{
+	struct rr_request *request = &block->request;
+	struct rpcrdma_xdr_writer writer;
+
+	rpcrdma_xdr_writer_init(&writer, block->large ? block->large : block->small,
+		block->large ? block->reply_size : RR_REPLY_SMALL, request->items,
+		request->item_room > 0 ? RR_MESSAGE_ITEMS : 0);
+	header->xid = request->exchange->xid;
+	rr_rpc_put_reply(&writer, header);
+	return writer;
+}
+
+static void
+end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer)
+{
+	block->reply = rpcrdma_xdr_written(writer);
+	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
+}
+
+static void
+reply(struct rr_block *block, struct rr_reply_header header)
+{
+	struct rpcrdma_xdr_writer writer = begin(block, &header);
+
+	end(block, &writer);
+}
+
+void
+rr_block_succeed(struct rr_block *block)
+{
+	struct rr_request *request = &block->request;
+	const struct rpcrdma_procedure *procedure = request->procedure;
+	struct rr_reply_header header = { .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SUCCESS };
+	struct rpcrdma_xdr_writer writer = begin(block, &header);
+
+	if (procedure && procedure->put_result)
+		procedure->put_result(&writer, request->result);
+	if (!writer.failed) {
+		end(block, &writer);
+		return;
+	}
+	rr_log(request->server->engine->env, RR_LOG_ERROR, "the result of %s for %s does not fit its reply",
+		procedure ? procedure->name : "NULL", request->peer);
+	rr_block_accept(block, RR_SYSTEM_ERR);
+}
+
+void
+rr_block_accept(struct rr_block *block, enum rr_accept_stat stat)
+{
+	reply(block, (struct rr_reply_header){ .reply_stat = RR_MSG_ACCEPTED, .accept_stat = stat });
+}
+
+void
+rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high)
+{
+	reply(block, (struct rr_reply_header){ .reply_stat = RR_MSG_ACCEPTED,
+			     .accept_stat = RR_PROG_MISMATCH,
+			     .low = low,
+			     .high = high });
+}
+
+void
+rr_block_deny_version(struct rr_block *block)
+{
+	reply(block, (struct rr_reply_header){ .reply_stat = RR_MSG_DENIED,
+			     .reject_stat = RR_RPC_MISMATCH,
+			     .low = RR_RPC_VERSION,
+			     .high = RR_RPC_VERSION });
+}
+
+void
+rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat)
+{
+	reply(block, (struct rr_reply_header){
+			     .reply_stat = RR_MSG_DENIED, .reject_stat = RR_AUTH_ERROR, .auth_stat = stat });
+}
+
+void
+rr_block_drop(struct rr_block *block)
+{
+	rr_exchange_drop(block->request.exchange);
+	rr_block_release(block);
+}
