@@ -10,7 +10,7 @@
 /*
  * A local address to listen at: "ADDR", "ADDR:PORT", "[ADDR]" or "[ADDR]:PORT", where ADDR is numeric or a
  * host name,
- * "*" every IPv4 address, "[*]" every IPv6 and IPv4 one. -RPCRDMA_ERR_INVAL or -RPCRDMA_ERR_ADDRESS with a
+ * "*" every IPv4 address, "[*]" every IPv6 one. -RPCRDMA_ERR_INVAL or -RPCRDMA_ERR_ADDRESS with a
  * text.
  */
 int rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_storage *address,
