@@ -83,7 +83,8 @@ nfsstat3 rr_tree_mount(struct rr_tree *tree, struct rpcrdma_bytes path, struct r
 nfsstat3 rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object);
 
 /* Finds name in directory, without following a symbolic link. "." and ".." are answered; ".." of an export's root is
- * the root. NFS3ERR_NOENT, NAMETOOLONG, NOTDIR, ACCES, INVAL (a '/' or a zero octet in the name, or no name). */
+ * the root. NFS3ERR_NOENT, NAMETOOLONG, NOTDIR, ACCES (also for no name, a '/' or a zero octet: RFC 1813, 3.2). To be
+ * called after a LINK, too, so that the tree knows the new name. */
 nfsstat3 rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object);
 
@@ -109,7 +110,12 @@ void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *from, struct 
 	const struct rr_object *to, struct rpcrdma_bytes to_name);
 void rr_tree_removed(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name);
 
-/* A name as a C string for the *at(2) calls; NFS3ERR_INVAL, NFS3ERR_NAMETOOLONG, NFS3ERR_ACCES ('.', '..', '/', zero). */
+/* Closes descriptors that nobody used for ten seconds: an open one keeps the blocks of a removed file. Also done by the
+ * other calls; where none come, somebody calls this now and then. */
+void rr_tree_tidy(struct rr_tree *tree);
+
+/* A name as a C string for the *at(2) calls; NFS3ERR_NAMETOOLONG, NFS3ERR_ACCES (no name, a '/' or a zero octet in it),
+ * NFS3ERR_INVAL ("." and ".."; procedures that create answer NFS3ERR_EXIST instead). */
 nfsstat3 rr_tree_name(struct rpcrdma_bytes name, char text[256]);
 
 /*

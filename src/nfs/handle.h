@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_HANDLE_H
+#define RR_NFS_HANDLE_H
+
+#include <rpcrdma/xdr.h>
+
+#include "nfs/tree.h"
+
+/*
+ * The octets of a file handle, most significant first:
+ *
+ *   version 1 | depth 1 | export 4 | device 4 | inode 8 | birth 8 | hints 0..30 | check 8
+ *
+ * There is one hint for each component of the object's path, up to 30: the
+ * length follows from the depth. The check is a keyed hash (SipHash-2-4) of
+ * all that precedes it.
+ */
+
+enum { RR_HANDLE_VERSION = 1, RR_HANDLE_CHECK = 8, RR_HANDLE_FIXED = 26 };
+enum { RR_HANDLE_HINTS = RR_HANDLE_MAX - RR_HANDLE_FIXED - RR_HANDLE_CHECK };
+enum { RR_HANDLE_DEPTH_MAX = 255 }; /* also stands for any greater depth */
+
+/* What tells an object from all others, now and later. */
+struct rr_handle_id {
+	uint32_t export; /* hash of the export's name: exports may change their order */
+	uint32_t device; /* 0: that of the export's root; else a hash of the device number */
+	uint64_t inode;
+	uint64_t birth; /* ns since 1970; 0 where the file system does not say */
+};
+
+/* Where it was when the handle was made. */
+struct rr_handle_place {
+	uint8_t depth; /* components below the export's root */
+	uint8_t hints[RR_HANDLE_HINTS];
+};
+
+/* Both from the tree's key. */
+struct rr_handle_keys {
+	uint8_t check[16], names[16];
+};
+
+void rr_handle_keys(const uint8_t key[RR_TREE_KEY], struct rr_handle_keys *keys);
+
+/* A keyed hash of a name. Its lowest octet is the name's hint. */
+uint64_t rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t length);
+
+static inline bool
+rr_handle_same(const struct rr_handle_id *a, const struct rr_handle_id *b)
+{
+	return a->inode == b->inode && a->birth == b->birth && a->export == b->export &&
+	       a->device == b->device;
+}
+
+/* How many hints a handle of this depth has. */
+static inline uint32_t
+rr_handle_hints(uint32_t depth)
+{
+	return depth < RR_HANDLE_HINTS ? depth : RR_HANDLE_HINTS;
+}
+
+void rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *id,
+	const struct rr_handle_place *place, struct rr_handle *handle);
+
+/* False where it was not made with these keys. */
+bool rr_handle_decode(const struct rr_handle_keys *keys, struct rpcrdma_bytes handle, struct rr_handle_id *id,
+	struct rr_handle_place *place);
+
+#endif
