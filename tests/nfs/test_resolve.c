@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MANY = 1000, BOUND = 64, DEEP = 40 };
+
+static void
+bad_handles_are_told_from_stale_ones(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle handle;
+
+	folder_file(folder, "pub/f", "x");
+	handle = handle_of(folder, "f");
+	for (uint32_t bit = 0; bit < handle.length * 8; bit++) {
+		handle.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_BADHANDLE);
+		handle.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	assert_leads_to(folder, &handle, "pub/f");
+	folder->config.key[0] ^= 1;
+	folder_start(folder);
+	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_BADHANDLE);
+}
+
+/* pub/d/d/.../f, and twenty files in each directory. */
+static void
+make_deep(const struct folder *folder, char path[PATH_MAX])
+{
+	size_t length = (size_t)snprintf(path, PATH_MAX, "pub");
+
+	for (int depth = 0; depth < DEEP; depth++) {
+		length += (size_t)snprintf(path + length, PATH_MAX - length, "/d%d", depth);
+		folder_mkdir(folder, path);
+	}
+	for (int i = 0; i < 20; i++) {
+		char name[PATH_MAX + 16];
+
+		snprintf(name, sizeof(name), "%s/other%d", path, i);
+		folder_file(folder, name, "x");
+	}
+	snprintf(path + length, PATH_MAX - length, "/f");
+	folder_file(folder, path, "x");
+}
+
+static void
+a_deep_handle_survives_a_restart(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle handle, again;
+	char path[PATH_MAX];
+
+	make_deep(folder, path);
+	handle = handle_of(folder, path + strlen("pub"));
+	folder_start(folder);
+	assert_leads_to(folder, &handle, path);
+	again = handle_of(folder, path + strlen("pub"));
+	assert_memory_equal(&again, &handle, sizeof(handle));
+	folder_start(folder);
+	again = handle_of(folder, path + strlen("pub"));
+	assert_int_equal(again.length, handle.length);
+	assert_memory_equal(again.data, handle.data, handle.length);
+}
+
+/* The kernel takes a path of 4095 octets at most. */
+static void
+a_path_longer_than_the_kernel_takes_is_walked_in_pieces(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object at = walk_to(folder, ""), next;
+	struct rr_handle handle;
+	char name[201];
+
+	memset(name, 'n', 200);
+	name[200] = 0;
+	for (int i = 0; i < 50; i++) {
+		assert_int_equal(mkdirat(at.fd, name, 0755), 0);
+		assert_int_equal(rr_tree_lookup(folder->tree, &at, bytes_of(name), &next), NFS3_OK);
+		rr_object_put(folder->tree, &at);
+		at = next;
+	}
+	rr_tree_handle(folder->tree, &at, &handle);
+	rr_object_put(folder->tree, &at);
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_int_equal(status_of(folder, &handle, NULL), NFS3_OK);
+	folder_start(folder);
+	assert_int_equal(status_of(folder, &handle, NULL), NFS3_OK);
+}
+
+static void
+hints_spare_the_search_of_everything_else(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle handle;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/z");
+	folder_file(folder, "pub/z/f", "x");
+	for (int i = 0; i < 200; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "pub/a/%d", i);
+		folder_mkdir(folder, path);
+	}
+	handle = handle_of(folder, "z/f");
+	folder_start(folder);
+	folder->tree->search_max = 10;
+	assert_leads_to(folder, &handle, "pub/z/f");
+	folder_rename(folder, "pub/z/f", "pub/z/g");
+	folder_start(folder);
+	folder->tree->search_max = 10;
+	assert_leads_to(folder, &handle, "pub/z/g");
+	folder_rename(folder, "pub/z/g", "pub/a/150/f");
+	folder_start(folder);
+	folder->tree->search_max = 10;
+	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
+	folder_start(folder);
+	assert_leads_to(folder, &handle, "pub/a/150/f");
+}
+
+static void
+what_was_renamed_before_a_restart_is_found(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle file, directory, below, again;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/a/b");
+	folder_mkdir(folder, "pub/c");
+	folder_file(folder, "pub/a/f", "x");
+	folder_file(folder, "pub/a/b/g", "x");
+	file = handle_of(folder, "a/f");
+	directory = handle_of(folder, "a/b");
+	below = handle_of(folder, "a/b/g");
+	folder_rename(folder, "pub/a/f", "pub/c/h");
+	folder_rename(folder, "pub/a/b", "pub/c/d");
+	folder_start(folder);
+	assert_leads_to(folder, &file, "pub/c/h");
+	assert_leads_to(folder, &below, "pub/c/d/g");
+	assert_leads_to(folder, &directory, "pub/c/d");
+	/* Clients compare handles: the one that they hold is the object's. */
+	again = handle_of(folder, "c/h");
+	assert_memory_equal(again.data, file.data, file.length);
+}
+
+static void
+what_is_renamed_by_a_client_keeps_its_handle(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle file, replaced, below, again;
+	struct rr_object from, to;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/b");
+	folder_mkdir(folder, "pub/a/d");
+	folder_file(folder, "pub/a/f", "x");
+	folder_file(folder, "pub/b/g", "y");
+	folder_file(folder, "pub/a/d/h", "z");
+	file = handle_of(folder, "a/f");
+	replaced = handle_of(folder, "b/g");
+	below = handle_of(folder, "a/d/h");
+	from = walk_to(folder, "a");
+	to = walk_to(folder, "b");
+	folder_rename(folder, "pub/a/f", "pub/b/g");
+	rr_tree_renamed(folder->tree, &from, bytes_of("f"), &to, bytes_of("g"));
+	folder_rename(folder, "pub/a/d", "pub/b/e");
+	rr_tree_renamed(folder->tree, &from, bytes_of("d"), &to, bytes_of("e"));
+	/* No search is needed: it would find nothing. */
+	folder->tree->search_max = 0;
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_leads_to(folder, &file, "pub/b/g");
+	assert_leads_to(folder, &below, "pub/b/e/h");
+	assert_int_equal(status_of(folder, &replaced, NULL), NFS3ERR_STALE);
+	again = handle_of(folder, "b/g");
+	assert_memory_equal(again.data, file.data, file.length);
+	rr_object_put(folder->tree, &from);
+	rr_object_put(folder->tree, &to);
+}
+
+static void
+what_others_rename_is_found(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle handle, below;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/a/b");
+	folder_file(folder, "pub/a/b/f", "x");
+	handle = handle_of(folder, "a/b");
+	below = handle_of(folder, "a/b/f");
+	folder_rename(folder, "pub/a/b", "pub/c");
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_leads_to(folder, &below, "pub/c/f");
+	/* a into what was below it: the names that are known would make a circle. */
+	folder_rename(folder, "pub/a", "pub/c/a");
+	assert_leads_to(folder, &handle, "pub/c");
+	handle = handle_of(folder, "c/a");
+	assert_leads_to(folder, &handle, "pub/c/a");
+}
+
+static void
+directories_moved_into_each_other_make_no_circle(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object upper, lower, object;
+	struct rr_handle handle;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/a/b");
+	upper = walk_to(folder, "a");
+	lower = walk_to(folder, "a/b");
+	folder_rename(folder, "pub/a/b", "pub/b");
+	folder_rename(folder, "pub/a", "pub/b/a");
+	assert_int_equal(rr_tree_lookup(folder->tree, &lower, bytes_of("a"), &object), NFS3_OK);
+	rr_tree_handle(folder->tree, &object, &handle);
+	rr_object_put(folder->tree, &object);
+	rr_object_put(folder->tree, &upper);
+	rr_object_put(folder->tree, &lower);
+	folder->now += RR_TREE_BELIEVED;
+	assert_leads_to(folder, &handle, "pub/b/a");
+}
+
+static void
+what_was_removed_is_stale(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle by_client, by_other, closed, directory, never;
+	struct rr_object root;
+
+	folder_file(folder, "pub/client", "x");
+	folder_file(folder, "pub/other", "x");
+	folder_file(folder, "pub/closed", "x");
+	folder_file(folder, "pub/never", "x");
+	folder_mkdir(folder, "pub/directory");
+	never = handle_of(folder, "never");
+	folder_start(folder);
+	by_client = handle_of(folder, "client");
+	by_other = handle_of(folder, "other");
+	closed = handle_of(folder, "closed");
+	directory = handle_of(folder, "directory");
+	root = walk_to(folder, "");
+	folder_remove(folder, "pub/client");
+	rr_tree_removed(folder->tree, &root, bytes_of("client"));
+	folder_remove(folder, "pub/other");
+	folder_remove(folder, "pub/directory");
+	folder_remove(folder, "pub/never");
+	rr_object_put(folder->tree, &root);
+	assert_int_equal(status_of(folder, &by_client, NULL), NFS3ERR_STALE);
+	assert_int_equal(status_of(folder, &by_other, NULL), NFS3ERR_STALE);
+	assert_int_equal(status_of(folder, &directory, NULL), NFS3ERR_STALE);
+	assert_int_equal(status_of(folder, &never, NULL), NFS3ERR_STALE);
+	folder_remove(folder, "pub/closed");
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_int_equal(status_of(folder, &closed, NULL), NFS3ERR_STALE);
+	assert_int_equal(status_of(folder, &closed, NULL), NFS3ERR_STALE);
+}
+
+static void
+an_inode_that_is_used_again_is_another_object(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle old, new;
+	uint64_t inode;
+	char path[32] = "";
+
+	if (!folder_has_births(folder)) {
+		print_message("skipped: this file system has no birth times\n");
+		skip();
+	}
+	folder_file(folder, "pub/f", "x");
+	inode = folder_inode(folder, "pub/f");
+	old = handle_of(folder, "f");
+	folder_start(folder);
+	folder_remove(folder, "pub/f");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "pub/f%d", i);
+		folder_file(folder, path, "y");
+		if (folder_inode(folder, path) == inode)
+			break;
+	}
+	if (folder_inode(folder, path) != inode) {
+		print_message("skipped: this file system does not use inode numbers again soon\n");
+		skip();
+	}
+	new = handle_of(folder, path + strlen("pub/"));
+	assert_int_equal(status_of(folder, &old, NULL), NFS3ERR_STALE);
+	assert_leads_to(folder, &new, path);
+}
+
+static void
+either_name_of_a_hard_link_is_good(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle one, two;
+	struct rr_object root;
+
+	folder_mkdir(folder, "pub/a");
+	folder_file(folder, "pub/f", "x");
+	folder_link(folder, "pub/f", "pub/a/g");
+	one = handle_of(folder, "f");
+	two = handle_of(folder, "a/g");
+	assert_memory_equal(two.data, one.data, one.length);
+	root = walk_to(folder, "a");
+	folder_remove(folder, "pub/a/g");
+	rr_tree_removed(folder->tree, &root, bytes_of("g"));
+	rr_object_put(folder->tree, &root);
+	assert_leads_to(folder, &one, "pub/f");
+	folder_link(folder, "pub/f", "pub/a/g");
+	folder_remove(folder, "pub/f");
+	folder_start(folder);
+	assert_leads_to(folder, &one, "pub/a/g");
+}
+
+static void
+many_objects_pass_through_a_small_cache(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle *handles = calloc(MANY, sizeof(*handles));
+	char path[32];
+
+	assert_non_null(handles);
+	folder->config.open_max = 16;
+	folder_start(folder);
+	folder->tree->nodes.max = BOUND;
+	folder_mkdir(folder, "pub/a");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "pub/a/%d", i);
+		folder_file(folder, path, "x");
+		handles[i] = handle_of(folder, path + strlen("pub/"));
+		assert_in_range(folder->tree->nodes.count, 1, BOUND);
+		assert_in_range(folder->tree->nodes.open_count, 1, 16);
+	}
+	for (int i = 0; i < MANY; i += 37) {
+		snprintf(path, sizeof(path), "pub/a/%d", i);
+		assert_leads_to(folder, &handles[i], path);
+		assert_in_range(folder->tree->nodes.count, 1, BOUND);
+		assert_in_range(folder->tree->nodes.open_count, 1, 16);
+	}
+	free(handles);
+}
+
+static void
+held_objects_stay_while_the_cache_is_full(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object held[8], root;
+	char name[16];
+
+	folder->config.open_max = 4;
+	folder_start(folder);
+	folder->tree->nodes.max = 4;
+	root = walk_to(folder, "");
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "pub/%d", i);
+		folder_file(folder, name, "x");
+		assert_int_equal(
+			rr_tree_lookup(folder->tree, &root, bytes_of(name + strlen("pub/")), &held[i]),
+			NFS3_OK);
+	}
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(rr_object_stat(&held[i]), NFS3_OK);
+		snprintf(name, sizeof(name), "pub/%d", i);
+		assert_int_equal(held[i].st.stx_ino, folder_inode(folder, name));
+		rr_object_put(folder->tree, &held[i]);
+	}
+	rr_object_put(folder->tree, &root);
+	assert_in_range(folder->tree->nodes.open_count, 1, 4);
+}
+
+/* Who removed what clients hold handles of must not make the server walk the tree for each. */
+static void
+vain_searches_are_remembered_for_a_while(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle one, two, moved;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/b");
+	folder_file(folder, "pub/a/1", "x");
+	folder_file(folder, "pub/a/2", "x");
+	folder_file(folder, "pub/a/moved", "x");
+	one = handle_of(folder, "a/1");
+	two = handle_of(folder, "a/2");
+	moved = handle_of(folder, "a/moved");
+	folder_start(folder);
+	folder_remove(folder, "pub/a/1");
+	folder_rename(folder, "pub/a/2", "2");
+	folder_rename(folder, "pub/a/moved", "pub/moved");
+	assert_int_equal(status_of(folder, &one, NULL), NFS3ERR_STALE);
+	assert_leads_to(folder, &moved, "pub/moved");
+	assert_int_equal(status_of(folder, &one, NULL), NFS3ERR_STALE);
+	/* Back, but where the hints do not lead: not seen by the walk, so not looked for yet. */
+	folder_rename(folder, "2", "pub/b/2");
+	assert_int_equal(status_of(folder, &two, NULL), NFS3ERR_STALE);
+	folder->now += 2 * RR_SECOND;
+	assert_leads_to(folder, &two, "pub/b/2");
+}
+
+/* An open descriptor keeps the blocks of what was removed. */
+static void
+descriptors_of_removed_and_of_idle_objects_are_closed(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_nodes *nodes = &folder->tree->nodes;
+	struct rr_object root = walk_to(folder, "");
+	uint32_t before = nodes->open_count;
+
+	folder_file(folder, "pub/f", "x");
+	folder_file(folder, "pub/g", "x");
+	handle_of(folder, "f");
+	handle_of(folder, "g");
+	assert_int_equal(nodes->open_count, before + 2);
+	folder_remove(folder, "pub/f");
+	rr_tree_removed(folder->tree, &root, bytes_of("f"));
+	assert_int_equal(nodes->open_count, before + 1);
+	rr_tree_tidy(folder->tree);
+	assert_int_equal(nodes->open_count, before + 1);
+	folder->now += RR_NODE_IDLE;
+	rr_tree_tidy(folder->tree);
+	assert_int_equal(nodes->open_count, before);
+	rr_object_put(folder->tree, &root);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(bad_handles_are_told_from_stale_ones),
+		TEST(a_deep_handle_survives_a_restart),
+		TEST(a_path_longer_than_the_kernel_takes_is_walked_in_pieces),
+		TEST(hints_spare_the_search_of_everything_else),
+		TEST(what_was_renamed_before_a_restart_is_found),
+		TEST(what_is_renamed_by_a_client_keeps_its_handle),
+		TEST(what_others_rename_is_found),
+		TEST(directories_moved_into_each_other_make_no_circle),
+		TEST(what_was_removed_is_stale),
+		TEST(an_inode_that_is_used_again_is_another_object),
+		TEST(either_name_of_a_hard_link_is_good),
+		TEST(many_objects_pass_through_a_small_cache),
+		TEST(held_objects_stay_while_the_cache_is_full),
+		TEST(vain_searches_are_remembered_for_a_while),
+		TEST(descriptors_of_removed_and_of_idle_objects_are_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
