@@ -150,8 +150,7 @@ denied(struct rr_call *call, const struct rr_reply_header *reply)
 		[RR_AUTH_BADVERF] = "cannot read the verifier",
 		[RR_AUTH_REJECTEDVERF] = "takes the verifier as expired or replayed",
 		[RR_AUTH_TOOWEAK] =
-			"wants a stronger credential; allow AUTH_SYS (sec=sys), this address, and ports "
-			"above 1023 (insecure) there",
+			"wants more than this; allow sec=sys, this address and any port (insecure) there",
 	};
 	struct rr_text *text = &call->client->text;
 	const char *peer = call->client->peer;
