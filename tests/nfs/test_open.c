@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "folder.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct rr_auth_sys alice = { .uid = 1001, .gid = 2001, .gid_count = 1, .gids = { 2001 } };
+static const struct rr_auth_sys bob = { .uid = 1002, .gid = 2002, .gid_count = 2, .gids = { 2002, 2003 } };
+static const struct rr_auth_sys root = { .uid = 0, .gid = 0 };
+
+static void
+skip_unless_root(void)
+{
+	if (geteuid() == 0)
+		return;
+	print_message("skipped: only root can act for other users\n");
+	skip();
+}
+
+static nfsstat3
+open_as(struct folder *folder, const struct rr_auth_sys *caller, struct rr_object *object, int access)
+{
+	nfsstat3 status;
+	int fd;
+
+	assert_int_equal(rr_tree_as(folder->tree, caller), 0);
+	status = rr_tree_open(folder->tree, object, access, &fd);
+	rr_tree_as_self(folder->tree);
+	return status;
+}
+
+static void
+reads_and_writes_through_a_descriptor_that_stays(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+	int fd, again;
+	char data[8];
+
+	folder_file(folder, "pub/f", "abc");
+	file = walk_to(folder, "f");
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &fd), NFS3_OK);
+	assert_int_equal(pread(fd, data, sizeof(data), 0), 3);
+	assert_memory_equal(data, "abc", 3);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &again), NFS3_OK);
+	assert_int_equal(again, fd);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_WRONLY, &fd), NFS3_OK);
+	assert_int_equal(pwrite(fd, "d", 1, 3), 1);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDWR, &again), NFS3_OK);
+	assert_int_equal(again, fd);
+	assert_int_equal(pread(again, data, sizeof(data), 0), 4);
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+directories_are_only_read_and_other_types_not_opened(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object object = walk_to(folder, "");
+	int fd;
+
+	assert_int_equal(rr_tree_open(folder->tree, &object, O_RDONLY, &fd), NFS3_OK);
+	assert_int_equal(rr_tree_open(folder->tree, &object, O_RDWR, &fd), NFS3ERR_ISDIR);
+	assert_int_equal(mkfifoat(object.fd, "fifo", 0600), 0);
+	rr_object_put(folder->tree, &object);
+	object = walk_to(folder, "fifo");
+	assert_int_equal(rr_tree_open(folder->tree, &object, O_RDONLY, &fd), NFS3ERR_INVAL);
+	rr_object_put(folder->tree, &object);
+}
+
+static void
+a_read_only_tree_is_not_written(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+	int fd;
+
+	folder->config.read_only = true;
+	folder_start(folder);
+	folder_file(folder, "pub/f", "abc");
+	file = walk_to(folder, "f");
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_WRONLY, &fd), NFS3ERR_ROFS);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDWR, &fd), NFS3ERR_ROFS);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &fd), NFS3_OK);
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+each_caller_is_checked_also_where_the_descriptor_is_open(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chown(folder, "pub/f", 1001, 2003);
+	folder_chmod(folder, "pub/f", 0640);
+	file = walk_to(folder, "f");
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(open_as(folder, NULL, &file, O_RDONLY), NFS3ERR_ACCES);
+		assert_int_equal(open_as(folder, &root, &file, O_RDONLY), NFS3ERR_ACCES);
+		assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), NFS3ERR_ACCES);
+		assert_int_equal(open_as(folder, &bob, &file, O_RDWR), NFS3ERR_ACCES);
+		assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), NFS3_OK);
+		assert_int_equal(open_as(folder, &alice, &file, O_RDWR), NFS3_OK);
+	}
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+root_may_everything_where_it_is_not_squashed(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+
+	skip_unless_root();
+	folder->config.root_squash = false;
+	folder_start(folder);
+	folder_file(folder, "pub/f", "abc");
+	folder_chown(folder, "pub/f", 1001, 2001);
+	folder_chmod(folder, "pub/f", 0);
+	file = walk_to(folder, "f");
+	assert_int_equal(open_as(folder, &root, &file, O_RDWR), NFS3_OK);
+	assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), NFS3ERR_ACCES);
+	rr_object_put(folder->tree, &file);
+}
+
+/* RFC 1813, 4.4: "the server's permission checking algorithm should allow the owner of a file to access it
+ * regardless of the permission setting." */
+static void
+the_owner_may_whatever_the_mode_says(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chown(folder, "pub/f", 1001, 2001);
+	folder_chmod(folder, "pub/f", 0);
+	file = walk_to(folder, "f");
+	assert_int_equal(open_as(folder, &alice, &file, O_RDONLY), NFS3_OK);
+	assert_int_equal(open_as(folder, &alice, &file, O_WRONLY), NFS3_OK);
+	assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), NFS3ERR_ACCES);
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+a_file_that_may_be_written_but_not_read_is_written(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chmod(folder, "pub/f", 0622);
+	file = walk_to(folder, "f");
+	assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), NFS3_OK);
+	assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), NFS3ERR_ACCES);
+	rr_object_put(folder->tree, &file);
+}
+
+/* RFC 1813, 4.4: "the server allows reading of files if the uid given in the call has either execute or read
+ * permission on the file" */
+static void
+what_may_be_executed_may_be_read(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file, directory;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chmod(folder, "pub/f", 0711);
+	folder_mkdir(folder, "pub/d");
+	folder_chmod(folder, "pub/d", 0711);
+	file = walk_to(folder, "f");
+	directory = walk_to(folder, "d");
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), NFS3_OK);
+		assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), NFS3ERR_ACCES);
+		assert_int_equal(open_as(folder, &bob, &directory, O_RDONLY), NFS3ERR_ACCES);
+	}
+	rr_object_put(folder->tree, &file);
+	rr_object_put(folder->tree, &directory);
+}
+
+static void
+lookups_need_the_callers_permission_to_search(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object directory, object;
+	struct rr_handle handle;
+	uint64_t inode = 0, expected;
+
+	skip_unless_root();
+	folder_mkdir(folder, "pub/d");
+	folder_file(folder, "pub/d/f", "abc");
+	handle = handle_of(folder, "d/f");
+	expected = folder_inode(folder, "pub/d/f");
+	folder_chown(folder, "pub/d", 1001, 2001);
+	folder_chmod(folder, "pub/d", 0700);
+	directory = walk_to(folder, "d");
+	assert_int_equal(rr_tree_as(folder->tree, &bob), 0);
+	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), NFS3ERR_ACCES);
+	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of(".."), &object), NFS3ERR_ACCES);
+	/* A handle leads there all the same, also where its path has to be walked; and bob stays bob. */
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_int_equal(status_of(folder, &handle, &inode), NFS3_OK);
+	assert_int_equal(inode, expected);
+	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), NFS3ERR_ACCES);
+	assert_int_equal(rr_tree_as(folder->tree, &alice), 0);
+	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), NFS3_OK);
+	rr_tree_as_self(folder->tree);
+	rr_object_put(folder->tree, &object);
+	rr_object_put(folder->tree, &directory);
+}
+
+/* As when a client creates a file of mode 0444 and then writes it. */
+static void
+an_ordinary_user_may_too_with_its_own_files(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+	int fd;
+
+	if (geteuid() == 0) {
+		print_message("skipped: of an ordinary user\n");
+		skip();
+	}
+	folder_file(folder, "pub/f", "abc");
+	folder_chmod(folder, "pub/f", 0444);
+	file = walk_to(folder, "f");
+	assert_int_equal(open_as(folder, &alice, &file, O_WRONLY), NFS3_OK);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_WRONLY, &fd), NFS3_OK);
+	assert_int_equal(pwrite(fd, "d", 1, 3), 1);
+	assert_int_equal(rr_object_stat(&file), NFS3_OK);
+	assert_int_equal(file.st.stx_mode & 07777, 0444);
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+callers_are_who_they_are_after_squashing(void **state)
+{
+	struct folder *folder = *state;
+	uint32_t uid, gid;
+
+	rr_tree_identity(folder->tree, &root, &uid, &gid);
+	assert_int_equal(uid, geteuid() == 0 ? RR_NOBODY : geteuid());
+	rr_tree_identity(folder->tree, NULL, &uid, &gid);
+	assert_int_equal(gid, geteuid() == 0 ? RR_NOBODY : getegid());
+	rr_tree_identity(folder->tree, &alice, &uid, &gid);
+	assert_int_equal(uid, geteuid() == 0 ? 1001 : geteuid());
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(reads_and_writes_through_a_descriptor_that_stays),
+		TEST(directories_are_only_read_and_other_types_not_opened),
+		TEST(a_read_only_tree_is_not_written),
+		TEST(each_caller_is_checked_also_where_the_descriptor_is_open),
+		TEST(root_may_everything_where_it_is_not_squashed),
+		TEST(the_owner_may_whatever_the_mode_says),
+		TEST(a_file_that_may_be_written_but_not_read_is_written),
+		TEST(what_may_be_executed_may_be_read),
+		TEST(lookups_need_the_callers_permission_to_search),
+		TEST(an_ordinary_user_may_too_with_its_own_files),
+		TEST(callers_are_who_they_are_after_squashing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
