@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs/client_internal.h"
+
+#include <string.h>
+
+/* Reading directories. A reading owns its memory, so that what is done with each entry may call the client
+ * again. */
+
+enum { ENTRIES_ARENA = 512 << 10, KEEP_SLACK = 1024 };
+
+struct reading {
+	struct rr_nfs *nfs;
+	const struct rr_nfs_handle *directory;
+	int (*each)(void *ctx, const struct rr_nfs_entry *entry);
+	void *ctx;
+	uint64_t cookie;
+	uint8_t verifier[NFS3_COOKIEVERFSIZE];
+	bool eof;
+	uint8_t *keep, *arena;
+	uint32_t keep_size;
+};
+
+/*
+ * One entry is handed on. A name is one that may be given to the local file system as it is: with a '/' or a
+ * zero in it, it could lead anywhere.
+ */
+static int
+hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
+	const struct rr_nfs_object *object)
+{
+	struct rr_nfs_entry entry = { .fileid = fileid, .object = object };
+	char text[RR_NFS_NAME + 1];
+
+	if (name.length > RR_NFS_NAME)
+		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_PEER,
+			"the directory has a name of %u octets, more than this side takes", name.length);
+	if (name.length == 0 || memchr(name.data, '/', name.length) || memchr(name.data, 0, name.length))
+		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_PEER,
+			"the server lists a name that no file can have; nothing of this directory is "
+			"believed");
+	memcpy(text, name.data, name.length);
+	text[name.length] = '\0';
+	if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
+		return 0;
+	entry.name = text;
+	return reading->each(reading->ctx, &entry);
+}
+
+static int
+hand_on_plus(struct reading *reading, const entryplus3 *entry)
+{
+	struct rr_nfs_object object;
+	bool known = entry->name_handle.handle_follows && entry->name_attributes.attributes_follow &&
+		     rr_nfs_handle_set(&object.handle, entry->name_handle.u.handle.data);
+
+	if (known)
+		object.attributes = entry->name_attributes.u.attributes;
+	return hand_on(reading, entry->name, entry->fileid, known ? &object : NULL);
+}
+
+/* A server that gives neither an entry nor the end would be asked for ever. */
+static int
+check_progress(struct reading *reading, bool any)
+{
+	if (!any && !reading->eof)
+		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_PEER,
+			"the server does not come to the end of the directory");
+	return 0;
+}
+
+static struct rr_call
+prepare(struct reading *reading, uint32_t proc, const void *args, void *result)
+{
+	return (struct rr_call){
+		.proc = proc,
+		.args = args,
+		.result = result,
+		.keep = reading->keep,
+		.keep_size = reading->keep_size,
+		.arena = rpcrdma_arena(reading->arena, ENTRIES_ARENA),
+	};
+}
+
+static int
+read_plus(struct reading *reading)
+{
+	READDIRPLUS3args args = {
+		.dir = rr_nfs_fh(reading->directory),
+		.cookie = reading->cookie,
+		.dircount = reading->nfs->readdir_max / 4,
+		.maxcount = reading->nfs->readdir_max,
+	};
+	READDIRPLUS3res result;
+	struct rr_call call = prepare(reading, NFSPROC3_READDIRPLUS, &args, &result);
+	int error;
+
+	memcpy(args.cookieverf, reading->verifier, sizeof(args.cookieverf));
+	error = rr_nfs_call_with(reading->nfs, &call);
+	if (error)
+		return error;
+	memcpy(reading->verifier, result.u.resok.cookieverf, sizeof(reading->verifier));
+	reading->eof = result.u.resok.reply.eof;
+	error = check_progress(reading, result.u.resok.reply.entries != NULL);
+	for (const entryplus3 *entry = result.u.resok.reply.entries; entry && !error;
+		entry = entry->nextentry) {
+		reading->cookie = entry->cookie;
+		error = hand_on_plus(reading, entry);
+	}
+	return error;
+}
+
+static int
+read_plain(struct reading *reading)
+{
+	READDIR3args args = {
+		.dir = rr_nfs_fh(reading->directory),
+		.cookie = reading->cookie,
+		.count = reading->nfs->readdir_max,
+	};
+	READDIR3res result;
+	struct rr_call call = prepare(reading, NFSPROC3_READDIR, &args, &result);
+	int error;
+
+	memcpy(args.cookieverf, reading->verifier, sizeof(args.cookieverf));
+	error = rr_nfs_call_with(reading->nfs, &call);
+	if (error)
+		return error;
+	memcpy(reading->verifier, result.u.resok.cookieverf, sizeof(reading->verifier));
+	reading->eof = result.u.resok.reply.eof;
+	error = check_progress(reading, result.u.resok.reply.entries != NULL);
+	for (const entry3 *entry = result.u.resok.reply.entries; entry && !error; entry = entry->nextentry) {
+		reading->cookie = entry->cookie;
+		error = hand_on(reading, entry->name, entry->fileid, NULL);
+	}
+	return error;
+}
+
+static int
+read_all(struct reading *reading)
+{
+	struct rr_nfs *nfs = reading->nfs;
+	int error = 0;
+
+	while (!error && !reading->eof) {
+		if (!nfs->no_readdirplus) {
+			error = read_plus(reading);
+			nfs->no_readdirplus = error == NFS3ERR_NOTSUPP || error == -RPCRDMA_ERR_PROC_UNAVAIL;
+			if (!nfs->no_readdirplus)
+				continue;
+		}
+		error = read_plain(reading);
+	}
+	return error;
+}
+
+int
+rr_nfs_readdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory,
+	int (*each)(void *ctx, const struct rr_nfs_entry *entry), void *ctx)
+{
+	struct reading reading = { .nfs = nfs, .directory = directory, .each = each, .ctx = ctx };
+	int error = -RPCRDMA_ERR_NOMEM;
+
+	reading.keep_size = nfs->readdir_max + KEEP_SLACK;
+	reading.keep = rr_alloc(nfs->env, reading.keep_size);
+	reading.arena = rr_alloc(nfs->env, ENTRIES_ARENA);
+	if (reading.keep && reading.arena)
+		error = read_all(&reading);
+	else
+		rr_nfs_fail(nfs, error, "%s", rpcrdma_strerror(error));
+	rr_free(nfs->env, reading.keep);
+	rr_free(nfs->env, reading.arena);
+	return error;
+}

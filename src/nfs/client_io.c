@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs/client_internal.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "ulb/reply.h"
+
+/*
+ * Pieces of file data, many under way at a time. Each is one call at a time, until all of it was moved. The
+ * memory is the caller's: the piece with its call, and the data, which the call's sink points into.
+ */
+
+#define JUKEBOX_PAUSE (200 * RR_MILLISECOND)
+
+static void send_read(struct rr_nfs_io *io);
+static void send_write(struct rr_nfs_io *io);
+
+static bool
+is_read(const struct rr_nfs_io *io)
+{
+	return io->call.proc == NFSPROC3_READ;
+}
+
+static void
+finish(struct rr_nfs_io *io, int error)
+{
+	io->nfs = NULL;
+	io->done(io, error);
+}
+
+static int
+broken(struct rr_nfs_io *io, const char *what)
+{
+	return rr_nfs_fail(io->nfs, -RPCRDMA_ERR_PEER, "the server's answer to %s makes no sense: %s",
+		is_read(io) ? "READ" : "WRITE", what);
+}
+
+/* ---- What both have in common ---- */
+
+static void
+try_again(struct rr_timer *timer)
+{
+	struct rr_nfs_io *io = rr_container(timer, struct rr_nfs_io, later);
+
+	is_read(io) ? send_read(io) : send_write(io);
+}
+
+/* True where the call failed, and the piece with it, or where it is to be made again later. */
+static bool
+ended(struct rr_nfs_io *io, int error, nfsstat3 status)
+{
+	struct rr_nfs *nfs = io->nfs;
+
+	if (error) {
+		rr_nfs_fail(nfs, error, "%s", rr_client_error(nfs->client));
+		finish(io, error);
+		return true;
+	}
+	if (status == NFS3_OK)
+		return false;
+	if (status == NFS3ERR_JUKEBOX && rr_now(nfs->env) < io->retry_until) {
+		rr_loop_arm(nfs->engine->loop, &io->later, JUKEBOX_PAUSE);
+		return true;
+	}
+	rr_nfs_fail(nfs, (int)status, "%s", rr_nfs_status_text(status));
+	finish(io, (int)status);
+	return true;
+}
+
+static void
+start(struct rr_nfs *nfs, struct rr_nfs_io *io, uint32_t proc, void (*done)(struct rr_call *call, int error))
+{
+	io->nfs = nfs;
+	io->moved = 0;
+	io->eof = false;
+	io->verifier_changed = false;
+	io->retry_until = rr_now(nfs->env) + nfs->config.rpc.retry;
+	rr_timer_init(&io->later, try_again);
+	io->call = (struct rr_call){
+		.program = &NFS_V3_program,
+		.proc = proc,
+		.args = &io->args,
+		.result = &io->result,
+		.done = done,
+		.ctx = io,
+	};
+}
+
+void
+rr_nfs_io_cancel(struct rr_nfs_io *io)
+{
+	struct rr_nfs *nfs = io->nfs;
+
+	if (!nfs)
+		return;
+	if (rr_timer_armed(&io->later))
+		rr_loop_disarm(nfs->engine->loop, &io->later);
+	else
+		rr_client_cancel(nfs->client, &io->call);
+	io->nfs = NULL;
+}
+
+/* ---- READ ---- */
+
+static void
+send_read(struct rr_nfs_io *io)
+{
+	uint32_t length = (uint32_t)rr_min(io->length - io->moved, io->nfs->read_max);
+
+	io->args.read = (READ3args){ rr_nfs_fh(io->file), io->offset + io->moved, length };
+	io->call.sink_count = 1;
+	io->call.sinks[0] = (struct rr_sink){ (uint8_t *)io->data + io->moved, length };
+	io->call.reply_max = rr_ulb_nfs3_reply_max(NFSPROC3_READ, &io->args.read);
+	rr_client_call(io->nfs->client, &io->call);
+}
+
+/* Takes what the server gave. */
+static int
+take(struct rr_nfs_io *io)
+{
+	const READ3resok *ok = &io->result.read.u.resok;
+	uint8_t *at = (uint8_t *)io->data + io->moved;
+
+	if (ok->data.length > io->args.read.count)
+		return broken(io, "more data than was asked for");
+	if (ok->count != ok->data.length)
+		return broken(io, "count is not the length of the data");
+	if (ok->count == 0 && !ok->eof)
+		return broken(io, "no data, and not the end of the file");
+	if (ok->data.data != at && ok->data.length > 0)
+		memcpy(at, ok->data.data, ok->data.length);
+	io->moved += ok->data.length;
+	io->eof = ok->eof;
+	return 0;
+}
+
+static void
+read_done(struct rr_call *call, int error)
+{
+	struct rr_nfs_io *io = call->ctx;
+
+	if (ended(io, error, io->result.read.status))
+		return;
+	error = take(io);
+	/* RFC 1813, section 3.3.6: a server may return fewer octets than requested; not being at the end, it
+	 * has more. */
+	if (error || io->eof || io->moved == io->length)
+		finish(io, error);
+	else
+		send_read(io);
+}
+
+void
+rr_nfs_read(struct rr_nfs *nfs, struct rr_nfs_io *io)
+{
+	start(nfs, io, NFSPROC3_READ, read_done);
+	send_read(io);
+}
+
+/* ---- WRITE ---- */
+
+static void
+send_write(struct rr_nfs_io *io)
+{
+	uint32_t length = (uint32_t)rr_min(io->length - io->moved, io->nfs->write_max);
+
+	io->args.write = (WRITE3args){
+		.file = rr_nfs_fh(io->file),
+		.offset = io->offset + io->moved,
+		.count = length,
+		.stable = io->stable,
+		.data = { (const uint8_t *)io->data + io->moved, length },
+	};
+	io->call.reply_max = rr_ulb_nfs3_reply_max(NFSPROC3_WRITE, &io->args.write);
+	rr_client_call(io->nfs->client, &io->call);
+}
+
+/* Notes what the server took. */
+static int
+note(struct rr_nfs_io *io)
+{
+	const WRITE3resok *ok = &io->result.write.u.resok;
+
+	if (ok->count == 0 || ok->count > io->args.write.count)
+		return broken(io, "count is 0, or more than was sent");
+	/* RFC 1813, section 3.3.7: "the server ... can return a higher level of stability", never a lower
+	 * one. */
+	if (ok->committed < io->stable)
+		return broken(io, "the data is less stable than was asked for");
+	if (io->moved == 0 || ok->committed < io->committed)
+		io->committed = ok->committed;
+	if (io->moved > 0 && memcmp(io->verifier, ok->verf, sizeof(io->verifier)) != 0)
+		io->verifier_changed = true;
+	memcpy(io->verifier, ok->verf, sizeof(io->verifier));
+	io->moved += ok->count;
+	return 0;
+}
+
+static void
+write_done(struct rr_call *call, int error)
+{
+	struct rr_nfs_io *io = call->ctx;
+
+	if (ended(io, error, io->result.write.status))
+		return;
+	error = note(io);
+	if (error || io->moved == io->length)
+		finish(io, error);
+	else
+		send_write(io);
+}
+
+void
+rr_nfs_write(struct rr_nfs *nfs, struct rr_nfs_io *io)
+{
+	start(nfs, io, NFSPROC3_WRITE, write_done);
+	send_write(io);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs/client_internal.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ulb/mount3.h"
+#include "ulb/portmap2.h"
+
+/* Finding the export that a path is in: MOUNT version 3 (RFC 1813, section 5), and rpcbind (RFC 1833) for its
+ * port. */
+
+/* What the schema does not bound: the flavors of MNT, and the list of EXPORT. */
+enum { MNT_REPLY_MAX = 1024, EXPORT_REPLY_MAX = 32 << 10 };
+
+static struct rr_call
+prepare(struct rr_nfs *nfs, const struct rpcrdma_program *program, uint32_t proc, const void *args,
+	void *result)
+{
+	return (struct rr_call){
+		.program = program,
+		.proc = proc,
+		.args = args,
+		.result = result,
+		.keep = nfs->keep,
+		.keep_size = sizeof(nfs->keep),
+		.arena = rpcrdma_arena(nfs->arena, sizeof(nfs->arena)),
+		.timeout = nfs->config.timeout,
+	};
+}
+
+/* ---- Where MOUNT is ---- */
+
+static void
+set_port(struct sockaddr_storage *address, uint16_t port)
+{
+	if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+/* A client over TCP at another port of the server. */
+static int
+open_tcp(struct rr_nfs *nfs, uint16_t port, struct rr_client **client)
+{
+	struct rr_client_config config = nfs->config.rpc;
+
+	config.transport = RR_CLIENT_TCP;
+	config.retry = 0;
+	set_port(&config.address, port);
+	return rr_client_new(nfs->engine, &config, client, &nfs->text);
+}
+
+/* RFC 1833, section 3: "PMAPPROC_GETPORT: ... A port value of zeros indicates the program has not been
+ * registered." */
+static int
+ask_port(struct rr_nfs *nfs, uint16_t *port)
+{
+	mapping args = { .prog = MOUNT_V3_program.prog, .vers = MOUNT_V3_program.vers, .prot = IPPROTO_TCP };
+	uint32_t result = 0;
+	struct rr_call call = prepare(nfs, &PMAP_VERS_program, PMAPPROC_GETPORT, &args, &result);
+	struct rr_client *client;
+	struct rr_text why;
+	int error = open_tcp(nfs, PMAP_PORT, &client);
+
+	if (error)
+		return error;
+	error = rr_nfs_wait(nfs, client, &call);
+	rr_client_free(client);
+	if (error == -RPCRDMA_ERR_CANCELLED)
+		return error;
+	if (error) {
+		why = nfs->text;
+		return rr_nfs_fail(nfs, error,
+			"MOUNT is not served on this connection, and rpcbind cannot be asked for its port: "
+			"%.140s; "
+			"give it with ?mountport=N",
+			why.text);
+	}
+	if (result == 0 || result > UINT16_MAX)
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PROG_UNAVAIL,
+			"the server serves MOUNT version 3 neither on this connection nor over TCP");
+	*port = (uint16_t)result;
+	return 0;
+}
+
+/* ---- What it answers ---- */
+
+static int
+accept_root(struct rr_nfs *nfs, const mountres3_ok *mounted)
+{
+	bool usable = mounted->auth_flavors.count == 0;
+
+	for (uint32_t i = 0; i < mounted->auth_flavors.count; i++)
+		usable |= mounted->auth_flavors.values[i] == RR_AUTH_SYS ||
+			  mounted->auth_flavors.values[i] == RR_AUTH_NONE;
+	if (!usable)
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_RPC_DENIED,
+			"the export %.100s wants authentication of flavor %d; this client has AUTH_SYS",
+			nfs->export, mounted->auth_flavors.values[0]);
+	if (!rr_nfs_handle_set(&nfs->root, mounted->fhandle))
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle for %.150s",
+			nfs->export);
+	return 0;
+}
+
+/* Cuts the last name off path: "/a/b/" to "/a", "/a" to "/". False where it is "/" already. */
+static bool
+cut(char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	if (length == 1)
+		return false;
+	while (path[length - 1] != '/')
+		length--;
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	path[length] = '\0';
+	return true;
+}
+
+/* Lists what the server exports into text; says nothing where it will not tell. */
+static void
+list_exports(struct rr_nfs *nfs, struct rr_client *client, char *text, size_t size)
+{
+	exports result = NULL;
+	struct rr_call call = prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_EXPORT, NULL, &result);
+	int used;
+
+	call.reply_max = EXPORT_REPLY_MAX;
+	text[0] = '\0';
+	if (rr_nfs_wait(nfs, client, &call) < 0)
+		return;
+	if (!result) {
+		snprintf(text, size, "; it exports nothing");
+		return;
+	}
+	used = snprintf(text, size, "; it exports ");
+	for (struct exportnode *node = result; node && (size_t)used < size; node = node->ex_next)
+		used += snprintf(text + used, size - (size_t)used, "%s%.*s", node == result ? "" : ", ",
+			(int)node->ex_dir.length, (const char *)node->ex_dir.data);
+}
+
+/* MOUNT's statuses have the numbers of NFS's. */
+static int
+refuse(struct rr_nfs *nfs, struct rr_client *client, mountstat3 status)
+{
+	char list[160];
+
+	list_exports(nfs, client, list, sizeof(list));
+	if (status == MNT3ERR_ACCES || status == MNT3ERR_PERM)
+		return rr_nfs_fail(nfs, (int)status,
+			"permission denied: %s does not let this host mount %.60s%s", nfs->server, nfs->path,
+			list);
+	return rr_nfs_fail(
+		nfs, (int)status, "%.60s has no export of the path %.60s%s", nfs->server, nfs->path, list);
+}
+
+/*
+ * MNT of the path, then of what is above it. Of the refusals, the one that says most is reported: that of
+ * permission, else the first.
+ */
+static int
+mount_on(struct rr_nfs *nfs, struct rr_client *client)
+{
+	mountstat3 first = MNT3_OK;
+
+	strcpy(nfs->export, nfs->path);
+	do {
+		dirpath args = rr_nfs_string(nfs->export);
+		mountres3 result;
+		struct rr_call call = prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_MNT, &args, &result);
+		int error;
+
+		if (args.length > MNTPATHLEN)
+			continue;
+		call.reply_max = MNT_REPLY_MAX;
+		error = rr_nfs_wait(nfs, client, &call);
+		if (error)
+			return error;
+		if (result.fhs_status == MNT3_OK)
+			return accept_root(nfs, &result.u.mountinfo);
+		if (first == MNT3_OK || (first == MNT3ERR_NOENT && result.fhs_status == MNT3ERR_ACCES))
+			first = result.fhs_status;
+	} while (cut(nfs->export));
+	return refuse(nfs, client, first);
+}
+
+int
+rr_nfs_mount(struct rr_nfs *nfs)
+{
+	struct rr_client *client;
+	uint16_t port = nfs->config.mount_port;
+	int error;
+
+	if (port == 0) {
+		error = mount_on(nfs, nfs->client);
+		if (error != -RPCRDMA_ERR_PROG_UNAVAIL && error != -RPCRDMA_ERR_PROG_MISMATCH)
+			return error;
+		error = ask_port(nfs, &port);
+		if (error)
+			return error;
+	}
+	error = open_tcp(nfs, port, &client);
+	if (error)
+		return error;
+	error = mount_on(nfs, client);
+	rr_client_free(client);
+	return error;
+}

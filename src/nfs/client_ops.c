@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs/client_internal.h"
+
+#include <string.h>
+
+/* One procedure each, waited for. client.h says what becomes of answers that were lost with a connection. */
+
+/* A call under way may have been executed twice if the connection was made again meanwhile. */
+struct attempt {
+	struct rr_nfs *nfs;
+	uint32_t reconnects;
+};
+
+static struct attempt
+begin(struct rr_nfs *nfs)
+{
+	return (struct attempt){ nfs, rr_client_reconnects(nfs->client) };
+}
+
+static bool
+repeated(const struct attempt *attempt)
+{
+	return rr_client_reconnects(attempt->nfs->client) != attempt->reconnects;
+}
+
+static diropargs3
+where(const struct rr_nfs_handle *directory, const char *name)
+{
+	return (diropargs3){ rr_nfs_fh(directory), rr_nfs_string(name) };
+}
+
+/* What CREATE and MKDIR answered, or LOOKUP where they left it open. */
+static int
+made(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name, const post_op_fh3 *handle,
+	const post_op_attr *attributes, struct rr_nfs_object *object)
+{
+	if (!handle->handle_follows || !attributes->attributes_follow)
+		return rr_nfs_lookup(nfs, directory, name, object);
+	if (!rr_nfs_handle_set(&object->handle, handle->u.handle.data))
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle");
+	object->attributes = attributes->u.attributes;
+	return 0;
+}
+
+/* The server says that name exists; it may be this client's own doing. Returns 0 where it is. */
+static int
+made_before(const struct attempt *attempt, int error, const struct rr_nfs_handle *directory, const char *name,
+	ftype3 type, struct rr_nfs_object *object)
+{
+	struct rr_text text = attempt->nfs->text;
+
+	if (error == NFS3ERR_EXIST && repeated(attempt) &&
+		rr_nfs_lookup(attempt->nfs, directory, name, object) == 0 && object->attributes.type == type)
+		return 0;
+	attempt->nfs->text = text;
+	return error;
+}
+
+int
+rr_nfs_getattr(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, fattr3 *attributes)
+{
+	GETATTR3args args = { .object = rr_nfs_fh(handle) };
+	GETATTR3res result;
+	int error = rr_nfs_call(nfs, NFSPROC3_GETATTR, &args, &result);
+
+	if (!error)
+		*attributes = result.u.resok.obj_attributes;
+	return error;
+}
+
+int
+rr_nfs_setattr(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, const sattr3 *attributes)
+{
+	SETATTR3args args = { .object = rr_nfs_fh(handle), .new_attributes = *attributes };
+	SETATTR3res result;
+
+	return rr_nfs_call(nfs, NFSPROC3_SETATTR, &args, &result);
+}
+
+int
+rr_nfs_access(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, uint32_t access, uint32_t *granted)
+{
+	ACCESS3args args = { .object = rr_nfs_fh(handle), .access = access };
+	ACCESS3res result;
+	int error = rr_nfs_call(nfs, NFSPROC3_ACCESS, &args, &result);
+
+	if (!error)
+		*granted = result.u.resok.access & access;
+	return error;
+}
+
+int
+rr_nfs_readlink(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, char *target)
+{
+	READLINK3args args = { .symlink = rr_nfs_fh(handle) };
+	READLINK3res result;
+	struct rr_call call = {
+		.proc = NFSPROC3_READLINK,
+		.args = &args,
+		.result = &result,
+		.sink_count = 1,
+		.sinks = { { target, RR_NFS_PATH - 1 } },
+		.keep = nfs->keep,
+		.keep_size = sizeof(nfs->keep),
+	};
+	struct rpcrdma_bytes data;
+	int error = rr_nfs_call_with(nfs, &call);
+
+	if (error)
+		return error;
+	data = result.u.resok.data;
+	if (data.length == 0 || data.length >= RR_NFS_PATH || memchr(data.data, 0, data.length))
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PEER, "the symbolic link has a target that is no path");
+	memmove(target, data.data, data.length);
+	target[data.length] = '\0';
+	return 0;
+}
+
+int
+rr_nfs_create(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name, bool guarded,
+	const sattr3 *attributes, struct rr_nfs_object *object)
+{
+	CREATE3args args = { .where = where(directory, name) };
+	CREATE3res result;
+	struct attempt attempt = begin(nfs);
+	int error;
+
+	args.how.mode = guarded ? GUARDED : UNCHECKED;
+	args.how.u.obj_attributes = *attributes;
+	error = rr_nfs_call(nfs, NFSPROC3_CREATE, &args, &result);
+	if (error)
+		return made_before(&attempt, error, directory, name, NF3REG, object);
+	return made(nfs, directory, name, &result.u.resok.obj, &result.u.resok.obj_attributes, object);
+}
+
+int
+rr_nfs_mkdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name,
+	const sattr3 *attributes, struct rr_nfs_object *object)
+{
+	MKDIR3args args = { .where = where(directory, name), .attributes = *attributes };
+	MKDIR3res result;
+	struct attempt attempt = begin(nfs);
+	int error = rr_nfs_call(nfs, NFSPROC3_MKDIR, &args, &result);
+
+	if (error)
+		return made_before(&attempt, error, directory, name, NF3DIR, object);
+	return made(nfs, directory, name, &result.u.resok.obj, &result.u.resok.obj_attributes, object);
+}
+
+int
+rr_nfs_symlink(
+	struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name, const char *target)
+{
+	SYMLINK3args args = { .where = where(directory, name),
+		.symlink = { .symlink_data = rr_nfs_string(target) } };
+	SYMLINK3res result;
+	struct attempt attempt = begin(nfs);
+	struct rr_nfs_object object;
+	int error = rr_nfs_call(nfs, NFSPROC3_SYMLINK, &args, &result);
+
+	return error ? made_before(&attempt, error, directory, name, NF3LNK, &object) : 0;
+}
+
+int
+rr_nfs_link(struct rr_nfs *nfs, const struct rr_nfs_handle *file, const struct rr_nfs_handle *directory,
+	const char *name)
+{
+	LINK3args args = { .file = rr_nfs_fh(file), .link = where(directory, name) };
+	LINK3res result;
+	struct attempt attempt = begin(nfs);
+	struct rr_nfs_object object;
+	int error = rr_nfs_call(nfs, NFSPROC3_LINK, &args, &result);
+
+	return error ? made_before(&attempt, error, directory, name, NF3REG, &object) : 0;
+}
+
+int
+rr_nfs_remove(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name)
+{
+	REMOVE3args args = { .object = where(directory, name) };
+	REMOVE3res result;
+	struct attempt attempt = begin(nfs);
+	int error = rr_nfs_call(nfs, NFSPROC3_REMOVE, &args, &result);
+
+	return error == NFS3ERR_NOENT && repeated(&attempt) ? 0 : error;
+}
+
+int
+rr_nfs_rmdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name)
+{
+	RMDIR3args args = { .object = where(directory, name) };
+	RMDIR3res result;
+	struct attempt attempt = begin(nfs);
+	int error = rr_nfs_call(nfs, NFSPROC3_RMDIR, &args, &result);
+
+	return error == NFS3ERR_NOENT && repeated(&attempt) ? 0 : error;
+}
+
+int
+rr_nfs_rename(struct rr_nfs *nfs, const struct rr_nfs_handle *from, const char *from_name,
+	const struct rr_nfs_handle *to, const char *to_name)
+{
+	RENAME3args args = { .from = where(from, from_name), .to = where(to, to_name) };
+	RENAME3res result;
+	struct attempt attempt = begin(nfs);
+	struct rr_nfs_object object;
+	struct rr_text text;
+	int error = rr_nfs_call(nfs, NFSPROC3_RENAME, &args, &result);
+
+	if (error != NFS3ERR_NOENT || !repeated(&attempt))
+		return error;
+	text = nfs->text;
+	if (rr_nfs_lookup(nfs, to, to_name, &object) == 0)
+		return 0;
+	nfs->text = text;
+	return error;
+}
+
+int
+rr_nfs_fsstat(struct rr_nfs *nfs, FSSTAT3resok *status)
+{
+	FSSTAT3args args = { .fsroot = rr_nfs_fh(&nfs->root) };
+	FSSTAT3res result;
+	int error = rr_nfs_call(nfs, NFSPROC3_FSSTAT, &args, &result);
+
+	if (!error)
+		*status = result.u.resok;
+	return error;
+}
+
+int
+rr_nfs_commit(struct rr_nfs *nfs, const struct rr_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE])
+{
+	/* RFC 1813, section 3.3.21: "If count is 0, a flush from offset to the end of file is
+	 * done." */
+	COMMIT3args args = { .file = rr_nfs_fh(file), .offset = 0, .count = 0 };
+	COMMIT3res result;
+	int error = rr_nfs_call(nfs, NFSPROC3_COMMIT, &args, &result);
+
+	if (!error)
+		memcpy(verifier, result.u.resok.verf, NFS3_WRITEVERFSIZE);
+	return error;
+}
