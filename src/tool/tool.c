@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/tool.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 
 static volatile sig_atomic_t the_signal;
 
@@ -139,4 +141,14 @@ rr_tool_json_string(FILE *out, const char *text)
 		next += length ? length : 1;
 	}
 	fputc('"', out);
+}
+
+int
+rr_tool_end_output(const struct rr_tool *tool, int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno != EPIPE)
+		rr_tool_warn(tool, "standard output: %s", strerror(errno));
+	return RR_EXIT_FAILED;
 }

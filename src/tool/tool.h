@@ -57,4 +57,8 @@ int rr_tool_signal(void);
 /* Writes text as a JSON string, with its quotation marks; octets that are not UTF-8 become U+FFFD. */
 void rr_tool_json_string(FILE *out, const char *text);
 
+/* Flushes standard output; returns status, or RR_EXIT_FAILED with a message where not all of it could be
+ * written (but none where its reader went away). */
+int rr_tool_end_output(const struct rr_tool *tool, int status);
+
 #endif

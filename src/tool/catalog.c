@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+grow(struct rr_catalog *catalog)
+{
+	size_t room = catalog->room ? 2 * catalog->room : 64;
+	struct rr_catalog_entry *entries = reallocarray(catalog->entries, room, sizeof(*entries));
+
+	if (!entries)
+		return false;
+	catalog->entries = entries;
+	catalog->room = room;
+	return true;
+}
+
+int
+rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rr_nfs_object *object)
+{
+	struct rr_catalog_entry *entry;
+
+	if (catalog->count == catalog->room && !grow(catalog))
+		return -RPCRDMA_ERR_NOMEM;
+	entry = &catalog->entries[catalog->count];
+	memset(entry, 0, sizeof(*entry));
+	entry->name = strdup(name);
+	if (!entry->name)
+		return -RPCRDMA_ERR_NOMEM;
+	entry->known = object != NULL;
+	if (object)
+		entry->object = *object;
+	catalog->count++;
+	return 0;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(((const struct rr_catalog_entry *)a)->name, ((const struct rr_catalog_entry *)b)->name);
+}
+
+void
+rr_catalog_sort(struct rr_catalog *catalog)
+{
+	if (catalog->count > 1)
+		qsort(catalog->entries, catalog->count, sizeof(catalog->entries[0]), compare);
+}
+
+void
+rr_catalog_free(struct rr_catalog *catalog)
+{
+	for (size_t i = 0; i < catalog->count; i++)
+		free(catalog->entries[i].name);
+	free(catalog->entries);
+	*catalog = (struct rr_catalog){ 0 };
+}
+
+int
+rr_catalog_take(void *ctx, const struct rr_nfs_entry *entry)
+{
+	return rr_catalog_add(ctx, entry->name, entry->object);
+}

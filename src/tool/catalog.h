@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_CATALOG_H
+#define RR_TOOL_CATALOG_H
+
+#include "nfs/client.h"
+
+/* The entries of one directory, held in memory. */
+
+struct rr_catalog_entry {
+	char *name;
+	bool known; /* object is set */
+	struct rr_nfs_object object;
+};
+
+struct rr_catalog {
+	struct rr_catalog_entry *entries;
+	size_t count, room;
+};
+
+/* object may be NULL. -RPCRDMA_ERR_NOMEM. */
+int rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rr_nfs_object *object);
+
+/* By name, octet by octet. */
+void rr_catalog_sort(struct rr_catalog *catalog);
+
+void rr_catalog_free(struct rr_catalog *catalog);
+
+/* For rr_nfs_readdir(); ctx is a catalog. */
+int rr_catalog_take(void *ctx, const struct rr_nfs_entry *entry);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/cp.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_HELP = 256, OPT_JSON };
+
+static const struct option long_options[] = {
+	{ "recursive", no_argument, NULL, 'r' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+const char rr_tool_cp_options[] =
+	"  -r         copy directories with all that is in them; links are copied as links\n"
+	"  -q         no progress bar, and no summary\n"
+	"  --json     print the summary as a JSON object\n";
+
+/* ---- Failures ---- */
+
+int
+rr_cp_fail(struct rr_cp *cp, struct rr_side *side)
+{
+	rr_progress_hide(&cp->progress);
+	rr_tool_warn(cp->tool, "%s%s: %s", side == &cp->from ? cp->from_name : cp->to_name, cp->path,
+		side->text.text);
+	cp->sums.failed++;
+	if (side->fatal)
+		cp->stop = true;
+	return -1;
+}
+
+int
+rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
+{
+	side->fatal = false;
+	rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", why);
+	return rr_cp_fail(cp, side);
+}
+
+/* ---- Summary ---- */
+
+static void
+add_counters(const struct rr_remote *remote, struct rr_counters *sum, uint32_t *reconnects)
+{
+	struct rr_counters counters;
+
+	if (!remote->nfs)
+		return;
+	rr_client_counters(rr_nfs_rpc(remote->nfs), &counters);
+	sum->octets_rdma_write += counters.octets_rdma_write;
+	sum->octets_rdma_read += counters.octets_rdma_read;
+	sum->octets_inline += counters.octets_inline;
+	*reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
+}
+
+static const char *
+plural(uint64_t count, const char *one, const char *many)
+{
+	return count == 1 ? one : many;
+}
+
+static void
+print_text(const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds, double rate)
+{
+	char text[16];
+
+	printf("copied %" PRIu64 " %s", sums->files, plural(sums->files, "file", "files"));
+	if (sums->directories)
+		printf(", %" PRIu64 " %s", sums->directories,
+			plural(sums->directories, "directory", "directories"));
+	if (sums->links)
+		printf(", %" PRIu64 " %s", sums->links, plural(sums->links, "link", "links"));
+	printf(": %" PRIu64 " octets in %.2f s, %s/s; %" PRIu64 " went by RDMA Write, %" PRIu64
+	       " by RDMA Read, %" PRIu64 " inline\n",
+		sums->octets, seconds, rr_progress_octets((uint64_t)rate, text, sizeof(text)),
+		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline);
+}
+
+static void
+print_json(const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds, double rate,
+	uint32_t reconnects)
+{
+	printf("{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"failed\":%" PRIu64
+	       ",\"octets\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
+		sums->files, sums->directories, sums->links, sums->failed, sums->octets, seconds, rate);
+	printf("\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64 ",\"octets_inline\":%" PRIu64
+	       ",\"reconnects\":%" PRIu32 "}\n",
+		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, reconnects);
+}
+
+static void
+print_summary(const struct rr_cp *cp)
+{
+	struct rr_counters counters = { 0 };
+	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
+	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
+	uint32_t reconnects = 0;
+
+	add_counters(&cp->remotes[0], &counters, &reconnects);
+	add_counters(&cp->remotes[1], &counters, &reconnects);
+	if (cp->json)
+		print_json(&cp->sums, &counters, seconds, rate, reconnects);
+	else
+		print_text(&cp->sums, &counters, seconds, rate);
+}
+
+/* ---- Both ends ---- */
+
+static int
+open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, struct rr_side *side, char *name,
+	size_t size)
+{
+	struct rr_text text;
+
+	*side = (struct rr_side){ .ops = &rr_side_local, .piece_max = RR_PUMP_PIECE };
+	snprintf(name, size, "%s", argument);
+	if (!rr_url_is(argument))
+		return RR_EXIT_OK;
+	side->ops = &rr_side_remote;
+	if (rr_remote_open(cp->engine, argument, remote, &text) != 0)
+		return rr_tool_fail(cp->tool, "%s: %s", remote->name, text.text);
+	snprintf(name, size, "%s", remote->name);
+	side->nfs = remote->nfs;
+	side->piece_max = side == &cp->from ? rr_nfs_read_max(remote->nfs) : rr_nfs_write_max(remote->nfs);
+	return RR_EXIT_OK;
+}
+
+static int
+copy(struct rr_cp *cp, const char *source, const char *destination)
+{
+	if (open_side(cp, source, &cp->remotes[0], &cp->from, cp->from_name, sizeof(cp->from_name)) ||
+		open_side(cp, destination, &cp->remotes[1], &cp->to, cp->to_name, sizeof(cp->to_name)))
+		return RR_EXIT_FAILED;
+	rr_progress_init(&cp->progress, !cp->quiet);
+	if (rr_pump_init(&cp->pump, cp->engine, &cp->progress) < 0)
+		return rr_tool_fail(cp->tool, "out of memory");
+	rr_cp_top(cp, source, destination);
+	rr_progress_hide(&cp->progress);
+	rr_pump_free(&cp->pump);
+	if (!cp->quiet && !cp->stop)
+		print_summary(cp);
+	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
+}
+
+/* True to go on, false with the status to exit with. */
+static bool
+parse(struct rr_cp *cp, int argc, char **argv, int *status)
+{
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "rRq", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'r':
+		case 'R': cp->recursive = true; break;
+		case 'q': cp->quiet = true; break;
+		case OPT_JSON: cp->json = true; break;
+		case OPT_HELP: *status = rr_tool_help(cp->tool); return false;
+		default:
+			*status = rr_tool_usage(cp->tool, "there is no option %s", argv[optind - 1]);
+			return false;
+		}
+	}
+	if (argc - optind != 2)
+		*status = rr_tool_usage(cp->tool, "a source and a destination are wanted");
+	else if (argv[optind][0] == '\0' || argv[optind + 1][0] == '\0')
+		*status = rr_tool_usage(cp->tool, "the source or the destination is empty");
+	else if (!rr_url_is(argv[optind]) && !rr_url_is(argv[optind + 1]))
+		*status = rr_tool_usage(cp->tool,
+			"one side must be a URL (nfs://HOST[:PORT]/PATH); cp(1) copies files "
+			"on this machine");
+	else
+		return true;
+	return false;
+}
+
+int
+rr_tool_cp(const struct rr_tool *tool, int argc, char **argv)
+{
+	struct rr_cp *cp = calloc(1, sizeof(*cp));
+	struct rr_text text;
+	int status;
+
+	if (!cp)
+		return rr_tool_fail(tool, "out of memory");
+	cp->tool = tool;
+	if (parse(cp, argc, argv, &status)) {
+		rr_tool_catch_signals();
+		if (rr_remote_engine(&cp->engine, &text) < 0)
+			status = rr_tool_fail(tool, "%s", text.text);
+		else
+			status = copy(cp, argv[optind], argv[optind + 1]);
+		rr_remote_close(&cp->remotes[0]);
+		rr_remote_close(&cp->remotes[1]);
+		rr_engine_free(cp->engine);
+	}
+	free(cp);
+	return status;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_CP_H
+#define RR_TOOL_CP_H
+
+#include "tool/cp_pump.h"
+#include "tool/cp_side.h"
+#include "tool/progress.h"
+#include "tool/remote.h"
+#include "tool/tool.h"
+
+/*
+ * `rpcrdma cp`: cp.c takes the options, opens both ends and sums up; cp_top.c
+ * finds out what is copied to where; cp_tree.c walks; cp_file.c copies one
+ * file or link; cp_pump.c moves data; cp_local.c and cp_remote.c are the ends.
+ */
+
+struct rr_cp_sums {
+	uint64_t files, directories, links, octets;
+	uint64_t failed; /* what could not be copied, or was not as it is no file, directory or link */
+};
+
+struct rr_cp {
+	const struct rr_tool *tool;
+	bool recursive, quiet, json;
+	struct rr_engine *engine;
+	struct rr_remote remotes[2]; /* of the source and of the destination */
+	struct rr_side from, to;
+	struct rr_progress progress;
+	struct rr_pump pump;
+	struct rr_cp_sums sums;
+	bool stop;                   /* nothing more can be copied */
+	struct rr_nfs_handle to_top; /* the directory that the tree is copied to, on a server */
+	char from_name[RR_URL_PATH + 512],
+		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
+	char path[RR_NFS_PATH]; /* from there down to what is copied now: "", "/name", "/name/name" */
+	unsigned depth;
+};
+
+/* Says what failed on side, on whose copy of the present path; notes that it did. Returns -1. */
+int rr_cp_fail(struct rr_cp *cp, struct rr_side *side);
+
+/* The same with a text of the caller's, which does not end the work on other files. */
+int rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why);
+
+/* cp_top.c: copies source to destination, as the command line has them. Failures were reported and counted.
+ */
+void rr_cp_top(struct rr_cp *cp, const char *source, const char *destination);
+
+/* cp_tree.c: one entry, of whatever kind, under a name in a directory. from is NULL at the top, name is a
+ * path then. */
+void rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name);
+
+/* cp_tree.c: what is in a directory, into another one. */
+void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
+
+/* cp_file.c: 0, or -1 with the failure reported. */
+int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name);
+int rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name);
+
+#endif

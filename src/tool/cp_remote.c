@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "tool/cp_side.h"
+
+/* The remote end of a copy. Everything but find() goes by file handle. */
+
+static int
+fail(struct rr_side *side, int error)
+{
+	side->fatal = error < 0 || error == NFS3ERR_NOSPC || error == NFS3ERR_DQUOT ||
+		      error == NFS3ERR_ROFS || error == NFS3ERR_IO;
+	/* A file that the server cannot describe does not end the work on the others. */
+	if (error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_NOTSUP || error == -RPCRDMA_ERR_LIMIT)
+		side->fatal = false;
+	return rr_fail(&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rr_nfs_error(side->nfs));
+}
+
+static int
+check(struct rr_side *side, int error)
+{
+	return error ? fail(side, error) : 0;
+}
+
+static void
+describe(const struct rr_nfs_object *object, struct rr_info *info)
+{
+	const fattr3 *attributes = &object->attributes;
+
+	*info = (struct rr_info){
+		.kind = attributes->type == NF3REG   ? RR_KIND_FILE
+			: attributes->type == NF3DIR ? RR_KIND_DIRECTORY
+			: attributes->type == NF3LNK ? RR_KIND_LINK
+						     : RR_KIND_OTHER,
+		.mode = attributes->mode & 07777,
+		.size = attributes->size,
+		.atime = { attributes->atime.seconds, attributes->atime.nseconds },
+		.mtime = { attributes->mtime.seconds, attributes->mtime.nseconds },
+		.handle = object->handle,
+	};
+}
+
+static int
+found(struct rr_side *side, int error, const struct rr_nfs_object *object, struct rr_info *info)
+{
+	info->kind = RR_KIND_NONE;
+	if (error == NFS3ERR_NOENT)
+		return 0;
+	if (error)
+		return fail(side, error);
+	describe(object, info);
+	return 0;
+}
+
+static int
+remote_find(struct rr_side *side, const char *path, bool follow, struct rr_info *info)
+{
+	struct rr_nfs_object object;
+
+	return found(side, rr_nfs_walk(side->nfs, path, follow, &object), &object, info);
+}
+
+static int
+remote_look(struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info)
+{
+	struct rr_nfs_object object;
+
+	return found(side, rr_nfs_lookup(side->nfs, &place->handle, name, &object), &object, info);
+}
+
+static int
+remote_examine(struct rr_side *side, const struct rr_place *place, const struct rr_catalog_entry *entry,
+	struct rr_info *info)
+{
+	if (!entry->known)
+		return remote_look(side, place, entry->name, info);
+	describe(&entry->object, info);
+	return 0;
+}
+
+static int
+remote_enter(struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info,
+	struct rr_place *into)
+{
+	(void)side, (void)place, (void)name;
+	into->handle = info->handle;
+	return 0;
+}
+
+static void
+remote_leave(struct rr_side *side, struct rr_place *place)
+{
+	(void)side, (void)place;
+}
+
+static int
+remote_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog)
+{
+	return check(side, rr_nfs_readdir(side->nfs, &place->handle, rr_catalog_take, catalog));
+}
+
+static int
+remote_read_link(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *info, char target[RR_NFS_PATH])
+{
+	(void)place, (void)name;
+	return check(side, rr_nfs_readlink(side->nfs, &info->handle, target));
+}
+
+static sattr3
+mode_alone(uint32_t mode)
+{
+	sattr3 attributes = { .mode.set_it = true };
+
+	attributes.mode.u.mode = mode;
+	return attributes;
+}
+
+static int
+remote_make_directory(
+	struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into)
+{
+	sattr3 attributes = mode_alone(0700);
+	struct rr_nfs_object object;
+	int error = rr_nfs_mkdir(side->nfs, &place->handle, name, &attributes, &object);
+
+	if (!error)
+		into->handle = object.handle;
+	return check(side, error);
+}
+
+static int
+remote_make_link(struct rr_side *side, const struct rr_place *place, const char *name, const char *target)
+{
+	return check(side, rr_nfs_symlink(side->nfs, &place->handle, name, target));
+}
+
+/* Times outside of what NFS version 3 can say (1970 to 2106) become the nearest that it can. */
+static nfstime3
+to_nfs(struct timespec time)
+{
+	if (time.tv_sec < 0)
+		return (nfstime3){ 0, 0 };
+	if (time.tv_sec > UINT32_MAX)
+		return (nfstime3){ UINT32_MAX, 0 };
+	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
+}
+
+static int
+set_info(struct rr_side *side, const struct rr_nfs_handle *handle, const struct rr_info *info)
+{
+	sattr3 attributes = mode_alone(info->mode & RR_MODE_KEPT);
+
+	attributes.atime.set_it = attributes.mtime.set_it = SET_TO_CLIENT_TIME;
+	attributes.atime.u.atime = to_nfs(info->atime);
+	attributes.mtime.u.mtime = to_nfs(info->mtime);
+	return check(side, rr_nfs_setattr(side->nfs, handle, &attributes));
+}
+
+static int
+remote_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
+{
+	return set_info(side, &place->handle, info);
+}
+
+static int
+remote_rename(struct rr_side *side, const struct rr_place *place, const char *from, const char *to)
+{
+	return check(side, rr_nfs_rename(side->nfs, &place->handle, from, &place->handle, to));
+}
+
+static int
+remote_remove(struct rr_side *side, const struct rr_place *place, const char *name)
+{
+	int error;
+
+	rr_nfs_cleaning(side->nfs, true);
+	error = rr_nfs_remove(side->nfs, &place->handle, name);
+	rr_nfs_cleaning(side->nfs, false);
+	return check(side, error);
+}
+
+/* ---- File data ---- */
+
+static int
+remote_open(struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info,
+	struct rr_file *file)
+{
+	(void)place, (void)name;
+	*file = (struct rr_file){ .side = side, .handle = info->handle };
+	return 0;
+}
+
+/* What is one WRITE needs no COMMIT. */
+static int
+remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
+	struct rr_file *file)
+{
+	sattr3 attributes = mode_alone(0600);
+	struct rr_nfs_object object;
+	int error;
+
+	if (size > rr_nfs_file_max(side->nfs))
+		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
+	error = rr_nfs_create(side->nfs, &place->handle, name, true, &attributes, &object);
+	if (error)
+		return fail(side, error);
+	*file = (struct rr_file){
+		.side = side,
+		.handle = object.handle,
+		.stable = size <= rr_nfs_write_max(side->nfs) ? FILE_SYNC : UNSTABLE,
+	};
+	return 0;
+}
+
+static void
+start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
+{
+	piece->file = file;
+	piece->io.file = &file->handle;
+	piece->io.data = piece->data;
+	piece->io.offset = piece->offset;
+	piece->io.length = piece->length;
+	piece->io.stable = file->stable;
+	piece->io.done = done;
+	piece->io.ctx = piece;
+}
+
+static void
+read_done(struct rr_nfs_io *io, int error)
+{
+	struct rr_piece *piece = io->ctx;
+
+	piece->moved = io->moved;
+	piece->done(piece, check(piece->file->side, error));
+}
+
+static int
+remote_read(struct rr_file *file, struct rr_piece *piece)
+{
+	start(file, piece, read_done);
+	rr_nfs_read(file->side->nfs, &piece->io);
+	return 0;
+}
+
+static void
+raise(uint64_t *value, uint64_t least)
+{
+	if (*value < least)
+		*value = least;
+}
+
+/*
+ * RFC 1813, section 3.3.21: "the client can use [verf] to determine whether the server has rebooted". A
+ * verifier other than the last one means that nothing that was written before can be relied on.
+ */
+static void
+note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE])
+{
+	if (file->has_verifier && memcmp(file->verifier, verifier, sizeof(file->verifier)) != 0)
+		raise(&file->lost_end, file->written_end);
+	memcpy(file->verifier, verifier, sizeof(file->verifier));
+	file->has_verifier = true;
+}
+
+static void
+write_done(struct rr_nfs_io *io, int error)
+{
+	struct rr_piece *piece = io->ctx;
+	struct rr_file *file = piece->file;
+
+	piece->moved = io->moved;
+	if (!error && io->committed == UNSTABLE) {
+		note_verifier(file, io->verifier);
+		raise(&file->written_end, piece->offset + piece->length);
+		if (io->verifier_changed)
+			raise(&file->lost_end, piece->offset + piece->length);
+	}
+	piece->done(piece, check(file->side, error));
+}
+
+static int
+remote_write(struct rr_file *file, struct rr_piece *piece)
+{
+	start(file, piece, write_done);
+	rr_nfs_write(file->side->nfs, &piece->io);
+	return 0;
+}
+
+static void
+remote_cancel(struct rr_piece *piece)
+{
+	rr_nfs_io_cancel(&piece->io);
+}
+
+static int
+remote_commit(struct rr_file *file, uint64_t *lost)
+{
+	uint8_t verifier[NFS3_WRITEVERFSIZE];
+	int error;
+
+	*lost = 0;
+	if (!file->has_verifier)
+		return 0;
+	error = rr_nfs_commit(file->side->nfs, &file->handle, verifier);
+	if (error)
+		return fail(file->side, error);
+	note_verifier(file, verifier);
+	*lost = file->lost_end;
+	file->has_verifier = false;
+	file->written_end = file->lost_end = 0;
+	return 0;
+}
+
+static int
+remote_finish(struct rr_file *file, const struct rr_info *info)
+{
+	return set_info(file->side, &file->handle, info);
+}
+
+static int
+remote_describe(struct rr_file *file, struct rr_info *info)
+{
+	struct rr_nfs_object object = { .handle = file->handle };
+	int error = rr_nfs_getattr(file->side->nfs, &file->handle, &object.attributes);
+
+	if (error)
+		return fail(file->side, error);
+	describe(&object, info);
+	return 0;
+}
+
+static void
+remote_close(struct rr_file *file)
+{
+	(void)file;
+}
+
+const struct rr_side_ops rr_side_remote = {
+	.find = remote_find,
+	.look = remote_look,
+	.examine = remote_examine,
+	.enter = remote_enter,
+	.leave = remote_leave,
+	.list = remote_list,
+	.read_link = remote_read_link,
+	.make_directory = remote_make_directory,
+	.make_link = remote_make_link,
+	.set = remote_set,
+	.rename = remote_rename,
+	.remove = remote_remove,
+	.open = remote_open,
+	.create = remote_create,
+	.read = remote_read,
+	.write = remote_write,
+	.cancel = remote_cancel,
+	.commit = remote_commit,
+	.finish = remote_finish,
+	.describe = remote_describe,
+	.close = remote_close,
+};

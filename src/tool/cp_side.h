@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_CP_SIDE_H
+#define RR_TOOL_CP_SIDE_H
+
+#include <time.h>
+
+#include "tool/catalog.h"
+
+/*
+ * One end of a copy: the local file system (cp_local.c) or an NFS server
+ * (cp_remote.c), both behind the same operations.
+ *
+ * All of them return 0 or a negative number; rr_side.text then says why, and
+ * rr_side.fatal whether going on with other files would be of no use. Names
+ * are single names in a directory (a "place"), except for those of find(), which
+ * are paths. Symbolic links are never followed, but by find() where asked to.
+ */
+
+enum rr_kind { RR_KIND_NONE, RR_KIND_FILE, RR_KIND_DIRECTORY, RR_KIND_LINK, RR_KIND_OTHER };
+
+/* Set-user-ID and set-group-ID are not carried to another owner. */
+enum { RR_MODE_KEPT = 01777 };
+
+/* What a name stands for. */
+struct rr_info {
+	enum rr_kind kind;
+	uint32_t mode;
+	uint64_t size;
+	struct timespec atime, mtime;
+	struct rr_nfs_handle handle; /* remote */
+};
+
+/* A directory: a descriptor, or a file handle. */
+struct rr_place {
+	int fd;
+	struct rr_nfs_handle handle;
+};
+
+struct rr_side;
+struct rr_side_ops;
+
+/* A regular file that is open for reading or was made for writing. */
+struct rr_file {
+	struct rr_side *side;
+	int fd;                      /* local */
+	struct rr_nfs_handle handle; /* remote, as all below */
+	stable_how stable;           /* how to write */
+	bool has_verifier;
+	uint8_t verifier[NFS3_WRITEVERFSIZE]; /* of the last unstable WRITE */
+	uint64_t written_end;                 /* unstable data lies in front of this */
+	uint64_t lost_end;                    /* and what lies in front of this must be sent again */
+};
+
+/* A piece of a file's data on its way. */
+struct rr_piece {
+	struct rr_file *file; /* while a remote operation is under way */
+	void *data;
+	uint64_t offset;
+	uint32_t length, moved;
+	struct rr_nfs_io io;
+	void (*done)(struct rr_piece *piece, int error); /* where read() or write() returned 0 */
+	void *ctx;
+};
+
+struct rr_side {
+	const struct rr_side_ops *ops;
+	struct rr_nfs *nfs; /* remote */
+	const char *name;   /* the argument of the command, for messages */
+	uint32_t piece_max; /* octets of a piece */
+	struct rr_text text;
+	bool fatal;
+};
+
+struct rr_side_ops {
+	/* The object of a path: of the top of the copy. kind is NONE where there is none. */
+	int (*find)(struct rr_side *side, const char *path, bool follow, struct rr_info *info);
+	/* The same of a name in a place. */
+	int (*look)(
+		struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info);
+	/* The same of an entry that list() gave. */
+	int (*examine)(struct rr_side *side, const struct rr_place *place,
+		const struct rr_catalog_entry *entry, struct rr_info *info);
+	/* A directory becomes a place, until leave(). place is NULL, and name a path, at the top. */
+	int (*enter)(struct rr_side *side, const struct rr_place *place, const char *name,
+		const struct rr_info *info, struct rr_place *into);
+	void (*leave)(struct rr_side *side, struct rr_place *place);
+	int (*list)(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog);
+	int (*read_link)(struct rr_side *side, const struct rr_place *place, const char *name,
+		const struct rr_info *info, char target[RR_NFS_PATH]);
+	/* Makes and enters it. Only the owner may use it, until set(). */
+	int (*make_directory)(
+		struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into);
+	int (*make_link)(
+		struct rr_side *side, const struct rr_place *place, const char *name, const char *target);
+	/* Gives the place itself info's mode and times. */
+	int (*set)(struct rr_side *side, const struct rr_place *place, const struct rr_info *info);
+	int (*rename)(struct rr_side *side, const struct rr_place *place, const char *from, const char *to);
+	/* A file or a link. Interruption does not stop it. */
+	int (*remove)(struct rr_side *side, const struct rr_place *place, const char *name);
+
+	/* Opens for reading. place may be NULL as for enter(). */
+	int (*open)(struct rr_side *side, const struct rr_place *place, const char *name,
+		const struct rr_info *info, struct rr_file *file);
+	/* A new file for writing, for the owner alone, which size octets will be written to. */
+	int (*create)(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
+		struct rr_file *file);
+	/* Begins to read or write a piece: 1, it is done (moved is set); 0, done() will come; or negative. */
+	int (*read)(struct rr_file *file, struct rr_piece *piece);
+	int (*write)(struct rr_file *file, struct rr_piece *piece);
+	void (*cancel)(struct rr_piece *piece);
+	/*
+	 * Makes what was written stay over a crash. *lost: octets at the beginning of the file that the other
+	 * side forgot in a restart and that must be written again, before commit() is called again; 0: none.
+	 */
+	int (*commit)(struct rr_file *file, uint64_t *lost);
+	/* Gives the file info's mode and times. */
+	int (*finish)(struct rr_file *file, const struct rr_info *info);
+	/* What the file is now. */
+	int (*describe)(struct rr_file *file, struct rr_info *info);
+	void (*close)(struct rr_file *file);
+};
+
+extern const struct rr_side_ops rr_side_local, rr_side_remote;
+
+#endif

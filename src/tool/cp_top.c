@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/cp.h"
+
+/* What the command line names: the source, and the directory and name that it goes to. */
+
+/* "a" of "/x/a//"; empty where there is none ("/", "."), so that what is in it is meant. */
+static void
+last_name(const char *path, char name[RR_NFS_NAME + 1])
+{
+	size_t end = strlen(path), start;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/';)
+		start--;
+	if (end - start > RR_NFS_NAME)
+		end = start;
+	snprintf(name, RR_NFS_NAME + 1, "%.*s", (int)(end - start), path + start);
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		name[0] = '\0';
+}
+
+/* Everything in front of the last name: "/x" of "/x/a", "." of "a". */
+static void
+directory_of(const char *path, bool local, char out[RR_NFS_PATH])
+{
+	size_t end = strlen(path);
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	while (end > 0 && path[end - 1] != '/')
+		end--;
+	snprintf(out, RR_NFS_PATH, "%.*s", (int)end, path);
+	if (end == 0 && local)
+		strcpy(out, ".");
+}
+
+static void
+append_name(char *path, size_t size, const char *name)
+{
+	size_t length = strlen(path);
+
+	snprintf(
+		path + length, size - length, "%s%s", length > 0 && path[length - 1] == '/' ? "" : "/", name);
+}
+
+struct target {
+	struct rr_place place;
+	char name[RR_NFS_NAME + 1]; /* empty: what is in the source goes into the place */
+};
+
+/* The destination is no directory: it, or what it will be, has a name in one. */
+static int
+target_beside(struct rr_cp *cp, const char *path, struct target *target)
+{
+	char parent[RR_NFS_PATH];
+	struct rr_info info;
+	size_t length = strlen(path);
+
+	last_name(path, target->name);
+	if (target->name[0] == '\0')
+		return rr_cp_fail_because(cp, &cp->to, "there is no such directory, or its name is too long");
+	directory_of(path, !cp->to.nfs, parent);
+	if (cp->to.ops->find(&cp->to, parent, true, &info) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (info.kind == RR_KIND_NONE)
+		return rr_cp_fail_because(cp, &cp->to, "the directory that it is to be in does not exist");
+	if (info.kind != RR_KIND_DIRECTORY)
+		return rr_cp_fail_because(cp, &cp->to, "what it is to be in is no directory");
+	if (path[length - 1] == '/' && !cp->recursive)
+		return rr_cp_fail_because(cp, &cp->to, "there is no such directory");
+	if (cp->to.ops->enter(&cp->to, NULL, parent, &info, &target->place) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	return 0;
+}
+
+static int
+find_target(struct rr_cp *cp, const char *source, const char *path, struct target *target)
+{
+	struct rr_info info;
+
+	if (cp->to.ops->find(&cp->to, path, true, &info) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (info.kind != RR_KIND_DIRECTORY)
+		return target_beside(cp, path, target);
+	last_name(source, target->name);
+	if (cp->to.ops->enter(&cp->to, NULL, path, &info, &target->place) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (target->name[0])
+		append_name(cp->to_name, sizeof(cp->to_name), target->name);
+	return 0;
+}
+
+/* "cp -r nfs://server/ there": the source has no name of its own. */
+static void
+copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct rr_place *to)
+{
+	struct rr_place inside;
+
+	if (info->kind != RR_KIND_DIRECTORY || !cp->recursive) {
+		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
+		return;
+	}
+	if (cp->from.ops->enter(&cp->from, NULL, path, info, &inside) < 0) {
+		rr_cp_fail(cp, &cp->from);
+		return;
+	}
+	cp->to_top = to->handle;
+	cp->depth++;
+	rr_cp_contents(cp, &inside, to);
+	cp->depth--;
+	cp->from.ops->leave(&cp->from, &inside);
+}
+
+/* The path that a side's find() takes, and the one whose last name counts. */
+static const char *
+path_of(const struct rr_side *side, const char *argument)
+{
+	return side->nfs ? rr_nfs_rest(side->nfs) : argument;
+}
+
+void
+rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
+{
+	const char *from = path_of(&cp->from, source), *to = path_of(&cp->to, destination);
+	const char *whole = cp->from.nfs ? cp->remotes[0].url.path : source;
+	struct target target = { .place.fd = -1 };
+	struct rr_info info;
+
+	if (cp->from.ops->find(&cp->from, from, !cp->recursive, &info) < 0) {
+		rr_cp_fail(cp, &cp->from);
+		return;
+	}
+	if (info.kind == RR_KIND_NONE) {
+		rr_cp_fail_because(cp, &cp->from, "no such file or directory");
+		return;
+	}
+	if (info.kind == RR_KIND_DIRECTORY && !cp->recursive) {
+		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
+		return;
+	}
+	if (find_target(cp, whole, to, &target) < 0)
+		return;
+	if (target.name[0])
+		rr_cp_entry(cp, NULL, from, &info, &target.place, target.name);
+	else
+		copy_contents(cp, from, &info, &target.place);
+	cp->to.ops->leave(&cp->to, &target.place);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool/cp.h"
+
+/* Directories: what is in them is copied one by one; what fails is reported, and the others are copied
+ * nevertheless. */
+
+/* Levels of directories: each may hold a descriptor open. */
+enum { DEPTH_MAX = 400 };
+
+void
+rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
+{
+	struct rr_catalog catalog = { 0 };
+	size_t length = strlen(cp->path);
+
+	if (cp->from.ops->list(&cp->from, from, &catalog) < 0)
+		rr_cp_fail(cp, &cp->from);
+	rr_catalog_sort(&catalog);
+	for (size_t i = 0; i < catalog.count && !cp->stop; i++) {
+		const struct rr_catalog_entry *entry = &catalog.entries[i];
+		struct rr_info info;
+
+		if ((size_t)snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", entry->name) >=
+			sizeof(cp->path) - length) {
+			cp->path[length] = '\0';
+			rr_cp_fail_because(cp, &cp->from, "the path of what is in it is too long");
+			continue;
+		}
+		if (cp->from.ops->examine(&cp->from, from, entry, &info) < 0)
+			rr_cp_fail(cp, &cp->from);
+		else if (info.kind != RR_KIND_NONE) /* else it is gone since the directory was read */
+			rr_cp_entry(cp, from, entry->name, &info, to, entry->name);
+		cp->path[length] = '\0';
+	}
+	rr_catalog_free(&catalog);
+}
+
+/* Makes the directory on the receiving side, or enters the one that is there. */
+static int
+prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into, bool *made)
+{
+	const struct rr_side_ops *ops = cp->to.ops;
+	struct rr_info there;
+
+	if (ops->look(&cp->to, to, to_name, &there) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	*made = there.kind == RR_KIND_NONE;
+	if (!*made && there.kind != RR_KIND_DIRECTORY)
+		return rr_cp_fail_because(cp, &cp->to, "it exists already, and is no directory");
+	if (*made ? ops->make_directory(&cp->to, to, to_name, into) < 0
+		  : ops->enter(&cp->to, to, to_name, &there, into) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (cp->depth == 0)
+		cp->to_top = into->handle;
+	return 0;
+}
+
+/* Mode and times come last: the mode may forbid writing, and each new entry changes the times. */
+static void
+copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name)
+{
+	struct rr_place into = { .fd = -1 };
+	bool made = false;
+
+	if (prepare(cp, to, to_name, &into, &made) < 0)
+		return;
+	cp->depth++;
+	rr_cp_contents(cp, inside, &into);
+	cp->depth--;
+	if (made && !cp->stop && cp->to.ops->set(&cp->to, &into, info) < 0)
+		rr_cp_fail(cp, &cp->to);
+	cp->sums.directories++;
+	cp->to.ops->leave(&cp->to, &into);
+}
+
+static bool
+is_target(const struct rr_cp *cp, const struct rr_info *info)
+{
+	return cp->depth > 0 && cp->to.nfs && cp->from.nfs && info->handle.length == cp->to_top.length &&
+	       memcmp(info->handle.data, cp->to_top.data, cp->to_top.length) == 0;
+}
+
+static void
+copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name)
+{
+	struct rr_place inside;
+
+	if (!cp->recursive)
+		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
+	else if (is_target(cp, info))
+		rr_cp_fail_because(cp, &cp->from, "a directory cannot be copied into itself");
+	else if (cp->depth == DEPTH_MAX)
+		rr_cp_fail_because(cp, &cp->from, "the directories are nested too deep");
+	else if (cp->from.ops->enter(&cp->from, from, name, info, &inside) < 0)
+		rr_cp_fail(cp, &cp->from);
+	else {
+		copy_into(cp, &inside, info, to, to_name);
+		cp->from.ops->leave(&cp->from, &inside);
+	}
+}
+
+void
+rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name)
+{
+	if (rr_tool_interrupted(NULL)) {
+		rr_cp_fail_because(cp, &cp->to, "interrupted");
+		cp->stop = true;
+		return;
+	}
+	switch (info->kind) {
+	case RR_KIND_FILE: rr_cp_file(cp, from, name, info, to, to_name); break;
+	case RR_KIND_LINK: rr_cp_link(cp, from, name, info, to, to_name); break;
+	case RR_KIND_DIRECTORY: copy_directory(cp, from, name, info, to, to_name); break;
+	case RR_KIND_NONE: break;
+	case RR_KIND_OTHER:
+		rr_cp_fail_because(cp, &cp->from, "left out: it is a device, a socket or a named pipe");
+		break;
+	}
+}

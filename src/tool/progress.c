@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/env.h"
+
+#define EVERY (RR_SECOND / 5)
+#define FIRST RR_SECOND
+
+void
+rr_progress_init(struct rr_progress *progress, bool wanted)
+{
+	*progress = (struct rr_progress){ .enabled = wanted && isatty(STDERR_FILENO), .name = "" };
+	progress->start = progress->last = rr_now(&rr_env_system);
+}
+
+void
+rr_progress_file(struct rr_progress *progress, const char *name, uint64_t size)
+{
+	progress->name = name;
+	progress->size = size;
+	progress->done = 0;
+}
+
+void
+rr_progress_add(struct rr_progress *progress, uint64_t octets)
+{
+	progress->done += octets;
+	progress->total += octets;
+}
+
+const char *
+rr_progress_octets(uint64_t octets, char *text, size_t size)
+{
+	static const char units[] = "kMGTPE";
+	double value = (double)octets;
+	const char *unit = units;
+
+	if (octets < 1000) {
+		snprintf(text, size, "%u B", (unsigned)octets);
+		return text;
+	}
+	for (value /= 1000; value >= 999.95 && unit[1]; unit++)
+		value /= 1000;
+	snprintf(text, size, "%.1f %cB", value, *unit);
+	return text;
+}
+
+static int
+columns(void)
+{
+	struct winsize window;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) < 0 || window.ws_col < 40)
+		return 80;
+	return window.ws_col;
+}
+
+static void
+draw(const struct rr_progress *progress, uint64_t now)
+{
+	enum { BAR = 20 };
+	int full = progress->size ? (int)((double)progress->done * BAR / (double)progress->size) : 0;
+	double seconds = (double)(now - progress->start) / (double)RR_SECOND;
+	char octets[16], rate[16], bar[BAR + 1], line[512];
+	int width = columns() - 1;
+
+	full = full > BAR ? BAR : full;
+	memset(bar, ' ', BAR);
+	memset(bar, '#', (size_t)full);
+	bar[BAR] = '\0';
+	rr_progress_octets(progress->total, octets, sizeof(octets));
+	rr_progress_octets((uint64_t)((double)progress->total / seconds), rate, sizeof(rate));
+	snprintf(line, sizeof(line), "[%s] %9s %9s/s  %.300s", bar, octets, rate, progress->name);
+	for (char *next = line; *next; next++)
+		if ((unsigned char)*next < 0x20 || *next == 0x7f)
+			*next = '?';
+	fprintf(stderr, "\r%.*s\033[K", width, line);
+}
+
+void
+rr_progress_show(struct rr_progress *progress)
+{
+	uint64_t now;
+
+	if (!progress->enabled)
+		return;
+	now = rr_now(&rr_env_system);
+	if (now - progress->start < FIRST || now - progress->last < EVERY)
+		return;
+	progress->last = now;
+	progress->shown = true;
+	draw(progress, now);
+}
+
+void
+rr_progress_hide(struct rr_progress *progress)
+{
+	if (progress->shown)
+		fprintf(stderr, "\r\033[K");
+	progress->shown = false;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_PROGRESS_H
+#define RR_TOOL_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line on the terminal (standard error) that tells how far a long work is. Nothing where that is no
+ * terminal. */
+struct rr_progress {
+	bool enabled, shown;
+	const char *name;           /* of the file that is copied now */
+	uint64_t size, done, total; /* octets: of this file, of those so far, of all files so far */
+	uint64_t start, last;       /* times, ns */
+};
+
+void rr_progress_init(struct rr_progress *progress, bool wanted);
+
+/* The next file. */
+void rr_progress_file(struct rr_progress *progress, const char *name, uint64_t size);
+
+/* Octets more of it. */
+void rr_progress_add(struct rr_progress *progress, uint64_t octets);
+
+/* Draws the line anew, a few times in a second at most, and not in the first one. */
+void rr_progress_show(struct rr_progress *progress);
+
+/* Wipes the line out, before other output. */
+void rr_progress_hide(struct rr_progress *progress);
+
+/* "12.3 MB"; returns text. */
+const char *rr_progress_octets(uint64_t octets, char *text, size_t size);
+
+#endif

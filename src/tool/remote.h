@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_REMOTE_H
+#define RR_TOOL_REMOTE_H
+
+#include "nfs/client.h"
+#include "tool/url.h"
+
+/* The server that a URL names, mounted. */
+struct rr_remote {
+	struct rr_nfs *nfs;
+	struct rr_url url;
+	char name[512]; /* the URL without its options, for messages */
+};
+
+/* An engine as the sub-commands want it. */
+int rr_remote_engine(struct rr_engine **engine, struct rr_text *text);
+
+/*
+ * Takes the URL apart, resolves its host, connects (to each of its addresses, until one answers) and mounts.
+ * Signals that rr_tool_catch_signals() caught interrupt. name is set in any case.
+ */
+int rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text);
+
+/* Also after a failed or no rr_remote_open() of a zeroed one. */
+void rr_remote_close(struct rr_remote *remote);
+
+#endif
