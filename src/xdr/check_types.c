@@ -3,11 +3,32 @@
 
 #include "xdr/compiler.h"
 
+/* Schemas, those of NFSv4 among them, leave these names of C to the compiler. */
+static bool
+resolve_c_name(struct rr_xdr_type *type)
+{
+	static const struct {
+		const char *name;
+		enum rr_xdr_kind kind;
+	} known[] = { { "int32_t", RR_XDR_INT }, { "uint32_t", RR_XDR_UNSIGNED_INT },
+		{ "int64_t", RR_XDR_HYPER }, { "uint64_t", RR_XDR_UNSIGNED_HYPER } };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strcmp(type->name, known[i].name) != 0)
+			continue;
+		type->kind = known[i].kind;
+		return true;
+	}
+	return false;
+}
+
 static void
 resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
 	const struct rr_xdr_name *name = rr_xdr_find(compiler, type->name);
 
+	if (!name && resolve_c_name(type))
+		return;
 	if (!name)
 		rr_xdr_error(compiler, type->position, "%s is not defined, expected a type", type->name);
 	else if (name->kind != RR_XDR_NAME_TYPE)

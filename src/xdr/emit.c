@@ -25,6 +25,7 @@ rr_xdr_emitter_init(struct rr_xdr_emitter *emitter, struct rr_xdr_compiler *comp
 		.writer = rr_xdr_local(compiler, "writer"),
 		.value = rr_xdr_local(compiler, "value"),
 		.depth = rr_xdr_local(compiler, "depth"),
+		.holder = rr_xdr_local(compiler, "holder"),
 	};
 }
 
@@ -206,17 +207,18 @@ emit_if(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const ch
 {
 	const struct rr_xdr_declaration *yes = find_arm(type, 1), *no = find_arm(type, 0);
 	const char *condition = rr_xdr_member(emitter, path, type->discriminant->name);
+	bool for_yes = !yes || yes->name, for_no = !no || no->name;
 
-	if (!yes || yes->name) {
-		rr_xdr_open(emitter, "if (%s)", condition);
-		emit_one(emitter, yes, path, fail, emit);
-		rr_xdr_close(emitter, "");
-	}
-	if (!no || no->name) {
-		rr_xdr_open(emitter, "if (!%s)", condition);
+	if (!for_yes && !for_no)
+		return;
+	rr_xdr_open(emitter, for_yes ? "if (%s)" : "if (!%s)", condition);
+	emit_one(emitter, for_yes ? yes : no, path, fail, emit);
+	if (for_yes && for_no) {
+		emitter->indent--;
+		rr_xdr_open(emitter, "} else");
 		emit_one(emitter, no, path, fail, emit);
-		rr_xdr_close(emitter, "");
 	}
+	rr_xdr_close(emitter, "");
 }
 
 static void

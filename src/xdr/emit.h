@@ -15,7 +15,7 @@ struct rr_xdr_emitter {
 	FILE *out;
 	unsigned indent;
 	/* Names of parameters in generated functions, which no name of the schema hides. */
-	const char *reader, *writer, *value, *depth;
+	const char *reader, *writer, *value, *depth, *holder;
 	unsigned loops;           /* around the current statement */
 	unsigned wrapped_scalars; /* bits by kind: those that have their functions for the tables */
 	/* The type whose codec is being written; if it is deep, calls of types that lead back to it count the

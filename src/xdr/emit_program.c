@@ -27,9 +27,20 @@ emit_wrappers_of_scalar(struct rr_xdr_emitter *emitter, const struct rr_xdr_scal
 		scalar->c_type, emitter->value);
 }
 
+/* ISO C has no conversion to a pointer to a const array: only a const struct has const arrays. */
 static void
-emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const char *name)
+emit_put_of_array(struct rr_xdr_emitter *emitter, const char *name)
 {
+	rr_xdr_line(emitter, "{\n\tconst struct {\n\t\t%s array;\n\t} *%s = %s;\n", name, emitter->holder,
+		emitter->value);
+	rr_xdr_line(emitter, "\txdr_put_%s(%s, &%s->array);\n}", name, emitter->writer, emitter->holder);
+}
+
+static void
+emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
+{
+	const char *name = definition->name;
+
 	rr_xdr_line(emitter, "\nstatic void");
 	rr_xdr_line(emitter, "call_get_%s(struct rpcrdma_xdr_reader *%s, void *%s)", name, emitter->reader,
 		emitter->value);
@@ -37,7 +48,10 @@ emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const char *name)
 	rr_xdr_line(emitter, "\nstatic void");
 	rr_xdr_line(emitter, "call_put_%s(struct rpcrdma_xdr_writer *%s, const void *%s)", name,
 		emitter->writer, emitter->value);
-	rr_xdr_line(emitter, "{\n\txdr_put_%s(%s, %s);\n}", name, emitter->writer, emitter->value);
+	if (rr_xdr_leaf(&definition->declaration)->shape == RR_XDR_FIXED)
+		emit_put_of_array(emitter, name);
+	else
+		rr_xdr_line(emitter, "{\n\txdr_put_%s(%s, %s);\n}", name, emitter->writer, emitter->value);
 }
 
 /* Once for each type that a procedure of the schema takes or returns. */
@@ -53,7 +67,7 @@ emit_wrappers(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 		return;
 	}
 	if (!type->definition->wrapped)
-		emit_wrappers_of_type(emitter, type->name);
+		emit_wrappers_of_type(emitter, type->definition);
 	type->definition->wrapped = true;
 }
 

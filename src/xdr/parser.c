@@ -292,14 +292,16 @@ parse_body(struct parser *parser, struct rr_xdr_type *type)
 
 /* ---- Types ---- */
 
+/* RFC 4506 wants int or hyper behind unsigned; older schemas, those of NFSv4 among them, leave out the int.
+ */
 static void
 parse_unsigned(struct parser *parser, struct rr_xdr_type *type)
 {
 	type->kind = RR_XDR_UNSIGNED_INT;
 	if (accept(parser, "hyper"))
 		type->kind = RR_XDR_UNSIGNED_HYPER;
-	else if (!accept(parser, "int"))
-		fail(parser, "int or hyper, after unsigned,");
+	else
+		accept(parser, "int");
 }
 
 /* Types that are one keyword. */

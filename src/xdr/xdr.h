@@ -11,6 +11,8 @@
  * definitions (RFC 5531, section 12). Beyond the grammar of the RFCs it takes
  *   - lines that begin with %, copied into the header;
  *   - struct, union or enum in front of the name of a type, where it is used;
+ *   - unsigned alone, for unsigned int; int32_t, uint32_t, int64_t and uint64_t where the schema has no such
+ * types;
  *   - `#pragma rpcrdma place TYPE.FIELD`: the binding of a protocol to RPC-over-RDMA marks this opaque or
  * string; other lines that begin with # are ignored.
  */
