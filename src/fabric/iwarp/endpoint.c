@@ -261,7 +261,8 @@ expired(struct rr_timer *timer)
 	if (engine->draining)
 		rr_iwarp_over(engine, 0, "disconnected; the peer did not take all that was posted");
 	else
-		rr_iwarp_over(engine, -RPCRDMA_ERR_TIMEDOUT, "%s does not answer", engine->base.peer);
+		rr_iwarp_over(engine, -RPCRDMA_ERR_TIMEDOUT, "%s does not answer%s", engine->base.peer,
+			endpoint->connecting ? "" : " in iWARP (MPA), although it accepts TCP connections");
 	endpoint->connecting = false;
 	rr_iwarp_endpoint_defer(endpoint);
 }

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../hex.h"
+#include "../test.h"
+#include "node.h"
+
+static struct node *initiator, *responder;
+static uint8_t payload[NODE_MEMORY];
+
+static int
+setup(void **state)
+{
+	struct rr_fabric_config config = rr_fabric_config_default;
+
+	(void)state;
+	config.read_max = 2;
+	initiator = node_new(&config);
+	responder = node_new(&config);
+	node_connect(initiator, responder);
+	for (size_t i = 0; i < sizeof(payload); i++)
+		payload[i] = (uint8_t)(i * 5);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	node_free(initiator);
+	node_free(responder);
+	return 0;
+}
+
+static void
+sent_is(struct node *node, const char *digits)
+{
+	struct rr_octets expected = rr_hex(digits);
+
+	node_clear(node);
+	node_collect(node);
+	assert_int_equal(node->out_size, expected.size);
+	assert_memory_equal(node->out, expected.data, expected.size);
+}
+
+static void
+fpdus_are_written_as_linux_writes_them(void **state)
+{
+	(void)state;
+	rr_iwarp_kick(&initiator->engine);
+	sent_is(initiator, "000e c140 00000000 0000000000000000 00000000");
+	node_post(initiator, RR_WORK_SEND, "abcde", 5, 0, 0, 0);
+	sent_is(initiator, "0017 4143 00000000 00000000 00000001 00000000 6162636465 000000 00000000");
+	node_post(initiator, RR_WORK_SEND_INVALIDATE, "abcd", 4, 0x01020304, 0, 0);
+	sent_is(initiator, "0016 4144 01020304 00000000 00000002 00000000 61626364 00000000");
+	node_post(initiator, RR_WORK_WRITE, "abcdef", 6, 0x01020304, 0x1122334455667788, 0);
+	sent_is(initiator, "0014 c140 01020304 1122334455667788 616263646566 0000 00000000");
+	initiator->engine.tx.sink = 0xaabbccdc;
+	node_post(initiator, RR_WORK_READ, initiator->memory, 6, 0x01020304, 0x1122334455667788, 0);
+	sent_is(initiator, "002e 4141 00000000 00000001 00000001 00000000"
+			   "aabbccdd 0000000000000000 00000006 01020304 1122334455667788 00000000");
+}
+
+static void
+a_message_is_cut_to_the_size_of_tcp_segments(void **state)
+{
+	size_t at = 0, n = 0;
+
+	(void)state;
+	rr_iwarp_set_emss(&initiator->engine, 1448);
+	node_post(initiator, RR_WORK_WRITE, payload, 10000, 1, 0, 0);
+	node_post(initiator, RR_WORK_SEND, payload, 3000, 1, 0, 0);
+	node_collect(initiator);
+	while (at < initiator->out_size) {
+		size_t size = rr_fpdu_size(rr_get_be16(initiator->out + at));
+
+		assert_true(size <= 1448);
+		at += size;
+		n++;
+	}
+	assert_int_equal(n, 8 + 3);
+	/* RFC 5044, 4.5: "MUST NOT shrink the MULPDU below 128 octets", nor 4.3: exceed 64768. */
+	rr_iwarp_set_emss(&initiator->engine, 90);
+	assert_true(initiator->engine.tx.ulpdu_max >= 128);
+	rr_iwarp_set_emss(&initiator->engine, 1000000);
+	assert_true(initiator->engine.tx.ulpdu_max <= 64768);
+}
+
+static void
+what_tcp_takes_at_a_time_does_not_matter(void **state)
+{
+	uint8_t *all = malloc(NODE_STREAM);
+	size_t size = 0;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		initiator->take = round ? 1 : 0;
+		node_post(initiator, RR_WORK_WRITE, payload, 60000, 5, 7, 1);
+		node_post(initiator, RR_WORK_SEND, payload, 0, 5, 7, 2);
+		node_post(initiator, RR_WORK_WRITE, payload, 1, 5, 7, 3);
+		node_collect(initiator);
+		if (round) {
+			assert_int_equal(initiator->out_size, size);
+			assert_memory_equal(initiator->out, all, size);
+			assert_non_null(strstr(initiator->log, "completed 0 1"));
+		}
+		size = initiator->out_size;
+		memcpy(all, initiator->out, size);
+		teardown(NULL);
+		setup(NULL);
+	}
+	free(all);
+}
+
+/* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any FPDUs". */
+static void
+a_responder_is_silent_until_it_is_spoken_to(void **state)
+{
+	(void)state;
+	node_post(responder, RR_WORK_SEND, "early", 5, 0, 0, 1);
+	node_collect(responder);
+	assert_int_equal(responder->out_size, 0);
+	rr_iwarp_kick(&initiator->engine);
+	node_exchange(initiator, responder);
+	assert_non_null(strstr(initiator->log, "received 0 0, 5 octets"));
+}
+
+static void
+reads_beyond_ord_wait_and_keep_the_order(void **state)
+{
+	struct rr_region region = node_register(responder, 0, 100, RR_REMOTE_READ);
+
+	(void)state;
+	for (uintptr_t i = 1; i <= 3; i++)
+		node_post(initiator, RR_WORK_READ, initiator->memory, 10, region.handle, region.offset, i);
+	node_post(initiator, RR_WORK_SEND, "x", 1, 0, 0, 4);
+	node_collect(initiator);
+	assert_int_equal(initiator->out_size, 2 * 52);
+	assert_int_equal(initiator->engine.tx.read_count, 2);
+	node_exchange(initiator, responder);
+	assert_int_equal(initiator->engine.base.outstanding, 0);
+	assert_non_null(strstr(responder->log, "received"));
+}
+
+static void
+responses_and_work_take_turns(void **state)
+{
+	static const uint8_t order[] = { RR_RDMAP_SEND, RR_RDMAP_READ_RESPONSE, RR_RDMAP_SEND,
+		RR_RDMAP_READ_RESPONSE, RR_RDMAP_SEND };
+	struct rr_region region = node_register(responder, 0, 100, RR_REMOTE_READ);
+	size_t at = 0;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		node_post(initiator, RR_WORK_READ, initiator->memory, 100, region.handle, region.offset, 1);
+	for (int i = 0; i < 3; i++)
+		node_post(responder, RR_WORK_SEND, "x", 1, 0, 0, 1);
+	/* Both requests come in one read: all five are ready when the first may leave. */
+	node_collect(initiator);
+	node_feed(responder, initiator->out, initiator->out_size, NODE_STREAM, NULL);
+	for (size_t i = 0; i < sizeof(order); i++) {
+		struct rr_ddp_header header;
+
+		assert_int_equal(rr_ddp_get(responder->out + at + 2, 18, &header), RR_DDP_OK);
+		assert_int_equal(header.opcode, order[i]);
+		at += rr_fpdu_size(rr_get_be16(responder->out + at));
+	}
+	assert_int_equal(at, responder->out_size);
+}
+
+/* Feeds the FPDU to the responder; returns the cause of the Terminate. */
+static int
+answer_to(const char *digits)
+{
+	struct rr_octets octets = rr_hex(digits);
+
+	node_feed(responder, octets.data, octets.size, NODE_STREAM, NULL);
+	node_collect(responder);
+	if (responder->engine.state != RR_IWARP_CLOSING)
+		return 0;
+	assert_true(responder->engine.status < 0);
+	return node_terminate_cause(responder);
+}
+
+static void
+each_fault_has_its_cause(void **state)
+{
+	static const struct {
+		const char *fpdu;
+		int cause;
+	} faults[] = {
+		/* RFC 5041, 7.2: MSN, MO, queue, version. */
+		{ "0016 4143 00000000 00000000 00000002 00000000 61626364 00000000", RR_CAUSE_DDP_MSN },
+		{ "0016 4143 00000000 00000000 00000001 00000004 61626364 00000000", RR_CAUSE_DDP_MO },
+		{ "0016 4143 00000000 00000003 00000001 00000000 61626364 00000000", RR_CAUSE_DDP_QUEUE },
+		{ "0016 4243 00000000 00000000 00000001 00000000 61626364 00000000",
+			RR_CAUSE_DDP_UNTAGGED_VERSION },
+		{ "000e c040 00000000 0000000000000000 00000000", RR_CAUSE_DDP_TAGGED_VERSION },
+		{ "0012 c140 00000001 0000000000000000 61626364 00000000", RR_CAUSE_DDP_INVALID_STAG },
+		/* RFC 5040, 4.8: version, opcode. */
+		{ "000e c180 00000000 0000000000000000 00000000", RR_CAUSE_RDMAP_VERSION },
+		{ "000e c148 00000000 0000000000000000 00000000", RR_CAUSE_RDMAP_OPCODE },
+		{ "000e c143 00000000 0000000000000000 00000000", RR_CAUSE_RDMAP_OPCODE },
+		{ "0016 4144 00000005 00000000 00000001 00000000 61626364 00000000",
+			RR_CAUSE_RDMAP_INVALIDATE },
+		/* A Read Response that nobody asked for, a Read of no region, a Read Request that is cut. */
+		{ "000e c142 00000001 0000000000000000 00000000", RR_CAUSE_DDP_INVALID_STAG },
+		{ "002e 4141 00000000 00000001 00000001 00000000"
+		  "00000001 0000000000000000 00000004 00000001 0000000000000000 00000000",
+			RR_CAUSE_RDMAP_INVALID_STAG },
+		{ "0012 4141 00000000 00000001 00000001 00000000 00000000", RR_CAUSE_DDP_TOO_LONG },
+		/* No room for a header. */
+		{ "0000 0000 00000000", RR_CAUSE_MPA_FRAMING },
+		{ "0001 4100 00000000", RR_CAUSE_MPA_FRAMING },
+		{ "0009 c140 00000000 000000 00 00000000", RR_CAUSE_MPA_FRAMING },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		assert_int_equal(answer_to(faults[i].fpdu), faults[i].cause);
+		assert_string_equal(responder->log, "");
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+/* RFC 5040, figure 10: a Remote Protection Error comes with the headers of the Read Request. */
+static void
+the_terminate_shows_what_was_wrong(void **state)
+{
+	struct rr_octets request =
+		rr_hex("002e 4141 00000000 00000001 00000001 00000000"
+		       "00000009 0000000000000000 00000004 00000001 0000000000000007 00000000");
+	struct rr_terminate terminate;
+
+	(void)state;
+	node_feed(responder, request.data, request.size, 3, NULL);
+	node_collect(responder);
+	assert_true(rr_terminate_get(responder->out + 20, rr_get_be16(responder->out) - 18u, &terminate));
+	assert_true(terminate.has_length);
+	assert_int_equal(terminate.segment_length, 0x2e);
+	assert_memory_equal(terminate.ddp_header, request.data + 2, 18);
+	assert_memory_equal(terminate.read_request, request.data + 20, 28);
+	assert_non_null(strstr(responder->engine.text.text, "handle 0x00000001, offset 0x7, length 4"));
+}
+
+static void
+more_reads_than_allowed_end_the_connection(void **state)
+{
+	struct rr_region region = node_register(responder, 0, 100, RR_REMOTE_READ);
+
+	(void)state;
+	initiator->engine.tx.ord = 3;
+	for (uintptr_t i = 1; i <= 3; i++)
+		node_post(initiator, RR_WORK_READ, initiator->memory, 10, region.handle, region.offset, i);
+	node_collect(initiator);
+	node_feed(responder, initiator->out, initiator->out_size, NODE_STREAM, NULL);
+	node_collect(responder);
+	assert_int_equal(node_terminate_cause(responder), RR_CAUSE_RDMAP_STREAM_CATASTROPHIC);
+}
+
+static void
+a_terminate_is_understood_in_the_order_of_the_specification_and_of_linux(void **state)
+{
+	static const struct {
+		const char *control;
+		int status;
+		const char *text;
+	} terminates[] = {
+		{ "1202 0000", -RPCRDMA_ERR_DISCONNECTED, "no buffer" },
+		{ "2102 0300", -RPCRDMA_ERR_DISCONNECTED, "no buffer" },
+		{ "1100 c000 000e c140 00000001 0000000000000000", -RPCRDMA_ERR_ACCESS, "invalid STag" },
+		{ "1100 0300", -RPCRDMA_ERR_ACCESS, "invalid STag" },
+		{ "2009 0300", -RPCRDMA_ERR_ACCESS, "cannot be invalidated" },
+		{ "2006 0300", -RPCRDMA_ERR_DISCONNECTED, "opcode" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(terminates) / sizeof(terminates[0]); i++) {
+		struct rr_octets control = rr_hex(terminates[i].control);
+		uint8_t fpdu[100] = { 0 };
+		struct rr_ddp_header header = {
+			.last = true, .opcode = RR_RDMAP_TERMINATE, .queue = 2, .msn = 1
+		};
+
+		rr_put_be16(fpdu, (uint16_t)(18 + control.size));
+		rr_ddp_put(fpdu + 2, &header);
+		memcpy(fpdu + 20, control.data, control.size);
+		node_post(responder, RR_WORK_SEND, "x", 1, 0, 0, 1);
+		node_feed(responder, fpdu, rr_fpdu_size(18 + control.size), 1, NULL);
+		assert_int_equal(responder->engine.state, RR_IWARP_OVER);
+		assert_int_equal(responder->engine.status, terminates[i].status);
+		assert_non_null(strstr(responder->engine.text.text, terminates[i].text));
+		rr_iwarp_flush(&responder->engine);
+		assert_int_equal(responder->engine.base.outstanding, 0);
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+/* Whatever of a large Read Response has left, the rest is not taken from memory that is no region any more.
+ */
+static void
+invalidation_stops_a_response_wherever_it_is(void **state)
+{
+	(void)state;
+	for (size_t taken = 0; taken < 60000; taken += 7001) {
+		struct rr_region region = node_register(responder, 0, 60000, RR_REMOTE_READ);
+		const struct iovec *vectors;
+
+		node_post(initiator, RR_WORK_READ, initiator->memory, 60000, region.handle, region.offset, 1);
+		node_collect(initiator);
+		memcpy(responder->shared.scratch, initiator->out, initiator->out_size);
+		rr_iwarp_received(&responder->engine, initiator->out_size);
+		assert_true(rr_iwarp_output(&responder->engine, &vectors) > 0);
+		if (taken)
+			rr_iwarp_taken(&responder->engine, taken);
+		rr_iwarp_invalidate(&responder->engine, region.handle);
+		assert_int_equal(responder->engine.state, RR_IWARP_OVER);
+		assert_int_equal(rr_iwarp_output(&responder->engine, &vectors), 0);
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+static void
+invalidation_stops_a_write_in_the_middle_of_an_fpdu_only(void **state)
+{
+	struct rr_region region = node_register(responder, 0, 10000, RR_REMOTE_WRITE);
+
+	(void)state;
+	node_post(initiator, RR_WORK_WRITE, payload, 100, region.handle, region.offset, 1);
+	node_collect(initiator);
+	node_feed(responder, initiator->out, 50, NODE_STREAM, NULL);
+	rr_iwarp_invalidate(&responder->engine, region.handle);
+	assert_int_equal(responder->engine.state, RR_IWARP_OVER);
+	assert_int_equal(rr_iwarp_space(&responder->engine, (struct iovec[2]){ 0 }), 0);
+	teardown(NULL);
+	setup(NULL);
+	region = node_register(responder, 0, 10000, RR_REMOTE_WRITE);
+	node_post(initiator, RR_WORK_WRITE, payload, 100, region.handle, region.offset, 1);
+	node_exchange(initiator, responder);
+	rr_iwarp_invalidate(&responder->engine, region.handle);
+	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
+}
+
+static void
+the_end_in_the_middle_of_a_message_is_told_as_such(void **state)
+{
+	(void)state;
+	node_post(initiator, RR_WORK_SEND, payload, 100, 0, 0, 1);
+	node_collect(initiator);
+	node_feed(responder, initiator->out, 60, NODE_STREAM, NULL);
+	rr_iwarp_eof(&responder->engine);
+	assert_non_null(strstr(responder->engine.text.text, "in the middle of a message"));
+	rr_iwarp_eof(&initiator->engine);
+	assert_string_equal(initiator->engine.text.text, "the peer closed the connection");
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(fpdus_are_written_as_linux_writes_them),
+		TEST(a_message_is_cut_to_the_size_of_tcp_segments),
+		TEST(what_tcp_takes_at_a_time_does_not_matter),
+		TEST(a_responder_is_silent_until_it_is_spoken_to),
+		TEST(reads_beyond_ord_wait_and_keep_the_order),
+		TEST(responses_and_work_take_turns),
+		TEST(each_fault_has_its_cause),
+		TEST(the_terminate_shows_what_was_wrong),
+		TEST(more_reads_than_allowed_end_the_connection),
+		TEST(a_terminate_is_understood_in_the_order_of_the_specification_and_of_linux),
+		TEST(invalidation_stops_a_response_wherever_it_is),
+		TEST(invalidation_stops_a_write_in_the_middle_of_an_fpdu_only),
+		TEST(the_end_in_the_middle_of_a_message_is_told_as_such),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

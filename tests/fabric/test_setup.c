@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../test.h"
+#include "node.h"
+
+static struct node *node;
+
+static int
+setup(void **state)
+{
+	struct rr_fabric_config config = rr_fabric_config_default;
+
+	(void)state;
+	config.read_max = 8;
+	node = node_new(&config);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	node_free(node);
+	return 0;
+}
+
+/* The node's answer to this request, accepted. */
+static struct rr_mpa_frame
+answer_to(const struct rr_mpa_frame *request)
+{
+	struct rr_mpa_frame reply;
+	uint8_t data[RR_MPA_FRAME_MAX];
+	size_t size = rr_mpa_put(data, sizeof(data), request), used;
+
+	assert_true(size > 0);
+	assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+	node_feed(node, data, size, 7, NULL);
+	if (node->engine.state == RR_IWARP_ASKED)
+		assert_int_equal(rr_iwarp_accept(&node->engine, "\1\2\3\4\5\6\7\10", 8), 0);
+	node_collect(node);
+	assert_int_equal(rr_mpa_get(node->out, node->out_size, true, &reply, &used), RR_MPA_OK);
+	assert_int_equal(used, node->out_size);
+	return reply;
+}
+
+static void
+the_request_of_linux_is_answered_as_linux_wants_it(void **state)
+{
+	struct rr_mpa_frame request = { .revision = 2,
+		.enhanced = true,
+		.ird = 128,
+		.ord = 0,
+		.private_data = (const uint8_t *)"\xf6\xab\x0e\x18\1\1\3\3",
+		.private_data_length = 8 };
+	struct rr_mpa_frame reply = answer_to(&request);
+
+	(void)state;
+	assert_int_equal(reply.revision, 2);
+	assert_true(reply.enhanced);
+	assert_false(reply.crc || reply.markers || reply.reject || reply.peer_to_peer);
+	assert_int_equal(reply.ird, 0);
+	assert_int_equal(reply.ord, 8);
+	assert_int_equal(reply.private_data_length, 8);
+	assert_int_equal(node->engine.tx.ord, 8);
+	assert_int_equal(node->engine.tx.ird, 0);
+}
+
+/* RFC 6581, 9.1: each side's ORD is at most the other's IRD. */
+static void
+depths_are_bounded_by_both_sides(void **state)
+{
+	struct rr_mpa_frame request = { .revision = 2, .enhanced = true, .ird = 3, .ord = 100 };
+	struct rr_mpa_frame reply = answer_to(&request);
+
+	(void)state;
+	assert_int_equal(reply.ird, 8);
+	assert_int_equal(reply.ord, 3);
+	assert_int_equal(node->engine.tx.ord, 3);
+	assert_int_equal(node->engine.tx.ird, 8);
+}
+
+/* RFC 6581, 9.1: "leaving its local endpoint IRD value unchanged and setting the IRD to 0x3FFF in its reply".
+ */
+static void
+depths_that_are_not_to_be_negotiated_are_not(void **state)
+{
+	struct rr_mpa_frame request = {
+		.revision = 2, .enhanced = true, .ird = RR_MPA_DEPTH_MAX, .ord = RR_MPA_DEPTH_MAX
+	};
+	struct rr_mpa_frame reply = answer_to(&request);
+
+	(void)state;
+	assert_int_equal(reply.ird, RR_MPA_DEPTH_MAX);
+	assert_int_equal(reply.ord, RR_MPA_DEPTH_MAX);
+	assert_int_equal(node->engine.tx.ord, 8);
+	assert_int_equal(node->engine.tx.ird, 8);
+}
+
+/* RFC 6581, 9.2: "the responder MUST set Control Flag A to 1 in the MPA reply message" and an RTR option. */
+static void
+a_peer_to_peer_request_gets_an_rtr_option(void **state)
+{
+	struct rr_mpa_frame request = {
+		.revision = 2, .enhanced = true, .ird = 1, .ord = 0, .peer_to_peer = true, .rtr_read = true
+	};
+	struct rr_mpa_frame reply = answer_to(&request);
+
+	(void)state;
+	assert_true(reply.peer_to_peer && reply.rtr_read && !reply.rtr_write && !reply.rtr_send);
+	assert_int_equal(reply.ird, 1);
+	assert_int_equal(node->engine.tx.ird, 1);
+}
+
+/* RFC 6581, 6: "MUST continue to accept MPA Requests with version one". */
+static void
+revision_1_is_answered_by_revision_1(void **state)
+{
+	struct rr_mpa_frame request = { .revision = 1, .crc = true };
+	struct rr_mpa_frame reply = answer_to(&request);
+
+	(void)state;
+	assert_int_equal(reply.revision, 1);
+	assert_false(reply.enhanced);
+	assert_true(reply.crc);
+	assert_true(node->engine.crc);
+	assert_int_equal(reply.private_data_length, 8);
+	assert_int_equal(node->engine.tx.ord, 1);
+}
+
+static void
+a_request_for_markers_is_rejected(void **state)
+{
+	struct rr_mpa_frame request = {
+		.revision = 2, .enhanced = true, .markers = true, .ird = 1, .ord = 1
+	};
+	struct rr_mpa_frame reply = answer_to(&request);
+
+	(void)state;
+	assert_true(reply.reject);
+	assert_true(reply.enhanced);
+	assert_int_equal(node->engine.state, RR_IWARP_CLOSING);
+	assert_non_null(strstr(node->engine.text.text, "markers"));
+}
+
+/* Feeds the node, an initiator, with this reply; returns what became of it. */
+static int
+outcome_of(const void *reply, size_t size, bool eof)
+{
+	assert_int_equal(rr_iwarp_initiate(&node->engine, NULL, 0), 0);
+	node_collect(node);
+	node_clear(node);
+	node_feed(node, reply, size, 1, NULL);
+	if (eof)
+		rr_iwarp_eof(&node->engine);
+	return node->engine.state == RR_IWARP_OPEN ? 0 : node->engine.status;
+}
+
+static int
+outcome_of_frame(const struct rr_mpa_frame *reply)
+{
+	uint8_t data[RR_MPA_FRAME_MAX];
+
+	return outcome_of(data, rr_mpa_put(data, sizeof(data), reply), false);
+}
+
+static void
+the_initiators_depths_follow_the_reply(void **state)
+{
+	struct rr_mpa_frame reply = {
+		.reply = true, .revision = 2, .enhanced = true, .ird = 2, .ord = 5, .crc = true
+	};
+
+	(void)state;
+	assert_int_equal(outcome_of_frame(&reply), 0);
+	assert_int_equal(node->engine.tx.ord, 2);
+	assert_int_equal(node->engine.tx.ird, 5);
+	assert_true(node->engine.crc);
+	assert_string_equal(node->log, "established 0 0, 0 octets 00000000, invalidated 0 00000000\n");
+}
+
+/* RFC 6581, 9.1: "the TERM message MUST contain Layer 2, Error Type 0, Error Code 6." */
+static void
+a_responder_that_wants_too_many_reads_is_terminated(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true, .revision = 2, .enhanced = true, .ird = 2, .ord = 9 };
+
+	(void)state;
+	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_PEER);
+	assert_int_equal(node_terminate_cause(node), RR_CAUSE_MPA_IRD);
+	assert_string_equal(node->log, "");
+}
+
+static void
+a_rejection_is_one_whatever_else_it_says(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true, .revision = 1, .reject = true };
+
+	(void)state;
+	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_REJECTED);
+}
+
+static void
+a_reply_with_markers_or_without_depths_is_refused(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true, .revision = 2, .enhanced = true, .markers = true };
+
+	(void)state;
+	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(node->engine.text.text, "markers"));
+	teardown(NULL);
+	setup(NULL);
+	reply = (struct rr_mpa_frame){ .reply = true, .revision = 1 };
+	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(node->engine.text.text, "IRD"));
+}
+
+static void
+other_protocols_are_told_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome_of("HTTP/1.1 400 Bad Request\r\n", 26, false), -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(
+		node->engine.text.text, "192.0.2.1:20049 does not speak iWARP (MPA): it answered \"H"));
+	teardown(NULL);
+	setup(NULL);
+	assert_int_equal(outcome_of("", 0, true), -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(node->engine.text.text, "without a reply"));
+	teardown(NULL);
+	setup(NULL);
+	assert_int_equal(outcome_of("MPA ID Rep Fr", 13, true), -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(node->engine.text.text, "in the middle of a reply"));
+	teardown(NULL);
+	setup(NULL);
+	/* RFC 5044, 7.1.2: "check for incorrect "Initiator/Initiator" startups". */
+	assert_int_equal(outcome_of("MPA ID Req Frame", 16, false), -RPCRDMA_ERR_PEER);
+}
+
+static void
+bad_requests_are_not_answered(void **state)
+{
+	static const char *const requests[] = { "GET / HTTP/1.1\r\n\r\nxx", "MPA ID Rep Frame\0\2\0\0",
+		"MPA ID Req Frame\0\3\0\0", "MPA ID Req Frame\0\0\0\0", "MPA ID Req Frame\x10\2\0\3",
+		"MPA ID Req Frame\0\2\2\1" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+		node_feed(node, (const uint8_t *)requests[i], 20, 3, NULL);
+		assert_int_equal(node->engine.state, RR_IWARP_OVER);
+		node_collect(node);
+		assert_int_equal(node->out_size, 0);
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(the_request_of_linux_is_answered_as_linux_wants_it),
+		TEST(depths_are_bounded_by_both_sides),
+		TEST(depths_that_are_not_to_be_negotiated_are_not),
+		TEST(a_peer_to_peer_request_gets_an_rtr_option),
+		TEST(revision_1_is_answered_by_revision_1),
+		TEST(a_request_for_markers_is_rejected),
+		TEST(the_initiators_depths_follow_the_reply),
+		TEST(a_responder_that_wants_too_many_reads_is_terminated),
+		TEST(a_rejection_is_one_whatever_else_it_says),
+		TEST(a_reply_with_markers_or_without_depths_is_refused),
+		TEST(other_protocols_are_told_apart),
+		TEST(bad_requests_are_not_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
