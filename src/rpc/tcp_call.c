@@ -52,8 +52,9 @@ call_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 }
 
 static void
-refuse(struct rr_tcp *tcp, struct rr_transaction *transaction)
+refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 {
+	transaction->error = error;
 	rr_list_append(&tcp->refused, &transaction->link);
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 }
@@ -73,7 +74,7 @@ rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 			rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", carrier->peer);
 	}
 	if (!slot) {
-		refuse(tcp, transaction);
+		refuse(tcp, transaction, -RPCRDMA_ERR_DISCONNECTED);
 		return;
 	}
 	slot->transaction = transaction;
@@ -85,7 +86,7 @@ rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 		return;
 	}
 	release(tcp, slot);
-	refuse(tcp, transaction);
+	refuse(tcp, transaction, -RPCRDMA_ERR_LIMIT);
 }
 
 void
@@ -140,9 +141,8 @@ rr_tcp_end_refused(struct rr_tcp *tcp)
 
 	while (!tcp->freed && (link = rr_list_pop(&tcp->refused))) {
 		struct rr_transaction *transaction = rr_container(link, struct rr_transaction, link);
-		bool large = rr_record_length(&transaction->call) > rr_tcp_record_max(tcp);
 
-		transaction->done(transaction, large ? -RPCRDMA_ERR_LIMIT : -RPCRDMA_ERR_DISCONNECTED);
+		transaction->done(transaction, transaction->error);
 	}
 }
 

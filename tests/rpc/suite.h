@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_RPC_SUITE_H
+#define RR_TESTS_RPC_SUITE_H
+
+#include "world.h"
+
+/* What clients and servers must do on every carrier. Each part is a group of tests and returns how many
+ * failed. */
+int suite_calls(void);
+int suite_errors(void);
+int suite_memory(void);
+int suite_lost(void);
+
+static inline int
+suite_run(rr_fabric_new *provider)
+{
+	world_provider = provider;
+	return suite_calls() + suite_errors() + suite_memory() + suite_lost();
+}
+
+#define suite_test(function) cmocka_unit_test_setup_teardown(function, world_setup, world_teardown)
+
+#endif

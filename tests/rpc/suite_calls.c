@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls that succeed. */
+#include "suite.h"
+
+#include <string.h>
+
+static void
+a_null_call_returns(void **state)
+{
+	struct call *call = call_new(ECHO_NULL);
+
+	assert_int_equal(call_run(*state, call), 0);
+	call_free(call);
+}
+
+static void
+an_echo_brings_back_what_was_sent(void **state)
+{
+	struct call *call = call_new(ECHO_ECHO);
+
+	call->args.echo = (text){ "seventeen octets!", 17 };
+	assert_int_equal(call_run(*state, call), 0);
+	assert_int_equal(call->result.echo.length, 17);
+	assert_memory_equal(call->result.echo.data, "seventeen octets!", 17);
+	call_free(call);
+}
+
+static void
+arrays_come_from_the_arenas_of_both_sides(void **state)
+{
+	struct call *sum = call_new(ECHO_SUM), *count = call_new(ECHO_COUNT);
+	uint32_t values[] = { 1, 2, 39 };
+
+	sum->args.sum = (numbers){ .count = 3, .values = values };
+	assert_int_equal(call_run(*state, sum), 0);
+	assert_int_equal(sum->result.number, 42);
+	count->args.number = 500;
+	assert_int_equal(call_run(*state, count), 0);
+	assert_int_equal(count->result.count.count, 500);
+	assert_int_equal(count->result.count.values[499], 499);
+	call_free(sum);
+	call_free(count);
+}
+
+static void
+the_server_sees_the_credential(void **state)
+{
+	struct world *world = *state;
+	struct rr_client_config config;
+	struct call *call = call_new(ECHO_ECHO);
+
+	assert_int_equal(call_run(world, call), 0);
+	assert_true(world->saw_sys);
+	assert_int_equal(world->sys.uid, 1000);
+	assert_int_equal(world->sys.gid, 100);
+	assert_int_equal(world->sys.gid_count, 2);
+	assert_int_equal(world->sys.gids[1], 27);
+	rr_client_free(world->client);
+	world_client_config(world, &config);
+	config.auth_none = true;
+	world->client = world_connect(world, &config);
+	call->done = false;
+	assert_int_equal(call_run(world, call), 0);
+	assert_false(world->saw_sys);
+	call_free(call);
+}
+
+/* Lengths around everything that has a bound: padding, small records, staging, inline thresholds, a megabyte.
+ */
+static const uint32_t lengths[] = { 0, 1, 2, 3, 4, 5, 900, 1023, 1024, 1025, 3999, 4096, 8187, 8188, 8189,
+	8192, 8193, 65535, 65537, (1 << 20) - 1, 1 << 20 };
+
+static void
+blobs_of_all_lengths_go_both_ways(void **state)
+{
+	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct call *call = blob_new(lengths[i], true);
+
+		call_run(*state, call);
+		assert_blob(call);
+		call_free(call);
+	}
+}
+
+static void
+blobs_come_back_without_a_sink(void **state)
+{
+	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct call *call = blob_new(lengths[i], false);
+
+		call_run(*state, call);
+		assert_blob(call);
+		call_free(call);
+	}
+}
+
+static void
+blobs_of_all_lengths_are_fetched(void **state)
+{
+	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct call *call = fetch_new(lengths[i]);
+
+		call_run(*state, call);
+		assert_blob(call);
+		call_free(call);
+	}
+}
+
+static void
+large_replies_that_are_not_marked_arrive(void **state)
+{
+	struct call *call = call_new(ECHO_COUNT);
+	static uint8_t arena[65536], keep[65536];
+
+	call->args.number = 12000;
+	call->base.arena = rpcrdma_arena(arena, sizeof(arena));
+	call->base.keep = keep;
+	call->base.keep_size = sizeof(keep);
+	assert_int_equal(call_run(*state, call), 0);
+	assert_int_equal(call->result.count.count, 12000);
+	assert_int_equal(call->result.count.values[11999], 11999);
+	call_free(call);
+}
+
+static void
+many_calls_are_outstanding(void **state)
+{
+	enum { CALLS = 256 };
+	struct call *calls[CALLS];
+	struct rr_counters client, server;
+	struct world *world = *state;
+
+	for (uint32_t i = 0; i < CALLS; i++) {
+		calls[i] = i % 4 ? call_new(ECHO_LATER) : blob_new(i * 100, true);
+		if (i % 4)
+			calls[i]->args.number = i;
+		call_start(world, calls[i]);
+	}
+	for (uint32_t i = 0; i < CALLS; i++) {
+		world_until(world, calls[i]->done);
+		assert_int_equal(calls[i]->error, 0);
+		if (i % 4)
+			assert_int_equal(calls[i]->result.number, i);
+		else
+			assert_blob(calls[i]);
+	}
+	world_settle(world);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		assert_int_equal(calls[i]->times, 1);
+		call_free(calls[i]);
+	}
+	rr_client_counters(world->client, &client);
+	rr_server_counters(world->server, &server);
+	assert_int_equal(client.calls, CALLS);
+	assert_int_equal(client.replies, CALLS);
+	assert_int_equal(server.calls, CALLS);
+	assert_int_equal(server.replies, CALLS);
+	assert_int_equal(rr_pool_used(world->engine->pool), 0);
+}
+
+static bool
+not_yet(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
+static bool
+at_once(void *ctx)
+{
+	(void)ctx;
+	return true;
+}
+
+static void
+a_blocking_call_runs_the_loop(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_LATER);
+
+	call->args.number = 7;
+	assert_int_equal(rr_client_wait_connected(world->client, not_yet, NULL), 0);
+	assert_int_equal(rr_client_call_and_wait(world->client, &call->base, not_yet, NULL), 0);
+	assert_int_equal(call->result.number, 7);
+	call->base.proc = ECHO_FAIL;
+	call->args.fail = OUTCOME_DROP;
+	assert_int_equal(
+		rr_client_call_and_wait(world->client, &call->base, at_once, NULL), -RPCRDMA_ERR_CANCELLED);
+	call_free(call);
+}
+
+static void
+what_was_negotiated_can_be_asked(void **state)
+{
+	struct world *world = *state;
+	struct rr_negotiated negotiated;
+
+	assert_int_equal(rr_client_wait_connected(world->client, NULL, NULL), 0);
+	rr_client_negotiated(world->client, &negotiated);
+	assert_int_equal(negotiated.version, world_provider ? 1 : 0);
+	assert_non_null(negotiated.fabric);
+	world_settle(world);
+	assert_int_equal(rr_server_connections(world->server), 1);
+}
+
+int
+suite_calls(void)
+{
+	const struct CMUnitTest tests[] = {
+		suite_test(a_null_call_returns),
+		suite_test(an_echo_brings_back_what_was_sent),
+		suite_test(arrays_come_from_the_arenas_of_both_sides),
+		suite_test(the_server_sees_the_credential),
+		suite_test(blobs_of_all_lengths_go_both_ways),
+		suite_test(blobs_of_all_lengths_are_fetched),
+		suite_test(blobs_come_back_without_a_sink),
+		suite_test(large_replies_that_are_not_marked_arrive),
+		suite_test(many_calls_are_outstanding),
+		suite_test(a_blocking_call_runs_the_loop),
+		suite_test(what_was_negotiated_can_be_asked),
+	};
+
+	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections that end, calls that are ended, and time that passes. */
+#include "suite.h"
+
+#include <string.h>
+
+static void
+nobody_listening_fails_every_call_with_the_reason(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_NULL);
+	struct rr_client_config config;
+
+	rr_client_free(world->client);
+	world_client_config(world, &config);
+	world_kill_server(world);
+	world->client = world_connect(world, &config);
+	assert_int_equal(call_run(world, call), -RPCRDMA_ERR_REFUSED);
+	assert_int_equal(rr_client_wait_connected(world->client, NULL, NULL), -RPCRDMA_ERR_REFUSED);
+	assert_non_null(strstr(rr_client_error(world->client), "127.0.0.1:"));
+	call->done = false;
+	assert_int_equal(call_run(world, call), -RPCRDMA_ERR_REFUSED); /* also later */
+	call_free(call);
+}
+
+/* Moves the clock until the expression is true. */
+#define world_pass_until(world, expression)                                                                  \
+	do {                                                                                                 \
+		for (int steps_ = 0; !(expression); steps_++) {                                              \
+			if (steps_ > 2000)                                                                   \
+				fail_msg("never: %s", #expression);                                          \
+			(world)->now += 25 * RR_MILLISECOND;                                                 \
+			world_settle(world);                                                                 \
+		}                                                                                            \
+	} while (0)
+
+static void
+calls_survive_a_restart_of_the_server(void **state)
+{
+	enum { CALLS = 20 };
+	struct world *world = *state;
+	struct call *calls[CALLS];
+	uint32_t xids[CALLS];
+
+	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->held = 1;
+	for (uint32_t i = 0; i < CALLS; i++) {
+		calls[i] = i % 2 ? call_new(ECHO_LATER) : blob_new(i * 4000, true);
+		if (i % 2)
+			calls[i]->args.number = i;
+		call_start(world, calls[i]);
+		xids[i] = calls[i]->base.transaction.xid;
+	}
+	world_settle(world);
+	world_kill_server(world);
+	world_settle(world);
+	world->now += RR_SECOND;
+	world_settle(world); /* an attempt that fails */
+	world_start_server(world);
+	world->held = 0;
+	world_pass_until(world, calls[CALLS - 1]->done);
+	world_settle(world);
+	assert_int_equal(world->handled, CALLS);
+	assert_int_equal(rr_client_reconnects(world->client), 1);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		bool found = false;
+
+		assert_int_equal(calls[i]->times, 1);
+		assert_int_equal(calls[i]->error, 0);
+		/* The same XID came to the new server. */
+		for (uint32_t j = 0; j < CALLS; j++)
+			found |= world->xids[j] == xids[i];
+		assert_true(found);
+		if (i % 2 == 0)
+			assert_blob(calls[i]);
+		call_free(calls[i]);
+	}
+}
+
+static void
+calls_fail_when_the_server_stays_away(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_FAIL), *late = call_new(ECHO_NULL);
+
+	call->args.fail = OUTCOME_DROP;
+	call_start(world, call);
+	world_settle(world);
+	world_kill_server(world);
+	world_settle(world);
+	world->now += 9 * RR_SECOND;
+	world_settle(world);
+	assert_false(call->done);
+	world_pass_until(world, call->done);
+	assert_true(call->error == -RPCRDMA_ERR_REFUSED || call->error == -RPCRDMA_ERR_DISCONNECTED);
+	assert_true(world->now <= RR_SECOND + 11 * RR_SECOND);
+	assert_int_equal(call_run(world, late), call->error);
+	call_free(call);
+	call_free(late);
+}
+
+static void
+without_retry_a_lost_connection_fails_its_calls(void **state)
+{
+	struct world *world = *state;
+	struct rr_client_config config;
+	struct call *call = call_new(ECHO_FAIL);
+
+	rr_client_free(world->client);
+	world_client_config(world, &config);
+	config.retry = 0;
+	world->client = world_connect(world, &config);
+	call->args.fail = OUTCOME_DROP;
+	call_start(world, call);
+	world_settle(world);
+	world_kill_server(world);
+	world_until(world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(call->times, 1);
+	call_free(call);
+}
+
+static void
+an_idle_client_connects_again_when_it_is_used(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_NULL);
+
+	assert_int_equal(call_run(world, call), 0);
+	world_kill_server(world);
+	world_settle(world);
+	world->now += 100 * RR_SECOND;
+	world_settle(world);
+	world_start_server(world);
+	call->done = false;
+	assert_int_equal(call_run(world, call), 0);
+	assert_int_equal(rr_client_reconnects(world->client), 1);
+	call_free(call);
+}
+
+/* A call during which the server goes down each time. */
+static void
+a_call_that_kills_every_connection_fails_in_the_end(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_FAIL);
+	uint32_t deaths = 0;
+
+	call->args.fail = OUTCOME_DROP;
+	call_start(world, call);
+	while (!call->done) {
+		uint32_t handled = world->handled;
+
+		world_pass_until(world, call->done || world->handled > handled);
+		if (call->done)
+			break;
+		deaths++;
+		assert_true(deaths <= 5);
+		world_kill_server(world);
+		world_start_server(world);
+		world_settle(world);
+	}
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(deaths, 5);
+	assert_non_null(strstr(rr_client_error(world->client), "ECHO_FAIL"));
+	/* Others are not affected. */
+	call->base.proc = ECHO_NULL;
+	call->done = false;
+	call_start(world, call);
+	world_pass_until(world, call->done);
+	assert_int_equal(call->error, 0);
+	call_free(call);
+}
+
+static void
+a_call_without_answer_times_out(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_FAIL), *other = call_new(ECHO_NULL);
+
+	world_warm_up(world);
+	call->args.fail = OUTCOME_DROP;
+	call->base.timeout = 5 * RR_SECOND;
+	call_start(world, call);
+	world_settle(world);
+	world->now += 5 * RR_SECOND - 1;
+	world_settle(world);
+	assert_false(call->done);
+	world->now += 1;
+	world_until(world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
+	assert_non_null(strstr(rr_client_error(world->client), "5000 ms"));
+	assert_int_equal(call_run(world, other), 0);
+	call_free(call);
+	call_free(other);
+}
+
+/* At every stage of its way, from not sent at all. */
+static void
+a_cancelled_call_is_not_heard_of_again(void **state)
+{
+	enum { LENGTH = 1 << 20 };
+	struct world *world = *state;
+	struct call *other = call_new(ECHO_NULL);
+
+	for (int turns = 0; turns < 8; turns++) {
+		struct call *call = blob_new(LENGTH, true);
+
+		world_warm_up(world);
+		call_start(world, call);
+		for (int i = 0; i < turns && !call->done; i++)
+			world_turn(world);
+		if (!call->done) {
+			rr_client_cancel(world->client, &call->base);
+			memset(call->sink, 0xaa, LENGTH);
+			memset(call->data, 0xbb, LENGTH);
+			world_settle(world);
+			assert_int_equal(call->times, 0);
+			for (uint32_t i = 0; i < LENGTH; i += 511)
+				assert_int_equal(call->sink[i], 0xaa);
+		}
+		call_free(call);
+		other->done = false;
+		call_start(world, other);
+		world_pass_until(world, other->done);
+		assert_int_equal(other->error, 0);
+	}
+	call_free(other);
+}
+
+static void
+a_client_is_freed_with_calls_in_every_place(void **state)
+{
+	struct world *world = *state;
+	struct call *waiting = call_new(ECHO_NULL), *out = call_new(ECHO_FAIL), *ending = call_new(7);
+	struct rr_client_config config;
+
+	world_client_config(world, &config);
+	call_start(world, waiting); /* there is no connection yet */
+	rr_client_free(world->client);
+	world->client = world_connect(world, &config);
+	out->args.fail = OUTCOME_DROP;
+	out->base.timeout = RR_SECOND;
+	call_start(world, out);
+	world_settle(world);
+	call_start(world, ending);
+	rr_client_free(world->client);
+	world->client = NULL;
+	world->now += 2 * RR_SECOND;
+	world_settle(world);
+	assert_int_equal(waiting->times + out->times + ending->times, 0);
+	call_free(waiting);
+	call_free(out);
+	call_free(ending);
+}
+
+static struct world *freeing;
+
+static void
+free_client(struct rr_call *base, int error)
+{
+	struct call *call = rr_container(base, struct call, base);
+
+	call->times++;
+	call->error = error;
+	rr_client_free(freeing->client);
+	freeing->client = NULL;
+}
+
+/* Inside the done() of a call that was answered, and of one that never started. */
+static void
+a_client_may_be_freed_inside_done(void **state)
+{
+	static const uint32_t procedures[] = { ECHO_NULL, 7 };
+	struct world *world = *state;
+	struct rr_client_config config;
+
+	freeing = world;
+	world_client_config(world, &config);
+	for (int i = 0; i < 2; i++) {
+		struct call *call = call_new(procedures[i]), *other = call_new(procedures[i]);
+
+		call->base.done = other->base.done = free_client;
+		call_start(world, call);
+		call_start(world, other);
+		world_until(world, call->times + other->times > 0);
+		world_settle(world);
+		assert_int_equal(call->times + other->times, 1);
+		world->client = world_connect(world, &config);
+		call_free(call);
+		call_free(other);
+	}
+}
+
+static void
+a_shutdown_answers_what_was_received(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_LATER), *large = blob_new(500000, true);
+
+	call->args.number = 3;
+	world_warm_up(world);
+	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->held = 1;
+	call_start(world, large); /* first: once it waits for memory, no other large call is received */
+	call_start(world, call);
+	world_settle(world);
+	rr_server_shutdown(world->server);
+	world_settle(world);
+	assert_false(call->done || large->done);
+	assert_false(rr_server_idle(world->server));
+	world->held = 0;
+	rr_pool_put(world->engine->pool, world->hostage);
+	world->hostage = NULL;
+	world_until(world, call->done && large->done);
+	assert_int_equal(call->error, 0);
+	assert_blob(large);
+	assert_int_equal(rr_client_reconnects(world->client), 0);
+	world_until(world, rr_server_idle(world->server));
+	call_free(call);
+	call_free(large);
+}
+
+static void
+a_server_without_connections_is_idle_at_once(void **state)
+{
+	struct world *world = *state;
+
+	rr_client_free(world->client);
+	world->client = NULL;
+	world_settle(world);
+	assert_false(rr_server_idle(world->server));
+	rr_server_shutdown(world->server);
+	world_until(world, rr_server_idle(world->server));
+}
+
+static void
+two_servers_cannot_listen_at_one_port(void **state)
+{
+	struct world *world = *state;
+	struct rr_text why = { "" };
+	struct sockaddr *address = (struct sockaddr *)&world->address;
+	int error;
+
+	if (world_provider)
+		error = rr_server_listen_rdma(world->server, address, sizeof(world->address), &why);
+	else
+		error = rr_server_listen_tcp(world->server, address, sizeof(world->address), &why);
+	assert_int_equal(error, -RPCRDMA_ERR_SYSTEM);
+	assert_true(strlen(why.text) > 0);
+}
+
+int
+suite_lost(void)
+{
+	const struct CMUnitTest tests[] = {
+		suite_test(nobody_listening_fails_every_call_with_the_reason),
+		suite_test(calls_survive_a_restart_of_the_server),
+		suite_test(calls_fail_when_the_server_stays_away),
+		suite_test(without_retry_a_lost_connection_fails_its_calls),
+		suite_test(an_idle_client_connects_again_when_it_is_used),
+		suite_test(a_call_that_kills_every_connection_fails_in_the_end),
+		suite_test(a_call_without_answer_times_out),
+		suite_test(a_cancelled_call_is_not_heard_of_again),
+		suite_test(a_client_is_freed_with_calls_in_every_place),
+		suite_test(a_client_may_be_freed_inside_done),
+		suite_test(a_shutdown_answers_what_was_received),
+		suite_test(a_server_without_connections_is_idle_at_once),
+		suite_test(two_servers_cannot_listen_at_one_port),
+	};
+
+	return cmocka_run_group_tests_name("lost", tests, NULL, NULL);
+}

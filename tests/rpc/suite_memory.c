@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls that wait for memory, and what is left when all is over. */
+#include "suite.h"
+
+#include <string.h>
+
+/* While some memory is out, waiting makes sense. */
+static void
+hold(struct world *world)
+{
+	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	assert_non_null(world->hostage);
+	world->held = 1;
+}
+
+static void
+let_go(struct world *world)
+{
+	world->held = 0;
+	rr_pool_put(world->engine->pool, world->hostage);
+	world->hostage = NULL;
+}
+
+static void
+a_call_put_off_is_handled_when_memory_comes_back(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_LATER), *other = call_new(ECHO_ECHO);
+
+	call->args.number = 11;
+	world_warm_up(world);
+	hold(world);
+	call_start(world, call);
+	world_settle(world);
+	assert_false(call->done);
+	assert_int_equal(call_run(world, other), 0); /* others go on meanwhile */
+	assert_false(call->done);
+	let_go(world);
+	world_until(world, call->done);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(call->result.number, 11);
+	call_free(call);
+	call_free(other);
+}
+
+static void
+a_call_put_off_while_no_memory_is_out_fails(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_LATER);
+
+	world->held = 1;
+	assert_int_equal(call_run(world, call), -RPCRDMA_ERR_RPC_SYSTEM);
+	call_free(call);
+}
+
+static void
+calls_put_off_are_dropped_with_their_connection(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_LATER);
+
+	hold(world);
+	call_start(world, call);
+	world_settle(world);
+	rr_client_free(world->client);
+	world->client = NULL;
+	world_settle(world);
+	assert_int_equal(rr_server_connections(world->server), 0);
+	let_go(world);
+	world_settle(world);
+	assert_int_equal(world->handled, 0);
+	call_free(call);
+}
+
+static void
+a_server_is_freed_with_calls_put_off(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_LATER);
+
+	hold(world);
+	call_start(world, call);
+	world_settle(world);
+	world_kill_server(world);
+	world_settle(world);
+	let_go(world);
+	world_settle(world);
+	assert_false(call->done);
+	rr_client_free(world->client);
+	world->client = NULL;
+	call_free(call);
+}
+
+/* Little memory, and many large calls that compete for it: slow, and not stuck. */
+static void
+large_calls_share_little_memory(void **state)
+{
+	enum { CALLS = 24 };
+	struct rr_engine_config config = rr_engine_config_default;
+	struct call *calls[CALLS];
+	struct world *world;
+
+	(void)state;
+	config.memory_max = 4 << 20;
+	world = world_new(&config);
+	for (uint32_t i = 0; i < CALLS; i++) {
+		calls[i] = i % 2 ? fetch_new(200000 + i) : blob_new(i % 3 ? 300000 + i : 700 + i, true);
+		call_start(world, calls[i]);
+	}
+	for (uint32_t i = 0; i < CALLS; i++) {
+		world_until(world, calls[i]->done);
+		assert_blob(calls[i]);
+		call_free(calls[i]);
+	}
+	world_settle(world);
+	assert_int_equal(rr_pool_used(world->engine->pool), 0);
+	assert_true(rr_pool_peak(world->engine->pool) <= config.memory_max);
+	world_free(world);
+}
+
+/* More replies than the server has blocks: the rest waits for its turn. */
+static void
+more_calls_than_blocks_are_all_answered(void **state)
+{
+	enum { CLIENTS = 6, CALLS = 60 };
+	struct world *world = *state;
+	struct rr_client *clients[CLIENTS];
+	struct rr_client_config config;
+	struct call *calls[CLIENTS][CALLS];
+
+	world_client_config(world, &config);
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		clients[i] = world_connect(world, &config);
+		for (uint32_t j = 0; j < CALLS; j++) {
+			calls[i][j] = j % 2 ? blob_new(5000, true) : fetch_new(5000);
+			rr_client_call(clients[i], &calls[i][j]->base);
+		}
+	}
+	for (uint32_t i = 0; i < CLIENTS; i++) {
+		for (uint32_t j = 0; j < CALLS; j++) {
+			world_until(world, calls[i][j]->done);
+			assert_blob(calls[i][j]);
+			call_free(calls[i][j]);
+		}
+		rr_client_free(clients[i]);
+	}
+}
+
+static void
+connections_are_bounded(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_client_config client_config;
+	struct rr_client *clients[4];
+	struct world *world;
+	struct call *call = call_new(ECHO_NULL);
+
+	(void)state;
+	config.connection_max = 3;
+	world = world_new(&config);
+	assert_int_equal(call_run(world, call), 0);
+	world_client_config(world, &client_config);
+	for (int i = 0; i < 4; i++)
+		clients[i] = world_connect(world, &client_config);
+	world_settle(world);
+	assert_int_equal(rr_server_connections(world->server), 3);
+	call->done = false;
+	assert_int_equal(call_run(world, call), 0);
+	for (int i = 0; i < 4; i++)
+		rr_client_free(clients[i]);
+	call_free(call);
+	world_free(world);
+}
+
+int
+suite_memory(void)
+{
+	const struct CMUnitTest tests[] = {
+		suite_test(a_call_put_off_is_handled_when_memory_comes_back),
+		suite_test(a_call_put_off_while_no_memory_is_out_fails),
+		suite_test(calls_put_off_are_dropped_with_their_connection),
+		suite_test(a_server_is_freed_with_calls_put_off),
+		cmocka_unit_test(large_calls_share_little_memory),
+		suite_test(more_calls_than_blocks_are_all_answered),
+		cmocka_unit_test(connections_are_bounded),
+	};
+
+	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "world.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+rr_fabric_new *world_provider;
+
+static void
+fill(uint8_t *data, uint32_t length)
+{
+	for (uint32_t i = 0; i < length; i++)
+		data[i] = (uint8_t)(i * 31 + i / 251 + length);
+}
+
+/* ---- The echo program ---- */
+
+static void
+note(struct world *world, const struct rr_request *request)
+{
+	world->xids[world->handled++ % 1024] = request->exchange->xid;
+	world->saw_sys = request->has_sys;
+	if (request->has_sys)
+		world->sys = request->sys;
+}
+
+static enum rr_handled
+echo(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	note(ctx, request);
+	*(text *)result = *(const text *)args;
+	return RR_HANDLED;
+}
+
+static enum rr_handled
+sum(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	const numbers *in = args;
+
+	note(ctx, request);
+	for (uint32_t i = 0; i < in->count; i++)
+		*(uint32_t *)result += in->values[i];
+	return RR_HANDLED;
+}
+
+/* Answers with the same data, which lives in the call's memory until the reply was sent. */
+static enum rr_handled
+echo_blob(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	struct world *world = ctx;
+	const blob *in = args;
+
+	if (world->held > 0)
+		return RR_HANDLE_LATER;
+	note(world, request);
+	*(blob *)result = (blob){ in->after, in->data, in->before };
+	return RR_HANDLED;
+}
+
+/* Answers with so many octets of pool memory. */
+static enum rr_handled
+fetch(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	struct world *world = ctx;
+	uint32_t length = *(const uint32_t *)args;
+
+	request->payload = rr_pool_get(world->engine->pool, length);
+	if (!request->payload || world->held > 0)
+		return RR_HANDLE_LATER;
+	note(world, request);
+	fill(request->payload, length);
+	*(blob *)result = (blob){ 2, { request->payload, length }, 1 };
+	return RR_HANDLED;
+}
+
+static enum rr_handled
+count(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	numbers *out = result;
+	uint32_t size = *(const uint32_t *)args;
+
+	note(ctx, request);
+	if (size * sizeof(uint32_t) > (size_t)(request->arena.end - request->arena.next))
+		return RR_HANDLE_SYSTEM_ERR;
+	out->count = size;
+	out->values = (uint32_t *)(void *)request->arena.next;
+	for (uint32_t i = 0; i < size; i++)
+		out->values[i] = i;
+	return RR_HANDLED;
+}
+
+static enum rr_handled
+later(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	struct world *world = ctx;
+
+	if (world->held > 0)
+		return RR_HANDLE_LATER;
+	note(world, request);
+	*(uint32_t *)result = *(const uint32_t *)args;
+	return RR_HANDLED;
+}
+
+static enum rr_handled
+fail_as_told(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	static uint8_t octets[TEXT_MAX + 1];
+
+	note(ctx, request);
+	switch (*(const outcome *)args) {
+	case OUTCOME_SYSTEM_ERR: return RR_HANDLE_SYSTEM_ERR;
+	case OUTCOME_GARBAGE_ARGS: return RR_HANDLE_GARBAGE_ARGS;
+	case OUTCOME_PROC_UNAVAIL: return RR_HANDLE_PROC_UNAVAIL;
+	case OUTCOME_TOO_WEAK: return RR_HANDLE_TOO_WEAK;
+	case OUTCOME_DROP: return RR_HANDLE_DROP;
+	case OUTCOME_BAD_RESULT: *(text *)result = (text){ octets, sizeof(octets) }; break;
+	}
+	return RR_HANDLED;
+}
+
+static rr_procedure_handler *const handlers_v2[] = { NULL };
+static rr_procedure_handler *const handlers_v3[] = {
+	[ECHO_ECHO] = echo,
+	[ECHO_SUM] = sum,
+	[ECHO_BLOB] = echo_blob,
+	[ECHO_COUNT] = count,
+	[ECHO_LATER] = later,
+	[ECHO_FAIL] = fail_as_told,
+	[ECHO_UNHANDLED] = NULL,
+	[ECHO_FETCH] = fetch,
+};
+
+/* ---- The world ---- */
+
+static uint64_t
+now(void *ctx)
+{
+	return ((struct world *)ctx)->now;
+}
+
+static void *
+system_realloc(void *ctx, void *old, size_t size)
+{
+	(void)ctx;
+	return rr_env_system.realloc(rr_env_system.ctx, old, size);
+}
+
+void
+world_start_server(struct world *world)
+{
+	const struct rr_service services[] = {
+		{ &ECHO_V2_program, handlers_v2, world },
+		{ &ECHO_V3_program, handlers_v3, world },
+	};
+	struct sockaddr *address = (struct sockaddr *)&world->address;
+	struct rr_text why = { "" };
+	int error;
+
+	assert_int_equal(
+		rr_server_new(world->engine, &rr_server_config_default, services, 2, &world->server), 0);
+	if (world_provider)
+		error = rr_server_listen_rdma(world->server, address, sizeof(world->address), &why);
+	else
+		error = rr_server_listen_tcp(world->server, address, sizeof(world->address), &why);
+	if (error)
+		fail_msg("%s", why.text);
+	assert_int_not_equal(world->address.sin_port, 0);
+}
+
+void
+world_kill_server(struct world *world)
+{
+	rr_server_free(world->server);
+	world->server = NULL;
+}
+
+void
+world_client_config(const struct world *world, struct rr_client_config *config)
+{
+	*config = (struct rr_client_config){
+		.transport = world_provider ? RR_CLIENT_RDMA : RR_CLIENT_TCP,
+		.address_size = sizeof(world->address),
+		.cred = { .uid = 1000,
+			.gid = 100,
+			.gid_count = 2,
+			.gids = { 100, 27 },
+			.machine = { "here", 4 } },
+		.retry = 10 * RR_SECOND,
+	};
+	memcpy(&config->address, &world->address, sizeof(world->address));
+}
+
+struct rr_client *
+world_connect(struct world *world, const struct rr_client_config *config)
+{
+	struct rr_client *client;
+	struct rr_text why;
+
+	assert_int_equal(rr_client_new(world->engine, config, &client, &why), 0);
+	return client;
+}
+
+struct world *
+world_new(const struct rr_engine_config *config)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	struct rr_client_config client;
+	int error;
+
+	assert_non_null(world);
+	world->env = rr_env_system;
+	world->env.ctx = world;
+	world->env.now = now;
+	world->env.realloc = system_realloc;
+	world->env.log = NULL;
+	world->now = RR_SECOND;
+	config = config ? config : &rr_engine_config_default;
+	error = world_provider ? rr_engine_new_on(&world->env, config, world_provider, &world->engine)
+			       : rr_engine_new(&world->env, config, &world->engine);
+	assert_int_equal(error, 0);
+	world->address =
+		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	world_start_server(world);
+	world_client_config(world, &client);
+	world->client = world_connect(world, &client);
+	return world;
+}
+
+void
+world_free(struct world *world)
+{
+	rr_client_free(world->client);
+	rr_server_free(world->server);
+	rr_pool_put(world->engine->pool, world->hostage);
+	rr_engine_free(world->engine);
+	free(world);
+}
+
+int
+world_setup(void **state)
+{
+	*state = world_new(NULL);
+	return 0;
+}
+
+int
+world_teardown(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+void
+world_turn(struct world *world)
+{
+	assert_true(rr_loop_turn(world->engine->loop, RR_MILLISECOND) >= 0);
+}
+
+void
+world_settle(struct world *world)
+{
+	while (rr_loop_turn(world->engine->loop, RR_MILLISECOND) > 0)
+		;
+}
+
+/* ---- Calls ---- */
+
+static void
+done(struct rr_call *base, int error)
+{
+	struct call *call = rr_container(base, struct call, base);
+
+	call->done = true;
+	call->times++;
+	call->error = error;
+}
+
+struct call *
+call_new(uint32_t procedure)
+{
+	struct call *call = calloc(1, sizeof(*call));
+
+	assert_non_null(call);
+	call->base.program = &ECHO_V3_program;
+	call->base.proc = procedure;
+	call->base.args = &call->args;
+	call->base.result = &call->result;
+	call->base.reply_max = procedure == ECHO_COUNT ? 65536 : 0;
+	call->base.arena = rpcrdma_arena(call->arena, sizeof(call->arena));
+	call->base.keep_size = 4096;
+	call->base.keep = call->keep = malloc(call->base.keep_size);
+	call->base.done = done;
+	return call;
+}
+
+void
+call_free(struct call *call)
+{
+	free(call->data);
+	free(call->sink);
+	free(call->keep);
+	free(call);
+}
+
+void
+call_start(struct world *world, struct call *call)
+{
+	rr_client_call(world->client, &call->base);
+}
+
+int
+call_run(struct world *world, struct call *call)
+{
+	call_start(world, call);
+	world_until(world, call->done);
+	return call->error;
+}
+
+void
+world_warm_up(struct world *world)
+{
+	struct call *call = call_new(ECHO_NULL);
+
+	assert_int_equal(call_run(world, call), 0);
+	call_free(call);
+}
+
+static void
+expect_blob(struct call *call, uint32_t length, bool with_sink)
+{
+	call->length = length;
+	call->data = malloc(length + 1);
+	fill(call->data, length);
+	call->sink = malloc(length + 1);
+	if (with_sink) {
+		call->base.sink_count = 1;
+		call->base.sinks[0] = (struct rr_sink){ call->sink, length };
+	} else {
+		call->base.reply_max = length + 64;
+	}
+	call->base.keep_size = length + 4096;
+	free(call->keep);
+	call->base.keep = call->keep = malloc(call->base.keep_size);
+}
+
+struct call *
+blob_new(uint32_t length, bool with_sink)
+{
+	struct call *call = call_new(ECHO_BLOB);
+
+	expect_blob(call, length, with_sink);
+	call->args.blob = (blob){ 1, { call->data, length }, 2 };
+	return call;
+}
+
+struct call *
+fetch_new(uint32_t length)
+{
+	struct call *call = call_new(ECHO_FETCH);
+
+	expect_blob(call, length, true);
+	call->args.number = length;
+	return call;
+}
+
+void
+assert_blob(const struct call *call)
+{
+	assert_int_equal(call->error, 0);
+	assert_int_equal(call->result.blob.before, 2);
+	assert_int_equal(call->result.blob.after, 1);
+	assert_int_equal(call->result.blob.data.length, call->length);
+	assert_memory_equal(call->result.blob.data.data, call->data, call->length);
+}

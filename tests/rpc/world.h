@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_RPC_WORLD_H
+#define RR_TESTS_RPC_WORLD_H
+
+#include "../test.h"
+
+#include <netinet/in.h>
+
+#include "echo.h"
+#include "rpc/client.h"
+#include "rpc/server.h"
+
+/*
+ * A world: one engine, with a server of the echo program and a client of it,
+ * over TCP or over RDMA. The clock stands still unless a test moves it.
+ */
+
+/* What all tests of this program run on. provider NULL: TCP. */
+extern rr_fabric_new *world_provider;
+
+struct world {
+	struct rr_env env;
+	uint64_t now;
+	struct rr_engine *engine;
+	struct rr_server *server;
+	struct sockaddr_in address;
+	struct rr_client *client;
+
+	uint32_t handled; /* calls that came to a handler */
+	uint32_t held;    /* ECHO_LATER, ECHO_BLOB and ECHO_FETCH are put off while this is above 0 */
+	void *hostage;    /* pool memory that makes them wait */
+	bool saw_sys;
+	struct rr_auth_sys sys;
+	uint32_t xids[1024]; /* of the calls handled */
+};
+
+int world_setup(void **state);
+int world_teardown(void **state);
+
+struct world *world_new(const struct rr_engine_config *config);
+void world_free(struct world *world);
+
+/* The server goes away at once, and comes back at the same address. */
+void world_kill_server(struct world *world);
+void world_start_server(struct world *world);
+
+/* A client of its own of the same server. */
+void world_client_config(const struct world *world, struct rr_client_config *config);
+struct rr_client *world_connect(struct world *world, const struct rr_client_config *config);
+
+void world_turn(struct world *world);
+void world_settle(struct world *world);
+
+#define world_until(world, expression)                                                                       \
+	do {                                                                                                 \
+		for (int turns_ = 0; !(expression); turns_++) {                                              \
+			if (turns_ > 5000)                                                                   \
+				fail_msg("never: %s", #expression);                                          \
+			world_turn(world);                                                                   \
+		}                                                                                            \
+	} while (0)
+
+/* A call with its memory. */
+struct call {
+	struct rr_call base;
+	bool done;
+	uint32_t times; /* that done() came */
+	int error;
+	union {
+		text echo;
+		numbers sum;
+		blob blob;
+		uint32_t number;
+		outcome fail;
+	} args;
+	union {
+		text echo;
+		numbers count;
+		blob blob;
+		uint32_t number;
+	} result;
+	uint8_t arena[16384];
+	uint8_t *data; /* of a blob: what is sent, or what is to come back */
+	uint32_t length;
+	uint8_t *sink;
+	uint8_t *keep;
+};
+
+/* A call of procedure; ready to be started after args are set. */
+struct call *call_new(uint32_t procedure);
+void call_free(struct call *call);
+
+/* Starts it. */
+void call_start(struct world *world, struct call *call);
+
+/* Starts it, waits for its end, and returns its error. */
+int call_run(struct world *world, struct call *call);
+
+/* One call and its answer: over RDMA, a connection carries one call at a time before. */
+void world_warm_up(struct world *world);
+
+/* An ECHO_BLOB call of length octets, with a sink (if wanted) and a keep large enough. */
+struct call *blob_new(uint32_t length, bool with_sink);
+
+/* An ECHO_FETCH call of length octets. */
+struct call *fetch_new(uint32_t length);
+void assert_blob(const struct call *call);
+
+#endif
