@@ -30,7 +30,7 @@ a_handler_decides_how_a_call_ends(void **state)
 	check_outcome(world, OUTCOME_SYSTEM_ERR, -RPCRDMA_ERR_RPC_SYSTEM, "ECHO_FAIL");
 	check_outcome(world, OUTCOME_GARBAGE_ARGS, -RPCRDMA_ERR_GARBAGE_ARGS, "could not decode");
 	check_outcome(world, OUTCOME_PROC_UNAVAIL, -RPCRDMA_ERR_PROC_UNAVAIL, "does not have ECHO_FAIL");
-	check_outcome(world, OUTCOME_TOO_WEAK, -RPCRDMA_ERR_RPC_DENIED, "stronger credential");
+	check_outcome(world, OUTCOME_TOO_WEAK, -RPCRDMA_ERR_RPC_DENIED, "wants more than this");
 	check_outcome(world, OUTCOME_BAD_RESULT, -RPCRDMA_ERR_RPC_SYSTEM, "system error");
 }
 
