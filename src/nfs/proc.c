@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int
+rr_nfs_as_caller(struct rr_nfs_server *server, const struct rr_request *request)
+{
+	if (rr_tree_as(server->tree, request->has_sys ? &request->sys : NULL) == 0)
+		return 0;
+	rr_tree_as_self(server->tree);
+	return -1;
+}
+
+void *
+rr_nfs_alloc(struct rr_request *request, size_t size)
+{
+	struct rpcrdma_arena *arena = &request->arena;
+	size_t skip = -(uintptr_t)arena->next & (_Alignof(max_align_t) - 1);
+	uint8_t *memory;
+
+	if ((size_t)(arena->end - arena->next) < skip || (size_t)(arena->end - arena->next) - skip < size)
+		return NULL;
+	memory = arena->next + skip;
+	arena->next = memory + size;
+	return memset(memory, 0, size);
+}
+
+bool
+rr_nfs_handle(struct rr_nfs_server *server, struct rr_request *request, const struct rr_object *object,
+	nfs_fh3 *handle)
+{
+	struct rr_handle *copy = rr_nfs_alloc(request, sizeof *copy);
+
+	if (!copy)
+		return false;
+	rr_tree_handle(server->tree, object, copy);
+	handle->data = (struct rpcrdma_bytes){ copy->data, copy->length };
+	return true;
+}
+
+nfsstat3
+rr_nfs_entry_name(struct rr_nfs_server *server, filename3 name, nfsstat3 dot, nfsstat3 dotdot, char text[256])
+{
+	nfsstat3 status;
+
+	if (server->read_only)
+		return NFS3ERR_ROFS;
+	status = rr_tree_name(name, text);
+	if (status == NFS3ERR_INVAL)
+		return name.length == 1 ? dot : dotdot;
+	return status;
+}
+
+void
+rr_nfs_proc_path(int fd, char path[RR_NFS_PROC_PATH])
+{
+	snprintf(path, RR_NFS_PROC_PATH, "/proc/self/fd/%d", fd);
+}
+
+/*
+ * Once the kernel has told that it could not write something back, it tells nobody again: a later COMMIT of
+ * the same data would succeed. So all clients must send again what they have not committed. RFC 1813, 3.3.7:
+ * "it will not destroy any data without changing the value of verf"
+ */
+static nfsstat3
+sync_failed(struct rr_nfs_server *server, int error)
+{
+	atomic_fetch_add(server->verifier, 1);
+	rr_log(server->env, RR_LOG_ERROR, "what clients wrote could not be stored: %s", strerror(error));
+	return rr_nfs_status(error);
+}
+
+nfsstat3
+rr_nfs_sync_fd(struct rr_nfs_server *server, int fd, bool data)
+{
+	return (data ? fdatasync(fd) : fsync(fd)) < 0 ? sync_failed(server, errno) : NFS3_OK;
+}
+
+/* For what cannot be opened (a symbolic link, a device, a directory that may not be read): its whole file
+ * system. */
+static nfsstat3
+sync_file_system(struct rr_nfs_server *server, const struct rr_object *object)
+{
+	int fd = open(object->export->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statx st;
+	int result;
+
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0 ||
+		st.stx_dev_major != object->st.stx_dev_major ||
+		st.stx_dev_minor != object->st.stx_dev_minor) {
+		sync();
+		result = 0;
+	} else {
+		result = syncfs(fd);
+	}
+	if (result < 0) {
+		int error = errno;
+
+		close(fd);
+		return sync_failed(server, error);
+	}
+	if (fd >= 0)
+		close(fd);
+	return NFS3_OK;
+}
+
+nfsstat3
+rr_nfs_sync(struct rr_nfs_server *server, struct rr_object *object)
+{
+	int fd;
+
+	rr_tree_as_self(server->tree);
+	if ((S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode)) &&
+		rr_tree_open(server->tree, object, O_RDONLY, &fd) == NFS3_OK)
+		return rr_nfs_sync_fd(server, fd, false);
+	return sync_file_system(server, object);
+}
+
+void
+rr_nfs_verifier(const struct rr_nfs_server *server, writeverf3 verifier)
+{
+	uint64_t value = atomic_load(server->verifier);
+
+	memcpy(verifier, &value, sizeof value);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_PROC_H
+#define RR_NFS_PROC_H
+
+#include <stdatomic.h>
+
+#include "nfs/server.h"
+
+/*
+ * What the procedures share: the server, how they are called, and the steps
+ * that many of them take.
+ *
+ * Every procedure runs with the caller's identity; what it opens, it opens
+ * with that. The steps that need the server's own identity (they say so) go
+ * back to the caller's, or come last.
+ */
+
+struct rr_nfs_server {
+	const struct rr_env *env;
+	struct rr_pool *pool;
+	struct rr_tree *tree;
+	_Atomic uint64_t *verifier;
+	bool read_only;
+};
+
+/* Octets of an accepted RPC reply with a verifier of AUTH_NONE, and the status behind it. */
+enum { RR_NFS_REPLY_SIZE = 24 + 4 };
+
+/* args and result are of the procedure's C types; result is zeroed. */
+typedef enum rr_handled rr_nfs_procedure(
+	struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result);
+
+rr_nfs_procedure rr_proc_getattr, rr_proc_setattr, rr_proc_lookup, rr_proc_access, rr_proc_readlink,
+	rr_proc_read, rr_proc_write, rr_proc_create, rr_proc_mkdir, rr_proc_symlink, rr_proc_mknod,
+	rr_proc_remove, rr_proc_rmdir, rr_proc_rename, rr_proc_link, rr_proc_readdir, rr_proc_readdirplus,
+	rr_proc_fsstat, rr_proc_fsinfo, rr_proc_pathconf, rr_proc_commit;
+rr_nfs_procedure rr_proc_mnt, rr_proc_dump, rr_proc_umnt, rr_proc_umntall, rr_proc_export;
+
+/* The caller's identity comes into force; where it cannot, the server's own does, and -1 is returned. */
+int rr_nfs_as_caller(struct rr_nfs_server *server, const struct rr_request *request);
+
+/* Zeroed memory that lives until the reply was sent; NULL where the request's arena is used up. */
+void *rr_nfs_alloc(struct rr_request *request, size_t size);
+
+/* The handle of object, in the request's memory; false where that is used up. */
+bool rr_nfs_handle(struct rr_nfs_server *server, struct rr_request *request, const struct rr_object *object,
+	nfs_fh3 *handle);
+
+/*
+ * A name that an entry of a directory is to be made, changed or removed under. dot and dotdot: what "." and
+ * ".." get. NFS3ERR_ROFS on a server that changes nothing.
+ */
+nfsstat3 rr_nfs_entry_name(
+	struct rr_nfs_server *server, filename3 name, nfsstat3 dot, nfsstat3 dotdot, char text[256]);
+
+/* fsync(2) or, data alone, fdatasync(2) of fd. */
+nfsstat3 rr_nfs_sync_fd(struct rr_nfs_server *server, int fd, bool data);
+
+/* What object is and holds reaches stable storage. Leaves the server's own identity in force. */
+nfsstat3 rr_nfs_sync(struct rr_nfs_server *server, struct rr_object *object);
+
+/* The write verifier of this moment. */
+void rr_nfs_verifier(const struct rr_nfs_server *server, writeverf3 verifier);
+
+/* Room for /proc/self/fd/N, which names an O_PATH descriptor for the calls that want a path. */
+enum { RR_NFS_PROC_PATH = 32 };
+void rr_nfs_proc_path(int fd, char path[RR_NFS_PROC_PATH]);
+
+#endif

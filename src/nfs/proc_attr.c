@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "nfs/attr.h"
+
+/* GETATTR, SETATTR, ACCESS: RFC 1813, sections 3.3.1, 3.3.2 and 3.3.4. */
+
+enum rr_handled
+rr_proc_getattr(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+{
+	const GETATTR3args *get = args;
+	GETATTR3res *res = result;
+	struct rr_object object;
+
+	(void)request;
+	res->status = rr_tree_resolve(server->tree, get->object.data, &object);
+	if (res->status != NFS3_OK)
+		return RR_HANDLED;
+	rr_nfs_fattr(&object.st, &res->u.resok.obj_attributes);
+	rr_object_put(server->tree, &object);
+	return RR_HANDLED;
+}
+
+/* RFC 1813, 3.3.2: "If the values are different, the server must preserve the object attributes" */
+static bool
+guard_holds(const struct rr_object *object, const sattrguard3 *guard)
+{
+	nfstime3 ctime = rr_nfs_time(&object->st.stx_ctime);
+
+	return !guard->check ||
+	       (guard->u.obj_ctime.seconds == ctime.seconds && guard->u.obj_ctime.nseconds == ctime.nseconds);
+}
+
+static nfsstat3
+set_attributes(struct rr_nfs_server *server, struct rr_object *object, const SETATTR3args *set)
+{
+	nfsstat3 status, synced;
+
+	if (server->read_only)
+		return NFS3ERR_ROFS;
+	if (!guard_holds(object, &set->guard))
+		return NFS3ERR_NOT_SYNC;
+	status = rr_nfs_set(server, object, &set->new_attributes);
+	/* Also where it failed: it may have changed some. */
+	synced = rr_nfs_sync(server, object);
+	return status == NFS3_OK ? synced : status;
+}
+
+enum rr_handled
+rr_proc_setattr(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+{
+	const SETATTR3args *set = args;
+	SETATTR3res *res = result;
+	wcc_data wcc = { 0 };
+	struct rr_object object;
+
+	(void)request;
+	res->status = rr_tree_resolve(server->tree, set->object.data, &object);
+	if (res->status != NFS3_OK)
+		return RR_HANDLED;
+	rr_nfs_before(&object, &wcc);
+	res->status = set_attributes(server, &object, set);
+	rr_nfs_after(&object, &wcc);
+	rr_object_put(server->tree, &object);
+	if (res->status == NFS3_OK)
+		res->u.resok.obj_wcc = wcc;
+	else
+		res->u.resfail.obj_wcc = wcc;
+	return RR_HANDLED;
+}
+
+static bool
+permits(const struct rr_object *object, int mode)
+{
+	return faccessat(object->fd, "", mode, AT_EMPTY_PATH | AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What the caller may do, by bits of ACCESS3_*: to change a directory takes both write and search permission.
+ */
+static uint32_t
+permitted(const struct rr_object *object)
+{
+	bool directory = S_ISDIR(object->st.stx_mode), search = permits(object, X_OK);
+	uint32_t access = permits(object, R_OK) ? ACCESS3_READ : 0;
+
+	if (search)
+		access |= directory ? ACCESS3_LOOKUP : ACCESS3_EXECUTE;
+	if (directory ? search && permits(object, W_OK) : permits(object, W_OK))
+		access |= ACCESS3_MODIFY | ACCESS3_EXTEND | (directory ? ACCESS3_DELETE : 0);
+	return access;
+}
+
+enum rr_handled
+rr_proc_access(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+{
+	const ACCESS3args *asked = args;
+	ACCESS3res *res = result;
+	struct rr_object object;
+
+	(void)request;
+	res->status = rr_tree_resolve(server->tree, asked->object.data, &object);
+	if (res->status != NFS3_OK)
+		return RR_HANDLED;
+	res->u.resok.access = asked->access & permitted(&object);
+	if (server->read_only)
+		res->u.resok.access &= ~(uint32_t)(ACCESS3_MODIFY | ACCESS3_EXTEND | ACCESS3_DELETE);
+	rr_nfs_attributes(&object, &res->u.resok.obj_attributes);
+	rr_object_put(server->tree, &object);
+	return RR_HANDLED;
+}

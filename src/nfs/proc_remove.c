@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "nfs/attr.h"
+
+/* REMOVE and RMDIR: RFC 1813, sections 3.3.12 and 3.3.13. */
+
+struct removal {
+	int flags;            /* of unlinkat(2) */
+	nfsstat3 dot, dotdot; /* what these names get */
+};
+
+static nfsstat3
+remove_entry(struct rr_nfs_server *server, struct rr_object *directory, filename3 name,
+	const struct removal *removal)
+{
+	char text[256];
+	nfsstat3 status = rr_nfs_entry_name(server, name, removal->dot, removal->dotdot, text);
+
+	if (status != NFS3_OK)
+		return status;
+	if (unlinkat(directory->fd, text, removal->flags) < 0)
+		return rr_nfs_status(errno);
+	rr_tree_removed(server->tree, directory, name);
+	return rr_nfs_sync(server, directory);
+}
+
+static nfsstat3
+remove_at(struct rr_nfs_server *server, const diropargs3 *where, const struct removal *removal, wcc_data *wcc)
+{
+	struct rr_object directory;
+	nfsstat3 status = rr_tree_resolve(server->tree, where->dir.data, &directory);
+
+	if (status != NFS3_OK)
+		return status;
+	rr_nfs_before(&directory, wcc);
+	status = remove_entry(server, &directory, where->name, removal);
+	rr_nfs_after(&directory, wcc);
+	rr_object_put(server->tree, &directory);
+	return status;
+}
+
+enum rr_handled
+rr_proc_remove(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+{
+	static const struct removal removal = { 0, NFS3ERR_ISDIR, NFS3ERR_ISDIR };
+	const REMOVE3args *remove = args;
+	REMOVE3res *res = result;
+	wcc_data wcc = { 0 };
+
+	(void)request;
+	res->status = remove_at(server, &remove->object, &removal, &wcc);
+	if (res->status == NFS3_OK)
+		res->u.resok.dir_wcc = wcc;
+	else
+		res->u.resfail.dir_wcc = wcc;
+	return RR_HANDLED;
+}
+
+enum rr_handled
+rr_proc_rmdir(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+{
+	/* RFC 1813, 3.3.13, on "." and "..": "NFS3ERR_INVAL ... NFS3ERR_EXIST" */
+	static const struct removal removal = { AT_REMOVEDIR, NFS3ERR_INVAL, NFS3ERR_EXIST };
+	const RMDIR3args *rmdir = args;
+	RMDIR3res *res = result;
+	wcc_data wcc = { 0 };
+
+	(void)request;
+	res->status = remove_at(server, &rmdir->object, &removal, &wcc);
+	if (res->status == NFS3_OK)
+		res->u.resok.dir_wcc = wcc;
+	else
+		res->u.resfail.dir_wcc = wcc;
+	return RR_HANDLED;
+}

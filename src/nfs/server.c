@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs/server.h"
+
+#include "nfs/proc.h"
+#include "ulb/mount3.h"
+#include "ulb/nfs3.h"
+
+/*
+ * The services and the way to their procedures: each runs with the identity
+ * of its caller, and leaves with the server's own.
+ */
+
+static rr_nfs_procedure *const nfs_procedures[] = {
+	[NFSPROC3_GETATTR] = rr_proc_getattr,
+	[NFSPROC3_SETATTR] = rr_proc_setattr,
+	[NFSPROC3_LOOKUP] = rr_proc_lookup,
+	[NFSPROC3_ACCESS] = rr_proc_access,
+	[NFSPROC3_READLINK] = rr_proc_readlink,
+	[NFSPROC3_READ] = rr_proc_read,
+	[NFSPROC3_WRITE] = rr_proc_write,
+	[NFSPROC3_CREATE] = rr_proc_create,
+	[NFSPROC3_MKDIR] = rr_proc_mkdir,
+	[NFSPROC3_SYMLINK] = rr_proc_symlink,
+	[NFSPROC3_MKNOD] = rr_proc_mknod,
+	[NFSPROC3_REMOVE] = rr_proc_remove,
+	[NFSPROC3_RMDIR] = rr_proc_rmdir,
+	[NFSPROC3_RENAME] = rr_proc_rename,
+	[NFSPROC3_LINK] = rr_proc_link,
+	[NFSPROC3_READDIR] = rr_proc_readdir,
+	[NFSPROC3_READDIRPLUS] = rr_proc_readdirplus,
+	[NFSPROC3_FSSTAT] = rr_proc_fsstat,
+	[NFSPROC3_FSINFO] = rr_proc_fsinfo,
+	[NFSPROC3_PATHCONF] = rr_proc_pathconf,
+	[NFSPROC3_COMMIT] = rr_proc_commit,
+};
+
+static rr_nfs_procedure *const mount_procedures[] = {
+	[MOUNTPROC3_MNT] = rr_proc_mnt,
+	[MOUNTPROC3_DUMP] = rr_proc_dump,
+	[MOUNTPROC3_UMNT] = rr_proc_umnt,
+	[MOUNTPROC3_UMNTALL] = rr_proc_umntall,
+	[MOUNTPROC3_EXPORT] = rr_proc_export,
+};
+
+/* RFC 1813, 3.3.0: "It is important that this procedure do no work at all" */
+static enum rr_handled
+do_nothing(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	(void)ctx, (void)request, (void)args, (void)result;
+	return RR_HANDLED;
+}
+
+static enum rr_handled
+as_caller(struct rr_nfs_server *server, struct rr_request *request, rr_nfs_procedure *procedure,
+	const void *args, void *result)
+{
+	enum rr_handled handled;
+
+	if (rr_nfs_as_caller(server, request) < 0)
+		return RR_HANDLE_SYSTEM_ERR;
+	handled = procedure(server, request, args, result);
+	rr_tree_as_self(server->tree);
+	return handled;
+}
+
+static enum rr_handled
+serve_nfs(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	return as_caller(ctx, request, nfs_procedures[request->proc], args, result);
+}
+
+static enum rr_handled
+serve_mount(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	return as_caller(ctx, request, mount_procedures[request->proc], args, result);
+}
+
+static rr_procedure_handler *const nfs_handlers[] = {
+	do_nothing,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+	serve_nfs,
+};
+
+static rr_procedure_handler *const mount_handlers[] = {
+	do_nothing,
+	serve_mount,
+	serve_mount,
+	serve_mount,
+	serve_mount,
+	serve_mount,
+};
+
+_Static_assert(sizeof nfs_handlers == sizeof nfs_procedures, "one for each procedure of NFS");
+_Static_assert(sizeof mount_handlers == sizeof mount_procedures, "one for each procedure of MOUNT");
+
+int
+rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, const struct rr_tree_config *config,
+	_Atomic uint64_t *verifier, struct rr_nfs_server **server, struct rr_text *text)
+{
+	struct rr_nfs_server *made = rr_alloc(env, sizeof *made);
+	int error;
+
+	if (!made)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for an NFS server");
+	error = rr_tree_new(env, config, &made->tree, text);
+	if (error < 0) {
+		rr_free(env, made);
+		return error;
+	}
+	made->env = env;
+	made->pool = pool;
+	made->verifier = verifier;
+	made->read_only = config->read_only;
+	*server = made;
+	return 0;
+}
+
+void
+rr_nfs_server_free(struct rr_nfs_server *server)
+{
+	if (!server)
+		return;
+	rr_tree_free(server->tree);
+	rr_free(server->env, server);
+}
+
+void
+rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES])
+{
+	services[0] = (struct rr_service){ &NFS_V3_program, nfs_handlers, server };
+	services[1] = (struct rr_service){ &MOUNT_V3_program, mount_handlers, server };
+}

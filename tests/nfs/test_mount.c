@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ulb/mount3.h"
+#include "world.h"
+
+static mountres3
+mount_of(struct world *world, const char *text)
+{
+	dirpath path = world_bytes(text);
+
+	return *(const mountres3 *)world_mount_call(world, MOUNTPROC3_MNT, &path);
+}
+
+/* RFC 1813, 5.2.1: "the server returns an NFS version 3 protocol file handle and a vector of RPC
+ * authentication flavors" */
+static void
+mnt_gives_the_handle_of_an_export(void **state)
+{
+	struct world *world = *state;
+	mountres3 res = mount_of(world, "/export");
+	GETATTR3args get;
+
+	assert_int_equal(res.fhs_status, MNT3_OK);
+	assert_int_equal(res.u.mountinfo.auth_flavors.count, 2);
+	assert_int_equal(res.u.mountinfo.auth_flavors.values[0], RR_AUTH_SYS);
+	assert_int_equal(res.u.mountinfo.auth_flavors.values[1], RR_AUTH_NONE);
+	get.object = world_keep(world, (nfs_fh3){ res.u.mountinfo.fhandle });
+	assert_int_equal(((const GETATTR3res *)world_call(world, NFSPROC3_GETATTR, &get))->status, NFS3_OK);
+}
+
+static void
+mnt_gives_directories_below_too(void **state)
+{
+	struct world *world = *state;
+
+	world_directory(world, "d", 0755);
+	world_file(world, "file", "", 0644);
+	assert_int_equal(mount_of(world, "/export/d").fhs_status, MNT3_OK);
+	assert_int_equal(mount_of(world, "/export/file").fhs_status, MNT3ERR_NOTDIR);
+	assert_int_equal(mount_of(world, "/export/nothing").fhs_status, MNT3ERR_NOENT);
+}
+
+static void
+mnt_gives_nothing_else(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(mount_of(world, "/").fhs_status, MNT3ERR_NOENT);
+	assert_int_equal(mount_of(world, "").fhs_status, MNT3ERR_NOENT);
+	assert_int_equal(mount_of(world, "/exports").fhs_status, MNT3ERR_NOENT);
+	assert_int_equal(mount_of(world, world->path).fhs_status, MNT3ERR_NOENT);
+}
+
+static void
+export_lists_all(void **state)
+{
+	struct world *world = *state;
+	const exports *list;
+
+	world_directory(world, "d", 0755);
+	world->exports[1] = (struct rr_export){ world->path, "/other" };
+	world->config.export_count = 2;
+	world_restart(world);
+	list = world_mount_call(world, MOUNTPROC3_EXPORT, NULL);
+	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal((*list)->ex_dir.length, 7);
+	assert_memory_equal((*list)->ex_dir.data, "/export", 7);
+	assert_null((*list)->ex_groups);
+	assert_memory_equal((*list)->ex_next->ex_dir.data, "/other", 6);
+	assert_null((*list)->ex_next->ex_next);
+}
+
+static void
+unmounting_is_heard(void **state)
+{
+	struct world *world = *state;
+	dirpath path = world_bytes("/export");
+	const mountlist *list;
+
+	world_mount_call(world, MOUNTPROC3_NULL, NULL);
+	assert_int_equal(world->handled, RR_HANDLED);
+	world_mount_call(world, MOUNTPROC3_UMNT, &path);
+	assert_int_equal(world->handled, RR_HANDLED);
+	world_mount_call(world, MOUNTPROC3_UMNTALL, NULL);
+	assert_int_equal(world->handled, RR_HANDLED);
+	list = world_mount_call(world, MOUNTPROC3_DUMP, NULL);
+	assert_int_equal(world->handled, RR_HANDLED);
+	assert_null(*list);
+}
+
+/* Clients mount as root, who is nobody here; the export's mode does not keep those out who may use it. */
+static void
+anyone_mounts_what_is_exported(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(chmod(world->path, 0700), 0);
+	world_caller(world, 0);
+	assert_int_equal(mount_of(world, "/export").fhs_status, MNT3_OK);
+	world_no_one(world);
+	assert_int_equal(mount_of(world, "/export").fhs_status, MNT3_OK);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		world_test(mnt_gives_the_handle_of_an_export),
+		world_test(mnt_gives_directories_below_too),
+		world_test(mnt_gives_nothing_else),
+		world_test(export_lists_all),
+		world_test(unmounting_is_heard),
+	};
+	static const struct CMUnitTest root_tests[] = { world_test(anyone_mounts_what_is_exported) };
+
+	return world_run(
+		tests, sizeof tests / sizeof *tests, root_tests, sizeof root_tests / sizeof *root_tests);
+}
