@@ -4,7 +4,20 @@
 
 #include "tool/tool.h"
 
-static const struct rr_tool tools[] = {};
+static const struct rr_tool tools[] = {
+	{ "serve", rr_tool_serve, "Serve directories over NFSv3/RDMA and NFSv3/TCP.",
+		"[OPTION]... DIR[=/NAME]...", rr_tool_serve_options },
+	{ "ls", rr_tool_ls, "List a directory.", "[OPTION]... URL", rr_tool_ls_options },
+	{ "stat", rr_tool_stat, "Show what a server says of a file.", "[OPTION]... URL",
+		rr_tool_stat_options },
+	{ "cat", rr_tool_cat, "Write files to standard output.", "URL...", rr_tool_cat_options },
+	{ "cp", rr_tool_cp, "Copy files and trees to, from and between servers.", "[OPTION]... SRC... DST",
+		rr_tool_cp_options },
+	{ "ping", rr_tool_ping, "Call a server's NULL procedure; show what was negotiated.",
+		"[OPTION]... URL", rr_tool_ping_options },
+	{ "xdr", rr_tool_xdr, "Compile an XDR schema (RFC 4506) to C.", "[OPTION]... FILE.x",
+		rr_tool_xdr_options },
+};
 
 enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
 

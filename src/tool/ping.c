@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <getopt.h>
 #include <rpcrdma/error.h>
 #include <stdlib.h>
@@ -26,6 +27,10 @@ struct ping {
 	unsigned long done;
 	uint64_t least, most, sum; /* ns */
 };
+
+const char rr_tool_ping_options[] = "  -c, --count N            calls to make (5)\n"
+				    "  -i, --interval SECONDS   between them (0.2)\n"
+				    "      --json               print one JSON object\n";
 
 static const struct option long_options[] = {
 	{ "count", required_argument, NULL, 'c' },
@@ -229,7 +234,7 @@ rr_tool_ping(const struct rr_tool *tool, int argc, char **argv)
 		return status;
 	rr_tool_catch_signals();
 	if (rr_engine_new(&rr_env_system, &rr_engine_config_default, &ping.engine) < 0)
-		return rr_tool_fail(tool, "an event loop cannot be set up: %m");
+		return rr_tool_fail(tool, "an event loop cannot be set up: %s", strerror(errno));
 	status = run(&ping);
 	rr_client_free(ping.client);
 	rr_engine_free(ping.engine);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/serve.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,21 @@ enum option_value {
 	OPT_NO_ROOT_SQUASH,
 	OPT_TCP_PORT
 };
+
+const char rr_tool_serve_options[] =
+	"  -l, --listen ADDR[:PORT]  address to serve at, more than once if wanted (127.0.0.1:20049)\n"
+	"      --tcp-port N          port for NFS over TCP at the same addresses; 0: none (2049)\n"
+	"  -t, --transport KIND      auto or iwarp (auto)\n"
+	"  -r, --read-only           refuse every change\n"
+	"      --no-root-squash      let remote root act as root\n"
+	"  -n, --threads N           threads, each with connections of its own (1)\n"
+	"      --key FILE            where the key of file handles is kept\n"
+	"      --credits N           calls that a connection may have outstanding (64)\n"
+	"      --inline N            inline threshold to offer, octets (4096)\n"
+	"      --crc                 ask for CRC32c on each frame\n"
+	"  -v, --verbose             log what happens to connections\n"
+	"An only DIR without NAME is served as /, one of several as / and its last component.\n"
+	"SIGTERM and Ctrl-C answer what was received, then end.\n";
 
 static const struct option long_options[] = {
 	{ "listen", required_argument, NULL, 'l' },
@@ -117,7 +133,7 @@ parse_export(const struct rr_tool *tool, struct rr_export *export, char *argumen
 		*name++ = '\0';
 	path = realpath(argument, NULL); /* lives as long as the program serves */
 	if (!path)
-		return rr_tool_fail(tool, "%s: %m; name a directory that exists", argument);
+		return rr_tool_fail(tool, "%s: %s; name a directory that exists", argument, strerror(errno));
 	last = strrchr(path, '/');
 	export->path = path;
 	export->name = name ? name : only ? "/" : last;

@@ -10,7 +10,7 @@
  * eventfd; a worker answers what it has received, or gives up after
  * DRAIN_LIMIT, and its loop ends.
  */
-#include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -112,9 +112,9 @@ make_worker(struct run *run, struct worker *worker)
 	worker->env = rr_env_system;
 	worker->env.log_level = serve->verbose ? RR_LOG_DEBUG : RR_LOG_WARNING;
 	if (fd < 0 || rr_engine_new(&worker->env, &serve->engine, &worker->engine) < 0)
-		return rr_tool_fail(run->tool, "a thread cannot be set up: %m");
+		return rr_tool_fail(run->tool, "a thread cannot be set up: %s", strerror(errno));
 	if (rr_loop_watch(worker->engine->loop, &worker->stop, fd, RR_READABLE) < 0)
-		return rr_tool_fail(run->tool, "an event descriptor cannot be watched: %m");
+		return rr_tool_fail(run->tool, "an event descriptor cannot be watched: %s", strerror(errno));
 	if (rr_nfs_server_new(&worker->env, worker->engine->pool, &serve->tree, &run->verifier, &worker->nfs,
 		    &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
@@ -183,7 +183,7 @@ watch_signals(struct run *run)
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	run->signals.ready = signal_came;
 	if (fd < 0 || rr_loop_watch(run->workers[0].engine->loop, &run->signals, fd, RR_READABLE) < 0)
-		return rr_tool_fail(run->tool, "signals cannot be watched: %m");
+		return rr_tool_fail(run->tool, "signals cannot be watched: %s", strerror(errno));
 	return RR_EXIT_OK;
 }
 

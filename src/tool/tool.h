@@ -29,8 +29,14 @@ int rr_tool_serve(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_stat(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_xdr(const struct rr_tool *tool, int argc, char **argv);
 
-/* The options of sub-commands that tell them themselves. */
-extern const char rr_tool_cat_options[], rr_tool_cp_options[], rr_tool_ls_options[], rr_tool_stat_options[];
+/* What --help says of the options of each: a line or more for each of them. */
+extern const char rr_tool_cat_options[];
+extern const char rr_tool_cp_options[];
+extern const char rr_tool_ls_options[];
+extern const char rr_tool_ping_options[];
+extern const char rr_tool_serve_options[];
+extern const char rr_tool_stat_options[];
+extern const char rr_tool_xdr_options[];
 
 /* Prints how tool is used and returns RR_EXIT_OK: for --help. */
 int rr_tool_help(const struct rr_tool *tool);

@@ -8,6 +8,9 @@
 
 enum { OPT_HELP = 256, BASE_SIZE = 4096 };
 
+const char rr_tool_xdr_options[] =
+	"  -o, --output BASE   write BASE.h and BASE.c (FILE.h and FILE.c in the working directory)\n";
+
 static const struct option long_options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, OPT_HELP },
