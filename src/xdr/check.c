@@ -169,7 +169,7 @@ rr_xdr_check(struct rr_xdr_compiler *compiler)
 			order(compiler, definition);
 	}
 	for (definition = compiler->ordered; definition && !compiler->error; definition = definition->after)
-		rr_xdr_check_unions(compiler, &definition->declaration);
+		rr_xdr_check_declaration(compiler, &definition->declaration);
 	for (const struct rr_xdr_mark *mark = compiler->marks; mark && !compiler->error; mark = mark->next)
 		place(compiler, mark);
 }

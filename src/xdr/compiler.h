@@ -71,8 +71,8 @@ void rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definitio
 void rr_xdr_resolve(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 void rr_xdr_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type);
 
-/* check_unions.c: the unions inside a declaration; all types are resolved. */
-void rr_xdr_check_unions(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
+/* check_declarations.c: the unions and the names inside a declaration; all types are resolved, all names known. */
+void rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
 /* check_programs.c: numbers and names; lists of arguments become structs, which are added to the definitions.
  */

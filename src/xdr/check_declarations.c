@@ -90,15 +90,30 @@ check_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	}
 }
 
+/* Constants are macros in C, which does not tell them from members of the same name. */
+static void
+check_macro(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
+{
+	const struct rr_xdr_name *name = declaration->name ? rr_xdr_find(compiler, declaration->name) : NULL;
+
+	if (name && (name->kind == RR_XDR_NAME_CONST || name->kind == RR_XDR_NAME_OTHER))
+		rr_xdr_error(compiler, declaration->position,
+			"%s is a constant (line %u), and in C a macro, expected another name",
+			declaration->name, name->position.line);
+}
+
 void
-rr_xdr_check_unions(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
+rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
 	const struct rr_xdr_type *type = declaration->type;
 
 	if (compiler->error)
 		return;
-	if (type->kind == RR_XDR_UNION)
+	check_macro(compiler, declaration);
+	if (type->kind == RR_XDR_UNION) {
 		check_union(compiler, type);
+		check_macro(compiler, type->discriminant);
+	}
 	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next)
-		rr_xdr_check_unions(compiler, member);
+		rr_xdr_check_declaration(compiler, member);
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xdr/parser.h"
+
+/* RFC 5531, section 12.2: "The RPC language is identical to the XDR language ... except for" programs. */
+
+static void
+parse_procedure(struct rr_xdr_parser *parser, struct rr_xdr_procedure *procedure)
+{
+	struct rr_xdr_type **end = &procedure->args;
+
+	procedure->result = rr_xdr_parse_type(parser, false);
+	procedure->position = parser->token.position;
+	procedure->name = rr_xdr_parse_name(parser, "the name of a procedure");
+	rr_xdr_expect(parser, "(");
+	do {
+		*end = rr_xdr_parse_type(parser, false);
+		if (!*end)
+			return;
+		end = &(*end)->next;
+	} while (rr_xdr_accept(parser, ","));
+	rr_xdr_expect(parser, ")");
+	rr_xdr_expect(parser, "=");
+	procedure->number = rr_xdr_parse_number(parser);
+	rr_xdr_expect(parser, ";");
+}
+
+static void
+parse_version(struct rr_xdr_parser *parser, struct rr_xdr_version *version)
+{
+	struct rr_xdr_procedure **end = &version->procedures;
+
+	rr_xdr_expect(parser, "version");
+	version->position = parser->token.position;
+	version->name = rr_xdr_parse_name(parser, "the name of a version");
+	rr_xdr_expect(parser, "{");
+	do {
+		*end = rr_xdr_alloc(parser->compiler, sizeof(**end));
+		if (!*end)
+			return;
+		parse_procedure(parser, *end);
+		end = &(*end)->next;
+	} while (!rr_xdr_ended(parser) && !rr_xdr_sees(parser, "}"));
+	rr_xdr_expect(parser, "}");
+	rr_xdr_expect(parser, "=");
+	version->number = rr_xdr_parse_number(parser);
+	rr_xdr_expect(parser, ";");
+}
+
+void
+rr_xdr_parse_program(struct rr_xdr_parser *parser, struct rr_xdr_definition *program)
+{
+	struct rr_xdr_version **end = &program->versions;
+
+	program->what = RR_XDR_PROGRAM;
+	program->position = parser->token.position;
+	program->name = rr_xdr_parse_name(parser, "the name of a program");
+	rr_xdr_expect(parser, "{");
+	do {
+		*end = rr_xdr_alloc(parser->compiler, sizeof(**end));
+		if (!*end)
+			return;
+		parse_version(parser, *end);
+		end = &(*end)->next;
+	} while (!rr_xdr_ended(parser) && !rr_xdr_sees(parser, "}"));
+	rr_xdr_expect(parser, "}");
+	rr_xdr_expect(parser, "=");
+	program->value = rr_xdr_parse_number(parser);
+}

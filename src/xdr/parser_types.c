@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xdr/parser.h"
+
+enum { DEEPEST = 64 }; /* bodies inside bodies */
+
+/* ---- Declarations ---- */
+
+/* What may follow the name: [size], <size>, <>. */
+static void
+parse_size(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
+{
+	if (rr_xdr_accept(parser, "[")) {
+		declaration->shape = RR_XDR_FIXED;
+		declaration->size = rr_xdr_parse_value(parser);
+		rr_xdr_expect(parser, "]");
+	} else if (rr_xdr_accept(parser, "<")) {
+		declaration->shape = RR_XDR_VARIABLE;
+		declaration->bounded = !rr_xdr_sees(parser, ">");
+		if (declaration->bounded)
+			declaration->size = rr_xdr_parse_value(parser);
+		rr_xdr_expect(parser, ">");
+	}
+}
+
+static void
+check_shape(struct rr_xdr_parser *parser, const struct rr_xdr_declaration *declaration)
+{
+	enum rr_xdr_kind kind = declaration->type->kind;
+
+	if (kind == RR_XDR_OPAQUE &&
+		(declaration->shape == RR_XDR_PLAIN || declaration->shape == RR_XDR_OPTIONAL))
+		rr_xdr_expected(parser, "[SIZE] or <MAXIMUM> of the opaque");
+	if (kind == RR_XDR_STRING && declaration->shape != RR_XDR_VARIABLE)
+		rr_xdr_error(parser->compiler, declaration->position,
+			"a string is declared as: string %s<MAXIMUM>", declaration->name);
+}
+
+/* RFC 4506: declaration */
+void
+rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
+{
+	declaration->position = parser->token.position;
+	declaration->type = rr_xdr_parse_type(parser, true);
+	if (!declaration->type || declaration->type->kind == RR_XDR_VOID)
+		return;
+	if (rr_xdr_accept(parser, "*"))
+		declaration->shape = RR_XDR_OPTIONAL;
+	declaration->position = parser->token.position;
+	declaration->name = rr_xdr_parse_name(parser, "the name of what is declared");
+	if (declaration->shape == RR_XDR_PLAIN)
+		parse_size(parser, declaration);
+	if (!parser->compiler->error)
+		check_shape(parser, declaration);
+}
+
+static struct rr_xdr_declaration *
+new_declaration(struct rr_xdr_parser *parser)
+{
+	struct rr_xdr_declaration *declaration = rr_xdr_alloc(parser->compiler, sizeof(*declaration));
+
+	if (declaration)
+		rr_xdr_parse_declaration(parser, declaration);
+	return declaration;
+}
+
+/* ---- Types with a body ---- */
+
+static void
+parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+{
+	struct rr_xdr_enumerator **end = &type->enumerators;
+
+	rr_xdr_expect(parser, "{");
+	do {
+		struct rr_xdr_enumerator *enumerator = rr_xdr_alloc(parser->compiler, sizeof(*enumerator));
+
+		if (!enumerator)
+			return;
+		enumerator->position = parser->token.position;
+		enumerator->name = rr_xdr_parse_name(parser, "the name of a value of the enum");
+		rr_xdr_expect(parser, "=");
+		enumerator->value = rr_xdr_parse_value(parser);
+		*end = enumerator;
+		end = &enumerator->next;
+	} while (rr_xdr_accept(parser, ","));
+	rr_xdr_expect(parser, "}");
+}
+
+static void
+parse_struct_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+{
+	struct rr_xdr_declaration **end = &type->members;
+
+	rr_xdr_expect(parser, "{");
+	do {
+		struct rr_xdr_declaration *member = new_declaration(parser);
+
+		if (!member)
+			return;
+		if (member->type && member->type->kind == RR_XDR_VOID)
+			rr_xdr_error(
+				parser->compiler, member->position, "a struct has no members of type void");
+		rr_xdr_expect(parser, ";");
+		*end = member;
+		end = &member->next;
+	} while (!rr_xdr_ended(parser) && !rr_xdr_sees(parser, "}"));
+	rr_xdr_expect(parser, "}");
+}
+
+/* "case" value ":", as many as there are; or "default" ":" */
+static void
+parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
+{
+	struct rr_xdr_value **end = &arm->labels;
+
+	if (rr_xdr_accept(parser, "default")) {
+		arm->is_default = true;
+		rr_xdr_expect(parser, ":");
+		return;
+	}
+	if (!rr_xdr_sees(parser, "case"))
+		rr_xdr_expected(parser, "case or default");
+	while (rr_xdr_accept(parser, "case")) {
+		struct rr_xdr_value *label = rr_xdr_alloc(parser->compiler, sizeof(*label));
+
+		if (!label)
+			return;
+		*label = rr_xdr_parse_value(parser);
+		rr_xdr_expect(parser, ":");
+		*end = label;
+		end = &label->next;
+	}
+}
+
+static void
+parse_union_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+{
+	struct rr_xdr_declaration **end = &type->members, *arm;
+
+	rr_xdr_expect(parser, "switch");
+	rr_xdr_expect(parser, "(");
+	type->discriminant = new_declaration(parser);
+	rr_xdr_expect(parser, ")");
+	rr_xdr_expect(parser, "{");
+	do {
+		arm = rr_xdr_alloc(parser->compiler, sizeof(*arm));
+		if (!arm)
+			return;
+		parse_labels(parser, arm);
+		rr_xdr_parse_declaration(parser, arm);
+		rr_xdr_expect(parser, ";");
+		*end = arm;
+		end = &arm->next;
+	} while (!rr_xdr_ended(parser) && !arm->is_default && !rr_xdr_sees(parser, "}"));
+	if (arm->is_default && rr_xdr_sees(parser, "case"))
+		rr_xdr_error(
+			parser->compiler, parser->token.position, "default must be the last arm of a union");
+	rr_xdr_expect(parser, "}");
+}
+
+void
+rr_xdr_parse_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+{
+	if (parser->depth == DEEPEST) {
+		rr_xdr_error(
+			parser->compiler, type->position, "types are nested too deeply, at most %d", DEEPEST);
+		return;
+	}
+	parser->depth++;
+	if (type->kind == RR_XDR_ENUM)
+		parse_enum_body(parser, type);
+	else if (type->kind == RR_XDR_STRUCT)
+		parse_struct_body(parser, type);
+	else
+		parse_union_body(parser, type);
+	parser->depth--;
+}
+
+/* ---- Types ---- */
+
+/* RFC 4506 wants int or hyper behind unsigned; older schemas, those of NFSv4 among them, leave out the int.
+ */
+static void
+parse_unsigned(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+{
+	type->kind = RR_XDR_UNSIGNED_INT;
+	if (rr_xdr_accept(parser, "hyper"))
+		type->kind = RR_XDR_UNSIGNED_HYPER;
+	else
+		rr_xdr_accept(parser, "int");
+}
+
+/* Types that are one keyword. */
+static bool
+accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+{
+	static const struct {
+		const char *name;
+		enum rr_xdr_kind kind;
+	} simple[] = { { "int", RR_XDR_INT }, { "hyper", RR_XDR_HYPER }, { "float", RR_XDR_FLOAT },
+		{ "double", RR_XDR_DOUBLE }, { "bool", RR_XDR_BOOL }, { "opaque", RR_XDR_OPAQUE },
+		{ "string", RR_XDR_STRING }, { "void", RR_XDR_VOID } };
+
+	for (size_t i = 0; i < sizeof(simple) / sizeof(*simple); i++) {
+		if (!rr_xdr_accept(parser, simple[i].name))
+			continue;
+		type->kind = simple[i].kind;
+		return true;
+	}
+	return false;
+}
+
+/* Struct, union or enum: a body, or the name of one that is defined elsewhere. */
+static bool
+accept_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+{
+	if (rr_xdr_accept(parser, "enum"))
+		type->kind = RR_XDR_ENUM;
+	else if (rr_xdr_accept(parser, "struct"))
+		type->kind = RR_XDR_STRUCT;
+	else if (rr_xdr_accept(parser, "union"))
+		type->kind = RR_XDR_UNION;
+	else
+		return false;
+	if (rr_xdr_sees(parser, type->kind == RR_XDR_UNION ? "switch" : "{")) {
+		rr_xdr_parse_body(parser, type);
+		return true;
+	}
+	type->kind = RR_XDR_NAMED;
+	type->position = parser->token.position;
+	type->name = rr_xdr_parse_name(parser, "a body or the name of a type");
+	return true;
+}
+
+struct rr_xdr_type *
+rr_xdr_parse_type(struct rr_xdr_parser *parser, bool in_declaration)
+{
+	struct rr_xdr_type *type = rr_xdr_alloc(parser->compiler, sizeof(*type));
+
+	if (!type)
+		return NULL;
+	type->position = parser->token.position;
+	if (rr_xdr_sees(parser, "quadruple"))
+		rr_xdr_error(
+			parser->compiler, type->position, "quadruple is not supported, C has no such type");
+	if (!in_declaration && (rr_xdr_sees(parser, "opaque") || rr_xdr_sees(parser, "string")))
+		rr_xdr_expected(parser, "a type with a name (see typedef)");
+	if (rr_xdr_accept(parser, "unsigned"))
+		parse_unsigned(parser, type);
+	else if (!accept_simple(parser, type) && !accept_body(parser, type)) {
+		type->kind = RR_XDR_NAMED;
+		type->name = rr_xdr_parse_name(parser, "a type");
+	}
+	return type;
+}
