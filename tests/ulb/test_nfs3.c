@@ -97,11 +97,72 @@ the_program_has_22_procedures(void **state)
 	assert_int_equal(NFS_V3_program.prog, 100003);
 	assert_int_equal(NFS_V3_program.vers, 3);
 	assert_int_equal(NFS_V3_program.procedure_count, 22);
-	for (uint32_t number = 0; number < 22; number++)
-		assert_non_null(procedure(number)->name);
-	assert_string_equal(procedure(17)->name, "NFSPROC3_READDIRPLUS");
 	assert_null(procedure(NFSPROC3_NULL)->get_args);
 	assert_null(procedure(NFSPROC3_NULL)->put_result);
+}
+
+/* RFC 1813, section 2.5: "Note that the precise enum encoding must be followed." */
+static void
+numbers_are_those_of_the_rfc(void **state)
+{
+	(void)state;
+	assert_int_equal(NF3REG, 1);
+	assert_int_equal(NF3DIR, 2);
+	assert_int_equal(NF3BLK, 3);
+	assert_int_equal(NF3CHR, 4);
+	assert_int_equal(NF3LNK, 5);
+	assert_int_equal(NF3SOCK, 6);
+	assert_int_equal(NF3FIFO, 7);
+	assert_int_equal(DONT_CHANGE, 0);
+	assert_int_equal(SET_TO_SERVER_TIME, 1);
+	assert_int_equal(SET_TO_CLIENT_TIME, 2);
+	assert_int_equal(UNSTABLE, 0);
+	assert_int_equal(DATA_SYNC, 1);
+	assert_int_equal(FILE_SYNC, 2);
+	assert_int_equal(UNCHECKED, 0);
+	assert_int_equal(GUARDED, 1);
+	assert_int_equal(EXCLUSIVE, 2);
+	assert_int_equal(ACCESS3_READ, 1);
+	assert_int_equal(ACCESS3_LOOKUP, 2);
+	assert_int_equal(ACCESS3_MODIFY, 4);
+	assert_int_equal(ACCESS3_EXTEND, 8);
+	assert_int_equal(ACCESS3_DELETE, 16);
+	assert_int_equal(ACCESS3_EXECUTE, 32);
+	assert_int_equal(FSF3_LINK, 1);
+	assert_int_equal(FSF3_SYMLINK, 2);
+	assert_int_equal(FSF3_HOMOGENEOUS, 8);
+	assert_int_equal(FSF3_CANSETTIME, 16);
+}
+
+/* RFC 1813, section 2.5: the values of nfsstat3, in their order there. */
+static void
+statuses_are_those_of_the_rfc(void **state)
+{
+	static const nfsstat3 statuses[] = { NFS3_OK, NFS3ERR_PERM, NFS3ERR_NOENT, NFS3ERR_IO, NFS3ERR_NXIO,
+		NFS3ERR_ACCES, NFS3ERR_EXIST, NFS3ERR_XDEV, NFS3ERR_NODEV, NFS3ERR_NOTDIR, NFS3ERR_ISDIR,
+		NFS3ERR_INVAL, NFS3ERR_FBIG, NFS3ERR_NOSPC, NFS3ERR_ROFS, NFS3ERR_MLINK, NFS3ERR_NAMETOOLONG,
+		NFS3ERR_NOTEMPTY, NFS3ERR_DQUOT, NFS3ERR_STALE, NFS3ERR_REMOTE, NFS3ERR_BADHANDLE,
+		NFS3ERR_NOT_SYNC, NFS3ERR_BAD_COOKIE, NFS3ERR_NOTSUPP, NFS3ERR_TOOSMALL, NFS3ERR_SERVERFAULT,
+		NFS3ERR_BADTYPE, NFS3ERR_JUKEBOX };
+	static const int numbers[] = { 0, 1, 2, 5, 6, 13, 17, 18, 19, 20, 21, 22, 27, 28, 30, 31, 63, 66, 69,
+		70, 71, 10001, 10002, 10003, 10004, 10005, 10006, 10007, 10008 };
+
+	(void)state;
+	assert_int_equal(sizeof(statuses) / sizeof(*statuses), sizeof(numbers) / sizeof(*numbers));
+	for (size_t index = 0; index < sizeof(numbers) / sizeof(*numbers); index++)
+		assert_int_equal(statuses[index], numbers[index]);
+}
+
+static void
+procedures_have_the_numbers_of_the_rfc(void **state)
+{
+	static const char *const names[] = { "NULL", "GETATTR", "SETATTR", "LOOKUP", "ACCESS", "READLINK",
+		"READ", "WRITE", "CREATE", "MKDIR", "SYMLINK", "MKNOD", "REMOVE", "RMDIR", "RENAME", "LINK",
+		"READDIR", "READDIRPLUS", "FSSTAT", "FSINFO", "PATHCONF", "COMMIT" };
+
+	(void)state;
+	for (uint32_t number = 0; number < 22; number++)
+		assert_string_equal(procedure(number)->name + strlen("NFSPROC3_"), names[number]);
 }
 
 static void
@@ -371,6 +432,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_program_has_22_procedures),
+		cmocka_unit_test(numbers_are_those_of_the_rfc),
+		cmocka_unit_test(statuses_are_those_of_the_rfc),
+		cmocka_unit_test(procedures_have_the_numbers_of_the_rfc),
 		cmocka_unit_test(getattr_and_setattr),
 		cmocka_unit_test(lookup_access_and_readlink),
 		cmocka_unit_test(read_write_and_commit),

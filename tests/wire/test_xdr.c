@@ -264,6 +264,23 @@ arrays_come_zeroed_and_aligned_from_the_arena_until_it_is_full(void **state)
 }
 
 static void
+alignment_takes_from_the_arena_too(void **state)
+{
+	_Alignas(16) uint8_t memory[33];
+	struct rpcrdma_arena arena = rpcrdma_arena(memory + 1, 30);
+	struct rpcrdma_xdr_reader reader = reader_of("", 0, NULL, 0);
+
+	(void)state;
+	reader.arena = &arena;
+	assert_null(rpcrdma_get_array(&reader, 1, 16)); /* 15 octets of 30 are behind the first aligned one */
+	assert_true(reader.failed);
+	arena = rpcrdma_arena(memory + 1, 31);
+	reader = reader_of("", 0, NULL, 0);
+	reader.arena = &arena;
+	assert_ptr_equal(rpcrdma_get_array(&reader, 1, 16), memory + 16);
+}
+
+static void
 arrays_without_an_arena_or_of_absurd_size_fail(void **state)
 {
 	uint8_t memory[16];
@@ -398,6 +415,7 @@ main(void)
 		cmocka_unit_test(an_item_of_a_write_chunk_is_the_next_marked_one),
 		cmocka_unit_test(an_unused_write_chunk_leaves_its_item_in_the_stream),
 		cmocka_unit_test(arrays_come_zeroed_and_aligned_from_the_arena_until_it_is_full),
+		cmocka_unit_test(alignment_takes_from_the_arena_too),
 		cmocka_unit_test(arrays_without_an_arena_or_of_absurd_size_fail),
 		cmocka_unit_test(a_count_is_bounded_by_the_schema_and_by_what_the_stream_can_hold),
 		cmocka_unit_test(a_writer_without_room_writes_nothing_more),

@@ -40,6 +40,7 @@ CODEC(only_yes);
 CODEC(either);
 CODEC(painted);
 CODEC(by_number);
+CODEC(strict);
 CODEC(by_size);
 CODEC(nothing);
 CODEC(nested);
@@ -327,6 +328,7 @@ unions_over_an_enum_and_numbers(void **state)
 	const painted warm = { YELLOW, { 4 } }, cold = { .with = BLUE }, wrong = { .with = (color)1 };
 	const by_number data = { -1, { .data = BYTES("abc") } },
 			values = { -5, { .values = { 2, numbers } } }, other = { .number = 100 };
+	const strict one = { .number = 1 }, three = { .number = 3 };
 	const by_size large = { UINT32_MAX, { .large = { 1, 2, 3 } } }, small = { 4, { .small = true } };
 	const nothing on = { ON };
 
@@ -338,6 +340,9 @@ unions_over_an_enum_and_numbers(void **state)
 	encodes(&codec_by_number, &data, OCTETS("\xff\xff\xff\xff\0\0\0\3abc\0"));
 	encodes(&codec_by_number, &values, OCTETS("\xff\xff\xff\xfb\0\0\0\2\0\0\0\5\0\0\0\6"));
 	encodes(&codec_by_number, &other, OCTETS("\0\0\0\x64"));
+	encodes(&codec_strict, &one, OCTETS("\0\0\0\1"));
+	cannot_be_written(&codec_strict, &three);
+	refuses(&codec_strict, OCTETS("\0\0\0\3"));
 	encodes(&codec_by_size, &large, OCTETS("\xff\xff\xff\xff\1\2\3\0"));
 	encodes(&codec_by_size, &small, OCTETS("\0\0\0\4\0\0\0\1"));
 	encodes(&codec_nothing, &on, OCTETS("\0\0\0\1"));
