@@ -117,8 +117,10 @@ rr_nfs_call_with(struct rr_nfs *nfs, struct rr_call *call)
 		status = *(const nfsstat3 *)call->result;
 		/* RFC 1813, section 2.6: "The client should wait and then try the request with a new
 		 * RPC transaction ID." */
-		if (status != NFS3ERR_JUKEBOX || rr_now(nfs->env) >= until || !wait_a_moment(nfs))
+		if (status != NFS3ERR_JUKEBOX || rr_now(nfs->env) >= until)
 			break;
+		if (!wait_a_moment(nfs))
+			return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
 	}
 	if (status != NFS3_OK)
 		return rr_nfs_fail(nfs, (int)status, "%s", rr_nfs_status_text(status));
