@@ -139,17 +139,16 @@ find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	return end == node ? 0 : ESTALE;
 }
 
-/* Of a held node. linked: false where it is known to have no name any more. */
+/* Of a held node. */
 static nfsstat3
-reach_by_path(struct rr_tree *tree, struct rr_node *node, bool linked, struct rr_object *object)
+reach_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
 	struct statx st;
 	int error = follow_path(tree, node, &st);
 
 	if (leads_elsewhere(error)) {
 		rr_nodes_unplace(&tree->nodes, node);
-		node->gone = !linked;
-		error = linked ? find_again(tree, node, &st) : ESTALE;
+		error = find_again(tree, node, &st);
 	}
 	if (error)
 		return rr_nfs_status(error);
@@ -159,15 +158,14 @@ reach_by_path(struct rr_tree *tree, struct rr_node *node, bool linked, struct rr
 
 /* What is open, and was seen in its place just now, needs one system call. */
 static bool
-is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st, bool *linked)
+is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
-	*linked = true;
 	if (node->path_fd < 0 || rr_tree_stat(node->path_fd, st) != 0)
 		return false;
-	*linked = st->stx_nlink > 0;
-	if (node == node->root->node)
+	node->gone = st->stx_nlink == 0;
+	if (node->gone || node == node->root->node)
 		return true;
-	return *linked && node->parent && rr_now(tree->env) - node->verified < RR_TREE_BELIEVED;
+	return node->parent && rr_now(tree->env) - node->verified < RR_TREE_BELIEVED;
 }
 
 nfsstat3
@@ -175,19 +173,19 @@ rr_tree_reach(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 {
 	struct statx st;
 	nfsstat3 status;
-	bool linked;
+	bool at_hand = !node->gone && is_at_hand(tree, node, &st);
 
-	if (node->gone)
+	if (node->gone) {
+		rr_nodes_unplace(&tree->nodes, node);
 		return NFS3ERR_STALE;
-	if (is_at_hand(tree, node, &st, &linked)) {
-		if (!linked)
-			return NFS3ERR_STALE;
+	}
+	if (at_hand) {
 		rr_tree_object(tree, node, &st, object);
 		return NFS3_OK;
 	}
 	rr_nodes_hold(&tree->nodes, node);
 	rr_identity_suspend(&tree->identity);
-	status = reach_by_path(tree, node, linked, object);
+	status = reach_by_path(tree, node, object);
 	if (!rr_identity_resume(&tree->identity)) {
 		if (status == NFS3_OK)
 			rr_object_put(tree, object);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../test.h"
 
+#include <sodium.h>
 #include <string.h>
 
 #include "nfs/handle.h"
@@ -92,6 +93,31 @@ each_bit_of_the_key_counts(void **state)
 	}
 }
 
+/* Clients keep handles for as long as they have a tree mounted: the layout does not change without its
+ * version. */
+static void
+the_layout_is_as_it_was(void **state)
+{
+	static const uint8_t expected[] = {
+		1, 2, 1, 2, 3, 4, 0, 0, 0, 5, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+		0x88,                                          /* version to inode */
+		0, 0, 0, 0, 0, 0, 0, 9, 1, 2,                  /* birth, hints */
+		0xb3, 0x5f, 0x26, 0xb1, 0x9e, 0x97, 0xef, 0x2e /* check */
+	};
+	struct rr_handle_keys keys;
+	struct rr_handle handle;
+
+	(void)state;
+	rr_handle_keys(key, &keys);
+	handle = make(&keys, 2);
+	assert_int_equal(handle.length, sizeof(expected));
+	assert_memory_equal(handle.data, expected, sizeof(expected));
+	handle.data[0] = RR_HANDLE_VERSION + 1;
+	crypto_shorthash(handle.data + handle.length - RR_HANDLE_CHECK, handle.data,
+		handle.length - RR_HANDLE_CHECK, keys.check);
+	assert_false(accepts(&keys, &handle, handle.length));
+}
+
 static void
 objects_that_differ_in_anything_are_not_the_same(void **state)
 {
@@ -119,6 +145,7 @@ main(void)
 		cmocka_unit_test(comes_back_as_it_was_made_at_every_depth),
 		cmocka_unit_test(each_flipped_bit_and_each_other_length_is_noticed),
 		cmocka_unit_test(each_bit_of_the_key_counts),
+		cmocka_unit_test(the_layout_is_as_it_was),
 		cmocka_unit_test(objects_that_differ_in_anything_are_not_the_same),
 	};
 

@@ -97,6 +97,9 @@ one_caller_follows_another(void **state)
 	rr_identity_drop(&identity);
 	assert_int_equal(rr_identity_take(&identity, &other), 0);
 	assert_acts_as(1003, 2001);
+	other.gid = 2002;
+	assert_int_equal(rr_identity_take(&identity, &other), 0);
+	assert_acts_as(1003, 2002);
 	rr_identity_free(&identity);
 }
 

@@ -146,17 +146,43 @@ the_owner_may_whatever_the_mode_says(void **state)
 }
 
 static void
+an_owned_directory_is_read_as_its_mode_says(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object directory;
+
+	skip_unless_root();
+	folder_mkdir(folder, "pub/d");
+	folder_chown(folder, "pub/d", 1001, 2001);
+	directory = walk_to(folder, "d");
+	assert_int_equal(open_as(folder, &alice, &directory, O_RDONLY), NFS3_OK);
+	folder_chmod(folder, "pub/d", 0300);
+	assert_int_equal(open_as(folder, &alice, &directory, O_RDONLY), NFS3ERR_ACCES);
+	rr_object_put(folder->tree, &directory);
+}
+
+static void
 a_file_that_may_be_written_but_not_read_is_written(void **state)
 {
 	struct folder *folder = *state;
 	struct rr_object file;
+	char data[4];
+	int fd;
 
 	skip_unless_root();
 	folder_file(folder, "pub/f", "abc");
+	folder_chown(folder, "pub/f", 1001, 2001);
 	folder_chmod(folder, "pub/f", 0622);
 	file = walk_to(folder, "f");
 	assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), NFS3_OK);
 	assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), NFS3ERR_ACCES);
+	/* What bob's is open for does not do for who may read. */
+	assert_int_equal(rr_tree_as(folder->tree, &alice), 0);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &fd), NFS3_OK);
+	assert_int_equal(pread(fd, data, sizeof(data), 0), 3);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDWR, &fd), NFS3_OK);
+	assert_int_equal(pread(fd, data, sizeof(data), 0), 3);
+	rr_tree_as_self(folder->tree);
 	rr_object_put(folder->tree, &file);
 }
 
@@ -167,6 +193,7 @@ what_may_be_executed_may_be_read(void **state)
 {
 	struct folder *folder = *state;
 	struct rr_object file, directory;
+	int fd;
 
 	skip_unless_root();
 	folder_file(folder, "pub/f", "abc");
@@ -179,6 +206,7 @@ what_may_be_executed_may_be_read(void **state)
 		assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), NFS3_OK);
 		assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), NFS3ERR_ACCES);
 		assert_int_equal(open_as(folder, &bob, &directory, O_RDONLY), NFS3ERR_ACCES);
+		assert_int_equal(rr_tree_open(folder->tree, &directory, O_RDONLY, &fd), NFS3_OK);
 	}
 	rr_object_put(folder->tree, &file);
 	rr_object_put(folder->tree, &directory);
@@ -264,6 +292,7 @@ main(void)
 		TEST(each_caller_is_checked_also_where_the_descriptor_is_open),
 		TEST(root_may_everything_where_it_is_not_squashed),
 		TEST(the_owner_may_whatever_the_mode_says),
+		TEST(an_owned_directory_is_read_as_its_mode_says),
 		TEST(a_file_that_may_be_written_but_not_read_is_written),
 		TEST(what_may_be_executed_may_be_read),
 		TEST(lookups_need_the_callers_permission_to_search),

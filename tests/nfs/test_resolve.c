@@ -260,6 +260,24 @@ what_was_removed_is_stale(void **state)
 	assert_int_equal(status_of(folder, &closed, NULL), NFS3ERR_STALE);
 }
 
+/* Where there are no birth times, an inode number that is used again makes the same object. */
+static void
+what_is_seen_again_is_not_gone(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle handle;
+	struct rr_object file;
+
+	folder_file(folder, "pub/f", "x");
+	handle = handle_of(folder, "f");
+	file = walk_to(folder, "f");
+	((struct rr_node *)file.node)->gone = true;
+	rr_object_put(folder->tree, &file);
+	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
+	handle = handle_of(folder, "f");
+	assert_leads_to(folder, &handle, "pub/f");
+}
+
 static void
 an_inode_that_is_used_again_is_another_object(void **state)
 {
@@ -409,17 +427,23 @@ descriptors_of_removed_and_of_idle_objects_are_closed(void **state)
 	struct rr_nodes *nodes = &folder->tree->nodes;
 	struct rr_object root = walk_to(folder, "");
 	uint32_t before = nodes->open_count;
+	struct rr_handle other;
 
 	folder_file(folder, "pub/f", "x");
 	folder_file(folder, "pub/g", "x");
 	handle_of(folder, "f");
-	handle_of(folder, "g");
+	folder_file(folder, "pub/h", "x");
+	other = handle_of(folder, "g");
 	assert_int_equal(nodes->open_count, before + 2);
 	folder_remove(folder, "pub/f");
 	rr_tree_removed(folder->tree, &root, bytes_of("f"));
 	assert_int_equal(nodes->open_count, before + 1);
 	rr_tree_tidy(folder->tree);
 	assert_int_equal(nodes->open_count, before + 1);
+	folder_remove(folder, "pub/g");
+	assert_int_equal(status_of(folder, &other, NULL), NFS3ERR_STALE);
+	assert_int_equal(nodes->open_count, before);
+	handle_of(folder, "h");
 	folder->now += RR_NODE_IDLE;
 	rr_tree_tidy(folder->tree);
 	assert_int_equal(nodes->open_count, before);
@@ -441,6 +465,7 @@ main(void)
 		TEST(what_others_rename_is_found),
 		TEST(directories_moved_into_each_other_make_no_circle),
 		TEST(what_was_removed_is_stale),
+		TEST(what_is_seen_again_is_not_gone),
 		TEST(an_inode_that_is_used_again_is_another_object),
 		TEST(either_name_of_a_hard_link_is_good),
 		TEST(many_objects_pass_through_a_small_cache),

@@ -191,6 +191,26 @@ symbolic_links_are_objects_and_lead_nowhere(void **state)
 	assert_leads_to(folder, &handle, "pub/magic");
 }
 
+static void
+paths_do_not_go_up_nor_through_links(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object root = walk_to(folder, "");
+
+	folder_mkdir(folder, "pub/a");
+	folder_file(folder, "pub/a/f", "x");
+	folder_symlink(folder, "a", "pub/link");
+	folder_symlink(folder, "/proc/self/root", "pub/magic");
+	assert_int_equal(rr_tree_beneath(folder->tree, root.fd, "link/f", 0), -1);
+	assert_int_equal(errno, ELOOP);
+	assert_int_equal(rr_tree_beneath(folder->tree, root.fd, "magic/etc", 0), -1);
+	assert_int_equal(rr_tree_beneath(folder->tree, root.fd, "a/../..", 0), -1);
+	assert_int_equal(errno, EXDEV);
+	assert_int_equal(rr_tree_beneath(folder->tree, root.fd, "/", 0), -1);
+	assert_int_equal(errno, EXDEV);
+	rr_object_put(folder->tree, &root);
+}
+
 /* A directory that a client knows is moved out and replaced by a symbolic link to where it went. */
 static void
 what_was_moved_out_is_stale(void **state)
@@ -251,6 +271,7 @@ main(void)
 		TEST(takes_the_longest_export_name_and_keeps_exports_apart),
 		TEST(refuses_bad_names_and_answers_dots),
 		TEST(symbolic_links_are_objects_and_lead_nowhere),
+		TEST(paths_do_not_go_up_nor_through_links),
 		TEST(what_was_moved_out_is_stale),
 		cmocka_unit_test(has_a_status_for_each_errno),
 		cmocka_unit_test(names_become_strings),
