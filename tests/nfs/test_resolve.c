@@ -170,12 +170,11 @@ what_is_renamed_by_a_client_keeps_its_handle(void **state)
 	rr_tree_renamed(folder->tree, &from, bytes_of("f"), &to, bytes_of("g"));
 	folder_rename(folder, "pub/a/d", "pub/b/e");
 	rr_tree_renamed(folder->tree, &from, bytes_of("d"), &to, bytes_of("e"));
-	/* No search is needed: it would find nothing. */
-	folder->tree->search_max = 0;
 	rr_nodes_trim(&folder->tree->nodes, 0);
 	assert_leads_to(folder, &file, "pub/b/g");
 	assert_leads_to(folder, &below, "pub/b/e/h");
 	assert_int_equal(status_of(folder, &replaced, NULL), NFS3ERR_STALE);
+	assert_null(folder->tree->searched.seen);
 	again = handle_of(folder, "b/g");
 	assert_memory_equal(again.data, file.data, file.length);
 	rr_object_put(folder->tree, &from);
@@ -251,6 +250,8 @@ what_was_removed_is_stale(void **state)
 	folder_remove(folder, "pub/never");
 	rr_object_put(folder->tree, &root);
 	assert_int_equal(status_of(folder, &by_client, NULL), NFS3ERR_STALE);
+	/* For that nobody had to walk through the tree. */
+	assert_null(folder->tree->searched.seen);
 	assert_int_equal(status_of(folder, &by_other, NULL), NFS3ERR_STALE);
 	assert_int_equal(status_of(folder, &directory, NULL), NFS3ERR_STALE);
 	assert_int_equal(status_of(folder, &never, NULL), NFS3ERR_STALE);
@@ -332,6 +333,24 @@ either_name_of_a_hard_link_is_good(void **state)
 	folder_remove(folder, "pub/f");
 	folder_start(folder);
 	assert_leads_to(folder, &one, "pub/a/g");
+}
+
+static void
+a_name_outside_keeps_no_object_inside(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object root = walk_to(folder, ""), file;
+	struct rr_handle handle;
+
+	folder_file(folder, "pub/f", "x");
+	folder_link(folder, "pub/f", "outside");
+	file = walk_to(folder, "f");
+	rr_tree_handle(folder->tree, &file, &handle);
+	folder_remove(folder, "pub/f");
+	rr_tree_removed(folder->tree, &root, bytes_of("f"));
+	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
+	rr_object_put(folder->tree, &file);
+	rr_object_put(folder->tree, &root);
 }
 
 static void
@@ -468,6 +487,7 @@ main(void)
 		TEST(what_is_seen_again_is_not_gone),
 		TEST(an_inode_that_is_used_again_is_another_object),
 		TEST(either_name_of_a_hard_link_is_good),
+		TEST(a_name_outside_keeps_no_object_inside),
 		TEST(many_objects_pass_through_a_small_cache),
 		TEST(held_objects_stay_while_the_cache_is_full),
 		TEST(vain_searches_are_remembered_for_a_while),
