@@ -108,7 +108,7 @@ rr_nfs_call_with(struct rr_nfs *nfs, struct rr_call *call)
 	int error;
 
 	call->program = &NFS_V3_program;
-	call->reply_max = rr_ulb_nfs3_reply_max(call->proc, call->args);
+	call->reply_max += rr_ulb_nfs3_reply_max(call->proc, call->args);
 	for (;;) {
 		call->arena = arena;
 		error = rr_nfs_wait(nfs, nfs->client, call);

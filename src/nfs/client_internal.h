@@ -43,7 +43,8 @@ int rr_nfs_wait(struct rr_nfs *nfs, struct rr_client *client, struct rr_call *ca
  */
 int rr_nfs_call(struct rr_nfs *nfs, uint32_t proc, const void *args, void *result);
 
-/* The same for a call whose memory is the caller's: proc, args, result, keep, arena and sinks are set. */
+/* The same for a call whose memory is the caller's: proc, args, result, keep, arena and
+ * sinks are set; reply_max to the octets of marked results for which there is no sink. */
 int rr_nfs_call_with(struct rr_nfs *nfs, struct rr_call *call);
 
 /* A server's file handle as a value; false where there is none. */

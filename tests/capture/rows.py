@@ -20,7 +20,6 @@ def total(segments):
 class Transaction:
     call: messages.Message
     rpc: messages.Call = None
-    stream: dict = field(default_factory=dict)  # of a position-zero chunk: octets that were read, by handle
     written: dict = field(default_factory=dict)  # handle: list of (offset, length), in order
     read: dict = field(default_factory=dict)     # the same, by Read Requests
     answered: bool = False
@@ -32,7 +31,7 @@ class Connection:
     msn: Counter = field(default_factory=Counter)
     open: dict = field(default_factory=dict)         # xid: Transaction
     handles: dict = field(default_factory=dict)      # handle: (Transaction, segment, kind)
-    reads: dict = field(default_factory=dict)        # sink STag: [octets still to come, next offset, source, ...]
+    reads: dict = field(default_factory=dict)        # sink STag: [next offset, octets still to come] of each
 
 
 class Checker:
@@ -40,6 +39,7 @@ class Checker:
         self.findings = []
         self.counts = Counter()
         self.connections = {}
+        self.calls_by_packet = {}
 
     def find(self, row, text):
         self.findings.append((row, text))
@@ -110,7 +110,7 @@ class Checker:
         transaction = self.access(connection, source, source_to, size, "read")
         if transaction:
             transaction.read.setdefault(source, []).append((source_to, size))
-        connection.reads.setdefault(sink, []).append([sink_to, size, transaction, source])
+        connection.reads.setdefault(sink, []).append([sink_to, size])
         self.counts["octets read"] += size
 
     def read_response(self, connection, segment):
@@ -120,8 +120,6 @@ class Checker:
             self.find("A12", f"a Read Response to {segment.stag:#x} at {segment.offset:#x} that nobody asked for")
             return
         first = waiting[0]
-        if first[2]:
-            first[2].stream.setdefault(first[3], bytearray()).extend(segment.payload)
         first[0] += len(segment.payload)
         first[1] -= len(segment.payload)
         if segment.last != (first[1] == 0):
@@ -142,6 +140,7 @@ class Checker:
             self.find("A2", f"an RDMA_ERROR for {message.xid:#x}")
             connection.open.pop(message.xid, None)
         elif segment.from_client:
+            self.calls_by_packet.setdefault(segment.packet, []).append(message.xid)
             self.call(connection, message)
         else:
             self.reply(connection, segment, message)

@@ -96,6 +96,7 @@ class Segment:
     msn: int = 0
     mo: int = 0
     payload: bytes = b""
+    packet: int = 0   # the TCP segment, counted from 0, that completed it
 
 
 def mpa_frame(stream):
@@ -136,7 +137,7 @@ def segments(path, port):
     """Yields the MPA frames, as (connection, from_client, octets), and the Segments of all connections to port."""
     connections = {}
     streams = {}
-    for source, destination, sequence, flags, payload in tcp_segments(path):
+    for packet, (source, destination, sequence, flags, payload) in enumerate(tcp_segments(path)):
         from_client = destination[1] == port
         if not from_client and source[1] != port:
             continue
@@ -154,4 +155,6 @@ def segments(path, port):
                 continue
             yield connections[key], from_client, frame
         for ulpdu in fpdus(stream):
-            yield parse_ddp(connections[key], from_client, ulpdu)
+            segment = parse_ddp(connections[key], from_client, ulpdu)
+            segment.packet = packet
+            yield segment
