@@ -8,7 +8,7 @@
 #include "transport/threshold.h"
 
 /*
- * An RPC-over-RDMA connection inside: what driver.c, requester.c, reply.c,
+ * An RPC-over-RDMA connection inside: what driver.c, requester.c, marshal.c, reply.c,
  * responder.c, respond.c and rdma.c share. The connecting side is requester,
  * the accepting side responder.
  *
@@ -55,7 +55,7 @@ struct rr_requester {
 };
 
 struct rr_connection {
-	struct rr_carrier base; /* comes first */
+	struct rr_carrier base;       /* comes first */
 	struct rr_endpoint *endpoint; /* NULL once it is closed */
 	enum rr_connection_state state;
 	bool is_requester, established, closed, peer_sent_private_data;

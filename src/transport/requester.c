@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/requester.h"
 
-#include <string.h>
-
-#include "base/checked.h"
 #include "wire/rpc.h"
 
 /*
@@ -110,9 +107,8 @@ rr_slot_invalidate(struct rr_slot *slot)
 	}
 }
 
-/* What a slot held goes back; the slot is free. */
-static void
-release(struct rr_slot *slot)
+void
+rr_slot_release(struct rr_slot *slot)
 {
 	struct rr_requester *requester = &slot->connection->requester;
 
@@ -136,7 +132,7 @@ rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 	slot->transaction = NULL;
 	slot->reply_memory = NULL;
 	slot->held.data = NULL;
-	release(slot);
+	rr_slot_release(slot);
 	if (transaction) {
 		transaction->slot = NULL;
 		transaction->done(transaction, error);
@@ -147,201 +143,6 @@ rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 		return;
 	rr_requester_pump(connection);
 	rr_connection_check_idle(connection);
-}
-
-/* ---- Sending ---- */
-
-static int
-offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access access)
-{
-	struct rr_region *region = &slot->regions[slot->region_count];
-	int error = rr_driver_register(slot->connection, data, length, access, region);
-
-	if (error)
-		return error;
-	slot->segments[slot->region_count++] = (struct rr_segment){ region->handle, length, region->offset };
-	return 0;
-}
-
-static int
-offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
-{
-	const struct rr_transaction *transaction = slot->transaction;
-	int error = 0;
-
-	for (uint32_t i = 0; i < plan->write_chunks && !error; i++)
-		error = offer(
-			slot, transaction->sinks[i].data, transaction->sinks[i].length, RR_REMOTE_WRITE);
-	slot->write_count = plan->write_chunks;
-	slot->has_reply = plan->reply_chunk > 0;
-	if (!error && slot->has_reply)
-		error = offer(slot, slot->reply_memory, plan->reply_chunk, RR_REMOTE_WRITE);
-	return error;
-}
-
-/* Registers what the peer is to read, and lists it: the reduced items, or all of the message. */
-static int
-offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
-{
-	const struct rpcrdma_message *call = &slot->transaction->call;
-	struct rr_piece pieces[RR_PIECES_MAX];
-	uint32_t count = 0, positions[RR_PIECES_MAX] = { 0 };
-
-	if (plan->long_call)
-		count = rr_pieces(call, 0, pieces);
-	for (uint32_t i = 0; i < call->item_count; i++) {
-		if (plan->reduced & UINT32_C(1) << i) {
-			pieces[count] = (struct rr_piece){ call->items[i].data, call->items[i].length, true };
-			positions[count++] = rr_item_position(call, i);
-		}
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		int error = offer(slot, pieces[i].data, pieces[i].length, RR_REMOTE_READ);
-
-		if (error)
-			return error;
-		reads[i].position = positions[i];
-		reads[i].target = slot->segments[slot->region_count - 1];
-		slot->read_octets += pieces[i].length;
-	}
-	return 0;
-}
-
-static void
-put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
-{
-	struct rr_chunk writes[RR_TRANSACTION_SINKS];
-	struct rr_rdma_header header = {
-		.xid = slot->transaction->xid,
-		.vers = RR_RPCRDMA_VERSION_1,
-		.credit = slot->connection->requester.credits.asked,
-		.proc = plan->long_call ? RR_RDMA_NOMSG : RR_RDMA_MSG,
-	};
-	struct rr_chunk_lists lists = {
-		.reads = reads,
-		.writes = writes,
-		.read_count = plan->segments,
-		.write_count = slot->write_count,
-		.reply = { &slot->segments[slot->write_count], slot->has_reply },
-		.has_reply = slot->has_reply,
-	};
-	struct rpcrdma_xdr_writer writer;
-
-	for (uint32_t i = 0; i < slot->write_count; i++)
-		writes[i] = (struct rr_chunk){ &slot->segments[i], 1 };
-	rpcrdma_xdr_writer_init(
-		&writer, slot->buffer, slot->connection->base.engine->config.inline_send, NULL, 0);
-	rr_rdma_put_header(&writer, &header, &lists);
-	slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
-	slot->sges[0] = (struct rr_sge){ slot->buffer, slot->buffer_used };
-	slot->sge_count = 1;
-}
-
-/* Puts the stream behind the header, and refers to the items between its parts. */
-static void
-put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
-{
-	struct rr_piece pieces[RR_PIECES_MAX];
-	uint32_t count = plan->long_call ? 0 : rr_pieces(&slot->transaction->call, plan->reduced, pieces);
-	uint32_t sge_max = rr_driver_sge_max(slot->connection->base.engine);
-	bool extends = true;
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t *to = slot->buffer + slot->buffer_used;
-
-		/* A provider that gathers little gets the item copied: it is a small one. */
-		if (pieces[i].item && slot->sge_count + 2 <= sge_max) {
-			slot->sges[slot->sge_count++] = (struct rr_sge){ pieces[i].data, pieces[i].length };
-			extends = false;
-			continue;
-		}
-		memcpy(to, pieces[i].data, pieces[i].length);
-		slot->buffer_used += pieces[i].length;
-		if (extends)
-			slot->sges[slot->sge_count - 1].length += pieces[i].length;
-		else
-			slot->sges[slot->sge_count++] = (struct rr_sge){ to, pieces[i].length };
-		extends = true;
-	}
-}
-
-static bool
-next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
-{
-	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
-
-	(void)sges;
-	(void)sge_max;
-	if (slot->posted)
-		return false;
-	slot->posted = true;
-	work->kind = RR_WORK_SEND;
-	work->sges = slot->sges;
-	work->sge_count = slot->sge_count;
-	return true;
-}
-
-static void
-completed(struct rr_job *job, enum rr_work_kind kind, int status)
-{
-	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
-
-	(void)kind;
-	if (status)
-		return; /* the connection ends */
-	slot->sent = true;
-	if (slot->held.data)
-		rr_slot_answer(slot, &slot->held);
-}
-
-static void
-count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
-{
-	struct rr_counters *counters = &slot->connection->base.counters;
-
-	counters->calls++;
-	counters->long_calls += plan->long_call;
-	counters->inline_messages += plan->segments == 0;
-	counters->read_chunks += plan->long_call ? 0 : plan->segments;
-	counters->octets_inline += plan->body;
-	counters->octets_rdma_read += slot->read_octets;
-}
-
-/* Gives the transaction a slot, registers, and sends. An error leaves it without one. */
-static int
-send_call(struct rr_connection *connection, struct rr_transaction *transaction,
-	const struct rr_call_plan *plan, void *reply_memory)
-{
-	struct rr_requester *requester = &connection->requester;
-	struct rr_slot *slot = rr_container(rr_list_pop(&requester->free), struct rr_slot, link);
-	struct rr_read_segment reads[RR_PIECES_MAX];
-	int error;
-
-	slot->transaction = transaction;
-	slot->posted = slot->sent = false;
-	slot->held.data = NULL;
-	slot->job.next = next_work;
-	slot->job.completed = completed;
-	slot->reply_memory = reply_memory;
-	slot->region_count = slot->read_octets = 0;
-	rr_list_append(&requester->outstanding, &slot->link);
-	rr_map_add(&requester->by_xid, &slot->by_xid, transaction->xid);
-	error = offer_results(slot, plan);
-	if (!error)
-		error = offer_arguments(slot, plan, reads);
-	if (error) {
-		slot->transaction = NULL;
-		slot->reply_memory = NULL;
-		release(slot);
-		return error;
-	}
-	put_header(slot, plan, reads);
-	put_body(slot, plan);
-	transaction->slot = slot;
-	count_call(slot, plan);
-	rr_driver_submit(connection, &slot->job);
-	rr_driver_watch_first_reply(connection);
-	return 0;
 }
 
 /* ---- Calling ---- */
@@ -389,7 +190,7 @@ start(struct rr_connection *connection, struct rr_transaction *transaction, int 
 		rr_credits_return(&requester->credits);
 		return *error == -RPCRDMA_ERR_NOMEM && rr_pool_used(pool) > 0 ? NO_POOL_MEMORY : FAILED;
 	}
-	*error = send_call(connection, transaction, &plan, memory);
+	*error = rr_slot_send(connection, transaction, &plan, memory);
 	if (*error)
 		rr_pool_put(pool, memory);
 	return *error ? FAILED : STARTED;
@@ -477,7 +278,7 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 		rr_driver_abort(connection, -RPCRDMA_ERR_CANCELLED,
 			"%s: a call was cancelled that the peer did not take", connection->base.peer);
 	else if (!slot->posted)
-		release(slot);
+		rr_slot_release(slot);
 	rr_pool_put(engine->pool, memory);
 	if (connection->state == RR_CONNECTION_STOPPING)
 		rr_loop_defer(engine->loop, &connection->task);
@@ -498,7 +299,7 @@ end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
 		slot->reply_memory = NULL;
 		rr_driver_release(engine, slot->held.data);
 		slot->held.data = NULL;
-		release(slot);
+		rr_slot_release(slot);
 		rr_pool_put(engine->pool, memory);
 	}
 }

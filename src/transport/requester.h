@@ -5,7 +5,7 @@
 #include "transport/connection.h"
 #include "transport/plan.h"
 
-/* The requester inside: what requester.c and reply.c share. */
+/* The requester inside: what requester.c, marshal.c and reply.c share. */
 
 enum {
 	RR_SLOT_OFFERS = RR_TRANSACTION_SINKS + 1, /* Write chunks or a Reply chunk */
@@ -49,6 +49,13 @@ rr_slot_reply_segment(const struct rr_slot *slot)
 
 /* Ends the peer's access to all that the slot offered. */
 void rr_slot_invalidate(struct rr_slot *slot);
+
+/* What a free slot must not hold goes back: regions, the XID, the credit. */
+void rr_slot_release(struct rr_slot *slot);
+
+/* Gives the transaction a slot, registers, and sends. An error leaves it without one. */
+int rr_slot_send(struct rr_connection *connection, struct rr_transaction *transaction,
+	const struct rr_call_plan *plan, void *reply_memory);
 
 /* Its call was answered by event, or will not be: ends the transaction, if it is still there, and frees the
  * slot. */
