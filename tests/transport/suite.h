@@ -6,12 +6,13 @@
 
 /* What connections must do on every provider. Each part is a group of tests and returns how many failed. */
 int suite_pair(void);
+int suite_responder(void);
 
 static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
-	return suite_pair();
+	return suite_pair() + suite_responder();
 }
 
 #endif

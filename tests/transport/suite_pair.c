@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "suite.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Our requester and our responder: whatever the sizes, what is sent is what arrives, and it moves as planned.
@@ -56,8 +55,7 @@ run(struct world *world, uint32_t xid, const struct shape *shape)
 		assert_same_message(&reply_got, &sent);
 	}
 	world_settle(world);
-	while (world->memory_count > 0)
-		free(world->memory[--world->memory_count]);
+	world_forget(world);
 }
 
 static void

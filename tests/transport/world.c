@@ -146,8 +146,7 @@ world_free(struct world *world)
 	assert_int_equal(rr_pool_used(world->engine->pool), 0);
 	assert_int_equal(world->engine->connections, 0);
 	rr_engine_free(world->engine);
-	while (world->memory_count > 0)
-		free(world->memory[--world->memory_count]);
+	world_forget(world);
 	free(world);
 }
 
@@ -164,15 +163,31 @@ world_settle(struct world *world)
 		;
 }
 
+struct memory {
+	struct memory *next;
+	max_align_t data[];
+};
+
 void *
 world_memory(struct world *world, size_t size)
 {
-	void *memory = calloc(1, size > 0 ? size : 1);
+	struct memory *memory = calloc(1, sizeof(*memory) + size);
 
 	assert_non_null(memory);
-	assert_true(world->memory_count < WORLD_CALLS);
-	world->memory[world->memory_count++] = memory;
-	return memory;
+	memory->next = world->memory;
+	world->memory = memory;
+	return memory->data;
+}
+
+void
+world_forget(struct world *world)
+{
+	struct memory *memory;
+
+	while ((memory = world->memory)) {
+		world->memory = memory->next;
+		free(memory);
+	}
 }
 
 void

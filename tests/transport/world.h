@@ -17,6 +17,8 @@ extern rr_fabric_new *provider;
 
 enum { WORLD_CALLS = 256 };
 
+struct memory;
+
 struct world {
 	struct rr_env env;
 	uint64_t now;
@@ -30,8 +32,7 @@ struct world {
 	void (*answer)(struct world *world, struct rr_exchange *exchange);
 	struct rr_exchange *calls[WORLD_CALLS]; /* not answered */
 	uint32_t call_count, arrived, sent;
-	void *memory[WORLD_CALLS]; /* of answers under way, freed when the world ends */
-	uint32_t memory_count;
+	struct memory *memory; /* freed when the world ends */
 };
 
 /* config may be NULL. Connected. */
@@ -57,6 +58,9 @@ void world_settle(struct world *world);
 
 /* Memory that is freed with the world. */
 void *world_memory(struct world *world, size_t size);
+
+/* Frees it now. */
+void world_forget(struct world *world);
 
 /* Octets that depend on seed. */
 void fill(void *memory, size_t size, unsigned seed);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_TRANSPORT_RAW_H
+#define RR_TESTS_TRANSPORT_RAW_H
+
+#include "wire/rpcrdma1.h"
+#include "world.h"
+
+/*
+ * A peer that speaks through the fabric directly: it sends whatever header a
+ * test wants, and shows what it was sent.
+ */
+enum { RAW_MESSAGES = 256, RAW_REGIONS = 32 };
+
+struct raw_message {
+	uint8_t *data;
+	uint32_t length;
+	bool invalidated;
+	uint32_t handle;
+};
+
+struct raw {
+	struct world *world;
+	struct rr_listener *listener;
+	struct sockaddr_storage address;
+	struct rr_endpoint *endpoint;
+	bool established, disconnected;
+	int status;
+	uint32_t completions;
+	struct raw_message messages[RAW_MESSAGES]; /* received and not taken */
+	uint32_t message_count;
+	uint8_t private_data[64]; /* what it sends */
+	uint32_t private_size;
+	uint8_t peer_private_data[64]; /* what it got */
+	uint32_t peer_private_size;
+};
+
+/* Its private data says 4096 both ways and R, unless the test changes it. */
+struct raw *raw_new(struct world *world);
+void raw_free(struct raw *raw);
+
+/* As a requester, to the world's acceptor. */
+void raw_connect(struct raw *raw);
+
+/* As a responder: listens, and takes the world's client, which connects. */
+void raw_serve(struct raw *raw);
+
+void raw_send(struct raw *raw, const void *data, uint32_t length);
+void raw_send_invalidate(struct raw *raw, const void *data, uint32_t length, uint32_t handle);
+
+/* Words in network byte order. */
+void raw_send_words(struct raw *raw, const uint32_t *words, uint32_t count, uint32_t invalidate);
+
+#define WORDS(...)                                                                                           \
+	(const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t)
+#define SEND(raw, ...) raw_send_words(raw, WORDS(__VA_ARGS__), 0)
+
+/* HLOO */
+#define SEGMENT(s) (s).handle, (s).length, (uint32_t)((s).offset >> 32), (uint32_t)((s).offset & UINT32_MAX)
+
+/* Waits for the next message; the caller looks at it until the next call. */
+struct raw_message *raw_next(struct raw *raw);
+
+/* A word of a message. */
+uint32_t word(const struct raw_message *message, uint32_t index);
+
+/* Registers memory of the test. */
+struct rr_region raw_register(struct raw *raw, void *memory, uint32_t length, unsigned access);
+
+/* RDMA Write or Read, waited for. 0, or the status of the completion; an endpoint that ends counts as failed.
+ */
+int raw_rdma(struct raw *raw, enum rr_work_kind kind, void *memory, uint32_t length, uint32_t handle,
+	uint64_t offset);
+
+/* Parses a header that it received; the lists' arrays belong to raw.c and hold until the next parse. */
+struct raw_header {
+	struct rr_rdma_header fixed;
+	struct rr_chunk_lists lists;
+	struct rr_read_segment reads[32];
+	struct rr_chunk writes[8];
+	struct rr_segment segments[64];
+	const uint8_t *body;
+	uint32_t body_length;
+};
+
+void raw_parse(const struct raw_message *message, struct raw_header *header);
+
+#endif

@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suite.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "raw.h"
+#include "wire/rpc.h"
+
+/* Our responder against a requester that sends what we never would. */
+
+enum { XID = 0x77, ASKED = 16 };
+
+/* A raw requester at a world; both end with the test. */
+static struct raw *
+begin(const struct rr_engine_config *config)
+{
+	struct raw *raw = raw_new(world_listening(config));
+
+	raw_connect(raw);
+	return raw;
+}
+
+/* The same, and it does not want its handles to be invalidated. */
+static struct raw *
+begin_without_invalidation(const struct rr_engine_config *config)
+{
+	struct raw *raw = raw_new(world_listening(config));
+
+	raw->private_data[5] = 0;
+	raw_connect(raw);
+	return raw;
+}
+
+static void
+end(struct raw *raw)
+{
+	struct world *world = raw->world;
+
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+/* The connection still works: a call gets its reply. */
+static void
+still_works(struct raw *raw)
+{
+	struct raw_message *message;
+
+	SEND(raw, 0x1234, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, 0x1234, 0, 2);
+	world_until(raw->world, raw->world->call_count == 1);
+	answer_small(raw->world, world_next_call(raw->world));
+	message = raw_next(raw);
+	assert_int_equal(word(message, 0), 0x1234);
+	assert_int_equal(word(message, 3), RR_RDMA_MSG);
+	assert_false(raw->disconnected);
+}
+
+/* ---- Chunks of every shape ---- */
+
+static void
+a_read_chunk_of_many_segments_is_one_item(void **state)
+{
+	struct raw *raw = begin(NULL);
+	uint8_t data[1000];
+	struct rr_region a = raw_register(raw, data, 1, RR_REMOTE_READ);
+	struct rr_region b = raw_register(raw, data + 1, 600, RR_REMOTE_READ);
+	struct rr_region c = raw_register(raw, data + 601, 102, RR_REMOTE_READ);
+	struct rr_exchange *exchange;
+
+	(void)state;
+	fill(data, sizeof(data), 1);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 12, SEGMENT(a), 1, 12, SEGMENT(b), 1, 12, SEGMENT(c), 0, 0,
+		0, XID, 0, 703, 99);
+	world_until(raw->world, raw->world->call_count == 1);
+	exchange = world_next_call(raw->world);
+	assert_int_equal(exchange->call.length, 16);
+	assert_int_equal(rr_get_be32((const uint8_t *)exchange->call.stream + 12), 99);
+	assert_int_equal(exchange->call.item_count, 1);
+	assert_int_equal(exchange->call.items[0].offset, 12);
+	assert_int_equal(exchange->call.items[0].length, 703);
+	assert_memory_equal(exchange->call.items[0].data, data, 703);
+	answer_small(raw->world, exchange);
+	assert_int_equal(word(raw_next(raw), 0), XID);
+	end(raw);
+}
+
+/* RFC 8166, 3.4.5.2: chunks with and without roundup padding; and in any order. */
+static void
+two_read_chunks_in_any_order(void **state)
+{
+	struct raw *raw = begin(NULL);
+	uint8_t data[64];
+	struct rr_region first = raw_register(raw, data, 8, RR_REMOTE_READ);
+	struct rr_region second = raw_register(raw, data + 20, 5, RR_REMOTE_READ);
+	struct rr_exchange *exchange;
+
+	(void)state;
+	fill(data, sizeof(data), 2);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 24, SEGMENT(second), 1, 12, SEGMENT(first), 0, 0, 0, XID, 0,
+		5, 6, 7);
+	world_until(raw->world, raw->world->call_count == 1);
+	exchange = world_next_call(raw->world);
+	assert_int_equal(exchange->call.item_count, 2);
+	assert_int_equal(exchange->call.items[0].offset, 12);
+	assert_int_equal(exchange->call.items[0].length, 8);
+	assert_memory_equal(exchange->call.items[0].data, data, 8);
+	assert_int_equal(exchange->call.items[1].offset, 16);
+	assert_int_equal(exchange->call.items[1].length, 5);
+	assert_memory_equal(exchange->call.items[1].data, data + 20, 5);
+	answer_small(raw->world, exchange);
+	raw_next(raw);
+	end(raw);
+}
+
+static void
+a_long_call_with_an_item_beside_it(void **state)
+{
+	struct raw *raw = begin(NULL);
+	uint8_t data[5000], item[3000];
+	struct rr_region zero = raw_register(raw, data, sizeof(data), RR_REMOTE_READ);
+	struct rr_region apart = raw_register(raw, item, sizeof(item), RR_REMOTE_READ);
+	struct rr_exchange *exchange;
+
+	(void)state;
+	fill(data, sizeof(data), 3);
+	fill(item, sizeof(item), 4);
+	rr_put_be32(data, XID);
+	rr_put_be32(data + 4, 0);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_NOMSG, 1, 0, SEGMENT(zero), 1, 400, SEGMENT(apart), 0, 0, 0);
+	world_until(raw->world, raw->world->call_count == 1);
+	exchange = world_next_call(raw->world);
+	assert_int_equal(exchange->call.length, sizeof(data));
+	assert_memory_equal(exchange->call.stream, data, sizeof(data));
+	assert_int_equal(exchange->call.item_count, 1);
+	assert_int_equal(exchange->call.items[0].offset, 400);
+	assert_memory_equal(exchange->call.items[0].data, item, sizeof(item));
+	answer_small(raw->world, exchange);
+	raw_next(raw);
+	end(raw);
+}
+
+/* RFC 8166, 3.4.6: filled contiguously and in order, no padding, unused ones returned empty. */
+static void
+write_chunks_are_filled_and_returned(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct world *world = raw->world;
+	uint8_t sink[400];
+	struct rr_region a = raw_register(raw, sink, 100, RR_REMOTE_WRITE);
+	struct rr_region b = raw_register(raw, sink + 100, 100, RR_REMOTE_WRITE);
+	struct rr_region c = raw_register(raw, sink + 200, 200, RR_REMOTE_WRITE);
+	struct rr_exchange *exchange;
+	struct reply *reply = reply_new(world, XID, 32);
+	struct raw_header header;
+
+	(void)state;
+	memset(sink, 0xee, sizeof(sink));
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 2, SEGMENT(a), SEGMENT(b), 1, 1, SEGMENT(c), 0, 0, XID,
+		0);
+	world_until(world, world->call_count == 1);
+	exchange = world_next_call(world);
+	assert_int_equal(exchange->item_room, 200);
+	reply_add_item(world, reply, 24, 133);
+	reply_send(world, exchange, reply);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_MSG);
+	assert_int_equal(header.lists.write_count, 2);
+	assert_int_equal(header.lists.writes[0].count, 2);
+	assert_int_equal(header.lists.writes[0].segments[0].handle, a.handle);
+	assert_int_equal(header.lists.writes[0].segments[0].length, 100);
+	assert_int_equal(header.lists.writes[0].segments[1].handle, b.handle);
+	assert_int_equal(header.lists.writes[0].segments[1].length, 33);
+	assert_int_equal(header.lists.writes[0].segments[1].offset, b.offset);
+	assert_int_equal(header.lists.writes[1].segments[0].handle, c.handle);
+	assert_int_equal(header.lists.writes[1].segments[0].length, 0);
+	assert_int_equal(header.body_length, 32);
+	assert_memory_equal(header.body, reply->message.stream, 32);
+	assert_memory_equal(sink, reply->items[0].data, 133);
+	assert_int_equal(sink[133], 0xee);
+	assert_int_equal(sink[200], 0xee);
+	end(raw);
+}
+
+/* RFC 8166, 4.3.2.3: "return the corresponding result data item inline and MUST return an empty Write chunk"
+ */
+static void
+an_empty_write_chunk_means_inline(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct world *world = raw->world;
+	struct reply *reply = reply_new(world, XID, 12);
+	struct raw_header header;
+
+	(void)state;
+	reply_add_item(world, reply, 12, 6);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 0, 0, XID, 0);
+	world_until(world, world->call_count == 1);
+	reply_send(world, world_next_call(world), reply);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.lists.write_count, 1);
+	assert_int_equal(header.lists.writes[0].count, 0);
+	assert_int_equal(header.body_length, 20);
+	assert_memory_equal(header.body + 12, reply->items[0].data, 6);
+	end(raw);
+}
+
+/* A Reply chunk as Linux makes them: several segments of odd lengths. */
+static void
+a_reply_chunk_of_odd_segments(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct world *world = raw->world;
+	uint8_t sink[9000];
+	struct rr_region a = raw_register(raw, sink, 121, RR_REMOTE_WRITE);
+	struct rr_region b = raw_register(raw, sink + 121, 7000, RR_REMOTE_WRITE);
+	struct rr_region c = raw_register(raw, sink + 7121, 4, RR_REMOTE_WRITE);
+	struct reply *reply = reply_new(world, XID, 5000);
+	struct rpcrdma_message flat;
+	struct raw_header header;
+
+	(void)state;
+	reply_add_item(world, reply, 4000, 2001);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 1, 3, SEGMENT(a), SEGMENT(b), SEGMENT(c), XID, 0);
+	world_until(world, world->call_count == 1);
+	assert_int_equal(world->calls[0]->stream_room, 7124); /* the largest multiple of four */
+	reply_send(world, world_next_call(world), reply);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_NOMSG);
+	assert_int_equal(header.body_length, 0);
+	assert_true(header.lists.has_reply);
+	assert_int_equal(header.lists.reply.count, 3);
+	assert_int_equal(header.lists.reply.segments[0].length, 121);
+	assert_int_equal(header.lists.reply.segments[1].length, 7004 - 121);
+	assert_int_equal(header.lists.reply.segments[2].length, 0);
+	flat = flatten(world, &reply->message, NULL);
+	assert_memory_equal(sink, flat.stream, 7004);
+	end(raw);
+}
+
+/* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message" */
+static void
+an_unused_reply_chunk_is_returned_empty(void **state)
+{
+	struct raw *raw = begin(NULL);
+	uint8_t sink[64];
+	struct rr_region a = raw_register(raw, sink, 64, RR_REMOTE_WRITE);
+	struct raw_header header;
+
+	(void)state;
+	raw->world->answer = answer_small;
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 1, 1, SEGMENT(a), XID, 0);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_MSG);
+	assert_true(header.lists.has_reply);
+	assert_int_equal(header.lists.reply.count, 1);
+	assert_int_equal(header.lists.reply.segments[0].length, 0);
+	assert_int_equal(header.body_length, 24);
+	end(raw);
+}
+
+/* ---- What is wrong ---- */
+
+struct bad {
+	const char *what;
+	uint32_t err;
+	uint32_t words[24], count;
+};
+
+/* clang-format off */
+#define ROW(what, err, ...) { what, err, { __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4 }
+
+static const struct bad bad[] = {
+	ROW("version 2", RR_ERR_VERS, XID, 2, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0),
+	ROW("version 0", RR_ERR_VERS, XID, 0, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0),
+	ROW("RDMA_MSGP", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSGP, 0, 0, 0, 0, 0, XID, 0),
+	ROW("unknown procedure", RR_ERR_CHUNK, XID, 1, ASKED, 5, 0, 0, 0, XID, 0),
+	ROW("RDMA_NOMSG without a chunk", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_NOMSG, 0, 0, 0),
+	ROW("RDMA_NOMSG with a Reply chunk alone", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_NOMSG, 0, 0, 1, 1, 9, 9, 9, 9),
+	ROW("RDMA_NOMSG with a later position", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_NOMSG, 1, 4, 9, 9, 9, 9, 0, 0, 0),
+	ROW("position zero and a body", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 1, 0, 9, 9, 9, 9, 0, 0, 0, XID, 0),
+	ROW("position past the body", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 1, 12, 9, 9, 9, 9, 0, 0, 0, XID, 0),
+	ROW("odd position", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 1, 6, 9, 9, 9, 9, 0, 0, 0, XID, 0),
+	ROW("overlapping Read chunks", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 1, 4, 9, 9, 9, 9, 1, 8, 9, 9, 9, 9, 0, 0, 0, XID, 0),
+	ROW("a length above the bound", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, 9, 0xfffffff0, 9, 9, 0, 0, 0, XID, 0),
+	ROW("a bool that is none", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 2, 0, 0, XID, 0),
+	ROW("a list that does not end", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, 9, 9),
+	ROW("a huge count", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0xffffffff, 9, 9, 9, 9, 0, 0, XID, 0),
+	ROW("another XID in the RPC message", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID + 1, 0),
+	ROW("no RPC message", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0),
+};
+/* clang-format on */
+
+/* RFC 8166, 4.5: "a Responder MUST send an RDMA_ERROR message back to the Requester" */
+static void
+bad_headers_are_answered_by_errors(void **state)
+{
+	struct raw *raw = begin(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct raw_message *message;
+
+		raw_send_words(raw, bad[i].words, bad[i].count, 0);
+		message = raw_next(raw);
+		if (word(message, 0) != XID || word(message, 1) != bad[i].words[1] || word(message, 2) == 0 ||
+			word(message, 3) != RR_RDMA_ERROR || word(message, 4) != bad[i].err)
+			fail_msg("%s: answered by %x %x %x %x %x", bad[i].what, word(message, 0),
+				word(message, 1), word(message, 2), word(message, 3), word(message, 4));
+		if (bad[i].err == RR_ERR_VERS) {
+			assert_int_equal(message->length, 28);
+			assert_int_equal(word(message, 5), 1);
+			assert_int_equal(word(message, 6), 1);
+		}
+		still_works(raw);
+	}
+	assert_int_equal(raw->world->server->counters.errors_sent, sizeof(bad) / sizeof(bad[0]));
+	assert_int_equal(raw->world->arrived, sizeof(bad) / sizeof(bad[0]));
+	end(raw);
+}
+
+/* RFC 8166, 4.5: shorter than 28 octets; 4.6.2: RDMA_DONE; 4.2.4: RDMA_ERROR: "MUST silently discard" */
+static void
+some_messages_are_discarded_silently(void **state)
+{
+	struct raw *raw = begin(NULL);
+
+	(void)state;
+	/* More often than there are credits: each gives its Receive back. */
+	for (int i = 0; i < 40; i++) {
+		SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0);
+		raw_send(raw, "short", 5);
+		SEND(raw, XID, 1, ASKED, RR_RDMA_DONE, 0, 0, 0);
+		SEND(raw, XID, 1, ASKED, RR_RDMA_ERROR, RR_ERR_CHUNK);
+		SEND(raw, XID, 1, ASKED, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
+		SEND(raw, XID, 2, ASKED, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
+		SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, RR_REPLY, 0); /* answers nothing */
+		world_settle(raw->world);
+	}
+	assert_int_equal(raw->message_count, 0);
+	assert_int_equal(raw->world->server->counters.discarded, 280);
+	still_works(raw);
+	end(raw);
+}
+
+static void
+a_reply_that_does_not_fit_is_err_chunk(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct world *world = raw->world;
+	uint8_t sink[5000];
+	struct rr_region a = raw_register(raw, sink, 5000, RR_REMOTE_WRITE);
+	struct reply *reply;
+
+	(void)state;
+	/* Nothing was offered, and the reply is above the threshold. */
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	world_until(world, world->call_count == 1);
+	reply_send(world, world_next_call(world), reply_new(world, XID, 4072));
+	assert_int_equal(word(raw_next(raw), 4), RR_ERR_CHUNK);
+	/* The Reply chunk is too small. */
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 1, 1, SEGMENT(a), XID, 0);
+	world_until(world, world->call_count == 1);
+	reply_send(world, world_next_call(world), reply_new(world, XID, 5004));
+	assert_int_equal(word(raw_next(raw), 4), RR_ERR_CHUNK);
+	/* The Write chunk is too small. */
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 1, SEGMENT(a), 0, 0, XID, 0);
+	world_until(world, world->call_count == 1);
+	reply = reply_new(world, XID, 40);
+	reply_add_item(world, reply, 40, 5001);
+	reply_send(world, world_next_call(world), reply);
+	assert_int_equal(word(raw_next(raw), 4), RR_ERR_CHUNK);
+	assert_int_equal(world->sent, 3);
+	still_works(raw);
+	end(raw);
+}
+
+/* A chunk that is not there: RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the
+ * connection." */
+static void
+a_handle_that_is_not_there_costs_the_connection(void **state)
+{
+	struct raw *raw = begin_without_invalidation(NULL);
+	const struct rr_segment none = { 0x11223344, 5000, 0x1000 };
+
+	(void)state;
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(none), 0, 0, 0, XID, 0);
+	world_until(raw->world, raw->disconnected && raw->world->server_closed);
+	assert_int_equal(raw->world->arrived, 0);
+	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
+	raw_connect(raw);
+	raw->world->answer = answer_small;
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 1, SEGMENT(none), 0, 0, XID, 0);
+	raw_next(raw); /* an unused chunk is not looked at */
+	end(raw);
+}
+
+static void
+a_write_chunk_that_is_not_there_costs_the_connection(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct world *world = raw->world;
+	const struct rr_segment none = { 0x11223344, 5000, 0x1000 };
+	struct reply *reply = reply_new(world, XID, 40);
+
+	(void)state;
+	reply_add_item(world, reply, 40, 5000);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 1, SEGMENT(none), 0, 0, XID, 0);
+	world_until(world, world->call_count == 1);
+	reply_send(world, world_next_call(world), reply);
+	world_until(world, raw->disconnected && world->server_closed);
+	world_until(world, world->sent == 1);
+	end(raw);
+}
+
+/* ---- Credits ---- */
+
+static void
+the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
+{
+	struct raw *raw = begin(NULL);
+
+	(void)state;
+	raw->world->answer = answer_small;
+	SEND(raw, XID, 1, 5, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	assert_int_equal(word(raw_next(raw), 2), 5);
+	SEND(raw, XID, 1, 1000, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	assert_int_equal(word(raw_next(raw), 2), 64);
+	SEND(raw, XID, 1, 0, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	assert_int_equal(word(raw_next(raw), 2), 1);
+	end(raw);
+}
+
+/* B1: whatever was granted can be used, over and over: no Send meets an empty Receive queue. */
+static void
+all_that_was_granted_can_be_used(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct world *world = raw->world;
+
+	(void)state;
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < 64; i++)
+			SEND(raw, i, 1, 64, RR_RDMA_MSG, 0, 0, 0, i, 0);
+		world_until(world, world->call_count == 64);
+		while (world->call_count > 32) {
+			rr_exchange_drop(world_next_call(world));
+			answer_small(world, world_next_call(world));
+		}
+		while (world->call_count > 0)
+			answer_small(world, world_next_call(world));
+		world_settle(world);
+		assert_int_equal(raw->message_count, 48);
+		raw->message_count = 0;
+		assert_false(raw->disconnected);
+		world_forget(world);
+	}
+	end(raw);
+}
+
+/* ---- Remote invalidation ---- */
+
+/* RFC 8797, 4.1: "MUST invalidate an STag associated only with the Transaction ID (XID)" */
+static void
+a_handle_of_the_call_is_invalidated_if_both_want(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct rr_negotiated negotiated;
+	uint8_t memory[300];
+	struct rr_region read = raw_register(raw, memory, 100, RR_REMOTE_READ);
+	struct rr_region write = raw_register(raw, memory + 100, 100, RR_REMOTE_WRITE);
+	struct rr_region pad = raw_register(raw, memory + 200, 4, RR_REMOTE_WRITE);
+	struct raw_message *message;
+
+	(void)state;
+	raw->world->answer = answer_small;
+	rr_carrier_negotiated(raw->world->server, &negotiated);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	assert_false(raw_next(raw)->invalidated);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(read), 0, 1, 2, SEGMENT(write), SEGMENT(pad), 0,
+		0, XID, 0);
+	message = raw_next(raw);
+	assert_int_equal(message->invalidated, negotiated.remote_invalidation);
+	if (message->invalidated)
+		assert_int_equal(message->handle, write.handle);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(read), 0, 0, 0, XID, 0);
+	message = raw_next(raw);
+	if (message->invalidated)
+		assert_int_equal(message->handle, read.handle);
+	/* An error is answered by a plain Send. */
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 80, SEGMENT(read), 0, 0, 0, XID, 0);
+	assert_false(raw_next(raw)->invalidated);
+	end(raw);
+}
+
+static void
+nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
+{
+	struct raw *raw = begin_without_invalidation(NULL);
+	uint8_t memory[100];
+	struct rr_region read;
+
+	(void)state;
+	read = raw_register(raw, memory, 100, RR_REMOTE_READ);
+	raw->world->answer = answer_small;
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(read), 0, 0, 0, XID, 0);
+	assert_false(raw_next(raw)->invalidated);
+	end(raw);
+}
+
+/* ---- Thresholds ---- */
+
+/* RFC 8797, 5.1: without private data "the peer MUST behave as if" sizes of 1024 were received. */
+static void
+a_peer_without_private_data_gets_1024(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct world *world = raw->world;
+
+	(void)state;
+	raw->private_size = 0;
+	raw_connect(raw);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	world_until(world, world->call_count == 1);
+	assert_int_equal(world->calls[0]->stream_room, 996);
+	reply_send(world, world_next_call(world), reply_new(world, XID, 996));
+	assert_int_equal(raw_next(raw)->length, 1024);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	world_until(world, world->call_count == 1);
+	reply_send(world, world_next_call(world), reply_new(world, XID, 1000));
+	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_ERROR);
+	end(raw);
+}
+
+/* ---- Memory ---- */
+
+/* A call that finds no memory waits, and holds up nobody else. */
+static void
+calls_wait_for_memory_and_go_on(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	uint8_t data[60000];
+	struct rr_region region;
+	struct world *world;
+	struct raw *raw;
+
+	(void)state;
+	config.memory_max = 128 << 10;
+	raw = begin_without_invalidation(&config);
+	world = raw->world;
+	region = raw_register(raw, data, sizeof(data), RR_REMOTE_READ);
+	for (uint32_t i = 0; i < 5; i++)
+		SEND(raw, i, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(region), 0, 0, 0, i, 0);
+	world_until(world, world->call_count == 2);
+	world_settle(world);
+	assert_int_equal(world->call_count, 2);
+	SEND(raw, 99, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, 99, 0);
+	world_until(world, world->call_count == 3);
+	assert_int_equal(world->calls[2]->xid, 99);
+	for (uint32_t i = 0; i < 6; i++) {
+		world_until(world, world->call_count > 0);
+		answer_small(world, world_next_call(world));
+		raw_next(raw);
+	}
+	assert_true(rr_pool_peak(world->engine->pool) <= config.memory_max);
+	end(raw);
+}
+
+static void
+waiting_calls_are_forgotten_with_their_connection(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	uint8_t data[60000];
+	struct rr_region region;
+	struct raw *raw;
+
+	(void)state;
+	config.memory_max = 64 << 10;
+	raw = begin(&config);
+	region = raw_register(raw, data, sizeof(data), RR_REMOTE_READ);
+	for (uint32_t i = 0; i < 5; i++)
+		SEND(raw, i, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(region), 0, 0, 0, i, 0);
+	world_until(raw->world, raw->world->call_count == 1);
+	rr_endpoint_close(raw->endpoint);
+	raw->endpoint = NULL;
+	world_until(raw->world, raw->world->server_closed);
+	answer_small(raw->world, world_next_call(raw->world)); /* to nobody */
+	world_settle(raw->world);
+	assert_int_equal(raw->world->sent, 1);
+	end(raw);
+}
+
+int
+suite_responder(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_read_chunk_of_many_segments_is_one_item),
+		cmocka_unit_test(two_read_chunks_in_any_order),
+		cmocka_unit_test(a_long_call_with_an_item_beside_it),
+		cmocka_unit_test(write_chunks_are_filled_and_returned),
+		cmocka_unit_test(an_empty_write_chunk_means_inline),
+		cmocka_unit_test(a_reply_chunk_of_odd_segments),
+		cmocka_unit_test(an_unused_reply_chunk_is_returned_empty),
+		cmocka_unit_test(bad_headers_are_answered_by_errors),
+		cmocka_unit_test(some_messages_are_discarded_silently),
+		cmocka_unit_test(a_reply_that_does_not_fit_is_err_chunk),
+		cmocka_unit_test(a_handle_that_is_not_there_costs_the_connection),
+		cmocka_unit_test(a_write_chunk_that_is_not_there_costs_the_connection),
+		cmocka_unit_test(the_grant_is_what_is_posted_and_not_more_than_asked),
+		cmocka_unit_test(all_that_was_granted_can_be_used),
+		cmocka_unit_test(a_handle_of_the_call_is_invalidated_if_both_want),
+		cmocka_unit_test(nothing_is_invalidated_where_the_peer_does_not_want_it),
+		cmocka_unit_test(a_peer_without_private_data_gets_1024),
+		cmocka_unit_test(calls_wait_for_memory_and_go_on),
+		cmocka_unit_test(waiting_calls_are_forgotten_with_their_connection),
+	};
+
+	return cmocka_run_group_tests_name("responder", tests, NULL, NULL);
+}
