@@ -6,13 +6,14 @@
 
 /* What connections must do on every provider. Each part is a group of tests and returns how many failed. */
 int suite_pair(void);
+int suite_requester(void);
 int suite_responder(void);
 
 static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
-	return suite_pair() + suite_responder();
+	return suite_pair() + suite_requester() + suite_responder();
 }
 
 #endif

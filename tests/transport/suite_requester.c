@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suite.h"
+
+#include <string.h>
+
+#include "raw.h"
+#include "wire/rpc.h"
+
+/* Our requester against a responder that answers as it likes. */
+
+static struct raw *
+begin(void)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+
+	raw_serve(raw);
+	return raw;
+}
+
+static void
+end(struct raw *raw)
+{
+	struct world *world = raw->world;
+
+	rr_carrier_close(world->client);
+	world->client = NULL;
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+static struct call *
+start(struct raw *raw, uint32_t xid, uint32_t stream)
+{
+	struct call *call = call_new(raw->world, xid, stream);
+
+	call_start(raw->world, call);
+	return call;
+}
+
+/* A good small reply with this grant. */
+static void
+answer(struct raw *raw, uint32_t xid, uint32_t grant)
+{
+	SEND(raw, xid, 1, grant, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 7);
+}
+
+/* One call and its reply, so that the grant is known. */
+static void
+warm_up(struct raw *raw, uint32_t grant)
+{
+	struct call *call = start(raw, 0xffff, 40);
+
+	raw_next(raw);
+	answer(raw, 0xffff, grant);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+}
+
+static void
+still_works(struct raw *raw)
+{
+	warm_up(raw, 32);
+	assert_false(raw->world->client_closed);
+}
+
+/* ---- Credits ---- */
+
+/* RFC 8166, 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's granted
+ * credit limit." */
+static void
+credits_are_never_exceeded(void **state)
+{
+	static const uint32_t grants[] = { 3, 1, 0, 40, 1000, 2, 5 };
+	struct raw *raw = begin();
+	struct call *calls[400];
+	uint32_t answered = 0, limit, in_flight;
+
+	(void)state;
+	for (uint32_t i = 0; i < 400; i++)
+		calls[i] = start(raw, i, 40);
+	while (answered < 400) {
+		uint32_t grant = grants[answered / 20 % 7];
+
+		world_settle(raw->world);
+		in_flight = raw->message_count;
+		assert_true(in_flight > 0);
+		answer(raw, word(raw_next(raw), 0), grant);
+		answered++;
+		limit = grant == 0 ? 1 : grant > 64 ? 64 : grant;
+		world_settle(raw->world);
+		/* What was in flight when the limit fell may stay above it, but nothing is added. */
+		in_flight--;
+		assert_int_equal(raw->message_count, in_flight > limit        ? in_flight
+						     : 400 - answered < limit ? 400 - answered
+									      : limit);
+	}
+	for (uint32_t i = 0; i < 400; i++)
+		assert_true(calls[i]->done && calls[i]->error == 0);
+	end(raw);
+}
+
+static void
+a_call_asks_for_credits_and_carries_its_xid(void **state)
+{
+	struct raw *raw = begin();
+	struct raw_message *message;
+
+	(void)state;
+	start(raw, 0xabcdef01, 40);
+	message = raw_next(raw);
+	assert_int_equal(message->length, 68);
+	assert_int_equal(word(message, 0), 0xabcdef01);
+	assert_int_equal(word(message, 1), 1);
+	assert_int_equal(word(message, 2), 64);
+	assert_int_equal(word(message, 3), RR_RDMA_MSG);
+	assert_int_equal(word(message, 7), 0xabcdef01);
+	end(raw);
+}
+
+/* ---- What is no answer ---- */
+
+static void
+what_answers_nothing_is_discarded(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call;
+
+	(void)state;
+	warm_up(raw, 32);
+	call = start(raw, 5, 40);
+	raw_next(raw);
+	for (int i = 0; i < 40; i++) {
+		answer(raw, 6, 32); /* unknown */
+		raw_send(raw, "short", 5);
+		SEND(raw, 5, 1, 32, RR_RDMA_DONE, 0, 0, 0);
+		SEND(raw, 6, 1, 32, RR_RDMA_ERROR, RR_ERR_CHUNK);
+		SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_CALL, 2, 1); /* a call of its own */
+		world_settle(raw->world);
+	}
+	assert_int_equal(raw->world->client->counters.discarded, 200);
+	assert_false(call->done);
+	answer(raw, 5, 32);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	end(raw);
+}
+
+struct bad {
+	const char *what;
+	int error;
+	uint32_t words[20], count;
+};
+
+/* clang-format off */
+#define ROW(what, error, ...) { what, error, { __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4 }
+
+static const struct bad bad[] = {
+	ROW("ERR_VERS", RPCRDMA_ERR_VERS, 5, 1, 32, RR_RDMA_ERROR, RR_ERR_VERS, 2, 3),
+	ROW("ERR_CHUNK", RPCRDMA_ERR_CHUNK, 5, 1, 32, RR_RDMA_ERROR, RR_ERR_CHUNK),
+	ROW("an unknown error", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_ERROR, 3, 0, 0),
+	ROW("another version", RPCRDMA_ERR_PEER, 5, 2, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("RDMA_MSGP", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSGP, 0, 0, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("unknown procedure", RPCRDMA_ERR_PEER, 5, 1, 32, 9, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("a Read list", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 1, 4, 9, 9, 9, 9, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("a Write chunk that was not offered", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, 9, 0, 9, 9, 0, 0, 5, RR_REPLY),
+	ROW("an empty one", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 1, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("a Reply chunk that was not offered", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 0, 1, 1, 9, 0, 9, 9, 5, RR_REPLY, 0),
+	ROW("RDMA_NOMSG without one", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 0),
+	ROW("another XID in the RPC message", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 6, RR_REPLY, 0),
+	ROW("no RPC message", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0),
+	ROW("neither call nor reply", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, 2, 0),
+	ROW("huge counts", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 1, 0xffffffff, 9, 9, 9, 9, 0, 0, 5, RR_REPLY),
+};
+/* clang-format on */
+
+static void
+errors_end_the_one_transaction(void **state)
+{
+	struct raw *raw = begin();
+
+	(void)state;
+	warm_up(raw, 32);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct call *other = start(raw, 4, 40);
+		struct call *call = start(raw, 5, 40);
+
+		raw_next(raw);
+		raw_next(raw);
+		raw_send_words(raw, bad[i].words, bad[i].count, 0);
+		world_settle(raw->world);
+		if (!call->done || call->error != -bad[i].error)
+			fail_msg("%s: %s", bad[i].what,
+				call->done ? rpcrdma_strerror(call->error) : "not done");
+		assert_false(other->done);
+		answer(raw, 4, 32);
+		world_until(raw->world, other->done);
+		assert_int_equal(other->error, 0);
+		still_works(raw);
+	}
+	end(raw);
+}
+
+/* ---- Chunks ---- */
+
+/* The raw side takes what was offered, writes into it, and answers with `lengths`. */
+static struct call *
+call_with_write_chunk(struct raw *raw, struct raw_header *header)
+{
+	struct call *call = call_new(raw->world, 5, 40);
+
+	call_add_sink(raw->world, call, 10000);
+	call_start(raw->world, call);
+	raw_parse(raw_next(raw), header);
+	assert_int_equal(header->lists.write_count, 1);
+	assert_int_equal(header->lists.writes[0].count, 1);
+	assert_int_equal(header->segments[0].length, 10000);
+	assert_false(header->lists.has_reply);
+	return call;
+}
+
+static void
+a_write_chunk_brings_an_item(void **state)
+{
+	struct raw *raw = begin();
+	struct raw_header header;
+	struct call *call;
+	uint8_t data[777];
+
+	(void)state;
+	call = call_with_write_chunk(raw, &header);
+	fill(data, sizeof(data), 1);
+	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, sizeof(data), header.segments[0].handle,
+				 header.segments[0].offset),
+		0);
+	header.segments[0].length = sizeof(data);
+	SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5, RR_REPLY, 777);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(call->transaction.reply.item_count, 1);
+	assert_int_equal(call->transaction.reply_items[0].length, 777);
+	assert_int_equal(call->transaction.reply_items[0].offset, RPCRDMA_ITEM_NEXT);
+	assert_memory_equal(call->transaction.sinks[0].data, data, 777);
+	assert_int_equal(call->transaction.placed, 777);
+	/* RFC 8166, 4.4.1: the memory is protected from the responder by now. */
+	assert_int_not_equal(
+		raw_rdma(raw, RR_WORK_WRITE, data, 4, header.segments[0].handle, header.segments[0].offset),
+		0);
+	end(raw);
+}
+
+static void
+chunks_must_come_back_as_they_were_offered(void **state)
+{
+	struct raw *raw = begin();
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		struct raw_header header;
+		struct call *call = call_with_write_chunk(raw, &header);
+		struct rr_segment segment = header.segments[0];
+
+		segment.handle += i == 0;
+		segment.length += i == 1;
+		segment.offset += i == 2;
+		if (i == 3)
+			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 2, SEGMENT(segment), SEGMENT(segment), 0, 0, 5,
+				RR_REPLY, 0);
+		else if (i == 4)
+			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(segment), 1, 1, SEGMENT(segment), 0,
+				0, 5, RR_REPLY, 0);
+		else
+			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(segment), 0, 0, 5, RR_REPLY, 0);
+		world_until(raw->world, call->done);
+		assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+		still_works(raw);
+	}
+	end(raw);
+}
+
+static void
+unused_chunks_may_come_back_empty_or_not_at_all(void **state)
+{
+	struct raw *raw = begin();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct raw_header header;
+		struct call *call = call_with_write_chunk(raw, &header);
+
+		header.segments[0].length = 0;
+		if (i == 0)
+			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5,
+				RR_REPLY, 0);
+		else
+			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0);
+		world_until(raw->world, call->done);
+		assert_int_equal(call->error, 0);
+		assert_int_equal(call->transaction.reply.item_count, 0);
+		assert_int_equal(call->transaction.placed, 0);
+	}
+	end(raw);
+}
+
+static struct call *
+call_with_reply_chunk(struct raw *raw, struct raw_header *header)
+{
+	struct call *call = call_new(raw->world, 5, 40);
+
+	call->transaction.reply_max = 9000;
+	call_start(raw->world, call);
+	raw_parse(raw_next(raw), header);
+	assert_true(header->lists.has_reply);
+	assert_int_equal(header->lists.reply.count, 1);
+	assert_int_equal(header->segments[0].length, 9000);
+	return call;
+}
+
+static void
+a_reply_chunk_brings_the_reply(void **state)
+{
+	struct raw *raw = begin();
+	struct raw_header header;
+	struct call *call;
+	uint8_t data[8000];
+
+	(void)state;
+	call = call_with_reply_chunk(raw, &header);
+	fill(data, sizeof(data), 1);
+	memcpy(data, "\0\0\0\5\0\0\0\1", 8);
+	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, sizeof(data), header.segments[0].handle,
+				 header.segments[0].offset),
+		0);
+	header.segments[0].length = sizeof(data);
+	SEND(raw, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 1, 1, SEGMENT(header.segments[0]));
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(call->reply.length, sizeof(data));
+	assert_memory_equal(call->reply.stream, data, sizeof(data));
+	end(raw);
+}
+
+/* A9: a Reply chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
+static void
+a_reply_chunk_and_a_body_contradict_each_other(void **state)
+{
+	struct raw *raw = begin();
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct raw_header header;
+		struct call *call = call_with_reply_chunk(raw, &header);
+
+		if (i == 0)
+			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 1, 1, SEGMENT(header.segments[0]), 5, RR_REPLY,
+				0);
+		header.segments[0].length = i == 1 ? 0 : 9001;
+		if (i > 0)
+			SEND(raw, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 1, 1, SEGMENT(header.segments[0]));
+		world_until(raw->world, call->done);
+		assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+		still_works(raw);
+	}
+	end(raw);
+}
+
+static void
+an_inline_reply_leaves_the_reply_chunk_alone(void **state)
+{
+	struct raw *raw = begin();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct raw_header header;
+		struct call *call = call_with_reply_chunk(raw, &header);
+
+		header.segments[0].length = 0;
+		if (i == 0)
+			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 1, 1, SEGMENT(header.segments[0]), 5, RR_REPLY,
+				0);
+		else
+			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0);
+		world_until(raw->world, call->done);
+		assert_int_equal(call->error, 0);
+		assert_int_equal(call->reply.length, 12);
+	}
+	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
+	end(raw);
+}
+
+/* RFC 8166, 3.4.5: the Position "in the unreduced Payload stream"; no padding in the chunk; one chunk. */
+static void
+read_chunks_say_where_the_item_was(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call = call_new(raw->world, 5, 100);
+	struct raw_header header;
+	uint8_t data[5003];
+
+	(void)state;
+	call_add_item(raw->world, call, 20, 10);
+	call_add_item(raw->world, call, 60, sizeof(data));
+	call_start(raw->world, call);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_MSG);
+	assert_int_equal(header.lists.read_count, 1);
+	assert_int_equal(header.reads[0].position, 60 + 12);
+	assert_int_equal(header.reads[0].target.length, sizeof(data));
+	assert_int_equal(header.body_length, 112);
+	assert_int_equal(raw_rdma(raw, RR_WORK_READ, data, sizeof(data), header.reads[0].target.handle,
+				 header.reads[0].target.offset),
+		0);
+	assert_memory_equal(data, call->items[1].data, sizeof(data));
+	answer(raw, 5, 32);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->transaction.pulled, sizeof(data));
+	end(raw);
+}
+
+static void
+a_long_call_is_a_position_zero_chunk(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call = call_new(raw->world, 5, 6000);
+	struct rpcrdma_message flat;
+	struct raw_header header;
+	uint8_t data[8000];
+	uint32_t at = 0;
+
+	(void)state;
+	call_add_item(raw->world, call, 400, 1001);
+	call_start(raw->world, call);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_NOMSG);
+	assert_int_equal(header.body_length, 0);
+	assert_int_equal(header.lists.read_count, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(header.reads[i].position, 0);
+		assert_true(header.reads[i].target.length > 0);
+		assert_int_equal(raw_rdma(raw, RR_WORK_READ, data + at, header.reads[i].target.length,
+					 header.reads[i].target.handle, header.reads[i].target.offset),
+			0);
+		at += header.reads[i].target.length;
+	}
+	flat = flatten(raw->world, &call->transaction.call, NULL);
+	assert_int_equal(at, flat.length);
+	assert_memory_equal(data, flat.stream, at);
+	answer(raw, 5, 32);
+	world_until(raw->world, call->done);
+	end(raw);
+}
+
+/* ---- Remote invalidation ---- */
+
+static void
+an_invalidated_handle_of_the_call_is_fine(void **state)
+{
+	struct raw *raw = begin();
+	struct raw_header header;
+	struct call *call = call_with_write_chunk(raw, &header);
+	uint32_t handle = header.segments[0].handle;
+
+	(void)state;
+	header.segments[0].length = 0;
+	raw_send_words(raw,
+		WORDS(5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5, RR_REPLY, 0),
+		handle);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(raw->world->client->counters.remote_invalidations, 1);
+	assert_int_equal(raw->world->client->counters.invalidations, 0);
+	still_works(raw);
+	end(raw);
+}
+
+/* RFC 8797, 4.1: "an STag associated only with the Transaction ID (XID) in the rdma_xid field" */
+static void
+a_foreign_invalidated_handle_ends_the_connection(void **state)
+{
+	struct raw *raw = begin();
+	struct raw_header header;
+	struct call *victim, *call;
+
+	(void)state;
+	warm_up(raw, 32);
+	victim = call_with_write_chunk(raw, &header);
+	call = start(raw, 6, 40);
+	raw_next(raw);
+	raw_send_words(raw, WORDS(6, 1, 32, RR_RDMA_MSG, 0, 0, 0, 6, RR_REPLY, 0), header.segments[0].handle);
+	world_until(raw->world, raw->world->client_closed);
+	assert_int_equal(raw->world->client_error, -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(raw->world->client_text, "127.0.0.1"));
+	assert_int_equal(victim->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	end(raw);
+}
+
+/* ---- Cancelling ---- */
+
+/* RFC 8166, 3.3.1: a request that was not answered counts; 4.4.1: cancelled RPCs' memory is protected. */
+static void
+a_cancelled_call_keeps_its_credit_until_the_reply(void **state)
+{
+	struct raw *raw = begin();
+	struct world *world = raw->world;
+	struct call *first, *second;
+
+	(void)state;
+	warm_up(raw, 1);
+	first = start(raw, 5, 40);
+	second = start(raw, 6, 40);
+	assert_int_equal(word(raw_next(raw), 0), 5);
+	rr_carrier_cancel(world->client, &first->transaction);
+	world_settle(world);
+	assert_int_equal(raw->message_count, 0);
+	answer(raw, 5, 1);
+	assert_int_equal(word(raw_next(raw), 0), 6);
+	assert_false(first->done);
+	answer(raw, 6, 1);
+	world_until(world, second->done);
+	assert_int_equal(second->error, 0);
+	end(raw);
+}
+
+static void
+a_cancelled_calls_memory_is_out_of_reach(void **state)
+{
+	struct raw *raw = begin();
+	struct world *world = raw->world;
+	struct raw_header header;
+	struct call *call;
+	uint8_t data[4] = "evil";
+
+	(void)state;
+	warm_up(raw, 8);
+	call = call_with_write_chunk(raw, &header);
+	rr_carrier_cancel(world->client, &call->transaction);
+	assert_int_equal(world->client->counters.invalidations, 1);
+	assert_int_not_equal(
+		raw_rdma(raw, RR_WORK_WRITE, data, 4, header.segments[0].handle, header.segments[0].offset),
+		0);
+	assert_memory_not_equal(call->transaction.sinks[0].data, data, 4);
+	assert_false(call->done);
+	end(raw);
+}
+
+static void
+a_call_that_was_not_sent_is_cancelled_without_trace(void **state)
+{
+	struct raw *raw = begin();
+	struct world *world = raw->world;
+	struct call *waiting, *now, *last;
+
+	(void)state;
+	warm_up(raw, 1);
+	start(raw, 5, 40);
+	waiting = start(raw, 6, 40);
+	raw_next(raw);
+	rr_carrier_cancel(world->client, &waiting->transaction);
+	answer(raw, 5, 8);
+	world_settle(world);
+	assert_int_equal(raw->message_count, 0);
+	/* In the turn of the call itself. */
+	now = call_new(world, 7, 40);
+	call_add_item(world, now, 40, 1000);
+	call_start(world, now);
+	rr_carrier_cancel(world->client, &now->transaction);
+	last = start(raw, 8, 40);
+	assert_int_equal(word(raw_next(raw), 0), 8);
+	answer(raw, 8, 8);
+	world_until(world, last->done);
+	assert_false(waiting->done || now->done);
+	end(raw);
+}
+
+/* ---- Private data ---- */
+
+static void
+private_data_is_sent_and_that_of_the_peer_is_honoured(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct rr_negotiated negotiated;
+
+	(void)state;
+	raw->private_size = 0;
+	raw_serve(raw);
+	assert_int_equal(raw->peer_private_size, 8);
+	assert_memory_equal(raw->peer_private_data, "\xf6\xab\x0e\x18\x01", 5);
+	assert_memory_equal(raw->peer_private_data + 6, "\x03\x03", 2);
+	rr_carrier_negotiated(raw->world->client, &negotiated);
+	assert_false(negotiated.private_data);
+	assert_int_equal(negotiated.inline_call, 1024);
+	assert_int_equal(negotiated.inline_reply, 1024);
+	assert_false(negotiated.remote_invalidation);
+	start(raw, 5, 996);
+	assert_int_equal(raw_next(raw)->length, 1024);
+	answer(raw, 5, 8);
+	start(raw, 6, 1000);
+	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_NOMSG);
+	end(raw);
+}
+
+int
+suite_requester(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(credits_are_never_exceeded),
+		cmocka_unit_test(a_call_asks_for_credits_and_carries_its_xid),
+		cmocka_unit_test(what_answers_nothing_is_discarded),
+		cmocka_unit_test(errors_end_the_one_transaction),
+		cmocka_unit_test(a_write_chunk_brings_an_item),
+		cmocka_unit_test(chunks_must_come_back_as_they_were_offered),
+		cmocka_unit_test(unused_chunks_may_come_back_empty_or_not_at_all),
+		cmocka_unit_test(a_reply_chunk_brings_the_reply),
+		cmocka_unit_test(a_reply_chunk_and_a_body_contradict_each_other),
+		cmocka_unit_test(an_inline_reply_leaves_the_reply_chunk_alone),
+		cmocka_unit_test(read_chunks_say_where_the_item_was),
+		cmocka_unit_test(a_long_call_is_a_position_zero_chunk),
+		cmocka_unit_test(an_invalidated_handle_of_the_call_is_fine),
+		cmocka_unit_test(a_foreign_invalidated_handle_ends_the_connection),
+		cmocka_unit_test(a_cancelled_call_keeps_its_credit_until_the_reply),
+		cmocka_unit_test(a_cancelled_calls_memory_is_out_of_reach),
+		cmocka_unit_test(a_call_that_was_not_sent_is_cancelled_without_trace),
+		cmocka_unit_test(private_data_is_sent_and_that_of_the_peer_is_honoured),
+	};
+
+	return cmocka_run_group_tests_name("requester", tests, NULL, NULL);
+}
