@@ -252,7 +252,8 @@ rr_responder_reply(
 		.items = inbound->items,
 	};
 	/* The call's items are spent; those of the reply may be the same. */
-	memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
+	if (reply->item_count > 0)
+		memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
 	inbound->piece_count = rr_pieces(reply, inbound->plan.reduced, inbound->pieces);
 	empty_unused_chunks(inbound);
 	count_reply(inbound);

@@ -8,12 +8,13 @@
 int suite_pair(void);
 int suite_requester(void);
 int suite_responder(void);
+int suite_life(void);
 
 static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
-	return suite_pair() + suite_requester() + suite_responder();
+	return suite_pair() + suite_requester() + suite_responder() + suite_life();
 }
 
 #endif

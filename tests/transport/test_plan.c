@@ -74,7 +74,7 @@ static const struct call_row call_rows[] = {
 static struct rr_transaction
 transaction_of(const struct call_row *row, struct rpcrdma_item *items)
 {
-	struct rr_transaction transaction = { .call = { .length = row->stream, .items = items },
+	struct rr_transaction transaction = { .call = { .stream = "", .length = row->stream, .items = items },
 		.reply_max = row->reply_max };
 
 	for (int i = 0; i < 4 && row->items[i] > 0; i++)
@@ -164,7 +164,10 @@ plans_of_all_sizes_keep_the_rules(void **state)
 			struct rpcrdma_item items[2] = { { .length = sizes[i / SIZES % SIZES] },
 				{ .length = sizes[i / SIZES / SIZES] } };
 			struct rr_transaction transaction = {
-				.call = { .length = sizes[i % SIZES], .item_count = 2, .items = items },
+				.call = { .stream = "",
+					.length = sizes[i % SIZES],
+					.item_count = 2,
+					.items = items },
 				.reply_max = sizes[i % SIZES],
 				.sink_count = 2,
 				.sinks = { { .length = items[0].length }, { .length = items[1].length } },
@@ -182,10 +185,12 @@ a_peer_that_takes_more_chunks_gets_them(void **state)
 {
 	struct rr_call_limits with = limits;
 	struct rpcrdma_item items[2] = { { .length = 5000 }, { .length = 6000 } };
-	struct rr_transaction transaction = { .call = { .length = 100, .item_count = 2, .items = items },
+	struct rr_transaction transaction = {
+		.call = { .stream = "", .length = 100, .item_count = 2, .items = items },
 		.reply_max = 100,
 		.sink_count = 2,
-		.sinks = { { .length = 6000 }, { .length = 5000 } } };
+		.sinks = { { .length = 6000 }, { .length = 5000 } }
+	};
 	struct rr_call_plan plan;
 
 	(void)state;
@@ -200,7 +205,7 @@ static void
 what_is_too_large_or_wrong_is_refused(void **state)
 {
 	struct rpcrdma_item items[5] = { { .length = 8, .offset = 8 }, { .length = 8, .offset = 4 } };
-	struct rr_transaction transaction = { .call = { .length = 100, .items = items } };
+	struct rr_transaction transaction = { .call = { .stream = "", .length = 100, .items = items } };
 	struct rr_call_plan plan;
 
 	(void)state;
@@ -303,7 +308,7 @@ replies_are_planned_by_the_table(void **state)
 		struct rr_segment segments[8];
 		struct rr_chunk_lists lists = { .writes = writes, .segments = segments };
 		struct rpcrdma_item items[3];
-		struct rpcrdma_message reply = { .length = row->stream, .items = items };
+		struct rpcrdma_message reply = { .stream = "", .length = row->stream, .items = items };
 		struct rr_reply_plan plan;
 
 		offer(row, &lists);
@@ -327,7 +332,7 @@ an_empty_result_uses_up_its_chunk(void **state)
 		.writes = writes, .segments = segments, .write_count = 2, .segment_count = 2
 	};
 	struct rpcrdma_item items[2] = { { .length = 0 }, { .length = 50 } };
-	struct rpcrdma_message reply = { .length = 40, .item_count = 2, .items = items };
+	struct rpcrdma_message reply = { .stream = "", .length = 40, .item_count = 2, .items = items };
 	struct rr_reply_plan plan;
 
 	(void)state;
@@ -366,7 +371,7 @@ a_header_that_returns_too_much_is_an_error(void **state)
 	struct rr_chunk_lists lists = {
 		.writes = writes, .segments = segments, .write_count = 1, .segment_count = 61
 	};
-	struct rpcrdma_message reply = { .length = 12 };
+	struct rpcrdma_message reply = { .stream = "", .length = 12 };
 	struct rr_reply_plan plan;
 	uint32_t item_room, stream_room;
 

@@ -88,7 +88,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 /* ---- The world ---- */
 
 struct world *
-world_listening(const struct rr_engine_config *config)
+world_listening_on(const struct rr_engine_config *config, rr_fabric_new *make)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct world *world = calloc(1, sizeof(*world));
@@ -100,7 +100,7 @@ world_listening(const struct rr_engine_config *config)
 	world->env.ctx = world;
 	world->env.log_level = getenv("RPCRDMA_TEST_LOG") ? RR_LOG_DEBUG : RR_LOG_ERROR;
 	world->now = RR_SECOND;
-	assert_int_equal(rr_engine_new_on(&world->env, config ? config : &rr_engine_config_default, provider,
+	assert_int_equal(rr_engine_new_on(&world->env, config ? config : &rr_engine_config_default, make,
 				 &world->engine),
 		0);
 	assert_int_equal(rr_rdma_listen(world->engine, (void *)&any, sizeof(any), accepted, world,
@@ -119,6 +119,12 @@ world_connect(struct world *world)
 	assert_int_equal(rr_rdma_connect(world->engine, (void *)&world->address, sizeof(world->address),
 				 &client_events, world, &world->client, &text),
 		0);
+}
+
+struct world *
+world_listening(const struct rr_engine_config *config)
+{
+	return world_listening_on(config, provider);
 }
 
 struct world *

@@ -40,6 +40,9 @@ struct world *world_new(const struct rr_engine_config *config);
 
 /* The same without a client. */
 struct world *world_listening(const struct rr_engine_config *config);
+
+/* The same on what make() makes. */
+struct world *world_listening_on(const struct rr_engine_config *config, rr_fabric_new *make);
 void world_free(struct world *world);
 void world_connect(struct world *world);
 void world_turn(struct world *world);
