@@ -236,6 +236,9 @@ run(struct rr_task *task)
 	rr_iwarp_resume(engine);
 	if (engine->state < RR_IWARP_OVER && !endpoint->full)
 		write_some(endpoint);
+	/* The limit was for the connection to come up; disconnecting sets one of its own. */
+	if (engine->state == RR_IWARP_OPEN && !engine->draining)
+		rr_loop_disarm(loop_of(endpoint), &endpoint->timer);
 	if (engine->state == RR_IWARP_OPEN && !endpoint->established &&
 		engine->frame_at == engine->frame_size)
 		establish(endpoint);
