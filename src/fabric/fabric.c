@@ -210,6 +210,13 @@ rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 }
 
 void
+rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	if (region->handle)
+		endpoint_base(endpoint)->ops->revoke(endpoint, region);
+}
+
+void
 rr_endpoint_disconnect(struct rr_endpoint *endpoint)
 {
 	endpoint_base(endpoint)->ops->disconnect(endpoint);

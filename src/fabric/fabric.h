@@ -137,6 +137,7 @@ struct rr_fabric_ops {
 	int (*register_region)(struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access,
 		struct rr_region *region);
 	int (*invalidate)(struct rr_endpoint *endpoint, struct rr_region *region);
+	void (*revoke)(struct rr_endpoint *endpoint, struct rr_region *region);
 	void (*disconnect)(struct rr_endpoint *endpoint);
 	void (*close)(struct rr_endpoint *endpoint);
 };
@@ -224,6 +225,12 @@ int rr_endpoint_register(
  * region->handle becomes 0.
  */
 void rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
+
+/*
+ * Ends the peer's access as rr_endpoint_invalidate() does, but the handle stays known until that is called: a
+ * peer that has not heard of it may still Send With Invalidate.
+ */
+void rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
 
 /*
  * Ends the connection in good order: what was posted before still leaves if the peer takes it. DISCONNECTED

@@ -121,6 +121,7 @@ void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
 int rr_driver_register(struct rr_connection *connection, const void *data, uint32_t length,
 	enum rr_access access, struct rr_region *region);
 void rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region);
+void rr_driver_revoke(struct rr_connection *connection, struct rr_region *region);
 void rr_driver_allow(struct rr_connection *connection, uint32_t count);
 void rr_driver_release(struct rr_engine *engine, uint8_t *receive);
 uint32_t rr_driver_sge_max(const struct rr_engine *engine);

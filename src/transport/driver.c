@@ -107,6 +107,7 @@ static void
 received(struct rr_connection *connection, const struct rr_event *event)
 {
 	rr_loop_disarm(connection->base.engine->loop, &connection->kick);
+	connection->kicks = KICKS;
 	if (connection->is_requester)
 		rr_requester_received(connection, event);
 	else
@@ -244,6 +245,13 @@ rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region)
 	if (connection->endpoint)
 		rr_endpoint_invalidate(connection->endpoint, region);
 	region->handle = 0;
+}
+
+void
+rr_driver_revoke(struct rr_connection *connection, struct rr_region *region)
+{
+	if (connection->endpoint)
+		rr_endpoint_revoke(connection->endpoint, region);
 }
 
 void

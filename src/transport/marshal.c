@@ -174,7 +174,7 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	int error;
 
 	slot->transaction = transaction;
-	slot->posted = slot->sent = false;
+	slot->posted = slot->sent = slot->revoked = false;
 	slot->held.data = NULL;
 	slot->job.next = next_work;
 	slot->job.completed = completed;

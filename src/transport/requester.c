@@ -102,8 +102,20 @@ rr_slot_invalidate(struct rr_slot *slot)
 	for (uint32_t i = 0; i < slot->region_count; i++) {
 		if (slot->regions[i].handle == 0)
 			continue;
-		slot->connection->base.counters.invalidations++;
+		slot->connection->base.counters.invalidations += !slot->revoked;
 		rr_driver_invalidate(slot->connection, &slot->regions[i]);
+	}
+}
+
+/* Ends the access, but not the handles: a responder that does not know of the cancellation may still
+ * invalidate one of them with its reply. */
+static void
+revoke(struct rr_slot *slot)
+{
+	slot->revoked = true;
+	for (uint32_t i = 0; i < slot->region_count; i++) {
+		slot->connection->base.counters.invalidations += slot->regions[i].handle != 0;
+		rr_driver_revoke(slot->connection, &slot->regions[i]);
 	}
 }
 
@@ -269,7 +281,7 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	/* RFC 8166, 4.4.1: the "Requester endpoint must ensure that memory regions associated with each RPC
 	 * transaction are protected from Responder access", those "that are associated with canceled RPCs"
 	 * too. */
-	rr_slot_invalidate(slot);
+	revoke(slot);
 	memory = slot->reply_memory;
 	slot->reply_memory = NULL;
 	rr_list_remove(&slot->link);

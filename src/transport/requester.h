@@ -23,7 +23,8 @@ struct rr_slot {
 	struct rr_map_link by_xid;          /* while not free */
 	struct rr_transaction *transaction; /* NULL once it was cancelled */
 	struct rr_job job;                  /* the Send */
-	bool posted, sent;
+	bool posted, sent;                  /* the Send */
+	bool revoked;                       /* the peer's access was ended, the regions are still there */
 	struct rr_event
 		held; /* the answer, if it came before the completion of the Send; data is NULL otherwise */
 

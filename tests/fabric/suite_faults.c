@@ -179,6 +179,27 @@ a_send_can_invalidate_the_peers_region(void **state)
 }
 
 static void
+a_revoked_region_is_out_of_reach_but_its_handle_is_known(void **state)
+{
+	struct world *world = *state;
+	struct rr_region region, copy;
+
+	world_connect(world);
+	assert_int_equal(
+		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &region), 0);
+	copy = region;
+	rr_endpoint_revoke(world->server.endpoint, &region);
+	assert_int_equal(region.handle, copy.handle);
+	assert_int_equal(side_post(&world->client, RR_WORK_SEND_INVALIDATE, "gone", 4, copy.handle, 0, 1), 0);
+	world_until(world, world->server.receives == 1);
+	assert_int_equal(world->server.received[0].handle, copy.handle);
+	assert_int_equal(side_post(&world->client, RR_WORK_WRITE, local, 1, copy.handle, copy.offset, 1), 0);
+	world_until(world, world->client.disconnected && world->server.disconnected);
+	assert_int_equal(world->server.status, -RPCRDMA_ERR_ACCESS);
+	rr_endpoint_invalidate(world->server.endpoint, &region);
+}
+
+static void
 invalidating_what_is_no_region_ends_the_connection(void **state)
 {
 	struct world *world = *state;
@@ -203,6 +224,7 @@ suite_faults(void)
 		TEST(a_violation_ends_no_other_connection),
 		TEST(an_invalidated_region_is_out_of_reach),
 		TEST(a_send_can_invalidate_the_peers_region),
+		TEST(a_revoked_region_is_out_of_reach_but_its_handle_is_known),
 		TEST(invalidating_what_is_no_region_ends_the_connection),
 	};
 

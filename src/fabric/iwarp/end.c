@@ -173,18 +173,25 @@ rr_iwarp_eof(struct rr_iwarp *engine)
 }
 
 void
-rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle)
+rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle)
 {
 	const struct rr_iwarp_rx *rx = &engine->rx;
 	bool written = engine->state == RR_IWARP_OPEN && rx->phase == RR_IWARP_PAYLOAD && rx->left &&
 		       rx->ddp.tagged && rx->ddp.opcode == RR_RDMAP_WRITE && rx->ddp.stag == handle;
 
-	rr_regions_remove(&engine->regions, handle);
+	rr_regions_invalidate(&engine->regions, handle);
 	if (written || (engine->tx.batch && rr_iwarp_is_being_read(engine, handle)) ||
 		(engine->state == RR_IWARP_OPEN && rr_iwarp_is_being_read(engine, handle)))
 		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED,
 			"handle 0x%08x was invalidated while the peer was %s it", handle,
 			written ? "writing to" : "reading from");
+}
+
+void
+rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle)
+{
+	rr_iwarp_revoke(engine, handle);
+	rr_regions_remove(&engine->regions, handle);
 }
 
 void

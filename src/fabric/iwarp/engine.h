@@ -202,7 +202,10 @@ void rr_iwarp_taken(struct rr_iwarp *engine, size_t octets);
 
 /* ---- Regions ---- */
 
-/* Removes the region; ends the connection where the peer is in the middle of an access to it. */
+/* Ends the peer's access to the region, and the connection where the peer is in the middle of one. */
+void rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle);
+
+/* The same, and removes the region. */
 void rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle);
 
 /* ---- The end ---- */

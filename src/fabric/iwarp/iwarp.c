@@ -144,6 +144,14 @@ iwarp_register(
 	return rr_regions_add(&engine->regions, engine->shared->env, addr, length, access, region);
 }
 
+static void
+iwarp_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	rr_iwarp_revoke(&endpoint->engine, region->handle);
+	if (endpoint->engine.state == RR_IWARP_OVER)
+		rr_iwarp_endpoint_defer(endpoint);
+}
+
 static int
 iwarp_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 {
@@ -187,6 +195,7 @@ static const struct rr_fabric_ops iwarp_ops = {
 	.kick = iwarp_kick,
 	.register_region = iwarp_register,
 	.invalidate = iwarp_invalidate,
+	.revoke = iwarp_revoke,
 	.disconnect = iwarp_disconnect,
 	.close = rr_iwarp_endpoint_bury,
 };

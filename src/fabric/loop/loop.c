@@ -184,6 +184,12 @@ loop_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 }
 
 static void
+loop_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	rr_regions_invalidate(&endpoint->regions, region->handle);
+}
+
+static void
 loop_disconnect(struct rr_endpoint *endpoint)
 {
 	struct rr_loop *loop = endpoint->base.fabric->base.loop;
@@ -229,6 +235,7 @@ static const struct rr_fabric_ops loop_ops = {
 	.kick = loop_kick,
 	.register_region = loop_register,
 	.invalidate = loop_invalidate,
+	.revoke = loop_revoke,
 	.disconnect = loop_disconnect,
 	.close = loop_close,
 };
