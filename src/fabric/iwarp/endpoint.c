@@ -191,7 +191,8 @@ finish(struct rr_endpoint *endpoint)
 		rr_iwarp_endpoint_bury(endpoint);
 		return;
 	}
-	if (endpoint->told)
+	/* One that was handed over and not accepted has nobody to tell. */
+	if (endpoint->told || !engine->base.handler)
 		return;
 	endpoint->told = true;
 	rr_iwarp_flush(engine);

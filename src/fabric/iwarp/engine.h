@@ -29,7 +29,7 @@
  */
 
 enum {
-	RR_IWARP_SCRATCH = 65536, /* octets that one read takes in, besides payload put in place */
+	RR_IWARP_SCRATCH = 32768, /* octets that one read takes in, besides payload put in place */
 	RR_IWARP_BATCH_VECTORS = 256,
 	RR_IWARP_BATCH_META = 8192,     /* headers and trailers */
 	RR_IWARP_BATCH_MAX = 4 << 20,   /* octets in a batch, about */
