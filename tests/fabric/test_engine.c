@@ -210,6 +210,12 @@ each_fault_has_its_cause(void **state)
 		  "00000001 0000000000000000 00000004 00000001 0000000000000000 00000000",
 			RR_CAUSE_RDMAP_INVALID_STAG },
 		{ "0012 4141 00000000 00000001 00000001 00000000 00000000", RR_CAUSE_DDP_TOO_LONG },
+		{ "002e 4141 00000000 00000001 00000002 00000000"
+		  "00000001 0000000000000000 00000000 00000001 0000000000000000 00000000",
+			RR_CAUSE_DDP_MSN },
+		{ "002e 4141 00000000 00000001 00000001 00000004"
+		  "00000001 0000000000000000 00000000 00000001 0000000000000000 00000000",
+			RR_CAUSE_DDP_MO },
 		/* No room for a header. */
 		{ "0000 0000 00000000", RR_CAUSE_MPA_FRAMING },
 		{ "0001 4100 00000000", RR_CAUSE_MPA_FRAMING },
@@ -220,6 +226,59 @@ each_fault_has_its_cause(void **state)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		assert_int_equal(answer_to(faults[i].fpdu), faults[i].cause);
 		assert_string_equal(responder->log, "");
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+/* An initiator that waits for 8 octets gets this Read Response; returns the cause of its Terminate. */
+static int
+answer_to_response(uint32_t stag_change, uint64_t to, uint32_t payload_size, bool last)
+{
+	struct rr_ddp_header header = {
+		.tagged = true, .last = last, .opcode = RR_RDMAP_READ_RESPONSE, .to = to
+	};
+	uint8_t fpdu[64] = { 0 };
+
+	memset(initiator->memory, 0x55, 32);
+	node_post(initiator, RR_WORK_READ, initiator->memory, 8, 1, 0, 1);
+	node_collect(initiator);
+	node_clear(initiator);
+	header.stag = initiator->engine.tx.sink ^ stag_change;
+	rr_put_be16(fpdu, (uint16_t)(RR_DDP_TAGGED_SIZE + payload_size));
+	rr_ddp_put(fpdu + 2, &header);
+	node_feed(initiator, fpdu, rr_fpdu_size(RR_DDP_TAGGED_SIZE + payload_size), 9, NULL);
+	node_collect(initiator);
+	return initiator->engine.state == RR_IWARP_OPEN ? 0 : node_terminate_cause(initiator);
+}
+
+static void
+a_read_response_must_be_what_was_asked_for(void **state)
+{
+	static const struct {
+		uint32_t stag_change;
+		uint64_t to;
+		uint32_t payload;
+		bool last;
+		int cause;
+	} responses[] = {
+		{ 0, 0, 8, true, 0 },
+		{ 0, 0, 3, false, 0 },
+		{ 1, 0, 8, true, RR_CAUSE_DDP_INVALID_STAG },
+		{ 0, 1, 7, true, RR_CAUSE_DDP_BOUNDS },
+		{ 0, 0, 9, true, RR_CAUSE_DDP_BOUNDS },
+		{ 0, 0, 9, false, RR_CAUSE_DDP_BOUNDS },
+		{ 0, 0, 7, true, RR_CAUSE_DDP_BOUNDS },
+		{ 0, 0, 8, false, RR_CAUSE_DDP_BOUNDS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(responses) / sizeof(responses[0]); i++) {
+		assert_int_equal(answer_to_response(responses[i].stag_change, responses[i].to,
+					 responses[i].payload, responses[i].last),
+			responses[i].cause);
+		for (int j = 0; responses[i].cause && j < 32; j++)
+			assert_int_equal(initiator->memory[j], 0x55);
 		teardown(NULL);
 		setup(NULL);
 	}
@@ -325,6 +384,25 @@ invalidation_stops_a_response_wherever_it_is(void **state)
 }
 
 static void
+a_peer_must_not_invalidate_what_it_is_reading(void **state)
+{
+	struct rr_region region = node_register(responder, 0, 60000, RR_REMOTE_READ);
+	const struct iovec *vectors;
+
+	(void)state;
+	node_post(initiator, RR_WORK_READ, initiator->memory, 60000, region.handle, region.offset, 1);
+	node_post(initiator, RR_WORK_SEND_INVALIDATE, "x", 1, region.handle, 0, 2);
+	node_collect(initiator);
+	memcpy(responder->shared.scratch, initiator->out, 52);
+	rr_iwarp_received(&responder->engine, 52);
+	assert_true(rr_iwarp_output(&responder->engine, &vectors) > 0);
+	memcpy(responder->shared.scratch, initiator->out + 52, initiator->out_size - 52);
+	rr_iwarp_received(&responder->engine, initiator->out_size - 52);
+	assert_int_equal(responder->engine.state, RR_IWARP_OVER);
+	assert_string_equal(responder->log, "");
+}
+
+static void
 invalidation_stops_a_write_in_the_middle_of_an_fpdu_only(void **state)
 {
 	struct rr_region region = node_register(responder, 0, 10000, RR_REMOTE_WRITE);
@@ -370,10 +448,12 @@ main(void)
 		TEST(reads_beyond_ord_wait_and_keep_the_order),
 		TEST(responses_and_work_take_turns),
 		TEST(each_fault_has_its_cause),
+		TEST(a_read_response_must_be_what_was_asked_for),
 		TEST(the_terminate_shows_what_was_wrong),
 		TEST(more_reads_than_allowed_end_the_connection),
 		TEST(a_terminate_is_understood_in_the_order_of_the_specification_and_of_linux),
 		TEST(invalidation_stops_a_response_wherever_it_is),
+		TEST(a_peer_must_not_invalidate_what_it_is_reading),
 		TEST(invalidation_stops_a_write_in_the_middle_of_an_fpdu_only),
 		TEST(the_end_in_the_middle_of_a_message_is_told_as_such),
 	};

@@ -63,8 +63,14 @@ rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error)
 static void
 lost(struct rr_endpoint *endpoint, int error)
 {
-	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_DISCONNECTED, "the connection to %s was lost: %s",
-		endpoint->engine.base.peer, strerror(error));
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	/* Who does not understand a request may close with it unread, which TCP makes a reset. */
+	if (engine->state == RR_IWARP_REPLY && error == ECONNRESET)
+		rr_iwarp_eof(engine);
+	else
+		rr_iwarp_over(engine, -RPCRDMA_ERR_DISCONNECTED, "the connection to %s was lost: %s",
+			engine->base.peer, strerror(error));
 }
 
 /* One read. Whether another one may find more. */

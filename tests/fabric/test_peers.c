@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../test.h"
+#include "fabric/iwarp/endpoint.h"
+#include "fabric/iwarp/iwarp.h"
+
+/* The iWARP provider and TCP peers that are no iWARP endpoints, or do not behave. */
+
+static uint64_t the_time;
+static struct rr_env env;
+static struct rr_loop *loop;
+static struct rr_fabric *fabric;
+static struct rr_endpoint *endpoint;
+static struct sockaddr_storage address;
+static struct rr_listener *listener;
+static int requests, status;
+static bool established, disconnected;
+static char text[256];
+
+static uint64_t
+now(void *ctx)
+{
+	(void)ctx;
+	return the_time;
+}
+
+static void
+handle(void *ctx, const struct rr_event *event)
+{
+	(void)ctx;
+	established |= event->kind == RR_EVENT_ESTABLISHED;
+	if (event->kind != RR_EVENT_DISCONNECTED)
+		return;
+	disconnected = true;
+	status = event->status;
+	strncpy(text, event->text, sizeof(text) - 1);
+}
+
+static void
+asked(void *ctx, struct rr_endpoint *asking, const void *data, size_t size)
+{
+	(void)ctx;
+	(void)data;
+	(void)size;
+	requests++;
+	rr_endpoint_reject(asking, NULL, 0);
+}
+
+static int
+setup(void **state)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rr_fabric_config config = rr_fabric_config_default;
+	struct rr_text fault;
+
+	(void)state;
+	env = rr_env_system;
+	env.log = NULL;
+	env.now = now;
+	endpoint = NULL;
+	requests = 0;
+	established = disconnected = false;
+	loop = rr_loop_new(&env);
+	assert_non_null(loop);
+	config.receive_max = 1;
+	assert_int_equal(rr_iwarp_fabric_new(loop, &config, &fabric), 0);
+	assert_int_equal(
+		rr_fabric_listen(fabric, (void *)&any, sizeof(any), asked, NULL, &listener, &fault), 0);
+	return rr_listener_address(fabric, listener, &address);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	if (endpoint)
+		rr_endpoint_close(endpoint);
+	rr_fabric_unlisten(fabric, listener);
+	rr_fabric_destroy(fabric);
+	rr_loop_free(loop);
+	return 0;
+}
+
+static void
+turn(int turns)
+{
+	while (turns--)
+		assert_true(rr_loop_turn(loop, 0) >= 0);
+}
+
+/* A TCP listener of the test's own; the endpoint connects to it. */
+static int
+dial_a_stranger(void)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), new;
+	socklen_t size = sizeof(any);
+	struct rr_text fault;
+
+	assert_int_equal(bind(fd, (void *)&any, sizeof(any)) | listen(fd, 8), 0);
+	assert_int_equal(getsockname(fd, (void *)&any, &size), 0);
+	assert_int_equal(rr_fabric_connect(
+				 fabric, (void *)&any, sizeof(any), NULL, 0, handle, NULL, &endpoint, &fault),
+		0);
+	new = accept(fd, NULL, NULL);
+	assert_true(new >= 0);
+	close(fd);
+	turn(3);
+	return new;
+}
+
+static void
+a_server_of_something_else_is_told_apart(void **state)
+{
+	int fd = dial_a_stranger();
+
+	(void)state;
+	assert_int_equal(write(fd, "220 mail.example.com ESMTP\r\n", 28), 28);
+	turn(3);
+	assert_true(disconnected);
+	assert_int_equal(status, -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(text, "does not speak iWARP (MPA): it answered \"220 mail"));
+	close(fd);
+}
+
+static void
+a_server_that_hangs_up_is_told_apart(void **state)
+{
+	(void)state;
+	close(dial_a_stranger());
+	turn(5);
+	assert_true(disconnected);
+	assert_int_equal(status, -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(text, "it closed the connection without a reply"));
+}
+
+static void
+a_server_that_does_not_answer_is_given_up(void **state)
+{
+	int fd = dial_a_stranger();
+
+	(void)state;
+	the_time += 9 * RR_SECOND;
+	turn(2);
+	assert_false(disconnected);
+	the_time += 2 * RR_SECOND;
+	turn(2);
+	assert_true(disconnected);
+	assert_int_equal(status, -RPCRDMA_ERR_TIMEDOUT);
+	assert_non_null(strstr(text, "although it accepts TCP connections"));
+	close(fd);
+}
+
+/* A TCP connection to our listener. */
+static int
+stranger(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(connect(fd, (void *)&address, sizeof(struct sockaddr_in)), 0);
+	return fd;
+}
+
+static bool
+is_closed(int fd)
+{
+	char octet;
+
+	return recv(fd, &octet, 1, MSG_DONTWAIT) == 0;
+}
+
+static void
+a_request_must_come_in_time(void **state)
+{
+	int fd = stranger();
+
+	(void)state;
+	assert_int_equal(write(fd, "MPA ID", 6), 6);
+	turn(3);
+	the_time += 4 * RR_SECOND;
+	turn(2);
+	assert_false(is_closed(fd));
+	the_time += 2 * RR_SECOND;
+	turn(3);
+	assert_true(is_closed(fd));
+	assert_int_equal(requests, 0);
+	close(fd);
+}
+
+static void
+those_who_say_nothing_keep_nobody_out(void **state)
+{
+	int fds[RR_IWARP_PENDING_MAX + 1];
+
+	(void)state;
+	for (int i = 0; i <= RR_IWARP_PENDING_MAX; i++) {
+		fds[i] = stranger();
+		turn(2);
+	}
+	/* The one that had waited longest made room. */
+	assert_int_not_equal(recv(fds[0], &(char){ 0 }, 1, MSG_DONTWAIT), 1);
+	assert_true(is_closed(fds[0]));
+	assert_false(is_closed(fds[1]));
+	assert_int_equal(write(fds[RR_IWARP_PENDING_MAX], "MPA ID Req Frame\0\2\0\0", 20), 20);
+	turn(3);
+	assert_int_equal(requests, 1);
+	for (int i = 0; i <= RR_IWARP_PENDING_MAX; i++)
+		close(fds[i]);
+}
+
+static void
+one_who_wants_markers_is_rejected(void **state)
+{
+	uint8_t reply[RR_MPA_FRAME_MAX];
+	struct rr_mpa_frame frame;
+	int fd = stranger();
+	size_t used;
+
+	(void)state;
+	assert_int_equal(write(fd, "MPA ID Req Frame\x90\2\0\4\0\1\0\1", 24), 24);
+	turn(5);
+	assert_int_equal(read(fd, reply, sizeof(reply)), 24);
+	assert_int_equal(rr_mpa_get(reply, 24, true, &frame, &used), RR_MPA_OK);
+	assert_true(frame.reject && frame.enhanced);
+	assert_true(is_closed(fd));
+	close(fd);
+	turn(3);
+	assert_int_equal(requests, 0);
+}
+
+/* A reply that opens the connection, then nothing: the owner can still leave. */
+static void
+a_peer_that_does_not_close_is_left_after_a_while(void **state)
+{
+	int fd = dial_a_stranger();
+
+	(void)state;
+	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
+	turn(3);
+	assert_true(established);
+	rr_endpoint_disconnect(endpoint);
+	turn(3);
+	assert_false(disconnected);
+	the_time += 2 * RR_SECOND;
+	turn(3);
+	assert_true(disconnected);
+	assert_int_equal(status, 0);
+	close(fd);
+}
+
+static void
+a_reset_is_noticed_while_the_pool_is_empty(void **state)
+{
+	static const char fpdu[] = "\0\x16\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0abcd\0\0\0";
+	struct linger reset = { .l_onoff = 1 };
+	struct rr_receive_wait wait = { .link = { &wait.link, &wait.link } };
+	int fd = dial_a_stranger();
+	uint8_t *last;
+	bool full;
+
+	(void)state;
+	last = rr_receives_get(&fabric->shared.receives, &wait, &full);
+	assert_non_null(last);
+	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
+	rr_endpoint_allow(endpoint, 1);
+	assert_int_equal(write(fd, fpdu, 28), 28);
+	turn(5);
+	assert_true(established);
+	assert_false(disconnected);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)), 0);
+	close(fd);
+	turn(5);
+	assert_true(disconnected);
+	assert_int_equal(status, -RPCRDMA_ERR_DISCONNECTED);
+	rr_fabric_release(fabric, last);
+}
+
+int
+main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_server_of_something_else_is_told_apart),
+		TEST(a_server_that_hangs_up_is_told_apart),
+		TEST(a_server_that_does_not_answer_is_given_up),
+		TEST(a_request_must_come_in_time),
+		TEST(those_who_say_nothing_keep_nobody_out),
+		TEST(one_who_wants_markers_is_rejected),
+		TEST(a_peer_that_does_not_close_is_left_after_a_while),
+		TEST(a_reset_is_noticed_while_the_pool_is_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
