@@ -229,6 +229,80 @@ what_was_moved_out_is_stale(void **state)
 	assert_int_equal(status_of(folder, &directory, NULL), NFS3ERR_STALE);
 }
 
+struct scarce {
+	struct rr_env env;
+	uint32_t left; /* allocations that still work */
+};
+
+static void *
+scarce_realloc(void *ctx, void *old, size_t size)
+{
+	struct scarce *scarce = ctx;
+
+	if (size > 0 && scarce->left-- == 0) {
+		scarce->left = 0;
+		return NULL;
+	}
+	return rr_env_system.realloc(NULL, old, size);
+}
+
+static uint64_t
+scarce_now(void *ctx)
+{
+	(void)ctx;
+	return RR_SECOND;
+}
+
+/* Whether all of it works: a tree is made, an object looked up, and its handle resolved by a search. */
+static bool
+work(struct folder *folder, const struct scarce *scarce, const struct rr_handle *known)
+{
+	struct rr_tree *tree;
+	struct rr_object root, object;
+	bool done;
+
+	if (rr_tree_new(&scarce->env, &folder->config, &tree, &folder->text) != 0)
+		return false;
+	done = rr_tree_resolve(tree, (struct rpcrdma_bytes){ known->data, known->length }, &object) ==
+	       NFS3_OK;
+	if (done)
+		rr_object_put(tree, &object);
+	if (rr_tree_mount(tree, bytes_of("/pub"), &root) == NFS3_OK) {
+		if (rr_tree_lookup(tree, &root, bytes_of("a"), &object) == NFS3_OK)
+			rr_object_put(tree, &object);
+		else
+			done = false;
+		rr_object_put(tree, &root);
+	}
+	rr_tree_free(tree);
+	return done;
+}
+
+static void
+each_allocation_may_fail(void **state)
+{
+	struct folder *folder = *state;
+	struct scarce scarce = { .env = rr_env_system };
+	struct rr_handle handle;
+	bool done = false;
+	uint32_t count;
+
+	scarce.env.ctx = &scarce;
+	scarce.env.realloc = scarce_realloc;
+	scarce.env.now = scarce_now;
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/b");
+	folder_file(folder, "pub/a/f", "x");
+	handle = handle_of(folder, "a/f");
+	folder_rename(folder, "pub/a/f", "pub/b/f");
+	for (count = 0; !done && count < 1000; count++) {
+		scarce.left = count;
+		done = work(folder, &scarce, &handle);
+	}
+	assert_true(done);
+	assert_in_range(count, 10, 100);
+}
+
 static void
 has_a_status_for_each_errno(void **state)
 {
@@ -273,6 +347,7 @@ main(void)
 		TEST(symbolic_links_are_objects_and_lead_nowhere),
 		TEST(paths_do_not_go_up_nor_through_links),
 		TEST(what_was_moved_out_is_stale),
+		TEST(each_allocation_may_fail),
 		cmocka_unit_test(has_a_status_for_each_errno),
 		cmocka_unit_test(names_become_strings),
 	};
