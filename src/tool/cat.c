@@ -9,7 +9,7 @@
 #include "tool/remote.h"
 #include "tool/tool.h"
 
-/* A file to standard output: a window of pieces is read ahead, and written in order. */
+/* Files to standard output, one after the other: a window of pieces is read ahead, and written in order. */
 
 enum { OPT_HELP = 256, WINDOW = 16, PIECE = 1 << 20 };
 
@@ -151,29 +151,38 @@ show(struct cat *cat)
 }
 
 static int
-run(struct cat *cat, const char *url)
+open_and_show(struct cat *cat, const char *url)
 {
 	struct rr_text text;
-	int result;
 
-	rr_tool_catch_signals();
 	if (rr_remote_engine(&cat->engine, &text) < 0)
 		return rr_tool_fail(cat->tool, "%s", text.text);
-	if (rr_remote_open(cat->engine, url, &cat->remote, &text) == 0)
-		result = show(cat);
-	else
-		result = rr_tool_fail(cat->tool, "%s: %s", cat->remote.name, text.text);
-	free(cat->memory);
+	if (rr_remote_open(cat->engine, url, &cat->remote, &text) != 0)
+		return rr_tool_fail(cat->tool, "%s: %s", cat->remote.name, text.text);
+	return show(cat);
+}
+
+static int
+run(const struct rr_tool *tool, const char *url)
+{
+	struct cat *cat = calloc(1, sizeof(*cat));
+	int result;
+
+	if (!cat)
+		return rr_tool_fail(tool, "out of memory");
+	cat->tool = tool;
+	result = open_and_show(cat, url);
 	rr_remote_close(&cat->remote);
 	rr_engine_free(cat->engine);
+	free(cat->memory);
+	free(cat);
 	return result;
 }
 
 int
 rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
 {
-	struct cat *cat;
-	int option, result;
+	int option, result = RR_EXIT_OK;
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
@@ -181,13 +190,13 @@ rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
 			return rr_tool_help(tool);
 		return rr_tool_usage(tool, "there is no option %s", argv[optind - 1]);
 	}
-	if (argc - optind != 1 || !rr_url_is(argv[optind]))
-		return rr_tool_usage(tool, "one URL is wanted: nfs://HOST[:PORT]/PATH");
-	cat = calloc(1, sizeof(*cat));
-	if (!cat)
-		return rr_tool_fail(tool, "out of memory");
-	cat->tool = tool;
-	result = run(cat, argv[optind]);
-	free(cat);
+	if (optind == argc)
+		return rr_tool_usage(tool, "a URL is wanted: nfs://HOST[:PORT]/PATH");
+	for (int i = optind; i < argc; i++)
+		if (!rr_url_is(argv[i]))
+			return rr_tool_usage(tool, "%s is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
+	rr_tool_catch_signals();
+	for (int i = optind; i < argc && result == RR_EXIT_OK; i++)
+		result = run(tool, argv[i]);
 	return result;
 }

@@ -11,7 +11,7 @@ static const struct rr_tool tools[] = {
 	{ "stat", rr_tool_stat, "Show what a server says of a file.", "[OPTION]... URL",
 		rr_tool_stat_options },
 	{ "cat", rr_tool_cat, "Write files to standard output.", "URL...", rr_tool_cat_options },
-	{ "cp", rr_tool_cp, "Copy files and trees to, from and between servers.", "[OPTION]... SRC... DST",
+	{ "cp", rr_tool_cp, "Copy files and trees to, from and between servers.", "[OPTION]... SRC DST",
 		rr_tool_cp_options },
 	{ "ping", rr_tool_ping, "Call a server's NULL procedure; show what was negotiated.",
 		"[OPTION]... URL", rr_tool_ping_options },
