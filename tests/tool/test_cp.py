@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_cp.py TOOL: `rpcrdma cp` against `rpcrdma serve`, end to end."""
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap, free_port
+
+TOOL = os.path.abspath(sys.argv[1])
+LARGE = 40 << 20
+tap = Tap()
+
+
+def run(*arguments, **options):
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def make_tree(top):
+    """Everything that a name, a size and a mode can be."""
+    os.makedirs(f"{top}/empty")
+    os.makedirs(f"{top}/a/b/c/d")
+    for size in (0, 1, 3, 4, 1000, 4095, 4096, 4097, 100001, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3333333):
+        with open(f"{top}/a/size-{size}", "wb") as file:
+            file.write(os.urandom(size))
+    for name in ("with space", "ünïcode", "quote\"'", "-r", ".hidden", "new\nline", "n" * 255, "per%cent", "b\\slash"):
+        with open(f"{top}/a/b/{name}", "w", encoding="utf-8") as file:
+            file.write(name)
+    with open(os.fsencode(top) + b"/a/b/not-utf8-\xff\xfe", "wb") as file:
+        file.write(b"x")
+    for i in range(150):
+        with open(f"{top}/a/b/c/{i}", "w") as file:
+            file.write(str(i) * i)
+    os.symlink("size-4096", f"{top}/a/link")
+    os.symlink("/nowhere/at all", f"{top}/a/dangling")
+    os.symlink(".", f"{top}/a/b/self")
+    os.chmod(f"{top}/a/size-1", 0o400)
+    os.chmod(f"{top}/a/size-3", 0o751)
+    os.chmod(f"{top}/a/b/c", 0o555)
+    os.utime(f"{top}/a/size-4", ns=(1_000_000_000_123_456_789, 1_234_567_890_987_654_321))
+    for path, _, _ in os.walk(top, topdown=False):
+        os.utime(path, ns=(1_111_111_111_000_000_001, 1_222_222_222_000_000_002))
+
+
+def describe(top):
+    """path -> all that a copy keeps."""
+    found = {}
+    top = os.fsencode(top)
+    for path, directories, files in os.walk(top):
+        for name in [b"."] + directories + files:
+            full = os.path.join(path, name)
+            st = os.lstat(full)
+            entry = [stat.S_IFMT(st.st_mode)]
+            if stat.S_ISLNK(st.st_mode):
+                entry.append(os.readlink(full))
+            else:
+                entry += [stat.S_IMODE(st.st_mode), st.st_mtime_ns]
+            if stat.S_ISREG(st.st_mode):
+                with open(full, "rb") as file:
+                    entry.append(file.read())
+            found[os.path.relpath(full, top)] = entry
+    return found
+
+
+def differences(a, b):
+    a, b = describe(a), describe(b)
+    return [path for path in sorted(a.keys() | b.keys()) if a.get(path) != b.get(path)]
+
+
+def leftovers(*tops):
+    return [os.path.join(path, name) for top in tops for path, _, files in os.walk(top) for name in files
+            if ".rpcrdma-" in name]
+
+
+class World:
+    def __init__(self, work):
+        self.work = work
+        self.served = f"{work}/served"
+        self.local = f"{work}/local"
+        os.makedirs(self.served)
+        os.makedirs(self.local)
+
+    def large(self, path):
+        with open(path, "wb") as file:
+            block = os.urandom(1 << 20)
+            for i in range(LARGE >> 20):
+                file.write(i.to_bytes(8, "big") + block[8:])
+        return path
+
+    def begin(self, source, target, watched):
+        """Starts a copy and returns when its temporary file has some octets, the copy stopped."""
+        process = subprocess.Popen([TOOL, "cp", "--json", source, target], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        while process.poll() is None:
+            for path in leftovers(watched):
+                try:
+                    if os.path.getsize(path) > 0:
+                        process.send_signal(signal.SIGSTOP)
+                        return process
+                except FileNotFoundError:
+                    pass
+            time.sleep(0.0005)
+        return process
+
+
+def check(name, good, result=None, *details):
+    details = list(details)
+    if result is not None:
+        details += [f"exit status {result.returncode}", result.stdout, result.stderr]
+    tap.result(good, name, details)
+
+
+def equal(a, b):
+    return subprocess.run(["cmp", "-s", a, b]).returncode == 0
+
+
+def check_fails(name, result, *words, status=1):
+    text = result.stderr
+    check(name, result.returncode == status and all(word in text for word in words) and "rpcrdma cp: " in text, result)
+
+
+def copies(world, server):
+    tree, out = f"{world.served}/tree", f"{world.local}/out"
+    make_tree(tree)
+    result = run("cp", "-r", server.url + "tree", out)
+    bad = differences(tree, out)
+    check("a tree is pulled, equal in data, modes and times", result.returncode == 0 and not bad, result, bad)
+    check("the summary counts files, octets and RDMA Writes",
+          "173 files, 6 directories, 3 links" in result.stdout and "by RDMA Write" in result.stdout, result)
+    result = run("cp", "-r", "--json", out, server.url + "back")
+    bad = differences(tree, f"{world.served}/back")
+    check("and pushed", result.returncode == 0 and not bad, result, bad)
+    sums = json.loads(result.stdout)
+    check("--json tells the same to scripts", sums["files"] == 173 and sums["links"] == 3 and sums["failed"] == 0
+          and sums["octets_rdma_read"] > 6_000_000 and sums["octets_rdma_write"] == 0, result)
+    result = run("cp", "-r", "-q", server.url + "tree", server.url + "third")
+    bad = differences(tree, f"{world.served}/third")
+    check("and copied from the server to itself, quietly",
+          result.returncode == 0 and not bad and result.stdout + result.stderr == "", result, bad)
+
+
+def targets(world, server):
+    with open(f"{world.served}/file", "w") as file:
+        file.write("content")
+    os.mkdir(f"{world.local}/dir")
+    run("cp", server.url + "file", f"{world.local}/dir")
+    check("a directory as destination takes the file under its name", os.path.exists(f"{world.local}/dir/file"))
+    result = run("cp", server.url + "file", "name", cwd=f"{world.local}/dir")
+    check("a name alone is in the working directory", equal(f"{world.local}/dir/name", f"{world.served}/file"), result)
+    result = run("cp", "-r", server.url + "tree/a/b/c", ".", cwd=f"{world.local}/dir")
+    check("-r puts a directory into one", len(os.listdir(f"{world.local}/dir/c")) == 151, result)
+    result = run("cp", "-r", server.url + "tree/a/b/c", f"{world.local}/dir")
+    check("a tree goes over a tree", result.returncode == 0, result)
+    result = run("cp", "-r", server.url + "third/", f"{world.local}/all")
+    check("a slash at the end changes nothing", not differences(f"{world.served}/third", f"{world.local}/all"), result)
+    os.symlink("file", f"{world.served}/to-file")
+    result = run("cp", server.url + "to-file", f"{world.local}/followed")
+    check("without -r a link's file is copied", not os.path.islink(f"{world.local}/followed")
+          and equal(f"{world.local}/followed", f"{world.served}/file"), result)
+    os.mkdir(f"{world.local}/root")
+    result = run("cp", "-r", server.url, f"{world.local}/root")
+    check("the root's contents go into a directory", os.path.exists(f"{world.local}/root/file")
+          and os.path.exists(f"{world.local}/root/tree/a/b/c/149"), result)
+
+
+def refusals(world, server):
+    out = f"{world.local}/refused"
+    url = server.url
+    check_fails("a directory needs -r", run("cp", url + "tree", out), "copy it with -r")
+    check_fails("both sides local is a mistake", run("cp", "a", "b"), "must be a URL", status=2)
+    check_fails("so is a single argument", run("cp", url), "destination", status=2)
+    check_fails("so is an option that is not there", run("cp", "-x", url, out), "-x", status=2)
+    check_fails("a URL that is none", run("cp", "nfs:/x", out), "nfs://HOST")
+    check_fails("a file that is not there", run("cp", url + "none", out), "no such file", url + "none")
+    check_fails("a local file that is not there", run("cp", f"{world.local}/none", url), "no such file")
+    check_fails("no directory to put it in", run("cp", url + "file", f"{out}/x/y"), "does not exist")
+    check_fails("no directory to put it in, on the server", run("cp", f"{world.local}/dir/file", url + "x/y"),
+                "does not exist")
+    os.makedirs(f"{world.local}/dir2/file")
+    check_fails("a file does not replace a directory", run("cp", url + "file", f"{world.local}/dir2"),
+                "directory of this name")
+    check_fails("a directory does not replace a file", run("cp", "-r", url + "tree", f"{world.local}/dir/file"),
+                "no directory")
+    check_fails("a directory is not copied into itself", run("cp", "-r", url + "tree", url + "tree/a/b/c/new"),
+                "into itself")
+    shutil.rmtree(f"{world.served}/tree/a/b/c/new")
+    check_fails("a name too long for the server", run("cp", f"{world.local}/dir/file", url + "n" * 256), "too long")
+    check_fails("a name too long here", run("cp", url + "file", f"{world.local}/dir/" + "n" * 256), "too long")
+    check_fails("a host that is not there", run("cp", "nfs://no-such-host.invalid/x", out), "no-such-host.invalid")
+    check_fails("a port where nobody listens", run("cp", f"nfs://127.0.0.1:{free_port()}/x", out), "127.0.0.1:")
+    check("nothing half-made stays", not os.path.lexists(out) and not leftovers(world.work), None,
+          leftovers(world.work))
+
+
+def strangers(world):
+    """What listens there is no RPC-over-RDMA server."""
+    def answer(listener, octets):
+        connection, _ = listener.accept()
+        connection.recv(4096)
+        connection.sendall(octets)
+        connection.close()
+
+    for name, octets in (("a web server", b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n" * 4), ("a shy one", b"")):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=answer, args=(listener, octets), daemon=True).start()
+            port = listener.getsockname()[1]
+            check_fails(f"{name} at the port", run("cp", f"nfs://127.0.0.1:{port}/x", f"{world.local}/x"), str(port))
+
+
+def partly(world, server):
+    source = f"{world.local}/special"
+    os.mkdir(source)
+    os.mkfifo(f"{source}/pipe")
+    for name in "ab":
+        with open(f"{source}/{name}", "w") as file:
+            file.write(name)
+    result = run("cp", "-r", source, server.url + "special")
+    check_fails("special files are left out with a warning", result, "special/pipe", "left out")
+    check("and the others are copied", sorted(os.listdir(f"{world.served}/special")) == ["a", "b"], result)
+
+
+def permissions(world, server):
+    secret = f"{world.served}/secret"
+    with open(secret, "w") as file:
+        file.write("x")
+    os.chmod(secret, 0)
+    as_other = "?uid=65534&gid=65534" if os.geteuid() == 0 else ""
+    os.mkdir(f"{world.served}/closed")
+    os.chmod(f"{world.served}/closed", 0o500)
+    check_fails("a file that may not be read", run("cp", server.url + "secret" + as_other, f"{world.local}/secret"),
+                "permission denied", "NFS3ERR_ACCES")
+    check_fails("a directory that may not be written", run("cp", f"{world.local}/dir/file", server.url + "closed/x" + as_other),
+                "permission denied")
+    check("leave nothing", not os.path.lexists(f"{world.local}/secret") and not os.listdir(f"{world.served}/closed"))
+
+
+def read_only(world):
+    with Server(TOOL, world.served, "--read-only") as server:
+        check_fails("a read-only server takes nothing", run("cp", f"{world.local}/dir/file", server.url), "read-only")
+
+
+def changes(world, server):
+    source = world.large(f"{world.local}/growing")
+    process = world.begin(source, server.url + "growing", world.served)
+    with open(source, "ab") as file:
+        file.write(b"more")
+    process.send_signal(signal.SIGCONT)
+    _, errors = process.communicate(timeout=60)
+    tap.result(process.returncode == 1 and "changed its size" in errors and not leftovers(world.work)
+               and not os.path.exists(f"{world.served}/growing"), "a file that grows while it is copied is refused", [errors])
+    os.rename(source, f"{world.served}/shrinking")
+    process = world.begin(server.url + "shrinking", f"{world.local}/shrinking", world.local)
+    os.truncate(f"{world.served}/shrinking", LARGE // 2)
+    process.send_signal(signal.SIGCONT)
+    _, errors = process.communicate(timeout=60)
+    tap.result(process.returncode == 1 and "changed its size" in errors and not leftovers(world.work)
+               and not os.path.exists(f"{world.local}/shrinking"), "so is one that shrinks", [errors])
+    os.unlink(f"{world.served}/shrinking")
+
+
+def interruptions(world, server):
+    source = world.large(f"{world.local}/large")
+    shutil.copy(source, f"{world.served}/large")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for way, (a, b, watched) in {"push": (source, server.url + "x", world.served),
+                                     "pull": (server.url + "large", f"{world.local}/x", world.local)}.items():
+            process = world.begin(a, b, watched)
+            process.send_signal(number)
+            process.send_signal(signal.SIGCONT)
+            _, errors = process.communicate(timeout=60)
+            left = leftovers(world.work)
+            tap.result(process.returncode == 1 and "interrupted" in errors and not left
+                       and not os.path.exists(f"{world.served}/x") and not os.path.exists(f"{world.local}/x"),
+                       f"{signal.Signals(number).name} in a {way} leaves nothing", [errors, left])
+
+
+def restarts(world, server):
+    source = f"{world.local}/large"
+    for way, (a, b, watched, made) in {
+            "push": (source, server.url + "y", world.served, f"{world.served}/y"),
+            "pull": (server.url + "large", f"{world.local}/y", world.local, f"{world.local}/y")}.items():
+        process = world.begin(a, b, watched)
+        server.kill()
+        process.send_signal(signal.SIGCONT)
+        server.start()
+        output, errors = process.communicate(timeout=60)
+        good = process.returncode == 0 and json.loads(output)["reconnects"] >= 1 and equal(made, source)
+        tap.result(good and not leftovers(world.work), f"a {way} survives SIGKILL and restart of the server",
+                   [output, errors, leftovers(world.work)])
+
+
+def full(world):
+    """Small file systems on either side."""
+    place = f"{world.work}/small"
+    os.mkdir(place)
+    names = ("the disk here is full", "the disk there is full")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", place], capture_output=True).returncode:
+        for name in names:
+            tap.skip(name, "needs root to mount a small file system")
+        return
+    try:
+        with Server(TOOL, world.served) as server:
+            check_fails(names[0], run("cp", server.url + "large", f"{place}/x"), "No space left", f"{place}/x")
+            check("nothing stays there", not os.listdir(place), None, os.listdir(place))
+        with Server(TOOL, place) as server:
+            check_fails(names[1], run("cp", f"{world.local}/large", server.url + "x"), "no space left", server.url + "x")
+            check("nothing stays there either", not leftovers(place) and not os.path.exists(f"{place}/x"), None,
+                  os.listdir(place))
+            server.stop()
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
+def main():
+    os.umask(0o022)
+    # Everything is synced to disk: in memory that takes no time.
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="rpcrdma-cp-", dir=memory) as work:
+        os.chmod(work, 0o755)
+        world = World(work)
+        with Server(TOOL, world.served) as server:
+            for part in (copies, targets, refusals, partly, permissions, changes, interruptions, restarts):
+                part(world, server)
+        strangers(world)
+        read_only(world)
+        full(world)
+        subprocess.run(["chmod", "-R", "u+rwX", work], check=True)
+    tap.end()
+
+
+main()

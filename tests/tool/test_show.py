@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_show.py TOOL: `rpcrdma ls`, `stat` and `cat` against `rpcrdma serve`."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap, free_port
+
+TOOL = os.path.abspath(sys.argv[1])
+LARGE = (37 << 20) + 12345
+tap = Tap()
+
+
+def run(*arguments):
+    return subprocess.run([TOOL, *arguments], capture_output=True, timeout=60)
+
+
+def check(name, good, result):
+    tap.result(good, name, [f"exit status {result.returncode}", result.stdout[:2000], result.stderr])
+
+
+def fill(top):
+    os.mkdir(f"{top}/d")
+    os.mkdir(f"{top}/void")
+    for name in ("b", "a", "Z", ".hidden", "with space"):
+        with open(f"{top}/d/{name}", "w") as file:
+            file.write(name)
+    os.symlink("a", f"{top}/d/link")
+    os.symlink("d/a", f"{top}/to-a")
+    os.symlink("nothing", f"{top}/dangling")
+    os.chmod(f"{top}/d/a", 0o4755)
+    os.utime(f"{top}/d/a", ns=(0, 1_234_567_890_123_456_789))
+    open(f"{top}/empty", "w").close()
+    with open(f"{top}/large", "wb") as file:
+        file.write(os.urandom(LARGE))
+
+
+def ls(url):
+    result = run("ls", url + "d")
+    check("ls lists by name, hidden ones too", result.stdout.decode().split("\n")
+          == [".hidden", "Z", "a", "b", "link", "with space", ""] and result.returncode == 0, result)
+    result = run("ls", "-l", url + "d")
+    line = next((line for line in result.stdout.decode().splitlines() if line.endswith(" a")), "")
+    check("ls -l shows modes and sizes", line.startswith("-rwsr-xr-x") and " 1 2009-02-1" in line, result)
+    check("and where links lead", b"link -> a\n" in result.stdout, result)
+    result = run("ls", "--json", url + "d")
+    entries = {entry["name"]: entry for entry in json.loads(result.stdout)}
+    check("ls --json is JSON", len(entries) == 6 and entries["a"]["mode"] == "4755" and entries["b"]["size"] == 1
+          and entries["link"]["target"] == "a", result)
+    check("ls of a file is that file", run("ls", url + "d/b").stdout == b"b\n", run("ls", url + "d/b"))
+    result = run("ls", "--json", url + "void")
+    check("ls --json of an empty directory is an empty array", json.loads(result.stdout) == [], result)
+    result = run("ls", url + "none")
+    check("ls of nothing fails", result.returncode == 1 and not result.stdout and b"no such file" in result.stderr, result)
+
+
+def show(url, top):
+    result = run("stat", "--json", url + "d/a")
+    found, st = json.loads(result.stdout), os.stat(f"{top}/d/a")
+    check("stat --json has all attributes", found["size"] == 1 and found["type"] == "regular file"
+          and found["uid"] == st.st_uid and found["fileid"] == st.st_ino and found["nlink"] == 1
+          and b'"mtime":1234567890.123456789' in result.stdout and len(found["handle"]) > 8, result)
+    result = run("stat", url + "to-a")
+    check("stat does not follow a link", b"symbolic link" in result.stdout and b"to-a -> d/a" in result.stdout, result)
+    result = run("stat", url + "d/a/x")
+    check("stat behind a file fails", result.returncode == 1 and b"not a directory" in result.stderr, result)
+
+
+def cat(url, top):
+    with open(f"{top}/large", "rb") as file:
+        large = file.read()
+    result = run("cat", url + "large")
+    check("cat writes a file in order", result.stdout == large and result.returncode == 0, result)
+    result = run("cat", url + "d/a", url + "empty", url + "to-a", url + "d/b")
+    check("and several, through links", result.stdout == b"aab", result)
+    result = run("cat", url + "d")
+    check("but no directory", result.returncode == 1 and b"directory" in result.stderr, result)
+    result = run("cat", url + "dangling")
+    check("and no link to nothing", result.returncode == 1 and b"no such file" in result.stderr, result)
+    result = subprocess.run(["sh", "-c", f"{{ '{TOOL}' cat '{url}large'; echo $? >&2; }} | head -c 100"],
+                            capture_output=True, timeout=60)
+    check("a reader that goes away ends it quietly", result.stdout == large[:100] and result.stderr == b"1\n", result)
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([TOOL, "cat", url + "d/a"], stdout=full, stderr=subprocess.PIPE)
+    tap.result(result.returncode == 1 and b"No space left" in result.stderr, "a full disk is told", [result.stderr])
+
+
+def exports(top):
+    """Exports by name, over RDMA and TCP."""
+    port = free_port()
+    with Server(TOOL, f"{top}/d=/some/export", tcp_port=port) as server:
+        result = run("cat", server.url + "some/export/a")
+        check("an export has the name that it was given", result.stdout == b"a", result)
+        result = run("ls", server.url + "other")
+        check("what is not exported is refused, with what is", result.returncode == 1
+              and b"/some/export" in result.stderr, result)
+        result = run("cat", f"nfs://127.0.0.1:{port}/some/export/b?transport=tcp")
+        check("the same over TCP", result.stdout == b"b", result)
+
+
+def main():
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="rpcrdma-show-", dir=memory) as work:
+        os.chmod(work, 0o755)
+        top = f"{work}/served"
+        os.mkdir(top)
+        fill(top)
+        with Server(TOOL, top) as server:
+            ls(server.url)
+            show(server.url, top)
+            cat(server.url, top)
+        exports(top)
+    tap.end()
+
+
+main()
