@@ -2,6 +2,7 @@
 #ifndef RR_NFS_CLIENT_H
 #define RR_NFS_CLIENT_H
 
+#include "nfs/limits.h"
 #include "rpc/client.h"
 #include "ulb/nfs3.h"
 
@@ -47,10 +48,9 @@ struct rr_nfs_object {
 };
 
 enum {
-	RR_NFS_NAME = 255,      /* octets of a file name that this side takes */
-	RR_NFS_PATH = 4096,     /* octets of a path or of a symbolic link's target, with the closing zero */
-	RR_NFS_LINKS = 40,      /* symbolic links followed in one path */
-	RR_NFS_IO_MAX = 1 << 20 /* octets of one READ or WRITE at most */
+	RR_NFS_NAME = 255,  /* octets of a file name that this side takes */
+	RR_NFS_PATH = 4096, /* octets of a path or of a symbolic link's target, with the closing zero */
+	RR_NFS_LINKS = 40,  /* symbolic links followed in one path */
 };
 
 /*

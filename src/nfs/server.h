@@ -2,6 +2,7 @@
 #ifndef RR_NFS_SERVER_H
 #define RR_NFS_SERVER_H
 
+#include "nfs/limits.h"
 #include "nfs/tree.h"
 #include "rpc/server.h"
 
@@ -12,7 +13,7 @@
 
 struct rr_nfs_server;
 
-enum { RR_NFS_SERVICES = 2, RR_NFS_IO_MAX = 1 << 20 };
+enum { RR_NFS_SERVICES = 2 };
 
 /* verifier: the write verifier (RFC 1813, 3.3.7), shared by the servers of all threads and different at each
  * start of the process. They change it where data could not be stored. */

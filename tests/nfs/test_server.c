@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fabric/iwarp/iwarp.h"
+#include "fabric/loop/loop.h"
+#include "nfs/client.h"
+#include "nfs/server.h"
+
+/* Server and client of one engine: from the client's calls down to the carrier, and up again to a directory.
+ */
+
+enum { PIECES = 4, PIECE = 1 << 20, SIZE = PIECES * PIECE - 12345, FILES = 500 };
+
+static rr_fabric_new *provider; /* NULL: TCP */
+
+struct world {
+	char path[64];
+	struct rr_export export;
+	_Atomic uint64_t verifier;
+	struct rr_env env;
+	struct rr_engine *engine;
+	struct rr_nfs_server *nfs_server;
+	struct rr_server *server;
+	struct sockaddr_in address;
+	struct rr_nfs *nfs;
+	uint8_t *data, *copy; /* SIZE octets each, and a few more */
+	struct rr_nfs_io io[PIECES];
+	unsigned done;
+};
+
+static void
+start_server(struct world *world)
+{
+	struct rr_tree_config tree = { .exports = &world->export, .export_count = 1 };
+	struct sockaddr *address = (struct sockaddr *)&world->address;
+	struct rr_service services[RR_NFS_SERVICES];
+	struct rr_text text = { "" };
+	int error = rr_nfs_server_new(
+		&world->env, world->engine->pool, &tree, &world->verifier, &world->nfs_server, &text);
+
+	if (error)
+		fail_msg("%s", text.text);
+	rr_nfs_server_services(world->nfs_server, services);
+	assert_int_equal(rr_server_new(world->engine, &rr_server_config_default, services, RR_NFS_SERVICES,
+				 &world->server),
+		0);
+	error = provider ? rr_server_listen_rdma(world->server, address, sizeof world->address, &text)
+			 : rr_server_listen_tcp(world->server, address, sizeof world->address, &text);
+	if (error)
+		fail_msg("%s", text.text);
+}
+
+static void
+stop_server(struct world *world)
+{
+	rr_server_free(world->server);
+	rr_nfs_server_free(world->nfs_server);
+}
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof *world);
+	struct rr_nfs_config config = {
+		.rpc = { .transport = provider ? RR_CLIENT_RDMA : RR_CLIENT_TCP,
+			.address_size = sizeof world->address,
+			.retry = 10 * RR_SECOND },
+		.server = "localhost",
+		.path = "/export",
+	};
+	struct rr_text text;
+
+	assert_non_null(world);
+	*state = world;
+	strcpy(world->path, "/tmp/rpcrdma-server-XXXXXX");
+	assert_non_null(mkdtemp(world->path));
+	world->export = (struct rr_export){ world->path, "/export" };
+	world->verifier = 1;
+	world->env = rr_env_system;
+	world->env.log = NULL;
+	world->data = malloc(SIZE);
+	world->copy = calloc(1, SIZE + 100);
+	for (uint32_t i = 0; i < SIZE; i++)
+		world->data[i] = (uint8_t)(i * 7 + i / 253);
+	assert_int_equal(
+		provider ? rr_engine_new_on(&world->env, &rr_engine_config_default, provider, &world->engine)
+			 : rr_engine_new(&world->env, &rr_engine_config_default, &world->engine),
+		0);
+	world->address =
+		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	start_server(world);
+	memcpy(&config.rpc.address, &world->address, sizeof world->address);
+	if (rr_nfs_open(world->engine, &config, &world->nfs, &text) != 0)
+		fail_msg("%s", text.text);
+	return 0;
+}
+
+static int
+remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+
+	rr_nfs_close(world->nfs);
+	stop_server(world);
+	rr_engine_free(world->engine);
+	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
+	free(world->data);
+	free(world->copy);
+	free(world);
+	return 0;
+}
+
+static void
+io_done(struct rr_nfs_io *io, int error)
+{
+	struct world *world = io->ctx;
+
+	assert_int_equal(error, 0);
+	world->done++;
+}
+
+/* All pieces of the file at a time. */
+static void
+move(struct world *world, const struct rr_nfs_handle *file, uint8_t *data, uint32_t size, bool writing)
+{
+	world->done = 0;
+	for (uint32_t i = 0; i < PIECES; i++) {
+		uint32_t rest = size - i * PIECE;
+
+		world->io[i] = (struct rr_nfs_io){
+			.file = file,
+			.data = data + i * PIECE,
+			.offset = i * PIECE,
+			.length = rest < PIECE ? rest : PIECE,
+			.stable = UNSTABLE,
+			.done = io_done,
+			.ctx = world,
+		};
+		if (writing)
+			rr_nfs_write(world->nfs, &world->io[i]);
+		else
+			rr_nfs_read(world->nfs, &world->io[i]);
+	}
+	while (world->done < PIECES)
+		assert_true(rr_loop_turn(world->engine->loop, 10 * RR_SECOND) >= 0);
+}
+
+static struct rr_nfs_object
+make_file(struct world *world, const char *text)
+{
+	struct rr_nfs_object file;
+	sattr3 attributes = { .mode = { true, { 0640 } } };
+
+	assert_int_equal(
+		rr_nfs_create(world->nfs, rr_nfs_root(world->nfs), text, true, &attributes, &file), 0);
+	return file;
+}
+
+static void
+a_large_file_goes_there_and_back(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs_object file = make_file(world, "file");
+	uint8_t verifier[NFS3_WRITEVERFSIZE];
+
+	move(world, &file.handle, world->data, SIZE, true);
+	assert_int_equal(rr_nfs_commit(world->nfs, &file.handle, verifier), 0);
+	for (uint32_t i = 0; i < PIECES; i++)
+		assert_memory_equal(world->io[i].verifier, verifier, sizeof verifier);
+	/* A little is asked for behind the end. */
+	move(world, &file.handle, world->copy, SIZE + 100, false);
+	assert_int_equal(world->io[PIECES - 1].moved, SIZE - (PIECES - 1) * PIECE);
+	assert_true(world->io[PIECES - 1].eof);
+	assert_memory_equal(world->copy, world->data, SIZE);
+	assert_int_equal(rr_nfs_getattr(world->nfs, &file.handle, &file.attributes), 0);
+	assert_int_equal(file.attributes.size, SIZE);
+}
+
+static void
+handles_outlive_the_server(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs_object file = make_file(world, "file");
+	uint8_t before[NFS3_WRITEVERFSIZE], after[NFS3_WRITEVERFSIZE];
+
+	move(world, &file.handle, world->data, SIZE, true);
+	memcpy(before, world->io[0].verifier, sizeof before);
+	stop_server(world);
+	world->verifier = 2;
+	start_server(world);
+	assert_int_equal(rr_nfs_commit(world->nfs, &file.handle, after), 0);
+	assert_memory_not_equal(after, before, sizeof after);
+	move(world, &file.handle, world->copy, SIZE, false);
+	assert_memory_equal(world->copy, world->data, SIZE);
+}
+
+static int
+count_entry(void *ctx, const struct rr_nfs_entry *entry)
+{
+	assert_non_null(entry->object);
+	assert_int_equal(entry->name[0], 'n');
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+static void
+a_large_directory_is_listed(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs_object directory;
+	unsigned count = 0;
+	char text[128];
+
+	assert_int_equal(
+		rr_nfs_mkdir(world->nfs, rr_nfs_root(world->nfs), "d", &(sattr3){ 0 }, &directory), 0);
+	for (unsigned i = 0; i < FILES; i++) {
+		snprintf(text, sizeof text, "%s/d/name-%u", world->path, i);
+		assert_int_equal(mknod(text, S_IFREG | 0644, 0), 0);
+	}
+	assert_int_equal(rr_nfs_readdir(world->nfs, &directory.handle, count_entry, &count), 0);
+	assert_int_equal(count, FILES);
+}
+
+static void
+names_are_made_moved_and_removed(void **state)
+{
+	struct world *world = *state;
+	const struct rr_nfs_handle *root = rr_nfs_root(world->nfs);
+	struct rr_nfs_object object;
+	char target[RR_NFS_PATH];
+
+	make_file(world, "file");
+	assert_int_equal(rr_nfs_symlink(world->nfs, root, "link", "file"), 0);
+	assert_int_equal(rr_nfs_lookup(world->nfs, root, "link", &object), 0);
+	assert_int_equal(rr_nfs_readlink(world->nfs, &object.handle, target), 0);
+	assert_string_equal(target, "file");
+	assert_int_equal(rr_nfs_rename(world->nfs, root, "file", root, "moved"), 0);
+	assert_int_equal(rr_nfs_lookup(world->nfs, root, "file", &object), NFS3ERR_NOENT);
+	assert_int_equal(rr_nfs_remove(world->nfs, root, "moved"), 0);
+	assert_int_equal(rr_nfs_remove(world->nfs, root, "moved"), NFS3ERR_NOENT);
+	assert_int_equal(rr_nfs_rmdir(world->nfs, root, "link"), NFS3ERR_NOTDIR);
+}
+
+static int
+run(const char *title, rr_fabric_new *make)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_large_file_goes_there_and_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(handles_outlive_the_server, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_large_directory_is_listed, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_are_made_moved_and_removed, setup, teardown),
+	};
+
+	provider = make;
+	return cmocka_run_group_tests_name(title, tests, NULL, NULL);
+}
+
+int
+main(void)
+{
+	int failed = run("over the loop provider", rr_loop_fabric_new);
+
+	failed += run("over iWARP", rr_iwarp_fabric_new);
+	failed += run("over TCP", NULL);
+	return failed != 0;
+}
