@@ -79,7 +79,7 @@ enum rr_event_kind {
 struct rr_event {
 	enum rr_event_kind kind;
 	int status; /* 0, or the error of a completion or a disconnection; -RPCRDMA_ERR_CANCELLED: flushed */
-	const char *text;       /* DISCONNECTED: why, for people; valid during the handler */
+	const char *text;       /* DISCONNECTED: why, for people who know of whom; valid during the handler */
 	enum rr_work_kind work; /* COMPLETED */
 	void *cookie;           /* COMPLETED */
 	uint8_t *data;   /* RECEIVED: the receive. ESTABLISHED: the peer's private data, during the handler */

@@ -106,7 +106,7 @@ print_summary(const struct rr_cp *cp)
 	add_counters(&cp->remotes[1], &counters, &reconnects);
 	if (cp->json)
 		print_json(&cp->sums, &counters, seconds, rate, reconnects);
-	else
+	else if (cp->sums.files || cp->sums.directories || cp->sums.links || !cp->sums.failed)
 		print_text(&cp->sums, &counters, seconds, rate);
 }
 

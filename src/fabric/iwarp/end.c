@@ -163,7 +163,8 @@ rr_iwarp_eof(struct rr_iwarp *engine)
 
 	if (engine->state == RR_IWARP_REPLY)
 		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
-			"%s does not speak iWARP (MPA): it closed the connection %s", engine->base.peer,
+			"it does not speak iWARP (MPA): it closed the connection %s; is this the port of "
+			"NFS/RDMA?",
 			engine->setup->have ? "in the middle of a reply" : "without a reply");
 	else if (engine->state == RR_IWARP_OPEN && (rx->phase != RR_IWARP_HEAD || rx->have))
 		rr_iwarp_over(engine, -RPCRDMA_ERR_DISCONNECTED,

@@ -53,8 +53,8 @@ rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error)
 
 	endpoint->connecting = false;
 	if (error)
-		rr_iwarp_over(engine, error_of(-error), "cannot connect to %s: %s", engine->base.peer,
-			strerror(-error));
+		rr_iwarp_over(engine, error_of(-error), "cannot connect: %s%s", strerror(-error),
+			error == -ECONNREFUSED ? "; is a server running there, at this port?" : "");
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -69,8 +69,8 @@ lost(struct rr_endpoint *endpoint, int error)
 	if (engine->state == RR_IWARP_REPLY && error == ECONNRESET)
 		rr_iwarp_eof(engine);
 	else
-		rr_iwarp_over(engine, -RPCRDMA_ERR_DISCONNECTED, "the connection to %s was lost: %s",
-			engine->base.peer, strerror(error));
+		rr_iwarp_over(
+			engine, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost: %s", strerror(error));
 }
 
 /* One read. Whether another one may find more. */
@@ -271,8 +271,10 @@ expired(struct rr_timer *timer)
 	if (engine->draining)
 		rr_iwarp_over(engine, 0, "disconnected; the peer did not take all that was posted");
 	else
-		rr_iwarp_over(engine, -RPCRDMA_ERR_TIMEDOUT, "%s does not answer%s", engine->base.peer,
-			endpoint->connecting ? "" : " in iWARP (MPA), although it accepts TCP connections");
+		rr_iwarp_over(engine, -RPCRDMA_ERR_TIMEDOUT, "it does not answer%s",
+			endpoint->connecting ? ""
+					     : " in iWARP (MPA), although it accepts TCP connections; is "
+					       "this the port of NFS/RDMA?");
 	endpoint->connecting = false;
 	rr_iwarp_endpoint_defer(endpoint);
 }

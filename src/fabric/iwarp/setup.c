@@ -175,8 +175,7 @@ reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 	};
 
 	if (reply->reject || reply->markers || !reply->enhanced) {
-		rr_iwarp_over(engine, reply->reject ? -RPCRDMA_ERR_REJECTED : -RPCRDMA_ERR_PEER, "%s %s",
-			engine->base.peer,
+		rr_iwarp_over(engine, reply->reject ? -RPCRDMA_ERR_REJECTED : -RPCRDMA_ERR_PEER, "it %s",
 			reply->reject    ? "rejected the connection"
 			: reply->markers ? "asks for markers (RFC 5044, 4.3), which are not supported"
 					 : "does not answer with IRD and ORD (RFC 6581)");
@@ -220,15 +219,14 @@ frame_is_bad(struct rr_iwarp *engine, enum rr_mpa_result result, unsigned revisi
 
 	quote(quoted, engine->setup->in, engine->setup->have);
 	if (result == RR_MPA_BAD_KEY)
-		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER, "%s does not speak iWARP (MPA): it %s \"%s\"",
-			engine->base.peer, engine->state == RR_IWARP_REPLY ? "answered" : "began with",
-			quoted);
+		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
+			"it does not speak iWARP (MPA): it %s \"%s\"; is this the port of NFS/RDMA?",
+			engine->state == RR_IWARP_REPLY ? "answered" : "began with", quoted);
 	else if (result == RR_MPA_BAD_REVISION)
-		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER, "%s speaks revision %u of MPA, not 1 or 2",
-			engine->base.peer, revision);
+		rr_iwarp_over(
+			engine, -RPCRDMA_ERR_PEER, "it speaks revision %u of MPA, not 1 or 2", revision);
 	else
-		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER, "%s sent an MPA frame of a wrong length",
-			engine->base.peer);
+		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER, "it sent an MPA frame of a wrong length");
 }
 
 void
