@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "raw.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/endian.h"
+#include "wire/rpc.h"
+
+int
+raw_connect(struct world *world)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&world->address, sizeof(world->address)), 0);
+	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	world_settle(world);
+	return fd;
+}
+
+int
+raw_listen(struct sockaddr_in *address)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	socklen_t size = sizeof(*address);
+
+	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)address, size), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)address, &size), 0);
+	return fd;
+}
+
+int
+raw_accept(struct world *world, int listener)
+{
+	int fd = -1;
+
+	world_until(world, (fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0);
+	world_settle(world);
+	return fd;
+}
+
+void
+raw_send(struct world *world, int fd, const void *data, size_t size)
+{
+	const uint8_t *next = data;
+
+	for (int turns = 0; size > 0; turns++) {
+		ssize_t sent = send(fd, next, size, MSG_NOSIGNAL);
+
+		assert_true(turns < 5000);
+		if (sent < 0 && errno != EAGAIN)
+			break; /* the peer has had enough */
+		if (sent > 0) {
+			next += sent;
+			size -= (size_t)sent;
+		}
+		world_turn(world);
+	}
+	world_settle(world);
+}
+
+void
+raw_send_record(struct world *world, int fd, const void *data, size_t size)
+{
+	uint8_t record[4 + 4096];
+
+	assert_true(size <= 4096);
+	rr_put_be32(record, rr_record_mark((uint32_t)size, true));
+	if (size > 0)
+		memcpy(record + 4, data, size);
+	raw_send(world, fd, record, 4 + size);
+}
+
+/* False where the connection ended. */
+static bool
+receive(struct world *world, int fd, void *data, size_t size)
+{
+	uint8_t *next = data;
+
+	for (int turns = 0; size > 0; turns++) {
+		ssize_t got = recv(fd, next, size, 0);
+
+		if (got == 0 || (got < 0 && errno == ECONNRESET))
+			return false;
+		if (turns > 5000)
+			fail_msg("no octets came");
+		if (got < 0) {
+			world_turn(world);
+			continue;
+		}
+		next += got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+size_t
+raw_receive(struct world *world, int fd, void *data, size_t size)
+{
+	uint8_t mark[4];
+	uint32_t length;
+
+	if (!receive(world, fd, mark, sizeof(mark)))
+		return 0;
+	length = rr_get_be32(mark) & ~RR_RECORD_LAST;
+	assert_true(rr_get_be32(mark) & RR_RECORD_LAST);
+	assert_true(length <= size);
+	assert_true(receive(world, fd, data, length));
+	return length;
+}
+
+void
+assert_closed(struct world *world, int fd)
+{
+	uint8_t octet;
+
+	assert_false(receive(world, fd, &octet, 1));
+	close(fd);
+}
+
+void
+assert_reply(struct world *world, int fd, const char *hex)
+{
+	struct rr_octets expected = rr_hex(hex);
+	uint8_t reply[1024];
+	size_t size = raw_receive(world, fd, reply, sizeof(reply));
+
+	assert_int_equal(size, expected.size);
+	assert_memory_equal(reply, expected.data, size);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a server does with a client that means no good, or does things in an unusual way. */
+#include "../mutate.h"
+#include "raw.h"
+
+#include <unistd.h>
+
+#include "base/endian.h"
+#include "suite.h"
+
+/* XID 0x2a, CALL, RPC 2, the echo program version 3; what follows is the procedure, the credential, the
+ * verifier. */
+#define CALL      "0000002a 00000000 00000002 20000099 00000003"
+#define NO_AUTH   "00000000 00000000 00000000 00000000"
+#define NULL_CALL CALL "00000000" NO_AUTH
+#define SUCCESS   "0000002a 00000001 00000000 00000000 00000000 00000000"
+#define DENIED    "0000002a 00000001 00000001"
+
+static void
+send_hex(struct world *world, int fd, const char *hex)
+{
+	struct rr_octets octets = rr_hex(hex);
+
+	raw_send_record(world, fd, octets.data, octets.size);
+}
+
+/* The server still answers, on this connection. */
+static void
+assert_alive(struct world *world, int fd)
+{
+	send_hex(world, fd, NULL_CALL);
+	assert_reply(world, fd, SUCCESS);
+	close(fd);
+	world_settle(world);
+	assert_int_equal(rr_pool_used(world->engine->pool), 0);
+}
+
+static void
+assert_ended(struct world *world, int fd)
+{
+	assert_closed(world, fd);
+	world_settle(world);
+	assert_int_equal(rr_pool_used(world->engine->pool), 0);
+	assert_alive(world, raw_connect(world));
+}
+
+static void
+a_huge_record_mark_ends_the_connection(void **state)
+{
+	static const uint32_t marks[] = { 0xffffffff, 0x7fffffff, 0x80200000 };
+	struct world *world = *state;
+
+	for (int i = 0; i < 3; i++) {
+		int fd = raw_connect(world);
+		uint8_t mark[4];
+
+		rr_put_be32(mark, marks[i]);
+		raw_send(world, fd, mark, sizeof(mark));
+		assert_ended(world, fd);
+	}
+}
+
+static void
+a_record_too_short_for_a_message_ends_the_connection(void **state)
+{
+	struct world *world = *state;
+
+	for (size_t size = 0; size < 8; size++) {
+		int fd = raw_connect(world);
+
+		raw_send_record(world, fd, "\0\0\0\x2a\0\0\0", size);
+		assert_ended(world, fd);
+	}
+}
+
+static void
+a_record_that_is_neither_call_nor_reply_ends_the_connection(void **state)
+{
+	int fd = raw_connect(*state);
+
+	send_hex(*state, fd, "0000002a 00000002 00000002 20000099 00000003 00000000");
+	assert_ended(*state, fd);
+}
+
+static void
+fragments_without_end_end_the_connection(void **state)
+{
+	static const uint8_t marks[4 * 5000];
+	int fd = raw_connect(*state);
+
+	raw_send(*state, fd, marks, sizeof(marks));
+	assert_ended(*state, fd);
+}
+
+static void
+a_truncated_record_leaves_nothing_behind(void **state)
+{
+	static const uint32_t lengths[] = { 100, 5000, 500000 };
+	struct world *world = *state;
+
+	for (int i = 0; i < 3; i++) {
+		int fd = raw_connect(world);
+		uint8_t octets[54] = { 0 };
+
+		rr_put_be32(octets, 0x80000000 | lengths[i]);
+		raw_send(world, fd, octets, sizeof(octets));
+		close(fd);
+		world_settle(world);
+		assert_alive(world, raw_connect(world));
+	}
+}
+
+static void
+a_record_that_is_not_completed_in_time_ends_the_connection(void **state)
+{
+	static const uint32_t lengths[] = { 100, 500000 };
+	struct world *world = *state;
+
+	for (int i = 0; i < 2; i++) {
+		int fd = raw_connect(world), idle = raw_connect(world);
+		uint8_t octets[54] = { 0 };
+
+		rr_put_be32(octets, 0x80000000 | lengths[i]);
+		raw_send(world, fd, octets, sizeof(octets));
+		world->now += 59 * RR_SECOND;
+		world_settle(world);
+		assert_int_equal(rr_server_connections(world->server), 3);
+		world->now += RR_SECOND;
+		world_settle(world);
+		assert_ended(world, fd);
+		assert_alive(world, idle); /* it never began one */
+	}
+}
+
+static void
+a_reply_to_a_server_is_discarded(void **state)
+{
+	struct world *world = *state;
+	struct rr_counters counters;
+	int fd = raw_connect(world);
+
+	send_hex(world, fd, SUCCESS);
+	rr_server_counters(world->server, &counters);
+	assert_int_equal(counters.discarded, 1);
+	assert_alive(world, fd);
+}
+
+/* RFC 5531, 11: a fragment has "0 to (2**31) - 1 bytes of fragment data". */
+static void
+a_call_in_fragments_of_any_size_is_answered(void **state)
+{
+	struct world *world = *state;
+	struct rr_octets call = rr_hex(NULL_CALL);
+
+	for (uint32_t size = 1; size < 30; size++) {
+		int fd = raw_connect(world);
+
+		for (uint32_t at = 0; at < call.size; at += size) {
+			uint32_t length = call.size - at < size ? (uint32_t)call.size - at : size;
+			uint8_t fragment[64];
+
+			rr_put_be32(fragment, length | (at + length == call.size ? 0x80000000 : 0));
+			memcpy(fragment + 4, call.data + at, length);
+			raw_send(world, fd, fragment, 4 + length);
+		}
+		assert_reply(world, fd, SUCCESS);
+		assert_alive(world, fd);
+	}
+}
+
+static void
+another_rpc_version_is_denied_with_the_range(void **state)
+{
+	int fd = raw_connect(*state);
+
+	send_hex(*state, fd, "0000002a 00000000 00000003 20000099 00000003 00000000");
+	assert_reply(*state, fd, DENIED "00000000 00000002 00000002");
+	assert_alive(*state, fd);
+}
+
+static void
+credentials_that_are_not_taken_are_denied(void **state)
+{
+	static const struct {
+		const char *auth, *reply;
+	} cases[] = {
+		/* AUTH_SYS with 17 groups' worth of count, with a name that is too long, with octets to spare
+		 */
+		{ "00000001 00000014 00000000 00000000 00000000 00000000 00000011 00000000 00000000",
+			DENIED "00000001 00000001" },
+		{ "00000001 00000014 00000000 00000100 00000000 00000000 00000000 00000000 00000000",
+			DENIED "00000001 00000001" },
+		{ "00000001 00000018 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000",
+			DENIED "00000001 00000001" },
+		/* AUTH_NONE with a body */
+		{ "00000000 00000004 00000000 00000000 00000000", DENIED "00000001 00000001" },
+		/* RFC 5531, appendix A: AUTH_SHORT that is not known is AUTH_REJECTEDCRED; other flavors are,
+		   too */
+		{ "00000002 00000004 00000000 00000000 00000000", DENIED "00000001 00000002" },
+		{ "00000006 00000004 00000000 00000000 00000000", DENIED "00000001 00000002" },
+		/* a verifier that is not AUTH_NONE, or not empty */
+		{ "00000000 00000000 00000001 00000000", DENIED "00000001 00000003" },
+		{ "00000000 00000000 00000000 00000004 00000000", DENIED "00000001 00000003" },
+		/* AUTH_SYS as it should be */
+		{ "00000001 00000014 00000000 00000000 00000000 00000000 00000000 00000000 00000000",
+			SUCCESS },
+	};
+	struct world *world = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int fd = raw_connect(world);
+		char hex[512];
+
+		snprintf(hex, sizeof(hex), CALL "00000000 %s", cases[i].auth);
+		send_hex(world, fd, hex);
+		assert_reply(world, fd, cases[i].reply);
+		assert_alive(world, fd);
+	}
+}
+
+static void
+a_call_without_a_readable_header_gets_no_answer(void **state)
+{
+	struct world *world = *state;
+	int fd = raw_connect(world);
+
+	send_hex(world, fd, "0000002a 00000000 00000002 20000099");
+	send_hex(world, fd, CALL "00000000 00000001 00000191 00000000"); /* a credential of 401 octets */
+	assert_alive(world, fd);
+}
+
+/* Sends calls and does not read the replies: what is handled is bounded by the socket and by the credits. */
+static void
+a_client_that_does_not_read_is_not_read_from(void **state)
+{
+	enum { CALLS = 200, LENGTH = 1 << 20 };
+	struct world *world = *state;
+	struct rr_octets call = rr_hex("8000002c" CALL "00000009" NO_AUTH "00100000");
+	int fd = raw_connect(world);
+	uint8_t *reply = malloc(LENGTH + 100);
+
+	for (int i = 0; i < CALLS; i++)
+		assert_int_equal(send(fd, call.data, call.size, MSG_NOSIGNAL), call.size);
+	world_settle(world);
+	assert_true(world->handled > 0);
+	assert_true(world->handled < CALLS);
+	assert_true(rr_pool_peak(world->engine->pool) <= world->engine->config.memory_max);
+	for (int i = 0; i < CALLS; i++)
+		assert_int_equal(raw_receive(world, fd, reply, LENGTH + 100), 24 + 4 + 4 + LENGTH + 4);
+	assert_int_equal(world->handled, CALLS);
+	free(reply);
+	assert_alive(world, fd);
+}
+
+static const char *
+check_mutation(const uint8_t *data, size_t size, void *context)
+{
+	struct world *world = context;
+	int fd = raw_connect(world);
+
+	raw_send_record(world, fd, data, size);
+	close(fd);
+	world_settle(world);
+	return rr_pool_used(world->engine->pool) == 0 ? NULL : "pool memory is left behind";
+}
+
+/* Each one-bit flip and truncation of a call with a credential, an array and an item. */
+static void
+no_mutation_of_a_call_does_harm(void **state)
+{
+	struct world *world = *state;
+	struct rr_octets item =
+		rr_hex(CALL "00000003 00000001 00000018 00000001 00000001 61000000 00000005 00000006"
+			    "00000000 00000000 00000000 00000007 00000003 78797a00 00000008");
+	struct rr_octets sum = rr_hex(CALL "00000002" NO_AUTH "00000002 00000001 00000002");
+
+	rr_mutate(item.data, item.size, check_mutation, world);
+	rr_mutate(sum.data, sum.size, check_mutation, world);
+	assert_true(world->handled > 0);
+	assert_alive(world, raw_connect(world));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		suite_test(a_huge_record_mark_ends_the_connection),
+		suite_test(a_record_too_short_for_a_message_ends_the_connection),
+		suite_test(a_record_that_is_neither_call_nor_reply_ends_the_connection),
+		suite_test(fragments_without_end_end_the_connection),
+		suite_test(a_truncated_record_leaves_nothing_behind),
+		suite_test(a_record_that_is_not_completed_in_time_ends_the_connection),
+		suite_test(a_reply_to_a_server_is_discarded),
+		suite_test(a_call_in_fragments_of_any_size_is_answered),
+		suite_test(another_rpc_version_is_denied_with_the_range),
+		suite_test(credentials_that_are_not_taken_are_denied),
+		suite_test(a_call_without_a_readable_header_gets_no_answer),
+		suite_test(a_client_that_does_not_read_is_not_read_from),
+		suite_test(no_mutation_of_a_call_does_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
