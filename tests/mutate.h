@@ -35,7 +35,7 @@ static inline void
 rr_mutation_try(const uint8_t *data, size_t size, const char *what, size_t where, rr_mutation_check check,
 	void *context)
 {
-	uint8_t *copy = malloc(size);
+	uint8_t *copy = calloc(1, size);
 	const char *broken;
 
 	if (size > 0)

@@ -18,9 +18,6 @@ rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedu
 	const struct rr_server *server = request->server;
 	uint64_t size = rr_min(procedure->result_max, server->config.reply_max);
 
-	/* Where no chunk waits for them, marked results go into the stream. */
-	if (procedure->result_items > 0 && request->item_room == 0)
-		size = (uint64_t)server->engine->config.message_max + server->config.reply_max;
 	size = rr_min(size + HEADER, request->stream_room);
 	block->reply_size = RR_REPLY_SMALL;
 	if (size <= RR_REPLY_SMALL)
@@ -43,8 +40,7 @@ begin(struct rr_block *block, struct rr_reply_header *header)
 	struct rpcrdma_xdr_writer writer;
 
 	rpcrdma_xdr_writer_init(&writer, block->large ? block->large : block->small,
-		block->large ? block->reply_size : RR_REPLY_SMALL, request->items,
-		request->item_room > 0 ? RR_MESSAGE_ITEMS : 0);
+		block->large ? block->reply_size : RR_REPLY_SMALL, request->items, RR_MESSAGE_ITEMS);
 	header->xid = request->exchange->xid;
 	rr_rpc_put_reply(&writer, header);
 	return writer;

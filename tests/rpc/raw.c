@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <unistd.h>
 
 #include "base/endian.h"
@@ -12,12 +13,13 @@
 int
 raw_connect(struct world *world)
 {
+	static const int on = 1;
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	assert_true(fd >= 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&world->address, sizeof(world->address)), 0);
 	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
-	world_settle(world);
+	assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), 0);
 	return fd;
 }
 
@@ -41,7 +43,6 @@ raw_accept(struct world *world, int listener)
 	int fd = -1;
 
 	world_until(world, (fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0);
-	world_settle(world);
 	return fd;
 }
 
@@ -59,10 +60,10 @@ raw_send(struct world *world, int fd, const void *data, size_t size)
 		if (sent > 0) {
 			next += sent;
 			size -= (size_t)sent;
+		} else {
+			world_turn(world);
 		}
-		world_turn(world);
 	}
-	world_settle(world);
 }
 
 void

@@ -104,6 +104,7 @@ a_truncated_record_leaves_nothing_behind(void **state)
 
 		rr_put_be32(octets, 0x80000000 | lengths[i]);
 		raw_send(world, fd, octets, sizeof(octets));
+		world_settle(world);
 		close(fd);
 		world_settle(world);
 		assert_alive(world, raw_connect(world));
@@ -122,6 +123,7 @@ a_record_that_is_not_completed_in_time_ends_the_connection(void **state)
 
 		rr_put_be32(octets, 0x80000000 | lengths[i]);
 		raw_send(world, fd, octets, sizeof(octets));
+		world_settle(world);
 		world->now += 59 * RR_SECOND;
 		world_settle(world);
 		assert_int_equal(rr_server_connections(world->server), 3);
@@ -140,6 +142,7 @@ a_reply_to_a_server_is_discarded(void **state)
 	int fd = raw_connect(world);
 
 	send_hex(world, fd, SUCCESS);
+	world_settle(world);
 	rr_server_counters(world->server, &counters);
 	assert_int_equal(counters.discarded, 1);
 	assert_alive(world, fd);
@@ -233,7 +236,7 @@ a_call_without_a_readable_header_gets_no_answer(void **state)
 static void
 a_client_that_does_not_read_is_not_read_from(void **state)
 {
-	enum { CALLS = 200, LENGTH = 1 << 20 };
+	enum { CALLS = 100, LENGTH = 1 << 20 };
 	struct world *world = *state;
 	struct rr_octets call = rr_hex("8000002c" CALL "00000009" NO_AUTH "00100000");
 	int fd = raw_connect(world);
@@ -252,32 +255,136 @@ a_client_that_does_not_read_is_not_read_from(void **state)
 	assert_alive(world, fd);
 }
 
+/* As many calls are taken of one connection as it has credits; the others are when those are answered. */
+static void
+a_client_has_no_more_calls_outstanding_than_credits(void **state)
+{
+	enum { CALLS = 100 };
+	struct world *world = *state;
+	struct rr_octets call = rr_hex("8000002c" CALL "00000005" NO_AUTH "00000007");
+	struct rr_counters counters;
+	int fd = raw_connect(world);
+
+	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->held = 1;
+	for (int i = 0; i < CALLS; i++)
+		raw_send(world, fd, call.data, call.size);
+	world_settle(world);
+	rr_server_counters(world->server, &counters);
+	assert_int_equal(counters.calls, world->engine->config.credits);
+	world->held = 0;
+	rr_pool_put(world->engine->pool, world->hostage);
+	world->hostage = NULL;
+	for (int i = 0; i < CALLS; i++)
+		assert_reply(world, fd, SUCCESS "00000007");
+	assert_alive(world, fd);
+}
+
+/* More replies wait for their clients than there are blocks: the other calls have to wait, and are answered.
+ */
+static void
+replies_that_nobody_reads_hold_up_the_others_for_a_while_only(void **state)
+{
+	enum { CLIENTS = 8, CALLS = 64, LENGTH = 1 << 17 };
+	struct world *world = *state;
+	struct rr_octets call = rr_hex("8000002c" CALL "00000009" NO_AUTH "00020000");
+	uint8_t *reply = malloc(LENGTH + 100);
+	int fds[CLIENTS];
+
+	for (int i = 0; i < CLIENTS; i++) {
+		fds[i] = raw_connect(world);
+		for (int j = 0; j < CALLS; j++)
+			assert_int_equal(send(fds[i], call.data, call.size, MSG_NOSIGNAL), call.size);
+		world_settle(world);
+	}
+	assert_true(world->handled < CLIENTS * CALLS);
+	for (int i = 0; i < CLIENTS; i++) {
+		for (int j = 0; j < CALLS; j++)
+			assert_int_equal(raw_receive(world, fds[i], reply, LENGTH + 100), 36 + LENGTH);
+		close(fds[i]);
+	}
+	free(reply);
+	assert_alive(world, raw_connect(world));
+}
+
+/* What the client sends after the shutdown is not read; it must not make the reply be lost, either. */
+static void
+a_reply_survives_a_shutdown_while_more_calls_come(void **state)
+{
+	enum { LENGTH = 1 << 20 };
+	struct world *world = *state;
+	uint8_t *reply = malloc(LENGTH + 100);
+	int fd = raw_connect(world);
+
+	rr_client_free(world->client);
+	world->client = NULL;
+	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->held = 1;
+	for (int i = 0; i < 8; i++)
+		send_hex(world, fd, CALL "00000009" NO_AUTH "00100000");
+	world_settle(world);
+	rr_server_shutdown(world->server);
+	world_settle(world);
+	send_hex(world, fd, NULL_CALL);
+	world_settle(world);
+	world->held = 0;
+	rr_pool_put(world->engine->pool, world->hostage);
+	world->hostage = NULL;
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(raw_receive(world, fd, reply, LENGTH + 100), 36 + LENGTH);
+	world_settle(world);
+	assert_int_equal(recv(fd, reply, 1, 0), 0);
+	assert_false(rr_server_idle(world->server));
+	world->now += RR_SECOND; /* a client that does not close is not waited for any longer */
+	world_settle(world);
+	assert_true(rr_server_idle(world->server));
+	close(fd);
+	free(reply);
+}
+
+struct mutations {
+	struct world *world;
+	int fd;
+	uint32_t ended; /* connections that a mutation ended */
+};
+
+/* Behind each, a call that is good: it is answered, or the connection ends and the next one works. */
 static const char *
 check_mutation(const uint8_t *data, size_t size, void *context)
 {
-	struct world *world = context;
-	int fd = raw_connect(world);
+	struct mutations *mutations = context;
+	struct rr_octets good = rr_hex("5a5a5a5a 00000000 00000002 20000099 00000003 00000000" NO_AUTH);
+	uint8_t reply[1024];
 
-	raw_send_record(world, fd, data, size);
-	close(fd);
-	world_settle(world);
-	return rr_pool_used(world->engine->pool) == 0 ? NULL : "pool memory is left behind";
+	raw_send_record(mutations->world, mutations->fd, data, size);
+	raw_send_record(mutations->world, mutations->fd, good.data, good.size);
+	do {
+		if (raw_receive(mutations->world, mutations->fd, reply, sizeof(reply)) > 0)
+			continue;
+		close(mutations->fd);
+		mutations->fd = raw_connect(mutations->world);
+		mutations->ended++;
+		break;
+	} while (rr_get_be32(reply) != 0x5a5a5a5a);
+	return rr_pool_used(mutations->world->engine->pool) == 0 ? NULL : "pool memory is left behind";
 }
 
-/* Each one-bit flip and truncation of a call with a credential, an array and an item. */
+/* Each one-bit flip and truncation of a call with a credential and an item, and of one with an array. */
 static void
 no_mutation_of_a_call_does_harm(void **state)
 {
 	struct world *world = *state;
-	struct rr_octets item =
-		rr_hex(CALL "00000003 00000001 00000018 00000001 00000001 61000000 00000005 00000006"
-			    "00000000 00000000 00000000 00000007 00000003 78797a00 00000008");
+	struct mutations mutations = { world, raw_connect(world), 0 };
+	struct rr_octets item = rr_hex(CALL "00000003 00000001 00000018 00000001 00000001 61000000 00000005"
+					    "00000006 00000000 00000000 00000000 00000007 00000003 78797a00"
+					    "00000008");
 	struct rr_octets sum = rr_hex(CALL "00000002" NO_AUTH "00000002 00000001 00000002");
 
-	rr_mutate(item.data, item.size, check_mutation, world);
-	rr_mutate(sum.data, sum.size, check_mutation, world);
+	rr_mutate(item.data, item.size, check_mutation, &mutations);
+	rr_mutate(sum.data, sum.size, check_mutation, &mutations);
 	assert_true(world->handled > 0);
-	assert_alive(world, raw_connect(world));
+	assert_true(mutations.ended > 0);
+	assert_alive(world, mutations.fd);
 }
 
 int
@@ -296,6 +403,9 @@ main(void)
 		suite_test(credentials_that_are_not_taken_are_denied),
 		suite_test(a_call_without_a_readable_header_gets_no_answer),
 		suite_test(a_client_that_does_not_read_is_not_read_from),
+		suite_test(a_client_has_no_more_calls_outstanding_than_credits),
+		suite_test(replies_that_nobody_reads_hold_up_the_others_for_a_while_only),
+		suite_test(a_reply_survives_a_shutdown_while_more_calls_come),
 		suite_test(no_mutation_of_a_call_does_harm),
 	};
 

@@ -2,6 +2,7 @@
 /* What a client does with a server that means no good. */
 #include "raw.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,11 +93,13 @@ a_reply_to_an_unknown_xid_is_discarded(void **state)
 	struct rr_counters counters;
 
 	send_reply(raw, raw->xid + 1, SUCCESS "00000008");
+	world_settle(raw->world);
 	assert_false(raw->call->done);
 	rr_client_counters(raw->world->client, &counters);
 	assert_int_equal(counters.discarded, 1);
 	finish(raw);
 	send_reply(raw, raw->xid, SUCCESS "00000009"); /* a second one */
+	world_settle(raw->world);
 	assert_int_equal(raw->call->times, 1);
 }
 
@@ -107,6 +110,7 @@ a_call_to_a_client_is_ignored(void **state)
 
 	send_reply(raw, raw->xid,
 		"00000000 00000002 20000099 00000003 00000000 00000000 00000000 00000000 00000000");
+	world_settle(raw->world);
 	assert_false(raw->call->done);
 	finish(raw);
 }
@@ -164,6 +168,82 @@ replies_that_are_none_are_errors(void **state)
 	finish(raw);
 }
 
+/* Blob calls enough for the socket to be full, with one of them sent in part. */
+enum { BLOBS = 12, BLOB = 1 << 20 };
+
+static void
+fill_socket(struct raw *raw, struct call *calls[BLOBS])
+{
+	for (int i = 0; i < BLOBS; i++) {
+		calls[i] = blob_new(BLOB, true);
+		call_start(raw->world, calls[i]);
+	}
+	world_settle(raw->world);
+}
+
+/* Reads calls until one of no blob comes: it is the last. */
+static uint32_t
+read_to_last(struct raw *raw)
+{
+	uint8_t *octets = malloc(BLOB + 1000);
+	uint32_t blobs = 0;
+
+	for (;; blobs++) {
+		size_t size = raw_receive(raw->world, raw->fd, octets, BLOB + 1000);
+
+		assert_true(size > 0);
+		assert_int_equal(rr_get_be32(octets + 8), 2);
+		if (size < BLOB)
+			break;
+	}
+	raw->xid = rr_get_be32(octets);
+	free(octets);
+	return blobs;
+}
+
+static void
+calls_cancelled_in_the_middle_do_not_break_the_stream(void **state)
+{
+	struct raw *raw = *state;
+	struct call *calls[BLOBS];
+	uint32_t blobs;
+
+	finish(raw);
+	fill_socket(raw, calls);
+	for (int i = 0; i < BLOBS; i++) {
+		rr_client_cancel(raw->world->client, &calls[i]->base);
+		call_free(calls[i]);
+	}
+	raw->call->done = false;
+	raw->call->times = 0;
+	call_start(raw->world, raw->call);
+	blobs = read_to_last(raw);
+	assert_true(blobs > 0);
+	assert_true(blobs < BLOBS); /* else none was sent in part */
+	finish(raw);
+}
+
+static void
+calls_answered_before_they_are_sent_do_not_break_the_stream(void **state)
+{
+	struct raw *raw = *state;
+	struct call *calls[BLOBS];
+
+	finish(raw);
+	fill_socket(raw, calls);
+	for (uint32_t i = 0; i < BLOBS; i++) {
+		send_reply(raw, raw->xid + 1 + i, SUCCESS "00000002 00000000 00000001");
+		world_until(raw->world, calls[i]->done);
+		assert_int_equal(calls[i]->error, 0);
+		call_free(calls[i]);
+	}
+	raw->call->done = false;
+	raw->call->times = 0;
+	call_start(raw->world, raw->call);
+	assert_true(read_to_last(raw) < BLOBS);
+	finish(raw);
+}
+
 /* After what was sent, the client gives the connection up, and sends the call again on another. */
 static void
 expect_another_connection(struct raw *raw)
@@ -180,7 +260,6 @@ expect_another_connection(struct raw *raw)
 		fd = accept4(raw->listener, NULL, NULL, SOCK_NONBLOCK);
 	}
 	raw->fd = fd;
-	world_settle(raw->world);
 	receive_call(raw);
 	assert_int_equal(raw->xid, xid);
 }
@@ -237,6 +316,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_call_to_a_client_is_ignored, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reply_with_the_longest_verifier_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(replies_that_are_none_are_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			calls_cancelled_in_the_middle_do_not_break_the_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			calls_answered_before_they_are_sent_do_not_break_the_stream, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			broken_framing_ends_the_connection_and_not_the_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -260,8 +260,9 @@ world_turn(struct world *world)
 void
 world_settle(struct world *world)
 {
-	/* What a loopback socket was given can be read at once, so that a quiet turn is the last. */
-	while (rr_loop_turn(world->engine->loop, 0) > 0)
+	/* What a loopback socket was given can nearly always be read at once. */
+	while (rr_loop_turn(world->engine->loop, 0) > 0 ||
+		rr_loop_turn(world->engine->loop, RR_MILLISECOND) > 0)
 		;
 }
 
