@@ -164,7 +164,7 @@ const struct rr_fabric_limits *rr_fabric_limits(const struct rr_fabric *fabric);
 const struct rr_fabric_config *rr_fabric_config(const struct rr_fabric *fabric);
 struct rr_loop *rr_fabric_loop(const struct rr_fabric *fabric);
 
-/* Every listener and endpoint must have been closed. fabric may be NULL. */
+/* Every listener and endpoint must have been closed. fabric may be NULL. Not inside a handler. */
 void rr_fabric_destroy(struct rr_fabric *fabric);
 
 /* Listens at address (port 0: any). Errors: SYSTEM (port in use, no permission: text says which), NOMEM. */

@@ -234,9 +234,9 @@ one_who_wants_markers_is_rejected(void **state)
 	assert_int_equal(requests, 0);
 }
 
-/* A reply that opens the connection, then nothing: the owner can still leave. */
+/* A reply that opens the connection, then nothing for a day: the owner can still leave. */
 static void
-a_peer_that_does_not_close_is_left_after_a_while(void **state)
+an_idle_peer_is_waited_for_until_the_owner_disconnects(void **state)
 {
 	int fd = dial_a_stranger();
 
@@ -244,6 +244,9 @@ a_peer_that_does_not_close_is_left_after_a_while(void **state)
 	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
 	turn(3);
 	assert_true(established);
+	the_time += 86400 * RR_SECOND;
+	turn(3);
+	assert_false(disconnected);
 	rr_endpoint_disconnect(endpoint);
 	turn(3);
 	assert_false(disconnected);
@@ -292,7 +295,7 @@ main(void)
 		TEST(a_request_must_come_in_time),
 		TEST(those_who_say_nothing_keep_nobody_out),
 		TEST(one_who_wants_markers_is_rejected),
-		TEST(a_peer_that_does_not_close_is_left_after_a_while),
+		TEST(an_idle_peer_is_waited_for_until_the_owner_disconnects),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),
 	};
 

@@ -18,7 +18,7 @@ enum {
 	EMSS_INTERVAL = 1 << 18, /* octets after which TCP is asked again how large its segments are */
 };
 
-static const uint64_t closing_limit = RR_SECOND, draining_limit = 2 * RR_SECOND;
+static const uint64_t closing_limit = RR_SECOND;
 
 static struct rr_loop *
 loop_of(const struct rr_endpoint *endpoint)
@@ -155,7 +155,7 @@ write_once(struct rr_endpoint *endpoint)
 	else
 		rr_iwarp_taken(&endpoint->engine, (size_t)n);
 	if (n > 0 && endpoint->engine.draining && !endpoint->closing)
-		rr_loop_arm(loop_of(endpoint), &endpoint->timer, draining_limit);
+		rr_loop_arm(loop_of(endpoint), &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
 	return n > 0 && endpoint->engine.state < RR_IWARP_OVER;
 }
 
@@ -240,6 +240,9 @@ run(struct rr_task *task)
 
 	if (endpoint->connecting && engine->state < RR_IWARP_OVER)
 		return;
+	/* What limited the setup does not limit the connection. */
+	if (engine->state == RR_IWARP_OPEN && !engine->draining)
+		rr_loop_disarm(loop_of(endpoint), &endpoint->timer);
 	rr_iwarp_resume(engine);
 	if (engine->state < RR_IWARP_OVER && !endpoint->full)
 		write_some(endpoint);

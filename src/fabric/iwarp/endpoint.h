@@ -39,6 +39,9 @@ struct rr_endpoint {
 
 enum { RR_IWARP_PENDING_MAX = 256 };
 
+/* How long one that was told to disconnect may go without the peer taking anything. */
+#define RR_IWARP_DRAINING_LIMIT (2 * RR_SECOND)
+
 struct rr_listener {
 	struct rr_fabric *fabric;
 	rr_listener_handler *handler;

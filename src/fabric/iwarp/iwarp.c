@@ -7,7 +7,7 @@
 #include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/socket.h"
 
-static const uint64_t connect_limit = 10 * RR_SECOND, draining_limit = 2 * RR_SECOND;
+static const uint64_t connect_limit = 10 * RR_SECOND;
 
 static void
 bury(struct rr_task *task)
@@ -170,7 +170,7 @@ iwarp_disconnect(struct rr_endpoint *endpoint)
 		return;
 	if (engine->state == RR_IWARP_OPEN) {
 		rr_iwarp_drain(engine);
-		rr_loop_arm(engine->base.fabric->base.loop, &endpoint->timer, draining_limit);
+		rr_loop_arm(engine->base.fabric->base.loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
 	} else {
 		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED, "disconnected before it was connected");
 	}
