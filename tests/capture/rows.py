@@ -39,18 +39,15 @@ class Checker:
         self.findings = []
         self.counts = Counter()
         self.connections = {}
-        self.calls_by_packet = {}
+        self.xids = set()
 
     def find(self, row, text):
         self.findings.append((row, text))
 
     def run(self, path, port):
-        for item in streams.segments(path, port):
-            if isinstance(item, tuple):
-                self.counts["mpa frames"] += 1
-                continue
-            connection = self.connections.setdefault(item.connection, Connection())
-            self.segment(connection, item)
+        for segment in streams.segments(path, port):
+            connection = self.connections.setdefault(segment.connection, Connection())
+            self.segment(connection, segment)
         for connection in self.connections.values():
             for transaction in connection.open.values():
                 self.find("A2", f"call {transaction.call.xid:#x} has no reply")
@@ -140,7 +137,7 @@ class Checker:
             self.find("A2", f"an RDMA_ERROR for {message.xid:#x}")
             connection.open.pop(message.xid, None)
         elif segment.from_client:
-            self.calls_by_packet.setdefault(segment.packet, []).append(message.xid)
+            self.xids.add(message.xid)
             self.call(connection, message)
         else:
             self.reply(connection, segment, message)

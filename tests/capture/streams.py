@@ -96,7 +96,6 @@ class Segment:
     msn: int = 0
     mo: int = 0
     payload: bytes = b""
-    packet: int = 0   # the TCP segment, counted from 0, that completed it
 
 
 def mpa_frame(stream):
@@ -111,19 +110,21 @@ def mpa_frame(stream):
 
 
 def fpdus(stream):
+    """Takes whole FPDUs off the front."""
     while len(stream.data) >= 2:
         ulpdu = struct.unpack_from(">H", stream.data)[0]
         size = (2 + ulpdu + 3) // 4 * 4 + 4
         if len(stream.data) < size:
             return
-        yield bytes(stream.data[2:2 + ulpdu])
+        yield bytes(stream.data[:size])
         del stream.data[:size]
 
 
-def parse_ddp(connection, from_client, ulpdu):
+def parse_ddp(frame):
+    ulpdu = frame.octets[2:2 + struct.unpack_from(">H", frame.octets)[0]]
     control = struct.unpack_from(">H", ulpdu)[0]
     tagged = bool(control & 0x8000)
-    segment = Segment(connection, from_client, control & 15, bool(control & 0x4000), tagged)
+    segment = Segment(frame.connection, frame.from_client, control & 15, bool(control & 0x4000), tagged)
     if tagged:
         segment.stag, segment.offset = struct.unpack_from(">IQ", ulpdu, 2)
         segment.payload = ulpdu[14:]
@@ -133,11 +134,20 @@ def parse_ddp(connection, from_client, ulpdu):
     return segment
 
 
-def segments(path, port):
-    """Yields the MPA frames, as (connection, from_client, octets), and the Segments of all connections to port."""
+@dataclass
+class Frame:
+    """An MPA request or reply, or an FPDU."""
+    connection: int
+    from_client: bool
+    is_mpa: bool
+    octets: bytes
+
+
+def frames(path, port):
+    """Yields the frames of all connections to port, in the order in which they were complete."""
     connections = {}
     streams = {}
-    for packet, (source, destination, sequence, flags, payload) in enumerate(tcp_segments(path)):
+    for source, destination, sequence, flags, payload in tcp_segments(path):
         from_client = destination[1] == port
         if not from_client and source[1] != port:
             continue
@@ -153,8 +163,41 @@ def segments(path, port):
             frame = mpa_frame(stream)
             if frame is None:
                 continue
-            yield connections[key], from_client, frame
-        for ulpdu in fpdus(stream):
-            segment = parse_ddp(connections[key], from_client, ulpdu)
-            segment.packet = packet
-            yield segment
+            yield Frame(connections[key], from_client, True, frame)
+        for fpdu in fpdus(stream):
+            yield Frame(connections[key], from_client, False, fpdu)
+
+
+def segments(path, port):
+    """Yields the Segments of all connections to port."""
+    for frame in frames(path, port):
+        if not frame.is_mpa:
+            yield parse_ddp(frame)
+
+
+def resegment(path, port, out):
+    """Writes the same streams as a capture in which each frame has a TCP segment of its own. tshark finds no FPDU whose
+    first octets are the last of a TCP segment, and of several RPC-over-RDMA messages in one it shows the first."""
+    sequences = {}
+    packets = 0
+
+    def write(file, connection, from_client, flags, octets):
+        nonlocal packets
+        client, server = 40000 + connection, port
+        ports = (client, server) if from_client else (server, client)
+        sequence = sequences.get((connection, from_client), 0)
+        acknowledged = sequences.get((connection, not from_client), 0)
+        tcp = struct.pack(">HHIIBBHHH", *ports, sequence, acknowledged, 0x50, flags, 0xffff, 0, 0) + octets
+        ip = struct.pack(">BBHHHBBHII", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0, 0x7f000001, 0x7f000001)
+        size = len(ip) + len(tcp)
+        file.write(struct.pack("<IIII", packets // 1000000, packets % 1000000, size, size) + ip + tcp)
+        sequences[connection, from_client] = sequence + len(octets) + (flags >> 1 & 1)
+        packets += 1
+
+    with open(out, "wb") as file:
+        file.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101))
+        for frame in frames(path, port):
+            if frame.is_mpa and frame.from_client:
+                write(file, frame.connection, True, 0x02, b"")
+                write(file, frame.connection, False, 0x12, b"")
+            write(file, frame.connection, frame.from_client, 0x18, frame.octets)
