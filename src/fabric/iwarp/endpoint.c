@@ -240,9 +240,6 @@ run(struct rr_task *task)
 
 	if (endpoint->connecting && engine->state < RR_IWARP_OVER)
 		return;
-	/* What limited the setup does not limit the connection. */
-	if (engine->state == RR_IWARP_OPEN && !engine->draining)
-		rr_loop_disarm(loop_of(endpoint), &endpoint->timer);
 	rr_iwarp_resume(engine);
 	if (engine->state < RR_IWARP_OVER && !endpoint->full)
 		write_some(endpoint);
