@@ -52,8 +52,9 @@ struct fake {
 	bool interrupt;
 
 	/* Knobs. */
-	const char *export; /* what MNT accepts */
-	nfsstat3 refusal;   /* what it says to everything else */
+	const char *export;     /* what MNT accepts */
+	nfsstat3 refusal;       /* what it says to everything else */
+	nfsstat3 refusal_above; /* and to what comes after the first; 0: the same */
 	int32_t flavor;
 	bool mount_apart; /* MOUNT is served over TCP alone */
 	uint32_t rtmax, wtmax;
@@ -66,7 +67,9 @@ struct fake {
 	stable_how committed;
 	bool silent; /* never answers NULL */
 	enum fake_lie lie;
-	uint32_t crash_at; /* this procedure, once: executed, but the server restarts before it answers */
+	uint32_t crash_at;    /* this procedure, once: executed, but the server restarts before it answers */
+	uint32_t crash_after; /* not at the first of them, but after so many more */
+	bool crash_before;    /* it is not executed before the restart */
 	bool crashing;
 };
 

@@ -17,7 +17,8 @@ mnt(void *ctx, struct rr_request *request, const void *args, void *result)
 	(void)request;
 	fake->mounts++;
 	if (path->length != strlen(fake->export) || memcmp(path->data, fake->export, path->length) != 0) {
-		res->fhs_status = (mountstat3)fake->refusal;
+		res->fhs_status = (mountstat3)(fake->mounts > 1 && fake->refusal_above ? fake->refusal_above
+										       : fake->refusal);
 		return RR_HANDLED;
 	}
 	res->u.mountinfo.fhandle = (struct rpcrdma_bytes){ root, sizeof(root) };

@@ -94,6 +94,10 @@ end(struct fake *fake, uint32_t proc)
 {
 	if (fake->crash_at != proc)
 		return RR_HANDLED;
+	if (fake->crash_after > 0) {
+		fake->crash_after--;
+		return RR_HANDLED;
+	}
 	fake->crash_at = UINT32_MAX;
 	fake->crashing = true;
 	return RR_HANDLE_DROP;
@@ -340,7 +344,9 @@ commit(void *ctx, struct rr_request *request, const void *args, void *result)
 
 	if (begin(fake, request->proc, result))
 		return RR_HANDLED;
-	object->stable = object->size;
+	if (!fake->crash_before)
+		object->stable = object->size;
+	fake->crash_before = false;
 	memcpy(((COMMIT3res *)result)->u.resok.verf, &fake->verifier, sizeof(fake->verifier));
 	return end(fake, request->proc);
 }

@@ -75,6 +75,16 @@ a_refusal_of_permission_says_so(void **state)
 }
 
 static void
+a_refusal_of_permission_above_says_more_than_that_there_is_nothing(void **state)
+{
+	(void)state;
+	fake->refusal_above = NFS3ERR_ACCES;
+	fake_serve(fake);
+	assert_int_equal(fake_open(fake, "/other/x", &nfs, &text), NFS3ERR_ACCES);
+	assert_non_null(strstr(text.text, "permission denied"));
+}
+
+static void
 a_flavor_that_is_not_to_be_had_is_named(void **state)
 {
 	(void)state;
@@ -701,6 +711,7 @@ main(void)
 		WITH_FAKE(the_root_can_be_an_export),
 		WITH_FAKE(an_unknown_export_is_refused_with_a_list_of_those_there_are),
 		WITH_FAKE(a_refusal_of_permission_says_so),
+		WITH_FAKE(a_refusal_of_permission_above_says_more_than_that_there_is_nothing),
 		WITH_FAKE(a_flavor_that_is_not_to_be_had_is_named),
 		WITH_FAKE(mount_is_asked_over_tcp_where_the_connection_has_none),
 		WITH_FAKE(nobody_there_is_an_error_that_says_where),

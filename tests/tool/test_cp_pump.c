@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../nfs/fake.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/cp_pump.h"
+#include "tool/tool.h"
+
+/*
+ * The data path of cp between a local file and a server that does what each
+ * test wants. Its restarts do destroy unstable data: what must be sent again
+ * is seen in what arrives.
+ */
+
+enum { SIZE = 3000001 };
+
+static bool interrupt;
+
+bool
+rr_tool_interrupted(void *ctx)
+{
+	(void)ctx;
+	return interrupt;
+}
+
+static struct fake *fake;
+static struct rr_side local, remote;
+static struct rr_place here, there;
+static struct rr_file from, to;
+static struct rr_progress progress;
+static struct rr_pump pump;
+static char folder[] = "/tmp/rpcrdma-pump-XXXXXX";
+
+static void
+make_source(void)
+{
+	int fd = openat(here.fd, "source", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	uint8_t *data = malloc(SIZE);
+
+	assert_true(fd >= 0 && data);
+	for (uint32_t i = 0; i < SIZE; i++)
+		data[i] = fake_octet(i);
+	assert_int_equal(write(fd, data, SIZE), SIZE);
+	close(fd);
+	free(data);
+}
+
+static int
+setup(void **state)
+{
+	struct rr_nfs *nfs;
+
+	(void)state;
+	strcpy(folder, "/tmp/rpcrdma-pump-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	interrupt = false;
+	fake = fake_new();
+	fake->rtmax = fake->wtmax = 100000;
+	nfs = fake_must_open(fake, "/export");
+	here.fd = open(folder, O_RDONLY | O_DIRECTORY);
+	there.handle = *rr_nfs_root(nfs);
+	local = (struct rr_side){ .ops = &rr_side_local, .piece_max = RR_PUMP_PIECE };
+	remote = (struct rr_side){ .ops = &rr_side_remote, .nfs = nfs, .piece_max = rr_nfs_write_max(nfs) };
+	rr_progress_init(&progress, false);
+	assert_int_equal(rr_pump_init(&pump, fake->engine, &progress), 0);
+	make_source();
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	from.side->ops->close(&from);
+	to.side->ops->close(&to);
+	unlinkat(here.fd, "source", 0);
+	unlinkat(here.fd, "target", 0);
+	close(here.fd);
+	rmdir(folder);
+	rr_pump_free(&pump);
+	rr_nfs_close(remote.nfs);
+	fake_free(fake);
+	return 0;
+}
+
+/* From the local file to a new one on the server: object 1. */
+static int
+push(void)
+{
+	assert_int_equal(local.ops->open(&local, &here, "source", NULL, &from), 0);
+	assert_int_equal(remote.ops->create(&remote, &there, "target", SIZE, &to), 0);
+	return rr_pump_copy(&pump, &from, &to, SIZE);
+}
+
+static void
+assert_pushed(void)
+{
+	const struct fake_object *object = &fake->objects[1];
+
+	assert_int_equal(object->size, SIZE);
+	assert_int_equal(object->stable, SIZE);
+	for (uint32_t i = 0; i < SIZE; i++)
+		if (object->data[i] != fake_octet(i))
+			fail_msg("octet %u is wrong", i);
+}
+
+static void
+a_file_is_pushed_and_committed_once(void **state)
+{
+	(void)state;
+	assert_int_equal(push(), 0);
+	assert_pushed();
+	assert_int_equal(fake->calls[NFSPROC3_COMMIT], 1);
+	assert_int_equal(fake->calls[NFSPROC3_WRITE], 31);
+	assert_int_equal(progress.total, SIZE);
+}
+
+static void
+data_lost_in_a_restart_in_the_middle_is_sent_again(void **state)
+{
+	(void)state;
+	fake->crash_at = NFSPROC3_WRITE;
+	fake->crash_after = 20;
+	assert_int_equal(push(), 0);
+	assert_pushed();
+	assert_true(fake->calls[NFSPROC3_WRITE] > 31 + 1);
+	assert_int_equal(progress.total, SIZE);
+}
+
+static void
+data_lost_before_the_commit_is_sent_again(void **state)
+{
+	(void)state;
+	fake->crash_at = NFSPROC3_COMMIT;
+	fake->crash_before = true;
+	assert_int_equal(push(), 0);
+	assert_pushed();
+	assert_int_equal(fake->calls[NFSPROC3_WRITE], 62);
+}
+
+static void
+stable_data_needs_no_commit(void **state)
+{
+	(void)state;
+	fake->committed = FILE_SYNC;
+	fake->crash_at = NFSPROC3_WRITE;
+	fake->crash_after = 20;
+	assert_int_equal(push(), 0);
+	assert_pushed();
+	assert_int_equal(fake->calls[NFSPROC3_COMMIT], 0);
+}
+
+/* A verifier that never stays the same would have everything sent for ever. */
+static void
+a_server_that_never_keeps_anything_is_given_up(void **state)
+{
+	(void)state;
+	fake->verifier_step = 1;
+	assert_int_equal(push(), -RPCRDMA_ERR_PEER);
+	assert_non_null(strstr(pump.failed->text.text, "forgot"));
+}
+
+static int
+pull(void)
+{
+	struct rr_info info;
+
+	fake_file(fake, 0, "origin", SIZE);
+	assert_int_equal(remote.ops->find(&remote, "origin", true, &info), 0);
+	assert_int_equal(remote.ops->open(&remote, &there, "origin", &info, &from), 0);
+	assert_int_equal(local.ops->create(&local, &here, "target", SIZE, &to), 0);
+	return rr_pump_copy(&pump, &from, &to, SIZE);
+}
+
+static void
+a_file_is_pulled_through_short_reads_and_a_restart(void **state)
+{
+	uint8_t *data = malloc(SIZE);
+	int fd;
+
+	(void)state;
+	fake->read_most = 77777;
+	fake->crash_at = NFSPROC3_READ;
+	fake->crash_after = 9;
+	assert_int_equal(pull(), 0);
+	fd = openat(here.fd, "target", O_RDONLY);
+	assert_int_equal(pread(fd, data, SIZE, 0), SIZE);
+	close(fd);
+	for (uint32_t i = 0; i < SIZE; i++)
+		if (data[i] != fake_octet(i))
+			fail_msg("octet %u is wrong", i);
+	free(data);
+}
+
+static void
+a_file_that_shrank_is_an_error_of_the_source(void **state)
+{
+	int fd = openat(here.fd, "source", O_WRONLY);
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, SIZE / 2), 0);
+	close(fd);
+	assert_true(push() < 0);
+	assert_ptr_equal(pump.failed, &local);
+	assert_non_null(strstr(local.text.text, "changed its size"));
+	assert_int_equal(pump.busy, 0);
+}
+
+static void
+interruption_leaves_nothing_under_way(void **state)
+{
+	(void)state;
+	interrupt = true;
+	assert_int_equal(push(), -RPCRDMA_ERR_CANCELLED);
+	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
+		assert_int_equal(pump.slots[i].state, RR_SLOT_IDLE);
+	for (int i = 0; i < 50; i++)
+		rr_loop_turn(fake->engine->loop, 0);
+}
+
+#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORLD(a_file_is_pushed_and_committed_once),
+		WITH_WORLD(data_lost_in_a_restart_in_the_middle_is_sent_again),
+		WITH_WORLD(data_lost_before_the_commit_is_sent_again),
+		WITH_WORLD(stable_data_needs_no_commit),
+		WITH_WORLD(a_server_that_never_keeps_anything_is_given_up),
+		WITH_WORLD(a_file_is_pulled_through_short_reads_and_a_restart),
+		WITH_WORLD(a_file_that_shrank_is_an_error_of_the_source),
+		WITH_WORLD(interruption_leaves_nothing_under_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
