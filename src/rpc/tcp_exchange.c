@@ -36,7 +36,7 @@ end(struct exchange *exchange)
 	void (*sent)(void *arg) = exchange->sent;
 	void *arg = exchange->arg;
 
-	rr_pool_put(exchange->engine->pool, exchange->pooled);
+	rr_pool_put(exchange->engine->arrivals, exchange->pooled);
 	rr_free(exchange->engine->env, exchange);
 	if (sent)
 		sent(arg);
@@ -77,7 +77,7 @@ retire(struct rr_tcp *tcp, struct exchange *exchange)
 	rr_list_append(&tcp->free_exchanges, &exchange->link);
 	tcp->exchange_count--;
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
-	rr_pool_put(tcp->base.engine->pool, pooled);
+	rr_pool_put(tcp->base.engine->arrivals, pooled);
 }
 
 static void
@@ -104,7 +104,7 @@ take_call(struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
 		return true;
 	}
 	if (stream->length > sizeof(exchange->small))
-		copy = exchange->pooled = rr_pool_get(exchange->engine->pool, stream->length);
+		copy = exchange->pooled = rr_pool_get(exchange->engine->arrivals, stream->length);
 	if (!copy)
 		return false;
 	memcpy(copy, stream->data, stream->length);
@@ -120,7 +120,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 
 	if (!exchange) {
 		if (pooled)
-			rr_pool_put(tcp->base.engine->pool, (void *)(uintptr_t)stream.data);
+			rr_pool_put(tcp->base.engine->arrivals, (void *)(uintptr_t)stream.data);
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", tcp->base.peer);
 		return true;
 	}

@@ -145,7 +145,7 @@ kick_expired(struct rr_timer *timer)
 void
 rr_driver_watch_first_reply(struct rr_connection *connection)
 {
-	if (connection->kicks == 0 && !rr_timer_armed(&connection->kick))
+	if (connection->endpoint && connection->kicks == 0 && !rr_timer_armed(&connection->kick))
 		rr_loop_arm(connection->base.engine->loop, &connection->kick, kick_delays[0]);
 }
 

@@ -91,8 +91,10 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 	new->loop = rr_loop_new(env);
 	error = new->loop ? 0 : -RPCRDMA_ERR_SYSTEM;
 	if (!error) {
-		new->pool = rr_pool_new(env, config->memory_max);
-		error = new->pool ? make(new->loop, &fabric, &new->fabric) : -RPCRDMA_ERR_NOMEM;
+		new->pool = rr_pool_new(env, config->memory_max / 2);
+		new->arrivals = rr_pool_new(env, config->memory_max / 2);
+		error = new->pool &&new->arrivals ? make(new->loop, &fabric, &new->fabric)
+						  : -RPCRDMA_ERR_NOMEM;
 	}
 	if (error) {
 		rr_engine_free(new);
@@ -119,6 +121,7 @@ rr_engine_free(struct rr_engine *engine)
 	rr_responder_trim(engine);
 	rr_fabric_destroy(engine->fabric);
 	rr_pool_free(engine->pool);
+	rr_pool_free(engine->arrivals);
 	rr_loop_free(engine->loop);
 	rr_free(engine->env, engine);
 }

@@ -30,7 +30,12 @@ struct rr_engine {
 	const struct rr_env *env;
 	struct rr_engine_config config;
 	struct rr_loop *loop;
-	struct rr_pool *pool;
+	/*
+	 * Payload memory, half of memory_max each: what results and Reply chunks take, and what calls take
+	 * that arrive. They are apart so that calls which wait for memory to be answered cannot hold all of
+	 * it.
+	 */
+	struct rr_pool *pool, *arrivals;
 	struct rr_fabric *fabric; /* iwarp, unless a test put another one here with rr_engine_new_on() */
 
 	/* The transport's. */

@@ -96,7 +96,7 @@ rr_inbound_free(struct rr_inbound *inbound)
 	} else {
 		rr_free(engine->env, inbound);
 	}
-	rr_pool_put(engine->pool, memory); /* last: it wakes others */
+	rr_pool_put(engine->arrivals, memory); /* last: it wakes others */
 }
 
 void
@@ -226,14 +226,14 @@ pull(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 
-	inbound->memory = rr_pool_get(inbound->engine->pool, inbound->chunks.memory);
-	if (!inbound->memory && rr_pool_used(inbound->engine->pool) == 0) {
+	inbound->memory = rr_pool_get(inbound->engine->arrivals, inbound->chunks.memory);
+	if (!inbound->memory && rr_pool_used(inbound->engine->arrivals) == 0) {
 		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for the Read chunks of a call",
 			connection->base.peer);
 		return;
 	}
 	if (!inbound->memory) {
-		rr_pool_wait(inbound->engine->pool, &inbound->waiter);
+		rr_pool_wait(inbound->engine->arrivals, &inbound->waiter);
 		return;
 	}
 	inbound->next_read = inbound->reads_left = 0;

@@ -9,12 +9,13 @@ int suite_pair(void);
 int suite_requester(void);
 int suite_responder(void);
 int suite_life(void);
+int suite_hostile(void);
 
 static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
-	return suite_pair() + suite_requester() + suite_responder() + suite_life();
+	return suite_pair() + suite_requester() + suite_responder() + suite_life() + suite_hostile();
 }
 
 #endif

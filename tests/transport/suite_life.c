@@ -483,7 +483,7 @@ calls_wait_for_a_reply_chunk(void **state)
 	struct call *calls[6];
 
 	(void)state;
-	config.memory_max = 32 << 10;
+	config.memory_max = 64 << 10;
 	world = world_new(&config);
 	for (uint32_t i = 0; i < 6; i++) {
 		calls[i] = call_new(world, i, 40);

@@ -71,16 +71,17 @@ still_works(struct raw *raw)
 static void
 credits_are_never_exceeded(void **state)
 {
+	enum { CALLS = 130 };
 	static const uint32_t grants[] = { 3, 1, 0, 40, 1000, 2, 5 };
 	struct raw *raw = begin();
-	struct call *calls[400];
+	struct call *calls[CALLS];
 	uint32_t answered = 0, limit, in_flight;
 
 	(void)state;
-	for (uint32_t i = 0; i < 400; i++)
+	for (uint32_t i = 0; i < CALLS; i++)
 		calls[i] = start(raw, i, 40);
-	while (answered < 400) {
-		uint32_t grant = grants[answered / 20 % 7];
+	while (answered < CALLS) {
+		uint32_t grant = grants[answered / 10 % 7];
 
 		world_settle(raw->world);
 		in_flight = raw->message_count;
@@ -91,11 +92,11 @@ credits_are_never_exceeded(void **state)
 		world_settle(raw->world);
 		/* What was in flight when the limit fell may stay above it, but nothing is added. */
 		in_flight--;
-		assert_int_equal(raw->message_count, in_flight > limit        ? in_flight
-						     : 400 - answered < limit ? 400 - answered
-									      : limit);
+		assert_int_equal(raw->message_count, in_flight > limit          ? in_flight
+						     : CALLS - answered < limit ? CALLS - answered
+										: limit);
 	}
-	for (uint32_t i = 0; i < 400; i++)
+	for (uint32_t i = 0; i < CALLS; i++)
 		assert_true(calls[i]->done && calls[i]->error == 0);
 	end(raw);
 }
