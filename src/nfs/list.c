@@ -53,7 +53,7 @@ read_entries(struct rr_nfs_listing *listing, int fd, uint64_t cookie)
 	_Alignas(struct dirent64) char buffer[BUFFER_SIZE];
 	ssize_t size;
 
-	if (cookie > INT64_MAX || lseek(fd, (off_t)cookie, SEEK_SET) < 0)
+	if (lseek(fd, (off_t)cookie, SEEK_SET) < 0)
 		return NFS3ERR_BAD_COOKIE;
 	do {
 		size = getdents64(fd, buffer, sizeof buffer);

@@ -144,8 +144,6 @@ write_data(struct rr_nfs_server *server, struct rr_object *object, const WRITE3a
 	ssize_t length;
 	int fd;
 
-	if (server->read_only)
-		return NFS3ERR_ROFS;
 	if (!S_ISREG(object->st.stx_mode) || write->count != write->data.length)
 		return NFS3ERR_INVAL;
 	status = rr_tree_open(server->tree, object, O_WRONLY, &fd);

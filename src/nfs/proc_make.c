@@ -7,9 +7,6 @@
 
 /* MKDIR, SYMLINK, MKNOD: RFC 1813, sections 3.3.9 to 3.3.11. */
 
-/* What a device number holds on Linux; what is above would be cut off silently. */
-enum { MAJOR_MAX = (1 << 12) - 1, MINOR_MAX = (1 << 20) - 1 };
-
 static nfsstat3
 make_directory(const struct rr_nfs_place *place, const void *args, struct rr_object *object)
 {
@@ -72,11 +69,12 @@ static nfsstat3
 make_device(
 	const struct rr_nfs_place *place, uint32_t type, const devicedata3 *device, struct rr_object *object)
 {
-	struct rr_nfs_recipe recipe = { type, .attributes = &device->dev_attributes };
+	struct rr_nfs_recipe recipe = {
+		type,
+		.attributes = &device->dev_attributes,
+		.device = makedev(device->spec.specdata1, device->spec.specdata2),
+	};
 
-	if (device->spec.specdata1 > MAJOR_MAX || device->spec.specdata2 > MINOR_MAX)
-		return NFS3ERR_INVAL;
-	recipe.device = makedev(device->spec.specdata1, device->spec.specdata2);
 	return rr_nfs_make(place, &recipe, object);
 }
 

@@ -97,11 +97,12 @@ anyone_mounts_what_is_exported(void **state)
 {
 	struct world *world = *state;
 
+	world_directory(world, "d", 0700);
 	assert_int_equal(chmod(world->path, 0700), 0);
 	world_caller(world, 0);
 	assert_int_equal(mount_of(world, "/export").fhs_status, MNT3_OK);
 	world_no_one(world);
-	assert_int_equal(mount_of(world, "/export").fhs_status, MNT3_OK);
+	assert_int_equal(mount_of(world, "/export/d").fhs_status, MNT3_OK);
 }
 
 int

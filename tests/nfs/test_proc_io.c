@@ -138,6 +138,24 @@ only_a_file_is_read(void **state)
 }
 
 static void
+read_tells_that_it_failed(void **state)
+{
+	struct world *world = *state;
+	READ3res res;
+	nfs_fh3 file;
+
+	world_file(world, "file", "hello", 0640);
+	file = world_handle(world, "file");
+	world_read_error = EIO;
+	res = read_at(world, file, 0, 10);
+	assert_int_equal(res.status, NFS3ERR_IO);
+	world_agrees(world, &res.u.resfail.file_attributes, "file");
+	world_read_error = EINTR;
+	res = read_at(world, file, 0, 10);
+	check_read(&res, "hello", true);
+}
+
+static void
 read_waits_for_memory(void **state)
 {
 	struct world *world = *state;
@@ -428,6 +446,20 @@ a_program_is_read_to_be_executed(void **state)
 	assert_int_equal(write_at(world, file, 0, "x", UNSTABLE).status, NFS3ERR_ACCES);
 }
 
+/* RFC 1813, 3.3.21: "COMMIT will always return NFS3_OK, unless there has been an unexpected error": the
+ * permission to write may have been taken away since the WRITE. */
+static void
+commit_takes_no_permission(void **state)
+{
+	struct world *world = *state;
+	nfs_fh3 file;
+
+	world_file(world, "file", "hello", 0600);
+	file = world_handle(world, "file");
+	world_caller(world, WORLD_OTHER);
+	assert_int_equal(commit(world, file).status, NFS3_OK);
+}
+
 /* What a caller writes clears the bits that would lend its owner's rights to it. */
 static void
 set_id_bits_do_not_survive_anothers_write(void **state)
@@ -475,6 +507,7 @@ main(void)
 		world_test(read_is_bounded),
 		world_test(read_fits_into_the_reply),
 		world_test(only_a_file_is_read),
+		world_test(read_tells_that_it_failed),
 		world_test(read_waits_for_memory),
 		world_test(write_changes_the_file),
 		world_test(write_is_as_stable_as_asked),
@@ -491,6 +524,7 @@ main(void)
 	static const struct CMUnitTest root_tests[] = {
 		world_test(permission_is_the_callers),
 		world_test(a_program_is_read_to_be_executed),
+		world_test(commit_takes_no_permission),
 		world_test(set_id_bits_do_not_survive_anothers_write),
 		world_test(a_full_file_system_is_told),
 	};

@@ -165,6 +165,8 @@ readdir_tells_why_it_cannot(void **state)
 	assert_int_equal(list(world, world->root, UINT64_MAX, BIG).status, NFS3ERR_BAD_COOKIE);
 	world_file(world, "file", "", 0644);
 	assert_int_equal(list(world, world_handle(world, "file"), 0, BIG).status, NFS3ERR_NOTDIR);
+	assert_int_equal(mkfifoat(world->fd, "fifo", 0666), 0);
+	assert_int_equal(list(world, world_handle(world, "fifo"), 0, BIG).status, NFS3ERR_NOTDIR);
 	world_directory(world, "closed", 0300);
 	assert_int_equal(list(world, world_handle(world, "closed"), 0, BIG).status, NFS3ERR_ACCES);
 }

@@ -92,6 +92,9 @@ void world_age(struct world *world, const char *path);
 extern unsigned world_syncs;
 extern int world_sync_error;
 
+/* The errno with which the next pread(2) fails. */
+extern int world_read_error;
+
 /* Runs tests as who runs the program; where that is root, also as an ordinary user, and root_tests as root.
  */
 int world_run(
