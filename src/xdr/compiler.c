@@ -15,7 +15,9 @@ void
 rr_xdr_compiler_init(
 	struct rr_xdr_compiler *compiler, const struct rr_env *env, const char *path, FILE *errors)
 {
-	*compiler = (struct rr_xdr_compiler){ .env = env, .path = path, .errors = errors };
+	*compiler = (struct rr_xdr_compiler){
+		.env = env, .path = path, .errors = errors, .codec_prefix = "xdr_", .program_prefix = ""
+	};
 	compiler->definitions_end = &compiler->definitions;
 	compiler->ordered_end = &compiler->ordered;
 	compiler->marks_end = &compiler->marks;

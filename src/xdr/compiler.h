@@ -28,6 +28,8 @@ struct rr_xdr_name {
 struct rr_xdr_compiler {
 	const struct rr_env *env;
 	const char *path;
+	/* Of the names with external linkage: codecs, and tables. */
+	const char *codec_prefix, *program_prefix;
 	FILE *errors;
 	int error; /* 0, or the first one */
 	void *blocks;
@@ -71,7 +73,8 @@ void rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definitio
 void rr_xdr_resolve(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 void rr_xdr_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type);
 
-/* check_declarations.c: the unions and the names inside a declaration; all types are resolved, all names known. */
+/* check_declarations.c: the unions and the names inside a declaration; all types are resolved, all names
+ * known. */
 void rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
 /* check_programs.c: numbers and names; lists of arguments become structs, which are added to the definitions.

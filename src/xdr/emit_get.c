@@ -31,7 +31,8 @@ emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition,
 		rr_xdr_line(emitter, "deep_get_%s(%s, %s, %s - 1);", definition->name, emitter->reader,
 			address, emitter->depth);
 	else
-		rr_xdr_line(emitter, "xdr_get_%s(%s, %s);", definition->name, emitter->reader, address);
+		rr_xdr_line(emitter, "%sget_%s(%s, %s);", emitter->compiler->codec_prefix, definition->name,
+			emitter->reader, address);
 }
 
 static void
@@ -191,8 +192,8 @@ rr_xdr_emit_get(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *defini
 	if (emitter->deep)
 		emit_deep(emitter);
 	rr_xdr_line(emitter, "\nvoid");
-	rr_xdr_line(emitter, "xdr_get_%s(struct rpcrdma_xdr_reader *%s, %s *%s)\n{", name, emitter->reader,
-		name, emitter->value);
+	rr_xdr_line(emitter, "%sget_%s(struct rpcrdma_xdr_reader *%s, %s *%s)\n{",
+		emitter->compiler->codec_prefix, name, emitter->reader, name, emitter->value);
 	emitter->indent++;
 	if (emitter->deep)
 		rr_xdr_line(emitter, "deep_get_%s(%s, %s, %d);", name, emitter->reader, emitter->value,

@@ -33,7 +33,8 @@ emit_put_of_array(struct rr_xdr_emitter *emitter, const char *name)
 {
 	rr_xdr_line(emitter, "{\n\tconst struct {\n\t\t%s array;\n\t} *%s = %s;\n", name, emitter->holder,
 		emitter->value);
-	rr_xdr_line(emitter, "\txdr_put_%s(%s, &%s->array);\n}", name, emitter->writer, emitter->holder);
+	rr_xdr_line(emitter, "\t%sput_%s(%s, &%s->array);\n}", emitter->compiler->codec_prefix, name,
+		emitter->writer, emitter->holder);
 }
 
 static void
@@ -44,14 +45,16 @@ emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_defini
 	rr_xdr_line(emitter, "\nstatic void");
 	rr_xdr_line(emitter, "call_get_%s(struct rpcrdma_xdr_reader *%s, void *%s)", name, emitter->reader,
 		emitter->value);
-	rr_xdr_line(emitter, "{\n\txdr_get_%s(%s, %s);\n}", name, emitter->reader, emitter->value);
+	rr_xdr_line(emitter, "{\n\t%sget_%s(%s, %s);\n}", emitter->compiler->codec_prefix, name,
+		emitter->reader, emitter->value);
 	rr_xdr_line(emitter, "\nstatic void");
 	rr_xdr_line(emitter, "call_put_%s(struct rpcrdma_xdr_writer *%s, const void *%s)", name,
 		emitter->writer, emitter->value);
 	if (rr_xdr_leaf(&definition->declaration)->shape == RR_XDR_FIXED)
 		emit_put_of_array(emitter, name);
 	else
-		rr_xdr_line(emitter, "{\n\txdr_put_%s(%s, %s);\n}", name, emitter->writer, emitter->value);
+		rr_xdr_line(emitter, "{\n\t%sput_%s(%s, %s);\n}", emitter->compiler->codec_prefix, name,
+			emitter->writer, emitter->value);
 }
 
 /* Once for each type that a procedure of the schema takes or returns. */
@@ -124,7 +127,8 @@ emit_version(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *pro
 	}
 	emit_procedures(emitter, version);
 	fputc('\n', emitter->out);
-	rr_xdr_open(emitter, "const struct rpcrdma_program %s_program =", name);
+	rr_xdr_open(emitter, "const struct rpcrdma_program %s%s_program =", emitter->compiler->program_prefix,
+		name);
 	rr_xdr_line(emitter, ".name = \"%s\",", name);
 	rr_xdr_line(emitter, ".prog = %s,", program->name);
 	rr_xdr_line(emitter, ".vers = %s,", name);

@@ -30,7 +30,8 @@ emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition,
 		rr_xdr_line(emitter, "deep_put_%s(%s, %s, %s - 1);", definition->name, emitter->writer,
 			address, emitter->depth);
 	else
-		rr_xdr_line(emitter, "xdr_put_%s(%s, %s);", definition->name, emitter->writer, address);
+		rr_xdr_line(emitter, "%sput_%s(%s, %s);", emitter->compiler->codec_prefix, definition->name,
+			emitter->writer, address);
 }
 
 static void
@@ -181,8 +182,8 @@ rr_xdr_emit_put(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *defini
 	if (emitter->deep)
 		emit_deep(emitter);
 	rr_xdr_line(emitter, "\nvoid");
-	rr_xdr_line(emitter, "xdr_put_%s(struct rpcrdma_xdr_writer *%s, const %s *%s)\n{", name,
-		emitter->writer, name, emitter->value);
+	rr_xdr_line(emitter, "%sput_%s(struct rpcrdma_xdr_writer *%s, const %s *%s)\n{",
+		emitter->compiler->codec_prefix, name, emitter->writer, name, emitter->value);
 	emitter->indent++;
 	if (emitter->deep)
 		rr_xdr_line(emitter, "deep_put_%s(%s, %s, %d);", name, emitter->writer, emitter->value,

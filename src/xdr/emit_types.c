@@ -198,10 +198,10 @@ emit_interface(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definit
 	fputc('\n', emitter->out);
 	rr_xdr_line(emitter, "#define XDR_MIN_%s %" PRIu32, name, size.min);
 	rr_xdr_line(emitter, "#define XDR_MAX_%s %s", name, size_text(emitter, size.max));
-	rr_xdr_line(emitter, "void xdr_get_%s(struct rpcrdma_xdr_reader *%s, %s *%s);", name, emitter->reader,
-		name, emitter->value);
-	rr_xdr_line(emitter, "void xdr_put_%s(struct rpcrdma_xdr_writer *%s, const %s *%s);", name,
-		emitter->writer, name, emitter->value);
+	rr_xdr_line(emitter, "void %sget_%s(struct rpcrdma_xdr_reader *%s, %s *%s);",
+		emitter->compiler->codec_prefix, name, emitter->reader, name, emitter->value);
+	rr_xdr_line(emitter, "void %sput_%s(struct rpcrdma_xdr_writer *%s, const %s *%s);",
+		emitter->compiler->codec_prefix, name, emitter->writer, name, emitter->value);
 }
 
 static void
@@ -213,8 +213,8 @@ emit_programs(struct rr_xdr_emitter *emitter)
 		for (const struct rr_xdr_version *version = definition->versions; version;
 			version = version->next) {
 			fputc('\n', emitter->out);
-			rr_xdr_line(
-				emitter, "extern const struct rpcrdma_program %s_program;", version->name);
+			rr_xdr_line(emitter, "extern const struct rpcrdma_program %s%s_program;",
+				emitter->compiler->program_prefix, version->name);
 		}
 	}
 }

@@ -129,12 +129,27 @@ read_mark(struct rr_xdr_lexer *lexer)
 	lexer->compiler->marks_end = &mark->next;
 }
 
+static void
+read_prefix(struct rr_xdr_lexer *lexer)
+{
+	struct rr_xdr_position where = position(lexer);
+	const char *name = word(lexer);
+
+	if (!*name || isdigit((unsigned char)*name) || lexer->next != end_of_line(lexer)) {
+		rr_xdr_error(lexer->compiler, where, "expected a name that the functions' names begin with");
+		return;
+	}
+	lexer->compiler->codec_prefix = rr_xdr_format(lexer->compiler, "%s_", name);
+	lexer->compiler->program_prefix = lexer->compiler->codec_prefix;
+}
+
 /* A line that begins with #: our pragma, or something that the C preprocessor left. */
 static void
 read_directive(struct rr_xdr_lexer *lexer)
 {
 	const char *end = end_of_line(lexer);
 	struct rr_xdr_position where;
+	const char *kind;
 
 	lexer->next++;
 	skip_blanks(lexer);
@@ -143,12 +158,14 @@ read_directive(struct rr_xdr_lexer *lexer)
 		return;
 	}
 	where = position(lexer);
-	if (strcmp(word(lexer), "place") != 0) {
-		rr_xdr_error(
-			lexer->compiler, where, "unknown pragma, expected: #pragma rpcrdma place TYPE.FIELD");
-		return;
-	}
-	read_mark(lexer);
+	kind = word(lexer);
+	if (strcmp(kind, "place") == 0)
+		read_mark(lexer);
+	else if (strcmp(kind, "prefix") == 0)
+		read_prefix(lexer);
+	else
+		rr_xdr_error(lexer->compiler, where,
+			"unknown pragma, expected: #pragma rpcrdma place TYPE.FIELD, or prefix NAME");
 }
 
 static void

@@ -14,7 +14,9 @@
  *   - unsigned alone, for unsigned int; int32_t, uint32_t, int64_t and uint64_t where the schema has no such
  * types;
  *   - `#pragma rpcrdma place TYPE.FIELD`: the binding of a protocol to RPC-over-RDMA marks this opaque or
- * string; other lines that begin with # are ignored.
+ * string; other lines that begin with # are ignored;
+ *   - `#pragma rpcrdma prefix NAME`: what the schema becomes in C has external names that begin with NAME_,
+ * as NAME_get_TYPE, so that two schemas that share names can be in one program (but not in one file of it).
  */
 
 /*
