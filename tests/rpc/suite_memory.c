@@ -173,6 +173,62 @@ connections_are_bounded(void **state)
 	world_free(world);
 }
 
+/* A client that connects, and a call of each kind. Whatever fails, all of them end, and nothing is left. */
+static void
+run_scenario(struct world *world)
+{
+	struct call *calls[] = { call_new(ECHO_NULL), blob_new(20000, true), fetch_new(9000),
+		call_new(ECHO_COUNT) };
+	struct rr_client_config config;
+	struct rr_client *client;
+	struct rr_text why;
+
+	world_client_config(world, &config);
+	config.retry = RR_SECOND;
+	if (rr_client_new(world->engine, &config, &client, &why) < 0)
+		client = NULL;
+	for (int i = 0; i < 4 && client; i++) {
+		calls[i]->base.timeout =
+			5 * RR_SECOND; /* what the server had no memory for may stay unanswered */
+		rr_client_call(client, &calls[i]->base);
+	}
+	for (int i = 0; i < 4 && client; i++) {
+		for (int steps = 0; !calls[i]->done; steps++) {
+			assert_true(steps < 1000);
+			world_turn(world);
+			world->now += 50 * RR_MILLISECOND;
+		}
+		assert_int_equal(calls[i]->times, 1);
+	}
+	rr_client_free(client);
+	for (int i = 0; i < 4; i++)
+		call_free(calls[i]);
+}
+
+static void
+no_failing_allocation_does_harm(void **state)
+{
+	uint32_t fail_at = 1;
+	bool failed;
+
+	(void)state;
+	do {
+		struct world *world = world_new(NULL);
+
+		world_warm_up(world);
+		world_settle(world);
+		world->allocations = 0;
+		world->fail_at = fail_at++;
+		run_scenario(world);
+		failed = world->allocations >= world->fail_at;
+		world->fail_at = 0;
+		world_settle(world);
+		assert_int_equal(rr_pool_used(world->engine->pool), 0);
+		world_free(world);
+	} while (failed);
+	assert_true(fail_at > 10);
+}
+
 int
 suite_memory(void)
 {
@@ -184,6 +240,7 @@ suite_memory(void)
 		cmocka_unit_test(large_calls_share_little_memory),
 		suite_test(more_calls_than_blocks_are_all_answered),
 		cmocka_unit_test(connections_are_bounded),
+		cmocka_unit_test(no_failing_allocation_does_harm),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

@@ -140,9 +140,12 @@ now(void *ctx)
 }
 
 static void *
-system_realloc(void *ctx, void *old, size_t size)
+counting_realloc(void *ctx, void *old, size_t size)
 {
-	(void)ctx;
+	struct world *world = ctx;
+
+	if (size > 0 && ++world->allocations == world->fail_at)
+		return NULL;
 	return rr_env_system.realloc(rr_env_system.ctx, old, size);
 }
 
@@ -212,7 +215,7 @@ world_new(const struct rr_engine_config *config)
 	world->env = rr_env_system;
 	world->env.ctx = world;
 	world->env.now = now;
-	world->env.realloc = system_realloc;
+	world->env.realloc = counting_realloc;
 	world->env.log = NULL;
 	world->now = RR_SECOND;
 	config = config ? config : &rr_engine_config_default;

@@ -21,6 +21,7 @@ extern rr_fabric_new *world_provider;
 struct world {
 	struct rr_env env;
 	uint64_t now;
+	uint32_t allocations, fail_at; /* the allocation of this number fails; 0: none */
 	struct rr_engine *engine;
 	struct rr_server *server;
 	struct sockaddr_in address;
