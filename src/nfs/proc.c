@@ -86,27 +86,17 @@ rr_nfs_sync_fd(struct rr_nfs_server *server, int fd, bool data)
 static nfsstat3
 sync_file_system(struct rr_nfs_server *server, const struct rr_object *object)
 {
-	int fd = open(object->export->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(object->export->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
 	struct statx st;
-	int result;
 
 	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0 ||
-		st.stx_dev_major != object->st.stx_dev_major ||
-		st.stx_dev_minor != object->st.stx_dev_minor) {
+		st.stx_dev_major != object->st.stx_dev_major || st.stx_dev_minor != object->st.stx_dev_minor)
 		sync();
-		result = 0;
-	} else {
-		result = syncfs(fd);
-	}
-	if (result < 0) {
-		int error = errno;
-
-		close(fd);
-		return sync_failed(server, error);
-	}
+	else if (syncfs(fd) < 0)
+		error = errno;
 	if (fd >= 0)
 		close(fd);
-	return NFS3_OK;
+	return error ? sync_failed(server, error) : NFS3_OK;
 }
 
 nfsstat3

@@ -35,16 +35,14 @@ guard_holds(const struct rr_object *object, const sattrguard3 *guard)
 static nfsstat3
 set_attributes(struct rr_nfs_server *server, struct rr_object *object, const SETATTR3args *set)
 {
-	nfsstat3 status, synced;
+	nfsstat3 status;
 
 	if (server->read_only)
 		return NFS3ERR_ROFS;
 	if (!guard_holds(object, &set->guard))
 		return NFS3ERR_NOT_SYNC;
 	status = rr_nfs_set(server, object, &set->new_attributes);
-	/* Also where it failed: it may have changed some. */
-	synced = rr_nfs_sync(server, object);
-	return status == NFS3_OK ? synced : status;
+	return status == NFS3_OK ? rr_nfs_sync(server, object) : status;
 }
 
 enum rr_handled

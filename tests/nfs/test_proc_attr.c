@@ -135,9 +135,11 @@ only_a_file_has_a_size_to_set(void **state)
 {
 	struct world *world = *state;
 	sattr3 attributes = { .size = { true, { 0 } } };
+	unsigned syncs = world_syncs;
 	SETATTR3res res = setattr(world, world->root, &attributes);
 
 	assert_int_equal(res.status, NFS3ERR_INVAL);
+	assert_int_equal(world_syncs, syncs);
 	world_wcc(world, &res.u.resfail.obj_wcc, "", false);
 	world_file(world, "file", "hello", 0640);
 	attributes.size.u.size = UINT64_C(1) << 63;
