@@ -80,7 +80,8 @@ struct rpcrdma_xdr_writer {
 
 /* ---- Reading ---- */
 
-/* A reader of a whole message. The message, its stream and its items must outlive what is decoded from them. */
+/* A reader of a whole message. The message, its stream and its items must outlive what is decoded from them.
+ */
 void rpcrdma_xdr_reader_init(struct rpcrdma_xdr_reader *reader, const struct rpcrdma_message *message,
 	struct rpcrdma_arena *arena);
 
@@ -118,15 +119,17 @@ void rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t s
 /* Section 4.10 and 4.11, opaque<max> and string<max>: by reference into the stream. */
 struct rpcrdma_bytes rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
-/* An opaque<max> that a binding marks: by reference to its item, or into the stream where it was not reduced. */
+/* An opaque<max> that a binding marks: by reference to its item, or into the stream where it was not reduced.
+ */
 struct rpcrdma_bytes rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
-/* Zeroed, aligned memory for count elements of size octets, from the reader's arena; NULL (and failed) if there is
- * not enough. count is the peer's: callers bound it first by what the stream can hold. */
+/* Zeroed, aligned memory for count elements of size octets, from the reader's arena; NULL (and failed) if
+ * there is not enough. count is the peer's: callers bound it first by what the stream can hold. */
 void *rpcrdma_get_array(struct rpcrdma_xdr_reader *reader, uint32_t count, size_t size);
 
-/* Reads the count of a counted array, at most max, and at most what the rest of the stream could hold of elements
- * of at least least octets each (least may be 0 only for elements of no size; then max alone bounds it). */
+/* Reads the count of a counted array, at most max, and at most what the rest of the stream could hold of
+ * elements of at least least octets each (least may be 0 only for elements of no size; then max alone bounds
+ * it). */
 uint32_t rpcrdma_get_count(struct rpcrdma_xdr_reader *reader, uint32_t max, uint32_t least);
 
 /* For codecs that find something wrong themselves (a union's discriminant, an enum's value). */
@@ -134,7 +137,8 @@ void rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader);
 
 /* ---- Writing ---- */
 
-/* A writer into size octets of memory; items may be NULL with item_max 0: then everything goes into the stream. */
+/* A writer into size octets of memory; items may be NULL with item_max 0: then everything goes into the
+ * stream. */
 void rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
 	struct rpcrdma_item *items, uint32_t item_max);
 
@@ -167,7 +171,8 @@ void rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint
 /* Fails where bytes.length is above max: nothing is sent that the schema does not allow. */
 void rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
-/* An opaque<max> that a binding marks: its length word, and the item by reference while items are to be had. */
+/* An opaque<max> that a binding marks: its length word, and the item by reference while items are to be had.
+ */
 void rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
 void rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer);
@@ -178,9 +183,10 @@ void rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer);
 #define RPCRDMA_XDR_UNBOUNDED UINT32_MAX
 
 struct rpcrdma_procedure {
-	const char *name; /* NULL: there is no procedure of this number */
+	const char *name;              /* NULL: there is no procedure of this number */
 	size_t args_size, result_size; /* of the C types; 0 for void */
-	/* Octets of stream at most, marked items not counted (their length words are); or RPCRDMA_XDR_UNBOUNDED. */
+	/* Octets of stream at most, marked items not counted (their length words are); or
+	 * RPCRDMA_XDR_UNBOUNDED. */
 	uint32_t args_max, result_max;
 	/* How many marked items there can be at most in a call and in a reply; or RPCRDMA_XDR_UNBOUNDED. */
 	uint32_t args_items, result_items;

@@ -154,7 +154,8 @@ rr_loop_fd(const struct rr_loop *loop)
 	return loop->epoll;
 }
 
-/* The next timer or the caller's limit, whichever is sooner, in milliseconds, rounded up so as not to spin. */
+/* The next timer or the caller's limit, whichever is sooner, in milliseconds, rounded up so as not to spin.
+ */
 static int
 wait_limit(const struct rr_loop *loop, int64_t timeout)
 {
@@ -208,7 +209,8 @@ run_timers(struct rr_loop *loop)
 	return ran;
 }
 
-/* Each round runs what was queued when it began, so that tasks that queue each other cannot starve the rest. */
+/* Each round runs what was queued when it began, so that tasks that queue each other cannot starve the rest.
+ */
 static bool
 run_tasks(struct rr_loop *loop)
 {
@@ -221,7 +223,8 @@ run_tasks(struct rr_loop *loop)
 		while (loop->tasks.next != &mark) {
 			struct rr_list *link = rr_list_pop(&loop->tasks);
 
-			rr_container(link, struct rr_task, link)->run(rr_container(link, struct rr_task, link));
+			rr_container(link, struct rr_task, link)
+				->run(rr_container(link, struct rr_task, link));
 		}
 		rr_list_remove(&mark);
 		ran = true;

@@ -19,14 +19,15 @@ struct rr_loop;
 enum { RR_READABLE = 1, RR_WRITABLE = 2 };
 
 struct rr_watch {
-	void (*ready)(struct rr_watch *watch, unsigned events); /* RR_READABLE, RR_WRITABLE; errors and hang-ups set both */
+	void (*ready)(struct rr_watch *watch,
+		unsigned events); /* RR_READABLE, RR_WRITABLE; errors and hang-ups set both */
 	int fd;
 	unsigned wanted; /* what the loop now waits for; private */
 };
 
 struct rr_timer {
 	void (*expired)(struct rr_timer *timer);
-	uint64_t at;         /* private, as all below */
+	uint64_t at; /* private, as all below */
 	struct rr_list link;
 };
 

@@ -30,17 +30,17 @@ struct rr_pool *rr_pool_new(const struct rr_env *env, size_t max);
 void rr_pool_free(struct rr_pool *pool);
 
 /*
- * A buffer of at least size octets, contents undefined. NULL where the bound is reached, others are already waiting
- * (unless waiter is the one being woken), or there is no memory; a request above the bound as a whole is granted only
- * while nothing else is out, so that it is slow, not stuck.
+ * A buffer of at least size octets, contents undefined. NULL where the bound is reached, others are already
+ * waiting (unless waiter is the one being woken), or there is no memory; a request above the bound as a whole
+ * is granted only while nothing else is out, so that it is slow, not stuck.
  */
 void *rr_pool_get(struct rr_pool *pool, size_t size);
 
 /* buffer may be NULL. */
 void rr_pool_put(struct rr_pool *pool, void *buffer);
 
-/* Queues waiter to be woken when a buffer comes back; no effect where it waits already. rr_list_remove(&waiter->link)
- * ends the wait. */
+/* Queues waiter to be woken when a buffer comes back; no effect where it waits already.
+ * rr_list_remove(&waiter->link) ends the wait. */
 void rr_pool_wait(struct rr_pool *pool, struct rr_pool_waiter *waiter);
 
 /* Octets that are out now, and the most there ever were. */

@@ -67,9 +67,10 @@ int rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, s
 void rr_tree_free(struct rr_tree *tree);
 
 /*
- * The key that handles are checked with, kept in a file, so that they survive a restart: read from path, or made and
- * written there (mode 0600, atomically, synced). path NULL: the default place, for root
- * /var/lib/rpcrdma/handle-key, else $XDG_STATE_HOME (or ~/.local/state)/rpcrdma/handle-key. Errors: SYSTEM with text.
+ * The key that handles are checked with, kept in a file, so that they survive a restart: read from path, or
+ * made and written there (mode 0600, atomically, synced). path NULL: the default place, for root
+ * /var/lib/rpcrdma/handle-key, else $XDG_STATE_HOME (or ~/.local/state)/rpcrdma/handle-key. Errors: SYSTEM
+ * with text.
  */
 int rr_tree_key(const struct rr_env *env, const char *path, uint8_t key[RR_TREE_KEY], struct rr_text *text);
 
@@ -82,9 +83,9 @@ nfsstat3 rr_tree_mount(struct rr_tree *tree, struct rpcrdma_bytes path, struct r
 /* NFS3ERR_BADHANDLE: not one of ours (the check fails). NFS3ERR_STALE: what it named is gone. */
 nfsstat3 rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object);
 
-/* Finds name in directory, without following a symbolic link. "." and ".." are answered; ".." of an export's root is
- * the root. NFS3ERR_NOENT, NAMETOOLONG, NOTDIR, ACCES (also for no name, a '/' or a zero octet: RFC 1813, 3.2). To be
- * called after a LINK, too, so that the tree knows the new name. */
+/* Finds name in directory, without following a symbolic link. "." and ".." are answered; ".." of an export's
+ * root is the root. NFS3ERR_NOENT, NAMETOOLONG, NOTDIR, ACCES (also for no name, a '/' or a zero octet: RFC
+ * 1813, 3.2). To be called after a LINK, too, so that the tree knows the new name. */
 nfsstat3 rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object);
 
@@ -95,10 +96,10 @@ void rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct
 nfsstat3 rr_object_stat(struct rr_object *object);
 
 /*
- * A descriptor for the data of a regular file (O_RDONLY or O_RDWR) or a directory (O_RDONLY), kept open by the tree in
- * a bounded cache: not the caller's to close, valid until the next call into the tree. It is opened with the identity
- * that is in force. access: O_RDONLY, O_WRONLY or O_RDWR. A caller with its own identity is checked at each call, also
- * where the descriptor is in the cache.
+ * A descriptor for the data of a regular file (O_RDONLY or O_RDWR) or a directory (O_RDONLY), kept open by
+ * the tree in a bounded cache: not the caller's to close, valid until the next call into the tree. It is
+ * opened with the identity that is in force. access: O_RDONLY, O_WRONLY or O_RDWR. A caller with its own
+ * identity is checked at each call, also where the descriptor is in the cache.
  */
 nfsstat3 rr_tree_open(struct rr_tree *tree, struct rr_object *object, int access, int *fd);
 
@@ -110,24 +111,26 @@ void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *from, struct 
 	const struct rr_object *to, struct rpcrdma_bytes to_name);
 void rr_tree_removed(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name);
 
-/* Closes descriptors that nobody used for ten seconds: an open one keeps the blocks of a removed file. Also done by the
- * other calls; where none come, somebody calls this now and then. */
+/* Closes descriptors that nobody used for ten seconds: an open one keeps the blocks of a removed file. Also
+ * done by the other calls; where none come, somebody calls this now and then. */
 void rr_tree_tidy(struct rr_tree *tree);
 
-/* A name as a C string for the *at(2) calls; NFS3ERR_NAMETOOLONG, NFS3ERR_ACCES (no name, a '/' or a zero octet in it),
- * NFS3ERR_INVAL ("." and ".."; procedures that create answer NFS3ERR_EXIST instead). */
+/* A name as a C string for the *at(2) calls; NFS3ERR_NAMETOOLONG, NFS3ERR_ACCES (no name, a '/' or a zero
+ * octet in it), NFS3ERR_INVAL ("." and ".."; procedures that create answer NFS3ERR_EXIST instead). */
 nfsstat3 rr_tree_name(struct rpcrdma_bytes name, char text[256]);
 
 /*
- * Takes on the caller's identity for this thread, where the process is root (setfsuid, setfsgid, setgroups as plain
- * system calls, so that only this thread changes, and the capabilities that go with it); nothing otherwise. NULL: nobody
- * (AUTH_NONE). Undone by rr_tree_as_self(), which every handler calls before it returns. Cheap where nothing changes.
+ * Takes on the caller's identity for this thread, where the process is root (setfsuid, setfsgid, setgroups as
+ * plain system calls, so that only this thread changes, and the capabilities that go with it); nothing
+ * otherwise. NULL: nobody (AUTH_NONE). Undone by rr_tree_as_self(), which every handler calls before it
+ * returns. Cheap where nothing changes.
  */
 int rr_tree_as(struct rr_tree *tree, const struct rr_auth_sys *caller);
 void rr_tree_as_self(struct rr_tree *tree);
 
 /* The uid and gid that a caller acts as, after squashing. */
-void rr_tree_identity(const struct rr_tree *tree, const struct rr_auth_sys *caller, uint32_t *uid, uint32_t *gid);
+void rr_tree_identity(
+	const struct rr_tree *tree, const struct rr_auth_sys *caller, uint32_t *uid, uint32_t *gid);
 
 /* errno as nfsstat3 (RFC 1813, section 2.6); unknown ones are NFS3ERR_IO. */
 nfsstat3 rr_nfs_status(int error);

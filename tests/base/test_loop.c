@@ -125,7 +125,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(timers_expire_in_the_order_of_their_times, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_task_queued_by_a_task_runs_in_the_same_turn, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_task_queued_by_a_task_runs_in_the_same_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_unwatched_descriptor_is_not_reported_in_the_same_turn, setup, teardown),
 	};

@@ -221,8 +221,7 @@ other_protocols_are_told_apart(void **state)
 {
 	(void)state;
 	assert_int_equal(outcome_of("HTTP/1.1 400 Bad Request\r\n", 26, false), -RPCRDMA_ERR_PEER);
-	assert_non_null(strstr(
-		node->engine.text.text, "it does not speak iWARP (MPA): it answered \"H"));
+	assert_non_null(strstr(node->engine.text.text, "it does not speak iWARP (MPA): it answered \"H"));
 	teardown(NULL);
 	setup(NULL);
 	assert_int_equal(outcome_of("", 0, true), -RPCRDMA_ERR_PEER);
