@@ -17,9 +17,9 @@ static const struct option long_options[] = {
 };
 
 const char rr_tool_cp_options[] =
-	"  -r         copy directories with all that is in them; links are copied as links\n"
-	"  -q         no progress bar, and no summary\n"
-	"  --json     print the summary as a JSON object\n";
+	"  -r, -R, --recursive   copy directories with all that is in them; links are copied as links\n"
+	"  -q, --quiet           no progress bar, and no summary\n"
+	"      --json            print the summary as a JSON object\n";
 
 /* ---- Failures ---- */
 

@@ -20,8 +20,8 @@ static const struct option long_options[] = {
 };
 
 const char rr_tool_ls_options[] =
-	"  -l         with mode, links, owner, group, size, time, and where links lead\n"
-	"  --json     print a JSON array\n";
+	"  -l, --long   with mode, links, owner, group, size, time, and where links lead\n"
+	"      --json   print a JSON array\n";
 
 enum format { FORMAT_NAMES, FORMAT_LONG, FORMAT_JSON };
 

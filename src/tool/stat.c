@@ -14,7 +14,7 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-const char rr_tool_stat_options[] = "  --json     print a JSON object\n";
+const char rr_tool_stat_options[] = "      --json   print a JSON object\n";
 
 static void
 print_handle(const struct rr_nfs_handle *handle)
