@@ -72,8 +72,9 @@ struct rr_exchange {
 	struct rpcrdma_message call; /* its items have their offsets */
 	/*
 	 * Room for the reply: the largest marked result that can be conveyed (where a Write chunk waits for
-	 * it: its length), and the octets of stream that can be conveyed besides. A reply beyond either is
-	 * answered by ERR_CHUNK.
+	 * it: its length), and the octets of stream that can be conveyed besides. Where no Write chunk waits,
+	 * the result travels in the stream: item_room then leaves 160 octets of stream_room for the rest. A
+	 * reply beyond either is answered by ERR_CHUNK.
 	 */
 	uint32_t item_room, stream_room;
 	/* For the layer above. */
@@ -180,8 +181,9 @@ rr_carrier_close(struct rr_carrier *carrier)
 
 /*
  * Answers an exchange, which is gone after this. The reply's memory must stay until sent(arg) (may be NULL
- * only if it lives as long as the engine), which always comes, from the loop. reply's items are marked
- * results, in order.
+ * only if it lives as long as the engine), which always comes, from the loop; it may lie in the call's
+ * memory, which stays as long. reply itself and its array of items need not outlive this call. reply's items
+ * are marked results, in order.
  */
 static inline void
 rr_exchange_reply(

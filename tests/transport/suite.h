@@ -10,12 +10,14 @@ int suite_requester(void);
 int suite_responder(void);
 int suite_life(void);
 int suite_hostile(void);
+int suite_order(void);
 
 static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
-	return suite_pair() + suite_requester() + suite_responder() + suite_life() + suite_hostile();
+	return suite_pair() + suite_requester() + suite_responder() + suite_life() + suite_hostile() +
+	       suite_order();
 }
 
 #endif
