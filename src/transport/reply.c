@@ -161,7 +161,7 @@ rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
 	struct reply reply;
 	int error;
 
-	rr_slot_invalidate(slot);
+	rr_slot_invalidate(slot); /* first: what is judged must not change any more */
 	error = judge(slot, parse(event->data, event->length, &reply), &reply);
 	if (error) {
 		connection->base.counters.discarded += error == -RPCRDMA_ERR_PEER;

@@ -206,6 +206,28 @@ a_responder_answers_what_it_has_and_leaves(void **state)
 }
 
 static void
+calls_that_arrive_after_a_shutdown_are_dropped(void **state)
+{
+	struct world *world = world_listening(NULL);
+	struct raw *raw = raw_new(world);
+
+	(void)state;
+	raw_connect(raw);
+	SEND(raw, 1, 1, 16, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL, 2);
+	world_until(world, world->call_count == 1);
+	rr_carrier_shutdown(world->server);
+	SEND(raw, 2, 1, 16, RR_RDMA_MSG, 0, 0, 0, 2, RR_CALL, 2);
+	world_settle(world);
+	assert_int_equal(world->arrived, 1);
+	answer_small(world, world_next_call(world));
+	assert_int_equal(word(raw_next(raw), 0), 1);
+	world_until(world, world->server_closed && raw->disconnected);
+	assert_int_equal(raw->message_count, 0);
+	raw_free(raw);
+	world_free(world);
+}
+
+static void
 dropped_exchanges_do_not_hold_up_a_shutdown(void **state)
 {
 	struct world *world = world_new(NULL);
@@ -293,6 +315,8 @@ done_may_close_the_connection(void **state)
 		if (lost)
 			world->server = NULL;
 		world_until(world, !world->client);
+		world_settle(world);
+		assert_false(world->client_closed);
 		world_free(world);
 	}
 }
@@ -631,6 +655,7 @@ suite_life(void)
 		cmocka_unit_test(an_engine_that_ends_tells_of_replies_under_way),
 		cmocka_unit_test(a_requester_shuts_down_when_nothing_is_outstanding),
 		cmocka_unit_test(a_responder_answers_what_it_has_and_leaves),
+		cmocka_unit_test(calls_that_arrive_after_a_shutdown_are_dropped),
 		cmocka_unit_test(dropped_exchanges_do_not_hold_up_a_shutdown),
 		cmocka_unit_test(idle_connections_shut_down_at_once),
 		cmocka_unit_test(a_cancel_ends_a_shutdown_that_waited_for_it),

@@ -328,7 +328,7 @@ some_messages_are_discarded_silently(void **state)
 
 	(void)state;
 	/* More often than there are credits: each gives its Receive back. */
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 80; i++) {
 		SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0);
 		raw_send(raw, "short", 5);
 		SEND(raw, XID, 1, ASKED, RR_RDMA_DONE, 0, 0, 0);
@@ -339,7 +339,7 @@ some_messages_are_discarded_silently(void **state)
 		world_settle(raw->world);
 	}
 	assert_int_equal(raw->message_count, 0);
-	assert_int_equal(raw->world->server->counters.discarded, 280);
+	assert_int_equal(raw->world->server->counters.discarded, 560);
 	still_works(raw);
 	end(raw);
 }
@@ -488,6 +488,11 @@ a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 	message = raw_next(raw);
 	if (message->invalidated)
 		assert_int_equal(message->handle, read.handle);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 1, 1, SEGMENT(pad), 0, 0, XID, 0);
+	message = raw_next(raw);
+	assert_int_equal(message->invalidated, negotiated.remote_invalidation);
+	if (message->invalidated)
+		assert_int_equal(message->handle, pad.handle);
 	/* An error is answered by a plain Send. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 80, SEGMENT(read), 0, 0, 0, XID, 0);
 	assert_false(raw_next(raw)->invalidated);

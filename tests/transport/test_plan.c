@@ -58,6 +58,8 @@ static const struct call_row call_rows[] = {
 		{ .header = 52, .body = 100, .write_chunks = 1 } },
 	{ "a later result is larger", 100, { 0 }, 100, { 200, 5000 },
 		{ .header = 48, .body = 100, .reply_chunk = 5300 } },
+	{ "a later result is larger, though it would fit inline", 100, { 0 }, 2900, { 200, 1000 },
+		{ .header = 48, .body = 100, .reply_chunk = 4100 } },
 	{ "two large results", 100, { 0 }, 100, { 5000, 5000 },
 		{ .header = 48, .body = 100, .reply_chunk = 10100 } },
 	{ "the call's header has the Write chunk, too", T - 52, { 0 }, 0, { 5000 },
@@ -401,6 +403,11 @@ the_room_of_a_reply_is_what_can_be_conveyed(void **state)
 	rr_plan_room(T, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, T - 28);
 	assert_int_equal(item_room, T - 28 - 160);
+	writes[0] = (struct rr_chunk){ NULL, 0 };
+	lists.write_count = 1;
+	rr_plan_room(T, &lists, &item_room, &stream_room);
+	assert_int_equal(item_room, T - 36 - 160);
+	lists.write_count = 0;
 	writes[lists.write_count++] = chunk_of(&lists, 70000);
 	rr_plan_room(T, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, T - 68);
