@@ -112,6 +112,16 @@ print_summary(const struct rr_cp *cp)
 
 /* ---- Both ends ---- */
 
+/* Names are put behind it with a slash of their own. */
+static void
+cut_slashes(char *name)
+{
+	size_t length = strlen(name);
+
+	while (length > 1 && name[length - 1] == '/')
+		name[--length] = '\0';
+}
+
 static int
 open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, struct rr_side *side, char *name,
 	size_t size)
@@ -120,12 +130,14 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 
 	*side = (struct rr_side){ .ops = &rr_side_local, .piece_max = RR_PUMP_PIECE };
 	snprintf(name, size, "%s", argument);
+	cut_slashes(name);
 	if (!rr_url_is(argument))
 		return RR_EXIT_OK;
 	side->ops = &rr_side_remote;
 	if (rr_remote_open(cp->engine, argument, remote, &text) != 0)
 		return rr_tool_fail(cp->tool, "%s: %s", remote->name, text.text);
 	snprintf(name, size, "%s", remote->name);
+	cut_slashes(name);
 	side->nfs = remote->nfs;
 	side->piece_max = side == &cp->from ? rr_nfs_read_max(remote->nfs) : rr_nfs_write_max(remote->nfs);
 	return RR_EXIT_OK;
@@ -143,7 +155,8 @@ copy(struct rr_cp *cp, const char *source, const char *destination)
 	rr_cp_top(cp, source, destination);
 	rr_progress_hide(&cp->progress);
 	rr_pump_free(&cp->pump);
-	if (!cp->quiet && !cp->stop)
+	if (!cp->quiet && !cp->stop &&
+		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links > 0))
 		print_summary(cp);
 	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
 }

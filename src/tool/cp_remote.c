@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "tool/cp_side.h"
+#include "tool/cp_remote.h"
 
 /* The remote end of a copy. Everything but find() goes by file handle. */
 
-static int
-fail(struct rr_side *side, int error)
+int
+rr_cp_remote_fail(struct rr_side *side, int error)
 {
 	side->fatal = error < 0 || error == NFS3ERR_NOSPC || error == NFS3ERR_DQUOT ||
 		      error == NFS3ERR_ROFS || error == NFS3ERR_IO;
@@ -19,7 +19,7 @@ fail(struct rr_side *side, int error)
 static int
 check(struct rr_side *side, int error)
 {
-	return error ? fail(side, error) : 0;
+	return error ? rr_cp_remote_fail(side, error) : 0;
 }
 
 static void
@@ -47,7 +47,7 @@ found(struct rr_side *side, int error, const struct rr_nfs_object *object, struc
 	if (error == NFS3ERR_NOENT)
 		return 0;
 	if (error)
-		return fail(side, error);
+		return rr_cp_remote_fail(side, error);
 	describe(object, info);
 	return 0;
 }
@@ -180,7 +180,7 @@ remote_remove(struct rr_side *side, const struct rr_place *place, const char *na
 	return check(side, error);
 }
 
-/* ---- File data ---- */
+/* ---- Files ---- */
 
 static int
 remote_open(struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info,
@@ -188,127 +188,6 @@ remote_open(struct rr_side *side, const struct rr_place *place, const char *name
 {
 	(void)place, (void)name;
 	*file = (struct rr_file){ .side = side, .handle = info->handle };
-	return 0;
-}
-
-/* What is one WRITE needs no COMMIT. */
-static int
-remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
-	struct rr_file *file)
-{
-	sattr3 attributes = mode_alone(0600);
-	struct rr_nfs_object object;
-	int error;
-
-	if (size > rr_nfs_file_max(side->nfs))
-		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
-	error = rr_nfs_create(side->nfs, &place->handle, name, true, &attributes, &object);
-	if (error)
-		return fail(side, error);
-	*file = (struct rr_file){
-		.side = side,
-		.handle = object.handle,
-		.stable = size <= rr_nfs_write_max(side->nfs) ? FILE_SYNC : UNSTABLE,
-	};
-	return 0;
-}
-
-static void
-start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
-{
-	piece->file = file;
-	piece->io.file = &file->handle;
-	piece->io.data = piece->data;
-	piece->io.offset = piece->offset;
-	piece->io.length = piece->length;
-	piece->io.stable = file->stable;
-	piece->io.done = done;
-	piece->io.ctx = piece;
-}
-
-static void
-read_done(struct rr_nfs_io *io, int error)
-{
-	struct rr_piece *piece = io->ctx;
-
-	piece->moved = io->moved;
-	piece->done(piece, check(piece->file->side, error));
-}
-
-static int
-remote_read(struct rr_file *file, struct rr_piece *piece)
-{
-	start(file, piece, read_done);
-	rr_nfs_read(file->side->nfs, &piece->io);
-	return 0;
-}
-
-static void
-raise(uint64_t *value, uint64_t least)
-{
-	if (*value < least)
-		*value = least;
-}
-
-/*
- * RFC 1813, section 3.3.21: "the client can use [verf] to determine whether the server has rebooted". A
- * verifier other than the last one means that nothing that was written before can be relied on.
- */
-static void
-note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE])
-{
-	if (file->has_verifier && memcmp(file->verifier, verifier, sizeof(file->verifier)) != 0)
-		raise(&file->lost_end, file->written_end);
-	memcpy(file->verifier, verifier, sizeof(file->verifier));
-	file->has_verifier = true;
-}
-
-static void
-write_done(struct rr_nfs_io *io, int error)
-{
-	struct rr_piece *piece = io->ctx;
-	struct rr_file *file = piece->file;
-
-	piece->moved = io->moved;
-	if (!error && io->committed == UNSTABLE) {
-		note_verifier(file, io->verifier);
-		raise(&file->written_end, piece->offset + piece->length);
-		if (io->verifier_changed)
-			raise(&file->lost_end, piece->offset + piece->length);
-	}
-	piece->done(piece, check(file->side, error));
-}
-
-static int
-remote_write(struct rr_file *file, struct rr_piece *piece)
-{
-	start(file, piece, write_done);
-	rr_nfs_write(file->side->nfs, &piece->io);
-	return 0;
-}
-
-static void
-remote_cancel(struct rr_piece *piece)
-{
-	rr_nfs_io_cancel(&piece->io);
-}
-
-static int
-remote_commit(struct rr_file *file, uint64_t *lost)
-{
-	uint8_t verifier[NFS3_WRITEVERFSIZE];
-	int error;
-
-	*lost = 0;
-	if (!file->has_verifier)
-		return 0;
-	error = rr_nfs_commit(file->side->nfs, &file->handle, verifier);
-	if (error)
-		return fail(file->side, error);
-	note_verifier(file, verifier);
-	*lost = file->lost_end;
-	file->has_verifier = false;
-	file->written_end = file->lost_end = 0;
 	return 0;
 }
 
@@ -325,7 +204,7 @@ remote_describe(struct rr_file *file, struct rr_info *info)
 	int error = rr_nfs_getattr(file->side->nfs, &file->handle, &object.attributes);
 
 	if (error)
-		return fail(file->side, error);
+		return rr_cp_remote_fail(file->side, error);
 	describe(&object, info);
 	return 0;
 }
@@ -350,11 +229,11 @@ const struct rr_side_ops rr_side_remote = {
 	.rename = remote_rename,
 	.remove = remote_remove,
 	.open = remote_open,
-	.create = remote_create,
-	.read = remote_read,
-	.write = remote_write,
-	.cancel = remote_cancel,
-	.commit = remote_commit,
+	.create = rr_cp_remote_create,
+	.read = rr_cp_remote_read,
+	.write = rr_cp_remote_write,
+	.cancel = rr_cp_remote_cancel,
+	.commit = rr_cp_remote_commit,
 	.finish = remote_finish,
 	.describe = remote_describe,
 	.close = remote_close,

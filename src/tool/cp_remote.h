@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_CP_REMOTE_H
+#define RR_TOOL_CP_REMOTE_H
+
+#include "tool/cp_side.h"
+
+/* What the two files of the remote side share; the operations are those of struct rr_side_ops. */
+
+/* Takes over the client's error text; returns a negative number for error, which may be an nfsstat3. */
+int rr_cp_remote_fail(struct rr_side *side, int error);
+
+int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
+	struct rr_file *file);
+int rr_cp_remote_read(struct rr_file *file, struct rr_piece *piece);
+int rr_cp_remote_write(struct rr_file *file, struct rr_piece *piece);
+void rr_cp_remote_cancel(struct rr_piece *piece);
+int rr_cp_remote_commit(struct rr_file *file, uint64_t *lost);
+
+#endif

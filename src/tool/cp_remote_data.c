@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "tool/cp_remote.h"
+
+/* The data of files on a server: pieces, and what becomes of them when the server restarts. */
+
+/* What is one WRITE needs no COMMIT. */
+int
+rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
+	struct rr_file *file)
+{
+	sattr3 attributes = { .mode.set_it = true, .mode.u.mode = 0600 };
+	struct rr_nfs_object object;
+	int error;
+
+	if (size > rr_nfs_file_max(side->nfs))
+		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
+	error = rr_nfs_create(side->nfs, &place->handle, name, true, &attributes, &object);
+	if (error)
+		return rr_cp_remote_fail(side, error);
+	*file = (struct rr_file){
+		.side = side,
+		.handle = object.handle,
+		.stable = size <= rr_nfs_write_max(side->nfs) ? FILE_SYNC : UNSTABLE,
+	};
+	return 0;
+}
+
+static void
+start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
+{
+	piece->file = file;
+	piece->io.file = &file->handle;
+	piece->io.data = piece->data;
+	piece->io.offset = piece->offset;
+	piece->io.length = piece->length;
+	piece->io.stable = file->stable;
+	piece->io.done = done;
+	piece->io.ctx = piece;
+}
+
+static void
+read_done(struct rr_nfs_io *io, int error)
+{
+	struct rr_piece *piece = io->ctx;
+
+	piece->moved = io->moved;
+	piece->done(piece, error ? rr_cp_remote_fail(piece->file->side, error) : 0);
+}
+
+int
+rr_cp_remote_read(struct rr_file *file, struct rr_piece *piece)
+{
+	start(file, piece, read_done);
+	rr_nfs_read(file->side->nfs, &piece->io);
+	return 0;
+}
+
+static void
+raise(uint64_t *value, uint64_t least)
+{
+	if (*value < least)
+		*value = least;
+}
+
+/*
+ * RFC 1813, section 3.3.21: "the client can use [verf] to determine whether the server has rebooted". A
+ * verifier other than the last one means that nothing that was written before can be relied on.
+ */
+static void
+note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE])
+{
+	if (file->has_verifier && memcmp(file->verifier, verifier, sizeof(file->verifier)) != 0)
+		raise(&file->lost_end, file->written_end);
+	memcpy(file->verifier, verifier, sizeof(file->verifier));
+	file->has_verifier = true;
+}
+
+static void
+write_done(struct rr_nfs_io *io, int error)
+{
+	struct rr_piece *piece = io->ctx;
+	struct rr_file *file = piece->file;
+
+	piece->moved = io->moved;
+	if (!error && io->committed == UNSTABLE) {
+		note_verifier(file, io->verifier);
+		raise(&file->written_end, piece->offset + piece->length);
+		if (io->verifier_changed)
+			raise(&file->lost_end, piece->offset + piece->length);
+	}
+	piece->done(piece, error ? rr_cp_remote_fail(file->side, error) : 0);
+}
+
+int
+rr_cp_remote_write(struct rr_file *file, struct rr_piece *piece)
+{
+	start(file, piece, write_done);
+	rr_nfs_write(file->side->nfs, &piece->io);
+	return 0;
+}
+
+void
+rr_cp_remote_cancel(struct rr_piece *piece)
+{
+	rr_nfs_io_cancel(&piece->io);
+}
+
+int
+rr_cp_remote_commit(struct rr_file *file, uint64_t *lost)
+{
+	uint8_t verifier[NFS3_WRITEVERFSIZE];
+	int error;
+
+	*lost = 0;
+	if (!file->has_verifier)
+		return 0;
+	error = rr_nfs_commit(file->side->nfs, &file->handle, verifier);
+	if (error)
+		return rr_cp_remote_fail(file->side, error);
+	note_verifier(file, verifier);
+	*lost = file->lost_end;
+	file->has_verifier = false;
+	file->written_end = file->lost_end = 0;
+	return 0;
+}
