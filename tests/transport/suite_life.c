@@ -603,7 +603,7 @@ a_late_first_reply_is_kicked_twice(void **state)
 	call = call_new(world, 1, 40);
 	call_start(world, call);
 	world_until(world, world->call_count == 1);
-	world->now += 99 * RR_MILLISECOND;
+	world->now += 29 * RR_MILLISECOND;
 	world_settle(world);
 	assert_int_equal(kicks, 0);
 	world->now += RR_MILLISECOND;
