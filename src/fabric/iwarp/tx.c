@@ -126,7 +126,8 @@ refer_to_sges(
 		const struct rr_sge *sge = &item->sges[tx->sge];
 		uint32_t part = (uint32_t)rr_min(size, sge->length - tx->sge_at);
 
-		rr_iwarp_fpdu_refer(fpdu, (const uint8_t *)sge->addr + tx->sge_at, part);
+		if (part) /* an empty one may be nowhere */
+			rr_iwarp_fpdu_refer(fpdu, (const uint8_t *)sge->addr + tx->sge_at, part);
 		size -= part;
 		tx->sge_at += part;
 		if (tx->sge_at == sge->length) {
