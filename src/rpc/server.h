@@ -32,11 +32,8 @@ struct rr_request {
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 };
 
-/*
- * What a handler says. RR_HANDLE_LATER: it is called again, with the same arguments and nothing of what it
- * set. A call whose arguments are so large that they lie in pool memory holds that while it waits for more: a
- * procedure should be large one way only, or many calls of it can wait for each other.
- */
+/* What a handler says. RR_HANDLE_LATER: it is called again, with the same arguments and nothing of what it
+ * set. */
 enum rr_handled {
 	RR_HANDLED,      /* result is set: SUCCESS */
 	RR_HANDLE_LATER, /* no pool memory now: the handler is called again, with the same arguments, when

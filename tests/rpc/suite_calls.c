@@ -155,7 +155,7 @@ many_calls_are_outstanding(void **state)
 	assert_int_equal(client.replies, CALLS);
 	assert_int_equal(server.calls, CALLS);
 	assert_int_equal(server.replies, CALLS);
-	assert_int_equal(rr_pool_used(world->engine->pool), 0);
+	assert_int_equal(world_memory(world), 0);
 }
 
 static bool

@@ -32,7 +32,7 @@ assert_alive(struct world *world, int fd)
 	assert_reply(world, fd, SUCCESS);
 	close(fd);
 	world_settle(world);
-	assert_int_equal(rr_pool_used(world->engine->pool), 0);
+	assert_int_equal(world_memory(world), 0);
 }
 
 static void
@@ -40,7 +40,7 @@ assert_ended(struct world *world, int fd)
 {
 	assert_closed(world, fd);
 	world_settle(world);
-	assert_int_equal(rr_pool_used(world->engine->pool), 0);
+	assert_int_equal(world_memory(world), 0);
 	assert_alive(world, raw_connect(world));
 }
 
@@ -366,7 +366,7 @@ check_mutation(const uint8_t *data, size_t size, void *context)
 		mutations->ended++;
 		break;
 	} while (rr_get_be32(reply) != 0x5a5a5a5a);
-	return rr_pool_used(mutations->world->engine->pool) == 0 ? NULL : "pool memory is left behind";
+	return world_memory(mutations->world) == 0 ? NULL : "pool memory is left behind";
 }
 
 /* Each one-bit flip and truncation of a call with a credential and an item, and of one with an array. */

@@ -279,7 +279,7 @@ broken_framing_ends_the_connection_and_not_the_call(void **state)
 	}
 	finish(raw);
 	assert_int_equal(rr_client_reconnects(raw->world->client), 4);
-	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
+	assert_int_equal(world_memory(raw->world), 0);
 }
 
 static void
@@ -291,7 +291,7 @@ a_reply_cut_off_is_waited_for_on_another_connection(void **state)
 	raw_send(raw->world, raw->fd, octets.data, octets.size);
 	expect_another_connection(raw);
 	finish(raw);
-	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
+	assert_int_equal(world_memory(raw->world), 0);
 }
 
 static void

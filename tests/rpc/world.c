@@ -74,6 +74,22 @@ fetch(void *ctx, struct rr_request *request, const void *args, void *result)
 	return RR_HANDLED;
 }
 
+/* Answers with a copy of the data in pool memory: large both ways. */
+static enum rr_handled
+copy_blob(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	struct world *world = ctx;
+	const blob *in = args;
+
+	request->payload = rr_pool_get(world->engine->pool, in->data.length);
+	if (!request->payload)
+		return RR_HANDLE_LATER;
+	note(world, request);
+	memcpy(request->payload, in->data.data, in->data.length);
+	*(blob *)result = (blob){ in->after, { request->payload, in->data.length }, in->before };
+	return RR_HANDLED;
+}
+
 static enum rr_handled
 count(void *ctx, struct rr_request *request, const void *args, void *result)
 {
@@ -129,6 +145,7 @@ static rr_procedure_handler *const handlers_v3[] = {
 	[ECHO_FAIL] = fail_as_told,
 	[ECHO_UNHANDLED] = NULL,
 	[ECHO_FETCH] = fetch,
+	[ECHO_COPY] = copy_blob,
 };
 
 /* ---- The world ---- */
@@ -252,6 +269,12 @@ world_teardown(void **state)
 {
 	world_free(*state);
 	return 0;
+}
+
+size_t
+world_memory(const struct world *world)
+{
+	return rr_pool_used(world->engine->pool) + rr_pool_used(world->engine->arrivals);
 }
 
 void

@@ -49,6 +49,9 @@ void world_start_server(struct world *world);
 void world_client_config(const struct world *world, struct rr_client_config *config);
 struct rr_client *world_connect(struct world *world, const struct rr_client_config *config);
 
+/* Octets of the engine's memory that are out. */
+size_t world_memory(const struct world *world);
+
 void world_turn(struct world *world);
 void world_settle(struct world *world);
 
