@@ -204,7 +204,7 @@ rr_tool_serve(const struct rr_tool *tool, int argc, char **argv)
 	if (status == RR_EXIT_OK && serve.address_count == 0)
 		status = parse_listen(tool, &serve, "127.0.0.1");
 	if (status == RR_EXIT_OK && rr_tree_key(&rr_env_system, serve.key_path, serve.tree.key, &text) < 0)
-		status = rr_tool_fail(tool, "%s", text.text);
+		status = rr_tool_fail(tool, "%s; --key names another file", text.text);
 	if (status == RR_EXIT_OK) {
 		umask(0); /* modes are the clients' */
 		raise_descriptor_limit();
