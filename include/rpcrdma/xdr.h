@@ -185,8 +185,9 @@ void rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer);
 struct rpcrdma_procedure {
 	const char *name;              /* NULL: there is no procedure of this number */
 	size_t args_size, result_size; /* of the C types; 0 for void */
-	/* Octets of stream at most, marked items not counted (their length words are); or
+	/* Octets of stream at least and at most, marked items not counted (their length words are); max: or
 	 * RPCRDMA_XDR_UNBOUNDED. */
+	uint32_t args_min, result_min;
 	uint32_t args_max, result_max;
 	/* How many marked items there can be at most in a call and in a reply; or RPCRDMA_XDR_UNBOUNDED. */
 	uint32_t args_items, result_items;
@@ -195,6 +196,8 @@ struct rpcrdma_procedure {
 	void (*put_args)(struct rpcrdma_xdr_writer *writer, const void *value);
 	void (*get_result)(struct rpcrdma_xdr_reader *reader, void *value);
 	void (*put_result)(struct rpcrdma_xdr_writer *writer, const void *value);
+	/* Where the code begins that finds marked items without decoding; 0: there are none to find. */
+	uint32_t args_walk, result_walk;
 };
 
 struct rpcrdma_program {
@@ -202,6 +205,7 @@ struct rpcrdma_program {
 	uint32_t prog, vers;
 	uint32_t procedure_count;                   /* the highest procedure number plus one */
 	const struct rpcrdma_procedure *procedures; /* by number */
+	const uint32_t *walk;                       /* that code, for the library; NULL: nothing is marked */
 };
 
 #ifdef __cplusplus

@@ -116,7 +116,8 @@ struct rr_xdr_definition {
 	unsigned visited;                /* graph.c */
 	bool sized;                      /* sizes.c */
 	struct rr_xdr_size size;
-	bool wrapped; /* emit_program.c: has its functions for the tables */
+	bool wrapped;                /* emit_program.c: has its functions for the tables */
+	unsigned uniform, walk_cost; /* walk_shape.c */
 };
 
 /* `#pragma rpcrdma place TYPE.FIELD` */

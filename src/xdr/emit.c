@@ -26,7 +26,9 @@ rr_xdr_emitter_init(struct rr_xdr_emitter *emitter, struct rr_xdr_compiler *comp
 		.value = rr_xdr_local(compiler, "value"),
 		.depth = rr_xdr_local(compiler, "depth"),
 		.holder = rr_xdr_local(compiler, "holder"),
+		.walk_name = rr_xdr_local(compiler, "walk_code"),
 	};
+	rr_walk_build(&emitter->walk, compiler);
 }
 
 static void

@@ -3,6 +3,7 @@
 #define RR_XDR_EMIT_H
 
 #include "xdr/compiler.h"
+#include "xdr/walk_build.h"
 
 /*
  * Writing C. A path is an expression for an object: "value->u.resok", or with
@@ -16,6 +17,8 @@ struct rr_xdr_emitter {
 	unsigned indent;
 	/* Names of parameters in generated functions, which no name of the schema hides. */
 	const char *reader, *writer, *value, *depth, *holder;
+	struct rr_walk_code walk;
+	const char *walk_name;    /* of its array */
 	unsigned loops;           /* around the current statement */
 	unsigned wrapped_scalars; /* bits by kind: those that have their functions for the tables */
 	/* The type whose codec is being written; if it is deep, calls of types that lead back to it count the
@@ -91,6 +94,10 @@ void rr_xdr_emit_put(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *d
 
 /* emit_program.c: the tables of a program. */
 void rr_xdr_emit_program(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program);
+
+/* emit_walk.c: the code of xdr/walk.h as an array; and where its subroutines begin, for the header. */
+void rr_xdr_emit_walk(struct rr_xdr_emitter *emitter);
+void rr_xdr_emit_walk_entries(struct rr_xdr_emitter *emitter);
 
 /* emit_source.c: the whole source; header is the file to include. */
 void rr_xdr_emit_source(struct rr_xdr_emitter *emitter, const char *header);

@@ -90,9 +90,13 @@ static void
 emit_side(struct rr_xdr_emitter *emitter, const char *field, const struct rr_xdr_type *type)
 {
 	struct rr_xdr_size size = rr_xdr_size(emitter->compiler, type);
+	uint32_t entry = rr_walk_entry(&emitter->walk, type);
 
 	if (type->kind == RR_XDR_VOID)
 		return;
+	if (entry)
+		rr_xdr_line(emitter, ".%s_walk = %" PRIu32 ",", field, entry);
+	rr_xdr_line(emitter, ".%s_min = %" PRIu32 ",", field, size.min);
 	rr_xdr_line(emitter, ".%s_size = sizeof(%s),", field, rr_xdr_c_type(type));
 	emit_limit(emitter, field, "max", size.max);
 	emit_limit(emitter, field, "items", size.items);
@@ -135,6 +139,8 @@ emit_version(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *pro
 	rr_xdr_line(
 		emitter, ".procedure_count = sizeof(%s_procedures) / sizeof(*%s_procedures),", name, name);
 	rr_xdr_line(emitter, ".procedures = %s_procedures,", name);
+	if (emitter->walk.length > 0)
+		rr_xdr_line(emitter, ".walk = %s,", emitter->walk_name);
 	rr_xdr_close(emitter, ";");
 }
 

@@ -30,6 +30,7 @@ rr_xdr_emit_source(struct rr_xdr_emitter *emitter, const char *header)
 		rr_xdr_emit_get(emitter, definition);
 		rr_xdr_emit_put(emitter, definition);
 	}
+	rr_xdr_emit_walk(emitter);
 	for (definition = emitter->compiler->definitions; definition; definition = definition->next)
 		rr_xdr_emit_program(emitter, definition);
 }

@@ -249,6 +249,7 @@ rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard)
 		emit_type(emitter, definition);
 	for (definition = compiler->ordered; definition; definition = definition->after)
 		emit_interface(emitter, definition);
+	rr_xdr_emit_walk_entries(emitter);
 	emit_programs(emitter);
 	rr_xdr_line(emitter, "\n#endif");
 }

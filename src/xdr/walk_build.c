@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xdr/walk_build.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+/* ---- Words ---- */
+
+void
+rr_walk_word(struct rr_walk_code *code, uint32_t word)
+{
+	if (code->length == code->room) {
+		uint32_t room = code->room ? 2 * code->room : 1024;
+		uint32_t *words = rr_xdr_alloc(code->compiler, room * sizeof(*words));
+
+		if (!words)
+			return;
+		if (code->words)
+			memcpy(words, code->words, code->length * sizeof(*words));
+		code->words = words;
+		code->room = room;
+	}
+	code->words[code->length++] = word;
+	code->skip = 0;
+}
+
+static void
+skip(struct rr_walk_code *code, uint32_t octets)
+{
+	uint32_t sum;
+
+	if (octets == 0)
+		return;
+	if (code->skip && rr_add_u32(code->words[code->skip], octets, &sum)) {
+		code->words[code->skip] = sum;
+		return;
+	}
+	rr_walk_word(code, RR_WALK_SKIP);
+	rr_walk_word(code, octets);
+	code->skip = code->length - 1;
+}
+
+static struct rr_walk_target *
+find_target(const struct rr_walk_code *code, const struct rr_xdr_definition *definition,
+	const struct rr_xdr_type *type)
+{
+	struct rr_walk_target *target = code->targets;
+
+	while (target && (target->definition != definition || target->type != type))
+		target = target->next;
+	return target;
+}
+
+/* The subroutine, to be built if it is not yet wanted; NULL (and an error) where there is no memory. */
+static struct rr_walk_target *
+want(struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
+{
+	struct rr_walk_target *target = find_target(code, definition, type);
+
+	if (target)
+		return target;
+	target = rr_xdr_alloc(code->compiler, sizeof(*target));
+	if (!target)
+		return NULL;
+	*target = (struct rr_walk_target){ .definition = definition, .type = type };
+	*code->targets_end = target;
+	code->targets_end = &target->next;
+	return target;
+}
+
+static void
+address(struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
+{
+	struct rr_walk_target *target = want(code, definition, type);
+	struct rr_walk_patch *patch = rr_xdr_alloc(code->compiler, sizeof(*patch));
+
+	if (!target || !patch)
+		return;
+	*patch = (struct rr_walk_patch){ code->length, target, code->patches };
+	code->patches = patch;
+	rr_walk_word(code, 0);
+}
+
+/* The address of what steps over one element. */
+static void
+element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
+{
+	if (type->kind == RR_XDR_NAMED)
+		address(code, type->definition, NULL);
+	else
+		address(code, NULL, type);
+}
+
+/* ---- Types ---- */
+
+static void
+walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
+{
+	if (rr_walk_is_uniform_type(type)) {
+		skip(code, rr_xdr_size(code->compiler, type).min);
+	} else if (type->kind == RR_XDR_UNION) {
+		rr_walk_union(code, type);
+	} else if (type->kind != RR_XDR_NAMED) {
+		for (const struct rr_xdr_declaration *member = type->members; member; member = member->next)
+			rr_walk_declaration(code, member);
+	} else if (!rr_xdr_tail(type->definition) &&
+		   rr_walk_cost(&type->definition->declaration) <= RR_WALK_INLINE) {
+		rr_walk_declaration(code, &type->definition->declaration);
+	} else {
+		rr_walk_word(code, RR_WALK_CALL);
+		address(code, type->definition, NULL);
+	}
+}
+
+static uint32_t
+bound(const struct rr_xdr_declaration *declaration)
+{
+	return declaration->bounded || declaration->shape == RR_XDR_FIXED
+		       ? (uint32_t)declaration->size.number.magnitude
+		       : UINT32_MAX;
+}
+
+static void
+walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration, enum rr_walk_op op)
+{
+	if (declaration->shape == RR_XDR_FIXED) {
+		skip(code, bound(declaration) + rr_pad(bound(declaration)));
+		return;
+	}
+	rr_walk_word(code, op);
+	rr_walk_word(code, bound(declaration));
+}
+
+static void
+walk_counted(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
+{
+	bool uniform = rr_walk_is_uniform_type(declaration->type);
+
+	rr_walk_word(code, uniform ? RR_WALK_ARRAY : RR_WALK_LOOP);
+	rr_walk_word(code, bound(declaration));
+	rr_walk_word(code, rr_xdr_size(code->compiler, declaration->type).min);
+	if (!uniform)
+		element_address(code, declaration->type);
+}
+
+void
+rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
+{
+	enum rr_xdr_kind kind = declaration->type->kind;
+
+	if (code->compiler->error)
+		return;
+	if (declaration->placed) {
+		walk_octets(code, rr_xdr_leaf(declaration), RR_WALK_ITEM);
+	} else if (kind == RR_XDR_OPAQUE || kind == RR_XDR_STRING) {
+		walk_octets(code, declaration, RR_WALK_OPAQUE);
+	} else if (declaration->shape == RR_XDR_VARIABLE) {
+		walk_counted(code, declaration);
+	} else if (declaration->shape == RR_XDR_OPTIONAL) {
+		rr_walk_word(code, RR_WALK_OPTIONAL);
+		element_address(code, declaration->type);
+	} else if (declaration->shape == RR_XDR_PLAIN) {
+		walk_type(code, declaration->type);
+	} else if (rr_walk_is_uniform_type(declaration->type)) {
+		uint64_t octets =
+			(uint64_t)bound(declaration) * rr_xdr_size(code->compiler, declaration->type).min;
+
+		skip(code, (uint32_t)rr_min(octets, UINT32_MAX));
+	} else {
+		rr_walk_word(code, RR_WALK_TIMES);
+		rr_walk_word(code, bound(declaration));
+		element_address(code, declaration->type);
+	}
+}
+
+/* ---- Subroutines ---- */
+
+static void
+walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
+	const struct rr_xdr_declaration *tail)
+{
+	const struct rr_xdr_declaration *member = definition->declaration.type->members;
+	uint32_t start = code->length;
+
+	for (; member != tail; member = member->next)
+		rr_walk_declaration(code, member);
+	rr_walk_word(code, RR_WALK_AGAIN);
+	rr_walk_word(code, start);
+}
+
+static void
+walk_target(struct rr_walk_code *code, struct rr_walk_target *target)
+{
+	const struct rr_xdr_declaration *tail = target->definition ? rr_xdr_tail(target->definition) : NULL;
+
+	code->skip = 0;
+	target->entry = code->length;
+	if (tail)
+		walk_list(code, target->definition, tail);
+	else if (target->definition)
+		rr_walk_declaration(code, &target->definition->declaration);
+	else
+		walk_type(code, target->type);
+	rr_walk_word(code, RR_WALK_END);
+}
+
+static void
+want_marked(struct rr_walk_code *code, const struct rr_xdr_type *type)
+{
+	if (type->kind == RR_XDR_NAMED && rr_xdr_reaches_mark(code->compiler, type->definition))
+		want(code, type->definition, NULL);
+}
+
+void
+rr_walk_build(struct rr_walk_code *code, struct rr_xdr_compiler *compiler)
+{
+	*code = (struct rr_walk_code){ .compiler = compiler };
+	code->targets_end = &code->targets;
+	for (const struct rr_xdr_definition *d = compiler->definitions; d; d = d->next) {
+		for (const struct rr_xdr_version *v = d->versions; v; v = v->next) {
+			for (const struct rr_xdr_procedure *p = v->procedures; p; p = p->next) {
+				want_marked(code, p->args);
+				want_marked(code, p->result);
+			}
+		}
+	}
+	if (code->targets)
+		rr_walk_word(code, RR_WALK_FAIL);
+	/* Targets add targets at the end of the list, so that this loop comes to them, too. */
+	for (struct rr_walk_target *target = code->targets; target && !compiler->error; target = target->next)
+		walk_target(code, target);
+	if (compiler->error)
+		return;
+	for (const struct rr_walk_patch *patch = code->patches; patch; patch = patch->next)
+		code->words[patch->at] = patch->target->entry;
+}
+
+uint32_t
+rr_walk_entry(const struct rr_walk_code *code, const struct rr_xdr_type *type)
+{
+	const struct rr_walk_target *target =
+		type->kind == RR_XDR_NAMED ? find_target(code, type->definition, NULL) : NULL;
+
+	return target ? target->entry : 0;
+}

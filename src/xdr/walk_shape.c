@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xdr/walk_build.h"
+
+/* Each definition is judged once: schemas can nest in ways that would take for ever otherwise. */
+enum { UNKNOWN, NO, YES };
+
+bool
+rr_walk_is_uniform_type(const struct rr_xdr_type *type)
+{
+	struct rr_xdr_definition *definition = type->definition;
+
+	/* The arms of a union could be of one size, but one that is unknown could be of another. */
+	if (type->kind == RR_XDR_UNION)
+		return false;
+	if (type->kind == RR_XDR_NAMED) {
+		if (definition->uniform == UNKNOWN)
+			definition->uniform = rr_walk_is_uniform(&definition->declaration) ? YES : NO;
+		return definition->uniform == YES;
+	}
+	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next) {
+		if (!rr_walk_is_uniform(member))
+			return false;
+	}
+	return true;
+}
+
+bool
+rr_walk_is_uniform(const struct rr_xdr_declaration *declaration)
+{
+	if (declaration->shape == RR_XDR_VARIABLE || declaration->shape == RR_XDR_OPTIONAL)
+		return false;
+	return rr_walk_is_uniform_type(declaration->type);
+}
+
+static unsigned
+cost_of_type(const struct rr_xdr_type *type)
+{
+	struct rr_xdr_definition *definition = type->definition;
+	unsigned cost = type->kind == RR_XDR_UNION ? 4 : 0;
+
+	if (type->kind == RR_XDR_NAMED) {
+		if (definition->walk_cost == 0)
+			definition->walk_cost = rr_xdr_tail(definition)
+							? RR_WALK_INLINE + 1
+							: rr_walk_cost(&definition->declaration);
+		return definition->walk_cost <= RR_WALK_INLINE ? definition->walk_cost : 2;
+	}
+	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next) {
+		cost += rr_walk_cost(member);
+		for (const struct rr_xdr_value *label = member->labels; label; label = label->next)
+			cost += 2;
+	}
+	return cost;
+}
+
+unsigned
+rr_walk_cost(const struct rr_xdr_declaration *declaration)
+{
+	if (declaration->shape != RR_XDR_PLAIN || rr_walk_is_uniform(declaration))
+		return 3;
+	return cost_of_type(declaration->type);
+}

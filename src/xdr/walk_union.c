@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xdr/walk_build.h"
+
+#include <stdlib.h>
+
+/* A value of the discriminant, and the arm that it selects. */
+struct choice {
+	uint32_t value;
+	const struct rr_xdr_declaration *arm;
+	uint32_t slot; /* where its address goes */
+};
+
+static uint32_t
+word_of(struct rr_xdr_number number)
+{
+	return number.negative ? (uint32_t)-number.magnitude : (uint32_t)number.magnitude;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	uint32_t x = ((const struct choice *)a)->value, y = ((const struct choice *)b)->value;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The labels of all arms, by value. */
+static struct choice *
+list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, uint32_t *count)
+{
+	const struct rr_xdr_declaration *arm;
+	struct choice *choices;
+
+	*count = 0;
+	for (arm = type->members; arm; arm = arm->next) {
+		for (const struct rr_xdr_value *label = arm->labels; label; label = label->next)
+			++*count;
+	}
+	choices = rr_xdr_alloc(code->compiler, (*count + 1) * sizeof(*choices));
+	if (!choices)
+		return NULL;
+	*count = 0;
+	for (arm = type->members; arm; arm = arm->next) {
+		for (const struct rr_xdr_value *label = arm->labels; label; label = label->next)
+			choices[(*count)++] = (struct choice){ word_of(label->number), arm, 0 };
+	}
+	qsort(choices, *count, sizeof(*choices), compare);
+	return choices;
+}
+
+/* Where the values lie close together. Returns where the default's address goes. */
+static uint32_t
+put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
+{
+	uint32_t first = choices[0].value, span = choices[count - 1].value - first + 1, other;
+
+	rr_walk_word(code, RR_WALK_TABLE);
+	rr_walk_word(code, first);
+	rr_walk_word(code, span);
+	other = code->length;
+	for (uint32_t i = 0; i <= span; i++)
+		rr_walk_word(code, 0);
+	for (uint32_t i = 0; i < count; i++)
+		choices[i].slot = other + 1 + choices[i].value - first;
+	return other;
+}
+
+static uint32_t
+put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
+{
+	uint32_t other;
+
+	rr_walk_word(code, RR_WALK_SWITCH);
+	rr_walk_word(code, count);
+	other = code->length;
+	rr_walk_word(code, 0);
+	for (uint32_t i = 0; i < count; i++) {
+		rr_walk_word(code, choices[i].value);
+		choices[i].slot = code->length;
+		rr_walk_word(code, 0);
+	}
+	return other;
+}
+
+/* What goes into the slots of an arm; and of all those values that have none, if it is the default. */
+static void
+fill(struct rr_walk_code *code, const struct choice *choices, uint32_t count,
+	const struct rr_xdr_declaration *arm, uint32_t other, uint32_t address)
+{
+	if (code->compiler->error)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		if (choices[i].arm == arm)
+			code->words[choices[i].slot] = address;
+	}
+	if (!arm->is_default)
+		return;
+	code->words[other] = address;
+	if (code->words[other - 3] != RR_WALK_TABLE)
+		return;
+	for (uint32_t i = 1; i <= code->words[other - 1]; i++)
+		code->words[other + i] = code->words[other + i] ? code->words[other + i] : address;
+}
+
+void
+rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
+{
+	uint32_t count, other, jump = 0, end;
+	struct choice *choices = list_choices(code, type, &count);
+	const struct rr_xdr_declaration *arm;
+	uint64_t span;
+
+	if (!choices)
+		return;
+	span = count ? (uint64_t)choices[count - 1].value - choices[0].value + 1 : UINT64_MAX;
+	other = span <= 2 * (uint64_t)count + 8 ? put_table(code, choices, count)
+						: put_switch(code, choices, count);
+	for (arm = type->members; arm; arm = arm->next) {
+		if (!arm->name)
+			continue;
+		code->skip = 0;
+		fill(code, choices, count, arm, other, code->length);
+		rr_walk_declaration(code, arm);
+		/* Each of these jumps leads to the end; until that is known they lead to each other. */
+		rr_walk_word(code, RR_WALK_JUMP);
+		rr_walk_word(code, jump);
+		jump = code->length - 1;
+	}
+	end = code->length;
+	while (jump && !code->compiler->error) {
+		uint32_t next = code->words[jump];
+
+		code->words[jump] = end;
+		jump = next;
+	}
+	for (arm = type->members; arm; arm = arm->next) {
+		if (!arm->name)
+			fill(code, choices, count, arm, other, end);
+	}
+	code->skip = 0;
+}
