@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ulb/walk.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "xdr/walk.h"
+
+/* How deep calls and arrays may be nested: more than any schema here takes, unless a type holds itself. */
+enum { DEPTH = 32 };
+
+struct frame {
+	uint32_t back;  /* where the code goes on */
+	uint32_t again; /* how many elements still come before that */
+	uint32_t element;
+};
+
+/* The code at work: what changes with each instruction. */
+struct machine {
+	struct rr_walk *walk;
+	const uint32_t *code;
+	const uint8_t *next, *limit;
+	uint32_t at;
+	unsigned depth;
+	struct frame frames[DEPTH];
+};
+
+/* ---- Limits ---- */
+
+/* An item that was taken out stands at one place only; nothing but a marked item may take the walk past it.
+ */
+static void
+set_limit(struct rr_walk *walk)
+{
+	const struct rpcrdma_item *item = walk->reader.items;
+
+	while (item < walk->reader.items_end && item->length == 0)
+		item++;
+	walk->limit = walk->reader.end;
+	walk->limited = item < walk->reader.items_end && item->offset != RPCRDMA_ITEM_NEXT;
+	if (!walk->limited)
+		return;
+	if (item->offset <= (size_t)(walk->reader.end - walk->reader.start))
+		walk->limit = walk->reader.start + item->offset;
+	if (walk->limit < walk->reader.next)
+		walk->answer = RR_WALK_MISPLACED;
+}
+
+void
+rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, struct rr_walk_item *items,
+	uint32_t item_max)
+{
+	*walk = (struct rr_walk){ .reader = *reader, .items = items, .item_max = item_max };
+	if (reader->failed)
+		walk->answer = RR_WALK_UNKNOWN;
+	else
+		set_limit(walk);
+}
+
+/* There are fewer octets than the schema says. */
+static bool
+short_of_octets(struct rr_walk *walk)
+{
+	walk->answer = walk->limited ? RR_WALK_MISPLACED : RR_WALK_UNKNOWN;
+	return false;
+}
+
+static bool
+unknown(struct rr_walk *walk)
+{
+	walk->answer = RR_WALK_UNKNOWN;
+	return false;
+}
+
+/* ---- Items ---- */
+
+static bool
+take_item(struct rr_walk *walk, uint32_t max)
+{
+	struct rpcrdma_xdr_reader *reader = &walk->reader;
+	uint32_t offset = (uint32_t)(reader->next - reader->start) + 4;
+	struct rpcrdma_bytes bytes;
+
+	if (walk->limit - reader->next < 4)
+		return short_of_octets(walk);
+	bytes = rpcrdma_get_item(reader, max);
+	if (reader->failed)
+		return short_of_octets(walk);
+	if (walk->item_count < walk->item_max)
+		walk->items[walk->item_count] = (struct rr_walk_item){
+			.data = bytes.data,
+			.length = bytes.length,
+			.offset = offset,
+			.result = walk->result,
+			.reduced = bytes.length > 0 && reader->next == reader->start + offset,
+		};
+	walk->item_count++;
+	set_limit(walk);
+	return walk->answer == RR_WALKED;
+}
+
+/* ---- Instructions ---- */
+
+static inline bool
+skip(struct machine *m, uint64_t octets)
+{
+	if ((uint64_t)(m->limit - m->next) < octets)
+		return short_of_octets(m->walk);
+	m->next += octets;
+	return true;
+}
+
+static inline bool
+take_u32(struct machine *m, uint32_t *value)
+{
+	if (m->limit - m->next < 4)
+		return short_of_octets(m->walk);
+	memcpy(value, m->next, 4);
+	*value = be32toh(*value);
+	m->next += 4;
+	return true;
+}
+
+static inline bool
+skip_opaque(struct machine *m, uint32_t max)
+{
+	uint32_t length;
+
+	if (!take_u32(m, &length))
+		return false;
+	if (length > max)
+		return unknown(m->walk);
+	return skip(m, (uint64_t)length + rr_pad(length));
+}
+
+static bool
+skip_item(struct machine *m, uint32_t max)
+{
+	m->walk->reader.next = m->next;
+	if (!take_item(m->walk, max))
+		return false;
+	m->next = m->walk->reader.next;
+	m->limit = m->walk->limit;
+	return true;
+}
+
+/* count times the code at element, and then what follows here. */
+static inline bool
+call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
+{
+	if (m->depth == DEPTH)
+		return unknown(m->walk);
+	m->frames[m->depth++] = (struct frame){ back, count - 1, element };
+	m->at = element;
+	return true;
+}
+
+static bool
+begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t element)
+{
+	uint32_t count;
+
+	if (!take_u32(m, &count))
+		return false;
+	/* A count beyond what can be here is no reason to begin. */
+	if (count > max || (uint64_t)count * least > (uint64_t)(m->walk->reader.end - m->next))
+		return unknown(m->walk);
+	m->at += 4;
+	return count == 0 || call(m, element, count, m->at);
+}
+
+static bool
+skip_array(struct machine *m, uint32_t max, uint32_t size)
+{
+	uint32_t count;
+
+	if (!take_u32(m, &count))
+		return false;
+	m->at += 3;
+	return count <= max ? skip(m, (uint64_t)count * size) : unknown(m->walk);
+}
+
+/* A flag, and where the code goes on by it. */
+static bool
+branch(struct machine *m, uint32_t *flag)
+{
+	if (!take_u32(m, flag))
+		return false;
+	m->at += 2;
+	return *flag <= 1 || unknown(m->walk);
+}
+
+/* RR_WALK_TABLE first count default addresses */
+static bool
+choose_near(struct machine *m, const uint32_t *i)
+{
+	uint32_t value;
+
+	if (!take_u32(m, &value))
+		return false;
+	value -= i[1];
+	m->at = value < i[2] ? i[4 + value] : i[3];
+	return true;
+}
+
+/* RR_WALK_SWITCH count default values and addresses */
+static bool
+choose_far(struct machine *m, const uint32_t *i)
+{
+	uint32_t value, low = 0, high = i[1];
+
+	if (!take_u32(m, &value))
+		return false;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (i[3 + 2 * middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	m->at = low < i[1] && i[3 + 2 * low] == value ? i[4 + 2 * low] : i[2];
+	return true;
+}
+
+/* The end of a subroutine: the next element, or what follows the call. */
+static inline bool
+finish(struct machine *m)
+{
+	struct frame *frame = &m->frames[m->depth - 1];
+
+	if (frame->again > 0) {
+		frame->again--;
+		m->at = frame->element;
+		return true;
+	}
+	m->at = frame->back;
+	m->depth--;
+	return true;
+}
+
+/* One instruction. False if the walk failed. */
+static inline bool
+step(struct machine *m)
+{
+	const uint32_t *i = m->code + m->at;
+	uint32_t flag;
+
+	switch ((enum rr_walk_op)i[0]) {
+	case RR_WALK_END: return finish(m);
+	case RR_WALK_SKIP: m->at += 2; return skip(m, i[1]);
+	case RR_WALK_OPAQUE: m->at += 2; return skip_opaque(m, i[1]);
+	case RR_WALK_ITEM: m->at += 2; return skip_item(m, i[1]);
+	case RR_WALK_ARRAY: return skip_array(m, i[1], i[2]);
+	case RR_WALK_LOOP: return begin_loop(m, i[1], i[2], i[3]);
+	case RR_WALK_TIMES: m->at += 3; return i[1] == 0 || call(m, i[2], i[1], m->at);
+	case RR_WALK_OPTIONAL: return branch(m, &flag) && (!flag || call(m, i[1], 1, m->at));
+	case RR_WALK_AGAIN:
+		if (!branch(m, &flag))
+			return false;
+		m->at = flag ? i[1] : m->at;
+		return true;
+	case RR_WALK_CALL: return call(m, i[1], 1, m->at + 2);
+	case RR_WALK_JUMP: m->at = i[1]; return true;
+	case RR_WALK_TABLE: return choose_near(m, i);
+	case RR_WALK_SWITCH: return choose_far(m, i);
+	case RR_WALK_FAIL: break;
+	}
+	return unknown(m->walk);
+}
+
+bool
+rr_walk_over(struct rr_walk *walk, const uint32_t *code, uint32_t entry)
+{
+	struct machine m;
+
+	if (walk->answer != RR_WALKED)
+		return false;
+	m.walk = walk;
+	m.code = code;
+	m.next = walk->reader.next;
+	m.limit = walk->limit;
+	m.depth = 0;
+	call(&m, entry, 1, 0);
+	while (m.depth > 0) {
+		if (!step(&m))
+			return false;
+	}
+	walk->reader.next = m.next;
+	return true;
+}
+
+/* ---- Steps by hand ---- */
+
+uint32_t
+rr_walk_peek(struct rr_walk *walk)
+{
+	uint32_t value;
+
+	if (walk->answer != RR_WALKED)
+		return 0;
+	if (walk->limit - walk->reader.next < 4) {
+		short_of_octets(walk);
+		return 0;
+	}
+	memcpy(&value, walk->reader.next, 4);
+	return be32toh(value);
+}
+
+uint32_t
+rr_walk_u32(struct rr_walk *walk)
+{
+	uint32_t value = rr_walk_peek(walk);
+
+	if (walk->answer == RR_WALKED)
+		walk->reader.next += 4;
+	return value;
+}
+
+void
+rr_walk_opaque(struct rr_walk *walk, uint32_t max)
+{
+	uint32_t length = rr_walk_u32(walk);
+	uint64_t octets = (uint64_t)length + rr_pad(length);
+
+	if (walk->answer != RR_WALKED)
+		return;
+	if (length > max)
+		unknown(walk);
+	else if ((uint64_t)(walk->limit - walk->reader.next) < octets)
+		short_of_octets(walk);
+	else
+		walk->reader.next += octets;
+}
+
+void
+rr_walk_refuse(struct rr_walk *walk)
+{
+	if (walk->answer == RR_WALKED)
+		unknown(walk);
+}
+
+enum rr_walk_answer
+rr_walk_end(struct rr_walk *walk)
+{
+	if (walk->answer == RR_WALKED && !rpcrdma_xdr_done(&walk->reader))
+		walk->answer = walk->reader.next == walk->reader.end ? RR_WALK_MISPLACED : RR_WALK_UNKNOWN;
+	return walk->answer;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the Linux client and server sent, walked: marked items are where the kernel put its chunks. The files
+ * are made by tests/capture/extract. */
+#include "../test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "ulb/binding.h"
+
+enum { STREAM = 1 << 20, ITEMS = 16, ARENA = 1 << 20, LINE = 1 << 21 };
+
+struct captured {
+	char kind[8];
+	uint32_t prog, vers, proc, offset;
+	struct rpcrdma_item items[ITEMS];
+	uint32_t item_count;
+	uint8_t stream[STREAM];
+	uint32_t length;
+};
+
+static uint8_t zeroes[STREAM], whole[2 * STREAM];
+static _Alignas(max_align_t) uint8_t arena_memory[ARENA], value[1024];
+static struct captured captured;
+static unsigned walked, with_items;
+
+static void
+parse_items(char *text)
+{
+	char *save;
+
+	captured.item_count = 0;
+	if (strcmp(text, "-") == 0)
+		return;
+	for (char *item = strtok_r(text, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		char *colon = strchr(item, ':');
+
+		assert_non_null(colon);
+		assert_true(captured.item_count < ITEMS);
+		captured.items[captured.item_count++] = (struct rpcrdma_item){
+			.data = zeroes,
+			.length = (uint32_t)strtoul(colon + 1, NULL, 10),
+			.offset = item[0] == 'n' ? RPCRDMA_ITEM_NEXT : (uint32_t)strtoul(item, NULL, 10),
+		};
+	}
+}
+
+static void
+parse_line(const char *line)
+{
+	static char items[256];
+	int at = 0;
+
+	assert_int_equal(
+		sscanf(line, "%7s %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %255s %n", captured.kind,
+			&captured.prog, &captured.vers, &captured.proc, &captured.offset, items, &at),
+		6);
+	parse_items(items);
+	captured.length = 0;
+	for (const char *p = line + at; p[0] > ' ' && p[1] > ' '; p += 2) {
+		const char octet[3] = { p[0], p[1], 0 };
+
+		assert_true(captured.length < STREAM);
+		captured.stream[captured.length++] = (uint8_t)strtoul(octet, NULL, 16);
+	}
+}
+
+static const struct rpcrdma_program *
+program_of_message(void)
+{
+	const struct rpcrdma_program *program = rr_ulb_find(captured.prog, captured.vers);
+
+	return program ? program : rr_ulb_callback();
+}
+
+static enum rr_walk_answer
+walk(const struct rpcrdma_message *message, struct rr_ulb_items *found)
+{
+	struct rpcrdma_xdr_reader reader;
+
+	rpcrdma_xdr_reader_init(&reader, message, NULL);
+	reader.next += captured.offset;
+	return captured.kind[0] == 'c'
+		       ? rr_ulb_walk_call(program_of_message(), captured.proc, &reader, found)
+		       : rr_ulb_walk_reply(program_of_message(), captured.proc, &reader, found);
+}
+
+/* The message as TCP would have it: with zeroes for what RDMA moved. */
+static struct rpcrdma_message
+put_back(const struct rr_ulb_items *found)
+{
+	uint32_t from = 0, to = 0;
+
+	memset(whole, 0, sizeof(whole));
+	for (uint32_t i = 0; i < found->count; i++) {
+		const struct rr_walk_item *item = &found->items[i];
+
+		if (!item->reduced)
+			continue;
+		memcpy(whole + to, captured.stream + from, item->offset - from);
+		to += item->offset - from + item->length + rr_pad(item->length);
+		from = item->offset;
+	}
+	memcpy(whole + to, captured.stream + from, captured.length - from);
+	return (struct rpcrdma_message){ .stream = whole, .length = to + captured.length - from };
+}
+
+static void
+decodes(const struct rpcrdma_message *message)
+{
+	const struct rpcrdma_procedure *procedure = &program_of_message()->procedures[captured.proc];
+	struct rpcrdma_arena arena = rpcrdma_arena(arena_memory, sizeof(arena_memory));
+	struct rpcrdma_xdr_reader reader;
+
+	rpcrdma_xdr_reader_init(&reader, message, &arena);
+	reader.next += captured.offset;
+	if (captured.kind[0] == 'c' && procedure->get_args)
+		procedure->get_args(&reader, value);
+	if (captured.kind[0] == 'r' && procedure->get_result)
+		procedure->get_result(&reader, value);
+	assert_true(rpcrdma_xdr_done(&reader));
+}
+
+static void
+check_message(void)
+{
+	struct rr_walk_item items[ITEMS], again[ITEMS];
+	struct rr_ulb_items found = { .items = items, .max = ITEMS };
+	struct rr_ulb_items second = { .items = again, .max = ITEMS };
+	const struct rpcrdma_message message = { captured.stream, captured.length, captured.item_count,
+		captured.items };
+	struct rpcrdma_message put;
+	uint32_t n = 0, shift = 0;
+
+	assert_int_equal(walk(&message, &found), RR_WALKED);
+	for (uint32_t i = 0; i < found.count; i++) {
+		if (!items[i].reduced)
+			continue;
+		/* Empty chunks came back unused. */
+		while (captured.items[n].length == 0)
+			n++;
+		if (captured.items[n].offset != RPCRDMA_ITEM_NEXT)
+			assert_int_equal(items[i].offset, captured.items[n].offset);
+		assert_int_equal(items[i].length, captured.items[n++].length);
+	}
+	while (n < captured.item_count)
+		assert_int_equal(captured.items[n++].length, 0);
+	put = put_back(&found);
+	assert_int_equal(walk(&put, &second), RR_WALKED);
+	assert_int_equal(second.count, found.count);
+	for (uint32_t i = 0; i < found.count; i++) {
+		assert_int_equal(again[i].offset, items[i].offset + shift);
+		assert_int_equal(again[i].length, items[i].length);
+		if (items[i].reduced)
+			shift += items[i].length + rr_pad(items[i].length);
+	}
+	decodes(&put);
+	walked++;
+	with_items += found.count > 0;
+}
+
+static void
+check_file(const char *path, unsigned least, unsigned least_with_items)
+{
+	static char line[LINE];
+	FILE *file = fopen(path, "re");
+
+	assert_non_null(file);
+	walked = with_items = 0;
+	while (fgets(line, sizeof(line), file)) {
+		parse_line(line);
+		check_message();
+	}
+	fclose(file);
+	print_message("# %s: %u messages walked, %u of them with items\n", path, walked, with_items);
+	assert_true(walked >= least);
+	assert_true(with_items >= least_with_items);
+}
+
+static void
+version_3(void **state)
+{
+	(void)state;
+	check_file(DATA "/linux-nfs-3.txt", 20, 4);
+}
+
+static void
+version_4_0(void **state)
+{
+	(void)state;
+	check_file(DATA "/linux-nfs-4.0.txt", 20, 4);
+}
+
+static void
+version_4_1(void **state)
+{
+	(void)state;
+	check_file(DATA "/linux-nfs-4.1.txt", 20, 4);
+}
+
+static void
+version_4_2(void **state)
+{
+	(void)state;
+	check_file(DATA "/linux-nfs-4.2.txt", 20, 4);
+}
+
+static void
+callback(void **state)
+{
+	(void)state;
+	check_file(DATA "/linux-nfs-4.1-callback.txt", 10, 0);
+}
+
+/* With arguments: these files instead, for whole captures. */
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(version_3),
+		cmocka_unit_test(version_4_0),
+		cmocka_unit_test(version_4_1),
+		cmocka_unit_test(version_4_2),
+		cmocka_unit_test(callback),
+	};
+
+	for (int i = 1; i < argc; i++)
+		check_file(argv[i], 1, 0);
+	return argc > 1 ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
+}
