@@ -6,7 +6,6 @@
 
 #include "fabric/address.h"
 #include "rpc/client_private.h"
-#include "rpc/counters.h"
 
 /* The credential is the same for all calls: it is encoded once. */
 static int

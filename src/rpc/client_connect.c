@@ -4,7 +4,6 @@
  * carrier at a time, in the states FIRST, UP and RETRYING.
  */
 #include "rpc/client_private.h"
-#include "rpc/counters.h"
 #include "rpc/tcp.h"
 #include "transport/rdma.h"
 

@@ -2,7 +2,6 @@
 /* Where a server listens, and the connections that came. It owns both until they are closed. */
 #include <netinet/in.h>
 
-#include "rpc/counters.h"
 #include "rpc/server_private.h"
 #include "rpc/tcp.h"
 #include "transport/rdma.h"

@@ -89,18 +89,36 @@ struct rr_negotiated {
 	uint32_t peer_send, peer_receive;
 	uint32_t inline_call, inline_reply; /* inline thresholds in force, requester to responder and back */
 	uint32_t credits_asked, credits_granted;
+	uint32_t credits_used, credits_min, credits_max; /* in use now; the extremes of what was granted */
 	bool remote_invalidation;
 };
 
-/* What a connection did so far. Octets are of RPC messages. */
+/* What a connection did so far: members of one type, whose names are in rr_counter_names. Octets are of RPC
+ * messages. */
 struct rr_counters {
 	uint64_t calls, replies;
 	uint64_t inline_messages, long_calls, long_replies; /* long: position-zero Read chunk, Reply chunk */
 	uint64_t read_chunks, write_chunks;                 /* used, not merely offered */
+	/* Why a requester used or offered them: see enum rr_why. */
+	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
 	uint64_t octets_inline, octets_rdma_read, octets_rdma_write;
-	uint64_t registrations, invalidations, remote_invalidations;
+	uint64_t registrations, invalidations, remote_invalidations; /* invalidations: by this side */
+	/* How often calls had to wait, and for how long (ns) there were some that did. */
+	uint64_t credit_waits, credit_wait_ns, memory_waits, memory_wait_ns;
 	uint64_t errors_sent, errors_received, discarded;
+	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are ERR_CHUNK */
+	uint64_t bad_replies;                      /* of what was discarded: calls ended by it */
 };
+
+enum { RR_COUNTERS = sizeof(struct rr_counters) / sizeof(uint64_t) };
+
+/* In the order of the members. */
+extern const char *const rr_counter_names[RR_COUNTERS];
+
+void rr_counters_add(struct rr_counters *sum, const struct rr_counters *counters);
+
+/* The counter with that index in rr_counter_names. */
+uint64_t rr_counters_get(const struct rr_counters *counters, uint32_t index);
 
 /* What the owner of a carrier hears. Any may be NULL. */
 struct rr_carrier_events {

@@ -6,6 +6,7 @@
 #include "transport/carrier.h"
 #include "transport/credits.h"
 #include "transport/threshold.h"
+#include "transport/trace.h"
 
 /*
  * An RPC-over-RDMA connection inside: what driver.c, requester.c, marshal.c, reply.c,
@@ -52,6 +53,8 @@ struct rr_requester {
 	struct rr_slot *slots;
 	uint8_t *buffers;
 	struct rr_pool_waiter memory;
+	/* Since when calls have been waiting for a credit, or for memory; 0 where none does. */
+	uint64_t without_credit, without_memory;
 };
 
 struct rr_connection {
@@ -66,6 +69,8 @@ struct rr_connection {
 	struct rr_text text;
 	struct rr_task task;
 
+	struct rr_trace trace;
+
 	struct rr_list jobs; /* with work requests that are not posted */
 	uint32_t posted;     /* work requests that are, and did not complete */
 	struct rr_timer kick;
@@ -73,7 +78,7 @@ struct rr_connection {
 
 	struct rr_requester requester;
 	struct rr_list exchanges; /* the responder's, from arrival to the completion of the reply */
-	uint32_t granted;
+	uint32_t granted, granted_min, granted_max;
 };
 
 static inline struct rr_connection *

@@ -36,6 +36,10 @@ rr_credits_grant(struct rr_credits *credits, uint32_t granted)
 	if (granted == 0)
 		granted = 1;
 	credits->limit = (uint32_t)rr_min(granted, credits->asked);
+	if (credits->min == 0 || credits->limit < credits->min)
+		credits->min = credits->limit;
+	if (credits->limit > credits->max)
+		credits->max = credits->limit;
 }
 
 uint32_t

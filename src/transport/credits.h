@@ -14,6 +14,7 @@ struct rr_credits {
 	uint32_t asked; /* what our calls request; above 0 */
 	uint32_t limit; /* what may be used now: 1 to asked */
 	uint32_t used;
+	uint32_t min, max; /* of what was granted; 0 before the first grant */
 };
 
 /* The state of a fresh connection. */

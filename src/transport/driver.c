@@ -87,6 +87,14 @@ completed(struct rr_connection *connection, const struct rr_event *event)
 
 /* ---- Events ---- */
 
+/* What a connection dies of may lie in what it said before. */
+static void
+log_trace(const struct rr_connection *connection, int error)
+{
+	if (error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_ACCESS)
+		rr_trace_log(&connection->trace, connection->base.engine->env, connection->base.peer);
+}
+
 static void
 established(struct rr_connection *connection, const struct rr_event *event)
 {
@@ -100,6 +108,7 @@ disconnected(struct rr_connection *connection, const struct rr_event *event)
 {
 	connection->status = event->status;
 	rr_fail(&connection->text, 0, "%s: %s", connection->base.peer, event->text);
+	log_trace(connection, event->status);
 	rr_driver_close(connection);
 	rr_connection_end(connection);
 }
@@ -219,6 +228,7 @@ rr_driver_abort(struct rr_connection *connection, int error, const char *format,
 	va_end(args);
 	connection->status = error;
 	rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s", connection->text.text);
+	log_trace(connection, error);
 	rr_driver_close(connection);
 	rr_connection_set_state(connection, RR_CONNECTION_ABORTED);
 	rr_loop_defer(connection->base.engine->loop, &connection->task);

@@ -90,6 +90,8 @@ put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read
 		&writer, slot->buffer, slot->connection->base.engine->config.inline_send, NULL, 0);
 	rr_rdma_put_header(&writer, &header, &lists);
 	slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
+	rr_trace_add(&slot->connection->trace, slot->connection->base.engine->env, true, slot->buffer,
+		plan->header + plan->body, &lists);
 	slot->sges[0] = (struct rr_sge){ slot->buffer, slot->buffer_used };
 	slot->sge_count = 1;
 }
@@ -152,10 +154,26 @@ completed(struct rr_job *job, enum rr_work_kind kind, int status)
 }
 
 static void
+count_why(struct rr_counters *counters, enum rr_why why)
+{
+	switch (why) {
+	case RR_WHY_NOT: break;
+	case RR_WHY_ARGUMENTS: counters->why_arguments++; break;
+	case RR_WHY_STREAM: counters->why_stream++; break;
+	case RR_WHY_REST: counters->why_rest++; break;
+	case RR_WHY_SINKS: counters->why_sinks++; break;
+	case RR_WHY_REPLY: counters->why_reply++; break;
+	case RR_WHY_MANY: counters->why_many++; break;
+	}
+}
+
+static void
 count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
 	struct rr_counters *counters = &slot->connection->base.counters;
 
+	count_why(counters, plan->why_call);
+	count_why(counters, plan->why_reply);
 	counters->calls++;
 	counters->long_calls += plan->long_call;
 	counters->inline_messages += plan->segments == 0;

@@ -54,10 +54,16 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 	/* A reply returns the chunks that its call offered: they take room in its header. */
 	if (chunks > 0 &&
 		rr_rdma_header_size(0, chunks, false, chunks) + results_inline(transaction, chunks) <=
-			limits->reply_threshold)
+			limits->reply_threshold) {
 		plan->write_chunks = chunks;
-	else
-		plan->reply_chunk = (uint32_t)all;
+		plan->why_reply = RR_WHY_SINKS;
+		return 0;
+	}
+	plan->reply_chunk = (uint32_t)all;
+	plan->why_reply = rr_rdma_header_size(0, 0, false, 0) + (uint64_t)transaction->reply_max >
+					  limits->reply_threshold
+				  ? RR_WHY_REPLY
+				  : RR_WHY_MANY;
 	return 0;
 }
 
@@ -101,6 +107,7 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 		plan->segments++;
 		plan->body -= (uint32_t)rr_item_octets(&call->items[item]);
 		plan->header = call_header(plan);
+		plan->why_call = RR_WHY_ARGUMENTS;
 	}
 	if ((uint64_t)plan->header + plan->body <= limits->call_threshold)
 		return;
@@ -108,6 +115,7 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	 * stream is still too large after it has been reduced, the RDMA transport MUST use RDMA Read or Write
 	 * operations to convey the Payload stream itself." */
 	plan->long_call = true;
+	plan->why_call = plan->why_call == RR_WHY_ARGUMENTS ? RR_WHY_REST : RR_WHY_STREAM;
 	plan->reduced = 0;
 	plan->body = 0;
 	plan->segments = rr_pieces(call, 0, pieces);

@@ -17,6 +17,17 @@ struct rr_call_limits {
 	uint32_t message_max;               /* octets of a message, either direction */
 };
 
+/* Why a call is more than one inline Send that asks for another. */
+enum rr_why {
+	RR_WHY_NOT,       /* it is not */
+	RR_WHY_ARGUMENTS, /* Read chunk: with that item in its stream it does not fit inline */
+	RR_WHY_STREAM,    /* long call: its stream does not fit inline, and there is no item to take out */
+	RR_WHY_REST,      /* long call: neither does what is left without the items */
+	RR_WHY_SINKS,     /* Write chunks: with these results in its stream the reply may not fit inline */
+	RR_WHY_REPLY,     /* Reply chunk: the stream of the reply may not */
+	RR_WHY_MANY       /* Reply chunk: the stream would fit, but not all sinks can be Write chunks */
+};
+
 struct rr_call_plan {
 	uint32_t header;       /* octets of RPC-over-RDMA header */
 	uint32_t body;         /* octets of RPC message that follow it in the Send */
@@ -25,6 +36,7 @@ struct rr_call_plan {
 	uint32_t segments;     /* read segments: one for each Read chunk, or for each piece of a long call */
 	uint32_t write_chunks; /* so many sinks, from the first one, are offered as Write chunks */
 	uint32_t reply_chunk;  /* octets of Reply chunk to offer; 0: none */
+	enum rr_why why_call, why_reply;
 };
 
 /* -RPCRDMA_ERR_INVAL for what no caller may ask, -RPCRDMA_ERR_LIMIT where something is above message_max. */

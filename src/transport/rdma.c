@@ -30,6 +30,7 @@ free_connection(struct rr_connection *connection)
 	struct rr_engine *engine = connection->base.engine;
 
 	rr_requester_destroy(connection);
+	rr_trace_free(&connection->trace, engine->env);
 	engine->connections -= !connection->is_requester;
 	rr_free(engine->env, connection);
 }
@@ -167,6 +168,8 @@ static void
 rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiated)
 {
 	const struct rr_connection *connection = (const void *)carrier;
+	const struct rr_credits *credits = &connection->requester.credits;
+	bool asks = connection->is_requester;
 
 	*negotiated = (struct rr_negotiated){
 		.fabric = rr_fabric_name(carrier->engine->fabric),
@@ -177,8 +180,10 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 		.inline_call = connection->thresholds.call,
 		.inline_reply = connection->thresholds.reply,
 		.credits_asked = carrier->engine->config.credits,
-		.credits_granted =
-			connection->is_requester ? connection->requester.credits.limit : connection->granted,
+		.credits_granted = asks ? credits->limit : connection->granted,
+		.credits_used = credits->used,
+		.credits_min = asks ? credits->min : connection->granted_min,
+		.credits_max = asks ? credits->max : connection->granted_max,
 		.remote_invalidation = connection->thresholds.remote_invalidation,
 	};
 }

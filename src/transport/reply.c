@@ -145,6 +145,7 @@ judge(struct rr_slot *slot, enum rr_header_result result, const struct reply *re
 	 * rdma_xid field." */
 	case RR_RDMA_ERROR:
 		counters->errors_received++;
+		counters->err_vers_received += reply->header.err == RR_ERR_VERS;
 		error = reply->header.err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
 		break;
 	default: break;
@@ -165,6 +166,7 @@ rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
 	error = judge(slot, parse(event->data, event->length, &reply), &reply);
 	if (error) {
 		connection->base.counters.discarded += error == -RPCRDMA_ERR_PEER;
+		connection->base.counters.bad_replies += error == -RPCRDMA_ERR_PEER;
 		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: XID 0x%08x: %s",
 			connection->base.peer, reply.header.xid, rpcrdma_strerror(error));
 	}
@@ -203,6 +205,8 @@ match(struct rr_connection *connection, const struct rr_event *event)
 	struct rr_map_link *link;
 	uint32_t xid, type;
 
+	rr_trace_add(&connection->trace, connection->base.engine->env, false, event->data, event->length,
+		result == RR_HEADER_OK ? &reply.lists : NULL);
 	if (result == RR_HEADER_SHORT)
 		return NULL;
 	/* RFC 8166, 4.6.2: "Receivers MUST silently discard RDMA_DONE messages." */

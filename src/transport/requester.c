@@ -216,30 +216,76 @@ woken(struct rr_pool_waiter *waiter)
 	rr_requester_pump(rr_container(requester, struct rr_connection, requester));
 }
 
+static void
+begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
+{
+	if (*since > 0)
+		return;
+	*since = rr_now(connection->base.engine->env);
+	++*count;
+}
+
+static void
+end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
+{
+	if (*since == 0)
+		return;
+	*sum += rr_now(connection->base.engine->env) - *since;
+	*since = 0;
+}
+
+/* The clock is read only where calls begin to wait, and where they no longer do. */
+static void
+end_waits(struct rr_connection *connection)
+{
+	struct rr_counters *counters = &connection->base.counters;
+
+	end_wait(connection, &connection->requester.without_credit, &counters->credit_wait_ns);
+	end_wait(connection, &connection->requester.without_memory, &counters->memory_wait_ns);
+}
+
+/* Sends what it can; says what keeps the next call from being sent. */
+static enum start
+send_waiting(struct rr_connection *connection)
+{
+	struct rr_requester *requester = &connection->requester;
+
+	while (connection->endpoint && !rr_list_empty(&requester->waiting)) {
+		struct rr_transaction *transaction =
+			rr_container(requester->waiting.next, struct rr_transaction, link);
+		enum start outcome;
+		int error;
+
+		outcome = start(connection, transaction, &error);
+		if (outcome == NO_CREDIT || outcome == NO_POOL_MEMORY)
+			return outcome;
+		rr_list_remove(&transaction->link);
+		if (outcome == FAILED)
+			fail(connection, transaction, error);
+	}
+	return STARTED;
+}
+
 void
 rr_requester_pump(struct rr_connection *connection)
 {
 	struct rr_requester *requester = &connection->requester;
+	struct rr_counters *counters = &connection->base.counters;
 
 	if (!connection->established)
 		return;
-	while (connection->endpoint && !rr_list_empty(&requester->waiting)) {
-		struct rr_transaction *transaction =
-			rr_container(requester->waiting.next, struct rr_transaction, link);
-		int error;
-
-		switch (start(connection, transaction, &error)) {
-		case STARTED: rr_list_remove(&transaction->link); break;
-		case FAILED:
-			rr_list_remove(&transaction->link);
-			fail(connection, transaction, error);
-			break;
-		case NO_POOL_MEMORY:
-			requester->memory.wake = woken;
-			rr_pool_wait(connection->base.engine->pool, &requester->memory);
-			return;
-		case NO_CREDIT: return;
-		}
+	switch (send_waiting(connection)) {
+	case NO_POOL_MEMORY:
+		end_wait(connection, &requester->without_credit, &counters->credit_wait_ns);
+		begin_wait(connection, &requester->without_memory, &counters->memory_waits);
+		requester->memory.wake = woken;
+		rr_pool_wait(connection->base.engine->pool, &requester->memory);
+		break;
+	case NO_CREDIT:
+		end_wait(connection, &requester->without_memory, &counters->memory_wait_ns);
+		begin_wait(connection, &requester->without_credit, &counters->credit_waits);
+		break;
+	default: end_waits(connection); break;
 	}
 }
 
@@ -323,6 +369,7 @@ rr_requester_end(struct rr_connection *connection, bool forget)
 	struct rr_list *link;
 
 	rr_list_remove(&requester->memory.link);
+	end_waits(connection);
 	end_slots(connection, &requester->outstanding, forget);
 	end_slots(connection, &requester->cancelled, true);
 	while ((link = rr_list_pop(&requester->waiting))) {

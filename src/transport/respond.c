@@ -74,7 +74,9 @@ put_header(struct rr_inbound *inbound)
 		.credit = inbound->connection->granted,
 		.proc = inbound->plan.form == RR_REPLY_LONG ? RR_RDMA_NOMSG : RR_RDMA_MSG,
 	};
+	const struct rr_chunk_lists nothing = { 0 };
 	struct rpcrdma_xdr_writer writer;
+	uint32_t length;
 
 	if (inbound->plan.form == RR_REPLY_ERROR) {
 		/* RFC 8166, 4.5: "The rdma_vers field MUST contain the same version that was in the rdma_vers
@@ -88,7 +90,11 @@ put_header(struct rr_inbound *inbound)
 	inbound->lists.read_count = 0;
 	rpcrdma_xdr_writer_init(&writer, inbound->buffer, inbound->engine->config.inline_send, NULL, 0);
 	rr_rdma_put_header(&writer, &header, &inbound->lists);
-	return (uint32_t)rpcrdma_xdr_length(&writer);
+	length = (uint32_t)rpcrdma_xdr_length(&writer);
+	rr_trace_add(&inbound->connection->trace, inbound->engine->env, true, inbound->buffer,
+		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
+		header.proc == RR_RDMA_ERROR ? &nothing : &inbound->lists);
+	return length;
 }
 
 static void
@@ -152,6 +158,16 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 }
 
 static void
+grant(struct rr_connection *connection, uint32_t credits)
+{
+	connection->granted = credits;
+	if (connection->granted_min == 0 || credits < connection->granted_min)
+		connection->granted_min = credits;
+	if (credits > connection->granted_max)
+		connection->granted_max = credits;
+}
+
+static void
 answer(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
@@ -165,7 +181,7 @@ answer(struct rr_inbound *inbound)
 	inbound->job.completed = completed;
 	rr_list_remove(&inbound->job.link);
 	rr_task_init(&inbound->task, finish_without_send);
-	connection->granted = rr_credits_to_grant(inbound->engine->config.credits, inbound->header.credit);
+	grant(connection, rr_credits_to_grant(inbound->engine->config.credits, inbound->header.credit));
 	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
 	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
 	 * first. */
@@ -181,6 +197,7 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 	rr_log(inbound->engine->env, RR_LOG_WARNING, "%s: XID 0x%08x is answered by %s",
 		connection->base.peer, inbound->header.xid, err == RR_ERR_VERS ? "ERR_VERS" : "ERR_CHUNK");
 	connection->base.counters.errors_sent++;
+	connection->base.counters.err_vers_sent += err == RR_ERR_VERS;
 	inbound->plan.form = RR_REPLY_ERROR;
 	inbound->err = err;
 	answer(inbound);

@@ -301,7 +301,11 @@ is_to_be_discarded(const struct rr_event *event)
 static void
 arrive(struct rr_inbound *inbound, const struct rr_event *event)
 {
-	switch (accept_header(inbound, event)) {
+	enum rr_header_result result = accept_header(inbound, event);
+
+	rr_trace_add(&inbound->connection->trace, inbound->engine->env, false, event->data, event->length,
+		result == RR_HEADER_OK ? &inbound->lists : NULL);
+	switch (result) {
 	case RR_HEADER_OK:
 		if (inbound->chunks.count == 0) {
 			deliver(inbound);
@@ -325,6 +329,7 @@ rr_responder_received(struct rr_connection *connection, const struct rr_event *e
 
 	if (connection->state >= RR_CONNECTION_STOPPING || is_to_be_discarded(event)) {
 		connection->base.counters.discarded++;
+		rr_trace_add(&connection->trace, engine->env, false, event->data, event->length, NULL);
 		rr_driver_release(engine, event->data);
 		rr_driver_allow(connection, 1);
 		return;

@@ -5,6 +5,7 @@
 #include "world.h"
 
 /* What connections must do on every provider. Each part is a group of tests and returns how many failed. */
+int suite_counters(void);
 int suite_pair(void);
 int suite_requester(void);
 int suite_responder(void);
@@ -16,8 +17,8 @@ static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
-	return suite_pair() + suite_requester() + suite_responder() + suite_life() + suite_hostile() +
-	       suite_order();
+	return suite_counters() + suite_pair() + suite_requester() + suite_responder() + suite_life() +
+	       suite_hostile() + suite_order();
 }
 
 #endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suite.h"
+
+#include <string.h>
+
+#include "raw.h"
+#include "wire/rpc.h"
+
+/* What a connection counts and keeps for people. */
+
+static void
+run(struct world *world, struct call *call)
+{
+	call_start(world, call);
+	world_until(world, call->done);
+	assert_int_equal(call->error, 0);
+}
+
+static void
+each_message_that_is_not_inline_has_its_reason(void **state)
+{
+	struct world *world = world_new(NULL);
+	const struct rr_counters *counters = &world->client->counters;
+	struct call *call;
+
+	(void)state;
+	world->answer = answer_small;
+	run(world, call_new(world, 1, 40));
+	for (uint32_t i = 0; i < RR_COUNTERS; i++)
+		assert_true(strncmp(rr_counter_names[i], "why_", 4) || rr_counters_get(counters, i) == 0);
+	call = call_new(world, 2, 40);
+	call_add_item(world, call, 40, 10000);
+	run(world, call);
+	assert_int_equal(counters->why_arguments, 1);
+	run(world, call_new(world, 3, 5000));
+	assert_int_equal(counters->why_stream, 1);
+	call = call_new(world, 4, 5000);
+	call_add_item(world, call, 40, 10000);
+	run(world, call);
+	assert_int_equal(counters->why_rest, 1);
+	call = call_new(world, 5, 40);
+	call_add_sink(world, call, 10000);
+	run(world, call);
+	assert_int_equal(counters->why_sinks, 1);
+	call = call_new(world, 6, 40);
+	call->transaction.reply_max = 5000;
+	run(world, call);
+	assert_int_equal(counters->why_reply, 1);
+	call = call_new(world, 7, 40);
+	call_add_sink(world, call, 10000);
+	call_add_sink(world, call, 10000);
+	run(world, call);
+	assert_int_equal(counters->why_many, 1);
+	assert_int_equal(counters->why_arguments + counters->why_stream + counters->why_rest +
+				 counters->why_sinks + counters->why_reply + counters->why_many,
+		6);
+	world_free(world);
+}
+
+static void
+the_time_without_a_credit_is_counted(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_negotiated negotiated;
+	struct call *calls[3];
+	struct world *world;
+
+	(void)state;
+	config.credits = 1;
+	world = world_new(&config);
+	for (uint32_t i = 0; i < 3; i++) {
+		calls[i] = call_new(world, i, 40);
+		call_start(world, calls[i]);
+	}
+	world_until(world, world->call_count == 1);
+	rr_carrier_negotiated(world->client, &negotiated);
+	assert_int_equal(negotiated.credits_used, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		world->now += 5 * RR_SECOND;
+		answer_small(world, world_next_call(world));
+		world_until(world, calls[i]->done && world->arrived == (i < 2 ? i + 2 : 3));
+	}
+	assert_int_equal(world->client->counters.credit_waits, 1);
+	assert_int_equal(world->client->counters.credit_wait_ns, 10 * RR_SECOND);
+	assert_int_equal(world->client->counters.memory_waits, 0);
+	rr_carrier_negotiated(world->client, &negotiated);
+	assert_int_equal(negotiated.credits_used, 0);
+	assert_int_equal(negotiated.credits_min, 1);
+	assert_int_equal(negotiated.credits_max, 1);
+	rr_carrier_negotiated(world->server, &negotiated);
+	assert_int_equal(negotiated.credits_min, 1);
+	assert_int_equal(negotiated.credits_max, 1);
+	world_free(world);
+}
+
+static void
+the_time_without_memory_is_counted(void **state)
+{
+	struct world *world = world_new(NULL);
+	struct call *call = call_new(world, 1, 40);
+	size_t all = world->engine->config.memory_max / 2;
+	void *hostage = rr_pool_get(world->engine->pool, all);
+
+	(void)state;
+	assert_non_null(hostage);
+	world->answer = answer_small;
+	call->transaction.reply_max = 10000;
+	call_start(world, call);
+	world_settle(world);
+	assert_false(call->done);
+	world->now += 3 * RR_SECOND;
+	rr_pool_put(world->engine->pool, hostage);
+	world_until(world, call->done);
+	assert_int_equal(world->client->counters.memory_waits, 1);
+	assert_int_equal(world->client->counters.memory_wait_ns, 3 * RR_SECOND);
+	assert_int_equal(world->client->counters.credit_waits, 0);
+	world_free(world);
+}
+
+static void
+errors_are_counted_by_kind(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct world *world = raw->world;
+
+	(void)state;
+	raw_connect(raw);
+	SEND(raw, 1, 2, 8, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL, 0);
+	raw_next(raw);
+	SEND(raw, 2, 1, 8, RR_RDMA_MSGP, 0, 0, 0, 2, RR_CALL, 0);
+	raw_next(raw);
+	assert_int_equal(world->server->counters.errors_sent, 2);
+	assert_int_equal(world->server->counters.err_vers_sent, 1);
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+static struct {
+	uint32_t lines, sent, received;
+} logged;
+
+static void
+count_lines(void *ctx, enum rr_log_level level, const char *line)
+{
+	(void)ctx;
+	(void)level;
+	logged.lines++;
+	logged.sent += strstr(line, "ms ago: sent XID 0x00000007 RDMA_MSG,") != NULL;
+	logged.received += strstr(line, "ms ago: received XID 0x00000007 RDMA_MSG,") != NULL;
+}
+
+/* Handles that were not offered are invalidated: the connection ends, and its last headers are told. */
+static void
+a_protocol_error_tells_the_last_headers(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct world *world = raw->world;
+	struct call *call = call_new(world, 7, 40), *other = call_new(world, 8, 40);
+	struct raw_header header;
+
+	(void)state;
+	raw_serve(raw);
+	call_add_sink(world, other, 10000);
+	call_start(world, call);
+	raw_next(raw);
+	SEND(raw, 7, 1, 8, RR_RDMA_MSG, 0, 0, 0, 7, RR_REPLY, 7);
+	world_until(world, call->done);
+	call_start(world, other);
+	raw_parse(raw_next(raw), &header);
+	world->env.log = count_lines;
+	world->env.log_level = RR_LOG_WARNING;
+	memset(&logged, 0, sizeof(logged));
+	raw_send_words(
+		raw, WORDS(99, 1, 8, RR_RDMA_MSG, 0, 0, 0, 99, RR_REPLY, 7), header.segments[0].handle);
+	world_until(world, world->client_closed);
+	world->env.log_level = RR_LOG_ERROR;
+	assert_int_equal(world->client_error, -RPCRDMA_ERR_PEER);
+	assert_int_equal(logged.sent, 1);
+	assert_int_equal(logged.received, 1);
+	assert_in_range(logged.lines, 6, 8); /* what happened, a heading, four messages */
+	rr_carrier_close(world->client);
+	world->client = NULL;
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+int
+suite_counters(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_message_that_is_not_inline_has_its_reason),
+		cmocka_unit_test(the_time_without_a_credit_is_counted),
+		cmocka_unit_test(the_time_without_memory_is_counted),
+		cmocka_unit_test(errors_are_counted_by_kind),
+		cmocka_unit_test(a_protocol_error_tells_the_last_headers),
+	};
+
+	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
+}
