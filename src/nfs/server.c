@@ -109,7 +109,23 @@ static rr_procedure_handler *const mount_handlers[] = {
 	serve_mount,
 };
 
+/* The second time, these fail because the first succeeded, or undo what others did in between. */
+static const bool nfs_once[] = {
+	[NFSPROC3_SETATTR] = true,
+	[NFSPROC3_CREATE] = true,
+	[NFSPROC3_MKDIR] = true,
+	[NFSPROC3_SYMLINK] = true,
+	[NFSPROC3_MKNOD] = true,
+	[NFSPROC3_REMOVE] = true,
+	[NFSPROC3_RMDIR] = true,
+	[NFSPROC3_RENAME] = true,
+	[NFSPROC3_LINK] = true,
+	[NFSPROC3_COMMIT] = false,
+};
+
 _Static_assert(sizeof nfs_handlers == sizeof nfs_procedures, "one for each procedure of NFS");
+_Static_assert(
+	sizeof nfs_once * sizeof nfs_handlers[0] == sizeof nfs_handlers, "one for each procedure of NFS");
 _Static_assert(sizeof mount_handlers == sizeof mount_procedures, "one for each procedure of MOUNT");
 
 int
@@ -146,6 +162,6 @@ rr_nfs_server_free(struct rr_nfs_server *server)
 void
 rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES])
 {
-	services[0] = (struct rr_service){ &NFS_V3_program, nfs_handlers, server };
-	services[1] = (struct rr_service){ &MOUNT_V3_program, mount_handlers, server };
+	services[0] = (struct rr_service){ &NFS_V3_program, nfs_handlers, server, nfs_once };
+	services[1] = (struct rr_service){ &MOUNT_V3_program, mount_handlers, server, NULL };
 }

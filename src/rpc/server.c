@@ -14,6 +14,16 @@ const struct rr_server_config rr_server_config_default = {
 	.reply_max = 128 * 1024,
 };
 
+static void
+free_memory(struct rr_server *server)
+{
+	const struct rr_env *env = server->engine->env;
+
+	rr_drc_free(server->own_drc);
+	rr_free(env, server->services);
+	rr_free(env, server);
+}
+
 int
 rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
 	const struct rr_service *services, uint32_t service_count, struct rr_server **result)
@@ -22,13 +32,15 @@ rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
 
 	if (!server)
 		return -RPCRDMA_ERR_NOMEM;
-	server->services = rr_alloc_array(engine->env, service_count, sizeof(*services));
-	if (!server->services) {
-		rr_free(engine->env, server);
-		return -RPCRDMA_ERR_NOMEM;
-	}
 	server->engine = engine;
 	server->config = *config;
+	server->services = rr_alloc_array(engine->env, service_count, sizeof(*services));
+	if (!config->drc)
+		server->config.drc = server->own_drc = rr_drc_new(engine->env, &rr_drc_config_default);
+	if (!server->services || !server->config.drc) {
+		free_memory(server);
+		return -RPCRDMA_ERR_NOMEM;
+	}
 	server->service_count = service_count;
 	memcpy(server->services, services, service_count * sizeof(*services));
 	rr_list_init(&server->listeners);
@@ -41,13 +53,11 @@ rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
 void
 rr_server_delete(struct rr_server *server)
 {
-	const struct rr_env *env = server->engine->env;
 	struct rr_list *link;
 
 	while ((link = rr_list_pop(&server->free_blocks)))
-		rr_free(env, rr_container(link, struct rr_block, link));
-	rr_free(env, server->services);
-	rr_free(env, server);
+		rr_free(server->engine->env, rr_container(link, struct rr_block, link));
+	free_memory(server);
 }
 
 void

@@ -2,6 +2,7 @@
 #ifndef RR_RPC_SERVER_H
 #define RR_RPC_SERVER_H
 
+#include "rpc/drc.h"
 #include "transport/carrier.h"
 #include "wire/rpc.h"
 
@@ -55,11 +56,17 @@ struct rr_service {
 	const struct rpcrdma_program *program;
 	rr_procedure_handler *const *handlers;
 	void *ctx;
+	/* By procedure number: true where a duplicate of a call must not be executed, but gets the same
+	 * answer again. NULL: all may be executed twice. */
+	const bool *once;
 };
 
 struct rr_server_config {
 	uint32_t arena_size; /* octets of arena for the arguments of a call, and for its result */
 	uint32_t reply_max;  /* octets of stream of the largest reply */
+	/* For what is executed once. Shared by the servers of all threads, and there as long as they are.
+	 * NULL: the server has one of its own. */
+	struct rr_drc *drc;
 };
 
 extern const struct rr_server_config rr_server_config_default; /* 64 KiB each, and 128 KiB */

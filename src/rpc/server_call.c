@@ -65,6 +65,7 @@ not_handled(struct rr_block *block, enum rr_handled handled)
 	case RR_HANDLE_PROC_UNAVAIL: rr_block_accept(block, RR_PROC_UNAVAIL); break;
 	case RR_HANDLE_TOO_WEAK: rr_block_deny_auth(block, RR_AUTH_TOOWEAK); break;
 	case RR_HANDLE_LATER:
+		rr_block_not_executed(block);
 		rr_pool_put(pool, block->request.payload);
 		rr_pool_put(pool, block->large);
 		block->request.payload = block->large = NULL;
@@ -77,12 +78,31 @@ not_handled(struct rr_block *block, enum rr_handled handled)
 	return true;
 }
 
+/* True if this is a duplicate of a call that is executed once, and answered. */
+static bool
+repeat(struct rr_block *block, const struct rr_service *service, struct rpcrdma_bytes args)
+{
+	const struct rr_request *request = &block->request;
+	const struct rr_drc_key key = {
+		.peer = request->peer,
+		.xid = request->exchange->xid,
+		.prog = request->prog,
+		.vers = request->vers,
+		.proc = request->proc,
+		.uid = request->has_sys ? request->sys.uid : UINT32_MAX,
+		.args = args,
+	};
+
+	return service->once && service->once[request->proc] && rr_block_repeat(block, &key);
+}
+
 /* Decodes the arguments, calls the handler, answers. */
 static bool
 run_procedure(struct rr_block *block, const struct rr_service *service, struct rpcrdma_xdr_reader *reader)
 {
 	struct rr_request *request = &block->request;
 	const struct rpcrdma_procedure *procedure = request->procedure;
+	const struct rpcrdma_bytes encoded = { reader->next, (uint32_t)rpcrdma_xdr_left(reader) };
 
 	memset(block->memory, 0, procedure->args_size);
 	memset(request->result, 0, procedure->result_size);
@@ -94,6 +114,8 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 	}
 	if (!rr_block_reserve(block, procedure))
 		return not_handled(block, RR_HANDLE_LATER);
+	if (repeat(block, service, encoded))
+		return true;
 	return not_handled(block,
 		service->handlers[request->proc](service->ctx, request, request->args, request->result));
 }

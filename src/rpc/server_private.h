@@ -33,12 +33,15 @@ struct rr_block {
 	void *large; /* pool memory for the reply's stream, if it may need more than small */
 	uint32_t reply_size;
 	uint8_t *args_arena, *result_arena, *small;
+	struct rr_drc_call once;
+	bool once_open; /* rr_drc_end() is due */
 	max_align_t memory[];
 };
 
 struct rr_server {
 	struct rr_engine *engine;
 	struct rr_server_config config;
+	struct rr_drc *own_drc; /* config.drc, if it is this server's */
 	struct rr_service *services;
 	uint32_t service_count;
 
@@ -82,5 +85,9 @@ void rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high);
 void rr_block_deny_version(struct rr_block *block);
 void rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat);
 void rr_block_drop(struct rr_block *block);
+/* Answers as before, if the call is a duplicate of one that is executed once. */
+bool rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key);
+/* The call was not executed. */
+void rr_block_not_executed(struct rr_block *block);
 
 #endif

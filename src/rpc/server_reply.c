@@ -9,6 +9,8 @@
 #include "base/checked.h"
 #include "rpc/server_private.h"
 
+_Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
+
 enum { HEADER = 24 }; /* octets of an accepted reply before its results, with the verifier AUTH_NONE */
 
 bool
@@ -47,9 +49,38 @@ begin(struct rr_block *block, struct rr_reply_header *header)
 }
 
 static void
+remember(struct rr_block *block, const struct rpcrdma_message *reply)
+{
+	if (block->once_open)
+		rr_drc_end(block->request.server->config.drc, &block->once, reply);
+	block->once_open = false;
+}
+
+void
+rr_block_not_executed(struct rr_block *block)
+{
+	remember(block, NULL);
+}
+
+bool
+rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
+{
+	uint32_t length;
+
+	if (!rr_drc_begin(block->request.server->config.drc, &block->once, key, block->small, &length)) {
+		block->once_open = true;
+		return false;
+	}
+	block->reply = (struct rpcrdma_message){ .stream = block->small, .length = length };
+	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
+	return true;
+}
+
+static void
 end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer)
 {
 	block->reply = rpcrdma_xdr_written(writer);
+	remember(block, &block->reply);
 	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
 }
 
@@ -114,6 +145,7 @@ rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat)
 void
 rr_block_drop(struct rr_block *block)
 {
+	rr_block_not_executed(block);
 	rr_exchange_drop(block->request.exchange);
 	rr_block_release(block);
 }

@@ -2,7 +2,8 @@
 /*
  * The threads of `rpcrdma serve`. Each has an engine, an NFS server on trees
  * of its own, and an RPC server that listens at all addresses; nothing is
- * shared but the configuration and the means to stop.
+ * shared but the configuration, the means to stop, and the duplicate request
+ * cache: a client may come back to another thread than it left.
  *
  * All of them are made by the main thread, so that whatever cannot be had is
  * reported before anything is served. Worker 0 then runs in the main thread
@@ -42,6 +43,7 @@ struct run {
 	struct rr_serve *serve;
 	struct rr_watch signals; /* a signalfd, in worker 0's loop */
 	_Atomic uint64_t verifier;
+	struct rr_drc *drc;
 	uint32_t count; /* workers made */
 	struct worker workers[RR_SERVE_THREADS];
 };
@@ -102,6 +104,7 @@ make_worker(struct run *run, struct worker *worker)
 {
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_serve *serve = run->serve;
+	struct rr_server_config config = rr_server_config_default;
 	struct rr_text text = { "out of memory" };
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
@@ -119,8 +122,8 @@ make_worker(struct run *run, struct worker *worker)
 		    &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_nfs_server_services(worker->nfs, services);
-	if (rr_server_new(worker->engine, &rr_server_config_default, services, RR_NFS_SERVICES,
-		    &worker->server) < 0)
+	config.drc = run->drc;
+	if (rr_server_new(worker->engine, &config, services, RR_NFS_SERVICES, &worker->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	return listen_all(run->tool, serve, worker);
 }
@@ -191,6 +194,9 @@ static int
 make_workers(struct run *run)
 {
 	run->verifier = rr_random_u64(&rr_env_system);
+	run->drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
+	if (!run->drc)
+		return rr_tool_fail(run->tool, "out of memory");
 	while (run->count < run->serve->thread_count) {
 		int status = make_worker(run, &run->workers[run->count++]);
 
@@ -241,5 +247,6 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	}
 	for (uint32_t i = 0; i < run.count; i++)
 		free_worker(&run.workers[i]);
+	rr_drc_free(run.drc);
 	return status;
 }

@@ -64,8 +64,8 @@ void
 fake_serve(struct fake *fake)
 {
 	struct rr_service services[] = {
-		{ &NFS_V3_program, fake_handlers, fake },
-		{ fake_mount_program(), fake_mount_handlers, fake },
+		{ &NFS_V3_program, fake_handlers, fake, NULL },
+		{ fake_mount_program(), fake_mount_handlers, fake, NULL },
 	};
 	struct rr_text text;
 

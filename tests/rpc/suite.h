@@ -10,12 +10,13 @@ int suite_calls(void);
 int suite_errors(void);
 int suite_memory(void);
 int suite_lost(void);
+int suite_once(void);
 
 static inline int
 suite_run(rr_fabric_new *provider)
 {
 	world_provider = provider;
-	return suite_calls() + suite_errors() + suite_memory() + suite_lost();
+	return suite_calls() + suite_errors() + suite_memory() + suite_lost() + suite_once();
 }
 
 #define suite_test(function) cmocka_unit_test_setup_teardown(function, world_setup, world_teardown)

@@ -135,6 +135,32 @@ fail_as_told(void *ctx, struct rr_request *request, const void *args, void *resu
 	return RR_HANDLED;
 }
 
+/* Another answer each time that it is executed. */
+static enum rr_handled
+tally(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	struct world *world = ctx;
+
+	if (world->held > 0)
+		return RR_HANDLE_LATER;
+	note(world, request);
+	if (world->striking)
+		rr_loop_defer(world->engine->loop, &world->strike);
+	world->striking = false;
+	*(uint32_t *)result = world->tally += *(const uint32_t *)args;
+	return RR_HANDLED;
+}
+
+/* Before the reply leaves: what leaves in a turn does so in later tasks. */
+static void
+strike(struct rr_task *task)
+{
+	struct world *world = rr_container(task, struct world, strike);
+
+	world_kill_server(world);
+	world_start_server(world);
+}
+
 static rr_procedure_handler *const handlers_v2[] = { NULL };
 static rr_procedure_handler *const handlers_v3[] = {
 	[ECHO_ECHO] = echo,
@@ -146,7 +172,10 @@ static rr_procedure_handler *const handlers_v3[] = {
 	[ECHO_UNHANDLED] = NULL,
 	[ECHO_FETCH] = fetch,
 	[ECHO_COPY] = copy_blob,
+	[ECHO_TALLY] = tally,
 };
+
+static const bool once_v3[ECHO_TALLY + 1] = { [ECHO_TALLY] = true };
 
 /* ---- The world ---- */
 
@@ -171,14 +200,15 @@ world_start_server(struct world *world)
 {
 	const struct rr_service services[] = {
 		{ &ECHO_V2_program, handlers_v2, world },
-		{ &ECHO_V3_program, handlers_v3, world },
+		{ &ECHO_V3_program, handlers_v3, world, once_v3 },
 	};
 	struct sockaddr *address = (struct sockaddr *)&world->address;
+	struct rr_server_config config = rr_server_config_default;
 	struct rr_text why = { "" };
 	int error;
 
-	assert_int_equal(
-		rr_server_new(world->engine, &rr_server_config_default, services, 2, &world->server), 0);
+	config.drc = world->drc;
+	assert_int_equal(rr_server_new(world->engine, &config, services, 2, &world->server), 0);
 	if (world_provider)
 		error = rr_server_listen_rdma(world->server, address, sizeof(world->address), &why);
 	else
@@ -241,6 +271,9 @@ world_new(const struct rr_engine_config *config)
 	assert_int_equal(error, 0);
 	world->address =
 		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	world->drc = rr_drc_new(&world->env, &rr_drc_config_default);
+	assert_non_null(world->drc);
+	rr_task_init(&world->strike, strike);
 	world_start_server(world);
 	world_client_config(world, &client);
 	world->client = world_connect(world, &client);
@@ -253,6 +286,7 @@ world_free(struct world *world)
 	rr_client_free(world->client);
 	rr_server_free(world->server);
 	rr_pool_put(world->engine->pool, world->hostage);
+	rr_drc_free(world->drc);
 	rr_engine_free(world->engine);
 	free(world);
 }

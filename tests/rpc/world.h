@@ -24,12 +24,17 @@ struct world {
 	uint32_t allocations, fail_at; /* the allocation of this number fails; 0: none */
 	struct rr_engine *engine;
 	struct rr_server *server;
+	struct rr_drc *drc; /* outlives the server */
 	struct sockaddr_in address;
 	struct rr_client *client;
 
 	uint32_t handled; /* calls that came to a handler */
-	uint32_t held;    /* ECHO_LATER, ECHO_BLOB and ECHO_FETCH are put off while this is above 0 */
-	void *hostage;    /* pool memory that makes them wait */
+	uint32_t
+		held; /* ECHO_LATER, ECHO_TALLY, ECHO_BLOB and ECHO_FETCH are put off while this is above 0 */
+	void *hostage;  /* pool memory that makes them wait */
+	uint32_t tally; /* of ECHO_TALLY */
+	bool striking;  /* the next ECHO_TALLY loses its connection before its reply leaves */
+	struct rr_task strike;
 	bool saw_sys;
 	struct rr_auth_sys sys;
 	uint32_t xids[1024]; /* of the calls handled */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls that come twice. */
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rpc/tcp.h"
+#include "transport/rdma.h"
+
+/* A connection of its own, and one call on it, with an XID that the test chooses. */
+struct wire {
+	struct rr_carrier *carrier;
+	struct rr_transaction transaction;
+	uint8_t call[512], reply[512];
+	uint32_t length;
+	bool done;
+};
+
+static const struct rr_carrier_events no_events;
+
+static void
+wire_open(struct world *world, struct wire *wire)
+{
+	const struct sockaddr *address = (const struct sockaddr *)&world->address;
+	struct rr_text why;
+	int error;
+
+	memset(wire, 0, sizeof(*wire));
+	if (world_provider)
+		error = rr_rdma_connect(world->engine, address, sizeof(world->address), &no_events, NULL,
+			&wire->carrier, &why);
+	else
+		error = rr_tcp_connect(world->engine, address, sizeof(world->address), &no_events, NULL,
+			&wire->carrier, &why);
+	assert_int_equal(error, 0);
+}
+
+static void
+wire_done(struct rr_transaction *transaction, int error)
+{
+	struct wire *wire = rr_container(transaction, struct wire, transaction);
+
+	assert_int_equal(error, 0);
+	assert_true(transaction->reply.length <= sizeof(wire->reply));
+	memcpy(wire->reply, transaction->reply.stream, transaction->reply.length);
+	wire->length = transaction->reply.length;
+	wire->done = true;
+}
+
+static void
+wire_start(struct wire *wire, uint32_t xid, uint32_t proc, uint32_t number, uint32_t uid)
+{
+	const struct rr_auth_sys sys = { .uid = uid };
+	uint8_t body[RR_AUTH_BODY_MAX];
+	struct rpcrdma_xdr_writer writer;
+	struct rr_call_header header = { .xid = xid, .prog = ECHO_PROGRAM, .vers = ECHO_V3, .proc = proc };
+
+	rpcrdma_xdr_writer_init(&writer, body, sizeof(body), NULL, 0);
+	rr_auth_sys_put(&writer, &sys);
+	header.cred.flavor = RR_AUTH_SYS;
+	header.cred.body = (struct rpcrdma_bytes){ body, (uint32_t)rpcrdma_xdr_length(&writer) };
+	rpcrdma_xdr_writer_init(&writer, wire->call, sizeof(wire->call), NULL, 0);
+	rr_rpc_put_call(&writer, &header);
+	rpcrdma_put_u32(&writer, number);
+	assert_false(writer.failed);
+	wire->done = false;
+	wire->transaction = (struct rr_transaction){
+		.xid = xid, .call = rpcrdma_xdr_written(&writer), .reply_max = 512, .done = wire_done
+	};
+	rr_carrier_call(wire->carrier, &wire->transaction);
+}
+
+static void
+wire_call(struct world *world, struct wire *wire, uint32_t xid, uint32_t number)
+{
+	wire_start(wire, xid, ECHO_TALLY, number, 1000);
+	world_until(world, wire->done);
+}
+
+static void
+assert_same_reply(const struct wire *one, const struct wire *other)
+{
+	assert_true(one->length > 0);
+	assert_int_equal(one->length, other->length);
+	assert_memory_equal(one->reply, other->reply, one->length);
+}
+
+static void
+a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
+{
+	struct world *world = *state;
+	struct wire first, second;
+
+	wire_open(world, &first);
+	wire_call(world, &first, 77, 5);
+	rr_carrier_close(first.carrier);
+	wire_open(world, &second);
+	wire_call(world, &second, 77, 5);
+	assert_same_reply(&first, &second);
+	assert_int_equal(world->handled, 1);
+	assert_int_equal(world->tally, 5);
+	assert_int_equal(rr_drc_hits(world->drc), 1);
+	wire_call(world, &second, 77, 5); /* the same connection is no exception */
+	assert_same_reply(&first, &second);
+	assert_int_equal(world->handled, 1);
+	rr_carrier_close(second.carrier);
+}
+
+static void
+what_differs_is_executed(void **state)
+{
+	struct world *world = *state;
+	struct wire wire;
+
+	wire_open(world, &wire);
+	wire_call(world, &wire, 77, 5);
+	wire_call(world, &wire, 77, 6); /* arguments */
+	wire_call(world, &wire, 78, 5); /* XID */
+	assert_int_equal(world->handled, 3);
+	wire_start(&wire, 77, ECHO_TALLY, 5, 1001); /* who calls */
+	world_until(world, wire.done);
+	assert_int_equal(world->handled, 4);
+	wire_start(&wire, 77, ECHO_LATER, 5, 1000); /* procedure; this one may be executed twice */
+	world_until(world, wire.done);
+	wire_start(&wire, 77, ECHO_LATER, 5, 1000);
+	world_until(world, wire.done);
+	assert_int_equal(world->handled, 6);
+	assert_int_equal(rr_drc_hits(world->drc), 0);
+	rr_carrier_close(wire.carrier);
+}
+
+static void
+answers_are_kept_for_two_minutes(void **state)
+{
+	struct world *world = *state;
+	struct wire wire;
+
+	wire_open(world, &wire);
+	wire_call(world, &wire, 77, 5);
+	world->now += 120 * RR_SECOND - 1;
+	wire_call(world, &wire, 77, 5);
+	assert_int_equal(world->handled, 1);
+	world->now += 1;
+	wire_call(world, &wire, 77, 5);
+	assert_int_equal(world->handled, 2);
+	rr_carrier_close(wire.carrier);
+}
+
+/* The first waits for memory when its connection is lost: the answer goes to the second, which waits, too. */
+static void
+a_duplicate_of_a_call_that_waits_gets_its_answer(void **state)
+{
+	struct world *world = *state;
+	struct wire first, second;
+
+	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->held = 1;
+	wire_open(world, &first);
+	wire_open(world, &second);
+	wire_start(&first, 77, ECHO_TALLY, 5, 1000);
+	world_settle(world);
+	wire_start(&second, 77, ECHO_TALLY, 5, 1000);
+	world_settle(world);
+	assert_int_equal(world->handled, 0);
+	world->held = 0;
+	rr_pool_put(world->engine->pool, world->hostage);
+	world->hostage = NULL;
+	world_until(world, first.done && second.done);
+	assert_same_reply(&first, &second);
+	assert_int_equal(world->handled, 1);
+	rr_carrier_close(first.carrier);
+	rr_carrier_close(second.carrier);
+}
+
+static void
+a_client_whose_reply_was_lost_hears_of_one_execution(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_TALLY);
+
+	world_warm_up(world);
+	call->args.number = 7;
+	world->striking = true;
+	call_start(world, call);
+	for (int steps = 0; steps < 1000 && !call->done; steps++) {
+		world->now += 25 * RR_MILLISECOND;
+		world_settle(world);
+	}
+	assert_int_equal(call->times, 1);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(call->result.number, 7);
+	assert_int_equal(world->tally, 7);
+	assert_int_equal(rr_client_reconnects(world->client), 1);
+	assert_int_equal(rr_drc_hits(world->drc), 1);
+	call_free(call);
+}
+
+static void
+a_server_has_a_cache_of_its_own_if_it_is_given_none(void **state)
+{
+	struct world *world = *state;
+	struct wire wire;
+
+	world_kill_server(world);
+	rr_drc_free(world->drc);
+	world->drc = NULL;
+	world_start_server(world);
+	wire_open(world, &wire);
+	wire_call(world, &wire, 77, 5);
+	wire_call(world, &wire, 77, 5);
+	assert_int_equal(world->handled, 1);
+	rr_carrier_close(wire.carrier);
+}
+
+int
+suite_once(void)
+{
+	const struct CMUnitTest tests[] = {
+		suite_test(a_duplicate_from_a_new_connection_gets_the_same_octets),
+		suite_test(what_differs_is_executed),
+		suite_test(answers_are_kept_for_two_minutes),
+		suite_test(a_duplicate_of_a_call_that_waits_gets_its_answer),
+		suite_test(a_client_whose_reply_was_lost_hears_of_one_execution),
+		suite_test(a_server_has_a_cache_of_its_own_if_it_is_given_none),
+	};
+
+	return cmocka_run_group_tests_name("once", tests, NULL, NULL);
+}

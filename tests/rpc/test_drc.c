@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "rpc/drc.h"
+
+struct world {
+	struct rr_env env;
+	uint64_t now;
+	bool no_memory;
+	struct rr_drc *drc;
+};
+
+static uint64_t
+now(void *ctx)
+{
+	return ((struct world *)ctx)->now;
+}
+
+static void *
+memory(void *ctx, void *old, size_t size)
+{
+	if (size > 0 && ((struct world *)ctx)->no_memory)
+		return NULL;
+	return rr_env_system.realloc(NULL, old, size);
+}
+
+static void
+start(struct world *world, struct rr_drc_config config)
+{
+	memset(world, 0, sizeof(*world));
+	world->env = rr_env_system;
+	world->env.ctx = world;
+	world->env.now = now;
+	world->env.realloc = memory;
+	world->drc = rr_drc_new(&world->env, &config);
+	assert_non_null(world->drc);
+}
+
+static struct rr_drc_key
+key_of(uint32_t xid)
+{
+	return (struct rr_drc_key){
+		.peer = "192.0.2.1:700", .xid = xid, .prog = 1, .vers = 2, .proc = 3, .args = { "args", 4 }
+	};
+}
+
+/* True where the call was executed by this. */
+static bool
+execute(struct world *world, const struct rr_drc_key *key, uint32_t length)
+{
+	static const uint8_t octets[RR_DRC_REPLY_MAX + 1];
+	const struct rpcrdma_message message = { .stream = octets, .length = length };
+	uint8_t reply[RR_DRC_REPLY_MAX];
+	struct rr_drc_call call;
+	uint32_t got = 0;
+
+	if (rr_drc_begin(world->drc, &call, key, reply, &got)) {
+		assert_int_equal(got, length);
+		return false;
+	}
+	rr_drc_end(world->drc, &call, &message);
+	return true;
+}
+
+static bool
+executed(struct world *world, uint32_t xid, uint32_t length)
+{
+	const struct rr_drc_key key = key_of(xid);
+
+	return execute(world, &key, length);
+}
+
+static void
+the_port_of_the_caller_does_not_count(void **state)
+{
+	struct rr_drc_key key = key_of(1);
+	struct world world;
+
+	(void)state;
+	start(&world, rr_drc_config_default);
+	assert_true(execute(&world, &key, 40));
+	key.peer = "192.0.2.1:65535";
+	assert_false(execute(&world, &key, 40));
+	key.peer = "192.0.2.11:700";
+	assert_true(execute(&world, &key, 40));
+	key.peer = "[2001:db8::1]:700";
+	assert_true(execute(&world, &key, 40));
+	key.peer = "[2001:db8::1]:701";
+	assert_false(execute(&world, &key, 40));
+	key.peer = "in-process";
+	assert_true(execute(&world, &key, 40));
+	assert_false(execute(&world, &key, 40));
+	assert_true(rr_drc_hits(world.drc) == 3);
+	rr_drc_free(world.drc);
+}
+
+static void
+everything_else_counts(void **state)
+{
+	const struct rr_drc_key key = key_of(1);
+	struct rr_drc_key others[7];
+	struct world world;
+
+	(void)state;
+	start(&world, rr_drc_config_default);
+	assert_true(execute(&world, &key, 40));
+	for (int i = 0; i < 7; i++)
+		others[i] = key;
+	others[0].xid++;
+	others[1].prog++;
+	others[2].vers++;
+	others[3].proc++;
+	others[4].uid++;
+	others[5].args.data = "argt";
+	others[6].args.length--;
+	for (int i = 0; i < 7; i++)
+		assert_true(execute(&world, &others[i], 40));
+	assert_false(execute(&world, &key, 40));
+	rr_drc_free(world.drc);
+}
+
+static void
+the_oldest_makes_room_where_there_are_too_many(void **state)
+{
+	struct world world;
+
+	(void)state;
+	start(&world, (struct rr_drc_config){ .entries = 3, .octets = 1 << 20, .age = RR_SECOND });
+	for (uint32_t xid = 1; xid <= 3; xid++)
+		assert_true(executed(&world, xid, 40));
+	for (uint32_t xid = 1; xid <= 3; xid++)
+		assert_false(executed(&world, xid, 40)); /* to look does not push out */
+	assert_true(executed(&world, 4, 40));
+	assert_false(executed(&world, 2, 40));
+	assert_true(executed(&world, 1, 40));
+	rr_drc_free(world.drc);
+}
+
+static void
+octets_are_bounded(void **state)
+{
+	struct world world;
+	uint32_t kept = 0;
+
+	(void)state;
+	start(&world, (struct rr_drc_config){ .entries = 1000, .octets = 8192, .age = RR_SECOND });
+	for (uint32_t xid = 1; xid <= 20; xid++)
+		assert_true(executed(&world, xid, 1000));
+	for (uint32_t xid = 20; xid > 0 && !executed(&world, xid, 1000); xid--)
+		kept++;
+	assert_int_equal(kept, 7); /* eight with what they cost themselves are more */
+	rr_drc_free(world.drc);
+}
+
+static void
+answers_grow_old(void **state)
+{
+	struct world world;
+
+	(void)state;
+	start(&world, rr_drc_config_default);
+	assert_true(executed(&world, 1, 40));
+	world.now += RR_SECOND;
+	assert_true(executed(&world, 2, 40));
+	world.now += 119 * RR_SECOND;
+	assert_false(executed(&world, 2, 40));
+	assert_true(executed(&world, 1, 40));
+	rr_drc_free(world.drc);
+}
+
+static void
+what_cannot_be_kept_is_executed_again(void **state)
+{
+	static const uint8_t octets[40];
+	const struct rpcrdma_item item = { octets, 4, 8 };
+	const struct rpcrdma_message with_item = { octets, 40, 1, &item };
+	const struct rpcrdma_message *const replies[] = { NULL, &with_item };
+	const struct rr_drc_key key = key_of(9);
+	uint8_t reply[RR_DRC_REPLY_MAX];
+	struct rr_drc_call call;
+	struct world world;
+	uint32_t length;
+
+	(void)state;
+	start(&world, rr_drc_config_default);
+	assert_true(executed(&world, 1, RR_DRC_REPLY_MAX));
+	assert_false(executed(&world, 1, RR_DRC_REPLY_MAX));
+	assert_true(executed(&world, 2, RR_DRC_REPLY_MAX + 1));
+	assert_true(executed(&world, 2, RR_DRC_REPLY_MAX + 1));
+	world.no_memory = true;
+	assert_true(executed(&world, 3, 40));
+	world.no_memory = false;
+	assert_true(executed(&world, 3, 40));
+	for (int i = 0; i < 2; i++) {
+		assert_false(rr_drc_begin(world.drc, &call, &key, reply, &length));
+		rr_drc_end(world.drc, &call, replies[i]);
+	}
+	assert_true(executed(&world, 9, 40));
+	rr_drc_free(world.drc);
+	start(&world, (struct rr_drc_config){ .entries = 0, .octets = 8192, .age = RR_SECOND });
+	assert_true(executed(&world, 1, 40));
+	assert_true(executed(&world, 1, 40));
+	rr_drc_free(world.drc);
+}
+
+static void *
+come_again(void *arg)
+{
+	struct world *world = arg;
+
+	return executed(world, 1, 40) ? world : NULL;
+}
+
+/* However they interleave: the one that is open when they come decides. */
+static void
+other_threads_wait_for_the_one_that_executes(void **state)
+{
+	static const uint8_t octets[40];
+	const struct rpcrdma_message message = { .stream = octets, .length = 40 };
+	const struct rr_drc_key key = key_of(1);
+	uint8_t reply[RR_DRC_REPLY_MAX];
+	pthread_t threads[4];
+	struct rr_drc_call call;
+	struct world world;
+	uint32_t length;
+
+	(void)state;
+	start(&world, rr_drc_config_default);
+	assert_false(rr_drc_begin(world.drc, &call, &key, reply, &length));
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, come_again, &world), 0);
+	assert_true(executed(&world, 2, 40)); /* others do not wait */
+	rr_drc_end(world.drc, &call, &message);
+	for (int i = 0; i < 4; i++) {
+		void *result;
+
+		assert_int_equal(pthread_join(threads[i], &result), 0);
+		assert_null(result);
+	}
+	assert_true(rr_drc_hits(world.drc) == 4);
+	rr_drc_free(world.drc);
+}
+
+static void
+without_memory_there_is_no_cache(void **state)
+{
+	struct world world;
+
+	(void)state;
+	start(&world, rr_drc_config_default);
+	world.no_memory = true;
+	assert_null(rr_drc_new(&world.env, &rr_drc_config_default));
+	rr_drc_free(world.drc);
+	rr_drc_free(NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_port_of_the_caller_does_not_count),
+		cmocka_unit_test(everything_else_counts),
+		cmocka_unit_test(the_oldest_makes_room_where_there_are_too_many),
+		cmocka_unit_test(octets_are_bounded),
+		cmocka_unit_test(answers_grow_old),
+		cmocka_unit_test(what_cannot_be_kept_is_executed_again),
+		cmocka_unit_test(other_threads_wait_for_the_one_that_executes),
+		cmocka_unit_test(without_memory_there_is_no_cache),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
