@@ -280,6 +280,7 @@ rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum r
 	tcp->base = (struct rr_carrier){ .ops = &rr_tcp_ops, .engine = engine, .events = events, .ctx = ctx };
 	rr_address_text(peer, tcp->base.peer, sizeof(tcp->base.peer));
 	tcp->state = state;
+	tcp->pool = state == RR_TCP_CONNECTING ? engine->pool : engine->arrivals;
 	rr_task_init(&tcp->task, run);
 	rr_timer_init(&tcp->timer, timed_out);
 	tcp->waiter.wake = wake;

@@ -103,8 +103,10 @@ rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 }
 
 void
-rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream)
+rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled)
 {
+	void *memory = pooled ? (void *)(uintptr_t)stream.data : NULL;
+	struct rr_pool *pool = tcp->pool;
 	struct rr_map_link *link = rr_map_find(&tcp->xids, xid);
 	struct slot *slot = link ? rr_container(link, struct slot, xid) : NULL;
 	struct rr_transaction *transaction;
@@ -112,6 +114,7 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream)
 	/* Not asked, or asked and cancelled. */
 	if (!slot) {
 		tcp->base.counters.discarded++;
+		rr_pool_put(pool, memory);
 		return;
 	}
 	transaction = slot->transaction;
@@ -119,7 +122,10 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream)
 	rr_tcp_unsend(tcp, &slot->out);
 	tcp->base.counters.replies++;
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
+	/* What calls are to arrive in is not for replies to keep. */
+	transaction->reply_memory = pool == tcp->base.engine->pool && memory ? &memory : NULL;
 	transaction->done(transaction, 0);
+	rr_pool_put(pool, memory);
 }
 
 void

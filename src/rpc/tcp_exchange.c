@@ -19,6 +19,7 @@ struct exchange {
 	void (*sent)(void *arg);
 	void *arg;
 	bool replied;
+	struct rr_pool *pool;
 	void *pooled;
 	uint8_t small[RR_TCP_SMALL];
 };
@@ -36,7 +37,7 @@ end(struct exchange *exchange)
 	void (*sent)(void *arg) = exchange->sent;
 	void *arg = exchange->arg;
 
-	rr_pool_put(exchange->engine->arrivals, exchange->pooled);
+	rr_pool_put(exchange->pool, exchange->pooled);
 	rr_free(exchange->engine->env, exchange);
 	if (sent)
 		sent(arg);
@@ -60,6 +61,7 @@ new_exchange(struct rr_tcp *tcp)
 	if (!exchange)
 		return NULL;
 	exchange->engine = tcp->base.engine;
+	exchange->pool = tcp->pool;
 	rr_list_init(&exchange->link);
 	rr_list_init(&exchange->out.link);
 	rr_task_init(&exchange->task, run);
@@ -77,7 +79,7 @@ retire(struct rr_tcp *tcp, struct exchange *exchange)
 	rr_list_append(&tcp->free_exchanges, &exchange->link);
 	tcp->exchange_count--;
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
-	rr_pool_put(tcp->base.engine->arrivals, pooled);
+	rr_pool_put(tcp->pool, pooled);
 }
 
 static void
@@ -104,7 +106,7 @@ take_call(struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
 		return true;
 	}
 	if (stream->length > sizeof(exchange->small))
-		copy = exchange->pooled = rr_pool_get(exchange->engine->arrivals, stream->length);
+		copy = exchange->pooled = rr_pool_get(exchange->pool, stream->length);
 	if (!copy)
 		return false;
 	memcpy(copy, stream->data, stream->length);
@@ -120,7 +122,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 
 	if (!exchange) {
 		if (pooled)
-			rr_pool_put(tcp->base.engine->arrivals, (void *)(uintptr_t)stream.data);
+			rr_pool_put(tcp->pool, (void *)(uintptr_t)stream.data);
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", tcp->base.peer);
 		return true;
 	}

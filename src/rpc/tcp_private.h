@@ -49,8 +49,9 @@ struct rr_tcp {
 	struct rr_carrier base;
 	enum rr_tcp_state state;
 	bool entered, freed;
-	bool blocked; /* the socket takes no more octets for now */
-	bool starved; /* the pool had no memory for what arrives */
+	bool blocked;         /* the socket takes no more octets for now */
+	bool starved;         /* the pool had no memory for what arrives */
+	struct rr_pool *pool; /* for what arrives: calls, or, at the connecting side, replies */
 	struct rr_watch watch;
 	struct rr_task task;
 	struct rr_timer timer; /* an incomplete record, or lingering */
@@ -111,8 +112,9 @@ void rr_tcp_discard_output(struct rr_tcp *tcp);
 /* tcp_call.c */
 void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
 void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction);
-/* A reply arrived; stream is the carrier's until this returns. */
-void rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream);
+/* A reply arrived. pooled: it lies in pool memory, which is given back; else it is the carrier's until this
+ * returns. */
+void rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
 /* done(-RPCRDMA_ERR_DISCONNECTED) for all; stops where the carrier is closed meanwhile. */
 void rr_tcp_end_calls(struct rr_tcp *tcp);
 /* done() for those that never started. */

@@ -36,10 +36,10 @@ rr_tcp_in_record(const struct rr_tcp *tcp)
 void
 rr_tcp_discard_input(struct rr_tcp *tcp)
 {
-	rr_pool_put(tcp->base.engine->arrivals, tcp->record.data);
+	rr_pool_put(tcp->pool, tcp->record.data);
 	tcp->record = (struct rr_record){ 0 };
 	if (tcp->whole_pooled)
-		rr_pool_put(tcp->base.engine->arrivals, (void *)(uintptr_t)tcp->whole.data);
+		rr_pool_put(tcp->pool, (void *)(uintptr_t)tcp->whole.data);
 	tcp->whole = (struct rpcrdma_bytes){ 0 };
 	tcp->whole_pooled = false;
 	tcp->in_start = tcp->in_end = 0;
@@ -49,7 +49,7 @@ rr_tcp_discard_input(struct rr_tcp *tcp)
 static void
 starve(struct rr_tcp *tcp)
 {
-	struct rr_pool *pool = tcp->base.engine->arrivals;
+	struct rr_pool *pool = tcp->pool;
 
 	if (rr_pool_used(pool) == 0) {
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a record", tcp->base.peer);
@@ -63,7 +63,6 @@ starve(struct rr_tcp *tcp)
 static bool
 deliver(struct rr_tcp *tcp)
 {
-	struct rr_pool *pool = tcp->base.engine->arrivals;
 	struct rpcrdma_bytes whole = tcp->whole;
 	bool pooled = tcp->whole_pooled;
 	uint32_t xid, type;
@@ -83,11 +82,8 @@ deliver(struct rr_tcp *tcp)
 	}
 	tcp->base.counters.inline_messages++;
 	tcp->base.counters.octets_inline += whole.length;
-	if (type == RR_REPLY) {
-		rr_tcp_replied(tcp, xid, whole);
-		if (pooled)
-			rr_pool_put(pool, (void *)(uintptr_t)whole.data);
-	}
+	if (type == RR_REPLY)
+		rr_tcp_replied(tcp, xid, whole, pooled);
 	return rr_tcp_alive(tcp);
 }
 
@@ -103,7 +99,7 @@ compact(struct rr_tcp *tcp)
 static bool
 make_room(struct rr_tcp *tcp)
 {
-	void *memory = rr_pool_get(tcp->base.engine->arrivals, tcp->record.wanted);
+	void *memory = rr_pool_get(tcp->pool, tcp->record.wanted);
 
 	if (!memory) {
 		starve(tcp);

@@ -21,7 +21,8 @@
 struct rr_carrier;
 struct rr_carrier_ops;
 
-/* Memory of the caller in which a marked result may be placed. */
+/* Memory in which a marked result may be placed: the caller's, or, where data is NULL, memory of the engine's
+ * pool that the carrier takes if it needs it. */
 struct rr_sink {
 	void *data;
 	uint32_t length;
@@ -53,6 +54,12 @@ struct rr_transaction {
 	struct rpcrdma_item reply_items[RR_TRANSACTION_SINKS];
 	uint32_t placed; /* octets of results that the peer's RDMA Writes brought: sinks and Reply chunk */
 	uint32_t pulled; /* octets of the call that the peer fetched by RDMA Read */
+	/*
+	 * Where it is not NULL: the buffer of the engine's pool in which the reply's stream lies, or those of
+	 * its items that the caller gave no memory for. done() may set it to NULL: the buffer is then the
+	 * caller's, who gives it back with rr_pool_put().
+	 */
+	void **reply_memory;
 
 	/* The carrier's. */
 	struct rr_list link;

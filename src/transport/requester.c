@@ -147,6 +147,7 @@ rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 	rr_slot_release(slot);
 	if (transaction) {
 		transaction->slot = NULL;
+		transaction->reply_memory = memory ? &memory : NULL;
 		transaction->done(transaction, error);
 	}
 	rr_driver_release(engine, receive);
@@ -181,6 +182,39 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 	return rr_plan_call(&limits, transaction, plan);
 }
 
+/* Gives the sinks that are offered, and have none, memory of one buffer; returns the octets that takes.
+ * Without a buffer, only that. */
+static uint64_t
+provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory)
+{
+	uint64_t octets = 0;
+
+	for (uint32_t i = 0; i < plan->write_chunks; i++) {
+		struct rr_sink *sink = &transaction->sinks[i];
+
+		if (sink->data)
+			continue;
+		if (memory)
+			sink->data = memory + octets;
+		octets += ((uint64_t)sink->length + 7) & ~UINT64_C(7);
+	}
+	return octets;
+}
+
+/* Memory for the results, of the pool: for a Reply chunk, or for sinks. */
+static int
+get_memory(struct rr_pool *pool, struct rr_transaction *transaction, const struct rr_call_plan *plan,
+	void **memory)
+{
+	uint64_t octets = plan->reply_chunk + provide_sinks(transaction, plan, NULL);
+
+	*memory = octets > 0 ? rr_pool_get(pool, octets) : NULL;
+	if (octets > 0 && !*memory)
+		return -RPCRDMA_ERR_NOMEM;
+	provide_sinks(transaction, plan, *memory);
+	return 0;
+}
+
 enum start { STARTED, FAILED, NO_CREDIT, NO_POOL_MEMORY };
 
 static enum start
@@ -194,10 +228,8 @@ start(struct rr_connection *connection, struct rr_transaction *transaction, int 
 	if (!rr_credits_take(&requester->credits))
 		return NO_CREDIT;
 	*error = plan_call(connection, transaction, &plan);
-	if (!*error && plan.reply_chunk > 0) {
-		memory = rr_pool_get(pool, plan.reply_chunk);
-		*error = memory ? 0 : -RPCRDMA_ERR_NOMEM;
-	}
+	if (!*error)
+		*error = get_memory(pool, transaction, &plan, &memory);
 	if (*error) {
 		rr_credits_return(&requester->credits);
 		return *error == -RPCRDMA_ERR_NOMEM && rr_pool_used(pool) > 0 ? NO_POOL_MEMORY : FAILED;

@@ -33,7 +33,7 @@ struct rr_slot {
 	struct rr_segment segments[RR_SLOT_REGIONS]; /* the same as offered, also after invalidation */
 	uint32_t region_count, write_count;
 	bool has_reply;
-	void *reply_memory; /* of the pool */
+	void *reply_memory; /* of the pool: the Reply chunk, or sinks */
 	uint32_t read_octets;
 
 	uint8_t *buffer; /* header and stream of the call */
