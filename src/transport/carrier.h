@@ -12,7 +12,9 @@
 /*
  * A carrier is one connection that carries RPC messages: RPC-over-RDMA
  * (transport/rdma.h) or TCP with record marking (rpc/tcp.h). Requester and
- * responder sit on the same interface; a connection may be both.
+ * responder sit on the same interface; a connection may be both: the side that
+ * accepted may call, too, where the side that connected hears of calls. Over
+ * RDMA (RFC 8167) such calls and their replies are small: what goes inline.
  *
  * All callbacks come from rr_loop_turn() only, never from inside a function
  * of this interface.

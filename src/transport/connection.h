@@ -11,7 +11,8 @@
 /*
  * An RPC-over-RDMA connection inside: what driver.c, requester.c, marshal.c, reply.c,
  * responder.c, respond.c and rdma.c share. The connecting side is requester,
- * the accepting side responder.
+ * the accepting side responder; in the reverse direction (RFC 8167) it is the
+ * other way round. There messages go inline only, with credits of their own.
  *
  * Callbacks of the owner come from driver.c's event handler and from the
  * connection's task, that is from the loop. Inside any of them the owner may
@@ -41,6 +42,10 @@ enum rr_connection_state {
 
 struct rr_slot; /* requester.h */
 
+/* Calls in the reverse direction that there can be at a time: what the accepting side asks for, and the
+ * connecting side grants. */
+enum { RR_REVERSE_CREDITS = 16 };
+
 struct rr_requester {
 	struct rr_credits credits;
 	struct rr_list waiting;     /* transactions without a credit or memory */
@@ -50,7 +55,7 @@ struct rr_requester {
 		cancelled;   /* slots whose transactions were cancelled, and that no reply has come for */
 	struct rr_list free; /* slots */
 	struct rr_map by_xid;
-	struct rr_slot *slots;
+	struct rr_slot *slots; /* an accepted connection has them from its first call on */
 	uint8_t *buffers;
 	struct rr_pool_waiter memory;
 	/* Since when calls have been waiting for a credit, or for memory; 0 where none does. */
@@ -61,7 +66,8 @@ struct rr_connection {
 	struct rr_carrier base;       /* comes first */
 	struct rr_endpoint *endpoint; /* NULL once it is closed */
 	enum rr_connection_state state;
-	bool is_requester, established, closed, peer_sent_private_data;
+	bool is_requester; /* it connected */
+	bool established, closed, peer_sent_private_data;
 	uint32_t inside; /* nested entries: see above */
 	struct rr_private_data own, peer;
 	struct rr_thresholds thresholds;
@@ -80,6 +86,22 @@ struct rr_connection {
 	struct rr_list exchanges; /* the responder's, from arrival to the completion of the reply */
 	uint32_t granted, granted_min, granted_max;
 };
+
+/*
+ * What this side may send inline, and what it may be sent. RFC 8167, 4.2: "The call inline threshold for the
+ * reverse direction is the same as the reply inline threshold for the forward direction, and vice versa."
+ */
+static inline uint32_t
+rr_connection_send_max(const struct rr_connection *connection)
+{
+	return connection->is_requester ? connection->thresholds.call : connection->thresholds.reply;
+}
+
+static inline uint32_t
+rr_connection_receive_max(const struct rr_connection *connection)
+{
+	return connection->is_requester ? connection->thresholds.reply : connection->thresholds.call;
+}
 
 static inline struct rr_connection *
 rr_connection_of(struct rr_carrier *carrier)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "transport/connection.h"
+#include "transport/direction.h"
 #include "transport/rdma.h"
 
 /*
@@ -113,12 +114,24 @@ disconnected(struct rr_connection *connection, const struct rr_event *event)
 	rr_connection_end(connection);
 }
 
+/* The requester's: replies, and at the side that connects whatever is not a call that somebody waits for. */
+static bool
+is_for_requester(const struct rr_connection *connection, const struct rr_event *event)
+{
+	const struct rr_carrier_events *events = connection->base.events;
+	enum rr_direction direction = rr_direction(event->data, event->length);
+
+	if (connection->is_requester)
+		return direction != RR_DIRECTION_CALL || !events || !events->call;
+	return direction == RR_DIRECTION_REPLY && connection->requester.slots;
+}
+
 static void
 received(struct rr_connection *connection, const struct rr_event *event)
 {
 	rr_loop_disarm(connection->base.engine->loop, &connection->kick);
 	connection->kicks = KICKS;
-	if (connection->is_requester)
+	if (is_for_requester(connection, event))
 		rr_requester_received(connection, event);
 	else
 		rr_responder_received(connection, event);
@@ -174,8 +187,10 @@ set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoint)
 	snprintf(connection->base.peer, sizeof(connection->base.peer), "%s", rr_endpoint_peer(endpoint));
 	rr_timer_init(&connection->kick, kick_expired);
 	/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected
-	 * replies." A responder never grants more than it posts. */
-	rr_driver_allow(connection, connection->base.engine->config.credits + RECEIVE_MARGIN);
+	 * replies." A responder never grants more than it posts. RFC 8167, 4.3, wants the same for the
+	 * reverse direction, beside that. */
+	rr_driver_allow(
+		connection, connection->base.engine->config.credits + RR_REVERSE_CREDITS + RECEIVE_MARGIN);
 }
 
 int

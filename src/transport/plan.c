@@ -122,6 +122,18 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	plan->header = call_header(plan);
 }
 
+/*
+ * RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse direction are always sent
+ * using a Short Message; therefore, they can be no larger than what can be sent inline".
+ */
+static int
+plan_inline(const struct rr_call_limits *limits, uint32_t octets, struct rr_call_plan *plan)
+{
+	plan->header = call_header(plan);
+	plan->body = octets;
+	return (uint64_t)plan->header + octets > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
+}
+
 int
 rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
@@ -133,6 +145,8 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 	if (transaction->sink_count > RR_TRANSACTION_SINKS || transaction->call.item_count > RR_MESSAGE_ITEMS)
 		return -RPCRDMA_ERR_INVAL;
 	error = rr_message_check(&transaction->call, limits->message_max, &octets);
+	if (!error && limits->inline_only)
+		return plan_inline(limits, octets, plan);
 	if (!error)
 		error = plan_results(limits, transaction, plan);
 	if (!error)

@@ -15,6 +15,7 @@ struct rr_call_limits {
 	uint32_t call_threshold, reply_threshold; /* inline thresholds */
 	uint32_t read_chunks, write_chunks; /* that one call may have; a position-zero one not counted */
 	uint32_t message_max;               /* octets of a message, either direction */
+	bool inline_only;                   /* no chunks at all: the peer keeps its replies small */
 };
 
 /* Why a call is more than one inline Send that asks for another. */
@@ -39,7 +40,8 @@ struct rr_call_plan {
 	enum rr_why why_call, why_reply;
 };
 
-/* -RPCRDMA_ERR_INVAL for what no caller may ask, -RPCRDMA_ERR_LIMIT where something is above message_max. */
+/* -RPCRDMA_ERR_INVAL for what no caller may ask, -RPCRDMA_ERR_LIMIT where something is above message_max,
+ * or above the threshold where that must do. */
 int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan);
 

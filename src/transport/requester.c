@@ -19,17 +19,22 @@ make_slots(struct rr_connection *connection)
 {
 	struct rr_requester *requester = &connection->requester;
 	const struct rr_env *env = connection->base.engine->env;
-	const struct rr_engine_config *config = &connection->base.engine->config;
+	uint32_t size = connection->base.engine->config.inline_send, count = requester->credits.asked;
+	struct rr_slot *slots = rr_alloc_array(env, count, sizeof(*slots));
 
-	requester->slots = rr_alloc_array(env, config->credits, sizeof(*requester->slots));
-	requester->buffers = rr_alloc_array(env, config->credits, config->inline_send);
-	if (!requester->slots || !requester->buffers || rr_map_init(&requester->by_xid, env, config->credits))
+	requester->buffers = rr_alloc_array(env, count, size);
+	if (!slots || !requester->buffers || rr_map_init(&requester->by_xid, env, count)) {
+		rr_free(env, slots);
+		rr_free(env, requester->buffers);
+		requester->buffers = NULL;
 		return -RPCRDMA_ERR_NOMEM;
-	for (uint32_t i = 0; i < config->credits; i++) {
+	}
+	requester->slots = slots;
+	for (uint32_t i = 0; i < count; i++) {
 		struct rr_slot *slot = &requester->slots[i];
 
 		slot->connection = connection;
-		slot->buffer = requester->buffers + (size_t)i * config->inline_send;
+		slot->buffer = requester->buffers + (size_t)i * size;
 		rr_list_init(&slot->link);
 		rr_list_init(&slot->job.link);
 		rr_list_append(&requester->free, &slot->link);
@@ -48,8 +53,8 @@ rr_requester_init(struct rr_connection *connection)
 	rr_list_init(&requester->cancelled);
 	rr_list_init(&requester->free);
 	rr_list_init(&requester->memory.link);
-	rr_credits_init(&requester->credits, connection->base.engine->config.credits);
-	/* An accepted connection does no more with its requester than to refuse calls. */
+	rr_credits_init(&requester->credits,
+		connection->is_requester ? connection->base.engine->config.credits : RR_REVERSE_CREDITS);
 	return connection->is_requester ? make_slots(connection) : 0;
 }
 
@@ -164,10 +169,10 @@ static int
 plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
 {
-	const struct rr_thresholds *thresholds = &connection->thresholds;
 	const struct rr_call_limits limits = {
-		.call_threshold = thresholds->call,
-		.reply_threshold = thresholds->reply,
+		.call_threshold = rr_connection_send_max(connection),
+		.reply_threshold = rr_connection_receive_max(connection),
+		.inline_only = !connection->is_requester,
 		/* A version 1 peer may not understand more than one chunk in a list. */
 		.read_chunks = 1,
 		.write_chunks = 1,
@@ -326,9 +331,12 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 {
 	transaction->slot = NULL;
 	rr_list_init(&transaction->link);
-	if (!connection->is_requester || connection->state >= RR_CONNECTION_STOPPING) {
-		fail(connection, transaction,
-			connection->is_requester ? -RPCRDMA_ERR_DISCONNECTED : -RPCRDMA_ERR_NOTSUP);
+	if (connection->state >= RR_CONNECTION_STOPPING) {
+		fail(connection, transaction, -RPCRDMA_ERR_DISCONNECTED);
+		return;
+	}
+	if (!connection->requester.slots && make_slots(connection)) {
+		fail(connection, transaction, -RPCRDMA_ERR_NOMEM);
 		return;
 	}
 	rr_list_append(&connection->requester.waiting, &transaction->link);

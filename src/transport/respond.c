@@ -171,6 +171,7 @@ static void
 answer(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
+	uint32_t receives;
 
 	inbound->state = RR_INBOUND_REPLYING;
 	inbound->posted = false;
@@ -181,7 +182,8 @@ answer(struct rr_inbound *inbound)
 	inbound->job.completed = completed;
 	rr_list_remove(&inbound->job.link);
 	rr_task_init(&inbound->task, finish_without_send);
-	grant(connection, rr_credits_to_grant(inbound->engine->config.credits, inbound->header.credit));
+	receives = connection->is_requester ? RR_REVERSE_CREDITS : inbound->engine->config.credits;
+	grant(connection, rr_credits_to_grant(receives, inbound->header.credit));
 	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
 	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
 	 * first. */
@@ -256,7 +258,7 @@ rr_responder_reply(
 	}
 	inbound->plan.form = RR_REPLY_ERROR;
 	if (rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
-		rr_plan_reply(connection->thresholds.reply, rr_driver_sge_max(inbound->engine),
+		rr_plan_reply(rr_connection_send_max(connection), rr_driver_sge_max(inbound->engine),
 			&inbound->lists, reply, &inbound->plan);
 	if (inbound->plan.form == RR_REPLY_ERROR) {
 		rr_inbound_refuse(inbound, RR_ERR_CHUNK);

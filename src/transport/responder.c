@@ -181,7 +181,7 @@ deliver(struct rr_inbound *inbound)
 	}
 	inbound->base.xid = xid;
 	inbound->state = RR_INBOUND_DELIVERED;
-	rr_plan_room(connection->thresholds.reply, &inbound->lists, &inbound->base.item_room,
+	rr_plan_room(rr_connection_send_max(connection), &inbound->lists, &inbound->base.item_room,
 		&inbound->base.stream_room);
 	count_call(inbound);
 	events->call(connection->base.ctx, &inbound->base);
@@ -298,6 +298,12 @@ is_to_be_discarded(const struct rr_event *event)
 	       (proc == RR_RDMA_DONE && rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_1);
 }
 
+static bool
+has_chunks(const struct rr_chunk_lists *lists)
+{
+	return lists->read_count > 0 || lists->write_count > 0 || lists->has_reply;
+}
+
 static void
 arrive(struct rr_inbound *inbound, const struct rr_event *event)
 {
@@ -307,7 +313,12 @@ arrive(struct rr_inbound *inbound, const struct rr_event *event)
 		result == RR_HEADER_OK ? &inbound->lists : NULL);
 	switch (result) {
 	case RR_HEADER_OK:
-		if (inbound->chunks.count == 0) {
+		/* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a
+		 * Responder that does not support chunks, the Responder MUST reply with an RDMA_ERROR message
+		 * with rdma_err field set to ERR_CHUNK." */
+		if (inbound->connection->is_requester && has_chunks(&inbound->lists)) {
+			rr_inbound_refuse(inbound, RR_ERR_CHUNK);
+		} else if (inbound->chunks.count == 0) {
 			deliver(inbound);
 		} else {
 			inbound->waiter.wake = woken;

@@ -377,24 +377,6 @@ more_calls_than_credits_can_be_dropped(void **state)
 /* ---- Refusals ---- */
 
 static void
-calls_on_an_accepted_connection_are_refused(void **state)
-{
-	struct world *world = world_new(NULL);
-	struct call *call = call_new(world, 1, 40), *cancelled = call_new(world, 2, 40);
-
-	(void)state;
-	rr_carrier_call(world->server, &call->transaction);
-	rr_carrier_call(world->server, &cancelled->transaction);
-	rr_carrier_cancel(world->server, &cancelled->transaction);
-	assert_false(call->done);
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_NOTSUP);
-	world_settle(world);
-	assert_false(cancelled->done);
-	world_free(world);
-}
-
-static void
 calls_that_are_wrong_are_refused(void **state)
 {
 	struct world *world = world_new(NULL);
@@ -662,7 +644,6 @@ suite_life(void)
 		cmocka_unit_test(done_may_close_the_connection),
 		cmocka_unit_test(a_call_may_close_the_connection),
 		cmocka_unit_test(more_calls_than_credits_can_be_dropped),
-		cmocka_unit_test(calls_on_an_accepted_connection_are_refused),
 		cmocka_unit_test(calls_that_are_wrong_are_refused),
 		cmocka_unit_test(an_xid_is_outstanding_once),
 		cmocka_unit_test(connections_above_the_bound_are_declined),

@@ -69,6 +69,9 @@ server_call(void *ctx, struct rr_exchange *exchange)
 
 static const struct rr_carrier_events client_events = { .connected = client_connected,
 	.closed = client_closed };
+static const struct rr_carrier_events hearing_client_events = {
+	.connected = client_connected, .closed = client_closed, .call = server_call
+};
 static const struct rr_carrier_events server_events = {
 	.connected = server_connected, .closed = server_closed, .call = server_call
 };
@@ -119,6 +122,12 @@ world_connect(struct world *world)
 	assert_int_equal(rr_rdma_connect(world->engine, (void *)&world->address, sizeof(world->address),
 				 &client_events, world, &world->client, &text),
 		0);
+}
+
+void
+world_hear(struct world *world)
+{
+	rr_carrier_listen(world->client, &hearing_client_events, world);
 }
 
 struct world *

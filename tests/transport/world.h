@@ -45,6 +45,10 @@ struct world *world_listening(const struct rr_engine_config *config);
 struct world *world_listening_on(const struct rr_engine_config *config, rr_fabric_new *make);
 void world_free(struct world *world);
 void world_connect(struct world *world);
+
+/* From now on the client hears of calls, too. They are answered or queued with those that the server gets. */
+void world_hear(struct world *world);
+
 void world_turn(struct world *world);
 
 /* Turns until nothing happens any more. */
