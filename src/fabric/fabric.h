@@ -114,6 +114,8 @@ struct rr_fabric_limits {
 	uint32_t private_data_max; /* octets */
 	uint32_t sge_max;          /* per work request */
 	bool remote_invalidation;  /* Send With Invalidate can be sent and received */
+	/* A Send of the peer that finds the shared pool empty ends its connection, instead of waiting. */
+	bool receives_must_suffice;
 };
 
 /* What a provider implements. The front door (the functions below) has checked the arguments. */
@@ -215,7 +217,10 @@ int rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work);
  * one. */
 int rr_endpoint_kick(struct rr_endpoint *endpoint);
 
-/* Registers length (above 0) octets at addr for the peer. Errors: LIMIT (region_max), NOMEM, INVAL. */
+/*
+ * Registers length (above 0) octets at addr for the peer. Errors: LIMIT (region_max), NOMEM, INVAL,
+ * DISCONNECTED (an adapter needs the connection for it).
+ */
 int rr_endpoint_register(
 	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 

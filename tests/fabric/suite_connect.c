@@ -6,6 +6,18 @@
 #include "suite.h"
 #include "world.h"
 
+/* InfiniBand has no length for private data: there, zeroes may follow it. */
+static bool
+is_data(const uint8_t *got, uint32_t got_size, const uint8_t *data, uint32_t size)
+{
+	if (got_size < size || (got_size > size && !world_is_adapter()))
+		return false;
+	for (uint32_t i = size; i < got_size; i++)
+		if (got[i])
+			return false;
+	return memcmp(got, data, size) == 0;
+}
+
 static void
 private_data_travels_both_ways(void **state)
 {
@@ -22,10 +34,9 @@ private_data_travels_both_ways(void **state)
 		world->reply_size = sizes[i];
 		world_dial(world, &world->client, ask, sizes[i]);
 		world_until(world, world->client.established && world->server.established);
-		assert_int_equal(world->request_size, sizes[i]);
-		assert_memory_equal(world->request, ask, sizes[i]);
-		assert_int_equal(world->client.private_size, sizes[i]);
-		assert_memory_equal(world->client.private_data, answer, sizes[i]);
+		assert_true(is_data(world->request, world->request_size, ask, sizes[i]));
+		assert_true(
+			is_data(world->client.private_data, world->client.private_size, answer, sizes[i]));
 		assert_int_equal(world->server.private_size, 0);
 		side_close(&world->client);
 		side_close(&world->server);

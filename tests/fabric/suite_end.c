@@ -185,8 +185,11 @@ invalidation_in_the_middle_of_an_access(enum rr_work_kind kind, int turns)
 static void
 memory_is_not_touched_after_invalidation(void **state)
 {
+	/* What is cut short in the middle can take an adapter seconds to notice. */
+	int step = world_is_adapter() ? 6 : 2;
+
 	(void)state;
-	for (int turns = 0; turns < 12; turns += 2) {
+	for (int turns = 0; turns < 12; turns += step) {
 		invalidation_in_the_middle_of_an_access(RR_WORK_WRITE, turns);
 		invalidation_in_the_middle_of_an_access(RR_WORK_READ, turns);
 	}

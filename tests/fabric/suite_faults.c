@@ -32,9 +32,9 @@ is_refused(unsigned rights, enum rr_work_kind kind, int64_t shift, uint32_t leng
 		world_until(world, world->client.completions == 2);
 	refused = world->server.disconnected;
 	if (refused) {
-		assert_int_equal(world->server.status, -RPCRDMA_ERR_ACCESS);
-		assert_non_null(strstr(world->server.text, "0x"));
-		assert_int_equal(world->client.status, -RPCRDMA_ERR_ACCESS);
+		assert_true(world_tells_refusal(world->server.status));
+		assert_true(world_is_adapter() || strstr(world->server.text, "0x"));
+		assert_true(world_tells_refusal(world->client.status));
 		for (int i = 0; i < SIZE; i++)
 			assert_int_equal(memory[i], 0x11);
 		for (int i = 0; i < SIZE && kind == RR_WORK_READ; i++)
@@ -52,7 +52,8 @@ rights_are_enforced(void **state)
 	assert_false(is_refused(RR_REMOTE_READ, RR_WORK_READ, 0, SIZE, 0));
 	assert_false(is_refused(RR_REMOTE_READ | RR_REMOTE_WRITE, RR_WORK_READ, 1, SIZE - 1, 0));
 	assert_true(is_refused(RR_REMOTE_READ, RR_WORK_WRITE, 0, SIZE, 0));
-	assert_true(is_refused(RR_REMOTE_WRITE, RR_WORK_READ, 0, SIZE, 0));
+	if (world_checks_reads())
+		assert_true(is_refused(RR_REMOTE_WRITE, RR_WORK_READ, 0, SIZE, 0));
 }
 
 static void
@@ -105,7 +106,7 @@ a_handle_is_good_for_its_own_endpoint_only(void **state)
 	assert_int_equal(
 		side_post(&world->client, RR_WORK_WRITE, local, 1, region.handle, region.offset, 1), 0);
 	world_until(world, world->client.disconnected && world->server.disconnected);
-	assert_int_equal(world->server.status, -RPCRDMA_ERR_ACCESS);
+	assert_true(world_tells_refusal(world->server.status));
 	rr_endpoint_close(first.endpoint);
 }
 
@@ -144,8 +145,8 @@ an_invalidated_region_is_out_of_reach(void **state)
 	rr_endpoint_invalidate(world->server.endpoint, &region);
 	assert_int_equal(side_post(&world->client, RR_WORK_WRITE, local, 1, copy.handle, copy.offset, 1), 0);
 	world_until(world, world->client.disconnected && world->server.disconnected);
-	assert_int_equal(world->server.status, -RPCRDMA_ERR_ACCESS);
-	assert_int_equal(world->client.status, -RPCRDMA_ERR_ACCESS);
+	assert_true(world_tells_refusal(world->server.status));
+	assert_true(world_tells_refusal(world->client.status));
 }
 
 static void
@@ -154,13 +155,15 @@ a_send_can_invalidate_the_peers_region(void **state)
 	struct world *world = *state;
 	struct rr_region region, other;
 
+	if (!rr_fabric_limits(world->fabric)->remote_invalidation)
+		skip();
 	world_connect(world);
 	assert_int_equal(
 		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &region), 0);
 	assert_int_equal(
 		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &other), 0);
-	for (uint32_t i = 0; i < 2; i++) {
-		/* The second time it is invalid already, which does no harm. */
+	/* The second time it is invalid already, which does no harm; to an adapter it is a fault of ours. */
+	for (uint32_t i = 0; i < (world_is_adapter() ? 1 : 2); i++) {
 		assert_int_equal(
 			side_post(&world->client, RR_WORK_SEND_INVALIDATE, "gone", 4, region.handle, 0, 1),
 			0);
@@ -174,7 +177,7 @@ a_send_can_invalidate_the_peers_region(void **state)
 	assert_int_equal(
 		side_post(&world->client, RR_WORK_WRITE, local, 1, region.handle, region.offset, 0), 0);
 	world_until(world, world->client.disconnected && world->server.disconnected);
-	assert_int_equal(world->server.status, -RPCRDMA_ERR_ACCESS);
+	assert_true(world_tells_refusal(world->server.status));
 	rr_endpoint_invalidate(world->server.endpoint, &region);
 }
 
@@ -190,12 +193,16 @@ a_revoked_region_is_out_of_reach_but_its_handle_is_known(void **state)
 	copy = region;
 	rr_endpoint_revoke(world->server.endpoint, &region);
 	assert_int_equal(region.handle, copy.handle);
-	assert_int_equal(side_post(&world->client, RR_WORK_SEND_INVALIDATE, "gone", 4, copy.handle, 0, 1), 0);
-	world_until(world, world->server.receives == 1);
-	assert_int_equal(world->server.received[0].handle, copy.handle);
+	/* To an adapter, the handle is unknown from now on. */
+	if (!world_is_adapter()) {
+		assert_int_equal(
+			side_post(&world->client, RR_WORK_SEND_INVALIDATE, "gone", 4, copy.handle, 0, 1), 0);
+		world_until(world, world->server.receives == 1);
+		assert_int_equal(world->server.received[0].handle, copy.handle);
+	}
 	assert_int_equal(side_post(&world->client, RR_WORK_WRITE, local, 1, copy.handle, copy.offset, 1), 0);
 	world_until(world, world->client.disconnected && world->server.disconnected);
-	assert_int_equal(world->server.status, -RPCRDMA_ERR_ACCESS);
+	assert_true(world_tells_refusal(world->server.status));
 	rr_endpoint_invalidate(world->server.endpoint, &region);
 }
 
@@ -204,12 +211,14 @@ invalidating_what_is_no_region_ends_the_connection(void **state)
 {
 	struct world *world = *state;
 
+	if (!rr_fabric_limits(world->fabric)->remote_invalidation)
+		skip();
 	world_connect(world);
 	assert_int_equal(side_post(&world->client, RR_WORK_SEND_INVALIDATE, "x", 1, 12345, 0, 1), 0);
 	world_until(world, world->client.disconnected && world->server.disconnected);
 	assert_int_equal(world->server.receives, 0);
-	assert_int_equal(world->server.status, -RPCRDMA_ERR_ACCESS);
-	assert_int_equal(world->client.status, -RPCRDMA_ERR_ACCESS);
+	assert_true(world_tells_refusal(world->server.status));
+	assert_true(world_tells_refusal(world->client.status));
 }
 
 int

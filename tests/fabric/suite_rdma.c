@@ -163,6 +163,10 @@ handles_do_not_come_again_soon(void **state)
 	uint32_t *handles = calloc(N, sizeof(*handles));
 	uint8_t memory[8];
 
+	if (world_is_adapter()) {
+		free(handles);
+		skip();
+	}
 	world_connect(world);
 	for (uint32_t i = 0; i < N; i++) {
 		struct rr_region region;

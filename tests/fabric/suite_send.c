@@ -180,6 +180,10 @@ an_empty_pool_only_waits(void **state)
 	(void)state;
 	config.receive_max = 2;
 	world = world_new(&config);
+	if (rr_fabric_limits(world->fabric)->receives_must_suffice) {
+		world_free(world);
+		skip();
+	}
 	world->server.keep_receives = true;
 	world_connect(world);
 	for (int i = 0; i < 20; i++)
@@ -202,6 +206,8 @@ those_who_wait_for_a_receive_are_served_in_turn(void **state)
 	struct world *world;
 
 	(void)state;
+	if (world_is_adapter())
+		skip();
 	config.receive_max = 1;
 	world = world_new(&config);
 	world->client.keep_receives = world->server.keep_receives = true;

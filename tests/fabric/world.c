@@ -9,15 +9,39 @@
 #include "../test.h"
 
 static suite_fabric_new *provider;
+static const struct suite_adapter *provider_adapter;
 static struct rr_env env;
 
 void
-world_provider(suite_fabric_new *make)
+world_provider(suite_fabric_new *make, const struct suite_adapter *adapter)
 {
 	provider = make;
+	provider_adapter = adapter;
 	env = rr_env_system;
 	/* Faults are what these tests are about: they need not be logged. */
 	env.log = NULL;
+}
+
+bool
+world_is_adapter(void)
+{
+	return provider_adapter;
+}
+
+bool
+world_checks_reads(void)
+{
+	return !provider_adapter || !provider_adapter->reads_are_unchecked;
+}
+
+/* An adapter tells at most one side, and often the other only sees the connection end. */
+bool
+world_tells_refusal(int status)
+{
+	if (!provider_adapter)
+		return status == -RPCRDMA_ERR_ACCESS;
+	return status == -RPCRDMA_ERR_ACCESS || status == -RPCRDMA_ERR_DISCONNECTED ||
+	       status == -RPCRDMA_ERR_PEER;
 }
 
 static void
@@ -110,6 +134,8 @@ world_new(const struct rr_fabric_config *config)
 	struct rr_text text;
 
 	assert_non_null(world);
+	if (provider_adapter)
+		any.sin_addr = provider_adapter->address;
 	world->client.world = world->server.world = world;
 	world->server_allows = WORLD_LOG;
 	world->loop = rr_loop_new(&env);

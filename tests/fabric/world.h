@@ -57,7 +57,15 @@ struct world {
 	struct rr_endpoint *asking; /* held */
 };
 
-void world_provider(suite_fabric_new *make);
+/* adapter: NULL where there is none. */
+void world_provider(suite_fabric_new *make, const struct suite_adapter *adapter);
+
+/* Whether it is an adapter, and one that lets the peer read what it should not: see suite.h. */
+bool world_is_adapter(void);
+bool world_checks_reads(void);
+
+/* Whether status is what a side is told of an access that the peer's memory, or its own, was refused to. */
+bool world_tells_refusal(int status);
 
 /* For cmocka: *state is a struct world. */
 int world_setup(void **state);
