@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "fabric/verbs/endpoint.h"
+
+/*
+ * Completions. Those of a connection that has ended are only looked at for the receives in them: what it had
+ * outstanding is completed without them.
+ */
+
+#define AWAIT_MAX (20 * RR_MILLISECOND)
+
+static void
+recycle(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
+{
+	struct rr_verbs_buffer *buffer = (void *)(uintptr_t)(wc->wr_id & ~(uint64_t)RR_VERBS_RECEIVE);
+
+	rr_verbs_device_recycle(endpoint->device, buffer);
+}
+
+static void
+receive_failed(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
+{
+	const char *why = endpoint->base.fabric->library.wc_status_str(wc->status);
+
+	switch (wc->status) {
+	case IBV_WC_WR_FLUSH_ERR: endpoint->lost = true; return;
+	case IBV_WC_LOC_LEN_ERR:
+	case IBV_WC_LOC_QP_OP_ERR: /* what rxe says: the receive itself is in order */
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_PEER,
+			"the peer's Send was refused: the message is longer than a receive");
+		return;
+	case IBV_WC_REM_INV_REQ_ERR:
+	case IBV_WC_REM_ACCESS_ERR:
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_PEER, "the peer's Send was refused: %s", why);
+		return;
+	default: rr_verbs_end(endpoint, -RPCRDMA_ERR_SYSTEM, "a receive failed: %s", why); return;
+	}
+}
+
+static void
+received(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
+{
+	struct rr_verbs_buffer *buffer = (void *)(uintptr_t)(wc->wr_id & ~(uint64_t)RR_VERBS_RECEIVE);
+	struct rr_event event = { .kind = RR_EVENT_RECEIVED, .data = buffer->data };
+
+	endpoint->device->posted--;
+	rr_loop_defer(endpoint->base.fabric->base.loop, &endpoint->device->refill);
+	/* The peer's first message may be here before the last one of the connection's set-up. */
+	if (endpoint->state == RR_VERBS_ACCEPTED && wc->status == IBV_WC_SUCCESS)
+		rr_verbs_established(endpoint, NULL, 0);
+	if (endpoint->state != RR_VERBS_ESTABLISHED || wc->status != IBV_WC_SUCCESS || !endpoint->allowed) {
+		recycle(endpoint, wc);
+		if (endpoint->state != RR_VERBS_ESTABLISHED)
+			return;
+		if (wc->status != IBV_WC_SUCCESS)
+			receive_failed(endpoint, wc);
+		else
+			rr_verbs_end(endpoint, -RPCRDMA_ERR_PEER,
+				"the peer's Send was refused: no receive is posted for it");
+		return;
+	}
+	endpoint->allowed--;
+	endpoint->device->allowed--;
+	endpoint->device->held++;
+	event.length = wc->byte_len;
+	event.invalidated = wc->wc_flags & endpoint->device->invalidated;
+	if (event.invalidated)
+		event.invalidated_handle = wc->invalidated_rkey;
+	rr_verbs_emit(endpoint, &event);
+}
+
+/* The first among the posted ones, before end, that completes in order. */
+static struct rr_verbs_work *
+first_before(struct rr_endpoint *endpoint, const struct rr_verbs_work *end)
+{
+	rr_list_for_each (link, &endpoint->posted) {
+		struct rr_verbs_work *work = rr_container(link, struct rr_verbs_work, link);
+
+		if (work == end)
+			return NULL;
+		if (work->kind != RR_WORK_READ)
+			return work;
+	}
+	return NULL;
+}
+
+static void
+sent(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
+{
+	struct rr_verbs_work *earlier;
+
+	while ((earlier = first_before(endpoint, work))) {
+		endpoint->sq_used -= earlier->slices;
+		rr_verbs_work_complete(endpoint, earlier, 0);
+		if (endpoint->state != RR_VERBS_ESTABLISHED)
+			return;
+	}
+	endpoint->sq_used--;
+	if (--work->slices == 0 && work->finished)
+		rr_verbs_work_complete(endpoint, work, 0);
+}
+
+/* What is not our own fault, nor a refusal, is the connection's end: siw calls that a local operation error.
+ */
+static int
+meaning(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_REM_ACCESS_ERR: return -RPCRDMA_ERR_ACCESS;
+	case IBV_WC_LOC_LEN_ERR:
+	case IBV_WC_LOC_PROT_ERR:
+	case IBV_WC_LOC_ACCESS_ERR:
+	case IBV_WC_MW_BIND_ERR:
+	case IBV_WC_FATAL_ERR: return -RPCRDMA_ERR_SYSTEM;
+	default: return -RPCRDMA_ERR_DISCONNECTED;
+	}
+}
+
+static void
+work_failed(struct rr_endpoint *endpoint, struct rr_verbs_work *work, enum ibv_wc_status status)
+{
+	static const char *const names[] = { "Send", "Send With Invalidate", "RDMA Write", "RDMA Read",
+		"binding of a window", "empty RDMA Write" };
+	const char *name = names[work->kind], *why = endpoint->base.fabric->library.wc_status_str(status);
+	int error = meaning(status);
+	char about[80] = "";
+
+	if (work->kind == RR_WORK_WRITE || work->kind == RR_WORK_READ)
+		snprintf(about, sizeof(about), " (handle 0x%08x, offset 0x%llx, length %u)",
+			work->remote_handle, (unsigned long long)work->remote_offset, work->length);
+	rr_verbs_work_complete(
+		endpoint, work, error == -RPCRDMA_ERR_DISCONNECTED ? -RPCRDMA_ERR_CANCELLED : error);
+	rr_verbs_end(endpoint, error, "our %s failed: %s%s", name, why, about);
+}
+
+static void
+handle(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
+{
+	struct rr_verbs_work *work = (void *)(uintptr_t)wc->wr_id;
+
+	if (wc->wr_id & RR_VERBS_RECEIVE) {
+		received(endpoint, wc);
+		return;
+	}
+	if (endpoint->state != RR_VERBS_ESTABLISHED)
+		return;
+	if (wc->status == IBV_WC_SUCCESS)
+		sent(endpoint, work);
+	else if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		endpoint->lost = true;
+	else
+		work_failed(endpoint, work, wc->status);
+}
+
+/* From the stash, or from the queue itself. */
+static int
+take(struct rr_endpoint *endpoint, struct ibv_wc *wcs)
+{
+	uint32_t n = endpoint->stashed - endpoint->stash_at;
+
+	if (n == 0)
+		return endpoint->cq ? ibv_poll_cq(endpoint->cq, RR_VERBS_BATCH, wcs) : 0;
+	if (n > RR_VERBS_BATCH)
+		n = RR_VERBS_BATCH;
+	memcpy(wcs, endpoint->stash + endpoint->stash_at, n * sizeof(*wcs));
+	endpoint->stash_at += n;
+	if (endpoint->stash_at == endpoint->stashed)
+		endpoint->stash_at = endpoint->stashed = 0;
+	return (int)n;
+}
+
+/* Something was flushed, so the queue pair is in its error state: what the device says of it is the better
+ * reason. */
+static void
+find_reason(struct rr_endpoint *endpoint)
+{
+	endpoint->lost = false;
+	rr_verbs_device_events(endpoint->device);
+	if (endpoint->disconnecting)
+		rr_verbs_end(endpoint, 0, "disconnected");
+	else
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost");
+}
+
+static int
+poll(struct rr_endpoint *endpoint)
+{
+	struct ibv_wc wcs[RR_VERBS_BATCH];
+	int n = take(endpoint, wcs);
+
+	for (int i = 0; i < n; i++)
+		handle(endpoint, &wcs[i]);
+	return n;
+}
+
+int
+rr_verbs_poll(struct rr_endpoint *endpoint)
+{
+	int n = poll(endpoint);
+
+	if (n < 0) {
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_SYSTEM, "the completion queue cannot be polled");
+		return 0;
+	}
+	if (endpoint->lost && endpoint->state == RR_VERBS_ESTABLISHED)
+		find_reason(endpoint);
+	return n;
+}
+
+void
+rr_verbs_drain(struct rr_endpoint *endpoint)
+{
+	while ((endpoint->state == RR_VERBS_ESTABLISHED || endpoint->state == RR_VERBS_ACCEPTED) &&
+		poll(endpoint) > 0)
+		;
+}
+
+void
+rr_verbs_discard(struct rr_endpoint *endpoint)
+{
+	while (poll(endpoint) > 0)
+		;
+}
+
+/* Room for a batch more. */
+static bool
+grow_stash(struct rr_endpoint *endpoint)
+{
+	const struct rr_env *env = endpoint->base.fabric->env;
+	size_t size = (endpoint->stashed + RR_VERBS_BATCH) * sizeof(*endpoint->stash);
+	void *stash = env->realloc(env->ctx, endpoint->stash, size);
+
+	if (stash)
+		endpoint->stash = stash;
+	return stash;
+}
+
+/* Whether a completion in the stash tells that work has completed, well or not. */
+static bool
+is_told(const struct rr_endpoint *endpoint, const struct rr_verbs_work *work)
+{
+	for (uint32_t i = endpoint->stash_at; i < endpoint->stashed; i++) {
+		const struct ibv_wc *wc = &endpoint->stash[i];
+		const struct rr_verbs_work *last = (void *)(uintptr_t)wc->wr_id;
+
+		if (wc->wr_id & RR_VERBS_RECEIVE)
+			continue;
+		if (last == work || wc->status != IBV_WC_SUCCESS)
+			return true;
+		rr_list_for_each (link, &endpoint->posted) {
+			if (link == &last->link)
+				break;
+			if (link == &work->link)
+				return last->kind != RR_WORK_READ;
+		}
+	}
+	return false;
+}
+
+void
+rr_verbs_await(struct rr_endpoint *endpoint, const struct rr_verbs_region *region)
+{
+	const struct rr_env *env = endpoint->base.fabric->env;
+	uint64_t begin = rr_now(env);
+
+	while (!is_told(endpoint, region->bind)) {
+		int n = grow_stash(endpoint) ? ibv_poll_cq(endpoint->cq, RR_VERBS_BATCH,
+						       endpoint->stash + endpoint->stashed)
+					     : -1;
+
+		if (n < 0 || (n == 0 && rr_now(env) - begin > AWAIT_MAX)) {
+			rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED,
+				"a region had to be invalidated before the peer took what it was for");
+			return;
+		}
+		endpoint->stashed += (uint32_t)n;
+	}
+	rr_verbs_wake(endpoint);
+}

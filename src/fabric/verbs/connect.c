@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "fabric/address.h"
+#include "fabric/verbs/endpoint.h"
+
+/*
+ * Connections, by the RDMA connection manager. The queue pair is on this fabric's own context of the device,
+ * so that the connection manager does not know it: what librdmacm would do to it, is done here.
+ *
+ * Events are copied and acknowledged before anybody hears of them, because a handler may close what they are
+ * about, and that waits for the acknowledgement.
+ */
+
+enum {
+	ROUTE_TIMEOUT = 2000, /* ms */
+	RETRIES = 6,          /* to rxe, 7 means for ever */
+	ACK_TIMEOUT =
+		17,      /* IBTA, 9.7.6.1.3: 0.54 s at most, so that a peer is lost after some four seconds */
+	RNR_RETRIES = 7, /* no limit: the peer waits until there are receives again */
+	RNR_TIMER = 14,  /* IBTA, table 45: 1.28 ms between its attempts */
+	/* IBTA: why a request was rejected */
+	REJECTED_NO_LISTENER = 8,
+	REJECTED_BY_CONSUMER = 28
+};
+
+struct event {
+	enum rdma_cm_event_type type;
+	int status;
+	struct rdma_cm_id *id;
+	void *listener;
+	uint8_t responder_resources, initiator_depth;
+	uint32_t size;
+	uint8_t data[UINT8_MAX]; /* the connection manager counts them in eight bits */
+};
+
+static uint8_t
+limited(uint32_t wanted, int device_max, uint8_t peer_max)
+{
+	if (wanted > (uint32_t)device_max)
+		wanted = (uint32_t)device_max;
+	return (uint8_t)(wanted < peer_max ? wanted : peer_max);
+}
+
+static struct rdma_conn_param
+connection(const struct rr_endpoint *endpoint)
+{
+	uint32_t reads = endpoint->base.fabric->base.config.read_max;
+	const struct ibv_device_attr *attr = &endpoint->device->attr;
+
+	return (struct rdma_conn_param){
+		.private_data = endpoint->private_data,
+		.private_data_len = endpoint->private_size,
+		.responder_resources = limited(reads, attr->max_qp_rd_atom, endpoint->responder_resources),
+		.initiator_depth = limited(reads, attr->max_qp_init_rd_atom, endpoint->initiator_depth),
+		.retry_count = RETRIES,
+		.rnr_retry_count = RNR_RETRIES,
+		.srq = 1,
+		.qp_num = endpoint->qp->qp_num,
+	};
+}
+
+static int
+modify(struct rr_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_conn_param *param)
+{
+	const struct rr_verbs_library *library = &endpoint->base.fabric->library;
+	struct ibv_qp_attr attr = { .qp_state = state };
+	int mask;
+
+	if (library->init_qp_attr(endpoint->id, &attr, &mask) < 0)
+		return -1;
+	/* The kernel marks attributes of RoCE that it fills in itself and that ibv_modify_qp() does not know.
+	 */
+	mask &= ~0xe00000;
+	attr.min_rnr_timer = RNR_TIMER;
+	if (attr.timeout > ACK_TIMEOUT)
+		attr.timeout = ACK_TIMEOUT;
+	if (param && state == IBV_QPS_RTR)
+		attr.max_dest_rd_atomic = param->responder_resources;
+	if (param && state == IBV_QPS_RTS)
+		attr.max_rd_atomic = param->initiator_depth;
+	errno = library->modify_qp(endpoint->qp, &attr, mask);
+	return errno ? -1 : 0;
+}
+
+static void
+failed(struct rr_endpoint *endpoint, const char *what)
+{
+	rr_verbs_end(endpoint, rr_verbs_error(errno), "%s: %s", what, strerror(errno));
+}
+
+static void
+request(struct rr_endpoint *endpoint)
+{
+	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rdma_conn_param param;
+	struct rr_text text;
+	int error;
+
+	if (endpoint->state != RR_VERBS_RESOLVING)
+		return;
+	error = rr_verbs_queues_make(endpoint, &text);
+	if (error) {
+		rr_verbs_end(endpoint, error, "%s", text.text);
+		return;
+	}
+	param = connection(endpoint);
+	endpoint->state = RR_VERBS_CONNECTING;
+	if (fabric->library.connect(endpoint->id, &param) < 0)
+		failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
+}
+
+/* The peer has accepted (InfiniBand and RoCE): it is told once the queue pair is ready. */
+static void
+confirm(struct rr_endpoint *endpoint, struct event *event)
+{
+	if (endpoint->state != RR_VERBS_CONNECTING)
+		return;
+	if (modify(endpoint, IBV_QPS_RTR, NULL) < 0 || modify(endpoint, IBV_QPS_RTS, NULL) < 0 ||
+		endpoint->base.fabric->library.establish(endpoint->id) < 0) {
+		failed(endpoint, "cannot establish the connection");
+		return;
+	}
+	endpoint->connected = true;
+	rr_verbs_established(endpoint, event->data, event->size);
+}
+
+static void
+established(struct rr_endpoint *endpoint, struct event *event)
+{
+	bool active = endpoint->state == RR_VERBS_CONNECTING;
+
+	if (!active && endpoint->state != RR_VERBS_ACCEPTED)
+		return;
+	endpoint->connected = true;
+	rr_verbs_established(endpoint, active ? event->data : NULL, active ? event->size : 0);
+}
+
+int
+rr_verbs_accept(struct rr_endpoint *endpoint, const void *private_data, size_t size)
+{
+	struct rdma_conn_param param;
+	struct rr_text text;
+	int error;
+
+	/* The request may be gone: the handler is told so. */
+	if (endpoint->state != RR_VERBS_REQUESTED) {
+		rr_verbs_wake(endpoint);
+		return 0;
+	}
+	endpoint->private_size = (uint8_t)size;
+	if (size)
+		memcpy(endpoint->private_data, private_data, size);
+	error = rr_verbs_queues_make(endpoint, &text);
+	if (error) {
+		endpoint->base.fabric->library.reject(endpoint->id, NULL, 0);
+		rr_verbs_end(endpoint, error, "%s", text.text);
+		return 0;
+	}
+	param = connection(endpoint);
+	if ((!endpoint->device->iwarp && (modify(endpoint, IBV_QPS_RTR, &param) < 0 ||
+						 modify(endpoint, IBV_QPS_RTS, &param) < 0)) ||
+		endpoint->base.fabric->library.accept(endpoint->id, &param) < 0) {
+		failed(endpoint, "cannot accept the connection");
+		return 0;
+	}
+	endpoint->connected = true;
+	endpoint->state = RR_VERBS_ACCEPTED;
+	rr_verbs_wake(endpoint);
+	return 0;
+}
+
+static void
+rejected(struct rr_endpoint *endpoint, int reason)
+{
+	bool iwarp = endpoint->device && endpoint->device->iwarp;
+
+	if (endpoint->state == RR_VERBS_ACCEPTED || endpoint->state == RR_VERBS_REQUESTED)
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the peer gave the connection up");
+	else if (iwarp ? reason == -ECONNREFUSED : reason == REJECTED_BY_CONSUMER)
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_REJECTED, "the peer rejected the connection");
+	else if (reason == REJECTED_NO_LISTENER)
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_REFUSED, "nobody listens there");
+	else
+		rr_verbs_end(
+			endpoint, -RPCRDMA_ERR_REJECTED, "the connection was rejected (reason %d)", reason);
+}
+
+static void
+disconnected(struct rr_endpoint *endpoint)
+{
+	rr_verbs_drain(endpoint);
+	if (endpoint->device)
+		rr_verbs_device_events(endpoint->device);
+	if (endpoint->disconnecting)
+		rr_verbs_end(endpoint, 0, "disconnected");
+	else
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
+}
+
+static void
+requested(struct rr_listener *listener, struct event *event)
+{
+	struct rr_fabric *fabric = listener->fabric;
+	struct rr_endpoint *endpoint = rr_verbs_endpoint_new(fabric);
+
+	if (!endpoint) {
+		fabric->library.reject(event->id, NULL, 0);
+		fabric->library.destroy_id(event->id);
+		return;
+	}
+	endpoint->id = event->id;
+	event->id->context = endpoint;
+	endpoint->state = RR_VERBS_REQUESTED;
+	endpoint->responder_resources = event->responder_resources;
+	endpoint->initiator_depth = event->initiator_depth;
+	rr_address_text(rdma_get_peer_addr(event->id), endpoint->base.peer, sizeof(endpoint->base.peer));
+	listener->handler(listener->ctx, endpoint, event->data, event->size);
+}
+
+static void
+unreachable(struct rr_endpoint *endpoint, const struct event *event, const char *what)
+{
+	int number = event->status < 0 ? -event->status : event->status;
+	int error = rr_verbs_error(number);
+
+	if (error == -RPCRDMA_ERR_SYSTEM)
+		error = -RPCRDMA_ERR_UNREACHABLE;
+	rr_verbs_end(endpoint, error, "%s: %s", what, strerror(number));
+}
+
+static void
+handle(struct event *event)
+{
+	struct rr_endpoint *endpoint = event->id->context;
+
+	switch (event->type) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST: requested(event->listener, event); return;
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		if (endpoint->state == RR_VERBS_RESOLVING &&
+			endpoint->base.fabric->library.resolve_route(endpoint->id, ROUTE_TIMEOUT) < 0)
+			failed(endpoint, "there is no route to the peer");
+		return;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED: request(endpoint); return;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		unreachable(endpoint, event, "no RDMA device leads to the address");
+		return;
+	case RDMA_CM_EVENT_ROUTE_ERROR: unreachable(endpoint, event, "there is no route to the peer"); return;
+	case RDMA_CM_EVENT_UNREACHABLE: unreachable(endpoint, event, "the peer does not answer"); return;
+	case RDMA_CM_EVENT_CONNECT_ERROR: unreachable(endpoint, event, "cannot connect"); return;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE: confirm(endpoint, event); return;
+	case RDMA_CM_EVENT_ESTABLISHED: established(endpoint, event); return;
+	case RDMA_CM_EVENT_REJECTED: rejected(endpoint, event->status); return;
+	case RDMA_CM_EVENT_DISCONNECTED: disconnected(endpoint); return;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		rr_verbs_drain(endpoint);
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the RDMA device was removed");
+		return;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		rr_verbs_drain(endpoint);
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the address moved to another device");
+		return;
+	default: return;
+	}
+}
+
+/* A listener is told that its device or its address is gone: nobody comes there any more. */
+static bool
+is_listener(const struct rr_fabric *fabric, const struct rdma_cm_id *id)
+{
+	rr_list_for_each (link, &fabric->listeners) {
+		if (rr_container(link, struct rr_listener, link)->id == id)
+			return true;
+	}
+	return false;
+}
+
+void
+rr_verbs_cm_ready(struct rr_watch *watch, unsigned events)
+{
+	struct rr_fabric *fabric = rr_container(watch, struct rr_fabric, watch);
+	struct rdma_cm_event *from;
+
+	(void)events;
+	while (fabric->library.get_cm_event(fabric->channel, &from) == 0) {
+		const struct rdma_conn_param *param = &from->param.conn;
+		struct event event = { .type = from->event, .status = from->status, .id = from->id };
+
+		if (from->listen_id)
+			event.listener = from->listen_id->context;
+		if (param->private_data) {
+			event.size = param->private_data_len;
+			memcpy(event.data, param->private_data, event.size);
+		}
+		event.responder_resources = param->responder_resources;
+		event.initiator_depth = param->initiator_depth;
+		fabric->library.ack_cm_event(from);
+		if (!is_listener(fabric, event.id))
+			handle(&event);
+		else
+			rr_log(fabric->env, RR_LOG_WARNING, "a listener has lost its RDMA device");
+	}
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "fabric/verbs/endpoint.h"
+
+/*
+ * Devices. All that can be opened are, when the fabric is made, to know what they have in common; queues and
+ * domains are made when the first endpoint needs the device. A device that was removed stays until its
+ * endpoints are gone.
+ */
+
+enum { RXE_VENDOR = 0xffffff };
+
+const char *
+rr_verbs_device_lacks(const struct ibv_device_attr *attr)
+{
+	if (attr->max_srq < 1 || attr->max_srq_wr < 1)
+		return "it has no shared receive queues";
+	if (attr->max_qp < 1 || attr->max_qp_wr < 1 || attr->max_sge < 1)
+		return "it has no connected queue pairs";
+	return NULL;
+}
+
+bool
+rr_verbs_device_has_windows(const struct ibv_device_attr *attr)
+{
+	return attr->device_cap_flags & (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B) &&
+	       attr->max_mw > 0;
+}
+
+/* The shortest message that a port of it limits to. */
+static uint32_t
+max_message(const struct rr_verbs_device *device)
+{
+	uint32_t max = UINT32_MAX;
+
+	for (uint8_t port = 1; port <= device->attr.phys_port_cnt; port++) {
+		struct ibv_port_attr attr = { 0 };
+
+		if (device->fabric->library.query_port_(device->context, port, &attr) == 0 &&
+			attr.max_msg_sz && attr.max_msg_sz < max)
+			max = attr.max_msg_sz;
+	}
+	return max;
+}
+
+static int
+watch(struct rr_fabric *fabric, struct rr_watch *watch, int fd,
+	void (*ready)(struct rr_watch *watch, unsigned events))
+{
+	watch->ready = ready;
+	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
+		return -RPCRDMA_ERR_SYSTEM;
+	return rr_loop_watch(fabric->base.loop, watch, fd, RR_READABLE);
+}
+
+static struct rr_verbs_device *
+discard(struct rr_verbs_device *device)
+{
+	struct rr_fabric *fabric = device->fabric;
+
+	if (device->context)
+		fabric->library.close_device(device->context);
+	rr_free(fabric->env, device);
+	return NULL;
+}
+
+/* Its events are watched from the beginning: removing it waits until all have closed it. */
+static struct rr_verbs_device *
+open_device(struct rr_fabric *fabric, struct ibv_device *from)
+{
+	struct rr_verbs_device *device = rr_alloc(fabric->env, sizeof(*device));
+
+	if (!device)
+		return NULL;
+	device->fabric = fabric;
+	rr_list_init(&device->link);
+	device->context = fabric->library.open_device(from);
+	if (!device->context || fabric->library.query_device(device->context, &device->attr) != 0 ||
+		rr_verbs_device_lacks(&device->attr) ||
+		watch(fabric, &device->events, device->context->async_fd, rr_verbs_events_ready) != 0)
+		return discard(device);
+	device->iwarp = from->transport_type == IBV_TRANSPORT_IWARP;
+	device->windows = rr_verbs_device_has_windows(&device->attr);
+	device->max_message = max_message(device);
+	device->invalidated = IBV_WC_WITH_INV;
+	/* rxe hands the kernel's value of this flag to user space, where it means something of no use here.
+	 */
+	if (device->attr.vendor_id == RXE_VENDOR)
+		device->invalidated |= IBV_WC_IP_CSUM_OK;
+	rr_list_append(&fabric->devices, &device->link);
+	return device;
+}
+
+int
+rr_verbs_devices_open(struct rr_fabric *fabric, struct rr_text *text)
+{
+	struct ibv_device **list = fabric->library.get_device_list(NULL);
+	struct rr_fabric_limits *limits = &fabric->ops.limits;
+	int count = 0;
+
+	for (; list && list[count]; count++)
+		open_device(fabric, list[count]);
+	if (list)
+		fabric->library.free_device_list(list);
+	if (count == 0)
+		return rr_fail(
+			text, -RPCRDMA_ERR_NOTSUP, "there is no RDMA device; `rpcrdma devices` tells more");
+	if (rr_list_empty(&fabric->devices))
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+			"none of the RDMA devices is usable; `rpcrdma devices` tells why");
+	limits->remote_invalidation = true;
+	rr_list_for_each (link, &fabric->devices) {
+		const struct rr_verbs_device *device = rr_container(link, struct rr_verbs_device, link);
+
+		limits->remote_invalidation &= device->windows;
+		limits->receives_must_suffice |= device->iwarp;
+	}
+	return 0;
+}
+
+static void
+stop(struct rr_verbs_device *device)
+{
+	const struct rr_verbs_library *library = &device->fabric->library;
+
+	if (device->srq)
+		library->destroy_srq(device->srq);
+	rr_verbs_pool_destroy(&device->receives);
+	rr_verbs_pool_destroy(&device->domain.sends);
+	if (device->domain.pd)
+		library->dealloc_pd(device->domain.pd);
+	if (device->channel)
+		library->destroy_comp_channel(device->channel);
+	device->srq = NULL;
+	device->domain.pd = NULL;
+	device->channel = NULL;
+}
+
+static int
+make_queues(struct rr_verbs_device *device)
+{
+	struct rr_fabric *fabric = device->fabric;
+	const struct rr_fabric_config *config = &fabric->base.config;
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = config->receive_max, .max_sge = 1 } };
+
+	if (attr.attr.max_wr > (uint32_t)device->attr.max_srq_wr)
+		attr.attr.max_wr = (uint32_t)device->attr.max_srq_wr;
+	device->domain.pd = fabric->library.alloc_pd(device->context);
+	device->channel = fabric->library.create_comp_channel(device->context);
+	if (device->domain.pd)
+		device->srq = fabric->library.create_srq(device->domain.pd, &attr);
+	if (!device->channel || !device->srq)
+		return -RPCRDMA_ERR_SYSTEM;
+	rr_verbs_pool_init(&device->receives, fabric->env, &fabric->library, device->domain.pd,
+		config->receive_size,
+		attr.attr.max_wr < config->receive_max ? attr.attr.max_wr : config->receive_max);
+	rr_verbs_pool_init(&device->domain.sends, fabric->env, &fabric->library, device->domain.pd,
+		config->receive_size, UINT32_MAX);
+	return 0;
+}
+
+static int
+start(struct rr_verbs_device *device, struct rr_text *text)
+{
+	rr_task_init(&device->refill, rr_verbs_device_refill);
+	if (make_queues(device) == 0 && watch(device->fabric, &device->completions, device->channel->fd,
+						rr_verbs_completions_ready) == 0) {
+		device->started = true;
+		return 0;
+	}
+	rr_fail(text, 0, "%s: cannot make its queues: %s", device->context->device->name, strerror(errno));
+	stop(device);
+	return -RPCRDMA_ERR_SYSTEM;
+}
+
+void
+rr_verbs_device_close(struct rr_verbs_device *device)
+{
+	struct rr_fabric *fabric = device->fabric;
+
+	rr_list_remove(&device->link);
+	rr_loop_unwatch(fabric->base.loop, &device->events);
+	if (device->started) {
+		rr_task_cancel(&device->refill);
+		rr_loop_unwatch(fabric->base.loop, &device->completions);
+		stop(device);
+	}
+	discard(device);
+}
+
+void
+rr_verbs_device_leave(struct rr_verbs_device *device)
+{
+	if (device->dead && !device->endpoints && !device->held)
+		rr_verbs_device_close(device);
+}
+
+int
+rr_verbs_device_find(
+	struct rr_fabric *fabric, struct rdma_cm_id *id, struct rr_verbs_device **found, struct rr_text *text)
+{
+	struct ibv_device *wanted = id->verbs->device;
+	struct rr_verbs_device *device = NULL;
+
+	rr_list_for_each (link, &fabric->devices) {
+		struct rr_verbs_device *candidate = rr_container(link, struct rr_verbs_device, link);
+
+		if (!candidate->dead && strcmp(candidate->context->device->name, wanted->name) == 0)
+			device = candidate;
+	}
+	if (!device)
+		device = open_device(fabric, wanted); /* it came after the fabric was made */
+	if (!device)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM,
+			"the RDMA device %s cannot be used; `rpcrdma devices` tells why", wanted->name);
+	if (fabric->ops.limits.remote_invalidation && !device->windows)
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+			"the RDMA device %s came late and can do less than the others", wanted->name);
+	*found = device;
+	return device->started ? 0 : start(device, text);
+}

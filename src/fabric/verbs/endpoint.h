@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_VERBS_ENDPOINT_H
+#define RR_FABRIC_VERBS_ENDPOINT_H
+
+#include "fabric/fabric.h"
+#include "fabric/verbs/pool.h"
+
+/* What the files of this provider share. */
+
+enum {
+	RR_VERBS_PRIVATE_MAX = 56, /* what a connection request of InfiniBand and RoCE has room for */
+	RR_VERBS_BATCH = 32        /* completions and work requests at a time */
+};
+
+struct rr_fabric {
+	struct rr_fabric_base base;
+	struct rr_fabric_ops ops; /* with the limits of the devices that are there */
+	const struct rr_env *env;
+	struct rr_verbs_library library;
+	struct rdma_event_channel *channel;
+	struct rr_watch watch;
+	struct rr_list devices, listeners;
+	struct rr_list closed; /* endpoints that are to be freed at the end of the turn or a little later */
+	struct rr_list free_works; /* for reuse */
+	uint32_t kept_works;
+};
+
+/* Where local memory is registered for sending. */
+struct rr_verbs_domain {
+	struct ibv_pd *pd;
+	struct rr_verbs_pool sends;
+};
+
+/* A device in use: its own context, so that its events are this fabric's alone. */
+struct rr_verbs_device {
+	struct rr_list link;
+	struct rr_fabric *fabric;
+	struct ibv_context *context;
+	struct ibv_device_attr attr;
+	uint32_t max_message;
+	bool iwarp, windows;
+	unsigned invalidated; /* flags of a completion: the peer invalidated a window */
+	bool started;         /* what follows exists */
+	bool dead;            /* removed: no new endpoints, and closed once nothing of it is in use */
+	struct rr_verbs_domain domain; /* of all endpoints where there are windows; of receives in any case */
+	struct ibv_comp_channel *channel;
+	struct ibv_srq *srq;
+	struct rr_watch completions, events;
+	struct rr_task refill;
+	struct rr_verbs_pool receives;
+	uint32_t posted;    /* receives in the shared queue */
+	uint64_t allowed;   /* Sends, by all endpoints */
+	uint32_t endpoints; /* with a queue pair here */
+	uint32_t held;      /* receives that the caller has */
+};
+
+struct rr_listener {
+	struct rr_list link; /* in rr_fabric.listeners */
+	struct rr_fabric *fabric;
+	struct rdma_cm_id *id;
+	rr_listener_handler *handler;
+	void *ctx;
+};
+
+enum rr_verbs_state {
+	RR_VERBS_RESOLVING,  /* address, then route */
+	RR_VERBS_CONNECTING, /* the request is on its way */
+	RR_VERBS_REQUESTED,  /* by the peer: neither accepted nor rejected */
+	RR_VERBS_ACCEPTED,   /* but the handler has not been told */
+	RR_VERBS_ESTABLISHED,
+	RR_VERBS_ENDED, /* its handler has not been told */
+	RR_VERBS_DISCONNECTED,
+	RR_VERBS_CLOSED
+};
+
+struct rr_verbs_region {
+	struct rr_list link; /* in rr_endpoint.regions */
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;          /* where the device has windows */
+	struct rr_verbs_work *bind; /* until it has completed */
+};
+
+enum { RR_VERBS_BIND = RR_WORK_READ + 1, RR_VERBS_KICK };
+
+/*
+ * A work request, or a window to be bound on the way. It becomes one request of the queue pair, or several
+ * slices, where it has more sges or octets than one can have.
+ *
+ * It is in the endpoint's queue until its last slice was posted, then among the posted ones until it
+ * completes. It owns the registrations of its payload and the buffer with a copy of it, and gives them back
+ * when it completes or is forgotten.
+ */
+struct rr_verbs_work {
+	struct rr_list link;
+	int kind; /* enum rr_work_kind or the above */
+	void *cookie;
+	uint32_t length, remote_handle;
+	uint64_t remote_offset;
+	bool inlined;    /* the payload goes into the request: it needs no registration */
+	bool finished;   /* all slices were posted */
+	uint32_t slices; /* posted and not completed */
+	uint32_t at_sge, at_offset, at_length; /* where the next slice begins */
+	uint32_t sge_count, mr_count;
+	struct rr_verbs_buffer *buffer;
+	struct rr_verbs_region *region; /* to bind, with sges[0], access and remote_handle */
+	unsigned access;
+	struct ibv_sge sges[RR_MAX_SGE]; /* from here on, not cleared for a new one */
+	struct ibv_mr *mrs[RR_MAX_SGE];
+};
+
+/*
+ * An endpoint has a queue pair and a completion queue of its own, so that nothing of another connection,
+ * living or dead, can be taken for its own, and an overrun costs one connection.
+ */
+struct rr_endpoint {
+	struct rr_endpoint_base base;
+	struct rr_list link; /* in rr_fabric.closed */
+	struct rr_task task;
+	struct rr_timer
+		timer; /* limits a disconnection in good order, and how long a closed queue pair lingers */
+	enum rr_verbs_state state;
+	struct rdma_cm_id *id;
+	struct rr_verbs_device *device;
+	struct rr_verbs_domain own, *domain; /* domain: own or the device's */
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	uint32_t cq_receives, sq_size, sq_used, inline_max, sge_max;
+	uint32_t cq_events; /* to be acknowledged */
+	uint32_t spins;
+	bool armed;     /* the completion queue will tell */
+	bool connected; /* the peer has to be told of the end */
+	bool disconnecting;
+	bool lost; /* something was flushed, and nobody has said why */
+	uint32_t allowed;
+	struct rr_list queue, posted; /* of struct rr_verbs_work */
+	struct rr_list regions;
+	uint32_t region_count;
+	struct ibv_wc *stash; /* completions that were taken while a window was waited for */
+	uint32_t stashed, stash_at;
+	uint8_t responder_resources, initiator_depth; /* what the peer asks for */
+	uint8_t private_data[RR_VERBS_PRIVATE_MAX];
+	uint8_t private_size;
+	int status;
+	struct rr_text text;
+};
+
+/* device.c */
+
+/* The device that id has been bound to; text says why there is none. */
+int rr_verbs_device_find(struct rr_fabric *fabric, struct rdma_cm_id *id, struct rr_verbs_device **device,
+	struct rr_text *text);
+
+/* Opens what can be opened and sets the fabric's limits. -RPCRDMA_ERR_NOTSUP: nothing could be. */
+int rr_verbs_devices_open(struct rr_fabric *fabric, struct rr_text *text);
+void rr_verbs_device_close(struct rr_verbs_device *device);
+
+/* Closes it if it was removed and nothing of it is in use: until then, the kernel keeps it. */
+void rr_verbs_device_leave(struct rr_verbs_device *device);
+
+/* Why nobody can use a device with these attributes, or NULL. */
+const char *rr_verbs_device_lacks(const struct ibv_device_attr *attr);
+bool rr_verbs_device_has_windows(const struct ibv_device_attr *attr);
+
+/* event.c */
+
+/* Handles what the device has to tell about queue pairs and itself. */
+void rr_verbs_device_events(struct rr_verbs_device *device);
+
+void rr_verbs_events_ready(struct rr_watch *watch, unsigned events);
+void rr_verbs_completions_ready(struct rr_watch *watch, unsigned events);
+void rr_verbs_device_refill(struct rr_task *task);
+
+/* Takes a receive back into the pool. */
+void rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *buffer);
+
+/* endpoint.c */
+
+struct rr_endpoint *rr_verbs_endpoint_new(struct rr_fabric *fabric);
+
+/* Ends the connection, if it has not ended; the handler is told in the endpoint's task. */
+void rr_verbs_end(struct rr_endpoint *endpoint, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+void rr_verbs_endpoint_close(struct rr_endpoint *endpoint);
+
+/* Frees a closed endpoint now. */
+void rr_verbs_endpoint_bury(struct rr_endpoint *endpoint);
+
+void rr_verbs_emit(struct rr_endpoint *endpoint, const struct rr_event *event);
+void rr_verbs_established(struct rr_endpoint *endpoint, uint8_t *data, uint32_t size);
+void rr_verbs_wake(struct rr_endpoint *endpoint);
+
+/* The error that fits errno. */
+int rr_verbs_error(int number);
+
+/* queues.c */
+
+/* Makes the queue pair on the device that the endpoint's id was bound to; text says why it failed. */
+int rr_verbs_queues_make(struct rr_endpoint *endpoint, struct rr_text *text);
+void rr_verbs_queues_destroy(struct rr_endpoint *endpoint);
+void rr_verbs_allow(struct rr_endpoint *endpoint, uint32_t count);
+
+/* connect.c */
+
+void rr_verbs_cm_ready(struct rr_watch *watch, unsigned events);
+int rr_verbs_accept(struct rr_endpoint *endpoint, const void *private_data, size_t size);
+
+/* work.c */
+
+int rr_verbs_post(struct rr_endpoint *endpoint, const struct rr_work *work);
+int rr_verbs_kick(struct rr_endpoint *endpoint);
+
+/* Queues the binding of a region's window; -RPCRDMA_ERR_NOMEM. */
+int rr_verbs_bind(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
+	unsigned access, uint32_t handle);
+
+/* Takes work out of its list and frees all that it has. */
+void rr_verbs_work_free(struct rr_endpoint *endpoint, struct rr_verbs_work *work);
+
+/* The same, and tells the handler where it wants to know. */
+void rr_verbs_work_complete(struct rr_endpoint *endpoint, struct rr_verbs_work *work, int status);
+
+/* post.c */
+
+/* Posts what the queue pair has room for. */
+void rr_verbs_post_queue(struct rr_endpoint *endpoint);
+
+/* completion.c */
+
+/* Values of wr_id: a receive is marked, so that it is known where the operation is not. */
+enum { RR_VERBS_RECEIVE = 1 };
+
+/* Handles what has completed, up to a batch; how many there were. */
+int rr_verbs_poll(struct rr_endpoint *endpoint);
+
+/* Handles all that has completed. */
+void rr_verbs_drain(struct rr_endpoint *endpoint);
+
+/* Waits, for a bounded time, until bind has completed, without telling any handler. Ends the connection if
+ * not. */
+void rr_verbs_await(struct rr_endpoint *endpoint, const struct rr_verbs_region *region);
+
+/* Gives the receives back that have completed and are not wanted any more. */
+void rr_verbs_discard(struct rr_endpoint *endpoint);
+
+/* region.c */
+
+int rr_verbs_register(
+	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region);
+int rr_verbs_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
+void rr_verbs_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
+
+/* Takes the peer's access to all of them. */
+void rr_verbs_regions_close(struct rr_endpoint *endpoint);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netpacket/packet.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/verbs.h"
+
+/* What devices there are, for people: nothing of this is needed to use them. */
+
+enum { GIDS_MAX = 64 };
+
+static const char *
+state_name(enum ibv_port_state state)
+{
+	static const char *const names[] = { "unknown", "down", "initializing", "armed", "active",
+		"deferred" };
+
+	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : names[0];
+}
+
+/* The network interface of a port: from sysfs, or else (iWARP) the one whose hardware address the GID has. */
+static void
+find_network(const char *device, unsigned port, const union ibv_gid *gid, const struct ifaddrs *interfaces,
+	char name[RR_VERBS_NAME])
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/%u/gid_attrs/ndevs/0", device, port);
+	file = fopen(path, "re");
+	if (file) {
+		if (fscanf(file, "%63s", name) != 1)
+			name[0] = '\0';
+		fclose(file);
+	}
+	for (const struct ifaddrs *i = interfaces; i && !name[0]; i = i->ifa_next) {
+		const struct sockaddr_ll *link = (const void *)i->ifa_addr;
+
+		if (link && link->sll_family == AF_PACKET && memcmp(link->sll_addr, gid->raw, 6) == 0)
+			snprintf(name, RR_VERBS_NAME, "%s", i->ifa_name);
+	}
+}
+
+static void
+find_addresses(struct rr_verbs_port *port, const struct ifaddrs *interfaces)
+{
+	for (const struct ifaddrs *i = interfaces; i; i = i->ifa_next) {
+		const struct sockaddr_in *in = (const void *)i->ifa_addr;
+		const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
+		bool is4 = in && in->sin_family == AF_INET, is6 = in && in->sin_family == AF_INET6;
+
+		if ((!is4 && !is6) || strcmp(i->ifa_name, port->network) != 0 ||
+			port->address_count == RR_VERBS_ADDRESSES)
+			continue;
+		inet_ntop(in->sin_family, is4 ? (const void *)&in->sin_addr : (const void *)&in6->sin6_addr,
+			port->addresses[port->address_count++], RR_ADDRESS_TEXT);
+	}
+}
+
+static void
+find_gids(const struct rr_verbs_library *library, struct ibv_context *context, uint8_t number, int count,
+	struct rr_verbs_port *port)
+{
+	static const union ibv_gid none;
+
+	for (int i = 0; i < count && i < GIDS_MAX && port->gid_count < RR_VERBS_ADDRESSES; i++) {
+		char *text = port->gids[port->gid_count];
+		union ibv_gid gid;
+		bool known = false;
+
+		if (library->query_gid(context, number, i, &gid) != 0 ||
+			memcmp(&gid, &none, sizeof(gid)) == 0)
+			continue;
+		inet_ntop(AF_INET6, gid.raw, text, RR_ADDRESS_TEXT);
+		for (uint32_t j = 0; j < port->gid_count; j++)
+			known |= strcmp(port->gids[j], text) == 0;
+		port->gid_count += !known;
+	}
+}
+
+static bool
+describe_port(const struct rr_verbs_library *library, struct ibv_context *context,
+	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)
+{
+	struct rr_verbs_port *port = &info->ports[info->port_count++];
+	uint8_t number = (uint8_t)info->port_count;
+	struct ibv_port_attr attr = { 0 };
+	union ibv_gid gid = { { 0 } };
+	bool ethernet;
+
+	library->query_port_(context, number, &attr);
+	library->query_gid(context, number, 0, &gid);
+	ethernet = attr.link_layer == IBV_LINK_LAYER_ETHERNET;
+	port->state = state_name(attr.state);
+	port->link_layer = ethernet || strcmp(info->transport, "iWARP") == 0 ? "Ethernet" : "InfiniBand";
+	port->max_message = attr.max_msg_sz;
+	if (strcmp(info->transport, "iWARP") != 0) {
+		port->mtu = attr.active_mtu ? 128u << attr.active_mtu : 0;
+		if (ethernet)
+			info->transport = "RoCE";
+	}
+	find_network(info->name, number, &gid, interfaces, port->network);
+	find_addresses(port, interfaces);
+	find_gids(library, context, number, attr.gid_tbl_len, port);
+	return attr.state == IBV_PORT_ACTIVE;
+}
+
+static void
+describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr)
+{
+	info->has_attributes = true;
+	info->windows = rr_verbs_device_has_windows(attr);
+	info->max_connections = (uint32_t)attr->max_qp;
+	info->max_regions = (uint32_t)attr->max_mr;
+	info->max_sges = (uint32_t)attr->max_sge;
+	info->max_receives = (uint32_t)attr->max_srq_wr;
+	info->max_reads = (uint32_t)attr->max_qp_rd_atom;
+	info->max_work = (uint32_t)attr->max_qp_wr;
+	info->max_region_size = attr->max_mr_size;
+}
+
+static void
+cannot_open(struct ibv_device *device, struct rr_verbs_device_info *info)
+{
+	if (errno == EACCES || errno == EPERM)
+		rr_fail(&info->reason, 0,
+			"no permission on /dev/infiniband/%s: join the group that owns it, or change its "
+			"mode",
+			device->dev_name);
+	else
+		rr_fail(&info->reason, 0, "/dev/infiniband/%s cannot be opened: %s", device->dev_name,
+			strerror(errno));
+}
+
+/* The last word on why it is not usable: what is in the way of a connection, not of the device. */
+static void
+judge(struct rr_verbs_device_info *info, const char *lacks, bool active)
+{
+	uint64_t need =
+		(uint64_t)rr_fabric_config_default.receive_max * rr_fabric_config_default.receive_size;
+	uint32_t addresses = 0;
+
+	for (uint32_t i = 0; i < info->port_count; i++)
+		addresses += info->ports[i].address_count;
+	if (lacks)
+		rr_fail(&info->reason, 0, "%s", lacks);
+	else if (!active)
+		rr_fail(&info->reason, 0, "no port is active: check the cable, or `ip link set %s up`",
+			info->ports[0].network[0] ? info->ports[0].network : "DEVICE");
+	else if (!addresses)
+		rr_fail(&info->reason, 0, "its network interface has no IP address, which connections need");
+	else if (access("/dev/infiniband/rdma_cm", R_OK | W_OK) < 0)
+		rr_fail(&info->reason, 0,
+			"/dev/infiniband/rdma_cm: %s; `modprobe rdma_ucm`, or change its mode",
+			strerror(errno));
+	else if (rr_verbs_check_locked_memory(need, &info->reason) == 0)
+		info->usable = true;
+}
+
+static void
+describe(const struct rr_verbs_library *library, struct ibv_device *device, struct rr_verbs_device_info *info,
+	const struct ifaddrs *interfaces)
+{
+	struct ibv_device_attr attr = { 0 };
+	struct ibv_context *context;
+	bool active = false;
+
+	*info = (struct rr_verbs_device_info){ .transport = "InfiniBand" };
+	snprintf(info->name, sizeof(info->name), "%s", device->name);
+	if (device->transport_type == IBV_TRANSPORT_IWARP)
+		info->transport = "iWARP";
+	else if (device->transport_type != IBV_TRANSPORT_IB)
+		info->transport = "unknown";
+	context = library->open_device(device);
+	if (!context) {
+		cannot_open(device, info);
+		return;
+	}
+	if (library->query_device(context, &attr) != 0) {
+		rr_fail(&info->reason, 0, "it does not tell what it can do: %s", strerror(errno));
+	} else {
+		describe_attributes(info, &attr);
+		while (info->port_count < attr.phys_port_cnt && info->port_count < RR_VERBS_PORTS)
+			active |= describe_port(library, context, info, interfaces);
+		judge(info, rr_verbs_device_lacks(&attr), active);
+	}
+	library->close_device(context);
+}
+
+static int
+nothing_there(struct rr_text *text)
+{
+	DIR *directory = opendir("/sys/class/infiniband");
+	struct dirent *entry = NULL;
+
+	while (directory && (entry = readdir(directory)) && entry->d_name[0] == '.')
+		;
+	if (entry)
+		rr_fail(text, 0,
+			"the kernel has the RDMA device %s, but no user-space driver takes it: load "
+			"ib_uverbs, "
+			"install ibverbs-providers",
+			entry->d_name);
+	else
+		rr_fail(text, 0, "there is no RDMA device on this machine");
+	if (directory)
+		closedir(directory);
+	return -RPCRDMA_ERR_NOTSUP;
+}
+
+int
+rr_verbs_devices(const struct rr_env *env, rr_verbs_device_handler *handler, void *ctx, struct rr_text *text)
+{
+	struct rr_verbs_library library;
+	struct rr_verbs_device_info *info;
+	struct ifaddrs *interfaces = NULL;
+	struct ibv_device **list;
+	int error = rr_verbs_library_load(&library, text);
+
+	if (error)
+		return error;
+	list = library.get_device_list(NULL);
+	if (!list || !list[0]) {
+		if (list)
+			library.free_device_list(list);
+		return nothing_there(text);
+	}
+	info = rr_alloc(env, sizeof(*info));
+	if (info && getifaddrs(&interfaces) < 0)
+		interfaces = NULL;
+	for (int i = 0; info && list[i]; i++) {
+		describe(&library, list[i], info, interfaces);
+		handler(ctx, info);
+	}
+	if (interfaces)
+		freeifaddrs(interfaces);
+	library.free_device_list(list);
+	rr_free(env, info);
+	return info ? 0 : rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/verbs/endpoint.h"
+
+/*
+ * The queue pair of an endpoint and its completion queue, which has room for all work requests and for the
+ * receives that are allowed.
+ */
+
+enum { SQ_SIZE = 256, CQ_RECEIVES = 64 };
+
+/* The largest size of inline data that the device takes with these queues. */
+static struct ibv_qp *
+make_queue_pair(struct rr_endpoint *endpoint, struct ibv_qp_init_attr *attr)
+{
+	static const uint32_t sizes[] = { 220, 64, 0 };
+	struct ibv_qp *qp = NULL;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && !qp; i++) {
+		attr->cap.max_inline_data = sizes[i];
+		qp = endpoint->base.fabric->library.create_qp(endpoint->domain->pd, attr);
+	}
+	endpoint->inline_max = attr->cap.max_inline_data;
+	return qp;
+}
+
+static uint32_t
+smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static int
+make_queues(struct rr_endpoint *endpoint)
+{
+	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_device *device = endpoint->device;
+	struct ibv_qp_init_attr attr = { .qp_context = endpoint, .srq = device->srq, .qp_type = IBV_QPT_RC };
+
+	endpoint->domain = device->windows ? &device->domain : &endpoint->own;
+	if (!device->windows) {
+		endpoint->own.pd = fabric->library.alloc_pd(device->context);
+		rr_verbs_pool_init(&endpoint->own.sends, fabric->env, &fabric->library, endpoint->own.pd,
+			fabric->base.config.receive_size, UINT32_MAX);
+	}
+	endpoint->sq_size = smaller(SQ_SIZE, (uint32_t)device->attr.max_qp_wr);
+	endpoint->sge_max = smaller(RR_MAX_SGE, (uint32_t)device->attr.max_sge);
+	endpoint->cq_receives = endpoint->allowed < CQ_RECEIVES ? CQ_RECEIVES : endpoint->allowed;
+	if (endpoint->domain->pd)
+		endpoint->cq = fabric->library.create_cq(device->context,
+			(int)(endpoint->sq_size + endpoint->cq_receives), endpoint, device->channel, 0);
+	if (!endpoint->cq)
+		return -1;
+	attr.send_cq = attr.recv_cq = endpoint->cq;
+	attr.cap.max_send_wr = endpoint->sq_size;
+	attr.cap.max_send_sge = endpoint->sge_max;
+	endpoint->qp = make_queue_pair(endpoint, &attr);
+	return endpoint->qp ? 0 : -1;
+}
+
+void
+rr_verbs_queues_destroy(struct rr_endpoint *endpoint)
+{
+	const struct rr_verbs_library *library = &endpoint->base.fabric->library;
+
+	if (endpoint->qp)
+		library->destroy_qp(endpoint->qp);
+	if (endpoint->cq) {
+		rr_verbs_discard(endpoint);
+		library->ack_cq_events(endpoint->cq, endpoint->cq_events);
+		library->destroy_cq(endpoint->cq);
+	}
+	rr_verbs_pool_destroy(&endpoint->own.sends);
+	if (endpoint->own.pd)
+		library->dealloc_pd(endpoint->own.pd);
+	endpoint->qp = NULL;
+	endpoint->cq = NULL;
+	endpoint->own.pd = NULL;
+}
+
+int
+rr_verbs_queues_make(struct rr_endpoint *endpoint, struct rr_text *text)
+{
+	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+	int mask, error;
+
+	error = rr_verbs_device_find(fabric, endpoint->id, &endpoint->device, text);
+	if (error)
+		return error;
+	if (make_queues(endpoint) < 0 || fabric->library.init_qp_attr(endpoint->id, &attr, &mask) < 0)
+		goto failed;
+	attr.qp_access_flags |= IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	if (endpoint->device->windows)
+		attr.qp_access_flags |= IBV_ACCESS_MW_BIND;
+	errno = fabric->library.modify_qp(endpoint->qp, &attr, mask);
+	if (errno)
+		goto failed;
+	endpoint->device->endpoints++;
+	endpoint->device->allowed += endpoint->allowed;
+	rr_loop_defer(fabric->base.loop, &endpoint->device->refill);
+	return 0;
+failed:
+	error = rr_verbs_error(errno);
+	rr_fail(text, error, "%s: cannot make a queue pair: %s", endpoint->device->context->device->name,
+		strerror(errno));
+	rr_verbs_queues_destroy(endpoint);
+	return error;
+}
+
+void
+rr_verbs_allow(struct rr_endpoint *endpoint, uint32_t count)
+{
+	struct rr_fabric *fabric = endpoint->base.fabric;
+
+	if (endpoint->state >= RR_VERBS_ENDED)
+		return;
+	endpoint->allowed += count;
+	if (!endpoint->qp)
+		return;
+	endpoint->device->allowed += count;
+	if (endpoint->allowed > endpoint->cq_receives &&
+		fabric->library.resize_cq(endpoint->cq, (int)(endpoint->sq_size + 2 * endpoint->allowed)) ==
+			0)
+		endpoint->cq_receives = 2 * endpoint->allowed;
+	rr_loop_defer(fabric->base.loop, &endpoint->device->refill);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "fabric/verbs/endpoint.h"
+
+/*
+ * Regions. Each is a memory region of exactly its octets, because rxe (Linux 6.1) holds accesses through a
+ * window to the bounds of the memory region only.
+ *
+ * With windows, the memory region gives the peer nothing; a window over it is made, bound on the way to the
+ * Sends that tell of it, and destroyed with it. Destroying one is allowed in each of its states, also where
+ * the peer has invalidated it, so that no request of the queue pair is needed for it; but not before it was
+ * bound, which would fail then and end the connection.
+ */
+
+static int
+memory_access(const struct rr_verbs_device *device, unsigned access)
+{
+	int flags = access & RR_REMOTE_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0;
+
+	if (device->windows)
+		return flags | IBV_ACCESS_MW_BIND;
+	if (access & RR_REMOTE_WRITE)
+		flags |= IBV_ACCESS_REMOTE_WRITE;
+	if (access & RR_REMOTE_READ)
+		flags |= IBV_ACCESS_REMOTE_READ;
+	return flags;
+}
+
+/* Ends the peer's access: a window goes before the memory that it shows. */
+static void
+end_access(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
+{
+	if (region->bind && !region->bind->finished)
+		rr_verbs_work_free(endpoint, region->bind);
+	/* Bound, but not known to be: the work stays, because a completion may still name it. */
+	if (region->bind && endpoint->state == RR_VERBS_ESTABLISHED)
+		rr_verbs_await(endpoint, region);
+	if (region->bind)
+		region->bind->region = NULL;
+	region->bind = NULL;
+	if (region->mw)
+		ibv_dealloc_mw(region->mw);
+	region->mw = NULL;
+	if (region->mr)
+		endpoint->base.fabric->library.dereg_mr(region->mr);
+	region->mr = NULL;
+}
+
+static void
+free_region(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
+{
+	end_access(endpoint, region);
+	rr_list_remove(&region->link);
+	rr_free(endpoint->base.fabric->env, region);
+	endpoint->region_count--;
+}
+
+/* The device chooses the upper bits of a window's key, the lowest eight are ours. */
+static int
+make_window(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
+	unsigned access, uint32_t *handle)
+{
+	region->mw = ibv_alloc_mw(endpoint->domain->pd, IBV_MW_TYPE_2);
+	if (!region->mw)
+		return -RPCRDMA_ERR_NOMEM;
+	do
+		*handle = (region->mw->rkey & ~UINT32_C(0xff)) |
+			  (rr_random_u32(endpoint->base.fabric->env) & 0xff);
+	while (*handle == region->mw->rkey || *handle == 0);
+	return rr_verbs_bind(endpoint, region, addr, length, access, *handle);
+}
+
+int
+rr_verbs_register(
+	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+{
+	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_region *new;
+	uint32_t handle;
+	int error = 0;
+
+	if (endpoint->state != RR_VERBS_ESTABLISHED)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	if (endpoint->region_count == fabric->base.config.region_max)
+		return -RPCRDMA_ERR_LIMIT;
+	new = rr_alloc(fabric->env, sizeof(*new));
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	rr_list_append(&endpoint->regions, &new->link);
+	endpoint->region_count++;
+	new->mr = fabric->library.reg_mr_(
+		endpoint->domain->pd, addr, length, memory_access(endpoint->device, access));
+	if (!new->mr)
+		error = errno == EFAULT ? -RPCRDMA_ERR_INVAL : -RPCRDMA_ERR_NOMEM;
+	else if (endpoint->device->windows)
+		error = make_window(endpoint, new, addr, length, access, &handle);
+	else
+		handle = new->mr->rkey;
+	if (error) {
+		free_region(endpoint, new);
+		return error;
+	}
+	*region = (struct rr_region){
+		.handle = handle, .length = length, .offset = (uintptr_t)addr, .provider = new
+	};
+	return 0;
+}
+
+int
+rr_verbs_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	free_region(endpoint, region->provider);
+	return 0;
+}
+
+void
+rr_verbs_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	end_access(endpoint, region->provider);
+}
+
+void
+rr_verbs_regions_close(struct rr_endpoint *endpoint)
+{
+	while (!rr_list_empty(&endpoint->regions))
+		free_region(endpoint, rr_container(endpoint->regions.next, struct rr_verbs_region, link));
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/verbs/verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "fabric/address.h"
+#include "fabric/verbs/endpoint.h"
+
+enum { RESOLVE_TIMEOUT = 2000, BACKLOG = 128, READS_MAX = 255 };
+
+static void
+verbs_destroy(struct rr_fabric *fabric)
+{
+	const struct rr_env *env = fabric->env;
+	struct rr_list *link;
+
+	rr_list_for_each (closed, &fabric->closed)
+		rr_verbs_endpoint_bury(rr_container(closed, struct rr_endpoint, link));
+	while (!rr_list_empty(&fabric->devices))
+		rr_verbs_device_close(rr_container(fabric->devices.next, struct rr_verbs_device, link));
+	if (fabric->channel) {
+		rr_loop_unwatch(fabric->base.loop, &fabric->watch);
+		fabric->library.destroy_event_channel(fabric->channel);
+	}
+	while ((link = rr_list_pop(&fabric->free_works)))
+		rr_free(env, rr_container(link, struct rr_verbs_work, link));
+	rr_free(env, fabric);
+}
+
+static void
+verbs_unlisten(struct rr_listener *listener)
+{
+	struct rr_fabric *fabric = listener->fabric;
+
+	rr_list_remove(&listener->link);
+	if (listener->id)
+		fabric->library.destroy_id(listener->id);
+	rr_free(fabric->env, listener);
+}
+
+static int
+cannot_listen(const struct sockaddr *address, struct rr_text *text)
+{
+	char name[RR_ADDRESS_TEXT];
+	const char *why = strerror(errno);
+
+	if (errno == EADDRINUSE)
+		why = "the port is in use";
+	else if (errno == ENODEV || errno == EADDRNOTAVAIL)
+		why = "no RDMA device has this address; `rpcrdma devices` lists them";
+	rr_address_text(address, name, sizeof(name));
+	return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: %s", name, why);
+}
+
+static int
+verbs_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+{
+	struct rr_listener *new = rr_alloc(fabric->env, sizeof(*new));
+	struct sockaddr_storage copy = { 0 };
+
+	if (!new)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	memcpy(&copy, address, size < sizeof(copy) ? size : sizeof(copy));
+	*new = (struct rr_listener){ .fabric = fabric, .handler = handler, .ctx = ctx };
+	rr_list_append(&fabric->listeners, &new->link);
+	if (fabric->library.create_id(fabric->channel, &new->id, NULL, RDMA_PS_TCP) < 0 ||
+		fabric->library.bind_addr(new->id, (void *)&copy) < 0 ||
+		fabric->library.listen(new->id, BACKLOG) < 0) {
+		cannot_listen(address, text);
+		verbs_unlisten(new);
+		return -RPCRDMA_ERR_SYSTEM;
+	}
+	new->id->context = new;
+	*listener = new;
+	return 0;
+}
+
+static int
+verbs_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
+{
+	memcpy(address, &listener->id->route.addr.src_storage, sizeof(*address));
+	return 0;
+}
+
+static int
+verbs_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
+	struct rr_endpoint **endpoint, struct rr_text *text)
+{
+	struct rr_endpoint *new = rr_verbs_endpoint_new(fabric);
+	struct sockaddr_storage copy = { 0 };
+
+	if (!new)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	memcpy(&copy, address, size < sizeof(copy) ? size : sizeof(copy));
+	new->base.handler = handler;
+	new->base.ctx = ctx;
+	new->responder_resources = new->initiator_depth = READS_MAX;
+	rr_address_text(address, new->base.peer, sizeof(new->base.peer));
+	new->private_size = (uint8_t)private_size;
+	if (private_size)
+		memcpy(new->private_data, private_data, private_size);
+	if (fabric->library.create_id(fabric->channel, &new->id, new, RDMA_PS_TCP) < 0) {
+		rr_fail(text, 0, "cannot connect to %s: %s", new->base.peer, strerror(errno));
+		rr_verbs_endpoint_bury(new);
+		return -RPCRDMA_ERR_SYSTEM;
+	}
+	if (fabric->library.resolve_addr(new->id, NULL, (void *)&copy, RESOLVE_TIMEOUT) < 0)
+		rr_verbs_end(new, rr_verbs_error(errno), "no RDMA device leads to the address: %s",
+			strerror(errno));
+	*endpoint = new;
+	return 0;
+}
+
+static void
+verbs_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	if (endpoint->state == RR_VERBS_REQUESTED)
+		endpoint->base.fabric->library.reject(endpoint->id, private_data, (uint8_t)private_size);
+	rr_verbs_endpoint_close(endpoint);
+}
+
+static void
+verbs_release(struct rr_fabric *fabric, uint8_t *receive)
+{
+	struct rr_verbs_buffer *buffer = rr_verbs_buffer_of(receive);
+	struct rr_verbs_device *device = rr_container(buffer->pool, struct rr_verbs_device, receives);
+
+	(void)fabric;
+	device->held--;
+	rr_verbs_device_recycle(device, buffer);
+	rr_verbs_device_leave(device);
+}
+
+static void
+verbs_disconnect(struct rr_endpoint *endpoint)
+{
+	struct rr_loop *loop = endpoint->base.fabric->base.loop;
+
+	if (endpoint->state >= RR_VERBS_ENDED || endpoint->disconnecting)
+		return;
+	if (endpoint->state != RR_VERBS_ESTABLISHED) {
+		rr_verbs_end(endpoint, -RPCRDMA_ERR_CANCELLED, "disconnected before it was connected");
+		return;
+	}
+	endpoint->disconnecting = true;
+	rr_loop_arm(loop, &endpoint->timer, RR_SECOND);
+	rr_verbs_wake(endpoint);
+}
+
+static const struct rr_fabric_ops verbs_ops = {
+	.name = "verbs",
+	.limits = { .private_data_max = RR_VERBS_PRIVATE_MAX, .sge_max = RR_MAX_SGE },
+	.destroy = verbs_destroy,
+	.listen = verbs_listen,
+	.listener_address = verbs_listener_address,
+	.unlisten = verbs_unlisten,
+	.connect = verbs_connect,
+	.accept = rr_verbs_accept,
+	.reject = verbs_reject,
+	.allow = rr_verbs_allow,
+	.release = verbs_release,
+	.post = rr_verbs_post,
+	.kick = rr_verbs_kick,
+	.register_region = rr_verbs_register,
+	.invalidate = rr_verbs_invalidate,
+	.revoke = rr_verbs_revoke,
+	.disconnect = verbs_disconnect,
+	.close = rr_verbs_endpoint_close,
+};
+
+static int
+open_channel(struct rr_fabric *fabric, struct rr_text *text)
+{
+	int fd;
+
+	fabric->channel = fabric->library.create_event_channel();
+	if (!fabric->channel)
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+			"cannot open /dev/infiniband/rdma_cm: %s; is the module rdma_ucm loaded?",
+			strerror(errno));
+	fd = fabric->channel->fd;
+	fabric->watch.ready = rr_verbs_cm_ready;
+	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0 &&
+		rr_loop_watch(fabric->base.loop, &fabric->watch, fd, RR_READABLE) == 0)
+		return 0;
+	rr_fail(text, 0, "cannot watch the connection manager: %s", strerror(errno));
+	fabric->library.destroy_event_channel(fabric->channel);
+	fabric->channel = NULL;
+	return -RPCRDMA_ERR_SYSTEM;
+}
+
+static int
+start(struct rr_fabric *fabric, struct rr_text *text)
+{
+	const struct rr_fabric_config *config = &fabric->base.config;
+	int error = rr_verbs_library_load(&fabric->library, text);
+
+	if (!error)
+		error = rr_verbs_devices_open(fabric, text);
+	if (!error)
+		error = rr_verbs_check_locked_memory(
+			(uint64_t)config->receive_max * config->receive_size, text);
+	return error ? error : open_channel(fabric, text);
+}
+
+int
+rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric,
+	struct rr_text *text)
+{
+	const struct rr_env *env = rr_loop_env(loop);
+	struct rr_fabric *new;
+	int error;
+
+	if (!rr_fabric_config_is_good(config))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the configuration of the fabric is not usable");
+	new = rr_alloc(env, sizeof(*new));
+	if (!new)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	new->ops = verbs_ops;
+	new->base = (struct rr_fabric_base){ .ops = &new->ops, .loop = loop, .config = *config };
+	new->env = env;
+	rr_list_init(&new->devices);
+	rr_list_init(&new->listeners);
+	rr_list_init(&new->closed);
+	rr_list_init(&new->free_works);
+	error = start(new, text);
+	if (error) {
+		verbs_destroy(new);
+		return error;
+	}
+	*fabric = new;
+	return 0;
+}
+
+int
+rr_verbs_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
+{
+	struct rr_text text = { "" };
+	int error = rr_verbs_fabric_open(loop, config, fabric, &text);
+
+	if (error)
+		rr_log(rr_loop_env(loop), RR_LOG_INFO, "verbs: %s", text.text);
+	return error;
+}

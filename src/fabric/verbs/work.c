@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "fabric/verbs/endpoint.h"
+
+/*
+ * Work requests before they are posted: where their payload comes from.
+ *
+ *   What fits into the request itself (IBV_SEND_INLINE) is read when it is posted.
+ *   A Send, and a Write of up to COPY_MAX octets, is copied into a registered buffer of the pool: to copy a
+ * few kilobytes costs less than to register them. Everything else is registered for this request and
+ * deregistered when it completes: two system calls and the pinning of its pages, for each sge. A cache of
+ * registrations would save that, but would be wrong as soon as the caller unmaps memory and gets other pages
+ * at the same address. Memory that cannot be registered (a mapping that is shared and read-only) is copied as
+ * well.
+ */
+
+enum { COPY_MAX = 4096, KEPT_MAX = 1024 };
+
+static struct rr_verbs_work *
+new_work(struct rr_endpoint *endpoint, int kind)
+{
+	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_list *link = rr_list_pop(&fabric->free_works);
+	struct rr_verbs_work *work;
+
+	if (link) {
+		fabric->kept_works--;
+		work = rr_container(link, struct rr_verbs_work, link);
+	} else {
+		work = fabric->env->realloc(fabric->env->ctx, NULL, sizeof(*work));
+		if (!work)
+			return NULL;
+	}
+	memset(work, 0, offsetof(struct rr_verbs_work, sges));
+	rr_list_init(&work->link);
+	work->kind = kind;
+	return work;
+}
+
+/* Gives back what the payload needed. */
+static void
+unload(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
+{
+	for (uint32_t i = 0; i < work->mr_count; i++)
+		endpoint->base.fabric->library.dereg_mr(work->mrs[i]);
+	work->mr_count = 0;
+	if (work->buffer)
+		rr_verbs_pool_put(work->buffer);
+	work->buffer = NULL;
+}
+
+void
+rr_verbs_work_free(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
+{
+	struct rr_fabric *fabric = endpoint->base.fabric;
+
+	rr_list_remove(&work->link);
+	unload(endpoint, work);
+	if (work->region)
+		work->region->bind = NULL;
+	if (fabric->kept_works == KEPT_MAX) {
+		rr_free(fabric->env, work);
+		return;
+	}
+	fabric->kept_works++;
+	rr_list_append(&fabric->free_works, &work->link);
+}
+
+void
+rr_verbs_work_complete(struct rr_endpoint *endpoint, struct rr_verbs_work *work, int status)
+{
+	struct rr_event event = { .kind = RR_EVENT_COMPLETED, .status = status, .cookie = work->cookie };
+	bool counts = work->kind <= RR_WORK_READ;
+
+	event.work = counts ? (enum rr_work_kind)work->kind : RR_WORK_WRITE;
+	rr_verbs_work_free(endpoint, work);
+	if (!counts)
+		return;
+	endpoint->base.outstanding--;
+	if (event.cookie || status)
+		rr_verbs_emit(endpoint, &event);
+}
+
+static bool
+fits_inline(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+{
+	if (work->length > endpoint->inline_max)
+		return false;
+	for (uint32_t i = 0; i < from->sge_count; i++) {
+		if (!from->sges[i].length)
+			continue;
+		if (work->sge_count == endpoint->sge_max)
+			return false;
+		work->sges[work->sge_count++] =
+			(struct ibv_sge){ (uintptr_t)from->sges[i].addr, from->sges[i].length, 0 };
+	}
+	work->inlined = true;
+	return true;
+}
+
+static int
+copy(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+{
+	uint8_t *to;
+
+	work->buffer = rr_verbs_pool_get(&endpoint->domain->sends, work->length);
+	if (!work->buffer)
+		return -RPCRDMA_ERR_NOMEM;
+	to = work->buffer->data;
+	for (uint32_t i = 0; i < from->sge_count; i++) {
+		if (from->sges[i].length)
+			memcpy(to, from->sges[i].addr, from->sges[i].length);
+		to += from->sges[i].length;
+	}
+	work->sge_count = 1;
+	work->sges[0] =
+		(struct ibv_sge){ (uintptr_t)work->buffer->data, work->length, work->buffer->slab->mr->lkey };
+	return 0;
+}
+
+static int
+register_payload(
+	struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from, int access)
+{
+	for (uint32_t i = 0; i < from->sge_count; i++) {
+		void *addr = (void *)(uintptr_t)from->sges[i].addr;
+		struct ibv_mr *mr;
+
+		if (!from->sges[i].length)
+			continue;
+		mr = endpoint->base.fabric->library.reg_mr_(
+			endpoint->domain->pd, addr, from->sges[i].length, access);
+		if (!mr) {
+			unload(endpoint, work);
+			return -RPCRDMA_ERR_NOMEM;
+		}
+		work->mrs[work->mr_count] = mr;
+		work->sges[work->mr_count++] =
+			(struct ibv_sge){ (uintptr_t)addr, from->sges[i].length, mr->lkey };
+	}
+	work->sge_count = work->mr_count;
+	return 0;
+}
+
+static int
+load(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE;
+
+	if (work->length == 0)
+		return 0;
+	if (from->kind == RR_WORK_READ) {
+		/* On iWARP, the peer's answer is an access to the sink by its steering tag. */
+		if (endpoint->device->iwarp)
+			access |= IBV_ACCESS_REMOTE_WRITE;
+		return register_payload(endpoint, work, from, access);
+	}
+	if (fits_inline(endpoint, work, from))
+		return 0;
+	work->sge_count = 0;
+	if (from->kind != RR_WORK_WRITE || work->length <= COPY_MAX)
+		return copy(endpoint, work, from);
+	if (register_payload(endpoint, work, from, 0) == 0)
+		return 0;
+	return copy(endpoint, work, from);
+}
+
+static bool
+takes_work(const struct rr_endpoint *endpoint)
+{
+	return endpoint->state == RR_VERBS_ESTABLISHED && !endpoint->disconnecting;
+}
+
+static void
+queue(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
+{
+	rr_list_append(&endpoint->queue, &work->link);
+	rr_verbs_wake(endpoint);
+}
+
+int
+rr_verbs_post(struct rr_endpoint *endpoint, const struct rr_work *from)
+{
+	struct rr_verbs_work *work;
+
+	if (!takes_work(endpoint))
+		return -RPCRDMA_ERR_DISCONNECTED;
+	work = new_work(endpoint, (int)from->kind);
+	if (!work)
+		return -RPCRDMA_ERR_NOMEM;
+	work->cookie = from->cookie;
+	work->remote_handle = from->remote_handle;
+	work->remote_offset = from->remote_offset;
+	for (uint32_t i = 0; i < from->sge_count; i++)
+		work->length += from->sges[i].length;
+	if (from->kind <= RR_WORK_SEND_INVALIDATE && work->length > endpoint->device->max_message) {
+		rr_verbs_work_free(endpoint, work);
+		return -RPCRDMA_ERR_INVAL;
+	}
+	if (load(endpoint, work, from) < 0) {
+		rr_verbs_work_free(endpoint, work);
+		return -RPCRDMA_ERR_NOMEM;
+	}
+	endpoint->base.outstanding++;
+	queue(endpoint, work);
+	return 0;
+}
+
+int
+rr_verbs_kick(struct rr_endpoint *endpoint)
+{
+	struct rr_verbs_work *work;
+
+	if (!takes_work(endpoint))
+		return -RPCRDMA_ERR_DISCONNECTED;
+	work = new_work(endpoint, RR_VERBS_KICK);
+	if (!work)
+		return -RPCRDMA_ERR_NOMEM;
+	queue(endpoint, work);
+	return 0;
+}
+
+int
+rr_verbs_bind(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
+	unsigned access, uint32_t handle)
+{
+	struct rr_verbs_work *work = new_work(endpoint, RR_VERBS_BIND);
+
+	if (!work)
+		return -RPCRDMA_ERR_NOMEM;
+	work->region = region;
+	work->sges[0] = (struct ibv_sge){ (uintptr_t)addr, length, 0 };
+	work->access = access;
+	work->remote_handle = handle;
+	region->bind = work;
+	queue(endpoint, work);
+	return 0;
+}
