@@ -20,32 +20,13 @@ struct frame {
 struct machine {
 	struct rr_walk *walk;
 	const uint32_t *code;
-	const uint8_t *next, *limit;
+	const uint8_t *next, *end;
 	uint32_t at;
 	unsigned depth;
 	struct frame frames[DEPTH];
 };
 
-/* ---- Limits ---- */
-
-/* An item that was taken out stands at one place only; nothing but a marked item may take the walk past it.
- */
-static void
-set_limit(struct rr_walk *walk)
-{
-	const struct rpcrdma_item *item = walk->reader.items;
-
-	while (item < walk->reader.items_end && item->length == 0)
-		item++;
-	walk->limit = walk->reader.end;
-	walk->limited = item < walk->reader.items_end && item->offset != RPCRDMA_ITEM_NEXT;
-	if (!walk->limited)
-		return;
-	if (item->offset <= (size_t)(walk->reader.end - walk->reader.start))
-		walk->limit = walk->reader.start + item->offset;
-	if (walk->limit < walk->reader.next)
-		walk->answer = RR_WALK_MISPLACED;
-}
+/* ---- Beginning and failing ---- */
 
 void
 rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, struct rr_walk_item *items,
@@ -54,15 +35,17 @@ rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, str
 	*walk = (struct rr_walk){ .reader = *reader, .items = items, .item_max = item_max };
 	if (reader->failed)
 		walk->answer = RR_WALK_UNKNOWN;
-	else
-		set_limit(walk);
 }
 
-/* There are fewer octets than the schema says. */
+/* There are fewer octets than the schema says; maybe because an item was taken out where none is marked. */
 static bool
 short_of_octets(struct rr_walk *walk)
 {
-	walk->answer = walk->limited ? RR_WALK_MISPLACED : RR_WALK_UNKNOWN;
+	walk->answer = RR_WALK_UNKNOWN;
+	for (const struct rpcrdma_item *item = walk->reader.items; item < walk->reader.items_end; item++) {
+		if (item->length > 0 && item->offset != RPCRDMA_ITEM_NEXT)
+			walk->answer = RR_WALK_MISPLACED;
+	}
 	return false;
 }
 
@@ -82,8 +65,6 @@ take_item(struct rr_walk *walk, uint32_t max)
 	uint32_t offset = (uint32_t)(reader->next - reader->start) + 4;
 	struct rpcrdma_bytes bytes;
 
-	if (walk->limit - reader->next < 4)
-		return short_of_octets(walk);
 	bytes = rpcrdma_get_item(reader, max);
 	if (reader->failed)
 		return short_of_octets(walk);
@@ -96,8 +77,7 @@ take_item(struct rr_walk *walk, uint32_t max)
 			.reduced = bytes.length > 0 && reader->next == reader->start + offset,
 		};
 	walk->item_count++;
-	set_limit(walk);
-	return walk->answer == RR_WALKED;
+	return true;
 }
 
 /* ---- Instructions ---- */
@@ -105,7 +85,7 @@ take_item(struct rr_walk *walk, uint32_t max)
 static inline bool
 skip(struct machine *m, uint64_t octets)
 {
-	if ((uint64_t)(m->limit - m->next) < octets)
+	if ((uint64_t)(m->end - m->next) < octets)
 		return short_of_octets(m->walk);
 	m->next += octets;
 	return true;
@@ -114,7 +94,7 @@ skip(struct machine *m, uint64_t octets)
 static inline bool
 take_u32(struct machine *m, uint32_t *value)
 {
-	if (m->limit - m->next < 4)
+	if (m->end - m->next < 4)
 		return short_of_octets(m->walk);
 	memcpy(value, m->next, 4);
 	*value = be32toh(*value);
@@ -141,7 +121,6 @@ skip_item(struct machine *m, uint32_t max)
 	if (!take_item(m->walk, max))
 		return false;
 	m->next = m->walk->reader.next;
-	m->limit = m->walk->limit;
 	return true;
 }
 
@@ -164,7 +143,7 @@ begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t element)
 	if (!take_u32(m, &count))
 		return false;
 	/* A count beyond what can be here is no reason to begin. */
-	if (count > max || (uint64_t)count * least > (uint64_t)(m->walk->reader.end - m->next))
+	if (count > max || (uint64_t)count * least > (uint64_t)(m->end - m->next))
 		return unknown(m->walk);
 	m->at += 4;
 	return count == 0 || call(m, element, count, m->at);
@@ -280,7 +259,7 @@ rr_walk_over(struct rr_walk *walk, const uint32_t *code, uint32_t entry)
 	m.walk = walk;
 	m.code = code;
 	m.next = walk->reader.next;
-	m.limit = walk->limit;
+	m.end = walk->reader.end;
 	m.depth = 0;
 	call(&m, entry, 1, 0);
 	while (m.depth > 0) {
@@ -300,7 +279,7 @@ rr_walk_peek(struct rr_walk *walk)
 
 	if (walk->answer != RR_WALKED)
 		return 0;
-	if (walk->limit - walk->reader.next < 4) {
+	if (walk->reader.end - walk->reader.next < 4) {
 		short_of_octets(walk);
 		return 0;
 	}
@@ -328,7 +307,7 @@ rr_walk_opaque(struct rr_walk *walk, uint32_t max)
 		return;
 	if (length > max)
 		unknown(walk);
-	else if ((uint64_t)(walk->limit - walk->reader.next) < octets)
+	else if ((uint64_t)(walk->reader.end - walk->reader.next) < octets)
 		short_of_octets(walk);
 	else
 		walk->reader.next += octets;

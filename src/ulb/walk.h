@@ -37,8 +37,6 @@ struct rr_walk_item {
 /* A walk in progress. Only these functions touch it. */
 struct rr_walk {
 	struct rpcrdma_xdr_reader reader;
-	const uint8_t *limit; /* octets from here on are behind an item that has to come first */
-	bool limited;
 	enum rr_walk_answer answer;
 	struct rr_walk_item *items;
 	uint32_t item_max, item_count; /* those found may be more than there is room for */

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/endian.h"
 #include "ulb/binding.h"
+#include "ulb/estimate.h"
 
-enum { STREAM = 1 << 20, ITEMS = 16, ARENA = 1 << 20, LINE = 1 << 21 };
+enum { STREAM = 1 << 20, ITEMS = 16, ARENA = 1 << 20, LINE = 1 << 21, CALLS = 4096 };
 
 struct captured {
 	char kind[8];
@@ -25,7 +27,14 @@ struct captured {
 static uint8_t zeroes[STREAM], whole[2 * STREAM];
 static _Alignas(max_align_t) uint8_t arena_memory[ARENA], value[1024];
 static struct captured captured;
-static unsigned walked, with_items;
+static unsigned walked, with_items, estimated, bounded;
+
+/* What was expected of the reply to each call. */
+static struct {
+	uint32_t xid;
+	struct rr_reply_size size;
+} calls[CALLS];
+static unsigned call_count;
 
 static void
 parse_items(char *text)
@@ -124,6 +133,38 @@ decodes(const struct rpcrdma_message *message)
 	assert_true(rpcrdma_xdr_done(&reader));
 }
 
+/* A reply is as large as was said when its call was seen. */
+static void
+check_size(const struct rr_ulb_items *found, const struct rpcrdma_message *message)
+{
+	uint32_t xid = rr_get_be32(captured.stream), octets = message->length - captured.offset;
+	unsigned i = call_count;
+	struct rpcrdma_xdr_reader reader;
+
+	if (captured.kind[0] == 'c') {
+		assert_true(call_count < CALLS);
+		rpcrdma_xdr_reader_init(&reader, message, NULL);
+		reader.next += captured.offset;
+		calls[call_count].xid = xid;
+		assert_true(rr_ulb_reply_size(
+			program_of_message(), captured.proc, &reader, &calls[call_count++].size));
+		return;
+	}
+	while (i > 0 && calls[i - 1].xid != xid)
+		i--;
+	if (i == 0)
+		return;
+	for (uint32_t n = 0; n < found->count; n++) {
+		assert_true(found->items[n].length <= calls[i - 1].size.results[found->items[n].result]);
+		if (!found->items[n].reduced)
+			octets -= found->items[n].length + rr_pad(found->items[n].length);
+	}
+	assert_true(octets >= calls[i - 1].size.min);
+	assert_true(octets <= calls[i - 1].size.max);
+	estimated++;
+	bounded += calls[i - 1].size.max != RPCRDMA_XDR_UNBOUNDED;
+}
+
 static void
 check_message(void)
 {
@@ -158,6 +199,7 @@ check_message(void)
 			shift += items[i].length + rr_pad(items[i].length);
 	}
 	decodes(&put);
+	check_size(&found, &message);
 	walked++;
 	with_items += found.count > 0;
 }
@@ -169,13 +211,15 @@ check_file(const char *path, unsigned least, unsigned least_with_items)
 	FILE *file = fopen(path, "re");
 
 	assert_non_null(file);
-	walked = with_items = 0;
+	walked = with_items = estimated = bounded = call_count = 0;
 	while (fgets(line, sizeof(line), file)) {
 		parse_line(line);
 		check_message();
 	}
 	fclose(file);
-	print_message("# %s: %u messages walked, %u of them with items\n", path, walked, with_items);
+	print_message(
+		"# %s: %u messages walked, %u of them with items; %u replies estimated, %u with a maximum\n",
+		path, walked, with_items, estimated, bounded);
 	assert_true(walked >= least);
 	assert_true(with_items >= least_with_items);
 }

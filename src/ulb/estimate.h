@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_ULB_ESTIMATE_H
+#define RR_ULB_ESTIMATE_H
+
+#include <rpcrdma/xdr.h>
+
+/* Reply size estimation (RFC 8267, sections 3, 4.1, 5.2 and 6.2), from a call that is walked, not decoded. */
+
+enum { RR_ESTIMATE_RESULTS = 8 };
+
+struct rr_reply_size {
+	/* Octets that the results can have in the stream of a successful RPC reply, marked items not counted
+	 * (their length words are). max is RPCRDMA_XDR_UNBOUNDED where it cannot be known. */
+	uint32_t min, max;
+	/* The results that may bring a marked item, in their order, and the most octets that each can have,
+	 * or RPCRDMA_XDR_UNBOUNDED; those past RR_ESTIMATE_RESULTS are only counted. */
+	uint32_t result_count;
+	uint32_t results[RR_ESTIMATE_RESULTS];
+};
+
+/*
+ * reader stands at the arguments of a call of procedure proc; it is not moved. Nothing can be known of the
+ * reply to a call that cannot be walked: false, with min 0 and max unbounded.
+ *
+ * Three things without a limit in NFS version 4 are taken to have one: names of users, groups, servers and
+ * network addresses are at most NFS4_OPAQUE_LIMIT octets long, and bitmaps at most four words.
+ */
+bool rr_ulb_reply_size(const struct rpcrdma_program *program, uint32_t proc,
+	const struct rpcrdma_xdr_reader *reader, struct rr_reply_size *size);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NFS versions 2 and 3, and NFSACL. */
+#include "ulb/estimate_private.h"
+#include "ulb/nfs3.h"
+
+#include "base/checked.h"
+
+enum { NFS2_READLINK = 5, NFS2_READ = 6, NFS2_READDIR = 16 };
+enum { NFS2_MAXPATHLEN = 1024, NFS2_MAXDATA = 8192, NFS2_FHSIZE = 32 };
+enum { NFSACL_GETACL = 1, NFSACL_ENTRIES = 1 | 4 };
+
+static void
+skip_words(struct rr_walk *walk, unsigned count)
+{
+	while (count-- > 0)
+		rr_walk_u32(walk);
+}
+
+void
+rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size)
+{
+	if (proc == NFS2_READLINK)
+		size->results[0] = NFS2_MAXPATHLEN;
+	if (proc == NFS2_READ) {
+		skip_words(walk, NFS2_FHSIZE / 4 + 1);
+		size->results[0] = (uint32_t)rr_min(rr_walk_u32(walk), NFS2_MAXDATA);
+	}
+	/* RFC 1094, 2.2.17: entries "with a total size of up to "count" bytes"; status, end of list and eof
+	 * are not said to be of that. */
+	if (proc == NFS2_READDIR) {
+		skip_words(walk, NFS2_FHSIZE / 4 + 1);
+		size->max = rr_estimate_add(rr_walk_u32(walk), 12);
+	}
+}
+
+/* RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in
+ * bytes". */
+static uint32_t
+list_max(uint32_t count, uint32_t failure)
+{
+	uint32_t success = rr_estimate_add(count, 4);
+
+	return success > failure ? success : failure;
+}
+
+void
+rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size)
+{
+	if (proc != NFSPROC3_READ && proc != NFSPROC3_READDIR && proc != NFSPROC3_READDIRPLUS)
+		return;
+	rr_walk_opaque(walk, NFS3_FHSIZE);
+	if (proc == NFSPROC3_READ) {
+		skip_words(walk, 2);
+		size->results[0] = rr_walk_u32(walk);
+	} else if (proc == NFSPROC3_READDIR) {
+		skip_words(walk, 4);
+		size->max = list_max(rr_walk_u32(walk), 4 + XDR_MAX_READDIR3resfail);
+	} else {
+		skip_words(walk, 5);
+		size->max = list_max(rr_walk_u32(walk), 4 + XDR_MAX_READDIRPLUS3resfail);
+	}
+}
+
+/* RFC 8267, 5.2: "There is no protocol-specified size limit for NFS version 3 ACLs" */
+void
+rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size)
+{
+	if (proc != NFSACL_GETACL)
+		return;
+	rr_walk_opaque(walk, NFS3_FHSIZE);
+	if (rr_walk_u32(walk) & NFSACL_ENTRIES)
+		size->max = RPCRDMA_XDR_UNBOUNDED;
+	else
+		size->max = 4 + XDR_MAX_post_op_attr + 20;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_ULB_ESTIMATE_PRIVATE_H
+#define RR_ULB_ESTIMATE_PRIVATE_H
+
+#include "ulb/estimate.h"
+#include "ulb/walk.h"
+
+/* One file for each header that the estimates of some versions need: these share names. */
+
+/* a + b, where unbounded remains unbounded. */
+static inline uint32_t
+rr_estimate_add(uint32_t a, uint32_t b)
+{
+	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+static inline void
+rr_estimate_result(struct rr_reply_size *size, uint32_t max)
+{
+	if (size->result_count < RR_ESTIMATE_RESULTS)
+		size->results[size->result_count] = max;
+	size->result_count++;
+}
+
+/* Each starts from what the schema says of the procedure, which is in size. */
+void rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
+void rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
+void rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
+void rr_estimate_compound(struct rr_walk *walk, struct rr_reply_size *size);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Write chunks and results: RFC 8267, section 6.4.1, case by case. */
+#include "../test.h"
+
+#include <string.h>
+
+#include "ulb/pairing.h"
+
+enum { MOST = 4, I = -1 };
+
+struct row {
+	const char *what;
+	uint32_t item_count;
+	struct {
+		uint32_t result, length;
+	} items[MOST];
+	uint32_t chunk_count;
+	uint32_t chunks[MOST];
+	enum rr_pairing answer;
+	int chunk_of[MOST]; /* I: inline */
+};
+
+static const struct row rows[] = {
+	{ "no items, no chunks", 0, { { 0, 0 } }, 0, { 0 }, RR_PAIRED, { 0 } },
+	{ "no chunks: \"it leaves the Write list empty\"", 2, { { 0, 9 }, { 1, 9 } }, 0, { 0 }, RR_PAIRED,
+		{ I, I } },
+	{ "\"the first READ operation\", \"the next READ operation\"", 2, { { 0, 9 }, { 1, 5 } }, 2, { 9, 9 },
+		RR_PAIRED, { 0, 1 } },
+	{ "an empty chunk: \"MUST return all of its result data items inline\"", 3,
+		{ { 0, 9 }, { 1, 5 }, { 2, 3 } }, 3, { 9, 0, 9 }, RR_PAIRED, { 0, I, 2 } },
+	{ "\"more READ operations than Write chunks\"", 3, { { 0, 9 }, { 1, 5 }, { 2, 3 } }, 1, { 9 },
+		RR_PAIRED, { 0, I, I } },
+	{ "more chunks than results", 1, { { 0, 9 } }, 3, { 9, 9, 9 }, RR_PAIRED, { 0 } },
+	{ "a result that failed: its chunk is nobody's", 0, { { 0, 0 } }, 1, { 9 }, RR_PAIRED, { 0 } },
+	{ "a result without octets keeps its chunk", 2, { { 0, 0 }, { 1, 5 } }, 2, { 9, 9 }, RR_PAIRED,
+		{ 0, 1 } },
+	{ "a READ_PLUS of holes: the next operation's chunk is still its own", 1, { { 1, 5 } }, 2, { 9, 9 },
+		RR_PAIRED, { 1 } },
+	{ "a READ_PLUS of two pieces: one chunk is one operation's", 3, { { 0, 4 }, { 0, 5 }, { 1, 6 } }, 2,
+		{ 9, 9 }, RR_PAIRED, { 0, I, 1 } },
+	{ "a chunk that is just large enough", 1, { { 0, 9 } }, 1, { 9 }, RR_PAIRED, { 0 } },
+	{ "a chunk that is too small", 1, { { 0, 10 } }, 1, { 9 }, RR_PAIRING_TOO_SMALL, { 0 } },
+	{ "the second one is too small", 2, { { 0, 9 }, { 1, 10 } }, 2, { 9, 9 }, RR_PAIRING_TOO_SMALL,
+		{ 0, 1 } },
+};
+
+static void
+items_of(const struct row *row, struct rr_walk_item *items)
+{
+	memset(items, 0, MOST * sizeof(*items));
+	for (uint32_t i = 0; i < row->item_count; i++) {
+		items[i].result = row->items[i].result;
+		items[i].length = row->items[i].length;
+		items[i].reduced = row->chunk_of[i] != I && items[i].length > 0;
+	}
+}
+
+/* Behind them is what must not be looked at. */
+static void
+chunks_of(const struct row *row, uint32_t *chunks)
+{
+	for (uint32_t i = 0; i < MOST + 1; i++)
+		chunks[i] = i < row->chunk_count ? row->chunks[i] : 1000;
+}
+
+static void
+chunks_pair_with_results(void **state)
+{
+	struct rr_walk_item items[MOST];
+	uint32_t chunk_of[MOST], chunks[MOST + 1];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rows) / sizeof(*rows); n++) {
+		const struct row *row = &rows[n];
+
+		items_of(row, items);
+		chunks_of(row, chunks);
+		print_message("# %s\n", row->what);
+		assert_int_equal(
+			rr_pair(items, row->item_count, chunks, row->chunk_count, chunk_of), row->answer);
+		for (uint32_t i = 0; i < row->item_count && row->answer == RR_PAIRED; i++)
+			assert_int_equal((int)chunk_of[i], row->chunk_of[i]);
+	}
+}
+
+/* What a responder does by these rules is found in order by the requester; whatever else it does is not. */
+static void
+the_requester_sees_violations(void **state)
+{
+	struct rr_walk_item items[MOST];
+	uint32_t chunks[MOST + 1];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rows) / sizeof(*rows); n++) {
+		const struct row *row = &rows[n];
+		enum rr_pairing answer = row->answer == RR_PAIRED ? RR_PAIRED : RR_PAIRING_VIOLATED;
+
+		items_of(row, items);
+		chunks_of(row, chunks);
+		assert_int_equal(rr_pairing_check(items, row->item_count, chunks, row->chunk_count), answer);
+		for (uint32_t i = 0; i < row->item_count && answer == RR_PAIRED; i++) {
+			items[i].reduced = !items[i].reduced;
+			assert_int_equal(rr_pairing_check(items, row->item_count, chunks, row->chunk_count),
+				RR_PAIRING_VIOLATED);
+			items[i].reduced = !items[i].reduced;
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chunks_pair_with_results),
+		cmocka_unit_test(the_requester_sees_violations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
