@@ -7,10 +7,10 @@
 #include "rpc/drc.h"
 
 #include <pthread.h>
+#include <sodium.h>
 #include <string.h>
 
 #include "base/list.h"
-#include "base/siphash.h"
 #include "transport/carrier.h"
 
 enum { BUCKETS_OPEN = 64 }; /* at most one call of each thread is open */
@@ -32,8 +32,9 @@ struct answer {
 struct rr_drc {
 	const struct rr_env *env;
 	struct rr_drc_config config;
-	struct rr_siphash_key secret; /* else a peer could make a call that is taken for another */
-	pthread_mutex_t lock;         /* of all that follows */
+	uint8_t secret[crypto_shorthash_KEYBYTES]; /* else a peer could make a call that is taken for another
+						    */
+	pthread_mutex_t lock;                      /* of all that follows */
 	pthread_cond_t ended;
 	struct rr_map open, answers;
 	struct rr_list ages; /* the oldest first */
@@ -49,7 +50,7 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 		return NULL;
 	drc->env = env;
 	drc->config = *config;
-	drc->secret = (struct rr_siphash_key){ rr_random_u64(env), rr_random_u64(env) };
+	env->random(env->ctx, drc->secret, sizeof(drc->secret));
 	pthread_mutex_init(&drc->lock, NULL);
 	pthread_cond_init(&drc->ended, NULL);
 	rr_list_init(&drc->ages);
@@ -83,6 +84,17 @@ rr_drc_free(struct rr_drc *drc)
 	rr_free(drc->env, drc);
 }
 
+static uint64_t
+keyed_hash(const struct rr_drc *drc, const void *data, size_t size)
+{
+	unsigned char out[crypto_shorthash_BYTES];
+	uint64_t hash;
+
+	crypto_shorthash(out, data, size, drc->secret);
+	memcpy(&hash, out, sizeof(hash));
+	return hash;
+}
+
 /* A client may renew the stamp of its credential with every transmission: only who it is counts. */
 static uint64_t
 identity(const struct rr_drc *drc, const struct rr_drc_key *key)
@@ -96,7 +108,7 @@ identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 	size_t length = port ? (size_t)(port - key->peer) : strlen(key->peer);
 
 	memset(&all, 0, sizeof(all));
-	all.args = rr_siphash(&drc->secret, key->args.data, key->args.length);
+	all.args = keyed_hash(drc, key->args.data, key->args.length);
 	all.size = key->args.length;
 	all.xid = key->xid;
 	all.prog = key->prog;
@@ -104,7 +116,7 @@ identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 	all.proc = key->proc;
 	all.uid = key->uid;
 	memcpy(all.host, key->peer, length < sizeof(all.host) ? length : sizeof(all.host));
-	return rr_siphash(&drc->secret, &all, sizeof(all));
+	return keyed_hash(drc, &all, sizeof(all));
 }
 
 /* Forgets what is too old, and as many more as make room for so many answers, of so many octets. */
