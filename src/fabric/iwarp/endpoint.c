@@ -154,9 +154,12 @@ write_once(struct rr_endpoint *endpoint)
 		lost(endpoint, (int)-n);
 	else
 		rr_iwarp_taken(&endpoint->engine, (size_t)n);
+	/* The handler of a completion may have closed the endpoint. */
+	if (n < 0 || endpoint->engine.state >= RR_IWARP_OVER)
+		return false;
 	if (n > 0 && endpoint->engine.draining && !endpoint->closing)
 		rr_loop_arm(loop_of(endpoint), &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
-	return n > 0 && endpoint->engine.state < RR_IWARP_OVER;
+	return n > 0;
 }
 
 static void
