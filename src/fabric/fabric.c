@@ -216,6 +216,14 @@ rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 		endpoint_base(endpoint)->ops->revoke(endpoint, region);
 }
 
+int
+rr_endpoint_corrupt(struct rr_endpoint *endpoint)
+{
+	const struct rr_fabric_ops *ops = endpoint_base(endpoint)->ops;
+
+	return ops->corrupt ? ops->corrupt(endpoint) : -RPCRDMA_ERR_NOTSUP;
+}
+
 void
 rr_endpoint_disconnect(struct rr_endpoint *endpoint)
 {

@@ -140,6 +140,7 @@ struct rr_fabric_ops {
 		struct rr_region *region);
 	int (*invalidate)(struct rr_endpoint *endpoint, struct rr_region *region);
 	void (*revoke)(struct rr_endpoint *endpoint, struct rr_region *region);
+	int (*corrupt)(struct rr_endpoint *endpoint); /* NULL: it cannot */
 	void (*disconnect)(struct rr_endpoint *endpoint);
 	void (*close)(struct rr_endpoint *endpoint);
 };
@@ -236,6 +237,12 @@ void rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *regi
  * peer that has not heard of it may still Send With Invalidate.
  */
 void rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
+
+/*
+ * For tests: the next frame that leaves is damaged in one place on its way, below the checksum that the peer
+ * looks at. -RPCRDMA_ERR_NOTSUP where there is no such checksum.
+ */
+int rr_endpoint_corrupt(struct rr_endpoint *endpoint);
 
 /*
  * Ends the connection in good order: what was posted before still leaves if the peer takes it. DISCONNECTED

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "tool/filters.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
 
@@ -14,11 +15,12 @@
 enum { OPT_HELP = 256, WINDOW = 16, PIECE = 1 << 20 };
 
 static const struct option long_options[] = {
+	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
 
-const char rr_tool_cat_options[] = "";
+const char rr_tool_cat_options[] = RR_FILTER_HELP;
 
 struct cat_piece {
 	struct cat *cat;
@@ -151,11 +153,11 @@ show(struct cat *cat)
 }
 
 static int
-open_and_show(struct cat *cat, const char *url)
+open_and_show(struct cat *cat, const struct rr_engine_config *config, const char *url)
 {
 	struct rr_text text;
 
-	if (rr_remote_engine(&cat->engine, &text) < 0)
+	if (rr_remote_engine(config, &cat->engine, &text) < 0)
 		return rr_tool_fail(cat->tool, "%s", text.text);
 	if (rr_remote_open(cat->engine, url, &cat->remote, &text) != 0)
 		return rr_tool_fail(cat->tool, "%s: %s", cat->remote.name, text.text);
@@ -163,7 +165,7 @@ open_and_show(struct cat *cat, const char *url)
 }
 
 static int
-run(const struct rr_tool *tool, const char *url)
+run(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url)
 {
 	struct cat *cat = calloc(1, sizeof(*cat));
 	int result;
@@ -171,7 +173,7 @@ run(const struct rr_tool *tool, const char *url)
 	if (!cat)
 		return rr_tool_fail(tool, "out of memory");
 	cat->tool = tool;
-	result = open_and_show(cat, url);
+	result = open_and_show(cat, config, url);
 	rr_remote_close(&cat->remote);
 	rr_engine_free(cat->engine);
 	free(cat->memory);
@@ -182,13 +184,18 @@ run(const struct rr_tool *tool, const char *url)
 int
 rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
 {
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_filters filters = { 0 };
 	int option, result = RR_EXIT_OK;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return rr_tool_help(tool);
-		return rr_tool_usage(tool, "there is no option %s", argv[optind - 1]);
+		if (!rr_filters_is_option(option))
+			return rr_tool_bad_option(tool, option, argv[optind - 1]);
+		if (rr_filters_option(tool, &filters, option, optarg))
+			return RR_EXIT_USAGE;
 	}
 	if (optind == argc)
 		return rr_tool_usage(tool, "a URL is wanted: nfs://HOST[:PORT]/PATH");
@@ -196,7 +203,9 @@ rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
 		if (!rr_url_is(argv[i]))
 			return rr_tool_usage(tool, "%s is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
 	rr_tool_catch_signals();
+	if (rr_filters_start(tool, &filters, &config))
+		return RR_EXIT_FAILED;
 	for (int i = optind; i < argc && result == RR_EXIT_OK; i++)
-		result = run(tool, argv[i]);
-	return result;
+		result = run(tool, &config, argv[i]);
+	return rr_filters_end(tool, &filters, result);
 }

@@ -12,6 +12,7 @@ static const struct option long_options[] = {
 	{ "recursive", no_argument, NULL, 'r' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
@@ -19,7 +20,7 @@ static const struct option long_options[] = {
 const char rr_tool_cp_options[] =
 	"  -r, -R, --recursive   copy directories with all that is in them; links are copied as links\n"
 	"  -q, --quiet           no progress bar, and no summary\n"
-	"      --json            print the summary as a JSON object\n";
+	"      --json            print the summary as a JSON object\n" RR_FILTER_HELP;
 
 /* ---- Failures ---- */
 
@@ -168,16 +169,20 @@ parse(struct rr_cp *cp, int argc, char **argv, int *status)
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "rRq", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":rRq", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'r':
 		case 'R': cp->recursive = true; break;
 		case 'q': cp->quiet = true; break;
 		case OPT_JSON: cp->json = true; break;
 		case OPT_HELP: *status = rr_tool_help(cp->tool); return false;
-		default:
-			*status = rr_tool_usage(cp->tool, "there is no option %s", argv[optind - 1]);
-			return false;
+		case RR_OPT_FAULT:
+		case RR_OPT_RECORD:
+			*status = rr_filters_option(cp->tool, &cp->filters, option, optarg);
+			if (*status != RR_EXIT_OK)
+				return false;
+			break;
+		default: *status = rr_tool_bad_option(cp->tool, option, argv[optind - 1]); return false;
 		}
 	}
 	if (argc - optind != 2)
@@ -197,21 +202,24 @@ int
 rr_tool_cp(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct rr_cp *cp = calloc(1, sizeof(*cp));
+	struct rr_engine_config config = rr_engine_config_default;
 	struct rr_text text;
 	int status;
 
 	if (!cp)
 		return rr_tool_fail(tool, "out of memory");
 	cp->tool = tool;
-	if (parse(cp, argc, argv, &status)) {
+	if (parse(cp, argc, argv, &status) &&
+		(status = rr_filters_start(tool, &cp->filters, &config)) == RR_EXIT_OK) {
 		rr_tool_catch_signals();
-		if (rr_remote_engine(&cp->engine, &text) < 0)
+		if (rr_remote_engine(&config, &cp->engine, &text) < 0)
 			status = rr_tool_fail(tool, "%s", text.text);
 		else
 			status = copy(cp, argv[optind], argv[optind + 1]);
 		rr_remote_close(&cp->remotes[0]);
 		rr_remote_close(&cp->remotes[1]);
 		rr_engine_free(cp->engine);
+		status = rr_filters_end(tool, &cp->filters, status);
 	}
 	free(cp);
 	return status;

@@ -4,6 +4,7 @@
 
 #include "tool/cp_pump.h"
 #include "tool/cp_side.h"
+#include "tool/filters.h"
 #include "tool/progress.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
@@ -22,6 +23,7 @@ struct rr_cp_sums {
 struct rr_cp {
 	const struct rr_tool *tool;
 	bool recursive, quiet, json;
+	struct rr_filters filters;
 	struct rr_engine *engine;
 	struct rr_remote remotes[2]; /* of the source and of the destination */
 	struct rr_side from, to;

@@ -5,6 +5,7 @@
 
 #include "tool/attributes.h"
 #include "tool/catalog.h"
+#include "tool/filters.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
 
@@ -15,13 +16,14 @@ enum { OPT_HELP = 256, OPT_JSON };
 static const struct option long_options[] = {
 	{ "long", no_argument, NULL, 'l' },
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
 
 const char rr_tool_ls_options[] =
 	"  -l, --long   with mode, links, owner, group, size, time, and where links lead\n"
-	"      --json   print a JSON array\n";
+	"      --json   print a JSON array\n" RR_FILTER_HELP;
 
 enum format { FORMAT_NAMES, FORMAT_LONG, FORMAT_JSON };
 
@@ -150,23 +152,30 @@ int
 rr_tool_ls(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct ls ls = { .tool = tool };
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_filters filters = { 0 };
 	struct rr_engine *engine;
 	struct rr_text text;
 	int option, result;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "l", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":l", long_options, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return rr_tool_help(tool);
-		if (option == '?')
-			return rr_tool_usage(tool, "there is no option %s", argv[optind - 1]);
-		ls.format = option == OPT_JSON ? FORMAT_JSON : FORMAT_LONG;
+		if (option == '?' || option == ':')
+			return rr_tool_bad_option(tool, option, argv[optind - 1]);
+		if (!rr_filters_is_option(option))
+			ls.format = option == OPT_JSON ? FORMAT_JSON : FORMAT_LONG;
+		else if (rr_filters_option(tool, &filters, option, optarg))
+			return RR_EXIT_USAGE;
 	}
 	if (argc - optind != 1 || !rr_url_is(argv[optind]))
 		return rr_tool_usage(tool, "one URL is wanted: nfs://HOST[:PORT]/PATH");
 	rr_tool_catch_signals();
-	if (rr_remote_engine(&engine, &text) < 0)
-		return rr_tool_fail(tool, "%s", text.text);
+	if (rr_filters_start(tool, &filters, &config))
+		return RR_EXIT_FAILED;
+	if (rr_remote_engine(&config, &engine, &text) < 0)
+		return rr_filters_end(tool, &filters, rr_tool_fail(tool, "%s", text.text));
 	if (rr_remote_open(engine, argv[optind], &ls.remote, &text) == 0)
 		result = list(&ls);
 	else
@@ -174,5 +183,5 @@ rr_tool_ls(const struct rr_tool *tool, int argc, char **argv)
 	rr_catalog_free(&ls.catalog);
 	rr_remote_close(&ls.remote);
 	rr_engine_free(engine);
-	return result;
+	return rr_filters_end(tool, &filters, result);
 }

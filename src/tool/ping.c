@@ -8,6 +8,7 @@
 
 #include "rpc/client.h"
 #include "tool/address.h"
+#include "tool/filters.h"
 #include "tool/tool.h"
 #include "tool/url.h"
 #include "ulb/nfs3.h"
@@ -22,6 +23,7 @@ struct ping {
 	uint64_t interval; /* ns */
 	bool json;
 	struct rr_url url;
+	struct rr_filters filters;
 	struct rr_engine *engine;
 	struct rr_client *client;
 	unsigned long done;
@@ -30,12 +32,13 @@ struct ping {
 
 const char rr_tool_ping_options[] = "  -c, --count N            calls to make (5)\n"
 				    "  -i, --interval SECONDS   between them (0.2)\n"
-				    "      --json               print one JSON object\n";
+				    "      --json               print one JSON object\n" RR_FILTER_HELP;
 
 static const struct option long_options[] = {
 	{ "count", required_argument, NULL, 'c' },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
@@ -68,6 +71,8 @@ parse(struct ping *ping, int argc, char **argv, int *status)
 		}
 		if (option == OPT_JSON)
 			ping->json = true;
+		else if (rr_filters_is_option(option))
+			*status = rr_filters_option(ping->tool, &ping->filters, option, optarg);
 		else if (option == 'i')
 			*status = parse_interval(ping, optarg);
 		else if (option != 'c')
@@ -228,15 +233,19 @@ int
 rr_tool_ping(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct ping ping = { .tool = tool, .count = 5, .interval = 200 * RR_MILLISECOND };
+	struct rr_engine_config config = rr_engine_config_default;
 	int status;
 
 	if (!parse(&ping, argc, argv, &status))
 		return status;
 	rr_tool_catch_signals();
-	if (rr_engine_new(&rr_env_system, &rr_engine_config_default, &ping.engine) < 0)
-		return rr_tool_fail(tool, "an event loop cannot be set up: %s", strerror(errno));
-	status = run(&ping);
+	if (rr_filters_start(tool, &ping.filters, &config))
+		return RR_EXIT_FAILED;
+	if (rr_engine_new(&rr_env_system, &config, &ping.engine) < 0)
+		status = rr_tool_fail(tool, "an event loop cannot be set up: %s", strerror(errno));
+	else
+		status = run(&ping);
 	rr_client_free(ping.client);
 	rr_engine_free(ping.engine);
-	return status;
+	return rr_filters_end(tool, &ping.filters, status);
 }

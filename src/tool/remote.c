@@ -15,10 +15,9 @@
 enum { ADDRESSES = 8 };
 
 int
-rr_remote_engine(struct rr_engine **engine, struct rr_text *text)
+rr_remote_engine(const struct rr_engine_config *config, struct rr_engine **engine, struct rr_text *text)
 {
-	struct rr_engine_config config = rr_engine_config_default;
-	int error = rr_engine_new(&rr_env_system, &config, engine);
+	int error = rr_engine_new(&rr_env_system, config, engine);
 
 	return error ? rr_fail(text, error, "the engine cannot start: %s", rpcrdma_strerror(error)) : 0;
 }

@@ -12,8 +12,8 @@ struct rr_remote {
 	char name[512]; /* the URL without its options, for messages */
 };
 
-/* An engine as the sub-commands want it. */
-int rr_remote_engine(struct rr_engine **engine, struct rr_text *text);
+/* An engine as the sub-commands want it; config is the default but for its filters. */
+int rr_remote_engine(const struct rr_engine_config *config, struct rr_engine **engine, struct rr_text *text);
 
 /*
  * Takes the URL apart, resolves its host, connects (to each of its addresses, until one answers) and mounts.

@@ -34,7 +34,7 @@ const char rr_tool_serve_options[] =
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
 	"      --crc                 ask for CRC32c on each frame\n"
-	"  -v, --verbose             log what happens to connections\n"
+	"  -v, --verbose             log what happens to connections\n" RR_FILTER_HELP
 	"An only DIR without NAME is served as /, one of several as / and its last component.\n"
 	"SIGTERM and Ctrl-C answer what was received, then end.\n";
 
@@ -50,6 +50,7 @@ static const struct option long_options[] = {
 	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "crc", no_argument, NULL, OPT_CRC },
 	{ "verbose", no_argument, NULL, 'v' },
+	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
@@ -102,6 +103,8 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 	case 'v': serve->verbose = true; return RR_EXIT_OK;
 	case OPT_NO_ROOT_SQUASH: serve->tree.root_squash = false; return RR_EXIT_OK;
 	case OPT_KEY: serve->key_path = optarg; return RR_EXIT_OK;
+	case RR_OPT_FAULT:
+	case RR_OPT_RECORD: return rr_filters_option(tool, &serve->filters, option, optarg);
 	case OPT_CRC: serve->engine.crc = true; return RR_EXIT_OK;
 	case OPT_TCP_PORT:
 		status = parse_number(tool, "tcp-port", 0, 65535, &number);
@@ -208,7 +211,9 @@ rr_tool_serve(const struct rr_tool *tool, int argc, char **argv)
 	if (status == RR_EXIT_OK) {
 		umask(0); /* modes are the clients' */
 		raise_descriptor_limit();
-		status = rr_serve_run(tool, &serve);
+		status = rr_filters_start(tool, &serve.filters, &serve.engine);
+		if (status == RR_EXIT_OK)
+			status = rr_filters_end(tool, &serve.filters, rr_serve_run(tool, &serve));
 	}
 	free_exports(&serve);
 	return status;

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "nfs/server.h"
+#include "tool/filters.h"
 #include "tool/tool.h"
 #include "transport/engine.h"
 
@@ -22,6 +23,7 @@ struct rr_serve {
 	struct rr_export exports[RR_SERVE_EXPORTS];
 	struct rr_engine_config engine;
 	struct rr_tree_config tree;
+	struct rr_filters filters;
 	const char *key_path;
 	uint32_t address_count, thread_count;
 	uint16_t tcp_port; /* 0: no TCP */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "tool/attributes.h"
+#include "tool/filters.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
 
@@ -10,11 +11,12 @@ enum { OPT_HELP = 256, OPT_JSON };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
 
-const char rr_tool_stat_options[] = "      --json   print a JSON object\n";
+const char rr_tool_stat_options[] = "      --json   print a JSON object\n" RR_FILTER_HELP;
 
 static void
 print_handle(const struct rr_nfs_handle *handle)
@@ -83,6 +85,8 @@ show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 int
 rr_tool_stat(const struct rr_tool *tool, int argc, char **argv)
 {
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_filters filters = { 0 };
 	struct rr_engine *engine;
 	struct rr_remote remote = { 0 };
 	struct rr_text text;
@@ -90,23 +94,28 @@ rr_tool_stat(const struct rr_tool *tool, int argc, char **argv)
 	int option, result;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return rr_tool_help(tool);
-		if (option != OPT_JSON)
-			return rr_tool_usage(tool, "there is no option %s", argv[optind - 1]);
-		json = true;
+		if (option == OPT_JSON)
+			json = true;
+		else if (!rr_filters_is_option(option))
+			return rr_tool_bad_option(tool, option, argv[optind - 1]);
+		else if (rr_filters_option(tool, &filters, option, optarg))
+			return RR_EXIT_USAGE;
 	}
 	if (argc - optind != 1 || !rr_url_is(argv[optind]))
 		return rr_tool_usage(tool, "one URL is wanted: nfs://HOST[:PORT]/PATH");
 	rr_tool_catch_signals();
-	if (rr_remote_engine(&engine, &text) < 0)
-		return rr_tool_fail(tool, "%s", text.text);
+	if (rr_filters_start(tool, &filters, &config))
+		return RR_EXIT_FAILED;
+	if (rr_remote_engine(&config, &engine, &text) < 0)
+		return rr_filters_end(tool, &filters, rr_tool_fail(tool, "%s", text.text));
 	if (rr_remote_open(engine, argv[optind], &remote, &text) == 0)
 		result = show(tool, &remote, json);
 	else
 		result = rr_tool_fail(tool, "%s: %s", remote.name, text.text);
 	rr_remote_close(&remote);
 	rr_engine_free(engine);
-	return result;
+	return rr_filters_end(tool, &filters, result);
 }

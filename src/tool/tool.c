@@ -43,6 +43,14 @@ rr_tool_usage(const struct rr_tool *tool, const char *format, ...)
 }
 
 int
+rr_tool_bad_option(const struct rr_tool *tool, int option, const char *argument)
+{
+	if (option == ':')
+		return rr_tool_usage(tool, "%s wants an argument", argument);
+	return rr_tool_usage(tool, "there is no option %s", argument);
+}
+
+int
 rr_tool_fail(const struct rr_tool *tool, const char *format, ...)
 {
 	va_list args;

@@ -44,6 +44,9 @@ int rr_tool_help(const struct rr_tool *tool);
 /* "rpcrdma cp: message", then how it is used, to standard error; returns RR_EXIT_USAGE. */
 int rr_tool_usage(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* After getopt_long() returned '?' or ':' for argument: says what is wrong with it. RR_EXIT_USAGE. */
+int rr_tool_bad_option(const struct rr_tool *tool, int option, const char *argument);
+
 /* "rpcrdma cp: message" to standard error; returns RR_EXIT_FAILED. */
 int rr_tool_fail(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/engine.h"
 
+#include "fabric/filter/fault.h"
+#include "fabric/filter/record.h"
 #include "fabric/iwarp/iwarp.h"
 #include "transport/connection.h"
 #include "transport/requester.h"
@@ -66,9 +68,22 @@ fabric_config(const struct rr_engine_config *config)
 	fabric.work_max = larger(WORK_LEAST, config->credits * 2);
 	fabric.read_max = READS_AT_A_TIME;
 	fabric.region_max = config->credits * RR_SLOT_REGIONS;
-	fabric.crc = config->crc;
+	fabric.crc = config->crc || (config->fault && rr_fault_corrupts(config->fault));
 	fabric.reuse_port = config->reuse_port;
 	return fabric;
+}
+
+static int
+add_filters(struct rr_engine *engine)
+{
+	const struct rr_engine_config *config = &engine->config;
+	int error = 0;
+
+	if (config->fault)
+		error = rr_fault_fabric_new(engine->fabric, config->fault, &engine->fabric);
+	if (!error && config->record)
+		error = rr_record_fabric_new(engine->fabric, config->record, &engine->fabric);
+	return error;
 }
 
 int
@@ -96,6 +111,8 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 		error = new->pool &&new->arrivals ? make(new->loop, &fabric, &new->fabric)
 						  : -RPCRDMA_ERR_NOMEM;
 	}
+	if (!error)
+		error = add_filters(new);
 	if (error) {
 		rr_engine_free(new);
 		return error;

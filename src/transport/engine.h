@@ -6,6 +6,9 @@
 #include "base/pool.h"
 #include "fabric/fabric.h"
 
+struct rr_fault_script; /* fabric/filter/script.h */
+struct rr_record;       /* fabric/filter/record.h */
+
 /*
  * An engine: the event loop of one thread with its fabric and its memory.
  * Connections of one engine share nothing with those of another; a server
@@ -21,6 +24,9 @@ struct rr_engine_config {
 	bool crc;                             /* iWARP: ask for CRC32c */
 	bool reuse_port;                      /* several engines listen at one address */
 	uint32_t connection_max;              /* connections accepted at a time */
+	/* Filters before the provider, for tests: both must outlive the engine, both may be NULL. */
+	const struct rr_fault_script *fault; /* one that corrupts octets asks for CRC32c, too */
+	struct rr_record *record;            /* outermost: has what the fault filter did in it, too */
 };
 
 /* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 MiB, R set, 1024 connections. */
@@ -50,7 +56,7 @@ int rr_engine_new(const struct rr_env *env, const struct rr_engine_config *confi
 typedef int rr_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
-/* The same on the provider that make() creates. */
+/* The same on the provider that make() creates. NOTSUP: the fault script asks for what that cannot do. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rr_engine **engine);
 

@@ -11,6 +11,9 @@
  * while TCP has not taken all of it; else it lies on the fabric's free list.
  */
 
+/* A damaged octet lies apart, and parts what it is in. */
+enum { SPOILT_VECTORS = 2 };
+
 bool
 rr_iwarp_batch_open(struct rr_iwarp *engine)
 {
@@ -44,8 +47,8 @@ rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
 	const struct rr_iwarp_batch *batch = engine->tx.batch;
 	size_t max = engine->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX;
 
-	return batch->count + RR_MAX_SGE + 2 <= RR_IWARP_BATCH_VECTORS &&
-	       batch->meta + RR_IWARP_FPDU_MAX <= RR_IWARP_BATCH_META && batch->octets < max;
+	return batch->count + RR_MAX_SGE + 2 + SPOILT_VECTORS <= RR_IWARP_BATCH_VECTORS &&
+	       batch->meta + RR_IWARP_FPDU_MAX + 1 <= RR_IWARP_BATCH_META && batch->octets < max;
 }
 
 static void
@@ -61,6 +64,23 @@ append(struct rr_iwarp_batch *batch, const void *data, size_t size)
 	batch->vectors[batch->count++] = (struct iovec){ (void *)(uintptr_t)data, size };
 }
 
+/* The same, with one bit of one octet turned. */
+static void
+append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
+{
+	struct rr_iwarp_batch *batch = fpdu->batch;
+	uint8_t *octet = batch->metas + batch->meta++;
+	size_t before = fpdu->spoil;
+
+	*octet = data[before] ^ (uint8_t)(1 << data[before] % 8);
+	if (before)
+		append(batch, data, before);
+	append(batch, octet, 1);
+	if (before + 1 < size)
+		append(batch, data + before + 1, size - before - 1);
+	fpdu->spoil = SIZE_MAX;
+}
+
 void
 rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 {
@@ -68,6 +88,12 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 		return;
 	if (fpdu->engine->crc)
 		fpdu->crc = rr_crc32c(fpdu->crc, data, size);
+	if (fpdu->spoil < size) {
+		append_spoilt(fpdu, data, size);
+		return;
+	}
+	if (fpdu->spoil != SIZE_MAX)
+		fpdu->spoil -= size;
 	append(fpdu->batch, data, size);
 }
 
@@ -89,8 +115,11 @@ rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const s
 	size_t size = rr_ddp_put(head + RR_FPDU_LENGTH_SIZE, header);
 
 	*fpdu = (struct rr_iwarp_fpdu){
-		.engine = engine, .batch = engine->tx.batch, .ulpdu = size + payload
+		.engine = engine, .batch = engine->tx.batch, .ulpdu = size + payload, .spoil = SIZE_MAX
 	};
+	if (engine->tx.corrupt && engine->crc)
+		fpdu->spoil = rr_random_u32(engine->shared->env) % rr_fpdu_size(fpdu->ulpdu);
+	engine->tx.corrupt = false;
 	rr_put_be16(head, (uint16_t)fpdu->ulpdu);
 	rr_iwarp_fpdu_copy(fpdu, head, (uint32_t)(RR_FPDU_LENGTH_SIZE + size));
 }

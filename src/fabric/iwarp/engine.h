@@ -120,7 +120,8 @@ struct rr_iwarp_tx {
 		message; /* on its way: of the first of queue, or of the response that is next */
 	bool work_last;  /* the last message was a work request's: responses have their turn */
 	bool kick;
-	uint32_t at; /* octets of the message that are in the batch or beyond */
+	bool corrupt; /* the next FPDU is to be damaged */
+	uint32_t at;  /* octets of the message that are in the batch or beyond */
 	uint32_t sge, sge_at;
 	uint32_t send_msn, read_msn, sink;
 	uint32_t ulpdu_max;
@@ -192,6 +193,9 @@ int rr_iwarp_post(struct rr_iwarp *engine, const struct rr_work *work);
 
 /* Sends a zero-length RDMA Write. */
 int rr_iwarp_kick(struct rr_iwarp *engine);
+
+/* Damages the next FPDU in one place, below its CRC. */
+int rr_iwarp_corrupt(struct rr_iwarp *engine);
 
 /* What is to leave; returns the number of vectors, 0 where there is nothing. The same until rr_iwarp_taken().
  */

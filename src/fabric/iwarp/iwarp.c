@@ -161,6 +161,12 @@ iwarp_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 	return 0;
 }
 
+static int
+iwarp_corrupt(struct rr_endpoint *endpoint)
+{
+	return rr_iwarp_corrupt(&endpoint->engine);
+}
+
 static void
 iwarp_disconnect(struct rr_endpoint *endpoint)
 {
@@ -196,6 +202,7 @@ static const struct rr_fabric_ops iwarp_ops = {
 	.register_region = iwarp_register,
 	.invalidate = iwarp_invalidate,
 	.revoke = iwarp_revoke,
+	.corrupt = iwarp_corrupt,
 	.disconnect = iwarp_disconnect,
 	.close = rr_iwarp_endpoint_bury,
 };

@@ -47,6 +47,15 @@ rr_iwarp_kick(struct rr_iwarp *engine)
 	return 0;
 }
 
+int
+rr_iwarp_corrupt(struct rr_iwarp *engine)
+{
+	if (engine->state == RR_IWARP_OPEN && !engine->crc)
+		return -RPCRDMA_ERR_NOTSUP;
+	engine->tx.corrupt = true;
+	return 0;
+}
+
 void
 rr_iwarp_set_emss(struct rr_iwarp *engine, uint32_t emss)
 {

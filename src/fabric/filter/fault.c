@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/filter/fault_parts.h"
+
+#include "base/checked.h"
+#include "fabric/address.h"
+
+/* ---- What is to happen ---- */
+
+/* SplitMix64: each state leads to the next, all are passed. */
+static uint32_t
+next_random(struct rr_fault_fabric *fabric)
+{
+	uint64_t z = fabric->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)(z >> 32);
+}
+
+static enum rr_fault_action
+choose(struct rr_fault_fabric *fabric, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
+{
+	const struct rr_fault_script *script = &fabric->script;
+	enum rr_fault_action choice[RR_FAULT_ACTIONS], action;
+	uint32_t count = 0;
+
+	if (!script->rate || next_random(fabric) > script->rate)
+		return RR_FAULT_NONE;
+	for (unsigned i = 0; i < RR_FAULT_ACTIONS; i++)
+		if (script->kinds >> i & 1 && rr_fault_applies((enum rr_fault_action)i, operation))
+			choice[count++] = (enum rr_fault_action)i;
+	if (!count)
+		return RR_FAULT_NONE;
+	action = choice[next_random(fabric) % count];
+	*argument = next_random(fabric) % (action == RR_FAULT_CUT ? size + 1 : script->delay_max + 1);
+	return action;
+}
+
+enum rr_fault_action
+rr_fault_decide(
+	struct rr_fabric *filter, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
+{
+	struct rr_fault_fabric *fabric = rr_container(filter, struct rr_fault_fabric, filter);
+	uint64_t number = ++fabric->counts[operation];
+	enum rr_fault_action action = choose(fabric, operation, size, argument);
+
+	for (uint32_t i = 0; i < fabric->script.rule_count; i++) {
+		const struct rr_fault_rule *rule = &fabric->script.rules[i];
+
+		if (rule->operation != operation || number < rule->number ||
+			(number > rule->number && !rule->onward))
+			continue;
+		action = rule->action;
+		*argument = rule->argument;
+		break;
+	}
+	fabric->total += action != RR_FAULT_NONE;
+	return action;
+}
+
+/* ---- Connections ---- */
+
+static void
+lose(struct rr_endpoint *endpoint)
+{
+	rr_fault_drop(rr_fault_of(endpoint), -RPCRDMA_ERR_DISCONNECTED,
+		"the connection was lost (by a fault script)");
+}
+
+/* One that never gets anywhere. */
+static int
+refuse(struct rr_fabric *fabric, const struct sockaddr *address, rr_endpoint_handler *handler, void *ctx,
+	struct rr_endpoint **endpoint, struct rr_text *text)
+{
+	struct rr_endpoint *new = rr_filter_endpoint_new(fabric, handler, ctx);
+
+	if (!new)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	rr_address_text(address, new->base.peer, sizeof(new->base.peer));
+	*endpoint = new;
+	return 0;
+}
+
+static int
+fault_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
+	struct rr_endpoint **endpoint, struct rr_text *text)
+{
+	uint64_t argument = 0;
+	enum rr_fault_action action = rr_fault_decide(fabric, RR_FAULT_CONNECT, 0, &argument);
+	int error;
+
+	if (action == RR_FAULT_FAIL)
+		error = refuse(fabric, address, handler, ctx, endpoint, text);
+	else
+		error = rr_filter_connect(
+			fabric, address, size, private_data, private_size, handler, ctx, endpoint, text);
+	if (error)
+		return error;
+	if (action == RR_FAULT_FAIL)
+		rr_fault_drop(
+			rr_fault_of(*endpoint), -RPCRDMA_ERR_REFUSED, "cannot connect (by a fault script)");
+	rr_fault_of(*endpoint)->drops_at_start = action == RR_FAULT_DROP;
+	rr_fault_of(*endpoint)->start_delay = action == RR_FAULT_DELAY ? argument : 0;
+	return 0;
+}
+
+static int
+fault_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	uint64_t argument = 0;
+	enum rr_fault_action action = rr_fault_decide(endpoint->base.fabric, RR_FAULT_ACCEPT, 0, &argument);
+
+	if (action == RR_FAULT_FAIL)
+		return -RPCRDMA_ERR_NOMEM;
+	rr_fault_of(endpoint)->drops_at_start = action == RR_FAULT_DROP;
+	rr_fault_of(endpoint)->start_delay = action == RR_FAULT_DELAY ? argument : 0;
+	return rr_filter_accept(endpoint, private_data, private_size);
+}
+
+static int
+fault_register(
+	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+{
+	uint64_t argument = 0;
+	enum rr_fault_action action =
+		rr_fault_decide(endpoint->base.fabric, RR_FAULT_REGISTER, length, &argument);
+
+	if (action == RR_FAULT_FAIL)
+		return -RPCRDMA_ERR_NOMEM;
+	if (action == RR_FAULT_DROP)
+		lose(endpoint);
+	return rr_filter_register(endpoint, addr, length, access, region);
+}
+
+/* ---- Work requests ---- */
+
+static enum rr_fault_operation
+operation_of(enum rr_work_kind kind)
+{
+	switch (kind) {
+	case RR_WORK_WRITE: return RR_FAULT_WRITE;
+	case RR_WORK_READ: return RR_FAULT_READ;
+	default: return RR_FAULT_SEND;
+	}
+}
+
+static uint64_t
+length_of(const struct rr_work *work)
+{
+	uint64_t length = 0;
+
+	for (uint32_t i = 0; i < work->sge_count; i++)
+		length += work->sges[i].length;
+	return length;
+}
+
+/* Only the first octets are left. A Send of that many is what a bad peer would send; other requests break off
+ * with the connection. */
+static void
+cut(struct rr_fault_item *item, uint64_t octets)
+{
+	for (uint32_t i = 0; i < item->work.sge_count; i++) {
+		item->sges[i].length = (uint32_t)rr_min(item->sges[i].length, octets);
+		octets -= item->sges[i].length;
+	}
+	item->drops = operation_of(item->work.kind) != RR_FAULT_SEND;
+}
+
+static struct rr_fault_item *
+item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
+{
+	struct rr_fault_item *item = rr_fault_item_new(endpoint, 0);
+
+	if (!item)
+		return NULL;
+	item->event =
+		(struct rr_event){ .kind = RR_EVENT_COMPLETED, .work = work->kind, .cookie = work->cookie };
+	item->work = *work;
+	for (uint32_t i = 0; i < work->sge_count; i++)
+		item->sges[i] = work->sges[i];
+	item->work.sges = item->sges;
+	item->work.cookie = item;
+	return item;
+}
+
+/* Every request has a cookie below, so that its completion is heard of. */
+static int
+submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
+{
+	int error = rr_filter_post(&endpoint->filter, &item->work);
+
+	rr_list_remove(&item->link);
+	if (!error)
+		rr_list_append(&endpoint->posted, &item->link);
+	return error;
+}
+
+/* Posts what waits: all of it, or what is due. */
+static void
+post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
+{
+	uint64_t now = rr_now(endpoint->filter.base.fabric->env);
+
+	while (!endpoint->ended && !rr_list_empty(&endpoint->waiting)) {
+		struct rr_fault_item *item = rr_container(endpoint->waiting.next, struct rr_fault_item, link);
+
+		if (item->at > until) {
+			rr_loop_arm(
+				endpoint->filter.base.fabric->base.loop, &endpoint->posting, item->at - now);
+			return;
+		}
+		if (submit(endpoint, item)) {
+			rr_list_append(&endpoint->waiting, &item->link);
+			lose(&endpoint->filter);
+		}
+	}
+}
+
+static void
+posting_is_due(struct rr_timer *timer)
+{
+	struct rr_fault_endpoint *endpoint = rr_container(timer, struct rr_fault_endpoint, posting);
+
+	post_waiting(endpoint, rr_now(endpoint->filter.base.fabric->env));
+}
+
+static void
+put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay)
+{
+	item->at = rr_now(endpoint->filter.base.fabric->env) + delay;
+	rr_list_append(&endpoint->waiting, &item->link);
+	if (endpoint->waiting.next == &item->link)
+		rr_loop_arm(endpoint->filter.base.fabric->base.loop, &endpoint->posting, delay);
+}
+
+static int
+post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum rr_fault_action action,
+	uint64_t argument)
+{
+	int error = 0;
+
+	if (action == RR_FAULT_CUT)
+		cut(item, argument);
+	if (action == RR_FAULT_CORRUPT)
+		rr_filter_corrupt(&endpoint->filter);
+	if (action == RR_FAULT_DELAY || action == RR_FAULT_DROP || !rr_list_empty(&endpoint->waiting))
+		put_off(endpoint, item, action == RR_FAULT_DELAY ? argument : 0);
+	else
+		error = submit(endpoint, item);
+	if (error) {
+		rr_fault_item_free(endpoint, item);
+		return error;
+	}
+	endpoint->filter.base.outstanding++;
+	if (action == RR_FAULT_DROP)
+		lose(&endpoint->filter);
+	return 0;
+}
+
+static int
+fault_post(struct rr_endpoint *filter, const struct rr_work *work)
+{
+	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
+	struct rr_fault_item *item;
+	enum rr_fault_action action;
+	uint64_t argument = 0;
+
+	if (!endpoint->up || endpoint->ended)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	action = rr_fault_decide(filter->base.fabric, operation_of(work->kind), length_of(work), &argument);
+	item = action == RR_FAULT_FAIL ? NULL : item_for(endpoint, work);
+	return item ? post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
+}
+
+/* What was posted before still leaves. */
+static void
+fault_disconnect(struct rr_endpoint *endpoint)
+{
+	post_waiting(rr_fault_of(endpoint), UINT64_MAX);
+	rr_filter_disconnect(endpoint);
+}
+
+/* ---- The filter ---- */
+
+static void
+begin(struct rr_endpoint *filter)
+{
+	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
+
+	rr_list_init(&endpoint->posted);
+	rr_list_init(&endpoint->waiting);
+	rr_list_init(&endpoint->held);
+	rr_list_init(&endpoint->last.link);
+	rr_timer_init(&endpoint->posting, posting_is_due);
+	rr_timer_init(&endpoint->telling, rr_fault_told);
+}
+
+static void
+forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
+{
+	while (!rr_list_empty(items)) {
+		struct rr_fault_item *item = rr_container(items->next, struct rr_fault_item, link);
+
+		if (item->event.kind == RR_EVENT_RECEIVED)
+			rr_fabric_release(endpoint->filter.base.fabric->below, item->event.data);
+		rr_fault_item_free(endpoint, item);
+	}
+}
+
+static void
+end(struct rr_endpoint *filter)
+{
+	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
+	struct rr_loop *loop = filter->base.fabric->base.loop;
+
+	rr_loop_disarm(loop, &endpoint->posting);
+	rr_loop_disarm(loop, &endpoint->telling);
+	forget(endpoint, &endpoint->posted);
+	forget(endpoint, &endpoint->waiting);
+	forget(endpoint, &endpoint->held);
+}
+
+/* What is told of the provider, its name above all, is what the provider tells. */
+static const struct rr_fabric_ops fault_ops = {
+	.destroy = rr_filter_destroy,
+	.listen = rr_filter_listen,
+	.listener_address = rr_filter_listener_address,
+	.unlisten = rr_filter_unlisten,
+	.connect = fault_connect,
+	.accept = fault_accept,
+	.reject = rr_filter_reject,
+	.allow = rr_filter_allow,
+	.release = rr_filter_release,
+	.post = fault_post,
+	.kick = rr_filter_kick,
+	.register_region = fault_register,
+	.invalidate = rr_filter_invalidate,
+	.revoke = rr_filter_revoke,
+	.corrupt = rr_filter_corrupt,
+	.disconnect = fault_disconnect,
+	.close = rr_filter_close,
+};
+
+int
+rr_fault_fabric_new(struct rr_fabric *below, const struct rr_fault_script *script, struct rr_fabric **fabric)
+{
+	struct rr_fault_fabric *new;
+	struct rr_fabric *filter;
+
+	if (rr_fault_corrupts(script) && !(below->base.ops->corrupt && below->base.config.crc))
+		return -RPCRDMA_ERR_NOTSUP;
+	filter = rr_filter_new(below, &fault_ops, sizeof(*new));
+	if (!filter)
+		return -RPCRDMA_ERR_NOMEM;
+	new = rr_container(filter, struct rr_fault_fabric, filter);
+	new->script = *script;
+	new->state = script->seed;
+	filter->endpoint_size = sizeof(struct rr_fault_endpoint);
+	filter->begin = begin;
+	filter->end = end;
+	filter->event = rr_fault_event;
+	*fabric = filter;
+	return 0;
+}
+
+uint64_t
+rr_fault_count(const struct rr_fabric *fabric)
+{
+	return ((const struct rr_fault_fabric *)(const void *)fabric)->total;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/filter/fault_parts.h"
+
+#include <string.h>
+
+/*
+ * Events on their way up. Where none is held back, an event passes at once;
+ * else it queues behind those that are, unless all of these may be passed by
+ * it: a delayed event keeps back everything behind it, a reordered one only
+ * what must stay in order with it.
+ */
+
+static struct rr_loop *
+loop_of(const struct rr_fault_endpoint *endpoint)
+{
+	return endpoint->filter.base.fabric->base.loop;
+}
+
+static uint64_t
+now(const struct rr_fault_endpoint *endpoint)
+{
+	return rr_now(endpoint->filter.base.fabric->env);
+}
+
+static struct rr_fault_item *
+first_of(const struct rr_list *list)
+{
+	return rr_container(list->next, struct rr_fault_item, link);
+}
+
+struct rr_fault_item *
+rr_fault_item_new(struct rr_fault_endpoint *endpoint, size_t data)
+{
+	struct rr_fault_item *item =
+		rr_alloc(endpoint->filter.base.fabric->env, sizeof(struct rr_fault_item) + data);
+
+	if (item)
+		rr_list_init(&item->link);
+	return item;
+}
+
+void
+rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
+{
+	rr_list_remove(&item->link);
+	if (item != &endpoint->last)
+		rr_free(endpoint->filter.base.fabric->env, item);
+}
+
+/* Events of one stream keep their order; those of different streams need not. */
+enum stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
+
+static enum stream
+stream_of(const struct rr_event *event)
+{
+	if (event->kind == RR_EVENT_RECEIVED)
+		return STREAM_RECEIVES;
+	if (event->kind != RR_EVENT_COMPLETED)
+		return STREAM_ALL;
+	return event->work == RR_WORK_READ ? STREAM_READS : STREAM_SENDS;
+}
+
+static bool
+may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+{
+	enum stream stream = stream_of(event);
+
+	rr_list_for_each (link, &endpoint->held) {
+		const struct rr_fault_item *item = rr_container(link, struct rr_fault_item, link);
+
+		if (!item->alone || stream == STREAM_ALL || stream == stream_of(&item->event))
+			return false;
+	}
+	return true;
+}
+
+/* Whether what queues up now may be passed in its turn. */
+static bool
+all_are_alone(const struct rr_fault_endpoint *endpoint)
+{
+	rr_list_for_each (link, &endpoint->held) {
+		if (!rr_container(link, const struct rr_fault_item, link)->alone)
+			return false;
+	}
+	return true;
+}
+
+static void
+tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+{
+	if (event->kind == RR_EVENT_ESTABLISHED)
+		endpoint->up = true;
+	if (event->kind != RR_EVENT_COMPLETED || event->cookie || event->status)
+		rr_filter_emit(&endpoint->filter, event);
+}
+
+static void
+arm(struct rr_fault_endpoint *endpoint)
+{
+	uint64_t at, time = now(endpoint);
+
+	if (endpoint->filter.closed || rr_list_empty(&endpoint->held))
+		return;
+	at = first_of(&endpoint->held)->at;
+	rr_loop_arm(loop_of(endpoint), &endpoint->telling, at > time ? at - time : 0);
+}
+
+void
+rr_fault_told(struct rr_timer *timer)
+{
+	struct rr_fault_endpoint *endpoint = rr_container(timer, struct rr_fault_endpoint, telling);
+	uint64_t time = now(endpoint);
+
+	while (!endpoint->filter.closed && !rr_list_empty(&endpoint->held)) {
+		struct rr_fault_item *item = first_of(&endpoint->held);
+
+		if (item->at > time)
+			break;
+		rr_list_remove(&item->link);
+		tell(endpoint, &item->event);
+		rr_fault_item_free(endpoint, item);
+	}
+	arm(endpoint);
+}
+
+static void
+hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay, bool alone)
+{
+	item->at = now(endpoint) + delay;
+	item->alone = alone;
+	rr_list_remove(&item->link);
+	rr_list_append(&endpoint->held, &item->link);
+	if (endpoint->held.next == &item->link)
+		arm(endpoint);
+}
+
+/* Something has passed what was to be passed. */
+static void
+let_go(struct rr_fault_endpoint *endpoint)
+{
+	rr_list_for_each (link, &endpoint->held)
+		rr_container(link, struct rr_fault_item, link)->at = 0;
+	arm(endpoint);
+}
+
+/* A copy of event that can be held; what it brings must not be lost where there is no memory for one. */
+static struct rr_fault_item *
+item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+{
+	bool private = event->kind == RR_EVENT_ESTABLISHED;
+	struct rr_fault_item *item = rr_fault_item_new(endpoint, private ? event->length : 0);
+
+	if (!item)
+		return NULL;
+	item->event = *event;
+	if (private && event->length)
+		item->event.data = memcpy(item + 1, event->data, event->length);
+	return item;
+}
+
+static void
+release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+{
+	if (event->kind == RR_EVENT_RECEIVED)
+		rr_fabric_release(endpoint->filter.base.fabric->below, event->data);
+}
+
+/* Hands event on as action says. */
+static void
+pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, enum rr_fault_action action,
+	uint64_t delay)
+{
+	bool keeps = action == RR_FAULT_DELAY || action == RR_FAULT_REORDER;
+	struct rr_fault_item *item;
+
+	if (!keeps && may_pass(endpoint, event)) {
+		bool passed = !rr_list_empty(&endpoint->held);
+
+		tell(endpoint, event);
+		if (passed && !endpoint->filter.closed)
+			let_go(endpoint);
+		return;
+	}
+	item = item_of(endpoint, event);
+	if (item) {
+		hold(endpoint, item, keeps ? delay : 0,
+			action == RR_FAULT_REORDER ||
+				(!keeps && stream_of(event) != STREAM_ALL && all_are_alone(endpoint)));
+		return;
+	}
+	release(endpoint, event);
+	rr_fault_drop(endpoint, -RPCRDMA_ERR_NOMEM, "no memory");
+}
+
+static void
+cancel_all(struct rr_fault_endpoint *endpoint, struct rr_list *items)
+{
+	while (!rr_list_empty(items)) {
+		struct rr_fault_item *item = first_of(items);
+
+		item->event.status = -RPCRDMA_ERR_CANCELLED;
+		endpoint->filter.base.outstanding--;
+		hold(endpoint, item, 0, false);
+	}
+}
+
+static void
+end_with(struct rr_fault_endpoint *endpoint, int status, const char *text)
+{
+	endpoint->ended = true;
+	rr_loop_disarm(loop_of(endpoint), &endpoint->posting);
+	cancel_all(endpoint, &endpoint->posted);
+	cancel_all(endpoint, &endpoint->waiting);
+	rr_fail(&endpoint->text, 0, "%s", text);
+	endpoint->last.event = (struct rr_event){
+		.kind = RR_EVENT_DISCONNECTED, .status = status, .text = endpoint->text.text
+	};
+	hold(endpoint, &endpoint->last, 0, false);
+}
+
+void
+rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text)
+{
+	struct rr_endpoint *below = endpoint->filter.below;
+
+	if (endpoint->ended || endpoint->filter.closed)
+		return;
+	endpoint->filter.below = NULL;
+	if (below)
+		rr_endpoint_close(below);
+	end_with(endpoint, status, text);
+}
+
+static void
+lose(struct rr_fault_endpoint *endpoint)
+{
+	rr_fault_drop(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost (by a fault script)");
+}
+
+static void
+completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+{
+	struct rr_fault_item *item = event->cookie;
+	struct rr_event own = *event;
+	bool drops = item->drops;
+	uint64_t delay = 0;
+	enum rr_fault_action action = RR_FAULT_NONE;
+
+	own.cookie = item->event.cookie;
+	endpoint->filter.base.outstanding--;
+	rr_fault_item_free(endpoint, item);
+	if (!own.status)
+		action = rr_fault_decide(endpoint->filter.base.fabric, RR_FAULT_COMPLETE, 0, &delay);
+	if (action == RR_FAULT_FAIL)
+		own.status = -RPCRDMA_ERR_TIMEDOUT;
+	if (action == RR_FAULT_FLUSH || drops)
+		own.status = -RPCRDMA_ERR_CANCELLED;
+	pass(endpoint, &own, action, delay);
+	if (action == RR_FAULT_FAIL || action == RR_FAULT_FLUSH || action == RR_FAULT_DROP || drops)
+		lose(endpoint);
+}
+
+static void
+received(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+{
+	uint64_t delay = 0;
+	enum rr_fault_action action =
+		rr_fault_decide(endpoint->filter.base.fabric, RR_FAULT_RECEIVE, event->length, &delay);
+
+	if (action != RR_FAULT_FAIL && action != RR_FAULT_DROP) {
+		pass(endpoint, event, action, delay);
+		return;
+	}
+	release(endpoint, event);
+	if (action == RR_FAULT_FAIL)
+		rr_fault_drop(endpoint, -RPCRDMA_ERR_PEER, "a receive failed (by a fault script)");
+	else
+		lose(endpoint);
+}
+
+void
+rr_fault_event(struct rr_endpoint *filter, const struct rr_event *event)
+{
+	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
+
+	switch (event->kind) {
+	case RR_EVENT_ESTABLISHED:
+		if (endpoint->drops_at_start)
+			lose(endpoint);
+		else
+			pass(endpoint, event, endpoint->start_delay ? RR_FAULT_DELAY : RR_FAULT_NONE,
+				endpoint->start_delay);
+		return;
+	case RR_EVENT_COMPLETED: completed(endpoint, event); return;
+	case RR_EVENT_RECEIVED: received(endpoint, event); return;
+	case RR_EVENT_DISCONNECTED: end_with(endpoint, event->status, event->text); return;
+	}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_FILTER_FAULT_PARTS_H
+#define RR_FABRIC_FILTER_FAULT_PARTS_H
+
+#include "fabric/filter/fault.h"
+#include "fabric/filter/filter.h"
+
+/* What the files of the fault filter share. */
+
+struct rr_fault_fabric {
+	struct rr_fabric filter; /* comes first */
+	struct rr_fault_script script;
+	uint64_t counts[RR_FAULT_OPERATIONS];
+	uint64_t state; /* of the random numbers */
+	uint64_t total; /* faults brought about */
+};
+
+/* A work request from its posting to its completion, or an event on its way to the owner. */
+struct rr_fault_item {
+	struct rr_list link;
+	struct rr_event event;
+	uint64_t at; /* when it may go on */
+	bool alone;  /* what need not keep its order may pass it */
+	bool drops;  /* the connection ends with its completion */
+	struct rr_work work;
+	struct rr_sge sges[RR_MAX_SGE];
+};
+
+struct rr_fault_endpoint {
+	struct rr_endpoint filter; /* comes first */
+	struct rr_list posted;     /* items at the provider */
+	struct rr_list waiting;    /* items to be posted later */
+	struct rr_list held;       /* items whose event is to be told later */
+	struct rr_timer posting, telling;
+	struct rr_fault_item last; /* for DISCONNECTED */
+	struct rr_text text;
+	uint64_t start_delay;
+	bool drops_at_start;
+	bool up;    /* ESTABLISHED was told */
+	bool ended; /* nothing comes from below any more */
+};
+
+static inline struct rr_fault_endpoint *
+rr_fault_of(struct rr_endpoint *endpoint)
+{
+	return rr_container(endpoint, struct rr_fault_endpoint, filter);
+}
+
+/* Counts one operation and says what is to happen to it. size: octets that it moves. */
+enum rr_fault_action rr_fault_decide(
+	struct rr_fabric *fabric, enum rr_fault_operation operation, uint64_t size, uint64_t *argument);
+
+/* ---- fault_events.c ---- */
+
+/* NULL: no memory. data: octets of private data, which lie behind it. */
+struct rr_fault_item *rr_fault_item_new(struct rr_fault_endpoint *endpoint, size_t data);
+void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item);
+
+/* For struct rr_fabric.event. */
+void rr_fault_event(struct rr_endpoint *endpoint, const struct rr_event *event);
+
+/* The connection is lost: what is outstanding is cancelled, then the owner is told. */
+void rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text);
+
+void rr_fault_told(struct rr_timer *timer);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/filter/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "fabric/address.h"
+#include "fabric/filter/filter.h"
+
+/* ---- The file ---- */
+
+struct rr_record {
+	FILE *file;
+	_Atomic uint32_t fabrics;
+};
+
+int
+rr_record_open(const char *path, struct rr_record **record, struct rr_text *text)
+{
+	struct rr_record *new = calloc(1, sizeof(*new));
+
+	if (!new)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
+	new->file = fopen(path, "we");
+	if (!new->file) {
+		free(new);
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+	}
+	/* What was written is there also after a crash, up to the last line. */
+	setvbuf(new->file, NULL, _IOLBF, 1 << 16);
+	fprintf(new->file, "rpcrdma-record 1\n");
+	*record = new;
+	return 0;
+}
+
+int
+rr_record_close(struct rr_record *record, struct rr_text *text)
+{
+	int error = 0;
+
+	if (!record)
+		return 0;
+	if (ferror(record->file))
+		error = rr_fail(text, -RPCRDMA_ERR_SYSTEM, "not all of the record could be written");
+	if (fclose(record->file) && !error)
+		error = rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the record: %s", strerror(errno));
+	free(record);
+	return error;
+}
+
+/* ---- Lines ---- */
+
+struct record_fabric {
+	struct rr_fabric filter; /* comes first */
+	struct rr_record *record;
+	uint32_t number, endpoints;
+	uint64_t start;
+};
+
+struct record_endpoint {
+	struct rr_endpoint filter; /* comes first */
+	uint32_t number;
+};
+
+static struct record_fabric *
+fabric_of(struct rr_endpoint *endpoint)
+{
+	return rr_container(endpoint->base.fabric, struct record_fabric, filter);
+}
+
+/* From here to end_line() no other thread writes. */
+static FILE *
+begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *what)
+{
+	uint64_t now = rr_now(fabric->filter.env) - fabric->start;
+	FILE *file = fabric->record->file;
+
+	flockfile(file);
+	fprintf(file, "%" PRIu64 ".%06" PRIu64 " %" PRIu32 ".%" PRIu32 " %s", (uint64_t)(now / RR_SECOND),
+		(uint64_t)(now % RR_SECOND / 1000), fabric->number, endpoint, what);
+	return file;
+}
+
+static FILE *
+begin(struct rr_endpoint *endpoint, const char *what)
+{
+	return begin_line(
+		fabric_of(endpoint), rr_container(endpoint, struct record_endpoint, filter)->number, what);
+}
+
+static void
+end_line(FILE *file)
+{
+	fputc('\n', file);
+	funlockfile(file);
+}
+
+static int
+end_with(FILE *file, int result)
+{
+	fprintf(file, " = %d", result);
+	end_line(file);
+	return result;
+}
+
+static void
+put_octets(FILE *file, const void *data, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	char text[1024];
+	size_t used = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		unsigned octet = ((const uint8_t *)data)[i];
+
+		text[used++] = digits[octet >> 4];
+		text[used++] = digits[octet & 15];
+		if (used == sizeof(text)) {
+			fwrite(text, 1, used, file);
+			used = 0;
+		}
+	}
+	fwrite(text, 1, used, file);
+}
+
+static void
+put_data(FILE *file, const void *data, size_t size)
+{
+	fputs(" data=", file);
+	put_octets(file, data, size);
+}
+
+static void
+put_address(FILE *file, const struct sockaddr *address)
+{
+	char text[RR_ADDRESS_TEXT];
+
+	rr_address_text(address, text, sizeof(text));
+	fprintf(file, " %s", text);
+}
+
+/* ---- Events ---- */
+
+static const char *const kinds[] = { [RR_WORK_SEND] = "send",
+	[RR_WORK_SEND_INVALIDATE] = "send-invalidate",
+	[RR_WORK_WRITE] = "write",
+	[RR_WORK_READ] = "read" };
+
+static void
+note_event(struct rr_endpoint *endpoint, const struct rr_event *event)
+{
+	static const char *const events[] = { [RR_EVENT_ESTABLISHED] = "established",
+		[RR_EVENT_DISCONNECTED] = "disconnected",
+		[RR_EVENT_COMPLETED] = "completed",
+		[RR_EVENT_RECEIVED] = "received" };
+	FILE *file = begin(endpoint, events[event->kind]);
+
+	switch (event->kind) {
+	case RR_EVENT_ESTABLISHED: put_data(file, event->data, event->length); break;
+	case RR_EVENT_DISCONNECTED: fprintf(file, " %d %s", event->status, event->text); break;
+	case RR_EVENT_COMPLETED: fprintf(file, " %s %d", kinds[event->work], event->status); break;
+	case RR_EVENT_RECEIVED:
+		if (event->invalidated)
+			fprintf(file, " invalidated=0x%08" PRIx32, event->invalidated_handle);
+		put_data(file, event->data, event->length);
+		break;
+	}
+	end_line(file);
+	rr_filter_emit(endpoint, event);
+}
+
+static void
+note_request(struct rr_endpoint *endpoint, const void *private_data, size_t size)
+{
+	FILE *file = begin(endpoint, "request");
+
+	put_data(file, private_data, size);
+	end_line(file);
+}
+
+/* ---- Operations ---- */
+
+static int
+record_listen(struct rr_fabric *filter, const struct sockaddr *address, socklen_t size,
+	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+{
+	int error = rr_filter_listen(filter, address, size, handler, ctx, listener, text);
+	FILE *file = begin_line(rr_container(filter, struct record_fabric, filter), 0, "listen");
+
+	put_address(file, address);
+	return end_with(file, error);
+}
+
+static int
+record_connect(struct rr_fabric *filter, const struct sockaddr *address, socklen_t size,
+	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
+	struct rr_endpoint **endpoint, struct rr_text *text)
+{
+	struct record_fabric *fabric = rr_container(filter, struct record_fabric, filter);
+	int error = rr_filter_connect(
+		filter, address, size, private_data, private_size, handler, ctx, endpoint, text);
+	FILE *file = begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
+
+	put_address(file, address);
+	put_data(file, private_data, private_size);
+	return end_with(file, error);
+}
+
+static int
+record_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	int error = rr_filter_accept(endpoint, private_data, private_size);
+	FILE *file = begin(endpoint, "accept");
+
+	put_data(file, private_data, private_size);
+	return end_with(file, error);
+}
+
+static void
+record_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+{
+	FILE *file = begin(endpoint, "reject");
+
+	put_data(file, private_data, private_size);
+	end_line(file);
+	rr_filter_reject(endpoint, private_data, private_size);
+}
+
+static void
+record_allow(struct rr_endpoint *endpoint, uint32_t count)
+{
+	FILE *file = begin(endpoint, "allow");
+
+	fprintf(file, " %" PRIu32, count);
+	end_line(file);
+	rr_filter_allow(endpoint, count);
+}
+
+/* What a Send carries is written down, of what an RDMA Write does only length and checksum. */
+static void
+put_work(FILE *file, const struct rr_work *work)
+{
+	uint32_t length = 0, crc = 0;
+
+	for (uint32_t i = 0; i < work->sge_count; i++) {
+		length += work->sges[i].length;
+		if (work->kind != RR_WORK_READ)
+			crc = rr_crc32c(crc, work->sges[i].addr, work->sges[i].length);
+	}
+	fprintf(file, " %" PRIu32 " cookie=%d", length, work->cookie != NULL);
+	if (work->kind != RR_WORK_SEND)
+		fprintf(file, " handle=0x%08" PRIx32, work->remote_handle);
+	if (work->kind == RR_WORK_READ || work->kind == RR_WORK_WRITE)
+		fprintf(file, " offset=0x%" PRIx64, work->remote_offset);
+	if (work->kind == RR_WORK_WRITE)
+		fprintf(file, " crc=%08" PRIx32, crc);
+	if (work->kind == RR_WORK_READ || work->kind == RR_WORK_WRITE)
+		return;
+	fputs(" data=", file);
+	for (uint32_t i = 0; i < work->sge_count; i++)
+		put_octets(file, work->sges[i].addr, work->sges[i].length);
+}
+
+static int
+record_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+{
+	int error = rr_filter_post(endpoint, work);
+	FILE *file = begin(endpoint, kinds[work->kind]);
+
+	put_work(file, work);
+	return end_with(file, error);
+}
+
+static int
+record_kick(struct rr_endpoint *endpoint)
+{
+	int error = rr_filter_kick(endpoint);
+
+	return end_with(begin(endpoint, "kick"), error);
+}
+
+static int
+record_register(
+	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+{
+	int error = rr_filter_register(endpoint, addr, length, access, region);
+	FILE *file = begin(endpoint, "register");
+
+	fprintf(file, " %" PRIu32 " %s%s", length, access & RR_REMOTE_READ ? "r" : "",
+		access & RR_REMOTE_WRITE ? "w" : "");
+	if (!error)
+		fprintf(file, " handle=0x%08" PRIx32 " offset=0x%" PRIx64, region->handle, region->offset);
+	return end_with(file, error);
+}
+
+static void
+note_region(struct rr_endpoint *endpoint, const char *what, const struct rr_region *region)
+{
+	FILE *file = begin(endpoint, what);
+
+	fprintf(file, " handle=0x%08" PRIx32, region->handle);
+	end_line(file);
+}
+
+static int
+record_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	note_region(endpoint, "invalidate", region);
+	return rr_filter_invalidate(endpoint, region);
+}
+
+static void
+record_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	note_region(endpoint, "revoke", region);
+	rr_filter_revoke(endpoint, region);
+}
+
+static void
+record_disconnect(struct rr_endpoint *endpoint)
+{
+	end_line(begin(endpoint, "disconnect"));
+	rr_filter_disconnect(endpoint);
+}
+
+static void
+record_close(struct rr_endpoint *endpoint)
+{
+	end_line(begin(endpoint, "close"));
+	rr_filter_close(endpoint);
+}
+
+/* ---- The filter ---- */
+
+static void
+begin_endpoint(struct rr_endpoint *endpoint)
+{
+	rr_container(endpoint, struct record_endpoint, filter)->number = ++fabric_of(endpoint)->endpoints;
+}
+
+static const struct rr_fabric_ops record_ops = {
+	.destroy = rr_filter_destroy,
+	.listen = record_listen,
+	.listener_address = rr_filter_listener_address,
+	.unlisten = rr_filter_unlisten,
+	.connect = record_connect,
+	.accept = record_accept,
+	.reject = record_reject,
+	.allow = record_allow,
+	.release = rr_filter_release,
+	.post = record_post,
+	.kick = record_kick,
+	.register_region = record_register,
+	.invalidate = record_invalidate,
+	.revoke = record_revoke,
+	.corrupt = rr_filter_corrupt,
+	.disconnect = record_disconnect,
+	.close = record_close,
+};
+
+int
+rr_record_fabric_new(struct rr_fabric *below, struct rr_record *record, struct rr_fabric **fabric)
+{
+	struct rr_fabric *filter;
+	struct record_fabric *new;
+
+	filter = rr_filter_new(below, &record_ops, sizeof(*new));
+	if (!filter)
+		return -RPCRDMA_ERR_NOMEM;
+	new = rr_container(filter, struct record_fabric, filter);
+	*fabric = filter;
+	new->record = record;
+	new->number = ++record->fabrics;
+	new->start = rr_now(new->filter.env);
+	new->filter.endpoint_size = sizeof(struct record_endpoint);
+	new->filter.begin = begin_endpoint;
+	new->filter.event = note_event;
+	new->filter.request = note_request;
+	return 0;
+}

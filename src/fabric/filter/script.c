@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/filter/script.h"
+
+#include <errno.h>
+#include <rpcrdma/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/env.h"
+
+enum { WORD = 64, DELAY_DEFAULT_MS = 20, CUT_DEFAULT = 8 };
+
+static const uint64_t delay_limit = 3600 * RR_SECOND;
+
+static const char *const actions[] = { "fail", "delay", "cut", "reorder", "flush", "drop", "corrupt" };
+static const char *const operations[] = { "connect", "accept", "send", "write", "read", "register", "receive",
+	"complete" };
+
+#define BIT(operation) (1u << RR_FAULT_##operation)
+
+static const unsigned applicable[RR_FAULT_ACTIONS] = {
+	[RR_FAULT_FAIL] = (1u << RR_FAULT_OPERATIONS) - 1,
+	[RR_FAULT_DELAY] = ((1u << RR_FAULT_OPERATIONS) - 1) & ~BIT(REGISTER),
+	[RR_FAULT_CUT] = BIT(SEND) | BIT(WRITE) | BIT(READ),
+	[RR_FAULT_REORDER] = BIT(RECEIVE) | BIT(COMPLETE),
+	[RR_FAULT_FLUSH] = BIT(COMPLETE),
+	[RR_FAULT_DROP] = (1u << RR_FAULT_OPERATIONS) - 1,
+	[RR_FAULT_CORRUPT] = BIT(SEND) | BIT(WRITE) | BIT(READ),
+};
+
+bool
+rr_fault_applies(enum rr_fault_action action, enum rr_fault_operation operation)
+{
+	return applicable[action] >> operation & 1;
+}
+
+bool
+rr_fault_corrupts(const struct rr_fault_script *script)
+{
+	for (uint32_t i = 0; i < script->rule_count; i++)
+		if (script->rules[i].action == RR_FAULT_CORRUPT)
+			return true;
+	return script->rate && script->kinds >> RR_FAULT_CORRUPT & 1;
+}
+
+/* The words of a statement, one after the other. */
+struct reader {
+	const char *next;
+	char word[WORD];
+	struct rr_text *text;
+};
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* The next word, "" at the end of the statement. */
+static const char *
+next_word(struct reader *reader)
+{
+	size_t length;
+
+	while (is_space(*reader->next))
+		reader->next++;
+	length = strcspn(reader->next, " \t\n;");
+	if (length >= WORD)
+		length = WORD - 1;
+	memcpy(reader->word, reader->next, length);
+	reader->word[length] = 0;
+	reader->next += length;
+	return reader->word;
+}
+
+static bool
+at_end(struct reader *reader)
+{
+	while (is_space(*reader->next))
+		reader->next++;
+	return !*reader->next || *reader->next == ';';
+}
+
+static int
+wrong(const struct reader *reader, const char *wanted)
+{
+	return rr_fail(reader->text, -RPCRDMA_ERR_INVAL, "fault script: %s is wanted, not '%s'", wanted,
+		reader->word);
+}
+
+static int
+find(const char *const *names, int count, const char *name, size_t length)
+{
+	for (int i = 0; i < count; i++)
+		if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
+			return i;
+	return count;
+}
+
+/* A decimal number; what follows it is left in *end. */
+static bool
+read_number(const char *word, uint64_t *number, const char **end)
+{
+	char *after;
+
+	errno = 0;
+	*number = strtoull(word, &after, 10);
+	*end = after;
+	return *word >= '0' && *word <= '9' && !errno;
+}
+
+static bool
+read_time(const char *word, uint64_t *time)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", RR_MILLISECOND }, { "s", RR_SECOND } };
+	const char *unit;
+
+	if (!read_number(word, time, &unit))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(unit, units[i].name) != 0)
+			continue;
+		if (*time > delay_limit / units[i].ns)
+			return false;
+		*time *= units[i].ns;
+		return true;
+	}
+	return false;
+}
+
+static int
+read_argument(struct reader *reader, struct rr_fault_rule *rule)
+{
+	const char *end = "";
+
+	rule->argument =
+		rule->action == RR_FAULT_CUT ? CUT_DEFAULT : (uint64_t)DELAY_DEFAULT_MS * RR_MILLISECOND;
+	if (at_end(reader))
+		return 0;
+	next_word(reader);
+	if (rule->action == RR_FAULT_DELAY || rule->action == RR_FAULT_REORDER)
+		return read_time(reader->word, &rule->argument) ? 0 : wrong(reader, "a time such as 20ms");
+	if (rule->action != RR_FAULT_CUT)
+		return wrong(reader, "';'");
+	if (!read_number(reader->word, &rule->argument, &end) || *end)
+		return wrong(reader, "a number of octets");
+	return 0;
+}
+
+static int
+read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_fault_action action)
+{
+	struct rr_fault_rule *rule = &script->rules[script->rule_count];
+	const char *word = next_word(reader), *end;
+	int operation = find(operations, RR_FAULT_OPERATIONS, word, strlen(word));
+
+	if (script->rule_count == RR_FAULT_RULES)
+		return rr_fail(reader->text, -RPCRDMA_ERR_INVAL,
+			"fault script: there are more than %d statements", RR_FAULT_RULES);
+	if (operation == RR_FAULT_OPERATIONS)
+		return wrong(reader, "connect, accept, send, write, read, register, receive or complete");
+	*rule = (struct rr_fault_rule){ .action = action, .operation = (enum rr_fault_operation)operation };
+	if (!rr_fault_applies(action, rule->operation))
+		return rr_fail(reader->text, -RPCRDMA_ERR_INVAL, "fault script: %s does not apply to %s",
+			actions[action], operations[operation]);
+	if (!read_number(next_word(reader), &rule->number, &end) || !rule->number)
+		return wrong(reader, "which one, a number from 1,");
+	rule->onward = *end == '+';
+	if (end[rule->onward])
+		return wrong(reader, "which one, a number from 1,");
+	script->rule_count++;
+	return read_argument(reader, rule);
+}
+
+static bool
+read_kinds(const char *list, uint32_t *kinds)
+{
+	*kinds = 0;
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		int action = find(actions, RR_FAULT_ACTIONS, list, length);
+
+		if (action == RR_FAULT_ACTIONS)
+			return false;
+		*kinds |= 1u << action;
+		if (!list[length])
+			return true;
+		list += length + 1;
+	}
+}
+
+static bool
+read_rate(const char *word, uint32_t *rate)
+{
+	char *end;
+	double value = strtod(word, &end);
+
+	if (end == word || *end || !(value > 0 && value <= 1))
+		return false;
+	*rate = value < 1 ? (uint32_t)(value * 4294967296.0) : UINT32_MAX;
+	return true;
+}
+
+static int
+read_random(struct reader *reader, struct rr_fault_script *script)
+{
+	const char *end = "";
+
+	script->rate = UINT32_MAX / 100;
+	script->kinds = ((1u << RR_FAULT_ACTIONS) - 1) & ~(1u << RR_FAULT_CORRUPT); /* not every path can */
+	script->delay_max = (uint64_t)DELAY_DEFAULT_MS * RR_MILLISECOND;
+	while (!at_end(reader)) {
+		const char *word = next_word(reader);
+		bool good = false;
+
+		if (strncmp(word, "seed=", 5) == 0)
+			good = read_number(word + 5, &script->seed, &end) && !*end;
+		else if (strncmp(word, "rate=", 5) == 0)
+			good = read_rate(word + 5, &script->rate);
+		else if (strncmp(word, "kinds=", 6) == 0)
+			good = read_kinds(word + 6, &script->kinds);
+		else if (strncmp(word, "delay=", 6) == 0)
+			good = read_time(word + 6, &script->delay_max);
+		if (!good)
+			return wrong(reader, "seed=N, rate=0.01, delay=20ms or kinds=drop,delay");
+	}
+	return 0;
+}
+
+static int
+read_statement(struct reader *reader, struct rr_fault_script *script)
+{
+	const char *word = next_word(reader);
+	int action = find(actions, RR_FAULT_ACTIONS, word, strlen(word));
+
+	if (!*word)
+		return 0;
+	if (strcmp(word, "random") == 0)
+		return read_random(reader, script);
+	if (action == RR_FAULT_ACTIONS)
+		return wrong(reader, "fail, delay, cut, reorder, flush, drop, corrupt or random");
+	return read_rule(reader, script, (enum rr_fault_action)action);
+}
+
+int
+rr_fault_parse(const char *source, struct rr_fault_script *script, struct rr_text *text)
+{
+	struct reader reader = { .next = source, .text = text };
+	int error;
+
+	*script = (struct rr_fault_script){ 0 };
+	do {
+		error = read_statement(&reader, script);
+		if (!error && !at_end(&reader)) {
+			next_word(&reader);
+			error = wrong(&reader, "';'");
+		}
+	} while (!error && *reader.next++ == ';');
+	return error;
+}

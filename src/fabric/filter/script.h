@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_FILTER_SCRIPT_H
+#define RR_FABRIC_FILTER_SCRIPT_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What a fault filter is told to do (rpcrdma-fault(7) has it for people):
+ *
+ *   script     statement { ";" statement }
+ *   statement  action operation N[+] [argument]
+ *            | "random" { "seed="N | "rate="FRACTION | "delay="TIME | "kinds="action{","action} }
+ *
+ * "drop send 17": the connection whose Send is the 17th of the fabric drops at it. "fail register 3+": so do
+ * the third and all that follow. "delay complete 5 20ms", "cut write 2 100". Operations are counted from 1,
+ * over all connections of the fabric.
+ */
+enum rr_fault_action {
+	RR_FAULT_FAIL,
+	RR_FAULT_DELAY,
+	RR_FAULT_CUT,
+	RR_FAULT_REORDER,
+	RR_FAULT_FLUSH,
+	RR_FAULT_DROP,
+	RR_FAULT_CORRUPT,
+	RR_FAULT_ACTIONS,
+	RR_FAULT_NONE = RR_FAULT_ACTIONS
+};
+
+enum rr_fault_operation {
+	RR_FAULT_CONNECT,
+	RR_FAULT_ACCEPT,
+	RR_FAULT_SEND,
+	RR_FAULT_WRITE,
+	RR_FAULT_READ,
+	RR_FAULT_REGISTER,
+	RR_FAULT_RECEIVE,
+	RR_FAULT_COMPLETE,
+	RR_FAULT_OPERATIONS
+};
+
+enum { RR_FAULT_RULES = 32 };
+
+struct rr_fault_rule {
+	enum rr_fault_action action;
+	enum rr_fault_operation operation;
+	uint64_t number, argument; /* argument: ns of a delay, octets that are left of what is cut */
+	bool onward;               /* also all that follow */
+};
+
+struct rr_fault_script {
+	struct rr_fault_rule rules[RR_FAULT_RULES];
+	uint32_t rule_count;
+	uint64_t seed;
+	uint32_t rate;      /* of 2^32: how likely an operation has a random fault; 0: never */
+	uint32_t kinds;     /* a bit for each action that may be chosen */
+	uint64_t delay_max; /* ns */
+};
+
+/* Whether the action can be done to the operation. */
+bool rr_fault_applies(enum rr_fault_action action, enum rr_fault_operation operation);
+
+/* Whether the script damages octets on their way: then CRCs are needed. */
+bool rr_fault_corrupts(const struct rr_fault_script *script);
+
+/* Reads source. -RPCRDMA_ERR_INVAL with a text that shows where it is wrong. */
+int rr_fault_parse(const char *source, struct rr_fault_script *script, struct rr_text *text);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_FILTERS_H
+#define RR_TOOL_FILTERS_H
+
+#include "fabric/filter/script.h"
+#include "tool/tool.h"
+#include "transport/engine.h"
+
+/*
+ * The options --fault and --record, which each sub-command with an engine
+ * has. A program has one of these; it lives longer than its engines.
+ */
+struct rr_filters {
+	struct rr_fault_script script;
+	bool has_script;
+	const char *path;
+	struct rr_record *record;
+};
+
+enum { RR_OPT_FAULT = 512, RR_OPT_RECORD };
+
+/* Rows of a sub-command's table of options, and lines of its --help. */
+#define RR_FILTER_OPTIONS                                                                                    \
+	{ "fault", required_argument, NULL, RR_OPT_FAULT },                                                  \
+	{                                                                                                    \
+		"record", required_argument, NULL, RR_OPT_RECORD                                             \
+	}
+#define RR_FILTER_HELP                                                                                       \
+	"      --fault SCRIPT        bring about faults; see rpcrdma-fault(7)\n"                             \
+	"      --record FILE         write down every RDMA operation; see rpcrdma-record(5)\n"
+
+static inline bool
+rr_filters_is_option(int option)
+{
+	return option == RR_OPT_FAULT || option == RR_OPT_RECORD;
+}
+
+/* Takes one of these options, with its argument. An exit status. */
+int rr_filters_option(
+	const struct rr_tool *tool, struct rr_filters *filters, int option, const char *argument);
+
+/* Makes the record, if there is to be one, and puts the filters into config. An exit status. */
+int rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config);
+
+/* Ends the record, after all engines. status, or RR_EXIT_FAILED with a message where it could not be written.
+ */
+int rr_filters_end(const struct rr_tool *tool, struct rr_filters *filters, int status);
+
+#endif
