@@ -39,10 +39,11 @@ def free_port():
 class Server:
     """`rpcrdma serve` on a port of its own; url ends in '/'."""
 
-    def __init__(self, tool, directory, *options, port=None, tcp_port=0):
+    def __init__(self, tool, directory, *options, port=None, tcp_port=0, stderr=None):
         self.port = port or free_port()
         self.tool, self.directory, self.options, self.tcp_port = tool, directory, options, tcp_port
         self.url = f"nfs://127.0.0.1:{self.port}/"
+        self.stderr = stderr
         self.key = directory.rstrip("/") + ".key"
         self.start()
 
@@ -50,7 +51,7 @@ class Server:
         self.process = subprocess.Popen(
             [self.tool, "serve", "--listen", f"127.0.0.1:{self.port}", "--tcp-port", str(self.tcp_port),
              "--no-root-squash", "--key", self.key, *self.options, self.directory],
-            stdout=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, stderr=self.stderr, text=True)
         for line in self.process.stdout:
             if line.strip() == "ready":
                 return

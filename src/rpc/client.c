@@ -79,6 +79,8 @@ rr_client_free(struct rr_client *client)
 	withdraw_all(&client->waiting);
 	withdraw_all(&client->ending);
 	rr_client_free_buffers(client);
+	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++)
+		rr_free(client->engine->env, client->programs[i].latencies);
 	rr_task_cancel(&client->task);
 	rr_loop_disarm(client->engine->loop, &client->backoff);
 	rr_loop_disarm(client->engine->loop, &client->deadline);
@@ -119,6 +121,16 @@ rr_client_counters(const struct rr_client *client, struct rr_counters *counters)
 	*counters = client->past;
 	if (client->carrier)
 		rr_counters_add(counters, &client->carrier->counters);
+}
+
+const struct rr_latency *
+rr_client_latency(const struct rr_client *client, const struct rpcrdma_program *program, uint32_t proc)
+{
+	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS && proc < program->procedure_count; i++) {
+		if (client->programs[i].program == program)
+			return &client->programs[i].latencies[proc];
+	}
+	return NULL;
 }
 
 uint32_t

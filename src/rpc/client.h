@@ -2,6 +2,7 @@
 #ifndef RR_RPC_CLIENT_H
 #define RR_RPC_CLIENT_H
 
+#include "rpc/latency.h"
 #include "transport/carrier.h"
 #include "wire/rpc.h"
 
@@ -56,6 +57,8 @@ struct rr_call {
 	struct rr_client *client;
 	struct rr_timer timer;
 	struct rr_list link;
+	struct rr_latency *latency; /* of its procedure; NULL: not counted */
+	uint64_t started;
 	int error;       /* that it ends with */
 	uint32_t losses; /* connections that were lost under it and had answered nothing */
 	bool sent;       /* the transaction is the carrier's */
@@ -92,6 +95,11 @@ const char *rr_client_error(const struct rr_client *client);
 /* Of the current connection; counters are summed over all connections. */
 void rr_client_negotiated(const struct rr_client *client, struct rr_negotiated *negotiated);
 void rr_client_counters(const struct rr_client *client, struct rr_counters *counters);
+
+/* From a call's start to its done(), whatever became of the connection meanwhile; calls that were cancelled
+ * are not counted. NULL where no call of the program was made. */
+const struct rr_latency *rr_client_latency(
+	const struct rr_client *client, const struct rpcrdma_program *program, uint32_t proc);
 
 /* How many times the connection was made again. */
 uint32_t rr_client_reconnects(const struct rr_client *client);

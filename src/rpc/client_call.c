@@ -26,6 +26,8 @@ static void
 finish(struct rr_call *call, int error)
 {
 	rr_call_withdraw(call);
+	if (call->latency)
+		rr_latency_add(call->latency, rr_now(call->client->engine->env) - call->started, error < 0);
 	call->done(call, error);
 }
 
@@ -108,11 +110,34 @@ rr_call_send(struct rr_call *call)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
+/* Where the call is counted. NULL: nowhere, as there are too many programs, or is no memory. */
+static struct rr_latency *
+latency_of(struct rr_client *client, const struct rr_call *call)
+{
+	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++) {
+		struct rr_client_program *known = &client->programs[i];
+
+		if (known->program == call->program)
+			return &known->latencies[call->proc];
+		if (known->program)
+			continue;
+		known->latencies = rr_alloc_array(
+			client->engine->env, call->program->procedure_count, sizeof(*known->latencies));
+		if (!known->latencies)
+			return NULL;
+		known->program = call->program;
+		return &known->latencies[call->proc];
+	}
+	return NULL;
+}
+
 void
 rr_client_call(struct rr_client *client, struct rr_call *call)
 {
 	int error;
 
+	call->latency = latency_of(client, call);
+	call->started = rr_now(client->engine->env);
 	call->client = client;
 	call->buffer = NULL;
 	call->sent = false;

@@ -32,6 +32,14 @@ enum rr_client_event {
 	RR_CLIENT_EVENTS
 };
 
+/* What is counted of a program: allocated with the first call of it. */
+struct rr_client_program {
+	const struct rpcrdma_program *program;
+	struct rr_latency *latencies; /* by procedure */
+};
+
+enum { RR_CLIENT_PROGRAMS = 4 };
+
 struct rr_client {
 	struct rr_engine *engine;
 	struct rr_client_config config;
@@ -50,6 +58,7 @@ struct rr_client {
 	uint32_t reconnects;
 	struct rr_negotiated negotiated; /* of the last connection, while there is none */
 	struct rr_counters past;         /* of connections gone */
+	struct rr_client_program programs[RR_CLIENT_PROGRAMS];
 
 	uint32_t xid;
 	struct rr_list waiting, outstanding, ending;

@@ -21,6 +21,7 @@ free_memory(struct rr_server *server)
 
 	rr_drc_free(server->own_drc);
 	rr_free(env, server->services);
+	rr_free(env, server->latencies);
 	rr_free(env, server);
 }
 
@@ -29,15 +30,19 @@ rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
 	const struct rr_service *services, uint32_t service_count, struct rr_server **result)
 {
 	struct rr_server *server = rr_alloc(engine->env, sizeof(*server));
+	size_t procedures = 0;
 
 	if (!server)
 		return -RPCRDMA_ERR_NOMEM;
 	server->engine = engine;
 	server->config = *config;
+	for (uint32_t i = 0; i < service_count; i++)
+		procedures += services[i].program->procedure_count;
 	server->services = rr_alloc_array(engine->env, service_count, sizeof(*services));
+	server->latencies = rr_alloc_array(engine->env, procedures, sizeof(*server->latencies));
 	if (!config->drc)
 		server->config.drc = server->own_drc = rr_drc_new(engine->env, &rr_drc_config_default);
-	if (!server->services || !server->config.drc) {
+	if (!server->services || !server->latencies || !server->config.drc) {
 		free_memory(server);
 		return -RPCRDMA_ERR_NOMEM;
 	}
@@ -58,6 +63,24 @@ rr_server_delete(struct rr_server *server)
 	while ((link = rr_list_pop(&server->free_blocks)))
 		rr_free(server->engine->env, rr_container(link, struct rr_block, link));
 	free_memory(server);
+}
+
+struct rr_latency *
+rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc)
+{
+	struct rr_latency *latencies = server->latencies;
+
+	if (index >= server->service_count || proc >= server->services[index].program->procedure_count)
+		return NULL;
+	for (uint32_t i = 0; i < index; i++)
+		latencies += server->services[i].program->procedure_count;
+	return &latencies[proc];
+}
+
+const struct rr_latency *
+rr_server_latency(const struct rr_server *server, uint32_t index, uint32_t proc)
+{
+	return rr_server_latency_of(server, index, proc);
 }
 
 void

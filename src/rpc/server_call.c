@@ -148,6 +148,8 @@ dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrd
 		return true;
 	}
 	program = service->program;
+	request->latency = rr_server_latency_of(
+		request->server, (uint32_t)(service - request->server->services), call->proc);
 	if (call->proc < program->procedure_count && service->handlers[call->proc] &&
 		program->procedures[call->proc].name) {
 		request->procedure = &program->procedures[call->proc];
@@ -185,6 +187,7 @@ rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 	enum rr_auth_stat stat;
 
 	block->request.exchange = exchange;
+	block->request.latency = NULL;
 	rpcrdma_xdr_reader_init(&reader, &exchange->call, &arena);
 	if (!rr_rpc_get_call(&reader, &call)) {
 		/* RFC 5531, 9: "In version 2 of the RPC protocol specification, rpcvers MUST be equal to 2."

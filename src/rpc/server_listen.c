@@ -180,3 +180,11 @@ rr_server_counters(const struct rr_server *server, struct rr_counters *counters)
 	for (struct rr_list *link = server->connections.next; link != &server->connections; link = link->next)
 		rr_counters_add(counters, &rr_container(link, struct connection, link)->carrier->counters);
 }
+
+void
+rr_server_each_connection(
+	const struct rr_server *server, void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx)
+{
+	for (struct rr_list *link = server->connections.next; link != &server->connections; link = link->next)
+		visit(ctx, rr_container(link, struct connection, link)->carrier);
+}

@@ -44,6 +44,7 @@ struct rr_server {
 	struct rr_drc *own_drc; /* config.drc, if it is this server's */
 	struct rr_service *services;
 	uint32_t service_count;
+	struct rr_latency *latencies; /* of all procedures, service by service */
 
 	struct rr_list listeners, connections;
 	uint32_t connection_count;
@@ -58,6 +59,9 @@ struct rr_server {
 	bool woken; /* what is parked may be tried again */
 	struct rr_task task;
 };
+
+/* Where a procedure of a service is counted; NULL where there is no such one. */
+struct rr_latency *rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc);
 
 /* server.c: the last thing of a server that was freed with replies under way. */
 void rr_server_delete(struct rr_server *server);

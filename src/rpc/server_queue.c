@@ -130,6 +130,7 @@ serve(struct rr_server *server, struct rr_exchange *exchange)
 void
 rr_server_take(struct rr_server *server, struct rr_exchange *exchange)
 {
+	exchange->arrived = rr_now(server->engine->env);
 	if (serve(server, exchange))
 		return;
 	/* Without any block in use, none comes back: it was memory that failed. */

@@ -77,10 +77,15 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 }
 
 static void
-end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer)
+end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
 {
+	const struct rr_request *request = &block->request;
+
 	block->reply = rpcrdma_xdr_written(writer);
 	remember(block, &block->reply);
+	if (request->latency)
+		rr_latency_add(request->latency,
+			rr_now(request->server->engine->env) - request->exchange->arrived, failed);
 	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
 }
 
@@ -89,7 +94,7 @@ reply(struct rr_block *block, struct rr_reply_header header)
 {
 	struct rpcrdma_xdr_writer writer = begin(block, &header);
 
-	end(block, &writer);
+	end(block, &writer, true);
 }
 
 void
@@ -103,7 +108,7 @@ rr_block_succeed(struct rr_block *block)
 	if (procedure && procedure->put_result)
 		procedure->put_result(&writer, request->result);
 	if (!writer.failed) {
-		end(block, &writer);
+		end(block, &writer, false);
 		return;
 	}
 	rr_log(request->server->engine->env, RR_LOG_ERROR, "the result of %s for %s does not fit its reply",

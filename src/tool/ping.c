@@ -9,6 +9,7 @@
 #include "rpc/client.h"
 #include "tool/address.h"
 #include "tool/filters.h"
+#include "tool/report.h"
 #include "tool/tool.h"
 #include "tool/url.h"
 #include "ulb/nfs3.h"
@@ -152,12 +153,20 @@ print_negotiated(const struct ping *ping)
 static void
 print_summary(const struct ping *ping)
 {
+	struct rr_counters counters;
 	struct rr_negotiated n;
 
 	rr_client_negotiated(ping->client, &n);
 	if (ping->json) {
-		printf("],\"credits_asked\":%u,\"credits_granted\":%u,\"calls\":%lu}\n", n.credits_asked,
-			n.credits_granted, ping->done);
+		printf("],\"credits_asked\":%u,\"credits_granted\":%u,\"credits_min\":%u,\"credits_max\":%u,"
+		       "\"calls\":%lu,\"counters\":",
+			n.credits_asked, n.credits_granted, n.credits_min, n.credits_max, ping->done);
+		rr_client_counters(ping->client, &counters);
+		rr_report_counters_json(stdout, &counters);
+		printf(",\"latency\":{\"NULL\":");
+		rr_report_latency_json(
+			stdout, rr_client_latency(ping->client, &NFS_V3_program, NFSPROC3_NULL));
+		printf("}}\n");
 		return;
 	}
 	if (n.version)

@@ -7,9 +7,10 @@
  *
  * All of them are made by the main thread, so that whatever cannot be had is
  * reported before anything is served. Worker 0 then runs in the main thread
- * and waits for signals as well. What ends it writes to every worker's
+ * and waits for signals as well. What ends it writes STOP to every worker's
  * eventfd; a worker answers what it has received, or gives up after
- * DRAIN_LIMIT, and its loop ends.
+ * DRAIN_LIMIT, and its loop ends. SIGUSR1 writes REPORT: each worker then
+ * tells what it counted, as nobody else may look.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,9 +23,14 @@
 #include "fabric/address.h"
 #include "rpc/server.h"
 #include "tool/address.h"
+#include "tool/report.h"
 #include "tool/serve.h"
 
 #define DRAIN_LIMIT (4 * RR_SECOND)
+
+/* An eventfd adds up what is written to it. */
+#define STOP   UINT64_C(1)
+#define REPORT (UINT64_C(1) << 32)
 
 struct worker {
 	struct run *run;
@@ -32,7 +38,8 @@ struct worker {
 	struct rr_engine *engine;
 	struct rr_nfs_server *nfs;
 	struct rr_server *server;
-	struct rr_watch stop; /* an eventfd */
+	struct rr_service services[RR_NFS_SERVICES];
+	struct rr_watch request; /* an eventfd */
 	struct rr_timer drain;
 	bool given_up;
 	pthread_t thread;
@@ -55,25 +62,45 @@ drain_limit_reached(struct rr_timer *timer)
 }
 
 static void
-stop_worker(struct rr_watch *watch, unsigned events)
+request_came(struct rr_watch *watch, unsigned events)
 {
-	struct worker *worker = rr_container(watch, struct worker, stop);
+	struct worker *worker = rr_container(watch, struct worker, request);
+	eventfd_t requests = 0;
 
 	(void)events;
+	eventfd_read(watch->fd, &requests);
+	if (requests >= REPORT)
+		rr_report_server(stderr, (uint32_t)(worker - worker->run->workers), worker->server,
+			worker->services, RR_NFS_SERVICES);
+	if (requests % REPORT == 0)
+		return;
 	rr_loop_want(worker->engine->loop, watch, 0);
 	rr_server_shutdown(worker->server);
 	rr_loop_arm(worker->engine->loop, &worker->drain, DRAIN_LIMIT);
 }
 
 static void
+tell_workers(struct run *run, eventfd_t request)
+{
+	for (uint32_t i = 0; i < run->count; i++)
+		eventfd_write(run->workers[i].request.fd, request);
+}
+
+static void
 signal_came(struct rr_watch *watch, unsigned events)
 {
 	struct run *run = rr_container(watch, struct run, signals);
+	struct signalfd_siginfo signal;
 
 	(void)events;
+	if (read(watch->fd, &signal, sizeof(signal)) != sizeof(signal))
+		return;
+	if (signal.ssi_signo == SIGUSR1) {
+		tell_workers(run, REPORT);
+		return;
+	}
 	rr_loop_want(run->workers[0].engine->loop, watch, 0);
-	for (uint32_t i = 0; i < run->count; i++)
-		eventfd_write(run->workers[i].stop.fd, 1);
+	tell_workers(run, STOP);
 }
 
 static int
@@ -102,28 +129,27 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct worker *wo
 static int
 make_worker(struct run *run, struct worker *worker)
 {
-	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_serve *serve = run->serve;
 	struct rr_server_config config = rr_server_config_default;
 	struct rr_text text = { "out of memory" };
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	worker->run = run;
-	worker->stop.fd = fd;
-	worker->stop.ready = stop_worker;
+	worker->request.fd = fd;
+	worker->request.ready = request_came;
 	rr_timer_init(&worker->drain, drain_limit_reached);
 	worker->env = rr_env_system;
 	worker->env.log_level = serve->verbose ? RR_LOG_DEBUG : RR_LOG_WARNING;
 	if (fd < 0 || rr_engine_new(&worker->env, &serve->engine, &worker->engine) < 0)
 		return rr_tool_fail(run->tool, "a thread cannot be set up: %s", strerror(errno));
-	if (rr_loop_watch(worker->engine->loop, &worker->stop, fd, RR_READABLE) < 0)
+	if (rr_loop_watch(worker->engine->loop, &worker->request, fd, RR_READABLE) < 0)
 		return rr_tool_fail(run->tool, "an event descriptor cannot be watched: %s", strerror(errno));
 	if (rr_nfs_server_new(&worker->env, worker->engine->pool, &serve->tree, &run->verifier, &worker->nfs,
 		    &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
-	rr_nfs_server_services(worker->nfs, services);
+	rr_nfs_server_services(worker->nfs, worker->services);
 	config.drc = run->drc;
-	if (rr_server_new(worker->engine, &config, services, RR_NFS_SERVICES, &worker->server) < 0)
+	if (rr_server_new(worker->engine, &config, worker->services, RR_NFS_SERVICES, &worker->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	return listen_all(run->tool, serve, worker);
 }
@@ -135,10 +161,10 @@ free_worker(struct worker *worker)
 	rr_nfs_server_free(worker->nfs);
 	if (worker->engine) {
 		rr_loop_disarm(worker->engine->loop, &worker->drain);
-		rr_loop_unwatch(worker->engine->loop, &worker->stop);
+		rr_loop_unwatch(worker->engine->loop, &worker->request);
 	}
 	rr_engine_free(worker->engine);
-	close(worker->stop.fd);
+	close(worker->request.fd);
 }
 
 static void *
@@ -181,6 +207,7 @@ watch_signals(struct run *run)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -218,7 +245,7 @@ run_workers(struct run *run)
 		started++;
 	if (started < run->count) {
 		status = rr_tool_fail(run->tool, "thread %u cannot be started; try fewer --threads", started);
-		signal_came(&run->signals, RR_READABLE);
+		tell_workers(run, STOP);
 	} else {
 		announce(run);
 	}

@@ -88,6 +88,7 @@ struct rr_exchange {
 	uint32_t item_room, stream_room;
 	/* For the layer above. */
 	void *ctx;
+	uint64_t arrived;
 };
 
 /* How a connection came out, for people and for ping. */

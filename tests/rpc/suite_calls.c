@@ -26,6 +26,34 @@ an_echo_brings_back_what_was_sent(void **state)
 }
 
 static void
+both_sides_know_how_long_each_procedure_took(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_ECHO), *later = call_new(ECHO_LATER);
+	const struct rr_latency *latency;
+
+	assert_int_equal(call_run(world, call), 0);
+	world->held = 1;
+	assert_int_equal(call_run(world, later), -RPCRDMA_ERR_RPC_SYSTEM);
+	latency = rr_client_latency(world->client, call->base.program, ECHO_ECHO);
+	assert_int_equal(latency->calls, 1);
+	assert_int_equal(latency->errors, 0);
+	assert_int_equal(latency->buckets[0], 1); /* the clock stands still */
+	latency = rr_server_latency(world->server, 1, ECHO_ECHO);
+	assert_int_equal(latency->calls, 1);
+	latency = rr_client_latency(world->client, call->base.program, ECHO_LATER);
+	assert_int_equal(latency->errors, 1);
+	latency = rr_server_latency(world->server, 1, ECHO_LATER);
+	assert_int_equal(latency->calls, 1);
+	assert_int_equal(latency->errors, 1);
+	assert_null(rr_server_latency(world->server, 1, call->base.program->procedure_count));
+	assert_null(rr_server_latency(world->server, 2, 0));
+	world->held = 0;
+	call_free(call);
+	call_free(later);
+}
+
+static void
 arrays_come_from_the_arenas_of_both_sides(void **state)
 {
 	struct call *sum = call_new(ECHO_SUM), *count = call_new(ECHO_COUNT);
@@ -209,6 +237,7 @@ suite_calls(void)
 	const struct CMUnitTest tests[] = {
 		suite_test(a_null_call_returns),
 		suite_test(an_echo_brings_back_what_was_sent),
+		suite_test(both_sides_know_how_long_each_procedure_took),
 		suite_test(arrays_come_from_the_arenas_of_both_sides),
 		suite_test(the_server_sees_the_credential),
 		suite_test(blobs_of_all_lengths_go_both_ways),

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void
+rr_report_counters_json(FILE *out, const struct rr_counters *counters)
+{
+	for (uint32_t i = 0; i < RR_COUNTERS; i++)
+		fprintf(out, "%c\"%s\":%" PRIu64, i > 0 ? ',' : '{', rr_counter_names[i],
+			rr_counters_get(counters, i));
+	fputc('}', out);
+}
+
+void
+rr_report_latency_json(FILE *out, const struct rr_latency *latency)
+{
+	bool first = true;
+
+	if (!latency) {
+		fputs("null", out);
+		return;
+	}
+	fprintf(out, "{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"sum_ns\":%" PRIu64 ",\"buckets\":[",
+		latency->calls, latency->errors, latency->sum);
+	for (uint32_t i = 0; i < RR_LATENCY_BUCKETS; i++) {
+		if (latency->buckets[i] == 0)
+			continue;
+		fprintf(out, "%s[%" PRIu64 ",%" PRIu64 "]", first ? "" : ",", UINT64_C(1) << i,
+			latency->buckets[i]);
+		first = false;
+	}
+	fputs("]}", out);
+}
+
+static void
+report_connection(void *ctx, const struct rr_carrier *carrier)
+{
+	struct rr_negotiated n;
+	FILE *out = ctx;
+
+	rr_carrier_negotiated(carrier, &n);
+	fprintf(out, "  %s: %s", carrier->peer, n.fabric);
+	if (n.version > 0)
+		fprintf(out,
+			", thresholds %u and %u, credits asked %u, granted %u (%u to %u), remote "
+			"invalidation %s",
+			n.inline_call, n.inline_reply, n.credits_asked, n.credits_granted, n.credits_min,
+			n.credits_max, n.remote_invalidation ? "yes" : "no");
+	fprintf(out, "; %" PRIu64 " calls, %" PRIu64 " replies\n", carrier->counters.calls,
+		carrier->counters.replies);
+}
+
+static void
+report_procedure(
+	FILE *out, const struct rpcrdma_program *program, uint32_t proc, const struct rr_latency *latency)
+{
+	const char *name = program->procedures[proc].name;
+
+	if (!latency || latency->calls == 0)
+		return;
+	fprintf(out,
+		"  %s %s: %" PRIu64 " calls, %" PRIu64 " errors, mean %" PRIu64 " us, half below %" PRIu64
+		" us, 99 of 100 below %" PRIu64 " us\n",
+		program->name, name ? name : "NULL", latency->calls, latency->errors,
+		latency->sum / latency->calls / 1000, rr_latency_percentile(latency, 50),
+		rr_latency_percentile(latency, 99));
+}
+
+static void
+report(FILE *out, uint32_t thread, const struct rr_server *server, const struct rr_service *services,
+	uint32_t count)
+{
+	struct rr_counters counters;
+
+	fprintf(out, "thread %u: %u connections\n", thread, rr_server_connections(server));
+	rr_server_each_connection(server, report_connection, out);
+	rr_server_counters(server, &counters);
+	for (uint32_t i = 0; i < RR_COUNTERS; i++) {
+		if (rr_counters_get(&counters, i) > 0)
+			fprintf(out, "  %s %" PRIu64 "\n", rr_counter_names[i],
+				rr_counters_get(&counters, i));
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t j = 0; j < services[i].program->procedure_count; j++)
+			report_procedure(out, services[i].program, j, rr_server_latency(server, i, j));
+	}
+}
+
+void
+rr_report_server(FILE *out, uint32_t thread, const struct rr_server *server,
+	const struct rr_service *services, uint32_t count)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	report(memory, thread, server, services, count);
+	/* At once, so that threads do not write into each other's lines. */
+	if (fclose(memory) == 0)
+		fputs(text, out);
+	free(text);
+}

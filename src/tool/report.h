@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_REPORT_H
+#define RR_TOOL_REPORT_H
+
+#include <stdio.h>
+
+#include "rpc/server.h"
+
+/* What was counted, as text or as JSON. */
+
+/* One JSON object each. latency may be NULL: null. */
+void rr_report_counters_json(FILE *out, const struct rr_counters *counters);
+void rr_report_latency_json(FILE *out, const struct rr_latency *latency);
+
+/* All of a server of count services, in one write: connections, counters that are not 0, procedures that were
+ * called. */
+void rr_report_server(FILE *out, uint32_t thread, const struct rr_server *server,
+	const struct rr_service *services, uint32_t count);
+
+#endif

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_report.py TOOL: what `rpcrdma ping --json` and a server at SIGUSR1 tell."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap
+
+TOOL = os.path.abspath(sys.argv[1])
+tap = Tap()
+
+
+def report(server):
+    """What two threads write at SIGUSR1, twice: the heads of the second reports say that the first ones are complete."""
+    lines, heads = [], 0
+    for wanted in (2, 4):
+        server.process.send_signal(signal.SIGUSR1)
+        while heads < wanted:
+            lines.append(server.process.stderr.readline())
+            heads += lines[-1].startswith("thread ")
+    return "".join(lines)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as top:
+        os.mkdir(f"{top}/served")
+        with Server(TOOL, f"{top}/served", "--threads", "2", stderr=subprocess.PIPE) as server:
+            result = subprocess.run([TOOL, "ping", "-c", "3", "-i", "0", "--json", server.url], capture_output=True,
+                                    text=True, timeout=60)
+            told = json.loads(result.stdout)
+            counters, latency = told["counters"], told["latency"]["NULL"]
+            tap.result(counters["calls"] == counters["replies"] == told["calls"] == 3, "ping --json has the counters", [told])
+            tap.result(counters["why_reply"] == 0 and counters["inline_messages"] == 6, "NULL goes inline", [told])
+            tap.result(latency["calls"] == 3 == sum(bucket[1] for bucket in latency["buckets"]),
+                       "ping --json has a histogram of all calls", [told])
+            tap.result(1 <= told["credits_min"] <= told["credits_max"] <= told["credits_asked"],
+                       "ping --json has the extremes of the credits", [told])
+            text = report(server)
+            tap.result("NFS_V3 NFSPROC3_NULL: 3 calls, 0 errors" in text and "\n  calls 3\n" in text,
+                       "SIGUSR1 has the server tell what it counted", [text])
+            tap.result("thread 0:" in text and "thread 1:" in text, "each thread tells", [text])
+            again = subprocess.run([TOOL, "ping", "-c", "1", server.url], capture_output=True, timeout=60)
+            tap.result(again.returncode == 0, "the server goes on", [again])
+            tap.result(server.stop() == 0, "and ends in good order")
+            server.process.stderr.close()
+    tap.end()
+
+
+main()
