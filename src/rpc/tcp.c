@@ -92,6 +92,7 @@ finish_connect(struct rr_tcp *tcp)
 		return;
 	}
 	tcp->state = RR_TCP_OPEN;
+	rr_alive_start(&tcp->alive, tcp->base.engine->loop, tcp->watch.fd, RR_ALIVE_LIMIT);
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 	if (tcp->base.events->connected)
 		tcp->base.events->connected(tcp->base.ctx);
@@ -131,6 +132,17 @@ timed_out(struct rr_timer *timer)
 	else
 		rr_tcp_fail(
 			tcp, -RPCRDMA_ERR_PEER, "%s: a record was begun and not completed", tcp->base.peer);
+	leave(tcp);
+}
+
+static void
+peer_is_dead(struct rr_alive *alive)
+{
+	struct rr_tcp *tcp = rr_container(alive, struct rr_tcp, alive);
+
+	enter(tcp);
+	rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: the connection was lost: the peer is silent",
+		tcp->base.peer);
 	leave(tcp);
 }
 
@@ -193,6 +205,7 @@ release(struct rr_tcp *tcp)
 
 	if (tcp->watch.fd < 0)
 		return;
+	rr_alive_stop(&tcp->alive);
 	rr_loop_unwatch(loop, &tcp->watch);
 	close(tcp->watch.fd);
 	tcp->watch.fd = -1;
@@ -283,6 +296,7 @@ rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum r
 	tcp->pool = state == RR_TCP_CONNECTING ? engine->pool : engine->arrivals;
 	rr_task_init(&tcp->task, run);
 	rr_timer_init(&tcp->timer, timed_out);
+	rr_alive_init(&tcp->alive, peer_is_dead);
 	tcp->waiter.wake = wake;
 	tcp->watch.ready = ready;
 	rr_list_init(&tcp->waiter.link);
@@ -298,6 +312,8 @@ rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum r
 		rr_free(engine->env, tcp);
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "a socket cannot be watched: %s", strerror(errno));
 	}
+	if (state == RR_TCP_OPEN)
+		rr_alive_start(&tcp->alive, engine->loop, fd, RR_ALIVE_LIMIT);
 	*carrier = &tcp->base;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef RR_RPC_TCP_PRIVATE_H
 #define RR_RPC_TCP_PRIVATE_H
 
+#include "base/alive.h"
 #include "base/map.h"
 #include "rpc/tcp.h"
 #include "rpc/tcp_record.h"
@@ -55,6 +56,7 @@ struct rr_tcp {
 	struct rr_watch watch;
 	struct rr_task task;
 	struct rr_timer timer; /* an incomplete record, or lingering */
+	struct rr_alive alive;
 	struct rr_pool_waiter waiter;
 	int error;
 	struct rr_text why;

@@ -55,6 +55,8 @@ rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error)
 	if (error)
 		rr_iwarp_over(engine, error_of(-error), "cannot connect: %s%s", strerror(-error),
 			error == -ECONNREFUSED ? "; is a server running there, at this port?" : "");
+	else
+		rr_iwarp_endpoint_watch_peer(endpoint);
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
@@ -178,6 +180,7 @@ static void
 leave_socket(struct rr_endpoint *endpoint)
 {
 	rr_loop_disarm(loop_of(endpoint), &endpoint->timer);
+	rr_alive_stop(&endpoint->alive);
 	if (endpoint->watched)
 		rr_loop_unwatch(loop_of(endpoint), &endpoint->watch);
 	endpoint->watched = false;
@@ -283,6 +286,21 @@ expired(struct rr_timer *timer)
 }
 
 static void
+peer_is_dead(struct rr_alive *alive)
+{
+	struct rr_endpoint *endpoint = rr_container(alive, struct rr_endpoint, alive);
+
+	lost(endpoint, ETIMEDOUT);
+	rr_iwarp_endpoint_defer(endpoint);
+}
+
+void
+rr_iwarp_endpoint_watch_peer(struct rr_endpoint *endpoint)
+{
+	rr_alive_start(&endpoint->alive, loop_of(endpoint), endpoint->fd, RR_ALIVE_LIMIT);
+}
+
+static void
 wake(struct rr_receive_wait *wait)
 {
 	struct rr_iwarp *engine = rr_container(wait, struct rr_iwarp, wait);
@@ -305,6 +323,7 @@ rr_iwarp_endpoint_new(struct rr_fabric *fabric, int fd, const struct sockaddr *p
 	endpoint->fd = fd;
 	endpoint->watch.ready = ready;
 	rr_timer_init(&endpoint->timer, expired);
+	rr_alive_init(&endpoint->alive, peer_is_dead);
 	rr_task_init(&endpoint->task, run);
 	rr_list_init(&endpoint->link);
 	return endpoint;

@@ -2,6 +2,7 @@
 #ifndef RR_FABRIC_IWARP_ENDPOINT_H
 #define RR_FABRIC_IWARP_ENDPOINT_H
 
+#include "base/alive.h"
 #include "fabric/iwarp/engine.h"
 
 /* What the files of the provider share: an engine with its socket, its place in the loop, and its timer. */
@@ -24,6 +25,7 @@ struct rr_endpoint {
 	int fd;                 /* -1: closed */
 	struct rr_watch watch;
 	struct rr_timer timer;
+	struct rr_alive alive;
 	struct rr_task task;          /* at the end of the turn: what is to leave, and what has changed */
 	struct rr_list link;          /* in rr_listener.pending, or in rr_fabric.closed */
 	struct rr_listener *listener; /* whose pending it is */
@@ -61,6 +63,9 @@ int rr_iwarp_endpoint_watch(struct rr_endpoint *endpoint, unsigned wanted, uint6
 
 /* TCP is connected, or is not because of this (negative) errno value. */
 void rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error);
+
+/* TCP is connected: from now on, a peer whose TCP is silent is dead. */
+void rr_iwarp_endpoint_watch_peer(struct rr_endpoint *endpoint);
 
 /* At the end of the turn, does what is to be done. */
 void rr_iwarp_endpoint_defer(struct rr_endpoint *endpoint);

@@ -79,9 +79,11 @@ iwarp_accept(struct rr_endpoint *endpoint, const void *private_data, size_t priv
 
 	if (!error)
 		error = rr_iwarp_endpoint_watch(endpoint, RR_READABLE, 0);
-	if (!error)
-		rr_iwarp_endpoint_defer(endpoint);
-	return error;
+	if (error)
+		return error;
+	rr_iwarp_endpoint_watch_peer(endpoint);
+	rr_iwarp_endpoint_defer(endpoint);
+	return 0;
 }
 
 /* The reply is small, and nothing was sent before: TCP takes it at once. */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/alive.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+enum { PROBES = 3 }; /* within the limit */
+
+/* For how long nothing was heard of the peer. False where it cannot be told, or nothing is awaited of it. */
+static bool
+silent_for(int fd, uint64_t *silent)
+{
+	struct tcp_info info = { 0 };
+	socklen_t size = sizeof(info);
+	uint32_t ms;
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
+		return false;
+	ms = info.tcpi_last_ack_recv < info.tcpi_last_data_recv ? info.tcpi_last_ack_recv
+								: info.tcpi_last_data_recv;
+	*silent = ms * RR_MILLISECOND;
+	/* Both fall back to 0 with each acknowledgement. */
+	return info.tcpi_retransmits > 0 || info.tcpi_probes > 0;
+}
+
+static void
+look(struct rr_timer *timer)
+{
+	struct rr_alive *alive = rr_container(timer, struct rr_alive, timer);
+	uint64_t silent = 0, least = alive->limit / PROBES;
+
+	if (silent_for(alive->fd, &silent) && silent >= alive->limit) {
+		alive->dead(alive);
+		return;
+	}
+	/* The next time is when it can be dead at the earliest, if it is silent from now on. */
+	rr_loop_arm(alive->loop, timer, silent + least < alive->limit ? alive->limit - silent : least);
+}
+
+void
+rr_alive_init(struct rr_alive *alive, void (*dead)(struct rr_alive *alive))
+{
+	alive->dead = dead;
+	alive->fd = -1;
+	rr_timer_init(&alive->timer, look);
+}
+
+void
+rr_alive_start(struct rr_alive *alive, struct rr_loop *loop, int fd, uint64_t limit)
+{
+	const int on = 1, most = 127;
+	int seconds = (int)(limit / PROBES / RR_SECOND);
+
+	alive->loop = loop;
+	alive->fd = fd;
+	alive->limit = limit;
+	seconds = seconds > 0 ? seconds : 1;
+	/* The system gives up later than this does, if ever: it does not tell why a peer takes nothing. */
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof(seconds));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof(most));
+	rr_loop_arm(loop, &alive->timer, limit);
+}
+
+void
+rr_alive_stop(struct rr_alive *alive)
+{
+	if (alive->fd >= 0)
+		rr_loop_disarm(alive->loop, &alive->timer);
+	alive->fd = -1;
+}
