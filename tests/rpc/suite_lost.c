@@ -195,6 +195,37 @@ a_call_without_answer_times_out(void **state)
 	call_free(other);
 }
 
+/* A deadline ends its call and not the connection, which also takes the answer that comes too late. */
+static void
+an_answer_that_comes_too_late_harms_nothing(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_LATER), *other = call_new(ECHO_LATER);
+
+	world_warm_up(world);
+	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->held = 1;
+	call->args.number = 3;
+	call->base.timeout = 5 * RR_SECOND;
+	call_start(world, call);
+	world_settle(world);
+	world->now += 5 * RR_SECOND;
+	world_until(world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
+	world->held = 0;
+	rr_pool_put(world->engine->pool, world->hostage);
+	world->hostage = NULL;
+	world_settle(world);
+	assert_int_equal(world->handled, 1); /* it was answered */
+	assert_int_equal(call->times, 1);
+	other->args.number = 4;
+	assert_int_equal(call_run(world, other), 0);
+	assert_int_equal(other->result.number, 4);
+	assert_int_equal(rr_client_reconnects(world->client), 0);
+	call_free(call);
+	call_free(other);
+}
+
 /* At every stage of its way, from not sent at all. */
 static void
 a_cancelled_call_is_not_heard_of_again(void **state)
@@ -361,6 +392,7 @@ suite_lost(void)
 		suite_test(an_idle_client_connects_again_when_it_is_used),
 		suite_test(a_call_that_kills_every_connection_fails_in_the_end),
 		suite_test(a_call_without_answer_times_out),
+		suite_test(an_answer_that_comes_too_late_harms_nothing),
 		suite_test(a_cancelled_call_is_not_heard_of_again),
 		suite_test(a_client_is_freed_with_calls_in_every_place),
 		suite_test(a_client_may_be_freed_inside_done),
