@@ -97,19 +97,30 @@ class World:
         return path
 
     def begin(self, source, target, watched):
-        """Starts a copy and returns when its temporary file has some octets, the copy stopped."""
-        process = subprocess.Popen([TOOL, "cp", "--json", source, target], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-        while process.poll() is None:
-            for path in leftovers(watched):
-                try:
-                    if os.path.getsize(path) > 0:
-                        process.send_signal(signal.SIGSTOP)
-                        return process
-                except FileNotFoundError:
-                    pass
-            time.sleep(0.0005)
-        return process
+        """Starts a copy and returns when its temporary file has some octets, the copy stopped in the middle of it. A copy
+        that was too quick is made again."""
+        while True:
+            process = subprocess.Popen([TOOL, "cp", "--json", source, target], stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            while process.poll() is None and not any(sizes(leftovers(watched))):
+                time.sleep(0.0005)
+            process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if process.poll() is None and any(sizes(leftovers(watched))):
+                return process
+            process.kill()
+            process.communicate()
+            if process.returncode > 0:
+                raise RuntimeError(f"the copy from {source} failed before it could be stopped")
+            os.unlink(f"{watched}/{os.path.basename(target)}")
+
+
+def sizes(paths):
+    for path in paths:
+        try:
+            yield os.path.getsize(path)
+        except FileNotFoundError:
+            pass
 
 
 def check(name, good, result=None, *details):
