@@ -68,6 +68,8 @@ rr_connection_set_peer(struct rr_connection *connection, const void *private_dat
 {
 	const struct rr_private_data *own = &connection->own, *peer = &connection->peer;
 
+	/* RFC 8797, 4: one "MUST be prepared for the settings to change upon a reconnection": they are the
+	 * connection's, and judged anew for each. */
 	connection->peer_sent_private_data = rr_private_data_get(private_data, size, &connection->peer);
 	connection->thresholds = rr_thresholds(connection->is_requester ? own : peer,
 		connection->is_requester ? peer : own, own->remote_invalidation);

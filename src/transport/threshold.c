@@ -12,8 +12,8 @@ rr_thresholds(const struct rr_private_data *requester, const struct rr_private_d
 	return (struct rr_thresholds){
 		.call = (uint32_t)rr_min(requester->send_size, responder->receive_size),
 		.reply = (uint32_t)rr_min(responder->send_size, requester->receive_size),
-		/* 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA
-		 * Send when transmitting RPC Replies." */
+		/* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use
+		 * only RDMA Send when transmitting RPC Replies." */
 		.remote_invalidation = fabric_invalidates && requester->remote_invalidation &&
 				       responder->remote_invalidation,
 	};
