@@ -2,6 +2,8 @@
 #ifndef RPCRDMA_ERROR_H
 #define RPCRDMA_ERROR_H
 
+#include <rpcrdma/api.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -40,7 +42,7 @@ enum rpcrdma_error {
 };
 
 /* A short English text for error (0 or negative, as returned); never NULL. Any thread. */
-const char *rpcrdma_strerror(int error);
+RPCRDMA_API const char *rpcrdma_strerror(int error);
 
 #ifdef __cplusplus
 }

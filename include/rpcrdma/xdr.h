@@ -2,6 +2,7 @@
 #ifndef RPCRDMA_XDR_H
 #define RPCRDMA_XDR_H
 
+#include <rpcrdma/api.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,17 +83,18 @@ struct rpcrdma_xdr_writer {
 
 /* A reader of a whole message. The message, its stream and its items must outlive what is decoded from them.
  */
-void rpcrdma_xdr_reader_init(struct rpcrdma_xdr_reader *reader, const struct rpcrdma_message *message,
-	struct rpcrdma_arena *arena);
+RPCRDMA_API void rpcrdma_xdr_reader_init(struct rpcrdma_xdr_reader *reader,
+	const struct rpcrdma_message *message, struct rpcrdma_arena *arena);
 
 /* True if nothing failed and the whole stream was read: each decoder's last question. */
-bool rpcrdma_xdr_done(const struct rpcrdma_xdr_reader *reader);
+RPCRDMA_API bool rpcrdma_xdr_done(const struct rpcrdma_xdr_reader *reader);
 
 /* Octets of the stream not yet read; 0 after a failure. */
-size_t rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader);
+RPCRDMA_API size_t rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader);
 
-uint32_t rpcrdma_get_u32(struct rpcrdma_xdr_reader *reader);
-uint64_t rpcrdma_get_u64(struct rpcrdma_xdr_reader *reader);
+/* RFC 4506, sections 4.1, 4.2 and 4.5: integers of four and of eight octets. 0 after a failure. */
+RPCRDMA_API uint32_t rpcrdma_get_u32(struct rpcrdma_xdr_reader *reader);
+RPCRDMA_API uint64_t rpcrdma_get_u64(struct rpcrdma_xdr_reader *reader);
 
 static inline int32_t
 rpcrdma_get_i32(struct rpcrdma_xdr_reader *reader)
@@ -107,49 +109,51 @@ rpcrdma_get_i64(struct rpcrdma_xdr_reader *reader)
 }
 
 /* RFC 4506, section 4.4: 0 or 1; anything else is a failure. */
-bool rpcrdma_get_bool(struct rpcrdma_xdr_reader *reader);
+RPCRDMA_API bool rpcrdma_get_bool(struct rpcrdma_xdr_reader *reader);
 
 /* Section 4.6 and 4.7: floating point. */
-float rpcrdma_get_float(struct rpcrdma_xdr_reader *reader);
-double rpcrdma_get_double(struct rpcrdma_xdr_reader *reader);
+RPCRDMA_API float rpcrdma_get_float(struct rpcrdma_xdr_reader *reader);
+RPCRDMA_API double rpcrdma_get_double(struct rpcrdma_xdr_reader *reader);
 
 /* Section 4.9, fixed-length opaque: size octets, copied to data, and their padding, which must be zero. */
-void rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size);
+RPCRDMA_API void rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size);
 
 /* Section 4.10 and 4.11, opaque<max> and string<max>: by reference into the stream. */
-struct rpcrdma_bytes rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max);
+RPCRDMA_API struct rpcrdma_bytes rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
 /* An opaque<max> that a binding marks: by reference to its item, or into the stream where it was not reduced.
  */
-struct rpcrdma_bytes rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max);
+RPCRDMA_API struct rpcrdma_bytes rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
 /* Zeroed, aligned memory for count elements of size octets, from the reader's arena; NULL (and failed) if
  * there is not enough. count is the peer's: callers bound it first by what the stream can hold. */
-void *rpcrdma_get_array(struct rpcrdma_xdr_reader *reader, uint32_t count, size_t size);
+RPCRDMA_API void *rpcrdma_get_array(struct rpcrdma_xdr_reader *reader, uint32_t count, size_t size);
 
 /* Reads the count of a counted array, at most max, and at most what the rest of the stream could hold of
  * elements of at least least octets each (least may be 0 only for elements of no size; then max alone bounds
  * it). */
-uint32_t rpcrdma_get_count(struct rpcrdma_xdr_reader *reader, uint32_t max, uint32_t least);
+RPCRDMA_API uint32_t rpcrdma_get_count(struct rpcrdma_xdr_reader *reader, uint32_t max, uint32_t least);
 
 /* For codecs that find something wrong themselves (a union's discriminant, an enum's value). */
-void rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader);
+RPCRDMA_API void rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader);
 
 /* ---- Writing ---- */
 
 /* A writer into size octets of memory; items may be NULL with item_max 0: then everything goes into the
  * stream. */
-void rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
+RPCRDMA_API void rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
 	struct rpcrdma_item *items, uint32_t item_max);
 
 /* What was written, as a message that refers to the writer's memory. Only if not failed. */
-struct rpcrdma_message rpcrdma_xdr_written(const struct rpcrdma_xdr_writer *writer);
+RPCRDMA_API struct rpcrdma_message rpcrdma_xdr_written(const struct rpcrdma_xdr_writer *writer);
 
 /* Octets written so far to the stream. */
-size_t rpcrdma_xdr_length(const struct rpcrdma_xdr_writer *writer);
+RPCRDMA_API size_t rpcrdma_xdr_length(const struct rpcrdma_xdr_writer *writer);
 
-void rpcrdma_put_u32(struct rpcrdma_xdr_writer *writer, uint32_t value);
-void rpcrdma_put_u64(struct rpcrdma_xdr_writer *writer, uint64_t value);
+/* RFC 4506, sections 4.1, 4.2 and 4.5: integers of four and of eight octets. Here and below, a writer without
+ * room for the value fails. */
+RPCRDMA_API void rpcrdma_put_u32(struct rpcrdma_xdr_writer *writer, uint32_t value);
+RPCRDMA_API void rpcrdma_put_u64(struct rpcrdma_xdr_writer *writer, uint64_t value);
 
 static inline void
 rpcrdma_put_i32(struct rpcrdma_xdr_writer *writer, int32_t value)
@@ -163,19 +167,26 @@ rpcrdma_put_i64(struct rpcrdma_xdr_writer *writer, int64_t value)
 	rpcrdma_put_u64(writer, (uint64_t)value);
 }
 
-void rpcrdma_put_bool(struct rpcrdma_xdr_writer *writer, bool value);
-void rpcrdma_put_float(struct rpcrdma_xdr_writer *writer, float value);
-void rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value);
-void rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size);
+/* Sections 4.4, 4.6 and 4.7. */
+RPCRDMA_API void rpcrdma_put_bool(struct rpcrdma_xdr_writer *writer, bool value);
+RPCRDMA_API void rpcrdma_put_float(struct rpcrdma_xdr_writer *writer, float value);
+RPCRDMA_API void rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value);
 
-/* Fails where bytes.length is above max: nothing is sent that the schema does not allow. */
-void rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
+/* Section 4.9, fixed-length opaque: size octets, copied from data, and zero octets of padding. */
+RPCRDMA_API void rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size);
+
+/* Sections 4.10 and 4.11, opaque<max> and string<max>, copied into the stream. Fails where bytes.length is
+ * above max: nothing is sent that the schema does not allow. */
+RPCRDMA_API void rpcrdma_put_bytes(
+	struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
 /* An opaque<max> that a binding marks: its length word, and the item by reference while items are to be had.
  */
-void rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
+RPCRDMA_API void rpcrdma_put_item(
+	struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
-void rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer);
+/* For codecs that find a value that their schema does not allow. */
+RPCRDMA_API void rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer);
 
 /* ---- Programs (RFC 5531, section 12), as `rpcrdma xdr` writes them ---- */
 
