@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RPCRDMA_CLIENT_H
+#define RPCRDMA_CLIENT_H
+
+#include <rpcrdma/engine.h>
+#include <rpcrdma/xdr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * An RPC client: one server, one connection at a time, many calls outstanding.
+ *
+ * A connection that was up once and is lost is made again, with backoff, and
+ * calls outstanding are sent again with the same XIDs. A server may then
+ * handle a call twice: see RFC 5531, section 4, on what transports promise.
+ *
+ * Threads: those of its engine.
+ */
+struct rpcrdma_client;
+
+/* A call that was started, until its done() returns. */
+struct rpcrdma_call;
+
+/* Zero is the default, everywhere. */
+struct rpcrdma_client_config {
+	size_t size;      /* sizeof(struct rpcrdma_client_config): see api.h */
+	const char *host; /* name or numeric address of the server. Copied. NULL: 127.0.0.1 */
+	uint16_t port;    /* must be set */
+	enum rpcrdma_transport transport;
+	bool auth_none; /* calls carry AUTH_NONE. Else AUTH_SYS (RFC 5531, section 8.1) */
+	/* Who the calls say they are from. Copied. NULL: the effective user and groups of this process. */
+	const struct rpcrdma_auth_sys *auth_sys;
+	/* For how long, in nanoseconds, a lost connection is tried again before its calls fail. 0: not at
+	 * all. */
+	uint64_t retry;
+};
+
+/*
+ * Begins to connect to the first address of config->host (resolving a name
+ * may block). Calls may be started at once. If the attempt fails, every call
+ * fails with its error. Free the client with rpcrdma_client_free().
+ *
+ * Errors, with their text on the engine: INVAL, NOTSUP (config), ADDRESS (the
+ * host is not known), NOMEM, SYSTEM.
+ */
+RPCRDMA_API int rpcrdma_client_new(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
+	struct rpcrdma_client **client);
+
+/*
+ * The same, but blocks until the connection is up, and tries each address of
+ * the host, in their order. Turns the engine's loop: not inside a callback.
+ *
+ * Errors, with their text on the engine: those of rpcrdma_client_new(), and
+ * REFUSED, UNREACHABLE, TIMEDOUT, REJECTED, PEER, DISCONNECTED of the last
+ * address that was tried.
+ */
+RPCRDMA_API int rpcrdma_client_connect(struct rpcrdma_engine *engine,
+	const struct rpcrdma_client_config *config, struct rpcrdma_client **client);
+
+/* Cancels all calls, without their done(), closes and frees. Also inside a callback. client may be NULL. */
+RPCRDMA_API void rpcrdma_client_free(struct rpcrdma_client *client);
+
+/* The most marked results of one call that can be placed. */
+enum { RPCRDMA_SINKS_MAX = 4 };
+
+/*
+ * Memory in which a marked result (`#pragma rpcrdma place` in the schema) may
+ * be placed by the server's RDMA Write, without a copy. length is the most
+ * that the result can have.
+ */
+struct rpcrdma_sink {
+	void *data;
+	uint32_t length;
+};
+
+/* What to call. Zero is the default, everywhere. */
+struct rpcrdma_call_config {
+	size_t size;                           /* sizeof(struct rpcrdma_call_config): see api.h */
+	const struct rpcrdma_program *program; /* as `rpcrdma xdr` writes it; must be set */
+	uint32_t procedure;                    /* its number */
+	/* Of the procedure's C types; NULL for void. args, and all that it points to, stays untouched until
+	 * done() or until cancelling returns. result is written before done(0). */
+	const void *args;
+	void *result;
+	/* For the marked results, in their order; the array is copied. What they name is the library's until
+	 * done() or until cancelling returns. At most RPCRDMA_SINKS_MAX. */
+	const struct rpcrdma_sink *sinks;
+	uint32_t sink_count;
+	/* Octets of the encoded result at most, marked data not counted. 0: what the schema says; one that
+	 * has no bound needs a number here. */
+	uint32_t reply_max;
+	/*
+	 * Where the result's strings and opaque data are to lie: the octets of the reply are copied there. It
+	 * must have room for reply_max + 424 octets (the reply's header is among them), and for the marked
+	 * results if they come some other way than by RDMA Write: over TCP, or inside a small reply. Else the
+	 * call fails with LIMIT. NULL: they are not copied, and result is valid until done() returns.
+	 */
+	void *keep;
+	uint32_t keep_size;
+	/* Where arrays, lists and optional data of the result are to lie. NULL: a result that has some fails
+	 * with XDR. */
+	void *arena;
+	size_t arena_size;
+	uint64_t timeout; /* in nanoseconds; the call fails with TIMEDOUT then. 0: none */
+	/* Comes once, from rpcrdma_engine_turn(): see rpcrdma_client_call() for the errors. It may start
+	 * other calls, and may free the client. NULL: nobody hears of it. */
+	void (*done)(void *ctx, struct rpcrdma_call *call, int error);
+	void *ctx; /* for done */
+};
+
+/*
+ * Starts a call. Where it returns 0, done() follows, unless the call is
+ * cancelled or the client freed. call (may be NULL) then is what the call can
+ * be cancelled with, and is gone when done() returns. config is copied.
+ *
+ * Errors at once, without done(), text on the client: INVAL, NOTSUP (config,
+ * a procedure that the program does not have), NOMEM.
+ *
+ * Errors of done(), text on the client:
+ *   INVAL, LIMIT              the arguments break their schema or a bound
+ *   REFUSED, UNREACHABLE, REJECTED, PEER, DISCONNECTED   no connection
+ *   TIMEDOUT                  config's timeout, or the connection's
+ *   VERS, CHUNK               RDMA_ERROR: RFC 8166, section 4.5
+ *   RPC_DENIED, PROG_UNAVAIL, PROG_MISMATCH, PROC_UNAVAIL, GARBAGE_ARGS,
+ *   RPC_SYSTEM                what the server answered: RFC 5531, section 9
+ *   XDR                       the reply does not decode
+ *   NOMEM, SYSTEM             on this side
+ */
+RPCRDMA_API int rpcrdma_client_call(
+	struct rpcrdma_client *client, const struct rpcrdma_call_config *config, struct rpcrdma_call **call);
+
+/*
+ * The same, and turns the engine's loop until the call is done: returns its
+ * error, any of the above. config->done, where it is set, comes first; where it is not,
+ * results that refer to memory need keep. Not inside a callback: INVAL.
+ */
+RPCRDMA_API int rpcrdma_client_call_and_wait(
+	struct rpcrdma_client *client, const struct rpcrdma_call_config *config);
+
+/*
+ * Ends a call without done(). Its memory is the caller's again when this
+ * returns: no peer can reach it any more. The server may have handled it, or
+ * may do so yet. No effect inside the call's own done().
+ */
+RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *call);
+
+/* Inside done(): octets of the result that the server placed by RDMA Write, and of the call that it fetched
+ * by RDMA Read. Both 0 over TCP, and where all of the message went by Send. */
+RPCRDMA_API uint32_t rpcrdma_call_placed(const struct rpcrdma_call *call);
+RPCRDMA_API uint32_t rpcrdma_call_pulled(const struct rpcrdma_call *call);
+
+/* Why the last failing call or connection failed, with the server's address and what to do. Valid until the
+ * next turn, or the next function on this client. */
+RPCRDMA_API const char *rpcrdma_client_error(const struct rpcrdma_client *client);
+
+/* How the connection came out. */
+struct rpcrdma_negotiated {
+	size_t size;              /* set by the caller: see api.h */
+	const char *fabric;       /* "iwarp", or "tcp"; constant */
+	uint32_t version;         /* of RPC-over-RDMA; 0 over TCP */
+	bool private_data;        /* the server sent that of RFC 8797 */
+	bool remote_invalidation; /* both sides offered it */
+	uint32_t inline_call;     /* octets of the largest Send from here to there, */
+	uint32_t inline_reply;    /* and from there to here */
+	uint32_t credits_asked;   /* calls that may be under way at a time, as asked for, */
+	uint32_t credits_granted; /* and as the last reply granted */
+};
+
+/* Fills in negotiated, of the current connection, or of the last one. fabric is NULL where there was none
+ * yet. Errors: INVAL (size). */
+RPCRDMA_API int rpcrdma_client_negotiated(
+	const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
+
+/* Fills in counters, summed over all connections of this client. Errors: INVAL (size). */
+RPCRDMA_API int rpcrdma_client_counters(
+	const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

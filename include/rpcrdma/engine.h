@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RPCRDMA_ENGINE_H
+#define RPCRDMA_ENGINE_H
+
+#include <rpcrdma/api.h>
+#include <rpcrdma/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * An engine: the event loop of one thread, with the connections and the
+ * memory of the clients (client.h) and servers (server.h) that are made on
+ * it. A caller either runs it, turn by turn, or folds its descriptor into an
+ * event loop of its own.
+ *
+ * Threads: an engine, and all that is made on it, is used by one thread at a
+ * time; only rpcrdma_engine_wake() may be called from others. Who wants
+ * several cores makes several engines: they share nothing, and nothing locks.
+ *
+ * Callbacks come from rpcrdma_engine_turn() only, never from inside a
+ * function that starts something. Inside a callback everything may be called
+ * that does not turn the loop itself.
+ */
+struct rpcrdma_engine;
+
+/* Zero is the default, everywhere. */
+struct rpcrdma_engine_config {
+	size_t size; /* sizeof(struct rpcrdma_engine_config): see api.h */
+	/*
+	 * Octets of the largest RDMA Send that this side sends, and that it takes (RFC 8166, section 3.3.2,
+	 * inline threshold; told to the peer by RFC 8797): multiples of 1024 from 1024 to 262144. 4096.
+	 */
+	uint32_t inline_send, inline_receive;
+	/* Calls under way on a connection: what a client asks for, and what a server grants (RFC 8166,
+	 * section 3.3.1). At most 16384. 64. */
+	uint32_t credits;
+	/* Octets of the largest RPC message, its data included, in either direction: 1024 to 1 GiB. 1 MiB +
+	 * 64 KiB. */
+	uint32_t message_max;
+	uint32_t segment_max;    /* segments in all the chunks of one message that are taken. 300 */
+	uint32_t connection_max; /* connections that servers accept at a time. 1024 */
+	/*
+	 * Octets of memory for calls that arrived, and for results until they were sent. Where none is left,
+	 * new calls wait: this is what bounds a server. 64 MiB.
+	 */
+	size_t memory_max;
+	bool crc;                    /* iWARP: ask for CRC32c (RFC 5044, section 7.1) */
+	bool no_remote_invalidation; /* do not offer that the peer invalidates memory (RFC 8797, section 4) */
+	bool reuse_port;             /* several engines listen at one address: connections spread over them */
+	/* Takes lines of log, of warnings and errors, without line feed. NULL: they go to standard error. */
+	void (*log)(void *ctx, const char *line);
+	void *ctx; /* for log */
+};
+
+/*
+ * Makes an engine. config may be NULL: all defaults. Free it with
+ * rpcrdma_engine_free().
+ *
+ * Errors: INVAL (a value out of range, a wrong size), NOTSUP (a member that
+ * this library does not know), NOMEM, SYSTEM (no descriptors to be had: errno).
+ */
+RPCRDMA_API int rpcrdma_engine_new(
+	const struct rpcrdma_engine_config *config, struct rpcrdma_engine **engine);
+
+/* Frees it. Clients and servers on it must have been freed before. Not inside a callback. engine may be NULL.
+ */
+RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *engine);
+
+/*
+ * One turn: waits for at most timeout nanoseconds (0: not at all; negative:
+ * until something happens), then does what is to be done, callbacks included.
+ * A signal ends the wait, and so does rpcrdma_engine_wake().
+ *
+ * Returns 1 where anything was done, 0 where nothing was, or an error: SYSTEM,
+ * INVAL (called inside a callback).
+ */
+RPCRDMA_API int rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout);
+
+/*
+ * For event loops of others: a descriptor that is readable when a turn has
+ * something to do, except for what is due by time: see rpcrdma_engine_due().
+ * It is the engine's, and stays the same. The other loop waits for it with
+ * that limit, then calls rpcrdma_engine_turn(engine, 0).
+ */
+RPCRDMA_API int rpcrdma_engine_fd(const struct rpcrdma_engine *engine);
+
+/*
+ * Nanoseconds until a turn is due, whether the descriptor is readable or not;
+ * 0: now; negative: only when it is readable. To be asked anew before each
+ * wait: starting a call, too, makes a turn due.
+ */
+RPCRDMA_API int64_t rpcrdma_engine_due(const struct rpcrdma_engine *engine);
+
+/*
+ * Ends the wait of the turn under way, or of the next one, which returns 1.
+ * Several wakes before that are one. Any thread, and signal handlers; the
+ * engine must not be freed meanwhile.
+ */
+RPCRDMA_API void rpcrdma_engine_wake(struct rpcrdma_engine *engine);
+
+/* Why the last function failed that was to make something on this engine, or to turn it: what, where, and
+ * what to do about it. Valid until the next of them. */
+RPCRDMA_API const char *rpcrdma_engine_error(const struct rpcrdma_engine *engine);
+
+/* ---- What clients and servers have in common ---- */
+
+enum rpcrdma_transport {
+	RPCRDMA_TRANSPORT_RDMA, /* RPC-over-RDMA version 1 (RFC 8166) */
+	RPCRDMA_TRANSPORT_TCP   /* TCP with record marking (RFC 5531, section 11) */
+};
+
+enum { RPCRDMA_AUTH_SYS_GIDS = 16, RPCRDMA_AUTH_SYS_NAME = 255 };
+
+/* What an AUTH_SYS credential says (RFC 5531, appendix A). The layout is that of the protocol, and final. */
+struct rpcrdma_auth_sys {
+	uint32_t stamp, uid, gid;
+	uint32_t gid_count; /* of further groups */
+	uint32_t gids[RPCRDMA_AUTH_SYS_GIDS];
+	char machine[RPCRDMA_AUTH_SYS_NAME + 1]; /* the caller's name for itself, ended by a zero */
+};
+
+/* What connections did. Octets are those of RPC messages. */
+struct rpcrdma_counters {
+	size_t size; /* set by the caller: see api.h */
+	uint64_t calls, replies;
+	uint64_t inline_messages;      /* that travelled in one Send as a whole */
+	uint64_t long_calls;           /* as position-zero Read chunk: RFC 8166, section 3.5.3 */
+	uint64_t long_replies;         /* in a Reply chunk */
+	uint64_t read_chunks;          /* of data, used, not merely offered */
+	uint64_t write_chunks;         /* likewise */
+	uint64_t octets_inline;        /* sent and received by Send, or over TCP */
+	uint64_t octets_rdma_read;     /* moved by RDMA Read */
+	uint64_t octets_rdma_write;    /* moved by RDMA Write */
+	uint64_t registrations;        /* of memory */
+	uint64_t invalidations;        /* by this side */
+	uint64_t remote_invalidations; /* by the peer, with Send With Invalidate */
+	uint64_t credit_waits;         /* calls that waited for a credit, */
+	uint64_t credit_wait_ns;       /* and for how long there were such */
+	uint64_t memory_waits;         /* calls that waited for memory of the engine's memory_max, */
+	uint64_t memory_wait_ns;       /* likewise */
+	uint64_t errors_sent;          /* RDMA_ERROR: RFC 8166, section 4.5 */
+	uint64_t errors_received;
+	uint64_t discarded; /* messages that meant nothing here */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of the public client, from their configuration to done(). */
+#include "api/call.h"
+
+#include <string.h>
+
+#include "api/config.h"
+
+_Static_assert((int)RPCRDMA_SINKS_MAX == (int)RR_TRANSACTION_SINKS, "as many as the transport places");
+
+void
+rr_api_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)
+{
+	rr_list_remove(&call->link);
+	rr_list_append(&engine->calls, &call->link);
+}
+
+static struct rpcrdma_call *
+get(struct rpcrdma_engine *engine)
+{
+	struct rr_list *link = rr_list_pop(&engine->calls);
+	struct rpcrdma_call *call;
+
+	if (link)
+		return rr_container(link, struct rpcrdma_call, link);
+	call = rr_alloc(&engine->env, sizeof(*call));
+	if (call)
+		rr_list_init(&call->link);
+	return call;
+}
+
+static int
+fail(struct rpcrdma_client *client, int error)
+{
+	client->error = client->text.text;
+	return error;
+}
+
+/* What the inner client would find out only later, or not at all. */
+static int
+check(const struct rpcrdma_call_config *config, struct rr_text *text)
+{
+	const struct rpcrdma_program *program = config->program;
+	const struct rpcrdma_procedure *procedure;
+
+	if (!program)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the call names no program");
+	if (config->procedure >= program->procedure_count || !program->procedures[config->procedure].name)
+		return rr_fail(
+			text, -RPCRDMA_ERR_INVAL, "%s has no procedure %u", program->name, config->procedure);
+	procedure = &program->procedures[config->procedure];
+	if (procedure->put_args && !config->args)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%s takes arguments", procedure->name);
+	if (procedure->get_result && !config->result)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%s has a result: memory for it is missing",
+			procedure->name);
+	if (config->sink_count > RPCRDMA_SINKS_MAX || (config->sink_count > 0 && !config->sinks))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%s: %u sinks are too many, or none",
+			procedure->name, config->sink_count);
+	return 0;
+}
+
+static void
+ended(struct rr_call *base, int error)
+{
+	struct rpcrdma_call *call = rr_container(base, struct rpcrdma_call, base);
+	struct rpcrdma_engine *engine = call->client->engine;
+
+	rr_list_remove(&call->link);
+	call->ended = true;
+	if (error < 0)
+		call->client->error = rr_client_error(call->client->client);
+	if (call->done)
+		call->done(call->ctx, call, error);
+	rr_api_call_put(engine, call);
+}
+
+static void
+fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
+{
+	call->ended = false;
+	call->done = config->done;
+	call->ctx = config->ctx;
+	call->base = (struct rr_call){
+		.program = config->program,
+		.proc = config->procedure,
+		.args = config->args,
+		.result = config->result,
+		.reply_max = config->reply_max,
+		.sink_count = config->sink_count,
+		.keep = config->keep,
+		.keep_size = config->keep_size,
+		.timeout = config->timeout,
+		.done = ended,
+	};
+	if (config->arena)
+		call->base.arena = rpcrdma_arena(config->arena, config->arena_size);
+	for (uint32_t i = 0; i < config->sink_count; i++)
+		call->base.sinks[i] = (struct rr_sink){ config->sinks[i].data, config->sinks[i].length };
+}
+
+int
+rpcrdma_client_call(
+	struct rpcrdma_client *client, const struct rpcrdma_call_config *theirs, struct rpcrdma_call **result)
+{
+	struct rpcrdma_call_config config;
+	struct rpcrdma_call *call;
+	int error;
+
+	error = rr_config_take(
+		&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_call_config", &client->text);
+	if (error == 0)
+		error = check(&config, &client->text);
+	if (error < 0)
+		return fail(client, error);
+	call = get(client->engine);
+	if (!call)
+		return fail(client, rr_fail(&client->text, -RPCRDMA_ERR_NOMEM, "no memory for a call"));
+	call->client = client;
+	fill(call, &config);
+	rr_list_append(&client->calls, &call->link);
+	if (result)
+		*result = call;
+	rr_client_call(client->client, &call->base);
+	return 0;
+}
+
+struct wait {
+	void (*done)(void *ctx, struct rpcrdma_call *call, int error); /* the caller's */
+	void *ctx;
+	bool over;
+	int error;
+};
+
+static void
+wait_done(void *ctx, struct rpcrdma_call *call, int error)
+{
+	struct wait *wait = ctx;
+
+	wait->over = true;
+	wait->error = error;
+	if (wait->done)
+		wait->done(wait->ctx, call, error);
+}
+
+int
+rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma_call_config *theirs)
+{
+	struct rpcrdma_call_config config;
+	struct wait wait = { 0 };
+	struct rpcrdma_call *call;
+	int error = rr_api_may_wait(client->engine, __func__, &client->text);
+
+	if (error == 0)
+		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
+			"struct rpcrdma_call_config", &client->text);
+	if (error < 0)
+		return fail(client, error);
+	wait.done = config.done;
+	wait.ctx = config.ctx;
+	config.size = sizeof(config);
+	config.done = wait_done;
+	config.ctx = &wait;
+	error = rpcrdma_client_call(client, &config, &call);
+	while (error == 0 && !wait.over) {
+		int turned = rpcrdma_engine_turn(client->engine, -1);
+
+		if (turned >= 0 || wait.over)
+			continue;
+		rpcrdma_call_cancel(call);
+		client->text = client->engine->text;
+		return fail(client, turned);
+	}
+	return error < 0 ? error : wait.error;
+}
+
+void
+rpcrdma_call_cancel(struct rpcrdma_call *call)
+{
+	struct rpcrdma_client *client = call->client;
+
+	if (call->ended)
+		return;
+	call->ended = true;
+	rr_client_cancel(client->client, &call->base);
+	rr_api_call_put(client->engine, call);
+}
+
+uint32_t
+rpcrdma_call_placed(const struct rpcrdma_call *call)
+{
+	return call->base.placed;
+}
+
+uint32_t
+rpcrdma_call_pulled(const struct rpcrdma_call *call)
+{
+	return call->base.pulled;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_API_CALL_H
+#define RR_API_CALL_H
+
+#include <rpcrdma/client.h>
+
+#include "api/engine.h"
+#include "rpc/client.h"
+
+/*
+ * The public client and its calls. A call is in exactly one list: its
+ * client's from the start to the end, then the engine's, which keeps it for
+ * reuse. It goes there only when its done() returned, so that a done() which
+ * frees the client leaves the call in place.
+ */
+struct rpcrdma_client {
+	struct rpcrdma_engine *engine;
+	struct rr_client *client;
+	struct rr_list calls;
+	struct rr_text text; /* of what failed here */
+	const char *error;   /* text, or that of the inner client */
+};
+
+struct rpcrdma_call {
+	struct rr_call base;
+	struct rpcrdma_client *client;
+	struct rr_list link;
+	bool ended; /* done() is under way, or was */
+	void (*done)(void *ctx, struct rpcrdma_call *call, int error);
+	void *ctx;
+};
+
+/* The call's memory may be used again. */
+void rr_api_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of the public client, and what people ask it. It owns its rr_client; the engine is the caller's.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "api/call.h"
+#include "api/config.h"
+#include "api/resolve.h"
+
+/* A client to be: its configuration, and the addresses of its server. */
+struct plan {
+	struct rr_client_config config;
+	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
+	struct sockaddr_storage addresses[RR_API_ADDRESSES];
+	int address_count;
+};
+
+/* RFC 5531, appendix A: "The "machinename" is the name of the caller's machine"; the rest is whom this
+ * process acts as. */
+static void
+set_own(struct plan *plan)
+{
+	struct rr_auth_sys *cred = &plan->config.cred;
+	gid_t groups[RR_AUTH_SYS_GIDS];
+	int count = getgroups(RR_AUTH_SYS_GIDS, groups);
+
+	cred->uid = (uint32_t)geteuid();
+	cred->gid = (uint32_t)getegid();
+	/* More groups than AUTH_SYS can carry: -1, and none are sent. */
+	for (int i = 0; i < count; i++)
+		cred->gids[cred->gid_count++] = (uint32_t)groups[i];
+	if (gethostname(plan->machine, sizeof(plan->machine) - 1) < 0)
+		plan->machine[0] = '\0';
+}
+
+static int
+set_given(struct plan *plan, const struct rpcrdma_auth_sys *given, struct rr_text *text)
+{
+	struct rr_auth_sys *cred = &plan->config.cred;
+
+	if (given->gid_count > RPCRDMA_AUTH_SYS_GIDS || !memchr(given->machine, 0, sizeof(given->machine)))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL,
+			"an AUTH_SYS credential has at most %d groups, and a name that ends",
+			RPCRDMA_AUTH_SYS_GIDS);
+	cred->stamp = given->stamp;
+	cred->uid = given->uid;
+	cred->gid = given->gid;
+	cred->gid_count = given->gid_count;
+	memcpy(cred->gids, given->gids, given->gid_count * sizeof(given->gids[0]));
+	strcpy(plan->machine, given->machine);
+	return 0;
+}
+
+static int
+make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
+{
+	struct rpcrdma_client_config config;
+	int error = rr_config_take(
+		&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_client_config", text);
+
+	memset(plan, 0, sizeof(*plan));
+	if (error < 0)
+		return error;
+	if (config.port == 0)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the client's config has no port");
+	if (config.transport != RPCRDMA_TRANSPORT_RDMA && config.transport != RPCRDMA_TRANSPORT_TCP)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "there is no transport %d", (int)config.transport);
+	plan->config.transport = config.transport == RPCRDMA_TRANSPORT_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
+	plan->config.retry = config.retry;
+	plan->config.auth_none = config.auth_none;
+	if (!config.auth_none && config.auth_sys)
+		error = set_given(plan, config.auth_sys, text);
+	else if (!config.auth_none)
+		set_own(plan);
+	if (error < 0)
+		return error;
+	plan->config.cred.machine = (struct rpcrdma_bytes){ plan->machine, (uint32_t)strlen(plan->machine) };
+	plan->address_count =
+		rr_api_resolve(config.host, config.port, plan->addresses, RR_API_ADDRESSES, text);
+	return plan->address_count < 0 ? plan->address_count : 0;
+}
+
+/* Begins to connect to the plan's address of this number. */
+static int
+begin(struct rpcrdma_engine *engine, struct plan *plan, int number, struct rpcrdma_client **result)
+{
+	struct rpcrdma_client *client = rr_alloc(&engine->env, sizeof(*client));
+	int error;
+
+	if (!client)
+		return rr_fail(&engine->text, -RPCRDMA_ERR_NOMEM, "no memory for a client");
+	client->engine = engine;
+	client->error = client->text.text;
+	rr_list_init(&client->calls);
+	plan->config.address = plan->addresses[number];
+	plan->config.address_size = rr_api_address_size(&plan->addresses[number]);
+	error = rr_client_new(engine->engine, &plan->config, &client->client, &engine->text);
+	if (error < 0) {
+		rr_free(&engine->env, client);
+		return error;
+	}
+	client->error = rr_client_error(client->client);
+	*result = client;
+	return 0;
+}
+
+int
+rpcrdma_client_new(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
+	struct rpcrdma_client **client)
+{
+	struct plan plan;
+	int error = make_plan(&plan, config, &engine->text);
+
+	return error < 0 ? error : begin(engine, &plan, 0, client);
+}
+
+static int
+connect_to(struct rpcrdma_engine *engine, struct plan *plan, int number, struct rpcrdma_client **result)
+{
+	struct rpcrdma_client *client;
+	int error = begin(engine, plan, number, &client);
+
+	if (error < 0)
+		return error;
+	engine->turning = true;
+	error = rr_client_wait_connected(client->client, NULL, NULL);
+	engine->turning = false;
+	if (error < 0) {
+		rr_fail(&engine->text, error, "%s", rr_client_error(client->client));
+		rpcrdma_client_free(client);
+		return error;
+	}
+	*result = client;
+	return 0;
+}
+
+int
+rpcrdma_client_connect(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
+	struct rpcrdma_client **client)
+{
+	struct plan plan;
+	int error = rr_api_may_wait(engine, __func__, &engine->text);
+
+	if (error == 0)
+		error = make_plan(&plan, config, &engine->text);
+	if (error < 0)
+		return error;
+	for (int i = 0; i < plan.address_count; i++) {
+		error = connect_to(engine, &plan, i, client);
+		if (error != -RPCRDMA_ERR_REFUSED && error != -RPCRDMA_ERR_UNREACHABLE &&
+			error != -RPCRDMA_ERR_TIMEDOUT)
+			return error;
+	}
+	return error;
+}
+
+void
+rpcrdma_client_free(struct rpcrdma_client *client)
+{
+	struct rpcrdma_engine *engine;
+
+	if (!client)
+		return;
+	engine = client->engine;
+	rr_client_free(client->client);
+	while (!rr_list_empty(&client->calls))
+		rr_api_call_put(engine, rr_container(client->calls.next, struct rpcrdma_call, link));
+	rr_free(&engine->env, client);
+}
+
+const char *
+rpcrdma_client_error(const struct rpcrdma_client *client)
+{
+	return client->error;
+}
+
+int
+rpcrdma_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated)
+{
+	struct rr_negotiated inner;
+	struct rpcrdma_negotiated mine = { .size = sizeof(mine) };
+
+	rr_client_negotiated(client->client, &inner);
+	mine.fabric = inner.fabric;
+	mine.version = inner.version;
+	mine.private_data = inner.private_data;
+	mine.remote_invalidation = inner.remote_invalidation;
+	mine.inline_call = inner.inline_call;
+	mine.inline_reply = inner.inline_reply;
+	mine.credits_asked = inner.credits_asked;
+	mine.credits_granted = inner.credits_granted;
+	return rr_config_give(negotiated, &mine, sizeof(mine), sizeof(mine));
+}
+
+int
+rpcrdma_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters)
+{
+	struct rr_counters inner;
+
+	rr_client_counters(client->client, &inner);
+	return rr_api_give_counters(counters, &inner);
+}

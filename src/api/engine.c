@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The public engine. It owns its rr_engine, the eventfd that wakes it, and
+ * the calls that its clients have used and may use again.
+ */
+#include "api/engine.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "api/call.h"
+#include "api/config.h"
+
+static void
+log_line(void *ctx, enum rr_log_level level, const char *line)
+{
+	struct rpcrdma_engine *engine = ctx;
+
+	(void)level;
+	engine->log(engine->log_ctx, line);
+}
+
+static void
+woken(struct rr_watch *watch, unsigned events)
+{
+	eventfd_t count;
+
+	(void)events;
+	(void)eventfd_read(watch->fd, &count); /* nothing to be read is what is wanted, too */
+}
+
+static struct rr_engine_config
+inner_config(const struct rpcrdma_engine_config *config)
+{
+	struct rr_engine_config inner = rr_engine_config_default;
+
+	if (config->inline_send)
+		inner.inline_send = config->inline_send;
+	if (config->inline_receive)
+		inner.inline_receive = config->inline_receive;
+	if (config->credits)
+		inner.credits = config->credits;
+	if (config->message_max)
+		inner.message_max = config->message_max;
+	if (config->segment_max)
+		inner.segment_max = config->segment_max;
+	if (config->connection_max)
+		inner.connection_max = config->connection_max;
+	if (config->memory_max)
+		inner.memory_max = config->memory_max;
+	inner.crc = config->crc;
+	inner.remote_invalidation = !config->no_remote_invalidation;
+	inner.reuse_port = config->reuse_port;
+	return inner;
+}
+
+/* What it has made is freed by rpcrdma_engine_free(), also after a failure. */
+static int
+make(struct rpcrdma_engine *engine, const struct rpcrdma_engine_config *config)
+{
+	const struct rr_engine_config inner = inner_config(config);
+	int error = rr_engine_new(&engine->env, &inner, &engine->engine);
+
+	if (error < 0)
+		return error;
+	engine->wake.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (engine->wake.fd < 0)
+		return -RPCRDMA_ERR_SYSTEM;
+	return rr_loop_watch(engine->engine->loop, &engine->wake, engine->wake.fd, RR_READABLE);
+}
+
+int
+rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_engine **result)
+{
+	struct rpcrdma_engine_config config = { 0 };
+	struct rpcrdma_engine *engine;
+	struct rr_text text;
+	int error;
+
+	if (theirs) {
+		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
+			"struct rpcrdma_engine_config", &text);
+		if (error < 0)
+			return error;
+	}
+	engine = rr_alloc(&rr_env_system, sizeof(*engine));
+	if (!engine)
+		return -RPCRDMA_ERR_NOMEM;
+	engine->env = rr_env_system;
+	if (config.log) {
+		engine->env.log = log_line;
+		engine->env.ctx = engine;
+	}
+	engine->log = config.log;
+	engine->log_ctx = config.ctx;
+	engine->wake.fd = -1;
+	engine->wake.ready = woken;
+	rr_list_init(&engine->calls);
+	error = make(engine, &config);
+	if (error < 0) {
+		rpcrdma_engine_free(engine);
+		return error;
+	}
+	*result = engine;
+	return 0;
+}
+
+static void
+free_calls(struct rpcrdma_engine *engine)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&engine->calls)))
+		rr_free(&engine->env, rr_container(link, struct rpcrdma_call, link));
+}
+
+void
+rpcrdma_engine_free(struct rpcrdma_engine *engine)
+{
+	if (!engine)
+		return;
+	if (engine->wake.fd >= 0) {
+		rr_loop_unwatch(engine->engine->loop, &engine->wake);
+		close(engine->wake.fd);
+	}
+	rr_engine_free(engine->engine);
+	free_calls(engine);
+	rr_free(&rr_env_system, engine);
+}
+
+int
+rr_api_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text)
+{
+	if (!engine->turning)
+		return 0;
+	return rr_fail(text, -RPCRDMA_ERR_INVAL,
+		"%s() turns the event loop, so it cannot be called inside a callback", function);
+}
+
+int
+rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout)
+{
+	int turned = rr_api_may_wait(engine, __func__, &engine->text);
+
+	if (turned < 0)
+		return turned;
+	engine->turning = true;
+	turned = rr_loop_turn(engine->engine->loop, timeout);
+	engine->turning = false;
+	if (turned < 0)
+		return rr_fail(&engine->text, turned, "the event loop failed: %s", strerror(errno));
+	return turned;
+}
+
+int
+rpcrdma_engine_fd(const struct rpcrdma_engine *engine)
+{
+	return rr_loop_fd(engine->engine->loop);
+}
+
+int64_t
+rpcrdma_engine_due(const struct rpcrdma_engine *engine)
+{
+	return rr_loop_due(engine->engine->loop);
+}
+
+void
+rpcrdma_engine_wake(struct rpcrdma_engine *engine)
+{
+	int saved = errno; /* a signal handler's caller may be about to look at it */
+
+	(void)eventfd_write(engine->wake.fd, 1); /* fails only where it is readable already */
+	errno = saved;
+}
+
+const char *
+rpcrdma_engine_error(const struct rpcrdma_engine *engine)
+{
+	return engine->text.text;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_API_ENGINE_H
+#define RR_API_ENGINE_H
+
+#include <rpcrdma/engine.h>
+
+#include "transport/carrier.h"
+
+/* The public engine: an rr_engine with what it needs from outside. */
+struct rpcrdma_engine {
+	struct rr_env env;
+	struct rr_engine *engine;
+	struct rr_text text;
+	struct rr_watch wake; /* an eventfd */
+	bool turning;         /* callbacks may be under way */
+	struct rr_list calls; /* struct rpcrdma_call, kept for reuse */
+	void (*log)(void *ctx, const char *line);
+	void *log_ctx;
+};
+
+/* -RPCRDMA_ERR_INVAL, with a text, inside a callback, where nothing may wait. */
+int rr_api_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text);
+
+/* The same figures for the public: as rr_config_give(). */
+int rr_api_give_counters(struct rpcrdma_counters *counters, const struct rr_counters *inner);
+
+#endif
