@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The client's life: connecting, who it says it is, what it tells of itself. */
+#include "world.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static caller
+ask_who(struct rpcrdma_client *client, uint8_t *keep, uint32_t size)
+{
+	static uint32_t gids[16];
+	caller who;
+	const struct rpcrdma_call_config config = {
+		.size = sizeof(config),
+		.program = &CALC_V1_program,
+		.procedure = CALC_WHO,
+		.result = &who,
+		.keep = keep,
+		.keep_size = size,
+		.arena = gids,
+		.arena_size = sizeof(gids),
+	};
+
+	assert_int_equal(rpcrdma_client_call_and_wait(client, &config), 0);
+	return who;
+}
+
+static void
+calls_are_from_the_user_of_this_process(void **state)
+{
+	struct world *world = *state;
+	uint8_t keep[1024];
+	char host[256] = "";
+	caller who = ask_who(world->client, keep, sizeof(keep));
+
+	gethostname(host, sizeof(host) - 1);
+	assert_int_equal(who.flavor, 1);
+	assert_int_equal(who.uid, geteuid());
+	assert_int_equal(who.gid, getegid());
+	assert_int_equal(who.machine.length, strlen(host));
+	assert_memory_equal(who.machine.data, host, who.machine.length);
+	assert_memory_equal(who.peer.data, "127.0.0.1:", 10);
+}
+
+static void
+calls_are_from_whom_the_config_names(void **state)
+{
+	struct world *world = *state;
+	const struct rpcrdma_auth_sys sys = { 1, 1000, 100, 2, { 7, 8 }, "elsewhere" };
+	struct rpcrdma_client *client = world_connect(
+		world, RPCRDMA_TRANSPORT_TCP, (struct rpcrdma_client_config){ .auth_sys = &sys });
+	uint8_t keep[1024];
+	caller who = ask_who(client, keep, sizeof(keep));
+
+	assert_int_equal(who.flavor, 1);
+	assert_int_equal(who.uid, 1000);
+	assert_int_equal(who.gid, 100);
+	assert_int_equal(who.gids.count, 2);
+	assert_int_equal(who.gids.values[1], 8);
+	assert_memory_equal(who.machine.data, "elsewhere", 9);
+	rpcrdma_client_free(client);
+}
+
+static void
+calls_carry_no_credential_where_none_is_wanted(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_client *client = world_connect(
+		world, RPCRDMA_TRANSPORT_RDMA, (struct rpcrdma_client_config){ .auth_none = true });
+	uint8_t keep[1024];
+
+	assert_int_equal(ask_who(client, keep, sizeof(keep)).flavor, 0);
+	rpcrdma_client_free(client);
+}
+
+static void
+what_was_negotiated_is_told(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_negotiated negotiated = { .size = sizeof(negotiated) };
+	struct rpcrdma_client *tcp =
+		world_connect(world, RPCRDMA_TRANSPORT_TCP, (struct rpcrdma_client_config){ 0 });
+
+	assert_int_equal(rpcrdma_client_negotiated(world->client, &negotiated), 0);
+	assert_string_equal(negotiated.fabric, "iwarp");
+	assert_int_equal(negotiated.version, 1);
+	assert_true(negotiated.private_data);
+	assert_int_equal(negotiated.inline_call, 4096);
+	assert_int_equal(negotiated.inline_reply, 4096);
+	assert_int_equal(negotiated.credits_asked, 64);
+	assert_int_equal(rpcrdma_client_negotiated(tcp, &negotiated), 0);
+	assert_string_equal(negotiated.fabric, "tcp");
+	assert_int_equal(negotiated.version, 0);
+	negotiated.size = 4;
+	assert_int_equal(rpcrdma_client_negotiated(tcp, &negotiated), -RPCRDMA_ERR_INVAL);
+	rpcrdma_client_free(tcp);
+}
+
+static void
+counters_count_on_both_sides(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_counters counters = { .size = sizeof(counters) };
+
+	assert_int_equal(world_call(world->client, CALC_NULL, NULL, NULL, NULL, 0), 0);
+	assert_int_equal(rpcrdma_client_counters(world->client, &counters), 0);
+	assert_int_equal(counters.calls, 1);
+	assert_int_equal(counters.replies, 1);
+	memset(&counters, 0, sizeof(counters));
+	counters.size = sizeof(counters);
+	assert_int_equal(rpcrdma_server_counters(world->server, &counters), 0);
+	assert_int_equal(counters.calls, 1);
+	counters.size = 0;
+	assert_int_equal(rpcrdma_client_counters(world->client, &counters), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(rpcrdma_server_counters(world->server, &counters), -RPCRDMA_ERR_INVAL);
+}
+
+/* A port at which nobody listens: one that a server had, and that nobody has had since. */
+static uint16_t
+closed_port(struct world *world)
+{
+	rpcrdma_server_free(world->server);
+	world->server = NULL;
+	return world->rdma_port;
+}
+
+static void
+connecting_to_nobody_says_so(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_client *client = NULL;
+	struct rpcrdma_client_config config = { .size = sizeof(config), .port = closed_port(world) };
+
+	assert_int_equal(rpcrdma_client_connect(world->engine, &config, &client), -RPCRDMA_ERR_REFUSED);
+	assert_null(client);
+	assert_non_null(strstr(rpcrdma_engine_error(world->engine), "127.0.0.1"));
+	/* Without waiting, the calls tell. */
+	assert_int_equal(rpcrdma_client_new(world->engine, &config, &client), 0);
+	assert_int_equal(world_call(client, CALC_NULL, NULL, NULL, NULL, 0), -RPCRDMA_ERR_REFUSED);
+	assert_non_null(strstr(rpcrdma_client_error(client), "127.0.0.1"));
+	rpcrdma_client_free(client);
+}
+
+static void
+each_address_of_a_host_is_tried(void **state)
+{
+	struct world *world = *state;
+
+	/* The server is at 127.0.0.1 only; localhost may be ::1 as well, and first. */
+	rpcrdma_client_free(world_connect(
+		world, RPCRDMA_TRANSPORT_RDMA, (struct rpcrdma_client_config){ .host = "localhost" }));
+}
+
+static void
+a_wrong_config_is_refused(void **state)
+{
+	struct world *world = *state;
+	static struct rpcrdma_auth_sys groups = { .gid_count = 17 }, name;
+	struct rpcrdma_client *client = NULL;
+	const struct rpcrdma_client_config bad[] = {
+		{ .size = 0, .port = 1 },
+		{ .size = sizeof(bad[0]) - 1, .port = 1 },
+		{ .size = sizeof(bad[0]) },
+		{ .size = sizeof(bad[0]), .port = 1, .transport = (enum rpcrdma_transport)9 },
+		{ .size = sizeof(bad[0]), .port = 1, .auth_sys = &groups },
+		{ .size = sizeof(bad[0]), .port = 1, .auth_sys = &name },
+	};
+
+	memset(name.machine, 'x', sizeof(name.machine));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(rpcrdma_client_new(world->engine, &bad[i], &client), -RPCRDMA_ERR_INVAL);
+		assert_true(strlen(rpcrdma_engine_error(world->engine)) > 10);
+		assert_int_equal(rpcrdma_client_connect(world->engine, &bad[i], &client), -RPCRDMA_ERR_INVAL);
+	}
+	assert_null(client);
+}
+
+static void
+a_host_that_is_none_is_named(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_client *client = NULL;
+	const struct rpcrdma_client_config config = { .size = sizeof(config), .host = "[", .port = 1 };
+
+	assert_int_equal(rpcrdma_client_new(world->engine, &config, &client), -RPCRDMA_ERR_ADDRESS);
+	assert_non_null(strstr(rpcrdma_engine_error(world->engine), "the host ["));
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+	const struct CMUnitTest tests[] = {
+		T(calls_are_from_the_user_of_this_process),
+		T(calls_are_from_whom_the_config_names),
+		T(calls_carry_no_credential_where_none_is_wanted),
+		T(what_was_negotiated_is_told),
+		T(counters_count_on_both_sides),
+		T(connecting_to_nobody_says_so),
+		T(each_address_of_a_host_is_tried),
+		T(a_wrong_config_is_refused),
+		T(a_host_that_is_none_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

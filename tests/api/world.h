@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_API_WORLD_H
+#define RR_TESTS_API_WORLD_H
+
+#include "../test.h"
+
+#include <rpcrdma/client.h>
+#include <rpcrdma/server.h>
+
+#include "calc.h"
+
+/* One engine with a server of the calc program on the loopback, over RDMA (iWARP) and TCP, and a client. */
+struct world {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_server *server;
+	struct rpcrdma_client *client;
+	uint16_t rdma_port, tcp_port;
+
+	uint32_t handled;               /* calls that came to a handler */
+	int answer;                     /* of CALC_ANSWER: an enum rpcrdma_handled, or something else */
+	void (*inside)(struct world *); /* called inside CALC_ANSWER, where it is set */
+	int inside_error;
+};
+
+/* For cmocka: a world whose client uses RDMA. */
+int world_setup(void **state);
+int world_teardown(void **state);
+
+/* Connects a client of its own; transport and port are set here. */
+struct rpcrdma_client *world_connect(
+	struct world *world, enum rpcrdma_transport transport, struct rpcrdma_client_config config);
+
+/* A call of procedure, that is waited for. */
+int world_call(struct rpcrdma_client *client, uint32_t procedure, const void *args, void *result, void *keep,
+	uint32_t size);
+
+/* Turns the engine until expression is true. */
+#define world_until(world, expression)                                                                       \
+	do {                                                                                                 \
+		for (int turns_ = 0; !(expression); turns_++) {                                              \
+			if (turns_ > 5000)                                                                   \
+				fail_msg("never: %s", #expression);                                          \
+			assert_true(rpcrdma_engine_turn((world)->engine, 1000000000) >= 0);                  \
+		}                                                                                            \
+	} while (0)
+
+#endif
