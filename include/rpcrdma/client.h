@@ -59,7 +59,8 @@ RPCRDMA_API int rpcrdma_client_new(struct rpcrdma_engine *engine, const struct r
 RPCRDMA_API int rpcrdma_client_connect(struct rpcrdma_engine *engine,
 	const struct rpcrdma_client_config *config, struct rpcrdma_client **client);
 
-/* Cancels all calls, without their done(), closes and frees. Also inside a callback. client may be NULL. */
+/* Cancels all calls, without their done(), closes and frees. Also inside a callback, but not while a blocking
+ * call of this client waits, unless inside the done() of that. client may be NULL. */
 RPCRDMA_API void rpcrdma_client_free(struct rpcrdma_client *client);
 
 /* The most marked results of one call that can be placed. */
