@@ -10,6 +10,7 @@
 
 #include "tool/address.h"
 #include "tool/tool.h"
+#include "tool/workers.h"
 
 enum { RDMA_PORT = 20049, TCP_PORT = 2049 };
 
@@ -111,7 +112,7 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 		serve->tcp_port = (uint16_t)number;
 		return status;
 	case 'n':
-		status = parse_number(tool, "threads", 1, RR_SERVE_THREADS, &number);
+		status = parse_number(tool, "threads", 1, RR_WORKERS_MAX, &number);
 		serve->thread_count = (uint32_t)number;
 		return status;
 	case OPT_CREDITS:

@@ -10,7 +10,7 @@
 #include "tool/tool.h"
 #include "transport/engine.h"
 
-enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64, RR_SERVE_THREADS = 64 };
+enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64 };
 
 struct rr_serve_address {
 	struct sockaddr_storage rdma; /* the TCP address differs in the port alone */

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All workers are made by the main thread. Worker 0 then runs in it and waits
+ * for signals as well. What ends it writes STOP to every worker's eventfd; a
+ * worker has its service end in good order, or gives up after DRAIN_LIMIT, and
+ * its loop ends. SIGUSR1 writes REPORT: each worker then tells what it counted,
+ * as nobody else may look.
+ */
+#include "tool/workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define DRAIN_LIMIT (4 * RR_SECOND)
+
+/* An eventfd adds up what is written to it. */
+#define STOP   UINT64_C(1)
+#define REPORT (UINT64_C(1) << 32)
+
+struct worker {
+	const struct rr_worker_service *ops;
+	struct rr_env env;
+	struct rr_engine *engine;
+	void *service;
+	uint32_t index;
+	struct rr_watch request; /* an eventfd */
+	struct rr_timer drain;
+	bool given_up;
+	pthread_t thread;
+};
+
+struct run {
+	struct rr_workers workers;
+	struct rr_watch signals; /* a signalfd, in worker 0's loop */
+	uint32_t count;          /* made */
+	struct worker all[RR_WORKERS_MAX];
+};
+
+static void
+drain_limit_reached(struct rr_timer *timer)
+{
+	rr_container(timer, struct worker, drain)->given_up = true;
+}
+
+static void
+request_came(struct rr_watch *watch, unsigned events)
+{
+	struct worker *worker = rr_container(watch, struct worker, request);
+	eventfd_t requests = 0;
+
+	(void)events;
+	eventfd_read(watch->fd, &requests);
+	if (requests >= REPORT)
+		worker->ops->report(worker->service, worker->index);
+	if (requests % REPORT == 0)
+		return;
+	rr_loop_want(worker->engine->loop, watch, 0);
+	worker->ops->shutdown(worker->service);
+	rr_loop_arm(worker->engine->loop, &worker->drain, DRAIN_LIMIT);
+}
+
+static void
+tell_workers(struct run *run, eventfd_t request)
+{
+	for (uint32_t i = 0; i < run->count; i++)
+		eventfd_write(run->all[i].request.fd, request);
+}
+
+static void
+signal_came(struct rr_watch *watch, unsigned events)
+{
+	struct run *run = rr_container(watch, struct run, signals);
+	struct signalfd_siginfo signal;
+
+	(void)events;
+	if (read(watch->fd, &signal, sizeof(signal)) != sizeof(signal))
+		return;
+	if (signal.ssi_signo == SIGUSR1) {
+		tell_workers(run, REPORT);
+		return;
+	}
+	rr_loop_want(run->all[0].engine->loop, watch, 0);
+	tell_workers(run, STOP);
+}
+
+/* What it has made is freed by free_worker(), also after a failure. */
+static int
+make_worker(const struct rr_workers *workers, struct worker *worker)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	worker->ops = workers->service;
+	worker->request.fd = fd;
+	worker->request.ready = request_came;
+	rr_timer_init(&worker->drain, drain_limit_reached);
+	worker->env = rr_env_system;
+	worker->env.log_level = workers->verbose ? RR_LOG_DEBUG : RR_LOG_WARNING;
+	if (fd < 0 || rr_engine_new(&worker->env, &workers->engine, &worker->engine) < 0)
+		return rr_tool_fail(workers->tool, "a thread cannot be set up: %s", strerror(errno));
+	if (rr_loop_watch(worker->engine->loop, &worker->request, fd, RR_READABLE) < 0)
+		return rr_tool_fail(
+			workers->tool, "an event descriptor cannot be watched: %s", strerror(errno));
+	return worker->ops->make(workers->ctx, worker->engine, &worker->service);
+}
+
+static void
+free_worker(struct worker *worker)
+{
+	if (worker->service)
+		worker->ops->free(worker->service);
+	if (worker->engine) {
+		rr_loop_disarm(worker->engine->loop, &worker->drain);
+		rr_loop_unwatch(worker->engine->loop, &worker->request);
+	}
+	rr_engine_free(worker->engine);
+	close(worker->request.fd);
+}
+
+static void *
+run_worker(void *argument)
+{
+	struct worker *worker = argument;
+
+	while (!worker->given_up && !worker->ops->idle(worker->service))
+		if (rr_loop_turn(worker->engine->loop, -1) < 0)
+			break;
+	return NULL;
+}
+
+/* Signals are blocked in every thread and read by worker 0. */
+static int
+watch_signals(struct run *run)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	run->signals.ready = signal_came;
+	if (fd < 0 || rr_loop_watch(run->all[0].engine->loop, &run->signals, fd, RR_READABLE) < 0)
+		return rr_tool_fail(run->workers.tool, "signals cannot be watched: %s", strerror(errno));
+	return RR_EXIT_OK;
+}
+
+static int
+make_workers(struct run *run)
+{
+	while (run->count < run->workers.count) {
+		struct worker *worker = &run->all[run->count];
+		int status;
+
+		worker->index = run->count++;
+		status = make_worker(&run->workers, worker);
+
+		if (status != RR_EXIT_OK)
+			return status;
+	}
+	return RR_EXIT_OK;
+}
+
+static void
+announce(const struct rr_workers *workers)
+{
+	workers->service->announce(workers->ctx);
+	printf("ready\n");
+	fflush(stdout);
+}
+
+/* Worker 0 runs here, the others in threads of their own. */
+static int
+run_workers(struct run *run)
+{
+	uint32_t started = 1;
+	int status = RR_EXIT_OK;
+
+	while (started < run->count &&
+		pthread_create(&run->all[started].thread, NULL, run_worker, &run->all[started]) == 0)
+		started++;
+	if (started < run->count) {
+		status = rr_tool_fail(
+			run->workers.tool, "thread %u cannot be started; try fewer --threads", started);
+		tell_workers(run, STOP);
+	} else {
+		announce(&run->workers);
+	}
+	run_worker(&run->all[0]);
+	for (uint32_t i = 1; i < started; i++)
+		pthread_join(run->all[i].thread, NULL);
+	return status;
+}
+
+int
+rr_workers_run(const struct rr_workers *workers)
+{
+	static struct run run; /* too large for the stack, and there is one */
+	int status;
+
+	run = (struct run){ .workers = *workers, .signals.fd = -1 };
+	run.workers.engine.reuse_port = workers->count > 1;
+	status = make_workers(&run);
+	if (status == RR_EXIT_OK)
+		status = watch_signals(&run);
+	if (status == RR_EXIT_OK)
+		status = run_workers(&run);
+	if (run.signals.fd >= 0) {
+		rr_loop_unwatch(run.all[0].engine->loop, &run.signals);
+		close(run.signals.fd);
+	}
+	for (uint32_t i = 0; i < run.count; i++)
+		free_worker(&run.all[i]);
+	return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_WORKERS_H
+#define RR_TOOL_WORKERS_H
+
+#include "tool/tool.h"
+#include "transport/engine.h"
+
+/*
+ * Threads that serve until a signal ends them, each with an engine and a
+ * service of its own. They share nothing but what their maker gives them.
+ * SIGUSR1 has each of them report.
+ */
+
+enum { RR_WORKERS_MAX = 64 };
+
+struct rr_worker_service {
+	/*
+	 * Makes a service on engine, and has it listen. Called for one worker after the other in the main
+	 * thread, so that whatever cannot be had is reported before anything is served. Returns an exit
+	 * status, after a message; also after a failure *service is freed, if it was set.
+	 */
+	int (*make)(void *ctx, struct rr_engine *engine, void **service);
+	void (*report)(const void *service, uint32_t thread); /* tells what was counted */
+	void (*announce)(void *ctx);                          /* all are there; says where they are found */
+	void (*shutdown)(void *service);                      /* ends it in good order */
+	bool (*idle)(const void *service);                    /* that is done */
+	void (*free)(void *service);
+};
+
+struct rr_workers {
+	const struct rr_tool *tool;
+	const struct rr_worker_service *service;
+	void *ctx;
+	struct rr_engine_config engine; /* reuse_port is set where it is needed */
+	uint32_t count;
+	bool verbose;
+};
+
+/* Returns the exit status. */
+int rr_workers_run(const struct rr_workers *workers);
+
+#endif
