@@ -7,6 +7,8 @@
 static const struct rr_tool tools[] = {
 	{ "serve", rr_tool_serve, "Serve directories over NFSv3/RDMA and NFSv3/TCP.",
 		"[OPTION]... DIR[=/NAME]...", rr_tool_serve_options },
+	{ "gateway", rr_tool_gateway, "Pass NFS on between RDMA and TCP, in either direction.",
+		"--listen ADDR[:PORT] --to URL [OPTION]...", rr_tool_gateway_options },
 	{ "ls", rr_tool_ls, "List a directory.", "[OPTION]... URL", rr_tool_ls_options },
 	{ "stat", rr_tool_stat, "Show what a server says of a file.", "[OPTION]... URL",
 		rr_tool_stat_options },

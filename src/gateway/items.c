@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gateway/items.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/endian.h"
+#include "wire/rpc.h"
+
+/* Those beyond stay where they are, if they are in the stream. */
+enum { FOUND_MAX = 64 };
+
+/* RFC 2203, 5.3.1 and 5.3.3: of the services, only rpc_gss_svc_none leaves arguments and results as they are;
+ * and only calls with gss_proc RPCSEC_GSS_DATA have any that are the program's. */
+enum { GSS_VERSION = 1, GSS_DATA = 0, GSS_SERVICE_NONE = 1 };
+
+static bool
+is_wrapped(const struct rr_opaque_auth *cred)
+{
+	const struct rpcrdma_message body = { .stream = cred->body.data, .length = cred->body.length };
+	struct rpcrdma_xdr_reader reader;
+	uint32_t version, procedure, service;
+
+	if (cred->flavor != RR_RPCSEC_GSS)
+		return false;
+	rpcrdma_xdr_reader_init(&reader, &body, NULL);
+	version = rpcrdma_get_u32(&reader);
+	procedure = rpcrdma_get_u32(&reader);
+	rpcrdma_get_u32(&reader); /* seq_num */
+	service = rpcrdma_get_u32(&reader);
+	return reader.failed || version != GSS_VERSION || procedure != GSS_DATA ||
+	       service != GSS_SERVICE_NONE;
+}
+
+uint32_t
+rr_known_program(const struct rpcrdma_message *call)
+{
+	enum { AT = 12 };
+
+	return call->length >= AT + 4 ? rr_get_be32((const uint8_t *)call->stream + AT) : 0;
+}
+
+void
+rr_known_read(struct rr_known *known, const struct rpcrdma_message *call)
+{
+	struct rpcrdma_xdr_reader reader;
+	struct rr_call_header header = { 0 };
+
+	rpcrdma_xdr_reader_init(&reader, call, NULL);
+	*known = (struct rr_known){ 0 };
+	if (!rr_rpc_get_call(&reader, &header))
+		return;
+	known->proc = header.proc;
+	if (!is_wrapped(&header.cred))
+		known->program = rr_ulb_find(header.prog, header.vers);
+}
+
+/* ---- Finding ---- */
+
+/* Sets reader behind the RPC header. False where no arguments or results of the program's follow. */
+static bool
+skip_header(enum rr_items_use use, const struct rpcrdma_message *message, struct rpcrdma_xdr_reader *reader)
+{
+	struct rr_call_header call;
+	struct rr_reply_header reply;
+
+	rpcrdma_xdr_reader_init(reader, message, NULL);
+	if (use == RR_ITEMS_CALL)
+		return rr_rpc_get_call(reader, &call);
+	return rr_rpc_get_reply(reader, &reply) && reply.reply_stat == RR_MSG_ACCEPTED &&
+	       reply.accept_stat == RR_SUCCESS;
+}
+
+static enum rr_walk_answer
+find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *message,
+	struct rr_ulb_items *found)
+{
+	struct rpcrdma_xdr_reader reader;
+
+	if (!known->program || !skip_header(use, message, &reader))
+		return RR_WALK_UNKNOWN;
+	if (use == RR_ITEMS_CALL)
+		return rr_ulb_walk_call(known->program, known->proc, &reader, found);
+	return rr_ulb_walk_reply(known->program, known->proc, &reader, found);
+}
+
+/* ---- Choosing ---- */
+
+/* The items that are to be out of the stream: those found, or, where a result has none, an item of no octets.
+ */
+struct chosen {
+	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: none */
+	uint32_t count;
+};
+
+static uint32_t
+count_reduced(const struct rr_ulb_items *found)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < found->count; i++)
+		count += found->items[i].reduced;
+	return count;
+}
+
+/* Those that are out already, and the first of the others, as long as there is room for all. */
+static void
+choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
+{
+	uint32_t reduced = count_reduced(found);
+
+	for (uint32_t i = 0; i < found->count && chosen->count < RR_MESSAGE_ITEMS; i++) {
+		const struct rr_walk_item *item = &found->items[i];
+
+		reduced -= item->reduced;
+		if (item->reduced || chosen->count + reduced < RR_MESSAGE_ITEMS)
+			chosen->items[chosen->count++] = item;
+	}
+}
+
+/* RFC 8267, 6.4.1: "The first chunk in the Write list MUST be used by the first READ operation in an NFS
+ * version 4 COMPOUND procedure. The next Write chunk is used by the next READ operation, and so on." */
+static void
+choose_by_result(const struct rr_ulb_items *found, struct chosen *chosen)
+{
+	for (uint32_t i = 0; i < found->count; i++) {
+		const struct rr_walk_item *item = &found->items[i];
+
+		if (item->result >= RR_MESSAGE_ITEMS)
+			return;
+		if (item->result < chosen->count)
+			continue; /* the rest of a result that has several: in the stream */
+		chosen->count = item->result;
+		chosen->items[chosen->count++] = item;
+	}
+}
+
+static void
+choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
+{
+	for (uint32_t i = 0; i < found->count && chosen->count < RR_MESSAGE_ITEMS; i++)
+		if (found->items[i].reduced)
+			chosen->items[chosen->count++] = &found->items[i];
+}
+
+static void
+choose(enum rr_items_use use, const struct rr_ulb_items *found, struct chosen *chosen)
+{
+	switch (use) {
+	case RR_ITEMS_CALL: choose_for_call(found, chosen); break;
+	case RR_ITEMS_REPLY_RDMA: choose_by_result(found, chosen); break;
+	case RR_ITEMS_REPLY_TCP: choose_reduced(found, chosen); break;
+	}
+}
+
+/* ---- Taking out ---- */
+
+/* Octets of the stream that an item takes. */
+static uint32_t
+in_stream(const struct rr_walk_item *item)
+{
+	return item && !item->reduced ? item->length + rr_pad(item->length) : 0;
+}
+
+/* The stream without the chosen items: octets in front of the last that is taken out need no copy. */
+struct reduction {
+	const uint8_t *from;
+	uint8_t *to;           /* NULL: nothing is copied */
+	uint32_t done, length; /* octets of from that were handled, and of the result */
+};
+
+static void
+pass(struct reduction *reduction, uint32_t until)
+{
+	uint32_t octets = until - reduction->done;
+
+	if (reduction->to)
+		memcpy(reduction->to + reduction->length, reduction->from + reduction->done, octets);
+	reduction->done += octets;
+	reduction->length += octets;
+}
+
+static void
+reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out)
+{
+	struct reduction reduction = { .from = in->stream, .to = to };
+
+	for (uint32_t i = 0; i < chosen->count; i++) {
+		const struct rr_walk_item *item = chosen->items[i];
+
+		if (item)
+			pass(&reduction, item->offset);
+		items[i] = (struct rpcrdma_item){ .offset = reduction.length };
+		if (!item)
+			continue;
+		items[i].data = item->data;
+		items[i].length = item->length;
+		reduction.done += in_stream(item);
+	}
+	pass(&reduction, in->length);
+	*out = (struct rpcrdma_message){ to ? to : in->stream, reduction.length, chosen->count, items };
+}
+
+/* Whether the stream without the chosen items is the front of what it is with them. */
+static bool
+is_front(const struct rpcrdma_message *in, const struct chosen *chosen, uint32_t taken)
+{
+	const struct rr_walk_item *last = chosen->count > 0 ? chosen->items[chosen->count - 1] : NULL;
+
+	return taken == 0 || (last && in_stream(last) == taken && last->offset + taken == in->length);
+}
+
+enum rr_walk_answer
+rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *in,
+	void *scratch, uint32_t size, struct rpcrdma_item items[RR_MESSAGE_ITEMS],
+	struct rpcrdma_message *out)
+{
+	struct rr_walk_item room[FOUND_MAX];
+	struct rr_ulb_items found = { .items = room, .max = FOUND_MAX };
+	struct chosen chosen = { .count = 0 };
+	enum rr_walk_answer answer = find(known, use, in, &found);
+	uint32_t reduced = 0, taken = 0;
+
+	if (answer == RR_WALK_MISPLACED)
+		return answer;
+	*out = *in;
+	if (answer == RR_WALK_UNKNOWN || found.count > FOUND_MAX)
+		return RR_WALK_UNKNOWN;
+	choose(use, &found, &chosen);
+	for (uint32_t i = 0; i < chosen.count; i++) {
+		reduced += chosen.items[i] && chosen.items[i]->reduced;
+		taken += in_stream(chosen.items[i]);
+	}
+	if (reduced < count_reduced(&found))
+		return RR_WALK_UNKNOWN;
+	if (!is_front(in, &chosen, taken) && in->length - taken > size)
+		return RR_WALK_UNKNOWN;
+	reduce(in, &chosen, is_front(in, &chosen, taken) ? NULL : scratch, items, out);
+	return RR_WALKED;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_GATEWAY_ITEMS_H
+#define RR_GATEWAY_ITEMS_H
+
+#include "transport/carrier.h"
+#include "ulb/binding.h"
+
+/* What a gateway knows of messages: whose they are, and which of their items may travel apart. */
+
+/* What is known of a call, and needed for its reply. */
+struct rr_known {
+	uint32_t proc;
+	const struct rpcrdma_program *program; /* NULL: its messages travel whole */
+};
+
+/*
+ * Reads the header of a call. The program is NULL where nothing here knows it, and where its arguments are
+ * wrapped: RFC 8166, 6.1 leaves it to each binding what is DDP-eligible, and what RPCSEC_GSS protects (RFC
+ * 2203, services integrity and privacy) is one opaque object that no binding marks.
+ */
+uint32_t rr_known_program(const struct rpcrdma_message *call); /* its number alone; 0: no call header */
+void rr_known_read(struct rr_known *known, const struct rpcrdma_message *call);
+
+enum rr_items_use {
+	RR_ITEMS_CALL,       /* a call that goes out over RDMA, or has items: as many as may be */
+	RR_ITEMS_REPLY_RDMA, /* a reply that goes out over RDMA: item i is that of result i, as Write chunks
+				pair */
+	RR_ITEMS_REPLY_TCP   /* only those that are out of the stream already: their places are to be found */
+};
+
+/*
+ * Takes the items of a message out of its stream: sets out to a message of the same meaning, whose items all
+ * have their offsets, and are in the array items. What is left of the stream is copied to the size octets of
+ * scratch where it has to be; data never is. in stays in use.
+ *
+ * RR_WALK_UNKNOWN: nothing was found, and out is in; items of in that have no offset make it useless then.
+ * RR_WALK_MISPLACED: see ulb/walk.h; out is not set.
+ */
+enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_use use,
+	const struct rpcrdma_message *in, void *scratch, uint32_t size,
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out);
+
+#endif

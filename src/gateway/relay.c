@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A call on its way: an exchange on one connection becomes a transaction on another one, and the reply goes
+ * back. Of data, only references pass.
+ *
+ * Who owns what: a relay is in use from the arrival of a call until its answer was sent, then it is kept for
+ * reuse. Until it answers (or drops) the exchange, it is in a list of its upstream, and ends with it. After
+ * that it belongs to nobody but the carrier that sends the answer: sent() comes also after session and
+ * gateway were freed, and the last one takes the rest of the gateway with it. The call's memory is the
+ * exchange's; the reply's is the pool buffer that was taken over, or the relay's own buffer.
+ *
+ * Memory is bounded by what the carriers bound: a connection gives no more exchanges than its credits, a call
+ * lies in the pool for arrivals, and a reply in the pool for results. A client that does not take its replies
+ * leaves them there; when that pool is exhausted, servers are not read from until some come back. Nothing
+ * that lies in the pool for results waits for more of it, and none waits for the pool for arrivals, so that
+ * it always empties.
+ */
+#include <string.h>
+
+#include "gateway/gateway_private.h"
+#include "wire/rpc.h"
+
+enum { KEPT_MAX = 1024 };
+
+static void
+release(struct rr_relay *relay)
+{
+	struct rr_gateway *gateway = relay->gateway;
+	struct rr_pool *pool = gateway->engine->pool;
+	void *memory = relay->memory;
+
+	relay->memory = NULL;
+	gateway->relay_count--;
+	if (gateway->free_count < KEPT_MAX) {
+		gateway->free_count++;
+		rr_list_append(&gateway->free_relays, &relay->link);
+	} else {
+		rr_free(gateway->engine->env, relay);
+	}
+	if (gateway->freed && gateway->relay_count == 0)
+		rr_gateway_delete(gateway);
+	rr_pool_put(pool, memory);
+}
+
+/* It is no longer its upstream's. */
+static void
+leave(struct rr_relay *relay)
+{
+	if (!relay->callback)
+		rr_map_remove(&relay->upstream->session->xids, &relay->by_xid);
+	rr_list_remove(&relay->link);
+	relay->upstream = NULL;
+}
+
+/* ---- Answers ---- */
+
+static void
+sent(void *arg)
+{
+	release(arg);
+}
+
+static void
+answer(struct rr_relay *relay)
+{
+	leave(relay);
+	rr_exchange_reply(relay->exchange, &relay->reply, sent, relay);
+}
+
+/* An answer of the gateway's own. */
+static void
+accept_with(struct rr_relay *relay, enum rr_accept_stat stat)
+{
+	const struct rr_reply_header header = {
+		.xid = relay->exchange->xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = stat
+	};
+	struct rpcrdma_xdr_writer writer;
+
+	relay->gateway->past.failed++;
+	rpcrdma_xdr_writer_init(&writer, relay->buffer, relay->gateway->buffer_size, NULL, 0);
+	rr_rpc_put_reply(&writer, &header);
+	relay->reply = rpcrdma_xdr_written(&writer);
+	answer(relay);
+}
+
+void
+rr_relay_fail(struct rr_relay *relay)
+{
+	accept_with(relay, RR_SYSTEM_ERR);
+}
+
+/* Whether what goes to the other side, the reply of a call or of a callback, goes over TCP. */
+static bool
+answers_over_tcp(const struct rr_relay *relay)
+{
+	return relay->callback ? relay->upstream->target->tcp : relay->upstream->session->tcp;
+}
+
+static bool
+calls_over_tcp(const struct rr_relay *relay)
+{
+	return relay->callback ? relay->upstream->session->tcp : relay->upstream->target->tcp;
+}
+
+/* The reply's stream, where it stays until the answer was sent. False where it is too large for that. */
+static bool
+keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *used)
+{
+	void **memory = relay->transaction.reply_memory;
+	const uint8_t *stream = reply->stream;
+
+	*used = 0;
+	/* Sinks may lie there alone, and the stream in a Receive. */
+	if (memory && (stream == *memory || reply->item_count > 0)) {
+		relay->memory = *memory;
+		*memory = NULL;
+	}
+	if (stream == relay->memory)
+		return true;
+	if (reply->length > relay->gateway->buffer_size)
+		return false;
+	*used = (reply->length + 7) & ~UINT32_C(7);
+	reply->stream = memcpy(relay->buffer, stream, reply->length);
+	return true;
+}
+
+/* Makes the reply one that the other side can be given. */
+static bool
+take_reply(struct rr_relay *relay)
+{
+	struct rpcrdma_message reply = relay->transaction.reply;
+	bool tcp = answers_over_tcp(relay);
+	enum rr_walk_answer walked;
+	uint32_t used, size = relay->gateway->buffer_size;
+
+	if (!keep_stream(relay, &reply, &used))
+		return false;
+	relay->reply = reply;
+	if (tcp && reply.item_count == 0)
+		return true;
+	walked = rr_items_take(&relay->known, tcp ? RR_ITEMS_REPLY_TCP : RR_ITEMS_REPLY_RDMA, &reply,
+		relay->buffer + used, used < size ? size - used : 0, relay->items, &relay->reply);
+	return walked == RR_WALKED || (walked == RR_WALK_UNKNOWN && reply.item_count == 0);
+}
+
+static void
+done(struct rr_transaction *transaction, int error)
+{
+	struct rr_relay *relay = rr_container(transaction, struct rr_relay, transaction);
+	const struct rr_env *env = relay->gateway->engine->env;
+
+	relay->called = false;
+	/* The connection is lost, and soon the other one, too. */
+	if (error == -RPCRDMA_ERR_DISCONNECTED) {
+		relay->upstream->lost |= !relay->callback;
+		rr_relay_drop(relay);
+		return;
+	}
+	if (error == 0 && take_reply(relay)) {
+		answer(relay);
+		return;
+	}
+	rr_log(env, RR_LOG_WARNING, "%s: the answer to XID 0x%08x cannot be passed on: %s",
+		relay->exchange->carrier ? relay->exchange->carrier->peer : "a closed connection",
+		transaction->xid, rpcrdma_strerror(error ? error : -RPCRDMA_ERR_PEER));
+	rr_relay_fail(relay);
+}
+
+/* ---- Calls ---- */
+
+/* An XID may be in use towards each server. */
+static uint64_t
+key(const struct rr_upstream *upstream, uint32_t xid)
+{
+	return (uint64_t)(upstream - upstream->session->upstreams) << 32 | xid;
+}
+
+static struct rr_relay *
+take(struct rr_gateway *gateway)
+{
+	struct rr_list *link = rr_list_pop(&gateway->free_relays);
+	struct rr_relay *relay;
+
+	if (link)
+		gateway->free_count--;
+	relay = link ? rr_container(link, struct rr_relay, link)
+		     : rr_alloc(gateway->engine->env, sizeof(*relay) + gateway->buffer_size);
+	if (relay)
+		gateway->relay_count++;
+	return relay;
+}
+
+struct rr_relay *
+rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool callback)
+{
+	struct rr_gateway *gateway = upstream->session->gateway;
+	struct rr_relay *relay = take(gateway);
+
+	if (!relay) {
+		rr_exchange_drop(exchange);
+		return NULL;
+	}
+	relay->gateway = gateway;
+	relay->upstream = upstream;
+	relay->callback = callback;
+	relay->called = false;
+	relay->exchange = exchange;
+	relay->memory = NULL;
+	rr_list_init(&relay->link);
+	if (!callback)
+		rr_map_add(&upstream->session->xids, &relay->by_xid, key(upstream, exchange->xid));
+	return relay;
+}
+
+struct rr_relay *
+rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
+{
+	struct rr_map_link *link = rr_map_find(&upstream->session->xids, key(upstream, xid));
+
+	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
+}
+
+/* Octets of the stream of a reply that nothing more is known of: all that there can be, and that the caller
+ * takes. */
+static uint32_t
+reply_max(const struct rr_relay *relay)
+{
+	uint32_t max = relay->gateway->engine->config.message_max, room = relay->exchange->stream_room;
+
+	return room < max ? room : max;
+}
+
+/*
+ * Sets the call of the transaction. Over TCP it goes as it is. Over RDMA its items are taken out; one that
+ * came with items is looked at in any case: RFC 8267, 6.4.2: where "a problem is detected during XDR decoding
+ * of the RPC Call message while the RPC layer reassembles the call's XDR stream", "the server responds with
+ * an RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat" field set to
+ * GARBAGE_ARGS."
+ */
+static bool
+take_call(struct rr_relay *relay)
+{
+	struct rr_transaction *transaction = &relay->transaction;
+	const struct rpcrdma_message *call = &relay->exchange->call;
+
+	transaction->call = *call;
+	rr_known_read(&relay->known, call);
+	if (call->item_count > RR_MESSAGE_ITEMS)
+		return false;
+	if (calls_over_tcp(relay) && call->item_count == 0)
+		return true;
+	return rr_items_take(&relay->known, RR_ITEMS_CALL, call, relay->buffer, relay->gateway->buffer_size,
+		       relay->items, &transaction->call) != RR_WALK_MISPLACED;
+}
+
+void
+rr_relay_send(struct rr_relay *relay)
+{
+	struct rr_upstream *upstream = relay->upstream;
+	struct rr_transaction *transaction = &relay->transaction;
+
+	rr_list_remove(&relay->link);
+	rr_list_append(&upstream->called, &relay->link);
+	*transaction = (struct rr_transaction){ .xid = relay->exchange->xid, .done = done };
+	if (!take_call(relay)) {
+		accept_with(relay, RR_GARBAGE_ARGS);
+		return;
+	}
+	transaction->reply_max = reply_max(relay);
+	relay->called = true;
+	rr_carrier_call(relay->callback ? upstream->session->client : upstream->carrier, transaction);
+}
+
+void
+rr_relay_drop(struct rr_relay *relay)
+{
+	struct rr_upstream *upstream = relay->upstream;
+	struct rr_carrier *carrier = relay->callback ? upstream->session->client : upstream->carrier;
+
+	if (relay->called && carrier)
+		rr_carrier_cancel(carrier, &relay->transaction);
+	leave(relay);
+	rr_exchange_drop(relay->exchange);
+	release(relay);
+}
