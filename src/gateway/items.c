@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/endian.h"
+#include "ulb/estimate.h"
 #include "wire/rpc.h"
 
 /* Those beyond stay where they are, if they are in the stream. */
@@ -238,4 +239,54 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 		return RR_WALK_UNKNOWN;
 	reduce(in, &chosen, is_front(in, &chosen, taken) ? NULL : scratch, items, out);
 	return RR_WALKED;
+}
+
+/* ---- What a reply can need ---- */
+
+static void
+estimate(const struct rr_known *known, const struct rpcrdma_message *call, struct rr_reply_size *size)
+{
+	struct rpcrdma_xdr_reader reader;
+
+	*size = (struct rr_reply_size){ .max = RPCRDMA_XDR_UNBOUNDED };
+	if (known->program && skip_header(RR_ITEMS_CALL, call, &reader))
+		rr_ulb_reply_size(known->program, known->proc, &reader, size);
+}
+
+/*
+ * Sinks for results of which the call says how large they can be, in order, as chunks pair. Others are left
+ * to the stream: those are paths of symbolic links, which some servers place wrongly, and which are not worth
+ * a chunk. Takes what they need off left. False where the stream may need more than is known.
+ */
+static bool
+add_sinks(const struct rr_reply_size *size, uint32_t *left, struct rr_transaction *transaction)
+{
+	for (uint32_t i = 0; i < size->result_count; i++) {
+		uint32_t most = i < RR_ESTIMATE_RESULTS ? size->results[i] : RPCRDMA_XDR_UNBOUNDED;
+		struct rr_sink *sink = &transaction->sinks[i];
+
+		if (most == RPCRDMA_XDR_UNBOUNDED || i == RR_TRANSACTION_SINKS)
+			return false;
+		sink->length = (uint32_t)rr_min(most, *left);
+		transaction->sink_count++;
+		*left -= (uint32_t)rr_min((uint64_t)sink->length + rr_pad(sink->length), *left);
+	}
+	return true;
+}
+
+void
+rr_items_expect(const struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
+	struct rr_transaction *transaction)
+{
+	struct rr_reply_size size;
+	uint32_t stream = 0, left;
+	bool bounded;
+
+	estimate(known, &exchange->call, &size);
+	bounded = size.max != RPCRDMA_XDR_UNBOUNDED;
+	if (bounded)
+		stream = (uint32_t)rr_min((uint64_t)size.max + RR_RPC_REPLY_HEADER_MAX, max);
+	left = max - stream;
+	bounded &= add_sinks(&size, &left, transaction);
+	transaction->reply_max = (uint32_t)rr_min(bounded ? stream : stream + left, exchange->stream_room);
 }

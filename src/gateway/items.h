@@ -40,4 +40,11 @@ enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_us
 	const struct rpcrdma_message *in, void *scratch, uint32_t size,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out);
 
+/*
+ * What the reply to a call can need, for a requester over RDMA: sets reply_max, and sinks without memory.
+ * What cannot be known is all that max octets of message leave, and that the exchange can convey.
+ */
+void rr_items_expect(const struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
+	struct rr_transaction *transaction);
+
 #endif

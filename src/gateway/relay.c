@@ -220,16 +220,6 @@ rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
 	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
 }
 
-/* Octets of the stream of a reply that nothing more is known of: all that there can be, and that the caller
- * takes. */
-static uint32_t
-reply_max(const struct rr_relay *relay)
-{
-	uint32_t max = relay->gateway->engine->config.message_max, room = relay->exchange->stream_room;
-
-	return room < max ? room : max;
-}
-
 /*
  * Sets the call of the transaction. Over TCP it goes as it is. Over RDMA its items are taken out; one that
  * came with items is looked at in any case: RFC 8267, 6.4.2: where "a problem is detected during XDR decoding
@@ -266,7 +256,9 @@ rr_relay_send(struct rr_relay *relay)
 		accept_with(relay, RR_GARBAGE_ARGS);
 		return;
 	}
-	transaction->reply_max = reply_max(relay);
+	if (!calls_over_tcp(relay))
+		rr_items_expect(&relay->known, relay->exchange, relay->gateway->engine->config.message_max,
+			transaction);
 	relay->called = true;
 	rr_carrier_call(relay->callback ? upstream->session->client : upstream->carrier, transaction);
 }
