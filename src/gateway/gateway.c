@@ -72,32 +72,6 @@ rr_gateway_delete(struct rr_gateway *gateway)
 	rr_free(env, gateway);
 }
 
-static void
-log_side(const struct rr_gateway *gateway, const char *side, const struct rr_counters *counters)
-{
-	for (uint32_t i = 0; i < RR_COUNTERS; i++) {
-		uint64_t value = rr_counters_get(counters, i);
-
-		if (value > 0)
-			rr_log(gateway->engine->env, RR_LOG_INFO, "%s side: %s %llu", side,
-				rr_counter_names[i], (unsigned long long)value);
-	}
-}
-
-static void
-log_counters(const struct rr_gateway *gateway)
-{
-	const struct rr_gateway_counters *past = &gateway->past;
-
-	rr_log(gateway->engine->env, RR_LOG_INFO,
-		"%llu connections of clients; %llu calls, %llu of them repeated; %llu callbacks; %llu failed",
-		(unsigned long long)past->sessions, (unsigned long long)past->calls,
-		(unsigned long long)past->repeated, (unsigned long long)past->callbacks,
-		(unsigned long long)past->failed);
-	log_side(gateway, "client", &past->client_side);
-	log_side(gateway, "server", &past->server_side);
-}
-
 void
 rr_gateway_free(struct rr_gateway *gateway)
 {
@@ -106,7 +80,6 @@ rr_gateway_free(struct rr_gateway *gateway)
 	unlisten(gateway);
 	while (!rr_list_empty(&gateway->sessions))
 		rr_session_free(rr_container(gateway->sessions.next, struct rr_session, link));
-	log_counters(gateway);
 	gateway->freed = true;
 	if (gateway->relay_count == 0)
 		rr_gateway_delete(gateway);
@@ -202,6 +175,7 @@ void
 rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters)
 {
 	*counters = gateway->past;
+	counters->open = gateway->session_count;
 	for (struct rr_list *link = gateway->sessions.next; link != &gateway->sessions; link = link->next)
 		add_session(rr_container(link, struct rr_session, link), counters);
 }

@@ -37,6 +37,7 @@ struct rr_gateway_config {
 };
 
 struct rr_gateway_counters {
+	uint32_t open;      /* pairs of connections, now */
 	uint64_t sessions;  /* pairs of connections, so far */
 	uint64_t calls;     /* of clients */
 	uint64_t callbacks; /* calls of servers */

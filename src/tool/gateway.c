@@ -6,6 +6,8 @@
 #include "fabric/address.h"
 #include "gateway/gateway.h"
 #include "tool/address.h"
+#include "tool/filters.h"
+#include "tool/report.h"
 #include "tool/tool.h"
 #include "tool/url.h"
 #include "tool/workers.h"
@@ -24,8 +26,8 @@ const char rr_tool_gateway_options[] =
 	"  -n, --threads N           threads, each with connections of its own (1)\n"
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
-	"      --crc                 ask for CRC32c on each frame\n"
-	"  -v, --verbose             log what happens to connections, and at the end what was done\n"
+	"      --crc                 ask for CRC32c on each frame\n" RR_FILTER_HELP
+	"  -v, --verbose             log what happens to connections\n"
 	"SIGTERM and Ctrl-C answer what was received, then end.\n";
 
 static const struct option long_options[] = {
@@ -36,6 +38,7 @@ static const struct option long_options[] = {
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "crc", no_argument, NULL, OPT_CRC },
+	RR_FILTER_OPTIONS,
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -56,6 +59,7 @@ struct run {
 	bool has_url;
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
 	struct rr_workers workers;
+	struct rr_filters filters;
 };
 
 /* ---- Options ---- */
@@ -184,6 +188,8 @@ parse_option(struct run *run, int option)
 	case OPT_CREDITS: return parse_number(run, "credits", 1, 1024, &engine->credits);
 	case OPT_CRC: engine->crc = true; return RR_EXIT_OK;
 	case 'v': run->workers.verbose = true; return RR_EXIT_OK;
+	case RR_OPT_FAULT:
+	case RR_OPT_RECORD: return rr_filters_option(run->tool, &run->filters, option, optarg);
 	case OPT_INLINE:
 		status = parse_number(run, "inline", 1024, 262144, &engine->inline_send);
 		engine->inline_receive = engine->inline_send &= ~UINT32_C(1023);
@@ -263,6 +269,12 @@ announce(void *ctx)
 }
 
 static void
+report(const void *service, uint32_t thread)
+{
+	rr_report_gateway(stderr, thread, service);
+}
+
+static void
 shut_down(void *service)
 {
 	rr_gateway_shutdown(service);
@@ -281,7 +293,12 @@ free_service(void *service)
 }
 
 static const struct rr_worker_service gateway_service = {
-	.make = make, .announce = announce, .shutdown = shut_down, .idle = is_idle, .free = free_service
+	.make = make,
+	.announce = announce,
+	.report = report,
+	.shutdown = shut_down,
+	.idle = is_idle,
+	.free = free_service,
 };
 
 int
@@ -307,5 +324,9 @@ rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv)
 	if (status == RR_EXIT_OK)
 		status = resolve_all(&run);
 	run.workers.ctx = &run;
-	return status == RR_EXIT_OK ? rr_workers_run(&run.workers) : status;
+	if (status == RR_EXIT_OK)
+		status = rr_filters_start(tool, &run.filters, &run.workers.engine);
+	if (status != RR_EXIT_OK)
+		return status;
+	return rr_filters_end(tool, &run.filters, rr_workers_run(&run.workers));
 }

@@ -68,6 +68,17 @@ report_procedure(
 		rr_latency_percentile(latency, 99));
 }
 
+/* Those that are not 0. */
+static void
+report_counters(FILE *out, const char *side, const struct rr_counters *counters)
+{
+	for (uint32_t i = 0; i < RR_COUNTERS; i++) {
+		if (rr_counters_get(counters, i) > 0)
+			fprintf(out, "  %s%s %" PRIu64 "\n", side, rr_counter_names[i],
+				rr_counters_get(counters, i));
+	}
+}
+
 static void
 report(FILE *out, uint32_t thread, const struct rr_server *server, const struct rr_service *services,
 	uint32_t count)
@@ -77,11 +88,7 @@ report(FILE *out, uint32_t thread, const struct rr_server *server, const struct 
 	fprintf(out, "thread %u: %u connections\n", thread, rr_server_connections(server));
 	rr_server_each_connection(server, report_connection, out);
 	rr_server_counters(server, &counters);
-	for (uint32_t i = 0; i < RR_COUNTERS; i++) {
-		if (rr_counters_get(&counters, i) > 0)
-			fprintf(out, "  %s %" PRIu64 "\n", rr_counter_names[i],
-				rr_counters_get(&counters, i));
-	}
+	report_counters(out, "", &counters);
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t j = 0; j < services[i].program->procedure_count; j++)
 			report_procedure(out, services[i].program, j, rr_server_latency(server, i, j));
@@ -100,6 +107,29 @@ rr_report_server(FILE *out, uint32_t thread, const struct rr_server *server,
 		return;
 	report(memory, thread, server, services, count);
 	/* At once, so that threads do not write into each other's lines. */
+	if (fclose(memory) == 0)
+		fputs(text, out);
+	free(text);
+}
+
+void
+rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway)
+{
+	struct rr_gateway_counters counters;
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	rr_gateway_counters(gateway, &counters);
+	fprintf(memory,
+		"thread %u: %u connections, %" PRIu64 " so far; %" PRIu64 " calls, %" PRIu64
+		" came again; %" PRIu64 " callbacks; %" PRIu64 " answered here\n",
+		thread, counters.open, counters.sessions, counters.calls, counters.repeated,
+		counters.callbacks, counters.failed);
+	report_counters(memory, "client side: ", &counters.client_side);
+	report_counters(memory, "server side: ", &counters.server_side);
 	if (fclose(memory) == 0)
 		fputs(text, out);
 	free(text);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "gateway/gateway.h"
 #include "rpc/server.h"
 
 /* What was counted, as text or as JSON. */
@@ -16,5 +17,8 @@ void rr_report_latency_json(FILE *out, const struct rr_latency *latency);
  * called. */
 void rr_report_server(FILE *out, uint32_t thread, const struct rr_server *server,
 	const struct rr_service *services, uint32_t count);
+
+/* All of a gateway, likewise. */
+void rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway);
 
 #endif
