@@ -257,6 +257,34 @@ an_idle_peer_is_waited_for_until_the_owner_disconnects(void **state)
 	close(fd);
 }
 
+/* The receive that half a Send holds goes back to the pool that all share. */
+static void
+a_message_that_stops_in_the_middle_ends_the_connection(void **state)
+{
+	static const char first[] = "\0\x16\x01\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0abcd\0\0\0";
+	static const char second[] = "\0\x16\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\4ef";
+	struct rr_receive_wait wait = { .link = { &wait.link, &wait.link } };
+	int fd = dial_a_stranger();
+	bool full;
+
+	(void)state;
+	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
+	rr_endpoint_allow(endpoint, 1);
+	assert_int_equal(write(fd, first, 28), 28);
+	turn(5);
+	assert_null(rr_receives_get(&fabric->shared.receives, &wait, &full));
+	the_time += 59 * RR_SECOND;
+	assert_int_equal(write(fd, second, 22), 22);
+	turn(5);
+	/* No FPDU has come whole meanwhile. */
+	the_time += 2 * RR_SECOND;
+	turn(5);
+	assert_true(disconnected);
+	assert_int_equal(status, -RPCRDMA_ERR_TIMEDOUT);
+	rr_fabric_release(fabric, rr_receives_get(&fabric->shared.receives, &wait, &full));
+	close(fd);
+}
+
 static void
 a_reset_is_noticed_while_the_pool_is_empty(void **state)
 {
@@ -296,6 +324,7 @@ main(void)
 		TEST(those_who_say_nothing_keep_nobody_out),
 		TEST(one_who_wants_markers_is_rejected),
 		TEST(an_idle_peer_is_waited_for_until_the_owner_disconnects),
+		TEST(a_message_that_stops_in_the_middle_ends_the_connection),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),
 	};
 

@@ -20,6 +20,9 @@ enum {
 
 static const uint64_t closing_limit = RR_SECOND;
 
+/* A receive of the shared pool may be held, and nobody knows it to be lost: no FPDU takes that long. */
+static const uint64_t owed_limit = 60 * RR_SECOND;
+
 static struct rr_loop *
 loop_of(const struct rr_endpoint *endpoint)
 {
@@ -181,6 +184,7 @@ leave_socket(struct rr_endpoint *endpoint)
 {
 	rr_loop_disarm(loop_of(endpoint), &endpoint->timer);
 	rr_alive_stop(&endpoint->alive);
+	rr_loop_disarm(loop_of(endpoint), &endpoint->owed);
 	if (endpoint->watched)
 		rr_loop_unwatch(loop_of(endpoint), &endpoint->watch);
 	endpoint->watched = false;
@@ -237,6 +241,29 @@ close_in_order(struct rr_endpoint *endpoint)
 	}
 }
 
+/* Each FPDU that comes extends the time for the next. */
+static void
+follow_debt(struct rr_endpoint *endpoint)
+{
+	uint64_t count = endpoint->engine.rx.count;
+
+	if (!rr_iwarp_is_owed(&endpoint->engine))
+		rr_loop_disarm(loop_of(endpoint), &endpoint->owed);
+	else if (!rr_timer_armed(&endpoint->owed) || endpoint->owed_from != count)
+		rr_loop_arm(loop_of(endpoint), &endpoint->owed, owed_limit);
+	endpoint->owed_from = count;
+}
+
+static void
+stalled(struct rr_timer *timer)
+{
+	struct rr_endpoint *endpoint = rr_container(timer, struct rr_endpoint, owed);
+
+	rr_iwarp_over(
+		&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT, "the peer stopped in the middle of a message");
+	rr_iwarp_endpoint_defer(endpoint);
+}
+
 static void
 run(struct rr_task *task)
 {
@@ -261,6 +288,7 @@ run(struct rr_task *task)
 		finish(endpoint);
 	if (engine->state >= RR_IWARP_OVER)
 		return;
+	follow_debt(endpoint);
 	if (engine->rx.blocked)
 		wanted = 0;
 	if (endpoint->full)
@@ -324,6 +352,7 @@ rr_iwarp_endpoint_new(struct rr_fabric *fabric, int fd, const struct sockaddr *p
 	endpoint->watch.ready = ready;
 	rr_timer_init(&endpoint->timer, expired);
 	rr_alive_init(&endpoint->alive, peer_is_dead);
+	rr_timer_init(&endpoint->owed, stalled);
 	rr_task_init(&endpoint->task, run);
 	rr_list_init(&endpoint->link);
 	return endpoint;

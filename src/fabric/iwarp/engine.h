@@ -101,6 +101,7 @@ struct rr_iwarp_rx {
 	uint8_t *receive; /* the Send that is arriving */
 	uint32_t message; /* octets of it that have arrived, and will have at the end of the FPDU */
 	uint32_t send_msn, read_msn; /* expected next */
+	uint64_t count;              /* FPDUs that have come */
 	uint8_t *stash;              /* what came behind the point at which it blocked */
 	uint32_t stash_at, stash_size;
 	uint8_t head[RR_IWARP_HEAD_MAX];
@@ -183,6 +184,9 @@ void rr_iwarp_received(struct rr_iwarp *engine, size_t octets);
 
 /* A receive may be there: goes on where it was blocked. Events follow. */
 void rr_iwarp_resume(struct rr_iwarp *engine);
+
+/* Whether the peer has begun an FPDU or a Send, and owes the rest of it. */
+bool rr_iwarp_is_owed(const struct rr_iwarp *engine);
 
 /* ---- Octets out ---- */
 

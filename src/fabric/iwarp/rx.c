@@ -158,6 +158,7 @@ end_tail(struct rr_iwarp *engine)
 			"an FPDU of %u octets came with a wrong CRC", rx->ulpdu);
 	/* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any". */
 	engine->may_send = true;
+	rx->count++;
 	expect_head(rx);
 	return rr_iwarp_deliver(engine);
 }
@@ -244,6 +245,16 @@ rr_iwarp_received(struct rr_iwarp *engine, size_t octets)
 		if (engine->state == RR_IWARP_OPEN && rx->blocked)
 			stash(engine, scratch + used, octets - used);
 	}
+}
+
+bool
+rr_iwarp_is_owed(const struct rr_iwarp *engine)
+{
+	const struct rr_iwarp_rx *rx = &engine->rx;
+
+	if (engine->state != RR_IWARP_OPEN || rx->blocked)
+		return false;
+	return rx->phase != RR_IWARP_HEAD || rx->have || rx->receive;
 }
 
 /* A head that blocked is tried again, then what came behind it. */
