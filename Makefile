@@ -23,6 +23,11 @@ check-kernel: build
 	@scripts/need kernel
 	@tests/kernel/check $(BUILD)
 
+# 100,000 seeds of NFS copies under faults; RUNS= another number, SEED= another first one.
+soak:
+	@scripts/need build check
+	@scripts/soak $(RUNS) $(SEED)
+
 # Serves a directory over RDMA, copies a tree out and back in, compares, and shows how the data moved.
 demo: build
 	@scripts/demo $(BUILD)
@@ -37,4 +42,4 @@ install: build
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel demo bench install clean
+.PHONY: all setup build check check-kernel soak demo bench install clean

@@ -191,9 +191,11 @@ submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 	int error = rr_filter_post(&endpoint->filter, &item->work);
 
 	rr_list_remove(&item->link);
-	if (!error)
-		rr_list_append(&endpoint->posted, &item->link);
-	return error;
+	if (error)
+		return error;
+	rr_list_append(&endpoint->posted, &item->link);
+	endpoint->breaking |= item->drops;
+	return 0;
 }
 
 /* Posts what waits: all of it, or what is due. */
@@ -202,7 +204,7 @@ post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 {
 	uint64_t now = rr_now(endpoint->filter.base.fabric->env);
 
-	while (!endpoint->ended && !rr_list_empty(&endpoint->waiting)) {
+	while (!endpoint->ended && !endpoint->breaking && !rr_list_empty(&endpoint->waiting)) {
 		struct rr_fault_item *item = rr_container(endpoint->waiting.next, struct rr_fault_item, link);
 
 		if (item->at > until) {
@@ -244,7 +246,8 @@ post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum r
 		cut(item, argument);
 	if (action == RR_FAULT_CORRUPT)
 		rr_filter_corrupt(&endpoint->filter);
-	if (action == RR_FAULT_DELAY || action == RR_FAULT_DROP || !rr_list_empty(&endpoint->waiting))
+	if (action == RR_FAULT_DELAY || action == RR_FAULT_DROP || endpoint->breaking ||
+		!rr_list_empty(&endpoint->waiting))
 		put_off(endpoint, item, action == RR_FAULT_DELAY ? argument : 0);
 	else
 		error = submit(endpoint, item);

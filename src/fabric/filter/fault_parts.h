@@ -36,8 +36,9 @@ struct rr_fault_endpoint {
 	struct rr_text text;
 	uint64_t start_delay;
 	bool drops_at_start;
-	bool up;    /* ESTABLISHED was told */
-	bool ended; /* nothing comes from below any more */
+	bool breaking; /* what was cut is the last to leave */
+	bool up;       /* ESTABLISHED was told */
+	bool ended;    /* nothing comes from below any more */
 };
 
 static inline struct rr_fault_endpoint *
