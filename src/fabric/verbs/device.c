@@ -11,7 +11,7 @@
  * endpoints are gone.
  */
 
-enum { RXE_VENDOR = 0xffffff };
+enum { RXE_VENDOR = 0xffffff, SIW_VENDOR = 0x626d74 };
 
 const char *
 rr_verbs_device_lacks(const struct ibv_device_attr *attr)
@@ -28,6 +28,12 @@ rr_verbs_device_has_windows(const struct ibv_device_attr *attr)
 {
 	return attr->device_cap_flags & (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B) &&
 	       attr->max_mw > 0;
+}
+
+bool
+rr_verbs_device_is_strict(const struct ibv_device_attr *attr)
+{
+	return attr->vendor_id == SIW_VENDOR;
 }
 
 /* The shortest message that a port of it limits to. */

@@ -160,6 +160,7 @@ void rr_verbs_device_leave(struct rr_verbs_device *device);
 /* Why nobody can use a device with these attributes, or NULL. */
 const char *rr_verbs_device_lacks(const struct ibv_device_attr *attr);
 bool rr_verbs_device_has_windows(const struct ibv_device_attr *attr);
+bool rr_verbs_device_is_strict(const struct ibv_device_attr *attr); /* about locked memory */
 
 /* event.c */
 

@@ -126,25 +126,30 @@ describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_a
 	info->max_region_size = attr->max_mr_size;
 }
 
+/* libibverbs tries several ways, and its errno is that of the last one. */
 static void
 cannot_open(struct ibv_device *device, struct rr_verbs_device_info *info)
 {
-	if (errno == EACCES || errno == EPERM)
+	int number = errno;
+	char path[80];
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", device->dev_name);
+	if (access(path, R_OK | W_OK) < 0)
+		number = errno;
+	if (number == EACCES || number == EPERM)
 		rr_fail(&info->reason, 0,
-			"no permission on /dev/infiniband/%s: join the group that owns it, or change its "
-			"mode",
-			device->dev_name);
+			"no permission on %s: join the group that owns it, or change its mode", path);
 	else
-		rr_fail(&info->reason, 0, "/dev/infiniband/%s cannot be opened: %s", device->dev_name,
-			strerror(errno));
+		rr_fail(&info->reason, 0, "%s cannot be opened: %s", path, strerror(number));
 }
 
 /* The last word on why it is not usable: what is in the way of a connection, not of the device. */
 static void
-judge(struct rr_verbs_device_info *info, const char *lacks, bool active)
+judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, bool active)
 {
 	uint64_t need =
 		(uint64_t)rr_fabric_config_default.receive_max * rr_fabric_config_default.receive_size;
+	const char *lacks = rr_verbs_device_lacks(attr);
 	uint32_t addresses = 0;
 
 	for (uint32_t i = 0; i < info->port_count; i++)
@@ -160,7 +165,7 @@ judge(struct rr_verbs_device_info *info, const char *lacks, bool active)
 		rr_fail(&info->reason, 0,
 			"/dev/infiniband/rdma_cm: %s; `modprobe rdma_ucm`, or change its mode",
 			strerror(errno));
-	else if (rr_verbs_check_locked_memory(need, &info->reason) == 0)
+	else if (rr_verbs_check_locked_memory(need, rr_verbs_device_is_strict(attr), &info->reason) == 0)
 		info->usable = true;
 }
 
@@ -189,7 +194,7 @@ describe(const struct rr_verbs_library *library, struct ibv_device *device, stru
 		describe_attributes(info, &attr);
 		while (info->port_count < attr.phys_port_cnt && info->port_count < RR_VERBS_PORTS)
 			active |= describe_port(library, context, info, interfaces);
-		judge(info, rr_verbs_device_lacks(&attr), active);
+		judge(info, &attr, active);
 	}
 	library->close_device(context);
 }

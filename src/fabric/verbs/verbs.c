@@ -198,12 +198,15 @@ start(struct rr_fabric *fabric, struct rr_text *text)
 {
 	const struct rr_fabric_config *config = &fabric->base.config;
 	int error = rr_verbs_library_load(&fabric->library, text);
+	bool strict = false;
 
 	if (!error)
 		error = rr_verbs_devices_open(fabric, text);
+	rr_list_for_each (link, &fabric->devices)
+		strict |= rr_verbs_device_is_strict(&rr_container(link, struct rr_verbs_device, link)->attr);
 	if (!error)
 		error = rr_verbs_check_locked_memory(
-			(uint64_t)config->receive_max * config->receive_size, text);
+			(uint64_t)config->receive_max * config->receive_size, strict, text);
 	return error ? error : open_channel(fabric, text);
 }
 

@@ -75,8 +75,10 @@ typedef void rr_verbs_device_handler(void *ctx, const struct rr_verbs_device_inf
 int rr_verbs_devices(
 	const struct rr_env *env, rr_verbs_device_handler *handler, void *ctx, struct rr_text *text);
 
-/* Whether this process may lock need octets of memory; -RPCRDMA_ERR_LIMIT: text has the limit and the
- * setting. */
-int rr_verbs_check_locked_memory(uint64_t need, struct rr_text *text);
+/*
+ * Whether this process may lock need octets of memory; -RPCRDMA_ERR_LIMIT: text has the limit and the
+ * setting. Where strict is set, the limit holds for privileged processes, too: siw does it so.
+ */
+int rr_verbs_check_locked_memory(uint64_t need, bool strict, struct rr_text *text);
 
 #endif
