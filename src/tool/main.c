@@ -17,6 +17,8 @@ static const struct rr_tool tools[] = {
 		rr_tool_cp_options },
 	{ "ping", rr_tool_ping, "Call a server's NULL procedure; show what was negotiated.",
 		"[OPTION]... URL", rr_tool_ping_options },
+	{ "devices", rr_tool_devices, "List RDMA devices: what each can do, or why it is not usable.",
+		"[--json]", rr_tool_devices_options },
 	{ "xdr", rr_tool_xdr, "Compile an XDR schema (RFC 4506) to C.", "[OPTION]... FILE.x",
 		rr_tool_xdr_options },
 };

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <getopt.h>
+#include <inttypes.h>
+#include <rpcrdma/error.h>
+
+#include "fabric/verbs/verbs.h"
+#include "tool/tool.h"
+
+enum { OPT_JSON = 256, OPT_HELP };
+
+const char rr_tool_devices_options[] = "      --json   print one JSON object\n";
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+struct limit {
+	const char *name, *key;
+	size_t at; /* in struct rr_verbs_device_info */
+};
+
+static const struct limit limits[] = {
+	{ "connections", "max_connections", offsetof(struct rr_verbs_device_info, max_connections) },
+	{ "work requests each", "max_work", offsetof(struct rr_verbs_device_info, max_work) },
+	{ "RDMA Reads each", "max_reads", offsetof(struct rr_verbs_device_info, max_reads) },
+	{ "shared receives", "max_receives", offsetof(struct rr_verbs_device_info, max_receives) },
+	{ "regions", "max_regions", offsetof(struct rr_verbs_device_info, max_regions) },
+	{ "sges", "max_sges", offsetof(struct rr_verbs_device_info, max_sges) },
+};
+
+enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
+
+struct devices {
+	bool json;
+	uint32_t count;
+};
+
+static uint32_t
+limit_of(const struct rr_verbs_device_info *info, const struct limit *limit)
+{
+	return *(const uint32_t *)(const void *)((const char *)info + limit->at);
+}
+
+static void
+json_member(const char *name, const char *text)
+{
+	printf("\"%s\":", name);
+	rr_tool_json_string(stdout, text);
+}
+
+static void
+json_list(const char *name, const char (*texts)[RR_ADDRESS_TEXT], uint32_t count)
+{
+	printf(",\"%s\":[", name);
+	for (uint32_t i = 0; i < count; i++) {
+		printf("%s", i ? "," : "");
+		rr_tool_json_string(stdout, texts[i]);
+	}
+	printf("]");
+}
+
+static void
+json_port(const struct rr_verbs_port *port, uint32_t number)
+{
+	printf("%s{\"port\":%" PRIu32 ",", number > 1 ? "," : "", number);
+	json_member("state", port->state);
+	printf(",");
+	json_member("link_layer", port->link_layer);
+	printf(",");
+	json_member("network", port->network);
+	printf(",\"mtu\":%" PRIu32 ",\"max_message\":%" PRIu64, port->mtu, port->max_message);
+	json_list("addresses", port->addresses, port->address_count);
+	json_list("gids", port->gids, port->gid_count);
+	printf("}");
+}
+
+static void
+json_device(const struct rr_verbs_device_info *info)
+{
+	printf("{");
+	json_member("device", info->name);
+	printf(",");
+	json_member("transport", info->transport);
+	printf(",\"usable\":%s", info->usable ? "true" : "false");
+	if (!info->usable) {
+		printf(",");
+		json_member("reason", info->reason.text);
+	}
+	if (info->has_attributes) {
+		printf(",\"remote_invalidation\":%s,\"max_region_size\":%" PRIu64,
+			info->windows ? "true" : "false", info->max_region_size);
+		for (size_t i = 0; i < LIMITS; i++)
+			printf(",\"%s\":%" PRIu32, limits[i].key, limit_of(info, &limits[i]));
+	}
+	printf(",\"ports\":[");
+	for (uint32_t i = 0; i < info->port_count; i++)
+		json_port(&info->ports[i], i + 1);
+	printf("]}");
+}
+
+static void
+print_port(const struct rr_verbs_port *port, uint32_t number)
+{
+	printf("  port %" PRIu32 ": %s, %s", number, port->state, port->link_layer);
+	if (port->network[0])
+		printf(", network interface %s", port->network);
+	if (port->mtu)
+		printf(", MTU %" PRIu32, port->mtu);
+	printf(", messages of up to %" PRIu64 " octets\n", port->max_message);
+	for (uint32_t i = 0; i < port->address_count; i++)
+		printf("    address %s\n", port->addresses[i]);
+	for (uint32_t i = 0; i < port->gid_count; i++)
+		printf("    GID %s\n", port->gids[i]);
+}
+
+static void
+print_device(const struct rr_verbs_device_info *info)
+{
+	printf("%s: %s, %s%s\n", info->name, info->transport,
+		info->usable ? "usable" : "not usable: ", info->usable ? "" : info->reason.text);
+	for (uint32_t i = 0; i < info->port_count; i++)
+		print_port(&info->ports[i], i + 1);
+	if (!info->has_attributes)
+		return;
+	printf("  remote invalidation: %s\n",
+		info->windows ? "yes" : "no (the device has no memory windows of type 2)");
+	printf("  at most: ");
+	if (info->max_region_size < UINT64_MAX)
+		printf("regions of %" PRIu64 " octets, ", info->max_region_size);
+	for (size_t i = 0; i < LIMITS; i++)
+		printf("%s%" PRIu32 " %s", i ? ", " : "", limit_of(info, &limits[i]), limits[i].name);
+	printf("\n");
+}
+
+static void
+show(void *ctx, const struct rr_verbs_device_info *info)
+{
+	struct devices *devices = ctx;
+
+	if (devices->json) {
+		printf("%s", devices->count ? "," : "{\"devices\":[");
+		json_device(info);
+	} else {
+		print_device(info);
+	}
+	devices->count++;
+}
+
+int
+rr_tool_devices(const struct rr_tool *tool, int argc, char **argv)
+{
+	struct devices devices = { 0 };
+	struct rr_text text = { "" };
+	int option, error;
+
+	while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
+		if (option == OPT_HELP)
+			return rr_tool_help(tool);
+		if (option != OPT_JSON)
+			return rr_tool_usage(tool, "see `rpcrdma devices --help`");
+		devices.json = true;
+	}
+	if (argc > optind)
+		return rr_tool_usage(tool, "'%s' is too much: it takes no arguments", argv[optind]);
+	error = rr_verbs_devices(&rr_env_system, show, &devices, &text);
+	if (error && devices.json) {
+		printf("{\"devices\":[],");
+		json_member("reason", text.text);
+		printf("}\n");
+		return RR_EXIT_FAILED;
+	}
+	if (error)
+		return rr_tool_fail(
+			tool, "%s; without an adapter, rpcrdma uses iWARP over TCP sockets", text.text);
+	if (devices.json)
+		printf("]}\n");
+	return RR_EXIT_OK;
+}
