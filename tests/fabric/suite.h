@@ -2,8 +2,6 @@
 #ifndef RR_TESTS_FABRIC_SUITE_H
 #define RR_TESTS_FABRIC_SUITE_H
 
-#include <netinet/in.h>
-
 #include "fabric/fabric.h"
 
 /* What every provider must do. A test program names its provider and runs the suite. */
@@ -15,8 +13,8 @@ int suite_run(suite_fabric_new *make);
 
 /* The suite on an adapter. */
 struct suite_adapter {
-	struct in_addr address;   /* of its own */
-	bool reads_are_unchecked; /* it lets the peer read what was registered for writing only */
+	struct sockaddr_storage address; /* of its own, port 0 */
+	bool reads_are_unchecked;        /* it lets the peer read what was registered for writing only */
 };
 
 /*

@@ -195,6 +195,45 @@ memory_is_not_touched_after_invalidation(void **state)
 	}
 }
 
+static void
+a_region_can_be_invalidated_while_sends_wait(void **state)
+{
+	struct rr_fabric_config config = rr_fabric_config_default;
+	struct world *world;
+	struct rr_region region;
+	uint8_t *memory = malloc(8);
+
+	(void)state;
+	config.receive_max = 1;
+	world = world_new(&config);
+	if (rr_fabric_limits(world->fabric)->receives_must_suffice) {
+		world_free(world);
+		free(memory);
+		skip();
+	}
+	world->server.keep_receives = true;
+	world_connect(world);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(side_send(&world->client, "x", 1, 0), 0);
+	world_until(world, world->server.receives == 1);
+	world_settle(world);
+	assert_int_equal(
+		rr_endpoint_register(world->client.endpoint, memory, 8, RR_REMOTE_WRITE, &region), 0);
+	world_turn(world);
+	rr_endpoint_invalidate(world->client.endpoint, &region);
+	free(memory);
+	/* An adapter cannot take back what waits in its queue, and ends the connection instead. */
+	if (world_is_adapter())
+		world_until(world, world->client.disconnected);
+	else
+		world_settle(world);
+	assert_int_equal(world->client.disconnected, world_is_adapter());
+	rr_fabric_release(world->fabric, world->server.received[0].data);
+	world->server.keep_receives = false;
+	world->server.received[0].data = NULL;
+	world_free(world);
+}
+
 int
 suite_end(void)
 {
@@ -207,6 +246,7 @@ suite_end(void)
 		cmocka_unit_test(closing_inside_any_handler_is_safe),
 		TEST(closing_with_work_in_flight_forgets_it),
 		cmocka_unit_test(memory_is_not_touched_after_invalidation),
+		cmocka_unit_test(a_region_can_be_invalidated_while_sends_wait),
 	};
 
 	return cmocka_run_group_tests_name("end", tests, NULL, NULL);

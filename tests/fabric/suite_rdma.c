@@ -184,6 +184,28 @@ handles_do_not_come_again_soon(void **state)
 }
 
 static void
+regions_come_and_go_between_sends(void **state)
+{
+	enum { N = 300 };
+	struct world *world = *state;
+	uint8_t memory[8];
+
+	world_connect(world);
+	for (uint32_t i = 0; i < N; i++) {
+		struct rr_region region;
+
+		assert_int_equal(
+			rr_endpoint_register(world->client.endpoint, memory, 8, RR_REMOTE_READ, &region), 0);
+		assert_int_equal(side_send(&world->client, "x", 1, 0), 0);
+		for (uint32_t turns = i % 3; turns > 0; turns--)
+			rr_loop_turn(world->loop, 0);
+		rr_endpoint_invalidate(world->client.endpoint, &region);
+	}
+	world_until(world, world->server.receives == N);
+	assert_false(world->client.disconnected);
+}
+
+static void
 regions_are_limited(void **state)
 {
 	struct world *world = *state;
@@ -215,6 +237,7 @@ suite_rdma(void)
 		TEST(many_reads_and_sends_cross_each_other),
 		TEST(empty_writes_and_reads_need_no_region),
 		TEST(handles_do_not_come_again_soon),
+		TEST(regions_come_and_go_between_sends),
 		TEST(regions_are_limited),
 	};
 

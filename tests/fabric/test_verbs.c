@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +11,30 @@
 #include "world.h"
 
 /*
- * The suite on the first RDMA device that is usable and has an IPv4 address; connections are from it to
- * itself. Exit status 77 says that there is none. An argument chooses tests by their names; with --removal
- * COMMAND, that command removes the device under a connection, and nothing else is tested.
+ * The suite on the first RDMA device that is usable and has an IPv4 address, with -6 an IPv6 address;
+ * connections are from it to itself. Exit status 77 says that there is none. An argument chooses tests by
+ * their names; with
+ * --removal COMMAND, that command removes the device under a connection, and nothing else is tested.
  */
 enum { SKIPPED = 77 };
 
 struct choice {
+	int family;
 	bool found;
 	struct suite_adapter adapter;
 };
+
+static bool
+take_address(struct choice *choice, const char *text)
+{
+	struct sockaddr_in *in = (void *)&choice->adapter.address;
+	struct sockaddr_in6 *in6 = (void *)&choice->adapter.address;
+
+	choice->adapter.address.ss_family = (sa_family_t)choice->family;
+	if (choice->family == AF_INET)
+		return inet_pton(AF_INET, text, &in->sin_addr) == 1;
+	return inet_pton(AF_INET6, text, &in6->sin6_addr) == 1 && !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr);
+}
 
 static void
 look(void *ctx, const struct rr_verbs_device_info *info)
@@ -31,8 +46,7 @@ look(void *ctx, const struct rr_verbs_device_info *info)
 	if (!info->usable || choice->found)
 		return;
 	for (uint32_t i = 0; i < info->ports[0].address_count && !choice->found; i++)
-		choice->found =
-			inet_pton(AF_INET, info->ports[0].addresses[i], &choice->adapter.address) == 1;
+		choice->found = take_address(choice, info->ports[0].addresses[i]);
 	/* The kernel's siw (Linux 6.1) sends the Read Response without a look at the region's rights. */
 	choice->adapter.reads_are_unchecked = strncmp(info->name, "siw", 3) == 0;
 }
@@ -80,9 +94,14 @@ run_removal(void)
 int
 main(int argc, char **argv)
 {
-	struct choice choice = { 0 };
+	struct choice choice = { .family = AF_INET };
 	struct rr_text text = { "no device is usable" };
 
+	if (argc > 1 && strcmp(argv[1], "-6") == 0) {
+		choice.family = AF_INET6;
+		argv++;
+		argc--;
+	}
 	if (rr_verbs_devices(&rr_env_system, look, &choice, &text) < 0 || !choice.found) {
 		printf("skipped: %s\n", text.text);
 		return SKIPPED;

@@ -129,13 +129,15 @@ asked(void *ctx, struct rr_endpoint *endpoint, const void *data, size_t size)
 struct world *
 world_new(const struct rr_fabric_config *config)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in loopback = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_storage any = { 0 };
 	struct world *world = calloc(1, sizeof(*world));
 	struct rr_text text;
 
 	assert_non_null(world);
+	memcpy(&any, &loopback, sizeof(loopback));
 	if (provider_adapter)
-		any.sin_addr = provider_adapter->address;
+		any = provider_adapter->address;
 	world->client.world = world->server.world = world;
 	world->server_allows = WORLD_LOG;
 	world->loop = rr_loop_new(&env);
