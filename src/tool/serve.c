@@ -87,7 +87,7 @@ parse_transport(const struct rr_tool *tool)
 		return RR_EXIT_OK;
 	if (strcmp(optarg, "verbs") == 0)
 		return rr_tool_fail(
-			tool, "this build has no support for RDMA adapters; use --transport iwarp");
+			tool, "RDMA adapters cannot be chosen yet; use --transport iwarp");
 	return rr_tool_usage(tool, "--transport takes auto, verbs or iwarp, not '%s'", optarg);
 }
 
