@@ -86,8 +86,7 @@ parse_transport(const struct rr_tool *tool)
 	if (strcmp(optarg, "auto") == 0 || strcmp(optarg, "iwarp") == 0)
 		return RR_EXIT_OK;
 	if (strcmp(optarg, "verbs") == 0)
-		return rr_tool_fail(
-			tool, "RDMA adapters cannot be chosen yet; use --transport iwarp");
+		return rr_tool_fail(tool, "RDMA adapters cannot be chosen yet; use --transport iwarp");
 	return rr_tool_usage(tool, "--transport takes auto, verbs or iwarp, not '%s'", optarg);
 }
 
