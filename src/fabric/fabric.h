@@ -82,8 +82,10 @@ struct rr_event {
 	const char *text;       /* DISCONNECTED: why, for people who know of whom; valid during the handler */
 	enum rr_work_kind work; /* COMPLETED */
 	void *cookie;           /* COMPLETED */
-	uint8_t *data;   /* RECEIVED: the receive. ESTABLISHED: the peer's private data, during the handler */
-	uint32_t length; /* octets of data */
+	/* RECEIVED: the receive. ESTABLISHED, and DISCONNECTED where the peer rejected the connection: its
+	 * private data, during the handler. */
+	uint8_t *data;
+	uint32_t length;  /* octets of data */
 	bool invalidated; /* RECEIVED: by Send With Invalidate */
 	uint32_t invalidated_handle;
 };
@@ -101,6 +103,8 @@ struct rr_fabric_config {
 	uint32_t read_max;     /* RDMA Reads outstanding per endpoint, each way (IRD and ORD); 1 to 128 */
 	uint32_t region_max;   /* regions that an endpoint may have registered at a time */
 	bool crc;              /* iWARP: ask for CRC32c */
+	bool markers;          /* iWARP, for tests: ask the peer for markers in what it sends */
+	bool peer_to_peer;     /* iWARP: ask for peer-to-peer mode, in which the responder may send first */
 	bool reuse_port;       /* several fabrics (threads) listen at one address */
 };
 

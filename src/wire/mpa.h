@@ -62,6 +62,29 @@ size_t rr_mpa_put(uint8_t *out, size_t size, const struct rr_mpa_frame *frame);
 enum rr_mpa_result rr_mpa_get(
 	const void *data, size_t size, bool reply, struct rr_mpa_frame *frame, size_t *used);
 
+/*
+ * ---- Markers (RFC 5044, 4.3) ----
+ *
+ * Where they are in use, one precedes the first FPDU, and one is at every 512th octet of the stream from
+ * there on: two octets of 0, then how many octets before the marker the FPDU began that it is in, or 0 where
+ * it is between two.
+ */
+enum { RR_MPA_MARKER_SIZE = 4, RR_MPA_MARKER_INTERVAL = 512 };
+
+static inline void
+rr_mpa_put_marker(uint8_t out[RR_MPA_MARKER_SIZE], uint64_t back)
+{
+	rr_put_be16(out, 0);
+	rr_put_be16(out + 2, (uint16_t)back);
+}
+
+/* "MPA reserves these bits so they MUST be treated as zero for computation at the receiver." */
+static inline bool
+rr_mpa_marker_is(const uint8_t in[RR_MPA_MARKER_SIZE], uint64_t back)
+{
+	return (rr_get_be16(in + 2) & ~3u) == (uint16_t)back;
+}
+
 /* ---- FPDUs without markers: ULPDU_Length, ULPDU, PAD, CRC ---- */
 
 enum { RR_FPDU_LENGTH_SIZE = 2, RR_FPDU_CRC_SIZE = 4, RR_FPDU_ULPDU_MAX = 0xffff };

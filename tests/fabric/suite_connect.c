@@ -80,10 +80,15 @@ a_rejection_is_told_as_such(void **state)
 
 	world->answer = WORLD_REJECT;
 	world->reply_size = 8;
+	memcpy(world->reply, "too many", 8);
 	world_dial(world, &world->client, NULL, 0);
 	world_until(world, world->client.disconnected);
 	assert_false(world->client.established);
 	assert_int_equal(world->client.status, -RPCRDMA_ERR_REJECTED);
+	if (world_is_adapter())
+		return;
+	assert_int_equal(world->client.private_size, 8);
+	assert_memory_equal(world->client.private_data, "too many", 8);
 }
 
 static void

@@ -214,24 +214,39 @@ those_who_say_nothing_keep_nobody_out(void **state)
 		close(fds[i]);
 }
 
+/* A peer that knows revision 1 only: it hangs up on the first request, and answers the second. */
 static void
-one_who_wants_markers_is_rejected(void **state)
+an_old_peer_is_asked_with_revision_1(void **state)
 {
-	uint8_t reply[RR_MPA_FRAME_MAX];
-	struct rr_mpa_frame frame;
-	int fd = stranger();
-	size_t used;
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listening = socket(AF_INET, SOCK_STREAM, 0), fd;
+	socklen_t size = sizeof(any);
+	struct rr_text fault;
+	uint8_t request[100];
 
 	(void)state;
-	assert_int_equal(write(fd, "MPA ID Req Frame\x90\2\0\4\0\1\0\1", 24), 24);
-	turn(5);
-	assert_int_equal(read(fd, reply, sizeof(reply)), 24);
-	assert_int_equal(rr_mpa_get(reply, 24, true, &frame, &used), RR_MPA_OK);
-	assert_true(frame.reject && frame.enhanced);
-	assert_true(is_closed(fd));
-	close(fd);
+	assert_int_equal(bind(listening, (void *)&any, sizeof(any)) | listen(listening, 8), 0);
+	assert_int_equal(getsockname(listening, (void *)&any, &size), 0);
+	assert_int_equal(rr_fabric_connect(fabric, (void *)&any, sizeof(any), "private", 7, handle, NULL,
+				 &endpoint, &fault),
+		0);
+	fd = accept(listening, NULL, NULL);
 	turn(3);
-	assert_int_equal(requests, 0);
+	assert_int_equal(read(fd, request, sizeof(request)), 31);
+	assert_memory_equal(request, "MPA ID Req Frame\x10\2", 18);
+	close(fd);
+	turn(5);
+	assert_false(disconnected);
+	fd = accept(listening, NULL, NULL);
+	assert_true(fd >= 0);
+	turn(5);
+	assert_int_equal(read(fd, request, sizeof(request)), 27);
+	assert_memory_equal(request, "MPA ID Req Frame\0\1\0\7private", 27);
+	assert_int_equal(write(fd, "MPA ID Rep Frame\0\1\0\0", 20), 20);
+	turn(5);
+	assert_true(established);
+	close(fd);
+	close(listening);
 }
 
 /* A reply that opens the connection, then nothing for a day: the owner can still leave. */
@@ -322,7 +337,7 @@ main(void)
 		TEST(a_server_that_does_not_answer_is_given_up),
 		TEST(a_request_must_come_in_time),
 		TEST(those_who_say_nothing_keep_nobody_out),
-		TEST(one_who_wants_markers_is_rejected),
+		TEST(an_old_peer_is_asked_with_revision_1),
 		TEST(an_idle_peer_is_waited_for_until_the_owner_disconnects),
 		TEST(a_message_that_stops_in_the_middle_ends_the_connection),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),

@@ -25,6 +25,7 @@ struct recording {
 };
 
 static struct recording recording;
+static bool markers;
 static uint8_t payload[NODE_MEMORY];
 
 /* The side that is recorded: reads from the peer when it is told where. */
@@ -109,6 +110,7 @@ record(uint32_t large, bool crc, uint32_t emss)
 
 	recording.config = rr_fabric_config_default;
 	recording.config.crc = crc;
+	recording.config.markers = markers;
 	recording.config.read_max = 2;
 	recording.config.receive_size = 8192;
 	recording.large = large;
@@ -283,5 +285,14 @@ main(void)
 		cmocka_unit_test(no_mutation_does_any_harm),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	const struct CMUnitTest with_markers[] = {
+		cmocka_unit_test(every_segmentation_gives_the_same_events),
+		cmocka_unit_test(a_pool_that_runs_empty_anywhere_changes_nothing),
+		cmocka_unit_test(no_corrupt_octet_passes_the_crc),
+		cmocka_unit_test(no_mutation_does_any_harm),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	markers = true;
+	return failed + cmocka_run_group_tests_name("with markers", with_markers, NULL, NULL);
 }

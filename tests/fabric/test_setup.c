@@ -129,8 +129,10 @@ revision_1_is_answered_by_revision_1(void **state)
 	assert_int_equal(node->engine.tx.ord, 1);
 }
 
+/* RFC 5044, 4.3: "All MPA senders MUST be able to generate Markers when their use is declared by the opposing
+ * receiver". The reply tells what this side wants. */
 static void
-a_request_for_markers_is_rejected(void **state)
+a_request_for_markers_is_granted(void **state)
 {
 	struct rr_mpa_frame request = {
 		.revision = 2, .enhanced = true, .markers = true, .ird = 1, .ord = 1
@@ -138,10 +140,9 @@ a_request_for_markers_is_rejected(void **state)
 	struct rr_mpa_frame reply = answer_to(&request);
 
 	(void)state;
-	assert_true(reply.reject);
-	assert_true(reply.enhanced);
-	assert_int_equal(node->engine.state, RR_IWARP_CLOSING);
-	assert_non_null(strstr(node->engine.text.text, "markers"));
+	assert_false(reply.reject || reply.markers);
+	assert_true(node->engine.tx.markers);
+	assert_false(node->engine.rx.markers);
 }
 
 /* Feeds the node, an initiator, with this reply; returns what became of it. */
@@ -195,25 +196,112 @@ a_responder_that_wants_too_many_reads_is_terminated(void **state)
 static void
 a_rejection_is_one_whatever_else_it_says(void **state)
 {
-	struct rr_mpa_frame reply = { .reply = true, .revision = 1, .reject = true };
+	struct rr_mpa_frame reply = { .reply = true,
+		.revision = 1,
+		.reject = true,
+		.markers = true,
+		.private_data = (const uint8_t *)"too many",
+		.private_data_length = 8 };
 
 	(void)state;
 	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_REJECTED);
+	assert_int_equal(node->engine.reason_size, 8);
+	assert_memory_equal(node->engine.reason, "too many", 8);
 }
 
 static void
-a_reply_with_markers_or_without_depths_is_refused(void **state)
+a_reply_may_ask_for_markers(void **state)
 {
 	struct rr_mpa_frame reply = { .reply = true, .revision = 2, .enhanced = true, .markers = true };
 
 	(void)state;
-	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_PEER);
-	assert_non_null(strstr(node->engine.text.text, "markers"));
-	teardown(NULL);
-	setup(NULL);
-	reply = (struct rr_mpa_frame){ .reply = true, .revision = 1 };
+	assert_int_equal(outcome_of_frame(&reply), 0);
+	assert_true(node->engine.tx.markers);
+}
+
+static void
+a_reply_without_depths_is_refused(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true, .revision = 1 };
+
+	(void)state;
 	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_PEER);
 	assert_non_null(strstr(node->engine.text.text, "IRD"));
+}
+
+/* Who closes without an answer is asked again, in the same words as far as revision 1 has them. */
+static void
+who_does_not_answer_is_asked_with_revision_1(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true, .revision = 1 }, request;
+	uint8_t data[RR_MPA_FRAME_MAX];
+	size_t used;
+
+	(void)state;
+	assert_int_equal(rr_iwarp_initiate(&node->engine, "private", 7), 0);
+	node_collect(node);
+	node_clear(node);
+	rr_iwarp_eof(&node->engine);
+	assert_int_equal(node->engine.state, RR_IWARP_OVER);
+	assert_true(node->engine.again);
+	assert_int_equal(rr_iwarp_initiate_again(&node->engine), 0);
+	node_collect(node);
+	assert_int_equal(rr_mpa_get(node->out, node->out_size, false, &request, &used), RR_MPA_OK);
+	assert_int_equal(request.revision, 1);
+	assert_int_equal(request.private_data_length, 7);
+	assert_memory_equal(request.private_data, "private", 7);
+	node_feed(node, data, rr_mpa_put(data, sizeof(data), &reply), 1, NULL);
+	assert_int_equal(node->engine.state, RR_IWARP_OPEN);
+	assert_int_equal(node->engine.tx.ord, 1);
+}
+
+static void
+who_does_not_answer_twice_is_given_up(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome_of("", 0, true), -RPCRDMA_ERR_PEER);
+	assert_int_equal(rr_iwarp_initiate_again(&node->engine), 0);
+	rr_iwarp_eof(&node->engine);
+	assert_false(node->engine.again);
+	assert_int_equal(node->engine.status, -RPCRDMA_ERR_PEER);
+}
+
+/* RFC 6581, 9.2: the initiator offers an RTR indication, and sends the one that was chosen before all else.
+ */
+static void
+peer_to_peer_mode_begins_with_a_zero_length_write(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true,
+		.revision = 2,
+		.enhanced = true,
+		.ird = 1,
+		.ord = 1,
+		.peer_to_peer = true,
+		.rtr_write = true };
+
+	(void)state;
+	node->config.peer_to_peer = true;
+	assert_int_equal(outcome_of_frame(&reply), 0);
+	node_collect(node);
+	assert_int_equal(node->out_size, 20);
+	assert_memory_equal(node->out, "\0\16\xc1\x40", 4);
+}
+
+static void
+another_rtr_indication_than_offered_is_refused(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true,
+		.revision = 2,
+		.enhanced = true,
+		.ird = 1,
+		.ord = 1,
+		.peer_to_peer = true,
+		.rtr_read = true };
+
+	(void)state;
+	node->config.peer_to_peer = true;
+	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_PEER);
+	assert_int_equal(node_terminate_cause(node), RR_CAUSE_MPA_RTR);
 }
 
 static void
@@ -265,11 +353,16 @@ main(void)
 		TEST(depths_that_are_not_to_be_negotiated_are_not),
 		TEST(a_peer_to_peer_request_gets_an_rtr_option),
 		TEST(revision_1_is_answered_by_revision_1),
-		TEST(a_request_for_markers_is_rejected),
+		TEST(a_request_for_markers_is_granted),
 		TEST(the_initiators_depths_follow_the_reply),
 		TEST(a_responder_that_wants_too_many_reads_is_terminated),
 		TEST(a_rejection_is_one_whatever_else_it_says),
-		TEST(a_reply_with_markers_or_without_depths_is_refused),
+		TEST(a_reply_may_ask_for_markers),
+		TEST(a_reply_without_depths_is_refused),
+		TEST(who_does_not_answer_is_asked_with_revision_1),
+		TEST(who_does_not_answer_twice_is_given_up),
+		TEST(peer_to_peer_mode_begins_with_a_zero_length_write),
+		TEST(another_rtr_indication_than_offered_is_refused),
 		TEST(other_protocols_are_told_apart),
 		TEST(bad_requests_are_not_answered),
 	};

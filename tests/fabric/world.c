@@ -10,6 +10,7 @@
 
 static suite_fabric_new *provider;
 static const struct suite_adapter *provider_adapter;
+static bool on_ipv6;
 static struct rr_env env;
 
 void
@@ -20,6 +21,12 @@ world_provider(suite_fabric_new *make, const struct suite_adapter *adapter)
 	env = rr_env_system;
 	/* Faults are what these tests are about: they need not be logged. */
 	env.log = NULL;
+}
+
+void
+world_ipv6(void)
+{
+	on_ipv6 = true;
 }
 
 bool
@@ -81,6 +88,9 @@ handle(void *ctx, const struct rr_event *event)
 	case RR_EVENT_DISCONNECTED:
 		side->disconnected = true;
 		side->status = event->status;
+		side->private_size = event->length;
+		if (event->length)
+			memcpy(side->private_data, event->data, event->length);
 		assert_non_null(event->text);
 		strncpy(side->text, event->text, sizeof(side->text) - 1);
 		break;
@@ -130,12 +140,15 @@ struct world *
 world_new(const struct rr_fabric_config *config)
 {
 	struct sockaddr_in loopback = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in6 loopback6 = { .sin6_family = AF_INET6, .sin6_addr = in6addr_loopback };
 	struct sockaddr_storage any = { 0 };
 	struct world *world = calloc(1, sizeof(*world));
 	struct rr_text text;
 
 	assert_non_null(world);
 	memcpy(&any, &loopback, sizeof(loopback));
+	if (on_ipv6)
+		memcpy(&any, &loopback6, sizeof(loopback6));
 	if (provider_adapter)
 		any = provider_adapter->address;
 	world->client.world = world->server.world = world;

@@ -60,6 +60,9 @@ struct world {
 /* adapter: NULL where there is none. */
 void world_provider(suite_fabric_new *make, const struct suite_adapter *adapter);
 
+/* From now on at the loopback address of IPv6. */
+void world_ipv6(void);
+
 /* Whether it is an adapter, and one that lets the peer read what it should not: see suite.h. */
 bool world_is_adapter(void);
 bool world_checks_reads(void);

@@ -393,6 +393,9 @@ run_once(uint64_t seed, int carrier)
 			(unsigned long long)seed, carriers[run.carrier], run.script, error,
 			(unsigned long long)rr_fault_count(run.engine->fabric), run.turns,
 			run.nfs && error ? ", " : "", run.nfs && error ? rr_nfs_error(run.nfs) : "");
+	/* A call whose connection is lost five times in a row is given up. */
+	if (error == -RPCRDMA_ERR_DISCONNECTED && rr_fault_count(run.engine->fabric) >= 5)
+		run.gentle = false;
 	if (error && run.gentle)
 		bad(&run, run.nfs ? rr_nfs_error(run.nfs) : "no connection came up");
 	run.step = "ending";

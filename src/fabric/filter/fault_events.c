@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/checked.h"
+
 /*
  * Events on their way up. Where none is held back, an event passes at once;
  * else it queues behind those that are, unless all of these may be passed by
@@ -278,6 +280,17 @@ received(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		lose(endpoint);
 }
 
+static void
+keep_reason(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+{
+	uint32_t length = (uint32_t)rr_min(event->length, RR_FAULT_REASON);
+
+	if (length)
+		memcpy(endpoint->reason, event->data, length);
+	endpoint->last.event.data = endpoint->reason;
+	endpoint->last.event.length = length;
+}
+
 void
 rr_fault_event(struct rr_endpoint *filter, const struct rr_event *event)
 {
@@ -293,6 +306,9 @@ rr_fault_event(struct rr_endpoint *filter, const struct rr_event *event)
 		return;
 	case RR_EVENT_COMPLETED: completed(endpoint, event); return;
 	case RR_EVENT_RECEIVED: received(endpoint, event); return;
-	case RR_EVENT_DISCONNECTED: end_with(endpoint, event->status, event->text); return;
+	case RR_EVENT_DISCONNECTED:
+		end_with(endpoint, event->status, event->text);
+		keep_reason(endpoint, event);
+		return;
 	}
 }

@@ -26,6 +26,8 @@ struct rr_fault_item {
 	struct rr_sge sges[RR_MAX_SGE];
 };
 
+enum { RR_FAULT_REASON = 512 };
+
 struct rr_fault_endpoint {
 	struct rr_endpoint filter; /* comes first */
 	struct rr_list posted;     /* items at the provider */
@@ -34,6 +36,7 @@ struct rr_fault_endpoint {
 	struct rr_timer posting, telling;
 	struct rr_fault_item last; /* for DISCONNECTED */
 	struct rr_text text;
+	uint8_t reason[RR_FAULT_REASON]; /* private data of a rejection */
 	uint64_t start_delay;
 	bool drops_at_start;
 	bool breaking; /* what was cut is the last to leave */

@@ -163,7 +163,11 @@ note_event(struct rr_endpoint *endpoint, const struct rr_event *event)
 
 	switch (event->kind) {
 	case RR_EVENT_ESTABLISHED: put_data(file, event->data, event->length); break;
-	case RR_EVENT_DISCONNECTED: fprintf(file, " %d %s", event->status, event->text); break;
+	case RR_EVENT_DISCONNECTED:
+		fprintf(file, " %d", event->status);
+		put_data(file, event->data, event->length);
+		fprintf(file, " %s", event->text);
+		break;
 	case RR_EVENT_COMPLETED: fprintf(file, " %s %d", kinds[event->work], event->status); break;
 	case RR_EVENT_RECEIVED:
 		if (event->invalidated)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/crc32c.h"
 #include "fabric/iwarp/parts.h"
 
@@ -13,6 +14,9 @@
 
 /* A damaged octet lies apart, and parts what it is in. */
 enum { SPOILT_VECTORS = 2 };
+
+/* Markers in one FPDU. */
+enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARKER_SIZE) + 2 };
 
 bool
 rr_iwarp_batch_open(struct rr_iwarp *engine)
@@ -46,9 +50,11 @@ rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
 {
 	const struct rr_iwarp_batch *batch = engine->tx.batch;
 	size_t max = engine->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX;
+	uint32_t markers = engine->tx.markers ? MARKERS_MAX : 0;
 
-	return batch->count + RR_MAX_SGE + 2 + SPOILT_VECTORS <= RR_IWARP_BATCH_VECTORS &&
-	       batch->meta + RR_IWARP_FPDU_MAX + 1 <= RR_IWARP_BATCH_META && batch->octets < max;
+	return batch->count + RR_MAX_SGE + 2 + SPOILT_VECTORS + 2 * markers <= RR_IWARP_BATCH_VECTORS &&
+	       batch->meta + RR_IWARP_FPDU_MAX + 1 + RR_MPA_MARKER_SIZE * markers <= RR_IWARP_BATCH_META &&
+	       batch->octets < max;
 }
 
 static void
@@ -81,13 +87,12 @@ append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
 	fpdu->spoil = SIZE_MAX;
 }
 
-void
-rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
+static void
+put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 {
-	if (!size)
-		return;
 	if (fpdu->engine->crc)
 		fpdu->crc = rr_crc32c(fpdu->crc, data, size);
+	fpdu->engine->tx.gathered += size;
 	if (fpdu->spoil < size) {
 		append_spoilt(fpdu, data, size);
 		return;
@@ -95,6 +100,43 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 	if (fpdu->spoil != SIZE_MAX)
 		fpdu->spoil -= size;
 	append(fpdu->batch, data, size);
+}
+
+static bool
+marker_is_due(const struct rr_iwarp_tx *tx)
+{
+	return tx->markers && tx->gathered % RR_MPA_MARKER_INTERVAL == 0;
+}
+
+/* RFC 5044, 4.3: "All MPA Markers are included in the containing FPDU CRC calculation". */
+static void
+put_marker(struct rr_iwarp_fpdu *fpdu, uint64_t back)
+{
+	uint8_t *marker = fpdu->batch->metas + fpdu->batch->meta;
+
+	rr_mpa_put_marker(marker, back);
+	fpdu->batch->meta += RR_MPA_MARKER_SIZE;
+	put(fpdu, marker, RR_MPA_MARKER_SIZE);
+}
+
+void
+rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
+{
+	const struct rr_iwarp_tx *tx = &fpdu->engine->tx;
+	const uint8_t *next = data;
+
+	while (size) {
+		uint32_t part = size;
+
+		if (marker_is_due(tx))
+			put_marker(fpdu, tx->gathered - fpdu->start);
+		if (tx->markers)
+			part = (uint32_t)rr_min(
+				size, RR_MPA_MARKER_INTERVAL - tx->gathered % RR_MPA_MARKER_INTERVAL);
+		put(fpdu, next, part);
+		next += part;
+		size -= part;
+	}
 }
 
 void
@@ -120,6 +162,10 @@ rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const s
 	if (engine->tx.corrupt && engine->crc)
 		fpdu->spoil = rr_random_u32(engine->shared->env) % rr_fpdu_size(fpdu->ulpdu);
 	engine->tx.corrupt = false;
+	/* "FPDUPTR value of 0x0000 means that immediately following the Marker is an FPDU header" */
+	if (marker_is_due(&engine->tx))
+		put_marker(fpdu, 0);
+	fpdu->start = engine->tx.gathered;
 	rr_put_be16(head, (uint16_t)fpdu->ulpdu);
 	rr_iwarp_fpdu_copy(fpdu, head, (uint32_t)(RR_FPDU_LENGTH_SIZE + size));
 }
@@ -131,9 +177,11 @@ rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 	uint8_t crc[RR_FPDU_CRC_SIZE];
 
 	rr_iwarp_fpdu_copy(fpdu, zeros, (uint32_t)rr_fpdu_pad(fpdu->ulpdu));
+	/* RFC 5044, 4.4: "If there is a Marker immediately following the PAD, the Marker is included". */
+	if (marker_is_due(&fpdu->engine->tx))
+		put_marker(fpdu, fpdu->engine->tx.gathered - fpdu->start);
 	rr_fpdu_put_crc(crc, fpdu->crc);
 	rr_iwarp_fpdu_copy(fpdu, crc, sizeof(crc));
-	fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
 }
 
 void

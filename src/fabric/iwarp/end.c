@@ -57,6 +57,15 @@ describe(struct rr_terminate *terminate, const uint8_t *head)
 		terminate->read_request = ddp + RR_DDP_UNTAGGED_SIZE;
 }
 
+/* It is so small that there is one at most. */
+static size_t
+insert_marker(uint8_t *fpdu, size_t size, size_t at)
+{
+	memmove(fpdu + at + RR_MPA_MARKER_SIZE, fpdu + at, size - at);
+	rr_mpa_put_marker(fpdu + at, at);
+	return size + RR_MPA_MARKER_SIZE;
+}
+
 /* The FPDU of the Terminate, which leaves behind the batch. */
 static void
 write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
@@ -66,7 +75,7 @@ write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 	};
 	struct rr_terminate terminate = { .cause = cause };
 	uint8_t *out = engine->frame;
-	size_t ulpdu, size;
+	size_t ulpdu, size, at = SIZE_MAX;
 
 	if (head && rr_cause_layer(cause) != RR_LAYER_LLP)
 		describe(&terminate, head);
@@ -76,6 +85,10 @@ write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 	size = RR_FPDU_LENGTH_SIZE + ulpdu;
 	memset(out + size, 0, rr_fpdu_pad(ulpdu));
 	size += rr_fpdu_pad(ulpdu);
+	if (engine->tx.markers)
+		at = -engine->tx.gathered % RR_MPA_MARKER_INTERVAL;
+	if (at <= size)
+		size = insert_marker(out, size, at);
 	rr_fpdu_put_crc(out + size, engine->crc ? rr_crc32c(0, out, size) : 0);
 	engine->frame_at = 0;
 	engine->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
@@ -161,6 +174,8 @@ rr_iwarp_eof(struct rr_iwarp *engine)
 {
 	const struct rr_iwarp_rx *rx = &engine->rx;
 
+	/* Who knows revision 1 only may close rather than answer. */
+	engine->again = engine->state == RR_IWARP_REPLY && !engine->setup->have && !engine->old;
 	if (engine->state == RR_IWARP_REPLY)
 		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
 			"it does not speak iWARP (MPA): it closed the connection %s; is this the port of "

@@ -18,7 +18,7 @@ enum {
 	EMSS_INTERVAL = 1 << 18, /* octets after which TCP is asked again how large its segments are */
 };
 
-static const uint64_t closing_limit = RR_SECOND;
+static const uint64_t connect_limit = 10 * RR_SECOND, closing_limit = RR_SECOND;
 
 /* A receive of the shared pool may be held, and nobody knows it to be lost: no FPDU takes that long. */
 static const uint64_t owed_limit = 60 * RR_SECOND;
@@ -55,7 +55,10 @@ rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error)
 	struct rr_iwarp *engine = &endpoint->engine;
 
 	endpoint->connecting = false;
-	if (error)
+	/* It was there before, and hung up: that is what is worth telling. */
+	if (error && engine->old)
+		rr_iwarp_eof(engine);
+	else if (error)
 		rr_iwarp_over(engine, error_of(-error), "cannot connect: %s%s", strerror(-error),
 			error == -ECONNREFUSED ? "; is a server running there, at this port?" : "");
 	else
@@ -193,14 +196,47 @@ leave_socket(struct rr_endpoint *endpoint)
 	endpoint->fd = -1;
 }
 
+int
+rr_iwarp_endpoint_dial(struct rr_endpoint *endpoint)
+{
+	int number = rr_socket_connect(
+		endpoint->fd, (const struct sockaddr *)&endpoint->address, endpoint->address_size);
+
+	endpoint->connecting = number == -EINPROGRESS;
+	if (!endpoint->connecting)
+		rr_iwarp_endpoint_connected(endpoint, number);
+	return rr_iwarp_endpoint_watch(endpoint, RR_WRITABLE, connect_limit);
+}
+
+/* Over a new TCP connection, for a peer that closed the first one without an answer. False: it cannot be. */
+static bool
+start_again(struct rr_endpoint *endpoint)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	leave_socket(endpoint);
+	endpoint->fd = rr_socket_open(endpoint->address.ss_family);
+	endpoint->full = false;
+	if (endpoint->fd < 0 || rr_iwarp_initiate_again(engine))
+		return false;
+	if (rr_iwarp_endpoint_dial(endpoint) == 0)
+		return true;
+	rr_iwarp_eof(engine);
+	return false;
+}
+
 static void
 finish(struct rr_endpoint *endpoint)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
-	struct rr_event event = {
-		.kind = RR_EVENT_DISCONNECTED, .status = engine->status, .text = engine->text.text
-	};
+	struct rr_event event = { .kind = RR_EVENT_DISCONNECTED,
+		.status = engine->status,
+		.text = engine->text.text,
+		.data = engine->reason,
+		.length = engine->reason_size };
 
+	if (engine->again && start_again(endpoint))
+		return;
 	leave_socket(endpoint);
 	if (endpoint->listener) {
 		rr_iwarp_listener_remove(endpoint);
@@ -286,7 +322,7 @@ run(struct rr_task *task)
 		close_in_order(endpoint);
 	if (engine->state == RR_IWARP_OVER)
 		finish(endpoint);
-	if (engine->state >= RR_IWARP_OVER)
+	if (engine->state >= RR_IWARP_OVER || endpoint->connecting)
 		return;
 	follow_debt(endpoint);
 	if (engine->rx.blocked)

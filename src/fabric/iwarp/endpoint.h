@@ -33,11 +33,13 @@ struct rr_endpoint {
 	struct rr_listener *listener; /* whose pending it is */
 	bool connecting;              /* TCP is */
 	bool watched;
-	bool established;   /* its handler was told */
-	bool told;          /* of the end */
-	bool closing;       /* the timer limits what is left of it */
-	bool ended;         /* FIN was sent */
-	bool full;          /* TCP takes no more for now */
+	bool established;                /* its handler was told */
+	bool told;                       /* of the end */
+	bool closing;                    /* the timer limits what is left of it */
+	bool ended;                      /* FIN was sent */
+	bool full;                       /* TCP takes no more for now */
+	struct sockaddr_storage address; /* that it connects to */
+	socklen_t address_size;
 	uint64_t next_emss; /* how far the stream goes with the segment size that is known */
 };
 
@@ -62,6 +64,9 @@ struct rr_endpoint *rr_iwarp_endpoint_new(struct rr_fabric *fabric, int fd, cons
 
 /* Waits for its descriptor, for at most limit nanoseconds. -RPCRDMA_ERR_SYSTEM. */
 int rr_iwarp_endpoint_watch(struct rr_endpoint *endpoint, unsigned wanted, uint64_t limit);
+
+/* Begins to connect to its address, with the request that the engine has. */
+int rr_iwarp_endpoint_dial(struct rr_endpoint *endpoint);
 
 /* TCP is connected, or is not because of this (negative) errno value. */
 void rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error);

@@ -37,6 +37,7 @@ enum {
 	RR_IWARP_ULPDU_MAX = 64768 - 2, /* RFC 5044, 4.3, less what would need a pad */
 	RR_IWARP_HEAD_MAX = RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE + RR_TERMINATE_MAX,
 	RR_IWARP_TAIL_MAX = 3 + RR_FPDU_CRC_SIZE,
+	RR_IWARP_MARKED_MAX = 8192, /* octets of a ULPDU with markers in it: each parts what it is in */
 	RR_IWARP_FPDU_MAX = RR_IWARP_HEAD_MAX + RR_IWARP_TAIL_MAX, /* of those without payload */
 	/* What Linux and others take at most is 256 octets with IRD and ORD, although RFC 5044 says 512. */
 	RR_IWARP_PRIVATE_MAX = 256 - RR_MPA_DEPTHS_SIZE,
@@ -89,9 +90,13 @@ enum rr_iwarp_phase { RR_IWARP_HEAD, RR_IWARP_PAYLOAD, RR_IWARP_TAIL };
 
 struct rr_iwarp_rx {
 	enum rr_iwarp_phase phase;
-	bool blocked;   /* the pool of receives is empty */
-	uint16_t ulpdu; /* length of the FPDU's ULPDU */
-	uint32_t have;  /* octets of head or tail */
+	bool blocked; /* the pool of receives is empty */
+	bool markers; /* they are in what comes */
+	uint8_t marker[RR_MPA_MARKER_SIZE];
+	uint64_t position; /* with markers: octets of the stream that have come */
+	uint64_t since;    /* with markers: of them, since the FPDU began */
+	uint16_t ulpdu;    /* length of the FPDU's ULPDU */
+	uint32_t have;     /* octets of head or tail */
 	uint32_t need;
 	uint32_t left;    /* octets of payload to come, */
 	uint32_t payload; /* of this many */
@@ -122,6 +127,7 @@ struct rr_iwarp_tx {
 	bool work_last;  /* the last message was a work request's: responses have their turn */
 	bool kick;
 	bool corrupt; /* the next FPDU is to be damaged */
+	bool markers; /* they are to be in what leaves */
 	uint32_t at;  /* octets of the message that are in the batch or beyond */
 	uint32_t sge, sge_at;
 	uint32_t send_msn, read_msn, sink;
@@ -135,6 +141,8 @@ struct rr_iwarp {
 	struct rr_iwarp_shared *shared;
 	enum rr_iwarp_state state;
 	bool crc;
+	bool old;      /* initiator: asks with revision 1 */
+	bool again;    /* it is over, but may be tried again so */
 	bool may_send; /* RFC 5044, 7.1.2: a responder, after the first FPDU of the initiator */
 	bool draining; /* closes when nothing is outstanding */
 	uint32_t allowed;
@@ -146,7 +154,9 @@ struct rr_iwarp {
 	struct iovec frame_vector;
 	struct rr_iwarp_rx rx;
 	struct rr_iwarp_tx tx;
-	int status; /* from CLOSING on: why */
+	int status;      /* from CLOSING on: why */
+	uint8_t *reason; /* of a rejection: private data, in setup */
+	uint32_t reason_size;
 	struct rr_text text;
 };
 
@@ -164,6 +174,10 @@ void rr_iwarp_release(struct rr_iwarp *engine);
 
 /* The initiator's side begins. -RPCRDMA_ERR_NOMEM. */
 int rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size);
+
+/* The same once more on a new stream, after a peer that did not answer at all (again is set): with
+ * revision 1. */
+int rr_iwarp_initiate_again(struct rr_iwarp *engine);
 
 /* The responder's side begins. -RPCRDMA_ERR_NOMEM. */
 int rr_iwarp_respond(struct rr_iwarp *engine);

@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/socket.h"
-
-static const uint64_t connect_limit = 10 * RR_SECOND;
 
 static void
 bury(struct rr_task *task)
@@ -34,15 +33,11 @@ static int
 start(struct rr_endpoint *endpoint, const struct sockaddr *address, socklen_t size, const void *private_data,
 	size_t private_size)
 {
-	int error = rr_iwarp_initiate(&endpoint->engine, private_data, private_size), number;
+	int error = rr_iwarp_initiate(&endpoint->engine, private_data, private_size);
 
-	if (error)
-		return error;
-	number = rr_socket_connect(endpoint->fd, address, size);
-	endpoint->connecting = number == -EINPROGRESS;
-	if (!endpoint->connecting)
-		rr_iwarp_endpoint_connected(endpoint, number);
-	return rr_iwarp_endpoint_watch(endpoint, RR_WRITABLE, connect_limit);
+	endpoint->address_size = (socklen_t)rr_min(size, sizeof(endpoint->address));
+	memcpy(&endpoint->address, address, endpoint->address_size);
+	return error ? error : rr_iwarp_endpoint_dial(endpoint);
 }
 
 static int

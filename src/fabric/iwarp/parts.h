@@ -48,7 +48,8 @@ struct rr_iwarp_fpdu {
 	struct rr_iwarp_batch *batch;
 	size_t ulpdu;
 	uint32_t crc;
-	size_t spoil; /* octets up to the one that is to be damaged; SIZE_MAX: none is */
+	uint64_t start; /* where in the stream it begins */
+	size_t spoil;   /* octets up to the one that is to be damaged; SIZE_MAX: none is */
 };
 
 /* Sees to it that there is a batch. False: no memory. */

@@ -27,6 +27,7 @@ expect_head(struct rr_iwarp_rx *rx)
 	rx->have = 0;
 	rx->need = RR_FPDU_LENGTH_SIZE + RR_DDP_CONTROL_SIZE;
 	rx->crc = 0;
+	rx->since = 0;
 }
 
 void
@@ -39,14 +40,14 @@ rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
 static bool
 goes_direct(const struct rr_iwarp_rx *rx)
 {
-	return rx->phase == RR_IWARP_PAYLOAD && rx->left >= DIRECT_MIN;
+	return rx->phase == RR_IWARP_PAYLOAD && rx->left >= DIRECT_MIN && !rx->markers;
 }
 
 static int
 fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
-	bool bulk = rx->payload >= BULK_MIN;
+	bool bulk = rx->payload >= BULK_MIN && !rx->markers;
 	size_t tail = RR_FPDU_CRC_SIZE + rr_fpdu_pad(rx->ulpdu);
 	int n = 0;
 
@@ -125,8 +126,6 @@ end_head(struct rr_iwarp *engine)
 	outcome = rr_iwarp_place(engine);
 	if (outcome != RR_IWARP_GO_ON)
 		return outcome;
-	if (engine->crc)
-		rx->crc = rr_crc32c(0, rx->head, rx->have);
 	rx->phase = RR_IWARP_PAYLOAD;
 	if (!rx->left)
 		expect_tail(rx);
@@ -153,7 +152,7 @@ end_tail(struct rr_iwarp *engine)
 	struct rr_iwarp_rx *rx = &engine->rx;
 	uint32_t pad = rx->need - RR_FPDU_CRC_SIZE;
 
-	if (engine->crc && rr_crc32c(rx->crc, rx->tail, pad) != rr_fpdu_get_crc(rx->tail + pad))
+	if (engine->crc && rx->crc != rr_fpdu_get_crc(rx->tail + pad))
 		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_CRC, NULL,
 			"an FPDU of %u octets came with a wrong CRC", rx->ulpdu);
 	/* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any". */
@@ -163,13 +162,16 @@ end_tail(struct rr_iwarp *engine)
 	return rr_iwarp_deliver(engine);
 }
 
-/* The next octets of the current phase; returns how many it took. */
+/* The next octets of head or tail, of which so many are under the CRC; returns how many it took. */
 static uint32_t
-take(struct rr_iwarp_rx *rx, uint8_t *part, const uint8_t *data, size_t size)
+take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t *data, size_t size)
 {
+	struct rr_iwarp_rx *rx = &engine->rx;
 	uint32_t taken = (uint32_t)rr_min(size, rx->need - rx->have);
 
 	memcpy(part + rx->have, data, taken);
+	if (engine->crc && rx->have < covered)
+		rx->crc = rr_crc32c(rx->crc, data, rr_min(taken, covered - rx->have));
 	rx->have += taken;
 	return taken;
 }
@@ -187,7 +189,9 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 
 		switch (rx->phase) {
 		case RR_IWARP_HEAD:
-			used += take(rx, rx->head, data + used, size - used);
+			part = take(engine, rx->head, rx->need, data + used, size - used);
+			used += part;
+			rx->since += part;
 			if (rx->have == rx->need)
 				outcome = end_head(engine);
 			break;
@@ -195,10 +199,13 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 			part = (uint32_t)rr_min(size - used, rx->left);
 			memcpy(rx->to, data + used, part);
 			used += part;
+			rx->since += part;
 			advance(engine, part);
 			break;
 		case RR_IWARP_TAIL:
-			used += take(rx, rx->tail, data + used, size - used);
+			part = take(engine, rx->tail, rx->need - RR_FPDU_CRC_SIZE, data + used, size - used);
+			used += part;
+			rx->since += part;
 			if (rx->have == rx->need)
 				outcome = end_tail(engine);
 			break;
@@ -206,6 +213,49 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	}
 	rx->blocked = outcome == RR_IWARP_BLOCKED;
 	return used;
+}
+
+static void
+end_marker(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+
+	if (!rr_mpa_marker_is(rx->marker, rx->since))
+		rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_FRAMING, NULL,
+			"a marker is not where the FPDU's length puts it");
+	if (engine->crc)
+		rx->crc = rr_crc32c(rx->crc, rx->marker, RR_MPA_MARKER_SIZE);
+	if (rx->since)
+		rx->since += RR_MPA_MARKER_SIZE;
+}
+
+/* The same with markers in between, which are taken out. */
+static size_t
+consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	size_t used = 0;
+
+	while (used < size && engine->state == RR_IWARP_OPEN && !rx->blocked) {
+		uint32_t at = rx->position % RR_MPA_MARKER_INTERVAL;
+		size_t part = 1;
+
+		if (at < RR_MPA_MARKER_SIZE)
+			rx->marker[at] = data[used];
+		else
+			part = consume(engine, data + used, rr_min(size - used, RR_MPA_MARKER_INTERVAL - at));
+		used += part;
+		rx->position += part;
+		if (at == RR_MPA_MARKER_SIZE - 1)
+			end_marker(engine);
+	}
+	return used;
+}
+
+static size_t
+consume_stream(struct rr_iwarp *engine, const uint8_t *data, size_t size)
+{
+	return engine->rx.markers ? consume_marked(engine, data, size) : consume(engine, data, size);
 }
 
 static void
@@ -241,7 +291,7 @@ rr_iwarp_received(struct rr_iwarp *engine, size_t octets)
 			advance(engine, (uint32_t)used);
 			octets -= used;
 		}
-		used = consume(engine, scratch, octets);
+		used = consume_stream(engine, scratch, octets);
 		if (engine->state == RR_IWARP_OPEN && rx->blocked)
 			stash(engine, scratch + used, octets - used);
 	}
@@ -270,7 +320,8 @@ rr_iwarp_resume(struct rr_iwarp *engine)
 	rx->blocked = outcome == RR_IWARP_BLOCKED;
 	if (outcome != RR_IWARP_GO_ON || !rx->stash)
 		return;
-	rx->stash_at += (uint32_t)consume(engine, rx->stash + rx->stash_at, rx->stash_size - rx->stash_at);
+	rx->stash_at +=
+		(uint32_t)consume_stream(engine, rx->stash + rx->stash_at, rx->stash_size - rx->stash_at);
 	if (engine->state != RR_IWARP_OPEN || rx->blocked)
 		return;
 	rr_free(engine->shared->env, rx->stash);

@@ -7,14 +7,16 @@
 
 /*
  * The exchange of MPA frames. The initiator asks with revision 2 and its IRD
- * and ORD (RFC 6581); the responder takes revision 1, too. Markers are
- * refused, CRCs used where either side wants them.
+ * and ORD (RFC 6581), and with revision 1 where that is not answered at all;
+ * the responder takes both. CRCs are used where either side wants them,
+ * markers in the direction to whom wants them.
  */
 
 enum {
 	/* Revision 1 does not say how many RDMA Reads the peer can take: any can take one. */
 	UNKNOWN_DEPTH = 1,
 	QUOTED_MAX = 16,
+	EMSS_LEAST = 1460, /* until TCP is asked */
 };
 
 static int
@@ -42,17 +44,33 @@ rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size
 {
 	const struct rr_fabric_config *config = engine->shared->config;
 	struct rr_mpa_frame frame = {
-		.revision = 2,
-		.enhanced = true,
+		.revision = engine->old ? 1 : 2,
+		.enhanced = !engine->old,
+		.markers = config->markers,
 		.crc = config->crc,
 		.ird = (uint16_t)config->read_max,
 		.ord = (uint16_t)config->read_max,
+		.peer_to_peer = config->peer_to_peer,
+		.rtr_write = config->peer_to_peer,
 	};
 	int error = begin(engine, RR_IWARP_REPLY);
 
 	if (!error)
 		write_frame(engine, &frame, private_data, size);
 	return error;
+}
+
+int
+rr_iwarp_initiate_again(struct rr_iwarp *engine)
+{
+	uint32_t size = engine->frame_size - RR_MPA_HEADER_SIZE - RR_MPA_DEPTHS_SIZE;
+	uint8_t data[RR_IWARP_PRIVATE_MAX];
+
+	memcpy(data, engine->frame + RR_MPA_HEADER_SIZE + RR_MPA_DEPTHS_SIZE, size);
+	rr_free(engine->shared->env, engine->setup);
+	engine->again = false;
+	engine->old = true;
+	return rr_iwarp_initiate(engine, data, size);
 }
 
 int
@@ -63,7 +81,7 @@ rr_iwarp_respond(struct rr_iwarp *engine)
 
 /* The connection is open, with so many RDMA Reads at a time each way. */
 static int
-open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord)
+open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
 
@@ -75,6 +93,10 @@ open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord)
 	rr_free(engine->shared->env, engine->setup);
 	engine->setup = NULL;
 	rr_iwarp_rx_init(&engine->rx);
+	engine->rx.markers = engine->shared->config->markers;
+	tx->markers = markers;
+	if (markers)
+		rr_iwarp_set_emss(engine, EMSS_LEAST);
 	engine->state = RR_IWARP_OPEN;
 	return 0;
 }
@@ -106,6 +128,7 @@ reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *conf
 		.reply = true,
 		.revision = request->revision,
 		.enhanced = request->enhanced,
+		.markers = config->markers,
 		.crc = request->crc || config->crc,
 		.ird = answer(request->ord, config->read_max),
 		.ord = answer(request->ird, config->read_max),
@@ -132,7 +155,7 @@ rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size)
 		ird = depth(reply.ird, config->read_max);
 		ord = depth(reply.ord, config->read_max);
 	}
-	error = open_with(engine, ird, ord);
+	error = open_with(engine, ird, ord, request->markers);
 	if (error)
 		return error;
 	engine->crc = reply.crc;
@@ -156,48 +179,76 @@ request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
 {
 	engine->setup->request = *request;
 	engine->state = RR_IWARP_ASKED;
-	if (!request->markers)
-		return;
-	rr_iwarp_reject(engine, NULL, 0);
-	rr_fail(&engine->text, 0, "the peer asks for markers (RFC 5044, 4.3), which are not supported");
-	rr_log(engine->shared->env, RR_LOG_WARNING, "%s: %s", engine->base.peer, engine->text.text);
 }
 
 /* ---- The initiator ---- */
 
+/* Reads each way, as far as they are told: revision 1 does not. -RPCRDMA_ERR_NOMEM. */
+static int
+open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
+{
+	uint32_t own = engine->shared->config->read_max;
+
+	if (!reply->enhanced)
+		return open_with(engine, own, UNKNOWN_DEPTH, reply->markers);
+	return open_with(engine, depth((uint16_t)rr_min(reply->ord, own), own),
+		(uint32_t)rr_min(depth(reply->ird, own), own), reply->markers);
+}
+
+/* What is in the reply and cannot be done. True if the connection ended for it. */
+static bool
+reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
+{
+	const struct rr_fabric_config *config = engine->shared->config;
+
+	/* RFC 6581, 9.1: an initiator that cannot take what the responder wants to read "MUST send a TERM".
+	 */
+	if (reply->enhanced && reply->ord > config->read_max && reply->ord != RR_MPA_DEPTH_MAX)
+		rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_IRD, NULL,
+			"the peer wants %u RDMA Reads at a time where %u were offered", reply->ord,
+			config->read_max);
+	/* RFC 6581, 9.2: the responder chooses among the RTR indications that it was offered. */
+	else if (reply->peer_to_peer && config->peer_to_peer && !reply->rtr_write)
+		rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_RTR, NULL,
+			"the peer wants another RTR indication than a zero-length RDMA Write");
+	return engine->state != RR_IWARP_OPEN;
+}
+
+static void
+refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
+{
+	engine->reason = engine->setup->in + (reply->private_data - engine->setup->in);
+	engine->reason_size = reply->private_data_length;
+	rr_iwarp_over(engine, -RPCRDMA_ERR_REJECTED, "it rejected the connection");
+}
+
 static void
 reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
-	const struct rr_fabric_config *config = engine->shared->config;
 	uint8_t data[RR_MPA_PRIVATE_MAX];
 	struct rr_event event = {
 		.kind = RR_EVENT_ESTABLISHED, .data = data, .length = reply->private_data_length
 	};
 
-	if (reply->reject || reply->markers || !reply->enhanced) {
-		rr_iwarp_over(engine, reply->reject ? -RPCRDMA_ERR_REJECTED : -RPCRDMA_ERR_PEER, "it %s",
-			reply->reject    ? "rejected the connection"
-			: reply->markers ? "asks for markers (RFC 5044, 4.3), which are not supported"
-					 : "does not answer with IRD and ORD (RFC 6581)");
+	if (reply->reject) {
+		refused(engine, reply);
 		return;
 	}
-	engine->crc = reply->crc || config->crc;
+	if (!reply->enhanced && !engine->old) {
+		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER, "it does not answer with IRD and ORD (RFC 6581)");
+		return;
+	}
+	engine->crc = reply->crc || engine->shared->config->crc;
 	engine->may_send = true;
+	/* RFC 6581, 9.2: the initiator sends the RTR indication before all else. */
+	engine->tx.kick = reply->peer_to_peer;
 	memcpy(data, reply->private_data, reply->private_data_length);
-	if (open_with(engine, depth((uint16_t)rr_min(reply->ord, config->read_max), config->read_max),
-		    (uint32_t)rr_min(depth(reply->ird, config->read_max), config->read_max))) {
+	if (open_as_answered(engine, reply)) {
 		rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory");
 		return;
 	}
-	/* RFC 6581, 9.1: an initiator that cannot take what the responder wants to read "MUST send a TERM".
-	 */
-	if (reply->ord > config->read_max && reply->ord != RR_MPA_DEPTH_MAX) {
-		rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_IRD, NULL,
-			"the peer wants %u RDMA Reads at a time where %u were offered", reply->ord,
-			config->read_max);
-		return;
-	}
-	engine->base.handler(engine->base.ctx, &event);
+	if (!reply_is_too_much(engine, reply))
+		engine->base.handler(engine->base.ctx, &event);
 }
 
 /* ---- Both ---- */

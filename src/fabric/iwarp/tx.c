@@ -61,9 +61,15 @@ rr_iwarp_set_emss(struct rr_iwarp *engine, uint32_t emss)
 {
 	/* RFC 5044, 4.5: "MULPDU = EMSS - (6 + EMSS mod 4)", and not below 128. */
 	uint32_t overhead = RR_FPDU_LENGTH_SIZE + RR_FPDU_CRC_SIZE + emss % 4;
-	uint32_t ulpdu = emss > overhead + 128 ? emss - overhead : 128 + 2;
+	uint32_t ulpdu;
 
-	engine->tx.ulpdu_max = (uint32_t)rr_min(ulpdu, RR_IWARP_ULPDU_MAX);
+	/* With markers, "EMSS - (6 + 4 * Ceiling(EMSS / 512) + EMSS mod 4)". */
+	if (engine->tx.markers)
+		overhead += RR_MPA_MARKER_SIZE *
+			    (emss / RR_MPA_MARKER_INTERVAL + (emss % RR_MPA_MARKER_INTERVAL != 0));
+	ulpdu = emss > overhead + 128 ? emss - overhead : 128 + 2;
+	engine->tx.ulpdu_max =
+		(uint32_t)rr_min(ulpdu, engine->tx.markers ? RR_IWARP_MARKED_MAX : RR_IWARP_ULPDU_MAX);
 }
 
 enum rr_iwarp_outcome

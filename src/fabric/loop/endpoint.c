@@ -28,6 +28,10 @@ finish(struct rr_endpoint *endpoint)
 	if (endpoint->state != RR_LOOP_ENDED)
 		return;
 	endpoint->state = RR_LOOP_DISCONNECTED;
+	if (endpoint->status == -RPCRDMA_ERR_REJECTED) {
+		event.data = endpoint->private_data;
+		event.length = (uint32_t)endpoint->private_size;
+	}
 	rr_loop_emit(endpoint, &event);
 }
 

@@ -127,10 +127,15 @@ loop_accept(struct rr_endpoint *endpoint, const void *private_data, size_t priva
 static void
 loop_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
 {
-	(void)private_data;
-	(void)private_size;
-	if (endpoint->peer)
-		rr_loop_end(endpoint->peer, -RPCRDMA_ERR_REJECTED, "the peer rejected the connection");
+	struct rr_endpoint *peer = endpoint->peer;
+
+	/* It has been handed over what was to be sent. */
+	if (peer && private_size)
+		memcpy(peer->private_data, private_data, private_size);
+	if (peer)
+		peer->private_size = private_size;
+	if (peer)
+		rr_loop_end(peer, -RPCRDMA_ERR_REJECTED, "the peer rejected the connection");
 	rr_loop_endpoint_bury(endpoint);
 }
 
