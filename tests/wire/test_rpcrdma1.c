@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/rpcrdma1.h"
 
-#include "../mutate.h"
+#define get_header rr_rdma_get_header
+#define put_header rr_rdma_put_header
+#include "header.h"
 
 /* Headers of Linux, client and server, with the first words of the RPC message where one follows. */
 #define RPC_CALL "00000000 00000002 000186a3"
@@ -25,60 +27,11 @@ static const char linux_write_chunk[] =
 	"00000001 00000001 48dd6401 0000000a 4e9a6f4a85481000 00000000 00000000"
 	"4e9a6f4a 00000001 00000000";
 
-/* RFC 8166, 4.7: Read segments of two chunks, "1 3 HLOO HLOO HLOO 1 2 HLOO HLOO 0", "1 2 HLOO HLOO"; and
- * between the Write chunks an empty one (4.3.2.3). */
-static const char all_lists[] =
-	"00000007 00000001 00000020 00000000"
-	"00000001 00000010 00000001 00000100 0000000000001000"
-	"00000001 00000010 00000002 00000200 0000000000002000"
-	"00000001 00000040 00000003 00000300 0000000000003000 00000000"
-	"00000001 00000003 00000004 00000400 0000000000004000"
-	"00000005 00000500 0000000000005000 00000006 00000600 0000000000006000"
-	"00000001 00000000"
-	"00000001 00000002 00000007 00000700 0000000000007000 00000008 00000800 0000000000008000"
-	"00000000"
-	"00000001 00000002 00000009 ffffffff 0000000000009000 0000000a ffffffff ffffffffffffffff"
-	"00000007 00000000";
+static const char all_lists[] = "00000007 00000001 00000020 00000000" ALL_LISTS "00000007 00000000";
 
 static const char err_vers[] = "00000007 00000001 00000020 00000004 00000001 00000001 00000002";
 static const char err_chunk[] = "00000007 00000001 00000020 00000004 00000002";
 static const char rdma_done[] = "00000007 00000001 00000020 00000003";
-
-enum { READS = 3, WRITES = 3, SEGMENTS = 7 };
-
-/* What a test reads a header into: arrays of just the sizes that all_lists needs. */
-struct target {
-	struct rr_read_segment reads[READS];
-	struct rr_chunk writes[WRITES];
-	struct rr_segment segments[SEGMENTS];
-	struct rr_chunk_lists lists;
-	struct rr_rdma_header header;
-	struct rpcrdma_xdr_reader reader;
-};
-
-static enum rr_header_result
-get_octets(const uint8_t *data, size_t size, struct target *target)
-{
-	struct rpcrdma_message message = { .stream = data, .length = (uint32_t)size };
-
-	target->lists = (struct rr_chunk_lists){ .reads = target->reads,
-		.writes = target->writes,
-		.segments = target->segments,
-		.read_max = READS,
-		.write_max = WRITES,
-		.segment_max = SEGMENTS };
-	rpcrdma_xdr_reader_init(&target->reader, &message, NULL);
-	return rr_rdma_get_header(&target->reader, &target->header, &target->lists);
-}
-
-static struct rr_octets octets;
-
-static enum rr_header_result
-get(const char *hex, struct target *target)
-{
-	octets = rr_hex(hex);
-	return get_octets(octets.data, octets.size, target);
-}
 
 static void
 reads_the_simplest_header(void **state)
@@ -134,18 +87,7 @@ reads_every_list(void **state)
 
 	(void)state;
 	assert_int_equal(get(all_lists, &target), RR_HEADER_OK);
-	assert_int_equal(target.lists.read_count, 3);
-	assert_int_equal(target.reads[2].position, 0x40);
-	assert_int_equal(target.lists.write_count, 3);
-	assert_int_equal(target.lists.segment_count, 7);
-	assert_ptr_equal(target.writes[0].segments, target.segments);
-	assert_int_equal(target.writes[0].count, 3);
-	assert_int_equal(target.writes[1].count,
-		0); /* "An "empty Write chunk" is a Write chunk with a zero segment count." */
-	assert_ptr_equal(target.writes[2].segments, target.segments + 3);
-	assert_ptr_equal(target.lists.reply.segments, target.segments + 5);
-	assert_int_equal(target.lists.reply.count, 2);
-	assert_int_equal(rr_chunk_length(&target.lists.reply), 0x1fffffffe);
+	assert_all_lists(&target);
 	assert_int_equal(rpcrdma_xdr_left(&target.reader), 8);
 }
 
@@ -154,25 +96,10 @@ writes_what_it_reads(void **state)
 {
 	static const char *const messages[] = { linux_null, linux_reply_chunk, linux_nomsg, linux_read_chunk,
 		linux_write_chunk, all_lists, err_vers, err_chunk, rdma_done };
-	struct rpcrdma_xdr_writer writer;
-	struct target target;
-	uint8_t out[1024];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
-		size_t size;
-
-		assert_int_equal(get(messages[i], &target), RR_HEADER_OK);
-		size = octets.size - rpcrdma_xdr_left(&target.reader);
-		rpcrdma_xdr_writer_init(&writer, out, size, NULL, 0);
-		rr_rdma_put_header(&writer, &target.header, &target.lists);
-		assert_false(writer.failed);
-		assert_int_equal(rpcrdma_xdr_length(&writer), size);
-		assert_memory_equal(out, octets.data, size);
-		rpcrdma_xdr_writer_init(&writer, out, size - 1, NULL, 0);
-		rr_rdma_put_header(&writer, &target.header, &target.lists);
-		assert_true(writer.failed);
-	}
+	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++)
+		assert_written_as_read(messages[i]);
 }
 
 static void
@@ -395,44 +322,6 @@ sizes_are_those_of_headers(void **state)
 	assert_int_equal(rr_rdma_header_size(0, 0, true, 3), 80);
 	assert_int_equal(rr_rdma_header_size(3, 3, true, 7), rr_hex(all_lists).size - 8);
 	assert_int_equal(rr_rdma_header_size(UINT32_MAX, UINT32_MAX, true, UINT32_MAX), UINT32_MAX);
-}
-
-static const char *
-written_again_is_the_same(const uint8_t *data, size_t size, const struct target *target)
-{
-	size_t used = size - rpcrdma_xdr_left(&target->reader);
-	struct rpcrdma_xdr_writer writer;
-	uint8_t out[1024];
-
-	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);
-	rr_rdma_put_header(&writer, &target->header, &target->lists);
-	if (writer.failed || rpcrdma_xdr_length(&writer) != used || memcmp(out, data, used) != 0)
-		return "written again, the header is another one";
-	if (target->header.proc <= RR_RDMA_NOMSG &&
-		rr_rdma_header_size(target->lists.read_count, target->lists.write_count,
-			target->lists.has_reply, target->lists.segment_count) != used)
-		return "the header is not of the size that its counts give";
-	return NULL;
-}
-
-static const char *
-header_holds(const uint8_t *data, size_t size, void *context)
-{
-	struct target target;
-	enum rr_header_result result = get_octets(data, size, &target);
-	const struct rr_chunk_lists *lists = &target.lists;
-	uint32_t in_chunks = lists->has_reply ? lists->reply.count : 0;
-
-	(void)context;
-	if (lists->read_count > READS || lists->write_count > WRITES || lists->segment_count > SEGMENTS)
-		return "a count above its maximum";
-	for (uint32_t i = 0; i < lists->write_count; i++)
-		in_chunks += lists->writes[i].count;
-	if (in_chunks != lists->segment_count)
-		return "segments that are in no chunk";
-	if (size < RR_RDMA_FIXED_SIZE && result != RR_HEADER_SHORT)
-		return "less than the fixed words, and taken";
-	return result == RR_HEADER_OK ? written_again_is_the_same(data, size, &target) : NULL;
 }
 
 static void

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Target functions: rr_rdma2_get_header, rr_rdma2_put_header, rr_rdma2_payload. An accepted header stays
+ * inside the caller's arrays and the message, writes as the octets that it was read from, and has a payload
+ * behind it only where one may be. */
+#include "fuzz.h"
+#include "wire/rpcrdma2.h"
+
+enum { READS = 8, WRITES = 4, SEGMENTS = 16 };
+
+static void
+check_written(const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, const uint8_t *data,
+	size_t used)
+{
+	struct rpcrdma_xdr_writer writer;
+	uint8_t *out = malloc(used);
+
+	rr_require(out != NULL);
+	rpcrdma_xdr_writer_init(&writer, out, used, NULL, 0);
+	rr_rdma2_put_header(&writer, header, lists);
+	rr_require(!writer.failed && rpcrdma_xdr_length(&writer) == used && memcmp(out, data, used) == 0);
+	free(out);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct rr_read_segment reads[READS];
+	struct rr_chunk writes[WRITES];
+	struct rr_segment segments[SEGMENTS];
+	struct rr_chunk_lists lists = {
+		.reads = reads,
+		.writes = writes,
+		.segments = segments,
+		.read_max = READS,
+		.write_max = WRITES,
+		.segment_max = SEGMENTS,
+	};
+	struct rpcrdma_message message = { .stream = data, .length = (uint32_t)size };
+	struct rpcrdma_xdr_reader reader;
+	struct rr_rdma_header header;
+	enum rr_payload payload;
+	size_t used;
+
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	if (rr_rdma2_get_header(&reader, &header, &lists) != RR_HEADER_OK)
+		return 0;
+	rr_require(
+		lists.read_count <= READS && lists.write_count <= WRITES && lists.segment_count <= SEGMENTS);
+	used = (size_t)(reader.next - reader.start);
+	payload = rr_rdma2_payload(header.proc);
+	rr_require(used < size ? payload != RR_PAYLOAD_NEVER : payload != RR_PAYLOAD_ALWAYS);
+	check_written(&header, &lists, data, used);
+	return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/rpcrdma.h"
+
+#include "base/checked.h"
+
+/*
+ * Chunk lists (RFC 8166, section 4.7):
+ *
+ *   Read list     1 PHLOO 1 PHLOO ... 0
+ *   Write list    1 N HLOO HLOO ... 1 N HLOO ... 0
+ *   Reply chunk   1 N HLOO HLOO ...   or 0
+ *
+ * where P is a position, H a handle, L a length and OO an offset.
+ */
+enum { WORD = 4 };
+
+/* ---- Reading ---- */
+
+/* RFC 8166, 4.2: only "these four fields must remain with the same meanings" in other versions. */
+bool
+rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
+{
+	*header = (struct rr_rdma_header){ 0 };
+	if (rpcrdma_xdr_left(reader) < RR_RDMA_FIXED_SIZE)
+		return false;
+	header->xid = rpcrdma_get_u32(reader);
+	header->vers = rpcrdma_get_u32(reader);
+	header->credit = rpcrdma_get_u32(reader);
+	header->proc = rpcrdma_get_u32(reader);
+	return true;
+}
+
+void
+rr_rdma_clear_lists(struct rr_chunk_lists *lists)
+{
+	lists->read_count = lists->write_count = lists->segment_count = 0;
+	lists->reply = (struct rr_chunk){ NULL, 0 };
+	lists->has_reply = false;
+}
+
+static struct rr_segment
+get_segment(struct rpcrdma_xdr_reader *reader)
+{
+	struct rr_segment segment;
+
+	segment.handle = rpcrdma_get_u32(reader);
+	segment.length = rpcrdma_get_u32(reader);
+	segment.offset = rpcrdma_get_u64(reader);
+	return segment;
+}
+
+static enum rr_header_result
+get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+{
+	while (rpcrdma_get_bool(reader)) {
+		struct rr_read_segment *read;
+
+		if (lists->read_count == lists->read_max)
+			return RR_HEADER_LIMIT;
+		read = &lists->reads[lists->read_count++];
+		read->position = rpcrdma_get_u32(reader);
+		read->target = get_segment(reader);
+		/* RFC 8166, 3.4.5: "The value in this field MUST be a multiple of four." */
+		if (read->position % WORD != 0)
+			return RR_HEADER_MALFORMED;
+	}
+	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
+}
+
+/* A counted array, whose count the stream must be able to hold before we look whether our array does. */
+static enum rr_header_result
+get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
+{
+	uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, RR_SEGMENT_SIZE);
+
+	if (reader->failed)
+		return RR_HEADER_MALFORMED;
+	if (count > lists->segment_max - lists->segment_count)
+		return RR_HEADER_LIMIT;
+	*chunk = (struct rr_chunk){ count > 0 ? &lists->segments[lists->segment_count] : NULL, count };
+	for (uint32_t i = 0; i < count; i++)
+		chunk->segments[i] = get_segment(reader);
+	lists->segment_count += count;
+	return RR_HEADER_OK;
+}
+
+static enum rr_header_result
+get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+{
+	while (rpcrdma_get_bool(reader)) {
+		enum rr_header_result result;
+
+		if (lists->write_count == lists->write_max)
+			return RR_HEADER_LIMIT;
+		result = get_chunk(reader, lists, &lists->writes[lists->write_count]);
+		if (result != RR_HEADER_OK)
+			return result;
+		lists->write_count++;
+	}
+	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
+}
+
+static enum rr_header_result
+get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+{
+	enum rr_header_result result = RR_HEADER_OK;
+	bool present = rpcrdma_get_bool(reader);
+
+	if (reader->failed)
+		return RR_HEADER_MALFORMED;
+	if (present)
+		result = get_chunk(reader, lists, &lists->reply);
+	lists->has_reply = present && result == RR_HEADER_OK;
+	return result;
+}
+
+enum rr_header_result
+rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+{
+	enum rr_header_result result = get_reads(reader, lists);
+
+	if (result == RR_HEADER_OK)
+		result = get_writes(reader, lists);
+	if (result == RR_HEADER_OK)
+		result = get_reply(reader, lists);
+	return result;
+}
+
+/* ---- Writing ---- */
+
+void
+rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
+{
+	rpcrdma_put_u32(writer, header->xid);
+	rpcrdma_put_u32(writer, header->vers);
+	rpcrdma_put_u32(writer, header->credit);
+	rpcrdma_put_u32(writer, header->proc);
+}
+
+static void
+put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *segment)
+{
+	rpcrdma_put_u32(writer, segment->handle);
+	rpcrdma_put_u32(writer, segment->length);
+	rpcrdma_put_u64(writer, segment->offset);
+}
+
+static void
+put_chunk(struct rpcrdma_xdr_writer *writer, const struct rr_chunk *chunk)
+{
+	rpcrdma_put_u32(writer, chunk->count);
+	for (uint32_t i = 0; i < chunk->count; i++)
+		put_segment(writer, &chunk->segments[i]);
+}
+
+void
+rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists *lists)
+{
+	static const struct rr_chunk_lists none;
+
+	if (!lists)
+		lists = &none;
+	for (uint32_t i = 0; i < lists->read_count; i++) {
+		rpcrdma_put_bool(writer, true);
+		rpcrdma_put_u32(writer, lists->reads[i].position);
+		put_segment(writer, &lists->reads[i].target);
+	}
+	rpcrdma_put_bool(writer, false);
+	for (uint32_t i = 0; i < lists->write_count; i++) {
+		rpcrdma_put_bool(writer, true);
+		put_chunk(writer, &lists->writes[i]);
+	}
+	rpcrdma_put_bool(writer, false);
+	rpcrdma_put_bool(writer, lists->has_reply);
+	if (lists->has_reply)
+		put_chunk(writer, &lists->reply);
+}
+
+/* ---- Sizes ---- */
+
+uint32_t
+rr_rdma_header_size(uint32_t reads, uint32_t writes, bool has_reply, uint32_t segments)
+{
+	uint64_t size = RR_RDMA_HEADER_MIN;
+
+	size += (uint64_t)reads * RR_READ_SEGMENT_SIZE;
+	size += (uint64_t)writes * (WORD + WORD);
+	size += has_reply ? WORD : 0;
+	size += (uint64_t)segments * RR_SEGMENT_SIZE;
+	return (uint32_t)rr_min(size, UINT32_MAX);
+}
+
+uint64_t
+rr_chunk_length(const struct rr_chunk *chunk)
+{
+	uint64_t length = 0;
+
+	for (uint32_t i = 0; i < chunk->count; i++)
+		length += chunk->segments[i].length;
+	return length;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_WIRE_RPCRDMA_H
+#define RR_WIRE_RPCRDMA_H
+
+#include <rpcrdma/xdr.h>
+
+/*
+ * What the RPC-over-RDMA transport headers of all versions have in common:
+ * the four fixed words and the chunk lists. The headers themselves are in
+ * rpcrdma1.h and rpcrdma2.h.
+ *
+ * Chunk lists go into arrays of the caller, whose sizes bound what a peer can
+ * make us keep.
+ */
+
+/* RFC 8166, section 4.2.4. */
+enum rr_rdma_proc {
+	RR_RDMA_MSG = 0,
+	RR_RDMA_NOMSG = 1,
+	RR_RDMA_MSGP = 2,
+	RR_RDMA_DONE = 3,
+	RR_RDMA_ERROR = 4,
+	RR_RDMA_OPTIONAL = 5 /* from version 2 on */
+};
+
+/* RFC 8166, section 4.5, and draft-cel-nfsv4-rpcrdma-version-two-00, section 4.2. */
+enum rr_rdma_err {
+	RR_ERR_VERS = 1,
+	RR_ERR_CHUNK = 2,      /* version 1 */
+	RR_ERR_BAD_HEADER = 2, /* version 2: it means the same */
+	RR_ERR_INVAL_OPTION = 3
+};
+
+enum {
+	RR_RDMA_FIXED_SIZE = 16,   /* xid, vers, credit, proc */
+	RR_RDMA_HEADER_MIN = 28,   /* "a minimal size RPC-over-RDMA header (28 bytes)" */
+	RR_READ_SEGMENT_SIZE = 24, /* in the Read list: 1 PHLOO */
+	RR_SEGMENT_SIZE = 16,      /* HLOO */
+};
+
+/* A plain segment: Handle32 Length32 Offset64 (RFC 8166, section 3.4.3). */
+struct rr_segment {
+	uint32_t handle, length;
+	uint64_t offset;
+};
+
+struct rr_read_segment {
+	uint32_t position;
+	struct rr_segment target;
+};
+
+/* A Write chunk or the Reply chunk: a counted array of segments. */
+struct rr_chunk {
+	struct rr_segment *segments; /* in the segment array of the lists */
+	uint32_t count;
+};
+
+/* The chunk lists of a header, in arrays that the caller owns. */
+struct rr_chunk_lists {
+	struct rr_read_segment *reads;
+	struct rr_chunk *writes;
+	struct rr_segment *segments; /* of all Write chunks and of the Reply chunk, in this order */
+	uint32_t read_max, write_max, segment_max;
+	uint32_t read_count, write_count, segment_count;
+	struct rr_chunk reply;
+	bool has_reply;
+};
+
+struct rr_rdma_header {
+	uint32_t xid, vers, credit, proc;
+	uint32_t err, vers_low, vers_high; /* where proc is RR_RDMA_ERROR */
+	uint32_t opttype;                  /* where proc is RR_RDMA_OPTIONAL */
+	struct rpcrdma_bytes optinfo;      /* and there; in the message */
+};
+
+enum rr_header_result {
+	RR_HEADER_OK,
+	RR_HEADER_SHORT, /* too few octets for a header at all: "MUST silently discard the message" */
+	RR_HEADER_VERS,  /* a version that is not read here; the four fixed words are set, proc among them */
+	RR_HEADER_MALFORMED, /* the fixed words are set; a responder answers with an error, a requester
+			      * discards */
+	RR_HEADER_LIMIT, /* well-formed so far, and more segments than the caller's arrays hold; as malformed
+			  */
+};
+
+/* The four fixed words; all else in header becomes 0. False: there are fewer, and the reader did not move. */
+bool rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header);
+void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header);
+
+/*
+ * Read list, Write list and Reply chunk. lists must have its arrays and maxima set; counts are added up here
+ * from 0 (rr_rdma_clear_lists()) and never exceed the maxima. Positions that are no multiple of four are
+ * malformed (RFC 8166, section 3.4.5).
+ */
+enum rr_header_result rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists);
+void rr_rdma_clear_lists(struct rr_chunk_lists *lists);
+
+/* NULL: all three are not present. */
+void rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists *lists);
+
+/* The octets that the header of an RDMA_MSG or RDMA_NOMSG takes with these counts, in versions 1 and 2.
+ * writes: the number of Write chunks, segments: in all of them and in the Reply chunk. UINT32_MAX where it
+ * is more than that. */
+uint32_t rr_rdma_header_size(uint32_t reads, uint32_t writes, bool has_reply, uint32_t segments);
+
+/* Sum of the lengths of a chunk's segments. */
+uint64_t rr_chunk_length(const struct rr_chunk *chunk);
+
+#endif
