@@ -34,6 +34,7 @@ demo: build
 
 bench: build
 	@scripts/need bench
+	@$(BUILD)/bench/bench-fabric
 	@bench/copy $(BUILD)
 
 install: build
