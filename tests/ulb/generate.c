@@ -126,13 +126,24 @@ find_arm(const struct rr_xdr_type *type, uint32_t value)
 	return other;
 }
 
+/* Whether there can be a marked item in it. */
+static bool
+holds_item(struct rr_generator *generator, const struct rr_xdr_declaration *arm)
+{
+	return arm->placed || (arm->type->kind == RR_XDR_NAMED &&
+				      rr_xdr_reaches_mark(&generator->schema, arm->type->definition));
+}
+
+/* Of all arms, or of those with items alone. */
 static const struct rr_xdr_value *
-choose_label(struct rr_generator *generator, const struct rr_xdr_type *type)
+choose_label(struct rr_generator *generator, const struct rr_xdr_type *type, bool with_item)
 {
 	const struct rr_xdr_value *chosen = NULL;
 	uint32_t count = 0;
 
 	for (const struct rr_xdr_declaration *arm = type->members; arm; arm = arm->next) {
+		if (with_item && !holds_item(generator, arm))
+			continue;
 		for (const struct rr_xdr_value *label = arm->labels; label; label = label->next) {
 			if (rr_generator_random(generator, ++count) == 0)
 				chosen = label;
@@ -145,9 +156,15 @@ static void
 generate_union(struct rr_generator *generator, const struct rr_xdr_type *type)
 {
 	const struct rr_xdr_type *discriminant = rr_xdr_leaf(type->discriminant)->type;
-	const struct rr_xdr_value *label = choose_label(generator, type);
-	uint32_t value = label ? word_of(label->number) : 0;
+	const struct rr_xdr_value *label = NULL;
+	uint32_t value;
 
+	/* Few of the many operations have items: without a preference few messages would. */
+	if (rr_generator_random(generator, 3) == 0)
+		label = choose_label(generator, type, true);
+	if (!label)
+		label = choose_label(generator, type, false);
+	value = label ? word_of(label->number) : 0;
 	/* Any value at times, so that the default has its turn. */
 	if (!label || rr_generator_random(generator, 4) == 0)
 		value = discriminant->kind == RR_XDR_ENUM ? choose_enumerator(generator, discriminant)
