@@ -202,6 +202,8 @@ struct rpcrdma_procedure {
 	uint32_t args_max, result_max;
 	/* How many marked items there can be at most in a call and in a reply; or RPCRDMA_XDR_UNBOUNDED. */
 	uint32_t args_items, result_items;
+	/* Octets of the largest of them; or RPCRDMA_XDR_UNBOUNDED. */
+	uint32_t args_item_max, result_item_max;
 	/* The codecs, or NULL for void. value points to args_size or result_size octets. */
 	void (*get_args)(struct rpcrdma_xdr_reader *reader, void *value);
 	void (*put_args)(struct rpcrdma_xdr_writer *writer, const void *value);

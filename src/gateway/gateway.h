@@ -2,6 +2,8 @@
 #ifndef RR_GATEWAY_GATEWAY_H
 #define RR_GATEWAY_GATEWAY_H
 
+#include <rpcrdma/xdr.h>
+
 #include "transport/carrier.h"
 
 /*
@@ -15,7 +17,7 @@
  * too: see session.c for why nothing is lost or done twice.
  */
 
-enum { RR_GATEWAY_ADDRESSES = 8, RR_GATEWAY_ROUTES = 8 };
+enum { RR_GATEWAY_ADDRESSES = 8, RR_GATEWAY_ROUTES = 8, RR_GATEWAY_PROGRAMS = 32 };
 
 /* A server: its addresses are tried in turn. */
 struct rr_gateway_target {
@@ -34,6 +36,9 @@ struct rr_gateway_config {
 	struct rr_gateway_target server;
 	uint32_t route_count;
 	struct rr_gateway_route routes[RR_GATEWAY_ROUTES];
+	/* What is marked in programs that ulb/binding.h does not know. The tables outlive the gateway. */
+	uint32_t program_count;
+	const struct rpcrdma_program *programs[RR_GATEWAY_PROGRAMS];
 };
 
 struct rr_gateway_counters {

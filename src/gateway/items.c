@@ -41,8 +41,19 @@ rr_known_program(const struct rpcrdma_message *call)
 	return call->length >= AT + 4 ? rr_get_be32((const uint8_t *)call->stream + AT) : 0;
 }
 
+static const struct rpcrdma_program *
+find_program(const struct rr_gateway_config *config, uint32_t prog, uint32_t vers)
+{
+	for (uint32_t i = 0; i < config->program_count; i++) {
+		if (config->programs[i]->prog == prog && config->programs[i]->vers == vers)
+			return config->programs[i];
+	}
+	return rr_ulb_find(prog, vers);
+}
+
 void
-rr_known_read(struct rr_known *known, const struct rpcrdma_message *call)
+rr_known_read(
+	struct rr_known *known, const struct rr_gateway_config *config, const struct rpcrdma_message *call)
 {
 	struct rpcrdma_xdr_reader reader;
 	struct rr_call_header header = { 0 };
@@ -53,7 +64,7 @@ rr_known_read(struct rr_known *known, const struct rpcrdma_message *call)
 		return;
 	known->proc = header.proc;
 	if (!is_wrapped(&header.cred))
-		known->program = rr_ulb_find(header.prog, header.vers);
+		known->program = find_program(config, header.prog, header.vers);
 }
 
 /* ---- Finding ---- */

@@ -2,7 +2,7 @@
 #ifndef RR_GATEWAY_ITEMS_H
 #define RR_GATEWAY_ITEMS_H
 
-#include "transport/carrier.h"
+#include "gateway/gateway.h"
 #include "ulb/binding.h"
 
 /* What a gateway knows of messages: whose they are, and which of their items may travel apart. */
@@ -19,7 +19,8 @@ struct rr_known {
  * 2203, services integrity and privacy) is one opaque object that no binding marks.
  */
 uint32_t rr_known_program(const struct rpcrdma_message *call); /* its number alone; 0: no call header */
-void rr_known_read(struct rr_known *known, const struct rpcrdma_message *call);
+void rr_known_read(
+	struct rr_known *known, const struct rr_gateway_config *config, const struct rpcrdma_message *call);
 
 enum rr_items_use {
 	RR_ITEMS_CALL,       /* a call that goes out over RDMA, or has items: as many as may be */

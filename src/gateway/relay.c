@@ -234,7 +234,7 @@ take_call(struct rr_relay *relay)
 	const struct rpcrdma_message *call = &relay->exchange->call;
 
 	transaction->call = *call;
-	rr_known_read(&relay->known, call);
+	rr_known_read(&relay->known, &relay->gateway->config, call);
 	if (call->item_count > RR_MESSAGE_ITEMS)
 		return false;
 	if (calls_over_tcp(relay) && call->item_count == 0)

@@ -8,13 +8,14 @@
 #include "tool/address.h"
 #include "tool/filters.h"
 #include "tool/report.h"
+#include "tool/schemas.h"
 #include "tool/tool.h"
 #include "tool/url.h"
 #include "tool/workers.h"
 
 enum { ADDRESSES = 16 };
 
-enum option_value { OPT_CRC = 256, OPT_CREDITS, OPT_HELP, OPT_INLINE, OPT_PROGRAM, OPT_TO };
+enum option_value { OPT_CRC = 256, OPT_CREDITS, OPT_HELP, OPT_INLINE, OPT_PROGRAM, OPT_SCHEMA, OPT_TO };
 
 const char rr_tool_gateway_options[] =
 	"  -l, --listen [rdma://|tcp://]ADDR[:PORT]\n"
@@ -23,6 +24,9 @@ const char rr_tool_gateway_options[] =
 	"      --program PROG=PORT   calls of this program go to this TCP port of the server, more than "
 	"once\n"
 	"                            if wanted; PROG is nfs, mount, nlm, nsm, nfsacl, or a number\n"
+	"      --schema FILE.x       place the data that this schema marks in programs besides NFS; more "
+	"than\n"
+	"                            once if wanted\n"
 	"  -n, --threads N           threads, each with connections of its own (1)\n"
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
@@ -34,6 +38,7 @@ static const struct option long_options[] = {
 	{ "listen", required_argument, NULL, 'l' },
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "program", required_argument, NULL, OPT_PROGRAM },
+	{ "schema", required_argument, NULL, OPT_SCHEMA },
 	{ "threads", required_argument, NULL, 'n' },
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
@@ -60,6 +65,7 @@ struct run {
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
 	struct rr_workers workers;
 	struct rr_filters filters;
+	struct rr_schemas schemas;
 };
 
 /* ---- Options ---- */
@@ -184,6 +190,7 @@ parse_option(struct run *run, int option)
 	case 'l': return parse_listen(run, optarg);
 	case OPT_TO: return parse_to(run, optarg);
 	case OPT_PROGRAM: return parse_program(run, optarg);
+	case OPT_SCHEMA: return rr_schemas_option(run->tool, &run->schemas, optarg, &run->config);
 	case 'n': return parse_number(run, "threads", 1, RR_WORKERS_MAX, &run->workers.count);
 	case OPT_CREDITS: return parse_number(run, "credits", 1, 1024, &engine->credits);
 	case OPT_CRC: engine->crc = true; return RR_EXIT_OK;
@@ -301,6 +308,35 @@ static const struct rr_worker_service gateway_service = {
 	.free = free_service,
 };
 
+static int
+run_gateway(struct run *run, int argc, char **argv)
+{
+	struct rr_engine_config *engine = &run->workers.engine;
+	int option, status = RR_EXIT_OK;
+	uint32_t message;
+
+	while (status == RR_EXIT_OK &&
+		(option = getopt_long(argc, argv, "+l:n:v", long_options, NULL)) != -1) {
+		if (option == OPT_HELP)
+			return rr_tool_help(run->tool);
+		status = parse_option(run, option);
+	}
+	if (status == RR_EXIT_OK && optind < argc)
+		status = rr_tool_usage(run->tool, "'%s' is one argument too many", argv[optind]);
+	if (status == RR_EXIT_OK && (!run->has_url || run->address_count == 0))
+		status = rr_tool_usage(run->tool, "%s is missing", run->has_url ? "--listen" : "--to");
+	if (status == RR_EXIT_OK)
+		status = resolve_all(run);
+	message = rr_schemas_message_max(&run->config);
+	if (message > engine->message_max)
+		engine->message_max = message;
+	if (status == RR_EXIT_OK)
+		status = rr_filters_start(run->tool, &run->filters, engine);
+	if (status != RR_EXIT_OK)
+		return status;
+	return rr_filters_end(run->tool, &run->filters, rr_workers_run(&run->workers));
+}
+
 int
 rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv)
 {
@@ -309,24 +345,10 @@ rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv)
 			.service = &gateway_service,
 			.engine = rr_engine_config_default,
 			.count = 1 } };
-	int option, status = RR_EXIT_OK;
+	int status;
 
-	while (status == RR_EXIT_OK &&
-		(option = getopt_long(argc, argv, "+l:n:v", long_options, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return rr_tool_help(tool);
-		status = parse_option(&run, option);
-	}
-	if (status == RR_EXIT_OK && optind < argc)
-		status = rr_tool_usage(tool, "'%s' is one argument too many", argv[optind]);
-	if (status == RR_EXIT_OK && (!run.has_url || run.address_count == 0))
-		status = rr_tool_usage(tool, "%s is missing", run.has_url ? "--listen" : "--to");
-	if (status == RR_EXIT_OK)
-		status = resolve_all(&run);
 	run.workers.ctx = &run;
-	if (status == RR_EXIT_OK)
-		status = rr_filters_start(tool, &run.filters, &run.workers.engine);
-	if (status != RR_EXIT_OK)
-		return status;
-	return rr_filters_end(tool, &run.filters, rr_workers_run(&run.workers));
+	status = run_gateway(&run, argc, argv);
+	rr_schemas_free(&run.schemas);
+	return status;
 }

@@ -16,7 +16,7 @@ estimate_procedure(const struct rpcrdma_procedure *procedure, struct rr_reply_si
 	if (results > RR_ESTIMATE_RESULTS)
 		results = RR_ESTIMATE_RESULTS;
 	while (size->result_count < results)
-		rr_estimate_result(size, RPCRDMA_XDR_UNBOUNDED);
+		rr_estimate_result(size, procedure->result_item_max);
 }
 
 static void

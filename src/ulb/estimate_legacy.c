@@ -5,8 +5,8 @@
 
 #include "base/checked.h"
 
-enum { NFS2_READLINK = 5, NFS2_READ = 6, NFS2_READDIR = 16 };
-enum { NFS2_MAXPATHLEN = 1024, NFS2_MAXDATA = 8192, NFS2_FHSIZE = 32 };
+enum { NFS2_READ = 6, NFS2_READDIR = 16 };
+enum { NFS2_FHSIZE = 32 };
 enum { NFSACL_GETACL = 1, NFSACL_ENTRIES = 1 | 4 };
 
 static void
@@ -19,11 +19,9 @@ skip_words(struct rr_walk *walk, unsigned count)
 void
 rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size)
 {
-	if (proc == NFS2_READLINK)
-		size->results[0] = NFS2_MAXPATHLEN;
 	if (proc == NFS2_READ) {
 		skip_words(walk, NFS2_FHSIZE / 4 + 1);
-		size->results[0] = (uint32_t)rr_min(rr_walk_u32(walk), NFS2_MAXDATA);
+		size->results[0] = (uint32_t)rr_min(rr_walk_u32(walk), size->results[0]);
 	}
 	/* RFC 1094, 2.2.17: entries "with a total size of up to "count" bytes"; status, end of list and eof
 	 * are not said to be of that. */

@@ -76,9 +76,9 @@ struct rr_xdr_declaration {
 	struct rr_xdr_declaration *next;
 };
 
-/* Octets of the stream, and how many marked items. */
+/* Octets of the stream; how many marked items; octets of the largest of them. */
 struct rr_xdr_size {
-	uint32_t min, max, items; /* max, items: or RPCRDMA_XDR_UNBOUNDED */
+	uint32_t min, max, items, item_max; /* all but min: or RPCRDMA_XDR_UNBOUNDED */
 };
 
 struct rr_xdr_procedure {

@@ -60,6 +60,9 @@ void rr_xdr_error(struct rr_xdr_compiler *compiler, struct rr_xdr_position posit
 void rr_xdr_trouble(struct rr_xdr_compiler *compiler, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* read.c: the file at the path of the run, parsed and checked. */
+void rr_xdr_read(struct rr_xdr_compiler *compiler);
+
 /* parser.c: text (ended by a zero behind its length octets) to definitions, marks and passed lines. */
 void rr_xdr_parse(struct rr_xdr_compiler *compiler, const char *text, size_t length);
 

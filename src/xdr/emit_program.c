@@ -100,6 +100,7 @@ emit_side(struct rr_xdr_emitter *emitter, const char *field, const struct rr_xdr
 	rr_xdr_line(emitter, ".%s_size = sizeof(%s),", field, rr_xdr_c_type(type));
 	emit_limit(emitter, field, "max", size.max);
 	emit_limit(emitter, field, "items", size.items);
+	emit_limit(emitter, field, "item_max", size.item_max);
 	rr_xdr_line(emitter, ".get_%s = call_get_%s,", field, suffix_of(type));
 	rr_xdr_line(emitter, ".put_%s = call_put_%s,", field, suffix_of(type));
 }

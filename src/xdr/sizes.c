@@ -26,13 +26,19 @@ times(uint32_t count, uint32_t size)
 	return (uint32_t)rr_min(product, UINT32_MAX);
 }
 
+static uint32_t
+larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
 static struct rr_xdr_size size_of_declaration(
 	struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
 static struct rr_xdr_size
 size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
-	struct rr_xdr_size sum = { 0, 0, 0 };
+	struct rr_xdr_size sum = { 0 };
 
 	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next) {
 		struct rr_xdr_size size = size_of_declaration(compiler, member);
@@ -40,6 +46,7 @@ size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 		sum.min = plus(sum.min, size.min);
 		sum.max = plus(sum.max, size.max);
 		sum.items = plus(sum.items, size.items);
+		sum.item_max = larger(sum.item_max, size.item_max);
 	}
 	return sum;
 }
@@ -47,14 +54,15 @@ size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 static struct rr_xdr_size
 size_of_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
-	struct rr_xdr_size sum = { UINT32_MAX, 0, 0 };
+	struct rr_xdr_size sum = { .min = UINT32_MAX };
 
 	for (const struct rr_xdr_declaration *arm = type->members; arm; arm = arm->next) {
 		struct rr_xdr_size size = size_of_declaration(compiler, arm);
 
 		sum.min = (uint32_t)rr_min(sum.min, size.min);
-		sum.max = size.max > sum.max ? size.max : sum.max;
-		sum.items = size.items > sum.items ? size.items : sum.items;
+		sum.max = larger(sum.max, size.max);
+		sum.items = larger(sum.items, size.items);
+		sum.item_max = larger(sum.item_max, size.item_max);
 	}
 	sum.min = plus(sum.min, 4);
 	sum.max = plus(sum.max, 4);
@@ -67,14 +75,14 @@ rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	struct rr_xdr_definition *definition = type->definition;
 
 	switch (type->kind) {
-	case RR_XDR_VOID: return (struct rr_xdr_size){ 0, 0, 0 };
+	case RR_XDR_VOID: return (struct rr_xdr_size){ 0 };
 	case RR_XDR_HYPER:
 	case RR_XDR_UNSIGNED_HYPER:
-	case RR_XDR_DOUBLE: return (struct rr_xdr_size){ 8, 8, 0 };
+	case RR_XDR_DOUBLE: return (struct rr_xdr_size){ .min = 8, .max = 8 };
 	case RR_XDR_STRUCT: return size_of_struct(compiler, type);
 	case RR_XDR_UNION: return size_of_union(compiler, type);
 	case RR_XDR_NAMED: break;
-	default: return (struct rr_xdr_size){ 4, 4, 0 };
+	default: return (struct rr_xdr_size){ .min = 4, .max = 4 };
 	}
 	if (!definition->sized)
 		definition->size = size_of_declaration(compiler, &definition->declaration);
@@ -86,17 +94,19 @@ rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 static struct rr_xdr_size
 size_of_elements(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, uint32_t count)
 {
-	struct rr_xdr_size size = { 4, UINT32_MAX, 0 };
+	struct rr_xdr_size size = { .min = 4, .max = UINT32_MAX };
 	struct rr_xdr_size element;
 
 	/* A type that holds itself would never be sized; and how often it does has no bound. */
 	if (type->kind == RR_XDR_NAMED &&
 		rr_xdr_reaches(compiler, type->definition, type->definition, true)) {
-		size.items = rr_xdr_reaches_mark(compiler, type->definition) ? RPCRDMA_XDR_UNBOUNDED : 0;
+		if (rr_xdr_reaches_mark(compiler, type->definition))
+			size.items = size.item_max = RPCRDMA_XDR_UNBOUNDED;
 		return size;
 	}
 	element = rr_xdr_size(compiler, type);
 	size.items = times(count, element.items);
+	size.item_max = element.item_max;
 	if (count != UINT32_MAX)
 		size.max = plus(4, times(count, element.max));
 	return size;
@@ -108,8 +118,16 @@ size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 	uint32_t padded = plus(count, rr_pad(count));
 
 	if (declaration->shape == RR_XDR_FIXED)
-		return (struct rr_xdr_size){ padded, padded, 0 };
-	return (struct rr_xdr_size){ 4, plus(4, padded), 0 };
+		return (struct rr_xdr_size){ .min = padded, .max = padded };
+	return (struct rr_xdr_size){ .min = 4, .max = plus(4, padded) };
+}
+
+static struct rr_xdr_size
+size_of_item(const struct rr_xdr_declaration *leaf)
+{
+	uint32_t most = leaf->bounded ? (uint32_t)leaf->size.number.magnitude : RPCRDMA_XDR_UNBOUNDED;
+
+	return (struct rr_xdr_size){ .min = 4, .max = 4, .items = 1, .item_max = most };
 }
 
 static struct rr_xdr_size
@@ -121,7 +139,7 @@ size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declar
 	struct rr_xdr_size size;
 
 	if (declaration->placed)
-		return (struct rr_xdr_size){ 4, 4, 1 };
+		return size_of_item(rr_xdr_leaf(declaration));
 	if (type->kind == RR_XDR_OPAQUE || type->kind == RR_XDR_STRING)
 		return size_of_octets(declaration, count);
 	if (declaration->shape == RR_XDR_VARIABLE)
@@ -131,6 +149,6 @@ size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declar
 	size = rr_xdr_size(compiler, type);
 	if (declaration->shape == RR_XDR_PLAIN)
 		return size;
-	return (struct rr_xdr_size){ times(count, size.min), times(count, size.max),
-		times(count, size.items) };
+	return (struct rr_xdr_size){ times(count, size.min), times(count, size.max), times(count, size.items),
+		size.item_max };
 }

@@ -24,52 +24,6 @@ struct output {
 	FILE *file;
 };
 
-/* ---- Input ---- */
-
-static char *
-read_file(struct rr_xdr_compiler *compiler, FILE *file, size_t *length)
-{
-	size_t size = 65536;
-	char *text = NULL;
-
-	for (*length = 0;; size *= 2) {
-		char *larger = rr_xdr_alloc(compiler, size + 1);
-
-		if (!larger)
-			return NULL;
-		if (text)
-			memcpy(larger, text, *length);
-		text = larger;
-		*length += fread(text + *length, 1, size - *length, file);
-		if (*length < size)
-			break;
-	}
-	if (ferror(file))
-		rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot read it: %s", strerror(errno));
-	return text;
-}
-
-static void
-read_schema(struct rr_xdr_compiler *compiler)
-{
-	FILE *file = fopen(compiler->path, "re");
-	size_t length;
-	char *text;
-
-	if (!file) {
-		rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot open it: %s", strerror(errno));
-		return;
-	}
-	text = read_file(compiler, file, &length);
-	fclose(file);
-	if (!compiler->error)
-		rr_xdr_parse(compiler, text, length);
-	if (!compiler->error)
-		rr_xdr_check(compiler);
-}
-
-/* ---- Output ---- */
-
 static void
 cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
 {
@@ -193,7 +147,7 @@ rr_xdr_compile_with(const struct rr_env *env, const char *input_path, const char
 	int error;
 
 	rr_xdr_compiler_init(&compiler, env, input_path, errors);
-	read_schema(&compiler);
+	rr_xdr_read(&compiler);
 	if (!compiler.error)
 		write_outputs(&compiler, output_base);
 	error = compiler.error;

@@ -580,7 +580,11 @@ programs_are_tables_by_number(void **state)
 	assert_int_equal(p[SAMPLE_SUM].result_max, 8);
 	assert_int_equal(p[SAMPLE_READ].args_items, 0);
 	assert_int_equal(p[SAMPLE_READ].result_items, 1);
+	assert_int_equal(p[SAMPLE_READ].result_item_max, 16);
 	assert_int_equal(p[SAMPLE_WRITE].args_items, 6);
+	assert_int_equal(p[SAMPLE_WRITE].args_item_max, 100);
+	assert_int_equal(p[SAMPLE_WRITE].result_item_max, 0);
+	assert_int_equal(p[SAMPLE_LIST].result_item_max, RPCRDMA_XDR_UNBOUNDED);
 	assert_int_equal(p[SAMPLE_LIST].result_items, RPCRDMA_XDR_UNBOUNDED);
 	assert_int_equal(p[SAMPLE_LIST].result_max, RPCRDMA_XDR_UNBOUNDED);
 }
