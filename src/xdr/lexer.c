@@ -241,6 +241,8 @@ read_number(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 	while (is_name(*lexer->next))
 		lexer->next++;
 	token->text = copy(lexer, start, lexer->next);
+	if (lexer->compiler->error)
+		return;
 	text = token->text + (token->number.negative ? 1 : 0);
 	if (text[0] != '0' || !text[1])
 		convert(lexer, token, text, 10);
