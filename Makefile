@@ -28,6 +28,15 @@ soak:
 	@scripts/need build check
 	@scripts/soak $(RUNS) $(SEED)
 
+# Two transports against a model of what they owe: 1,000,000 steps with sanitizers; STEPS= another number, SEED= another
+# first seed.
+model:
+	@scripts/need build check
+	@test -f build-sanitize/build.ninja || \
+		CC=clang meson setup build-sanitize -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@ninja -C build-sanitize tests/model/model >/dev/null
+	@build-sanitize/tests/model/model -n $(or $(STEPS),1000000) $(SEED)
+
 # Serves a directory over RDMA, copies a tree out and back in, compares, and shows how the data moved.
 demo: build
 	@scripts/demo $(BUILD)
@@ -43,4 +52,4 @@ install: build
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel soak demo bench install clean
+.PHONY: all setup build check check-kernel model soak demo bench install clean

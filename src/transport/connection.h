@@ -68,6 +68,7 @@ struct rr_connection {
 	enum rr_connection_state state;
 	bool is_requester; /* it connected */
 	bool established, closed, peer_sent_private_data;
+	bool declined;   /* a call of the peer's, while this side was stopping */
 	uint32_t inside; /* nested entries: see above */
 	struct rr_private_data own, peer;
 	struct rr_thresholds thresholds;

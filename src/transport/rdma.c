@@ -123,11 +123,13 @@ rr_connection_end(struct rr_connection *connection)
 		events->closed(connection->base.ctx, connection->status, connection->text.text);
 }
 
+/* A peer whose call was declined hears of that by the end of the connection. Own calls do not hold that up:
+ * the peer may have declined them likewise, and wait, too. */
 void
 rr_connection_check_idle(struct rr_connection *connection)
 {
-	if (connection->state != RR_CONNECTION_STOPPING || !rr_requester_idle(connection) ||
-		!rr_list_empty(&connection->exchanges))
+	if (connection->state != RR_CONNECTION_STOPPING || !rr_list_empty(&connection->exchanges) ||
+		(!connection->declined && !rr_requester_idle(connection)))
 		return;
 	rr_connection_set_state(connection, RR_CONNECTION_LEAVING);
 	rr_driver_disconnect(connection);

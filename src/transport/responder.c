@@ -336,13 +336,16 @@ void
 rr_responder_received(struct rr_connection *connection, const struct rr_event *event)
 {
 	struct rr_engine *engine = connection->base.engine;
+	bool is_call = !is_to_be_discarded(event);
 	struct rr_inbound *inbound;
 
-	if (connection->state >= RR_CONNECTION_STOPPING || is_to_be_discarded(event)) {
+	if (connection->state >= RR_CONNECTION_STOPPING || !is_call) {
 		connection->base.counters.discarded++;
 		rr_trace_add(&connection->trace, engine->env, false, event->data, event->length, NULL);
 		rr_driver_release(engine, event->data);
 		rr_driver_allow(connection, 1);
+		connection->declined |= is_call && connection->state == RR_CONNECTION_STOPPING;
+		rr_connection_check_idle(connection);
 		return;
 	}
 	inbound = take(connection, event->data);

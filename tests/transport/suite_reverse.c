@@ -228,6 +228,24 @@ a_shutdown_answers_calls_of_both_directions(void **state)
 	world_free(world);
 }
 
+/* Each declines the other's call and has one that is declined: who waited for that would wait for ever. */
+static void
+two_ends_that_shut_down_do_not_wait_for_each_other(void **state)
+{
+	struct world *world = begin();
+	struct call *call = call_new(world, 1, 40), *reverse = start(world, 2, 40);
+
+	(void)state;
+	call_start(world, call);
+	rr_carrier_shutdown(world->client);
+	rr_carrier_shutdown(world->server);
+	world_until(world, world->client_closed && world->server_closed);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(reverse->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(world->call_count, 0);
+	world_free(world);
+}
+
 /* ---- Against a server that calls as it likes ---- */
 
 static struct raw *
@@ -433,6 +451,7 @@ suite_reverse(void)
 		cmocka_unit_test(a_cancelled_call_is_forgotten),
 		cmocka_unit_test(the_end_of_the_connection_fails_its_calls),
 		cmocka_unit_test(a_shutdown_answers_calls_of_both_directions),
+		cmocka_unit_test(two_ends_that_shut_down_do_not_wait_for_each_other),
 		cmocka_unit_test(no_more_is_granted_than_asked_for_or_posted),
 		cmocka_unit_test(calls_with_chunks_are_refused),
 		cmocka_unit_test(a_call_between_call_and_reply_changes_nothing),

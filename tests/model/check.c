@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model.h"
+
+#include "transport/requester.h"
+#include "transport/responder.h"
+
+/* What must hold after each step, whatever happened. */
+
+/* Receives beyond the credits of both directions. */
+enum { MARGIN = 2 };
+
+static uint32_t
+length_of(const struct rr_list *list)
+{
+	uint32_t length = 0;
+
+	rr_list_for_each (link, list)
+		length++;
+	return length;
+}
+
+/* ---- The requester ---- */
+
+static void
+check_outstanding(const struct end *end, const struct rr_requester *requester)
+{
+	rr_list_for_each (link, &requester->outstanding) {
+		const struct rr_slot *slot = rr_container(link, const struct rr_slot, link);
+		const struct call *call = rr_container(slot->transaction, const struct call, transaction);
+
+		model_require(end->model, slot->transaction && slot->transaction->slot == slot);
+		model_require(end->model, call->state == CALL_PENDING && call->end == end && !slot->revoked);
+	}
+	rr_list_for_each (link, &requester->cancelled) {
+		const struct rr_slot *slot = rr_container(link, const struct rr_slot, link);
+
+		model_require(end->model, !slot->transaction && !slot->reply_memory);
+	}
+}
+
+/* A slot that is free has nothing of anybody's, and nobody has anything of its. */
+static void
+check_free(const struct end *end, const struct rr_requester *requester)
+{
+	bool is_open = rr_connection_of(end->carrier)->endpoint;
+
+	rr_list_for_each (link, &requester->free) {
+		const struct rr_slot *slot = rr_container(link, const struct rr_slot, link);
+
+		model_require(end->model, !slot->transaction && !slot->reply_memory && !slot->held.data);
+		model_require(end->model, !is_open || !slot->posted || slot->sent);
+		for (uint32_t i = 0; i < slot->region_count; i++)
+			model_require(end->model, slot->regions[i].handle == 0);
+	}
+}
+
+/*
+ * A credit is used for each call that was posted and not answered, and by nothing else. RFC 8166, 3.3.1: "A
+ * Requester MUST NOT send unacknowledged requests in excess of the Responder's granted credit limit."
+ */
+static void
+check_credits(const struct end *end, const struct rr_requester *requester)
+{
+	const struct rr_credits *credits = &requester->credits;
+	uint32_t used = length_of(&requester->outstanding) + length_of(&requester->cancelled);
+
+	model_require(end->model, credits->used == used);
+	model_require(end->model, used <= (credits->max > 0 ? credits->max : 1));
+	model_require(end->model, credits->limit >= 1 && credits->limit <= credits->asked);
+	model_require(end->model, !requester->slots || length_of(&requester->free) + used == credits->asked);
+	model_require(end->model, requester->by_xid.count == used);
+}
+
+/* Each call of ours is in exactly one place. */
+static void
+check_requester(const struct end *end, const struct rr_requester *requester)
+{
+	model_require(end->model, length_of(&end->calls) == length_of(&requester->waiting) +
+								    length_of(&requester->failed) +
+								    length_of(&requester->outstanding));
+	check_outstanding(end, requester);
+	check_free(end, requester);
+	check_credits(end, requester);
+}
+
+/* ---- Memory that the peer can reach ---- */
+
+static bool
+is_of_call(const struct call *call, const uint8_t *from, uint32_t length, unsigned access)
+{
+	const uint8_t *memory = call->memory->memory;
+	uint32_t size = call->memory->size;
+
+	if (from < memory || from + length > memory + size)
+		return false;
+	return from >= memory + call->sinks_at
+		       ? access == RR_REMOTE_WRITE
+		       : access == RR_REMOTE_READ && from + length <= memory + call->sinks_at;
+}
+
+/* A Reply chunk, or sinks, in memory of the pool. */
+static bool
+is_of_slot(const struct rr_slot *slot, const uint8_t *from, uint32_t length, unsigned access)
+{
+	const uint8_t *memory = slot->reply_memory;
+
+	return memory && access == RR_REMOTE_WRITE && from >= memory &&
+	       from + length <= memory + 4 * MODEL_MESSAGE_MAX;
+}
+
+/* The padding in a position-zero chunk. */
+static bool
+is_padding(const uint8_t *from, uint32_t length, unsigned access)
+{
+	for (uint32_t i = 0; i < length && length < 4; i++) {
+		if (from[i])
+			return false;
+	}
+	return length < 4 && access == RR_REMOTE_READ;
+}
+
+/* RFC 8166, 4.4.1: "memory regions associated with each RPC transaction are protected from Responder access"
+ * once it ended: what can be reached is of calls that are under way, and what they offered it for. */
+static void
+seen(void *ctx, const uint8_t *from, uint32_t length, unsigned access)
+{
+	const struct end *end = ctx;
+	const struct rr_requester *requester = &rr_connection_of(end->carrier)->requester;
+	bool known = is_padding(from, length, access);
+
+	rr_list_for_each (link, &end->calls)
+		known |= is_of_call(rr_container(link, const struct call, link), from, length, access);
+	rr_list_for_each (link, &requester->outstanding)
+		known |= is_of_slot(rr_container(link, const struct rr_slot, link), from, length, access);
+	if (!known)
+		model_fail(end->model, "the peer can reach %u octets that are of no call under way", length);
+}
+
+/* ---- The responder ---- */
+
+static uint32_t
+count_state(const struct rr_connection *connection, enum rr_inbound_state state)
+{
+	uint32_t count = 0;
+
+	rr_list_for_each (link, &connection->exchanges)
+		count += rr_container(link, const struct rr_inbound, link)->state == state;
+	return count;
+}
+
+/* Receives that are posted, or used by a call that was not answered. Others were handed on, or are on their
+ * way. */
+static uint32_t
+receives(const struct rr_connection *connection, const struct rr_endpoint *under)
+{
+	return model_posted(under) + count_state(connection, RR_INBOUND_ARRIVING) +
+	       count_state(connection, RR_INBOUND_DELIVERED);
+}
+
+static uint32_t
+receives_due(const struct end *end)
+{
+	return end->model->config.credits + RR_REVERSE_CREDITS + MARGIN;
+}
+
+static void
+check_end(const struct end *end)
+{
+	struct rr_connection *connection = rr_connection_of(end->carrier);
+	struct rr_endpoint *under = connection->endpoint ? model_under(connection->endpoint) : NULL;
+
+	check_requester(end, &connection->requester);
+	model_require(end->model, connection->inside == 0);
+	if (connection->endpoint)
+		model_require(
+			end->model, count_state(connection, RR_INBOUND_DELIVERED) == length_of(&end->asked));
+	if (!under)
+		return;
+	model_reach(under, seen, (void *)(uintptr_t)end);
+	model_require(end->model, receives(connection, under) <= receives_due(end));
+}
+
+void
+model_check(const struct model *model)
+{
+	rr_list_for_each (link, &model->ends)
+		check_end(rr_container(link, const struct end, link));
+}
+
+/* ---- At rest ---- */
+
+/* All was answered and nothing is on its way: no call waits, no credit and no Receive is missing. */
+void
+model_check_rest(const struct model *model)
+{
+	rr_list_for_each (link, &model->ends) {
+		const struct end *end = rr_container(link, const struct end, link);
+		const struct rr_connection *connection = rr_connection_of(end->carrier);
+		const struct rr_endpoint *under =
+			connection->endpoint ? model_under(connection->endpoint) : NULL;
+
+		if (end->closed || end->starves)
+			continue;
+		model_require(model, rr_list_empty(&end->calls) && connection->requester.credits.used == 0);
+		model_require(model, rr_list_empty(&connection->exchanges) && !end->stopping);
+		if (under && end->connected)
+			model_require(model, receives(connection, under) == receives_due(end));
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/loop/endpoint.h"
+
+#include "model.h"
+
+void
+model_reach(struct rr_endpoint *endpoint,
+	void (*seen)(void *ctx, const uint8_t *from, uint32_t length, unsigned access), void *ctx)
+{
+	for (uint32_t i = 0; i < endpoint->regions.used; i++) {
+		const struct rr_region_slot *slot = &endpoint->regions.slots[i];
+
+		if (slot->handle && slot->valid)
+			seen(ctx, slot->addr, slot->length, slot->access);
+	}
+}
+
+uint32_t
+model_posted(const struct rr_endpoint *endpoint)
+{
+	return endpoint->allowed;
+}
