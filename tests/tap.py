@@ -36,26 +36,15 @@ def free_port():
         return chosen.getsockname()[1]
 
 
-class Server:
-    """`rpcrdma serve` on a port of its own; url ends in '/'."""
+class Daemon:
+    """A sub-command that says when it is ready, and goes on until a signal ends it."""
 
-    def __init__(self, tool, directory, *options, port=None, tcp_port=0, stderr=None):
-        self.port = port or free_port()
-        self.tool, self.directory, self.options, self.tcp_port = tool, directory, options, tcp_port
-        self.url = f"nfs://127.0.0.1:{self.port}/"
-        self.stderr = stderr
-        self.key = directory.rstrip("/") + ".key"
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [self.tool, "serve", "--listen", f"127.0.0.1:{self.port}", "--tcp-port", str(self.tcp_port),
-             "--no-root-squash", "--key", self.key, *self.options, self.directory],
-            stdout=subprocess.PIPE, stderr=self.stderr, text=True)
+    def launch(self, command, stderr=None):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
         for line in self.process.stdout:
             if line.strip() == "ready":
                 return
-        raise RuntimeError(f"the server did not start: exit status {self.process.wait()}")
+        raise RuntimeError(f"{' '.join(command[:2])} did not start: exit status {self.process.wait()}")
 
     def kill(self):
         self.process.kill()
@@ -72,3 +61,32 @@ class Server:
     def __exit__(self, *error):
         if self.process.poll() is None:
             self.stop()
+
+
+class Server(Daemon):
+    """`rpcrdma serve` on a port of its own; url ends in '/'."""
+
+    def __init__(self, tool, directory, *options, port=None, tcp_port=0, stderr=None):
+        self.port = port or free_port()
+        self.tool, self.directory, self.options, self.tcp_port = tool, directory, options, tcp_port
+        self.url = f"nfs://127.0.0.1:{self.port}/"
+        self.stderr = stderr
+        self.key = directory.rstrip("/") + ".key"
+        self.start()
+
+    def start(self):
+        self.launch([self.tool, "serve", "--listen", f"127.0.0.1:{self.port}", "--tcp-port", str(self.tcp_port),
+                     "--no-root-squash", "--key", self.key, *self.options, self.directory], self.stderr)
+
+
+class Gateway(Daemon):
+    """`rpcrdma gateway` to a URL, on ports of its own."""
+
+    def __init__(self, tool, to, *options, stderr=None):
+        self.rdma_port, self.tcp_port = free_port(), free_port()
+        self.rdma_url = f"nfs://127.0.0.1:{self.rdma_port}/"
+        self.launch([tool, "gateway", "--listen", f"127.0.0.1:{self.rdma_port}",
+                     "--listen", f"tcp://127.0.0.1:{self.tcp_port}", "--to", to, *options], stderr)
+
+    def tcp_url(self, path=""):
+        return f"nfs://127.0.0.1:{self.tcp_port}/{path}?transport=tcp&mountport={self.tcp_port}"

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Debian's nfs-ganesha as a server over TCP, on ports of its own: a peer that is not the kernel's."""
+import os
+import shutil
+import subprocess
+import time
+
+from tap import free_port
+
+CONFIGURATION = """
+NFS_CORE_PARAM {{ NFS_Port = {nfs}; MNT_Port = {mount}; Enable_NLM = false; Enable_RQUOTA = false; Protocols = 3, 4;
+                 Bind_addr = 127.0.0.1; mount_path_pseudo = true; }}
+NFSV4 {{ Graceless = true; }}
+EXPORT {{ Export_Id = 1; Path = {path}; Pseudo = /data; Access_Type = RW; Squash = no_root_squash; SecType = sys;
+         Protocols = 3, 4; Transports = TCP; FSAL {{ Name = VFS; }} }}
+"""
+PROGRAMS = ("ganesha.nfsd", "rpcbind", "nfs-ls", "nfs-cat", "nfs-cp")
+
+
+def why_not():
+    """What keeps it from being used here; None: nothing."""
+    missing = [program for program in PROGRAMS if not shutil.which(program)]
+    if missing:
+        return "not installed: " + ", ".join(missing)
+    return "only root can run nfs-ganesha" if os.geteuid() else None
+
+
+class Ganesha:
+    """work: a directory of its own; data: what it exports as /data."""
+
+    def __init__(self, work, data):
+        self.ports = {"nfs": free_port(), "mount": free_port()}
+        with open(f"{work}/ganesha.conf", "w") as file:
+            file.write(CONFIGURATION.format(path=data, **self.ports))
+        self.log = f"{work}/ganesha.log"
+        self.rpcbind = None
+        if subprocess.run(["pgrep", "-x", "rpcbind"], stdout=subprocess.DEVNULL).returncode:
+            self.rpcbind = subprocess.Popen(["rpcbind", "-f", "-w"])
+            time.sleep(1)
+        self.process = subprocess.Popen(["ganesha.nfsd", "-F", "-f", f"{work}/ganesha.conf", "-L", self.log,
+                                         "-p", f"{work}/ganesha.pid", "-N", "NIV_EVENT"])
+        for _ in range(200):
+            if os.path.exists(self.log) and "NFS SERVER INITIALIZED" in open(self.log).read():
+                return
+            time.sleep(0.1)
+        self.stop()
+        raise RuntimeError("nfs-ganesha did not start: " + open(self.log).read()[-2000:])
+
+    def url(self, name, version=3):
+        """For libnfs."""
+        return libnfs_url(self.ports["nfs"], self.ports["mount"], name, version)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        if self.rpcbind:
+            self.rpcbind.terminate()
+            self.rpcbind.wait()
+
+
+def libnfs_url(nfs_port, mount_port, name, version):
+    return f"nfs://127.0.0.1/data/{name}?nfsport={nfs_port}&mountport={mount_port}&version={version}"
