@@ -23,6 +23,8 @@ struct rpcrdma_client;
 /* A call that was started, until its done() returns. */
 struct rpcrdma_call;
 
+struct rpcrdma_service; /* see rpcrdma/server.h */
+
 /* Zero is the default, everywhere. */
 struct rpcrdma_client_config {
 	size_t size;      /* sizeof(struct rpcrdma_client_config): see api.h */
@@ -35,6 +37,14 @@ struct rpcrdma_client_config {
 	/* For how long, in nanoseconds, a lost connection is tried again before its calls fail. 0: not at
 	 * all. */
 	uint64_t retry;
+	/*
+	 * What the server may call over this connection, in the reverse direction (RFC 8167): see
+	 * rpcrdma_request_client(). The array is copied, what it points to must stay as long as the client.
+	 * Over RDMA, such calls and their replies are small: they are no larger than the inline threshold,
+	 * and nothing of them is placed.
+	 */
+	const struct rpcrdma_service *services;
+	uint32_t service_count;
 };
 
 /*

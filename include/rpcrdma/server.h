@@ -2,6 +2,7 @@
 #ifndef RPCRDMA_SERVER_H
 #define RPCRDMA_SERVER_H
 
+#include <rpcrdma/client.h>
 #include <rpcrdma/engine.h>
 #include <rpcrdma/xdr.h>
 
@@ -147,6 +148,23 @@ RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *request, size_t 
  * then returns RPCRDMA_HANDLE_LATER, before it did anything.
  */
 RPCRDMA_API void *rpcrdma_request_payload(struct rpcrdma_request *request, size_t size);
+
+/*
+ * Makes a client that calls whom the request came from, over the connection
+ * that it came by: the reverse direction (RFC 8167). The peer serves what its
+ * own config names as services. The client outlives the request; free it with
+ * rpcrdma_client_free(). When the connection ends, its calls fail with
+ * DISCONNECTED, and so do later ones: it is not made again, and nothing is
+ * sent twice.
+ *
+ * Of config, auth_none and auth_sys count. Calls and replies are no larger
+ * than the inline thresholds; a larger one fails with LIMIT.
+ *
+ * Errors, with their text on the engine: INVAL, NOTSUP (config; or the request
+ * came in the reverse direction itself), DISCONNECTED, NOMEM.
+ */
+RPCRDMA_API int rpcrdma_request_client(struct rpcrdma_request *request,
+	const struct rpcrdma_client_config *config, struct rpcrdma_client **client);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,7 @@
 
 #include <rpcrdma/client.h>
 
-#include "api/engine.h"
-#include "rpc/client.h"
+#include "api/services.h"
 
 /*
  * The public client and its calls. A call is in exactly one list: its
@@ -16,6 +15,7 @@
 struct rpcrdma_client {
 	struct rpcrdma_engine *engine;
 	struct rr_client *client;
+	struct rr_api_services *callbacks; /* NULL: there are none */
 	struct rr_list calls;
 	struct rr_text text; /* of what failed here */
 	const char *error;   /* text, or that of the inner client */

@@ -1,108 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of the public client, and what people ask it. It owns its rr_client; the engine is the caller's.
  */
-#include <string.h>
-#include <unistd.h>
-
 #include "api/call.h"
 #include "api/config.h"
+#include "api/credential.h"
 #include "api/resolve.h"
 
 /* A client to be: its configuration, and the addresses of its server. */
 struct plan {
+	struct rpcrdma_client_config theirs;
 	struct rr_client_config config;
 	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
 	struct sockaddr_storage addresses[RR_API_ADDRESSES];
 	int address_count;
 };
 
-/* RFC 5531, appendix A: "The "machinename" is the name of the caller's machine"; the rest is whom this
- * process acts as. */
-static void
-set_own(struct plan *plan)
+static int
+make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
 {
-	struct rr_auth_sys *cred = &plan->config.cred;
-	gid_t groups[RR_AUTH_SYS_GIDS];
-	int count = getgroups(RR_AUTH_SYS_GIDS, groups);
+	struct rpcrdma_client_config *config = &plan->theirs;
+	int error = rr_config_take(
+		config, sizeof(*config), sizeof(*config), theirs, "struct rpcrdma_client_config", text);
 
-	cred->uid = (uint32_t)geteuid();
-	cred->gid = (uint32_t)getegid();
-	/* More groups than AUTH_SYS can carry: -1, and none are sent. */
-	for (int i = 0; i < count; i++)
-		cred->gids[cred->gid_count++] = (uint32_t)groups[i];
-	if (gethostname(plan->machine, sizeof(plan->machine) - 1) < 0)
-		plan->machine[0] = '\0';
+	plan->config = (struct rr_client_config){ 0 };
+	if (error < 0)
+		return error;
+	if (config->port == 0)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the client's config has no port");
+	if (config->transport != RPCRDMA_TRANSPORT_RDMA && config->transport != RPCRDMA_TRANSPORT_TCP)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "there is no transport %d", (int)config->transport);
+	plan->config.transport = config->transport == RPCRDMA_TRANSPORT_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
+	plan->config.retry = config->retry;
+	error = rr_api_credential(config, plan->machine, &plan->config, text);
+	if (error < 0)
+		return error;
+	plan->address_count =
+		rr_api_resolve(config->host, config->port, plan->addresses, RR_API_ADDRESSES, text);
+	return plan->address_count < 0 ? plan->address_count : 0;
 }
 
-static int
-set_given(struct plan *plan, const struct rpcrdma_auth_sys *given, struct rr_text *text)
+static struct rpcrdma_client *
+new_client(struct rpcrdma_engine *engine)
 {
-	struct rr_auth_sys *cred = &plan->config.cred;
+	struct rpcrdma_client *client = rr_alloc(&engine->env, sizeof(*client));
 
-	if (given->gid_count > RPCRDMA_AUTH_SYS_GIDS || !memchr(given->machine, 0, sizeof(given->machine)))
-		return rr_fail(text, -RPCRDMA_ERR_INVAL,
-			"an AUTH_SYS credential has at most %d groups, and a name that ends",
-			RPCRDMA_AUTH_SYS_GIDS);
-	cred->stamp = given->stamp;
-	cred->uid = given->uid;
-	cred->gid = given->gid;
-	cred->gid_count = given->gid_count;
-	memcpy(cred->gids, given->gids, given->gid_count * sizeof(given->gids[0]));
-	strcpy(plan->machine, given->machine);
+	if (!client) {
+		rr_fail(&engine->text, 0, "no memory for a client");
+		return NULL;
+	}
+	client->engine = engine;
+	client->error = client->text.text;
+	rr_list_init(&client->calls);
+	return client;
+}
+
+/* error: that of making its inner client. */
+static int
+finish(struct rpcrdma_client *client, int error, struct rpcrdma_client **result)
+{
+	if (error < 0) {
+		rpcrdma_client_free(client);
+		return error;
+	}
+	client->error = rr_client_error(client->client);
+	*result = client;
 	return 0;
 }
 
 static int
-make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
+make_callbacks(struct rpcrdma_client *client, const struct rpcrdma_client_config *config)
 {
-	struct rpcrdma_client_config config;
-	int error = rr_config_take(
-		&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_client_config", text);
-
-	memset(plan, 0, sizeof(*plan));
-	if (error < 0)
-		return error;
-	if (config.port == 0)
-		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the client's config has no port");
-	if (config.transport != RPCRDMA_TRANSPORT_RDMA && config.transport != RPCRDMA_TRANSPORT_TCP)
-		return rr_fail(text, -RPCRDMA_ERR_INVAL, "there is no transport %d", (int)config.transport);
-	plan->config.transport = config.transport == RPCRDMA_TRANSPORT_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
-	plan->config.retry = config.retry;
-	plan->config.auth_none = config.auth_none;
-	if (!config.auth_none && config.auth_sys)
-		error = set_given(plan, config.auth_sys, text);
-	else if (!config.auth_none)
-		set_own(plan);
-	if (error < 0)
-		return error;
-	plan->config.cred.machine = (struct rpcrdma_bytes){ plan->machine, (uint32_t)strlen(plan->machine) };
-	plan->address_count =
-		rr_api_resolve(config.host, config.port, plan->addresses, RR_API_ADDRESSES, text);
-	return plan->address_count < 0 ? plan->address_count : 0;
+	if (config->service_count == 0)
+		return 0;
+	if (!config->services)
+		return rr_fail(
+			&client->engine->text, -RPCRDMA_ERR_INVAL, "the client's services are missing");
+	return rr_api_services_new(client->engine, config->services, config->service_count,
+		&rr_server_config_default, &client->callbacks);
 }
 
 /* Begins to connect to the plan's address of this number. */
 static int
 begin(struct rpcrdma_engine *engine, struct plan *plan, int number, struct rpcrdma_client **result)
 {
-	struct rpcrdma_client *client = rr_alloc(&engine->env, sizeof(*client));
+	struct rpcrdma_client *client = new_client(engine);
 	int error;
 
 	if (!client)
-		return rr_fail(&engine->text, -RPCRDMA_ERR_NOMEM, "no memory for a client");
-	client->engine = engine;
-	client->error = client->text.text;
-	rr_list_init(&client->calls);
+		return -RPCRDMA_ERR_NOMEM;
+	error = make_callbacks(client, &plan->theirs);
+	if (error < 0)
+		return finish(client, error, result);
+	plan->config.callbacks = client->callbacks ? client->callbacks->server : NULL;
 	plan->config.address = plan->addresses[number];
 	plan->config.address_size = rr_api_address_size(&plan->addresses[number]);
 	error = rr_client_new(engine->engine, &plan->config, &client->client, &engine->text);
-	if (error < 0) {
-		rr_free(&engine->env, client);
-		return error;
-	}
-	client->error = rr_client_error(client->client);
-	*result = client;
-	return 0;
+	return finish(client, error, result);
 }
 
 int
@@ -113,6 +106,29 @@ rpcrdma_client_new(struct rpcrdma_engine *engine, const struct rpcrdma_client_co
 	int error = make_plan(&plan, config, &engine->text);
 
 	return error < 0 ? error : begin(engine, &plan, 0, client);
+}
+
+int
+rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_client_config *theirs,
+	struct rpcrdma_client **result)
+{
+	struct rpcrdma_engine *engine = request->engine;
+	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
+	struct rr_client_config inner = { 0 };
+	struct rpcrdma_client_config config;
+	struct rpcrdma_client *client;
+	int error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
+		"struct rpcrdma_client_config", &engine->text);
+
+	if (error == 0)
+		error = rr_api_credential(&config, machine, &inner, &engine->text);
+	if (error < 0)
+		return error;
+	client = new_client(engine);
+	if (!client)
+		return -RPCRDMA_ERR_NOMEM;
+	error = rr_request_client(request->inner, &inner, &client->client, &engine->text);
+	return finish(client, error, result);
 }
 
 static int
@@ -164,6 +180,7 @@ rpcrdma_client_free(struct rpcrdma_client *client)
 		return;
 	engine = client->engine;
 	rr_client_free(client->client);
+	rr_api_services_free(client->callbacks);
 	while (!rr_list_empty(&client->calls))
 		rr_api_call_put(engine, rr_container(client->calls.next, struct rpcrdma_call, link));
 	rr_free(&engine->env, client);

@@ -2,7 +2,7 @@
 /* What a public handler is called with, and what it answers. */
 #include <string.h>
 
-#include "api/server.h"
+#include "api/services.h"
 
 enum rr_handled
 rr_api_handle(void *ctx, struct rr_request *request, const void *args, void *result)
@@ -17,7 +17,7 @@ rr_api_handle(void *ctx, struct rr_request *request, const void *args, void *res
 		[RPCRDMA_HANDLE_TOO_WEAK] = RR_HANDLE_TOO_WEAK,
 	};
 	const struct rr_api_service *service = ctx;
-	struct rpcrdma_request public = { request, service->pool };
+	struct rpcrdma_request public = { request, service->engine };
 	unsigned handled;
 
 	handled = (unsigned)service->service.handlers[request->proc](
@@ -86,7 +86,9 @@ rpcrdma_request_alloc(struct rpcrdma_request *request, size_t size)
 void *
 rpcrdma_request_payload(struct rpcrdma_request *request, size_t size)
 {
-	rr_pool_put(request->pool, request->inner->payload);
-	request->inner->payload = rr_pool_get(request->pool, size);
+	struct rr_pool *pool = request->engine->engine->pool;
+
+	rr_pool_put(pool, request->inner->payload);
+	request->inner->payload = rr_pool_get(pool, size);
 	return request->inner->payload;
 }

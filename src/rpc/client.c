@@ -28,8 +28,8 @@ encode_cred(struct rr_client *client, struct rr_text *text)
 	return 0;
 }
 
-int
-rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **result,
+static int
+new_client(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **result,
 	struct rr_text *text)
 {
 	struct rr_client *client = rr_alloc(engine->env, sizeof(*client));
@@ -39,8 +39,9 @@ rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, s
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a client");
 	client->engine = engine;
 	client->config = *config;
-	client->xid = rr_random_u32(engine->env);
-	rr_address_text((const struct sockaddr *)&config->address, client->peer, sizeof(client->peer));
+	client->own_xid = rr_random_u32(engine->env);
+	client->xid = &client->own_xid;
+	rr_list_init(&client->back);
 	rr_list_init(&client->waiting);
 	rr_list_init(&client->outstanding);
 	rr_list_init(&client->ending);
@@ -48,14 +49,49 @@ rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, s
 	rr_task_init(&client->task, rr_client_run_ending);
 	rr_client_connect_init(client);
 	error = encode_cred(client, text);
-	if (error == 0) {
-		error = rr_client_connect(client);
-		*text = client->text;
-	}
 	if (error < 0) {
 		rr_free(engine->env, client);
 		return error;
 	}
+	*result = client;
+	return 0;
+}
+
+int
+rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **result,
+	struct rr_text *text)
+{
+	struct rr_client *client;
+	int error = new_client(engine, config, &client, text);
+
+	if (error < 0)
+		return error;
+	rr_address_text((const struct sockaddr *)&config->address, client->peer, sizeof(client->peer));
+	error = rr_client_connect(client);
+	if (error < 0) {
+		*text = client->text;
+		rr_free(engine->env, client);
+		return error;
+	}
+	*result = client;
+	return 0;
+}
+
+int
+rr_client_new_back(struct rr_carrier *carrier, const struct rr_client_config *config, uint32_t *xid,
+	struct rr_list *clients, struct rr_client **result, struct rr_text *text)
+{
+	struct rr_client *client;
+	int error = new_client(carrier->engine, config, &client, text);
+
+	if (error < 0)
+		return error;
+	client->config.retry = 0;
+	memcpy(client->peer, carrier->peer, sizeof(client->peer));
+	client->carrier = carrier;
+	client->xid = xid;
+	client->state = RR_CLIENT_UP;
+	rr_list_append(clients, &client->back);
 	*result = client;
 	return 0;
 }
@@ -74,8 +110,8 @@ rr_client_free(struct rr_client *client)
 		return;
 	if (client->freed)
 		*client->freed = true;
-	rr_client_disconnect(client);
 	withdraw_all(&client->outstanding);
+	rr_client_disconnect(client);
 	withdraw_all(&client->waiting);
 	withdraw_all(&client->ending);
 	rr_client_free_buffers(client);

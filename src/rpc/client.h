@@ -16,6 +16,8 @@
 
 enum rr_client_transport { RR_CLIENT_RDMA, RR_CLIENT_TCP };
 
+struct rr_server;
+
 struct rr_client_config {
 	enum rr_client_transport transport;
 	struct sockaddr_storage address;
@@ -24,6 +26,9 @@ struct rr_client_config {
 	bool auth_none;          /* send AUTH_NONE instead */
 	uint64_t retry; /* ns for which a lost connection is tried again before its calls fail; 0: not at all
 			 */
+	/* Serves what the server calls over this connection, in the reverse direction (RFC 8167). It is there
+	 * as long as the client. NULL: nobody does. */
+	struct rr_server *callbacks;
 };
 
 struct rr_client;

@@ -4,6 +4,7 @@
  * carrier at a time, in the states FIRST, UP and RETRYING.
  */
 #include "rpc/client_private.h"
+#include "rpc/server.h"
 #include "rpc/tcp.h"
 #include "transport/rdma.h"
 
@@ -31,22 +32,32 @@ closed(void *ctx, int error, const char *text)
 	rr_client_event(client, RR_CLIENT_CLOSED);
 }
 
-static const struct rr_carrier_events events = { .connected = connected, .closed = closed };
+static void
+called(void *ctx, struct rr_exchange *exchange)
+{
+	struct rr_client *client = ctx;
+
+	rr_server_take(client->config.callbacks, exchange);
+}
+
+static const struct rr_carrier_events deaf = { .connected = connected, .closed = closed },
+				      hearing = { .connected = connected, .closed = closed, .call = called };
 
 int
 rr_client_connect(struct rr_client *client)
 {
 	const struct rr_client_config *config = &client->config;
 	const struct sockaddr *address = (const struct sockaddr *)&config->address;
+	const struct rr_carrier_events *events = config->callbacks ? &hearing : &deaf;
 	struct rr_text text;
 	int error;
 
 	client->answered = false;
 	if (config->transport == RR_CLIENT_TCP)
-		error = rr_tcp_connect(client->engine, address, config->address_size, &events, client,
+		error = rr_tcp_connect(client->engine, address, config->address_size, events, client,
 			&client->carrier, &text);
 	else
-		error = rr_rdma_connect(client->engine, address, config->address_size, &events, client,
+		error = rr_rdma_connect(client->engine, address, config->address_size, events, client,
 			&client->carrier, &text);
 	if (error < 0) {
 		client->carrier = NULL;
@@ -62,8 +73,25 @@ rr_client_disconnect(struct rr_client *client)
 		return;
 	rr_carrier_negotiated(client->carrier, &client->negotiated);
 	rr_counters_add(&client->past, &client->carrier->counters);
-	rr_carrier_close(client->carrier);
+	if (rr_list_empty(&client->back))
+		rr_carrier_close(client->carrier);
+	rr_list_remove(&client->back);
+	client->xid = &client->own_xid;
 	client->carrier = NULL;
+}
+
+void
+rr_client_lose(struct rr_client *client, int error, const char *text)
+{
+	rr_list_for_each (link, &client->outstanding) {
+		struct rr_call *call = rr_container(link, struct rr_call, link);
+
+		rr_carrier_cancel(client->carrier, &call->transaction);
+		call->sent = false;
+		rr_list_remove(link);
+		rr_list_append(&client->waiting, link);
+	}
+	closed(client, error, text);
 }
 
 /* ---- What happens in which state ---- */

@@ -130,7 +130,7 @@ rr_call_encode(struct rr_call *call)
 	if (!rr_add_u32(reply_max, RR_RPC_REPLY_HEADER_MAX, &transaction->reply_max))
 		return rr_fail(&client->text, -RPCRDMA_ERR_LIMIT, "%s: the reply would be too large",
 			procedure->name);
-	transaction->xid = client->xid++;
+	transaction->xid = (*client->xid)++;
 	transaction->sink_count = call->sink_count;
 	memcpy(transaction->sinks, call->sinks, sizeof(transaction->sinks));
 	return fill_buffer(call, procedure);

@@ -12,6 +12,9 @@
  * A call is, from rr_client_call() to its done(), in exactly one list:
  * waiting for a connection, outstanding at the carrier, or ending with
  * call->error from the task.
+ *
+ * A client for the reverse direction has no connection of its own: it is UP
+ * from the start, and FAILED when the connection, which is a server's, ends.
  */
 enum rr_client_state {
 	RR_CLIENT_FIRST, /* the first attempt is under way */
@@ -60,7 +63,10 @@ struct rr_client {
 	struct rr_counters past;         /* of connections gone */
 	struct rr_client_program programs[RR_CLIENT_PROGRAMS];
 
-	uint32_t xid;
+	/* Where the connection is another's, the link in its list of those who call over it; else in no list.
+	 */
+	struct rr_list back;
+	uint32_t own_xid, *xid; /* the next: all who call over a connection take theirs from one place */
 	struct rr_list waiting, outstanding, ending;
 	struct rr_task task;
 	bool *freed;            /* where the task wants to hear of it */
@@ -73,6 +79,13 @@ void rr_client_event(struct rr_client *client, enum rr_client_event event);
 int rr_client_connect(struct rr_client *client);
 void rr_client_disconnect(struct rr_client *client);
 void rr_client_connect_init(struct rr_client *client);
+/* The connection, which is another's, is about to end. */
+void rr_client_lose(struct rr_client *client, int error, const char *text);
+
+/* client.c: a client that calls over the carrier of another, who keeps it in clients, and its next XID in
+ * xid, and tells it by rr_client_lose() of the carrier's end. */
+int rr_client_new_back(struct rr_carrier *carrier, const struct rr_client_config *config, uint32_t *xid,
+	struct rr_list *clients, struct rr_client **client, struct rr_text *text);
 
 /* client_call.c */
 /* Hands a waiting call to the carrier. */

@@ -2,10 +2,8 @@
 #ifndef RR_RPC_SERVER_H
 #define RR_RPC_SERVER_H
 
+#include "rpc/client.h"
 #include "rpc/drc.h"
-#include "rpc/latency.h"
-#include "transport/carrier.h"
-#include "wire/rpc.h"
 
 /*
  * An RPC server in one engine: programs, and the addresses at which they are
@@ -79,6 +77,17 @@ int rr_server_new(struct rr_engine *engine, const struct rr_server_config *confi
 
 /* Closes everything at once and frees. server may be NULL. */
 void rr_server_free(struct rr_server *server);
+
+/* Serves a call that came some other way than by a listener: to a client, in the reverse direction. */
+void rr_server_take(struct rr_server *server, struct rr_exchange *exchange);
+
+/*
+ * A client that calls whom the request came from, over the same connection: the reverse direction (RFC 8167).
+ * When that ends, its calls fail, and all later ones. Of config, the credential counts. Errors: NOMEM, INVAL
+ * (credential), DISCONNECTED, NOTSUP (the request came in the reverse direction itself).
+ */
+int rr_request_client(struct rr_request *request, const struct rr_client_config *config,
+	struct rr_client **client, struct rr_text *text);
 
 /* Serves at address; as often as wanted. A port 0 in address is replaced by the port that was chosen. */
 int rr_server_listen_rdma(

@@ -2,6 +2,7 @@
 /* Where a server listens, and the connections that came. It owns both until they are closed. */
 #include <netinet/in.h>
 
+#include "rpc/client_private.h"
 #include "rpc/server_private.h"
 #include "rpc/tcp.h"
 #include "transport/rdma.h"
@@ -17,13 +18,17 @@ struct connection {
 	struct rr_list link;
 	struct rr_server *server;
 	struct rr_carrier *carrier;
+	struct rr_list clients; /* those who call in the reverse direction */
+	uint32_t xid;           /* the next of theirs */
 };
 
 static void
-end_connection(struct connection *connection)
+end_connection(struct connection *connection, int error, const char *text)
 {
 	struct rr_server *server = connection->server;
 
+	while (!rr_list_empty(&connection->clients))
+		rr_client_lose(rr_container(connection->clients.next, struct rr_client, back), error, text);
 	rr_counters_add(&server->past, &connection->carrier->counters);
 	rr_carrier_close(connection->carrier);
 	rr_list_remove(&connection->link);
@@ -36,9 +41,8 @@ closed(void *ctx, int error, const char *text)
 {
 	struct connection *connection = ctx;
 
-	(void)error;
 	rr_log(connection->server->engine->env, RR_LOG_INFO, "%s", text);
-	end_connection(connection);
+	end_connection(connection, error, text);
 }
 
 static void
@@ -67,9 +71,29 @@ arrived(void *ctx, struct rr_carrier *carrier)
 	}
 	connection->server = server;
 	connection->carrier = carrier;
+	connection->xid = rr_random_u32(server->engine->env);
+	rr_list_init(&connection->clients);
 	rr_list_append(&server->connections, &connection->link);
 	server->connection_count++;
 	rr_carrier_listen(carrier, &events, connection);
+}
+
+int
+rr_request_client(struct rr_request *request, const struct rr_client_config *config,
+	struct rr_client **client, struct rr_text *text)
+{
+	struct rr_carrier *carrier = request->exchange->carrier;
+	struct connection *connection;
+
+	if (!carrier)
+		return rr_fail(
+			text, -RPCRDMA_ERR_DISCONNECTED, "%s: the connection has ended", request->peer);
+	if (carrier->events != &events)
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+			"%s: this call came from a server; call it over the client's own connection",
+			request->peer);
+	connection = carrier->ctx;
+	return rr_client_new_back(carrier, config, &connection->xid, &connection->clients, client, text);
 }
 
 static void
@@ -170,7 +194,8 @@ rr_server_close_all(struct rr_server *server)
 {
 	unlisten(server);
 	while (!rr_list_empty(&server->connections))
-		end_connection(rr_container(server->connections.next, struct connection, link));
+		end_connection(rr_container(server->connections.next, struct connection, link),
+			-RPCRDMA_ERR_DISCONNECTED, "the server closed the connection");
 }
 
 void

@@ -72,8 +72,6 @@ void rr_server_close_all(struct rr_server *server);
 /* server_queue.c */
 void rr_server_queue_init(struct rr_server *server);
 void rr_server_queue_end(struct rr_server *server);
-/* A call arrived. */
-void rr_server_take(struct rr_server *server, struct rr_exchange *exchange);
 /* The block is free again: its reply was sent, or there is none. */
 void rr_block_release(struct rr_block *block);
 

@@ -94,8 +94,8 @@ handle_answer(void *ctx, struct rpcrdma_request *request, const void *args, void
 {
 	struct world *world = ctx;
 
-	(void)request;
 	world->handled++;
+	world->request = request;
 	if (world->inside)
 		world->inside(world);
 	*(uint32_t *)result = *(const uint32_t *)args + 1;
@@ -110,6 +110,12 @@ static rpcrdma_handler *const handlers[] = {
 	[CALC_ANSWER] = handle_answer,
 	[CALC_UNHANDLED] = NULL,
 };
+
+struct rpcrdma_service
+world_service(struct world *world)
+{
+	return (struct rpcrdma_service){ &CALC_V1_program, handlers, world };
+}
 
 struct rpcrdma_client *
 world_connect(struct world *world, enum rpcrdma_transport transport, struct rpcrdma_client_config config)
@@ -147,7 +153,7 @@ int
 world_setup(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
-	const struct rpcrdma_service service = { &CALC_V1_program, handlers, world };
+	const struct rpcrdma_service service = world_service(world);
 	const struct rpcrdma_server_config config = {
 		.size = sizeof(config), .services = &service, .service_count = 1
 	};

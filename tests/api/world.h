@@ -20,7 +20,11 @@ struct world {
 	int answer;                     /* of CALC_ANSWER: an enum rpcrdma_handled, or something else */
 	void (*inside)(struct world *); /* called inside CALC_ANSWER, where it is set */
 	int inside_error;
+	struct rpcrdma_request *request; /* while inside() runs */
 };
+
+/* The calc program, handled in this world. */
+struct rpcrdma_service world_service(struct world *world);
 
 /* For cmocka: a world whose client uses RDMA. */
 int world_setup(void **state);

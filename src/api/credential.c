@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "api/credential.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* RFC 5531, appendix A: "The "machinename" is the name of the caller's machine"; the rest is whom this
+ * process acts as. */
+static void
+set_own(struct rr_auth_sys *cred, char *machine)
+{
+	gid_t groups[RR_AUTH_SYS_GIDS];
+	int count = getgroups(RR_AUTH_SYS_GIDS, groups);
+
+	cred->uid = (uint32_t)geteuid();
+	cred->gid = (uint32_t)getegid();
+	/* More groups than AUTH_SYS can carry: -1, and none are sent. */
+	for (int i = 0; i < count; i++)
+		cred->gids[cred->gid_count++] = (uint32_t)groups[i];
+	if (gethostname(machine, RPCRDMA_AUTH_SYS_NAME) < 0)
+		machine[0] = '\0';
+}
+
+static int
+set_given(struct rr_auth_sys *cred, char *machine, const struct rpcrdma_auth_sys *given, struct rr_text *text)
+{
+	if (given->gid_count > RPCRDMA_AUTH_SYS_GIDS || !memchr(given->machine, 0, sizeof(given->machine)))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL,
+			"an AUTH_SYS credential has at most %d groups, and a name that ends",
+			RPCRDMA_AUTH_SYS_GIDS);
+	cred->stamp = given->stamp;
+	cred->uid = given->uid;
+	cred->gid = given->gid;
+	cred->gid_count = given->gid_count;
+	memcpy(cred->gids, given->gids, given->gid_count * sizeof(given->gids[0]));
+	strcpy(machine, given->machine);
+	return 0;
+}
+
+int
+rr_api_credential(const struct rpcrdma_client_config *config, char machine[RPCRDMA_AUTH_SYS_NAME + 1],
+	struct rr_client_config *inner, struct rr_text *text)
+{
+	int error = 0;
+
+	memset(machine, 0, RPCRDMA_AUTH_SYS_NAME + 1);
+	inner->auth_none = config->auth_none;
+	if (config->auth_none)
+		return 0;
+	if (config->auth_sys)
+		error = set_given(&inner->cred, machine, config->auth_sys, text);
+	else
+		set_own(&inner->cred, machine);
+	inner->cred.machine = (struct rpcrdma_bytes){ machine, (uint32_t)strlen(machine) };
+	return error;
+}
