@@ -53,7 +53,8 @@ struct rpcrdma_client_config {
  * fails with its error. Free the client with rpcrdma_client_free().
  *
  * Errors, with their text on the engine: INVAL, NOTSUP (config), ADDRESS (the
- * host is not known), NOMEM, SYSTEM.
+ * host is not known), NOMEM, SYSTEM (no permission on RDMA devices among them), and of RDMA adapters NOTSUP
+ * (none, or no library), LIMIT (locked memory).
  */
 RPCRDMA_API int rpcrdma_client_new(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
 	struct rpcrdma_client **client);
@@ -169,7 +170,7 @@ RPCRDMA_API const char *rpcrdma_client_error(const struct rpcrdma_client *client
 /* How the connection came out. */
 struct rpcrdma_negotiated {
 	size_t size;              /* set by the caller: see api.h */
-	const char *fabric;       /* "iwarp", or "tcp"; constant */
+	const char *fabric;       /* "iwarp", "verbs" or "tcp"; constant */
 	uint32_t version;         /* of RPC-over-RDMA; 0 over TCP */
 	bool private_data;        /* the server sent that of RFC 8797 */
 	bool remote_invalidation; /* both sides offered it */

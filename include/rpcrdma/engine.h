@@ -110,8 +110,19 @@ RPCRDMA_API const char *rpcrdma_engine_error(const struct rpcrdma_engine *engine
 /* ---- What clients and servers have in common ---- */
 
 enum rpcrdma_transport {
-	RPCRDMA_TRANSPORT_RDMA, /* RPC-over-RDMA version 1 (RFC 8166) */
-	RPCRDMA_TRANSPORT_TCP   /* TCP with record marking (RFC 5531, section 11) */
+	/*
+	 * RPC-over-RDMA version 1 (RFC 8166), over an RDMA adapter where the address belongs to one (a
+	 * client's: the one from which the route to the server begins), else as RPCRDMA_TRANSPORT_IWARP. A
+	 * server at "0.0.0.0" or "::" listens over both.
+	 */
+	RPCRDMA_TRANSPORT_RDMA,
+	RPCRDMA_TRANSPORT_TCP,   /* TCP with record marking (RFC 5531, section 11) */
+	RPCRDMA_TRANSPORT_IWARP, /* RPC-over-RDMA over this library's own iWARP, over TCP sockets */
+	/*
+	 * RPC-over-RDMA over RDMA adapters: libibverbs and librdmacm, which are loaded when first wanted. An
+	 * adapter's port can have one listener, so that servers in several engines cannot share it.
+	 */
+	RPCRDMA_TRANSPORT_VERBS
 };
 
 enum { RPCRDMA_AUTH_SYS_GIDS = 16, RPCRDMA_AUTH_SYS_NAME = 255 };

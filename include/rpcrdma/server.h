@@ -92,7 +92,8 @@ RPCRDMA_API void rpcrdma_server_free(struct rpcrdma_server *server);
  * 127.0.0.1. A *port of 0 is replaced by the one that was chosen.
  *
  * Errors, text on the server: INVAL, ADDRESS (host cannot be resolved),
- * SYSTEM (in use, no permission), NOMEM.
+ * SYSTEM (in use, no permission), NOMEM, and of RDMA adapters NOTSUP (none, or no library), LIMIT (locked
+ * memory).
  */
 RPCRDMA_API int rpcrdma_server_listen(
 	struct rpcrdma_server *server, enum rpcrdma_transport transport, const char *host, uint16_t *port);

@@ -27,8 +27,9 @@ make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct 
 		return error;
 	if (config->port == 0)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the client's config has no port");
-	if (config->transport != RPCRDMA_TRANSPORT_RDMA && config->transport != RPCRDMA_TRANSPORT_TCP)
-		return rr_fail(text, -RPCRDMA_ERR_INVAL, "there is no transport %d", (int)config->transport);
+	error = rr_api_provider(config->transport, &plan->config.provider, text);
+	if (error < 0)
+		return error;
 	plan->config.transport = config->transport == RPCRDMA_TRANSPORT_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
 	plan->config.retry = config->retry;
 	error = rr_api_credential(config, plan->machine, &plan->config, text);

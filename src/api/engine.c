@@ -140,6 +140,18 @@ rr_api_may_wait(const struct rpcrdma_engine *engine, const char *function, struc
 }
 
 int
+rr_api_provider(enum rpcrdma_transport transport, enum rr_provider *provider, struct rr_text *text)
+{
+	switch (transport) {
+	case RPCRDMA_TRANSPORT_RDMA:
+	case RPCRDMA_TRANSPORT_TCP: *provider = RR_PROVIDER_AUTO; return 0;
+	case RPCRDMA_TRANSPORT_IWARP: *provider = RR_PROVIDER_IWARP; return 0;
+	case RPCRDMA_TRANSPORT_VERBS: *provider = RR_PROVIDER_VERBS; return 0;
+	}
+	return rr_fail(text, -RPCRDMA_ERR_INVAL, "there is no transport %d", (int)transport);
+}
+
+int
 rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout)
 {
 	int turned = rr_api_may_wait(engine, __func__, &engine->text);

@@ -21,6 +21,10 @@ struct rpcrdma_engine {
 /* -RPCRDMA_ERR_INVAL, with a text, inside a callback, where nothing may wait. */
 int rr_api_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text);
 
+/* The provider of a transport that is RDMA; AUTO for TCP, too. -RPCRDMA_ERR_INVAL, with a text: there is no
+ * such transport. */
+int rr_api_provider(enum rpcrdma_transport transport, enum rr_provider *provider, struct rr_text *text);
+
 /* The same figures for the public: as rr_config_give(). */
 int rr_api_give_counters(struct rpcrdma_counters *counters, const struct rr_counters *inner);
 

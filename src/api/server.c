@@ -83,23 +83,19 @@ rpcrdma_server_listen(
 {
 	struct sockaddr_storage address;
 	struct sockaddr *sockaddr = (struct sockaddr *)&address;
-	int error = rr_api_resolve(host, *port, &address, 1, &server->text);
+	socklen_t size;
+	enum rr_provider provider;
+	int error = rr_api_provider(transport, &provider, &server->text);
 
+	if (error == 0)
+		error = rr_api_resolve(host, *port, &address, 1, &server->text);
 	if (error < 0)
 		return error;
-	switch (transport) {
-	case RPCRDMA_TRANSPORT_RDMA:
-		error = rr_server_listen_rdma(
-			server->server, sockaddr, rr_api_address_size(&address), &server->text);
-		break;
-	case RPCRDMA_TRANSPORT_TCP:
-		error = rr_server_listen_tcp(
-			server->server, sockaddr, rr_api_address_size(&address), &server->text);
-		break;
-	default:
-		error = rr_fail(
-			&server->text, -RPCRDMA_ERR_INVAL, "there is no transport %d", (int)transport);
-	}
+	size = rr_api_address_size(&address);
+	if (transport == RPCRDMA_TRANSPORT_TCP)
+		error = rr_server_listen_tcp(server->server, sockaddr, size, &server->text);
+	else
+		error = rr_server_listen_over(server->server, provider, sockaddr, size, NULL, &server->text);
 	if (error == 0)
 		*port = rr_api_port(&address);
 	return error;

@@ -3,7 +3,10 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <rpcrdma/error.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 void
 rr_address_text(const struct sockaddr *address, char *text, size_t size)
@@ -23,4 +26,47 @@ rr_address_text(const struct sockaddr *address, char *text, size_t size)
 		return;
 	default: snprintf(text, size, "address family %d", address->sa_family);
 	}
+}
+
+void
+rr_address_set_port(struct sockaddr *address, uint16_t port)
+{
+	if (address->sa_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+uint16_t
+rr_address_port(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET6)
+		return ntohs(((const struct sockaddr_in6 *)(const void *)address)->sin6_port);
+	return ntohs(((const struct sockaddr_in *)address)->sin_port);
+}
+
+bool
+rr_address_is_any(const struct sockaddr *address)
+{
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+
+	if (address->sa_family == AF_INET)
+		return in->sin_addr.s_addr == htonl(INADDR_ANY);
+	return address->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr);
+}
+
+int
+rr_address_source(const struct sockaddr *peer, socklen_t size, struct sockaddr_storage *source)
+{
+	int fd = socket(peer->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t source_size = sizeof(*source);
+	bool known;
+
+	memset(source, 0, sizeof(*source));
+	known = fd >= 0 && connect(fd, peer, size) == 0 &&
+		getsockname(fd, (struct sockaddr *)source, &source_size) == 0;
+	if (fd >= 0)
+		close(fd);
+	return known ? 0 : -RPCRDMA_ERR_UNREACHABLE;
 }

@@ -2,10 +2,23 @@
 #ifndef RR_FABRIC_ADDRESS_H
 #define RR_FABRIC_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 /* "192.0.2.1:20049" or "[2001:db8::1]:20049"; text has room for RR_ADDRESS_TEXT. */
 void rr_address_text(const struct sockaddr *address, char *text, size_t size);
+
+/* Of AF_INET or AF_INET6. */
+void rr_address_set_port(struct sockaddr *address, uint16_t port);
+uint16_t rr_address_port(const struct sockaddr *address);
+
+/* Every address of this machine: 0.0.0.0 or [::]. */
+bool rr_address_is_any(const struct sockaddr *address);
+
+/* The address of this machine from which packets to peer would leave: what the routes say, nothing is sent.
+ * -RPCRDMA_ERR_UNREACHABLE: there is no route. */
+int rr_address_source(const struct sockaddr *peer, socklen_t size, struct sockaddr_storage *source);
 
 #endif

@@ -241,3 +241,9 @@ rr_endpoint_peer(const struct rr_endpoint *endpoint)
 {
 	return ((const struct rr_endpoint_base *)(const void *)endpoint)->peer;
 }
+
+struct rr_fabric *
+rr_endpoint_fabric(const struct rr_endpoint *endpoint)
+{
+	return ((const struct rr_endpoint_base *)(const void *)endpoint)->fabric;
+}

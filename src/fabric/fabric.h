@@ -263,4 +263,7 @@ void rr_endpoint_close(struct rr_endpoint *endpoint);
 /* The peer's address, for messages. */
 const char *rr_endpoint_peer(const struct rr_endpoint *endpoint);
 
+/* Whose endpoint it is. */
+struct rr_fabric *rr_endpoint_fabric(const struct rr_endpoint *endpoint);
+
 #endif

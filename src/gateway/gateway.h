@@ -21,7 +21,8 @@ enum { RR_GATEWAY_ADDRESSES = 8, RR_GATEWAY_ROUTES = 8, RR_GATEWAY_PROGRAMS = 32
 
 /* A server: its addresses are tried in turn. */
 struct rr_gateway_target {
-	bool tcp; /* else RDMA */
+	bool tcp;                  /* else RDMA, */
+	enum rr_provider provider; /* by this */
 	uint32_t address_count;
 	struct sockaddr_storage addresses[RR_GATEWAY_ADDRESSES];
 };

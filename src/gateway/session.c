@@ -93,10 +93,15 @@ connect_upstream(struct rr_upstream *upstream)
 
 	for (; upstream->address < target->address_count; upstream->address++) {
 		const struct sockaddr_storage *address = &target->addresses[upstream->address];
-		int error = (target->tcp ? rr_tcp_connect : rr_rdma_connect)(engine,
-			(const struct sockaddr *)address, address_size(address), &upstream_events, upstream,
-			&upstream->carrier, &text);
+		const struct sockaddr *to = (const void *)address;
+		int error;
 
+		if (target->tcp)
+			error = rr_tcp_connect(engine, to, address_size(address), &upstream_events, upstream,
+				&upstream->carrier, &text);
+		else
+			error = rr_rdma_connect_over(engine, target->provider, to, address_size(address),
+				&upstream_events, upstream, &upstream->carrier, &text);
 		if (error == 0)
 			return true;
 		upstream->carrier = NULL;

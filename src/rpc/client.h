@@ -20,6 +20,7 @@ struct rr_server;
 
 struct rr_client_config {
 	enum rr_client_transport transport;
+	enum rr_provider provider; /* of RDMA */
 	struct sockaddr_storage address;
 	socklen_t address_size;
 	struct rr_auth_sys cred; /* sent as AUTH_SYS; machine's memory is copied */

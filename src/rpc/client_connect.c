@@ -57,8 +57,8 @@ rr_client_connect(struct rr_client *client)
 		error = rr_tcp_connect(client->engine, address, config->address_size, events, client,
 			&client->carrier, &text);
 	else
-		error = rr_rdma_connect(client->engine, address, config->address_size, events, client,
-			&client->carrier, &text);
+		error = rr_rdma_connect_over(client->engine, config->provider, address, config->address_size,
+			events, client, &client->carrier, &text);
 	if (error < 0) {
 		client->carrier = NULL;
 		client->error = rr_fail(&client->text, error, "%s", text.text);

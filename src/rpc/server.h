@@ -92,6 +92,13 @@ int rr_request_client(struct rr_request *request, const struct rr_client_config 
 /* Serves at address; as often as wanted. A port 0 in address is replaced by the port that was chosen. */
 int rr_server_listen_rdma(
 	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text);
+
+/* Over RDMA by this provider; *providers (may be NULL) says what came of it: see
+ * rr_rdma_acceptor_providers().
+ */
+int rr_server_listen_over(struct rr_server *server, enum rr_provider provider, struct sockaddr *address,
+	socklen_t size, const char **providers, struct rr_text *text);
+
 int rr_server_listen_tcp(
 	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text);
 

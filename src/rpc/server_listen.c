@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a server listens, and the connections that came. It owns both until they are closed. */
-#include <netinet/in.h>
-
+#include "fabric/address.h"
 #include "rpc/client_private.h"
 #include "rpc/server_private.h"
 #include "rpc/tcp.h"
@@ -114,16 +113,6 @@ unlisten(struct rr_server *server)
 		end_listener(server, rr_container(server->listeners.next, struct listener, link));
 }
 
-static void
-set_port(struct sockaddr *address, const struct sockaddr_storage *chosen)
-{
-	if (address->sa_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port =
-			((const struct sockaddr_in6 *)chosen)->sin6_port;
-	else
-		((struct sockaddr_in *)address)->sin_port = ((const struct sockaddr_in *)chosen)->sin_port;
-}
-
 static struct listener *
 new_listener(struct rr_server *server, struct rr_text *text)
 {
@@ -142,7 +131,7 @@ finish(struct rr_server *server, struct listener *listener, int error, struct so
 	const struct sockaddr_storage *chosen)
 {
 	if (error == 0) {
-		set_port(address, chosen);
+		rr_address_set_port(address, rr_address_port((const struct sockaddr *)chosen));
 		return 0;
 	}
 	end_listener(server, listener);
@@ -150,8 +139,8 @@ finish(struct rr_server *server, struct listener *listener, int error, struct so
 }
 
 int
-rr_server_listen_rdma(
-	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text)
+rr_server_listen_over(struct rr_server *server, enum rr_provider provider, struct sockaddr *address,
+	socklen_t size, const char **providers, struct rr_text *text)
 {
 	struct listener *listener = new_listener(server, text);
 	struct sockaddr_storage chosen;
@@ -159,10 +148,20 @@ rr_server_listen_rdma(
 
 	if (!listener)
 		return -RPCRDMA_ERR_NOMEM;
-	error = rr_rdma_listen(server->engine, address, size, arrived, server, &listener->rdma, text);
+	error = rr_rdma_listen_over(
+		server->engine, provider, address, size, arrived, server, &listener->rdma, text);
+	if (error == 0 && providers)
+		*providers = rr_rdma_acceptor_providers(listener->rdma);
 	if (error == 0)
 		error = rr_rdma_acceptor_address(listener->rdma, &chosen);
 	return finish(server, listener, error, address, &chosen);
+}
+
+int
+rr_server_listen_rdma(
+	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text)
+{
+	return rr_server_listen_over(server, RR_PROVIDER_AUTO, address, size, NULL, text);
 }
 
 int

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/address.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <rpcrdma/error.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fabric/address.h"
 
 int
 rr_tool_number(const char *text, unsigned long max, unsigned long *number)
@@ -19,15 +19,6 @@ rr_tool_number(const char *text, unsigned long max, unsigned long *number)
 	errno = 0;
 	*number = strtoul(text, &end, 10);
 	return errno || *end || *number > max ? -RPCRDMA_ERR_INVAL : 0;
-}
-
-void
-rr_tool_set_port(struct sockaddr_storage *address, uint16_t port)
-{
-	if (address->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
-	else
-		((struct sockaddr_in *)address)->sin_port = htons(port);
 }
 
 /* Splits spec into host and port, in place; host loses its brackets, port is NULL where there is none. */
@@ -86,6 +77,6 @@ rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_
 	memcpy(address, found->ai_addr, found->ai_addrlen);
 	*size = found->ai_addrlen;
 	freeaddrinfo(found);
-	rr_tool_set_port(address, (uint16_t)number);
+	rr_address_set_port((struct sockaddr *)address, (uint16_t)number);
 	return 0;
 }

@@ -12,6 +12,7 @@ static const struct option long_options[] = {
 	{ "recursive", no_argument, NULL, 'r' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -20,7 +21,7 @@ static const struct option long_options[] = {
 const char rr_tool_cp_options[] =
 	"  -r, -R, --recursive   copy directories with all that is in them; links are copied as links\n"
 	"  -q, --quiet           no progress bar, and no summary\n"
-	"      --json            print the summary as a JSON object\n" RR_FILTER_HELP;
+	"      --json            print the summary as a JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
 
 /* ---- Failures ---- */
 
@@ -60,6 +61,25 @@ add_counters(const struct rr_remote *remote, struct rr_counters *sum, uint32_t *
 	*reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
 }
 
+/* "iwarp", or "verbs and iwarp" where both ends are servers: source and destination. */
+static void
+name_fabrics(const struct rr_cp *cp, char *text, size_t size)
+{
+	const char *names[2] = { NULL, NULL };
+	struct rr_negotiated negotiated;
+
+	for (int i = 0; i < 2; i++) {
+		if (!cp->remotes[i].nfs)
+			continue;
+		rr_client_negotiated(rr_nfs_rpc(cp->remotes[i].nfs), &negotiated);
+		names[i] = negotiated.fabric;
+	}
+	if (names[0] && names[1] && strcmp(names[0], names[1]) != 0)
+		snprintf(text, size, "%s and %s", names[0], names[1]);
+	else
+		snprintf(text, size, "%s", names[0] ? names[0] : names[1]);
+}
+
 static const char *
 plural(uint64_t count, const char *one, const char *many)
 {
@@ -67,7 +87,8 @@ plural(uint64_t count, const char *one, const char *many)
 }
 
 static void
-print_text(const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds, double rate)
+print_text(const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds, double rate,
+	const char *over)
 {
 	char text[16];
 
@@ -78,21 +99,22 @@ print_text(const struct rr_cp_sums *sums, const struct rr_counters *counters, do
 	if (sums->links)
 		printf(", %" PRIu64 " %s", sums->links, plural(sums->links, "link", "links"));
 	printf(": %" PRIu64 " octets in %.2f s, %s/s; %" PRIu64 " went by RDMA Write, %" PRIu64
-	       " by RDMA Read, %" PRIu64 " inline\n",
+	       " by RDMA Read, %" PRIu64 " inline, over %s\n",
 		sums->octets, seconds, rr_progress_octets((uint64_t)rate, text, sizeof(text)),
-		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline);
+		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, over);
 }
 
 static void
 print_json(const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds, double rate,
-	uint32_t reconnects)
+	uint32_t reconnects, const char *over)
 {
 	printf("{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"failed\":%" PRIu64
 	       ",\"octets\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
 		sums->files, sums->directories, sums->links, sums->failed, sums->octets, seconds, rate);
 	printf("\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64 ",\"octets_inline\":%" PRIu64
-	       ",\"reconnects\":%" PRIu32 "}\n",
-		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, reconnects);
+	       ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",
+		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, reconnects,
+		over);
 }
 
 static void
@@ -102,13 +124,15 @@ print_summary(const struct rr_cp *cp)
 	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
 	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
 	uint32_t reconnects = 0;
+	char over[32] = "";
 
+	name_fabrics(cp, over, sizeof(over));
 	add_counters(&cp->remotes[0], &counters, &reconnects);
 	add_counters(&cp->remotes[1], &counters, &reconnects);
 	if (cp->json)
-		print_json(&cp->sums, &counters, seconds, rate, reconnects);
+		print_json(&cp->sums, &counters, seconds, rate, reconnects, over);
 	else if (cp->sums.files || cp->sums.directories || cp->sums.links || !cp->sums.failed)
-		print_text(&cp->sums, &counters, seconds, rate);
+		print_text(&cp->sums, &counters, seconds, rate, over);
 }
 
 /* ---- Both ends ---- */
@@ -178,6 +202,7 @@ parse(struct rr_cp *cp, int argc, char **argv, int *status)
 		case OPT_HELP: *status = rr_tool_help(cp->tool); return false;
 		case RR_OPT_FAULT:
 		case RR_OPT_RECORD:
+		case RR_OPT_TRANSPORT:
 			*status = rr_filters_option(cp->tool, &cp->filters, option, optarg);
 			if (*status != RR_EXIT_OK)
 				return false;

@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/filters.h"
 
+#include <string.h>
+
 #include "fabric/filter/record.h"
+
+static int
+parse_provider(const struct rr_tool *tool, struct rr_filters *filters, const char *name)
+{
+	static const char *const names[] = {
+		[RR_PROVIDER_AUTO] = "auto", [RR_PROVIDER_IWARP] = "iwarp", [RR_PROVIDER_VERBS] = "verbs"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i]) != 0)
+			continue;
+		filters->provider = (enum rr_provider)i;
+		return RR_EXIT_OK;
+	}
+	return rr_tool_usage(tool, "--transport takes auto, iwarp or verbs, not '%s'", name);
+}
 
 int
 rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int option, const char *argument)
 {
 	struct rr_text text;
 
+	if (option == RR_OPT_TRANSPORT)
+		return parse_provider(tool, filters, argument);
 	if (option == RR_OPT_RECORD) {
 		filters->path = argument;
 		return RR_EXIT_OK;
@@ -23,6 +43,7 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 {
 	struct rr_text text;
 
+	config->provider = filters->provider;
 	if (filters->has_script)
 		config->fault = &filters->script;
 	if (filters->path && rr_record_open(filters->path, &filters->record, &text) < 0)

@@ -7,19 +7,27 @@
 #include "transport/engine.h"
 
 /*
- * The options --fault and --record, which each sub-command with an engine
- * has. A program has one of these; it lives longer than its engines.
+ * What each sub-command with an engine can be told of the fabric: which provider (--transport), and which
+ * filters are before it (--fault, --record). A program has one of these; it lives longer than its engines.
  */
 struct rr_filters {
+	enum rr_provider provider;
 	struct rr_fault_script script;
 	bool has_script;
 	const char *path;
 	struct rr_record *record;
 };
 
-enum { RR_OPT_FAULT = 512, RR_OPT_RECORD };
+enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT };
 
 /* Rows of a sub-command's table of options, and lines of its --help. */
+#define RR_TRANSPORT_OPTION                                                                                  \
+	{                                                                                                    \
+		"transport", required_argument, NULL, RR_OPT_TRANSPORT                                       \
+	}
+#define RR_TRANSPORT_HELP                                                                                    \
+	"      --transport KIND      of URLs without one: verbs (RDMA adapters), iwarp (TCP sockets), or\n"  \
+	"                            auto: an adapter if the route to the server begins there (auto)\n"
 #define RR_FILTER_OPTIONS                                                                                    \
 	{ "fault", required_argument, NULL, RR_OPT_FAULT },                                                  \
 	{                                                                                                    \
@@ -32,14 +40,15 @@ enum { RR_OPT_FAULT = 512, RR_OPT_RECORD };
 static inline bool
 rr_filters_is_option(int option)
 {
-	return option == RR_OPT_FAULT || option == RR_OPT_RECORD;
+	return option == RR_OPT_FAULT || option == RR_OPT_RECORD || option == RR_OPT_TRANSPORT;
 }
 
 /* Takes one of these options, with its argument. An exit status. */
 int rr_filters_option(
 	const struct rr_tool *tool, struct rr_filters *filters, int option, const char *argument);
 
-/* Makes the record, if there is to be one, and puts the filters into config. An exit status. */
+/* Makes the record, if there is to be one, and puts the provider and the filters into config. An exit status.
+ */
 int rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config);
 
 /* Ends the record, after all engines. status, or RR_EXIT_FAILED with a message where it could not be written.

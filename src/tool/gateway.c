@@ -20,7 +20,12 @@ enum option_value { OPT_CRC = 256, OPT_CREDITS, OPT_HELP, OPT_INLINE, OPT_PROGRA
 const char rr_tool_gateway_options[] =
 	"  -l, --listen [rdma://|tcp://]ADDR[:PORT]\n"
 	"                            where clients connect (over RDMA, ports 20049 and 2049); one or more\n"
-	"      --to URL              the server: nfs://HOST[:PORT]/[?transport=auto|iwarp|tcp&mountport=N]\n"
+	"      --to URL              the server: "
+	"nfs://HOST[:PORT]/[?transport=auto|iwarp|verbs|tcp&mountport=N]\n"
+	"      --transport KIND      RDMA, of listeners and of a URL without one: verbs (adapters), iwarp "
+	"(TCP\n"
+	"                            sockets), or auto: verbs at an address of an adapter, both at '*' "
+	"(auto)\n"
 	"      --program PROG=PORT   calls of this program go to this TCP port of the server, more than "
 	"once\n"
 	"                            if wanted; PROG is nfs, mount, nlm, nsm, nfsacl, or a number\n"
@@ -43,6 +48,7 @@ static const struct option long_options[] = {
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "crc", no_argument, NULL, OPT_CRC },
+	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -196,7 +202,8 @@ parse_option(struct run *run, int option)
 	case OPT_CRC: engine->crc = true; return RR_EXIT_OK;
 	case 'v': run->workers.verbose = true; return RR_EXIT_OK;
 	case RR_OPT_FAULT:
-	case RR_OPT_RECORD: return rr_filters_option(run->tool, &run->filters, option, optarg);
+	case RR_OPT_RECORD:
+	case RR_OPT_TRANSPORT: return rr_filters_option(run->tool, &run->filters, option, optarg);
 	case OPT_INLINE:
 		status = parse_number(run, "inline", 1024, 262144, &engine->inline_send);
 		engine->inline_receive = engine->inline_send &= ~UINT32_C(1023);
@@ -216,6 +223,7 @@ resolve(struct run *run, const struct rr_url *url, struct rr_gateway_target *tar
 	if (count < 0)
 		return rr_tool_fail(run->tool, "--to: %s", text.text);
 	target->tcp = url->transport == RR_URL_TCP;
+	target->provider = rr_url_provider(url);
 	target->address_count = (uint32_t)count;
 	return RR_EXIT_OK;
 }

@@ -16,6 +16,7 @@ enum { OPT_HELP = 256, OPT_JSON };
 static const struct option long_options[] = {
 	{ "long", no_argument, NULL, 'l' },
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -23,7 +24,7 @@ static const struct option long_options[] = {
 
 const char rr_tool_ls_options[] =
 	"  -l, --long   with mode, links, owner, group, size, time, and where links lead\n"
-	"      --json   print a JSON array\n" RR_FILTER_HELP;
+	"      --json   print a JSON array\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
 
 enum format { FORMAT_NAMES, FORMAT_LONG, FORMAT_JSON };
 

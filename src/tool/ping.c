@@ -31,14 +31,16 @@ struct ping {
 	uint64_t least, most, sum; /* ns */
 };
 
-const char rr_tool_ping_options[] = "  -c, --count N            calls to make (5)\n"
-				    "  -i, --interval SECONDS   between them (0.2)\n"
-				    "      --json               print one JSON object\n" RR_FILTER_HELP;
+const char rr_tool_ping_options[] =
+	"  -c, --count N            calls to make (5)\n"
+	"  -i, --interval SECONDS   between them (0.2)\n"
+	"      --json               print one JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
 
 static const struct option long_options[] = {
 	{ "count", required_argument, NULL, 'c' },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -100,6 +102,7 @@ connect_client(struct ping *ping)
 	for (int i = 0; i < count; i++) {
 		struct rr_client_config config = {
 			.transport = ping->url.transport == RR_URL_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA,
+			.provider = rr_url_provider(&ping->url),
 			.address = addresses[i],
 			.address_size = rr_url_address_size(&addresses[i]),
 			.auth_none = true,

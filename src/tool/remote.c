@@ -74,6 +74,7 @@ rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remo
 	gethostname(host, sizeof(host) - 1);
 	config.mount_port = remote->url.mount_port;
 	config.rpc.transport = remote->url.transport == RR_URL_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
+	config.rpc.provider = rr_url_provider(&remote->url);
 	set_credential(&remote->url, host, &config.rpc.cred);
 	return open_first(engine, &config, remote, text);
 }

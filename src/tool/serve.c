@@ -27,7 +27,9 @@ enum option_value {
 const char rr_tool_serve_options[] =
 	"  -l, --listen ADDR[:PORT]  address to serve at, more than once if wanted (127.0.0.1:20049)\n"
 	"      --tcp-port N          port for NFS over TCP at the same addresses; 0: none (2049)\n"
-	"  -t, --transport KIND      auto or iwarp (auto)\n"
+	"  -t, --transport KIND      verbs (RDMA adapters), iwarp (TCP sockets), or auto: verbs at an "
+	"address of\n"
+	"                            an adapter, both at '*', iwarp at others (auto)\n"
 	"  -r, --read-only           refuse every change\n"
 	"      --no-root-squash      let remote root act as root\n"
 	"  -n, --threads N           threads, each with connections of its own (1)\n"
@@ -81,16 +83,6 @@ parse_number(const struct rr_tool *tool, const char *name, unsigned long low, un
 }
 
 static int
-parse_transport(const struct rr_tool *tool)
-{
-	if (strcmp(optarg, "auto") == 0 || strcmp(optarg, "iwarp") == 0)
-		return RR_EXIT_OK;
-	if (strcmp(optarg, "verbs") == 0)
-		return rr_tool_fail(tool, "RDMA adapters cannot be chosen yet; use --transport iwarp");
-	return rr_tool_usage(tool, "--transport takes auto, verbs or iwarp, not '%s'", optarg);
-}
-
-static int
 parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 {
 	unsigned long number = 0;
@@ -98,7 +90,7 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 
 	switch (option) {
 	case 'l': return parse_listen(tool, serve, optarg);
-	case 't': return parse_transport(tool);
+	case 't': return rr_filters_option(tool, &serve->filters, RR_OPT_TRANSPORT, optarg);
 	case 'r': serve->tree.read_only = true; return RR_EXIT_OK;
 	case 'v': serve->verbose = true; return RR_EXIT_OK;
 	case OPT_NO_ROOT_SQUASH: serve->tree.root_squash = false; return RR_EXIT_OK;

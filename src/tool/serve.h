@@ -15,6 +15,7 @@ enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64 };
 struct rr_serve_address {
 	struct sockaddr_storage rdma; /* the TCP address differs in the port alone */
 	socklen_t size;
+	const char *providers; /* "iwarp", "verbs" or both: what came of --transport */
 };
 
 /* What `rpcrdma serve` was asked to do. */

@@ -7,7 +7,6 @@
  */
 #include "fabric/address.h"
 #include "rpc/server.h"
-#include "tool/address.h"
 #include "tool/report.h"
 #include "tool/serve.h"
 #include "tool/workers.h"
@@ -34,13 +33,16 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rr_server 
 	for (uint32_t i = 0; i < serve->address_count; i++) {
 		struct rr_serve_address *address = &serve->addresses[i];
 		struct sockaddr_storage tcp = address->rdma;
+		const char *providers;
 
-		if (rr_server_listen_rdma(server, (struct sockaddr *)&address->rdma, address->size, &text) <
-			0)
+		if (rr_server_listen_over(server, RR_PROVIDER_AUTO, (struct sockaddr *)&address->rdma,
+			    address->size, &providers, &text) < 0)
 			return rr_tool_fail(tool, "%s", text.text);
+		if (!address->providers) /* the first thread: others leave RDMA adapters to it */
+			address->providers = providers;
 		if (serve->tcp_port == 0)
 			continue;
-		rr_tool_set_port(&tcp, serve->tcp_port);
+		rr_address_set_port((struct sockaddr *)&tcp, serve->tcp_port);
 		if (rr_server_listen_tcp(server, (struct sockaddr *)&tcp, address->size, &text) < 0)
 			return rr_tool_fail(
 				tool, "%s; --tcp-port takes another port, or 0 for no TCP", text.text);
@@ -80,8 +82,9 @@ announce(void *ctx)
 	for (uint32_t i = 0; i < serve->address_count; i++) {
 		rr_address_text((const struct sockaddr *)&serve->addresses[i].rdma, text, sizeof(text));
 		for (uint32_t j = 0; j < serve->tree.export_count; j++)
-			printf("serving %s as nfs://%s%s%s\n", serve->exports[j].path, text,
-				serve->exports[j].name, serve->tree.read_only ? ", read-only" : "");
+			printf("serving %s as nfs://%s%s over %s%s\n", serve->exports[j].path, text,
+				serve->exports[j].name, serve->addresses[i].providers,
+				serve->tree.read_only ? ", read-only" : "");
 	}
 	if (serve->tcp_port)
 		printf("and over TCP at port %u\n", serve->tcp_port);

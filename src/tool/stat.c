@@ -11,12 +11,13 @@ enum { OPT_HELP = 256, OPT_JSON };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
 
-const char rr_tool_stat_options[] = "      --json   print a JSON object\n" RR_FILTER_HELP;
+const char rr_tool_stat_options[] = "      --json   print a JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
 
 static void
 print_handle(const struct rr_nfs_handle *handle)

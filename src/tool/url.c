@@ -174,13 +174,10 @@ parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_
 		if (!is(value, length, names[i]))
 			continue;
 		url->transport = (enum rr_url_transport)i;
-		if (url->transport == RR_URL_VERBS)
-			return rr_fail(error, -RPCRDMA_ERR_NOTSUP,
-				"this build has no transport=verbs; transport=iwarp needs no RDMA adapter");
 		return 0;
 	}
 	return rr_fail(error, -RPCRDMA_ERR_INVAL,
-		"there is no transport '%.*s'; there are auto, iwarp and tcp",
+		"there is no transport '%.*s'; there are auto, iwarp, verbs and tcp",
 		(int)(length > 20 ? 20 : length), value);
 }
 
@@ -292,6 +289,14 @@ rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
 	if (result == 0 && url->port == 0)
 		url->port = url->transport == RR_URL_TCP ? RR_URL_TCP_PORT : RR_URL_RDMA_PORT;
 	return result;
+}
+
+enum rr_provider
+rr_url_provider(const struct rr_url *url)
+{
+	if (url->transport == RR_URL_IWARP)
+		return RR_PROVIDER_IWARP;
+	return url->transport == RR_URL_VERBS ? RR_PROVIDER_VERBS : RR_PROVIDER_AUTO;
 }
 
 socklen_t

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "base/text.h"
+#include "transport/engine.h"
 
 /*
  * nfs://HOST[:PORT]/PATH[?OPTION=VALUE[&...]], after RFC 2224 and RFC 3986: HOST is a name, an IPv4 address,
@@ -31,9 +31,11 @@ struct rr_url {
 /* True for what begins with "nfs:", whatever comes then: not a local path. */
 bool rr_url_is(const char *text);
 
-/* -RPCRDMA_ERR_INVAL, or -RPCRDMA_ERR_NOTSUP for a version or transport that is not there; error says what is
- * wrong. */
+/* -RPCRDMA_ERR_INVAL, or -RPCRDMA_ERR_NOTSUP for a version that is not there; error says what is wrong. */
 int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
+
+/* What moves the data; AUTO is the engine's choice. */
+enum rr_provider rr_url_provider(const struct rr_url *url);
 
 /* All addresses of the host, at most max of them, with the port: returns how many, or -RPCRDMA_ERR_ADDRESS.
  */

@@ -92,6 +92,7 @@ signal_came(struct rr_watch *watch, unsigned events)
 static int
 make_worker(const struct rr_workers *workers, struct worker *worker)
 {
+	struct rr_engine_config config = workers->engine;
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	worker->ops = workers->service;
@@ -100,7 +101,8 @@ make_worker(const struct rr_workers *workers, struct worker *worker)
 	rr_timer_init(&worker->drain, drain_limit_reached);
 	worker->env = rr_env_system;
 	worker->env.log_level = workers->verbose ? RR_LOG_DEBUG : RR_LOG_WARNING;
-	if (fd < 0 || rr_engine_new(&worker->env, &workers->engine, &worker->engine) < 0)
+	config.adapters_elsewhere = worker->index > 0;
+	if (fd < 0 || rr_engine_new(&worker->env, &config, &worker->engine) < 0)
 		return rr_tool_fail(workers->tool, "a thread cannot be set up: %s", strerror(errno));
 	if (rr_loop_watch(worker->engine->loop, &worker->request, fd, RR_READABLE) < 0)
 		return rr_tool_fail(

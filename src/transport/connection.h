@@ -64,7 +64,8 @@ struct rr_requester {
 
 struct rr_connection {
 	struct rr_carrier base;       /* comes first */
-	struct rr_endpoint *endpoint; /* NULL once it is closed */
+	struct rr_fabric *fabric;     /* one of the engine's */
+	struct rr_endpoint *endpoint; /* of that; NULL once it is closed */
 	enum rr_connection_state state;
 	bool is_requester; /* it connected */
 	bool established, closed, peer_sent_private_data;
@@ -115,7 +116,8 @@ rr_connection_of(struct rr_carrier *carrier)
 extern const struct rr_carrier_ops rr_rdma_ops;
 
 /* NULL: no memory. Not yet with an endpoint. */
-struct rr_connection *rr_connection_new(struct rr_engine *engine, bool is_requester);
+struct rr_connection *rr_connection_new(
+	struct rr_engine *engine, struct rr_fabric *fabric, bool is_requester);
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
@@ -142,6 +144,13 @@ void rr_connection_check_idle(struct rr_connection *connection);
 int rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
 	struct rr_text *text);
 
+/* Takes the endpoint that a listener was handed. The connection has it also where this fails. */
+int rr_driver_accept(struct rr_connection *connection, struct rr_endpoint *endpoint, const void *private_data,
+	size_t size);
+
+/* How many Sends of its peer each connection is ready for from its beginning. */
+uint32_t rr_driver_receives(const struct rr_engine *engine);
+
 /* Posts the job's work requests, now or as others complete. No effect on an endpoint that is closed. */
 void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
 
@@ -151,8 +160,8 @@ int rr_driver_register(struct rr_connection *connection, const void *data, uint3
 void rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region);
 void rr_driver_revoke(struct rr_connection *connection, struct rr_region *region);
 void rr_driver_allow(struct rr_connection *connection, uint32_t count);
-void rr_driver_release(struct rr_engine *engine, uint8_t *receive);
-uint32_t rr_driver_sge_max(const struct rr_engine *engine);
+void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
+uint32_t rr_driver_sge_max(const struct rr_fabric *fabric);
 
 /* Wakes a peer that may have missed our first message, if no reply comes soon. */
 void rr_driver_watch_first_reply(struct rr_connection *connection);

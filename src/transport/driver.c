@@ -7,13 +7,14 @@
 #include "transport/rdma.h"
 
 /*
- * The only file that touches the fabric, besides engine.c which creates it.
+ * The only file that touches endpoints. Fabrics are made by engine.c, chosen by provider.c, and listened with
+ * in acceptor.c.
  *
- * Who owns what: the connection owns its endpoint from rr_driver_connect(), or from the request at a
- * listener, to rr_driver_close(). Jobs are their makers'; they wait in the connection's list until all their
- * work requests are posted, and what those point to stays until they completed or the endpoint was closed. A
- * receive belongs to whom rr_requester_received() or rr_responder_received() makes its owner, who gives it
- * back by rr_driver_release().
+ * Who owns what: the connection owns its endpoint from rr_driver_connect() or
+ * rr_driver_accept() to rr_driver_close(). Jobs are their makers'; they wait in the connection's list until
+ * all their work requests are posted, and what those point to stays until they completed or the endpoint was
+ * closed. A receive belongs to whom rr_requester_received() or rr_responder_received() makes its owner, who
+ * gives it back by rr_driver_release().
  */
 
 /* Receives beyond the credits: for what a peer may send without one. */
@@ -30,8 +31,8 @@ enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
 static bool
 post_job(struct rr_connection *connection, struct rr_job *job)
 {
-	const struct rr_fabric *fabric = connection->base.engine->fabric;
-	uint32_t sge_max = rr_driver_sge_max(connection->base.engine);
+	const struct rr_fabric *fabric = connection->fabric;
+	uint32_t sge_max = rr_driver_sge_max(fabric);
 	struct rr_sge sges[RR_MAX_SGE];
 
 	while (connection->posted < rr_fabric_config(fabric)->work_max) {
@@ -107,8 +108,11 @@ established(struct rr_connection *connection, const struct rr_event *event)
 static void
 disconnected(struct rr_connection *connection, const struct rr_event *event)
 {
+	bool over_adapter = connection->fabric == connection->base.engine->adapters;
+
 	connection->status = event->status;
-	rr_fail(&connection->text, 0, "%s: %s", connection->base.peer, event->text);
+	rr_fail(&connection->text, 0, "%s: %s%s", connection->base.peer, event->text,
+		!connection->established && over_adapter ? " (over an RDMA adapter)" : "");
 	log_trace(connection, event->status);
 	rr_driver_close(connection);
 	rr_connection_end(connection);
@@ -180,6 +184,12 @@ own_private_data(const struct rr_connection *connection, uint8_t data[RR_PRIVATE
 	rr_private_data_put(data, &connection->own);
 }
 
+uint32_t
+rr_driver_receives(const struct rr_engine *engine)
+{
+	return engine->config.credits + RR_REVERSE_CREDITS + RECEIVE_MARGIN;
+}
+
 static void
 set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoint)
 {
@@ -189,8 +199,7 @@ set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoint)
 	/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected
 	 * replies." A responder never grants more than it posts. RFC 8167, 4.3, wants the same for the
 	 * reverse direction, beside that. */
-	rr_driver_allow(
-		connection, connection->base.engine->config.credits + RR_REVERSE_CREDITS + RECEIVE_MARGIN);
+	rr_driver_allow(connection, rr_driver_receives(connection->base.engine));
 }
 
 int
@@ -202,12 +211,24 @@ rr_driver_connect(struct rr_connection *connection, const struct sockaddr *addre
 	int error;
 
 	own_private_data(connection, data);
-	error = rr_fabric_connect(connection->base.engine->fabric, address, size, data, sizeof(data),
-		on_event, connection, &endpoint, text);
+	error = rr_fabric_connect(
+		connection->fabric, address, size, data, sizeof(data), on_event, connection, &endpoint, text);
 	if (error)
 		return error;
 	set_endpoint(connection, endpoint);
 	return 0;
+}
+
+int
+rr_driver_accept(
+	struct rr_connection *connection, struct rr_endpoint *endpoint, const void *private_data, size_t size)
+{
+	uint8_t data[RR_PRIVATE_DATA_SIZE];
+
+	set_endpoint(connection, endpoint);
+	rr_connection_set_peer(connection, private_data, size);
+	own_private_data(connection, data);
+	return rr_endpoint_accept(endpoint, on_event, connection, data, sizeof(data));
 }
 
 void
@@ -288,86 +309,16 @@ rr_driver_allow(struct rr_connection *connection, uint32_t count)
 }
 
 void
-rr_driver_release(struct rr_engine *engine, uint8_t *receive)
+rr_driver_release(struct rr_fabric *fabric, uint8_t *receive)
 {
 	if (receive)
-		rr_fabric_release(engine->fabric, receive);
+		rr_fabric_release(fabric, receive);
 }
 
 uint32_t
-rr_driver_sge_max(const struct rr_engine *engine)
+rr_driver_sge_max(const struct rr_fabric *fabric)
 {
-	uint32_t sge_max = rr_fabric_limits(engine->fabric)->sge_max;
+	uint32_t sge_max = rr_fabric_limits(fabric)->sge_max;
 
 	return sge_max < RR_MAX_SGE ? sge_max : RR_MAX_SGE;
-}
-
-/* ---- Listening ---- */
-
-struct rr_acceptor {
-	struct rr_engine *engine;
-	struct rr_listener *listener;
-	rr_acceptor_handler *handler;
-	void *ctx;
-};
-
-static void
-on_request(void *ctx, struct rr_endpoint *endpoint, const void *private_data, size_t size)
-{
-	struct rr_acceptor *acceptor = ctx;
-	struct rr_engine *engine = acceptor->engine;
-	struct rr_connection *connection = NULL;
-	uint8_t data[RR_PRIVATE_DATA_SIZE];
-	int error;
-
-	if (engine->connections < engine->config.connection_max)
-		connection = rr_connection_new(engine, false);
-	if (!connection) {
-		rr_log(engine->env, RR_LOG_WARNING, "%s: declined, as there are %u connections",
-			rr_endpoint_peer(endpoint), engine->connections);
-		rr_endpoint_reject(endpoint, NULL, 0);
-		return;
-	}
-	set_endpoint(connection, endpoint);
-	rr_connection_set_peer(connection, private_data, size);
-	own_private_data(connection, data);
-	error = rr_endpoint_accept(endpoint, on_event, connection, data, sizeof(data));
-	rr_connection_enter(connection);
-	acceptor->handler(acceptor->ctx, &connection->base);
-	if (error)
-		rr_driver_abort(connection, error, "%s: could not be accepted: %s", connection->base.peer,
-			rpcrdma_strerror(error));
-	rr_connection_leave(connection);
-}
-
-int
-rr_rdma_listen(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
-	rr_acceptor_handler *handler, void *ctx, struct rr_acceptor **acceptor, struct rr_text *text)
-{
-	struct rr_acceptor *new = rr_alloc(engine->env, sizeof(*new));
-	int error;
-
-	if (!new)
-		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory to listen");
-	*new = (struct rr_acceptor){ .engine = engine, .handler = handler, .ctx = ctx };
-	error = rr_fabric_listen(engine->fabric, address, size, on_request, new, &new->listener, text);
-	if (error) {
-		rr_free(engine->env, new);
-		return error;
-	}
-	*acceptor = new;
-	return 0;
-}
-
-int
-rr_rdma_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storage *address)
-{
-	return rr_listener_address(acceptor->engine->fabric, acceptor->listener, address);
-}
-
-void
-rr_rdma_unlisten(struct rr_acceptor *acceptor)
-{
-	rr_fabric_unlisten(acceptor->engine->fabric, acceptor->listener);
-	rr_free(acceptor->engine->env, acceptor);
 }

@@ -4,6 +4,7 @@
 #include "fabric/filter/fault.h"
 #include "fabric/filter/record.h"
 #include "fabric/iwarp/iwarp.h"
+#include "fabric/verbs/verbs.h"
 #include "transport/connection.h"
 #include "transport/requester.h"
 
@@ -73,16 +74,16 @@ fabric_config(const struct rr_engine_config *config)
 	return fabric;
 }
 
+/* *fabric stays one that is to be destroyed, also after a failure. */
 static int
-add_filters(struct rr_engine *engine)
+add_filters(const struct rr_engine_config *config, struct rr_fabric **fabric)
 {
-	const struct rr_engine_config *config = &engine->config;
 	int error = 0;
 
 	if (config->fault)
-		error = rr_fault_fabric_new(engine->fabric, config->fault, &engine->fabric);
+		error = rr_fault_fabric_new(*fabric, config->fault, fabric);
 	if (!error && config->record)
-		error = rr_record_fabric_new(engine->fabric, config->record, &engine->fabric);
+		error = rr_record_fabric_new(*fabric, config->record, fabric);
 	return error;
 }
 
@@ -101,6 +102,7 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 		return -RPCRDMA_ERR_NOMEM;
 	new->env = env;
 	new->config = *config;
+	new->only = make != rr_iwarp_fabric_new;
 	rr_list_init(&new->exchanges);
 	fabric = fabric_config(config);
 	new->loop = rr_loop_new(env);
@@ -112,7 +114,7 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 						  : -RPCRDMA_ERR_NOMEM;
 	}
 	if (!error)
-		error = add_filters(new);
+		error = add_filters(config, &new->fabric);
 	if (error) {
 		rr_engine_free(new);
 		return error;
@@ -127,6 +129,28 @@ rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, s
 	return rr_engine_new_on(env, config, rr_iwarp_fabric_new, engine);
 }
 
+int
+rr_engine_adapters(struct rr_engine *engine, struct rr_fabric **fabric, struct rr_text *text)
+{
+	const struct rr_fabric_config config = fabric_config(&engine->config);
+	int error;
+
+	if (!engine->adapters) {
+		error = rr_verbs_fabric_open(engine->loop, &config, &engine->adapters, text);
+		if (error)
+			return error;
+		error = add_filters(&engine->config, &engine->adapters);
+		if (error) {
+			rr_fabric_destroy(engine->adapters);
+			engine->adapters = NULL;
+			return rr_fail(
+				text, error, "the filters of RDMA adapters: %s", rpcrdma_strerror(error));
+		}
+	}
+	*fabric = engine->adapters;
+	return 0;
+}
+
 void
 rr_engine_free(struct rr_engine *engine)
 {
@@ -136,6 +160,7 @@ rr_engine_free(struct rr_engine *engine)
 	while (engine->loop && rr_loop_due(engine->loop) == 0 && rr_loop_turn(engine->loop, 0) > 0)
 		;
 	rr_responder_trim(engine);
+	rr_fabric_destroy(engine->adapters);
 	rr_fabric_destroy(engine->fabric);
 	rr_pool_free(engine->pool);
 	rr_pool_free(engine->arrivals);

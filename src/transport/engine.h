@@ -9,6 +9,15 @@
 struct rr_fault_script; /* fabric/filter/script.h */
 struct rr_record;       /* fabric/filter/record.h */
 
+/* What moves the data: provider.h says how AUTO chooses. */
+enum rr_provider {
+	RR_PROVIDER_AUTO,
+	RR_PROVIDER_IWARP, /* this project's own, over TCP sockets */
+	RR_PROVIDER_VERBS  /* RDMA adapters */
+};
+
+enum { RR_FABRICS = 2 };
+
 /*
  * An engine: the event loop of one thread with its fabric and its memory.
  * Connections of one engine share nothing with those of another; a server
@@ -23,7 +32,11 @@ struct rr_engine_config {
 	bool remote_invalidation;             /* advertise R */
 	bool crc;                             /* iWARP: ask for CRC32c */
 	bool reuse_port;                      /* several engines listen at one address */
-	uint32_t connection_max;              /* connections accepted at a time */
+	enum rr_provider provider;            /* of connections and listeners that do not ask for one */
+	/* Another engine listens at the same addresses, and has the RDMA adapters: a port of theirs can have
+	 * one listener only. */
+	bool adapters_elsewhere;
+	uint32_t connection_max; /* connections accepted at a time */
 	/* Filters before the provider, for tests: both must outlive the engine, both may be NULL. */
 	const struct rr_fault_script *fault; /* one that corrupts octets asks for CRC32c, too */
 	struct rr_record *record;            /* outermost: has what the fault filter did in it, too */
@@ -42,7 +55,10 @@ struct rr_engine {
 	 * it.
 	 */
 	struct rr_pool *pool, *arrivals;
-	struct rr_fabric *fabric; /* iwarp, unless a test put another one here with rr_engine_new_on() */
+	struct rr_fabric *fabric;   /* iwarp, unless a test put another one here with rr_engine_new_on() */
+	struct rr_fabric *adapters; /* verbs, from the moment when it is wanted */
+	bool only;                  /* there is never a second one */
+	bool adapters_failed;       /* where nobody asked for them by name */
 
 	/* The transport's. */
 	uint32_t connections;     /* accepted ones that live */
@@ -50,15 +66,23 @@ struct rr_engine {
 	uint32_t exchange_count;
 };
 
-/* An engine on the iWARP provider. Errors: NOMEM, SYSTEM, INVAL. */
+/* An engine on the iWARP provider, and on RDMA adapters once those are wanted. Errors: NOMEM, SYSTEM, INVAL.
+ */
 int rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, struct rr_engine **engine);
 
 typedef int rr_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
-/* The same on the provider that make() creates. NOTSUP: the fault script asks for what that cannot do. */
+/* The same on the provider that make() creates, and that one only. NOTSUP: the fault script asks for what
+ * that cannot do. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rr_engine **engine);
+
+/*
+ * The fabric of the RDMA adapters, made when first asked for. NOTSUP (no library, no device, or none that is
+ * usable), LIMIT (locked memory), SYSTEM (no permission), NOMEM; text says what to do.
+ */
+int rr_engine_adapters(struct rr_engine *engine, struct rr_fabric **fabric, struct rr_text *text);
 
 /* Every carrier and acceptor must have been closed, every exchange answered or dropped; the sent() of replies
  * that were under way then come before this returns. engine may be NULL. */

@@ -102,7 +102,7 @@ put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
 	struct rr_piece pieces[RR_PIECES_MAX];
 	uint32_t count = plan->long_call ? 0 : rr_pieces(&slot->transaction->call, plan->reduced, pieces);
-	uint32_t sge_max = rr_driver_sge_max(slot->connection->base.engine);
+	uint32_t sge_max = rr_driver_sge_max(slot->connection->fabric);
 	bool extends = true;
 
 	for (uint32_t i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 #include "transport/rdma.h"
 
 #include "transport/connection.h"
+#include "transport/provider.h"
 
 /*
  * A connection from its making to its end. It is freed when its owner closed it and nobody is inside any more
@@ -36,7 +37,7 @@ free_connection(struct rr_connection *connection)
 }
 
 struct rr_connection *
-rr_connection_new(struct rr_engine *engine, bool is_requester)
+rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_requester)
 {
 	struct rr_connection *connection = rr_alloc(engine->env, sizeof(*connection));
 
@@ -44,12 +45,13 @@ rr_connection_new(struct rr_engine *engine, bool is_requester)
 		return NULL;
 	connection->base.ops = &rr_rdma_ops;
 	connection->base.engine = engine;
+	connection->fabric = fabric;
 	connection->is_requester = is_requester;
 	connection->own = (struct rr_private_data){
 		.send_size = engine->config.inline_send,
 		.receive_size = engine->config.inline_receive,
-		.remote_invalidation = engine->config.remote_invalidation &&
-				       rr_fabric_limits(engine->fabric)->remote_invalidation,
+		.remote_invalidation =
+			engine->config.remote_invalidation && rr_fabric_limits(fabric)->remote_invalidation,
 	};
 	rr_task_init(&connection->task, run);
 	rr_list_init(&connection->jobs);
@@ -136,12 +138,17 @@ rr_connection_check_idle(struct rr_connection *connection)
 }
 
 int
-rr_rdma_connect(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
-	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
+rr_rdma_connect_over(struct rr_engine *engine, enum rr_provider provider, const struct sockaddr *address,
+	socklen_t size, const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier,
+	struct rr_text *text)
 {
-	struct rr_connection *connection = rr_connection_new(engine, true);
-	int error;
+	struct rr_connection *connection;
+	struct rr_fabric *fabric;
+	int error = rr_provider_to(engine, provider, address, size, &fabric, text);
 
+	if (error)
+		return error;
+	connection = rr_connection_new(engine, fabric, true);
 	if (!connection)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
 	rr_carrier_listen(&connection->base, events, ctx);
@@ -152,6 +159,13 @@ rr_rdma_connect(struct rr_engine *engine, const struct sockaddr *address, sockle
 	}
 	*carrier = &connection->base;
 	return 0;
+}
+
+int
+rr_rdma_connect(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
+	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
+{
+	return rr_rdma_connect_over(engine, RR_PROVIDER_AUTO, address, size, events, ctx, carrier, text);
 }
 
 /* ---- The operations of the carrier ---- */
@@ -176,7 +190,7 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 	bool asks = connection->is_requester;
 
 	*negotiated = (struct rr_negotiated){
-		.fabric = rr_fabric_name(carrier->engine->fabric),
+		.fabric = rr_fabric_name(connection->fabric),
 		.version = 1,
 		.private_data = connection->peer_sent_private_data,
 		.peer_send = connection->peer.send_size,

@@ -230,7 +230,7 @@ rr_requester_received(struct rr_connection *connection, const struct rr_event *e
 		connection->base.counters.discarded++;
 		rr_log(connection->base.engine->env, RR_LOG_DEBUG,
 			"%s: a message of %u octets answers nothing", connection->base.peer, event->length);
-		rr_driver_release(connection->base.engine, event->data);
+		rr_driver_release(connection->fabric, event->data);
 		return;
 	}
 	if (slot->sent)

@@ -144,6 +144,7 @@ rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 	struct rr_engine *engine = connection->base.engine;
 	struct rr_transaction *transaction = slot->transaction;
 	void *memory = slot->reply_memory;
+	struct rr_fabric *fabric = connection->fabric;
 	uint8_t *receive = event->data; /* event may lie in the slot */
 
 	slot->transaction = NULL;
@@ -155,7 +156,7 @@ rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 		transaction->reply_memory = memory ? &memory : NULL;
 		transaction->done(transaction, error);
 	}
-	rr_driver_release(engine, receive);
+	rr_driver_release(fabric, receive);
 	rr_pool_put(engine->pool, memory);
 	if (connection->closed)
 		return;
@@ -395,7 +396,7 @@ end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
 			fail(connection, slot->transaction, -RPCRDMA_ERR_DISCONNECTED);
 		slot->transaction = NULL;
 		slot->reply_memory = NULL;
-		rr_driver_release(engine, slot->held.data);
+		rr_driver_release(connection->fabric, slot->held.data);
 		slot->held.data = NULL;
 		rr_slot_release(slot);
 		rr_pool_put(engine->pool, memory);

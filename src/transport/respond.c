@@ -258,7 +258,7 @@ rr_responder_reply(
 	}
 	inbound->plan.form = RR_REPLY_ERROR;
 	if (rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
-		rr_plan_reply(rr_connection_send_max(connection), rr_driver_sge_max(inbound->engine),
+		rr_plan_reply(rr_connection_send_max(connection), rr_driver_sge_max(inbound->fabric),
 			&inbound->lists, reply, &inbound->plan);
 	if (inbound->plan.form == RR_REPLY_ERROR) {
 		rr_inbound_refuse(inbound, RR_ERR_CHUNK);

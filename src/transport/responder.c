@@ -73,6 +73,7 @@ take(struct rr_connection *connection, uint8_t *receive)
 	inbound->base.carrier = &connection->base;
 	inbound->base.ctx = NULL;
 	inbound->state = RR_INBOUND_ARRIVING;
+	inbound->fabric = connection->fabric;
 	inbound->receive = receive;
 	inbound->memory = NULL;
 	inbound->sent = NULL;
@@ -89,7 +90,7 @@ rr_inbound_free(struct rr_inbound *inbound)
 	rr_list_remove(&inbound->link);
 	rr_list_remove(&inbound->waiter.link);
 	rr_list_remove(&inbound->job.link);
-	rr_driver_release(engine, inbound->receive);
+	rr_driver_release(inbound->fabric, inbound->receive);
 	if (engine->exchange_count < KEPT_MAX) {
 		engine->exchange_count++;
 		rr_list_append(&engine->exchanges, &inbound->link);
@@ -342,7 +343,7 @@ rr_responder_received(struct rr_connection *connection, const struct rr_event *e
 	if (connection->state >= RR_CONNECTION_STOPPING || !is_call) {
 		connection->base.counters.discarded++;
 		rr_trace_add(&connection->trace, engine->env, false, event->data, event->length, NULL);
-		rr_driver_release(engine, event->data);
+		rr_driver_release(connection->fabric, event->data);
 		rr_driver_allow(connection, 1);
 		connection->declined |= is_call && connection->state == RR_CONNECTION_STOPPING;
 		rr_connection_check_idle(connection);
@@ -350,7 +351,7 @@ rr_responder_received(struct rr_connection *connection, const struct rr_event *e
 	}
 	inbound = take(connection, event->data);
 	if (!inbound) {
-		rr_driver_release(engine, event->data);
+		rr_driver_release(connection->fabric, event->data);
 		rr_driver_abort(
 			connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", connection->base.peer);
 		return;

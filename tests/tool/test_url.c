@@ -25,6 +25,7 @@ static const struct {
 	{ "nfs://h/x?transport=tcp", "h", "/x", 2049, 0, RR_URL_TCP },
 	{ "nfs://h:7/x?transport=tcp", "h", "/x", 7, 0, RR_URL_TCP },
 	{ "nfs://h?transport=iwarp&mountport=900", "h", "/", 20049, 900, RR_URL_IWARP },
+	{ "nfs://h/x?transport=verbs", "h", "/x", 20049, 0, RR_URL_VERBS },
 	{ "nfs://h/?&transport=auto&&port=5&", "h", "/", 5, 0, RR_URL_AUTO },
 	{ "nfs://h:5/?port=5", "h", "/", 5, 0, RR_URL_AUTO },
 };
@@ -57,7 +58,6 @@ static const struct {
 	{ "nfs://h/a#b", "'#'", -RPCRDMA_ERR_INVAL },
 	{ "nfs://h/?version=4.1", "'4.1'", -RPCRDMA_ERR_NOTSUP },
 	{ "nfs://h/?version=", "version", -RPCRDMA_ERR_NOTSUP },
-	{ "nfs://h/?transport=verbs", "verbs", -RPCRDMA_ERR_NOTSUP },
 	{ "nfs://h/?transport=udp", "'udp'", -RPCRDMA_ERR_INVAL },
 	{ "nfs://h/?transport", "value", -RPCRDMA_ERR_INVAL },
 	{ "nfs://h/?mountport=x", "mountport 'x'", -RPCRDMA_ERR_INVAL },

@@ -29,6 +29,14 @@ rr_verbs_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config,
 }
 
 int
+rr_verbs_has_address(const struct sockaddr *local, socklen_t size, struct rr_text *text)
+{
+	(void)local;
+	(void)size;
+	return absent(text);
+}
+
+int
 rr_verbs_devices(const struct rr_env *env, rr_verbs_device_handler *handler, void *ctx, struct rr_text *text)
 {
 	(void)env;

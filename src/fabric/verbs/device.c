@@ -73,19 +73,38 @@ discard(struct rr_verbs_device *device)
 	return NULL;
 }
 
-/* Its events are watched from the beginning: removing it waits until all have closed it. */
+/* Whether an open device can be used; why has the reason where not. */
+static bool
+suits(struct rr_verbs_device *device, const char *name, struct rr_text *why)
+{
+	const char *lacks;
+
+	if (device->fabric->library.query_device(device->context, &device->attr) != 0) {
+		rr_fail(why, 0, "%s does not tell what it can do: %s", name, strerror(errno));
+		return false;
+	}
+	lacks = rr_verbs_device_lacks(&device->attr);
+	if (lacks)
+		rr_fail(why, 0, "%s: %s", name, lacks);
+	return !lacks;
+}
+
+/* Its events are watched from the beginning: removing it waits until all have closed it. NULL: why has the
+ * reason. */
 static struct rr_verbs_device *
-open_device(struct rr_fabric *fabric, struct ibv_device *from)
+open_device(struct rr_fabric *fabric, struct ibv_device *from, struct rr_text *why)
 {
 	struct rr_verbs_device *device = rr_alloc(fabric->env, sizeof(*device));
 
+	rr_fail(why, 0, "%s: no memory, or no descriptor for its events", from->name);
 	if (!device)
 		return NULL;
 	device->fabric = fabric;
 	rr_list_init(&device->link);
 	device->context = fabric->library.open_device(from);
-	if (!device->context || fabric->library.query_device(device->context, &device->attr) != 0 ||
-		rr_verbs_device_lacks(&device->attr) ||
+	if (!device->context)
+		rr_verbs_cannot_open(from, why);
+	if (!device->context || !suits(device, from->name, why) ||
 		watch(fabric, &device->events, device->context->async_fd, rr_verbs_events_ready) != 0)
 		return discard(device);
 	device->iwarp = from->transport_type == IBV_TRANSPORT_IWARP;
@@ -105,18 +124,17 @@ rr_verbs_devices_open(struct rr_fabric *fabric, struct rr_text *text)
 {
 	struct ibv_device **list = fabric->library.get_device_list(NULL);
 	struct rr_fabric_limits *limits = &fabric->ops.limits;
+	struct rr_text why;
 	int count = 0;
 
 	for (; list && list[count]; count++)
-		open_device(fabric, list[count]);
+		open_device(fabric, list[count], &why);
 	if (list)
 		fabric->library.free_device_list(list);
 	if (count == 0)
-		return rr_fail(
-			text, -RPCRDMA_ERR_NOTSUP, "there is no RDMA device; `rpcrdma devices` tells more");
+		return rr_verbs_nothing_there(text);
 	if (rr_list_empty(&fabric->devices))
-		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
-			"none of the RDMA devices is usable; `rpcrdma devices` tells why");
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "no RDMA device is usable: %.160s", why.text);
 	limits->remote_invalidation = true;
 	rr_list_for_each (link, &fabric->devices) {
 		const struct rr_verbs_device *device = rr_container(link, struct rr_verbs_device, link);
@@ -210,6 +228,7 @@ rr_verbs_device_find(
 {
 	struct ibv_device *wanted = id->verbs->device;
 	struct rr_verbs_device *device = NULL;
+	struct rr_text why;
 
 	rr_list_for_each (link, &fabric->devices) {
 		struct rr_verbs_device *candidate = rr_container(link, struct rr_verbs_device, link);
@@ -218,10 +237,10 @@ rr_verbs_device_find(
 			device = candidate;
 	}
 	if (!device)
-		device = open_device(fabric, wanted); /* it came after the fabric was made */
+		device = open_device(fabric, wanted, &why); /* it came after the fabric was made */
 	if (!device)
-		return rr_fail(text, -RPCRDMA_ERR_SYSTEM,
-			"the RDMA device %s cannot be used; `rpcrdma devices` tells why", wanted->name);
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the RDMA device %s cannot be used: %.160s",
+			wanted->name, why.text);
 	if (fabric->ops.limits.remote_invalidation && !device->windows)
 		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
 			"the RDMA device %s came late and can do less than the others", wanted->name);

@@ -4,6 +4,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/verbs/pool.h"
+#include "fabric/verbs/verbs.h"
 
 /* What the files of this provider share. */
 
@@ -143,6 +144,22 @@ struct rr_endpoint {
 	int status;
 	struct rr_text text;
 };
+
+/* find.c */
+
+/* The first device that the kernel has, whether it can be used or not. */
+bool rr_verbs_kernel_device(char name[RR_VERBS_NAME]);
+
+/* After create_event_channel() failed: why, and what to do. */
+int rr_verbs_no_channel(struct rr_text *text);
+
+/* list.c */
+
+/* The list of devices is empty: why, and what to do. -RPCRDMA_ERR_NOTSUP. */
+int rr_verbs_nothing_there(struct rr_text *text);
+
+/* After open_device() failed: why, and what to do. */
+void rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text);
 
 /* device.c */
 

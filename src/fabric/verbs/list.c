@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -127,8 +126,8 @@ describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_a
 }
 
 /* libibverbs tries several ways, and its errno is that of the last one. */
-static void
-cannot_open(struct ibv_device *device, struct rr_verbs_device_info *info)
+void
+rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
 {
 	int number = errno;
 	char path[80];
@@ -137,10 +136,10 @@ cannot_open(struct ibv_device *device, struct rr_verbs_device_info *info)
 	if (access(path, R_OK | W_OK) < 0)
 		number = errno;
 	if (number == EACCES || number == EPERM)
-		rr_fail(&info->reason, 0,
-			"no permission on %s: join the group that owns it, or change its mode", path);
+		rr_fail(text, 0, "no permission on %s: join the group that owns it, or change its mode",
+			path);
 	else
-		rr_fail(&info->reason, 0, "%s cannot be opened: %s", path, strerror(number));
+		rr_fail(text, 0, "%s cannot be opened: %s", path, strerror(number));
 }
 
 /* The last word on why it is not usable: what is in the way of a connection, not of the device. */
@@ -185,7 +184,7 @@ describe(const struct rr_verbs_library *library, struct ibv_device *device, stru
 		info->transport = "unknown";
 	context = library->open_device(device);
 	if (!context) {
-		cannot_open(device, info);
+		rr_verbs_cannot_open(device, &info->reason);
 		return;
 	}
 	if (library->query_device(context, &attr) != 0) {
@@ -199,25 +198,17 @@ describe(const struct rr_verbs_library *library, struct ibv_device *device, stru
 	library->close_device(context);
 }
 
-static int
-nothing_there(struct rr_text *text)
+int
+rr_verbs_nothing_there(struct rr_text *text)
 {
-	DIR *directory = opendir("/sys/class/infiniband");
-	struct dirent *entry = NULL;
+	char name[RR_VERBS_NAME];
 
-	while (directory && (entry = readdir(directory)) && entry->d_name[0] == '.')
-		;
-	if (entry)
-		rr_fail(text, 0,
-			"the kernel has the RDMA device %s, but no user-space driver takes it: load "
-			"ib_uverbs, "
-			"install ibverbs-providers",
-			entry->d_name);
-	else
-		rr_fail(text, 0, "there is no RDMA device on this machine");
-	if (directory)
-		closedir(directory);
-	return -RPCRDMA_ERR_NOTSUP;
+	if (!rr_verbs_kernel_device(name))
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "there is no RDMA device on this machine");
+	return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+		"the kernel has the RDMA device %s, but no user-space driver takes it: load ib_uverbs, "
+		"install ibverbs-providers",
+		name);
 }
 
 int
@@ -235,7 +226,7 @@ rr_verbs_devices(const struct rr_env *env, rr_verbs_device_handler *handler, voi
 	if (!list || !list[0]) {
 		if (list)
 			library.free_device_list(list);
-		return nothing_there(text);
+		return rr_verbs_nothing_there(text);
 	}
 	info = rr_alloc(env, sizeof(*info));
 	if (info && getifaddrs(&interfaces) < 0)

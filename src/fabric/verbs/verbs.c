@@ -179,9 +179,7 @@ open_channel(struct rr_fabric *fabric, struct rr_text *text)
 
 	fabric->channel = fabric->library.create_event_channel();
 	if (!fabric->channel)
-		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
-			"cannot open /dev/infiniband/rdma_cm: %s; is the module rdma_ucm loaded?",
-			strerror(errno));
+		return rr_verbs_no_channel(text);
 	fd = fabric->channel->fd;
 	fabric->watch.ready = rr_verbs_cm_ready;
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0 &&

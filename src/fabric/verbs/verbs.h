@@ -42,6 +42,13 @@ int rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *co
 
 enum { RR_VERBS_PORTS = 8, RR_VERBS_ADDRESSES = 16, RR_VERBS_NAME = 64 };
 
+/*
+ * Whether an RDMA device has this address of this machine, which is not the one for all: 0, or text says why
+ * not. UNREACHABLE: none has it. NOTSUP: there are no devices, or not what their use takes. Others: they
+ * cannot be used. Nothing is loaded where the kernel has no device.
+ */
+int rr_verbs_has_address(const struct sockaddr *local, socklen_t size, struct rr_text *text);
+
 struct rr_verbs_port {
 	const char *state;           /* "active", "down", ... */
 	const char *link_layer;      /* "InfiniBand", "Ethernet" */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fabric/address.h"
+#include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/verbs.h"
+
+/*
+ * Which addresses belong to RDMA devices. The connection manager knows: an identifier that was bound to an
+ * address is on its device. Where the kernel has no device at all, no library is loaded to find that out.
+ */
+
+bool
+rr_verbs_kernel_device(char name[RR_VERBS_NAME])
+{
+	DIR *directory = opendir("/sys/class/infiniband");
+	struct dirent *entry = NULL;
+
+	while (directory && (entry = readdir(directory)) && entry->d_name[0] == '.')
+		;
+	if (entry)
+		snprintf(name, RR_VERBS_NAME, "%.63s", entry->d_name);
+	if (directory)
+		closedir(directory);
+	return entry;
+}
+
+int
+rr_verbs_no_channel(struct rr_text *text)
+{
+	static const char path[] = "/dev/infiniband/rdma_cm";
+	int number = errno;
+
+	/* The library's own errno is that of the last of several ways that it tried. */
+	if (access(path, R_OK | W_OK) < 0)
+		number = errno;
+	if (number == EACCES || number == EPERM)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM,
+			"no permission on %s: join the group that owns it, or change its mode", path);
+	return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "%s cannot be opened: %s; `modprobe rdma_ucm`", path,
+		strerror(number));
+}
+
+static int
+bind_to(const struct rr_verbs_library *library, struct rdma_event_channel *channel, struct sockaddr *local,
+	struct rr_text *text)
+{
+	char name[RR_ADDRESS_TEXT];
+	struct rdma_cm_id *id;
+	int error = 0;
+
+	if (library->create_id(channel, &id, NULL, RDMA_PS_TCP) < 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the RDMA connection manager: %s", strerror(errno));
+	rr_address_text(local, name, sizeof(name));
+	if (library->bind_addr(id, local) < 0)
+		error = rr_fail(text, rr_verbs_error(errno), "no RDMA device can be used at %s: %s", name,
+			strerror(errno));
+	else if (!id->verbs)
+		error = rr_fail(text, -RPCRDMA_ERR_UNREACHABLE, "no RDMA device has the address %s", name);
+	library->destroy_id(id);
+	return error;
+}
+
+int
+rr_verbs_has_address(const struct sockaddr *local, socklen_t size, struct rr_text *text)
+{
+	struct sockaddr_storage copy = { 0 };
+	struct rdma_event_channel *channel;
+	struct rr_verbs_library library;
+	char name[RR_VERBS_NAME];
+	int error;
+
+	if (!rr_verbs_kernel_device(name))
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "there is no RDMA device on this machine");
+	error = rr_verbs_library_load(&library, text);
+	if (error)
+		return error;
+	channel = library.create_event_channel();
+	if (!channel)
+		return rr_verbs_no_channel(text);
+	memcpy(&copy, local, size < sizeof(copy) ? size : sizeof(copy));
+	rr_address_set_port((struct sockaddr *)&copy, 0);
+	error = bind_to(&library, channel, (struct sockaddr *)&copy, text);
+	library.destroy_event_channel(channel);
+	return error;
+}
