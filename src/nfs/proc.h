@@ -19,6 +19,7 @@ struct rr_nfs_server {
 	const struct rr_env *env;
 	struct rr_pool *pool;
 	struct rr_tree *tree;
+	struct rr_hand *hand; /* does the procedures' work; NULL: this thread does */
 	_Atomic uint64_t *verifier;
 	bool read_only;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/server.h"
 
+#include "base/hand.h"
 #include "nfs/proc.h"
 #include "ulb/mount3.h"
 #include "ulb/nfs3.h"
@@ -50,29 +51,50 @@ do_nothing(void *ctx, struct rr_request *request, const void *args, void *result
 	return RR_HANDLED;
 }
 
-static enum rr_handled
-as_caller(struct rr_nfs_server *server, struct rr_request *request, rr_nfs_procedure *procedure,
-	const void *args, void *result)
-{
+struct work {
+	struct rr_nfs_server *server;
+	struct rr_request *request;
+	rr_nfs_procedure *procedure;
+	const void *args;
+	void *result;
 	enum rr_handled handled;
+};
 
-	if (rr_nfs_as_caller(server, request) < 0)
-		return RR_HANDLE_SYSTEM_ERR;
-	handled = procedure(server, request, args, result);
-	rr_tree_as_self(server->tree);
-	return handled;
+static void
+as_caller(void *ctx)
+{
+	struct work *work = ctx;
+
+	work->handled = RR_HANDLE_SYSTEM_ERR;
+	if (rr_nfs_as_caller(work->server, work->request) < 0)
+		return;
+	work->handled = work->procedure(work->server, work->request, work->args, work->result);
+	rr_tree_as_self(work->server->tree);
+}
+
+static enum rr_handled
+serve(struct rr_nfs_server *server, struct rr_request *request, rr_nfs_procedure *procedure, const void *args,
+	void *result)
+{
+	struct work work = { server, request, procedure, args, result, RR_HANDLE_SYSTEM_ERR };
+
+	if (server->hand)
+		rr_hand_do(server->hand, as_caller, &work);
+	else
+		as_caller(&work);
+	return work.handled;
 }
 
 static enum rr_handled
 serve_nfs(void *ctx, struct rr_request *request, const void *args, void *result)
 {
-	return as_caller(ctx, request, nfs_procedures[request->proc], args, result);
+	return serve(ctx, request, nfs_procedures[request->proc], args, result);
 }
 
 static enum rr_handled
 serve_mount(void *ctx, struct rr_request *request, const void *args, void *result)
 {
-	return as_caller(ctx, request, mount_procedures[request->proc], args, result);
+	return serve(ctx, request, mount_procedures[request->proc], args, result);
 }
 
 static rr_procedure_handler *const nfs_handlers[] = {
@@ -150,12 +172,32 @@ rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, const struct r
 	return 0;
 }
 
+int
+rr_nfs_server_apart(struct rr_nfs_server *server, struct rr_text *text)
+{
+	int error = rr_tree_acts_as_callers(server->tree) ? rr_hand_new(server->env, &server->hand) : 0;
+
+	return error ? rr_fail(text, error, "no thread for the work on files: %s", rpcrdma_strerror(error))
+		     : 0;
+}
+
+static void
+free_tree(void *tree)
+{
+	rr_tree_free(tree);
+}
+
 void
 rr_nfs_server_free(struct rr_nfs_server *server)
 {
 	if (!server)
 		return;
-	rr_tree_free(server->tree);
+	/* It puts the thread's own identity back. */
+	if (server->hand)
+		rr_hand_do(server->hand, free_tree, server->tree);
+	else
+		rr_tree_free(server->tree);
+	rr_hand_free(server->hand);
 	rr_free(server->env, server);
 }
 

@@ -21,6 +21,14 @@ int rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, const stru
 	_Atomic uint64_t *verifier, struct rr_nfs_server **server, struct rr_text *text);
 void rr_nfs_server_free(struct rr_nfs_server *server);
 
+/*
+ * From now on the procedures run in a thread of their own, for which the caller's waits; to be called before
+ * the first of them. A server that acts as its callers needs that where its thread also uses RDMA adapters:
+ * the kernel takes their commands only from a thread whose credentials are those it opened them with, and a
+ * change is one also when it was undone. No effect on other servers. Errors: NOMEM, SYSTEM.
+ */
+int rr_nfs_server_apart(struct rr_nfs_server *server, struct rr_text *text);
+
 void rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES]);
 
 #endif

@@ -215,6 +215,12 @@ rr_tree_as_self(struct rr_tree *tree)
 	rr_identity_drop(&tree->identity);
 }
 
+bool
+rr_tree_acts_as_callers(const struct rr_tree *tree)
+{
+	return tree->identity.root;
+}
+
 void
 rr_tree_tidy(struct rr_tree *tree)
 {

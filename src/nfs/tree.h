@@ -128,6 +128,9 @@ nfsstat3 rr_tree_name(struct rpcrdma_bytes name, char text[256]);
 int rr_tree_as(struct rr_tree *tree, const struct rr_auth_sys *caller);
 void rr_tree_as_self(struct rr_tree *tree);
 
+/* Whether rr_tree_as() changes anything: the process is root. */
+bool rr_tree_acts_as_callers(const struct rr_tree *tree);
+
 /* The uid and gid that a caller acts as, after squashing. */
 void rr_tree_identity(
 	const struct rr_tree *tree, const struct rr_auth_sys *caller, uint32_t *uid, uint32_t *gid);

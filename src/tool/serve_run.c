@@ -58,6 +58,7 @@ make(void *ctx, struct rr_engine *engine, void **result)
 	struct rr_server_config config = rr_server_config_default;
 	struct rr_text text = { "out of memory" };
 	struct service *service = rr_alloc(engine->env, sizeof(*service));
+	int status;
 
 	if (!service)
 		return rr_tool_fail(run->tool, "out of memory");
@@ -70,7 +71,10 @@ make(void *ctx, struct rr_engine *engine, void **result)
 	config.drc = run->drc;
 	if (rr_server_new(engine, &config, service->services, RR_NFS_SERVICES, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
-	return listen_all(run->tool, serve, service->server);
+	status = listen_all(run->tool, serve, service->server);
+	if (status == RR_EXIT_OK && engine->adapters && rr_nfs_server_apart(service->nfs, &text) < 0)
+		return rr_tool_fail(run->tool, "%s", text.text);
+	return status;
 }
 
 static void

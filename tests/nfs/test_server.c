@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,9 @@
 enum { PIECES = 4, PIECE = 1 << 20, SIZE = PIECES * PIECE - 12345, FILES = 500 };
 
 static rr_fabric_new *provider; /* NULL: TCP */
+static bool apart;              /* the procedures have a thread of their own */
+
+enum { GROUP = 54321 };
 
 struct world {
 	char path[64];
@@ -80,6 +84,8 @@ start_server(struct world *world)
 
 	if (error)
 		fail_msg("%s", text.text);
+	if (apart)
+		assert_int_equal(rr_nfs_server_apart(world->nfs_server, &text), 0);
 	rr_nfs_server_services(world->nfs_server, services);
 	interpose(world, &services[0]);
 	server.drc = world->drc;
@@ -113,6 +119,7 @@ setup(void **state)
 	struct rr_nfs_config config = {
 		.rpc = { .transport = provider ? RR_CLIENT_RDMA : RR_CLIENT_TCP,
 			.address_size = sizeof world->address,
+			.cred = { .gid_count = 1, .gids = { GROUP } },
 			.retry = 10 * RR_SECOND },
 		.server = "localhost",
 		.path = "/export",
@@ -321,8 +328,26 @@ lost_replies_are_not_lost_changes(void **state)
 	assert_true(rr_drc_hits(world->drc) == 3);
 }
 
+/* As the kernel wants it of a thread that uses RDMA adapters. To be seen where the test runs as root: others
+ * cannot change theirs. */
+static void
+a_thread_apart_leaves_this_ones_credentials_alone(void **state)
+{
+	struct world *world = *state;
+	gid_t before[NGROUPS_MAX], after[NGROUPS_MAX];
+	int count = getgroups(NGROUPS_MAX, before);
+
+	if (!apart)
+		skip();
+	make_file(world, "file");
+	assert_int_equal(getgroups(NGROUPS_MAX, after), count);
+	assert_memory_equal(after, before, (size_t)count * sizeof(before[0]));
+	for (int i = 0; i < count; i++)
+		assert_int_not_equal(after[i], GROUP);
+}
+
 static int
-run(const char *title, rr_fabric_new *make)
+run(const char *title, rr_fabric_new *make, bool in_own_thread)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_large_file_goes_there_and_back, setup, teardown),
@@ -330,18 +355,22 @@ run(const char *title, rr_fabric_new *make)
 		cmocka_unit_test_setup_teardown(a_large_directory_is_listed, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost_replies_are_not_lost_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_made_moved_and_removed, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_thread_apart_leaves_this_ones_credentials_alone, setup, teardown),
 	};
 
 	provider = make;
+	apart = in_own_thread;
 	return cmocka_run_group_tests_name(title, tests, NULL, NULL);
 }
 
 int
 main(void)
 {
-	int failed = run("over the loop provider", rr_loop_fabric_new);
+	int failed = run("over the loop provider", rr_loop_fabric_new, false);
 
-	failed += run("over iWARP", rr_iwarp_fabric_new);
-	failed += run("over TCP", NULL);
+	failed += run("over iWARP", rr_iwarp_fabric_new, false);
+	failed += run("over TCP", NULL, false);
+	failed += run("with a thread for the procedures", rr_loop_fabric_new, true);
 	return failed != 0;
 }

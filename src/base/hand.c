@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/hand.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <rpcrdma/error.h>
+#include <semaphore.h>
+#include <signal.h>
+
+struct rr_hand {
+	const struct rr_env *env;
+	pthread_t thread;
+	sem_t wanted, done;
+	void (*work)(void *ctx); /* NULL: the thread is to end */
+	void *ctx;
+};
+
+static void
+await(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) < 0 && errno == EINTR)
+		;
+}
+
+static void *
+run(void *argument)
+{
+	struct rr_hand *hand = argument;
+
+	for (await(&hand->wanted); hand->work; await(&hand->wanted)) {
+		hand->work(hand->ctx);
+		sem_post(&hand->done);
+	}
+	return NULL;
+}
+
+static void
+destroy(struct rr_hand *hand)
+{
+	sem_destroy(&hand->wanted);
+	sem_destroy(&hand->done);
+	rr_free(hand->env, hand);
+}
+
+int
+rr_hand_new(const struct rr_env *env, struct rr_hand **hand)
+{
+	struct rr_hand *new = rr_alloc(env, sizeof(*new));
+	sigset_t all, before;
+	int error;
+
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	new->env = env;
+	sem_init(&new->wanted, 0, 0);
+	sem_init(&new->done, 0, 0);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&new->thread, NULL, run, new);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error) {
+		destroy(new);
+		errno = error;
+		return -RPCRDMA_ERR_SYSTEM;
+	}
+	*hand = new;
+	return 0;
+}
+
+void
+rr_hand_do(struct rr_hand *hand, void (*work)(void *ctx), void *ctx)
+{
+	hand->work = work;
+	hand->ctx = ctx;
+	sem_post(&hand->wanted);
+	await(&hand->done);
+}
+
+void
+rr_hand_free(struct rr_hand *hand)
+{
+	if (!hand)
+		return;
+	hand->work = NULL;
+	sem_post(&hand->wanted);
+	pthread_join(hand->thread, NULL);
+	destroy(hand);
+}
