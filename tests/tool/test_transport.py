@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_transport.py TOOL: what moves the data, as the commands are told, on a machine with or without RDMA adapters. (On
+software adapters: tests/kernel.)"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap, free_port
+
+TOOL = os.path.abspath(sys.argv[1])
+tap = Tap()
+
+
+def run(*arguments):
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def check(name, good, result):
+    tap.result(good, name, [f"exit status {result.returncode}", result.stdout[:2000], result.stderr])
+
+
+def choose(work, server):
+    file = f"{work}/file"
+    with open(file, "w") as out:
+        out.write("contents")
+    for kind in ("auto", "iwarp"):
+        result = run("cp", "--transport", kind, file, server.url)
+        check(f"cp --transport {kind} says that it went over iwarp", result.stdout.endswith("over iwarp\n"), result)
+    url = f"nfs://127.0.0.1:{server.tcp_port}/file?transport=tcp"
+    result = run("cp", "--json", "--transport", "verbs", url, f"{work}/back")
+    check("what the URL says goes before --transport", result.returncode == 0 and json.loads(result.stdout)["over"] == "tcp", result)
+    for command in ("ls", "stat", "cat", "ping"):
+        result = run(command, "--transport", "iwarp", server.url + ("" if command == "ping" else "file"))
+        check(f"{command} takes --transport", result.returncode == 0, result)
+    result = run("ping", "-c", "1", server.url)
+    check("ping says what it went over", "on iwarp" in result.stdout, result)
+
+
+def without_adapters(work, server):
+    """Clear words, where there is nothing to choose."""
+    reason = json.loads(run("devices", "--json").stdout).get("reason")
+    if not reason:
+        tap.skip("verbs without a device", "this machine has RDMA devices")
+        return
+    for command in ("ls", "stat", "cat", "ping"):
+        result = run(command, "--transport", "verbs", server.url)
+        check(f"{command} --transport verbs says what is missing", result.returncode == 1 and reason in result.stderr, result)
+    result = run("ls", "--transport", "iwarp", f"{server.url}?transport=verbs")
+    check("?transport=verbs goes before --transport", result.returncode == 1 and reason in result.stderr, result)
+    result = run("serve", "--transport", "verbs", "--listen", f"127.0.0.1:{free_port()}", "--tcp-port", "0", "--key", f"{work}/key", work)
+    check("serve --transport verbs says what is missing", result.returncode == 1 and reason in result.stderr, result)
+    result = run("gateway", "--transport", "verbs", "--listen", f"127.0.0.1:{free_port()}", "--to", f"{server.url}?transport=tcp")
+    check("and gateway --transport verbs", result.returncode == 1 and reason in result.stderr, result)
+
+
+for command in ("serve", "ls", "ping", "cp", "gateway"):
+    result = run(command, "--transport", "tcp", "nfs://127.0.0.1/")
+    check(f"{command} --transport tcp is a usage error", result.returncode == 2 and "auto, iwarp or verbs" in result.stderr, result)
+with tempfile.TemporaryDirectory() as work:
+    os.mkdir(f"{work}/served")
+    with Server(TOOL, f"{work}/served", "--transport", "auto", tcp_port=free_port()) as server:
+        choose(work, server)
+        without_adapters(work, server)
+tap.end()
