@@ -69,6 +69,7 @@ struct rpcrdma_xdr_reader {
 	const uint8_t *start, *next, *end;
 	const struct rpcrdma_item *items, *items_end; /* those still to come */
 	struct rpcrdma_arena *arena;                  /* NULL: types that need one fail */
+	uint32_t inlined; /* marked items of at least one octet that were found in the stream */
 	bool failed;
 };
 

@@ -231,8 +231,17 @@ rr_call_decode(struct rr_call *call)
 		return not_executed(call, &header);
 	if (procedure->get_result)
 		procedure->get_result(&reader, call->result);
+	/* RFC 8166, 6.1: a violation is where "A Responder reduces a non-DDP-eligible result data item. The
+	 * Requester MUST terminate the pending RPC transaction and report an appropriate permanent error": an
+	 * item that nothing asked for is left over. */
 	if (!rpcrdma_xdr_done(&reader))
 		return rr_fail(&call->client->text, -RPCRDMA_ERR_XDR, "%s: the result of %s does not decode",
+			call->client->peer, rr_call_name(call));
+	/* The same where "A Responder does not reduce a DDP-eligible result data item into an available Write
+	 * chunk." */
+	if (call->transaction.unused > 0 && reader.inlined > 0)
+		return rr_fail(&call->client->text, -RPCRDMA_ERR_PEER,
+			"%s: the result of %s came beside the memory that was offered for it",
 			call->client->peer, rr_call_name(call));
 	return 0;
 }

@@ -56,6 +56,7 @@ struct rr_transaction {
 	struct rpcrdma_item reply_items[RR_TRANSACTION_SINKS];
 	uint32_t placed; /* octets of results that the peer's RDMA Writes brought: sinks and Reply chunk */
 	uint32_t pulled; /* octets of the call that the peer fetched by RDMA Read */
+	uint32_t unused; /* Write chunks that were offered and came back with nothing in them */
 	/*
 	 * Where it is not NULL: the buffer of the engine's pool in which the reply's stream lies, or those of
 	 * its items that the caller gave no memory for. done() may set it to NULL: the buffer is then the

@@ -125,6 +125,7 @@ take_reply(struct rr_slot *slot, const struct reply *reply)
 	transaction->placed = (uint32_t)chunk;
 	transaction->pulled = slot->read_octets;
 	take_items(transaction, &reply->lists);
+	transaction->unused = slot->write_count - transaction->reply.item_count;
 	count_reply(slot, transaction, long_reply);
 	return 0;
 }

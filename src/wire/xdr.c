@@ -185,12 +185,13 @@ rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max)
 }
 
 /*
- * The item that stands for the opaque whose length word was just read, taken
- * from the list; NULL where the opaque is in the stream. Empty items whose
- * place went by were chunks for nothing, and are no concern of anybody.
+ * The item that stands for the opaque of length octets whose length word was
+ * just read, taken from the list; NULL where the opaque is in the stream.
+ * Empty items whose place went by were chunks for nothing, and are no concern
+ * of anybody.
  */
 static const struct rpcrdma_item *
-take_item(struct rpcrdma_xdr_reader *reader)
+take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 {
 	uint32_t offset = (uint32_t)(reader->next - reader->start);
 	const struct rpcrdma_item *item;
@@ -200,6 +201,11 @@ take_item(struct rpcrdma_xdr_reader *reader)
 		reader->items++;
 	item = reader->items;
 	if (item == reader->items_end || (item->offset != offset && item->offset != RPCRDMA_ITEM_NEXT))
+		return NULL;
+	/* RFC 8166, 4.3.2.2: a result without data leaves a chunk unconsumed, and "If there is a subsequent
+	 * DDP-eligible result data item in the RPC Reply message, it MUST be placed in that unconsumed Write
+	 * chunk." What is there belongs to a later opaque. */
+	if (item->offset == RPCRDMA_ITEM_NEXT && item->length > 0 && length == 0)
 		return NULL;
 	reader->items++;
 	/* A Write chunk that was provided for this opaque, and came back unused. */
@@ -225,9 +231,11 @@ rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max)
 
 	if (reader->failed)
 		return (struct rpcrdma_bytes){ NULL, 0 };
-	item = take_item(reader);
-	if (!item)
+	item = take_item(reader, length);
+	if (!item) {
+		reader->inlined += length > 0;
 		return get_inline(reader, length);
+	}
 	if (fits(item, length))
 		return (struct rpcrdma_bytes){ item->data, length };
 	rpcrdma_xdr_fail(reader);

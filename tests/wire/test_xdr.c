@@ -226,6 +226,27 @@ an_item_of_a_write_chunk_is_the_next_marked_one(void **state)
 	assert_true(reader.failed);
 }
 
+/* RFC 8166, 4.3.2.2: "If there is a subsequent DDP-eligible result data item in the RPC Reply message, it
+ * MUST be placed in that unconsumed Write chunk." */
+static void
+an_empty_opaque_leaves_the_write_chunk_to_the_next(void **state)
+{
+	const struct rpcrdma_item item = { "hello", 5, RPCRDMA_ITEM_NEXT };
+	struct rpcrdma_xdr_reader reader = reader_of("\0\0\0\0\0\0\0\5", 8, &item, 1);
+
+	(void)state;
+	assert_int_equal(rpcrdma_get_item(&reader, 5).length, 0);
+	assert_ptr_equal(rpcrdma_get_item(&reader, 5).data, item.data);
+	assert_true(rpcrdma_xdr_done(&reader));
+	assert_int_equal(reader.inlined, 0);
+	/* Nor does it take one that is in the stream. */
+	reader = reader_of("\0\0\0\0\0\0\0\4four", 12, NULL, 0);
+	rpcrdma_get_item(&reader, 5);
+	rpcrdma_get_item(&reader, 5);
+	assert_true(rpcrdma_xdr_done(&reader));
+	assert_int_equal(reader.inlined, 1);
+}
+
 static void
 an_unused_write_chunk_leaves_its_item_in_the_stream(void **state)
 {
@@ -413,6 +434,7 @@ main(void)
 		cmocka_unit_test(an_item_nobody_asked_for_is_not_done),
 		cmocka_unit_test(an_empty_item_nobody_asked_for_does_no_harm),
 		cmocka_unit_test(an_item_of_a_write_chunk_is_the_next_marked_one),
+		cmocka_unit_test(an_empty_opaque_leaves_the_write_chunk_to_the_next),
 		cmocka_unit_test(an_unused_write_chunk_leaves_its_item_in_the_stream),
 		cmocka_unit_test(arrays_come_zeroed_and_aligned_from_the_arena_until_it_is_full),
 		cmocka_unit_test(alignment_takes_from_the_arena_too),
