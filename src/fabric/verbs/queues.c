@@ -100,7 +100,8 @@ rr_verbs_queues_make(struct rr_endpoint *endpoint, struct rr_text *text)
 		goto failed;
 	endpoint->device->endpoints++;
 	endpoint->device->allowed += endpoint->allowed;
-	rr_loop_defer(fabric->base.loop, &endpoint->device->refill);
+	/* Before the peer hears of the connection: its first Send may be here before this turn ends. */
+	rr_verbs_device_refill(&endpoint->device->refill);
 	return 0;
 failed:
 	error = rr_verbs_error(errno);
