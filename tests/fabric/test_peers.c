@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -272,6 +274,35 @@ an_idle_peer_is_waited_for_until_the_owner_disconnects(void **state)
 	close(fd);
 }
 
+/* A peer that has lost its power: its TCP answers nothing any more, and does not close either. */
+static void
+a_peer_that_is_half_open_ends_the_connection(void **state)
+{
+	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+	const struct sock_fprog program = { 1, &drop };
+	const struct rr_work work = { .kind = RR_WORK_SEND };
+	int fd = dial_a_stranger();
+
+	(void)state;
+	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
+	turn(3);
+	assert_true(established);
+	/* Within the test's clock, so that what TCP does in real time is enough. */
+	rr_alive_stop(&endpoint->alive);
+	rr_alive_start(&endpoint->alive, loop, endpoint->fd, 100 * RR_MILLISECOND);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)), 0);
+	assert_int_equal(rr_endpoint_post(endpoint, &work), 0);
+	for (int i = 0; i < 300 && !disconnected; i++) {
+		poll(NULL, 0, 10); /* TCP repeats in real time */
+		the_time += 100 * RR_MILLISECOND;
+		turn(2);
+	}
+	assert_true(disconnected);
+	assert_int_equal(status, -RPCRDMA_ERR_DISCONNECTED);
+	assert_non_null(strstr(text, "timed out"));
+	close(fd);
+}
+
 /* The receive that half a Send holds goes back to the pool that all share. */
 static void
 a_message_that_stops_in_the_middle_ends_the_connection(void **state)
@@ -339,6 +370,7 @@ main(void)
 		TEST(those_who_say_nothing_keep_nobody_out),
 		TEST(an_old_peer_is_asked_with_revision_1),
 		TEST(an_idle_peer_is_waited_for_until_the_owner_disconnects),
+		TEST(a_peer_that_is_half_open_ends_the_connection),
 		TEST(a_message_that_stops_in_the_middle_ends_the_connection),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),
 	};

@@ -145,6 +145,26 @@ a_request_for_markers_is_granted(void **state)
 	assert_false(node->engine.rx.markers);
 }
 
+/* RFC 5044, 7.1.1: where the bit is 1 in either frame, "CRCs MUST be generated and checked by both
+ * endpoints". */
+static void
+crc_is_used_where_the_responder_or_the_initiator_wants_it(void **state)
+{
+	for (int wanted = 0; wanted < 4; wanted++) {
+		struct rr_mpa_frame request = {
+			.revision = 2, .enhanced = true, .ird = 1, .crc = wanted & 1
+		};
+		struct rr_mpa_frame reply;
+
+		node->config.crc = wanted & 2;
+		reply = answer_to(&request);
+		assert_int_equal(reply.crc, wanted != 0);
+		assert_int_equal(node->engine.crc, wanted != 0);
+		teardown(state);
+		setup(state);
+	}
+}
+
 /* Feeds the node, an initiator, with this reply; returns what became of it. */
 static int
 outcome_of(const void *reply, size_t size, bool eof)
@@ -179,6 +199,23 @@ the_initiators_depths_follow_the_reply(void **state)
 	assert_int_equal(node->engine.tx.ird, 5);
 	assert_true(node->engine.crc);
 	assert_string_equal(node->log, "established 0 0, 0 octets 00000000, invalidated 0 00000000\n");
+}
+
+/* Likewise: a reply without the bit does not take back what was asked for. */
+static void
+crc_is_used_where_the_initiator_or_the_responder_wants_it(void **state)
+{
+	for (int wanted = 0; wanted < 4; wanted++) {
+		struct rr_mpa_frame reply = {
+			.reply = true, .revision = 2, .enhanced = true, .ird = 1, .ord = 1, .crc = wanted & 1
+		};
+
+		node->config.crc = wanted & 2;
+		assert_int_equal(outcome_of_frame(&reply), 0);
+		assert_int_equal(node->engine.crc, wanted != 0);
+		teardown(state);
+		setup(state);
+	}
 }
 
 /* RFC 6581, 9.1: "the TERM message MUST contain Layer 2, Error Type 0, Error Code 6." */
@@ -354,6 +391,8 @@ main(void)
 		TEST(a_peer_to_peer_request_gets_an_rtr_option),
 		TEST(revision_1_is_answered_by_revision_1),
 		TEST(a_request_for_markers_is_granted),
+		TEST(crc_is_used_where_the_responder_or_the_initiator_wants_it),
+		TEST(crc_is_used_where_the_initiator_or_the_responder_wants_it),
 		TEST(the_initiators_depths_follow_the_reply),
 		TEST(a_responder_that_wants_too_many_reads_is_terminated),
 		TEST(a_rejection_is_one_whatever_else_it_says),
