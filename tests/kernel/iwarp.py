@@ -30,7 +30,7 @@ SIW_LISTENS = [
     ("it rejects us, with a reason", "reject", "reject", []),
     ("it terminates a write to no region", "write-astray", "write-astray", NO_STAG),
     ("it terminates a read from no region", "read-astray", "read-astray", NO_STAG),
-    # The damage may also be in a header, and found by that.
+    # The damage may also be in a header, and be found by what that says.
     ("it terminates a frame with a wrong CRC", "damage", "damage", ["--crc", "--expect", "the peer terminated"]),
     ("it terminates a Send too many", "overrun", "overrun", ["--expect", "no buffer available"]),
 ]
@@ -52,6 +52,7 @@ class Cases:
         self.listens = list(zip(self.ports[len(SIW_CONNECTS):], SIW_LISTENS))
         # The guest listens at the ports that the host's are passed on from.
         self.forwarded = [(port, port) for port, _ in self.listens]
+        self.heard = set()
         with open(path, "w") as file:
             for port, (name, action, _, _) in self.connects:
                 words = guest_program(action, "connect", HOST, port)
@@ -82,8 +83,12 @@ class Cases:
         match = re.match(r"siw listens at (\d+)", line)
         for port, (name, _, action, options) in self.listens:
             if match and port == int(match[1]):
+                self.heard.add(port)
                 self.judge(self.run(options, "connect", port, action), f"we connect: {name}", 60)
 
     def __exit__(self, *error):
         for process, name in self.listeners:
             self.judge(process, f"we listen: {name}", 1)
+        for port, (name, *_) in self.listens:
+            if port not in self.heard:
+                self.results.add(False, f"siw never listened: {name}")

@@ -193,7 +193,7 @@ peer_post(struct peer *peer, enum rr_work_kind kind, const void *data, uint32_t 
 
 	peer_need(!error, "cannot post: %s (%d)", rpcrdma_strerror(error), error);
 	peer->posted++;
-	if (peer->options.connects && !peer->options.verbs)
+	if (peer->options.connects && !peer->options.verbs && peer->posted == 1)
 		rr_loop_arm(peer->loop, &peer->kick, kick_after);
 }
 
