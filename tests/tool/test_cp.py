@@ -105,7 +105,8 @@ class World:
             while process.poll() is None and not any(sizes(leftovers(watched))):
                 time.sleep(0.0005)
             process.send_signal(signal.SIGSTOP)
-            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if process.returncode is None:
+                os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
             if process.poll() is None and any(sizes(leftovers(watched))):
                 return process
             process.kill()
