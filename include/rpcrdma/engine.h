@@ -52,6 +52,7 @@ struct rpcrdma_engine_config {
 	bool crc;                    /* iWARP: ask for CRC32c (RFC 5044, section 7.1) */
 	bool no_remote_invalidation; /* do not offer that the peer invalidates memory (RFC 8797, section 4) */
 	bool reuse_port;             /* several engines listen at one address: connections spread over them */
+	uint32_t rpcrdma_version;    /* RPC-over-RDMA: 1 or 2 only; 0: both, where a client tries 2 first */
 	/* Takes lines of log, of warnings and errors, without line feed. NULL: they go to standard error. */
 	void (*log)(void *ctx, const char *line);
 	void *ctx; /* for log */

@@ -51,6 +51,7 @@ inner_config(const struct rpcrdma_engine_config *config)
 	if (config->memory_max)
 		inner.memory_max = config->memory_max;
 	inner.crc = config->crc;
+	inner.versions = (enum rr_versions)config->rpcrdma_version;
 	inner.remote_invalidation = !config->no_remote_invalidation;
 	inner.reuse_port = config->reuse_port;
 	return inner;

@@ -37,6 +37,13 @@ rr_list_append(struct rr_list *list, struct rr_list *link)
 	list->prev = link;
 }
 
+/* Puts it at the front. */
+static inline void
+rr_list_prepend(struct rr_list *list, struct rr_list *link)
+{
+	rr_list_append(list->next, link);
+}
+
 /* Takes link out of the list it is in, if any. */
 static inline void
 rr_list_remove(struct rr_list *link)

@@ -174,12 +174,24 @@ count_losses(struct rr_client *client)
 	}
 }
 
+/* The server took offence at RPC-over-RDMA version 2: the next connection goes without, once. */
+static void
+without_version_2(struct rr_client *client)
+{
+	rr_client_disconnect(client);
+	if (client->config.retry > 0)
+		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
+	attempt(client);
+}
+
 static void
 lost(struct rr_client *client)
 {
 	rr_log(client->engine->env, RR_LOG_INFO, "%s", client->text.text);
 	count_losses(client);
-	if (client->config.retry == 0) {
+	if (client->error == -RPCRDMA_ERR_VERS && !rr_list_empty(&client->waiting)) {
+		without_version_2(client);
+	} else if (client->config.retry == 0) {
 		fail(client);
 	} else if (rr_list_empty(&client->waiting)) {
 		rr_client_disconnect(client);
@@ -188,6 +200,15 @@ lost(struct rr_client *client)
 		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
 		back_off(client);
 	}
+}
+
+static void
+not_made_again(struct rr_client *client)
+{
+	if (client->config.retry == 0)
+		fail(client);
+	else
+		back_off(client);
 }
 
 static void
@@ -221,7 +242,7 @@ rr_client_event(struct rr_client *client, enum rr_client_event event)
 		[RR_CLIENT_UP] =       { never,   lost,     send_waiting, never,   never },
 		[RR_CLIENT_IDLE] =     { never,   never,    wanted_again, never,   never },
 		[RR_CLIENT_BACKOFF] =  { never,   never,    hold,         attempt, fail },
-		[RR_CLIENT_RETRYING] = { up,      back_off, hold,         never,   fail },
+		[RR_CLIENT_RETRYING] = { up,      not_made_again, hold,         never,   fail },
 		[RR_CLIENT_FAILED] =   { never,   never,    fail,         never,   never },
 	};
 	/* clang-format on */

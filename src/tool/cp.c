@@ -203,6 +203,7 @@ parse(struct rr_cp *cp, int argc, char **argv, int *status)
 		case RR_OPT_FAULT:
 		case RR_OPT_RECORD:
 		case RR_OPT_TRANSPORT:
+		case RR_OPT_VERSION:
 			*status = rr_filters_option(cp->tool, &cp->filters, option, optarg);
 			if (*status != RR_EXIT_OK)
 				return false;

@@ -21,6 +21,22 @@ parse_provider(const struct rr_tool *tool, struct rr_filters *filters, const cha
 	return rr_tool_usage(tool, "--transport takes auto, iwarp or verbs, not '%s'", name);
 }
 
+static int
+parse_versions(const struct rr_tool *tool, struct rr_filters *filters, const char *argument)
+{
+	static const char *const names[] = {
+		[RR_VERSIONS_AUTO] = "auto", [RR_VERSIONS_1] = "1", [RR_VERSIONS_2] = "2"
+	};
+
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]) != 0)
+			continue;
+		filters->versions = (enum rr_versions)i;
+		return RR_EXIT_OK;
+	}
+	return rr_tool_usage(tool, "--rpcrdma-version takes 1, 2 or auto, not '%s'", argument);
+}
+
 int
 rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int option, const char *argument)
 {
@@ -28,6 +44,8 @@ rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int op
 
 	if (option == RR_OPT_TRANSPORT)
 		return parse_provider(tool, filters, argument);
+	if (option == RR_OPT_VERSION)
+		return parse_versions(tool, filters, argument);
 	if (option == RR_OPT_RECORD) {
 		filters->path = argument;
 		return RR_EXIT_OK;
@@ -44,6 +62,7 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 	struct rr_text text;
 
 	config->provider = filters->provider;
+	config->versions = filters->versions;
 	if (filters->has_script)
 		config->fault = &filters->script;
 	if (filters->path && rr_record_open(filters->path, &filters->record, &text) < 0)

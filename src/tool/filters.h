@@ -7,8 +7,9 @@
 #include "transport/engine.h"
 
 /*
- * What each sub-command with an engine can be told of the fabric: which provider (--transport), and which
- * filters are before it (--fault, --record). A program has one of these; it lives longer than its engines.
+ * What each sub-command with an engine can be told of its connections: which provider (--transport), which
+ * filters are before it (--fault, --record), and which versions of RPC-over-RDMA (--rpcrdma-version). A
+ * program has one of these; it lives longer than its engines.
  */
 struct rr_filters {
 	enum rr_provider provider;
@@ -16,9 +17,10 @@ struct rr_filters {
 	bool has_script;
 	const char *path;
 	struct rr_record *record;
+	enum rr_versions versions;
 };
 
-enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT };
+enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_VERSION };
 
 /* Rows of a sub-command's table of options, and lines of its --help. */
 #define RR_TRANSPORT_OPTION                                                                                  \
@@ -30,17 +32,20 @@ enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT };
 	"                            auto: an adapter if the route to the server begins there (auto)\n"
 #define RR_FILTER_OPTIONS                                                                                    \
 	{ "fault", required_argument, NULL, RR_OPT_FAULT },                                                  \
+		{ "rpcrdma-version", required_argument, NULL, RR_OPT_VERSION },                              \
 	{                                                                                                    \
 		"record", required_argument, NULL, RR_OPT_RECORD                                             \
 	}
 #define RR_FILTER_HELP                                                                                       \
 	"      --fault SCRIPT        bring about faults; see rpcrdma-fault(7)\n"                             \
-	"      --record FILE         write down every RDMA operation; see rpcrdma-record(5)\n"
+	"      --record FILE         write down every RDMA operation; see rpcrdma-record(5)\n"               \
+	"      --rpcrdma-version 1|2|auto\n"                                                                 \
+	"                            versions of RPC-over-RDMA to speak (auto: both)\n"
 
 static inline bool
 rr_filters_is_option(int option)
 {
-	return option == RR_OPT_FAULT || option == RR_OPT_RECORD || option == RR_OPT_TRANSPORT;
+	return option >= RR_OPT_FAULT && option <= RR_OPT_VERSION;
 }
 
 /* Takes one of these options, with its argument. An exit status. */

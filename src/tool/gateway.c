@@ -203,7 +203,8 @@ parse_option(struct run *run, int option)
 	case 'v': run->workers.verbose = true; return RR_EXIT_OK;
 	case RR_OPT_FAULT:
 	case RR_OPT_RECORD:
-	case RR_OPT_TRANSPORT: return rr_filters_option(run->tool, &run->filters, option, optarg);
+	case RR_OPT_TRANSPORT:
+	case RR_OPT_VERSION: return rr_filters_option(run->tool, &run->filters, option, optarg);
 	case OPT_INLINE:
 		status = parse_number(run, "inline", 1024, 262144, &engine->inline_send);
 		engine->inline_receive = engine->inline_send &= ~UINT32_C(1023);

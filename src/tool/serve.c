@@ -96,7 +96,8 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 	case OPT_NO_ROOT_SQUASH: serve->tree.root_squash = false; return RR_EXIT_OK;
 	case OPT_KEY: serve->key_path = optarg; return RR_EXIT_OK;
 	case RR_OPT_FAULT:
-	case RR_OPT_RECORD: return rr_filters_option(tool, &serve->filters, option, optarg);
+	case RR_OPT_RECORD:
+	case RR_OPT_VERSION: return rr_filters_option(tool, &serve->filters, option, optarg);
 	case OPT_CRC: serve->engine.crc = true; return RR_EXIT_OK;
 	case OPT_TCP_PORT:
 		status = parse_number(tool, "tcp-port", 0, 65535, &number);

@@ -135,7 +135,8 @@ uint64_t rr_counters_get(const struct rr_counters *counters, uint32_t index);
 struct rr_carrier_events {
 	void (*connected)(void *ctx);
 	/* The last callback. Before it, every transaction got its done(-RPCRDMA_ERR_DISCONNECTED). The owner
-	 * still calls rr_carrier_close(). text: what happened, with the peer's address. */
+	 * still calls rr_carrier_close(). text: what happened, with the peer's address. -RPCRDMA_ERR_VERS: it
+	 * ended while the peer was asked for RPC-over-RDMA version 2; another connection does not ask. */
 	void (*closed)(void *ctx, int error, const char *text);
 	void (*call)(void *ctx, struct rr_exchange *exchange);
 };

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "transport/carrier.h"
 #include "transport/credits.h"
+#include "transport/negotiation.h"
 #include "transport/threshold.h"
 #include "transport/trace.h"
 
@@ -72,7 +73,8 @@ struct rr_connection {
 	bool declined;   /* a call of the peer's, while this side was stopping */
 	uint32_t inside; /* nested entries: see above */
 	struct rr_private_data own, peer;
-	struct rr_thresholds thresholds;
+	struct rr_thresholds thresholds[RR_VERSIONS]; /* of version 1, of version 2 */
+	struct rr_negotiation negotiation;
 	int status; /* of the end */
 	struct rr_text text;
 	struct rr_task task;
@@ -90,19 +92,24 @@ struct rr_connection {
 };
 
 /*
- * What this side may send inline, and what it may be sent. RFC 8167, 4.2: "The call inline threshold for the
- * reverse direction is the same as the reply inline threshold for the forward direction, and vice versa."
+ * What this side may send inline in messages of a version, and what it may be sent. RFC 8167, 4.2: "The call
+ * inline threshold for the reverse direction is the same as the reply inline threshold for the forward
+ * direction, and vice versa."
  */
 static inline uint32_t
-rr_connection_send_max(const struct rr_connection *connection)
+rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
 {
-	return connection->is_requester ? connection->thresholds.call : connection->thresholds.reply;
+	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
+
+	return connection->is_requester ? thresholds->call : thresholds->reply;
 }
 
 static inline uint32_t
-rr_connection_receive_max(const struct rr_connection *connection)
+rr_connection_receive_max(const struct rr_connection *connection, uint32_t version)
 {
-	return connection->is_requester ? connection->thresholds.reply : connection->thresholds.call;
+	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
+
+	return connection->is_requester ? thresholds->reply : thresholds->call;
 }
 
 static inline struct rr_connection *
@@ -192,6 +199,8 @@ void rr_requester_end(struct rr_connection *connection, bool forget);
 
 /* ---- responder.c, respond.c ---- */
 
+/* It is an RDMA_OPTIONAL of a version that is spoken here. */
+bool rr_responder_is_optional(const struct rr_connection *connection, const struct rr_event *event);
 void rr_responder_received(struct rr_connection *connection, const struct rr_event *event);
 void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 	void (*sent)(void *arg), void *arg);

@@ -3,6 +3,7 @@
 
 #include "base/endian.h"
 #include "wire/rpcrdma1.h"
+#include "wire/rpcrdma2.h"
 
 enum {
 	LISTS = RR_RDMA_FIXED_SIZE / 4, /* where the chunk lists begin, in words */
@@ -46,6 +47,16 @@ skip_lists(struct cursor *cursor)
 		skip(cursor, word(cursor), SEGMENT_WORDS);
 }
 
+/*
+ * RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." A call is there, in version 1;
+ * in version 2 it may be a reply, too (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1).
+ */
+static enum rr_direction
+of_read_list(uint32_t version)
+{
+	return version == RR_RPCRDMA_VERSION_1 ? RR_DIRECTION_CALL : RR_DIRECTION_UNKNOWN;
+}
+
 /* RFC 5531, 9: the XID comes first, then the type of the message. */
 static enum rr_direction
 of_message(struct cursor *cursor)
@@ -67,12 +78,11 @@ rr_direction(const uint8_t *data, uint32_t length)
 
 	word(&cursor); /* credits */
 	proc = word(&cursor);
-	if (cursor.failed || version != RR_RPCRDMA_VERSION_1)
+	if (cursor.failed || version < RR_RPCRDMA_VERSION_1 || version > RR_RPCRDMA_VERSION_2)
 		return RR_DIRECTION_UNKNOWN;
 	switch (proc) {
 	case RR_RDMA_MSG: skip_lists(&cursor); return of_message(&cursor);
-	/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." A call is there. */
-	case RR_RDMA_NOMSG: return word(&cursor) != 0 ? RR_DIRECTION_CALL : RR_DIRECTION_REPLY;
+	case RR_RDMA_NOMSG: return word(&cursor) != 0 ? of_read_list(version) : RR_DIRECTION_REPLY;
 	/* What an error is about is one's own call. */
 	case RR_RDMA_ERROR: return RR_DIRECTION_REPLY;
 	default: return RR_DIRECTION_UNKNOWN;

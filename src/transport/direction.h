@@ -14,7 +14,7 @@ enum rr_direction {
 	RR_DIRECTION_REPLY
 };
 
-/* Of a version 1 RPC-over-RDMA message as it was received. */
+/* Of an RPC-over-RDMA message of version 1 or 2 as it was received. */
 enum rr_direction rr_direction(const uint8_t *data, uint32_t length);
 
 #endif

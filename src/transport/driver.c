@@ -125,6 +125,9 @@ is_for_requester(const struct rr_connection *connection, const struct rr_event *
 	const struct rr_carrier_events *events = connection->base.events;
 	enum rr_direction direction = rr_direction(event->data, event->length);
 
+	/* An RDMA_OPTIONAL is answered, whoever sends it. */
+	if (rr_responder_is_optional(connection, event))
+		return false;
 	if (connection->is_requester)
 		return direction != RR_DIRECTION_CALL || !events || !events->call;
 	return direction == RR_DIRECTION_REPLY && connection->requester.slots;
@@ -246,6 +249,7 @@ rr_driver_close(struct rr_connection *connection)
 	if (!connection->endpoint)
 		return;
 	rr_loop_disarm(connection->base.engine->loop, &connection->kick);
+	rr_loop_disarm(connection->base.engine->loop, &connection->negotiation.timer);
 	while ((link = rr_list_pop(&connection->jobs)))
 		; /* their makers know what they are worth */
 	rr_endpoint_close(connection->endpoint);

@@ -41,8 +41,9 @@ is_inline_size(uint32_t size)
 static bool
 is_good(const struct rr_engine_config *config)
 {
-	return is_inline_size(config->inline_send) && is_inline_size(config->inline_receive) &&
-	       config->credits > 0 && config->credits <= CREDITS_MAX && config->message_max >= MESSAGE_MIN &&
+	return config->versions <= RR_VERSIONS_2 && is_inline_size(config->inline_send) &&
+	       is_inline_size(config->inline_receive) && config->credits > 0 &&
+	       config->credits <= CREDITS_MAX && config->message_max >= MESSAGE_MIN &&
 	       config->message_max <= MESSAGE_MAX && config->segment_max > 0 && config->memory_max > 0 &&
 	       config->connection_max > 0;
 }

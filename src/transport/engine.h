@@ -5,6 +5,8 @@
 #include "base/loop.h"
 #include "base/pool.h"
 #include "fabric/fabric.h"
+#include "transport/version.h"
+#include "wire/rpcrdma2.h"
 
 struct rr_fault_script; /* fabric/filter/script.h */
 struct rr_record;       /* fabric/filter/record.h */
@@ -30,6 +32,7 @@ struct rr_engine_config {
 	uint32_t segment_max;                 /* segments in all chunks of one header */
 	size_t memory_max;                    /* octets of payload memory */
 	bool remote_invalidation;             /* advertise R */
+	enum rr_versions versions;            /* of RPC-over-RDMA */
 	bool crc;                             /* iWARP: ask for CRC32c */
 	bool reuse_port;                      /* several engines listen at one address */
 	enum rr_provider provider;            /* of connections and listeners that do not ask for one */
@@ -61,10 +64,21 @@ struct rr_engine {
 	bool adapters_failed;       /* where nobody asked for them by name */
 
 	/* The transport's. */
-	uint32_t connections;     /* accepted ones that live */
+	uint32_t connections; /* accepted ones that live */
+	struct rr_refusals refusals;
 	struct rr_list exchanges; /* kept for reuse */
 	uint32_t exchange_count;
 };
+
+/* Octets of the largest message that is sent in any version: draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has
+ * both sides take 4096 in version 2. */
+static inline uint32_t
+rr_engine_send_size(const struct rr_engine *engine)
+{
+	uint32_t size = engine->config.inline_send;
+
+	return size > RR_INLINE_DEFAULT_2 ? size : RR_INLINE_DEFAULT_2;
+}
 
 /* An engine on the iWARP provider, and on RDMA adapters once those are wanted. Errors: NOMEM, SYSTEM, INVAL.
  */

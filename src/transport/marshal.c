@@ -70,7 +70,7 @@ put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read
 	struct rr_chunk writes[RR_TRANSACTION_SINKS];
 	struct rr_rdma_header header = {
 		.xid = slot->transaction->xid,
-		.vers = RR_RPCRDMA_VERSION_1,
+		.vers = slot->version,
 		.credit = slot->connection->requester.credits.asked,
 		.proc = plan->long_call ? RR_RDMA_NOMSG : RR_RDMA_MSG,
 	};
@@ -87,8 +87,8 @@ put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read
 	for (uint32_t i = 0; i < slot->write_count; i++)
 		writes[i] = (struct rr_chunk){ &slot->segments[i], 1 };
 	rpcrdma_xdr_writer_init(
-		&writer, slot->buffer, slot->connection->base.engine->config.inline_send, NULL, 0);
-	rr_rdma_put_header(&writer, &header, &lists);
+		&writer, slot->buffer, rr_engine_send_size(slot->connection->base.engine), NULL, 0);
+	rr_rdma_put_any_header(&writer, &header, &lists);
 	slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
 	rr_trace_add(&slot->connection->trace, slot->connection->base.engine->env, true, slot->buffer,
 		plan->header + plan->body, &lists);
@@ -184,7 +184,7 @@ count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 
 int
 rr_slot_send(struct rr_connection *connection, struct rr_transaction *transaction,
-	const struct rr_call_plan *plan, void *reply_memory)
+	const struct rr_call_plan *plan, void *reply_memory, uint32_t provided)
 {
 	struct rr_requester *requester = &connection->requester;
 	struct rr_slot *slot = rr_container(rr_list_pop(&requester->free), struct rr_slot, link);
@@ -192,11 +192,13 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	int error;
 
 	slot->transaction = transaction;
+	slot->version = connection->negotiation.version;
 	slot->posted = slot->sent = slot->revoked = false;
 	slot->held.data = NULL;
 	slot->job.next = next_work;
 	slot->job.completed = completed;
 	slot->reply_memory = reply_memory;
+	slot->provided = provided;
 	slot->region_count = slot->read_octets = 0;
 	rr_list_append(&requester->outstanding, &slot->link);
 	rr_map_add(&requester->by_xid, &slot->by_xid, transaction->xid);
@@ -215,5 +217,6 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	count_call(slot, plan);
 	rr_driver_submit(connection, &slot->job);
 	rr_driver_watch_first_reply(connection);
+	rr_negotiation_event(connection, RR_NEGOTIATION_SENT);
 	return 0;
 }

@@ -57,6 +57,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_re
 	rr_list_init(&connection->jobs);
 	rr_list_init(&connection->exchanges);
 	rr_connection_set_peer(connection, NULL, 0);
+	rr_negotiation_init(connection, NULL, 0);
 	engine->connections += !is_requester;
 	if (rr_requester_init(connection)) {
 		free_connection(connection);
@@ -73,8 +74,9 @@ rr_connection_set_peer(struct rr_connection *connection, const void *private_dat
 	/* RFC 8797, 4: one "MUST be prepared for the settings to change upon a reconnection": they are the
 	 * connection's, and judged anew for each. */
 	connection->peer_sent_private_data = rr_private_data_get(private_data, size, &connection->peer);
-	connection->thresholds = rr_thresholds(connection->is_requester ? own : peer,
+	connection->thresholds[0] = rr_thresholds(connection->is_requester ? own : peer,
 		connection->is_requester ? peer : own, own->remote_invalidation);
+	connection->thresholds[1] = rr_thresholds_2(connection->thresholds[0].remote_invalidation);
 }
 
 void
@@ -116,6 +118,11 @@ rr_connection_end(struct rr_connection *connection)
 {
 	const struct rr_carrier_events *events;
 
+	if (connection->status < 0)
+		rr_negotiation_event(connection, RR_NEGOTIATION_ENDED);
+	/* Another connection can do better. */
+	if (connection->negotiation.failed)
+		connection->status = -RPCRDMA_ERR_VERS;
 	rr_connection_set_state(connection, RR_CONNECTION_ENDED);
 	rr_responder_end(connection);
 	rr_requester_end(connection, false);
@@ -152,6 +159,7 @@ rr_rdma_connect_over(struct rr_engine *engine, enum rr_provider provider, const 
 	if (!connection)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
 	rr_carrier_listen(&connection->base, events, ctx);
+	rr_negotiation_init(connection, address, size);
 	error = rr_driver_connect(connection, address, size, text);
 	if (error) {
 		free_connection(connection);
@@ -188,21 +196,23 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 	const struct rr_connection *connection = (const void *)carrier;
 	const struct rr_credits *credits = &connection->requester.credits;
 	bool asks = connection->is_requester;
+	uint32_t version = connection->negotiation.version;
+	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
 
 	*negotiated = (struct rr_negotiated){
 		.fabric = rr_fabric_name(connection->fabric),
-		.version = 1,
+		.version = version,
 		.private_data = connection->peer_sent_private_data,
 		.peer_send = connection->peer.send_size,
 		.peer_receive = connection->peer.receive_size,
-		.inline_call = connection->thresholds.call,
-		.inline_reply = connection->thresholds.reply,
+		.inline_call = thresholds->call,
+		.inline_reply = thresholds->reply,
 		.credits_asked = carrier->engine->config.credits,
 		.credits_granted = asks ? credits->limit : connection->granted,
 		.credits_used = credits->used,
 		.credits_min = asks ? credits->min : connection->granted_min,
 		.credits_max = asks ? credits->max : connection->granted_max,
-		.remote_invalidation = connection->thresholds.remote_invalidation,
+		.remote_invalidation = thresholds->remote_invalidation,
 	};
 }
 

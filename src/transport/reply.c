@@ -23,9 +23,10 @@ struct reply {
 };
 
 static enum rr_header_result
-parse(const uint8_t *data, uint32_t length, struct reply *reply)
+parse(const struct rr_connection *connection, const struct rr_event *event, struct reply *reply)
 {
-	const struct rpcrdma_message message = { .stream = data, .length = length };
+	const struct rr_version_range range = rr_version_range(connection->base.engine->config.versions);
+	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
 	struct rpcrdma_xdr_reader reader;
 	enum rr_header_result result;
 
@@ -38,9 +39,9 @@ parse(const uint8_t *data, uint32_t length, struct reply *reply)
 		.segment_max = RR_SLOT_OFFERS,
 	};
 	rpcrdma_xdr_reader_init(&reader, &message, NULL);
-	result = rr_rdma_get_header(&reader, &reply->header, &reply->lists);
+	result = rr_rdma_get_any_header(&reader, range.high, &reply->header, &reply->lists);
 	reply->body_length = (uint32_t)rpcrdma_xdr_left(&reader);
-	reply->body = data + (length - reply->body_length);
+	reply->body = event->data + (event->length - reply->body_length);
 	return result;
 }
 
@@ -107,8 +108,10 @@ take_reply(struct rr_slot *slot, const struct reply *reply)
 	uint64_t chunk = rr_chunk_length(&reply->lists.reply);
 	uint32_t xid, type;
 
-	/* A9: a Reply chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
-	if (!returns_chunks(slot, &reply->lists) || (chunk > 0) != long_reply)
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same [...]
+	 * version". A9: a Reply chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
+	if (reply->header.vers != slot->version || !returns_chunks(slot, &reply->lists) ||
+		(chunk > 0) != long_reply)
 		return -RPCRDMA_ERR_PEER;
 	if (!transaction)
 		return 0;
@@ -151,9 +154,26 @@ judge(struct rr_slot *slot, enum rr_header_result result, const struct reply *re
 		break;
 	default: break;
 	}
-	if (error != -RPCRDMA_ERR_PEER)
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: one call at a time "until it receives a non-error
+	 * RPC-over-RDMA message from the responder that reports the responder's actual credit limit". */
+	if (error != -RPCRDMA_ERR_PEER && error != -RPCRDMA_ERR_VERS)
 		rr_credits_grant(&requester->credits, reply->header.credit);
 	return error;
+}
+
+/* What the answer says of the version of its call. True: the call goes again, in another one. */
+static bool
+negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *header)
+{
+	struct rr_negotiation *negotiation = &slot->connection->negotiation;
+	enum rr_negotiation_event event = error ? RR_NEGOTIATION_FAILED : RR_NEGOTIATION_ANSWERED;
+
+	if (error == -RPCRDMA_ERR_VERS) {
+		negotiation->peer = (struct rr_version_range){ header->vers_low, header->vers_high };
+		event = RR_NEGOTIATION_REFUSED;
+	}
+	rr_negotiation_event(slot->connection, event);
+	return error == -RPCRDMA_ERR_VERS && slot->version != negotiation->version;
 }
 
 void
@@ -164,7 +184,11 @@ rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
 	int error;
 
 	rr_slot_invalidate(slot); /* first: what is judged must not change any more */
-	error = judge(slot, parse(event->data, event->length, &reply), &reply);
+	error = judge(slot, parse(connection, event, &reply), &reply);
+	if (negotiate(slot, error, &reply.header)) {
+		rr_slot_retry(slot, event);
+		return;
+	}
 	if (error) {
 		connection->base.counters.discarded += error == -RPCRDMA_ERR_PEER;
 		connection->base.counters.bad_replies += error == -RPCRDMA_ERR_PEER;
@@ -202,7 +226,7 @@ static struct rr_slot *
 match(struct rr_connection *connection, const struct rr_event *event)
 {
 	struct reply reply;
-	enum rr_header_result result = parse(event->data, event->length, &reply);
+	enum rr_header_result result = parse(connection, event, &reply);
 	struct rr_map_link *link;
 	uint32_t xid, type;
 

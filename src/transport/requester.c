@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/requester.h"
 
+#include "base/checked.h"
 #include "wire/rpc.h"
+#include "wire/rpcrdma1.h"
 
 /*
  * The requester's calls, from rr_carrier_call() to their end.
@@ -19,7 +21,7 @@ make_slots(struct rr_connection *connection)
 {
 	struct rr_requester *requester = &connection->requester;
 	const struct rr_env *env = connection->base.engine->env;
-	uint32_t size = connection->base.engine->config.inline_send, count = requester->credits.asked;
+	uint32_t size = rr_engine_send_size(connection->base.engine), count = requester->credits.asked;
 	struct rr_slot *slots = rr_alloc_array(env, count, sizeof(*slots));
 
 	requester->buffers = rr_alloc_array(env, count, size);
@@ -164,15 +166,56 @@ rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 	rr_connection_check_idle(connection);
 }
 
+/* Memory of the pool that sinks have is theirs for one attempt only. */
+static void
+take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
+{
+	for (uint32_t i = 0; i < transaction->sink_count; i++) {
+		if (slot->provided & UINT32_C(1) << i)
+			transaction->sinks[i].data = NULL;
+	}
+}
+
+void
+rr_slot_retry(struct rr_slot *slot, const struct rr_event *event)
+{
+	struct rr_connection *connection = slot->connection;
+	struct rr_engine *engine = connection->base.engine;
+	struct rr_transaction *transaction = slot->transaction;
+	void *memory = slot->reply_memory;
+	uint8_t *receive = event->data;
+
+	slot->transaction = NULL;
+	slot->reply_memory = NULL;
+	slot->held.data = NULL;
+	rr_slot_release(slot);
+	if (transaction) {
+		transaction->slot = NULL;
+		take_back_sinks(slot, transaction);
+		rr_list_prepend(&connection->requester.waiting, &transaction->link);
+	}
+	rr_driver_release(connection->fabric, receive);
+	rr_pool_put(engine->pool, memory);
+	rr_requester_pump(connection);
+	rr_connection_check_idle(connection);
+}
+
 /* ---- Calling ---- */
 
 static int
 plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
 {
+	uint32_t version = connection->negotiation.version;
+	uint32_t settled_max =
+		connection->negotiation.state == RR_NEGOTIATION_SETTLED ? UINT32_MAX : RR_INLINE_DEFAULT;
 	const struct rr_call_limits limits = {
-		.call_threshold = rr_connection_send_max(connection),
-		.reply_threshold = rr_connection_receive_max(connection),
+		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the
+		 * Version One default inline threshold of 1024 bytes." What is true of the reply to it, we do
+		 * not assume to be more. */
+		.call_threshold = (uint32_t)rr_min(rr_connection_send_max(connection, version), settled_max),
+		.reply_threshold =
+			(uint32_t)rr_min(rr_connection_receive_max(connection, version), settled_max),
 		.inline_only = !connection->is_requester,
 		/* A version 1 peer may not understand more than one chunk in a list. */
 		.read_chunks = 1,
@@ -191,7 +234,8 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 /* Gives the sinks that are offered, and have none, memory of one buffer; returns the octets that takes.
  * Without a buffer, only that. */
 static uint64_t
-provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory)
+provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory,
+	uint32_t *provided)
 {
 	uint64_t octets = 0;
 
@@ -200,8 +244,10 @@ provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *pla
 
 		if (sink->data)
 			continue;
-		if (memory)
+		if (memory) {
 			sink->data = memory + octets;
+			*provided |= UINT32_C(1) << i;
+		}
 		octets += ((uint64_t)sink->length + 7) & ~UINT64_C(7);
 	}
 	return octets;
@@ -210,14 +256,14 @@ provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *pla
 /* Memory for the results, of the pool: for a Reply chunk, or for sinks. */
 static int
 get_memory(struct rr_pool *pool, struct rr_transaction *transaction, const struct rr_call_plan *plan,
-	void **memory)
+	void **memory, uint32_t *provided)
 {
-	uint64_t octets = plan->reply_chunk + provide_sinks(transaction, plan, NULL);
+	uint64_t octets = plan->reply_chunk + provide_sinks(transaction, plan, NULL, NULL);
 
 	*memory = octets > 0 ? rr_pool_get(pool, octets) : NULL;
 	if (octets > 0 && !*memory)
 		return -RPCRDMA_ERR_NOMEM;
-	provide_sinks(transaction, plan, *memory);
+	provide_sinks(transaction, plan, *memory, provided);
 	return 0;
 }
 
@@ -229,18 +275,19 @@ start(struct rr_connection *connection, struct rr_transaction *transaction, int 
 	struct rr_requester *requester = &connection->requester;
 	struct rr_pool *pool = connection->base.engine->pool;
 	struct rr_call_plan plan;
+	uint32_t provided = 0;
 	void *memory = NULL;
 
 	if (!rr_credits_take(&requester->credits))
 		return NO_CREDIT;
 	*error = plan_call(connection, transaction, &plan);
 	if (!*error)
-		*error = get_memory(pool, transaction, &plan, &memory);
+		*error = get_memory(pool, transaction, &plan, &memory, &provided);
 	if (*error) {
 		rr_credits_return(&requester->credits);
 		return *error == -RPCRDMA_ERR_NOMEM && rr_pool_used(pool) > 0 ? NO_POOL_MEMORY : FAILED;
 	}
-	*error = rr_slot_send(connection, transaction, &plan, memory);
+	*error = rr_slot_send(connection, transaction, &plan, memory, provided);
 	if (*error)
 		rr_pool_put(pool, memory);
 	return *error ? FAILED : STARTED;
@@ -392,8 +439,10 @@ end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
 		struct rr_slot *slot = rr_container(slots->next, struct rr_slot, link);
 		void *memory = slot->reply_memory;
 
-		if (slot->transaction && !forget)
+		if (slot->transaction && !forget) {
+			take_back_sinks(slot, slot->transaction);
 			fail(connection, slot->transaction, -RPCRDMA_ERR_DISCONNECTED);
+		}
 		slot->transaction = NULL;
 		slot->reply_memory = NULL;
 		rr_driver_release(connection->fabric, slot->held.data);

@@ -22,6 +22,7 @@ struct rr_slot {
 	struct rr_list link;                /* free, outstanding or cancelled */
 	struct rr_map_link by_xid;          /* while not free */
 	struct rr_transaction *transaction; /* NULL once it was cancelled */
+	uint32_t version;                   /* that the call went in */
 	struct rr_job job;                  /* the Send */
 	bool posted, sent;                  /* the Send */
 	bool revoked;                       /* the peer's access was ended, the regions are still there */
@@ -34,6 +35,7 @@ struct rr_slot {
 	uint32_t region_count, write_count;
 	bool has_reply;
 	void *reply_memory; /* of the pool: the Reply chunk, or sinks */
+	uint32_t provided;  /* bit i: sink i lies there */
 	uint32_t read_octets;
 
 	uint8_t *buffer; /* header and stream of the call */
@@ -56,7 +58,10 @@ void rr_slot_release(struct rr_slot *slot);
 
 /* Gives the transaction a slot, registers, and sends. An error leaves it without one. */
 int rr_slot_send(struct rr_connection *connection, struct rr_transaction *transaction,
-	const struct rr_call_plan *plan, void *reply_memory);
+	const struct rr_call_plan *plan, void *reply_memory, uint32_t provided);
+
+/* ERR_VERS: its call goes again, in the version that the connection has now. */
+void rr_slot_retry(struct rr_slot *slot, const struct rr_event *event);
 
 /* Its call was answered by event, or will not be: ends the transaction, if it is still there, and frees the
  * slot. */

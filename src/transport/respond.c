@@ -52,7 +52,7 @@ segment_to_invalidate(const struct rr_inbound *inbound)
 {
 	const struct rr_chunk_lists *lists = &inbound->lists;
 
-	if (!inbound->connection->thresholds.remote_invalidation)
+	if (!inbound->connection->thresholds[inbound->header.vers - 1].remote_invalidation)
 		return NULL;
 	for (uint32_t i = 0; i < lists->write_count; i++) {
 		if (lists->writes[i].count > 0)
@@ -70,26 +70,29 @@ put_header(struct rr_inbound *inbound)
 {
 	struct rr_rdma_header header = {
 		.xid = inbound->header.xid,
-		.vers = RR_RPCRDMA_VERSION_1,
+		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same
+		 * RPC-over-RDMA protocol version that the requester uses to send its Calls". RFC 8166, 4.5,
+		 * of errors: "The rdma_vers field MUST contain the same version that was in the rdma_vers
+		 * field in the failing request". */
+		.vers = inbound->header.vers,
 		.credit = inbound->connection->granted,
 		.proc = inbound->plan.form == RR_REPLY_LONG ? RR_RDMA_NOMSG : RR_RDMA_MSG,
 	};
+	const struct rr_version_range range = rr_version_range(inbound->engine->config.versions);
 	const struct rr_chunk_lists nothing = { 0 };
 	struct rpcrdma_xdr_writer writer;
 	uint32_t length;
 
 	if (inbound->plan.form == RR_REPLY_ERROR) {
-		/* RFC 8166, 4.5: "The rdma_vers field MUST contain the same version that was in the rdma_vers
-		 * field in the failing request". */
-		header.vers = inbound->header.vers;
 		header.proc = RR_RDMA_ERROR;
 		header.err = inbound->err;
-		header.vers_low = header.vers_high = RR_RPCRDMA_VERSION_1;
+		header.vers_low = range.low;
+		header.vers_high = range.high;
 	}
 	/* 4.3.1: "Responders MUST leave the Read list empty in all replies." */
 	inbound->lists.read_count = 0;
-	rpcrdma_xdr_writer_init(&writer, inbound->buffer, inbound->engine->config.inline_send, NULL, 0);
-	rr_rdma_put_header(&writer, &header, &inbound->lists);
+	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_engine_send_size(inbound->engine), NULL, 0);
+	rr_rdma_put_any_header(&writer, &header, &inbound->lists);
 	length = (uint32_t)rpcrdma_xdr_length(&writer);
 	rr_trace_add(&inbound->connection->trace, inbound->engine->env, true, inbound->buffer,
 		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
@@ -191,13 +194,24 @@ answer(struct rr_inbound *inbound)
 	rr_driver_submit(connection, &inbound->job);
 }
 
+/* The second one has a name of its own in version 2. */
+static const char *
+error_name(enum rr_rdma_err err)
+{
+	switch (err) {
+	case RR_ERR_VERS: return "ERR_VERS";
+	case RR_ERR_INVAL_OPTION: return "ERR_INVAL_OPTION";
+	default: return "ERR_CHUNK";
+	}
+}
+
 void
 rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 {
 	struct rr_connection *connection = inbound->connection;
 
 	rr_log(inbound->engine->env, RR_LOG_WARNING, "%s: XID 0x%08x is answered by %s",
-		connection->base.peer, inbound->header.xid, err == RR_ERR_VERS ? "ERR_VERS" : "ERR_CHUNK");
+		connection->base.peer, inbound->header.xid, error_name(err));
 	connection->base.counters.errors_sent++;
 	connection->base.counters.err_vers_sent += err == RR_ERR_VERS;
 	inbound->plan.form = RR_REPLY_ERROR;
@@ -258,8 +272,8 @@ rr_responder_reply(
 	}
 	inbound->plan.form = RR_REPLY_ERROR;
 	if (rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
-		rr_plan_reply(rr_connection_send_max(connection), rr_driver_sge_max(inbound->fabric),
-			&inbound->lists, reply, &inbound->plan);
+		rr_plan_reply(rr_connection_send_max(connection, inbound->header.vers),
+			rr_driver_sge_max(inbound->fabric), &inbound->lists, reply, &inbound->plan);
 	if (inbound->plan.form == RR_REPLY_ERROR) {
 		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
 		return;

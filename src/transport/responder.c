@@ -35,7 +35,7 @@ make(struct rr_engine *engine)
 	struct rr_inbound *inbound = rr_alloc(
 		engine->env, sizeof(*inbound) + segments * sizeof(struct rr_segment) +
 				     WRITE_CHUNKS_MAX * sizeof(struct rr_chunk) +
-				     reads * sizeof(struct rr_read_segment) + engine->config.inline_send);
+				     reads * sizeof(struct rr_read_segment) + rr_engine_send_size(engine));
 
 	if (!inbound)
 		return NULL;
@@ -181,9 +181,10 @@ deliver(struct rr_inbound *inbound)
 		return;
 	}
 	inbound->base.xid = xid;
+	rr_negotiation_called(connection, inbound->header.vers);
 	inbound->state = RR_INBOUND_DELIVERED;
-	rr_plan_room(rr_connection_send_max(connection), &inbound->lists, &inbound->base.item_room,
-		&inbound->base.stream_room);
+	rr_plan_room(rr_connection_send_max(connection, inbound->header.vers), &inbound->lists,
+		&inbound->base.item_room, &inbound->base.stream_room);
 	count_call(inbound);
 	events->call(connection->base.ctx, &inbound->base);
 }
@@ -257,17 +258,22 @@ woken(struct rr_pool_waiter *waiter)
 static enum rr_header_result
 accept_header(struct rr_inbound *inbound, const struct rr_event *event)
 {
+	const struct rr_version_range range = rr_version_range(inbound->engine->config.versions);
 	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
 	struct rpcrdma_message *call = &inbound->base.call;
 	struct rpcrdma_xdr_reader reader;
 	enum rr_header_result result;
 
 	rpcrdma_xdr_reader_init(&reader, &message, NULL);
-	result = rr_rdma_get_header(&reader, &inbound->header, &inbound->lists);
+	result = rr_rdma_get_any_header(&reader, range.high, &inbound->header, &inbound->lists);
 	if (result != RR_HEADER_OK)
 		return result;
+	if (!rr_version_in(inbound->header.vers, range))
+		return RR_HEADER_VERS;
 	/* RFC 8166, 4.6.1: "When receiving an RDMA_MSGP procedure, Responders SHOULD reply with an RDMA_ERROR
 	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says so of unknown procedures. */
+	if (inbound->header.proc == RR_RDMA_OPTIONAL && inbound->header.vers >= RR_RPCRDMA_VERSION_2)
+		return RR_HEADER_OK;
 	if (inbound->header.proc > RR_RDMA_NOMSG)
 		return RR_HEADER_MALFORMED;
 	call->length = (uint32_t)rpcrdma_xdr_left(&reader);
@@ -280,11 +286,24 @@ accept_header(struct rr_inbound *inbound, const struct rr_event *event)
 		       : RR_HEADER_MALFORMED;
 }
 
+bool
+rr_responder_is_optional(const struct rr_connection *connection, const struct rr_event *event)
+{
+	const struct rr_version_range range = rr_version_range(connection->base.engine->config.versions);
+
+	return range.high >= RR_RPCRDMA_VERSION_2 && event->length >= RR_RDMA_OPTIONAL_MIN &&
+	       rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_2 &&
+	       rr_get_be32(event->data + 12) == RR_RDMA_OPTIONAL;
+}
+
 /* What is dropped without a word. */
 static bool
-is_to_be_discarded(const struct rr_event *event)
+is_to_be_discarded(const struct rr_connection *connection, const struct rr_event *event)
 {
 	uint32_t proc;
+
+	if (rr_responder_is_optional(connection, event))
+		return false;
 
 	/* RFC 8166, 4.5: "If an incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA
 	 * header (28 bytes), the receiver cannot trust the value of the XID field; therefore, it MUST
@@ -295,8 +314,8 @@ is_to_be_discarded(const struct rr_event *event)
 	 * discard RDMA_DONE messages." In a version that we do not know, only RDMA_ERROR is sure to mean
 	 * that. */
 	proc = rr_get_be32(event->data + 12);
-	return proc == RR_RDMA_ERROR ||
-	       (proc == RR_RDMA_DONE && rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_1);
+	return proc == RR_RDMA_ERROR || (proc == RR_RDMA_DONE && rr_version_in(rr_get_be32(event->data + 4),
+									 rr_version_range(RR_VERSIONS_AUTO)));
 }
 
 static bool
@@ -312,6 +331,14 @@ arrive(struct rr_inbound *inbound, const struct rr_event *event)
 
 	rr_trace_add(&inbound->connection->trace, inbound->engine->env, false, event->data, event->length,
 		result == RR_HEADER_OK ? &inbound->lists : NULL);
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 3.1: "When an implementation does not recognize or support
+	 * the value contained in the rdma_opttype field, it MUST send an RPC-over-RDMA message with the
+	 * rdma_xid field set to the same value as the erroneous message, the rdma_proc field set to
+	 * RDMA_ERROR, and the rdma_err field set to RDMA_ERR_INVAL_OPTION." */
+	if (result == RR_HEADER_OK && inbound->header.proc == RR_RDMA_OPTIONAL) {
+		rr_inbound_refuse(inbound, RR_ERR_INVAL_OPTION);
+		return;
+	}
 	switch (result) {
 	case RR_HEADER_OK:
 		/* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a
@@ -337,7 +364,7 @@ void
 rr_responder_received(struct rr_connection *connection, const struct rr_event *event)
 {
 	struct rr_engine *engine = connection->base.engine;
-	bool is_call = !is_to_be_discarded(event);
+	bool is_call = !is_to_be_discarded(connection, event);
 	struct rr_inbound *inbound;
 
 	if (connection->state >= RR_CONNECTION_STOPPING || !is_call) {

@@ -2,6 +2,7 @@
 #include "transport/threshold.h"
 
 #include "base/checked.h"
+#include "wire/rpcrdma2.h"
 
 struct rr_thresholds
 rr_thresholds(const struct rr_private_data *requester, const struct rr_private_data *responder,
@@ -17,4 +18,10 @@ rr_thresholds(const struct rr_private_data *requester, const struct rr_private_d
 		.remote_invalidation = fabric_invalidates && requester->remote_invalidation &&
 				       responder->remote_invalidation,
 	};
+}
+
+struct rr_thresholds
+rr_thresholds_2(bool remote_invalidation)
+{
+	return (struct rr_thresholds){ RR_INLINE_DEFAULT_2, RR_INLINE_DEFAULT_2, remote_invalidation };
 }

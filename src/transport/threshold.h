@@ -14,4 +14,10 @@ struct rr_thresholds {
 struct rr_thresholds rr_thresholds(const struct rr_private_data *requester,
 	const struct rr_private_data *responder, bool fabric_invalidates);
 
+/*
+ * What version 2 begins with, whatever private data says. draft-cel-nfsv4-rpcrdma-version-two-00, 2.3:
+ * "senders MUST assume a receiver's inline threshold is 4096 bytes".
+ */
+struct rr_thresholds rr_thresholds_2(bool remote_invalidation);
+
 #endif

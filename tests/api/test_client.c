@@ -83,7 +83,7 @@ what_was_negotiated_is_told(void **state)
 
 	assert_int_equal(rpcrdma_client_negotiated(world->client, &negotiated), 0);
 	assert_string_equal(negotiated.fabric, "iwarp");
-	assert_int_equal(negotiated.version, 1);
+	assert_int_equal(negotiated.version, 2);
 	assert_true(negotiated.private_data);
 	assert_int_equal(negotiated.inline_call, 4096);
 	assert_int_equal(negotiated.inline_reply, 4096);

@@ -39,6 +39,8 @@ is_allowed(const struct end *end, int error)
 	case -RPCRDMA_ERR_DISCONNECTED:
 	case -RPCRDMA_ERR_CANCELLED:
 		return true; /* what a peer was still to take was cancelled */
+	/* It was lost before anything answered a call in version 2. */
+	case -RPCRDMA_ERR_VERS: return end->is_client;
 	/* A peer that writes to a cancelled call's memory, or reads from it, is refused that: RDMA knows no
 	 * other way than to end the connection. */
 	case -RPCRDMA_ERR_ACCESS:

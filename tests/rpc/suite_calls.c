@@ -225,7 +225,7 @@ what_was_negotiated_can_be_asked(void **state)
 
 	assert_int_equal(rr_client_wait_connected(world->client, NULL, NULL), 0);
 	rr_client_negotiated(world->client, &negotiated);
-	assert_int_equal(negotiated.version, world_provider ? 1 : 0);
+	assert_int_equal(negotiated.version, world_provider ? 2 : 0);
 	assert_non_null(negotiated.fabric);
 	world_settle(world);
 	assert_int_equal(rr_server_connections(world->server), 1);

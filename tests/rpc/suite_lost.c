@@ -104,12 +104,13 @@ without_retry_a_lost_connection_fails_its_calls(void **state)
 {
 	struct world *world = *state;
 	struct rr_client_config config;
-	struct call *call = call_new(ECHO_FAIL);
+	struct call *before = call_new(ECHO_NULL), *call = call_new(ECHO_FAIL);
 
 	rr_client_free(world->client);
 	world_client_config(world, &config);
 	config.retry = 0;
 	world->client = world_connect(world, &config);
+	assert_int_equal(call_run(world, before), 0);
 	call->args.fail = OUTCOME_DROP;
 	call_start(world, call);
 	world_settle(world);
@@ -117,6 +118,38 @@ without_retry_a_lost_connection_fails_its_calls(void **state)
 	world_until(world, call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(call->times, 1);
+	call_free(call);
+	call_free(before);
+}
+
+/* Row B13, connection loss: draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "assuming that particular responder
+ * does not support RPC-over-RDMA Version Two". That takes another connection, and is no retry. */
+static void
+a_connection_lost_under_version_2_is_made_again_with_version_1(void **state)
+{
+	struct world *world = *state;
+	struct rr_client_config config;
+	struct call *call = call_new(ECHO_FAIL);
+	struct rr_negotiated negotiated;
+	uint32_t handled = world->handled;
+
+	rr_client_free(world->client);
+	world_client_config(world, &config);
+	config.retry = 0;
+	world->client = world_connect(world, &config);
+	call->args.fail = OUTCOME_DROP;
+	call_start(world, call);
+	world_until(world, world->handled > handled);
+	handled = world->handled;
+	world_kill_server(world);
+	world_start_server(world);
+	world_until(world, world->handled > handled);
+	rr_client_negotiated(world->client, &negotiated);
+	assert_int_equal(negotiated.version, 1);
+	/* It is not tried without end. */
+	world_kill_server(world);
+	world_until(world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
 	call_free(call);
 }
 
@@ -144,17 +177,16 @@ a_call_that_kills_every_connection_fails_in_the_end(void **state)
 {
 	struct world *world = *state;
 	struct call *call = call_new(ECHO_FAIL);
-	uint32_t deaths = 0;
+	uint32_t deaths = 0, handled = world->handled;
 
 	call->args.fail = OUTCOME_DROP;
 	call_start(world, call);
 	while (!call->done) {
-		uint32_t handled = world->handled;
-
 		world_pass_until(world, call->done || world->handled > handled);
 		if (call->done)
 			break;
 		deaths++;
+		handled = world->handled;
 		assert_true(deaths <= 5);
 		world_kill_server(world);
 		world_start_server(world);
@@ -401,5 +433,11 @@ suite_lost(void)
 		suite_test(two_servers_cannot_listen_at_one_port),
 	};
 
-	return cmocka_run_group_tests_name("lost", tests, NULL, NULL);
+	const struct CMUnitTest versions[] = {
+		suite_test(a_connection_lost_under_version_2_is_made_again_with_version_1),
+	};
+
+	/* TCP has no versions. */
+	return cmocka_run_group_tests_name("lost", tests, NULL, NULL) +
+	       (world_provider ? cmocka_run_group_tests_name("lost versions", versions, NULL, NULL) : 0);
 }

@@ -57,10 +57,14 @@ without_a_message_the_header_tells(void **state)
 	(void)state;
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_NOMSG, 1, 0, 9, 9, 9, 9, 0, 0, 0), RR_DIRECTION_CALL);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_NOMSG, 0, 0, 1, 1, 9, 9, 9, 9), RR_DIRECTION_REPLY);
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: the "RPC Reply using a Position Zero Read chunk".
+	 */
+	assert_int_equal(OF(1, 2, 2, RR_RDMA_NOMSG, 1, 0, 9, 9, 9, 9, 0, 0, 0), RR_DIRECTION_UNKNOWN);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_ERROR, RR_ERR_CHUNK), RR_DIRECTION_REPLY);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_DONE, 0, 0, 0), RR_DIRECTION_UNKNOWN);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_MSGP, 0, 0, 0, 0, 0, 1, RR_CALL), RR_DIRECTION_UNKNOWN);
-	assert_int_equal(OF(1, 2, 2, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL), RR_DIRECTION_UNKNOWN);
+	assert_int_equal(OF(1, 2, 2, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL), RR_DIRECTION_CALL);
+	assert_int_equal(OF(1, 3, 2, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL), RR_DIRECTION_UNKNOWN);
 }
 
 static void

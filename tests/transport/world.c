@@ -10,6 +10,7 @@
 #include "base/endian.h"
 
 rr_fabric_new *provider;
+enum rr_versions world_versions = RR_VERSIONS_1;
 
 static uint64_t
 now(void *ctx)
@@ -94,18 +95,18 @@ struct world *
 world_listening_on(const struct rr_engine_config *config, rr_fabric_new *make)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rr_engine_config own = config ? *config : rr_engine_config_default;
 	struct world *world = calloc(1, sizeof(*world));
 	struct rr_text text;
 
 	assert_non_null(world);
+	own.versions = world_versions;
 	world->env = rr_env_system;
 	world->env.now = now;
 	world->env.ctx = world;
 	world->env.log_level = getenv("RPCRDMA_TEST_LOG") ? RR_LOG_DEBUG : RR_LOG_ERROR;
 	world->now = RR_SECOND;
-	assert_int_equal(rr_engine_new_on(&world->env, config ? config : &rr_engine_config_default, make,
-				 &world->engine),
-		0);
+	assert_int_equal(rr_engine_new_on(&world->env, &own, make, &world->engine), 0);
 	assert_int_equal(rr_rdma_listen(world->engine, (void *)&any, sizeof(any), accepted, world,
 				 &world->acceptor, &text),
 		0);

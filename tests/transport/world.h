@@ -15,6 +15,9 @@
 /* The provider that all tests of this program run on. */
 extern rr_fabric_new *provider;
 
+/* What the worlds that are made from now on speak, whatever their configuration says. */
+extern enum rr_versions world_versions;
+
 enum { WORLD_CALLS = 256 };
 
 struct memory;

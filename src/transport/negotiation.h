@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TRANSPORT_NEGOTIATION_H
+#define RR_TRANSPORT_NEGOTIATION_H
+
+#include "base/loop.h"
+#include "transport/version.h"
+
+/*
+ * The requester's search for the version that both sides speak
+ * (draft-cel-nfsv4-rpcrdma-version-two-00, section 5): the first call of a
+ * connection goes in version 2, no larger than any responder takes, and
+ * alone, as there is one credit before the first reply. ERR_VERS makes it go
+ * again in a lower version, on the same connection.
+ */
+struct rr_connection;
+
+enum rr_negotiation_state {
+	RR_NEGOTIATION_OPEN,    /* nothing was sent that asks for a version */
+	RR_NEGOTIATION_ASKED,   /* a call in version 2 was, and nothing answered it */
+	RR_NEGOTIATION_SETTLED, /* version is the connection's */
+	RR_NEGOTIATION_STATES
+};
+
+enum rr_negotiation_event {
+	RR_NEGOTIATION_SENT,     /* a call left */
+	RR_NEGOTIATION_ANSWERED, /* a valid reply came */
+	RR_NEGOTIATION_REFUSED,  /* ERR_VERS came */
+	RR_NEGOTIATION_FAILED,   /* any other answer, which says nothing of versions */
+	RR_NEGOTIATION_LATE,     /* no answer within RR_NEGOTIATION_PATIENCE */
+	RR_NEGOTIATION_ENDED,    /* the connection did, not by its owner's will */
+	RR_NEGOTIATION_EVENTS
+};
+
+#define RR_NEGOTIATION_PATIENCE (5 * RR_SECOND)
+
+struct rr_negotiation {
+	enum rr_negotiation_state state;
+	uint32_t version;             /* that own calls go in */
+	struct rr_version_range peer; /* of the last ERR_VERS */
+	struct rr_timer timer;
+	struct sockaddr_storage server;
+	bool failed; /* version 2 was not answered, and version 1 may be tried on another connection */
+};
+
+/* As the side that connects to server, or, where that is NULL, the one that accepted: its calls, of the
+ * reverse direction, go in the version of those that it gets. */
+void rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *server, socklen_t size);
+
+void rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event event);
+
+/* An accepted connection got a call of that version. */
+void rr_negotiation_called(struct rr_connection *connection, uint32_t version);
+
+#endif

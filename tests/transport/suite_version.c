@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suite.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "raw.h"
+#include "transport/connection.h"
+#include "wire/rpc.h"
+#include "wire/rpcrdma2.h"
+
+/* Row B13: which version of RPC-over-RDMA is spoken. Citations are of draft-cel-nfsv4-rpcrdma-version-two-00.
+ */
+
+static int
+speak_both(void **state)
+{
+	(void)state;
+	world_versions = RR_VERSIONS_AUTO;
+	return 0;
+}
+
+static int
+speak_version_1(void **state)
+{
+	(void)state;
+	world_versions = RR_VERSIONS_1;
+	return 0;
+}
+
+static struct rr_negotiated
+negotiated(const struct rr_carrier *carrier)
+{
+	struct rr_negotiated result;
+
+	rr_carrier_negotiated(carrier, &result);
+	return result;
+}
+
+/* A call of our client to a raw responder, as it arrives there. */
+static struct raw_message *
+ask(struct raw *raw, struct call **call, uint32_t xid, uint32_t stream)
+{
+	*call = call_new(raw->world, xid, stream);
+	call_start(raw->world, *call);
+	return raw_next(raw);
+}
+
+static void
+answer(struct raw *raw, uint32_t xid, uint32_t version)
+{
+	SEND(raw, xid, version, 32, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 0, 0, 0, 0);
+}
+
+static struct raw *
+begin(void)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+
+	raw_serve(raw);
+	return raw;
+}
+
+static void
+end(struct raw *raw)
+{
+	struct world *world = raw->world;
+
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+/* The client's connection is over: it makes another one to the same responder. */
+static void
+connect_again(struct raw *raw)
+{
+	rr_carrier_close(raw->world->client);
+	world_settle(raw->world);
+	world_connect(raw->world);
+	world_until(raw->world, raw->established && raw->world->client_connected);
+}
+
+/* ---- Between two of ours ---- */
+
+/* 5.1: "Subsequently, both peers use the default inline threshold value for RPC-over-RDMA Version Two
+ * connections (4096 bytes)." */
+static void
+two_of_ours_agree_on_version_2_and_4096_octets(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct world *world;
+	struct call *call;
+
+	(void)state;
+	config.inline_send = config.inline_receive = 1024;
+	world = world_new(&config);
+	world->answer = answer_small;
+	for (uint32_t xid = 1; xid < 5; xid++) {
+		/* The first of them is too large to go inline, the others are not. */
+		call = call_new(world, xid, 4096 - RR_RDMA_HEADER_MIN);
+		call_start(world, call);
+		world_until(world, call->done);
+		assert_int_equal(call->error, 0);
+	}
+	assert_int_equal(world->client->counters.long_calls, 1);
+	assert_int_equal(negotiated(world->client).version, 2);
+	assert_int_equal(negotiated(world->client).inline_call, 4096);
+	assert_int_equal(negotiated(world->client).inline_reply, 4096);
+	assert_int_equal(negotiated(world->server).version, 2);
+	assert_false(world->client_closed);
+	world_free(world);
+}
+
+/* 4.2: "Implementations of RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation".
+ */
+static void
+the_reverse_direction_goes_in_version_2_too(void **state)
+{
+	struct world *world = world_new(NULL);
+	struct call *call = call_new(world, 1, 40);
+
+	(void)state;
+	world_hear(world);
+	world->answer = answer_small;
+	call_start(world, call);
+	world_until(world, call->done);
+	call = call_new(world, 2, 3000);
+	rr_carrier_call(world->server, &call->transaction);
+	world_until(world, call->done);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(negotiated(world->server).version, 2);
+	world_free(world);
+}
+
+/* ---- Our requester ---- */
+
+/* 5: "this initial message can be no larger than the Version One default inline threshold of 1024 bytes", and
+ * "a requester MUST assume the ability to exchange only a single RPC-over-RDMA message at a time". */
+static void
+the_first_message_is_small_and_alone(void **state)
+{
+	struct raw *raw = begin();
+	struct call *first, *second = call_new(raw->world, 2, 3000);
+	struct raw_message *message = ask(raw, &first, 1, 3000);
+
+	(void)state;
+	call_start(raw->world, second);
+	world_settle(raw->world);
+	assert_int_equal(word(message, 1), 2);
+	assert_int_equal(word(message, 3), RR_RDMA_NOMSG);
+	assert_true(message->length <= 1024);
+	assert_int_equal(raw->message_count, 0);
+	answer(raw, 1, 2);
+	message = raw_next(raw);
+	assert_true(first->done && first->error == 0);
+	assert_int_equal(word(message, 1), 2);
+	assert_int_equal(word(message, 3), RR_RDMA_MSG);
+	answer(raw, 2, 2);
+	world_until(raw->world, second->done);
+	end(raw);
+}
+
+/* 5.2: "the requester selects a protocol version in the range of responder-supported versions for subsequent
+ * messages on this connection." */
+static void
+err_vers_makes_the_call_go_again_in_version_1(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call;
+
+	(void)state;
+	ask(raw, &call, 1, 3000);
+	/* As Linux answers: the version word is the call's. An error grants nothing. */
+	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
+	assert_int_equal(word(raw_next(raw), 1), 1);
+	assert_false(call->done);
+	assert_int_equal(negotiated(raw->world->client).credits_max, 0);
+	answer(raw, 1, 1);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(negotiated(raw->world->client).version, 1);
+	assert_int_equal(negotiated(raw->world->client).inline_call, 4096);
+	/* It is remembered: the next connection does not ask. */
+	connect_again(raw);
+	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 1);
+	answer(raw, 2, 1);
+	world_until(raw->world, call->done);
+	/* But not for ever. */
+	raw->world->now += 3601 * RR_SECOND;
+	connect_again(raw);
+	assert_int_equal(word(ask(raw, &call, 3, 40), 1), 2);
+	answer(raw, 3, 2);
+	world_until(raw->world, call->done);
+	end(raw);
+}
+
+static void
+err_vers_without_a_common_version_fails_the_call(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call;
+
+	(void)state;
+	ask(raw, &call, 1, 40);
+	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 3, 9);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_VERS);
+	/* A range that has the version which it refuses is no reason to try that again. */
+	ask(raw, &call, 2, 40);
+	SEND(raw, 2, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 2, 2);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_VERS);
+	assert_false(raw->world->client_closed);
+	end(raw);
+}
+
+static void
+a_call_that_was_cancelled_meanwhile_does_not_go_again(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call;
+
+	(void)state;
+	ask(raw, &call, 1, 40);
+	rr_carrier_cancel(raw->world->client, &call->transaction);
+	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
+	world_settle(raw->world);
+	assert_int_equal(raw->message_count, 0);
+	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 1);
+	answer(raw, 2, 1);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	end(raw);
+}
+
+/* Memory that the carrier found for a sink is of one attempt. */
+static void
+sinks_without_memory_get_it_anew(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call = call_new(raw->world, 1, 40);
+
+	(void)state;
+	call->transaction.sink_count = 1;
+	call->transaction.sinks[0].length = 3000;
+	call_start(raw->world, call);
+	raw_next(raw);
+	assert_non_null(call->transaction.sinks[0].data);
+	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
+	assert_int_equal(word(raw_next(raw), 1), 1);
+	assert_null(call->transaction.sinks[0].data); /* 4096 octets do without a chunk */
+	answer(raw, 1, 1);
+	world_until(raw->world, call->done);
+	end(raw);
+}
+
+/* 5.2: "A requester can assume the same situation [...] if the initial negotiation message is lost or
+ * dropped." */
+static void
+silence_and_loss_are_remembered(bool silence)
+{
+	struct raw *raw = begin();
+	struct call *call;
+
+	assert_int_equal(word(ask(raw, &call, 1, 40), 1), 2);
+	if (silence)
+		raw->world->now += RR_NEGOTIATION_PATIENCE;
+	else
+		rr_endpoint_disconnect(raw->endpoint);
+	world_until(raw->world, raw->world->client_closed);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(raw->world->client_error, -RPCRDMA_ERR_VERS);
+	connect_again(raw);
+	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 1);
+	answer(raw, 2, 1);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	end(raw);
+}
+
+static void
+silence_means_version_1_on_the_next_connection(void **state)
+{
+	(void)state;
+	silence_and_loss_are_remembered(true);
+}
+
+static void
+a_loss_means_version_1_on_the_next_connection(void **state)
+{
+	(void)state;
+	silence_and_loss_are_remembered(false);
+}
+
+/* 5.3: "a responder MUST send Replies with the same RPC-over-RDMA protocol version that the requester uses".
+ */
+static void
+a_reply_in_another_version_is_none(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call;
+
+	(void)state;
+	ask(raw, &call, 1, 40);
+	answer(raw, 1, 1);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 2);
+	answer(raw, 2, 2);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	end(raw);
+}
+
+/* ---- Our responder ---- */
+
+static struct raw *
+call_us(enum rr_versions versions)
+{
+	struct raw *raw;
+
+	world_versions = versions;
+	raw = raw_new(world_listening(NULL));
+	world_versions = RR_VERSIONS_AUTO;
+	raw->world->answer = answer_small;
+	raw_connect(raw);
+	return raw;
+}
+
+static void
+refused(struct raw *raw, uint32_t xid, uint32_t version, uint32_t low, uint32_t high)
+{
+	struct raw_message *message;
+
+	SEND(raw, xid, version, 16, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	message = raw_next(raw);
+	assert_int_equal(word(message, 0), xid);
+	assert_int_equal(word(message, 1), version);
+	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
+	assert_int_equal(word(message, 4), RR_ERR_VERS);
+	assert_int_equal(word(message, 5), low);
+	assert_int_equal(word(message, 6), high);
+}
+
+static void
+taken(struct raw *raw, uint32_t xid, uint32_t version)
+{
+	struct raw_message *message;
+
+	SEND(raw, xid, version, 16, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	message = raw_next(raw);
+	assert_int_equal(word(message, 0), xid);
+	assert_int_equal(word(message, 1), version);
+	assert_int_equal(word(message, 3), RR_RDMA_MSG);
+}
+
+static void
+each_call_is_answered_in_its_version(void **state)
+{
+	struct raw *raw = call_us(RR_VERSIONS_AUTO);
+
+	(void)state;
+	taken(raw, 1, 1);
+	taken(raw, 2, 2);
+	refused(raw, 3, 3, 1, 2);
+	refused(raw, 4, 0, 1, 2);
+	refused(raw, 5, UINT32_MAX, 1, 2);
+	taken(raw, 6, 1);
+	end(raw);
+}
+
+static void
+a_version_that_is_not_to_be_spoken_is_refused(void **state)
+{
+	struct raw *raw = call_us(RR_VERSIONS_1);
+
+	(void)state;
+	refused(raw, 1, 2, 1, 1);
+	taken(raw, 2, 1);
+	end(raw);
+	raw = call_us(RR_VERSIONS_2);
+	refused(raw, 1, 1, 2, 2);
+	taken(raw, 2, 2);
+	end(raw);
+}
+
+/* 4.2: "When the rdma_proc field has any other value, an RPC Payload Stream MUST NOT follow". Section 4.2 has
+ * RDMA_ERR_BAD_HEADER where version 1 has ERR_CHUNK. */
+static void
+a_bad_header_is_answered_as_such(void **state)
+{
+	struct raw *raw = call_us(RR_VERSIONS_AUTO);
+	struct raw_message *message;
+
+	(void)state;
+	SEND(raw, 1, 2, 16, RR_RDMA_NOMSG, 0, 0, 0, 1, RR_CALL, 2);
+	message = raw_next(raw);
+	assert_int_equal(word(message, 1), 2);
+	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
+	assert_int_equal(word(message, 4), RR_ERR_BAD_HEADER);
+	/* Nobody was shown a Read chunk: a notification is dropped, and costs nothing. */
+	SEND(raw, 2, 2, 16, RR_RDMA_DONE);
+	taken(raw, 3, 2);
+	end(raw);
+}
+
+static void
+option_is_refused(struct raw *raw, uint32_t xid)
+{
+	struct raw_message *message;
+
+	SEND(raw, xid, 2, 16, RR_RDMA_OPTIONAL, 0x12345678, 5, 0x01020304, 0x05000000);
+	message = raw_next(raw);
+	assert_int_equal(word(message, 0), xid);
+	assert_int_equal(word(message, 1), 2);
+	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
+	assert_int_equal(word(message, 4), RR_ERR_INVAL_OPTION);
+}
+
+/* 3.1: the "rdma_xid field set to the same value as the erroneous message, the rdma_proc field set to
+ * RDMA_ERROR, and the rdma_err field set to RDMA_ERR_INVAL_OPTION." */
+static void
+an_unknown_optional_type_gets_err_inval_option(void **state)
+{
+	struct raw *raw = call_us(RR_VERSIONS_AUTO);
+	struct call *call;
+
+	(void)state;
+	option_is_refused(raw, 7);
+	SEND(raw, 8, 2, 16, RR_RDMA_OPTIONAL, 9, 0); /* the shortest there is */
+	assert_int_equal(word(raw_next(raw), 4), RR_ERR_INVAL_OPTION);
+	SEND(raw, 9, 2, 16, RR_RDMA_OPTIONAL, 9, 64); /* longer than the message */
+	assert_int_equal(raw_next(raw)->length, 20);
+	taken(raw, 10, 2);
+	refused(raw, 11, 3, 1, 2);
+	end(raw);
+	/* The side that connected answers likewise. */
+	raw = begin();
+	ask(raw, &call, 1, 40);
+	answer(raw, 1, 2);
+	world_until(raw->world, call->done);
+	option_is_refused(raw, 7);
+	end(raw);
+}
+
+int
+suite_version(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_of_ours_agree_on_version_2_and_4096_octets),
+		cmocka_unit_test(the_reverse_direction_goes_in_version_2_too),
+		cmocka_unit_test(the_first_message_is_small_and_alone),
+		cmocka_unit_test(err_vers_makes_the_call_go_again_in_version_1),
+		cmocka_unit_test(err_vers_without_a_common_version_fails_the_call),
+		cmocka_unit_test(a_call_that_was_cancelled_meanwhile_does_not_go_again),
+		cmocka_unit_test(sinks_without_memory_get_it_anew),
+		cmocka_unit_test(silence_means_version_1_on_the_next_connection),
+		cmocka_unit_test(a_loss_means_version_1_on_the_next_connection),
+		cmocka_unit_test(a_reply_in_another_version_is_none),
+		cmocka_unit_test(each_call_is_answered_in_its_version),
+		cmocka_unit_test(a_version_that_is_not_to_be_spoken_is_refused),
+		cmocka_unit_test(a_bad_header_is_answered_as_such),
+		cmocka_unit_test(an_unknown_optional_type_gets_err_inval_option),
+	};
+
+	return cmocka_run_group_tests_name("version", tests, speak_both, speak_version_1);
+}
