@@ -45,6 +45,7 @@ bench: build
 	@scripts/need bench
 	@$(BUILD)/bench/bench-fabric
 	@bench/copy $(BUILD)
+	@bench/gateway $(BUILD)
 
 install: build
 	@ninja -C $(BUILD) install

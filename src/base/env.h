@@ -57,5 +57,6 @@ void rr_log(const struct rr_env *env, enum rr_log_level level, const char *forma
 
 #define RR_SECOND      UINT64_C(1000000000)
 #define RR_MILLISECOND UINT64_C(1000000)
+#define RR_MICROSECOND UINT64_C(1000)
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <rpcrdma/error.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@ struct rr_loop {
 	int epoll;
 	struct rr_list timers; /* the earliest first */
 	struct rr_list tasks;
+	uint64_t poll_limit;
+	bool polls;                      /* the last wait was shorter than poll_limit */
 	struct epoll_event ready[BATCH]; /* of the turn in progress; unwatch clears its entries */
 	int nready;
 };
@@ -169,6 +172,35 @@ wait_limit(const struct rr_loop *loop, int64_t timeout)
 	return due > INT32_MAX ? INT32_MAX : (int)due;
 }
 
+void
+rr_loop_poll(struct rr_loop *loop, uint64_t limit)
+{
+	loop->poll_limit = limit;
+	loop->polls = false;
+}
+
+/* As epoll_wait(2). */
+static int
+wait_for_events(struct rr_loop *loop, int limit)
+{
+	uint64_t until;
+	int n;
+
+	if (loop->poll_limit == 0 || limit == 0)
+		return epoll_wait(loop->epoll, loop->ready, BATCH, limit);
+	until = rr_now(loop->env) + loop->poll_limit;
+	while (loop->polls) {
+		n = epoll_wait(loop->epoll, loop->ready, BATCH, 0);
+		if (n != 0)
+			return n;
+		sched_yield();
+		loop->polls = rr_now(loop->env) < until;
+	}
+	n = epoll_wait(loop->epoll, loop->ready, BATCH, limit);
+	loop->polls = rr_now(loop->env) < until;
+	return n;
+}
+
 static void
 handle_ready(struct rr_loop *loop)
 {
@@ -236,7 +268,7 @@ int
 rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 {
 	bool ran;
-	int n = epoll_wait(loop->epoll, loop->ready, BATCH, wait_limit(loop, timeout));
+	int n = wait_for_events(loop, wait_limit(loop, timeout));
 
 	if (n < 0 && errno != EINTR)
 		return -RPCRDMA_ERR_SYSTEM;

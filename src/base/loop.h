@@ -86,6 +86,14 @@ void rr_task_cancel(struct rr_task *task);
  */
 int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 
+/*
+ * Lets turns that have nothing to do look again and again, for up to limit nanoseconds, before they wait: for
+ * those on whom others wait, as being woken costs more than what there is to be done. They do so only while
+ * it pays: where the last wait was shorter than that. The processor is left to others that could run. 0, as
+ * in the beginning: never.
+ */
+void rr_loop_poll(struct rr_loop *loop, uint64_t limit);
+
 /* A descriptor that is readable when a turn has something to do, except for timers. */
 int rr_loop_fd(const struct rr_loop *loop);
 

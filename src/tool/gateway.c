@@ -15,7 +15,19 @@
 
 enum { ADDRESSES = 16 };
 
-enum option_value { OPT_CRC = 256, OPT_CREDITS, OPT_HELP, OPT_INLINE, OPT_PROGRAM, OPT_SCHEMA, OPT_TO };
+/* Being woken takes 5 to 25 us of a call's time, each way. */
+enum { POLL_DEFAULT = 50, POLL_MAX = 1000 }; /* us */
+
+enum option_value {
+	OPT_CRC = 256,
+	OPT_CREDITS,
+	OPT_HELP,
+	OPT_INLINE,
+	OPT_POLL,
+	OPT_PROGRAM,
+	OPT_SCHEMA,
+	OPT_TO
+};
 
 const char rr_tool_gateway_options[] =
 	"  -l, --listen [rdma://|tcp://]ADDR[:PORT]\n"
@@ -35,6 +47,7 @@ const char rr_tool_gateway_options[] =
 	"  -n, --threads N           threads, each with connections of its own (1)\n"
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
+	"      --poll US             look so long for what comes next before sleeping, while that pays (50)\n"
 	"      --crc                 ask for CRC32c on each frame\n" RR_FILTER_HELP
 	"  -v, --verbose             log what happens to connections\n"
 	"SIGTERM and Ctrl-C answer what was received, then end.\n";
@@ -48,6 +61,7 @@ static const struct option long_options[] = {
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "crc", no_argument, NULL, OPT_CRC },
+	{ "poll", required_argument, NULL, OPT_POLL },
 	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "verbose", no_argument, NULL, 'v' },
@@ -70,6 +84,7 @@ struct run {
 	bool has_url;
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
 	struct rr_workers workers;
+	uint32_t poll; /* us */
 	struct rr_filters filters;
 	struct rr_schemas schemas;
 };
@@ -199,6 +214,7 @@ parse_option(struct run *run, int option)
 	case OPT_SCHEMA: return rr_schemas_option(run->tool, &run->schemas, optarg, &run->config);
 	case 'n': return parse_number(run, "threads", 1, RR_WORKERS_MAX, &run->workers.count);
 	case OPT_CREDITS: return parse_number(run, "credits", 1, 1024, &engine->credits);
+	case OPT_POLL: return parse_number(run, "poll", 0, POLL_MAX, &run->poll);
 	case OPT_CRC: engine->crc = true; return RR_EXIT_OK;
 	case 'v': run->workers.verbose = true; return RR_EXIT_OK;
 	case RR_OPT_FAULT:
@@ -259,6 +275,7 @@ make(void *ctx, struct rr_engine *engine, void **service)
 	if (rr_gateway_new(engine, &run->config, &gateway) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	*service = gateway;
+	rr_loop_poll(engine->loop, run->poll * RR_MICROSECOND);
 	for (uint32_t i = 0; i < run->address_count; i++) {
 		struct address *address = &run->addresses[i];
 
@@ -350,6 +367,7 @@ int
 rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct run run = { .tool = tool,
+		.poll = POLL_DEFAULT,
 		.workers = { .tool = tool,
 			.service = &gateway_service,
 			.engine = rr_engine_config_default,

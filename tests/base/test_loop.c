@@ -5,14 +5,17 @@
 
 #include <unistd.h>
 
-/* A clock that tests set. */
-static uint64_t the_time;
+/* A clock that tests set, and that goes on by a step each time it is looked at. */
+static uint64_t the_time, the_step;
+static int looks, look_for_writing, to_write;
 
 static uint64_t
 now(void *ctx)
 {
 	(void)ctx;
-	return the_time;
+	if (++looks == look_for_writing)
+		assert_int_equal(write(to_write, "x", 1), 1);
+	return the_time += the_step;
 }
 
 static struct rr_env env;
@@ -28,6 +31,8 @@ setup(void **state)
 	env = rr_env_system;
 	env.now = now;
 	the_time = 1000;
+	the_step = 0;
+	looks = look_for_writing = 0;
 	ran = 0;
 	loop = rr_loop_new(&env);
 	return loop ? 0 : -1;
@@ -120,6 +125,86 @@ an_unwatched_descriptor_is_not_reported_in_the_same_turn(void **state)
 	close(b[1]);
 }
 
+static void
+take_octet(struct rr_watch *watch, unsigned events)
+{
+	char octet;
+
+	(void)events;
+	assert_int_equal(read(watch->fd, &octet, 1), 1);
+	ran++;
+}
+
+/* The clock goes on by one hundredth of the limit with each look. */
+static void
+begin_polling(int ends[2])
+{
+	assert_int_equal(pipe(ends), 0);
+	first.ready = take_octet;
+	assert_int_equal(rr_loop_watch(loop, &first, ends[0], RR_READABLE), 0);
+	to_write = ends[1];
+	the_step = 10;
+	rr_loop_poll(loop, 1000);
+}
+
+static void
+end_polling(int ends[2])
+{
+	rr_loop_unwatch(loop, &first);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void
+a_loop_that_polls_looks_again_after_a_short_wait(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	begin_polling(ends);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_int_equal(rr_loop_turn(loop, RR_SECOND), 1);
+	/* What is written once it has looked some times is seen; who had gone to sleep would not look. */
+	look_for_writing = looks + 20;
+	assert_int_equal(rr_loop_turn(loop, RR_MILLISECOND), 1);
+	assert_int_equal(ran, 2);
+	end_polling(ends);
+}
+
+static void
+a_loop_that_polls_gives_up_at_its_limit_and_after_a_long_wait(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	begin_polling(ends);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_int_equal(rr_loop_turn(loop, RR_SECOND), 1);
+	looks = 0;
+	assert_int_equal(rr_loop_turn(loop, RR_MILLISECOND), 0);
+	assert_in_range(looks, 100, 103);
+	/* That wait was longer than the limit. */
+	looks = 0;
+	assert_int_equal(rr_loop_turn(loop, RR_MILLISECOND), 0);
+	assert_in_range(looks, 0, 3);
+	end_polling(ends);
+}
+
+static void
+a_loop_does_not_poll_unless_it_is_told_to(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	begin_polling(ends);
+	rr_loop_poll(loop, 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_int_equal(rr_loop_turn(loop, RR_SECOND), 1);
+	assert_int_equal(rr_loop_turn(loop, RR_MILLISECOND), 0);
+	assert_int_equal(looks, 0);
+	end_polling(ends);
+}
+
 int
 main(void)
 {
@@ -129,6 +214,11 @@ main(void)
 			a_task_queued_by_a_task_runs_in_the_same_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_unwatched_descriptor_is_not_reported_in_the_same_turn, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_loop_that_polls_looks_again_after_a_short_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_loop_that_polls_gives_up_at_its_limit_and_after_a_long_wait, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_loop_does_not_poll_unless_it_is_told_to, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
