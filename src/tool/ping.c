@@ -162,8 +162,9 @@ print_summary(const struct ping *ping)
 	rr_client_negotiated(ping->client, &n);
 	if (ping->json) {
 		printf("],\"credits_asked\":%u,\"credits_granted\":%u,\"credits_min\":%u,\"credits_max\":%u,"
-		       "\"calls\":%lu,\"counters\":",
-			n.credits_asked, n.credits_granted, n.credits_min, n.credits_max, ping->done);
+		       "\"calls\":%lu,\"reconnects\":%u,\"counters\":",
+			n.credits_asked, n.credits_granted, n.credits_min, n.credits_max, ping->done,
+			rr_client_reconnects(ping->client));
 		rr_client_counters(ping->client, &counters);
 		rr_report_counters_json(stdout, &counters);
 		printf(",\"latency\":{\"NULL\":");
@@ -181,25 +182,30 @@ print_summary(const struct ping *ping)
 }
 
 static int
-one_call(struct ping *ping)
+one_call(struct ping *ping, uint64_t *took)
 {
 	struct rr_call call = { .program = &NFS_V3_program, .proc = NFSPROC3_NULL, .timeout = CALL_TIMEOUT };
-	uint64_t start = rr_now(ping->engine->env), took;
+	uint64_t start = rr_now(ping->engine->env);
 	int error = rr_client_call_and_wait(ping->client, &call, rr_tool_interrupted, NULL);
 
 	if (error < 0)
 		return error;
-	took = rr_now(ping->engine->env) - start;
-	ping->least = ping->done == 0 || took < ping->least ? took : ping->least;
-	ping->most = took > ping->most ? took : ping->most;
-	ping->sum += took;
+	*took = rr_now(ping->engine->env) - start;
+	ping->least = ping->done == 0 || *took < ping->least ? *took : ping->least;
+	ping->most = *took > ping->most ? *took : ping->most;
+	ping->sum += *took;
 	ping->done++;
+	return 0;
+}
+
+static void
+print_answer(const struct ping *ping, uint64_t took)
+{
 	if (ping->json)
 		printf("%s%.1f", ping->done > 1 ? "," : "", (double)took / 1e3);
 	else
 		printf("NULL %lu: %.3f ms\n", ping->done, (double)took / 1e6);
 	fflush(stdout);
-	return 0;
 }
 
 static void
@@ -222,19 +228,37 @@ wait_interval(struct ping *ping)
 	rr_loop_disarm(ping->engine->loop, &timer);
 }
 
+/* What was negotiated shows in the first answer. */
+static int
+call_all(struct ping *ping)
+{
+	int error = 0;
+
+	while (ping->done < ping->count && !rr_tool_interrupted(NULL)) {
+		uint64_t took;
+
+		if (ping->done)
+			wait_interval(ping);
+		error = one_call(ping, &took);
+		if (error)
+			break;
+		if (ping->done == 1)
+			print_negotiated(ping);
+		print_answer(ping, took);
+	}
+	return error;
+}
+
 static int
 run(struct ping *ping)
 {
-	int error = 0, status = connect_client(ping);
+	int error, status = connect_client(ping);
 
 	if (status != RR_EXIT_OK)
 		return status;
-	print_negotiated(ping);
-	while (error == 0 && ping->done < ping->count && !rr_tool_interrupted(NULL)) {
-		if (ping->done)
-			wait_interval(ping);
-		error = one_call(ping);
-	}
+	error = call_all(ping);
+	if (ping->done == 0)
+		print_negotiated(ping);
 	print_summary(ping);
 	if (error == 0 || error == -RPCRDMA_ERR_CANCELLED)
 		return RR_EXIT_OK;
