@@ -44,7 +44,7 @@ rr_api_credential(const struct rpcrdma_client_config *config, char machine[RPCRD
 	int error = 0;
 
 	memset(machine, 0, RPCRDMA_AUTH_SYS_NAME + 1);
-	inner->auth_none = config->auth_none;
+	inner->auth = config->auth_none ? &rr_auth_none : &rr_auth_sys;
 	if (config->auth_none)
 		return 0;
 	if (config->auth_sys)

@@ -5,33 +5,11 @@
 
 #include "base/checked.h"
 #include "base/endian.h"
+#include "rpc/auth.h"
 #include "ulb/estimate.h"
-#include "wire/rpc.h"
 
 /* Those beyond stay where they are, if they are in the stream. */
 enum { FOUND_MAX = 64 };
-
-/* RFC 2203, 5.3.1 and 5.3.3: of the services, only rpc_gss_svc_none leaves arguments and results as they are;
- * and only calls with gss_proc RPCSEC_GSS_DATA have any that are the program's. */
-enum { GSS_VERSION = 1, GSS_DATA = 0, GSS_SERVICE_NONE = 1 };
-
-static bool
-is_wrapped(const struct rr_opaque_auth *cred)
-{
-	const struct rpcrdma_message body = { .stream = cred->body.data, .length = cred->body.length };
-	struct rpcrdma_xdr_reader reader;
-	uint32_t version, procedure, service;
-
-	if (cred->flavor != RR_RPCSEC_GSS)
-		return false;
-	rpcrdma_xdr_reader_init(&reader, &body, NULL);
-	version = rpcrdma_get_u32(&reader);
-	procedure = rpcrdma_get_u32(&reader);
-	rpcrdma_get_u32(&reader); /* seq_num */
-	service = rpcrdma_get_u32(&reader);
-	return reader.failed || version != GSS_VERSION || procedure != GSS_DATA ||
-	       service != GSS_SERVICE_NONE;
-}
 
 uint32_t
 rr_known_program(const struct rpcrdma_message *call)
@@ -59,12 +37,14 @@ rr_known_read(
 	struct rr_call_header header = { 0 };
 
 	rpcrdma_xdr_reader_init(&reader, call, NULL);
-	*known = (struct rr_known){ 0 };
+	*known = (struct rr_known){ .reply_header = RR_RPC_REPLY_HEADER_MAX };
 	if (!rr_rpc_get_call(&reader, &header))
 		return;
 	known->proc = header.proc;
-	if (!is_wrapped(&header.cred))
-		known->program = find_program(config, header.prog, header.vers);
+	if (!rr_auth_may_place(&header.cred))
+		return;
+	known->program = find_program(config, header.prog, header.vers);
+	known->reply_header = RR_RPC_REPLY_FIXED + rr_auth_find(header.cred.flavor)->reply_adds;
 }
 
 /* ---- Finding ---- */
@@ -296,7 +276,7 @@ rr_items_expect(const struct rr_known *known, const struct rr_exchange *exchange
 	estimate(known, &exchange->call, &size);
 	bounded = size.max != RPCRDMA_XDR_UNBOUNDED;
 	if (bounded)
-		stream = (uint32_t)rr_min((uint64_t)size.max + RR_RPC_REPLY_HEADER_MAX, max);
+		stream = (uint32_t)rr_min((uint64_t)size.max + known->reply_header, max);
 	left = max - stream;
 	bounded &= add_sinks(&size, &left, transaction);
 	transaction->reply_max = (uint32_t)rr_min(bounded ? stream : stream + left, exchange->stream_room);

@@ -11,12 +11,12 @@
 struct rr_known {
 	uint32_t proc;
 	const struct rpcrdma_program *program; /* NULL: its messages travel whole */
+	uint32_t reply_header;                 /* octets of its reply before the results */
 };
 
 /*
- * Reads the header of a call. The program is NULL where nothing here knows it, and where its arguments are
- * wrapped: RFC 8166, 6.1 leaves it to each binding what is DDP-eligible, and what RPCSEC_GSS protects (RFC
- * 2203, services integrity and privacy) is one opaque object that no binding marks.
+ * Reads the header of a call. The program is NULL where nothing here knows it, and where the call's
+ * credential forbids placement: its messages, and those of its reply, travel whole then.
  */
 uint32_t rr_known_program(const struct rpcrdma_message *call); /* its number alone; 0: no call header */
 void rr_known_read(

@@ -94,9 +94,11 @@ accept_root(struct rr_nfs *nfs, const mountres3_ok *mounted)
 {
 	bool usable = mounted->auth_flavors.count == 0;
 
-	for (uint32_t i = 0; i < mounted->auth_flavors.count; i++)
-		usable |= mounted->auth_flavors.values[i] == RR_AUTH_SYS ||
-			  mounted->auth_flavors.values[i] == RR_AUTH_NONE;
+	for (uint32_t i = 0; i < mounted->auth_flavors.count; i++) {
+		const struct rr_auth *auth = rr_auth_find((uint32_t)mounted->auth_flavors.values[i]);
+
+		usable |= auth && auth->put;
+	}
 	if (!usable)
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_RPC_DENIED,
 			"the export %.100s wants authentication of flavor %d; this client has AUTH_SYS",

@@ -76,8 +76,8 @@ list(struct rr_nfs_listing *listing, uint64_t cookie, const cookieverf3 verifier
 		return NFS3ERR_NOTDIR;
 	if (cookie != 0 && memcmp(verifier, zero, sizeof zero) != 0)
 		return NFS3ERR_BAD_COOKIE;
-	listing->room =
-		(uint32_t)rr_min(max, request->stream_room - rr_min(request->stream_room, RR_NFS_REPLY_SIZE));
+	listing->room = (uint32_t)rr_min(max,
+		request->stream_room - rr_min(request->stream_room, request->header + RR_NFS_STATUS_SIZE));
 	if (!rr_nfs_list_take(&listing->room, RR_NFS_LIST_SIZE))
 		return NFS3ERR_TOOSMALL;
 	status = rr_tree_open(listing->server->tree, &listing->directory, O_RDONLY, &fd);

@@ -27,11 +27,26 @@ mount_status(nfsstat3 status)
 	}
 }
 
+static bool
+list_flavors(struct rr_request *request, mountres3_ok *ok)
+{
+	uint32_t count = 0;
+
+	while (rr_auth_served[count])
+		count++;
+	ok->auth_flavors.values = rr_nfs_alloc(request, count * sizeof(int32_t));
+	if (!ok->auth_flavors.values)
+		return false;
+	ok->auth_flavors.count = count;
+	for (uint32_t i = 0; i < count; i++)
+		ok->auth_flavors.values[i] = (int32_t)rr_auth_served[i]->flavor;
+	return true;
+}
+
 /* Exports are the server's to give: what the caller may do in them is asked at each call. */
 enum rr_handled
 rr_proc_mnt(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
 {
-	static const int32_t flavors[] = { RR_AUTH_SYS, RR_AUTH_NONE };
 	const dirpath *path = args;
 	mountres3 *res = result;
 	mountres3_ok *ok = &res->u.mountinfo;
@@ -42,8 +57,7 @@ rr_proc_mnt(struct rr_nfs_server *server, struct rr_request *request, const void
 	rr_tree_as_self(server->tree);
 	status = rr_tree_mount(server->tree, *path, &object);
 	if (status == NFS3_OK) {
-		ok->auth_flavors.values = rr_nfs_alloc(request, sizeof flavors);
-		if (!ok->auth_flavors.values || !rr_nfs_handle(server, request, &object, &handle))
+		if (!list_flavors(request, ok) || !rr_nfs_handle(server, request, &object, &handle))
 			status = NFS3ERR_SERVERFAULT;
 		rr_object_put(server->tree, &object);
 	}
@@ -51,8 +65,6 @@ rr_proc_mnt(struct rr_nfs_server *server, struct rr_request *request, const void
 	if (status != NFS3_OK)
 		return RR_HANDLED;
 	ok->fhandle = handle.data;
-	memcpy(ok->auth_flavors.values, flavors, sizeof flavors);
-	ok->auth_flavors.count = sizeof flavors / sizeof *flavors;
 	return RR_HANDLED;
 }
 

@@ -24,8 +24,8 @@ struct rr_nfs_server {
 	bool read_only;
 };
 
-/* Octets of an accepted RPC reply with a verifier of AUTH_NONE, and the status behind it. */
-enum { RR_NFS_REPLY_SIZE = 24 + 4 };
+/* Octets of the status behind the header of a reply. */
+enum { RR_NFS_STATUS_SIZE = 4 };
 
 /* args and result are of the procedure's C types; result is zeroed. */
 typedef enum rr_handled rr_nfs_procedure(

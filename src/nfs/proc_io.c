@@ -39,7 +39,7 @@ read_fully(int fd, uint8_t *data, size_t size, uint64_t offset)
 static uint32_t
 read_room(const struct rr_request *request)
 {
-	uint32_t beside = RR_NFS_REPLY_SIZE + XDR_MAX_READ3resok;
+	uint32_t beside = request->header + RR_NFS_STATUS_SIZE + XDR_MAX_READ3resok;
 
 	if (request->item_room > 0)
 		return request->item_room;

@@ -13,16 +13,19 @@ encode_cred(struct rr_client *client, struct rr_text *text)
 {
 	struct rpcrdma_xdr_writer writer;
 	struct rpcrdma_message body;
+	const struct rr_auth *auth = client->config.auth ? client->config.auth : &rr_auth_sys;
 
-	if (client->config.auth_none)
-		return 0;
+	if (!auth->put)
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "there are no credentials of %s here", auth->name);
 	rpcrdma_xdr_writer_init(&writer, client->cred_body, sizeof(client->cred_body), NULL, 0);
-	rr_auth_sys_put(&writer, &client->config.cred);
+	auth->put(&writer, &client->config.cred);
 	if (writer.failed)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
-			"the AUTH_SYS credential has too many groups or too long a name");
+			"the %s credential has too many groups or too long a name", auth->name);
 	body = rpcrdma_xdr_written(&writer);
-	client->cred = (struct rr_opaque_auth){ RR_AUTH_SYS, { body.stream, body.length } };
+	client->auth = auth;
+	client->cred = (struct rr_opaque_auth){ auth->flavor, { body.stream, body.length } };
+	client->places = auth->may_place(client->cred.body);
 	/* What it was made of is the caller's memory. */
 	client->config.cred.machine = (struct rpcrdma_bytes){ 0 };
 	return 0;

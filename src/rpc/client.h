@@ -2,9 +2,9 @@
 #ifndef RR_RPC_CLIENT_H
 #define RR_RPC_CLIENT_H
 
+#include "rpc/auth.h"
 #include "rpc/latency.h"
 #include "transport/carrier.h"
-#include "wire/rpc.h"
 
 /*
  * An RPC client: one peer, one connection at a time, many calls outstanding.
@@ -23,8 +23,8 @@ struct rr_client_config {
 	enum rr_provider provider; /* of RDMA */
 	struct sockaddr_storage address;
 	socklen_t address_size;
-	struct rr_auth_sys cred; /* sent as AUTH_SYS; machine's memory is copied */
-	bool auth_none;          /* send AUTH_NONE instead */
+	const struct rr_auth *auth; /* the flavor of its calls; NULL: AUTH_SYS */
+	struct rr_auth_sys cred;    /* who calls, for flavors that tell; machine's memory is copied */
 	uint64_t retry; /* ns for which a lost connection is tried again before its calls fail; 0: not at all
 			 */
 	/* Serves what the server calls over this connection, in the reverse direction (RFC 8167). It is there

@@ -76,7 +76,8 @@ write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 		.cred = call->client->cred,
 	};
 
-	rpcrdma_xdr_writer_init(&writer, buffer->data, buffer->size, call->items, RR_MESSAGE_ITEMS);
+	rpcrdma_xdr_writer_init(&writer, buffer->data, buffer->size, call->items,
+		call->client->places ? RR_MESSAGE_ITEMS : 0);
 	rr_rpc_put_call(&writer, &header);
 	if (procedure->put_args)
 		procedure->put_args(&writer, call->args);
@@ -92,9 +93,10 @@ fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 	struct rr_client *client = call->client;
 	uint64_t max = client->engine->config.message_max, size = BUFFER_USUAL;
 
-	if (procedure->args_max < max)
+	/* An item that stays in the stream may be as large as a message. */
+	if (client->places && procedure->args_max < max)
 		max = procedure->args_max;
-	max += RR_RPC_CALL_HEADER_MAX;
+	max += RR_RPC_CALL_FIXED + client->auth->call_adds;
 	for (;; size = rr_min(size * BUFFER_GROWTH, max)) {
 		call->buffer = new_buffer(client, (uint32_t)size);
 		if (!call->buffer)
@@ -109,13 +111,36 @@ fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 	}
 }
 
+/* What the reply can need: sinks where results may be placed, else so much more stream. */
+static bool
+expect_reply(struct rr_call *call, uint32_t results_max)
+{
+	const struct rr_client *client = call->client;
+	struct rr_transaction *transaction = &call->transaction;
+	uint32_t *octets = &transaction->reply_max;
+
+	if (!rr_add_u32(results_max, RR_RPC_REPLY_FIXED + client->auth->reply_adds, octets))
+		return false;
+	if (client->places) {
+		transaction->sink_count = call->sink_count;
+		memcpy(transaction->sinks, call->sinks, sizeof(transaction->sinks));
+		return true;
+	}
+	for (uint32_t i = 0; i < call->sink_count; i++) {
+		uint32_t length = call->sinks[i].length;
+
+		if (!rr_add_u32(*octets, rr_pad(length), octets) || !rr_add_u32(*octets, length, octets))
+			return false;
+	}
+	return true;
+}
+
 int
 rr_call_encode(struct rr_call *call)
 {
 	struct rr_client *client = call->client;
 	const struct rpcrdma_program *program = call->program;
 	const struct rpcrdma_procedure *procedure;
-	struct rr_transaction *transaction = &call->transaction;
 	uint32_t reply_max;
 
 	if (call->proc >= program->procedure_count || !program->procedures[call->proc].name)
@@ -126,13 +151,10 @@ rr_call_encode(struct rr_call *call)
 	if (call->sink_count > RR_TRANSACTION_SINKS || reply_max == RPCRDMA_XDR_UNBOUNDED)
 		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL, "%s: the size of the reply has no bound",
 			procedure->name);
-	/* The server chooses the verifier: RFC 5531, 8.2, lets it have up to 400 octets. */
-	if (!rr_add_u32(reply_max, RR_RPC_REPLY_HEADER_MAX, &transaction->reply_max))
+	if (!expect_reply(call, reply_max))
 		return rr_fail(&client->text, -RPCRDMA_ERR_LIMIT, "%s: the reply would be too large",
 			procedure->name);
-	transaction->xid = (*client->xid)++;
-	transaction->sink_count = call->sink_count;
-	memcpy(transaction->sinks, call->sinks, sizeof(transaction->sinks));
+	call->transaction.xid = (*client->xid)++;
 	return fill_buffer(call, procedure);
 }
 
@@ -144,9 +166,9 @@ denied(struct rr_call *call, const struct rr_reply_header *reply)
 	static const char *const reasons[] = {
 		[RR_AUTH_OK] = "gives no reason",
 		[RR_AUTH_BADCRED] =
-			"cannot read the credential; it may not take AUTH_SYS, or not so many groups",
+			"cannot read the credential; it may not take this flavor, or not so many groups",
 		[RR_AUTH_REJECTEDCRED] =
-			"does not take this flavor of credential; allow AUTH_SYS (sec=sys) there",
+			"does not take this flavor of credential; allow it there (AUTH_SYS: sec=sys)",
 		[RR_AUTH_BADVERF] = "cannot read the verifier",
 		[RR_AUTH_REJECTEDVERF] = "takes the verifier as expired or replayed",
 		[RR_AUTH_TOOWEAK] =
@@ -159,10 +181,10 @@ denied(struct rr_call *call, const struct rr_reply_header *reply)
 		return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s speaks RPC versions %u to %u, not 2", peer,
 			reply->low, reply->high);
 	if (reply->auth_stat < sizeof(reasons) / sizeof(reasons[0]))
-		return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s: %s denied: the server %s", peer,
-			rr_call_name(call), reasons[reply->auth_stat]);
-	return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s: %s denied: authentication status %u", peer,
-		rr_call_name(call), reply->auth_stat);
+		return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s: %s with %s denied: the server %s", peer,
+			rr_call_name(call), call->client->auth->name, reasons[reply->auth_stat]);
+	return rr_fail(text, -RPCRDMA_ERR_RPC_DENIED, "%s: %s with %s denied: authentication status %u", peer,
+		rr_call_name(call), call->client->auth->name, reply->auth_stat);
 }
 
 static int

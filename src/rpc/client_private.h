@@ -48,6 +48,8 @@ struct rr_client {
 	struct rr_client_config config;
 	char *machine;
 	char peer[RR_ADDRESS_TEXT];
+	const struct rr_auth *auth;
+	bool places; /* items may be placed directly, under this flavor */
 	struct rr_opaque_auth cred;
 	uint8_t cred_body[RR_AUTH_BODY_MAX];
 

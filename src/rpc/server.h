@@ -17,9 +17,12 @@ struct rr_request {
 	struct rr_server *server;
 	const struct rpcrdma_procedure *procedure;
 	uint32_t prog, vers, proc;
-	const char *peer; /* address, for messages */
-	bool has_sys;     /* the credential was AUTH_SYS, in sys; else AUTH_NONE */
+	const char *peer;           /* address, for messages */
+	const struct rr_auth *auth; /* the flavor of the call */
+	bool places;                /* under which items may be placed directly */
+	bool has_sys;               /* the credential says who calls, in sys */
 	struct rr_auth_sys sys;
+	uint32_t header;                 /* octets of the reply before its results */
 	uint32_t item_room, stream_room; /* what the reply can convey: see struct rr_exchange */
 	struct rpcrdma_arena arena;      /* for what the result points to; lives until the reply was sent */
 	/* Pool memory for a marked result: set by the handler, given back when the reply was sent. */
@@ -64,12 +67,13 @@ struct rr_service {
 struct rr_server_config {
 	uint32_t arena_size; /* octets of arena for the arguments of a call, and for its result */
 	uint32_t reply_max;  /* octets of stream of the largest reply */
+	const struct rr_auth *const *auths; /* the flavors that are taken; ends with NULL */
 	/* For what is executed once. Shared by the servers of all threads, and there as long as they are.
 	 * NULL: the server has one of its own. */
 	struct rr_drc *drc;
 };
 
-extern const struct rr_server_config rr_server_config_default; /* 64 KiB each, and 128 KiB */
+extern const struct rr_server_config rr_server_config_default; /* 64 KiB each, 128 KiB, rr_auth_served */
 
 /* The services are copied, what they point to is not. Errors: NOMEM. */
 int rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,

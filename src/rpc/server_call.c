@@ -3,31 +3,27 @@
  * answered. */
 #include <string.h>
 
+#include "base/checked.h"
 #include "rpc/server_private.h"
 
 /*
- * The credential into the request. Appendix A wants the verifier that goes with AUTH_SYS to be AUTH_NONE
- * "with the length of zero"; section 10.1 says the same of AUTH_NONE.
+ * The credential into the request. RFC 2203, 5.2.3.2, of a flavor that a server does not recognize: "common
+ * implementation practice appears to be to return a rejection status of AUTH_ERROR with an auth_stat of
+ * AUTH_REJECTEDCRED"
  */
 static enum rr_auth_stat
 authenticate(struct rr_request *request, const struct rr_call_header *call)
 {
-	request->has_sys = false;
-	if (call->cred.flavor == RR_AUTH_SYS) {
-		if (!rr_auth_sys_get(call->cred.body, &request->sys))
-			return RR_AUTH_BADCRED;
-		request->has_sys = true;
-	} else if (call->cred.flavor != RR_AUTH_NONE) {
-		/* RFC 2203, 5.2.3.2, of a flavor that a server does not recognize: "common implementation
-		 * practice appears to be to return a rejection status of AUTH_ERROR with an auth_stat of
-		 * AUTH_REJECTEDCRED" */
+	const struct rr_auth *const *auth = request->server->config.auths;
+
+	while (*auth && (*auth)->flavor != call->cred.flavor)
+		auth++;
+	if (!*auth)
 		return RR_AUTH_REJECTEDCRED;
-	} else if (call->cred.body.length > 0) {
-		return RR_AUTH_BADCRED;
-	}
-	if (call->verf.flavor != RR_AUTH_NONE || call->verf.body.length > 0)
-		return RR_AUTH_BADVERF;
-	return RR_AUTH_OK;
+	request->auth = *auth;
+	request->places = (*auth)->may_place(call->cred.body);
+	request->header = RR_RPC_REPLY_FIXED + (*auth)->answer_adds;
+	return (*auth)->take(call, request);
 }
 
 /* The service of the call's program and version. NULL where there is none: low and high tell which versions
@@ -172,9 +168,21 @@ prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_ca
 	request->vers = call->vers;
 	request->proc = call->proc;
 	request->peer = exchange->carrier->peer;
-	request->item_room = exchange->item_room;
-	request->stream_room = exchange->stream_room;
 	request->arena = rpcrdma_arena(block->result_arena, arena);
+}
+
+/* What the reply can convey: a result that may not be placed is in its stream. */
+static void
+set_room(struct rr_request *request)
+{
+	const struct rr_exchange *exchange = request->exchange;
+	uint64_t stream =
+		rr_min(exchange->stream_room, (uint64_t)request->server->config.reply_max + request->header);
+
+	request->stream_room = exchange->stream_room;
+	request->item_room = exchange->item_room;
+	if (!request->places)
+		request->item_room = stream > RR_BESIDE_ITEM ? (uint32_t)stream - RR_BESIDE_ITEM : 0;
 }
 
 bool
@@ -200,8 +208,10 @@ rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 	}
 	prepare(block, exchange, &call);
 	stat = authenticate(&block->request, &call);
-	if (stat == RR_AUTH_OK)
-		return dispatch(block, &call, &reader);
-	rr_block_deny_auth(block, stat);
-	return true;
+	if (stat != RR_AUTH_OK) {
+		rr_block_deny_auth(block, stat);
+		return true;
+	}
+	set_room(&block->request);
+	return dispatch(block, &call, &reader);
 }

@@ -11,16 +11,24 @@
 
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
 
-enum { HEADER = 24 }; /* octets of an accepted reply before its results, with the verifier AUTH_NONE */
+/* Octets of the procedure's results in the stream: with marked ones where those may not be placed. */
+static uint64_t
+results_max(const struct rr_request *request, const struct rpcrdma_procedure *procedure)
+{
+	uint64_t size = procedure->result_max;
+
+	if (!request->places)
+		size += (uint64_t)procedure->result_items * ((uint64_t)procedure->result_item_max + 3);
+	return rr_min(size, request->server->config.reply_max);
+}
 
 bool
 rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
 	const struct rr_request *request = &block->request;
 	const struct rr_server *server = request->server;
-	uint64_t size = rr_min(procedure->result_max, server->config.reply_max);
+	uint64_t size = rr_min(results_max(request, procedure) + request->header, request->stream_room);
 
-	size = rr_min(size + HEADER, request->stream_room);
 	block->reply_size = RR_REPLY_SMALL;
 	if (size <= RR_REPLY_SMALL)
 		return true;
@@ -42,7 +50,8 @@ begin(struct rr_block *block, struct rr_reply_header *header)
 	struct rpcrdma_xdr_writer writer;
 
 	rpcrdma_xdr_writer_init(&writer, block->large ? block->large : block->small,
-		block->large ? block->reply_size : RR_REPLY_SMALL, request->items, RR_MESSAGE_ITEMS);
+		block->large ? block->reply_size : RR_REPLY_SMALL, request->items,
+		request->places ? RR_MESSAGE_ITEMS : 0);
 	header->xid = request->exchange->xid;
 	rr_rpc_put_reply(&writer, header);
 	return writer;

@@ -105,7 +105,7 @@ connect_client(struct ping *ping)
 			.provider = rr_url_provider(&ping->url),
 			.address = addresses[i],
 			.address_size = rr_url_address_size(&addresses[i]),
-			.auth_none = true,
+			.auth = &rr_auth_none,
 		};
 
 		if (rr_client_new(ping->engine, &config, &ping->client, &text) < 0)

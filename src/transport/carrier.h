@@ -30,7 +30,7 @@ struct rr_sink {
 	uint32_t length;
 };
 
-enum { RR_TRANSACTION_SINKS = 4, RR_MESSAGE_ITEMS = 4 };
+enum { RR_TRANSACTION_SINKS = 4, RR_MESSAGE_ITEMS = 4, RR_BESIDE_ITEM = 160 };
 
 /*
  * The requester's side of one RPC transaction. The caller owns it, and all that it points to, and leaves all
@@ -83,7 +83,7 @@ struct rr_exchange {
 	/*
 	 * Room for the reply: the largest marked result that can be conveyed (where a Write chunk waits for
 	 * it: its length), and the octets of stream that can be conveyed besides. Where no Write chunk waits,
-	 * the result travels in the stream: item_room then leaves 160 octets of stream_room for the rest. A
+	 * the result travels in the stream: item_room then leaves RR_BESIDE_ITEM octets of it for the rest. A
 	 * reply beyond either is answered by ERR_CHUNK.
 	 */
 	uint32_t item_room, stream_room;

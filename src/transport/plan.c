@@ -206,9 +206,6 @@ rr_plan_reply(uint32_t threshold, uint32_t sge_max, const struct rr_chunk_lists 
 		plan->form = RR_REPLY_LONG;
 }
 
-/* What is left for the rest of a result in whose stream an item travels, too. */
-enum { BESIDE_ITEM = 160 };
-
 void
 rr_plan_room(
 	uint32_t threshold, const struct rr_chunk_lists *offered, uint32_t *item_room, uint32_t *stream_room)
@@ -223,7 +220,7 @@ rr_plan_room(
 	if (offered->has_reply && rr_chunk_length(&offered->reply) > room)
 		room = rr_chunk_length(&offered->reply);
 	*stream_room = (uint32_t)rr_min(room, UINT32_MAX) & ~UINT32_C(3);
-	*item_room = *stream_room > BESIDE_ITEM ? *stream_room - BESIDE_ITEM : 0;
+	*item_room = *stream_room > RR_BESIDE_ITEM ? *stream_room - RR_BESIDE_ITEM : 0;
 	if (offered->write_count > 0 && offered->writes[0].count > 0)
 		*item_room = (uint32_t)rr_min(rr_chunk_length(&offered->writes[0]), UINT32_MAX);
 }

@@ -26,15 +26,17 @@ enum rr_auth_stat {
 	RR_AUTH_REJECTEDVERF = 4,
 	RR_AUTH_TOOWEAK = 5
 };
-enum rr_auth_flavor { RR_AUTH_NONE = 0, RR_AUTH_SYS = 1, RR_RPCSEC_GSS = 6 };
+enum rr_auth_flavor { RR_AUTH_NONE = 0, RR_AUTH_SYS = 1, RR_AUTH_SHORT = 2, RR_RPCSEC_GSS = 6 };
 
 enum {
 	RR_AUTH_BODY_MAX = 400, /* RFC 5531, section 8.2 */
 	RR_AUTH_SYS_GIDS = 16,  /* RFC 5531, appendix A */
 	RR_AUTH_SYS_NAME = 255,
-	RR_RPC_CALL_HEADER_MAX = 24 + 2 * (8 + RR_AUTH_BODY_MAX), /* octets, with the largest credentials */
-	RR_RPC_REPLY_HEADER_MAX =
-		16 + 8 + RR_AUTH_BODY_MAX /* octets of an accepted reply before its results */
+	RR_AUTH_FIXED = 8,      /* octets of a credential or verifier before its body */
+	RR_RPC_CALL_FIXED = 24, /* octets of a call before its arguments, without credential and verifier */
+	RR_RPC_CALL_HEADER_MAX = RR_RPC_CALL_FIXED + 2 * (RR_AUTH_FIXED + RR_AUTH_BODY_MAX),
+	RR_RPC_REPLY_FIXED = 16, /* octets of an accepted reply before its results, without verifier */
+	RR_RPC_REPLY_HEADER_MAX = RR_RPC_REPLY_FIXED + RR_AUTH_FIXED + RR_AUTH_BODY_MAX
 };
 
 struct rr_opaque_auth {

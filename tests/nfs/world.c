@@ -70,6 +70,7 @@ world_setup(void **state)
 	world->pool = rr_pool_new(&rr_env_system, POOL_SIZE);
 	assert_non_null(world->pool);
 	world_age(world, "");
+	world->request.header = RR_RPC_REPLY_FIXED + rr_auth_sys.answer_adds;
 	world->request.item_room = RR_NFS_IO_MAX;
 	world->request.stream_room = 1 << 17;
 	world_caller(world, WORLD_USER);

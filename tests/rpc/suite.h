@@ -6,6 +6,7 @@
 
 /* What clients and servers must do on every carrier. Each part is a group of tests and returns how many
  * failed. */
+int suite_auth(void);
 int suite_calls(void);
 int suite_eligible(void);
 int suite_errors(void);
@@ -17,8 +18,8 @@ static inline int
 suite_run(rr_fabric_new *provider)
 {
 	world_provider = provider;
-	return suite_calls() + suite_eligible() + suite_errors() + suite_memory() + suite_lost() +
-	       suite_once();
+	return suite_auth() + suite_calls() + suite_eligible() + suite_errors() + suite_memory() +
+	       suite_lost() + suite_once();
 }
 
 #define suite_test(function) cmocka_unit_test_setup_teardown(function, world_setup, world_teardown)

@@ -85,7 +85,7 @@ the_server_sees_the_credential(void **state)
 	assert_int_equal(world->sys.gids[1], 27);
 	rr_client_free(world->client);
 	world_client_config(world, &config);
-	config.auth_none = true;
+	config.auth = &rr_auth_none;
 	world->client = world_connect(world, &config);
 	call->done = false;
 	assert_int_equal(call_run(world, call), 0);

@@ -20,6 +20,7 @@ static void
 note(struct world *world, const struct rr_request *request)
 {
 	world->xids[world->handled++ % 1024] = request->exchange->xid;
+	world->item_room = request->item_room;
 	world->saw_sys = request->has_sys;
 	if (request->has_sys)
 		world->sys = request->sys;
@@ -203,12 +204,11 @@ world_start_server(struct world *world)
 		{ &ECHO_V3_program, handlers_v3, world, once_v3 },
 	};
 	struct sockaddr *address = (struct sockaddr *)&world->address;
-	struct rr_server_config config = rr_server_config_default;
 	struct rr_text why = { "" };
 	int error;
 
-	config.drc = world->drc;
-	assert_int_equal(rr_server_new(world->engine, &config, services, 2, &world->server), 0);
+	world->server_config.drc = world->drc;
+	assert_int_equal(rr_server_new(world->engine, &world->server_config, services, 2, &world->server), 0);
 	if (world_provider)
 		error = rr_server_listen_rdma(world->server, address, sizeof(world->address), &why);
 	else
@@ -271,6 +271,7 @@ world_new(const struct rr_engine_config *config)
 	assert_int_equal(error, 0);
 	world->address =
 		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	world->server_config = rr_server_config_default;
 	world->drc = rr_drc_new(&world->env, &rr_drc_config_default);
 	assert_non_null(world->drc);
 	rr_task_init(&world->strike, strike);

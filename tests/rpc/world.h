@@ -23,6 +23,7 @@ struct world {
 	uint64_t now;
 	uint32_t allocations, fail_at; /* the allocation of this number fails; 0: none */
 	struct rr_engine *engine;
+	struct rr_server_config server_config; /* of the next one */
 	struct rr_server *server;
 	struct rr_drc *drc; /* outlives the server */
 	struct sockaddr_in address;
@@ -35,6 +36,7 @@ struct world {
 	uint32_t tally; /* of ECHO_TALLY */
 	bool striking;  /* the next ECHO_TALLY loses its connection before its reply leaves */
 	struct rr_task strike;
+	uint32_t item_room; /* of the last call */
 	bool saw_sys;
 	struct rr_auth_sys sys;
 	uint32_t xids[1024]; /* of the calls handled */

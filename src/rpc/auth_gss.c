@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RPCSEC_GSS (RFC 2203, RFC 7861), as far as those need it who pass messages
+ * on: whether there is anything in them that may be placed.
+ */
+#include "rpc/auth.h"
+
+enum { VERSION_1 = 1, VERSION_3 = 3, PROC_DATA = 0, SERVICE_NONE = 1 };
+
+/*
+ * RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream when RPCSEC_GSS integrity or encryption
+ * services are in use." RFC 2203, 5.3.1 and 5.3.3: of the services, only rpc_gss_svc_none leaves arguments
+ * and results as they are; and only calls with gss_proc RPCSEC_GSS_DATA have any that are the program's.
+ */
+static bool
+may_place(struct rpcrdma_bytes cred)
+{
+	const struct rpcrdma_message body = { .stream = cred.data, .length = cred.length };
+	struct rpcrdma_xdr_reader reader;
+	uint32_t version, procedure, service;
+
+	rpcrdma_xdr_reader_init(&reader, &body, NULL);
+	version = rpcrdma_get_u32(&reader);
+	procedure = rpcrdma_get_u32(&reader);
+	rpcrdma_get_u32(&reader); /* seq_num */
+	service = rpcrdma_get_u32(&reader);
+	return !reader.failed && version >= VERSION_1 && version <= VERSION_3 && procedure == PROC_DATA &&
+	       service == SERVICE_NONE;
+}
+
+const struct rr_auth rr_auth_gss = {
+	.flavor = RR_RPCSEC_GSS,
+	.name = "RPCSEC_GSS",
+	.call_adds = 2 * (RR_AUTH_FIXED + RR_AUTH_BODY_MAX),
+	/* RFC 8166, 8.2.2.2: "needs to provide for a maximum size RPCSEC_GSS verifier when allocating reply
+	 * buffers and Reply chunks." */
+	.reply_adds = RR_AUTH_FIXED + RR_AUTH_BODY_MAX,
+	.may_place = may_place,
+};

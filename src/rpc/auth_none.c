@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RFC 5531, 10.1: "the flavor of the RPC message's credential, verifier, and
+ * reply verifier is "AUTH_NONE". Opaque data associated with "AUTH_NONE" is
+ * undefined. It is recommended that the length of the opaque data be zero."
+ */
+#include "rpc/auth.h"
+#include "rpc/server.h"
+
+static void
+put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller)
+{
+	(void)writer, (void)caller;
+}
+
+static enum rr_auth_stat
+take(const struct rr_call_header *call, struct rr_request *request)
+{
+	request->has_sys = false;
+	return call->cred.body.length == 0 ? rr_auth_null_verifier(call) : RR_AUTH_BADCRED;
+}
+
+const struct rr_auth rr_auth_none = {
+	.flavor = RR_AUTH_NONE,
+	.name = "AUTH_NONE",
+	.call_adds = 2 * RR_AUTH_FIXED,
+	.reply_adds = RR_AUTH_FIXED + RR_AUTH_BODY_MAX, /* no more than recommended is the length of zero */
+	.answer_adds = RR_AUTH_FIXED,
+	.may_place = rr_auth_places,
+	.put = put,
+	.take = take,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a gateway takes out of messages: nothing where the credential forbids placement. */
+#include "../test.h"
+
+#include <string.h>
+
+#include "gateway/items.h"
+#include "ulb/nfs3.h"
+#include "wire/rpc.h"
+
+enum { DATA = 5000 };
+
+static const struct rr_gateway_config config;
+
+/* A call of an NFSv3 WRITE, whole, with that credential. */
+struct written {
+	uint8_t stream[DATA + 1024];
+	struct rpcrdma_message message;
+};
+
+static void
+write_call(struct written *written, const struct rr_opaque_auth *cred)
+{
+	static const uint8_t data[DATA] = { 1, 2, 3 };
+	const struct rr_call_header header = {
+		.xid = 7, .prog = 100003, .vers = 3, .proc = NFSPROC3_WRITE, .cred = *cred
+	};
+	const WRITE3args args = { .file.data = { data, 8 }, .count = DATA, .data = { data, DATA } };
+	struct rpcrdma_xdr_writer writer;
+
+	rpcrdma_xdr_writer_init(&writer, written->stream, sizeof(written->stream), NULL, 0);
+	rr_rpc_put_call(&writer, &header);
+	rr_ulb_find(100003, 3)->procedures[NFSPROC3_WRITE].put_args(&writer, &args);
+	assert_false(writer.failed);
+	written->message = rpcrdma_xdr_written(&writer);
+}
+
+/* How many items are taken out of the call. */
+static uint32_t
+taken(struct rr_known *known, const struct written *written)
+{
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
+	struct rpcrdma_message out;
+	uint8_t scratch[1024];
+
+	rr_known_read(known, &config, &written->message);
+	rr_items_take(known, RR_ITEMS_CALL, &written->message, scratch, sizeof(scratch), items, &out);
+	return out.item_count;
+}
+
+static uint32_t
+taken_under(uint32_t flavor, const uint32_t *words, uint32_t count)
+{
+	uint8_t body[RR_AUTH_BODY_MAX];
+	struct rpcrdma_xdr_writer writer;
+	struct rr_opaque_auth cred = { flavor, { body, count * 4 } };
+	struct written written;
+	struct rr_known known;
+
+	rpcrdma_xdr_writer_init(&writer, body, sizeof(body), NULL, 0);
+	for (uint32_t i = 0; i < count; i++)
+		rpcrdma_put_u32(&writer, words[i]);
+	write_call(&written, &cred);
+	return taken(&known, &written);
+}
+
+static void
+data_is_placed_where_the_credential_allows_it(void **state)
+{
+	static const uint32_t sys[5], service_none[] = { 1, 0, 9, 1, 0 };
+
+	(void)state;
+	assert_int_equal(taken_under(RR_AUTH_NONE, NULL, 0), 1);
+	assert_int_equal(taken_under(RR_AUTH_SYS, sys, 5), 1);
+	assert_int_equal(taken_under(RR_RPCSEC_GSS, service_none, 5), 1);
+}
+
+/* RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream when RPCSEC_GSS integrity or encryption
+ * services are in use." */
+static void
+what_is_protected_travels_whole(void **state)
+{
+	static const uint32_t integrity[] = { 1, 0, 9, 2, 0 }, privacy[] = { 1, 0, 9, 3, 0 };
+
+	(void)state;
+	assert_int_equal(taken_under(RR_RPCSEC_GSS, integrity, 5), 0);
+	assert_int_equal(taken_under(RR_RPCSEC_GSS, privacy, 5), 0);
+	assert_int_equal(taken_under(390004, NULL, 0), 0);
+}
+
+/* Nothing is known of the reply then: room is for all that the exchange can convey, and no Write chunk. */
+static void
+the_reply_to_a_protected_call_is_expected_whole(void **state)
+{
+	static const uint8_t integrity[20] = { [3] = 1, [11] = 9, [15] = 2 };
+	struct rr_opaque_auth cred = { RR_RPCSEC_GSS, { integrity, sizeof(integrity) } };
+	struct rr_exchange exchange = { .stream_room = 100000 };
+	struct rr_transaction transaction = { 0 };
+	struct written written;
+	struct rr_known known;
+
+	(void)state;
+	write_call(&written, &cred);
+	assert_int_equal(taken(&known, &written), 0);
+	exchange.call = written.message;
+	rr_items_expect(&known, &exchange, 1 << 20, &transaction);
+	assert_int_equal(transaction.sink_count, 0);
+	assert_int_equal(transaction.reply_max, 100000);
+}
+
+static void
+the_reply_to_another_has_room_for_the_verifier_of_the_flavor(void **state)
+{
+	const struct rr_opaque_auth cred = { RR_AUTH_NONE, { NULL, 0 } };
+	const struct rpcrdma_procedure *write = &rr_ulb_find(100003, 3)->procedures[NFSPROC3_WRITE];
+	struct rr_exchange exchange = { .stream_room = 100000 };
+	struct rr_transaction transaction = { 0 };
+	struct written written;
+	struct rr_known known;
+
+	(void)state;
+	write_call(&written, &cred);
+	taken(&known, &written);
+	exchange.call = written.message;
+	rr_items_expect(&known, &exchange, 1 << 20, &transaction);
+	assert_int_equal(transaction.reply_max, 16 + 8 + 400 + write->result_max);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(data_is_placed_where_the_credential_allows_it),
+		cmocka_unit_test(what_is_protected_travels_whole),
+		cmocka_unit_test(the_reply_to_a_protected_call_is_expected_whole),
+		cmocka_unit_test(the_reply_to_another_has_room_for_the_verifier_of_the_flavor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
