@@ -175,29 +175,43 @@ def segments(path, port):
             yield parse_ddp(frame)
 
 
-def resegment(path, port, out):
-    """Writes the same streams as a capture in which each frame has a TCP segment of its own. tshark finds no FPDU whose
-    first octets are the last of a TCP segment, and of several RPC-over-RDMA messages in one it shows the first."""
-    sequences = {}
-    packets = 0
+class Writer:
+    """A capture file of connections to port, in which each frame has a TCP segment of its own."""
 
-    def write(file, connection, from_client, flags, octets):
-        nonlocal packets
-        client, server = 40000 + connection, port
-        ports = (client, server) if from_client else (server, client)
-        sequence = sequences.get((connection, from_client), 0)
-        acknowledged = sequences.get((connection, not from_client), 0)
+    def __init__(self, path, port):
+        self.file, self.port = open(path, "wb"), port
+        self.file.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101))
+        self.sequences = {}
+        self.packets = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.file.close()
+
+    def segment(self, connection, from_client, flags, octets):
+        client = 40000 + connection
+        ports = (client, self.port) if from_client else (self.port, client)
+        sequence = self.sequences.get((connection, from_client), 0)
+        acknowledged = self.sequences.get((connection, not from_client), 0)
         tcp = struct.pack(">HHIIBBHHH", *ports, sequence, acknowledged, 0x50, flags, 0xffff, 0, 0) + octets
         ip = struct.pack(">BBHHHBBHII", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0, 0x7f000001, 0x7f000001)
         size = len(ip) + len(tcp)
-        file.write(struct.pack("<IIII", packets // 1000000, packets % 1000000, size, size) + ip + tcp)
-        sequences[connection, from_client] = sequence + len(octets) + (flags >> 1 & 1)
-        packets += 1
+        self.file.write(struct.pack("<IIII", self.packets // 1000000, self.packets % 1000000, size, size) + ip + tcp)
+        self.sequences[connection, from_client] = sequence + len(octets) + (flags >> 1 & 1)
+        self.packets += 1
 
-    with open(out, "wb") as file:
-        file.write(struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, 101))
+    def frame(self, frame):
+        if frame.is_mpa and frame.from_client:
+            self.segment(frame.connection, True, 0x02, b"")
+            self.segment(frame.connection, False, 0x12, b"")
+        self.segment(frame.connection, frame.from_client, 0x18, frame.octets)
+
+
+def resegment(path, port, out):
+    """Writes the same streams with frames in TCP segments of their own. tshark finds no FPDU whose first octets are
+    the last of a TCP segment, and of several RPC-over-RDMA messages in one it shows the first."""
+    with Writer(out, port) as writer:
         for frame in frames(path, port):
-            if frame.is_mpa and frame.from_client:
-                write(file, frame.connection, True, 0x02, b"")
-                write(file, frame.connection, False, 0x12, b"")
-            write(file, frame.connection, frame.from_client, 0x18, frame.octets)
+            writer.frame(frame)

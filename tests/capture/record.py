@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Captures our client and our server at work."""
+import os
+import re
+import signal
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, free_port
+
+SIZES = (0, 1, 2, 3, 4, 999, 2048, 4095, 4096, 4097, 65537, 1048576, 1048577, 5 << 20)
+
+
+def require(reason, condition):
+    if not condition:
+        print(f"1..0 # SKIP {reason}")
+        sys.exit(77)
+
+
+def require_capturing():
+    require("capturing needs root", os.geteuid() == 0)
+    require("there is no dumpcap or tshark", shutil.which("dumpcap") and shutil.which("tshark"))
+
+
+class Capture:
+    """dumpcap on the loopback, for one port."""
+
+    def __init__(self, path, port):
+        self.path, self.port = path, port
+        self.process = subprocess.Popen(["dumpcap", "-q", "-i", "lo", "-B", "128", "-f", f"port {port}", "-w", path],
+                                        stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if line.startswith("File:"):
+                return
+        sys.exit("dumpcap did not start")
+
+    def catch_up(self):
+        """Waits until a datagram that is sent now is in the file: what dumpcap has not taken yet, it drops at its end."""
+        token = os.urandom(32)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(token, ("127.0.0.1", self.port))
+        for _ in range(3000):
+            with open(self.path, "rb") as file:
+                file.seek(max(0, os.path.getsize(self.path) - 4096))
+                if token in file.read():
+                    return
+            time.sleep(0.01)
+
+    def stop(self):
+        self.catch_up()
+        self.process.send_signal(signal.SIGINT)
+        return self.process.communicate()[1]
+
+
+def make_tree(top):
+    os.makedirs(f"{top}/many")
+    for size in SIZES:
+        with open(f"{top}/file-{size}", "wb") as file:
+            file.write(os.urandom(size))
+    for i in range(300):
+        open(f"{top}/many/an-entry-with-a-long-enough-name-{i}", "w").close()
+    os.symlink("file-1", f"{top}/short-link")
+    os.symlink("y" * 1000, f"{top}/long-link")
+
+
+def work(tool, server, directory, version):
+    """Every operation that moves data, in both directions."""
+    url = server.url
+    for command, *arguments in (["ping", "-c", "2", url], ["cp", "-r", f"{directory}/in", f"{url}copy"],
+                                ["ls", "-l", f"{url}copy/many"], ["stat", f"{url}copy/long-link"],
+                                ["cp", "-r", f"{url}copy", f"{directory}/out"], ["cat", f"{url}copy/file-4097"]):
+        subprocess.run([tool, command, "--rpcrdma-version", version, *arguments], check=True,
+                       stdout=subprocess.DEVNULL)
+
+
+def capture(tool, directory, version):
+    """A capture of that work in version 1 or 2: its path and port, and what dumpcap says of packets that it dropped."""
+    os.chmod(directory, 0o755)
+    make_tree(f"{directory}/in")
+    os.mkdir(f"{directory}/served")
+    path, port = f"{directory}/capture.pcapng", free_port()
+    recorder = Capture(path, port)
+    with Server(tool, f"{directory}/served", port=port) as server:
+        work(tool, server, directory, version)
+    lost = re.search(r"dropped on interface 'Loopback.*?: (\d+)/(\d+)", recorder.stop())
+    return path, port, f"packets received and dropped: {lost.groups() if lost else 'unknown'}"
+
+
+def tshark(path, display, *fields, options=()):
+    done = subprocess.run(["tshark", *options, "-r", path, "-Y", display, "-T", "fields",
+                           *[word for f in ("frame.number", *fields) for word in ("-e", f)]],
+                          capture_output=True, text=True, check=True)
+    return [line.split("\t") for line in done.stdout.splitlines()]
