@@ -178,6 +178,11 @@ struct rpcrdma_negotiated {
 	uint32_t inline_reply;    /* and from there to here */
 	uint32_t credits_asked;   /* calls that may be under way at a time, as asked for, */
 	uint32_t credits_granted; /* and as the last reply granted */
+	uint32_t credits_used;    /* now: calls of this side that are under way */
+	uint32_t credits_min;     /* the extremes of what was granted; 0 where nothing was yet */
+	uint32_t credits_max;
+	uint32_t own_send, own_receive;   /* octets of the largest Send, as this side announced it, */
+	uint32_t peer_send, peer_receive; /* and the peer; its defaults where private_data is false */
 };
 
 /* Fills in negotiated, of the current connection, or of the last one. fabric is NULL where there was none
@@ -188,6 +193,11 @@ RPCRDMA_API int rpcrdma_client_negotiated(
 /* Fills in counters, summed over all connections of this client. Errors: INVAL (size). */
 RPCRDMA_API int rpcrdma_client_counters(
 	const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
+
+/* Fills in latency: from the start of a call to its done(), whatever became of the connection meanwhile;
+ * cancelled calls are not counted. All 0 where there was no such call. Errors: INVAL (size). */
+RPCRDMA_API int rpcrdma_client_latency(const struct rpcrdma_client *client,
+	const struct rpcrdma_program *program, uint32_t procedure, struct rpcrdma_latency *latency);
 
 #ifdef __cplusplus
 }

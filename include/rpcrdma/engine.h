@@ -158,6 +158,26 @@ struct rpcrdma_counters {
 	uint64_t errors_sent;          /* RDMA_ERROR: RFC 8166, section 4.5 */
 	uint64_t errors_received;
 	uint64_t discarded; /* messages that meant nothing here */
+	/* Why a client used or offered chunks: with that argument in its stream a call would not fit inline
+	 * (Read chunk); a long call's stream does not, without items that could be taken out, or even
+	 * without them; with these results in its stream the reply might not (Write chunks); the stream of
+	 * the reply might not (Reply chunk), or would, but not all results have a Write chunk (likewise). */
+	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
+	uint64_t rdma_reads, rdma_writes;          /* operations that this side posted */
+	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are ERR_CHUNK */
+	uint64_t bad_replies; /* of what was discarded: it ended the call that it was to answer */
+	uint64_t repeats;     /* calls answered out of the duplicate request cache, not executed again */
+};
+
+/* How long the calls of one procedure took. */
+struct rpcrdma_latency {
+	size_t size; /* set by the caller: see api.h */
+	uint64_t calls;
+	uint64_t errors; /* are among the calls */
+	uint64_t sum_ns;
+	/* buckets[0] counts what took less than 1 us, buckets[i] what took from 2^(i-1) to less than 2^i us,
+	 * the last one all that took longer. */
+	uint64_t buckets[26];
 };
 
 #ifdef __cplusplus

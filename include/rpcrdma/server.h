@@ -112,6 +112,18 @@ RPCRDMA_API uint32_t rpcrdma_server_connections(const struct rpcrdma_server *ser
 RPCRDMA_API int rpcrdma_server_counters(
 	const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
 
+/* Calls visit for each connection there is now. What it is handed is valid until it returns; size says how
+ * much of a structure this library has. visit must not use the server. */
+RPCRDMA_API void rpcrdma_server_each_connection(const struct rpcrdma_server *server,
+	void (*visit)(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
+		const struct rpcrdma_counters *counters),
+	void *ctx);
+
+/* Fills in latency: from the arrival of a call of the procedure to its reply. All 0 where there was none.
+ * Errors: INVAL (size). */
+RPCRDMA_API int rpcrdma_server_latency(const struct rpcrdma_server *server,
+	const struct rpcrdma_program *program, uint32_t procedure, struct rpcrdma_latency *latency);
+
 /* Why the last rpcrdma_server_listen() failed, and what to do. Valid until the next. */
 RPCRDMA_API const char *rpcrdma_server_error(const struct rpcrdma_server *server);
 

@@ -3,6 +3,7 @@
  */
 #include "api/call.h"
 #include "api/config.h"
+#include "api/counters.h"
 #include "api/credential.h"
 #include "api/resolve.h"
 
@@ -197,17 +198,10 @@ int
 rpcrdma_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated)
 {
 	struct rr_negotiated inner;
-	struct rpcrdma_negotiated mine = { .size = sizeof(mine) };
+	struct rpcrdma_negotiated mine;
 
 	rr_client_negotiated(client->client, &inner);
-	mine.fabric = inner.fabric;
-	mine.version = inner.version;
-	mine.private_data = inner.private_data;
-	mine.remote_invalidation = inner.remote_invalidation;
-	mine.inline_call = inner.inline_call;
-	mine.inline_reply = inner.inline_reply;
-	mine.credits_asked = inner.credits_asked;
-	mine.credits_granted = inner.credits_granted;
+	mine = rr_api_negotiated(&inner);
 	return rr_config_give(negotiated, &mine, sizeof(mine), sizeof(mine));
 }
 
@@ -218,4 +212,11 @@ rpcrdma_client_counters(const struct rpcrdma_client *client, struct rpcrdma_coun
 
 	rr_client_counters(client->client, &inner);
 	return rr_api_give_counters(counters, &inner);
+}
+
+int
+rpcrdma_client_latency(const struct rpcrdma_client *client, const struct rpcrdma_program *program,
+	uint32_t procedure, struct rpcrdma_latency *latency)
+{
+	return rr_api_give_latency(latency, rr_client_latency(client->client, program, procedure));
 }

@@ -25,7 +25,4 @@ int rr_api_may_wait(const struct rpcrdma_engine *engine, const char *function, s
  * such transport. */
 int rr_api_provider(enum rpcrdma_transport transport, enum rr_provider *provider, struct rr_text *text);
 
-/* The same figures for the public: as rr_config_give(). */
-int rr_api_give_counters(struct rpcrdma_counters *counters, const struct rr_counters *inner);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public server: services, with addresses at which they are served. */
 #include "api/config.h"
+#include "api/counters.h"
 #include "api/resolve.h"
 #include "api/services.h"
 
@@ -9,6 +10,7 @@ enum { ARENA_MAX = 16 << 20, REPLY_MAX = 1 << 30 };
 struct rpcrdma_server {
 	struct rpcrdma_engine *engine;
 	struct rr_api_services *services;
+	uint32_t service_count;
 	struct rr_server *server; /* that of the services */
 	struct rr_text text;
 };
@@ -37,9 +39,11 @@ make_services(struct rpcrdma_server *server, const struct rpcrdma_server_config 
 		inner.reply_max = config->reply_max;
 	error = rr_api_services_new(
 		server->engine, config->services, config->service_count, &inner, &server->services);
-	if (error == 0)
-		server->server = server->services->server;
-	return error;
+	if (error < 0)
+		return error;
+	server->server = server->services->server;
+	server->service_count = config->service_count;
+	return 0;
 }
 
 int
@@ -126,6 +130,47 @@ rpcrdma_server_counters(const struct rpcrdma_server *server, struct rpcrdma_coun
 
 	rr_server_counters(server->server, &inner);
 	return rr_api_give_counters(counters, &inner);
+}
+
+struct visit {
+	void (*visit)(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
+		const struct rpcrdma_counters *counters);
+	void *ctx;
+};
+
+static void
+visit_carrier(void *ctx, const struct rr_carrier *carrier)
+{
+	const struct visit *visit = ctx;
+	const struct rpcrdma_counters counters = rr_api_counters(&carrier->counters);
+	struct rpcrdma_negotiated negotiated;
+	struct rr_negotiated inner;
+
+	rr_carrier_negotiated(carrier, &inner);
+	negotiated = rr_api_negotiated(&inner);
+	visit->visit(visit->ctx, carrier->peer, &negotiated, &counters);
+}
+
+void
+rpcrdma_server_each_connection(const struct rpcrdma_server *server,
+	void (*visit)(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
+		const struct rpcrdma_counters *counters),
+	void *ctx)
+{
+	rr_server_each_connection(server->server, visit_carrier, &(struct visit){ visit, ctx });
+}
+
+int
+rpcrdma_server_latency(const struct rpcrdma_server *server, const struct rpcrdma_program *program,
+	uint32_t procedure, struct rpcrdma_latency *latency)
+{
+	const struct rr_latency *inner = NULL;
+
+	for (uint32_t i = 0; i < server->service_count; i++) {
+		if (server->services->services[i].service.program == program)
+			inner = rr_server_latency(server->server, i, procedure);
+	}
+	return rr_api_give_latency(latency, inner);
 }
 
 const char *

@@ -74,12 +74,15 @@ rr_block_not_executed(struct rr_block *block)
 bool
 rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 {
+	struct rr_carrier *carrier = block->request.exchange->carrier;
 	uint32_t length;
 
 	if (!rr_drc_begin(block->request.server->config.drc, &block->once, key, block->small, &length)) {
 		block->once_open = true;
 		return false;
 	}
+	if (carrier)
+		carrier->counters.repeats++;
 	block->reply = (struct rpcrdma_message){ .stream = block->small, .length = length };
 	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
 	return true;

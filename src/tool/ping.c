@@ -130,12 +130,13 @@ print_negotiated(const struct ping *ping)
 	if (ping->json) {
 		printf("{\"host\":");
 		rr_tool_json_string(stdout, ping->url.host);
-		printf(",\"port\":%u,\"fabric\":\"%s\",\"version\":%u,\"private_data\":%s,\"peer_send\":%u,"
+		printf(",\"port\":%u,\"fabric\":\"%s\",\"version\":%u,\"private_data\":%s,\"own_send\":%u,"
+		       "\"own_receive\":%u,\"peer_send\":%u,"
 		       "\"peer_receive\":%u,\"inline_call\":%u,\"inline_reply\":%u,\"remote_invalidation\":%"
 		       "s,"
 		       "\"rtt_us\":[",
-			ping->url.port, n.fabric, n.version, n.private_data ? "true" : "false", n.peer_send,
-			n.peer_receive, n.inline_call, n.inline_reply,
+			ping->url.port, n.fabric, n.version, n.private_data ? "true" : "false", n.own_send,
+			n.own_receive, n.peer_send, n.peer_receive, n.inline_call, n.inline_reply,
 			n.remote_invalidation ? "true" : "false");
 		return;
 	}

@@ -34,6 +34,17 @@ rr_report_latency_json(FILE *out, const struct rr_latency *latency)
 	fputs("]}", out);
 }
 
+/* Those that are not 0. */
+static void
+report_counters(FILE *out, const char *before, const struct rr_counters *counters)
+{
+	for (uint32_t i = 0; i < RR_COUNTERS; i++) {
+		if (rr_counters_get(counters, i) > 0)
+			fprintf(out, "%s%s %" PRIu64 "\n", before, rr_counter_names[i],
+				rr_counters_get(counters, i));
+	}
+}
+
 static void
 report_connection(void *ctx, const struct rr_carrier *carrier)
 {
@@ -44,12 +55,15 @@ report_connection(void *ctx, const struct rr_carrier *carrier)
 	fprintf(out, "  %s: %s", carrier->peer, n.fabric);
 	if (n.version > 0)
 		fprintf(out,
-			", thresholds %u and %u, credits asked %u, granted %u (%u to %u), remote "
-			"invalidation %s",
-			n.inline_call, n.inline_reply, n.credits_asked, n.credits_granted, n.credits_min,
-			n.credits_max, n.remote_invalidation ? "yes" : "no");
-	fprintf(out, "; %" PRIu64 " calls, %" PRIu64 " replies\n", carrier->counters.calls,
-		carrier->counters.replies);
+			" version %u, thresholds %u and %u (own %u and %u, peer's %u and %u%s), credits "
+			"asked %u, "
+			"granted %u (%u to %u), remote invalidation %s",
+			n.version, n.inline_call, n.inline_reply, n.own_send, n.own_receive, n.peer_send,
+			n.peer_receive, n.private_data ? "" : " by default", n.credits_asked,
+			n.credits_granted, n.credits_min, n.credits_max,
+			n.remote_invalidation ? "yes" : "no");
+	fputc('\n', out);
+	report_counters(out, "    ", &carrier->counters);
 }
 
 static void
@@ -68,17 +82,6 @@ report_procedure(
 		rr_latency_percentile(latency, 99));
 }
 
-/* Those that are not 0. */
-static void
-report_counters(FILE *out, const char *side, const struct rr_counters *counters)
-{
-	for (uint32_t i = 0; i < RR_COUNTERS; i++) {
-		if (rr_counters_get(counters, i) > 0)
-			fprintf(out, "  %s%s %" PRIu64 "\n", side, rr_counter_names[i],
-				rr_counters_get(counters, i));
-	}
-}
-
 static void
 report(FILE *out, uint32_t thread, const struct rr_server *server, const struct rr_service *services,
 	uint32_t count)
@@ -88,7 +91,7 @@ report(FILE *out, uint32_t thread, const struct rr_server *server, const struct 
 	fprintf(out, "thread %u: %u connections\n", thread, rr_server_connections(server));
 	rr_server_each_connection(server, report_connection, out);
 	rr_server_counters(server, &counters);
-	report_counters(out, "", &counters);
+	report_counters(out, "  ", &counters);
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t j = 0; j < services[i].program->procedure_count; j++)
 			report_procedure(out, services[i].program, j, rr_server_latency(server, i, j));
@@ -128,8 +131,8 @@ rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway)
 		" came again; %" PRIu64 " callbacks; %" PRIu64 " answered here\n",
 		thread, counters.open, counters.sessions, counters.calls, counters.repeated,
 		counters.callbacks, counters.failed);
-	report_counters(memory, "client side: ", &counters.client_side);
-	report_counters(memory, "server side: ", &counters.server_side);
+	report_counters(memory, "  client side: ", &counters.client_side);
+	report_counters(memory, "  server side: ", &counters.server_side);
 	if (fclose(memory) == 0)
 		fputs(text, out);
 	free(text);

@@ -94,9 +94,10 @@ struct rr_exchange {
 
 /* How a connection came out, for people and for ping. */
 struct rr_negotiated {
-	const char *fabric; /* "iwarp", "verbs", "loop", or "tcp" */
-	uint32_t version;   /* RPC-over-RDMA version; 0 on TCP */
-	bool private_data;  /* the peer sent an RFC 8797 message */
+	const char *fabric;             /* "iwarp", "verbs", "loop", or "tcp" */
+	uint32_t version;               /* RPC-over-RDMA version; 0 on TCP */
+	bool private_data;              /* the peer sent an RFC 8797 message */
+	uint32_t own_send, own_receive; /* octets of the largest Send, as each side announced it */
 	uint32_t peer_send, peer_receive;
 	uint32_t inline_call, inline_reply; /* inline thresholds in force, requester to responder and back */
 	uint32_t credits_asked, credits_granted;
@@ -113,12 +114,14 @@ struct rr_counters {
 	/* Why a requester used or offered them: see enum rr_why. */
 	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
 	uint64_t octets_inline, octets_rdma_read, octets_rdma_write;
+	uint64_t rdma_reads, rdma_writes;                            /* work requests that this side posted */
 	uint64_t registrations, invalidations, remote_invalidations; /* invalidations: by this side */
 	/* How often calls had to wait, and for how long (ns) there were some that did. */
 	uint64_t credit_waits, credit_wait_ns, memory_waits, memory_wait_ns;
 	uint64_t errors_sent, errors_received, discarded;
 	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are ERR_CHUNK */
 	uint64_t bad_replies;                      /* of what was discarded: calls ended by it */
+	uint64_t repeats; /* calls that were executed before: answered out of the duplicate request cache */
 };
 
 enum { RR_COUNTERS = sizeof(struct rr_counters) / sizeof(uint64_t) };

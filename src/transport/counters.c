@@ -20,6 +20,8 @@ const char *const rr_counter_names[RR_COUNTERS] = {
 	"octets_inline",
 	"octets_rdma_read",
 	"octets_rdma_write",
+	"rdma_reads",
+	"rdma_writes",
 	"registrations",
 	"invalidations",
 	"remote_invalidations",
@@ -33,6 +35,7 @@ const char *const rr_counter_names[RR_COUNTERS] = {
 	"err_vers_sent",
 	"err_vers_received",
 	"bad_replies",
+	"repeats",
 };
 
 uint64_t

@@ -52,6 +52,8 @@ post_job(struct rr_connection *connection, struct rr_job *job)
 			return false;
 		}
 		connection->posted++;
+		connection->base.counters.rdma_reads += work.kind == RR_WORK_READ;
+		connection->base.counters.rdma_writes += work.kind == RR_WORK_WRITE;
 	}
 	return false;
 }

@@ -203,6 +203,8 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 		.fabric = rr_fabric_name(connection->fabric),
 		.version = version,
 		.private_data = connection->peer_sent_private_data,
+		.own_send = connection->own.send_size,
+		.own_receive = connection->own.receive_size,
 		.peer_send = connection->peer.send_size,
 		.peer_receive = connection->peer.receive_size,
 		.inline_call = thresholds->call,

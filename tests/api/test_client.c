@@ -88,6 +88,17 @@ what_was_negotiated_is_told(void **state)
 	assert_int_equal(negotiated.inline_call, 4096);
 	assert_int_equal(negotiated.inline_reply, 4096);
 	assert_int_equal(negotiated.credits_asked, 64);
+	assert_int_equal(negotiated.own_send, 4096);
+	assert_int_equal(negotiated.own_receive, 4096);
+	assert_int_equal(negotiated.peer_send, 4096);
+	assert_int_equal(negotiated.peer_receive, 4096);
+	assert_int_equal(negotiated.credits_min, 0);
+	assert_int_equal(negotiated.credits_used, 0);
+	assert_int_equal(world_call(world->client, CALC_NULL, NULL, NULL, NULL, 0), 0);
+	assert_int_equal(rpcrdma_client_negotiated(world->client, &negotiated), 0);
+	assert_int_equal(negotiated.credits_granted, 64);
+	assert_in_range(negotiated.credits_min, 1, 64);
+	assert_int_equal(negotiated.credits_max, 64);
 	assert_int_equal(rpcrdma_client_negotiated(tcp, &negotiated), 0);
 	assert_string_equal(negotiated.fabric, "tcp");
 	assert_int_equal(negotiated.version, 0);
@@ -113,6 +124,112 @@ counters_count_on_both_sides(void **state)
 	counters.size = 0;
 	assert_int_equal(rpcrdma_client_counters(world->client, &counters), -RPCRDMA_ERR_INVAL);
 	assert_int_equal(rpcrdma_server_counters(world->server, &counters), -RPCRDMA_ERR_INVAL);
+}
+
+static uint64_t
+in_buckets(const struct rpcrdma_latency *latency)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < sizeof(latency->buckets) / sizeof(latency->buckets[0]); i++)
+		calls += latency->buckets[i];
+	return calls;
+}
+
+static void
+how_long_a_procedure_took_is_told_on_both_sides(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_latency latency = { .size = sizeof(latency) };
+	const struct rpcrdma_program *program = &CALC_V1_program;
+
+	assert_int_equal(rpcrdma_client_latency(world->client, program, CALC_NULL, &latency), 0);
+	assert_int_equal(latency.calls, 0);
+	assert_int_equal(world_call(world->client, CALC_NULL, NULL, NULL, NULL, 0), 0);
+	assert_int_equal(world_call(world->client, CALC_NULL, NULL, NULL, NULL, 0), 0);
+	assert_int_equal(
+		world_call(world->client, CALC_UNHANDLED, NULL, NULL, NULL, 0), -RPCRDMA_ERR_PROC_UNAVAIL);
+	assert_int_equal(rpcrdma_client_latency(world->client, program, CALC_NULL, &latency), 0);
+	assert_int_equal(latency.calls, 2);
+	assert_int_equal(latency.errors, 0);
+	assert_int_equal(in_buckets(&latency), 2);
+	assert_int_equal(rpcrdma_server_latency(world->server, program, CALC_NULL, &latency), 0);
+	assert_int_equal(latency.calls, 2);
+	assert_int_equal(in_buckets(&latency), 2);
+	assert_int_equal(rpcrdma_server_latency(world->server, program, CALC_UNHANDLED, &latency), 0);
+	assert_int_equal(latency.errors, 1);
+	/* No such procedure, no such program. */
+	assert_int_equal(rpcrdma_server_latency(world->server, program, 1000, &latency), 0);
+	assert_int_equal(latency.calls, 0);
+	assert_int_equal(
+		rpcrdma_server_latency(world->server, &(struct rpcrdma_program){ 0 }, 0, &latency), 0);
+	assert_int_equal(latency.calls, 0);
+	latency.size = 0;
+	assert_int_equal(rpcrdma_client_latency(world->client, program, 0, &latency), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(rpcrdma_server_latency(world->server, program, 0, &latency), -RPCRDMA_ERR_INVAL);
+}
+
+/* What the connections of a server told. */
+struct told {
+	uint32_t connections, tcp;
+	uint64_t calls, rdma_writes, registrations, invalidated;
+};
+
+static void
+add(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
+	const struct rpcrdma_counters *counters)
+{
+	struct told *told = ctx;
+
+	assert_int_equal(negotiated->size, sizeof(*negotiated));
+	assert_int_equal(counters->size, sizeof(*counters));
+	assert_memory_equal(peer, "127.0.0.1:", 10);
+	told->connections++;
+	told->tcp += strcmp(negotiated->fabric, "tcp") == 0;
+	told->calls += counters->calls;
+	told->rdma_writes += counters->rdma_writes;
+	told->registrations += counters->registrations;
+	told->invalidated += counters->remote_invalidations;
+}
+
+/* The figures of a CALC_BLOB that goes and comes by RDMA. */
+static void
+each_connection_of_a_server_tells_of_itself(void **state)
+{
+	static uint8_t data[BLOB_MAX], sink[BLOB_MAX], keep[4096];
+	struct world *world = *state;
+	const struct rpcrdma_sink sinks[] = { { sink, BLOB_MAX } };
+	const blob args = { 1, { data, BLOB_MAX } };
+	blob result;
+	const struct rpcrdma_call_config config = { .size = sizeof(config),
+		.program = &CALC_V1_program,
+		.procedure = CALC_BLOB,
+		.args = &args,
+		.result = &result,
+		.sinks = sinks,
+		.sink_count = 1,
+		.keep = keep,
+		.keep_size = sizeof(keep) };
+	struct rpcrdma_client *tcp =
+		world_connect(world, RPCRDMA_TRANSPORT_TCP, (struct rpcrdma_client_config){ 0 });
+	struct rpcrdma_counters client = { .size = sizeof(client) };
+	struct told told = { 0 };
+
+	assert_int_equal(world_call(tcp, CALC_NULL, NULL, NULL, NULL, 0), 0);
+	assert_int_equal(world_call(world->client, CALC_NULL, NULL, NULL, NULL, 0), 0);
+	assert_int_equal(rpcrdma_client_call_and_wait(world->client, &config), 0);
+	rpcrdma_server_each_connection(world->server, add, &told);
+	assert_int_equal(told.connections, 2);
+	assert_int_equal(told.tcp, 1);
+	assert_int_equal(told.calls, 3);
+	assert_int_equal(told.rdma_writes, 1);
+	assert_int_equal(rpcrdma_client_counters(world->client, &client), 0);
+	assert_int_equal(client.why_arguments, 1);
+	assert_int_equal(client.why_sinks, 1);
+	assert_int_equal(client.registrations, 2);
+	assert_int_equal(client.invalidations + client.remote_invalidations, 2);
+	assert_int_equal(told.invalidated, client.remote_invalidations);
+	rpcrdma_client_free(tcp);
 }
 
 /* A port at which nobody listens: one that a server had, and that nobody has had since. */
@@ -196,6 +313,8 @@ main(void)
 		T(calls_carry_no_credential_where_none_is_wanted),
 		T(what_was_negotiated_is_told),
 		T(counters_count_on_both_sides),
+		T(how_long_a_procedure_took_is_told_on_both_sides),
+		T(each_connection_of_a_server_tells_of_itself),
 		T(connecting_to_nobody_says_so),
 		T(each_address_of_a_host_is_tried),
 		T(a_wrong_config_is_refused),

@@ -90,6 +90,7 @@ static void
 a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
 {
 	struct world *world = *state;
+	struct rr_counters counters;
 	struct wire first, second;
 
 	wire_open(world, &first);
@@ -104,6 +105,8 @@ a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
 	wire_call(world, &second, 77, 5); /* the same connection is no exception */
 	assert_same_reply(&first, &second);
 	assert_int_equal(world->handled, 1);
+	rr_server_counters(world->server, &counters);
+	assert_int_equal(counters.repeats, 2);
 	rr_carrier_close(second.carrier);
 }
 

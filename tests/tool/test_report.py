@@ -3,6 +3,7 @@
 """test_report.py TOOL: what `rpcrdma ping --json` and a server at SIGUSR1 tell."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -40,8 +41,20 @@ def main():
                        "ping --json has a histogram of all calls", [told])
             tap.result(1 <= told["credits_min"] <= told["credits_max"] <= told["credits_asked"],
                        "ping --json has the extremes of the credits", [told])
+            tap.result((told["own_send"], told["own_receive"], told["peer_send"], told["peer_receive"]) == (4096,) * 4,
+                       "ping --json has the sizes of both sides", [told])
+            asked = subprocess.Popen([TOOL, "ping", "-c", "100000", "-i", "0.01", server.url], stdout=subprocess.PIPE)
+            while b"NULL 2" not in asked.stdout.readline():
+                pass
             text = report(server)
-            tap.result("NFS_V3 NFSPROC3_NULL: 3 calls, 0 errors" in text and "\n  calls 3\n" in text,
+            tap.result(re.search(r"^  127.0.0.1:\d+: iwarp version \d, thresholds 4096 and 4096 \(own 4096 and 4096, peer's 4096 "
+                                 r"and 4096\), credits asked \d+, granted \d+ \(\d+ to \d+\), remote invalidation yes\n"
+                                 r"    calls \d+\n    replies \d+\n", text, re.MULTILINE),
+                       "SIGUSR1 has the server tell of each connection", [text])
+            asked.kill()
+            asked.communicate()
+            text = report(server)
+            tap.result(re.search(r"NFS_V3 NFSPROC3_NULL: \d+ calls, 0 errors", text) and re.search(r"^  calls \d+$", text, re.MULTILINE),
                        "SIGUSR1 has the server tell what it counted", [text])
             tap.result("thread 0:" in text and "thread 1:" in text, "each thread tells", [text])
             again = subprocess.run([TOOL, "ping", "-c", "1", server.url], capture_output=True, timeout=60)

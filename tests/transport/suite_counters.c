@@ -58,6 +58,36 @@ each_message_that_is_not_inline_has_its_reason(void **state)
 }
 
 static void
+answer_with_an_item(struct world *world, struct rr_exchange *exchange)
+{
+	struct reply *reply = reply_new(world, exchange->xid, 40);
+
+	reply_add_item(world, reply, 36, 10000);
+	reply_send(world, exchange, reply);
+}
+
+static void
+rdma_operations_are_counted_where_they_are_posted(void **state)
+{
+	struct world *world = world_new(NULL);
+	const struct rr_counters *client, *server;
+	struct call *call;
+
+	(void)state;
+	world->answer = answer_with_an_item;
+	call = call_new(world, 1, 40);
+	call_add_item(world, call, 40, 10000);
+	call_add_sink(world, call, 10000);
+	run(world, call);
+	client = &world->client->counters;
+	server = &world->server->counters;
+	assert_int_equal(server->rdma_reads, 1);
+	assert_int_equal(server->rdma_writes, 1);
+	assert_int_equal(client->rdma_reads + client->rdma_writes, 0);
+	world_free(world);
+}
+
+static void
 the_time_without_a_credit_is_counted(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
@@ -191,6 +221,7 @@ suite_counters(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_message_that_is_not_inline_has_its_reason),
+		cmocka_unit_test(rdma_operations_are_counted_where_they_are_posted),
 		cmocka_unit_test(the_time_without_a_credit_is_counted),
 		cmocka_unit_test(the_time_without_memory_is_counted),
 		cmocka_unit_test(errors_are_counted_by_kind),
