@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "base/text.h"
 #include "transport/engine.h"
+#include "wire/properties.h"
 
 /*
  * A carrier is one connection that carries RPC messages: RPC-over-RDMA
@@ -103,6 +104,9 @@ struct rr_negotiated {
 	uint32_t credits_asked, credits_granted;
 	uint32_t credits_used, credits_min, credits_max; /* in use now; the extremes of what was granted */
 	bool remote_invalidation;
+	/* RPC-over-RDMA version 2: whether the peer told its transport properties, and what is in force. */
+	bool properties;
+	uint32_t own_properties[RR_PROPERTIES], peer_properties[RR_PROPERTIES];
 };
 
 /* What a connection did so far: members of one type, whose names are in rr_counter_names. Octets are of RPC

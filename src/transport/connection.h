@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "transport/carrier.h"
 #include "transport/credits.h"
+#include "transport/feature.h"
 #include "transport/negotiation.h"
 #include "transport/threshold.h"
 #include "transport/trace.h"
@@ -75,7 +76,8 @@ struct rr_connection {
 	struct rr_private_data own, peer;
 	struct rr_thresholds thresholds[RR_VERSIONS]; /* of version 1, of version 2 */
 	struct rr_negotiation negotiation;
-	int status; /* of the end */
+	struct rr_features features; /* of version 2 */
+	int status;                  /* of the end */
 	struct rr_text text;
 	struct rr_task task;
 
@@ -196,6 +198,16 @@ bool rr_requester_idle(const struct rr_connection *connection);
 
 /* After the endpoint was closed: all transactions are failed, or forgotten. */
 void rr_requester_end(struct rr_connection *connection, bool forget);
+
+/* ---- optional.c ---- */
+
+void rr_optional_init(struct rr_connection *connection);
+
+/* A requester got the first reply in version 2: the peer is told what this side can do. */
+void rr_optional_agreed(struct rr_connection *connection);
+
+/* True if the message is an error that answers one of a feature: it is done with then. */
+bool rr_optional_refused(struct rr_connection *connection, const struct rr_event *event);
 
 /* ---- responder.c, respond.c ---- */
 

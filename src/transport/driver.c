@@ -140,6 +140,8 @@ received(struct rr_connection *connection, const struct rr_event *event)
 {
 	rr_loop_disarm(connection->base.engine->loop, &connection->kick);
 	connection->kicks = KICKS;
+	if (rr_optional_refused(connection, event))
+		return;
 	if (is_for_requester(connection, event))
 		rr_requester_received(connection, event);
 	else

@@ -5,6 +5,7 @@
 
 #include "transport/connection.h"
 #include "wire/rpcrdma1.h"
+#include "wire/rpcrdma2.h"
 
 static struct rr_version_range
 own_range(const struct rr_connection *connection)
@@ -49,9 +50,11 @@ ask(struct rr_connection *connection)
 }
 
 static void
-settle(struct rr_connection *connection)
+agree(struct rr_connection *connection)
 {
 	set_state(connection, RR_NEGOTIATION_SETTLED);
+	if (connection->negotiation.version >= RR_RPCRDMA_VERSION_2)
+		rr_optional_agreed(connection);
 }
 
 static void
@@ -72,7 +75,7 @@ fall_back(struct rr_connection *connection)
 		negotiation->version = version;
 		remember(connection);
 	}
-	settle(connection);
+	set_state(connection, RR_NEGOTIATION_SETTLED);
 }
 
 static void
@@ -82,7 +85,7 @@ give_up(struct rr_connection *connection)
 		remember(connection);
 		connection->negotiation.failed = true;
 	}
-	settle(connection);
+	set_state(connection, RR_NEGOTIATION_SETTLED);
 }
 
 static void
@@ -108,7 +111,7 @@ rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event
 	static action *const table[RR_NEGOTIATION_STATES][RR_NEGOTIATION_EVENTS] = {
 		/*                           SENT  ANSWERED REFUSED    FAILED     LATE  ENDED */
 		[RR_NEGOTIATION_OPEN] =    { ask,  hold,    hold,      hold,      hold, hold },
-		[RR_NEGOTIATION_ASKED] =   { hold, settle,  fall_back, ask_again, late, give_up },
+		[RR_NEGOTIATION_ASKED] =   { hold, agree,   fall_back, ask_again, late, give_up },
 		[RR_NEGOTIATION_SETTLED] = { hold, hold,    hold,      hold,      hold, hold },
 	};
 	/* clang-format on */

@@ -48,7 +48,8 @@ int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transactio
 enum rr_reply_form {
 	RR_REPLY_INLINE, /* RDMA_MSG */
 	RR_REPLY_LONG,   /* RDMA_NOMSG, the message in the Reply chunk */
-	RR_REPLY_ERROR   /* neither conveys it: RDMA_ERROR, ERR_CHUNK */
+	RR_REPLY_ERROR,  /* neither conveys it: RDMA_ERROR, ERR_CHUNK */
+	RR_REPLY_OPTION  /* no reply: RDMA_OPTIONAL */
 };
 
 struct rr_reply_plan {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/rdma.h"
 
+#include <string.h>
+
 #include "transport/connection.h"
 #include "transport/provider.h"
 
@@ -58,6 +60,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_re
 	rr_list_init(&connection->exchanges);
 	rr_connection_set_peer(connection, NULL, 0);
 	rr_negotiation_init(connection, NULL, 0);
+	rr_optional_init(connection);
 	engine->connections += !is_requester;
 	if (rr_requester_init(connection)) {
 		free_connection(connection);
@@ -199,6 +202,8 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 	uint32_t version = connection->negotiation.version;
 	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
 
+	const struct rr_properties *properties = &connection->features.properties;
+
 	*negotiated = (struct rr_negotiated){
 		.fabric = rr_fabric_name(connection->fabric),
 		.version = version,
@@ -215,7 +220,10 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 		.credits_min = asks ? credits->min : connection->granted_min,
 		.credits_max = asks ? credits->max : connection->granted_max,
 		.remote_invalidation = thresholds->remote_invalidation,
+		.properties = properties->peer_has != 0,
 	};
+	memcpy(negotiated->own_properties, properties->own, sizeof(properties->own));
+	memcpy(negotiated->peer_properties, properties->peer, sizeof(properties->peer));
 }
 
 static void

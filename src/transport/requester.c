@@ -383,6 +383,13 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 		fail(connection, transaction, -RPCRDMA_ERR_DISCONNECTED);
 		return;
 	}
+	/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2: "RDMA2_BKREQSUP_NONE indicates that receipt of
+	 * backward-direction requests and replies is not supported." */
+	if (!connection->is_requester &&
+		connection->features.properties.peer[RR_PROPERTY_REVERSE] == RR_REVERSE_NONE) {
+		fail(connection, transaction, -RPCRDMA_ERR_NOTSUP);
+		return;
+	}
 	if (!connection->requester.slots && make_slots(connection)) {
 		fail(connection, transaction, -RPCRDMA_ERR_NOMEM);
 		return;

@@ -65,6 +65,34 @@ segment_to_invalidate(const struct rr_inbound *inbound)
 
 /* ---- The work requests of an answer ---- */
 
+/* What is no reply. */
+static void
+set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
+{
+	const struct rr_version_range range = rr_version_range(inbound->engine->config.versions);
+	const struct rr_connection *connection = inbound->connection;
+
+	switch (inbound->plan.form) {
+	case RR_REPLY_ERROR:
+		header->proc = RR_RDMA_ERROR;
+		header->err = inbound->err;
+		header->vers_low = range.low;
+		header->vers_high = range.high;
+		break;
+	case RR_REPLY_OPTION:
+		header->proc = RR_RDMA_OPTIONAL;
+		header->opttype = inbound->optional.opttype;
+		header->optinfo = (struct rpcrdma_bytes){ inbound->optional.info, inbound->optional.length };
+		/* It is of the forward direction: it asks, or grants. */
+		if (connection->is_requester)
+			header->credit = connection->requester.credits.asked;
+		else if (header->credit == 0)
+			header->credit = 1;
+		break;
+	default: break;
+	}
+}
+
 static uint32_t
 put_header(struct rr_inbound *inbound)
 {
@@ -78,17 +106,11 @@ put_header(struct rr_inbound *inbound)
 		.credit = inbound->connection->granted,
 		.proc = inbound->plan.form == RR_REPLY_LONG ? RR_RDMA_NOMSG : RR_RDMA_MSG,
 	};
-	const struct rr_version_range range = rr_version_range(inbound->engine->config.versions);
 	const struct rr_chunk_lists nothing = { 0 };
 	struct rpcrdma_xdr_writer writer;
 	uint32_t length;
 
-	if (inbound->plan.form == RR_REPLY_ERROR) {
-		header.proc = RR_RDMA_ERROR;
-		header.err = inbound->err;
-		header.vers_low = range.low;
-		header.vers_high = range.high;
-	}
+	set_kind(inbound, &header);
 	/* 4.3.1: "Responders MUST leave the Read list empty in all replies." */
 	inbound->lists.read_count = 0;
 	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_engine_send_size(inbound->engine), NULL, 0);
@@ -96,7 +118,7 @@ put_header(struct rr_inbound *inbound)
 	length = (uint32_t)rpcrdma_xdr_length(&writer);
 	rr_trace_add(&inbound->connection->trace, inbound->engine->env, true, inbound->buffer,
 		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
-		header.proc == RR_RDMA_ERROR ? &nothing : &inbound->lists);
+		header.proc > RR_RDMA_NOMSG ? &nothing : &inbound->lists);
 	return length;
 }
 
@@ -105,7 +127,7 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
 	const struct rr_segment *invalidate = NULL;
 
-	if (inbound->plan.form != RR_REPLY_ERROR)
+	if (inbound->plan.form <= RR_REPLY_LONG)
 		invalidate = segment_to_invalidate(inbound);
 	work->kind = invalidate ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
 	work->remote_handle = invalidate ? invalidate->handle : 0;
@@ -123,7 +145,7 @@ next_transfer(struct rr_inbound *inbound)
 {
 	const struct rpcrdma_message *reply = &inbound->reply;
 
-	if (inbound->plan.form == RR_REPLY_ERROR)
+	if (inbound->plan.form > RR_REPLY_LONG)
 		return false;
 	while (inbound->next_transfer < reply->item_count) {
 		uint32_t i = inbound->next_transfer++;
@@ -186,12 +208,21 @@ answer(struct rr_inbound *inbound)
 	rr_list_remove(&inbound->job.link);
 	rr_task_init(&inbound->task, finish_without_send);
 	receives = connection->is_requester ? RR_REVERSE_CREDITS : inbound->engine->config.credits;
-	grant(connection, rr_credits_to_grant(receives, inbound->header.credit));
+	if (inbound->plan.form != RR_REPLY_OPTION)
+		grant(connection, rr_credits_to_grant(receives, inbound->header.credit));
 	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
 	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
 	 * first. */
-	rr_driver_allow(connection, 1);
+	if (inbound->receive)
+		rr_driver_allow(connection, 1);
 	rr_driver_submit(connection, &inbound->job);
+}
+
+void
+rr_inbound_say(struct rr_inbound *inbound)
+{
+	inbound->plan.form = RR_REPLY_OPTION;
+	answer(inbound);
 }
 
 /* The second one has a name of its own in version 2. */

@@ -54,8 +54,8 @@ make(struct rr_engine *engine)
 	return inbound;
 }
 
-static struct rr_inbound *
-take(struct rr_connection *connection, uint8_t *receive)
+struct rr_inbound *
+rr_inbound_take(struct rr_connection *connection, uint8_t *receive)
 {
 	struct rr_engine *engine = connection->base.engine;
 	struct rr_list *link = rr_list_pop(&engine->exchanges);
@@ -127,15 +127,20 @@ count_call(struct rr_inbound *inbound)
 		counters->octets_rdma_read += inbound->chunks.chunks[i].length;
 }
 
-/* No answer is due: the Receive that the message used up is posted again. */
-static void
-discard(struct rr_inbound *inbound)
+void
+rr_inbound_done(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 
-	connection->base.counters.discarded++;
 	rr_inbound_free(inbound);
 	rr_driver_allow(connection, 1);
+}
+
+static void
+discard(struct rr_inbound *inbound)
+{
+	inbound->connection->base.counters.discarded++;
+	rr_inbound_done(inbound);
 }
 
 /* Pulled chunks are the stream, if the call was a long one, and items. */
@@ -270,14 +275,14 @@ accept_header(struct rr_inbound *inbound, const struct rr_event *event)
 		return result;
 	if (!rr_version_in(inbound->header.vers, range))
 		return RR_HEADER_VERS;
-	/* RFC 8166, 4.6.1: "When receiving an RDMA_MSGP procedure, Responders SHOULD reply with an RDMA_ERROR
-	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says so of unknown procedures. */
-	if (inbound->header.proc == RR_RDMA_OPTIONAL && inbound->header.vers >= RR_RPCRDMA_VERSION_2)
-		return RR_HEADER_OK;
-	if (inbound->header.proc > RR_RDMA_NOMSG)
-		return RR_HEADER_MALFORMED;
 	call->length = (uint32_t)rpcrdma_xdr_left(&reader);
 	call->stream = event->data + (event->length - call->length);
+	if (inbound->header.proc == RR_RDMA_OPTIONAL && inbound->header.vers >= RR_RPCRDMA_VERSION_2)
+		return RR_HEADER_OK;
+	/* RFC 8166, 4.6.1: "When receiving an RDMA_MSGP procedure, Responders SHOULD reply with an RDMA_ERROR
+	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says so of unknown procedures. */
+	if (inbound->header.proc > RR_RDMA_NOMSG)
+		return RR_HEADER_MALFORMED;
 	/* 4.2.4: of the chunks of an RDMA_NOMSG, "one MUST be present and MUST hold the Payload stream for
 	 * this RPC-over-RDMA message": in a call, that is a position-zero Read chunk. */
 	return rr_read_chunks(&inbound->lists, inbound->header.proc == RR_RDMA_NOMSG, call->length,
@@ -298,12 +303,9 @@ rr_responder_is_optional(const struct rr_connection *connection, const struct rr
 
 /* What is dropped without a word. */
 static bool
-is_to_be_discarded(const struct rr_connection *connection, const struct rr_event *event)
+is_to_be_discarded(const struct rr_event *event)
 {
 	uint32_t proc;
-
-	if (rr_responder_is_optional(connection, event))
-		return false;
 
 	/* RFC 8166, 4.5: "If an incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA
 	 * header (28 bytes), the receiver cannot trust the value of the XID field; therefore, it MUST
@@ -331,12 +333,8 @@ arrive(struct rr_inbound *inbound, const struct rr_event *event)
 
 	rr_trace_add(&inbound->connection->trace, inbound->engine->env, false, event->data, event->length,
 		result == RR_HEADER_OK ? &inbound->lists : NULL);
-	/* draft-cel-nfsv4-rpcrdma-version-two-00, 3.1: "When an implementation does not recognize or support
-	 * the value contained in the rdma_opttype field, it MUST send an RPC-over-RDMA message with the
-	 * rdma_xid field set to the same value as the erroneous message, the rdma_proc field set to
-	 * RDMA_ERROR, and the rdma_err field set to RDMA_ERR_INVAL_OPTION." */
 	if (result == RR_HEADER_OK && inbound->header.proc == RR_RDMA_OPTIONAL) {
-		rr_inbound_refuse(inbound, RR_ERR_INVAL_OPTION);
+		rr_optional_arrived(inbound);
 		return;
 	}
 	switch (result) {
@@ -364,10 +362,11 @@ void
 rr_responder_received(struct rr_connection *connection, const struct rr_event *event)
 {
 	struct rr_engine *engine = connection->base.engine;
-	bool is_call = !is_to_be_discarded(connection, event);
+	bool is_optional = rr_responder_is_optional(connection, event);
+	bool is_call = !is_optional && !is_to_be_discarded(event);
 	struct rr_inbound *inbound;
 
-	if (connection->state >= RR_CONNECTION_STOPPING || !is_call) {
+	if (connection->state >= RR_CONNECTION_STOPPING || (!is_call && !is_optional)) {
 		connection->base.counters.discarded++;
 		rr_trace_add(&connection->trace, engine->env, false, event->data, event->length, NULL);
 		rr_driver_release(connection->fabric, event->data);
@@ -376,7 +375,7 @@ rr_responder_received(struct rr_connection *connection, const struct rr_event *e
 		rr_connection_check_idle(connection);
 		return;
 	}
-	inbound = take(connection, event->data);
+	inbound = rr_inbound_take(connection, event->data);
 	if (!inbound) {
 		rr_driver_release(connection->fabric, event->data);
 		rr_driver_abort(

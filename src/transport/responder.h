@@ -48,6 +48,7 @@ struct rr_inbound {
 	uint32_t next_transfer;      /* items in order, then the stream */
 	bool posted;                 /* the Send */
 	uint32_t err;                /* where form is RR_REPLY_ERROR */
+	struct rr_optional optional; /* where form is RR_REPLY_OPTION */
 	void (*sent)(void *arg);
 	void *arg;
 	struct rr_task task; /* calls sent() where no completion will */
@@ -60,10 +61,22 @@ rr_inbound_of(struct rr_exchange *exchange)
 	return rr_container(exchange, struct rr_inbound, base);
 }
 
+/* A new one; NULL: no memory. Without a receive, it is for a message that answers none. */
+struct rr_inbound *rr_inbound_take(struct rr_connection *connection, uint8_t *receive);
+
 /* Everything that it holds goes back, and so does itself. */
 void rr_inbound_free(struct rr_inbound *inbound);
 
+/* No answer is due: the Receive that the message used up is posted again. */
+void rr_inbound_done(struct rr_inbound *inbound);
+
+/* Sends its RDMA_OPTIONAL. */
+void rr_inbound_say(struct rr_inbound *inbound);
+
 /* Answers a call whose header is wrong. */
 void rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err);
+
+/* It is an RDMA_OPTIONAL, with a good header. */
+void rr_optional_arrived(struct rr_inbound *inbound);
 
 #endif

@@ -14,13 +14,14 @@ int suite_hostile(void);
 int suite_order(void);
 int suite_reverse(void);
 int suite_version(void);
+int suite_properties(void);
 
 static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
 	return suite_counters() + suite_pair() + suite_requester() + suite_responder() + suite_life() +
-	       suite_hostile() + suite_order() + suite_reverse() + suite_version();
+	       suite_hostile() + suite_order() + suite_reverse() + suite_version() + suite_properties();
 }
 
 #endif

@@ -152,6 +152,8 @@ the_first_message_is_small_and_alone(void **state)
 	assert_true(message->length <= 1024);
 	assert_int_equal(raw->message_count, 0);
 	answer(raw, 1, 2);
+	/* Once it is answered, the peer is told of properties, and the next call goes. */
+	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_OPTIONAL);
 	message = raw_next(raw);
 	assert_true(first->done && first->error == 0);
 	assert_int_equal(word(message, 1), 2);
@@ -440,6 +442,7 @@ an_unknown_optional_type_gets_err_inval_option(void **state)
 	ask(raw, &call, 1, 40);
 	answer(raw, 1, 2);
 	world_until(raw->world, call->done);
+	assert_int_equal(word(raw_next(raw), 4), RR_CONNPROP);
 	option_is_refused(raw, 7);
 	end(raw);
 }

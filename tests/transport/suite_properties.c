@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suite.h"
+
+#include <string.h>
+
+#include "raw.h"
+#include "wire/properties.h"
+#include "wire/rpc.h"
+#include "wire/rpcrdma2.h"
+
+/* Rows B12 and B13: transport properties on connections. Citations are of
+ * draft-cel-nfsv4-rpcrdma-version-two-03, where they name no other one. */
+
+enum { LARGE = 16384, CREDITS = 32 };
+
+/* rdma_optinfo of a CONNPROP that names all four properties, none of which changes, and of an UPDPROP or a
+ * REQPROP of the receive buffer size. */
+#define CONNPROP(size, reverse, reads, invalidation)                                                         \
+	RR_CONNPROP, 60, 4, 1, 4, size, 2, 4, reverse, 0xffffff00, 4, reads, 0xffffff01, 4, invalidation, 1, \
+		15
+#define RECEIVE_SIZE(operation, size) operation, 16, 1, 1, 4, size
+
+static int
+speak_both(void **state)
+{
+	(void)state;
+	world_versions = RR_VERSIONS_AUTO;
+	return 0;
+}
+
+static int
+speak_version_1(void **state)
+{
+	(void)state;
+	world_versions = RR_VERSIONS_1;
+	return 0;
+}
+
+static struct rr_engine_config
+large(void)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+
+	config.inline_send = config.inline_receive = LARGE;
+	return config;
+}
+
+static struct rr_negotiated
+negotiated(const struct rr_carrier *carrier)
+{
+	struct rr_negotiated result;
+
+	rr_carrier_negotiated(carrier, &result);
+	return result;
+}
+
+/* A call with so many octets of stream, whose reply may have, and has, so many. */
+static void
+call_run(struct world *world, uint32_t xid, uint32_t stream, uint32_t reply)
+{
+	struct call *call = call_new(world, xid, stream);
+
+	call->transaction.reply_max = reply;
+	call_start(world, call);
+	world_until(world, world->call_count == 1);
+	reply_send(world, world_next_call(world), reply_new(world, xid, reply));
+	world_until(world, call->done);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(call->reply.length, reply);
+}
+
+/* ---- Between two of ours ---- */
+
+/* 5.2.1: "Requesters may use the value to determine when it is necessary to provide a Position-Zero read
+ * chunk", and "a Reply chunk". Calls of before the change are under way when it takes effect. */
+static void
+larger_receives_are_used_once_both_sides_told_theirs(void **state)
+{
+	struct rr_engine_config config = large();
+	struct world *world = world_new(&config);
+	uint64_t registrations;
+
+	(void)state;
+	call_run(world, 1, 10000, 10000);
+	assert_int_equal(world->client->counters.long_calls, 1);
+	assert_int_equal(world->client->counters.long_replies, 1);
+	world_settle(world);
+	registrations = world->client->counters.registrations;
+	call_run(world, 2, 10000, 10000);
+	call_run(world, 3, LARGE - RR_RDMA_HEADER_MIN, LARGE - RR_RDMA_HEADER_MIN);
+	assert_int_equal(world->client->counters.registrations, registrations);
+	call_run(world, 4, LARGE - RR_RDMA_HEADER_MIN + 4, 40);
+	assert_int_equal(world->client->counters.long_calls, 2);
+	for (int i = 0; i < 2; i++) {
+		struct rr_negotiated n = negotiated(i ? world->client : world->server);
+
+		assert_int_equal(n.inline_call, LARGE);
+		assert_int_equal(n.inline_reply, LARGE);
+		assert_true(n.properties);
+		assert_int_equal(n.own_properties[RR_PROPERTY_RECEIVE_SIZE], LARGE);
+		assert_int_equal(n.peer_properties[RR_PROPERTY_RECEIVE_SIZE], LARGE);
+	}
+	assert_false(world->client_closed);
+	world_free(world);
+}
+
+/* Many calls go out while the sizes change; each of them is answered. */
+static void
+calls_under_way_survive_the_change(void **state)
+{
+	struct rr_engine_config config = large();
+	struct world *world = world_new(&config);
+	struct call *calls[CREDITS];
+
+	(void)state;
+	world->answer = answer_small;
+	for (uint32_t i = 0; i < CREDITS; i++) {
+		calls[i] = call_new(world, 100 + i, 40 + 400 * i);
+		calls[i]->transaction.reply_max = 400 * i;
+		call_start(world, calls[i]);
+	}
+	for (uint32_t i = 0; i < CREDITS; i++) {
+		world_until(world, calls[i]->done);
+		assert_int_equal(calls[i]->error, 0);
+	}
+	assert_int_equal(world->client->counters.discarded + world->server->counters.discarded, 0);
+	assert_false(world->client_closed);
+	world_free(world);
+}
+
+/* 5.2.2: "RDMA2_BKREQSUP_NONE indicates that receipt of backward-direction requests and replies is not
+ * supported." */
+static void
+a_client_that_hears_no_calls_says_so(void **state)
+{
+	struct world *world = world_new(NULL);
+	struct call *call;
+
+	(void)state;
+	call_run(world, 1, 40, 40);
+	world_settle(world);
+	assert_int_equal(negotiated(world->server).peer_properties[RR_PROPERTY_REVERSE], RR_REVERSE_NONE);
+	call = call_new(world, 2, 40);
+	rr_carrier_call(world->server, &call->transaction);
+	world_until(world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_NOTSUP);
+	call_run(world, 3, 40, 40);
+	world_free(world);
+}
+
+/* ---- Our requester ---- */
+
+/* A client of `config` that has had one call answered in version 2; its CONNPROP is the next message. */
+static struct raw *
+begin(const struct rr_engine_config *config)
+{
+	struct raw *raw = raw_new(world_listening(config));
+	struct call *call;
+
+	raw_serve(raw);
+	call = call_new(raw->world, 1, 40);
+	call_start(raw->world, call);
+	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_MSG);
+	SEND(raw, 1, 2, CREDITS, RR_RDMA_MSG, 0, 0, 0, 1, RR_REPLY, 0, 0, 0, 0);
+	world_until(raw->world, call->done);
+	return raw;
+}
+
+static void
+end(struct raw *raw)
+{
+	struct world *world = raw->world;
+
+	assert_false(raw->disconnected);
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+/* A call with so many octets of stream goes as that procedure. */
+static void
+calls(struct raw *raw, uint32_t xid, uint32_t stream, uint32_t proc)
+{
+	struct call *call = call_new(raw->world, xid, stream);
+
+	call_start(raw->world, call);
+	assert_int_equal(word(raw_next(raw), 3), proc);
+	SEND(raw, xid, 2, CREDITS, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 0, 0, 0, 0);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+}
+
+static uint32_t
+assert_words(const struct raw_message *message, uint32_t from, const uint32_t *words, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(word(message, from + i), words[i]);
+	assert_int_equal(message->length, (from + count) * 4);
+	return word(message, 0);
+}
+
+/* 5.3.1: "All relevant transport properties that the sender is aware of should be included in rdma_start." It
+ * "should make sure that the message can be received by partners who use the default Receive Buffer Size". */
+static void
+properties_are_told_once_version_2_is_agreed(void **state)
+{
+	struct rr_engine_config config = large();
+	struct raw *raw = begin(&config);
+	struct raw_message *message = raw_next(raw);
+
+	(void)state;
+	assert_true(message->length <= 1024);
+	assert_int_equal(word(message, 1), 2);
+	assert_int_equal(word(message, 2), config.credits);
+	assert_int_equal(word(message, 3), RR_RDMA_OPTIONAL);
+	assert_words(message, 4, WORDS(CONNPROP(LARGE, RR_REVERSE_NONE, 0, 1)));
+	calls(raw, 2, 5000, RR_RDMA_NOMSG);
+	assert_int_equal(raw->message_count, 0);
+	end(raw);
+}
+
+/* 5.3.1: "the sender should be prepared for cases in which the partner continues to assume that the default
+ * value for a particular property is still in effect": a peer that is silent, or refuses. */
+static void
+a_peer_without_properties_has_the_defaults(void **state)
+{
+	struct rr_engine_config config = large();
+	struct raw *raw = begin(&config);
+	uint32_t xid = word(raw_next(raw), 0);
+
+	(void)state;
+	calls(raw, 2, 5000, RR_RDMA_NOMSG);
+	SEND(raw, xid, 2, CREDITS, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION);
+	world_settle(raw->world);
+	calls(raw, 3, 5000, RR_RDMA_NOMSG);
+	calls(raw, 4, 4000, RR_RDMA_MSG);
+	assert_false(negotiated(raw->world->client).properties);
+	assert_int_equal(raw->world->client->counters.discarded, 0);
+	end(raw);
+}
+
+/* An error that answers no message of a feature answers the call with its XID. */
+static void
+a_call_that_is_refused_as_an_option_ends(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct call *call = call_new(raw->world, 2, 40);
+
+	(void)state;
+	raw_next(raw);
+	call_start(raw->world, call);
+	raw_next(raw);
+	SEND(raw, 2, 2, CREDITS, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_CHUNK);
+	end(raw);
+}
+
+/* 5.3.4: "rdma_now defines the new property values to be used." */
+static void
+the_size_of_the_next_call_follows_the_peer(void **state)
+{
+	struct rr_engine_config config = large();
+	struct raw *raw = begin(&config);
+	uint32_t xid = word(raw_next(raw), 0);
+
+	(void)state;
+	SEND(raw, xid, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(8192, RR_REVERSE_INLINE, 0, 1));
+	world_settle(raw->world);
+	calls(raw, 2, 8192 - RR_RDMA_HEADER_MIN, RR_RDMA_MSG);
+	calls(raw, 3, 8196 - RR_RDMA_HEADER_MIN, RR_RDMA_NOMSG);
+	SEND(raw, 99, 2, CREDITS, RR_RDMA_OPTIONAL, RECEIVE_SIZE(RR_UPDPROP, 1 << 20));
+	world_settle(raw->world);
+	calls(raw, 4, LARGE - RR_RDMA_HEADER_MIN, RR_RDMA_MSG);
+	calls(raw, 5, LARGE + 4 - RR_RDMA_HEADER_MIN, RR_RDMA_NOMSG);
+	SEND(raw, 99, 2, CREDITS, RR_RDMA_OPTIONAL, RECEIVE_SIZE(RR_UPDPROP, 16));
+	world_settle(raw->world);
+	calls(raw, 6, 4096 - RR_RDMA_HEADER_MIN, RR_RDMA_MSG);
+	calls(raw, 7, 5000, RR_RDMA_NOMSG);
+	assert_int_equal(raw->message_count, 0);
+	end(raw);
+}
+
+/* A peer that could take more, and may change, is asked to: what it answers holds. */
+static void
+a_peer_is_asked_for_larger_receives(void **state)
+{
+	struct rr_engine_config config = large();
+	struct raw *raw = begin(&config);
+	uint32_t xid = word(raw_next(raw), 0);
+
+	(void)state;
+	SEND(raw, xid, 2, CREDITS, RR_RDMA_OPTIONAL, RR_CONNPROP, 20, 1, 1, 4, 4096, 0);
+	xid = assert_words(raw_next(raw), 3, WORDS(RR_RDMA_OPTIONAL, RECEIVE_SIZE(RR_REQPROP, LARGE)));
+	calls(raw, 2, 5000, RR_RDMA_NOMSG);
+	SEND(raw, xid, 2, CREDITS, RR_RDMA_OPTIONAL, RR_RESPPROP, 16, 1, 1, 0, 0);
+	world_settle(raw->world);
+	calls(raw, 3, LARGE - RR_RDMA_HEADER_MIN, RR_RDMA_MSG);
+	end(raw);
+}
+
+/* A message of properties that comes late is no call that was declined. */
+static void
+an_end_in_good_order_waits_for_calls_all_the_same(void **state)
+{
+	struct raw *raw = begin(NULL);
+	struct world *world = raw->world;
+	struct call *call = call_new(world, 2, 40);
+
+	(void)state;
+	raw_next(raw);
+	call_start(world, call);
+	raw_next(raw);
+	rr_carrier_shutdown(world->client);
+	SEND(raw, 7, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 0, 1));
+	world_settle(world);
+	assert_false(call->done);
+	SEND(raw, 2, 2, CREDITS, RR_RDMA_MSG, 0, 0, 0, 2, RR_REPLY, 0, 0, 0, 0);
+	world_until(world, world->client_closed);
+	assert_true(call->done);
+	assert_int_equal(call->error, 0);
+	assert_int_equal(world->client_error, 0);
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+/* ---- Our responder ---- */
+
+static struct raw *
+call_us(const struct rr_engine_config *config)
+{
+	struct raw *raw = raw_new(world_listening(config));
+
+	raw_connect(raw);
+	return raw;
+}
+
+static struct rr_exchange *
+send_call(struct raw *raw, uint32_t xid)
+{
+	SEND(raw, xid, 2, CREDITS, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	world_until(raw->world, raw->world->call_count == 1);
+	return world_next_call(raw->world);
+}
+
+static struct raw_message *
+answered(struct raw *raw, struct rr_exchange *exchange, uint32_t stream)
+{
+	reply_send(raw->world, exchange, reply_new(raw->world, exchange->xid, stream));
+	return raw_next(raw);
+}
+
+/* 5.1.3: it "serves as a means by which an endpoint's transport properties may be presented to its peer". */
+static void
+a_responder_tells_its_properties_in_answer(void **state)
+{
+	struct rr_engine_config config = large();
+	struct raw *raw = call_us(&config);
+	struct raw_message *message;
+
+	(void)state;
+	SEND(raw, 7, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 0, 1));
+	message = raw_next(raw);
+	assert_int_equal(word(message, 0), 7);
+	assert_int_equal(word(message, 1), 2);
+	assert_true(word(message, 2) >= 1);
+	assert_words(message, 3, WORDS(RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 0, 1)));
+	/* Told again, it has nothing to add. */
+	SEND(raw, 8, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 0, 1));
+	message = answered(raw, send_call(raw, 9), 10000);
+	assert_int_equal(word(message, 0), 9);
+	assert_int_equal(word(message, 3), RR_RDMA_MSG);
+	assert_int_equal(message->length, 10000 + RR_RDMA_HEADER_MIN);
+	end(raw);
+}
+
+/* A reply goes by what holds when it is sent. */
+static void
+the_size_of_the_next_reply_follows_the_peer(void **state)
+{
+	struct rr_engine_config config = large();
+	struct raw *raw = call_us(&config);
+	struct rr_exchange *exchange;
+
+	(void)state;
+	assert_int_equal(word(answered(raw, send_call(raw, 1), 10000), 3), RR_RDMA_ERROR);
+	exchange = send_call(raw, 2);
+	SEND(raw, 7, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 0, 1));
+	assert_int_equal(word(raw_next(raw), 4), RR_CONNPROP);
+	assert_int_equal(word(answered(raw, exchange, 10000), 3), RR_RDMA_MSG);
+	exchange = send_call(raw, 3);
+	SEND(raw, 8, 2, CREDITS, RR_RDMA_OPTIONAL, RECEIVE_SIZE(RR_UPDPROP, 4096));
+	world_settle(raw->world);
+	assert_int_equal(word(answered(raw, exchange, 10000), 3), RR_RDMA_ERROR);
+	assert_int_equal(word(answered(raw, send_call(raw, 4), 4000), 3), RR_RDMA_MSG);
+	end(raw);
+}
+
+/* 5.3.2: the partner "will generate a RDMA2_RESPPROP message, indicating the disposition of the request".
+ * 5.3.3: its XID "must match". Ours are as large as they get: "rdma_rejected". */
+static void
+a_request_is_answered(void **state)
+{
+	struct raw *raw = call_us(NULL);
+
+	(void)state;
+	SEND(raw, 7, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 0, 1));
+	raw_next(raw);
+	SEND(raw, 8, 2, CREDITS, RR_RDMA_OPTIONAL, RECEIVE_SIZE(RR_REQPROP, LARGE));
+	assert_int_equal(
+		assert_words(raw_next(raw), 3, WORDS(RR_RDMA_OPTIONAL, RR_RESPPROP, 20, 1, 0, 1, 1, 0)), 8);
+	end(raw);
+}
+
+/* version-two-00, 4.2, has RDMA_ERR_BAD_HEADER for what is malformed. 5.3, table 2: no operation is followed
+ * by a payload. */
+static void
+a_malformed_option_is_a_bad_header(void **state)
+{
+	struct raw *raw = call_us(NULL);
+
+	(void)state;
+	SEND(raw, 7, 2, CREDITS, RR_RDMA_OPTIONAL, RR_CONNPROP, 8, 5, 1);
+	assert_int_equal(word(raw_next(raw), 4), RR_ERR_BAD_HEADER);
+	SEND(raw, 8, 2, CREDITS, RR_RDMA_OPTIONAL, RECEIVE_SIZE(RR_UPDPROP, LARGE), 8, RR_CALL, 2);
+	assert_int_equal(word(raw_next(raw), 4), RR_ERR_BAD_HEADER);
+	assert_int_equal(word(answered(raw, send_call(raw, 9), 40), 3), RR_RDMA_MSG);
+	end(raw);
+}
+
+/* Row B10: a peer that takes back what its private data said is not invalidated. */
+static void
+the_property_decides_on_remote_invalidation(void **state)
+{
+	struct raw *raw = call_us(NULL);
+	uint8_t memory[4096];
+	uint32_t wanted = 1;
+
+	(void)state;
+	if (!rr_fabric_limits(raw->world->engine->fabric)->remote_invalidation)
+		wanted = 0;
+	for (uint32_t xid = 1; xid < 3; xid++, wanted = 0) {
+		struct rr_region region = raw_register(raw, memory, sizeof(memory), RR_REMOTE_WRITE);
+		struct raw_message *message;
+
+		SEND(raw, xid, 2, CREDITS, RR_RDMA_MSG, 0, 0, 1, 1, SEGMENT(region), xid, RR_CALL, 2);
+		world_until(raw->world, raw->world->call_count == 1);
+		message = answered(raw, world_next_call(raw->world), 40);
+		assert_int_equal(message->invalidated, wanted);
+		rr_endpoint_invalidate(raw->endpoint, &region);
+		SEND(raw, 7, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 0, 0));
+		world_settle(raw->world);
+		if (xid == 1)
+			raw_next(raw);
+	}
+	end(raw);
+}
+
+/* They spend no credit, and may come in any number. */
+static void
+many_options_cost_nothing(void **state)
+{
+	struct raw *raw = call_us(NULL);
+
+	(void)state;
+	for (uint32_t i = 0; i < 500; i++) {
+		SEND(raw, i, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE + i, i % 3, i % 2, i % 2));
+		SEND(raw, i, 2, CREDITS, RR_RDMA_OPTIONAL, RECEIVE_SIZE(RR_REQPROP, i));
+		SEND(raw, i, 2, CREDITS, RR_RDMA_OPTIONAL, RECEIVE_SIZE(RR_RESPPROP, i));
+		world_settle(raw->world);
+		while (raw->message_count > 0)
+			raw_next(raw);
+	}
+	assert_int_equal(word(answered(raw, send_call(raw, 1), 40), 3), RR_RDMA_MSG);
+	end(raw);
+}
+
+int
+suite_properties(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(larger_receives_are_used_once_both_sides_told_theirs),
+		cmocka_unit_test(calls_under_way_survive_the_change),
+		cmocka_unit_test(a_client_that_hears_no_calls_says_so),
+		cmocka_unit_test(properties_are_told_once_version_2_is_agreed),
+		cmocka_unit_test(a_peer_without_properties_has_the_defaults),
+		cmocka_unit_test(a_call_that_is_refused_as_an_option_ends),
+		cmocka_unit_test(the_size_of_the_next_call_follows_the_peer),
+		cmocka_unit_test(a_peer_is_asked_for_larger_receives),
+		cmocka_unit_test(an_end_in_good_order_waits_for_calls_all_the_same),
+		cmocka_unit_test(a_responder_tells_its_properties_in_answer),
+		cmocka_unit_test(the_size_of_the_next_reply_follows_the_peer),
+		cmocka_unit_test(a_request_is_answered),
+		cmocka_unit_test(a_malformed_option_is_a_bad_header),
+		cmocka_unit_test(the_property_decides_on_remote_invalidation),
+		cmocka_unit_test(many_options_cost_nothing),
+	};
+
+	return cmocka_run_group_tests_name("properties", tests, speak_both, speak_version_1);
+}
