@@ -131,13 +131,9 @@ print_negotiated(const struct ping *ping)
 		printf("{\"host\":");
 		rr_tool_json_string(stdout, ping->url.host);
 		printf(",\"port\":%u,\"fabric\":\"%s\",\"version\":%u,\"private_data\":%s,\"own_send\":%u,"
-		       "\"own_receive\":%u,\"peer_send\":%u,"
-		       "\"peer_receive\":%u,\"inline_call\":%u,\"inline_reply\":%u,\"remote_invalidation\":%"
-		       "s,"
-		       "\"rtt_us\":[",
+		       "\"own_receive\":%u,\"peer_send\":%u,\"peer_receive\":%u,\"rtt_us\":[",
 			ping->url.port, n.fabric, n.version, n.private_data ? "true" : "false", n.own_send,
-			n.own_receive, n.peer_send, n.peer_receive, n.inline_call, n.inline_reply,
-			n.remote_invalidation ? "true" : "false");
+			n.own_receive, n.peer_send, n.peer_receive);
 		return;
 	}
 	if (n.version == 0) {
@@ -155,6 +151,36 @@ print_negotiated(const struct ping *ping)
 }
 
 static void
+print_properties_json(const struct rr_negotiated *n)
+{
+	printf(",\"properties\":{");
+	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
+		printf("%s\"", i > 0 ? "," : "");
+		for (const char *c = rr_property_kinds[i].name; *c; c++)
+			putchar(*c == ' ' || *c == '-' ? '_' : *c);
+		printf("\":{\"own\":%u,\"peer\":%u}", n->own_properties[i], n->peer_properties[i]);
+	}
+	printf("}");
+}
+
+/* What version 2 made of it meanwhile. */
+static void
+print_in_force(const struct ping *ping, const struct rr_negotiated *n)
+{
+	if (ping->json)
+		printf(",\"inline_call\":%u,\"inline_reply\":%u,\"remote_invalidation\":%s", n->inline_call,
+			n->inline_reply, n->remote_invalidation ? "true" : "false");
+	if (n->properties && ping->json)
+		print_properties_json(n);
+	if (!n->properties || ping->json)
+		return;
+	printf("properties in force:\n");
+	for (uint32_t i = 0; i < RR_PROPERTIES; i++)
+		printf("  %s: ours %u, the server's %u\n", rr_property_kinds[i].name, n->own_properties[i],
+			n->peer_properties[i]);
+}
+
+static void
 print_summary(const struct ping *ping)
 {
 	struct rr_counters counters;
@@ -162,7 +188,9 @@ print_summary(const struct ping *ping)
 
 	rr_client_negotiated(ping->client, &n);
 	if (ping->json) {
-		printf("],\"credits_asked\":%u,\"credits_granted\":%u,\"credits_min\":%u,\"credits_max\":%u,"
+		printf("]");
+		print_in_force(ping, &n);
+		printf(",\"credits_asked\":%u,\"credits_granted\":%u,\"credits_min\":%u,\"credits_max\":%u,"
 		       "\"calls\":%lu,\"reconnects\":%u,\"counters\":",
 			n.credits_asked, n.credits_granted, n.credits_min, n.credits_max, ping->done,
 			rr_client_reconnects(ping->client));
@@ -174,6 +202,7 @@ print_summary(const struct ping *ping)
 		printf("}}\n");
 		return;
 	}
+	print_in_force(ping, &n);
 	if (n.version)
 		printf("credits: asked %u, granted %u\n", n.credits_asked, n.credits_granted);
 	if (ping->done)

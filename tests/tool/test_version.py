@@ -40,6 +40,16 @@ def ping(client, server, url):
     tap.result(good, f"a client of {client} and a server of {server} agree on {wanted or 'nothing'}", details)
 
 
+def properties(work):
+    """draft-cel-nfsv4-rpcrdma-version-two-03, 5: what each side told is shown. In version 1 there is nothing to tell."""
+    with Server(TOOL, f"{work}/served", "--inline", "16384") as server:
+        for version in ("2", "1"):
+            result = run("ping", "--json", "-c", "3", "-i", "0.01", "--rpcrdma-version", version, server.url)
+            told = json.loads(result.stdout)
+            size = told.get("properties", {}).get("receive_buffer_size")
+            tap.result(size == ({"own": 4096, "peer": 16384} if version == "2" else None), f"properties of version {version}", [told])
+
+
 def every_command(work, url):
     with open(f"{work}/file", "wb") as out:
         out.write(os.urandom(300001))
@@ -75,6 +85,7 @@ def main():
                 if kind == "auto":
                     every_command(top, server.url)
                     gateways(top, server)
+        properties(top)
     result = run("ls", "--rpcrdma-version", "3", "nfs://127.0.0.1/")
     tap.result(result.returncode == 2 and "1, 2 or auto" in result.stderr, "a version that there is not is a mistake", [result.stderr])
     tap.end()
