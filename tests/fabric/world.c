@@ -152,7 +152,7 @@ world_new(const struct rr_fabric_config *config)
 	if (provider_adapter)
 		any = provider_adapter->address;
 	world->client.world = world->server.world = world;
-	world->server_allows = WORLD_LOG;
+	world->client_allows = world->server_allows = WORLD_LOG;
 	world->loop = rr_loop_new(&env);
 	assert_non_null(world->loop);
 	assert_int_equal(provider(world->loop, config, &world->fabric), 0);
@@ -220,7 +220,7 @@ world_dial(struct world *world, struct side *side, const void *data, uint32_t si
 	assert_int_equal(rr_fabric_connect(world->fabric, (void *)&world->address, sizeof(world->address),
 				 data, size, handle, side, &side->endpoint, &text),
 		0);
-	rr_endpoint_allow(side->endpoint, WORLD_LOG);
+	rr_endpoint_allow(side->endpoint, world->client_allows);
 }
 
 void

@@ -48,8 +48,8 @@ struct world {
 	struct sockaddr_storage address;
 	struct side client, server;
 	enum world_answer answer;
-	uint32_t server_allows; /* Sends, on accept */
-	uint8_t reply[600];     /* private data to accept or reject with */
+	uint32_t client_allows, server_allows; /* Sends: when it dials, when it accepts */
+	uint8_t reply[600];                    /* private data to accept or reject with */
 	uint32_t reply_size;
 	uint32_t requests;
 	uint8_t request[600]; /* private data that came with the last one */

@@ -173,10 +173,13 @@ rr_verbs_accept(struct rr_endpoint *endpoint, const void *private_data, size_t s
 }
 
 static void
-rejected(struct rr_endpoint *endpoint, int reason)
+rejected(struct rr_endpoint *endpoint, const struct event *event)
 {
 	bool iwarp = endpoint->device && endpoint->device->iwarp;
+	int reason = event->status;
 
+	endpoint->private_size = (uint8_t)event->size;
+	memcpy(endpoint->private_data, event->data, event->size);
 	if (endpoint->state == RR_VERBS_ACCEPTED || endpoint->state == RR_VERBS_REQUESTED)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the peer gave the connection up");
 	else if (iwarp ? reason == -ECONNREFUSED : reason == REJECTED_BY_CONSUMER)
@@ -252,7 +255,7 @@ handle(struct event *event)
 	case RDMA_CM_EVENT_CONNECT_ERROR: unreachable(endpoint, event, "cannot connect"); return;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE: confirm(endpoint, event); return;
 	case RDMA_CM_EVENT_ESTABLISHED: established(endpoint, event); return;
-	case RDMA_CM_EVENT_REJECTED: rejected(endpoint, event->status); return;
+	case RDMA_CM_EVENT_REJECTED: rejected(endpoint, event); return;
 	case RDMA_CM_EVENT_DISCONNECTED: disconnected(endpoint); return;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		rr_verbs_drain(endpoint);

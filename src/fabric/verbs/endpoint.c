@@ -96,6 +96,10 @@ finish(struct rr_endpoint *endpoint)
 
 	if (!endpoint->base.handler)
 		return;
+	if (endpoint->status == -RPCRDMA_ERR_REJECTED) {
+		event.data = endpoint->private_data;
+		event.length = endpoint->private_size;
+	}
 	rr_verbs_discard(endpoint);
 	cancel_works(endpoint);
 	if (endpoint->state != RR_VERBS_ENDED)

@@ -139,7 +139,8 @@ struct rr_endpoint {
 	struct ibv_wc *stash; /* completions that were taken while a window was waited for */
 	uint32_t stashed, stash_at;
 	uint8_t responder_resources, initiator_depth; /* what the peer asks for */
-	uint8_t private_data[RR_VERBS_PRIVATE_MAX];
+	/* Ours; once the peer has rejected the connection, what came with that. */
+	uint8_t private_data[UINT8_MAX];
 	uint8_t private_size;
 	int status;
 	struct rr_text text;
