@@ -13,8 +13,9 @@
 /*
  * The suite on the first RDMA device that is usable and has an IPv4 address, with -6 an IPv6 address;
  * connections are from it to itself. Exit status 77 says that there is none. An argument chooses tests by
- * their names; with
- * --removal COMMAND, that command removes the device under a connection, and nothing else is tested.
+ * their names; with --removal COMMAND, that command removes the device under a connection, with --loss
+ * COMMAND the address, while a connection from the other family's address goes on; then nothing else is
+ * tested.
  */
 enum { SKIPPED = 77 };
 
@@ -23,6 +24,9 @@ struct choice {
 	bool found;
 	struct suite_adapter adapter;
 };
+
+/* The address under test, and that of the other family. */
+static struct choice chosen = { .family = AF_INET }, other = { .family = AF_INET6 };
 
 static bool
 take_address(struct choice *choice, const char *text)
@@ -37,28 +41,43 @@ take_address(struct choice *choice, const char *text)
 }
 
 static void
-look(void *ctx, const struct rr_verbs_device_info *info)
+look_at(struct choice *choice, const struct rr_verbs_device_info *info)
 {
-	struct choice *choice = ctx;
-
-	if (!info->usable)
-		printf("# %s is not usable: %s\n", info->name, info->reason.text);
-	if (!info->usable || choice->found)
-		return;
 	for (uint32_t i = 0; i < info->ports[0].address_count && !choice->found; i++)
 		choice->found = take_address(choice, info->ports[0].addresses[i]);
 	/* The kernel's siw (Linux 6.1) sends the Read Response without a look at the region's rights. */
 	choice->adapter.reads_are_unchecked = strncmp(info->name, "siw", 3) == 0;
 }
 
-/* The command that removes the device; it waits until nobody uses it. */
-static const char *removal;
+static void
+look(void *ctx, const struct rr_verbs_device_info *info)
+{
+	(void)ctx;
+	if (!info->usable)
+		printf("# %s is not usable: %s\n", info->name, info->reason.text);
+	if (!info->usable || chosen.found)
+		return;
+	look_at(&chosen, info);
+	look_at(&other, info);
+}
+
+/* The command that removes the device, and waits until nobody uses it; or the address. */
+static const char *command;
+
+/* Runs it beside us, because it may wait for us. */
+static void
+run_command(void)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "%s &", command);
+	assert_int_equal(system(line), 0);
+}
 
 static void
 a_removed_device_ends_its_connections(void **state)
 {
 	struct world *world = *state;
-	char command[256];
 	uint8_t data[8];
 	struct rr_region region;
 
@@ -69,8 +88,7 @@ a_removed_device_ends_its_connections(void **state)
 		0);
 	assert_int_equal(side_send(&world->client, "x", 1, 1), 0);
 	world_until(world, world->server.receives == 1);
-	snprintf(command, sizeof(command), "%s &", removal);
-	assert_int_equal(system(command), 0);
+	run_command();
 	world_until(world, world->client.disconnected && world->server.disconnected);
 	assert_int_equal(world->client.status, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(world->server.status, -RPCRDMA_ERR_DISCONNECTED);
@@ -82,6 +100,46 @@ a_removed_device_ends_its_connections(void **state)
 	rr_fabric_release(world->fabric, world->server.received[0].data);
 }
 
+static struct world *
+connect_at(const struct choice *choice)
+{
+	struct world *world;
+
+	world_provider(rr_verbs_fabric_new, &choice->adapter);
+	world = world_new(&rr_fabric_config_default);
+	world_connect(world);
+	return world;
+}
+
+static void
+a_lost_address_ends_its_connections_and_no_others(void **state)
+{
+	struct world *lost, *kept;
+
+	(void)state;
+	assert_true(other.found);
+	lost = connect_at(&chosen);
+	kept = connect_at(&other);
+	assert_int_equal(side_send(&lost->client, "x", 1, 1), 0);
+	world_until(lost, lost->server.receives == 1);
+	run_command();
+	world_until(lost, lost->client.disconnected && lost->server.disconnected);
+	assert_int_equal(lost->client.status, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(lost->server.status, -RPCRDMA_ERR_DISCONNECTED);
+	assert_true(strstr(lost->client.text, "lost the address") ||
+		    strstr(lost->server.text, "lost the address"));
+	assert_int_equal(side_send(&lost->client, "x", 1, 1), -RPCRDMA_ERR_DISCONNECTED);
+	/* The other one has heard of it, too, and looked. */
+	do
+		world_turn(kept);
+	while (rr_loop_due(kept->loop) >= 0);
+	assert_int_equal(side_send(&kept->client, "x", 1, 1), 0);
+	world_until(kept, kept->server.receives == 1 && kept->client.completions == 1);
+	assert_false(kept->client.disconnected || kept->server.disconnected);
+	world_free(lost);
+	world_free(kept);
+}
+
 static int
 run_removal(void)
 {
@@ -91,27 +149,37 @@ run_removal(void)
 	return cmocka_run_group_tests_name("removal", tests, NULL, NULL);
 }
 
+static int
+run_loss(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(
+		a_lost_address_ends_its_connections_and_no_others) };
+
+	return cmocka_run_group_tests_name("loss", tests, NULL, NULL);
+}
+
 int
 main(int argc, char **argv)
 {
-	struct choice choice = { .family = AF_INET };
 	struct rr_text text = { "no device is usable" };
 
 	if (argc > 1 && strcmp(argv[1], "-6") == 0) {
-		choice.family = AF_INET6;
+		chosen.family = AF_INET6;
+		other.family = AF_INET;
 		argv++;
 		argc--;
 	}
-	if (rr_verbs_devices(&rr_env_system, look, &choice, &text) < 0 || !choice.found) {
+	if (rr_verbs_devices(&rr_env_system, look, NULL, &text) < 0 || !chosen.found) {
 		printf("skipped: %s\n", text.text);
 		return SKIPPED;
 	}
-	if (argc == 3 && strcmp(argv[1], "--removal") == 0) {
-		removal = argv[2];
-		world_provider(rr_verbs_fabric_new, &choice.adapter);
+	world_provider(rr_verbs_fabric_new, &chosen.adapter);
+	command = argc == 3 ? argv[2] : NULL;
+	if (command && strcmp(argv[1], "--removal") == 0)
 		return run_removal();
-	}
+	if (command && strcmp(argv[1], "--loss") == 0)
+		return run_loss();
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return suite_run_adapter(rr_verbs_fabric_new, &choice.adapter);
+	return suite_run_adapter(rr_verbs_fabric_new, &chosen.adapter);
 }

@@ -181,7 +181,7 @@ rr_verbs_endpoint_new(struct rr_fabric *fabric)
 		return NULL;
 	endpoint->base.ops = fabric->base.ops;
 	endpoint->base.fabric = fabric;
-	rr_list_init(&endpoint->link);
+	rr_list_append(&fabric->living, &endpoint->link);
 	rr_list_init(&endpoint->queue);
 	rr_list_init(&endpoint->posted);
 	rr_list_init(&endpoint->regions);
@@ -236,6 +236,7 @@ rr_verbs_endpoint_close(struct rr_endpoint *endpoint)
 	give_allowance_back(endpoint);
 	if (endpoint->id)
 		fabric->library.destroy_id(endpoint->id);
+	rr_list_remove(&endpoint->link);
 	rr_list_append(&fabric->closed, &endpoint->link);
 	if (endpoint->qp)
 		rr_loop_arm(fabric->base.loop, &endpoint->timer, LINGER);

@@ -21,7 +21,11 @@ struct rr_fabric {
 	struct rdma_event_channel *channel;
 	struct rr_watch watch;
 	struct rr_list devices, listeners;
-	struct rr_list closed; /* endpoints that are to be freed at the end of the turn or a little later */
+	int address_fd; /* tells that addresses of this machine have changed; -1: nobody does */
+	struct rr_watch addresses;
+	struct rr_timer settled; /* since the last change */
+	struct rr_list living;   /* endpoints that are not closed */
+	struct rr_list closed;   /* endpoints that are to be freed at the end of the turn or a little later */
 	struct rr_list free_works; /* for reuse */
 	uint32_t kept_works;
 };
@@ -115,7 +119,7 @@ struct rr_verbs_work {
  */
 struct rr_endpoint {
 	struct rr_endpoint_base base;
-	struct rr_list link; /* in rr_fabric.closed */
+	struct rr_list link; /* in rr_fabric.living, then in closed */
 	struct rr_task task;
 	struct rr_timer
 		timer; /* limits a disconnection in good order, and how long a closed queue pair lingers */
@@ -151,8 +155,19 @@ struct rr_endpoint {
 /* The first device that the kernel has, whether it can be used or not. */
 bool rr_verbs_kernel_device(char name[RR_VERBS_NAME]);
 
+/* Binds to a local address, to see which device has it. UNREACHABLE: none; text says so, or what else is in
+ * the way. */
+int rr_verbs_bind_to(const struct rr_verbs_library *library, struct rdma_event_channel *channel,
+	struct sockaddr *local, char device[RR_VERBS_NAME], struct rr_text *text);
+
 /* After create_event_channel() failed: why, and what to do. */
 int rr_verbs_no_channel(struct rr_text *text);
+
+/* addresses.c */
+
+/* Ends connections whose own address is lost. Where the kernel does not tell of that, it is logged. */
+void rr_verbs_addresses_watch(struct rr_fabric *fabric);
+void rr_verbs_addresses_unwatch(struct rr_fabric *fabric);
 
 /* list.c */
 

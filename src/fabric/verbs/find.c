@@ -45,9 +45,9 @@ rr_verbs_no_channel(struct rr_text *text)
 		strerror(number));
 }
 
-static int
-bind_to(const struct rr_verbs_library *library, struct rdma_event_channel *channel, struct sockaddr *local,
-	struct rr_text *text)
+int
+rr_verbs_bind_to(const struct rr_verbs_library *library, struct rdma_event_channel *channel,
+	struct sockaddr *local, char device[RR_VERBS_NAME], struct rr_text *text)
 {
 	char name[RR_ADDRESS_TEXT];
 	struct rdma_cm_id *id;
@@ -61,6 +61,8 @@ bind_to(const struct rr_verbs_library *library, struct rdma_event_channel *chann
 			strerror(errno));
 	else if (!id->verbs)
 		error = rr_fail(text, -RPCRDMA_ERR_UNREACHABLE, "no RDMA device has the address %s", name);
+	else
+		snprintf(device, RR_VERBS_NAME, "%s", id->verbs->device->name);
 	library->destroy_id(id);
 	return error;
 }
@@ -84,7 +86,7 @@ rr_verbs_has_address(const struct sockaddr *local, socklen_t size, struct rr_tex
 		return rr_verbs_no_channel(text);
 	memcpy(&copy, local, size < sizeof(copy) ? size : sizeof(copy));
 	rr_address_set_port((struct sockaddr *)&copy, 0);
-	error = bind_to(&library, channel, (struct sockaddr *)&copy, text);
+	error = rr_verbs_bind_to(&library, channel, (struct sockaddr *)&copy, name, text);
 	library.destroy_event_channel(channel);
 	return error;
 }

@@ -20,6 +20,7 @@ verbs_destroy(struct rr_fabric *fabric)
 		rr_verbs_endpoint_bury(rr_container(closed, struct rr_endpoint, link));
 	while (!rr_list_empty(&fabric->devices))
 		rr_verbs_device_close(rr_container(fabric->devices.next, struct rr_verbs_device, link));
+	rr_verbs_addresses_unwatch(fabric);
 	if (fabric->channel) {
 		rr_loop_unwatch(fabric->base.loop, &fabric->watch);
 		fabric->library.destroy_event_channel(fabric->channel);
@@ -224,8 +225,10 @@ rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config
 	new->ops = verbs_ops;
 	new->base = (struct rr_fabric_base){ .ops = &new->ops, .loop = loop, .config = *config };
 	new->env = env;
+	new->address_fd = -1;
 	rr_list_init(&new->devices);
 	rr_list_init(&new->listeners);
+	rr_list_init(&new->living);
 	rr_list_init(&new->closed);
 	rr_list_init(&new->free_works);
 	error = start(new, text);
@@ -233,6 +236,7 @@ rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config
 		verbs_destroy(new);
 		return error;
 	}
+	rr_verbs_addresses_watch(new);
 	*fabric = new;
 	return 0;
 }

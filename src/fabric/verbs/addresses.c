@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fabric/address.h"
+#include "fabric/verbs/endpoint.h"
+
+/*
+ * Addresses that this machine loses. A connection whose own address is gone, or belongs to another device
+ * now, is dead, but nobody says so: adapters go on sending from it, siw for a quarter of an hour, and the
+ * connection manager only knows of interfaces that are bonded. So the kernel is asked to tell of addresses
+ * that were removed. It does so before all of it has forgotten them, and an address that is only set anew
+ * comes back at once: a moment later each connection's is looked for.
+ */
+
+#define SETTLED (200 * RR_MILLISECOND)
+
+/* The address that was looked for last: a server's connections mostly share one. */
+struct found {
+	struct sockaddr_storage address;
+	bool known;
+	char device[RR_VERBS_NAME]; /* "": no device has it */
+};
+
+static const char *
+device_at(struct rr_fabric *fabric, struct found *found, const struct sockaddr_storage *local)
+{
+	struct sockaddr_storage address = *local;
+	struct rr_text why;
+
+	rr_address_set_port((struct sockaddr *)&address, 0);
+	if (found->known && memcmp(&found->address, &address, sizeof(address)) == 0)
+		return found->device;
+	found->known = true;
+	found->address = address;
+	if (rr_verbs_bind_to(
+		    &fabric->library, fabric->channel, (struct sockaddr *)&address, found->device, &why) < 0)
+		found->device[0] = '\0';
+	return found->device;
+}
+
+static void
+check(struct rr_endpoint *endpoint, struct found *found)
+{
+	const struct sockaddr_storage *local = &endpoint->id->route.addr.src_storage;
+	const char *device;
+	char address[RR_ADDRESS_TEXT];
+
+	if (!endpoint->device || endpoint->state >= RR_VERBS_ENDED)
+		return;
+	device = device_at(endpoint->base.fabric, found, local);
+	if (strcmp(device, endpoint->device->context->device->name) == 0)
+		return;
+	rr_address_text((const struct sockaddr *)local, address, sizeof(address));
+	rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the RDMA device %s lost the address %s",
+		endpoint->device->context->device->name, address);
+}
+
+static void
+settled(struct rr_timer *timer)
+{
+	struct rr_fabric *fabric = rr_container(timer, struct rr_fabric, settled);
+	struct found found = { .known = false };
+
+	rr_list_for_each (link, &fabric->living)
+		check(rr_container(link, struct rr_endpoint, link), &found);
+}
+
+/* What was removed is not read: there may have been more of it than the socket can hold. */
+static void
+told(struct rr_watch *watch, unsigned events)
+{
+	struct rr_fabric *fabric = rr_container(watch, struct rr_fabric, addresses);
+	char message[256];
+
+	(void)events;
+	while (recv(fabric->address_fd, message, sizeof(message), 0) >= 0 || errno == ENOBUFS)
+		rr_loop_arm(fabric->base.loop, &fabric->settled, SETTLED);
+}
+
+void
+rr_verbs_addresses_watch(struct rr_fabric *fabric)
+{
+	struct sockaddr_nl groups = { .nl_family = AF_NETLINK,
+		.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR };
+
+	rr_timer_init(&fabric->settled, settled);
+	fabric->addresses.ready = told;
+	fabric->address_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+	if (fabric->address_fd >= 0 &&
+		bind(fabric->address_fd, (struct sockaddr *)&groups, sizeof(groups)) == 0 &&
+		rr_loop_watch(fabric->base.loop, &fabric->addresses, fabric->address_fd, RR_READABLE) == 0)
+		return;
+	rr_log(fabric->env, RR_LOG_WARNING,
+		"RDMA adapters: the kernel does not tell of addresses that are removed (%s): their "
+		"connections "
+		"will end late",
+		strerror(errno));
+	if (fabric->address_fd >= 0)
+		close(fabric->address_fd);
+	fabric->address_fd = -1;
+}
+
+void
+rr_verbs_addresses_unwatch(struct rr_fabric *fabric)
+{
+	if (fabric->address_fd < 0)
+		return;
+	rr_loop_disarm(fabric->base.loop, &fabric->settled);
+	rr_loop_unwatch(fabric->base.loop, &fabric->addresses);
+	close(fabric->address_fd);
+}
