@@ -158,17 +158,17 @@ empty_writes_and_reads_need_no_region(void **state)
 static void
 handles_do_not_come_again_soon(void **state)
 {
-	enum { N = 3000 };
+	enum { MANY = 3000, KEYS = 254 };
 	struct world *world = *state;
-	uint32_t *handles = calloc(N, sizeof(*handles));
+	uint32_t *handles, n = world_is_adapter() ? KEYS : MANY;
 	uint8_t memory[8];
 
-	if (world_is_adapter()) {
-		free(handles);
+	/* An adapter without windows chooses them alone; of a window, one octet is ours. */
+	if (!rr_fabric_limits(world->fabric)->remote_invalidation)
 		skip();
-	}
+	handles = calloc(n, sizeof(*handles));
 	world_connect(world);
-	for (uint32_t i = 0; i < N; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct rr_region region;
 
 		assert_int_equal(

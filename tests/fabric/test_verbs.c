@@ -140,22 +140,46 @@ a_lost_address_ends_its_connections_and_no_others(void **state)
 	world_free(kept);
 }
 
-static int
-run_removal(void)
+static void
+an_address_that_moved_to_other_hardware_ends_its_connections(void **state)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(
-		a_removed_device_ends_its_connections, world_setup, world_teardown) };
+	struct world *world = *state;
 
-	return cmocka_run_group_tests_name("removal", tests, NULL, NULL);
+	world_connect(world);
+	assert_int_equal(side_send(&world->client, "x", 1, 1), 0);
+	world_until(world, world->server.receives == 1);
+	run_command();
+	world_until(world, world->client.disconnected && world->server.disconnected);
+	assert_int_equal(world->client.status, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(world->server.status, -RPCRDMA_ERR_DISCONNECTED);
+	assert_true(strstr(world->client.text, "moved") || strstr(world->server.text, "moved"));
 }
 
-static int
-run_loss(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(
-		a_lost_address_ends_its_connections_and_no_others) };
+/* What a command brings about: the option that names it, and the test. */
+static const struct {
+	const char *option;
+	struct CMUnitTest test;
+} commanded[] = {
+	{ "--removal", cmocka_unit_test_setup_teardown(
+			       a_removed_device_ends_its_connections, world_setup, world_teardown) },
+	{ "--loss", cmocka_unit_test(a_lost_address_ends_its_connections_and_no_others) },
+	{ "--failover",
+		cmocka_unit_test_setup_teardown(an_address_that_moved_to_other_hardware_ends_its_connections,
+			world_setup, world_teardown) },
+};
 
-	return cmocka_run_group_tests_name("loss", tests, NULL, NULL);
+static int
+run(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 3 && i < sizeof(commanded) / sizeof(commanded[0]); i++) {
+		if (strcmp(argv[1], commanded[i].option) != 0)
+			continue;
+		command = argv[2];
+		return _cmocka_run_group_tests(commanded[i].option + 2, &commanded[i].test, 1, NULL, NULL);
+	}
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return suite_run_adapter(rr_verbs_fabric_new, &chosen.adapter);
 }
 
 int
@@ -174,12 +198,5 @@ main(int argc, char **argv)
 		return SKIPPED;
 	}
 	world_provider(rr_verbs_fabric_new, &chosen.adapter);
-	command = argc == 3 ? argv[2] : NULL;
-	if (command && strcmp(argv[1], "--removal") == 0)
-		return run_removal();
-	if (command && strcmp(argv[1], "--loss") == 0)
-		return run_loss();
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return suite_run_adapter(rr_verbs_fabric_new, &chosen.adapter);
+	return run(argc, argv);
 }

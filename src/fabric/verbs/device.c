@@ -110,6 +110,7 @@ open_device(struct rr_fabric *fabric, struct ibv_device *from, struct rr_text *w
 	device->iwarp = from->transport_type == IBV_TRANSPORT_IWARP;
 	device->windows = rr_verbs_device_has_windows(&device->attr);
 	device->max_message = max_message(device);
+	device->key = (uint8_t)rr_random_u32(fabric->env);
 	device->invalidated = IBV_WC_WITH_INV;
 	/* rxe hands the kernel's value of this flag to user space, where it means something of no use here.
 	 */

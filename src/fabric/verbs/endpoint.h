@@ -44,6 +44,7 @@ struct rr_verbs_device {
 	struct ibv_device_attr attr;
 	uint32_t max_message;
 	bool iwarp, windows;
+	uint8_t key;          /* of the last window */
 	unsigned invalidated; /* flags of a completion: the peer invalidated a window */
 	bool started;         /* what follows exists */
 	bool dead;            /* removed: no new endpoints, and closed once nothing of it is in use */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netpacket/packet.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fabric/verbs/endpoint.h"
+#include "fabric/verbs/network.h"
 #include "fabric/verbs/verbs.h"
 
 /* What devices there are, for people: nothing of this is needed to use them. */
@@ -22,45 +20,6 @@ state_name(enum ibv_port_state state)
 		"deferred" };
 
 	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : names[0];
-}
-
-/* The network interface of a port: from sysfs, or else (iWARP) the one whose hardware address the GID has. */
-static void
-find_network(const char *device, unsigned port, const union ibv_gid *gid, const struct ifaddrs *interfaces,
-	char name[RR_VERBS_NAME])
-{
-	char path[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/%u/gid_attrs/ndevs/0", device, port);
-	file = fopen(path, "re");
-	if (file) {
-		if (fscanf(file, "%63s", name) != 1)
-			name[0] = '\0';
-		fclose(file);
-	}
-	for (const struct ifaddrs *i = interfaces; i && !name[0]; i = i->ifa_next) {
-		const struct sockaddr_ll *link = (const void *)i->ifa_addr;
-
-		if (link && link->sll_family == AF_PACKET && memcmp(link->sll_addr, gid->raw, 6) == 0)
-			snprintf(name, RR_VERBS_NAME, "%s", i->ifa_name);
-	}
-}
-
-static void
-find_addresses(struct rr_verbs_port *port, const struct ifaddrs *interfaces)
-{
-	for (const struct ifaddrs *i = interfaces; i; i = i->ifa_next) {
-		const struct sockaddr_in *in = (const void *)i->ifa_addr;
-		const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
-		bool is4 = in && in->sin_family == AF_INET, is6 = in && in->sin_family == AF_INET6;
-
-		if ((!is4 && !is6) || strcmp(i->ifa_name, port->network) != 0 ||
-			port->address_count == RR_VERBS_ADDRESSES)
-			continue;
-		inet_ntop(in->sin_family, is4 ? (const void *)&in->sin_addr : (const void *)&in6->sin6_addr,
-			port->addresses[port->address_count++], RR_ADDRESS_TEXT);
-	}
 }
 
 static void
@@ -105,8 +64,7 @@ describe_port(const struct rr_verbs_library *library, struct ibv_context *contex
 		if (ethernet)
 			info->transport = "RoCE";
 	}
-	find_network(info->name, number, &gid, interfaces, port->network);
-	find_addresses(port, interfaces);
+	rr_verbs_find_network(info->name, number, gid.raw, interfaces, port);
 	find_gids(library, context, number, attr.gid_tbl_len, port);
 	return attr.state == IBV_PORT_ACTIVE;
 }
@@ -161,9 +119,7 @@ judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, boo
 	else if (!addresses)
 		rr_fail(&info->reason, 0, "its network interface has no IP address, which connections need");
 	else if (access("/dev/infiniband/rdma_cm", R_OK | W_OK) < 0)
-		rr_fail(&info->reason, 0,
-			"/dev/infiniband/rdma_cm: %s; `modprobe rdma_ucm`, or change its mode",
-			strerror(errno));
+		rr_verbs_no_channel(&info->reason);
 	else if (rr_verbs_check_locked_memory(need, rr_verbs_device_is_strict(attr), &info->reason) == 0)
 		info->usable = true;
 }

@@ -56,7 +56,8 @@ free_region(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
 	endpoint->region_count--;
 }
 
-/* The device chooses the upper bits of a window's key, the lowest eight are ours. */
+/* The device chooses the upper bits of a window's key, the lowest eight are ours: they go round, so that a
+ * handle does not come again before that, even where the device takes the same window each time. */
 static int
 make_window(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
 	unsigned access, uint32_t *handle)
@@ -65,8 +66,7 @@ make_window(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *
 	if (!region->mw)
 		return -RPCRDMA_ERR_NOMEM;
 	do
-		*handle = (region->mw->rkey & ~UINT32_C(0xff)) |
-			  (rr_random_u32(endpoint->base.fabric->env) & 0xff);
+		*handle = (region->mw->rkey & ~UINT32_C(0xff)) | ++endpoint->device->key;
 	while (*handle == region->mw->rkey || *handle == 0);
 	return rr_verbs_bind(endpoint, region, addr, length, access, *handle);
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_VERBS_NETWORK_H
+#define RR_FABRIC_VERBS_NETWORK_H
+
+#include <ifaddrs.h>
+
+#include "fabric/verbs/verbs.h"
+
+enum { RR_VERBS_GID = 16 };
+
+/* Whether this entry is the hardware address of the interface to which a port with this GID belongs. */
+bool rr_verbs_is_interface(const struct ifaddrs *entry, const uint8_t gid[RR_VERBS_GID]);
+
+/* Finds the network interface of a port, which has this GID, and the interface's IP addresses. */
+void rr_verbs_find_network(const char *device, unsigned number, const uint8_t gid[RR_VERBS_GID],
+	const struct ifaddrs *interfaces, struct rr_verbs_port *port);
+
+#endif
