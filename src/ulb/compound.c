@@ -10,7 +10,7 @@ static const struct rpcrdma_program *const nfs4 = &nfs42_NFS_V4_program;
 bool
 rr_compound_is(const struct rpcrdma_program *program, uint32_t proc)
 {
-	return program == nfs4 && proc == NFSPROC4_COMPOUND;
+	return program->prog == nfs4->prog && program->vers == nfs4->vers && proc == NFSPROC4_COMPOUND;
 }
 
 uint32_t

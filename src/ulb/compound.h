@@ -7,7 +7,7 @@
 /* COMPOUND of NFS version 4, operation by operation. The messages of all minor versions are those of 4.2, or
  * some of them, so that one schema serves all. */
 
-/* Whether program is that schema, and proc is COMPOUND. */
+/* Whether proc is COMPOUND of NFS version 4, by whichever minor version's schema. */
 bool rr_compound_is(const struct rpcrdma_program *program, uint32_t proc);
 
 /* Steps over what is in front of the operations of a call; returns how many there are, by its count. */

@@ -15,7 +15,9 @@ enum {
 	STATEID = XDR_MAX_stateid4,
 	ACE = 12 + NAME,
 	DELEGATION = 4 + STATEID + 4 + 12 + ACE, /* to write, which is the largest kind */
-	HEADER = 4 + 4 + 4                       /* status, length of the tag, count of operations */
+	/* Of the server: its owner, its scope, and who made it when. state_protect4_r without SSV. */
+	EXCHANGE_ID = STATUS + 8 + 4 + 4 + (4 + 2 * BITMAP) + (8 + NAME) + NAME + (4 + 2 * NAME + 12),
+	HEADER = 4 + 4 + 4 /* status, length of the tag, count of operations */
 };
 
 /*
@@ -209,6 +211,15 @@ attributes_max(const uint8_t *args)
 	return max;
 }
 
+/* How many handles come back where the client protects its state by SSV, nobody limits. */
+static uint32_t
+exchange_id_max(const uint8_t *args)
+{
+	uint32_t owner = word_at(args, 8);
+
+	return word_at(args, 8 + 4 + owner + rr_pad(owner) + 4) == SP4_SSV ? UNKNOWN : EXCHANGE_ID;
+}
+
 static uint32_t
 operation_max(uint32_t number, const uint8_t *args)
 {
@@ -219,6 +230,8 @@ operation_max(uint32_t number, const uint8_t *args)
 		return STATUS;
 	if (number == OP_GETATTR)
 		return attributes_max(args);
+	if (number == OP_EXCHANGE_ID)
+		return exchange_id_max(args);
 	if (number >= sizeof(operations) / sizeof(*operations))
 		return UNKNOWN;
 	operation = &operations[number];
