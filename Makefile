@@ -44,6 +44,7 @@ demo: build
 bench: build
 	@scripts/need bench
 	@$(BUILD)/bench/bench-fabric
+	@$(BUILD)/bench/bench-walk
 	@bench/copy $(BUILD)
 	@bench/gateway $(BUILD)
 
