@@ -201,19 +201,21 @@ rr_endpoint_register(
 	return endpoint_base(endpoint)->ops->register_region(endpoint, addr, length, access, region);
 }
 
-void
+int
 rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 {
+	int error = 0;
+
 	if (region->handle)
-		endpoint_base(endpoint)->ops->invalidate(endpoint, region);
+		error = endpoint_base(endpoint)->ops->invalidate(endpoint, region);
 	region->handle = 0;
+	return error;
 }
 
-void
+int
 rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 {
-	if (region->handle)
-		endpoint_base(endpoint)->ops->revoke(endpoint, region);
+	return region->handle ? endpoint_base(endpoint)->ops->revoke(endpoint, region) : 0;
 }
 
 int

@@ -42,7 +42,10 @@ struct rr_sge {
 	uint32_t length;
 };
 
-/* A registered region, as its endpoint's owner holds it. */
+/*
+ * A registered region, as its endpoint's owner holds it. RFC 8166, 2.3.2: it "MUST be identified with a
+ * steering tag of no more than 32 bits and memory addresses of up to 64 bits in length."
+ */
 struct rr_region {
 	uint32_t handle; /* the steering tag that the peer is told; never 0 */
 	uint32_t length;
@@ -143,7 +146,7 @@ struct rr_fabric_ops {
 	int (*register_region)(struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access,
 		struct rr_region *region);
 	int (*invalidate)(struct rr_endpoint *endpoint, struct rr_region *region);
-	void (*revoke)(struct rr_endpoint *endpoint, struct rr_region *region);
+	int (*revoke)(struct rr_endpoint *endpoint, struct rr_region *region);
 	int (*corrupt)(struct rr_endpoint *endpoint); /* NULL: it cannot */
 	void (*disconnect)(struct rr_endpoint *endpoint);
 	void (*close)(struct rr_endpoint *endpoint);
@@ -232,15 +235,16 @@ int rr_endpoint_register(
 /*
  * Ends the peer's access before it returns; also for a region that the peer has invalidated already (no
  * effect then). If the peer is in the middle of reading from or writing to it, the connection ends.
- * region->handle becomes 0.
+ * region->handle becomes 0. An error, which only an adapter can have: the peer may have access until the
+ * endpoint is closed.
  */
-void rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
+int rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
 
 /*
  * Ends the peer's access as rr_endpoint_invalidate() does, but the handle stays known until that is called: a
- * peer that has not heard of it may still Send With Invalidate.
+ * peer that has not heard of it may still Send With Invalidate. Errors are as there.
  */
-void rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
+int rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
 
 /*
  * For tests: the next frame that leaves is damaged in one place on its way, below the checksum that the peer

@@ -84,7 +84,8 @@ void rr_session_free(struct rr_session *session);
 /* ---- relay.c ---- */
 
 /* Passes a call on: of the client to upstream, or a callback that came from there to the client. NULL where
- * there is no memory; the exchange was dropped then. A client's call is to be sent by rr_relay_send(). */
+ * there is no memory; the exchange, and its connection, are lost then. A client's call is to be sent by
+ * rr_relay_send(). */
 struct rr_relay *rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool callback);
 
 /* The client's call to upstream with that XID that is under way; NULL: there is none. */

@@ -49,7 +49,11 @@ rr_known_read(
 
 /* ---- Finding ---- */
 
-/* Sets reader behind the RPC header. False where no arguments or results of the program's follow. */
+/*
+ * Sets reader behind the RPC header. False where no arguments or results of the program's follow. RFC
+ * 8166, 8.2.2: "data items that are part of RPCSEC_GSS authentication material" "MUST NOT be reduced":
+ * nothing of the header is looked at as an item.
+ */
 static bool
 skip_header(enum rr_items_use use, const struct rpcrdma_message *message, struct rpcrdma_xdr_reader *reader)
 {
@@ -63,6 +67,8 @@ skip_header(enum rr_items_use use, const struct rpcrdma_message *message, struct
 	       reply.accept_stat == RR_SUCCESS;
 }
 
+/* RFC 8166, 6.1: "Senders MUST NOT reduce data items that are not DDP-eligible": the walk finds those that
+ * are. */
 static enum rr_walk_answer
 find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *message,
 	struct rr_ulb_items *found)

@@ -197,7 +197,7 @@ rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool ca
 	struct rr_relay *relay = take(gateway);
 
 	if (!relay) {
-		rr_exchange_drop(exchange);
+		rr_exchange_lose(exchange);
 		return NULL;
 	}
 	relay->gateway = gateway;

@@ -92,7 +92,14 @@ repeat(struct rr_block *block, const struct rr_service *service, struct rpcrdma_
 	return service->once && service->once[request->proc] && rr_block_repeat(block, &key);
 }
 
-/* Decodes the arguments, calls the handler, answers. */
+/*
+ * Decodes the arguments, calls the handler, answers.
+ *
+ * RFC 8166, 6.1: of a call in which a data item was reduced that is not DDP-eligible, "The Responder MUST NOT
+ * process this RPC Call message and MUST report the violation as described in Section 4.5.2", which says
+ * GARBAGE_ARGS where it is the arguments that do not fit: the decoder has an item left, or finds less than it
+ * needs.
+ */
 static bool
 run_procedure(struct rr_block *block, const struct rr_service *service, struct rpcrdma_xdr_reader *reader)
 {

@@ -135,7 +135,7 @@ rr_server_take(struct rr_server *server, struct rr_exchange *exchange)
 		return;
 	/* Without any block in use, none comes back: it was memory that failed. */
 	if (server->block_count == 0)
-		rr_exchange_drop(exchange);
+		rr_exchange_lose(exchange);
 	else
 		append(&server->backlog, exchange);
 }

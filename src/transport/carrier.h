@@ -236,6 +236,19 @@ rr_exchange_drop(struct rr_exchange *exchange)
 	exchange->ops->drop(exchange);
 }
 
+/*
+ * Ends an exchange that cannot be answered, as there is no memory for it. RFC 8166, 4.5.4: "If a Responder is
+ * unable to construct and transmit an RPC Reply or RPC-over-RDMA error message, the Responder MUST close the
+ * connection to signal to the Requester that a reply was lost." What else is under way is answered first.
+ */
+static inline void
+rr_exchange_lose(struct rr_exchange *exchange)
+{
+	if (exchange->carrier)
+		rr_carrier_shutdown(exchange->carrier);
+	rr_exchange_drop(exchange);
+}
+
 /* Connections arriving at a local address. */
 struct rr_acceptor;
 

@@ -294,11 +294,24 @@ rr_driver_register(struct rr_connection *connection, const void *data, uint32_t 
 	return error;
 }
 
+/*
+ * RFC 8166, 4.5.4: "After a Requester has received a reply, if it is unable to invalidate a memory region due
+ * to an unrecoverable problem, the Requester MUST close the connection to protect that memory from Responder
+ * access before the associated RPC transaction is complete."
+ */
+static void
+check_access_ended(struct rr_connection *connection, int error)
+{
+	if (error)
+		rr_driver_abort(connection, error, "%s: the peer's access to memory could not be ended: %s",
+			connection->base.peer, rpcrdma_strerror(error));
+}
+
 void
 rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region)
 {
 	if (connection->endpoint)
-		rr_endpoint_invalidate(connection->endpoint, region);
+		check_access_ended(connection, rr_endpoint_invalidate(connection->endpoint, region));
 	region->handle = 0;
 }
 
@@ -306,7 +319,7 @@ void
 rr_driver_revoke(struct rr_connection *connection, struct rr_region *region)
 {
 	if (connection->endpoint)
-		rr_endpoint_revoke(connection->endpoint, region);
+		check_access_ended(connection, rr_endpoint_revoke(connection->endpoint, region));
 }
 
 void

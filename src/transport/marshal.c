@@ -20,6 +20,8 @@ offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access ac
 	return 0;
 }
 
+/* RFC 8166, 3.4.6: a requester "MUST register Write chunks long enough to accommodate the maximum possible
+ * size of each returned data item." */
 static int
 offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -36,7 +38,12 @@ offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 	return error;
 }
 
-/* Registers what the peer is to read, and lists it: the reduced items, or all of the message. */
+/*
+ * Registers what the peer is to read, and lists it: the reduced items, or all of the message. RFC
+ * 8166, 3.4.4.4: "a chunk MUST contain exactly one XDR data item"; 3.4.5.2: without roundup padding, "the
+ * chunk's total length MUST be the same as the encoded length of the data item"; 3.5.3: of a long call,
+ * "Every RDMA read segment in this chunk MUST contain zero in its Position field."
+ */
 static int
 offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {
@@ -64,6 +71,12 @@ offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr
 	return 0;
 }
 
+/*
+ * RFC 8166, 4.2.2: the version "MUST contain the value one (1)"; RFC 8167, 5.1: it is the same "in reverse-
+ * and forward-direction Call messages on the same connection." A call is an RDMA_MSG or an RDMA_NOMSG: 4.2.4:
+ * "A Requester MUST NOT send an RPC-over-RDMA header with the RDMA_ERROR procedure"; 4.6.1: "senders MUST NOT
+ * send RDMA_MSGP procedures."
+ */
 static void
 put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {

@@ -38,6 +38,8 @@ add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t length, 
 	return count + 1;
 }
 
+/* RFC 8166, 3.5.3: chunks that hold a Payload stream "MUST include appropriate XDR roundup padding to
+ * maintain proper XDR alignment of their contents." */
 uint32_t
 rr_pieces(const struct rpcrdma_message *message, uint32_t reduced, struct rr_piece pieces[RR_PIECES_MAX])
 {
@@ -57,6 +59,8 @@ rr_pieces(const struct rpcrdma_message *message, uint32_t reduced, struct rr_pie
 	return add(pieces, count, stream + at, message->length - at, false);
 }
 
+/* RFC 8166, 3.4.5: "The Position value MUST be computed from the beginning of the unreduced Payload stream".
+ */
 uint32_t
 rr_item_position(const struct rpcrdma_message *message, uint32_t index)
 {

@@ -7,9 +7,10 @@
  * What arrives at a requester: replies, errors, and what is neither.
  *
  * RFC 8166, 4.5: "If errors are detected in the RPC-over-RDMA header of an RPC Reply message, a Requester
- * MUST silently discard the message." That is what happens to the message. The transaction that it was to
- * answer will get no other answer, though: where the XID says which one it is, it ends with -RPCRDMA_ERR_PEER
- * instead of never.
+ * MUST silently discard the message." So it is with an RDMA_ERROR "that it cannot decode", and with an
+ * RDMA_MSGP (4.6.1: "Requesters MUST silently discard the message"). That is what happens to the message. The
+ * transaction that it was to answer will get no other answer, though: where the XID says which one it is, it
+ * ends with -RPCRDMA_ERR_PEER instead of never.
  */
 
 /* Room for what we may have offered; more than that is no answer to it. */
@@ -67,7 +68,9 @@ returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists)
 	return !lists->has_reply || (slot->has_reply && returns(&lists->reply, rr_slot_reply_segment(slot)));
 }
 
-/* The results that the peer placed become the items of the reply. */
+/* The results that the peer placed become the items of the reply. What the header does not say was placed is
+ * not looked at: RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write
+ * chunk have not been modified." */
 static void
 take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
 {

@@ -224,9 +224,10 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 	};
 	uint32_t xid, type;
 
-	/* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." */
+	/* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." RFC 8167, 5.1, says so
+	 * of reverse calls, too, "and the RPC header's msg_type field MUST contain the value CALL." */
 	if (!rr_rpc_peek(transaction->call.stream, transaction->call.length, &xid, &type) ||
-		xid != transaction->xid || rr_map_find(&connection->requester.by_xid, xid))
+		xid != transaction->xid || type != RR_CALL || rr_map_find(&connection->requester.by_xid, xid))
 		return -RPCRDMA_ERR_INVAL;
 	return rr_plan_call(&limits, transaction, plan);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "wire/rpc.h"
+
 /*
  * Answers: replies and errors.
  *
@@ -73,6 +75,8 @@ set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 	const struct rr_connection *connection = inbound->connection;
 
 	switch (inbound->plan.form) {
+	/* RFC 8166, 4.5.1: a responder answers a version that it does not support by ERR_VERS, "also
+	 * providing the low and high inclusive version numbers it does, in fact, support." */
 	case RR_REPLY_ERROR:
 		header->proc = RR_RDMA_ERROR;
 		header->err = inbound->err;
@@ -93,6 +97,12 @@ set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 	}
 }
 
+/*
+ * RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the segment count and all segments from the
+ * Requester-provided Write chunk into the RPC Reply message's Transport header", and so with the Reply chunk:
+ * they are those of the call, whose lengths became what was written. 4.6.2: "senders MUST NOT send RDMA_DONE
+ * messages." 4.6.1 says the same of RDMA_MSGP.
+ */
 static uint32_t
 put_header(struct rr_inbound *inbound)
 {
@@ -111,7 +121,9 @@ put_header(struct rr_inbound *inbound)
 	uint32_t length;
 
 	set_kind(inbound, &header);
-	/* 4.3.1: "Responders MUST leave the Read list empty in all replies." */
+	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
+	 * message as in the matching Call message." RFC 8166, 4.3.1: "Responders MUST leave the Read list
+	 * empty in all replies." */
 	inbound->lists.read_count = 0;
 	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_engine_send_size(inbound->engine), NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, &inbound->lists);
@@ -139,7 +151,11 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 			(struct rr_sge){ inbound->pieces[i].data, inbound->pieces[i].length };
 }
 
-/* Goes on to the next chunk that is written to: those of placed items, then the Reply chunk. */
+/*
+ * Goes on to the next chunk that is written to: those of placed items, then the Reply chunk. RFC
+ * 8166, 3.4.6.2: "A Responder MUST NOT write XDR roundup padding into a Write chunk, even if the Requester
+ * made space available for it"; its length is that of the item.
+ */
 static bool
 next_transfer(struct rr_inbound *inbound)
 {
@@ -272,7 +288,8 @@ count_reply(struct rr_inbound *inbound)
 	counters->octets_rdma_write += written;
 }
 
-/* Chunks that nothing is written to go back with lengths of zero. */
+/* Chunks that nothing is written to go back with lengths of zero. RFC 8166, 4.3.2.2: "the Responder MUST
+ * return this Write chunk as an unused Write chunk". */
 static void
 empty_unused_chunks(struct rr_inbound *inbound)
 {
@@ -284,6 +301,20 @@ empty_unused_chunks(struct rr_inbound *inbound)
 	}
 	if (inbound->plan.form != RR_REPLY_LONG)
 		rr_transfer_nothing(&lists->reply);
+}
+
+/*
+ * RFC 8167, 5.2: "the ONC RPC Reply header MUST start with the same XID value that is present in the
+ * RPC-over-RDMA header, and the RPC header's msg_type field MUST contain the value REPLY." So it is in both
+ * directions.
+ */
+static bool
+is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *reply)
+{
+	uint32_t xid, type;
+
+	return rr_rpc_peek(reply->stream, reply->length, &xid, &type) && xid == inbound->header.xid &&
+	       type == RR_REPLY;
 }
 
 void
@@ -302,7 +333,8 @@ rr_responder_reply(
 		return;
 	}
 	inbound->plan.form = RR_REPLY_ERROR;
-	if (rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
+	if (is_reply_to(inbound, reply) &&
+		rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
 		rr_plan_reply(rr_connection_send_max(connection, inbound->header.vers),
 			rr_driver_sge_max(inbound->fabric), &inbound->lists, reply, &inbound->plan);
 	if (inbound->plan.form == RR_REPLY_ERROR) {

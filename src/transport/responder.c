@@ -164,6 +164,18 @@ assemble(struct rr_inbound *inbound)
 	}
 }
 
+/*
+ * The header is wrong. RFC 8167, 4.1: where it is not clear which direction a message belongs to, "it is not
+ * possible for the receiver to tell with certainty whether the header credit value is a request or grant. In
+ * such cases, the receiver MUST ignore the header's credit value." What was granted last is granted again.
+ */
+static void
+refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
+{
+	inbound->header.credit = inbound->connection->granted;
+	rr_inbound_refuse(inbound, err);
+}
+
 /* The call is there, all of it. */
 static void
 deliver(struct rr_inbound *inbound)
@@ -177,7 +189,7 @@ deliver(struct rr_inbound *inbound)
 	/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match
 	 * the value of the XID field in the accompanying RPC message". */
 	if (!rr_rpc_peek(call->stream, call->length, &xid, &type) || xid != inbound->header.xid) {
-		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
+		refuse_header(inbound, RR_ERR_CHUNK);
 		return;
 	}
 	/* A reply where there is no requester answers nothing. */
@@ -352,9 +364,9 @@ arrive(struct rr_inbound *inbound, const struct rr_event *event)
 		}
 		break;
 	case RR_HEADER_SHORT: discard(inbound); break;
-	case RR_HEADER_VERS: rr_inbound_refuse(inbound, RR_ERR_VERS); break;
+	case RR_HEADER_VERS: refuse_header(inbound, RR_ERR_VERS); break;
 	case RR_HEADER_MALFORMED:
-	case RR_HEADER_LIMIT: rr_inbound_refuse(inbound, RR_ERR_CHUNK); break;
+	case RR_HEADER_LIMIT: refuse_header(inbound, RR_ERR_CHUNK); break;
 	}
 }
 

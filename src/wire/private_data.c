@@ -71,7 +71,8 @@ rr_private_data_get(const void *data, size_t size, struct rr_private_data *peer)
 {
 	const uint8_t *message = find(data, size);
 
-	/* RFC 8797, 5.1: "bit 15 of the Flags field is zero and (2) both Size fields contain the value zero"
+	/* RFC 8797, 5.1: "bit 15 of the Flags field is zero and (2) both Size fields contain the value zero".
+	 * RFC 8166, 3.3.3: otherwise "senders and receives MUST assume the inline thresholds are 1024 bytes."
 	 */
 	*peer = (struct rr_private_data){ .send_size = SIZE_UNIT, .receive_size = SIZE_UNIT };
 	if (!message)

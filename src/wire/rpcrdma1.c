@@ -64,6 +64,7 @@ put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header
 	}
 }
 
+/* RFC 8166, 4: the header "MUST be XDR encoded." */
 void
 rr_rdma_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists)

@@ -406,6 +406,11 @@ rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes,
 		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
 }
 
+/*
+ * RFC 8166, 3.4.4.1: "the count of array elements MUST remain in the Payload stream, while the array elements
+ * MUST be moved to the chunk". 3.4.4.4: "the sender MUST remove XDR roundup padding for that data item from
+ * the Payload stream".
+ */
 void
 rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {

@@ -123,6 +123,11 @@ find_member(const struct rr_xdr_definition *definition, const char *name)
 	return member;
 }
 
+/*
+ * RFC 8166, 3.4.4.3: "A union data type MUST NOT be made DDP-eligible, but one or more of its arms MAY be".
+ * Nor can optional-data be marked, of which by 3.4.4.2 the "is present" field "MUST remain in the Payload
+ * stream": only opaque data and strings of variable length can.
+ */
 static void
 place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
 {

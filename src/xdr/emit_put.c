@@ -56,6 +56,7 @@ emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const 
 	}
 }
 
+/* RFC 8166, 3.4.2: of what is not marked as DDP-eligible, "All other XDR data items MUST NOT be reduced." */
 static void
 emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path,
 	bool placed)

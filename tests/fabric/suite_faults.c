@@ -56,6 +56,7 @@ rights_are_enforced(void **state)
 		assert_true(is_refused(RR_REMOTE_WRITE, RR_WORK_READ, 0, SIZE, 0));
 }
 
+/* RFC 8166, 8.1: no "vulnerabilities to system memory contents nor to memory owned by user processes". */
 static void
 bounds_are_enforced(void **state)
 {
@@ -84,6 +85,7 @@ unknown_handles_are_refused(void **state)
 	}
 }
 
+/* RFC 8166, 8.1: providers are "conformant to the requirements of [RFC5042]". */
 static void
 a_handle_is_good_for_its_own_endpoint_only(void **state)
 {

@@ -191,7 +191,7 @@ run_scenario(struct world *world)
 		client = NULL;
 	for (int i = 0; i < 4 && client; i++) {
 		calls[i]->base.timeout =
-			5 * RR_SECOND; /* what the server had no memory for may stay unanswered */
+			5 * RR_SECOND; /* client and server may wait for memory that the other has */
 		rr_client_call(client, &calls[i]->base);
 	}
 	for (int i = 0; i < 4 && client; i++) {
@@ -231,6 +231,44 @@ no_failing_allocation_does_harm(void **state)
 	assert_true(fail_at > 10);
 }
 
+/* RFC 8166, 4.5.4: where there is no memory to make a reply, "the Responder MUST close the connection to
+ * signal to the Requester that a reply was lost": the call is made again, on another one. */
+static void
+a_call_that_finds_no_memory_is_not_left_without_answer(void **state)
+{
+	uint32_t fail_at = 1;
+	bool failed;
+
+	(void)state;
+	do {
+		struct call *call = call_new(ECHO_ECHO);
+		struct world *world = world_new(NULL);
+		struct rr_client_config config;
+		struct rr_client *client = world->client;
+
+		world_client_config(world, &config);
+		config.retry = 10 * RR_SECOND;
+		world->client = world_connect(world, &config);
+		call->base.timeout = 5 * RR_SECOND;
+		world->allocations = 0;
+		world->fail_at = fail_at++;
+		call_start(world, call);
+		for (int steps = 0; !call->done; steps++) {
+			assert_true(steps < 1000);
+			world_turn(world);
+			world->now += 10 * RR_MILLISECOND;
+		}
+		assert_int_not_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
+		failed = world->allocations >= world->fail_at;
+		world->fail_at = 0;
+		rr_client_free(client);
+		call_free(call);
+		world_settle(world);
+		world_free(world);
+	} while (failed);
+	assert_true(fail_at > 3);
+}
+
 int
 suite_memory(void)
 {
@@ -243,6 +281,7 @@ suite_memory(void)
 		suite_test(more_calls_than_blocks_are_all_answered),
 		cmocka_unit_test(connections_are_bounded),
 		cmocka_unit_test(no_failing_allocation_does_harm),
+		cmocka_unit_test(a_call_that_finds_no_memory_is_not_left_without_answer),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 /* What connections must do on every provider. Each part is a group of tests and returns how many failed. */
 int suite_counters(void);
 int suite_pair(void);
+int suite_required(void);
 int suite_requester(void);
 int suite_responder(void);
 int suite_life(void);
@@ -21,7 +22,8 @@ suite_run(rr_fabric_new *make)
 {
 	provider = make;
 	return suite_counters() + suite_pair() + suite_requester() + suite_responder() + suite_life() +
-	       suite_hostile() + suite_order() + suite_reverse() + suite_version() + suite_properties();
+	       suite_hostile() + suite_order() + suite_reverse() + suite_version() + suite_properties() +
+	       suite_required();
 }
 
 #endif

@@ -211,6 +211,7 @@ several_items_in_one_call(void **state)
 	world_free(world);
 }
 
+/* RFC 8166, 3.3.3: "Receiver implementations MUST support inline thresholds of 1024 bytes". */
 static void
 thresholds_of_1024_are_kept(void **state)
 {

@@ -101,6 +101,7 @@ credits_are_never_exceeded(void **state)
 	end(raw);
 }
 
+/* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." */
 static void
 a_call_asks_for_credits_and_carries_its_xid(void **state)
 {
@@ -175,6 +176,12 @@ static const struct bad bad[] = {
 };
 /* clang-format on */
 
+/*
+ * RFC 8166, 4.5: with errors in the header of a reply, "a Requester MUST silently discard the message", and
+ * "A receiver MUST silently discard an RDMA_ERROR procedure that it cannot decode." 4.6.1 says so of
+ * RDMA_MSGP. Nothing of them is taken, and nothing is sent; as no other answer will come, the transaction
+ * ends.
+ */
 static void
 errors_end_the_one_transaction(void **state)
 {
@@ -220,6 +227,8 @@ call_with_write_chunk(struct raw *raw, struct raw_header *header)
 	return call;
 }
 
+/* RFC 8166, 3.4.6: Write chunks are "long enough to accommodate the maximum possible size of each returned
+ * data item." */
 static void
 a_write_chunk_brings_an_item(void **state)
 {
@@ -389,7 +398,11 @@ an_inline_reply_leaves_the_reply_chunk_alone(void **state)
 	end(raw);
 }
 
-/* RFC 8166, 3.4.5: the Position "in the unreduced Payload stream"; no padding in the chunk; one chunk. */
+/*
+ * RFC 8166, 3.4.5: the Position "in the unreduced Payload stream". 3.4.4.4: a chunk has "exactly one XDR data
+ * item". 3.4.5.2: without roundup padding, "the chunk's total length MUST be the same as the encoded length
+ * of the data item."
+ */
 static void
 read_chunks_say_where_the_item_was(void **state)
 {
@@ -418,6 +431,7 @@ read_chunks_say_where_the_item_was(void **state)
 	end(raw);
 }
 
+/* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field." */
 static void
 a_long_call_is_a_position_zero_chunk(void **state)
 {

@@ -141,7 +141,13 @@ a_long_call_with_an_item_beside_it(void **state)
 	end(raw);
 }
 
-/* RFC 8166, 3.4.6: filled contiguously and in order, no padding, unused ones returned empty. */
+/*
+ * RFC 8166, 3.4.6: filled contiguously and in order. "The Responder MUST copy the segment count and all
+ * segments". 3.4.6.2: it "MUST NOT write XDR roundup padding into a Write chunk", whose length "MUST be the
+ * same as the encoded length of the result data item." 4.3.2: "the Responder MUST push data corresponding to
+ * DDP-eligible result data items". 4.3.2.2: "the Responder MUST return this Write chunk as an unused Write
+ * chunk".
+ */
 static void
 write_chunks_are_filled_and_returned(void **state)
 {
@@ -206,7 +212,11 @@ an_empty_write_chunk_means_inline(void **state)
 	end(raw);
 }
 
-/* A Reply chunk as Linux makes them: several segments of odd lengths. */
+/*
+ * A Reply chunk as Linux makes them: several segments of odd lengths. RFC 8166, 3.5.3: "the Responder MUST
+ * use the Requester-provided Reply chunk for the reply", and it "MUST include appropriate XDR roundup
+ * padding".
+ */
 static void
 a_reply_chunk_of_odd_segments(void **state)
 {
@@ -239,7 +249,8 @@ a_reply_chunk_of_odd_segments(void **state)
 	end(raw);
 }
 
-/* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message" */
+/* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message", but "MUST copy that
+ * chunk into the Transport header of the RPC Reply message." */
 static void
 an_unused_reply_chunk_is_returned_empty(void **state)
 {
@@ -292,7 +303,12 @@ static const struct bad bad[] = {
 };
 /* clang-format on */
 
-/* RFC 8166, 4.5: "a Responder MUST send an RDMA_ERROR message back to the Requester" */
+/*
+ * RFC 8166, 4.5: "a Responder MUST send an RDMA_ERROR message back to the Requester": the same XID, the same
+ * version, RDMA_ERROR. 4.5.1: ERR_VERS, with "the low and high inclusive version numbers it does, in fact,
+ * support". 4.5.2: of a version that it knows, it "MUST reply with an RDMA_ERROR procedure and set the
+ * rdma_err value to ERR_CHUNK."
+ */
 static void
 bad_headers_are_answered_by_errors(void **state)
 {
@@ -416,6 +432,7 @@ a_write_chunk_that_is_not_there_costs_the_connection(void **state)
 
 /* ---- Credits ---- */
 
+/* RFC 8166, 3.3.1: "The granted value MUST NOT be zero, since such a value would result in deadlock." */
 static void
 the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
 {
@@ -432,7 +449,10 @@ the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
 	end(raw);
 }
 
-/* B1: whatever was granted can be used, over and over: no Send meets an empty Receive queue. */
+/* B1: whatever was granted can be used, over and over: no Send meets an empty Receive queue. RFC 8166, 3.3.1:
+ * "The Responder MUST ensure that an increase in receive resources is effected before the next RPC Reply
+ * message is sent."
+ */
 static void
 all_that_was_granted_can_be_used(void **state)
 {
@@ -499,6 +519,8 @@ a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 	end(raw);
 }
 
+/* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA Send".
+ */
 static void
 nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
 {
@@ -516,7 +538,9 @@ nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
 
 /* ---- Thresholds ---- */
 
-/* RFC 8797, 5.1: without private data "the peer MUST behave as if" sizes of 1024 were received. */
+/* RFC 8797, 5.1: without private data "the peer MUST behave as if" sizes of 1024 were received. RFC
+ * 8166, 3.3.3: "In the absence of such a mechanism, senders and receives MUST assume the inline thresholds
+ * are 1024 bytes." */
 static void
 a_peer_without_private_data_gets_1024(void **state)
 {

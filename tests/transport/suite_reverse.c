@@ -276,7 +276,11 @@ end(struct raw *raw)
 	world_free(world);
 }
 
-/* RFC 8167, 5.2: "The number of granted reverse-direction credits is placed in the rdma_credit field". */
+/*
+ * RFC 8167, 5.2: "The number of granted reverse-direction credits is placed in the rdma_credit field".
+ * rdma_vers is that of the call, "the ONC RPC Reply header MUST start with the same XID value", msg_type is
+ * REPLY.
+ */
 static void
 no_more_is_granted_than_asked_for_or_posted(void **state)
 {
@@ -295,13 +299,15 @@ no_more_is_granted_than_asked_for_or_posted(void **state)
 		assert_int_equal(word(message, 2), granted[i]);
 		assert_int_equal(word(message, 3), RR_RDMA_MSG);
 		assert_int_equal(word(message, 4) | word(message, 5) | word(message, 6), 0);
+		assert_int_equal(word(message, 7), 5);
 		assert_int_equal(word(message, 8), RR_REPLY);
 	}
 	end(raw);
 }
 
-/* 5.3: "If a reverse-direction requester provides a non-empty chunk list to a Responder that does not support
- * chunks, the Responder MUST reply with an RDMA_ERROR message with rdma_err field set to ERR_CHUNK." */
+/* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a Responder that does
+ * not support chunks, the Responder MUST reply with an RDMA_ERROR message with rdma_err field set to
+ * ERR_CHUNK." */
 static void
 calls_with_chunks_are_refused(void **state)
 {
@@ -355,6 +361,8 @@ greet_from(struct raw *raw)
 	raw->world->arrived = 0;
 }
 
+/* RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction Call
+ * messages on the same connection." */
 static void
 a_server_keeps_to_the_grant_of_its_client(void **state)
 {
@@ -371,6 +379,7 @@ a_server_keeps_to_the_grant_of_its_client(void **state)
 	/* 4.1: "RPC-over-RDMA credits work the same way in the reverse direction": one, until a reply grants
 	 * more. */
 	assert_int_equal(raw->message_count, 1);
+	assert_int_equal(word(&raw->messages[0], 1), 1);
 	assert_int_equal(word(&raw->messages[0], 2), 16);
 	for (uint32_t i = 0; i < 20; i++) {
 		SEND(raw, word(raw_next(raw), 0), 1, 3, RR_RDMA_MSG, 0, 0, 0, i, RR_REPLY, 7);

@@ -86,6 +86,13 @@ transaction_of(const struct call_row *row, struct rpcrdma_item *items)
 	return transaction;
 }
 
+/*
+ * RFC 8166, 3.5.3: where the stream is too large, "the RDMA transport MUST use RDMA Read or Write operations
+ * to convey the Payload stream itself." 4.3.3: "A Requester MUST provide a Reply chunk whenever the maximum
+ * possible size of the RPC Reply message's Transport and Payload streams is larger than the inline
+ * threshold". 4.3.2.2: "the Requester MUST provision each Write chunk so it can be filled with the largest
+ * DDP-eligible data item that can be placed in it."
+ */
 static void
 calls_are_planned_by_the_table(void **state)
 {
@@ -300,6 +307,11 @@ offer(const struct reply_row *row, struct rr_chunk_lists *lists)
 		lists->reply = chunk_of(lists, row->reply_chunk);
 }
 
+/*
+ * RFC 8166, 4.3.2.2: what a result without an eligible item leaves over: "If there is a subsequent
+ * DDP-eligible result data item in the RPC Reply message, it MUST be placed in that unconsumed Write chunk."
+ * The first item of a reply has the first chunk, whatever results were before it.
+ */
 static void
 replies_are_planned_by_the_table(void **state)
 {

@@ -106,6 +106,7 @@ is_found_at_any_offset(void **state)
 
 /* RFC 8797, 5.1: "needs to act as if the remote peer supports only the default RPC-over-RDMA version 1
  * settings". */
+/* RFC 8797, 5.2: it "MUST behave as if no RPC-over-RDMA version 1 CM Private Data has been provided." */
 static void
 without_it_the_defaults_hold(void **state)
 {
@@ -145,6 +146,7 @@ what_only_looks_like_it_does_not_hide_it(void **state)
 }
 
 /* "Senders MUST set these bits to zero, and receivers MUST ignore their value." */
+/* RFC 8797, 4: "Senders MUST set these bits to zero, and receivers MUST ignore their value." */
 static void
 reserved_bits_are_ignored(void **state)
 {

@@ -91,6 +91,7 @@ reads_every_list(void **state)
 	assert_int_equal(rpcrdma_xdr_left(&target.reader), 8);
 }
 
+/* RFC 8166, 4: "it MUST be XDR encoded." */
 static void
 writes_what_it_reads(void **state)
 {

@@ -372,6 +372,8 @@ nothing_longer_than_the_schema_allows_is_written(void **state)
 	assert_int_equal(rpcrdma_xdr_length(&writer), 0);
 }
 
+/* RFC 8166, 3.4.4.1: "the count of array elements MUST remain in the Payload stream". 3.4.4.4: "the sender
+ * MUST remove XDR roundup padding for that data item from the Payload stream". */
 static void
 items_are_recorded_while_there_is_room_and_then_copied(void **state)
 {

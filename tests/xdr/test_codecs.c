@@ -502,6 +502,7 @@ sizes_are_known(void **state)
 	assert_int_equal(XDR_MAX_batch, 4 + 3 * 16);
 }
 
+/* RFC 8166, 3.4.2: of what is not marked, "All other XDR data items MUST NOT be reduced." */
 static void
 marked_items_are_never_copied(void **state)
 {

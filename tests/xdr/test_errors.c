@@ -157,6 +157,11 @@ static const struct wrong meaning[] = {
 		"2:23: a.b cannot be placed, expected an opaque<> or string<>" },
 	{ "struct a { opaque b[5]; };\n#pragma rpcrdma place a.b",
 		"2:23: a.b cannot be placed, expected an opaque<> or string<>" },
+	{ "union u switch (bool b) { case TRUE: opaque c<>; case FALSE: void; }; struct a { u b; };\n"
+	  "#pragma rpcrdma place a.b",
+		"2:23: a.b cannot be placed, expected an opaque<> or string<>" },
+	{ "typedef opaque o<>; struct a { o *b; };\n#pragma rpcrdma place a.b",
+		"2:23: a.b cannot be placed, expected an opaque<> or string<>" },
 };
 
 /* The folder of this test, and the schema and the outputs in it. */
@@ -237,6 +242,8 @@ errors_of_numbers(void **state)
 	say(numbers, COUNT(numbers));
 }
 
+/* RFC 8166, 3.4.4.3: "A union data type MUST NOT be made DDP-eligible"; nor is optional-data here (3.4.4.2).
+ */
 static void
 errors_of_meaning(void **state)
 {

@@ -244,16 +244,13 @@ rr_filter_register(
 int
 rr_filter_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 {
-	if (endpoint->below)
-		rr_endpoint_invalidate(endpoint->below, region);
-	return 0;
+	return endpoint->below ? rr_endpoint_invalidate(endpoint->below, region) : 0;
 }
 
-void
+int
 rr_filter_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 {
-	if (endpoint->below)
-		rr_endpoint_revoke(endpoint->below, region);
+	return endpoint->below ? rr_endpoint_revoke(endpoint->below, region) : 0;
 }
 
 int

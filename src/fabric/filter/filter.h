@@ -77,7 +77,7 @@ int rr_filter_kick(struct rr_endpoint *endpoint);
 int rr_filter_register(
 	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 int rr_filter_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
-void rr_filter_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
+int rr_filter_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
 int rr_filter_corrupt(struct rr_endpoint *endpoint);
 void rr_filter_disconnect(struct rr_endpoint *endpoint);
 void rr_filter_close(struct rr_endpoint *endpoint);

@@ -319,11 +319,11 @@ record_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 	return rr_filter_invalidate(endpoint, region);
 }
 
-static void
+static int
 record_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 {
 	note_region(endpoint, "revoke", region);
-	rr_filter_revoke(endpoint, region);
+	return rr_filter_revoke(endpoint, region);
 }
 
 static void

@@ -141,12 +141,13 @@ iwarp_register(
 	return rr_regions_add(&engine->regions, engine->shared->env, addr, length, access, region);
 }
 
-static void
+static int
 iwarp_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 {
 	rr_iwarp_revoke(&endpoint->engine, region->handle);
 	if (endpoint->engine.state == RR_IWARP_OVER)
 		rr_iwarp_endpoint_defer(endpoint);
+	return 0;
 }
 
 static int

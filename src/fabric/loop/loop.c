@@ -188,10 +188,11 @@ loop_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 	return 0;
 }
 
-static void
+static int
 loop_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 {
 	rr_regions_invalidate(&endpoint->regions, region->handle);
+	return 0;
 }
 
 static void

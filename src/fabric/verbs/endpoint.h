@@ -283,7 +283,7 @@ void rr_verbs_discard(struct rr_endpoint *endpoint);
 int rr_verbs_register(
 	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 int rr_verbs_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
-void rr_verbs_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
+int rr_verbs_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
 
 /* Takes the peer's access to all of them. */
 void rr_verbs_regions_close(struct rr_endpoint *endpoint);

@@ -28,9 +28,11 @@ memory_access(const struct rr_verbs_device *device, unsigned access)
 }
 
 /* Ends the peer's access: a window goes before the memory that it shows. */
-static void
+static int
 end_access(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
 {
+	bool failed = false;
+
 	if (region->bind && !region->bind->finished)
 		rr_verbs_work_free(endpoint, region->bind);
 	/* Bound, but not known to be: the work stays, because a completion may still name it. */
@@ -40,20 +42,23 @@ end_access(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
 		region->bind->region = NULL;
 	region->bind = NULL;
 	if (region->mw)
-		ibv_dealloc_mw(region->mw);
+		failed = ibv_dealloc_mw(region->mw) != 0;
 	region->mw = NULL;
 	if (region->mr)
-		endpoint->base.fabric->library.dereg_mr(region->mr);
+		failed |= endpoint->base.fabric->library.dereg_mr(region->mr) != 0;
 	region->mr = NULL;
+	return failed ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
-static void
+static int
 free_region(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
 {
-	end_access(endpoint, region);
+	int error = end_access(endpoint, region);
+
 	rr_list_remove(&region->link);
 	rr_free(endpoint->base.fabric->env, region);
 	endpoint->region_count--;
+	return error;
 }
 
 /* The device chooses the upper bits of a window's key, the lowest eight are ours: they go round, so that a
@@ -110,14 +115,13 @@ rr_verbs_register(
 int
 rr_verbs_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 {
-	free_region(endpoint, region->provider);
-	return 0;
+	return free_region(endpoint, region->provider);
 }
 
-void
+int
 rr_verbs_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 {
-	end_access(endpoint, region->provider);
+	return end_access(endpoint, region->provider);
 }
 
 void

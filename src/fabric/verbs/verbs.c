@@ -55,6 +55,8 @@ cannot_listen(const struct sockaddr *address, struct rr_text *text)
 	return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: %s", name, why);
 }
 
+/* RFC 8166, 5: "a translation MUST be employed" from IP addresses and ports: rdma_cm does it, in its TCP port
+ * space. */
 static int
 verbs_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "suite.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+#include "raw.h"
+#include "transport/connection.h"
+#include "wire/rpc.h"
+
+/* What RFC 8166 and RFC 8167 require in rare cases, and of all that is sent. */
+
+enum { XID = 0x77, ASKED = 16 };
+
+/* ---- A provider that fails ---- */
+
+static struct rr_fabric_ops failing_ops;
+static const struct rr_fabric_ops *real_ops;
+static bool failing_posts, failing_ends;
+static uint32_t ended;
+
+static int
+post(struct rr_endpoint *endpoint, const struct rr_work *work)
+{
+	return failing_posts ? -RPCRDMA_ERR_SYSTEM : real_ops->post(endpoint, work);
+}
+
+static int
+invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	ended++;
+	return failing_ends ? -RPCRDMA_ERR_SYSTEM : real_ops->invalidate(endpoint, region);
+}
+
+static int
+revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+{
+	ended++;
+	return failing_ends ? -RPCRDMA_ERR_SYSTEM : real_ops->revoke(endpoint, region);
+}
+
+static int
+make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
+{
+	int error = provider(loop, config, fabric);
+	struct rr_fabric_base *base = (void *)*fabric;
+
+	if (error)
+		return error;
+	real_ops = base->ops;
+	failing_ops = *base->ops;
+	failing_ops.post = post;
+	failing_ops.invalidate = invalidate;
+	failing_ops.revoke = revoke;
+	base->ops = &failing_ops;
+	failing_posts = failing_ends = false;
+	ended = 0;
+	return 0;
+}
+
+static void
+end(struct raw *raw)
+{
+	struct world *world = raw->world;
+
+	if (world->client)
+		rr_carrier_close(world->client);
+	world->client = NULL;
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+/* A call that offers a Write chunk, taken by the raw side. */
+static struct call *
+call_with_write_chunk(struct raw *raw, uint32_t xid, struct raw_header *header)
+{
+	struct call *call = call_new(raw->world, xid, 40);
+
+	call_add_sink(raw->world, call, 10000);
+	call_start(raw->world, call);
+	raw_parse(raw_next(raw), header);
+	assert_int_equal(header->lists.write_count, 1);
+	return call;
+}
+
+static bool closed_before_done;
+
+static void
+done_when_closed(struct rr_transaction *transaction, int error)
+{
+	struct world *world = transaction->ctx;
+	const struct rr_connection *connection = (const void *)world->client;
+
+	(void)error;
+	assert_int_equal(ended, 1);
+	closed_before_done = !connection->endpoint;
+}
+
+/* RFC 8166, 4.5.4: "After a Requester has received a reply, if it is unable to invalidate a memory region due
+ * to an unrecoverable problem, the Requester MUST close the connection to protect that memory from Responder
+ * access before the associated RPC transaction is complete." */
+static void
+a_region_that_cannot_be_invalidated_costs_the_connection(void **state)
+{
+	struct raw *raw = raw_new(world_listening_on(NULL, make_failing));
+	struct world *world = raw->world;
+	struct raw_header header;
+	struct call *call;
+
+	(void)state;
+	raw_serve(raw);
+	call = call_with_write_chunk(raw, 5, &header);
+	call->transaction.done = done_when_closed;
+	failing_ends = true;
+	closed_before_done = false;
+	SEND(raw, 5, 1, 8, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7);
+	world_until(world, world->client_closed && raw->disconnected);
+	assert_true(closed_before_done);
+	assert_int_equal(world->client_error, -RPCRDMA_ERR_SYSTEM);
+	end(raw);
+}
+
+/* RFC 8166, 4.4.1: "memory regions that are associated with canceled RPCs" are protected, too. */
+static void
+a_cancelled_region_that_stays_in_reach_costs_the_connection(void **state)
+{
+	struct raw *raw = raw_new(world_listening_on(NULL, make_failing));
+	struct world *world = raw->world;
+	struct raw_header header;
+	struct call *call;
+
+	(void)state;
+	raw_serve(raw);
+	call = call_with_write_chunk(raw, 5, &header);
+	world_settle(world);
+	failing_ends = true;
+	rr_carrier_cancel(world->client, &call->transaction);
+	world_until(world, world->client_closed && raw->disconnected);
+	assert_int_equal(world->client_error, -RPCRDMA_ERR_SYSTEM);
+	assert_false(call->done);
+	end(raw);
+}
+
+/* RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC Reply or RPC-over-RDMA error
+ * message, the Responder MUST close the connection to signal to the Requester that a reply was lost." */
+static void
+a_reply_or_error_that_cannot_be_sent_costs_the_connection(void **state)
+{
+	(void)state;
+	for (int is_error = 0; is_error <= 1; is_error++) {
+		struct raw *raw = raw_new(world_listening_on(NULL, make_failing));
+		struct world *world = raw->world;
+
+		raw_connect(raw);
+		SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0, 2);
+		world_until(world, world->call_count == 1);
+		failing_posts = true;
+		reply_send(world, world_next_call(world), reply_new(world, XID, is_error ? 5000 : 24));
+		world_until(world, world->server_closed && raw->disconnected && world->sent == 1);
+		assert_int_equal(world->server_error, -RPCRDMA_ERR_SYSTEM);
+		assert_int_equal(raw->message_count, 0);
+		end(raw);
+	}
+}
+
+/* The owner of a connection can say the same of a call for whose reply it has no memory. */
+static void
+a_call_that_is_lost_costs_the_connection_and_no_other_reply(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct world *world = raw->world;
+
+	(void)state;
+	raw_connect(raw);
+	SEND(raw, 1, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, 1, 0, 2);
+	SEND(raw, 2, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, 2, 0, 2);
+	world_until(world, world->call_count == 2);
+	rr_exchange_lose(world_next_call(world));
+	world_settle(world);
+	assert_false(raw->disconnected);
+	answer_small(world, world_next_call(world));
+	assert_int_equal(word(raw_next(raw), 0), 2);
+	world_until(world, world->server_closed && raw->disconnected);
+	end(raw);
+}
+
+/* ---- Credits of nobody knows which direction ---- */
+
+/* RFC 8167, 4.1: where "it is not possible for the receiver to tell with certainty whether the header credit
+ * value is a request or grant", "the receiver MUST ignore the header's credit value." */
+static void
+the_credits_of_a_header_without_direction_are_ignored(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct call *call;
+
+	(void)state;
+	raw->world->answer = answer_small;
+	raw_connect(raw);
+	/* As a request: what was granted before any other stays as it is. */
+	SEND(raw, XID, 1, 5, RR_RDMA_MSG, 0, 0, 0, XID, 0, 2);
+	assert_int_equal(word(raw_next(raw), 2), 5);
+	SEND(raw, XID, 2, 60, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	assert_int_equal(word(raw_next(raw), 2), 5);
+	SEND(raw, XID, 1, 60, 9, 0, 0, 0, XID, 0);
+	assert_int_equal(word(raw_next(raw), 2), 5);
+	SEND(raw, XID, 1, 60, RR_RDMA_MSG, 0, 0, 0);
+	assert_int_equal(word(raw_next(raw), 2), 5);
+	end(raw);
+
+	/* As a grant: still one call at a time. */
+	raw = raw_new(world_listening(NULL));
+	raw_serve(raw);
+	call = call_new(raw->world, 5, 40);
+	call_start(raw->world, call);
+	raw_next(raw);
+	SEND(raw, 5, 1, 60, RR_RDMA_MSG, 0, 0, 0, 5, 2, 7);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+	for (uint32_t xid = 6; xid < 10; xid++)
+		call_start(raw->world, call_new(raw->world, xid, 40));
+	world_settle(raw->world);
+	assert_int_equal(raw->message_count, 1);
+	end(raw);
+}
+
+/* ---- What is never sent ---- */
+
+/*
+ * RFC 8167, 5.1: "the ONC RPC Call header MUST start with the same XID value that is present in the
+ * RPC-over-RDMA header, and the RPC header's msg_type field MUST contain the value CALL." 5.2: so it is with
+ * replies, and REPLY.
+ */
+static void
+calls_are_calls_and_replies_are_replies(void **state)
+{
+	struct world *world = world_new(NULL);
+	struct call *call;
+
+	(void)state;
+	for (uint32_t type = 1; type <= 2; type++) {
+		call = call_new(world, type, 40);
+		rr_put_be32((uint8_t *)(uintptr_t)call->transaction.call.stream + 4, type);
+		call_start(world, call);
+		world_until(world, call->done);
+		assert_int_equal(call->error, -RPCRDMA_ERR_INVAL);
+	}
+	assert_int_equal(world->arrived, 0);
+	for (uint32_t word = 0; word <= 1; word++) {
+		struct reply *reply = reply_new(world, XID, 24);
+
+		rr_put_be32((uint8_t *)(uintptr_t)reply->message.stream + 4 * word, 0);
+		call = call_new(world, XID, 40);
+		call_start(world, call);
+		world_until(world, world->call_count == 1);
+		reply_send(world, world_next_call(world), reply);
+		world_until(world, call->done);
+		assert_int_equal(call->error, -RPCRDMA_ERR_CHUNK);
+	}
+	world_free(world);
+}
+
+/* Small and large calls, with and without chunks for the reply. */
+static void
+start_all_kinds(struct raw *raw)
+{
+	for (uint32_t kind = 0; kind < 16; kind++) {
+		struct call *call = call_new(raw->world, 100 + kind, kind & 1 ? 6000 : 40);
+
+		if (kind & 2)
+			call_add_item(raw->world, call, 40, 6001);
+		if (kind & 4)
+			call_add_sink(raw->world, call, 6002);
+		if (kind & 8)
+			call->transaction.reply_max = 6000;
+		call_start(raw->world, call);
+	}
+}
+
+/*
+ * RFC 8166, 4.2.4: "A Requester MUST NOT send an RPC-over-RDMA header with the RDMA_ERROR procedure." 4.6.1:
+ * "senders MUST NOT send RDMA_MSGP procedures." 4.6.2: "senders MUST NOT send RDMA_DONE messages." 4.2.2: the
+ * version "MUST contain the value one (1)". 4.2.4: of the lists of an RDMA_NOMSG, "one MUST be present and
+ * MUST hold the Payload stream for this RPC-over-RDMA message."
+ */
+static void
+a_requester_sends_msg_and_nomsg_only(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw_header header;
+	uint32_t count = 0;
+
+	(void)state;
+	raw_serve(raw);
+	start_all_kinds(raw);
+	/* Whatever it is answered. */
+	while (count++ < 16) {
+		uint32_t xid;
+
+		raw_parse(raw_next(raw), &header);
+		xid = header.fixed.xid;
+		assert_int_equal(header.fixed.vers, 1);
+		assert_true(header.fixed.proc == RR_RDMA_MSG || header.fixed.proc == RR_RDMA_NOMSG);
+		if (header.fixed.proc == RR_RDMA_NOMSG)
+			assert_true(header.lists.read_count > 0 && header.reads[0].position == 0);
+		assert_int_equal(header.body_length == 0, header.fixed.proc == RR_RDMA_NOMSG);
+		switch (count % 5) {
+		case 0: SEND(raw, xid, 1, 8, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 7); break;
+		case 1: SEND(raw, xid, 1, 8, RR_RDMA_ERROR, RR_ERR_CHUNK); break;
+		case 2: SEND(raw, xid, 1, 8, RR_RDMA_ERROR, 77, 0, 0); break;
+		case 3: SEND(raw, xid, 1, 8, RR_RDMA_MSGP, 4, 4, 0, 0, 0, xid, RR_REPLY, 7); break;
+		case 4: SEND(raw, xid, 1, 8, RR_RDMA_MSG, 2, 0, 0, xid, RR_REPLY, 7); break;
+		}
+		SEND(raw, xid, 1, 8, RR_RDMA_DONE, 0, 0, 0);
+	}
+	world_settle(raw->world);
+	assert_int_equal(raw->message_count, 0);
+	assert_true(rr_requester_idle((const void *)raw->world->client));
+	end(raw);
+}
+
+/* RFC 8166, 4.6.1 and 4.6.2: the same of responders. 4.3.1: "Responders MUST leave the Read list empty in all
+ * replies." 4.2.4: the lists of an RDMA_NOMSG hold the Payload stream: there is a Reply chunk. */
+static void
+a_responder_sends_msg_nomsg_and_errors_only(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct world *world = raw->world;
+	uint8_t memory[9000];
+	struct rr_region read, write;
+	struct raw_header header;
+
+	(void)state;
+	raw->private_data[5] = 0;
+	raw_connect(raw);
+	read = raw_register(raw, memory, 64, RR_REMOTE_READ);
+	write = raw_register(raw, memory + 64, 8000, RR_REMOTE_WRITE);
+	for (uint32_t kind = 0; kind < 8; kind++) {
+		if (kind & 1)
+			SEND(raw, XID, 1, 8, RR_RDMA_MSG, 1, 8, SEGMENT(read), 0, 0, 1, 1, SEGMENT(write),
+				XID, 0);
+		else
+			SEND(raw, XID, 1, 8, RR_RDMA_MSG, 1, 8, SEGMENT(read), 0, 0, 0, XID, 0);
+		world_until(world, world->call_count == 1);
+		reply_send(world, world_next_call(world), reply_new(world, XID, kind & 2 ? 6000 : 24));
+		raw_parse(raw_next(raw), &header);
+		assert_int_equal(header.fixed.vers, 1);
+		assert_int_equal(header.lists.read_count, 0);
+		if (!(kind & 2))
+			assert_int_equal(header.fixed.proc, RR_RDMA_MSG);
+		else if (!(kind & 1))
+			assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
+		else
+			assert_int_equal(header.fixed.proc, RR_RDMA_NOMSG);
+		if (header.fixed.proc == RR_RDMA_NOMSG)
+			assert_int_equal(rr_chunk_length(&header.lists.reply), 6000);
+	}
+	end(raw);
+}
+
+/* ---- Memory of chunks ---- */
+
+/* RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write chunk have not
+ * been modified." */
+static void
+what_was_written_into_an_unused_chunk_is_no_result(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw_header header;
+	struct call *call;
+	uint8_t data[777];
+
+	(void)state;
+	raw_serve(raw);
+	call = call_with_write_chunk(raw, 5, &header);
+	fill(data, sizeof(data), 1);
+	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, sizeof(data), header.segments[0].handle,
+				 header.segments[0].offset),
+		0);
+	header.segments[0].length = 0;
+	SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5, RR_REPLY, 0);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	assert_memory_equal(call->transaction.sinks[0].data, data, sizeof(data));
+	assert_int_equal(call->transaction.reply.item_count, 0);
+	assert_int_equal(call->reply.length, 12);
+	end(raw);
+}
+
+/* ---- Receives ---- */
+
+/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected replies." RFC
+ * 8167, 4.3.1, wants more for calls of the reverse direction. */
+static void
+all_replies_and_calls_of_the_peer_may_come_at_once(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct world *world = raw->world;
+	struct call *calls[64], *first = call_new(world, 0xffff, 40);
+
+	(void)state;
+	raw_serve(raw);
+	world_hear(world);
+	call_start(world, first);
+	raw_next(raw);
+	SEND(raw, 0xffff, 1, 64, RR_RDMA_MSG, 0, 0, 0, 0xffff, RR_REPLY, 7);
+	world_until(world, first->done);
+	for (uint32_t i = 0; i < 64; i++) {
+		calls[i] = call_new(world, i, 40);
+		call_start(world, calls[i]);
+	}
+	world_until(world, raw->message_count == 64);
+	for (uint32_t i = 0; i < 16; i++)
+		SEND(raw, i, 1, 16, RR_RDMA_MSG, 0, 0, 0, i, RR_CALL, 2);
+	for (uint32_t i = 0; i < 64; i++)
+		SEND(raw, i, 1, 64, RR_RDMA_MSG, 0, 0, 0, i, RR_REPLY, 7);
+	world_until(world, world->call_count == 16);
+	for (uint32_t i = 0; i < 64; i++)
+		world_until(world, calls[i]->done && calls[i]->error == 0);
+	assert_false(raw->disconnected || world->client_closed);
+	end(raw);
+}
+
+int
+suite_required(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_region_that_cannot_be_invalidated_costs_the_connection),
+		cmocka_unit_test(a_cancelled_region_that_stays_in_reach_costs_the_connection),
+		cmocka_unit_test(a_reply_or_error_that_cannot_be_sent_costs_the_connection),
+		cmocka_unit_test(a_call_that_is_lost_costs_the_connection_and_no_other_reply),
+		cmocka_unit_test(the_credits_of_a_header_without_direction_are_ignored),
+		cmocka_unit_test(calls_are_calls_and_replies_are_replies),
+		cmocka_unit_test(a_requester_sends_msg_and_nomsg_only),
+		cmocka_unit_test(a_responder_sends_msg_nomsg_and_errors_only),
+		cmocka_unit_test(what_was_written_into_an_unused_chunk_is_no_result),
+		cmocka_unit_test(all_replies_and_calls_of_the_peer_may_come_at_once),
+	};
+
+	return cmocka_run_group_tests_name("required", tests, NULL, NULL);
+}
