@@ -116,8 +116,10 @@ choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 	}
 }
 
-/* RFC 8267, 6.4.1: "The first chunk in the Write list MUST be used by the first READ operation in an NFS
- * version 4 COMPOUND procedure. The next Write chunk is used by the next READ operation, and so on." */
+/* RFC 8267, 6.4.1: where a union arm has no eligible result, a server "MUST return an empty Write chunk in
+ * that Write list position", with the segments that it had, as RFC 8166, 4.3.2.2, says: an item without
+ * octets. And: "The first chunk in the Write list MUST be used by the first READ operation in an NFS version
+ * 4 COMPOUND procedure. The next Write chunk is used by the next READ operation, and so on." */
 static void
 choose_by_result(const struct rr_ulb_items *found, struct chosen *chosen)
 {

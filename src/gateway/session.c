@@ -164,7 +164,8 @@ upstream_closed(void *ctx, int error, const char *text)
 		end_session(session);
 }
 
-/* A callback. */
+/* A callback. RFC 8267, 6.5.2: "NFS version 4 clients and servers MUST use the approach described in
+ * [RFC8167] when backchannel operations are conveyed on RPC-over-RDMA version 1 transports." */
 static void
 upstream_called(void *ctx, struct rr_exchange *exchange)
 {

@@ -35,6 +35,8 @@ static rr_nfs_procedure *const nfs_procedures[] = {
 	[NFSPROC3_COMMIT] = rr_proc_commit,
 };
 
+/* RFC 8267, 5.1: MOUNT goes over TCP with many clients: "a Legacy NFS server MUST provide support for these
+ * protocols via TCP." This is a service like NFS, on every transport. */
 static rr_nfs_procedure *const mount_procedures[] = {
 	[MOUNTPROC3_MNT] = rr_proc_mnt,
 	[MOUNTPROC3_DUMP] = rr_proc_dump,

@@ -99,6 +99,8 @@ after(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
+/* RFC 8267, 6.3: for NFS version 4, a server "MUST use the alternative well-known port number for its
+ * RPC-over-RDMA service": unless another one is given. */
 static int
 parse_listen(struct run *run, const char *spec)
 {

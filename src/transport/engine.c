@@ -26,6 +26,9 @@ const struct rr_engine_config rr_engine_config_default = {
 	.inline_receive = 4096,
 	.credits = 64,
 	.message_max = (1 << 20) + (64 << 10),
+	/* RFC 8267, 6.4.2: a Read list with "either a Position Zero Read chunk, one Read chunk with a
+	 * non-zero Position, or both", at most one Write chunk, "up to sixteen RDMA segments" in each: "NFS
+	 * version 4 servers MUST accept and process such requests." This is more. */
 	.segment_max = 300,
 	.memory_max = 64 << 20,
 	.remote_invalidation = true,

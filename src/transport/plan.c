@@ -165,6 +165,11 @@ reply_header(const struct rr_chunk_lists *offered)
 }
 
 /*
+ * RFC 8267, 6.4.1: with "a matching non-empty Write chunk", a "READ operation MUST return its DDP-eligible
+ * data item using that chunk"; with an empty one, "all of its result data items inline"; those "that have no
+ * matching Write chunk MUST return their results inline." An item without octets leaves its chunk to nobody
+ * else.
+ *
  * RFC 8166, 4.3.2: "When a Requester provides a Write list, the Responder MUST push data corresponding to
  * DDP-eligible result data items to Requester memory referenced in the Write list." One chunk for each, in
  * order, until there are no more. False where an item does not fit its chunk.

@@ -148,8 +148,9 @@ judge(struct rr_slot *slot, enum rr_header_result result, const struct reply *re
 	switch (reply->header.proc) {
 	case RR_RDMA_MSG:
 	case RR_RDMA_NOMSG: error = take_reply(slot, reply); break;
-	/* RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction associated with XID in the
-	 * rdma_xid field." */
+	/* RFC 8267, 6.7.2: "the requester MUST respond to that error as prescribed by the specification of
+	 * the RPC transport." RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction
+	 * associated with XID in the rdma_xid field." */
 	case RR_RDMA_ERROR:
 		counters->errors_received++;
 		counters->err_vers_received += reply->header.err == RR_ERR_VERS;

@@ -216,6 +216,8 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 		.call_threshold = (uint32_t)rr_min(rr_connection_send_max(connection, version), settled_max),
 		.reply_threshold =
 			(uint32_t)rr_min(rr_connection_receive_max(connection, version), settled_max),
+		/* RFC 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use
+		 * only Short messages to convey backchannel operations." */
 		.inline_only = !connection->is_requester,
 		/* A version 1 peer may not understand more than one chunk in a list. */
 		.read_chunks = 1,

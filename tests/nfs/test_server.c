@@ -223,6 +223,7 @@ make_file(struct world *world, const char *text)
 	return file;
 }
 
+/* RFC 8267, 5.1: MOUNT is there over TCP, too: what opened the file system was it, over each transport. */
 static void
 a_large_file_goes_there_and_back(void **state)
 {

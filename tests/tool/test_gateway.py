@@ -4,9 +4,11 @@
 across restarts of the server, and between libnfs and nfs-ganesha over TCP, RDMA and TCP again."""
 import filecmp
 import os
+import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,7 +16,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import ganesha
-from tap import Gateway, Server, Tap, free_port
+from tap import Daemon, Gateway, Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
 SIZES = (0, 1, 3, 4, 1000, 4095, 4096, 65537, (1 << 20) - 1, 1 << 20, 5 << 20)
@@ -66,6 +68,18 @@ def usage():
     with Server(TOOL, WORK + "/served") as server:
         result = run(TOOL, "gateway", "--listen", f"127.0.0.1:{server.port}", "--to", server.url)
         check("a port in use is told", result.returncode == 1 and "in use" in result.stderr, result)
+
+
+def default_ports():
+    """RFC 8267, 6.3: NFS over RDMA is at "the alternative well-known port number", 20049, and over TCP at 2049."""
+    address = ".".join(["127", *(str(random.randint(1, 254)) for _ in range(3))])
+    with Server(TOOL, WORK + "/served") as server:
+        gateway = Daemon()
+        gateway.launch([TOOL, "gateway", "--listen", address, "--listen", f"tcp://{address}", "--to", server.url])
+        with gateway:
+            for port in (20049, 2049):
+                socket.create_connection((address, port), timeout=10).close()
+    tap.result(True, "a gateway listens at the ports that are known for it")
 
 
 def report(gateway, stderr):
@@ -224,6 +238,7 @@ os.chmod(WORK, 0o755)
 os.mkdir(f"{WORK}/served")
 try:
     usage()
+    default_ports()
     make_tree(f"{WORK}/tree")
     combinations(f"{WORK}/tree")
     restart("TCP to RDMA", "RDMA", lambda gateway, path: gateway.tcp_url(path))

@@ -180,7 +180,8 @@ static const struct bad bad[] = {
  * RFC 8166, 4.5: with errors in the header of a reply, "a Requester MUST silently discard the message", and
  * "A receiver MUST silently discard an RDMA_ERROR procedure that it cannot decode." 4.6.1 says so of
  * RDMA_MSGP. Nothing of them is taken, and nothing is sent; as no other answer will come, the transaction
- * ends.
+ * ends. RFC 8267, 6.7.2: to an RDMA_ERROR, "the requester MUST
+ * respond to that error as prescribed by the specification of the RPC transport."
  */
 static void
 errors_end_the_one_transaction(void **state)

@@ -359,7 +359,90 @@ a_responder_sends_msg_nomsg_and_errors_only(void **state)
 	end(raw);
 }
 
-/* ---- Memory of chunks ---- */
+/* ---- Chunks ---- */
+
+enum { SEGMENTS = 16 };
+
+/* SEGMENTS segments that make up the memory. */
+static void
+divide(struct raw *raw, uint8_t *memory, uint32_t size, unsigned access, struct rr_region *regions)
+{
+	for (uint32_t i = 0; i < SEGMENTS; i++)
+		regions[i] = raw_register(raw, memory + i * (size / SEGMENTS), size / SEGMENTS, access);
+}
+
+static uint32_t
+put_segments(uint32_t *words, const struct rr_region *regions, uint32_t position)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < SEGMENTS; i++) {
+		const uint32_t segment[] = { 1, position, SEGMENT(regions[i]) };
+		bool plain = position == UINT32_MAX;
+
+		memcpy(words + count, segment + (plain ? 2 : 0), (plain ? 4 : 6) * sizeof(*words));
+		count += plain ? 4 : 6;
+	}
+	return count;
+}
+
+/*
+ * RFC 8267, 6.4.2: "The Read list can contain either a Position Zero Read chunk, one Read chunk with a
+ * non-zero Position, or both. The Write list can contain no more than one Write chunk. Any chunk can contain
+ * up to sixteen RDMA segments." "NFS version 4 servers MUST accept and process such requests."
+ */
+static void
+chunks_of_sixteen_segments_are_taken(void **state)
+{
+	enum { CALL = 1600, ITEM = 3200, RESULT = 4800, REPLY = 6400 };
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct world *world = raw->world;
+	uint8_t memory[CALL + ITEM + RESULT + REPLY];
+	struct rr_region regions[4][SEGMENTS];
+	uint32_t words[400] = { XID, 1, ASKED, RR_RDMA_NOMSG }, count = 4;
+	struct rr_exchange *exchange;
+	struct reply *reply = reply_new(world, XID, 6000);
+	struct raw_header header;
+
+	(void)state;
+	fill(memory, sizeof(memory), 1);
+	rr_put_be32(memory, XID);
+	rr_put_be32(memory + 4, RR_CALL);
+	raw->private_data[5] = 0;
+	raw_connect(raw);
+	divide(raw, memory, CALL, RR_REMOTE_READ, regions[0]);
+	divide(raw, memory + CALL, ITEM, RR_REMOTE_READ, regions[1]);
+	divide(raw, memory + CALL + ITEM, RESULT, RR_REMOTE_WRITE, regions[2]);
+	divide(raw, memory + CALL + ITEM + RESULT, REPLY, RR_REMOTE_WRITE, regions[3]);
+	count += put_segments(words + count, regions[0], 0);
+	count += put_segments(words + count, regions[1], 800);
+	words[count++] = 0;
+	words[count++] = 1;
+	words[count++] = SEGMENTS;
+	count += put_segments(words + count, regions[2], UINT32_MAX);
+	words[count++] = 0;
+	words[count++] = 1;
+	words[count++] = SEGMENTS;
+	count += put_segments(words + count, regions[3], UINT32_MAX);
+	raw_send_words(raw, words, count, 0);
+	world_until(world, world->call_count == 1);
+	exchange = world_next_call(world);
+	assert_int_equal(exchange->call.length, CALL);
+	assert_memory_equal(exchange->call.stream, memory, CALL);
+	assert_int_equal(exchange->call.item_count, 1);
+	assert_int_equal(exchange->call.items[0].length, ITEM);
+	assert_memory_equal(exchange->call.items[0].data, memory + CALL, ITEM);
+	reply_add_item(world, reply, 100, RESULT);
+	reply_send(world, exchange, reply);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_NOMSG);
+	assert_int_equal(header.lists.writes[0].count, SEGMENTS);
+	assert_int_equal(header.lists.reply.count, SEGMENTS);
+	assert_int_equal(rr_chunk_length(&header.lists.reply), 6000);
+	assert_memory_equal(memory + CALL + ITEM, reply->items[0].data, RESULT);
+	assert_memory_equal(memory + CALL + ITEM + RESULT, reply->message.stream, 6000);
+	end(raw);
+}
 
 /* RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write chunk have not
  * been modified." */
@@ -434,6 +517,7 @@ suite_required(void)
 		cmocka_unit_test(calls_are_calls_and_replies_are_replies),
 		cmocka_unit_test(a_requester_sends_msg_and_nomsg_only),
 		cmocka_unit_test(a_responder_sends_msg_nomsg_and_errors_only),
+		cmocka_unit_test(chunks_of_sixteen_segments_are_taken),
 		cmocka_unit_test(what_was_written_into_an_unused_chunk_is_no_result),
 		cmocka_unit_test(all_replies_and_calls_of_the_peer_may_come_at_once),
 	};

@@ -47,6 +47,8 @@ answered(struct world *world, struct call *call, uint32_t reply)
 	world_until(world, call->done);
 }
 
+/* RFC 8267, 6.5.2: backchannels "MUST use the approach described in [RFC8167]": calls on the same connection.
+ */
 static void
 a_server_calls_its_client(void **state)
 {
@@ -140,6 +142,8 @@ a_thousand_calls_of_both_directions_are_answered(void **state)
 	world_free(world);
 }
 
+/* RFC 8267, 6.5.2: "an NFS version 4 server MUST use only Short messages to convey backchannel operations."
+ */
 static void
 only_what_fits_inline_is_called(void **state)
 {

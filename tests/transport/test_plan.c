@@ -310,7 +310,8 @@ offer(const struct reply_row *row, struct rr_chunk_lists *lists)
 /*
  * RFC 8166, 4.3.2.2: what a result without an eligible item leaves over: "If there is a subsequent
  * DDP-eligible result data item in the RPC Reply message, it MUST be placed in that unconsumed Write chunk."
- * The first item of a reply has the first chunk, whatever results were before it.
+ * The first item of a reply has the first chunk, whatever results were before it. RFC 8267, 6.4.1: with a
+ * chunk that is not empty, a result uses that chunk; with an empty one, or none, it goes inline.
  */
 static void
 replies_are_planned_by_the_table(void **state)
