@@ -65,7 +65,7 @@ void world_settle(struct world *world);
 #define world_until(world, expression)                                                                       \
 	do {                                                                                                 \
 		for (int turns_ = 0; !(expression); turns_++) {                                              \
-			if (turns_ > 5000)                                                                   \
+			if (turns_ > 20000)                                                                  \
 				fail_msg("never: %s", #expression);                                          \
 			world_turn(world);                                                                   \
 		}                                                                                            \
