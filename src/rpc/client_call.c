@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One call, from rr_client_call() to done(). */
+#include "base/probe.h"
 #include "rpc/client_private.h"
 
 const char *
@@ -21,13 +22,23 @@ rr_call_withdraw(struct rr_call *call)
 	rr_call_free_buffer(call);
 }
 
+static void
+count_time(const struct rr_call *call, int error)
+{
+	uint64_t took = rr_now(call->client->engine->env) - call->started;
+
+	RR_PROBE(call_done, call->client->peer, call->transaction.xid, call->program->prog,
+		call->program->vers, call->proc, took, error);
+	rr_latency_add(call->latency, took, error < 0);
+}
+
 /* The last that the client does with it: the caller may use it again, or free it, or free the client. */
 static void
 finish(struct rr_call *call, int error)
 {
 	rr_call_withdraw(call);
 	if (call->latency)
-		rr_latency_add(call->latency, rr_now(call->client->engine->env) - call->started, error < 0);
+		count_time(call, error);
 	call->done(call, error);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/probe.h"
 #include "rpc/server_private.h"
 
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
@@ -83,9 +84,20 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 	}
 	if (carrier)
 		carrier->counters.repeats++;
+	RR_PROBE(call_repeated, key->peer, key->xid, key->prog, key->vers, key->proc);
 	block->reply = (struct rpcrdma_message){ .stream = block->small, .length = length };
 	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
 	return true;
+}
+
+static void
+count_time(const struct rr_request *request, bool failed)
+{
+	uint64_t took = rr_now(request->server->engine->env) - request->exchange->arrived;
+
+	RR_PROBE(call_served, request->peer, request->exchange->xid, request->prog, request->vers,
+		request->proc, took, (int)failed);
+	rr_latency_add(request->latency, took, failed);
 }
 
 static void
@@ -96,8 +108,7 @@ end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed
 	block->reply = rpcrdma_xdr_written(writer);
 	remember(block, &block->reply);
 	if (request->latency)
-		rr_latency_add(request->latency,
-			rr_now(request->server->engine->env) - request->exchange->arrived, failed);
+		count_time(request, failed);
 	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
 }
 

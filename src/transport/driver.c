@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/probe.h"
 #include "transport/connection.h"
 #include "transport/direction.h"
 #include "transport/rdma.h"
@@ -52,6 +53,9 @@ post_job(struct rr_connection *connection, struct rr_job *job)
 			return false;
 		}
 		connection->posted++;
+		if (work.kind == RR_WORK_READ || work.kind == RR_WORK_WRITE)
+			RR_PROBE(rdma_posted, connection->base.peer, work.kind == RR_WORK_WRITE,
+				work.remote_handle, work.remote_offset);
 		connection->base.counters.rdma_reads += work.kind == RR_WORK_READ;
 		connection->base.counters.rdma_writes += work.kind == RR_WORK_WRITE;
 	}
@@ -271,6 +275,7 @@ rr_driver_abort(struct rr_connection *connection, int error, const char *format,
 	vsnprintf(connection->text.text, sizeof(connection->text.text), format, args);
 	va_end(args);
 	connection->status = error;
+	RR_PROBE(connection_aborted, connection->base.peer, error, connection->text.text);
 	rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s", connection->text.text);
 	log_trace(connection, error);
 	rr_driver_close(connection);
@@ -291,6 +296,7 @@ rr_driver_register(struct rr_connection *connection, const void *data, uint32_t 
 	/* The provider only reads where the access is RR_REMOTE_READ. */
 	error = rr_endpoint_register(connection->endpoint, (void *)(uintptr_t)data, length, access, region);
 	connection->base.counters.registrations += !error;
+	RR_PROBE(registered, connection->base.peer, region->handle, length, error);
 	return error;
 }
 

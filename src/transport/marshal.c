@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "base/probe.h"
 #include "transport/requester.h"
 
 /*
@@ -187,6 +188,8 @@ count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 
 	count_why(counters, plan->why_call);
 	count_why(counters, plan->why_reply);
+	RR_PROBE(call_sent, slot->connection->base.peer, slot->transaction->xid, plan->body,
+		slot->read_octets, plan->why_call, plan->why_reply);
 	counters->calls++;
 	counters->long_calls += plan->long_call;
 	counters->inline_messages += plan->segments == 0;

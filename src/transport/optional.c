@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/checked.h"
+#include "base/probe.h"
 #include "transport/responder.h"
 
 /*
@@ -102,6 +103,7 @@ rr_optional_refused(struct rr_connection *connection, const struct rr_event *eve
 		!rr_properties_refused(&connection->features.properties, header.xid))
 		return false;
 	apply(connection);
+	RR_PROBE(error_received, connection->base.peer, header.xid, header.err);
 	connection->base.counters.errors_received++;
 	rr_driver_release(connection->fabric, event->data);
 	rr_driver_allow(connection, 1);

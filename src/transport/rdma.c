@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/probe.h"
 #include "transport/connection.h"
 #include "transport/provider.h"
 
@@ -90,6 +91,7 @@ rr_connection_set_state(struct rr_connection *connection, enum rr_connection_sta
 
 	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: %s, was %s", connection->base.peer,
 		names[state], names[connection->state]);
+	RR_PROBE(connection_state, connection->base.peer, names[connection->state], names[state]);
 	connection->state = state;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/endian.h"
+#include "base/probe.h"
 #include "transport/requester.h"
 #include "wire/rpc.h"
 
@@ -94,6 +95,8 @@ count_reply(struct rr_slot *slot, const struct rr_transaction *transaction, bool
 {
 	struct rr_counters *counters = &slot->connection->base.counters;
 
+	RR_PROBE(reply_received, slot->connection->base.peer, transaction->xid, transaction->reply.length,
+		transaction->placed, (int)long_reply);
 	counters->replies++;
 	counters->long_replies += long_reply;
 	counters->inline_messages += transaction->placed == 0;
@@ -152,6 +155,7 @@ judge(struct rr_slot *slot, enum rr_header_result result, const struct reply *re
 	 * the RPC transport." RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction
 	 * associated with XID in the rdma_xid field." */
 	case RR_RDMA_ERROR:
+		RR_PROBE(error_received, slot->connection->base.peer, reply->header.xid, reply->header.err);
 		counters->errors_received++;
 		counters->err_vers_received += reply->header.err == RR_ERR_VERS;
 		error = reply->header.err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
@@ -194,6 +198,8 @@ rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
 		return;
 	}
 	if (error) {
+		if (error == -RPCRDMA_ERR_PEER)
+			RR_PROBE(discarded, connection->base.peer, event->length, true);
 		connection->base.counters.discarded += error == -RPCRDMA_ERR_PEER;
 		connection->base.counters.bad_replies += error == -RPCRDMA_ERR_PEER;
 		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: XID 0x%08x: %s",
@@ -216,6 +222,7 @@ check_invalidated(struct rr_connection *connection, struct rr_slot *slot, const 
 		if (slot->segments[i].handle != event->invalidated_handle)
 			continue;
 		connection->base.counters.remote_invalidations++;
+		RR_PROBE(invalidated, connection->base.peer, event->invalidated_handle, 1);
 		rr_driver_invalidate(connection, &slot->regions[i]); /* for this side it still exists */
 		return true;
 	}
@@ -257,6 +264,7 @@ rr_requester_received(struct rr_connection *connection, const struct rr_event *e
 	rr_driver_allow(connection, 1);
 	if (!check_invalidated(connection, slot, event) || !slot || slot->held.data) {
 		connection->base.counters.discarded++;
+		RR_PROBE(discarded, connection->base.peer, event->length, false);
 		rr_log(connection->base.engine->env, RR_LOG_DEBUG,
 			"%s: a message of %u octets answers nothing", connection->base.peer, event->length);
 		rr_driver_release(connection->fabric, event->data);

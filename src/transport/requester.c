@@ -2,6 +2,7 @@
 #include "transport/requester.h"
 
 #include "base/checked.h"
+#include "base/probe.h"
 #include "wire/rpc.h"
 #include "wire/rpcrdma1.h"
 
@@ -110,6 +111,8 @@ rr_slot_invalidate(struct rr_slot *slot)
 		if (slot->regions[i].handle == 0)
 			continue;
 		slot->connection->base.counters.invalidations += !slot->revoked;
+		if (!slot->revoked)
+			RR_PROBE(invalidated, slot->connection->base.peer, slot->regions[i].handle, 0);
 		rr_driver_invalidate(slot->connection, &slot->regions[i]);
 	}
 }
@@ -122,6 +125,8 @@ revoke(struct rr_slot *slot)
 	slot->revoked = true;
 	for (uint32_t i = 0; i < slot->region_count; i++) {
 		slot->connection->base.counters.invalidations += slot->regions[i].handle != 0;
+		if (slot->regions[i].handle != 0)
+			RR_PROBE(invalidated, slot->connection->base.peer, slot->regions[i].handle, 0);
 		rr_driver_revoke(slot->connection, &slot->regions[i]);
 	}
 }
@@ -311,6 +316,7 @@ begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *co
 		return;
 	*since = rr_now(connection->base.engine->env);
 	++*count;
+	RR_PROBE(wait_begins, connection->base.peer, since == &connection->requester.without_memory);
 }
 
 static void
@@ -318,6 +324,8 @@ end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
 {
 	if (*since == 0)
 		return;
+	RR_PROBE(wait_ends, connection->base.peer, since == &connection->requester.without_memory,
+		rr_now(connection->base.engine->env) - *since);
 	*sum += rr_now(connection->base.engine->env) - *since;
 	*since = 0;
 }

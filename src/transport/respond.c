@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/probe.h"
 #include "transport/responder.h"
 
 #include <string.h>
@@ -144,6 +145,9 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 	work->kind = invalidate ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
 	work->remote_handle = invalidate ? invalidate->handle : 0;
 	inbound->connection->base.counters.remote_invalidations += invalidate != NULL;
+	if (invalidate)
+		RR_PROBE(
+			invalidates, inbound->connection->base.peer, inbound->header.xid, invalidate->handle);
 	sges[0] = (struct rr_sge){ inbound->buffer, put_header(inbound) };
 	work->sge_count = 1;
 	for (uint32_t i = 0; inbound->plan.form == RR_REPLY_INLINE && i < inbound->piece_count; i++)
@@ -259,6 +263,7 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 
 	rr_log(inbound->engine->env, RR_LOG_WARNING, "%s: XID 0x%08x is answered by %s",
 		connection->base.peer, inbound->header.xid, error_name(err));
+	RR_PROBE(error_sent, connection->base.peer, inbound->header.xid, err);
 	connection->base.counters.errors_sent++;
 	connection->base.counters.err_vers_sent += err == RR_ERR_VERS;
 	inbound->plan.form = RR_REPLY_ERROR;
@@ -281,6 +286,8 @@ count_reply(struct rr_inbound *inbound)
 		written += inbound->reply.items[i].length;
 		counters->write_chunks += inbound->reply.items[i].length > 0;
 	}
+	RR_PROBE(reply_sent, inbound->connection->base.peer, inbound->header.xid, inbound->reply.length,
+		written, plan->form == RR_REPLY_LONG);
 	counters->replies++;
 	counters->long_replies += plan->form == RR_REPLY_LONG;
 	counters->inline_messages += written == 0;

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/endian.h"
+#include "base/probe.h"
 #include "wire/rpc.h"
 
 /*
@@ -118,6 +119,8 @@ count_call(struct rr_inbound *inbound)
 	struct rr_counters *counters = &inbound->connection->base.counters;
 	bool long_call = inbound->header.proc == RR_RDMA_NOMSG;
 
+	RR_PROBE(call_received, inbound->connection->base.peer, inbound->header.xid,
+		inbound->base.call.length, inbound->chunks.count, (int)long_call);
 	counters->calls++;
 	counters->long_calls += long_call;
 	counters->inline_messages += inbound->chunks.count == 0;
@@ -139,7 +142,10 @@ rr_inbound_done(struct rr_inbound *inbound)
 static void
 discard(struct rr_inbound *inbound)
 {
-	inbound->connection->base.counters.discarded++;
+	struct rr_connection *connection = inbound->connection;
+
+	connection->base.counters.discarded++;
+	RR_PROBE(discarded, connection->base.peer, inbound->base.call.length, false);
 	rr_inbound_done(inbound);
 }
 
@@ -380,6 +386,7 @@ rr_responder_received(struct rr_connection *connection, const struct rr_event *e
 
 	if (connection->state >= RR_CONNECTION_STOPPING || (!is_call && !is_optional)) {
 		connection->base.counters.discarded++;
+		RR_PROBE(discarded, connection->base.peer, event->length, false);
 		rr_trace_add(&connection->trace, engine->env, false, event->data, event->length, NULL);
 		rr_driver_release(connection->fabric, event->data);
 		rr_driver_allow(connection, 1);

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/endian.h"
+#include "base/probe.h"
 
 static void
 take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
@@ -48,6 +49,7 @@ rr_trace_add(struct rr_trace *trace, const struct rr_env *env, bool sent, const 
 		record->err = (uint8_t)rr_min(rr_get_be32(data + RR_RDMA_FIXED_SIZE), UINT8_MAX);
 	if (lists)
 		take_lists(record, lists);
+	RR_PROBE(header, (int)sent, record->xid, (int)record->proc, record->credit, length);
 }
 
 static const char *

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_PROBE_H
+#define RR_BASE_PROBE_H
+
+/*
+ * Static probes (USDT), for bpftrace, SystemTap, perf and gdb: one
+ * instruction that does nothing until somebody looks. They stand where events
+ * are counted; docs/probes.md lists them, and tests/check-probes holds that
+ * list against what is in the library.
+ *
+ * RR_PROBE(name, arguments...): one to twelve, pointers and integers that are
+ * no smaller than int (gdb cannot read those), and cost nothing to have. Without <sys/sdt.h> (Debian:
+ * systemtap-sdt-dev) there are none.
+ */
+#if defined(__has_include)
+#if __has_include(<sys/sdt.h>)
+#define SDT_USE_VARIADIC
+#include <sys/sdt.h>
+/* clang takes the header's way with empty arguments as ours. */
+#define RR_PROBE(...)                                                                                        \
+	do {                                                                                                 \
+		_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpedantic\"")              \
+			STAP_PROBEV(rpcrdma, __VA_ARGS__);                                                   \
+		_Pragma("GCC diagnostic pop")                                                                \
+	} while (0)
+#endif
+#endif
+
+#ifndef RR_PROBE
+#define RR_PROBE(...) ((void)0)
+#endif
+
+#endif
