@@ -64,7 +64,9 @@ fabric_config(const struct rr_engine_config *config)
 	struct rr_fabric_config fabric = rr_fabric_config_default;
 	size_t receives;
 
-	/* RFC 8166, 3.3.3: "Receiver implementations MUST support inline thresholds of 1024 bytes". */
+	/* RFC 8166, 3.3.3: "Receiver implementations MUST support inline thresholds of 1024 bytes".
+	 * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: those of version 2 "MUST support an inline threshold
+	 * of 4096 bytes". */
 	fabric.receive_size = larger(config->inline_receive, RECEIVE_LEAST);
 	/* Receives are made as they are needed: a quarter of the payload memory bounds them, but four busy
 	 * connections must be able to use all of their credits. */

@@ -9,7 +9,9 @@
  * one without a receive.
  */
 
-/* What was agreed holds from the next message on. Chunks that calls under way have offered stay. */
+/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "implementations MUST allow inline threshold values to change
+ * without triggering a connection loss." What was agreed holds from the next message on. Chunks that calls
+ * under way have offered stay. */
 static void
 apply(struct rr_connection *connection)
 {

@@ -162,9 +162,11 @@ judge(struct rr_slot *slot, enum rr_header_result result, const struct reply *re
 		break;
 	default: break;
 	}
-	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: one call at a time "until it receives a non-error
-	 * RPC-over-RDMA message from the responder that reports the responder's actual credit limit". */
-	if (error != -RPCRDMA_ERR_PEER && error != -RPCRDMA_ERR_VERS)
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
+	 * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
+	 * responder that reports the responder's actual credit limit." After that, errors may change it, too.
+	 */
+	if (!error || (error == -RPCRDMA_ERR_CHUNK && requester->credits.max > 0))
 		rr_credits_grant(&requester->credits, reply->header.credit);
 	return error;
 }

@@ -401,6 +401,9 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 		fail(connection, transaction, -RPCRDMA_ERR_NOTSUP);
 		return;
 	}
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two are
+	 * REQUIRED to support backwards direction operation": the first call makes an accepted connection a
+	 * requester. */
 	if (!connection->requester.slots && make_slots(connection)) {
 		fail(connection, transaction, -RPCRDMA_ERR_NOMEM);
 		return;

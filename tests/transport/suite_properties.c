@@ -104,7 +104,8 @@ larger_receives_are_used_once_both_sides_told_theirs(void **state)
 	world_free(world);
 }
 
-/* Many calls go out while the sizes change; each of them is answered. */
+/* version-two-00, 5.2: one "MUST allow inline threshold values to change without triggering a connection
+ * loss." Many calls go out while the sizes change; each of them is answered. */
 static void
 calls_under_way_survive_the_change(void **state)
 {

@@ -12,7 +12,9 @@
 
 enum { XID = 0x77, ASKED = 16 };
 
-/* ---- A provider that fails ---- */
+/* ---- A provider that fails, and counts Receives ---- */
+
+static uint32_t allowed; /* at first */
 
 static struct rr_fabric_ops failing_ops;
 static const struct rr_fabric_ops *real_ops;
@@ -39,6 +41,14 @@ revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 	return failing_ends ? -RPCRDMA_ERR_SYSTEM : real_ops->revoke(endpoint, region);
 }
 
+static void
+allow(struct rr_endpoint *endpoint, uint32_t count)
+{
+	if (allowed == 0 && count < 256)
+		allowed = count;
+	real_ops->allow(endpoint, count);
+}
+
 static int
 make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
@@ -50,6 +60,8 @@ make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct
 	real_ops = base->ops;
 	failing_ops = *base->ops;
 	failing_ops.post = post;
+	failing_ops.allow = allow;
+	allowed = 0;
 	failing_ops.invalidate = invalidate;
 	failing_ops.revoke = revoke;
 	base->ops = &failing_ops;
@@ -222,6 +234,33 @@ the_credits_of_a_header_without_direction_are_ignored(void **state)
 		call_start(raw->world, call_new(raw->world, xid, 40));
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 1);
+	end(raw);
+}
+
+/* RFC 8166, 3.3.3: one call at a time until "a valid reply". version-two-00, 5: "a requester MUST assume the
+ * ability to exchange only a single RPC-over-RDMA message at a time until it receives a non-error
+ * RPC-over-RDMA message". */
+static void
+an_error_does_not_lift_the_first_limit(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+
+	(void)state;
+	raw_serve(raw);
+	for (uint32_t xid = 1; xid <= 8; xid++)
+		call_start(raw->world, call_new(raw->world, xid, 40));
+	raw_next(raw);
+	SEND(raw, 1, 1, 60, RR_RDMA_ERROR, RR_ERR_CHUNK);
+	world_settle(raw->world);
+	assert_int_equal(raw->message_count, 1);
+	raw_next(raw);
+	SEND(raw, 2, 1, 3, RR_RDMA_MSG, 0, 0, 0, 2, RR_REPLY, 7);
+	world_settle(raw->world);
+	assert_int_equal(raw->message_count, 3);
+	/* From now on an error grants, too: what it takes back must not be used. */
+	SEND(raw, word(raw_next(raw), 0), 1, 1, RR_RDMA_ERROR, RR_ERR_CHUNK);
+	world_settle(raw->world);
+	assert_int_equal(raw->message_count, 2);
 	end(raw);
 }
 
@@ -478,12 +517,13 @@ what_was_written_into_an_unused_chunk_is_no_result(void **state)
 static void
 all_replies_and_calls_of_the_peer_may_come_at_once(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_new(world_listening_on(NULL, make_failing));
 	struct world *world = raw->world;
 	struct call *calls[64], *first = call_new(world, 0xffff, 40);
 
 	(void)state;
 	raw_serve(raw);
+	assert_true(allowed >= 64 + 16);
 	world_hear(world);
 	call_start(world, first);
 	raw_next(raw);
@@ -514,6 +554,7 @@ suite_required(void)
 		cmocka_unit_test(a_reply_or_error_that_cannot_be_sent_costs_the_connection),
 		cmocka_unit_test(a_call_that_is_lost_costs_the_connection_and_no_other_reply),
 		cmocka_unit_test(the_credits_of_a_header_without_direction_are_ignored),
+		cmocka_unit_test(an_error_does_not_lift_the_first_limit),
 		cmocka_unit_test(calls_are_calls_and_replies_are_replies),
 		cmocka_unit_test(a_requester_sends_msg_and_nomsg_only),
 		cmocka_unit_test(a_responder_sends_msg_nomsg_and_errors_only),

@@ -83,8 +83,12 @@ connect_again(struct raw *raw)
 
 /* ---- Between two of ours ---- */
 
-/* 5.1: "Subsequently, both peers use the default inline threshold value for RPC-over-RDMA Version Two
- * connections (4096 bytes)." */
+/*
+ * 5.1: "Subsequently, both peers use the default inline threshold value for RPC-over-RDMA Version Two
+ * connections (4096 bytes)." 2.3: "receiver implementations MUST support an inline threshold of 4096 bytes",
+ * and "senders MUST assume a receiver's inline threshold is 4096 bytes", whatever is configured for
+ * version 1.
+ */
 static void
 two_of_ours_agree_on_version_2_and_4096_octets(void **state)
 {
@@ -357,6 +361,8 @@ taken(struct raw *raw, uint32_t xid, uint32_t version)
 	assert_int_equal(word(message, 3), RR_RDMA_MSG);
 }
 
+/* 5.3: "a responder MUST send Replies with the same RPC-over-RDMA protocol version that the requester uses".
+ */
 static void
 each_call_is_answered_in_its_version(void **state)
 {
@@ -387,7 +393,8 @@ a_version_that_is_not_to_be_spoken_is_refused(void **state)
 	end(raw);
 }
 
-/* 4.2: "When the rdma_proc field has any other value, an RPC Payload Stream MUST NOT follow". Section 4.2 has
+/* 4.2: "When the rdma_proc field has the value RDMA_MSG, an RPC Payload Stream MUST follow". "When the
+ * rdma_proc field has any other value, an RPC Payload Stream MUST NOT follow". Section 4.2 has
  * RDMA_ERR_BAD_HEADER where version 1 has ERR_CHUNK. */
 static void
 a_bad_header_is_answered_as_such(void **state)
@@ -399,6 +406,10 @@ a_bad_header_is_answered_as_such(void **state)
 	SEND(raw, 1, 2, 16, RR_RDMA_NOMSG, 0, 0, 0, 1, RR_CALL, 2);
 	message = raw_next(raw);
 	assert_int_equal(word(message, 1), 2);
+	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
+	assert_int_equal(word(message, 4), RR_ERR_BAD_HEADER);
+	SEND(raw, 4, 2, 16, RR_RDMA_MSG, 0, 0, 0);
+	message = raw_next(raw);
 	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
 	assert_int_equal(word(message, 4), RR_ERR_BAD_HEADER);
 	/* Nobody was shown a Read chunk: a notification is dropped, and costs nothing. */

@@ -122,7 +122,8 @@ what_is_malformed_has_no_effect(void **state)
 	assert_int_equal(peer_size(&side), 4096);
 }
 
-/* 5.3, table 2: "msg": "No". */
+/* 5.3, table 2: "msg": "No". version-two-00, 3.2: each feature says whether "an RPC Payload Stream MUST or
+ * MUST NOT follow". */
 static void
 properties_have_no_payload(void **state)
 {
