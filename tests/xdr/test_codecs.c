@@ -502,7 +502,6 @@ sizes_are_known(void **state)
 	assert_int_equal(XDR_MAX_batch, 4 + 3 * 16);
 }
 
-/* RFC 8166, 3.4.2: of what is not marked, "All other XDR data items MUST NOT be reduced." */
 static void
 marked_items_are_never_copied(void **state)
 {
@@ -533,6 +532,25 @@ marked_items_are_never_copied(void **state)
 	assert_int_equal(copy.data.length, 8);
 	assert_ptr_equal(copy.path.data, path);
 	assert_int_equal(copy.after, 2);
+}
+
+/* RFC 8166, 3.4.2: of what is not marked, "All other XDR data items MUST NOT be reduced." */
+static void
+what_is_not_marked_stays_in_the_stream(void **state)
+{
+	const octets object = {
+		.bounded = BYTES("123456789012"), .unbounded = BYTES("a"), .text = BYTES("text")
+	};
+	uint8_t stream[64];
+	struct rpcrdma_item items[4];
+	struct rpcrdma_xdr_writer out;
+
+	(void)state;
+	rpcrdma_xdr_writer_init(&out, stream, sizeof(stream), items, 4);
+	xdr_put_octets(&out, &object);
+	assert_false(out.failed);
+	assert_int_equal(rpcrdma_xdr_written(&out).item_count, 0);
+	assert_int_equal(rpcrdma_xdr_length(&out), 8 + 16 + 8 + 8);
 }
 
 static void
@@ -641,6 +659,7 @@ main(void)
 		cmocka_unit_test(names_of_the_generated_code_are_free_for_schemas),
 		cmocka_unit_test(sizes_are_known),
 		cmocka_unit_test(marked_items_are_never_copied),
+		cmocka_unit_test(what_is_not_marked_stays_in_the_stream),
 		cmocka_unit_test(a_marked_item_keeps_its_bound),
 		cmocka_unit_test(programs_are_tables_by_number),
 		cmocka_unit_test(the_codecs_of_a_table_are_those_of_the_types),
