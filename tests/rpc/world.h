@@ -18,6 +18,9 @@
 /* What all tests of this program run on. provider NULL: TCP. */
 extern rr_fabric_new *world_provider;
 
+/* What all random numbers consist of; 0: they are random. */
+extern uint8_t world_octet;
+
 struct world {
 	struct rr_env env;
 	uint64_t now;

@@ -142,7 +142,7 @@ put_address(FILE *file, const struct sockaddr *address)
 	char text[RR_ADDRESS_TEXT];
 
 	rr_address_text(address, text, sizeof(text));
-	fprintf(file, " %s", text);
+	fputs(text, file);
 }
 
 /* ---- Events ---- */
@@ -196,8 +196,14 @@ record_listen(struct rr_fabric *filter, const struct sockaddr *address, socklen_
 {
 	int error = rr_filter_listen(filter, address, size, handler, ctx, listener, text);
 	FILE *file = begin_line(rr_container(filter, struct record_fabric, filter), 0, "listen");
+	struct sockaddr_storage chosen;
 
+	fputc(' ', file);
 	put_address(file, address);
+	if (!error && rr_filter_listener_address(*listener, &chosen) == 0) {
+		fputs(" at=", file);
+		put_address(file, (const struct sockaddr *)&chosen);
+	}
 	return end_with(file, error);
 }
 
@@ -211,6 +217,7 @@ record_connect(struct rr_fabric *filter, const struct sockaddr *address, socklen
 		filter, address, size, private_data, private_size, handler, ctx, endpoint, text);
 	FILE *file = begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
 
+	fputc(' ', file);
 	put_address(file, address);
 	put_data(file, private_data, private_size);
 	return end_with(file, error);
@@ -303,27 +310,29 @@ record_register(
 	return end_with(file, error);
 }
 
-static void
-note_region(struct rr_endpoint *endpoint, const char *what, const struct rr_region *region)
+static int
+end_region(struct rr_endpoint *endpoint, const char *what, uint32_t handle, int error)
 {
 	FILE *file = begin(endpoint, what);
 
-	fprintf(file, " handle=0x%08" PRIx32, region->handle);
-	end_line(file);
+	fprintf(file, " handle=0x%08" PRIx32, handle);
+	return end_with(file, error);
 }
 
 static int
 record_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 {
-	note_region(endpoint, "invalidate", region);
-	return rr_filter_invalidate(endpoint, region);
+	uint32_t handle = region->handle;
+
+	return end_region(endpoint, "invalidate", handle, rr_filter_invalidate(endpoint, region));
 }
 
 static int
 record_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 {
-	note_region(endpoint, "revoke", region);
-	return rr_filter_revoke(endpoint, region);
+	uint32_t handle = region->handle;
+
+	return end_region(endpoint, "revoke", handle, rr_filter_revoke(endpoint, region));
 }
 
 static void
