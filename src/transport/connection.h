@@ -75,6 +75,7 @@ struct rr_connection {
 	uint32_t inside; /* nested entries: see above */
 	struct rr_private_data own, peer;
 	struct rr_thresholds thresholds[RR_VERSIONS]; /* of version 1, of version 2 */
+	struct rr_version_range versions;             /* that this side speaks */
 	struct rr_negotiation negotiation;
 	struct rr_features features; /* of version 2 */
 	int status;                  /* of the end */

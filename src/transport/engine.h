@@ -32,7 +32,7 @@ struct rr_engine_config {
 	uint32_t segment_max;                 /* segments in all chunks of one header */
 	size_t memory_max;                    /* octets of payload memory */
 	bool remote_invalidation;             /* advertise R */
-	enum rr_versions versions;            /* of RPC-over-RDMA */
+	enum rr_versions versions;            /* of RPC-over-RDMA, of connections that are made from now on */
 	bool crc;                             /* iWARP: ask for CRC32c */
 	bool reuse_port;                      /* several engines listen at one address */
 	enum rr_provider provider;            /* of connections and listeners that do not ask for one */

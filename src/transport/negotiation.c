@@ -7,22 +7,16 @@
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
 
-static struct rr_version_range
-own_range(const struct rr_connection *connection)
-{
-	return rr_version_range(connection->base.engine->config.versions);
-}
-
 static void
 set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 {
-	static const char *const names[RR_NEGOTIATION_STATES] = { "open", "asked", "settled" };
+	static const char *const names[RR_NEGOTIATION_STATES] = { "open", "asked", "assumed", "settled" };
 	struct rr_negotiation *negotiation = &connection->negotiation;
 
 	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: version %u is %s, was %s",
 		connection->base.peer, negotiation->version, names[state], names[negotiation->state]);
 	negotiation->state = state;
-	if (state == RR_NEGOTIATION_ASKED && own_range(connection).low < negotiation->version)
+	if (state == RR_NEGOTIATION_ASKED && connection->versions.low < negotiation->version)
 		rr_loop_arm(connection->base.engine->loop, &negotiation->timer, RR_NEGOTIATION_PATIENCE);
 	else
 		rr_loop_disarm(connection->base.engine->loop, &negotiation->timer);
@@ -50,9 +44,15 @@ ask(struct rr_connection *connection)
 }
 
 static void
-agree(struct rr_connection *connection)
+settle(struct rr_connection *connection)
 {
 	set_state(connection, RR_NEGOTIATION_SETTLED);
+}
+
+static void
+agree(struct rr_connection *connection)
+{
+	settle(connection);
 	if (connection->negotiation.version >= RR_RPCRDMA_VERSION_2)
 		rr_optional_agreed(connection);
 }
@@ -63,29 +63,43 @@ ask_again(struct rr_connection *connection)
 	set_state(connection, RR_NEGOTIATION_OPEN);
 }
 
-/* 5.2: "To continue operation, the requester selects a protocol version in the range of responder-supported
- * versions for subsequent messages on this connection." Where there is none, calls fail. */
+/* Not even what was assumed is spoken there, but version 2 is. */
 static void
-fall_back(struct rr_connection *connection)
+ask_after_all(struct rr_connection *connection)
+{
+	rr_refusals_remove(&connection->base.engine->refusals, (const void *)&connection->negotiation.server);
+	set_state(connection, connection->is_requester ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
+}
+
+/* 5.2: "To continue operation, the requester selects a protocol version in the range of responder-supported
+ * versions for subsequent messages on this connection." Where there is none, calls fail. A peer that refuses
+ * one version after the other comes to that, too. */
+static void
+select_other(struct rr_connection *connection)
 {
 	struct rr_negotiation *negotiation = &connection->negotiation;
-	uint32_t version = rr_version_below(negotiation->version, own_range(connection), negotiation->peer);
+	uint32_t refused = negotiation->version;
+	uint32_t version = rr_version_other(refused, connection->versions, negotiation->peer);
 
-	if (version > 0) {
+	if (version > 0)
 		negotiation->version = version;
-		remember(connection);
+	if (version > refused) {
+		ask_after_all(connection);
+		return;
 	}
-	set_state(connection, RR_NEGOTIATION_SETTLED);
+	if (version > 0)
+		remember(connection);
+	settle(connection);
 }
 
 static void
 give_up(struct rr_connection *connection)
 {
-	if (own_range(connection).low < connection->negotiation.version) {
+	if (connection->versions.low < connection->negotiation.version) {
 		remember(connection);
 		connection->negotiation.failed = true;
 	}
-	set_state(connection, RR_NEGOTIATION_SETTLED);
+	settle(connection);
 }
 
 static void
@@ -109,10 +123,11 @@ rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event
 {
 	/* clang-format off */
 	static action *const table[RR_NEGOTIATION_STATES][RR_NEGOTIATION_EVENTS] = {
-		/*                           SENT  ANSWERED REFUSED    FAILED     LATE  ENDED */
-		[RR_NEGOTIATION_OPEN] =    { ask,  hold,    hold,      hold,      hold, hold },
-		[RR_NEGOTIATION_ASKED] =   { hold, agree,   fall_back, ask_again, late, give_up },
-		[RR_NEGOTIATION_SETTLED] = { hold, hold,    hold,      hold,      hold, hold },
+		/*                           SENT  ANSWERED REFUSED       FAILED     LATE  ENDED */
+		[RR_NEGOTIATION_OPEN] =    { ask,  hold,    hold,         hold,      hold, hold },
+		[RR_NEGOTIATION_ASKED] =   { hold, agree,   select_other, ask_again, late, give_up },
+		[RR_NEGOTIATION_ASSUMED] = { hold, settle,  select_other, hold,      hold, hold },
+		[RR_NEGOTIATION_SETTLED] = { hold, hold,    hold,         hold,      hold, hold },
 	};
 	/* clang-format on */
 
@@ -133,11 +148,11 @@ rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *ser
 {
 	struct rr_negotiation *negotiation = &connection->negotiation;
 	struct rr_engine *engine = connection->base.engine;
-	struct rr_version_range own = own_range(connection);
+	struct rr_version_range own = connection->versions;
 
 	rr_timer_init(&negotiation->timer, expired);
 	negotiation->version = own.low;
-	negotiation->state = RR_NEGOTIATION_SETTLED;
+	negotiation->state = RR_NEGOTIATION_ASSUMED;
 	if (!server)
 		return;
 	memcpy(&negotiation->server, server, size);

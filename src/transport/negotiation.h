@@ -10,13 +10,14 @@
  * (draft-cel-nfsv4-rpcrdma-version-two-00, section 5): the first call of a
  * connection goes in version 2, no larger than any responder takes, and
  * alone, as there is one credit before the first reply. ERR_VERS makes it go
- * again in a lower version, on the same connection.
+ * again in another version, on the same connection.
  */
 struct rr_connection;
 
 enum rr_negotiation_state {
 	RR_NEGOTIATION_OPEN,    /* nothing was sent that asks for a version */
 	RR_NEGOTIATION_ASKED,   /* a call in version 2 was, and nothing answered it */
+	RR_NEGOTIATION_ASSUMED, /* version is what is remembered of the server, or that of the peer's calls */
 	RR_NEGOTIATION_SETTLED, /* version is the connection's */
 	RR_NEGOTIATION_STATES
 };

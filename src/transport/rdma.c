@@ -50,6 +50,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_re
 	connection->base.engine = engine;
 	connection->fabric = fabric;
 	connection->is_requester = is_requester;
+	connection->versions = rr_version_range(engine->config.versions);
 	connection->own = (struct rr_private_data){
 		.send_size = engine->config.inline_send,
 		.receive_size = engine->config.inline_receive,

@@ -27,7 +27,6 @@ struct reply {
 static enum rr_header_result
 parse(const struct rr_connection *connection, const struct rr_event *event, struct reply *reply)
 {
-	const struct rr_version_range range = rr_version_range(connection->base.engine->config.versions);
 	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
 	struct rpcrdma_xdr_reader reader;
 	enum rr_header_result result;
@@ -41,7 +40,7 @@ parse(const struct rr_connection *connection, const struct rr_event *event, stru
 		.segment_max = RR_SLOT_OFFERS,
 	};
 	rpcrdma_xdr_reader_init(&reader, &message, NULL);
-	result = rr_rdma_get_any_header(&reader, range.high, &reply->header, &reply->lists);
+	result = rr_rdma_get_any_header(&reader, connection->versions.high, &reply->header, &reply->lists);
 	reply->body_length = (uint32_t)rpcrdma_xdr_left(&reader);
 	reply->body = event->data + (event->length - reply->body_length);
 	return result;

@@ -213,7 +213,7 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 {
 	uint32_t version = connection->negotiation.version;
 	uint32_t settled_max =
-		connection->negotiation.state == RR_NEGOTIATION_SETTLED ? UINT32_MAX : RR_INLINE_DEFAULT;
+		connection->negotiation.state <= RR_NEGOTIATION_ASKED ? RR_INLINE_DEFAULT : UINT32_MAX;
 	const struct rr_call_limits limits = {
 		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the
 		 * Version One default inline threshold of 1024 bytes." What is true of the reply to it, we do

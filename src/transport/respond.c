@@ -72,7 +72,6 @@ segment_to_invalidate(const struct rr_inbound *inbound)
 static void
 set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 {
-	const struct rr_version_range range = rr_version_range(inbound->engine->config.versions);
 	const struct rr_connection *connection = inbound->connection;
 
 	switch (inbound->plan.form) {
@@ -81,8 +80,8 @@ set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 	case RR_REPLY_ERROR:
 		header->proc = RR_RDMA_ERROR;
 		header->err = inbound->err;
-		header->vers_low = range.low;
-		header->vers_high = range.high;
+		header->vers_low = connection->versions.low;
+		header->vers_high = connection->versions.high;
 		break;
 	case RR_REPLY_OPTION:
 		header->proc = RR_RDMA_OPTIONAL;

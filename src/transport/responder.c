@@ -281,7 +281,7 @@ woken(struct rr_pool_waiter *waiter)
 static enum rr_header_result
 accept_header(struct rr_inbound *inbound, const struct rr_event *event)
 {
-	const struct rr_version_range range = rr_version_range(inbound->engine->config.versions);
+	const struct rr_version_range range = inbound->connection->versions;
 	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
 	struct rpcrdma_message *call = &inbound->base.call;
 	struct rpcrdma_xdr_reader reader;
@@ -312,9 +312,7 @@ accept_header(struct rr_inbound *inbound, const struct rr_event *event)
 bool
 rr_responder_is_optional(const struct rr_connection *connection, const struct rr_event *event)
 {
-	const struct rr_version_range range = rr_version_range(connection->base.engine->config.versions);
-
-	return range.high >= RR_RPCRDMA_VERSION_2 && event->length >= RR_RDMA_OPTIONAL_MIN &&
+	return connection->versions.high >= RR_RPCRDMA_VERSION_2 && event->length >= RR_RDMA_OPTIONAL_MIN &&
 	       rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_2 &&
 	       rr_get_be32(event->data + 12) == RR_RDMA_OPTIONAL;
 }

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/env.h"
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
@@ -21,11 +20,13 @@ rr_version_range(enum rr_versions versions)
 }
 
 uint32_t
-rr_version_below(uint32_t refused, struct rr_version_range own, struct rr_version_range peer)
+rr_version_other(uint32_t refused, struct rr_version_range own, struct rr_version_range peer)
 {
-	uint64_t high = rr_min(rr_min(own.high, peer.high), refused - 1);
-
-	return high >= own.low && high >= peer.low ? (uint32_t)high : 0;
+	for (uint32_t version = own.high; version >= own.low; version--) {
+		if (version != refused && rr_version_in(version, peer))
+			return version;
+	}
+	return 0;
 }
 
 /* ---- Refusals ---- */
@@ -89,6 +90,17 @@ rr_refusals_add(struct rr_refusals *refusals, const struct sockaddr *address, ui
 	memcpy(refusals->servers[i].address, octets, sizeof(octets));
 	refusals->servers[i].port = port;
 	refusals->servers[i].until = now + REMEMBERED;
+}
+
+void
+rr_refusals_remove(struct rr_refusals *refusals, const struct sockaddr *address)
+{
+	uint8_t octets[16];
+	uint16_t port;
+	int i;
+
+	if (key(address, octets, &port) && (i = find(refusals, octets, port)) >= 0)
+		refusals->servers[i].until = 0;
 }
 
 bool

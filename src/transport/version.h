@@ -33,8 +33,8 @@ rr_version_in(uint32_t version, struct rr_version_range range)
 	return version >= range.low && version <= range.high;
 }
 
-/* The highest version below `refused` that both ranges have; 0 where there is none. */
-uint32_t rr_version_below(uint32_t refused, struct rr_version_range own, struct rr_version_range peer);
+/* The highest version but `refused` that both ranges have; 0 where there is none. */
+uint32_t rr_version_other(uint32_t refused, struct rr_version_range own, struct rr_version_range peer);
 
 /* Servers that version 2 is not tried with, each for an hour. The one that is oldest makes room. */
 enum { RR_REFUSALS_MAX = 64 };
@@ -49,6 +49,7 @@ struct rr_refusals {
 
 /* An address of a family that is neither IPv4 nor IPv6 is not remembered. */
 void rr_refusals_add(struct rr_refusals *refusals, const struct sockaddr *address, uint64_t now);
+void rr_refusals_remove(struct rr_refusals *refusals, const struct sockaddr *address);
 bool rr_refusals_has(const struct rr_refusals *refusals, const struct sockaddr *address, uint64_t now);
 
 #endif

@@ -96,6 +96,16 @@ forget_end(struct end *end)
 	free(end);
 }
 
+/* Two ends have a version in common, but not always the highest. What was learnt of the server is forgotten
+ * at times. */
+static void
+choose_versions(struct model *model)
+{
+	model->engine->config.versions = model_below(model, 2) ? RR_VERSIONS_AUTO : model->versions;
+	if (model_below(model, 2))
+		model->engine->refusals = (struct rr_refusals){ 0 };
+}
+
 void
 model_accepted(void *ctx, struct rr_carrier *carrier)
 {
@@ -110,8 +120,12 @@ model_connect(struct model *model)
 {
 	struct rr_text text;
 	struct end *end = end_new(model, true);
-	int error = rr_rdma_connect(model->engine, (struct sockaddr *)&model->address, sizeof(model->address),
+	int error;
+
+	choose_versions(model);
+	error = rr_rdma_connect(model->engine, (struct sockaddr *)&model->address, sizeof(model->address),
 		&events, end, &end->carrier, &text);
+	choose_versions(model); /* of the other end */
 
 	if (!error)
 		return;
@@ -124,8 +138,12 @@ void
 model_close(struct end *end)
 {
 	struct model *model = end->model;
+	struct rr_negotiated negotiated;
 	struct rr_list *link;
 
+	rr_carrier_negotiated(end->carrier, &negotiated);
+	model->totals->version[negotiated.version]++;
+	model->totals->properties += negotiated.properties;
 	rr_counters_add(&model->totals->counters, &end->carrier->counters);
 	rr_carrier_close(end->carrier);
 	while (!rr_list_empty(&end->calls))

@@ -24,8 +24,9 @@ model_fail(const struct model *model, const char *format, ...)
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, "\nmodel: credits %u, inline %u, '%s'; again: model -n 1 %" PRIu64 "\n",
-		model->config.credits, model->config.inline_send, model->script, model->seed);
+	fprintf(stderr, "\nmodel: credits %u, inline %u, versions %d, '%s'; again: model -n 1 %" PRIu64 "\n",
+		model->config.credits, model->config.inline_send, model->versions, model->script,
+		model->seed);
 	abort();
 }
 
@@ -37,8 +38,9 @@ print_totals(const struct model_totals *totals)
 	       " lost, %" PRIu64 " of them sent again\n",
 		totals->steps, totals->calls, totals->reverse, totals->answered, totals->refused,
 		totals->failed, totals->cancelled, totals->lost, totals->resent);
-	printf("# %" PRIu64 " ends of connections, %" PRIu64 " faults\n#", totals->connections,
-		totals->faults);
+	printf("# %" PRIu64 " ends of connections, %" PRIu64 " of them of version 2, %" PRIu64
+	       " with the peer's properties, %" PRIu64 " faults\n#",
+		totals->connections, totals->version[2], totals->properties, totals->faults);
 	for (uint32_t i = 0; i < RR_COUNTERS; i++)
 		printf(" %s %" PRIu64, rr_counter_names[i], rr_counters_get(&totals->counters, i));
 	printf("\n");
@@ -54,7 +56,8 @@ came_by_all(const struct model_totals *totals)
 	       totals->lost > 0 && totals->resent > 0 && counters->inline_messages > 0 &&
 	       counters->long_calls > 0 && counters->long_replies > 0 && counters->read_chunks > 0 &&
 	       counters->write_chunks > 0 && counters->remote_invalidations > 0 &&
-	       counters->credit_waits > 0 && counters->memory_waits > 0;
+	       counters->credit_waits > 0 && counters->memory_waits > 0 && totals->version[1] > 0 &&
+	       totals->version[2] > 0 && totals->properties > 0 && counters->err_vers_received > 0;
 }
 
 int

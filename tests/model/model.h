@@ -97,16 +97,18 @@ struct kept {
 struct model_totals {
 	uint64_t steps, calls, reverse, answered, refused, failed, cancelled, lost, resent, connections,
 		faults;
+	uint64_t version[RR_VERSIONS + 1], properties; /* of connections that ended */
 	struct rr_counters counters;
 };
 
 struct model {
 	uint64_t seed, state, now, step;
 	struct rr_env env;
-	int64_t live;    /* allocations */
-	uint32_t scarce; /* one in so many allocations fails; 0: none */
-	bool resting;    /* nothing new is begun */
-	bool harsh;      /* the script makes operations fail */
+	int64_t live;              /* allocations */
+	uint32_t scarce;           /* one in so many allocations fails; 0: none */
+	bool resting;              /* nothing new is begun */
+	bool harsh;                /* the script makes operations fail */
+	enum rr_versions versions; /* that some of the ends speak, where the others speak both */
 	char script[512];
 	struct rr_fault_script fault;
 	struct rr_engine_config config;

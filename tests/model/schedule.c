@@ -259,12 +259,13 @@ choose_faults(struct model *model)
 static void
 choose_config(struct model *model)
 {
-	static const uint32_t credits[] = { 1, 2, 5, 16 };
+	static const uint32_t credits[] = { 1, 2, 5, 16 }, thresholds[] = { 1024, 4096, 4096, 8192 };
 
 	model->config = rr_engine_config_default;
 	model->config.fault = &model->fault;
 	model->config.credits = credits[model_below(model, 4)];
-	model->config.inline_send = model->config.inline_receive = model_one_in(model, 3) ? 1024 : 4096;
+	model->config.inline_send = model->config.inline_receive = thresholds[model_below(model, 4)];
+	model->versions = (enum rr_versions)model_below(model, 3);
 	model->config.message_max = MODEL_MESSAGE_MAX;
 	model->config.memory_max = MEMORY;
 	model->config.remote_invalidation = model_below(model, 2);

@@ -201,6 +201,49 @@ err_vers_makes_the_call_go_again_in_version_1(void **state)
 	end(raw);
 }
 
+/* What was only assumed of a server gives way to what it says. */
+static void
+a_server_that_speaks_version_2_all_the_same_is_asked_again(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call;
+
+	(void)state;
+	ask(raw, &call, 1, 40);
+	rr_endpoint_disconnect(raw->endpoint);
+	world_until(raw->world, raw->world->client_closed);
+	connect_again(raw);
+	assert_int_equal(word(ask(raw, &call, 2, 3000), 1), 1);
+	SEND(raw, 2, 1, 64, RR_RDMA_ERROR, RR_ERR_VERS, 2, 2);
+	assert_int_equal(word(raw_next(raw), 1), 2);
+	answer(raw, 2, 2);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, 0);
+	connect_again(raw);
+	assert_int_equal(word(ask(raw, &call, 3, 40), 1), 2);
+	answer(raw, 3, 2);
+	world_until(raw->world, call->done);
+	end(raw);
+}
+
+/* It must not make us ask without end. */
+static void
+a_server_that_refuses_each_version_for_the_other_fails_the_call(void **state)
+{
+	struct raw *raw = begin();
+	struct call *call;
+
+	(void)state;
+	assert_int_equal(word(ask(raw, &call, 1, 40), 1), 2);
+	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 2);
+	assert_int_equal(word(raw_next(raw), 1), 1);
+	SEND(raw, 1, 1, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 2);
+	world_until(raw->world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_VERS);
+	assert_int_equal(raw->message_count, 0);
+	end(raw);
+}
+
 static void
 err_vers_without_a_common_version_fails_the_call(void **state)
 {
@@ -466,6 +509,8 @@ suite_version(void)
 		cmocka_unit_test(the_reverse_direction_goes_in_version_2_too),
 		cmocka_unit_test(the_first_message_is_small_and_alone),
 		cmocka_unit_test(err_vers_makes_the_call_go_again_in_version_1),
+		cmocka_unit_test(a_server_that_speaks_version_2_all_the_same_is_asked_again),
+		cmocka_unit_test(a_server_that_refuses_each_version_for_the_other_fails_the_call),
 		cmocka_unit_test(err_vers_without_a_common_version_fails_the_call),
 		cmocka_unit_test(a_call_that_was_cancelled_meanwhile_does_not_go_again),
 		cmocka_unit_test(sinks_without_memory_get_it_anew),
