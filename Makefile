@@ -37,6 +37,11 @@ model:
 	@ninja -C build-sanitize tests/model/model >/dev/null
 	@build-sanitize/tests/model/model -n $(or $(STEPS),1000000) $(SEED)
 
+# The fuzz targets with AFL++, each for SECONDS= (30); TARGETS= some of them.
+fuzz-afl:
+	@scripts/need build fuzz
+	@scripts/fuzz-afl $(or $(SECONDS),30) $(TARGETS)
+
 # Serves a directory over RDMA, copies a tree out and back in, compares, and shows how the data moved.
 demo: build
 	@scripts/demo $(BUILD)
@@ -54,4 +59,4 @@ install: build
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel model soak demo bench install clean
+.PHONY: all setup build check check-kernel model fuzz-afl soak demo bench install clean

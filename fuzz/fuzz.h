@@ -8,8 +8,8 @@
 
 /*
  * A fuzz target is a file with this function: libFuzzer calls it (option
- * -Dfuzz=true, with clang), and so does replay.c for each seed in `make
- * check`. A property that does not hold aborts.
+ * -Dfuzz=true, with clang), AFL++ (the same, with afl-clang-fast: `make
+ * fuzz-afl`), and replay.c for each seed in `make check`. A property that does not hold aborts.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
