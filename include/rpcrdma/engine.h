@@ -42,7 +42,10 @@ struct rpcrdma_engine_config {
 	/* Octets of the largest RPC message, its data included, in either direction: 1024 to 1 GiB. 1 MiB +
 	 * 64 KiB. */
 	uint32_t message_max;
-	uint32_t segment_max;    /* segments in all the chunks of one message that are taken. 300 */
+	uint32_t segment_max; /* segments in all the chunks of one message that are taken. 300 */
+	/* Read chunks, and Write chunks, of one message that are taken: at most 1024. 64; of Read chunks
+	 * never more than 16. */
+	uint32_t chunk_max;
 	uint32_t connection_max; /* connections that servers accept at a time. 1024 */
 	/*
 	 * Octets of memory for calls that arrived, and for results until they were sent. Where none is left,

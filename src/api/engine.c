@@ -46,6 +46,8 @@ inner_config(const struct rpcrdma_engine_config *config)
 		inner.message_max = config->message_max;
 	if (config->segment_max)
 		inner.segment_max = config->segment_max;
+	if (config->chunk_max)
+		inner.chunk_max = config->chunk_max;
 	if (config->connection_max)
 		inner.connection_max = config->connection_max;
 	if (config->memory_max)

@@ -17,6 +17,7 @@ enum {
 	CREDITS_MAX = 16384,
 	MESSAGE_MIN = 1024,
 	MESSAGE_MAX = 1 << 30,
+	CHUNKS_MAX = 1024,
 	WORK_LEAST = 256,
 	READS_AT_A_TIME = 32,
 };
@@ -30,6 +31,7 @@ const struct rr_engine_config rr_engine_config_default = {
 	 * non-zero Position, or both", at most one Write chunk, "up to sixteen RDMA segments" in each: "NFS
 	 * version 4 servers MUST accept and process such requests." This is more. */
 	.segment_max = 300,
+	.chunk_max = 64,
 	.memory_max = 64 << 20,
 	.remote_invalidation = true,
 	.connection_max = 1024,
@@ -47,8 +49,8 @@ is_good(const struct rr_engine_config *config)
 	return config->versions <= RR_VERSIONS_2 && is_inline_size(config->inline_send) &&
 	       is_inline_size(config->inline_receive) && config->credits > 0 &&
 	       config->credits <= CREDITS_MAX && config->message_max >= MESSAGE_MIN &&
-	       config->message_max <= MESSAGE_MAX && config->segment_max > 0 && config->memory_max > 0 &&
-	       config->connection_max > 0;
+	       config->message_max <= MESSAGE_MAX && config->segment_max > 0 && config->chunk_max > 0 &&
+	       config->chunk_max <= CHUNKS_MAX && config->memory_max > 0 && config->connection_max > 0;
 }
 
 static uint32_t

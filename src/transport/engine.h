@@ -30,6 +30,7 @@ struct rr_engine_config {
 	uint32_t credits;                     /* to ask for, as a requester, and to grant, as a responder */
 	uint32_t message_max;                 /* octets of one RPC message with its items, either direction */
 	uint32_t segment_max;                 /* segments in all chunks of one header */
+	uint32_t chunk_max;                   /* Read chunks but for one at position zero, and Write chunks */
 	size_t memory_max;                    /* octets of payload memory */
 	bool remote_invalidation;             /* advertise R */
 	enum rr_versions versions;            /* of RPC-over-RDMA, of connections that are made from now on */
@@ -45,7 +46,8 @@ struct rr_engine_config {
 	struct rr_record *record;            /* outermost: has what the fault filter did in it, too */
 };
 
-/* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 MiB, R set, 1024 connections. */
+/* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 chunks, 64 MiB, R set, 1024
+ * connections. */
 extern const struct rr_engine_config rr_engine_config_default;
 
 struct rr_engine {

@@ -15,7 +15,7 @@
  * for it without holding up others.
  */
 
-enum { WRITE_CHUNKS_MAX = 64, KEPT_MAX = 256 };
+enum { KEPT_MAX = 256 };
 
 /* ---- Structures ---- */
 
@@ -35,17 +35,17 @@ make(struct rr_engine *engine)
 	uint32_t segments = header_holds(engine, RR_SEGMENT_SIZE);
 	struct rr_inbound *inbound = rr_alloc(
 		engine->env, sizeof(*inbound) + segments * sizeof(struct rr_segment) +
-				     WRITE_CHUNKS_MAX * sizeof(struct rr_chunk) +
+				     engine->config.chunk_max * sizeof(struct rr_chunk) +
 				     reads * sizeof(struct rr_read_segment) + rr_engine_send_size(engine));
 
 	if (!inbound)
 		return NULL;
 	inbound->lists.segments = (struct rr_segment *)(inbound + 1);
 	inbound->lists.writes = (struct rr_chunk *)(inbound->lists.segments + segments);
-	inbound->lists.reads = (struct rr_read_segment *)(inbound->lists.writes + WRITE_CHUNKS_MAX);
+	inbound->lists.reads = (struct rr_read_segment *)(inbound->lists.writes + engine->config.chunk_max);
 	inbound->buffer = (uint8_t *)(inbound->lists.reads + reads);
 	inbound->lists.segment_max = segments;
-	inbound->lists.write_max = WRITE_CHUNKS_MAX;
+	inbound->lists.write_max = engine->config.chunk_max;
 	inbound->lists.read_max = reads;
 	inbound->engine = engine;
 	inbound->base.ops = &rr_rdma_ops;
@@ -281,11 +281,13 @@ woken(struct rr_pool_waiter *waiter)
 static enum rr_header_result
 accept_header(struct rr_inbound *inbound, const struct rr_event *event)
 {
+	const struct rr_engine_config *config = &inbound->engine->config;
 	const struct rr_version_range range = inbound->connection->versions;
 	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
 	struct rpcrdma_message *call = &inbound->base.call;
 	struct rpcrdma_xdr_reader reader;
 	enum rr_header_result result;
+	bool long_call;
 
 	rpcrdma_xdr_reader_init(&reader, &message, NULL);
 	result = rr_rdma_get_any_header(&reader, range.high, &inbound->header, &inbound->lists);
@@ -303,10 +305,10 @@ accept_header(struct rr_inbound *inbound, const struct rr_event *event)
 		return RR_HEADER_MALFORMED;
 	/* 4.2.4: of the chunks of an RDMA_NOMSG, "one MUST be present and MUST hold the Payload stream for
 	 * this RPC-over-RDMA message": in a call, that is a position-zero Read chunk. */
-	return rr_read_chunks(&inbound->lists, inbound->header.proc == RR_RDMA_NOMSG, call->length,
-		       inbound->engine->config.message_max, &inbound->chunks)
-		       ? RR_HEADER_OK
-		       : RR_HEADER_MALFORMED;
+	long_call = inbound->header.proc == RR_RDMA_NOMSG;
+	if (!rr_read_chunks(&inbound->lists, long_call, call->length, config->message_max, &inbound->chunks))
+		return RR_HEADER_MALFORMED;
+	return inbound->chunks.count - long_call <= config->chunk_max ? RR_HEADER_OK : RR_HEADER_LIMIT;
 }
 
 bool

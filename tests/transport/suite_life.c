@@ -465,6 +465,8 @@ configurations_that_make_no_sense_are_refused(void **state)
 		{ offsetof(struct rr_engine_config, credits), 20000 },
 		{ offsetof(struct rr_engine_config, message_max), 100 },
 		{ offsetof(struct rr_engine_config, segment_max), 0 },
+		{ offsetof(struct rr_engine_config, chunk_max), 0 },
+		{ offsetof(struct rr_engine_config, chunk_max), 1025 },
 		{ offsetof(struct rr_engine_config, connection_max), 0 },
 	};
 

@@ -303,6 +303,69 @@ static const struct bad bad[] = {
 };
 /* clang-format on */
 
+static void
+answered_by(struct raw *raw, uint32_t proc)
+{
+	assert_int_equal(word(raw_next(raw), 3), proc);
+}
+
+/* What is within the limits of the configuration is served, and one more is answered by ERR_CHUNK. */
+static void
+limits_of_chunks_and_segments_are_kept(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct raw_header header;
+	uint8_t data[64];
+	struct rr_region r;
+	struct raw *raw;
+
+	(void)state;
+	config.chunk_max = 2;
+	config.segment_max = 3;
+	raw = begin_without_invalidation(&config);
+	raw->world->answer = answer_small;
+	r = raw_register(raw, data, sizeof(data), RR_REMOTE_WRITE);
+	/* Write chunks: two, and three. */
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 1, 0, 0, 0, XID, 0);
+	answered_by(raw, RR_RDMA_MSG);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 1, 0, 1, 0, 0, 0, XID, 0);
+	answered_by(raw, RR_RDMA_ERROR);
+	/* Segments: three, and four. */
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 3, SEGMENT(r), SEGMENT(r), SEGMENT(r), 0, 0, XID, 0);
+	answered_by(raw, RR_RDMA_MSG);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 2, SEGMENT(r), SEGMENT(r), 0, 1, 2, SEGMENT(r),
+		SEGMENT(r), XID, 0);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
+	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
+	end(raw);
+}
+
+/* Likewise of Read chunks. */
+static void
+limits_of_read_chunks_are_kept(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct raw_header header;
+	uint8_t data[64];
+	struct rr_region r;
+	struct raw *raw;
+
+	(void)state;
+	config.chunk_max = 2;
+	raw = begin_without_invalidation(&config);
+	raw->world->answer = answer_small;
+	r = raw_register(raw, data, 4, RR_REMOTE_READ);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(r), 1, 12, SEGMENT(r), 0, 0, 0, XID, 0);
+	answered_by(raw, RR_RDMA_MSG);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(r), 1, 12, SEGMENT(r), 1, 16, SEGMENT(r), 0, 0, 0,
+		XID, 0);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
+	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
+	end(raw);
+}
+
 /*
  * RFC 8166, 4.5: "a Responder MUST send an RDMA_ERROR message back to the Requester": the same XID, the same
  * version, RDMA_ERROR. 4.5.1: ERR_VERS, with "the low and high inclusive version numbers it does, in fact,
@@ -631,6 +694,8 @@ suite_responder(void)
 		cmocka_unit_test(an_empty_write_chunk_means_inline),
 		cmocka_unit_test(a_reply_chunk_of_odd_segments),
 		cmocka_unit_test(an_unused_reply_chunk_is_returned_empty),
+		cmocka_unit_test(limits_of_chunks_and_segments_are_kept),
+		cmocka_unit_test(limits_of_read_chunks_are_kept),
 		cmocka_unit_test(bad_headers_are_answered_by_errors),
 		cmocka_unit_test(some_messages_are_discarded_silently),
 		cmocka_unit_test(a_reply_that_does_not_fit_is_err_chunk),
