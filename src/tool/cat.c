@@ -15,13 +15,14 @@
 enum { OPT_HELP = 256, WINDOW = 16, PIECE = 1 << 20 };
 
 static const struct option long_options[] = {
+	RR_VERBOSE_OPTION,
 	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
 
-const char rr_tool_cat_options[] = RR_TRANSPORT_HELP RR_FILTER_HELP;
+const char rr_tool_cat_options[] = RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP;
 
 struct cat_piece {
 	struct cat *cat;
@@ -166,7 +167,7 @@ open_and_show(struct cat *cat, const struct rr_engine_config *config, const char
 }
 
 static int
-run(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url)
+run(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url, bool verbose)
 {
 	struct cat *cat = calloc(1, sizeof(*cat));
 	int result;
@@ -174,6 +175,7 @@ run(const struct rr_tool *tool, const struct rr_engine_config *config, const cha
 	if (!cat)
 		return rr_tool_fail(tool, "out of memory");
 	cat->tool = tool;
+	cat->remote.verbose = verbose;
 	result = open_and_show(cat, config, url);
 	rr_remote_close(&cat->remote);
 	rr_engine_free(cat->engine);
@@ -188,14 +190,17 @@ rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
 	struct rr_engine_config config = rr_engine_config_default;
 	struct rr_filters filters = { 0 };
 	int option, result = RR_EXIT_OK;
+	bool verbose = false;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":v", long_options, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return rr_tool_help(tool);
-		if (!rr_filters_is_option(option))
+		if (option == 'v')
+			verbose = true;
+		else if (!rr_filters_is_option(option))
 			return rr_tool_bad_option(tool, option, argv[optind - 1]);
-		if (rr_filters_option(tool, &filters, option, optarg))
+		else if (rr_filters_option(tool, &filters, option, optarg))
 			return RR_EXIT_USAGE;
 	}
 	if (optind == argc)
@@ -207,6 +212,6 @@ rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
 	if (rr_filters_start(tool, &filters, &config))
 		return RR_EXIT_FAILED;
 	for (int i = optind; i < argc && result == RR_EXIT_OK; i++)
-		result = run(tool, &config, argv[i]);
+		result = run(tool, &config, argv[i], verbose);
 	return rr_filters_end(tool, &filters, result);
 }

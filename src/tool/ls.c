@@ -16,6 +16,7 @@ enum { OPT_HELP = 256, OPT_JSON };
 static const struct option long_options[] = {
 	{ "long", no_argument, NULL, 'l' },
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_VERBOSE_OPTION,
 	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -24,7 +25,7 @@ static const struct option long_options[] = {
 
 const char rr_tool_ls_options[] =
 	"  -l, --long   with mode, links, owner, group, size, time, and where links lead\n"
-	"      --json   print a JSON array\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
+	"      --json   print a JSON array\n" RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP;
 
 enum format { FORMAT_NAMES, FORMAT_LONG, FORMAT_JSON };
 
@@ -160,12 +161,14 @@ rr_tool_ls(const struct rr_tool *tool, int argc, char **argv)
 	int option, result;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":l", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":lv", long_options, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return rr_tool_help(tool);
 		if (option == '?' || option == ':')
 			return rr_tool_bad_option(tool, option, argv[optind - 1]);
-		if (!rr_filters_is_option(option))
+		if (option == 'v')
+			ls.remote.verbose = true;
+		else if (!rr_filters_is_option(option))
 			ls.format = option == OPT_JSON ? FORMAT_JSON : FORMAT_LONG;
 		else if (rr_filters_option(tool, &filters, option, optarg))
 			return RR_EXIT_USAGE;

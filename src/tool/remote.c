@@ -54,6 +54,15 @@ open_first(struct rr_engine *engine, struct rr_nfs_config *config, struct rr_rem
 	return error;
 }
 
+static void
+say_over(const struct rr_remote *remote)
+{
+	struct rr_negotiated negotiated;
+
+	rr_client_negotiated(rr_nfs_rpc(remote->nfs), &negotiated);
+	fprintf(stderr, "%s: over %s\n", remote->name, negotiated.fabric);
+}
+
 int
 rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text)
 {
@@ -76,7 +85,10 @@ rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remo
 	config.rpc.transport = remote->url.transport == RR_URL_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
 	config.rpc.provider = rr_url_provider(&remote->url);
 	set_credential(&remote->url, host, &config.rpc.cred);
-	return open_first(engine, &config, remote, text);
+	error = open_first(engine, &config, remote, text);
+	if (!error && remote->verbose)
+		say_over(remote);
+	return error;
 }
 
 void

@@ -5,11 +5,19 @@
 #include "nfs/client.h"
 #include "tool/url.h"
 
+/* Row of a sub-command's table of options, and line of its --help: what sets verbose. */
+#define RR_VERBOSE_OPTION                                                                                    \
+	{                                                                                                    \
+		"verbose", no_argument, NULL, 'v'                                                            \
+	}
+#define RR_VERBOSE_HELP "  -v, --verbose             say on standard error what the connection goes over\n"
+
 /* The server that a URL names, mounted. */
 struct rr_remote {
 	struct rr_nfs *nfs;
 	struct rr_url url;
 	char name[512]; /* the URL without its options, for messages */
+	bool verbose;   /* says on standard error what the connection goes over, once it is there */
 };
 
 /* An engine as the sub-commands want it; config is the default but for its filters. */

@@ -11,13 +11,15 @@ enum { OPT_HELP = 256, OPT_JSON };
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
+	RR_VERBOSE_OPTION,
 	RR_TRANSPORT_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
 
-const char rr_tool_stat_options[] = "      --json   print a JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
+const char rr_tool_stat_options[] =
+	"      --json   print a JSON object\n" RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP;
 
 static void
 print_handle(const struct rr_nfs_handle *handle)
@@ -95,11 +97,13 @@ rr_tool_stat(const struct rr_tool *tool, int argc, char **argv)
 	int option, result;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":v", long_options, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return rr_tool_help(tool);
 		if (option == OPT_JSON)
 			json = true;
+		else if (option == 'v')
+			remote.verbose = true;
 		else if (!rr_filters_is_option(option))
 			return rr_tool_bad_option(tool, option, argv[optind - 1]);
 		else if (rr_filters_option(tool, &filters, option, optarg))

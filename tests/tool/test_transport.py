@@ -36,6 +36,11 @@ def choose(work, server):
     for command in ("ls", "stat", "cat", "ping"):
         result = run(command, "--transport", "iwarp", server.url + ("" if command == "ping" else "file"))
         check(f"{command} takes --transport", result.returncode == 0, result)
+    for command in ("ls", "stat", "cat"):
+        result = run(command, "-v", server.url + "file")
+        check(f"{command} -v says what it went over", result.returncode == 0 and result.stderr == f"{server.url}file: over iwarp\n", result)
+        result = run(command, server.url + "file")
+        check(f"{command} says nothing of it", result.returncode == 0 and result.stderr == "", result)
     result = run("ping", "-c", "1", server.url)
     check("ping says what it went over", "on iwarp" in result.stdout, result)
 
