@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages on their way from TCP over RDMA to TCP, and back. */
+#include "chain.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/endian.h"
+#include "ulb/nfs3.h"
+
+enum { NFS = 100003, NLM = 100021, NFSACL = 100227, CALLBACK = 0x40000000, LARGE = 20000 };
+
+/* RFC 2203, 5.3.1: version, gss_proc RPCSEC_GSS_DATA, seq_num, service, an empty context handle. */
+static const uint8_t integrity[] = { 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 0 },
+		     privacy[] = { 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 0 };
+
+static int
+setup(void **state)
+{
+	*state = chain_new(NULL, NULL);
+	chain_connect(*state);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	chain_free(*state);
+	return 0;
+}
+
+static struct rr_counters
+server_side(const struct rr_gateway *gateway)
+{
+	struct rr_gateway_counters counters;
+
+	rr_gateway_counters(gateway, &counters);
+	return counters.server_side;
+}
+
+/* What is protected may look like the arguments of a WRITE. */
+static struct message *
+protected_call(uint32_t xid, uint32_t proc, const struct rr_opaque_auth *cred)
+{
+	struct message *call = call_message(xid, NFS, 3, proc, cred, LARGE);
+	uint8_t *body = call->octets + call->length - LARGE;
+	static const uint32_t words[] = { 8, 1, 2, 0, 0, LARGE - 32, UNSTABLE, LARGE - 32 };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		rr_put_be32(body + 4 * i, words[i]);
+	return call;
+}
+
+/*
+ * RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream when RPCSEC_GSS integrity or encryption
+ * services are in use." What would be the data of a WRITE is in one opaque object here; both sides get every
+ * octet, in long messages.
+ */
+static void
+what_rpcsec_gss_protects_passes_whole(void **state)
+{
+	static const struct rr_opaque_auth creds[] = { { RR_RPCSEC_GSS, { integrity, sizeof(integrity) } },
+		{ RR_RPCSEC_GSS, { privacy, sizeof(privacy) } } };
+	static const uint32_t procedures[] = { NFSPROC3_WRITE, NFSPROC3_READ };
+	struct chain *chain = *state;
+	struct rr_counters counters;
+	uint32_t xid = 100;
+
+	for (int cred = 0; cred < 2; cred++) {
+		for (int proc = 0; proc < 2; proc++, xid++) {
+			pass_message(chain, chain->client, chain->server,
+				protected_call(xid, procedures[proc], &creds[cred]));
+			pass_message(chain, chain->server, chain->client, reply_message(xid, LARGE));
+		}
+	}
+	counters = server_side(chain->near);
+	assert_int_equal(counters.calls, 1 + 4);
+	assert_int_equal(counters.long_calls, 4);
+	assert_int_equal(counters.why_stream, 4);
+	assert_int_equal(counters.why_arguments, 0);
+	assert_int_equal(counters.write_chunks, 0);
+	assert_int_equal(counters.long_replies, 4);
+}
+
+/* ---- Callbacks ---- */
+
+/* RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse direction are always sent
+ * using a Short Message; therefore, they can be no larger than what can be sent inline" */
+static void
+callbacks_pass_in_both_sizes_that_fit_inline(void **state)
+{
+	static const uint32_t sizes[] = { 0, 4, 100, 900, 3000 };
+	struct chain *chain = *state;
+
+	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		pass_message(chain, chain->server, chain->client,
+			call_message(500 + i, CALLBACK, 1, 1, NULL, sizes[i]));
+		pass_message(chain, chain->client, chain->server, reply_message(500 + i, sizes[i]));
+	}
+}
+
+/* A server is told that its callback failed, and goes on with the next one. */
+static void
+assert_failed(struct chain *chain, uint32_t xid)
+{
+	uint8_t reply[64];
+	struct rpcrdma_message message = { .stream = reply };
+	struct rpcrdma_xdr_reader reader;
+	struct rr_reply_header header;
+
+	message.length = (uint32_t)raw_receive(chain->world, chain->server, reply, sizeof(reply));
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	assert_true(rr_rpc_get_reply(&reader, &header));
+	assert_int_equal(header.xid, xid);
+	assert_int_equal(header.accept_stat, RR_SYSTEM_ERR);
+}
+
+static void
+send_and_free(struct chain *chain, int fd, struct message *message)
+{
+	send_message(chain, fd, message);
+	free(message);
+}
+
+static void
+a_callback_that_is_too_large_is_answered(void **state)
+{
+	struct chain *chain = *state;
+
+	send_and_free(chain, chain->server, call_message(600, CALLBACK, 1, 1, NULL, LARGE));
+	assert_failed(chain, 600);
+	expect_nothing(chain, chain->client);
+	pass_message(chain, chain->server, chain->client, call_message(601, CALLBACK, 1, 1, NULL, 8));
+	send_and_free(chain, chain->client, reply_message(601, LARGE));
+	assert_failed(chain, 601);
+	pass_message(chain, chain->server, chain->client, call_message(602, CALLBACK, 1, 1, NULL, 8));
+	pass_message(chain, chain->client, chain->server, reply_message(602, 8));
+}
+
+/* ---- Programs ---- */
+
+static void
+programs_go_where_the_port_map_says(void **state)
+{
+	static const uint32_t programs[CHAIN_ROUTES] = { NLM, NFSACL }, versions[CHAIN_ROUTES] = { 4, 3 };
+	int listeners[CHAIN_ROUTES], servers[CHAIN_ROUTES];
+	struct chain *chain = chain_new(programs, listeners);
+
+	(void)state;
+	chain_connect(chain);
+	for (uint32_t i = 0; i < CHAIN_ROUTES; i++) {
+		struct message *call = call_message(700, programs[i], versions[i], 1, NULL, 40);
+
+		send_message(chain, chain->client, call);
+		servers[i] = raw_accept(chain->world, listeners[i]);
+		expect_message(chain, servers[i], call);
+	}
+	/* The same XID is in use towards each of them, and the answers come in another order. */
+	pass_message(chain, chain->client, chain->server, call_message(700, NFS, 3, 1, NULL, 40));
+	pass_message(chain, chain->server, chain->client, reply_message(700, 12));
+	pass_message(chain, servers[1], chain->client, reply_message(700, 24));
+	pass_message(chain, servers[0], chain->client, reply_message(700, 36));
+	expect_nothing(chain, chain->client);
+	for (uint32_t i = 0; i < CHAIN_ROUTES; i++) {
+		close(listeners[i]);
+		close(servers[i]);
+	}
+	chain_free(chain);
+}
+
+/* A lock manager that closes an idle connection ends nothing; the next call makes another one. */
+static void
+an_idle_route_may_be_closed(void **state)
+{
+	static const uint32_t programs[CHAIN_ROUTES] = { NLM, NFSACL };
+	int listeners[CHAIN_ROUTES], lock_manager;
+	struct chain *chain = chain_new(programs, listeners);
+
+	(void)state;
+	chain_connect(chain);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct message *call = call_message(710 + i, NLM, 4, 1, NULL, 40);
+
+		send_message(chain, chain->client, call);
+		lock_manager = raw_accept(chain->world, listeners[0]);
+		expect_message(chain, lock_manager, call);
+		pass_message(chain, lock_manager, chain->client, reply_message(710 + i, 36));
+		close(lock_manager);
+		world_settle(chain->world);
+	}
+	pass_message(chain, chain->client, chain->server, call_message(720, NFS, 3, 1, NULL, 40));
+	close(listeners[0]);
+	close(listeners[1]);
+	chain_free(chain);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_rpcsec_gss_protects_passes_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			callbacks_pass_in_both_sizes_that_fit_inline, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_callback_that_is_too_large_is_answered, setup, teardown),
+		cmocka_unit_test(programs_go_where_the_port_map_says),
+		cmocka_unit_test(an_idle_route_may_be_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A connection is lost: a call that may have been executed is neither answered nor repeated by a gateway. */
+#include "chain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ulb/nfs3.h"
+
+enum { NFS = 100003, XID = 800 };
+
+/* REMOVE cannot be executed twice. */
+static struct message *
+removal(uint32_t xid)
+{
+	return call_message(xid, NFS, 3, NFSPROC3_REMOVE, NULL, 60);
+}
+
+static int
+setup(void **state)
+{
+	*state = chain_new(NULL, NULL);
+	chain_connect(*state);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	chain_free(*state);
+	return 0;
+}
+
+static void
+lose_server(struct chain *chain)
+{
+	close(chain->server);
+	chain->server = -1;
+}
+
+static void
+expect_no_connection(struct chain *chain)
+{
+	world_settle(chain->world);
+	assert_int_equal(accept(chain->listener, NULL, NULL), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
+/* The same call, over new connections, as the client's own protocol has it. */
+static void
+repeat(struct chain *chain, uint32_t xid)
+{
+	struct message *call = removal(xid);
+
+	chain->client = chain_client(chain);
+	send_message(chain, chain->client, call);
+	chain->server = raw_accept(chain->world, chain->listener);
+	expect_message(chain, chain->server, call);
+	expect_nothing(chain, chain->server);
+	pass_message(chain, chain->server, chain->client, reply_message(xid, 92));
+	expect_nothing(chain, chain->client);
+}
+
+static void
+a_lost_server_is_a_lost_connection_to_the_client(void **state)
+{
+	struct chain *chain = *state;
+
+	pass_message(chain, chain->client, chain->server, removal(XID));
+	lose_server(chain);
+	assert_closed(chain->world, chain->client);
+	expect_no_connection(chain);
+	repeat(chain, XID);
+	expect_no_connection(chain);
+}
+
+static void
+answers_that_came_are_let_out_before(void **state)
+{
+	struct chain *chain = *state;
+	struct message *reply = reply_message(XID, 92);
+
+	pass_message(chain, chain->client, chain->server, removal(XID));
+	pass_message(chain, chain->client, chain->server, removal(XID + 1));
+	send_message(chain, chain->server, reply);
+	lose_server(chain);
+	expect_message(chain, chain->client, reply);
+	assert_closed(chain->world, chain->client);
+	expect_no_connection(chain);
+	repeat(chain, XID + 1);
+}
+
+static void
+a_lost_client_is_a_lost_connection_to_the_server(void **state)
+{
+	struct chain *chain = *state;
+
+	pass_message(chain, chain->client, chain->server, removal(XID));
+	close(chain->client);
+	chain->client = -1;
+	assert_closed(chain->world, chain->server);
+	repeat(chain, XID);
+}
+
+/* Over RDMA the first one cannot have been lost: the second one waits with it for the answer. */
+static void
+a_call_that_comes_again_is_not_passed_on_twice(void **state)
+{
+	struct chain *chain = *state;
+
+	pass_message(chain, chain->client, chain->server, removal(XID));
+	for (int i = 0; i < 2; i++) {
+		struct message *call = removal(XID);
+
+		send_message(chain, chain->client, call);
+		free(call);
+		expect_nothing(chain, chain->server);
+	}
+	pass_message(chain, chain->server, chain->client, reply_message(XID, 92));
+	expect_nothing(chain, chain->client);
+}
+
+/* Nothing was sent: the client is told by its connection, and may come again. */
+static void
+a_server_that_is_not_there_costs_the_connection(void **state)
+{
+	struct chain *chain = chain_new(NULL, NULL);
+	struct message *call = removal(XID);
+
+	(void)state;
+	close(chain->listener);
+	chain->listener = -1;
+	chain->client = chain_client(chain);
+	send_message(chain, chain->client, call);
+	free(call);
+	assert_closed(chain->world, chain->client);
+	chain->client = -1;
+	chain_free(chain);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_lost_server_is_a_lost_connection_to_the_client, setup, teardown),
+		cmocka_unit_test_setup_teardown(answers_that_came_are_let_out_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_lost_client_is_a_lost_connection_to_the_server, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_call_that_comes_again_is_not_passed_on_twice, setup, teardown),
+		cmocka_unit_test(a_server_that_is_not_there_costs_the_connection),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One side takes nothing for a while: memory is bounded, the other side is held up, and nothing is lost. */
+#include "chain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+
+enum { CALLS = 64, LARGE = 400000, SMALL = 40, FIRST = 1000, MEMORY = 4 << 20, BUFFER = 1 << 19 };
+enum { UNKNOWN_PROGRAM = 0x20000001 };
+
+/* The client, or the server. */
+struct end {
+	int fd;
+	uint32_t size; /* of what it sends: octets of arguments or results */
+	uint8_t *out;  /* what it has to send */
+	size_t length, sent;
+	uint8_t *in; /* what it has of the next record */
+	size_t have;
+	uint32_t count; /* records that came */
+	bool seen[CALLS];
+};
+
+struct pair {
+	struct chain *chain;
+	struct end client, server;
+};
+
+/* ---- One end ---- */
+
+static void
+queue(struct end *end, struct message *message)
+{
+	end->out = realloc(end->out, end->length + 4 + message->length);
+	assert_non_null(end->out);
+	rr_put_be32(end->out + end->length, rr_record_mark(message->length, true));
+	memcpy(end->out + end->length + 4, message->octets, message->length);
+	end->length += 4 + message->length;
+	free(message);
+}
+
+static void
+send_some(struct end *end)
+{
+	while (end->sent < end->length) {
+		ssize_t sent = send(end->fd, end->out + end->sent, end->length - end->sent, MSG_NOSIGNAL);
+
+		if (sent < 0) {
+			assert_int_equal(errno, EAGAIN);
+			return;
+		}
+		end->sent += (size_t)sent;
+	}
+}
+
+/* True where a whole record has come. */
+static bool
+receive_some(struct end *end, size_t size)
+{
+	while (end->have < size) {
+		ssize_t got = recv(end->fd, end->in + end->have, size - end->have, 0);
+
+		if (got < 0) {
+			assert_int_equal(errno, EAGAIN);
+			return false;
+		}
+		assert_true(got > 0);
+		end->have += (size_t)got;
+	}
+	return true;
+}
+
+static struct message *
+call_of(const struct end *client, uint32_t xid)
+{
+	return call_message(xid, UNKNOWN_PROGRAM, 1, 1, NULL, client->size);
+}
+
+static struct message *
+answer_of(const struct end *server, uint32_t xid)
+{
+	return reply_message(xid, server->size);
+}
+
+/* Takes the next message, which must be as it was sent, and never have come before. */
+static bool
+take(struct end *end, const struct end *sender,
+	struct message *(*make)(const struct end *sender, uint32_t xid), uint32_t *xid)
+{
+	struct message *expected = make(sender, FIRST);
+	size_t size = 4 + expected->length;
+
+	free(expected);
+	if (!receive_some(end, size))
+		return false;
+	end->have = 0;
+	*xid = rr_get_be32(end->in + 4);
+	assert_in_range(*xid, FIRST, FIRST + CALLS - 1);
+	assert_false(end->seen[*xid - FIRST]);
+	end->seen[*xid - FIRST] = true;
+	expected = make(sender, *xid);
+	assert_memory_equal(end->in + 4, expected->octets, expected->length);
+	free(expected);
+	end->count++;
+	return true;
+}
+
+/* ---- Both ---- */
+
+static void
+serve(struct pair *pair)
+{
+	uint32_t xid;
+
+	while (take(&pair->server, &pair->client, call_of, &xid))
+		queue(&pair->server, answer_of(&pair->server, xid));
+	send_some(&pair->server);
+}
+
+static void
+receive_answers(struct pair *pair)
+{
+	uint32_t xid;
+
+	while (take(&pair->client, &pair->server, answer_of, &xid))
+		;
+}
+
+static size_t
+progress(const struct pair *pair)
+{
+	return pair->client.sent + pair->client.have + pair->client.count + pair->server.sent +
+	       pair->server.have + pair->server.count;
+}
+
+static void
+run(struct pair *pair, bool client_takes, bool server_takes)
+{
+	send_some(&pair->client);
+	if (server_takes)
+		serve(pair);
+	if (client_takes)
+		receive_answers(pair);
+	world_settle(pair->chain->world);
+}
+
+/* The system's TCP lets some time pass before it looks again whether there is room. */
+static void
+run_until_stuck(struct pair *pair, bool client_takes, bool server_takes)
+{
+	enum { PATIENCE = 30 };
+	size_t before = progress(pair);
+
+	for (int idle = 0; idle < PATIENCE; idle++) {
+		run(pair, client_takes, server_takes);
+		if (progress(pair) != before)
+			idle = 0;
+		before = progress(pair);
+	}
+}
+
+static void
+run_until_done(struct pair *pair)
+{
+	for (int rounds = 0; pair->client.count < CALLS; rounds++) {
+		assert_true(rounds < 5000);
+		run(pair, true, true);
+	}
+}
+
+static void
+init_end(struct end *end, int fd, uint32_t size)
+{
+	static const int buffer = BUFFER;
+
+	*end = (struct end){ .fd = fd, .size = size, .in = malloc(LARGE + 1024) };
+	assert_non_null(end->in);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer)), 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer)), 0);
+}
+
+/* Engines whose memory is a third of what is under way. */
+static void
+begin(struct pair *pair, bool over_tcp, uint32_t call_size, uint32_t reply_size)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+
+	config.memory_max = MEMORY;
+	config.message_max = 450000;
+	pair->chain = chain_new_on(&config, over_tcp, NULL, NULL);
+	chain_connect(pair->chain);
+	init_end(&pair->client, pair->chain->client, call_size);
+	init_end(&pair->server, pair->chain->server, reply_size);
+	for (uint32_t i = 0; i < CALLS; i++)
+		queue(&pair->client, call_of(&pair->client, FIRST + i));
+}
+
+static void
+assert_bounded(const struct rr_engine *engine)
+{
+	assert_true(rr_pool_peak(engine->pool) <= MEMORY / 2);
+	assert_true(rr_pool_peak(engine->arrivals) <= MEMORY / 2);
+}
+
+static void
+end(struct pair *pair)
+{
+	assert_int_equal(pair->server.count, CALLS);
+	assert_int_equal(pair->client.count, CALLS);
+	assert_bounded(pair->chain->world->engine);
+	assert_bounded(pair->chain->engine);
+	free(pair->client.in);
+	free(pair->client.out);
+	free(pair->server.in);
+	free(pair->server.out);
+	chain_free(pair->chain);
+}
+
+/* ---- The tests ---- */
+
+/* With TCP all the way, the sockets alone may have room for everything that is under way. */
+
+static void
+server_is_slow(bool over_tcp)
+{
+	struct pair pair;
+
+	begin(&pair, over_tcp, LARGE, SMALL);
+	run_until_stuck(&pair, true, false);
+	assert_true(over_tcp || pair.client.sent < pair.client.length);
+	run_until_done(&pair);
+	end(&pair);
+}
+
+static void
+a_server_that_takes_no_calls_holds_up_its_client(void **state)
+{
+	(void)state;
+	server_is_slow(false);
+}
+
+static void
+the_same_over_tcp(void **state)
+{
+	(void)state;
+	server_is_slow(true);
+}
+
+static void
+client_is_slow(bool over_tcp)
+{
+	struct pair pair;
+
+	begin(&pair, over_tcp, SMALL, LARGE);
+	run_until_stuck(&pair, false, true);
+	assert_int_equal(pair.client.count, 0);
+	assert_true(over_tcp || pair.server.count < CALLS);
+	run_until_done(&pair);
+	end(&pair);
+}
+
+static void
+a_client_that_takes_no_replies_holds_up_the_server(void **state)
+{
+	(void)state;
+	client_is_slow(false);
+}
+
+static void
+that_too_over_tcp(void **state)
+{
+	(void)state;
+	client_is_slow(true);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_server_that_takes_no_calls_holds_up_its_client),
+		cmocka_unit_test(the_same_over_tcp),
+		cmocka_unit_test(a_client_that_takes_no_replies_holds_up_the_server),
+		cmocka_unit_test(that_too_over_tcp),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
