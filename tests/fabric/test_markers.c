@@ -87,6 +87,41 @@ a_marker_between_fpdus_is_in_the_second(void **state)
 	assert_int_equal(responder->engine.rx.count, 2);
 }
 
+/* Octets of the FPDU at this place in what was sent, with the markers in it. */
+static size_t
+size_at(size_t at)
+{
+	size_t length_at = at + (at % RR_MPA_MARKER_INTERVAL ? 0 : RR_MPA_MARKER_SIZE), end = at;
+
+	for (size_t left = rr_fpdu_size(rr_get_be16(initiator->out + length_at)); left; left--) {
+		if (end % RR_MPA_MARKER_INTERVAL == 0)
+			end += RR_MPA_MARKER_SIZE;
+		end++;
+	}
+	return end - at;
+}
+
+/* RFC 5044, 4.5: the MULPDU with markers is "EMSS - (6 + 4 * Ceiling(EMSS / 512) + EMSS mod 4)". */
+static void
+an_fpdu_with_its_markers_fits_a_tcp_segment(void **state)
+{
+	size_t at = 0;
+
+	(void)state;
+	for (uint32_t emss = 1400; emss < 1600; emss += 9) {
+		rr_iwarp_set_emss(&initiator->engine, emss);
+		node_post(initiator, RR_WORK_WRITE, zeros, sizeof(zeros), 1, 0, 0);
+		node_collect(initiator);
+		while (at < initiator->out_size) {
+			size_t size = size_at(at);
+
+			assert_true(size <= emss);
+			at += size;
+		}
+		assert_int_equal(at, initiator->out_size);
+	}
+}
+
 /* A marker at each place of a message, and of a Terminate. */
 static void
 markers_fall_anywhere(void **state)
@@ -148,6 +183,7 @@ main(void)
 		TEST(the_first_fpdu_of_the_rfc),
 		TEST(the_second_fpdu_of_the_rfc),
 		TEST(a_marker_between_fpdus_is_in_the_second),
+		TEST(an_fpdu_with_its_markers_fits_a_tcp_segment),
 		TEST(markers_fall_anywhere),
 		TEST(a_marker_that_points_elsewhere_ends_the_connection),
 		TEST(damage_in_a_marker_is_under_the_crc),

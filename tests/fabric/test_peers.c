@@ -287,6 +287,7 @@ a_peer_that_is_half_open_ends_the_connection(void **state)
 	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
 	turn(3);
 	assert_true(established);
+	assert_true(rr_timer_armed(&endpoint->alive.timer));
 	/* Within the test's clock, so that what TCP does in real time is enough. */
 	rr_alive_stop(&endpoint->alive);
 	rr_alive_start(&endpoint->alive, loop, endpoint->fd, 100 * RR_MILLISECOND);

@@ -165,6 +165,27 @@ crc_is_used_where_the_responder_or_the_initiator_wants_it(void **state)
 	}
 }
 
+/* RFC 5044, 7.1.2: what the responder sends first is its MPA frame, also to a peer that did not wait for it
+ * and is wrong. */
+static void
+a_fault_before_the_reply_has_left_takes_nothing_of_it(void **state)
+{
+	static const uint8_t wrong[24] = { 0, 18, 0x41, 0x4f }; /* an operation that there is not */
+	struct rr_mpa_frame request = { .revision = 2, .enhanced = true, .ird = 1, .ord = 1 }, reply;
+	uint8_t data[RR_MPA_FRAME_MAX];
+	size_t used;
+
+	(void)state;
+	assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+	node_feed(node, data, rr_mpa_put(data, sizeof(data), &request), 100, NULL);
+	assert_int_equal(rr_iwarp_accept(&node->engine, NULL, 0), 0);
+	node_feed(node, wrong, sizeof(wrong), 100, NULL);
+	assert_int_equal(node->engine.state, RR_IWARP_CLOSING);
+	node_collect(node);
+	assert_int_equal(rr_mpa_get(node->out, node->out_size, true, &reply, &used), RR_MPA_OK);
+	assert_int_equal(used, node->out_size);
+}
+
 /* Feeds the node, an initiator, with this reply; returns what became of it. */
 static int
 outcome_of(const void *reply, size_t size, bool eof)
@@ -199,6 +220,18 @@ the_initiators_depths_follow_the_reply(void **state)
 	assert_int_equal(node->engine.tx.ird, 5);
 	assert_true(node->engine.crc);
 	assert_string_equal(node->log, "established 0 0, 0 octets 00000000, invalidated 0 00000000\n");
+}
+
+/* RFC 6581, 9.1: an IRD of 0 takes no RDMA Read at all. */
+static void
+a_responder_that_takes_no_reads_gets_none(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true, .revision = 2, .enhanced = true, .ird = 0, .ord = 1 };
+
+	(void)state;
+	assert_int_equal(outcome_of_frame(&reply), 0);
+	assert_int_equal(node_post(node, RR_WORK_READ, NULL, 0, 1, 0, 1), -RPCRDMA_ERR_NOTSUP);
+	assert_int_equal(node_post(node, RR_WORK_WRITE, NULL, 0, 1, 0, 1), 0);
 }
 
 /* Likewise: a reply without the bit does not take back what was asked for. */
@@ -393,7 +426,9 @@ main(void)
 		TEST(a_request_for_markers_is_granted),
 		TEST(crc_is_used_where_the_responder_or_the_initiator_wants_it),
 		TEST(crc_is_used_where_the_initiator_or_the_responder_wants_it),
+		TEST(a_fault_before_the_reply_has_left_takes_nothing_of_it),
 		TEST(the_initiators_depths_follow_the_reply),
+		TEST(a_responder_that_takes_no_reads_gets_none),
 		TEST(a_responder_that_wants_too_many_reads_is_terminated),
 		TEST(a_rejection_is_one_whatever_else_it_says),
 		TEST(a_reply_may_ask_for_markers),
