@@ -18,7 +18,7 @@
  *             order, with a completion for each
  *   region    registered memory, valid for one endpoint between registration
  *             and invalidation
- *   receive   a buffer of the pool that all endpoints of the fabric share
+ *   receive   a buffer of the pool that all endpoints of the fabric share (but see receive_max)
  *
  * Everything happens in the thread that runs the loop. Handlers are called
  * from rr_loop_turn() only, never from inside a function of this interface.
@@ -101,14 +101,16 @@ typedef void rr_listener_handler(
 
 struct rr_fabric_config {
 	uint32_t receive_size; /* octets of each receive: the largest Send that can arrive */
-	uint32_t receive_max;  /* how many of them the whole fabric may have out at a time */
-	uint32_t work_max;     /* how many work requests an endpoint may have outstanding */
-	uint32_t read_max;     /* RDMA Reads outstanding per endpoint, each way (IRD and ORD); 1 to 128 */
-	uint32_t region_max;   /* regions that an endpoint may have registered at a time */
-	bool crc;              /* iWARP: ask for CRC32c */
-	bool markers;          /* iWARP, for tests: ask the peer for markers in what it sends */
-	bool peer_to_peer;     /* iWARP: ask for peer-to-peer mode, in which the responder may send first */
-	bool reuse_port;       /* several fabrics (threads) listen at one address */
+	/* How many of them may be out at a time at the endpoints that were accepted, all together. Those that
+	 * connected have at least as many for themselves. */
+	uint32_t receive_max;
+	uint32_t work_max;   /* how many work requests an endpoint may have outstanding */
+	uint32_t read_max;   /* RDMA Reads outstanding per endpoint, each way (IRD and ORD); 1 to 128 */
+	uint32_t region_max; /* regions that an endpoint may have registered at a time */
+	bool crc;            /* iWARP: ask for CRC32c */
+	bool markers;        /* iWARP, for tests: ask the peer for markers in what it sends */
+	bool peer_to_peer;   /* iWARP: ask for peer-to-peer mode, in which the responder may send first */
+	bool reuse_port;     /* several fabrics (threads) listen at one address */
 };
 
 /* Enough for a client or one server thread; the caller changes what it wants. */
@@ -121,7 +123,7 @@ struct rr_fabric_limits {
 	uint32_t private_data_max; /* octets */
 	uint32_t sge_max;          /* per work request */
 	bool remote_invalidation;  /* Send With Invalidate can be sent and received */
-	/* A Send of the peer that finds the shared pool empty ends its connection, instead of waiting. */
+	/* A Send of the peer that finds the pool empty ends its connection, instead of waiting. */
 	bool receives_must_suffice;
 };
 

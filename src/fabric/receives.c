@@ -9,7 +9,7 @@ rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t si
 	pool->env = env;
 	pool->size = size < sizeof(void *) ? sizeof(void *) : size;
 	pool->max = max;
-	pool->made = 0;
+	pool->out = 0;
 	pool->free = NULL;
 	rr_list_init(&pool->waiting);
 }
@@ -30,20 +30,10 @@ rr_receives_destroy(struct rr_receives *pool)
 		rr_free(pool->env, pop(pool));
 }
 
-static void *
-make(struct rr_receives *pool)
-{
-	void *receive = pool->env->realloc(pool->env->ctx, NULL, pool->size);
-
-	if (receive)
-		pool->made++;
-	return receive;
-}
-
 static bool
 is_exhausted(const struct rr_receives *pool)
 {
-	return !pool->free && pool->made == pool->max;
+	return pool->out >= pool->max;
 }
 
 static void
@@ -63,12 +53,14 @@ rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *fu
 	bool first = rr_list_empty(&pool->waiting) || pool->waiting.next == &wait->link;
 	uint8_t *receive;
 
-	*full = !first || is_exhausted(pool);
+	*full = !wait->assured && (!first || is_exhausted(pool));
 	if (*full)
 		return NULL;
-	receive = pool->free ? pop(pool) : make(pool);
-	if (receive)
-		rr_receives_leave(pool, wait);
+	receive = pool->free ? pop(pool) : pool->env->realloc(pool->env->ctx, NULL, pool->size);
+	if (!receive)
+		return NULL;
+	pool->out++;
+	rr_receives_leave(pool, wait);
 	return receive;
 }
 
@@ -77,6 +69,7 @@ rr_receives_put(struct rr_receives *pool, uint8_t *receive)
 {
 	memcpy(receive, &pool->free, sizeof(pool->free));
 	pool->free = receive;
+	pool->out--;
 	wake_first(pool);
 }
 

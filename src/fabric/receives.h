@@ -7,14 +7,19 @@
 
 /*
  * The pool of receives that all endpoints of a fabric share. Buffers are made
- * on demand, up to max at a time, and kept for reuse. Who finds none can wait
- * for one: first come, first served, and those who wait come before those who
- * do not.
+ * on demand and kept for reuse. While max are out, an endpoint that accepted
+ * its connection finds none. It can wait for one: first come, first served,
+ * and those who wait come before those who do not.
+ *
+ * One that connected always finds one, as long as there is memory; what it is
+ * allowed bounds how many. What comes to it may be the answer without which
+ * all that is out would never come back: who serves a call by a call of his
+ * own holds the receive of the one until the other is answered.
  */
 struct rr_receives {
 	const struct rr_env *env;
 	size_t size;
-	uint32_t max, made;
+	uint32_t max, out;
 	void *free; /* each begins with the address of the next */
 	struct rr_list waiting;
 };
@@ -23,6 +28,7 @@ struct rr_receive_wait {
 	void (*wake)(
 		struct rr_receive_wait *wait); /* must only schedule: it is called from rr_receives_put() */
 	struct rr_list link;
+	bool assured; /* it is for an endpoint that connected */
 };
 
 void rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t size, uint32_t max);
@@ -32,7 +38,7 @@ void rr_receives_destroy(struct rr_receives *pool);
 
 /*
  * A receive for the owner of wait, which then waits no longer. NULL where max are out or others have waited
- * longer: then *full is set; or where there is no memory.
+ * longer, unless it is assured: then *full is set; or where there is no memory.
  */
 uint8_t *rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full);
 

@@ -199,10 +199,69 @@ an_empty_pool_only_waits(void **state)
 	world_free(world);
 }
 
+/* Who calls on for the sake of a call holds that one's receive until the answer has come. */
+static void
+an_empty_pool_keeps_no_answer_out(void **state)
+{
+	struct rr_fabric_config config = rr_fabric_config_default;
+	struct world *world;
+
+	(void)state;
+	config.receive_max = 2;
+	world = world_new(&config);
+	world->server.keep_receives = true;
+	world_connect(world);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(side_send(&world->client, "call", 4, 0), 0);
+	world_until(world, world->server.receives == 2);
+	for (uint32_t i = 1; i <= 5; i++) {
+		assert_int_equal(side_send(&world->server, "answer", 6, 0), 0);
+		world_until(world, world->client.receives == i);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		rr_fabric_release(world->fabric, world->server.received[i].data);
+	world_free(world);
+}
+
+/* Nor do answers, held or given back, let more calls in than there is room for. */
+static void
+answers_that_are_held_make_no_room_for_calls(void **state)
+{
+	struct rr_fabric_config config = rr_fabric_config_default;
+	struct world *world;
+
+	(void)state;
+	config.receive_max = 2;
+	world = world_new(&config);
+	if (rr_fabric_limits(world->fabric)->receives_must_suffice) {
+		world_free(world);
+		skip();
+	}
+	world->client.keep_receives = world->server.keep_receives = true;
+	world_connect(world);
+	assert_int_equal(side_send(&world->client, "call", 4, 0), 0);
+	world_until(world, world->server.receives == 1);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(side_send(&world->server, "answer", 6, 0), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(side_send(&world->client, "call", 4, 0), 0);
+	world_until(world, world->client.receives == 2);
+	for (uint32_t i = 0; i < 2; i++)
+		rr_fabric_release(world->fabric, world->client.received[i].data);
+	world_settle(world);
+	assert_int_equal(world->server.receives, 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		world_until(world, world->server.receives > i);
+		rr_fabric_release(world->fabric, world->server.received[i].data);
+	}
+	world_free(world);
+}
+
 static void
 those_who_wait_for_a_receive_are_served_in_turn(void **state)
 {
 	struct rr_fabric_config config = rr_fabric_config_default;
+	struct side second, other;
 	struct world *world;
 
 	(void)state;
@@ -210,20 +269,28 @@ those_who_wait_for_a_receive_are_served_in_turn(void **state)
 		skip();
 	config.receive_max = 1;
 	world = world_new(&config);
-	world->client.keep_receives = world->server.keep_receives = true;
+	second = other = (struct side){ .world = world, .keep_receives = true };
+	world->server.keep_receives = true;
 	world_connect(world);
+	world->answer = WORLD_HOLD;
+	world_dial(world, &second, NULL, 0);
+	world_until(world, world->asking);
+	world_accept(world, &other);
+	world_until(world, second.established && other.established);
 	assert_int_equal(side_send(&world->client, "a", 1, 0), 0);
 	world_until(world, world->server.receives == 1);
 	assert_int_equal(side_send(&world->client, "b", 1, 0), 0);
 	world_settle(world);
-	assert_int_equal(side_send(&world->server, "c", 1, 0), 0);
+	assert_int_equal(side_send(&second, "c", 1, 0), 0);
 	world_settle(world);
 	rr_fabric_release(world->fabric, world->server.received[0].data);
 	world_until(world, world->server.receives == 2);
-	assert_int_equal(world->client.receives, 0);
+	assert_int_equal(other.receives, 0);
 	rr_fabric_release(world->fabric, world->server.received[1].data);
-	world_until(world, world->client.receives == 1);
-	rr_fabric_release(world->fabric, world->client.received[0].data);
+	world_until(world, other.receives == 1);
+	rr_fabric_release(world->fabric, other.received[0].data);
+	side_free(&second);
+	side_free(&other);
 	world_free(world);
 }
 
@@ -242,6 +309,8 @@ suite_send(void)
 		TEST(allowing_more_lets_more_sends_in),
 		TEST(a_send_longer_than_a_receive_ends_the_connection),
 		cmocka_unit_test(an_empty_pool_only_waits),
+		cmocka_unit_test(an_empty_pool_keeps_no_answer_out),
+		cmocka_unit_test(answers_that_are_held_make_no_room_for_calls),
 		cmocka_unit_test(those_who_wait_for_a_receive_are_served_in_turn),
 	};
 

@@ -55,6 +55,7 @@ rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size
 	};
 	int error = begin(engine, RR_IWARP_REPLY);
 
+	engine->wait.assured = true;
 	if (!error)
 		write_frame(engine, &frame, private_data, size);
 	return error;

@@ -68,6 +68,7 @@ find_peer(struct rr_endpoint *endpoint)
 	peer->state = RR_LOOP_REQUESTED;
 	endpoint->state = RR_LOOP_WAITING;
 	peer->peer = endpoint;
+	peer->wait.assured = true; /* it waits for the receives of the one that connects */
 	endpoint->peer = peer;
 	listener->handler(listener->ctx, peer, endpoint->private_data, endpoint->private_size);
 }

@@ -45,7 +45,7 @@ received(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
 	struct rr_verbs_buffer *buffer = (void *)(uintptr_t)(wc->wr_id & ~(uint64_t)RR_VERBS_RECEIVE);
 	struct rr_event event = { .kind = RR_EVENT_RECEIVED, .data = buffer->data };
 
-	endpoint->device->posted--;
+	endpoint->receives->posted--;
 	rr_loop_defer(endpoint->base.fabric->base.loop, &endpoint->device->refill);
 	/* The peer's first message may be here before the last one of the connection's set-up. */
 	if (endpoint->state == RR_VERBS_ACCEPTED && wc->status == IBV_WC_SUCCESS)
@@ -62,7 +62,7 @@ received(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
 		return;
 	}
 	endpoint->allowed--;
-	endpoint->device->allowed--;
+	endpoint->receives->allowed--;
 	endpoint->device->held++;
 	event.length = wc->byte_len;
 	event.invalidated = wc->wc_flags & endpoint->device->invalidated;

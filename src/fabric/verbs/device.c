@@ -16,8 +16,8 @@ enum { RXE_VENDOR = 0xffffff, SIW_VENDOR = 0x626d74 };
 const char *
 rr_verbs_device_lacks(const struct ibv_device_attr *attr)
 {
-	if (attr->max_srq < 1 || attr->max_srq_wr < 1)
-		return "it has no shared receive queues";
+	if (attr->max_srq < 2 || attr->max_srq_wr < 1)
+		return "it has no two shared receive queues";
 	if (attr->max_qp < 1 || attr->max_qp_wr < 1 || attr->max_sge < 1)
 		return "it has no connected queue pairs";
 	return NULL;
@@ -151,21 +151,23 @@ stop(struct rr_verbs_device *device)
 {
 	const struct rr_verbs_library *library = &device->fabric->library;
 
-	if (device->srq)
-		library->destroy_srq(device->srq);
-	rr_verbs_pool_destroy(&device->receives);
+	for (int i = 0; i < 2; i++) {
+		if (device->receives[i].srq)
+			library->destroy_srq(device->receives[i].srq);
+		rr_verbs_pool_destroy(&device->receives[i].pool);
+		device->receives[i].srq = NULL;
+	}
 	rr_verbs_pool_destroy(&device->domain.sends);
 	if (device->domain.pd)
 		library->dealloc_pd(device->domain.pd);
 	if (device->channel)
 		library->destroy_comp_channel(device->channel);
-	device->srq = NULL;
 	device->domain.pd = NULL;
 	device->channel = NULL;
 }
 
 static int
-make_queues(struct rr_verbs_device *device)
+make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives)
 {
 	struct rr_fabric *fabric = device->fabric;
 	const struct rr_fabric_config *config = &fabric->base.config;
@@ -173,18 +175,29 @@ make_queues(struct rr_verbs_device *device)
 
 	if (attr.attr.max_wr > (uint32_t)device->attr.max_srq_wr)
 		attr.attr.max_wr = (uint32_t)device->attr.max_srq_wr;
-	device->domain.pd = fabric->library.alloc_pd(device->context);
-	device->channel = fabric->library.create_comp_channel(device->context);
-	if (device->domain.pd)
-		device->srq = fabric->library.create_srq(device->domain.pd, &attr);
-	if (!device->channel || !device->srq)
+	receives->device = device;
+	receives->srq = fabric->library.create_srq(device->domain.pd, &attr);
+	if (!receives->srq)
 		return -RPCRDMA_ERR_SYSTEM;
-	rr_verbs_pool_init(&device->receives, fabric->env, &fabric->library, device->domain.pd,
+	rr_verbs_pool_init(&receives->pool, fabric->env, &fabric->library, device->domain.pd,
 		config->receive_size,
 		attr.attr.max_wr < config->receive_max ? attr.attr.max_wr : config->receive_max);
-	rr_verbs_pool_init(&device->domain.sends, fabric->env, &fabric->library, device->domain.pd,
-		config->receive_size, UINT32_MAX);
 	return 0;
+}
+
+static int
+make_queues(struct rr_verbs_device *device)
+{
+	struct rr_fabric *fabric = device->fabric;
+
+	device->domain.pd = fabric->library.alloc_pd(device->context);
+	device->channel = fabric->library.create_comp_channel(device->context);
+	if (!device->channel || !device->domain.pd)
+		return -RPCRDMA_ERR_SYSTEM;
+	rr_verbs_pool_init(&device->domain.sends, fabric->env, &fabric->library, device->domain.pd,
+		fabric->base.config.receive_size, UINT32_MAX);
+	return make_receives(device, &device->receives[0]) == 0 ? make_receives(device, &device->receives[1])
+								: -RPCRDMA_ERR_SYSTEM;
 }
 
 static int

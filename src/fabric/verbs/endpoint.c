@@ -59,7 +59,7 @@ static void
 give_allowance_back(struct rr_endpoint *endpoint)
 {
 	if (endpoint->qp)
-		endpoint->device->allowed -= endpoint->allowed;
+		endpoint->receives->allowed -= endpoint->allowed;
 	endpoint->allowed = 0;
 }
 

@@ -36,6 +36,18 @@ struct rr_verbs_domain {
 	struct rr_verbs_pool sends;
 };
 
+/*
+ * A shared receive queue and the receives for it. Endpoints that connected have one, those that were accepted
+ * another one: what comes to these may hold all receives until those have got an answer.
+ */
+struct rr_verbs_receives {
+	struct rr_verbs_device *device;
+	struct ibv_srq *srq;
+	struct rr_verbs_pool pool;
+	uint32_t posted;  /* receives in the queue */
+	uint64_t allowed; /* Sends, by all endpoints with this queue */
+};
+
 /* A device in use: its own context, so that its events are this fabric's alone. */
 struct rr_verbs_device {
 	struct rr_list link;
@@ -50,12 +62,9 @@ struct rr_verbs_device {
 	bool dead;            /* removed: no new endpoints, and closed once nothing of it is in use */
 	struct rr_verbs_domain domain; /* of all endpoints where there are windows; of receives in any case */
 	struct ibv_comp_channel *channel;
-	struct ibv_srq *srq;
+	struct rr_verbs_receives receives[2]; /* of endpoints that were accepted, and that connected */
 	struct rr_watch completions, events;
 	struct rr_task refill;
-	struct rr_verbs_pool receives;
-	uint32_t posted;    /* receives in the shared queue */
-	uint64_t allowed;   /* Sends, by all endpoints */
 	uint32_t endpoints; /* with a queue pair here */
 	uint32_t held;      /* receives that the caller has */
 };
@@ -127,13 +136,15 @@ struct rr_endpoint {
 	enum rr_verbs_state state;
 	struct rdma_cm_id *id;
 	struct rr_verbs_device *device;
+	struct rr_verbs_receives *receives;  /* the device's for its side */
 	struct rr_verbs_domain own, *domain; /* domain: own or the device's */
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	uint32_t cq_receives, sq_size, sq_used, inline_max, sge_max;
 	uint32_t cq_events; /* to be acknowledged */
 	uint32_t spins;
-	bool armed;     /* the completion queue will tell */
+	bool armed; /* the completion queue will tell */
+	bool connects;
 	bool connected; /* the peer has to be told of the end */
 	bool disconnecting;
 	bool lost; /* something was flushed, and nobody has said why */

@@ -37,7 +37,9 @@ make_queues(struct rr_endpoint *endpoint)
 {
 	struct rr_fabric *fabric = endpoint->base.fabric;
 	struct rr_verbs_device *device = endpoint->device;
-	struct ibv_qp_init_attr attr = { .qp_context = endpoint, .srq = device->srq, .qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr attr = {
+		.qp_context = endpoint, .srq = endpoint->receives->srq, .qp_type = IBV_QPT_RC
+	};
 
 	endpoint->domain = device->windows ? &device->domain : &endpoint->own;
 	if (!device->windows) {
@@ -90,6 +92,7 @@ rr_verbs_queues_make(struct rr_endpoint *endpoint, struct rr_text *text)
 	error = rr_verbs_device_find(fabric, endpoint->id, &endpoint->device, text);
 	if (error)
 		return error;
+	endpoint->receives = &endpoint->device->receives[endpoint->connects];
 	if (make_queues(endpoint) < 0 || fabric->library.init_qp_attr(endpoint->id, &attr, &mask) < 0)
 		goto failed;
 	attr.qp_access_flags |= IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -99,7 +102,7 @@ rr_verbs_queues_make(struct rr_endpoint *endpoint, struct rr_text *text)
 	if (errno)
 		goto failed;
 	endpoint->device->endpoints++;
-	endpoint->device->allowed += endpoint->allowed;
+	endpoint->receives->allowed += endpoint->allowed;
 	/* Before the peer hears of the connection: its first Send may be here before this turn ends. */
 	rr_verbs_device_refill(&endpoint->device->refill);
 	return 0;
@@ -121,7 +124,7 @@ rr_verbs_allow(struct rr_endpoint *endpoint, uint32_t count)
 	endpoint->allowed += count;
 	if (!endpoint->qp)
 		return;
-	endpoint->device->allowed += count;
+	endpoint->receives->allowed += count;
 	if (endpoint->allowed > endpoint->cq_receives &&
 		fabric->library.resize_cq(endpoint->cq, (int)(endpoint->sq_size + 2 * endpoint->allowed)) ==
 			0)

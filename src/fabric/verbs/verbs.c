@@ -101,6 +101,7 @@ verbs_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_
 	memcpy(&copy, address, size < sizeof(copy) ? size : sizeof(copy));
 	new->base.handler = handler;
 	new->base.ctx = ctx;
+	new->connects = true;
 	new->responder_resources = new->initiator_depth = READS_MAX;
 	rr_address_text(address, new->base.peer, sizeof(new->base.peer));
 	new->private_size = (uint8_t)private_size;
@@ -130,7 +131,7 @@ static void
 verbs_release(struct rr_fabric *fabric, uint8_t *receive)
 {
 	struct rr_verbs_buffer *buffer = rr_verbs_buffer_of(receive);
-	struct rr_verbs_device *device = rr_container(buffer->pool, struct rr_verbs_device, receives);
+	struct rr_verbs_device *device = rr_container(buffer->pool, struct rr_verbs_receives, pool)->device;
 
 	(void)fabric;
 	device->held--;

@@ -17,16 +17,17 @@
  * memory region of it; then limits.remote_invalidation is false. Keys are then chosen by the device: siw
  * draws 24 random bits.
  *
- *   The shared receive queue. All endpoints of a device share one. Its protection domain is not that of an
- * endpoint which has its own; the verbs say that the shared queue's is the one that counts for receives, and
- * siw does it so. rxe (Linux 6.1) looks at the queue pair's instead; but rxe has windows, and so one domain.
+ *   The shared receive queue. All endpoints of a device that were accepted share one, and those that
+ * connected another one. Its protection domain is not that of an endpoint which has its own; the verbs say
+ * that the shared queue's is the one that counts for receives, and siw does it so. rxe (Linux 6.1) looks at
+ * the queue pair's instead; but rxe has windows, and so one domain.
  *
  *   An empty receive queue. InfiniBand and RoCE make the peer wait and try again; iWARP cannot, there the
  *   connection ends (limits.receives_must_suffice): who uses iWARP adapters sets receive_max so that all
  *   Sends that it allows find a receive.
  *
- * Locked memory: receives (receive_max times receive_size at most), regions and the payload of work requests
- * are pinned. Private data may arrive with zeroes behind it: InfiniBand has no length for it.
+ * Locked memory: receives (receive_max times receive_size at most, on each side), regions and the payload of
+ * work requests are pinned. Private data may arrive with zeroes behind it: InfiniBand has no length for it.
  */
 int rr_verbs_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
