@@ -125,7 +125,7 @@ without_retry_a_lost_connection_fails_its_calls(void **state)
 /* Row B13, connection loss: draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "assuming that particular responder
  * does not support RPC-over-RDMA Version Two". That takes another connection, and is no retry. */
 static void
-a_connection_lost_under_version_2_is_made_again_with_version_1(void **state)
+row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1(void **state)
 {
 	struct world *world = *state;
 	struct rr_client_config config;
@@ -434,7 +434,7 @@ suite_lost(void)
 	};
 
 	const struct CMUnitTest versions[] = {
-		suite_test(a_connection_lost_under_version_2_is_made_again_with_version_1),
+		suite_test(row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1),
 	};
 
 	/* TCP has no versions. */

@@ -74,7 +74,7 @@ call_run(struct world *world, uint32_t xid, uint32_t stream, uint32_t reply)
 /* 5.2.1: "Requesters may use the value to determine when it is necessary to provide a Position-Zero read
  * chunk", and "a Reply chunk". Calls of before the change are under way when it takes effect. */
 static void
-larger_receives_are_used_once_both_sides_told_theirs(void **state)
+row_B13_larger_receives_are_used_once_both_sides_told_theirs(void **state)
 {
 	struct rr_engine_config config = large();
 	struct world *world = world_new(&config);
@@ -107,7 +107,7 @@ larger_receives_are_used_once_both_sides_told_theirs(void **state)
 /* version-two-00, 5.2: one "MUST allow inline threshold values to change without triggering a connection
  * loss." Many calls go out while the sizes change; each of them is answered. */
 static void
-calls_under_way_survive_the_change(void **state)
+row_B13_calls_under_way_survive_the_change(void **state)
 {
 	struct rr_engine_config config = large();
 	struct world *world = world_new(&config);
@@ -481,8 +481,8 @@ int
 suite_properties(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(larger_receives_are_used_once_both_sides_told_theirs),
-		cmocka_unit_test(calls_under_way_survive_the_change),
+		cmocka_unit_test(row_B13_larger_receives_are_used_once_both_sides_told_theirs),
+		cmocka_unit_test(row_B13_calls_under_way_survive_the_change),
 		cmocka_unit_test(a_client_that_hears_no_calls_says_so),
 		cmocka_unit_test(properties_are_told_once_version_2_is_agreed),
 		cmocka_unit_test(a_peer_without_properties_has_the_defaults),

@@ -170,7 +170,7 @@ the_first_message_is_small_and_alone(void **state)
 /* 5.2: "the requester selects a protocol version in the range of responder-supported versions for subsequent
  * messages on this connection." */
 static void
-err_vers_makes_the_call_go_again_in_version_1(void **state)
+row_B13_err_vers_makes_the_call_go_again_in_version_1(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call;
@@ -329,14 +329,14 @@ silence_and_loss_are_remembered(bool silence)
 }
 
 static void
-silence_means_version_1_on_the_next_connection(void **state)
+row_B13_silence_means_version_1_on_the_next_connection(void **state)
 {
 	(void)state;
 	silence_and_loss_are_remembered(true);
 }
 
 static void
-a_loss_means_version_1_on_the_next_connection(void **state)
+row_B13_a_loss_means_version_1_on_the_next_connection(void **state)
 {
 	(void)state;
 	silence_and_loss_are_remembered(false);
@@ -477,7 +477,7 @@ option_is_refused(struct raw *raw, uint32_t xid)
 /* 3.1: the "rdma_xid field set to the same value as the erroneous message, the rdma_proc field set to
  * RDMA_ERROR, and the rdma_err field set to RDMA_ERR_INVAL_OPTION." */
 static void
-an_unknown_optional_type_gets_err_inval_option(void **state)
+row_B13_an_unknown_optional_type_gets_err_inval_option(void **state)
 {
 	struct raw *raw = call_us(RR_VERSIONS_AUTO);
 	struct call *call;
@@ -508,19 +508,19 @@ suite_version(void)
 		cmocka_unit_test(two_of_ours_agree_on_version_2_and_4096_octets),
 		cmocka_unit_test(the_reverse_direction_goes_in_version_2_too),
 		cmocka_unit_test(the_first_message_is_small_and_alone),
-		cmocka_unit_test(err_vers_makes_the_call_go_again_in_version_1),
+		cmocka_unit_test(row_B13_err_vers_makes_the_call_go_again_in_version_1),
 		cmocka_unit_test(a_server_that_speaks_version_2_all_the_same_is_asked_again),
 		cmocka_unit_test(a_server_that_refuses_each_version_for_the_other_fails_the_call),
 		cmocka_unit_test(err_vers_without_a_common_version_fails_the_call),
 		cmocka_unit_test(a_call_that_was_cancelled_meanwhile_does_not_go_again),
 		cmocka_unit_test(sinks_without_memory_get_it_anew),
-		cmocka_unit_test(silence_means_version_1_on_the_next_connection),
-		cmocka_unit_test(a_loss_means_version_1_on_the_next_connection),
+		cmocka_unit_test(row_B13_silence_means_version_1_on_the_next_connection),
+		cmocka_unit_test(row_B13_a_loss_means_version_1_on_the_next_connection),
 		cmocka_unit_test(a_reply_in_another_version_is_none),
 		cmocka_unit_test(each_call_is_answered_in_its_version),
 		cmocka_unit_test(a_version_that_is_not_to_be_spoken_is_refused),
 		cmocka_unit_test(a_bad_header_is_answered_as_such),
-		cmocka_unit_test(an_unknown_optional_type_gets_err_inval_option),
+		cmocka_unit_test(row_B13_an_unknown_optional_type_gets_err_inval_option),
 	};
 
 	return cmocka_run_group_tests_name("version", tests, speak_both, speak_version_1);

@@ -70,9 +70,9 @@ an_empty_value_is_the_default(void **state)
 	assert_int_equal(message.set.values[RR_PROPERTY_INVALIDATION], 0);
 }
 
-/* "the receiver also MUST report an XDR error if [...] The nominally opaque data within rdma_data is not
- * valid when interpreted using the property-associated typedef. The length of rdma_data is insufficient to
- * contain the data represented by the property-associated typedef." */
+/* 5.1.1: "the receiver also MUST report an XDR error if [...] The nominally opaque data within rdma_data is
+ * not valid when interpreted using the property-associated typedef. The length of rdma_data is insufficient
+ * to contain the data represented by the property-associated typedef." */
 static void
 values_are_of_their_type(void **state)
 {
@@ -91,7 +91,7 @@ values_are_of_their_type(void **state)
 	assert_true(get(RR_REQPROP, "00000001 00000001 00000004 ffffffff", &message));
 }
 
-/* "The receiver of a message containing an rpcrdma2_propval MUST report an XDR error if the length of
+/* 5.1.1: "The receiver of a message containing an rpcrdma2_propval MUST report an XDR error if the length of
  * rdma_data is such that it extends beyond the bounds of the message transferred." */
 static void
 values_stay_inside_the_message(void **state)

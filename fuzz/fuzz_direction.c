@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Target functions: rr_direction, rr_rdma_get_any_header. Which side a message is for is found without
+ * reading it all; of what reads as a message of version 1 or 2, it is what the RPC message behind the header
+ * says. */
+#include "fuzz.h"
+#include "transport/direction.h"
+#include "wire/rpcrdma2.h"
+
+enum { READS = 8, WRITES = 4, SEGMENTS = 16 };
+
+static bool
+read_header(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
+{
+	struct rr_read_segment reads[READS];
+	struct rr_chunk writes[WRITES];
+	struct rr_segment segments[SEGMENTS];
+	struct rr_chunk_lists lists = {
+		.reads = reads,
+		.writes = writes,
+		.segments = segments,
+		.read_max = READS,
+		.write_max = WRITES,
+		.segment_max = SEGMENTS,
+	};
+
+	return rr_rdma_get_any_header(reader, RR_RPCRDMA_VERSION_2, header, &lists) == RR_HEADER_OK;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct rpcrdma_message message = { .stream = data, .length = (uint32_t)size };
+	enum rr_direction direction = rr_direction(data, (uint32_t)size);
+	struct rpcrdma_xdr_reader reader;
+	struct rr_rdma_header header;
+	uint32_t xid, type;
+	size_t used;
+
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	if (!read_header(&reader, &header))
+		return 0;
+	used = (size_t)(reader.next - reader.start);
+	if (header.proc == RR_RDMA_ERROR)
+		rr_require(direction == RR_DIRECTION_REPLY);
+	if (header.proc == RR_RDMA_MSG && rr_rpc_peek(data + used, (uint32_t)(size - used), &xid, &type))
+		rr_require(direction == (type == RR_CALL ? RR_DIRECTION_CALL : RR_DIRECTION_REPLY));
+	return 0;
+}
