@@ -64,6 +64,7 @@ rr_api_counters(const struct rr_counters *inner)
 		.rdma_writes = inner->rdma_writes,
 		.err_vers_sent = inner->err_vers_sent,
 		.err_vers_received = inner->err_vers_received,
+		.overruns = inner->overruns,
 		.bad_replies = inner->bad_replies,
 		.repeats = inner->repeats,
 	};

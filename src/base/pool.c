@@ -186,6 +186,12 @@ rr_pool_wait(struct rr_pool *pool, struct rr_pool_waiter *waiter)
 	rr_list_append(pool->woken == &waiter->link ? pool->waiters.next : &pool->waiters, &waiter->link);
 }
 
+bool
+rr_pool_is_wanted(const struct rr_pool *pool)
+{
+	return !rr_list_empty(&pool->waiters);
+}
+
 size_t
 rr_pool_used(const struct rr_pool *pool)
 {

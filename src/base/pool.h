@@ -43,6 +43,9 @@ void rr_pool_put(struct rr_pool *pool, void *buffer);
  * rr_list_remove(&waiter->link) ends the wait. */
 void rr_pool_wait(struct rr_pool *pool, struct rr_pool_waiter *waiter);
 
+/* Whether anybody waits. */
+bool rr_pool_is_wanted(const struct rr_pool *pool);
+
 /* Octets that are out now, and the most there ever were. */
 size_t rr_pool_used(const struct rr_pool *pool);
 size_t rr_pool_peak(const struct rr_pool *pool);

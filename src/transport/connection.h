@@ -7,6 +7,7 @@
 #include "transport/credits.h"
 #include "transport/feature.h"
 #include "transport/negotiation.h"
+#include "transport/stall.h"
 #include "transport/threshold.h"
 #include "transport/trace.h"
 
@@ -86,12 +87,14 @@ struct rr_connection {
 
 	struct rr_list jobs; /* with work requests that are not posted */
 	uint32_t posted;     /* work requests that are, and did not complete */
+	struct rr_stall stall;
 	struct rr_timer kick;
 	uint32_t kicks;
 
 	struct rr_requester requester;
 	struct rr_list exchanges; /* the responder's, from arrival to the completion of the reply */
 	uint32_t granted, granted_min, granted_max;
+	uint32_t unanswered; /* calls of the peer's, up to the Send that answers each */
 };
 
 /*

@@ -36,6 +36,7 @@ const char *const rr_counter_names[RR_COUNTERS] = {
 	"err_vers_received",
 	"bad_replies",
 	"repeats",
+	"overruns",
 };
 
 uint64_t

@@ -43,6 +43,19 @@ rr_credits_grant(struct rr_credits *credits, uint32_t granted)
 }
 
 uint32_t
+rr_credits_affordable(uint32_t posted, uint64_t used, uint64_t max)
+{
+	uint64_t half = max / 2, left = used < max ? max - used : 0;
+
+	if (left >= half)
+		return posted;
+	/* RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available
+	 * resources", but "The granted value MUST NOT be zero, since such a value would result in deadlock."
+	 */
+	return posted * left / half > 0 ? (uint32_t)(posted * left / half) : 1;
+}
+
+uint32_t
 rr_credits_to_grant(uint32_t posted, uint32_t asked)
 {
 	return asked == 0 ? 1 : (uint32_t)rr_min(posted, asked);

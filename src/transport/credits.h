@@ -32,4 +32,10 @@ void rr_credits_grant(struct rr_credits *credits, uint32_t granted);
 /* What a responder that has posted `posted` Receives grants to one that asked for `asked`. */
 uint32_t rr_credits_to_grant(uint32_t posted, uint32_t asked);
 
+/*
+ * How many calls a responder lets come that has posted `posted` Receives, when `used` of the `max` octets of
+ * payload memory that calls may take are out: all up to the half of it, then fewer and fewer, never 0.
+ */
+uint32_t rr_credits_affordable(uint32_t posted, uint64_t used, uint64_t max);
+
 #endif

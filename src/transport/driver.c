@@ -77,6 +77,7 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 	if (!connection->endpoint)
 		return;
 	rr_list_append(&connection->jobs, &job->link);
+	rr_stall_watch(connection);
 	post_jobs(connection);
 }
 
@@ -86,6 +87,7 @@ completed(struct rr_connection *connection, const struct rr_event *event)
 	struct rr_job *job = event->cookie;
 
 	connection->posted--;
+	connection->stall.moved++;
 	if (event->status && event->status != -RPCRDMA_ERR_CANCELLED)
 		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: a work request failed: %s",
 			connection->base.peer, rpcrdma_strerror(event->status));
@@ -258,6 +260,7 @@ rr_driver_close(struct rr_connection *connection)
 		return;
 	rr_loop_disarm(connection->base.engine->loop, &connection->kick);
 	rr_loop_disarm(connection->base.engine->loop, &connection->negotiation.timer);
+	rr_stall_end(connection);
 	while ((link = rr_list_pop(&connection->jobs)))
 		; /* their makers know what they are worth */
 	rr_endpoint_close(connection->endpoint);

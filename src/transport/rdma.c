@@ -58,6 +58,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_re
 			engine->config.remote_invalidation && rr_fabric_limits(fabric)->remote_invalidation,
 	};
 	rr_task_init(&connection->task, run);
+	rr_stall_init(&connection->stall);
 	rr_list_init(&connection->jobs);
 	rr_list_init(&connection->exchanges);
 	rr_connection_set_peer(connection, NULL, 0);

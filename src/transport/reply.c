@@ -271,6 +271,7 @@ rr_requester_received(struct rr_connection *connection, const struct rr_event *e
 		rr_driver_release(connection->fabric, event->data);
 		return;
 	}
+	connection->stall.answered++;
 	if (slot->sent)
 		rr_slot_answer(slot, event);
 	else

@@ -380,6 +380,7 @@ rr_requester_pump(struct rr_connection *connection)
 	case NO_CREDIT:
 		end_wait(connection, &requester->without_memory, &counters->memory_wait_ns);
 		begin_wait(connection, &requester->without_credit, &counters->credit_waits);
+		rr_stall_watch(connection);
 		break;
 	default: end_waits(connection); break;
 	}

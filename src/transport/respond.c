@@ -139,6 +139,7 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
 	const struct rr_segment *invalidate = NULL;
 
+	rr_inbound_answered(inbound);
 	if (inbound->plan.form <= RR_REPLY_LONG)
 		invalidate = segment_to_invalidate(inbound);
 	work->kind = invalidate ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
@@ -201,6 +202,23 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 	return true;
 }
 
+/*
+ * What the answer to a call that asked for so many credits grants. Calls in the reverse direction go inline
+ * and take no payload memory.
+ */
+static uint32_t
+credits_for(const struct rr_inbound *inbound)
+{
+	const struct rr_engine *engine = inbound->engine;
+	size_t max = engine->config.memory_max / 2;
+
+	if (inbound->connection->is_requester)
+		return rr_credits_to_grant(RR_REVERSE_CREDITS, inbound->header.credit);
+	return rr_credits_to_grant(
+		rr_credits_affordable(engine->config.credits, rr_pool_used(engine->arrivals), max),
+		inbound->header.credit);
+}
+
 static void
 grant(struct rr_connection *connection, uint32_t credits)
 {
@@ -215,7 +233,6 @@ static void
 answer(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
-	uint32_t receives;
 
 	inbound->state = RR_INBOUND_REPLYING;
 	inbound->posted = false;
@@ -226,9 +243,8 @@ answer(struct rr_inbound *inbound)
 	inbound->job.completed = completed;
 	rr_list_remove(&inbound->job.link);
 	rr_task_init(&inbound->task, finish_without_send);
-	receives = connection->is_requester ? RR_REVERSE_CREDITS : inbound->engine->config.credits;
 	if (inbound->plan.form != RR_REPLY_OPTION)
-		grant(connection, rr_credits_to_grant(receives, inbound->header.credit));
+		grant(connection, credits_for(inbound));
 	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
 	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
 	 * first. */

@@ -79,7 +79,34 @@ rr_inbound_take(struct rr_connection *connection, uint8_t *receive)
 	inbound->memory = NULL;
 	inbound->sent = NULL;
 	rr_list_append(&connection->exchanges, &inbound->link);
+	inbound->unanswered = false;
 	return inbound;
+}
+
+void
+rr_inbound_answered(struct rr_inbound *inbound)
+{
+	if (inbound->unanswered && inbound->connection)
+		inbound->connection->unanswered--;
+	inbound->unanswered = false;
+}
+
+/*
+ * RFC 8166, 3.3.1: "If the granted value is exceeded, the RDMA layer may signal an error, possibly
+ * terminating the connection." Where the Receives suffice, it does not, and the call is served like others.
+ */
+static void
+take_credit(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	uint32_t most = connection->granted_max > 0 ? connection->granted_max : 1;
+
+	inbound->unanswered = true;
+	if (++connection->unanswered <= most)
+		return;
+	if (connection->base.counters.overruns++ == 0)
+		rr_log(connection->base.engine->env, RR_LOG_WARNING,
+			"%s: sends more calls than the %u that were granted", connection->base.peer, most);
 }
 
 void
@@ -88,6 +115,7 @@ rr_inbound_free(struct rr_inbound *inbound)
 	struct rr_engine *engine = inbound->engine;
 	void *memory = inbound->memory;
 
+	rr_inbound_answered(inbound);
 	rr_list_remove(&inbound->link);
 	rr_list_remove(&inbound->waiter.link);
 	rr_list_remove(&inbound->job.link);
@@ -401,6 +429,8 @@ rr_responder_received(struct rr_connection *connection, const struct rr_event *e
 			connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", connection->base.peer);
 		return;
 	}
+	if (!rr_responder_is_optional(connection, event))
+		take_credit(inbound);
 	arrive(inbound, event);
 }
 

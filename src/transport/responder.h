@@ -26,6 +26,7 @@ struct rr_inbound {
 	struct rr_connection *connection; /* NULL once that closed */
 	struct rr_list link;              /* in the connection's list, or among those kept for reuse */
 	enum rr_inbound_state state;
+	bool unanswered;  /* counted in the connection */
 	uint8_t *receive; /* the call's, until the end: the call's stream lies there */
 	struct rr_rdma_header header;
 	struct rr_chunk_lists lists; /* arrays behind this structure */
@@ -63,6 +64,8 @@ rr_inbound_of(struct rr_exchange *exchange)
 
 /* A new one; NULL: no memory. Without a receive, it is for a message that answers none. */
 struct rr_inbound *rr_inbound_take(struct rr_connection *connection, uint8_t *receive);
+/* The peer may send another call in its place. */
+void rr_inbound_answered(struct rr_inbound *inbound);
 
 /* Everything that it holds goes back, and so does itself. */
 void rr_inbound_free(struct rr_inbound *inbound);

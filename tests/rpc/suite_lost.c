@@ -227,6 +227,33 @@ a_call_without_answer_times_out(void **state)
 	call_free(other);
 }
 
+/* The only credit of a connection whose first call is never answered: given up, it would keep the others from
+ * being sent for good. */
+static void
+a_first_call_without_answer_does_not_hold_up_the_others(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_FAIL), *other = call_new(ECHO_NULL);
+
+	call->args.fail = OUTCOME_DROP;
+	call->base.timeout = 5 * RR_SECOND;
+	call_start(world, call);
+	world_settle(world);
+	world->now += 5 * RR_SECOND;
+	world_until(world, call->done);
+	assert_int_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
+	call_start(world, other);
+	world_settle(world);
+	for (int i = 0; i < 40 && !other->done; i++) {
+		world->now += RR_SECOND;
+		world_settle(world);
+	}
+	assert_true(other->done);
+	assert_int_equal(other->error, 0);
+	call_free(call);
+	call_free(other);
+}
+
 /* A deadline ends its call and not the connection, which also takes the answer that comes too late. */
 static void
 an_answer_that_comes_too_late_harms_nothing(void **state)
@@ -424,6 +451,7 @@ suite_lost(void)
 		suite_test(an_idle_client_connects_again_when_it_is_used),
 		suite_test(a_call_that_kills_every_connection_fails_in_the_end),
 		suite_test(a_call_without_answer_times_out),
+		suite_test(a_first_call_without_answer_does_not_hold_up_the_others),
 		suite_test(an_answer_that_comes_too_late_harms_nothing),
 		suite_test(a_cancelled_call_is_not_heard_of_again),
 		suite_test(a_client_is_freed_with_calls_in_every_place),

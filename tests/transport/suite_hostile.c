@@ -253,6 +253,7 @@ settle_reply(struct raw *raw, struct call *call)
 	 */
 	if (!call->done || world->client_closed) {
 		rr_carrier_close(world->client);
+		world->client = NULL;
 		world_settle(world);
 		world_connect(world);
 		world_until(world, world->client_connected && raw->established);

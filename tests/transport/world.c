@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/endian.h"
+#include "invariant.h"
 
 rr_fabric_new *provider;
 enum rr_versions world_versions = RR_VERSIONS_1;
@@ -154,6 +155,7 @@ world_free(struct world *world)
 		rr_carrier_close(world->client);
 	if (world->server)
 		rr_carrier_close(world->server);
+	world->client = world->server = NULL;
 	for (uint32_t i = 0; i < world->call_count; i++)
 		rr_exchange_drop(world->calls[i]);
 	if (world->acceptor)
@@ -173,16 +175,37 @@ patience(const struct world *world)
 	return strcmp(rr_fabric_name(world->engine->fabric), "loop") == 0 ? 0 : RR_MILLISECOND;
 }
 
+static void
+check(const struct rr_carrier *carrier)
+{
+	const char *broken = carrier ? invariant_broken(carrier) : NULL;
+
+	if (broken)
+		fail_msg("broken: %s", broken);
+}
+
+/* One turn, after which all that must hold does. */
+static int
+turn(struct world *world)
+{
+	int ran = rr_loop_turn(world->engine->loop, patience(world));
+
+	assert_true(ran >= 0);
+	check(world->client);
+	check(world->server);
+	return ran;
+}
+
 void
 world_turn(struct world *world)
 {
-	assert_true(rr_loop_turn(world->engine->loop, patience(world)) >= 0);
+	turn(world);
 }
 
 void
 world_settle(struct world *world)
 {
-	while (rr_loop_turn(world->engine->loop, patience(world)) > 0)
+	while (turn(world) > 0)
 		;
 }
 
