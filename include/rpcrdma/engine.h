@@ -49,7 +49,8 @@ struct rpcrdma_engine_config {
 	uint32_t connection_max; /* connections that servers accept at a time. 1024 */
 	/*
 	 * Octets of memory for calls that arrived, and for results until they were sent. Where none is left,
-	 * new calls wait: this is what bounds a server. 64 MiB.
+	 * new calls wait: this is what bounds a server. Replies to our own calls get half as much on top.
+	 * 64 MiB.
 	 */
 	size_t memory_max;
 	bool crc;                    /* iWARP: ask for CRC32c (RFC 5044, section 7.1) */

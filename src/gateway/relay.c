@@ -10,9 +10,9 @@
  * exchange's; the reply's is the pool buffer that was taken over, or the relay's own buffer.
  *
  * Memory is bounded by what the carriers bound: a connection gives no more exchanges than its credits, a call
- * lies in the pool for arrivals, and a reply in the pool for results. A client that does not take its replies
+ * lies in the pool for arrivals, and a reply in the pool for replies. A client that does not take its replies
  * leaves them there; when that pool is exhausted, servers are not read from until some come back. Nothing
- * that lies in the pool for results waits for more of it, and none waits for the pool for arrivals, so that
+ * that lies in the pool for replies waits for more of it, and none waits for the pool for arrivals, so that
  * it always empties.
  */
 #include <string.h>

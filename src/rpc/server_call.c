@@ -52,7 +52,7 @@ find_service(const struct rr_server *server, const struct rr_call_header *call, 
 static bool
 not_handled(struct rr_block *block, enum rr_handled handled)
 {
-	struct rr_pool *pool = block->request.server->engine->pool;
+	struct rr_pool *pool = block->request.server->engine->results;
 
 	switch (handled) {
 	case RR_HANDLED: rr_block_succeed(block); break;

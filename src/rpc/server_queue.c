@@ -84,7 +84,7 @@ void
 rr_block_release(struct rr_block *block)
 {
 	struct rr_server *server = block->request.server;
-	struct rr_pool *pool = server->engine->pool;
+	struct rr_pool *pool = server->engine->results;
 	void *payload = block->request.payload, *large = block->large;
 
 	block->request.payload = block->large = NULL;
@@ -104,7 +104,7 @@ park(struct rr_server *server, struct rr_exchange *exchange)
 {
 	append(&server->parked, exchange);
 	if (!server->woken)
-		rr_pool_wait(server->engine->pool, &server->waiter);
+		rr_pool_wait(server->engine->results, &server->waiter);
 }
 
 /* Serves the exchange, if there is a block. False where there is none. */

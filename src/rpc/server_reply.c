@@ -33,7 +33,7 @@ rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedu
 	block->reply_size = RR_REPLY_SMALL;
 	if (size <= RR_REPLY_SMALL)
 		return true;
-	block->large = rr_pool_get(server->engine->pool, size);
+	block->large = rr_pool_get(server->engine->results, size);
 	block->reply_size = (uint32_t)size;
 	return block->large;
 }

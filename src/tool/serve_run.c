@@ -64,7 +64,7 @@ make(void *ctx, struct rr_engine *engine, void **result)
 		return rr_tool_fail(run->tool, "out of memory");
 	*result = service;
 	service->engine = engine;
-	if (rr_nfs_server_new(engine->env, engine->pool, &serve->tree, &run->verifier, &service->nfs, &text) <
+	if (rr_nfs_server_new(engine->env, engine->results, &serve->tree, &run->verifier, &service->nfs, &text) <
 		0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_nfs_server_services(service->nfs, service->services);

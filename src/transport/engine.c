@@ -8,7 +8,7 @@
 #include "transport/connection.h"
 #include "transport/requester.h"
 
-/* An engine owns its loop, its pool and its fabric, and frees them in the opposite order. */
+/* An engine owns its loop, its pools and its fabric, and frees them in the opposite order. */
 
 enum {
 	INLINE_MIN = 1024,
@@ -119,8 +119,10 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 	if (!error) {
 		new->pool = rr_pool_new(env, config->memory_max / 2);
 		new->arrivals = rr_pool_new(env, config->memory_max / 2);
-		error = new->pool &&new->arrivals ? make(new->loop, &fabric, &new->fabric)
-						  : -RPCRDMA_ERR_NOMEM;
+		new->results = rr_pool_new(env, config->memory_max / 2);
+		error = -RPCRDMA_ERR_NOMEM;
+		if (new->pool &&new->arrivals &&new->results)
+			error = make(new->loop, &fabric, &new->fabric);
 	}
 	if (!error)
 		error = add_filters(config, &new->fabric);
@@ -173,6 +175,7 @@ rr_engine_free(struct rr_engine *engine)
 	rr_fabric_destroy(engine->fabric);
 	rr_pool_free(engine->pool);
 	rr_pool_free(engine->arrivals);
+	rr_pool_free(engine->results);
 	rr_loop_free(engine->loop);
 	rr_free(engine->env, engine);
 }

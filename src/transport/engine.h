@@ -55,11 +55,12 @@ struct rr_engine {
 	struct rr_engine_config config;
 	struct rr_loop *loop;
 	/*
-	 * Payload memory, half of memory_max each: what results and Reply chunks take, and what calls take
-	 * that arrive. They are apart so that calls which wait for memory to be answered cannot hold all of
-	 * it.
+	 * Payload memory, half of memory_max each: what calls take that arrive, what their results take until
+	 * they were sent, and what the replies to our own calls take. What lies in one of them may wait for
+	 * the next, but never for one before it or for itself: calls that wait for memory to be answered
+	 * cannot hold all of it, nor can results that wait until our own client reads them.
 	 */
-	struct rr_pool *pool, *arrivals;
+	struct rr_pool *arrivals, *results, *pool;
 	struct rr_fabric *fabric;   /* iwarp, unless a test put another one here with rr_engine_new_on() */
 	struct rr_fabric *adapters; /* verbs, from the moment when it is wanted */
 	bool only;                  /* there is never a second one */

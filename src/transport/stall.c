@@ -10,7 +10,8 @@ is_in_the_way(const struct rr_connection *connection)
 	const struct rr_engine *engine = connection->base.engine;
 
 	return connection->posted > 0 && connection->stall.moved == connection->stall.moved_then &&
-	       (rr_pool_is_wanted(engine->pool) || rr_pool_is_wanted(engine->arrivals));
+	       (rr_pool_is_wanted(engine->pool) || rr_pool_is_wanted(engine->arrivals) ||
+		       rr_pool_is_wanted(engine->results));
 }
 
 /*

@@ -42,7 +42,7 @@ calls_survive_a_restart_of_the_server(void **state)
 	struct call *calls[CALLS];
 	uint32_t xids[CALLS];
 
-	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->hostage = rr_pool_get(world->engine->results, 4096);
 	world->held = 1;
 	for (uint32_t i = 0; i < CALLS; i++) {
 		calls[i] = i % 2 ? call_new(ECHO_LATER) : blob_new(i * 4000, true);
@@ -262,7 +262,7 @@ an_answer_that_comes_too_late_harms_nothing(void **state)
 	struct call *call = call_new(ECHO_LATER), *other = call_new(ECHO_LATER);
 
 	world_warm_up(world);
-	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->hostage = rr_pool_get(world->engine->results, 4096);
 	world->held = 1;
 	call->args.number = 3;
 	call->base.timeout = 5 * RR_SECOND;
@@ -272,7 +272,7 @@ an_answer_that_comes_too_late_harms_nothing(void **state)
 	world_until(world, call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
 	world->held = 0;
-	rr_pool_put(world->engine->pool, world->hostage);
+	rr_pool_put(world->engine->results, world->hostage);
 	world->hostage = NULL;
 	world_settle(world);
 	assert_int_equal(world->handled, 1); /* it was answered */
@@ -390,7 +390,7 @@ a_shutdown_answers_what_was_received(void **state)
 
 	call->args.number = 3;
 	world_warm_up(world);
-	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->hostage = rr_pool_get(world->engine->results, 4096);
 	world->held = 1;
 	call_start(world, large); /* first: once it waits for memory, no other large call is received */
 	call_start(world, call);
@@ -400,7 +400,7 @@ a_shutdown_answers_what_was_received(void **state)
 	assert_false(call->done || large->done);
 	assert_false(rr_server_idle(world->server));
 	world->held = 0;
-	rr_pool_put(world->engine->pool, world->hostage);
+	rr_pool_put(world->engine->results, world->hostage);
 	world->hostage = NULL;
 	world_until(world, call->done && large->done);
 	assert_int_equal(call->error, 0);

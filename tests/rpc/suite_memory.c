@@ -8,7 +8,7 @@
 static void
 hold(struct world *world)
 {
-	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->hostage = rr_pool_get(world->engine->results, 4096);
 	assert_non_null(world->hostage);
 	world->held = 1;
 }
@@ -17,7 +17,7 @@ static void
 let_go(struct world *world)
 {
 	world->held = 0;
-	rr_pool_put(world->engine->pool, world->hostage);
+	rr_pool_put(world->engine->results, world->hostage);
 	world->hostage = NULL;
 }
 
@@ -117,8 +117,24 @@ large_calls_share_little_memory(void **state)
 	}
 	world_settle(world);
 	assert_int_equal(world_memory(world), 0);
-	assert_true(rr_pool_peak(world->engine->pool) <= config.memory_max);
+	assert_true(rr_pool_peak(world->engine->arrivals) <= config.memory_max / 2);
+	assert_true(rr_pool_peak(world->engine->results) <= config.memory_max / 2);
+	assert_true(rr_pool_peak(world->engine->pool) <= config.memory_max / 2);
 	world_free(world);
+}
+
+/* Results lie where they are until the client reads them: it must be able to, however many they are. */
+static void
+replies_find_memory_while_results_hold_all_of_theirs(void **state)
+{
+	struct world *world = *state;
+	struct call *call = blob_new(300000, true);
+
+	world->hostage = rr_pool_get(world->engine->results, world->engine->config.memory_max / 2);
+	assert_non_null(world->hostage);
+	assert_int_equal(call_run(world, call), 0);
+	assert_blob(call);
+	call_free(call);
 }
 
 /* More replies than the server has blocks: the rest waits for its turn. */
@@ -278,6 +294,7 @@ suite_memory(void)
 		suite_test(calls_put_off_are_dropped_with_their_connection),
 		suite_test(a_server_is_freed_with_calls_put_off),
 		cmocka_unit_test(large_calls_share_little_memory),
+		suite_test(replies_find_memory_while_results_hold_all_of_theirs),
 		suite_test(more_calls_than_blocks_are_all_answered),
 		cmocka_unit_test(connections_are_bounded),
 		cmocka_unit_test(no_failing_allocation_does_harm),

@@ -157,7 +157,7 @@ a_duplicate_of_a_call_that_waits_gets_its_answer(void **state)
 	struct world *world = *state;
 	struct wire first, second;
 
-	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->hostage = rr_pool_get(world->engine->results, 4096);
 	world->held = 1;
 	wire_open(world, &first);
 	wire_open(world, &second);
@@ -167,7 +167,7 @@ a_duplicate_of_a_call_that_waits_gets_its_answer(void **state)
 	world_settle(world);
 	assert_int_equal(world->handled, 0);
 	world->held = 0;
-	rr_pool_put(world->engine->pool, world->hostage);
+	rr_pool_put(world->engine->results, world->hostage);
 	world->hostage = NULL;
 	world_until(world, first.done && second.done);
 	assert_same_reply(&first, &second);

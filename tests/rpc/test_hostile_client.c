@@ -247,7 +247,7 @@ a_client_that_does_not_read_is_not_read_from(void **state)
 	world_settle(world);
 	assert_true(world->handled > 0);
 	assert_true(world->handled < CALLS);
-	assert_true(rr_pool_peak(world->engine->pool) <= world->engine->config.memory_max);
+	assert_true(rr_pool_peak(world->engine->results) <= world->engine->config.memory_max / 2);
 	for (int i = 0; i < CALLS; i++)
 		assert_int_equal(raw_receive(world, fd, reply, LENGTH + 100), 24 + 4 + 4 + LENGTH + 4);
 	assert_int_equal(world->handled, CALLS);
@@ -265,7 +265,7 @@ a_client_has_no_more_calls_outstanding_than_credits(void **state)
 	struct rr_counters counters;
 	int fd = raw_connect(world);
 
-	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->hostage = rr_pool_get(world->engine->results, 4096);
 	world->held = 1;
 	for (int i = 0; i < CALLS; i++)
 		raw_send(world, fd, call.data, call.size);
@@ -273,7 +273,7 @@ a_client_has_no_more_calls_outstanding_than_credits(void **state)
 	rr_server_counters(world->server, &counters);
 	assert_int_equal(counters.calls, world->engine->config.credits);
 	world->held = 0;
-	rr_pool_put(world->engine->pool, world->hostage);
+	rr_pool_put(world->engine->results, world->hostage);
 	world->hostage = NULL;
 	for (int i = 0; i < CALLS; i++)
 		assert_reply(world, fd, SUCCESS "00000007");
@@ -318,7 +318,7 @@ a_reply_survives_a_shutdown_while_more_calls_come(void **state)
 
 	rr_client_free(world->client);
 	world->client = NULL;
-	world->hostage = rr_pool_get(world->engine->pool, 4096);
+	world->hostage = rr_pool_get(world->engine->results, 4096);
 	world->held = 1;
 	for (int i = 0; i < 8; i++)
 		send_hex(world, fd, CALL "00000009" NO_AUTH "00100000");
@@ -328,7 +328,7 @@ a_reply_survives_a_shutdown_while_more_calls_come(void **state)
 	send_hex(world, fd, NULL_CALL);
 	world_settle(world);
 	world->held = 0;
-	rr_pool_put(world->engine->pool, world->hostage);
+	rr_pool_put(world->engine->results, world->hostage);
 	world->hostage = NULL;
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(raw_receive(world, fd, reply, LENGTH + 100), 36 + LENGTH);

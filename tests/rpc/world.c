@@ -67,7 +67,7 @@ fetch(void *ctx, struct rr_request *request, const void *args, void *result)
 	struct world *world = ctx;
 	uint32_t length = *(const uint32_t *)args;
 
-	request->payload = rr_pool_get(world->engine->pool, length);
+	request->payload = rr_pool_get(world->engine->results, length);
 	if (!request->payload || world->held > 0)
 		return RR_HANDLE_LATER;
 	note(world, request);
@@ -83,7 +83,7 @@ copy_blob(void *ctx, struct rr_request *request, const void *args, void *result)
 	struct world *world = ctx;
 	const blob *in = args;
 
-	request->payload = rr_pool_get(world->engine->pool, in->data.length);
+	request->payload = rr_pool_get(world->engine->results, in->data.length);
 	if (!request->payload)
 		return RR_HANDLE_LATER;
 	note(world, request);
@@ -297,7 +297,7 @@ world_free(struct world *world)
 {
 	rr_client_free(world->client);
 	rr_server_free(world->server);
-	rr_pool_put(world->engine->pool, world->hostage);
+	rr_pool_put(world->engine->results, world->hostage);
 	rr_drc_free(world->drc);
 	rr_engine_free(world->engine);
 	free(world);
@@ -320,7 +320,8 @@ world_teardown(void **state)
 size_t
 world_memory(const struct world *world)
 {
-	return rr_pool_used(world->engine->pool) + rr_pool_used(world->engine->arrivals);
+	return rr_pool_used(world->engine->arrivals) + rr_pool_used(world->engine->results) +
+	       rr_pool_used(world->engine->pool);
 }
 
 void

@@ -154,6 +154,7 @@ memory_broken(const struct rr_engine *engine)
 
 	CHECK(rr_pool_used(engine->pool) <= (max > most ? max : most));
 	CHECK(rr_pool_used(engine->arrivals) <= (max > most ? max : most));
+	CHECK(rr_pool_used(engine->results) <= (max > most ? max : most));
 	return NULL;
 }
 
