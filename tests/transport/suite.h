@@ -13,6 +13,7 @@ int suite_responder(void);
 int suite_life(void);
 int suite_hostile(void);
 int suite_order(void);
+int suite_pressure(void);
 int suite_reverse(void);
 int suite_version(void);
 int suite_properties(void);
@@ -22,8 +23,8 @@ suite_run(rr_fabric_new *make)
 {
 	provider = make;
 	return suite_counters() + suite_pair() + suite_requester() + suite_responder() + suite_life() +
-	       suite_hostile() + suite_order() + suite_reverse() + suite_version() + suite_properties() +
-	       suite_required();
+	       suite_hostile() + suite_order() + suite_pressure() + suite_reverse() + suite_version() +
+	       suite_properties() + suite_required();
 }
 
 #endif

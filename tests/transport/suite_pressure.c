@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Credits and memory that run short, and peers that care for neither. */
+#include "suite.h"
+
+#include <string.h>
+
+#include "fabric/filter/script.h"
+#include "raw.h"
+#include "wire/rpc.h"
+
+/* ---- Grants ---- */
+
+enum { MEMORY = 1 << 20 }; /* half of it is for calls that arrive */
+
+/* What is granted to a call that asks for 64. */
+static uint32_t
+granted(struct raw *raw)
+{
+	static uint32_t xid;
+
+	xid++;
+	SEND(raw, xid, 1, 64, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	return word(raw_next(raw), 2);
+}
+
+/* RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available resources";
+ * "The granted value MUST NOT be zero, since such a value would result in deadlock." */
+static void
+b11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	void *hostages[4];
+	struct world *world;
+	struct raw *raw;
+
+	(void)state;
+	config.memory_max = MEMORY;
+	world = world_listening(&config);
+	raw = raw_new(world);
+	world->answer = answer_small;
+	raw_connect(raw);
+	assert_int_equal(granted(raw), 64);
+	hostages[0] = rr_pool_get(world->engine->arrivals, MEMORY / 4);
+	assert_int_equal(granted(raw), 64); /* half of it is out */
+	hostages[1] = rr_pool_get(world->engine->arrivals, MEMORY / 8);
+	assert_int_equal(granted(raw), 32);
+	hostages[2] = rr_pool_get(world->engine->arrivals, MEMORY / 16);
+	assert_int_equal(granted(raw), 16);
+	hostages[3] = rr_pool_get(world->engine->arrivals, MEMORY / 16);
+	assert_int_equal(granted(raw), 1); /* nothing is left */
+	for (uint32_t i = 0; i < 4; i++)
+		rr_pool_put(world->engine->arrivals, hostages[i]);
+	assert_int_equal(granted(raw), 64);
+	raw_free(raw);
+	world_free(world);
+}
+
+/* RFC 8166, 3.3.1: "If the granted value is exceeded, the RDMA layer may signal an error, possibly
+ * terminating the connection." Where there are Receives for them, the calls are served, and it is noted. */
+static void
+b1_a_peer_that_overruns_is_recorded_and_survives(void **state)
+{
+	struct world *world = world_listening(NULL);
+	struct raw *raw = raw_new(world);
+
+	(void)state;
+	raw_connect(raw);
+	/* Before the first reply there is one credit. */
+	for (uint32_t xid = 0; xid < 3; xid++)
+		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	world_until(world, world->call_count == 3);
+	assert_int_equal(world->server->counters.overruns, 2);
+	while (world->call_count > 0)
+		answer_small(world, world_next_call(world));
+	for (uint32_t xid = 0; xid < 3; xid++)
+		assert_int_equal(word(raw_next(raw), 2), 2);
+	/* Two were granted, and two are no overrun. */
+	for (uint32_t xid = 3; xid < 6; xid++) {
+		assert_int_equal(world->server->counters.overruns, 2);
+		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+		world_until(world, world->call_count == xid - 2);
+	}
+	assert_int_equal(world->server->counters.overruns, 3);
+	while (world->call_count > 0)
+		answer_small(world, world_next_call(world));
+	world_settle(world);
+	assert_int_equal(raw->message_count, 3);
+	assert_false(raw->disconnected);
+	raw_free(raw);
+	world_free(world);
+}
+
+/* Where there are none, the fabric ends the connection; the others do not notice. */
+static void
+b1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct world *world;
+	struct call *call;
+	struct raw *raw;
+
+	(void)state;
+	config.credits = 4;
+	world = world_listening(&config);
+	raw = raw_new(world);
+	raw_connect(raw);
+	for (uint32_t xid = 0; xid < 100 && !raw->disconnected; xid++)
+		SEND(raw, xid, 1, 4, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	world_until(world, raw->disconnected && world->server_closed);
+	assert_true(world->arrived < 100);
+	while (world->call_count > 0)
+		rr_exchange_drop(world_next_call(world));
+	rr_carrier_close(world->server);
+	world->server = NULL;
+	world->answer = answer_small;
+	world_connect(world);
+	call = call_new(world, 1, 40);
+	call_start(world, call);
+	world_until(world, call->done);
+	assert_int_equal(call->error, 0);
+	raw_free(raw);
+	world_free(world);
+}
+
+/* ---- Peers that stall ---- */
+
+/* The server's RDMA Read of the first call's chunk never completes. */
+static struct world *
+world_stalled(struct rr_fault_script *script, struct call **first)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct world *world;
+	struct rr_text why;
+
+	assert_int_equal(rr_fault_parse("delay read 1 3600s", script, &why), 0);
+	config.fault = script;
+	config.memory_max = 64 << 10;
+	world = world_new(&config);
+	world->answer = answer_small;
+	*first = call_new(world, 1, 40);
+	call_add_item(world, *first, 40, 20000); /* takes all of the half of the memory */
+	call_start(world, *first);
+	world_settle(world);
+	assert_int_equal(world->arrived, 0);
+	return world;
+}
+
+static void
+pass(struct world *world, uint64_t time)
+{
+	world->now += time;
+	world_settle(world);
+}
+
+/* Nobody is hurt by it. */
+static void
+b11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
+{
+	struct rr_fault_script script;
+	struct call *call;
+	struct world *world = world_stalled(&script, &call);
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		pass(world, RR_SECOND);
+	assert_false(world->server_closed);
+	assert_false(call->done);
+	world_free(world);
+}
+
+static void
+b11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(void **state)
+{
+	struct rr_fault_script script;
+	struct call *call, *other;
+	struct world *world = world_stalled(&script, &call);
+	struct rr_carrier *stalled_client = world->client, *stalled_server = world->server;
+
+	(void)state;
+	world->server = NULL;
+	world->client_connected = world->server_connected = false;
+	world_connect(world);
+	world_until(world, world->client_connected && world->server_connected);
+	other = call_new(world, 2, 40);
+	call_add_item(world, other, 40, 20000);
+	call_start(world, other);
+	pass(world, 15 * RR_SECOND - 1);
+	assert_false(other->done || call->done);
+	pass(world, 1);
+	world_until(world, other->done && call->done);
+	assert_int_equal(other->error, 0);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(world->server_error, -RPCRDMA_ERR_TIMEDOUT); /* of the first connection */
+	rr_carrier_close(stalled_client);
+	rr_carrier_close(stalled_server);
+	world_free(world);
+}
+
+/* A server that lets calls lie, until each credit is a call's that was given up. */
+static void
+b1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
+{
+	struct raw *raw = raw_new(world_listening(NULL));
+	struct world *world = raw->world;
+	struct call *given_up = call_new(world, 1, 40), *other = call_new(world, 2, 40);
+
+	(void)state;
+	raw_serve(raw);
+	call_start(world, given_up);
+	raw_next(raw);
+	pass(world, 20 * RR_SECOND);
+	assert_false(world->client_closed); /* the answer may take its time */
+	rr_carrier_cancel(world->client, &given_up->transaction);
+	pass(world, 20 * RR_SECOND);
+	assert_false(world->client_closed); /* nobody wants to call */
+	call_start(world, other);
+	world_settle(world);
+	pass(world, 15 * RR_SECOND - 1);
+	assert_false(world->client_closed || other->done);
+	pass(world, 1);
+	world_until(world, world->client_closed);
+	assert_int_equal(world->client_error, -RPCRDMA_ERR_TIMEDOUT);
+	assert_int_equal(other->error, -RPCRDMA_ERR_DISCONNECTED);
+	raw_free(raw);
+	world_free(world);
+}
+
+int
+suite_pressure(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(b11_grants_shrink_while_memory_is_short_and_never_to_zero),
+		cmocka_unit_test(b1_a_peer_that_overruns_is_recorded_and_survives),
+		cmocka_unit_test(b1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other),
+		cmocka_unit_test(b11_a_peer_may_stall_as_long_as_nobody_waits_for_memory),
+		cmocka_unit_test(b11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s),
+		cmocka_unit_test(b1_a_server_that_keeps_all_credits_is_cut_off_after_15_s),
+	};
+
+	return cmocka_run_group_tests_name("pressure", tests, NULL, NULL);
+}
