@@ -63,7 +63,7 @@ fpdus_are_written_as_linux_writes_them(void **state)
 }
 
 static void
-a_message_is_cut_to_the_size_of_tcp_segments(void **state)
+row_A13_a_message_is_cut_to_the_size_of_tcp_segments(void **state)
 {
 	size_t at = 0, n = 0;
 
@@ -253,7 +253,7 @@ answer_to_response(uint32_t stag_change, uint64_t to, uint32_t payload_size, boo
 }
 
 static void
-a_read_response_must_be_what_was_asked_for(void **state)
+row_A12_a_read_response_must_be_what_was_asked_for(void **state)
 {
 	static const struct {
 		uint32_t stag_change;
@@ -442,13 +442,13 @@ main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(fpdus_are_written_as_linux_writes_them),
-		TEST(a_message_is_cut_to_the_size_of_tcp_segments),
+		TEST(row_A13_a_message_is_cut_to_the_size_of_tcp_segments),
 		TEST(what_tcp_takes_at_a_time_does_not_matter),
 		TEST(a_responder_is_silent_until_it_is_spoken_to),
 		TEST(reads_beyond_ord_wait_and_keep_the_order),
 		TEST(responses_and_work_take_turns),
 		TEST(each_fault_has_its_cause),
-		TEST(a_read_response_must_be_what_was_asked_for),
+		TEST(row_A12_a_read_response_must_be_what_was_asked_for),
 		TEST(the_terminate_shows_what_was_wrong),
 		TEST(more_reads_than_allowed_end_the_connection),
 		TEST(a_terminate_is_understood_in_the_order_of_the_specification_and_of_linux),

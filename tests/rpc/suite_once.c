@@ -87,7 +87,7 @@ assert_same_reply(const struct wire *one, const struct wire *other)
 }
 
 static void
-a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
+row_B7_a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
 {
 	struct world *world = *state;
 	struct rr_counters counters;
@@ -220,7 +220,7 @@ int
 suite_once(void)
 {
 	const struct CMUnitTest tests[] = {
-		suite_test(a_duplicate_from_a_new_connection_gets_the_same_octets),
+		suite_test(row_B7_a_duplicate_from_a_new_connection_gets_the_same_octets),
 		suite_test(what_differs_is_executed),
 		suite_test(answers_are_kept_for_two_minutes),
 		suite_test(a_duplicate_of_a_call_that_waits_gets_its_answer),

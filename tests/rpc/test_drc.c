@@ -74,7 +74,7 @@ executed(struct world *world, uint32_t xid, uint32_t length)
 }
 
 static void
-the_port_of_the_caller_does_not_count(void **state)
+row_B7_the_port_of_the_caller_does_not_count(void **state)
 {
 	struct rr_drc_key key = key_of(1);
 	struct world world;
@@ -261,7 +261,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_port_of_the_caller_does_not_count),
+		cmocka_unit_test(row_B7_the_port_of_the_caller_does_not_count),
 		cmocka_unit_test(everything_else_counts),
 		cmocka_unit_test(the_oldest_makes_room_where_there_are_too_many),
 		cmocka_unit_test(octets_are_bounded),

@@ -17,7 +17,7 @@ run(struct world *world, struct call *call)
 }
 
 static void
-each_message_that_is_not_inline_has_its_reason(void **state)
+row_A3_each_message_that_is_not_inline_has_its_reason(void **state)
 {
 	struct world *world = world_new(NULL);
 	const struct rr_counters *counters = &world->client->counters;
@@ -220,7 +220,7 @@ int
 suite_counters(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_message_that_is_not_inline_has_its_reason),
+		cmocka_unit_test(row_A3_each_message_that_is_not_inline_has_its_reason),
 		cmocka_unit_test(rdma_operations_are_counted_where_they_are_posted),
 		cmocka_unit_test(the_time_without_a_credit_is_counted),
 		cmocka_unit_test(the_time_without_memory_is_counted),

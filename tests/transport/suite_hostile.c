@@ -209,7 +209,7 @@ mutate_calls(uint32_t (*make)(const struct offers *, uint8_t *))
 }
 
 static void
-mutated_calls_cost_at_most_their_connection(void **state)
+row_B4_mutated_calls_cost_at_most_their_connection(void **state)
 {
 	(void)state;
 	mutate_calls(call_with_all_chunks);
@@ -264,7 +264,7 @@ settle_reply(struct raw *raw, struct call *call)
 }
 
 static void
-mutated_replies_cost_at_most_their_connection(void **state)
+row_B4_mutated_replies_cost_at_most_their_connection(void **state)
 {
 	struct raw *raw = raw_new(world_listening(NULL));
 	uint32_t done = 0, turns = 0;
@@ -496,8 +496,8 @@ int
 suite_hostile(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mutated_calls_cost_at_most_their_connection),
-		cmocka_unit_test(mutated_replies_cost_at_most_their_connection),
+		cmocka_unit_test(row_B4_mutated_calls_cost_at_most_their_connection),
+		cmocka_unit_test(row_B4_mutated_replies_cost_at_most_their_connection),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(every_operation_of_the_fabric_may_fail),
 	};

@@ -54,7 +54,7 @@ where_nobody_listens_calls_fail_and_closed_says_why(void **state)
 }
 
 static void
-a_lost_connection_hands_back_all_transactions(void **state)
+row_B8_a_lost_connection_hands_back_all_transactions(void **state)
 {
 	struct world *world = world_new(NULL);
 	struct call *calls[100];
@@ -633,7 +633,7 @@ suite_life(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_before_the_connection_is_up_wait_for_it),
 		cmocka_unit_test(where_nobody_listens_calls_fail_and_closed_says_why),
-		cmocka_unit_test(a_lost_connection_hands_back_all_transactions),
+		cmocka_unit_test(row_B8_a_lost_connection_hands_back_all_transactions),
 		cmocka_unit_test(exchanges_outlive_their_carrier),
 		cmocka_unit_test(replies_under_way_are_sent_or_told),
 		cmocka_unit_test(an_engine_that_ends_tells_of_replies_under_way),

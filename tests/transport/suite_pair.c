@@ -59,7 +59,7 @@ run(struct world *world, uint32_t xid, const struct shape *shape)
 }
 
 static void
-small_messages_go_inline(void **state)
+row_A6_small_messages_go_inline(void **state)
 {
 	struct world *world = world_new(NULL);
 	const struct shape shape = { .stream = 40, .reply = 24, .reply_max = 24 };
@@ -74,7 +74,7 @@ small_messages_go_inline(void **state)
 }
 
 static void
-all_lengths_of_arguments_arrive(void **state)
+row_B5_all_lengths_of_arguments_arrive(void **state)
 {
 	static const uint32_t lengths[] = { 0, 1, 2, 3, 4, 5, 3996, 3997, 3998, 3999, 4000, 4001, 4095, 4096,
 		65537, 131070, 1048576 };
@@ -98,7 +98,7 @@ all_lengths_of_arguments_arrive(void **state)
 }
 
 static void
-all_lengths_of_results_arrive(void **state)
+row_B5_all_lengths_of_results_arrive(void **state)
 {
 	static const uint32_t lengths[] = { 0, 1, 2, 3, 4, 5, 4095, 4096, 4097, 65537, 1048576 };
 	struct world *world = world_new(NULL);
@@ -125,7 +125,7 @@ all_lengths_of_results_arrive(void **state)
 }
 
 static void
-long_calls_and_long_replies_arrive(void **state)
+row_A14_long_calls_and_long_replies_arrive(void **state)
 {
 	static const uint32_t lengths[] = { 4064, 4068, 4072, 5000, 65536, 1048576 };
 	struct world *world = world_new(NULL);
@@ -286,10 +286,10 @@ int
 suite_pair(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_messages_go_inline),
-		cmocka_unit_test(all_lengths_of_arguments_arrive),
-		cmocka_unit_test(all_lengths_of_results_arrive),
-		cmocka_unit_test(long_calls_and_long_replies_arrive),
+		cmocka_unit_test(row_A6_small_messages_go_inline),
+		cmocka_unit_test(row_B5_all_lengths_of_arguments_arrive),
+		cmocka_unit_test(row_B5_all_lengths_of_results_arrive),
+		cmocka_unit_test(row_A14_long_calls_and_long_replies_arrive),
 		cmocka_unit_test(a_long_call_carries_its_items),
 		cmocka_unit_test(a_result_and_a_large_rest_share_a_reply_chunk),
 		cmocka_unit_test(several_items_in_one_call),

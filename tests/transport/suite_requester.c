@@ -69,7 +69,7 @@ still_works(struct raw *raw)
 /* RFC 8166, 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's granted
  * credit limit." */
 static void
-credits_are_never_exceeded(void **state)
+row_B1_credits_are_never_exceeded(void **state)
 {
 	enum { CALLS = 130 };
 	static const uint32_t grants[] = { 3, 1, 0, 40, 1000, 2, 5 };
@@ -123,7 +123,7 @@ a_call_asks_for_credits_and_carries_its_xid(void **state)
 /* ---- What is no answer ---- */
 
 static void
-what_answers_nothing_is_discarded(void **state)
+row_B8_what_answers_nothing_is_discarded(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call;
@@ -184,7 +184,7 @@ static const struct bad bad[] = {
  * respond to that error as prescribed by the specification of the RPC transport."
  */
 static void
-errors_end_the_one_transaction(void **state)
+row_B3_errors_end_the_one_transaction(void **state)
 {
 	struct raw *raw = begin();
 
@@ -261,7 +261,7 @@ a_write_chunk_brings_an_item(void **state)
 }
 
 static void
-chunks_must_come_back_as_they_were_offered(void **state)
+row_A8_chunks_must_come_back_as_they_were_offered(void **state)
 {
 	struct raw *raw = begin();
 
@@ -290,7 +290,7 @@ chunks_must_come_back_as_they_were_offered(void **state)
 }
 
 static void
-unused_chunks_may_come_back_empty_or_not_at_all(void **state)
+row_A8_unused_chunks_may_come_back_empty_or_not_at_all(void **state)
 {
 	struct raw *raw = begin();
 
@@ -353,7 +353,7 @@ a_reply_chunk_brings_the_reply(void **state)
 
 /* A9: a Reply chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
 static void
-a_reply_chunk_and_a_body_contradict_each_other(void **state)
+row_A9_a_reply_chunk_and_a_body_contradict_each_other(void **state)
 {
 	struct raw *raw = begin();
 
@@ -376,7 +376,7 @@ a_reply_chunk_and_a_body_contradict_each_other(void **state)
 }
 
 static void
-an_inline_reply_leaves_the_reply_chunk_alone(void **state)
+row_A9_an_inline_reply_leaves_the_reply_chunk_alone(void **state)
 {
 	struct raw *raw = begin();
 
@@ -405,7 +405,7 @@ an_inline_reply_leaves_the_reply_chunk_alone(void **state)
  * of the data item."
  */
 static void
-read_chunks_say_where_the_item_was(void **state)
+row_A5_read_chunks_say_where_the_item_was(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = call_new(raw->world, 5, 100);
@@ -434,7 +434,7 @@ read_chunks_say_where_the_item_was(void **state)
 
 /* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field." */
 static void
-a_long_call_is_a_position_zero_chunk(void **state)
+row_A5_a_long_call_is_a_position_zero_chunk(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = call_new(raw->world, 5, 6000);
@@ -469,7 +469,7 @@ a_long_call_is_a_position_zero_chunk(void **state)
 /* ---- Remote invalidation ---- */
 
 static void
-an_invalidated_handle_of_the_call_is_fine(void **state)
+row_B10_an_invalidated_handle_of_the_call_is_fine(void **state)
 {
 	struct raw *raw = begin();
 	struct raw_header header;
@@ -491,7 +491,7 @@ an_invalidated_handle_of_the_call_is_fine(void **state)
 
 /* RFC 8797, 4.1: "an STag associated only with the Transaction ID (XID) in the rdma_xid field" */
 static void
-a_foreign_invalidated_handle_ends_the_connection(void **state)
+row_B10_a_foreign_invalidated_handle_ends_the_connection(void **state)
 {
 	struct raw *raw = begin();
 	struct raw_header header;
@@ -539,7 +539,7 @@ a_cancelled_call_keeps_its_credit_until_the_reply(void **state)
 }
 
 static void
-a_cancelled_calls_memory_is_out_of_reach(void **state)
+row_B8_a_cancelled_calls_memory_is_out_of_reach(void **state)
 {
 	struct raw *raw = begin();
 	struct world *world = raw->world;
@@ -592,7 +592,7 @@ a_call_that_was_not_sent_is_cancelled_without_trace(void **state)
 /* ---- Private data ---- */
 
 static void
-private_data_is_sent_and_that_of_the_peer_is_honoured(void **state)
+row_B2_private_data_is_sent_and_that_of_the_peer_is_honoured(void **state)
 {
 	struct raw *raw = raw_new(world_listening(NULL));
 	struct rr_negotiated negotiated;
@@ -620,24 +620,24 @@ int
 suite_requester(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(credits_are_never_exceeded),
+		cmocka_unit_test(row_B1_credits_are_never_exceeded),
 		cmocka_unit_test(a_call_asks_for_credits_and_carries_its_xid),
-		cmocka_unit_test(what_answers_nothing_is_discarded),
-		cmocka_unit_test(errors_end_the_one_transaction),
+		cmocka_unit_test(row_B8_what_answers_nothing_is_discarded),
+		cmocka_unit_test(row_B3_errors_end_the_one_transaction),
 		cmocka_unit_test(a_write_chunk_brings_an_item),
-		cmocka_unit_test(chunks_must_come_back_as_they_were_offered),
-		cmocka_unit_test(unused_chunks_may_come_back_empty_or_not_at_all),
+		cmocka_unit_test(row_A8_chunks_must_come_back_as_they_were_offered),
+		cmocka_unit_test(row_A8_unused_chunks_may_come_back_empty_or_not_at_all),
 		cmocka_unit_test(a_reply_chunk_brings_the_reply),
-		cmocka_unit_test(a_reply_chunk_and_a_body_contradict_each_other),
-		cmocka_unit_test(an_inline_reply_leaves_the_reply_chunk_alone),
-		cmocka_unit_test(read_chunks_say_where_the_item_was),
-		cmocka_unit_test(a_long_call_is_a_position_zero_chunk),
-		cmocka_unit_test(an_invalidated_handle_of_the_call_is_fine),
-		cmocka_unit_test(a_foreign_invalidated_handle_ends_the_connection),
+		cmocka_unit_test(row_A9_a_reply_chunk_and_a_body_contradict_each_other),
+		cmocka_unit_test(row_A9_an_inline_reply_leaves_the_reply_chunk_alone),
+		cmocka_unit_test(row_A5_read_chunks_say_where_the_item_was),
+		cmocka_unit_test(row_A5_a_long_call_is_a_position_zero_chunk),
+		cmocka_unit_test(row_B10_an_invalidated_handle_of_the_call_is_fine),
+		cmocka_unit_test(row_B10_a_foreign_invalidated_handle_ends_the_connection),
 		cmocka_unit_test(a_cancelled_call_keeps_its_credit_until_the_reply),
-		cmocka_unit_test(a_cancelled_calls_memory_is_out_of_reach),
+		cmocka_unit_test(row_B8_a_cancelled_calls_memory_is_out_of_reach),
 		cmocka_unit_test(a_call_that_was_not_sent_is_cancelled_without_trace),
-		cmocka_unit_test(private_data_is_sent_and_that_of_the_peer_is_honoured),
+		cmocka_unit_test(row_B2_private_data_is_sent_and_that_of_the_peer_is_honoured),
 	};
 
 	return cmocka_run_group_tests_name("requester", tests, NULL, NULL);

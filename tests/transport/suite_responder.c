@@ -60,7 +60,7 @@ still_works(struct raw *raw)
 /* ---- Chunks of every shape ---- */
 
 static void
-a_read_chunk_of_many_segments_is_one_item(void **state)
+row_A11_a_read_chunk_of_many_segments_is_one_item(void **state)
 {
 	struct raw *raw = begin(NULL);
 	uint8_t data[1000];
@@ -88,7 +88,7 @@ a_read_chunk_of_many_segments_is_one_item(void **state)
 
 /* RFC 8166, 3.4.5.2: chunks with and without roundup padding; and in any order. */
 static void
-two_read_chunks_in_any_order(void **state)
+row_B4_two_read_chunks_in_any_order(void **state)
 {
 	struct raw *raw = begin(NULL);
 	uint8_t data[64];
@@ -115,7 +115,7 @@ two_read_chunks_in_any_order(void **state)
 }
 
 static void
-a_long_call_with_an_item_beside_it(void **state)
+row_B9_a_long_call_with_an_item_beside_it(void **state)
 {
 	struct raw *raw = begin(NULL);
 	uint8_t data[5000], item[3000];
@@ -149,7 +149,7 @@ a_long_call_with_an_item_beside_it(void **state)
  * chunk".
  */
 static void
-write_chunks_are_filled_and_returned(void **state)
+row_A8_write_chunks_are_filled_and_returned(void **state)
 {
 	struct raw *raw = begin(NULL);
 	struct world *world = raw->world;
@@ -192,7 +192,7 @@ write_chunks_are_filled_and_returned(void **state)
 /* RFC 8166, 4.3.2.3: "return the corresponding result data item inline and MUST return an empty Write chunk"
  */
 static void
-an_empty_write_chunk_means_inline(void **state)
+row_B9_an_empty_write_chunk_means_inline(void **state)
 {
 	struct raw *raw = begin(NULL);
 	struct world *world = raw->world;
@@ -218,7 +218,7 @@ an_empty_write_chunk_means_inline(void **state)
  * padding".
  */
 static void
-a_reply_chunk_of_odd_segments(void **state)
+row_A11_a_reply_chunk_of_odd_segments(void **state)
 {
 	struct raw *raw = begin(NULL);
 	struct world *world = raw->world;
@@ -252,7 +252,7 @@ a_reply_chunk_of_odd_segments(void **state)
 /* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message", but "MUST copy that
  * chunk into the Transport header of the RPC Reply message." */
 static void
-an_unused_reply_chunk_is_returned_empty(void **state)
+row_A9_an_unused_reply_chunk_is_returned_empty(void **state)
 {
 	struct raw *raw = begin(NULL);
 	uint8_t sink[64];
@@ -311,7 +311,7 @@ answered_by(struct raw *raw, uint32_t proc)
 
 /* What is within the limits of the configuration is served, and one more is answered by ERR_CHUNK. */
 static void
-limits_of_chunks_and_segments_are_kept(void **state)
+row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct raw_header header;
@@ -343,7 +343,7 @@ limits_of_chunks_and_segments_are_kept(void **state)
 
 /* Likewise of Read chunks. */
 static void
-limits_of_read_chunks_are_kept(void **state)
+row_B4_limits_of_read_chunks_are_kept(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct raw_header header;
@@ -373,7 +373,7 @@ limits_of_read_chunks_are_kept(void **state)
  * rdma_err value to ERR_CHUNK."
  */
 static void
-bad_headers_are_answered_by_errors(void **state)
+row_B4_bad_headers_are_answered_by_errors(void **state)
 {
 	struct raw *raw = begin(NULL);
 
@@ -401,7 +401,7 @@ bad_headers_are_answered_by_errors(void **state)
 
 /* RFC 8166, 4.5: shorter than 28 octets; 4.6.2: RDMA_DONE; 4.2.4: RDMA_ERROR: "MUST silently discard" */
 static void
-some_messages_are_discarded_silently(void **state)
+row_B3_some_messages_are_discarded_silently(void **state)
 {
 	struct raw *raw = begin(NULL);
 
@@ -424,7 +424,7 @@ some_messages_are_discarded_silently(void **state)
 }
 
 static void
-a_reply_that_does_not_fit_is_err_chunk(void **state)
+row_B3_a_reply_that_does_not_fit_is_err_chunk(void **state)
 {
 	struct raw *raw = begin(NULL);
 	struct world *world = raw->world;
@@ -497,7 +497,7 @@ a_write_chunk_that_is_not_there_costs_the_connection(void **state)
 
 /* RFC 8166, 3.3.1: "The granted value MUST NOT be zero, since such a value would result in deadlock." */
 static void
-the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
+row_B1_the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
 {
 	struct raw *raw = begin(NULL);
 
@@ -517,7 +517,7 @@ the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
  * message is sent."
  */
 static void
-all_that_was_granted_can_be_used(void **state)
+row_B1_all_that_was_granted_can_be_used(void **state)
 {
 	struct raw *raw = begin(NULL);
 	struct world *world = raw->world;
@@ -546,7 +546,7 @@ all_that_was_granted_can_be_used(void **state)
 
 /* RFC 8797, 4.1: "MUST invalidate an STag associated only with the Transaction ID (XID)" */
 static void
-a_handle_of_the_call_is_invalidated_if_both_want(void **state)
+row_B10_a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 {
 	struct raw *raw = begin(NULL);
 	struct rr_negotiated negotiated;
@@ -585,7 +585,7 @@ a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 /* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA Send".
  */
 static void
-nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
+row_B10_nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
 {
 	struct raw *raw = begin_without_invalidation(NULL);
 	uint8_t memory[100];
@@ -605,7 +605,7 @@ nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
  * 8166, 3.3.3: "In the absence of such a mechanism, senders and receives MUST assume the inline thresholds
  * are 1024 bytes." */
 static void
-a_peer_without_private_data_gets_1024(void **state)
+row_B2_a_peer_without_private_data_gets_1024(void **state)
 {
 	struct raw *raw = raw_new(world_listening(NULL));
 	struct world *world = raw->world;
@@ -629,7 +629,7 @@ a_peer_without_private_data_gets_1024(void **state)
 
 /* A call that finds no memory waits, and holds up nobody else. */
 static void
-calls_wait_for_memory_and_go_on(void **state)
+row_B11_calls_wait_for_memory_and_go_on(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	uint8_t data[60000];
@@ -687,26 +687,26 @@ int
 suite_responder(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_read_chunk_of_many_segments_is_one_item),
-		cmocka_unit_test(two_read_chunks_in_any_order),
-		cmocka_unit_test(a_long_call_with_an_item_beside_it),
-		cmocka_unit_test(write_chunks_are_filled_and_returned),
-		cmocka_unit_test(an_empty_write_chunk_means_inline),
-		cmocka_unit_test(a_reply_chunk_of_odd_segments),
-		cmocka_unit_test(an_unused_reply_chunk_is_returned_empty),
-		cmocka_unit_test(limits_of_chunks_and_segments_are_kept),
-		cmocka_unit_test(limits_of_read_chunks_are_kept),
-		cmocka_unit_test(bad_headers_are_answered_by_errors),
-		cmocka_unit_test(some_messages_are_discarded_silently),
-		cmocka_unit_test(a_reply_that_does_not_fit_is_err_chunk),
+		cmocka_unit_test(row_A11_a_read_chunk_of_many_segments_is_one_item),
+		cmocka_unit_test(row_B4_two_read_chunks_in_any_order),
+		cmocka_unit_test(row_B9_a_long_call_with_an_item_beside_it),
+		cmocka_unit_test(row_A8_write_chunks_are_filled_and_returned),
+		cmocka_unit_test(row_B9_an_empty_write_chunk_means_inline),
+		cmocka_unit_test(row_A11_a_reply_chunk_of_odd_segments),
+		cmocka_unit_test(row_A9_an_unused_reply_chunk_is_returned_empty),
+		cmocka_unit_test(row_B4_limits_of_chunks_and_segments_are_kept),
+		cmocka_unit_test(row_B4_limits_of_read_chunks_are_kept),
+		cmocka_unit_test(row_B4_bad_headers_are_answered_by_errors),
+		cmocka_unit_test(row_B3_some_messages_are_discarded_silently),
+		cmocka_unit_test(row_B3_a_reply_that_does_not_fit_is_err_chunk),
 		cmocka_unit_test(a_handle_that_is_not_there_costs_the_connection),
 		cmocka_unit_test(a_write_chunk_that_is_not_there_costs_the_connection),
-		cmocka_unit_test(the_grant_is_what_is_posted_and_not_more_than_asked),
-		cmocka_unit_test(all_that_was_granted_can_be_used),
-		cmocka_unit_test(a_handle_of_the_call_is_invalidated_if_both_want),
-		cmocka_unit_test(nothing_is_invalidated_where_the_peer_does_not_want_it),
-		cmocka_unit_test(a_peer_without_private_data_gets_1024),
-		cmocka_unit_test(calls_wait_for_memory_and_go_on),
+		cmocka_unit_test(row_B1_the_grant_is_what_is_posted_and_not_more_than_asked),
+		cmocka_unit_test(row_B1_all_that_was_granted_can_be_used),
+		cmocka_unit_test(row_B10_a_handle_of_the_call_is_invalidated_if_both_want),
+		cmocka_unit_test(row_B10_nothing_is_invalidated_where_the_peer_does_not_want_it),
+		cmocka_unit_test(row_B2_a_peer_without_private_data_gets_1024),
+		cmocka_unit_test(row_B11_calls_wait_for_memory_and_go_on),
 		cmocka_unit_test(waiting_calls_are_forgotten_with_their_connection),
 	};
 

@@ -71,7 +71,7 @@ a_server_calls_its_client(void **state)
 
 /* XIDs of the two directions are independent: the same one is in use in both. */
 static void
-equal_xids_of_both_directions_are_told_apart(void **state)
+row_B6_equal_xids_of_both_directions_are_told_apart(void **state)
 {
 	struct world *world = begin();
 	struct call *forward = call_new(world, 7, 100), *reverse = start(world, 7, 200);
@@ -95,7 +95,7 @@ equal_xids_of_both_directions_are_told_apart(void **state)
 /* RFC 8167, 4.1: "forward-direction credits and reverse-direction credits on the same connection are
  * accounted separately." */
 static void
-the_directions_do_not_take_each_others_credits(void **state)
+row_B6_the_directions_do_not_take_each_others_credits(void **state)
 {
 	enum { FORWARD = 64, REVERSE = 16 };
 	struct world *world = begin();
@@ -124,7 +124,7 @@ the_directions_do_not_take_each_others_credits(void **state)
 
 /* Receives are posted again for whatever comes in either direction. */
 static void
-a_thousand_calls_of_both_directions_are_answered(void **state)
+row_B6_a_thousand_calls_of_both_directions_are_answered(void **state)
 {
 	struct world *world = begin();
 
@@ -286,7 +286,7 @@ end(struct raw *raw)
  * REPLY.
  */
 static void
-no_more_is_granted_than_asked_for_or_posted(void **state)
+row_B1_no_more_is_granted_than_asked_for_or_posted(void **state)
 {
 	static const uint32_t asked[] = { 0, 1, 2, 16, 17, 1000 }, granted[] = { 1, 1, 2, 16, 16, 16 };
 	struct raw *raw = serve();
@@ -368,7 +368,7 @@ greet_from(struct raw *raw)
 /* RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction Call
  * messages on the same connection." */
 static void
-a_server_keeps_to_the_grant_of_its_client(void **state)
+row_B1_a_server_keeps_to_the_grant_of_its_client(void **state)
 {
 	struct world *world = world_listening(NULL);
 	struct raw *raw = raw_new(world);
@@ -456,19 +456,19 @@ suite_reverse(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_server_calls_its_client),
-		cmocka_unit_test(equal_xids_of_both_directions_are_told_apart),
-		cmocka_unit_test(the_directions_do_not_take_each_others_credits),
-		cmocka_unit_test(a_thousand_calls_of_both_directions_are_answered),
+		cmocka_unit_test(row_B6_equal_xids_of_both_directions_are_told_apart),
+		cmocka_unit_test(row_B6_the_directions_do_not_take_each_others_credits),
+		cmocka_unit_test(row_B6_a_thousand_calls_of_both_directions_are_answered),
 		cmocka_unit_test(only_what_fits_inline_is_called),
 		cmocka_unit_test(a_reply_that_does_not_fit_becomes_an_error),
 		cmocka_unit_test(a_cancelled_call_is_forgotten),
 		cmocka_unit_test(the_end_of_the_connection_fails_its_calls),
 		cmocka_unit_test(a_shutdown_answers_calls_of_both_directions),
 		cmocka_unit_test(two_ends_that_shut_down_do_not_wait_for_each_other),
-		cmocka_unit_test(no_more_is_granted_than_asked_for_or_posted),
+		cmocka_unit_test(row_B1_no_more_is_granted_than_asked_for_or_posted),
 		cmocka_unit_test(calls_with_chunks_are_refused),
 		cmocka_unit_test(a_call_between_call_and_reply_changes_nothing),
-		cmocka_unit_test(a_server_keeps_to_the_grant_of_its_client),
+		cmocka_unit_test(row_B1_a_server_keeps_to_the_grant_of_its_client),
 		cmocka_unit_test(what_answers_no_call_of_the_server_is_discarded),
 		cmocka_unit_test(the_thresholds_are_those_of_the_messages_way),
 	};
