@@ -26,7 +26,7 @@ granted(struct raw *raw)
 /* RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available resources";
  * "The granted value MUST NOT be zero, since such a value would result in deadlock." */
 static void
-b11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
+row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	void *hostages[4];
@@ -58,7 +58,7 @@ b11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 /* RFC 8166, 3.3.1: "If the granted value is exceeded, the RDMA layer may signal an error, possibly
  * terminating the connection." Where there are Receives for them, the calls are served, and it is noted. */
 static void
-b1_a_peer_that_overruns_is_recorded_and_survives(void **state)
+row_B1_a_peer_that_overruns_is_recorded_and_survives(void **state)
 {
 	struct world *world = world_listening(NULL);
 	struct raw *raw = raw_new(world);
@@ -92,7 +92,7 @@ b1_a_peer_that_overruns_is_recorded_and_survives(void **state)
 
 /* Where there are none, the fabric ends the connection; the others do not notice. */
 static void
-b1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
+row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct world *world;
@@ -154,7 +154,7 @@ pass(struct world *world, uint64_t time)
 
 /* Nobody is hurt by it. */
 static void
-b11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
+row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
 {
 	struct rr_fault_script script;
 	struct call *call;
@@ -169,7 +169,7 @@ b11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
 }
 
 static void
-b11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(void **state)
+row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(void **state)
 {
 	struct rr_fault_script script;
 	struct call *call, *other;
@@ -198,7 +198,7 @@ b11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(void *
 
 /* A server that lets calls lie, until each credit is a call's that was given up. */
 static void
-b1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
+row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
 {
 	struct raw *raw = raw_new(world_listening(NULL));
 	struct world *world = raw->world;
@@ -229,12 +229,13 @@ int
 suite_pressure(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(b11_grants_shrink_while_memory_is_short_and_never_to_zero),
-		cmocka_unit_test(b1_a_peer_that_overruns_is_recorded_and_survives),
-		cmocka_unit_test(b1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other),
-		cmocka_unit_test(b11_a_peer_may_stall_as_long_as_nobody_waits_for_memory),
-		cmocka_unit_test(b11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s),
-		cmocka_unit_test(b1_a_server_that_keeps_all_credits_is_cut_off_after_15_s),
+		cmocka_unit_test(row_B11_grants_shrink_while_memory_is_short_and_never_to_zero),
+		cmocka_unit_test(row_B1_a_peer_that_overruns_is_recorded_and_survives),
+		cmocka_unit_test(row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other),
+		cmocka_unit_test(row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory),
+		cmocka_unit_test(
+			row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s),
+		cmocka_unit_test(row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s),
 	};
 
 	return cmocka_run_group_tests_name("pressure", tests, NULL, NULL);

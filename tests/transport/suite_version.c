@@ -76,6 +76,7 @@ static void
 connect_again(struct raw *raw)
 {
 	rr_carrier_close(raw->world->client);
+	raw->world->client = NULL;
 	world_settle(raw->world);
 	world_connect(raw->world);
 	world_until(raw->world, raw->established && raw->world->client_connected);
