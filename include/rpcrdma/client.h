@@ -100,8 +100,8 @@ struct rpcrdma_call_config {
 	 * done() or until cancelling returns. At most RPCRDMA_SINKS_MAX. */
 	const struct rpcrdma_sink *sinks;
 	uint32_t sink_count;
-	/* Octets of the encoded result at most, marked data not counted. 0: what the schema says; one that
-	 * has no bound needs a number here. */
+	/* Octets of the encoded result at most, marked data not counted. 0: what the schema says, and
+	 * where that has no bound, all that a message may have (message_max of the engine). */
 	uint32_t reply_max;
 	/*
 	 * Where the result's strings and opaque data are to lie: the octets of the reply are copied there. It
@@ -183,6 +183,9 @@ struct rpcrdma_negotiated {
 	uint32_t credits_max;
 	uint32_t own_send, own_receive;   /* octets of the largest Send, as this side announced it, */
 	uint32_t peer_send, peer_receive; /* and the peer; its defaults where private_data is false */
+	bool read_chunks;                 /* both sides take replies in Read chunks of the responder */
+	uint32_t provided;                /* such chunks that this side has exposed, now */
+	uint32_t provided_peak;           /* and the most at a time */
 };
 
 /* Fills in negotiated, of the current connection, or of the last one. fabric is NULL where there was none

@@ -28,6 +28,14 @@ extern "C" {
  */
 struct rpcrdma_engine;
 
+/* What a client provides for a reply that may not fit inline, where the server can provide a Read chunk.
+ * Other servers are always offered a Reply chunk. */
+enum rpcrdma_reply_chunks {
+	RPCRDMA_REPLY_CHUNKS_AUTO, /* a Reply chunk where the reply will not fit, nothing where it may */
+	RPCRDMA_REPLY_CHUNKS_ALWAYS,
+	RPCRDMA_REPLY_CHUNKS_NEVER
+};
+
 /* Zero is the default, everywhere. */
 struct rpcrdma_engine_config {
 	size_t size; /* sizeof(struct rpcrdma_engine_config): see api.h */
@@ -57,6 +65,15 @@ struct rpcrdma_engine_config {
 	bool no_remote_invalidation; /* do not offer that the peer invalidates memory (RFC 8797, section 4) */
 	bool reuse_port;             /* several engines listen at one address: connections spread over them */
 	uint32_t rpcrdma_version;    /* RPC-over-RDMA: 1 or 2 only; 0: both, where a client tries 2 first */
+	/*
+	 * Replies in Read chunks of the responder (draft-cel-nfsv4-rpcrdma-reliable-reply-02): used in
+	 * RPC-over-RDMA version 2, where both sides announced them. A server that none is left for answers
+	 * with an error what it cannot convey otherwise.
+	 */
+	bool no_read_chunks;    /* do not announce them */
+	uint32_t reply_chunks;  /* of calls: enum rpcrdma_reply_chunks */
+	uint32_t provided_max;  /* such chunks that a connection may expose, at most 4096. As credits */
+	size_t provided_octets; /* octets in all of them. Half of memory_max, and at least message_max */
 	/* Takes lines of log, of warnings and errors, without line feed. NULL: they go to standard error. */
 	void (*log)(void *ctx, const char *line);
 	void *ctx; /* for log */
@@ -172,6 +189,13 @@ struct rpcrdma_counters {
 	uint64_t overruns;    /* calls of the peer's beyond what was ever granted to it */
 	uint64_t bad_replies; /* of what was discarded: it ended the call that it was to answer */
 	uint64_t repeats;     /* calls answered out of the duplicate request cache, not executed again */
+	/* Replies in Read chunks of the responder. */
+	uint64_t replies_left;      /* calls whose reply, if large, was left to the responder */
+	uint64_t provided_replies;  /* replies in such a chunk, sent or received */
+	uint64_t provided_refused;  /* replies that found no room, and became errors */
+	uint64_t provided_timeouts; /* chunks withdrawn, as the requester did not say that it pulled them */
+	uint64_t done_sent, done_received; /* RDMA_DONE */
+	uint64_t done_unmatched;           /* of those received: for no chunk */
 };
 
 /* How long the calls of one procedure took. */

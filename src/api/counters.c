@@ -26,6 +26,9 @@ rr_api_negotiated(const struct rr_negotiated *inner)
 		.own_receive = inner->own_receive,
 		.peer_send = inner->peer_send,
 		.peer_receive = inner->peer_receive,
+		.read_chunks = inner->read_chunks,
+		.provided = inner->provided,
+		.provided_peak = inner->provided_peak,
 	};
 }
 
@@ -67,6 +70,13 @@ rr_api_counters(const struct rr_counters *inner)
 		.overruns = inner->overruns,
 		.bad_replies = inner->bad_replies,
 		.repeats = inner->repeats,
+		.replies_left = inner->replies_left,
+		.provided_replies = inner->provided_replies,
+		.provided_refused = inner->provided_refused,
+		.provided_timeouts = inner->provided_timeouts,
+		.done_sent = inner->done_sent,
+		.done_received = inner->done_received,
+		.done_unmatched = inner->done_unmatched,
 	};
 }
 

@@ -55,6 +55,10 @@ inner_config(const struct rpcrdma_engine_config *config)
 	inner.crc = config->crc;
 	inner.versions = (enum rr_versions)config->rpcrdma_version;
 	inner.remote_invalidation = !config->no_remote_invalidation;
+	inner.read_chunks = !config->no_read_chunks;
+	inner.reply_chunks = (enum rr_reply_chunks)config->reply_chunks;
+	inner.provided_max = config->provided_max;
+	inner.provided_octets = config->provided_octets;
 	inner.reuse_port = config->reuse_port;
 	return inner;
 }

@@ -65,6 +65,7 @@ struct rr_relay {
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 	struct rpcrdma_message reply;
 	void *memory;     /* of the pool: the reply's, or NULL */
+	void *pulled;     /* likewise: its stream, where the server had it pulled */
 	uint8_t buffer[]; /* a stream without its items: the call's, then the reply's */
 };
 

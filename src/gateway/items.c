@@ -287,5 +287,7 @@ rr_items_expect(const struct rr_known *known, const struct rr_exchange *exchange
 		stream = (uint32_t)rr_min((uint64_t)size.max + known->reply_header, max);
 	left = max - stream;
 	bounded &= add_sinks(&size, &left, transaction);
+	transaction->reply_min =
+		(uint32_t)rr_min((uint64_t)size.min + RR_RPC_REPLY_FIXED + RR_AUTH_FIXED, max);
 	transaction->reply_max = (uint32_t)rr_min(bounded ? stream : stream + left, exchange->stream_room);
 }

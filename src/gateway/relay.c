@@ -27,9 +27,9 @@ release(struct rr_relay *relay)
 {
 	struct rr_gateway *gateway = relay->gateway;
 	struct rr_pool *pool = gateway->engine->pool;
-	void *memory = relay->memory;
+	void *memory = relay->memory, *pulled = relay->pulled;
 
-	relay->memory = NULL;
+	relay->memory = relay->pulled = NULL;
 	gateway->relay_count--;
 	if (gateway->free_count < KEPT_MAX) {
 		gateway->free_count++;
@@ -40,6 +40,7 @@ release(struct rr_relay *relay)
 	if (gateway->freed && gateway->relay_count == 0)
 		rr_gateway_delete(gateway);
 	rr_pool_put(pool, memory);
+	rr_pool_put(pool, pulled);
 }
 
 /* It is no longer its upstream's. */
@@ -106,7 +107,7 @@ calls_over_tcp(const struct rr_relay *relay)
 static bool
 keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *used)
 {
-	void **memory = relay->transaction.reply_memory;
+	void **memory = relay->transaction.reply_memory, **pulled = relay->transaction.pulled_memory;
 	const uint8_t *stream = reply->stream;
 
 	*used = 0;
@@ -115,7 +116,11 @@ keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *use
 		relay->memory = *memory;
 		*memory = NULL;
 	}
-	if (stream == relay->memory)
+	if (pulled) {
+		relay->pulled = *pulled;
+		*pulled = NULL;
+	}
+	if (stream == relay->memory || stream == relay->pulled)
 		return true;
 	if (reply->length > relay->gateway->buffer_size)
 		return false;
@@ -205,7 +210,7 @@ rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool ca
 	relay->callback = callback;
 	relay->called = false;
 	relay->exchange = exchange;
-	relay->memory = NULL;
+	relay->memory = relay->pulled = NULL;
 	rr_list_init(&relay->link);
 	if (!callback)
 		rr_map_add(&upstream->session->xids, &relay->by_xid, key(upstream, exchange->xid));

@@ -111,15 +111,34 @@ fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 	}
 }
 
+/* Octets of the results, those for sinks not counted. Without a bound, they can be all that a message may
+ * have.
+ */
+static uint32_t
+results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
+{
+	uint32_t max = call->reply_max ? call->reply_max : procedure->result_max;
+	uint64_t left = call->client->engine->config.message_max;
+
+	if (max != RPCRDMA_XDR_UNBOUNDED)
+		return max;
+	left -= rr_min(RR_RPC_REPLY_FIXED + call->client->auth->reply_adds, left);
+	for (uint32_t i = 0; i < call->sink_count; i++)
+		left -= rr_min((uint64_t)call->sinks[i].length + rr_pad(call->sinks[i].length), left);
+	return (uint32_t)left;
+}
+
 /* What the reply can need: sinks where results may be placed, else so much more stream. */
 static bool
-expect_reply(struct rr_call *call, uint32_t results_max)
+expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
 	const struct rr_client *client = call->client;
 	struct rr_transaction *transaction = &call->transaction;
 	uint32_t *octets = &transaction->reply_max;
 
-	if (!rr_add_u32(results_max, RR_RPC_REPLY_FIXED + client->auth->reply_adds, octets))
+	transaction->reply_min = RR_RPC_REPLY_FIXED + RR_AUTH_FIXED +
+				 (call->reply_min ? call->reply_min : procedure->result_min);
+	if (!rr_add_u32(results_max(call, procedure), RR_RPC_REPLY_FIXED + client->auth->reply_adds, octets))
 		return false;
 	if (client->places) {
 		transaction->sink_count = call->sink_count;
@@ -132,6 +151,10 @@ expect_reply(struct rr_call *call, uint32_t results_max)
 		if (!rr_add_u32(*octets, rr_pad(length), octets) || !rr_add_u32(*octets, length, octets))
 			return false;
 	}
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2, of flavors that forbid placement: "the frequency
+	 * of large replies is high". */
+	if (call->sink_count > 0)
+		transaction->reply_min = *octets;
 	return true;
 }
 
@@ -141,17 +164,16 @@ rr_call_encode(struct rr_call *call)
 	struct rr_client *client = call->client;
 	const struct rpcrdma_program *program = call->program;
 	const struct rpcrdma_procedure *procedure;
-	uint32_t reply_max;
 
 	if (call->proc >= program->procedure_count || !program->procedures[call->proc].name)
 		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL, "%s has no procedure %u", program->name,
 			call->proc);
 	procedure = &program->procedures[call->proc];
-	reply_max = call->reply_max ? call->reply_max : procedure->result_max;
-	if (call->sink_count > RR_TRANSACTION_SINKS || reply_max == RPCRDMA_XDR_UNBOUNDED)
-		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL, "%s: the size of the reply has no bound",
-			procedure->name);
-	if (!expect_reply(call, reply_max))
+	if (call->sink_count > RR_TRANSACTION_SINKS)
+		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL,
+			"%s: %u results to be placed are more than %d", procedure->name, call->sink_count,
+			RR_TRANSACTION_SINKS);
+	if (!expect_reply(call, procedure))
 		return rr_fail(&client->text, -RPCRDMA_ERR_LIMIT, "%s: the reply would be too large",
 			procedure->name);
 	call->transaction.xid = (*client->xid)++;

@@ -124,6 +124,7 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
 	/* What calls are to arrive in is not for replies to keep. */
 	transaction->reply_memory = pool == tcp->base.engine->pool && memory ? &memory : NULL;
+	transaction->pulled_memory = NULL;
 	transaction->done(transaction, 0);
 	rr_pool_put(pool, memory);
 }

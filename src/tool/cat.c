@@ -17,12 +17,13 @@ enum { OPT_HELP = 256, WINDOW = 16, PIECE = 1 << 20 };
 static const struct option long_options[] = {
 	RR_VERBOSE_OPTION,
 	RR_TRANSPORT_OPTION,
+	RR_CALL_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
 
-const char rr_tool_cat_options[] = RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP;
+const char rr_tool_cat_options[] = RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP;
 
 struct cat_piece {
 	struct cat *cat;

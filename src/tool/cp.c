@@ -13,6 +13,7 @@ static const struct option long_options[] = {
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, OPT_JSON },
 	RR_TRANSPORT_OPTION,
+	RR_CALL_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -21,7 +22,8 @@ static const struct option long_options[] = {
 const char rr_tool_cp_options[] =
 	"  -r, -R, --recursive   copy directories with all that is in them; links are copied as links\n"
 	"  -q, --quiet           no progress bar, and no summary\n"
-	"      --json            print the summary as a JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
+	"      --json            print the summary as a JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP
+		RR_CALL_HELP;
 
 /* ---- Failures ---- */
 

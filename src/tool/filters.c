@@ -37,6 +37,22 @@ parse_versions(const struct rr_tool *tool, struct rr_filters *filters, const cha
 	return rr_tool_usage(tool, "--rpcrdma-version takes 1, 2 or auto, not '%s'", argument);
 }
 
+static int
+parse_reply_chunks(const struct rr_tool *tool, struct rr_filters *filters, const char *argument)
+{
+	static const char *const names[] = { [RR_REPLY_CHUNKS_AUTO] = "auto",
+		[RR_REPLY_CHUNKS_ALWAYS] = "always",
+		[RR_REPLY_CHUNKS_NEVER] = "never" };
+
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]) != 0)
+			continue;
+		filters->reply_chunks = (enum rr_reply_chunks)i;
+		return RR_EXIT_OK;
+	}
+	return rr_tool_usage(tool, "--reply-chunks takes auto, always or never, not '%s'", argument);
+}
+
 int
 rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int option, const char *argument)
 {
@@ -46,6 +62,8 @@ rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int op
 		return parse_provider(tool, filters, argument);
 	if (option == RR_OPT_VERSION)
 		return parse_versions(tool, filters, argument);
+	if (option == RR_OPT_REPLY_CHUNKS)
+		return parse_reply_chunks(tool, filters, argument);
 	if (option == RR_OPT_RECORD) {
 		filters->path = argument;
 		return RR_EXIT_OK;
@@ -63,6 +81,7 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 
 	config->provider = filters->provider;
 	config->versions = filters->versions;
+	config->reply_chunks = filters->reply_chunks;
 	if (filters->has_script)
 		config->fault = &filters->script;
 	if (filters->path && rr_record_open(filters->path, &filters->record, &text) < 0)

@@ -8,8 +8,8 @@
 
 /*
  * What each sub-command with an engine can be told of its connections: which provider (--transport), which
- * filters are before it (--fault, --record), and which versions of RPC-over-RDMA (--rpcrdma-version). A
- * program has one of these; it lives longer than its engines.
+ * filters are before it (--fault, --record), which versions of RPC-over-RDMA (--rpcrdma-version), and how
+ * large replies come (--reply-chunks). A program has one of these; it lives longer than its engines.
  */
 struct rr_filters {
 	enum rr_provider provider;
@@ -18,9 +18,10 @@ struct rr_filters {
 	const char *path;
 	struct rr_record *record;
 	enum rr_versions versions;
+	enum rr_reply_chunks reply_chunks;
 };
 
-enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_VERSION };
+enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_VERSION, RR_OPT_REPLY_CHUNKS };
 
 /* Rows of a sub-command's table of options, and lines of its --help. */
 #define RR_TRANSPORT_OPTION                                                                                  \
@@ -42,10 +43,20 @@ enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_VERSION };
 	"      --rpcrdma-version 1|2|auto\n"                                                                 \
 	"                            versions of RPC-over-RDMA to speak (auto: both)\n"
 
+/* Of those that call. */
+#define RR_CALL_OPTION                                                                                       \
+	{                                                                                                    \
+		"reply-chunks", required_argument, NULL, RR_OPT_REPLY_CHUNKS                                 \
+	}
+#define RR_CALL_HELP                                                                                         \
+	"      --reply-chunks auto|always|never\n"                                                           \
+	"                            offer memory for a reply that may be large to a server that can\n"      \
+	"                            provide Read chunks (auto: where it will be large)\n"
+
 static inline bool
 rr_filters_is_option(int option)
 {
-	return option >= RR_OPT_FAULT && option <= RR_OPT_VERSION;
+	return option >= RR_OPT_FAULT && option <= RR_OPT_REPLY_CHUNKS;
 }
 
 /* Takes one of these options, with its argument. An exit status. */

@@ -25,6 +25,7 @@ enum option_value {
 	OPT_INLINE,
 	OPT_POLL,
 	OPT_PROGRAM,
+	OPT_PROVIDED,
 	OPT_SCHEMA,
 	OPT_TO
 };
@@ -48,7 +49,8 @@ const char rr_tool_gateway_options[] =
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
 	"      --poll US             look so long for what comes next before sleeping, while that pays (50)\n"
-	"      --crc                 ask for CRC32c on each frame\n" RR_FILTER_HELP
+	"      --provided N          large replies that a connection may keep in Read chunks (as --credits)\n"
+	"      --crc                 ask for CRC32c on each frame\n" RR_FILTER_HELP RR_CALL_HELP
 	"  -v, --verbose             log what happens to connections\n"
 	"SIGTERM and Ctrl-C answer what was received, then end.\n";
 
@@ -60,9 +62,11 @@ static const struct option long_options[] = {
 	{ "threads", required_argument, NULL, 'n' },
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
+	{ "provided", required_argument, NULL, OPT_PROVIDED },
 	{ "crc", no_argument, NULL, OPT_CRC },
 	{ "poll", required_argument, NULL, OPT_POLL },
 	RR_TRANSPORT_OPTION,
+	RR_CALL_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -222,6 +226,7 @@ parse_option(struct run *run, int option)
 	case RR_OPT_FAULT:
 	case RR_OPT_RECORD:
 	case RR_OPT_TRANSPORT:
+	case RR_OPT_REPLY_CHUNKS:
 	case RR_OPT_VERSION: return rr_filters_option(run->tool, &run->filters, option, optarg);
 	case OPT_INLINE:
 		status = parse_number(run, "inline", 1024, 262144, &engine->inline_send);

@@ -18,6 +18,7 @@ static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	RR_VERBOSE_OPTION,
 	RR_TRANSPORT_OPTION,
+	RR_CALL_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -25,7 +26,7 @@ static const struct option long_options[] = {
 
 const char rr_tool_ls_options[] =
 	"  -l, --long   with mode, links, owner, group, size, time, and where links lead\n"
-	"      --json   print a JSON array\n" RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP;
+	"      --json   print a JSON array\n" RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP;
 
 enum format { FORMAT_NAMES, FORMAT_LONG, FORMAT_JSON };
 

@@ -34,13 +34,14 @@ struct ping {
 const char rr_tool_ping_options[] =
 	"  -c, --count N            calls to make (5)\n"
 	"  -i, --interval SECONDS   between them (0.2)\n"
-	"      --json               print one JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
+	"      --json               print one JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP;
 
 static const struct option long_options[] = {
 	{ "count", required_argument, NULL, 'c' },
 	{ "interval", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, OPT_JSON },
 	RR_TRANSPORT_OPTION,
+	RR_CALL_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },

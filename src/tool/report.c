@@ -62,6 +62,8 @@ report_connection(void *ctx, const struct rr_carrier *carrier)
 			n.peer_receive, n.private_data ? "" : " by default", n.credits_asked,
 			n.credits_granted, n.credits_min, n.credits_max,
 			n.remote_invalidation ? "yes" : "no");
+	if (n.provided_peak > 0)
+		fprintf(out, ", replies in Read chunks %u (up to %u)", n.provided, n.provided_peak);
 	fputc('\n', out);
 	report_counters(out, "    ", &carrier->counters);
 }

@@ -21,6 +21,7 @@ enum option_value {
 	OPT_INLINE,
 	OPT_KEY,
 	OPT_NO_ROOT_SQUASH,
+	OPT_PROVIDED,
 	OPT_TCP_PORT
 };
 
@@ -36,6 +37,7 @@ const char rr_tool_serve_options[] =
 	"      --key FILE            where the key of file handles is kept\n"
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
+	"      --provided N          large replies that a connection may keep in Read chunks (as --credits)\n"
 	"      --crc                 ask for CRC32c on each frame\n"
 	"  -v, --verbose             log what happens to connections\n" RR_FILTER_HELP
 	"An only DIR without NAME is served as /, one of several as / and its last component.\n"
@@ -51,6 +53,7 @@ static const struct option long_options[] = {
 	{ "key", required_argument, NULL, OPT_KEY },
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
+	{ "provided", required_argument, NULL, OPT_PROVIDED },
 	{ "crc", no_argument, NULL, OPT_CRC },
 	{ "verbose", no_argument, NULL, 'v' },
 	RR_FILTER_OPTIONS,
@@ -110,6 +113,10 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 	case OPT_CREDITS:
 		status = parse_number(tool, "credits", 1, 1024, &number);
 		serve->engine.credits = (uint32_t)number;
+		return status;
+	case OPT_PROVIDED:
+		status = parse_number(tool, "provided", 1, 4096, &number);
+		serve->engine.provided_max = (uint32_t)number;
 		return status;
 	case OPT_INLINE:
 		status = parse_number(tool, "inline", 1024, 262144, &number);

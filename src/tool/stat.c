@@ -13,13 +13,14 @@ static const struct option long_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	RR_VERBOSE_OPTION,
 	RR_TRANSPORT_OPTION,
+	RR_CALL_OPTION,
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
 
 const char rr_tool_stat_options[] =
-	"      --json   print a JSON object\n" RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP;
+	"      --json   print a JSON object\n" RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP;
 
 static void
 print_handle(const struct rr_nfs_handle *handle)

@@ -41,8 +41,10 @@ struct rr_transaction {
 	/* Set by the caller. */
 	uint32_t xid; /* as in the message's first word */
 	struct rpcrdma_message call;
-	uint32_t reply_max; /* octets that the stream of the reply can have, marked results not counted (their
-			       length words are); a Reply chunk is offered where that does not fit inline */
+	/* Octets that the stream of the reply can have, marked results not counted (their length words are),
+	 * and what it will have at least, or mostly: where one of them does not fit inline, or both do not, a
+	 * Reply chunk is offered, or the choice is left to the responder. See enum rr_reply_chunks. */
+	uint32_t reply_max, reply_min;
 	uint32_t sink_count;
 	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* for the marked results, in order: the most that each
 						       can have */
@@ -64,6 +66,8 @@ struct rr_transaction {
 	 * caller's, who gives it back with rr_pool_put().
 	 */
 	void **reply_memory;
+	/* Likewise, the buffer that the reply's stream lies in where the responder had it pulled. */
+	void **pulled_memory;
 
 	/* The carrier's. */
 	struct rr_list link;
@@ -107,6 +111,9 @@ struct rr_negotiated {
 	/* RPC-over-RDMA version 2: whether the peer told its transport properties, and what is in force. */
 	bool properties;
 	uint32_t own_properties[RR_PROPERTIES], peer_properties[RR_PROPERTIES];
+	bool read_chunks; /* both sides take replies as responder-provided Read chunks */
+	uint32_t provided,
+		provided_peak; /* such Read chunks of ours: those exposed now, the most at a time */
 };
 
 /* What a connection did so far: members of one type, whose names are in rr_counter_names. Octets are of RPC
@@ -127,6 +134,11 @@ struct rr_counters {
 	uint64_t bad_replies;                      /* of what was discarded: calls ended by it */
 	uint64_t repeats;  /* calls that were executed before: answered out of the duplicate request cache */
 	uint64_t overruns; /* calls of the peer's beyond what was ever granted to it */
+	/* Responder-provided Read chunks: calls whose large reply was left to the responder, replies that
+	 * came or went in one, those that found no room, chunks that nobody said he had pulled, RDMA_DONE
+	 * messages, and those that no chunk was exposed for. */
+	uint64_t replies_left, provided_replies, provided_refused, provided_timeouts;
+	uint64_t done_sent, done_received, done_unmatched;
 };
 
 enum { RR_COUNTERS = sizeof(struct rr_counters) / sizeof(uint64_t) };

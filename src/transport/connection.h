@@ -55,14 +55,23 @@ struct rr_requester {
 	struct rr_list failed;      /* transactions whose done() comes from the task */
 	struct rr_list outstanding; /* slots of transactions */
 	struct rr_list
-		cancelled;   /* slots whose transactions were cancelled, and that no reply has come for */
-	struct rr_list free; /* slots */
+		cancelled;    /* slots whose transactions were cancelled, and that no reply has come for */
+	struct rr_list free;  /* slots */
+	struct rr_list dones; /* RDMA_DONE messages under way */
 	struct rr_map by_xid;
 	struct rr_slot *slots; /* an accepted connection has them from its first call on */
 	uint8_t *buffers;
 	struct rr_pool_waiter memory;
 	/* Since when calls have been waiting for a credit, or for memory; 0 where none does. */
 	uint64_t without_credit, without_memory;
+};
+
+/* Replies that this side exposes as Read chunks: provided.h. */
+struct rr_provided_table {
+	struct rr_list list;
+	uint32_t count;         /* in the list */
+	uint32_t exposed, peak; /* of them, not withdrawn after a timeout; the most at a time */
+	uint64_t octets;        /* in those exposed */
 };
 
 struct rr_connection {
@@ -93,6 +102,7 @@ struct rr_connection {
 
 	struct rr_requester requester;
 	struct rr_list exchanges; /* the responder's, from arrival to the completion of the reply */
+	struct rr_provided_table provided;
 	uint32_t granted, granted_min, granted_max;
 	uint32_t unanswered; /* calls of the peer's, up to the Send that answers each */
 };
@@ -116,6 +126,13 @@ rr_connection_receive_max(const struct rr_connection *connection, uint32_t versi
 	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
 
 	return connection->is_requester ? thresholds->reply : thresholds->call;
+}
+
+/* Both sides announced that they take replies as responder-provided Read chunks. */
+static inline bool
+rr_connection_read_chunks(const struct rr_connection *connection)
+{
+	return rr_properties_read_chunks(&connection->features.properties);
 }
 
 static inline struct rr_connection *
@@ -198,6 +215,8 @@ void rr_requester_pump(struct rr_connection *connection);
 /* Tells of transactions that failed. */
 void rr_requester_tell(struct rr_connection *connection);
 void rr_requester_received(struct rr_connection *connection, const struct rr_event *event);
+/* Whether a call of this side, or a cancelled one, has that XID. */
+bool rr_requester_knows(const struct rr_connection *connection, uint32_t xid);
 bool rr_requester_idle(const struct rr_connection *connection);
 
 /* After the endpoint was closed: all transactions are failed, or forgotten. */

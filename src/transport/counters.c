@@ -37,6 +37,13 @@ const char *const rr_counter_names[RR_COUNTERS] = {
 	"bad_replies",
 	"repeats",
 	"overruns",
+	"replies_left",
+	"provided_replies",
+	"provided_refused",
+	"provided_timeouts",
+	"done_sent",
+	"done_received",
+	"done_unmatched",
 };
 
 uint64_t

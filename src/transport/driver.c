@@ -2,9 +2,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/endian.h"
 #include "base/probe.h"
 #include "transport/connection.h"
 #include "transport/direction.h"
+#include "transport/provided.h"
+#include "transport/pull.h"
 #include "transport/rdma.h"
 
 /*
@@ -133,6 +136,11 @@ is_for_requester(const struct rr_connection *connection, const struct rr_event *
 	const struct rr_carrier_events *events = connection->base.events;
 	enum rr_direction direction = rr_direction(event->data, event->length);
 
+	/* A reply in a Read chunk of the responder's and a long call of it look alike. There are no such
+	 * calls (RFC 8167, 5.3), but they are to be refused. */
+	if (connection->is_requester && rr_pull_is_due(connection, event))
+		return rr_connection_read_chunks(connection) || !events || !events->call ||
+		       rr_requester_knows(connection, rr_get_be32(event->data));
 	/* An RDMA_OPTIONAL is answered, whoever sends it. */
 	if (rr_responder_is_optional(connection, event))
 		return false;
@@ -148,7 +156,9 @@ received(struct rr_connection *connection, const struct rr_event *event)
 	connection->kicks = KICKS;
 	if (rr_optional_refused(connection, event))
 		return;
-	if (is_for_requester(connection, event))
+	if (rr_provided_is_done(connection, event))
+		rr_provided_done(connection, event);
+	else if (is_for_requester(connection, event))
 		rr_requester_received(connection, event);
 	else
 		rr_responder_received(connection, event);

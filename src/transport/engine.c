@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/engine.h"
 
+#include "base/checked.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/record.h"
 #include "fabric/iwarp/iwarp.h"
@@ -15,6 +16,7 @@ enum {
 	INLINE_MAX = 262144,
 	RECEIVE_LEAST = 4096, /* some peers Send more than they were told to */
 	CREDITS_MAX = 16384,
+	PROVIDED_MAX = 4096,
 	MESSAGE_MIN = 1024,
 	MESSAGE_MAX = 1 << 30,
 	CHUNKS_MAX = 1024,
@@ -34,6 +36,7 @@ const struct rr_engine_config rr_engine_config_default = {
 	.chunk_max = 64,
 	.memory_max = 64 << 20,
 	.remote_invalidation = true,
+	.read_chunks = true,
 	.connection_max = 1024,
 };
 
@@ -46,7 +49,8 @@ is_inline_size(uint32_t size)
 static bool
 is_good(const struct rr_engine_config *config)
 {
-	return config->versions <= RR_VERSIONS_2 && is_inline_size(config->inline_send) &&
+	return config->versions <= RR_VERSIONS_2 && config->reply_chunks <= RR_REPLY_CHUNKS_NEVER &&
+	       config->provided_max <= PROVIDED_MAX && is_inline_size(config->inline_send) &&
 	       is_inline_size(config->inline_receive) && config->credits > 0 &&
 	       config->credits <= CREDITS_MAX && config->message_max >= MESSAGE_MIN &&
 	       config->message_max <= MESSAGE_MAX && config->segment_max > 0 && config->chunk_max > 0 &&
@@ -57,6 +61,20 @@ static uint32_t
 larger(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
+}
+
+/* A requester sends its RDMA_DONE before the call that its credit is used for next: one that does so never
+ * has more replies exposed than it has credits. */
+static void
+set_bounds(struct rr_engine_config *config)
+{
+	if (config->provided_max == 0)
+		config->provided_max = (uint32_t)rr_min(config->credits, PROVIDED_MAX);
+	if (config->provided_octets > 0)
+		return;
+	config->provided_octets = config->memory_max / 2;
+	if (config->provided_octets < config->message_max)
+		config->provided_octets = config->message_max;
 }
 
 /* What the transport needs of its provider. */
@@ -77,7 +95,7 @@ fabric_config(const struct rr_engine_config *config)
 		larger(receives < UINT32_MAX ? (uint32_t)receives : UINT32_MAX, config->credits * 4);
 	fabric.work_max = larger(WORK_LEAST, config->credits * 2);
 	fabric.read_max = READS_AT_A_TIME;
-	fabric.region_max = config->credits * RR_SLOT_REGIONS;
+	fabric.region_max = config->credits * RR_SLOT_REGIONS + config->provided_max * RR_PIECES_MAX;
 	fabric.crc = config->crc || (config->fault && rr_fault_corrupts(config->fault));
 	fabric.reuse_port = config->reuse_port;
 	return fabric;
@@ -111,9 +129,10 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 		return -RPCRDMA_ERR_NOMEM;
 	new->env = env;
 	new->config = *config;
+	set_bounds(&new->config);
 	new->only = make != rr_iwarp_fabric_new;
 	rr_list_init(&new->exchanges);
-	fabric = fabric_config(config);
+	fabric = fabric_config(&new->config);
 	new->loop = rr_loop_new(env);
 	error = new->loop ? 0 : -RPCRDMA_ERR_SYSTEM;
 	if (!error) {

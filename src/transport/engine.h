@@ -21,6 +21,17 @@ enum rr_provider {
 enum { RR_FABRICS = 2 };
 
 /*
+ * What a requester provides for a reply that may not fit inline, where the responder can provide a Read chunk
+ * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 5.3.1). Other responders are always offered a Reply
+ * chunk.
+ */
+enum rr_reply_chunks {
+	RR_REPLY_CHUNKS_AUTO, /* a Reply chunk where it will not fit, else the choice is the responder's */
+	RR_REPLY_CHUNKS_ALWAYS,
+	RR_REPLY_CHUNKS_NEVER
+};
+
+/*
  * An engine: the event loop of one thread with its fabric and its memory.
  * Connections of one engine share nothing with those of another; a server
  * that wants several cores runs several engines.
@@ -33,10 +44,16 @@ struct rr_engine_config {
 	uint32_t chunk_max;                   /* Read chunks but for one at position zero, and Write chunks */
 	size_t memory_max;                    /* octets of payload memory */
 	bool remote_invalidation;             /* advertise R */
-	enum rr_versions versions;            /* of RPC-over-RDMA, of connections that are made from now on */
-	bool crc;                             /* iWARP: ask for CRC32c */
-	bool reuse_port;                      /* several engines listen at one address */
-	enum rr_provider provider;            /* of connections and listeners that do not ask for one */
+	bool read_chunks;                     /* announce responder-provided Read chunks */
+	/* What of them a connection may expose: chunks (0: as many as credits), and octets in all of them (0:
+	 * half of memory_max, and at least message_max). Beyond that, large replies become errors. */
+	uint32_t provided_max;
+	size_t provided_octets;
+	enum rr_reply_chunks reply_chunks; /* of calls */
+	enum rr_versions versions;         /* of RPC-over-RDMA, of connections that are made from now on */
+	bool crc;                          /* iWARP: ask for CRC32c */
+	bool reuse_port;                   /* several engines listen at one address */
+	enum rr_provider provider;         /* of connections and listeners that do not ask for one */
 	/* Another engine listens at the same addresses, and has the RDMA adapters: a port of theirs can have
 	 * one listener only. */
 	bool adapters_elsewhere;
@@ -46,8 +63,8 @@ struct rr_engine_config {
 	struct rr_record *record;            /* outermost: has what the fault filter did in it, too */
 };
 
-/* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 chunks, 64 MiB, R set, 1024
- * connections. */
+/* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 chunks, 64 MiB, R set, Read chunks
+ * announced, 1024 connections. */
 extern const struct rr_engine_config rr_engine_config_default;
 
 struct rr_engine {
@@ -71,6 +88,7 @@ struct rr_engine {
 	struct rr_refusals refusals;
 	struct rr_list exchanges; /* kept for reuse */
 	uint32_t exchange_count;
+	uint64_t provided_octets; /* that all connections have exposed in Read chunks */
 };
 
 /* Octets of the largest message that is sent in any version: draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has

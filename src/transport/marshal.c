@@ -191,6 +191,7 @@ count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 	RR_PROBE(call_sent, slot->connection->base.peer, slot->transaction->xid, plan->body,
 		slot->read_octets, plan->why_call, plan->why_reply);
 	counters->calls++;
+	counters->replies_left += plan->left;
 	counters->long_calls += plan->long_call;
 	counters->inline_messages += plan->segments == 0;
 	counters->read_chunks += plan->long_call ? 0 : plan->segments;
@@ -216,6 +217,8 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	slot->reply_memory = reply_memory;
 	slot->provided = provided;
 	slot->region_count = slot->read_octets = 0;
+	slot->pull = NULL;
+	slot->pulled_memory = NULL;
 	rr_list_append(&requester->outstanding, &slot->link);
 	rr_map_add(&requester->by_xid, &slot->by_xid, transaction->xid);
 	error = offer_results(slot, plan);

@@ -46,6 +46,7 @@ rr_optional_init(struct rr_connection *connection)
 	const uint32_t told[RR_PROPERTIES] = {
 		[RR_PROPERTY_RECEIVE_SIZE] = rr_fabric_config(connection->fabric)->receive_size,
 		[RR_PROPERTY_REVERSE] = RR_REVERSE_INLINE,
+		[RR_PROPERTY_READ_CHUNKS] = connection->base.engine->config.read_chunks,
 		[RR_PROPERTY_INVALIDATION] = connection->own.remote_invalidation,
 	};
 

@@ -37,8 +37,25 @@ offerable(const struct rr_call_limits *limits, const struct rr_transaction *tran
 }
 
 /*
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: "The requester knows the minimum size of the reply is
+ * smaller than the inline threshold, but the maximum size of the reply is larger than the inline threshold;
+ * or the requester cannot calculate the maximum size of the reply. The client does not provide a Reply chunk,
+ * and relies on a responder-provider Read chunk to handle large replies."
+ */
+static bool
+is_left_to_responder(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
+{
+	if (!limits->provides || limits->reply_chunks == RR_REPLY_CHUNKS_ALWAYS)
+		return false;
+	return limits->reply_chunks == RR_REPLY_CHUNKS_NEVER ||
+	       rr_rdma_header_size(0, 0, false, 0) + (uint64_t)transaction->reply_min <=
+		       limits->reply_threshold;
+}
+
+/*
  * What to offer for the reply: nothing where it fits inline in the worst case; else Write chunks; else one
- * Reply chunk for all of it, as some servers handle Write chunks beside a Reply chunk wrongly.
+ * Reply chunk for all of it, as some servers handle Write chunks beside a Reply chunk wrongly. A responder
+ * that may provide a Read chunk gets Write chunks, too, and no Reply chunk beside them.
  */
 static int
 plan_results(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
@@ -47,7 +64,10 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 	uint64_t all = results_inline(transaction, 0);
 	uint32_t chunks = offerable(limits, transaction);
 
-	if (all > limits->message_max)
+	bool left = is_left_to_responder(limits, transaction);
+
+	/* How large a reply becomes that is left to the responder, it decides. */
+	if (all - (left ? transaction->reply_max : 0) > limits->message_max)
 		return -RPCRDMA_ERR_LIMIT;
 	if (rr_rdma_header_size(0, 0, false, 0) + all <= limits->reply_threshold)
 		return 0;
@@ -57,6 +77,12 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 			limits->reply_threshold) {
 		plan->write_chunks = chunks;
 		plan->why_reply = RR_WHY_SINKS;
+		return 0;
+	}
+	if (left) {
+		plan->left = true;
+		plan->write_chunks = chunks;
+		plan->why_reply = chunks > 0 ? RR_WHY_SINKS : RR_WHY_NOT;
 		return 0;
 	}
 	plan->reply_chunk = (uint32_t)all;
@@ -156,12 +182,12 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 
 /* ---- Replies ---- */
 
-/* The header that returns everything that was offered, and no Read list: RFC 8166, 4.3.1: "Responders MUST
- * leave the Read list empty in all replies." */
+/* The header that returns everything that was offered. RFC 8166, 4.3.1: "Responders MUST leave the Read list
+ * empty in all replies", but for one that the responder provides. */
 static uint32_t
-reply_header(const struct rr_chunk_lists *offered)
+reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
 {
-	return rr_rdma_header_size(0, offered->write_count, offered->has_reply, offered->segment_count);
+	return rr_rdma_header_size(reads, offered->write_count, offered->has_reply, offered->segment_count);
 }
 
 /*
@@ -190,32 +216,47 @@ place_items(
 	return true;
 }
 
-void
-rr_plan_reply(uint32_t threshold, uint32_t sge_max, const struct rr_chunk_lists *offered,
-	const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
+static enum rr_reply_form
+form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
+	const struct rr_reply_plan *plan)
 {
-	struct rr_piece pieces[RR_PIECES_MAX];
-	uint32_t count;
-
-	*plan = (struct rr_reply_plan){ .form = RR_REPLY_ERROR, .header = reply_header(offered) };
-	if (plan->header > threshold || !place_items(offered, reply, plan))
-		return;
-	count = rr_pieces(reply, plan->reduced, pieces);
-	for (uint32_t i = 0; i < count; i++)
-		plan->body += pieces[i].length;
 	/* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message rather than
 	 * using the Requester-provided Reply chunk." */
-	if (plan->body <= threshold - plan->header && count < sge_max)
-		plan->form = RR_REPLY_INLINE;
-	else if (offered->has_reply && plan->body <= rr_chunk_length(&offered->reply))
-		plan->form = RR_REPLY_LONG;
+	if (plan->body <= limits->threshold - plan->header && plan->pieces < limits->sge_max)
+		return RR_REPLY_INLINE;
+	if (offered->has_reply && plan->body <= rr_chunk_length(&offered->reply))
+		return RR_REPLY_LONG;
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.1: "A responder MUST send a Position Zero Read chunk
+	 * when the actual size of the RPC Reply's Payload stream exceeds all requester-provided reply
+	 * resources". And: "If a responder does not support responder-provided Read chunks in this case, it
+	 * MUST return an appropriate permanent transport error". */
+	if (limits->read_chunks && reply_header(offered, plan->pieces) <= limits->threshold)
+		return RR_REPLY_PROVIDED;
+	return RR_REPLY_ERROR;
 }
 
 void
-rr_plan_room(
-	uint32_t threshold, const struct rr_chunk_lists *offered, uint32_t *item_room, uint32_t *stream_room)
+rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
+	const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
 {
-	uint32_t header = reply_header(offered);
+	struct rr_piece pieces[RR_PIECES_MAX];
+
+	*plan = (struct rr_reply_plan){ .form = RR_REPLY_ERROR, .header = reply_header(offered, 0) };
+	if (plan->header > limits->threshold || !place_items(offered, reply, plan))
+		return;
+	plan->pieces = rr_pieces(reply, plan->reduced, pieces);
+	for (uint32_t i = 0; i < plan->pieces; i++)
+		plan->body += pieces[i].length;
+	plan->form = form_of(limits, offered, plan);
+	if (plan->form == RR_REPLY_PROVIDED)
+		plan->header = reply_header(offered, plan->pieces);
+}
+
+void
+rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists *offered, uint32_t *item_room,
+	uint32_t *stream_room)
+{
+	uint32_t header = reply_header(offered, 0);
 	uint64_t room = 0;
 
 	*item_room = *stream_room = 0;
@@ -224,6 +265,8 @@ rr_plan_room(
 	room = threshold - header;
 	if (offered->has_reply && rr_chunk_length(&offered->reply) > room)
 		room = rr_chunk_length(&offered->reply);
+	if (provided > room)
+		room = provided;
 	*stream_room = (uint32_t)rr_min(room, UINT32_MAX) & ~UINT32_C(3);
 	*item_room = *stream_room > RR_BESIDE_ITEM ? *stream_room - RR_BESIDE_ITEM : 0;
 	if (offered->write_count > 0 && offered->writes[0].count > 0)

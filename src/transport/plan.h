@@ -16,6 +16,8 @@ struct rr_call_limits {
 	uint32_t read_chunks, write_chunks; /* that one call may have; a position-zero one not counted */
 	uint32_t message_max;               /* octets of a message, either direction */
 	bool inline_only;                   /* no chunks at all: the peer keeps its replies small */
+	bool provides;                      /* the responder may provide Read chunks for replies */
+	enum rr_reply_chunks reply_chunks;
 };
 
 /* Why a call is more than one inline Send that asks for another. */
@@ -37,6 +39,7 @@ struct rr_call_plan {
 	uint32_t segments;     /* read segments: one for each Read chunk, or for each piece of a long call */
 	uint32_t write_chunks; /* so many sinks, from the first one, are offered as Write chunks */
 	uint32_t reply_chunk;  /* octets of Reply chunk to offer; 0: none */
+	bool left;             /* a reply that does not fit inline is left to the responder */
 	enum rr_why why_call, why_reply;
 };
 
@@ -46,10 +49,17 @@ int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transactio
 	struct rr_call_plan *plan);
 
 enum rr_reply_form {
-	RR_REPLY_INLINE, /* RDMA_MSG */
-	RR_REPLY_LONG,   /* RDMA_NOMSG, the message in the Reply chunk */
-	RR_REPLY_ERROR,  /* neither conveys it: RDMA_ERROR, ERR_CHUNK */
-	RR_REPLY_OPTION  /* no reply: RDMA_OPTIONAL */
+	RR_REPLY_INLINE,   /* RDMA_MSG */
+	RR_REPLY_LONG,     /* RDMA_NOMSG, the message in the Reply chunk */
+	RR_REPLY_PROVIDED, /* RDMA_NOMSG, the message in a Read chunk that the responder provides */
+	RR_REPLY_ERROR,    /* none of them conveys it: RDMA_ERROR, ERR_CHUNK */
+	RR_REPLY_OPTION    /* no reply: RDMA_OPTIONAL */
+};
+
+struct rr_reply_limits {
+	uint32_t threshold; /* inline */
+	uint32_t sge_max;   /* how many pieces of memory a Send can gather, the header among them */
+	bool read_chunks;   /* the requester takes Read chunks that the responder provides */
 };
 
 struct rr_reply_plan {
@@ -57,15 +67,17 @@ struct rr_reply_plan {
 	uint32_t header;  /* octets of RPC-over-RDMA header */
 	uint32_t body;    /* octets of the message without what is placed in Write chunks */
 	uint32_t reduced; /* bit i: item i is placed in Write chunk i */
+	uint32_t pieces;  /* of memory that the body lies in */
 };
 
 /* How the reply that passed rr_message_check() travels, given the Write list and the Reply chunk that its
- * call offered. sge_max: how many pieces of memory a Send can gather, the header among them. */
-void rr_plan_reply(uint32_t threshold, uint32_t sge_max, const struct rr_chunk_lists *offered,
+ * call offered. */
+void rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rpcrdma_message *reply, struct rr_reply_plan *plan);
 
-/* What a reply can convey: see struct rr_exchange. */
-void rr_plan_room(
-	uint32_t threshold, const struct rr_chunk_lists *offered, uint32_t *item_room, uint32_t *stream_room);
+/* What a reply can convey: see struct rr_exchange. provided: octets of a Read chunk that the responder could
+ * provide; 0: none. */
+void rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists *offered,
+	uint32_t *item_room, uint32_t *stream_room);
 
 #endif

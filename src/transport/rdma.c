@@ -61,6 +61,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_re
 	rr_stall_init(&connection->stall);
 	rr_list_init(&connection->jobs);
 	rr_list_init(&connection->exchanges);
+	rr_list_init(&connection->provided.list);
 	rr_connection_set_peer(connection, NULL, 0);
 	rr_negotiation_init(connection, NULL, 0);
 	rr_optional_init(connection);
@@ -225,6 +226,9 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 		.credits_max = asks ? credits->max : connection->granted_max,
 		.remote_invalidation = thresholds->remote_invalidation,
 		.properties = properties->peer_has != 0,
+		.read_chunks = rr_connection_read_chunks(connection),
+		.provided = connection->provided.exposed,
+		.provided_peak = connection->provided.peak,
 	};
 	memcpy(negotiated->own_properties, properties->own, sizeof(properties->own));
 	memcpy(negotiated->peer_properties, properties->peer, sizeof(properties->peer));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/endian.h"
 #include "base/probe.h"
-#include "transport/requester.h"
+#include "transport/pull.h"
 #include "wire/rpc.h"
 
 /*
@@ -14,36 +14,32 @@
  * ends with -RPCRDMA_ERR_PEER instead of never.
  */
 
-/* Room for what we may have offered; more than that is no answer to it. */
-struct reply {
-	struct rr_rdma_header header;
-	struct rr_chunk_lists lists;
-	struct rr_chunk writes[RR_TRANSACTION_SINKS];
-	struct rr_segment segments[RR_SLOT_OFFERS];
-	const uint8_t *body;
-	uint32_t body_length;
-};
-
-static enum rr_header_result
-parse(const struct rr_connection *connection, const struct rr_event *event, struct reply *reply)
+enum rr_header_result
+rr_answer_parse(const struct rr_connection *connection, const struct rr_event *event, struct rr_answer *reply)
 {
 	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
 	struct rpcrdma_xdr_reader reader;
 	enum rr_header_result result;
 
-	reply->lists = (struct rr_chunk_lists){
-		.writes = reply->writes,
-		.segments = reply->segments,
-		/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." */
-		.read_max = 0,
-		.write_max = RR_TRANSACTION_SINKS,
-		.segment_max = RR_SLOT_OFFERS,
-	};
+	reply->lists.writes = reply->writes;
+	reply->lists.write_max = RR_TRANSACTION_SINKS;
+	reply->lists.segments = reply->segments;
+	reply->lists.segment_max = RR_SLOT_OFFERS;
 	rpcrdma_xdr_reader_init(&reader, &message, NULL);
 	result = rr_rdma_get_any_header(&reader, connection->versions.high, &reply->header, &reply->lists);
 	reply->body_length = (uint32_t)rpcrdma_xdr_left(&reader);
 	reply->body = event->data + (event->length - reply->body_length);
 	return result;
+}
+
+/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." Those that need not are pulled
+ * (pull.h). */
+static enum rr_header_result
+parse(const struct rr_connection *connection, const struct rr_event *event, struct rr_answer *reply)
+{
+	reply->lists.reads = NULL;
+	reply->lists.read_max = 0;
+	return rr_answer_parse(connection, event, reply);
 }
 
 /* Whether a chunk comes back as it was offered: the same segment, of which no more is used than there was. */
@@ -56,8 +52,8 @@ returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
 
 /* A8: "a reply returns the same chunks and segments as the call offered"; a peer that leaves out what it did
  * not use means the same. */
-static bool
-returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists)
+bool
+rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists)
 {
 	if (lists->write_count > 0 && lists->write_count != slot->write_count)
 		return false;
@@ -93,55 +89,71 @@ static void
 count_reply(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
 {
 	struct rr_counters *counters = &slot->connection->base.counters;
+	uint32_t length = transaction->reply.length;
 
 	RR_PROBE(reply_received, slot->connection->base.peer, transaction->xid, transaction->reply.length,
 		transaction->placed, (int)long_reply);
 	counters->replies++;
-	counters->long_replies += long_reply;
-	counters->inline_messages += transaction->placed == 0;
+	counters->long_replies += long_reply && !slot->pulled_memory;
+	counters->provided_replies += slot->pulled_memory != NULL;
+	counters->inline_messages += transaction->placed == 0 && !long_reply;
 	counters->write_chunks += transaction->reply.item_count;
-	counters->octets_inline += long_reply ? 0 : transaction->reply.length;
+	counters->octets_inline += long_reply ? 0 : length;
+	counters->octets_rdma_read += slot->pulled_memory ? length : 0;
 	counters->octets_rdma_write += transaction->placed;
+}
+
+/* Hands the reply, with that stream, to the transaction. */
+static int
+hand_over(struct rr_slot *slot, const struct rr_answer *reply, const void *stream, uint32_t length)
+{
+	struct rr_transaction *transaction = slot->transaction;
+	uint32_t xid, type;
+
+	transaction->reply = (struct rpcrdma_message){ .stream = stream, .length = length };
+	/* RFC 8166, 4.5.2: "the value of the rdma_xid field does not match the value of the XID field in the
+	 * accompanying RPC message" is an error in the header. */
+	if (!rr_rpc_peek(stream, length, &xid, &type) || xid != transaction->xid || type != RR_REPLY)
+		return -RPCRDMA_ERR_PEER;
+	transaction->pulled = slot->read_octets;
+	take_items(transaction, &reply->lists);
+	transaction->unused = slot->write_count - transaction->reply.item_count;
+	count_reply(slot, transaction, reply->header.proc == RR_RDMA_NOMSG);
+	return 0;
 }
 
 /* Finds the reply in an RDMA_MSG or RDMA_NOMSG and hands it to the transaction. */
 static int
-take_reply(struct rr_slot *slot, const struct reply *reply)
+take_reply(struct rr_slot *slot, const struct rr_answer *reply)
 {
-	struct rr_transaction *transaction = slot->transaction;
 	bool long_reply = reply->header.proc == RR_RDMA_NOMSG;
 	uint64_t chunk = rr_chunk_length(&reply->lists.reply);
-	uint32_t xid, type;
 
 	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same [...]
 	 * version". A9: a Reply chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
-	if (reply->header.vers != slot->version || !returns_chunks(slot, &reply->lists) ||
+	if (reply->header.vers != slot->version || !rr_slot_returns_chunks(slot, &reply->lists) ||
 		(chunk > 0) != long_reply)
 		return -RPCRDMA_ERR_PEER;
-	if (!transaction)
+	if (!slot->transaction)
 		return 0;
-	transaction->reply = (struct rpcrdma_message){ .stream = reply->body, .length = reply->body_length };
-	if (long_reply) {
-		transaction->reply.stream = slot->reply_memory;
-		transaction->reply.length = (uint32_t)chunk;
-	}
-	/* RFC 8166, 4.5.2: "the value of the rdma_xid field does not match the value of the XID field in the
-	 * accompanying RPC message" is an error in the header. */
-	if (!rr_rpc_peek(transaction->reply.stream, transaction->reply.length, &xid, &type) ||
-		xid != transaction->xid || type != RR_REPLY)
-		return -RPCRDMA_ERR_PEER;
-	transaction->placed = (uint32_t)chunk;
-	transaction->pulled = slot->read_octets;
-	take_items(transaction, &reply->lists);
-	transaction->unused = slot->write_count - transaction->reply.item_count;
-	count_reply(slot, transaction, long_reply);
-	return 0;
+	slot->transaction->placed = (uint32_t)chunk;
+	if (long_reply)
+		return hand_over(slot, reply, slot->reply_memory, (uint32_t)chunk);
+	return hand_over(slot, reply, reply->body, reply->body_length);
+}
+
+int
+rr_slot_take_pulled(struct rr_slot *slot, const struct rr_answer *reply, uint32_t octets)
+{
+	if (!slot->transaction)
+		return 0;
+	slot->transaction->placed = 0;
+	return hand_over(slot, reply, slot->pulled_memory, octets);
 }
 
 static int
-judge(struct rr_slot *slot, enum rr_header_result result, const struct reply *reply)
+judge(struct rr_slot *slot, enum rr_header_result result, const struct rr_answer *reply)
 {
-	struct rr_requester *requester = &slot->connection->requester;
 	struct rr_counters *counters = &slot->connection->base.counters;
 	int error = -RPCRDMA_ERR_PEER;
 
@@ -161,12 +173,6 @@ judge(struct rr_slot *slot, enum rr_header_result result, const struct reply *re
 		break;
 	default: break;
 	}
-	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
-	 * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
-	 * responder that reports the responder's actual credit limit." After that, errors may change it, too.
-	 */
-	if (!error || (error == -RPCRDMA_ERR_CHUNK && requester->credits.max > 0))
-		rr_credits_grant(&requester->credits, reply->header.credit);
 	return error;
 }
 
@@ -186,27 +192,48 @@ negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *he
 }
 
 void
-rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
+rr_slot_conclude(
+	struct rr_slot *slot, int error, const struct rr_rdma_header *header, const struct rr_event *event)
 {
 	struct rr_connection *connection = slot->connection;
-	struct reply reply;
-	int error;
+	struct rr_credits *credits = &connection->requester.credits;
+	struct rr_counters *counters = &connection->base.counters;
 
-	rr_slot_invalidate(slot); /* first: what is judged must not change any more */
-	error = judge(slot, parse(connection, event, &reply), &reply);
-	if (negotiate(slot, error, &reply.header)) {
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
+	 * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
+	 * responder that reports the responder's actual credit limit." After that, errors may change it, too.
+	 */
+	if (!error || (error != -RPCRDMA_ERR_PEER && error != -RPCRDMA_ERR_VERS && credits->max > 0))
+		rr_credits_grant(credits, header->credit);
+	if (negotiate(slot, error, header)) {
 		rr_slot_retry(slot, event);
 		return;
 	}
 	if (error) {
 		if (error == -RPCRDMA_ERR_PEER)
 			RR_PROBE(discarded, connection->base.peer, event->length, true);
-		connection->base.counters.discarded += error == -RPCRDMA_ERR_PEER;
-		connection->base.counters.bad_replies += error == -RPCRDMA_ERR_PEER;
+		counters->discarded += error == -RPCRDMA_ERR_PEER;
+		counters->bad_replies += error == -RPCRDMA_ERR_PEER;
 		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: XID 0x%08x: %s",
-			connection->base.peer, reply.header.xid, rpcrdma_strerror(error));
+			connection->base.peer, header->xid, rpcrdma_strerror(error));
 	}
 	rr_slot_finish(slot, error, event);
+}
+
+void
+rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
+{
+	struct rr_connection *connection = slot->connection;
+	struct rr_answer reply;
+	int error;
+
+	rr_slot_invalidate(slot); /* first: what is judged must not change any more */
+	if (rr_pull_is_due(connection, event)) {
+		rr_pull_begin(slot, event);
+		return;
+	}
+	error = judge(slot, parse(connection, event, &reply), &reply);
+	rr_slot_conclude(slot, error, &reply.header, event);
 }
 
 /*
@@ -237,7 +264,7 @@ check_invalidated(struct rr_connection *connection, struct rr_slot *slot, const 
 static struct rr_slot *
 match(struct rr_connection *connection, const struct rr_event *event)
 {
-	struct reply reply;
+	struct rr_answer reply;
 	enum rr_header_result result = parse(connection, event, &reply);
 	struct rr_map_link *link;
 	uint32_t xid, type;
@@ -261,9 +288,12 @@ void
 rr_requester_received(struct rr_connection *connection, const struct rr_event *event)
 {
 	struct rr_slot *slot = match(connection, event);
+	bool declines = !slot && rr_pull_is_due(connection, event);
 
-	rr_driver_allow(connection, 1);
-	if (!check_invalidated(connection, slot, event) || !slot || slot->held.data) {
+	rr_driver_allow(connection, !declines);
+	if (!check_invalidated(connection, slot, event) || !slot || slot->held.data || slot->pull) {
+		if (declines)
+			rr_pull_decline(connection, event);
 		connection->base.counters.discarded++;
 		RR_PROBE(discarded, connection->base.peer, event->length, false);
 		rr_log(connection->base.engine->env, RR_LOG_DEBUG,

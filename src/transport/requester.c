@@ -3,6 +3,8 @@
 
 #include "base/checked.h"
 #include "base/probe.h"
+#include "transport/done.h"
+#include "transport/pull.h"
 #include "wire/rpc.h"
 #include "wire/rpcrdma1.h"
 
@@ -56,6 +58,7 @@ rr_requester_init(struct rr_connection *connection)
 	rr_list_init(&requester->cancelled);
 	rr_list_init(&requester->free);
 	rr_list_init(&requester->memory.link);
+	rr_list_init(&requester->dones);
 	rr_credits_init(&requester->credits,
 		connection->is_requester ? connection->base.engine->config.credits : RR_REVERSE_CREDITS);
 	return connection->is_requester ? make_slots(connection) : 0;
@@ -70,6 +73,12 @@ rr_requester_destroy(struct rr_connection *connection)
 	rr_map_free(&requester->by_xid, env);
 	rr_free(env, requester->buffers);
 	rr_free(env, requester->slots);
+}
+
+bool
+rr_requester_knows(const struct rr_connection *connection, uint32_t xid)
+{
+	return rr_map_find(&connection->requester.by_xid, xid);
 }
 
 bool
@@ -150,21 +159,23 @@ rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 	struct rr_connection *connection = slot->connection;
 	struct rr_engine *engine = connection->base.engine;
 	struct rr_transaction *transaction = slot->transaction;
-	void *memory = slot->reply_memory;
+	void *memory = slot->reply_memory, *pulled = slot->pulled_memory;
 	struct rr_fabric *fabric = connection->fabric;
 	uint8_t *receive = event->data; /* event may lie in the slot */
 
 	slot->transaction = NULL;
-	slot->reply_memory = NULL;
+	slot->reply_memory = slot->pulled_memory = NULL;
 	slot->held.data = NULL;
 	rr_slot_release(slot);
 	if (transaction) {
 		transaction->slot = NULL;
 		transaction->reply_memory = memory ? &memory : NULL;
+		transaction->pulled_memory = pulled ? &pulled : NULL;
 		transaction->done(transaction, error);
 	}
 	rr_driver_release(fabric, receive);
 	rr_pool_put(engine->pool, memory);
+	rr_pool_put(engine->pool, pulled);
 	if (connection->closed)
 		return;
 	rr_requester_pump(connection);
@@ -212,8 +223,8 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 	struct rr_call_plan *plan)
 {
 	uint32_t version = connection->negotiation.version;
-	uint32_t settled_max =
-		connection->negotiation.state <= RR_NEGOTIATION_ASKED ? RR_INLINE_DEFAULT : UINT32_MAX;
+	bool settled = connection->negotiation.state > RR_NEGOTIATION_ASKED;
+	uint32_t settled_max = settled ? UINT32_MAX : RR_INLINE_DEFAULT;
 	const struct rr_call_limits limits = {
 		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the
 		 * Version One default inline threshold of 1024 bytes." What is true of the reply to it, we do
@@ -228,6 +239,9 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 		.read_chunks = 1,
 		.write_chunks = 1,
 		.message_max = connection->base.engine->config.message_max,
+		.provides =
+			settled && version >= RR_RPCRDMA_VERSION_2 && rr_connection_read_chunks(connection),
+		.reply_chunks = connection->base.engine->config.reply_chunks,
 	};
 	uint32_t xid, type;
 
@@ -442,6 +456,7 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	slot->reply_memory = NULL;
 	rr_list_remove(&slot->link);
 	rr_list_append(&connection->requester.cancelled, &slot->link);
+	rr_pull_cancel(slot);
 	if (is_being_read(slot))
 		rr_driver_abort(connection, -RPCRDMA_ERR_CANCELLED,
 			"%s: a call was cancelled that the peer did not take", connection->base.peer);
@@ -459,18 +474,20 @@ end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
 
 	while (!rr_list_empty(slots)) {
 		struct rr_slot *slot = rr_container(slots->next, struct rr_slot, link);
-		void *memory = slot->reply_memory;
+		void *memory = slot->reply_memory, *pulled = slot->pulled_memory;
 
 		if (slot->transaction && !forget) {
 			take_back_sinks(slot, slot->transaction);
 			fail(connection, slot->transaction, -RPCRDMA_ERR_DISCONNECTED);
 		}
 		slot->transaction = NULL;
-		slot->reply_memory = NULL;
+		slot->reply_memory = slot->pulled_memory = NULL;
 		rr_driver_release(connection->fabric, slot->held.data);
 		slot->held.data = NULL;
+		rr_pull_end(slot);
 		rr_slot_release(slot);
 		rr_pool_put(engine->pool, memory);
+		rr_pool_put(engine->pool, pulled);
 	}
 }
 
@@ -481,6 +498,7 @@ rr_requester_end(struct rr_connection *connection, bool forget)
 	struct rr_list *link;
 
 	rr_list_remove(&requester->memory.link);
+	rr_done_end(connection);
 	end_waits(connection);
 	end_slots(connection, &requester->outstanding, forget);
 	end_slots(connection, &requester->cancelled, true);

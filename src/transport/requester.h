@@ -5,7 +5,7 @@
 #include "transport/connection.h"
 #include "transport/plan.h"
 
-/* The requester inside: what requester.c, marshal.c and reply.c share. */
+/* The requester inside: what requester.c, marshal.c, reply.c and pull.c share. */
 
 enum {
 	RR_SLOT_OFFERS = RR_TRANSACTION_SINKS + 1, /* Write chunks or a Reply chunk */
@@ -26,6 +26,7 @@ struct rr_slot {
 	struct rr_job job;                  /* the Send */
 	bool posted, sent;                  /* the Send */
 	bool revoked;                       /* the peer's access was ended, the regions are still there */
+	struct rr_pull *pull;               /* of the reply, where that lies in a Read chunk of the peer's */
 	struct rr_event
 		held; /* the answer, if it came before the completion of the Send; data is NULL otherwise */
 
@@ -34,8 +35,9 @@ struct rr_slot {
 	struct rr_segment segments[RR_SLOT_REGIONS]; /* the same as offered, also after invalidation */
 	uint32_t region_count, write_count;
 	bool has_reply;
-	void *reply_memory; /* of the pool: the Reply chunk, or sinks */
-	uint32_t provided;  /* bit i: sink i lies there */
+	void *reply_memory;  /* of the pool: the Reply chunk, or sinks */
+	void *pulled_memory; /* of the pool: a reply that is pulled */
+	uint32_t provided;   /* bit i: sink i lies there */
 	uint32_t read_octets;
 
 	uint8_t *buffer; /* header and stream of the call */
@@ -49,6 +51,30 @@ rr_slot_reply_segment(const struct rr_slot *slot)
 {
 	return &slot->segments[slot->write_count];
 }
+
+/* A message that answers a call. Room for what we may have offered; more than that is no answer to it. */
+struct rr_answer {
+	struct rr_rdma_header header;
+	struct rr_chunk_lists lists;
+	struct rr_chunk writes[RR_TRANSACTION_SINKS];
+	struct rr_segment segments[RR_SLOT_OFFERS];
+	const uint8_t *body;
+	uint32_t body_length;
+};
+
+/* answer->lists has the array for the Read list and its size set. */
+enum rr_header_result rr_answer_parse(
+	const struct rr_connection *connection, const struct rr_event *event, struct rr_answer *answer);
+
+/* Whether the chunks of a reply are those of its call. */
+bool rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists);
+
+/* The reply was pulled into pulled_memory: takes it to the transaction, if it is still there. */
+int rr_slot_take_pulled(struct rr_slot *slot, const struct rr_answer *answer, uint32_t octets);
+
+/* What the answer says of the connection, whatever the call is worth; finishes, or has the call go again. */
+void rr_slot_conclude(
+	struct rr_slot *slot, int error, const struct rr_rdma_header *header, const struct rr_event *event);
 
 /* Ends the peer's access to all that the slot offered. */
 void rr_slot_invalidate(struct rr_slot *slot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/probe.h"
-#include "transport/responder.h"
+#include "transport/provided.h"
 
 #include <string.h>
 
@@ -10,12 +10,13 @@
  * Answers: replies and errors.
  *
  * Who owns what: from rr_exchange_reply() on, the reply's memory and the call's stay until the Send
- * completed, or until the endpoint was closed and nothing reads them any more; then sent() is called, and the
- * exchange is freed. RDMA Writes are posted in front of the Send and not waited for: they arrive in order.
+ * completed, for a reply in a Read chunk until that was pulled, or until the endpoint was closed and nothing
+ * reads them any more; then sent() is called, and the exchange is freed. RDMA Writes are posted in front of
+ * the Send and not waited for: they arrive in order.
  */
 
-static void
-finish(struct rr_inbound *inbound)
+void
+rr_inbound_finish(struct rr_inbound *inbound)
 {
 	void (*sent)(void *arg) = inbound->sent;
 
@@ -28,7 +29,7 @@ finish(struct rr_inbound *inbound)
 static void
 finish_without_send(struct rr_task *task)
 {
-	finish(rr_container(task, struct rr_inbound, task));
+	rr_inbound_finish(rr_container(task, struct rr_inbound, task));
 }
 
 static void
@@ -40,7 +41,12 @@ completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	(void)status;
 	if (kind == RR_WORK_WRITE)
 		return; /* the Send, which is behind it, decides */
-	finish(inbound);
+	if (inbound->provided) {
+		inbound->state = RR_INBOUND_NAMED;
+		rr_provided_named(inbound->provided);
+		return;
+	}
+	rr_inbound_finish(inbound);
 	if (!connection->closed)
 		rr_connection_check_idle(connection);
 }
@@ -97,6 +103,16 @@ set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 	}
 }
 
+/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies", but for a chunk of their own.
+ */
+static void
+set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
+{
+	*lists = inbound->lists;
+	lists->reads = inbound->provided ? inbound->provided->segments : NULL;
+	lists->read_count = inbound->provided ? inbound->provided->count : 0;
+}
+
 /*
  * RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the segment count and all segments from the
  * Requester-provided Write chunk into the RPC Reply message's Transport header", and so with the Reply chunk:
@@ -114,23 +130,25 @@ put_header(struct rr_inbound *inbound)
 		 * field in the failing request". */
 		.vers = inbound->header.vers,
 		.credit = inbound->connection->granted,
-		.proc = inbound->plan.form == RR_REPLY_LONG ? RR_RDMA_NOMSG : RR_RDMA_MSG,
+		/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "Position Zero Read chunks are always sent
+		 * using an RPC-over-RDMA RDMA_NOMSG message." */
+		.proc = inbound->plan.form == RR_REPLY_INLINE ? RR_RDMA_MSG : RR_RDMA_NOMSG,
 	};
 	const struct rr_chunk_lists nothing = { 0 };
+	struct rr_chunk_lists lists;
 	struct rpcrdma_xdr_writer writer;
 	uint32_t length;
 
 	set_kind(inbound, &header);
 	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
-	 * message as in the matching Call message." RFC 8166, 4.3.1: "Responders MUST leave the Read list
-	 * empty in all replies." */
-	inbound->lists.read_count = 0;
+	 * message as in the matching Call message." */
+	set_read_list(inbound, &lists);
 	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_engine_send_size(inbound->engine), NULL, 0);
-	rr_rdma_put_any_header(&writer, &header, &inbound->lists);
+	rr_rdma_put_any_header(&writer, &header, &lists);
 	length = (uint32_t)rpcrdma_xdr_length(&writer);
 	rr_trace_add(&inbound->connection->trace, inbound->engine->env, true, inbound->buffer,
 		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
-		header.proc > RR_RDMA_NOMSG ? &nothing : &inbound->lists);
+		header.proc > RR_RDMA_NOMSG ? &nothing : &lists);
 	return length;
 }
 
@@ -140,7 +158,7 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 	const struct rr_segment *invalidate = NULL;
 
 	rr_inbound_answered(inbound);
-	if (inbound->plan.form <= RR_REPLY_LONG)
+	if (inbound->plan.form <= RR_REPLY_PROVIDED)
 		invalidate = segment_to_invalidate(inbound);
 	work->kind = invalidate ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
 	work->remote_handle = invalidate ? invalidate->handle : 0;
@@ -165,7 +183,7 @@ next_transfer(struct rr_inbound *inbound)
 {
 	const struct rpcrdma_message *reply = &inbound->reply;
 
-	if (inbound->plan.form > RR_REPLY_LONG)
+	if (inbound->plan.form > RR_REPLY_PROVIDED)
 		return false;
 	while (inbound->next_transfer < reply->item_count) {
 		uint32_t i = inbound->next_transfer++;
@@ -305,8 +323,10 @@ count_reply(struct rr_inbound *inbound)
 		written, plan->form == RR_REPLY_LONG);
 	counters->replies++;
 	counters->long_replies += plan->form == RR_REPLY_LONG;
-	counters->inline_messages += written == 0;
+	counters->provided_replies += plan->form == RR_REPLY_PROVIDED;
+	counters->inline_messages += written == 0 && plan->form == RR_REPLY_INLINE;
 	counters->octets_inline += plan->form == RR_REPLY_INLINE ? plan->body : 0;
+	counters->octets_rdma_read += plan->form == RR_REPLY_PROVIDED ? plan->body : 0;
 	counters->octets_rdma_write += written;
 }
 
@@ -339,27 +359,42 @@ is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *repl
 	       type == RR_REPLY;
 }
 
+static void
+plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
+{
+	const struct rr_connection *connection = inbound->connection;
+	const struct rr_reply_limits limits = {
+		.threshold = rr_connection_send_max(connection, inbound->header.vers),
+		.sge_max = rr_driver_sge_max(inbound->fabric),
+		.read_chunks = rr_provided_allowed(connection, inbound->header.vers),
+	};
+	uint32_t octets;
+
+	inbound->plan.form = RR_REPLY_ERROR;
+	if (is_reply_to(inbound, reply) &&
+		rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
+		rr_plan_reply(&limits, &inbound->lists, reply, &inbound->plan);
+}
+
 void
 rr_responder_reply(
 	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
 {
 	struct rr_inbound *inbound = rr_inbound_of(exchange);
-	struct rr_connection *connection = inbound->connection;
-	uint32_t octets;
 
 	inbound->sent = sent;
 	inbound->arg = arg;
-	if (!connection) {
+	if (!inbound->connection) {
 		rr_task_init(&inbound->task, finish_without_send);
 		rr_loop_defer(inbound->engine->loop, &inbound->task);
 		return;
 	}
-	inbound->plan.form = RR_REPLY_ERROR;
-	if (is_reply_to(inbound, reply) &&
-		rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
-		rr_plan_reply(rr_connection_send_max(connection, inbound->header.vers),
-			rr_driver_sge_max(inbound->fabric), &inbound->lists, reply, &inbound->plan);
-	if (inbound->plan.form == RR_REPLY_ERROR) {
+	plan(inbound, reply);
+	inbound->piece_count = 0;
+	if (inbound->plan.form != RR_REPLY_ERROR)
+		inbound->piece_count = rr_pieces(reply, inbound->plan.reduced, inbound->pieces);
+	if (inbound->plan.form == RR_REPLY_ERROR ||
+		(inbound->plan.form == RR_REPLY_PROVIDED && rr_provided_expose(inbound))) {
 		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
 		return;
 	}
@@ -372,7 +407,6 @@ rr_responder_reply(
 	/* The call's items are spent; those of the reply may be the same. */
 	if (reply->item_count > 0)
 		memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
-	inbound->piece_count = rr_pieces(reply, inbound->plan.reduced, inbound->pieces);
 	empty_unused_chunks(inbound);
 	count_reply(inbound);
 	answer(inbound);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "transport/responder.h"
+#include "transport/provided.h"
 
 #include "base/checked.h"
 #include "base/endian.h"
@@ -78,6 +78,7 @@ rr_inbound_take(struct rr_connection *connection, uint8_t *receive)
 	inbound->receive = receive;
 	inbound->memory = NULL;
 	inbound->sent = NULL;
+	inbound->provided = NULL;
 	rr_list_append(&connection->exchanges, &inbound->link);
 	inbound->unanswered = false;
 	return inbound;
@@ -234,8 +235,9 @@ deliver(struct rr_inbound *inbound)
 	inbound->base.xid = xid;
 	rr_negotiation_called(connection, inbound->header.vers);
 	inbound->state = RR_INBOUND_DELIVERED;
-	rr_plan_room(rr_connection_send_max(connection, inbound->header.vers), &inbound->lists,
-		&inbound->base.item_room, &inbound->base.stream_room);
+	rr_plan_room(rr_connection_send_max(connection, inbound->header.vers),
+		rr_provided_room(connection, inbound->header.vers), &inbound->lists, &inbound->base.item_room,
+		&inbound->base.stream_room);
 	count_call(inbound);
 	events->call(connection->base.ctx, &inbound->base);
 }
@@ -245,22 +247,8 @@ deliver(struct rr_inbound *inbound)
 static bool
 next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
-	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
-	const struct rr_read_segment *read;
-
 	(void)sge_max;
-	do {
-		if (inbound->next_read == inbound->lists.read_count)
-			return false;
-		read = &inbound->lists.reads[inbound->next_read++];
-	} while (read->target.length == 0);
-	sges[0].addr = inbound->memory + rr_read_chunks_next(&inbound->chunks, read);
-	sges[0].length = read->target.length;
-	work->kind = RR_WORK_READ;
-	work->sge_count = 1;
-	work->remote_handle = read->target.handle;
-	work->remote_offset = read->target.offset;
-	return true;
+	return rr_fetch_next(&rr_container(job, struct rr_inbound, job)->fetch, work, sges);
 }
 
 static void
@@ -270,7 +258,7 @@ read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 
 	(void)kind;
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." */
-	if (!status && --inbound->reads_left == 0)
+	if (!status && --inbound->fetch.left == 0)
 		deliver(inbound);
 }
 
@@ -289,9 +277,7 @@ pull(struct rr_inbound *inbound)
 		rr_pool_wait(inbound->engine->arrivals, &inbound->waiter);
 		return;
 	}
-	inbound->next_read = inbound->reads_left = 0;
-	for (uint32_t i = 0; i < inbound->lists.read_count; i++)
-		inbound->reads_left += inbound->lists.reads[i].target.length > 0;
+	inbound->fetch = rr_fetch(&inbound->lists, &inbound->chunks, inbound->memory);
 	inbound->job.next = next_read;
 	inbound->job.completed = read_completed;
 	rr_driver_submit(connection, &inbound->job);
@@ -359,8 +345,8 @@ is_to_be_discarded(const struct rr_event *event)
 	if (event->length < RR_RDMA_HEADER_MIN)
 		return true;
 	/* 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures." 4.6.2: "Receivers MUST silently
-	 * discard RDMA_DONE messages." In a version that we do not know, only RDMA_ERROR is sure to mean
-	 * that. */
+	 * discard RDMA_DONE messages." What is none in version 2 (rr_provided_is_done()) is discarded, too.
+	 * In a version that we do not know, only RDMA_ERROR is sure to mean that. */
 	proc = rr_get_be32(event->data + 12);
 	return proc == RR_RDMA_ERROR || (proc == RR_RDMA_DONE && rr_version_in(rr_get_be32(event->data + 4),
 									 rr_version_range(RR_VERSIONS_AUTO)));
@@ -441,6 +427,7 @@ rr_responder_end(struct rr_connection *connection)
 {
 	struct rr_list *link;
 
+	rr_provided_end(connection);
 	while ((link = rr_list_pop(&connection->exchanges))) {
 		struct rr_inbound *inbound = rr_container(link, struct rr_inbound, link);
 

@@ -2,8 +2,8 @@
 #ifndef RR_TRANSPORT_RESPONDER_H
 #define RR_TRANSPORT_RESPONDER_H
 
-#include "transport/chunks.h"
 #include "transport/connection.h"
+#include "transport/fetch.h"
 #include "transport/plan.h"
 #include "transport/transfer.h"
 
@@ -12,12 +12,14 @@
 enum rr_inbound_state {
 	RR_INBOUND_ARRIVING,  /* its Read chunks wait for memory, or are being pulled */
 	RR_INBOUND_DELIVERED, /* with the owner of the connection */
-	RR_INBOUND_REPLYING   /* the reply, or an error, is on its way */
+	RR_INBOUND_REPLYING,  /* the reply, or an error, is on its way */
+	RR_INBOUND_NAMED      /* what was sent names the Read chunk that the reply lies in */
 };
 
 /*
- * A call from its arrival to the completion of the Send of its reply. It is in its connection's list until
- * that is closed; one that was delivered or is being answered lives on after that.
+ * A call from its arrival to the completion of the Send of its reply, or until a reply in a Read chunk was
+ * pulled. It is in its connection's list until that is closed; one that was delivered or is being answered
+ * lives on after that.
  */
 struct rr_inbound {
 	struct rr_exchange base;
@@ -35,7 +37,7 @@ struct rr_inbound {
 	struct rr_read_chunks chunks;
 	struct rr_pool_waiter waiter;
 	uint8_t *memory; /* of the pool: the Read chunks */
-	uint32_t next_read, reads_left;
+	struct rr_fetch fetch;
 	struct rpcrdma_item items[RR_ITEMS_MAX];
 
 	/* Answering. */
@@ -44,12 +46,13 @@ struct rr_inbound {
 	struct rr_reply_plan plan;
 	struct rr_piece pieces[RR_PIECES_MAX];
 	uint32_t piece_count;
-	struct rr_piece item;        /* that is being written */
-	struct rr_transfer transfer; /* the RDMA Writes under way */
-	uint32_t next_transfer;      /* items in order, then the stream */
-	bool posted;                 /* the Send */
-	uint32_t err;                /* where form is RR_REPLY_ERROR */
-	struct rr_optional optional; /* where form is RR_REPLY_OPTION */
+	struct rr_piece item;         /* that is being written */
+	struct rr_transfer transfer;  /* the RDMA Writes under way */
+	uint32_t next_transfer;       /* items in order, then the stream */
+	struct rr_provided *provided; /* where the reply goes in a Read chunk of ours: provided.h */
+	bool posted;                  /* the Send */
+	uint32_t err;                 /* where form is RR_REPLY_ERROR */
+	struct rr_optional optional;  /* where form is RR_REPLY_OPTION */
 	void (*sent)(void *arg);
 	void *arg;
 	struct rr_task task; /* calls sent() where no completion will */
@@ -75,6 +78,9 @@ void rr_inbound_done(struct rr_inbound *inbound);
 
 /* Sends its RDMA_OPTIONAL. */
 void rr_inbound_say(struct rr_inbound *inbound);
+
+/* Its reply was sent, or never will be: tells the owner, and frees it. */
+void rr_inbound_finish(struct rr_inbound *inbound);
 
 /* Answers a call whose header is wrong. */
 void rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err);

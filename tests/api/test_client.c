@@ -99,6 +99,11 @@ what_was_negotiated_is_told(void **state)
 	assert_int_equal(negotiated.credits_granted, 64);
 	assert_in_range(negotiated.credits_min, 1, 64);
 	assert_int_equal(negotiated.credits_max, 64);
+	while (!negotiated.read_chunks) {
+		assert_true(rpcrdma_engine_turn(world->engine, -1) >= 0);
+		assert_int_equal(rpcrdma_client_negotiated(world->client, &negotiated), 0);
+	}
+	assert_int_equal(negotiated.provided_peak, 0);
 	assert_int_equal(rpcrdma_client_negotiated(tcp, &negotiated), 0);
 	assert_string_equal(negotiated.fabric, "tcp");
 	assert_int_equal(negotiated.version, 0);

@@ -33,6 +33,8 @@ a_wrong_config_is_refused(void **state)
 		{ .size = sizeof(bad[0]), .inline_receive = 262144 + 1024 },
 		{ .size = sizeof(bad[0]), .credits = 16385 },
 		{ .size = sizeof(bad[0]), .message_max = 1 },
+		{ .size = sizeof(bad[0]), .reply_chunks = RPCRDMA_REPLY_CHUNKS_NEVER + 1 },
+		{ .size = sizeof(bad[0]), .provided_max = 4097 },
 	};
 
 	(void)state;

@@ -114,10 +114,20 @@ static bool
 is_allowed(const struct call *call, int error)
 {
 	switch (error) {
-	case 0: return call->answered && !call->beyond;
-	case -RPCRDMA_ERR_CHUNK: return call->answered && call->beyond;
+	/* What was not offered room may come in a Read chunk of the responder's. */
+	case 0:
+		return call->answered &&
+		       (!call->beyond || (call->model->config.read_chunks && !call->reverse));
+	/* Or the responder could not register what it wanted to provide. */
+	case -RPCRDMA_ERR_CHUNK:
+		return call->answered &&
+		       (call->beyond || ((call->model->harsh || call->model->scarce) &&
+						call->model->config.read_chunks && !call->reverse));
 	case -RPCRDMA_ERR_DISCONNECTED: return true;
-	case -RPCRDMA_ERR_NOMEM: return call->model->harsh || call->model->scarce;
+	/* A pull does not wait for memory for ever. */
+	case -RPCRDMA_ERR_NOMEM:
+		return call->model->harsh || call->model->scarce ||
+		       (call->answered && call->model->config.read_chunks && !call->reverse);
 	default: return false;
 	}
 }
@@ -151,14 +161,14 @@ keep(struct call *call)
 	struct model *model = call->model;
 	struct rr_transaction *transaction = &call->transaction;
 	struct kept *kept;
+	void **memory = transaction->pulled_memory ? transaction->pulled_memory : transaction->reply_memory;
 
-	if (!transaction->reply_memory || !model_one_in(model, 3))
+	if (!memory || !model_one_in(model, 3))
 		return;
 	kept = malloc(sizeof(*kept));
 	model_require(model, kept);
-	*kept = (struct kept){ .memory = *transaction->reply_memory,
-		.until = model->step + 1 + model_below(model, 40) };
-	*transaction->reply_memory = NULL;
+	*kept = (struct kept){ .memory = *memory, .until = model->step + 1 + model_below(model, 40) };
+	*memory = NULL;
 	/* From here on it is ours: whoever writes to it is found. */
 	memset(kept->memory, UNTOUCHED, 24);
 	rr_list_append(&model->kept, &kept->link);

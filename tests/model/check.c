@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model.h"
 
+#include "transport/provided.h"
 #include "transport/requester.h"
 #include "transport/responder.h"
 
@@ -48,6 +49,7 @@ check_free(const struct end *end, const struct rr_requester *requester)
 		const struct rr_slot *slot = rr_container(link, const struct rr_slot, link);
 
 		model_require(end->model, !slot->transaction && !slot->reply_memory && !slot->held.data);
+		model_require(end->model, !slot->pull && !slot->pulled_memory);
 		model_require(end->model, !is_open || !slot->posted || slot->sent);
 		for (uint32_t i = 0; i < slot->region_count; i++)
 			model_require(end->model, slot->regions[i].handle == 0);
@@ -119,19 +121,37 @@ is_padding(const uint8_t *from, uint32_t length, unsigned access)
 	return length < 4 && access == RR_REMOTE_READ;
 }
 
+/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 7: replies are exposed "for read-only access", until they were
+ * pulled. */
+static bool
+is_provided(const struct rr_provided *provided, const uint8_t *from, uint32_t length, unsigned access)
+{
+	const struct rr_inbound *inbound = provided->inbound;
+
+	for (uint32_t i = 0; inbound && i < inbound->piece_count; i++) {
+		if (inbound->pieces[i].data == from && inbound->pieces[i].length == length)
+			return access == RR_REMOTE_READ;
+	}
+	return false;
+}
+
 /* RFC 8166, 4.4.1: "memory regions associated with each RPC transaction are protected from Responder access"
  * once it ended: what can be reached is of calls that are under way, and what they offered it for. */
 static void
 seen(void *ctx, const uint8_t *from, uint32_t length, unsigned access)
 {
 	const struct end *end = ctx;
-	const struct rr_requester *requester = &rr_connection_of(end->carrier)->requester;
+	const struct rr_connection *connection = rr_connection_of(end->carrier);
+	const struct rr_requester *requester = &connection->requester;
 	bool known = is_padding(from, length, access);
 
 	rr_list_for_each (link, &end->calls)
 		known |= is_of_call(rr_container(link, const struct call, link), from, length, access);
 	rr_list_for_each (link, &requester->outstanding)
 		known |= is_of_slot(rr_container(link, const struct rr_slot, link), from, length, access);
+	rr_list_for_each (link, &connection->provided.list)
+		known |=
+			is_provided(rr_container(link, const struct rr_provided, link), from, length, access);
 	if (!known)
 		model_fail(end->model, "the peer can reach %u octets that are of no call under way", length);
 }
@@ -160,7 +180,9 @@ receives(const struct rr_connection *connection, const struct rr_endpoint *under
 static uint32_t
 receives_due(const struct end *end)
 {
-	return end->model->config.credits + RR_REVERSE_CREDITS + MARGIN;
+	/* Those for an RDMA_DONE each with them. */
+	return end->model->config.credits + RR_REVERSE_CREDITS + MARGIN +
+	       rr_connection_of(end->carrier)->provided.count;
 }
 
 static void

@@ -56,8 +56,9 @@ came_by_all(const struct model_totals *totals)
 	       totals->lost > 0 && totals->resent > 0 && counters->inline_messages > 0 &&
 	       counters->long_calls > 0 && counters->long_replies > 0 && counters->read_chunks > 0 &&
 	       counters->write_chunks > 0 && counters->remote_invalidations > 0 &&
-	       counters->credit_waits > 0 && counters->memory_waits > 0 && totals->version[1] > 0 &&
-	       totals->version[2] > 0 && totals->properties > 0 && counters->err_vers_received > 0;
+	       counters->provided_replies > 0 && counters->credit_waits > 0 && counters->memory_waits > 0 &&
+	       totals->version[1] > 0 && totals->version[2] > 0 && totals->properties > 0 &&
+	       counters->err_vers_received > 0;
 }
 
 int

@@ -269,6 +269,9 @@ choose_config(struct model *model)
 	model->config.message_max = MODEL_MESSAGE_MAX;
 	model->config.memory_max = MEMORY;
 	model->config.remote_invalidation = model_below(model, 2);
+	model->config.read_chunks = model_below(model, 2);
+	model->config.reply_chunks = model_below(model, 3);
+	model->config.provided_octets = 64 * (size_t)MODEL_MESSAGE_MAX;
 }
 
 /* Payload memory that is scarce, without the Receives' being so: those come of the same bound, and here both

@@ -27,6 +27,39 @@ def report(server):
     return "".join(lines)
 
 
+def counted(server):
+    """What a server of one thread has counted: its report between that head and the next."""
+    text = ""
+    server.process.send_signal(signal.SIGUSR1)
+    while not server.process.stderr.readline().startswith("thread "):
+        pass
+    server.process.send_signal(signal.SIGUSR1)
+    while not (line := server.process.stderr.readline()).startswith("thread "):
+        text += line
+    return {name: int(value) for name, value in re.findall(r"^  (\w+) (\d+)$", text, re.MULTILINE)}
+
+
+def large_replies(top):
+    """Row B14: --reply-chunks says who conveys a reply that does not fit inline."""
+    os.mkdir(f"{top}/many")
+    for i in range(300):
+        open(f"{top}/many/{i:060}", "w").close()
+    with Server(TOOL, f"{top}/many", stderr=subprocess.PIPE) as server:
+        for policy, wanted in (("never", "provided_replies"), ("always", "long_replies"), ("auto", "long_replies")):
+            before = counted(server)
+            result = subprocess.run([TOOL, "ls", "--reply-chunks", policy, server.url], capture_output=True, text=True, timeout=60)
+            after = counted(server)
+            grown = [name for name in ("provided_replies", "long_replies") if after.get(name, 0) > before.get(name, 0)]
+            tap.result(len(result.stdout.split()) == 300 and grown == [wanted], f"--reply-chunks {policy}: {wanted}",
+                       [result.stderr, before, after])
+        tap.result(after["done_received"] == after["provided_replies"] and "done_unmatched" not in after,
+                   "the server is told once of each", [after])
+        server.stop()
+        server.process.stderr.close()
+    result = subprocess.run([TOOL, "ls", "--reply-chunks", "often", server.url], capture_output=True, text=True, timeout=60)
+    tap.result(result.returncode == 2 and "auto, always or never" in result.stderr, "another policy is a mistake", [result])
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         os.mkdir(f"{top}/served")
@@ -61,6 +94,7 @@ def main():
             tap.result(again.returncode == 0, "the server goes on", [again])
             tap.result(server.stop() == 0, "and ends in good order")
             server.process.stderr.close()
+        large_replies(top)
     tap.end()
 
 

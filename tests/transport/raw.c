@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "wire/private_data.h"
+#include "wire/rpcrdma2.h"
 
 enum { ALLOWED = 256 };
 
@@ -231,7 +232,9 @@ raw_parse(const struct raw_message *message, struct raw_header *header)
 		.write_max = 8,
 		.segment_max = 64 };
 	rpcrdma_xdr_reader_init(&reader, &in, NULL);
-	assert_int_equal(rr_rdma_get_header(&reader, &header->fixed, &header->lists), RR_HEADER_OK);
+	assert_int_equal(
+		rr_rdma_get_any_header(&reader, RR_RPCRDMA_VERSION_2, &header->fixed, &header->lists),
+		RR_HEADER_OK);
 	header->body_length = (uint32_t)rpcrdma_xdr_left(&reader);
 	header->body = message->data + message->length - header->body_length;
 }

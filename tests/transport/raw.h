@@ -2,6 +2,7 @@
 #ifndef RR_TESTS_TRANSPORT_RAW_H
 #define RR_TESTS_TRANSPORT_RAW_H
 
+#include "wire/properties.h"
 #include "wire/rpcrdma1.h"
 #include "world.h"
 
@@ -53,6 +54,12 @@ void raw_send_words(struct raw *raw, const uint32_t *words, uint32_t count, uint
 #define WORDS(...)                                                                                           \
 	(const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t)
 #define SEND(raw, ...) raw_send_words(raw, WORDS(__VA_ARGS__), 0)
+
+/* rdma_opttype and rdma_optinfo of a CONNPROP (draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1) that names all
+ * four properties, none of which changes. */
+#define CONNPROP(size, reverse, reads, invalidation)                                                         \
+	RR_CONNPROP, 60, 4, 1, 4, size, 2, 4, reverse, 0xffffff00, 4, reads, 0xffffff01, 4, invalidation, 1, \
+		15
 
 /* HLOO */
 #define SEGMENT(s) (s).handle, (s).length, (uint32_t)((s).offset >> 32), (uint32_t)((s).offset & UINT32_MAX)

@@ -17,6 +17,8 @@ int suite_pressure(void);
 int suite_reverse(void);
 int suite_version(void);
 int suite_properties(void);
+int suite_provided(void);
+int suite_pull(void);
 
 static inline int
 suite_run(rr_fabric_new *make)
@@ -24,7 +26,7 @@ suite_run(rr_fabric_new *make)
 	provider = make;
 	return suite_counters() + suite_pair() + suite_requester() + suite_responder() + suite_life() +
 	       suite_hostile() + suite_order() + suite_pressure() + suite_reverse() + suite_version() +
-	       suite_properties() + suite_required();
+	       suite_properties() + suite_required() + suite_provided() + suite_pull();
 }
 
 #endif

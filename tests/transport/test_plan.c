@@ -247,7 +247,88 @@ what_is_too_large_or_wrong_is_refused(void **state)
 	assert_int_equal(rr_plan_call(&limits, &transaction, &plan), -RPCRDMA_ERR_INVAL);
 }
 
+/* Row B14, draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: which reply mechanism the requester chooses, of
+ * a responder that provides Read chunks. */
+static const struct left_row {
+	const char *what;
+	enum rr_reply_chunks policy;
+	uint32_t min, max, sink;
+	uint32_t reply_chunk, write_chunks;
+	bool left;
+} left_rows[] = {
+	{ "it fits: nothing", RR_REPLY_CHUNKS_AUTO, 100, T - 28, 0, 0, 0, false },
+	{ "it may not fit", RR_REPLY_CHUNKS_AUTO, T - 28, T - 27, 0, 0, 0, true },
+	{ "it will not fit: a Reply chunk", RR_REPLY_CHUNKS_AUTO, T - 27, T - 27, 0, T - 27, 0, false },
+	{ "no maximum is known", RR_REPLY_CHUNKS_AUTO, 0, UINT32_MAX, 0, 0, 0, true },
+	{ "always: it fits", RR_REPLY_CHUNKS_ALWAYS, 0, T - 28, 0, 0, 0, false },
+	{ "always: it may not fit", RR_REPLY_CHUNKS_ALWAYS, 0, T - 27, 0, T - 27, 0, false },
+	{ "never: it may not fit", RR_REPLY_CHUNKS_NEVER, 0, T - 27, 0, 0, 0, true },
+	{ "never: it will not fit", RR_REPLY_CHUNKS_NEVER, 9000, 9000, 0, 0, 0, true },
+	{ "a result is placed, the rest fits", RR_REPLY_CHUNKS_AUTO, 0, T - 52, 5000, 0, 1, false },
+	{ "a result is placed, the rest may not fit", RR_REPLY_CHUNKS_AUTO, 0, T - 51, 5000, 0, 1, true },
+	{ "always: it is placed in the Reply chunk", RR_REPLY_CHUNKS_ALWAYS, 0, T, 5000, T + 5000, 0, false },
+};
+
+static void
+the_choice_of_the_reply_mechanism_follows_the_estimate(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(left_rows) / sizeof(left_rows[0]); i++) {
+		const struct left_row *row = &left_rows[i];
+		struct rr_transaction transaction = { .call = { .stream = "", .length = 100 },
+			.reply_min = row->min,
+			.reply_max = row->max,
+			.sink_count = row->sink > 0,
+			.sinks = { { .length = row->sink } } };
+		struct rr_call_limits with = limits;
+		struct rr_call_plan plan;
+
+		with.provides = true;
+		with.reply_chunks = row->policy;
+		assert_int_equal(rr_plan_call(&with, &transaction, &plan), 0);
+		if (plan.reply_chunk != row->reply_chunk || plan.write_chunks != row->write_chunks ||
+			plan.left != row->left)
+			fail_msg("%s: reply %u writes %u left %d", row->what, plan.reply_chunk,
+				plan.write_chunks, plan.left);
+		/* Another responder is offered all that a reply may take. */
+		with.provides = false;
+		if (row->max == UINT32_MAX) {
+			assert_int_equal(rr_plan_call(&with, &transaction, &plan), -RPCRDMA_ERR_LIMIT);
+			continue;
+		}
+		assert_int_equal(rr_plan_call(&with, &transaction, &plan), 0);
+		assert_false(plan.left);
+		assert_int_equal(plan.reply_chunk > 0, row->left || row->reply_chunk > 0);
+	}
+}
+
+static void
+results_must_have_a_bound_where_the_stream_needs_none(void **state)
+{
+	struct rr_transaction transaction = { .call = { .stream = "", .length = 100 },
+		.reply_max = UINT32_MAX,
+		.sink_count = 1,
+		.sinks = { { .length = MAX } } };
+	struct rr_call_limits with = limits;
+	struct rr_call_plan plan;
+
+	(void)state;
+	with.provides = true;
+	assert_int_equal(rr_plan_call(&with, &transaction, &plan), 0);
+	transaction.sinks[0].length = MAX + 1;
+	assert_int_equal(rr_plan_call(&with, &transaction, &plan), -RPCRDMA_ERR_LIMIT);
+}
+
 /* ---- Replies ---- */
+
+static void
+plan_reply(uint32_t threshold, uint32_t sge_max, const struct rr_chunk_lists *offered,
+	const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
+{
+	const struct rr_reply_limits no_more = { .threshold = threshold, .sge_max = sge_max };
+
+	rr_plan_reply(&no_more, offered, reply, plan);
+}
 
 struct reply_row {
 	const char *what;
@@ -329,7 +410,7 @@ replies_are_planned_by_the_table(void **state)
 		offer(row, &lists);
 		for (int j = 0; j < 3 && row->items[j] > 0; j++)
 			items[reply.item_count++] = (struct rpcrdma_item){ .length = row->items[j] };
-		rr_plan_reply(T, 16, &lists, &reply, &plan);
+		plan_reply(T, 16, &lists, &reply, &plan);
 		if (plan.form != row->plan.form || plan.header != row->plan.header ||
 			(plan.form != RR_REPLY_ERROR &&
 				(plan.body != row->plan.body || plan.reduced != row->plan.reduced)))
@@ -351,7 +432,7 @@ an_empty_result_uses_up_its_chunk(void **state)
 	struct rr_reply_plan plan;
 
 	(void)state;
-	rr_plan_reply(T, 16, &lists, &reply, &plan);
+	plan_reply(T, 16, &lists, &reply, &plan);
 	assert_int_equal(plan.form, RR_REPLY_INLINE);
 	assert_int_equal(plan.reduced, 3);
 	assert_int_equal(plan.body, 40);
@@ -367,15 +448,56 @@ what_cannot_be_gathered_does_not_go_inline(void **state)
 	struct rr_reply_plan plan;
 
 	(void)state;
-	rr_plan_reply(T, 5, &lists, &reply, &plan); /* header, stream, item, padding, stream */
+	plan_reply(T, 5, &lists, &reply, &plan); /* header, stream, item, padding, stream */
 	assert_int_equal(plan.form, RR_REPLY_INLINE);
-	rr_plan_reply(T, 4, &lists, &reply, &plan);
+	plan_reply(T, 4, &lists, &reply, &plan);
 	assert_int_equal(plan.form, RR_REPLY_ERROR);
 	lists.has_reply = true;
 	lists.segment_count = 1;
 	lists.reply = (struct rr_chunk){ &segment, 1 };
-	rr_plan_reply(T, 4, &lists, &reply, &plan);
+	plan_reply(T, 4, &lists, &reply, &plan);
 	assert_int_equal(plan.form, RR_REPLY_LONG);
+}
+
+/* Row B14, draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.1: "the inline threshold and any provided Reply
+ * chunk are both too small to accommodate the Payload stream of the reply", and nothing less. 4.1: "a
+ * responder must still make use of Write chunks provided by the requester." */
+static void
+a_read_chunk_is_provided_where_nothing_else_conveys_the_reply(void **state)
+{
+	const struct rr_reply_limits with = { .threshold = T, .sge_max = 16, .read_chunks = true };
+	struct rr_segment segments[8];
+	struct rr_chunk writes[1];
+	struct rr_chunk_lists lists = { .writes = writes, .segments = segments };
+	struct rpcrdma_item item = { .length = 5000, .offset = 40 };
+	struct rpcrdma_message reply = { .stream = "", .length = T - 28, .items = &item };
+	struct rr_reply_plan plan;
+
+	(void)state;
+	rr_plan_reply(&with, &lists, &reply, &plan);
+	assert_int_equal(plan.form, RR_REPLY_INLINE);
+	reply.length++;
+	rr_plan_reply(&with, &lists, &reply, &plan);
+	assert_int_equal(plan.form, RR_REPLY_PROVIDED);
+	assert_int_equal(plan.header, 28 + 24);
+	assert_int_equal(plan.body, T - 27);
+	writes[lists.write_count++] = chunk_of(&lists, 6000);
+	reply.item_count = 1;
+	rr_plan_reply(&with, &lists, &reply, &plan);
+	assert_int_equal(plan.form, RR_REPLY_PROVIDED);
+	assert_int_equal(plan.reduced, 1);
+	assert_int_equal(plan.header, 28 + 24 + 8 + 32);
+	lists.has_reply = true;
+	lists.reply = chunk_of(&lists, T - 28);
+	rr_plan_reply(&with, &lists, &reply, &plan);
+	assert_int_equal(plan.form, RR_REPLY_PROVIDED);
+	lists.reply.segments[0].length++;
+	rr_plan_reply(&with, &lists, &reply, &plan);
+	assert_int_equal(plan.form, RR_REPLY_LONG);
+	/* A result that does not fit its chunk stays an error. */
+	item.length = 6001;
+	rr_plan_reply(&with, &lists, &reply, &plan);
+	assert_int_equal(plan.form, RR_REPLY_ERROR);
 }
 
 static void
@@ -391,15 +513,15 @@ a_header_that_returns_too_much_is_an_error(void **state)
 	uint32_t item_room, stream_room;
 
 	(void)state;
-	rr_plan_reply(1024, 16, &lists, &reply, &plan); /* 28 + 8 + 61 * 16 + 12 = 1024 */
+	plan_reply(1024, 16, &lists, &reply, &plan); /* 28 + 8 + 61 * 16 + 12 = 1024 */
 	assert_int_equal(plan.form, RR_REPLY_INLINE);
-	rr_plan_room(1024, &lists, &item_room, &stream_room);
+	rr_plan_room(1024, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, 12);
 	lists.segment_count = 62;
-	rr_plan_reply(1024, 16, &lists, &reply, &plan);
+	plan_reply(1024, 16, &lists, &reply, &plan);
 	assert_int_equal(plan.form, RR_REPLY_ERROR);
 	lists.segment_count = 63;
-	rr_plan_room(1024, &lists, &item_room, &stream_room);
+	rr_plan_room(1024, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, 0);
 	assert_int_equal(item_room, 0);
 }
@@ -413,27 +535,33 @@ the_room_of_a_reply_is_what_can_be_conveyed(void **state)
 	uint32_t item_room, stream_room;
 
 	(void)state;
-	rr_plan_room(T, &lists, &item_room, &stream_room);
+	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, T - 28);
+	rr_plan_room(T, 70001, &lists, &item_room, &stream_room);
+	assert_int_equal(stream_room, 70000);
+	assert_int_equal(item_room, 70000 - 160);
+	rr_plan_room(T, 100, &lists, &item_room, &stream_room);
+	assert_int_equal(stream_room, T - 28);
+	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(item_room, T - 28 - 160);
 	writes[0] = (struct rr_chunk){ NULL, 0 };
 	lists.write_count = 1;
-	rr_plan_room(T, &lists, &item_room, &stream_room);
+	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(item_room, T - 36 - 160);
 	lists.write_count = 0;
 	writes[lists.write_count++] = chunk_of(&lists, 70000);
-	rr_plan_room(T, &lists, &item_room, &stream_room);
+	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, T - 68);
 	assert_int_equal(item_room, 70000);
 	lists.has_reply = true;
 	lists.reply = chunk_of(&lists, 100);
-	rr_plan_room(T, &lists, &item_room, &stream_room);
+	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, T - 104);
 	segments[3].length = 100000;
-	rr_plan_room(T, &lists, &item_room, &stream_room);
+	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, 100048);
 	segments[2].length = segments[3].length = UINT32_MAX;
-	rr_plan_room(T, &lists, &item_room, &stream_room);
+	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, UINT32_MAX - 3);
 }
 
@@ -445,9 +573,12 @@ main(void)
 		cmocka_unit_test(plans_of_all_sizes_keep_the_rules),
 		cmocka_unit_test(a_peer_that_takes_more_chunks_gets_them),
 		cmocka_unit_test(what_is_too_large_or_wrong_is_refused),
+		cmocka_unit_test(the_choice_of_the_reply_mechanism_follows_the_estimate),
+		cmocka_unit_test(results_must_have_a_bound_where_the_stream_needs_none),
 		cmocka_unit_test(replies_are_planned_by_the_table),
 		cmocka_unit_test(an_empty_result_uses_up_its_chunk),
 		cmocka_unit_test(what_cannot_be_gathered_does_not_go_inline),
+		cmocka_unit_test(a_read_chunk_is_provided_where_nothing_else_conveys_the_reply),
 		cmocka_unit_test(a_header_that_returns_too_much_is_an_error),
 		cmocka_unit_test(the_room_of_a_reply_is_what_can_be_conveyed),
 	};

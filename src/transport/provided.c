@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport/provided.h"
+
+#include "base/checked.h"
+#include "base/endian.h"
+#include "wire/rpcrdma2.h"
+
+/*
+ * Who owns what: a struct rr_provided is in its connection's list from the registration of its pieces until
+ * its RDMA_DONE arrived or the connection ended. Its exchange, and with that the memory of the reply, is kept
+ * until then, too, or until the timeout. After a timeout the requester can no longer read, but handles stay
+ * known, as it may still invalidate one of them with its RDMA_DONE.
+ *
+ * Receives: each of the list has one posted, for its RDMA_DONE, beside those that credits are granted for. An
+ * RDMA_DONE that matches nothing has used up one of the others, which is posted again.
+ */
+
+/* ---- Bounds ---- */
+
+/* Of all connections together: what they keep is not there for other replies. */
+static uint64_t
+engine_octets_max(const struct rr_engine_config *config)
+{
+	return config->memory_max > config->provided_octets ? config->memory_max : config->provided_octets;
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6: "responder-provided Read chunks MUST be used only when both
+ * peers support them". RFC 8166, 4.3.1, has none in version 1, and RFC 8167 no chunks in the reverse
+ * direction.
+ */
+bool
+rr_provided_allowed(const struct rr_connection *connection, uint32_t version)
+{
+	return version >= RR_RPCRDMA_VERSION_2 && !connection->is_requester &&
+	       rr_connection_read_chunks(connection);
+}
+
+uint32_t
+rr_provided_room(const struct rr_connection *connection, uint32_t version)
+{
+	const struct rr_engine *engine = connection->base.engine;
+	const struct rr_engine_config *config = &engine->config;
+	const struct rr_provided_table *table = &connection->provided;
+	uint64_t own, all;
+
+	if (!rr_provided_allowed(connection, version) || table->count >= config->provided_max)
+		return 0;
+	own = config->provided_octets - table->octets;
+	all = engine_octets_max(config) - engine->provided_octets;
+	return (uint32_t)rr_min(rr_min(own, all), config->message_max);
+}
+
+/* ---- The table ---- */
+
+static void
+account(struct rr_provided *provided)
+{
+	struct rr_provided_table *table = &provided->connection->provided;
+
+	rr_list_append(&table->list, &provided->link);
+	table->count++;
+	table->octets += provided->octets;
+	provided->connection->base.engine->provided_octets += provided->octets;
+	if (++table->exposed > table->peak)
+		table->peak = table->exposed;
+}
+
+/* The exchange, and the memory of the reply, are not needed any more. It may end the connection. */
+static void
+let_go(struct rr_provided *provided)
+{
+	struct rr_provided_table *table = &provided->connection->provided;
+	struct rr_inbound *inbound = provided->inbound;
+
+	rr_loop_disarm(provided->connection->base.engine->loop, &provided->timer);
+	if (!inbound)
+		return;
+	table->exposed--;
+	table->octets -= provided->octets;
+	provided->connection->base.engine->provided_octets -= provided->octets;
+	provided->inbound = NULL;
+	inbound->provided = NULL;
+	if (inbound->state == RR_INBOUND_NAMED)
+		rr_inbound_finish(inbound);
+}
+
+static void
+forget(struct rr_provided *provided)
+{
+	struct rr_connection *connection = provided->connection;
+
+	for (uint32_t i = 0; i < provided->count; i++) {
+		connection->base.counters.invalidations += provided->regions[i].handle != 0;
+		rr_driver_invalidate(connection, &provided->regions[i]);
+	}
+	rr_list_remove(&provided->link);
+	connection->provided.count--;
+	let_go(provided);
+	rr_free(connection->base.engine->env, provided);
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "To prevent exhaustion of responder resources, a
+ * responder can choose to invalidate its Read chunks after waiting for a short period."
+ */
+static void
+expired(struct rr_timer *timer)
+{
+	struct rr_provided *provided = rr_container(timer, struct rr_provided, timer);
+	struct rr_connection *connection = provided->connection;
+
+	rr_connection_enter(connection);
+	connection->base.counters.provided_timeouts++;
+	rr_log(connection->base.engine->env, RR_LOG_WARNING,
+		"%s: did not say that it has pulled the reply to XID 0x%08x", connection->base.peer,
+		provided->xid);
+	for (uint32_t i = 0; i < provided->count; i++)
+		rr_driver_revoke(connection, &provided->regions[i]);
+	let_go(provided);
+	if (!connection->closed)
+		rr_connection_check_idle(connection);
+	rr_connection_leave(connection);
+}
+
+/* ---- Exposing ---- */
+
+/* 4.1: "a Position Zero Read chunk comprised of one or more RDMA segments". Section 7: exposed "for read-only
+ * access". */
+static int
+register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
+{
+	for (uint32_t i = 0; i < inbound->piece_count; i++) {
+		const struct rr_piece *piece = &inbound->pieces[i];
+		struct rr_region *region = &provided->regions[i];
+		int error = rr_driver_register(
+			provided->connection, piece->data, piece->length, RR_REMOTE_READ, region);
+
+		if (error)
+			return error;
+		provided->segments[i].target =
+			(struct rr_segment){ region->handle, piece->length, region->offset };
+		provided->count++;
+	}
+	return 0;
+}
+
+int
+rr_provided_expose(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	const struct rr_env *env = inbound->engine->env;
+	struct rr_provided *provided = NULL;
+	int error = -RPCRDMA_ERR_LIMIT;
+
+	if (inbound->plan.body <= rr_provided_room(connection, inbound->header.vers)) {
+		provided = rr_alloc(env, sizeof(*provided));
+		error = provided ? 0 : -RPCRDMA_ERR_NOMEM;
+	}
+	if (error) {
+		connection->base.counters.provided_refused++;
+		return error;
+	}
+	provided->connection = connection;
+	provided->inbound = inbound;
+	provided->xid = inbound->header.xid;
+	provided->octets = inbound->plan.body;
+	rr_list_init(&provided->link);
+	rr_timer_init(&provided->timer, expired);
+	account(provided);
+	inbound->provided = provided;
+	error = register_pieces(provided, inbound);
+	if (error) {
+		connection->base.counters.provided_refused++;
+		forget(provided);
+		return error;
+	}
+	rr_driver_allow(connection, 1);
+	return 0;
+}
+
+void
+rr_provided_named(struct rr_provided *provided)
+{
+	rr_loop_arm(provided->connection->base.engine->loop, &provided->timer,
+		RR_PROVIDED_TIMEOUT + (provided->octets >> 20) * RR_SECOND);
+}
+
+/* ---- RDMA_DONE ---- */
+
+bool
+rr_provided_is_done(const struct rr_connection *connection, const struct rr_event *event)
+{
+	/* Nothing may follow its fixed words. */
+	return connection->versions.high >= RR_RPCRDMA_VERSION_2 && event->length == RR_RDMA_FIXED_SIZE &&
+	       rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_2 &&
+	       rr_get_be32(event->data + 12) == RR_RDMA_DONE;
+}
+
+static struct rr_provided *
+find(const struct rr_connection *connection, uint32_t xid)
+{
+	rr_list_for_each (link, &connection->provided.list) {
+		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
+
+		if (provided->xid == xid)
+			return provided;
+	}
+	return NULL;
+}
+
+/* 4.1.4: "the requester MUST present only that R_key when using RDMA Send With Invalidate." What another one
+ * served is lost. */
+static bool
+check_invalidated(
+	struct rr_connection *connection, struct rr_provided *provided, const struct rr_event *event)
+{
+	if (!event->invalidated)
+		return true;
+	for (uint32_t i = 0; provided && i < provided->count; i++) {
+		if (provided->segments[i].target.handle != event->invalidated_handle)
+			continue;
+		connection->base.counters.remote_invalidations++;
+		rr_driver_invalidate(connection, &provided->regions[i]); /* for this side it still exists */
+		return true;
+	}
+	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
+		"%s: invalidated handle 0x%08x, which is not of the reply that it pulled",
+		connection->base.peer, event->invalidated_handle);
+	return false;
+}
+
+void
+rr_provided_done(struct rr_connection *connection, const struct rr_event *event)
+{
+	const struct rr_chunk_lists nothing = { 0 };
+	struct rr_counters *counters = &connection->base.counters;
+	struct rr_provided *provided = find(connection, rr_get_be32(event->data));
+
+	rr_trace_add(&connection->trace, connection->base.engine->env, false, event->data, event->length,
+		&nothing);
+	counters->done_received++;
+	rr_driver_release(connection->fabric, event->data);
+	if (!check_invalidated(connection, provided, event))
+		return;
+	/* 4.1.3: "Whenever a responder receives a pull completion notification for an XID for which there is
+	 * no Read chunk waiting to be invalidated, the responder MUST silently drop the notification." */
+	if (!provided) {
+		counters->done_unmatched++;
+		rr_driver_allow(connection, 1);
+		return;
+	}
+	forget(provided);
+	if (!connection->closed)
+		rr_connection_check_idle(connection);
+}
+
+void
+rr_provided_end(struct rr_connection *connection)
+{
+	struct rr_list *link;
+
+	while ((link = connection->provided.list.next) != &connection->provided.list) {
+		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
+		struct rr_inbound *inbound = provided->inbound;
+
+		/* Whoever closed the connection must not be called: the exchange ends from the loop. */
+		if (inbound && inbound->state == RR_INBOUND_NAMED)
+			inbound->state = RR_INBOUND_REPLYING;
+		forget(provided);
+	}
+}
