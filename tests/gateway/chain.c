@@ -100,6 +100,7 @@ chain_free(struct chain *chain)
 	if (chain->listener >= 0)
 		close(chain->listener);
 	world_settle(chain->world);
+	rr_loop_turn(chain->engine->loop, 0); /* exchanges of closed connections end in a turn */
 	assert_int_equal(world_memory(chain->world), 0);
 	assert_int_equal(rr_pool_used(chain->engine->pool) + rr_pool_used(chain->engine->arrivals), 0);
 	rr_loop_unwatch(chain->world->engine->loop, &chain->turning);

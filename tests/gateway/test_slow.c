@@ -256,7 +256,9 @@ client_is_slow(bool over_tcp)
 	begin(&pair, over_tcp, SMALL, LARGE);
 	run_until_stuck(&pair, false, true);
 	assert_int_equal(pair.client.count, 0);
-	assert_true(over_tcp || pair.server.count < CALLS);
+	/* Calls wait for memory for their replies, or, where that is left to the responder, the replies do.
+	 */
+	assert_true(over_tcp || pair.server.count < CALLS || pair.server.sent < pair.server.length);
 	run_until_done(&pair);
 	end(&pair);
 }

@@ -80,7 +80,7 @@ start_server(struct world *world)
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_text text = { "" };
 	int error = rr_nfs_server_new(
-		&world->env, world->engine->pool, &tree, &world->verifier, &world->nfs_server, &text);
+		&world->env, world->engine->results, &tree, &world->verifier, &world->nfs_server, &text);
 
 	if (error)
 		fail_msg("%s", text.text);

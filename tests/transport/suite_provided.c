@@ -468,6 +468,8 @@ exposed(const struct raw *raw)
 	return negotiated(raw->world->server).provided;
 }
 
+/* 4.1.1: "A responder MUST send a Position Zero Read chunk when the actual size of the RPC Reply's Payload
+ * stream exceeds all requester-provided reply resources". */
 static void
 a_large_reply_is_exposed_until_it_was_pulled(void **state)
 {

@@ -142,7 +142,11 @@ assert_works(struct raw *raw, uint32_t xid)
 	assert_false(raw->world->client_closed);
 }
 
-/* 4.1.3: "with the rdma_xid field set to the same value as the rdma_xid field in the RDMA_NOMSG request". */
+/*
+ * 4.1.2: "After RDMA Read operations have completed (successfully or in error), the requester MUST inform the
+ * responder". 4.1.3: "with the rdma_xid field set to the same value as the rdma_xid field in the RDMA_NOMSG
+ * request". 4.1.4: "the requester MUST present only that R_key when using RDMA Send With Invalidate."
+ */
 static void
 a_reply_is_pulled_and_the_responder_told(void **state)
 {
