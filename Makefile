@@ -50,6 +50,7 @@ bench: build
 	@scripts/need bench
 	@$(BUILD)/bench/bench-fabric
 	@$(BUILD)/bench/bench-walk
+	@bench/replies $(BUILD)
 	@bench/copy $(BUILD)
 	@bench/gateway $(BUILD)
 
