@@ -27,11 +27,12 @@ def require_capturing():
 
 
 class Capture:
-    """dumpcap on the loopback, for one port."""
+    """dumpcap on the loopback, for one port, and another one where it is given."""
 
-    def __init__(self, path, port):
+    def __init__(self, path, port, other=None):
         self.path, self.port = path, port
-        self.process = subprocess.Popen(["dumpcap", "-q", "-i", "lo", "-B", "128", "-f", f"port {port}", "-w", path],
+        ports = f"port {port}" + (f" or port {other}" if other else "")
+        self.process = subprocess.Popen(["dumpcap", "-q", "-i", "lo", "-B", "128", "-f", ports, "-w", path],
                                         stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if line.startswith("File:"):
@@ -75,16 +76,21 @@ def work(tool, server, directory, version):
                                 ["cp", "-r", f"{url}copy", f"{directory}/out"], ["cat", f"{url}copy/file-4097"]):
         subprocess.run([tool, command, "--rpcrdma-version", version, *arguments], check=True,
                        stdout=subprocess.DEVNULL)
+    if version == "2":
+        # Replies that are left to the responder: it provides Read chunks, and gets RDMA_DONE.
+        subprocess.run([tool, "ls", "-l", "--reply-chunks", "never", f"{url}copy/many"], check=True,
+                       stdout=subprocess.DEVNULL)
 
 
-def capture(tool, directory, version):
-    """A capture of that work in version 1 or 2: its path and port, and what dumpcap says of packets that it dropped."""
+def capture(tool, directory, version, tcp_port=0):
+    """A capture of that work in version 1 or 2, and of what goes to NFS's TCP port: its path and port, and what dumpcap says
+    of packets that it dropped."""
     os.chmod(directory, 0o755)
     make_tree(f"{directory}/in")
     os.mkdir(f"{directory}/served")
     path, port = f"{directory}/capture.pcapng", free_port()
-    recorder = Capture(path, port)
-    with Server(tool, f"{directory}/served", port=port) as server:
+    recorder = Capture(path, port, tcp_port)
+    with Server(tool, f"{directory}/served", port=port, tcp_port=tcp_port) as server:
         work(tool, server, directory, version)
     lost = re.search(r"dropped on interface 'Loopback.*?: (\d+)/(\d+)", recorder.stop())
     return path, port, f"packets received and dropped: {lost.groups() if lost else 'unknown'}"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections that end, calls that are ended, and time that passes. */
+#include "rpc/client_private.h"
 #include "suite.h"
 
 #include <string.h>
@@ -75,6 +76,39 @@ calls_survive_a_restart_of_the_server(void **state)
 			assert_blob(calls[i]);
 		call_free(calls[i]);
 	}
+}
+
+/* Delays double, and half of each is left to chance, so that clients of one server do not come back as one.
+ */
+static void
+reconnecting_backs_off_by_times_that_differ(void **state)
+{
+	enum { ATTEMPTS = 8 };
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_FAIL);
+	uint64_t delay = 50 * RR_MILLISECOND, shares[ATTEMPTS];
+	bool differ = false;
+
+	call->args.fail = OUTCOME_DROP;
+	call_start(world, call);
+	world_settle(world);
+	world_kill_server(world);
+	world_settle(world);
+	for (int i = 0; i < ATTEMPTS; i++) {
+		const struct rr_timer *backoff = &world->client->backoff;
+		uint64_t wait = backoff->at - world->now;
+
+		assert_int_equal(world->client->state, RR_CLIENT_BACKOFF);
+		assert_in_range(wait, delay / 2, delay);
+		shares[i] = wait * 1000 / delay;
+		differ |= shares[i] != shares[0];
+		delay = delay * 2 < 2 * RR_SECOND ? delay * 2 : 2 * RR_SECOND;
+		world->now = backoff->at;
+		world_settle(world);
+	}
+	assert_true(differ);
+	rr_client_cancel(world->client, &call->base);
+	call_free(call);
 }
 
 static void
@@ -446,6 +480,7 @@ suite_lost(void)
 	const struct CMUnitTest tests[] = {
 		suite_test(nobody_listening_fails_every_call_with_the_reason),
 		suite_test(calls_survive_a_restart_of_the_server),
+		suite_test(reconnecting_backs_off_by_times_that_differ),
 		suite_test(calls_fail_when_the_server_stays_away),
 		suite_test(without_retry_a_lost_connection_fails_its_calls),
 		suite_test(an_idle_client_connects_again_when_it_is_used),

@@ -15,6 +15,7 @@ int suite_hostile(void);
 int suite_order(void);
 int suite_pressure(void);
 int suite_reverse(void);
+int suite_rows(void);
 int suite_version(void);
 int suite_properties(void);
 int suite_provided(void);
@@ -26,7 +27,7 @@ suite_run(rr_fabric_new *make)
 	provider = make;
 	return suite_counters() + suite_pair() + suite_requester() + suite_responder() + suite_life() +
 	       suite_hostile() + suite_order() + suite_pressure() + suite_reverse() + suite_version() +
-	       suite_properties() + suite_required() + suite_provided() + suite_pull();
+	       suite_properties() + suite_required() + suite_provided() + suite_pull() + suite_rows();
 }
 
 #endif

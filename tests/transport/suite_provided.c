@@ -113,7 +113,7 @@ assert_octets(const struct rpcrdma_message *reply, uint32_t xid, uint32_t length
 }
 
 static void
-a_reply_of_64_MiB_that_nobody_estimated_arrives(void **state)
+row_B14_a_reply_of_64_MiB_that_nobody_estimated_arrives(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct world *world;
@@ -146,7 +146,7 @@ a_reply_of_64_MiB_that_nobody_estimated_arrives(void **state)
 
 /* 4.1: "a responder must still make use of Write chunks provided by the requester." */
 static void
-results_still_go_into_write_chunks(void **state)
+row_B14_results_still_go_into_write_chunks(void **state)
 {
 	struct world *world = begin(NULL);
 	struct call *call = call_new(world, 2, 40);
@@ -175,7 +175,7 @@ results_still_go_into_write_chunks(void **state)
 /* Row B14: "a cancelled call does not cost the connection". Events take their time, in any order, so that a
  * call is cancelled anywhere on its way. */
 static void
-cancelling_at_random_never_costs_the_connection(void **state)
+row_B14_cancelling_at_random_never_costs_the_connection(void **state)
 {
 	enum { CALLS = 8 };
 	struct rr_engine_config config = rr_engine_config_default;
@@ -254,7 +254,7 @@ pull_under(const char *faults)
 }
 
 static void
-a_failed_pull_leaves_nothing_exposed(void **state)
+row_B14_a_failed_pull_leaves_nothing_exposed(void **state)
 {
 	(void)state;
 	pull_under("fail read 1");
@@ -267,7 +267,7 @@ a_failed_pull_leaves_nothing_exposed(void **state)
 /* RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse direction are always sent
  * using a Short Message". */
 static void
-the_reverse_direction_has_none(void **state)
+row_B14_the_reverse_direction_has_none(void **state)
 {
 	struct world *world = world_new(NULL);
 	struct call *call = call_new(world, 2, 40);
@@ -287,7 +287,7 @@ the_reverse_direction_has_none(void **state)
 /* "until_..." the owner wants the connection ended in good order: the reply is not there before it was
  * pulled. */
 static void
-a_connection_that_is_shut_down_waits_for_the_pull(void **state)
+row_B14_a_connection_that_is_shut_down_waits_for_the_pull(void **state)
 {
 	struct world *world = begin(NULL);
 	struct call *call = call_new(world, 2, 40);
@@ -307,7 +307,7 @@ a_connection_that_is_shut_down_waits_for_the_pull(void **state)
 }
 
 static void
-the_room_that_an_exchange_has_is_that_of_a_read_chunk(void **state)
+row_B14_the_room_that_an_exchange_has_is_that_of_a_read_chunk(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct world *world;
@@ -330,7 +330,7 @@ the_room_that_an_exchange_has_is_that_of_a_read_chunk(void **state)
 
 /* Who must not use them gets and offers Reply chunks. */
 static void
-who_does_not_announce_them_has_reply_chunks(void **state)
+row_B14_who_does_not_announce_them_has_reply_chunks(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct world *world;
@@ -356,7 +356,7 @@ who_does_not_announce_them_has_reply_chunks(void **state)
 
 /* 5.3.1, between two of ours: the first call is sent before anything is announced. */
 static void
-the_policy_says_who_conveys_a_large_reply(void **state)
+row_B14_the_policy_says_who_conveys_a_large_reply(void **state)
 {
 	static const uint64_t provided[] = {
 		[RR_REPLY_CHUNKS_AUTO] = 1, [RR_REPLY_CHUNKS_ALWAYS] = 0, [RR_REPLY_CHUNKS_NEVER] = 2
@@ -471,7 +471,7 @@ exposed(const struct raw *raw)
 /* 4.1.1: "A responder MUST send a Position Zero Read chunk when the actual size of the RPC Reply's Payload
  * stream exceeds all requester-provided reply resources". */
 static void
-a_large_reply_is_exposed_until_it_was_pulled(void **state)
+row_B14_a_large_reply_is_exposed_until_it_was_pulled(void **state)
 {
 	struct raw *raw = call_us(NULL);
 	struct rr_segment chunk = ask_for_chunk(raw, 7);
@@ -492,7 +492,7 @@ a_large_reply_is_exposed_until_it_was_pulled(void **state)
 
 /* 7: "exposed for read-only access". */
 static void
-nothing_can_be_written_to_it(void **state)
+row_B14_nothing_can_be_written_to_it(void **state)
 {
 	struct raw *raw = call_us(NULL);
 	struct rr_segment chunk = ask_for_chunk(raw, 7);
@@ -508,7 +508,7 @@ nothing_can_be_written_to_it(void **state)
 /* 4.1.3: "To prevent exhaustion of responder resources, a responder can choose to invalidate its Read chunks
  * after waiting for a short period." */
 static void
-who_never_sends_done_is_shown_no_more_than_the_bound(void **state)
+row_B14_who_never_sends_done_is_shown_no_more_than_the_bound(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct raw *raw;
@@ -541,7 +541,7 @@ who_never_sends_done_is_shown_no_more_than_the_bound(void **state)
 }
 
 static void
-octets_are_bounded_too(void **state)
+row_B14_octets_are_bounded_too(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct raw *raw;
@@ -564,7 +564,7 @@ octets_are_bounded_too(void **state)
 /* "If the requester attempts additional RDMA Read operations against that Read chunk, a remote access error
  * occurs and the connection is lost." */
 static void
-nothing_can_be_read_after_the_timeout(void **state)
+row_B14_nothing_can_be_read_after_the_timeout(void **state)
 {
 	struct raw *raw = call_us(NULL);
 	struct rr_segment chunk = ask_for_chunk(raw, 1);
@@ -581,7 +581,7 @@ nothing_can_be_read_after_the_timeout(void **state)
 
 /* What the timeout allows grows with what is to be pulled. */
 static void
-a_large_one_has_more_time(void **state)
+row_B14_a_large_one_has_more_time(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct raw *raw;
@@ -603,7 +603,7 @@ a_large_one_has_more_time(void **state)
 /* 4.1.3: "Whenever a responder receives a pull completion notification for an XID for which there is no Read
  * chunk waiting to be invalidated, the responder MUST silently drop the notification." */
 static void
-unmatched_notifications_are_dropped_silently(void **state)
+row_B14_unmatched_notifications_are_dropped_silently(void **state)
 {
 	struct raw *raw = call_us(NULL);
 	struct rr_counters *counters = &raw->world->server->counters;
@@ -634,7 +634,7 @@ unmatched_notifications_are_dropped_silently(void **state)
 /* The agreed account of credits: an RDMA_DONE takes the Receive that was posted with its chunk, and no other.
  */
 static void
-receives_are_exactly_those_that_were_promised(void **state)
+row_B14_receives_are_exactly_those_that_were_promised(void **state)
 {
 	enum { CREDITS = 4, ALL = CREDITS + RR_REVERSE_CREDITS + 2 };
 	struct rr_engine_config config = rr_engine_config_default;
@@ -669,7 +669,7 @@ receives_are_exactly_those_that_were_promised(void **state)
 /* 4.1.4: "If Remote Invalidation support is indicated by both peers, messages carrying pull completion
  * messages SHOULD be transmitted using RDMA Send With Invalidate." */
 static void
-a_notification_may_invalidate(void **state)
+row_B14_a_notification_may_invalidate(void **state)
 {
 	struct raw *raw = call_us(NULL);
 	const uint64_t *count = &raw->world->server->counters.remote_invalidations;
@@ -700,7 +700,7 @@ a_notification_may_invalidate(void **state)
 
 /* 5.4.3: "Explicitly invalidating waiting Read chunks after a connection loss". */
 static void
-disconnecting_releases_what_was_kept(void **state)
+row_B14_disconnecting_releases_what_was_kept(void **state)
 {
 	struct raw *raw = call_us(NULL);
 	struct world *world = raw->world;
@@ -715,7 +715,7 @@ disconnecting_releases_what_was_kept(void **state)
 }
 
 static void
-closing_releases_what_was_kept(void **state)
+row_B14_closing_releases_what_was_kept(void **state)
 {
 	struct raw *raw = call_us(NULL);
 	struct world *world = raw->world;
@@ -733,7 +733,7 @@ closing_releases_what_was_kept(void **state)
 /* 6: "responder-provided Read chunks MUST be used only when both peers support them". 4.1.1: else it "MUST
  * return an appropriate permanent transport error". */
 static void
-a_peer_without_an_announcement_never_sees_one(void **state)
+row_B14_a_peer_without_an_announcement_never_sees_one(void **state)
 {
 	struct raw *raw = call_us(NULL);
 
@@ -753,27 +753,27 @@ int
 suite_provided(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reply_of_64_MiB_that_nobody_estimated_arrives),
-		cmocka_unit_test(results_still_go_into_write_chunks),
-		cmocka_unit_test(cancelling_at_random_never_costs_the_connection),
-		cmocka_unit_test(a_failed_pull_leaves_nothing_exposed),
-		cmocka_unit_test(the_reverse_direction_has_none),
-		cmocka_unit_test(a_connection_that_is_shut_down_waits_for_the_pull),
-		cmocka_unit_test(the_room_that_an_exchange_has_is_that_of_a_read_chunk),
-		cmocka_unit_test(who_does_not_announce_them_has_reply_chunks),
-		cmocka_unit_test(the_policy_says_who_conveys_a_large_reply),
-		cmocka_unit_test(a_large_reply_is_exposed_until_it_was_pulled),
-		cmocka_unit_test(nothing_can_be_written_to_it),
-		cmocka_unit_test(who_never_sends_done_is_shown_no_more_than_the_bound),
-		cmocka_unit_test(octets_are_bounded_too),
-		cmocka_unit_test(nothing_can_be_read_after_the_timeout),
-		cmocka_unit_test(a_large_one_has_more_time),
-		cmocka_unit_test(unmatched_notifications_are_dropped_silently),
-		cmocka_unit_test(receives_are_exactly_those_that_were_promised),
-		cmocka_unit_test(a_notification_may_invalidate),
-		cmocka_unit_test(disconnecting_releases_what_was_kept),
-		cmocka_unit_test(closing_releases_what_was_kept),
-		cmocka_unit_test(a_peer_without_an_announcement_never_sees_one),
+		cmocka_unit_test(row_B14_a_reply_of_64_MiB_that_nobody_estimated_arrives),
+		cmocka_unit_test(row_B14_results_still_go_into_write_chunks),
+		cmocka_unit_test(row_B14_cancelling_at_random_never_costs_the_connection),
+		cmocka_unit_test(row_B14_a_failed_pull_leaves_nothing_exposed),
+		cmocka_unit_test(row_B14_the_reverse_direction_has_none),
+		cmocka_unit_test(row_B14_a_connection_that_is_shut_down_waits_for_the_pull),
+		cmocka_unit_test(row_B14_the_room_that_an_exchange_has_is_that_of_a_read_chunk),
+		cmocka_unit_test(row_B14_who_does_not_announce_them_has_reply_chunks),
+		cmocka_unit_test(row_B14_the_policy_says_who_conveys_a_large_reply),
+		cmocka_unit_test(row_B14_a_large_reply_is_exposed_until_it_was_pulled),
+		cmocka_unit_test(row_B14_nothing_can_be_written_to_it),
+		cmocka_unit_test(row_B14_who_never_sends_done_is_shown_no_more_than_the_bound),
+		cmocka_unit_test(row_B14_octets_are_bounded_too),
+		cmocka_unit_test(row_B14_nothing_can_be_read_after_the_timeout),
+		cmocka_unit_test(row_B14_a_large_one_has_more_time),
+		cmocka_unit_test(row_B14_unmatched_notifications_are_dropped_silently),
+		cmocka_unit_test(row_B14_receives_are_exactly_those_that_were_promised),
+		cmocka_unit_test(row_B14_a_notification_may_invalidate),
+		cmocka_unit_test(row_B14_disconnecting_releases_what_was_kept),
+		cmocka_unit_test(row_B14_closing_releases_what_was_kept),
+		cmocka_unit_test(row_B14_a_peer_without_an_announcement_never_sees_one),
 	};
 
 	return cmocka_run_group_tests_name("provided", tests, speak_both, speak_version_1);

@@ -148,7 +148,7 @@ assert_works(struct raw *raw, uint32_t xid)
  * request". 4.1.4: "the requester MUST present only that R_key when using RDMA Send With Invalidate."
  */
 static void
-a_reply_is_pulled_and_the_responder_told(void **state)
+row_B14_a_reply_is_pulled_and_the_responder_told(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
@@ -168,7 +168,7 @@ a_reply_is_pulled_and_the_responder_told(void **state)
 /* 4.1.4: "If Remote Invalidate support is not indicated by one or both peers, messages carrying pull
  * completion notification MUST be transmitted using RDMA Send." */
 static void
-nothing_is_invalidated_that_must_not_be(void **state)
+row_B14_nothing_is_invalidated_that_must_not_be(void **state)
 {
 	struct raw *raw = begin_with(NULL, 1, 0);
 	struct call *call = ask(raw, 2);
@@ -184,7 +184,7 @@ nothing_is_invalidated_that_must_not_be(void **state)
 
 /* 4.1: "one or more RDMA segments". */
 static void
-segments_are_put_together(void **state)
+row_B14_segments_are_put_together(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
@@ -206,7 +206,7 @@ segments_are_put_together(void **state)
  * completion."
  */
 static void
-a_reply_to_a_cancelled_call_is_not_pulled(void **state)
+row_B14_a_reply_to_a_cancelled_call_is_not_pulled(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
@@ -222,7 +222,7 @@ a_reply_to_a_cancelled_call_is_not_pulled(void **state)
 }
 
 static void
-a_call_may_be_cancelled_during_the_pull(void **state)
+row_B14_a_call_may_be_cancelled_during_the_pull(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
@@ -246,7 +246,7 @@ a_call_may_be_cancelled_during_the_pull(void **state)
 /* 4.1.3: "and does not recognize the XID, the requester MUST notify the responder of pull completion." Many
  * of them are not more than there are Receives for. */
 static void
-an_unknown_xid_is_notified(void **state)
+row_B14_an_unknown_xid_is_notified(void **state)
 {
 	struct raw *raw = begin();
 	struct rr_region region = expose(raw, reply_to(raw, 9, LARGE), LARGE);
@@ -263,7 +263,7 @@ an_unknown_xid_is_notified(void **state)
 /* 4.1.3: "but does not support such chunks, it MUST inform the responder of pull completion and terminate the
  * RPC transaction." */
 static void
-who_does_not_support_them_notifies_too(void **state)
+row_B14_who_does_not_support_them_notifies_too(void **state)
 {
 	struct raw *raw = begin_with(NULL, 0, 1);
 	struct call *call = ask_for(raw, 2, 100);
@@ -283,7 +283,7 @@ who_does_not_support_them_notifies_too(void **state)
 
 /* RFC 8167, 5.3: a long call in the reverse direction is to be answered by ERR_CHUNK; it looks the same. */
 static void
-a_long_call_of_the_responder_is_refused(void **state)
+row_B14_a_long_call_of_the_responder_is_refused(void **state)
 {
 	struct raw *raw = begin_with(NULL, 0, 1);
 	struct rr_region region = expose(raw, reply_to(raw, 9, LARGE), LARGE);
@@ -314,7 +314,7 @@ a_long_call_of_the_responder_is_refused(void **state)
 
 /* Row B11: bounded before memory is taken for it. */
 static void
-absurd_lengths_are_refused_before_memory_is_taken(void **state)
+row_B14_absurd_lengths_are_refused_before_memory_is_taken(void **state)
 {
 	struct raw *raw = begin();
 	struct rr_region region = expose(raw, reply_to(raw, 9, LARGE), LARGE), huge = region;
@@ -338,7 +338,7 @@ absurd_lengths_are_refused_before_memory_is_taken(void **state)
 }
 
 static void
-malformed_lists_are_refused(void **state)
+row_B14_malformed_lists_are_refused(void **state)
 {
 	struct raw *raw = begin();
 	struct rr_region region = expose(raw, reply_to(raw, 9, LARGE), LARGE);
@@ -359,7 +359,7 @@ malformed_lists_are_refused(void **state)
 
 /* A reply is in one place. */
 static void
-a_reply_is_not_in_the_reply_chunk_too(void **state)
+row_B14_a_reply_is_not_in_the_reply_chunk_too(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct raw_header header;
@@ -396,7 +396,7 @@ a_reply_is_not_in_the_reply_chunk_too(void **state)
 
 /* Whatever is under way when the client closes is freed. */
 static void
-closing_frees_a_notification_under_way(void **state)
+row_B14_closing_frees_a_notification_under_way(void **state)
 {
 	(void)state;
 	for (uint32_t number = 7; number < 14; number++) {
@@ -422,7 +422,7 @@ closing_frees_a_notification_under_way(void **state)
 }
 
 static void
-more_segments_than_are_taken_are_refused(void **state)
+row_B14_more_segments_than_are_taken_are_refused(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct raw *raw;
@@ -448,7 +448,7 @@ more_segments_than_are_taken_are_refused(void **state)
 /* RFC 8166, 4.5.2: "the value of the rdma_xid field does not match the value of the XID field in the
  * accompanying RPC message". */
 static void
-what_was_pulled_must_be_the_reply(void **state)
+row_B14_what_was_pulled_must_be_the_reply(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
@@ -471,7 +471,7 @@ what_was_pulled_must_be_the_reply(void **state)
 
 /* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." */
 static void
-memory_that_is_not_there_costs_only_the_connection(void **state)
+row_B14_memory_that_is_not_there_costs_only_the_connection(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
@@ -487,7 +487,7 @@ memory_that_is_not_there_costs_only_the_connection(void **state)
 }
 
 static void
-a_second_answer_is_none(void **state)
+row_B14_a_second_answer_is_none(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
@@ -521,7 +521,7 @@ begin_without_memory(void **buffer)
 }
 
 static void
-a_pull_waits_for_memory(void **state)
+row_B14_a_pull_waits_for_memory(void **state)
 {
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
@@ -543,7 +543,7 @@ a_pull_waits_for_memory(void **state)
 }
 
 static void
-a_pull_does_not_wait_for_memory_for_ever(void **state)
+row_B14_a_pull_does_not_wait_for_memory_for_ever(void **state)
 {
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
@@ -567,7 +567,7 @@ a_pull_does_not_wait_for_memory_for_ever(void **state)
 }
 
 static void
-a_connection_may_end_while_a_pull_waits(void **state)
+row_B14_a_connection_may_end_while_a_pull_waits(void **state)
 {
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
@@ -588,7 +588,7 @@ a_connection_may_end_while_a_pull_waits(void **state)
 
 /* Every bit of a good answer wrong, one at a time: at most its own connection suffers. */
 static void
-flips_cost_at_most_the_connection(void **state)
+row_B14_flips_cost_at_most_the_connection(void **state)
 {
 	enum { WORDS_OF_IT = 4 + 6 + 3 };
 	uint32_t step = 1;
@@ -616,26 +616,26 @@ int
 suite_pull(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reply_is_pulled_and_the_responder_told),
-		cmocka_unit_test(nothing_is_invalidated_that_must_not_be),
-		cmocka_unit_test(segments_are_put_together),
-		cmocka_unit_test(a_reply_to_a_cancelled_call_is_not_pulled),
-		cmocka_unit_test(a_call_may_be_cancelled_during_the_pull),
-		cmocka_unit_test(an_unknown_xid_is_notified),
-		cmocka_unit_test(who_does_not_support_them_notifies_too),
-		cmocka_unit_test(a_long_call_of_the_responder_is_refused),
-		cmocka_unit_test(absurd_lengths_are_refused_before_memory_is_taken),
-		cmocka_unit_test(malformed_lists_are_refused),
-		cmocka_unit_test(a_reply_is_not_in_the_reply_chunk_too),
-		cmocka_unit_test(closing_frees_a_notification_under_way),
-		cmocka_unit_test(more_segments_than_are_taken_are_refused),
-		cmocka_unit_test(what_was_pulled_must_be_the_reply),
-		cmocka_unit_test(memory_that_is_not_there_costs_only_the_connection),
-		cmocka_unit_test(a_second_answer_is_none),
-		cmocka_unit_test(a_pull_waits_for_memory),
-		cmocka_unit_test(a_pull_does_not_wait_for_memory_for_ever),
-		cmocka_unit_test(a_connection_may_end_while_a_pull_waits),
-		cmocka_unit_test(flips_cost_at_most_the_connection),
+		cmocka_unit_test(row_B14_a_reply_is_pulled_and_the_responder_told),
+		cmocka_unit_test(row_B14_nothing_is_invalidated_that_must_not_be),
+		cmocka_unit_test(row_B14_segments_are_put_together),
+		cmocka_unit_test(row_B14_a_reply_to_a_cancelled_call_is_not_pulled),
+		cmocka_unit_test(row_B14_a_call_may_be_cancelled_during_the_pull),
+		cmocka_unit_test(row_B14_an_unknown_xid_is_notified),
+		cmocka_unit_test(row_B14_who_does_not_support_them_notifies_too),
+		cmocka_unit_test(row_B14_a_long_call_of_the_responder_is_refused),
+		cmocka_unit_test(row_B14_absurd_lengths_are_refused_before_memory_is_taken),
+		cmocka_unit_test(row_B14_malformed_lists_are_refused),
+		cmocka_unit_test(row_B14_a_reply_is_not_in_the_reply_chunk_too),
+		cmocka_unit_test(row_B14_closing_frees_a_notification_under_way),
+		cmocka_unit_test(row_B14_more_segments_than_are_taken_are_refused),
+		cmocka_unit_test(row_B14_what_was_pulled_must_be_the_reply),
+		cmocka_unit_test(row_B14_memory_that_is_not_there_costs_only_the_connection),
+		cmocka_unit_test(row_B14_a_second_answer_is_none),
+		cmocka_unit_test(row_B14_a_pull_waits_for_memory),
+		cmocka_unit_test(row_B14_a_pull_does_not_wait_for_memory_for_ever),
+		cmocka_unit_test(row_B14_a_connection_may_end_while_a_pull_waits),
+		cmocka_unit_test(row_B14_flips_cost_at_most_the_connection),
 	};
 
 	return cmocka_run_group_tests_name("pull", tests, speak_both, speak_version_1);

@@ -324,7 +324,7 @@ start_all_kinds(struct raw *raw)
  * MUST hold the Payload stream for this RPC-over-RDMA message."
  */
 static void
-a_requester_sends_msg_and_nomsg_only(void **state)
+row_A2_a_requester_sends_msg_and_nomsg_only(void **state)
 {
 	struct raw *raw = raw_new(world_listening(NULL));
 	struct raw_header header;
@@ -362,7 +362,7 @@ a_requester_sends_msg_and_nomsg_only(void **state)
 /* RFC 8166, 4.6.1 and 4.6.2: the same of responders. 4.3.1: "Responders MUST leave the Read list empty in all
  * replies." 4.2.4: the lists of an RDMA_NOMSG hold the Payload stream: there is a Reply chunk. */
 static void
-a_responder_sends_msg_nomsg_and_errors_only(void **state)
+row_A2_a_responder_sends_msg_nomsg_and_errors_only(void **state)
 {
 	struct raw *raw = raw_new(world_listening(NULL));
 	struct world *world = raw->world;
@@ -392,6 +392,7 @@ a_responder_sends_msg_nomsg_and_errors_only(void **state)
 			assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
 		else
 			assert_int_equal(header.fixed.proc, RR_RDMA_NOMSG);
+		assert_int_equal(header.body_length > 0, header.fixed.proc == RR_RDMA_MSG);
 		if (header.fixed.proc == RR_RDMA_NOMSG)
 			assert_int_equal(rr_chunk_length(&header.lists.reply), 6000);
 	}
@@ -556,8 +557,8 @@ suite_required(void)
 		cmocka_unit_test(the_credits_of_a_header_without_direction_are_ignored),
 		cmocka_unit_test(an_error_does_not_lift_the_first_limit),
 		cmocka_unit_test(calls_are_calls_and_replies_are_replies),
-		cmocka_unit_test(a_requester_sends_msg_and_nomsg_only),
-		cmocka_unit_test(a_responder_sends_msg_nomsg_and_errors_only),
+		cmocka_unit_test(row_A2_a_requester_sends_msg_and_nomsg_only),
+		cmocka_unit_test(row_A2_a_responder_sends_msg_nomsg_and_errors_only),
 		cmocka_unit_test(chunks_of_sixteen_segments_are_taken),
 		cmocka_unit_test(what_was_written_into_an_unused_chunk_is_no_result),
 		cmocka_unit_test(all_replies_and_calls_of_the_peer_may_come_at_once),
