@@ -38,6 +38,7 @@ static void
 end(struct done *done)
 {
 	rr_list_remove(&done->link);
+	rr_list_remove(&done->job.link); /* if the queue was full behind it, it still waits there */
 	rr_free(done->connection->base.engine->env, done);
 }
 
