@@ -216,6 +216,57 @@ those_who_say_nothing_keep_nobody_out(void **state)
 		close(fds[i]);
 }
 
+/* One that asks for a connection, and has read that it is rejected. */
+static int
+rejected_stranger(void)
+{
+	int fd = stranger();
+	uint8_t reply[21];
+
+	assert_int_equal(write(fd, "MPA ID Req Frame\0\2\0\0", 20), 20);
+	turn(3);
+	assert_int_equal(recv(fd, reply, sizeof(reply), MSG_DONTWAIT), 20);
+	assert_memory_equal(reply, "MPA ID Rep Frame\x20\2\0\0", 20);
+	return fd;
+}
+
+/* RFC 5044, 7.1.4: "If the "Rejected Connection" bit is set to a '1', MPA will close the TCP connection and
+ * exit." */
+static void
+who_is_rejected_has_the_time_to_close_first(void **state)
+{
+	int good = rejected_stranger(), bad = rejected_stranger();
+
+	(void)state;
+	assert_int_equal(fabric->rejected_count, 2);
+	assert_false(is_closed(good) || is_closed(bad));
+	close(good);
+	assert_int_equal(write(bad, "hello", 5), 5);
+	turn(3);
+	assert_int_equal(fabric->rejected_count, 1);
+	assert_false(is_closed(bad));
+	the_time += 2 * RR_SECOND;
+	turn(3);
+	assert_int_equal(fabric->rejected_count, 0);
+	assert_true(is_closed(bad));
+	close(bad);
+}
+
+static void
+those_who_were_rejected_and_stay_make_room(void **state)
+{
+	int fds[RR_IWARP_REJECTED_MAX + 1];
+
+	(void)state;
+	for (int i = 0; i <= RR_IWARP_REJECTED_MAX; i++)
+		fds[i] = rejected_stranger();
+	assert_int_equal(fabric->rejected_count, RR_IWARP_REJECTED_MAX);
+	assert_true(is_closed(fds[0]));
+	assert_false(is_closed(fds[1]));
+	for (int i = 0; i <= RR_IWARP_REJECTED_MAX; i++)
+		close(fds[i]);
+}
+
 /* A peer that knows revision 1 only: it hangs up on the first request, and answers the second. */
 static void
 an_old_peer_is_asked_with_revision_1(void **state)
@@ -370,6 +421,8 @@ main(void)
 		TEST(a_server_that_does_not_answer_is_given_up),
 		TEST(a_request_must_come_in_time),
 		TEST(those_who_say_nothing_keep_nobody_out),
+		TEST(who_is_rejected_has_the_time_to_close_first),
+		TEST(those_who_were_rejected_and_stay_make_room),
 		TEST(an_old_peer_is_asked_with_revision_1),
 		TEST(an_idle_peer_is_waited_for_until_the_owner_disconnects),
 		TEST(a_peer_that_is_half_open_ends_the_connection),

@@ -15,7 +15,7 @@ SIW_CONNECTS = [
     ("transfers of all sizes are equal, with CRC, which we ask for", "exchange", "exchange", ["--crc"]),
     ("rping, with 64 octets", ["-c", "-V", "-C", "10"], "rping", []),
     ("rping, with 65535 octets and CRC", ["-c", "-V", "-C", "10", "-S", "65535"], "rping", ["--crc"]),
-    ("it is rejected", "reject", "reject", []),
+    ("it is rejected, with a reason", "reject", "reject", []),
     ("its write to no region is refused", "write-astray", "write-astray", NO_REGION),
     ("its read from no region is refused", "read-astray", "read-astray", NO_REGION),
     ("its Sends end with what was allowed", "overrun", "overrun", ["--expect", "no receive is posted"]),

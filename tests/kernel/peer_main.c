@@ -24,9 +24,7 @@ rejection(struct peer *peer)
 	if (!peer->options.connects)
 		return;
 	peer_need(peer->status == -RPCRDMA_ERR_REJECTED, "it is no rejection: %s", peer->text);
-	/* Linux's siw (6.1) does not pass a reason on to whom it connects for. */
-	peer_need(strcmp(peer->reason, peer->options.verbs ? "" : reason) == 0, "the reason is '%s'",
-		peer->reason);
+	peer_need(strcmp(peer->reason, reason) == 0, "the reason is '%s'", peer->reason);
 }
 
 static const struct {

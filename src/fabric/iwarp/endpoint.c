@@ -243,6 +243,10 @@ finish(struct rr_endpoint *endpoint)
 		rr_iwarp_endpoint_bury(endpoint);
 		return;
 	}
+	if (endpoint->rejected) {
+		rr_iwarp_endpoint_bury_rejected(endpoint);
+		return;
+	}
 	/* One that was handed over and not accepted has nobody to tell. */
 	if (endpoint->told || !engine->base.handler)
 		return;
@@ -271,7 +275,7 @@ close_in_order(struct rr_endpoint *endpoint)
 	if (!endpoint->closing)
 		rr_loop_arm(loop_of(endpoint), &endpoint->timer, closing_limit);
 	endpoint->closing = true;
-	if (!endpoint->ended && !rr_iwarp_output(&endpoint->engine, &vectors)) {
+	if (!endpoint->rejected && !endpoint->ended && !rr_iwarp_output(&endpoint->engine, &vectors)) {
 		rr_socket_end(endpoint->fd);
 		endpoint->ended = true;
 	}
@@ -415,4 +419,12 @@ rr_iwarp_endpoint_bury(struct rr_endpoint *endpoint)
 	rr_iwarp_release(&endpoint->engine);
 	rr_list_append(&fabric->closed, &endpoint->link);
 	rr_loop_defer(fabric->base.loop, &fabric->bury);
+}
+
+void
+rr_iwarp_endpoint_bury_rejected(struct rr_endpoint *endpoint)
+{
+	rr_list_remove(&endpoint->link);
+	endpoint->engine.base.fabric->rejected_count--;
+	rr_iwarp_endpoint_bury(endpoint);
 }

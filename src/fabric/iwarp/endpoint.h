@@ -10,15 +10,17 @@
 struct rr_fabric {
 	struct rr_fabric_base base;
 	struct rr_iwarp_shared shared;
-	struct rr_list closed; /* endpoints that are to be freed */
+	struct rr_list closed;   /* endpoints that are to be freed */
+	struct rr_list rejected; /* endpoints whose peer has not closed yet, the oldest first */
+	uint32_t rejected_count;
 	struct rr_task bury;
 };
 
 /*
  * Who owns what: a listener owns the endpoints whose request has not come
- * yet, its user those that were handed over. An endpoint is freed by the
- * fabric's task, so that a function whose handler closed it can still look
- * at its state.
+ * yet, its user those that were handed over, the fabric those that the user
+ * rejected. An endpoint is freed by the fabric's task, so that a function whose handler closed it can still
+ * look at its state.
  */
 struct rr_endpoint {
 	struct rr_iwarp engine; /* begins with struct rr_endpoint_base */
@@ -29,13 +31,14 @@ struct rr_endpoint {
 	struct rr_timer owed;         /* limits how long the rest of an FPDU or of a Send may take */
 	uint64_t owed_from;           /* FPDUs that had come when it was armed */
 	struct rr_task task;          /* at the end of the turn: what is to leave, and what has changed */
-	struct rr_list link;          /* in rr_listener.pending, or in rr_fabric.closed */
+	struct rr_list link;          /* in rr_listener.pending, or in rr_fabric.rejected or closed */
 	struct rr_listener *listener; /* whose pending it is */
 	bool connecting;              /* TCP is */
 	bool watched;
 	bool established;                /* its handler was told */
 	bool told;                       /* of the end */
 	bool closing;                    /* the timer limits what is left of it */
+	bool rejected;                   /* the fabric has it, until the peer has closed */
 	bool ended;                      /* FIN was sent */
 	bool full;                       /* TCP takes no more for now */
 	struct sockaddr_storage address; /* that it connects to */
@@ -43,7 +46,7 @@ struct rr_endpoint {
 	uint64_t next_emss; /* how far the stream goes with the segment size that is known */
 };
 
-enum { RR_IWARP_PENDING_MAX = 256 };
+enum { RR_IWARP_PENDING_MAX = 256, RR_IWARP_REJECTED_MAX = 256 };
 
 /* How long one that was told to disconnect may go without the peer taking anything. */
 #define RR_IWARP_DRAINING_LIMIT (2 * RR_SECOND)
@@ -79,6 +82,9 @@ void rr_iwarp_endpoint_defer(struct rr_endpoint *endpoint);
 
 /* Closes and frees it. */
 void rr_iwarp_endpoint_bury(struct rr_endpoint *endpoint);
+
+/* The same for one that was rejected. */
+void rr_iwarp_endpoint_bury_rejected(struct rr_endpoint *endpoint);
 
 /* A request is there, or its endpoint is over: it is pending no longer. */
 void rr_iwarp_listener_remove(struct rr_endpoint *endpoint);

@@ -19,10 +19,18 @@ bury(struct rr_task *task)
 }
 
 static void
+bury_oldest_rejected(struct rr_fabric *fabric)
+{
+	rr_iwarp_endpoint_bury_rejected(rr_container(fabric->rejected.next, struct rr_endpoint, link));
+}
+
+static void
 iwarp_destroy(struct rr_fabric *fabric)
 {
 	const struct rr_env *env = fabric->shared.env;
 
+	while (!rr_list_empty(&fabric->rejected))
+		bury_oldest_rejected(fabric);
 	bury(&fabric->bury);
 	rr_task_cancel(&fabric->bury);
 	rr_iwarp_shared_destroy(&fabric->shared);
@@ -81,17 +89,26 @@ iwarp_accept(struct rr_endpoint *endpoint, const void *private_data, size_t priv
 	return 0;
 }
 
-/* The reply is small, and nothing was sent before: TCP takes it at once. */
+/*
+ * RFC 5044, 7.1.4: the responder "may close the TCP connection", and the initiator, which has the reason,
+ * "will close" it. So the initiator has the time to: Linux's siw, if closed upon at once, may not tell the
+ * reason.
+ */
 static void
 iwarp_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
 {
-	const struct iovec *vectors;
-	uint32_t count;
+	struct rr_fabric *fabric = endpoint->engine.base.fabric;
 
+	if (fabric->rejected_count == RR_IWARP_REJECTED_MAX)
+		bury_oldest_rejected(fabric);
+	rr_list_append(&fabric->rejected, &endpoint->link);
+	fabric->rejected_count++;
+	endpoint->rejected = true;
 	rr_iwarp_reject(&endpoint->engine, private_data, private_size);
-	count = rr_iwarp_output(&endpoint->engine, &vectors);
-	rr_socket_write(endpoint->fd, vectors, count);
-	rr_iwarp_endpoint_bury(endpoint);
+	if (rr_iwarp_endpoint_watch(endpoint, RR_READABLE, 0))
+		rr_iwarp_endpoint_bury_rejected(endpoint);
+	else
+		rr_iwarp_endpoint_defer(endpoint);
 }
 
 static void
@@ -220,6 +237,7 @@ rr_iwarp_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config,
 	new->shared.env = env;
 	new->shared.config = &new->base.config;
 	rr_list_init(&new->closed);
+	rr_list_init(&new->rejected);
 	rr_task_init(&new->bury, bury);
 	if (rr_iwarp_shared_init(&new->shared)) {
 		rr_free(env, new);
