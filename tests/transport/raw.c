@@ -135,6 +135,45 @@ raw_serve(struct raw *raw)
 	world_until(raw->world, raw->established && raw->world->client_connected);
 }
 
+struct raw *
+raw_requester(const struct rr_engine_config *config)
+{
+	struct raw *raw = raw_new(world_listening(config));
+
+	raw_connect(raw);
+	return raw;
+}
+
+struct raw *
+raw_responder(const struct rr_engine_config *config)
+{
+	struct raw *raw = raw_new(world_listening(config));
+
+	raw_serve(raw);
+	return raw;
+}
+
+void
+raw_end(struct raw *raw)
+{
+	struct world *world = raw->world;
+
+	raw_free(raw);
+	world_settle(world);
+	world_free(world);
+}
+
+void
+raw_end_client(struct raw *raw)
+{
+	struct world *world = raw->world;
+
+	if (world->client)
+		rr_carrier_close(world->client);
+	world->client = NULL;
+	raw_end(raw);
+}
+
 static void
 post_send(struct raw *raw, const void *data, uint32_t length, enum rr_work_kind kind, uint32_t handle)
 {

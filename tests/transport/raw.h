@@ -39,6 +39,14 @@ struct raw {
 struct raw *raw_new(struct world *world);
 void raw_free(struct raw *raw);
 
+/* In a new world, config as with world_new(): a requester at its acceptor, a responder of its client. */
+struct raw *raw_requester(const struct rr_engine_config *config);
+struct raw *raw_responder(const struct rr_engine_config *config);
+
+/* It goes, then the world; the other way, the world's client goes before, if there is one. */
+void raw_end(struct raw *raw);
+void raw_end_client(struct raw *raw);
+
 /* As a requester, to the world's acceptor. */
 void raw_connect(struct raw *raw);
 

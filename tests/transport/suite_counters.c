@@ -150,20 +150,17 @@ the_time_without_memory_is_counted(void **state)
 static void
 errors_are_counted_by_kind(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_requester(NULL);
 	struct world *world = raw->world;
 
 	(void)state;
-	raw_connect(raw);
 	SEND(raw, 1, 2, 8, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL, 0);
 	raw_next(raw);
 	SEND(raw, 2, 1, 8, RR_RDMA_MSGP, 0, 0, 0, 2, RR_CALL, 0);
 	raw_next(raw);
 	assert_int_equal(world->server->counters.errors_sent, 2);
 	assert_int_equal(world->server->counters.err_vers_sent, 1);
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
+	raw_end(raw);
 }
 
 static struct {
@@ -184,13 +181,12 @@ count_lines(void *ctx, enum rr_log_level level, const char *line)
 static void
 a_protocol_error_tells_the_last_headers(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 	struct world *world = raw->world;
 	struct call *call = call_new(world, 7, 40), *other = call_new(world, 8, 40);
 	struct raw_header header;
 
 	(void)state;
-	raw_serve(raw);
 	call_add_sink(world, other, 10000);
 	call_start(world, call);
 	raw_next(raw);
@@ -209,11 +205,7 @@ a_protocol_error_tells_the_last_headers(void **state)
 	assert_int_equal(logged.sent, 1);
 	assert_int_equal(logged.received, 1);
 	assert_in_range(logged.lines, 6, 8); /* what happened, a heading, four messages */
-	rr_carrier_close(world->client);
-	world->client = NULL;
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
+	raw_end_client(raw);
 }
 
 int

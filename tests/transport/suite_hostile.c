@@ -266,11 +266,10 @@ settle_reply(struct raw *raw, struct call *call)
 static void
 row_B4_mutated_replies_cost_at_most_their_connection(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 	uint32_t done = 0, turns = 0;
 
 	(void)state;
-	raw_serve(raw);
 	for (uint32_t kind = 0; kind < 2; kind++) {
 		for (uint32_t bit = 0, length = 1; bit < length * 9; bit += step(raw->world)) {
 			uint8_t reply[256];
@@ -287,15 +286,7 @@ row_B4_mutated_replies_cost_at_most_their_connection(void **state)
 	}
 	/* Most name the XID, and then the call ends. */
 	assert_true(done > turns * 3 / 4);
-	rr_carrier_close(raw->world->client);
-	raw->world->client = NULL;
-	{
-		struct world *world = raw->world;
-
-		raw_free(raw);
-		world_settle(world);
-		world_free(world);
-	}
+	raw_end_client(raw);
 }
 
 /* ---- Failures of what is below ---- */

@@ -223,8 +223,7 @@ calls_that_arrive_after_a_shutdown_are_dropped(void **state)
 	assert_int_equal(word(raw_next(raw), 0), 1);
 	world_until(world, world->server_closed && raw->disconnected);
 	assert_int_equal(raw->message_count, 0);
-	raw_free(raw);
-	world_free(world);
+	raw_end(raw);
 }
 
 static void
@@ -370,8 +369,7 @@ more_calls_than_credits_can_be_dropped(void **state)
 	}
 	assert_int_equal(world->arrived, 200);
 	assert_false(raw->disconnected);
-	raw_free(raw);
-	world_free(world);
+	raw_end(raw);
 }
 
 /* ---- Refusals ---- */

@@ -72,18 +72,6 @@ begin(void)
 	return raw;
 }
 
-static void
-end(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	rr_carrier_close(world->client);
-	world->client = NULL;
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
-}
-
 static struct call *
 start_with_item(struct raw *raw)
 {
@@ -113,7 +101,7 @@ a_reply_waits_for_the_completion_of_its_calls_send(void **state)
 	assert_int_equal(call->error, 0);
 	assert_int_equal(((const uint8_t *)call->reply.stream)[11], 7);
 	assert_int_equal(raw->world->client->counters.discarded, 1);
-	end(raw);
+	raw_end_client(raw);
 }
 
 static void
@@ -128,7 +116,7 @@ a_held_reply_goes_with_its_connection(void **state)
 	rr_endpoint_disconnect(raw->endpoint);
 	world_until(raw->world, raw->world->client_closed);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
-	end(raw);
+	raw_end_client(raw);
 }
 
 static void
@@ -146,7 +134,7 @@ a_cancel_of_what_is_being_read_costs_the_connection(void **state)
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_CANCELLED);
 	assert_false(call->done);
 	assert_int_equal(other->error, -RPCRDMA_ERR_DISCONNECTED);
-	end(raw);
+	raw_end_client(raw);
 }
 
 static void
@@ -171,7 +159,7 @@ a_cancel_of_what_was_copied_does_not(void **state)
 	world_until(world, other->done);
 	assert_int_equal(other->error, 0);
 	assert_false(call->done);
-	end(raw);
+	raw_end_client(raw);
 }
 
 int

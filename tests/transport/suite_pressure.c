@@ -51,8 +51,7 @@ row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		rr_pool_put(world->engine->arrivals, hostages[i]);
 	assert_int_equal(granted(raw), 64);
-	raw_free(raw);
-	world_free(world);
+	raw_end(raw);
 }
 
 /* RFC 8166, 3.3.1: "If the granted value is exceeded, the RDMA layer may signal an error, possibly
@@ -86,8 +85,7 @@ row_B1_a_peer_that_overruns_is_recorded_and_survives(void **state)
 	world_settle(world);
 	assert_int_equal(raw->message_count, 3);
 	assert_false(raw->disconnected);
-	raw_free(raw);
-	world_free(world);
+	raw_end(raw);
 }
 
 /* Where there are none, the fabric ends the connection; the others do not notice. */
@@ -118,8 +116,7 @@ row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
 	call_start(world, call);
 	world_until(world, call->done);
 	assert_int_equal(call->error, 0);
-	raw_free(raw);
-	world_free(world);
+	raw_end(raw);
 }
 
 /* ---- Peers that stall ---- */
@@ -200,12 +197,11 @@ row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(vo
 static void
 row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 	struct world *world = raw->world;
 	struct call *given_up = call_new(world, 1, 40), *other = call_new(world, 2, 40);
 
 	(void)state;
-	raw_serve(raw);
 	call_start(world, given_up);
 	raw_next(raw);
 	pass(world, 20 * RR_SECOND);
@@ -221,8 +217,7 @@ row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
 	world_until(world, world->client_closed);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_TIMEDOUT);
 	assert_int_equal(other->error, -RPCRDMA_ERR_DISCONNECTED);
-	raw_free(raw);
-	world_free(world);
+	raw_end(raw);
 }
 
 int

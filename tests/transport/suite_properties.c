@@ -16,22 +16,6 @@ enum { LARGE = 16384, CREDITS = 32 };
 /* rdma_optinfo of an UPDPROP or a REQPROP of the receive buffer size. */
 #define RECEIVE_SIZE(operation, size) operation, 16, 1, 1, 4, size
 
-static int
-speak_both(void **state)
-{
-	(void)state;
-	world_versions = RR_VERSIONS_AUTO;
-	return 0;
-}
-
-static int
-speak_version_1(void **state)
-{
-	(void)state;
-	world_versions = RR_VERSIONS_1;
-	return 0;
-}
-
 static struct rr_engine_config
 large(void)
 {
@@ -39,15 +23,6 @@ large(void)
 
 	config.inline_send = config.inline_receive = LARGE;
 	return config;
-}
-
-static struct rr_negotiated
-negotiated(const struct rr_carrier *carrier)
-{
-	struct rr_negotiated result;
-
-	rr_carrier_negotiated(carrier, &result);
-	return result;
 }
 
 /* A call with so many octets of stream, whose reply may have, and has, so many. */
@@ -88,7 +63,7 @@ row_B13_larger_receives_are_used_once_both_sides_told_theirs(void **state)
 	call_run(world, 4, LARGE - RR_RDMA_HEADER_MIN + 4, 40);
 	assert_int_equal(world->client->counters.long_calls, 2);
 	for (int i = 0; i < 2; i++) {
-		struct rr_negotiated n = negotiated(i ? world->client : world->server);
+		struct rr_negotiated n = world_negotiated(i ? world->client : world->server);
 
 		assert_int_equal(n.inline_call, LARGE);
 		assert_int_equal(n.inline_reply, LARGE);
@@ -136,7 +111,8 @@ a_client_that_hears_no_calls_says_so(void **state)
 	(void)state;
 	call_run(world, 1, 40, 40);
 	world_settle(world);
-	assert_int_equal(negotiated(world->server).peer_properties[RR_PROPERTY_REVERSE], RR_REVERSE_NONE);
+	assert_int_equal(
+		world_negotiated(world->server).peer_properties[RR_PROPERTY_REVERSE], RR_REVERSE_NONE);
 	call = call_new(world, 2, 40);
 	rr_carrier_call(world->server, &call->transaction);
 	world_until(world, call->done);
@@ -151,10 +127,9 @@ a_client_that_hears_no_calls_says_so(void **state)
 static struct raw *
 begin(const struct rr_engine_config *config)
 {
-	struct raw *raw = raw_new(world_listening(config));
+	struct raw *raw = raw_responder(config);
 	struct call *call;
 
-	raw_serve(raw);
 	call = call_new(raw->world, 1, 40);
 	call_start(raw->world, call);
 	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_MSG);
@@ -166,12 +141,8 @@ begin(const struct rr_engine_config *config)
 static void
 end(struct raw *raw)
 {
-	struct world *world = raw->world;
-
 	assert_false(raw->disconnected);
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
+	raw_end(raw);
 }
 
 /* A call with so many octets of stream goes as that procedure. */
@@ -231,7 +202,7 @@ a_peer_without_properties_has_the_defaults(void **state)
 	world_settle(raw->world);
 	calls(raw, 3, 5000, RR_RDMA_NOMSG);
 	calls(raw, 4, 4000, RR_RDMA_MSG);
-	assert_false(negotiated(raw->world->client).properties);
+	assert_false(world_negotiated(raw->world->client).properties);
 	assert_int_equal(raw->world->client->counters.discarded, 0);
 	end(raw);
 }
@@ -317,21 +288,10 @@ an_end_in_good_order_waits_for_calls_all_the_same(void **state)
 	assert_true(call->done);
 	assert_int_equal(call->error, 0);
 	assert_int_equal(world->client_error, 0);
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
+	raw_end(raw);
 }
 
 /* ---- Our responder ---- */
-
-static struct raw *
-call_us(const struct rr_engine_config *config)
-{
-	struct raw *raw = raw_new(world_listening(config));
-
-	raw_connect(raw);
-	return raw;
-}
 
 static struct rr_exchange *
 send_call(struct raw *raw, uint32_t xid)
@@ -353,7 +313,7 @@ static void
 a_responder_tells_its_properties_in_answer(void **state)
 {
 	struct rr_engine_config config = large();
-	struct raw *raw = call_us(&config);
+	struct raw *raw = raw_requester(&config);
 	struct raw_message *message;
 
 	(void)state;
@@ -377,7 +337,7 @@ static void
 the_size_of_the_next_reply_follows_the_peer(void **state)
 {
 	struct rr_engine_config config = large();
-	struct raw *raw = call_us(&config);
+	struct raw *raw = raw_requester(&config);
 	struct rr_exchange *exchange;
 
 	(void)state;
@@ -399,7 +359,7 @@ the_size_of_the_next_reply_follows_the_peer(void **state)
 static void
 a_request_is_answered(void **state)
 {
-	struct raw *raw = call_us(NULL);
+	struct raw *raw = raw_requester(NULL);
 
 	(void)state;
 	SEND(raw, 7, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 0, 1));
@@ -415,7 +375,7 @@ a_request_is_answered(void **state)
 static void
 a_malformed_option_is_a_bad_header(void **state)
 {
-	struct raw *raw = call_us(NULL);
+	struct raw *raw = raw_requester(NULL);
 
 	(void)state;
 	SEND(raw, 7, 2, CREDITS, RR_RDMA_OPTIONAL, RR_CONNPROP, 8, 5, 1);
@@ -430,7 +390,7 @@ a_malformed_option_is_a_bad_header(void **state)
 static void
 the_property_decides_on_remote_invalidation(void **state)
 {
-	struct raw *raw = call_us(NULL);
+	struct raw *raw = raw_requester(NULL);
 	uint8_t memory[4096];
 	uint32_t wanted = 1;
 
@@ -458,7 +418,7 @@ the_property_decides_on_remote_invalidation(void **state)
 static void
 many_options_cost_nothing(void **state)
 {
-	struct raw *raw = call_us(NULL);
+	struct raw *raw = raw_requester(NULL);
 
 	(void)state;
 	for (uint32_t i = 0; i < 500; i++) {
@@ -494,5 +454,5 @@ suite_properties(void)
 		cmocka_unit_test(many_options_cost_nothing),
 	};
 
-	return cmocka_run_group_tests_name("properties", tests, speak_both, speak_version_1);
+	return cmocka_run_group_tests_name("properties", tests, world_speak_both, world_speak_version_1);
 }

@@ -20,31 +20,6 @@
 
 enum { LARGE = 9004 }; /* no multiple of eight */
 
-static int
-speak_both(void **state)
-{
-	(void)state;
-	world_versions = RR_VERSIONS_AUTO;
-	return 0;
-}
-
-static int
-speak_version_1(void **state)
-{
-	(void)state;
-	world_versions = RR_VERSIONS_1;
-	return 0;
-}
-
-static struct rr_negotiated
-negotiated(const struct rr_carrier *carrier)
-{
-	struct rr_negotiated result;
-
-	rr_carrier_negotiated(carrier, &result);
-	return result;
-}
-
 /* ---- Between two of ours ---- */
 
 static uint32_t reply_size;
@@ -73,7 +48,7 @@ agree(struct world *world)
 	while (!call->done)
 		pass_time(world);
 	assert_int_equal(call->error, 0);
-	while (!negotiated(world->client).read_chunks || !negotiated(world->server).read_chunks)
+	while (!world_negotiated(world->client).read_chunks || !world_negotiated(world->server).read_chunks)
 		pass_time(world);
 	world->sent = 0;
 }
@@ -93,7 +68,7 @@ end(struct world *world)
 {
 	world_settle(world);
 	assert_false(world->client_closed);
-	assert_int_equal(negotiated(world->server).provided, 0);
+	assert_int_equal(world_negotiated(world->server).provided, 0);
 	assert_int_equal(world->engine->provided_octets, 0);
 	world_free(world);
 }
@@ -140,7 +115,7 @@ row_B14_a_reply_of_64_MiB_that_nobody_estimated_arrives(void **state)
 	assert_int_equal(world->server->counters.provided_replies, 1);
 	assert_int_equal(world->server->counters.done_received, 1);
 	assert_int_equal(world->server->counters.done_unmatched, 0);
-	assert_int_equal(negotiated(world->server).provided_peak, 1);
+	assert_int_equal(world_negotiated(world->server).provided_peak, 1);
 	end(world);
 }
 
@@ -215,7 +190,7 @@ row_B14_cancelling_at_random_never_costs_the_connection(void **state)
 			pass_time(world);
 		assert_int_equal(calls[i]->error, 0);
 	}
-	while (negotiated(world->server).provided > 0)
+	while (world_negotiated(world->server).provided > 0)
 		pass_time(world);
 	assert_int_equal(world->server->counters.provided_timeouts, 0);
 	assert_int_equal(world->client->counters.done_sent, world->server->counters.provided_replies);
@@ -248,7 +223,7 @@ pull_under(const char *faults)
 	world_until(world, world->client_closed && world->server_closed);
 	assert_true(call->done && call->error < 0);
 	assert_int_equal(world->sent, 1);
-	assert_int_equal(negotiated(world->server).provided, 0);
+	assert_int_equal(world_negotiated(world->server).provided, 0);
 	assert_int_equal(world->engine->provided_octets, 0);
 	world_free(world);
 }
@@ -349,7 +324,7 @@ row_B14_who_does_not_announce_them_has_reply_chunks(void **state)
 		assert_int_equal(call->error, 0);
 		world_settle(world);
 	}
-	assert_false(negotiated(world->client).read_chunks);
+	assert_false(world_negotiated(world->client).read_chunks);
 	assert_int_equal(world->client->counters.long_replies, 3);
 	end(world);
 }
@@ -395,7 +370,7 @@ announce(struct raw *raw, uint32_t read_chunks)
 {
 	SEND(raw, 7, 2, 16, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, read_chunks, 1));
 	assert_int_equal(word(raw_next(raw), 4), RR_CONNPROP);
-	assert_int_equal(negotiated(raw->world->server).read_chunks, read_chunks);
+	assert_int_equal(world_negotiated(raw->world->server).read_chunks, read_chunks);
 }
 
 static struct raw *
@@ -411,7 +386,7 @@ call_us(const struct rr_engine_config *config)
 }
 
 static void
-raw_end(struct raw *raw)
+end_raw(struct raw *raw)
 {
 	struct world *world = raw->world;
 
@@ -465,7 +440,7 @@ notify(struct raw *raw, uint32_t xid)
 static uint32_t
 exposed(const struct raw *raw)
 {
-	return negotiated(raw->world->server).provided;
+	return world_negotiated(raw->world->server).provided;
 }
 
 /* 4.1.1: "A responder MUST send a Position Zero Read chunk when the actual size of the RPC Reply's Payload
@@ -487,7 +462,7 @@ row_B14_a_large_reply_is_exposed_until_it_was_pulled(void **state)
 	assert_int_equal(exposed(raw), 0);
 	/* It is invalid from now on. */
 	assert_true(raw_rdma(raw, RR_WORK_READ, data, LARGE, chunk.handle, chunk.offset) < 0);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* 7: "exposed for read-only access". */
@@ -502,7 +477,7 @@ row_B14_nothing_can_be_written_to_it(void **state)
 	assert_true(raw_rdma(raw, RR_WORK_WRITE, data, 4, chunk.handle, chunk.offset) < 0);
 	assert_true(raw->disconnected);
 	world_until(raw->world, raw->world->sent == 1);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* 4.1.3: "To prevent exhaustion of responder resources, a responder can choose to invalidate its Read chunks
@@ -536,8 +511,8 @@ row_B14_who_never_sends_done_is_shown_no_more_than_the_bound(void **state)
 	notify(raw, 2);
 	ask_for_chunk(raw, 6);
 	assert_refused(raw, 7, 2);
-	assert_int_equal(negotiated(raw->world->server).provided_peak, 3);
-	raw_end(raw);
+	assert_int_equal(world_negotiated(raw->world->server).provided_peak, 3);
+	end_raw(raw);
 }
 
 static void
@@ -558,7 +533,7 @@ row_B14_octets_are_bounded_too(void **state)
 	notify(raw, 1);
 	ask_for_chunk(raw, 5);
 	assert_refused(raw, 6, 2);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* "If the requester attempts additional RDMA Read operations against that Read chunk, a remote access error
@@ -576,7 +551,7 @@ row_B14_nothing_can_be_read_after_the_timeout(void **state)
 	world_settle(raw->world);
 	assert_true(raw_rdma(raw, RR_WORK_READ, data, 4, chunk.handle, chunk.offset) < 0);
 	assert_true(raw->disconnected);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* What the timeout allows grows with what is to be pulled. */
@@ -597,7 +572,7 @@ row_B14_a_large_one_has_more_time(void **state)
 	raw->world->now++;
 	world_settle(raw->world);
 	assert_int_equal(exposed(raw), 0);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* 4.1.3: "Whenever a responder receives a pull completion notification for an XID for which there is no Read
@@ -628,7 +603,7 @@ row_B14_unmatched_notifications_are_dropped_silently(void **state)
 	assert_int_equal(raw->message_count, 0);
 	assert_false(raw->disconnected);
 	ask_for_chunk(raw, 4);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* The agreed account of credits: an RDMA_DONE takes the Receive that was posted with its chunk, and no other.
@@ -663,7 +638,7 @@ row_B14_receives_are_exactly_those_that_were_promised(void **state)
 	assert_false(raw->disconnected);
 	SEND(raw, 99, 2, 16, RR_RDMA_MSG, 0, 0, 0, 99, RR_CALL, 2);
 	world_until(raw->world, raw->disconnected);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* 4.1.4: "If Remote Invalidation support is indicated by both peers, messages carrying pull completion
@@ -695,7 +670,7 @@ row_B14_a_notification_may_invalidate(void **state)
 	raw_send_words(raw, WORDS(3, 2, 16, RR_RDMA_DONE), chunk.handle);
 	world_until(raw->world, raw->world->server_closed);
 	assert_int_equal(raw->world->server_error, -RPCRDMA_ERR_PEER);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* 5.4.3: "Explicitly invalidating waiting Read chunks after a connection loss". */
@@ -711,7 +686,7 @@ row_B14_disconnecting_releases_what_was_kept(void **state)
 	rr_endpoint_disconnect(raw->endpoint);
 	world_until(world, world->server_closed && world->sent == 2);
 	assert_int_equal(exposed(raw), 0);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 static void
@@ -727,7 +702,7 @@ row_B14_closing_releases_what_was_kept(void **state)
 	world->server = NULL;
 	assert_int_equal(world->sent, 0); /* not from inside */
 	world_until(world, world->sent == 2);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 /* 6: "responder-provided Read chunks MUST be used only when both peers support them". 4.1.1: else it "MUST
@@ -746,7 +721,7 @@ row_B14_a_peer_without_an_announcement_never_sees_one(void **state)
 	assert_refused(raw, 4, 1);
 	announce(raw, 0); /* but the rest */
 	assert_refused(raw, 5, 2);
-	raw_end(raw);
+	end_raw(raw);
 }
 
 int
@@ -776,5 +751,5 @@ suite_provided(void)
 		cmocka_unit_test(row_B14_a_peer_without_an_announcement_never_sees_one),
 	};
 
-	return cmocka_run_group_tests_name("provided", tests, speak_both, speak_version_1);
+	return cmocka_run_group_tests_name("provided", tests, world_speak_both, world_speak_version_1);
 }

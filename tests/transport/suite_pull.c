@@ -19,22 +19,6 @@
 
 enum { LARGE = 9004 }; /* no multiple of eight */
 
-static int
-speak_both(void **state)
-{
-	(void)state;
-	world_versions = RR_VERSIONS_AUTO;
-	return 0;
-}
-
-static int
-speak_version_1(void **state)
-{
-	(void)state;
-	world_versions = RR_VERSIONS_1;
-	return 0;
-}
-
 /* A call whose reply may have so many octets, as it arrives at the raw responder. */
 static struct call *
 ask_for(struct raw *raw, uint32_t xid, uint32_t reply_max)
@@ -63,11 +47,10 @@ answer_small_2(struct raw *raw, uint32_t xid)
 static struct raw *
 begin_with(const struct rr_engine_config *config, uint32_t read_chunks, uint32_t invalidation)
 {
-	struct raw *raw = raw_new(world_listening(config));
+	struct raw *raw = raw_responder(config);
 	struct call *call = call_new(raw->world, 1, 40);
 	struct raw_message *message;
 
-	raw_serve(raw);
 	call_start(raw->world, call);
 	raw_next(raw);
 	answer_small_2(raw, 1);
@@ -84,16 +67,6 @@ static struct raw *
 begin(void)
 {
 	return begin_with(NULL, 1, 1);
-}
-
-static void
-end(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
 }
 
 /* Memory that holds a reply to xid. */
@@ -162,7 +135,7 @@ row_B14_a_reply_is_pulled_and_the_responder_told(void **state)
 	assert_int_equal(call->error, 0);
 	assert_same_message(&call->reply, &(struct rpcrdma_message){ .stream = reply, .length = LARGE });
 	assert_works(raw, 3);
-	end(raw);
+	raw_end(raw);
 }
 
 /* 4.1.4: "If Remote Invalidate support is not indicated by one or both peers, messages carrying pull
@@ -179,7 +152,7 @@ row_B14_nothing_is_invalidated_that_must_not_be(void **state)
 	assert_done(raw, 2, 0);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
-	end(raw);
+	raw_end(raw);
 }
 
 /* 4.1: "one or more RDMA segments". */
@@ -199,7 +172,7 @@ row_B14_segments_are_put_together(void **state)
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
 	assert_same_message(&call->reply, &(struct rpcrdma_message){ .stream = reply, .length = LARGE });
-	end(raw);
+	raw_end(raw);
 }
 
 /* 4.1.3: "When an RPC transaction is aborted on a requester", it "MUST notify the responder of pull
@@ -218,7 +191,7 @@ row_B14_a_reply_to_a_cancelled_call_is_not_pulled(void **state)
 	assert_done(raw, 2, region.handle);
 	assert_int_equal(raw->world->client->counters.rdma_reads, 0);
 	assert_works(raw, 3);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -240,7 +213,7 @@ row_B14_a_call_may_be_cancelled_during_the_pull(void **state)
 	world_settle(raw->world);
 	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
 	assert_works(raw, 3);
-	end(raw);
+	raw_end(raw);
 }
 
 /* 4.1.3: "and does not recognize the XID, the requester MUST notify the responder of pull completion." Many
@@ -257,7 +230,7 @@ row_B14_an_unknown_xid_is_notified(void **state)
 		assert_done(raw, 100 + i, 0);
 	}
 	assert_works(raw, 2);
-	end(raw);
+	raw_end(raw);
 }
 
 /* 4.1.3: "but does not support such chunks, it MUST inform the responder of pull completion and terminate the
@@ -278,7 +251,7 @@ row_B14_who_does_not_support_them_notifies_too(void **state)
 	NAME(raw, 77, region); /* also where nobody waits for it */
 	assert_done(raw, 77, 0);
 	assert_works(raw, 3);
-	end(raw);
+	raw_end(raw);
 }
 
 /* RFC 8167, 5.3: a long call in the reverse direction is to be answered by ERR_CHUNK; it looks the same. */
@@ -296,7 +269,7 @@ row_B14_a_long_call_of_the_responder_is_refused(void **state)
 	assert_int_equal(word(message, 0), 77);
 	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
 	assert_int_equal(word(message, 4), RR_ERR_BAD_HEADER);
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- Pulls that fail ---- */
@@ -334,7 +307,7 @@ row_B14_absurd_lengths_are_refused_before_memory_is_taken(void **state)
 	refuses(raw, 5, -RPCRDMA_ERR_PEER, 0, 1, 0, SEGMENT(huge), 0, 0, 0);
 	assert_int_equal(rr_pool_peak(raw->world->engine->pool), peak);
 	assert_works(raw, 6);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -354,7 +327,7 @@ row_B14_malformed_lists_are_refused(void **state)
 	refuses(raw, 7, -RPCRDMA_ERR_PEER, handle, 1, 0, SEGMENT(region), 0, 0, 1, 1, SEGMENT(region));
 	assert_int_equal(raw->world->client->counters.octets_rdma_read, 0);
 	assert_works(raw, 8);
-	end(raw);
+	raw_end(raw);
 }
 
 /* A reply is in one place. */
@@ -391,7 +364,7 @@ row_B14_a_reply_is_not_in_the_reply_chunk_too(void **state)
 	assert_done(raw, 3, region.handle);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
-	end(raw);
+	raw_end(raw);
 }
 
 /* Whatever is under way when the client closes is freed. */
@@ -417,7 +390,7 @@ row_B14_closing_frees_a_notification_under_way(void **state)
 		world_settle(raw->world);
 		rr_carrier_close(raw->world->client);
 		raw->world->client = NULL;
-		end(raw);
+		raw_end(raw);
 	}
 }
 
@@ -442,7 +415,7 @@ row_B14_more_segments_than_are_taken_are_refused(void **state)
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
 	assert_works(raw, 3);
-	end(raw);
+	raw_end(raw);
 }
 
 /* RFC 8166, 4.5.2: "the value of the rdma_xid field does not match the value of the XID field in the
@@ -466,7 +439,7 @@ row_B14_what_was_pulled_must_be_the_reply(void **state)
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
 	assert_works(raw, 5);
-	end(raw);
+	raw_end(raw);
 }
 
 /* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." */
@@ -483,7 +456,7 @@ row_B14_memory_that_is_not_there_costs_only_the_connection(void **state)
 	world_until(raw->world, raw->world->client_closed);
 	assert_true(call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -501,7 +474,7 @@ row_B14_a_second_answer_is_none(void **state)
 	assert_int_equal(call->error, 0);
 	assert_int_equal(call->reply.length, LARGE);
 	assert_works(raw, 3);
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- Memory ---- */
@@ -539,7 +512,7 @@ row_B14_a_pull_waits_for_memory(void **state)
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
 	assert_done(raw, 2, region.handle);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -563,7 +536,7 @@ row_B14_a_pull_does_not_wait_for_memory_for_ever(void **state)
 	assert_done(raw, 2, region.handle);
 	assert_works(raw, 4);
 	rr_pool_put(raw->world->engine->pool, buffer);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -581,7 +554,7 @@ row_B14_a_connection_may_end_while_a_pull_waits(void **state)
 	world_until(raw->world, raw->world->client_closed);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
 	rr_pool_put(raw->world->engine->pool, buffer);
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- Damage ---- */
@@ -608,7 +581,7 @@ row_B14_flips_cost_at_most_the_connection(void **state)
 		world_settle(raw->world);
 		if (!raw->world->client_closed && !call->done)
 			rr_carrier_cancel(raw->world->client, &call->transaction);
-		end(raw);
+		raw_end(raw);
 	}
 }
 
@@ -638,5 +611,5 @@ suite_pull(void)
 		cmocka_unit_test(row_B14_flips_cost_at_most_the_connection),
 	};
 
-	return cmocka_run_group_tests_name("pull", tests, speak_both, speak_version_1);
+	return cmocka_run_group_tests_name("pull", tests, world_speak_both, world_speak_version_1);
 }

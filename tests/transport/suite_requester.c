@@ -8,27 +8,6 @@
 
 /* Our requester against a responder that answers as it likes. */
 
-static struct raw *
-begin(void)
-{
-	struct raw *raw = raw_new(world_listening(NULL));
-
-	raw_serve(raw);
-	return raw;
-}
-
-static void
-end(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	rr_carrier_close(world->client);
-	world->client = NULL;
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
-}
-
 static struct call *
 start(struct raw *raw, uint32_t xid, uint32_t stream)
 {
@@ -73,7 +52,7 @@ row_B1_credits_are_never_exceeded(void **state)
 {
 	enum { CALLS = 130 };
 	static const uint32_t grants[] = { 3, 1, 0, 40, 1000, 2, 5 };
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *calls[CALLS];
 	uint32_t answered = 0, limit, in_flight;
 
@@ -98,14 +77,14 @@ row_B1_credits_are_never_exceeded(void **state)
 	}
 	for (uint32_t i = 0; i < CALLS; i++)
 		assert_true(calls[i]->done && calls[i]->error == 0);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." */
 static void
 a_call_asks_for_credits_and_carries_its_xid(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct raw_message *message;
 
 	(void)state;
@@ -117,7 +96,7 @@ a_call_asks_for_credits_and_carries_its_xid(void **state)
 	assert_int_equal(word(message, 2), 64);
 	assert_int_equal(word(message, 3), RR_RDMA_MSG);
 	assert_int_equal(word(message, 7), 0xabcdef01);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- What is no answer ---- */
@@ -125,7 +104,7 @@ a_call_asks_for_credits_and_carries_its_xid(void **state)
 static void
 row_B8_what_answers_nothing_is_discarded(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
 	(void)state;
@@ -145,7 +124,7 @@ row_B8_what_answers_nothing_is_discarded(void **state)
 	answer(raw, 5, 32);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
-	end(raw);
+	raw_end_client(raw);
 }
 
 struct bad {
@@ -186,7 +165,7 @@ static const struct bad bad[] = {
 static void
 row_B3_errors_end_the_one_transaction(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 
 	(void)state;
 	warm_up(raw, 32);
@@ -207,7 +186,7 @@ row_B3_errors_end_the_one_transaction(void **state)
 		assert_int_equal(other->error, 0);
 		still_works(raw);
 	}
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- Chunks ---- */
@@ -233,7 +212,7 @@ call_with_write_chunk(struct raw *raw, struct raw_header *header)
 static void
 a_write_chunk_brings_an_item(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct raw_header header;
 	struct call *call;
 	uint8_t data[777];
@@ -257,13 +236,13 @@ a_write_chunk_brings_an_item(void **state)
 	assert_int_not_equal(
 		raw_rdma(raw, RR_WORK_WRITE, data, 4, header.segments[0].handle, header.segments[0].offset),
 		0);
-	end(raw);
+	raw_end_client(raw);
 }
 
 static void
 row_A8_chunks_must_come_back_as_they_were_offered(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 
 	(void)state;
 	for (int i = 0; i < 5; i++) {
@@ -286,13 +265,13 @@ row_A8_chunks_must_come_back_as_they_were_offered(void **state)
 		assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
 		still_works(raw);
 	}
-	end(raw);
+	raw_end_client(raw);
 }
 
 static void
 row_A8_unused_chunks_may_come_back_empty_or_not_at_all(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
@@ -310,7 +289,7 @@ row_A8_unused_chunks_may_come_back_empty_or_not_at_all(void **state)
 		assert_int_equal(call->transaction.reply.item_count, 0);
 		assert_int_equal(call->transaction.placed, 0);
 	}
-	end(raw);
+	raw_end_client(raw);
 }
 
 static struct call *
@@ -330,7 +309,7 @@ call_with_reply_chunk(struct raw *raw, struct raw_header *header)
 static void
 a_reply_chunk_brings_the_reply(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct raw_header header;
 	struct call *call;
 	uint8_t data[8000];
@@ -348,14 +327,14 @@ a_reply_chunk_brings_the_reply(void **state)
 	assert_int_equal(call->error, 0);
 	assert_int_equal(call->reply.length, sizeof(data));
 	assert_memory_equal(call->reply.stream, data, sizeof(data));
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* A9: a Reply chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
 static void
 row_A9_a_reply_chunk_and_a_body_contradict_each_other(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -372,13 +351,13 @@ row_A9_a_reply_chunk_and_a_body_contradict_each_other(void **state)
 		assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
 		still_works(raw);
 	}
-	end(raw);
+	raw_end_client(raw);
 }
 
 static void
 row_A9_an_inline_reply_leaves_the_reply_chunk_alone(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
@@ -396,7 +375,7 @@ row_A9_an_inline_reply_leaves_the_reply_chunk_alone(void **state)
 		assert_int_equal(call->reply.length, 12);
 	}
 	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /*
@@ -407,7 +386,7 @@ row_A9_an_inline_reply_leaves_the_reply_chunk_alone(void **state)
 static void
 row_A5_read_chunks_say_where_the_item_was(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call = call_new(raw->world, 5, 100);
 	struct raw_header header;
 	uint8_t data[5003];
@@ -429,14 +408,14 @@ row_A5_read_chunks_say_where_the_item_was(void **state)
 	answer(raw, 5, 32);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->transaction.pulled, sizeof(data));
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field." */
 static void
 row_A5_a_long_call_is_a_position_zero_chunk(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call = call_new(raw->world, 5, 6000);
 	struct rpcrdma_message flat;
 	struct raw_header header;
@@ -463,7 +442,7 @@ row_A5_a_long_call_is_a_position_zero_chunk(void **state)
 	assert_memory_equal(data, flat.stream, at);
 	answer(raw, 5, 32);
 	world_until(raw->world, call->done);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- Remote invalidation ---- */
@@ -471,7 +450,7 @@ row_A5_a_long_call_is_a_position_zero_chunk(void **state)
 static void
 row_B10_an_invalidated_handle_of_the_call_is_fine(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct raw_header header;
 	struct call *call = call_with_write_chunk(raw, &header);
 	uint32_t handle = header.segments[0].handle;
@@ -486,14 +465,14 @@ row_B10_an_invalidated_handle_of_the_call_is_fine(void **state)
 	assert_int_equal(raw->world->client->counters.remote_invalidations, 1);
 	assert_int_equal(raw->world->client->counters.invalidations, 0);
 	still_works(raw);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8797, 4.1: "an STag associated only with the Transaction ID (XID) in the rdma_xid field" */
 static void
 row_B10_a_foreign_invalidated_handle_ends_the_connection(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct raw_header header;
 	struct call *victim, *call;
 
@@ -508,7 +487,7 @@ row_B10_a_foreign_invalidated_handle_ends_the_connection(void **state)
 	assert_non_null(strstr(raw->world->client_text, "127.0.0.1"));
 	assert_int_equal(victim->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- Cancelling ---- */
@@ -517,7 +496,7 @@ row_B10_a_foreign_invalidated_handle_ends_the_connection(void **state)
 static void
 a_cancelled_call_keeps_its_credit_until_the_reply(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct world *world = raw->world;
 	struct call *first, *second;
 
@@ -535,13 +514,13 @@ a_cancelled_call_keeps_its_credit_until_the_reply(void **state)
 	answer(raw, 6, 1);
 	world_until(world, second->done);
 	assert_int_equal(second->error, 0);
-	end(raw);
+	raw_end_client(raw);
 }
 
 static void
 row_B8_a_cancelled_calls_memory_is_out_of_reach(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct world *world = raw->world;
 	struct raw_header header;
 	struct call *call;
@@ -557,13 +536,13 @@ row_B8_a_cancelled_calls_memory_is_out_of_reach(void **state)
 		0);
 	assert_memory_not_equal(call->transaction.sinks[0].data, data, 4);
 	assert_false(call->done);
-	end(raw);
+	raw_end_client(raw);
 }
 
 static void
 a_call_that_was_not_sent_is_cancelled_without_trace(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct world *world = raw->world;
 	struct call *waiting, *now, *last;
 
@@ -586,7 +565,7 @@ a_call_that_was_not_sent_is_cancelled_without_trace(void **state)
 	answer(raw, 8, 8);
 	world_until(world, last->done);
 	assert_false(waiting->done || now->done);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- Private data ---- */
@@ -613,7 +592,7 @@ row_B2_private_data_is_sent_and_that_of_the_peer_is_honoured(void **state)
 	answer(raw, 5, 8);
 	start(raw, 6, 1000);
 	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_NOMSG);
-	end(raw);
+	raw_end_client(raw);
 }
 
 int

@@ -70,19 +70,6 @@ make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct
 	return 0;
 }
 
-static void
-end(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	if (world->client)
-		rr_carrier_close(world->client);
-	world->client = NULL;
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
-}
-
 /* A call that offers a Write chunk, taken by the raw side. */
 static struct call *
 call_with_write_chunk(struct raw *raw, uint32_t xid, struct raw_header *header)
@@ -130,7 +117,7 @@ a_region_that_cannot_be_invalidated_costs_the_connection(void **state)
 	world_until(world, world->client_closed && raw->disconnected);
 	assert_true(closed_before_done);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_SYSTEM);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8166, 4.4.1: "memory regions that are associated with canceled RPCs" are protected, too. */
@@ -151,7 +138,7 @@ a_cancelled_region_that_stays_in_reach_costs_the_connection(void **state)
 	world_until(world, world->client_closed && raw->disconnected);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_SYSTEM);
 	assert_false(call->done);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC Reply or RPC-over-RDMA error
@@ -172,7 +159,7 @@ a_reply_or_error_that_cannot_be_sent_costs_the_connection(void **state)
 		world_until(world, world->server_closed && raw->disconnected && world->sent == 1);
 		assert_int_equal(world->server_error, -RPCRDMA_ERR_SYSTEM);
 		assert_int_equal(raw->message_count, 0);
-		end(raw);
+		raw_end_client(raw);
 	}
 }
 
@@ -180,11 +167,10 @@ a_reply_or_error_that_cannot_be_sent_costs_the_connection(void **state)
 static void
 a_call_that_is_lost_costs_the_connection_and_no_other_reply(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_requester(NULL);
 	struct world *world = raw->world;
 
 	(void)state;
-	raw_connect(raw);
 	SEND(raw, 1, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, 1, 0, 2);
 	SEND(raw, 2, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, 2, 0, 2);
 	world_until(world, world->call_count == 2);
@@ -194,7 +180,7 @@ a_call_that_is_lost_costs_the_connection_and_no_other_reply(void **state)
 	answer_small(world, world_next_call(world));
 	assert_int_equal(word(raw_next(raw), 0), 2);
 	world_until(world, world->server_closed && raw->disconnected);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- Credits of nobody knows which direction ---- */
@@ -219,11 +205,10 @@ the_credits_of_a_header_without_direction_are_ignored(void **state)
 	assert_int_equal(word(raw_next(raw), 2), 5);
 	SEND(raw, XID, 1, 60, RR_RDMA_MSG, 0, 0, 0);
 	assert_int_equal(word(raw_next(raw), 2), 5);
-	end(raw);
+	raw_end_client(raw);
 
 	/* As a grant: still one call at a time. */
-	raw = raw_new(world_listening(NULL));
-	raw_serve(raw);
+	raw = raw_responder(NULL);
 	call = call_new(raw->world, 5, 40);
 	call_start(raw->world, call);
 	raw_next(raw);
@@ -234,7 +219,7 @@ the_credits_of_a_header_without_direction_are_ignored(void **state)
 		call_start(raw->world, call_new(raw->world, xid, 40));
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 1);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8166, 3.3.3: one call at a time until "a valid reply". version-two-00, 5: "a requester MUST assume the
@@ -243,10 +228,9 @@ the_credits_of_a_header_without_direction_are_ignored(void **state)
 static void
 an_error_does_not_lift_the_first_limit(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 
 	(void)state;
-	raw_serve(raw);
 	for (uint32_t xid = 1; xid <= 8; xid++)
 		call_start(raw->world, call_new(raw->world, xid, 40));
 	raw_next(raw);
@@ -261,7 +245,7 @@ an_error_does_not_lift_the_first_limit(void **state)
 	SEND(raw, word(raw_next(raw), 0), 1, 1, RR_RDMA_ERROR, RR_ERR_CHUNK);
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 2);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- What is never sent ---- */
@@ -326,12 +310,11 @@ start_all_kinds(struct raw *raw)
 static void
 row_A2_a_requester_sends_msg_and_nomsg_only(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 	struct raw_header header;
 	uint32_t count = 0;
 
 	(void)state;
-	raw_serve(raw);
 	start_all_kinds(raw);
 	/* Whatever it is answered. */
 	while (count++ < 16) {
@@ -356,7 +339,7 @@ row_A2_a_requester_sends_msg_and_nomsg_only(void **state)
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 0);
 	assert_true(rr_requester_idle((const void *)raw->world->client));
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8166, 4.6.1 and 4.6.2: the same of responders. 4.3.1: "Responders MUST leave the Read list empty in all
@@ -396,7 +379,7 @@ row_A2_a_responder_sends_msg_nomsg_and_errors_only(void **state)
 		if (header.fixed.proc == RR_RDMA_NOMSG)
 			assert_int_equal(rr_chunk_length(&header.lists.reply), 6000);
 	}
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- Chunks ---- */
@@ -481,7 +464,7 @@ chunks_of_sixteen_segments_are_taken(void **state)
 	assert_int_equal(rr_chunk_length(&header.lists.reply), 6000);
 	assert_memory_equal(memory + CALL + ITEM, reply->items[0].data, RESULT);
 	assert_memory_equal(memory + CALL + ITEM + RESULT, reply->message.stream, 6000);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write chunk have not
@@ -489,13 +472,12 @@ chunks_of_sixteen_segments_are_taken(void **state)
 static void
 what_was_written_into_an_unused_chunk_is_no_result(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 	struct raw_header header;
 	struct call *call;
 	uint8_t data[777];
 
 	(void)state;
-	raw_serve(raw);
 	call = call_with_write_chunk(raw, 5, &header);
 	fill(data, sizeof(data), 1);
 	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, sizeof(data), header.segments[0].handle,
@@ -508,7 +490,7 @@ what_was_written_into_an_unused_chunk_is_no_result(void **state)
 	assert_memory_equal(call->transaction.sinks[0].data, data, sizeof(data));
 	assert_int_equal(call->transaction.reply.item_count, 0);
 	assert_int_equal(call->reply.length, 12);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- Receives ---- */
@@ -543,7 +525,7 @@ all_replies_and_calls_of_the_peer_may_come_at_once(void **state)
 	for (uint32_t i = 0; i < 64; i++)
 		world_until(world, calls[i]->done && calls[i]->error == 0);
 	assert_false(raw->disconnected || world->client_closed);
-	end(raw);
+	raw_end_client(raw);
 }
 
 int

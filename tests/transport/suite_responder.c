@@ -11,16 +11,6 @@
 
 enum { XID = 0x77, ASKED = 16 };
 
-/* A raw requester at a world; both end with the test. */
-static struct raw *
-begin(const struct rr_engine_config *config)
-{
-	struct raw *raw = raw_new(world_listening(config));
-
-	raw_connect(raw);
-	return raw;
-}
-
 /* The same, and it does not want its handles to be invalidated. */
 static struct raw *
 begin_without_invalidation(const struct rr_engine_config *config)
@@ -30,16 +20,6 @@ begin_without_invalidation(const struct rr_engine_config *config)
 	raw->private_data[5] = 0;
 	raw_connect(raw);
 	return raw;
-}
-
-static void
-end(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
 }
 
 /* The connection still works: a call gets its reply. */
@@ -62,7 +42,7 @@ still_works(struct raw *raw)
 static void
 row_A11_a_read_chunk_of_many_segments_is_one_item(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	uint8_t data[1000];
 	struct rr_region a = raw_register(raw, data, 1, RR_REMOTE_READ);
 	struct rr_region b = raw_register(raw, data + 1, 600, RR_REMOTE_READ);
@@ -83,14 +63,14 @@ row_A11_a_read_chunk_of_many_segments_is_one_item(void **state)
 	assert_memory_equal(exchange->call.items[0].data, data, 703);
 	answer_small(raw->world, exchange);
 	assert_int_equal(word(raw_next(raw), 0), XID);
-	end(raw);
+	raw_end(raw);
 }
 
 /* RFC 8166, 3.4.5.2: chunks with and without roundup padding; and in any order. */
 static void
 row_B4_two_read_chunks_in_any_order(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	uint8_t data[64];
 	struct rr_region first = raw_register(raw, data, 8, RR_REMOTE_READ);
 	struct rr_region second = raw_register(raw, data + 20, 5, RR_REMOTE_READ);
@@ -111,13 +91,13 @@ row_B4_two_read_chunks_in_any_order(void **state)
 	assert_memory_equal(exchange->call.items[1].data, data + 20, 5);
 	answer_small(raw->world, exchange);
 	raw_next(raw);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
 row_B9_a_long_call_with_an_item_beside_it(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	uint8_t data[5000], item[3000];
 	struct rr_region zero = raw_register(raw, data, sizeof(data), RR_REMOTE_READ);
 	struct rr_region apart = raw_register(raw, item, sizeof(item), RR_REMOTE_READ);
@@ -138,7 +118,7 @@ row_B9_a_long_call_with_an_item_beside_it(void **state)
 	assert_memory_equal(exchange->call.items[0].data, item, sizeof(item));
 	answer_small(raw->world, exchange);
 	raw_next(raw);
-	end(raw);
+	raw_end(raw);
 }
 
 /*
@@ -151,7 +131,7 @@ row_B9_a_long_call_with_an_item_beside_it(void **state)
 static void
 row_A8_write_chunks_are_filled_and_returned(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	struct world *world = raw->world;
 	uint8_t sink[400];
 	struct rr_region a = raw_register(raw, sink, 100, RR_REMOTE_WRITE);
@@ -186,7 +166,7 @@ row_A8_write_chunks_are_filled_and_returned(void **state)
 	assert_memory_equal(sink, reply->items[0].data, 133);
 	assert_int_equal(sink[133], 0xee);
 	assert_int_equal(sink[200], 0xee);
-	end(raw);
+	raw_end(raw);
 }
 
 /* RFC 8166, 4.3.2.3: "return the corresponding result data item inline and MUST return an empty Write chunk"
@@ -194,7 +174,7 @@ row_A8_write_chunks_are_filled_and_returned(void **state)
 static void
 row_B9_an_empty_write_chunk_means_inline(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	struct world *world = raw->world;
 	struct reply *reply = reply_new(world, XID, 12);
 	struct raw_header header;
@@ -209,7 +189,7 @@ row_B9_an_empty_write_chunk_means_inline(void **state)
 	assert_int_equal(header.lists.writes[0].count, 0);
 	assert_int_equal(header.body_length, 20);
 	assert_memory_equal(header.body + 12, reply->items[0].data, 6);
-	end(raw);
+	raw_end(raw);
 }
 
 /*
@@ -220,7 +200,7 @@ row_B9_an_empty_write_chunk_means_inline(void **state)
 static void
 row_A11_a_reply_chunk_of_odd_segments(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	struct world *world = raw->world;
 	uint8_t sink[9000];
 	struct rr_region a = raw_register(raw, sink, 121, RR_REMOTE_WRITE);
@@ -246,7 +226,7 @@ row_A11_a_reply_chunk_of_odd_segments(void **state)
 	assert_int_equal(header.lists.reply.segments[2].length, 0);
 	flat = flatten(world, &reply->message, NULL);
 	assert_memory_equal(sink, flat.stream, 7004);
-	end(raw);
+	raw_end(raw);
 }
 
 /* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message", but "MUST copy that
@@ -254,7 +234,7 @@ row_A11_a_reply_chunk_of_odd_segments(void **state)
 static void
 row_A9_an_unused_reply_chunk_is_returned_empty(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	uint8_t sink[64];
 	struct rr_region a = raw_register(raw, sink, 64, RR_REMOTE_WRITE);
 	struct raw_header header;
@@ -268,7 +248,7 @@ row_A9_an_unused_reply_chunk_is_returned_empty(void **state)
 	assert_int_equal(header.lists.reply.count, 1);
 	assert_int_equal(header.lists.reply.segments[0].length, 0);
 	assert_int_equal(header.body_length, 24);
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- What is wrong ---- */
@@ -338,7 +318,7 @@ row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 	raw_parse(raw_next(raw), &header);
 	assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
 	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
-	end(raw);
+	raw_end(raw);
 }
 
 /* Likewise of Read chunks. */
@@ -363,7 +343,7 @@ row_B4_limits_of_read_chunks_are_kept(void **state)
 	raw_parse(raw_next(raw), &header);
 	assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
 	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
-	end(raw);
+	raw_end(raw);
 }
 
 /*
@@ -375,7 +355,7 @@ row_B4_limits_of_read_chunks_are_kept(void **state)
 static void
 row_B4_bad_headers_are_answered_by_errors(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -396,14 +376,14 @@ row_B4_bad_headers_are_answered_by_errors(void **state)
 	}
 	assert_int_equal(raw->world->server->counters.errors_sent, sizeof(bad) / sizeof(bad[0]));
 	assert_int_equal(raw->world->arrived, sizeof(bad) / sizeof(bad[0]));
-	end(raw);
+	raw_end(raw);
 }
 
 /* RFC 8166, 4.5: shorter than 28 octets; 4.6.2: RDMA_DONE; 4.2.4: RDMA_ERROR: "MUST silently discard" */
 static void
 row_B3_some_messages_are_discarded_silently(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 
 	(void)state;
 	/* More often than there are credits: each gives its Receive back. */
@@ -420,13 +400,13 @@ row_B3_some_messages_are_discarded_silently(void **state)
 	assert_int_equal(raw->message_count, 0);
 	assert_int_equal(raw->world->server->counters.discarded, 560);
 	still_works(raw);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
 row_B3_a_reply_that_does_not_fit_is_err_chunk(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	struct world *world = raw->world;
 	uint8_t sink[5000];
 	struct rr_region a = raw_register(raw, sink, 5000, RR_REMOTE_WRITE);
@@ -452,7 +432,7 @@ row_B3_a_reply_that_does_not_fit_is_err_chunk(void **state)
 	assert_int_equal(word(raw_next(raw), 4), RR_ERR_CHUNK);
 	assert_int_equal(world->sent, 3);
 	still_works(raw);
-	end(raw);
+	raw_end(raw);
 }
 
 /* A chunk that is not there: RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the
@@ -472,13 +452,13 @@ a_handle_that_is_not_there_costs_the_connection(void **state)
 	raw->world->answer = answer_small;
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 1, SEGMENT(none), 0, 0, XID, 0);
 	raw_next(raw); /* an unused chunk is not looked at */
-	end(raw);
+	raw_end(raw);
 }
 
 static void
 a_write_chunk_that_is_not_there_costs_the_connection(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	struct world *world = raw->world;
 	const struct rr_segment none = { 0x11223344, 5000, 0x1000 };
 	struct reply *reply = reply_new(world, XID, 40);
@@ -490,7 +470,7 @@ a_write_chunk_that_is_not_there_costs_the_connection(void **state)
 	reply_send(world, world_next_call(world), reply);
 	world_until(world, raw->disconnected && world->server_closed);
 	world_until(world, world->sent == 1);
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- Credits ---- */
@@ -499,7 +479,7 @@ a_write_chunk_that_is_not_there_costs_the_connection(void **state)
 static void
 row_B1_the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 
 	(void)state;
 	raw->world->answer = answer_small;
@@ -509,7 +489,7 @@ row_B1_the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
 	assert_int_equal(word(raw_next(raw), 2), 64);
 	SEND(raw, XID, 1, 0, RR_RDMA_MSG, 0, 0, 0, XID, 0);
 	assert_int_equal(word(raw_next(raw), 2), 1);
-	end(raw);
+	raw_end(raw);
 }
 
 /* B1: whatever was granted can be used, over and over: no Send meets an empty Receive queue. RFC 8166, 3.3.1:
@@ -519,7 +499,7 @@ row_B1_the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
 static void
 row_B1_all_that_was_granted_can_be_used(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	struct world *world = raw->world;
 
 	(void)state;
@@ -539,7 +519,7 @@ row_B1_all_that_was_granted_can_be_used(void **state)
 		assert_false(raw->disconnected);
 		world_forget(world);
 	}
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- Remote invalidation ---- */
@@ -548,7 +528,7 @@ row_B1_all_that_was_granted_can_be_used(void **state)
 static void
 row_B10_a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_requester(NULL);
 	struct rr_negotiated negotiated;
 	uint8_t memory[300];
 	struct rr_region read = raw_register(raw, memory, 100, RR_REMOTE_READ);
@@ -579,7 +559,7 @@ row_B10_a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 	/* An error is answered by a plain Send. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 80, SEGMENT(read), 0, 0, 0, XID, 0);
 	assert_false(raw_next(raw)->invalidated);
-	end(raw);
+	raw_end(raw);
 }
 
 /* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA Send".
@@ -596,7 +576,7 @@ row_B10_nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
 	raw->world->answer = answer_small;
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(read), 0, 0, 0, XID, 0);
 	assert_false(raw_next(raw)->invalidated);
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- Thresholds ---- */
@@ -622,7 +602,7 @@ row_B2_a_peer_without_private_data_gets_1024(void **state)
 	world_until(world, world->call_count == 1);
 	reply_send(world, world_next_call(world), reply_new(world, XID, 1000));
 	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_ERROR);
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- Memory ---- */
@@ -656,7 +636,7 @@ row_B11_calls_wait_for_memory_and_go_on(void **state)
 		raw_next(raw);
 	}
 	assert_true(rr_pool_peak(world->engine->arrivals) <= config.memory_max / 2);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -669,7 +649,7 @@ waiting_calls_are_forgotten_with_their_connection(void **state)
 
 	(void)state;
 	config.memory_max = 128 << 10;
-	raw = begin(&config);
+	raw = raw_requester(&config);
 	region = raw_register(raw, data, sizeof(data), RR_REMOTE_READ);
 	for (uint32_t i = 0; i < 5; i++)
 		SEND(raw, i, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(region), 0, 0, 0, i, 0);
@@ -680,7 +660,7 @@ waiting_calls_are_forgotten_with_their_connection(void **state)
 	answer_small(raw->world, world_next_call(raw->world)); /* to nobody */
 	world_settle(raw->world);
 	assert_int_equal(raw->world->sent, 1);
-	end(raw);
+	raw_end(raw);
 }
 
 int

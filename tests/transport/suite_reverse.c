@@ -255,10 +255,9 @@ two_ends_that_shut_down_do_not_wait_for_each_other(void **state)
 static struct raw *
 serve(void)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
-	raw_serve(raw);
 	world_hear(raw->world);
 	call = call_new(raw->world, 0xffff, 40);
 	call_start(raw->world, call);
@@ -266,18 +265,6 @@ serve(void)
 	SEND(raw, 0xffff, 1, 32, RR_RDMA_MSG, 0, 0, 0, 0xffff, RR_REPLY, 7);
 	world_until(raw->world, call->done);
 	return raw;
-}
-
-static void
-end(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	rr_carrier_close(world->client);
-	world->client = NULL;
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
 }
 
 /*
@@ -306,7 +293,7 @@ row_B1_no_more_is_granted_than_asked_for_or_posted(void **state)
 		assert_int_equal(word(message, 7), 5);
 		assert_int_equal(word(message, 8), RR_REPLY);
 	}
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a Responder that does
@@ -330,7 +317,7 @@ calls_with_chunks_are_refused(void **state)
 		assert_int_equal(word(message, 4), RR_ERR_CHUNK);
 	}
 	assert_int_equal(raw->world->arrived, 0);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* Calls that come beside replies take nothing from them. */
@@ -350,7 +337,7 @@ a_call_between_call_and_reply_changes_nothing(void **state)
 	SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
-	end(raw);
+	raw_end_client(raw);
 }
 
 /* ---- Against a client that answers as it likes ---- */
@@ -391,9 +378,7 @@ row_B1_a_server_keeps_to_the_grant_of_its_client(void **state)
 		assert_int_equal(raw->message_count, 19 - i < 3 ? 19 - i : 3);
 		assert_true(calls[i]->done && calls[i]->error == 0);
 	}
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
+	raw_end(raw);
 }
 
 static void
@@ -422,9 +407,7 @@ what_answers_no_call_of_the_server_is_discarded(void **state)
 	world_until(world, call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_CHUNK);
 	assert_int_equal(world->arrived, 0);
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
+	raw_end(raw);
 }
 
 /* RFC 8167, 4.2: each side's own sizes bound what the other sends, whatever it sends. */
@@ -446,9 +429,7 @@ the_thresholds_are_those_of_the_messages_way(void **state)
 	assert_int_equal(more->error, -RPCRDMA_ERR_LIMIT);
 	assert_int_equal(raw_next(raw)->length, 1024);
 	assert_false(most->done);
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
+	raw_end(raw);
 }
 
 int

@@ -12,28 +12,6 @@
 
 enum { XID = 0x77, ASKED = 16 };
 
-static void
-end_client(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	rr_carrier_close(world->client);
-	world->client = NULL;
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
-}
-
-static void
-end_server(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
-}
-
 /* ---- What a requester offers ---- */
 
 /* Every segment of a header, Read chunks first. */
@@ -66,12 +44,11 @@ assert_distinct(const struct raw_header *header)
 static void
 row_A4_handles_of_a_call_are_distinct_and_its_chunks_do_not_overlap(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 	struct world *world = raw->world;
 	struct raw_header header;
 
 	(void)state;
-	raw_serve(raw);
 	/* One result has a Write chunk; several share a Reply chunk, at a peer that may take one Write chunk.
 	 */
 	for (uint32_t sinks = 1; sinks <= 3; sinks++) {
@@ -90,7 +67,7 @@ row_A4_handles_of_a_call_are_distinct_and_its_chunks_do_not_overlap(void **state
 		SEND(raw, XID + sinks, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID + sinks, RR_REPLY, 7);
 		world_until(world, call->done);
 	}
-	end_client(raw);
+	raw_end_client(raw);
 }
 
 /* Linux refuses a segment of no octets. */
@@ -98,12 +75,11 @@ static void
 row_A7_segments_of_an_offered_reply_chunk_are_not_empty(void **state)
 {
 	static const uint32_t sizes[] = { 4069, 4072, 5000, 65536, 1 << 20 };
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_responder(NULL);
 	struct world *world = raw->world;
 	struct raw_header header;
 
 	(void)state;
-	raw_serve(raw);
 	for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct call *call = call_new(world, XID + i, 40);
 
@@ -117,7 +93,7 @@ row_A7_segments_of_an_offered_reply_chunk_are_not_empty(void **state)
 		world_until(world, call->done);
 		assert_int_equal(call->error, 0);
 	}
-	end_client(raw);
+	raw_end_client(raw);
 }
 
 /* ---- What a responder makes of segments ---- */
@@ -159,7 +135,7 @@ row_A10_a_segment_without_length_moves_nothing(void **state)
 	assert_int_equal(header.lists.writes[0].segments[2].length, 0);
 	assert_memory_equal(sink, reply->items[0].data, 40);
 	assert_false(raw->disconnected);
-	end_server(raw);
+	raw_end(raw);
 }
 
 /* RFC 8166, 3.4.5.2: "When encoding a Read chunk [...] XDR roundup padding [...] MUST NOT" be counted on: it
@@ -199,7 +175,7 @@ row_B5_read_chunks_come_with_padding_and_without(void **state)
 		}
 	}
 	assert_false(raw->disconnected);
-	end_server(raw);
+	raw_end(raw);
 }
 
 /* ---- Private data ---- */
@@ -252,7 +228,7 @@ row_B2_private_data_may_be_garbage_odd_truncated_or_of_another_version(void **st
 			SEND(raw, xid, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 7);
 			world_until(raw->world, call->done);
 		}
-		end_client(raw);
+		raw_end_client(raw);
 	}
 }
 

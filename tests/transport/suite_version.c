@@ -12,31 +12,6 @@
 /* Row B13: which version of RPC-over-RDMA is spoken. Citations are of draft-cel-nfsv4-rpcrdma-version-two-00.
  */
 
-static int
-speak_both(void **state)
-{
-	(void)state;
-	world_versions = RR_VERSIONS_AUTO;
-	return 0;
-}
-
-static int
-speak_version_1(void **state)
-{
-	(void)state;
-	world_versions = RR_VERSIONS_1;
-	return 0;
-}
-
-static struct rr_negotiated
-negotiated(const struct rr_carrier *carrier)
-{
-	struct rr_negotiated result;
-
-	rr_carrier_negotiated(carrier, &result);
-	return result;
-}
-
 /* A call of our client to a raw responder, as it arrives there. */
 static struct raw_message *
 ask(struct raw *raw, struct call **call, uint32_t xid, uint32_t stream)
@@ -50,25 +25,6 @@ static void
 answer(struct raw *raw, uint32_t xid, uint32_t version)
 {
 	SEND(raw, xid, version, 32, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 0, 0, 0, 0);
-}
-
-static struct raw *
-begin(void)
-{
-	struct raw *raw = raw_new(world_listening(NULL));
-
-	raw_serve(raw);
-	return raw;
-}
-
-static void
-end(struct raw *raw)
-{
-	struct world *world = raw->world;
-
-	raw_free(raw);
-	world_settle(world);
-	world_free(world);
 }
 
 /* The client's connection is over: it makes another one to the same responder. */
@@ -109,10 +65,10 @@ two_of_ours_agree_on_version_2_and_4096_octets(void **state)
 		assert_int_equal(call->error, 0);
 	}
 	assert_int_equal(world->client->counters.long_calls, 1);
-	assert_int_equal(negotiated(world->client).version, 2);
-	assert_int_equal(negotiated(world->client).inline_call, 4096);
-	assert_int_equal(negotiated(world->client).inline_reply, 4096);
-	assert_int_equal(negotiated(world->server).version, 2);
+	assert_int_equal(world_negotiated(world->client).version, 2);
+	assert_int_equal(world_negotiated(world->client).inline_call, 4096);
+	assert_int_equal(world_negotiated(world->client).inline_reply, 4096);
+	assert_int_equal(world_negotiated(world->server).version, 2);
 	assert_false(world->client_closed);
 	world_free(world);
 }
@@ -134,7 +90,7 @@ the_reverse_direction_goes_in_version_2_too(void **state)
 	rr_carrier_call(world->server, &call->transaction);
 	world_until(world, call->done);
 	assert_int_equal(call->error, 0);
-	assert_int_equal(negotiated(world->server).version, 2);
+	assert_int_equal(world_negotiated(world->server).version, 2);
 	world_free(world);
 }
 
@@ -145,7 +101,7 @@ the_reverse_direction_goes_in_version_2_too(void **state)
 static void
 the_first_message_is_small_and_alone(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *first, *second = call_new(raw->world, 2, 3000);
 	struct raw_message *message = ask(raw, &first, 1, 3000);
 
@@ -165,7 +121,7 @@ the_first_message_is_small_and_alone(void **state)
 	assert_int_equal(word(message, 3), RR_RDMA_MSG);
 	answer(raw, 2, 2);
 	world_until(raw->world, second->done);
-	end(raw);
+	raw_end(raw);
 }
 
 /* 5.2: "the requester selects a protocol version in the range of responder-supported versions for subsequent
@@ -173,7 +129,7 @@ the_first_message_is_small_and_alone(void **state)
 static void
 row_B13_err_vers_makes_the_call_go_again_in_version_1(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
 	(void)state;
@@ -182,12 +138,12 @@ row_B13_err_vers_makes_the_call_go_again_in_version_1(void **state)
 	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
 	assert_int_equal(word(raw_next(raw), 1), 1);
 	assert_false(call->done);
-	assert_int_equal(negotiated(raw->world->client).credits_max, 0);
+	assert_int_equal(world_negotiated(raw->world->client).credits_max, 0);
 	answer(raw, 1, 1);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
-	assert_int_equal(negotiated(raw->world->client).version, 1);
-	assert_int_equal(negotiated(raw->world->client).inline_call, 4096);
+	assert_int_equal(world_negotiated(raw->world->client).version, 1);
+	assert_int_equal(world_negotiated(raw->world->client).inline_call, 4096);
 	/* It is remembered: the next connection does not ask. */
 	connect_again(raw);
 	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 1);
@@ -199,14 +155,14 @@ row_B13_err_vers_makes_the_call_go_again_in_version_1(void **state)
 	assert_int_equal(word(ask(raw, &call, 3, 40), 1), 2);
 	answer(raw, 3, 2);
 	world_until(raw->world, call->done);
-	end(raw);
+	raw_end(raw);
 }
 
 /* What was only assumed of a server gives way to what it says. */
 static void
 a_server_that_speaks_version_2_all_the_same_is_asked_again(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
 	(void)state;
@@ -224,14 +180,14 @@ a_server_that_speaks_version_2_all_the_same_is_asked_again(void **state)
 	assert_int_equal(word(ask(raw, &call, 3, 40), 1), 2);
 	answer(raw, 3, 2);
 	world_until(raw->world, call->done);
-	end(raw);
+	raw_end(raw);
 }
 
 /* It must not make us ask without end. */
 static void
 a_server_that_refuses_each_version_for_the_other_fails_the_call(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
 	(void)state;
@@ -242,13 +198,13 @@ a_server_that_refuses_each_version_for_the_other_fails_the_call(void **state)
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_VERS);
 	assert_int_equal(raw->message_count, 0);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
 err_vers_without_a_common_version_fails_the_call(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
 	(void)state;
@@ -262,13 +218,13 @@ err_vers_without_a_common_version_fails_the_call(void **state)
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_VERS);
 	assert_false(raw->world->client_closed);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
 a_call_that_was_cancelled_meanwhile_does_not_go_again(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
 	(void)state;
@@ -281,14 +237,14 @@ a_call_that_was_cancelled_meanwhile_does_not_go_again(void **state)
 	answer(raw, 2, 1);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
-	end(raw);
+	raw_end(raw);
 }
 
 /* Memory that the carrier found for a sink is of one attempt. */
 static void
 sinks_without_memory_get_it_anew(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call = call_new(raw->world, 1, 40);
 
 	(void)state;
@@ -302,7 +258,7 @@ sinks_without_memory_get_it_anew(void **state)
 	assert_null(call->transaction.sinks[0].data); /* 4096 octets do without a chunk */
 	answer(raw, 1, 1);
 	world_until(raw->world, call->done);
-	end(raw);
+	raw_end(raw);
 }
 
 /* 5.2: "A requester can assume the same situation [...] if the initial negotiation message is lost or
@@ -310,7 +266,7 @@ sinks_without_memory_get_it_anew(void **state)
 static void
 silence_and_loss_are_remembered(bool silence)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
 	assert_int_equal(word(ask(raw, &call, 1, 40), 1), 2);
@@ -326,7 +282,7 @@ silence_and_loss_are_remembered(bool silence)
 	answer(raw, 2, 1);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -348,7 +304,7 @@ row_B13_a_loss_means_version_1_on_the_next_connection(void **state)
 static void
 a_reply_in_another_version_is_none(void **state)
 {
-	struct raw *raw = begin();
+	struct raw *raw = raw_responder(NULL);
 	struct call *call;
 
 	(void)state;
@@ -360,7 +316,7 @@ a_reply_in_another_version_is_none(void **state)
 	answer(raw, 2, 2);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->error, 0);
-	end(raw);
+	raw_end(raw);
 }
 
 /* ---- Our responder ---- */
@@ -419,7 +375,7 @@ each_call_is_answered_in_its_version(void **state)
 	refused(raw, 4, 0, 1, 2);
 	refused(raw, 5, UINT32_MAX, 1, 2);
 	taken(raw, 6, 1);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -430,11 +386,11 @@ a_version_that_is_not_to_be_spoken_is_refused(void **state)
 	(void)state;
 	refused(raw, 1, 2, 1, 1);
 	taken(raw, 2, 1);
-	end(raw);
+	raw_end(raw);
 	raw = call_us(RR_VERSIONS_2);
 	refused(raw, 1, 1, 2, 2);
 	taken(raw, 2, 2);
-	end(raw);
+	raw_end(raw);
 }
 
 /* 4.2: "When the rdma_proc field has the value RDMA_MSG, an RPC Payload Stream MUST follow". "When the
@@ -459,7 +415,7 @@ a_bad_header_is_answered_as_such(void **state)
 	/* Nobody was shown a Read chunk: a notification is dropped, and costs nothing. */
 	SEND(raw, 2, 2, 16, RR_RDMA_DONE);
 	taken(raw, 3, 2);
-	end(raw);
+	raw_end(raw);
 }
 
 static void
@@ -491,15 +447,15 @@ row_B13_an_unknown_optional_type_gets_err_inval_option(void **state)
 	assert_int_equal(raw_next(raw)->length, 20);
 	taken(raw, 10, 2);
 	refused(raw, 11, 3, 1, 2);
-	end(raw);
+	raw_end(raw);
 	/* The side that connected answers likewise. */
-	raw = begin();
+	raw = raw_responder(NULL);
 	ask(raw, &call, 1, 40);
 	answer(raw, 1, 2);
 	world_until(raw->world, call->done);
 	assert_int_equal(word(raw_next(raw), 4), RR_CONNPROP);
 	option_is_refused(raw, 7);
-	end(raw);
+	raw_end(raw);
 }
 
 int
@@ -524,5 +480,5 @@ suite_version(void)
 		cmocka_unit_test(row_B13_an_unknown_optional_type_gets_err_inval_option),
 	};
 
-	return cmocka_run_group_tests_name("version", tests, speak_both, speak_version_1);
+	return cmocka_run_group_tests_name("version", tests, world_speak_both, world_speak_version_1);
 }

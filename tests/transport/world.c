@@ -13,6 +13,22 @@
 rr_fabric_new *provider;
 enum rr_versions world_versions = RR_VERSIONS_1;
 
+int
+world_speak_both(void **state)
+{
+	(void)state;
+	world_versions = RR_VERSIONS_AUTO;
+	return 0;
+}
+
+int
+world_speak_version_1(void **state)
+{
+	(void)state;
+	world_versions = RR_VERSIONS_1;
+	return 0;
+}
+
 static uint64_t
 now(void *ctx)
 {
@@ -166,6 +182,15 @@ world_free(struct world *world)
 	rr_engine_free(world->engine);
 	world_forget(world);
 	free(world);
+}
+
+struct rr_negotiated
+world_negotiated(const struct rr_carrier *carrier)
+{
+	struct rr_negotiated result;
+
+	rr_carrier_negotiated(carrier, &result);
+	return result;
 }
 
 /* Only what goes through the kernel takes a while to arrive. */

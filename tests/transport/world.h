@@ -18,6 +18,10 @@ extern rr_fabric_new *provider;
 /* What the worlds that are made from now on speak, whatever their configuration says. */
 extern enum rr_versions world_versions;
 
+/* Set them around a group of tests. */
+int world_speak_both(void **state);
+int world_speak_version_1(void **state);
+
 enum { WORLD_CALLS = 256 };
 
 struct memory;
@@ -48,6 +52,8 @@ struct world *world_listening(const struct rr_engine_config *config);
 struct world *world_listening_on(const struct rr_engine_config *config, rr_fabric_new *make);
 void world_free(struct world *world);
 void world_connect(struct world *world);
+
+struct rr_negotiated world_negotiated(const struct rr_carrier *carrier);
 
 /* From now on the client hears of calls, too. They are answered or queued with those that the server gets. */
 void world_hear(struct world *world);
