@@ -11,6 +11,26 @@
  * may stand in front, further ones are in parentheses.
  */
 
+struct rr_xdr_emitter;
+
+/* What is different between codecs that read and codecs that write, as statements. */
+struct rr_xdr_direction {
+	const char *verb;                    /* in names of functions */
+	const char *stream_type, *qualifier; /* of the parameters: the stream's, and of the value's */
+	const char *fail;                    /* function for what cannot be */
+	void (*scalar)(struct rr_xdr_emitter *emitter, const char *codec, const char *path);
+	void (*enumeration)(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path);
+	void (*octets)(
+		struct rr_xdr_emitter *emitter, const char *codec, const char *path, const char *bound);
+	/* Of an array of variable length. */
+	void (*count)(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration,
+		const char *count, const char *values);
+	/* Of an optional object. */
+	void (*presence)(struct rr_xdr_emitter *emitter, const char *path);
+	/* An if, whether a list ends where this is the next object. */
+	void (*last)(struct rr_xdr_emitter *emitter, const char *next);
+};
+
 struct rr_xdr_emitter {
 	struct rr_xdr_compiler *compiler;
 	FILE *out;
@@ -25,6 +45,8 @@ struct rr_xdr_emitter {
 	 * depth. */
 	struct rr_xdr_definition *current;
 	bool deep;
+	const struct rr_xdr_direction *direction;
+	const char *stream; /* reader or writer */
 };
 
 /* How deep values of a type that holds itself (other than as the tail of a list) may be nested. */
@@ -87,6 +109,10 @@ void rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type 
 
 /* emit_types.c: the whole header; guard is the macro around it. */
 void rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard);
+
+/* emit_codec.c: a codec of a type. */
+void rr_xdr_emit_codec(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition,
+	const struct rr_xdr_direction *direction, const char *stream);
 
 /* emit_get.c and emit_put.c: the codecs of a type. */
 void rr_xdr_emit_get(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);

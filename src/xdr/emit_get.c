@@ -1,204 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <rpcrdma/xdr.h>
-
 #include "xdr/emit.h"
 
-static void emit_declaration(
-	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path);
+static void
+emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
+{
+	rr_xdr_line(emitter, "%s = rpcrdma_get_%s(%s);", path, codec, emitter->stream);
+}
 
 static void
 emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
-	rr_xdr_line(emitter, "%s = rpcrdma_get_i32(%s);", path, emitter->reader);
+	emit_scalar(emitter, "i32", path);
 	rr_xdr_line(emitter, "switch (%s) {", path);
 	rr_xdr_emit_cases(emitter, type);
 	rr_xdr_line(emitter, "\tbreak;");
 	rr_xdr_line(emitter, "default:");
-	rr_xdr_line(emitter, "\trpcrdma_xdr_fail(%s);", emitter->reader);
+	rr_xdr_line(emitter, "\trpcrdma_xdr_fail(%s);", emitter->stream);
 	rr_xdr_line(emitter, "\t%s = 0;", path);
 	rr_xdr_line(emitter, "\tbreak;");
 	rr_xdr_line(emitter, "}");
 }
 
 static void
-emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition, const char *path)
+emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path, const char *bound)
 {
-	const char *address = rr_xdr_address(emitter, path);
-
-	if (rr_xdr_is_simple(definition))
-		emit_declaration(emitter, &definition->declaration, path);
-	else if (rr_xdr_counts_depth(emitter, definition))
-		rr_xdr_line(emitter, "deep_get_%s(%s, %s, %s - 1);", definition->name, emitter->reader,
-			address, emitter->depth);
-	else
-		rr_xdr_line(emitter, "%sget_%s(%s, %s);", emitter->compiler->codec_prefix, definition->name,
-			emitter->reader, address);
+	rr_xdr_line(emitter, "%s = rpcrdma_get_%s(%s, %s);", path, codec, emitter->stream, bound);
 }
 
 static void
-emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
+emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *count,
+	const char *values)
 {
-	if (type->kind < RR_XDR_SCALARS)
-		rr_xdr_line(emitter, "%s = rpcrdma_get_%s(%s);", path, rr_xdr_scalars[type->kind].codec,
-			emitter->reader);
-	else if (type->kind == RR_XDR_ENUM)
-		emit_enum(emitter, type, path);
-	else if (type->kind == RR_XDR_NAMED)
-		emit_named(emitter, type->definition, path);
-	else if (type->kind == RR_XDR_UNION) {
-		emit_declaration(
-			emitter, type->discriminant, rr_xdr_member(emitter, path, type->discriminant->name));
-		rr_xdr_emit_arms(emitter, type, path,
-			rr_xdr_format(emitter->compiler, "rpcrdma_xdr_fail(%s);", emitter->reader),
-			emit_declaration);
-	} else {
-		for (const struct rr_xdr_declaration *member = type->members; member; member = member->next)
-			emit_declaration(emitter, member, rr_xdr_member(emitter, path, member->name));
-	}
-}
-
-static void
-emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path,
-	bool placed)
-{
-	const char *bound = rr_xdr_bound(emitter, declaration);
-
-	if (declaration->shape == RR_XDR_FIXED)
-		rr_xdr_line(emitter, "rpcrdma_get_fixed(%s, %s, %s);", emitter->reader, path, bound);
-	else
-		rr_xdr_line(emitter, "%s = rpcrdma_get_%s(%s, %s);", path, placed ? "item" : "bytes",
-			emitter->reader, bound);
-}
-
-static void
-emit_loop(
-	struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *array, const char *count)
-{
-	const char *index = rr_xdr_index(emitter);
-
-	rr_xdr_open(emitter, "for (uint32_t %s = 0; %s < %s; %s++)", index, index, count, index);
-	emitter->loops++;
-	emit_type(emitter, type, rr_xdr_element(emitter, array, index));
-	emitter->loops--;
-	rr_xdr_close(emitter, "");
-}
-
-static void
-emit_array(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
-{
-	const char *count = rr_xdr_member(emitter, path, "count");
-	const char *values = rr_xdr_member(emitter, path, "values");
 	uint32_t least = rr_xdr_size(emitter->compiler, declaration->type).min;
 
-	rr_xdr_line(emitter, "%s = rpcrdma_get_count(%s, %s, %u);", count, emitter->reader,
+	rr_xdr_line(emitter, "%s = rpcrdma_get_count(%s, %s, %u);", count, emitter->stream,
 		rr_xdr_bound(emitter, declaration), least);
-	rr_xdr_line(emitter, "%s = rpcrdma_get_array(%s, %s, sizeof(*%s));", values, emitter->reader, count,
+	rr_xdr_line(emitter, "%s = rpcrdma_get_array(%s, %s, sizeof(*%s));", values, emitter->stream, count,
 		values);
 	rr_xdr_line(emitter, "if (!%s)", values);
 	rr_xdr_line(emitter, "\t%s = 0;", count);
-	emit_loop(emitter, declaration->type, values, count);
 }
 
 static void
-emit_optional_pointer(struct rr_xdr_emitter *emitter, const char *path)
+emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 {
 	rr_xdr_line(emitter, "%s = rpcrdma_get_bool(%s) ? rpcrdma_get_array(%s, 1, sizeof(*%s)) : NULL;",
-		path, emitter->reader, emitter->reader, path);
+		path, emitter->stream, emitter->stream, path);
 }
 
 static void
-emit_optional(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
+emit_last(struct rr_xdr_emitter *emitter, const char *next)
 {
-	emit_optional_pointer(emitter, path);
-	rr_xdr_open(emitter, "if (%s)", path);
-	emit_type(emitter, declaration->type, rr_xdr_pointed(emitter, path));
-	rr_xdr_close(emitter, "");
-}
-
-static void
-emit_declaration(
-	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
-{
-	enum rr_xdr_kind kind = declaration->type->kind;
-
-	if (declaration->placed)
-		emit_octets(emitter, rr_xdr_leaf(declaration), path, true);
-	else if (kind == RR_XDR_OPAQUE || kind == RR_XDR_STRING)
-		emit_octets(emitter, declaration, path, false);
-	else if (declaration->shape == RR_XDR_FIXED)
-		emit_loop(emitter, declaration->type, path, rr_xdr_bound(emitter, declaration));
-	else if (declaration->shape == RR_XDR_VARIABLE)
-		emit_array(emitter, declaration, path);
-	else if (declaration->shape == RR_XDR_OPTIONAL)
-		emit_optional(emitter, declaration, path);
-	else
-		emit_type(emitter, declaration->type, path);
-}
-
-/* A list is read by a loop, however long the peer made it. */
-static void
-emit_list(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *tail)
-{
-	const struct rr_xdr_type *type = emitter->current->declaration.type;
-	const char *object = rr_xdr_pointed(emitter, emitter->value);
-	const char *next = rr_xdr_member(emitter, object, tail->name);
-
-	rr_xdr_open(emitter, "for (;;)");
-	for (const struct rr_xdr_declaration *member = type->members; member != tail; member = member->next)
-		emit_declaration(emitter, member, rr_xdr_member(emitter, object, member->name));
-	emit_optional_pointer(emitter, next);
 	rr_xdr_line(emitter, "if (!%s)", next);
-	rr_xdr_line(emitter, "\treturn;");
-	rr_xdr_line(emitter, "%s = %s;", emitter->value, next);
-	rr_xdr_close(emitter, "");
 }
 
-static void
-emit_body(struct rr_xdr_emitter *emitter)
-{
-	const struct rr_xdr_declaration *tail = rr_xdr_tail(emitter->current);
-
-	if (tail)
-		emit_list(emitter, tail);
-	else
-		emit_declaration(
-			emitter, &emitter->current->declaration, rr_xdr_pointed(emitter, emitter->value));
-}
-
-static void
-emit_deep(struct rr_xdr_emitter *emitter)
-{
-	const char *name = emitter->current->name;
-
-	rr_xdr_line(emitter, "\nstatic void");
-	rr_xdr_line(emitter, "deep_get_%s(struct rpcrdma_xdr_reader *%s, %s *%s, unsigned %s)\n{", name,
-		emitter->reader, name, emitter->value, emitter->depth);
-	emitter->indent++;
-	rr_xdr_open(emitter, "if (%s == 0)", emitter->depth);
-	rr_xdr_line(emitter, "rpcrdma_xdr_fail(%s);", emitter->reader);
-	rr_xdr_line(emitter, "return;");
-	rr_xdr_close(emitter, "");
-	emit_body(emitter);
-	rr_xdr_close(emitter, "");
-}
+static const struct rr_xdr_direction get = {
+	.verb = "get",
+	.stream_type = "struct rpcrdma_xdr_reader",
+	.qualifier = "",
+	.fail = "rpcrdma_xdr_fail",
+	.scalar = emit_scalar,
+	.enumeration = emit_enum,
+	.octets = emit_octets,
+	.count = emit_count,
+	.presence = emit_presence,
+	.last = emit_last,
+};
 
 void
 rr_xdr_emit_get(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition)
 {
-	const char *name = definition->name;
-
-	emitter->current = definition;
-	emitter->deep = rr_xdr_is_deep(emitter, definition);
-	if (emitter->deep)
-		emit_deep(emitter);
-	rr_xdr_line(emitter, "\nvoid");
-	rr_xdr_line(emitter, "%sget_%s(struct rpcrdma_xdr_reader *%s, %s *%s)\n{",
-		emitter->compiler->codec_prefix, name, emitter->reader, name, emitter->value);
-	emitter->indent++;
-	if (emitter->deep)
-		rr_xdr_line(emitter, "deep_get_%s(%s, %s, %d);", name, emitter->reader, emitter->value,
-			RR_XDR_DEPTH);
-	else
-		emit_body(emitter);
-	rr_xdr_close(emitter, "");
+	rr_xdr_emit_codec(emitter, definition, &get, emitter->reader);
 }

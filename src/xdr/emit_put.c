@@ -1,195 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <rpcrdma/xdr.h>
-
 #include "xdr/emit.h"
 
-static void emit_declaration(
-	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path);
+static void
+emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
+{
+	rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s);", codec, emitter->stream, path);
+}
 
 static void
 emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
 	rr_xdr_line(emitter, "switch (%s) {", path);
 	rr_xdr_emit_cases(emitter, type);
-	rr_xdr_line(emitter, "\trpcrdma_put_i32(%s, (int32_t)%s);", emitter->writer, path);
+	rr_xdr_line(emitter, "\trpcrdma_put_i32(%s, (int32_t)%s);", emitter->stream, path);
 	rr_xdr_line(emitter, "\tbreak;");
 	rr_xdr_line(emitter, "default:");
-	rr_xdr_line(emitter, "\trpcrdma_xdr_writer_fail(%s);", emitter->writer);
+	rr_xdr_line(emitter, "\trpcrdma_xdr_writer_fail(%s);", emitter->stream);
 	rr_xdr_line(emitter, "\tbreak;");
 	rr_xdr_line(emitter, "}");
 }
 
 static void
-emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition, const char *path)
+emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path, const char *bound)
 {
-	const char *address = rr_xdr_address(emitter, path);
-
-	if (rr_xdr_is_simple(definition))
-		emit_declaration(emitter, &definition->declaration, path);
-	else if (rr_xdr_counts_depth(emitter, definition))
-		rr_xdr_line(emitter, "deep_put_%s(%s, %s, %s - 1);", definition->name, emitter->writer,
-			address, emitter->depth);
-	else
-		rr_xdr_line(emitter, "%sput_%s(%s, %s);", emitter->compiler->codec_prefix, definition->name,
-			emitter->writer, address);
+	rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s, %s);", codec, emitter->stream, path, bound);
 }
 
 static void
-emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
+emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *count,
+	const char *values)
 {
-	if (type->kind < RR_XDR_SCALARS)
-		rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s);", rr_xdr_scalars[type->kind].codec,
-			emitter->writer, path);
-	else if (type->kind == RR_XDR_ENUM)
-		emit_enum(emitter, type, path);
-	else if (type->kind == RR_XDR_NAMED)
-		emit_named(emitter, type->definition, path);
-	else if (type->kind == RR_XDR_UNION) {
-		emit_declaration(
-			emitter, type->discriminant, rr_xdr_member(emitter, path, type->discriminant->name));
-		rr_xdr_emit_arms(emitter, type, path,
-			rr_xdr_format(emitter->compiler, "rpcrdma_xdr_writer_fail(%s);", emitter->writer),
-			emit_declaration);
-	} else {
-		for (const struct rr_xdr_declaration *member = type->members; member; member = member->next)
-			emit_declaration(emitter, member, rr_xdr_member(emitter, path, member->name));
-	}
-}
-
-/* RFC 8166, 3.4.2: of what is not marked as DDP-eligible, "All other XDR data items MUST NOT be reduced." */
-static void
-emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path,
-	bool placed)
-{
-	const char *bound = rr_xdr_bound(emitter, declaration);
-
-	if (declaration->shape == RR_XDR_FIXED)
-		rr_xdr_line(emitter, "rpcrdma_put_fixed(%s, %s, %s);", emitter->writer, path, bound);
-	else
-		rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s, %s);", placed ? "item" : "bytes",
-			emitter->writer, path, bound);
-}
-
-static void
-emit_loop(
-	struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *array, const char *count)
-{
-	const char *index = rr_xdr_index(emitter);
-
-	rr_xdr_open(emitter, "for (uint32_t %s = 0; %s < %s; %s++)", index, index, count, index);
-	emitter->loops++;
-	emit_type(emitter, type, rr_xdr_element(emitter, array, index));
-	emitter->loops--;
-	rr_xdr_close(emitter, "");
-}
-
-static void
-emit_array(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
-{
-	const char *count = rr_xdr_member(emitter, path, "count");
-	const char *values = rr_xdr_member(emitter, path, "values");
-
+	(void)values;
 	if (declaration->bounded) {
 		rr_xdr_line(emitter, "if (%s > %s)", count, rr_xdr_bound(emitter, declaration));
-		rr_xdr_line(emitter, "\trpcrdma_xdr_writer_fail(%s);", emitter->writer);
+		rr_xdr_line(emitter, "\trpcrdma_xdr_writer_fail(%s);", emitter->stream);
 	}
-	rr_xdr_line(emitter, "rpcrdma_put_u32(%s, %s);", emitter->writer, count);
-	emit_loop(emitter, declaration->type, values, count);
+	emit_scalar(emitter, "u32", count);
 }
 
 static void
-emit_optional(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
+emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 {
-	rr_xdr_line(emitter, "rpcrdma_put_bool(%s, %s != NULL);", emitter->writer, path);
-	rr_xdr_open(emitter, "if (%s)", path);
-	emit_type(emitter, declaration->type, rr_xdr_pointed(emitter, path));
-	rr_xdr_close(emitter, "");
+	rr_xdr_line(emitter, "rpcrdma_put_bool(%s, %s != NULL);", emitter->stream, path);
 }
 
+/* Or when there is no more room: also of a list that bites its own tail. */
 static void
-emit_declaration(
-	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
+emit_last(struct rr_xdr_emitter *emitter, const char *next)
 {
-	enum rr_xdr_kind kind = declaration->type->kind;
-
-	if (declaration->placed)
-		emit_octets(emitter, rr_xdr_leaf(declaration), path, true);
-	else if (kind == RR_XDR_OPAQUE || kind == RR_XDR_STRING)
-		emit_octets(emitter, declaration, path, false);
-	else if (declaration->shape == RR_XDR_FIXED)
-		emit_loop(emitter, declaration->type, path, rr_xdr_bound(emitter, declaration));
-	else if (declaration->shape == RR_XDR_VARIABLE)
-		emit_array(emitter, declaration, path);
-	else if (declaration->shape == RR_XDR_OPTIONAL)
-		emit_optional(emitter, declaration, path);
-	else
-		emit_type(emitter, declaration->type, path);
+	rr_xdr_line(emitter, "if (!%s || %s->failed)", next, emitter->stream);
 }
 
-/* A list is written by a loop, until there is no more room: also one that bites its own tail. */
-static void
-emit_list(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *tail)
-{
-	const struct rr_xdr_type *type = emitter->current->declaration.type;
-	const char *object = rr_xdr_pointed(emitter, emitter->value);
-	const char *next = rr_xdr_member(emitter, object, tail->name);
-
-	rr_xdr_open(emitter, "for (;;)");
-	for (const struct rr_xdr_declaration *member = type->members; member != tail; member = member->next)
-		emit_declaration(emitter, member, rr_xdr_member(emitter, object, member->name));
-	rr_xdr_line(emitter, "rpcrdma_put_bool(%s, %s != NULL);", emitter->writer, next);
-	rr_xdr_line(emitter, "if (!%s || %s->failed)", next, emitter->writer);
-	rr_xdr_line(emitter, "\treturn;");
-	rr_xdr_line(emitter, "%s = %s;", emitter->value, next);
-	rr_xdr_close(emitter, "");
-}
-
-static void
-emit_body(struct rr_xdr_emitter *emitter)
-{
-	const struct rr_xdr_declaration *tail = rr_xdr_tail(emitter->current);
-
-	if (tail)
-		emit_list(emitter, tail);
-	else
-		emit_declaration(
-			emitter, &emitter->current->declaration, rr_xdr_pointed(emitter, emitter->value));
-}
-
-static void
-emit_deep(struct rr_xdr_emitter *emitter)
-{
-	const char *name = emitter->current->name;
-
-	rr_xdr_line(emitter, "\nstatic void");
-	rr_xdr_line(emitter, "deep_put_%s(struct rpcrdma_xdr_writer *%s, const %s *%s, unsigned %s)\n{", name,
-		emitter->writer, name, emitter->value, emitter->depth);
-	emitter->indent++;
-	rr_xdr_open(emitter, "if (%s == 0)", emitter->depth);
-	rr_xdr_line(emitter, "rpcrdma_xdr_writer_fail(%s);", emitter->writer);
-	rr_xdr_line(emitter, "return;");
-	rr_xdr_close(emitter, "");
-	emit_body(emitter);
-	rr_xdr_close(emitter, "");
-}
+static const struct rr_xdr_direction put = {
+	.verb = "put",
+	.stream_type = "struct rpcrdma_xdr_writer",
+	.qualifier = "const ",
+	.fail = "rpcrdma_xdr_writer_fail",
+	.scalar = emit_scalar,
+	.enumeration = emit_enum,
+	.octets = emit_octets,
+	.count = emit_count,
+	.presence = emit_presence,
+	.last = emit_last,
+};
 
 void
 rr_xdr_emit_put(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition)
 {
-	const char *name = definition->name;
-
-	emitter->current = definition;
-	emitter->deep = rr_xdr_is_deep(emitter, definition);
-	if (emitter->deep)
-		emit_deep(emitter);
-	rr_xdr_line(emitter, "\nvoid");
-	rr_xdr_line(emitter, "%sput_%s(struct rpcrdma_xdr_writer *%s, const %s *%s)\n{",
-		emitter->compiler->codec_prefix, name, emitter->writer, name, emitter->value);
-	emitter->indent++;
-	if (emitter->deep)
-		rr_xdr_line(emitter, "deep_put_%s(%s, %s, %d);", name, emitter->writer, emitter->value,
-			RR_XDR_DEPTH);
-	else
-		emit_body(emitter);
-	rr_xdr_close(emitter, "");
+	rr_xdr_emit_codec(emitter, definition, &put, emitter->writer);
 }
