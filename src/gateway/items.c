@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "rpc/auth.h"
 #include "ulb/estimate.h"
+#include "ulb/pairing.h"
 
 /* Those beyond stay where they are, if they are in the stream. */
 enum { FOUND_MAX = 64 };
@@ -227,6 +228,9 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 	*out = *in;
 	if (answer == RR_WALK_UNKNOWN || found.count > FOUND_MAX)
 		return RR_WALK_UNKNOWN;
+	if (use != RR_ITEMS_CALL &&
+		!rr_results_are_paired(found.items, found.count, known->sinks, known->chunk_count))
+		return RR_WALK_MISPLACED;
 	choose(use, &found, &chosen);
 	for (uint32_t i = 0; i < chosen.count; i++) {
 		reduced += chosen.items[i] && chosen.items[i]->reduced;
@@ -258,7 +262,8 @@ estimate(const struct rr_known *known, const struct rpcrdma_message *call, struc
  * a chunk. Takes what they need off left. False where the stream may need more than is known.
  */
 static bool
-add_sinks(const struct rr_reply_size *size, uint32_t *left, struct rr_transaction *transaction)
+add_sinks(const struct rr_reply_size *size, uint32_t *left, struct rr_known *known,
+	struct rr_transaction *transaction)
 {
 	for (uint32_t i = 0; i < size->result_count; i++) {
 		uint32_t most = i < RR_ESTIMATE_RESULTS ? size->results[i] : RPCRDMA_XDR_UNBOUNDED;
@@ -268,13 +273,14 @@ add_sinks(const struct rr_reply_size *size, uint32_t *left, struct rr_transactio
 			return false;
 		sink->length = (uint32_t)rr_min(most, *left);
 		transaction->sink_count++;
+		known->sinks[i] = sink->length;
 		*left -= (uint32_t)rr_min((uint64_t)sink->length + rr_pad(sink->length), *left);
 	}
 	return true;
 }
 
 void
-rr_items_expect(const struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
+rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
 	struct rr_transaction *transaction)
 {
 	struct rr_reply_size size;
@@ -286,7 +292,7 @@ rr_items_expect(const struct rr_known *known, const struct rr_exchange *exchange
 	if (bounded)
 		stream = (uint32_t)rr_min((uint64_t)size.max + known->reply_header, max);
 	left = max - stream;
-	bounded &= add_sinks(&size, &left, transaction);
+	bounded &= add_sinks(&size, &left, known, transaction);
 	transaction->reply_min =
 		(uint32_t)rr_min((uint64_t)size.min + RR_RPC_REPLY_FIXED + RR_AUTH_FIXED, max);
 	transaction->reply_max = (uint32_t)rr_min(bounded ? stream : stream + left, exchange->stream_room);

@@ -10,6 +10,8 @@
 /* What is known of a call, and needed for its reply. */
 struct rr_known {
 	uint32_t proc;
+	uint32_t sinks[RR_TRANSACTION_SINKS];  /* octets, for a requester over RDMA */
+	uint32_t chunk_count;                  /* so many of them, the first, were offered as Write chunks */
 	const struct rpcrdma_program *program; /* NULL: its messages travel whole */
 	uint32_t reply_header;                 /* octets of its reply before the results */
 };
@@ -35,17 +37,19 @@ enum rr_items_use {
  * scratch where it has to be; data never is. in stays in use.
  *
  * RR_WALK_UNKNOWN: nothing was found, and out is in; items of in that have no offset make it useless then.
- * RR_WALK_MISPLACED: see ulb/walk.h; out is not set.
+ * RR_WALK_MISPLACED: see ulb/walk.h, or results of a reply are not in the Write chunks for them; out is not
+ * set.
  */
 enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_use use,
 	const struct rpcrdma_message *in, void *scratch, uint32_t size,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out);
 
 /*
- * What the reply to a call can need, for a requester over RDMA: sets reply_max, and sinks without memory.
- * What cannot be known is all that max octets of message leave, and that the exchange can convey.
+ * What the reply to a call can need, for a requester over RDMA: sets reply_max, and sinks without memory,
+ * which are known from then on; but not how many of them are offered. What cannot be known is all that max
+ * octets of message leave, and that the exchange can convey.
  */
-void rr_items_expect(const struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
+void rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
 	struct rr_transaction *transaction);
 
 #endif

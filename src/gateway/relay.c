@@ -141,7 +141,8 @@ take_reply(struct rr_relay *relay)
 	if (!keep_stream(relay, &reply, &used))
 		return false;
 	relay->reply = reply;
-	if (tcp && reply.item_count == 0)
+	relay->known.chunk_count = relay->transaction.unused + reply.item_count;
+	if (tcp && relay->known.chunk_count == 0)
 		return true;
 	walked = rr_items_take(&relay->known, tcp ? RR_ITEMS_REPLY_TCP : RR_ITEMS_REPLY_RDMA, &reply,
 		relay->buffer + used, used < size ? size - used : 0, relay->items, &relay->reply);

@@ -217,15 +217,22 @@ put_putfh(void)
 	put(NFS4_OK);
 }
 
+static enum rr_walk_answer
+take_reply(enum rr_items_use use, uint32_t chunk_count)
+{
+	const struct rpcrdma_message in = written();
+	const struct rr_known known = { .proc = NFSPROC4_COMPOUND,
+		.program = rr_ulb_find(NFS, 4),
+		.sinks = { 100, 100, 100, 100 },
+		.chunk_count = chunk_count };
+
+	return rr_items_take(&known, use, &in, scratch, sizeof(scratch), items, &out);
+}
+
 static void
 items_of_reply(void)
 {
-	const struct rpcrdma_message in = written();
-	const struct rr_known known = { NFSPROC4_COMPOUND, rr_ulb_find(NFS, 4) };
-
-	assert_int_equal(
-		rr_items_take(&known, RR_ITEMS_REPLY_RDMA, &in, scratch, sizeof(scratch), items, &out),
-		RR_WALKED);
+	assert_int_equal(take_reply(RR_ITEMS_REPLY_RDMA, 0), RR_WALKED);
 }
 
 static void
@@ -279,6 +286,22 @@ a_read_without_data_leaves_its_chunk_empty(void **state)
 	assert_item(1, "behind the hole");
 }
 
+/* RFC 8166, 6.1: "A Responder does not reduce a DDP-eligible result data item into an available Write chunk."
+ */
+static void
+results_beside_their_chunks_are_misplaced(void **state)
+{
+	(void)state;
+	for (enum rr_items_use use = RR_ITEMS_REPLY_RDMA; use <= RR_ITEMS_REPLY_TCP; use++) {
+		begin_reply(2);
+		put_hole();
+		put_read("behind the hole");
+		assert_int_equal(take_reply(use, 0), RR_WALKED);
+		assert_int_equal(take_reply(use, 1), RR_WALKED); /* that of the hole */
+		assert_int_equal(take_reply(use, 2), RR_WALK_MISPLACED);
+	}
+}
+
 int
 main(void)
 {
@@ -288,6 +311,7 @@ main(void)
 		cmocka_unit_test(what_makes_a_context_travels_whole),
 		cmocka_unit_test(each_read_has_the_chunk_of_its_place),
 		cmocka_unit_test(a_read_without_data_leaves_its_chunk_empty),
+		cmocka_unit_test(results_beside_their_chunks_are_misplaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
