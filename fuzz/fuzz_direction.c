@@ -2,26 +2,15 @@
 /* Target functions: rr_direction, rr_rdma_get_any_header. Which side a message is for is found without
  * reading it all; of what reads as a message of version 1 or 2, it is what the RPC message behind the header
  * says. */
-#include "fuzz.h"
+#include "lists.h"
 #include "transport/direction.h"
 #include "wire/rpcrdma2.h"
-
-enum { READS = 8, WRITES = 4, SEGMENTS = 16 };
 
 static bool
 read_header(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
-	struct rr_read_segment reads[READS];
-	struct rr_chunk writes[WRITES];
-	struct rr_segment segments[SEGMENTS];
-	struct rr_chunk_lists lists = {
-		.reads = reads,
-		.writes = writes,
-		.segments = segments,
-		.read_max = READS,
-		.write_max = WRITES,
-		.segment_max = SEGMENTS,
-	};
+	struct fuzz_lists room;
+	struct rr_chunk_lists lists = fuzz_lists(&room);
 
 	return rr_rdma_get_any_header(reader, RR_RPCRDMA_VERSION_2, header, &lists) == RR_HEADER_OK;
 }

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Target functions: rr_rdma_get_header, rr_rdma_put_header, rr_rdma_header_size. An accepted header stays
  * inside the caller's arrays, and writes as the octets that it was read from. */
-#include "fuzz.h"
+#include "lists.h"
 #include "wire/rpcrdma1.h"
 
-enum { READS = 8, WRITES = 4, SEGMENTS = 16, OUT = 1024 };
+enum { OUT = 1024 };
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct rr_read_segment reads[READS];
-	struct rr_chunk writes[WRITES];
-	struct rr_segment segments[SEGMENTS];
-	struct rr_chunk_lists lists = {
-		.reads = reads,
-		.writes = writes,
-		.segments = segments,
-		.read_max = READS,
-		.write_max = WRITES,
-		.segment_max = SEGMENTS,
-	};
+	struct fuzz_lists room;
+	struct rr_chunk_lists lists = fuzz_lists(&room);
 	struct rpcrdma_message message = { .stream = data, .length = (uint32_t)size };
 	struct rpcrdma_xdr_reader reader;
 	struct rpcrdma_xdr_writer writer;
@@ -30,8 +21,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rpcrdma_xdr_reader_init(&reader, &message, NULL);
 	if (rr_rdma_get_header(&reader, &header, &lists) != RR_HEADER_OK)
 		return 0;
-	rr_require(
-		lists.read_count <= READS && lists.write_count <= WRITES && lists.segment_count <= SEGMENTS);
+	fuzz_lists_check(&lists);
 	if (header.proc != RR_RDMA_MSG && header.proc != RR_RDMA_NOMSG)
 		return 0;
 	used = (size_t)(reader.next - reader.start);

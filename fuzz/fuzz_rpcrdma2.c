@@ -2,10 +2,8 @@
 /* Target functions: rr_rdma2_get_header, rr_rdma2_put_header, rr_rdma2_payload. An accepted header stays
  * inside the caller's arrays and the message, writes as the octets that it was read from, and has a payload
  * behind it only where one may be. */
-#include "fuzz.h"
+#include "lists.h"
 #include "wire/rpcrdma2.h"
-
-enum { READS = 8, WRITES = 4, SEGMENTS = 16 };
 
 static void
 check_written(const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, const uint8_t *data,
@@ -24,17 +22,8 @@ check_written(const struct rr_rdma_header *header, const struct rr_chunk_lists *
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct rr_read_segment reads[READS];
-	struct rr_chunk writes[WRITES];
-	struct rr_segment segments[SEGMENTS];
-	struct rr_chunk_lists lists = {
-		.reads = reads,
-		.writes = writes,
-		.segments = segments,
-		.read_max = READS,
-		.write_max = WRITES,
-		.segment_max = SEGMENTS,
-	};
+	struct fuzz_lists room;
+	struct rr_chunk_lists lists = fuzz_lists(&room);
 	struct rpcrdma_message message = { .stream = data, .length = (uint32_t)size };
 	struct rpcrdma_xdr_reader reader;
 	struct rr_rdma_header header;
@@ -44,8 +33,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rpcrdma_xdr_reader_init(&reader, &message, NULL);
 	if (rr_rdma2_get_header(&reader, &header, &lists) != RR_HEADER_OK)
 		return 0;
-	rr_require(
-		lists.read_count <= READS && lists.write_count <= WRITES && lists.segment_count <= SEGMENTS);
+	fuzz_lists_check(&lists);
 	used = (size_t)(reader.next - reader.start);
 	payload = rr_rdma2_payload(header.proc);
 	rr_require(used < size ? payload != RR_PAYLOAD_NEVER : payload != RR_PAYLOAD_ALWAYS);

@@ -5,52 +5,46 @@
 
 #include "fabric/filter/record.h"
 
-static int
-parse_provider(const struct rr_tool *tool, struct rr_filters *filters, const char *name)
-{
-	static const char *const names[] = {
-		[RR_PROVIDER_AUTO] = "auto", [RR_PROVIDER_IWARP] = "iwarp", [RR_PROVIDER_VERBS] = "verbs"
-	};
+/* Options that take one word of three; its place is the value of the enum. */
+static const struct choice {
+	int option;
+	const char *name, *words[3];
+} choices[] = {
+	{ RR_OPT_TRANSPORT, "--transport",
+		{ [RR_PROVIDER_AUTO] = "auto",
+			[RR_PROVIDER_IWARP] = "iwarp",
+			[RR_PROVIDER_VERBS] = "verbs" } },
+	{ RR_OPT_VERSION, "--rpcrdma-version",
+		{ [RR_VERSIONS_1] = "1", [RR_VERSIONS_2] = "2", [RR_VERSIONS_AUTO] = "auto" } },
+	{ RR_OPT_REPLY_CHUNKS, "--reply-chunks",
+		{ [RR_REPLY_CHUNKS_AUTO] = "auto",
+			[RR_REPLY_CHUNKS_ALWAYS] = "always",
+			[RR_REPLY_CHUNKS_NEVER] = "never" } },
+};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(name, names[i]) != 0)
-			continue;
-		filters->provider = (enum rr_provider)i;
-		return RR_EXIT_OK;
-	}
-	return rr_tool_usage(tool, "--transport takes auto, iwarp or verbs, not '%s'", name);
+static void
+choose(struct rr_filters *filters, int option, unsigned place)
+{
+	if (option == RR_OPT_TRANSPORT)
+		filters->provider = (enum rr_provider)place;
+	else if (option == RR_OPT_VERSION)
+		filters->versions = (enum rr_versions)place;
+	else
+		filters->reply_chunks = (enum rr_reply_chunks)place;
 }
 
 static int
-parse_versions(const struct rr_tool *tool, struct rr_filters *filters, const char *argument)
+parse_choice(const struct rr_tool *tool, struct rr_filters *filters, const struct choice *choice,
+	const char *argument)
 {
-	static const char *const names[] = {
-		[RR_VERSIONS_AUTO] = "auto", [RR_VERSIONS_1] = "1", [RR_VERSIONS_2] = "2"
-	};
-
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(argument, names[i]) != 0)
+	for (unsigned i = 0; i < 3; i++) {
+		if (strcmp(argument, choice->words[i]) != 0)
 			continue;
-		filters->versions = (enum rr_versions)i;
+		choose(filters, choice->option, i);
 		return RR_EXIT_OK;
 	}
-	return rr_tool_usage(tool, "--rpcrdma-version takes 1, 2 or auto, not '%s'", argument);
-}
-
-static int
-parse_reply_chunks(const struct rr_tool *tool, struct rr_filters *filters, const char *argument)
-{
-	static const char *const names[] = { [RR_REPLY_CHUNKS_AUTO] = "auto",
-		[RR_REPLY_CHUNKS_ALWAYS] = "always",
-		[RR_REPLY_CHUNKS_NEVER] = "never" };
-
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(argument, names[i]) != 0)
-			continue;
-		filters->reply_chunks = (enum rr_reply_chunks)i;
-		return RR_EXIT_OK;
-	}
-	return rr_tool_usage(tool, "--reply-chunks takes auto, always or never, not '%s'", argument);
+	return rr_tool_usage(tool, "%s takes %s, %s or %s, not '%s'", choice->name, choice->words[0],
+		choice->words[1], choice->words[2], argument);
 }
 
 int
@@ -58,12 +52,9 @@ rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int op
 {
 	struct rr_text text;
 
-	if (option == RR_OPT_TRANSPORT)
-		return parse_provider(tool, filters, argument);
-	if (option == RR_OPT_VERSION)
-		return parse_versions(tool, filters, argument);
-	if (option == RR_OPT_REPLY_CHUNKS)
-		return parse_reply_chunks(tool, filters, argument);
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (choices[i].option == option)
+			return parse_choice(tool, filters, &choices[i], argument);
 	if (option == RR_OPT_RECORD) {
 		filters->path = argument;
 		return RR_EXIT_OK;

@@ -63,7 +63,6 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 {
 	uint64_t all = results_inline(transaction, 0);
 	uint32_t chunks = offerable(limits, transaction);
-
 	bool left = is_left_to_responder(limits, transaction);
 
 	/* How large a reply becomes that is left to the responder, it decides. */

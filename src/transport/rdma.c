@@ -206,7 +206,6 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 	bool asks = connection->is_requester;
 	uint32_t version = connection->negotiation.version;
 	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
-
 	const struct rr_properties *properties = &connection->features.properties;
 
 	*negotiated = (struct rr_negotiated){

@@ -87,7 +87,7 @@ def main():
                     gateways(top, server)
         properties(top)
     result = run("ls", "--rpcrdma-version", "3", "nfs://127.0.0.1/")
-    tap.result(result.returncode == 2 and "1, 2 or auto" in result.stderr, "a version that there is not is a mistake", [result.stderr])
+    tap.result(result.returncode == 2 and "auto, 1 or 2" in result.stderr, "a version that there is not is a mistake", [result.stderr])
     tap.end()
 
 
