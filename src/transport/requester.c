@@ -146,6 +146,8 @@ rr_slot_release(struct rr_slot *slot)
 	struct rr_requester *requester = &slot->connection->requester;
 
 	rr_slot_invalidate(slot);
+	rr_driver_release(slot->connection->fabric, slot->held.data);
+	slot->held.data = NULL;
 	rr_list_remove(&slot->job.link);
 	rr_map_remove(&requester->by_xid, &slot->by_xid);
 	rr_list_remove(&slot->link);
@@ -463,8 +465,8 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	else if (!slot->posted)
 		rr_slot_release(slot);
 	rr_pool_put(engine->pool, memory);
-	if (connection->state == RR_CONNECTION_STOPPING)
-		rr_loop_defer(engine->loop, &connection->task);
+	/* Others may have waited for its credit, or the end of the connection for it. */
+	rr_loop_defer(engine->loop, &connection->task);
 }
 
 static void
@@ -482,8 +484,6 @@ end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
 		}
 		slot->transaction = NULL;
 		slot->reply_memory = slot->pulled_memory = NULL;
-		rr_driver_release(connection->fabric, slot->held.data);
-		slot->held.data = NULL;
 		rr_pull_end(slot);
 		rr_slot_release(slot);
 		rr_pool_put(engine->pool, memory);

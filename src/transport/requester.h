@@ -79,7 +79,7 @@ void rr_slot_conclude(
 /* Ends the peer's access to all that the slot offered. */
 void rr_slot_invalidate(struct rr_slot *slot);
 
-/* What a free slot must not hold goes back: regions, the XID, the credit. */
+/* What a free slot must not hold goes back: regions, an answer that was held, the XID, the credit. */
 void rr_slot_release(struct rr_slot *slot);
 
 /* Gives the transaction a slot, registers, and sends. An error leaves it without one. */

@@ -568,6 +568,31 @@ a_call_that_was_not_sent_is_cancelled_without_trace(void **state)
 	raw_end_client(raw);
 }
 
+/* From a responder that guesses XIDs: what it sent must not be kept. */
+static void
+a_call_that_is_answered_before_it_left_may_be_cancelled(void **state)
+{
+	struct raw *raw = raw_responder(NULL);
+	struct world *world = raw->world;
+	struct call *call;
+
+	(void)state;
+	warm_up(raw, 8);
+	world_stuff(world->client, true);
+	call = start(raw, 5, 40);
+	world_settle(world);
+	answer(raw, 5, 8);
+	world_settle(world);
+	assert_false(call->done);
+	rr_carrier_cancel(world->client, &call->transaction);
+	world_stuff(world->client, false);
+	world_settle(world);
+	assert_int_equal(raw->message_count, 0);
+	still_works(raw);
+	assert_false(call->done);
+	raw_end_client(raw);
+}
+
 /* ---- Private data ---- */
 
 static void
@@ -616,6 +641,7 @@ suite_requester(void)
 		cmocka_unit_test(a_cancelled_call_keeps_its_credit_until_the_reply),
 		cmocka_unit_test(row_B8_a_cancelled_calls_memory_is_out_of_reach),
 		cmocka_unit_test(a_call_that_was_not_sent_is_cancelled_without_trace),
+		cmocka_unit_test(a_call_that_is_answered_before_it_left_may_be_cancelled),
 		cmocka_unit_test(row_B2_private_data_is_sent_and_that_of_the_peer_is_honoured),
 	};
 

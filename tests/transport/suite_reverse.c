@@ -194,6 +194,27 @@ a_cancelled_call_is_forgotten(void **state)
 	world_free(world);
 }
 
+/* One that has its credit, and waits for room in the queue of work. */
+static void
+a_call_cancelled_before_it_left_gives_its_credit_to_the_next(void **state)
+{
+	struct world *world = begin();
+	struct call *first, *second;
+
+	(void)state;
+	world_stuff(world->server, true);
+	first = start(world, 1, 40);
+	second = start(world, 2, 40);
+	world_settle(world);
+	rr_carrier_cancel(world->server, &first->transaction);
+	world_stuff(world->server, false);
+	world_until(world, world->call_count == 1);
+	answered(world, second, 40);
+	assert_int_equal(second->error, 0);
+	assert_false(first->done);
+	world_free(world);
+}
+
 static void
 the_end_of_the_connection_fails_its_calls(void **state)
 {
@@ -443,6 +464,7 @@ suite_reverse(void)
 		cmocka_unit_test(only_what_fits_inline_is_called),
 		cmocka_unit_test(a_reply_that_does_not_fit_becomes_an_error),
 		cmocka_unit_test(a_cancelled_call_is_forgotten),
+		cmocka_unit_test(a_call_cancelled_before_it_left_gives_its_credit_to_the_next),
 		cmocka_unit_test(the_end_of_the_connection_fails_its_calls),
 		cmocka_unit_test(a_shutdown_answers_calls_of_both_directions),
 		cmocka_unit_test(two_ends_that_shut_down_do_not_wait_for_each_other),

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "invariant.h"
+#include "transport/connection.h"
 
 rr_fabric_new *provider;
 enum rr_versions world_versions = RR_VERSIONS_1;
@@ -225,6 +226,14 @@ void
 world_turn(struct world *world)
 {
 	turn(world);
+}
+
+void
+world_stuff(struct rr_carrier *carrier, bool full)
+{
+	struct rr_connection *connection = rr_connection_of(carrier);
+
+	connection->posted = full ? rr_fabric_config(connection->fabric)->work_max : 0;
 }
 
 void

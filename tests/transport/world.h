@@ -60,6 +60,10 @@ void world_hear(struct world *world);
 
 void world_turn(struct world *world);
 
+/* The carrier has as many work requests outstanding as there may be, from now on, or none of these any more.
+ */
+void world_stuff(struct rr_carrier *carrier, bool full);
+
 /* Turns until nothing happens any more. */
 void world_settle(struct world *world);
 
