@@ -390,6 +390,17 @@ arrive(struct rr_inbound *inbound, const struct rr_event *event)
 	}
 }
 
+/*
+ * Who stops takes no calls any more. But a requester that waits for its last replies hears what the responder
+ * can do: one that was told of properties, and has answered, goes by them.
+ */
+static bool
+takes(const struct rr_connection *connection, bool is_optional)
+{
+	return connection->state < RR_CONNECTION_STOPPING ||
+	       (connection->state == RR_CONNECTION_STOPPING && connection->is_requester && is_optional);
+}
+
 void
 rr_responder_received(struct rr_connection *connection, const struct rr_event *event)
 {
@@ -398,7 +409,7 @@ rr_responder_received(struct rr_connection *connection, const struct rr_event *e
 	bool is_call = !is_optional && !is_to_be_discarded(event);
 	struct rr_inbound *inbound;
 
-	if (connection->state >= RR_CONNECTION_STOPPING || (!is_call && !is_optional)) {
+	if (!takes(connection, is_optional) || (!is_call && !is_optional)) {
 		connection->base.counters.discarded++;
 		RR_PROBE(discarded, connection->base.peer, event->length, false);
 		rr_trace_add(&connection->trace, engine->env, false, event->data, event->length, NULL);
@@ -415,7 +426,7 @@ rr_responder_received(struct rr_connection *connection, const struct rr_event *e
 			connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", connection->base.peer);
 		return;
 	}
-	if (!rr_responder_is_optional(connection, event))
+	if (is_call)
 		take_credit(inbound);
 	arrive(inbound, event);
 }

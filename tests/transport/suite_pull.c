@@ -254,6 +254,36 @@ row_B14_who_does_not_support_them_notifies_too(void **state)
 	raw_end(raw);
 }
 
+/*
+ * The responder was told of properties, and has answered: from then on it may use such chunks, whatever the
+ * requester does meanwhile. Until its last replies are there, one that shuts down goes by what it hears.
+ */
+static void
+row_B14_a_requester_that_shuts_down_still_hears_of_properties(void **state)
+{
+	struct raw *raw = raw_responder(NULL);
+	struct world *world = raw->world;
+	uint8_t *reply = reply_to(raw, 2, LARGE);
+	struct rr_region region = expose(raw, reply, LARGE);
+	struct call *call = ask_for(raw, 1, 100);
+	uint32_t connprop;
+
+	(void)state;
+	answer_small_2(raw, 1);
+	world_until(world, call->done);
+	connprop = word(raw_next(raw), 0);
+	call = ask_for(raw, 2, 100);
+	rr_carrier_shutdown(world->client);
+	world_settle(world);
+	SEND(raw, connprop, 2, 32, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 1, 1));
+	NAME(raw, 2, region);
+	assert_done(raw, 2, region.handle);
+	world_until(world, call->done && world->client_closed);
+	assert_int_equal(call->error, 0);
+	assert_same_message(&call->reply, &(struct rpcrdma_message){ .stream = reply, .length = LARGE });
+	raw_end(raw);
+}
+
 /* RFC 8167, 5.3: a long call in the reverse direction is to be answered by ERR_CHUNK; it looks the same. */
 static void
 row_B14_a_long_call_of_the_responder_is_refused(void **state)
@@ -596,6 +626,7 @@ suite_pull(void)
 		cmocka_unit_test(row_B14_a_call_may_be_cancelled_during_the_pull),
 		cmocka_unit_test(row_B14_an_unknown_xid_is_notified),
 		cmocka_unit_test(row_B14_who_does_not_support_them_notifies_too),
+		cmocka_unit_test(row_B14_a_requester_that_shuts_down_still_hears_of_properties),
 		cmocka_unit_test(row_B14_a_long_call_of_the_responder_is_refused),
 		cmocka_unit_test(row_B14_absurd_lengths_are_refused_before_memory_is_taken),
 		cmocka_unit_test(row_B14_malformed_lists_are_refused),
