@@ -157,6 +157,11 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
 	const struct rr_segment *invalidate = NULL;
 
+	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
+	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
+	 * first; and not before, so that a peer which takes no answers cannot go on calling. */
+	if (inbound->receive)
+		rr_driver_allow(inbound->connection, 1);
 	rr_inbound_answered(inbound);
 	if (inbound->plan.form <= RR_REPLY_PROVIDED)
 		invalidate = segment_to_invalidate(inbound);
@@ -263,11 +268,6 @@ answer(struct rr_inbound *inbound)
 	rr_task_init(&inbound->task, finish_without_send);
 	if (inbound->plan.form != RR_REPLY_OPTION)
 		grant(connection, credits_for(inbound));
-	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
-	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
-	 * first. */
-	if (inbound->receive)
-		rr_driver_allow(connection, 1);
 	rr_driver_submit(connection, &inbound->job);
 }
 

@@ -168,13 +168,27 @@ count_state(const struct rr_connection *connection, enum rr_inbound_state state)
 	return count;
 }
 
+/* Answers that wait for room among the work requests. */
+static uint32_t
+count_waiting(const struct rr_connection *connection)
+{
+	uint32_t count = 0;
+
+	rr_list_for_each (link, &connection->exchanges) {
+		const struct rr_inbound *inbound = rr_container(link, const struct rr_inbound, link);
+
+		count += inbound->state == RR_INBOUND_REPLYING && inbound->receive && !inbound->posted;
+	}
+	return count;
+}
+
 /* Receives that are posted, or used by a call that was not answered. Others were handed on, or are on their
  * way. */
 static uint32_t
 receives(const struct rr_connection *connection, const struct rr_endpoint *under)
 {
 	return model_posted(under) + count_state(connection, RR_INBOUND_ARRIVING) +
-	       count_state(connection, RR_INBOUND_DELIVERED);
+	       count_state(connection, RR_INBOUND_DELIVERED) + count_waiting(connection);
 }
 
 static uint32_t

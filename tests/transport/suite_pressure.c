@@ -6,6 +6,7 @@
 
 #include "fabric/filter/script.h"
 #include "raw.h"
+#include "transport/connection.h"
 #include "wire/rpc.h"
 
 /* ---- Grants ---- */
@@ -119,6 +120,33 @@ row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
 	raw_end(raw);
 }
 
+/*
+ * A peer that calls and takes no answers: RFC 8166, 3.3.1, has a Receive posted for a call once the last one
+ * is answered. An answer that cannot leave is none, and a call's Receive is kept until it has left.
+ */
+static void
+row_B11_calls_whose_answers_cannot_leave_take_no_more_receives_than_were_posted(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct world *world;
+	struct raw *raw;
+
+	(void)state;
+	config.credits = 4;
+	world = world_listening(&config);
+	world->answer = answer_small;
+	raw = raw_new(world);
+	raw_connect(raw);
+	world_stuff(world->server, true);
+	for (uint32_t xid = 0; xid < 100 && !raw->disconnected; xid++) {
+		SEND(raw, xid, 1, 4, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+		world_settle(world);
+	}
+	assert_true(raw->disconnected);
+	assert_int_equal(world->arrived, 4 + RR_REVERSE_CREDITS + 2);
+	raw_end(raw);
+}
+
 /* ---- Peers that stall ---- */
 
 /* The server's RDMA Read of the first call's chunk never completes. */
@@ -227,6 +255,8 @@ suite_pressure(void)
 		cmocka_unit_test(row_B11_grants_shrink_while_memory_is_short_and_never_to_zero),
 		cmocka_unit_test(row_B1_a_peer_that_overruns_is_recorded_and_survives),
 		cmocka_unit_test(row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other),
+		cmocka_unit_test(
+			row_B11_calls_whose_answers_cannot_leave_take_no_more_receives_than_were_posted),
 		cmocka_unit_test(row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory),
 		cmocka_unit_test(
 			row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s),
