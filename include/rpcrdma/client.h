@@ -15,6 +15,8 @@ extern "C" {
  * A connection that was up once and is lost is made again, with backoff, and
  * calls outstanding are sent again with the same XIDs. A server may then
  * handle a call twice: see RFC 5531, section 4, on what transports promise.
+ * Where no call is outstanding it is made again for the next one, unless the
+ * server may call, too: see services below.
  *
  * Threads: those of its engine.
  */
@@ -34,14 +36,18 @@ struct rpcrdma_client_config {
 	bool auth_none; /* calls carry AUTH_NONE. Else AUTH_SYS (RFC 5531, section 8.1) */
 	/* Who the calls say they are from. Copied. NULL: the effective user and groups of this process. */
 	const struct rpcrdma_auth_sys *auth_sys;
-	/* For how long, in nanoseconds, a lost connection is tried again before its calls fail. 0: not at
-	 * all. */
+	/* For how long, in nanoseconds, a lost connection is tried again before its calls fail, from when the
+	 * first of them began to wait for it. 0: not at all. */
 	uint64_t retry;
 	/*
 	 * What the server may call over this connection, in the reverse direction (RFC 8167): see
 	 * rpcrdma_request_client(). The array is copied, what it points to must stay as long as the client.
 	 * Over RDMA, such calls and their replies are small: they are no larger than the inline threshold,
 	 * and nothing of them is placed.
+	 *
+	 * While it has services, a client makes a lost connection again without waiting for a call of its
+	 * own, and tries until the server is back or the client is freed: the server cannot (RFC 8167,
+	 * section 5.4). Not where retry is 0.
 	 */
 	const struct rpcrdma_service *services;
 	uint32_t service_count;

@@ -11,7 +11,8 @@
  * A connection that was up once and is lost is made again, with backoff, and
  * the calls outstanding are sent again with the same XIDs (RFC 8166,
  * section 4.5.5: "RPC recovery can handle complete loss and
- * re-establishment of a transport connection").
+ * re-establishment of a transport connection"). Where nothing is outstanding,
+ * it is made again for the next call; at once where the server may call.
  */
 
 enum rr_client_transport { RR_CLIENT_RDMA, RR_CLIENT_TCP };
@@ -25,10 +26,12 @@ struct rr_client_config {
 	socklen_t address_size;
 	const struct rr_auth *auth; /* the flavor of its calls; NULL: AUTH_SYS */
 	struct rr_auth_sys cred;    /* who calls, for flavors that tell; machine's memory is copied */
-	uint64_t retry; /* ns for which a lost connection is tried again before its calls fail; 0: not at all
-			 */
+	/* ns for which a lost connection is tried again before its calls fail, from when the first of them
+	 * began to wait for it; 0: not at all */
+	uint64_t retry;
 	/* Serves what the server calls over this connection, in the reverse direction (RFC 8167). It is there
-	 * as long as the client. NULL: nobody does. */
+	 * as long as the client. Unless retry is 0, a lost connection is tried again while no call waits for
+	 * it, too, without end. NULL: nobody does. */
 	struct rr_server *callbacks;
 };
 

@@ -174,14 +174,44 @@ count_losses(struct rr_client *client)
 	}
 }
 
+/* The time for which calls wait for a connection. */
+static void
+begin_deadline(struct rr_client *client)
+{
+	if (client->config.retry > 0)
+		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
+}
+
 /* The server took offence at RPC-over-RDMA version 2: the next connection goes without, once. */
 static void
 without_version_2(struct rr_client *client)
 {
 	rr_client_disconnect(client);
-	if (client->config.retry > 0)
-		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
+	begin_deadline(client);
 	attempt(client);
+}
+
+static void
+rest(struct rr_client *client)
+{
+	rr_client_disconnect(client);
+	rr_loop_disarm(client->engine->loop, &client->deadline);
+	set_state(client, RR_CLIENT_IDLE);
+}
+
+/*
+ * For calls that wait, or may come from the other end. RFC 8167, 5.4: "forward-direction Requesters SHOULD
+ * maintain a transport connection as long as there is the possibility that the connection peer can send
+ * reverse-direction requests." The server cannot: it "is forced to wait for the ONC RPC client to
+ * re-establish a transport connection".
+ */
+static void
+make_again(struct rr_client *client)
+{
+	if (client->config.callbacks || !rr_list_empty(&client->waiting))
+		back_off(client);
+	else
+		rest(client);
 }
 
 static void
@@ -193,12 +223,9 @@ lost(struct rr_client *client)
 		without_version_2(client);
 	} else if (client->config.retry == 0) {
 		fail(client);
-	} else if (rr_list_empty(&client->waiting)) {
-		rr_client_disconnect(client);
-		set_state(client, RR_CLIENT_IDLE);
 	} else {
-		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
-		back_off(client);
+		begin_deadline(client);
+		make_again(client);
 	}
 }
 
@@ -208,13 +235,28 @@ not_made_again(struct rr_client *client)
 	if (client->config.retry == 0)
 		fail(client);
 	else
-		back_off(client);
+		make_again(client);
+}
+
+/* What nobody waits for is not given up: whoever does next has all the time that calls have. */
+static void
+give_up(struct rr_client *client)
+{
+	if (!rr_list_empty(&client->waiting))
+		fail(client);
+}
+
+static void
+wanted(struct rr_client *client)
+{
+	if (client->waiting.next == client->waiting.prev)
+		begin_deadline(client);
 }
 
 static void
 wanted_again(struct rr_client *client)
 {
-	rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
+	begin_deadline(client);
 	attempt(client);
 }
 
@@ -241,8 +283,8 @@ rr_client_event(struct rr_client *client, enum rr_client_event event)
 		[RR_CLIENT_FIRST] =    { up,      fail,     hold,         never,   never },
 		[RR_CLIENT_UP] =       { never,   lost,     send_waiting, never,   never },
 		[RR_CLIENT_IDLE] =     { never,   never,    wanted_again, never,   never },
-		[RR_CLIENT_BACKOFF] =  { never,   never,    hold,         attempt, fail },
-		[RR_CLIENT_RETRYING] = { up,      not_made_again, hold,         never,   fail },
+		[RR_CLIENT_BACKOFF] =  { never,   never,    wanted,       attempt, give_up },
+		[RR_CLIENT_RETRYING] = { up,      not_made_again, wanted, never,   give_up },
 		[RR_CLIENT_FAILED] =   { never,   never,    fail,         never,   never },
 	};
 	/* clang-format on */

@@ -19,7 +19,7 @@
 enum rr_client_state {
 	RR_CLIENT_FIRST, /* the first attempt is under way */
 	RR_CLIENT_UP,
-	RR_CLIENT_IDLE,     /* lost while there was nothing to do: the next call makes it again */
+	RR_CLIENT_IDLE,     /* lost while nobody needed it: the next call makes it again */
 	RR_CLIENT_BACKOFF,  /* until the next attempt */
 	RR_CLIENT_RETRYING, /* a further attempt is under way */
 	RR_CLIENT_FAILED,   /* for good */
@@ -31,7 +31,7 @@ enum rr_client_event {
 	RR_CLIENT_CLOSED,  /* the carrier ended, or could not be made */
 	RR_CLIENT_CALL,    /* there is a call in waiting */
 	RR_CLIENT_AGAIN,   /* the backoff is over */
-	RR_CLIENT_GIVE_UP, /* config.retry has passed */
+	RR_CLIENT_GIVE_UP, /* config.retry has passed since a call began to wait */
 	RR_CLIENT_EVENTS
 };
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define RETRY UINT64_C(60000000000)
+
 /* The world's connections, and what the server made of them. */
 static struct rpcrdma_client *back;
 static struct world other; /* in which the client's handlers run */
@@ -30,18 +32,27 @@ make_back(struct world *world)
 	world->inside_error = rpcrdma_request_client(world->request, &config, &back);
 }
 
-/* Connects with the calc program served at this end, too, and calls, so that the server gets to know it. */
-static struct rpcrdma_client *
-connect_hearing(struct world *world, enum rpcrdma_transport transport, const struct rpcrdma_service *service)
+/* Calls, so that the server gets to know the client. */
+static void
+get_known(struct world *world, struct rpcrdma_client *client)
 {
-	struct rpcrdma_client *client = world_connect(world, transport,
-		(struct rpcrdma_client_config){ .services = service, .service_count = service ? 1 : 0 });
 	uint32_t number = 1, result = 0;
 
 	world->inside = make_back;
 	assert_int_equal(world_call(client, CALC_ANSWER, &number, &result, NULL, 0), 0);
 	world->inside = NULL;
 	assert_int_equal(world->inside_error, 0);
+}
+
+/* Connects with the calc program served at this end, too. */
+static struct rpcrdma_client *
+connect_hearing(struct world *world, enum rpcrdma_transport transport, const struct rpcrdma_service *service)
+{
+	struct rpcrdma_client *client = world_connect(world, transport,
+		(struct rpcrdma_client_config){
+			.retry = RETRY, .services = service, .service_count = service ? 1 : 0 });
+
+	get_known(world, client);
 	return client;
 }
 
@@ -63,11 +74,10 @@ start(uint32_t procedure, const void *args, void *result, uint64_t timeout, stru
 	assert_int_equal(rpcrdma_client_call(back, &config, NULL), 0);
 }
 
+/* A call of the server's is served by the client. */
 static void
-call_back_over(struct world *world, enum rpcrdma_transport transport)
+call_back(struct world *world)
 {
-	const struct rpcrdma_service service = world_service(&other);
-	struct rpcrdma_client *client = connect_hearing(world, transport, &service);
 	uint32_t values[] = { 1, 2, 3 }, sum = 0;
 	const numbers summands = { 3, values };
 	struct outcome outcome;
@@ -78,6 +88,15 @@ call_back_over(struct world *world, enum rpcrdma_transport transport)
 	assert_int_equal(outcome.error, 0);
 	assert_int_equal(sum, 6);
 	assert_int_equal(other.handled, 1);
+}
+
+static void
+call_back_over(struct world *world, enum rpcrdma_transport transport)
+{
+	const struct rpcrdma_service service = world_service(&other);
+	struct rpcrdma_client *client = connect_hearing(world, transport, &service);
+
+	call_back(world);
 	rpcrdma_client_free(back);
 	/* The connection is still there for those whose it is. */
 	assert_int_equal(world_call(client, CALC_NULL, NULL, NULL, NULL, 0), 0);
@@ -94,6 +113,40 @@ static void
 a_server_calls_its_client_over_tcp(void **state)
 {
 	call_back_over(*state, RPCRDMA_TRANSPORT_TCP);
+}
+
+/* RFC 8167, 5.4: "forward-direction Requesters SHOULD maintain a transport connection as long as there is the
+ * possibility that the connection peer can send reverse-direction requests." */
+static void
+come_back_over(struct world *world, enum rpcrdma_transport transport)
+{
+	const struct rpcrdma_service service = world_service(&other);
+	struct rpcrdma_client *client = connect_hearing(world, transport, &service);
+
+	for (int times = 0; times < 3; times++) {
+		rpcrdma_client_free(back);
+		rpcrdma_server_free(world->server);
+		world_serve(world);
+		world_until(world, rpcrdma_server_connections(world->server) == 1);
+		get_known(world, client);
+		/* No other connection was made for that call. */
+		assert_int_equal(rpcrdma_server_connections(world->server), 1);
+		call_back(world);
+	}
+	rpcrdma_client_free(back);
+	rpcrdma_client_free(client);
+}
+
+static void
+a_client_that_serves_comes_back_by_itself_over_rdma(void **state)
+{
+	come_back_over(*state, RPCRDMA_TRANSPORT_RDMA);
+}
+
+static void
+a_client_that_serves_comes_back_by_itself_over_tcp(void **state)
+{
+	come_back_over(*state, RPCRDMA_TRANSPORT_TCP);
 }
 
 static void
@@ -225,6 +278,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_server_calls_its_client_over_rdma),
 		T(a_server_calls_its_client_over_tcp),
+		T(a_client_that_serves_comes_back_by_itself_over_rdma),
+		T(a_client_that_serves_comes_back_by_itself_over_tcp),
 		T(many_calls_go_both_ways_at_a_time),
 		T(a_client_that_serves_nothing_does_not_answer),
 		T(calls_fail_with_the_connection),

@@ -149,23 +149,30 @@ world_call(struct rpcrdma_client *client, uint32_t procedure, const void *args, 
 	return rpcrdma_client_call_and_wait(client, &config);
 }
 
-int
-world_setup(void **state)
+void
+world_serve(struct world *world)
 {
-	struct world *world = calloc(1, sizeof(*world));
 	const struct rpcrdma_service service = world_service(world);
 	const struct rpcrdma_server_config config = {
 		.size = sizeof(config), .services = &service, .service_count = 1
 	};
 
-	assert_non_null(world);
-	assert_int_equal(rpcrdma_engine_new(NULL, &world->engine), 0);
 	assert_int_equal(rpcrdma_server_new(world->engine, &config, &world->server), 0);
 	assert_int_equal(
 		rpcrdma_server_listen(world->server, RPCRDMA_TRANSPORT_RDMA, NULL, &world->rdma_port), 0);
 	assert_int_equal(
 		rpcrdma_server_listen(world->server, RPCRDMA_TRANSPORT_TCP, "127.0.0.1", &world->tcp_port),
 		0);
+}
+
+int
+world_setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	assert_int_equal(rpcrdma_engine_new(NULL, &world->engine), 0);
+	world_serve(world);
 	world->client = world_connect(world, RPCRDMA_TRANSPORT_RDMA, (struct rpcrdma_client_config){ 0 });
 	*state = world;
 	return 0;

@@ -30,6 +30,9 @@ struct rpcrdma_service world_service(struct world *world);
 int world_setup(void **state);
 int world_teardown(void **state);
 
+/* Makes the server; at the ports that it had, if there was one before. */
+void world_serve(struct world *world);
+
 /* Connects a client of its own; transport and port are set here. */
 struct rpcrdma_client *world_connect(
 	struct world *world, enum rpcrdma_transport transport, struct rpcrdma_client_config config);

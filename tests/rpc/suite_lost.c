@@ -24,17 +24,6 @@ nobody_listening_fails_every_call_with_the_reason(void **state)
 	call_free(call);
 }
 
-/* Moves the clock until the expression is true. */
-#define world_pass_until(world, expression)                                                                  \
-	do {                                                                                                 \
-		for (int steps_ = 0; !(expression); steps_++) {                                              \
-			if (steps_ > 2000)                                                                   \
-				fail_msg("never: %s", #expression);                                          \
-			(world)->now += 25 * RR_MILLISECOND;                                                 \
-			world_settle(world);                                                                 \
-		}                                                                                            \
-	} while (0)
-
 static void
 calls_survive_a_restart_of_the_server(void **state)
 {

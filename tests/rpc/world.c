@@ -205,19 +205,28 @@ counting_realloc(void *ctx, void *old, size_t size)
 	return rr_env_system.realloc(rr_env_system.ctx, old, size);
 }
 
-void
-world_start_server(struct world *world)
+struct rr_server *
+world_new_server(struct world *world)
 {
 	const struct rr_service services[] = {
 		{ &ECHO_V2_program, handlers_v2, world },
 		{ &ECHO_V3_program, handlers_v3, world, once_v3 },
 	};
+	struct rr_server *server;
+
+	world->server_config.drc = world->drc;
+	assert_int_equal(rr_server_new(world->engine, &world->server_config, services, 2, &server), 0);
+	return server;
+}
+
+void
+world_start_server(struct world *world)
+{
 	struct sockaddr *address = (struct sockaddr *)&world->address;
 	struct rr_text why = { "" };
 	int error;
 
-	world->server_config.drc = world->drc;
-	assert_int_equal(rr_server_new(world->engine, &world->server_config, services, 2, &world->server), 0);
+	world->server = world_new_server(world);
 	if (world_provider)
 		error = rr_server_listen_rdma(world->server, address, sizeof(world->address), &why);
 	else

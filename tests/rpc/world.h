@@ -55,6 +55,9 @@ void world_free(struct world *world);
 void world_kill_server(struct world *world);
 void world_start_server(struct world *world);
 
+/* A server of the same programs that listens nowhere. */
+struct rr_server *world_new_server(struct world *world);
+
 /* A client of its own of the same server. */
 void world_client_config(const struct world *world, struct rr_client_config *config);
 struct rr_client *world_connect(struct world *world, const struct rr_client_config *config);
@@ -71,6 +74,17 @@ void world_settle(struct world *world);
 			if (turns_ > 20000)                                                                  \
 				fail_msg("never: %s", #expression);                                          \
 			world_turn(world);                                                                   \
+		}                                                                                            \
+	} while (0)
+
+/* Moves the clock until the expression is true. */
+#define world_pass_until(world, expression)                                                                  \
+	do {                                                                                                 \
+		for (int steps_ = 0; !(expression); steps_++) {                                              \
+			if (steps_ > 2000)                                                                   \
+				fail_msg("never: %s", #expression);                                          \
+			(world)->now += 25 * RR_MILLISECOND;                                                 \
+			world_settle(world);                                                                 \
 		}                                                                                            \
 	} while (0)
 

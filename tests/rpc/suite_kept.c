@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections that are lost while no call waits for them: kept up where the server may call, and else not. */
+#include "rpc/client_private.h"
+#include "suite.h"
+
+/* The world's client is another one, which serves what the server calls, and is connected. */
+static struct rr_server *
+serve_back(struct world *world, uint64_t retry)
+{
+	struct rr_server *callbacks = world_new_server(world);
+	struct rr_client_config config;
+
+	rr_client_free(world->client);
+	world_settle(world);
+	world_client_config(world, &config);
+	config.callbacks = callbacks;
+	config.retry = retry;
+	world->client = world_connect(world, &config);
+	world_warm_up(world);
+	assert_int_equal(rr_server_connections(world->server), 1);
+	return callbacks;
+}
+
+static void
+end(struct world *world, struct rr_server *callbacks)
+{
+	rr_client_free(world->client);
+	world->client = NULL;
+	rr_server_free(callbacks);
+}
+
+static void
+lose_server(struct world *world)
+{
+	world_kill_server(world);
+	world_settle(world);
+}
+
+/* RFC 8167, 5.4: "forward-direction Requesters SHOULD maintain a transport connection as long as there is the
+ * possibility that the connection peer can send reverse-direction requests." */
+static void
+a_client_that_serves_connects_again_without_a_call(void **state)
+{
+	struct world *world = *state;
+	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+
+	for (uint32_t times = 1; times <= 8; times++) {
+		lose_server(world);
+		world_start_server(world);
+		world_pass_until(world, rr_server_connections(world->server) == 1);
+		world_pass_until(world, world->client->state == RR_CLIENT_UP);
+		assert_int_equal(rr_client_reconnects(world->client), times);
+	}
+	assert_int_equal(world->handled, 0);
+	end(world, callbacks);
+}
+
+/* RFC 8167, 5.4: the server "is forced to wait for the ONC RPC client to re-establish a transport
+ * connection": however long it was away, and not at the price of attempts without pause. */
+static void
+a_server_that_is_away_is_sought_with_pauses_until_it_is_back(void **state)
+{
+	struct world *world = *state;
+	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+	const struct rr_timer *backoff = &world->client->backoff;
+	uint64_t delay = 50 * RR_MILLISECOND, since = world->now;
+
+	lose_server(world);
+	for (int attempts = 0; attempts < 30; attempts++) {
+		uint64_t at = backoff->at;
+
+		assert_int_equal(world->client->state, RR_CLIENT_BACKOFF);
+		assert_in_range(at - world->now, delay / 2, delay);
+		world->now = at - 1;
+		world_settle(world);
+		assert_int_equal(world->client->state, RR_CLIENT_BACKOFF);
+		assert_int_equal(backoff->at, at);
+		world->now = at;
+		world_settle(world);
+		delay = delay * 2 < 2 * RR_SECOND ? delay * 2 : 2 * RR_SECOND;
+	}
+	assert_true(world->now > since + 2 * world->client->config.retry);
+	world_start_server(world);
+	world_pass_until(world, rr_server_connections(world->server) == 1);
+	assert_true(world->now <= backoff->at + 2 * RR_SECOND);
+	world_warm_up(world);
+	end(world, callbacks);
+}
+
+/* From when it began to wait: neither the loss nor a call given up since then take any of it, and calls that
+ * begin later add nothing. */
+static void
+calls_wait_as_long_as_the_first_of_them_may(void **state)
+{
+	struct world *world = *state;
+	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+	struct call *given_up = call_new(ECHO_NULL), *call = call_new(ECHO_NULL),
+		    *later = call_new(ECHO_NULL);
+	uint64_t since;
+
+	lose_server(world);
+	world->now += 5 * RR_SECOND;
+	world_settle(world);
+	call_start(world, given_up);
+	rr_client_cancel(world->client, &given_up->base);
+	world->now += 4 * RR_SECOND;
+	world_settle(world);
+	call_start(world, call);
+	since = world->now;
+	world->now += 9 * RR_SECOND;
+	world_settle(world);
+	call_start(world, later);
+	world_settle(world);
+	assert_false(call->done);
+	world_pass_until(world, call->done && later->done);
+	assert_in_range(world->now - since, 10 * RR_SECOND, 11 * RR_SECOND);
+	assert_true(call->error == -RPCRDMA_ERR_REFUSED || call->error == -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(given_up->times, 0);
+	end(world, callbacks);
+	call_free(given_up);
+	call_free(call);
+	call_free(later);
+}
+
+static void
+nothing_is_left_of_a_client_freed_between_attempts(void **state)
+{
+	struct world *world = *state;
+	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+
+	lose_server(world);
+	assert_int_equal(world->client->state, RR_CLIENT_BACKOFF);
+	end(world, callbacks);
+	assert_int_equal(world_memory(world), 0);
+	assert_true(rr_loop_due(world->engine->loop) < 0);
+	world_start_server(world);
+	world->now += 100 * RR_SECOND;
+	world_settle(world);
+	assert_int_equal(rr_server_connections(world->server), 0);
+}
+
+static void
+nothing_is_left_of_a_client_freed_during_an_attempt(void **state)
+{
+	struct world *world = *state;
+	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+
+	lose_server(world);
+	world_start_server(world);
+	/* Not by the clock: the loop provider connects within the turn in which an attempt begins. */
+	rr_client_event(world->client, RR_CLIENT_AGAIN);
+	assert_int_equal(world->client->state, RR_CLIENT_RETRYING);
+	end(world, callbacks);
+	world_settle(world);
+	world->now += 100 * RR_SECOND;
+	world_settle(world);
+	assert_int_equal(rr_server_connections(world->server), 0);
+	lose_server(world);
+	assert_int_equal(world_memory(world), 0);
+	assert_true(rr_loop_due(world->engine->loop) < 0);
+}
+
+static void
+without_retry_it_does_not_connect_again(void **state)
+{
+	struct world *world = *state;
+	struct rr_server *callbacks = serve_back(world, 0);
+
+	lose_server(world);
+	assert_int_equal(world->client->state, RR_CLIENT_FAILED);
+	world_start_server(world);
+	world->now += 100 * RR_SECOND;
+	world_settle(world);
+	assert_int_equal(rr_server_connections(world->server), 0);
+	end(world, callbacks);
+}
+
+static void
+a_client_that_serves_nothing_waits_for_a_call(void **state)
+{
+	struct world *world = *state;
+
+	world_warm_up(world);
+	lose_server(world);
+	assert_int_equal(world->client->state, RR_CLIENT_IDLE);
+	assert_true(rr_loop_due(world->engine->loop) < 0);
+	world_start_server(world);
+	world->now += 100 * RR_SECOND;
+	world_settle(world);
+	assert_int_equal(rr_server_connections(world->server), 0);
+	assert_int_equal(rr_client_reconnects(world->client), 0);
+	world_warm_up(world);
+	assert_int_equal(rr_client_reconnects(world->client), 1);
+}
+
+/* The last call was taken back while there was no connection. */
+static void
+what_nobody_waits_for_any_more_is_not_given_up(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_FAIL);
+
+	call->args.fail = OUTCOME_DROP;
+	call_start(world, call);
+	world_settle(world);
+	lose_server(world);
+	rr_client_cancel(world->client, &call->base);
+	for (int seconds = 0; seconds < 12; seconds++) {
+		world->now += RR_SECOND;
+		world_settle(world);
+	}
+	assert_int_equal(world->client->state, RR_CLIENT_IDLE);
+	world_start_server(world);
+	world->now += 100 * RR_SECOND;
+	world_settle(world);
+	assert_int_equal(rr_server_connections(world->server), 0);
+	world_warm_up(world);
+	call_free(call);
+}
+
+int
+suite_kept(void)
+{
+	const struct CMUnitTest tests[] = {
+		suite_test(a_client_that_serves_connects_again_without_a_call),
+		suite_test(a_server_that_is_away_is_sought_with_pauses_until_it_is_back),
+		suite_test(calls_wait_as_long_as_the_first_of_them_may),
+		suite_test(nothing_is_left_of_a_client_freed_between_attempts),
+		suite_test(nothing_is_left_of_a_client_freed_during_an_attempt),
+		suite_test(without_retry_it_does_not_connect_again),
+		suite_test(a_client_that_serves_nothing_waits_for_a_call),
+		suite_test(what_nobody_waits_for_any_more_is_not_given_up),
+	};
+
+	return cmocka_run_group_tests_name("kept", tests, NULL, NULL);
+}
