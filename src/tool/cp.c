@@ -202,15 +202,13 @@ parse(struct rr_cp *cp, int argc, char **argv, int *status)
 		case 'q': cp->quiet = true; break;
 		case OPT_JSON: cp->json = true; break;
 		case OPT_HELP: *status = rr_tool_help(cp->tool); return false;
-		case RR_OPT_FAULT:
-		case RR_OPT_RECORD:
-		case RR_OPT_TRANSPORT:
-		case RR_OPT_VERSION:
-			*status = rr_filters_option(cp->tool, &cp->filters, option, optarg);
+		default:
+			if (!rr_filters_is_option(option))
+				*status = rr_tool_bad_option(cp->tool, option, argv[optind - 1]);
+			else
+				*status = rr_filters_option(cp->tool, &cp->filters, option, optarg);
 			if (*status != RR_EXIT_OK)
 				return false;
-			break;
-		default: *status = rr_tool_bad_option(cp->tool, option, argv[optind - 1]); return false;
 		}
 	}
 	if (argc - optind != 2)

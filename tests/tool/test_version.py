@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_version.py TOOL: --rpcrdma-version of every sub-command, and through the gateway (rows B13 and A13)."""
+"""test_version.py TOOL: --rpcrdma-version and --reply-chunks of every sub-command, and through the gateway (rows B13 and A13)."""
 import json
 import os
 import subprocess
@@ -64,6 +64,15 @@ def every_command(work, url):
             tap.result(a.read() == b.read(), f"what came back in version {version} is equal")
 
 
+def reply_chunks(work, url):
+    """Of every command that calls."""
+    for choice in ("auto", "always", "never"):
+        for command in (("ping", "-c", "1", url), ("cp", f"{work}/file", f"{url}{choice}"), ("ls", "-l", url),
+                        ("stat", f"{url}{choice}"), ("cat", f"{url}{choice}"), ("cp", f"{url}{choice}", f"{work}/back")):
+            result = subprocess.run([TOOL, command[0], "--reply-chunks", choice, *command[1:]], capture_output=True, timeout=60)
+            tap.result(result.returncode == 0, f"{command[0]} --reply-chunks {choice}", [result.stderr])
+
+
 def gateways(work, server):
     """Each side of a gateway speaks for itself."""
     for version in VERSIONS:
@@ -84,6 +93,7 @@ def main():
                     ping(client, kind, server.url)
                 if kind == "auto":
                     every_command(top, server.url)
+                    reply_chunks(top, server.url)
                     gateways(top, server)
         properties(top)
     result = run("ls", "--rpcrdma-version", "3", "nfs://127.0.0.1/")
