@@ -55,6 +55,10 @@ rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int op
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		if (choices[i].option == option)
 			return parse_choice(tool, filters, &choices[i], argument);
+	if (option == RR_OPT_CRC) {
+		filters->crc = true;
+		return RR_EXIT_OK;
+	}
 	if (option == RR_OPT_RECORD) {
 		filters->path = argument;
 		return RR_EXIT_OK;
@@ -73,6 +77,7 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 	config->provider = filters->provider;
 	config->versions = filters->versions;
 	config->reply_chunks = filters->reply_chunks;
+	config->crc = filters->crc;
 	if (filters->has_script)
 		config->fault = &filters->script;
 	if (filters->path && rr_record_open(filters->path, &filters->record, &text) < 0)

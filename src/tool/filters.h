@@ -8,8 +8,9 @@
 
 /*
  * What each sub-command with an engine can be told of its connections: which provider (--transport), which
- * filters are before it (--fault, --record), which versions of RPC-over-RDMA (--rpcrdma-version), and how
- * large replies come (--reply-chunks). A program has one of these; it lives longer than its engines.
+ * filters are before it (--fault, --record), whether its frames are checked (--crc), which versions of
+ * RPC-over-RDMA (--rpcrdma-version), and how large replies come (--reply-chunks). A program has one of these;
+ * it lives longer than its engines.
  */
 struct rr_filters {
 	enum rr_provider provider;
@@ -17,11 +18,12 @@ struct rr_filters {
 	bool has_script;
 	const char *path;
 	struct rr_record *record;
+	bool crc; /* asked for with iWARP */
 	enum rr_versions versions;
 	enum rr_reply_chunks reply_chunks;
 };
 
-enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_VERSION, RR_OPT_REPLY_CHUNKS };
+enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_CRC, RR_OPT_VERSION, RR_OPT_REPLY_CHUNKS };
 
 /* Rows of a sub-command's table of options, and lines of its --help. */
 #define RR_TRANSPORT_OPTION                                                                                  \
@@ -32,12 +34,13 @@ enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_VERSION, RR_O
 	"      --transport KIND      of URLs without one: verbs (RDMA adapters), iwarp (TCP sockets), or\n"  \
 	"                            auto: an adapter if the route to the server begins there (auto)\n"
 #define RR_FILTER_OPTIONS                                                                                    \
-	{ "fault", required_argument, NULL, RR_OPT_FAULT },                                                  \
+	{ "crc", no_argument, NULL, RR_OPT_CRC }, { "fault", required_argument, NULL, RR_OPT_FAULT },        \
 		{ "rpcrdma-version", required_argument, NULL, RR_OPT_VERSION },                              \
 	{                                                                                                    \
 		"record", required_argument, NULL, RR_OPT_RECORD                                             \
 	}
 #define RR_FILTER_HELP                                                                                       \
+	"      --crc                 ask for CRC32c on each frame of iWARP\n"                                \
 	"      --fault SCRIPT        bring about faults; see rpcrdma-fault(7)\n"                             \
 	"      --record FILE         write down every RDMA operation; see rpcrdma-record(5)\n"               \
 	"      --rpcrdma-version 1|2|auto\n"                                                                 \
@@ -59,7 +62,7 @@ rr_filters_is_option(int option)
 	return option >= RR_OPT_FAULT && option <= RR_OPT_REPLY_CHUNKS;
 }
 
-/* Takes one of these options, with its argument. An exit status. */
+/* Takes one of these options, with its argument (NULL where it has none). An exit status. */
 int rr_filters_option(
 	const struct rr_tool *tool, struct rr_filters *filters, int option, const char *argument);
 

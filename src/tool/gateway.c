@@ -19,8 +19,7 @@ enum { ADDRESSES = 16 };
 enum { POLL_DEFAULT = 50, POLL_MAX = 1000 }; /* us */
 
 enum option_value {
-	OPT_CRC = 256,
-	OPT_CREDITS,
+	OPT_CREDITS = 256,
 	OPT_HELP,
 	OPT_INLINE,
 	OPT_POLL,
@@ -49,8 +48,8 @@ const char rr_tool_gateway_options[] =
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
 	"      --poll US             look so long for what comes next before sleeping, while that pays (50)\n"
-	"      --provided N          large replies that a connection may keep in Read chunks (as --credits)\n"
-	"      --crc                 ask for CRC32c on each frame\n" RR_FILTER_HELP RR_CALL_HELP
+	"      --provided N          large replies that a connection may keep in Read chunks (as "
+	"--credits)\n" RR_FILTER_HELP RR_CALL_HELP
 	"  -v, --verbose             log what happens to connections\n"
 	"SIGTERM and Ctrl-C answer what was received, then end.\n";
 
@@ -63,7 +62,6 @@ static const struct option long_options[] = {
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "provided", required_argument, NULL, OPT_PROVIDED },
-	{ "crc", no_argument, NULL, OPT_CRC },
 	{ "poll", required_argument, NULL, OPT_POLL },
 	RR_TRANSPORT_OPTION,
 	RR_CALL_OPTION,
@@ -221,18 +219,14 @@ parse_option(struct run *run, int option)
 	case 'n': return parse_number(run, "threads", 1, RR_WORKERS_MAX, &run->workers.count);
 	case OPT_CREDITS: return parse_number(run, "credits", 1, 1024, &engine->credits);
 	case OPT_POLL: return parse_number(run, "poll", 0, POLL_MAX, &run->poll);
-	case OPT_CRC: engine->crc = true; return RR_EXIT_OK;
 	case 'v': run->workers.verbose = true; return RR_EXIT_OK;
-	case RR_OPT_FAULT:
-	case RR_OPT_RECORD:
-	case RR_OPT_TRANSPORT:
-	case RR_OPT_REPLY_CHUNKS:
-	case RR_OPT_VERSION: return rr_filters_option(run->tool, &run->filters, option, optarg);
 	case OPT_INLINE:
 		status = parse_number(run, "inline", 1024, 262144, &engine->inline_send);
 		engine->inline_receive = engine->inline_send &= ~UINT32_C(1023);
 		return status;
 	}
+	if (rr_filters_is_option(option))
+		return rr_filters_option(run->tool, &run->filters, option, optarg);
 	return rr_tool_usage(run->tool, "see `rpcrdma gateway --help`");
 }
 

@@ -15,8 +15,7 @@
 enum { RDMA_PORT = 20049, TCP_PORT = 2049 };
 
 enum option_value {
-	OPT_CRC = 256,
-	OPT_CREDITS,
+	OPT_CREDITS = 256,
 	OPT_HELP,
 	OPT_INLINE,
 	OPT_KEY,
@@ -38,7 +37,6 @@ const char rr_tool_serve_options[] =
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
 	"      --provided N          large replies that a connection may keep in Read chunks (as --credits)\n"
-	"      --crc                 ask for CRC32c on each frame\n"
 	"  -v, --verbose             log what happens to connections\n" RR_FILTER_HELP
 	"An only DIR without NAME is served as /, one of several as / and its last component.\n"
 	"SIGTERM and Ctrl-C answer what was received, then end.\n";
@@ -54,7 +52,6 @@ static const struct option long_options[] = {
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "provided", required_argument, NULL, OPT_PROVIDED },
-	{ "crc", no_argument, NULL, OPT_CRC },
 	{ "verbose", no_argument, NULL, 'v' },
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -98,10 +95,6 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 	case 'v': serve->verbose = true; return RR_EXIT_OK;
 	case OPT_NO_ROOT_SQUASH: serve->tree.root_squash = false; return RR_EXIT_OK;
 	case OPT_KEY: serve->key_path = optarg; return RR_EXIT_OK;
-	case RR_OPT_FAULT:
-	case RR_OPT_RECORD:
-	case RR_OPT_VERSION: return rr_filters_option(tool, &serve->filters, option, optarg);
-	case OPT_CRC: serve->engine.crc = true; return RR_EXIT_OK;
 	case OPT_TCP_PORT:
 		status = parse_number(tool, "tcp-port", 0, 65535, &number);
 		serve->tcp_port = (uint16_t)number;
@@ -123,6 +116,8 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 		serve->engine.inline_send = serve->engine.inline_receive = (uint32_t)number & ~UINT32_C(1023);
 		return status;
 	}
+	if (rr_filters_is_option(option))
+		return rr_filters_option(tool, &serve->filters, option, optarg);
 	return rr_tool_usage(tool, "see `rpcrdma serve --help`");
 }
 
