@@ -166,11 +166,7 @@ raw_end(struct raw *raw)
 void
 raw_end_client(struct raw *raw)
 {
-	struct world *world = raw->world;
-
-	if (world->client)
-		rr_carrier_close(world->client);
-	world->client = NULL;
+	world_close_client(raw->world);
 	raw_end(raw);
 }
 

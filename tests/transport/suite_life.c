@@ -20,10 +20,8 @@ calls_before_the_connection_is_up_wait_for_it(void **state)
 	(void)state;
 	world->answer = answer_small;
 	world_connect(world);
-	call = call_new(world, 1, 40);
-	call_start(world, call);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	call = call_begin(world, 1, 40);
+	call_answered(call);
 	world_free(world);
 }
 
@@ -37,19 +35,16 @@ where_nobody_listens_calls_fail_and_closed_says_why(void **state)
 	rr_rdma_unlisten(world->acceptor);
 	world->acceptor = NULL;
 	world_connect(world);
-	call = call_new(world, 1, 40);
-	call_start(world, call);
+	call = call_begin(world, 1, 40);
 	world_until(world, world->client_closed);
 	assert_true(call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_REFUSED);
 	assert_non_null(strstr(world->client_text, "127.0.0.1:"));
 	/* Later calls, too. */
-	call = call_new(world, 2, 40);
-	call_start(world, call);
+	call = call_begin(world, 2, 40);
 	assert_false(call->done);
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	call_ended(call, -RPCRDMA_ERR_DISCONNECTED);
 	world_free(world);
 }
 
@@ -70,11 +65,9 @@ row_B8_a_lost_connection_hands_back_all_transactions(void **state)
 			calls[i]->transaction.reply_max = 10000;
 		call_start(world, calls[i]);
 	}
-	world_until(world, world->call_count == 1);
-	answer_small(world, world_next_call(world));
+	answer_small(world, world_one_call(world));
 	world_until(world, world->call_count == 64);
-	rr_carrier_close(world->server);
-	world->server = NULL;
+	world_close_server(world);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_null(world->calls[i]->carrier);
 	world_until(world, world->client_closed);
@@ -96,13 +89,10 @@ exchanges_outlive_their_carrier(void **state)
 	(void)state;
 	call_add_item(world, call, 40, 100000);
 	call_start(world, call);
-	world_until(world, world->call_count == 1);
-	exchange = world_next_call(world);
-	rr_carrier_close(world->client);
-	world->client = NULL;
+	exchange = world_one_call(world);
+	world_close_client(world);
 	world_until(world, world->server_closed);
-	rr_carrier_close(world->server);
-	world->server = NULL;
+	world_close_server(world);
 	assert_null(exchange->carrier);
 	assert_memory_equal(exchange->call.items[0].data, call->items[0].data, 100000);
 	answer_small(world, exchange);
@@ -124,8 +114,7 @@ replies_under_way_are_sent_or_told(void **state)
 	world_until(world, world->call_count == 1);
 	reply_add_item(world, reply, 40, 1 << 20);
 	reply_send(world, world_next_call(world), reply);
-	rr_carrier_close(world->server);
-	world->server = NULL;
+	world_close_server(world);
 	assert_int_equal(world->sent, 0);
 	world_until(world, world->sent == 1);
 	world_free(world);
@@ -141,8 +130,7 @@ an_engine_that_ends_tells_of_replies_under_way(void **state)
 
 	(void)state;
 	call_start(world, call);
-	world_until(world, world->call_count == 1);
-	reply_send(world, world_next_call(world), reply);
+	reply_send(world, world_one_call(world), reply);
 	rr_carrier_close(world->server);
 	rr_carrier_close(world->client);
 	rr_rdma_unlisten(world->acceptor);
@@ -166,8 +154,7 @@ a_requester_shuts_down_when_nothing_is_outstanding(void **state)
 	call_start(world, second);
 	world_until(world, world->call_count == 1);
 	rr_carrier_shutdown(world->client);
-	late = call_new(world, 3, 40);
-	call_start(world, late);
+	late = call_begin(world, 3, 40);
 	world_settle(world);
 	assert_int_equal(late->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_false(world->client_closed);
@@ -196,8 +183,7 @@ a_responder_answers_what_it_has_and_leaves(void **state)
 	world_settle(world);
 	assert_false(world->server_closed);
 	answer_small(world, world_next_call(world));
-	second = call_new(world, 2, 40);
-	call_start(world, second);
+	second = call_begin(world, 2, 40);
 	world_until(world, world->server_closed && world->client_closed);
 	assert_int_equal(first->error, 0);
 	assert_int_equal(second->error, -RPCRDMA_ERR_DISCONNECTED);
@@ -288,8 +274,7 @@ done_that_closes(struct rr_transaction *transaction, int error)
 
 	(void)error;
 	assert_non_null(world->client);
-	rr_carrier_close(world->client);
-	world->client = NULL;
+	world_close_client(world);
 }
 
 static void
@@ -308,11 +293,9 @@ done_may_close_the_connection(void **state)
 		}
 		world_until(world, world->call_count == 1);
 		if (lost)
-			rr_carrier_close(world->server);
+			world_close_server(world);
 		else
 			answer_small(world, world_next_call(world));
-		if (lost)
-			world->server = NULL;
 		world_until(world, !world->client);
 		world_settle(world);
 		assert_false(world->client_closed);
@@ -396,10 +379,8 @@ calls_that_are_wrong_are_refused(void **state)
 		assert_int_equal(calls[i]->error, i == 3 ? -RPCRDMA_ERR_LIMIT : -RPCRDMA_ERR_INVAL);
 	}
 	assert_int_equal(world->arrived, 0);
-	calls[0] = call_new(world, 6, 40);
-	call_start(world, calls[0]);
-	world_until(world, calls[0]->done);
-	assert_int_equal(calls[0]->error, 0);
+	calls[0] = call_begin(world, 6, 40);
+	call_answered(calls[0]);
 	world_free(world);
 }
 
@@ -412,15 +393,13 @@ an_xid_is_outstanding_once(void **state)
 
 	(void)state;
 	call_start(world, warm);
-	world_until(world, world->call_count == 1);
-	answer_small(world, world_next_call(world));
+	answer_small(world, world_one_call(world));
 	call_start(world, one);
 	call_start(world, two);
 	world_until(world, two->done && world->call_count == 1);
 	assert_int_equal(two->error, -RPCRDMA_ERR_INVAL);
 	answer_small(world, world_next_call(world));
-	world_until(world, one->done);
-	assert_int_equal(one->error, 0);
+	call_answered(one);
 	world_free(world);
 }
 
@@ -441,8 +420,7 @@ connections_above_the_bound_are_declined(void **state)
 	assert_false(world->server_closed);
 	rr_carrier_close(first);
 	world_until(world, world->server_closed);
-	rr_carrier_close(world->server);
-	world->server = NULL;
+	world_close_server(world);
 	rr_carrier_close(world->client);
 	world_connect(world);
 	world_until(world, world->client_connected);
@@ -496,8 +474,7 @@ calls_wait_for_a_reply_chunk(void **state)
 		calls[i]->transaction.reply_max = 16000;
 		call_start(world, calls[i]);
 	}
-	world_until(world, world->call_count == 1);
-	answer_small(world, world_next_call(world));
+	answer_small(world, world_one_call(world));
 	world_until(world, world->call_count == 2);
 	world_settle(world);
 	assert_int_equal(world->call_count, 2); /* no memory for more */
@@ -509,10 +486,8 @@ calls_wait_for_a_reply_chunk(void **state)
 			world, world->calls[0], reply_new(world, world->calls[0]->xid, i == 1 ? 24 : 9000));
 		world_next_call(world);
 	}
-	for (uint32_t i = 2; i < 6; i++) {
-		world_until(world, calls[i]->done);
-		assert_int_equal(calls[i]->error, 0);
-	}
+	for (uint32_t i = 2; i < 6; i++)
+		call_answered(calls[i]);
 	assert_false(calls[1]->done);
 	world_free(world);
 }
@@ -529,8 +504,7 @@ an_echo_needs_no_copy(void **state)
 	call_add_item(world, call, 40, 70001);
 	call_add_sink(world, call, 80000);
 	call_start(world, call);
-	world_until(world, world->call_count == 1);
-	exchange = world_next_call(world);
+	exchange = world_one_call(world);
 	reply->message.items = exchange->call.items;
 	reply->message.item_count = 1;
 	((struct rpcrdma_item *)(uintptr_t)exchange->call.items)->offset = 24;
@@ -582,8 +556,7 @@ a_late_first_reply_is_kicked_twice(void **state)
 	world->now += 10 * RR_SECOND;
 	world_settle(world);
 	assert_int_equal(kicks, 0); /* nothing was sent */
-	call = call_new(world, 1, 40);
-	call_start(world, call);
+	call = call_begin(world, 1, 40);
 	world_until(world, world->call_count == 1);
 	world->now += 29 * RR_MILLISECOND;
 	world_settle(world);
@@ -612,10 +585,8 @@ a_reply_in_time_is_not_kicked(void **state)
 	kicks = 0;
 	world = world_listening_on(NULL, make_counting);
 	world_connect(world);
-	call = call_new(world, 1, 40);
-	call_start(world, call);
-	world_until(world, world->call_count == 1);
-	answer_small(world, world_next_call(world));
+	call = call_begin(world, 1, 40);
+	answer_small(world, world_one_call(world));
 	world_until(world, call->done);
 	call_start(world, call_new(world, 2, 40));
 	world_until(world, world->call_count == 1);

@@ -38,8 +38,7 @@ run(struct world *world, uint32_t xid, const struct shape *shape)
 	if (shape->result_offset > 0)
 		reply_add_item(world, reply, shape->result_offset, shape->result);
 	reply_send(world, exchange, reply);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	sent = flatten(world, &reply->message, NULL);
 	if (call->transaction.reply.item_count > 0) {
 		/* The reply itself is gone by now: its results lie in the sinks, its copy has them at the
@@ -199,8 +198,7 @@ several_items_in_one_call(void **state)
 	call_add_item(world, call, 60, 2);
 	call_add_item(world, call, 100, 800);
 	call_start(world, call);
-	world_until(world, world->call_count == 1);
-	exchange = world_next_call(world);
+	exchange = world_one_call(world);
 	sent = flatten(world, &call->transaction.call, NULL);
 	got = flatten(world, &exchange->call, NULL);
 	assert_same_message(&got, &sent);
@@ -239,8 +237,7 @@ many_calls_at_a_time_and_their_replies_in_any_order(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 50; i++) {
-		calls[i] = call_new(world, i + 1, 40 + i * 4);
-		call_start(world, calls[i]);
+		calls[i] = call_begin(world, i + 1, 40 + i * 4);
 	}
 	world_until(world, world->call_count == 1);
 	world_settle(world);

@@ -109,14 +109,11 @@ row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
 	assert_true(world->arrived < 100);
 	while (world->call_count > 0)
 		rr_exchange_drop(world_next_call(world));
-	rr_carrier_close(world->server);
-	world->server = NULL;
+	world_close_server(world);
 	world->answer = answer_small;
 	world_connect(world);
-	call = call_new(world, 1, 40);
-	call_start(world, call);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	call = call_begin(world, 1, 40);
+	call_answered(call);
 	raw_end(raw);
 }
 

@@ -33,10 +33,8 @@ call_run(struct world *world, uint32_t xid, uint32_t stream, uint32_t reply)
 
 	call->transaction.reply_max = reply;
 	call_start(world, call);
-	world_until(world, world->call_count == 1);
-	reply_send(world, world_next_call(world), reply_new(world, xid, reply));
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	reply_send(world, world_one_call(world), reply_new(world, xid, reply));
+	call_answered(call);
 	assert_int_equal(call->reply.length, reply);
 }
 
@@ -91,10 +89,8 @@ row_B13_calls_under_way_survive_the_change(void **state)
 		calls[i]->transaction.reply_max = 400 * i;
 		call_start(world, calls[i]);
 	}
-	for (uint32_t i = 0; i < CREDITS; i++) {
-		world_until(world, calls[i]->done);
-		assert_int_equal(calls[i]->error, 0);
-	}
+	for (uint32_t i = 0; i < CREDITS; i++)
+		call_answered(calls[i]);
 	assert_int_equal(world->client->counters.discarded + world->server->counters.discarded, 0);
 	assert_false(world->client_closed);
 	world_free(world);
@@ -115,8 +111,7 @@ a_client_that_hears_no_calls_says_so(void **state)
 		world_negotiated(world->server).peer_properties[RR_PROPERTY_REVERSE], RR_REVERSE_NONE);
 	call = call_new(world, 2, 40);
 	rr_carrier_call(world->server, &call->transaction);
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_NOTSUP);
+	call_ended(call, -RPCRDMA_ERR_NOTSUP);
 	call_run(world, 3, 40, 40);
 	world_free(world);
 }
@@ -130,8 +125,7 @@ begin(const struct rr_engine_config *config)
 	struct raw *raw = raw_responder(config);
 	struct call *call;
 
-	call = call_new(raw->world, 1, 40);
-	call_start(raw->world, call);
+	call = call_begin(raw->world, 1, 40);
 	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_MSG);
 	SEND(raw, 1, 2, CREDITS, RR_RDMA_MSG, 0, 0, 0, 1, RR_REPLY, 0, 0, 0, 0);
 	world_until(raw->world, call->done);
@@ -154,8 +148,7 @@ calls(struct raw *raw, uint32_t xid, uint32_t stream, uint32_t proc)
 	call_start(raw->world, call);
 	assert_int_equal(word(raw_next(raw), 3), proc);
 	SEND(raw, xid, 2, CREDITS, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 0, 0, 0, 0);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 }
 
 static uint32_t
@@ -219,8 +212,7 @@ a_call_that_is_refused_as_an_option_ends(void **state)
 	call_start(raw->world, call);
 	raw_next(raw);
 	SEND(raw, 2, 2, CREDITS, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_CHUNK);
+	call_ended(call, -RPCRDMA_ERR_CHUNK);
 	end(raw);
 }
 
@@ -297,8 +289,7 @@ static struct rr_exchange *
 send_call(struct raw *raw, uint32_t xid)
 {
 	SEND(raw, xid, 2, CREDITS, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
-	world_until(raw->world, raw->world->call_count == 1);
-	return world_next_call(raw->world);
+	return world_one_call(raw->world);
 }
 
 static struct raw_message *

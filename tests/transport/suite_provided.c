@@ -103,8 +103,7 @@ row_B14_a_reply_of_64_MiB_that_nobody_estimated_arrives(void **state)
 	call = call_new(world, 2, 40);
 	call->transaction.reply_max = RPCRDMA_XDR_UNBOUNDED;
 	call_start(world, call);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_octets(&call->reply, 2, 64 << 20);
 	world_until(world, world->sent == 1);
 	assert_int_equal(world->client->counters.registrations, 0);
@@ -136,8 +135,7 @@ row_B14_results_still_go_into_write_chunks(void **state)
 	reply = reply_new(world, 2, LARGE);
 	reply_add_item(world, reply, 24, 6001);
 	reply_send(world, world_next_call(world), reply);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_int_equal(call->transaction.placed, 6001);
 	assert_int_equal(call->reply.length, LARGE + 6004);
 	/* The test's result has no offset: it comes last. */
@@ -218,8 +216,7 @@ pull_under(const char *faults)
 	world = begin(&config);
 	world->answer = answer_with_size;
 	reply_size = LARGE;
-	call = call_new(world, 2, 40);
-	call_start(world, call);
+	call = call_begin(world, 2, 40);
 	world_until(world, world->client_closed && world->server_closed);
 	assert_true(call->done && call->error < 0);
 	assert_int_equal(world->sent, 1);
@@ -253,8 +250,7 @@ row_B14_the_reverse_direction_has_none(void **state)
 	world->answer = answer_with_size;
 	reply_size = LARGE;
 	rr_carrier_call(world->server, &call->transaction);
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_CHUNK);
+	call_ended(call, -RPCRDMA_ERR_CHUNK);
 	assert_int_equal(world->client->counters.provided_replies, 0);
 	end(world);
 }
@@ -292,14 +288,12 @@ row_B14_the_room_that_an_exchange_has_is_that_of_a_read_chunk(void **state)
 	config.provided_octets = 50000;
 	world = begin(&config);
 	world->answer = NULL;
-	call = call_new(world, 2, 40);
-	call_start(world, call);
+	call = call_begin(world, 2, 40);
 	world_until(world, world->call_count > 0);
 	assert_int_equal(world->calls[0]->stream_room, 50000);
 	reply_size = 50000;
 	answer_with_size(world, world_next_call(world));
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	end(world);
 }
 
@@ -320,8 +314,7 @@ row_B14_who_does_not_announce_them_has_reply_chunks(void **state)
 
 		call->transaction.reply_max = LARGE;
 		call_start(world, call);
-		world_until(world, call->done);
-		assert_int_equal(call->error, 0);
+		call_answered(call);
 		world_settle(world);
 	}
 	assert_false(world_negotiated(world->client).read_chunks);
@@ -352,8 +345,7 @@ row_B14_the_policy_says_who_conveys_a_large_reply(void **state)
 			call->transaction.reply_max = LARGE;
 			call->transaction.reply_min = xid == 2 ? 24 : LARGE;
 			call_start(world, call);
-			world_until(world, call->done);
-			assert_int_equal(call->error, 0);
+			call_answered(call);
 		}
 		assert_int_equal(world->client->counters.provided_replies, provided[policy]);
 		assert_int_equal(world->client->counters.replies_left, provided[policy]);
@@ -698,8 +690,7 @@ row_B14_closing_releases_what_was_kept(void **state)
 	(void)state;
 	ask_for_chunk(raw, 1);
 	ask_for_chunk(raw, 2);
-	rr_carrier_close(world->server);
-	world->server = NULL;
+	world_close_server(world);
 	assert_int_equal(world->sent, 0); /* not from inside */
 	world_until(world, world->sent == 2);
 	end_raw(raw);

@@ -87,7 +87,19 @@ expose(struct raw *raw, uint8_t *memory, uint32_t length)
 	return raw_register(raw, memory, length, RR_REMOTE_READ);
 }
 
-#define NAME(raw, xid, region) SEND(raw, xid, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 0)
+/* A reply to xid of LARGE octets, ready to be read. */
+static struct rr_region
+expose_reply(struct raw *raw, uint32_t xid)
+{
+	return expose(raw, reply_to(raw, xid, LARGE), LARGE);
+}
+
+/* The answer to xid is to be read from there. */
+static void
+answer_large(struct raw *raw, uint32_t xid, struct rr_region region)
+{
+	SEND(raw, xid, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 0);
+}
 
 /* The next message is an RDMA_DONE for xid, which invalidates handle (0: nothing). */
 static void
@@ -103,6 +115,14 @@ assert_done(struct raw *raw, uint32_t xid, uint32_t handle)
 	assert_int_equal(message->handle, handle);
 }
 
+/* The answer to xid is to be read from there, and is let go of. */
+static void
+answer_until_done(struct raw *raw, uint32_t xid, struct rr_region region)
+{
+	answer_large(raw, xid, region);
+	assert_done(raw, xid, region.handle);
+}
+
 /* The connection is as good as before. */
 static void
 assert_works(struct raw *raw, uint32_t xid)
@@ -110,8 +130,7 @@ assert_works(struct raw *raw, uint32_t xid)
 	struct call *call = ask_for(raw, xid, 100);
 
 	answer_small_2(raw, xid);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_false(raw->world->client_closed);
 }
 
@@ -129,10 +148,8 @@ row_B14_a_reply_is_pulled_and_the_responder_told(void **state)
 	struct rr_region region = expose(raw, reply, LARGE);
 
 	(void)state;
-	NAME(raw, 2, region);
-	assert_done(raw, 2, region.handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	answer_until_done(raw, 2, region);
+	call_answered(call);
 	assert_same_message(&call->reply, &(struct rpcrdma_message){ .stream = reply, .length = LARGE });
 	assert_works(raw, 3);
 	raw_end(raw);
@@ -145,13 +162,12 @@ row_B14_nothing_is_invalidated_that_must_not_be(void **state)
 {
 	struct raw *raw = begin_with(NULL, 1, 0);
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
-	NAME(raw, 2, region);
+	answer_large(raw, 2, region);
 	assert_done(raw, 2, 0);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	raw_end(raw);
 }
 
@@ -169,8 +185,7 @@ row_B14_segments_are_put_together(void **state)
 	SEND(raw, 2, 2, 32, RR_RDMA_NOMSG, 1, 0, 77, 0, 0, 0, 1, 0, SEGMENT(a), 1, 0, SEGMENT(b), 1, 0,
 		SEGMENT(c), 0, 0, 0);
 	assert_done(raw, 2, a.handle); /* not of the segment without octets */
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_same_message(&call->reply, &(struct rpcrdma_message){ .stream = reply, .length = LARGE });
 	raw_end(raw);
 }
@@ -183,12 +198,11 @@ row_B14_a_reply_to_a_cancelled_call_is_not_pulled(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
 	rr_carrier_cancel(raw->world->client, &call->transaction);
-	NAME(raw, 2, region);
-	assert_done(raw, 2, region.handle);
+	answer_until_done(raw, 2, region);
 	assert_int_equal(raw->world->client->counters.rdma_reads, 0);
 	assert_works(raw, 3);
 	raw_end(raw);
@@ -203,7 +217,7 @@ row_B14_a_call_may_be_cancelled_during_the_pull(void **state)
 	struct rr_region region = expose(raw, reply_to(raw, 2, length), length);
 
 	(void)state;
-	NAME(raw, 2, region);
+	answer_large(raw, 2, region);
 	while (!call->done && rr_pool_used(raw->world->engine->pool) == 0)
 		world_turn(raw->world);
 	/* On a provider without delay, the pull is over already. */
@@ -222,11 +236,11 @@ static void
 row_B14_an_unknown_xid_is_notified(void **state)
 {
 	struct raw *raw = begin();
-	struct rr_region region = expose(raw, reply_to(raw, 9, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 9);
 
 	(void)state;
 	for (uint32_t i = 0; i < 200; i++) {
-		NAME(raw, 100 + i, region);
+		answer_large(raw, 100 + i, region);
 		assert_done(raw, 100 + i, 0);
 	}
 	assert_works(raw, 2);
@@ -240,15 +254,13 @@ row_B14_who_does_not_support_them_notifies_too(void **state)
 {
 	struct raw *raw = begin_with(NULL, 0, 1);
 	struct call *call = ask_for(raw, 2, 100);
-	struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
-	NAME(raw, 2, region);
-	assert_done(raw, 2, region.handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+	answer_until_done(raw, 2, region);
+	call_ended(call, -RPCRDMA_ERR_PEER);
 	assert_int_equal(raw->world->client->counters.octets_rdma_read, 0);
-	NAME(raw, 77, region); /* also where nobody waits for it */
+	answer_large(raw, 77, region); /* also where nobody waits for it */
 	assert_done(raw, 77, 0);
 	assert_works(raw, 3);
 	raw_end(raw);
@@ -276,7 +288,7 @@ row_B14_a_requester_that_shuts_down_still_hears_of_properties(void **state)
 	rr_carrier_shutdown(world->client);
 	world_settle(world);
 	SEND(raw, connprop, 2, 32, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 1, 1));
-	NAME(raw, 2, region);
+	answer_large(raw, 2, region);
 	assert_done(raw, 2, region.handle);
 	world_until(world, call->done && world->client_closed);
 	assert_int_equal(call->error, 0);
@@ -289,12 +301,12 @@ static void
 row_B14_a_long_call_of_the_responder_is_refused(void **state)
 {
 	struct raw *raw = begin_with(NULL, 0, 1);
-	struct rr_region region = expose(raw, reply_to(raw, 9, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 9);
 	struct raw_message *message;
 
 	(void)state;
 	world_hear(raw->world);
-	NAME(raw, 77, region);
+	answer_large(raw, 77, region);
 	message = raw_next(raw);
 	assert_int_equal(word(message, 0), 77);
 	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
@@ -310,8 +322,7 @@ row_B14_a_long_call_of_the_responder_is_refused(void **state)
 		struct call *call_ = ask(raw, xid);                                                          \
 		SEND(raw, xid, 2, 32, RR_RDMA_NOMSG, __VA_ARGS__);                                           \
 		assert_done(raw, xid, handle);                                                               \
-		world_until((raw)->world, call_->done);                                                      \
-		assert_int_equal(call_->error, err);                                                         \
+		call_ended(call_, err);                                                                      \
 		assert_false((raw)->world->client_closed);                                                   \
 	} while (0)
 
@@ -320,7 +331,7 @@ static void
 row_B14_absurd_lengths_are_refused_before_memory_is_taken(void **state)
 {
 	struct raw *raw = begin();
-	struct rr_region region = expose(raw, reply_to(raw, 9, LARGE), LARGE), huge = region;
+	struct rr_region region = expose_reply(raw, 9), huge = region;
 	uint32_t max = raw->world->engine->config.message_max;
 	size_t peak = rr_pool_peak(raw->world->engine->pool);
 
@@ -344,7 +355,7 @@ static void
 row_B14_malformed_lists_are_refused(void **state)
 {
 	struct raw *raw = begin();
-	struct rr_region region = expose(raw, reply_to(raw, 9, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 9);
 	uint32_t handle = region.handle;
 
 	(void)state;
@@ -360,40 +371,51 @@ row_B14_malformed_lists_are_refused(void **state)
 	raw_end(raw);
 }
 
+/* A call that offers a Reply chunk of one segment. */
+static struct call *
+ask_with_chunk(struct raw *raw, uint32_t xid, struct rr_segment *chunk)
+{
+	struct call *call = call_new(raw->world, xid, 40);
+	struct raw_header header;
+
+	call->transaction.reply_max = LARGE;
+	call_start(raw->world, call);
+	raw_parse(raw_next(raw), &header);
+	assert_true(header.lists.has_reply);
+	*chunk = header.segments[0];
+	return call;
+}
+
+/* The answer to xid is said to be in a Read chunk, and in the Reply chunk. */
+static void
+answer_twice(struct raw *raw, uint32_t xid, struct rr_segment chunk)
+{
+	struct rr_region region = expose_reply(raw, xid);
+
+	SEND(raw, xid, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 1, 1, SEGMENT(chunk));
+	assert_done(raw, xid, region.handle);
+}
+
 /* A reply is in one place. */
 static void
 row_B14_a_reply_is_not_in_the_reply_chunk_too(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
-	struct raw_header header;
-	struct rr_region region;
+	struct rr_segment chunk;
 	struct raw *raw;
 	struct call *call;
 
 	(void)state;
 	config.reply_chunks = RR_REPLY_CHUNKS_ALWAYS;
 	raw = begin_with(&config, 1, 1);
-	call = call_new(raw->world, 2, 40);
-	call->transaction.reply_max = LARGE;
-	call_start(raw->world, call);
-	raw_parse(raw_next(raw), &header);
-	assert_true(header.lists.has_reply);
-	region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
-	SEND(raw, 2, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 1, 1, SEGMENT(header.segments[0]));
-	assert_done(raw, 2, region.handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+	call = ask_with_chunk(raw, 2, &chunk);
+	answer_twice(raw, 2, chunk);
+	call_ended(call, -RPCRDMA_ERR_PEER);
 	/* One that was not used comes back without octets. */
-	call = call_new(raw->world, 3, 40);
-	call->transaction.reply_max = LARGE;
-	call_start(raw->world, call);
-	raw_parse(raw_next(raw), &header);
-	region = expose(raw, reply_to(raw, 3, LARGE), LARGE);
-	header.segments[0].length = 0;
-	SEND(raw, 3, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 1, 1, SEGMENT(header.segments[0]));
-	assert_done(raw, 3, region.handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call = ask_with_chunk(raw, 3, &chunk);
+	chunk.length = 0;
+	answer_twice(raw, 3, chunk);
+	call_answered(call);
 	raw_end(raw);
 }
 
@@ -415,11 +437,10 @@ row_B14_closing_frees_a_notification_under_way(void **state)
 		config.fault = &script;
 		raw = begin_with(&config, 1, 1);
 		ask(raw, 2);
-		region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
-		NAME(raw, 2, region);
+		region = expose_reply(raw, 2);
+		answer_large(raw, 2, region);
 		world_settle(raw->world);
-		rr_carrier_close(raw->world->client);
-		raw->world->client = NULL;
+		world_close_client(raw->world);
 		raw_end(raw);
 	}
 }
@@ -436,14 +457,13 @@ row_B14_more_segments_than_are_taken_are_refused(void **state)
 	(void)state;
 	config.segment_max = 3;
 	raw = begin_with(&config, 1, 1);
-	region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+	region = expose_reply(raw, 2);
 	call = ask(raw, 2);
 	for (int i = 0; i < 4; i++)
 		memcpy(&words[4 + 6 * i], (const uint32_t[]){ 1, 0, SEGMENT(region) }, 24);
 	raw_send_words(raw, words, sizeof(words) / sizeof(words[0]), 0);
 	assert_done(raw, 2, region.handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+	call_ended(call, -RPCRDMA_ERR_PEER);
 	assert_works(raw, 3);
 	raw_end(raw);
 }
@@ -455,19 +475,15 @@ row_B14_what_was_pulled_must_be_the_reply(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose(raw, reply_to(raw, 3, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 3);
 
 	(void)state;
-	NAME(raw, 2, region);
-	assert_done(raw, 2, region.handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+	answer_until_done(raw, 2, region);
+	call_ended(call, -RPCRDMA_ERR_PEER);
 	region = expose(raw, reply_to(raw, 4, LARGE), 4); /* too short for a reply */
 	call = ask(raw, 4);
-	NAME(raw, 4, region);
-	assert_done(raw, 4, region.handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+	answer_until_done(raw, 4, region);
+	call_ended(call, -RPCRDMA_ERR_PEER);
 	assert_works(raw, 5);
 	raw_end(raw);
 }
@@ -478,11 +494,11 @@ row_B14_memory_that_is_not_there_costs_only_the_connection(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
 	region.length++;
-	NAME(raw, 2, region);
+	answer_large(raw, 2, region);
 	world_until(raw->world, raw->world->client_closed);
 	assert_true(call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
@@ -494,14 +510,13 @@ row_B14_a_second_answer_is_none(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
-	NAME(raw, 2, region);
+	answer_large(raw, 2, region);
 	answer_small_2(raw, 2);
 	assert_done(raw, 2, region.handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_int_equal(call->reply.length, LARGE);
 	assert_works(raw, 3);
 	raw_end(raw);
@@ -529,18 +544,17 @@ row_B14_a_pull_waits_for_memory(void **state)
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
-	NAME(raw, 2, region);
+	answer_large(raw, 2, region);
 	world_settle(raw->world);
 	raw->world->now += RR_PULL_PATIENCE - 1;
 	world_settle(raw->world);
 	assert_false(call->done);
 	assert_int_equal(raw->message_count, 0);
 	rr_pool_put(raw->world->engine->pool, buffer);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_done(raw, 2, region.handle);
 	raw_end(raw);
 }
@@ -551,18 +565,16 @@ row_B14_a_pull_does_not_wait_for_memory_for_ever(void **state)
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
 	struct call *call = ask(raw, 2), *cancelled = ask(raw, 3);
-	struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE),
-			 other = expose(raw, reply_to(raw, 3, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 2), other = expose_reply(raw, 3);
 
 	(void)state;
-	NAME(raw, 2, region);
-	NAME(raw, 3, other);
+	answer_large(raw, 2, region);
+	answer_large(raw, 3, other);
 	world_settle(raw->world);
 	rr_carrier_cancel(raw->world->client, &cancelled->transaction);
 	assert_done(raw, 3, other.handle);
 	raw->world->now += RR_PULL_PATIENCE;
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_NOMEM);
+	call_ended(call, -RPCRDMA_ERR_NOMEM);
 	assert_done(raw, 2, region.handle);
 	assert_works(raw, 4);
 	rr_pool_put(raw->world->engine->pool, buffer);
@@ -575,10 +587,10 @@ row_B14_a_connection_may_end_while_a_pull_waits(void **state)
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
-	NAME(raw, 2, region);
+	answer_large(raw, 2, region);
 	world_settle(raw->world);
 	rr_endpoint_disconnect(raw->endpoint);
 	world_until(raw->world, raw->world->client_closed);
@@ -600,7 +612,7 @@ row_B14_flips_cost_at_most_the_connection(void **state)
 	for (uint32_t bit = 0; bit < WORDS_OF_IT * 32; bit += step) {
 		struct raw *raw = begin();
 		struct call *call = ask(raw, 2);
-		struct rr_region region = expose(raw, reply_to(raw, 2, LARGE), LARGE);
+		struct rr_region region = expose_reply(raw, 2);
 		uint32_t words[] = { 2, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 0 };
 
 		/* Through the kernel, every thirteenth will do. */

@@ -32,8 +32,7 @@ warm_up(struct raw *raw, uint32_t grant)
 
 	raw_next(raw);
 	answer(raw, 0xffff, grant);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 }
 
 static void
@@ -122,8 +121,7 @@ row_B8_what_answers_nothing_is_discarded(void **state)
 	assert_int_equal(raw->world->client->counters.discarded, 200);
 	assert_false(call->done);
 	answer(raw, 5, 32);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	raw_end_client(raw);
 }
 
@@ -182,8 +180,7 @@ row_B3_errors_end_the_one_transaction(void **state)
 				call->done ? rpcrdma_strerror(call->error) : "not done");
 		assert_false(other->done);
 		answer(raw, 4, 32);
-		world_until(raw->world, other->done);
-		assert_int_equal(other->error, 0);
+		call_answered(other);
 		still_works(raw);
 	}
 	raw_end_client(raw);
@@ -225,8 +222,7 @@ a_write_chunk_brings_an_item(void **state)
 		0);
 	header.segments[0].length = sizeof(data);
 	SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5, RR_REPLY, 777);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_int_equal(call->transaction.reply.item_count, 1);
 	assert_int_equal(call->transaction.reply_items[0].length, 777);
 	assert_int_equal(call->transaction.reply_items[0].offset, RPCRDMA_ITEM_NEXT);
@@ -261,8 +257,7 @@ row_A8_chunks_must_come_back_as_they_were_offered(void **state)
 				0, 5, RR_REPLY, 0);
 		else
 			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(segment), 0, 0, 5, RR_REPLY, 0);
-		world_until(raw->world, call->done);
-		assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+		call_ended(call, -RPCRDMA_ERR_PEER);
 		still_works(raw);
 	}
 	raw_end_client(raw);
@@ -284,8 +279,7 @@ row_A8_unused_chunks_may_come_back_empty_or_not_at_all(void **state)
 				RR_REPLY, 0);
 		else
 			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0);
-		world_until(raw->world, call->done);
-		assert_int_equal(call->error, 0);
+		call_answered(call);
 		assert_int_equal(call->transaction.reply.item_count, 0);
 		assert_int_equal(call->transaction.placed, 0);
 	}
@@ -323,8 +317,7 @@ a_reply_chunk_brings_the_reply(void **state)
 		0);
 	header.segments[0].length = sizeof(data);
 	SEND(raw, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 1, 1, SEGMENT(header.segments[0]));
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_int_equal(call->reply.length, sizeof(data));
 	assert_memory_equal(call->reply.stream, data, sizeof(data));
 	raw_end_client(raw);
@@ -347,8 +340,7 @@ row_A9_a_reply_chunk_and_a_body_contradict_each_other(void **state)
 		header.segments[0].length = i == 1 ? 0 : 9001;
 		if (i > 0)
 			SEND(raw, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 1, 1, SEGMENT(header.segments[0]));
-		world_until(raw->world, call->done);
-		assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+		call_ended(call, -RPCRDMA_ERR_PEER);
 		still_works(raw);
 	}
 	raw_end_client(raw);
@@ -370,8 +362,7 @@ row_A9_an_inline_reply_leaves_the_reply_chunk_alone(void **state)
 				0);
 		else
 			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0);
-		world_until(raw->world, call->done);
-		assert_int_equal(call->error, 0);
+		call_answered(call);
 		assert_int_equal(call->reply.length, 12);
 	}
 	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
@@ -460,8 +451,7 @@ row_B10_an_invalidated_handle_of_the_call_is_fine(void **state)
 	raw_send_words(raw,
 		WORDS(5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5, RR_REPLY, 0),
 		handle);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_int_equal(raw->world->client->counters.remote_invalidations, 1);
 	assert_int_equal(raw->world->client->counters.invalidations, 0);
 	still_works(raw);
@@ -512,8 +502,7 @@ a_cancelled_call_keeps_its_credit_until_the_reply(void **state)
 	assert_int_equal(word(raw_next(raw), 0), 6);
 	assert_false(first->done);
 	answer(raw, 6, 1);
-	world_until(world, second->done);
-	assert_int_equal(second->error, 0);
+	call_answered(second);
 	raw_end_client(raw);
 }
 

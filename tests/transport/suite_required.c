@@ -209,12 +209,10 @@ the_credits_of_a_header_without_direction_are_ignored(void **state)
 
 	/* As a grant: still one call at a time. */
 	raw = raw_responder(NULL);
-	call = call_new(raw->world, 5, 40);
-	call_start(raw->world, call);
+	call = call_begin(raw->world, 5, 40);
 	raw_next(raw);
 	SEND(raw, 5, 1, 60, RR_RDMA_MSG, 0, 0, 0, 5, 2, 7);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
+	call_ended(call, -RPCRDMA_ERR_PEER);
 	for (uint32_t xid = 6; xid < 10; xid++)
 		call_start(raw->world, call_new(raw->world, xid, 40));
 	world_settle(raw->world);
@@ -266,20 +264,16 @@ calls_are_calls_and_replies_are_replies(void **state)
 		call = call_new(world, type, 40);
 		rr_put_be32((uint8_t *)(uintptr_t)call->transaction.call.stream + 4, type);
 		call_start(world, call);
-		world_until(world, call->done);
-		assert_int_equal(call->error, -RPCRDMA_ERR_INVAL);
+		call_ended(call, -RPCRDMA_ERR_INVAL);
 	}
 	assert_int_equal(world->arrived, 0);
 	for (uint32_t word = 0; word <= 1; word++) {
 		struct reply *reply = reply_new(world, XID, 24);
 
 		rr_put_be32((uint8_t *)(uintptr_t)reply->message.stream + 4 * word, 0);
-		call = call_new(world, XID, 40);
-		call_start(world, call);
-		world_until(world, world->call_count == 1);
-		reply_send(world, world_next_call(world), reply);
-		world_until(world, call->done);
-		assert_int_equal(call->error, -RPCRDMA_ERR_CHUNK);
+		call = call_begin(world, XID, 40);
+		reply_send(world, world_one_call(world), reply);
+		call_ended(call, -RPCRDMA_ERR_CHUNK);
 	}
 	world_free(world);
 }
@@ -364,8 +358,7 @@ row_A2_a_responder_sends_msg_nomsg_and_errors_only(void **state)
 				XID, 0);
 		else
 			SEND(raw, XID, 1, 8, RR_RDMA_MSG, 1, 8, SEGMENT(read), 0, 0, 0, XID, 0);
-		world_until(world, world->call_count == 1);
-		reply_send(world, world_next_call(world), reply_new(world, XID, kind & 2 ? 6000 : 24));
+		reply_send(world, world_one_call(world), reply_new(world, XID, kind & 2 ? 6000 : 24));
 		raw_parse(raw_next(raw), &header);
 		assert_int_equal(header.fixed.vers, 1);
 		assert_int_equal(header.lists.read_count, 0);
@@ -448,8 +441,7 @@ chunks_of_sixteen_segments_are_taken(void **state)
 	words[count++] = SEGMENTS;
 	count += put_segments(words + count, regions[3], UINT32_MAX);
 	raw_send_words(raw, words, count, 0);
-	world_until(world, world->call_count == 1);
-	exchange = world_next_call(world);
+	exchange = world_one_call(world);
 	assert_int_equal(exchange->call.length, CALL);
 	assert_memory_equal(exchange->call.stream, memory, CALL);
 	assert_int_equal(exchange->call.item_count, 1);
@@ -485,8 +477,7 @@ what_was_written_into_an_unused_chunk_is_no_result(void **state)
 		0);
 	header.segments[0].length = 0;
 	SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5, RR_REPLY, 0);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_memory_equal(call->transaction.sinks[0].data, data, sizeof(data));
 	assert_int_equal(call->transaction.reply.item_count, 0);
 	assert_int_equal(call->reply.length, 12);
@@ -513,8 +504,7 @@ all_replies_and_calls_of_the_peer_may_come_at_once(void **state)
 	SEND(raw, 0xffff, 1, 64, RR_RDMA_MSG, 0, 0, 0, 0xffff, RR_REPLY, 7);
 	world_until(world, first->done);
 	for (uint32_t i = 0; i < 64; i++) {
-		calls[i] = call_new(world, i, 40);
-		call_start(world, calls[i]);
+		calls[i] = call_begin(world, i, 40);
 	}
 	world_until(world, raw->message_count == 64);
 	for (uint32_t i = 0; i < 16; i++)

@@ -29,8 +29,7 @@ still_works(struct raw *raw)
 	struct raw_message *message;
 
 	SEND(raw, 0x1234, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, 0x1234, 0, 2);
-	world_until(raw->world, raw->world->call_count == 1);
-	answer_small(raw->world, world_next_call(raw->world));
+	answer_small(raw->world, world_one_call(raw->world));
 	message = raw_next(raw);
 	assert_int_equal(word(message, 0), 0x1234);
 	assert_int_equal(word(message, 3), RR_RDMA_MSG);
@@ -53,8 +52,7 @@ row_A11_a_read_chunk_of_many_segments_is_one_item(void **state)
 	fill(data, sizeof(data), 1);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 12, SEGMENT(a), 1, 12, SEGMENT(b), 1, 12, SEGMENT(c), 0, 0,
 		0, XID, 0, 703, 99);
-	world_until(raw->world, raw->world->call_count == 1);
-	exchange = world_next_call(raw->world);
+	exchange = world_one_call(raw->world);
 	assert_int_equal(exchange->call.length, 16);
 	assert_int_equal(rr_get_be32((const uint8_t *)exchange->call.stream + 12), 99);
 	assert_int_equal(exchange->call.item_count, 1);
@@ -80,8 +78,7 @@ row_B4_two_read_chunks_in_any_order(void **state)
 	fill(data, sizeof(data), 2);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 24, SEGMENT(second), 1, 12, SEGMENT(first), 0, 0, 0, XID, 0,
 		5, 6, 7);
-	world_until(raw->world, raw->world->call_count == 1);
-	exchange = world_next_call(raw->world);
+	exchange = world_one_call(raw->world);
 	assert_int_equal(exchange->call.item_count, 2);
 	assert_int_equal(exchange->call.items[0].offset, 12);
 	assert_int_equal(exchange->call.items[0].length, 8);
@@ -109,8 +106,7 @@ row_B9_a_long_call_with_an_item_beside_it(void **state)
 	rr_put_be32(data, XID);
 	rr_put_be32(data + 4, 0);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_NOMSG, 1, 0, SEGMENT(zero), 1, 400, SEGMENT(apart), 0, 0, 0);
-	world_until(raw->world, raw->world->call_count == 1);
-	exchange = world_next_call(raw->world);
+	exchange = world_one_call(raw->world);
 	assert_int_equal(exchange->call.length, sizeof(data));
 	assert_memory_equal(exchange->call.stream, data, sizeof(data));
 	assert_int_equal(exchange->call.item_count, 1);
@@ -145,8 +141,7 @@ row_A8_write_chunks_are_filled_and_returned(void **state)
 	memset(sink, 0xee, sizeof(sink));
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 2, SEGMENT(a), SEGMENT(b), 1, 1, SEGMENT(c), 0, 0, XID,
 		0);
-	world_until(world, world->call_count == 1);
-	exchange = world_next_call(world);
+	exchange = world_one_call(world);
 	assert_int_equal(exchange->item_room, 200);
 	reply_add_item(world, reply, 24, 133);
 	reply_send(world, exchange, reply);
@@ -182,8 +177,7 @@ row_B9_an_empty_write_chunk_means_inline(void **state)
 	(void)state;
 	reply_add_item(world, reply, 12, 6);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 0, 0, XID, 0);
-	world_until(world, world->call_count == 1);
-	reply_send(world, world_next_call(world), reply);
+	reply_send(world, world_one_call(world), reply);
 	raw_parse(raw_next(raw), &header);
 	assert_int_equal(header.lists.write_count, 1);
 	assert_int_equal(header.lists.writes[0].count, 0);
@@ -415,13 +409,11 @@ row_B3_a_reply_that_does_not_fit_is_err_chunk(void **state)
 	(void)state;
 	/* Nothing was offered, and the reply is above the threshold. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
-	world_until(world, world->call_count == 1);
-	reply_send(world, world_next_call(world), reply_new(world, XID, 4072));
+	reply_send(world, world_one_call(world), reply_new(world, XID, 4072));
 	assert_int_equal(word(raw_next(raw), 4), RR_ERR_CHUNK);
 	/* The Reply chunk is too small. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 1, 1, SEGMENT(a), XID, 0);
-	world_until(world, world->call_count == 1);
-	reply_send(world, world_next_call(world), reply_new(world, XID, 5004));
+	reply_send(world, world_one_call(world), reply_new(world, XID, 5004));
 	assert_int_equal(word(raw_next(raw), 4), RR_ERR_CHUNK);
 	/* The Write chunk is too small. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 1, SEGMENT(a), 0, 0, XID, 0);
@@ -466,8 +458,7 @@ a_write_chunk_that_is_not_there_costs_the_connection(void **state)
 	(void)state;
 	reply_add_item(world, reply, 40, 5000);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 1, SEGMENT(none), 0, 0, XID, 0);
-	world_until(world, world->call_count == 1);
-	reply_send(world, world_next_call(world), reply);
+	reply_send(world, world_one_call(world), reply);
 	world_until(world, raw->disconnected && world->server_closed);
 	world_until(world, world->sent == 1);
 	raw_end(raw);
@@ -599,8 +590,7 @@ row_B2_a_peer_without_private_data_gets_1024(void **state)
 	reply_send(world, world_next_call(world), reply_new(world, XID, 996));
 	assert_int_equal(raw_next(raw)->length, 1024);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
-	world_until(world, world->call_count == 1);
-	reply_send(world, world_next_call(world), reply_new(world, XID, 1000));
+	reply_send(world, world_one_call(world), reply_new(world, XID, 1000));
 	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_ERROR);
 	raw_end(raw);
 }

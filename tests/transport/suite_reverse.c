@@ -58,13 +58,11 @@ a_server_calls_its_client(void **state)
 	struct reply *reply = reply_new(world, 7, 60);
 
 	(void)state;
-	world_until(world, world->call_count == 1);
-	exchange = world_next_call(world);
+	exchange = world_one_call(world);
 	assert_ptr_equal(exchange->carrier, world->client);
 	assert_same_message(&exchange->call, &call->transaction.call);
 	reply_send(world, exchange, reply);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_same_message(&call->reply, &reply->message);
 	world_free(world);
 }
@@ -103,14 +101,12 @@ row_B6_the_directions_do_not_take_each_others_credits(void **state)
 
 	(void)state;
 	world->answer = answer_small;
-	calls[0] = call_new(world, 1000, 40);
-	call_start(world, calls[0]);
+	calls[0] = call_begin(world, 1000, 40);
 	calls[1] = start(world, 1000, 40);
 	world_until(world, calls[0]->done && calls[1]->done);
 	world->answer = NULL;
 	for (uint32_t i = 0; i < FORWARD; i++) {
-		calls[i] = call_new(world, i, 40);
-		call_start(world, calls[i]);
+		calls[i] = call_begin(world, i, 40);
 	}
 	for (uint32_t i = 0; i < REVERSE; i++)
 		calls[FORWARD + i] = start(world, i, 40);
@@ -151,8 +147,7 @@ only_what_fits_inline_is_called(void **state)
 	struct call *more = start(world, 2, 4096 - 24), *most = start(world, 1, 4096 - 28);
 
 	(void)state;
-	world_until(world, more->done);
-	assert_int_equal(more->error, -RPCRDMA_ERR_LIMIT);
+	call_ended(more, -RPCRDMA_ERR_LIMIT);
 	world_until(world, world->call_count == 1);
 	answered(world, most, 4096 - 28);
 	assert_int_equal(most->error, 0);
@@ -223,14 +218,12 @@ the_end_of_the_connection_fails_its_calls(void **state)
 
 	(void)state;
 	world_until(world, world->call_count == 1);
-	rr_carrier_close(world->client);
-	world->client = NULL;
+	world_close_client(world);
 	world_until(world, world->server_closed);
 	assert_int_equal(sent->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(waiting->error, -RPCRDMA_ERR_DISCONNECTED);
 	late = start(world, 3, 40);
-	world_until(world, late->done);
-	assert_int_equal(late->error, -RPCRDMA_ERR_DISCONNECTED);
+	call_ended(late, -RPCRDMA_ERR_DISCONNECTED);
 	answer_small(world, world_next_call(world)); /* it outlives its carrier */
 	world_until(world, world->sent == 1);
 	world_free(world);
@@ -280,8 +273,7 @@ serve(void)
 	struct call *call;
 
 	world_hear(raw->world);
-	call = call_new(raw->world, 0xffff, 40);
-	call_start(raw->world, call);
+	call = call_begin(raw->world, 0xffff, 40);
 	raw_next(raw);
 	SEND(raw, 0xffff, 1, 32, RR_RDMA_MSG, 0, 0, 0, 0xffff, RR_REPLY, 7);
 	world_until(raw->world, call->done);
@@ -356,8 +348,7 @@ a_call_between_call_and_reply_changes_nothing(void **state)
 	assert_int_equal(word(raw_next(raw), 8), RR_REPLY);
 	assert_false(call->done);
 	SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	raw_end_client(raw);
 }
 
@@ -425,8 +416,7 @@ what_answers_no_call_of_the_server_is_discarded(void **state)
 	assert_int_equal(world->server->counters.discarded, 301);
 	assert_false(call->done);
 	SEND(raw, 5, 1, 16, RR_RDMA_ERROR, RR_ERR_CHUNK);
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_CHUNK);
+	call_ended(call, -RPCRDMA_ERR_CHUNK);
 	assert_int_equal(world->arrived, 0);
 	raw_end(raw);
 }
@@ -446,8 +436,7 @@ the_thresholds_are_those_of_the_messages_way(void **state)
 	greet_from(raw);
 	more = start(world, 2, 1024 - 24);
 	most = start(world, 1, 1024 - 28);
-	world_until(world, more->done);
-	assert_int_equal(more->error, -RPCRDMA_ERR_LIMIT);
+	call_ended(more, -RPCRDMA_ERR_LIMIT);
 	assert_int_equal(raw_next(raw)->length, 1024);
 	assert_false(most->done);
 	raw_end(raw);

@@ -90,8 +90,7 @@ row_A7_segments_of_an_offered_reply_chunk_are_not_empty(void **state)
 		assert_true(rr_chunk_length(&header.lists.reply) >= sizes[i]);
 		assert_distinct(&header);
 		SEND(raw, XID + i, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID + i, RR_REPLY, 7);
-		world_until(world, call->done);
-		assert_int_equal(call->error, 0);
+		call_answered(call);
 	}
 	raw_end_client(raw);
 }
@@ -120,8 +119,7 @@ row_A10_a_segment_without_length_moves_nothing(void **state)
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 12, SEGMENT(nothing), 1, 12, SEGMENT(source), 1, 12,
 		SEGMENT(nothing), 0, 1, 3, SEGMENT(nothing), SEGMENT(target), SEGMENT(nothing), 0, 0, XID, 0,
 		8);
-	world_until(world, world->call_count == 1);
-	exchange = world_next_call(world);
+	exchange = world_one_call(world);
 	assert_int_equal(exchange->call.item_count, 1);
 	assert_int_equal(exchange->call.items[0].length, 8);
 	assert_memory_equal(exchange->call.items[0].data, data, 8);
@@ -160,8 +158,7 @@ row_B5_read_chunks_come_with_padding_and_without(void **state)
 
 			SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 16, SEGMENT(segment), 0, 0, 0, XID, 0, 1,
 				length, 0x12345678);
-			world_until(world, world->call_count == 1);
-			exchange = world_next_call(world);
+			exchange = world_one_call(world);
 			assert_int_equal(exchange->call.item_count, 1);
 			assert_int_equal(exchange->call.items[0].offset, 16);
 			assert_true(exchange->call.items[0].length >= length);
@@ -246,10 +243,8 @@ goes_inline(struct world *world, uint8_t sizes, struct call *call)
 	call_start(world, call);
 	is_inline = word(raw_next(raw), 3) == RR_RDMA_MSG;
 	SEND(raw, call->transaction.xid, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, call->transaction.xid, RR_REPLY, 7);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
-	rr_carrier_close(world->client);
-	world->client = NULL;
+	call_answered(call);
+	world_close_client(world);
 	raw_free(raw);
 	world_settle(world);
 	return is_inline;
@@ -295,8 +290,7 @@ row_B6_callbacks_survive_idle_time_and_reconnecting(void **state)
 	world->now += 3600 * RR_SECOND;
 	world_settle(world);
 	call_back(world, 2);
-	rr_carrier_close(world->client);
-	world->client = NULL;
+	world_close_client(world);
 	world_until(world, world->server_closed);
 	world_connect(world);
 	world_until(world, world->client_connected);

@@ -27,12 +27,22 @@ answer(struct raw *raw, uint32_t xid, uint32_t version)
 	SEND(raw, xid, version, 32, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 0, 0, 0, 0);
 }
 
+/* Our client calls in that version, and is answered in it. */
+static void
+spoken(struct raw *raw, uint32_t xid, uint32_t version)
+{
+	struct call *call;
+
+	assert_int_equal(word(ask(raw, &call, xid, 40), 1), version);
+	answer(raw, xid, version);
+	call_answered(call);
+}
+
 /* The client's connection is over: it makes another one to the same responder. */
 static void
 connect_again(struct raw *raw)
 {
-	rr_carrier_close(raw->world->client);
-	raw->world->client = NULL;
+	world_close_client(raw->world);
 	world_settle(raw->world);
 	world_connect(raw->world);
 	world_until(raw->world, raw->established && raw->world->client_connected);
@@ -59,10 +69,8 @@ two_of_ours_agree_on_version_2_and_4096_octets(void **state)
 	world->answer = answer_small;
 	for (uint32_t xid = 1; xid < 5; xid++) {
 		/* The first of them is too large to go inline, the others are not. */
-		call = call_new(world, xid, 4096 - RR_RDMA_HEADER_MIN);
-		call_start(world, call);
-		world_until(world, call->done);
-		assert_int_equal(call->error, 0);
+		call = call_begin(world, xid, 4096 - RR_RDMA_HEADER_MIN);
+		call_answered(call);
 	}
 	assert_int_equal(world->client->counters.long_calls, 1);
 	assert_int_equal(world_negotiated(world->client).version, 2);
@@ -88,8 +96,7 @@ the_reverse_direction_goes_in_version_2_too(void **state)
 	world_until(world, call->done);
 	call = call_new(world, 2, 3000);
 	rr_carrier_call(world->server, &call->transaction);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_int_equal(world_negotiated(world->server).version, 2);
 	world_free(world);
 }
@@ -140,21 +147,16 @@ row_B13_err_vers_makes_the_call_go_again_in_version_1(void **state)
 	assert_false(call->done);
 	assert_int_equal(world_negotiated(raw->world->client).credits_max, 0);
 	answer(raw, 1, 1);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	assert_int_equal(world_negotiated(raw->world->client).version, 1);
 	assert_int_equal(world_negotiated(raw->world->client).inline_call, 4096);
 	/* It is remembered: the next connection does not ask. */
 	connect_again(raw);
-	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 1);
-	answer(raw, 2, 1);
-	world_until(raw->world, call->done);
+	spoken(raw, 2, 1);
 	/* But not for ever. */
 	raw->world->now += 3601 * RR_SECOND;
 	connect_again(raw);
-	assert_int_equal(word(ask(raw, &call, 3, 40), 1), 2);
-	answer(raw, 3, 2);
-	world_until(raw->world, call->done);
+	spoken(raw, 3, 2);
 	raw_end(raw);
 }
 
@@ -174,12 +176,9 @@ a_server_that_speaks_version_2_all_the_same_is_asked_again(void **state)
 	SEND(raw, 2, 1, 64, RR_RDMA_ERROR, RR_ERR_VERS, 2, 2);
 	assert_int_equal(word(raw_next(raw), 1), 2);
 	answer(raw, 2, 2);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_answered(call);
 	connect_again(raw);
-	assert_int_equal(word(ask(raw, &call, 3, 40), 1), 2);
-	answer(raw, 3, 2);
-	world_until(raw->world, call->done);
+	spoken(raw, 3, 2);
 	raw_end(raw);
 }
 
@@ -195,8 +194,7 @@ a_server_that_refuses_each_version_for_the_other_fails_the_call(void **state)
 	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 2);
 	assert_int_equal(word(raw_next(raw), 1), 1);
 	SEND(raw, 1, 1, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 2);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_VERS);
+	call_ended(call, -RPCRDMA_ERR_VERS);
 	assert_int_equal(raw->message_count, 0);
 	raw_end(raw);
 }
@@ -210,13 +208,11 @@ err_vers_without_a_common_version_fails_the_call(void **state)
 	(void)state;
 	ask(raw, &call, 1, 40);
 	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 3, 9);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_VERS);
+	call_ended(call, -RPCRDMA_ERR_VERS);
 	/* A range that has the version which it refuses is no reason to try that again. */
 	ask(raw, &call, 2, 40);
 	SEND(raw, 2, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 2, 2);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_VERS);
+	call_ended(call, -RPCRDMA_ERR_VERS);
 	assert_false(raw->world->client_closed);
 	raw_end(raw);
 }
@@ -233,10 +229,7 @@ a_call_that_was_cancelled_meanwhile_does_not_go_again(void **state)
 	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 0);
-	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 1);
-	answer(raw, 2, 1);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	spoken(raw, 2, 1);
 	raw_end(raw);
 }
 
@@ -278,10 +271,7 @@ silence_and_loss_are_remembered(bool silence)
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(raw->world->client_error, -RPCRDMA_ERR_VERS);
 	connect_again(raw);
-	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 1);
-	answer(raw, 2, 1);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	spoken(raw, 2, 1);
 	raw_end(raw);
 }
 
@@ -310,12 +300,8 @@ a_reply_in_another_version_is_none(void **state)
 	(void)state;
 	ask(raw, &call, 1, 40);
 	answer(raw, 1, 1);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_PEER);
-	assert_int_equal(word(ask(raw, &call, 2, 40), 1), 2);
-	answer(raw, 2, 2);
-	world_until(raw->world, call->done);
-	assert_int_equal(call->error, 0);
+	call_ended(call, -RPCRDMA_ERR_PEER);
+	spoken(raw, 2, 2);
 	raw_end(raw);
 }
 

@@ -165,14 +165,31 @@ world_new(const struct rr_engine_config *config)
 	return world;
 }
 
+static void
+close_carrier(struct rr_carrier **carrier)
+{
+	if (*carrier)
+		rr_carrier_close(*carrier);
+	*carrier = NULL;
+}
+
+void
+world_close_client(struct world *world)
+{
+	close_carrier(&world->client);
+}
+
+void
+world_close_server(struct world *world)
+{
+	close_carrier(&world->server);
+}
+
 void
 world_free(struct world *world)
 {
-	if (world->client)
-		rr_carrier_close(world->client);
-	if (world->server)
-		rr_carrier_close(world->server);
-	world->client = world->server = NULL;
+	world_close_client(world);
+	world_close_server(world);
 	for (uint32_t i = 0; i < world->call_count; i++)
 		rr_exchange_drop(world->calls[i]);
 	if (world->acceptor)
@@ -357,6 +374,30 @@ call_start(struct world *world, struct call *call)
 	rr_carrier_call(world->client, &call->transaction);
 }
 
+struct call *
+call_begin(struct world *world, uint32_t xid, uint32_t stream)
+{
+	struct call *call = call_new(world, xid, stream);
+
+	call_start(world, call);
+	return call;
+}
+
+void
+call_ended(const struct call *call, int error)
+{
+	struct world *world = call->transaction.ctx;
+
+	world_until(world, call->done);
+	assert_int_equal(call->error, error);
+}
+
+void
+call_answered(const struct call *call)
+{
+	call_ended(call, 0);
+}
+
 struct reply *
 reply_new(struct world *world, uint32_t xid, uint32_t stream)
 {
@@ -400,6 +441,13 @@ world_next_call(struct world *world)
 	world->call_count--;
 	memmove(world->calls, world->calls + 1, world->call_count * sizeof(exchange));
 	return exchange;
+}
+
+struct rr_exchange *
+world_one_call(struct world *world)
+{
+	world_until(world, world->call_count == 1);
+	return world_next_call(world);
 }
 
 static uint32_t

@@ -53,6 +53,10 @@ struct world *world_listening_on(const struct rr_engine_config *config, rr_fabri
 void world_free(struct world *world);
 void world_connect(struct world *world);
 
+/* One side's owner lets go of the connection. */
+void world_close_client(struct world *world);
+void world_close_server(struct world *world);
+
 struct rr_negotiated world_negotiated(const struct rr_carrier *carrier);
 
 /* From now on the client hears of calls, too. They are answered or queued with those that the server gets. */
@@ -102,6 +106,13 @@ void call_add_item(struct world *world, struct call *call, uint32_t offset, uint
 void call_add_sink(struct world *world, struct call *call, uint32_t length);
 void call_start(struct world *world, struct call *call);
 
+/* A new one, started at once. */
+struct call *call_begin(struct world *world, uint32_t xid, uint32_t stream);
+
+/* Turns until the call is over, with that error (0: it got its reply). */
+void call_ended(const struct call *call, int error);
+void call_answered(const struct call *call);
+
 /* A reply, in memory of the world. */
 struct reply {
 	struct rpcrdma_message message;
@@ -117,6 +128,9 @@ void answer_small(struct world *world, struct rr_exchange *exchange);
 
 /* Takes the oldest call that is not answered. */
 struct rr_exchange *world_next_call(struct world *world);
+
+/* Turns until there is one such call, and takes it. */
+struct rr_exchange *world_one_call(struct world *world);
 
 /* The message with all items in its stream. Items at RPCRDMA_ITEM_NEXT go to where those of `like` are. */
 struct rpcrdma_message flatten(
