@@ -145,6 +145,16 @@ raw_requester(const struct rr_engine_config *config)
 }
 
 struct raw *
+raw_requester_uninvalidated(const struct rr_engine_config *config)
+{
+	struct raw *raw = raw_new(world_listening(config));
+
+	raw->private_data[5] = 0;
+	raw_connect(raw);
+	return raw;
+}
+
+struct raw *
 raw_responder(const struct rr_engine_config *config)
 {
 	struct raw *raw = raw_new(world_listening(config));

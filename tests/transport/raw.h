@@ -43,6 +43,9 @@ void raw_free(struct raw *raw);
 struct raw *raw_requester(const struct rr_engine_config *config);
 struct raw *raw_responder(const struct rr_engine_config *config);
 
+/* A requester that does not want its handles to be invalidated remotely. */
+struct raw *raw_requester_uninvalidated(const struct rr_engine_config *config);
+
 /* It goes, then the world; the other way, the world's client goes before, if there is one. */
 void raw_end(struct raw *raw);
 void raw_end_client(struct raw *raw);

@@ -346,17 +346,14 @@ static int
 make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
 	int error = provider(loop, config, fabric);
-	struct rr_fabric_base *base = (void *)*fabric;
 
 	if (error)
 		return error;
-	real_ops = base->ops;
-	failing_ops = *base->ops;
+	real_ops = override(*fabric, &failing_ops);
 	failing_ops.connect = failing_connect;
 	failing_ops.accept = failing_accept;
 	failing_ops.post = failing_post;
 	failing_ops.register_region = failing_register;
-	base->ops = &failing_ops;
 	return 0;
 }
 

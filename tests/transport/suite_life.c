@@ -194,11 +194,10 @@ a_responder_answers_what_it_has_and_leaves(void **state)
 static void
 calls_that_arrive_after_a_shutdown_are_dropped(void **state)
 {
-	struct world *world = world_listening(NULL);
-	struct raw *raw = raw_new(world);
+	struct raw *raw = raw_requester(NULL);
+	struct world *world = raw->world;
 
 	(void)state;
-	raw_connect(raw);
 	SEND(raw, 1, 1, 16, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL, 2);
 	world_until(world, world->call_count == 1);
 	rr_carrier_shutdown(world->server);
@@ -216,11 +215,9 @@ static void
 dropped_exchanges_do_not_hold_up_a_shutdown(void **state)
 {
 	struct world *world = world_new(NULL);
-	struct call *call = call_new(world, 1, 40);
+	struct call *call = call_arrived(world, 1, 40);
 
 	(void)state;
-	call_start(world, call);
-	world_until(world, world->call_count == 1);
 	rr_carrier_shutdown(world->server);
 	world_settle(world);
 	rr_exchange_drop(world_next_call(world));
@@ -252,11 +249,9 @@ static void
 a_cancel_ends_a_shutdown_that_waited_for_it(void **state)
 {
 	struct world *world = world_new(NULL);
-	struct call *call = call_new(world, 1, 40);
+	struct call *call = call_arrived(world, 1, 40);
 
 	(void)state;
-	call_start(world, call);
-	world_until(world, world->call_count == 1);
 	rr_carrier_shutdown(world->client);
 	world_settle(world);
 	assert_false(world->client_closed);
@@ -531,14 +526,11 @@ static int
 make_counting(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
 	int error = provider(loop, config, fabric);
-	struct rr_fabric_base *base = (void *)*fabric;
 
 	if (error)
 		return error;
-	counting_ops = *base->ops;
-	real_kick = counting_ops.kick;
+	real_kick = override(*fabric, &counting_ops)->kick;
 	counting_ops.kick = counting_kick;
-	base->ops = &counting_ops;
 	return 0;
 }
 
@@ -556,8 +548,7 @@ a_late_first_reply_is_kicked_twice(void **state)
 	world->now += 10 * RR_SECOND;
 	world_settle(world);
 	assert_int_equal(kicks, 0); /* nothing was sent */
-	call = call_begin(world, 1, 40);
-	world_until(world, world->call_count == 1);
+	call = call_arrived(world, 1, 40);
 	world->now += 29 * RR_MILLISECOND;
 	world_settle(world);
 	assert_int_equal(kicks, 0);
@@ -585,10 +576,10 @@ a_reply_in_time_is_not_kicked(void **state)
 	kicks = 0;
 	world = world_listening_on(NULL, make_counting);
 	world_connect(world);
-	call = call_begin(world, 1, 40);
-	answer_small(world, world_one_call(world));
+	call = call_arrived(world, 1, 40);
+	answer_small(world, world_next_call(world));
 	world_until(world, call->done);
-	call_start(world, call_new(world, 2, 40));
+	call_begin(world, 2, 40);
 	world_until(world, world->call_count == 1);
 	world->now += 10 * RR_SECOND;
 	world_settle(world);

@@ -42,14 +42,11 @@ static int
 make_late(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
 	int error = provider(loop, config, fabric);
-	struct rr_fabric_base *base = (void *)*fabric;
 
 	if (error)
 		return error;
-	real_ops = base->ops;
-	late_ops = *base->ops;
+	real_ops = override(*fabric, &late_ops);
 	late_ops.connect = late_connect;
-	base->ops = &late_ops;
 	held_count = 0;
 	holding = true;
 	return 0;

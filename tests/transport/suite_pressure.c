@@ -36,10 +36,9 @@ row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 
 	(void)state;
 	config.memory_max = MEMORY;
-	world = world_listening(&config);
-	raw = raw_new(world);
+	raw = raw_requester(&config);
+	world = raw->world;
 	world->answer = answer_small;
-	raw_connect(raw);
 	assert_int_equal(granted(raw), 64);
 	hostages[0] = rr_pool_get(world->engine->arrivals, MEMORY / 4);
 	assert_int_equal(granted(raw), 64); /* half of it is out */
@@ -60,11 +59,10 @@ row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 static void
 row_B1_a_peer_that_overruns_is_recorded_and_survives(void **state)
 {
-	struct world *world = world_listening(NULL);
-	struct raw *raw = raw_new(world);
+	struct raw *raw = raw_requester(NULL);
+	struct world *world = raw->world;
 
 	(void)state;
-	raw_connect(raw);
 	/* Before the first reply there is one credit. */
 	for (uint32_t xid = 0; xid < 3; xid++)
 		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
@@ -100,9 +98,8 @@ row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
 
 	(void)state;
 	config.credits = 4;
-	world = world_listening(&config);
-	raw = raw_new(world);
-	raw_connect(raw);
+	raw = raw_requester(&config);
+	world = raw->world;
 	for (uint32_t xid = 0; xid < 100 && !raw->disconnected; xid++)
 		SEND(raw, xid, 1, 4, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
 	world_until(world, raw->disconnected && world->server_closed);

@@ -94,11 +94,20 @@ expose_reply(struct raw *raw, uint32_t xid)
 	return expose(raw, reply_to(raw, xid, LARGE), LARGE);
 }
 
-/* The answer to xid is to be read from there. */
 static void
-answer_large(struct raw *raw, uint32_t xid, struct rr_region region)
+answer_from(struct raw *raw, uint32_t xid, struct rr_region region)
 {
 	SEND(raw, xid, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 0);
+}
+
+/* Both at once. */
+static struct rr_region
+answer_large(struct raw *raw, uint32_t xid)
+{
+	struct rr_region region = expose_reply(raw, xid);
+
+	answer_from(raw, xid, region);
+	return region;
 }
 
 /* The next message is an RDMA_DONE for xid, which invalidates handle (0: nothing). */
@@ -113,14 +122,6 @@ assert_done(struct raw *raw, uint32_t xid, uint32_t handle)
 	assert_int_equal(word(message, 3), RR_RDMA_DONE);
 	assert_int_equal(message->invalidated, handle != 0);
 	assert_int_equal(message->handle, handle);
-}
-
-/* The answer to xid is to be read from there, and is let go of. */
-static void
-answer_until_done(struct raw *raw, uint32_t xid, struct rr_region region)
-{
-	answer_large(raw, xid, region);
-	assert_done(raw, xid, region.handle);
 }
 
 /* The connection is as good as before. */
@@ -148,7 +149,8 @@ row_B14_a_reply_is_pulled_and_the_responder_told(void **state)
 	struct rr_region region = expose(raw, reply, LARGE);
 
 	(void)state;
-	answer_until_done(raw, 2, region);
+	answer_from(raw, 2, region);
+	assert_done(raw, 2, region.handle);
 	call_answered(call);
 	assert_same_message(&call->reply, &(struct rpcrdma_message){ .stream = reply, .length = LARGE });
 	assert_works(raw, 3);
@@ -162,10 +164,9 @@ row_B14_nothing_is_invalidated_that_must_not_be(void **state)
 {
 	struct raw *raw = begin_with(NULL, 1, 0);
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
-	answer_large(raw, 2, region);
+	answer_large(raw, 2);
 	assert_done(raw, 2, 0);
 	call_answered(call);
 	raw_end(raw);
@@ -202,7 +203,8 @@ row_B14_a_reply_to_a_cancelled_call_is_not_pulled(void **state)
 
 	(void)state;
 	rr_carrier_cancel(raw->world->client, &call->transaction);
-	answer_until_done(raw, 2, region);
+	answer_from(raw, 2, region);
+	assert_done(raw, 2, region.handle);
 	assert_int_equal(raw->world->client->counters.rdma_reads, 0);
 	assert_works(raw, 3);
 	raw_end(raw);
@@ -217,7 +219,7 @@ row_B14_a_call_may_be_cancelled_during_the_pull(void **state)
 	struct rr_region region = expose(raw, reply_to(raw, 2, length), length);
 
 	(void)state;
-	answer_large(raw, 2, region);
+	answer_from(raw, 2, region);
 	while (!call->done && rr_pool_used(raw->world->engine->pool) == 0)
 		world_turn(raw->world);
 	/* On a provider without delay, the pull is over already. */
@@ -240,7 +242,7 @@ row_B14_an_unknown_xid_is_notified(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 200; i++) {
-		answer_large(raw, 100 + i, region);
+		answer_from(raw, 100 + i, region);
 		assert_done(raw, 100 + i, 0);
 	}
 	assert_works(raw, 2);
@@ -254,13 +256,13 @@ row_B14_who_does_not_support_them_notifies_too(void **state)
 {
 	struct raw *raw = begin_with(NULL, 0, 1);
 	struct call *call = ask_for(raw, 2, 100);
-	struct rr_region region = expose_reply(raw, 2);
+	struct rr_region region = answer_large(raw, 2);
 
 	(void)state;
-	answer_until_done(raw, 2, region);
+	assert_done(raw, 2, region.handle);
 	call_ended(call, -RPCRDMA_ERR_PEER);
 	assert_int_equal(raw->world->client->counters.octets_rdma_read, 0);
-	answer_large(raw, 77, region); /* also where nobody waits for it */
+	answer_from(raw, 77, region); /* also where nobody waits for it */
 	assert_done(raw, 77, 0);
 	assert_works(raw, 3);
 	raw_end(raw);
@@ -288,7 +290,7 @@ row_B14_a_requester_that_shuts_down_still_hears_of_properties(void **state)
 	rr_carrier_shutdown(world->client);
 	world_settle(world);
 	SEND(raw, connprop, 2, 32, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 1, 1));
-	answer_large(raw, 2, region);
+	answer_from(raw, 2, region);
 	assert_done(raw, 2, region.handle);
 	world_until(world, call->done && world->client_closed);
 	assert_int_equal(call->error, 0);
@@ -306,7 +308,7 @@ row_B14_a_long_call_of_the_responder_is_refused(void **state)
 
 	(void)state;
 	world_hear(raw->world);
-	answer_large(raw, 77, region);
+	answer_from(raw, 77, region);
 	message = raw_next(raw);
 	assert_int_equal(word(message, 0), 77);
 	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
@@ -429,7 +431,6 @@ row_B14_closing_frees_a_notification_under_way(void **state)
 		struct rr_fault_script script;
 		struct rr_text text;
 		char faults[64];
-		struct rr_region region;
 		struct raw *raw;
 
 		snprintf(faults, sizeof(faults), "delay complete %u+ 1s", number);
@@ -437,8 +438,7 @@ row_B14_closing_frees_a_notification_under_way(void **state)
 		config.fault = &script;
 		raw = begin_with(&config, 1, 1);
 		ask(raw, 2);
-		region = expose_reply(raw, 2);
-		answer_large(raw, 2, region);
+		answer_large(raw, 2);
 		world_settle(raw->world);
 		world_close_client(raw->world);
 		raw_end(raw);
@@ -478,11 +478,13 @@ row_B14_what_was_pulled_must_be_the_reply(void **state)
 	struct rr_region region = expose_reply(raw, 3);
 
 	(void)state;
-	answer_until_done(raw, 2, region);
+	answer_from(raw, 2, region);
+	assert_done(raw, 2, region.handle);
 	call_ended(call, -RPCRDMA_ERR_PEER);
 	region = expose(raw, reply_to(raw, 4, LARGE), 4); /* too short for a reply */
 	call = ask(raw, 4);
-	answer_until_done(raw, 4, region);
+	answer_from(raw, 4, region);
+	assert_done(raw, 4, region.handle);
 	call_ended(call, -RPCRDMA_ERR_PEER);
 	assert_works(raw, 5);
 	raw_end(raw);
@@ -498,7 +500,7 @@ row_B14_memory_that_is_not_there_costs_only_the_connection(void **state)
 
 	(void)state;
 	region.length++;
-	answer_large(raw, 2, region);
+	answer_from(raw, 2, region);
 	world_until(raw->world, raw->world->client_closed);
 	assert_true(call->done);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
@@ -510,10 +512,9 @@ row_B14_a_second_answer_is_none(void **state)
 {
 	struct raw *raw = begin();
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose_reply(raw, 2);
+	struct rr_region region = answer_large(raw, 2);
 
 	(void)state;
-	answer_large(raw, 2, region);
 	answer_small_2(raw, 2);
 	assert_done(raw, 2, region.handle);
 	call_answered(call);
@@ -544,10 +545,9 @@ row_B14_a_pull_waits_for_memory(void **state)
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose_reply(raw, 2);
+	struct rr_region region = answer_large(raw, 2);
 
 	(void)state;
-	answer_large(raw, 2, region);
 	world_settle(raw->world);
 	raw->world->now += RR_PULL_PATIENCE - 1;
 	world_settle(raw->world);
@@ -565,11 +565,9 @@ row_B14_a_pull_does_not_wait_for_memory_for_ever(void **state)
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
 	struct call *call = ask(raw, 2), *cancelled = ask(raw, 3);
-	struct rr_region region = expose_reply(raw, 2), other = expose_reply(raw, 3);
+	struct rr_region region = answer_large(raw, 2), other = answer_large(raw, 3);
 
 	(void)state;
-	answer_large(raw, 2, region);
-	answer_large(raw, 3, other);
 	world_settle(raw->world);
 	rr_carrier_cancel(raw->world->client, &cancelled->transaction);
 	assert_done(raw, 3, other.handle);
@@ -587,10 +585,9 @@ row_B14_a_connection_may_end_while_a_pull_waits(void **state)
 	void *buffer;
 	struct raw *raw = begin_without_memory(&buffer);
 	struct call *call = ask(raw, 2);
-	struct rr_region region = expose_reply(raw, 2);
 
 	(void)state;
-	answer_large(raw, 2, region);
+	answer_large(raw, 2);
 	world_settle(raw->world);
 	rr_endpoint_disconnect(raw->endpoint);
 	world_until(raw->world, raw->world->client_closed);

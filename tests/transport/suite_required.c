@@ -53,18 +53,15 @@ static int
 make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
 	int error = provider(loop, config, fabric);
-	struct rr_fabric_base *base = (void *)*fabric;
 
 	if (error)
 		return error;
-	real_ops = base->ops;
-	failing_ops = *base->ops;
+	real_ops = override(*fabric, &failing_ops);
 	failing_ops.post = post;
 	failing_ops.allow = allow;
 	allowed = 0;
 	failing_ops.invalidate = invalidate;
 	failing_ops.revoke = revoke;
-	base->ops = &failing_ops;
 	failing_posts = failing_ends = false;
 	ended = 0;
 	return 0;
@@ -190,12 +187,11 @@ a_call_that_is_lost_costs_the_connection_and_no_other_reply(void **state)
 static void
 the_credits_of_a_header_without_direction_are_ignored(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_requester(NULL);
 	struct call *call;
 
 	(void)state;
 	raw->world->answer = answer_small;
-	raw_connect(raw);
 	/* As a request: what was granted before any other stays as it is. */
 	SEND(raw, XID, 1, 5, RR_RDMA_MSG, 0, 0, 0, XID, 0, 2);
 	assert_int_equal(word(raw_next(raw), 2), 5);
@@ -214,7 +210,7 @@ the_credits_of_a_header_without_direction_are_ignored(void **state)
 	SEND(raw, 5, 1, 60, RR_RDMA_MSG, 0, 0, 0, 5, 2, 7);
 	call_ended(call, -RPCRDMA_ERR_PEER);
 	for (uint32_t xid = 6; xid < 10; xid++)
-		call_start(raw->world, call_new(raw->world, xid, 40));
+		call_begin(raw->world, xid, 40);
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 1);
 	raw_end_client(raw);
@@ -230,7 +226,7 @@ an_error_does_not_lift_the_first_limit(void **state)
 
 	(void)state;
 	for (uint32_t xid = 1; xid <= 8; xid++)
-		call_start(raw->world, call_new(raw->world, xid, 40));
+		call_begin(raw->world, xid, 40);
 	raw_next(raw);
 	SEND(raw, 1, 1, 60, RR_RDMA_ERROR, RR_ERR_CHUNK);
 	world_settle(raw->world);
@@ -271,8 +267,8 @@ calls_are_calls_and_replies_are_replies(void **state)
 		struct reply *reply = reply_new(world, XID, 24);
 
 		rr_put_be32((uint8_t *)(uintptr_t)reply->message.stream + 4 * word, 0);
-		call = call_begin(world, XID, 40);
-		reply_send(world, world_one_call(world), reply);
+		call = call_arrived(world, XID, 40);
+		reply_send(world, world_next_call(world), reply);
 		call_ended(call, -RPCRDMA_ERR_CHUNK);
 	}
 	world_free(world);
@@ -341,15 +337,13 @@ row_A2_a_requester_sends_msg_and_nomsg_only(void **state)
 static void
 row_A2_a_responder_sends_msg_nomsg_and_errors_only(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_requester_uninvalidated(NULL);
 	struct world *world = raw->world;
 	uint8_t memory[9000];
 	struct rr_region read, write;
 	struct raw_header header;
 
 	(void)state;
-	raw->private_data[5] = 0;
-	raw_connect(raw);
 	read = raw_register(raw, memory, 64, RR_REMOTE_READ);
 	write = raw_register(raw, memory + 64, 8000, RR_REMOTE_WRITE);
 	for (uint32_t kind = 0; kind < 8; kind++) {

@@ -11,17 +11,6 @@
 
 enum { XID = 0x77, ASKED = 16 };
 
-/* The same, and it does not want its handles to be invalidated. */
-static struct raw *
-begin_without_invalidation(const struct rr_engine_config *config)
-{
-	struct raw *raw = raw_new(world_listening(config));
-
-	raw->private_data[5] = 0;
-	raw_connect(raw);
-	return raw;
-}
-
 /* The connection still works: a call gets its reply. */
 static void
 still_works(struct raw *raw)
@@ -278,9 +267,19 @@ static const struct bad bad[] = {
 /* clang-format on */
 
 static void
-answered_by(struct raw *raw, uint32_t proc)
+answered(struct raw *raw)
 {
-	assert_int_equal(word(raw_next(raw), 3), proc);
+	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_MSG);
+}
+
+static void
+answered_by_err_chunk(struct raw *raw)
+{
+	struct raw_header header;
+
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
+	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
 }
 
 /* What is within the limits of the configuration is served, and one more is answered by ERR_CHUNK. */
@@ -288,7 +287,6 @@ static void
 row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
-	struct raw_header header;
 	uint8_t data[64];
 	struct rr_region r;
 	struct raw *raw;
@@ -296,22 +294,20 @@ row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 	(void)state;
 	config.chunk_max = 2;
 	config.segment_max = 3;
-	raw = begin_without_invalidation(&config);
+	raw = raw_requester_uninvalidated(&config);
 	raw->world->answer = answer_small;
 	r = raw_register(raw, data, sizeof(data), RR_REMOTE_WRITE);
 	/* Write chunks: two, and three. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 1, 0, 0, 0, XID, 0);
-	answered_by(raw, RR_RDMA_MSG);
+	answered(raw);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 1, 0, 1, 0, 0, 0, XID, 0);
-	answered_by(raw, RR_RDMA_ERROR);
+	answered_by_err_chunk(raw);
 	/* Segments: three, and four. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 3, SEGMENT(r), SEGMENT(r), SEGMENT(r), 0, 0, XID, 0);
-	answered_by(raw, RR_RDMA_MSG);
+	answered(raw);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 2, SEGMENT(r), SEGMENT(r), 0, 1, 2, SEGMENT(r),
 		SEGMENT(r), XID, 0);
-	raw_parse(raw_next(raw), &header);
-	assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
-	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
+	answered_by_err_chunk(raw);
 	raw_end(raw);
 }
 
@@ -320,23 +316,20 @@ static void
 row_B4_limits_of_read_chunks_are_kept(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
-	struct raw_header header;
 	uint8_t data[64];
 	struct rr_region r;
 	struct raw *raw;
 
 	(void)state;
 	config.chunk_max = 2;
-	raw = begin_without_invalidation(&config);
+	raw = raw_requester_uninvalidated(&config);
 	raw->world->answer = answer_small;
 	r = raw_register(raw, data, 4, RR_REMOTE_READ);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(r), 1, 12, SEGMENT(r), 0, 0, 0, XID, 0);
-	answered_by(raw, RR_RDMA_MSG);
+	answered(raw);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(r), 1, 12, SEGMENT(r), 1, 16, SEGMENT(r), 0, 0, 0,
 		XID, 0);
-	raw_parse(raw_next(raw), &header);
-	assert_int_equal(header.fixed.proc, RR_RDMA_ERROR);
-	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
+	answered_by_err_chunk(raw);
 	raw_end(raw);
 }
 
@@ -432,7 +425,7 @@ row_B3_a_reply_that_does_not_fit_is_err_chunk(void **state)
 static void
 a_handle_that_is_not_there_costs_the_connection(void **state)
 {
-	struct raw *raw = begin_without_invalidation(NULL);
+	struct raw *raw = raw_requester_uninvalidated(NULL);
 	const struct rr_segment none = { 0x11223344, 5000, 0x1000 };
 
 	(void)state;
@@ -558,7 +551,7 @@ row_B10_a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 static void
 row_B10_nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
 {
-	struct raw *raw = begin_without_invalidation(NULL);
+	struct raw *raw = raw_requester_uninvalidated(NULL);
 	uint8_t memory[100];
 	struct rr_region read;
 
@@ -609,7 +602,7 @@ row_B11_calls_wait_for_memory_and_go_on(void **state)
 
 	(void)state;
 	config.memory_max = 256 << 10;
-	raw = begin_without_invalidation(&config);
+	raw = raw_requester_uninvalidated(&config);
 	world = raw->world;
 	region = raw_register(raw, data, sizeof(data), RR_REMOTE_READ);
 	for (uint32_t i = 0; i < 5; i++)

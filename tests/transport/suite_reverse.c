@@ -369,12 +369,11 @@ greet_from(struct raw *raw)
 static void
 row_B1_a_server_keeps_to_the_grant_of_its_client(void **state)
 {
-	struct world *world = world_listening(NULL);
-	struct raw *raw = raw_new(world);
+	struct raw *raw = raw_requester(NULL);
+	struct world *world = raw->world;
 	struct call *calls[20];
 
 	(void)state;
-	raw_connect(raw);
 	greet_from(raw);
 	for (uint32_t i = 0; i < 20; i++)
 		calls[i] = start(world, i, 40);
@@ -396,12 +395,11 @@ row_B1_a_server_keeps_to_the_grant_of_its_client(void **state)
 static void
 what_answers_no_call_of_the_server_is_discarded(void **state)
 {
-	struct world *world = world_listening(NULL);
-	struct raw *raw = raw_new(world);
+	struct raw *raw = raw_requester(NULL);
+	struct world *world = raw->world;
 	struct call *call;
 
 	(void)state;
-	raw_connect(raw);
 	greet_from(raw);
 	SEND(raw, 5, 1, 16, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7); /* before it called at all */
 	world_settle(world);

@@ -102,7 +102,7 @@ static void
 row_A10_a_segment_without_length_moves_nothing(void **state)
 {
 	const struct rr_segment nothing = { .handle = 0xdeadbeef, .length = 0, .offset = 0x1000 };
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_requester_uninvalidated(NULL);
 	struct world *world = raw->world;
 	uint8_t data[64], sink[64] = { 0 };
 	struct raw_header header;
@@ -111,8 +111,6 @@ row_A10_a_segment_without_length_moves_nothing(void **state)
 	struct rr_region source, target;
 
 	(void)state;
-	raw->private_data[5] = 0; /* nothing is invalidated remotely */
-	raw_connect(raw);
 	fill(data, sizeof(data), 3);
 	source = raw_register(raw, data, 8, RR_REMOTE_READ);
 	target = raw_register(raw, sink, 40, RR_REMOTE_WRITE);
@@ -141,14 +139,12 @@ row_A10_a_segment_without_length_moves_nothing(void **state)
 static void
 row_B5_read_chunks_come_with_padding_and_without(void **state)
 {
-	struct raw *raw = raw_new(world_listening(NULL));
+	struct raw *raw = raw_requester_uninvalidated(NULL);
 	struct world *world = raw->world;
 	uint8_t data[16];
 	struct rr_region region;
 
 	(void)state;
-	raw->private_data[5] = 0;
-	raw_connect(raw);
 	fill(data, sizeof(data), 4);
 	region = raw_register(raw, data, sizeof(data), RR_REMOTE_READ);
 	for (uint32_t length = 5; length <= 8; length++) {

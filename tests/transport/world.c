@@ -14,6 +14,17 @@
 rr_fabric_new *provider;
 enum rr_versions world_versions = RR_VERSIONS_1;
 
+const struct rr_fabric_ops *
+override(struct rr_fabric *fabric, struct rr_fabric_ops *own)
+{
+	struct rr_fabric_base *base = (void *)fabric;
+	const struct rr_fabric_ops *real = base->ops;
+
+	*own = *real;
+	base->ops = own;
+	return real;
+}
+
 int
 world_speak_both(void **state)
 {
@@ -380,6 +391,15 @@ call_begin(struct world *world, uint32_t xid, uint32_t stream)
 	struct call *call = call_new(world, xid, stream);
 
 	call_start(world, call);
+	return call;
+}
+
+struct call *
+call_arrived(struct world *world, uint32_t xid, uint32_t stream)
+{
+	struct call *call = call_begin(world, xid, stream);
+
+	world_until(world, world->call_count == 1);
 	return call;
 }
 

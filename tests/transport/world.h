@@ -15,6 +15,10 @@
 /* The provider that all tests of this program run on. */
 extern rr_fabric_new *provider;
 
+/* Own operations in place of those of a provider that was just made: *own starts as a copy of the real ones,
+ * which are returned. */
+const struct rr_fabric_ops * override(struct rr_fabric *fabric, struct rr_fabric_ops *own);
+
 /* What the worlds that are made from now on speak, whatever their configuration says. */
 extern enum rr_versions world_versions;
 
@@ -106,8 +110,9 @@ void call_add_item(struct world *world, struct call *call, uint32_t offset, uint
 void call_add_sink(struct world *world, struct call *call, uint32_t length);
 void call_start(struct world *world, struct call *call);
 
-/* A new one, started at once. */
+/* A new one, started at once; and, turning until it is there, the one that the server has to answer. */
 struct call *call_begin(struct world *world, uint32_t xid, uint32_t stream);
+struct call *call_arrived(struct world *world, uint32_t xid, uint32_t stream);
 
 /* Turns until the call is over, with that error (0: it got its reply). */
 void call_ended(const struct call *call, int error);
