@@ -10,4 +10,14 @@
 
 #include <cmocka.h>
 
+/* Takes turns until the expression is true; the test fails if it never is. */
+#define turn_until(expression, turn)                                                                         \
+	do {                                                                                                 \
+		for (int turns_ = 0; !(expression); turns_++) {                                              \
+			if (turns_ > 20000)                                                                  \
+				fail_msg("never: %s", #expression);                                          \
+			turn;                                                                                \
+		}                                                                                            \
+	} while (0)
+
 #endif

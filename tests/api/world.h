@@ -43,12 +43,6 @@ int world_call(struct rpcrdma_client *client, uint32_t procedure, const void *ar
 
 /* Turns the engine until expression is true. */
 #define world_until(world, expression)                                                                       \
-	do {                                                                                                 \
-		for (int turns_ = 0; !(expression); turns_++) {                                              \
-			if (turns_ > 5000)                                                                   \
-				fail_msg("never: %s", #expression);                                          \
-			assert_true(rpcrdma_engine_turn((world)->engine, 1000000000) >= 0);                  \
-		}                                                                                            \
-	} while (0)
+	turn_until(expression, assert_true(rpcrdma_engine_turn((world)->engine, 1000000000) >= 0))
 
 #endif

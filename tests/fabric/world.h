@@ -88,14 +88,7 @@ void world_dial(struct world *world, struct side *side, const void *data, uint32
 void world_accept(struct world *world, struct side *side);
 
 /* Turns the loop until the expression is true; the test fails if it never is. */
-#define world_until(world, expression)                                                                       \
-	do {                                                                                                 \
-		for (int turns_ = 0; !(expression); turns_++) {                                              \
-			if (turns_ > 20000)                                                                  \
-				fail_msg("never: %s", #expression);                                          \
-			world_turn(world);                                                                   \
-		}                                                                                            \
-	} while (0)
+#define world_until(world, expression) turn_until(expression, world_turn(world))
 
 void world_turn(struct world *world);
 

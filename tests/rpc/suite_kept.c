@@ -99,16 +99,13 @@ calls_wait_as_long_as_the_first_of_them_may(void **state)
 	uint64_t since;
 
 	lose_server(world);
-	world->now += 5 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 5 * RR_SECOND);
 	call_start(world, given_up);
 	rr_client_cancel(world->client, &given_up->base);
-	world->now += 4 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 4 * RR_SECOND);
 	call_start(world, call);
 	since = world->now;
-	world->now += 9 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 9 * RR_SECOND);
 	call_start(world, later);
 	world_settle(world);
 	assert_false(call->done);
@@ -134,8 +131,7 @@ nothing_is_left_of_a_client_freed_between_attempts(void **state)
 	assert_int_equal(world_memory(world), 0);
 	assert_true(rr_loop_due(world->engine->loop) < 0);
 	world_start_server(world);
-	world->now += 100 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 100 * RR_SECOND);
 	assert_int_equal(rr_server_connections(world->server), 0);
 }
 
@@ -152,8 +148,7 @@ nothing_is_left_of_a_client_freed_during_an_attempt(void **state)
 	assert_int_equal(world->client->state, RR_CLIENT_RETRYING);
 	end(world, callbacks);
 	world_settle(world);
-	world->now += 100 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 100 * RR_SECOND);
 	assert_int_equal(rr_server_connections(world->server), 0);
 	lose_server(world);
 	assert_int_equal(world_memory(world), 0);
@@ -169,8 +164,7 @@ without_retry_it_does_not_connect_again(void **state)
 	lose_server(world);
 	assert_int_equal(world->client->state, RR_CLIENT_FAILED);
 	world_start_server(world);
-	world->now += 100 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 100 * RR_SECOND);
 	assert_int_equal(rr_server_connections(world->server), 0);
 	end(world, callbacks);
 }
@@ -185,8 +179,7 @@ a_client_that_serves_nothing_waits_for_a_call(void **state)
 	assert_int_equal(world->client->state, RR_CLIENT_IDLE);
 	assert_true(rr_loop_due(world->engine->loop) < 0);
 	world_start_server(world);
-	world->now += 100 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 100 * RR_SECOND);
 	assert_int_equal(rr_server_connections(world->server), 0);
 	assert_int_equal(rr_client_reconnects(world->client), 0);
 	world_warm_up(world);
@@ -206,13 +199,11 @@ what_nobody_waits_for_any_more_is_not_given_up(void **state)
 	lose_server(world);
 	rr_client_cancel(world->client, &call->base);
 	for (int seconds = 0; seconds < 12; seconds++) {
-		world->now += RR_SECOND;
-		world_settle(world);
+		world_pass(world, RR_SECOND);
 	}
 	assert_int_equal(world->client->state, RR_CLIENT_IDLE);
 	world_start_server(world);
-	world->now += 100 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 100 * RR_SECOND);
 	assert_int_equal(rr_server_connections(world->server), 0);
 	world_warm_up(world);
 	call_free(call);

@@ -24,6 +24,28 @@ nobody_listening_fails_every_call_with_the_reason(void **state)
 	call_free(call);
 }
 
+/* A call that the server does not answer. */
+static struct call *
+unanswered(void)
+{
+	struct call *call = call_new(ECHO_FAIL);
+
+	call->args.fail = OUTCOME_DROP;
+	return call;
+}
+
+/* The world's client gives up a call as soon as its connection is lost. */
+static void
+do_not_retry(struct world *world)
+{
+	struct rr_client_config config;
+
+	rr_client_free(world->client);
+	world_client_config(world, &config);
+	config.retry = 0;
+	world->client = world_connect(world, &config);
+}
+
 static void
 calls_survive_a_restart_of_the_server(void **state)
 {
@@ -32,8 +54,7 @@ calls_survive_a_restart_of_the_server(void **state)
 	struct call *calls[CALLS];
 	uint32_t xids[CALLS];
 
-	world->hostage = rr_pool_get(world->engine->results, 4096);
-	world->held = 1;
+	world_hold(world);
 	for (uint32_t i = 0; i < CALLS; i++) {
 		calls[i] = i % 2 ? call_new(ECHO_LATER) : blob_new(i * 4000, true);
 		if (i % 2)
@@ -44,8 +65,7 @@ calls_survive_a_restart_of_the_server(void **state)
 	world_settle(world);
 	world_kill_server(world);
 	world_settle(world);
-	world->now += RR_SECOND;
-	world_settle(world); /* an attempt that fails */
+	world_pass(world, RR_SECOND); /* an attempt that fails */
 	world_start_server(world);
 	world->held = 0;
 	world_pass_until(world, calls[CALLS - 1]->done);
@@ -74,11 +94,10 @@ reconnecting_backs_off_by_times_that_differ(void **state)
 {
 	enum { ATTEMPTS = 8 };
 	struct world *world = *state;
-	struct call *call = call_new(ECHO_FAIL);
+	struct call *call = unanswered();
 	uint64_t delay = 50 * RR_MILLISECOND, shares[ATTEMPTS];
 	bool differ = false;
 
-	call->args.fail = OUTCOME_DROP;
 	call_start(world, call);
 	world_settle(world);
 	world_kill_server(world);
@@ -104,15 +123,13 @@ static void
 calls_fail_when_the_server_stays_away(void **state)
 {
 	struct world *world = *state;
-	struct call *call = call_new(ECHO_FAIL), *late = call_new(ECHO_NULL);
+	struct call *call = unanswered(), *late = call_new(ECHO_NULL);
 
-	call->args.fail = OUTCOME_DROP;
 	call_start(world, call);
 	world_settle(world);
 	world_kill_server(world);
 	world_settle(world);
-	world->now += 9 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 9 * RR_SECOND);
 	assert_false(call->done);
 	world_pass_until(world, call->done);
 	assert_true(call->error == -RPCRDMA_ERR_REFUSED || call->error == -RPCRDMA_ERR_DISCONNECTED);
@@ -126,20 +143,14 @@ static void
 without_retry_a_lost_connection_fails_its_calls(void **state)
 {
 	struct world *world = *state;
-	struct rr_client_config config;
-	struct call *before = call_new(ECHO_NULL), *call = call_new(ECHO_FAIL);
+	struct call *before = call_new(ECHO_NULL), *call = unanswered();
 
-	rr_client_free(world->client);
-	world_client_config(world, &config);
-	config.retry = 0;
-	world->client = world_connect(world, &config);
+	do_not_retry(world);
 	assert_int_equal(call_run(world, before), 0);
-	call->args.fail = OUTCOME_DROP;
 	call_start(world, call);
 	world_settle(world);
 	world_kill_server(world);
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(call->times, 1);
 	call_free(call);
 	call_free(before);
@@ -151,16 +162,11 @@ static void
 row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1(void **state)
 {
 	struct world *world = *state;
-	struct rr_client_config config;
-	struct call *call = call_new(ECHO_FAIL);
+	struct call *call = unanswered();
 	struct rr_negotiated negotiated;
 	uint32_t handled = world->handled;
 
-	rr_client_free(world->client);
-	world_client_config(world, &config);
-	config.retry = 0;
-	world->client = world_connect(world, &config);
-	call->args.fail = OUTCOME_DROP;
+	do_not_retry(world);
 	call_start(world, call);
 	world_until(world, world->handled > handled);
 	handled = world->handled;
@@ -171,8 +177,7 @@ row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1(void **st
 	assert_int_equal(negotiated.version, 1);
 	/* It is not tried without end. */
 	world_kill_server(world);
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_DISCONNECTED);
 	call_free(call);
 }
 
@@ -185,8 +190,7 @@ an_idle_client_connects_again_when_it_is_used(void **state)
 	assert_int_equal(call_run(world, call), 0);
 	world_kill_server(world);
 	world_settle(world);
-	world->now += 100 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 100 * RR_SECOND);
 	world_start_server(world);
 	call->done = false;
 	assert_int_equal(call_run(world, call), 0);
@@ -199,10 +203,9 @@ static void
 a_call_that_kills_every_connection_fails_in_the_end(void **state)
 {
 	struct world *world = *state;
-	struct call *call = call_new(ECHO_FAIL);
+	struct call *call = unanswered();
 	uint32_t deaths = 0, handled = world->handled;
 
-	call->args.fail = OUTCOME_DROP;
 	call_start(world, call);
 	while (!call->done) {
 		world_pass_until(world, call->done || world->handled > handled);
@@ -231,19 +234,16 @@ static void
 a_call_without_answer_times_out(void **state)
 {
 	struct world *world = *state;
-	struct call *call = call_new(ECHO_FAIL), *other = call_new(ECHO_NULL);
+	struct call *call = unanswered(), *other = call_new(ECHO_NULL);
 
 	world_warm_up(world);
-	call->args.fail = OUTCOME_DROP;
 	call->base.timeout = 5 * RR_SECOND;
 	call_start(world, call);
 	world_settle(world);
-	world->now += 5 * RR_SECOND - 1;
-	world_settle(world);
+	world_pass(world, 5 * RR_SECOND - 1);
 	assert_false(call->done);
 	world->now += 1;
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
+	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_TIMEDOUT);
 	assert_non_null(strstr(rr_client_error(world->client), "5000 ms"));
 	assert_int_equal(call_run(world, other), 0);
 	call_free(call);
@@ -256,20 +256,17 @@ static void
 a_first_call_without_answer_does_not_hold_up_the_others(void **state)
 {
 	struct world *world = *state;
-	struct call *call = call_new(ECHO_FAIL), *other = call_new(ECHO_NULL);
+	struct call *call = unanswered(), *other = call_new(ECHO_NULL);
 
-	call->args.fail = OUTCOME_DROP;
 	call->base.timeout = 5 * RR_SECOND;
 	call_start(world, call);
 	world_settle(world);
 	world->now += 5 * RR_SECOND;
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
+	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_TIMEDOUT);
 	call_start(world, other);
 	world_settle(world);
 	for (int i = 0; i < 40 && !other->done; i++) {
-		world->now += RR_SECOND;
-		world_settle(world);
+		world_pass(world, RR_SECOND);
 	}
 	assert_true(other->done);
 	assert_int_equal(other->error, 0);
@@ -285,18 +282,14 @@ an_answer_that_comes_too_late_harms_nothing(void **state)
 	struct call *call = call_new(ECHO_LATER), *other = call_new(ECHO_LATER);
 
 	world_warm_up(world);
-	world->hostage = rr_pool_get(world->engine->results, 4096);
-	world->held = 1;
+	world_hold(world);
 	call->args.number = 3;
 	call->base.timeout = 5 * RR_SECOND;
 	call_start(world, call);
 	world_settle(world);
 	world->now += 5 * RR_SECOND;
-	world_until(world, call->done);
-	assert_int_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
-	world->held = 0;
-	rr_pool_put(world->engine->results, world->hostage);
-	world->hostage = NULL;
+	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_TIMEDOUT);
+	world_let_go(world);
 	world_settle(world);
 	assert_int_equal(world->handled, 1); /* it was answered */
 	assert_int_equal(call->times, 1);
@@ -345,22 +338,20 @@ static void
 a_client_is_freed_with_calls_in_every_place(void **state)
 {
 	struct world *world = *state;
-	struct call *waiting = call_new(ECHO_NULL), *out = call_new(ECHO_FAIL), *ending = call_new(7);
+	struct call *waiting = call_new(ECHO_NULL), *out = unanswered(), *ending = call_new(7);
 	struct rr_client_config config;
 
 	world_client_config(world, &config);
 	call_start(world, waiting); /* there is no connection yet */
 	rr_client_free(world->client);
 	world->client = world_connect(world, &config);
-	out->args.fail = OUTCOME_DROP;
 	out->base.timeout = RR_SECOND;
 	call_start(world, out);
 	world_settle(world);
 	call_start(world, ending);
 	rr_client_free(world->client);
 	world->client = NULL;
-	world->now += 2 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 2 * RR_SECOND);
 	assert_int_equal(waiting->times + out->times + ending->times, 0);
 	call_free(waiting);
 	call_free(out);
@@ -413,8 +404,7 @@ a_shutdown_answers_what_was_received(void **state)
 
 	call->args.number = 3;
 	world_warm_up(world);
-	world->hostage = rr_pool_get(world->engine->results, 4096);
-	world->held = 1;
+	world_hold(world);
 	call_start(world, large); /* first: once it waits for memory, no other large call is received */
 	call_start(world, call);
 	world_settle(world);
@@ -422,9 +412,7 @@ a_shutdown_answers_what_was_received(void **state)
 	world_settle(world);
 	assert_false(call->done || large->done);
 	assert_false(rr_server_idle(world->server));
-	world->held = 0;
-	rr_pool_put(world->engine->results, world->hostage);
-	world->hostage = NULL;
+	world_let_go(world);
 	world_until(world, call->done && large->done);
 	assert_int_equal(call->error, 0);
 	assert_blob(large);

@@ -4,23 +4,6 @@
 
 #include <string.h>
 
-/* While some memory is out, waiting makes sense. */
-static void
-hold(struct world *world)
-{
-	world->hostage = rr_pool_get(world->engine->results, 4096);
-	assert_non_null(world->hostage);
-	world->held = 1;
-}
-
-static void
-let_go(struct world *world)
-{
-	world->held = 0;
-	rr_pool_put(world->engine->results, world->hostage);
-	world->hostage = NULL;
-}
-
 static void
 a_call_put_off_is_handled_when_memory_comes_back(void **state)
 {
@@ -29,15 +12,14 @@ a_call_put_off_is_handled_when_memory_comes_back(void **state)
 
 	call->args.number = 11;
 	world_warm_up(world);
-	hold(world);
+	world_hold(world);
 	call_start(world, call);
 	world_settle(world);
 	assert_false(call->done);
 	assert_int_equal(call_run(world, other), 0); /* others go on meanwhile */
 	assert_false(call->done);
-	let_go(world);
-	world_until(world, call->done);
-	assert_int_equal(call->error, 0);
+	world_let_go(world);
+	assert_int_equal(call_wait(world, call), 0);
 	assert_int_equal(call->result.number, 11);
 	call_free(call);
 	call_free(other);
@@ -60,14 +42,14 @@ calls_put_off_are_dropped_with_their_connection(void **state)
 	struct world *world = *state;
 	struct call *call = call_new(ECHO_LATER);
 
-	hold(world);
+	world_hold(world);
 	call_start(world, call);
 	world_settle(world);
 	rr_client_free(world->client);
 	world->client = NULL;
 	world_settle(world);
 	assert_int_equal(rr_server_connections(world->server), 0);
-	let_go(world);
+	world_let_go(world);
 	world_settle(world);
 	assert_int_equal(world->handled, 0);
 	call_free(call);
@@ -79,12 +61,12 @@ a_server_is_freed_with_calls_put_off(void **state)
 	struct world *world = *state;
 	struct call *call = call_new(ECHO_LATER);
 
-	hold(world);
+	world_hold(world);
 	call_start(world, call);
 	world_settle(world);
 	world_kill_server(world);
 	world_settle(world);
-	let_go(world);
+	world_let_go(world);
 	world_settle(world);
 	assert_false(call->done);
 	rr_client_free(world->client);

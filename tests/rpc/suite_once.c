@@ -157,8 +157,7 @@ a_duplicate_of_a_call_that_waits_gets_its_answer(void **state)
 	struct world *world = *state;
 	struct wire first, second;
 
-	world->hostage = rr_pool_get(world->engine->results, 4096);
-	world->held = 1;
+	world_hold(world);
 	wire_open(world, &first);
 	wire_open(world, &second);
 	wire_start(&first, 77, ECHO_TALLY, 5, 1000);
@@ -166,9 +165,7 @@ a_duplicate_of_a_call_that_waits_gets_its_answer(void **state)
 	wire_start(&second, 77, ECHO_TALLY, 5, 1000);
 	world_settle(world);
 	assert_int_equal(world->handled, 0);
-	world->held = 0;
-	rr_pool_put(world->engine->results, world->hostage);
-	world->hostage = NULL;
+	world_let_go(world);
 	world_until(world, first.done && second.done);
 	assert_same_reply(&first, &second);
 	assert_int_equal(world->handled, 1);
@@ -187,8 +184,7 @@ a_client_whose_reply_was_lost_hears_of_one_execution(void **state)
 	world->striking = true;
 	call_start(world, call);
 	for (int steps = 0; steps < 1000 && !call->done; steps++) {
-		world->now += 25 * RR_MILLISECOND;
-		world_settle(world);
+		world_pass(world, 25 * RR_MILLISECOND);
 	}
 	assert_int_equal(call->times, 1);
 	assert_int_equal(call->error, 0);

@@ -124,11 +124,9 @@ a_record_that_is_not_completed_in_time_ends_the_connection(void **state)
 		rr_put_be32(octets, 0x80000000 | lengths[i]);
 		raw_send(world, fd, octets, sizeof(octets));
 		world_settle(world);
-		world->now += 59 * RR_SECOND;
-		world_settle(world);
+		world_pass(world, 59 * RR_SECOND);
 		assert_int_equal(rr_server_connections(world->server), 3);
-		world->now += RR_SECOND;
-		world_settle(world);
+		world_pass(world, RR_SECOND);
 		assert_ended(world, fd);
 		assert_alive(world, idle); /* it never began one */
 	}
@@ -265,16 +263,13 @@ a_client_has_no_more_calls_outstanding_than_credits(void **state)
 	struct rr_counters counters;
 	int fd = raw_connect(world);
 
-	world->hostage = rr_pool_get(world->engine->results, 4096);
-	world->held = 1;
+	world_hold(world);
 	for (int i = 0; i < CALLS; i++)
 		raw_send(world, fd, call.data, call.size);
 	world_settle(world);
 	rr_server_counters(world->server, &counters);
 	assert_int_equal(counters.calls, world->engine->config.credits);
-	world->held = 0;
-	rr_pool_put(world->engine->results, world->hostage);
-	world->hostage = NULL;
+	world_let_go(world);
 	for (int i = 0; i < CALLS; i++)
 		assert_reply(world, fd, SUCCESS "00000007");
 	assert_alive(world, fd);
@@ -318,8 +313,7 @@ a_reply_survives_a_shutdown_while_more_calls_come(void **state)
 
 	rr_client_free(world->client);
 	world->client = NULL;
-	world->hostage = rr_pool_get(world->engine->results, 4096);
-	world->held = 1;
+	world_hold(world);
 	for (int i = 0; i < 8; i++)
 		send_hex(world, fd, CALL "00000009" NO_AUTH "00100000");
 	world_settle(world);
@@ -327,16 +321,13 @@ a_reply_survives_a_shutdown_while_more_calls_come(void **state)
 	world_settle(world);
 	send_hex(world, fd, NULL_CALL);
 	world_settle(world);
-	world->held = 0;
-	rr_pool_put(world->engine->results, world->hostage);
-	world->hostage = NULL;
+	world_let_go(world);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(raw_receive(world, fd, reply, LENGTH + 100), 36 + LENGTH);
 	world_settle(world);
 	assert_int_equal(recv(fd, reply, 1, 0), 0);
 	assert_false(rr_server_idle(world->server));
-	world->now += RR_SECOND; /* a client that does not close is not waited for any longer */
-	world_settle(world);
+	world_pass(world, RR_SECOND); /* a client that does not close is not waited for any longer */
 	assert_true(rr_server_idle(world->server));
 	close(fd);
 	free(reply);

@@ -255,8 +255,7 @@ expect_another_connection(struct raw *raw)
 	close(raw->fd);
 	for (int i = 0; fd < 0; i++) {
 		assert_true(i < 2000);
-		raw->world->now += 25 * RR_MILLISECOND;
-		world_settle(raw->world);
+		world_pass(raw->world, 25 * RR_MILLISECOND);
 		fd = accept4(raw->listener, NULL, NULL, SOCK_NONBLOCK);
 	}
 	raw->fd = fd;

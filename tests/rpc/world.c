@@ -348,6 +348,29 @@ world_settle(struct world *world)
 		;
 }
 
+void
+world_pass(struct world *world, uint64_t time)
+{
+	world->now += time;
+	world_settle(world);
+}
+
+void
+world_hold(struct world *world)
+{
+	world->hostage = rr_pool_get(world->engine->results, 4096);
+	assert_non_null(world->hostage);
+	world->held = 1;
+}
+
+void
+world_let_go(struct world *world)
+{
+	world->held = 0;
+	rr_pool_put(world->engine->results, world->hostage);
+	world->hostage = NULL;
+}
+
 /* ---- Calls ---- */
 
 static void
@@ -394,11 +417,17 @@ call_start(struct world *world, struct call *call)
 }
 
 int
+call_wait(struct world *world, const struct call *call)
+{
+	world_until(world, call->done);
+	return call->error;
+}
+
+int
 call_run(struct world *world, struct call *call)
 {
 	call_start(world, call);
-	world_until(world, call->done);
-	return call->error;
+	return call_wait(world, call);
 }
 
 void

@@ -68,25 +68,17 @@ size_t world_memory(const struct world *world);
 void world_turn(struct world *world);
 void world_settle(struct world *world);
 
-#define world_until(world, expression)                                                                       \
-	do {                                                                                                 \
-		for (int turns_ = 0; !(expression); turns_++) {                                              \
-			if (turns_ > 20000)                                                                  \
-				fail_msg("never: %s", #expression);                                          \
-			world_turn(world);                                                                   \
-		}                                                                                            \
-	} while (0)
+/* Moves the clock, and settles. */
+void world_pass(struct world *world, uint64_t time);
+
+/* Puts off the handling of calls that wait for memory, as some is out; and no longer. */
+void world_hold(struct world *world);
+void world_let_go(struct world *world);
+
+#define world_until(world, expression) turn_until(expression, world_turn(world))
 
 /* Moves the clock until the expression is true. */
-#define world_pass_until(world, expression)                                                                  \
-	do {                                                                                                 \
-		for (int steps_ = 0; !(expression); steps_++) {                                              \
-			if (steps_ > 2000)                                                                   \
-				fail_msg("never: %s", #expression);                                          \
-			(world)->now += 25 * RR_MILLISECOND;                                                 \
-			world_settle(world);                                                                 \
-		}                                                                                            \
-	} while (0)
+#define world_pass_until(world, expression) turn_until(expression, world_pass(world, 25 * RR_MILLISECOND))
 
 /* A call with its memory. */
 struct call {
@@ -121,7 +113,8 @@ void call_free(struct call *call);
 /* Starts it. */
 void call_start(struct world *world, struct call *call);
 
-/* Starts it, waits for its end, and returns its error. */
+/* Waits for its end, and returns its error; starts it before. */
+int call_wait(struct world *world, const struct call *call);
 int call_run(struct world *world, struct call *call);
 
 /* One call and its answer: over RDMA, a connection carries one call at a time before. */

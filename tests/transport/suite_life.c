@@ -545,21 +545,16 @@ a_late_first_reply_is_kicked_twice(void **state)
 	world = world_listening_on(NULL, make_counting);
 	world_connect(world);
 	world_until(world, world->client_connected && world->server_connected);
-	world->now += 10 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 10 * RR_SECOND);
 	assert_int_equal(kicks, 0); /* nothing was sent */
 	call = call_arrived(world, 1, 40);
-	world->now += 29 * RR_MILLISECOND;
-	world_settle(world);
+	world_pass(world, 29 * RR_MILLISECOND);
 	assert_int_equal(kicks, 0);
-	world->now += RR_MILLISECOND;
-	world_settle(world);
+	world_pass(world, RR_MILLISECOND);
 	assert_int_equal(kicks, 1);
-	world->now += 900 * RR_MILLISECOND;
-	world_settle(world);
+	world_pass(world, 900 * RR_MILLISECOND);
 	assert_int_equal(kicks, 2);
-	world->now += 100 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 100 * RR_SECOND);
 	assert_int_equal(kicks, 2);
 	answer_small(world, world_next_call(world));
 	world_until(world, call->done);
@@ -581,8 +576,7 @@ a_reply_in_time_is_not_kicked(void **state)
 	world_until(world, call->done);
 	call_begin(world, 2, 40);
 	world_until(world, world->call_count == 1);
-	world->now += 10 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 10 * RR_SECOND);
 	assert_int_equal(kicks, 0);
 	world_free(world);
 }

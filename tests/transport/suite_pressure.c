@@ -164,13 +164,6 @@ world_stalled(struct rr_fault_script *script, struct call **first)
 	return world;
 }
 
-static void
-pass(struct world *world, uint64_t time)
-{
-	world->now += time;
-	world_settle(world);
-}
-
 /* Nobody is hurt by it. */
 static void
 row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
@@ -181,7 +174,7 @@ row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++)
-		pass(world, RR_SECOND);
+		world_pass(world, RR_SECOND);
 	assert_false(world->server_closed);
 	assert_false(call->done);
 	world_free(world);
@@ -203,9 +196,9 @@ row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(vo
 	other = call_new(world, 2, 40);
 	call_add_item(world, other, 40, 20000);
 	call_start(world, other);
-	pass(world, 15 * RR_SECOND - 1);
+	world_pass(world, 15 * RR_SECOND - 1);
 	assert_false(other->done || call->done);
-	pass(world, 1);
+	world_pass(world, 1);
 	world_until(world, other->done && call->done);
 	assert_int_equal(other->error, 0);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
@@ -226,16 +219,16 @@ row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
 	(void)state;
 	call_start(world, given_up);
 	raw_next(raw);
-	pass(world, 20 * RR_SECOND);
+	world_pass(world, 20 * RR_SECOND);
 	assert_false(world->client_closed); /* the answer may take its time */
 	rr_carrier_cancel(world->client, &given_up->transaction);
-	pass(world, 20 * RR_SECOND);
+	world_pass(world, 20 * RR_SECOND);
 	assert_false(world->client_closed); /* nobody wants to call */
 	call_start(world, other);
 	world_settle(world);
-	pass(world, 15 * RR_SECOND - 1);
+	world_pass(world, 15 * RR_SECOND - 1);
 	assert_false(world->client_closed || other->done);
-	pass(world, 1);
+	world_pass(world, 1);
 	world_until(world, world->client_closed);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_TIMEDOUT);
 	assert_int_equal(other->error, -RPCRDMA_ERR_DISCONNECTED);

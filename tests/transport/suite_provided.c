@@ -489,11 +489,9 @@ row_B14_who_never_sends_done_is_shown_no_more_than_the_bound(void **state)
 	assert_int_equal(exposed(raw), 3);
 	assert_int_equal(raw->world->engine->provided_octets, 3 * LARGE);
 	assert_int_equal(raw->world->server->counters.provided_refused, 1);
-	raw->world->now += RR_PROVIDED_TIMEOUT - 1;
-	world_settle(raw->world);
+	world_pass(raw->world, RR_PROVIDED_TIMEOUT - 1);
 	assert_int_equal(exposed(raw), 3);
-	raw->world->now++;
-	world_settle(raw->world);
+	world_pass(raw->world, 1);
 	assert_int_equal(exposed(raw), 0);
 	assert_int_equal(raw->world->server->counters.provided_timeouts, 3);
 	assert_int_equal(raw->world->engine->provided_octets, 0);
@@ -539,8 +537,7 @@ row_B14_nothing_can_be_read_after_the_timeout(void **state)
 
 	(void)state;
 	assert_int_equal(raw_rdma(raw, RR_WORK_READ, data, 4, chunk.handle, chunk.offset), 0);
-	raw->world->now += RR_PROVIDED_TIMEOUT;
-	world_settle(raw->world);
+	world_pass(raw->world, RR_PROVIDED_TIMEOUT);
 	assert_true(raw_rdma(raw, RR_WORK_READ, data, 4, chunk.handle, chunk.offset) < 0);
 	assert_true(raw->disconnected);
 	end_raw(raw);
@@ -558,11 +555,9 @@ row_B14_a_large_one_has_more_time(void **state)
 	raw = call_us(&config);
 	reply_size = 3 << 20;
 	ask_for_chunk(raw, 1);
-	raw->world->now += RR_PROVIDED_TIMEOUT + 3 * RR_SECOND - 1;
-	world_settle(raw->world);
+	world_pass(raw->world, RR_PROVIDED_TIMEOUT + 3 * RR_SECOND - 1);
 	assert_int_equal(exposed(raw), 1);
-	raw->world->now++;
-	world_settle(raw->world);
+	world_pass(raw->world, 1);
 	assert_int_equal(exposed(raw), 0);
 	end_raw(raw);
 }
@@ -583,8 +578,7 @@ row_B14_unmatched_notifications_are_dropped_silently(void **state)
 	notify(raw, 1); /* a duplicate */
 	assert_int_equal(counters->done_unmatched, 2);
 	ask_for_chunk(raw, 3);
-	raw->world->now += RR_PROVIDED_TIMEOUT;
-	world_settle(raw->world);
+	world_pass(raw->world, RR_PROVIDED_TIMEOUT);
 	notify(raw, 3); /* after the timeout */
 	notify(raw, 3);
 	assert_int_equal(counters->done_unmatched, 3);
@@ -617,8 +611,7 @@ row_B14_receives_are_exactly_those_that_were_promised(void **state)
 	for (uint32_t i = 0; i < 2 * ALL; i++)
 		notify(raw, 1000 + i);
 	ask_for_chunk(raw, 11);
-	raw->world->now += RR_PROVIDED_TIMEOUT;
-	world_settle(raw->world);
+	world_pass(raw->world, RR_PROVIDED_TIMEOUT);
 	notify(raw, 11);
 	assert_false(raw->disconnected);
 	/* None of these is answered, so none of their Receives comes back. */
@@ -649,8 +642,7 @@ row_B14_a_notification_may_invalidate(void **state)
 	assert_int_equal(exposed(raw), 0);
 	/* Also when the responder has given up waiting. */
 	chunk = ask_for_chunk(raw, 2);
-	raw->world->now += RR_PROVIDED_TIMEOUT;
-	world_settle(raw->world);
+	world_pass(raw->world, RR_PROVIDED_TIMEOUT);
 	assert_int_equal(exposed(raw), 0);
 	raw_send_words(raw, WORDS(2, 2, 16, RR_RDMA_DONE), chunk.handle);
 	world_settle(raw->world);

@@ -549,8 +549,7 @@ row_B14_a_pull_waits_for_memory(void **state)
 
 	(void)state;
 	world_settle(raw->world);
-	raw->world->now += RR_PULL_PATIENCE - 1;
-	world_settle(raw->world);
+	world_pass(raw->world, RR_PULL_PATIENCE - 1);
 	assert_false(call->done);
 	assert_int_equal(raw->message_count, 0);
 	rr_pool_put(raw->world->engine->pool, buffer);

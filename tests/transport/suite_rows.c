@@ -283,8 +283,7 @@ row_B6_callbacks_survive_idle_time_and_reconnecting(void **state)
 	(void)state;
 	world_hear(world);
 	call_back(world, 1);
-	world->now += 3600 * RR_SECOND;
-	world_settle(world);
+	world_pass(world, 3600 * RR_SECOND);
 	call_back(world, 2);
 	world_close_client(world);
 	world_until(world, world->server_closed);

@@ -271,6 +271,13 @@ world_settle(struct world *world)
 		;
 }
 
+void
+world_pass(struct world *world, uint64_t time)
+{
+	world->now += time;
+	world_settle(world);
+}
+
 struct memory {
 	struct memory *next;
 	max_align_t data[];

@@ -75,14 +75,10 @@ void world_stuff(struct rr_carrier *carrier, bool full);
 /* Turns until nothing happens any more. */
 void world_settle(struct world *world);
 
-#define world_until(world, expression)                                                                       \
-	do {                                                                                                 \
-		for (int turns_ = 0; !(expression); turns_++) {                                              \
-			if (turns_ > 20000)                                                                  \
-				fail_msg("never: %s", #expression);                                          \
-			world_turn(world);                                                                   \
-		}                                                                                            \
-	} while (0)
+/* Moves the clock, and does the same. */
+void world_pass(struct world *world, uint64_t time);
+
+#define world_until(world, expression) turn_until(expression, world_turn(world))
 
 /* Memory that is freed with the world. */
 void *world_memory(struct world *world, size_t size);
