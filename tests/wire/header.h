@@ -58,6 +58,44 @@ get(const char *hex, struct target *target)
 	return get_octets(octets.data, octets.size, target);
 }
 
+/* An RDMA_MSG without lists, that begins with these words. */
+static inline void
+assert_msg(const struct target *target, uint32_t xid, uint32_t vers, uint32_t credit)
+{
+	assert_int_equal(target->header.xid, xid);
+	assert_int_equal(target->header.vers, vers);
+	assert_int_equal(target->header.credit, credit);
+	assert_int_equal(target->header.proc, RR_RDMA_MSG);
+	assert_int_equal(
+		target->lists.read_count + target->lists.write_count + target->lists.segment_count, 0);
+	assert_false(target->lists.has_reply);
+	assert_ptr_equal(target->reader.next, octets.data + RR_RDMA_HEADER_MIN);
+}
+
+/* An ERR_VERS with a range from 1 to 2, and nothing less. */
+static inline void
+assert_err_vers(const char *hex)
+{
+	struct target target;
+
+	assert_int_equal(get(hex, &target), RR_HEADER_OK);
+	assert_int_equal(target.header.err, RR_ERR_VERS);
+	assert_int_equal(target.header.vers_low, 1);
+	assert_int_equal(target.header.vers_high, 2);
+	assert_int_equal(get_octets(octets.data, 24, &target), RR_HEADER_MALFORMED);
+}
+
+/* Of a header with all lists, everything between the shortest one and so many octets is malformed. */
+static inline void
+assert_breaking_off_is_malformed(const char *hex, size_t size)
+{
+	struct rr_octets message = rr_hex(hex);
+	struct target target;
+
+	while (--size >= RR_RDMA_HEADER_MIN)
+		assert_int_equal(get_octets(message.data, size, &target), RR_HEADER_MALFORMED);
+}
+
 /* Every list of ALL_LISTS is there. */
 static inline void
 assert_all_lists(const struct target *target)
@@ -93,6 +131,17 @@ assert_written_as_read(const char *hex)
 	assert_memory_equal(out, octets.data, size);
 	rpcrdma_xdr_writer_init(&writer, out, size - 1, NULL, 0);
 	put_header(&writer, &target.header, &target.lists);
+	assert_true(writer.failed);
+}
+
+static inline void
+assert_not_written(const struct rr_rdma_header *header)
+{
+	struct rpcrdma_xdr_writer writer;
+	uint8_t out[64];
+
+	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);
+	put_header(&writer, header, NULL);
 	assert_true(writer.failed);
 }
 

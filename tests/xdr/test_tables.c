@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scarce.h"
 #include "xdr/tables.h"
 
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs40_NFS_V4_program,
@@ -160,25 +161,12 @@ a_schema_is_at_most_a_mebioctet_large(void **state)
 	free(text);
 }
 
-/* Memory that is there for a number of calls. */
-static void *
-give(void *ctx, void *old, size_t size)
-{
-	unsigned *left = ctx;
-
-	if (size == 0) {
-		free(old);
-		return NULL;
-	}
-	return *left > 0 ? (*left)--, realloc(old, size) : NULL;
-}
-
 static void
 every_allocation_may_fail(void **state)
 {
 	struct rr_xdr_tables tables;
 	unsigned calls = 0, left = 0;
-	const struct rr_env env = { .realloc = give, .ctx = &left };
+	const struct rr_env env = { .realloc = scarce, .ctx = &left };
 	FILE *errors = fopen("/dev/null", "w");
 	int error = -1;
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scarce.h"
 #include "xdr/xdr.h"
 
 static char folder[] = "/tmp/rpcrdma-XXXXXX";
@@ -138,24 +139,11 @@ old_outputs_stay_where_the_new_ones_fail(void **state)
 	assert_true(file_has("good.c", "old"));
 }
 
-/* Memory that is there for a number of calls. */
-static void *
-give(void *ctx, void *old, size_t size)
-{
-	unsigned *left = ctx;
-
-	if (size == 0) {
-		free(old);
-		return NULL;
-	}
-	return *left > 0 ? (*left)--, realloc(old, size) : NULL;
-}
-
 static void
 every_allocation_may_fail(void **state)
 {
 	unsigned calls = 0, left = 0;
-	const struct rr_env env = { .realloc = give, .ctx = &left };
+	const struct rr_env env = { .realloc = scarce, .ctx = &left };
 	char *said = NULL;
 	size_t size;
 	int error = -1;
