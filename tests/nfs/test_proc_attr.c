@@ -50,10 +50,8 @@ static void
 a_handle_of_what_is_gone_is_stale(void **state)
 {
 	struct world *world = *state;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "", 0644);
 
-	world_file(world, "file", "", 0644);
-	file = world_handle(world, "file");
 	assert_int_equal(unlinkat(world->fd, "file", 0), 0);
 	assert_int_equal(getattr(world, file).status, NFS3ERR_STALE);
 }
@@ -103,10 +101,8 @@ setattr_shortens_and_extends(void **state)
 	sattr3 attributes = { .size = { true, { 2 } } };
 	SETATTR3res res;
 	struct stat st;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 
-	world_file(world, "file", "hello", 0640);
-	file = world_handle(world, "file");
 	res = setattr(world, file, &attributes);
 	assert_int_equal(res.status, NFS3_OK);
 	world_wcc(world, &res.u.resok.obj_wcc, "file", true);
@@ -208,8 +204,7 @@ the_guard_is_the_time_of_change(void **state)
 	const SETATTR3res *res;
 	struct stat st;
 
-	world_file(world, "file", "hello", 0640);
-	args.object = world_handle(world, "file");
+	args.object = world_made(world, "file", "hello", 0640);
 	st = world_stat(world, "file");
 	args.guard.u.obj_ctime = (nfstime3){ (uint32_t)st.st_ctim.tv_sec, (uint32_t)st.st_ctim.tv_nsec ^ 1 };
 	res = world_call(world, NFSPROC3_SETATTR, &args);
@@ -228,11 +223,9 @@ what_setattr_sets_is_stored(void **state)
 {
 	struct world *world = *state;
 	sattr3 attributes = { .mode = { true, { 0600 } } };
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 	unsigned syncs;
 
-	world_file(world, "file", "hello", 0640);
-	file = world_handle(world, "file");
 	syncs = world_syncs;
 	assert_int_equal(setattr(world, file, &attributes).status, NFS3_OK);
 	assert_true(world_syncs > syncs);
@@ -329,10 +322,8 @@ others_may_not_set(void **state)
 {
 	struct world *world = *state;
 	sattr3 mode = { .mode = { true, { 0777 } } }, owner = { .uid = { true, { WORLD_OTHER } } };
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0644);
 
-	world_file(world, "file", "hello", 0644);
-	file = world_handle(world, "file");
 	assert_int_equal(setattr(world, file, &owner).status, NFS3ERR_PERM);
 	world_caller(world, WORLD_OTHER);
 	assert_int_equal(setattr(world, file, &mode).status, NFS3ERR_PERM);
@@ -346,10 +337,8 @@ root_is_root_only_where_it_is_not_squashed(void **state)
 {
 	struct world *world = *state;
 	sattr3 owner = { .uid = { true, { WORLD_OTHER } }, .gid = { true, { 77 } } };
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0644);
 
-	world_file(world, "file", "hello", 0644);
-	file = world_handle(world, "file");
 	world_caller(world, 0);
 	assert_int_equal(setattr(world, file, &owner).status, NFS3ERR_PERM);
 	world->config.root_squash = false;

@@ -34,11 +34,9 @@ static void
 read_returns_what_is_there_and_tells_the_end(void **state)
 {
 	struct world *world = *state;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello world", 0640);
 	READ3res res;
 
-	world_file(world, "file", "hello world", 0640);
-	file = world_handle(world, "file");
 	res = read_at(world, file, 0, 5);
 	check_read(&res, "hello", false);
 	assert_ptr_equal(res.u.resok.data.data, world->request.payload);
@@ -77,20 +75,26 @@ read_of_nothing_succeeds(void **state)
 	assert_null(world->request.payload);
 }
 
+/* A file of so many octets, all zero. */
+static nfs_fh3
+long_file(struct world *world, off_t size)
+{
+	nfs_fh3 file = world_made(world, "file", "", 0640);
+	int fd = openat(world->fd, "file", O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(ftruncate(fd, size), 0);
+	close(fd);
+	return file;
+}
+
 /* RFC 1813, 3.3.6: "If greater, the server may return only rtmax bytes, resulting in a short read." */
 static void
 read_is_bounded(void **state)
 {
 	struct world *world = *state;
-	nfs_fh3 file;
+	nfs_fh3 file = long_file(world, 3 << 20);
 	READ3res res;
-	int fd;
 
-	world_file(world, "file", "", 0640);
-	file = world_handle(world, "file");
-	fd = openat(world->fd, "file", O_WRONLY | O_CLOEXEC);
-	assert_int_equal(ftruncate(fd, 3 << 20), 0);
-	close(fd);
 	world->request.item_room = UINT32_MAX;
 	res = read_at(world, file, 0, UINT32_MAX);
 	assert_int_equal(res.status, NFS3_OK);
@@ -107,15 +111,9 @@ static void
 read_fits_into_the_reply(void **state)
 {
 	struct world *world = *state;
-	nfs_fh3 file;
+	nfs_fh3 file = long_file(world, 4096);
 	READ3res res;
-	int fd;
 
-	world_file(world, "file", "", 0640);
-	file = world_handle(world, "file");
-	fd = openat(world->fd, "file", O_WRONLY | O_CLOEXEC);
-	assert_int_equal(ftruncate(fd, 4096), 0);
-	close(fd);
 	world->request.item_room = 0;
 	world->request.stream_room = 1024;
 	res = read_at(world, file, 0, 4096);
@@ -142,10 +140,8 @@ read_tells_that_it_failed(void **state)
 {
 	struct world *world = *state;
 	READ3res res;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 
-	world_file(world, "file", "hello", 0640);
-	file = world_handle(world, "file");
 	world_read_error = EIO;
 	res = read_at(world, file, 0, 10);
 	assert_int_equal(res.status, NFS3ERR_IO);
@@ -160,11 +156,9 @@ read_waits_for_memory(void **state)
 {
 	struct world *world = *state;
 	void *others[4];
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 	READ3res res;
 
-	world_file(world, "file", "hello", 0640);
-	file = world_handle(world, "file");
 	for (unsigned i = 0; i < 4; i++) {
 		others[i] = rr_pool_get(world->pool, 1 << 20);
 		assert_non_null(others[i]);
@@ -199,11 +193,9 @@ static void
 write_changes_the_file(void **state)
 {
 	struct world *world = *state;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello world", 0640);
 	WRITE3res res;
 
-	world_file(world, "file", "hello world", 0640);
-	file = world_handle(world, "file");
 	res = write_at(world, file, 6, "there", UNSTABLE);
 	assert_int_equal(res.status, NFS3_OK);
 	assert_int_equal(res.u.resok.count, 5);
@@ -222,11 +214,9 @@ write_is_as_stable_as_asked(void **state)
 {
 	struct world *world = *state;
 	unsigned syncs;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "", 0640);
 	WRITE3res res;
 
-	world_file(world, "file", "", 0640);
-	file = world_handle(world, "file");
 	syncs = world_syncs;
 	write_at(world, file, 0, "a", UNSTABLE);
 	assert_int_equal(world_syncs, syncs);
@@ -263,8 +253,7 @@ write_takes_what_makes_sense(void **state)
 	WRITE3args args = { .count = 6, .stable = UNSTABLE, .data = world_bytes("seven..") };
 	const WRITE3res *res;
 
-	world_file(world, "file", "hello", 0640);
-	args.file = world_handle(world, "file");
+	args.file = world_made(world, "file", "hello", 0640);
 	res = world_call(world, NFSPROC3_WRITE, &args);
 	assert_int_equal(res->status, NFS3ERR_INVAL);
 	world_wcc(world, &res->u.resfail.file_wcc, "file", false);
@@ -281,10 +270,8 @@ a_write_that_does_not_fit_is_short_first(void **state)
 	struct world *world = *state;
 	struct rlimit before, limit;
 	WRITE3res res;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "", 0640);
 
-	world_file(world, "file", "", 0640);
-	file = world_handle(world, "file");
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	limit = before;
@@ -306,8 +293,7 @@ write_is_bounded(void **state)
 	struct world *world = *state;
 	WRITE3args args = { .count = sizeof data, .stable = UNSTABLE, .data = { data, sizeof data } };
 
-	world_file(world, "file", "", 0640);
-	args.file = world_handle(world, "file");
+	args.file = world_made(world, "file", "", 0640);
 	assert_int_equal(
 		((const WRITE3res *)world_call(world, NFSPROC3_WRITE, &args))->u.resok.count, RR_NFS_IO_MAX);
 	assert_int_equal(world_stat(world, "file").st_size, RR_NFS_IO_MAX);
@@ -319,10 +305,8 @@ the_owner_reads_and_writes_whatever_the_mode(void **state)
 {
 	struct world *world = *state;
 	READ3res res;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0);
 
-	world_file(world, "file", "hello", 0);
-	file = world_handle(world, "file");
 	assert_int_equal(write_at(world, file, 0, "j", FILE_SYNC).status, NFS3_OK);
 	res = read_at(world, file, 0, 100);
 	check_read(&res, "jello", true);
@@ -334,12 +318,10 @@ the_verifier_lasts_until_the_server_ends(void **state)
 {
 	struct world *world = *state;
 	writeverf3 first;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "", 0640);
 	WRITE3res res;
 	COMMIT3res committed;
 
-	world_file(world, "file", "", 0640);
-	file = world_handle(world, "file");
 	res = write_at(world, file, 0, "hello", UNSTABLE);
 	memcpy(first, res.u.resok.verf, sizeof first);
 	committed = commit(world, file);
@@ -360,10 +342,8 @@ a_failure_to_store_changes_the_verifier(void **state)
 	struct world *world = *state;
 	uint64_t before = world->verifier;
 	COMMIT3res res;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "", 0640);
 
-	world_file(world, "file", "", 0640);
-	file = world_handle(world, "file");
 	write_at(world, file, 0, "hello", UNSTABLE);
 	world_sync_error = EIO;
 	res = commit(world, file);
@@ -390,10 +370,8 @@ read_only_writes_nothing(void **state)
 {
 	struct world *world = *state;
 	WRITE3res res;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 
-	world_file(world, "file", "hello", 0640);
-	file = world_handle(world, "file");
 	world->config.read_only = true;
 	world_restart(world);
 	res = write_at(world, file, 0, "x", UNSTABLE);
@@ -408,10 +386,8 @@ permission_is_the_callers(void **state)
 {
 	struct world *world = *state;
 	READ3res res;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 
-	world_file(world, "file", "hello", 0640);
-	file = world_handle(world, "file");
 	/* Also of a descriptor that is open already. */
 	assert_int_equal(write_at(world, file, 0, "h", UNSTABLE).status, NFS3_OK);
 	world_caller(world, WORLD_OTHER);
@@ -436,10 +412,8 @@ a_program_is_read_to_be_executed(void **state)
 {
 	struct world *world = *state;
 	READ3res res;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "program", "hello", 0711);
 
-	world_file(world, "program", "hello", 0711);
-	file = world_handle(world, "program");
 	world_caller(world, WORLD_OTHER);
 	res = read_at(world, file, 0, 10);
 	check_read(&res, "hello", true);
@@ -452,10 +426,8 @@ static void
 commit_takes_no_permission(void **state)
 {
 	struct world *world = *state;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0600);
 
-	world_file(world, "file", "hello", 0600);
-	file = world_handle(world, "file");
 	world_caller(world, WORLD_OTHER);
 	assert_int_equal(commit(world, file).status, NFS3_OK);
 }

@@ -30,8 +30,7 @@ remove_takes_a_file_away(void **state)
 	REMOVE3res res;
 	unsigned syncs;
 
-	world_file(world, "file", "hello", 0640);
-	get.object = world_handle(world, "file");
+	get.object = world_made(world, "file", "hello", 0640);
 	syncs = world_syncs;
 	res = remove_at(world, world->root, "file");
 	assert_int_equal(res.status, NFS3_OK);

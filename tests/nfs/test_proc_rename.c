@@ -56,8 +56,7 @@ rename_replaces_what_is_alike(void **state)
 	GETATTR3args get;
 
 	world_file(world, "new", "new", 0640);
-	world_file(world, "old", "old", 0640);
-	get.object = world_handle(world, "old");
+	get.object = world_made(world, "old", "old", 0640);
 	assert_int_equal(renamed(world, "new", "old"), NFS3_OK);
 	world_holds(world, "old", "new");
 	assert_int_equal(
@@ -150,10 +149,8 @@ link_gives_a_file_another_name(void **state)
 	struct world *world = *state;
 	unsigned syncs;
 	LINK3res res;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 
-	world_file(world, "file", "hello", 0640);
-	file = world_handle(world, "file");
 	syncs = world_syncs;
 	res = link_at(world, file, world->root, "other");
 	assert_int_equal(res.status, NFS3_OK);
@@ -180,11 +177,9 @@ static void
 link_tells_why_it_cannot(void **state)
 {
 	struct world *world = *state;
-	nfs_fh3 file;
+	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 	LINK3res res;
 
-	world_file(world, "file", "hello", 0640);
-	file = world_handle(world, "file");
 	res = link_at(world, file, world->root, "file");
 	assert_int_equal(res.status, NFS3ERR_EXIST);
 	world_agrees(world, &res.u.resfail.file_attributes, "file");

@@ -46,17 +46,23 @@ says_why_a_tree_cannot_be_exported(void **state)
 	assert_int_equal(rr_tree_new(&folder->env, &config, &tree, &folder->text), -RPCRDMA_ERR_INVAL);
 }
 
+/* Of an object that was found, the inode alone. */
+static nfsstat3
+take_inode(struct folder *folder, nfsstat3 status, struct rr_object *object, uint64_t *inode)
+{
+	if (status == NFS3_OK) {
+		*inode = object->st.stx_ino;
+		rr_object_put(folder->tree, object);
+	}
+	return status;
+}
+
 static nfsstat3
 mount_status(struct folder *folder, const char *path, uint64_t *inode)
 {
 	struct rr_object object;
-	nfsstat3 status = rr_tree_mount(folder->tree, bytes_of(path), &object);
 
-	if (status == NFS3_OK) {
-		*inode = object.st.stx_ino;
-		rr_object_put(folder->tree, &object);
-	}
-	return status;
+	return take_inode(folder, rr_tree_mount(folder->tree, bytes_of(path), &object), &object, inode);
 }
 
 static void
@@ -120,13 +126,8 @@ lookup_status(
 	struct folder *folder, const struct rr_object *directory, struct rpcrdma_bytes name, uint64_t *inode)
 {
 	struct rr_object object;
-	nfsstat3 status = rr_tree_lookup(folder->tree, directory, name, &object);
 
-	if (status == NFS3_OK) {
-		*inode = object.st.stx_ino;
-		rr_object_put(folder->tree, &object);
-	}
-	return status;
+	return take_inode(folder, rr_tree_lookup(folder->tree, directory, name, &object), &object, inode);
 }
 
 /* RFC 1813, 3.2: names that are none, "." and ".." */

@@ -218,6 +218,13 @@ world_file(struct world *world, const char *path, const char *text, mode_t mode)
 	world_age(world, "");
 }
 
+nfs_fh3
+world_made(struct world *world, const char *path, const char *text, mode_t mode)
+{
+	world_file(world, path, text, mode);
+	return world_handle(world, path);
+}
+
 void
 world_directory(struct world *world, const char *path, mode_t mode)
 {

@@ -66,6 +66,10 @@ nfs_fh3 world_handle(struct world *world, const char *path);
 
 /* A file in the directory, made without the server; it belongs to WORLD_USER where the test runs as root. */
 void world_file(struct world *world, const char *path, const char *text, mode_t mode);
+
+/* The same; its handle. */
+nfs_fh3 world_made(struct world *world, const char *path, const char *text, mode_t mode);
+
 void world_directory(struct world *world, const char *path, mode_t mode);
 
 /* What the file holds equals text. */
