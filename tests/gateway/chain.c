@@ -133,6 +133,21 @@ chain_connect(struct chain *chain)
 	pass_message(chain, chain->server, chain->client, reply_message(1, 0));
 }
 
+int
+chain_setup(void **state)
+{
+	*state = chain_new(NULL, NULL);
+	chain_connect(*state);
+	return 0;
+}
+
+int
+chain_teardown(void **state)
+{
+	chain_free(*state);
+	return 0;
+}
+
 /* ---- Messages ---- */
 
 static struct message *

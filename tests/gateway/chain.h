@@ -33,6 +33,10 @@ struct chain *chain_new_on(
 	const struct rr_engine_config *config, bool over_tcp, const uint32_t *routes, int *listeners);
 void chain_free(struct chain *chain);
 
+/* For cmocka: *state is a chain, connected. */
+int chain_setup(void **state);
+int chain_teardown(void **state);
+
 /* Another client. */
 int chain_client(struct chain *chain);
 

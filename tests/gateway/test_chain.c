@@ -14,21 +14,6 @@ enum { NFS = 100003, NLM = 100021, NFSACL = 100227, CALLBACK = 0x40000000, LARGE
 static const uint8_t integrity[] = { 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 0 },
 		     privacy[] = { 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 0 };
 
-static int
-setup(void **state)
-{
-	*state = chain_new(NULL, NULL);
-	chain_connect(*state);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	chain_free(*state);
-	return 0;
-}
-
 static struct rr_counters
 server_side(const struct rr_gateway *gateway)
 {
@@ -198,10 +183,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_rpcsec_gss_protects_passes_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			callbacks_pass_in_both_sizes_that_fit_inline, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_callback_that_is_too_large_is_answered, setup, teardown),
+			what_rpcsec_gss_protects_passes_whole, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			callbacks_pass_in_both_sizes_that_fit_inline, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_callback_that_is_too_large_is_answered, chain_setup, chain_teardown),
 		cmocka_unit_test(programs_go_where_the_port_map_says),
 		cmocka_unit_test(an_idle_route_may_be_closed),
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which items of a message a gateway lets travel apart, and which Write chunk they get. */
 #include "../test.h"
+#include "../words.h"
 
 #include <string.h>
 
@@ -11,23 +12,9 @@
 enum { XID = 7, NFS = 100003, ROOM = 4096 };
 
 static uint8_t stream[ROOM], scratch[ROOM];
-static struct rpcrdma_xdr_writer writer;
 static struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 static struct rpcrdma_message out;
 static const struct rr_gateway_config config;
-
-static void
-put(uint32_t word)
-{
-	rpcrdma_put_u32(&writer, word);
-}
-
-static void
-put_zeroes(unsigned words)
-{
-	while (words-- > 0)
-		put(0);
-}
 
 static void
 put_opaque(const char *data, uint32_t length)

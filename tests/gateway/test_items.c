@@ -88,22 +88,32 @@ what_is_protected_travels_whole(void **state)
 	assert_int_equal(taken_under(390004, NULL, 0), 0);
 }
 
+/* What is expected in reply to a call under that credential; how many items are taken out of the call. */
+static uint32_t
+expect(const struct rr_opaque_auth *cred, struct rr_transaction *transaction)
+{
+	struct rr_exchange exchange = { .stream_room = 100000 };
+	struct written written;
+	struct rr_known known;
+	uint32_t count;
+
+	write_call(&written, cred);
+	count = taken(&known, &written);
+	exchange.call = written.message;
+	rr_items_expect(&known, &exchange, 1 << 20, transaction);
+	return count;
+}
+
 /* Nothing is known of the reply then: room is for all that the exchange can convey, and no Write chunk. */
 static void
 the_reply_to_a_protected_call_is_expected_whole(void **state)
 {
 	static const uint8_t integrity[20] = { [3] = 1, [11] = 9, [15] = 2 };
 	struct rr_opaque_auth cred = { RR_RPCSEC_GSS, { integrity, sizeof(integrity) } };
-	struct rr_exchange exchange = { .stream_room = 100000 };
 	struct rr_transaction transaction = { 0 };
-	struct written written;
-	struct rr_known known;
 
 	(void)state;
-	write_call(&written, &cred);
-	assert_int_equal(taken(&known, &written), 0);
-	exchange.call = written.message;
-	rr_items_expect(&known, &exchange, 1 << 20, &transaction);
+	assert_int_equal(expect(&cred, &transaction), 0);
 	assert_int_equal(transaction.sink_count, 0);
 	assert_int_equal(transaction.reply_max, 100000);
 }
@@ -113,16 +123,10 @@ the_reply_to_another_has_room_for_the_verifier_of_the_flavor(void **state)
 {
 	const struct rr_opaque_auth cred = { RR_AUTH_NONE, { NULL, 0 } };
 	const struct rpcrdma_procedure *write = &rr_ulb_find(100003, 3)->procedures[NFSPROC3_WRITE];
-	struct rr_exchange exchange = { .stream_room = 100000 };
 	struct rr_transaction transaction = { 0 };
-	struct written written;
-	struct rr_known known;
 
 	(void)state;
-	write_call(&written, &cred);
-	taken(&known, &written);
-	exchange.call = written.message;
-	rr_items_expect(&known, &exchange, 1 << 20, &transaction);
+	expect(&cred, &transaction);
 	assert_int_equal(transaction.reply_max, 16 + 8 + 400 + write->result_max);
 }
 

@@ -17,21 +17,6 @@ removal(uint32_t xid)
 	return call_message(xid, NFS, 3, NFSPROC3_REMOVE, NULL, 60);
 }
 
-static int
-setup(void **state)
-{
-	*state = chain_new(NULL, NULL);
-	chain_connect(*state);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	chain_free(*state);
-	return 0;
-}
-
 static void
 lose_server(struct chain *chain)
 {
@@ -144,12 +129,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			a_lost_server_is_a_lost_connection_to_the_client, setup, teardown),
-		cmocka_unit_test_setup_teardown(answers_that_came_are_let_out_before, setup, teardown),
+			a_lost_server_is_a_lost_connection_to_the_client, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_lost_client_is_a_lost_connection_to_the_server, setup, teardown),
+			answers_that_came_are_let_out_before, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
-			a_call_that_comes_again_is_not_passed_on_twice, setup, teardown),
+			a_lost_client_is_a_lost_connection_to_the_server, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_call_that_comes_again_is_not_passed_on_twice, chain_setup, chain_teardown),
 		cmocka_unit_test(a_server_that_is_not_there_costs_the_connection),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a walk does not know, what is not where it belongs, and what a reply can be as large as. */
 #include "../test.h"
+#include "../words.h"
 
 #include <string.h>
 
@@ -11,22 +12,8 @@
 enum { COMPOUND = NFSPROC4_COMPOUND, BEFORE = 12 /* status, tag, count */ };
 
 static uint8_t stream[1024];
-static struct rpcrdma_xdr_writer writer;
 static struct rr_walk_item items[8];
 static struct rr_ulb_items found = { .items = items, .max = 8 };
-
-static void
-put(uint32_t word)
-{
-	rpcrdma_put_u32(&writer, word);
-}
-
-static void
-put_zeroes(unsigned words)
-{
-	while (words-- > 0)
-		put(0);
-}
 
 static void
 begin_call(uint32_t minor, uint32_t count)
