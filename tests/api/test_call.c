@@ -34,15 +34,11 @@ done(void *ctx, struct rpcrdma_call *call, int error)
 static struct rpcrdma_call_config
 sum_config(struct outcome *outcome, const numbers *args, uint32_t *result)
 {
-	return (struct rpcrdma_call_config){
-		.size = sizeof(struct rpcrdma_call_config),
-		.program = &CALC_V1_program,
-		.procedure = CALC_SUM,
-		.args = args,
-		.result = result,
-		.done = done,
-		.ctx = outcome,
-	};
+	struct rpcrdma_call_config config = world_call_config(CALC_SUM, args, result);
+
+	config.done = done;
+	config.ctx = outcome;
+	return config;
 }
 
 static uint32_t three[] = { 1, 10, 100 };

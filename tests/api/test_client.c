@@ -10,17 +10,12 @@ ask_who(struct rpcrdma_client *client, uint8_t *keep, uint32_t size)
 {
 	static uint32_t gids[16];
 	caller who;
-	const struct rpcrdma_call_config config = {
-		.size = sizeof(config),
-		.program = &CALC_V1_program,
-		.procedure = CALC_WHO,
-		.result = &who,
-		.keep = keep,
-		.keep_size = size,
-		.arena = gids,
-		.arena_size = sizeof(gids),
-	};
+	struct rpcrdma_call_config config = world_call_config(CALC_WHO, NULL, &who);
 
+	config.keep = keep;
+	config.keep_size = size;
+	config.arena = gids;
+	config.arena_size = sizeof(gids);
 	assert_int_equal(rpcrdma_client_call_and_wait(client, &config), 0);
 	return who;
 }

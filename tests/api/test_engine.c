@@ -87,16 +87,10 @@ the_descriptor_folds_into_poll(void **state)
 	uint32_t values[] = { 40, 2 }, sum = 0;
 	const numbers args = { 2, values };
 	bool over = false;
-	const struct rpcrdma_call_config config = {
-		.size = sizeof(config),
-		.program = &CALC_V1_program,
-		.procedure = CALC_SUM,
-		.args = &args,
-		.result = &sum,
-		.done = sum_done,
-		.ctx = &over,
-	};
+	struct rpcrdma_call_config config = world_call_config(CALC_SUM, &args, &sum);
 
+	config.done = sum_done;
+	config.ctx = &over;
 	assert_int_equal(rpcrdma_client_call(world->client, &config, NULL), 0);
 	assert_int_equal(rpcrdma_engine_due(world->engine), 0);
 	for (int i = 0; i < 100 && !over; i++)

@@ -59,17 +59,11 @@ connect_hearing(struct world *world, enum rpcrdma_transport transport, const str
 static void
 start(uint32_t procedure, const void *args, void *result, uint64_t timeout, struct outcome *outcome)
 {
-	const struct rpcrdma_call_config config = {
-		.size = sizeof(config),
-		.program = &CALC_V1_program,
-		.procedure = procedure,
-		.args = args,
-		.result = result,
-		.timeout = timeout,
-		.done = done,
-		.ctx = outcome,
-	};
+	struct rpcrdma_call_config config = world_call_config(procedure, args, result);
 
+	config.timeout = timeout;
+	config.done = done;
+	config.ctx = outcome;
 	*outcome = (struct outcome){ 0 };
 	assert_int_equal(rpcrdma_client_call(back, &config, NULL), 0);
 }

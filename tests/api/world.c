@@ -129,23 +129,29 @@ world_connect(struct world *world, enum rpcrdma_transport transport, struct rpcr
 	return client;
 }
 
+struct rpcrdma_call_config
+world_call_config(uint32_t procedure, const void *args, void *result)
+{
+	return (struct rpcrdma_call_config){
+		.size = sizeof(struct rpcrdma_call_config),
+		.program = &CALC_V1_program,
+		.procedure = procedure,
+		.args = args,
+		.result = result,
+	};
+}
+
 int
 world_call(struct rpcrdma_client *client, uint32_t procedure, const void *args, void *result, void *keep,
 	uint32_t size)
 {
 	uint32_t memory[1024];
-	const struct rpcrdma_call_config config = {
-		.size = sizeof(config),
-		.program = &CALC_V1_program,
-		.procedure = procedure,
-		.args = args,
-		.result = result,
-		.keep = keep,
-		.keep_size = size,
-		.arena = memory,
-		.arena_size = sizeof(memory),
-	};
+	struct rpcrdma_call_config config = world_call_config(procedure, args, result);
 
+	config.keep = keep;
+	config.keep_size = size;
+	config.arena = memory;
+	config.arena_size = sizeof(memory);
 	return rpcrdma_client_call_and_wait(client, &config);
 }
 

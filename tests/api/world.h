@@ -37,7 +37,10 @@ void world_serve(struct world *world);
 struct rpcrdma_client *world_connect(
 	struct world *world, enum rpcrdma_transport transport, struct rpcrdma_client_config config);
 
-/* A call of procedure, that is waited for. */
+/* What describes a call of procedure. */
+struct rpcrdma_call_config world_call_config(uint32_t procedure, const void *args, void *result);
+
+/* The same call, that is waited for. */
 int world_call(struct rpcrdma_client *client, uint32_t procedure, const void *args, void *result, void *keep,
 	uint32_t size);
 
