@@ -133,6 +133,26 @@ a_violation_ends_no_other_connection(void **state)
 	side_close(&second);
 }
 
+static struct rr_region
+expose(struct world *world)
+{
+	struct rr_region region;
+
+	assert_int_equal(
+		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &region), 0);
+	return region;
+}
+
+/* Who writes to it all the same loses the connection. */
+static void
+assert_out_of_reach(struct world *world, const struct rr_region *region)
+{
+	assert_int_equal(
+		side_post(&world->client, RR_WORK_WRITE, local, 1, region->handle, region->offset, 1), 0);
+	world_until(world, world->client.disconnected && world->server.disconnected);
+	assert_true(world_tells_refusal(world->server.status));
+}
+
 static void
 an_invalidated_region_is_out_of_reach(void **state)
 {
@@ -140,14 +160,11 @@ an_invalidated_region_is_out_of_reach(void **state)
 	struct rr_region region, copy;
 
 	world_connect(world);
-	assert_int_equal(
-		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &region), 0);
+	region = expose(world);
 	copy = region;
 	rr_endpoint_invalidate(world->server.endpoint, &region);
 	rr_endpoint_invalidate(world->server.endpoint, &region);
-	assert_int_equal(side_post(&world->client, RR_WORK_WRITE, local, 1, copy.handle, copy.offset, 1), 0);
-	world_until(world, world->client.disconnected && world->server.disconnected);
-	assert_true(world_tells_refusal(world->server.status));
+	assert_out_of_reach(world, &copy);
 	assert_true(world_tells_refusal(world->client.status));
 }
 
@@ -160,10 +177,8 @@ a_send_can_invalidate_the_peers_region(void **state)
 	if (!rr_fabric_limits(world->fabric)->remote_invalidation)
 		skip();
 	world_connect(world);
-	assert_int_equal(
-		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &region), 0);
-	assert_int_equal(
-		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &other), 0);
+	region = expose(world);
+	other = expose(world);
 	/* The second time it is invalid already, which does no harm; to an adapter it is a fault of ours. */
 	for (uint32_t i = 0; i < (world_is_adapter() ? 1 : 2); i++) {
 		assert_int_equal(
@@ -190,8 +205,7 @@ a_revoked_region_is_out_of_reach_but_its_handle_is_known(void **state)
 	struct rr_region region, copy;
 
 	world_connect(world);
-	assert_int_equal(
-		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &region), 0);
+	region = expose(world);
 	copy = region;
 	rr_endpoint_revoke(world->server.endpoint, &region);
 	assert_int_equal(region.handle, copy.handle);
@@ -202,9 +216,7 @@ a_revoked_region_is_out_of_reach_but_its_handle_is_known(void **state)
 		world_until(world, world->server.receives == 1);
 		assert_int_equal(world->server.received[0].handle, copy.handle);
 	}
-	assert_int_equal(side_post(&world->client, RR_WORK_WRITE, local, 1, copy.handle, copy.offset, 1), 0);
-	world_until(world, world->client.disconnected && world->server.disconnected);
-	assert_true(world_tells_refusal(world->server.status));
+	assert_out_of_reach(world, &copy);
 	rr_endpoint_invalidate(world->server.endpoint, &region);
 }
 

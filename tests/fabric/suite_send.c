@@ -171,19 +171,32 @@ a_send_longer_than_a_receive_ends_the_connection(void **state)
 	free(data);
 }
 
+/* The fabric has so many Receives for all connections. */
+static struct world *
+with_receives(uint32_t count)
+{
+	struct rr_fabric_config config = rr_fabric_config_default;
+
+	config.receive_max = count;
+	return world_new(&config);
+}
+
+static void
+skip_if_receives_must_suffice(struct world *world)
+{
+	if (!rr_fabric_limits(world->fabric)->receives_must_suffice)
+		return;
+	world_free(world);
+	skip();
+}
+
 static void
 an_empty_pool_only_waits(void **state)
 {
-	struct rr_fabric_config config = rr_fabric_config_default;
-	struct world *world;
+	struct world *world = with_receives(2);
 
 	(void)state;
-	config.receive_max = 2;
-	world = world_new(&config);
-	if (rr_fabric_limits(world->fabric)->receives_must_suffice) {
-		world_free(world);
-		skip();
-	}
+	skip_if_receives_must_suffice(world);
 	world->server.keep_receives = true;
 	world_connect(world);
 	for (int i = 0; i < 20; i++)
@@ -203,12 +216,9 @@ an_empty_pool_only_waits(void **state)
 static void
 an_empty_pool_keeps_no_answer_out(void **state)
 {
-	struct rr_fabric_config config = rr_fabric_config_default;
-	struct world *world;
+	struct world *world = with_receives(2);
 
 	(void)state;
-	config.receive_max = 2;
-	world = world_new(&config);
 	world->server.keep_receives = true;
 	world_connect(world);
 	for (uint32_t i = 0; i < 2; i++)
@@ -227,16 +237,10 @@ an_empty_pool_keeps_no_answer_out(void **state)
 static void
 answers_that_are_held_make_no_room_for_calls(void **state)
 {
-	struct rr_fabric_config config = rr_fabric_config_default;
-	struct world *world;
+	struct world *world = with_receives(2);
 
 	(void)state;
-	config.receive_max = 2;
-	world = world_new(&config);
-	if (rr_fabric_limits(world->fabric)->receives_must_suffice) {
-		world_free(world);
-		skip();
-	}
+	skip_if_receives_must_suffice(world);
 	world->client.keep_receives = world->server.keep_receives = true;
 	world_connect(world);
 	assert_int_equal(side_send(&world->client, "call", 4, 0), 0);
@@ -260,15 +264,13 @@ answers_that_are_held_make_no_room_for_calls(void **state)
 static void
 those_who_wait_for_a_receive_are_served_in_turn(void **state)
 {
-	struct rr_fabric_config config = rr_fabric_config_default;
 	struct side second, other;
 	struct world *world;
 
 	(void)state;
 	if (world_is_adapter())
 		skip();
-	config.receive_max = 1;
-	world = world_new(&config);
+	world = with_receives(1);
 	second = other = (struct side){ .world = world, .keep_receives = true };
 	world->server.keep_receives = true;
 	world_connect(world);

@@ -336,20 +336,20 @@ who_does_not_answer_twice_is_given_up(void **state)
 	assert_int_equal(node->engine.status, -RPCRDMA_ERR_PEER);
 }
 
+/* Without the RTR indication. */
+static const struct rr_mpa_frame peer_to_peer_reply = {
+	.reply = true, .revision = 2, .enhanced = true, .ird = 1, .ord = 1, .peer_to_peer = true
+};
+
 /* RFC 6581, 9.2: the initiator offers an RTR indication, and sends the one that was chosen before all else.
  */
 static void
 peer_to_peer_mode_begins_with_a_zero_length_write(void **state)
 {
-	struct rr_mpa_frame reply = { .reply = true,
-		.revision = 2,
-		.enhanced = true,
-		.ird = 1,
-		.ord = 1,
-		.peer_to_peer = true,
-		.rtr_write = true };
+	struct rr_mpa_frame reply = peer_to_peer_reply;
 
 	(void)state;
+	reply.rtr_write = true;
 	node->config.peer_to_peer = true;
 	assert_int_equal(outcome_of_frame(&reply), 0);
 	node_collect(node);
@@ -360,15 +360,10 @@ peer_to_peer_mode_begins_with_a_zero_length_write(void **state)
 static void
 another_rtr_indication_than_offered_is_refused(void **state)
 {
-	struct rr_mpa_frame reply = { .reply = true,
-		.revision = 2,
-		.enhanced = true,
-		.ird = 1,
-		.ord = 1,
-		.peer_to_peer = true,
-		.rtr_read = true };
+	struct rr_mpa_frame reply = peer_to_peer_reply;
 
 	(void)state;
+	reply.rtr_read = true;
 	node->config.peer_to_peer = true;
 	assert_int_equal(outcome_of_frame(&reply), -RPCRDMA_ERR_PEER);
 	assert_int_equal(node_terminate_cause(node), RR_CAUSE_MPA_RTR);

@@ -74,6 +74,24 @@ run_command(void)
 	assert_int_equal(system(line), 0);
 }
 
+/* A Send arrives. */
+static void
+use(struct world *world)
+{
+	assert_int_equal(side_send(&world->client, "x", 1, 1), 0);
+	world_until(world, world->server.receives == 1);
+}
+
+/* The command ends the connection of this world. */
+static void
+run_command_against(struct world *world)
+{
+	run_command();
+	world_until(world, world->client.disconnected && world->server.disconnected);
+	assert_int_equal(world->client.status, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(world->server.status, -RPCRDMA_ERR_DISCONNECTED);
+}
+
 static void
 a_removed_device_ends_its_connections(void **state)
 {
@@ -86,12 +104,8 @@ a_removed_device_ends_its_connections(void **state)
 	assert_int_equal(
 		rr_endpoint_register(world->server.endpoint, data, sizeof(data), RR_REMOTE_WRITE, &region),
 		0);
-	assert_int_equal(side_send(&world->client, "x", 1, 1), 0);
-	world_until(world, world->server.receives == 1);
-	run_command();
-	world_until(world, world->client.disconnected && world->server.disconnected);
-	assert_int_equal(world->client.status, -RPCRDMA_ERR_DISCONNECTED);
-	assert_int_equal(world->server.status, -RPCRDMA_ERR_DISCONNECTED);
+	use(world);
+	run_command_against(world);
 	assert_int_equal(side_send(&world->client, "x", 1, 1), -RPCRDMA_ERR_DISCONNECTED);
 	rr_endpoint_invalidate(world->server.endpoint, &region);
 	side_close(&world->client);
@@ -120,12 +134,8 @@ a_lost_address_ends_its_connections_and_no_others(void **state)
 	assert_true(other.found);
 	lost = connect_at(&chosen);
 	kept = connect_at(&other);
-	assert_int_equal(side_send(&lost->client, "x", 1, 1), 0);
-	world_until(lost, lost->server.receives == 1);
-	run_command();
-	world_until(lost, lost->client.disconnected && lost->server.disconnected);
-	assert_int_equal(lost->client.status, -RPCRDMA_ERR_DISCONNECTED);
-	assert_int_equal(lost->server.status, -RPCRDMA_ERR_DISCONNECTED);
+	use(lost);
+	run_command_against(lost);
 	assert_true(strstr(lost->client.text, "lost the address") ||
 		    strstr(lost->server.text, "lost the address"));
 	assert_int_equal(side_send(&lost->client, "x", 1, 1), -RPCRDMA_ERR_DISCONNECTED);
@@ -146,12 +156,8 @@ an_address_that_moved_to_other_hardware_ends_its_connections(void **state)
 	struct world *world = *state;
 
 	world_connect(world);
-	assert_int_equal(side_send(&world->client, "x", 1, 1), 0);
-	world_until(world, world->server.receives == 1);
-	run_command();
-	world_until(world, world->client.disconnected && world->server.disconnected);
-	assert_int_equal(world->client.status, -RPCRDMA_ERR_DISCONNECTED);
-	assert_int_equal(world->server.status, -RPCRDMA_ERR_DISCONNECTED);
+	use(world);
+	run_command_against(world);
 	assert_true(strstr(world->client.text, "moved") || strstr(world->server.text, "moved"));
 }
 
