@@ -91,16 +91,12 @@ function Reader:segment(tree)
 	return segment
 end
 
-function Reader:read_list()
-	local reads = {}
-	while self:word() ~= 0 do
-		local tree = self:branch(20, "Read segment")
-		local position = self:word(f.position, tree)
-		local segment = self:segment(tree)
-		segment.position = position
-		reads[#reads + 1] = segment
-	end
-	return reads
+function Reader:read_segment(text)
+	local tree = self:branch(20, text)
+	local position = self:word(f.position, tree)
+	local segment = self:segment(tree)
+	segment.position = position
+	return segment
 end
 
 function Reader:chunk(text)
@@ -114,12 +110,13 @@ function Reader:chunk(text)
 	return segments
 end
 
-function Reader:write_list()
-	local writes = {}
+-- A list of what one of the two above reads.
+function Reader:list(read, text)
+	local items = {}
 	while self:word() ~= 0 do
-		writes[#writes + 1] = self:chunk("Write chunk")
+		items[#items + 1] = read(self, text)
 	end
-	return writes
+	return items
 end
 
 function Reader:generated(field, value)
@@ -129,9 +126,9 @@ function Reader:generated(field, value)
 end
 
 function Reader:lists(header)
-	header.reads = self:read_list()
+	header.reads = self:list(self.read_segment, "Read segment")
 	self:generated(f.reads, #header.reads)
-	header.writes = self:write_list()
+	header.writes = self:list(self.chunk, "Write chunk")
 	self:generated(f.writes, #header.writes)
 	if self:word() ~= 0 then
 		header.reply = self:chunk("Reply chunk")
@@ -301,7 +298,28 @@ end
 ---------------------------------------------------------------------------------------------------
 -- The RPC message of a header: its payload stream with the contents of chunks put back.
 
--- Puts the Read chunks of a message where their positions say.
+local function append(message, octets, from, to)
+	if to > from then
+		message:append(octets:subset(from, to - from))
+	end
+end
+
+-- Puts parts, in their order, where they belong in the payload.
+local function with_parts(payload, parts)
+	local message, taken = ByteArray.new(), 0
+	for _, part in ipairs(parts) do
+		if part.at < taken or part.at > payload:len() then
+			return nil
+		end
+		append(message, payload, taken, part.at)
+		message:append(part.octets)
+		taken = part.at
+	end
+	append(message, payload, taken, payload:len())
+	return message
+end
+
+-- Puts the Read chunks of a message where their positions, in the whole message, say.
 local function with_reads(owner, header, payload)
 	local chunks, positions = {}, {}
 	for _, segment in ipairs(header.reads) do
@@ -312,7 +330,7 @@ local function with_reads(owner, header, payload)
 		table.insert(chunks[segment.position], segment)
 	end
 	table.sort(positions)
-	local message, taken = ByteArray.new(), 0
+	local parts, before = {}, 0
 	for _, position in ipairs(positions) do
 		local octets = recall_chunk(owner, chunks[position])
 		if not octets then
@@ -321,21 +339,12 @@ local function with_reads(owner, header, payload)
 		if position == 0 then
 			payload = octets
 		else
-			local before = position - message:len()
-			if before < 0 or taken + before > payload:len() then
-				return nil
-			end
-			if before > 0 then
-				message:append(payload:subset(taken, before))
-			end
-			taken = taken + before
-			message:append(padded(octets))
+			local part = { at = position - before, octets = padded(octets) }
+			parts[#parts + 1] = part
+			before = before + part.octets:len()
 		end
 	end
-	if taken < payload:len() then
-		message:append(payload:subset(taken, payload:len() - taken))
-	end
-	return message
+	return with_parts(payload, parts)
 end
 
 -- Where the contents of a Write chunk were taken out: behind the word that has their length. In NFS versions 2 and 3
@@ -352,28 +361,21 @@ local function place_of(call, payload, from, length)
 end
 
 local function with_writes(requester, call, header, payload)
-	local message, taken = ByteArray.new(), 0
+	local parts, place = {}, 0
 	for _, segments in ipairs(header.writes) do
 		local octets = recall_chunk(requester, segments)
 		if not octets then
 			return nil
 		end
 		if octets:len() > 0 then
-			local place = place_of(call, payload, taken, octets:len())
+			place = place_of(call, payload, place, octets:len())
 			if not place then
 				return nil
 			end
-			if place > taken then
-				message:append(payload:subset(taken, place - taken))
-			end
-			message:append(padded(octets))
-			taken = place
+			parts[#parts + 1] = { at = place, octets = padded(octets) }
 		end
 	end
-	if taken < payload:len() then
-		message:append(payload:subset(taken, payload:len() - taken))
-	end
-	return message
+	return with_parts(payload, parts)
 end
 
 local function offer(side, segments)
