@@ -191,9 +191,8 @@ static void
 what_nobody_waits_for_any_more_is_not_given_up(void **state)
 {
 	struct world *world = *state;
-	struct call *call = call_new(ECHO_FAIL);
+	struct call *call = call_unanswered();
 
-	call->args.fail = OUTCOME_DROP;
 	call_start(world, call);
 	world_settle(world);
 	lose_server(world);

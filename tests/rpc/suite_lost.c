@@ -24,16 +24,6 @@ nobody_listening_fails_every_call_with_the_reason(void **state)
 	call_free(call);
 }
 
-/* A call that the server does not answer. */
-static struct call *
-unanswered(void)
-{
-	struct call *call = call_new(ECHO_FAIL);
-
-	call->args.fail = OUTCOME_DROP;
-	return call;
-}
-
 /* The world's client gives up a call as soon as its connection is lost. */
 static void
 do_not_retry(struct world *world)
@@ -94,7 +84,7 @@ reconnecting_backs_off_by_times_that_differ(void **state)
 {
 	enum { ATTEMPTS = 8 };
 	struct world *world = *state;
-	struct call *call = unanswered();
+	struct call *call = call_unanswered();
 	uint64_t delay = 50 * RR_MILLISECOND, shares[ATTEMPTS];
 	bool differ = false;
 
@@ -123,7 +113,7 @@ static void
 calls_fail_when_the_server_stays_away(void **state)
 {
 	struct world *world = *state;
-	struct call *call = unanswered(), *late = call_new(ECHO_NULL);
+	struct call *call = call_unanswered(), *late = call_new(ECHO_NULL);
 
 	call_start(world, call);
 	world_settle(world);
@@ -143,7 +133,7 @@ static void
 without_retry_a_lost_connection_fails_its_calls(void **state)
 {
 	struct world *world = *state;
-	struct call *before = call_new(ECHO_NULL), *call = unanswered();
+	struct call *before = call_new(ECHO_NULL), *call = call_unanswered();
 
 	do_not_retry(world);
 	assert_int_equal(call_run(world, before), 0);
@@ -162,7 +152,7 @@ static void
 row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1(void **state)
 {
 	struct world *world = *state;
-	struct call *call = unanswered();
+	struct call *call = call_unanswered();
 	struct rr_negotiated negotiated;
 	uint32_t handled = world->handled;
 
@@ -203,7 +193,7 @@ static void
 a_call_that_kills_every_connection_fails_in_the_end(void **state)
 {
 	struct world *world = *state;
-	struct call *call = unanswered();
+	struct call *call = call_unanswered();
 	uint32_t deaths = 0, handled = world->handled;
 
 	call_start(world, call);
@@ -234,7 +224,7 @@ static void
 a_call_without_answer_times_out(void **state)
 {
 	struct world *world = *state;
-	struct call *call = unanswered(), *other = call_new(ECHO_NULL);
+	struct call *call = call_unanswered(), *other = call_new(ECHO_NULL);
 
 	world_warm_up(world);
 	call->base.timeout = 5 * RR_SECOND;
@@ -256,7 +246,7 @@ static void
 a_first_call_without_answer_does_not_hold_up_the_others(void **state)
 {
 	struct world *world = *state;
-	struct call *call = unanswered(), *other = call_new(ECHO_NULL);
+	struct call *call = call_unanswered(), *other = call_new(ECHO_NULL);
 
 	call->base.timeout = 5 * RR_SECOND;
 	call_start(world, call);
@@ -338,7 +328,7 @@ static void
 a_client_is_freed_with_calls_in_every_place(void **state)
 {
 	struct world *world = *state;
-	struct call *waiting = call_new(ECHO_NULL), *out = unanswered(), *ending = call_new(7);
+	struct call *waiting = call_new(ECHO_NULL), *out = call_unanswered(), *ending = call_new(7);
 	struct rr_client_config config;
 
 	world_client_config(world, &config);

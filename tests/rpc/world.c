@@ -401,6 +401,15 @@ call_new(uint32_t procedure)
 	return call;
 }
 
+struct call *
+call_unanswered(void)
+{
+	struct call *call = call_new(ECHO_FAIL);
+
+	call->args.fail = OUTCOME_DROP;
+	return call;
+}
+
 void
 call_free(struct call *call)
 {

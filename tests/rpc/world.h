@@ -108,6 +108,9 @@ struct call {
 
 /* A call of procedure; ready to be started after args are set. */
 struct call *call_new(uint32_t procedure);
+
+/* One that the server drops. */
+struct call *call_unanswered(void);
 void call_free(struct call *call);
 
 /* Starts it. */
