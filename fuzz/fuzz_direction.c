@@ -15,6 +15,16 @@ read_header(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 	return rr_rdma_get_any_header(reader, RR_RPCRDMA_VERSION_2, header, &lists) == RR_HEADER_OK;
 }
 
+static enum rr_direction
+of_type(uint32_t type)
+{
+	switch (type) {
+	case RR_CALL: return RR_DIRECTION_CALL;
+	case RR_REPLY: return RR_DIRECTION_REPLY;
+	default: return RR_DIRECTION_UNKNOWN;
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -32,6 +42,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (header.proc == RR_RDMA_ERROR)
 		rr_require(direction == RR_DIRECTION_REPLY);
 	if (header.proc == RR_RDMA_MSG && rr_rpc_peek(data + used, (uint32_t)(size - used), &xid, &type))
-		rr_require(direction == (type == RR_CALL ? RR_DIRECTION_CALL : RR_DIRECTION_REPLY));
+		rr_require(direction == of_type(type));
 	return 0;
 }
