@@ -36,6 +36,16 @@ is_exhausted(const struct rr_receives *pool)
 	return pool->out >= pool->max;
 }
 
+static bool
+must_wait(const struct rr_receives *pool, const struct rr_receive_wait *wait)
+{
+	bool first = rr_list_empty(&pool->waiting) || pool->waiting.next == &wait->link;
+
+	if (wait->assured || (wait->reads && pool->out / 2 < pool->max))
+		return false;
+	return !first || is_exhausted(pool);
+}
+
 static void
 wake_first(struct rr_receives *pool)
 {
@@ -50,10 +60,9 @@ wake_first(struct rr_receives *pool)
 uint8_t *
 rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full)
 {
-	bool first = rr_list_empty(&pool->waiting) || pool->waiting.next == &wait->link;
 	uint8_t *receive;
 
-	*full = !wait->assured && (!first || is_exhausted(pool));
+	*full = must_wait(pool, wait);
 	if (*full)
 		return NULL;
 	receive = pool->free ? pop(pool) : pool->env->realloc(pool->env->ctx, NULL, pool->size);

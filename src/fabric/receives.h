@@ -15,6 +15,10 @@
  * allowed bounds how many. What comes to it may be the answer without which
  * all that is out would never come back: who serves a call by a call of his
  * own holds the receive of the one until the other is answered.
+ *
+ * So it is with data that was asked for by RDMA Read, where it comes behind
+ * the Send: one that waits for such data finds a receive as long as not twice
+ * as many are out.
  */
 struct rr_receives {
 	const struct rr_env *env;
@@ -29,6 +33,7 @@ struct rr_receive_wait {
 		struct rr_receive_wait *wait); /* must only schedule: it is called from rr_receives_put() */
 	struct rr_list link;
 	bool assured; /* it is for an endpoint that connected */
+	bool reads;   /* or for one that waits for data behind the Send */
 };
 
 void rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t size, uint32_t max);
@@ -38,7 +43,7 @@ void rr_receives_destroy(struct rr_receives *pool);
 
 /*
  * A receive for the owner of wait, which then waits no longer. NULL where max are out or others have waited
- * longer, unless it is assured: then *full is set; or where there is no memory.
+ * longer, unless it need not mind: then *full is set; or where there is no memory.
  */
 uint8_t *rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full);
 

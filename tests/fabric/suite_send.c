@@ -233,6 +233,45 @@ an_empty_pool_keeps_no_answer_out(void **state)
 	world_free(world);
 }
 
+/* Who reads what a call offers holds its receive until the data has come: behind the Sends that came
+ * meanwhile. Where it is beyond what can be had, it waits. */
+static void
+an_empty_pool_keeps_no_data_out_that_was_asked_for(void **state)
+{
+	struct rr_fabric_config config = rr_fabric_config_default;
+	struct rr_region region;
+	struct world *world;
+	uint8_t from[100], to[100] = { 0 };
+
+	(void)state;
+	config.receive_max = 2;
+	world = world_new(&config);
+	if (rr_fabric_limits(world->fabric)->receives_must_suffice) {
+		world_free(world);
+		skip();
+	}
+	world->server.keep_receives = true;
+	world_connect(world);
+	memset(from, 7, sizeof(from));
+	assert_int_equal(
+		rr_endpoint_register(world->client.endpoint, from, sizeof(from), RR_REMOTE_READ, &region), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(side_send(&world->client, "call", 4, 0), 0);
+	world_until(world, world->server.receives == 2);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(side_send(&world->client, "call", 4, 0), 0);
+	assert_int_equal(
+		side_post(&world->server, RR_WORK_READ, to, sizeof(to), region.handle, region.offset, 1), 0);
+	world_until(world, world->server.completions == 1);
+	assert_memory_equal(to, from, sizeof(to));
+	assert_true(world->server.receives <= 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		world_until(world, world->server.receives > i);
+		rr_fabric_release(world->fabric, world->server.received[i].data);
+	}
+	world_free(world);
+}
+
 /* Nor do answers, held or given back, let more calls in than there is room for. */
 static void
 answers_that_are_held_make_no_room_for_calls(void **state)
@@ -312,6 +351,7 @@ suite_send(void)
 		TEST(a_send_longer_than_a_receive_ends_the_connection),
 		cmocka_unit_test(an_empty_pool_only_waits),
 		cmocka_unit_test(an_empty_pool_keeps_no_answer_out),
+		cmocka_unit_test(an_empty_pool_keeps_no_data_out_that_was_asked_for),
 		cmocka_unit_test(answers_that_are_held_make_no_room_for_calls),
 		cmocka_unit_test(those_who_wait_for_a_receive_are_served_in_turn),
 	};

@@ -313,9 +313,10 @@ run(struct rr_task *task)
 
 	if (endpoint->connecting && engine->state < RR_IWARP_OVER)
 		return;
-	rr_iwarp_resume(engine);
 	if (engine->state < RR_IWARP_OVER && !endpoint->full)
 		write_some(endpoint);
+	/* Afterwards: a Read Request that has left lets the Sends in front of its data in. */
+	rr_iwarp_resume(engine);
 	/* The limit was for the connection to come up; disconnecting sets one of its own. */
 	if (engine->state == RR_IWARP_OPEN && !engine->draining)
 		rr_loop_disarm(loop_of(endpoint), &endpoint->timer);

@@ -87,6 +87,7 @@ take_receive(struct rr_iwarp *engine)
 
 	if (!engine->allowed)
 		return refuse(engine, RR_CAUSE_DDP_NO_BUFFER, "a Send for which no receive is posted");
+	engine->wait.reads = engine->tx.read_count > 0;
 	engine->rx.receive = rr_receives_get(pool, &engine->wait, &full);
 	if (engine->rx.receive)
 		return RR_IWARP_GO_ON;
