@@ -19,34 +19,6 @@
  * connection with it.
  */
 
-static int
-make_slots(struct rr_connection *connection)
-{
-	struct rr_requester *requester = &connection->requester;
-	const struct rr_env *env = connection->base.engine->env;
-	uint32_t size = rr_engine_send_size(connection->base.engine), count = requester->credits.asked;
-	struct rr_slot *slots = rr_alloc_array(env, count, sizeof(*slots));
-
-	requester->buffers = rr_alloc_array(env, count, size);
-	if (!slots || !requester->buffers || rr_map_init(&requester->by_xid, env, count)) {
-		rr_free(env, slots);
-		rr_free(env, requester->buffers);
-		requester->buffers = NULL;
-		return -RPCRDMA_ERR_NOMEM;
-	}
-	requester->slots = slots;
-	for (uint32_t i = 0; i < count; i++) {
-		struct rr_slot *slot = &requester->slots[i];
-
-		slot->connection = connection;
-		slot->buffer = requester->buffers + (size_t)i * size;
-		rr_list_init(&slot->link);
-		rr_list_init(&slot->job.link);
-		rr_list_append(&requester->free, &slot->link);
-	}
-	return 0;
-}
-
 int
 rr_requester_init(struct rr_connection *connection)
 {
@@ -61,7 +33,7 @@ rr_requester_init(struct rr_connection *connection)
 	rr_list_init(&requester->dones);
 	rr_credits_init(&requester->credits,
 		connection->is_requester ? connection->base.engine->config.credits : RR_REVERSE_CREDITS);
-	return connection->is_requester ? make_slots(connection) : 0;
+	return connection->is_requester ? rr_slots_make(connection) : 0;
 }
 
 void
@@ -92,8 +64,8 @@ rr_requester_idle(const struct rr_connection *connection)
 
 /* ---- Endings ---- */
 
-static void
-fail(struct rr_connection *connection, struct rr_transaction *transaction, int error)
+void
+rr_requester_fail(struct rr_connection *connection, struct rr_transaction *transaction, int error)
 {
 	transaction->slot = NULL;
 	transaction->error = error;
@@ -111,111 +83,6 @@ rr_requester_tell(struct rr_connection *connection)
 
 		transaction->done(transaction, transaction->error);
 	}
-}
-
-void
-rr_slot_invalidate(struct rr_slot *slot)
-{
-	for (uint32_t i = 0; i < slot->region_count; i++) {
-		if (slot->regions[i].handle == 0)
-			continue;
-		slot->connection->base.counters.invalidations += !slot->revoked;
-		if (!slot->revoked)
-			RR_PROBE(invalidated, slot->connection->base.peer, slot->regions[i].handle, 0);
-		rr_driver_invalidate(slot->connection, &slot->regions[i]);
-	}
-}
-
-/* Ends the access, but not the handles: a responder that does not know of the cancellation may still
- * invalidate one of them with its reply. */
-static void
-revoke(struct rr_slot *slot)
-{
-	slot->revoked = true;
-	for (uint32_t i = 0; i < slot->region_count; i++) {
-		slot->connection->base.counters.invalidations += slot->regions[i].handle != 0;
-		if (slot->regions[i].handle != 0)
-			RR_PROBE(invalidated, slot->connection->base.peer, slot->regions[i].handle, 0);
-		rr_driver_revoke(slot->connection, &slot->regions[i]);
-	}
-}
-
-void
-rr_slot_release(struct rr_slot *slot)
-{
-	struct rr_requester *requester = &slot->connection->requester;
-
-	rr_slot_invalidate(slot);
-	rr_driver_release(slot->connection->fabric, slot->held.data);
-	slot->held.data = NULL;
-	rr_list_remove(&slot->job.link);
-	rr_map_remove(&requester->by_xid, &slot->by_xid);
-	rr_list_remove(&slot->link);
-	rr_list_append(&requester->free, &slot->link);
-	rr_credits_return(&requester->credits);
-}
-
-void
-rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
-{
-	struct rr_connection *connection = slot->connection;
-	struct rr_engine *engine = connection->base.engine;
-	struct rr_transaction *transaction = slot->transaction;
-	void *memory = slot->reply_memory, *pulled = slot->pulled_memory;
-	struct rr_fabric *fabric = connection->fabric;
-	uint8_t *receive = event->data; /* event may lie in the slot */
-
-	slot->transaction = NULL;
-	slot->reply_memory = slot->pulled_memory = NULL;
-	slot->held.data = NULL;
-	rr_slot_release(slot);
-	if (transaction) {
-		transaction->slot = NULL;
-		transaction->reply_memory = memory ? &memory : NULL;
-		transaction->pulled_memory = pulled ? &pulled : NULL;
-		transaction->done(transaction, error);
-	}
-	rr_driver_release(fabric, receive);
-	rr_pool_put(engine->pool, memory);
-	rr_pool_put(engine->pool, pulled);
-	if (connection->closed)
-		return;
-	rr_requester_pump(connection);
-	rr_connection_check_idle(connection);
-}
-
-/* Memory of the pool that sinks have is theirs for one attempt only. */
-static void
-take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
-{
-	for (uint32_t i = 0; i < transaction->sink_count; i++) {
-		if (slot->provided & UINT32_C(1) << i)
-			transaction->sinks[i].data = NULL;
-	}
-}
-
-void
-rr_slot_retry(struct rr_slot *slot, const struct rr_event *event)
-{
-	struct rr_connection *connection = slot->connection;
-	struct rr_engine *engine = connection->base.engine;
-	struct rr_transaction *transaction = slot->transaction;
-	void *memory = slot->reply_memory;
-	uint8_t *receive = event->data;
-
-	slot->transaction = NULL;
-	slot->reply_memory = NULL;
-	slot->held.data = NULL;
-	rr_slot_release(slot);
-	if (transaction) {
-		transaction->slot = NULL;
-		take_back_sinks(slot, transaction);
-		rr_list_prepend(&connection->requester.waiting, &transaction->link);
-	}
-	rr_driver_release(connection->fabric, receive);
-	rr_pool_put(engine->pool, memory);
-	rr_requester_pump(connection);
-	rr_connection_check_idle(connection);
 }
 
 /* ---- Calling ---- */
@@ -373,7 +240,7 @@ send_waiting(struct rr_connection *connection)
 			return outcome;
 		rr_list_remove(&transaction->link);
 		if (outcome == FAILED)
-			fail(connection, transaction, error);
+			rr_requester_fail(connection, transaction, error);
 	}
 	return STARTED;
 }
@@ -408,21 +275,21 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 	transaction->slot = NULL;
 	rr_list_init(&transaction->link);
 	if (connection->state >= RR_CONNECTION_STOPPING) {
-		fail(connection, transaction, -RPCRDMA_ERR_DISCONNECTED);
+		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_DISCONNECTED);
 		return;
 	}
 	/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2: "RDMA2_BKREQSUP_NONE indicates that receipt of
 	 * backward-direction requests and replies is not supported." */
 	if (!connection->is_requester &&
 		connection->features.properties.peer[RR_PROPERTY_REVERSE] == RR_REVERSE_NONE) {
-		fail(connection, transaction, -RPCRDMA_ERR_NOTSUP);
+		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_NOTSUP);
 		return;
 	}
 	/* draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two are
 	 * REQUIRED to support backwards direction operation": the first call makes an accepted connection a
 	 * requester. */
-	if (!connection->requester.slots && make_slots(connection)) {
-		fail(connection, transaction, -RPCRDMA_ERR_NOMEM);
+	if (!connection->requester.slots && rr_slots_make(connection)) {
+		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_NOMEM);
 		return;
 	}
 	rr_list_append(&connection->requester.waiting, &transaction->link);
@@ -453,7 +320,7 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	/* RFC 8166, 4.4.1: the "Requester endpoint must ensure that memory regions associated with each RPC
 	 * transaction are protected from Responder access", those "that are associated with canceled RPCs"
 	 * too. */
-	revoke(slot);
+	rr_slot_revoke(slot);
 	memory = slot->reply_memory;
 	slot->reply_memory = NULL;
 	rr_list_remove(&slot->link);
@@ -469,28 +336,6 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	rr_loop_defer(engine->loop, &connection->task);
 }
 
-static void
-end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
-{
-	struct rr_engine *engine = connection->base.engine;
-
-	while (!rr_list_empty(slots)) {
-		struct rr_slot *slot = rr_container(slots->next, struct rr_slot, link);
-		void *memory = slot->reply_memory, *pulled = slot->pulled_memory;
-
-		if (slot->transaction && !forget) {
-			take_back_sinks(slot, slot->transaction);
-			fail(connection, slot->transaction, -RPCRDMA_ERR_DISCONNECTED);
-		}
-		slot->transaction = NULL;
-		slot->reply_memory = slot->pulled_memory = NULL;
-		rr_pull_end(slot);
-		rr_slot_release(slot);
-		rr_pool_put(engine->pool, memory);
-		rr_pool_put(engine->pool, pulled);
-	}
-}
-
 void
 rr_requester_end(struct rr_connection *connection, bool forget)
 {
@@ -500,11 +345,11 @@ rr_requester_end(struct rr_connection *connection, bool forget)
 	rr_list_remove(&requester->memory.link);
 	rr_done_end(connection);
 	end_waits(connection);
-	end_slots(connection, &requester->outstanding, forget);
-	end_slots(connection, &requester->cancelled, true);
+	rr_slots_end(connection, &requester->outstanding, forget);
+	rr_slots_end(connection, &requester->cancelled, true);
 	while ((link = rr_list_pop(&requester->waiting))) {
 		if (!forget)
-			fail(connection, rr_container(link, struct rr_transaction, link),
+			rr_requester_fail(connection, rr_container(link, struct rr_transaction, link),
 				-RPCRDMA_ERR_DISCONNECTED);
 	}
 	while (forget && rr_list_pop(&requester->failed))

@@ -5,7 +5,7 @@
 #include "transport/connection.h"
 #include "transport/plan.h"
 
-/* The requester inside: what requester.c, marshal.c, reply.c and pull.c share. */
+/* The requester inside: what requester.c, slot.c, marshal.c, reply.c and pull.c share. */
 
 enum {
 	RR_SLOT_OFFERS = RR_TRANSACTION_SINKS + 1, /* Write chunks or a Reply chunk */
@@ -79,6 +79,10 @@ void rr_slot_conclude(
 /* Ends the peer's access to all that the slot offered. */
 void rr_slot_invalidate(struct rr_slot *slot);
 
+/* Ends the access, but not the handles: a responder that does not know that the call was cancelled may still
+ * invalidate one of them with its reply. */
+void rr_slot_revoke(struct rr_slot *slot);
+
 /* What a free slot must not hold goes back: regions, an answer that was held, the XID, the credit. */
 void rr_slot_release(struct rr_slot *slot);
 
@@ -92,6 +96,15 @@ void rr_slot_retry(struct rr_slot *slot, const struct rr_event *event);
 /* Its call was answered by event, or will not be: ends the transaction, if it is still there, and frees the
  * slot. */
 void rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event);
+
+/* As many as calls may be under way: -RPCRDMA_ERR_NOMEM. */
+int rr_slots_make(struct rr_connection *connection);
+
+/* The connection is over: frees all in the list, and their transactions fail, or are forgotten. */
+void rr_slots_end(struct rr_connection *connection, struct rr_list *slots, bool forget);
+
+/* Its done() is due, with that error. */
+void rr_requester_fail(struct rr_connection *connection, struct rr_transaction *transaction, int error);
 
 /* The message in event answers the slot's call: judges it, takes it to the transaction, and finishes. */
 void rr_slot_answer(struct rr_slot *slot, const struct rr_event *event);

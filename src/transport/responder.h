@@ -7,7 +7,7 @@
 #include "transport/plan.h"
 #include "transport/transfer.h"
 
-/* The responder inside: what responder.c and respond.c share. */
+/* The responder inside: what inbound.c, responder.c and respond.c share. */
 
 enum rr_inbound_state {
 	RR_INBOUND_ARRIVING,  /* its Read chunks wait for memory, or are being pulled */
@@ -67,6 +67,7 @@ rr_inbound_of(struct rr_exchange *exchange)
 
 /* A new one; NULL: no memory. Without a receive, it is for a message that answers none. */
 struct rr_inbound *rr_inbound_take(struct rr_connection *connection, uint8_t *receive);
+
 /* The peer may send another call in its place. */
 void rr_inbound_answered(struct rr_inbound *inbound);
 
