@@ -6,10 +6,14 @@
 
 #include "base/checked.h"
 
+enum {
+	SIZE_LEAST = 8
+}; /* the table begins with so many slots: handles have room for them, whatever max is */
+
 void
 rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max)
 {
-	uint32_t slots = 1;
+	uint32_t slots = SIZE_LEAST;
 
 	while (slots < max && slots < UINT32_C(1) << 24)
 		slots <<= 1;
@@ -43,7 +47,7 @@ slot_of(const struct rr_regions *regions, uint32_t handle)
 static int
 grow(struct rr_regions *regions, const struct rr_env *env)
 {
-	uint32_t size = regions->size ? regions->size * 2 : 8;
+	uint32_t size = regions->size ? regions->size * 2 : SIZE_LEAST;
 	void *slots = env->realloc(env->ctx, regions->slots, size * sizeof(*regions->slots));
 
 	if (!slots)

@@ -436,6 +436,37 @@ the_end_in_the_middle_of_a_message_is_told_as_such(void **state)
 	assert_string_equal(initiator->engine.text.text, "the peer closed the connection");
 }
 
+/* However few regions there may be at a time, each has a handle that is known until it is removed. */
+static void
+handles_of_small_tables_are_known(void **state)
+{
+	struct rr_regions regions;
+	struct rr_region region[9];
+	uint8_t *at;
+
+	(void)state;
+	for (uint32_t max = 1; max <= 9; max++) {
+		rr_regions_init(&regions, &initiator->env, max);
+		for (uint32_t round = 0; round < 40; round++) {
+			uint32_t count = 1 + round % max;
+
+			for (uint32_t i = 0; i < count; i++)
+				assert_int_equal(rr_regions_add(&regions, &initiator->env, payload + i, 1,
+							 RR_REMOTE_READ, &region[i]),
+					0);
+			for (uint32_t i = 0; i < count; i++) {
+				assert_int_equal(rr_regions_find(&regions, region[i].handle, region[i].offset,
+							 1, RR_REMOTE_READ, &at),
+					RR_REGION_FINE);
+				assert_ptr_equal(at, payload + i);
+			}
+			for (uint32_t i = 0; i < count; i++)
+				rr_regions_remove(&regions, region[i].handle);
+		}
+		rr_regions_destroy(&regions, &initiator->env);
+	}
+}
+
 int
 main(void)
 {
@@ -456,6 +487,7 @@ main(void)
 		TEST(a_peer_must_not_invalidate_what_it_is_reading),
 		TEST(invalidation_stops_a_write_in_the_middle_of_an_fpdu_only),
 		TEST(the_end_in_the_middle_of_a_message_is_told_as_such),
+		TEST(handles_of_small_tables_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
