@@ -467,6 +467,23 @@ handles_of_small_tables_are_known(void **state)
 	}
 }
 
+/* A segment that is too short for its header is shown without one, and without what lay there before. */
+static void
+the_terminate_shows_no_more_than_what_came(void **state)
+{
+	struct rr_octets good = rr_hex("0016 4143 00000000 00000000 00000001 00000000 61626364 00000000");
+	struct rr_octets bad = rr_hex("0002 4243 00000000");
+	struct rr_terminate terminate;
+
+	(void)state;
+	node_feed(responder, good.data, good.size, NODE_STREAM, NULL);
+	node_feed(responder, bad.data, bad.size, NODE_STREAM, NULL);
+	node_collect(responder);
+	assert_int_equal(node_terminate_cause(responder), RR_CAUSE_DDP_UNTAGGED_VERSION);
+	assert_true(rr_terminate_get(responder->out + 20, rr_get_be16(responder->out) - 18u, &terminate));
+	assert_null(terminate.ddp_header);
+}
+
 int
 main(void)
 {
@@ -488,6 +505,7 @@ main(void)
 		TEST(invalidation_stops_a_write_in_the_middle_of_an_fpdu_only),
 		TEST(the_end_in_the_middle_of_a_message_is_told_as_such),
 		TEST(handles_of_small_tables_are_known),
+		TEST(the_terminate_shows_no_more_than_what_came),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

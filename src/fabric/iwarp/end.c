@@ -45,10 +45,10 @@ describe(struct rr_terminate *terminate, const uint8_t *head)
 	const uint8_t *ddp = head + RR_FPDU_LENGTH_SIZE;
 	uint16_t length = rr_get_be16(head);
 	struct rr_ddp_header header;
-	enum rr_ddp_result result = rr_ddp_get(ddp, length, &header);
 	bool protection = (terminate->cause & 0xff00) == RR_CAUSE_RDMAP_INVALID_STAG;
 
-	if (result == RR_DDP_SHORT)
+	rr_ddp_get(ddp, length, &header);
+	if (length < rr_ddp_header_size(header.tagged))
 		return;
 	terminate->has_length = true;
 	terminate->segment_length = length;
