@@ -484,6 +484,24 @@ the_terminate_shows_no_more_than_what_came(void **state)
 	assert_null(terminate.ddp_header);
 }
 
+/* What is left of a payload is read by itself, and not in pieces of the size of a header. */
+static void
+the_rest_of_a_long_payload_is_taken_in_one_read(void **state)
+{
+	struct rr_region region = node_register(responder, 0, 40000, RR_REMOTE_WRITE);
+	struct iovec vectors[2];
+
+	(void)state;
+	rr_iwarp_set_emss(&initiator->engine, 65480);
+	node_post(initiator, RR_WORK_WRITE, payload, 40000, region.handle, region.offset, 1);
+	node_collect(initiator);
+	node_feed(responder, initiator->out, initiator->out_size - RR_FPDU_CRC_SIZE - 100, NODE_STREAM, NULL);
+	assert_int_equal(responder->engine.rx.left, 100);
+	assert_int_equal(rr_iwarp_space(&responder->engine, vectors), 2);
+	assert_int_equal(vectors[0].iov_len, 100);
+	assert_ptr_equal(vectors[0].iov_base, responder->memory + 40000 - 100);
+}
+
 int
 main(void)
 {
@@ -506,6 +524,7 @@ main(void)
 		TEST(the_end_in_the_middle_of_a_message_is_told_as_such),
 		TEST(handles_of_small_tables_are_known),
 		TEST(the_terminate_shows_no_more_than_what_came),
+		TEST(the_rest_of_a_long_payload_is_taken_in_one_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,8 @@ rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
 static bool
 goes_direct(const struct rr_iwarp_rx *rx)
 {
-	return rx->phase == RR_IWARP_PAYLOAD && rx->left >= DIRECT_MIN && !rx->markers;
+	return rx->phase == RR_IWARP_PAYLOAD && !rx->markers &&
+	       (rx->left >= DIRECT_MIN || rx->payload >= BULK_MIN);
 }
 
 static int
