@@ -304,6 +304,8 @@ the_terminate_shows_what_was_wrong(void **state)
 	assert_non_null(strstr(responder->engine.text.text, "handle 0x00000001, offset 0x7, length 4"));
 }
 
+/* RFC 5040, 5.2.2: the responder has "a sufficient number of Untagged Buffers ... available on the RDMA Read
+ * Request Queue" for what was negotiated; RFC 5041, 7.2: "Invalid MSN - no buffer available". */
 static void
 more_reads_than_allowed_end_the_connection(void **state)
 {
@@ -316,7 +318,7 @@ more_reads_than_allowed_end_the_connection(void **state)
 	node_collect(initiator);
 	node_feed(responder, initiator->out, initiator->out_size, NODE_STREAM, NULL);
 	node_collect(responder);
-	assert_int_equal(node_terminate_cause(responder), RR_CAUSE_RDMAP_STREAM_CATASTROPHIC);
+	assert_int_equal(node_terminate_cause(responder), RR_CAUSE_DDP_NO_BUFFER);
 }
 
 static void

@@ -77,9 +77,9 @@ rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *r
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
 
+	/* RFC 5040, 5.2.1: each "MUST consume one Untagged Buffer", and so many there are. */
 	if (tx->response_count == tx->ird)
-		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_RDMAP_STREAM_CATASTROPHIC,
-			engine->rx.head,
+		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_DDP_NO_BUFFER, engine->rx.head,
 			"the peer sent more RDMA Reads at a time than the %u that it was allowed", tx->ird);
 	*response_at(tx, tx->response_count) = (struct rr_iwarp_response){ .request = *request };
 	tx->response_count++;
