@@ -21,8 +21,9 @@ static struct rr_fabric *fabric;
 static struct rr_endpoint *endpoint;
 static struct sockaddr_storage address;
 static struct rr_listener *listener;
-static int requests, status;
-static bool established, disconnected;
+static int requests, received, status;
+static bool established, disconnected, holds;
+static struct rr_endpoint *held;
 static char text[256];
 
 static uint64_t
@@ -37,6 +38,11 @@ handle(void *ctx, const struct rr_event *event)
 {
 	(void)ctx;
 	established |= event->kind == RR_EVENT_ESTABLISHED;
+	if (event->kind == RR_EVENT_RECEIVED) {
+		assert_true(established);
+		received++;
+		rr_fabric_release(fabric, event->data);
+	}
 	if (event->kind != RR_EVENT_DISCONNECTED)
 		return;
 	disconnected = true;
@@ -51,7 +57,9 @@ asked(void *ctx, struct rr_endpoint *asking, const void *data, size_t size)
 	(void)data;
 	(void)size;
 	requests++;
-	rr_endpoint_reject(asking, NULL, 0);
+	held = holds ? asking : NULL;
+	if (!holds)
+		rr_endpoint_reject(asking, NULL, 0);
 }
 
 static int
@@ -66,8 +74,8 @@ setup(void **state)
 	env.log = NULL;
 	env.now = now;
 	endpoint = NULL;
-	requests = 0;
-	established = disconnected = false;
+	requests = received = 0;
+	established = disconnected = holds = false;
 	loop = rr_loop_new(&env);
 	assert_non_null(loop);
 	config.receive_max = 1;
@@ -411,6 +419,29 @@ a_reset_is_noticed_while_the_pool_is_empty(void **state)
 	rr_fabric_release(fabric, last);
 }
 
+/* RFC 5044, 7.1.2: the initiator is to wait for the reply. One that does not is served in order all the same.
+ */
+static void
+a_peer_that_does_not_wait_for_the_answer_comes_after_it(void **state)
+{
+	static const char early[] = "MPA ID Req Frame\0\1\0\0"
+				    "\0\x16\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0abcd\0\0\0";
+	int fd = stranger();
+
+	(void)state;
+	holds = true;
+	assert_int_equal(write(fd, early, 48), 48);
+	turn(3);
+	assert_non_null(held);
+	endpoint = held;
+	rr_endpoint_allow(endpoint, 1);
+	assert_int_equal(rr_endpoint_accept(endpoint, handle, NULL, NULL, 0), 0);
+	turn(3);
+	assert_true(established);
+	assert_int_equal(received, 1);
+	close(fd);
+}
+
 int
 main(void)
 {
@@ -428,6 +459,7 @@ main(void)
 		TEST(a_peer_that_is_half_open_ends_the_connection),
 		TEST(a_message_that_stops_in_the_middle_ends_the_connection),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),
+		TEST(a_peer_that_does_not_wait_for_the_answer_comes_after_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,9 +166,9 @@ crc_is_used_where_the_responder_or_the_initiator_wants_it(void **state)
 }
 
 /* RFC 5044, 7.1.2: what the responder sends first is its MPA frame, also to a peer that did not wait for it
- * and is wrong. */
+ * and is wrong: that is not even looked at before. */
 static void
-a_fault_before_the_reply_has_left_takes_nothing_of_it(void **state)
+what_comes_before_the_reply_has_left_waits(void **state)
 {
 	static const uint8_t wrong[24] = { 0, 18, 0x41, 0x4f }; /* an operation that there is not */
 	struct rr_mpa_frame request = { .revision = 2, .enhanced = true, .ird = 1, .ord = 1 }, reply;
@@ -179,11 +179,27 @@ a_fault_before_the_reply_has_left_takes_nothing_of_it(void **state)
 	assert_int_equal(rr_iwarp_respond(&node->engine), 0);
 	node_feed(node, data, rr_mpa_put(data, sizeof(data), &request), 100, NULL);
 	assert_int_equal(rr_iwarp_accept(&node->engine, NULL, 0), 0);
-	node_feed(node, wrong, sizeof(wrong), 100, NULL);
-	assert_int_equal(node->engine.state, RR_IWARP_CLOSING);
+	assert_int_equal(node_feed(node, wrong, sizeof(wrong), 100, NULL), 0);
 	node_collect(node);
 	assert_int_equal(rr_mpa_get(node->out, node->out_size, true, &reply, &used), RR_MPA_OK);
 	assert_int_equal(used, node->out_size);
+	node_clear(node);
+	node_feed(node, wrong, sizeof(wrong), 100, NULL);
+	assert_int_equal(node->engine.state, RR_IWARP_CLOSING);
+	assert_int_equal(node_terminate_cause(node), RR_CAUSE_RDMAP_OPCODE);
+}
+
+/* A reply that comes before the request has left is not one to it. */
+static void
+a_reply_waits_until_the_request_has_left(void **state)
+{
+	struct iovec vectors[2];
+
+	(void)state;
+	assert_int_equal(rr_iwarp_initiate(&node->engine, NULL, 0), 0);
+	assert_int_equal(rr_iwarp_space(&node->engine, vectors), 0);
+	node_collect(node);
+	assert_int_equal(rr_iwarp_space(&node->engine, vectors), 1);
 }
 
 /* Feeds the node, an initiator, with this reply; returns what became of it. */
@@ -421,7 +437,8 @@ main(void)
 		TEST(a_request_for_markers_is_granted),
 		TEST(crc_is_used_where_the_responder_or_the_initiator_wants_it),
 		TEST(crc_is_used_where_the_initiator_or_the_responder_wants_it),
-		TEST(a_fault_before_the_reply_has_left_takes_nothing_of_it),
+		TEST(what_comes_before_the_reply_has_left_waits),
+		TEST(a_reply_waits_until_the_request_has_left),
 		TEST(the_initiators_depths_follow_the_reply),
 		TEST(a_responder_that_takes_no_reads_gets_none),
 		TEST(a_responder_that_wants_too_many_reads_is_terminated),

@@ -106,10 +106,8 @@ rr_iwarp_fault(
 	rr_log(engine->shared->env, RR_LOG_WARNING, "%s: %s", engine->base.peer, engine->text.text);
 	stop_receiving(engine);
 	engine->state = RR_IWARP_CLOSING;
-	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. But not before our MPA
-	 * frame has left. */
-	if (engine->frame_at == engine->frame_size)
-		write_terminate(engine, cause, head);
+	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. */
+	write_terminate(engine, cause, head);
 	return RR_IWARP_ENDED;
 }
 

@@ -67,6 +67,9 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
 	struct rr_iwarp_setup *setup = engine->setup;
 
+	/* RFC 5044, 7.1.2: first there is our MPA frame. Who does not wait for it is not heard before. */
+	if (engine->state <= RR_IWARP_OPEN && engine->frame_at < engine->frame_size)
+		return 0;
 	switch (engine->state) {
 	case RR_IWARP_REPLY:
 	case RR_IWARP_REQUEST:
