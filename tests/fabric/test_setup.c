@@ -202,6 +202,29 @@ a_reply_waits_until_the_request_has_left(void **state)
 	assert_int_equal(rr_iwarp_space(&node->engine, vectors), 1);
 }
 
+/* What came with the request may be what is answered. */
+static void
+private_data_may_be_answered_by_itself(void **state)
+{
+	struct rr_mpa_frame request = {
+		.revision = 1, .private_data = (const uint8_t *)"to and fro", .private_data_length = 10
+	};
+	struct rr_mpa_frame reply;
+	const struct rr_mpa_frame *asked;
+	uint8_t data[RR_MPA_FRAME_MAX];
+	size_t used;
+
+	(void)state;
+	assert_int_equal(rr_iwarp_respond(&node->engine), 0);
+	node_feed(node, data, rr_mpa_put(data, sizeof(data), &request), 100, NULL);
+	asked = &node->engine.setup->request;
+	assert_int_equal(rr_iwarp_accept(&node->engine, asked->private_data, asked->private_data_length), 0);
+	node_collect(node);
+	assert_int_equal(rr_mpa_get(node->out, node->out_size, true, &reply, &used), RR_MPA_OK);
+	assert_int_equal(reply.private_data_length, 10);
+	assert_memory_equal(reply.private_data, "to and fro", 10);
+}
+
 /* Feeds the node, an initiator, with this reply; returns what became of it. */
 static int
 outcome_of(const void *reply, size_t size, bool eof)
@@ -439,6 +462,7 @@ main(void)
 		TEST(crc_is_used_where_the_initiator_or_the_responder_wants_it),
 		TEST(what_comes_before_the_reply_has_left_waits),
 		TEST(a_reply_waits_until_the_request_has_left),
+		TEST(private_data_may_be_answered_by_itself),
 		TEST(the_initiators_depths_follow_the_reply),
 		TEST(a_responder_that_takes_no_reads_gets_none),
 		TEST(a_responder_that_wants_too_many_reads_is_terminated),

@@ -156,11 +156,12 @@ rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size)
 		ird = depth(reply.ird, config->read_max);
 		ord = depth(reply.ord, config->read_max);
 	}
+	/* Before the request goes: the answer may be part of it. */
+	write_frame(engine, &reply, private_data, size);
 	error = open_with(engine, ird, ord, request->markers);
 	if (error)
 		return error;
 	engine->crc = reply.crc;
-	write_frame(engine, &reply, private_data, size);
 	return 0;
 }
 
