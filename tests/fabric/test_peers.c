@@ -442,6 +442,38 @@ a_peer_that_does_not_wait_for_the_answer_comes_after_it(void **state)
 	close(fd);
 }
 
+/* A peer that takes what was posted in the smallest of pieces holds up a disconnection for a while only. */
+static void
+a_peer_that_takes_hardly_anything_is_not_waited_for_for_ever(void **state)
+{
+	enum { MUCH = 64 << 20, PIECE = 256 << 10 };
+	uint8_t *much = calloc(1, MUCH);
+	const struct rr_sge sge = { much, MUCH };
+	const struct rr_work work = { .kind = RR_WORK_WRITE, .sge_count = 1, .sges = &sge };
+	int fd = dial_a_stranger(), seconds = 0, room = 65536;
+
+	(void)state;
+	assert_int_equal(setsockopt(endpoint->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)), 0);
+	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
+	turn(3);
+	assert_int_equal(rr_endpoint_post(endpoint, &work), 0);
+	turn(3);
+	rr_endpoint_disconnect(endpoint);
+	for (; !disconnected && seconds < 100; seconds++) {
+		for (ssize_t n = 0, taken = 0; taken < PIECE && n >= 0; taken += n) {
+			n = read(fd, much, PIECE);
+			turn(2);
+		}
+		the_time += RR_SECOND;
+		turn(3);
+	}
+	assert_true(disconnected);
+	assert_true(seconds >= 60);
+	assert_int_equal(status, 0);
+	close(fd);
+	free(much);
+}
+
 int
 main(void)
 {
@@ -460,6 +492,7 @@ main(void)
 		TEST(a_message_that_stops_in_the_middle_ends_the_connection),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),
 		TEST(a_peer_that_does_not_wait_for_the_answer_comes_after_it),
+		TEST(a_peer_that_takes_hardly_anything_is_not_waited_for_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,16 @@ follow_emss(struct rr_endpoint *endpoint)
 	endpoint->next_emss = engine->tx.gathered + EMSS_INTERVAL;
 }
 
+/* The peer takes what is left, if not for too long already. */
+static void
+extend_draining(struct rr_endpoint *endpoint)
+{
+	const struct rr_iwarp *engine = &endpoint->engine;
+
+	if (engine->draining && !endpoint->closing && rr_now(engine->shared->env) < endpoint->drained_by)
+		rr_loop_arm(loop_of(endpoint), &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
+}
+
 /* One write. Whether there may be more to write, and TCP may take it. */
 static bool
 write_once(struct rr_endpoint *endpoint)
@@ -165,8 +175,8 @@ write_once(struct rr_endpoint *endpoint)
 	/* The handler of a completion may have closed the endpoint. */
 	if (n < 0 || endpoint->engine.state >= RR_IWARP_OVER)
 		return false;
-	if (n > 0 && endpoint->engine.draining && !endpoint->closing)
-		rr_loop_arm(loop_of(endpoint), &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
+	if (n > 0)
+		extend_draining(endpoint);
 	return n > 0;
 }
 

@@ -43,13 +43,16 @@ struct rr_endpoint {
 	bool full;                       /* TCP takes no more for now */
 	struct sockaddr_storage address; /* that it connects to */
 	socklen_t address_size;
-	uint64_t next_emss; /* how far the stream goes with the segment size that is known */
+	uint64_t drained_by; /* it was told to disconnect: when that must be over */
+	uint64_t next_emss;  /* how far the stream goes with the segment size that is known */
 };
 
 enum { RR_IWARP_PENDING_MAX = 256, RR_IWARP_REJECTED_MAX = 256 };
 
-/* How long one that was told to disconnect may go without the peer taking anything. */
+/* How long one that was told to disconnect may go without the peer taking anything, and in all: a peer that
+ * reads from us, or takes what was posted in small pieces, could go on for ever. */
 #define RR_IWARP_DRAINING_LIMIT (2 * RR_SECOND)
+#define RR_IWARP_DRAINING_MAX   (60 * RR_SECOND)
 
 struct rr_listener {
 	struct rr_fabric *fabric;

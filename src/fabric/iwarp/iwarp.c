@@ -191,6 +191,7 @@ iwarp_disconnect(struct rr_endpoint *endpoint)
 		return;
 	if (engine->state == RR_IWARP_OPEN) {
 		rr_iwarp_drain(engine);
+		endpoint->drained_by = rr_now(engine->shared->env) + RR_IWARP_DRAINING_MAX;
 		rr_loop_arm(engine->base.fabric->base.loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
 	} else {
 		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED, "disconnected before it was connected");
