@@ -419,6 +419,37 @@ a_reset_is_noticed_while_the_pool_is_empty(void **state)
 	rr_fabric_release(fabric, last);
 }
 
+/* RFC 5040, 5.2.1: "it MUST respond with a valid RDMA Read Response Message", also where the request came
+ * behind a Send that had to wait. */
+static void
+a_read_behind_a_send_that_waited_is_answered(void **state)
+{
+	static const char fpdus[] = "\0\x16\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0abcd\0\0\0\0"
+				    "\0\x2e\x41\x41\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\0"
+				    "\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+	struct rr_receive_wait wait = { .link = { &wait.link, &wait.link } };
+	int fd = dial_a_stranger();
+	uint8_t *last, response[100];
+	bool full;
+
+	(void)state;
+	endpoint->engine.wait.assured = false; /* as if it had been accepted */
+	last = rr_receives_get(&fabric->shared.receives, &wait, &full);
+	assert_non_null(last);
+	assert_true(read(fd, response, sizeof(response)) > 0);
+	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
+	rr_endpoint_allow(endpoint, 1);
+	assert_int_equal(write(fd, fpdus, 28 + 52), 28 + 52);
+	turn(5);
+	assert_int_equal(received, 0);
+	rr_fabric_release(fabric, last);
+	turn(3);
+	assert_int_equal(received, 1);
+	assert_int_equal(recv(fd, response, sizeof(response), MSG_DONTWAIT), 20);
+	assert_memory_equal(response, "\0\x0e\xc1\x42\0\0\0\1", 8);
+	close(fd);
+}
+
 /* RFC 5044, 7.1.2: the initiator is to wait for the reply. One that does not is served in order all the same.
  */
 static void
@@ -491,6 +522,7 @@ main(void)
 		TEST(a_peer_that_is_half_open_ends_the_connection),
 		TEST(a_message_that_stops_in_the_middle_ends_the_connection),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),
+		TEST(a_read_behind_a_send_that_waited_is_answered),
 		TEST(a_peer_that_does_not_wait_for_the_answer_comes_after_it),
 		TEST(a_peer_that_takes_hardly_anything_is_not_waited_for_for_ever),
 	};

@@ -314,6 +314,21 @@ stalled(struct rr_timer *timer)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
+/*
+ * After what was to leave: a Read Request that has left lets the Sends in front of its data in. What comes
+ * out of that, such as Read Responses, is to leave, too.
+ */
+static void
+resume(struct rr_endpoint *endpoint)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+	uint64_t count = engine->rx.count;
+
+	rr_iwarp_resume(engine);
+	if (engine->rx.count != count && engine->state != RR_IWARP_RELEASED)
+		rr_iwarp_endpoint_defer(endpoint);
+}
+
 static void
 run(struct rr_task *task)
 {
@@ -325,8 +340,7 @@ run(struct rr_task *task)
 		return;
 	if (engine->state < RR_IWARP_OVER && !endpoint->full)
 		write_some(endpoint);
-	/* Afterwards: a Read Request that has left lets the Sends in front of its data in. */
-	rr_iwarp_resume(engine);
+	resume(endpoint);
 	/* The limit was for the connection to come up; disconnecting sets one of its own. */
 	if (engine->state == RR_IWARP_OPEN && !engine->draining)
 		rr_loop_disarm(loop_of(endpoint), &endpoint->timer);
