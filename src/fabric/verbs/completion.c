@@ -154,21 +154,44 @@ handle(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
 		work_failed(endpoint, work, wc->status);
 }
 
-/* From the stash, or from the queue itself. */
-static int
-take(struct rr_endpoint *endpoint, struct ibv_wc *wcs)
+/* Room for a batch more. */
+static bool
+make_room(struct rr_endpoint *endpoint)
 {
-	uint32_t n = endpoint->stashed - endpoint->stash_at;
+	const struct rr_env *env = endpoint->base.fabric->env;
+	uint32_t room = endpoint->stashed + RR_VERBS_BATCH;
+	void *stash;
 
-	if (n == 0)
-		return endpoint->cq ? ibv_poll_cq(endpoint->cq, RR_VERBS_BATCH, wcs) : 0;
-	if (n > RR_VERBS_BATCH)
-		n = RR_VERBS_BATCH;
-	memcpy(wcs, endpoint->stash + endpoint->stash_at, n * sizeof(*wcs));
-	endpoint->stash_at += n;
+	if (room <= endpoint->stash_room)
+		return true;
+	stash = env->realloc(env->ctx, endpoint->stash, room * sizeof(*endpoint->stash));
+	if (!stash)
+		return false;
+	endpoint->stash = stash;
+	endpoint->stash_room = room;
+	return true;
+}
+
+bool
+rr_verbs_poll_init(struct rr_endpoint *endpoint)
+{
+	return make_room(endpoint);
+}
+
+/* What the queue has, up to a batch, goes to the stash. As ibv_poll_cq(). */
+static int
+fetch(struct rr_endpoint *endpoint)
+{
+	int n;
+
 	if (endpoint->stash_at == endpoint->stashed)
 		endpoint->stash_at = endpoint->stashed = 0;
-	return (int)n;
+	if (!make_room(endpoint))
+		return -1;
+	n = ibv_poll_cq(endpoint->cq, RR_VERBS_BATCH, endpoint->stash + endpoint->stashed);
+	if (n > 0)
+		endpoint->stashed += (uint32_t)n;
+	return n;
 }
 
 /* Something was flushed, so the queue pair is in its error state: what the device says of it is the better
@@ -184,14 +207,19 @@ find_reason(struct rr_endpoint *endpoint)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost");
 }
 
+/* Handles up to a batch, one by one: who is told of one may have to know what is behind it. */
 static int
 poll(struct rr_endpoint *endpoint)
 {
-	struct ibv_wc wcs[RR_VERBS_BATCH];
-	int n = take(endpoint, wcs);
+	int n = 0;
 
-	for (int i = 0; i < n; i++)
-		handle(endpoint, &wcs[i]);
+	if (endpoint->stash_at == endpoint->stashed && endpoint->cq && fetch(endpoint) < 0)
+		return -1;
+	for (; n < RR_VERBS_BATCH && endpoint->stash_at < endpoint->stashed; n++) {
+		struct ibv_wc wc = endpoint->stash[endpoint->stash_at++];
+
+		handle(endpoint, &wc);
+	}
 	return n;
 }
 
@@ -224,19 +252,6 @@ rr_verbs_discard(struct rr_endpoint *endpoint)
 		;
 }
 
-/* Room for a batch more. */
-static bool
-grow_stash(struct rr_endpoint *endpoint)
-{
-	const struct rr_env *env = endpoint->base.fabric->env;
-	size_t size = (endpoint->stashed + RR_VERBS_BATCH) * sizeof(*endpoint->stash);
-	void *stash = env->realloc(env->ctx, endpoint->stash, size);
-
-	if (stash)
-		endpoint->stash = stash;
-	return stash;
-}
-
 /* Whether a completion in the stash tells that work has completed, well or not. */
 static bool
 is_told(const struct rr_endpoint *endpoint, const struct rr_verbs_work *work)
@@ -266,16 +281,13 @@ rr_verbs_await(struct rr_endpoint *endpoint, const struct rr_verbs_region *regio
 	uint64_t begin = rr_now(env);
 
 	while (!is_told(endpoint, region->bind)) {
-		int n = grow_stash(endpoint) ? ibv_poll_cq(endpoint->cq, RR_VERBS_BATCH,
-						       endpoint->stash + endpoint->stashed)
-					     : -1;
+		int n = fetch(endpoint);
 
 		if (n < 0 || (n == 0 && rr_now(env) - begin > AWAIT_MAX)) {
 			rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED,
 				"a region had to be invalidated before the peer took what it was for");
 			return;
 		}
-		endpoint->stashed += (uint32_t)n;
 	}
 	rr_verbs_wake(endpoint);
 }

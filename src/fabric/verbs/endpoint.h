@@ -152,8 +152,8 @@ struct rr_endpoint {
 	struct rr_list queue, posted; /* of struct rr_verbs_work */
 	struct rr_list regions;
 	uint32_t region_count;
-	struct ibv_wc *stash; /* completions that were taken while a window was waited for */
-	uint32_t stashed, stash_at;
+	struct ibv_wc *stash; /* completions that were taken off the queue; the first stash_at are handled */
+	uint32_t stashed, stash_at, stash_room;
 	uint8_t responder_resources, initiator_depth; /* what the peer asks for */
 	/* Ours; once the peer has rejected the connection, what came with that. */
 	uint8_t private_data[UINT8_MAX];
@@ -275,6 +275,9 @@ void rr_verbs_post_queue(struct rr_endpoint *endpoint);
 
 /* Values of wr_id: a receive is marked, so that it is known where the operation is not. */
 enum { RR_VERBS_RECEIVE = 1 };
+
+/* Before all others: the memory that polling takes. False: there is none. */
+bool rr_verbs_poll_init(struct rr_endpoint *endpoint);
 
 /* Handles what has completed, up to a batch; how many there were. */
 int rr_verbs_poll(struct rr_endpoint *endpoint);
