@@ -226,8 +226,9 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 	if (answer == RR_WALK_MISPLACED)
 		return answer;
 	*out = *in;
-	if (answer == RR_WALK_UNKNOWN || found.count > FOUND_MAX)
-		return RR_WALK_UNKNOWN;
+	if (answer == RR_WALK_UNKNOWN)
+		return answer;
+	found.count = (uint32_t)rr_min(found.count, FOUND_MAX);
 	if (use != RR_ITEMS_CALL &&
 		!rr_results_are_paired(found.items, found.count, known->sinks, known->chunk_count))
 		return RR_WALK_MISPLACED;
@@ -236,7 +237,7 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 		reduced += chosen.items[i] && chosen.items[i]->reduced;
 		taken += in_stream(chosen.items[i]);
 	}
-	if (reduced < count_reduced(&found))
+	if (reduced < in->item_count)
 		return RR_WALK_UNKNOWN;
 	if (!is_front(in, &chosen, taken) && in->length - taken > size)
 		return RR_WALK_UNKNOWN;

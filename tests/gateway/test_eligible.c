@@ -289,6 +289,44 @@ results_beside_their_chunks_are_misplaced(void **state)
 	}
 }
 
+/* A READ_PLUS with more pieces than are looked for has its first one where it belongs, and the others inline.
+ */
+static void
+a_read_plus_may_have_any_number_of_pieces(void **state)
+{
+	static const struct rpcrdma_item first = { "data", 4, RPCRDMA_ITEM_NEXT };
+	const struct rr_known known = {
+		.proc = NFSPROC4_COMPOUND, .program = rr_ulb_find(NFS, 4), .sinks = { 100 }, .chunk_count = 1
+	};
+	enum { PIECES = 100 };
+	struct rpcrdma_message in;
+
+	(void)state;
+	for (enum rr_items_use use = RR_ITEMS_REPLY_RDMA; use <= RR_ITEMS_REPLY_TCP; use++) {
+		begin_reply(1);
+		put(OP_READ_PLUS);
+		put(NFS4_OK);
+		put(1);
+		put(PIECES);
+		for (uint32_t i = 0; i < PIECES; i++) {
+			put(NFS4_CONTENT_DATA);
+			put_zeroes(2);
+			if (i > 0)
+				put_opaque("more", 4);
+			else
+				put(first.length);
+		}
+		in = written();
+		in.items = &first;
+		in.item_count = 1;
+		assert_int_equal(
+			rr_items_take(&known, use, &in, scratch, sizeof(scratch), items, &out), RR_WALKED);
+		assert_int_equal(out.item_count, 1);
+		assert_item(0, "data");
+		assert_int_equal(out.length, in.length);
+	}
+}
+
 int
 main(void)
 {
@@ -299,6 +337,7 @@ main(void)
 		cmocka_unit_test(each_read_has_the_chunk_of_its_place),
 		cmocka_unit_test(a_read_without_data_leaves_its_chunk_empty),
 		cmocka_unit_test(results_beside_their_chunks_are_misplaced),
+		cmocka_unit_test(a_read_plus_may_have_any_number_of_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
