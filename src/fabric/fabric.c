@@ -155,6 +155,14 @@ rr_fabric_release(struct rr_fabric *fabric, uint8_t *receive)
 	base_of(fabric)->ops->release(fabric, receive);
 }
 
+bool
+rr_fabric_is_short(const struct rr_fabric *fabric)
+{
+	const struct rr_fabric_ops *ops = base_of(fabric)->ops;
+
+	return ops->is_short && ops->is_short(fabric);
+}
+
 /* What a work request moves must have a length of 32 bits: that is what RDMAP can express. */
 static bool
 sges_are_good(const struct rr_sge *sges, uint32_t count)

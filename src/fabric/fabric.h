@@ -143,6 +143,7 @@ struct rr_fabric_ops {
 	void (*reject)(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 	void (*allow)(struct rr_endpoint *endpoint, uint32_t count);
 	void (*release)(struct rr_fabric *fabric, uint8_t *receive);
+	bool (*is_short)(const struct rr_fabric *fabric); /* NULL: it never is */
 	int (*post)(struct rr_endpoint *endpoint, const struct rr_work *work);
 	int (*kick)(struct rr_endpoint *endpoint);
 	int (*register_region)(struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access,
@@ -215,6 +216,9 @@ void rr_endpoint_allow(struct rr_endpoint *endpoint, uint32_t count);
 
 /* Gives a receive back to the pool. */
 void rr_fabric_release(struct rr_fabric *fabric, uint8_t *receive);
+
+/* Whether some endpoint waits for that. */
+bool rr_fabric_is_short(const struct rr_fabric *fabric);
 
 /*
  * Posts a work request: they start in the order of their posting, Sends and Writes also complete and arrive

@@ -89,6 +89,12 @@ rr_receives_wait(struct rr_receives *pool, struct rr_receive_wait *wait)
 		rr_list_append(&pool->waiting, &wait->link);
 }
 
+bool
+rr_receives_are_wanted(const struct rr_receives *pool)
+{
+	return !rr_list_empty(&pool->waiting);
+}
+
 void
 rr_receives_leave(struct rr_receives *pool, struct rr_receive_wait *wait)
 {

@@ -52,6 +52,9 @@ void rr_receives_put(struct rr_receives *pool, uint8_t *receive);
 /* Waits: wake is called when a receive is there for wait, once or more often. */
 void rr_receives_wait(struct rr_receives *pool, struct rr_receive_wait *wait);
 
+/* Whether anybody does. */
+bool rr_receives_are_wanted(const struct rr_receives *pool);
+
 /* No longer. No effect where it does not wait. */
 void rr_receives_leave(struct rr_receives *pool, struct rr_receive_wait *wait);
 

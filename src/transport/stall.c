@@ -11,7 +11,7 @@ is_in_the_way(const struct rr_connection *connection)
 
 	return connection->posted > 0 && connection->stall.moved == connection->stall.moved_then &&
 	       (rr_pool_is_wanted(engine->pool) || rr_pool_is_wanted(engine->arrivals) ||
-		       rr_pool_is_wanted(engine->results));
+		       rr_pool_is_wanted(engine->results) || rr_fabric_is_short(connection->fabric));
 }
 
 /*

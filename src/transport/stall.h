@@ -9,7 +9,8 @@
  * for as long as it likes, while that costs nobody anything. It is cut off where nothing moved for
  * RR_STALL_LIMIT and
  *
- * - work requests are outstanding, and others wait for payload memory, of which they may hold some; or
+ * - work requests are outstanding, and others wait for payload memory or receives, of which they may hold
+ *   some; or
  * - calls wait for a credit, and all credits are held by calls that were given up and never answered.
  */
 struct rr_connection;

@@ -208,6 +208,46 @@ row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(vo
 	world_free(world);
 }
 
+/* Calls that came, and whose data does not, hold receives, too. */
+static void
+row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off_after_15_s(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_carrier *stalled;
+	struct rr_fault_script script;
+	struct world *world;
+	struct rr_text why;
+	struct call *call;
+	struct raw *raw;
+
+	(void)state;
+	assert_int_equal(rr_fault_parse("delay read 1 3600s", &script, &why), 0);
+	config.fault = &script;
+	config.memory_max = 64 << 10;
+	config.credits = 2; /* eight receives in all */
+	world = world_new(&config);
+	call = call_new(world, 1, 40);
+	call_add_item(world, call, 40, 5000);
+	call_start(world, call);
+	world_settle(world);
+	stalled = world->server;
+	world->server = NULL;
+	raw = raw_new(world);
+	raw_connect(raw);
+	for (uint32_t xid = 0; xid < 8; xid++)
+		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	world_pass(world, 15 * RR_SECOND - 1);
+	assert_int_equal(world->call_count, 7);
+	world_pass(world, 15 * RR_SECOND);
+	world_until(world, call->done && world->call_count == 8);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(world->server_error, -RPCRDMA_ERR_TIMEDOUT);
+	assert_false(raw->disconnected);
+	rr_carrier_close(stalled);
+	world->server_closed = false; /* that was the other one */
+	raw_end(raw);
+}
+
 /* A server that lets calls lie, until each credit is a call's that was given up. */
 static void
 row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
@@ -247,6 +287,8 @@ suite_pressure(void)
 		cmocka_unit_test(row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory),
 		cmocka_unit_test(
 			row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s),
+		cmocka_unit_test(
+			row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off_after_15_s),
 		cmocka_unit_test(row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s),
 	};
 

@@ -335,6 +335,7 @@ static const struct rr_fabric_ops fault_ops = {
 	.reject = rr_filter_reject,
 	.allow = rr_filter_allow,
 	.release = rr_filter_release,
+	.is_short = rr_filter_is_short,
 	.post = fault_post,
 	.kick = rr_filter_kick,
 	.register_region = fault_register,

@@ -220,6 +220,12 @@ rr_filter_release(struct rr_fabric *fabric, uint8_t *receive)
 	rr_fabric_release(fabric->below, receive);
 }
 
+bool
+rr_filter_is_short(const struct rr_fabric *fabric)
+{
+	return rr_fabric_is_short(fabric->below);
+}
+
 int
 rr_filter_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 {

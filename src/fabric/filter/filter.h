@@ -72,6 +72,7 @@ int rr_filter_accept(struct rr_endpoint *endpoint, const void *private_data, siz
 void rr_filter_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 void rr_filter_allow(struct rr_endpoint *endpoint, uint32_t count);
 void rr_filter_release(struct rr_fabric *fabric, uint8_t *receive);
+bool rr_filter_is_short(const struct rr_fabric *fabric);
 int rr_filter_post(struct rr_endpoint *endpoint, const struct rr_work *work);
 int rr_filter_kick(struct rr_endpoint *endpoint);
 int rr_filter_register(

@@ -367,6 +367,7 @@ static const struct rr_fabric_ops record_ops = {
 	.reject = record_reject,
 	.allow = record_allow,
 	.release = rr_filter_release,
+	.is_short = rr_filter_is_short,
 	.post = record_post,
 	.kick = record_kick,
 	.register_region = record_register,

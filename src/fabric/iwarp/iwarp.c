@@ -123,6 +123,12 @@ iwarp_release(struct rr_fabric *fabric, uint8_t *receive)
 	rr_receives_put(&fabric->shared.receives, receive);
 }
 
+static bool
+iwarp_is_short(const struct rr_fabric *fabric)
+{
+	return rr_receives_are_wanted(&fabric->shared.receives);
+}
+
 static int
 iwarp_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 {
@@ -213,6 +219,7 @@ static const struct rr_fabric_ops iwarp_ops = {
 	.reject = iwarp_reject,
 	.allow = iwarp_allow,
 	.release = iwarp_release,
+	.is_short = iwarp_is_short,
 	.post = iwarp_post,
 	.kick = iwarp_kick,
 	.register_region = iwarp_register,

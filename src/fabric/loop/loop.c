@@ -151,6 +151,12 @@ loop_release(struct rr_fabric *fabric, uint8_t *receive)
 	rr_receives_put(&fabric->receives, receive);
 }
 
+static bool
+loop_is_short(const struct rr_fabric *fabric)
+{
+	return rr_receives_are_wanted(&fabric->receives);
+}
+
 static int
 loop_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 {
@@ -237,6 +243,7 @@ static const struct rr_fabric_ops loop_ops = {
 	.reject = loop_reject,
 	.allow = loop_allow,
 	.release = loop_release,
+	.is_short = loop_is_short,
 	.post = loop_post,
 	.kick = loop_kick,
 	.register_region = loop_register,
