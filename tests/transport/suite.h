@@ -19,6 +19,7 @@ int suite_rows(void);
 int suite_version(void);
 int suite_properties(void);
 int suite_provided(void);
+int suite_provided_pair(void);
 int suite_pull(void);
 
 static inline int
@@ -27,7 +28,8 @@ suite_run(rr_fabric_new *make)
 	provider = make;
 	return suite_counters() + suite_pair() + suite_requester() + suite_responder() + suite_life() +
 	       suite_hostile() + suite_order() + suite_pressure() + suite_reverse() + suite_version() +
-	       suite_properties() + suite_required() + suite_provided() + suite_pull() + suite_rows();
+	       suite_properties() + suite_required() + suite_provided() + suite_provided_pair() +
+	       suite_pull() + suite_rows();
 }
 
 #endif

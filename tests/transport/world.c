@@ -10,6 +10,7 @@
 #include "base/endian.h"
 #include "invariant.h"
 #include "transport/connection.h"
+#include "wire/rpc.h"
 
 rr_fabric_new *provider;
 enum rr_versions world_versions = RR_VERSIONS_1;
@@ -457,6 +458,26 @@ void
 answer_small(struct world *world, struct rr_exchange *exchange)
 {
 	reply_send(world, exchange, reply_new(world, exchange->xid, 24));
+}
+
+void
+answer_with_size(struct world *world, struct rr_exchange *exchange)
+{
+	reply_send(world, exchange, reply_new(world, exchange->xid, world->reply_size));
+}
+
+void
+assert_reply_octets(const struct rpcrdma_message *reply, uint32_t xid, uint32_t length)
+{
+	uint8_t *expected = malloc(length);
+
+	assert_non_null(expected);
+	fill(expected, length, xid + 1);
+	rr_put_be32(expected, xid);
+	rr_put_be32(expected + 4, RR_REPLY);
+	assert_int_equal(reply->length, length);
+	assert_memory_equal(reply->stream, expected, length);
+	free(expected);
 }
 
 struct rr_exchange *

@@ -43,6 +43,7 @@ struct world {
 	void (*answer)(struct world *world, struct rr_exchange *exchange);
 	struct rr_exchange *calls[WORLD_CALLS]; /* not answered */
 	uint32_t call_count, arrived, sent;
+	uint32_t reply_size;   /* of answer_with_size() */
 	struct memory *memory; /* freed when the world ends */
 };
 
@@ -126,6 +127,10 @@ void reply_send(struct world *world, struct rr_exchange *exchange, struct reply 
 
 /* Answers with the smallest reply that there is. */
 void answer_small(struct world *world, struct rr_exchange *exchange);
+
+/* Answers with a stream of world->reply_size octets; whether a reply is that one. */
+void answer_with_size(struct world *world, struct rr_exchange *exchange);
+void assert_reply_octets(const struct rpcrdma_message *reply, uint32_t xid, uint32_t length);
 
 /* Takes the oldest call that is not answered. */
 struct rr_exchange *world_next_call(struct world *world);
