@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_NFS_FAKE_TEST_H
+#define RR_TESTS_NFS_FAKE_TEST_H
+
+#include "fake.h"
+
+/* What the tests of the client share: a server for each of them, and what the client opened and found there.
+ */
+static struct fake *fake;
+static struct rr_nfs *nfs;
+static struct rr_nfs_object object;
+
+static inline int
+fake_setup(void **state)
+{
+	(void)state;
+	fake = fake_new();
+	nfs = NULL;
+	return 0;
+}
+
+static inline int
+fake_teardown(void **state)
+{
+	(void)state;
+	rr_nfs_close(nfs);
+	fake_free(fake);
+	return 0;
+}
+
+#define fake_test(function) cmocka_unit_test_setup_teardown(function, fake_setup, fake_teardown)
+
+#endif
