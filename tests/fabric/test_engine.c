@@ -4,6 +4,7 @@
 
 #include "../hex.h"
 #include "../test.h"
+#include "base/crc32c.h"
 #include "node.h"
 
 static struct node *initiator, *responder;
@@ -174,7 +175,10 @@ static int
 answer_to(const char *digits)
 {
 	struct rr_octets octets = rr_hex(digits);
+	size_t size = octets.size - RR_FPDU_CRC_SIZE;
 
+	if (responder->engine.crc)
+		rr_fpdu_put_crc(octets.data + size, rr_crc32c(0, octets.data, size));
 	node_feed(responder, octets.data, octets.size, NODE_STREAM, NULL);
 	node_collect(responder);
 	if (responder->engine.state != RR_IWARP_CLOSING)
@@ -223,9 +227,60 @@ each_fault_has_its_cause(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		assert_int_equal(answer_to(faults[i].fpdu), faults[i].cause);
+	for (size_t i = 0; i < 2 * (sizeof(faults) / sizeof(faults[0])); i++) {
+		responder->engine.crc = i % 2;
+		assert_int_equal(answer_to(faults[i / 2].fpdu), faults[i / 2].cause);
 		assert_string_equal(responder->log, "");
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+/* RFC 5044, 6: "An MPA receiver MUST first verify the FPDU before passing the ULPDU to DDP": what was damaged
+ * on its way is not held against the peer, whatever it looks like. */
+static void
+a_damaged_head_is_a_wrong_crc_and_nothing_else(void **state)
+{
+	struct rr_region region = node_register(responder, 0, 20000, RR_REMOTE_WRITE);
+	enum rr_work_kind kinds[] = { RR_WORK_SEND, RR_WORK_SEND_INVALIDATE, RR_WORK_WRITE, RR_WORK_READ };
+	size_t first = RR_FPDU_LENGTH_SIZE, bits = 8 * RR_DDP_UNTAGGED_SIZE;
+
+	(void)state;
+	for (size_t i = 0; i < 4 * bits; i++) {
+		bool writes = kinds[i / bits] == RR_WORK_WRITE;
+
+		initiator->engine.crc = responder->engine.crc = true;
+		node_post(initiator, kinds[i / bits], writes ? payload : initiator->memory,
+			writes ? 20000 : 10, region.handle, region.offset, 1);
+		node_collect(initiator);
+		initiator->out[first + i % bits / 8] ^= (uint8_t)(1 << i % 8);
+		node_feed(responder, initiator->out, initiator->out_size, 1 + i % 3000, NULL);
+		node_collect(responder);
+		assert_int_equal(responder->engine.status, -RPCRDMA_ERR_PEER);
+		assert_int_equal(node_terminate_cause(responder), RR_CAUSE_MPA_CRC);
+		assert_string_equal(responder->log, "");
+		teardown(NULL);
+		setup(NULL);
+		region = node_register(responder, 0, 20000, RR_REMOTE_WRITE);
+	}
+}
+
+/* A Terminate that is longer than any can be is one all the same. */
+static void
+a_terminate_of_any_length_is_understood(void **state)
+{
+	struct rr_ddp_header header = { .last = true, .opcode = RR_RDMAP_TERMINATE, .queue = 2, .msn = 1 };
+	uint8_t fpdu[2000] = { 0 };
+
+	(void)state;
+	for (size_t size = 0; size < 1800; size += 1 + size / 10) {
+		rr_put_be16(fpdu, (uint16_t)(RR_DDP_UNTAGGED_SIZE + size));
+		rr_ddp_put(fpdu + RR_FPDU_LENGTH_SIZE, &header);
+		rr_put_be16(fpdu + RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE, RR_CAUSE_DDP_NO_BUFFER);
+		node_feed(responder, fpdu, rr_fpdu_size(RR_DDP_UNTAGGED_SIZE + size), 700, NULL);
+		assert_int_equal(responder->engine.state, RR_IWARP_OVER);
+		assert_non_null(strstr(
+			responder->engine.text.text, size < 4 ? "no cause given" : "no buffer available"));
 		teardown(NULL);
 		setup(NULL);
 	}
@@ -516,6 +571,8 @@ main(void)
 		TEST(reads_beyond_ord_wait_and_keep_the_order),
 		TEST(responses_and_work_take_turns),
 		TEST(each_fault_has_its_cause),
+		TEST(a_damaged_head_is_a_wrong_crc_and_nothing_else),
+		TEST(a_terminate_of_any_length_is_understood),
 		TEST(row_A12_a_read_response_must_be_what_was_asked_for),
 		TEST(the_terminate_shows_what_was_wrong),
 		TEST(more_reads_than_allowed_end_the_connection),

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/crc32c.h"
 #include "fabric/iwarp/parts.h"
 
@@ -94,21 +95,40 @@ write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 	engine->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
 }
 
-enum rr_iwarp_outcome
-rr_iwarp_fault(
-	struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head, const char *format, ...)
+static enum rr_iwarp_outcome
+end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
-	va_list args;
-
-	va_start(args, format);
-	set_text(engine, status, format, args);
-	va_end(args);
 	rr_log(engine->shared->env, RR_LOG_WARNING, "%s: %s", engine->base.peer, engine->text.text);
 	stop_receiving(engine);
 	engine->state = RR_IWARP_CLOSING;
 	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. */
 	write_terminate(engine, cause, head);
 	return RR_IWARP_ENDED;
+}
+
+enum rr_iwarp_outcome
+rr_iwarp_fault(
+	struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head, const char *format, ...)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	va_list args;
+
+	va_start(args, format);
+	set_text(engine, status, format, args);
+	va_end(args);
+	if (!head || rx->checked)
+		return end_for(engine, cause, head);
+	/* RFC 5044, 6: "An MPA receiver MUST first verify the FPDU before passing the ULPDU to DDP." */
+	rx->doubted = true;
+	rx->cause = cause;
+	rx->to = NULL;
+	return RR_IWARP_GO_ON;
+}
+
+enum rr_iwarp_outcome
+rr_iwarp_confirm_fault(struct rr_iwarp *engine)
+{
+	return end_for(engine, engine->rx.cause, engine->rx.head);
 }
 
 static uint16_t
@@ -133,14 +153,16 @@ is_about_access(const struct rr_terminate *terminate)
 }
 
 enum rr_iwarp_outcome
-rr_iwarp_terminated(struct rr_iwarp *engine, const uint8_t *head, size_t size)
+rr_iwarp_terminated(struct rr_iwarp *engine)
 {
 	const size_t before = RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE;
+	/* One that is longer than any can be is not all there. */
+	size_t size = rr_min(RR_FPDU_LENGTH_SIZE + (size_t)engine->rx.ulpdu, RR_IWARP_HEAD_MAX);
 	struct rr_terminate terminate;
 	char text[160] = "no cause given";
 	int status = -RPCRDMA_ERR_DISCONNECTED;
 
-	if (rr_terminate_get(head + before, size - before, &terminate)) {
+	if (rr_terminate_get(engine->rx.head + before, size - before, &terminate)) {
 		rr_terminate_text(text, sizeof(text), &terminate);
 		if (is_about_access(&terminate))
 			status = -RPCRDMA_ERR_ACCESS;
@@ -190,7 +212,7 @@ void
 rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle)
 {
 	const struct rr_iwarp_rx *rx = &engine->rx;
-	bool written = engine->state == RR_IWARP_OPEN && rx->phase == RR_IWARP_PAYLOAD && rx->left &&
+	bool written = engine->state == RR_IWARP_OPEN && rx->phase == RR_IWARP_PAYLOAD && rx->to &&
 		       rx->ddp.tagged && rx->ddp.opcode == RR_RDMAP_WRITE && rx->ddp.stag == handle;
 
 	rr_regions_invalidate(&engine->regions, handle);

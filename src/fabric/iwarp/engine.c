@@ -97,7 +97,7 @@ rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
 	if (engine->state == RR_IWARP_OPEN && engine->draining &&
 		(!engine->may_send || rr_iwarp_is_idle(engine))) {
 		engine->state = RR_IWARP_CLOSING;
-		rr_fail(&engine->text, 0, "disconnected");
+		engine->status = rr_fail(&engine->text, 0, "disconnected");
 	}
 	/* The gathering may have found that the peer is at fault. */
 	return engine->frame_at < engine->frame_size ? frame_output(engine, vectors) : 0;

@@ -100,7 +100,10 @@ struct rr_iwarp_rx {
 	uint32_t need;
 	uint32_t left;    /* octets of payload to come, */
 	uint32_t payload; /* of this many */
-	uint8_t *to;      /* where the next of them goes */
+	uint8_t *to;      /* where the next of them goes; NULL: nowhere */
+	bool checked;     /* the FPDU's CRC is good, or there is none */
+	bool doubted;     /* its head is wrong, unless it was damaged: the CRC will tell */
+	uint16_t cause;   /* of the Terminate, if it was not damaged */
 	uint32_t crc;
 	struct rr_ddp_header ddp;
 	uint8_t *receive; /* the Send that is arriving */

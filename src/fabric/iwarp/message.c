@@ -113,7 +113,7 @@ place_send(struct rr_iwarp *engine)
 		return refuse(engine, RR_CAUSE_DDP_TOO_LONG, "a Send that is longer than a receive");
 	if (!rx->receive)
 		outcome = take_receive(engine);
-	if (outcome == RR_IWARP_GO_ON)
+	if (rx->receive)
 		rx->to = rx->receive + rx->message;
 	return outcome;
 }
@@ -144,9 +144,7 @@ rr_iwarp_place(struct rr_iwarp *engine)
 	case RR_RDMAP_WRITE: return place_write(engine);
 	case RR_RDMAP_READ_RESPONSE: return place_response(engine);
 	case RR_RDMAP_READ_REQUEST: return place_read_request(engine);
-	case RR_RDMAP_TERMINATE:
-		/* One that is longer than any can be is not read to its end. */
-		return rx->payload ? rr_iwarp_terminated(engine, rx->head, rx->have) : RR_IWARP_GO_ON;
+	case RR_RDMAP_TERMINATE: rx->to = NULL; return RR_IWARP_GO_ON;
 	default: return place_send(engine);
 	}
 }
@@ -233,8 +231,7 @@ rr_iwarp_deliver(struct rr_iwarp *engine)
 	case RR_RDMAP_WRITE: return RR_IWARP_GO_ON;
 	case RR_RDMAP_READ_RESPONSE: return deliver_response(engine);
 	case RR_RDMAP_READ_REQUEST: return deliver_read_request(engine);
-	case RR_RDMAP_TERMINATE:
-		return rr_iwarp_terminated(engine, rx->head, RR_FPDU_LENGTH_SIZE + (size_t)rx->ulpdu);
+	case RR_RDMAP_TERMINATE: return rr_iwarp_terminated(engine);
 	default: return deliver_send(engine);
 	}
 }

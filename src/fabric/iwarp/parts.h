@@ -80,12 +80,16 @@ void rr_iwarp_batch_close(struct rr_iwarp *engine);
 
 /*
  * The peer broke the protocol: status and text, a Terminate with this cause, and the end. head: of the FPDU
- * in question, from its length on; or NULL.
+ * in question, from its length on; or NULL. Where its CRC is still to come, it is passed over until then:
+ * GO_ON.
  */
 enum rr_iwarp_outcome rr_iwarp_fault(struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* A Terminate of the peer, size octets behind its DDP header. */
-enum rr_iwarp_outcome rr_iwarp_terminated(struct rr_iwarp *engine, const uint8_t *data, size_t size);
+/* The CRC is good: what was found wrong before it came is. */
+enum rr_iwarp_outcome rr_iwarp_confirm_fault(struct rr_iwarp *engine);
+
+/* A Terminate of the peer is in rx.head. */
+enum rr_iwarp_outcome rr_iwarp_terminated(struct rr_iwarp *engine);
 
 #endif

@@ -40,7 +40,7 @@ rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
 static bool
 goes_direct(const struct rr_iwarp_rx *rx)
 {
-	return rx->phase == RR_IWARP_PAYLOAD && !rx->markers &&
+	return rx->phase == RR_IWARP_PAYLOAD && rx->to && !rx->markers &&
 	       (rx->left >= DIRECT_MIN || rx->payload >= BULK_MIN);
 }
 
@@ -48,7 +48,7 @@ static int
 fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
-	bool bulk = rx->payload >= BULK_MIN && !rx->markers;
+	bool bulk = rx->payload >= BULK_MIN && rx->to && !rx->markers;
 	size_t tail = RR_FPDU_CRC_SIZE + rr_fpdu_pad(rx->ulpdu);
 	int n = 0;
 
@@ -127,6 +127,9 @@ end_head(struct rr_iwarp *engine)
 	/* One that is too short even for what was read is refused by its length. */
 	end = RR_FPDU_LENGTH_SIZE + (uint32_t)rx->ulpdu;
 	rx->left = rx->payload = end > rx->need ? end - rx->need : 0;
+	/* Of that one, the CRC is in what was read. */
+	rx->checked = !engine->crc || end < rx->need;
+	rx->doubted = false;
 	outcome = rr_iwarp_place(engine);
 	if (outcome != RR_IWARP_GO_ON)
 		return outcome;
@@ -136,15 +139,16 @@ end_head(struct rr_iwarp *engine)
 	return RR_IWARP_GO_ON;
 }
 
-/* Octets of the payload are in their place. */
+/* Octets of the payload have come, and are in their place if they have one. */
 static void
-advance(struct rr_iwarp *engine, uint32_t size)
+advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 
 	if (engine->crc)
-		rx->crc = rr_crc32c(rx->crc, rx->to, size);
-	rx->to += size;
+		rx->crc = rr_crc32c(rx->crc, data, size);
+	if (rx->to)
+		rx->to += size;
 	rx->left -= size;
 	if (!rx->left)
 		expect_tail(rx);
@@ -162,8 +166,9 @@ end_tail(struct rr_iwarp *engine)
 	/* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any". */
 	engine->may_send = true;
 	rx->count++;
+	rx->checked = true;
 	expect_head(rx);
-	return rr_iwarp_deliver(engine);
+	return rx->doubted ? rr_iwarp_confirm_fault(engine) : rr_iwarp_deliver(engine);
 }
 
 /* The next octets of head or tail, of which so many are under the CRC; returns how many it took. */
@@ -201,10 +206,11 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 			break;
 		case RR_IWARP_PAYLOAD:
 			part = (uint32_t)rr_min(size - used, rx->left);
-			memcpy(rx->to, data + used, part);
+			if (rx->to)
+				memcpy(rx->to, data + used, part);
+			advance(engine, data + used, part);
 			used += part;
 			rx->since += part;
-			advance(engine, part);
 			break;
 		case RR_IWARP_TAIL:
 			part = take(engine, rx->tail, rx->need - RR_FPDU_CRC_SIZE, data + used, size - used);
@@ -292,7 +298,7 @@ rr_iwarp_received(struct rr_iwarp *engine, size_t octets)
 	else if (engine->state == RR_IWARP_OPEN) {
 		if (goes_direct(rx)) {
 			used = rr_min(octets, rx->left);
-			advance(engine, (uint32_t)used);
+			advance(engine, rx->to, (uint32_t)used);
 			octets -= used;
 		}
 		used = consume_stream(engine, scratch, octets);
