@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "wire/private_data.h"
+#include "wire/rpc.h"
 #include "wire/rpcrdma2.h"
 
 enum { ALLOWED = 256 };
@@ -236,6 +237,29 @@ word(const struct raw_message *message, uint32_t index)
 	return rr_get_be32(message->data + (size_t)index * 4);
 }
 
+void
+raw_answer(struct raw *raw, uint32_t xid, uint32_t grant)
+{
+	SEND(raw, xid, 1, grant, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 7);
+}
+
+void
+raw_warm_up(struct raw *raw, uint32_t grant)
+{
+	struct call *call = call_begin(raw->world, 0xffff, 40);
+
+	raw_next(raw);
+	raw_answer(raw, 0xffff, grant);
+	call_answered(call);
+}
+
+void
+raw_still_works(struct raw *raw)
+{
+	raw_warm_up(raw, 32);
+	assert_false(raw->world->client_closed);
+}
+
 struct rr_region
 raw_register(struct raw *raw, void *memory, uint32_t length, unsigned access)
 {
@@ -282,4 +306,19 @@ raw_parse(const struct raw_message *message, struct raw_header *header)
 		RR_HEADER_OK);
 	header->body_length = (uint32_t)rpcrdma_xdr_left(&reader);
 	header->body = message->data + message->length - header->body_length;
+}
+
+struct call *
+raw_offered_write_chunk(struct raw *raw, struct raw_header *header)
+{
+	struct call *call = call_new(raw->world, 5, 40);
+
+	call_add_sink(raw->world, call, 10000);
+	call_start(raw->world, call);
+	raw_parse(raw_next(raw), header);
+	assert_int_equal(header->lists.write_count, 1);
+	assert_int_equal(header->lists.writes[0].count, 1);
+	assert_int_equal(header->segments[0].length, 10000);
+	assert_false(header->lists.has_reply);
+	return call;
 }

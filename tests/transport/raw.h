@@ -81,6 +81,12 @@ struct raw_message *raw_next(struct raw *raw);
 /* A word of a message. */
 uint32_t word(const struct raw_message *message, uint32_t index);
 
+/* As a responder of version 1. A good small reply to xid, with this grant; a call and its reply, so that the
+ * grant is known; and the same where the connection may have suffered. */
+void raw_answer(struct raw *raw, uint32_t xid, uint32_t grant);
+void raw_warm_up(struct raw *raw, uint32_t grant);
+void raw_still_works(struct raw *raw);
+
 /* Registers memory of the test. */
 struct rr_region raw_register(struct raw *raw, void *memory, uint32_t length, unsigned access);
 
@@ -101,5 +107,8 @@ struct raw_header {
 };
 
 void raw_parse(const struct raw_message *message, struct raw_header *header);
+
+/* A call, its XID 5, that offers a Write chunk of one segment, with the header that came to the raw side. */
+struct call *raw_offered_write_chunk(struct raw *raw, struct raw_header *header);
 
 #endif

@@ -9,6 +9,7 @@ int suite_counters(void);
 int suite_pair(void);
 int suite_required(void);
 int suite_requester(void);
+int suite_cancel(void);
 int suite_responder(void);
 int suite_grants(void);
 int suite_life(void);
@@ -28,10 +29,10 @@ static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
-	return suite_counters() + suite_pair() + suite_requester() + suite_responder() + suite_grants() +
-	       suite_life() + suite_shutdown() + suite_hostile() + suite_order() + suite_pressure() +
-	       suite_reverse() + suite_version() + suite_properties() + suite_required() + suite_provided() +
-	       suite_provided_pair() + suite_pull() + suite_rows();
+	return suite_counters() + suite_pair() + suite_requester() + suite_cancel() + suite_responder() +
+	       suite_grants() + suite_life() + suite_shutdown() + suite_hostile() + suite_order() +
+	       suite_pressure() + suite_reverse() + suite_version() + suite_properties() + suite_required() +
+	       suite_provided() + suite_provided_pair() + suite_pull() + suite_rows();
 }
 
 #endif

@@ -8,40 +8,6 @@
 
 /* Our requester against a responder that answers as it likes. */
 
-static struct call *
-start(struct raw *raw, uint32_t xid, uint32_t stream)
-{
-	struct call *call = call_new(raw->world, xid, stream);
-
-	call_start(raw->world, call);
-	return call;
-}
-
-/* A good small reply with this grant. */
-static void
-answer(struct raw *raw, uint32_t xid, uint32_t grant)
-{
-	SEND(raw, xid, 1, grant, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 7);
-}
-
-/* One call and its reply, so that the grant is known. */
-static void
-warm_up(struct raw *raw, uint32_t grant)
-{
-	struct call *call = start(raw, 0xffff, 40);
-
-	raw_next(raw);
-	answer(raw, 0xffff, grant);
-	call_answered(call);
-}
-
-static void
-still_works(struct raw *raw)
-{
-	warm_up(raw, 32);
-	assert_false(raw->world->client_closed);
-}
-
 /* ---- Credits ---- */
 
 /* RFC 8166, 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's granted
@@ -57,14 +23,14 @@ row_B1_credits_are_never_exceeded(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < CALLS; i++)
-		calls[i] = start(raw, i, 40);
+		calls[i] = call_begin(raw->world, i, 40);
 	while (answered < CALLS) {
 		uint32_t grant = grants[answered / 10 % 7];
 
 		world_settle(raw->world);
 		in_flight = raw->message_count;
 		assert_true(in_flight > 0);
-		answer(raw, word(raw_next(raw), 0), grant);
+		raw_answer(raw, word(raw_next(raw), 0), grant);
 		answered++;
 		limit = grant == 0 ? 1 : grant > 64 ? 64 : grant;
 		world_settle(raw->world);
@@ -87,7 +53,7 @@ a_call_asks_for_credits_and_carries_its_xid(void **state)
 	struct raw_message *message;
 
 	(void)state;
-	start(raw, 0xabcdef01, 40);
+	call_begin(raw->world, 0xabcdef01, 40);
 	message = raw_next(raw);
 	assert_int_equal(message->length, 68);
 	assert_int_equal(word(message, 0), 0xabcdef01);
@@ -107,11 +73,11 @@ row_B8_what_answers_nothing_is_discarded(void **state)
 	struct call *call;
 
 	(void)state;
-	warm_up(raw, 32);
-	call = start(raw, 5, 40);
+	raw_warm_up(raw, 32);
+	call = call_begin(raw->world, 5, 40);
 	raw_next(raw);
 	for (int i = 0; i < 40; i++) {
-		answer(raw, 6, 32); /* unknown */
+		raw_answer(raw, 6, 32); /* unknown */
 		raw_send(raw, "short", 5);
 		SEND(raw, 5, 1, 32, RR_RDMA_DONE, 0, 0, 0);
 		SEND(raw, 6, 1, 32, RR_RDMA_ERROR, RR_ERR_CHUNK);
@@ -120,7 +86,7 @@ row_B8_what_answers_nothing_is_discarded(void **state)
 	}
 	assert_int_equal(raw->world->client->counters.discarded, 200);
 	assert_false(call->done);
-	answer(raw, 5, 32);
+	raw_answer(raw, 5, 32);
 	call_answered(call);
 	raw_end_client(raw);
 }
@@ -166,10 +132,10 @@ row_B3_errors_end_the_one_transaction(void **state)
 	struct raw *raw = raw_responder(NULL);
 
 	(void)state;
-	warm_up(raw, 32);
+	raw_warm_up(raw, 32);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct call *other = start(raw, 4, 40);
-		struct call *call = start(raw, 5, 40);
+		struct call *other = call_begin(raw->world, 4, 40);
+		struct call *call = call_begin(raw->world, 5, 40);
 
 		raw_next(raw);
 		raw_next(raw);
@@ -179,30 +145,14 @@ row_B3_errors_end_the_one_transaction(void **state)
 			fail_msg("%s: %s", bad[i].what,
 				call->done ? rpcrdma_strerror(call->error) : "not done");
 		assert_false(other->done);
-		answer(raw, 4, 32);
+		raw_answer(raw, 4, 32);
 		call_answered(other);
-		still_works(raw);
+		raw_still_works(raw);
 	}
 	raw_end_client(raw);
 }
 
 /* ---- Chunks ---- */
-
-/* The raw side takes what was offered, writes into it, and answers with `lengths`. */
-static struct call *
-call_with_write_chunk(struct raw *raw, struct raw_header *header)
-{
-	struct call *call = call_new(raw->world, 5, 40);
-
-	call_add_sink(raw->world, call, 10000);
-	call_start(raw->world, call);
-	raw_parse(raw_next(raw), header);
-	assert_int_equal(header->lists.write_count, 1);
-	assert_int_equal(header->lists.writes[0].count, 1);
-	assert_int_equal(header->segments[0].length, 10000);
-	assert_false(header->lists.has_reply);
-	return call;
-}
 
 /* RFC 8166, 3.4.6: Write chunks are "long enough to accommodate the maximum possible size of each returned
  * data item." */
@@ -215,7 +165,7 @@ a_write_chunk_brings_an_item(void **state)
 	uint8_t data[777];
 
 	(void)state;
-	call = call_with_write_chunk(raw, &header);
+	call = raw_offered_write_chunk(raw, &header);
 	fill(data, sizeof(data), 1);
 	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, sizeof(data), header.segments[0].handle,
 				 header.segments[0].offset),
@@ -243,7 +193,7 @@ row_A8_chunks_must_come_back_as_they_were_offered(void **state)
 	(void)state;
 	for (int i = 0; i < 5; i++) {
 		struct raw_header header;
-		struct call *call = call_with_write_chunk(raw, &header);
+		struct call *call = raw_offered_write_chunk(raw, &header);
 		struct rr_segment segment = header.segments[0];
 
 		segment.handle += i == 0;
@@ -258,7 +208,7 @@ row_A8_chunks_must_come_back_as_they_were_offered(void **state)
 		else
 			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(segment), 0, 0, 5, RR_REPLY, 0);
 		call_ended(call, -RPCRDMA_ERR_PEER);
-		still_works(raw);
+		raw_still_works(raw);
 	}
 	raw_end_client(raw);
 }
@@ -271,7 +221,7 @@ row_A8_unused_chunks_may_come_back_empty_or_not_at_all(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct raw_header header;
-		struct call *call = call_with_write_chunk(raw, &header);
+		struct call *call = raw_offered_write_chunk(raw, &header);
 
 		header.segments[0].length = 0;
 		if (i == 0)
@@ -341,7 +291,7 @@ row_A9_a_reply_chunk_and_a_body_contradict_each_other(void **state)
 		if (i > 0)
 			SEND(raw, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 1, 1, SEGMENT(header.segments[0]));
 		call_ended(call, -RPCRDMA_ERR_PEER);
-		still_works(raw);
+		raw_still_works(raw);
 	}
 	raw_end_client(raw);
 }
@@ -396,7 +346,7 @@ row_A5_read_chunks_say_where_the_item_was(void **state)
 				 header.reads[0].target.offset),
 		0);
 	assert_memory_equal(data, call->items[1].data, sizeof(data));
-	answer(raw, 5, 32);
+	raw_answer(raw, 5, 32);
 	world_until(raw->world, call->done);
 	assert_int_equal(call->transaction.pulled, sizeof(data));
 	raw_end_client(raw);
@@ -431,7 +381,7 @@ row_A5_a_long_call_is_a_position_zero_chunk(void **state)
 	flat = flatten(raw->world, &call->transaction.call, NULL);
 	assert_int_equal(at, flat.length);
 	assert_memory_equal(data, flat.stream, at);
-	answer(raw, 5, 32);
+	raw_answer(raw, 5, 32);
 	world_until(raw->world, call->done);
 	raw_end_client(raw);
 }
@@ -443,7 +393,7 @@ row_B10_an_invalidated_handle_of_the_call_is_fine(void **state)
 {
 	struct raw *raw = raw_responder(NULL);
 	struct raw_header header;
-	struct call *call = call_with_write_chunk(raw, &header);
+	struct call *call = raw_offered_write_chunk(raw, &header);
 	uint32_t handle = header.segments[0].handle;
 
 	(void)state;
@@ -454,7 +404,7 @@ row_B10_an_invalidated_handle_of_the_call_is_fine(void **state)
 	call_answered(call);
 	assert_int_equal(raw->world->client->counters.remote_invalidations, 1);
 	assert_int_equal(raw->world->client->counters.invalidations, 0);
-	still_works(raw);
+	raw_still_works(raw);
 	raw_end_client(raw);
 }
 
@@ -467,9 +417,9 @@ row_B10_a_foreign_invalidated_handle_ends_the_connection(void **state)
 	struct call *victim, *call;
 
 	(void)state;
-	warm_up(raw, 32);
-	victim = call_with_write_chunk(raw, &header);
-	call = start(raw, 6, 40);
+	raw_warm_up(raw, 32);
+	victim = raw_offered_write_chunk(raw, &header);
+	call = call_begin(raw->world, 6, 40);
 	raw_next(raw);
 	raw_send_words(raw, WORDS(6, 1, 32, RR_RDMA_MSG, 0, 0, 0, 6, RR_REPLY, 0), header.segments[0].handle);
 	world_until(raw->world, raw->world->client_closed);
@@ -477,108 +427,6 @@ row_B10_a_foreign_invalidated_handle_ends_the_connection(void **state)
 	assert_non_null(strstr(raw->world->client_text, "127.0.0.1"));
 	assert_int_equal(victim->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
-	raw_end_client(raw);
-}
-
-/* ---- Cancelling ---- */
-
-/* RFC 8166, 3.3.1: a request that was not answered counts; 4.4.1: cancelled RPCs' memory is protected. */
-static void
-a_cancelled_call_keeps_its_credit_until_the_reply(void **state)
-{
-	struct raw *raw = raw_responder(NULL);
-	struct world *world = raw->world;
-	struct call *first, *second;
-
-	(void)state;
-	warm_up(raw, 1);
-	first = start(raw, 5, 40);
-	second = start(raw, 6, 40);
-	assert_int_equal(word(raw_next(raw), 0), 5);
-	rr_carrier_cancel(world->client, &first->transaction);
-	world_settle(world);
-	assert_int_equal(raw->message_count, 0);
-	answer(raw, 5, 1);
-	assert_int_equal(word(raw_next(raw), 0), 6);
-	assert_false(first->done);
-	answer(raw, 6, 1);
-	call_answered(second);
-	raw_end_client(raw);
-}
-
-static void
-row_B8_a_cancelled_calls_memory_is_out_of_reach(void **state)
-{
-	struct raw *raw = raw_responder(NULL);
-	struct world *world = raw->world;
-	struct raw_header header;
-	struct call *call;
-	uint8_t data[4] = "evil";
-
-	(void)state;
-	warm_up(raw, 8);
-	call = call_with_write_chunk(raw, &header);
-	rr_carrier_cancel(world->client, &call->transaction);
-	assert_int_equal(world->client->counters.invalidations, 1);
-	assert_int_not_equal(
-		raw_rdma(raw, RR_WORK_WRITE, data, 4, header.segments[0].handle, header.segments[0].offset),
-		0);
-	assert_memory_not_equal(call->transaction.sinks[0].data, data, 4);
-	assert_false(call->done);
-	raw_end_client(raw);
-}
-
-static void
-a_call_that_was_not_sent_is_cancelled_without_trace(void **state)
-{
-	struct raw *raw = raw_responder(NULL);
-	struct world *world = raw->world;
-	struct call *waiting, *now, *last;
-
-	(void)state;
-	warm_up(raw, 1);
-	start(raw, 5, 40);
-	waiting = start(raw, 6, 40);
-	raw_next(raw);
-	rr_carrier_cancel(world->client, &waiting->transaction);
-	answer(raw, 5, 8);
-	world_settle(world);
-	assert_int_equal(raw->message_count, 0);
-	/* In the turn of the call itself. */
-	now = call_new(world, 7, 40);
-	call_add_item(world, now, 40, 1000);
-	call_start(world, now);
-	rr_carrier_cancel(world->client, &now->transaction);
-	last = start(raw, 8, 40);
-	assert_int_equal(word(raw_next(raw), 0), 8);
-	answer(raw, 8, 8);
-	world_until(world, last->done);
-	assert_false(waiting->done || now->done);
-	raw_end_client(raw);
-}
-
-/* From a responder that guesses XIDs: what it sent must not be kept. */
-static void
-a_call_that_is_answered_before_it_left_may_be_cancelled(void **state)
-{
-	struct raw *raw = raw_responder(NULL);
-	struct world *world = raw->world;
-	struct call *call;
-
-	(void)state;
-	warm_up(raw, 8);
-	world_stuff(world->client, true);
-	call = start(raw, 5, 40);
-	world_settle(world);
-	answer(raw, 5, 8);
-	world_settle(world);
-	assert_false(call->done);
-	rr_carrier_cancel(world->client, &call->transaction);
-	world_stuff(world->client, false);
-	world_settle(world);
-	assert_int_equal(raw->message_count, 0);
-	still_works(raw);
-	assert_false(call->done);
 	raw_end_client(raw);
 }
 
@@ -601,10 +449,10 @@ row_B2_private_data_is_sent_and_that_of_the_peer_is_honoured(void **state)
 	assert_int_equal(negotiated.inline_call, 1024);
 	assert_int_equal(negotiated.inline_reply, 1024);
 	assert_false(negotiated.remote_invalidation);
-	start(raw, 5, 996);
+	call_begin(raw->world, 5, 996);
 	assert_int_equal(raw_next(raw)->length, 1024);
-	answer(raw, 5, 8);
-	start(raw, 6, 1000);
+	raw_answer(raw, 5, 8);
+	call_begin(raw->world, 6, 1000);
 	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_NOMSG);
 	raw_end_client(raw);
 }
@@ -627,10 +475,6 @@ suite_requester(void)
 		cmocka_unit_test(row_A5_a_long_call_is_a_position_zero_chunk),
 		cmocka_unit_test(row_B10_an_invalidated_handle_of_the_call_is_fine),
 		cmocka_unit_test(row_B10_a_foreign_invalidated_handle_ends_the_connection),
-		cmocka_unit_test(a_cancelled_call_keeps_its_credit_until_the_reply),
-		cmocka_unit_test(row_B8_a_cancelled_calls_memory_is_out_of_reach),
-		cmocka_unit_test(a_call_that_was_not_sent_is_cancelled_without_trace),
-		cmocka_unit_test(a_call_that_is_answered_before_it_left_may_be_cancelled),
 		cmocka_unit_test(row_B2_private_data_is_sent_and_that_of_the_peer_is_honoured),
 	};
 

@@ -67,19 +67,6 @@ make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct
 	return 0;
 }
 
-/* A call that offers a Write chunk, taken by the raw side. */
-static struct call *
-call_with_write_chunk(struct raw *raw, uint32_t xid, struct raw_header *header)
-{
-	struct call *call = call_new(raw->world, xid, 40);
-
-	call_add_sink(raw->world, call, 10000);
-	call_start(raw->world, call);
-	raw_parse(raw_next(raw), header);
-	assert_int_equal(header->lists.write_count, 1);
-	return call;
-}
-
 static bool closed_before_done;
 
 static void
@@ -106,7 +93,7 @@ a_region_that_cannot_be_invalidated_costs_the_connection(void **state)
 
 	(void)state;
 	raw_serve(raw);
-	call = call_with_write_chunk(raw, 5, &header);
+	call = raw_offered_write_chunk(raw, &header);
 	call->transaction.done = done_when_closed;
 	failing_ends = true;
 	closed_before_done = false;
@@ -128,7 +115,7 @@ a_cancelled_region_that_stays_in_reach_costs_the_connection(void **state)
 
 	(void)state;
 	raw_serve(raw);
-	call = call_with_write_chunk(raw, 5, &header);
+	call = raw_offered_write_chunk(raw, &header);
 	world_settle(world);
 	failing_ends = true;
 	rr_carrier_cancel(world->client, &call->transaction);
@@ -464,7 +451,7 @@ what_was_written_into_an_unused_chunk_is_no_result(void **state)
 	uint8_t data[777];
 
 	(void)state;
-	call = call_with_write_chunk(raw, 5, &header);
+	call = raw_offered_write_chunk(raw, &header);
 	fill(data, sizeof(data), 1);
 	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, sizeof(data), header.segments[0].handle,
 				 header.segments[0].offset),

@@ -270,13 +270,9 @@ static struct raw *
 serve(void)
 {
 	struct raw *raw = raw_responder(NULL);
-	struct call *call;
 
 	world_hear(raw->world);
-	call = call_begin(raw->world, 0xffff, 40);
-	raw_next(raw);
-	SEND(raw, 0xffff, 1, 32, RR_RDMA_MSG, 0, 0, 0, 0xffff, RR_REPLY, 7);
-	world_until(raw->world, call->done);
+	raw_warm_up(raw, 32);
 	return raw;
 }
 
