@@ -24,6 +24,7 @@ int suite_properties(void);
 int suite_provided(void);
 int suite_provided_pair(void);
 int suite_pull(void);
+int suite_pull_bad(void);
 
 static inline int
 suite_run(rr_fabric_new *make)
@@ -32,7 +33,7 @@ suite_run(rr_fabric_new *make)
 	return suite_counters() + suite_pair() + suite_requester() + suite_cancel() + suite_responder() +
 	       suite_grants() + suite_life() + suite_shutdown() + suite_hostile() + suite_order() +
 	       suite_pressure() + suite_reverse() + suite_version() + suite_properties() + suite_required() +
-	       suite_provided() + suite_provided_pair() + suite_pull() + suite_rows();
+	       suite_provided() + suite_provided_pair() + suite_pull() + suite_pull_bad() + suite_rows();
 }
 
 #endif
