@@ -41,7 +41,8 @@ enum {
 struct rr_tcp_out {
 	struct rr_list link;
 	struct rpcrdma_message message;
-	uint64_t done, total; /* octets of the record */
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS]; /* the message's */
+	uint64_t done, total;                        /* octets of the record */
 	uint8_t mark[4];
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out);
 };

@@ -36,6 +36,9 @@ rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_mes
 	if (length > rr_tcp_record_max(tcp) || message->item_count > RR_MESSAGE_ITEMS)
 		return false;
 	out->message = *message;
+	out->message.items = out->items;
+	if (message->item_count > 0)
+		memcpy(out->items, message->items, message->item_count * sizeof(*message->items));
 	out->done = 0;
 	out->total = RR_RECORD_MARK_SIZE + length;
 	out->written = written;

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What carrier.h says of exchanges, on a TCP carrier without the server above it. */
+#include "raw.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "rpc/tcp.h"
+
+enum { XID = 0x01020304 };
+
+struct one {
+	struct rr_tcp_acceptor *acceptor;
+	struct rr_carrier *carrier;
+	uint32_t sent;
+};
+
+static void
+sent(void *arg)
+{
+	struct one *one = arg;
+
+	one->sent++;
+}
+
+/* rr_exchange_reply(): "reply itself and its array of items need not outlive this call." */
+static void
+called(void *ctx, struct rr_exchange *exchange)
+{
+	static const uint8_t stream[] = { 1, 2, 3, 4, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 9 };
+	static struct rpcrdma_item items[1]; /* static, so that what is written to it last is written */
+	const struct rpcrdma_message reply = { stream, sizeof(stream), 1, items };
+
+	items[0] = (struct rpcrdma_item){ "data", 4, 12 };
+	rr_exchange_reply(exchange, &reply, sent, ctx);
+	items[0] = (struct rpcrdma_item){ 0 };
+}
+
+static const struct rr_carrier_events events = { .call = called };
+
+static void
+accepted(void *ctx, struct rr_carrier *carrier)
+{
+	struct one *one = ctx;
+
+	one->carrier = carrier;
+	rr_carrier_listen(carrier, &events, one);
+}
+
+static void
+the_array_of_a_replys_items_is_not_needed_any_more(void **state)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const uint8_t call[] = { 1, 2, 3, 4, 0, 0, 0, 0 };
+	struct world *world = *state;
+	struct sockaddr_in server = world->address;
+	struct sockaddr_storage chosen;
+	struct one one = { 0 };
+	struct rr_text why;
+	int fd;
+
+	assert_int_equal(rr_tcp_listen(world->engine, (struct sockaddr *)&address, sizeof(address), accepted,
+				 &one, &one.acceptor, &why),
+		0);
+	assert_int_equal(rr_tcp_acceptor_address(one.acceptor, &chosen), 0);
+	memcpy(&world->address, &chosen, sizeof(world->address));
+	fd = raw_connect(world);
+	raw_send_record(world, fd, call, sizeof(call));
+	assert_reply(world, fd, "01020304 00000001 00000004 64617461 00000009");
+	world_until(world, one.sent == 1);
+	close(fd);
+	rr_carrier_close(one.carrier);
+	rr_tcp_unlisten(one.acceptor);
+	world->address = server;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			the_array_of_a_replys_items_is_not_needed_any_more, world_setup, world_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
