@@ -101,8 +101,9 @@ typedef void rr_listener_handler(
 
 struct rr_fabric_config {
 	uint32_t receive_size; /* octets of each receive: the largest Send that can arrive */
-	/* How many of them may be out at a time at the endpoints that were accepted, all together. Those that
-	 * connected have at least as many for themselves. */
+	/* How many of them may be out at a time at the endpoints that were accepted, all together; twice as
+	 * many where one waits for data behind a Send. Those that connected have at least as many for
+	 * themselves. */
 	uint32_t receive_max;
 	uint32_t work_max;   /* how many work requests an endpoint may have outstanding */
 	uint32_t read_max;   /* RDMA Reads outstanding per endpoint, each way (IRD and ORD); 1 to 128 */
