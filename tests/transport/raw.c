@@ -289,6 +289,13 @@ raw_rdma(struct raw *raw, enum rr_work_kind kind, void *memory, uint32_t length,
 }
 
 void
+raw_fill(struct raw *raw, const struct rr_segment *segment, void *data, uint32_t length)
+{
+	fill(data, length, 1);
+	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, length, segment->handle, segment->offset), 0);
+}
+
+void
 raw_parse(const struct raw_message *message, struct raw_header *header)
 {
 	struct rpcrdma_message in = { .stream = message->data, .length = message->length };

@@ -95,6 +95,9 @@ struct rr_region raw_register(struct raw *raw, void *memory, uint32_t length, un
 int raw_rdma(struct raw *raw, enum rr_work_kind kind, void *memory, uint32_t length, uint32_t handle,
 	uint64_t offset);
 
+/* Writes length octets, which it makes up in data, into that segment of the world's client. */
+void raw_fill(struct raw *raw, const struct rr_segment *segment, void *data, uint32_t length);
+
 /* Parses a header that it received; the lists' arrays belong to raw.c and hold until the next parse. */
 struct raw_header {
 	struct rr_rdma_header fixed;

@@ -166,10 +166,7 @@ a_write_chunk_brings_an_item(void **state)
 
 	(void)state;
 	call = raw_offered_write_chunk(raw, &header);
-	fill(data, sizeof(data), 1);
-	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, sizeof(data), header.segments[0].handle,
-				 header.segments[0].offset),
-		0);
+	raw_fill(raw, &header.segments[0], data, sizeof(data));
 	header.segments[0].length = sizeof(data);
 	SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5, RR_REPLY, 777);
 	call_answered(call);
