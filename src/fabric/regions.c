@@ -6,9 +6,8 @@
 
 #include "base/checked.h"
 
-enum {
-	SIZE_LEAST = 8
-}; /* the table begins with so many slots: handles have room for them, whatever max is */
+/* Slots that the table begins with: handles have room for them, whatever max is. */
+enum { SIZE_LEAST = 8 };
 
 void
 rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max)
