@@ -170,6 +170,9 @@ size_t rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate
  */
 bool rr_terminate_get(const void *data, size_t size, struct rr_terminate *terminate);
 
+/* Its cause, as it was meant where it is written in swapped order. */
+uint16_t rr_terminate_meaning(const struct rr_terminate *terminate);
+
 /* Puts what terminate says into words, for people: also what it would mean in siw's order of bits, where that
  * may be what was meant. Returns text, which ends in a zero octet within size. */
 const char *rr_terminate_text(char *text, size_t size, const struct rr_terminate *terminate);

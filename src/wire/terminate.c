@@ -144,6 +144,12 @@ exchanged(uint16_t cause)
 	return (uint16_t)((cause & 0x0f00) << 4 | (cause & 0xf000) >> 4 | (cause & 0x00ff));
 }
 
+uint16_t
+rr_terminate_meaning(const struct rr_terminate *terminate)
+{
+	return terminate->swapped ? exchanged(terminate->cause) : terminate->cause;
+}
+
 /* Only a writer that keeps to the specification leaves anything behind for us to find. */
 static bool
 certain(const struct rr_terminate *terminate)

@@ -131,16 +131,10 @@ rr_iwarp_confirm_fault(struct rr_iwarp *engine)
 	return end_for(engine, engine->rx.cause, engine->rx.head);
 }
 
-static uint16_t
-unswapped(uint16_t cause)
-{
-	return (uint16_t)((cause & 0x0f00) << 4 | (cause & 0xf000) >> 4 | (cause & 0x00ff));
-}
-
 static bool
 is_about_access(const struct rr_terminate *terminate)
 {
-	uint16_t cause = terminate->swapped ? unswapped(terminate->cause) : terminate->cause;
+	uint16_t cause = rr_terminate_meaning(terminate);
 
 	switch (cause) {
 	case RR_CAUSE_RDMAP_INVALIDATE:
