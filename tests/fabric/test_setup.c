@@ -302,6 +302,35 @@ a_responder_that_wants_too_many_reads_is_terminated(void **state)
 	assert_string_equal(node->log, "");
 }
 
+static void *
+have_nothing(void *ctx, void *old, size_t size)
+{
+	(void)ctx;
+	if (!size)
+		free(old);
+	return NULL;
+}
+
+/* RFC 6581, 9.3: "The initiator or responder MUST generate the TERM message that contains Layer 2, Error Type
+ * 0, Error Code 5 when it encounters any error locally for which the special Error Code is not defined". */
+static void
+an_initiator_without_memory_says_so(void **state)
+{
+	struct rr_mpa_frame reply = { .reply = true, .revision = 2, .enhanced = true, .ird = 1, .ord = 1 };
+	uint8_t data[RR_MPA_FRAME_MAX];
+
+	(void)state;
+	assert_int_equal(rr_iwarp_initiate(&node->engine, NULL, 0), 0);
+	node_collect(node);
+	node_clear(node);
+	node->env.realloc = have_nothing;
+	node_feed(node, data, rr_mpa_put(data, sizeof(data), &reply), 100, NULL);
+	node_collect(node);
+	assert_int_equal(node->engine.status, -RPCRDMA_ERR_NOMEM);
+	assert_int_equal(node_terminate_cause(node), RR_CAUSE_MPA_CATASTROPHIC);
+	assert_string_equal(node->log, "");
+}
+
 static void
 a_rejection_is_one_whatever_else_it_says(void **state)
 {
@@ -466,6 +495,7 @@ main(void)
 		TEST(the_initiators_depths_follow_the_reply),
 		TEST(a_responder_that_takes_no_reads_gets_none),
 		TEST(a_responder_that_wants_too_many_reads_is_terminated),
+		TEST(an_initiator_without_memory_says_so),
 		TEST(a_rejection_is_one_whatever_else_it_says),
 		TEST(a_reply_may_ask_for_markers),
 		TEST(a_reply_without_depths_is_refused),

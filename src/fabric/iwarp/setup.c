@@ -86,6 +86,7 @@ open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
 
+	tx->markers = markers;
 	tx->responses = rr_alloc_array(engine->shared->env, ird ? ird : 1, sizeof(*tx->responses));
 	if (!tx->responses)
 		return -RPCRDMA_ERR_NOMEM;
@@ -95,7 +96,6 @@ open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 	engine->setup = NULL;
 	rr_iwarp_rx_init(&engine->rx);
 	engine->rx.markers = engine->shared->config->markers;
-	tx->markers = markers;
 	if (markers)
 		rr_iwarp_set_emss(engine, EMSS_LEAST);
 	engine->state = RR_IWARP_OPEN;
@@ -245,8 +245,10 @@ reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 	/* RFC 6581, 9.2: the initiator sends the RTR indication before all else. */
 	engine->tx.kick = reply->peer_to_peer;
 	memcpy(data, reply->private_data, reply->private_data_length);
+	/* RFC 6581, 9.3: "MUST generate the TERM message that contains Layer 2, Error Type 0, Error Code 5
+	 * when it encounters any error locally". */
 	if (open_as_answered(engine, reply)) {
-		rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory");
+		rr_iwarp_fault(engine, -RPCRDMA_ERR_NOMEM, RR_CAUSE_MPA_CATASTROPHIC, NULL, "no memory");
 		return;
 	}
 	if (!reply_is_too_much(engine, reply))
