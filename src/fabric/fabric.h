@@ -95,7 +95,8 @@ struct rr_event {
 
 typedef void rr_endpoint_handler(void *ctx, const struct rr_event *event);
 
-/* A connection request at a listener. The handler accepts or rejects endpoint, at once or later. */
+/* A connection request at a listener. The handler accepts or rejects endpoint, at once or later; private_data
+ * is there until it does. */
 typedef void rr_listener_handler(
 	void *ctx, struct rr_endpoint *endpoint, const void *private_data, size_t size);
 

@@ -226,11 +226,10 @@ record_connect(struct rr_fabric *filter, const struct sockaddr *address, socklen
 static int
 record_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
 {
-	int error = rr_filter_accept(endpoint, private_data, private_size);
 	FILE *file = begin(endpoint, "accept");
 
 	put_data(file, private_data, private_size);
-	return end_with(file, error);
+	return end_with(file, rr_filter_accept(endpoint, private_data, private_size));
 }
 
 static void
