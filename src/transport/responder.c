@@ -100,8 +100,8 @@ deliver(struct rr_inbound *inbound)
 		refuse_header(inbound, RR_ERR_CHUNK);
 		return;
 	}
-	/* A reply where there is no requester answers nothing. */
-	if (type == RR_REPLY || !events || !events->call) {
+	/* A reply where there is no requester answers nothing; RFC 5531, 9, has no third type. */
+	if (type != RR_CALL || !events || !events->call) {
 		discard(inbound);
 		return;
 	}
