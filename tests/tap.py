@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What tests of the command share: the Test Anything Protocol, and a server to talk to."""
+import itertools
+import random
 import socket
 import subprocess
 import sys
@@ -31,9 +33,17 @@ class Tap:
         sys.exit(1 if self.failed else 0)
 
 
+PORTS = itertools.count(random.randrange(10000, 30000))
+
+
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as chosen:
-        return chosen.getsockname()[1]
+    """A port where nobody listens, never the same twice, and below those that the system gives to clients."""
+    for port in PORTS:
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+            return port
+        except OSError:
+            continue
 
 
 class Daemon:

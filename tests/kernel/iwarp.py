@@ -4,6 +4,8 @@ import re
 import shlex
 import subprocess
 
+from tap import free_port
+
 GUEST, HOST = "10.0.2.15", "10.0.2.2"
 NO_REGION = ["--expect", "no region has this handle"]
 NO_STAG = ["--expect", "invalid STag"]
@@ -45,9 +47,9 @@ def guest_program(action, role, address, port):
 class Cases:
     """While it is entered, the host listens for those that siw connects to."""
 
-    def __init__(self, peer, results, path, free_ports):
+    def __init__(self, peer, results, path):
         self.peer, self.results = peer, results
-        self.ports = free_ports(len(SIW_CONNECTS) + len(SIW_LISTENS))
+        self.ports = [free_port() for _ in SIW_CONNECTS + SIW_LISTENS]
         self.connects = list(zip(self.ports, SIW_CONNECTS))
         self.listens = list(zip(self.ports[len(SIW_CONNECTS):], SIW_LISTENS))
         # The guest listens at the ports that the host's are passed on from.
