@@ -391,6 +391,29 @@ a_message_that_stops_in_the_middle_ends_the_connection(void **state)
 	close(fd);
 }
 
+/* Other messages in between, such as RDMA Writes of nothing, do not make a Send whole. */
+static void
+half_a_message_is_not_kept_alive_by_others(void **state)
+{
+	static const char half[] = "\0\x16\x01\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0abcd\0\0\0";
+	static const char other[] = "\0\x0e\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+	int fd = dial_a_stranger();
+
+	(void)state;
+	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
+	rr_endpoint_allow(endpoint, 1);
+	assert_int_equal(write(fd, half, 28), 28);
+	turn(5);
+	for (int i = 0; i < 5 && !disconnected; i++) {
+		the_time += 20 * RR_SECOND;
+		assert_int_equal(write(fd, other, 20), 20);
+		turn(5);
+	}
+	assert_true(disconnected);
+	assert_int_equal(status, -RPCRDMA_ERR_TIMEDOUT);
+	close(fd);
+}
+
 static void
 a_reset_is_noticed_while_the_pool_is_empty(void **state)
 {
@@ -521,6 +544,7 @@ main(void)
 		TEST(an_idle_peer_is_waited_for_until_the_owner_disconnects),
 		TEST(a_peer_that_is_half_open_ends_the_connection),
 		TEST(a_message_that_stops_in_the_middle_ends_the_connection),
+		TEST(half_a_message_is_not_kept_alive_by_others),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),
 		TEST(a_read_behind_a_send_that_waited_is_answered),
 		TEST(a_peer_that_does_not_wait_for_the_answer_comes_after_it),

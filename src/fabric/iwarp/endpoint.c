@@ -20,7 +20,8 @@ enum {
 
 static const uint64_t connect_limit = 10 * RR_SECOND, closing_limit = RR_SECOND;
 
-/* A receive of the shared pool may be held, and nobody knows it to be lost: no FPDU takes that long. */
+/* A receive of the shared pool may be held, and nobody knows it to be lost: no FPDU and no Send takes that
+ * long. */
 static const uint64_t owed_limit = 60 * RR_SECOND;
 
 static struct rr_loop *
@@ -291,17 +292,18 @@ close_in_order(struct rr_endpoint *endpoint)
 	}
 }
 
-/* Each FPDU that comes extends the time for the next. */
+/* Each FPDU that comes extends the time for the next, but not that for the rest of a Send. */
 static void
 follow_debt(struct rr_endpoint *endpoint)
 {
-	uint64_t count = endpoint->engine.rx.count;
+	const struct rr_iwarp_rx *rx = &endpoint->engine.rx;
+	uint64_t debt = rx->receive ? UINT64_MAX - rx->send_msn : rx->count;
 
 	if (!rr_iwarp_is_owed(&endpoint->engine))
 		rr_loop_disarm(loop_of(endpoint), &endpoint->owed);
-	else if (!rr_timer_armed(&endpoint->owed) || endpoint->owed_from != count)
+	else if (!rr_timer_armed(&endpoint->owed) || endpoint->debt != debt)
 		rr_loop_arm(loop_of(endpoint), &endpoint->owed, owed_limit);
-	endpoint->owed_from = count;
+	endpoint->debt = debt;
 }
 
 static void

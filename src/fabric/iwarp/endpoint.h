@@ -29,7 +29,7 @@ struct rr_endpoint {
 	struct rr_timer timer;
 	struct rr_alive alive;
 	struct rr_timer owed;         /* limits how long the rest of an FPDU or of a Send may take */
-	uint64_t owed_from;           /* FPDUs that had come when it was armed */
+	uint64_t debt;                /* which FPDU or Send that is */
 	struct rr_task task;          /* at the end of the turn: what is to leave, and what has changed */
 	struct rr_list link;          /* in rr_listener.pending, or in rr_fabric.rejected or closed */
 	struct rr_listener *listener; /* whose pending it is */
