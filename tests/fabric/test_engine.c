@@ -5,6 +5,7 @@
 #include "../hex.h"
 #include "../test.h"
 #include "base/crc32c.h"
+#include "fabric/iwarp/parts.h"
 #include "node.h"
 
 static struct node *initiator, *responder;
@@ -493,6 +494,39 @@ the_end_in_the_middle_of_a_message_is_told_as_such(void **state)
 	assert_string_equal(initiator->engine.text.text, "the peer closed the connection");
 }
 
+static int
+length_of(const struct rr_list *list)
+{
+	int length = 0;
+
+	rr_list_for_each (link, list)
+		length++;
+	return length;
+}
+
+/* Those who could all send nothing for a while leave no more batches behind than a fabric needs. */
+static void
+few_batches_are_kept(void **state)
+{
+	struct rr_iwarp_batch *batches[300];
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		assert_true(rr_iwarp_batch_open(&initiator->engine));
+		batches[i] = initiator->engine.tx.batch;
+		initiator->engine.tx.batch = NULL;
+	}
+	for (int i = 0; i < 300; i++) {
+		initiator->engine.tx.batch = batches[i];
+		rr_iwarp_batch_close(&initiator->engine);
+	}
+	assert_true(length_of(&initiator->shared.batches) < 100);
+	for (int i = 0; i < 300; i++)
+		node_post(initiator, RR_WORK_SEND, "x", 1, 0, 0, 0);
+	node_collect(initiator);
+	assert_true(length_of(&initiator->shared.batches) > 0);
+}
+
 /* However few regions there may be at a time, each has a handle that is known until it is removed. */
 static void
 handles_of_small_tables_are_known(void **state)
@@ -581,6 +615,7 @@ main(void)
 		TEST(a_peer_must_not_invalidate_what_it_is_reading),
 		TEST(invalidation_stops_a_write_in_the_middle_of_an_fpdu_only),
 		TEST(the_end_in_the_middle_of_a_message_is_told_as_such),
+		TEST(few_batches_are_kept),
 		TEST(handles_of_small_tables_are_known),
 		TEST(the_terminate_shows_no_more_than_what_came),
 		TEST(the_rest_of_a_long_payload_is_taken_in_one_read),

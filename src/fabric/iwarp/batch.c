@@ -15,6 +15,10 @@
 /* A damaged octet lies apart, and parts what it is in. */
 enum { SPOILT_VECTORS = 2 };
 
+/* Free batches. Each endpoint gives its own back before the next one sends, unless TCP takes no more of it.
+ */
+enum { KEPT_MAX = 64 };
+
 /* Markers in one FPDU. */
 enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARKER_SIZE) + 2 };
 
@@ -27,6 +31,7 @@ rr_iwarp_batch_open(struct rr_iwarp *engine)
 	if (engine->tx.batch)
 		return true;
 	link = rr_list_pop(&shared->batches);
+	shared->batches_kept -= link != NULL;
 	engine->tx.batch = link ? rr_container(link, struct rr_iwarp_batch, link)
 				: shared->env->realloc(shared->env->ctx, NULL, sizeof(struct rr_iwarp_batch));
 	if (!engine->tx.batch)
@@ -40,9 +45,16 @@ rr_iwarp_batch_open(struct rr_iwarp *engine)
 void
 rr_iwarp_batch_close(struct rr_iwarp *engine)
 {
-	if (engine->tx.batch)
-		rr_list_append(&engine->shared->batches, &engine->tx.batch->link);
+	struct rr_iwarp_shared *shared = engine->shared;
+	struct rr_iwarp_batch *batch = engine->tx.batch;
+
 	engine->tx.batch = NULL;
+	if (batch && shared->batches_kept == KEPT_MAX) {
+		rr_free(shared->env, batch);
+	} else if (batch) {
+		rr_list_append(&shared->batches, &batch->link);
+		shared->batches_kept++;
+	}
 }
 
 bool

@@ -49,7 +49,8 @@ struct rr_iwarp_shared {
 	const struct rr_fabric_config *config;
 	struct rr_receives receives;
 	struct rr_works works;
-	struct rr_list batches; /* free ones */
+	struct rr_list batches; /* free ones, */
+	uint32_t batches_kept;  /* of them so many */
 	uint8_t *scratch;
 };
 
