@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/probe.h"
 #include "transport/provided.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/probe.h"
 #include "wire/rpc.h"
 
 /*
@@ -289,15 +290,23 @@ error_name(enum rr_rdma_err err)
 	}
 }
 
+/* The first, the second, the fourth and so on: who sends nothing good must not fill the log. */
+static void
+log_error(const struct rr_connection *connection, uint32_t xid, enum rr_rdma_err err, uint64_t count)
+{
+	if ((count & (count - 1)) == 0)
+		rr_log(connection->base.engine->env, RR_LOG_WARNING,
+			"%s: XID 0x%08x is answered by %s, error %" PRIu64 " of this connection",
+			connection->base.peer, xid, error_name(err), count);
+}
+
 void
 rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 {
 	struct rr_connection *connection = inbound->connection;
 
-	rr_log(inbound->engine->env, RR_LOG_WARNING, "%s: XID 0x%08x is answered by %s",
-		connection->base.peer, inbound->header.xid, error_name(err));
+	log_error(connection, inbound->header.xid, err, ++connection->base.counters.errors_sent);
 	RR_PROBE(error_sent, connection->base.peer, inbound->header.xid, err);
-	connection->base.counters.errors_sent++;
 	connection->base.counters.err_vers_sent += err == RR_ERR_VERS;
 	inbound->plan.form = RR_REPLY_ERROR;
 	inbound->err = err;

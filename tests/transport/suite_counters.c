@@ -175,6 +175,26 @@ count_lines(void *ctx, enum rr_log_level level, const char *line)
 	logged.received += strstr(line, "ms ago: received XID 0x00000007 RDMA_MSG,") != NULL;
 }
 
+static void
+errors_do_not_fill_the_log(void **state)
+{
+	struct raw *raw = raw_requester(NULL);
+	struct world *world = raw->world;
+
+	(void)state;
+	world->env.log = count_lines;
+	world->env.log_level = RR_LOG_WARNING;
+	memset(&logged, 0, sizeof(logged));
+	for (uint32_t xid = 1; xid <= 1000; xid++) {
+		SEND(raw, xid, 7, 8, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 0);
+		raw_next(raw);
+	}
+	world->env.log_level = RR_LOG_ERROR;
+	assert_int_equal(world->server->counters.errors_sent, 1000);
+	assert_int_equal(logged.lines, 10); /* the 1st, 2nd, 4th to 512th */
+	raw_end(raw);
+}
+
 /* Handles that were not offered are invalidated: the connection ends, and its last headers are told. */
 static void
 a_protocol_error_tells_the_last_headers(void **state)
@@ -216,6 +236,7 @@ suite_counters(void)
 		cmocka_unit_test(the_time_without_memory_is_counted),
 		cmocka_unit_test(errors_are_counted_by_kind),
 		cmocka_unit_test(a_protocol_error_tells_the_last_headers),
+		cmocka_unit_test(errors_do_not_fill_the_log),
 	};
 
 	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
