@@ -9,8 +9,8 @@
  * list against what is in the library.
  *
  * RR_PROBE(name, arguments...): one to twelve, pointers and integers that are
- * no smaller than int (gdb cannot read those), and cost nothing to have. Without <sys/sdt.h> (Debian:
- * systemtap-sdt-dev) there are none.
+ * no smaller than int (gdb cannot read those), and cost nothing to have.
+ * Without <sys/sdt.h> (Debian: systemtap-sdt-dev) there are none.
  */
 #if defined(__has_include)
 #if __has_include(<sys/sdt.h>)

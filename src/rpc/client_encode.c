@@ -111,9 +111,7 @@ fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 	}
 }
 
-/* Octets of the results, those for sinks not counted. Without a bound, they can be all that a message may
- * have.
- */
+/* Octets of the results, those for sinks not counted. Without a bound: all that a message may have. */
 static uint32_t
 results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {

@@ -2,6 +2,7 @@
 #ifndef RR_TRANSPORT_CONNECTION_H
 #define RR_TRANSPORT_CONNECTION_H
 
+#include "base/endian.h"
 #include "base/map.h"
 #include "transport/carrier.h"
 #include "transport/credits.h"
@@ -133,6 +134,16 @@ static inline bool
 rr_connection_read_chunks(const struct rr_connection *connection)
 {
 	return rr_properties_read_chunks(&connection->features.properties);
+}
+
+/* Of a message that arrived: it is of version 2, which this side speaks, of at least so many octets, and that
+ * is its procedure. */
+static inline bool
+rr_connection_is_version_2(
+	const struct rr_connection *connection, const struct rr_event *event, uint32_t least, uint32_t proc)
+{
+	return connection->versions.high >= RR_RPCRDMA_VERSION_2 && event->length >= least &&
+	       rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_2 && rr_get_be32(event->data + 12) == proc;
 }
 
 static inline struct rr_connection *

@@ -136,9 +136,9 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 	new->loop = rr_loop_new(env);
 	error = new->loop ? 0 : -RPCRDMA_ERR_SYSTEM;
 	if (!error) {
-		new->pool = rr_pool_new(env, config->memory_max / 2);
-		new->arrivals = rr_pool_new(env, config->memory_max / 2);
-		new->results = rr_pool_new(env, config->memory_max / 2);
+		new->pool = rr_pool_new(env, rr_engine_pool_max(config));
+		new->arrivals = rr_pool_new(env, rr_engine_pool_max(config));
+		new->results = rr_pool_new(env, rr_engine_pool_max(config));
 		error = -RPCRDMA_ERR_NOMEM;
 		if (new->pool &&new->arrivals &&new->results)
 			error = make(new->loop, &fabric, &new->fabric);

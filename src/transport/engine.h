@@ -67,6 +67,13 @@ struct rr_engine_config {
  * announced, 1024 connections. */
 extern const struct rr_engine_config rr_engine_config_default;
 
+/* Octets of each of an engine's pools. */
+static inline size_t
+rr_engine_pool_max(const struct rr_engine_config *config)
+{
+	return config->memory_max / 2;
+}
+
 struct rr_engine {
 	const struct rr_env *env;
 	struct rr_engine_config config;

@@ -221,7 +221,7 @@ form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offer
 {
 	/* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message rather than
 	 * using the Requester-provided Reply chunk." */
-	if (plan->body <= limits->threshold - plan->header && plan->pieces < limits->sge_max)
+	if (plan->body <= limits->threshold - plan->header && plan->piece_count < limits->sge_max)
 		return RR_REPLY_INLINE;
 	if (offered->has_reply && plan->body <= rr_chunk_length(&offered->reply))
 		return RR_REPLY_LONG;
@@ -229,7 +229,7 @@ form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offer
 	 * when the actual size of the RPC Reply's Payload stream exceeds all requester-provided reply
 	 * resources". And: "If a responder does not support responder-provided Read chunks in this case, it
 	 * MUST return an appropriate permanent transport error". */
-	if (limits->read_chunks && reply_header(offered, plan->pieces) <= limits->threshold)
+	if (limits->read_chunks && reply_header(offered, plan->piece_count) <= limits->threshold)
 		return RR_REPLY_PROVIDED;
 	return RR_REPLY_ERROR;
 }
@@ -238,17 +238,17 @@ void
 rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
 {
-	struct rr_piece pieces[RR_PIECES_MAX];
-
-	*plan = (struct rr_reply_plan){ .form = RR_REPLY_ERROR, .header = reply_header(offered, 0) };
+	plan->form = RR_REPLY_ERROR;
+	plan->header = reply_header(offered, 0);
+	plan->body = plan->reduced = plan->piece_count = 0;
 	if (plan->header > limits->threshold || !place_items(offered, reply, plan))
 		return;
-	plan->pieces = rr_pieces(reply, plan->reduced, pieces);
-	for (uint32_t i = 0; i < plan->pieces; i++)
-		plan->body += pieces[i].length;
+	plan->piece_count = rr_pieces(reply, plan->reduced, plan->pieces);
+	for (uint32_t i = 0; i < plan->piece_count; i++)
+		plan->body += plan->pieces[i].length;
 	plan->form = form_of(limits, offered, plan);
 	if (plan->form == RR_REPLY_PROVIDED)
-		plan->header = reply_header(offered, plan->pieces);
+		plan->header = reply_header(offered, plan->piece_count);
 }
 
 void

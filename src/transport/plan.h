@@ -67,7 +67,9 @@ struct rr_reply_plan {
 	uint32_t header;  /* octets of RPC-over-RDMA header */
 	uint32_t body;    /* octets of the message without what is placed in Write chunks */
 	uint32_t reduced; /* bit i: item i is placed in Write chunk i */
-	uint32_t pieces;  /* of memory that the body lies in */
+	/* Of memory that the body lies in. */
+	uint32_t piece_count;
+	struct rr_piece pieces[RR_PIECES_MAX];
 };
 
 /* How the reply that passed rr_message_check() travels, given the Write list and the Reply chunk that its

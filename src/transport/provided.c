@@ -130,8 +130,8 @@ expired(struct rr_timer *timer)
 static int
 register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 {
-	for (uint32_t i = 0; i < inbound->piece_count; i++) {
-		const struct rr_piece *piece = &inbound->pieces[i];
+	for (uint32_t i = 0; i < inbound->plan.piece_count; i++) {
+		const struct rr_piece *piece = &inbound->plan.pieces[i];
 		struct rr_region *region = &provided->regions[i];
 		int error = rr_driver_register(
 			provided->connection, piece->data, piece->length, RR_REMOTE_READ, region);
@@ -192,9 +192,8 @@ bool
 rr_provided_is_done(const struct rr_connection *connection, const struct rr_event *event)
 {
 	/* Nothing may follow its fixed words. */
-	return connection->versions.high >= RR_RPCRDMA_VERSION_2 && event->length == RR_RDMA_FIXED_SIZE &&
-	       rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_2 &&
-	       rr_get_be32(event->data + 12) == RR_RDMA_DONE;
+	return rr_connection_is_version_2(connection, event, RR_RDMA_FIXED_SIZE, RR_RDMA_DONE) &&
+	       event->length == RR_RDMA_FIXED_SIZE;
 }
 
 static struct rr_provided *

@@ -31,9 +31,8 @@ enum { READ_LIST = RR_RDMA_FIXED_SIZE }; /* where it begins */
 bool
 rr_pull_is_due(const struct rr_connection *connection, const struct rr_event *event)
 {
-	return connection->versions.high >= RR_RPCRDMA_VERSION_2 && event->length >= RR_RDMA_HEADER_MIN &&
-	       rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_2 &&
-	       rr_get_be32(event->data + 12) == RR_RDMA_NOMSG && rr_get_be32(event->data + READ_LIST) != 0;
+	return rr_connection_is_version_2(connection, event, RR_RDMA_HEADER_MIN, RR_RDMA_NOMSG) &&
+	       rr_get_be32(event->data + READ_LIST) != 0;
 }
 
 /* ---- The end ---- */

@@ -104,8 +104,7 @@ set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 	}
 }
 
-/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies", but for a chunk of their own.
- */
+/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies", but for one of their own. */
 static void
 set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 {
@@ -174,9 +173,9 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 			invalidates, inbound->connection->base.peer, inbound->header.xid, invalidate->handle);
 	sges[0] = (struct rr_sge){ inbound->buffer, put_header(inbound) };
 	work->sge_count = 1;
-	for (uint32_t i = 0; inbound->plan.form == RR_REPLY_INLINE && i < inbound->piece_count; i++)
+	for (uint32_t i = 0; inbound->plan.form == RR_REPLY_INLINE && i < inbound->plan.piece_count; i++)
 		sges[work->sge_count++] =
-			(struct rr_sge){ inbound->pieces[i].data, inbound->pieces[i].length };
+			(struct rr_sge){ inbound->plan.pieces[i].data, inbound->plan.pieces[i].length };
 }
 
 /*
@@ -204,7 +203,8 @@ next_transfer(struct rr_inbound *inbound)
 	if (inbound->next_transfer > reply->item_count || inbound->plan.form != RR_REPLY_LONG)
 		return false;
 	inbound->next_transfer++;
-	inbound->transfer = rr_transfer(inbound->pieces, inbound->piece_count, &inbound->lists.reply);
+	inbound->transfer =
+		rr_transfer(inbound->plan.pieces, inbound->plan.piece_count, &inbound->lists.reply);
 	return true;
 }
 
@@ -234,7 +234,7 @@ static uint32_t
 credits_for(const struct rr_inbound *inbound)
 {
 	const struct rr_engine *engine = inbound->engine;
-	size_t max = engine->config.memory_max / 2;
+	size_t max = rr_engine_pool_max(&engine->config);
 
 	if (inbound->connection->is_requester)
 		return rr_credits_to_grant(RR_REVERSE_CREDITS, inbound->header.credit);
@@ -399,9 +399,6 @@ rr_responder_reply(
 		return;
 	}
 	plan(inbound, reply);
-	inbound->piece_count = 0;
-	if (inbound->plan.form != RR_REPLY_ERROR)
-		inbound->piece_count = rr_pieces(reply, inbound->plan.reduced, inbound->pieces);
 	if (inbound->plan.form == RR_REPLY_ERROR ||
 		(inbound->plan.form == RR_REPLY_PROVIDED && rr_provided_expose(inbound))) {
 		rr_inbound_refuse(inbound, RR_ERR_CHUNK);

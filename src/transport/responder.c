@@ -201,9 +201,7 @@ accept_header(struct rr_inbound *inbound, const struct rr_event *event)
 bool
 rr_responder_is_optional(const struct rr_connection *connection, const struct rr_event *event)
 {
-	return connection->versions.high >= RR_RPCRDMA_VERSION_2 && event->length >= RR_RDMA_OPTIONAL_MIN &&
-	       rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_2 &&
-	       rr_get_be32(event->data + 12) == RR_RDMA_OPTIONAL;
+	return rr_connection_is_version_2(connection, event, RR_RDMA_OPTIONAL_MIN, RR_RDMA_OPTIONAL);
 }
 
 /* What is dropped without a word. */

@@ -44,8 +44,6 @@ struct rr_inbound {
 	struct rr_job job;
 	struct rpcrdma_message reply;
 	struct rr_reply_plan plan;
-	struct rr_piece pieces[RR_PIECES_MAX];
-	uint32_t piece_count;
 	struct rr_piece item;         /* that is being written */
 	struct rr_transfer transfer;  /* the RDMA Writes under way */
 	uint32_t next_transfer;       /* items in order, then the stream */

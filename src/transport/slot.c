@@ -98,6 +98,16 @@ put_memory(struct rr_engine *engine, const struct contents *contents)
 	rr_pool_put(engine->pool, contents->pulled);
 }
 
+/* What the connection does when a slot is free again; its owner may have closed it. */
+static void
+go_on(struct rr_connection *connection)
+{
+	if (connection->closed)
+		return;
+	rr_requester_pump(connection);
+	rr_connection_check_idle(connection);
+}
+
 void
 rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 {
@@ -119,10 +129,7 @@ rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
 	}
 	rr_driver_release(fabric, receive);
 	put_memory(engine, &contents);
-	if (connection->closed)
-		return;
-	rr_requester_pump(connection);
-	rr_connection_check_idle(connection);
+	go_on(connection);
 }
 
 /* Memory of the pool that sinks have is theirs for one attempt only. */
@@ -151,8 +158,7 @@ rr_slot_retry(struct rr_slot *slot, const struct rr_event *event)
 	}
 	rr_driver_release(connection->fabric, receive);
 	put_memory(connection->base.engine, &contents);
-	rr_requester_pump(connection);
-	rr_connection_check_idle(connection);
+	go_on(connection);
 }
 
 void

@@ -175,7 +175,7 @@ setup(void **state)
 	endpoint->qp = &qp;
 	endpoint->sq_size = endpoint->sge_max = 16;
 	endpoint->allowed = endpoint->receives->allowed = endpoint->receives->posted = 1;
-	return rr_verbs_poll_init(endpoint) ? 0 : -1;
+	return rr_verbs_stash_room(endpoint) ? 0 : -1;
 }
 
 static int

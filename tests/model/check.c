@@ -128,8 +128,8 @@ is_provided(const struct rr_provided *provided, const uint8_t *from, uint32_t le
 {
 	const struct rr_inbound *inbound = provided->inbound;
 
-	for (uint32_t i = 0; inbound && i < inbound->piece_count; i++) {
-		if (inbound->pieces[i].data == from && inbound->pieces[i].length == length)
+	for (uint32_t i = 0; inbound && i < inbound->plan.piece_count; i++) {
+		if (inbound->plan.pieces[i].data == from && inbound->plan.pieces[i].length == length)
 			return access == RR_REMOTE_READ;
 	}
 	return false;

@@ -15,8 +15,7 @@
 /* A damaged octet lies apart, and parts what it is in. */
 enum { SPOILT_VECTORS = 2 };
 
-/* Free batches. Each endpoint gives its own back before the next one sends, unless TCP takes no more of it.
- */
+/* Free ones. Each endpoint gives its own back before the next one sends, unless TCP takes no more. */
 enum { KEPT_MAX = 64 };
 
 /* Markers in one FPDU. */

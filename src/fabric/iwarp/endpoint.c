@@ -297,6 +297,7 @@ static void
 follow_debt(struct rr_endpoint *endpoint)
 {
 	const struct rr_iwarp_rx *rx = &endpoint->engine.rx;
+	/* Sends count from the other end, so that none has the number of an FPDU. */
 	uint64_t debt = rx->receive ? UINT64_MAX - rx->send_msn : rx->count;
 
 	if (!rr_iwarp_is_owed(&endpoint->engine))

@@ -19,8 +19,8 @@ struct rr_fabric {
 /*
  * Who owns what: a listener owns the endpoints whose request has not come
  * yet, its user those that were handed over, the fabric those that the user
- * rejected. An endpoint is freed by the fabric's task, so that a function whose handler closed it can still
- * look at its state.
+ * rejected. An endpoint is freed by the fabric's task, so that a function
+ * whose handler closed it can still look at its state.
  */
 struct rr_endpoint {
 	struct rr_iwarp engine; /* begins with struct rr_endpoint_base */

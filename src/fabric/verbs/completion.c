@@ -154,9 +154,8 @@ handle(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
 		work_failed(endpoint, work, wc->status);
 }
 
-/* Room for a batch more. */
-static bool
-make_room(struct rr_endpoint *endpoint)
+bool
+rr_verbs_stash_room(struct rr_endpoint *endpoint)
 {
 	const struct rr_env *env = endpoint->base.fabric->env;
 	uint32_t room = endpoint->stashed + RR_VERBS_BATCH;
@@ -172,12 +171,6 @@ make_room(struct rr_endpoint *endpoint)
 	return true;
 }
 
-bool
-rr_verbs_poll_init(struct rr_endpoint *endpoint)
-{
-	return make_room(endpoint);
-}
-
 /* What the queue has, up to a batch, goes to the stash. As ibv_poll_cq(). */
 static int
 fetch(struct rr_endpoint *endpoint)
@@ -186,7 +179,7 @@ fetch(struct rr_endpoint *endpoint)
 
 	if (endpoint->stash_at == endpoint->stashed)
 		endpoint->stash_at = endpoint->stashed = 0;
-	if (!make_room(endpoint))
+	if (!rr_verbs_stash_room(endpoint))
 		return -1;
 	n = ibv_poll_cq(endpoint->cq, RR_VERBS_BATCH, endpoint->stash + endpoint->stashed);
 	if (n > 0)

@@ -276,8 +276,8 @@ void rr_verbs_post_queue(struct rr_endpoint *endpoint);
 /* Values of wr_id: a receive is marked, so that it is known where the operation is not. */
 enum { RR_VERBS_RECEIVE = 1 };
 
-/* Before all others: the memory that polling takes. False: there is none. */
-bool rr_verbs_poll_init(struct rr_endpoint *endpoint);
+/* Makes room in the stash for a batch more: that is what polling takes. False: there is no memory. */
+bool rr_verbs_stash_room(struct rr_endpoint *endpoint);
 
 /* Handles what has completed, up to a batch; how many there were. */
 int rr_verbs_poll(struct rr_endpoint *endpoint);

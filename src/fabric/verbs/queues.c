@@ -50,7 +50,7 @@ make_queues(struct rr_endpoint *endpoint)
 	endpoint->sq_size = smaller(SQ_SIZE, (uint32_t)device->attr.max_qp_wr);
 	endpoint->sge_max = smaller(RR_MAX_SGE, (uint32_t)device->attr.max_sge);
 	endpoint->cq_receives = endpoint->allowed < CQ_RECEIVES ? CQ_RECEIVES : endpoint->allowed;
-	if (!rr_verbs_poll_init(endpoint)) {
+	if (!rr_verbs_stash_room(endpoint)) {
 		errno = ENOMEM;
 		return -1;
 	}
