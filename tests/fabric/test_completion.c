@@ -193,18 +193,25 @@ teardown(void **state)
 	return 0;
 }
 
+/* It offers a region. */
+static void
+send_call(void)
+{
+	static uint8_t data[8];
+	struct rr_work call = { .kind = RR_WORK_SEND, .cookie = data };
+
+	assert_int_equal(rr_verbs_register(endpoint, data, sizeof(data), RR_REMOTE_WRITE, &region), 0);
+	assert_int_equal(rr_verbs_post(endpoint, &call), 0);
+	rr_verbs_post_queue(endpoint);
+}
+
 /* The peer's answer may be reported before the Send that it answers, whose completion also says that the
  * region's window was bound: that is known, although it was not told yet. */
 static void
 a_region_can_be_invalidated_by_an_answer_that_comes_before_its_call(void **state)
 {
-	static uint8_t data[8];
-	struct rr_work call = { .kind = RR_WORK_SEND, .cookie = data };
-
 	(void)state;
-	assert_int_equal(rr_verbs_register(endpoint, data, sizeof(data), RR_REMOTE_WRITE, &region), 0);
-	assert_int_equal(rr_verbs_post(endpoint, &call), 0);
-	rr_verbs_post_queue(endpoint);
+	send_call();
 	completions[0] = (struct ibv_wc){ .wr_id = (uintptr_t)&receive | RR_VERBS_RECEIVE, .byte_len = 1 };
 	completions[1] = (struct ibv_wc){ .wr_id = posted };
 	completion_count = 2;
@@ -219,13 +226,8 @@ a_region_can_be_invalidated_by_an_answer_that_comes_before_its_call(void **state
 static void
 a_completion_that_is_waited_for_is_told_in_its_turn(void **state)
 {
-	static uint8_t data[8];
-	struct rr_work call = { .kind = RR_WORK_SEND, .cookie = data };
-
 	(void)state;
-	assert_int_equal(rr_verbs_register(endpoint, data, sizeof(data), RR_REMOTE_WRITE, &region), 0);
-	assert_int_equal(rr_verbs_post(endpoint, &call), 0);
-	rr_verbs_post_queue(endpoint);
+	send_call();
 	completions[0] = (struct ibv_wc){ .wr_id = posted };
 	completion_count = 1;
 	assert_int_equal(rr_verbs_invalidate(endpoint, &region), 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model.h"
 
+#include "../list.h"
 #include "transport/provided.h"
 #include "transport/requester.h"
 #include "transport/responder.h"
@@ -9,16 +10,6 @@
 
 /* Receives beyond the credits of both directions. */
 enum { MARGIN = 2 };
-
-static uint32_t
-length_of(const struct rr_list *list)
-{
-	uint32_t length = 0;
-
-	rr_list_for_each (link, list)
-		length++;
-	return length;
-}
 
 /* ---- The requester ---- */
 
@@ -64,12 +55,13 @@ static void
 check_credits(const struct end *end, const struct rr_requester *requester)
 {
 	const struct rr_credits *credits = &requester->credits;
-	uint32_t used = length_of(&requester->outstanding) + length_of(&requester->cancelled);
+	uint32_t used = list_length(&requester->outstanding) + list_length(&requester->cancelled);
 
 	model_require(end->model, credits->used == used);
 	model_require(end->model, used <= (credits->max > 0 ? credits->max : 1));
 	model_require(end->model, credits->limit >= 1 && credits->limit <= credits->asked);
-	model_require(end->model, !requester->slots || length_of(&requester->free) + used == credits->asked);
+	model_require(
+		end->model, !requester->slots || list_length(&requester->free) + used == credits->asked);
 	model_require(end->model, requester->by_xid.count == used);
 }
 
@@ -77,9 +69,9 @@ check_credits(const struct end *end, const struct rr_requester *requester)
 static void
 check_requester(const struct end *end, const struct rr_requester *requester)
 {
-	model_require(end->model, length_of(&end->calls) == length_of(&requester->waiting) +
-								    length_of(&requester->failed) +
-								    length_of(&requester->outstanding));
+	model_require(end->model, list_length(&end->calls) == list_length(&requester->waiting) +
+								      list_length(&requester->failed) +
+								      list_length(&requester->outstanding));
 	check_outstanding(end, requester);
 	check_free(end, requester);
 	check_credits(end, requester);
@@ -208,8 +200,8 @@ check_end(const struct end *end)
 	check_requester(end, &connection->requester);
 	model_require(end->model, connection->inside == 0);
 	if (connection->endpoint)
-		model_require(
-			end->model, count_state(connection, RR_INBOUND_DELIVERED) == length_of(&end->asked));
+		model_require(end->model,
+			count_state(connection, RR_INBOUND_DELIVERED) == list_length(&end->asked));
 	if (!under)
 		return;
 	model_reach(under, seen, (void *)(uintptr_t)end);

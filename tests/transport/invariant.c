@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "invariant.h"
 
+#include "../list.h"
 #include "transport/connection.h"
 #include "transport/requester.h"
 #include "transport/responder.h"
@@ -10,16 +11,6 @@
 		if (!(condition))                                                                            \
 			return #condition;                                                                   \
 	} while (0)
-
-static uint32_t
-count(const struct rr_list *list)
-{
-	uint32_t links = 0;
-
-	rr_list_for_each (link, list)
-		links++;
-	return links;
-}
 
 /* ---- The requester ---- */
 
@@ -83,14 +74,14 @@ static const char *
 credits_broken(const struct rr_requester *requester)
 {
 	const struct rr_credits *credits = &requester->credits;
-	uint32_t slots = count(&requester->outstanding) + count(&requester->cancelled);
+	uint32_t slots = list_length(&requester->outstanding) + list_length(&requester->cancelled);
 
 	CHECK(credits->asked > 0);
 	CHECK(credits->limit > 0 && credits->limit <= credits->asked);
 	CHECK(credits->used == slots);
 	CHECK(credits->used <= (credits->max > 0 ? credits->max : 1));
 	CHECK(credits->max <= credits->asked && credits->min <= credits->max);
-	CHECK(!requester->slots || slots + count(&requester->free) == credits->asked);
+	CHECK(!requester->slots || slots + list_length(&requester->free) == credits->asked);
 	return NULL;
 }
 

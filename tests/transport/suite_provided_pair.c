@@ -263,6 +263,18 @@ row_B14_the_room_that_an_exchange_has_is_that_of_a_read_chunk(void **state)
 	end(world);
 }
 
+/* With a reply that may be large, and is no shorter than that. */
+static void
+call_for_large(struct world *world, uint32_t xid, uint32_t reply_min)
+{
+	struct call *call = call_new(world, xid, 40);
+
+	call->transaction.reply_max = LARGE;
+	call->transaction.reply_min = reply_min;
+	call_start(world, call);
+	call_answered(call);
+}
+
 /* Who must not use them gets and offers Reply chunks. */
 static void
 row_B14_who_does_not_announce_them_has_reply_chunks(void **state)
@@ -276,11 +288,7 @@ row_B14_who_does_not_announce_them_has_reply_chunks(void **state)
 	world->answer = answer_with_size;
 	world->reply_size = LARGE;
 	for (uint32_t xid = 1; xid < 4; xid++) {
-		struct call *call = call_new(world, xid, 40);
-
-		call->transaction.reply_max = LARGE;
-		call_start(world, call);
-		call_answered(call);
+		call_for_large(world, xid, 0);
 		world_settle(world);
 	}
 	assert_false(world_negotiated(world->client).read_chunks);
@@ -305,14 +313,8 @@ row_B14_the_policy_says_who_conveys_a_large_reply(void **state)
 		world = begin(&config);
 		world->answer = answer_with_size;
 		world->reply_size = LARGE;
-		for (uint32_t xid = 2; xid < 4; xid++) {
-			struct call *call = call_new(world, xid, 40);
-
-			call->transaction.reply_max = LARGE;
-			call->transaction.reply_min = xid == 2 ? 24 : LARGE;
-			call_start(world, call);
-			call_answered(call);
-		}
+		for (uint32_t xid = 2; xid < 4; xid++)
+			call_for_large(world, xid, xid == 2 ? 24 : LARGE);
 		assert_int_equal(world->client->counters.provided_replies, provided[policy]);
 		assert_int_equal(world->client->counters.replies_left, provided[policy]);
 		assert_int_equal(world->client->counters.long_replies, 2 - provided[policy]);
