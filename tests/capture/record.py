@@ -97,7 +97,8 @@ def capture(tool, directory, version, tcp_port=0):
 
 
 def tshark(path, display, *fields, options=()):
-    done = subprocess.run(["tshark", *options, "-r", path, "-Y", display, "-T", "fields",
+    """What it looks like comes first: our ports may be those of some other protocol."""
+    done = subprocess.run(["tshark", "-o", "tcp.try_heuristic_first:TRUE", *options, "-r", path, "-Y", display, "-T", "fields",
                            *[word for f in ("frame.number", *fields) for word in ("-e", f)]],
                           capture_output=True, text=True, check=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
