@@ -80,7 +80,7 @@ struct rr_connection {
 	struct rr_fabric *fabric;     /* one of the engine's */
 	struct rr_endpoint *endpoint; /* of that; NULL once it is closed */
 	enum rr_connection_state state;
-	bool is_requester; /* it connected */
+	bool is_active; /* this side connected; the other side accepted */
 	bool established, closed, peer_sent_private_data;
 	bool declined;   /* a call of the peer's, while this side was stopping */
 	uint32_t inside; /* nested entries: see above */
@@ -118,7 +118,7 @@ rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
 {
 	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
 
-	return connection->is_requester ? thresholds->call : thresholds->reply;
+	return connection->is_active ? thresholds->call : thresholds->reply;
 }
 
 static inline uint32_t
@@ -126,7 +126,7 @@ rr_connection_receive_max(const struct rr_connection *connection, uint32_t versi
 {
 	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
 
-	return connection->is_requester ? thresholds->reply : thresholds->call;
+	return connection->is_active ? thresholds->reply : thresholds->call;
 }
 
 /* Both sides announced that they take replies as responder-provided Read chunks. */
@@ -157,8 +157,7 @@ rr_connection_of(struct rr_carrier *carrier)
 extern const struct rr_carrier_ops rr_rdma_ops;
 
 /* NULL: no memory. Not yet with an endpoint. */
-struct rr_connection *rr_connection_new(
-	struct rr_engine *engine, struct rr_fabric *fabric, bool is_requester);
+struct rr_connection *rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_active);
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 

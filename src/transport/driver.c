@@ -111,7 +111,7 @@ log_trace(const struct rr_connection *connection, int error)
 static void
 established(struct rr_connection *connection, const struct rr_event *event)
 {
-	if (connection->is_requester)
+	if (connection->is_active)
 		rr_connection_set_peer(connection, event->data, event->length);
 	rr_connection_established(connection);
 }
@@ -138,13 +138,13 @@ is_for_requester(const struct rr_connection *connection, const struct rr_event *
 
 	/* A reply in a Read chunk of the responder's and a long call of it look alike. There are no such
 	 * calls (RFC 8167, 5.3), but they are to be refused. */
-	if (connection->is_requester && rr_pull_is_due(connection, event))
+	if (connection->is_active && rr_pull_is_due(connection, event))
 		return rr_connection_read_chunks(connection) || !events || !events->call ||
 		       rr_requester_knows(connection, rr_get_be32(event->data));
 	/* An RDMA_OPTIONAL is answered, whoever sends it. */
 	if (rr_responder_is_optional(connection, event))
 		return false;
-	if (connection->is_requester)
+	if (connection->is_active)
 		return direction != RR_DIRECTION_CALL || !events || !events->call;
 	return direction == RR_DIRECTION_REPLY && connection->requester.slots;
 }

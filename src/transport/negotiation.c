@@ -68,7 +68,7 @@ static void
 ask_after_all(struct rr_connection *connection)
 {
 	rr_refusals_remove(&connection->base.engine->refusals, (const void *)&connection->negotiation.server);
-	set_state(connection, connection->is_requester ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
+	set_state(connection, connection->is_active ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
 }
 
 /* 5.2: "To continue operation, the requester selects a protocol version in the range of responder-supported
@@ -167,6 +167,6 @@ rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *ser
 void
 rr_negotiation_called(struct rr_connection *connection, uint32_t version)
 {
-	if (!connection->is_requester)
+	if (!connection->is_active)
 		connection->negotiation.version = version;
 }

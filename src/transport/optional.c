@@ -21,8 +21,8 @@ apply(struct rr_connection *connection)
 	uint32_t send = (uint32_t)rr_min(
 		properties->peer[RR_PROPERTY_RECEIVE_SIZE], rr_engine_send_size(connection->base.engine));
 
-	thresholds->call = connection->is_requester ? send : receive;
-	thresholds->reply = connection->is_requester ? receive : send;
+	thresholds->call = connection->is_active ? send : receive;
+	thresholds->reply = connection->is_active ? receive : send;
 	if (properties->peer_has & UINT32_C(1) << RR_PROPERTY_INVALIDATION)
 		thresholds->remote_invalidation = properties->own[RR_PROPERTY_INVALIDATION] &&
 						  properties->peer[RR_PROPERTY_INVALIDATION];
@@ -35,8 +35,7 @@ set_reverse_support(struct rr_connection *connection)
 	const struct rr_carrier_events *events = connection->base.events;
 	struct rr_properties *properties = &connection->features.properties;
 
-	if (connection->is_requester && properties->state == RR_PROPERTIES_SILENT &&
-		(!events || !events->call))
+	if (connection->is_active && properties->state == RR_PROPERTIES_SILENT && (!events || !events->call))
 		properties->told[RR_PROPERTY_REVERSE] = RR_REVERSE_NONE;
 }
 

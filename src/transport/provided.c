@@ -32,7 +32,7 @@ engine_octets_max(const struct rr_engine_config *config)
 bool
 rr_provided_allowed(const struct rr_connection *connection, uint32_t version)
 {
-	return version >= RR_RPCRDMA_VERSION_2 && !connection->is_requester &&
+	return version >= RR_RPCRDMA_VERSION_2 && !connection->is_active &&
 	       rr_connection_read_chunks(connection);
 }
 

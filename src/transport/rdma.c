@@ -35,12 +35,12 @@ free_connection(struct rr_connection *connection)
 
 	rr_requester_destroy(connection);
 	rr_trace_free(&connection->trace, engine->env);
-	engine->connections -= !connection->is_requester;
+	engine->connections -= !connection->is_active;
 	rr_free(engine->env, connection);
 }
 
 struct rr_connection *
-rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_requester)
+rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_active)
 {
 	struct rr_connection *connection = rr_alloc(engine->env, sizeof(*connection));
 
@@ -49,7 +49,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_re
 	connection->base.ops = &rr_rdma_ops;
 	connection->base.engine = engine;
 	connection->fabric = fabric;
-	connection->is_requester = is_requester;
+	connection->is_active = is_active;
 	connection->versions = rr_version_range(engine->config.versions);
 	connection->own = (struct rr_private_data){
 		.send_size = engine->config.inline_send,
@@ -65,7 +65,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_re
 	rr_connection_set_peer(connection, NULL, 0);
 	rr_negotiation_init(connection, NULL, 0);
 	rr_optional_init(connection);
-	engine->connections += !is_requester;
+	engine->connections += !is_active;
 	if (rr_requester_init(connection)) {
 		free_connection(connection);
 		return NULL;
@@ -81,8 +81,8 @@ rr_connection_set_peer(struct rr_connection *connection, const void *private_dat
 	/* RFC 8797, 4: one "MUST be prepared for the settings to change upon a reconnection": they are the
 	 * connection's, and judged anew for each. */
 	connection->peer_sent_private_data = rr_private_data_get(private_data, size, &connection->peer);
-	connection->thresholds[0] = rr_thresholds(connection->is_requester ? own : peer,
-		connection->is_requester ? peer : own, own->remote_invalidation);
+	connection->thresholds[0] = rr_thresholds(connection->is_active ? own : peer,
+		connection->is_active ? peer : own, own->remote_invalidation);
 	connection->thresholds[1] = rr_thresholds_2(connection->thresholds[0].remote_invalidation);
 }
 
@@ -203,7 +203,7 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 {
 	const struct rr_connection *connection = (const void *)carrier;
 	const struct rr_credits *credits = &connection->requester.credits;
-	bool asks = connection->is_requester;
+	bool asks = connection->is_active;
 	uint32_t version = connection->negotiation.version;
 	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
 	const struct rr_properties *properties = &connection->features.properties;

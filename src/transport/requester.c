@@ -32,8 +32,8 @@ rr_requester_init(struct rr_connection *connection)
 	rr_list_init(&requester->memory.link);
 	rr_list_init(&requester->dones);
 	rr_credits_init(&requester->credits,
-		connection->is_requester ? connection->base.engine->config.credits : RR_REVERSE_CREDITS);
-	return connection->is_requester ? rr_slots_make(connection) : 0;
+		connection->is_active ? connection->base.engine->config.credits : RR_REVERSE_CREDITS);
+	return connection->is_active ? rr_slots_make(connection) : 0;
 }
 
 void
@@ -103,7 +103,7 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 			(uint32_t)rr_min(rr_connection_receive_max(connection, version), settled_max),
 		/* RFC 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use
 		 * only Short messages to convey backchannel operations." */
-		.inline_only = !connection->is_requester,
+		.inline_only = !connection->is_active,
 		/* A version 1 peer may not understand more than one chunk in a list. */
 		.read_chunks = 1,
 		.write_chunks = 1,
@@ -280,7 +280,7 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 	}
 	/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2: "RDMA2_BKREQSUP_NONE indicates that receipt of
 	 * backward-direction requests and replies is not supported." */
-	if (!connection->is_requester &&
+	if (!connection->is_active &&
 		connection->features.properties.peer[RR_PROPERTY_REVERSE] == RR_REVERSE_NONE) {
 		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_NOTSUP);
 		return;

@@ -95,7 +95,7 @@ set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 		header->opttype = inbound->optional.opttype;
 		header->optinfo = (struct rpcrdma_bytes){ inbound->optional.info, inbound->optional.length };
 		/* It is of the forward direction: it asks, or grants. */
-		if (connection->is_requester)
+		if (connection->is_active)
 			header->credit = connection->requester.credits.asked;
 		else if (header->credit == 0)
 			header->credit = 1;
@@ -236,7 +236,7 @@ credits_for(const struct rr_inbound *inbound)
 	const struct rr_engine *engine = inbound->engine;
 	size_t max = rr_engine_pool_max(&engine->config);
 
-	if (inbound->connection->is_requester)
+	if (inbound->connection->is_active)
 		return rr_credits_to_grant(RR_REVERSE_CREDITS, inbound->header.credit);
 	return rr_credits_to_grant(
 		rr_credits_affordable(engine->config.credits, rr_pool_used(engine->arrivals), max),

@@ -245,7 +245,7 @@ arrive(struct rr_inbound *inbound, const struct rr_event *event)
 		/* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a
 		 * Responder that does not support chunks, the Responder MUST reply with an RDMA_ERROR message
 		 * with rdma_err field set to ERR_CHUNK." */
-		if (inbound->connection->is_requester && has_chunks(&inbound->lists)) {
+		if (inbound->connection->is_active && has_chunks(&inbound->lists)) {
 			rr_inbound_refuse(inbound, RR_ERR_CHUNK);
 		} else if (inbound->chunks.count == 0) {
 			deliver(inbound);
@@ -287,7 +287,7 @@ static bool
 takes(const struct rr_connection *connection, bool is_optional)
 {
 	return connection->state < RR_CONNECTION_STOPPING ||
-	       (connection->state == RR_CONNECTION_STOPPING && connection->is_requester && is_optional);
+	       (connection->state == RR_CONNECTION_STOPPING && connection->is_active && is_optional);
 }
 
 void

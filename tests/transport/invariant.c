@@ -129,7 +129,7 @@ exchanges_broken(const struct rr_connection *connection)
 	}
 	CHECK(connection->unanswered == unanswered);
 	CHECK(connection->granted_max <=
-		(connection->is_requester ? RR_REVERSE_CREDITS : connection->base.engine->config.credits));
+		(connection->is_active ? RR_REVERSE_CREDITS : connection->base.engine->config.credits));
 	CHECK(connection->granted_min <= connection->granted_max);
 	CHECK(connection->granted == 0 || connection->granted_min > 0);
 	return broken;
