@@ -10,6 +10,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/checked.h"
+#include "base/endian.h"
 #include "base/list.h"
 #include "transport/carrier.h"
 
@@ -32,9 +34,10 @@ struct answer {
 struct rr_drc {
 	const struct rr_env *env;
 	struct rr_drc_config config;
-	uint8_t secret[crypto_shorthash_KEYBYTES]; /* else a peer could make a call that is taken for another
-						    */
-	pthread_mutex_t lock;                      /* of all that follows */
+	/* Makes the hash of a call unknown to peers, who could otherwise make a call that is taken for
+	 * another one. */
+	uint8_t secret[crypto_generichash_KEYBYTES];
+	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t ended;
 	struct rr_map open, answers;
 	struct rr_list ages; /* the oldest first */
@@ -84,40 +87,77 @@ rr_drc_free(struct rr_drc *drc)
 	rr_free(drc->env, drc);
 }
 
-static uint64_t
-keyed_hash(const struct rr_drc *drc, const void *data, size_t size)
-{
-	unsigned char out[crypto_shorthash_BYTES];
-	uint64_t hash;
+/* ---- Which call it is ---- */
 
-	crypto_shorthash(out, data, size, drc->secret);
-	memcpy(&hash, out, sizeof(hash));
-	return hash;
+static void
+hash_octets(crypto_generichash_state *hash, const void *octets, uint32_t count)
+{
+	if (count > 0)
+		crypto_generichash_update(hash, octets, count);
 }
 
-/* A client may renew the stamp of its credential with every transmission: only who it is counts. */
+/* An item that has the length of the word in front of it, or brings its roundup padding, too. The padding may
+ * be any octets (RFC 8166, 8.2.2.3): it counts as zeroes. */
+static void
+hash_item(crypto_generichash_state *hash, const uint8_t *stream, const struct rpcrdma_item *item)
+{
+	static const uint8_t zeroes[3];
+	uint32_t length = item->length;
+
+	if (item->offset >= sizeof(uint32_t))
+		length = rr_min(length, rr_get_be32(stream + item->offset - sizeof(uint32_t)));
+	hash_octets(hash, item->data, length);
+	hash_octets(hash, zeroes, rr_pad(length));
+}
+
+/*
+ * RFC 8166, 3.4: reducing a message changes how its octets travel, and no octet of it. So the items that were
+ * taken out of the stream are put back in their places here.
+ */
+static void
+hash_arguments(crypto_generichash_state *hash, const struct rpcrdma_message *call, uint32_t at)
+{
+	const uint8_t *stream = call->stream;
+
+	for (uint32_t i = 0; i < call->item_count; i++) {
+		const struct rpcrdma_item *item = &call->items[i];
+
+		hash_octets(hash, stream + at, item->offset - at);
+		hash_item(hash, stream, item);
+		at = item->offset;
+	}
+	hash_octets(hash, stream + at, call->length - at);
+}
+
 static uint64_t
 identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 {
 	struct {
-		uint64_t args;
-		uint32_t size, xid, prog, vers, proc, uid;
+		uint32_t xid, prog, vers, proc, uid;
 		char host[RR_ADDRESS_TEXT];
-	} all;
+	} who;
 	const char *port = strrchr(key->peer, ':');
 	size_t length = port ? (size_t)(port - key->peer) : strlen(key->peer);
+	uint8_t out[crypto_generichash_BYTES_MIN];
+	crypto_generichash_state hash;
+	uint64_t id;
 
-	memset(&all, 0, sizeof(all));
-	all.args = keyed_hash(drc, key->args.data, key->args.length);
-	all.size = key->args.length;
-	all.xid = key->xid;
-	all.prog = key->prog;
-	all.vers = key->vers;
-	all.proc = key->proc;
-	all.uid = key->uid;
-	memcpy(all.host, key->peer, length < sizeof(all.host) ? length : sizeof(all.host));
-	return keyed_hash(drc, &all, sizeof(all));
+	memset(&who, 0, sizeof(who));
+	who.xid = key->xid;
+	who.prog = key->prog;
+	who.vers = key->vers;
+	who.proc = key->proc;
+	who.uid = key->uid;
+	memcpy(who.host, key->peer, rr_min(length, sizeof(who.host)));
+	crypto_generichash_init(&hash, drc->secret, sizeof(drc->secret), sizeof(out));
+	hash_octets(&hash, &who, sizeof(who));
+	hash_arguments(&hash, key->call, key->args_at);
+	crypto_generichash_final(&hash, out, sizeof(out));
+	memcpy(&id, out, sizeof(id));
+	return id;
 }
+
+/* ---- What is kept ---- */
 
 /* Forgets what is too old, and as many more as make room for so many answers, of so many octets. */
 static void

@@ -29,11 +29,16 @@ extern const struct rr_drc_config rr_drc_config_default; /* 16384, 8 MiB, 120 s 
 
 enum { RR_DRC_REPLY_MAX = 2048 }; /* octets of the largest answer that is kept */
 
-/* What makes a call the same as another. */
+/*
+ * What makes a call the same as another. Of the call, only its arguments count, and they count as octets of
+ * the unreduced stream: a repeated call may travel inline, with Read chunks or as a long call, whatever the
+ * first one did. The credential may be another one for the same user.
+ */
 struct rr_drc_key {
 	const char *peer; /* as text; what follows the last colon, the port, is ignored */
 	uint32_t xid, prog, vers, proc, uid;
-	struct rpcrdma_bytes args;
+	const struct rpcrdma_message *call;
+	uint32_t args_at; /* octets of the call's stream in front of its arguments */
 };
 
 /* A call while it is executed: its memory is the caller's. */

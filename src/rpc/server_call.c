@@ -76,7 +76,7 @@ not_handled(struct rr_block *block, enum rr_handled handled)
 
 /* True if this is a duplicate of a call that is executed once, and answered. */
 static bool
-repeat(struct rr_block *block, const struct rr_service *service, struct rpcrdma_bytes args)
+repeat(struct rr_block *block, const struct rr_service *service, uint32_t args_at)
 {
 	const struct rr_request *request = &block->request;
 	const struct rr_drc_key key = {
@@ -86,7 +86,8 @@ repeat(struct rr_block *block, const struct rr_service *service, struct rpcrdma_
 		.vers = request->vers,
 		.proc = request->proc,
 		.uid = request->has_sys ? request->sys.uid : UINT32_MAX,
-		.args = args,
+		.call = &request->exchange->call,
+		.args_at = args_at,
 	};
 
 	return service->once && service->once[request->proc] && rr_block_repeat(block, &key);
@@ -105,7 +106,7 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 {
 	struct rr_request *request = &block->request;
 	const struct rpcrdma_procedure *procedure = request->procedure;
-	const struct rpcrdma_bytes encoded = { reader->next, (uint32_t)rpcrdma_xdr_left(reader) };
+	const uint32_t args_at = (uint32_t)(reader->next - reader->start);
 
 	memset(block->memory, 0, procedure->args_size);
 	memset(request->result, 0, procedure->result_size);
@@ -117,7 +118,7 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 	}
 	if (!rr_block_reserve(block, procedure))
 		return not_handled(block, RR_HANDLE_LATER);
-	if (repeat(block, service, encoded))
+	if (repeat(block, service, args_at))
 		return true;
 	return not_handled(block,
 		service->handlers[request->proc](service->ctx, request, request->args, request->result));

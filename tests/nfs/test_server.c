@@ -37,7 +37,8 @@ struct world {
 	struct rr_server *server;
 	struct rr_drc *drc; /* outlives the server */
 	struct rr_service nfs_service;
-	bool striking; /* the connection is lost after the next call, before its reply leaves */
+	bool striking;        /* the connection is lost after the next call, before its reply leaves */
+	uint32_t inline_then; /* the inline threshold from then on, in version 1; 0: as before */
 	struct rr_task strike;
 	struct sockaddr_in address;
 	struct rr_nfs *nfs;
@@ -107,8 +108,13 @@ static void
 strike(struct rr_task *task)
 {
 	struct world *world = rr_container(task, struct world, strike);
+	struct rr_engine_config *config = &world->engine->config;
 
 	stop_server(world);
+	if (world->inline_then > 0) {
+		config->versions = RR_VERSIONS_1;
+		config->inline_send = config->inline_receive = world->inline_then;
+	}
 	start_server(world);
 }
 
@@ -329,6 +335,27 @@ lost_replies_are_not_lost_changes(void **state)
 	assert_true(rr_drc_hits(world->drc) == 3);
 }
 
+/*
+ * RFC 8166, 3.4: how a message travels does not change it. The client comes back with another version and a
+ * smaller threshold: the target, which was inline, travels as a Read chunk.
+ */
+static void
+a_repeated_symlink_is_known_however_it_travels(void **state)
+{
+	struct world *world = *state;
+	const struct rr_nfs_handle *root = rr_nfs_root(world->nfs);
+	char target[2010];
+
+	memset(target, 't', sizeof target - 1);
+	target[sizeof target - 1] = 0;
+	make_file(world, "file"); /* version 2 is agreed before */
+	world->striking = true;
+	world->inline_then = 1024;
+	assert_int_equal(rr_nfs_symlink(world->nfs, root, "link", target), 0);
+	assert_false(world->striking);
+	assert_int_equal(rr_drc_hits(world->drc), 1);
+}
+
 /* As the kernel wants it of a thread that uses RDMA adapters. To be seen where the test runs as root: others
  * cannot change theirs. */
 static void
@@ -355,6 +382,8 @@ run(const char *title, rr_fabric_new *make, bool in_own_thread)
 		cmocka_unit_test_setup_teardown(handles_outlive_the_server, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_directory_is_listed, setup, teardown),
 		cmocka_unit_test_setup_teardown(lost_replies_are_not_lost_changes, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_repeated_symlink_is_known_however_it_travels, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_made_moved_and_removed, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_thread_apart_leaves_this_ones_credentials_alone, setup, teardown),

@@ -42,9 +42,17 @@ start(struct world *world, struct rr_drc_config config)
 static struct rr_drc_key
 key_of(uint32_t xid)
 {
-	return (struct rr_drc_key){
-		.peer = "192.0.2.1:700", .xid = xid, .prog = 1, .vers = 2, .proc = 3, .args = { "args", 4 }
-	};
+	static const struct rpcrdma_message call = { .stream = "head"
+							       "args",
+		.length = 8 };
+
+	return (struct rr_drc_key){ .peer = "192.0.2.1:700",
+		.xid = xid,
+		.prog = 1,
+		.vers = 2,
+		.proc = 3,
+		.call = &call,
+		.args_at = 4 };
 }
 
 /* True where the call was executed by this. */
@@ -100,6 +108,12 @@ row_B7_the_port_of_the_caller_does_not_count(void **state)
 static void
 everything_else_counts(void **state)
 {
+	const struct rpcrdma_message other_args = { .stream = "head"
+							      "argt",
+		.length = 8 };
+	const struct rpcrdma_message fewer_args = { .stream = "head"
+							      "args",
+		.length = 7 };
 	const struct rr_drc_key key = key_of(1);
 	struct rr_drc_key others[7];
 	struct world world;
@@ -114,12 +128,81 @@ everything_else_counts(void **state)
 	others[2].vers++;
 	others[3].proc++;
 	others[4].uid++;
-	others[5].args.data = "argt";
-	others[6].args.length--;
+	others[5].call = &other_args;
+	others[6].call = &fewer_args;
 	for (int i = 0; i < 7; i++)
 		assert_true(execute(&world, &others[i], 40));
 	assert_false(execute(&world, &key, 40));
 	rr_drc_free(world.drc);
+}
+
+/* Another credential of the same user. */
+static void
+the_header_of_the_call_does_not_count(void **state)
+{
+	const struct rpcrdma_message other_header = { .stream = "longhead"
+								"args",
+		.length = 12 };
+	struct rr_drc_key key = key_of(1);
+	struct world world;
+
+	(void)state;
+	start(&world, rr_drc_config_default);
+	assert_true(execute(&world, &key, 40));
+	key.call = &other_header;
+	key.args_at = 8;
+	assert_false(execute(&world, &key, 40));
+	rr_drc_free(world.drc);
+}
+
+/* The call of "key 5 abcde 000 rest", its five octets with their padding in place, or as an item. */
+static struct rpcrdma_message
+framed(const struct rpcrdma_item *item)
+{
+	static const char whole[] = "head"
+				    "key "
+				    "\0\0\0\5"
+				    "abcde\0\0\0"
+				    "rest";
+	static const char reduced[] = "head"
+				      "key "
+				      "\0\0\0\5"
+				      "rest";
+
+	if (!item)
+		return (struct rpcrdma_message){ .stream = whole, .length = sizeof(whole) - 1 };
+	return (struct rpcrdma_message){
+		.stream = reduced, .length = sizeof(reduced) - 1, .item_count = 1, .items = item
+	};
+}
+
+/* RFC 8166, 3.4.5.2: a Read chunk brings the roundup padding of its item, or does not. */
+static void
+how_the_arguments_travelled_does_not_count(void **state)
+{
+	const struct rpcrdma_item bare = { "abcde", 5, 12 }, padded = { "abcde\0\0\0", 8, 12 };
+	const struct rpcrdma_item dirty = { "abcdexyz", 8, 12 }, other = { "abcdf", 5, 12 };
+	const struct rpcrdma_message calls[] = { framed(NULL), framed(&bare), framed(&padded),
+		framed(&dirty) };
+	const struct rpcrdma_message different = framed(&other);
+	enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+
+	(void)state;
+	for (uint32_t first = 0; first < CALLS; first++) {
+		struct rr_drc_key key = key_of(1);
+		struct world world;
+
+		start(&world, rr_drc_config_default);
+		key.call = &calls[first];
+		assert_true(execute(&world, &key, 40));
+		for (uint32_t second = 0; second < CALLS; second++) {
+			key.call = &calls[second];
+			assert_false(execute(&world, &key, 40));
+		}
+		key.call = &different;
+		assert_true(execute(&world, &key, 40));
+		rr_drc_free(world.drc);
+	}
 }
 
 static void
@@ -263,6 +346,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(row_B7_the_port_of_the_caller_does_not_count),
 		cmocka_unit_test(everything_else_counts),
+		cmocka_unit_test(the_header_of_the_call_does_not_count),
+		cmocka_unit_test(how_the_arguments_travelled_does_not_count),
 		cmocka_unit_test(the_oldest_makes_room_where_there_are_too_many),
 		cmocka_unit_test(octets_are_bounded),
 		cmocka_unit_test(answers_grow_old),

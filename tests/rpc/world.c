@@ -153,6 +153,18 @@ tally(void *ctx, struct rr_request *request, const void *args, void *result)
 	return RR_HANDLED;
 }
 
+/* Another answer each time that it is executed, and data to go with it. */
+static enum rr_handled
+store(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	struct world *world = ctx;
+	const blob *in = args;
+
+	note(world, request);
+	*(uint32_t *)result = world->tally += in->data.length;
+	return RR_HANDLED;
+}
+
 /* Before the reply leaves: what leaves in a turn does so in later tasks. */
 static void
 strike(struct rr_task *task)
@@ -175,9 +187,10 @@ static rr_procedure_handler *const handlers_v3[] = {
 	[ECHO_FETCH] = fetch,
 	[ECHO_COPY] = copy_blob,
 	[ECHO_TALLY] = tally,
+	[ECHO_STORE] = store,
 };
 
-static const bool once_v3[ECHO_TALLY + 1] = { [ECHO_TALLY] = true };
+static const bool once_v3[ECHO_STORE + 1] = { [ECHO_TALLY] = true, [ECHO_STORE] = true };
 
 /* ---- The world ---- */
 
