@@ -127,7 +127,7 @@ free_end(struct end *end)
 	if (end->endpoint)
 		rr_endpoint_close(end->endpoint);
 	if (end->listener)
-		rr_fabric_unlisten(end->fabric, end->listener);
+		rr_fabric_unlisten(end->listener);
 	rr_fabric_destroy(end->fabric);
 	rr_loop_free(end->loop);
 }
@@ -239,7 +239,7 @@ writes(bool crc)
 	make_end(&sender, crc);
 	if (rr_fabric_listen(receiver.fabric, (void *)&address, sizeof(address), requested, &receiver,
 		    &receiver.listener, &text) ||
-		rr_listener_address(receiver.fabric, receiver.listener, &bound) ||
+		rr_listener_address(receiver.listener, &bound) ||
 		pthread_create(&thread, NULL, receive_writes, &receiver) ||
 		rr_fabric_connect(sender.fabric, (void *)&bound, sizeof(bound), NULL, 0, sender_event,
 			&sender, &sender.endpoint, &text))

@@ -25,47 +25,35 @@ rr_fabric_config_is_good(const struct rr_fabric_config *config)
 	       config->read_max <= READ_MAX && config->region_max && config->region_max <= REGION_MAX;
 }
 
-static const struct rr_fabric_base *
-base_of(const struct rr_fabric *fabric)
-{
-	return (const void *)fabric;
-}
-
-static struct rr_endpoint_base *
-endpoint_base(struct rr_endpoint *endpoint)
-{
-	return (void *)endpoint;
-}
-
 const char *
 rr_fabric_name(const struct rr_fabric *fabric)
 {
-	return base_of(fabric)->ops->name;
+	return fabric->ops->name;
 }
 
 const struct rr_fabric_limits *
 rr_fabric_limits(const struct rr_fabric *fabric)
 {
-	return &base_of(fabric)->ops->limits;
+	return &fabric->ops->limits;
 }
 
 const struct rr_fabric_config *
 rr_fabric_config(const struct rr_fabric *fabric)
 {
-	return &base_of(fabric)->config;
+	return &fabric->config;
 }
 
 struct rr_loop *
 rr_fabric_loop(const struct rr_fabric *fabric)
 {
-	return base_of(fabric)->loop;
+	return fabric->loop;
 }
 
 void
 rr_fabric_destroy(struct rr_fabric *fabric)
 {
 	if (fabric)
-		base_of(fabric)->ops->destroy(fabric);
+		fabric->ops->destroy(fabric);
 }
 
 static bool
@@ -90,19 +78,19 @@ rr_fabric_listen(struct rr_fabric *fabric, const struct sockaddr *address, sockl
 {
 	if (!address_is_whole(address, size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be listened at");
-	return base_of(fabric)->ops->listen(fabric, address, size, handler, ctx, listener, text);
+	return fabric->ops->listen(fabric, address, size, handler, ctx, listener, text);
 }
 
 int
-rr_listener_address(struct rr_fabric *fabric, struct rr_listener *listener, struct sockaddr_storage *address)
+rr_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
 {
-	return base_of(fabric)->ops->listener_address(listener, address);
+	return listener->fabric->ops->listener_address(listener, address);
 }
 
 void
-rr_fabric_unlisten(struct rr_fabric *fabric, struct rr_listener *listener)
+rr_fabric_unlisten(struct rr_listener *listener)
 {
-	base_of(fabric)->ops->unlisten(listener);
+	listener->fabric->ops->unlisten(listener);
 }
 
 int
@@ -110,7 +98,7 @@ rr_fabric_connect(struct rr_fabric *fabric, const struct sockaddr *address, sock
 	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
 	struct rr_endpoint **endpoint, struct rr_text *text)
 {
-	const struct rr_fabric_ops *ops = base_of(fabric)->ops;
+	const struct rr_fabric_ops *ops = fabric->ops;
 
 	if (!address_is_whole(address, size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be connected to");
@@ -124,19 +112,17 @@ int
 rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handler, void *ctx,
 	const void *private_data, size_t private_size)
 {
-	struct rr_endpoint_base *base = endpoint_base(endpoint);
-
-	if (!private_data_fits(base->ops, private_data, private_size))
+	if (!private_data_fits(endpoint->ops, private_data, private_size))
 		return -RPCRDMA_ERR_INVAL;
-	base->handler = handler;
-	base->ctx = ctx;
-	return base->ops->accept(endpoint, private_data, private_size);
+	endpoint->handler = handler;
+	endpoint->ctx = ctx;
+	return endpoint->ops->accept(endpoint, private_data, private_size);
 }
 
 void
 rr_endpoint_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
 {
-	const struct rr_fabric_ops *ops = endpoint_base(endpoint)->ops;
+	const struct rr_fabric_ops *ops = endpoint->ops;
 
 	if (!private_data_fits(ops, private_data, private_size))
 		private_size = 0;
@@ -146,19 +132,19 @@ rr_endpoint_reject(struct rr_endpoint *endpoint, const void *private_data, size_
 void
 rr_endpoint_allow(struct rr_endpoint *endpoint, uint32_t count)
 {
-	endpoint_base(endpoint)->ops->allow(endpoint, count);
+	endpoint->ops->allow(endpoint, count);
 }
 
 void
 rr_fabric_release(struct rr_fabric *fabric, uint8_t *receive)
 {
-	base_of(fabric)->ops->release(fabric, receive);
+	fabric->ops->release(fabric, receive);
 }
 
 bool
-rr_fabric_is_short(const struct rr_fabric *fabric)
+rr_fabric_is_short(struct rr_fabric *fabric)
 {
-	const struct rr_fabric_ops *ops = base_of(fabric)->ops;
+	const struct rr_fabric_ops *ops = fabric->ops;
 
 	return ops->is_short && ops->is_short(fabric);
 }
@@ -180,22 +166,20 @@ sges_are_good(const struct rr_sge *sges, uint32_t count)
 int
 rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 {
-	const struct rr_endpoint_base *base = endpoint_base(endpoint);
-
-	if (work->kind > RR_WORK_READ || work->sge_count > base->ops->limits.sge_max ||
+	if (work->kind > RR_WORK_READ || work->sge_count > endpoint->ops->limits.sge_max ||
 		!sges_are_good(work->sges, work->sge_count))
 		return -RPCRDMA_ERR_INVAL;
 	if (work->kind == RR_WORK_READ && work->sge_count != 1)
 		return -RPCRDMA_ERR_INVAL;
-	if (base->outstanding >= base_of(base->fabric)->config.work_max)
+	if (endpoint->outstanding >= endpoint->fabric->config.work_max)
 		return -RPCRDMA_ERR_LIMIT;
-	return base->ops->post(endpoint, work);
+	return endpoint->ops->post(endpoint, work);
 }
 
 int
 rr_endpoint_kick(struct rr_endpoint *endpoint)
 {
-	return endpoint_base(endpoint)->ops->kick(endpoint);
+	return endpoint->ops->kick(endpoint);
 }
 
 int
@@ -206,7 +190,7 @@ rr_endpoint_register(
 		return -RPCRDMA_ERR_INVAL;
 	if ((uintptr_t)addr > UINTPTR_MAX - length)
 		return -RPCRDMA_ERR_INVAL;
-	return endpoint_base(endpoint)->ops->register_region(endpoint, addr, length, access, region);
+	return endpoint->ops->register_region(endpoint, addr, length, access, region);
 }
 
 int
@@ -215,7 +199,7 @@ rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 	int error = 0;
 
 	if (region->handle)
-		error = endpoint_base(endpoint)->ops->invalidate(endpoint, region);
+		error = endpoint->ops->invalidate(endpoint, region);
 	region->handle = 0;
 	return error;
 }
@@ -223,13 +207,13 @@ rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 int
 rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 {
-	return region->handle ? endpoint_base(endpoint)->ops->revoke(endpoint, region) : 0;
+	return region->handle ? endpoint->ops->revoke(endpoint, region) : 0;
 }
 
 int
 rr_endpoint_corrupt(struct rr_endpoint *endpoint)
 {
-	const struct rr_fabric_ops *ops = endpoint_base(endpoint)->ops;
+	const struct rr_fabric_ops *ops = endpoint->ops;
 
 	return ops->corrupt ? ops->corrupt(endpoint) : -RPCRDMA_ERR_NOTSUP;
 }
@@ -237,23 +221,23 @@ rr_endpoint_corrupt(struct rr_endpoint *endpoint)
 void
 rr_endpoint_disconnect(struct rr_endpoint *endpoint)
 {
-	endpoint_base(endpoint)->ops->disconnect(endpoint);
+	endpoint->ops->disconnect(endpoint);
 }
 
 void
 rr_endpoint_close(struct rr_endpoint *endpoint)
 {
-	endpoint_base(endpoint)->ops->close(endpoint);
+	endpoint->ops->close(endpoint);
 }
 
 const char *
 rr_endpoint_peer(const struct rr_endpoint *endpoint)
 {
-	return ((const struct rr_endpoint_base *)(const void *)endpoint)->peer;
+	return endpoint->peer;
 }
 
 struct rr_fabric *
 rr_endpoint_fabric(const struct rr_endpoint *endpoint)
 {
-	return ((const struct rr_endpoint_base *)(const void *)endpoint)->fabric;
+	return endpoint->fabric;
 }

@@ -29,9 +29,9 @@
  * rr_fabric_release().
  */
 
-struct rr_fabric;   /* defined by the provider, begins with struct rr_fabric_base */
-struct rr_listener; /* likewise */
-struct rr_endpoint; /* likewise, begins with struct rr_endpoint_base */
+struct rr_fabric;
+struct rr_listener;
+struct rr_endpoint;
 
 enum rr_access { RR_REMOTE_READ = 1, RR_REMOTE_WRITE = 2 };
 
@@ -145,7 +145,7 @@ struct rr_fabric_ops {
 	void (*reject)(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 	void (*allow)(struct rr_endpoint *endpoint, uint32_t count);
 	void (*release)(struct rr_fabric *fabric, uint8_t *receive);
-	bool (*is_short)(const struct rr_fabric *fabric); /* NULL: it never is */
+	bool (*is_short)(struct rr_fabric *fabric); /* NULL: it never is */
 	int (*post)(struct rr_endpoint *endpoint, const struct rr_work *work);
 	int (*kick)(struct rr_endpoint *endpoint);
 	int (*register_region)(struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access,
@@ -157,13 +157,23 @@ struct rr_fabric_ops {
 	void (*close)(struct rr_endpoint *endpoint);
 };
 
-struct rr_fabric_base {
+/*
+ * A provider's own structures begin with these, as a member named base; the provider finds its own structure
+ * from the base by rr_container(). Nobody but the provider and the front door looks inside.
+ */
+struct rr_fabric {
 	const struct rr_fabric_ops *ops;
 	struct rr_loop *loop;
 	struct rr_fabric_config config;
 };
 
-struct rr_endpoint_base {
+struct rr_listener {
+	struct rr_fabric *fabric;
+	rr_listener_handler *handler;
+	void *ctx;
+};
+
+struct rr_endpoint {
 	const struct rr_fabric_ops *ops;
 	struct rr_fabric *fabric;
 	rr_endpoint_handler *handler;
@@ -187,11 +197,10 @@ int rr_fabric_listen(struct rr_fabric *fabric, const struct sockaddr *address, s
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text);
 
 /* The address that it listens at, with the port that was chosen. */
-int rr_listener_address(
-	struct rr_fabric *fabric, struct rr_listener *listener, struct sockaddr_storage *address);
+int rr_listener_address(struct rr_listener *listener, struct sockaddr_storage *address);
 
 /* No new requests; endpoints that were handed over live on, requests that were not are dropped. */
-void rr_fabric_unlisten(struct rr_fabric *fabric, struct rr_listener *listener);
+void rr_fabric_unlisten(struct rr_listener *listener);
 
 /*
  * Begins to connect; ESTABLISHED or DISCONNECTED follows. Private data is copied.
@@ -220,7 +229,7 @@ void rr_endpoint_allow(struct rr_endpoint *endpoint, uint32_t count);
 void rr_fabric_release(struct rr_fabric *fabric, uint8_t *receive);
 
 /* Whether some endpoint waits for that. */
-bool rr_fabric_is_short(const struct rr_fabric *fabric);
+bool rr_fabric_is_short(struct rr_fabric *fabric);
 
 /*
  * Posts a work request: they start in the order of their posting, Sends and Writes also complete and arrive

@@ -73,8 +73,7 @@ rr_works_put(struct rr_works *works, struct rr_work_item *item)
 }
 
 void
-rr_works_complete(
-	struct rr_works *works, struct rr_work_item *item, struct rr_endpoint_base *endpoint, int status)
+rr_works_complete(struct rr_works *works, struct rr_work_item *item, struct rr_endpoint *endpoint, int status)
 {
 	struct rr_event event = {
 		.kind = RR_EVENT_COMPLETED, .status = status, .work = item->kind, .cookie = item->cookie

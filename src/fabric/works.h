@@ -37,6 +37,6 @@ void rr_works_put(struct rr_works *works, struct rr_work_item *item);
 
 /* Takes item out of its list, frees it, and tells the endpoint's handler where it wants to know. */
 void rr_works_complete(
-	struct rr_works *works, struct rr_work_item *item, struct rr_endpoint_base *endpoint, int status);
+	struct rr_works *works, struct rr_work_item *item, struct rr_endpoint *endpoint, int status);
 
 #endif

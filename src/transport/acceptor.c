@@ -130,8 +130,7 @@ int
 rr_rdma_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storage *address)
 {
 	*address = acceptor->address;
-	return acceptor->count ? rr_listener_address(acceptor->fabrics[0], acceptor->listeners[0], address)
-			       : 0;
+	return acceptor->count ? rr_listener_address(acceptor->listeners[0], address) : 0;
 }
 
 const char *
@@ -146,6 +145,6 @@ void
 rr_rdma_unlisten(struct rr_acceptor *acceptor)
 {
 	for (uint32_t i = 0; i < acceptor->count; i++)
-		rr_fabric_unlisten(acceptor->fabrics[i], acceptor->listeners[i]);
+		rr_fabric_unlisten(acceptor->listeners[i]);
 	rr_free(acceptor->engine->env, acceptor);
 }

@@ -17,22 +17,20 @@ static struct {
 	char wrong[TEXT];
 } record;
 
-struct rr_fabric {
-	struct rr_fabric_base base;
+struct replay_fabric {
+	struct rr_fabric base;
 	struct rr_task task;
-	struct rr_listener *listener;
-	struct rr_endpoint *endpoints[ENDPOINTS]; /* by their numbers in the record */
+	struct replay_listener *listener;
+	struct replay_endpoint *endpoints[ENDPOINTS]; /* by their numbers in the record */
 };
 
-struct rr_listener {
-	struct rr_fabric *fabric;
+struct replay_listener {
+	struct rr_listener base;
 	struct sockaddr_storage address;
-	rr_listener_handler *handler;
-	void *ctx;
 };
 
-struct rr_endpoint {
-	struct rr_endpoint_base base;
+struct replay_endpoint {
+	struct rr_endpoint base;
 	uint32_t number;
 	struct {
 		enum rr_work_kind kind;
@@ -66,13 +64,19 @@ replay_wrong(void)
 
 /* ---- Events ---- */
 
-static struct rr_endpoint *
-new_endpoint(struct rr_fabric *fabric, uint32_t number)
+static struct replay_fabric *
+fabric_of(const struct replay_endpoint *endpoint)
 {
-	struct rr_endpoint *endpoint = calloc(1, sizeof(*endpoint));
+	return rr_container(endpoint->base.fabric, struct replay_fabric, base);
+}
+
+static struct replay_endpoint *
+new_endpoint(struct replay_fabric *fabric, uint32_t number)
+{
+	struct replay_endpoint *endpoint = calloc(1, sizeof(*endpoint));
 
 	assert_non_null(endpoint);
-	endpoint->base = (struct rr_endpoint_base){ .ops = fabric->base.ops, .fabric = fabric };
+	endpoint->base = (struct rr_endpoint){ .ops = fabric->base.ops, .fabric = &fabric->base };
 	endpoint->number = number;
 	strcpy(endpoint->base.peer, "replayed");
 	fabric->endpoints[number] = endpoint;
@@ -82,7 +86,7 @@ new_endpoint(struct rr_fabric *fabric, uint32_t number)
 /* The cookie of the work that has completed: those before it that succeeded and have none were not told of.
  */
 static void *
-take_cookie(struct rr_endpoint *endpoint, enum rr_work_kind kind, int status)
+take_cookie(struct replay_endpoint *endpoint, enum rr_work_kind kind, int status)
 {
 	for (uint32_t i = 0; i < endpoint->work_count; i++) {
 		void *cookie = endpoint->works[i].cookie;
@@ -100,7 +104,7 @@ take_cookie(struct rr_endpoint *endpoint, enum rr_work_kind kind, int status)
 
 /* What was posted of one kind completes in its order. */
 static void
-parse_completed(struct rr_endpoint *endpoint, const char *text, struct rr_event *event)
+parse_completed(struct replay_endpoint *endpoint, const char *text, struct rr_event *event)
 {
 	char kind[TEXT];
 
@@ -111,7 +115,7 @@ parse_completed(struct rr_endpoint *endpoint, const char *text, struct rr_event 
 }
 
 static void
-tell(struct rr_endpoint *endpoint, const char *text, uint8_t *data, uint32_t length)
+tell(struct replay_endpoint *endpoint, const char *text, uint8_t *data, uint32_t length)
 {
 	struct rr_event event = { .data = data, .length = length };
 
@@ -136,7 +140,7 @@ tell(struct rr_endpoint *endpoint, const char *text, uint8_t *data, uint32_t len
 static void
 run(struct rr_task *task)
 {
-	struct rr_fabric *fabric = rr_container(task, struct rr_fabric, task);
+	struct replay_fabric *fabric = rr_container(task, struct replay_fabric, task);
 
 	while (record.at < record.count && record.lines[record.at].event && !record.wrong[0]) {
 		const struct replay_line *line = &record.lines[record.at++];
@@ -144,8 +148,8 @@ run(struct rr_task *task)
 		uint8_t *data = replay_data(line->text, &length);
 
 		if (replay_is(line->text, "request"))
-			fabric->listener->handler(
-				fabric->listener->ctx, new_endpoint(fabric, line->endpoint), data, length);
+			fabric->listener->base.handler(fabric->listener->base.ctx,
+				&new_endpoint(fabric, line->endpoint)->base, data, length);
 		else
 			tell(fabric->endpoints[line->endpoint], line->text, data, length);
 		if (!replay_is(line->text, "received")) /* that is the owner's now */
@@ -158,7 +162,7 @@ run(struct rr_task *task)
 /* The line of an operation that the owner does now; NULL: something else was to come. endpoint NULL:
  * whichever. */
 static const struct replay_line *
-take(struct rr_fabric *fabric, const struct rr_endpoint *endpoint, const char *what)
+take(struct replay_fabric *fabric, const struct replay_endpoint *endpoint, const char *what)
 {
 	const struct replay_line *line = &record.lines[record.at];
 
@@ -183,44 +187,52 @@ result(const struct replay_line *line)
 }
 
 static int
-replay_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+replay_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
 {
+	struct replay_fabric *fabric = rr_container(base, struct replay_fabric, base);
 	const struct replay_line *line = take(fabric, NULL, "listen");
 	int error = result(line);
+	struct replay_listener *new;
 
 	if (error)
 		return rr_fail(text, error, "replayed");
-	*listener = calloc(1, sizeof(**listener));
-	assert_non_null(*listener);
-	**listener = (struct rr_listener){ .fabric = fabric, .handler = handler, .ctx = ctx };
-	memcpy(&(*listener)->address, address, size);
-	rr_address_set_port((struct sockaddr *)&(*listener)->address, replay_port(line->text));
+	new = calloc(1, sizeof(*new));
+	assert_non_null(new);
+	new->base = (struct rr_listener){ base, handler, ctx };
+	memcpy(&new->address, address, size);
+	rr_address_set_port((struct sockaddr *)&new->address, replay_port(line->text));
 	if (!fabric->listener)
-		fabric->listener = *listener;
+		fabric->listener = new;
+	*listener = &new->base;
 	return 0;
 }
 
 static int
-replay_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
+replay_listener_address(struct rr_listener *base, struct sockaddr_storage *address)
 {
+	struct replay_listener *listener = rr_container(base, struct replay_listener, base);
 	*address = listener->address;
 	return 0;
 }
 
 static void
-replay_unlisten(struct rr_listener *listener)
+replay_unlisten(struct rr_listener *base)
 {
-	if (listener->fabric->listener == listener)
-		listener->fabric->listener = NULL;
+	struct replay_listener *listener = rr_container(base, struct replay_listener, base);
+	struct replay_fabric *fabric = rr_container(base->fabric, struct replay_fabric, base);
+
+	if (fabric->listener == listener)
+		fabric->listener = NULL;
 	free(listener);
 }
 
 static int
-replay_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+replay_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
 	struct rr_endpoint **endpoint, struct rr_text *text)
 {
+	struct replay_fabric *fabric = rr_container(base, struct replay_fabric, base);
 	const struct replay_line *line = take(fabric, NULL, "connect");
 	int error = result(line);
 
@@ -230,54 +242,59 @@ replay_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen
 	(void)private_size;
 	if (error)
 		return rr_fail(text, error, "replayed");
-	*endpoint = new_endpoint(fabric, line->endpoint);
-	(*endpoint)->base.handler = handler;
-	(*endpoint)->base.ctx = ctx;
+	*endpoint = &new_endpoint(fabric, line->endpoint)->base;
+	(*endpoint)->handler = handler;
+	(*endpoint)->ctx = ctx;
 	return 0;
 }
 
 static int
-replay_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+replay_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
 	(void)private_data;
 	(void)private_size;
-	return result(take(endpoint->base.fabric, endpoint, "accept"));
+	return result(take(fabric_of(endpoint), endpoint, "accept"));
 }
 
 static void
-forget(struct rr_endpoint *endpoint)
+forget(struct replay_endpoint *endpoint)
 {
-	endpoint->base.fabric->endpoints[endpoint->number] = NULL;
+	fabric_of(endpoint)->endpoints[endpoint->number] = NULL;
 	free(endpoint);
 }
 
 static void
-replay_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+replay_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
 	(void)private_data;
 	(void)private_size;
-	take(endpoint->base.fabric, endpoint, "reject");
+	take(fabric_of(endpoint), endpoint, "reject");
 	forget(endpoint);
 }
 
 static void
-replay_allow(struct rr_endpoint *endpoint, uint32_t count)
+replay_allow(struct rr_endpoint *base, uint32_t count)
 {
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
 	(void)count;
-	take(endpoint->base.fabric, endpoint, "allow");
+	take(fabric_of(endpoint), endpoint, "allow");
 }
 
 static void
-replay_release(struct rr_fabric *fabric, uint8_t *receive)
+replay_release(struct rr_fabric *base, uint8_t *receive)
 {
+	struct replay_fabric *fabric = rr_container(base, struct replay_fabric, base);
 	(void)fabric;
 	free(receive);
 }
 
 static int
-replay_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+replay_post(struct rr_endpoint *base, const struct rr_work *work)
 {
-	int error = result(take(endpoint->base.fabric, endpoint, kinds[work->kind]));
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
+	int error = result(take(fabric_of(endpoint), endpoint, kinds[work->kind]));
 
 	if (error)
 		return error;
@@ -288,16 +305,18 @@ replay_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 }
 
 static int
-replay_kick(struct rr_endpoint *endpoint)
+replay_kick(struct rr_endpoint *base)
 {
-	return result(take(endpoint->base.fabric, endpoint, "kick"));
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
+	return result(take(fabric_of(endpoint), endpoint, "kick"));
 }
 
 static int
 replay_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
-	const struct replay_line *line = take(endpoint->base.fabric, endpoint, "register");
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
+	const struct replay_line *line = take(fabric_of(endpoint), endpoint, "register");
 	int error = result(line);
 
 	(void)addr;
@@ -311,35 +330,40 @@ replay_register(
 }
 
 static int
-replay_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+replay_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
 	(void)region;
-	return result(take(endpoint->base.fabric, endpoint, "invalidate"));
+	return result(take(fabric_of(endpoint), endpoint, "invalidate"));
 }
 
 static int
-replay_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+replay_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
 	(void)region;
-	return result(take(endpoint->base.fabric, endpoint, "revoke"));
+	return result(take(fabric_of(endpoint), endpoint, "revoke"));
 }
 
 static void
-replay_disconnect(struct rr_endpoint *endpoint)
+replay_disconnect(struct rr_endpoint *base)
 {
-	take(endpoint->base.fabric, endpoint, "disconnect");
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
+	take(fabric_of(endpoint), endpoint, "disconnect");
 }
 
 static void
-replay_end(struct rr_endpoint *endpoint)
+replay_end(struct rr_endpoint *base)
 {
-	take(endpoint->base.fabric, endpoint, "close");
+	struct replay_endpoint *endpoint = rr_container(base, struct replay_endpoint, base);
+	take(fabric_of(endpoint), endpoint, "close");
 	forget(endpoint);
 }
 
 static void
-replay_destroy(struct rr_fabric *fabric)
+replay_destroy(struct rr_fabric *base)
 {
+	struct replay_fabric *fabric = rr_container(base, struct replay_fabric, base);
 	rr_task_cancel(&fabric->task);
 	free(fabric);
 }
@@ -368,11 +392,11 @@ static const struct rr_fabric_ops replay_ops = {
 int
 replay_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
-	struct rr_fabric *new = calloc(1, sizeof(*new));
+	struct replay_fabric *new = calloc(1, sizeof(*new));
 
 	assert_non_null(new);
-	new->base = (struct rr_fabric_base){ .ops = &replay_ops, .loop = loop, .config = *config };
+	new->base = (struct rr_fabric){ .ops = &replay_ops, .loop = loop, .config = *config };
 	rr_task_init(&new->task, run);
-	*fabric = new;
+	*fabric = &new->base;
 	return 0;
 }

@@ -100,7 +100,7 @@ where_nobody_listens_the_connection_is_refused(void **state)
 {
 	struct world *world = *state;
 
-	rr_fabric_unlisten(world->fabric, world->listener);
+	rr_fabric_unlisten(world->listener);
 	world->listener = NULL;
 	world_dial(world, &world->client, NULL, 0);
 	world_until(world, world->client.disconnected);

@@ -8,7 +8,7 @@
 
 static uint64_t the_time;
 static struct rr_env env;
-static struct rr_fabric fabric;
+static struct rr_verbs_fabric fabric;
 static struct rr_verbs_device device;
 static struct ibv_context context;
 static struct ibv_pd pd = { .context = &context };
@@ -16,7 +16,7 @@ static struct ibv_mr mr = { .context = &context };
 static struct ibv_mw mw = { .context = &context };
 static struct ibv_cq cq = { .context = &context };
 static struct ibv_qp qp = { .context = &context };
-static struct rr_endpoint *endpoint;
+static struct rr_verbs_endpoint *endpoint;
 static struct rr_region region;
 static struct ibv_wc completions[4];
 static int completion_count;
@@ -127,7 +127,7 @@ handle(void *ctx, const struct rr_event *event)
 	(void)ctx;
 	told[strlen(told)] = "EDCR"[event->kind];
 	if (event->kind == RR_EVENT_RECEIVED)
-		assert_int_equal(rr_verbs_invalidate(endpoint, &region), 0);
+		assert_int_equal(rr_verbs_invalidate(&endpoint->base, &region), 0);
 }
 
 static int
@@ -184,7 +184,7 @@ teardown(void **state)
 	struct rr_list *link;
 
 	(void)state;
-	rr_verbs_endpoint_close(endpoint);
+	rr_verbs_endpoint_close(&endpoint->base);
 	rr_verbs_endpoint_bury(endpoint);
 	rr_task_cancel(&device.refill);
 	while ((link = rr_list_pop(&fabric.free_works)))
@@ -200,8 +200,8 @@ send_call(void)
 	static uint8_t data[8];
 	struct rr_work call = { .kind = RR_WORK_SEND, .cookie = data };
 
-	assert_int_equal(rr_verbs_register(endpoint, data, sizeof(data), RR_REMOTE_WRITE, &region), 0);
-	assert_int_equal(rr_verbs_post(endpoint, &call), 0);
+	assert_int_equal(rr_verbs_register(&endpoint->base, data, sizeof(data), RR_REMOTE_WRITE, &region), 0);
+	assert_int_equal(rr_verbs_post(&endpoint->base, &call), 0);
 	rr_verbs_post_queue(endpoint);
 }
 
@@ -230,7 +230,7 @@ a_completion_that_is_waited_for_is_told_in_its_turn(void **state)
 	send_call();
 	completions[0] = (struct ibv_wc){ .wr_id = posted };
 	completion_count = 1;
-	assert_int_equal(rr_verbs_invalidate(endpoint, &region), 0);
+	assert_int_equal(rr_verbs_invalidate(&endpoint->base, &region), 0);
 	assert_int_equal(completion_count, 0);
 	assert_string_equal(told, "");
 	assert_int_equal(rr_verbs_poll(endpoint), 1);

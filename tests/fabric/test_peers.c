@@ -82,7 +82,7 @@ setup(void **state)
 	assert_int_equal(rr_iwarp_fabric_new(loop, &config, &fabric), 0);
 	assert_int_equal(
 		rr_fabric_listen(fabric, (void *)&any, sizeof(any), asked, NULL, &listener, &fault), 0);
-	return rr_listener_address(fabric, listener, &address);
+	return rr_listener_address(listener, &address);
 }
 
 static int
@@ -91,7 +91,7 @@ teardown(void **state)
 	(void)state;
 	if (endpoint)
 		rr_endpoint_close(endpoint);
-	rr_fabric_unlisten(fabric, listener);
+	rr_fabric_unlisten(listener);
 	rr_fabric_destroy(fabric);
 	rr_loop_free(loop);
 	return 0;
@@ -246,16 +246,16 @@ who_is_rejected_has_the_time_to_close_first(void **state)
 	int good = rejected_stranger(), bad = rejected_stranger();
 
 	(void)state;
-	assert_int_equal(fabric->rejected_count, 2);
+	assert_int_equal(rr_iwarp_fabric_of(fabric)->rejected_count, 2);
 	assert_false(is_closed(good) || is_closed(bad));
 	close(good);
 	assert_int_equal(write(bad, "hello", 5), 5);
 	turn(3);
-	assert_int_equal(fabric->rejected_count, 1);
+	assert_int_equal(rr_iwarp_fabric_of(fabric)->rejected_count, 1);
 	assert_false(is_closed(bad));
 	the_time += 2 * RR_SECOND;
 	turn(3);
-	assert_int_equal(fabric->rejected_count, 0);
+	assert_int_equal(rr_iwarp_fabric_of(fabric)->rejected_count, 0);
 	assert_true(is_closed(bad));
 	close(bad);
 }
@@ -268,7 +268,7 @@ those_who_were_rejected_and_stay_make_room(void **state)
 	(void)state;
 	for (int i = 0; i <= RR_IWARP_REJECTED_MAX; i++)
 		fds[i] = rejected_stranger();
-	assert_int_equal(fabric->rejected_count, RR_IWARP_REJECTED_MAX);
+	assert_int_equal(rr_iwarp_fabric_of(fabric)->rejected_count, RR_IWARP_REJECTED_MAX);
 	assert_true(is_closed(fds[0]));
 	assert_false(is_closed(fds[1]));
 	for (int i = 0; i <= RR_IWARP_REJECTED_MAX; i++)
@@ -346,10 +346,11 @@ a_peer_that_is_half_open_ends_the_connection(void **state)
 	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
 	turn(3);
 	assert_true(established);
-	assert_true(rr_timer_armed(&endpoint->alive.timer));
+	assert_true(rr_timer_armed(&rr_iwarp_endpoint_of(endpoint)->alive.timer));
 	/* Within the test's clock, so that what TCP does in real time is enough. */
-	rr_alive_stop(&endpoint->alive);
-	rr_alive_start(&endpoint->alive, loop, endpoint->fd, 100 * RR_MILLISECOND);
+	rr_alive_stop(&rr_iwarp_endpoint_of(endpoint)->alive);
+	rr_alive_start(&rr_iwarp_endpoint_of(endpoint)->alive, loop, rr_iwarp_endpoint_of(endpoint)->fd,
+		100 * RR_MILLISECOND);
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)), 0);
 	assert_int_equal(rr_endpoint_post(endpoint, &work), 0);
 	for (int i = 0; i < 300 && !disconnected; i++) {
@@ -378,7 +379,7 @@ a_message_that_stops_in_the_middle_ends_the_connection(void **state)
 	rr_endpoint_allow(endpoint, 1);
 	assert_int_equal(write(fd, first, 28), 28);
 	turn(5);
-	assert_null(rr_receives_get(&fabric->shared.receives, &wait, &full));
+	assert_null(rr_receives_get(&rr_iwarp_fabric_of(fabric)->shared.receives, &wait, &full));
 	the_time += 59 * RR_SECOND;
 	assert_int_equal(write(fd, second, 22), 22);
 	turn(5);
@@ -387,7 +388,8 @@ a_message_that_stops_in_the_middle_ends_the_connection(void **state)
 	turn(5);
 	assert_true(disconnected);
 	assert_int_equal(status, -RPCRDMA_ERR_TIMEDOUT);
-	rr_fabric_release(fabric, rr_receives_get(&fabric->shared.receives, &wait, &full));
+	rr_fabric_release(
+		fabric, rr_receives_get(&rr_iwarp_fabric_of(fabric)->shared.receives, &wait, &full));
 	close(fd);
 }
 
@@ -425,8 +427,8 @@ a_reset_is_noticed_while_the_pool_is_empty(void **state)
 	bool full;
 
 	(void)state;
-	endpoint->engine.wait.assured = false; /* as if it had been accepted */
-	last = rr_receives_get(&fabric->shared.receives, &wait, &full);
+	rr_iwarp_endpoint_of(endpoint)->engine.wait.assured = false; /* as if it had been accepted */
+	last = rr_receives_get(&rr_iwarp_fabric_of(fabric)->shared.receives, &wait, &full);
 	assert_non_null(last);
 	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
 	rr_endpoint_allow(endpoint, 1);
@@ -456,8 +458,8 @@ a_read_behind_a_send_that_waited_is_answered(void **state)
 	bool full;
 
 	(void)state;
-	endpoint->engine.wait.assured = false; /* as if it had been accepted */
-	last = rr_receives_get(&fabric->shared.receives, &wait, &full);
+	rr_iwarp_endpoint_of(endpoint)->engine.wait.assured = false; /* as if it had been accepted */
+	last = rr_receives_get(&rr_iwarp_fabric_of(fabric)->shared.receives, &wait, &full);
 	assert_non_null(last);
 	assert_true(read(fd, response, sizeof(response)) > 0);
 	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
@@ -507,7 +509,9 @@ a_peer_that_takes_hardly_anything_is_not_waited_for_for_ever(void **state)
 	int fd = dial_a_stranger(), seconds = 0, room = 65536;
 
 	(void)state;
-	assert_int_equal(setsockopt(endpoint->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)), 0);
+	assert_int_equal(
+		setsockopt(rr_iwarp_endpoint_of(endpoint)->fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)),
+		0);
 	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
 	turn(3);
 	assert_int_equal(rr_endpoint_post(endpoint, &work), 0);

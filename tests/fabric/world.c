@@ -159,7 +159,7 @@ world_new(const struct rr_fabric_config *config)
 	assert_int_equal(rr_fabric_listen(world->fabric, (void *)&any, sizeof(any), asked, world,
 				 &world->listener, &text),
 		0);
-	assert_int_equal(rr_listener_address(world->fabric, world->listener, &world->address), 0);
+	assert_int_equal(rr_listener_address(world->listener, &world->address), 0);
 	return world;
 }
 
@@ -186,7 +186,7 @@ world_free(struct world *world)
 	if (world->asking)
 		rr_endpoint_reject(world->asking, NULL, 0);
 	if (world->listener)
-		rr_fabric_unlisten(world->fabric, world->listener);
+		rr_fabric_unlisten(world->listener);
 	rr_fabric_destroy(world->fabric);
 	rr_loop_free(world->loop);
 	free(world);

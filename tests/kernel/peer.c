@@ -171,7 +171,7 @@ peer_close(struct peer *peer)
 	if (peer->endpoint)
 		rr_endpoint_close(peer->endpoint);
 	if (peer->listener)
-		rr_fabric_unlisten(peer->fabric, peer->listener);
+		rr_fabric_unlisten(peer->listener);
 	while (rr_loop_turn(peer->loop, 0) > 0)
 		;
 	rr_fabric_destroy(peer->fabric);

@@ -177,7 +177,7 @@ count_waiting(const struct rr_connection *connection)
 /* Receives that are posted, or used by a call that was not answered. Others were handed on, or are on their
  * way. */
 static uint32_t
-receives(const struct rr_connection *connection, const struct rr_endpoint *under)
+receives(const struct rr_connection *connection, struct rr_endpoint *under)
 {
 	return model_posted(under) + count_state(connection, RR_INBOUND_ARRIVING) +
 	       count_state(connection, RR_INBOUND_DELIVERED) + count_waiting(connection);
@@ -224,8 +224,7 @@ model_check_rest(const struct model *model)
 	rr_list_for_each (link, &model->ends) {
 		const struct end *end = rr_container(link, const struct end, link);
 		const struct rr_connection *connection = rr_connection_of(end->carrier);
-		const struct rr_endpoint *under =
-			connection->endpoint ? model_under(connection->endpoint) : NULL;
+		struct rr_endpoint *under = connection->endpoint ? model_under(connection->endpoint) : NULL;
 
 		if (end->closed || end->starves)
 			continue;

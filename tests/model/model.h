@@ -221,6 +221,6 @@ void model_reach(struct rr_endpoint *endpoint,
 	void (*seen)(void *ctx, const uint8_t *from, uint32_t length, unsigned access), void *ctx);
 
 /* The Sends that the peer may still make. */
-uint32_t model_posted(const struct rr_endpoint *endpoint);
+uint32_t model_posted(struct rr_endpoint *endpoint);
 
 #endif

@@ -7,8 +7,10 @@ void
 model_reach(struct rr_endpoint *endpoint,
 	void (*seen)(void *ctx, const uint8_t *from, uint32_t length, unsigned access), void *ctx)
 {
-	for (uint32_t i = 0; i < endpoint->regions.used; i++) {
-		const struct rr_region_slot *slot = &endpoint->regions.slots[i];
+	const struct rr_loop_endpoint *own = rr_loop_endpoint_of(endpoint);
+
+	for (uint32_t i = 0; i < own->regions.used; i++) {
+		const struct rr_region_slot *slot = &own->regions.slots[i];
 
 		if (slot->handle && slot->valid)
 			seen(ctx, slot->addr, slot->length, slot->access);
@@ -16,7 +18,7 @@ model_reach(struct rr_endpoint *endpoint,
 }
 
 uint32_t
-model_posted(const struct rr_endpoint *endpoint)
+model_posted(struct rr_endpoint *endpoint)
 {
-	return endpoint->allowed;
+	return rr_loop_endpoint_of(endpoint)->allowed;
 }

@@ -6,5 +6,5 @@
 struct rr_endpoint *
 model_under(struct rr_endpoint *endpoint)
 {
-	return endpoint->below;
+	return rr_filter_endpoint_of(endpoint)->below;
 }

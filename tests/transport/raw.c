@@ -90,7 +90,7 @@ raw_free(struct raw *raw)
 {
 	close_endpoint(raw);
 	if (raw->listener)
-		rr_fabric_unlisten(raw->world->engine->fabric, raw->listener);
+		rr_fabric_unlisten(raw->listener);
 	free(raw);
 }
 
@@ -130,7 +130,7 @@ raw_serve(struct raw *raw)
 
 	assert_int_equal(
 		rr_fabric_listen(fabric, (void *)&any, sizeof(any), asked, raw, &raw->listener, &text), 0);
-	assert_int_equal(rr_listener_address(fabric, raw->listener, &raw->address), 0);
+	assert_int_equal(rr_listener_address(raw->listener, &raw->address), 0);
 	raw->world->address = raw->address;
 	world_connect(raw->world);
 	world_until(raw->world, raw->established && raw->world->client_connected);

@@ -34,7 +34,7 @@ without_windows(struct rr_loop *loop, const struct rr_fabric_config *config, str
 	if (!error)
 		error = rr_fault_fabric_new(below, &nothing, fabric);
 	if (!error)
-		(*fabric)->ops.limits.remote_invalidation = false;
+		rr_container(*fabric, struct rr_filter_fabric, base)->ops.limits.remote_invalidation = false;
 	return error;
 }
 
@@ -96,14 +96,14 @@ requester_offers(rr_fabric_new *make, bool wanted)
 	assert_int_equal(rr_fabric_listen(world.engine->fabric, (void *)&any, sizeof(any), asked, &world,
 				 &listener, &text),
 		0);
-	assert_int_equal(rr_listener_address(world.engine->fabric, listener, &address), 0);
+	assert_int_equal(rr_listener_address(listener, &address), 0);
 	assert_int_equal(rr_rdma_connect(world.engine, (void *)&address, sizeof(address), &events, &world,
 				 &world.carrier, &text),
 		0);
 	turn_until_heard(&world);
 	rr_endpoint_reject(world.peer, NULL, 0);
 	rr_carrier_close(world.carrier);
-	rr_fabric_unlisten(world.engine->fabric, listener);
+	rr_fabric_unlisten(listener);
 	rr_engine_free(world.engine);
 	return world.told.remote_invalidation;
 }

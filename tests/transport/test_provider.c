@@ -276,7 +276,7 @@ scarce_fabric(struct rr_loop *loop, const struct rr_fabric_config *config, struc
 	if (!error)
 		error = rr_fault_fabric_new(below, &nothing, fabric);
 	if (!error)
-		(*fabric)->ops.limits.receives_must_suffice = true;
+		rr_container(*fabric, struct rr_filter_fabric, base)->ops.limits.receives_must_suffice = true;
 	return error;
 }
 

@@ -18,11 +18,10 @@ enum rr_versions world_versions = RR_VERSIONS_1;
 const struct rr_fabric_ops *
 override(struct rr_fabric *fabric, struct rr_fabric_ops *own)
 {
-	struct rr_fabric_base *base = (void *)fabric;
-	const struct rr_fabric_ops *real = base->ops;
+	const struct rr_fabric_ops *real = fabric->ops;
 
 	*own = *real;
-	base->ops = own;
+	fabric->ops = own;
 	return real;
 }
 

@@ -38,7 +38,7 @@ choose(struct rr_fault_fabric *fabric, enum rr_fault_operation operation, uint64
 
 enum rr_fault_action
 rr_fault_decide(
-	struct rr_fabric *filter, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
+	struct rr_filter_fabric *filter, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
 {
 	struct rr_fault_fabric *fabric = rr_container(filter, struct rr_fault_fabric, filter);
 	uint64_t number = ++fabric->counts[operation];
@@ -61,7 +61,7 @@ rr_fault_decide(
 /* ---- Connections ---- */
 
 static void
-lose(struct rr_endpoint *endpoint)
+lose(struct rr_filter_endpoint *endpoint)
 {
 	rr_fault_drop(rr_fault_of(endpoint), -RPCRDMA_ERR_DISCONNECTED,
 		"the connection was lost (by a fault script)");
@@ -69,23 +69,24 @@ lose(struct rr_endpoint *endpoint)
 
 /* One that never gets anywhere. */
 static int
-refuse(struct rr_fabric *fabric, const struct sockaddr *address, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr_endpoint_handler *handler,
+	void *ctx, struct rr_endpoint **endpoint, struct rr_text *text)
 {
-	struct rr_endpoint *new = rr_filter_endpoint_new(fabric, handler, ctx);
+	struct rr_filter_endpoint *new = rr_filter_endpoint_new(fabric, handler, ctx);
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	rr_address_text(address, new->base.peer, sizeof(new->base.peer));
-	*endpoint = new;
+	*endpoint = &new->base;
 	return 0;
 }
 
 static int
-fault_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+fault_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
 	struct rr_endpoint **endpoint, struct rr_text *text)
 {
+	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
 	uint64_t argument = 0;
 	enum rr_fault_action action = rr_fault_decide(fabric, RR_FAULT_CONNECT, 0, &argument);
 	int error;
@@ -94,43 +95,46 @@ fault_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_
 		error = refuse(fabric, address, handler, ctx, endpoint, text);
 	else
 		error = rr_filter_connect(
-			fabric, address, size, private_data, private_size, handler, ctx, endpoint, text);
+			base, address, size, private_data, private_size, handler, ctx, endpoint, text);
 	if (error)
 		return error;
 	if (action == RR_FAULT_FAIL)
-		rr_fault_drop(
-			rr_fault_of(*endpoint), -RPCRDMA_ERR_REFUSED, "cannot connect (by a fault script)");
-	rr_fault_of(*endpoint)->drops_at_start = action == RR_FAULT_DROP;
-	rr_fault_of(*endpoint)->start_delay = action == RR_FAULT_DELAY ? argument : 0;
+		rr_fault_drop(rr_fault_of(rr_filter_endpoint_of(*endpoint)), -RPCRDMA_ERR_REFUSED,
+			"cannot connect (by a fault script)");
+	rr_fault_of(rr_filter_endpoint_of(*endpoint))->drops_at_start = action == RR_FAULT_DROP;
+	rr_fault_of(rr_filter_endpoint_of(*endpoint))->start_delay = action == RR_FAULT_DELAY ? argument : 0;
 	return 0;
 }
 
 static int
-fault_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+fault_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	uint64_t argument = 0;
-	enum rr_fault_action action = rr_fault_decide(endpoint->base.fabric, RR_FAULT_ACCEPT, 0, &argument);
+	enum rr_fault_action action =
+		rr_fault_decide(rr_filter_fabric(endpoint), RR_FAULT_ACCEPT, 0, &argument);
 
 	if (action == RR_FAULT_FAIL)
 		return -RPCRDMA_ERR_NOMEM;
 	rr_fault_of(endpoint)->drops_at_start = action == RR_FAULT_DROP;
 	rr_fault_of(endpoint)->start_delay = action == RR_FAULT_DELAY ? argument : 0;
-	return rr_filter_accept(endpoint, private_data, private_size);
+	return rr_filter_accept(base, private_data, private_size);
 }
 
 static int
 fault_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	uint64_t argument = 0;
 	enum rr_fault_action action =
-		rr_fault_decide(endpoint->base.fabric, RR_FAULT_REGISTER, length, &argument);
+		rr_fault_decide(rr_filter_fabric(endpoint), RR_FAULT_REGISTER, length, &argument);
 
 	if (action == RR_FAULT_FAIL)
 		return -RPCRDMA_ERR_NOMEM;
 	if (action == RR_FAULT_DROP)
 		lose(endpoint);
-	return rr_filter_register(endpoint, addr, length, access, region);
+	return rr_filter_register(base, addr, length, access, region);
 }
 
 /* ---- Work requests ---- */
@@ -188,7 +192,7 @@ item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 static int
 submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 {
-	int error = rr_filter_post(&endpoint->filter, &item->work);
+	int error = rr_filter_post(&endpoint->filter.base, &item->work);
 
 	rr_list_remove(&item->link);
 	if (error)
@@ -202,14 +206,13 @@ submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 static void
 post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 {
-	uint64_t now = rr_now(endpoint->filter.base.fabric->env);
+	uint64_t now = rr_now(rr_filter_fabric(&endpoint->filter)->env);
 
 	while (!endpoint->ended && !endpoint->breaking && !rr_list_empty(&endpoint->waiting)) {
 		struct rr_fault_item *item = rr_container(endpoint->waiting.next, struct rr_fault_item, link);
 
 		if (item->at > until) {
-			rr_loop_arm(
-				endpoint->filter.base.fabric->base.loop, &endpoint->posting, item->at - now);
+			rr_loop_arm(endpoint->filter.base.fabric->loop, &endpoint->posting, item->at - now);
 			return;
 		}
 		if (submit(endpoint, item)) {
@@ -224,16 +227,16 @@ posting_is_due(struct rr_timer *timer)
 {
 	struct rr_fault_endpoint *endpoint = rr_container(timer, struct rr_fault_endpoint, posting);
 
-	post_waiting(endpoint, rr_now(endpoint->filter.base.fabric->env));
+	post_waiting(endpoint, rr_now(rr_filter_fabric(&endpoint->filter)->env));
 }
 
 static void
 put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay)
 {
-	item->at = rr_now(endpoint->filter.base.fabric->env) + delay;
+	item->at = rr_now(rr_filter_fabric(&endpoint->filter)->env) + delay;
 	rr_list_append(&endpoint->waiting, &item->link);
 	if (endpoint->waiting.next == &item->link)
-		rr_loop_arm(endpoint->filter.base.fabric->base.loop, &endpoint->posting, delay);
+		rr_loop_arm(endpoint->filter.base.fabric->loop, &endpoint->posting, delay);
 }
 
 static int
@@ -245,7 +248,7 @@ post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum r
 	if (action == RR_FAULT_CUT)
 		cut(item, argument);
 	if (action == RR_FAULT_CORRUPT)
-		rr_filter_corrupt(&endpoint->filter);
+		rr_filter_corrupt(&endpoint->filter.base);
 	if (action == RR_FAULT_DELAY || action == RR_FAULT_DROP || endpoint->breaking ||
 		!rr_list_empty(&endpoint->waiting))
 		put_off(endpoint, item, action == RR_FAULT_DELAY ? argument : 0);
@@ -262,8 +265,9 @@ post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum r
 }
 
 static int
-fault_post(struct rr_endpoint *filter, const struct rr_work *work)
+fault_post(struct rr_endpoint *base, const struct rr_work *work)
 {
+	struct rr_filter_endpoint *filter = rr_filter_endpoint_of(base);
 	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
 	struct rr_fault_item *item;
 	enum rr_fault_action action;
@@ -271,23 +275,26 @@ fault_post(struct rr_endpoint *filter, const struct rr_work *work)
 
 	if (!endpoint->up || endpoint->ended)
 		return -RPCRDMA_ERR_DISCONNECTED;
-	action = rr_fault_decide(filter->base.fabric, operation_of(work->kind), length_of(work), &argument);
+	action = rr_fault_decide(
+		rr_filter_fabric(filter), operation_of(work->kind), length_of(work), &argument);
 	item = action == RR_FAULT_FAIL ? NULL : item_for(endpoint, work);
 	return item ? post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
 }
 
 /* What was posted before still leaves. */
 static void
-fault_disconnect(struct rr_endpoint *endpoint)
+fault_disconnect(struct rr_endpoint *base)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	post_waiting(rr_fault_of(endpoint), UINT64_MAX);
-	rr_filter_disconnect(endpoint);
+	rr_filter_disconnect(base);
 }
 
 /* ---- The filter ---- */
 
 static void
-begin(struct rr_endpoint *filter)
+begin(struct rr_filter_endpoint *filter)
 {
 	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
 
@@ -306,16 +313,16 @@ forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 		struct rr_fault_item *item = rr_container(items->next, struct rr_fault_item, link);
 
 		if (item->event.kind == RR_EVENT_RECEIVED)
-			rr_fabric_release(endpoint->filter.base.fabric->below, item->event.data);
+			rr_fabric_release(rr_filter_fabric(&endpoint->filter)->below, item->event.data);
 		rr_fault_item_free(endpoint, item);
 	}
 }
 
 static void
-end(struct rr_endpoint *filter)
+end(struct rr_filter_endpoint *filter)
 {
 	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
-	struct rr_loop *loop = filter->base.fabric->base.loop;
+	struct rr_loop *loop = filter->base.fabric->loop;
 
 	rr_loop_disarm(loop, &endpoint->posting);
 	rr_loop_disarm(loop, &endpoint->telling);
@@ -350,9 +357,9 @@ int
 rr_fault_fabric_new(struct rr_fabric *below, const struct rr_fault_script *script, struct rr_fabric **fabric)
 {
 	struct rr_fault_fabric *new;
-	struct rr_fabric *filter;
+	struct rr_filter_fabric *filter;
 
-	if (rr_fault_corrupts(script) && !(below->base.ops->corrupt && below->base.config.crc))
+	if (rr_fault_corrupts(script) && !(below->ops->corrupt && below->config.crc))
 		return -RPCRDMA_ERR_NOTSUP;
 	filter = rr_filter_new(below, &fault_ops, sizeof(*new));
 	if (!filter)
@@ -364,12 +371,12 @@ rr_fault_fabric_new(struct rr_fabric *below, const struct rr_fault_script *scrip
 	filter->begin = begin;
 	filter->end = end;
 	filter->event = rr_fault_event;
-	*fabric = filter;
+	*fabric = &filter->base;
 	return 0;
 }
 
 uint64_t
-rr_fault_count(const struct rr_fabric *fabric)
+rr_fault_count(struct rr_fabric *fabric)
 {
 	return ((const struct rr_fault_fabric *)(const void *)fabric)->total;
 }

@@ -20,6 +20,6 @@ int rr_fault_fabric_new(
 	struct rr_fabric *below, const struct rr_fault_script *script, struct rr_fabric **fabric);
 
 /* How many faults it has brought about. */
-uint64_t rr_fault_count(const struct rr_fabric *fabric);
+uint64_t rr_fault_count(struct rr_fabric *fabric);
 
 #endif

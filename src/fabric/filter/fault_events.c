@@ -15,13 +15,13 @@
 static struct rr_loop *
 loop_of(const struct rr_fault_endpoint *endpoint)
 {
-	return endpoint->filter.base.fabric->base.loop;
+	return endpoint->filter.base.fabric->loop;
 }
 
 static uint64_t
 now(const struct rr_fault_endpoint *endpoint)
 {
-	return rr_now(endpoint->filter.base.fabric->env);
+	return rr_now(rr_filter_fabric(&endpoint->filter)->env);
 }
 
 static struct rr_fault_item *
@@ -34,7 +34,7 @@ struct rr_fault_item *
 rr_fault_item_new(struct rr_fault_endpoint *endpoint, size_t data)
 {
 	struct rr_fault_item *item =
-		rr_alloc(endpoint->filter.base.fabric->env, sizeof(struct rr_fault_item) + data);
+		rr_alloc(rr_filter_fabric(&endpoint->filter)->env, sizeof(struct rr_fault_item) + data);
 
 	if (item)
 		rr_list_init(&item->link);
@@ -46,7 +46,7 @@ rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *ite
 {
 	rr_list_remove(&item->link);
 	if (item != &endpoint->last)
-		rr_free(endpoint->filter.base.fabric->env, item);
+		rr_free(rr_filter_fabric(&endpoint->filter)->env, item);
 }
 
 /* Events of one stream keep their order; those of different streams need not. */
@@ -164,7 +164,7 @@ static void
 release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
 	if (event->kind == RR_EVENT_RECEIVED)
-		rr_fabric_release(endpoint->filter.base.fabric->below, event->data);
+		rr_fabric_release(rr_filter_fabric(&endpoint->filter)->below, event->data);
 }
 
 /* Hands event on as action says. */
@@ -252,7 +252,7 @@ completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 	endpoint->filter.base.outstanding--;
 	rr_fault_item_free(endpoint, item);
 	if (!own.status)
-		action = rr_fault_decide(endpoint->filter.base.fabric, RR_FAULT_COMPLETE, 0, &delay);
+		action = rr_fault_decide(rr_filter_fabric(&endpoint->filter), RR_FAULT_COMPLETE, 0, &delay);
 	if (action == RR_FAULT_FAIL)
 		own.status = -RPCRDMA_ERR_TIMEDOUT;
 	if (action == RR_FAULT_FLUSH || drops)
@@ -267,7 +267,7 @@ received(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
 	uint64_t delay = 0;
 	enum rr_fault_action action =
-		rr_fault_decide(endpoint->filter.base.fabric, RR_FAULT_RECEIVE, event->length, &delay);
+		rr_fault_decide(rr_filter_fabric(&endpoint->filter), RR_FAULT_RECEIVE, event->length, &delay);
 
 	if (action != RR_FAULT_FAIL && action != RR_FAULT_DROP) {
 		pass(endpoint, event, action, delay);
@@ -292,7 +292,7 @@ keep_reason(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 }
 
 void
-rr_fault_event(struct rr_endpoint *filter, const struct rr_event *event)
+rr_fault_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 {
 	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
 

@@ -8,7 +8,7 @@
 /* What the files of the fault filter share. */
 
 struct rr_fault_fabric {
-	struct rr_fabric filter; /* comes first */
+	struct rr_filter_fabric filter; /* comes first */
 	struct rr_fault_script script;
 	uint64_t counts[RR_FAULT_OPERATIONS];
 	uint64_t state; /* of the random numbers */
@@ -29,10 +29,10 @@ struct rr_fault_item {
 enum { RR_FAULT_REASON = 512 };
 
 struct rr_fault_endpoint {
-	struct rr_endpoint filter; /* comes first */
-	struct rr_list posted;     /* items at the provider */
-	struct rr_list waiting;    /* items to be posted later */
-	struct rr_list held;       /* items whose event is to be told later */
+	struct rr_filter_endpoint filter; /* comes first */
+	struct rr_list posted;            /* items at the provider */
+	struct rr_list waiting;           /* items to be posted later */
+	struct rr_list held;              /* items whose event is to be told later */
 	struct rr_timer posting, telling;
 	struct rr_fault_item last; /* for DISCONNECTED */
 	struct rr_text text;
@@ -45,14 +45,14 @@ struct rr_fault_endpoint {
 };
 
 static inline struct rr_fault_endpoint *
-rr_fault_of(struct rr_endpoint *endpoint)
+rr_fault_of(struct rr_filter_endpoint *endpoint)
 {
 	return rr_container(endpoint, struct rr_fault_endpoint, filter);
 }
 
 /* Counts one operation and says what is to happen to it. size: octets that it moves. */
-enum rr_fault_action rr_fault_decide(
-	struct rr_fabric *fabric, enum rr_fault_operation operation, uint64_t size, uint64_t *argument);
+enum rr_fault_action rr_fault_decide(struct rr_filter_fabric *fabric, enum rr_fault_operation operation,
+	uint64_t size, uint64_t *argument);
 
 /* ---- fault_events.c ---- */
 
@@ -60,8 +60,8 @@ enum rr_fault_action rr_fault_decide(
 struct rr_fault_item *rr_fault_item_new(struct rr_fault_endpoint *endpoint, size_t data);
 void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item);
 
-/* For struct rr_fabric.event. */
-void rr_fault_event(struct rr_endpoint *endpoint, const struct rr_event *event);
+/* For struct rr_filter_fabric.event. */
+void rr_fault_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
 /* The connection is lost: what is outstanding is cancelled, then the owner is told. */
 void rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text);

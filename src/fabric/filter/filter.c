@@ -6,44 +6,43 @@
 static void
 bury(struct rr_task *task)
 {
-	struct rr_fabric *fabric = rr_container(task, struct rr_fabric, bury);
+	struct rr_filter_fabric *fabric = rr_container(task, struct rr_filter_fabric, bury);
 	struct rr_list *link;
 
 	while ((link = rr_list_pop(&fabric->closed)))
-		rr_free(fabric->env, rr_container(link, struct rr_endpoint, link));
+		rr_free(fabric->env, rr_container(link, struct rr_filter_endpoint, link));
 }
 
 static void
-ignore_endpoint(struct rr_endpoint *endpoint)
+ignore_endpoint(struct rr_filter_endpoint *endpoint)
 {
 	(void)endpoint;
 }
 
 static void
-ignore_request(struct rr_endpoint *endpoint, const void *private_data, size_t size)
+ignore_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {
 	(void)endpoint;
 	(void)private_data;
 	(void)size;
 }
 
-struct rr_fabric *
+struct rr_filter_fabric *
 rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size)
 {
 	struct rr_loop *loop = rr_fabric_loop(below);
-	struct rr_fabric *fabric = rr_alloc(rr_loop_env(loop), size);
+	struct rr_filter_fabric *fabric = rr_alloc(rr_loop_env(loop), size);
 
 	if (!fabric)
 		return NULL;
 	fabric->ops = *ops;
 	fabric->ops.name = rr_fabric_name(below);
 	fabric->ops.limits = *rr_fabric_limits(below);
-	fabric->base = (struct rr_fabric_base){
-		.ops = &fabric->ops, .loop = loop, .config = *rr_fabric_config(below)
-	};
+	fabric->base =
+		(struct rr_fabric){ .ops = &fabric->ops, .loop = loop, .config = *rr_fabric_config(below) };
 	fabric->env = rr_loop_env(loop);
 	fabric->below = below;
-	fabric->endpoint_size = sizeof(struct rr_endpoint);
+	fabric->endpoint_size = sizeof(struct rr_filter_endpoint);
 	fabric->begin = fabric->end = ignore_endpoint;
 	fabric->event = rr_filter_emit;
 	fabric->request = ignore_request;
@@ -53,8 +52,10 @@ rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t s
 }
 
 void
-rr_filter_destroy(struct rr_fabric *fabric)
+rr_filter_destroy(struct rr_fabric *base)
 {
+	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
+
 	bury(&fabric->bury);
 	rr_task_cancel(&fabric->bury);
 	rr_fabric_destroy(fabric->below);
@@ -63,15 +64,15 @@ rr_filter_destroy(struct rr_fabric *fabric)
 
 /* ---- Endpoints ---- */
 
-struct rr_endpoint *
-rr_filter_endpoint_new(struct rr_fabric *fabric, rr_endpoint_handler *handler, void *ctx)
+struct rr_filter_endpoint *
+rr_filter_endpoint_new(struct rr_filter_fabric *fabric, rr_endpoint_handler *handler, void *ctx)
 {
-	struct rr_endpoint *endpoint = rr_alloc(fabric->env, fabric->endpoint_size);
+	struct rr_filter_endpoint *endpoint = rr_alloc(fabric->env, fabric->endpoint_size);
 
 	if (!endpoint)
 		return NULL;
 	endpoint->base.ops = fabric->base.ops;
-	endpoint->base.fabric = fabric;
+	endpoint->base.fabric = &fabric->base;
 	endpoint->base.handler = handler;
 	endpoint->base.ctx = ctx;
 	rr_list_init(&endpoint->link);
@@ -80,7 +81,7 @@ rr_filter_endpoint_new(struct rr_fabric *fabric, rr_endpoint_handler *handler, v
 }
 
 static void
-set_below(struct rr_endpoint *endpoint, struct rr_endpoint *below)
+set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 {
 	endpoint->below = below;
 	snprintf(endpoint->base.peer, sizeof(endpoint->base.peer), "%s", rr_endpoint_peer(below));
@@ -88,9 +89,9 @@ set_below(struct rr_endpoint *endpoint, struct rr_endpoint *below)
 
 /* Ends it on this side alone. */
 static void
-end(struct rr_endpoint *endpoint)
+end(struct rr_filter_endpoint *endpoint)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_filter_fabric *fabric = rr_filter_fabric(endpoint);
 
 	endpoint->closed = true;
 	fabric->end(endpoint);
@@ -99,8 +100,10 @@ end(struct rr_endpoint *endpoint)
 }
 
 void
-rr_filter_close(struct rr_endpoint *endpoint)
+rr_filter_close(struct rr_endpoint *base)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	if (endpoint->below)
 		rr_endpoint_close(endpoint->below);
 	endpoint->below = NULL;
@@ -108,7 +111,7 @@ rr_filter_close(struct rr_endpoint *endpoint)
 }
 
 void
-rr_filter_emit(struct rr_endpoint *endpoint, const struct rr_event *event)
+rr_filter_emit(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
 {
 	endpoint->base.handler(endpoint->base.ctx, event);
 }
@@ -116,9 +119,9 @@ rr_filter_emit(struct rr_endpoint *endpoint, const struct rr_event *event)
 void
 rr_filter_event(void *ctx, const struct rr_event *event)
 {
-	struct rr_endpoint *endpoint = ctx;
+	struct rr_filter_endpoint *endpoint = ctx;
 
-	endpoint->base.fabric->event(endpoint, event);
+	rr_filter_fabric(endpoint)->event(endpoint, event);
 }
 
 /* ---- Listening ---- */
@@ -126,9 +129,9 @@ rr_filter_event(void *ctx, const struct rr_event *event)
 static void
 requested(void *ctx, struct rr_endpoint *below, const void *private_data, size_t size)
 {
-	struct rr_listener *listener = ctx;
-	struct rr_fabric *fabric = listener->fabric;
-	struct rr_endpoint *endpoint = rr_filter_endpoint_new(fabric, NULL, NULL);
+	struct rr_filter_listener *listener = ctx;
+	struct rr_filter_fabric *fabric = rr_filter_fabric_of(listener->base.fabric);
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_new(fabric, NULL, NULL);
 
 	if (!endpoint) {
 		rr_endpoint_reject(below, NULL, 0);
@@ -136,48 +139,55 @@ requested(void *ctx, struct rr_endpoint *below, const void *private_data, size_t
 	}
 	set_below(endpoint, below);
 	fabric->request(endpoint, private_data, size);
-	listener->handler(listener->ctx, endpoint, private_data, size);
+	listener->base.handler(listener->base.ctx, &endpoint->base, private_data, size);
 }
 
 int
-rr_filter_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+rr_filter_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
 {
-	struct rr_listener *new = rr_alloc(fabric->env, sizeof(*new));
+	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
+	struct rr_filter_listener *new = rr_alloc(fabric->env, sizeof(*new));
 	int error;
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	*new = (struct rr_listener){ .fabric = fabric, .handler = handler, .ctx = ctx };
+	*new = (struct rr_filter_listener){ .base = { base, handler, ctx } };
 	error = rr_fabric_listen(fabric->below, address, size, requested, new, &new->below, text);
 	if (error)
 		rr_free(fabric->env, new);
 	else
-		*listener = new;
+		*listener = &new->base;
 	return error;
 }
 
 int
-rr_filter_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
+rr_filter_listener_address(struct rr_listener *base, struct sockaddr_storage *address)
 {
-	return rr_listener_address(listener->fabric->below, listener->below, address);
+	struct rr_filter_listener *listener = rr_filter_listener_of(base);
+
+	return rr_listener_address(listener->below, address);
 }
 
 void
-rr_filter_unlisten(struct rr_listener *listener)
+rr_filter_unlisten(struct rr_listener *base)
 {
-	rr_fabric_unlisten(listener->fabric->below, listener->below);
-	rr_free(listener->fabric->env, listener);
+	struct rr_filter_listener *listener = rr_filter_listener_of(base);
+
+	rr_fabric_unlisten(listener->below);
+	rr_free(rr_filter_fabric_of(listener->base.fabric)->env, listener);
 }
 
 /* ---- Connections ---- */
 
 int
-rr_filter_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+rr_filter_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
 	struct rr_endpoint **endpoint, struct rr_text *text)
 {
-	struct rr_endpoint *new = rr_filter_endpoint_new(fabric, handler, ctx), *below;
+	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
+	struct rr_filter_endpoint *new = rr_filter_endpoint_new(fabric, handler, ctx);
+	struct rr_endpoint *below;
 	int error;
 
 	if (!new)
@@ -189,85 +199,109 @@ rr_filter_connect(struct rr_fabric *fabric, const struct sockaddr *address, sock
 		return error;
 	}
 	set_below(new, below);
-	*endpoint = new;
+	*endpoint = &new->base;
 	return 0;
 }
 
 int
-rr_filter_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+rr_filter_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	return rr_endpoint_accept(endpoint->below, rr_filter_event, endpoint, private_data, private_size);
 }
 
 void
-rr_filter_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+rr_filter_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	rr_endpoint_reject(endpoint->below, private_data, private_size);
 	endpoint->below = NULL;
 	end(endpoint);
 }
 
 void
-rr_filter_allow(struct rr_endpoint *endpoint, uint32_t count)
+rr_filter_allow(struct rr_endpoint *base, uint32_t count)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	if (endpoint->below)
 		rr_endpoint_allow(endpoint->below, count);
 }
 
 void
-rr_filter_release(struct rr_fabric *fabric, uint8_t *receive)
+rr_filter_release(struct rr_fabric *base, uint8_t *receive)
 {
+	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
+
 	rr_fabric_release(fabric->below, receive);
 }
 
 bool
-rr_filter_is_short(const struct rr_fabric *fabric)
+rr_filter_is_short(struct rr_fabric *base)
 {
+	const struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
+
 	return rr_fabric_is_short(fabric->below);
 }
 
 int
-rr_filter_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+rr_filter_post(struct rr_endpoint *base, const struct rr_work *work)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	return endpoint->below ? rr_endpoint_post(endpoint->below, work) : -RPCRDMA_ERR_DISCONNECTED;
 }
 
 int
-rr_filter_kick(struct rr_endpoint *endpoint)
+rr_filter_kick(struct rr_endpoint *base)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	return endpoint->below ? rr_endpoint_kick(endpoint->below) : -RPCRDMA_ERR_DISCONNECTED;
 }
 
 int
 rr_filter_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	if (!endpoint->below)
 		return -RPCRDMA_ERR_DISCONNECTED;
 	return rr_endpoint_register(endpoint->below, addr, length, access, region);
 }
 
 int
-rr_filter_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+rr_filter_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	return endpoint->below ? rr_endpoint_invalidate(endpoint->below, region) : 0;
 }
 
 int
-rr_filter_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+rr_filter_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	return endpoint->below ? rr_endpoint_revoke(endpoint->below, region) : 0;
 }
 
 int
-rr_filter_corrupt(struct rr_endpoint *endpoint)
+rr_filter_corrupt(struct rr_endpoint *base)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	return endpoint->below ? rr_endpoint_corrupt(endpoint->below) : -RPCRDMA_ERR_DISCONNECTED;
 }
 
 void
-rr_filter_disconnect(struct rr_endpoint *endpoint)
+rr_filter_disconnect(struct rr_endpoint *base)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	if (endpoint->below)
 		rr_endpoint_disconnect(endpoint->below);
 }

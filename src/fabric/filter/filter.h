@@ -14,73 +14,99 @@
  * below until the filter closed that. Endpoints are freed by the fabric's
  * task, so that a function whose handler closed one can still look at it.
  */
-struct rr_fabric {
-	struct rr_fabric_base base;
+struct rr_filter_endpoint;
+
+struct rr_filter_fabric {
+	struct rr_fabric base;
 	struct rr_fabric_ops ops; /* name and limits are those of the fabric below */
 	const struct rr_env *env;
 	struct rr_fabric *below;
 	size_t endpoint_size;
 	/* An endpoint is there, all zero behind its base. */
-	void (*begin)(struct rr_endpoint *endpoint);
+	void (*begin)(struct rr_filter_endpoint *endpoint);
 	/* It is closed: gives back what the filter put there. */
-	void (*end)(struct rr_endpoint *endpoint);
+	void (*end)(struct rr_filter_endpoint *endpoint);
 	/* An event came from below. */
-	void (*event)(struct rr_endpoint *endpoint, const struct rr_event *event);
+	void (*event)(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 	/* A request came, and is about to be handed over. */
-	void (*request)(struct rr_endpoint *endpoint, const void *private_data, size_t size);
+	void (*request)(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size);
 	struct rr_list closed;
 	struct rr_task bury;
 };
 
-struct rr_listener {
-	struct rr_fabric *fabric;
+struct rr_filter_listener {
+	struct rr_listener base;
 	struct rr_listener *below;
-	rr_listener_handler *handler;
-	void *ctx;
 };
 
-struct rr_endpoint {
-	struct rr_endpoint_base base;
+struct rr_filter_endpoint {
+	struct rr_endpoint base;
 	struct rr_endpoint *below; /* NULL: there is none any more */
 	bool closed;
-	struct rr_list link; /* in rr_fabric.closed */
+	struct rr_list link; /* in rr_filter_fabric.closed */
 };
 
+static inline struct rr_filter_fabric *
+rr_filter_fabric_of(struct rr_fabric *fabric)
+{
+	return rr_container(fabric, struct rr_filter_fabric, base);
+}
+
+static inline struct rr_filter_listener *
+rr_filter_listener_of(struct rr_listener *listener)
+{
+	return rr_container(listener, struct rr_filter_listener, base);
+}
+
+static inline struct rr_filter_endpoint *
+rr_filter_endpoint_of(struct rr_endpoint *endpoint)
+{
+	return rr_container(endpoint, struct rr_filter_endpoint, base);
+}
+
+/* The fabric that an endpoint belongs to. */
+static inline struct rr_filter_fabric *
+rr_filter_fabric(const struct rr_filter_endpoint *endpoint)
+{
+	return rr_filter_fabric_of(endpoint->base.fabric);
+}
+
 /* Zeroed memory of size octets that begins with a fabric before below, handing everything on. NULL: none. */
-struct rr_fabric *rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size);
+struct rr_filter_fabric *rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size);
 
 /* Hands an event to the endpoint's owner, who may close it. */
-void rr_filter_emit(struct rr_endpoint *endpoint, const struct rr_event *event);
+void rr_filter_emit(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
 /* An endpoint before none: the filter makes it up, or connects later. NULL: no memory. */
-struct rr_endpoint *rr_filter_endpoint_new(struct rr_fabric *fabric, rr_endpoint_handler *handler, void *ctx);
+struct rr_filter_endpoint *rr_filter_endpoint_new(
+	struct rr_filter_fabric *fabric, rr_endpoint_handler *handler, void *ctx);
 
 /* Events of the endpoint below come to this, with the filter's endpoint as ctx. */
 void rr_filter_event(void *ctx, const struct rr_event *event);
 
 /* ---- Operations ---- */
 
-void rr_filter_destroy(struct rr_fabric *fabric);
-int rr_filter_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+void rr_filter_destroy(struct rr_fabric *base);
+int rr_filter_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text);
-int rr_filter_listener_address(struct rr_listener *listener, struct sockaddr_storage *address);
-void rr_filter_unlisten(struct rr_listener *listener);
-int rr_filter_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+int rr_filter_listener_address(struct rr_listener *base, struct sockaddr_storage *address);
+void rr_filter_unlisten(struct rr_listener *base);
+int rr_filter_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
 	struct rr_endpoint **endpoint, struct rr_text *text);
-int rr_filter_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
-void rr_filter_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
-void rr_filter_allow(struct rr_endpoint *endpoint, uint32_t count);
-void rr_filter_release(struct rr_fabric *fabric, uint8_t *receive);
-bool rr_filter_is_short(const struct rr_fabric *fabric);
-int rr_filter_post(struct rr_endpoint *endpoint, const struct rr_work *work);
-int rr_filter_kick(struct rr_endpoint *endpoint);
+int rr_filter_accept(struct rr_endpoint *base, const void *private_data, size_t private_size);
+void rr_filter_reject(struct rr_endpoint *base, const void *private_data, size_t private_size);
+void rr_filter_allow(struct rr_endpoint *base, uint32_t count);
+void rr_filter_release(struct rr_fabric *base, uint8_t *receive);
+bool rr_filter_is_short(struct rr_fabric *base);
+int rr_filter_post(struct rr_endpoint *base, const struct rr_work *work);
+int rr_filter_kick(struct rr_endpoint *base);
 int rr_filter_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region);
-int rr_filter_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
-int rr_filter_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
-int rr_filter_corrupt(struct rr_endpoint *endpoint);
-void rr_filter_disconnect(struct rr_endpoint *endpoint);
-void rr_filter_close(struct rr_endpoint *endpoint);
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region);
+int rr_filter_invalidate(struct rr_endpoint *base, struct rr_region *region);
+int rr_filter_revoke(struct rr_endpoint *base, struct rr_region *region);
+int rr_filter_corrupt(struct rr_endpoint *base);
+void rr_filter_disconnect(struct rr_endpoint *base);
+void rr_filter_close(struct rr_endpoint *base);
 
 #endif

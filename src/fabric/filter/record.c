@@ -56,21 +56,21 @@ rr_record_close(struct rr_record *record, struct rr_text *text)
 /* ---- Lines ---- */
 
 struct record_fabric {
-	struct rr_fabric filter; /* comes first */
+	struct rr_filter_fabric filter; /* comes first */
 	struct rr_record *record;
 	uint32_t number, endpoints;
 	uint64_t start;
 };
 
 struct record_endpoint {
-	struct rr_endpoint filter; /* comes first */
+	struct rr_filter_endpoint filter; /* comes first */
 	uint32_t number;
 };
 
 static struct record_fabric *
-fabric_of(struct rr_endpoint *endpoint)
+fabric_of(struct rr_filter_endpoint *endpoint)
 {
-	return rr_container(endpoint->base.fabric, struct record_fabric, filter);
+	return rr_container(rr_filter_fabric(endpoint), struct record_fabric, filter);
 }
 
 /* From here to end_line() no other thread writes. */
@@ -87,7 +87,7 @@ begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *wh
 }
 
 static FILE *
-begin(struct rr_endpoint *endpoint, const char *what)
+begin(struct rr_filter_endpoint *endpoint, const char *what)
 {
 	return begin_line(
 		fabric_of(endpoint), rr_container(endpoint, struct record_endpoint, filter)->number, what);
@@ -153,7 +153,7 @@ static const char *const kinds[] = { [RR_WORK_SEND] = "send",
 	[RR_WORK_READ] = "read" };
 
 static void
-note_event(struct rr_endpoint *endpoint, const struct rr_event *event)
+note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
 {
 	static const char *const events[] = { [RR_EVENT_ESTABLISHED] = "established",
 		[RR_EVENT_DISCONNECTED] = "disconnected",
@@ -180,7 +180,7 @@ note_event(struct rr_endpoint *endpoint, const struct rr_event *event)
 }
 
 static void
-note_request(struct rr_endpoint *endpoint, const void *private_data, size_t size)
+note_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {
 	FILE *file = begin(endpoint, "request");
 
@@ -191,10 +191,11 @@ note_request(struct rr_endpoint *endpoint, const void *private_data, size_t size
 /* ---- Operations ---- */
 
 static int
-record_listen(struct rr_fabric *filter, const struct sockaddr *address, socklen_t size,
+record_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
 {
-	int error = rr_filter_listen(filter, address, size, handler, ctx, listener, text);
+	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
+	int error = rr_filter_listen(base, address, size, handler, ctx, listener, text);
 	FILE *file = begin_line(rr_container(filter, struct record_fabric, filter), 0, "listen");
 	struct sockaddr_storage chosen;
 
@@ -208,13 +209,14 @@ record_listen(struct rr_fabric *filter, const struct sockaddr *address, socklen_
 }
 
 static int
-record_connect(struct rr_fabric *filter, const struct sockaddr *address, socklen_t size,
+record_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
 	struct rr_endpoint **endpoint, struct rr_text *text)
 {
+	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
 	struct record_fabric *fabric = rr_container(filter, struct record_fabric, filter);
 	int error = rr_filter_connect(
-		filter, address, size, private_data, private_size, handler, ctx, endpoint, text);
+		base, address, size, private_data, private_size, handler, ctx, endpoint, text);
 	FILE *file = begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
 
 	fputc(' ', file);
@@ -224,32 +226,35 @@ record_connect(struct rr_fabric *filter, const struct sockaddr *address, socklen
 }
 
 static int
-record_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+record_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	FILE *file = begin(endpoint, "accept");
 
 	put_data(file, private_data, private_size);
-	return end_with(file, rr_filter_accept(endpoint, private_data, private_size));
+	return end_with(file, rr_filter_accept(base, private_data, private_size));
 }
 
 static void
-record_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+record_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	FILE *file = begin(endpoint, "reject");
 
 	put_data(file, private_data, private_size);
 	end_line(file);
-	rr_filter_reject(endpoint, private_data, private_size);
+	rr_filter_reject(base, private_data, private_size);
 }
 
 static void
-record_allow(struct rr_endpoint *endpoint, uint32_t count)
+record_allow(struct rr_endpoint *base, uint32_t count)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	FILE *file = begin(endpoint, "allow");
 
 	fprintf(file, " %" PRIu32, count);
 	end_line(file);
-	rr_filter_allow(endpoint, count);
+	rr_filter_allow(base, count);
 }
 
 /* What a Send carries is written down, of what an RDMA Write does only length and checksum. */
@@ -278,9 +283,10 @@ put_work(FILE *file, const struct rr_work *work)
 }
 
 static int
-record_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+record_post(struct rr_endpoint *base, const struct rr_work *work)
 {
-	int error = rr_filter_post(endpoint, work);
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+	int error = rr_filter_post(base, work);
 	FILE *file = begin(endpoint, kinds[work->kind]);
 
 	put_work(file, work);
@@ -288,18 +294,20 @@ record_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 }
 
 static int
-record_kick(struct rr_endpoint *endpoint)
+record_kick(struct rr_endpoint *base)
 {
-	int error = rr_filter_kick(endpoint);
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+	int error = rr_filter_kick(base);
 
 	return end_with(begin(endpoint, "kick"), error);
 }
 
 static int
 record_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
-	int error = rr_filter_register(endpoint, addr, length, access, region);
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+	int error = rr_filter_register(base, addr, length, access, region);
 	FILE *file = begin(endpoint, "register");
 
 	fprintf(file, " %" PRIu32 " %s%s", length, access & RR_REMOTE_READ ? "r" : "",
@@ -310,7 +318,7 @@ record_register(
 }
 
 static int
-end_region(struct rr_endpoint *endpoint, const char *what, uint32_t handle, int error)
+end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_t handle, int error)
 {
 	FILE *file = begin(endpoint, what);
 
@@ -319,39 +327,45 @@ end_region(struct rr_endpoint *endpoint, const char *what, uint32_t handle, int 
 }
 
 static int
-record_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+record_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	uint32_t handle = region->handle;
 
-	return end_region(endpoint, "invalidate", handle, rr_filter_invalidate(endpoint, region));
+	return end_region(endpoint, "invalidate", handle, rr_filter_invalidate(base, region));
 }
 
 static int
-record_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+record_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	uint32_t handle = region->handle;
 
-	return end_region(endpoint, "revoke", handle, rr_filter_revoke(endpoint, region));
+	return end_region(endpoint, "revoke", handle, rr_filter_revoke(base, region));
 }
 
 static void
-record_disconnect(struct rr_endpoint *endpoint)
+record_disconnect(struct rr_endpoint *base)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	end_line(begin(endpoint, "disconnect"));
-	rr_filter_disconnect(endpoint);
+	rr_filter_disconnect(base);
 }
 
 static void
-record_close(struct rr_endpoint *endpoint)
+record_close(struct rr_endpoint *base)
 {
+	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+
 	end_line(begin(endpoint, "close"));
-	rr_filter_close(endpoint);
+	rr_filter_close(base);
 }
 
 /* ---- The filter ---- */
 
 static void
-begin_endpoint(struct rr_endpoint *endpoint)
+begin_endpoint(struct rr_filter_endpoint *endpoint)
 {
 	rr_container(endpoint, struct record_endpoint, filter)->number = ++fabric_of(endpoint)->endpoints;
 }
@@ -380,14 +394,14 @@ static const struct rr_fabric_ops record_ops = {
 int
 rr_record_fabric_new(struct rr_fabric *below, struct rr_record *record, struct rr_fabric **fabric)
 {
-	struct rr_fabric *filter;
+	struct rr_filter_fabric *filter;
 	struct record_fabric *new;
 
 	filter = rr_filter_new(below, &record_ops, sizeof(*new));
 	if (!filter)
 		return -RPCRDMA_ERR_NOMEM;
 	new = rr_container(filter, struct record_fabric, filter);
-	*fabric = filter;
+	*fabric = &filter->base;
 	new->record = record;
 	new->number = ++record->fabrics;
 	new->start = rr_now(new->filter.env);

@@ -25,13 +25,13 @@ static const uint64_t connect_limit = 10 * RR_SECOND, closing_limit = RR_SECOND;
 static const uint64_t owed_limit = 60 * RR_SECOND;
 
 static struct rr_loop *
-loop_of(const struct rr_endpoint *endpoint)
+loop_of(const struct rr_iwarp_endpoint *endpoint)
 {
-	return endpoint->engine.base.fabric->base.loop;
+	return endpoint->engine.base.fabric->loop;
 }
 
 void
-rr_iwarp_endpoint_defer(struct rr_endpoint *endpoint)
+rr_iwarp_endpoint_defer(struct rr_iwarp_endpoint *endpoint)
 {
 	rr_loop_defer(loop_of(endpoint), &endpoint->task);
 }
@@ -51,7 +51,7 @@ error_of(int number)
 }
 
 void
-rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error)
+rr_iwarp_endpoint_connected(struct rr_iwarp_endpoint *endpoint, int error)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 
@@ -70,7 +70,7 @@ rr_iwarp_endpoint_connected(struct rr_endpoint *endpoint, int error)
 /* ---- Reading ---- */
 
 static void
-lost(struct rr_endpoint *endpoint, int error)
+lost(struct rr_iwarp_endpoint *endpoint, int error)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 
@@ -84,7 +84,7 @@ lost(struct rr_endpoint *endpoint, int error)
 
 /* One read. Whether another one may find more. */
 static bool
-read_once(struct rr_endpoint *endpoint)
+read_once(struct rr_iwarp_endpoint *endpoint)
 {
 	struct iovec vectors[2];
 	int count = rr_iwarp_space(&endpoint->engine, vectors);
@@ -110,7 +110,7 @@ read_once(struct rr_endpoint *endpoint)
 static void
 ready(struct rr_watch *watch, unsigned events)
 {
-	struct rr_endpoint *endpoint = rr_container(watch, struct rr_endpoint, watch);
+	struct rr_iwarp_endpoint *endpoint = rr_container(watch, struct rr_iwarp_endpoint, watch);
 
 	endpoint->full = false;
 	if (endpoint->connecting)
@@ -132,7 +132,7 @@ ready(struct rr_watch *watch, unsigned events)
 
 /* FPDUs are to fit into TCP's segments, whose size changes. */
 static void
-follow_emss(struct rr_endpoint *endpoint)
+follow_emss(struct rr_iwarp_endpoint *endpoint)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 
@@ -144,7 +144,7 @@ follow_emss(struct rr_endpoint *endpoint)
 
 /* The peer takes what is left, if not for too long already. */
 static void
-extend_draining(struct rr_endpoint *endpoint)
+extend_draining(struct rr_iwarp_endpoint *endpoint)
 {
 	const struct rr_iwarp *engine = &endpoint->engine;
 
@@ -154,7 +154,7 @@ extend_draining(struct rr_endpoint *endpoint)
 
 /* One write. Whether there may be more to write, and TCP may take it. */
 static bool
-write_once(struct rr_endpoint *endpoint)
+write_once(struct rr_iwarp_endpoint *endpoint)
 {
 	const struct iovec *vectors;
 	uint32_t count;
@@ -182,7 +182,7 @@ write_once(struct rr_endpoint *endpoint)
 }
 
 static void
-write_some(struct rr_endpoint *endpoint)
+write_some(struct rr_iwarp_endpoint *endpoint)
 {
 	for (int i = 0; i < WRITES_PER_TURN; i++)
 		if (!write_once(endpoint))
@@ -194,7 +194,7 @@ write_some(struct rr_endpoint *endpoint)
 /* ---- The end of the turn ---- */
 
 static void
-leave_socket(struct rr_endpoint *endpoint)
+leave_socket(struct rr_iwarp_endpoint *endpoint)
 {
 	rr_loop_disarm(loop_of(endpoint), &endpoint->timer);
 	rr_alive_stop(&endpoint->alive);
@@ -208,7 +208,7 @@ leave_socket(struct rr_endpoint *endpoint)
 }
 
 int
-rr_iwarp_endpoint_dial(struct rr_endpoint *endpoint)
+rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint)
 {
 	int number = rr_socket_connect(
 		endpoint->fd, (const struct sockaddr *)&endpoint->address, endpoint->address_size);
@@ -221,7 +221,7 @@ rr_iwarp_endpoint_dial(struct rr_endpoint *endpoint)
 
 /* Over a new TCP connection, for a peer that closed the first one without an answer. False: it cannot be. */
 static bool
-start_again(struct rr_endpoint *endpoint)
+start_again(struct rr_iwarp_endpoint *endpoint)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 
@@ -237,7 +237,7 @@ start_again(struct rr_endpoint *endpoint)
 }
 
 static void
-finish(struct rr_endpoint *endpoint)
+finish(struct rr_iwarp_endpoint *endpoint)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 	struct rr_event event = { .kind = RR_EVENT_DISCONNECTED,
@@ -269,7 +269,7 @@ finish(struct rr_endpoint *endpoint)
 
 /* The responder's connection is established when its reply has left. */
 static void
-establish(struct rr_endpoint *endpoint)
+establish(struct rr_iwarp_endpoint *endpoint)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 	struct rr_event event = { .kind = RR_EVENT_ESTABLISHED };
@@ -279,7 +279,7 @@ establish(struct rr_endpoint *endpoint)
 }
 
 static void
-close_in_order(struct rr_endpoint *endpoint)
+close_in_order(struct rr_iwarp_endpoint *endpoint)
 {
 	const struct iovec *vectors;
 
@@ -294,7 +294,7 @@ close_in_order(struct rr_endpoint *endpoint)
 
 /* Each FPDU that comes extends the time for the next, but not that for the rest of a Send. */
 static void
-follow_debt(struct rr_endpoint *endpoint)
+follow_debt(struct rr_iwarp_endpoint *endpoint)
 {
 	const struct rr_iwarp_rx *rx = &endpoint->engine.rx;
 	/* Sends count from the other end, so that none has the number of an FPDU. */
@@ -310,7 +310,7 @@ follow_debt(struct rr_endpoint *endpoint)
 static void
 stalled(struct rr_timer *timer)
 {
-	struct rr_endpoint *endpoint = rr_container(timer, struct rr_endpoint, owed);
+	struct rr_iwarp_endpoint *endpoint = rr_container(timer, struct rr_iwarp_endpoint, owed);
 
 	rr_iwarp_over(
 		&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT, "the peer stopped in the middle of a message");
@@ -322,7 +322,7 @@ stalled(struct rr_timer *timer)
  * out of that, such as Read Responses, is to leave, too.
  */
 static void
-resume(struct rr_endpoint *endpoint)
+resume(struct rr_iwarp_endpoint *endpoint)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 	uint64_t count = engine->rx.count;
@@ -335,7 +335,7 @@ resume(struct rr_endpoint *endpoint)
 static void
 run(struct rr_task *task)
 {
-	struct rr_endpoint *endpoint = rr_container(task, struct rr_endpoint, task);
+	struct rr_iwarp_endpoint *endpoint = rr_container(task, struct rr_iwarp_endpoint, task);
 	struct rr_iwarp *engine = &endpoint->engine;
 	unsigned wanted = RR_READABLE;
 
@@ -367,7 +367,7 @@ run(struct rr_task *task)
 static void
 expired(struct rr_timer *timer)
 {
-	struct rr_endpoint *endpoint = rr_container(timer, struct rr_endpoint, timer);
+	struct rr_iwarp_endpoint *endpoint = rr_container(timer, struct rr_iwarp_endpoint, timer);
 	struct rr_iwarp *engine = &endpoint->engine;
 
 	if (engine->draining)
@@ -384,14 +384,14 @@ expired(struct rr_timer *timer)
 static void
 peer_is_dead(struct rr_alive *alive)
 {
-	struct rr_endpoint *endpoint = rr_container(alive, struct rr_endpoint, alive);
+	struct rr_iwarp_endpoint *endpoint = rr_container(alive, struct rr_iwarp_endpoint, alive);
 
 	lost(endpoint, ETIMEDOUT);
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
 void
-rr_iwarp_endpoint_watch_peer(struct rr_endpoint *endpoint)
+rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint)
 {
 	rr_alive_start(&endpoint->alive, loop_of(endpoint), endpoint->fd, RR_ALIVE_LIMIT);
 }
@@ -401,18 +401,18 @@ wake(struct rr_receive_wait *wait)
 {
 	struct rr_iwarp *engine = rr_container(wait, struct rr_iwarp, wait);
 
-	rr_iwarp_endpoint_defer(rr_container(engine, struct rr_endpoint, engine));
+	rr_iwarp_endpoint_defer(rr_container(engine, struct rr_iwarp_endpoint, engine));
 }
 
-struct rr_endpoint *
-rr_iwarp_endpoint_new(struct rr_fabric *fabric, int fd, const struct sockaddr *peer)
+struct rr_iwarp_endpoint *
+rr_iwarp_endpoint_new(struct rr_iwarp_fabric *fabric, int fd, const struct sockaddr *peer)
 {
-	struct rr_endpoint *endpoint = rr_alloc(fabric->shared.env, sizeof(*endpoint));
+	struct rr_iwarp_endpoint *endpoint = rr_alloc(fabric->shared.env, sizeof(*endpoint));
 
 	if (!endpoint)
 		return NULL;
 	endpoint->engine.base.ops = fabric->base.ops;
-	endpoint->engine.base.fabric = fabric;
+	endpoint->engine.base.fabric = &fabric->base;
 	rr_address_text(peer, endpoint->engine.base.peer, sizeof(endpoint->engine.base.peer));
 	rr_iwarp_init(&endpoint->engine, &fabric->shared);
 	endpoint->engine.wait.wake = wake;
@@ -427,7 +427,7 @@ rr_iwarp_endpoint_new(struct rr_fabric *fabric, int fd, const struct sockaddr *p
 }
 
 int
-rr_iwarp_endpoint_watch(struct rr_endpoint *endpoint, unsigned wanted, uint64_t limit)
+rr_iwarp_endpoint_watch(struct rr_iwarp_endpoint *endpoint, unsigned wanted, uint64_t limit)
 {
 	int error = rr_loop_watch(loop_of(endpoint), &endpoint->watch, endpoint->fd, wanted);
 
@@ -438,9 +438,9 @@ rr_iwarp_endpoint_watch(struct rr_endpoint *endpoint, unsigned wanted, uint64_t 
 }
 
 void
-rr_iwarp_endpoint_bury(struct rr_endpoint *endpoint)
+rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_fabric *fabric = endpoint->engine.base.fabric;
+	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric(endpoint);
 
 	leave_socket(endpoint);
 	rr_task_cancel(&endpoint->task);
@@ -450,9 +450,9 @@ rr_iwarp_endpoint_bury(struct rr_endpoint *endpoint)
 }
 
 void
-rr_iwarp_endpoint_bury_rejected(struct rr_endpoint *endpoint)
+rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint)
 {
 	rr_list_remove(&endpoint->link);
-	endpoint->engine.base.fabric->rejected_count--;
+	rr_iwarp_fabric(endpoint)->rejected_count--;
 	rr_iwarp_endpoint_bury(endpoint);
 }

@@ -141,7 +141,7 @@ struct rr_iwarp_tx {
 };
 
 struct rr_iwarp {
-	struct rr_endpoint_base base;
+	struct rr_endpoint base;
 	struct rr_iwarp_shared *shared;
 	enum rr_iwarp_state state;
 	bool crc;

@@ -11,22 +11,23 @@
 static void
 bury(struct rr_task *task)
 {
-	struct rr_fabric *fabric = rr_container(task, struct rr_fabric, bury);
+	struct rr_iwarp_fabric *fabric = rr_container(task, struct rr_iwarp_fabric, bury);
 	struct rr_list *link;
 
 	while ((link = rr_list_pop(&fabric->closed)))
-		rr_free(fabric->shared.env, rr_container(link, struct rr_endpoint, link));
+		rr_free(fabric->shared.env, rr_container(link, struct rr_iwarp_endpoint, link));
 }
 
 static void
-bury_oldest_rejected(struct rr_fabric *fabric)
+bury_oldest_rejected(struct rr_iwarp_fabric *fabric)
 {
-	rr_iwarp_endpoint_bury_rejected(rr_container(fabric->rejected.next, struct rr_endpoint, link));
+	rr_iwarp_endpoint_bury_rejected(rr_container(fabric->rejected.next, struct rr_iwarp_endpoint, link));
 }
 
 static void
-iwarp_destroy(struct rr_fabric *fabric)
+iwarp_destroy(struct rr_fabric *base)
 {
+	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric_of(base);
 	const struct rr_env *env = fabric->shared.env;
 
 	while (!rr_list_empty(&fabric->rejected))
@@ -38,8 +39,8 @@ iwarp_destroy(struct rr_fabric *fabric)
 }
 
 static int
-start(struct rr_endpoint *endpoint, const struct sockaddr *address, socklen_t size, const void *private_data,
-	size_t private_size)
+start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, socklen_t size,
+	const void *private_data, size_t private_size)
 {
 	int error = rr_iwarp_initiate(&endpoint->engine, private_data, private_size);
 
@@ -49,12 +50,13 @@ start(struct rr_endpoint *endpoint, const struct sockaddr *address, socklen_t si
 }
 
 static int
-iwarp_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+iwarp_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
 	struct rr_endpoint **endpoint, struct rr_text *text)
 {
+	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric_of(base);
 	int fd = rr_socket_open(address->sa_family), error;
-	struct rr_endpoint *new;
+	struct rr_iwarp_endpoint *new;
 
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot make a socket: %s", strerror(-fd));
@@ -71,13 +73,14 @@ iwarp_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_
 		rr_iwarp_endpoint_bury(new);
 		return rr_fail(text, error, "%s", rpcrdma_strerror(error));
 	}
-	*endpoint = new;
+	*endpoint = &new->engine.base;
 	return 0;
 }
 
 static int
-iwarp_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+iwarp_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 	int error = rr_iwarp_accept(&endpoint->engine, private_data, private_size);
 
 	if (!error)
@@ -95,9 +98,10 @@ iwarp_accept(struct rr_endpoint *endpoint, const void *private_data, size_t priv
  * reason.
  */
 static void
-iwarp_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+iwarp_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
-	struct rr_fabric *fabric = endpoint->engine.base.fabric;
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
+	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric(endpoint);
 
 	if (fabric->rejected_count == RR_IWARP_REJECTED_MAX)
 		bury_oldest_rejected(fabric);
@@ -112,26 +116,33 @@ iwarp_reject(struct rr_endpoint *endpoint, const void *private_data, size_t priv
 }
 
 static void
-iwarp_allow(struct rr_endpoint *endpoint, uint32_t count)
+iwarp_allow(struct rr_endpoint *base, uint32_t count)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
+
 	endpoint->engine.allowed += count;
 }
 
 static void
-iwarp_release(struct rr_fabric *fabric, uint8_t *receive)
+iwarp_release(struct rr_fabric *base, uint8_t *receive)
 {
+	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric_of(base);
+
 	rr_receives_put(&fabric->shared.receives, receive);
 }
 
 static bool
-iwarp_is_short(const struct rr_fabric *fabric)
+iwarp_is_short(struct rr_fabric *base)
 {
+	const struct rr_iwarp_fabric *fabric = rr_iwarp_fabric_of(base);
+
 	return rr_receives_are_wanted(&fabric->shared.receives);
 }
 
 static int
-iwarp_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+iwarp_post(struct rr_endpoint *base, const struct rr_work *work)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 	int error;
 
 	if (!endpoint->established)
@@ -143,8 +154,9 @@ iwarp_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 }
 
 static int
-iwarp_kick(struct rr_endpoint *endpoint)
+iwarp_kick(struct rr_endpoint *base)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 	int error;
 
 	if (!endpoint->established)
@@ -157,16 +169,19 @@ iwarp_kick(struct rr_endpoint *endpoint)
 
 static int
 iwarp_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 	struct rr_iwarp *engine = &endpoint->engine;
 
 	return rr_regions_add(&engine->regions, engine->shared->env, addr, length, access, region);
 }
 
 static int
-iwarp_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+iwarp_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
+
 	rr_iwarp_revoke(&endpoint->engine, region->handle);
 	if (endpoint->engine.state == RR_IWARP_OVER)
 		rr_iwarp_endpoint_defer(endpoint);
@@ -174,8 +189,10 @@ iwarp_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
 }
 
 static int
-iwarp_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+iwarp_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
+
 	rr_iwarp_invalidate(&endpoint->engine, region->handle);
 	if (endpoint->engine.state == RR_IWARP_OVER)
 		rr_iwarp_endpoint_defer(endpoint);
@@ -183,14 +200,17 @@ iwarp_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
 }
 
 static int
-iwarp_corrupt(struct rr_endpoint *endpoint)
+iwarp_corrupt(struct rr_endpoint *base)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
+
 	return rr_iwarp_corrupt(&endpoint->engine);
 }
 
 static void
-iwarp_disconnect(struct rr_endpoint *endpoint)
+iwarp_disconnect(struct rr_endpoint *base)
 {
+	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 	struct rr_iwarp *engine = &endpoint->engine;
 
 	if (engine->draining || engine->state >= RR_IWARP_CLOSING)
@@ -198,11 +218,17 @@ iwarp_disconnect(struct rr_endpoint *endpoint)
 	if (engine->state == RR_IWARP_OPEN) {
 		rr_iwarp_drain(engine);
 		endpoint->drained_by = rr_now(engine->shared->env) + RR_IWARP_DRAINING_MAX;
-		rr_loop_arm(engine->base.fabric->base.loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
+		rr_loop_arm(engine->base.fabric->loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
 	} else {
 		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED, "disconnected before it was connected");
 	}
 	rr_iwarp_endpoint_defer(endpoint);
+}
+
+static void
+iwarp_close(struct rr_endpoint *base)
+{
+	rr_iwarp_endpoint_bury(rr_iwarp_endpoint_of(base));
 }
 
 static const struct rr_fabric_ops iwarp_ops = {
@@ -227,21 +253,21 @@ static const struct rr_fabric_ops iwarp_ops = {
 	.revoke = iwarp_revoke,
 	.corrupt = iwarp_corrupt,
 	.disconnect = iwarp_disconnect,
-	.close = rr_iwarp_endpoint_bury,
+	.close = iwarp_close,
 };
 
 int
 rr_iwarp_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
 	const struct rr_env *env = rr_loop_env(loop);
-	struct rr_fabric *new;
+	struct rr_iwarp_fabric *new;
 
 	if (!rr_fabric_config_is_good(config))
 		return -RPCRDMA_ERR_INVAL;
 	new = rr_alloc(env, sizeof(*new));
 	if (!new)
 		return -RPCRDMA_ERR_NOMEM;
-	new->base = (struct rr_fabric_base){ .ops = &iwarp_ops, .loop = loop, .config = *config };
+	new->base = (struct rr_fabric){ .ops = &iwarp_ops, .loop = loop, .config = *config };
 	new->shared.env = env;
 	new->shared.config = &new->base.config;
 	rr_list_init(&new->closed);
@@ -251,6 +277,6 @@ rr_iwarp_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config,
 		rr_free(env, new);
 		return -RPCRDMA_ERR_NOMEM;
 	}
-	*fabric = new;
+	*fabric = &new->base;
 	return 0;
 }

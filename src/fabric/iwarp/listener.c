@@ -11,7 +11,7 @@ enum { ACCEPTS_PER_TURN = 64 };
 static const uint64_t request_limit = 5 * RR_SECOND, pause_limit = 100 * RR_MILLISECOND;
 
 void
-rr_iwarp_listener_remove(struct rr_endpoint *endpoint)
+rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint)
 {
 	rr_list_remove(&endpoint->link);
 	endpoint->listener->pending_count--;
@@ -19,9 +19,10 @@ rr_iwarp_listener_remove(struct rr_endpoint *endpoint)
 }
 
 static void
-drop_oldest(struct rr_listener *listener)
+drop_oldest(struct rr_iwarp_listener *listener)
 {
-	struct rr_endpoint *endpoint = rr_container(listener->pending.next, struct rr_endpoint, link);
+	struct rr_iwarp_endpoint *endpoint =
+		rr_container(listener->pending.next, struct rr_iwarp_endpoint, link);
 
 	rr_iwarp_listener_remove(endpoint);
 	rr_iwarp_endpoint_bury(endpoint);
@@ -29,23 +30,25 @@ drop_oldest(struct rr_listener *listener)
 
 /* While its user thinks about it, nothing is read, and no time is kept. */
 void
-rr_iwarp_listener_hand_over(struct rr_endpoint *endpoint)
+rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_listener *listener = endpoint->listener;
-	struct rr_loop *loop = listener->fabric->base.loop;
+	struct rr_iwarp_listener *listener = endpoint->listener;
+	struct rr_loop *loop = listener->base.fabric->loop;
 	const struct rr_mpa_frame *request = &endpoint->engine.setup->request;
 
 	rr_iwarp_listener_remove(endpoint);
 	rr_loop_disarm(loop, &endpoint->timer);
 	rr_loop_unwatch(loop, &endpoint->watch);
 	endpoint->watched = false;
-	listener->handler(listener->ctx, endpoint, request->private_data, request->private_data_length);
+	listener->base.handler(listener->base.ctx, &endpoint->engine.base, request->private_data,
+		request->private_data_length);
 }
 
 static void
-admit(struct rr_listener *listener, int fd, const struct sockaddr *peer)
+admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr *peer)
 {
-	struct rr_endpoint *endpoint = rr_iwarp_endpoint_new(listener->fabric, fd, peer);
+	struct rr_iwarp_endpoint *endpoint =
+		rr_iwarp_endpoint_new(rr_iwarp_fabric_of(listener->base.fabric), fd, peer);
 
 	if (!endpoint) {
 		rr_socket_close(fd);
@@ -66,12 +69,12 @@ admit(struct rr_listener *listener, int fd, const struct sockaddr *peer)
 
 /* There is no descriptor or no memory for the connection that waits: it would be reported again and again. */
 static void
-take_a_break(struct rr_listener *listener, int error)
+take_a_break(struct rr_iwarp_listener *listener, int error)
 {
-	struct rr_loop *loop = listener->fabric->base.loop;
+	struct rr_loop *loop = listener->base.fabric->loop;
 
-	rr_log(listener->fabric->shared.env, RR_LOG_WARNING, "cannot accept connections: %s",
-		strerror(error));
+	rr_log(rr_iwarp_fabric_of(listener->base.fabric)->shared.env, RR_LOG_WARNING,
+		"cannot accept connections: %s", strerror(error));
 	rr_loop_want(loop, &listener->watch, 0);
 	rr_loop_arm(loop, &listener->pause, pause_limit);
 }
@@ -79,7 +82,7 @@ take_a_break(struct rr_listener *listener, int error)
 static void
 ready(struct rr_watch *watch, unsigned events)
 {
-	struct rr_listener *listener = rr_container(watch, struct rr_listener, watch);
+	struct rr_iwarp_listener *listener = rr_container(watch, struct rr_iwarp_listener, watch);
 
 	(void)events;
 	for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
@@ -100,23 +103,24 @@ ready(struct rr_watch *watch, unsigned events)
 static void
 go_on(struct rr_timer *timer)
 {
-	struct rr_listener *listener = rr_container(timer, struct rr_listener, pause);
+	struct rr_iwarp_listener *listener = rr_container(timer, struct rr_iwarp_listener, pause);
 
-	rr_loop_want(listener->fabric->base.loop, &listener->watch, RR_READABLE);
+	rr_loop_want(listener->base.fabric->loop, &listener->watch, RR_READABLE);
 }
 
 int
-rr_iwarp_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+rr_iwarp_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
 {
+	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric_of(base);
 	const struct rr_env *env = fabric->shared.env;
-	struct rr_listener *new = rr_alloc(env, sizeof(*new));
+	struct rr_iwarp_listener *new = rr_alloc(env, sizeof(*new));
 	char name[RR_ADDRESS_TEXT];
 	int error;
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	*new = (struct rr_listener){ .fabric = fabric, .handler = handler, .ctx = ctx };
+	*new = (struct rr_iwarp_listener){ .base = { base, handler, ctx } };
 	new->watch.ready = ready;
 	rr_timer_init(&new->pause, go_on);
 	rr_list_init(&new->pending);
@@ -127,7 +131,7 @@ rr_iwarp_listen(struct rr_fabric *fabric, const struct sockaddr *address, sockle
 		rr_socket_close(new->fd);
 	}
 	if (!error) {
-		*listener = new;
+		*listener = &new->base;
 		return 0;
 	}
 	rr_free(env, new);
@@ -137,20 +141,23 @@ rr_iwarp_listen(struct rr_fabric *fabric, const struct sockaddr *address, sockle
 }
 
 int
-rr_iwarp_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
+rr_iwarp_listener_address(struct rr_listener *base, struct sockaddr_storage *address)
 {
+	struct rr_iwarp_listener *listener = rr_iwarp_listener_of(base);
+
 	return rr_socket_address(listener->fd, address) ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
 void
-rr_iwarp_unlisten(struct rr_listener *listener)
+rr_iwarp_unlisten(struct rr_listener *base)
 {
-	struct rr_loop *loop = listener->fabric->base.loop;
+	struct rr_iwarp_listener *listener = rr_iwarp_listener_of(base);
+	struct rr_loop *loop = listener->base.fabric->loop;
 
 	while (!rr_list_empty(&listener->pending))
 		drop_oldest(listener);
 	rr_loop_disarm(loop, &listener->pause);
 	rr_loop_unwatch(loop, &listener->watch);
 	rr_socket_close(listener->fd);
-	rr_free(listener->fabric->shared.env, listener);
+	rr_free(rr_iwarp_fabric_of(listener->base.fabric)->shared.env, listener);
 }

@@ -10,8 +10,8 @@
 
 enum { RR_LOOP_PRIVATE_MAX = 252 };
 
-struct rr_fabric {
-	struct rr_fabric_base base;
+struct rr_loop_fabric {
+	struct rr_fabric base;
 	const struct rr_env *env;
 	struct rr_receives receives;
 	struct rr_works works;
@@ -21,11 +21,9 @@ struct rr_fabric {
 	uint16_t last_port;
 };
 
-struct rr_listener {
+struct rr_loop_listener {
+	struct rr_listener base;
 	struct rr_list link;
-	struct rr_fabric *fabric;
-	rr_listener_handler *handler;
-	void *ctx;
 	struct sockaddr_storage address;
 };
 
@@ -45,14 +43,14 @@ enum rr_loop_state {
  * is freed by the fabric's task, so that a function whose handler closed it
  * can still look at its state.
  */
-struct rr_endpoint {
-	struct rr_endpoint_base base;
-	struct rr_list link; /* in rr_fabric.closed */
+struct rr_loop_endpoint {
+	struct rr_endpoint base;
+	struct rr_list link; /* in rr_loop_fabric.closed */
 	struct rr_task task;
 	struct rr_timer timer; /* limits a disconnection in good order */
 	enum rr_loop_state state;
-	struct rr_endpoint *peer; /* NULL before there is one and after the end */
-	struct rr_list queue;     /* of struct rr_work_item */
+	struct rr_loop_endpoint *peer; /* NULL before there is one and after the end */
+	struct rr_list queue;          /* of struct rr_work_item */
 	struct rr_regions regions;
 	struct rr_receive_wait wait;
 	uint32_t allowed;
@@ -64,23 +62,48 @@ struct rr_endpoint {
 	struct rr_text text;
 };
 
+static inline struct rr_loop_fabric *
+rr_loop_fabric_of(struct rr_fabric *fabric)
+{
+	return rr_container(fabric, struct rr_loop_fabric, base);
+}
+
+static inline struct rr_loop_listener *
+rr_loop_listener_of(struct rr_listener *listener)
+{
+	return rr_container(listener, struct rr_loop_listener, base);
+}
+
+static inline struct rr_loop_endpoint *
+rr_loop_endpoint_of(struct rr_endpoint *endpoint)
+{
+	return rr_container(endpoint, struct rr_loop_endpoint, base);
+}
+
+/* The fabric that an endpoint belongs to. */
+static inline struct rr_loop_fabric *
+rr_loop_fabric(const struct rr_loop_endpoint *endpoint)
+{
+	return rr_loop_fabric_of(endpoint->base.fabric);
+}
+
 /* NULL: no memory. */
-struct rr_endpoint *rr_loop_endpoint_new(struct rr_fabric *fabric);
+struct rr_loop_endpoint *rr_loop_endpoint_new(struct rr_loop_fabric *fabric);
 
 /* Gives back all that it has and frees it at the end of the turn. */
-void rr_loop_endpoint_bury(struct rr_endpoint *endpoint);
+void rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint);
 
 /* Ends the connection for endpoint with status and text, if it has not ended; the peer knows nothing of it.
  */
-void rr_loop_end(struct rr_endpoint *endpoint, int status, const char *text);
+void rr_loop_end(struct rr_loop_endpoint *endpoint, int status, const char *text);
 
 /* Ends it for both sides. */
-void rr_loop_end_both(
-	struct rr_endpoint *endpoint, int status, const char *text, int peer_status, const char *peer_text);
+void rr_loop_end_both(struct rr_loop_endpoint *endpoint, int status, const char *text, int peer_status,
+	const char *peer_text);
 
-void rr_loop_emit(struct rr_endpoint *endpoint, const struct rr_event *event);
+void rr_loop_emit(struct rr_loop_endpoint *endpoint, const struct rr_event *event);
 
 /* Carries out the work requests of an established endpoint. */
-void rr_loop_work(struct rr_endpoint *endpoint);
+void rr_loop_work(struct rr_loop_endpoint *endpoint);
 
 #endif

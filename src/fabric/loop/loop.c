@@ -10,16 +10,18 @@
 static void
 bury(struct rr_task *task)
 {
-	struct rr_fabric *fabric = rr_container(task, struct rr_fabric, bury);
+	struct rr_loop_fabric *fabric = rr_container(task, struct rr_loop_fabric, bury);
 	struct rr_list *link;
 
 	while ((link = rr_list_pop(&fabric->closed)))
-		rr_free(fabric->env, rr_container(link, struct rr_endpoint, link));
+		rr_free(fabric->env, rr_container(link, struct rr_loop_endpoint, link));
 }
 
 static void
-loop_destroy(struct rr_fabric *fabric)
+loop_destroy(struct rr_fabric *base)
 {
+	struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
+
 	bury(&fabric->bury);
 	rr_task_cancel(&fabric->bury);
 	rr_works_destroy(&fabric->works);
@@ -35,17 +37,17 @@ port_of(struct sockaddr_storage *address)
 }
 
 static bool
-port_is_taken(const struct rr_fabric *fabric, in_port_t port)
+port_is_taken(const struct rr_loop_fabric *fabric, in_port_t port)
 {
 	rr_list_for_each (link, &fabric->listeners) {
-		if (*port_of(&rr_container(link, struct rr_listener, link)->address) == port)
+		if (*port_of(&rr_container(link, struct rr_loop_listener, link)->address) == port)
 			return true;
 	}
 	return false;
 }
 
 static in_port_t
-choose_port(struct rr_fabric *fabric)
+choose_port(struct rr_loop_fabric *fabric)
 {
 	do
 		fabric->last_port++;
@@ -54,15 +56,16 @@ choose_port(struct rr_fabric *fabric)
 }
 
 static int
-loop_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+loop_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
 {
-	struct rr_listener *new = rr_alloc(fabric->env, sizeof(*new));
+	struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
+	struct rr_loop_listener *new = rr_alloc(fabric->env, sizeof(*new));
 	char name[RR_ADDRESS_TEXT];
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	*new = (struct rr_listener){ .fabric = fabric, .handler = handler, .ctx = ctx };
+	*new = (struct rr_loop_listener){ .base = { base, handler, ctx } };
 	memcpy(&new->address, address, size < sizeof(new->address) ? size : sizeof(new->address));
 	if (!*port_of(&new->address))
 		*port_of(&new->address) = choose_port(fabric);
@@ -72,30 +75,35 @@ loop_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t 
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: the port is in use", name);
 	}
 	rr_list_append(&fabric->listeners, &new->link);
-	*listener = new;
+	*listener = &new->base;
 	return 0;
 }
 
 static int
-loop_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
+loop_listener_address(struct rr_listener *base, struct sockaddr_storage *address)
 {
+	struct rr_loop_listener *listener = rr_loop_listener_of(base);
+
 	*address = listener->address;
 	return 0;
 }
 
 static void
-loop_unlisten(struct rr_listener *listener)
+loop_unlisten(struct rr_listener *base)
 {
+	struct rr_loop_listener *listener = rr_loop_listener_of(base);
+
 	rr_list_remove(&listener->link);
-	rr_free(listener->fabric->env, listener);
+	rr_free(rr_loop_fabric_of(listener->base.fabric)->env, listener);
 }
 
 static int
-loop_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+loop_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size, const void *private_data,
+	size_t private_size, rr_endpoint_handler *handler, void *ctx, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
-	struct rr_endpoint *new = rr_loop_endpoint_new(fabric);
+	struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
+	struct rr_loop_endpoint *new = rr_loop_endpoint_new(fabric);
 
 	(void)size;
 	if (!new)
@@ -108,26 +116,29 @@ loop_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t
 	if (private_size)
 		memcpy(new->private_data, private_data, private_size);
 	rr_loop_defer(fabric->base.loop, &new->task);
-	*endpoint = new;
+	*endpoint = &new->base;
 	return 0;
 }
 
 static int
-loop_accept(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+loop_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+
 	endpoint->private_size = private_size;
 	if (private_size)
 		memcpy(endpoint->private_data, private_data, private_size);
 	if (endpoint->state == RR_LOOP_REQUESTED)
 		endpoint->state = RR_LOOP_ACCEPTED;
-	rr_loop_defer(endpoint->base.fabric->base.loop, &endpoint->task);
+	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 	return 0;
 }
 
 static void
-loop_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+loop_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
-	struct rr_endpoint *peer = endpoint->peer;
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+	struct rr_loop_endpoint *peer = endpoint->peer;
 
 	/* It has been handed over what was to be sent. */
 	if (peer && private_size)
@@ -140,27 +151,34 @@ loop_reject(struct rr_endpoint *endpoint, const void *private_data, size_t priva
 }
 
 static void
-loop_allow(struct rr_endpoint *endpoint, uint32_t count)
+loop_allow(struct rr_endpoint *base, uint32_t count)
 {
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+
 	endpoint->allowed += count;
 }
 
 static void
-loop_release(struct rr_fabric *fabric, uint8_t *receive)
+loop_release(struct rr_fabric *base, uint8_t *receive)
 {
+	struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
+
 	rr_receives_put(&fabric->receives, receive);
 }
 
 static bool
-loop_is_short(const struct rr_fabric *fabric)
+loop_is_short(struct rr_fabric *base)
 {
+	const struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
+
 	return rr_receives_are_wanted(&fabric->receives);
 }
 
 static int
-loop_post(struct rr_endpoint *endpoint, const struct rr_work *work)
+loop_post(struct rr_endpoint *base, const struct rr_work *work)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+	struct rr_loop_fabric *fabric = rr_loop_fabric(endpoint);
 	struct rr_work_item *item;
 
 	if (endpoint->state != RR_LOOP_ESTABLISHED || endpoint->disconnecting)
@@ -175,36 +193,46 @@ loop_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 }
 
 static int
-loop_kick(struct rr_endpoint *endpoint)
+loop_kick(struct rr_endpoint *base)
 {
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+
 	return endpoint->state == RR_LOOP_ESTABLISHED ? 0 : -RPCRDMA_ERR_DISCONNECTED;
 }
 
 static int
 loop_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
-	return rr_regions_add(&endpoint->regions, endpoint->base.fabric->env, addr, length, access, region);
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+
+	return rr_regions_add(
+		&endpoint->regions, rr_loop_fabric(endpoint)->env, addr, length, access, region);
 }
 
 static int
-loop_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+loop_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+
 	rr_regions_remove(&endpoint->regions, region->handle);
 	return 0;
 }
 
 static int
-loop_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+loop_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+
 	rr_regions_invalidate(&endpoint->regions, region->handle);
 	return 0;
 }
 
 static void
-loop_disconnect(struct rr_endpoint *endpoint)
+loop_disconnect(struct rr_endpoint *base)
 {
-	struct rr_loop *loop = endpoint->base.fabric->base.loop;
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+	struct rr_loop *loop = endpoint->base.fabric->loop;
 
 	switch (endpoint->state) {
 	case RR_LOOP_ESTABLISHED:
@@ -222,8 +250,10 @@ loop_disconnect(struct rr_endpoint *endpoint)
 }
 
 static void
-loop_close(struct rr_endpoint *endpoint)
+loop_close(struct rr_endpoint *base)
 {
+	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
+
 	if (endpoint->peer)
 		rr_loop_end(endpoint->peer, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
 	rr_loop_endpoint_bury(endpoint);
@@ -257,20 +287,20 @@ int
 rr_loop_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
 	const struct rr_env *env = rr_loop_env(loop);
-	struct rr_fabric *new;
+	struct rr_loop_fabric *new;
 
 	if (!rr_fabric_config_is_good(config))
 		return -RPCRDMA_ERR_INVAL;
 	new = rr_alloc(env, sizeof(*new));
 	if (!new)
 		return -RPCRDMA_ERR_NOMEM;
-	new->base = (struct rr_fabric_base){ .ops = &loop_ops, .loop = loop, .config = *config };
+	new->base = (struct rr_fabric){ .ops = &loop_ops, .loop = loop, .config = *config };
 	new->env = env;
 	rr_receives_init(&new->receives, env, config->receive_size, config->receive_max);
 	rr_works_init(&new->works, env);
 	rr_list_init(&new->listeners);
 	rr_list_init(&new->closed);
 	rr_task_init(&new->bury, bury);
-	*fabric = new;
+	*fabric = &new->base;
 	return 0;
 }

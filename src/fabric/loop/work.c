@@ -15,7 +15,7 @@ enum { BATCH = 64 };
 enum outcome { DONE, BLOCKED, ENDED };
 
 static enum outcome
-violation(struct rr_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
+violation(struct rr_loop_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
 {
 	char text[200], own[256];
 
@@ -36,10 +36,10 @@ gather(uint8_t *to, const struct rr_work_item *item)
 }
 
 static enum outcome
-send_message(struct rr_endpoint *endpoint, struct rr_work_item *item)
+send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {
-	struct rr_endpoint *peer = endpoint->peer;
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_loop_endpoint *peer = endpoint->peer;
+	struct rr_loop_fabric *fabric = rr_loop_fabric(endpoint);
 	struct rr_event event = { .kind = RR_EVENT_RECEIVED, .length = item->length };
 	bool full;
 
@@ -74,7 +74,7 @@ send_message(struct rr_endpoint *endpoint, struct rr_work_item *item)
 }
 
 static enum outcome
-access_region(struct rr_endpoint *endpoint, struct rr_work_item *item)
+access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {
 	bool reads = item->kind == RR_WORK_READ;
 	unsigned access = reads ? RR_REMOTE_READ : RR_REMOTE_WRITE;
@@ -101,16 +101,16 @@ access_region(struct rr_endpoint *endpoint, struct rr_work_item *item)
 }
 
 void
-rr_loop_work(struct rr_endpoint *endpoint)
+rr_loop_work(struct rr_loop_endpoint *endpoint)
 {
-	struct rr_works *works = &endpoint->base.fabric->works;
+	struct rr_works *works = &rr_loop_fabric(endpoint)->works;
 
 	for (int i = 0; endpoint->state == RR_LOOP_ESTABLISHED && !rr_list_empty(&endpoint->queue); i++) {
 		struct rr_work_item *item = rr_container(endpoint->queue.next, struct rr_work_item, link);
 		bool sends = item->kind == RR_WORK_SEND || item->kind == RR_WORK_SEND_INVALIDATE;
 
 		if (i == BATCH) {
-			rr_loop_defer(endpoint->base.fabric->base.loop, &endpoint->task);
+			rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 			return;
 		}
 		if ((sends ? send_message(endpoint, item) : access_region(endpoint, item)) != DONE)

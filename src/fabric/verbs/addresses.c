@@ -26,7 +26,7 @@ struct found {
 };
 
 static const char *
-device_at(struct rr_fabric *fabric, struct found *found, const struct sockaddr_storage *local)
+device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sockaddr_storage *local)
 {
 	struct sockaddr_storage address = *local;
 	struct rr_text why;
@@ -43,7 +43,7 @@ device_at(struct rr_fabric *fabric, struct found *found, const struct sockaddr_s
 }
 
 static void
-check(struct rr_endpoint *endpoint, struct found *found)
+check(struct rr_verbs_endpoint *endpoint, struct found *found)
 {
 	const struct sockaddr_storage *local = &endpoint->id->route.addr.src_storage;
 	const char *device;
@@ -51,7 +51,7 @@ check(struct rr_endpoint *endpoint, struct found *found)
 
 	if (!endpoint->device || endpoint->state >= RR_VERBS_ENDED)
 		return;
-	device = device_at(endpoint->base.fabric, found, local);
+	device = device_at(rr_verbs_fabric(endpoint), found, local);
 	if (strcmp(device, endpoint->device->context->device->name) == 0)
 		return;
 	rr_address_text((const struct sockaddr *)local, address, sizeof(address));
@@ -62,18 +62,18 @@ check(struct rr_endpoint *endpoint, struct found *found)
 static void
 settled(struct rr_timer *timer)
 {
-	struct rr_fabric *fabric = rr_container(timer, struct rr_fabric, settled);
+	struct rr_verbs_fabric *fabric = rr_container(timer, struct rr_verbs_fabric, settled);
 	struct found found = { .known = false };
 
 	rr_list_for_each (link, &fabric->living)
-		check(rr_container(link, struct rr_endpoint, link), &found);
+		check(rr_container(link, struct rr_verbs_endpoint, link), &found);
 }
 
 /* What was removed is not read: there may have been more of it than the socket can hold. */
 static void
 told(struct rr_watch *watch, unsigned events)
 {
-	struct rr_fabric *fabric = rr_container(watch, struct rr_fabric, addresses);
+	struct rr_verbs_fabric *fabric = rr_container(watch, struct rr_verbs_fabric, addresses);
 	char message[256];
 
 	(void)events;
@@ -82,7 +82,7 @@ told(struct rr_watch *watch, unsigned events)
 }
 
 void
-rr_verbs_addresses_watch(struct rr_fabric *fabric)
+rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric)
 {
 	struct sockaddr_nl groups = { .nl_family = AF_NETLINK,
 		.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR };
@@ -105,7 +105,7 @@ rr_verbs_addresses_watch(struct rr_fabric *fabric)
 }
 
 void
-rr_verbs_addresses_unwatch(struct rr_fabric *fabric)
+rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric)
 {
 	if (fabric->address_fd < 0)
 		return;

@@ -12,7 +12,7 @@
 #define AWAIT_MAX (20 * RR_MILLISECOND)
 
 static void
-recycle(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
+recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
 	struct rr_verbs_buffer *buffer = (void *)(uintptr_t)(wc->wr_id & ~(uint64_t)RR_VERBS_RECEIVE);
 
@@ -20,9 +20,9 @@ recycle(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
 }
 
 static void
-receive_failed(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
+receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
-	const char *why = endpoint->base.fabric->library.wc_status_str(wc->status);
+	const char *why = rr_verbs_fabric(endpoint)->library.wc_status_str(wc->status);
 
 	switch (wc->status) {
 	case IBV_WC_WR_FLUSH_ERR: endpoint->lost = true; return;
@@ -40,13 +40,13 @@ receive_failed(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
 }
 
 static void
-received(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
+received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
 	struct rr_verbs_buffer *buffer = (void *)(uintptr_t)(wc->wr_id & ~(uint64_t)RR_VERBS_RECEIVE);
 	struct rr_event event = { .kind = RR_EVENT_RECEIVED, .data = buffer->data };
 
 	endpoint->receives->posted--;
-	rr_loop_defer(endpoint->base.fabric->base.loop, &endpoint->device->refill);
+	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->device->refill);
 	/* The peer's first message may be here before the last one of the connection's set-up. */
 	if (endpoint->state == RR_VERBS_ACCEPTED && wc->status == IBV_WC_SUCCESS)
 		rr_verbs_established(endpoint, NULL, 0);
@@ -73,7 +73,7 @@ received(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
 
 /* The first among the posted ones, before end, that completes in order. */
 static struct rr_verbs_work *
-first_before(struct rr_endpoint *endpoint, const struct rr_verbs_work *end)
+first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end)
 {
 	rr_list_for_each (link, &endpoint->posted) {
 		struct rr_verbs_work *work = rr_container(link, struct rr_verbs_work, link);
@@ -87,7 +87,7 @@ first_before(struct rr_endpoint *endpoint, const struct rr_verbs_work *end)
 }
 
 static void
-sent(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
+sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
 	struct rr_verbs_work *earlier;
 
@@ -119,11 +119,11 @@ meaning(enum ibv_wc_status status)
 }
 
 static void
-work_failed(struct rr_endpoint *endpoint, struct rr_verbs_work *work, enum ibv_wc_status status)
+work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum ibv_wc_status status)
 {
 	static const char *const names[] = { "Send", "Send With Invalidate", "RDMA Write", "RDMA Read",
 		"binding of a window", "empty RDMA Write" };
-	const char *name = names[work->kind], *why = endpoint->base.fabric->library.wc_status_str(status);
+	const char *name = names[work->kind], *why = rr_verbs_fabric(endpoint)->library.wc_status_str(status);
 	int error = meaning(status);
 	char about[80] = "";
 
@@ -136,7 +136,7 @@ work_failed(struct rr_endpoint *endpoint, struct rr_verbs_work *work, enum ibv_w
 }
 
 static void
-handle(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
+handle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
 	struct rr_verbs_work *work = (void *)(uintptr_t)wc->wr_id;
 
@@ -155,9 +155,9 @@ handle(struct rr_endpoint *endpoint, const struct ibv_wc *wc)
 }
 
 bool
-rr_verbs_stash_room(struct rr_endpoint *endpoint)
+rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint)
 {
-	const struct rr_env *env = endpoint->base.fabric->env;
+	const struct rr_env *env = rr_verbs_fabric(endpoint)->env;
 	uint32_t room = endpoint->stashed + RR_VERBS_BATCH;
 	void *stash;
 
@@ -173,7 +173,7 @@ rr_verbs_stash_room(struct rr_endpoint *endpoint)
 
 /* What the queue has, up to a batch, goes to the stash. As ibv_poll_cq(). */
 static int
-fetch(struct rr_endpoint *endpoint)
+fetch(struct rr_verbs_endpoint *endpoint)
 {
 	int n;
 
@@ -190,7 +190,7 @@ fetch(struct rr_endpoint *endpoint)
 /* Something was flushed, so the queue pair is in its error state: what the device says of it is the better
  * reason. */
 static void
-find_reason(struct rr_endpoint *endpoint)
+find_reason(struct rr_verbs_endpoint *endpoint)
 {
 	endpoint->lost = false;
 	rr_verbs_device_events(endpoint->device);
@@ -202,7 +202,7 @@ find_reason(struct rr_endpoint *endpoint)
 
 /* Handles up to a batch, one by one: who is told of one may have to know what is behind it. */
 static int
-poll(struct rr_endpoint *endpoint)
+poll(struct rr_verbs_endpoint *endpoint)
 {
 	int n = 0;
 
@@ -217,7 +217,7 @@ poll(struct rr_endpoint *endpoint)
 }
 
 int
-rr_verbs_poll(struct rr_endpoint *endpoint)
+rr_verbs_poll(struct rr_verbs_endpoint *endpoint)
 {
 	int n = poll(endpoint);
 
@@ -231,7 +231,7 @@ rr_verbs_poll(struct rr_endpoint *endpoint)
 }
 
 void
-rr_verbs_drain(struct rr_endpoint *endpoint)
+rr_verbs_drain(struct rr_verbs_endpoint *endpoint)
 {
 	while ((endpoint->state == RR_VERBS_ESTABLISHED || endpoint->state == RR_VERBS_ACCEPTED) &&
 		poll(endpoint) > 0)
@@ -239,7 +239,7 @@ rr_verbs_drain(struct rr_endpoint *endpoint)
 }
 
 void
-rr_verbs_discard(struct rr_endpoint *endpoint)
+rr_verbs_discard(struct rr_verbs_endpoint *endpoint)
 {
 	while (poll(endpoint) > 0)
 		;
@@ -247,7 +247,7 @@ rr_verbs_discard(struct rr_endpoint *endpoint)
 
 /* Whether a completion in the stash tells that work has completed, well or not. */
 static bool
-is_told(const struct rr_endpoint *endpoint, const struct rr_verbs_work *work)
+is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *work)
 {
 	for (uint32_t i = endpoint->stash_at; i < endpoint->stashed; i++) {
 		const struct ibv_wc *wc = &endpoint->stash[i];
@@ -268,9 +268,9 @@ is_told(const struct rr_endpoint *endpoint, const struct rr_verbs_work *work)
 }
 
 void
-rr_verbs_await(struct rr_endpoint *endpoint, const struct rr_verbs_region *region)
+rr_verbs_await(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_region *region)
 {
-	const struct rr_env *env = endpoint->base.fabric->env;
+	const struct rr_env *env = rr_verbs_fabric(endpoint)->env;
 	uint64_t begin = rr_now(env);
 
 	while (!is_told(endpoint, region->bind)) {

@@ -45,9 +45,9 @@ limited(uint32_t wanted, int device_max, uint8_t peer_max)
 }
 
 static struct rdma_conn_param
-connection(const struct rr_endpoint *endpoint)
+connection(const struct rr_verbs_endpoint *endpoint)
 {
-	uint32_t reads = endpoint->base.fabric->base.config.read_max;
+	uint32_t reads = endpoint->base.fabric->config.read_max;
 	const struct ibv_device_attr *attr = &endpoint->device->attr;
 
 	return (struct rdma_conn_param){
@@ -63,9 +63,9 @@ connection(const struct rr_endpoint *endpoint)
 }
 
 static int
-modify(struct rr_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_conn_param *param)
+modify(struct rr_verbs_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_conn_param *param)
 {
-	const struct rr_verbs_library *library = &endpoint->base.fabric->library;
+	const struct rr_verbs_library *library = &rr_verbs_fabric(endpoint)->library;
 	struct ibv_qp_attr attr = { .qp_state = state };
 	int mask;
 
@@ -86,15 +86,15 @@ modify(struct rr_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_
 }
 
 static void
-failed(struct rr_endpoint *endpoint, const char *what)
+failed(struct rr_verbs_endpoint *endpoint, const char *what)
 {
 	rr_verbs_end(endpoint, rr_verbs_error(errno), "%s: %s", what, strerror(errno));
 }
 
 static void
-request(struct rr_endpoint *endpoint)
+request(struct rr_verbs_endpoint *endpoint)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rdma_conn_param param;
 	struct rr_text text;
 	int error;
@@ -114,12 +114,12 @@ request(struct rr_endpoint *endpoint)
 
 /* The peer has accepted (InfiniBand and RoCE): it is told once the queue pair is ready. */
 static void
-confirm(struct rr_endpoint *endpoint, struct event *event)
+confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
 	if (endpoint->state != RR_VERBS_CONNECTING)
 		return;
 	if (modify(endpoint, IBV_QPS_RTR, NULL) < 0 || modify(endpoint, IBV_QPS_RTS, NULL) < 0 ||
-		endpoint->base.fabric->library.establish(endpoint->id) < 0) {
+		rr_verbs_fabric(endpoint)->library.establish(endpoint->id) < 0) {
 		failed(endpoint, "cannot establish the connection");
 		return;
 	}
@@ -128,7 +128,7 @@ confirm(struct rr_endpoint *endpoint, struct event *event)
 }
 
 static void
-established(struct rr_endpoint *endpoint, struct event *event)
+established(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
 	bool active = endpoint->state == RR_VERBS_CONNECTING;
 
@@ -139,8 +139,9 @@ established(struct rr_endpoint *endpoint, struct event *event)
 }
 
 int
-rr_verbs_accept(struct rr_endpoint *endpoint, const void *private_data, size_t size)
+rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 {
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
 	struct rdma_conn_param param;
 	struct rr_text text;
 	int error;
@@ -155,14 +156,14 @@ rr_verbs_accept(struct rr_endpoint *endpoint, const void *private_data, size_t s
 		memcpy(endpoint->private_data, private_data, size);
 	error = rr_verbs_queues_make(endpoint, &text);
 	if (error) {
-		endpoint->base.fabric->library.reject(endpoint->id, NULL, 0);
+		rr_verbs_fabric(endpoint)->library.reject(endpoint->id, NULL, 0);
 		rr_verbs_end(endpoint, error, "%s", text.text);
 		return 0;
 	}
 	param = connection(endpoint);
 	if ((!endpoint->device->iwarp && (modify(endpoint, IBV_QPS_RTR, &param) < 0 ||
 						 modify(endpoint, IBV_QPS_RTS, &param) < 0)) ||
-		endpoint->base.fabric->library.accept(endpoint->id, &param) < 0) {
+		rr_verbs_fabric(endpoint)->library.accept(endpoint->id, &param) < 0) {
 		failed(endpoint, "cannot accept the connection");
 		return 0;
 	}
@@ -173,7 +174,7 @@ rr_verbs_accept(struct rr_endpoint *endpoint, const void *private_data, size_t s
 }
 
 static void
-rejected(struct rr_endpoint *endpoint, const struct event *event)
+rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 {
 	bool iwarp = endpoint->device && endpoint->device->iwarp;
 	int reason = event->status;
@@ -192,7 +193,7 @@ rejected(struct rr_endpoint *endpoint, const struct event *event)
 }
 
 static void
-disconnected(struct rr_endpoint *endpoint)
+disconnected(struct rr_verbs_endpoint *endpoint)
 {
 	rr_verbs_drain(endpoint);
 	if (endpoint->device)
@@ -204,10 +205,10 @@ disconnected(struct rr_endpoint *endpoint)
 }
 
 static void
-requested(struct rr_listener *listener, struct event *event)
+requested(struct rr_verbs_listener *listener, struct event *event)
 {
-	struct rr_fabric *fabric = listener->fabric;
-	struct rr_endpoint *endpoint = rr_verbs_endpoint_new(fabric);
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(listener->base.fabric);
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_new(fabric);
 
 	if (!endpoint) {
 		fabric->library.reject(event->id, NULL, 0);
@@ -220,11 +221,11 @@ requested(struct rr_listener *listener, struct event *event)
 	endpoint->responder_resources = event->responder_resources;
 	endpoint->initiator_depth = event->initiator_depth;
 	rr_address_text(rdma_get_peer_addr(event->id), endpoint->base.peer, sizeof(endpoint->base.peer));
-	listener->handler(listener->ctx, endpoint, event->data, event->size);
+	listener->base.handler(listener->base.ctx, &endpoint->base, event->data, event->size);
 }
 
 static void
-unreachable(struct rr_endpoint *endpoint, const struct event *event, const char *what)
+unreachable(struct rr_verbs_endpoint *endpoint, const struct event *event, const char *what)
 {
 	int number = event->status < 0 ? -event->status : event->status;
 	int error = rr_verbs_error(number);
@@ -237,13 +238,13 @@ unreachable(struct rr_endpoint *endpoint, const struct event *event, const char 
 static void
 handle(struct event *event)
 {
-	struct rr_endpoint *endpoint = event->id->context;
+	struct rr_verbs_endpoint *endpoint = event->id->context;
 
 	switch (event->type) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST: requested(event->listener, event); return;
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		if (endpoint->state == RR_VERBS_RESOLVING &&
-			endpoint->base.fabric->library.resolve_route(endpoint->id, ROUTE_TIMEOUT) < 0)
+			rr_verbs_fabric(endpoint)->library.resolve_route(endpoint->id, ROUTE_TIMEOUT) < 0)
 			failed(endpoint, "there is no route to the peer");
 		return;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED: request(endpoint); return;
@@ -271,10 +272,10 @@ handle(struct event *event)
 
 /* A listener is told that its device or its address is gone: nobody comes there any more. */
 static bool
-is_listener(const struct rr_fabric *fabric, const struct rdma_cm_id *id)
+is_listener(const struct rr_verbs_fabric *fabric, const struct rdma_cm_id *id)
 {
 	rr_list_for_each (link, &fabric->listeners) {
-		if (rr_container(link, struct rr_listener, link)->id == id)
+		if (rr_container(link, struct rr_verbs_listener, link)->id == id)
 			return true;
 	}
 	return false;
@@ -283,7 +284,7 @@ is_listener(const struct rr_fabric *fabric, const struct rdma_cm_id *id)
 void
 rr_verbs_cm_ready(struct rr_watch *watch, unsigned events)
 {
-	struct rr_fabric *fabric = rr_container(watch, struct rr_fabric, watch);
+	struct rr_verbs_fabric *fabric = rr_container(watch, struct rr_verbs_fabric, watch);
 	struct rdma_cm_event *from;
 
 	(void)events;

@@ -53,7 +53,7 @@ max_message(const struct rr_verbs_device *device)
 }
 
 static int
-watch(struct rr_fabric *fabric, struct rr_watch *watch, int fd,
+watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	void (*ready)(struct rr_watch *watch, unsigned events))
 {
 	watch->ready = ready;
@@ -65,7 +65,7 @@ watch(struct rr_fabric *fabric, struct rr_watch *watch, int fd,
 static struct rr_verbs_device *
 discard(struct rr_verbs_device *device)
 {
-	struct rr_fabric *fabric = device->fabric;
+	struct rr_verbs_fabric *fabric = device->fabric;
 
 	if (device->context)
 		fabric->library.close_device(device->context);
@@ -92,7 +92,7 @@ suits(struct rr_verbs_device *device, const char *name, struct rr_text *why)
 /* Its events are watched from the beginning: removing it waits until all have closed it. NULL: why has the
  * reason. */
 static struct rr_verbs_device *
-open_device(struct rr_fabric *fabric, struct ibv_device *from, struct rr_text *why)
+open_device(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_text *why)
 {
 	struct rr_verbs_device *device = rr_alloc(fabric->env, sizeof(*device));
 
@@ -121,7 +121,7 @@ open_device(struct rr_fabric *fabric, struct ibv_device *from, struct rr_text *w
 }
 
 int
-rr_verbs_devices_open(struct rr_fabric *fabric, struct rr_text *text)
+rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
 	struct ibv_device **list = fabric->library.get_device_list(NULL);
 	struct rr_fabric_limits *limits = &fabric->ops.limits;
@@ -169,7 +169,7 @@ stop(struct rr_verbs_device *device)
 static int
 make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives)
 {
-	struct rr_fabric *fabric = device->fabric;
+	struct rr_verbs_fabric *fabric = device->fabric;
 	const struct rr_fabric_config *config = &fabric->base.config;
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = config->receive_max, .max_sge = 1 } };
 
@@ -188,7 +188,7 @@ make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives
 static int
 make_queues(struct rr_verbs_device *device)
 {
-	struct rr_fabric *fabric = device->fabric;
+	struct rr_verbs_fabric *fabric = device->fabric;
 
 	device->domain.pd = fabric->library.alloc_pd(device->context);
 	device->channel = fabric->library.create_comp_channel(device->context);
@@ -217,7 +217,7 @@ start(struct rr_verbs_device *device, struct rr_text *text)
 void
 rr_verbs_device_close(struct rr_verbs_device *device)
 {
-	struct rr_fabric *fabric = device->fabric;
+	struct rr_verbs_fabric *fabric = device->fabric;
 
 	rr_list_remove(&device->link);
 	rr_loop_unwatch(fabric->base.loop, &device->events);
@@ -237,8 +237,8 @@ rr_verbs_device_leave(struct rr_verbs_device *device)
 }
 
 int
-rr_verbs_device_find(
-	struct rr_fabric *fabric, struct rdma_cm_id *id, struct rr_verbs_device **found, struct rr_text *text)
+rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id, struct rr_verbs_device **found,
+	struct rr_text *text)
 {
 	struct ibv_device *wanted = id->verbs->device;
 	struct rr_verbs_device *device = NULL;

@@ -32,21 +32,21 @@ rr_verbs_error(int number)
 }
 
 void
-rr_verbs_wake(struct rr_endpoint *endpoint)
+rr_verbs_wake(struct rr_verbs_endpoint *endpoint)
 {
 	endpoint->spins = 0;
 	if (endpoint->state != RR_VERBS_CLOSED)
-		rr_loop_defer(endpoint->base.fabric->base.loop, &endpoint->task);
+		rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
 void
-rr_verbs_emit(struct rr_endpoint *endpoint, const struct rr_event *event)
+rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *event)
 {
 	endpoint->base.handler(endpoint->base.ctx, event);
 }
 
 void
-rr_verbs_established(struct rr_endpoint *endpoint, uint8_t *data, uint32_t size)
+rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size)
 {
 	struct rr_event event = { .kind = RR_EVENT_ESTABLISHED, .data = data, .length = size };
 
@@ -56,7 +56,7 @@ rr_verbs_established(struct rr_endpoint *endpoint, uint8_t *data, uint32_t size)
 }
 
 static void
-give_allowance_back(struct rr_endpoint *endpoint)
+give_allowance_back(struct rr_verbs_endpoint *endpoint)
 {
 	if (endpoint->qp)
 		endpoint->receives->allowed -= endpoint->allowed;
@@ -64,7 +64,7 @@ give_allowance_back(struct rr_endpoint *endpoint)
 }
 
 static void
-forget_works(struct rr_endpoint *endpoint)
+forget_works(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_list *lists[] = { &endpoint->posted, &endpoint->queue };
 
@@ -76,7 +76,7 @@ forget_works(struct rr_endpoint *endpoint)
 
 /* Completes all that is outstanding; what was posted first comes first. */
 static void
-cancel_works(struct rr_endpoint *endpoint)
+cancel_works(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_list *lists[] = { &endpoint->posted, &endpoint->queue };
 
@@ -88,7 +88,7 @@ cancel_works(struct rr_endpoint *endpoint)
 }
 
 static void
-finish(struct rr_endpoint *endpoint)
+finish(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_event event = {
 		.kind = RR_EVENT_DISCONNECTED, .status = endpoint->status, .text = endpoint->text.text
@@ -111,19 +111,19 @@ finish(struct rr_endpoint *endpoint)
 
 /* The last of the work has completed: the peer may be told. Its answer is the end. */
 static void
-hang_up(struct rr_endpoint *endpoint)
+hang_up(struct rr_verbs_endpoint *endpoint)
 {
 	if (!endpoint->connected || !rr_list_empty(&endpoint->queue) || !rr_list_empty(&endpoint->posted))
 		return;
 	endpoint->connected = false;
-	endpoint->base.fabric->library.disconnect(endpoint->id);
+	rr_verbs_fabric(endpoint)->library.disconnect(endpoint->id);
 }
 
 /* Polls a few times in vain before it has itself told of the next completion: that costs a system call. */
 static void
-work(struct rr_endpoint *endpoint)
+work(struct rr_verbs_endpoint *endpoint)
 {
-	struct rr_loop *loop = endpoint->base.fabric->base.loop;
+	struct rr_loop *loop = endpoint->base.fabric->loop;
 	int n;
 
 	if (endpoint->state == RR_VERBS_ESTABLISHED)
@@ -147,7 +147,7 @@ work(struct rr_endpoint *endpoint)
 static void
 run(struct rr_task *task)
 {
-	struct rr_endpoint *endpoint = rr_container(task, struct rr_endpoint, task);
+	struct rr_verbs_endpoint *endpoint = rr_container(task, struct rr_verbs_endpoint, task);
 
 	switch (endpoint->state) {
 	case RR_VERBS_ACCEPTED:
@@ -164,7 +164,7 @@ run(struct rr_task *task)
 static void
 expired(struct rr_timer *timer)
 {
-	struct rr_endpoint *endpoint = rr_container(timer, struct rr_endpoint, timer);
+	struct rr_verbs_endpoint *endpoint = rr_container(timer, struct rr_verbs_endpoint, timer);
 
 	if (endpoint->state == RR_VERBS_CLOSED)
 		rr_verbs_endpoint_bury(endpoint);
@@ -172,15 +172,15 @@ expired(struct rr_timer *timer)
 		rr_verbs_end(endpoint, 0, "disconnected; the peer did not take all that was posted");
 }
 
-struct rr_endpoint *
-rr_verbs_endpoint_new(struct rr_fabric *fabric)
+struct rr_verbs_endpoint *
+rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric)
 {
-	struct rr_endpoint *endpoint = rr_alloc(fabric->env, sizeof(*endpoint));
+	struct rr_verbs_endpoint *endpoint = rr_alloc(fabric->env, sizeof(*endpoint));
 
 	if (!endpoint)
 		return NULL;
 	endpoint->base.ops = fabric->base.ops;
-	endpoint->base.fabric = fabric;
+	endpoint->base.fabric = &fabric->base;
 	rr_list_append(&fabric->living, &endpoint->link);
 	rr_list_init(&endpoint->queue);
 	rr_list_init(&endpoint->posted);
@@ -192,9 +192,9 @@ rr_verbs_endpoint_new(struct rr_fabric *fabric)
 
 /* Nothing is sent or received any more; what is outstanding is flushed. */
 static void
-stop(struct rr_endpoint *endpoint)
+stop(struct rr_verbs_endpoint *endpoint)
 {
-	const struct rr_verbs_library *library = &endpoint->base.fabric->library;
+	const struct rr_verbs_library *library = &rr_verbs_fabric(endpoint)->library;
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
 	if (endpoint->connected)
@@ -205,9 +205,9 @@ stop(struct rr_endpoint *endpoint)
 }
 
 void
-rr_verbs_end(struct rr_endpoint *endpoint, int status, const char *format, ...)
+rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
 {
-	struct rr_loop *loop = endpoint->base.fabric->base.loop;
+	struct rr_loop *loop = endpoint->base.fabric->loop;
 	va_list args;
 
 	if (endpoint->state >= RR_VERBS_ENDED)
@@ -223,9 +223,10 @@ rr_verbs_end(struct rr_endpoint *endpoint, int status, const char *format, ...)
 }
 
 void
-rr_verbs_endpoint_close(struct rr_endpoint *endpoint)
+rr_verbs_endpoint_close(struct rr_endpoint *base)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 
 	endpoint->state = RR_VERBS_CLOSED;
 	rr_loop_disarm(fabric->base.loop, &endpoint->timer);
@@ -245,9 +246,9 @@ rr_verbs_endpoint_close(struct rr_endpoint *endpoint)
 }
 
 void
-rr_verbs_endpoint_bury(struct rr_endpoint *endpoint)
+rr_verbs_endpoint_bury(struct rr_verbs_endpoint *endpoint)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rr_verbs_device *device = endpoint->device;
 	bool had_queues = endpoint->qp;
 

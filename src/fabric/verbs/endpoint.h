@@ -13,8 +13,8 @@ enum {
 	RR_VERBS_BATCH = 32        /* completions and work requests at a time */
 };
 
-struct rr_fabric {
-	struct rr_fabric_base base;
+struct rr_verbs_fabric {
+	struct rr_fabric base;
 	struct rr_fabric_ops ops; /* with the limits of the devices that are there */
 	const struct rr_env *env;
 	struct rr_verbs_library library;
@@ -51,7 +51,7 @@ struct rr_verbs_receives {
 /* A device in use: its own context, so that its events are this fabric's alone. */
 struct rr_verbs_device {
 	struct rr_list link;
-	struct rr_fabric *fabric;
+	struct rr_verbs_fabric *fabric;
 	struct ibv_context *context;
 	struct ibv_device_attr attr;
 	uint32_t max_message;
@@ -69,12 +69,10 @@ struct rr_verbs_device {
 	uint32_t held;      /* receives that the caller has */
 };
 
-struct rr_listener {
-	struct rr_list link; /* in rr_fabric.listeners */
-	struct rr_fabric *fabric;
+struct rr_verbs_listener {
+	struct rr_listener base;
+	struct rr_list link; /* in rr_verbs_fabric.listeners */
 	struct rdma_cm_id *id;
-	rr_listener_handler *handler;
-	void *ctx;
 };
 
 enum rr_verbs_state {
@@ -89,7 +87,7 @@ enum rr_verbs_state {
 };
 
 struct rr_verbs_region {
-	struct rr_list link; /* in rr_endpoint.regions */
+	struct rr_list link; /* in rr_verbs_endpoint.regions */
 	struct ibv_mr *mr;
 	struct ibv_mw *mw;          /* where the device has windows */
 	struct rr_verbs_work *bind; /* until it has completed */
@@ -127,9 +125,9 @@ struct rr_verbs_work {
  * An endpoint has a queue pair and a completion queue of its own, so that nothing of another connection,
  * living or dead, can be taken for its own, and an overrun costs one connection.
  */
-struct rr_endpoint {
-	struct rr_endpoint_base base;
-	struct rr_list link; /* in rr_fabric.living, then in closed */
+struct rr_verbs_endpoint {
+	struct rr_endpoint base;
+	struct rr_list link; /* in rr_verbs_fabric.living, then in closed */
 	struct rr_task task;
 	struct rr_timer
 		timer; /* limits a disconnection in good order, and how long a closed queue pair lingers */
@@ -162,6 +160,31 @@ struct rr_endpoint {
 	struct rr_text text;
 };
 
+static inline struct rr_verbs_fabric *
+rr_verbs_fabric_of(struct rr_fabric *fabric)
+{
+	return rr_container(fabric, struct rr_verbs_fabric, base);
+}
+
+static inline struct rr_verbs_listener *
+rr_verbs_listener_of(struct rr_listener *listener)
+{
+	return rr_container(listener, struct rr_verbs_listener, base);
+}
+
+static inline struct rr_verbs_endpoint *
+rr_verbs_endpoint_of(struct rr_endpoint *endpoint)
+{
+	return rr_container(endpoint, struct rr_verbs_endpoint, base);
+}
+
+/* The fabric that an endpoint belongs to. */
+static inline struct rr_verbs_fabric *
+rr_verbs_fabric(const struct rr_verbs_endpoint *endpoint)
+{
+	return rr_verbs_fabric_of(endpoint->base.fabric);
+}
+
 /* find.c */
 
 /* The first device that the kernel has, whether it can be used or not. */
@@ -178,8 +201,8 @@ int rr_verbs_no_channel(struct rr_text *text);
 /* addresses.c */
 
 /* Ends connections whose own address is lost. Where the kernel does not tell of that, it is logged. */
-void rr_verbs_addresses_watch(struct rr_fabric *fabric);
-void rr_verbs_addresses_unwatch(struct rr_fabric *fabric);
+void rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric);
+void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 
 /* list.c */
 
@@ -192,11 +215,11 @@ void rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
 /* device.c */
 
 /* The device that id has been bound to; text says why there is none. */
-int rr_verbs_device_find(struct rr_fabric *fabric, struct rdma_cm_id *id, struct rr_verbs_device **device,
-	struct rr_text *text);
+int rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id,
+	struct rr_verbs_device **device, struct rr_text *text);
 
 /* Opens what can be opened and sets the fabric's limits. -RPCRDMA_ERR_NOTSUP: nothing could be. */
-int rr_verbs_devices_open(struct rr_fabric *fabric, struct rr_text *text);
+int rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text);
 void rr_verbs_device_close(struct rr_verbs_device *device);
 
 /* Closes it if it was removed and nothing of it is in use: until then, the kernel keeps it. */
@@ -221,20 +244,20 @@ void rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buf
 
 /* endpoint.c */
 
-struct rr_endpoint *rr_verbs_endpoint_new(struct rr_fabric *fabric);
+struct rr_verbs_endpoint *rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric);
 
 /* Ends the connection, if it has not ended; the handler is told in the endpoint's task. */
-void rr_verbs_end(struct rr_endpoint *endpoint, int status, const char *format, ...)
+void rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-void rr_verbs_endpoint_close(struct rr_endpoint *endpoint);
+void rr_verbs_endpoint_close(struct rr_endpoint *base);
 
 /* Frees a closed endpoint now. */
-void rr_verbs_endpoint_bury(struct rr_endpoint *endpoint);
+void rr_verbs_endpoint_bury(struct rr_verbs_endpoint *endpoint);
 
-void rr_verbs_emit(struct rr_endpoint *endpoint, const struct rr_event *event);
-void rr_verbs_established(struct rr_endpoint *endpoint, uint8_t *data, uint32_t size);
-void rr_verbs_wake(struct rr_endpoint *endpoint);
+void rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *event);
+void rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size);
+void rr_verbs_wake(struct rr_verbs_endpoint *endpoint);
 
 /* The error that fits errno. */
 int rr_verbs_error(int number);
@@ -242,34 +265,34 @@ int rr_verbs_error(int number);
 /* queues.c */
 
 /* Makes the queue pair on the device that the endpoint's id was bound to; text says why it failed. */
-int rr_verbs_queues_make(struct rr_endpoint *endpoint, struct rr_text *text);
-void rr_verbs_queues_destroy(struct rr_endpoint *endpoint);
-void rr_verbs_allow(struct rr_endpoint *endpoint, uint32_t count);
+int rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text);
+void rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint);
+void rr_verbs_allow(struct rr_endpoint *base, uint32_t count);
 
 /* connect.c */
 
 void rr_verbs_cm_ready(struct rr_watch *watch, unsigned events);
-int rr_verbs_accept(struct rr_endpoint *endpoint, const void *private_data, size_t size);
+int rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size);
 
 /* work.c */
 
-int rr_verbs_post(struct rr_endpoint *endpoint, const struct rr_work *work);
-int rr_verbs_kick(struct rr_endpoint *endpoint);
+int rr_verbs_post(struct rr_endpoint *base, const struct rr_work *work);
+int rr_verbs_kick(struct rr_endpoint *base);
 
 /* Queues the binding of a region's window; -RPCRDMA_ERR_NOMEM. */
-int rr_verbs_bind(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
-	unsigned access, uint32_t handle);
+int rr_verbs_bind(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr,
+	uint32_t length, unsigned access, uint32_t handle);
 
 /* Takes work out of its list and frees all that it has. */
-void rr_verbs_work_free(struct rr_endpoint *endpoint, struct rr_verbs_work *work);
+void rr_verbs_work_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work);
 
 /* The same, and tells the handler where it wants to know. */
-void rr_verbs_work_complete(struct rr_endpoint *endpoint, struct rr_verbs_work *work, int status);
+void rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, int status);
 
 /* post.c */
 
 /* Posts what the queue pair has room for. */
-void rr_verbs_post_queue(struct rr_endpoint *endpoint);
+void rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint);
 
 /* completion.c */
 
@@ -277,29 +300,29 @@ void rr_verbs_post_queue(struct rr_endpoint *endpoint);
 enum { RR_VERBS_RECEIVE = 1 };
 
 /* Makes room in the stash for a batch more: that is what polling takes. False: there is no memory. */
-bool rr_verbs_stash_room(struct rr_endpoint *endpoint);
+bool rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint);
 
 /* Handles what has completed, up to a batch; how many there were. */
-int rr_verbs_poll(struct rr_endpoint *endpoint);
+int rr_verbs_poll(struct rr_verbs_endpoint *endpoint);
 
 /* Handles all that has completed. */
-void rr_verbs_drain(struct rr_endpoint *endpoint);
+void rr_verbs_drain(struct rr_verbs_endpoint *endpoint);
 
 /* Waits, for a bounded time, until bind has completed, without telling any handler. Ends the connection if
  * not. */
-void rr_verbs_await(struct rr_endpoint *endpoint, const struct rr_verbs_region *region);
+void rr_verbs_await(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_region *region);
 
 /* Gives the receives back that have completed and are not wanted any more. */
-void rr_verbs_discard(struct rr_endpoint *endpoint);
+void rr_verbs_discard(struct rr_verbs_endpoint *endpoint);
 
 /* region.c */
 
 int rr_verbs_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region);
-int rr_verbs_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
-int rr_verbs_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region);
+int rr_verbs_invalidate(struct rr_endpoint *base, struct rr_region *region);
+int rr_verbs_revoke(struct rr_endpoint *base, struct rr_region *region);
 
 /* Takes the peer's access to all of them. */
-void rr_verbs_regions_close(struct rr_endpoint *endpoint);
+void rr_verbs_regions_close(struct rr_verbs_endpoint *endpoint);
 
 #endif

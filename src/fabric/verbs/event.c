@@ -71,7 +71,7 @@ rr_verbs_completions_ready(struct rr_watch *watch, unsigned events)
 
 	(void)events;
 	while (device->fabric->library.get_cq_event(device->channel, &cq, &context) == 0) {
-		struct rr_endpoint *endpoint = context;
+		struct rr_verbs_endpoint *endpoint = context;
 
 		endpoint->cq_events++;
 		endpoint->armed = false;
@@ -90,7 +90,7 @@ removed(struct rr_verbs_device *device)
 }
 
 static void
-handle_event(struct rr_verbs_device *device, enum ibv_event_type type, struct rr_endpoint *endpoint)
+handle_event(struct rr_verbs_device *device, enum ibv_event_type type, struct rr_verbs_endpoint *endpoint)
 {
 	switch (type) {
 	case IBV_EVENT_QP_ACCESS_ERR:
@@ -121,7 +121,7 @@ rr_verbs_device_events(struct rr_verbs_device *device)
 
 	while (library->get_async_event(device->context, &event) == 0) {
 		enum ibv_event_type type = event.event_type;
-		struct rr_endpoint *endpoint = NULL;
+		struct rr_verbs_endpoint *endpoint = NULL;
 
 		if (type == IBV_EVENT_CQ_ERR)
 			endpoint = event.element.cq->cq_context;

@@ -14,7 +14,7 @@
 
 /* Cuts off what one request of the queue pair can have. */
 static void
-slice(struct rr_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr)
+slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
 	uint32_t left = endpoint->device->max_message, length = 0;
 
@@ -58,7 +58,8 @@ bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 }
 
 static void
-build(struct rr_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr, struct ibv_sge *sges)
+build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr,
+	struct ibv_sge *sges)
 {
 	bool first = work->at_length == 0;
 
@@ -83,7 +84,7 @@ build(struct rr_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_
 }
 
 static uint32_t
-chain(struct rr_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sges)
+chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sges)
 {
 	uint32_t n = 0;
 
@@ -109,7 +110,7 @@ chain(struct rr_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sge
 }
 
 void
-rr_verbs_post_queue(struct rr_endpoint *endpoint)
+rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint)
 {
 	struct ibv_send_wr wrs[RR_VERBS_BATCH], *bad;
 	struct ibv_sge sges[RR_VERBS_BATCH * RR_MAX_SGE];

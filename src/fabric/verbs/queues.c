@@ -13,14 +13,14 @@ enum { SQ_SIZE = 256, CQ_RECEIVES = 64 };
 
 /* The largest size of inline data that the device takes with these queues. */
 static struct ibv_qp *
-make_queue_pair(struct rr_endpoint *endpoint, struct ibv_qp_init_attr *attr)
+make_queue_pair(struct rr_verbs_endpoint *endpoint, struct ibv_qp_init_attr *attr)
 {
 	static const uint32_t sizes[] = { 220, 64, 0 };
 	struct ibv_qp *qp = NULL;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && !qp; i++) {
 		attr->cap.max_inline_data = sizes[i];
-		qp = endpoint->base.fabric->library.create_qp(endpoint->domain->pd, attr);
+		qp = rr_verbs_fabric(endpoint)->library.create_qp(endpoint->domain->pd, attr);
 	}
 	endpoint->inline_max = attr->cap.max_inline_data;
 	return qp;
@@ -33,9 +33,9 @@ smaller(uint32_t a, uint32_t b)
 }
 
 static int
-make_queues(struct rr_endpoint *endpoint)
+make_queues(struct rr_verbs_endpoint *endpoint)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rr_verbs_device *device = endpoint->device;
 	struct ibv_qp_init_attr attr = {
 		.qp_context = endpoint, .srq = endpoint->receives->srq, .qp_type = IBV_QPT_RC
@@ -67,9 +67,9 @@ make_queues(struct rr_endpoint *endpoint)
 }
 
 void
-rr_verbs_queues_destroy(struct rr_endpoint *endpoint)
+rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint)
 {
-	const struct rr_verbs_library *library = &endpoint->base.fabric->library;
+	const struct rr_verbs_library *library = &rr_verbs_fabric(endpoint)->library;
 
 	if (endpoint->qp)
 		library->destroy_qp(endpoint->qp);
@@ -87,9 +87,9 @@ rr_verbs_queues_destroy(struct rr_endpoint *endpoint)
 }
 
 int
-rr_verbs_queues_make(struct rr_endpoint *endpoint, struct rr_text *text)
+rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
 	int mask, error;
 
@@ -119,9 +119,10 @@ failed:
 }
 
 void
-rr_verbs_allow(struct rr_endpoint *endpoint, uint32_t count)
+rr_verbs_allow(struct rr_endpoint *base, uint32_t count)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 
 	if (endpoint->state >= RR_VERBS_ENDED)
 		return;

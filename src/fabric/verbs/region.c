@@ -29,7 +29,7 @@ memory_access(const struct rr_verbs_device *device, unsigned access)
 
 /* Ends the peer's access: a window goes before the memory that it shows. */
 static int
-end_access(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
+end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
 	bool failed = false;
 
@@ -45,18 +45,18 @@ end_access(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
 		failed = ibv_dealloc_mw(region->mw) != 0;
 	region->mw = NULL;
 	if (region->mr)
-		failed |= endpoint->base.fabric->library.dereg_mr(region->mr) != 0;
+		failed |= rr_verbs_fabric(endpoint)->library.dereg_mr(region->mr) != 0;
 	region->mr = NULL;
 	return failed ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
 static int
-free_region(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
+free_region(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
 	int error = end_access(endpoint, region);
 
 	rr_list_remove(&region->link);
-	rr_free(endpoint->base.fabric->env, region);
+	rr_free(rr_verbs_fabric(endpoint)->env, region);
 	endpoint->region_count--;
 	return error;
 }
@@ -64,7 +64,7 @@ free_region(struct rr_endpoint *endpoint, struct rr_verbs_region *region)
 /* The device chooses the upper bits of a window's key, the lowest eight are ours: they go round, so that a
  * handle does not come again before that, even where the device takes the same window each time. */
 static int
-make_window(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
+make_window(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
 	unsigned access, uint32_t *handle)
 {
 	region->mw = ibv_alloc_mw(endpoint->domain->pd, IBV_MW_TYPE_2);
@@ -78,9 +78,10 @@ make_window(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *
 
 int
 rr_verbs_register(
-	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rr_verbs_region *new;
 	uint32_t handle;
 	int error = 0;
@@ -113,19 +114,23 @@ rr_verbs_register(
 }
 
 int
-rr_verbs_invalidate(struct rr_endpoint *endpoint, struct rr_region *region)
+rr_verbs_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
+
 	return free_region(endpoint, region->provider);
 }
 
 int
-rr_verbs_revoke(struct rr_endpoint *endpoint, struct rr_region *region)
+rr_verbs_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
+
 	return end_access(endpoint, region->provider);
 }
 
 void
-rr_verbs_regions_close(struct rr_endpoint *endpoint)
+rr_verbs_regions_close(struct rr_verbs_endpoint *endpoint)
 {
 	while (!rr_list_empty(&endpoint->regions))
 		free_region(endpoint, rr_container(endpoint->regions.next, struct rr_verbs_region, link));

@@ -11,13 +11,14 @@
 enum { RESOLVE_TIMEOUT = 2000, BACKLOG = 128, READS_MAX = 255 };
 
 static void
-verbs_destroy(struct rr_fabric *fabric)
+verbs_destroy(struct rr_fabric *base)
 {
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(base);
 	const struct rr_env *env = fabric->env;
 	struct rr_list *link;
 
 	rr_list_for_each (closed, &fabric->closed)
-		rr_verbs_endpoint_bury(rr_container(closed, struct rr_endpoint, link));
+		rr_verbs_endpoint_bury(rr_container(closed, struct rr_verbs_endpoint, link));
 	while (!rr_list_empty(&fabric->devices))
 		rr_verbs_device_close(rr_container(fabric->devices.next, struct rr_verbs_device, link));
 	rr_verbs_addresses_unwatch(fabric);
@@ -31,9 +32,10 @@ verbs_destroy(struct rr_fabric *fabric)
 }
 
 static void
-verbs_unlisten(struct rr_listener *listener)
+verbs_unlisten(struct rr_listener *base)
 {
-	struct rr_fabric *fabric = listener->fabric;
+	struct rr_verbs_listener *listener = rr_verbs_listener_of(base);
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(listener->base.fabric);
 
 	rr_list_remove(&listener->link);
 	if (listener->id)
@@ -58,42 +60,46 @@ cannot_listen(const struct sockaddr *address, struct rr_text *text)
 /* RFC 8166, 5: "a translation MUST be employed" from IP addresses and ports: rdma_cm does it, in its TCP port
  * space. */
 static int
-verbs_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+verbs_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
 {
-	struct rr_listener *new = rr_alloc(fabric->env, sizeof(*new));
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(base);
+	struct rr_verbs_listener *new = rr_alloc(fabric->env, sizeof(*new));
 	struct sockaddr_storage copy = { 0 };
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	memcpy(&copy, address, size < sizeof(copy) ? size : sizeof(copy));
-	*new = (struct rr_listener){ .fabric = fabric, .handler = handler, .ctx = ctx };
+	*new = (struct rr_verbs_listener){ .base = { base, handler, ctx } };
 	rr_list_append(&fabric->listeners, &new->link);
 	if (fabric->library.create_id(fabric->channel, &new->id, NULL, RDMA_PS_TCP) < 0 ||
 		fabric->library.bind_addr(new->id, (void *)&copy) < 0 ||
 		fabric->library.listen(new->id, BACKLOG) < 0) {
 		cannot_listen(address, text);
-		verbs_unlisten(new);
+		verbs_unlisten(&new->base);
 		return -RPCRDMA_ERR_SYSTEM;
 	}
 	new->id->context = new;
-	*listener = new;
+	*listener = &new->base;
 	return 0;
 }
 
 static int
-verbs_listener_address(struct rr_listener *listener, struct sockaddr_storage *address)
+verbs_listener_address(struct rr_listener *base, struct sockaddr_storage *address)
 {
+	struct rr_verbs_listener *listener = rr_verbs_listener_of(base);
+
 	memcpy(address, &listener->id->route.addr.src_storage, sizeof(*address));
 	return 0;
 }
 
 static int
-verbs_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
+verbs_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
 	struct rr_endpoint **endpoint, struct rr_text *text)
 {
-	struct rr_endpoint *new = rr_verbs_endpoint_new(fabric);
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(base);
+	struct rr_verbs_endpoint *new = rr_verbs_endpoint_new(fabric);
 	struct sockaddr_storage copy = { 0 };
 
 	if (!new)
@@ -115,21 +121,24 @@ verbs_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_
 	if (fabric->library.resolve_addr(new->id, NULL, (void *)&copy, RESOLVE_TIMEOUT) < 0)
 		rr_verbs_end(new, rr_verbs_error(errno), "no RDMA device leads to the address: %s",
 			strerror(errno));
-	*endpoint = new;
+	*endpoint = &new->base;
 	return 0;
 }
 
 static void
-verbs_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size)
+verbs_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
+
 	if (endpoint->state == RR_VERBS_REQUESTED)
-		endpoint->base.fabric->library.reject(endpoint->id, private_data, (uint8_t)private_size);
-	rr_verbs_endpoint_close(endpoint);
+		rr_verbs_fabric(endpoint)->library.reject(endpoint->id, private_data, (uint8_t)private_size);
+	rr_verbs_endpoint_close(base);
 }
 
 static void
-verbs_release(struct rr_fabric *fabric, uint8_t *receive)
+verbs_release(struct rr_fabric *base, uint8_t *receive)
 {
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(base);
 	struct rr_verbs_buffer *buffer = rr_verbs_buffer_of(receive);
 	struct rr_verbs_device *device = rr_container(buffer->pool, struct rr_verbs_receives, pool)->device;
 
@@ -140,9 +149,10 @@ verbs_release(struct rr_fabric *fabric, uint8_t *receive)
 }
 
 static void
-verbs_disconnect(struct rr_endpoint *endpoint)
+verbs_disconnect(struct rr_endpoint *base)
 {
-	struct rr_loop *loop = endpoint->base.fabric->base.loop;
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
+	struct rr_loop *loop = endpoint->base.fabric->loop;
 
 	if (endpoint->state >= RR_VERBS_ENDED || endpoint->disconnecting)
 		return;
@@ -177,7 +187,7 @@ static const struct rr_fabric_ops verbs_ops = {
 };
 
 static int
-open_channel(struct rr_fabric *fabric, struct rr_text *text)
+open_channel(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
 	int fd;
 
@@ -196,7 +206,7 @@ open_channel(struct rr_fabric *fabric, struct rr_text *text)
 }
 
 static int
-start(struct rr_fabric *fabric, struct rr_text *text)
+start(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
 	const struct rr_fabric_config *config = &fabric->base.config;
 	int error = rr_verbs_library_load(&fabric->library, text);
@@ -217,7 +227,7 @@ rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config
 	struct rr_text *text)
 {
 	const struct rr_env *env = rr_loop_env(loop);
-	struct rr_fabric *new;
+	struct rr_verbs_fabric *new;
 	int error;
 
 	if (!rr_fabric_config_is_good(config))
@@ -226,7 +236,7 @@ rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	new->ops = verbs_ops;
-	new->base = (struct rr_fabric_base){ .ops = &new->ops, .loop = loop, .config = *config };
+	new->base = (struct rr_fabric){ .ops = &new->ops, .loop = loop, .config = *config };
 	new->env = env;
 	new->address_fd = -1;
 	rr_list_init(&new->devices);
@@ -236,11 +246,11 @@ rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config
 	rr_list_init(&new->free_works);
 	error = start(new, text);
 	if (error) {
-		verbs_destroy(new);
+		verbs_destroy(&new->base);
 		return error;
 	}
 	rr_verbs_addresses_watch(new);
-	*fabric = new;
+	*fabric = &new->base;
 	return 0;
 }
 

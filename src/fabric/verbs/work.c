@@ -18,9 +18,9 @@
 enum { COPY_MAX = 4096, KEPT_MAX = 1024 };
 
 static struct rr_verbs_work *
-new_work(struct rr_endpoint *endpoint, int kind)
+new_work(struct rr_verbs_endpoint *endpoint, int kind)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rr_list *link = rr_list_pop(&fabric->free_works);
 	struct rr_verbs_work *work;
 
@@ -40,10 +40,10 @@ new_work(struct rr_endpoint *endpoint, int kind)
 
 /* Gives back what the payload needed. */
 static void
-unload(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
+unload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
 	for (uint32_t i = 0; i < work->mr_count; i++)
-		endpoint->base.fabric->library.dereg_mr(work->mrs[i]);
+		rr_verbs_fabric(endpoint)->library.dereg_mr(work->mrs[i]);
 	work->mr_count = 0;
 	if (work->buffer)
 		rr_verbs_pool_put(work->buffer);
@@ -51,9 +51,9 @@ unload(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
 }
 
 void
-rr_verbs_work_free(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
+rr_verbs_work_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
-	struct rr_fabric *fabric = endpoint->base.fabric;
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 
 	rr_list_remove(&work->link);
 	unload(endpoint, work);
@@ -68,7 +68,7 @@ rr_verbs_work_free(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
 }
 
 void
-rr_verbs_work_complete(struct rr_endpoint *endpoint, struct rr_verbs_work *work, int status)
+rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, int status)
 {
 	struct rr_event event = { .kind = RR_EVENT_COMPLETED, .status = status, .cookie = work->cookie };
 	bool counts = work->kind <= RR_WORK_READ;
@@ -83,7 +83,7 @@ rr_verbs_work_complete(struct rr_endpoint *endpoint, struct rr_verbs_work *work,
 }
 
 static bool
-fits_inline(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
 	if (work->length > endpoint->inline_max)
 		return false;
@@ -100,7 +100,7 @@ fits_inline(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const stru
 }
 
 static int
-copy(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
 	uint8_t *to;
 
@@ -120,8 +120,8 @@ copy(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_w
 }
 
 static int
-register_payload(
-	struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from, int access)
+register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from,
+	int access)
 {
 	for (uint32_t i = 0; i < from->sge_count; i++) {
 		void *addr = (void *)(uintptr_t)from->sges[i].addr;
@@ -129,7 +129,7 @@ register_payload(
 
 		if (!from->sges[i].length)
 			continue;
-		mr = endpoint->base.fabric->library.reg_mr_(
+		mr = rr_verbs_fabric(endpoint)->library.reg_mr_(
 			endpoint->domain->pd, addr, from->sges[i].length, access);
 		if (!mr) {
 			unload(endpoint, work);
@@ -144,7 +144,7 @@ register_payload(
 }
 
 static int
-load(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE;
 
@@ -167,21 +167,22 @@ load(struct rr_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_w
 }
 
 static bool
-takes_work(const struct rr_endpoint *endpoint)
+takes_work(const struct rr_verbs_endpoint *endpoint)
 {
 	return endpoint->state == RR_VERBS_ESTABLISHED && !endpoint->disconnecting;
 }
 
 static void
-queue(struct rr_endpoint *endpoint, struct rr_verbs_work *work)
+queue(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
 	rr_list_append(&endpoint->queue, &work->link);
 	rr_verbs_wake(endpoint);
 }
 
 int
-rr_verbs_post(struct rr_endpoint *endpoint, const struct rr_work *from)
+rr_verbs_post(struct rr_endpoint *base, const struct rr_work *from)
 {
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
 	struct rr_verbs_work *work;
 
 	if (!takes_work(endpoint))
@@ -208,8 +209,9 @@ rr_verbs_post(struct rr_endpoint *endpoint, const struct rr_work *from)
 }
 
 int
-rr_verbs_kick(struct rr_endpoint *endpoint)
+rr_verbs_kick(struct rr_endpoint *base)
 {
+	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
 	struct rr_verbs_work *work;
 
 	if (!takes_work(endpoint))
@@ -222,7 +224,7 @@ rr_verbs_kick(struct rr_endpoint *endpoint)
 }
 
 int
-rr_verbs_bind(struct rr_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
+rr_verbs_bind(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
 	unsigned access, uint32_t handle)
 {
 	struct rr_verbs_work *work = new_work(endpoint, RR_VERBS_BIND);
