@@ -86,10 +86,10 @@ struct rr_exchange {
 	uint32_t xid;
 	struct rpcrdma_message call; /* its items have their offsets */
 	/*
-	 * Room for the reply: the largest marked result that can be conveyed (where a Write chunk waits for
-	 * it: its length), and the octets of stream that can be conveyed besides. Where no Write chunk waits,
-	 * the result travels in the stream: item_room then leaves RR_BESIDE_ITEM octets of it for the rest. A
-	 * reply beyond either is answered by ERR_CHUNK.
+	 * Room for the reply: the largest marked result that can be conveyed (where a Write chunk of
+	 * at least one octet waits for it: its length), and the octets of stream that can be conveyed
+	 * besides. Where no Write chunk waits, the result travels in the stream: item_room then leaves
+	 * RR_BESIDE_ITEM octets of it for the rest. A reply beyond either is answered by ERR_CHUNK.
 	 */
 	uint32_t item_room, stream_room;
 	/* For the layer above. */

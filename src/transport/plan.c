@@ -204,11 +204,16 @@ place_items(
 	const struct rr_chunk_lists *offered, const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
 {
 	for (uint32_t i = 0; i < reply->item_count && i < offered->write_count; i++) {
-		/* 4.3.2.3: "The Responder MUST return the corresponding result data item inline and MUST
-		 * return an empty Write chunk in that Write list position" */
-		if (offered->writes[i].count == 0)
+		uint64_t room = rr_chunk_length(&offered->writes[i]);
+
+		/* 4.3.2.3, of a chunk without segments: "The Responder MUST return the corresponding result
+		 * data item inline and MUST return an empty Write chunk in that Write list position".
+		 * draft-ietf-nfsv4-rfc5667bis-01, 4.1: "If the chunk has zero RDMA segments, or if the total
+		 * size of the segments is zero, then the corresponding READ or READLINK operation MUST return
+		 * its result inline." */
+		if (room == 0)
 			continue;
-		if (reply->items[i].length > rr_chunk_length(&offered->writes[i]))
+		if (reply->items[i].length > room)
 			return false;
 		plan->reduced |= UINT32_C(1) << i;
 	}
@@ -256,7 +261,7 @@ rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists 
 	uint32_t *stream_room)
 {
 	uint32_t header = reply_header(offered, 0);
-	uint64_t room = 0;
+	uint64_t room = 0, chunk = 0;
 
 	*item_room = *stream_room = 0;
 	if (header > threshold)
@@ -268,6 +273,8 @@ rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists 
 		room = provided;
 	*stream_room = (uint32_t)rr_min(room, UINT32_MAX) & ~UINT32_C(3);
 	*item_room = *stream_room > RR_BESIDE_ITEM ? *stream_room - RR_BESIDE_ITEM : 0;
-	if (offered->write_count > 0 && offered->writes[0].count > 0)
-		*item_room = (uint32_t)rr_min(rr_chunk_length(&offered->writes[0]), UINT32_MAX);
+	if (offered->write_count > 0)
+		chunk = rr_chunk_length(&offered->writes[0]);
+	if (chunk > 0)
+		*item_room = (uint32_t)rr_min(chunk, UINT32_MAX);
 }

@@ -176,6 +176,38 @@ row_B9_an_empty_write_chunk_means_inline(void **state)
 }
 
 /*
+ * draft-ietf-nfsv4-rfc5667bis-01, 4.1: "if the total size of the segments is zero, then the corresponding
+ * READ or READLINK operation MUST return its result inline." The chunk goes back as it came.
+ */
+static void
+row_B9_a_write_chunk_without_octets_means_inline(void **state)
+{
+	struct raw *raw = raw_requester_uninvalidated(NULL);
+	struct world *world = raw->world;
+	struct reply *reply = reply_new(world, XID, 12);
+	struct rr_exchange *exchange;
+	struct raw_header header;
+
+	(void)state;
+	reply_add_item(world, reply, 12, 6);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 2, 7, 0, 1, 8, 9, 0, 0, 0, 0, 0, XID, 0);
+	exchange = world_one_call(world);
+	assert_true(exchange->item_room > 6);
+	reply_send(world, exchange, reply);
+	raw_parse(raw_next(raw), &header);
+	assert_int_equal(header.fixed.proc, RR_RDMA_MSG);
+	assert_int_equal(header.lists.write_count, 1);
+	assert_int_equal(header.lists.writes[0].count, 2);
+	assert_int_equal(header.lists.writes[0].segments[0].handle, 7);
+	assert_int_equal(header.lists.writes[0].segments[0].offset, UINT64_C(0x100000008));
+	assert_int_equal(header.lists.writes[0].segments[1].handle, 9);
+	assert_int_equal(rr_chunk_length(&header.lists.writes[0]), 0);
+	assert_int_equal(header.body_length, 20);
+	assert_memory_equal(header.body + 12, reply->items[0].data, 6);
+	raw_end(raw);
+}
+
+/*
  * A Reply chunk as Linux makes them: several segments of odd lengths. RFC 8166, 3.5.3: "the Responder MUST
  * use the Requester-provided Reply chunk for the reply", and it "MUST include appropriate XDR roundup
  * padding".
@@ -467,6 +499,7 @@ suite_responder(void)
 		cmocka_unit_test(row_B9_a_long_call_with_an_item_beside_it),
 		cmocka_unit_test(row_A8_write_chunks_are_filled_and_returned),
 		cmocka_unit_test(row_B9_an_empty_write_chunk_means_inline),
+		cmocka_unit_test(row_B9_a_write_chunk_without_octets_means_inline),
 		cmocka_unit_test(row_A11_a_reply_chunk_of_odd_segments),
 		cmocka_unit_test(row_A9_an_unused_reply_chunk_is_returned_empty),
 		cmocka_unit_test(row_B4_limits_of_chunks_and_segments_are_kept),

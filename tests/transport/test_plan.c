@@ -333,7 +333,8 @@ plan_reply(uint32_t threshold, uint32_t sge_max, const struct rr_chunk_lists *of
 struct reply_row {
 	const char *what;
 	uint32_t stream, items[3];
-	int writes[3]; /* octets of each Write chunk in two segments; -1: no segments; 0: there is none */
+	int writes[3]; /* octets of each Write chunk in two segments; -1: no segments; -2: segments without
+			 octets; 0: there is no such chunk */
 	uint32_t reply_chunk;
 	struct rr_reply_plan plan;
 };
@@ -355,6 +356,13 @@ static const struct reply_row reply_rows[] = {
 		{ RR_REPLY_ERROR, 104, 0, 0 } },
 	{ "empty Write chunk: inline", 100, { 5 }, { -1 }, 0, { RR_REPLY_INLINE, 36, 108, 0 } },
 	{ "empty Write chunk, then one", 100, { 5, 6 }, { -1, 80 }, 0, { RR_REPLY_INLINE, 76, 108, 2 } },
+	{ "Write chunk without octets: inline", 100, { 5 }, { -2 }, 0, { RR_REPLY_INLINE, 68, 108, 0 } },
+	{ "Write chunk without octets, then one", 100, { 5, 6 }, { -2, 80 }, 0,
+		{ RR_REPLY_INLINE, 108, 108, 2 } },
+	{ "Write chunk, then one without octets", 100, { 5, 6 }, { 80, -2 }, 0,
+		{ RR_REPLY_INLINE, 108, 108, 1 } },
+	{ "Write chunk without octets, and a Reply chunk", 100, { 5001 }, { -2 }, 9000,
+		{ RR_REPLY_LONG, 104, 5104, 0 } },
 	{ "fewer chunks than results", 100, { 500, 501 }, { 800 }, 0, { RR_REPLY_INLINE, 68, 604, 1 } },
 	{ "fewer results than chunks", 100, { 500 }, { 800, 800 }, 0, { RR_REPLY_INLINE, 108, 100, 1 } },
 	{ "Write chunk and Reply chunk", 5000, { 500 }, { 800 }, 6000, { RR_REPLY_LONG, 104, 5000, 1 } },
@@ -379,8 +387,9 @@ static void
 offer(const struct reply_row *row, struct rr_chunk_lists *lists)
 {
 	for (int i = 0; i < 3 && row->writes[i] != 0; i++) {
-		if (row->writes[i] > 0)
-			lists->writes[lists->write_count] = chunk_of(lists, (uint32_t)row->writes[i]);
+		if (row->writes[i] != -1)
+			lists->writes[lists->write_count] =
+				chunk_of(lists, row->writes[i] > 0 ? (uint32_t)row->writes[i] : 0);
 		lists->write_count++;
 	}
 	lists->has_reply = row->reply_chunk > 0;
@@ -393,6 +402,7 @@ offer(const struct reply_row *row, struct rr_chunk_lists *lists)
  * DDP-eligible result data item in the RPC Reply message, it MUST be placed in that unconsumed Write chunk."
  * The first item of a reply has the first chunk, whatever results were before it. RFC 8267, 6.4.1: with a
  * chunk that is not empty, a result uses that chunk; with an empty one, or none, it goes inline.
+ * draft-ietf-nfsv4-rfc5667bis-01, 4.1: a chunk is empty, too, "if the total size of the segments is zero".
  */
 static void
 replies_are_planned_by_the_table(void **state)
@@ -549,6 +559,12 @@ the_room_of_a_reply_is_what_can_be_conveyed(void **state)
 	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(item_room, T - 36 - 160);
 	lists.write_count = 0;
+	/* draft-ietf-nfsv4-rfc5667bis-01, 4.1: the result is returned inline. */
+	writes[lists.write_count++] = chunk_of(&lists, 0);
+	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
+	assert_int_equal(stream_room, T - 68);
+	assert_int_equal(item_room, T - 68 - 160);
+	lists.write_count = lists.segment_count = 0;
 	writes[lists.write_count++] = chunk_of(&lists, 70000);
 	rr_plan_room(T, 0, &lists, &item_room, &stream_room);
 	assert_int_equal(stream_room, T - 68);
