@@ -54,5 +54,5 @@ rr_compound_next_reply(struct rr_walk *walk)
 bool
 rr_compound_is_read(uint32_t operation)
 {
-	return operation == OP_READ || operation == OP_READLINK || operation == OP_READ_PLUS;
+	return operation == OP_READ || operation == OP_READLINK;
 }

@@ -5,8 +5,8 @@
 #include "ulb/walk.h"
 
 /*
- * Which Write chunk conveys which result: RFC 8267, section 6.4.1. One chunk is one operation's. READ_PLUS
- * can return several pieces of data: the first goes into the chunk, the others stay inline.
+ * Which Write chunk conveys which result: RFC 8267, section 6.4.1. One chunk is one operation's. Of a result
+ * that has several marked items, the first goes into the chunk, the others stay inline.
  *
  * Whether items, all that a walk found in a reply as it came (ulb/binding.h), are where the Write chunks that
  * the call offered want them. These have so many octets each, 0 is an empty chunk. A chunk that is no item's

@@ -30,7 +30,7 @@ struct rr_walk_item {
 	uint32_t length;  /* without padding; 0: an item without octets, which is in the stream */
 	uint32_t offset;  /* octets in front of its data: of the stream as it was given, from its start */
 	uint32_t result;  /* which of the results with marked items it belongs to: NFS version 4 has one for
-			     each READ, READLINK or READ_PLUS of a COMPOUND; elsewhere each item is one */
+			     each READ or READLINK of a COMPOUND; elsewhere each item is one */
 	bool reduced;     /* it was taken out */
 };
 

@@ -186,15 +186,12 @@ put_readlink(const char *path)
 	put_opaque(path, (uint32_t)strlen(path));
 }
 
+/* A READ operation whose result has no data. */
 static void
-put_hole(void)
+put_failure(void)
 {
-	put(OP_READ_PLUS);
-	put(NFS4_OK);
-	put(1);
-	put(1);
-	put(NFS4_CONTENT_HOLE);
-	put_zeroes(4);
+	put(OP_READLINK);
+	put(NFS4ERR_INVAL);
 }
 
 static void
@@ -205,15 +202,22 @@ put_putfh(void)
 }
 
 static enum rr_walk_answer
-take_reply(enum rr_items_use use, uint32_t chunk_count)
+take(enum rr_items_use use, const struct rpcrdma_message *in, uint32_t chunk_count)
 {
-	const struct rpcrdma_message in = written();
 	const struct rr_known known = { .proc = NFSPROC4_COMPOUND,
 		.program = rr_ulb_find(NFS, 4),
 		.sinks = { 100, 100, 100, 100 },
 		.chunk_count = chunk_count };
 
-	return rr_items_take(&known, use, &in, scratch, sizeof(scratch), items, &out);
+	return rr_items_take(&known, use, in, scratch, sizeof(scratch), items, &out);
+}
+
+static enum rr_walk_answer
+take_reply(enum rr_items_use use, uint32_t chunk_count)
+{
+	const struct rpcrdma_message in = written();
+
+	return take(use, &in, chunk_count);
 }
 
 static void
@@ -263,14 +267,13 @@ a_read_without_data_leaves_its_chunk_empty(void **state)
 {
 	(void)state;
 	begin_reply(3);
-	put_hole();
-	put_read("behind the hole");
-	put(OP_READLINK);
-	put(NFS4ERR_INVAL);
+	put_failure();
+	put_read("behind the failure");
+	put_failure();
 	items_of_reply();
 	assert_int_equal(out.item_count, 2);
 	assert_item(0, "");
-	assert_item(1, "behind the hole");
+	assert_item(1, "behind the failure");
 }
 
 /* RFC 8166, 6.1: "A Responder does not reduce a DDP-eligible result data item into an available Write chunk."
@@ -281,29 +284,26 @@ results_beside_their_chunks_are_misplaced(void **state)
 	(void)state;
 	for (enum rr_items_use use = RR_ITEMS_REPLY_RDMA; use <= RR_ITEMS_REPLY_TCP; use++) {
 		begin_reply(2);
-		put_hole();
-		put_read("behind the hole");
+		put_failure();
+		put_read("behind the failure");
 		assert_int_equal(take_reply(use, 0), RR_WALKED);
-		assert_int_equal(take_reply(use, 1), RR_WALKED); /* that of the hole */
+		assert_int_equal(take_reply(use, 1), RR_WALKED); /* that of the failure */
 		assert_int_equal(take_reply(use, 2), RR_WALK_MISPLACED);
 	}
 }
 
-/* A READ_PLUS with more pieces than are looked for has its first one where it belongs, and the others inline.
- */
+/* RFC 8267, 6.1, of what is DDP-eligible: "Only the following": READ_PLUS is not there. It has no chunk, and
+ * its data, of any number of pieces, stays in the stream. */
 static void
-a_read_plus_may_have_any_number_of_pieces(void **state)
+the_chunk_behind_a_read_plus_is_that_of_the_next_read(void **state)
 {
 	static const struct rpcrdma_item first = { "data", 4, RPCRDMA_ITEM_NEXT };
-	const struct rr_known known = {
-		.proc = NFSPROC4_COMPOUND, .program = rr_ulb_find(NFS, 4), .sinks = { 100 }, .chunk_count = 1
-	};
 	enum { PIECES = 100 };
 	struct rpcrdma_message in;
 
 	(void)state;
 	for (enum rr_items_use use = RR_ITEMS_REPLY_RDMA; use <= RR_ITEMS_REPLY_TCP; use++) {
-		begin_reply(1);
+		begin_reply(2);
 		put(OP_READ_PLUS);
 		put(NFS4_OK);
 		put(1);
@@ -311,18 +311,19 @@ a_read_plus_may_have_any_number_of_pieces(void **state)
 		for (uint32_t i = 0; i < PIECES; i++) {
 			put(NFS4_CONTENT_DATA);
 			put_zeroes(2);
-			if (i > 0)
-				put_opaque("more", 4);
-			else
-				put(first.length);
+			put_opaque("more", 4);
 		}
+		put(OP_READ);
+		put(NFS4_OK);
+		put(1);
+		put(first.length);
 		in = written();
 		in.items = &first;
 		in.item_count = 1;
-		assert_int_equal(
-			rr_items_take(&known, use, &in, scratch, sizeof(scratch), items, &out), RR_WALKED);
+		assert_int_equal(take(use, &in, 1), RR_WALKED);
 		assert_int_equal(out.item_count, 1);
 		assert_item(0, "data");
+		assert_int_equal(items[0].offset, in.length);
 		assert_int_equal(out.length, in.length);
 	}
 }
@@ -337,7 +338,7 @@ main(void)
 		cmocka_unit_test(each_read_has_the_chunk_of_its_place),
 		cmocka_unit_test(a_read_without_data_leaves_its_chunk_empty),
 		cmocka_unit_test(results_beside_their_chunks_are_misplaced),
-		cmocka_unit_test(a_read_plus_may_have_any_number_of_pieces),
+		cmocka_unit_test(the_chunk_behind_a_read_plus_is_that_of_the_next_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
