@@ -182,7 +182,8 @@ RPCRDMA_API void rpcrdma_put_bytes(
 	struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
 /* An opaque<max> that a binding marks: its length word, and the item by reference while items are to be had.
- */
+ * An opaque of no octets is an item as well: item i of a reply is for Write chunk i (RFC 8267,
+ * section 6.4.1). */
 RPCRDMA_API void rpcrdma_put_item(
 	struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 

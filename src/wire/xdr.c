@@ -409,14 +409,16 @@ rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes,
 /*
  * RFC 8166, 3.4.4.1: "the count of array elements MUST remain in the Payload stream, while the array elements
  * MUST be moved to the chunk". 3.4.4.4: "the sender MUST remove XDR roundup padding for that data item from
- * the Payload stream".
+ * the Payload stream". An item of no octets is recorded, too: RFC 8267, 6.4.1: "The first chunk in the Write
+ * list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure. The next Write chunk
+ * is used by the next READ operation, and so on", whatever the first one returns.
  */
 void
 rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
 	if (!put_length(writer, bytes.length, max))
 		return;
-	if (bytes.length == 0 || writer->item_count == writer->item_max) {
+	if (writer->item_count == writer->item_max) {
 		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
 		return;
 	}

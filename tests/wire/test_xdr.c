@@ -379,14 +379,13 @@ items_are_recorded_while_there_is_room_and_then_copied(void **state)
 {
 	uint8_t memory[64];
 	struct rpcrdma_item items[1];
-	const struct rpcrdma_bytes first = { "hello", 5 }, second = { "world", 5 }, empty = { NULL, 0 };
+	const struct rpcrdma_bytes first = { "hello", 5 }, second = { "world", 5 };
 	struct rpcrdma_xdr_writer writer;
 	struct rpcrdma_message message;
 
 	(void)state;
 	rpcrdma_xdr_writer_init(&writer, memory, sizeof(memory), items, 1);
-	rpcrdma_put_u32(&writer, 7);
-	rpcrdma_put_item(&writer, empty, 5);
+	rpcrdma_put_u64(&writer, UINT64_C(7) << 32);
 	rpcrdma_put_item(&writer, first, 5);
 	rpcrdma_put_item(&writer, second, 5);
 	assert_false(writer.failed);
@@ -398,6 +397,35 @@ items_are_recorded_while_there_is_room_and_then_copied(void **state)
 	assert_ptr_equal(message.items[0].data, first.data);
 	assert_int_equal(message.items[0].length, 5);
 	assert_int_equal(message.items[0].offset, 12);
+}
+
+/* RFC 8267, 6.4.1: "The first chunk in the Write list MUST be used by the first READ operation in an NFS
+ * version 4 COMPOUND procedure. The next Write chunk is used by the next READ operation": item i is for chunk
+ * i, also where the first READ returns nothing. */
+static void
+an_item_of_no_octets_keeps_its_place(void **state)
+{
+	uint8_t memory[64];
+	struct rpcrdma_item items[2];
+	const struct rpcrdma_bytes empty = { NULL, 0 }, second = { "world", 5 };
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message message;
+	struct rpcrdma_xdr_reader reader;
+
+	(void)state;
+	rpcrdma_xdr_writer_init(&writer, memory, sizeof(memory), items, 2);
+	rpcrdma_put_item(&writer, empty, 5);
+	rpcrdma_put_item(&writer, second, 5);
+	message = rpcrdma_xdr_written(&writer);
+	assert_int_equal(message.item_count, 2);
+	assert_int_equal(message.items[0].length, 0);
+	assert_int_equal(message.items[0].offset, 4);
+	assert_int_equal(message.items[1].length, 5);
+	assert_int_equal(message.items[1].offset, 8);
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	assert_int_equal(rpcrdma_get_item(&reader, 5).length, 0);
+	assert_ptr_equal(rpcrdma_get_item(&reader, 5).data, second.data);
+	assert_true(rpcrdma_xdr_done(&reader));
 }
 
 static void
@@ -445,6 +473,7 @@ main(void)
 		cmocka_unit_test(a_writer_without_room_writes_nothing_more),
 		cmocka_unit_test(nothing_longer_than_the_schema_allows_is_written),
 		cmocka_unit_test(items_are_recorded_while_there_is_room_and_then_copied),
+		cmocka_unit_test(an_item_of_no_octets_keeps_its_place),
 		cmocka_unit_test(what_is_written_with_items_is_read_with_items),
 	};
 
