@@ -102,13 +102,44 @@ rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	rr_tcp_unsend(tcp, &slot->out);
 }
 
+static struct slot *
+find_slot(struct rr_tcp *tcp, uint32_t xid)
+{
+	struct rr_map_link *link = rr_map_find(&tcp->xids, xid);
+
+	return link ? rr_container(link, struct slot, xid) : NULL;
+}
+
+/* The slot has its answer: the transaction is its owner's again. */
+static struct rr_transaction *
+finish(struct rr_tcp *tcp, struct slot *slot)
+{
+	struct rr_transaction *transaction = slot->transaction;
+
+	release(tcp, slot);
+	rr_tcp_unsend(tcp, &slot->out);
+	return transaction;
+}
+
+void
+rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid)
+{
+	struct slot *slot = find_slot(tcp, xid);
+	struct rr_transaction *transaction;
+
+	tcp->base.counters.discarded++;
+	if (!slot)
+		return;
+	transaction = finish(tcp, slot);
+	transaction->done(transaction, -RPCRDMA_ERR_LIMIT);
+}
+
 void
 rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled)
 {
 	void *memory = pooled ? (void *)(uintptr_t)stream.data : NULL;
 	struct rr_pool *pool = tcp->pool;
-	struct rr_map_link *link = rr_map_find(&tcp->xids, xid);
-	struct slot *slot = link ? rr_container(link, struct slot, xid) : NULL;
+	struct slot *slot = find_slot(tcp, xid);
 	struct rr_transaction *transaction;
 
 	/* Not asked, or asked and cancelled. */
@@ -117,9 +148,7 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 		rr_pool_put(pool, memory);
 		return;
 	}
-	transaction = slot->transaction;
-	release(tcp, slot);
-	rr_tcp_unsend(tcp, &slot->out);
+	transaction = finish(tcp, slot);
 	tcp->base.counters.replies++;
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
 	/* What calls are to arrive in is not for replies to keep. */

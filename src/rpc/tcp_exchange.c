@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "rpc/tcp_private.h"
+#include "wire/rpc.h"
 
 struct exchange {
 	struct rr_exchange base;
@@ -150,6 +151,42 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 	return true;
 }
 
+/* Answers an exchange by SYSTEM_ERR. The reply lies where a small call would: that call is not needed any
+ * more.
+ */
+static void
+send_system_error(struct rr_tcp *tcp, struct exchange *exchange)
+{
+	const struct rr_reply_header header = {
+		.xid = exchange->base.xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SYSTEM_ERR
+	};
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message reply;
+
+	rpcrdma_xdr_writer_init(&writer, exchange->small, sizeof(exchange->small), NULL, 0);
+	rr_rpc_put_reply(&writer, &header);
+	reply = rpcrdma_xdr_written(&writer);
+	exchange->replied = rr_tcp_send(tcp, &exchange->out, &reply, reply_written);
+}
+
+void
+rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
+{
+	struct exchange *exchange = new_exchange(tcp);
+
+	if (!exchange) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for an answer", tcp->base.peer);
+		return;
+	}
+	exchange->base = (struct rr_exchange){ .ops = &rr_tcp_ops, .carrier = &tcp->base, .xid = xid };
+	exchange->pooled = NULL;
+	exchange->sent = NULL;
+	rr_list_append(&tcp->exchanges, &exchange->link);
+	tcp->exchange_count++;
+	tcp->base.counters.calls++;
+	send_system_error(tcp, exchange);
+}
+
 void
 rr_tcp_reply(
 	struct rr_exchange *base, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
@@ -165,9 +202,13 @@ rr_tcp_reply(
 		return;
 	}
 	/* Without an answer the peer would wait for ever, or try again for ever. */
-	if (tcp)
-		rr_tcp_fail(tcp, -RPCRDMA_ERR_LIMIT, "%s: a reply is larger than a record may be",
-			tcp->base.peer);
+	if (tcp) {
+		rr_log(exchange->engine->env, RR_LOG_WARNING,
+			"%s: XID 0x%08x: the reply is larger than a record may be", tcp->base.peer,
+			base->xid);
+		send_system_error(tcp, exchange);
+		return;
+	}
 	rr_loop_defer(exchange->engine->loop, &exchange->task);
 }
 

@@ -118,6 +118,8 @@ void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transactio
 /* A reply arrived. pooled: it lies in pool memory, which is given back; else it is the carrier's until this
  * returns. */
 void rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
+/* A reply was longer than a record may be: its call gets done(-RPCRDMA_ERR_LIMIT). */
+void rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid);
 /* done(-RPCRDMA_ERR_DISCONNECTED) for all; stops where the carrier is closed meanwhile. */
 void rr_tcp_end_calls(struct rr_tcp *tcp);
 /* done() for those that never started. */
@@ -128,6 +130,8 @@ void rr_tcp_free_calls(struct rr_tcp *tcp);
 /* A call arrived: hands it over. pooled: it lies in pool memory, which becomes the exchange's. False where
  * there is no pool memory to copy it to now. */
 bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
+/* A call was longer than a record may be: answers it by SYSTEM_ERR. */
+void rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid);
 void rr_tcp_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg),
 	void *arg);
 void rr_tcp_drop(struct rr_exchange *exchange);

@@ -4,6 +4,9 @@
  * buffer, or, in the middle of a large record, into the pool memory that the
  * record got when its mark was seen, and what follows it into staging.
  *
+ * A record that is longer than a record may be is taken off the stream piece by piece and dropped; only the
+ * call that it was, or answered, fails.
+ *
  * Reading stops where a record needs pool memory and there is none, and where
  * as many calls are being answered as one peer may have outstanding; it goes
  * on from the carrier's task. A carrier that waits for memory holds none: a
@@ -87,6 +90,34 @@ deliver(struct rr_tcp *tcp)
 	return rr_tcp_alive(tcp);
 }
 
+/* The first octets of a record that is too long, all of which were taken. The peer's call gets an answer, and
+ * a reply ends its call: neither costs the connection, on which other calls are under way. */
+static void
+skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
+{
+	uint32_t xid, type;
+
+	if (!rr_rpc_peek(head.data, head.length, &xid, &type))
+		return;
+	rr_log(tcp->base.engine->env, RR_LOG_WARNING,
+		"%s: XID 0x%08x: a record of more than %u octets was skipped", tcp->base.peer, xid,
+		rr_tcp_record_max(tcp));
+	if (type == RR_CALL)
+		rr_tcp_refuse(tcp, xid);
+	else
+		rr_tcp_replied_too_long(tcp, xid);
+}
+
+/* A peer that begins a long record with what is no RPC message is not waited for. */
+static bool
+is_no_message(const struct rr_record *record)
+{
+	uint32_t xid, type;
+
+	return record->skipping && record->head_length == RR_RECORD_HEAD &&
+	       (!rr_rpc_peek(record->head, record->head_length, &xid, &type) || type > RR_REPLY);
+}
+
 /* The rest of staging moves to its front, so that what comes next has room. */
 static void
 compact(struct rr_tcp *tcp)
@@ -109,6 +140,34 @@ make_room(struct rr_tcp *tcp)
 	return true;
 }
 
+/* One step of taking a record. True where the next one may follow at once. */
+static bool
+took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes taken, bool pooled)
+{
+	switch (result) {
+	case RR_RECORD_MORE: break;
+	case RR_RECORD_ROOM: return make_room(tcp);
+	case RR_RECORD_WHOLE:
+		rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
+		tcp->whole = taken;
+		tcp->whole_pooled = pooled;
+		return deliver(tcp);
+	case RR_RECORD_LARGE:
+		rr_pool_put(tcp->pool, tcp->record.data);
+		tcp->record.data = NULL;
+		return true;
+	case RR_RECORD_SKIPPED:
+		rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
+		skipped(tcp, taken);
+		return rr_tcp_alive(tcp);
+	case RR_RECORD_SHREDDED:
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record of more than %u fragments",
+			tcp->base.peer, RR_RECORD_FRAGMENTS);
+		break;
+	}
+	return false;
+}
+
 /* Handles what staging holds. True where more is to be read. */
 static bool
 process(struct rr_tcp *tcp)
@@ -116,33 +175,23 @@ process(struct rr_tcp *tcp)
 	if (tcp->whole.data && !deliver(tcp))
 		return false;
 	while (rr_tcp_may_read(tcp)) {
-		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start };
+		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start }, taken;
 		const uint8_t *gathered = tcp->record.data;
-		enum rr_record_result result = rr_record_take(
-			&tcp->record, &in, RR_TCP_STAGING, rr_tcp_record_max(tcp), &tcp->whole);
+		enum rr_record_result result =
+			rr_record_take(&tcp->record, &in, RR_TCP_STAGING, rr_tcp_record_max(tcp), &taken);
 
 		tcp->in_start = tcp->in_end - in.length;
-		switch (result) {
-		case RR_RECORD_MORE: compact(tcp); return true;
-		case RR_RECORD_ROOM:
-			if (!make_room(tcp))
-				return false;
-			break;
-		case RR_RECORD_WHOLE:
-			tcp->whole_pooled = gathered && tcp->whole.data == gathered;
-			rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
-			if (!deliver(tcp))
-				return false;
-			break;
-		case RR_RECORD_LARGE:
-			rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s began a record of more than %u octets",
-				tcp->base.peer, rr_tcp_record_max(tcp));
-			return false;
-		case RR_RECORD_SHREDDED:
-			rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record of more than %u fragments",
-				tcp->base.peer, RR_RECORD_FRAGMENTS);
+		if (is_no_message(&tcp->record)) {
+			rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record that is no RPC message",
+				tcp->base.peer);
 			return false;
 		}
+		if (result == RR_RECORD_MORE) {
+			compact(tcp);
+			return true;
+		}
+		if (!took(tcp, result, taken, gathered && taken.data == gathered))
+			return false;
 	}
 	return false;
 }

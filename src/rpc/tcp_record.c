@@ -14,6 +14,26 @@ advance(struct rpcrdma_bytes *in, uint32_t octets)
 	in->length -= octets;
 }
 
+static void
+keep_head(struct rr_record *record, const void *octets, uint32_t length)
+{
+	uint32_t kept = (uint32_t)rr_min(length, RR_RECORD_HEAD - record->head_length);
+
+	memcpy(record->head + record->head_length, octets, kept);
+	record->head_length += kept;
+}
+
+/* The record is too long. What has come of it holds its first octets, or these are still to come. */
+static enum rr_record_result
+begin_to_skip(struct rr_record *record)
+{
+	record->skipping = true;
+	record->head_length = 0;
+	if (record->length > 0)
+		keep_head(record, record->data, record->length);
+	return RR_RECORD_LARGE;
+}
+
 /* A fragment's mark is at the front of in. Opens the fragment, unless the record lies in place, or will. */
 static enum rr_record_result
 take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
@@ -24,7 +44,7 @@ take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	bool last = mark & RR_RECORD_LAST;
 
 	if (left > max || record->length > max - left)
-		return RR_RECORD_LARGE;
+		return begin_to_skip(record);
 	if (last && record->fragments == 0 && left <= in_place - RR_RECORD_MARK_SIZE) {
 		if (in->length - RR_RECORD_MARK_SIZE < left)
 			return RR_RECORD_MORE;
@@ -44,10 +64,56 @@ take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	return RR_RECORD_ROOM;
 }
 
+static enum rr_record_result
+skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
+{
+	uint32_t mark;
+
+	if (in->length < RR_RECORD_MARK_SIZE)
+		return RR_RECORD_MORE;
+	if (++record->fragments > RR_RECORD_FRAGMENTS)
+		return RR_RECORD_SHREDDED;
+	mark = rr_get_be32(in->data);
+	advance(in, RR_RECORD_MARK_SIZE);
+	record->open = true;
+	record->last = mark & RR_RECORD_LAST;
+	record->left = mark & ~RR_RECORD_LAST;
+	return RR_RECORD_ROOM;
+}
+
+/* Takes the octets of a record that is too long, and keeps only the first of them. */
+static enum rr_record_result
+skip(struct rr_record *record, struct rpcrdma_bytes *in, struct rpcrdma_bytes *whole)
+{
+	do {
+		uint32_t octets;
+
+		if (!record->open) {
+			enum rr_record_result result = skip_mark(record, in);
+
+			if (result != RR_RECORD_ROOM)
+				return result;
+		}
+		octets = (uint32_t)rr_min(in->length, record->left);
+		keep_head(record, in->data, octets);
+		advance(in, octets);
+		record->left -= octets;
+		if (record->left > 0)
+			return RR_RECORD_MORE;
+		record->open = false;
+	} while (!record->last);
+	*whole = (struct rpcrdma_bytes){ record->head, record->head_length };
+	record->skipping = false;
+	record->length = record->fragments = 0;
+	return RR_RECORD_SKIPPED;
+}
+
 enum rr_record_result
 rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
 	struct rpcrdma_bytes *whole)
 {
+	if (record->skipping)
+		return skip(record, in, whole);
 	for (;;) {
 		uint32_t octets;
 

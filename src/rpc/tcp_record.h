@@ -11,7 +11,10 @@
  * memory that make up its record out.
  */
 
-enum { RR_RECORD_FRAGMENTS = 4096 };
+enum {
+	RR_RECORD_FRAGMENTS = 4096,
+	RR_RECORD_HEAD = 8 /* octets that are kept of a record that is too long: XID and message type */
+};
 
 /* A record as its fragments arrive. Zeroed before its first use. */
 struct rr_record {
@@ -21,13 +24,18 @@ struct rr_record {
 	uint32_t left;   /* octets of the current fragment that are still to come */
 	uint32_t fragments;
 	bool open, last; /* in a fragment; it is the record's last */
+	bool skipping;   /* the record is too long: its octets are dropped as they come */
+	uint32_t head_length;
+	uint8_t head[RR_RECORD_HEAD]; /* while skipping, and after it: the record's first octets */
 };
 
 enum rr_record_result {
-	RR_RECORD_MORE,    /* more octets are needed */
-	RR_RECORD_ROOM,    /* rr_record_room() is needed, then the rest of the same octets */
-	RR_RECORD_WHOLE,   /* a record is complete */
-	RR_RECORD_LARGE,   /* broken: longer than max */
+	RR_RECORD_MORE,  /* more octets are needed */
+	RR_RECORD_ROOM,  /* rr_record_room() is needed, then the rest of the same octets */
+	RR_RECORD_WHOLE, /* a record is complete */
+	RR_RECORD_LARGE, /* the record is longer than max: its memory is the caller's again, and record->data
+			    to be set to NULL; then its octets are skipped */
+	RR_RECORD_SKIPPED, /* the end of such a record: whole refers to what record->head keeps of it */
 	RR_RECORD_SHREDDED /* broken: more than RR_RECORD_FRAGMENTS fragments */
 };
 

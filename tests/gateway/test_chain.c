@@ -122,6 +122,51 @@ a_callback_that_is_too_large_is_answered(void **state)
 	pass_message(chain, chain->client, chain->server, reply_message(602, 8));
 }
 
+/* ---- What is too large ---- */
+
+enum { BEYOND = 3 << 20 }; /* octets: more than the gateways carry */
+
+/* The client gets SYSTEM_ERR for that call, and what else is under way is answered. */
+static void
+expect_system_error(struct chain *chain, uint32_t xid)
+{
+	static const uint32_t rest[] = { RR_REPLY, RR_MSG_ACCEPTED, 0, 0, RR_SYSTEM_ERR };
+	struct message *reply = reply_message(xid, 0);
+
+	for (uint32_t i = 0; i < 5; i++)
+		rr_put_be32(reply->octets + 4 + 4 * i, rest[i]);
+	expect_message(chain, chain->client, reply);
+}
+
+static void
+a_call_that_is_too_large_fails_alone(void **state)
+{
+	struct chain *chain = *state;
+
+	pass_message(chain, chain->client, chain->server, call_message(800, NFS, 3, 0, NULL, 8));
+	send_and_free(chain, chain->client, call_message(801, NFS, 3, NFSPROC3_WRITE, NULL, BEYOND));
+	expect_system_error(chain, 801);
+	pass_message(chain, chain->server, chain->client, reply_message(800, 8));
+	pass_message(chain, chain->client, chain->server, call_message(802, NFS, 3, 0, NULL, 8));
+	pass_message(chain, chain->server, chain->client, reply_message(802, 8));
+}
+
+static void
+a_reply_that_is_too_large_fails_alone(void **state)
+{
+	struct chain *chain = *state;
+
+	pass_message(chain, chain->client, chain->server, call_message(810, NFS, 3, 0, NULL, 8));
+	pass_message(chain, chain->client, chain->server, call_message(811, NFS, 3, 0, NULL, 8));
+	send_and_free(chain, chain->server, reply_message(811, BEYOND));
+	expect_system_error(chain, 811);
+	pass_message(chain, chain->server, chain->client, reply_message(810, 8));
+	/* Nobody asked for this one. */
+	send_and_free(chain, chain->server, reply_message(812, BEYOND));
+	pass_message(chain, chain->client, chain->server, call_message(813, NFS, 3, 0, NULL, 8));
+	pass_message(chain, chain->server, chain->client, reply_message(813, 8));
+}
+
 /* ---- Programs ---- */
 
 static void
@@ -187,6 +232,10 @@ main(void)
 			what_rpcsec_gss_protects_passes_whole, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
 			callbacks_pass_in_both_sizes_that_fit_inline, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_call_that_is_too_large_fails_alone, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_reply_that_is_too_large_fails_alone, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_callback_that_is_too_large_is_answered, chain_setup, chain_teardown),
 		cmocka_unit_test(programs_go_where_the_port_map_says),

@@ -10,11 +10,12 @@
 
 /* XID 0x2a, CALL, RPC 2, the echo program version 3; what follows is the procedure, the credential, the
  * verifier. */
-#define CALL      "0000002a 00000000 00000002 20000099 00000003"
-#define NO_AUTH   "00000000 00000000 00000000 00000000"
-#define NULL_CALL CALL "00000000" NO_AUTH
-#define SUCCESS   "0000002a 00000001 00000000 00000000 00000000 00000000"
-#define DENIED    "0000002a 00000001 00000001"
+#define CALL       "0000002a 00000000 00000002 20000099 00000003"
+#define NO_AUTH    "00000000 00000000 00000000 00000000"
+#define NULL_CALL  CALL "00000000" NO_AUTH
+#define SUCCESS    "0000002a 00000001 00000000 00000000 00000000 00000000"
+#define SYSTEM_ERR "0000002a 00000001 00000000 00000000 00000000 00000005"
+#define DENIED     "0000002a 00000001 00000001"
 
 static void
 send_hex(struct world *world, int fd, const char *hex)
@@ -44,20 +45,65 @@ assert_ended(struct world *world, int fd)
 	assert_alive(world, raw_connect(world));
 }
 
+/* Of a record that is longer than the server takes, only the beginning is looked at. */
 static void
-a_huge_record_mark_ends_the_connection(void **state)
+a_long_record_that_is_no_message_ends_the_connection(void **state)
 {
-	static const uint32_t marks[] = { 0xffffffff, 0x7fffffff, 0x80200000 };
+	static const char *const texts[] = { "GET / HTTP/1.1\r\n", "\xff\xff\xff\xff\0\0\0\x2a\0\0\0\2" };
+	static const size_t lengths[] = { 16, 12 };
 	struct world *world = *state;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 2; i++) {
 		int fd = raw_connect(world);
-		uint8_t mark[4];
 
-		rr_put_be32(mark, marks[i]);
-		raw_send(world, fd, mark, sizeof(mark));
+		raw_send(world, fd, texts[i], lengths[i]);
 		assert_ended(world, fd);
 	}
+}
+
+/* A call of so many octets, NULL with more behind its arguments, in fragments of at most that size. */
+static void
+send_long_call(struct world *world, int fd, uint32_t octets, uint32_t fragment_max)
+{
+	static const uint8_t zeroes[1 << 16];
+	struct rr_octets call = rr_hex(NULL_CALL);
+	uint32_t left = octets;
+
+	for (bool first = true; left > 0; first = false) {
+		uint32_t length = left < fragment_max ? left : fragment_max;
+		uint8_t mark[4];
+
+		left -= length;
+		rr_put_be32(mark, length | (left == 0 ? 0x80000000 : 0));
+		raw_send(world, fd, mark, sizeof(mark));
+		if (first)
+			raw_send(world, fd, call.data, call.size);
+		for (length -= first ? (uint32_t)call.size : 0; length > 0;) {
+			uint32_t part = length < sizeof(zeroes) ? length : (uint32_t)sizeof(zeroes);
+
+			raw_send(world, fd, zeroes, part);
+			length -= part;
+		}
+	}
+}
+
+/* The call fails, and the connection, with what else is under way on it, stays. */
+static void
+a_call_longer_than_a_record_may_be_is_answered(void **state)
+{
+	static const uint32_t fragments[] = { 0x7fffffff, 1000000, 65536 };
+	struct world *world = *state;
+	int fd = raw_connect(world);
+
+	for (int i = 0; i < 3; i++) {
+		send_long_call(world, fd, 5000000, fragments[i]);
+		assert_reply(world, fd, SYSTEM_ERR);
+		send_hex(world, fd, NULL_CALL);
+		assert_reply(world, fd, SUCCESS);
+		world_settle(world);
+		assert_int_equal(world_memory(world), 0);
+	}
+	assert_alive(world, fd);
 }
 
 static void
@@ -114,10 +160,10 @@ a_truncated_record_leaves_nothing_behind(void **state)
 static void
 a_record_that_is_not_completed_in_time_ends_the_connection(void **state)
 {
-	static const uint32_t lengths[] = { 100, 500000 };
+	static const uint32_t lengths[] = { 100, 500000, 0x7fffffff };
 	struct world *world = *state;
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		int fd = raw_connect(world), idle = raw_connect(world);
 		uint8_t octets[54] = { 0 };
 
@@ -382,7 +428,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		suite_test(a_huge_record_mark_ends_the_connection),
+		suite_test(a_long_record_that_is_no_message_ends_the_connection),
+		suite_test(a_call_longer_than_a_record_may_be_is_answered),
 		suite_test(a_record_too_short_for_a_message_ends_the_connection),
 		suite_test(a_record_that_is_neither_call_nor_reply_ends_the_connection),
 		suite_test(fragments_without_end_end_the_connection),

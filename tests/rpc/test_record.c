@@ -45,7 +45,7 @@ take_in_steps(struct stream *stream, uint32_t step)
 			rr_record_room(&stream->record, stream->room);
 			continue;
 		}
-		if (result == RR_RECORD_WHOLE) {
+		if (result == RR_RECORD_WHOLE || result == RR_RECORD_SKIPPED) {
 			stream->whole_length = whole.length;
 			memcpy(stream->whole, whole.data, whole.length);
 			stream->in_place = whole.data != stream->room;
@@ -53,19 +53,23 @@ take_in_steps(struct stream *stream, uint32_t step)
 			stream->length -= from;
 			return result;
 		}
+		if (result == RR_RECORD_LARGE) {
+			memmove(stream->octets, stream->octets + from, stream->length - from);
+			stream->length -= from;
+		}
 		if (result != RR_RECORD_MORE || to == stream->length)
 			return result;
 		to = to + step < stream->length ? to + step : stream->length;
 	}
 }
 
-static uint8_t sample[MAX];
+static uint8_t sample[4 * MAX];
 
 static int
 setup(void **state)
 {
 	*state = calloc(1, sizeof(struct stream));
-	for (uint32_t i = 0; i < MAX; i++)
+	for (uint32_t i = 0; i < sizeof(sample); i++)
 		sample[i] = (uint8_t)(i * 7 + 1);
 	return *state ? 0 : -1;
 }
@@ -158,6 +162,7 @@ a_record_longer_than_allowed_is_refused_at_its_mark(void **state)
 	struct stream *stream = *state;
 
 	for (int i = 0; i < 4; i++) {
+		*stream = (struct stream){ 0 };
 		rr_put_be32(stream->octets, rr_record_mark(lengths[i / 2], i % 2));
 		stream->length = 4;
 		assert_int_equal(take_in_steps(stream, 4), RR_RECORD_LARGE);
@@ -179,6 +184,44 @@ fragments_that_add_up_to_too_much_are_refused(void **state)
 	rr_put_be32(stream->octets + stream->length, 0xffffffff);
 	stream->length += 4;
 	assert_int_equal(take_in_steps(stream, 100), RR_RECORD_LARGE);
+}
+
+/* As a reader does it that gives the memory back: the record ends with RR_RECORD_SKIPPED. */
+static void
+assert_skipped(struct stream *stream, uint32_t step, uint32_t head_length)
+{
+	assert_int_equal(take_in_steps(stream, step), RR_RECORD_LARGE);
+	stream->record.data = NULL;
+	assert_int_equal(take_in_steps(stream, step), RR_RECORD_SKIPPED);
+	assert_int_equal(stream->whole_length, head_length);
+	assert_memory_equal(stream->whole, sample, head_length);
+	assert_int_equal(take_in_steps(stream, step), RR_RECORD_WHOLE);
+	assert_int_equal(stream->whole_length, 20);
+	assert_memory_equal(stream->whole, sample, 20);
+}
+
+/* However it is divided, nothing but its first octets is kept, and the record behind it is whole. */
+static void
+a_record_longer_than_allowed_is_skipped(void **state)
+{
+	struct stream *stream = *state;
+	static const struct {
+		uint32_t count, lengths[4];
+	} divided[] = { { 1, { 3000 } }, { 2, { 600, 401 } }, { 3, { 3, 3, 3000 } }, { 4, { 0, 2, 1500, 0 } },
+		{ 4, { 600, 600, 600, 600 } } };
+
+	for (size_t i = 0; i < sizeof(divided) / sizeof(*divided); i++) {
+		for (uint32_t step = 1; step < 5000; step = step * 3 + 1) {
+			uint32_t at = 0;
+
+			*stream = (struct stream){ 0 };
+			for (uint32_t j = 0; j < divided[i].count; at += divided[i].lengths[j++])
+				put_fragment(stream, sample + at, divided[i].lengths[j],
+					j + 1 == divided[i].count);
+			put_fragment(stream, sample, 20, true);
+			assert_skipped(stream, step, RR_RECORD_HEAD);
+		}
+	}
 }
 
 static void
@@ -251,6 +294,7 @@ main(void)
 			a_record_longer_than_allowed_is_refused_at_its_mark, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			fragments_that_add_up_to_too_much_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_record_longer_than_allowed_is_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(empty_fragments_do_not_go_on_for_ever, setup, teardown),
 		cmocka_unit_test(a_record_is_gathered_from_any_octet),
 		cmocka_unit_test(a_gather_with_too_few_elements_counts_only_what_it_took),
