@@ -182,6 +182,10 @@ struct rr_endpoint {
 	char peer[RR_ADDRESS_TEXT]; /* "192.0.2.1:20049" or "[2001:db8::1]:20049", for messages */
 };
 
+/* Puts filters before a fabric, which they own from then on. *fabric stays a fabric that is to be destroyed,
+ * also after a failure. */
+typedef int rr_fabric_filter(void *ctx, struct rr_fabric **fabric);
+
 /* ---- The front door ---- */
 
 const char *rr_fabric_name(const struct rr_fabric *fabric);

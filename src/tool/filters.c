@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fabric/filter/fault.h"
 #include "fabric/filter/record.h"
 
 /* Options that take one word of three; its place is the value of the enum. */
@@ -69,6 +70,20 @@ rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int op
 	return RR_EXIT_OK;
 }
 
+/* The record is outermost: it has what the fault filter does, too. */
+static int
+filters_put(void *ctx, struct rr_fabric **fabric)
+{
+	const struct rr_filters *filters = ctx;
+	int error = 0;
+
+	if (filters->has_script)
+		error = rr_fault_fabric_new(*fabric, &filters->script, fabric);
+	if (!error && filters->record)
+		error = rr_record_fabric_new(*fabric, filters->record, fabric);
+	return error;
+}
+
 int
 rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config)
 {
@@ -78,11 +93,13 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 	config->versions = filters->versions;
 	config->reply_chunks = filters->reply_chunks;
 	config->crc = filters->crc;
-	if (filters->has_script)
-		config->fault = &filters->script;
 	if (filters->path && rr_record_open(filters->path, &filters->record, &text) < 0)
 		return rr_tool_fail(tool, "--record: %s", text.text);
-	config->record = filters->record;
+	config->crc |= filters->has_script && rr_fault_corrupts(&filters->script);
+	if (filters->has_script || filters->record) {
+		config->filter = filters_put;
+		config->filter_ctx = filters;
+	}
 	return RR_EXIT_OK;
 }
 

@@ -2,8 +2,6 @@
 #include "transport/engine.h"
 
 #include "base/checked.h"
-#include "fabric/filter/fault.h"
-#include "fabric/filter/record.h"
 #include "fabric/iwarp/iwarp.h"
 #include "fabric/verbs/verbs.h"
 #include "transport/connection.h"
@@ -96,22 +94,15 @@ fabric_config(const struct rr_engine_config *config)
 	fabric.work_max = larger(WORK_LEAST, config->credits * 2);
 	fabric.read_max = READS_AT_A_TIME;
 	fabric.region_max = config->credits * RR_SLOT_REGIONS + config->provided_max * RR_PIECES_MAX;
-	fabric.crc = config->crc || (config->fault && rr_fault_corrupts(config->fault));
+	fabric.crc = config->crc;
 	fabric.reuse_port = config->reuse_port;
 	return fabric;
 }
 
-/* *fabric stays one that is to be destroyed, also after a failure. */
 static int
 add_filters(const struct rr_engine_config *config, struct rr_fabric **fabric)
 {
-	int error = 0;
-
-	if (config->fault)
-		error = rr_fault_fabric_new(*fabric, config->fault, fabric);
-	if (!error && config->record)
-		error = rr_record_fabric_new(*fabric, config->record, fabric);
-	return error;
+	return config->filter ? config->filter(config->filter_ctx, fabric) : 0;
 }
 
 int

@@ -8,9 +8,6 @@
 #include "transport/version.h"
 #include "wire/rpcrdma2.h"
 
-struct rr_fault_script; /* fabric/filter/script.h */
-struct rr_record;       /* fabric/filter/record.h */
-
 /* What moves the data: provider.h says how AUTO chooses. */
 enum rr_provider {
 	RR_PROVIDER_AUTO,
@@ -58,9 +55,9 @@ struct rr_engine_config {
 	 * one listener only. */
 	bool adapters_elsewhere;
 	uint32_t connection_max; /* connections accepted at a time */
-	/* Filters before the provider, for tests: both must outlive the engine, both may be NULL. */
-	const struct rr_fault_script *fault; /* one that corrupts octets asks for CRC32c, too */
-	struct rr_record *record;            /* outermost: has what the fault filter did in it, too */
+	/* Puts filters before each provider's fabric, or NULL. filter_ctx must outlive the engine. */
+	rr_fabric_filter *filter;
+	void *filter_ctx;
 };
 
 /* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 chunks, 64 MiB, R set, Read chunks
@@ -115,8 +112,8 @@ int rr_engine_new(const struct rr_env *env, const struct rr_engine_config *confi
 typedef int rr_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
-/* The same on the provider that make() creates, and that one only. NOTSUP: the fault script asks for what
- * that cannot do. */
+/* The same on the provider that make() creates, and that one only. Errors
+ * of config->filter are handed on. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rr_engine **engine);
 

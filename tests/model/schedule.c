@@ -262,7 +262,8 @@ choose_config(struct model *model)
 	static const uint32_t credits[] = { 1, 2, 5, 16 }, thresholds[] = { 1024, 4096, 4096, 8192 };
 
 	model->config = rr_engine_config_default;
-	model->config.fault = &model->fault;
+	model->config.filter = rr_fault_filter;
+	model->config.filter_ctx = &model->fault;
 	model->config.credits = credits[model_below(model, 4)];
 	model->config.inline_send = model->config.inline_receive = thresholds[model_below(model, 4)];
 	model->versions = (enum rr_versions)model_below(model, 3);

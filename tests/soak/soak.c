@@ -213,11 +213,12 @@ start_engine(struct run *run)
 	static const uint32_t credits[] = { 1, 2, 8, 64 };
 	struct rr_engine_config config = rr_engine_config_default;
 
-	config.fault = &run->fault;
+	config.filter = rr_fault_filter;
+	config.filter_ctx = &run->fault;
 	config.credits = credits[below(run, 4)];
 	config.inline_send = config.inline_receive = below(run, 2) ? 4096 : 1024;
 	config.remote_invalidation = below(run, 2);
-	config.crc = run->carrier == CRC;
+	config.crc = run->carrier == CRC || rr_fault_corrupts(&run->fault);
 	if (rr_engine_new_on(&run->env, &config,
 		    run->carrier == LOOP ? rr_loop_fabric_new : rr_iwarp_fabric_new, &run->engine))
 		bad(run, "no engine");

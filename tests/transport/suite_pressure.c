@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "fabric/filter/fault.h"
 #include "fabric/filter/script.h"
 #include "raw.h"
 #include "transport/connection.h"
@@ -152,7 +153,8 @@ world_stalled(struct rr_fault_script *script, struct call **first)
 	struct rr_text why;
 
 	assert_int_equal(rr_fault_parse("delay read 1 3600s", script, &why), 0);
-	config.fault = script;
+	config.filter = rr_fault_filter;
+	config.filter_ctx = script;
 	config.memory_max = 64 << 10;
 	world = world_new(&config);
 	world->answer = answer_small;
@@ -222,7 +224,8 @@ row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off_after_15_s(
 
 	(void)state;
 	assert_int_equal(rr_fault_parse("delay read 1 3600s", &script, &why), 0);
-	config.fault = &script;
+	config.filter = rr_fault_filter;
+	config.filter_ctx = &script;
 	config.memory_max = 64 << 10;
 	config.credits = 2; /* eight receives in all */
 	world = world_new(&config);

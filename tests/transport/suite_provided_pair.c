@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "suite.h"
 
+#include "fabric/filter/fault.h"
 #include "fabric/filter/script.h"
 
 /*
@@ -127,7 +128,8 @@ row_B14_cancelling_at_random_never_costs_the_connection(void **state)
 	(void)state;
 	assert_int_equal(
 		rr_fault_parse("random seed=7 rate=0.5 delay=5ms kinds=delay,reorder", &script, &text), 0);
-	config.fault = &script;
+	config.filter = rr_fault_filter;
+	config.filter_ctx = &script;
 	config.provided_max = 64;
 	world = world_listening(&config);
 	world_connect(world);
@@ -178,7 +180,8 @@ pull_under(const char *faults)
 	struct call *call;
 
 	assert_int_equal(rr_fault_parse(faults, &script, &text), 0);
-	config.fault = &script;
+	config.filter = rr_fault_filter;
+	config.filter_ctx = &script;
 	world = begin(&config);
 	world->answer = answer_with_size;
 	world->reply_size = LARGE;

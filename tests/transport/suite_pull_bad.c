@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric/filter/fault.h"
 #include "fabric/filter/script.h"
 #include "pull.h"
 #include "transport/pull.h"
@@ -129,7 +130,8 @@ row_B14_closing_frees_a_notification_under_way(void **state)
 
 		snprintf(faults, sizeof(faults), "delay complete %u+ 1s", number);
 		assert_int_equal(rr_fault_parse(faults, &script, &text), 0);
-		config.fault = &script;
+		config.filter = rr_fault_filter;
+		config.filter_ctx = &script;
 		raw = pull_begin_with(&config, 1, 1);
 		pull_ask(raw, 2);
 		pull_answer_large(raw, 2);

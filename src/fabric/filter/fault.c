@@ -375,6 +375,12 @@ rr_fault_fabric_new(struct rr_fabric *below, const struct rr_fault_script *scrip
 	return 0;
 }
 
+int
+rr_fault_filter(void *script, struct rr_fabric **fabric)
+{
+	return rr_fault_fabric_new(*fabric, script, fabric);
+}
+
 uint64_t
 rr_fault_count(struct rr_fabric *fabric)
 {

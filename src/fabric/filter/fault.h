@@ -19,6 +19,9 @@
 int rr_fault_fabric_new(
 	struct rr_fabric *below, const struct rr_fault_script *script, struct rr_fabric **fabric);
 
+/* The same as a rr_fabric_filter: script is the const struct rr_fault_script. */
+int rr_fault_filter(void *script, struct rr_fabric **fabric);
+
 /* How many faults it has brought about. */
 uint64_t rr_fault_count(struct rr_fabric *fabric);
 
