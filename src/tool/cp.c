@@ -5,13 +5,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { OPT_HELP = 256, OPT_JSON };
+enum { OPT_HELP = 256, OPT_JSON, OPT_SPARSE };
 
 static const struct option long_options[] = {
 	{ "recursive", no_argument, NULL, 'r' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "sparse", required_argument, NULL, OPT_SPARSE },
 	RR_TRANSPORT_OPTION,
 	RR_CALL_OPTION,
 	RR_FILTER_OPTIONS,
@@ -22,8 +24,12 @@ static const struct option long_options[] = {
 const char rr_tool_cp_options[] =
 	"  -r, -R, --recursive   copy directories with all that is in them; links are copied as links\n"
 	"  -q, --quiet           no progress bar, and no summary\n"
-	"      --json            print the summary as a JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP
-		RR_CALL_HELP;
+	"      --json            print the summary as a JSON object\n"
+	"      --sparse WHEN     auto: holes stay holes; always: zeroes become holes; never "
+	"(auto)\n" RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP
+	"\nA file that exists is written in place: it keeps its owner, mode, access lists and links. SRC and "
+	"DST "
+	"can be\ndevices and pipes, and - for standard input or output.\n";
 
 /* ---- Failures ---- */
 
@@ -89,32 +95,35 @@ plural(uint64_t count, const char *one, const char *many)
 }
 
 static void
-print_text(const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds, double rate,
-	const char *over)
+print_text(FILE *out, const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds,
+	double rate, const char *over)
 {
 	char text[16];
 
-	printf("copied %" PRIu64 " %s", sums->files, plural(sums->files, "file", "files"));
+	fprintf(out, "copied %" PRIu64 " %s", sums->files, plural(sums->files, "file", "files"));
 	if (sums->directories)
-		printf(", %" PRIu64 " %s", sums->directories,
+		fprintf(out, ", %" PRIu64 " %s", sums->directories,
 			plural(sums->directories, "directory", "directories"));
 	if (sums->links)
-		printf(", %" PRIu64 " %s", sums->links, plural(sums->links, "link", "links"));
-	printf(": %" PRIu64 " octets in %.2f s, %s/s; %" PRIu64 " went by RDMA Write, %" PRIu64
-	       " by RDMA Read, %" PRIu64 " inline, over %s\n",
+		fprintf(out, ", %" PRIu64 " %s", sums->links, plural(sums->links, "link", "links"));
+	fprintf(out,
+		": %" PRIu64 " octets in %.2f s, %s/s; %" PRIu64 " went by RDMA Write, %" PRIu64
+		" by RDMA Read, %" PRIu64 " inline, over %s\n",
 		sums->octets, seconds, rr_progress_octets((uint64_t)rate, text, sizeof(text)),
 		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, over);
 }
 
 static void
-print_json(const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds, double rate,
-	uint32_t reconnects, const char *over)
+print_json(FILE *out, const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds,
+	double rate, uint32_t reconnects, const char *over)
 {
-	printf("{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"failed\":%" PRIu64
-	       ",\"octets\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
+	fprintf(out,
+		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"failed\":%" PRIu64
+		",\"octets\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
 		sums->files, sums->directories, sums->links, sums->failed, sums->octets, seconds, rate);
-	printf("\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64 ",\"octets_inline\":%" PRIu64
-	       ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",
+	fprintf(out,
+		"\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64
+		",\"octets_inline\":%" PRIu64 ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",
 		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, reconnects,
 		over);
 }
@@ -127,17 +136,21 @@ print_summary(const struct rr_cp *cp)
 	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
 	uint32_t reconnects = 0;
 	char over[32] = "";
+	FILE *out = cp->streamed ? stderr : stdout; /* data may have gone there */
 
 	name_fabrics(cp, over, sizeof(over));
 	add_counters(&cp->remotes[0], &counters, &reconnects);
 	add_counters(&cp->remotes[1], &counters, &reconnects);
 	if (cp->json)
-		print_json(&cp->sums, &counters, seconds, rate, reconnects, over);
+		print_json(out, &cp->sums, &counters, seconds, rate, reconnects, over);
 	else if (cp->sums.files || cp->sums.directories || cp->sums.links || !cp->sums.failed)
-		print_text(&cp->sums, &counters, seconds, rate, over);
+		print_text(out, &cp->sums, &counters, seconds, rate, over);
 }
 
 /* ---- Both ends ---- */
+
+/* Zeroes that are worth a hole: a block of a file system; and what is worth a WRITE of its own behind it. */
+enum { HOLE_LOCAL = 4 << 10, HOLE_REMOTE = 64 << 10 };
 
 /* Names are put behind it with a slash of their own. */
 static void
@@ -155,7 +168,12 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 {
 	struct rr_text text;
 
-	*side = (struct rr_side){ .ops = &rr_side_local, .piece_max = RR_PUMP_PIECE };
+	*side = (struct rr_side){
+		.ops = &rr_side_local,
+		.loop = cp->engine->loop,
+		.piece_max = RR_PUMP_PIECE,
+		.hole_unit = HOLE_LOCAL,
+	};
 	snprintf(name, size, "%s", argument);
 	cut_slashes(name);
 	if (!rr_url_is(argument))
@@ -166,6 +184,7 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 	snprintf(name, size, "%s", remote->name);
 	cut_slashes(name);
 	side->nfs = remote->nfs;
+	side->hole_unit = HOLE_REMOTE;
 	side->piece_max = side == &cp->from ? rr_nfs_read_max(remote->nfs) : rr_nfs_write_max(remote->nfs);
 	return RR_EXIT_OK;
 }
@@ -179,6 +198,7 @@ copy(struct rr_cp *cp, const char *source, const char *destination)
 	rr_progress_init(&cp->progress, !cp->quiet);
 	if (rr_pump_init(&cp->pump, cp->engine, &cp->progress) < 0)
 		return rr_tool_fail(cp->tool, "out of memory");
+	cp->pump.sparse = cp->sparse;
 	rr_cp_top(cp, source, destination);
 	rr_progress_hide(&cp->progress);
 	rr_pump_free(&cp->pump);
@@ -186,6 +206,24 @@ copy(struct rr_cp *cp, const char *source, const char *destination)
 		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links > 0))
 		print_summary(cp);
 	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
+}
+
+static int
+parse_sparse(struct rr_cp *cp, const char *when)
+{
+	static const char *const names[] = {
+		[RR_SPARSE_AUTO] = "auto",
+		[RR_SPARSE_ALWAYS] = "always",
+		[RR_SPARSE_NEVER] = "never",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(when, names[i]) == 0) {
+			cp->sparse = (enum rr_sparse)i;
+			return RR_EXIT_OK;
+		}
+	}
+	return rr_tool_usage(cp->tool, "--sparse takes auto, always or never, not '%s'", when);
 }
 
 /* True to go on, false with the status to exit with. */
@@ -201,6 +239,11 @@ parse(struct rr_cp *cp, int argc, char **argv, int *status)
 		case 'R': cp->recursive = true; break;
 		case 'q': cp->quiet = true; break;
 		case OPT_JSON: cp->json = true; break;
+		case OPT_SPARSE:
+			*status = parse_sparse(cp, optarg);
+			if (*status != RR_EXIT_OK)
+				return false;
+			break;
 		case OPT_HELP: *status = rr_tool_help(cp->tool); return false;
 		default:
 			if (!rr_filters_is_option(option))
@@ -235,6 +278,8 @@ rr_tool_cp(const struct rr_tool *tool, int argc, char **argv)
 	if (!cp)
 		return rr_tool_fail(tool, "out of memory");
 	cp->tool = tool;
+	cp->umask = umask(0);
+	umask((mode_t)cp->umask);
 	if (parse(cp, argc, argv, &status) &&
 		(status = rr_filters_start(tool, &cp->filters, &config)) == RR_EXIT_OK) {
 		rr_tool_catch_signals();

@@ -23,6 +23,9 @@ struct rr_cp_sums {
 struct rr_cp {
 	const struct rr_tool *tool;
 	bool recursive, quiet, json;
+	bool streamed;  /* data was written into a device or pipe, which may be standard output */
+	uint32_t umask; /* what a file gets that is made of a stream is kept from others by */
+	enum rr_sparse sparse;
 	struct rr_filters filters;
 	struct rr_engine *engine;
 	struct rr_remote remotes[2]; /* of the source and of the destination */
@@ -32,6 +35,7 @@ struct rr_cp {
 	struct rr_cp_sums sums;
 	bool stop;                   /* nothing more can be copied */
 	struct rr_nfs_handle to_top; /* the directory that the tree is copied to, on a server */
+	char to_path[RR_NFS_PATH];   /* of what the source is copied to, while depth is 0 */
 	char from_name[RR_URL_PATH + 512],
 		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
 	char path[RR_NFS_PATH]; /* from there down to what is copied now: "", "/name", "/name/name" */

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tool/cp.h"
 
 /*
- * One file, or one symbolic link. It is made under a temporary name beside
- * its place, and renamed when it is whole, so that nobody ever sees a half of it;
- * the temporary name is removed again whatever goes wrong.
+ * One file, or one symbolic link.
+ *
+ * What is new is made under a temporary name beside its place, and renamed when it is whole, so that nobody
+ * ever sees a half of it; the temporary name is removed again whatever goes wrong. A file that exists is
+ * written in place, as cp(1) does: it keeps its owner, mode, access lists and other names, and whoever must
+ * not write to it does not. Where a new file with the old mode would lose nothing of that, as a server can
+ * tell, the old one is replaced.
+ *
+ * A symbolic link at the destination is followed only where the user named it. Below a directory that is
+ * copied it is replaced: the source, which may be another's, could lead anywhere by it.
  */
 
 enum { TEMPORARY = 256, KEPT_OF_NAME = 200 };
@@ -33,18 +41,55 @@ remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *tempor
 	cp->to.fatal = fatal;
 }
 
-/* Neither a file nor a link replaces a directory. */
+/* What exists at the destination. */
 static int
-check_target(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
+find_there(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_info *there)
 {
-	struct rr_info there;
+	struct rr_info link;
 
-	if (cp->to.ops->look(&cp->to, to, to_name, &there) < 0)
+	if (cp->depth > 0)
+		return cp->to.ops->look(&cp->to, to, to_name, there) < 0 ? rr_cp_fail(cp, &cp->to) : 0;
+	if (cp->to.ops->find(&cp->to, cp->to_path, true, there) < 0)
 		return rr_cp_fail(cp, &cp->to);
-	if (there.kind == RR_KIND_DIRECTORY)
+	if (there->kind != RR_KIND_NONE)
+		return 0;
+	if (cp->to.ops->look(&cp->to, to, to_name, &link) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (link.kind == RR_KIND_LINK)
 		return rr_cp_fail_because(
-			cp, &cp->to, "there is a directory of this name, which will not be replaced");
+			cp, &cp->to, "it is a symbolic link to what does not exist, and is not followed");
 	return 0;
+}
+
+static bool
+same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* One file can be seen from both sides, by way of its server and here: all that both sides tell is equal. */
+static bool
+is_same(const struct rr_info *a, const struct rr_info *b)
+{
+	return a->kind == RR_KIND_FILE && b->kind == RR_KIND_FILE && a->fileid == b->fileid &&
+	       a->size == b->size && a->uid == b->uid && same_time(a->mtime, b->mtime) &&
+	       same_time(a->ctime, b->ctime);
+}
+
+static int
+check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
+{
+	const char *why = NULL;
+
+	if (there->kind == RR_KIND_DIRECTORY)
+		why = "there is a directory of this name, which will not be replaced";
+	if (there->kind == RR_KIND_OTHER)
+		why = "it is a socket, or a device or named pipe of the server: nothing can be written to it";
+	if (there->kind == RR_KIND_STREAM && info->kind == RR_KIND_LINK)
+		why = "it is a device or a named pipe, which will not be replaced by a link";
+	if (is_same(info, there))
+		why = "the source and the destination are the same file";
+	return why ? rr_cp_fail_because(cp, &cp->to, why) : 0;
 }
 
 static int
@@ -55,43 +100,141 @@ put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *temporary,
 	return rr_cp_fail(cp, &cp->to);
 }
 
-/* All that happens between the making of the temporary file and its renaming. */
+/* One file on its way. */
+struct copying {
+	struct rr_cp *cp;
+	const struct rr_place *to;
+	const char *to_name;
+	struct rr_info info, there;
+	struct rr_file source, target;
+	char temporary[TEMPORARY]; /* "": the target is written in place */
+};
+
+/* All that happens between the opening of the target and its renaming. */
 static int
-fill(struct rr_cp *cp, struct rr_file *source, const struct rr_info *info, struct rr_file *target)
+fill(struct copying *copying)
 {
-	if (rr_pump_copy(&cp->pump, source, target, info->size) < 0)
-		return rr_cp_fail(cp, cp->pump.failed);
-	if (cp->to.ops->finish(target, info) < 0)
+	struct rr_cp *cp = copying->cp;
+	struct rr_file *target = &copying->target;
+
+	if (rr_pump_copy(&cp->pump, &copying->source, target, &copying->info) < 0)
+		rr_cp_fail(cp, cp->pump.failed);
+	else if (cp->to.ops->finish(target, &copying->info) < 0)
+		rr_cp_fail(cp, &cp->to);
+	else
+		return 0;
+	if (target->in_place && !target->stream && !target->empty_first)
+		rr_tool_warn(cp->tool, "%s%s: it was written over, and is incomplete", cp->to_name, cp->path);
+	return -1;
+}
+
+static int
+create_temporary(struct copying *copying)
+{
+	struct rr_cp *cp = copying->cp;
+
+	temporary_name(copying->to_name, copying->temporary);
+	if (cp->to.ops->create(
+		    &cp->to, copying->to, copying->temporary, copying->info.size, &copying->target) == 0)
+		return 0;
+	copying->temporary[0] = '\0';
+	return rr_cp_fail(cp, &cp->to);
+}
+
+/* A new file in the place of an old one has its mode, and must have its owner. */
+static int
+create_like(struct copying *copying)
+{
+	struct rr_cp *cp = copying->cp;
+	const struct rr_info *there = &copying->there;
+
+	if (create_temporary(copying) < 0)
+		return -1;
+	copying->info.mode = there->mode;
+	if (copying->target.uid == there->uid && copying->target.gid == there->gid)
+		return 0;
+	cp->to.ops->close(&copying->target);
+	remove_temporary(cp, copying->to, copying->temporary);
+	copying->temporary[0] = '\0';
+	if (cp->to.ops->overwrite(&cp->to, NULL, copying->to_name, there, &copying->target) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	return 0;
 }
 
 static int
-copy_open_file(struct rr_cp *cp, struct rr_file *source, const struct rr_place *to, const char *to_name)
+open_existing(struct copying *copying)
 {
-	char temporary[TEMPORARY];
-	struct rr_info info;
-	struct rr_file target;
-	int error;
+	struct rr_cp *cp = copying->cp;
+	const struct rr_info *there = &copying->there;
+	struct rr_info itself = *there;
+	bool through_link;
+	int result;
 
-	if (cp->from.ops->describe(source, &info) < 0)
-		return rr_cp_fail(cp, &cp->from);
-	if (info.kind != RR_KIND_FILE)
-		return rr_cp_fail_because(cp, &cp->from, "it is no regular file any more");
-	temporary_name(to_name, temporary);
-	if (cp->to.ops->create(&cp->to, to, temporary, info.size, &target) < 0)
+	if (cp->depth == 0 && cp->to.ops->look(&cp->to, copying->to, copying->to_name, &itself) < 0)
 		return rr_cp_fail(cp, &cp->to);
-	rr_progress_file(&cp->progress, cp->path[0] ? cp->path + 1 : to_name, info.size);
-	error = fill(cp, source, &info, &target);
-	cp->to.ops->close(&target);
-	if (!error)
-		error = put_in_place(cp, to, temporary, to_name);
-	if (error) {
-		remove_temporary(cp, to, temporary);
+	through_link = itself.kind != there->kind;
+	result = cp->to.ops->overwrite(&cp->to, through_link ? NULL : copying->to,
+		through_link ? cp->to_path : copying->to_name, there, &copying->target);
+	if (result < 0)
+		return rr_cp_fail(cp, &cp->to);
+	return result == 1 ? create_like(copying) : 0;
+}
+
+/* What a stream gives has neither mode nor times of its own. */
+static void
+describe_stream(const struct rr_cp *cp, struct rr_info *info)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	*info = (struct rr_info){
+		.kind = RR_KIND_STREAM,
+		.mode = 0666 & ~cp->umask,
+		.size = RR_SIZE_UNKNOWN,
+		.atime = now,
+		.mtime = now,
+	};
+}
+
+static int
+describe_source(struct copying *copying)
+{
+	struct rr_cp *cp = copying->cp;
+
+	if (copying->source.stream && copying->info.kind != RR_KIND_STREAM)
+		return rr_cp_fail_because(cp, &cp->from, "it is no regular file any more");
+	if (copying->source.stream)
+		describe_stream(cp, &copying->info);
+	else if (cp->from.ops->describe(&copying->source, &copying->info) < 0)
+		return rr_cp_fail(cp, &cp->from);
+	return 0;
+}
+
+static int
+copy_open_file(struct copying *copying)
+{
+	enum rr_kind there = copying->there.kind;
+	struct rr_cp *cp = copying->cp;
+	int error = describe_source(copying);
+
+	if (error)
 		return error;
-	}
+	error = there == RR_KIND_FILE || there == RR_KIND_STREAM ? open_existing(copying)
+								 : create_temporary(copying);
+	if (error)
+		return error;
+	rr_progress_file(&cp->progress, cp->path[0] ? cp->path + 1 : copying->to_name, copying->info.size);
+	error = fill(copying);
+	cp->to.ops->close(&copying->target);
+	if (!error && copying->temporary[0])
+		error = put_in_place(cp, copying->to, copying->temporary, copying->to_name);
+	if (error && copying->temporary[0])
+		remove_temporary(cp, copying->to, copying->temporary);
+	if (error)
+		return error;
+	cp->streamed |= copying->target.stream;
 	cp->sums.files++;
-	cp->sums.octets += info.size;
+	cp->sums.octets += copying->info.size;
 	return 0;
 }
 
@@ -99,15 +242,15 @@ int
 rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
 {
-	struct rr_file source;
+	struct copying copying = { .cp = cp, .to = to, .to_name = to_name, .info = *info };
 	int error;
 
-	if (check_target(cp, to, to_name) < 0)
+	if (find_there(cp, to, to_name, &copying.there) < 0 || check_target(cp, info, &copying.there) < 0)
 		return -1;
-	if (cp->from.ops->open(&cp->from, from, name, info, &source) < 0)
+	if (cp->from.ops->open(&cp->from, from, name, info, &copying.source) < 0)
 		return rr_cp_fail(cp, &cp->from);
-	error = copy_open_file(cp, &source, to, to_name);
-	cp->from.ops->close(&source);
+	error = copy_open_file(&copying);
+	cp->from.ops->close(&copying.source);
 	return error;
 }
 
@@ -116,9 +259,12 @@ rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 	const struct rr_place *to, const char *to_name)
 {
 	char temporary[TEMPORARY], target[RR_NFS_PATH];
+	struct rr_info there;
 	int error;
 
-	if (check_target(cp, to, to_name) < 0)
+	if (cp->to.ops->look(&cp->to, to, to_name, &there) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (check_target(cp, info, &there) < 0)
 		return -1;
 	if (cp->from.ops->read_link(&cp->from, from, name, info, target) < 0)
 		return rr_cp_fail(cp, &cp->from);

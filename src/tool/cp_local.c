@@ -7,36 +7,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tool/cp_side.h"
+#include "tool/cp_local.h"
 
 /* The local end of a copy. Every name is opened relative to its directory's descriptor, and never through a
  * link. */
 
-static int
-fail(struct rr_side *side)
+int
+rr_cp_local_fail(struct rr_side *side)
 {
 	side->fatal = errno == ENOSPC || errno == EDQUOT || errno == EROFS || errno == EIO || errno == EMFILE;
 	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", strerror(errno));
 }
 
-static int
-directory(const struct rr_place *place)
+static enum rr_kind
+kind_of(mode_t mode)
 {
-	return place ? place->fd : AT_FDCWD;
+	switch (mode & S_IFMT) {
+	case S_IFREG: return RR_KIND_FILE;
+	case S_IFDIR: return RR_KIND_DIRECTORY;
+	case S_IFLNK: return RR_KIND_LINK;
+	case S_IFCHR:
+	case S_IFBLK:
+	case S_IFIFO: return RR_KIND_STREAM;
+	default: return RR_KIND_OTHER;
+	}
 }
 
-static void
-describe(const struct stat *st, struct rr_info *info)
+void
+rr_cp_local_describe(const struct stat *st, struct rr_info *info)
 {
 	*info = (struct rr_info){
-		.kind = S_ISREG(st->st_mode)   ? RR_KIND_FILE
-			: S_ISDIR(st->st_mode) ? RR_KIND_DIRECTORY
-			: S_ISLNK(st->st_mode) ? RR_KIND_LINK
-					       : RR_KIND_OTHER,
+		.kind = kind_of(st->st_mode),
 		.mode = st->st_mode & 07777,
+		.uid = st->st_uid,
+		.gid = st->st_gid,
+		.links = (uint32_t)st->st_nlink,
 		.size = (uint64_t)st->st_size,
+		.used = (uint64_t)st->st_blocks * 512,
+		.fileid = st->st_ino,
 		.atime = st->st_atim,
 		.mtime = st->st_mtim,
+		.ctime = st->st_ctim,
 	};
 }
 
@@ -47,14 +58,18 @@ look_at(struct rr_side *side, int at, const char *name, int flags, struct rr_inf
 
 	info->kind = RR_KIND_NONE;
 	if (fstatat(at, name, &st, flags) < 0)
-		return errno == ENOENT ? 0 : fail(side);
-	describe(&st, info);
+		return errno == ENOENT ? 0 : rr_cp_local_fail(side);
+	rr_cp_local_describe(&st, info);
 	return 0;
 }
 
 static int
 local_find(struct rr_side *side, const char *path, bool follow, struct rr_info *info)
 {
+	if (strcmp(path, "-") == 0) {
+		*info = (struct rr_info){ .kind = RR_KIND_STREAM };
+		return 0;
+	}
 	return look_at(side, AT_FDCWD, path, follow ? 0 : AT_SYMLINK_NOFOLLOW, info);
 }
 
@@ -78,8 +93,8 @@ local_enter(struct rr_side *side, const struct rr_place *place, const char *name
 	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (place ? O_NOFOLLOW : 0);
 
 	(void)info;
-	into->fd = openat(directory(place), name, flags);
-	return into->fd < 0 ? fail(side) : 0;
+	into->fd = openat(rr_cp_local_at(place), name, flags);
+	return into->fd < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 static void
@@ -102,7 +117,7 @@ gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 		if (errno)
 			break;
 	}
-	return errno ? fail(side) : 0;
+	return errno ? rr_cp_local_fail(side) : 0;
 }
 
 static int
@@ -112,7 +127,7 @@ local_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!stream) {
-		result = fail(side);
+		result = rr_cp_local_fail(side);
 		if (fd >= 0)
 			close(fd);
 		return result;
@@ -126,7 +141,7 @@ static int
 local_read_link(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *info, char target[RR_NFS_PATH])
 {
-	ssize_t length = readlinkat(directory(place), name, target, RR_NFS_PATH);
+	ssize_t length = readlinkat(rr_cp_local_at(place), name, target, RR_NFS_PATH);
 
 	(void)info;
 	if (length == RR_NFS_PATH) {
@@ -134,7 +149,7 @@ local_read_link(struct rr_side *side, const struct rr_place *place, const char *
 		length = -1;
 	}
 	if (length < 0)
-		return fail(side);
+		return rr_cp_local_fail(side);
 	target[length] = '\0';
 	return 0;
 }
@@ -144,29 +159,29 @@ local_make_directory(
 	struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into)
 {
 	if (mkdirat(place->fd, name, 0700) < 0)
-		return fail(side);
+		return rr_cp_local_fail(side);
 	return local_enter(side, place, name, NULL, into);
 }
 
 static int
 local_make_link(struct rr_side *side, const struct rr_place *place, const char *name, const char *target)
 {
-	return symlinkat(target, place->fd, name) < 0 ? fail(side) : 0;
+	return symlinkat(target, place->fd, name) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
-/* Mode and times of what fd is. */
-static int
-set_info(struct rr_side *side, int fd, const struct rr_info *info)
+int
+rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 {
 	struct timespec times[2] = { info->atime, info->mtime };
 
-	return fchmod(fd, info->mode & RR_MODE_KEPT) < 0 || futimens(fd, times) < 0 ? fail(side) : 0;
+	return fchmod(fd, info->mode & RR_MODE_KEPT) < 0 || futimens(fd, times) < 0 ? rr_cp_local_fail(side)
+										    : 0;
 }
 
 static int
 local_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
 {
-	return set_info(side, place->fd, info);
+	return rr_cp_local_set(side, place->fd, info);
 }
 
 /* What takes the place of an old file is on disk before the old one goes. */
@@ -190,111 +205,14 @@ static int
 local_rename(struct rr_side *side, const struct rr_place *place, const char *from, const char *to)
 {
 	if (sync_replacement(place, from, to) < 0)
-		return fail(side);
-	return renameat(place->fd, from, place->fd, to) < 0 ? fail(side) : 0;
+		return rr_cp_local_fail(side);
+	return renameat(place->fd, from, place->fd, to) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 static int
 local_remove(struct rr_side *side, const struct rr_place *place, const char *name)
 {
-	return unlinkat(place->fd, name, 0) < 0 ? fail(side) : 0;
-}
-
-/* O_NONBLOCK: what was a regular file a moment ago may be a named pipe now. */
-static int
-local_open(struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info,
-	struct rr_file *file)
-{
-	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (place ? O_NOFOLLOW : 0);
-
-	(void)info;
-	*file = (struct rr_file){ .side = side, .fd = openat(directory(place), name, flags) };
-	return file->fd < 0 ? fail(side) : 0;
-}
-
-static int
-local_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
-	struct rr_file *file)
-{
-	(void)size;
-	*file = (struct rr_file){
-		.side = side,
-		.fd = openat(place->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600),
-	};
-	return file->fd < 0 ? fail(side) : 0;
-}
-
-/* Fewer octets than asked for: the end of the file. */
-static int
-local_read(struct rr_file *file, struct rr_piece *piece)
-{
-	for (piece->moved = 0; piece->moved < piece->length;) {
-		ssize_t got = pread(file->fd, (uint8_t *)piece->data + piece->moved,
-			piece->length - piece->moved, (off_t)(piece->offset + piece->moved));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return fail(file->side);
-		if (got == 0)
-			break;
-		piece->moved += (uint32_t)got;
-	}
-	return 1;
-}
-
-static int
-local_write(struct rr_file *file, struct rr_piece *piece)
-{
-	for (piece->moved = 0; piece->moved < piece->length;) {
-		ssize_t put = pwrite(file->fd, (const uint8_t *)piece->data + piece->moved,
-			piece->length - piece->moved, (off_t)(piece->offset + piece->moved));
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return fail(file->side);
-		piece->moved += (uint32_t)put;
-	}
-	return 1;
-}
-
-static void
-local_cancel(struct rr_piece *piece)
-{
-	(void)piece; /* nothing is ever under way */
-}
-
-/* When a new file reaches the disk is left to the system, as cp(1) does. */
-static int
-local_commit(struct rr_file *file, uint64_t *lost)
-{
-	(void)file;
-	*lost = 0;
-	return 0;
-}
-
-static int
-local_finish(struct rr_file *file, const struct rr_info *info)
-{
-	return set_info(file->side, file->fd, info);
-}
-
-static int
-local_describe(struct rr_file *file, struct rr_info *info)
-{
-	struct stat st;
-
-	if (fstat(file->fd, &st) < 0)
-		return fail(file->side);
-	describe(&st, info);
-	return 0;
-}
-
-static void
-local_close(struct rr_file *file)
-{
-	close(file->fd);
+	return unlinkat(place->fd, name, 0) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 const struct rr_side_ops rr_side_local = {
@@ -310,13 +228,15 @@ const struct rr_side_ops rr_side_local = {
 	.set = local_set,
 	.rename = local_rename,
 	.remove = local_remove,
-	.open = local_open,
-	.create = local_create,
-	.read = local_read,
-	.write = local_write,
-	.cancel = local_cancel,
-	.commit = local_commit,
-	.finish = local_finish,
-	.describe = local_describe,
-	.close = local_close,
+	.open = rr_cp_local_open,
+	.create = rr_cp_local_create,
+	.overwrite = rr_cp_local_overwrite,
+	.extent = rr_cp_local_extent,
+	.read = rr_cp_local_read,
+	.write = rr_cp_local_write,
+	.cancel = rr_cp_local_cancel,
+	.commit = rr_cp_local_commit,
+	.finish = rr_cp_local_finish,
+	.describe = rr_cp_local_describe_file,
+	.close = rr_cp_local_close,
 };

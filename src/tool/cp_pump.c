@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/checked.h"
@@ -11,7 +12,7 @@
 /* How often a server may forget data in restarts before it is taken for one that never keeps any. */
 enum { ROUNDS = 16 };
 
-static void advance(struct rr_pump *pump, struct rr_pump_slot *slot);
+static void slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot);
 
 int
 rr_pump_init(struct rr_pump *pump, struct rr_engine *engine, struct rr_progress *progress)
@@ -26,7 +27,7 @@ rr_pump_init(struct rr_pump *pump, struct rr_engine *engine, struct rr_progress 
 	}
 	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++) {
 		pump->slots[i].pump = pump;
-		pump->slots[i].piece.data = pump->memory + (size_t)i * RR_PUMP_PIECE;
+		pump->slots[i].memory = pump->memory + (size_t)i * RR_PUMP_PIECE;
 	}
 	return 0;
 }
@@ -39,7 +40,7 @@ rr_pump_free(struct rr_pump *pump)
 }
 
 static void
-stop(struct rr_pump *pump, struct rr_side *side, int error)
+pump_stop(struct rr_pump *pump, struct rr_side *side, int error)
 {
 	if (pump->error)
 		return;
@@ -49,7 +50,7 @@ stop(struct rr_pump *pump, struct rr_side *side, int error)
 
 /* The same for what no side found. */
 static void __attribute__((format(printf, 5, 6)))
-stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fatal, const char *format, ...)
+pump_stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fatal, const char *format, ...)
 {
 	va_list args;
 
@@ -59,89 +60,214 @@ stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fatal, 
 	vsnprintf(side->text.text, sizeof(side->text.text), format, args);
 	va_end(args);
 	side->fatal = fatal;
-	stop(pump, side, error);
+	pump_stop(pump, side, error);
 }
 
 static int
-changed(struct rr_pump *pump)
+pump_changed(struct rr_pump *pump)
 {
-	stop_because(pump, pump->from->side, -RPCRDMA_ERR_SYSTEM, false,
+	pump_stop_because(pump, pump->from->side, -RPCRDMA_ERR_SYSTEM, false,
 		"the file changed its size while it was copied; copy it again");
 	return pump->error;
 }
 
-/* ---- A slot's way: idle, reading, writing, idle ---- */
+/* ---- A slot's way: idle, reading, held if it must be, writing, idle ---- */
 
 static void
-completed(struct rr_piece *piece, int error)
-{
-	struct rr_pump_slot *slot = piece->ctx;
-	struct rr_pump *pump = slot->pump;
-
-	if (error) {
-		stop(pump, slot->state == RR_SLOT_READING ? pump->from->side : pump->to->side, error);
-		slot->state = RR_SLOT_IDLE;
-		pump->busy--;
-		return;
-	}
-	advance(pump, slot);
-}
-
-static int
-begin_read(struct rr_pump *pump, struct rr_pump_slot *slot)
-{
-	struct rr_piece *piece = &slot->piece;
-
-	piece->offset = pump->next;
-	piece->length = (uint32_t)rr_min(pump->piece_size, pump->end - pump->next);
-	piece->done = completed;
-	piece->ctx = slot;
-	pump->next += piece->length;
-	pump->busy++;
-	slot->state = RR_SLOT_READING;
-	return pump->from->side->ops->read(pump->from, piece);
-}
-
-static int
-begin_write(struct rr_pump *pump, struct rr_pump_slot *slot)
-{
-	if (slot->piece.moved != slot->piece.length)
-		return changed(pump);
-	slot->state = RR_SLOT_WRITING;
-	return pump->to->side->ops->write(pump->to, &slot->piece);
-}
-
-static void
-end_write(struct rr_pump *pump, struct rr_pump_slot *slot)
+slot_free(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	slot->state = RR_SLOT_IDLE;
 	pump->busy--;
+}
+
+static void
+slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
+{
+	pump_stop(pump, slot->state == RR_SLOT_READING ? pump->from->side : pump->to->side, error);
+	slot_free(pump, slot);
+}
+
+static void
+slot_completed(struct rr_piece *piece, int error)
+{
+	struct rr_pump_slot *slot = piece->ctx;
+
+	if (error)
+		slot_fail(slot->pump, slot, error);
+	else
+		slot_advance(slot->pump, slot);
+}
+
+static void
+pump_count(struct rr_pump *pump, uint64_t octets)
+{
 	if (!pump->again)
-		rr_progress_add(pump->progress, slot->piece.length);
+		rr_progress_add(pump->progress, octets);
+}
+
+/* Goes on to the next octets of the source that are in no hole. */
+static int
+pump_skip_hole(struct rr_pump *pump)
+{
+	uint64_t before = pump->next;
+	int error;
+
+	if (!pump->extents || pump->next < pump->extent_end)
+		return 0;
+	error = pump->from->side->ops->extent(pump->from, pump->next, &pump->extent_start, &pump->extent_end);
+	if (error)
+		return error;
+	/* At the end of the file, which may have shrunk, there is nothing more to be read. */
+	pump->next = pump->extent_end <= pump->next ? pump->end : rr_min(pump->extent_start, pump->end);
+	pump_count(pump, pump->next - before);
+	return 0;
+}
+
+/* 1: the piece was read at once; 0: it is on its way, or nothing is left to be read; or negative. */
+static int
+slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
+{
+	struct rr_piece *piece = &slot->piece;
+	uint64_t end;
+	int error;
+
+	if (pump->error || pump->next == pump->end || (pump->reading && pump->from->stream))
+		return 0;
+	slot->state = RR_SLOT_READING;
+	pump->busy++;
+	error = pump_skip_hole(pump);
+	if (error)
+		return error;
+	end = pump->extents ? rr_min(pump->end, pump->extent_end) : pump->end;
+	*piece = (struct rr_piece){ .data = slot->memory, .offset = pump->next, .done = slot_completed };
+	piece->length = (uint32_t)rr_min(pump->piece_size, end > pump->next ? end - pump->next : 0);
+	piece->ctx = slot;
+	slot->start = pump->next;
+	pump->next += piece->length;
+	pump->reading = true;
+	return piece->length > 0 ? pump->from->side->ops->read(pump->from, piece) : 1;
+}
+
+/* Where the next run of octets begins that is no hole, or that ends, from at on. */
+static uint32_t
+slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint32_t at, bool hole)
+{
+	uint32_t unit = pump->to->side->hole_unit;
+
+	while (pump->punch && at < slot->filled) {
+		uint32_t length = rr_min(unit - ((slot->start + at) & (unit - 1)), slot->filled - at);
+		const uint8_t *data = slot->memory + at;
+		bool zeroes = data[0] == 0 && memcmp(data, data + 1, length - 1) == 0;
+
+		if (zeroes == hole)
+			return at;
+		at += length;
+	}
+	return pump->punch || hole ? slot->filled : at;
+}
+
+/* Who was held for this slot goes on. */
+static void
+pump_release(struct rr_pump *pump)
+{
+	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++) {
+		struct rr_pump_slot *slot = &pump->slots[i];
+
+		if (slot->state == RR_SLOT_HELD && slot->start == pump->done) {
+			slot_advance(pump, slot);
+			return;
+		}
+	}
+}
+
+static int
+slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
+{
+	pump_count(pump, slot->filled);
+	slot_free(pump, slot);
+	if (pump->in_order) {
+		pump->done = slot->start + slot->filled;
+		pump_release(pump);
+	}
+	return 1;
+}
+
+/* The next run of what was read. */
+static int
+slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
+{
+	struct rr_piece *piece = &slot->piece;
+	uint32_t start;
+
+	if (pump->in_order && slot->start != pump->done) {
+		slot->state = RR_SLOT_HELD;
+		return 0;
+	}
+	start = slot_find(pump, slot, slot->cursor, false);
+	slot->cursor = slot_find(pump, slot, start, true);
+	slot->state = RR_SLOT_WRITING;
+	if (start == slot->cursor)
+		return slot_finish(pump, slot);
+	piece->data = slot->memory + start;
+	piece->offset = slot->start + start;
+	piece->length = slot->cursor - start;
+	if (pump->last < slot->start + slot->cursor)
+		pump->last = slot->start + slot->cursor;
+	return pump->to->side->ops->write(pump->to, piece);
+}
+
+static void
+pump_read_on(struct rr_pump *pump)
+{
+	for (uint32_t i = 0; i < RR_PUMP_PIECES && !pump->reading && pump->next < pump->end; i++)
+		if (pump->slots[i].state == RR_SLOT_IDLE && !pump->error)
+			slot_advance(pump, &pump->slots[i]);
+}
+
+/* Fewer octets than asked for are the end of a stream. */
+static int
+slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
+{
+	bool stream = pump->from->stream;
+
+	slot->filled = slot->piece.moved;
+	slot->cursor = 0;
+	pump->reading = false;
+	if (slot->filled != slot->piece.length && !stream)
+		return pump_changed(pump);
+	if (slot->filled != slot->piece.length)
+		pump->next = pump->end = slot->start + slot->filled;
+	return slot_write(pump, slot);
+}
+
+static int
+slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
+{
+	switch (slot->state) {
+	case RR_SLOT_READING: return slot_take(pump, slot);
+	case RR_SLOT_HELD:
+	case RR_SLOT_WRITING: return slot_write(pump, slot);
+	default: return slot_read(pump, slot);
+	}
 }
 
 /* Takes the slot as far as it goes without waiting. */
 static void
-advance(struct rr_pump *pump, struct rr_pump_slot *slot)
+slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
-	int result = 1;
+	bool stream = pump->from->stream;
+	int result;
 
-	while (result == 1) {
-		if (slot->state == RR_SLOT_WRITING)
-			end_write(pump, slot);
-		if (slot->state == RR_SLOT_IDLE && (pump->error || pump->next == pump->end))
-			return;
-		result = slot->state == RR_SLOT_IDLE ? begin_read(pump, slot) : begin_write(pump, slot);
-	}
-	if (result == 0)
-		return;
-	stop(pump, slot->state == RR_SLOT_READING ? pump->from->side : pump->to->side, result);
-	slot->state = RR_SLOT_IDLE;
-	pump->busy--;
+	while ((result = slot_step(pump, slot)) == 1)
+		;
+	if (result < 0)
+		slot_fail(pump, slot, result);
+	if (stream && !pump->error)
+		pump_read_on(pump);
 }
 
 static void
-cancel_all(struct rr_pump *pump)
+pump_cancel(struct rr_pump *pump)
 {
 	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++) {
 		struct rr_pump_slot *slot = &pump->slots[i];
@@ -158,61 +284,93 @@ cancel_all(struct rr_pump *pump)
 /* ---- A run ---- */
 
 static int
-run(struct rr_pump *pump, uint64_t size)
+pump_run(struct rr_pump *pump, uint64_t size)
 {
-	pump->next = 0;
+	pump->next = pump->done = pump->extent_end = 0;
 	pump->end = size;
+	pump->reading = false;
 	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
-		advance(pump, &pump->slots[i]);
+		slot_advance(pump, &pump->slots[i]);
 	while (pump->busy > 0 && !pump->error && !rr_tool_interrupted(NULL)) {
 		if (rr_loop_turn(pump->engine->loop, -1) < 0)
-			stop_because(
+			pump_stop_because(
 				pump, pump->to->side, -RPCRDMA_ERR_SYSTEM, true, "waiting for events failed");
 		rr_progress_show(pump->progress);
 	}
 	if (rr_tool_interrupted(NULL))
-		stop_because(pump, pump->to->side, -RPCRDMA_ERR_CANCELLED, true, "interrupted");
-	cancel_all(pump);
+		pump_stop_because(pump, pump->to->side, -RPCRDMA_ERR_CANCELLED, true, "interrupted");
+	pump_cancel(pump);
 	return pump->error;
 }
 
 static int
-check_size(struct rr_pump *pump, uint64_t size)
+pump_check_size(struct rr_pump *pump, uint64_t size)
 {
 	struct rr_info now;
-	int error = pump->from->side->ops->describe(pump->from, &now);
+	int error;
 
+	if (pump->from->stream)
+		return 0;
+	error = pump->from->side->ops->describe(pump->from, &now);
 	if (error)
-		stop(pump, pump->from->side, error);
+		pump_stop(pump, pump->from->side, error);
 	else if (now.size != size)
-		changed(pump);
+		pump_changed(pump);
 	return pump->error;
 }
 
-int
-rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, uint64_t size)
+static void
+pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const struct rr_info *info)
 {
-	uint64_t todo = size;
-	int error = 0;
+	bool holes = pump->sparse != RR_SPARSE_NEVER && !to->stream;
 
 	pump->from = from;
 	pump->to = to;
 	pump->error = 0;
 	pump->failed = NULL;
 	pump->again = false;
+	pump->last = 0;
+	pump->in_order = from->stream || to->stream;
+	pump->extents = holes && !from->stream && from->side->ops->extent && info->used < info->size;
+	pump->punch = holes && (pump->sparse == RR_SPARSE_ALWAYS ||
+				       (!pump->extents && !from->stream && info->used < info->size));
 	pump->piece_size =
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
+}
+
+/* commit() said that todo octets are lost. */
+static int
+pump_may_repeat(struct rr_pump *pump)
+{
+	if (pump->from->stream)
+		pump_stop_because(pump, pump->to->side, -RPCRDMA_ERR_PEER, false,
+			"the server restarted and forgot data, which cannot be read from here again");
+	pump->again = true;
+	return pump->error;
+}
+
+int
+rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info)
+{
+	uint64_t todo = from->stream ? RR_SIZE_UNKNOWN : info->size;
+	int error = 0;
+
+	pump_begin(pump, from, to, info);
 	for (int round = 0; round < ROUNDS; round++) {
-		if (run(pump, todo) || check_size(pump, size))
+		if (pump_run(pump, todo) || pump_check_size(pump, info->size))
 			return pump->error;
+		if (from->stream)
+			info->size = pump->end;
+		to->short_end = pump->last < info->size;
 		error = to->side->ops->commit(to, &todo);
 		if (error)
-			stop(pump, to->side, error);
+			pump_stop(pump, to->side, error);
 		if (error || todo == 0)
 			return error;
-		pump->again = true;
+		if (pump_may_repeat(pump))
+			return pump->error;
 	}
-	stop_because(pump, to->side, -RPCRDMA_ERR_PEER, true,
+	pump_stop_because(pump, to->side, -RPCRDMA_ERR_PEER, true,
 		"the server forgot unstable data %d times; look after it", ROUNDS);
 	return pump->error;
 }

@@ -33,9 +33,15 @@ describe(const struct rr_nfs_object *object, struct rr_info *info)
 			: attributes->type == NF3LNK ? RR_KIND_LINK
 						     : RR_KIND_OTHER,
 		.mode = attributes->mode & 07777,
+		.uid = attributes->uid,
+		.gid = attributes->gid,
+		.links = attributes->nlink,
 		.size = attributes->size,
+		.used = attributes->used,
+		.fileid = attributes->fileid,
 		.atime = { attributes->atime.seconds, attributes->atime.nseconds },
 		.mtime = { attributes->mtime.seconds, attributes->mtime.nseconds },
+		.ctime = { attributes->ctime.seconds, attributes->ctime.nseconds },
 		.handle = object->handle,
 	};
 }
@@ -146,21 +152,23 @@ to_nfs(struct timespec time)
 	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
 }
 
-static int
-set_info(struct rr_side *side, const struct rr_nfs_handle *handle, const struct rr_info *info)
+static sattr3
+to_attributes(const struct rr_info *info)
 {
 	sattr3 attributes = mode_alone(info->mode & RR_MODE_KEPT);
 
 	attributes.atime.set_it = attributes.mtime.set_it = SET_TO_CLIENT_TIME;
 	attributes.atime.u.atime = to_nfs(info->atime);
 	attributes.mtime.u.mtime = to_nfs(info->mtime);
-	return check(side, rr_nfs_setattr(side->nfs, handle, &attributes));
+	return attributes;
 }
 
 static int
 remote_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
 {
-	return set_info(side, &place->handle, info);
+	sattr3 attributes = to_attributes(info);
+
+	return check(side, rr_nfs_setattr(side->nfs, &place->handle, &attributes));
 }
 
 static int
@@ -191,10 +199,63 @@ remote_open(struct rr_side *side, const struct rr_place *place, const char *name
 	return 0;
 }
 
+/* Where ACCESS does not grant it, a SETATTR of nothing tells why, as a read-only export is a reason, too. */
+static int
+check_writable(struct rr_side *side, const struct rr_nfs_handle *handle)
+{
+	const sattr3 nothing = { 0 };
+	uint32_t granted = 0;
+	int error = rr_nfs_access(side->nfs, handle, ACCESS3_MODIFY, &granted);
+
+	if (!error && !(granted & ACCESS3_MODIFY))
+		error = rr_nfs_setattr(side->nfs, handle, &nothing);
+	if (error)
+		return rr_cp_remote_fail(side, error);
+	if (granted & ACCESS3_MODIFY)
+		return 0;
+	side->fatal = false;
+	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rr_nfs_status_text(NFS3ERR_ACCES));
+}
+
+/*
+ * A file that has one name, which the caller named it by, is best replaced by a new one: the old one is there
+ * until the new one is whole. One with other names, or that a link led to, is written in place.
+ */
+static int
+remote_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *there, struct rr_file *file)
+{
+	sattr3 empty = { .size = { .set_it = true, .u.size = 0 } };
+	int error = check_writable(side, &there->handle);
+
+	(void)name;
+	if (error)
+		return error;
+	if (place && there->links == 1)
+		return 1;
+	*file = (struct rr_file){
+		.side = side,
+		.in_place = true,
+		.handle = there->handle,
+		.stable = UNSTABLE,
+	};
+	return check(side, rr_nfs_setattr(side->nfs, &file->handle, &empty));
+}
+
 static int
 remote_finish(struct rr_file *file, const struct rr_info *info)
 {
-	return set_info(file->side, &file->handle, info);
+	sattr3 attributes = to_attributes(info);
+	int error;
+
+	attributes.mode.set_it = !file->in_place;
+	attributes.size.set_it = file->short_end;
+	attributes.size.u.size = info->size;
+	error = rr_nfs_setattr(file->side->nfs, &file->handle, &attributes);
+	/* What was written in place may be another user's: its times are not ours to set then. */
+	if (error == NFS3ERR_PERM && file->in_place && !file->short_end)
+		return 0;
+	return check(file->side, error);
 }
 
 static int
@@ -230,6 +291,7 @@ const struct rr_side_ops rr_side_remote = {
 	.remove = remote_remove,
 	.open = remote_open,
 	.create = rr_cp_remote_create,
+	.overwrite = remote_overwrite,
 	.read = rr_cp_remote_read,
 	.write = rr_cp_remote_write,
 	.cancel = rr_cp_remote_cancel,

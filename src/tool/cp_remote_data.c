@@ -14,7 +14,7 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	struct rr_nfs_object object;
 	int error;
 
-	if (size > rr_nfs_file_max(side->nfs))
+	if (size != RR_SIZE_UNKNOWN && size > rr_nfs_file_max(side->nfs))
 		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
 	error = rr_nfs_create(side->nfs, &place->handle, name, true, &attributes, &object);
 	if (error)
@@ -22,6 +22,8 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	*file = (struct rr_file){
 		.side = side,
 		.handle = object.handle,
+		.uid = object.attributes.uid,
+		.gid = object.attributes.gid,
 		.stable = size <= rr_nfs_write_max(side->nfs) ? FILE_SYNC : UNSTABLE,
 	};
 	return 0;

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/loop.h"
 #include "tool/catalog.h"
 
 /*
@@ -16,17 +17,23 @@
  * are paths. Symbolic links are never followed, but by find() where asked to.
  */
 
-enum rr_kind { RR_KIND_NONE, RR_KIND_FILE, RR_KIND_DIRECTORY, RR_KIND_LINK, RR_KIND_OTHER };
+/* A stream is a local device or pipe, or "-"; OTHER is a socket, and on a server devices and pipes, too. */
+enum rr_kind { RR_KIND_NONE, RR_KIND_FILE, RR_KIND_DIRECTORY, RR_KIND_LINK, RR_KIND_STREAM, RR_KIND_OTHER };
 
 /* Set-user-ID and set-group-ID are not carried to another owner. */
 enum { RR_MODE_KEPT = 01777 };
+
+/* The size of what has none before its end was read. */
+#define RR_SIZE_UNKNOWN UINT64_MAX
 
 /* What a name stands for. */
 struct rr_info {
 	enum rr_kind kind;
 	uint32_t mode;
-	uint64_t size;
-	struct timespec atime, mtime;
+	uint32_t uid, gid, links;
+	uint64_t size, used; /* octets; used: of storage, less than size where the file has holes */
+	uint64_t fileid;
+	struct timespec atime, mtime, ctime;
 	struct rr_nfs_handle handle; /* remote */
 };
 
@@ -38,11 +45,22 @@ struct rr_place {
 
 struct rr_side;
 struct rr_side_ops;
+struct rr_piece;
 
-/* A regular file that is open for reading or was made for writing. */
+/*
+ * A file that is open for reading or for writing. A stream is a device, a pipe, or what "-" names: its octets
+ * are read or written one after the other, it has no size, and neither mode nor times are set.
+ */
 struct rr_file {
 	struct rr_side *side;
-	int fd;                      /* local */
+	bool stream;
+	bool in_place;         /* it was there before: it keeps its mode, and what fails does not remove it */
+	bool empty_first;      /* its old octets go when the first new ones are written, or at finish() */
+	bool short_end;        /* finish() sets the size: the last octets were a hole, and not written */
+	uint32_t uid, gid;     /* after create() on a server: who owns it */
+	int fd;                /* local, as the next two */
+	struct rr_watch watch; /* of a stream that is read */
+	struct rr_piece *awaited;
 	struct rr_nfs_handle handle; /* remote, as all below */
 	stable_how stable;           /* how to write */
 	bool has_verifier;
@@ -65,8 +83,10 @@ struct rr_piece {
 struct rr_side {
 	const struct rr_side_ops *ops;
 	struct rr_nfs *nfs; /* remote */
+	struct rr_loop *loop;
 	const char *name;   /* the argument of the command, for messages */
 	uint32_t piece_max; /* octets of a piece */
+	uint32_t hole_unit; /* octets of zeroes that are worth a hole: a power of two */
 	struct rr_text text;
 	bool fatal;
 };
@@ -104,6 +124,16 @@ struct rr_side_ops {
 	/* A new file for writing, for the owner alone, which size octets will be written to. */
 	int (*create)(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 		struct rr_file *file);
+	/*
+	 * Opens what exists (there; a regular file, or a stream), for writing over it. 1: it may be written,
+	 * but a new file that takes its place, with its mode, would lose nothing of it; nothing is open then.
+	 * place may be NULL as for enter(); symbolic links are followed then.
+	 */
+	int (*overwrite)(struct rr_side *side, const struct rr_place *place, const char *name,
+		const struct rr_info *there, struct rr_file *file);
+	/* The first octets at or behind offset that are not in a hole: from *start to *end. At the end of
+	 * the file both are its size. NULL: this side cannot know. */
+	int (*extent)(struct rr_file *file, uint64_t offset, uint64_t *start, uint64_t *end);
 	/* Begins to read or write a piece: 1, it is done (moved is set); 0, done() will come; or negative. */
 	int (*read)(struct rr_file *file, struct rr_piece *piece);
 	int (*write)(struct rr_file *file, struct rr_piece *piece);
@@ -113,7 +143,7 @@ struct rr_side_ops {
 	 * side forgot in a restart and that must be written again, before commit() is called again; 0: none.
 	 */
 	int (*commit)(struct rr_file *file, uint64_t *lost);
-	/* Gives the file info's mode and times. */
+	/* Gives the file info's mode and times, and what short_end and empty_first ask for. */
 	int (*finish)(struct rr_file *file, const struct rr_info *info);
 	/* What the file is now. */
 	int (*describe)(struct rr_file *file, struct rr_info *info);

@@ -84,13 +84,19 @@ find_target(struct rr_cp *cp, const char *source, const char *path, struct targe
 
 	if (cp->to.ops->find(&cp->to, path, true, &info) < 0)
 		return rr_cp_fail(cp, &cp->to);
+	snprintf(cp->to_path, sizeof(cp->to_path), "%s", path);
 	if (info.kind != RR_KIND_DIRECTORY)
 		return target_beside(cp, path, target);
+	if (!cp->from.nfs && strcmp(source, "-") == 0)
+		return rr_cp_fail_because(
+			cp, &cp->to, "it is a directory: what comes from standard input needs a name in it");
 	last_name(source, target->name);
 	if (cp->to.ops->enter(&cp->to, NULL, path, &info, &target->place) < 0)
 		return rr_cp_fail(cp, &cp->to);
-	if (target->name[0])
+	if (target->name[0]) {
 		append_name(cp->to_name, sizeof(cp->to_name), target->name);
+		append_name(cp->to_path, sizeof(cp->to_path), target->name);
+	}
 	return 0;
 }
 

@@ -118,6 +118,12 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	case RR_KIND_LINK: rr_cp_link(cp, from, name, info, to, to_name); break;
 	case RR_KIND_DIRECTORY: copy_directory(cp, from, name, info, to, to_name); break;
 	case RR_KIND_NONE: break;
+	case RR_KIND_STREAM:
+		if (from == NULL && (!cp->recursive || strcmp(name, "-") == 0)) {
+			rr_cp_file(cp, from, name, info, to, to_name);
+			break;
+		}
+		/* fall through */
 	case RR_KIND_OTHER:
 		rr_cp_fail_because(cp, &cp->from, "left out: it is a device, a socket or a named pipe");
 		break;

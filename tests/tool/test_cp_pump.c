@@ -63,8 +63,10 @@ setup(void **state)
 	nfs = fake_must_open(fake, "/export");
 	here.fd = open(folder, O_RDONLY | O_DIRECTORY);
 	there.handle = *rr_nfs_root(nfs);
-	local = (struct rr_side){ .ops = &rr_side_local, .piece_max = RR_PUMP_PIECE };
-	remote = (struct rr_side){ .ops = &rr_side_remote, .nfs = nfs, .piece_max = rr_nfs_write_max(nfs) };
+	local = (struct rr_side){ .ops = &rr_side_local, .piece_max = RR_PUMP_PIECE, .hole_unit = 4096 };
+	remote = (struct rr_side){
+		.ops = &rr_side_remote, .nfs = nfs, .piece_max = rr_nfs_write_max(nfs), .hole_unit = 65536
+	};
 	rr_progress_init(&progress, false);
 	assert_int_equal(rr_pump_init(&pump, fake->engine, &progress), 0);
 	make_source();
@@ -91,9 +93,11 @@ teardown(void **state)
 static int
 push(void)
 {
+	struct rr_info info = { .size = SIZE, .used = SIZE };
+
 	assert_int_equal(local.ops->open(&local, &here, "source", NULL, &from), 0);
 	assert_int_equal(remote.ops->create(&remote, &there, "target", SIZE, &to), 0);
-	return rr_pump_copy(&pump, &from, &to, SIZE);
+	return rr_pump_copy(&pump, &from, &to, &info);
 }
 
 static void
@@ -173,7 +177,7 @@ pull(void)
 	assert_int_equal(remote.ops->find(&remote, "origin", true, &info), 0);
 	assert_int_equal(remote.ops->open(&remote, &there, "origin", &info, &from), 0);
 	assert_int_equal(local.ops->create(&local, &here, "target", SIZE, &to), 0);
-	return rr_pump_copy(&pump, &from, &to, SIZE);
+	return rr_pump_copy(&pump, &from, &to, &info);
 }
 
 static void

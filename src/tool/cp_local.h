@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_CP_LOCAL_H
+#define RR_TOOL_CP_LOCAL_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "tool/cp_side.h"
+
+/* What the two files of the local side share; the operations are those of struct rr_side_ops. */
+
+static inline int
+rr_cp_local_at(const struct rr_place *place)
+{
+	return place ? place->fd : AT_FDCWD;
+}
+
+/* Takes over errno; returns a negative number. */
+int rr_cp_local_fail(struct rr_side *side);
+void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
+
+/* Gives what fd is info's mode and times. */
+int rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info);
+
+int rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *info, struct rr_file *file);
+int rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
+	struct rr_file *file);
+int rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *there, struct rr_file *file);
+int rr_cp_local_extent(struct rr_file *file, uint64_t offset, uint64_t *start, uint64_t *end);
+int rr_cp_local_read(struct rr_file *file, struct rr_piece *piece);
+int rr_cp_local_write(struct rr_file *file, struct rr_piece *piece);
+void rr_cp_local_cancel(struct rr_piece *piece);
+int rr_cp_local_commit(struct rr_file *file, uint64_t *lost);
+int rr_cp_local_finish(struct rr_file *file, const struct rr_info *info);
+int rr_cp_local_describe_file(struct rr_file *file, struct rr_info *info);
+void rr_cp_local_close(struct rr_file *file);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "tool/cp_local.h"
+#include "tool/tool.h"
+
+/*
+ * The data of local files. Regular files are read and written at once, at any offset. A stream is read when
+ * its descriptor is ready, as the wait for a pipe must not hold up the connection; it is written in order,
+ * and its reader is waited for, as cp(1) does.
+ */
+
+/* ---- Opening ---- */
+
+static bool
+is_standard(const char *name)
+{
+	return strcmp(name, "-") == 0;
+}
+
+static void
+set_fd(struct rr_side *side, int fd, struct rr_file *file)
+{
+	struct stat st;
+
+	*file = (struct rr_file){ .side = side, .fd = fd, .watch.fd = -1 };
+	file->stream = fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/*
+ * O_NONBLOCK: what was a regular file a moment ago may be a named pipe now. A named pipe that the user names
+ * is opened without it: the open waits for the other end.
+ */
+int
+rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *info, struct rr_file *file)
+{
+	bool stream = info && info->kind == RR_KIND_STREAM;
+	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (place ? O_NOFOLLOW : 0) | (stream ? 0 : O_NONBLOCK);
+
+	if (stream && !place && is_standard(name)) {
+		set_fd(side, fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), file);
+		file->stream = true;
+	} else {
+		set_fd(side, openat(rr_cp_local_at(place), name, flags), file);
+	}
+	return file->fd < 0 ? rr_cp_local_fail(side) : 0;
+}
+
+int
+rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
+	struct rr_file *file)
+{
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+	(void)size;
+	set_fd(side, openat(place->fd, name, flags, 0600), file);
+	return file->fd < 0 ? rr_cp_local_fail(side) : 0;
+}
+
+int
+rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *there, struct rr_file *file)
+{
+	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (place ? O_NOFOLLOW : 0);
+
+	if (there->kind == RR_KIND_STREAM && !place && is_standard(name)) {
+		set_fd(side, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), file);
+		file->stream = true;
+	} else {
+		set_fd(side, openat(rr_cp_local_at(place), name, flags), file);
+	}
+	if (file->fd < 0)
+		return rr_cp_local_fail(side);
+	file->in_place = true;
+	file->empty_first = !file->stream;
+	return 0;
+}
+
+int
+rr_cp_local_extent(struct rr_file *file, uint64_t offset, uint64_t *start, uint64_t *end)
+{
+	off_t from = lseek(file->fd, (off_t)offset, SEEK_DATA), to;
+	struct stat st;
+
+	if (from < 0 && errno == ENXIO) {
+		if (fstat(file->fd, &st) < 0)
+			return rr_cp_local_fail(file->side);
+		*start = *end = (uint64_t)st.st_size;
+		return 0;
+	}
+	to = from < 0 ? -1 : lseek(file->fd, from, SEEK_HOLE);
+	if (to < 0)
+		return rr_cp_local_fail(file->side);
+	*start = (uint64_t)from;
+	*end = (uint64_t)to;
+	return 0;
+}
+
+/* ---- Reading ---- */
+
+/* One read(2) more of a piece: 1 while more is to come, 0 when it is complete or at the end, or negative. */
+static int
+stream_read_some(struct rr_file *file, struct rr_piece *piece)
+{
+	ssize_t got = read(file->fd, (uint8_t *)piece->data + piece->moved, piece->length - piece->moved);
+
+	if (got < 0 && (errno == EINTR || errno == EAGAIN))
+		return rr_tool_interrupted(NULL) ? rr_cp_local_fail(file->side) : 1;
+	if (got < 0)
+		return rr_cp_local_fail(file->side);
+	piece->moved += (uint32_t)got;
+	return got > 0 && piece->moved < piece->length;
+}
+
+static void
+stream_ready(struct rr_watch *watch, unsigned events)
+{
+	struct rr_file *file = rr_container(watch, struct rr_file, watch);
+	struct rr_piece *piece = file->awaited;
+	int result = stream_read_some(file, piece);
+
+	(void)events;
+	if (result == 1)
+		return;
+	rr_cp_local_cancel(piece);
+	piece->done(piece, result);
+}
+
+/* Devices such as /dev/zero cannot be waited for, and need not. */
+static int
+stream_read(struct rr_file *file, struct rr_piece *piece)
+{
+	int result;
+
+	piece->moved = 0;
+	piece->file = file;
+	file->watch.ready = stream_ready;
+	if (rr_loop_watch(file->side->loop, &file->watch, file->fd, RR_READABLE) == 0) {
+		file->awaited = piece;
+		return 0;
+	}
+	while ((result = stream_read_some(file, piece)) == 1)
+		;
+	return result < 0 ? result : 1;
+}
+
+/* Fewer octets than asked for: the end of the file. */
+int
+rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
+{
+	if (file->stream)
+		return stream_read(file, piece);
+	for (piece->moved = 0; piece->moved < piece->length;) {
+		ssize_t got = pread(file->fd, (uint8_t *)piece->data + piece->moved,
+			piece->length - piece->moved, (off_t)(piece->offset + piece->moved));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return rr_cp_local_fail(file->side);
+		if (got == 0)
+			break;
+		piece->moved += (uint32_t)got;
+	}
+	return 1;
+}
+
+/* ---- Writing ---- */
+
+/* Nothing of the old octets goes before there are new ones. */
+static int
+empty(struct rr_file *file)
+{
+	if (file->empty_first && ftruncate(file->fd, 0) < 0)
+		return rr_cp_local_fail(file->side);
+	file->empty_first = false;
+	return 0;
+}
+
+int
+rr_cp_local_write(struct rr_file *file, struct rr_piece *piece)
+{
+	int error = empty(file);
+
+	for (piece->moved = 0; !error && piece->moved < piece->length;) {
+		const uint8_t *data = (const uint8_t *)piece->data + piece->moved;
+		uint32_t left = piece->length - piece->moved;
+		ssize_t put = file->stream
+				      ? write(file->fd, data, left)
+				      : pwrite(file->fd, data, left, (off_t)(piece->offset + piece->moved));
+
+		if (put < 0 && errno == EINTR && !rr_tool_interrupted(NULL))
+			continue;
+		if (put < 0)
+			return rr_cp_local_fail(file->side);
+		piece->moved += (uint32_t)put;
+	}
+	return error ? error : 1;
+}
+
+/* Only what is read of a stream is ever under way. */
+void
+rr_cp_local_cancel(struct rr_piece *piece)
+{
+	struct rr_file *file = piece->file;
+
+	if (!file || file->awaited != piece)
+		return;
+	rr_loop_unwatch(file->side->loop, &file->watch);
+	file->awaited = NULL;
+}
+
+/* When a new file reaches the disk is left to the system, as cp(1) does. */
+int
+rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
+{
+	(void)file;
+	*lost = 0;
+	return 0;
+}
+
+/* ---- The end ---- */
+
+/* What was written in place keeps its mode, and where it is another user's, times are not ours to set. */
+static int
+set_times(struct rr_file *file, const struct rr_info *info)
+{
+	struct timespec times[2] = { info->atime, info->mtime };
+
+	if (futimens(file->fd, times) == 0 || errno == EPERM)
+		return 0;
+	return rr_cp_local_fail(file->side);
+}
+
+int
+rr_cp_local_finish(struct rr_file *file, const struct rr_info *info)
+{
+	int error;
+
+	if (file->stream)
+		return 0;
+	error = empty(file);
+	if (error)
+		return error;
+	if (file->short_end && ftruncate(file->fd, (off_t)info->size) < 0)
+		return rr_cp_local_fail(file->side);
+	return file->in_place ? set_times(file, info) : rr_cp_local_set(file->side, file->fd, info);
+}
+
+int
+rr_cp_local_describe_file(struct rr_file *file, struct rr_info *info)
+{
+	struct stat st;
+
+	if (fstat(file->fd, &st) < 0)
+		return rr_cp_local_fail(file->side);
+	rr_cp_local_describe(&st, info);
+	return 0;
+}
+
+void
+rr_cp_local_close(struct rr_file *file)
+{
+	close(file->fd);
+}
