@@ -62,8 +62,8 @@ rr_nfs_post_op(struct rr_object *object, post_op_attr *attributes)
 		rr_nfs_attributes(object, attributes);
 }
 
-void
-rr_nfs_before(const struct rr_object *object, wcc_data *wcc)
+static void
+attr_before(const struct rr_object *object, wcc_data *wcc)
 {
 	wcc->before.attributes_follow = true;
 	wcc->before.u.attributes = (wcc_attr){
@@ -74,9 +74,43 @@ rr_nfs_before(const struct rr_object *object, wcc_data *wcc)
 }
 
 void
+rr_nfs_unchanged(const struct rr_object *object, wcc_data *wcc)
+{
+	attr_before(object, wcc);
+	rr_nfs_attributes(object, &wcc->after);
+}
+
+void
 rr_nfs_after(struct rr_object *object, wcc_data *wcc)
 {
+	wcc->before.attributes_follow = false;
 	rr_nfs_post_op(object, &wcc->after);
+}
+
+static void
+attr_take_before(struct rr_nfs_subject *subject)
+{
+	subject->wcc.before.attributes_follow = false;
+	if (rr_object_stat(&subject->object) == NFS3_OK)
+		attr_before(&subject->object, &subject->wcc);
+}
+
+void
+rr_nfs_change_begin(struct rr_nfs_server *server, struct rr_nfs_subject *one, struct rr_nfs_subject *two)
+{
+	rr_nfs_lock(server->shared, &one->object.st, two ? &two->object.st : NULL);
+	attr_take_before(one);
+	if (two)
+		attr_take_before(two);
+}
+
+void
+rr_nfs_change_end(struct rr_nfs_server *server, struct rr_nfs_subject *one, struct rr_nfs_subject *two)
+{
+	rr_nfs_post_op(&one->object, &one->wcc.after);
+	if (two)
+		rr_nfs_post_op(&two->object, &two->wcc.after);
+	rr_nfs_unlock(server->shared, &one->object.st, two ? &two->object.st : NULL);
 }
 
 nfsstat3

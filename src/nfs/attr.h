@@ -6,6 +6,12 @@
 
 /* Attributes: what statx(2) tells as fattr3 and its kin, and sattr3 put into effect. */
 
+/* An object that a call changes, and what its reply says of that. */
+struct rr_nfs_subject {
+	struct rr_object object;
+	wcc_data wcc;
+};
+
 void rr_nfs_fattr(const struct statx *st, fattr3 *attributes);
 nfstime3 rr_nfs_time(const struct statx_timestamp *time);
 
@@ -15,9 +21,23 @@ void rr_nfs_attributes(const struct rr_object *object, post_op_attr *attributes)
 /* The attributes of this moment; none where they cannot be had. */
 void rr_nfs_post_op(struct rr_object *object, post_op_attr *attributes);
 
-/* The two halves of weak cache consistency data (RFC 1813, section 2.6, wcc_data): call one before the
- * change, with object->st as it then is, the other after it. */
-void rr_nfs_before(const struct rr_object *object, wcc_data *wcc);
+/*
+ * Weak cache consistency data. RFC 1813, 2.6: "If there is a window for the object to get modified between
+ * the operation and either of the get attributes operations, then the client will not be able to determine
+ * whether it was the only entity to modify the object." A client that finds its cached times in "before"
+ * takes all that changed up to "after" for its own change. So both halves are there only where nothing but
+ * that change lies between them: rr_nfs_change_begin() and rr_nfs_change_end() enclose the one system call
+ * that changes an object, or two (two may be NULL); the other threads of this process change neither of them
+ * meanwhile.
+ */
+void rr_nfs_change_begin(
+	struct rr_nfs_server *server, struct rr_nfs_subject *one, struct rr_nfs_subject *two);
+void rr_nfs_change_end(struct rr_nfs_server *server, struct rr_nfs_subject *one, struct rr_nfs_subject *two);
+
+/* Both halves are those of object->st: nothing was changed. */
+void rr_nfs_unchanged(const struct rr_object *object, wcc_data *wcc);
+
+/* "after" alone: that of this moment. */
 void rr_nfs_after(struct rr_object *object, wcc_data *wcc);
 
 /* Sets all that attributes asks for, in the caller's name. */

@@ -19,14 +19,14 @@ wanted_mode(const struct rr_nfs_place *place, const struct rr_nfs_recipe *recipe
 		mode = recipe->attributes->mode.u.mode & MODE_BITS;
 	/* A directory inherits this bit, and the client's mode does not take it away. */
 	if (directory)
-		mode |= place->directory->st.stx_mode & S_ISGID;
+		mode |= place->directory->object.st.stx_mode & S_ISGID;
 	return mode;
 }
 
 static int
 make_entry(const struct rr_nfs_place *place, const struct rr_nfs_recipe *recipe, uint32_t mode)
 {
-	int directory = place->directory->fd;
+	int directory = place->directory->object.fd;
 
 	switch (recipe->type) {
 	case S_IFDIR: return mkdirat(directory, place->text, mode);
@@ -50,7 +50,7 @@ adjust_mode(const struct rr_nfs_place *place, uint32_t wanted, const struct rr_o
 {
 	if (S_ISLNK(object->st.stx_mode) || (object->st.stx_mode & MODE_BITS) == wanted)
 		return NFS3_OK;
-	return has_default_acl(place->directory) ? NFS3_OK : rr_nfs_set_mode(object, wanted);
+	return has_default_acl(&place->directory->object) ? NFS3_OK : rr_nfs_set_mode(object, wanted);
 }
 
 /* The attributes other than the mode. */
@@ -87,42 +87,53 @@ adjust(const struct rr_nfs_place *place, const struct rr_nfs_recipe *recipe, uin
 	return status == NFS3_OK ? adjust_mode(place, wanted, object) : status;
 }
 
+/* Takes back what could not be made as it was wanted. */
+static void
+unmake(const struct rr_nfs_place *place, const struct rr_nfs_recipe *recipe, const struct rr_object *object)
+{
+	int flags = recipe->type == S_IFDIR ? AT_REMOVEDIR : 0;
+
+	if (unlinkat(place->directory->object.fd, place->text, flags) == 0)
+		rr_tree_removed(place->server->tree, object, &place->directory->object, place->text);
+	rr_nfs_after(&place->directory->object, &place->directory->wcc);
+}
+
 nfsstat3
 rr_nfs_make(const struct rr_nfs_place *place, const struct rr_nfs_recipe *recipe, struct rr_object *object)
 {
 	struct rr_tree *tree = place->server->tree;
 	uint32_t wanted = wanted_mode(place, recipe);
 	nfsstat3 status;
+	int error;
 
-	if (make_entry(place, recipe, wanted) < 0)
-		return rr_nfs_status(errno);
-	status = rr_tree_lookup(tree, place->directory, place->name, object);
+	rr_nfs_change_begin(place->server, place->directory, NULL);
+	error = make_entry(place, recipe, wanted) < 0 ? errno : 0;
+	rr_nfs_change_end(place->server, place->directory, NULL);
+	if (error)
+		return rr_nfs_status(error);
+	status = rr_tree_lookup(tree, &place->directory->object, place->name, object);
 	if (status != NFS3_OK)
 		return status;
 	status = adjust(place, recipe, wanted, object);
 	if (status == NFS3_OK)
 		return NFS3_OK;
+	unmake(place, recipe, object);
 	rr_object_put(tree, object);
-	unlinkat(place->directory->fd, place->text, recipe->type == S_IFDIR ? AT_REMOVEDIR : 0);
-	rr_tree_removed(tree, place->directory, place->name);
 	return status;
 }
 
 /* RFC 1813, 4.7: "any data associated with the request is now on stable storage" */
-static nfsstat3
+static void
 finish(const struct rr_nfs_place *place, struct rr_object *object, struct rr_nfs_made *made)
 {
 	struct rr_nfs_server *server = place->server;
-	nfsstat3 status = NFS3_OK;
 
 	/* Of a link or a device, only its directory can be stored; they go together. */
 	if (S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode))
-		status = rr_nfs_sync(server, object);
-	if (status == NFS3_OK)
-		status = rr_nfs_sync(server, place->directory);
+		rr_nfs_store(server, object);
+	rr_nfs_store(server, &place->directory->object);
 	made->obj.handle_follows = rr_nfs_handle(server, place->request, object, &made->obj.u.handle);
 	rr_nfs_post_op(object, &made->obj_attributes);
-	return status;
 }
 
 void
@@ -130,21 +141,23 @@ rr_nfs_make_at(struct rr_nfs_server *server, struct rr_request *request, const d
 	rr_nfs_maker *maker, const void *args, struct rr_nfs_made *made)
 {
 	char text[256];
-	struct rr_object directory, object;
+	struct rr_nfs_subject directory;
+	struct rr_object object;
 	struct rr_nfs_place place = { server, request, &directory, where->name, text };
 
-	*made = (struct rr_nfs_made){ .status = rr_tree_resolve(server->tree, where->dir.data, &directory) };
+	*made = (struct rr_nfs_made){ .status = rr_tree_resolve(
+					      server->tree, where->dir.data, &directory.object) };
 	if (made->status != NFS3_OK)
 		return;
-	rr_nfs_before(&directory, &made->dir_wcc);
+	rr_nfs_unchanged(&directory.object, &directory.wcc);
 	/* RFC 1813, 3.3.9, for "." and "..": "In this case, the server should return NFS3ERR_EXIST." */
 	made->status = rr_nfs_entry_name(server, where->name, NFS3ERR_EXIST, NFS3ERR_EXIST, text);
 	if (made->status == NFS3_OK)
 		made->status = maker(&place, args, &object);
 	if (made->status == NFS3_OK) {
-		made->status = finish(&place, &object, made);
+		finish(&place, &object, made);
 		rr_object_put(server->tree, &object);
 	}
-	rr_nfs_after(&directory, &made->dir_wcc);
-	rr_object_put(server->tree, &directory);
+	made->dir_wcc = directory.wcc;
+	rr_object_put(server->tree, &directory.object);
 }

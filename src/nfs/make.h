@@ -17,7 +17,7 @@ struct rr_nfs_recipe {
 struct rr_nfs_place {
 	struct rr_nfs_server *server;
 	struct rr_request *request;
-	struct rr_object *directory;
+	struct rr_nfs_subject *directory;
 	filename3 name;
 	const char *text; /* name, as a C string */
 };

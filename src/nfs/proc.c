@@ -67,54 +67,49 @@ rr_nfs_proc_path(int fd, char path[RR_NFS_PROC_PATH])
  * the same data would succeed. So all clients must send again what they have not committed. RFC 1813, 3.3.7:
  * "it will not destroy any data without changing the value of verf"
  */
-static nfsstat3
-sync_failed(struct rr_nfs_server *server, int error)
+void
+rr_nfs_stored(struct rr_nfs_server *server, const struct rr_request *request, void *result, int error)
 {
-	atomic_fetch_add(server->verifier, 1);
+	nfsstat3 status = rr_nfs_status(error);
+
+	if (!error && server->stored)
+		server->stored(server, result);
+	if (!error)
+		return;
+	atomic_fetch_add(&server->shared->verifier, 1);
 	rr_log(server->env, RR_LOG_ERROR, "what clients wrote could not be stored: %s", strerror(error));
-	return rr_nfs_status(error);
+	/* Every result begins with its status; what follows a failure may be nothing at all. */
+	memset(result, 0, request->procedure->result_size);
+	memcpy(result, &status, sizeof status);
 }
 
-nfsstat3
-rr_nfs_sync_fd(struct rr_nfs_server *server, int fd, bool data)
+void
+rr_nfs_store_fd(struct rr_nfs_server *server, int fd, bool data)
 {
-	return (data ? fdatasync(fd) : fsync(fd)) < 0 ? sync_failed(server, errno) : NFS3_OK;
+	rr_stores_add(&server->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
 }
 
-/* For what cannot be opened (a symbolic link, a device, a directory that may not be read): its whole file
- * system. */
-static nfsstat3
-sync_file_system(struct rr_nfs_server *server, const struct rr_object *object)
+/* What cannot be opened (a symbolic link, a device, a directory that may not be read) is stored with its
+ * whole file system. */
+void
+rr_nfs_store(struct rr_nfs_server *server, struct rr_object *object)
 {
-	int fd = open(object->export->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
-	struct statx st;
-
-	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0 ||
-		st.stx_dev_major != object->st.stx_dev_major || st.stx_dev_minor != object->st.stx_dev_minor)
-		sync();
-	else if (syncfs(fd) < 0)
-		error = errno;
-	if (fd >= 0)
-		close(fd);
-	return error ? sync_failed(server, error) : NFS3_OK;
-}
-
-nfsstat3
-rr_nfs_sync(struct rr_nfs_server *server, struct rr_object *object)
-{
+	bool opens = S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode);
 	int fd;
 
 	rr_tree_as_self(server->tree);
-	if ((S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode)) &&
-		rr_tree_open(server->tree, object, O_RDONLY, &fd) == NFS3_OK)
-		return rr_nfs_sync_fd(server, fd, false);
-	return sync_file_system(server, object);
+	if (opens && rr_tree_open(server->tree, object, O_RDONLY, &fd) == NFS3_OK)
+		rr_stores_add(&server->stores, fd, RR_STORE_FILE);
+	else if (rr_tree_open_near(server->tree, object, &fd) == NFS3_OK)
+		rr_stores_add(&server->stores, fd, RR_STORE_FILE_SYSTEM);
+	else
+		rr_stores_add(&server->stores, -1, RR_STORE_EVERYTHING);
 }
 
 void
 rr_nfs_verifier(const struct rr_nfs_server *server, writeverf3 verifier)
 {
-	uint64_t value = atomic_load(server->verifier);
+	uint64_t value = atomic_load(&server->shared->verifier);
 
 	memcpy(verifier, &value, sizeof value);
 }

@@ -2,9 +2,8 @@
 #ifndef RR_NFS_PROC_H
 #define RR_NFS_PROC_H
 
-#include <stdatomic.h>
-
 #include "nfs/server.h"
+#include "nfs/store.h"
 
 /*
  * What the procedures share: the server, how they are called, and the steps
@@ -20,8 +19,11 @@ struct rr_nfs_server {
 	struct rr_pool *pool;
 	struct rr_tree *tree;
 	struct rr_hand *hand; /* does the procedures' work; NULL: this thread does */
-	_Atomic uint64_t *verifier;
+	struct rr_nfs_shared *shared;
 	bool read_only;
+	/* Of the call being served. */
+	struct rr_stores stores;
+	void (*stored)(struct rr_nfs_server *server, void *result); /* where all was stored; or NULL */
 };
 
 /* Octets of the status behind the header of a reply. */
@@ -54,11 +56,14 @@ bool rr_nfs_handle(struct rr_nfs_server *server, struct rr_request *request, con
 nfsstat3 rr_nfs_entry_name(
 	struct rr_nfs_server *server, filename3 name, nfsstat3 dot, nfsstat3 dotdot, char text[256]);
 
-/* fsync(2) or, data alone, fdatasync(2) of fd. */
-nfsstat3 rr_nfs_sync_fd(struct rr_nfs_server *server, int fd, bool data);
+/* What a procedure changed is to reach stable storage before the call is answered: the file that fd refers to
+ * (or, data alone, its data), or all that object is and holds. rr_nfs_store() leaves the server's own
+ * identity in force. */
+void rr_nfs_store_fd(struct rr_nfs_server *server, int fd, bool data);
+void rr_nfs_store(struct rr_nfs_server *server, struct rr_object *object);
 
-/* What object is and holds reaches stable storage. Leaves the server's own identity in force. */
-nfsstat3 rr_nfs_sync(struct rr_nfs_server *server, struct rr_object *object);
+/* It has reached stable storage, or has not (errno): completes result. */
+void rr_nfs_stored(struct rr_nfs_server *server, const struct rr_request *request, void *result, int error);
 
 /* The write verifier of this moment. */
 void rr_nfs_verifier(const struct rr_nfs_server *server, writeverf3 verifier);

@@ -32,17 +32,26 @@ guard_holds(const struct rr_object *object, const sattrguard3 *guard)
 	       (guard->u.obj_ctime.seconds == ctime.seconds && guard->u.obj_ctime.nseconds == ctime.nseconds);
 }
 
+/*
+ * A WRITE may change a regular file at any time, without a lock: of that, no state "before" is told. The
+ * guard is looked at when other threads are kept out.
+ */
 static nfsstat3
-set_attributes(struct rr_nfs_server *server, struct rr_object *object, const SETATTR3args *set)
+set_attributes(struct rr_nfs_server *server, struct rr_nfs_subject *subject, const SETATTR3args *set)
 {
-	nfsstat3 status;
+	nfsstat3 status = NFS3ERR_NOT_SYNC;
 
 	if (server->read_only)
 		return NFS3ERR_ROFS;
-	if (!guard_holds(object, &set->guard))
-		return NFS3ERR_NOT_SYNC;
-	status = rr_nfs_set(server, object, &set->new_attributes);
-	return status == NFS3_OK ? rr_nfs_sync(server, object) : status;
+	rr_nfs_change_begin(server, subject, NULL);
+	if (guard_holds(&subject->object, &set->guard))
+		status = rr_nfs_set(server, &subject->object, &set->new_attributes);
+	rr_nfs_change_end(server, subject, NULL);
+	if (S_ISREG(subject->object.st.stx_mode))
+		subject->wcc.before.attributes_follow = false;
+	if (status == NFS3_OK)
+		rr_nfs_store(server, &subject->object);
+	return status;
 }
 
 enum rr_handled
@@ -50,21 +59,19 @@ rr_proc_setattr(struct rr_nfs_server *server, struct rr_request *request, const 
 {
 	const SETATTR3args *set = args;
 	SETATTR3res *res = result;
-	wcc_data wcc = { 0 };
-	struct rr_object object;
+	struct rr_nfs_subject subject;
 
 	(void)request;
-	res->status = rr_tree_resolve(server->tree, set->object.data, &object);
+	res->status = rr_tree_resolve(server->tree, set->object.data, &subject.object);
 	if (res->status != NFS3_OK)
 		return RR_HANDLED;
-	rr_nfs_before(&object, &wcc);
-	res->status = set_attributes(server, &object, set);
-	rr_nfs_after(&object, &wcc);
-	rr_object_put(server->tree, &object);
+	rr_nfs_unchanged(&subject.object, &subject.wcc);
+	res->status = set_attributes(server, &subject, set);
+	rr_object_put(server->tree, &subject.object);
 	if (res->status == NFS3_OK)
-		res->u.resok.obj_wcc = wcc;
+		res->u.resok.obj_wcc = subject.wcc;
 	else
-		res->u.resfail.obj_wcc = wcc;
+		res->u.resfail.obj_wcc = subject.wcc;
 	return RR_HANDLED;
 }
 

@@ -70,7 +70,7 @@ create(const struct rr_nfs_place *place, const void *args, struct rr_object *obj
 					: rr_nfs_make(place, &recipe, object);
 	if (status != NFS3ERR_EXIST || how->mode == GUARDED)
 		return status;
-	status = rr_tree_lookup(tree, place->directory, place->name, object);
+	status = rr_tree_lookup(tree, &place->directory->object, place->name, object);
 	if (status != NFS3_OK)
 		return status;
 	status = reuse(place, how, object);

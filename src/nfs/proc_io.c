@@ -155,7 +155,9 @@ write_data(struct rr_nfs_server *server, struct rr_object *object, const WRITE3a
 	if (length < 0)
 		return rr_nfs_status(errno);
 	*count = (uint32_t)length;
-	return write->stable == UNSTABLE ? NFS3_OK : rr_nfs_sync_fd(server, fd, write->stable == DATA_SYNC);
+	if (write->stable != UNSTABLE)
+		rr_nfs_store_fd(server, fd, write->stable == DATA_SYNC);
+	return NFS3_OK;
 }
 
 enum rr_handled
@@ -173,8 +175,8 @@ rr_proc_write(struct rr_nfs_server *server, struct rr_request *request, const vo
 	res->status = rr_tree_resolve(server->tree, write->file.data, &object);
 	if (res->status != NFS3_OK)
 		return RR_HANDLED;
-	rr_nfs_before(&object, &ok.file_wcc);
 	res->status = write_data(server, &object, write, &ok.count);
+	/* No "before": others may write to the file at the same time, without any lock. */
 	rr_nfs_after(&object, &ok.file_wcc);
 	rr_object_put(server->tree, &object);
 	if (res->status == NFS3_OK)
@@ -201,7 +203,18 @@ commit(struct rr_nfs_server *server, struct rr_object *object)
 	status = rr_tree_open(server->tree, object, O_WRONLY, &fd);
 	if (status != NFS3_OK)
 		status = rr_tree_open(server->tree, object, O_RDONLY, &fd);
-	return status == NFS3_OK ? rr_nfs_sync_fd(server, fd, false) : status;
+	if (status == NFS3_OK)
+		rr_nfs_store_fd(server, fd, false);
+	return status;
+}
+
+/* After the data was stored: see WRITE. */
+static void
+committed(struct rr_nfs_server *server, void *result)
+{
+	COMMIT3res *res = result;
+
+	rr_nfs_verifier(server, res->u.resok.verf);
 }
 
 enum rr_handled
@@ -216,12 +229,10 @@ rr_proc_commit(struct rr_nfs_server *server, struct rr_request *request, const v
 	res->status = rr_tree_resolve(server->tree, range->file.data, &object);
 	if (res->status != NFS3_OK)
 		return RR_HANDLED;
-	rr_nfs_before(&object, &ok.file_wcc);
 	res->status = commit(server, &object);
 	rr_nfs_after(&object, &ok.file_wcc);
 	rr_object_put(server->tree, &object);
-	/* After the data was stored: see WRITE. */
-	rr_nfs_verifier(server, ok.verf);
+	server->stored = committed;
 	if (res->status == NFS3_OK)
 		res->u.resok = ok;
 	else

@@ -13,32 +13,40 @@ struct removal {
 };
 
 static nfsstat3
-remove_entry(struct rr_nfs_server *server, struct rr_object *directory, filename3 name,
+remove_entry(struct rr_nfs_server *server, struct rr_nfs_subject *directory, filename3 name,
 	const struct removal *removal)
 {
 	char text[256];
 	nfsstat3 status = rr_nfs_entry_name(server, name, removal->dot, removal->dotdot, text);
+	struct rr_object removed;
+	int error;
 
 	if (status != NFS3_OK)
 		return status;
-	if (unlinkat(directory->fd, text, removal->flags) < 0)
-		return rr_nfs_status(errno);
-	rr_tree_removed(server->tree, directory, name);
-	return rr_nfs_sync(server, directory);
+	rr_tree_peek(server->tree, &directory->object, name, &removed);
+	rr_nfs_change_begin(server, directory, NULL);
+	error = unlinkat(directory->object.fd, text, removal->flags) < 0 ? errno : 0;
+	rr_nfs_change_end(server, directory, NULL);
+	if (!error)
+		rr_tree_removed(server->tree, &removed, &directory->object, text);
+	rr_object_put(server->tree, &removed);
+	if (!error)
+		rr_nfs_store(server, &directory->object);
+	return rr_nfs_status(error);
 }
 
 static nfsstat3
 remove_at(struct rr_nfs_server *server, const diropargs3 *where, const struct removal *removal, wcc_data *wcc)
 {
-	struct rr_object directory;
-	nfsstat3 status = rr_tree_resolve(server->tree, where->dir.data, &directory);
+	struct rr_nfs_subject directory;
+	nfsstat3 status = rr_tree_resolve(server->tree, where->dir.data, &directory.object);
 
 	if (status != NFS3_OK)
 		return status;
-	rr_nfs_before(&directory, wcc);
+	rr_nfs_unchanged(&directory.object, &directory.wcc);
 	status = remove_entry(server, &directory, where->name, removal);
-	rr_nfs_after(&directory, wcc);
-	rr_object_put(server->tree, &directory);
+	*wcc = directory.wcc;
+	rr_object_put(server->tree, &directory.object);
 	return status;
 }
 

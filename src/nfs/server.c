@@ -62,6 +62,16 @@ struct work {
 	enum rr_handled handled;
 };
 
+/* The result has its attributes already: what others change while data is stored is not among them. */
+static void
+store(struct work *work)
+{
+	struct rr_nfs_server *server = work->server;
+
+	if (server->stores.count > 0)
+		rr_nfs_stored(server, work->request, work->result, rr_stores_do(&server->stores));
+}
+
 static void
 as_caller(void *ctx)
 {
@@ -70,8 +80,10 @@ as_caller(void *ctx)
 	work->handled = RR_HANDLE_SYSTEM_ERR;
 	if (rr_nfs_as_caller(work->server, work->request) < 0)
 		return;
+	work->server->stored = NULL;
 	work->handled = work->procedure(work->server, work->request, work->args, work->result);
 	rr_tree_as_self(work->server->tree);
+	store(work);
 }
 
 static enum rr_handled
@@ -154,7 +166,7 @@ _Static_assert(sizeof mount_handlers == sizeof mount_procedures, "one for each p
 
 int
 rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, const struct rr_tree_config *config,
-	_Atomic uint64_t *verifier, struct rr_nfs_server **server, struct rr_text *text)
+	struct rr_nfs_shared *shared, struct rr_nfs_server **server, struct rr_text *text)
 {
 	struct rr_nfs_server *made = rr_alloc(env, sizeof *made);
 	int error;
@@ -168,7 +180,7 @@ rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, const struct r
 	}
 	made->env = env;
 	made->pool = pool;
-	made->verifier = verifier;
+	made->shared = shared;
 	made->read_only = config->read_only;
 	*server = made;
 	return 0;

@@ -3,6 +3,7 @@
 #define RR_NFS_SERVER_H
 
 #include "nfs/limits.h"
+#include "nfs/shared.h"
 #include "nfs/tree.h"
 #include "rpc/server.h"
 
@@ -15,10 +16,11 @@ struct rr_nfs_server;
 
 enum { RR_NFS_SERVICES = 2 };
 
-/* verifier: the write verifier (RFC 1813, 3.3.7), shared by the servers of all threads and different at each
- * start of the process. They change it where data could not be stored. */
+/* shared: the same for the servers of all threads that export the same directories; there as long as they
+ * are.
+ */
 int rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, const struct rr_tree_config *config,
-	_Atomic uint64_t *verifier, struct rr_nfs_server **server, struct rr_text *text);
+	struct rr_nfs_shared *shared, struct rr_nfs_server **server, struct rr_text *text);
 void rr_nfs_server_free(struct rr_nfs_server *server);
 
 /*

@@ -103,13 +103,30 @@ nfsstat3 rr_object_stat(struct rr_object *object);
  */
 nfsstat3 rr_tree_open(struct rr_tree *tree, struct rr_object *object, int access, int *fd);
 
+/* Likewise a descriptor of some directory on the same file system as object: for syncfs(2). NFS3ERR_IO: there
+ * is none that may be read. */
+nfsstat3 rr_tree_open_near(struct rr_tree *tree, const struct rr_object *object, int *fd);
+
 /* Gives back what lookup, mount or resolve opened. */
 void rr_object_put(struct rr_tree *tree, struct rr_object *object);
 
-/* The tree may forget or correct what it knew of name in directory: after remove, rename, rmdir. */
-void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *from, struct rpcrdma_bytes from_name,
-	const struct rr_object *to, struct rpcrdma_bytes to_name);
-void rr_tree_removed(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name);
+/*
+ * What name in directory leads to, before that name is removed or changed; an object without a node where
+ * that cannot be told. Where the tree knows the object by another name (of a hard link), it keeps that one.
+ * To be put.
+ */
+void rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+	struct rr_object *object);
+
+/* After a removal: object, which was found by rr_tree_peek(), is not at name in directory any more. Where
+ * that was its last name, its handle is stale from now on. */
+void rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const struct rr_object *directory,
+	const char *name);
+
+/* After a renaming: moved is now at name in directory, and replaced is not. Both were found by
+ * rr_tree_peek(). */
+void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const struct rr_object *replaced,
+	const struct rr_object *directory, const char *name);
 
 /* Closes descriptors that nobody used for ten seconds: an open one keeps the blocks of a removed file. Also
  * done by the other calls; where none come, somebody calls this now and then. */

@@ -49,6 +49,10 @@ struct rr_handle_id rr_tree_id(
 struct rr_node *rr_tree_intern(
 	struct rr_tree *tree, struct rr_node *parent, const char *name, int fd, const struct statx *st);
 
+/* When the path of a directory was last seen to lead to it: a child that is found in the directory is not
+ * believed for longer than the directory itself. */
+uint64_t rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory);
+
 /* Fills object, and holds node, which must have its path_fd. */
 void rr_tree_object(
 	struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/checked.h"
 #include "nfs/tree_inner.h"
 
 /* Opens name in directory with the identity that is in force: that checks the permission to search directory.
@@ -144,45 +145,58 @@ rr_tree_mount(struct rr_tree *tree, struct rpcrdma_bytes path, struct rr_object 
 	return status;
 }
 
-static struct rr_node *
-child(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name, char text[256])
+void
+rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+	struct rr_object *object)
 {
-	if (rr_tree_name(name, text) != NFS3_OK)
-		return NULL;
-	return rr_nodes_child(&tree->nodes, directory->node, text);
-}
-
-/* The object lost the name by which it was known: perhaps its last. */
-static void
-forget(struct rr_tree *tree, struct rr_node *node)
-{
+	struct rr_node *parent = directory->node, *node;
+	struct rr_handle_id id;
 	struct statx st;
+	char text[256];
+	int fd;
 
-	if (node->path_fd >= 0 && rr_tree_stat(node->path_fd, &st) == 0 && st.stx_nlink == 0)
-		node->gone = true;
-	rr_nodes_unplace(&tree->nodes, node);
+	*object = (struct rr_object){ .fd = -1 };
+	if (rr_tree_name(name, text) != NFS3_OK || open_in(tree, directory, text, &fd, &st) != NFS3_OK)
+		return;
+	id = rr_tree_id(tree, parent->root, &st);
+	node = rr_nodes_find(&tree->nodes, &id);
+	if (!node || !node->parent)
+		node = rr_tree_intern(tree, parent, text, fd, &st);
+	else if (node->path_fd < 0)
+		rr_nodes_set_fd(&tree->nodes, node, &node->path_fd, fd);
+	else
+		close(fd);
+	if (node)
+		rr_tree_object(tree, node, &st, object);
 }
 
 void
-rr_tree_renamed(struct rr_tree *tree, const struct rr_object *from, struct rpcrdma_bytes from_name,
-	const struct rr_object *to, struct rpcrdma_bytes to_name)
+rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const struct rr_object *directory,
+	const char *name)
 {
-	char from_text[256], to_text[256];
-	struct rr_node *node = child(tree, from, from_name, from_text);
-	struct rr_node *replaced = child(tree, to, to_name, to_text);
+	struct rr_node *node = object->node;
+	struct statx st;
 
-	if (replaced && replaced != node)
-		forget(tree, replaced);
-	if (node && rr_nodes_place(&tree->nodes, node, to->node, to_text) != 0)
+	if (!node)
+		return;
+	if (rr_tree_stat(object->fd, &st) == 0 && st.stx_nlink == 0)
+		node->gone = true;
+	if (node->gone || rr_nodes_child(&tree->nodes, directory->node, name) == node)
 		rr_nodes_unplace(&tree->nodes, node);
 }
 
 void
-rr_tree_removed(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name)
+rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const struct rr_object *replaced,
+	const struct rr_object *directory, const char *name)
 {
-	char text[256];
-	struct rr_node *node = child(tree, directory, name, text);
+	struct rr_node *node = moved->node, *parent = directory->node;
 
-	if (node)
-		forget(tree, node);
+	if (node && node == replaced->node) /* two names of one file: nothing was renamed */
+		return;
+	rr_tree_removed(tree, replaced, directory, name);
+	if (!node)
+		return;
+	if (rr_nodes_place(&tree->nodes, node, parent, name) != 0)
+		rr_nodes_unplace(&tree->nodes, node);
+	node->verified = rr_min(node->verified, rr_tree_believed(tree, parent));
 }

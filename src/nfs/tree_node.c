@@ -221,9 +221,20 @@ rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd)
 		rr_list_append(&nodes->open, &node->open);
 }
 
+/* The last chance to see that the object has no name any more: without a descriptor, that takes a search. */
+static void
+nodes_note_gone(struct rr_node *node)
+{
+	struct statx st;
+
+	if (node->path_fd >= 0 && rr_tree_stat(node->path_fd, &st) == 0 && st.stx_nlink == 0)
+		node->gone = true;
+}
+
 void
 rr_nodes_close(struct rr_nodes *nodes, struct rr_node *node)
 {
+	nodes_note_gone(node);
 	rr_nodes_set_fd(nodes, node, &node->path_fd, -1);
 	for (int i = 0; i < RR_NODE_DATA; i++)
 		rr_nodes_set_fd(nodes, node, &node->data_fd[i], -1);

@@ -147,3 +147,21 @@ rr_tree_open(struct rr_tree *tree, struct rr_object *object, int access, int *fd
 	}
 	return NFS3_OK;
 }
+
+nfsstat3
+rr_tree_open_near(struct rr_tree *tree, const struct rr_object *object, int *fd)
+{
+	nfsstat3 status = NFS3ERR_IO;
+
+	for (struct rr_node *node = object->node; node && status != NFS3_OK; node = node->parent) {
+		struct rr_object at;
+
+		if (rr_tree_reach(tree, node, &at) != NFS3_OK)
+			return NFS3ERR_IO;
+		if (S_ISDIR(at.st.stx_mode) && at.st.stx_dev_major == object->st.stx_dev_major &&
+			at.st.stx_dev_minor == object->st.stx_dev_minor)
+			status = rr_tree_open(tree, &at, O_RDONLY, fd);
+		rr_object_put(tree, &at);
+	}
+	return status;
+}

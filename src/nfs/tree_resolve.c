@@ -7,6 +7,13 @@
 
 #include "nfs/tree_inner.h"
 
+/* The root of an export is open all the time. */
+uint64_t
+rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory)
+{
+	return directory == directory->root->node ? rr_now(tree->env) : directory->verified;
+}
+
 struct rr_node *
 rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, int fd, const struct statx *st)
 {
@@ -23,7 +30,7 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 	if (!node)
 		return NULL;
 	/* Without memory for its name the object serves this call; the next one has to search for it. */
-	node->verified = rr_nodes_place(nodes, node, parent, name) == 0 ? rr_now(tree->env) : 0;
+	node->verified = rr_nodes_place(nodes, node, parent, name) == 0 ? rr_tree_believed(tree, parent) : 0;
 	node->gone = false;
 	return node;
 }

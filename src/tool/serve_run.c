@@ -14,7 +14,7 @@
 struct run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
-	_Atomic uint64_t verifier;
+	struct rr_nfs_shared *shared;
 	struct rr_drc *drc;
 };
 
@@ -65,7 +65,7 @@ make(void *ctx, struct rr_engine *engine, void **result)
 	*result = service;
 	service->engine = engine;
 	if (rr_nfs_server_new(
-		    engine->env, engine->results, &serve->tree, &run->verifier, &service->nfs, &text) < 0)
+		    engine->env, engine->results, &serve->tree, run->shared, &service->nfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_nfs_server_services(service->nfs, service->services);
 	config.drc = run->drc;
@@ -136,7 +136,7 @@ static const struct rr_worker_service serve_service = {
 int
 rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 {
-	struct run run = { .tool = tool, .serve = serve, .verifier = rr_random_u64(&rr_env_system) };
+	struct run run = { .tool = tool, .serve = serve };
 	const struct rr_workers workers = {
 		.tool = tool,
 		.service = &serve_service,
@@ -148,9 +148,11 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	int status;
 
 	run.drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
-	if (!run.drc)
-		return rr_tool_fail(tool, "out of memory");
-	status = rr_workers_run(&workers);
+	if (!run.drc || rr_nfs_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
+		status = rr_tool_fail(tool, "out of memory");
+	else
+		status = rr_workers_run(&workers);
+	rr_nfs_shared_free(run.shared);
 	rr_drc_free(run.drc);
 	return status;
 }

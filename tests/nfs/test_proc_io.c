@@ -200,8 +200,7 @@ write_changes_the_file(void **state)
 	assert_int_equal(res.status, NFS3_OK);
 	assert_int_equal(res.u.resok.count, 5);
 	assert_int_equal(res.u.resok.committed, UNSTABLE);
-	assert_int_equal(res.u.resok.file_wcc.before.u.attributes.size, 11);
-	world_wcc(world, &res.u.resok.file_wcc, "file", true);
+	world_after(world, &res.u.resok.file_wcc, "file", true);
 	world_holds(world, "file", "hello there");
 	res = write_at(world, file, 11, "!!", UNSTABLE);
 	assert_int_equal(res.status, NFS3_OK);
@@ -242,7 +241,7 @@ write_of_nothing_changes_nothing(void **state)
 	res = write_at(world, world_handle(world, "file"), 100, "", FILE_SYNC);
 	assert_int_equal(res.status, NFS3_OK);
 	assert_int_equal(res.u.resok.count, 0);
-	world_wcc(world, &res.u.resok.file_wcc, "file", false);
+	world_after(world, &res.u.resok.file_wcc, "file", false);
 	world_holds(world, "file", "hello");
 }
 
@@ -256,7 +255,7 @@ write_takes_what_makes_sense(void **state)
 	args.file = world_made(world, "file", "hello", 0640);
 	res = world_call(world, NFSPROC3_WRITE, &args);
 	assert_int_equal(res->status, NFS3ERR_INVAL);
-	world_wcc(world, &res->u.resfail.file_wcc, "file", false);
+	world_after(world, &res->u.resfail.file_wcc, "file", false);
 	assert_int_equal(write_at(world, world->root, 0, "x", UNSTABLE).status, NFS3ERR_INVAL);
 	assert_int_equal(write_at(world, args.file, UINT64_MAX, "x", UNSTABLE).status, NFS3ERR_FBIG);
 	assert_int_equal(write_at(world, args.file, INT64_MAX, "x", UNSTABLE).status, NFS3ERR_FBIG);
@@ -327,9 +326,9 @@ the_verifier_lasts_until_the_server_ends(void **state)
 	committed = commit(world, file);
 	assert_int_equal(committed.status, NFS3_OK);
 	assert_memory_equal(committed.u.resok.verf, first, sizeof first);
-	assert_true(committed.u.resok.file_wcc.before.attributes_follow);
+	assert_false(committed.u.resok.file_wcc.before.attributes_follow);
 	world_agrees(world, &committed.u.resok.file_wcc.after, "file");
-	world->verifier = 77;
+	world->shared->verifier = 77;
 	world_restart(world);
 	committed = commit(world, file);
 	assert_memory_not_equal(committed.u.resok.verf, first, sizeof first);
@@ -340,7 +339,7 @@ static void
 a_failure_to_store_changes_the_verifier(void **state)
 {
 	struct world *world = *state;
-	uint64_t before = world->verifier;
+	uint64_t before = world->shared->verifier;
 	COMMIT3res res;
 	nfs_fh3 file = world_made(world, "file", "", 0640);
 
@@ -348,12 +347,11 @@ a_failure_to_store_changes_the_verifier(void **state)
 	world_sync_error = EIO;
 	res = commit(world, file);
 	assert_int_equal(res.status, NFS3ERR_IO);
-	world_agrees(world, &res.u.resfail.file_wcc.after, "file");
-	assert_int_not_equal(world->verifier, before);
-	before = world->verifier;
+	assert_int_not_equal(world->shared->verifier, before);
+	before = world->shared->verifier;
 	world_sync_error = ENOSPC;
 	assert_int_equal(write_at(world, file, 0, "hello", FILE_SYNC).status, NFS3ERR_NOSPC);
-	assert_int_not_equal(world->verifier, before);
+	assert_int_not_equal(world->shared->verifier, before);
 	assert_int_equal(commit(world, file).status, NFS3_OK);
 }
 
@@ -376,7 +374,7 @@ read_only_writes_nothing(void **state)
 	world_restart(world);
 	res = write_at(world, file, 0, "x", UNSTABLE);
 	assert_int_equal(res.status, NFS3ERR_ROFS);
-	world_wcc(world, &res.u.resfail.file_wcc, "file", false);
+	world_after(world, &res.u.resfail.file_wcc, "file", false);
 	assert_int_equal(commit(world, file).status, NFS3_OK);
 	world_holds(world, "file", "hello");
 }

@@ -9,6 +9,52 @@
 
 enum { MANY = 1000, BOUND = 64, DEEP = 40 };
 
+/* As a client's REMOVE does it; path is that of name in directory. */
+static void
+client_removes(struct folder *folder, const struct rr_object *directory, const char *name, const char *path)
+{
+	struct rr_object removed;
+
+	rr_tree_peek(folder->tree, directory, bytes_of(name), &removed);
+	folder_remove(folder, path);
+	rr_tree_removed(folder->tree, &removed, directory, name);
+	rr_object_put(folder->tree, &removed);
+}
+
+/* As a client's RENAME does it, of pub/a/OLD to pub/b/NEW. */
+static void
+client_renames(struct folder *folder, const char *old, const char *new)
+{
+	struct rr_object a = walk_to(folder, "a"), b = walk_to(folder, "b"), moved, replaced;
+	char from[64], to[64];
+
+	snprintf(from, sizeof(from), "pub/a/%s", old);
+	snprintf(to, sizeof(to), "pub/b/%s", new);
+	rr_tree_peek(folder->tree, &a, bytes_of(old), &moved);
+	rr_tree_peek(folder->tree, &b, bytes_of(new), &replaced);
+	folder_rename(folder, from, to);
+	rr_tree_renamed(folder->tree, &moved, &replaced, &b, new);
+	rr_object_put(folder->tree, &moved);
+	rr_object_put(folder->tree, &replaced);
+	rr_object_put(folder->tree, &a);
+	rr_object_put(folder->tree, &b);
+}
+
+/* The handle of name in the directory that has this handle. */
+static struct rr_handle
+child_of(struct folder *folder, const struct rr_handle *directory, const char *name)
+{
+	struct rr_object above, child;
+	struct rr_handle handle;
+
+	assert_int_equal(resolve(folder, directory, &above), NFS3_OK);
+	assert_int_equal(rr_tree_lookup(folder->tree, &above, bytes_of(name), &child), NFS3_OK);
+	rr_tree_handle(folder->tree, &child, &handle);
+	rr_object_put(folder->tree, &child);
+	rr_object_put(folder->tree, &above);
+	return handle;
+}
+
 static void
 bad_handles_are_told_from_stale_ones(void **state)
 {
@@ -153,7 +199,6 @@ what_is_renamed_by_a_client_keeps_its_handle(void **state)
 {
 	struct folder *folder = *state;
 	struct rr_handle file, replaced, below, again;
-	struct rr_object from, to;
 
 	folder_mkdir(folder, "pub/a");
 	folder_mkdir(folder, "pub/b");
@@ -164,12 +209,8 @@ what_is_renamed_by_a_client_keeps_its_handle(void **state)
 	file = handle_of(folder, "a/f");
 	replaced = handle_of(folder, "b/g");
 	below = handle_of(folder, "a/d/h");
-	from = walk_to(folder, "a");
-	to = walk_to(folder, "b");
-	folder_rename(folder, "pub/a/f", "pub/b/g");
-	rr_tree_renamed(folder->tree, &from, bytes_of("f"), &to, bytes_of("g"));
-	folder_rename(folder, "pub/a/d", "pub/b/e");
-	rr_tree_renamed(folder->tree, &from, bytes_of("d"), &to, bytes_of("e"));
+	client_renames(folder, "f", "g");
+	client_renames(folder, "d", "e");
 	rr_nodes_trim(&folder->tree->nodes, 0);
 	assert_leads_to(folder, &file, "pub/b/g");
 	assert_leads_to(folder, &below, "pub/b/e/h");
@@ -177,8 +218,6 @@ what_is_renamed_by_a_client_keeps_its_handle(void **state)
 	assert_null(folder->tree->searched.seen);
 	again = handle_of(folder, "b/g");
 	assert_memory_equal(again.data, file.data, file.length);
-	rr_object_put(folder->tree, &from);
-	rr_object_put(folder->tree, &to);
 }
 
 static void
@@ -243,8 +282,7 @@ what_was_removed_is_stale(void **state)
 	closed = handle_of(folder, "closed");
 	directory = handle_of(folder, "directory");
 	root = walk_to(folder, "");
-	folder_remove(folder, "pub/client");
-	rr_tree_removed(folder->tree, &root, bytes_of("client"));
+	client_removes(folder, &root, "client", "pub/client");
 	folder_remove(folder, "pub/other");
 	folder_remove(folder, "pub/directory");
 	folder_remove(folder, "pub/never");
@@ -259,6 +297,60 @@ what_was_removed_is_stale(void **state)
 	rr_nodes_trim(&folder->tree->nodes, 0);
 	assert_int_equal(status_of(folder, &closed, NULL), NFS3ERR_STALE);
 	assert_int_equal(status_of(folder, &closed, NULL), NFS3ERR_STALE);
+}
+
+/* The last of several names counts, whichever of them the tree knew the file by. */
+static void
+what_lost_its_last_name_is_gone(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object root = walk_to(folder, "");
+	struct rr_handle handle;
+
+	folder_file(folder, "pub/x", "x");
+	handle = handle_of(folder, "x");
+	folder_link(folder, "pub/x", "pub/l");
+	client_removes(folder, &root, "x", "pub/x");
+	assert_leads_to(folder, &handle, "pub/l");
+	client_removes(folder, &root, "l", "pub/l");
+	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
+	assert_null(folder->tree->searched.seen);
+	rr_object_put(folder->tree, &root);
+}
+
+/* The descriptor of what another process removed is closed for want of room: it says so before. */
+static void
+a_descriptor_tells_of_the_removal_before_it_is_closed(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle handle;
+
+	folder_file(folder, "pub/f", "x");
+	handle = handle_of(folder, "f");
+	folder_remove(folder, "pub/f");
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
+	assert_null(folder->tree->searched.seen);
+}
+
+/* A directory that left the export must not stay within reach by being asked for its children again and
+ * again. */
+static void
+a_child_is_believed_no_longer_than_its_directory(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_handle upper, lower;
+
+	folder_mkdir(folder, "pub/e");
+	folder_mkdir(folder, "pub/e/c");
+	upper = handle_of(folder, "e");
+	folder_rename(folder, "pub/e", "outside");
+	folder->now += RR_TREE_BELIEVED - 1;
+	lower = child_of(folder, &upper, "c");
+	assert_int_equal(status_of(folder, &lower, NULL), NFS3_OK);
+	folder->now += 1;
+	assert_int_equal(status_of(folder, &lower, NULL), NFS3ERR_STALE);
+	assert_int_equal(status_of(folder, &upper, NULL), NFS3ERR_STALE);
 }
 
 /* Where there are no birth times, an inode number that is used again makes the same object. */
@@ -325,8 +417,7 @@ either_name_of_a_hard_link_is_good(void **state)
 	two = handle_of(folder, "a/g");
 	assert_memory_equal(two.data, one.data, one.length);
 	root = walk_to(folder, "a");
-	folder_remove(folder, "pub/a/g");
-	rr_tree_removed(folder->tree, &root, bytes_of("g"));
+	client_removes(folder, &root, "g", "pub/a/g");
 	rr_object_put(folder->tree, &root);
 	assert_leads_to(folder, &one, "pub/f");
 	folder_link(folder, "pub/f", "pub/a/g");
@@ -346,8 +437,7 @@ a_name_outside_keeps_no_object_inside(void **state)
 	folder_link(folder, "pub/f", "outside");
 	file = walk_to(folder, "f");
 	rr_tree_handle(folder->tree, &file, &handle);
-	folder_remove(folder, "pub/f");
-	rr_tree_removed(folder->tree, &root, bytes_of("f"));
+	client_removes(folder, &root, "f", "pub/f");
 	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
 	rr_object_put(folder->tree, &file);
 	rr_object_put(folder->tree, &root);
@@ -454,8 +544,7 @@ descriptors_of_removed_and_of_idle_objects_are_closed(void **state)
 	folder_file(folder, "pub/h", "x");
 	other = handle_of(folder, "g");
 	assert_int_equal(nodes->open_count, before + 2);
-	folder_remove(folder, "pub/f");
-	rr_tree_removed(folder->tree, &root, bytes_of("f"));
+	client_removes(folder, &root, "f", "pub/f");
 	assert_int_equal(nodes->open_count, before + 1);
 	rr_tree_tidy(folder->tree);
 	assert_int_equal(nodes->open_count, before + 1);
@@ -484,6 +573,9 @@ main(void)
 		TEST(what_others_rename_is_found),
 		TEST(directories_moved_into_each_other_make_no_circle),
 		TEST(what_was_removed_is_stale),
+		TEST(what_lost_its_last_name_is_gone),
+		TEST(a_descriptor_tells_of_the_removal_before_it_is_closed),
+		TEST(a_child_is_believed_no_longer_than_its_directory),
 		TEST(what_is_seen_again_is_not_gone),
 		TEST(an_inode_that_is_used_again_is_another_object),
 		TEST(either_name_of_a_hard_link_is_good),

@@ -30,7 +30,7 @@ enum { GROUP = 54321 };
 struct world {
 	char path[64];
 	struct rr_export export;
-	_Atomic uint64_t verifier;
+	struct rr_nfs_shared *shared;
 	struct rr_env env;
 	struct rr_engine *engine;
 	struct rr_nfs_server *nfs_server;
@@ -81,7 +81,7 @@ start_server(struct world *world)
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_text text = { "" };
 	int error = rr_nfs_server_new(
-		&world->env, world->engine->results, &tree, &world->verifier, &world->nfs_server, &text);
+		&world->env, world->engine->results, &tree, world->shared, &world->nfs_server, &text);
 
 	if (error)
 		fail_msg("%s", text.text);
@@ -137,7 +137,7 @@ setup(void **state)
 	strcpy(world->path, "/tmp/rpcrdma-server-XXXXXX");
 	assert_non_null(mkdtemp(world->path));
 	world->export = (struct rr_export){ world->path, "/export" };
-	world->verifier = 1;
+	assert_int_equal(rr_nfs_shared_new(&rr_env_system, 1, &world->shared), 0);
 	world->env = rr_env_system;
 	world->env.log = NULL;
 	world->data = malloc(SIZE);
@@ -174,6 +174,7 @@ teardown(void **state)
 
 	rr_nfs_close(world->nfs);
 	stop_server(world);
+	rr_nfs_shared_free(world->shared);
 	rr_drc_free(world->drc);
 	rr_engine_free(world->engine);
 	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
@@ -260,7 +261,7 @@ handles_outlive_the_server(void **state)
 	move(world, &file.handle, world->data, SIZE, true);
 	memcpy(before, world->io[0].verifier, sizeof before);
 	stop_server(world);
-	world->verifier = 2;
+	world->shared->verifier = 2;
 	start_server(world);
 	assert_int_equal(rr_nfs_commit(world->nfs, &file.handle, after), 0);
 	assert_memory_not_equal(after, before, sizeof after);

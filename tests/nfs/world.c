@@ -18,6 +18,7 @@ enum { POOL_SIZE = 4 << 20, ORDINARY = 54321 };
 
 unsigned world_syncs;
 int world_sync_error, world_read_error;
+void (*world_sync_meanwhile)(void);
 
 bool
 world_is_root(void)
@@ -33,7 +34,7 @@ world_restart(struct world *world)
 	rr_nfs_server_free(world->server);
 	world->server = NULL;
 	if (rr_nfs_server_new(
-		    &world->env, world->pool, &world->config, &world->verifier, &world->server, &text) < 0)
+		    &world->env, world->pool, &world->config, world->shared, &world->server, &text) < 0)
 		fail_msg("%s", text.text);
 	rr_nfs_server_services(world->server, world->services);
 }
@@ -66,7 +67,7 @@ world_setup(void **state)
 	world->exports[0] = (struct rr_export){ world->path, "/export" };
 	world->config =
 		(struct rr_tree_config){ .exports = world->exports, .export_count = 1, .root_squash = true };
-	world->verifier = 0x1234;
+	assert_int_equal(rr_nfs_shared_new(&rr_env_system, 0x1234, &world->shared), 0);
 	world->pool = rr_pool_new(&rr_env_system, POOL_SIZE);
 	assert_non_null(world->pool);
 	world_age(world, "");
@@ -78,6 +79,37 @@ world_setup(void **state)
 	world->root = world_mount(world, "/export");
 	*state = world;
 	return 0;
+}
+
+struct world *
+world_beside(const struct world *world)
+{
+	struct world *beside = calloc(1, sizeof *beside);
+
+	assert_non_null(beside);
+	beside->env = world->env;
+	strcpy(beside->path, world->path);
+	beside->fd = world->fd;
+	beside->exports[0] = (struct rr_export){ beside->path, "/export" };
+	beside->config = world->config;
+	beside->config.exports = beside->exports;
+	beside->shared = world->shared;
+	beside->pool = rr_pool_new(&rr_env_system, POOL_SIZE);
+	assert_non_null(beside->pool);
+	beside->request = world->request;
+	beside->request.payload = NULL;
+	world_restart(beside);
+	beside->root = world_mount(beside, "/export");
+	return beside;
+}
+
+void
+world_beside_free(struct world *beside)
+{
+	rr_pool_put(beside->pool, beside->request.payload);
+	rr_nfs_server_free(beside->server);
+	rr_pool_free(beside->pool);
+	free(beside);
 }
 
 static int
@@ -94,6 +126,7 @@ world_teardown(void **state)
 
 	rr_pool_put(world->pool, world->request.payload);
 	rr_nfs_server_free(world->server);
+	rr_nfs_shared_free(world->shared);
 	rr_pool_free(world->pool);
 	close(world->fd);
 	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
@@ -118,7 +151,7 @@ world_no_one(struct world *world)
 static void
 measure(struct world *world, const struct rpcrdma_procedure *procedure)
 {
-	static uint8_t stream[1 << 18];
+	static _Thread_local uint8_t stream[1 << 18];
 	struct rpcrdma_item item;
 	struct rpcrdma_xdr_writer writer;
 
@@ -303,6 +336,14 @@ world_age(struct world *world, const char *path)
 	assert_int_equal(utimensat(world->fd, *path ? path : ".", times, AT_SYMLINK_NOFOLLOW), 0);
 }
 
+static void
+check_after(struct world *world, const wcc_data *wcc, const char *path, bool changed)
+{
+	world_agrees(world, &wcc->after, path);
+	assert_true(changed == (wcc->after.u.attributes.mtime.seconds != WORLD_LONG_AGO));
+	world_age(world, path);
+}
+
 void
 world_wcc(struct world *world, const wcc_data *wcc, const char *path, bool changed)
 {
@@ -310,9 +351,14 @@ world_wcc(struct world *world, const wcc_data *wcc, const char *path, bool chang
 
 	assert_true(wcc->before.attributes_follow);
 	assert_int_equal(before->mtime.seconds, WORLD_LONG_AGO);
-	world_agrees(world, &wcc->after, path);
-	assert_true(changed == (wcc->after.u.attributes.mtime.seconds != WORLD_LONG_AGO));
-	world_age(world, path);
+	check_after(world, wcc, path, changed);
+}
+
+void
+world_after(struct world *world, const wcc_data *wcc, const char *path, bool changed)
+{
+	assert_false(wcc->before.attributes_follow);
+	check_after(world, wcc, path, changed);
 }
 
 /* Instead of those in the C library, for what this program is linked with. */
@@ -320,6 +366,8 @@ static int
 store(long call_number, int fd)
 {
 	world_syncs++;
+	if (world_sync_meanwhile)
+		world_sync_meanwhile();
 	if (world_sync_error == 0)
 		return (int)syscall(call_number, fd);
 	errno = world_sync_error;
@@ -347,6 +395,12 @@ int
 fdatasync(int fd)
 {
 	return store(SYS_fdatasync, fd);
+}
+
+int
+syncfs(int fd)
+{
+	return store(SYS_syncfs, fd);
 }
 
 static int

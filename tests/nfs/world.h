@@ -22,7 +22,7 @@ struct world {
 	int fd;            /* it */
 	struct rr_export exports[2];
 	struct rr_tree_config config;
-	_Atomic uint64_t verifier;
+	struct rr_nfs_shared *shared;
 	struct rr_pool *pool;
 	struct rr_nfs_server *server;
 	struct rr_service services[RR_NFS_SERVICES];
@@ -40,6 +40,12 @@ struct world {
 /* For cmocka: a fresh world for each test. Its directory belongs to WORLD_USER where the test runs as root.
  */
 int world_setup(void **state);
+
+/* Another server, as of another thread, that shares the directory of world and what servers share. To be
+ * freed. */
+struct world *world_beside(const struct world *world);
+void world_beside_free(struct world *beside);
+
 int world_teardown(void **state);
 
 /* The server ends and starts again with the configuration as it then is. */
@@ -88,6 +94,9 @@ void world_agrees(struct world *world, const post_op_attr *attributes, const cha
  * of now, and it changed or not. Makes it old again. */
 void world_wcc(struct world *world, const wcc_data *wcc, const char *path, bool changed);
 
+/* The same of a reply that tells no state before the call. */
+void world_after(struct world *world, const wcc_data *wcc, const char *path, bool changed);
+
 /* The times of path become WORLD_LONG_AGO; what is made here has them. */
 enum { WORLD_LONG_AGO = 1000000000 };
 void world_age(struct world *world, const char *path);
@@ -95,6 +104,9 @@ void world_age(struct world *world, const char *path);
 /* How often fsync(2) or fdatasync(2) was called, and the errno with which the next call fails. */
 extern unsigned world_syncs;
 extern int world_sync_error;
+
+/* What somebody else does meanwhile; NULL: nothing. */
+extern void (*world_sync_meanwhile)(void);
 
 /* The errno with which the next pread(2) fails. */
 extern int world_read_error;

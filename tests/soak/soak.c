@@ -47,7 +47,7 @@ struct run {
 	struct rr_fault_script fault;
 	struct rr_engine *engine;
 	struct rr_export export;
-	_Atomic uint64_t verifier;
+	struct rr_nfs_shared *shared;
 	struct rr_nfs_server *nfs_server;
 	struct rr_server *server;
 	struct sockaddr_in address;
@@ -232,11 +232,12 @@ start_server(struct run *run)
 	struct rr_text text = { "" };
 
 	run->export = (struct rr_export){ folder, "/" };
-	run->verifier = run->seed;
+	if (rr_nfs_shared_new(&run->env, run->seed, &run->shared) < 0)
+		bad(run, "no memory");
 	run->address =
 		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	if (rr_nfs_server_new(
-		    &run->env, run->engine->results, &tree, &run->verifier, &run->nfs_server, &text))
+		    &run->env, run->engine->results, &tree, run->shared, &run->nfs_server, &text))
 		bad(run, text.text);
 	rr_nfs_server_services(run->nfs_server, services);
 	if (rr_server_new(run->engine, &rr_server_config_default, services, RR_NFS_SERVICES, &run->server) ||
@@ -404,6 +405,7 @@ run_once(uint64_t seed, int carrier)
 	rr_nfs_close(run.nfs);
 	rr_server_free(run.server);
 	rr_nfs_server_free(run.nfs_server);
+	rr_nfs_shared_free(run.shared);
 	rr_engine_free(run.engine);
 	snprintf(path, sizeof(path), "%s/file", folder);
 	unlink(path);
