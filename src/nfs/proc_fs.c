@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -45,6 +49,44 @@ rr_proc_fsstat(struct rr_nfs_server *server, struct rr_request *request, const v
 	return RR_HANDLED;
 }
 
+/* Whether a file may have this size. FIEMAP refuses what begins beyond the greatest size, and so does
+ * lseek(2) where the file system does not number its directories' entries in a way of its own. */
+static bool
+takes_size(int fd, uint64_t size)
+{
+	struct fiemap map = { .fm_start = size, .fm_length = 1 };
+
+	if (lseek(fd, (off_t)size, SEEK_SET) < 0)
+		return false;
+	return ioctl(fd, FS_IOC_FIEMAP, &map) == 0 || errno != EFBIG;
+}
+
+/* RFC 1813, 3.3.19: "The maximum size of a file on the file system." Clients refuse with it what would fail
+ * only when it is written back. */
+static uint64_t
+max_file_size(const struct rr_object *object)
+{
+	uint64_t good = INT32_MAX, bad = (uint64_t)INT64_MAX + 1;
+	bool opens = S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode);
+	char path[RR_NFS_PROC_PATH];
+	int fd;
+
+	rr_nfs_proc_path(object->fd, path);
+	fd = opens ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	if (fd < 0)
+		return INT64_MAX;
+	while (bad - good > 1) {
+		uint64_t middle = good + (bad - good) / 2;
+
+		if (takes_size(fd, middle))
+			good = middle;
+		else
+			bad = middle;
+	}
+	close(fd);
+	return good;
+}
+
 enum rr_handled
 rr_proc_fsinfo(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
 {
@@ -56,6 +98,7 @@ rr_proc_fsinfo(struct rr_nfs_server *server, struct rr_request *request, const v
 	res->status = rr_tree_resolve(server->tree, asked->fsroot.data, &object);
 	if (res->status != NFS3_OK)
 		return RR_HANDLED;
+	rr_tree_as_self(server->tree);
 	res->u.resok = (FSINFO3resok){
 		.rtmax = RR_NFS_IO_MAX,
 		.rtpref = RR_NFS_IO_MAX,
@@ -64,7 +107,7 @@ rr_proc_fsinfo(struct rr_nfs_server *server, struct rr_request *request, const v
 		.wtpref = RR_NFS_IO_MAX,
 		.wtmult = BLOCK,
 		.dtpref = DIRECTORY_PREFERRED,
-		.maxfilesize = INT64_MAX,
+		.maxfilesize = max_file_size(&object),
 		.time_delta = { 0, 1 },
 		.properties = FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME,
 	};

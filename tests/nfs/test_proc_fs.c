@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -40,10 +41,27 @@ fsinfo_tells_what_the_server_can(void **state)
 	assert_int_equal(ok->wtmax, 1 << 20);
 	assert_int_equal(ok->wtpref, 1 << 20);
 	assert_int_equal(ok->dtpref, 65536);
-	assert_int_equal(ok->maxfilesize, INT64_MAX);
 	assert_int_equal(ok->time_delta.seconds, 0);
 	assert_int_equal(ok->time_delta.nseconds, 1);
 	assert_int_equal(ok->properties, FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME);
+}
+
+/* RFC 1813, 3.3.19: "maxfilesize: The maximum size of a file on the file system." */
+static void
+fsinfo_tells_how_large_a_file_can_be(void **state)
+{
+	struct world *world = *state;
+	FSINFO3args args = { world_made(world, "file", "", 0644) };
+	uint64_t limit = ((const FSINFO3res *)world_call(world, NFSPROC3_FSINFO, &args))->u.resok.maxfilesize;
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/file", world->path);
+	assert_int_equal(truncate(path, (off_t)limit), 0);
+	if (limit < INT64_MAX)
+		assert_int_equal(truncate(path, (off_t)limit + 1), -1);
+	args.fsroot = world->root;
+	assert_int_equal(
+		((const FSINFO3res *)world_call(world, NFSPROC3_FSINFO, &args))->u.resok.maxfilesize, limit);
 }
 
 static void
@@ -112,6 +130,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		world_test(fsstat_tells_how_much_space_there_is),
 		world_test(fsinfo_tells_what_the_server_can),
+		world_test(fsinfo_tells_how_large_a_file_can_be),
 		world_test(pathconf_tells_the_limits_of_names),
 		world_test(all_three_refuse_a_bad_handle),
 		world_test(every_procedure_refuses_a_bad_handle),
