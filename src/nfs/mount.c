@@ -43,7 +43,8 @@ list_flavors(struct rr_request *request, mountres3_ok *ok)
 	return true;
 }
 
-/* Exports are the server's to give: what the caller may do in them is asked at each call. */
+/* The root of an export is everybody's to have. A directory below it is looked up as its caller would do it
+ * by LOOKUP: one that the caller may not reach is not given to it, and whether it exists is not told. */
 enum rr_handled
 rr_proc_mnt(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
 {
@@ -54,7 +55,6 @@ rr_proc_mnt(struct rr_nfs_server *server, struct rr_request *request, const void
 	nfs_fh3 handle;
 	nfsstat3 status;
 
-	rr_tree_as_self(server->tree);
 	status = rr_tree_mount(server->tree, *path, &object);
 	if (status == NFS3_OK) {
 		if (!list_flavors(request, ok) || !rr_nfs_handle(server, request, &object, &handle))

@@ -119,6 +119,9 @@ rr_tree_mount(struct rr_tree *tree, struct rpcrdma_bytes path, struct rr_object 
 	uint32_t longest = 0;
 	nfsstat3 status;
 
+	/* Clients that mount the part before the last slash of "/file" ask for no octet at all. */
+	if (path.length == 0)
+		path = (struct rpcrdma_bytes){ "/", 1 };
 	for (uint32_t i = 0; i < tree->config.export_count; i++) {
 		uint32_t length = export_prefix(&tree->exports[i], path);
 

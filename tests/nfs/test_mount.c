@@ -73,6 +73,21 @@ export_lists_all(void **state)
 	assert_null((*list)->ex_next->ex_next);
 }
 
+/* Clients that mount the part before the last slash of a path mount "" where that is the first one, too. */
+static void
+no_path_is_the_root(void **state)
+{
+	struct world *world = *state;
+	mountres3 res = mount_of(world, "");
+
+	assert_int_equal(res.fhs_status, MNT3ERR_NOENT);
+	world->exports[0].name = "/";
+	world_restart(world);
+	res = mount_of(world, "");
+	assert_int_equal(res.fhs_status, MNT3_OK);
+	assert_int_equal(res.u.mountinfo.fhandle.length, world_mount(world, "/").data.length);
+}
+
 static void
 unmounting_is_heard(void **state)
 {
@@ -91,7 +106,9 @@ unmounting_is_heard(void **state)
 	assert_null(*list);
 }
 
-/* Clients mount as root, who is nobody here; the export's mode does not keep those out who may use it. */
+/* Clients mount as root, who is nobody here; the export's mode does not keep those out who may use it. Below
+ * the root, a directory is found by those who may search the directories above it: others are not told what
+ * is there. */
 static void
 anyone_mounts_what_is_exported(void **state)
 {
@@ -102,7 +119,12 @@ anyone_mounts_what_is_exported(void **state)
 	world_caller(world, 0);
 	assert_int_equal(mount_of(world, "/export").fhs_status, MNT3_OK);
 	world_no_one(world);
+	assert_int_equal(mount_of(world, "/export").fhs_status, MNT3_OK);
+	assert_int_equal(mount_of(world, "/export/d").fhs_status, MNT3ERR_ACCES);
+	assert_int_equal(mount_of(world, "/export/nothing").fhs_status, MNT3ERR_ACCES);
+	world_caller(world, WORLD_USER);
 	assert_int_equal(mount_of(world, "/export/d").fhs_status, MNT3_OK);
+	assert_int_equal(mount_of(world, "/export/nothing").fhs_status, MNT3ERR_NOENT);
 }
 
 int
@@ -113,6 +135,7 @@ main(void)
 		world_test(mnt_gives_directories_below_too),
 		world_test(mnt_gives_nothing_else),
 		world_test(export_lists_all),
+		world_test(no_path_is_the_root),
 		world_test(unmounting_is_heard),
 	};
 	static const struct CMUnitTest root_tests[] = { world_test(anyone_mounts_what_is_exported) };
