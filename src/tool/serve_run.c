@@ -64,8 +64,8 @@ make(void *ctx, struct rr_engine *engine, void **result)
 		return rr_tool_fail(run->tool, "out of memory");
 	*result = service;
 	service->engine = engine;
-	if (rr_nfs_server_new(
-		    engine->env, engine->results, &serve->tree, run->shared, &service->nfs, &text) < 0)
+	if (rr_nfs_server_new(engine->env, engine->results, &serve->tree, run->shared, &service->nfs, &text) <
+		0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_nfs_server_services(service->nfs, service->services);
 	config.drc = run->drc;
