@@ -20,6 +20,19 @@ rr_known_program(const struct rpcrdma_message *call)
 	return call->length >= AT + 4 ? rr_get_be32((const uint8_t *)call->stream + AT) : 0;
 }
 
+bool
+rr_known_header_is_reduced(const struct rpcrdma_message *call)
+{
+	struct rpcrdma_xdr_reader reader;
+	struct rr_call_header header;
+
+	if (call->item_count == 0)
+		return false;
+	rpcrdma_xdr_reader_init(&reader, call, NULL);
+	(void)rr_rpc_get_call(&reader, &header);
+	return rr_rpc_header_is_reduced(&reader);
+}
+
 static const struct rpcrdma_program *
 find_program(const struct rr_gateway_config *config, uint32_t prog, uint32_t vers)
 {

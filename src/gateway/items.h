@@ -20,7 +20,8 @@ struct rr_known {
  * Reads the header of a call. The program is NULL where nothing here knows it, and where the call's
  * credential forbids placement: its messages, and those of its reply, travel whole then.
  */
-uint32_t rr_known_program(const struct rpcrdma_message *call); /* its number alone; 0: no call header */
+bool rr_known_header_is_reduced(const struct rpcrdma_message *call); /* whether an item lies in its header */
+uint32_t rr_known_program(const struct rpcrdma_message *call);       /* its number alone; 0: no call header */
 void rr_known_read(
 	struct rr_known *known, const struct rr_gateway_config *config, const struct rpcrdma_message *call);
 

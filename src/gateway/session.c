@@ -227,6 +227,10 @@ client_called(void *ctx, struct rr_exchange *exchange)
 		rr_exchange_drop(exchange);
 		return;
 	}
+	if (rr_known_header_is_reduced(&exchange->call)) {
+		rr_exchange_refuse(exchange);
+		return;
+	}
 	upstream = route(session, rr_known_program(&exchange->call));
 	relay = rr_relay_find(upstream, exchange->xid);
 	if (relay && !take_repetition(upstream, relay, exchange))

@@ -193,6 +193,24 @@ set_room(struct rr_request *request)
 		request->item_room = stream > RR_BESIDE_ITEM ? (uint32_t)stream - RR_BESIDE_ITEM : 0;
 }
 
+/*
+ * The header cannot be read. RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC
+ * Reply or RPC-over-RDMA error message, the Responder MUST close the connection": silence is no answer on
+ * TCP, too, and there is one for each such header.
+ */
+static void
+refuse_header(
+	struct rr_block *block, const struct rr_call_header *call, const struct rpcrdma_xdr_reader *reader)
+{
+	/* RFC 5531, 9: "In version 2 of the RPC protocol specification, rpcvers MUST be equal to 2." */
+	if (!reader->failed && call->rpcvers != RR_RPC_VERSION)
+		rr_block_deny_version(block);
+	else if (call->auth_stat != RR_AUTH_OK)
+		rr_block_deny_auth(block, call->auth_stat);
+	else
+		rr_block_accept(block, RR_GARBAGE_ARGS);
+}
+
 bool
 rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 {
@@ -201,17 +219,20 @@ rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 	struct rpcrdma_xdr_reader reader;
 	struct rr_call_header call;
 	enum rr_auth_stat stat;
+	bool readable;
 
 	block->request.exchange = exchange;
 	block->request.latency = NULL;
 	rpcrdma_xdr_reader_init(&reader, &exchange->call, &arena);
-	if (!rr_rpc_get_call(&reader, &call)) {
-		/* RFC 5531, 9: "In version 2 of the RPC protocol specification, rpcvers MUST be equal to 2."
-		 */
-		if (!reader.failed && call.rpcvers != RR_RPC_VERSION)
-			rr_block_deny_version(block);
-		else
-			rr_block_drop(block);
+	readable = rr_rpc_get_call(&reader, &call);
+	/* RFC 8166, 6.1: of a call in which what is reduced is not DDP-eligible: "The Responder MUST NOT
+	 * process this RPC Call message". Nothing of the header is eligible (8.2.2). */
+	if (rr_rpc_header_is_reduced(&reader)) {
+		rr_block_refuse(block);
+		return true;
+	}
+	if (!readable) {
+		refuse_header(block, &call, &reader);
 		return true;
 	}
 	prepare(block, exchange, &call);

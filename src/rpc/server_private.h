@@ -87,6 +87,8 @@ void rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high);
 void rr_block_deny_version(struct rr_block *block);
 void rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat);
 void rr_block_drop(struct rr_block *block);
+/* The call was not executed, and its chunks are wrong: see rr_exchange_refuse(). */
+void rr_block_refuse(struct rr_block *block);
 /* Answers as before, if the call is a duplicate of one that is executed once. */
 bool rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key);
 /* The call was not executed. */

@@ -171,6 +171,13 @@ rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat)
 }
 
 void
+rr_block_refuse(struct rr_block *block)
+{
+	rr_exchange_refuse(block->request.exchange);
+	rr_block_release(block);
+}
+
+void
 rr_block_drop(struct rr_block *block)
 {
 	rr_block_not_executed(block);

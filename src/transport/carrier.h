@@ -167,6 +167,7 @@ struct rr_carrier_ops {
 	void (*reply)(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 		void (*sent)(void *arg), void *arg);
 	void (*drop)(struct rr_exchange *exchange);
+	void (*refuse)(struct rr_exchange *exchange); /* NULL: calls of such a carrier have no chunks */
 	void (*negotiated)(const struct rr_carrier *carrier, struct rr_negotiated *negotiated);
 	void (*shutdown)(struct rr_carrier *carrier);
 	void (*close)(struct rr_carrier *carrier);
@@ -260,6 +261,19 @@ rr_exchange_lose(struct rr_exchange *exchange)
 	if (exchange->carrier)
 		rr_carrier_shutdown(exchange->carrier);
 	rr_exchange_drop(exchange);
+}
+
+/*
+ * Ends an exchange whose chunks are not as they must be, or leave no room for any reply: over RDMA with
+ * ERR_CHUNK. The call must not have been executed.
+ */
+static inline void
+rr_exchange_refuse(struct rr_exchange *exchange)
+{
+	if (exchange->ops->refuse)
+		exchange->ops->refuse(exchange);
+	else
+		rr_exchange_lose(exchange);
 }
 
 /* Connections arriving at a local address. */

@@ -250,6 +250,7 @@ void rr_responder_received(struct rr_connection *connection, const struct rr_eve
 void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 	void (*sent)(void *arg), void *arg);
 void rr_responder_drop(struct rr_exchange *exchange);
+void rr_responder_refuse(struct rr_exchange *exchange);
 
 /* After the endpoint was closed: exchanges live on without it, until they are answered. */
 void rr_responder_end(struct rr_connection *connection);

@@ -263,6 +263,7 @@ const struct rr_carrier_ops rr_rdma_ops = {
 	.cancel = rdma_cancel,
 	.reply = rr_responder_reply,
 	.drop = rr_responder_drop,
+	.refuse = rr_responder_refuse,
 	.negotiated = rdma_negotiated,
 	.shutdown = rdma_shutdown,
 	.close = rdma_close,

@@ -419,6 +419,15 @@ rr_responder_reply(
 }
 
 void
+rr_responder_refuse(struct rr_exchange *exchange)
+{
+	if (rr_inbound_of(exchange)->connection)
+		rr_inbound_refuse(rr_inbound_of(exchange), RR_ERR_CHUNK);
+	else
+		rr_responder_drop(exchange);
+}
+
+void
 rr_responder_drop(struct rr_exchange *exchange)
 {
 	struct rr_inbound *inbound = rr_inbound_of(exchange);

@@ -100,7 +100,13 @@ deliver(struct rr_inbound *inbound)
 		refuse_header(inbound, RR_ERR_CHUNK);
 		return;
 	}
-	/* A reply where there is no requester answers nothing; RFC 5531, 9, has no third type. */
+	/* RFC 5531, 9, has no third type. The sender gets an error, as it may wait for an answer: RFC 8166,
+	 * 4.5.4, has no responder leave a requester without one. */
+	if (type > RR_REPLY) {
+		refuse_header(inbound, RR_ERR_CHUNK);
+		return;
+	}
+	/* A reply where there is no requester answers nothing. */
 	if (type != RR_CALL || !events || !events->call) {
 		discard(inbound);
 		return;

@@ -5,11 +5,21 @@
 
 /* ---- struct opaque_auth, RFC 5531, section 8.2 ---- */
 
-static void
+/* False where the body is too long: RFC 5531, 8.2: "up to 400 bytes that are opaque to"
+ * the RPC protocol. */
+static bool
 get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 {
+	const uint8_t *length;
+
 	auth->flavor = rpcrdma_get_u32(reader);
+	length = reader->next;
+	if (rpcrdma_xdr_left(reader) >= sizeof(uint32_t) && rr_get_be32(length) > RR_AUTH_BODY_MAX) {
+		rpcrdma_xdr_fail(reader);
+		return false;
+	}
 	auth->body = rpcrdma_get_bytes(reader, RR_AUTH_BODY_MAX);
+	return true;
 }
 
 static void
@@ -51,9 +61,18 @@ rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
 	call->prog = rpcrdma_get_u32(reader);
 	call->vers = rpcrdma_get_u32(reader);
 	call->proc = rpcrdma_get_u32(reader);
-	get_auth(reader, &call->cred);
-	get_auth(reader, &call->verf);
+	if (!get_auth(reader, &call->cred))
+		call->auth_stat = RR_AUTH_BADCRED;
+	else if (!get_auth(reader, &call->verf))
+		call->auth_stat = RR_AUTH_BADVERF;
 	return !reader->failed;
+}
+
+bool
+rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader)
+{
+	return reader->items < reader->items_end &&
+	       (reader->failed || reader->items->offset < (size_t)(reader->next - reader->start));
 }
 
 void

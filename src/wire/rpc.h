@@ -47,6 +47,7 @@ struct rr_opaque_auth {
 struct rr_call_header {
 	uint32_t xid, rpcvers, prog, vers, proc;
 	struct rr_opaque_auth cred, verf;
+	enum rr_auth_stat auth_stat; /* RR_AUTH_OK, unless the credential or the verifier is too long */
 };
 
 struct rr_reply_header {
@@ -68,9 +69,13 @@ struct rr_auth_sys {
 /*
  * Reads a call header and leaves the reader at the arguments. A message of type REPLY, or an rpcvers that is
  * not 2, is not a failure of the reader: false is returned, with xid set. Only a CALL of another version
- * leaves an rpcvers that is not 2: it is to be answered with RPC_MISMATCH.
+ * leaves an rpcvers that is not 2: it is to be answered with RPC_MISMATCH. A credential or verifier that is
+ * too long leaves an auth_stat: it is to be answered with AUTH_ERROR. What else fails is no whole header.
  */
 bool rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call);
+
+/* Whether an item of the message lies in the header that rr_rpc_get_call() read, or failed to read. */
+bool rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader);
 
 /* Writes a call header; rpcvers is always 2, whatever call says. */
 void rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call);

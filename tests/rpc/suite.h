@@ -11,6 +11,7 @@ int suite_calls(void);
 int suite_eligible(void);
 int suite_errors(void);
 int suite_framing(void);
+int suite_header(void);
 int suite_kept(void);
 int suite_memory(void);
 int suite_lost(void);
@@ -21,7 +22,7 @@ suite_run(rr_fabric_new *provider)
 {
 	world_provider = provider;
 	return suite_auth() + suite_calls() + suite_eligible() + suite_errors() + suite_memory() +
-	       suite_lost() + suite_kept() + suite_once() + suite_framing();
+	       suite_lost() + suite_kept() + suite_once() + suite_framing() + suite_header();
 }
 
 #define suite_test(function) cmocka_unit_test_setup_teardown(function, world_setup, world_teardown)

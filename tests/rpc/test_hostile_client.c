@@ -265,14 +265,17 @@ credentials_that_are_not_taken_are_denied(void **state)
 	}
 }
 
+/* RFC 5531, 9: GARBAGE_ARGS, and AUTH_ERROR with AUTH_BADCRED. */
 static void
-a_call_without_a_readable_header_gets_no_answer(void **state)
+a_call_without_a_readable_header_is_answered(void **state)
 {
 	struct world *world = *state;
 	int fd = raw_connect(world);
 
 	send_hex(world, fd, "0000002a 00000000 00000002 20000099");
+	assert_reply(world, fd, "0000002a 00000001 00000000 00000000 00000000 00000004");
 	send_hex(world, fd, CALL "00000000 00000001 00000191 00000000"); /* a credential of 401 octets */
+	assert_reply(world, fd, "0000002a 00000001 00000001 00000001 00000001");
 	assert_alive(world, fd);
 }
 
@@ -439,7 +442,7 @@ main(void)
 		suite_test(a_call_in_fragments_of_any_size_is_answered),
 		suite_test(another_rpc_version_is_denied_with_the_range),
 		suite_test(credentials_that_are_not_taken_are_denied),
-		suite_test(a_call_without_a_readable_header_gets_no_answer),
+		suite_test(a_call_without_a_readable_header_is_answered),
 		suite_test(a_client_that_does_not_read_is_not_read_from),
 		suite_test(a_client_has_no_more_calls_outstanding_than_credits),
 		suite_test(replies_that_nobody_reads_hold_up_the_others_for_a_while_only),

@@ -112,6 +112,17 @@ credentials_are_bounded(void **state)
 	rpcrdma_xdr_reader_init(&reader, &whole, NULL);
 	assert_false(rr_rpc_get_call(&reader, &call));
 	assert_true(reader.failed);
+	assert_int_equal(call.auth_stat, RR_AUTH_BADCRED);
+	message[30] = message[31] = 0;
+	message[38] = 1;
+	message[39] = 0x91;
+	rpcrdma_xdr_reader_init(&reader, &whole, NULL);
+	assert_false(rr_rpc_get_call(&reader, &call));
+	assert_int_equal(call.auth_stat, RR_AUTH_BADVERF);
+	message[39] = 0x90;
+	rpcrdma_xdr_reader_init(&reader, &whole, NULL);
+	assert_true(rr_rpc_get_call(&reader, &call));
+	assert_int_equal(call.auth_stat, RR_AUTH_OK);
 }
 
 static void
