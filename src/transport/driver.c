@@ -289,7 +289,10 @@ rr_driver_abort(struct rr_connection *connection, int error, const char *format,
 	va_end(args);
 	connection->status = error;
 	RR_PROBE(connection_aborted, connection->base.peer, error, connection->text.text);
-	rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s", connection->text.text);
+	/* A connection that the peer has ended already is no news: who needs it makes it again. */
+	rr_log(connection->base.engine->env,
+		error == -RPCRDMA_ERR_DISCONNECTED ? RR_LOG_INFO : RR_LOG_WARNING, "%s",
+		connection->text.text);
 	log_trace(connection, error);
 	rr_driver_close(connection);
 	rr_connection_set_state(connection, RR_CONNECTION_ABORTED);

@@ -290,7 +290,8 @@ def interruptions(world, server):
             process.send_signal(signal.SIGCONT)
             _, errors = process.communicate(timeout=60)
             left = leftovers(world.work)
-            tap.result(process.returncode == 1 and "interrupted" in errors and not left
+            tap.result(process.returncode == -number and "interrupted" in errors and not left
+                       and "warning" not in errors
                        and not os.path.exists(f"{world.served}/x") and not os.path.exists(f"{world.local}/x"),
                        f"{signal.Signals(number).name} in a {way} leaves nothing", [errors, left])
 
@@ -325,6 +326,8 @@ def full(world):
             check("nothing stays there", not os.listdir(place), None, os.listdir(place))
         with Server(TOOL, place) as server:
             check_fails(names[1], run("cp", f"{world.local}/large", server.url + "x"), "no space left", server.url + "x")
+            result = run("cp", f"{world.local}/large", server.url + "x")
+            check("which says so and no more", result.stderr.count("\n") == 1 and "warning" not in result.stderr, result)
             check("nothing stays there either", not leftovers(place) and not os.path.exists(f"{place}/x"), None,
                   os.listdir(place))
             server.stop()
