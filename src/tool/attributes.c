@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const struct {
 	ftype3 type;
@@ -69,6 +68,13 @@ rr_attributes_time(nfstime3 time, bool brief, char text[48])
 		snprintf(text, 48, "%s.%09" PRIu32 " %s", date, time.nseconds, zone);
 }
 
+/* Two whole numbers: a fraction with nine decimals would not survive in a parser that has doubles. */
+static void
+put_time(FILE *out, const char *name, nfstime3 time)
+{
+	fprintf(out, ",\"%s\":%" PRIu32 ",\"%s_nsec\":%" PRIu32, name, time.seconds, name, time.nseconds);
+}
+
 void
 rr_attributes_json(FILE *out, const fattr3 *attributes)
 {
@@ -79,18 +85,7 @@ rr_attributes_json(FILE *out, const fattr3 *attributes)
 		rr_attributes_type(attributes->type), attributes->mode & 07777, attributes->nlink,
 		attributes->uid, attributes->gid, attributes->size, attributes->used, attributes->fsid,
 		attributes->fileid);
-	fprintf(out,
-		",\"atime\":%" PRIu32 ".%09" PRIu32 ",\"mtime\":%" PRIu32 ".%09" PRIu32 ",\"ctime\":%" PRIu32
-		".%09" PRIu32,
-		attributes->atime.seconds, attributes->atime.nseconds, attributes->mtime.seconds,
-		attributes->mtime.nseconds, attributes->ctime.seconds, attributes->ctime.nseconds);
-}
-
-void
-rr_attributes_name(FILE *out, const char *name)
-{
-	bool terminal = isatty(fileno(out));
-
-	for (const unsigned char *next = (const unsigned char *)name; *next; next++)
-		fputc(terminal && (*next < 0x20 || *next == 0x7f) ? '?' : *next, out);
+	put_time(out, "atime", attributes->atime);
+	put_time(out, "mtime", attributes->mtime);
+	put_time(out, "ctime", attributes->ctime);
 }

@@ -20,7 +20,4 @@ void rr_attributes_time(nfstime3 time, bool brief, char text[48]);
 /* The members of a JSON object, without its braces: "type", "mode" (octal, a string), "nlink", ... */
 void rr_attributes_json(FILE *out, const fattr3 *attributes);
 
-/* A name as it may be shown: control characters become '?' where out is a terminal. */
-void rr_attributes_name(FILE *out, const char *name);
-
 #endif

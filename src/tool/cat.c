@@ -168,7 +168,8 @@ open_and_show(struct cat *cat, const struct rr_engine_config *config, const char
 }
 
 static int
-run(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url, bool verbose)
+run(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url,
+	const struct rr_remote *how)
 {
 	struct cat *cat = calloc(1, sizeof(*cat));
 	int result;
@@ -176,7 +177,7 @@ run(const struct rr_tool *tool, const struct rr_engine_config *config, const cha
 	if (!cat)
 		return rr_tool_fail(tool, "out of memory");
 	cat->tool = tool;
-	cat->remote.verbose = verbose;
+	cat->remote = *how;
 	result = open_and_show(cat, config, url);
 	rr_remote_close(&cat->remote);
 	rr_engine_free(cat->engine);
@@ -191,14 +192,14 @@ rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
 	struct rr_engine_config config = rr_engine_config_default;
 	struct rr_filters filters = { 0 };
 	int option, result = RR_EXIT_OK;
-	bool verbose = false;
+	struct rr_remote how = { 0 };
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":v", long_options, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return rr_tool_help(tool);
 		if (option == 'v')
-			verbose = true;
+			how.verbose = true;
 		else if (!rr_filters_is_option(option))
 			return rr_tool_bad_option(tool, option, argv[optind - 1]);
 		else if (rr_filters_option(tool, &filters, option, optarg))
@@ -212,7 +213,8 @@ rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
 	rr_tool_catch_signals();
 	if (rr_filters_start(tool, &filters, &config))
 		return RR_EXIT_FAILED;
+	how.tcp = filters.tcp;
 	for (int i = optind; i < argc && result == RR_EXIT_OK; i++)
-		result = run(tool, &config, argv[i], verbose);
+		result = run(tool, &config, argv[i], &how);
 	return rr_filters_end(tool, &filters, result);
 }

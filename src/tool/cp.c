@@ -179,6 +179,7 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 	if (!rr_url_is(argument))
 		return RR_EXIT_OK;
 	side->ops = &rr_side_remote;
+	remote->tcp = cp->filters.tcp;
 	if (rr_remote_open(cp->engine, argument, remote, &text) != 0)
 		return rr_tool_fail(cp->tool, "%s: %s", remote->name, text.text);
 	snprintf(name, size, "%s", remote->name);

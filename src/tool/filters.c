@@ -6,15 +6,19 @@
 #include "fabric/filter/fault.h"
 #include "fabric/filter/record.h"
 
-/* Options that take one word of three; its place is the value of the enum. */
+/* Behind the values of enum rr_provider. */
+enum { TRANSPORT_TCP = 3 };
+
+/* Options that take one word of some; its place is the value of the enum. */
 static const struct choice {
 	int option;
-	const char *name, *words[3];
+	const char *name, *words[4];
 } choices[] = {
 	{ RR_OPT_TRANSPORT, "--transport",
 		{ [RR_PROVIDER_AUTO] = "auto",
 			[RR_PROVIDER_IWARP] = "iwarp",
-			[RR_PROVIDER_VERBS] = "verbs" } },
+			[RR_PROVIDER_VERBS] = "verbs",
+			[TRANSPORT_TCP] = "tcp" } },
 	{ RR_OPT_VERSION, "--rpcrdma-version",
 		{ [RR_VERSIONS_1] = "1", [RR_VERSIONS_2] = "2", [RR_VERSIONS_AUTO] = "auto" } },
 	{ RR_OPT_REPLY_CHUNKS, "--reply-chunks",
@@ -27,10 +31,12 @@ static void
 choose(struct rr_filters *filters, int option, unsigned place)
 {
 	if (option == RR_OPT_TRANSPORT)
+		filters->tcp = place == TRANSPORT_TCP;
+	if (option == RR_OPT_TRANSPORT && !filters->tcp)
 		filters->provider = (enum rr_provider)place;
-	else if (option == RR_OPT_VERSION)
+	if (option == RR_OPT_VERSION)
 		filters->versions = (enum rr_versions)place;
-	else
+	if (option == RR_OPT_REPLY_CHUNKS)
 		filters->reply_chunks = (enum rr_reply_chunks)place;
 }
 
@@ -38,14 +44,17 @@ static int
 parse_choice(const struct rr_tool *tool, struct rr_filters *filters, const struct choice *choice,
 	const char *argument)
 {
-	for (unsigned i = 0; i < 3; i++) {
+	bool four = choice->words[3] != NULL;
+
+	for (unsigned i = 0; i < 4 && choice->words[i]; i++) {
 		if (strcmp(argument, choice->words[i]) != 0)
 			continue;
 		choose(filters, choice->option, i);
 		return RR_EXIT_OK;
 	}
-	return rr_tool_usage(tool, "%s takes %s, %s or %s, not '%s'", choice->name, choice->words[0],
-		choice->words[1], choice->words[2], argument);
+	return rr_tool_usage(tool, "%s takes %s, %s%s%s or %s, not '%s'", choice->name, choice->words[0],
+		choice->words[1], four ? ", " : "", four ? choice->words[2] : "", choice->words[four ? 3 : 2],
+		argument);
 }
 
 int

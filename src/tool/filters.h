@@ -14,6 +14,7 @@
  */
 struct rr_filters {
 	enum rr_provider provider;
+	bool tcp; /* URLs that do not say are for TCP */
 	struct rr_fault_script script;
 	bool has_script;
 	const char *path;
@@ -31,8 +32,9 @@ enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_CRC, RR_OPT_V
 		"transport", required_argument, NULL, RR_OPT_TRANSPORT                                       \
 	}
 #define RR_TRANSPORT_HELP                                                                                    \
-	"      --transport KIND      of URLs without one: verbs (RDMA adapters), iwarp (TCP sockets), or\n"  \
-	"                            auto: an adapter if the route to the server begins there (auto)\n"
+	"      --transport KIND      of URLs without one: verbs (RDMA adapters), iwarp (TCP sockets),\n"     \
+	"                            tcp (no RDMA), or auto: an adapter if the route to the server\n"        \
+	"                            begins there (auto)\n"
 #define RR_FILTER_OPTIONS                                                                                    \
 	{ "crc", no_argument, NULL, RR_OPT_CRC }, { "fault", required_argument, NULL, RR_OPT_FAULT },        \
 		{ "rpcrdma-version", required_argument, NULL, RR_OPT_VERSION },                              \

@@ -352,6 +352,8 @@ run_gateway(struct run *run, int argc, char **argv)
 		status = rr_tool_usage(run->tool, "'%s' is one argument too many", argv[optind]);
 	if (status == RR_EXIT_OK && (!run->has_url || run->address_count == 0))
 		status = rr_tool_usage(run->tool, "%s is missing", run->has_url ? "--listen" : "--to");
+	if (status == RR_EXIT_OK && run->filters.tcp)
+		rr_url_prefer_tcp(&run->url);
 	if (status == RR_EXIT_OK)
 		status = resolve_all(run);
 	message = rr_schemas_message_max(&run->config);

@@ -55,10 +55,10 @@ print_long(const struct rr_catalog_entry *entry, const char *target)
 	rr_attributes_time(attributes->mtime, true, time);
 	printf("%s %3" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %s ", mode, attributes->nlink,
 		attributes->uid, attributes->gid, attributes->size, time);
-	rr_attributes_name(stdout, entry->name);
+	rr_tool_put_name(stdout, entry->name);
 	if (target[0])
 		printf(" -> ");
-	rr_attributes_name(stdout, target);
+	rr_tool_put_name(stdout, target);
 	printf("\n");
 }
 
@@ -67,7 +67,7 @@ print_json(struct ls *ls, const struct rr_catalog_entry *entry, const char *targ
 {
 	printf("%s{\"name\":", ls->printed++ ? ",\n" : "");
 	rr_tool_json_string(stdout, entry->name);
-	printf(", ");
+	printf(",");
 	rr_attributes_json(stdout, &entry->object.attributes);
 	if (target[0])
 		printf(",\"target\":");
@@ -84,7 +84,7 @@ print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
 	if (!entry->known && ls->format != FORMAT_NAMES)
 		return RR_EXIT_OK;
 	if (ls->format == FORMAT_NAMES) {
-		rr_attributes_name(stdout, entry->name);
+		rr_tool_put_name(stdout, entry->name);
 		printf("\n");
 		return RR_EXIT_OK;
 	}
@@ -179,6 +179,7 @@ rr_tool_ls(const struct rr_tool *tool, int argc, char **argv)
 	rr_tool_catch_signals();
 	if (rr_filters_start(tool, &filters, &config))
 		return RR_EXIT_FAILED;
+	ls.remote.tcp = filters.tcp;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(tool, &filters, rr_tool_fail(tool, "%s", text.text));
 	if (rr_remote_open(engine, argv[optind], &ls.remote, &text) == 0)

@@ -35,7 +35,8 @@ print_usage(FILE *out)
 		fprintf(out, "  %-8s %s\n", tools[i].name, tools[i].help);
 	fprintf(out,
 		"\n`rpcrdma COMMAND --help` tells more of each; so do rpcrdma(1) and rpcrdma-COMMAND(1).\n"
-		"URLs: nfs://HOST[:PORT]/PATH[?transport=auto|iwarp|tcp&mountport=N]\n");
+		"URLs: nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...]\n"
+		"      transport=auto|iwarp|verbs|tcp, mountport=N, port=N, version=3, uid=N, gid=N\n");
 }
 
 int
@@ -55,7 +56,7 @@ main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < TOOLS; i++)
 		if (strcmp(argv[1], tools[i].name) == 0)
-			return tools[i].run(&tools[i], argc - 1, argv + 1);
+			return rr_tool_exit(tools[i].run(&tools[i], argc - 1, argv + 1));
 	fprintf(stderr, "rpcrdma: there is no command '%s'; `rpcrdma --help` lists them\n", argv[1]);
 	return RR_EXIT_USAGE;
 }

@@ -89,6 +89,8 @@ parse(struct ping *ping, int argc, char **argv, int *status)
 		*status = rr_tool_usage(ping->tool, "which server? Name one URL");
 	if (*status == RR_EXIT_OK && rr_url_parse(argv[optind], &ping->url, &text) < 0)
 		*status = rr_tool_usage(ping->tool, "%s", text.text);
+	if (*status == RR_EXIT_OK && ping->filters.tcp)
+		rr_url_prefer_tcp(&ping->url);
 	return *status == RR_EXIT_OK;
 }
 

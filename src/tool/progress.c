@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "tool/tool.h"
 
 #define EVERY (RR_SECOND / 5)
 #define FIRST RR_SECOND
@@ -76,10 +77,7 @@ draw(const struct rr_progress *progress, uint64_t now)
 	rr_progress_octets(progress->total, octets, sizeof(octets));
 	rr_progress_octets((uint64_t)((double)progress->total / seconds), rate, sizeof(rate));
 	snprintf(line, sizeof(line), "[%s] %9s %9s/s  %.300s", bar, octets, rate, progress->name);
-	for (char *next = line; *next; next++)
-		if ((unsigned char)*next < 0x20 || *next == 0x7f)
-			*next = '?';
-	fprintf(stderr, "\r%.*s\033[K", width, line);
+	fprintf(stderr, "\r%.*s\033[K", width, rr_tool_mask(line));
 }
 
 void

@@ -80,6 +80,8 @@ rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remo
 	error = rr_url_parse(url, &remote->url, text);
 	if (error)
 		return error;
+	if (remote->tcp)
+		rr_url_prefer_tcp(&remote->url);
 	gethostname(host, sizeof(host) - 1);
 	config.mount_port = remote->url.mount_port;
 	config.rpc.transport = remote->url.transport == RR_URL_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;

@@ -17,6 +17,7 @@ struct rr_remote {
 	struct rr_nfs *nfs;
 	struct rr_url url;
 	char name[512]; /* the URL without its options, for messages */
+	bool tcp;       /* where the URL does not say what it is for */
 	bool verbose;   /* says on standard error what the connection goes over, once it is there */
 };
 

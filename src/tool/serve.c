@@ -35,7 +35,7 @@ const char rr_tool_serve_options[] =
 	"  -n, --threads N           threads, each with connections of its own (1)\n"
 	"      --key FILE            where the key of file handles is kept\n"
 	"      --credits N           calls that a connection may have outstanding (64)\n"
-	"      --inline N            inline threshold to offer, octets (4096)\n"
+	"      --inline N            inline threshold to offer, octets: a multiple of 1024 (4096)\n"
 	"      --provided N          large replies that a connection may keep in Read chunks (as --credits)\n"
 	"  -v, --verbose             log what happens to connections\n" RR_FILTER_HELP
 	"An only DIR without NAME is served as /, one of several as / and its last component.\n"
@@ -90,7 +90,11 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 
 	switch (option) {
 	case 'l': return parse_listen(tool, serve, optarg);
-	case 't': return rr_filters_option(tool, &serve->filters, RR_OPT_TRANSPORT, optarg);
+	case 't':
+		if (strcmp(optarg, "tcp") == 0)
+			return rr_tool_usage(
+				tool, "--transport is of RDMA; --tcp-port is where TCP is served");
+		return rr_filters_option(tool, &serve->filters, RR_OPT_TRANSPORT, optarg);
 	case 'r': serve->tree.read_only = true; return RR_EXIT_OK;
 	case 'v': serve->verbose = true; return RR_EXIT_OK;
 	case OPT_NO_ROOT_SQUASH: serve->tree.root_squash = false; return RR_EXIT_OK;
@@ -113,7 +117,10 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 		return status;
 	case OPT_INLINE:
 		status = parse_number(tool, "inline", 1024, 262144, &number);
-		serve->engine.inline_send = serve->engine.inline_receive = (uint32_t)number & ~UINT32_C(1023);
+		if (status == RR_EXIT_OK && number % 1024 != 0)
+			return rr_tool_usage(tool,
+				"--inline takes a multiple of 1024 from 1024 to 262144, not %lu", number);
+		serve->engine.inline_send = serve->engine.inline_receive = (uint32_t)number;
 		return status;
 	}
 	if (rr_filters_is_option(option))

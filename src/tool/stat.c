@@ -34,7 +34,7 @@ print_json(const char *url, const struct rr_nfs_object *object, const char *targ
 {
 	printf("{\"url\":");
 	rr_tool_json_string(stdout, url);
-	printf(", ");
+	printf(",");
 	rr_attributes_json(stdout, &object->attributes);
 	if (target[0]) {
 		printf(",\"target\":");
@@ -55,10 +55,11 @@ print_text(const char *url, const struct rr_nfs_object *object, const char *targ
 	rr_attributes_time(attributes->atime, false, atime);
 	rr_attributes_time(attributes->mtime, false, mtime);
 	rr_attributes_time(attributes->ctime, false, ctime);
-	printf("  File: %s", url);
+	printf("  File: ");
+	rr_tool_put_name(stdout, url);
 	if (target[0]) {
 		printf(" -> ");
-		rr_attributes_name(stdout, target);
+		rr_tool_put_name(stdout, target);
 	}
 	printf("\n  Type: %s\n  Size: %" PRIu64 " octets, %" PRIu64 " of storage used\n",
 		rr_attributes_type(attributes->type), attributes->size, attributes->used);
@@ -115,6 +116,7 @@ rr_tool_stat(const struct rr_tool *tool, int argc, char **argv)
 	rr_tool_catch_signals();
 	if (rr_filters_start(tool, &filters, &config))
 		return RR_EXIT_FAILED;
+	remote.tcp = filters.tcp;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(tool, &filters, rr_tool_fail(tool, "%s", text.text));
 	if (rr_remote_open(engine, argv[optind], &remote, &text) == 0)

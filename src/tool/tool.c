@@ -17,9 +17,10 @@ print_synopsis(FILE *out, const struct rr_tool *tool)
 static void __attribute__((format(printf, 2, 0)))
 print_message(const struct rr_tool *tool, const char *format, va_list args)
 {
-	fprintf(stderr, "rpcrdma %s: ", tool->name);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	char text[8192];
+
+	vsnprintf(text, sizeof(text), format, args);
+	fprintf(stderr, "rpcrdma %s: %s\n", tool->name, rr_tool_mask(text));
 }
 
 int
@@ -101,54 +102,15 @@ rr_tool_signal(void)
 	return the_signal;
 }
 
-/* The length of the well-formed UTF-8 sequence at text (RFC 3629, section 4), or 0. */
-static size_t
-utf8_length(const unsigned char *text)
+int
+rr_tool_exit(int status)
 {
-	unsigned char low = 0x80, high = 0xbf;
-	size_t length;
-
-	if (text[0] < 0x80)
-		return 1;
-	if (text[0] < 0xc2 || text[0] > 0xf4)
-		return 0;
-	length = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-	if (text[0] == 0xe0)
-		low = 0xa0;
-	if (text[0] == 0xed)
-		high = 0x9f;
-	if (text[0] == 0xf0)
-		low = 0x90;
-	if (text[0] == 0xf4)
-		high = 0x8f;
-	if (text[1] < low || text[1] > high)
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if (text[i] < 0x80 || text[i] > 0xbf)
-			return 0;
-	return length;
-}
-
-void
-rr_tool_json_string(FILE *out, const char *text)
-{
-	const unsigned char *next = (const unsigned char *)text;
-
-	fputc('"', out);
-	while (*next) {
-		size_t length = utf8_length(next);
-
-		if (length == 0)
-			fputs("\\ufffd", out);
-		else if (*next == '"' || *next == '\\')
-			fprintf(out, "\\%c", *next);
-		else if (*next < 0x20)
-			fprintf(out, "\\u%04x", *next);
-		else
-			fwrite(next, 1, length, out);
-		next += length ? length : 1;
-	}
-	fputc('"', out);
+	if (status != RR_EXIT_FAILED || the_signal == 0)
+		return status;
+	fflush(stdout);
+	signal(the_signal, SIG_DFL);
+	raise(the_signal);
+	return status;
 }
 
 int

@@ -67,7 +67,19 @@ bool rr_tool_interrupted(void *ctx);
 /* The signal that came, or 0. */
 int rr_tool_signal(void);
 
-/* Writes text as a JSON string, with its quotation marks; octets that are not UTF-8 become U+FFFD. */
+/* What main() returns for status. Where a signal of rr_tool_catch_signals() made the work fail, the program
+ * ends by that signal instead, so that a shell sees it. */
+int rr_tool_exit(int status);
+
+/* escape.c. Puts '?' in the place of each control character of text, which must not reach a terminal. Returns
+ * text. Messages of rr_tool_fail(), rr_tool_warn() and rr_tool_usage() have passed it. */
+char *rr_tool_mask(char *text);
+
+/* Writes a name: masked where out is a terminal, as it is to scripts. */
+void rr_tool_put_name(FILE *out, const char *name);
+
+/* Writes text as a JSON string, with its quotation marks; control characters are escaped, octets that are not
+ * UTF-8 become U+FFFD. */
 void rr_tool_json_string(FILE *out, const char *text);
 
 /* Flushes standard output; returns status, or RR_EXIT_FAILED with a message where not all of it could be

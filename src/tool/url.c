@@ -174,6 +174,7 @@ parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_
 		if (!is(value, length, names[i]))
 			continue;
 		url->transport = (enum rr_url_transport)i;
+		url->has_transport = true;
 		return 0;
 	}
 	return rr_fail(error, -RPCRDMA_ERR_INVAL,
@@ -286,9 +287,20 @@ rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
 	result = decode(path ? text : "/", path ? path : 1, url->path, sizeof(url->path), "path", error);
 	if (result == 0 && text[path] == '?')
 		result = parse_query(text + path + 1, url, error);
+	url->has_port = url->port != 0;
 	if (result == 0 && url->port == 0)
 		url->port = url->transport == RR_URL_TCP ? RR_URL_TCP_PORT : RR_URL_RDMA_PORT;
 	return result;
+}
+
+void
+rr_url_prefer_tcp(struct rr_url *url)
+{
+	if (url->has_transport)
+		return;
+	url->transport = RR_URL_TCP;
+	if (!url->has_port)
+		url->port = RR_URL_TCP_PORT;
 }
 
 enum rr_provider

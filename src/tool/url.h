@@ -23,7 +23,8 @@ struct rr_url {
 	uint16_t port;          /* the transport's own where the URL has none */
 	char path[RR_URL_PATH]; /* begins with '/' */
 	enum rr_url_transport transport;
-	uint16_t mount_port; /* 0: to be found out */
+	bool has_transport, has_port; /* the URL said so */
+	uint16_t mount_port;          /* 0: to be found out */
 	bool has_uid, has_gid;
 	uint32_t uid, gid;
 };
@@ -33,6 +34,9 @@ bool rr_url_is(const char *text);
 
 /* -RPCRDMA_ERR_INVAL, or -RPCRDMA_ERR_NOTSUP for a version that is not there; error says what is wrong. */
 int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
+
+/* A URL that names no transport is for TCP. */
+void rr_url_prefer_tcp(struct rr_url *url);
 
 /* What moves the data; AUTO is the engine's choice. */
 enum rr_provider rr_url_provider(const struct rr_url *url);

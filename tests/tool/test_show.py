@@ -3,6 +3,7 @@
 """test_show.py TOOL: `rpcrdma ls`, `stat` and `cat` against `rpcrdma serve`."""
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -63,7 +64,8 @@ def show(url, top):
     found, st = json.loads(result.stdout), os.stat(f"{top}/d/a")
     check("stat --json has all attributes", found["size"] == 1 and found["type"] == "regular file"
           and found["uid"] == st.st_uid and found["fileid"] == st.st_ino and found["nlink"] == 1
-          and b'"mtime":1234567890.123456789' in result.stdout and len(found["handle"]) > 8, result)
+          and found["mtime"] == 1234567890 and found["mtime_nsec"] == 123456789
+          and b", " not in result.stdout and len(found["handle"]) > 8, result)
     result = run("stat", url + "to-a")
     check("stat does not follow a link", b"symbolic link" in result.stdout and b"to-a -> d/a" in result.stdout, result)
     result = run("stat", url + "d/a/x")
@@ -102,6 +104,57 @@ def exports(top):
         check("the same over TCP", result.stdout == b"b", result)
 
 
+def on_terminal(*arguments):
+    """What a command writes to a terminal."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen([TOOL, *arguments], stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    process.wait(timeout=60)
+    os.close(master)
+    return seen
+
+
+def has_control(seen):
+    """The terminal's own line ends, and the erasing of a progress line, are not the server's."""
+    text = seen.replace(b"\r\n", b"\n").replace(b"\r\x1b[K", b"").decode(errors="surrogateescape")
+    return any(ord(c) < 0x20 and c != "\n" or 0x7f <= ord(c) < 0xa0 or 0xdc80 <= ord(c) < 0xdca0 for c in text)
+
+
+def terminals(url, top):
+    """No name, link or text of a server reaches a terminal as a command to it."""
+    bad = b"\x1b]0;title\x07\x1b[31m\r\x9b2J\xc2\x9b3J\x7f\x01-\xc3\xa4\xc2\x85\n"
+    directory = os.fsencode(top) + b"/bad"
+    os.mkdir(directory)
+    open(os.path.join(directory, bad), "w").close()
+    os.mkfifo(os.path.join(directory, bad + b"pipe"))
+    os.mkdir(os.path.join(directory, bad + b"dir"))
+    os.symlink(bad, os.path.join(directory, b"link"))
+    quoted = url + "bad/" + "".join(f"%{octet:02x}" for octet in bad)
+    raw = (url + "bad/").encode() + bad
+    with tempfile.TemporaryDirectory() as out:
+        for name, arguments in (("ls", ["ls", url + "bad"]), ("ls -l", ["ls", "-l", url + "bad"]),
+                                ("ls --json", ["ls", "--json", url + "bad"]), ("ls of a link", ["ls", "-l", url + "bad/link"]),
+                                ("stat", ["stat", url + "bad/link"]), ("stat of raw octets", ["stat", raw]),
+                                ("cat of a directory", ["cat", quoted + "dir"]), ("cat of nothing", ["cat", raw + b"none"]),
+                                ("cp -r", ["cp", "-r", url + "bad", out])):
+            seen = on_terminal(*arguments)
+            tap.result(len(seen) > 0 and not has_control(seen), f"{name} gives a terminal no commands", [seen])
+    result = run("ls", url + "bad")
+    check("what is no terminal gets names as they are", bad in result.stdout, result)
+    result = run("ls", "--json", url + "bad")
+    check("JSON says what characters they are", not has_control(result.stdout) and "\x9b3J" in json.loads(result.stdout)[0]["name"], result)
+    check("and letters stay letters", "ä".encode() in result.stdout, result)
+
+
 def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="rpcrdma-show-", dir=memory) as work:
@@ -113,6 +166,7 @@ def main():
             ls(server.url)
             show(server.url, top)
             cat(server.url, top)
+            terminals(server.url, top)
         exports(top)
     tap.end()
 

@@ -41,6 +41,14 @@ def choose(work, server):
         check(f"{command} -v says what it went over", result.returncode == 0 and result.stderr == f"{server.url}file: over iwarp\n", result)
         result = run(command, server.url + "file")
         check(f"{command} says nothing of it", result.returncode == 0 and result.stderr == "", result)
+    url = f"nfs://127.0.0.1:{server.tcp_port}/file"
+    for command in ("ls", "stat", "cat"):
+        result = run(command, "-v", "--transport", "tcp", url)
+        check(f"{command} takes --transport tcp", result.returncode == 0 and "over tcp" in result.stderr, result)
+    result = run("cp", "--json", "--transport", "tcp", url, f"{work}/back")
+    check("so does cp", result.returncode == 0 and json.loads(result.stdout)["over"] == "tcp", result)
+    result = run("ping", "-c", "1", "--transport", "tcp", f"nfs://127.0.0.1:{server.tcp_port}/")
+    check("and ping", result.returncode == 0 and "over TCP" in result.stdout, result)
     result = run("ping", "-c", "1", server.url)
     check("ping says what it went over", "on iwarp" in result.stdout, result)
 
@@ -63,8 +71,16 @@ def without_adapters(work, server):
 
 
 for command in ("serve", "ls", "ping", "cp", "gateway"):
-    result = run(command, "--transport", "tcp", "nfs://127.0.0.1/")
-    check(f"{command} --transport tcp is a usage error", result.returncode == 2 and "auto, iwarp or verbs" in result.stderr, result)
+    result = run(command, "--transport", "pigeons", "nfs://127.0.0.1/")
+    check(f"{command}: there are four transports", result.returncode == 2 and "auto, iwarp, verbs or tcp" in result.stderr, result)
+result = run("serve", "--transport", "tcp", "/")
+check("serve --transport tcp is a usage error", result.returncode == 2 and "--tcp-port" in result.stderr, result)
+for number in ("5000", "1023", "262145", "1k"):
+    result = run("serve", "--inline", number, "/")
+    check(f"serve --inline {number} is a usage error", result.returncode == 2 and "from 1024 to 262144" in result.stderr, result)
+usage = run("--help").stdout
+check("--help names each transport and option of a URL", all(word in usage for word in (
+    "auto|iwarp|verbs|tcp", "mountport=", "port=", "version=", "uid=", "gid=")), run("--help"))
 with tempfile.TemporaryDirectory() as work:
     os.mkdir(f"{work}/served")
     with Server(TOOL, f"{work}/served", "--transport", "auto", tcp_port=free_port()) as server:

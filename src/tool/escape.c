@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/tool.h"
+
+/*
+ * Names and texts that come from a server, or from anywhere else: a terminal must not take anything in them
+ * for a command. Those are the control characters C0 (below U+0020), U+007F, and C1 (U+0080 to U+009F; octets
+ * 0x80 to 0x9f where they are no part of UTF-8).
+ */
+
+/* The length of the well-formed UTF-8 sequence at text (RFC 3629, section 4), or 0. */
+static size_t
+escape_utf8(const unsigned char *text)
+{
+	unsigned char low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (text[0] < 0x80)
+		return 1;
+	if (text[0] < 0xc2 || text[0] > 0xf4)
+		return 0;
+	length = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+	if (text[0] == 0xe0)
+		low = 0xa0;
+	if (text[0] == 0xed)
+		high = 0x9f;
+	if (text[0] == 0xf0)
+		low = 0x90;
+	if (text[0] == 0xf4)
+		high = 0x8f;
+	if (text[1] < low || text[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if (text[i] < 0x80 || text[i] > 0xbf)
+			return 0;
+	return length;
+}
+
+/* The code point of the control character that text, of length octets, is; -1 where it is another one. */
+static int
+escape_control(const unsigned char *text, size_t length)
+{
+	if (length == 2 && text[0] == 0xc2 && text[1] < 0xa0)
+		return text[1];
+	if (length == 1 && (text[0] < 0x20 || text[0] == 0x7f))
+		return text[0];
+	return -1;
+}
+
+char *
+rr_tool_mask(char *text)
+{
+	unsigned char *from = (unsigned char *)text, *to = from;
+
+	while (*from) {
+		size_t length = escape_utf8(from);
+		bool bad = length == 0 ? *from < 0xa0 : escape_control(from, length) >= 0;
+
+		length = length ? length : 1;
+		if (bad)
+			*to++ = '?';
+		else
+			to = (unsigned char *)memmove(to, from, length) + length;
+		from += length;
+	}
+	*to = '\0';
+	return text;
+}
+
+void
+rr_tool_put_name(FILE *out, const char *name)
+{
+	char text[1024];
+	size_t length = strlen(name), part;
+
+	if (!isatty(fileno(out))) {
+		fwrite(name, 1, length, out);
+		return;
+	}
+	/* A part ends where a sequence does: at most three octets of one are left for the next. */
+	for (; length > 0; name += part, length -= part) {
+		part = length < sizeof(text) ? length : sizeof(text) - 1;
+		for (int i = 0; i < 3 && part < length && ((unsigned char)name[part] & 0xc0) == 0x80; i++)
+			part--;
+		memcpy(text, name, part);
+		text[part] = '\0';
+		fputs(rr_tool_mask(text), out);
+	}
+}
+
+void
+rr_tool_json_string(FILE *out, const char *text)
+{
+	const unsigned char *next = (const unsigned char *)text;
+
+	fputc('"', out);
+	while (*next) {
+		size_t length = escape_utf8(next);
+		int control = escape_control(next, length);
+
+		if (length == 0)
+			fputs("\\ufffd", out);
+		else if (*next == '"' || *next == '\\')
+			fprintf(out, "\\%c", *next);
+		else if (control >= 0)
+			fprintf(out, "\\u%04x", (unsigned)control);
+		else
+			fwrite(next, 1, length, out);
+		next += length ? length : 1;
+	}
+	fputc('"', out);
+}
