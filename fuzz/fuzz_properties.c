@@ -2,6 +2,8 @@
 /* Target functions: rr_feature_received, rr_property_get, rr_property_put. The input is a row of messages,
  * each of them rdma_opttype, a length and rdma_optinfo. What holds after each is of its type, and what is
  * said can be read. */
+#include <string.h>
+
 #include "base/endian.h"
 #include "fuzz.h"
 #include "transport/feature.h"
@@ -36,9 +38,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct rr_features features;
 	struct rr_optional said;
 
+	memset(&features, 0, sizeof(features));
 	rr_properties_init(&features.properties, told, OWN_MAX, OWN_MAX);
 	if (size % 2 == 0)
-		rr_properties_tell(&features.properties, 1, &said);
+		rr_properties_tell(&features.properties, 1, &features.request);
 	while (size >= WORDS) {
 		struct rr_rdma_header header = { .xid = 1, .opttype = rr_get_be32(data) };
 		size_t length = rr_get_be32(data + 4);

@@ -184,8 +184,8 @@ struct rpcrdma_negotiated {
 	uint32_t inline_reply;    /* and from there to here */
 	uint32_t credits_asked;   /* calls that may be under way at a time, as asked for, */
 	uint32_t credits_granted; /* and as the last reply granted */
-	uint32_t credits_used;    /* now: calls of this side that are under way */
-	uint32_t credits_min;     /* the extremes of what was granted; 0 where nothing was yet */
+	uint32_t credits_used; /* now: calls of this side that are under way, and a message of properties */
+	uint32_t credits_min;  /* the extremes of what was granted; 0 where nothing was yet */
 	uint32_t credits_max;
 	uint32_t own_send, own_receive;   /* octets of the largest Send, as this side announced it, */
 	uint32_t peer_send, peer_receive; /* and the peer; its defaults where private_data is false */

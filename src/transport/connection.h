@@ -236,10 +236,17 @@ void rr_requester_end(struct rr_connection *connection, bool forget);
 
 void rr_optional_init(struct rr_connection *connection);
 
-/* A requester got the first reply in version 2: the peer is told what this side can do. */
-void rr_optional_agreed(struct rr_connection *connection);
+/* Sends the request that is due, the first of which asks for version 2, if there is a credit for it. False:
+ * calls have to wait. */
+bool rr_optional_ask(struct rr_connection *connection);
 
-/* True if the message is an error that answers one of a feature: it is done with then. */
+/* True if the peer did not answer our CONNPROP, but sent one of its own: ours holds no credit any more. */
+bool rr_optional_unanswered(struct rr_connection *connection);
+
+/* After the endpoint was closed: what was sent will not be answered. */
+void rr_optional_end(struct rr_connection *connection);
+
+/* True if the message is an error that answers a request of a feature: it is done with then. */
 bool rr_optional_refused(struct rr_connection *connection, const struct rr_event *event);
 
 /* ---- responder.c, respond.c ---- */

@@ -14,17 +14,29 @@
  * RDMA_OPTIONAL for the transport to send, or an error code.
  */
 
-/* What features keep for a connection. */
-struct rr_features {
-	struct rr_properties properties;
-};
-
 /* An RDMA_OPTIONAL to be sent, with an empty RPC Payload Stream. */
 struct rr_optional {
 	bool due; /* false: there is none */
 	uint32_t opttype;
 	uint32_t length;
 	uint8_t info[RR_PROPERTY_INFO_MAX]; /* rdma_optinfo */
+};
+
+/*
+ * A message of a feature that the peer must answer: CONNPROP or REQPROP of the side that connected. It takes
+ * a credit from when it is sent until it is answered.
+ */
+struct rr_request {
+	struct rr_optional message; /* due: it waits for a credit */
+	uint32_t xid;
+	uint32_t answer; /* opttype of what answers it */
+	bool sent;       /* and not answered */
+};
+
+/* What features keep for a connection. */
+struct rr_features {
+	struct rr_properties properties;
+	struct rr_request request;
 };
 
 /* Octets of the largest value that parse() fills in. */

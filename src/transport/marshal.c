@@ -236,6 +236,5 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	count_call(slot, plan);
 	rr_driver_submit(connection, &slot->job);
 	rr_driver_watch_first_reply(connection);
-	rr_negotiation_event(connection, RR_NEGOTIATION_SENT);
 	return 0;
 }

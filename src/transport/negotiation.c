@@ -7,6 +7,32 @@
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
 
+static enum rr_server_trait
+negotiation_recall(const struct rr_connection *connection)
+{
+	struct rr_engine *engine = connection->base.engine;
+
+	return rr_servers_recall(
+		&engine->servers, (const void *)&connection->negotiation.server, rr_now(engine->env));
+}
+
+static void
+negotiation_note(struct rr_connection *connection, enum rr_server_trait trait)
+{
+	struct rr_engine *engine = connection->base.engine;
+
+	rr_servers_note(
+		&engine->servers, (const void *)&connection->negotiation.server, trait, rr_now(engine->env));
+}
+
+/* Version 1 may be spoken instead, and nothing is known against that. */
+static bool
+negotiation_may_fall_back(const struct rr_connection *connection)
+{
+	return connection->is_active && connection->versions.low < connection->negotiation.version &&
+	       negotiation_recall(connection) != RR_SERVER_SPEAKS_2;
+}
+
 static void
 set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 {
@@ -16,25 +42,10 @@ set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: version %u is %s, was %s",
 		connection->base.peer, negotiation->version, names[state], names[negotiation->state]);
 	negotiation->state = state;
-	if (state == RR_NEGOTIATION_ASKED && connection->versions.low < negotiation->version)
+	if (state == RR_NEGOTIATION_ASKED && negotiation_may_fall_back(connection))
 		rr_loop_arm(connection->base.engine->loop, &negotiation->timer, RR_NEGOTIATION_PATIENCE);
 	else
 		rr_loop_disarm(connection->base.engine->loop, &negotiation->timer);
-}
-
-/*
- * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "a requester can avoid a possible version negotiation loop
- * when re-establishing another connection by assuming that particular responder does not support
- * RPC-over-RDMA Version Two. A requester can assume the same situation [...] if the initial negotiation
- * message is lost or dropped."
- */
-static void
-remember(struct rr_connection *connection)
-{
-	struct rr_engine *engine = connection->base.engine;
-
-	rr_refusals_add(
-		&engine->refusals, (const void *)&connection->negotiation.server, rr_now(engine->env));
 }
 
 static void
@@ -49,31 +60,34 @@ settle(struct rr_connection *connection)
 	set_state(connection, RR_NEGOTIATION_SETTLED);
 }
 
+/* A server that agreed to version 2 once is known: a connection to it that is lost says nothing of versions.
+ */
 static void
 agree(struct rr_connection *connection)
 {
 	settle(connection);
 	if (connection->negotiation.version >= RR_RPCRDMA_VERSION_2)
-		rr_optional_agreed(connection);
+		negotiation_note(connection, RR_SERVER_SPEAKS_2);
 }
 
+/* An error that a responder of either version could send: the first call shows which version it speaks. */
 static void
-ask_again(struct rr_connection *connection)
+assume(struct rr_connection *connection)
 {
-	set_state(connection, RR_NEGOTIATION_OPEN);
+	set_state(connection, RR_NEGOTIATION_ASSUMED);
 }
 
-/* Not even what was assumed is spoken there, but version 2 is. */
+/* The server does not speak the version that was assumed, but it speaks version 2. */
 static void
 ask_after_all(struct rr_connection *connection)
 {
-	rr_refusals_remove(&connection->base.engine->refusals, (const void *)&connection->negotiation.server);
+	negotiation_note(connection, RR_SERVER_UNKNOWN);
 	set_state(connection, connection->is_active ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
 }
 
 /* 5.2: "To continue operation, the requester selects a protocol version in the range of responder-supported
- * versions for subsequent messages on this connection." Where there is none, calls fail. A peer that refuses
- * one version after the other comes to that, too. */
+ * versions for subsequent messages on this connection." Where there is no such version, calls fail. A peer
+ * that refuses one version after the other comes to that, too. */
 static void
 select_other(struct rr_connection *connection)
 {
@@ -87,27 +101,44 @@ select_other(struct rr_connection *connection)
 		ask_after_all(connection);
 		return;
 	}
+	/* 5.2: "If the connection is lost immediately after the RDMA_ERROR reply is received, a requester can
+	 * avoid a possible version negotiation loop when re-establishing another connection by assuming that
+	 * particular responder does not support RPC-over-RDMA Version Two." */
 	if (version > 0)
-		remember(connection);
+		negotiation_note(connection, RR_SERVER_REFUSES_2);
 	settle(connection);
 }
 
+/*
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "A requester can assume the same situation (no responder
+ * support for RPC-over-RDMA Version Two) if the initial negotiation message is lost or dropped." A loss is
+ * weak evidence: it is not held against a server that is known to speak version 2, and not for long against
+ * others.
+ */
 static void
-give_up(struct rr_connection *connection)
+lose(struct rr_connection *connection)
 {
-	if (connection->versions.low < connection->negotiation.version) {
-		remember(connection);
-		connection->negotiation.failed = true;
-	}
+	if (!negotiation_may_fall_back(connection))
+		return;
+	negotiation_note(connection, RR_SERVER_SILENT);
+	connection->negotiation.failed = true;
 	settle(connection);
 }
 
+/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1, has no answer to a CONNPROP: a server may have sent one of
+ * its own instead. */
 static void
 late(struct rr_connection *connection)
 {
-	give_up(connection);
+	if (rr_optional_unanswered(connection)) {
+		agree(connection);
+		rr_requester_pump(connection);
+		return;
+	}
+	lose(connection);
 	rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT,
-		"%s: did not answer a call in RPC-over-RDMA version 2", connection->base.peer);
+		"%s: did not answer the first message, which is in RPC-over-RDMA version 2",
+		connection->base.peer);
 }
 
 static void
@@ -123,11 +154,11 @@ rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event
 {
 	/* clang-format off */
 	static action *const table[RR_NEGOTIATION_STATES][RR_NEGOTIATION_EVENTS] = {
-		/*                           SENT  ANSWERED REFUSED       FAILED     LATE  ENDED */
-		[RR_NEGOTIATION_OPEN] =    { ask,  hold,    hold,         hold,      hold, hold },
-		[RR_NEGOTIATION_ASKED] =   { hold, agree,   select_other, ask_again, late, give_up },
-		[RR_NEGOTIATION_ASSUMED] = { hold, settle,  select_other, hold,      hold, hold },
-		[RR_NEGOTIATION_SETTLED] = { hold, hold,    hold,         hold,      hold, hold },
+		/*                           SENT  ANSWERED REFUSED       FAILED  LATE  ENDED */
+		[RR_NEGOTIATION_OPEN] =    { ask,  hold,    hold,         assume, hold, hold },
+		[RR_NEGOTIATION_ASKED] =   { hold, agree,   select_other, assume, late, lose },
+		[RR_NEGOTIATION_ASSUMED] = { hold, agree,   select_other, hold,   hold, lose },
+		[RR_NEGOTIATION_SETTLED] = { hold, hold,    hold,         hold,   hold, hold },
 	};
 	/* clang-format on */
 
@@ -147,7 +178,6 @@ void
 rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *server, socklen_t size)
 {
 	struct rr_negotiation *negotiation = &connection->negotiation;
-	struct rr_engine *engine = connection->base.engine;
 	struct rr_version_range own = connection->versions;
 
 	rr_timer_init(&negotiation->timer, expired);
@@ -156,8 +186,8 @@ rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *ser
 	if (!server)
 		return;
 	memcpy(&negotiation->server, server, size);
-	/* A version that must be spoken is, whatever is remembered. */
-	if (own.low < own.high && rr_refusals_has(&engine->refusals, server, rr_now(engine->env)))
+	/* Whatever is remembered, a side that may speak version 2 only does so. */
+	if (own.low < own.high && negotiation_recall(connection) >= RR_SERVER_REFUSES_2)
 		return;
 	negotiation->version = own.high;
 	if (own.high > RR_RPCRDMA_VERSION_1)

@@ -7,31 +7,37 @@
 
 /*
  * The requester's search for the version that both sides speak
- * (draft-cel-nfsv4-rpcrdma-version-two-00, section 5): the first call of a
- * connection goes in version 2, no larger than any responder takes, and
- * alone, as there is one credit before the first reply. ERR_VERS makes it go
- * again in another version, on the same connection.
+ * (draft-cel-nfsv4-rpcrdma-version-two-00, section 5). The first message of a
+ * connection is a CONNPROP in version 2: "a single valid RPC-over-RDMA
+ * message", smaller than any responder's Receives, which the peer's transport
+ * answers at once, whatever its application is doing. Calls wait for that
+ * answer, and then know the version and the peer's properties. ERR_VERS makes
+ * them go in version 1, on the same connection. A NULL call would do as well
+ * for the version alone, but it needs a program number, waits for the peer's
+ * application, and leaves the properties to another message.
  */
 struct rr_connection;
 
 enum rr_negotiation_state {
 	RR_NEGOTIATION_OPEN,    /* nothing was sent that asks for a version */
-	RR_NEGOTIATION_ASKED,   /* a call in version 2 was, and nothing answered it */
-	RR_NEGOTIATION_ASSUMED, /* version is what is remembered of the server, or that of the peer's calls */
+	RR_NEGOTIATION_ASKED,   /* a CONNPROP in version 2 was sent, and nothing answered it */
+	RR_NEGOTIATION_ASSUMED, /* version is what is remembered of the server, or that of the peer's calls,
+				 * or version 2 where the answer to the CONNPROP did not tell */
 	RR_NEGOTIATION_SETTLED, /* version is the connection's */
 	RR_NEGOTIATION_STATES
 };
 
 enum rr_negotiation_event {
-	RR_NEGOTIATION_SENT,     /* a call left */
-	RR_NEGOTIATION_ANSWERED, /* a valid reply came */
+	RR_NEGOTIATION_SENT,     /* the CONNPROP left */
+	RR_NEGOTIATION_ANSWERED, /* a message came that shows that the peer speaks the version */
 	RR_NEGOTIATION_REFUSED,  /* ERR_VERS came */
-	RR_NEGOTIATION_FAILED,   /* any other answer, which says nothing of versions */
+	RR_NEGOTIATION_FAILED,   /* any other answer, which says nothing of versions; or no memory to ask */
 	RR_NEGOTIATION_LATE,     /* no answer within RR_NEGOTIATION_PATIENCE */
-	RR_NEGOTIATION_ENDED,    /* the connection did, not by its owner's will */
+	RR_NEGOTIATION_ENDED,    /* the connection ended, not by its owner's will */
 	RR_NEGOTIATION_EVENTS
 };
 
+/* For a server that is not known to speak version 2. */
 #define RR_NEGOTIATION_PATIENCE (5 * RR_SECOND)
 
 struct rr_negotiation {

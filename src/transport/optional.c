@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/checked.h"
+#include "base/endian.h"
 #include "base/probe.h"
 #include "transport/responder.h"
 
 /*
- * Messages of optional features on a connection: the transport's side of feature.c. They spend no credit; the
- * Receives beyond the credits are for them. What is sent travels as an exchange: where it answers nothing, as
- * one without a receive.
+ * Messages of optional features on a connection: the transport's side of feature.c. A request of a feature
+ * takes a credit, as a call does, until a message answers it. Each message that is sent is an exchange; a
+ * request is one without a receive.
  */
 
 /* draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "implementations MUST allow inline threshold values to change
@@ -28,7 +29,7 @@ apply(struct rr_connection *connection)
 						  properties->peer[RR_PROPERTY_INVALIDATION];
 }
 
-/* Who hears of calls is known only when the first message is due. */
+/* Whether a client takes calls of its server is known only when the first message is due. */
 static void
 set_reverse_support(struct rr_connection *connection)
 {
@@ -49,27 +50,115 @@ rr_optional_init(struct rr_connection *connection)
 		[RR_PROPERTY_INVALIDATION] = connection->own.remote_invalidation,
 	};
 
+	/* A responder asks for nothing: its requests would have to be calls of the reverse direction. */
 	rr_properties_init(&connection->features.properties, told, told[RR_PROPERTY_RECEIVE_SIZE],
-		rr_engine_send_size(connection->base.engine));
+		connection->is_active ? rr_engine_send_size(connection->base.engine) : 0);
 }
 
-/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.2: "In assigning the value of this field, the sender does not
- * need to avoid conflict with xid's associated with RPC messages". Without memory, defaults go on to hold. */
-void
-rr_optional_agreed(struct rr_connection *connection)
-{
-	uint32_t xid = (uint32_t)rr_random_u64(connection->base.engine->env);
-	struct rr_inbound *inbound;
+/* ---- Requests ---- */
 
-	if (connection->state >= RR_CONNECTION_STOPPING || !(inbound = rr_inbound_take(connection, NULL)))
+/* Sends the request, for which a credit was taken. */
+static bool
+optional_send_request(struct rr_connection *connection)
+{
+	struct rr_request *request = &connection->features.request;
+	struct rr_inbound *inbound = rr_inbound_take(connection, NULL);
+
+	if (!inbound)
+		return false;
+	inbound->header = (struct rr_rdma_header){ .xid = request->xid, .vers = RR_RPCRDMA_VERSION_2 };
+	inbound->optional = request->message;
+	request->message.due = false;
+	request->sent = true;
+	rr_negotiation_event(connection, RR_NEGOTIATION_SENT);
+	rr_inbound_say(inbound);
+	rr_driver_watch_first_reply(connection);
+	return true;
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Generally, a participant will send a RDMA2_CONNPROP message
+ * as the first message after a connection is established." 5.3.2: "In assigning the value of this field, the
+ * sender does not need to avoid conflict with xid's associated with RPC messages".
+ */
+static void
+optional_introduce(struct rr_connection *connection)
+{
+	struct rr_features *features = &connection->features;
+
+	if (connection->negotiation.state != RR_NEGOTIATION_OPEN || features->request.message.due)
 		return;
 	set_reverse_support(connection);
-	rr_properties_tell(&connection->features.properties, xid, &inbound->optional);
-	inbound->header = (struct rr_rdma_header){ .xid = xid, .vers = RR_RPCRDMA_VERSION_2 };
-	if (inbound->optional.due)
-		rr_inbound_say(inbound);
-	else
-		rr_inbound_free(inbound);
+	rr_properties_tell(&features->properties, (uint32_t)rr_random_u64(connection->base.engine->env),
+		&features->request);
+}
+
+/* A peer that grants one credit and never answers would end all calls: it is not asked to change a property.
+ */
+static bool
+optional_may_ask(const struct rr_connection *connection)
+{
+	return connection->negotiation.state == RR_NEGOTIATION_OPEN ||
+	       connection->requester.credits.limit > 1;
+}
+
+bool
+rr_optional_ask(struct rr_connection *connection)
+{
+	struct rr_request *request = &connection->features.request;
+	struct rr_credits *credits = &connection->requester.credits;
+
+	optional_introduce(connection);
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
+	 * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
+	 * responder that reports the responder's actual credit limit." A message is one, whatever it is. */
+	if (request->message.due && optional_may_ask(connection)) {
+		if (!rr_credits_take(credits))
+			return false;
+		/* Without memory, defaults hold, and the first call shows the version. */
+		if (!optional_send_request(connection)) {
+			rr_credits_return(credits);
+			request->message.due = false;
+			rr_properties_refused(&connection->features.properties, request->xid);
+			rr_negotiation_event(connection, RR_NEGOTIATION_FAILED);
+		}
+	}
+	return connection->negotiation.state > RR_NEGOTIATION_ASKED;
+}
+
+void
+rr_optional_end(struct rr_connection *connection)
+{
+	struct rr_request *request = &connection->features.request;
+
+	if (request->sent)
+		rr_credits_return(&connection->requester.credits);
+	request->sent = request->message.due = false;
+}
+
+bool
+rr_optional_unanswered(struct rr_connection *connection)
+{
+	if (!connection->features.properties.peer_has)
+		return false;
+	rr_optional_end(connection);
+	return true;
+}
+
+/* ---- Arrival ---- */
+
+/* Whether it answers the request, which is then no longer under way. */
+static bool
+optional_take_answer(struct rr_connection *connection, const struct rr_rdma_header *header)
+{
+	struct rr_request *request = &connection->features.request;
+
+	if (!request->sent || request->xid != header->xid || request->answer != header->opttype)
+		return false;
+	request->sent = false;
+	rr_credits_grant(&connection->requester.credits, header->credit);
+	rr_credits_return(&connection->requester.credits);
+	return true;
 }
 
 void
@@ -78,10 +167,13 @@ rr_optional_arrived(struct rr_inbound *inbound)
 	struct rr_connection *connection = inbound->connection;
 	const struct rpcrdma_message *rest = &inbound->base.call;
 	const struct rpcrdma_bytes payload = { rest->stream, rest->length };
+	struct rr_rdma_header header = inbound->header;
+	bool answers = optional_take_answer(connection, &header);
 	int err;
 
 	set_reverse_support(connection);
-	err = rr_feature_received(&connection->features, &inbound->header, payload, &inbound->optional);
+	rr_negotiation_called(connection, header.vers);
+	err = rr_feature_received(&connection->features, &header, payload, &inbound->optional);
 	apply(connection);
 	if (err)
 		rr_inbound_refuse(inbound, (enum rr_rdma_err)err);
@@ -89,10 +181,16 @@ rr_optional_arrived(struct rr_inbound *inbound)
 		rr_inbound_say(inbound);
 	else
 		rr_inbound_done(inbound);
+	if (answers)
+		rr_negotiation_event(connection, RR_NEGOTIATION_ANSWERED);
+	if (connection->is_active)
+		rr_requester_pump(connection);
 }
 
-bool
-rr_optional_refused(struct rr_connection *connection, const struct rr_event *event)
+/* An error that answers the request. 3.1: one with RDMA_ERR_INVAL_OPTION is of version 2 for sure; the others
+ * may be of version 1, whose responders put the version of the request into their errors. */
+static enum rr_negotiation_event
+optional_judge(struct rr_connection *connection, const struct rr_event *event)
 {
 	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
 	struct rr_chunk_lists nothing = { 0 };
@@ -100,14 +198,33 @@ rr_optional_refused(struct rr_connection *connection, const struct rr_event *eve
 	struct rpcrdma_xdr_reader reader;
 
 	rpcrdma_xdr_reader_init(&reader, &message, NULL);
-	if (rr_rdma2_get_header(&reader, &header, &nothing) != RR_HEADER_OK || header.proc != RR_RDMA_ERROR ||
-		header.err == RR_ERR_VERS ||
-		!rr_properties_refused(&connection->features.properties, header.xid))
-		return false;
-	apply(connection);
+	if (rr_rdma_get_any_header(&reader, RR_RPCRDMA_VERSION_2, &header, &nothing) != RR_HEADER_OK)
+		return RR_NEGOTIATION_FAILED;
 	RR_PROBE(error_received, connection->base.peer, header.xid, header.err);
 	connection->base.counters.errors_received++;
+	connection->base.counters.err_vers_received += header.err == RR_ERR_VERS;
+	if (header.err == RR_ERR_INVAL_OPTION)
+		return RR_NEGOTIATION_ANSWERED;
+	if (header.err != RR_ERR_VERS)
+		return RR_NEGOTIATION_FAILED;
+	connection->negotiation.peer = (struct rr_version_range){ header.vers_low, header.vers_high };
+	return RR_NEGOTIATION_REFUSED;
+}
+
+bool
+rr_optional_refused(struct rr_connection *connection, const struct rr_event *event)
+{
+	struct rr_request *request = &connection->features.request;
+
+	if (!request->sent || event->length < RR_RDMA_FIXED_SIZE + 4 ||
+		rr_get_be32(event->data) != request->xid || rr_get_be32(event->data + 12) != RR_RDMA_ERROR)
+		return false;
+	rr_properties_refused(&connection->features.properties, request->xid);
+	apply(connection);
+	rr_optional_end(connection);
+	rr_negotiation_event(connection, optional_judge(connection, event));
 	rr_driver_release(connection->fabric, event->data);
 	rr_driver_allow(connection, 1);
+	rr_requester_pump(connection);
 	return true;
 }

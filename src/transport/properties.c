@@ -102,15 +102,17 @@ move(struct rr_properties *properties, enum event event, uint32_t xid, struct rr
 }
 
 void
-rr_properties_tell(struct rr_properties *properties, uint32_t xid, struct rr_optional *optional)
+rr_properties_tell(struct rr_properties *properties, uint32_t xid, struct rr_request *request)
 {
-	optional->due = false;
-	move(properties, TELL, xid, optional);
+	request->message.due = false;
+	request->xid = xid;
+	request->answer = RR_CONNPROP;
+	move(properties, TELL, xid, &request->message);
 }
 
 /* The peer posts smaller Receives than we could fill, and said that it can change that. */
 static void
-ask(struct rr_properties *properties, uint32_t xid, struct rr_optional *optional)
+ask(struct rr_properties *properties, uint32_t xid, struct rr_request *request)
 {
 	const uint32_t values[RR_PROPERTIES] = { [RR_PROPERTY_RECEIVE_SIZE] = properties->send_max };
 	const struct rr_property_message message = { .set = rr_property_set(RECEIVE_SIZE, values) };
@@ -118,7 +120,9 @@ ask(struct rr_properties *properties, uint32_t xid, struct rr_optional *optional
 	properties->asked = true;
 	properties->asked_xid = xid;
 	properties->want = message.set;
-	say(optional, RR_REQPROP, &message, 0);
+	request->xid = xid;
+	request->answer = RR_RESPPROP;
+	say(&request->message, RR_REQPROP, &message, 0);
 }
 
 bool
@@ -179,9 +183,10 @@ connprop(struct rr_features *features, uint32_t xid, const void *parsed, struct 
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++)
 		set_peer(properties, i, has(set->has, i) ? set->values[i] : rr_property_kinds[i].initial);
 	settle_own(properties);
-	if (first && set->has & ~rr_property_selected(set, &message->nochg) & RECEIVE_SIZE &&
+	if (first && !features->request.sent &&
+		set->has & ~rr_property_selected(set, &message->nochg) & RECEIVE_SIZE &&
 		properties->peer[RR_PROPERTY_RECEIVE_SIZE] < properties->send_max)
-		ask(properties, xid, answer);
+		ask(properties, xid, &features->request);
 }
 
 /*

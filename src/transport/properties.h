@@ -9,13 +9,13 @@
  * (draft-cel-nfsv4-rpcrdma-version-two-03, section 5): a state machine that
  * nothing but messages moves. It says what holds; the transport plans by it.
  *
- * One side tells its properties by CONNPROP as soon as the version is agreed;
+ * The side that connected tells its properties by CONNPROP, its first message;
  * the other one tells its own in answer. A peer that does not know the feature
  * answers ERR_INVAL_OPTION, and one that ignores it says nothing: then
  * defaults hold on both sides. A change takes effect between two messages.
  */
 
-struct rr_optional;
+struct rr_request;
 
 enum rr_properties_state {
 	RR_PROPERTIES_SILENT,  /* the peer was not told ours */
@@ -35,7 +35,7 @@ struct rr_properties {
 
 	uint32_t told[RR_PROPERTIES]; /* what our CONNPROP says, or what was agreed since */
 	uint32_t receive_max;         /* octets that our Receives really have: told may be raised to that */
-	uint32_t send_max;            /* octets that we can send: the peer is asked to take as much */
+	uint32_t send_max;            /* octets that the peer is asked to take; 0: it is not asked */
 	uint32_t peer_has;            /* bit i: the property i was in the peer's CONNPROP */
 	uint32_t xid;                 /* of our CONNPROP */
 	bool asked;                   /* our REQPROP is under way, */
@@ -47,8 +47,8 @@ struct rr_properties {
 void rr_properties_init(struct rr_properties *properties, const uint32_t told[RR_PROPERTIES],
 	uint32_t receive_max, uint32_t send_max);
 
-/* Version 2 is agreed: gives our CONNPROP, where it was not sent already. */
-void rr_properties_tell(struct rr_properties *properties, uint32_t xid, struct rr_optional *optional);
+/* The first message of the side that connected: gives our CONNPROP, where it was not sent already. */
+void rr_properties_tell(struct rr_properties *properties, uint32_t xid, struct rr_request *request);
 
 /* An RDMA_ERROR with ERR_INVAL_OPTION came. True if it answers a message of properties. */
 bool rr_properties_refused(struct rr_properties *properties, uint32_t xid);

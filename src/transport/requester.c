@@ -92,7 +92,8 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 	struct rr_call_plan *plan)
 {
 	uint32_t version = connection->negotiation.version;
-	bool settled = connection->negotiation.state > RR_NEGOTIATION_ASKED;
+	bool settled = version == RR_RPCRDMA_VERSION_1 ||
+		       connection->negotiation.state == RR_NEGOTIATION_SETTLED || !connection->is_active;
 	uint32_t settled_max = settled ? UINT32_MAX : RR_INLINE_DEFAULT;
 	const struct rr_call_limits limits = {
 		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the
@@ -251,7 +252,7 @@ rr_requester_pump(struct rr_connection *connection)
 	struct rr_requester *requester = &connection->requester;
 	struct rr_counters *counters = &connection->base.counters;
 
-	if (!connection->established)
+	if (!connection->established || !connection->endpoint || !rr_optional_ask(connection))
 		return;
 	switch (send_waiting(connection)) {
 	case NO_POOL_MEMORY:
@@ -344,6 +345,7 @@ rr_requester_end(struct rr_connection *connection, bool forget)
 
 	rr_list_remove(&requester->memory.link);
 	rr_done_end(connection);
+	rr_optional_end(connection);
 	end_waits(connection);
 	rr_slots_end(connection, &requester->outstanding, forget);
 	rr_slots_end(connection, &requester->cancelled, true);

@@ -97,8 +97,6 @@ set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 		/* It is of the forward direction: it asks, or grants. */
 		if (connection->is_active)
 			header->credit = connection->requester.credits.asked;
-		else if (header->credit == 0)
-			header->credit = 1;
 		break;
 	default: break;
 	}
@@ -267,7 +265,7 @@ answer(struct rr_inbound *inbound)
 	inbound->job.completed = completed;
 	rr_list_remove(&inbound->job.link);
 	rr_task_init(&inbound->task, finish_without_send);
-	if (inbound->plan.form != RR_REPLY_OPTION)
+	if (inbound->plan.form != RR_REPLY_OPTION || !connection->is_active)
 		grant(connection, credits_for(inbound));
 	rr_driver_submit(connection, &inbound->job);
 }

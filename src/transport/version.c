@@ -4,11 +4,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "base/env.h"
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
-
-#define REMEMBERED (3600 * RR_SECOND)
 
 struct rr_version_range
 rr_version_range(enum rr_versions versions)
@@ -29,10 +26,10 @@ rr_version_other(uint32_t refused, struct rr_version_range own, struct rr_versio
 	return 0;
 }
 
-/* ---- Refusals ---- */
+/* ---- Servers ---- */
 
 static bool
-key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
+version_key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	const struct sockaddr_in6 *in6 = (const void *)address;
@@ -53,65 +50,63 @@ key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
 }
 
 static int
-find(const struct rr_refusals *refusals, const uint8_t octets[16], uint16_t port)
+version_find(const struct rr_servers *servers, const uint8_t octets[16], uint16_t port)
 {
-	for (int i = 0; i < RR_REFUSALS_MAX; i++) {
-		if (refusals->servers[i].until > 0 && refusals->servers[i].port == port &&
-			memcmp(refusals->servers[i].address, octets, 16) == 0)
+	for (int i = 0; i < RR_SERVERS_MAX; i++) {
+		if (servers->servers[i].until > 0 && servers->servers[i].port == port &&
+			memcmp(servers->servers[i].address, octets, 16) == 0)
 			return i;
 	}
 	return -1;
 }
 
 static int
-oldest(const struct rr_refusals *refusals)
+version_oldest(const struct rr_servers *servers)
 {
 	int found = 0;
 
-	for (int i = 1; i < RR_REFUSALS_MAX; i++) {
-		if (refusals->servers[i].until < refusals->servers[found].until)
+	for (int i = 1; i < RR_SERVERS_MAX; i++) {
+		if (servers->servers[i].until < servers->servers[found].until)
 			found = i;
 	}
 	return found;
 }
 
 void
-rr_refusals_add(struct rr_refusals *refusals, const struct sockaddr *address, uint64_t now)
+rr_servers_note(
+	struct rr_servers *servers, const struct sockaddr *address, enum rr_server_trait trait, uint64_t now)
 {
+	static const uint64_t kept[RR_SERVER_TRAITS] = {
+		[RR_SERVER_SPEAKS_2] = RR_SERVER_KEPT,
+		[RR_SERVER_REFUSES_2] = RR_SERVER_KEPT,
+		[RR_SERVER_SILENT] = RR_SERVER_SILENT_KEPT,
+	};
 	uint8_t octets[16];
 	uint16_t port;
 	int i;
 
-	if (!key(address, octets, &port))
+	if (!version_key(address, octets, &port))
 		return;
-	i = find(refusals, octets, port);
+	i = version_find(servers, octets, port);
+	if (i < 0 && trait == RR_SERVER_UNKNOWN)
+		return;
 	if (i < 0)
-		i = oldest(refusals);
-	memcpy(refusals->servers[i].address, octets, sizeof(octets));
-	refusals->servers[i].port = port;
-	refusals->servers[i].until = now + REMEMBERED;
+		i = version_oldest(servers);
+	memcpy(servers->servers[i].address, octets, sizeof(octets));
+	servers->servers[i].port = port;
+	servers->servers[i].trait = trait;
+	servers->servers[i].until = trait == RR_SERVER_UNKNOWN ? 0 : now + kept[trait];
 }
 
-void
-rr_refusals_remove(struct rr_refusals *refusals, const struct sockaddr *address)
+enum rr_server_trait
+rr_servers_recall(const struct rr_servers *servers, const struct sockaddr *address, uint64_t now)
 {
 	uint8_t octets[16];
 	uint16_t port;
 	int i;
 
-	if (key(address, octets, &port) && (i = find(refusals, octets, port)) >= 0)
-		refusals->servers[i].until = 0;
-}
-
-bool
-rr_refusals_has(const struct rr_refusals *refusals, const struct sockaddr *address, uint64_t now)
-{
-	uint8_t octets[16];
-	uint16_t port;
-	int i;
-
-	if (!key(address, octets, &port))
-		return false;
-	i = find(refusals, octets, port);
-	return i >= 0 && now < refusals->servers[i].until;
+	if (!version_key(address, octets, &port))
+		return RR_SERVER_UNKNOWN;
+	i = version_find(servers, octets, port);
+	return i >= 0 && now < servers->servers[i].until ? servers->servers[i].trait : RR_SERVER_UNKNOWN;
 }

@@ -16,7 +16,14 @@ enum rr_property_operation { RR_CONNPROP = 1, RR_REQPROP = 2, RR_RESPPROP = 3, R
 enum rr_property {
 	RR_PROPERTY_RECEIVE_SIZE, /* 5.2.1: octets of the Receives that the sender has posted */
 	RR_PROPERTY_REVERSE,      /* 5.2.2: enum rr_reverse_support */
-	RR_PROPERTY_READ_CHUNKS,  /* experimental: takes replies as responder-provided Read chunks; 0 or 1 */
+	/*
+	 * Experimental; 0 or 1. 1: the sender takes replies as responder-provided Read chunks
+	 * (draft-cel-nfsv4-rpcrdma-reliable-reply-02), and promises, for each such chunk that it provides
+	 * itself, one posted Receive more than it grants credits for, until the RDMA_DONE for that chunk has
+	 * come. An RDMA_DONE to a sender of 1 therefore takes no credit, and cannot overrun its Receives
+	 * (5.2.3 of that draft has it take one, which nothing gives back).
+	 */
+	RR_PROPERTY_READ_CHUNKS,
 	RR_PROPERTY_INVALIDATION, /* experimental: wants its memory invalidated remotely; 0 or 1 */
 	RR_PROPERTIES
 };

@@ -48,17 +48,19 @@ check_free(const struct end *end, const struct rr_requester *requester)
 }
 
 /*
- * A credit is used for each call that was posted and not answered, and by nothing else. RFC 8166, 3.3.1: "A
- * Requester MUST NOT send unacknowledged requests in excess of the Responder's granted credit limit."
+ * A credit is used for each call that was posted and not answered, and for a request of a feature. RFC
+ * 8166, 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's granted credit
+ * limit."
  */
 static void
 check_credits(const struct end *end, const struct rr_requester *requester)
 {
+	const struct rr_connection *connection = rr_connection_of(end->carrier);
 	const struct rr_credits *credits = &requester->credits;
 	uint32_t used = list_length(&requester->outstanding) + list_length(&requester->cancelled);
 
-	model_require(end->model, credits->used == used);
-	model_require(end->model, used <= (credits->max > 0 ? credits->max : 1));
+	model_require(end->model, credits->used == used + connection->features.request.sent);
+	model_require(end->model, credits->used <= (credits->max > 0 ? credits->max : 1));
 	model_require(end->model, credits->limit >= 1 && credits->limit <= credits->asked);
 	model_require(
 		end->model, !requester->slots || list_length(&requester->free) + used == credits->asked);

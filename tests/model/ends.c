@@ -103,7 +103,7 @@ choose_versions(struct model *model)
 {
 	model->engine->config.versions = model_below(model, 2) ? RR_VERSIONS_AUTO : model->versions;
 	if (model_below(model, 2))
-		model->engine->refusals = (struct rr_refusals){ 0 };
+		model->engine->servers = (struct rr_servers){ 0 };
 }
 
 void

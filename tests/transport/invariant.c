@@ -71,14 +71,15 @@ slots_broken(const struct rr_requester *requester)
 /* B1: "a requester never exceeds its last grant and takes 0 as 1". What was in use when the grant fell stays
  * so. */
 static const char *
-credits_broken(const struct rr_requester *requester)
+credits_broken(const struct rr_connection *connection)
 {
+	const struct rr_requester *requester = &connection->requester;
 	const struct rr_credits *credits = &requester->credits;
 	uint32_t slots = list_length(&requester->outstanding) + list_length(&requester->cancelled);
 
 	CHECK(credits->asked > 0);
 	CHECK(credits->limit > 0 && credits->limit <= credits->asked);
-	CHECK(credits->used == slots);
+	CHECK(credits->used == slots + connection->features.request.sent);
 	CHECK(credits->used <= (credits->max > 0 ? credits->max : 1));
 	CHECK(credits->max <= credits->asked && credits->min <= credits->max);
 	CHECK(!requester->slots || slots + list_length(&requester->free) == credits->asked);
@@ -160,7 +161,7 @@ invariant_broken(const struct rr_carrier *carrier)
 	CHECK(connection->posted <= rr_fabric_config(carrier->engine->fabric)->work_max);
 	CHECK(connection->endpoint || rr_list_empty(&connection->jobs));
 	CHECK(connection->state != RR_CONNECTION_ENDED || rr_requester_idle(connection));
-	broken = broken ? broken : credits_broken(requester);
+	broken = broken ? broken : credits_broken(connection);
 	broken = broken ? broken : slots_broken(requester);
 	broken = broken ? broken : waiting_broken(requester);
 	/* After the end, those that were delivered live on without it. */

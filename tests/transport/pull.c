@@ -31,17 +31,10 @@ struct raw *
 pull_begin_with(const struct rr_engine_config *config, uint32_t read_chunks, uint32_t invalidation)
 {
 	struct raw *raw = raw_responder(config);
-	struct call *call = call_new(raw->world, 1, 40);
-	struct raw_message *message;
+	uint32_t xid;
 
-	call_start(raw->world, call);
-	raw_next(raw);
-	pull_answer_small(raw, 1);
-	world_until(raw->world, call->done);
-	message = raw_next(raw);
-	assert_int_equal(word(message, 3), RR_RDMA_OPTIONAL);
-	SEND(raw, word(message, 0), 2, 32, RR_RDMA_OPTIONAL,
-		CONNPROP(4096, RR_REVERSE_INLINE, read_chunks, invalidation));
+	raw_introduced(raw, &xid);
+	SEND(raw, xid, 2, 32, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, read_chunks, invalidation));
 	world_until(raw->world, world_negotiated(raw->world->client).properties);
 	world_settle(raw->world);
 	return raw;

@@ -26,7 +26,8 @@ note_message(struct raw *raw, const struct rr_event *event)
 	message->invalidated = event->invalidated;
 	message->handle = event->invalidated_handle;
 	rr_fabric_release(raw->world->engine->fabric, event->data);
-	rr_endpoint_allow(raw->endpoint, 1);
+	if (!raw->exact)
+		rr_endpoint_allow(raw->endpoint, 1);
 }
 
 static void
@@ -69,6 +70,7 @@ raw_new(struct world *world)
 
 	assert_non_null(raw);
 	raw->world = world;
+	raw->receives = ALLOWED;
 	rr_private_data_put(raw->private_data, &data);
 	raw->private_size = RR_PRIVATE_DATA_SIZE;
 	return raw;
@@ -116,7 +118,7 @@ asked(void *ctx, struct rr_endpoint *endpoint, const void *data, size_t size)
 	close_endpoint(raw);
 	raw->endpoint = endpoint;
 	note_private_data(raw, data, size);
-	rr_endpoint_allow(endpoint, ALLOWED);
+	rr_endpoint_allow(endpoint, raw->receives);
 	assert_int_equal(
 		rr_endpoint_accept(endpoint, on_event, raw, raw->private_data, raw->private_size), 0);
 }
@@ -142,6 +144,17 @@ raw_requester(const struct rr_engine_config *config)
 	struct raw *raw = raw_new(world_listening(config));
 
 	raw_connect(raw);
+	return raw;
+}
+
+struct raw *
+raw_responder_with_receives(const struct rr_engine_config *config, uint32_t receives)
+{
+	struct raw *raw = raw_new(world_listening(config));
+
+	raw->exact = true;
+	raw->receives = receives;
+	raw_serve(raw);
 	return raw;
 }
 
@@ -235,6 +248,38 @@ word(const struct raw_message *message, uint32_t index)
 {
 	assert_true(message->length >= index * 4 + 4);
 	return rr_get_be32(message->data + (size_t)index * 4);
+}
+
+struct raw_message *
+raw_introduced(struct raw *raw, uint32_t *xid)
+{
+	struct raw_message *message = raw_next(raw);
+
+	assert_int_equal(word(message, 1), RR_RPCRDMA_VERSION_2);
+	assert_int_equal(word(message, 3), RR_RDMA_OPTIONAL);
+	assert_int_equal(word(message, 4), RR_CONNPROP);
+	*xid = word(message, 0);
+	return message;
+}
+
+void
+raw_agree(struct raw *raw, uint32_t grant)
+{
+	uint32_t xid;
+
+	raw_introduced(raw, &xid);
+	SEND(raw, xid, 2, grant, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 0, 1));
+	world_settle(raw->world);
+}
+
+void
+raw_agree_without_properties(struct raw *raw)
+{
+	uint32_t xid;
+
+	raw_introduced(raw, &xid);
+	SEND(raw, xid, 2, 1, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION);
+	world_settle(raw->world);
 }
 
 void

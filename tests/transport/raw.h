@@ -26,6 +26,8 @@ struct raw {
 	struct rr_endpoint *endpoint;
 	bool established, disconnected;
 	int status;
+	uint32_t receives; /* that it posts for each connection as a responder */
+	bool exact;        /* it posts no Receives but those that the test allows */
 	uint32_t completions;
 	struct raw_message messages[RAW_MESSAGES]; /* received and not taken */
 	uint32_t message_count;
@@ -42,6 +44,9 @@ void raw_free(struct raw *raw);
 /* In a new world, config as with world_new(): a requester at its acceptor, a responder of its client. */
 struct raw *raw_requester(const struct rr_engine_config *config);
 struct raw *raw_responder(const struct rr_engine_config *config);
+
+/* A responder that has posted so many Receives and posts no other ones by itself. */
+struct raw *raw_responder_with_receives(const struct rr_engine_config *config, uint32_t receives);
 
 /* A requester that does not want its handles to be invalidated remotely. */
 struct raw *raw_requester_uninvalidated(const struct rr_engine_config *config);
@@ -80,6 +85,12 @@ struct raw_message *raw_next(struct raw *raw);
 
 /* A word of a message. */
 uint32_t word(const struct raw_message *message, uint32_t index);
+
+/* As a responder of version 2: the CONNPROP that begins the connection, with its XID; the answer to it of a
+ * peer that has nothing special, with this grant; and that of one that knows no properties. */
+struct raw_message *raw_introduced(struct raw *raw, uint32_t *xid);
+void raw_agree(struct raw *raw, uint32_t grant);
+void raw_agree_without_properties(struct raw *raw);
 
 /* As a responder of version 1. A good small reply to xid, with this grant; a call and its reply, so that the
  * grant is known; and the same where the connection may have suffered. */

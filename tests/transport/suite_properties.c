@@ -41,25 +41,19 @@ call_run(struct world *world, uint32_t xid, uint32_t stream, uint32_t reply)
 /* ---- Between two of ours ---- */
 
 /* 5.2.1: "Requesters may use the value to determine when it is necessary to provide a Position-Zero read
- * chunk", and "a Reply chunk". Calls of before the change are under way when it takes effect. */
+ * chunk", and "a Reply chunk". */
 static void
 row_B13_larger_receives_are_used_once_both_sides_told_theirs(void **state)
 {
 	struct rr_engine_config config = large();
 	struct world *world = world_new(&config);
-	uint64_t registrations;
 
 	(void)state;
-	call_run(world, 1, 10000, 10000);
+	call_run(world, 1, 10000, 10000); /* the first call, too */
+	call_run(world, 2, LARGE - RR_RDMA_HEADER_MIN, LARGE - RR_RDMA_HEADER_MIN);
+	assert_int_equal(world->client->counters.registrations, 0);
+	call_run(world, 3, LARGE - RR_RDMA_HEADER_MIN + 4, 40);
 	assert_int_equal(world->client->counters.long_calls, 1);
-	assert_int_equal(world->client->counters.long_replies, 1);
-	world_settle(world);
-	registrations = world->client->counters.registrations;
-	call_run(world, 2, 10000, 10000);
-	call_run(world, 3, LARGE - RR_RDMA_HEADER_MIN, LARGE - RR_RDMA_HEADER_MIN);
-	assert_int_equal(world->client->counters.registrations, registrations);
-	call_run(world, 4, LARGE - RR_RDMA_HEADER_MIN + 4, 40);
-	assert_int_equal(world->client->counters.long_calls, 2);
 	for (int i = 0; i < 2; i++) {
 		struct rr_negotiated n = world_negotiated(i ? world->client : world->server);
 
@@ -118,17 +112,13 @@ a_client_that_hears_no_calls_says_so(void **state)
 
 /* ---- Our requester ---- */
 
-/* A client of `config` that has had one call answered in version 2; its CONNPROP is the next message. */
+/* A client of `config` whose CONNPROP came, with that XID. */
 static struct raw *
-begin(const struct rr_engine_config *config)
+begin(const struct rr_engine_config *config, uint32_t *xid)
 {
 	struct raw *raw = raw_responder(config);
-	struct call *call;
 
-	call = call_begin(raw->world, 1, 40);
-	assert_int_equal(word(raw_next(raw), 3), RR_RDMA_MSG);
-	SEND(raw, 1, 2, CREDITS, RR_RDMA_MSG, 0, 0, 0, 1, RR_REPLY, 0, 0, 0, 0);
-	world_until(raw->world, call->done);
+	raw_introduced(raw, xid);
 	return raw;
 }
 
@@ -163,36 +153,33 @@ assert_words(const struct raw_message *message, uint32_t from, const uint32_t *w
 /* 5.3.1: "All relevant transport properties that the sender is aware of should be included in rdma_start." It
  * "should make sure that the message can be received by partners who use the default Receive Buffer Size". */
 static void
-properties_are_told_once_version_2_is_agreed(void **state)
+properties_are_told_by_the_first_message(void **state)
 {
 	struct rr_engine_config config = large();
-	struct raw *raw = begin(&config);
-	struct raw_message *message = raw_next(raw);
+	struct raw *raw = raw_responder(&config);
+	uint32_t xid;
+	struct raw_message *message = raw_introduced(raw, &xid);
 
 	(void)state;
 	assert_true(message->length <= 1024);
-	assert_int_equal(word(message, 1), 2);
 	assert_int_equal(word(message, 2), config.credits);
-	assert_int_equal(word(message, 3), RR_RDMA_OPTIONAL);
 	assert_words(message, 4, WORDS(CONNPROP(LARGE, RR_REVERSE_NONE, 1, 1)));
-	calls(raw, 2, 5000, RR_RDMA_NOMSG);
+	SEND(raw, xid, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 1, 1));
+	calls(raw, 2, 5000, RR_RDMA_MSG); /* the first call goes by them */
 	assert_int_equal(raw->message_count, 0);
 	end(raw);
 }
 
 /* 5.3.1: "the sender should be prepared for cases in which the partner continues to assume that the default
- * value for a particular property is still in effect": a peer that is silent, or refuses. */
+ * value for a particular property is still in effect". */
 static void
 a_peer_without_properties_has_the_defaults(void **state)
 {
 	struct rr_engine_config config = large();
-	struct raw *raw = begin(&config);
-	uint32_t xid = word(raw_next(raw), 0);
+	struct raw *raw = raw_responder(&config);
 
 	(void)state;
-	calls(raw, 2, 5000, RR_RDMA_NOMSG);
-	SEND(raw, xid, 2, CREDITS, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION);
-	world_settle(raw->world);
+	raw_agree_without_properties(raw);
 	calls(raw, 3, 5000, RR_RDMA_NOMSG);
 	calls(raw, 4, 4000, RR_RDMA_MSG);
 	assert_false(world_negotiated(raw->world->client).properties);
@@ -204,11 +191,11 @@ a_peer_without_properties_has_the_defaults(void **state)
 static void
 a_call_that_is_refused_as_an_option_ends(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_responder(NULL);
 	struct call *call = call_new(raw->world, 2, 40);
 
 	(void)state;
-	raw_next(raw);
+	raw_agree(raw, CREDITS);
 	call_start(raw->world, call);
 	raw_next(raw);
 	SEND(raw, 2, 2, CREDITS, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION);
@@ -221,8 +208,8 @@ static void
 the_size_of_the_next_call_follows_the_peer(void **state)
 {
 	struct rr_engine_config config = large();
-	struct raw *raw = begin(&config);
-	uint32_t xid = word(raw_next(raw), 0);
+	uint32_t xid;
+	struct raw *raw = begin(&config, &xid);
 
 	(void)state;
 	SEND(raw, xid, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(8192, RR_REVERSE_INLINE, 0, 1));
@@ -246,8 +233,8 @@ static void
 a_peer_is_asked_for_larger_receives(void **state)
 {
 	struct rr_engine_config config = large();
-	struct raw *raw = begin(&config);
-	uint32_t xid = word(raw_next(raw), 0);
+	uint32_t xid;
+	struct raw *raw = begin(&config, &xid);
 
 	(void)state;
 	SEND(raw, xid, 2, CREDITS, RR_RDMA_OPTIONAL, RR_CONNPROP, 20, 1, 1, 4, 4096, 0);
@@ -259,16 +246,100 @@ a_peer_is_asked_for_larger_receives(void **state)
 	end(raw);
 }
 
+/* As many messages as there are Receives: a responder posts one for each message that it answers. */
+static void
+answer_with_a_receive(struct raw *raw, const struct raw_message *message, uint32_t grant)
+{
+	uint32_t xid = word(message, 0);
+
+	rr_endpoint_allow(raw->endpoint, 1);
+	if (word(message, 3) != RR_RDMA_OPTIONAL)
+		SEND(raw, xid, 2, grant, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 0, 0, 0, 0);
+	else if (word(message, 4) == RR_CONNPROP)
+		SEND(raw, xid, 2, grant, RR_RDMA_OPTIONAL, RR_CONNPROP, 20, 1, 1, 4, 4096, 0);
+	else
+		SEND(raw, xid, 2, grant, RR_RDMA_OPTIONAL, RR_RESPPROP, 16, 0, 1, 1, 0);
+}
+
+static void
+no_more_messages_are_unanswered_than_are_granted(uint32_t grant)
+{
+	struct rr_engine_config config = large();
+	struct raw *raw = raw_responder_with_receives(&config, 1);
+	uint32_t allowed = 1, requests = 0;
+	struct call *calls[5];
+
+	for (uint32_t i = 0; i < 5; i++)
+		call_start(raw->world, calls[i] = call_new(raw->world, 1 + i, 5000));
+	while (!calls[4]->done) {
+		struct raw_message messages[8];
+		uint32_t count = 0;
+
+		world_settle(raw->world);
+		while (raw->message_count > 0)
+			messages[count++] = *raw_next(raw);
+		assert_in_range(count, 1, allowed);
+		for (uint32_t i = 0; i < count; i++) {
+			requests += word(&messages[i], 3) == RR_RDMA_OPTIONAL;
+			answer_with_a_receive(raw, &messages[i], grant);
+		}
+		rr_endpoint_allow(raw->endpoint, grant - allowed);
+		allowed = grant;
+		world_settle(raw->world);
+	}
+	assert_int_equal(requests, grant > 1 ? 2 : 1); /* CONNPROP, and REQPROP where one more is granted */
+	assert_false(raw->world->client_closed);
+	end(raw);
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a single
+ * RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the responder that
+ * reports the responder's actual credit limit." Messages of properties are messages, too. The responder has
+ * exactly the Receives that it grants.
+ */
+static void
+a_responder_that_grants_one_credit_gets_one_message_at_a_time(void **state)
+{
+	(void)state;
+	no_more_messages_are_unanswered_than_are_granted(1);
+}
+
+static void
+a_responder_that_grants_more_gets_as_many_messages_at_a_time(void **state)
+{
+	(void)state;
+	for (uint32_t grant = 2; grant < 5; grant++)
+		no_more_messages_are_unanswered_than_are_granted(grant);
+}
+
+/* A REQPROP that is never answered costs one credit, not the connection. */
+static void
+a_request_that_nobody_answers_holds_one_credit(void **state)
+{
+	struct rr_engine_config config = large();
+	uint32_t xid;
+	struct raw *raw = begin(&config, &xid);
+
+	(void)state;
+	SEND(raw, xid, 2, 2, RR_RDMA_OPTIONAL, RR_CONNPROP, 20, 1, 1, 4, 4096, 0);
+	assert_int_equal(word(raw_next(raw), 4), RR_REQPROP);
+	for (uint32_t i = 2; i < 10; i++)
+		calls(raw, i, 40, RR_RDMA_MSG);
+	assert_int_equal(world_negotiated(raw->world->client).credits_used, 1);
+	end(raw);
+}
+
 /* A message of properties that comes late is no call that was declined. */
 static void
 an_end_in_good_order_waits_for_calls_all_the_same(void **state)
 {
-	struct raw *raw = begin(NULL);
+	struct raw *raw = raw_responder(NULL);
 	struct world *world = raw->world;
 	struct call *call = call_new(world, 2, 40);
 
 	(void)state;
-	raw_next(raw);
+	raw_agree(raw, CREDITS);
 	call_start(world, call);
 	raw_next(raw);
 	rr_carrier_shutdown(world->client);
@@ -312,7 +383,7 @@ a_responder_tells_its_properties_in_answer(void **state)
 	message = raw_next(raw);
 	assert_int_equal(word(message, 0), 7);
 	assert_int_equal(word(message, 1), 2);
-	assert_true(word(message, 2) >= 1);
+	assert_int_equal(word(message, 2), CREDITS);
 	assert_words(message, 3, WORDS(RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 1, 1)));
 	/* Told again, it has nothing to add. */
 	SEND(raw, 8, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 0, 1));
@@ -405,7 +476,26 @@ the_property_decides_on_remote_invalidation(void **state)
 	end(raw);
 }
 
-/* They spend no credit, and may come in any number. */
+/* version-two-00, 5: a non-error message "reports the responder's actual credit limit". Before the first
+ * call, too, that is what the message asks for, up to the Receives that are posted. */
+static void
+the_answer_to_a_first_message_grants_what_it_asks_for(void **state)
+{
+	static const uint32_t asked[] = { 0, 1, 7, 32, 1000 }, granted[] = { 1, 1, 7, 32, 32 };
+	struct rr_engine_config config = large();
+
+	(void)state;
+	config.credits = 32;
+	for (uint32_t i = 0; i < 5; i++) {
+		struct raw *raw = raw_requester(&config);
+
+		SEND(raw, 7, 2, asked[i], RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 0, 1));
+		assert_int_equal(word(raw_next(raw), 2), granted[i]);
+		end(raw);
+	}
+}
+
+/* They may come in any number. */
 static void
 many_options_cost_nothing(void **state)
 {
@@ -431,17 +521,21 @@ suite_properties(void)
 		cmocka_unit_test(row_B13_larger_receives_are_used_once_both_sides_told_theirs),
 		cmocka_unit_test(row_B13_calls_under_way_survive_the_change),
 		cmocka_unit_test(a_client_that_hears_no_calls_says_so),
-		cmocka_unit_test(properties_are_told_once_version_2_is_agreed),
+		cmocka_unit_test(properties_are_told_by_the_first_message),
 		cmocka_unit_test(a_peer_without_properties_has_the_defaults),
 		cmocka_unit_test(a_call_that_is_refused_as_an_option_ends),
 		cmocka_unit_test(the_size_of_the_next_call_follows_the_peer),
 		cmocka_unit_test(a_peer_is_asked_for_larger_receives),
+		cmocka_unit_test(a_responder_that_grants_one_credit_gets_one_message_at_a_time),
+		cmocka_unit_test(a_responder_that_grants_more_gets_as_many_messages_at_a_time),
+		cmocka_unit_test(a_request_that_nobody_answers_holds_one_credit),
 		cmocka_unit_test(an_end_in_good_order_waits_for_calls_all_the_same),
 		cmocka_unit_test(a_responder_tells_its_properties_in_answer),
 		cmocka_unit_test(the_size_of_the_next_reply_follows_the_peer),
 		cmocka_unit_test(a_request_is_answered),
 		cmocka_unit_test(a_malformed_option_is_a_bad_header),
 		cmocka_unit_test(the_property_decides_on_remote_invalidation),
+		cmocka_unit_test(the_answer_to_a_first_message_grants_what_it_asks_for),
 		cmocka_unit_test(many_options_cost_nothing),
 	};
 

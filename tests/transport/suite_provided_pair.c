@@ -210,11 +210,10 @@ row_B14_a_failed_pull_leaves_nothing_exposed(void **state)
 static void
 row_B14_the_reverse_direction_has_none(void **state)
 {
-	struct world *world = world_new(NULL);
+	struct world *world = world_new_hearing(NULL);
 	struct call *call = call_new(world, 2, 40);
 
 	(void)state;
-	world_hear(world);
 	agree(world);
 	world->answer = answer_with_size;
 	world->reply_size = LARGE;

@@ -142,8 +142,8 @@ row_B14_who_does_not_support_them_notifies_too(void **state)
 }
 
 /*
- * The responder was told of properties, and has answered: from then on it may use such chunks, whatever the
- * requester does meanwhile. Until its last replies are there, one that shuts down goes by what it hears.
+ * The responder announces such chunks late: from then on it may use them, whatever the requester does
+ * meanwhile. Until its last replies are there, a requester that shuts down takes such announcements.
  */
 static void
 row_B14_a_requester_that_shuts_down_still_hears_of_properties(void **state)
@@ -152,17 +152,14 @@ row_B14_a_requester_that_shuts_down_still_hears_of_properties(void **state)
 	struct world *world = raw->world;
 	uint8_t *reply = pull_reply_to(raw, 2, PULL_LARGE);
 	struct rr_region region = pull_expose(raw, reply, PULL_LARGE);
-	struct call *call = pull_ask_for(raw, 1, 100);
-	uint32_t connprop;
+	struct call *call;
 
 	(void)state;
-	pull_answer_small(raw, 1);
-	world_until(world, call->done);
-	connprop = word(raw_next(raw), 0);
+	raw_agree(raw, 32);
 	call = pull_ask_for(raw, 2, 100);
 	rr_carrier_shutdown(world->client);
 	world_settle(world);
-	SEND(raw, connprop, 2, 32, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 1, 1));
+	SEND(raw, 7, 2, 32, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 1, 1));
 	pull_answer_from(raw, 2, region);
 	pull_assert_done(raw, 2, region.handle);
 	world_until(world, call->done && world->client_closed);

@@ -16,7 +16,7 @@ static const char small_connprop[] = "00000001 00000001 00000004 00001000 000000
 
 struct side {
 	struct rr_features features;
-	struct rr_optional said;
+	struct rr_optional said; /* in answer, or what is to be sent as a request */
 };
 
 static void
@@ -24,6 +24,23 @@ start(struct side *side)
 {
 	*side = (struct side){ 0 };
 	rr_properties_init(&side->features.properties, told, 16384, SEND_MAX);
+}
+
+/* What is to be sent as a request counts as said. */
+static void
+take_request(struct side *side)
+{
+	if (side->features.request.message.due)
+		side->said = side->features.request.message;
+	side->features.request.message.due = false;
+}
+
+static void
+tell(struct side *side, uint32_t xid)
+{
+	side->said.due = false;
+	rr_properties_tell(&side->features.properties, xid, &side->features.request);
+	take_request(side);
 }
 
 static int
@@ -38,8 +55,11 @@ hear_with(struct side *side, uint32_t opttype, const char *hex, const char *payl
 		.optinfo = { octets.data, (uint32_t)octets.size },
 	};
 
-	return rr_feature_received(&side->features, &header,
+	int error = rr_feature_received(&side->features, &header,
 		(struct rpcrdma_bytes){ payload, (uint32_t)strlen(payload) }, &side->said);
+
+	take_request(side);
+	return error;
 }
 
 static int
@@ -76,7 +96,7 @@ static void
 agree(struct side *side, const char *connprop)
 {
 	start(side);
-	rr_properties_tell(&side->features.properties, 3, &side->said);
+	tell(side, 3);
 	assert_int_equal(hear(side, RR_CONNPROP, connprop), 0);
 }
 
@@ -160,11 +180,11 @@ ours_are_told_once(void **state)
 
 	(void)state;
 	start(&side);
-	rr_properties_tell(&side.features.properties, 3, &side.said);
+	tell(&side, 3);
 	assert_said(&side, RR_CONNPROP,
 		"00000004 00000001 00000004 00004000 00000002 00000004 00000001"
 		"ffffff00 00000004 00000001 ffffff01 00000004 00000001 00000001 0000000f");
-	rr_properties_tell(&side.features.properties, 4, &side.said);
+	tell(&side, 4);
 	assert_false(side.said.due);
 }
 
@@ -176,7 +196,7 @@ a_size_that_can_be_raised_is_said_to_be_so(void **state)
 	(void)state;
 	start(&side);
 	side.features.properties.receive_max = 65536;
-	rr_properties_tell(&side.features.properties, 3, &side.said);
+	tell(&side, 3);
 	assert_int_equal(side.said.info[side.said.length - 1], 0xe);
 }
 
@@ -188,7 +208,7 @@ ours_hold_only_when_the_peer_names_them_too(void **state)
 
 	(void)state;
 	start(&side);
-	rr_properties_tell(&side.features.properties, 3, &side.said);
+	tell(&side, 3);
 	assert_int_equal(own_size(&side), 4096);
 	assert_int_equal(hear(&side, RR_CONNPROP, small_connprop), 0);
 	assert_int_equal(own_size(&side), 16384);
@@ -223,7 +243,7 @@ two_of_our_kind_agree_in_two_messages(void **state)
 	(void)state;
 	start(&client);
 	start(&server);
-	rr_properties_tell(&client.features.properties, 3, &client.said);
+	tell(&client, 3);
 	header.optinfo = (struct rpcrdma_bytes){ client.said.info, client.said.length };
 	assert_int_equal(rr_feature_received(
 				 &server.features, &header, (struct rpcrdma_bytes){ NULL, 0 }, &server.said),
@@ -260,7 +280,7 @@ a_peer_that_refuses_has_the_defaults(void **state)
 
 	(void)state;
 	start(&side);
-	rr_properties_tell(&side.features.properties, 3, &side.said);
+	tell(&side, 3);
 	assert_false(rr_properties_refused(&side.features.properties, 4));
 	assert_int_equal(side.features.properties.state, RR_PROPERTIES_TOLD);
 	assert_true(rr_properties_refused(&side.features.properties, 3));
@@ -295,7 +315,7 @@ larger_receives_are_granted_as_far_as_they_go(void **state)
 	(void)state;
 	start(&side);
 	side.features.properties.receive_max = 65536;
-	rr_properties_tell(&side.features.properties, 3, &side.said);
+	tell(&side, 3);
 	assert_int_equal(hear(&side, RR_CONNPROP, their_connprop), 0);
 	assert_int_equal(hear(&side, RR_REQPROP, "00000001 00000001 00000004 00008000"), 0);
 	assert_said(&side, RR_RESPPROP, "00000001 00000001 00000001 00000000 00000000");
@@ -335,7 +355,7 @@ each_wanted_property_is_disposed_of_once(void **state)
 	(void)state;
 	start(&side);
 	side.features.properties.receive_max = 65536;
-	rr_properties_tell(&side.features.properties, 3, &side.said);
+	tell(&side, 3);
 	for (int i = 0; i < 31; i++)
 		strcat(hex, "00000009 00000000");
 	strcat(hex, "00000001 00000004 7fffffff 00000002 00000004 00000002 ffffff00 00000004 00000001");

@@ -149,8 +149,9 @@ world_connect(struct world *world)
 	struct rr_text text;
 
 	world->client_connected = world->client_closed = false;
-	assert_int_equal(rr_rdma_connect(world->engine, (void *)&world->address, sizeof(world->address),
-				 &client_events, world, &world->client, &text),
+	assert_int_equal(
+		rr_rdma_connect(world->engine, (void *)&world->address, sizeof(world->address),
+			world->hears ? &hearing_client_events : &client_events, world, &world->client, &text),
 		0);
 }
 
@@ -166,14 +167,27 @@ world_listening(const struct rr_engine_config *config)
 	return world_listening_on(config, provider);
 }
 
-struct world *
-world_new(const struct rr_engine_config *config)
+static struct world *
+connected_world(const struct rr_engine_config *config, bool hears)
 {
 	struct world *world = world_listening(config);
 
+	world->hears = hears;
 	world_connect(world);
 	world_until(world, world->client_connected && world->server_connected);
 	return world;
+}
+
+struct world *
+world_new(const struct rr_engine_config *config)
+{
+	return connected_world(config, false);
+}
+
+struct world *
+world_new_hearing(const struct rr_engine_config *config)
+{
+	return connected_world(config, true);
 }
 
 static void

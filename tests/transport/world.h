@@ -40,6 +40,7 @@ struct world {
 	bool client_connected, client_closed, server_connected, server_closed;
 	int client_error, server_error;
 	char client_text[256], server_text[256];
+	bool hears; /* the client takes calls */
 	void (*answer)(struct world *world, struct rr_exchange *exchange);
 	struct rr_exchange *calls[WORLD_CALLS]; /* not answered */
 	uint32_t call_count, arrived, sent;
@@ -49,6 +50,9 @@ struct world {
 
 /* config may be NULL. Connected. */
 struct world *world_new(const struct rr_engine_config *config);
+
+/* The same with a client that takes calls. */
+struct world *world_new_hearing(const struct rr_engine_config *config);
 
 /* The same without a client. */
 struct world *world_listening(const struct rr_engine_config *config);
@@ -64,7 +68,8 @@ void world_close_server(struct world *world);
 
 struct rr_negotiated world_negotiated(const struct rr_carrier *carrier);
 
-/* From now on the client hears of calls, too. They are answered or queued with those that the server gets. */
+/* From now on the client takes calls, too; version 1 only, as in version 2 the server was told that it does
+ * not. They are answered or queued with those that the server gets. */
 void world_hear(struct world *world);
 
 void world_turn(struct world *world);
