@@ -28,6 +28,11 @@ extern "C" {
  */
 struct rpcrdma_engine;
 
+/*
+ * NULL for a handle, a configuration, or where a result is to be stored, is answered with INVAL by functions
+ * that return errors. Others do nothing then, or return 0, NULL, or a text that says so.
+ */
+
 /* What a client provides for a reply that may not fit inline, where the server can provide a Read chunk.
  * Other servers are always offered a Reply chunk. */
 enum rpcrdma_reply_chunks {
@@ -89,7 +94,9 @@ struct rpcrdma_engine_config {
 RPCRDMA_API int rpcrdma_engine_new(
 	const struct rpcrdma_engine_config *config, struct rpcrdma_engine **engine);
 
-/* Frees it. Clients and servers on it must have been freed before. Not inside a callback. engine may be NULL.
+/*
+ * Frees it. Not inside a callback. engine may be NULL. Where clients or servers on it are left, it is not
+ * turned any more, and ends with the last of them: each of them is still to be freed.
  */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *engine);
 

@@ -55,8 +55,15 @@ check(const struct rpcrdma_call_config *config, struct rr_text *text)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%s has a result: memory for it is missing",
 			procedure->name);
 	if (config->sink_count > RPCRDMA_SINKS_MAX || (config->sink_count > 0 && !config->sinks))
-		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%s: %u sinks are too many, or none",
-			procedure->name, config->sink_count);
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%s: %s %u sinks%s", procedure->name,
+			config->sinks ? "the call has" : "the call counts", config->sink_count,
+			config->sinks ? ", more than can be placed" : ", and the pointer to them is NULL");
+	for (uint32_t i = 0; i < config->sink_count; i++) {
+		if (!config->sinks[i].data && config->sinks[i].length > 0)
+			return rr_fail(text, -RPCRDMA_ERR_INVAL,
+				"%s: sink %u has %u octets, and the pointer to them is NULL", procedure->name,
+				i, config->sinks[i].length);
+	}
 	return 0;
 }
 
@@ -107,6 +114,8 @@ rpcrdma_client_call(
 	struct rpcrdma_call *call;
 	int error;
 
+	if (!client)
+		return -RPCRDMA_ERR_INVAL;
 	error = rr_config_take(
 		&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_call_config", &client->text);
 	if (error == 0)
@@ -149,8 +158,11 @@ rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma
 	struct rpcrdma_call_config config;
 	struct wait wait = { 0 };
 	struct rpcrdma_call *call;
-	int error = rr_api_may_wait(client->engine, __func__, &client->text);
+	int error;
 
+	if (!client)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_api_may_wait(client->engine, __func__, &client->text);
 	if (error == 0)
 		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
 			"struct rpcrdma_call_config", &client->text);
@@ -177,9 +189,9 @@ rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma
 void
 rpcrdma_call_cancel(struct rpcrdma_call *call)
 {
-	struct rpcrdma_client *client = call->client;
+	struct rpcrdma_client *client = call ? call->client : NULL;
 
-	if (call->ended)
+	if (!call || call->ended)
 		return;
 	call->ended = true;
 	rr_client_cancel(client->client, &call->base);
@@ -189,11 +201,11 @@ rpcrdma_call_cancel(struct rpcrdma_call *call)
 uint32_t
 rpcrdma_call_placed(const struct rpcrdma_call *call)
 {
-	return call->base.placed;
+	return call ? call->base.placed : 0;
 }
 
 uint32_t
 rpcrdma_call_pulled(const struct rpcrdma_call *call)
 {
-	return call->base.pulled;
+	return call ? call->base.pulled : 0;
 }

@@ -53,6 +53,7 @@ new_client(struct rpcrdma_engine *engine)
 	client->engine = engine;
 	client->error = client->text.text;
 	rr_list_init(&client->calls);
+	rr_api_engine_use(engine);
 	return client;
 }
 
@@ -105,8 +106,11 @@ rpcrdma_client_new(struct rpcrdma_engine *engine, const struct rpcrdma_client_co
 	struct rpcrdma_client **client)
 {
 	struct plan plan;
-	int error = make_plan(&plan, config, &engine->text);
+	int error;
 
+	if (!engine || !client)
+		return -RPCRDMA_ERR_INVAL;
+	error = make_plan(&plan, config, &engine->text);
 	return error < 0 ? error : begin(engine, &plan, 0, client);
 }
 
@@ -114,14 +118,17 @@ int
 rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_client_config *theirs,
 	struct rpcrdma_client **result)
 {
-	struct rpcrdma_engine *engine = request->engine;
+	struct rpcrdma_engine *engine = request ? request->engine : NULL;
 	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
 	struct rr_client_config inner = { 0 };
 	struct rpcrdma_client_config config;
 	struct rpcrdma_client *client;
-	int error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
-		"struct rpcrdma_client_config", &engine->text);
+	int error;
 
+	if (!request || !result)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
+		"struct rpcrdma_client_config", &engine->text);
 	if (error == 0)
 		error = rr_api_credential(&config, machine, &inner, &engine->text);
 	if (error < 0)
@@ -158,8 +165,11 @@ rpcrdma_client_connect(struct rpcrdma_engine *engine, const struct rpcrdma_clien
 	struct rpcrdma_client **client)
 {
 	struct plan plan;
-	int error = rr_api_may_wait(engine, __func__, &engine->text);
+	int error;
 
+	if (!engine || !client)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_api_may_wait(engine, __func__, &engine->text);
 	if (error == 0)
 		error = make_plan(&plan, config, &engine->text);
 	if (error < 0)
@@ -186,12 +196,13 @@ rpcrdma_client_free(struct rpcrdma_client *client)
 	while (!rr_list_empty(&client->calls))
 		rr_api_call_put(engine, rr_container(client->calls.next, struct rpcrdma_call, link));
 	rr_free(&engine->env, client);
+	rr_api_engine_leave(engine);
 }
 
 const char *
 rpcrdma_client_error(const struct rpcrdma_client *client)
 {
-	return client->error;
+	return client ? client->error : "there is no client: the pointer to it is NULL";
 }
 
 int
@@ -200,6 +211,8 @@ rpcrdma_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_ne
 	struct rr_negotiated inner;
 	struct rpcrdma_negotiated mine;
 
+	if (!client)
+		return -RPCRDMA_ERR_INVAL;
 	rr_client_negotiated(client->client, &inner);
 	mine = rr_api_negotiated(&inner);
 	return rr_config_give(negotiated, &mine, sizeof(mine), sizeof(mine));
@@ -210,6 +223,8 @@ rpcrdma_client_counters(const struct rpcrdma_client *client, struct rpcrdma_coun
 {
 	struct rr_counters inner;
 
+	if (!client)
+		return -RPCRDMA_ERR_INVAL;
 	rr_client_counters(client->client, &inner);
 	return rr_api_give_counters(counters, &inner);
 }
@@ -218,5 +233,7 @@ int
 rpcrdma_client_latency(const struct rpcrdma_client *client, const struct rpcrdma_program *program,
 	uint32_t procedure, struct rpcrdma_latency *latency)
 {
+	if (!client || !program)
+		return -RPCRDMA_ERR_INVAL;
 	return rr_api_give_latency(latency, rr_client_latency(client->client, program, procedure));
 }

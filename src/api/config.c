@@ -20,8 +20,10 @@ int
 rr_config_take(
 	void *mine, size_t size, size_t first, const void *theirs, const char *name, struct rr_text *text)
 {
-	size_t their_size = size_of(theirs);
+	size_t their_size = theirs ? size_of(theirs) : 0;
 
+	if (!theirs)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "there is no %s: the pointer to it is NULL", name);
 	if (their_size < first)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
 			"the size of %s is %zu, less than it ever was; set it to sizeof(%s)", name,
@@ -39,7 +41,7 @@ rr_config_take(
 int
 rr_config_give(void *theirs, const void *mine, size_t size, size_t first)
 {
-	size_t their_size = size_of(theirs);
+	size_t their_size = theirs ? size_of(theirs) : 0;
 
 	if (their_size < first)
 		return -RPCRDMA_ERR_INVAL;

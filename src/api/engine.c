@@ -86,6 +86,8 @@ rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_en
 	struct rr_text text;
 	int error;
 
+	if (!result)
+		return -RPCRDMA_ERR_INVAL;
 	if (theirs) {
 		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
 			"struct rpcrdma_engine_config", &text);
@@ -123,11 +125,9 @@ free_calls(struct rpcrdma_engine *engine)
 		rr_free(&engine->env, rr_container(link, struct rpcrdma_call, link));
 }
 
-void
-rpcrdma_engine_free(struct rpcrdma_engine *engine)
+static void
+destroy(struct rpcrdma_engine *engine)
 {
-	if (!engine)
-		return;
 	if (engine->wake.fd >= 0) {
 		rr_loop_unwatch(engine->engine->loop, &engine->wake);
 		close(engine->wake.fd);
@@ -135,6 +135,29 @@ rpcrdma_engine_free(struct rpcrdma_engine *engine)
 	rr_engine_free(engine->engine);
 	free_calls(engine);
 	rr_free(&rr_env_system, engine);
+}
+
+void
+rr_api_engine_use(struct rpcrdma_engine *engine)
+{
+	engine->users++;
+}
+
+void
+rr_api_engine_leave(struct rpcrdma_engine *engine)
+{
+	if (--engine->users == 0 && engine->freed)
+		destroy(engine);
+}
+
+void
+rpcrdma_engine_free(struct rpcrdma_engine *engine)
+{
+	if (!engine)
+		return;
+	engine->freed = true;
+	if (engine->users == 0)
+		destroy(engine);
 }
 
 int
@@ -161,7 +184,7 @@ rr_api_provider(enum rpcrdma_transport transport, enum rr_provider *provider, st
 int
 rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout)
 {
-	int turned = rr_api_may_wait(engine, __func__, &engine->text);
+	int turned = engine ? rr_api_may_wait(engine, __func__, &engine->text) : -RPCRDMA_ERR_INVAL;
 
 	if (turned < 0)
 		return turned;
@@ -176,13 +199,13 @@ rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout)
 int
 rpcrdma_engine_fd(const struct rpcrdma_engine *engine)
 {
-	return rr_loop_fd(engine->engine->loop);
+	return engine ? rr_loop_fd(engine->engine->loop) : -RPCRDMA_ERR_INVAL;
 }
 
 int64_t
 rpcrdma_engine_due(const struct rpcrdma_engine *engine)
 {
-	return rr_loop_due(engine->engine->loop);
+	return engine ? rr_loop_due(engine->engine->loop) : -RPCRDMA_ERR_INVAL;
 }
 
 void
@@ -190,6 +213,8 @@ rpcrdma_engine_wake(struct rpcrdma_engine *engine)
 {
 	int saved = errno; /* a signal handler's caller may be about to look at it */
 
+	if (!engine)
+		return;
 	(void)eventfd_write(engine->wake.fd, 1); /* fails only where it is readable already */
 	errno = saved;
 }
@@ -197,5 +222,5 @@ rpcrdma_engine_wake(struct rpcrdma_engine *engine)
 const char *
 rpcrdma_engine_error(const struct rpcrdma_engine *engine)
 {
-	return engine->text.text;
+	return engine ? engine->text.text : "there is no engine: the pointer to it is NULL";
 }

@@ -14,9 +14,15 @@ struct rpcrdma_engine {
 	struct rr_watch wake; /* an eventfd */
 	bool turning;         /* callbacks may be under way */
 	struct rr_list calls; /* struct rpcrdma_call, kept for reuse */
+	uint32_t users;       /* clients and servers on it */
+	bool freed;           /* by its caller, while it had users: the last of them ends it */
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
 };
+
+/* A client or a server begins and ends to use the engine. */
+void rr_api_engine_use(struct rpcrdma_engine *engine);
+void rr_api_engine_leave(struct rpcrdma_engine *engine);
 
 /* -RPCRDMA_ERR_INVAL, with a text, inside a callback, where nothing may wait. */
 int rr_api_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text);

@@ -52,9 +52,12 @@ rpcrdma_server_new(struct rpcrdma_engine *engine, const struct rpcrdma_server_co
 {
 	struct rpcrdma_server_config config;
 	struct rpcrdma_server *server;
-	int error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
-		"struct rpcrdma_server_config", &engine->text);
+	int error;
 
+	if (!engine || !result)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
+		"struct rpcrdma_server_config", &engine->text);
 	if (error == 0)
 		error = check(&config, &engine->text);
 	if (error < 0)
@@ -63,6 +66,7 @@ rpcrdma_server_new(struct rpcrdma_engine *engine, const struct rpcrdma_server_co
 	if (!server)
 		return rr_fail(&engine->text, -RPCRDMA_ERR_NOMEM, "no memory for a server");
 	server->engine = engine;
+	rr_api_engine_use(engine);
 	error = make_services(server, &config);
 	if (error < 0) {
 		rpcrdma_server_free(server);
@@ -75,10 +79,13 @@ rpcrdma_server_new(struct rpcrdma_engine *engine, const struct rpcrdma_server_co
 void
 rpcrdma_server_free(struct rpcrdma_server *server)
 {
+	struct rpcrdma_engine *engine = server ? server->engine : NULL;
+
 	if (!server)
 		return;
 	rr_api_services_free(server->services);
-	rr_free(&server->engine->env, server);
+	rr_free(&engine->env, server);
+	rr_api_engine_leave(engine);
 }
 
 int
@@ -89,8 +96,11 @@ rpcrdma_server_listen(
 	struct sockaddr *sockaddr = (struct sockaddr *)&address;
 	socklen_t size;
 	enum rr_provider provider;
-	int error = rr_api_provider(transport, &provider, &server->text);
+	int error;
 
+	if (!server || !port)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_api_provider(transport, &provider, &server->text);
 	if (error == 0)
 		error = rr_api_resolve(host, *port, &address, 1, &server->text);
 	if (error < 0)
@@ -108,19 +118,20 @@ rpcrdma_server_listen(
 void
 rpcrdma_server_shutdown(struct rpcrdma_server *server)
 {
-	rr_server_shutdown(server->server);
+	if (server)
+		rr_server_shutdown(server->server);
 }
 
 bool
 rpcrdma_server_idle(const struct rpcrdma_server *server)
 {
-	return rr_server_idle(server->server);
+	return !server || rr_server_idle(server->server);
 }
 
 uint32_t
 rpcrdma_server_connections(const struct rpcrdma_server *server)
 {
-	return rr_server_connections(server->server);
+	return server ? rr_server_connections(server->server) : 0;
 }
 
 int
@@ -128,6 +139,8 @@ rpcrdma_server_counters(const struct rpcrdma_server *server, struct rpcrdma_coun
 {
 	struct rr_counters inner;
 
+	if (!server)
+		return -RPCRDMA_ERR_INVAL;
 	rr_server_counters(server->server, &inner);
 	return rr_api_give_counters(counters, &inner);
 }
@@ -157,7 +170,8 @@ rpcrdma_server_each_connection(const struct rpcrdma_server *server,
 		const struct rpcrdma_counters *counters),
 	void *ctx)
 {
-	rr_server_each_connection(server->server, visit_carrier, &(struct visit){ visit, ctx });
+	if (server && visit)
+		rr_server_each_connection(server->server, visit_carrier, &(struct visit){ visit, ctx });
 }
 
 int
@@ -166,6 +180,8 @@ rpcrdma_server_latency(const struct rpcrdma_server *server, const struct rpcrdma
 {
 	const struct rr_latency *inner = NULL;
 
+	if (!server || !program)
+		return -RPCRDMA_ERR_INVAL;
 	for (uint32_t i = 0; i < server->service_count; i++) {
 		if (server->services->services[i].service.program == program)
 			inner = rr_server_latency(server->server, i, procedure);
@@ -176,5 +192,5 @@ rpcrdma_server_latency(const struct rpcrdma_server *server, const struct rpcrdma
 const char *
 rpcrdma_server_error(const struct rpcrdma_server *server)
 {
-	return server->text.text;
+	return server ? server->text.text : "there is no server: the pointer to it is NULL";
 }

@@ -106,7 +106,9 @@ fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 		rr_call_free_buffer(call);
 		if (size >= max)
 			return rr_fail(&client->text, -RPCRDMA_ERR_INVAL,
-				"%s: the arguments do not fit their schema, or need more than %u octets",
+				"%s: the arguments break their schema (a bound, or an octet string whose "
+				"pointer is NULL), or "
+				"need more than %u octets",
 				rr_call_name(call), (unsigned)max);
 	}
 }

@@ -399,10 +399,19 @@ put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
 	return !writer->failed;
 }
 
+/* The same for octets, which must be there. */
+static bool
+put_bytes_length(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
+{
+	if (!bytes.data && bytes.length > 0)
+		rpcrdma_xdr_writer_fail(writer);
+	return put_length(writer, bytes.length, max);
+}
+
 void
 rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
-	if (put_length(writer, bytes.length, max))
+	if (put_bytes_length(writer, bytes, max))
 		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
 }
 
@@ -416,7 +425,7 @@ rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes,
 void
 rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
-	if (!put_length(writer, bytes.length, max))
+	if (!put_bytes_length(writer, bytes, max))
 		return;
 	if (writer->item_count == writer->item_max) {
 		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
