@@ -12,13 +12,23 @@ enum { BATCH = 64, TASK_ROUNDS = 100 };
 struct rr_loop {
 	const struct rr_env *env;
 	int epoll;
-	struct rr_list timers; /* the earliest first */
+	struct rr_heap timers; /* the earliest first */
+	uint64_t order;        /* of the last timer that was armed: those of one time expire in this order */
 	struct rr_list tasks;
 	uint64_t poll_limit;
 	bool polls;                      /* the last wait was shorter than poll_limit */
 	struct epoll_event ready[BATCH]; /* of the turn in progress; unwatch clears its entries */
 	int nready;
 };
+
+static bool
+timer_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
+{
+	const struct rr_timer *first = rr_container(a, const struct rr_timer, link);
+	const struct rr_timer *second = rr_container(b, const struct rr_timer, link);
+
+	return first->at < second->at || (first->at == second->at && first->order < second->order);
+}
 
 struct rr_loop *
 rr_loop_new(const struct rr_env *env)
@@ -28,7 +38,7 @@ rr_loop_new(const struct rr_env *env)
 	if (!loop)
 		return NULL;
 	loop->env = env;
-	rr_list_init(&loop->timers);
+	rr_heap_init(&loop->timers, timer_is_before);
 	rr_list_init(&loop->tasks);
 	loop->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (loop->epoll >= 0)
@@ -94,27 +104,25 @@ void
 rr_timer_init(struct rr_timer *timer, void (*expired)(struct rr_timer *timer))
 {
 	timer->expired = expired;
-	rr_list_init(&timer->link);
+	timer->armed = false;
 }
 
 void
 rr_loop_arm(struct rr_loop *loop, struct rr_timer *timer, uint64_t delay)
 {
-	struct rr_list *before = loop->timers.prev;
-
-	rr_list_remove(&timer->link);
+	rr_loop_disarm(loop, timer);
 	timer->at = rr_now(loop->env) + delay;
-	before = loop->timers.prev;
-	while (before != &loop->timers && rr_container(before, struct rr_timer, link)->at > timer->at)
-		before = before->prev;
-	rr_list_append(before->next, &timer->link);
+	timer->order = ++loop->order;
+	timer->armed = true;
+	rr_heap_add(&loop->timers, &timer->link);
 }
 
 void
 rr_loop_disarm(struct rr_loop *loop, struct rr_timer *timer)
 {
-	(void)loop;
-	rr_list_remove(&timer->link);
+	if (timer->armed)
+		rr_heap_remove(&loop->timers, &timer->link);
+	timer->armed = false;
 }
 
 void
@@ -144,10 +152,10 @@ rr_loop_due(const struct rr_loop *loop)
 
 	if (!rr_list_empty(&loop->tasks))
 		return 0;
-	if (rr_list_empty(&loop->timers))
+	if (!loop->timers.first)
 		return -1;
 	now = rr_now(loop->env);
-	at = rr_container(loop->timers.next, struct rr_timer, link)->at;
+	at = rr_container(loop->timers.first, struct rr_timer, link)->at;
 	return at > now ? (int64_t)(at - now) : 0;
 }
 
@@ -226,15 +234,15 @@ run_timers(struct rr_loop *loop)
 	uint64_t now;
 	bool ran = false;
 
-	if (rr_list_empty(&loop->timers))
+	if (!loop->timers.first)
 		return false;
 	now = rr_now(loop->env);
-	while (!rr_list_empty(&loop->timers)) {
-		struct rr_timer *timer = rr_container(loop->timers.next, struct rr_timer, link);
+	while (loop->timers.first) {
+		struct rr_timer *timer = rr_container(loop->timers.first, struct rr_timer, link);
 
 		if (timer->at > now)
 			break;
-		rr_list_remove(&timer->link);
+		rr_loop_disarm(loop, timer);
 		timer->expired(timer);
 		ran = true;
 	}

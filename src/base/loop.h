@@ -3,6 +3,7 @@
 #define RR_BASE_LOOP_H
 
 #include "base/env.h"
+#include "base/heap.h"
 #include "base/list.h"
 
 /*
@@ -28,7 +29,9 @@ struct rr_watch {
 struct rr_timer {
 	void (*expired)(struct rr_timer *timer);
 	uint64_t at; /* private, as all below */
-	struct rr_list link;
+	uint64_t order;
+	struct rr_heap_link link;
+	bool armed;
 };
 
 struct rr_task {
@@ -65,7 +68,7 @@ void rr_loop_disarm(struct rr_loop *loop, struct rr_timer *timer);
 static inline bool
 rr_timer_armed(const struct rr_timer *timer)
 {
-	return !rr_list_empty(&timer->link);
+	return timer->armed;
 }
 
 /* A task must be initialised once before use. */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/heap.h"
+
+#include <stddef.h>
+
+/* Makes one heap of two: the root that comes first gets the other one as its first child. Either may be NULL.
+ */
+static struct rr_heap_link *
+heap_meld(const struct rr_heap *heap, struct rr_heap_link *a, struct rr_heap_link *b)
+{
+	struct rr_heap_link *swap;
+
+	if (!a || !b)
+		return a ? a : b;
+	if (heap->before(b, a)) {
+		swap = a;
+		a = b;
+		b = swap;
+	}
+	b->prev = a;
+	b->next = a->child;
+	if (b->next)
+		b->next->prev = b;
+	a->child = b;
+	return a;
+}
+
+/* Makes one heap of a list of children: first in pairs from the left, then the pairs from the right. */
+static struct rr_heap_link *
+heap_meld_children(const struct rr_heap *heap, struct rr_heap_link *child)
+{
+	struct rr_heap_link *pairs = NULL, *root = NULL;
+
+	while (child) {
+		struct rr_heap_link *a = child, *b = a->next;
+
+		child = b ? b->next : NULL;
+		a->next = a->prev = NULL;
+		if (b)
+			b->next = b->prev = NULL;
+		a = heap_meld(heap, a, b);
+		a->next = pairs;
+		pairs = a;
+	}
+	while (pairs) {
+		struct rr_heap_link *next = pairs->next;
+
+		pairs->next = NULL;
+		root = heap_meld(heap, root, pairs);
+		pairs = next;
+	}
+	return root;
+}
+
+void
+rr_heap_add(struct rr_heap *heap, struct rr_heap_link *link)
+{
+	link->child = link->next = link->prev = NULL;
+	heap->first = heap_meld(heap, heap->first, link);
+}
+
+void
+rr_heap_remove(struct rr_heap *heap, struct rr_heap_link *link)
+{
+	struct rr_heap_link *rest = heap_meld_children(heap, link->child);
+
+	if (link == heap->first) {
+		heap->first = rest;
+		return;
+	}
+	if (link->prev->child == link)
+		link->prev->child = link->next;
+	else
+		link->prev->next = link->next;
+	if (link->next)
+		link->next->prev = link->prev;
+	heap->first = heap_meld(heap, heap->first, rest);
+}
