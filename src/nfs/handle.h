@@ -14,11 +14,18 @@
  * There is one hint for each component of the object's path, up to 30: the
  * length follows from the depth. The check is a keyed hash (SipHash-2-4) of
  * all that precedes it.
+ *
+ * Where the kernel's own handle of the object is known, that precedes the
+ * hints, which are as many fewer:
+ *
+ *   version 2 | depth 1 | ... | birth 8 | type 1 | length 1 | octets 1..28 | hints | check 8
  */
 
-enum { RR_HANDLE_VERSION = 1, RR_HANDLE_CHECK = 8, RR_HANDLE_FIXED = 26 };
+enum { RR_HANDLE_PLAIN = 1, RR_HANDLE_WITH_KERNEL = 2 }; /* versions */
+enum { RR_HANDLE_CHECK = 8, RR_HANDLE_FIXED = 26 };
 enum { RR_HANDLE_HINTS = RR_HANDLE_MAX - RR_HANDLE_FIXED - RR_HANDLE_CHECK };
-enum { RR_HANDLE_DEPTH_MAX = 255 }; /* also stands for any greater depth */
+enum { RR_HANDLE_KERNEL = RR_HANDLE_HINTS - 2 }; /* octets of a kernel handle */
+enum { RR_HANDLE_DEPTH_MAX = 255 };              /* also stands for any greater depth */
 
 /* What tells an object from all others, now and later. */
 struct rr_handle_id {
@@ -28,8 +35,16 @@ struct rr_handle_id {
 	uint64_t birth; /* ns since 1970; 0 where the file system does not say */
 };
 
-/* Where it was when the handle was made. */
+/* What open_by_handle_at(2) takes. */
+struct rr_handle_kernel {
+	uint8_t length; /* 0: there is none */
+	uint8_t type;
+	uint8_t octets[RR_HANDLE_KERNEL];
+};
+
+/* Where it was when the handle was made, and how the kernel finds it. */
 struct rr_handle_place {
+	struct rr_handle_kernel kernel;
 	uint8_t depth; /* components below the export's root */
 	uint8_t hints[RR_HANDLE_HINTS];
 };
@@ -51,11 +66,13 @@ rr_handle_same(const struct rr_handle_id *a, const struct rr_handle_id *b)
 	       a->device == b->device;
 }
 
-/* How many hints a handle of this depth has. */
+/* How many hints a handle of this place has. */
 static inline uint32_t
-rr_handle_hints(uint32_t depth)
+rr_handle_hints(const struct rr_handle_place *place)
 {
-	return depth < RR_HANDLE_HINTS ? depth : RR_HANDLE_HINTS;
+	uint32_t room = RR_HANDLE_HINTS - (place->kernel.length > 0 ? 2u + place->kernel.length : 0);
+
+	return place->depth < room ? place->depth : room;
 }
 
 void rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *id,

@@ -20,6 +20,9 @@ struct rr_nfs_server {
 	struct rr_tree *tree;
 	struct rr_hand *hand; /* does the procedures' work; NULL: this thread does */
 	struct rr_nfs_shared *shared;
+	struct rr_loop *loop; /* or NULL */
+	struct rr_timer timer;
+	bool slice_due; /* of a search: the timer is armed for it */
 	bool read_only;
 	/* Of the call being served. */
 	struct rr_stores stores;

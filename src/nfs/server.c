@@ -86,6 +86,52 @@ as_caller(void *ctx)
 	store(work);
 }
 
+/* How long others have the thread between two slices of a search, and how long descriptors may be out of use
+ * before somebody looks after them. */
+#define SLICES_APART (5 * RR_MILLISECOND)
+#define TIDY_EVERY   (5 * RR_SECOND)
+
+static void
+attend_later(struct rr_nfs_server *server)
+{
+	bool work = rr_tree_has_work(server->tree);
+
+	/* A slice that is due stays due, however many calls come before it. */
+	if (!server->loop || server->slice_due || (!work && rr_timer_armed(&server->timer)))
+		return;
+	server->slice_due = work;
+	rr_loop_arm(server->loop, &server->timer, work ? SLICES_APART : TIDY_EVERY);
+}
+
+static void
+attend_tree(void *tree)
+{
+	rr_tree_work(tree);
+	rr_tree_tidy(tree);
+}
+
+/* Calls arm the timer again; a server that nobody calls has nothing to do. */
+static void
+attend(struct rr_timer *timer)
+{
+	struct rr_nfs_server *server = rr_container(timer, struct rr_nfs_server, timer);
+
+	server->slice_due = false;
+	if (server->hand)
+		rr_hand_do(server->hand, attend_tree, server->tree);
+	else
+		attend_tree(server->tree);
+	if (rr_tree_has_work(server->tree) || rr_tree_is_warm(server->tree))
+		attend_later(server);
+}
+
+void
+rr_nfs_server_attend(struct rr_nfs_server *server, struct rr_loop *loop)
+{
+	server->loop = loop;
+	rr_timer_init(&server->timer, attend);
+}
+
 static enum rr_handled
 serve(struct rr_nfs_server *server, struct rr_request *request, rr_nfs_procedure *procedure, const void *args,
 	void *result)
@@ -96,6 +142,7 @@ serve(struct rr_nfs_server *server, struct rr_request *request, rr_nfs_procedure
 		rr_hand_do(server->hand, as_caller, &work);
 	else
 		as_caller(&work);
+	attend_later(server);
 	return work.handled;
 }
 
@@ -206,6 +253,8 @@ rr_nfs_server_free(struct rr_nfs_server *server)
 {
 	if (!server)
 		return;
+	if (server->loop)
+		rr_loop_disarm(server->loop, &server->timer);
 	/* It puts the thread's own identity back. */
 	if (server->hand)
 		rr_hand_do(server->hand, free_tree, server->tree);

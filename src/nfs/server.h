@@ -2,6 +2,7 @@
 #ifndef RR_NFS_SERVER_H
 #define RR_NFS_SERVER_H
 
+#include "base/loop.h"
 #include "nfs/limits.h"
 #include "nfs/shared.h"
 #include "nfs/tree.h"
@@ -30,6 +31,10 @@ void rr_nfs_server_free(struct rr_nfs_server *server);
  * change is one also when it was undone. No effect on other servers. Errors: NOMEM, SYSTEM.
  */
 int rr_nfs_server_apart(struct rr_nfs_server *server, struct rr_text *text);
+
+/* From now on the server goes on by itself, in turns of loop, with what calls began and did not wait for; and
+ * it closes descriptors that are not used any more. Without a loop, only calls get on with it. */
+void rr_nfs_server_attend(struct rr_nfs_server *server, struct rr_loop *loop);
 
 void rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES]);
 

@@ -85,6 +85,7 @@ static int
 open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 {
 	const char *path = root->export->path;
+	struct rr_handle_place place = { 0 };
 	struct rr_handle_id id;
 	struct statx st;
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
@@ -92,7 +93,7 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	/* Opened for reading to learn now whether that is permitted; kept as what needs no permission. */
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
-	close(fd);
+	rr_tree_kernel_begin(root, fd);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	error = fd < 0 ? errno : rr_tree_stat(fd, &st);
 	if (error) {
@@ -109,13 +110,16 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	}
 	rr_nodes_set_fd(&tree->nodes, root->node, &root->node->path_fd, fd);
 	rr_nodes_hold(&tree->nodes, root->node);
-	rr_handle_encode(&tree->keys, &id, &(struct rr_handle_place){ 0 }, &root->node->handle);
+	rr_tree_kernel_name(root, fd, &place.kernel);
+	rr_handle_encode(&tree->keys, &id, &place, &root->node->handle);
 	return 0;
 }
 
 static int
 open_roots(struct rr_tree *tree, struct rr_text *text)
 {
+	for (uint32_t i = 0; i < tree->config.export_count; i++)
+		tree->roots[i].mount_fd = -1;
 	for (uint32_t i = 0; i < tree->config.export_count; i++) {
 		struct rr_tree_root *root = &tree->roots[i];
 		const char *name = tree->exports[i].name;
@@ -147,15 +151,18 @@ rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, struc
 	if (!tree)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
 	tree->env = env;
-	tree->search_max = RR_SEARCH_MAX;
 	rr_identity_init(&tree->identity, env, config->root_squash);
 	rr_handle_keys(config->key, &tree->keys);
 	error = rr_nodes_init(
 		&tree->nodes, env, &tree->keys, config->open_max > 0 ? config->open_max : default_open_max());
 	if (error)
 		rr_fail(text, error, "no memory for a tree");
-	error = error ? error : check_system(text);
+	else
+		error = check_system(text);
 	error = error ? error : copy_exports(tree, config, text);
+	if (!error && (rr_seen_init(&tree->seen, env) < 0 || rr_search_init(tree) < 0))
+		error = rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
+	tree->nodes.seen = &tree->seen;
 	error = error ? error : open_roots(tree, text);
 	if (error) {
 		rr_tree_free(tree);
@@ -185,8 +192,12 @@ rr_tree_free(struct rr_tree *tree)
 		return;
 	env = tree->env;
 	rr_identity_free(&tree->identity);
+	rr_search_end(tree);
 	rr_nodes_free(&tree->nodes);
-	rr_tree_search_free(tree);
+	rr_seen_free(&tree->seen);
+	for (uint32_t i = 0; tree->roots && i < tree->config.export_count; i++)
+		if (tree->roots[i].mount_fd >= 0)
+			close(tree->roots[i].mount_fd);
 	for (uint32_t i = 0; tree->exports && i < tree->config.export_count; i++) {
 		free_text(env, tree->exports[i].path);
 		free_text(env, tree->exports[i].name);
@@ -225,6 +236,12 @@ void
 rr_tree_tidy(struct rr_tree *tree)
 {
 	rr_nodes_tidy(&tree->nodes, rr_now(tree->env));
+}
+
+bool
+rr_tree_is_warm(const struct rr_tree *tree)
+{
+	return tree->nodes.open_count > tree->config.export_count;
 }
 
 void

@@ -16,10 +16,11 @@
  *
  * A file handle names an object by its inode number and birth time, with one
  * octet of a keyed hash for each component of its path, and carries a keyed
- * check over the whole, so that none can be forged. Resolving it needs no
- * table that would have to survive: a cache of paths answers nearly always;
- * else the tree is searched along the hashes; else (the object was renamed
- * before a restart) whole, within a bound. Every path is walked with
+ * check over the whole, so that none can be forged. Where the process may use
+ * the kernel's own handle (CAP_DAC_READ_SEARCH), that is in it, too. Resolving it
+ * needs no table that would have to survive: a cache of paths answers nearly
+ * always; else the kernel; else the tree is searched, in slices, along the hashes,
+ * then (the object was renamed before a restart) whole, within a bound. Every path is walked with
  * openat2(2) RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS.
  *
  * One tree belongs to one engine (thread); several trees with the same
@@ -128,9 +129,17 @@ void rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const
 void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const struct rr_object *replaced,
 	const struct rr_object *directory, const char *name);
 
+/* Goes on with what calls began and did not wait for, for some milliseconds: whether there is more. To be
+ * called while rr_tree_has_work(), between calls. */
+bool rr_tree_work(struct rr_tree *tree);
+bool rr_tree_has_work(const struct rr_tree *tree);
+
 /* Closes descriptors that nobody used for ten seconds: an open one keeps the blocks of a removed file. Also
  * done by the other calls; where none come, somebody calls this now and then. */
 void rr_tree_tidy(struct rr_tree *tree);
+
+/* Whether it has descriptors open besides those of the exports' roots. */
+bool rr_tree_is_warm(const struct rr_tree *tree);
 
 /* A name as a C string for the *at(2) calls; NFS3ERR_NAMETOOLONG, NFS3ERR_ACCES (no name, a '/' or a zero
  * octet in it), NFS3ERR_INVAL ("." and ".."; procedures that create answer NFS3ERR_EXIST instead). */

@@ -2,9 +2,12 @@
 #ifndef RR_NFS_TREE_INNER_H
 #define RR_NFS_TREE_INNER_H
 
+#include <limits.h>
+
 #include "nfs/identity.h"
 #include "nfs/tree_node.h"
 #include "nfs/tree_search.h"
+#include "nfs/tree_seen.h"
 
 /*
  * What the files of the tree share. Nobody else includes this, except tests.
@@ -15,6 +18,7 @@ struct rr_tree_root {
 	const struct rr_export *export;
 	struct rr_node *node; /* held */
 	uint64_t device;
+	int mount_fd; /* for open_by_handle_at(2); -1: kernel handles are of no use here */
 };
 
 struct rr_tree {
@@ -25,8 +29,8 @@ struct rr_tree {
 	struct rr_handle_keys keys;
 	struct rr_nodes nodes;
 	struct rr_identity identity;
-	struct rr_search_memory searched;
-	uint32_t search_max; /* directory entries that one search may look at */
+	struct rr_seen seen;
+	struct rr_search search;
 };
 
 /* How long a path that led to an object is believed to do so still. */
@@ -56,6 +60,22 @@ uint64_t rr_tree_believed(const struct rr_tree *tree, const struct rr_node *dire
 /* Fills object, and holds node, which must have its path_fd. */
 void rr_tree_object(
 	struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object);
+
+/* Walks path (which it cuts) from the root, and learns the nodes on it. True where it leads to node; st is of
+ * what it leads to, or zero. */
+bool rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st);
+
+/* tree_kernel.c: takes fd, of the root, over, and keeps it if the process may open objects by handles of the
+ * kernel. */
+void rr_tree_kernel_begin(struct rr_tree_root *root, int fd);
+
+/* The kernel's handle of what fd refers to. False: there is none that could be used, or it is too long. */
+bool rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_handle_kernel *kernel);
+
+/* The path below the root at which the kernel knows the object of node. ESTALE: it is gone. ENOENT: not
+ * known. Other errors pass. */
+int rr_tree_kernel_find(const struct rr_tree *tree, const struct rr_node *node,
+	const struct rr_handle_kernel *kernel, char below[PATH_MAX]);
 
 /* As rr_tree_resolve(), of a node; with the identity that is in force, or the server's own. */
 nfsstat3 rr_tree_reach(struct rr_tree *tree, struct rr_node *node, struct rr_object *object);

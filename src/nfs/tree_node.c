@@ -105,6 +105,16 @@ rr_nodes_free(struct rr_nodes *nodes)
 	rr_map_free(&nodes->by_name, nodes->env);
 }
 
+/* What was known is not lost with the node: its name, and those of the directories above. */
+static void
+nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
+{
+	if (!nodes->seen || node->gone)
+		return;
+	for (; node->parent; node = node->parent)
+		rr_seen_note(nodes->seen, rr_seen_key(&node->id), rr_seen_key(&node->parent->id), node->name);
+}
+
 static void
 make_room(struct rr_nodes *nodes)
 {
@@ -113,8 +123,10 @@ make_room(struct rr_nodes *nodes)
 
 		if (nodes->count < nodes->max)
 			return;
-		if (node->refs == 0)
-			free_node(nodes, node);
+		if (node->refs > 0)
+			continue;
+		nodes_leave_place(nodes, node);
+		free_node(nodes, node);
 	}
 }
 
@@ -284,6 +296,7 @@ rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct 
 	if (!rr_handle_decode(
 		    nodes->keys, (struct rpcrdma_bytes){ top->handle.data, top->handle.length }, &id, place))
 		*place = (struct rr_handle_place){ 0 };
+	place->kernel.length = 0; /* it is that of the top */
 	depth += place->depth;
 	place->depth = (uint8_t)rr_min(depth, RR_HANDLE_DEPTH_MAX);
 	for (; node->parent; node = node->parent)

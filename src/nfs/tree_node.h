@@ -27,6 +27,7 @@ enum { RR_NODES_MAX = 65536 };
 enum { RR_NODE_READ, RR_NODE_WRITE, RR_NODE_DATA }; /* descriptors for data */
 
 struct rr_tree_root;
+struct rr_seen;
 
 struct rr_node {
 	struct rr_map_link by_id, by_name;
@@ -50,6 +51,7 @@ struct rr_node {
 struct rr_nodes {
 	const struct rr_env *env;
 	const struct rr_handle_keys *keys;
+	struct rr_seen *seen; /* where nodes that go leave their place; may be NULL */
 	struct rr_map by_id, by_name;
 	struct rr_list idle, open;     /* the least recently used first */
 	uint32_t count, max;           /* nodes */

@@ -32,6 +32,7 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 	/* Without memory for its name the object serves this call; the next one has to search for it. */
 	node->verified = rr_nodes_place(nodes, node, parent, name) == 0 ? rr_tree_believed(tree, parent) : 0;
 	node->gone = false;
+	rr_search_note(tree, parent->root, id.inode);
 	return node;
 }
 
@@ -125,25 +126,38 @@ walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct s
 	return at;
 }
 
+bool
+rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st)
+{
+	struct rr_node *end;
+
+	memset(st, 0, sizeof(*st));
+	end = walk(tree, node->root, path, st);
+	if (end)
+		rr_nodes_release(&tree->nodes, end);
+	return end == node;
+}
+
 static int
 find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
 	struct rr_handle_place place;
 	struct rr_handle_id id;
-	struct rr_node *end;
-	char *path;
+	char path[PATH_MAX];
+	int error;
 
 	if (!rr_handle_decode(&tree->keys, (struct rpcrdma_bytes){ node->handle.data, node->handle.length },
 		    &id, &place))
 		rr_nodes_where(&tree->nodes, node, &place);
-	path = rr_tree_search(tree, node->root, &node->id, &place);
-	if (!path)
-		return ESTALE;
-	end = walk(tree, node->root, path, st);
-	rr_free(tree->env, path);
-	if (end)
-		rr_nodes_release(&tree->nodes, end);
-	return end == node ? 0 : ESTALE;
+	error = rr_tree_kernel_find(tree, node, &place.kernel, path);
+	if (error == 0)
+		error = rr_tree_follow(tree, node, path, st) ? 0 : ENOENT;
+	/* Moved out of the export, or not met since the system was started, by any path. */
+	if (error == ENOENT)
+		error = rr_tree_search(tree, node, &place, st);
+	if (error == ESTALE)
+		rr_nodes_unplace(&tree->nodes, node);
+	return error;
 }
 
 /* Of a held node. */
@@ -249,6 +263,8 @@ rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_h
 
 	if (node->handle.length == 0) {
 		rr_nodes_where(&tree->nodes, node, &place);
+		if (node->id.device == 0)
+			rr_tree_kernel_name(node->root, object->fd, &place.kernel);
 		rr_handle_encode(&tree->keys, &node->id, &place, &node->handle);
 	}
 	*handle = node->handle;

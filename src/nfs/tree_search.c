@@ -1,33 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* When to search, and what is known without it. tree_walk.c does the searching. */
 #include "nfs/tree_search.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <errno.h>
+#include <rpcrdma/error.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "nfs/tree_inner.h"
+#include "nfs/tree_walk.h"
 
-enum { ENTRIES_SIZE = 32768, PENDING_MAX = 32 << 20 };
+int
+rr_search_init(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
 
-/* A directory that is still to be read. */
-struct place {
-	struct rr_list link;
-	uint32_t depth;
-	char path[];
-};
+	search->entries_max = RR_SEARCH_MAX;
+	search->steps_max = UINT32_MAX;
+	rr_list_init(&search->frames);
+	search->fd = -1;
+	search->memories = rr_alloc_array(tree->env, tree->config.export_count, sizeof(*search->memories));
+	search->vain = rr_alloc_array(tree->env, RR_SEARCH_VAIN, sizeof(*search->vain));
+	return search->memories && search->vain ? 0 : -RPCRDMA_ERR_NOMEM;
+}
 
-struct search {
-	struct rr_tree *tree;
-	const struct rr_tree_root *root;
-	const struct rr_handle_id *id;
-	const struct rr_handle_place *hints; /* NULL: everywhere */
-	struct rr_list places;               /* the next first */
-	size_t pending;                      /* octets in places */
-	uint32_t left;                       /* entries that may still be looked at */
-	char *found;
-};
+void
+rr_search_end(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+
+	if (search->root)
+		rr_tree_walk_end(tree);
+	for (uint32_t i = 0; search->memories && i < tree->config.export_count; i++)
+		rr_free(tree->env, search->memories[i].seen);
+	rr_free(tree->env, search->memories);
+	rr_free(tree->env, search->vain);
+}
+
+static struct rr_search_memory *
+memory_of(const struct rr_tree *tree, const struct rr_tree_root *root)
+{
+	return &tree->search.memories[root - tree->roots];
+}
 
 static void
 bits_of(uint64_t inode, uint32_t bits[2])
@@ -40,220 +54,203 @@ bits_of(uint64_t inode, uint32_t bits[2])
 	bits[1] = (uint32_t)hash % RR_SEARCH_BITS;
 }
 
-static void
-note_seen(struct search *search, uint64_t inode)
+void
+rr_search_note(struct rr_tree *tree, const struct rr_tree_root *root, uint64_t inode)
 {
-	uint64_t *seen = search->tree->searched.seen;
+	uint64_t *seen = memory_of(tree, root)->seen;
 	uint32_t bits[2];
 
-	if (search->hints || !seen)
+	if (!seen)
 		return;
 	bits_of(inode, bits);
 	for (int i = 0; i < 2; i++)
 		seen[bits[i] / 64] |= UINT64_C(1) << bits[i] % 64;
 }
 
-/* True where a recent vain walk did not meet the object, either. */
+/* True where a recent vain walk did not meet the object, either, and it is not younger than that. */
 static bool
-known_missing(const struct rr_tree *tree, const struct rr_tree_root *root, uint64_t inode)
+search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const struct rr_handle_id *id)
 {
-	const struct rr_search_memory *searched = &tree->searched;
+	const struct rr_search_memory *memory = memory_of(tree, root);
 	uint32_t bits[2];
 
-	if (searched->root != root || rr_now(tree->env) >= searched->until)
+	if (!memory->seen || rr_now(tree->env) >= memory->until || id->birth == 0 ||
+		id->birth >= memory->birth)
 		return false;
-	bits_of(inode, bits);
-	return !(searched->seen[bits[0] / 64] >> bits[0] % 64 & searched->seen[bits[1] / 64] >> bits[1] % 64 &
-		 1);
+	bits_of(id->inode, bits);
+	return !(memory->seen[bits[0] / 64] >> bits[0] % 64 & memory->seen[bits[1] / 64] >> bits[1] % 64 & 1);
 }
 
-/* NULL: no memory. */
-static struct place *
-new_place(struct search *search, const struct place *above, const char *name)
+static struct rr_search_vain *
+vain_of(const struct rr_tree *tree, const struct rr_handle_id *id, uint64_t *hash)
 {
-	size_t upper = strlen(above->path), size = upper + 1 + strlen(name) + 1;
-	struct place *place = rr_alloc(search->tree->env, sizeof(*place) + size);
-
-	if (!place)
-		return NULL;
-	rr_list_init(&place->link);
-	place->depth = above->depth + 1;
-	snprintf(place->path, size, "%s%s%s", above->path, upper > 0 ? "/" : "", name);
-	return place;
+	*hash = rr_handle_hash(&tree->keys, id, sizeof(*id));
+	return &tree->search.vain[*hash % RR_SEARCH_VAIN];
 }
 
-static void
-found(struct search *search, const struct place *above, const char *name)
-{
-	struct place *place = new_place(search, above, name);
-
-	if (!place)
-		return;
-	search->found = rr_strdup(search->tree->env, place->path);
-	rr_free(search->tree->env, place);
-}
-
-static void
-read_later(struct search *search, const struct place *above, const char *name)
-{
-	struct place *place;
-
-	if (search->pending > PENDING_MAX)
-		return;
-	place = new_place(search, above, name);
-	if (!place)
-		return;
-	rr_list_append(search->places.next, &place->link);
-	search->pending += sizeof(*place) + strlen(place->path);
-}
-
-/* Whether the object may be below this entry. */
 static bool
-leads_on(const struct search *search, uint32_t depth, const struct dirent64 *entry)
+search_was_vain(const struct rr_tree *tree, const struct rr_handle_id *id)
 {
-	const struct rr_handle_place *hints = search->hints;
 	uint64_t hash;
+	const struct rr_search_vain *vain = vain_of(tree, id, &hash);
 
-	if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
-		return false;
-	if (!hints)
-		return true;
-	/* The last component itself is opened only where it may be a mounted file system's root: the
-	 * directory then has the inode number of what is below the mount. */
-	if (depth + (search->id->device == 0) >= hints->depth && hints->depth < RR_HANDLE_DEPTH_MAX)
-		return false;
-	hash = rr_handle_hash(&search->tree->keys, entry->d_name, strlen(entry->d_name));
-	return depth >= RR_HANDLE_HINTS || hints->hints[depth] == (uint8_t)hash;
+	return vain->hash == hash && rr_now(tree->env) < vain->until;
 }
 
-static bool
-is_wanted(const struct search *search, int fd)
+/* The time for which the outcome of the search is believed. */
+static uint64_t
+search_believed(const struct rr_tree *tree)
 {
-	struct rr_handle_id id;
-	struct statx st;
+	uint64_t took = tree->search.took * 10;
 
-	if (rr_tree_stat(fd, &st) != 0)
-		return false;
-	id = rr_tree_id(search->tree, search->root, &st);
-	return rr_handle_same(&id, search->id);
+	return rr_now(tree->env) + (took > RR_SECOND ? took : RR_SECOND);
 }
 
 static void
-look_at(struct search *search, const struct place *place, int directory, const struct dirent64 *entry)
+search_remember_vain(struct rr_tree *tree)
 {
-	const char *name = entry->d_name;
-	bool wanted = false;
+	struct rr_search *search = &tree->search;
+	struct rr_search_memory *memory = memory_of(tree, search->root);
+	uint64_t hash;
+	struct rr_search_vain *vain = vain_of(tree, &search->id, &hash);
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+	*vain = (struct rr_search_vain){ hash, search_believed(tree) };
+	if (search->hinted)
 		return;
-	search->left--;
-	note_seen(search, entry->d_ino);
-	if (entry->d_ino == search->id->inode) {
-		int fd = rr_tree_beneath(search->tree, directory, name, O_PATH);
-
-		wanted = fd >= 0 && is_wanted(search, fd);
-		if (fd >= 0)
-			close(fd);
-	}
-	if (wanted)
-		found(search, place, name);
-	else if (leads_on(search, place->depth, entry))
-		read_later(search, place, name);
-}
-
-static void
-read_place(struct search *search, const struct place *place, int fd)
-{
-	_Alignas(struct dirent64) char entries[ENTRIES_SIZE];
-	ssize_t size;
-
-	while ((size = getdents64(fd, entries, sizeof(entries))) > 0) {
-		for (ssize_t at = 0; at < size && !search->found && search->left > 0;) {
-			const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
-
-			look_at(search, place, fd, entry);
-			at += entry->d_reclen;
-		}
-		if (search->found || search->left == 0)
-			return;
-	}
-}
-
-/* A directory that cannot be opened is passed over: what is below it cannot be reached, either. */
-static void
-visit(struct search *search, const struct place *place)
-{
-	int fd = rr_tree_beneath(
-		search->tree, search->root->node->path_fd, place->path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-
-	if (fd < 0)
-		return;
-	if (is_wanted(search, fd))
-		search->found = rr_strdup(search->tree->env, place->path);
-	else
-		read_place(search, place, fd);
-	close(fd);
-}
-
-static char *
-run(struct search *search)
-{
-	const struct rr_env *env = search->tree->env;
-	struct place *first = rr_alloc(env, sizeof(*first) + 1);
-
-	rr_list_init(&search->places);
-	if (first)
-		rr_list_append(&search->places, &first->link);
-	for (struct rr_list *link; (link = rr_list_pop(&search->places));) {
-		struct place *place = rr_container(link, struct place, link);
-
-		search->pending -= place->depth > 0 ? sizeof(*place) + strlen(place->path) : 0;
-		if (!search->found && search->left > 0)
-			visit(search, place);
-		rr_free(env, place);
-	}
-	return search->found;
-}
-
-static char *
-search_everywhere(struct search *search)
-{
-	struct rr_tree *tree = search->tree;
-	struct rr_search_memory *searched = &tree->searched;
-	uint64_t start = rr_now(tree->env), took;
-
-	search->hints = NULL;
-	searched->root = NULL;
-	if (!searched->seen)
-		searched->seen = rr_alloc(tree->env, RR_SEARCH_BITS / 8);
-	else
-		memset(searched->seen, 0, RR_SEARCH_BITS / 8);
-	if (run(search))
-		return search->found;
 	if (search->left == 0)
 		rr_log(tree->env, RR_LOG_WARNING, "%s: gave up looking for a renamed object after %u entries",
-			search->root->export->path, tree->search_max);
-	took = rr_now(tree->env) - start;
-	searched->root = searched->seen ? search->root : NULL;
-	searched->until = start + took + (took * 10 > RR_SECOND ? took * 10 : RR_SECOND);
-	return NULL;
+			search->root->export->path, search->entries_max);
+	if (!search->complete)
+		return;
+	memory->until = search_believed(tree);
+	memory->birth = search->began;
 }
 
-char *
-rr_tree_search(struct rr_tree *tree, const struct rr_tree_root *root, const struct rr_handle_id *id,
-	const struct rr_handle_place *place)
+static void
+search_everywhere(struct rr_tree *tree)
 {
-	struct search search = {
-		.tree = tree, .root = root, .id = id, .hints = place, .left = tree->search_max
-	};
+	struct rr_search *search = &tree->search;
+	struct rr_search_memory *memory = memory_of(tree, search->root);
 
-	if (run(&search) || known_missing(tree, root, id->inode))
-		return search.found;
-	return search_everywhere(&search);
+	memory->until = 0;
+	if (!memory->seen)
+		memory->seen = rr_alloc(tree->env, RR_SEARCH_BITS / 8);
+	else
+		memset(memory->seen, 0, RR_SEARCH_BITS / 8);
+	search->hinted = false;
+	rr_tree_walk_begin(tree);
 }
 
-void
-rr_tree_search_free(struct rr_tree *tree)
+/* The walk has come to its end: either the search has, too, or it goes on everywhere. */
+static void
+search_walked(struct rr_tree *tree)
 {
-	rr_free(tree->env, tree->searched.seen);
+	struct rr_search *search = &tree->search;
+
+	if (!search->found && search->hinted && search->left > 0 &&
+		!search_missed(tree, search->root, &search->id)) {
+		search_everywhere(tree);
+		return;
+	}
+	if (!search->found)
+		search_remember_vain(tree);
+	rr_tree_walk_end(tree);
+}
+
+/* One slice; up to the moment when the object is found, where a call waits for that. */
+static void
+search_run(struct rr_tree *tree, uint64_t time, bool called)
+{
+	struct rr_search *search = &tree->search;
+	uint64_t start = rr_now(tree->env), spent = 0;
+
+	for (uint32_t steps = 0; search->root && steps < search->steps_max && spent < time; steps++) {
+		if (!rr_tree_walk_step(tree))
+			search_walked(tree);
+		spent = rr_now(tree->env) - start;
+		if (called && search->found)
+			break;
+	}
+	search->took += spent;
+}
+
+bool
+rr_tree_work(struct rr_tree *tree)
+{
+	search_run(tree, RR_SEARCH_TIMER, false);
+	return tree->search.root;
+}
+
+bool
+rr_tree_has_work(const struct rr_tree *tree)
+{
+	return tree->search.root;
+}
+
+static void
+search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_place *place)
+{
+	struct rr_search *search = &tree->search;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	search->began = (uint64_t)now.tv_sec * RR_SECOND + (uint64_t)now.tv_nsec;
+	search->root = node->root;
+	search->id = node->id;
+	search->hints = *place;
+	search->hinted = true;
+	search->found = false;
+	search->left = search->entries_max;
+	search->took = 0;
+	rr_tree_walk_begin(tree);
+}
+
+/*
+ * Where the object was seen: 0. ENOENT: it is not known, or not there any more. ESTALE: another object has
+ * its inode number, so that it is gone from this file system.
+ */
+static int
+seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+{
+	uint64_t root = rr_seen_key(&node->root->node->id);
+	char *path = rr_seen_path(&tree->seen, rr_seen_key(&node->id), root);
+	struct rr_handle_id id;
+	bool is_there;
+
+	if (!path)
+		return ENOENT;
+	is_there = rr_tree_follow(tree, node, path, st);
+	rr_free(tree->env, path);
+	if (is_there)
+		return 0;
+	id = rr_tree_id(tree, node->root, st);
+	return id.inode == node->id.inode && id.device == node->id.device ? ESTALE : ENOENT;
+}
+
+int
+rr_tree_search(
+	struct rr_tree *tree, struct rr_node *node, const struct rr_handle_place *place, struct statx *st)
+{
+	int error = seen_again(tree, node, st);
+
+	if (error != ENOENT)
+		return error;
+	if (search_was_vain(tree, &node->id) || search_missed(tree, node->root, &node->id))
+		return ESTALE;
+	if (tree->search.root) {
+		search_run(tree, RR_SEARCH_CALL, false);
+		error = seen_again(tree, node, st);
+		if (error != ENOENT)
+			return error;
+		if (search_was_vain(tree, &node->id))
+			return ESTALE;
+		if (tree->search.root)
+			return EAGAIN;
+	}
+	search_begin(tree, node, place);
+	search_run(tree, RR_SEARCH_CALL, true);
+	error = seen_again(tree, node, st);
+	if (error != ENOENT)
+		return error;
+	return tree->search.root ? EAGAIN : ESTALE;
 }

@@ -70,6 +70,13 @@ folder_start(struct folder *folder)
 	folder->tree = NULL;
 	if (rr_tree_new(&folder->env, &folder->config, &folder->tree, &folder->text) != 0)
 		fail_msg("%s", folder->text.text);
+	for (uint32_t i = 0; i < folder->config.export_count && !folder->with_kernel; i++) {
+		struct rr_tree_root *root = &folder->tree->roots[i];
+
+		if (root->mount_fd >= 0)
+			close(root->mount_fd);
+		root->mount_fd = -1;
+	}
 }
 
 static const char *

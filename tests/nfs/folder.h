@@ -21,6 +21,8 @@ struct folder {
 	struct rr_tree_config config;
 	struct rr_tree *tree;
 	struct rr_text text;
+	bool with_kernel; /* the tree uses handles of the kernel, where that can be; else folder_start() has
+			     it do without */
 };
 
 /* For cmocka_unit_test_setup_teardown(): *state is the folder. */

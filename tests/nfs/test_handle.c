@@ -15,7 +15,7 @@ make(const struct rr_handle_keys *keys, uint32_t depth)
 	struct rr_handle_place place = { .depth = (uint8_t)depth };
 	struct rr_handle handle;
 
-	for (uint32_t i = 0; i < rr_handle_hints(depth); i++)
+	for (uint32_t i = 0; i < rr_handle_hints(&place); i++)
 		place.hints[i] = (uint8_t)(i + 1);
 	rr_handle_encode(keys, &sample, &place, &handle);
 	return handle;
@@ -73,6 +73,33 @@ each_flipped_bit_and_each_other_length_is_noticed(void **state)
 	}
 }
 
+/* The kernel's handle and the hints share what room there is. */
+static void
+comes_back_with_a_kernel_handle_of_every_length(void **state)
+{
+	struct rr_handle_keys keys;
+
+	(void)state;
+	rr_handle_keys(key, &keys);
+	for (uint8_t length = 1; length <= RR_HANDLE_KERNEL; length++) {
+		struct rr_handle_place place = { .kernel = { .length = length, .type = 0x81 }, .depth = 7 },
+				       back;
+		struct rr_handle_id id;
+		struct rr_handle handle;
+
+		memset(place.kernel.octets, length, length);
+		memset(place.hints, 3, rr_handle_hints(&place));
+		rr_handle_encode(&keys, &sample, &place, &handle);
+		assert_in_range(handle.length, 1, RR_HANDLE_MAX);
+		assert_true(rr_handle_decode(
+			&keys, (struct rpcrdma_bytes){ handle.data, handle.length }, &id, &back));
+		assert_true(rr_handle_same(&id, &sample));
+		assert_memory_equal(&back, &place, sizeof(place));
+		for (uint32_t other = 0; other <= RR_HANDLE_MAX; other++)
+			assert_int_equal(accepts(&keys, &handle, other), other == handle.length);
+	}
+}
+
 static void
 each_bit_of_the_key_counts(void **state)
 {
@@ -112,7 +139,7 @@ the_layout_is_as_it_was(void **state)
 	handle = make(&keys, 2);
 	assert_int_equal(handle.length, sizeof(expected));
 	assert_memory_equal(handle.data, expected, sizeof(expected));
-	handle.data[0] = RR_HANDLE_VERSION + 1;
+	handle.data[0] = RR_HANDLE_WITH_KERNEL + 1;
 	crypto_shorthash(handle.data + handle.length - RR_HANDLE_CHECK, handle.data,
 		handle.length - RR_HANDLE_CHECK, keys.check);
 	assert_false(accepts(&keys, &handle, handle.length));
@@ -144,6 +171,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back_as_it_was_made_at_every_depth),
 		cmocka_unit_test(each_flipped_bit_and_each_other_length_is_noticed),
+		cmocka_unit_test(comes_back_with_a_kernel_handle_of_every_length),
 		cmocka_unit_test(each_bit_of_the_key_counts),
 		cmocka_unit_test(the_layout_is_as_it_was),
 		cmocka_unit_test(objects_that_differ_in_anything_are_not_the_same),

@@ -155,15 +155,15 @@ hints_spare_the_search_of_everything_else(void **state)
 	}
 	handle = handle_of(folder, "z/f");
 	folder_start(folder);
-	folder->tree->search_max = 10;
+	folder->tree->search.entries_max = 10;
 	assert_leads_to(folder, &handle, "pub/z/f");
 	folder_rename(folder, "pub/z/f", "pub/z/g");
 	folder_start(folder);
-	folder->tree->search_max = 10;
+	folder->tree->search.entries_max = 10;
 	assert_leads_to(folder, &handle, "pub/z/g");
 	folder_rename(folder, "pub/z/g", "pub/a/150/f");
 	folder_start(folder);
-	folder->tree->search_max = 10;
+	folder->tree->search.entries_max = 10;
 	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
 	folder_start(folder);
 	assert_leads_to(folder, &handle, "pub/a/150/f");
@@ -215,7 +215,7 @@ what_is_renamed_by_a_client_keeps_its_handle(void **state)
 	assert_leads_to(folder, &file, "pub/b/g");
 	assert_leads_to(folder, &below, "pub/b/e/h");
 	assert_int_equal(status_of(folder, &replaced, NULL), NFS3ERR_STALE);
-	assert_null(folder->tree->searched.seen);
+	assert_int_equal(folder->tree->search.entries, 0);
 	again = handle_of(folder, "b/g");
 	assert_memory_equal(again.data, file.data, file.length);
 }
@@ -289,7 +289,7 @@ what_was_removed_is_stale(void **state)
 	rr_object_put(folder->tree, &root);
 	assert_int_equal(status_of(folder, &by_client, NULL), NFS3ERR_STALE);
 	/* For that nobody had to walk through the tree. */
-	assert_null(folder->tree->searched.seen);
+	assert_int_equal(folder->tree->search.entries, 0);
 	assert_int_equal(status_of(folder, &by_other, NULL), NFS3ERR_STALE);
 	assert_int_equal(status_of(folder, &directory, NULL), NFS3ERR_STALE);
 	assert_int_equal(status_of(folder, &never, NULL), NFS3ERR_STALE);
@@ -306,15 +306,17 @@ what_lost_its_last_name_is_gone(void **state)
 	struct folder *folder = *state;
 	struct rr_object root = walk_to(folder, "");
 	struct rr_handle handle;
+	uint64_t entries;
 
 	folder_file(folder, "pub/x", "x");
 	handle = handle_of(folder, "x");
 	folder_link(folder, "pub/x", "pub/l");
 	client_removes(folder, &root, "x", "pub/x");
 	assert_leads_to(folder, &handle, "pub/l");
+	entries = folder->tree->search.entries;
 	client_removes(folder, &root, "l", "pub/l");
 	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
-	assert_null(folder->tree->searched.seen);
+	assert_int_equal(folder->tree->search.entries, entries);
 	rr_object_put(folder->tree, &root);
 }
 
@@ -330,7 +332,7 @@ a_descriptor_tells_of_the_removal_before_it_is_closed(void **state)
 	folder_remove(folder, "pub/f");
 	rr_nodes_trim(&folder->tree->nodes, 0);
 	assert_int_equal(status_of(folder, &handle, NULL), NFS3ERR_STALE);
-	assert_null(folder->tree->searched.seen);
+	assert_int_equal(folder->tree->search.entries, 0);
 }
 
 /* A directory that left the export must not stay within reach by being asked for its children again and
@@ -521,6 +523,8 @@ vain_searches_are_remembered_for_a_while(void **state)
 	assert_int_equal(status_of(folder, &one, NULL), NFS3ERR_STALE);
 	assert_leads_to(folder, &moved, "pub/moved");
 	assert_int_equal(status_of(folder, &one, NULL), NFS3ERR_STALE);
+	/* As if the files had been made long before. */
+	folder->tree->search.memories[0].birth += RR_SECOND;
 	/* Back, but where the hints do not lead: not seen by the walk, so not looked for yet. */
 	folder_rename(folder, "2", "pub/b/2");
 	assert_int_equal(status_of(folder, &two, NULL), NFS3ERR_STALE);
