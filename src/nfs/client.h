@@ -147,6 +147,9 @@ struct rr_nfs_entry {
 	const struct rr_nfs_object *object; /* NULL where the server did not say */
 };
 
+/* The most that a directory may have: one that never ends must not be read for ever. */
+enum { RR_NFS_ENTRIES = 10000000 };
+
 /* Calls each(ctx, entry) for all entries; what that returns other than 0 ends it and is returned. each may
  * call other functions of this client. READDIRPLUS, or READDIR where the server has no such thing. */
 int rr_nfs_readdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory,
@@ -180,6 +183,7 @@ struct rr_nfs_io {
 	struct rr_nfs *nfs;
 	struct rr_call call;
 	struct rr_timer later;
+	uint32_t answers;     /* READs or WRITEs that this piece took so far */
 	uint64_t retry_until; /* when NFS3ERR_JUKEBOX is no longer waited out */
 	union {
 		READ3args read;

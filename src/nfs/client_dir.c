@@ -14,11 +14,33 @@ struct reading {
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry);
 	void *ctx;
 	uint64_t cookie;
+	uint64_t entries, remarked; /* how many there were; and the cookie of one of them, kept for a while */
 	uint8_t verifier[NFS3_COOKIEVERFSIZE];
 	bool eof;
 	uint8_t *keep, *arena;
 	uint32_t keep_size;
 };
+
+/*
+ * RFC 1813, 3.3.16: a cookie is where the next READDIR goes on, so one that comes a second time leads through
+ * the same entries for ever. The cookie of an entry is kept until twice as many came: a circle of any length
+ * comes by it.
+ */
+static int
+note_cookie(struct reading *reading, uint64_t cookie)
+{
+	reading->entries++;
+	if (reading->entries > RR_NFS_ENTRIES)
+		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_LIMIT,
+			"the directory has more than %d entries, or no end", RR_NFS_ENTRIES);
+	if (cookie == reading->cookie || (reading->entries > 1 && cookie == reading->remarked))
+		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_PEER,
+			"the server lists the directory in a circle: a cookie came twice");
+	if ((reading->entries & (reading->entries - 1)) == 0)
+		reading->remarked = cookie;
+	reading->cookie = cookie;
+	return 0;
+}
 
 /*
  * One entry is handed on. A name is one that may be given to the local file system as it is: with a '/' or a
@@ -30,6 +52,7 @@ hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 {
 	struct rr_nfs_entry entry = { .fileid = fileid, .object = object };
 	char text[RR_NFS_NAME + 1];
+	int error;
 
 	if (name.length > RR_NFS_NAME)
 		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_PEER,
@@ -43,7 +66,10 @@ hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 	if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
 		return 0;
 	entry.name = text;
-	return reading->each(reading->ctx, &entry);
+	error = reading->each(reading->ctx, &entry);
+	return error < 0 ? rr_nfs_fail(reading->nfs, error, "the entries of the directory: %s",
+				   rpcrdma_strerror(error))
+			 : error;
 }
 
 static int
@@ -103,8 +129,9 @@ read_plus(struct reading *reading)
 	error = check_progress(reading, result.u.resok.reply.entries != NULL);
 	for (const entryplus3 *entry = result.u.resok.reply.entries; entry && !error;
 		entry = entry->nextentry) {
-		reading->cookie = entry->cookie;
-		error = hand_on_plus(reading, entry);
+		error = note_cookie(reading, entry->cookie);
+		if (!error)
+			error = hand_on_plus(reading, entry);
 	}
 	return error;
 }
@@ -129,8 +156,9 @@ read_plain(struct reading *reading)
 	reading->eof = result.u.resok.reply.eof;
 	error = check_progress(reading, result.u.resok.reply.entries != NULL);
 	for (const entry3 *entry = result.u.resok.reply.entries; entry && !error; entry = entry->nextentry) {
-		reading->cookie = entry->cookie;
-		error = hand_on(reading, entry->name, entry->fileid, NULL);
+		error = note_cookie(reading, entry->cookie);
+		if (!error)
+			error = hand_on(reading, entry->name, entry->fileid, NULL);
 	}
 	return error;
 }

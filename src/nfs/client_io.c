@@ -73,6 +73,7 @@ start(struct rr_nfs *nfs, struct rr_nfs_io *io, uint32_t proc, void (*done)(stru
 {
 	io->nfs = nfs;
 	io->moved = 0;
+	io->answers = 0;
 	io->eof = false;
 	io->verifier_changed = false;
 	io->retry_until = rr_now(nfs->env) + nfs->config.rpc.retry;
@@ -99,6 +100,21 @@ rr_nfs_io_cancel(struct rr_nfs_io *io)
 	else
 		rr_client_cancel(nfs->client, &io->call);
 	io->nfs = NULL;
+}
+
+/*
+ * The least that a server must move: octets of an answer, but for the first so many of a piece. One that
+ * gives an octet at a time would keep its client for ever.
+ */
+enum { LEAST = 512, ANSWERS_FREE = 64 };
+
+static int
+check_progress(struct rr_nfs_io *io)
+{
+	io->answers++;
+	if (io->answers <= ANSWERS_FREE || io->moved >= (uint64_t)(io->answers - ANSWERS_FREE) * LEAST)
+		return 0;
+	return broken(io, "so few octets at a time that it would not come to an end");
 }
 
 /* ---- READ ---- */
@@ -132,7 +148,7 @@ take(struct rr_nfs_io *io)
 		memcpy(at, ok->data.data, ok->data.length);
 	io->moved += ok->data.length;
 	io->eof = ok->eof;
-	return 0;
+	return io->eof ? 0 : check_progress(io);
 }
 
 static void
@@ -194,7 +210,7 @@ note(struct rr_nfs_io *io)
 		io->verifier_changed = true;
 	memcpy(io->verifier, ok->verf, sizeof(io->verifier));
 	io->moved += ok->count;
-	return 0;
+	return check_progress(io);
 }
 
 static void

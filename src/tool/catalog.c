@@ -22,6 +22,9 @@ rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rr_nfs
 {
 	struct rr_catalog_entry *entry;
 
+	catalog->octets += sizeof(*entry) + strlen(name) + 1;
+	if (catalog->octets > RR_CATALOG_MAX)
+		return -RPCRDMA_ERR_LIMIT;
 	if (catalog->count == catalog->room && !grow(catalog))
 		return -RPCRDMA_ERR_NOMEM;
 	entry = &catalog->entries[catalog->count];

@@ -12,12 +12,16 @@ struct rr_catalog_entry {
 	struct rr_nfs_object object;
 };
 
+/* Octets of memory for the entries of one directory. */
+#define RR_CATALOG_MAX (UINT64_C(1) << 30)
+
 struct rr_catalog {
 	struct rr_catalog_entry *entries;
 	size_t count, room;
+	uint64_t octets;
 };
 
-/* object may be NULL. -RPCRDMA_ERR_NOMEM. */
+/* object may be NULL. -RPCRDMA_ERR_NOMEM; -RPCRDMA_ERR_LIMIT: there are too many. */
 int rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rr_nfs_object *object);
 
 /* By name, octet by octet. */

@@ -404,6 +404,8 @@ readdirplus(void *ctx, struct rr_request *request, const void *args, void *resul
 		res->status = NFS3ERR_NOTSUPP;
 		return RR_HANDLED;
 	}
+	if (fake->lie == FAKE_COOKIE_CIRCLE && !listed(fake, directory, from, &number))
+		from = 1;
 	while (count < fake->entry_most && fake->lie != FAKE_DIRECTORY_ENDLESS &&
 		listed(fake, directory, from, &number)) {
 		entryplus3 *entry = &entries[count++];
@@ -412,6 +414,8 @@ readdirplus(void *ctx, struct rr_request *request, const void *args, void *resul
 		*entry = (entryplus3){
 			.fileid = number, .name = { name, (uint32_t)strlen(name) }, .cookie = number + 1
 		};
+		if (fake->lie == FAKE_COOKIE_SAME)
+			entry->cookie = 1;
 		entry->name_attributes = follow(fake, &fake->objects[number]);
 		entry->name_handle = follow_handle(fake, &fake->objects[number]);
 		*next = entry;
@@ -419,8 +423,8 @@ readdirplus(void *ctx, struct rr_request *request, const void *args, void *resul
 		from = number + 1;
 	}
 	*next = NULL;
-	res->u.resok.reply.eof =
-		fake->lie != FAKE_DIRECTORY_ENDLESS && !listed(fake, directory, from, &number);
+	res->u.resok.reply.eof = fake->lie != FAKE_DIRECTORY_ENDLESS && fake->lie != FAKE_COOKIE_SAME &&
+				 fake->lie != FAKE_COOKIE_CIRCLE && !listed(fake, directory, from, &number);
 	return end(fake, request->proc);
 }
 

@@ -326,6 +326,22 @@ a_directory_without_end_is_given_up(void **state)
 	assert_int_equal(list(), -RPCRDMA_ERR_PEER);
 }
 
+static void
+a_cookie_that_comes_twice_ends_the_reading(void **state)
+{
+	(void)state;
+	add_files(7);
+	nfs = fake_must_open(fake, "/export");
+	fake->entry_most = 3;
+	fake->lie = FAKE_COOKIE_SAME;
+	assert_int_equal(list(), -RPCRDMA_ERR_PEER);
+	assert_true(fake->calls[NFSPROC3_READDIRPLUS] < 3);
+	fake->lie = FAKE_COOKIE_CIRCLE;
+	assert_int_equal(list(), -RPCRDMA_ERR_PEER);
+	assert_true(fake->calls[NFSPROC3_READDIRPLUS] < 20);
+	assert_non_null(strstr(rr_nfs_error(nfs), "circle"));
+}
+
 static int
 walk_each(void *ctx, const struct rr_nfs_entry *entry)
 {
@@ -443,6 +459,7 @@ main(void)
 		fake_test(entries_without_handle_or_attributes_are_unknown),
 		fake_test(names_that_lead_elsewhere_are_not_believed),
 		fake_test(a_directory_without_end_is_given_up),
+		fake_test(a_cookie_that_comes_twice_ends_the_reading),
 		fake_test(each_entry_may_call_the_client_and_end_the_reading),
 		fake_test(jukebox_is_waited_out),
 		fake_test(what_was_done_before_the_answer_was_lost_counts_as_done),

@@ -101,6 +101,24 @@ short_reads_are_continued_to_the_end_of_the_file(void **state)
 }
 
 static void
+answers_of_an_octet_each_are_given_up(void **state)
+{
+	struct rr_nfs_io io = { .data = data, .length = 100000 };
+
+	(void)state;
+	open_file(100000);
+	fake->read_most = fake->write_most = 1;
+	assert_int_equal(move(&io, rr_nfs_read), -RPCRDMA_ERR_PEER);
+	assert_true(fake->calls[NFSPROC3_READ] < 100);
+	assert_int_equal(move(&io, rr_nfs_write), -RPCRDMA_ERR_PEER);
+	assert_true(fake->calls[NFSPROC3_WRITE] < 100);
+	assert_non_null(strstr(rr_nfs_error(nfs), "few octets"));
+	io.length = 30;
+	assert_int_equal(move(&io, rr_nfs_read), 0);
+	assert_int_equal(io.moved, 30);
+}
+
+static void
 reading_behind_the_end_gives_nothing_and_the_end(void **state)
 {
 	struct rr_nfs_io io = { .data = data, .length = 10, .offset = 100 };
@@ -271,6 +289,7 @@ main(void)
 		fake_test(pieces_of_every_kind_of_size_are_read),
 		fake_test(large_reads_are_placed_by_rdma_write),
 		fake_test(short_reads_are_continued_to_the_end_of_the_file),
+		fake_test(answers_of_an_octet_each_are_given_up),
 		fake_test(reading_behind_the_end_gives_nothing_and_the_end),
 		fake_test(reads_wait_a_jukebox_out),
 		fake_test(lies_about_data_are_not_believed),
