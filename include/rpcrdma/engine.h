@@ -194,7 +194,8 @@ struct rpcrdma_counters {
 	uint64_t rdma_reads, rdma_writes;          /* operations that this side posted */
 	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are ERR_CHUNK */
 	uint64_t overruns;    /* calls of the peer's beyond what was ever granted to it */
-	uint64_t bad_replies; /* of what was discarded: it ended the call that it was to answer */
+	uint64_t bad_replies; /* of what was discarded: it had the XID of a call, and was no good answer to it
+			       */
 	uint64_t repeats;     /* calls answered out of the duplicate request cache, not executed again */
 	/* Replies in Read chunks of the responder. */
 	uint64_t replies_left;      /* calls whose reply, if large, was left to the responder */

@@ -2,8 +2,8 @@
 #ifndef RR_TRANSPORT_CONNECTION_H
 #define RR_TRANSPORT_CONNECTION_H
 
-#include "base/endian.h"
 #include "base/map.h"
+#include "transport/arrival.h"
 #include "transport/carrier.h"
 #include "transport/credits.h"
 #include "transport/feature.h"
@@ -136,16 +136,6 @@ rr_connection_read_chunks(const struct rr_connection *connection)
 	return rr_properties_read_chunks(&connection->features.properties);
 }
 
-/* Of a message that arrived: it is of version 2, which this side speaks, of at least so many octets, and that
- * is its procedure. */
-static inline bool
-rr_connection_is_version_2(
-	const struct rr_connection *connection, const struct rr_event *event, uint32_t least, uint32_t proc)
-{
-	return connection->versions.high >= RR_RPCRDMA_VERSION_2 && event->length >= least &&
-	       rr_get_be32(event->data + 4) == RR_RPCRDMA_VERSION_2 && rr_get_be32(event->data + 12) == proc;
-}
-
 static inline struct rr_connection *
 rr_connection_of(struct rr_carrier *carrier)
 {
@@ -203,6 +193,9 @@ void rr_driver_allow(struct rr_connection *connection, uint32_t count);
 void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
 uint32_t rr_driver_sge_max(const struct rr_fabric *fabric);
 
+/* The message means nothing here: counts it, and posts its receive again. */
+void rr_driver_discard(struct rr_connection *connection, const struct rr_arrival *arrival);
+
 /* Wakes a peer that may have missed our first message, if no reply comes soon. */
 void rr_driver_watch_first_reply(struct rr_connection *connection);
 void rr_driver_disconnect(struct rr_connection *connection);
@@ -224,7 +217,8 @@ void rr_requester_pump(struct rr_connection *connection);
 
 /* Tells of transactions that failed. */
 void rr_requester_tell(struct rr_connection *connection);
-void rr_requester_received(struct rr_connection *connection, const struct rr_event *event);
+/* A reply arrived, a message that may be one, or an RDMA_ERROR. */
+void rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival);
 /* Whether a call of this side, or a cancelled one, has that XID. */
 bool rr_requester_knows(const struct rr_connection *connection, uint32_t xid);
 bool rr_requester_idle(const struct rr_connection *connection);
@@ -246,14 +240,14 @@ bool rr_optional_unanswered(struct rr_connection *connection);
 /* After the endpoint was closed: what was sent will not be answered. */
 void rr_optional_end(struct rr_connection *connection);
 
-/* True if the message is an error that answers a request of a feature: it is done with then. */
-bool rr_optional_refused(struct rr_connection *connection, const struct rr_event *event);
+/* True if the RDMA_ERROR that arrived answers a request of a feature: nobody else needs it then. */
+bool rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* ---- responder.c, respond.c ---- */
 
-/* It is an RDMA_OPTIONAL of a version that is spoken here. */
-bool rr_responder_is_optional(const struct rr_connection *connection, const struct rr_event *event);
-void rr_responder_received(struct rr_connection *connection, const struct rr_event *event);
+/* A call arrived, or a message that must have been one; an RDMA_OPTIONAL. */
+void rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival);
+void rr_responder_optional(struct rr_connection *connection, const struct rr_arrival *arrival);
 void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 	void (*sent)(void *arg), void *arg);
 void rr_responder_drop(struct rr_exchange *exchange);

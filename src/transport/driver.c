@@ -2,10 +2,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/endian.h"
 #include "base/probe.h"
 #include "transport/connection.h"
-#include "transport/direction.h"
 #include "transport/provided.h"
 #include "transport/pull.h"
 #include "transport/rdma.h"
@@ -17,8 +15,8 @@
  * Who owns what: the connection owns its endpoint from rr_driver_connect() or
  * rr_driver_accept() to rr_driver_close(). Jobs are their makers'; they wait in the connection's list until
  * all their work requests are posted, and what those point to stays until they completed or the endpoint was
- * closed. A receive belongs to whom rr_requester_received() or rr_responder_received() makes its owner, who
- * gives it back by rr_driver_release().
+ * closed. The receive of an arrival belongs to the function that is given the arrival, which gives it back by
+ * rr_driver_release(), or lets others do that.
  */
 
 /* Receives beyond the credits: for what a peer may send without one. */
@@ -129,39 +127,67 @@ disconnected(struct rr_connection *connection, const struct rr_event *event)
 	rr_connection_end(connection);
 }
 
-/* The requester's: replies, and at the side that connects whatever is not a call that somebody waits for. */
-static bool
-is_for_requester(const struct rr_connection *connection, const struct rr_event *event)
+void
+rr_driver_discard(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	const struct rr_carrier_events *events = connection->base.events;
-	enum rr_direction direction = rr_direction(event->data, event->length);
+	connection->base.counters.discarded++;
+	RR_PROBE(discarded, connection->base.peer, arrival->length, false);
+	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: a message of %u octets is discarded",
+		connection->base.peer, arrival->length);
+	rr_driver_release(connection->fabric, arrival->receive);
+	rr_driver_allow(connection, 1);
+}
 
-	/* A reply in a Read chunk of the responder's and a long call of it look alike. There are no such
-	 * calls (RFC 8167, 5.3), but they are to be refused. */
-	if (connection->is_active && rr_pull_is_due(connection, event))
-		return rr_connection_read_chunks(connection) || !events || !events->call ||
-		       rr_requester_knows(connection, rr_get_be32(event->data));
-	/* An RDMA_OPTIONAL is answered, whoever sends it. */
-	if (rr_responder_is_optional(connection, event))
+/* The owner of this side of the connection takes calls. */
+static bool
+has_services(const struct rr_connection *connection)
+{
+	return connection->base.events && connection->base.events->call;
+}
+
+/*
+ * The header does not say whether the message is a call or a reply. One with the XID of a call of this side
+ * is the reply to that call; a side that takes no calls takes every one for a reply.
+ */
+static bool
+is_reply(const struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	bool known = rr_requester_knows(connection, arrival->header.xid);
+
+	/* RFC 8167, 5.3: the reverse direction has no chunks. So this is a Long Call, or a reply in a Read
+	 * chunk of the responder's. */
+	if (rr_arrival_has_message_in_read_chunk(arrival) && !connection->is_active)
 		return false;
-	if (connection->is_active)
-		return direction != RR_DIRECTION_CALL || !events || !events->call;
-	return direction == RR_DIRECTION_REPLY && connection->requester.slots;
+	if (connection->is_active && !has_services(connection))
+		return true;
+	return known || (rr_arrival_is_to_be_pulled(arrival) && rr_connection_read_chunks(connection));
 }
 
 static void
 received(struct rr_connection *connection, const struct rr_event *event)
 {
-	rr_loop_disarm(connection->base.engine->loop, &connection->kick);
+	struct rr_engine *engine = connection->base.engine;
+	struct rr_arrival arrival;
+
+	rr_loop_disarm(engine->loop, &connection->kick);
 	connection->kicks = KICKS;
-	if (rr_optional_refused(connection, event))
-		return;
-	if (rr_provided_is_done(connection, event))
-		rr_provided_done(connection, event);
-	else if (is_for_requester(connection, event))
-		rr_requester_received(connection, event);
-	else
-		rr_responder_received(connection, event);
+	rr_arrival_decode(&arrival, connection->versions, &engine->arrival_lists, event);
+	rr_trace_add(&connection->trace, engine->env, false, event->data, event->length,
+		arrival.result == RR_HEADER_OK ? &arrival.lists : NULL);
+	if (arrival.kind == RR_ARRIVAL_UNCLEAR)
+		arrival.kind = is_reply(connection, &arrival) ? RR_ARRIVAL_REPLY : RR_ARRIVAL_CALL;
+	switch (arrival.kind) {
+	case RR_ARRIVAL_CALL: rr_responder_called(connection, &arrival); break;
+	case RR_ARRIVAL_REPLY: rr_requester_answered(connection, &arrival); break;
+	case RR_ARRIVAL_ERROR:
+		if (!rr_optional_refused(connection, &arrival))
+			rr_requester_answered(connection, &arrival);
+		break;
+	case RR_ARRIVAL_DONE: rr_provided_done(connection, &arrival); break;
+	case RR_ARRIVAL_OPTIONAL: rr_responder_optional(connection, &arrival); break;
+	case RR_ARRIVAL_UNCLEAR:
+	case RR_ARRIVAL_JUNK: rr_driver_discard(connection, &arrival); break;
+	}
 }
 
 static void

@@ -181,6 +181,7 @@ rr_engine_free(struct rr_engine *engine)
 	while (engine->loop && rr_loop_due(engine->loop) == 0 && rr_loop_turn(engine->loop, 0) > 0)
 		;
 	rr_responder_trim(engine);
+	rr_arrival_unprepare(engine);
 	rr_fabric_destroy(engine->adapters);
 	rr_fabric_destroy(engine->fabric);
 	rr_pool_free(engine->pool);

@@ -88,9 +88,10 @@ struct rr_engine {
 	bool adapters_failed;       /* where nobody asked for them by name */
 
 	/* The transport's. */
-	uint32_t connections;      /* accepted ones that live */
-	struct rr_servers servers; /* that were called */
-	struct rr_list exchanges;  /* kept for reuse */
+	uint32_t connections;                /* accepted ones that live */
+	struct rr_chunk_lists arrival_lists; /* of the message that arrived last */
+	struct rr_servers servers;           /* that were called */
+	struct rr_list exchanges;            /* kept for reuse */
 	uint32_t exchange_count;
 	uint64_t provided_octets; /* that all connections have exposed in Read chunks */
 };

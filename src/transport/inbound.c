@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/checked.h"
 #include "transport/responder.h"
 
 /* Structures for calls that arrived. They are the engine's: some are kept for reuse, so that connections
@@ -7,34 +6,18 @@
 
 enum { KEPT_MAX = 256 };
 
-/* How many elements of size octets can be in a header that fits our receives. */
-static uint32_t
-header_holds(const struct rr_engine *engine, uint32_t size)
-{
-	uint32_t receive = rr_fabric_config(engine->fabric)->receive_size;
-
-	return (uint32_t)rr_min(engine->config.segment_max, receive / size);
-}
-
 static struct rr_inbound *
 make(struct rr_engine *engine)
 {
-	uint32_t reads = header_holds(engine, RR_READ_SEGMENT_SIZE);
-	uint32_t segments = header_holds(engine, RR_SEGMENT_SIZE);
-	struct rr_inbound *inbound = rr_alloc(
-		engine->env, sizeof(*inbound) + segments * sizeof(struct rr_segment) +
-				     engine->config.chunk_max * sizeof(struct rr_chunk) +
-				     reads * sizeof(struct rr_read_segment) + rr_engine_send_size(engine));
+	const struct rr_arrival_sizes sizes = rr_arrival_sizes(engine);
+	size_t lists = rr_rdma_lists_size(sizes.reads, sizes.writes, sizes.segments);
+	struct rr_inbound *inbound =
+		rr_alloc(engine->env, sizeof(*inbound) + lists + rr_engine_send_size(engine));
 
 	if (!inbound)
 		return NULL;
-	inbound->lists.segments = (struct rr_segment *)(inbound + 1);
-	inbound->lists.writes = (struct rr_chunk *)(inbound->lists.segments + segments);
-	inbound->lists.reads = (struct rr_read_segment *)(inbound->lists.writes + engine->config.chunk_max);
-	inbound->buffer = (uint8_t *)(inbound->lists.reads + reads);
-	inbound->lists.segment_max = segments;
-	inbound->lists.write_max = engine->config.chunk_max;
-	inbound->lists.read_max = reads;
+	rr_rdma_place_lists(&inbound->lists, inbound + 1, sizes.reads, sizes.writes, sizes.segments);
+	inbound->buffer = (uint8_t *)(inbound + 1) + lists;
 	inbound->engine = engine;
 	inbound->base.ops = &rr_rdma_ops;
 	rr_list_init(&inbound->link);
@@ -43,8 +26,22 @@ make(struct rr_engine *engine)
 	return inbound;
 }
 
+static void
+take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arrival)
+{
+	if (!arrival) {
+		inbound->receive = NULL;
+		return;
+	}
+	inbound->receive = arrival->receive;
+	inbound->header = arrival->header;
+	rr_rdma_copy_lists(&inbound->lists, &arrival->lists); /* the arrays are as large */
+	inbound->base.call.stream = arrival->payload.data;
+	inbound->base.call.length = arrival->payload.length;
+}
+
 struct rr_inbound *
-rr_inbound_take(struct rr_connection *connection, uint8_t *receive)
+rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
 	struct rr_engine *engine = connection->base.engine;
 	struct rr_list *link = rr_list_pop(&engine->exchanges);
@@ -63,12 +60,12 @@ rr_inbound_take(struct rr_connection *connection, uint8_t *receive)
 	inbound->base.ctx = NULL;
 	inbound->state = RR_INBOUND_ARRIVING;
 	inbound->fabric = connection->fabric;
-	inbound->receive = receive;
 	inbound->memory = NULL;
 	inbound->sent = NULL;
 	inbound->provided = NULL;
 	rr_list_append(&connection->exchanges, &inbound->link);
 	inbound->unanswered = false;
+	take_arrival(inbound, arrival);
 	return inbound;
 }
 

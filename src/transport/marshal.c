@@ -163,8 +163,7 @@ completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	if (status)
 		return; /* the connection ends */
 	slot->sent = true;
-	if (slot->held.data)
-		rr_slot_answer(slot, &slot->held);
+	rr_slot_sent(slot);
 }
 
 static void
@@ -211,7 +210,7 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	slot->transaction = transaction;
 	slot->version = connection->negotiation.version;
 	slot->posted = slot->sent = slot->revoked = false;
-	slot->held.data = NULL;
+	slot->held.receive = NULL;
 	slot->job.next = next_work;
 	slot->job.completed = completed;
 	slot->reply_memory = reply_memory;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/checked.h"
-#include "base/endian.h"
 #include "base/probe.h"
 #include "transport/responder.h"
 
@@ -162,18 +161,16 @@ optional_take_answer(struct rr_connection *connection, const struct rr_rdma_head
 }
 
 void
-rr_optional_arrived(struct rr_inbound *inbound)
+rr_optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
 	struct rr_connection *connection = inbound->connection;
-	const struct rpcrdma_message *rest = &inbound->base.call;
-	const struct rpcrdma_bytes payload = { rest->stream, rest->length };
-	struct rr_rdma_header header = inbound->header;
-	bool answers = optional_take_answer(connection, &header);
+	bool answers = optional_take_answer(connection, &arrival->header);
 	int err;
 
 	set_reverse_support(connection);
-	rr_negotiation_called(connection, header.vers);
-	err = rr_feature_received(&connection->features, &header, payload, &inbound->optional);
+	rr_negotiation_called(connection, arrival->header.vers);
+	err = rr_feature_received(
+		&connection->features, &arrival->header, arrival->payload, &inbound->optional);
 	apply(connection);
 	if (err)
 		rr_inbound_refuse(inbound, (enum rr_rdma_err)err);
@@ -190,40 +187,31 @@ rr_optional_arrived(struct rr_inbound *inbound)
 /* An error that answers the request. 3.1: one with RDMA_ERR_INVAL_OPTION is of version 2 for sure; the others
  * may be of version 1, whose responders put the version of the request into their errors. */
 static enum rr_negotiation_event
-optional_judge(struct rr_connection *connection, const struct rr_event *event)
+optional_judge(struct rr_connection *connection, const struct rr_rdma_header *header)
 {
-	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
-	struct rr_chunk_lists nothing = { 0 };
-	struct rr_rdma_header header;
-	struct rpcrdma_xdr_reader reader;
-
-	rpcrdma_xdr_reader_init(&reader, &message, NULL);
-	if (rr_rdma_get_any_header(&reader, RR_RPCRDMA_VERSION_2, &header, &nothing) != RR_HEADER_OK)
-		return RR_NEGOTIATION_FAILED;
-	RR_PROBE(error_received, connection->base.peer, header.xid, header.err);
+	RR_PROBE(error_received, connection->base.peer, header->xid, header->err);
 	connection->base.counters.errors_received++;
-	connection->base.counters.err_vers_received += header.err == RR_ERR_VERS;
-	if (header.err == RR_ERR_INVAL_OPTION)
+	connection->base.counters.err_vers_received += header->err == RR_ERR_VERS;
+	if (header->err == RR_ERR_INVAL_OPTION)
 		return RR_NEGOTIATION_ANSWERED;
-	if (header.err != RR_ERR_VERS)
+	if (header->err != RR_ERR_VERS)
 		return RR_NEGOTIATION_FAILED;
-	connection->negotiation.peer = (struct rr_version_range){ header.vers_low, header.vers_high };
+	connection->negotiation.peer = (struct rr_version_range){ header->vers_low, header->vers_high };
 	return RR_NEGOTIATION_REFUSED;
 }
 
 bool
-rr_optional_refused(struct rr_connection *connection, const struct rr_event *event)
+rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
 	struct rr_request *request = &connection->features.request;
 
-	if (!request->sent || event->length < RR_RDMA_FIXED_SIZE + 4 ||
-		rr_get_be32(event->data) != request->xid || rr_get_be32(event->data + 12) != RR_RDMA_ERROR)
+	if (!request->sent || arrival->header.xid != request->xid)
 		return false;
 	rr_properties_refused(&connection->features.properties, request->xid);
 	apply(connection);
 	rr_optional_end(connection);
-	rr_negotiation_event(connection, optional_judge(connection, event));
-	rr_driver_release(connection->fabric, event->data);
+	rr_negotiation_event(connection, optional_judge(connection, &arrival->header));
+	rr_driver_release(connection->fabric, arrival->receive);
 	rr_driver_allow(connection, 1);
 	rr_requester_pump(connection);
 	return true;

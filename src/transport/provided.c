@@ -2,7 +2,6 @@
 #include "transport/provided.h"
 
 #include "base/checked.h"
-#include "base/endian.h"
 #include "wire/rpcrdma2.h"
 
 /*
@@ -188,14 +187,6 @@ rr_provided_named(struct rr_provided *provided)
 
 /* ---- RDMA_DONE ---- */
 
-bool
-rr_provided_is_done(const struct rr_connection *connection, const struct rr_event *event)
-{
-	/* Nothing may follow its fixed words. */
-	return rr_connection_is_version_2(connection, event, RR_RDMA_FIXED_SIZE, RR_RDMA_DONE) &&
-	       event->length == RR_RDMA_FIXED_SIZE;
-}
-
 static struct rr_provided *
 find(const struct rr_connection *connection, uint32_t xid)
 {
@@ -212,12 +203,12 @@ find(const struct rr_connection *connection, uint32_t xid)
  * served is lost. */
 static bool
 check_invalidated(
-	struct rr_connection *connection, struct rr_provided *provided, const struct rr_event *event)
+	struct rr_connection *connection, struct rr_provided *provided, const struct rr_arrival *arrival)
 {
-	if (!event->invalidated)
+	if (!arrival->invalidated)
 		return true;
 	for (uint32_t i = 0; provided && i < provided->count; i++) {
-		if (provided->segments[i].target.handle != event->invalidated_handle)
+		if (provided->segments[i].target.handle != arrival->invalidated_handle)
 			continue;
 		connection->base.counters.remote_invalidations++;
 		rr_driver_invalidate(connection, &provided->regions[i]); /* for this side it still exists */
@@ -225,22 +216,19 @@ check_invalidated(
 	}
 	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
 		"%s: invalidated handle 0x%08x, which is not of the reply that it pulled",
-		connection->base.peer, event->invalidated_handle);
+		connection->base.peer, arrival->invalidated_handle);
 	return false;
 }
 
 void
-rr_provided_done(struct rr_connection *connection, const struct rr_event *event)
+rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	const struct rr_chunk_lists nothing = { 0 };
 	struct rr_counters *counters = &connection->base.counters;
-	struct rr_provided *provided = find(connection, rr_get_be32(event->data));
+	struct rr_provided *provided = find(connection, arrival->header.xid);
 
-	rr_trace_add(&connection->trace, connection->base.engine->env, false, event->data, event->length,
-		&nothing);
 	counters->done_received++;
-	rr_driver_release(connection->fabric, event->data);
-	if (!check_invalidated(connection, provided, event))
+	rr_driver_release(connection->fabric, arrival->receive);
+	if (!check_invalidated(connection, provided, arrival))
 		return;
 	/* 4.1.3: "Whenever a responder receives a pull completion notification for an XID for which there is
 	 * no Read chunk waiting to be invalidated, the responder MUST silently drop the notification." */

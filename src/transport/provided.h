@@ -31,9 +31,8 @@ int rr_provided_expose(struct rr_inbound *inbound);
 /* The Send that names it completed: the requester has its time from now on. */
 void rr_provided_named(struct rr_provided *provided);
 
-/* Is the message an RDMA_DONE of version 2? */
-bool rr_provided_is_done(const struct rr_connection *connection, const struct rr_event *event);
-void rr_provided_done(struct rr_connection *connection, const struct rr_event *event);
+/* An RDMA_DONE arrived. */
+void rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* After the endpoint was closed: nothing is exposed any more. Inbounds live on. */
 void rr_provided_end(struct rr_connection *connection);

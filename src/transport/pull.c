@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/pull.h"
 
-#include "base/checked.h"
-#include "base/endian.h"
+#include "base/probe.h"
 #include "transport/done.h"
 #include "transport/fetch.h"
-#include "wire/rpcrdma2.h"
 
 /*
  * Who owns what: a pull is its slot's, from the arrival of the message to its RDMA_DONE, and holds the
@@ -15,25 +13,14 @@
  */
 struct rr_pull {
 	struct rr_slot *slot;
-	struct rr_event event;
-	struct rr_answer answer;
+	struct rr_arrival arrival; /* its lists are behind this structure */
 	struct rr_read_chunks chunks;
 	struct rr_fetch fetch;
 	struct rr_job job;
 	struct rr_pool_waiter waiter;
 	struct rr_timer patience; /* armed while it waits for memory */
 	bool failed;              /* an RDMA Read did */
-	struct rr_read_segment reads[];
 };
-
-enum { READ_LIST = RR_RDMA_FIXED_SIZE }; /* where it begins */
-
-bool
-rr_pull_is_due(const struct rr_connection *connection, const struct rr_event *event)
-{
-	return rr_connection_is_version_2(connection, event, RR_RDMA_HEADER_MIN, RR_RDMA_NOMSG) &&
-	       rr_get_be32(event->data + READ_LIST) != 0;
-}
 
 /* ---- The end ---- */
 
@@ -42,7 +29,7 @@ rr_pull_is_due(const struct rr_connection *connection, const struct rr_event *ev
 static uint32_t
 handle_of(const struct rr_pull *pull)
 {
-	const struct rr_chunk_lists *lists = &pull->answer.lists;
+	const struct rr_chunk_lists *lists = &pull->arrival.lists;
 
 	for (uint32_t i = 0; i < lists->read_count; i++) {
 		if (lists->reads[i].target.length > 0)
@@ -71,13 +58,12 @@ free_pull(struct rr_pull *pull)
 static void
 conclude(struct rr_pull *pull, int error)
 {
-	const struct rr_rdma_header header = pull->answer.header;
-	const struct rr_event event = pull->event;
+	const struct rr_arrival arrival = pull->arrival;
 	struct rr_slot *slot = pull->slot;
 
-	rr_done_send(slot->connection, header.xid, handle_of(pull), false);
+	rr_done_send(slot->connection, arrival.header.xid, handle_of(pull), false);
 	free_pull(pull);
-	rr_slot_conclude(slot, error, &header, &event);
+	rr_slot_conclude(slot, error, &arrival);
 }
 
 /* ---- Reading ---- */
@@ -102,9 +88,10 @@ read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection": the call ends
 	 * with that, and may go again on the next one. */
 	if (pull->failed)
-		rr_done_send(pull->slot->connection, pull->answer.header.xid, 0, false);
+		rr_done_send(pull->slot->connection, pull->arrival.header.xid, 0, false);
 	else
-		conclude(pull, rr_slot_take_pulled(pull->slot, &pull->answer, pull->chunks.chunks[0].length));
+		conclude(
+			pull, rr_slot_take_pulled(pull->slot, &pull->arrival, pull->chunks.chunks[0].length));
 }
 
 static void
@@ -116,7 +103,7 @@ fetch(struct rr_pull *pull)
 	slot->pulled_memory = rr_pool_get(engine->pool, pull->chunks.memory);
 	if (slot->pulled_memory) {
 		rr_loop_disarm(engine->loop, &pull->patience);
-		pull->fetch = rr_fetch(&pull->answer.lists, &pull->chunks, slot->pulled_memory);
+		pull->fetch = rr_fetch(&pull->arrival.lists, &pull->chunks, slot->pulled_memory);
 		rr_driver_submit(slot->connection, &pull->job);
 		return;
 	}
@@ -147,24 +134,27 @@ expired(struct rr_timer *timer)
 /* ---- The message ---- */
 
 static struct rr_pull *
-make(struct rr_slot *slot, const struct rr_event *event)
+make(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	struct rr_engine *engine = slot->connection->base.engine;
-	uint32_t most = (uint32_t)rr_min(engine->config.segment_max, event->length / RR_READ_SEGMENT_SIZE);
-	struct rr_pull *pull = rr_alloc(engine->env, sizeof(*pull) + most * sizeof(struct rr_read_segment));
+	const struct rr_chunk_lists *lists = &arrival->lists;
+	struct rr_pull *pull =
+		rr_alloc(engine->env, sizeof(*pull) + rr_rdma_lists_size(lists->read_count,
+							      lists->write_count, lists->segment_count));
 
 	if (!pull)
 		return NULL;
 	pull->slot = slot;
-	pull->event = *event;
+	pull->arrival = *arrival;
+	rr_rdma_place_lists(
+		&pull->arrival.lists, pull + 1, lists->read_count, lists->write_count, lists->segment_count);
+	rr_rdma_copy_lists(&pull->arrival.lists, lists); /* the arrays are as large */
 	pull->waiter.wake = woken;
 	pull->job.next = next_read;
 	pull->job.completed = read_completed;
 	rr_list_init(&pull->waiter.link);
 	rr_list_init(&pull->job.link);
 	rr_timer_init(&pull->patience, expired);
-	pull->answer.lists.reads = pull->reads;
-	pull->answer.lists.read_max = most;
 	slot->pull = pull;
 	return pull;
 }
@@ -176,18 +166,18 @@ judge(struct rr_pull *pull)
 {
 	const struct rr_slot *slot = pull->slot;
 	const struct rr_connection *connection = slot->connection;
-	const struct rr_chunk_lists *lists = &pull->answer.lists;
+	const struct rr_chunk_lists *lists = &pull->arrival.lists;
 	uint32_t max = connection->base.engine->config.message_max;
 	uint64_t octets = 0;
 
-	if (rr_answer_parse(connection, &pull->event, &pull->answer) != RR_HEADER_OK)
+	if (pull->arrival.result != RR_HEADER_OK)
 		return -RPCRDMA_ERR_PEER;
 	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives an RPC Reply via a
 	 * responder-provided Read chunk, but does not support such chunks, it MUST inform the responder of
 	 * pull completion and terminate the RPC transaction." */
 	if (!rr_connection_read_chunks(connection))
 		return -RPCRDMA_ERR_PEER;
-	if (pull->answer.header.vers != slot->version || !rr_slot_returns_chunks(slot, lists) ||
+	if (pull->arrival.header.vers != slot->version || !rr_slot_returns_chunks(slot, lists) ||
 		rr_chunk_length(&lists->reply) > 0)
 		return -RPCRDMA_ERR_PEER;
 	for (uint32_t i = 0; i < lists->read_count; i++)
@@ -200,20 +190,12 @@ judge(struct rr_pull *pull)
 }
 
 void
-rr_pull_begin(struct rr_slot *slot, const struct rr_event *event)
+rr_pull_begin(struct rr_slot *slot)
 {
-	struct rr_connection *connection = slot->connection;
-	struct rr_pull *pull = make(slot, event);
-	uint8_t *receive = event->data;
+	struct rr_pull *pull = slot->pull;
 	int error;
 
-	slot->held.data = NULL; /* event may lie there */
-	if (!pull) {
-		rr_driver_release(connection->fabric, receive);
-		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory to pull a reply",
-			connection->base.peer);
-		return;
-	}
+	rr_slot_invalidate(slot); /* first: nothing that is judged may change any more */
 	error = judge(pull);
 	/* 4.1.3: "When an RPC transaction is aborted on a requester", nothing is pulled, but "the requester
 	 * MUST notify the responder of pull completion." */
@@ -223,12 +205,33 @@ rr_pull_begin(struct rr_slot *slot, const struct rr_event *event)
 		fetch(pull);
 }
 
-/* 4.1.3: "If a requester receives a reply bearing a Position Zero Read chunk and does not recognize the XID,
- * the requester MUST notify the responder of pull completion." */
 void
-rr_pull_decline(struct rr_connection *connection, const struct rr_event *event)
+rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
-	rr_done_send(connection, rr_get_be32(event->data), 0, true);
+	struct rr_connection *connection = slot->connection;
+
+	rr_driver_allow(connection, 1);
+	connection->stall.answered++;
+	if (!make(slot, arrival)) {
+		rr_driver_release(connection->fabric, arrival->receive);
+		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory to pull a reply",
+			connection->base.peer);
+		return;
+	}
+	if (slot->sent)
+		rr_pull_begin(slot);
+}
+
+/* 4.1.3: "If a requester receives a reply bearing a Position Zero Read chunk and does not recognize the XID,
+ * the requester MUST notify the responder of pull completion." The receive of the reply is posted again when
+ * the notification has left. */
+void
+rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	rr_done_send(connection, arrival->header.xid, 0, true);
+	connection->base.counters.discarded++;
+	RR_PROBE(discarded, connection->base.peer, arrival->length, false);
+	rr_driver_release(connection->fabric, arrival->receive);
 }
 
 void
@@ -247,6 +250,6 @@ rr_pull_end(struct rr_slot *slot)
 {
 	if (!slot->pull)
 		return;
-	rr_driver_release(slot->connection->fabric, slot->pull->event.data);
+	rr_driver_release(slot->connection->fabric, slot->pull->arrival.receive);
 	free_pull(slot->pull);
 }

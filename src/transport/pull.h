@@ -13,15 +13,15 @@
 /* How long a pull waits for memory, at most: shorter than the responder waits for its RDMA_DONE. */
 #define RR_PULL_PATIENCE (5 * RR_SECOND)
 
-/* Is the message one of version 2 with a Read list, and without a payload? Sent to a requester, it is a reply
- * in a Read chunk. */
-bool rr_pull_is_due(const struct rr_connection *connection, const struct rr_event *event);
+/* The slot's call was answered by such a reply, whose receive is now the pull's. It begins when the Send of
+ * the call has completed, which may be at once. */
+void rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival);
 
-/* The slot's call was answered by such a message; its receive is now the pull's. */
-void rr_pull_begin(struct rr_slot *slot, const struct rr_event *event);
+/* That Send completed. */
+void rr_pull_begin(struct rr_slot *slot);
 
-/* No call is known by the XID of such a message. */
-void rr_pull_decline(struct rr_connection *connection, const struct rr_event *event);
+/* No call is known by the XID of such a reply. */
+void rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* The transaction was cancelled: what has not begun to be read is not. */
 void rr_pull_cancel(struct rr_slot *slot);

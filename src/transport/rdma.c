@@ -66,7 +66,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_ac
 	rr_negotiation_init(connection, NULL, 0);
 	rr_optional_init(connection);
 	engine->connections += !is_active;
-	if (rr_requester_init(connection)) {
+	if (rr_arrival_prepare(engine) || rr_requester_init(connection)) {
 		free_connection(connection);
 		return NULL;
 	}

@@ -1,46 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/endian.h"
+#include <inttypes.h>
+
 #include "base/probe.h"
 #include "transport/pull.h"
 #include "wire/rpc.h"
 
 /*
- * What arrives at a requester: replies, errors, and what is neither.
+ * What arrives at a requester: replies and errors.
  *
  * RFC 8166, 4.5: "If errors are detected in the RPC-over-RDMA header of an RPC Reply message, a Requester
  * MUST silently discard the message." So it is with an RDMA_ERROR "that it cannot decode", and with an
- * RDMA_MSGP (4.6.1: "Requesters MUST silently discard the message"). That is what happens to the message. The
- * transaction that it was to answer will get no other answer, though: where the XID says which one it is, it
- * ends with -RPCRDMA_ERR_PEER instead of never.
+ * RDMA_MSGP (4.6.1: "Requesters MUST silently discard the message"). The call of such a reply then waits for
+ * another reply, as if this one had been lost, until its owner gives up. An RDMA_ERROR that can be decoded
+ * ends the call; so does a reply in a Read chunk that cannot be pulled, because the RDMA_DONE that is due
+ * takes it from the responder.
  */
-
-enum rr_header_result
-rr_answer_parse(const struct rr_connection *connection, const struct rr_event *event, struct rr_answer *reply)
-{
-	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
-	struct rpcrdma_xdr_reader reader;
-	enum rr_header_result result;
-
-	reply->lists.writes = reply->writes;
-	reply->lists.write_max = RR_TRANSACTION_SINKS;
-	reply->lists.segments = reply->segments;
-	reply->lists.segment_max = RR_SLOT_OFFERS;
-	rpcrdma_xdr_reader_init(&reader, &message, NULL);
-	result = rr_rdma_get_any_header(&reader, connection->versions.high, &reply->header, &reply->lists);
-	reply->body_length = (uint32_t)rpcrdma_xdr_left(&reader);
-	reply->body = event->data + (event->length - reply->body_length);
-	return result;
-}
-
-/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." Those that need not are pulled
- * (pull.h). */
-static enum rr_header_result
-parse(const struct rr_connection *connection, const struct rr_event *event, struct rr_answer *reply)
-{
-	reply->lists.reads = NULL;
-	reply->lists.read_max = 0;
-	return rr_answer_parse(connection, event, reply);
-}
 
 /* Whether a chunk comes back as it was offered: the same segment, of which no more is used than there was. */
 static bool
@@ -103,77 +77,114 @@ count_reply(struct rr_slot *slot, const struct rr_transaction *transaction, bool
 	counters->octets_rdma_write += transaction->placed;
 }
 
-/* Hands the reply, with that stream, to the transaction. */
-static int
-hand_over(struct rr_slot *slot, const struct rr_answer *reply, const void *stream, uint32_t length)
+/* The stream of a reply: behind its header, or in the Reply chunk. */
+static struct rpcrdma_bytes
+stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
-	struct rr_transaction *transaction = slot->transaction;
+	uint32_t length = (uint32_t)rr_chunk_length(&arrival->lists.reply); /* not above what was offered */
+
+	return arrival->header.proc == RR_RDMA_NOMSG ? (struct rpcrdma_bytes){ slot->reply_memory, length }
+						     : arrival->payload;
+}
+
+/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match the value
+ * of the XID field in the accompanying RPC message". */
+static bool
+is_reply_to(struct rpcrdma_bytes stream, uint32_t call)
+{
 	uint32_t xid, type;
 
-	transaction->reply = (struct rpcrdma_message){ .stream = stream, .length = length };
-	/* RFC 8166, 4.5.2: "the value of the rdma_xid field does not match the value of the XID field in the
-	 * accompanying RPC message" is an error in the header. */
-	if (!rr_rpc_peek(stream, length, &xid, &type) || xid != transaction->xid || type != RR_REPLY)
+	return rr_rpc_peek(stream.data, stream.length, &xid, &type) && xid == call && type == RR_REPLY;
+}
+
+/* Whether the message can be the reply to the call. What is not is discarded. */
+static bool
+is_good_reply(const struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	const struct rr_chunk_lists *lists = &arrival->lists;
+	bool long_reply = arrival->header.proc == RR_RDMA_NOMSG;
+
+	if (arrival->result != RR_HEADER_OK || arrival->header.proc > RR_RDMA_NOMSG)
+		return false;
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same [...]
+	 * version". RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." A9: a Reply
+	 * chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
+	if (arrival->header.vers != slot->version || lists->read_count > 0 ||
+		!rr_slot_returns_chunks(slot, lists) || (rr_chunk_length(&lists->reply) > 0) != long_reply)
+		return false;
+	/* The memory of a call that was cancelled is not there any more. */
+	return (long_reply && !slot->transaction) ||
+	       is_reply_to(stream_of(slot, arrival), arrival->header.xid);
+}
+
+/* RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures": an error is only ever about a
+ * call of this side. 4.5: in errors, "The rdma_vers field MUST contain the same version that was in the
+ * rdma_vers field in the failing request". A peer that does not know this version may name its own in
+ * ERR_VERS. */
+static bool
+is_good_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
+{
+	return header->err == RR_ERR_VERS || header->vers == slot->version;
+}
+
+static bool
+is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	if (arrival->kind == RR_ARRIVAL_ERROR)
+		return is_good_error(slot, &arrival->header);
+	return is_good_reply(slot, arrival);
+}
+
+/* Hands the reply, with that stream, to the transaction. The peer could write to a Reply chunk until its
+ * memory was invalidated: only now it is certain that the reply is one. */
+static int
+hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
+{
+	struct rr_transaction *transaction = slot->transaction;
+
+	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
+	if (!is_reply_to(stream, transaction->xid))
 		return -RPCRDMA_ERR_PEER;
 	transaction->pulled = slot->read_octets;
-	take_items(transaction, &reply->lists);
+	take_items(transaction, &arrival->lists);
 	transaction->unused = slot->write_count - transaction->reply.item_count;
-	count_reply(slot, transaction, reply->header.proc == RR_RDMA_NOMSG);
+	count_reply(slot, transaction, arrival->header.proc == RR_RDMA_NOMSG);
 	return 0;
 }
 
-/* Finds the reply in an RDMA_MSG or RDMA_NOMSG and hands it to the transaction. */
+/* Takes a reply that was found good to the transaction. */
 static int
-take_reply(struct rr_slot *slot, const struct rr_answer *reply)
+take_reply(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
-	bool long_reply = reply->header.proc == RR_RDMA_NOMSG;
-	uint64_t chunk = rr_chunk_length(&reply->lists.reply);
-
-	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same [...]
-	 * version". A9: a Reply chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
-	if (reply->header.vers != slot->version || !rr_slot_returns_chunks(slot, &reply->lists) ||
-		(chunk > 0) != long_reply)
-		return -RPCRDMA_ERR_PEER;
 	if (!slot->transaction)
 		return 0;
-	slot->transaction->placed = (uint32_t)chunk;
-	if (long_reply)
-		return hand_over(slot, reply, slot->reply_memory, (uint32_t)chunk);
-	return hand_over(slot, reply, reply->body, reply->body_length);
+	slot->transaction->placed = (uint32_t)rr_chunk_length(&arrival->lists.reply);
+	return hand_over(slot, arrival, stream_of(slot, arrival));
 }
 
 int
-rr_slot_take_pulled(struct rr_slot *slot, const struct rr_answer *reply, uint32_t octets)
+rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint32_t octets)
 {
 	if (!slot->transaction)
 		return 0;
 	slot->transaction->placed = 0;
-	return hand_over(slot, reply, slot->pulled_memory, octets);
+	return hand_over(slot, arrival, (struct rpcrdma_bytes){ slot->pulled_memory, octets });
 }
 
+/*
+ * RFC 8267, 6.7.2: "the requester MUST respond to that error as prescribed by the specification of the RPC
+ * transport." RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction associated with XID in
+ * the rdma_xid field."
+ */
 static int
-judge(struct rr_slot *slot, enum rr_header_result result, const struct rr_answer *reply)
+take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
 	struct rr_counters *counters = &slot->connection->base.counters;
-	int error = -RPCRDMA_ERR_PEER;
 
-	if (result != RR_HEADER_OK)
-		return error;
-	switch (reply->header.proc) {
-	case RR_RDMA_MSG:
-	case RR_RDMA_NOMSG: error = take_reply(slot, reply); break;
-	/* RFC 8267, 6.7.2: "the requester MUST respond to that error as prescribed by the specification of
-	 * the RPC transport." RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction
-	 * associated with XID in the rdma_xid field." */
-	case RR_RDMA_ERROR:
-		RR_PROBE(error_received, slot->connection->base.peer, reply->header.xid, reply->header.err);
-		counters->errors_received++;
-		counters->err_vers_received += reply->header.err == RR_ERR_VERS;
-		error = reply->header.err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
-		break;
-	default: break;
-	}
-	return error;
+	RR_PROBE(error_received, slot->connection->base.peer, header->xid, header->err);
+	counters->errors_received++;
+	counters->err_vers_received += header->err == RR_ERR_VERS;
+	return header->err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
 }
 
 /* What the answer says of the version of its call. True: the call goes again, in another one. */
@@ -192,8 +203,7 @@ negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *he
 }
 
 void
-rr_slot_conclude(
-	struct rr_slot *slot, int error, const struct rr_rdma_header *header, const struct rr_event *event)
+rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arrival)
 {
 	struct rr_connection *connection = slot->connection;
 	struct rr_credits *credits = &connection->requester.credits;
@@ -204,36 +214,54 @@ rr_slot_conclude(
 	 * responder that reports the responder's actual credit limit." After that, errors may change it, too.
 	 */
 	if (!error || (error != -RPCRDMA_ERR_PEER && error != -RPCRDMA_ERR_VERS && credits->max > 0))
-		rr_credits_grant(credits, header->credit);
-	if (negotiate(slot, error, header)) {
-		rr_slot_retry(slot, event);
+		rr_credits_grant(credits, arrival->header.credit);
+	if (negotiate(slot, error, &arrival->header)) {
+		rr_slot_retry(slot, arrival->receive);
 		return;
 	}
 	if (error) {
 		if (error == -RPCRDMA_ERR_PEER)
-			RR_PROBE(discarded, connection->base.peer, event->length, true);
+			RR_PROBE(discarded, connection->base.peer, arrival->length, true);
 		counters->discarded += error == -RPCRDMA_ERR_PEER;
 		counters->bad_replies += error == -RPCRDMA_ERR_PEER;
 		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: XID 0x%08x: %s",
-			connection->base.peer, header->xid, rpcrdma_strerror(error));
+			connection->base.peer, arrival->header.xid, rpcrdma_strerror(error));
 	}
-	rr_slot_finish(slot, error, event);
+	rr_slot_finish(slot, error, arrival->receive);
 }
 
-void
-rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
+static void
+slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
-	struct rr_connection *connection = slot->connection;
-	struct rr_answer reply;
 	int error;
 
 	rr_slot_invalidate(slot); /* first: what is judged must not change any more */
-	if (rr_pull_is_due(connection, event)) {
-		rr_pull_begin(slot, event);
-		return;
-	}
-	error = judge(slot, parse(connection, event, &reply), &reply);
-	rr_slot_conclude(slot, error, &reply.header, event);
+	if (arrival->kind == RR_ARRIVAL_ERROR)
+		error = take_error(slot, &arrival->header);
+	else
+		error = take_reply(slot, arrival);
+	rr_slot_conclude(slot, error, arrival);
+}
+
+void
+rr_slot_sent(struct rr_slot *slot)
+{
+	if (slot->pull)
+		rr_pull_begin(slot);
+	else if (slot->held.receive)
+		slot_answer(slot, &slot->held);
+}
+
+/* What the Send of the call refers to is not ours yet: the answer must wait. A reply with more chunks than
+ * were offered is a bad one. */
+static void
+slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	struct rr_chunk_lists lists = slot->held.lists;
+
+	rr_rdma_copy_lists(&lists, &arrival->lists);
+	slot->held = *arrival;
+	slot->held.lists = lists;
 }
 
 /*
@@ -242,68 +270,83 @@ rr_slot_answer(struct rr_slot *slot, const struct rr_event *event)
  * hit, what it served is lost, and nobody can say what else the peer confuses.
  */
 static bool
-check_invalidated(struct rr_connection *connection, struct rr_slot *slot, const struct rr_event *event)
+check_invalidated(struct rr_connection *connection, struct rr_slot *slot, const struct rr_arrival *arrival)
 {
-	if (!event->invalidated)
+	if (!arrival->invalidated)
 		return true;
 	for (uint32_t i = 0; slot && i < slot->region_count; i++) {
-		if (slot->segments[i].handle != event->invalidated_handle)
+		if (slot->segments[i].handle != arrival->invalidated_handle)
 			continue;
 		connection->base.counters.remote_invalidations++;
-		RR_PROBE(invalidated, connection->base.peer, event->invalidated_handle, 1);
+		RR_PROBE(invalidated, connection->base.peer, arrival->invalidated_handle, 1);
 		rr_driver_invalidate(connection, &slot->regions[i]); /* for this side it still exists */
 		return true;
 	}
 	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
 		"%s: invalidated handle 0x%08x, which is not of this reply", connection->base.peer,
-		event->invalidated_handle);
+		arrival->invalidated_handle);
 	return false;
 }
 
-/* The slot that a message answers; NULL for what is to be discarded. */
+/* The slot of the call with that XID, which may have been cancelled; NULL: there is no such call. */
 static struct rr_slot *
-match(struct rr_connection *connection, const struct rr_event *event)
+requester_find(const struct rr_connection *connection, uint32_t xid)
 {
-	struct rr_answer reply;
-	enum rr_header_result result = parse(connection, event, &reply);
-	struct rr_map_link *link;
-	uint32_t xid, type;
+	const struct rr_requester *requester = &connection->requester;
+	struct rr_map_link *link = requester->slots ? rr_map_find(&requester->by_xid, xid) : NULL;
 
-	rr_trace_add(&connection->trace, connection->base.engine->env, false, event->data, event->length,
-		result == RR_HEADER_OK ? &reply.lists : NULL);
-	if (result == RR_HEADER_SHORT)
-		return NULL;
-	/* RFC 8166, 4.6.2: "Receivers MUST silently discard RDMA_DONE messages." */
-	if (result == RR_HEADER_OK && reply.header.proc == RR_RDMA_DONE)
-		return NULL;
-	/* XIDs of the two directions are independent: a call of the peer's answers nothing. */
-	if (result == RR_HEADER_OK && reply.header.proc == RR_RDMA_MSG &&
-		rr_rpc_peek(reply.body, reply.body_length, &xid, &type) && type == RR_CALL)
-		return NULL;
-	link = rr_map_find(&connection->requester.by_xid, rr_get_be32(event->data));
 	return link ? rr_container(link, struct rr_slot, by_xid) : NULL;
 }
 
-void
-rr_requester_received(struct rr_connection *connection, const struct rr_event *event)
+bool
+rr_requester_knows(const struct rr_connection *connection, uint32_t xid)
 {
-	struct rr_slot *slot = match(connection, event);
-	bool declines = !slot && rr_pull_is_due(connection, event);
+	return requester_find(connection, xid);
+}
 
-	rr_driver_allow(connection, !declines);
-	if (!check_invalidated(connection, slot, event) || !slot || slot->held.data || slot->pull) {
-		if (declines)
-			rr_pull_decline(connection, event);
-		connection->base.counters.discarded++;
-		RR_PROBE(discarded, connection->base.peer, event->length, false);
-		rr_log(connection->base.engine->env, RR_LOG_DEBUG,
-			"%s: a message of %u octets answers nothing", connection->base.peer, event->length);
-		rr_driver_release(connection->fabric, event->data);
-		return;
-	}
+/* The message has the XID of a call, and is no answer to it. The first, the second, the fourth and so on are
+ * logged: a peer that sends nothing good must not fill the log. */
+static void
+discard_answer(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	uint64_t count = ++connection->base.counters.bad_replies;
+
+	if ((count & (count - 1)) == 0)
+		rr_log(connection->base.engine->env, RR_LOG_WARNING,
+			"%s: a bad reply to XID 0x%08x is discarded, number %" PRIu64 " of this connection",
+			connection->base.peer, arrival->header.xid, count);
+	rr_driver_discard(connection, arrival);
+}
+
+static void
+slot_take(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	struct rr_connection *connection = slot->connection;
+
+	rr_driver_allow(connection, 1);
 	connection->stall.answered++;
 	if (slot->sent)
-		rr_slot_answer(slot, event);
+		slot_answer(slot, arrival);
 	else
-		slot->held = *event; /* what the Send refers to is not ours yet */
+		slot_hold(slot, arrival);
+}
+
+void
+rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_slot *slot = requester_find(connection, arrival->header.xid);
+	bool is_pulled = arrival->kind == RR_ARRIVAL_REPLY && rr_arrival_is_to_be_pulled(arrival);
+
+	if (!check_invalidated(connection, slot, arrival))
+		rr_driver_discard(connection, arrival);
+	else if (!slot && is_pulled)
+		rr_pull_decline(connection, arrival);
+	else if (!slot || slot->held.receive || slot->pull)
+		rr_driver_discard(connection, arrival);
+	else if (is_pulled)
+		rr_pull_take(slot, arrival);
+	else if (is_answer(slot, arrival))
+		slot_take(slot, arrival);
+	else
+		discard_answer(connection, arrival);
 }

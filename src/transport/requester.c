@@ -48,12 +48,6 @@ rr_requester_destroy(struct rr_connection *connection)
 }
 
 bool
-rr_requester_knows(const struct rr_connection *connection, uint32_t xid)
-{
-	return rr_map_find(&connection->requester.by_xid, xid);
-}
-
-bool
 rr_requester_idle(const struct rr_connection *connection)
 {
 	const struct rr_requester *requester = &connection->requester;

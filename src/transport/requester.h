@@ -2,6 +2,7 @@
 #ifndef RR_TRANSPORT_REQUESTER_H
 #define RR_TRANSPORT_REQUESTER_H
 
+#include "transport/arrival.h"
 #include "transport/connection.h"
 #include "transport/plan.h"
 
@@ -27,8 +28,10 @@ struct rr_slot {
 	bool posted, sent;                  /* the Send */
 	bool revoked;                       /* the peer's access was ended, the regions are still there */
 	struct rr_pull *pull;               /* of the reply, where that lies in a Read chunk of the peer's */
-	struct rr_event
-		held; /* the answer, if it came before the completion of the Send; data is NULL otherwise */
+	/* The answer, if it came before the completion of the Send; receive is NULL otherwise. */
+	struct rr_arrival held;
+	struct rr_chunk held_writes[RR_TRANSACTION_SINKS];
+	struct rr_segment held_segments[RR_SLOT_OFFERS];
 
 	/* What the peer may access: Write chunks, then the Reply chunk, then what it reads. */
 	struct rr_region regions[RR_SLOT_REGIONS];
@@ -52,29 +55,15 @@ rr_slot_reply_segment(const struct rr_slot *slot)
 	return &slot->segments[slot->write_count];
 }
 
-/* A message that answers a call. Room for what we may have offered; more than that is no answer to it. */
-struct rr_answer {
-	struct rr_rdma_header header;
-	struct rr_chunk_lists lists;
-	struct rr_chunk writes[RR_TRANSACTION_SINKS];
-	struct rr_segment segments[RR_SLOT_OFFERS];
-	const uint8_t *body;
-	uint32_t body_length;
-};
-
-/* answer->lists has the array for the Read list and its size set. */
-enum rr_header_result rr_answer_parse(
-	const struct rr_connection *connection, const struct rr_event *event, struct rr_answer *answer);
-
 /* Whether the chunks of a reply are those of its call. */
 bool rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists);
 
 /* The reply was pulled into pulled_memory: takes it to the transaction, if it is still there. */
-int rr_slot_take_pulled(struct rr_slot *slot, const struct rr_answer *answer, uint32_t octets);
+int rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint32_t octets);
 
-/* What the answer says of the connection, whatever the call is worth; finishes, or has the call go again. */
-void rr_slot_conclude(
-	struct rr_slot *slot, int error, const struct rr_rdma_header *header, const struct rr_event *event);
+/* Takes what the answer says of the connection, whatever became of the call; finishes the slot, or has the
+ * call go again. */
+void rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arrival);
 
 /* Ends the peer's access to all that the slot offered. */
 void rr_slot_invalidate(struct rr_slot *slot);
@@ -90,12 +79,12 @@ void rr_slot_release(struct rr_slot *slot);
 int rr_slot_send(struct rr_connection *connection, struct rr_transaction *transaction,
 	const struct rr_call_plan *plan, void *reply_memory, uint32_t provided);
 
-/* ERR_VERS: its call goes again, in the version that the connection has now. */
-void rr_slot_retry(struct rr_slot *slot, const struct rr_event *event);
+/* ERR_VERS: the call goes again, in the version that the connection has now. receive: of the error. */
+void rr_slot_retry(struct rr_slot *slot, uint8_t *receive);
 
-/* Its call was answered by event, or will not be: ends the transaction, if it is still there, and frees the
- * slot. */
-void rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event);
+/* The call was answered: ends the transaction, if it is still there, and frees the slot and the receive of
+ * the answer. */
+void rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive);
 
 /* As many as calls may be under way: -RPCRDMA_ERR_NOMEM. */
 int rr_slots_make(struct rr_connection *connection);
@@ -106,7 +95,7 @@ void rr_slots_end(struct rr_connection *connection, struct rr_list *slots, bool 
 /* Its done() is due, with that error. */
 void rr_requester_fail(struct rr_connection *connection, struct rr_transaction *transaction, int error);
 
-/* The message in event answers the slot's call: judges it, takes it to the transaction, and finishes. */
-void rr_slot_answer(struct rr_slot *slot, const struct rr_event *event);
+/* The Send of the call completed: an answer that came before that is taken now. */
+void rr_slot_sent(struct rr_slot *slot);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/provided.h"
 
-#include "base/endian.h"
 #include "base/probe.h"
 #include "wire/rpc.h"
 
@@ -41,6 +40,7 @@ rr_inbound_done(struct rr_inbound *inbound)
 	rr_driver_allow(connection, 1);
 }
 
+/* The call was taken, and turns out to be none. */
 static void
 discard(struct rr_inbound *inbound)
 {
@@ -170,63 +170,29 @@ woken(struct rr_pool_waiter *waiter)
 
 /* ---- Arrival ---- */
 
-/* Judges the header; what passes has its stream and its chunks set. */
-static enum rr_header_result
-accept_header(struct rr_inbound *inbound, const struct rr_event *event)
+/* Judges the header of a call; that of a good one has its Read chunks set. 0, or the error to answer. */
+static int
+judge_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
 	const struct rr_engine_config *config = &inbound->engine->config;
-	const struct rr_version_range range = inbound->connection->versions;
-	const struct rpcrdma_message message = { .stream = event->data, .length = event->length };
-	struct rpcrdma_message *call = &inbound->base.call;
-	struct rpcrdma_xdr_reader reader;
-	enum rr_header_result result;
-	bool long_call;
+	bool long_call = arrival->header.proc == RR_RDMA_NOMSG;
 
-	rpcrdma_xdr_reader_init(&reader, &message, NULL);
-	result = rr_rdma_get_any_header(&reader, range.high, &inbound->header, &inbound->lists);
-	if (result != RR_HEADER_OK)
-		return result;
-	if (!rr_version_in(inbound->header.vers, range))
-		return RR_HEADER_VERS;
-	call->length = (uint32_t)rpcrdma_xdr_left(&reader);
-	call->stream = event->data + (event->length - call->length);
-	if (inbound->header.proc == RR_RDMA_OPTIONAL && inbound->header.vers >= RR_RPCRDMA_VERSION_2)
-		return RR_HEADER_OK;
+	/* RFC 8166, 4.5: if errors are detected in the header of a call, "a Responder MUST send an RDMA_ERROR
+	 * message back to the Requester": ERR_VERS (4.5.1) or ERR_CHUNK (4.5.2). */
+	if (arrival->result == RR_HEADER_VERS)
+		return RR_ERR_VERS;
+	if (arrival->result != RR_HEADER_OK)
+		return RR_ERR_CHUNK;
 	/* RFC 8166, 4.6.1: "When receiving an RDMA_MSGP procedure, Responders SHOULD reply with an RDMA_ERROR
 	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says so of unknown procedures. */
-	if (inbound->header.proc > RR_RDMA_NOMSG)
-		return RR_HEADER_MALFORMED;
+	if (arrival->header.proc > RR_RDMA_NOMSG)
+		return RR_ERR_CHUNK;
 	/* 4.2.4: of the chunks of an RDMA_NOMSG, "one MUST be present and MUST hold the Payload stream for
 	 * this RPC-over-RDMA message": in a call, that is a position-zero Read chunk. */
-	long_call = inbound->header.proc == RR_RDMA_NOMSG;
-	if (!rr_read_chunks(&inbound->lists, long_call, call->length, config->message_max, &inbound->chunks))
-		return RR_HEADER_MALFORMED;
-	return inbound->chunks.count - long_call <= config->chunk_max ? RR_HEADER_OK : RR_HEADER_LIMIT;
-}
-
-bool
-rr_responder_is_optional(const struct rr_connection *connection, const struct rr_event *event)
-{
-	return rr_connection_is_version_2(connection, event, RR_RDMA_OPTIONAL_MIN, RR_RDMA_OPTIONAL);
-}
-
-/* What is dropped without a word. */
-static bool
-is_to_be_discarded(const struct rr_event *event)
-{
-	uint32_t proc;
-
-	/* RFC 8166, 4.5: "If an incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA
-	 * header (28 bytes), the receiver cannot trust the value of the XID field; therefore, it MUST
-	 * silently discard the message before performing any parsing." */
-	if (event->length < RR_RDMA_HEADER_MIN)
-		return true;
-	/* 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures." 4.6.2: "Receivers MUST silently
-	 * discard RDMA_DONE messages." What is none in version 2 (rr_provided_is_done()) is discarded, too.
-	 * In a version that we do not know, only RDMA_ERROR is sure to mean that. */
-	proc = rr_get_be32(event->data + 12);
-	return proc == RR_RDMA_ERROR || (proc == RR_RDMA_DONE && rr_version_in(rr_get_be32(event->data + 4),
-									 rr_version_range(RR_VERSIONS_AUTO)));
+	if (!rr_read_chunks(&inbound->lists, long_call, arrival->payload.length, config->message_max,
+		    &inbound->chunks))
+		return RR_ERR_CHUNK;
+	return inbound->chunks.count - long_call <= config->chunk_max ? 0 : RR_ERR_CHUNK;
 }
 
 static bool
@@ -236,34 +202,22 @@ has_chunks(const struct rr_chunk_lists *lists)
 }
 
 static void
-arrive(struct rr_inbound *inbound, const struct rr_event *event)
+begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
-	enum rr_header_result result = accept_header(inbound, event);
+	int err = judge_call(inbound, arrival);
 
-	rr_trace_add(&inbound->connection->trace, inbound->engine->env, false, event->data, event->length,
-		result == RR_HEADER_OK ? &inbound->lists : NULL);
-	if (result == RR_HEADER_OK && inbound->header.proc == RR_RDMA_OPTIONAL) {
-		rr_optional_arrived(inbound);
-		return;
-	}
-	switch (result) {
-	case RR_HEADER_OK:
+	if (err) {
+		refuse_header(inbound, (enum rr_rdma_err)err);
+	} else if (inbound->connection->is_active && has_chunks(&inbound->lists)) {
 		/* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a
 		 * Responder that does not support chunks, the Responder MUST reply with an RDMA_ERROR message
 		 * with rdma_err field set to ERR_CHUNK." */
-		if (inbound->connection->is_active && has_chunks(&inbound->lists)) {
-			rr_inbound_refuse(inbound, RR_ERR_CHUNK);
-		} else if (inbound->chunks.count == 0) {
-			deliver(inbound);
-		} else {
-			inbound->waiter.wake = woken;
-			pull(inbound);
-		}
-		break;
-	case RR_HEADER_SHORT: discard(inbound); break;
-	case RR_HEADER_VERS: refuse_header(inbound, RR_ERR_VERS); break;
-	case RR_HEADER_MALFORMED:
-	case RR_HEADER_LIMIT: refuse_header(inbound, RR_ERR_CHUNK); break;
+		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
+	} else if (inbound->chunks.count == 0) {
+		deliver(inbound);
+	} else {
+		inbound->waiter.wake = woken;
+		pull(inbound);
 	}
 }
 
@@ -285,45 +239,63 @@ take_credit(struct rr_inbound *inbound)
 			"%s: sends more calls than the %u that were granted", connection->base.peer, most);
 }
 
-/*
- * Who stops takes no calls any more. But a requester that waits for its last replies hears what the responder
- * can do: one that was told of properties, and has answered, goes by them.
- */
-static bool
-takes(const struct rr_connection *connection, bool is_optional)
+static struct rr_inbound *
+responder_take(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	return connection->state < RR_CONNECTION_STOPPING ||
-	       (connection->state == RR_CONNECTION_STOPPING && connection->is_active && is_optional);
+	struct rr_inbound *inbound = rr_inbound_take(connection, arrival);
+
+	if (!inbound) {
+		rr_driver_release(connection->fabric, arrival->receive);
+		rr_driver_abort(
+			connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", connection->base.peer);
+	}
+	return inbound;
 }
 
 void
-rr_responder_received(struct rr_connection *connection, const struct rr_event *event)
+rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	struct rr_engine *engine = connection->base.engine;
-	bool is_optional = rr_responder_is_optional(connection, event);
-	bool is_call = !is_optional && !is_to_be_discarded(event);
 	struct rr_inbound *inbound;
 
-	if (!takes(connection, is_optional) || (!is_call && !is_optional)) {
-		connection->base.counters.discarded++;
-		RR_PROBE(discarded, connection->base.peer, event->length, false);
-		rr_trace_add(&connection->trace, engine->env, false, event->data, event->length, NULL);
-		rr_driver_release(connection->fabric, event->data);
-		rr_driver_allow(connection, 1);
-		connection->declined |= is_call && connection->state == RR_CONNECTION_STOPPING;
+	/* A side that stops takes no more calls. */
+	if (connection->state >= RR_CONNECTION_STOPPING) {
+		connection->declined |= connection->state == RR_CONNECTION_STOPPING;
+		rr_driver_discard(connection, arrival);
 		rr_connection_check_idle(connection);
 		return;
 	}
-	inbound = rr_inbound_take(connection, event->data);
-	if (!inbound) {
-		rr_driver_release(connection->fabric, event->data);
-		rr_driver_abort(
-			connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", connection->base.peer);
+	inbound = responder_take(connection, arrival);
+	if (!inbound)
+		return;
+	take_credit(inbound);
+	begin_call(inbound, arrival);
+}
+
+/* A side that stops takes no optional messages, either, unless it still waits for its last replies: the
+ * responder may use properties for these as soon as this side was told of them. */
+static bool
+takes_optional(const struct rr_connection *connection)
+{
+	return connection->state < RR_CONNECTION_STOPPING ||
+	       (connection->state == RR_CONNECTION_STOPPING && connection->is_active);
+}
+
+void
+rr_responder_optional(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_inbound *inbound;
+
+	if (!takes_optional(connection)) {
+		rr_driver_discard(connection, arrival);
 		return;
 	}
-	if (is_call)
-		take_credit(inbound);
-	arrive(inbound, event);
+	inbound = responder_take(connection, arrival);
+	if (!inbound)
+		return;
+	if (arrival->result == RR_HEADER_OK)
+		rr_optional_arrived(inbound, arrival);
+	else
+		refuse_header(inbound, RR_ERR_BAD_HEADER);
 }
 
 /* ---- The end of the connection ---- */

@@ -2,6 +2,7 @@
 #ifndef RR_TRANSPORT_RESPONDER_H
 #define RR_TRANSPORT_RESPONDER_H
 
+#include "transport/arrival.h"
 #include "transport/connection.h"
 #include "transport/fetch.h"
 #include "transport/plan.h"
@@ -63,8 +64,9 @@ rr_inbound_of(struct rr_exchange *exchange)
 	return rr_container(exchange, struct rr_inbound, base);
 }
 
-/* A new one; NULL: no memory. Without a receive, it is for a message that answers none. */
-struct rr_inbound *rr_inbound_take(struct rr_connection *connection, uint8_t *receive);
+/* A new one, which takes the receive, the header and the lists of the arrival; NULL: no memory. arrival may
+ * be NULL: the inbound is for a message of this side that answers nothing. */
+struct rr_inbound *rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* The peer may send another call in its place. */
 void rr_inbound_answered(struct rr_inbound *inbound);
@@ -84,7 +86,7 @@ void rr_inbound_finish(struct rr_inbound *inbound);
 /* Answers a call whose header is wrong. */
 void rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err);
 
-/* It is an RDMA_OPTIONAL, with a good header. */
-void rr_optional_arrived(struct rr_inbound *inbound);
+/* The arrival is an RDMA_OPTIONAL with a good header, and the inbound is for it. */
+void rr_optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival);
 
 #endif

@@ -27,6 +27,12 @@ rr_slots_make(struct rr_connection *connection)
 
 		slot->connection = connection;
 		slot->buffer = requester->buffers + (size_t)i * size;
+		slot->held.lists = (struct rr_chunk_lists){
+			.writes = slot->held_writes,
+			.write_max = RR_TRANSACTION_SINKS,
+			.segments = slot->held_segments,
+			.segment_max = RR_SLOT_OFFERS,
+		};
 		rr_list_init(&slot->link);
 		rr_list_init(&slot->job.link);
 		rr_list_append(&requester->free, &slot->link);
@@ -65,8 +71,8 @@ rr_slot_release(struct rr_slot *slot)
 	struct rr_requester *requester = &slot->connection->requester;
 
 	rr_slot_invalidate(slot);
-	rr_driver_release(slot->connection->fabric, slot->held.data);
-	slot->held.data = NULL;
+	rr_driver_release(slot->connection->fabric, slot->held.receive);
+	slot->held.receive = NULL;
 	rr_list_remove(&slot->job.link);
 	rr_map_remove(&requester->by_xid, &slot->by_xid);
 	rr_list_remove(&slot->link);
@@ -109,16 +115,15 @@ go_on(struct rr_connection *connection)
 }
 
 void
-rr_slot_finish(struct rr_slot *slot, int error, const struct rr_event *event)
+rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 {
 	struct rr_connection *connection = slot->connection;
 	struct rr_engine *engine = connection->base.engine;
 	struct rr_fabric *fabric = connection->fabric;
-	uint8_t *receive = event->data; /* event may lie in the slot */
 	struct contents contents;
 	struct rr_transaction *transaction;
 
-	slot->held.data = NULL;
+	slot->held.receive = NULL; /* it may be the same */
 	contents = empty(slot);
 	transaction = contents.transaction;
 	if (transaction) {
@@ -143,13 +148,12 @@ take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
 }
 
 void
-rr_slot_retry(struct rr_slot *slot, const struct rr_event *event)
+rr_slot_retry(struct rr_slot *slot, uint8_t *receive)
 {
 	struct rr_connection *connection = slot->connection;
-	uint8_t *receive = event->data;
 	struct contents contents;
 
-	slot->held.data = NULL;
+	slot->held.receive = NULL; /* it may be the same */
 	contents = empty(slot);
 	if (contents.transaction) {
 		contents.transaction->slot = NULL;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/rpcrdma.h"
 
+#include <string.h>
+
 #include "base/checked.h"
+#include "base/endian.h"
 
 /*
  * Chunk lists (RFC 8166, section 4.7):
@@ -23,11 +26,30 @@ rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *head
 	*header = (struct rr_rdma_header){ 0 };
 	if (rpcrdma_xdr_left(reader) < RR_RDMA_FIXED_SIZE)
 		return false;
-	header->xid = rpcrdma_get_u32(reader);
-	header->vers = rpcrdma_get_u32(reader);
-	header->credit = rpcrdma_get_u32(reader);
-	header->proc = rpcrdma_get_u32(reader);
+	header->xid = rr_get_be32(reader->next);
+	header->vers = rr_get_be32(reader->next + 4);
+	header->credit = rr_get_be32(reader->next + 8);
+	header->proc = rr_get_be32(reader->next + 12);
+	reader->next += RR_RDMA_FIXED_SIZE;
 	return true;
+}
+
+/*
+ * RFC 8166, 4.5: of a message that is too short, the receiver "cannot trust the value of the XID field;
+ * therefore, it MUST silently discard the message".
+ */
+enum rr_header_result
+rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
+	struct rr_rdma_header *header, struct rr_chunk_lists *lists)
+{
+	size_t size = rpcrdma_xdr_left(reader);
+
+	rr_rdma_clear_lists(lists);
+	if (!rr_rdma_get_fixed(reader, header) || size < version->least_size(header->proc))
+		return RR_HEADER_SHORT;
+	if (header->vers != version->number)
+		return RR_HEADER_VERS;
+	return version->get(reader, header, lists);
 }
 
 void
@@ -114,16 +136,78 @@ get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	return result;
 }
 
+/* Most headers have no chunks. */
+static bool
+get_no_lists(struct rpcrdma_xdr_reader *reader)
+{
+	static const uint8_t absent[3 * WORD];
+
+	if (rpcrdma_xdr_left(reader) < sizeof(absent) || memcmp(reader->next, absent, sizeof(absent)) != 0)
+		return false;
+	reader->next += sizeof(absent);
+	return true;
+}
+
 enum rr_header_result
 rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
-	enum rr_header_result result = get_reads(reader, lists);
+	enum rr_header_result result;
 
+	if (get_no_lists(reader))
+		return RR_HEADER_OK;
+	result = get_reads(reader, lists);
 	if (result == RR_HEADER_OK)
 		result = get_writes(reader, lists);
 	if (result == RR_HEADER_OK)
 		result = get_reply(reader, lists);
 	return result;
+}
+
+/* ---- Arrays ---- */
+
+size_t
+rr_rdma_lists_size(uint32_t reads, uint32_t writes, uint32_t segments)
+{
+	return segments * sizeof(struct rr_segment) + writes * sizeof(struct rr_chunk) +
+	       reads * sizeof(struct rr_read_segment);
+}
+
+void
+rr_rdma_place_lists(
+	struct rr_chunk_lists *lists, void *memory, uint32_t reads, uint32_t writes, uint32_t segments)
+{
+	*lists = (struct rr_chunk_lists){
+		.segments = memory, .segment_max = segments, .write_max = writes, .read_max = reads
+	};
+	lists->writes = (struct rr_chunk *)(lists->segments + segments);
+	lists->reads = (struct rr_read_segment *)(lists->writes + writes);
+}
+
+static struct rr_chunk
+moved_chunk(const struct rr_chunk *chunk, const struct rr_segment *from, struct rr_segment *to)
+{
+	return (struct rr_chunk){ chunk->count > 0 ? to + (chunk->segments - from) : NULL, chunk->count };
+}
+
+bool
+rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from)
+{
+	rr_rdma_clear_lists(to);
+	if (from->read_count > to->read_max || from->write_count > to->write_max ||
+		from->segment_count > to->segment_max)
+		return false;
+	to->read_count = from->read_count;
+	to->write_count = from->write_count;
+	to->segment_count = from->segment_count;
+	to->has_reply = from->has_reply;
+	to->reply = moved_chunk(&from->reply, from->segments, to->segments);
+	for (uint32_t i = 0; i < from->read_count; i++)
+		to->reads[i] = from->reads[i];
+	for (uint32_t i = 0; i < from->segment_count; i++)
+		to->segments[i] = from->segments[i];
+	for (uint32_t i = 0; i < from->write_count; i++)
+		to->writes[i] = moved_chunk(&from->writes[i], from->segments, to->segments);
+	return true;
 }
 
 /* ---- Writing ---- */

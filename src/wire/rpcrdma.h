@@ -83,6 +83,26 @@ enum rr_header_result {
 			  */
 };
 
+/*
+ * A version of the protocol, as far as headers go. The four fixed words mean the same in all of them (RFC
+ * 8166, section 4.2): get() starts behind these words, put() writes them, too.
+ */
+struct rr_rdma_version {
+	uint32_t number;
+	uint32_t inline_default; /* octets: the threshold at the start of a connection */
+	/* The least octets of a message of that procedure. A shorter one is not parsed. */
+	uint32_t (*least_size)(uint32_t proc);
+	enum rr_header_result (*get)(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header,
+		struct rr_chunk_lists *lists);
+	/* lists may be NULL: all three are not present. */
+	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
+		const struct rr_chunk_lists *lists);
+};
+
+/* Reads a whole header of that version: fixed words, size, version, and the rest by get(). */
+enum rr_header_result rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
+	struct rr_rdma_header *header, struct rr_chunk_lists *lists);
+
 /* The four fixed words; all else in header becomes 0. False: there are fewer, and the reader did not move. */
 bool rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header);
 void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header);
@@ -94,6 +114,15 @@ void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_h
  */
 enum rr_header_result rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists);
 void rr_rdma_clear_lists(struct rr_chunk_lists *lists);
+
+/* Octets of memory that arrays of so many elements take; and makes the lists use that memory, with these
+ * numbers as their maxima. */
+size_t rr_rdma_lists_size(uint32_t reads, uint32_t writes, uint32_t segments);
+void rr_rdma_place_lists(
+	struct rr_chunk_lists *lists, void *memory, uint32_t reads, uint32_t writes, uint32_t segments);
+
+/* Copies the lists into the arrays of *to, whose maxima are set. False: they do not fit, and *to is empty. */
+bool rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from);
 
 /* NULL: all three are not present. */
 void rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists *lists);

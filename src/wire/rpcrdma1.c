@@ -21,7 +21,7 @@ get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
  * XDR of section 4.1.2 an RDMA_DONE ends with its fixed words, and an RDMA_ERROR with ERR_CHUNK takes one
  * more.
  */
-static size_t
+static uint32_t
 least_size(uint32_t proc)
 {
 	switch (proc) {
@@ -31,25 +31,22 @@ least_size(uint32_t proc)
 	}
 }
 
-enum rr_header_result
-rr_rdma_get_header(
-	struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
+static enum rr_header_result
+get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
-	size_t size = rpcrdma_xdr_left(reader);
-
-	rr_rdma_clear_lists(lists);
-	/* RFC 8166, 4.5: "cannot trust the value of the XID field; therefore, it MUST silently discard the
-	 * message" */
-	if (!rr_rdma_get_fixed(reader, header) || size < least_size(header->proc))
-		return RR_HEADER_SHORT;
-	if (header->vers != RR_RPCRDMA_VERSION_1)
-		return RR_HEADER_VERS;
 	switch (header->proc) {
 	case RR_RDMA_MSG:
 	case RR_RDMA_NOMSG: return rr_rdma_get_lists(reader, lists);
 	case RR_RDMA_ERROR: return get_error(reader, header);
 	default: return RR_HEADER_OK;
 	}
+}
+
+enum rr_header_result
+rr_rdma_get_header(
+	struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
+{
+	return rr_rdma_get_of(&rr_rdma_version_1, reader, header, lists);
 }
 
 static void
@@ -77,3 +74,11 @@ rr_rdma_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_heade
 	default: break;
 	}
 }
+
+const struct rr_rdma_version rr_rdma_version_1 = {
+	.number = RR_RPCRDMA_VERSION_1,
+	.inline_default = RR_INLINE_DEFAULT,
+	.least_size = least_size,
+	.get = get_rest,
+	.put = rr_rdma_put_header,
+};

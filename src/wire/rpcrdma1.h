@@ -13,6 +13,8 @@ enum { RR_RPCRDMA_VERSION_1 = 1 };
 
 enum { RR_INLINE_DEFAULT = 1024 }; /* RFC 8166, section 3.3.3 */
 
+extern const struct rr_rdma_version rr_rdma_version_1;
+
 /*
  * Reads a header from the front of reader and leaves the reader at what follows it (the RPC message of an
  * RDMA_MSG). Lists: see rr_rdma_get_lists().

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/rpcrdma2.h"
 
+#include "base/endian.h"
 #include "wire/rpcrdma1.h"
 
 enum { ERROR_SIZE_MIN = RR_RDMA_FIXED_SIZE + 4 };
@@ -62,7 +63,7 @@ get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struc
 }
 
 /* The least octets of a message, by the XDR of its procedure. */
-static size_t
+static uint32_t
 least_size(uint32_t proc)
 {
 	switch (proc) {
@@ -82,24 +83,21 @@ is_payload_wrong(uint32_t proc, bool follows)
 	return payload == (follows ? RR_PAYLOAD_NEVER : RR_PAYLOAD_ALWAYS);
 }
 
+static enum rr_header_result
+get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
+{
+	enum rr_header_result result = get_body(reader, header, lists);
+
+	if (result == RR_HEADER_OK && is_payload_wrong(header->proc, rpcrdma_xdr_left(reader) > 0))
+		return RR_HEADER_MALFORMED;
+	return result;
+}
+
 enum rr_header_result
 rr_rdma2_get_header(
 	struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
-	size_t size = rpcrdma_xdr_left(reader);
-	enum rr_header_result result;
-
-	rr_rdma_clear_lists(lists);
-	/* 4.2: "Error handling works the same way in RPC-over-RDMA Version Two as it does in RPC-over-RDMA
-	 * Version One", and so what is too short to be a header is discarded. */
-	if (!rr_rdma_get_fixed(reader, header) || size < least_size(header->proc))
-		return RR_HEADER_SHORT;
-	if (header->vers != RR_RPCRDMA_VERSION_2)
-		return RR_HEADER_VERS;
-	result = get_body(reader, header, lists);
-	if (result == RR_HEADER_OK && is_payload_wrong(header->proc, rpcrdma_xdr_left(reader) > 0))
-		return RR_HEADER_MALFORMED;
-	return result;
+	return rr_rdma_get_of(&rr_rdma_version_2, reader, header, lists);
 }
 
 /* ---- Writing ---- */
@@ -138,26 +136,48 @@ rr_rdma2_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_head
 	}
 }
 
+const struct rr_rdma_version rr_rdma_version_2 = {
+	.number = RR_RPCRDMA_VERSION_2,
+	.inline_default = RR_INLINE_DEFAULT_2,
+	.least_size = least_size,
+	.get = get_rest,
+	.put = rr_rdma2_put_header,
+};
+
 /* ---- Either version ---- */
+
+enum { VERSION_AT = 4 }; /* octets in front of rdma_vers */
+
+const struct rr_rdma_version *
+rr_rdma_version(uint32_t number)
+{
+	switch (number) {
+	case RR_RPCRDMA_VERSION_1: return &rr_rdma_version_1;
+	case RR_RPCRDMA_VERSION_2: return &rr_rdma_version_2;
+	default: return NULL;
+	}
+}
 
 enum rr_header_result
 rr_rdma_get_any_header(struct rpcrdma_xdr_reader *reader, uint32_t highest, struct rr_rdma_header *header,
 	struct rr_chunk_lists *lists)
 {
-	struct rpcrdma_xdr_reader ahead = *reader;
+	const struct rr_rdma_version *version = NULL;
+	uint32_t number;
 
-	rr_rdma_get_fixed(&ahead, header);
-	if (header->vers == RR_RPCRDMA_VERSION_2 && highest >= RR_RPCRDMA_VERSION_2)
-		return rr_rdma2_get_header(reader, header, lists);
-	return rr_rdma_get_header(reader, header, lists);
+	if (rpcrdma_xdr_left(reader) >= RR_RDMA_FIXED_SIZE) {
+		number = rr_get_be32(reader->next + VERSION_AT);
+		version = number <= highest ? rr_rdma_version(number) : NULL;
+	}
+	/* A version that is not known has at least the sizes of the first one. */
+	return rr_rdma_get_of(version ? version : &rr_rdma_version_1, reader, header, lists);
 }
 
 void
 rr_rdma_put_any_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists)
 {
-	if (header->vers == RR_RPCRDMA_VERSION_2)
-		rr_rdma2_put_header(writer, header, lists);
-	else
-		rr_rdma_put_header(writer, header, lists);
+	const struct rr_rdma_version *version = rr_rdma_version(header->vers);
+
+	(version ? version : &rr_rdma_version_1)->put(writer, header, lists);
 }

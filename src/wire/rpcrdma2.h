@@ -44,6 +44,11 @@ enum rr_header_result rr_rdma2_get_header(
 void rr_rdma2_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists);
 
+extern const struct rr_rdma_version rr_rdma_version_2;
+
+/* NULL: there is no such version. */
+const struct rr_rdma_version *rr_rdma_version(uint32_t number);
+
 /*
  * Both versions by the word that tells: reads versions 1 to highest (1 or 2), with RR_HEADER_VERS for others,
  * and writes that of header->vers.

@@ -39,7 +39,7 @@ check_free(const struct end *end, const struct rr_requester *requester)
 	rr_list_for_each (link, &requester->free) {
 		const struct rr_slot *slot = rr_container(link, const struct rr_slot, link);
 
-		model_require(end->model, !slot->transaction && !slot->reply_memory && !slot->held.data);
+		model_require(end->model, !slot->transaction && !slot->reply_memory && !slot->held.receive);
 		model_require(end->model, !slot->pull && !slot->pulled_memory);
 		model_require(end->model, !is_open || !slot->posted || slot->sent);
 		for (uint32_t i = 0; i < slot->region_count; i++)

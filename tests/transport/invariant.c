@@ -22,7 +22,7 @@ slot_broken(const struct rr_requester *requester, const struct rr_slot *slot)
 	CHECK(slot->region_count <= RR_SLOT_REGIONS);
 	CHECK(slot->write_count + slot->has_reply <= slot->region_count);
 	CHECK(slot->posted || !slot->sent);
-	CHECK(!slot->held.data || !slot->sent);
+	CHECK(!slot->held.receive || !slot->sent);
 	if (slot->transaction) {
 		CHECK(slot->transaction->slot == slot);
 		CHECK(slot->transaction->xid == slot->by_xid.key);
@@ -40,7 +40,7 @@ free_slot_broken(const struct rr_slot *slot)
 {
 	CHECK(!slot->transaction);
 	CHECK(!slot->reply_memory);
-	CHECK(!slot->held.data);
+	CHECK(!slot->held.receive);
 	for (uint32_t i = 0; i < slot->region_count; i++)
 		CHECK(slot->regions[i].handle == 0);
 	return NULL;

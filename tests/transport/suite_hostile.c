@@ -258,6 +258,7 @@ settle_reply(struct raw *raw, struct call *call)
 	}
 	world_settle(world);
 	assert_int_equal(rr_pool_used(world->engine->pool) + rr_pool_used(world->engine->arrivals), 0);
+	raw->message_count = 0; /* a reply that became a call was answered */
 	world_forget(world);
 }
 
@@ -265,25 +266,27 @@ static void
 row_B4_mutated_replies_cost_at_most_their_connection(void **state)
 {
 	struct raw *raw = raw_responder(NULL);
-	uint32_t done = 0, turns = 0;
 
 	(void)state;
 	for (uint32_t kind = 0; kind < 2; kind++) {
 		for (uint32_t bit = 0, length = 1; bit < length * 9; bit += step(raw->world)) {
-			uint8_t reply[256];
+			uint8_t reply[256], good[256];
 			struct call *call = call_and_reply(raw, kind, reply, &length);
+
+			memcpy(good, reply, sizeof(good));
 
 			if (bit < length * 8)
 				reply[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
 			raw_send(raw, reply, bit < length * 8 ? length : bit - length * 8);
 			world_settle(raw->world);
-			done += call->done;
-			turns++;
+			/* RFC 8166, 4.5: a bad one is discarded, and the good one that follows counts. */
+			if (!raw->world->client_closed)
+				raw_send(raw, good, length);
+			world_settle(raw->world);
+			assert_true(call->done || raw->world->client_closed);
 			settle_reply(raw, call);
 		}
 	}
-	/* Most name the XID, and then the call ends. */
-	assert_true(done > turns * 3 / 4);
 	raw_end_client(raw);
 }
 

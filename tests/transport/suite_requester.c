@@ -91,7 +91,7 @@ row_B8_what_answers_nothing_is_discarded(void **state)
 	raw_end_client(raw);
 }
 
-struct bad {
+struct answer {
 	const char *what;
 	int error;
 	uint32_t words[20], count;
@@ -100,31 +100,39 @@ struct bad {
 /* clang-format off */
 #define ROW(what, error, ...) { what, error, { __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4 }
 
-static const struct bad bad[] = {
+static const struct answer definite[] = {
 	ROW("ERR_VERS", RPCRDMA_ERR_VERS, 5, 1, 32, RR_RDMA_ERROR, RR_ERR_VERS, 2, 3),
 	ROW("ERR_CHUNK", RPCRDMA_ERR_CHUNK, 5, 1, 32, RR_RDMA_ERROR, RR_ERR_CHUNK),
-	ROW("an unknown error", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_ERROR, 3, 0, 0),
-	ROW("another version", RPCRDMA_ERR_PEER, 5, 2, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0),
-	ROW("RDMA_MSGP", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSGP, 0, 0, 0, 0, 0, 5, RR_REPLY, 0),
-	ROW("unknown procedure", RPCRDMA_ERR_PEER, 5, 1, 32, 9, 0, 0, 0, 5, RR_REPLY, 0),
-	ROW("a Read list", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 1, 4, 9, 9, 9, 9, 0, 0, 0, 5, RR_REPLY, 0),
-	ROW("a Write chunk that was not offered", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, 9, 0, 9, 9, 0, 0, 5, RR_REPLY),
-	ROW("an empty one", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 1, 0, 0, 0, 5, RR_REPLY, 0),
-	ROW("a Reply chunk that was not offered", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 0, 1, 1, 9, 0, 9, 9, 5, RR_REPLY, 0),
-	ROW("RDMA_NOMSG without one", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 0),
-	ROW("another XID in the RPC message", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 6, RR_REPLY, 0),
-	ROW("no RPC message", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0),
-	ROW("neither call nor reply", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, 2, 0),
-	ROW("huge counts", RPCRDMA_ERR_PEER, 5, 1, 32, RR_RDMA_MSG, 0, 1, 0xffffffff, 9, 9, 9, 9, 0, 0, 5, RR_REPLY),
+};
+
+static const struct answer bad[] = {
+	ROW("an unknown error", 0, 5, 1, 32, RR_RDMA_ERROR, 3, 0, 0),
+	ROW("an ERR_VERS that breaks off", 0, 5, 1, 32, RR_RDMA_ERROR, RR_ERR_VERS, 2),
+	ROW("an error of another version", 0, 5, 2, 32, RR_RDMA_ERROR, RR_ERR_CHUNK),
+	ROW("an error of a version that there is not", 0, 5, 9, 32, RR_RDMA_ERROR, RR_ERR_CHUNK, 0, 0),
+	ROW("another version", 0, 5, 2, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("a version that there is not", 0, 5, 9, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("RDMA_MSGP", 0, 5, 1, 32, RR_RDMA_MSGP, 0, 0, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("RDMA_DONE", 0, 5, 1, 32, RR_RDMA_DONE, 0, 0, 0),
+	ROW("unknown procedure", 0, 5, 1, 32, 9, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("a Read list", 0, 5, 1, 32, RR_RDMA_MSG, 1, 4, 9, 9, 9, 9, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("a Read list and no message", 0, 5, 1, 32, RR_RDMA_NOMSG, 1, 0, 9, 9, 9, 9, 0, 0, 0),
+	ROW("a Write chunk that was not offered", 0, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, 9, 0, 9, 9, 0, 0, 5, RR_REPLY),
+	ROW("an empty one", 0, 5, 1, 32, RR_RDMA_MSG, 0, 1, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("a Reply chunk that was not offered", 0, 5, 1, 32, RR_RDMA_MSG, 0, 0, 1, 1, 9, 0, 9, 9, 5, RR_REPLY, 0),
+	ROW("RDMA_NOMSG without one", 0, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 0),
+	ROW("another XID in the RPC message", 0, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 6, RR_REPLY, 0),
+	ROW("no RPC message", 0, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0),
+	ROW("neither call nor reply", 0, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, 2, 0),
+	ROW("huge counts", 0, 5, 1, 32, RR_RDMA_MSG, 0, 1, 0xffffffff, 9, 9, 9, 9, 0, 0, 5, RR_REPLY),
+	ROW("lists that break off", 0, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, 9, 9),
 };
 /* clang-format on */
 
 /*
- * RFC 8166, 4.5: with errors in the header of a reply, "a Requester MUST silently discard the message", and
- * "A receiver MUST silently discard an RDMA_ERROR procedure that it cannot decode." 4.6.1 says so of
- * RDMA_MSGP. Nothing of them is taken, and nothing is sent; as no other answer will come, the transaction
- * ends. RFC 8267, 6.7.2: to an RDMA_ERROR, "the requester MUST
- * respond to that error as prescribed by the specification of the RPC transport."
+ * RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction associated with XID in the rdma_xid
+ * field." RFC 8267, 6.7.2: to an RDMA_ERROR, "the requester MUST respond to that error as prescribed by the
+ * specification of the RPC transport."
  */
 static void
 row_B3_errors_end_the_one_transaction(void **state)
@@ -133,22 +141,81 @@ row_B3_errors_end_the_one_transaction(void **state)
 
 	(void)state;
 	raw_warm_up(raw, 32);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof(definite) / sizeof(definite[0]); i++) {
 		struct call *other = call_begin(raw->world, 4, 40);
 		struct call *call = call_begin(raw->world, 5, 40);
 
 		raw_next(raw);
 		raw_next(raw);
-		raw_send_words(raw, bad[i].words, bad[i].count, 0);
+		raw_send_words(raw, definite[i].words, definite[i].count, 0);
 		world_settle(raw->world);
-		if (!call->done || call->error != -bad[i].error)
-			fail_msg("%s: %s", bad[i].what,
+		if (!call->done || call->error != -definite[i].error)
+			fail_msg("%s: %s", definite[i].what,
 				call->done ? rpcrdma_strerror(call->error) : "not done");
 		assert_false(other->done);
 		raw_answer(raw, 4, 32);
 		call_answered(other);
 		raw_still_works(raw);
 	}
+	raw_end_client(raw);
+}
+
+/*
+ * RFC 8166, 4.5: with errors in the header of a reply, "a Requester MUST silently discard the message", and
+ * "A receiver MUST silently discard an RDMA_ERROR procedure that it cannot decode." 4.6.1 says so of
+ * RDMA_MSGP: "Requesters MUST silently discard the message". Nothing in these messages is taken, nothing is
+ * sent, and the reply that follows counts.
+ */
+static void
+row_B3_bad_replies_are_discarded_and_the_good_one_counts(void **state)
+{
+	const uint32_t count = sizeof(bad) / sizeof(bad[0]);
+	struct raw *raw = raw_responder(NULL);
+	struct rr_counters *counters;
+
+	(void)state;
+	raw_warm_up(raw, 32);
+	counters = &raw->world->client->counters;
+	for (uint32_t i = 0; i < count; i++) {
+		struct call *call = call_begin(raw->world, 5, 40);
+
+		raw_next(raw);
+		raw_send_words(raw, bad[i].words, bad[i].count, 0);
+		raw_send_words(raw, bad[i].words, bad[i].count, 0);
+		world_settle(raw->world);
+		if (call->done || counters->discarded != 2 * (i + 1))
+			fail_msg("%s: %s", bad[i].what,
+				call->done ? rpcrdma_strerror(call->error) : "not discarded");
+		assert_int_equal(raw->message_count, 0);
+		raw_answer(raw, 5, 32);
+		call_answered(call);
+	}
+	assert_int_equal(counters->errors_received, 0);
+	raw_still_works(raw);
+	raw_end_client(raw);
+}
+
+/* The call of a bad reply waits as if that had been lost, until its owner gives up: the credit stays in use
+ * until the responder answers. */
+static void
+the_call_of_a_bad_reply_can_be_given_up(void **state)
+{
+	struct raw *raw = raw_responder(NULL);
+	struct raw_header header;
+	struct call *call = raw_offered_write_chunk(raw, &header), *next;
+
+	(void)state;
+	SEND(raw, 5, 1, 1, RR_RDMA_MSGP, 0, 0, 0, 0, 0, 5, RR_REPLY, 0);
+	world_settle(raw->world);
+	rr_carrier_cancel(raw->world->client, &call->transaction);
+	next = call_begin(raw->world, 6, 40);
+	SEND(raw, 5, 1, 1, RR_RDMA_MSGP, 0, 0, 0, 0, 0, 5, RR_REPLY, 0);
+	world_settle(raw->world);
+	raw_answer(raw, 5, 32);
+	raw_next(raw);
+	raw_answer(raw, 6, 32);
+	call_answered(next);
+	assert_false(call->done);
 	raw_end_client(raw);
 }
 
@@ -204,7 +271,10 @@ row_A8_chunks_must_come_back_as_they_were_offered(void **state)
 				0, 5, RR_REPLY, 0);
 		else
 			SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(segment), 0, 0, 5, RR_REPLY, 0);
-		call_ended(call, -RPCRDMA_ERR_PEER);
+		world_settle(raw->world);
+		assert_false(call->done);
+		SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 1, 1, SEGMENT(header.segments[0]), 0, 0, 5, RR_REPLY, 0);
+		call_answered(call);
 		raw_still_works(raw);
 	}
 	raw_end_client(raw);
@@ -287,7 +357,10 @@ row_A9_a_reply_chunk_and_a_body_contradict_each_other(void **state)
 		header.segments[0].length = i == 1 ? 0 : 9001;
 		if (i > 0)
 			SEND(raw, 5, 1, 32, RR_RDMA_NOMSG, 0, 0, 1, 1, SEGMENT(header.segments[0]));
-		call_ended(call, -RPCRDMA_ERR_PEER);
+		world_settle(raw->world);
+		assert_false(call->done);
+		raw_answer(raw, 5, 32);
+		call_answered(call);
 		raw_still_works(raw);
 	}
 	raw_end_client(raw);
@@ -462,6 +535,8 @@ suite_requester(void)
 		cmocka_unit_test(a_call_asks_for_credits_and_carries_its_xid),
 		cmocka_unit_test(row_B8_what_answers_nothing_is_discarded),
 		cmocka_unit_test(row_B3_errors_end_the_one_transaction),
+		cmocka_unit_test(row_B3_bad_replies_are_discarded_and_the_good_one_counts),
+		cmocka_unit_test(the_call_of_a_bad_reply_can_be_given_up),
 		cmocka_unit_test(a_write_chunk_brings_an_item),
 		cmocka_unit_test(row_A8_chunks_must_come_back_as_they_were_offered),
 		cmocka_unit_test(row_A8_unused_chunks_may_come_back_empty_or_not_at_all),
