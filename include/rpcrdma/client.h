@@ -110,6 +110,14 @@ struct rpcrdma_call_config {
 	 * where that has no bound, all that a message may have (message_max of the engine). */
 	uint32_t reply_max;
 	/*
+	 * Octets of the encoded result at least, marked data not counted. 0: what the schema says. In version
+	 * 2, a reply that may not fit inline is left to a server that can provide a Read chunk for it; where
+	 * reply_min says that it will not fit inline, a Reply chunk is offered instead, which spares a round
+	 * trip (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1). It need not be true: a smaller reply comes
+	 * inline. More than reply_max counts as reply_max.
+	 */
+	uint32_t reply_min;
+	/*
 	 * Where the result's strings and opaque data are to lie: the octets of the reply are copied there. It
 	 * must have room for reply_max + 424 octets (the reply's header is among them), and for the marked
 	 * results if they come some other way than by RDMA Write: over TCP, or inside a small reply. Else the

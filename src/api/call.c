@@ -94,6 +94,7 @@ fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 		.args = config->args,
 		.result = config->result,
 		.reply_max = config->reply_max,
+		.reply_min = config->reply_min,
 		.sink_count = config->sink_count,
 		.keep = config->keep,
 		.keep_size = config->keep_size,

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "rpc/auth.h"
+#include "rpc/expect.h"
 #include "ulb/estimate.h"
 #include "ulb/pairing.h"
 
@@ -299,15 +300,17 @@ rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint
 {
 	struct rr_reply_size size;
 	uint32_t stream = 0, left;
+	uint64_t least;
 	bool bounded;
 
 	estimate(known, &exchange->call, &size);
+	least = rr_expect_least(
+		&(struct rr_expected){ .min = size.min, .max = size.max, .often_large = size.often_large });
 	bounded = size.max != RPCRDMA_XDR_UNBOUNDED;
 	if (bounded)
 		stream = (uint32_t)rr_min((uint64_t)size.max + known->reply_header, max);
 	left = max - stream;
 	bounded &= add_sinks(&size, &left, known, transaction);
-	transaction->reply_min =
-		(uint32_t)rr_min((uint64_t)size.min + RR_RPC_REPLY_FIXED + RR_AUTH_FIXED, max);
+	transaction->reply_min = (uint32_t)rr_min(least + RR_RPC_REPLY_FIXED + RR_AUTH_FIXED, max);
 	transaction->reply_max = (uint32_t)rr_min(bounded ? stream : stream + left, exchange->stream_room);
 }

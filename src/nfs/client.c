@@ -107,11 +107,7 @@ rr_nfs_call_with(struct rr_nfs *nfs, struct rr_call *call)
 
 	call->program = &NFS_V3_program;
 	call->reply_max += rr_ulb_nfs3_reply_max(call->proc, call->args);
-	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a READDIR reply is often
-	 * unpredictable but is frequently large", so that "using a Reply chunk could be the more efficient
-	 * default choice." */
-	if (call->proc == NFSPROC3_READDIR || call->proc == NFSPROC3_READDIRPLUS)
-		call->reply_min = call->reply_max;
+	call->often_large = rr_ulb_nfs3[call->proc].often_large;
 	for (;;) {
 		call->arena = arena;
 		error = rr_nfs_wait(nfs, nfs->client, call);

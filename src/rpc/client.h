@@ -44,9 +44,9 @@ struct rr_call {
 	uint32_t proc;
 	const void *args; /* of the procedure's C type; what it points to stays until done() */
 	void *result;     /* of the procedure's C type: filled in before done(0) */
-	/* Octets of results, marked ones not counted: the most, and what there will be at least, or mostly
-	 * (see struct rr_transaction). 0: what the schema says. */
+	/* Octets of results, marked ones not counted: the most, and the least. 0: what the schema says. */
 	uint32_t reply_max, reply_min;
+	bool often_large; /* the binding says that of the results: see rpc/expect.h */
 	uint32_t sink_count;
 	struct rr_sink
 		sinks[RR_TRANSACTION_SINKS]; /* marked results are placed there if they come by RDMA Write */

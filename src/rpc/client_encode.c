@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "rpc/client_private.h"
+#include "rpc/expect.h"
 
 enum {
 	BUFFER_USUAL = 4096, /* most calls fit */
@@ -128,6 +129,23 @@ results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedur
 	return (uint32_t)left;
 }
 
+/* Octets that the reply is taken to have at least, once the most is known. */
+static uint32_t
+least_reply(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
+{
+	const uint32_t header = RR_RPC_REPLY_FIXED + RR_AUTH_FIXED;
+	bool is_known = call->reply_max > 0 || procedure->result_max != RPCRDMA_XDR_UNBOUNDED;
+	const struct rr_expected expected = {
+		.min = call->reply_min ? call->reply_min : procedure->result_min,
+		.max = is_known ? call->transaction.reply_max : RPCRDMA_XDR_UNBOUNDED,
+		.often_large = call->often_large,
+		.whole = !call->client->places && call->sink_count > 0,
+	};
+	uint32_t least = rr_expect_least(&expected);
+
+	return (uint32_t)rr_min((uint64_t)least + header, call->transaction.reply_max);
+}
+
 /* What the reply can need: sinks where results may be placed, else so much more stream. */
 static bool
 expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
@@ -136,25 +154,19 @@ expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 	struct rr_transaction *transaction = &call->transaction;
 	uint32_t *octets = &transaction->reply_max;
 
-	transaction->reply_min = RR_RPC_REPLY_FIXED + RR_AUTH_FIXED +
-				 (call->reply_min ? call->reply_min : procedure->result_min);
 	if (!rr_add_u32(results_max(call, procedure), RR_RPC_REPLY_FIXED + client->auth->reply_adds, octets))
 		return false;
 	if (client->places) {
 		transaction->sink_count = call->sink_count;
 		memcpy(transaction->sinks, call->sinks, sizeof(transaction->sinks));
-		return true;
 	}
-	for (uint32_t i = 0; i < call->sink_count; i++) {
+	for (uint32_t i = 0; !client->places && i < call->sink_count; i++) {
 		uint32_t length = call->sinks[i].length;
 
 		if (!rr_add_u32(*octets, rr_pad(length), octets) || !rr_add_u32(*octets, length, octets))
 			return false;
 	}
-	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2, of flavors that forbid placement: "the frequency
-	 * of large replies is high". */
-	if (call->sink_count > 0)
-		transaction->reply_min = *octets;
+	transaction->reply_min = least_reply(call, procedure);
 	return true;
 }
 

@@ -41,9 +41,10 @@ struct rr_transaction {
 	/* Set by the caller. */
 	uint32_t xid; /* as in the message's first word */
 	struct rpcrdma_message call;
-	/* Octets that the stream of the reply can have, marked results not counted (their length words are),
-	 * and what it will have at least, or mostly: where one of them does not fit inline, or both do not, a
-	 * Reply chunk is offered, or the choice is left to the responder. See enum rr_reply_chunks. */
+	/* Octets of the stream of the reply, marked results not counted (their length words are): the most
+	 * that it can have, and the least that it is taken to have (rpc/expect.h). Where neither fits inline,
+	 * a Reply chunk is offered; where only the least does, the choice is the responder's. See enum
+	 * rr_reply_chunks. */
 	uint32_t reply_max, reply_min;
 	uint32_t sink_count;
 	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* for the marked results, in order: the most that each

@@ -12,6 +12,9 @@ struct rr_reply_size {
 	/* Octets that the results can have in the stream of a successful RPC reply, marked items not counted
 	 * (their length words are). max is RPCRDMA_XDR_UNBOUNDED where it cannot be known. */
 	uint32_t min, max;
+	/* It lists a directory. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a
+	 * READDIR reply is often unpredictable but is frequently large." */
+	bool often_large;
 	/* The results that may bring a marked item, in their order, and the most octets that each can have,
 	 * or RPCRDMA_XDR_UNBOUNDED; those past RR_ESTIMATE_RESULTS are only counted. */
 	uint32_t result_count;

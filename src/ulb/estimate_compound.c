@@ -266,6 +266,7 @@ rr_estimate_compound(struct rr_walk *walk, struct rr_reply_size *size)
 		if (walk->answer != RR_WALKED)
 			return;
 		size->max = rr_estimate_add(size->max, rr_estimate_add(4, operation_max(number, args)));
+		size->often_large |= number == OP_READDIR;
 		if (rr_compound_is_read(number))
 			rr_estimate_result(size, item_max(number, args));
 	}

@@ -2,6 +2,7 @@
 /* NFS versions 2 and 3, and NFSACL. */
 #include "ulb/estimate_private.h"
 #include "ulb/nfs3.h"
+#include "ulb/reply.h"
 
 #include "base/checked.h"
 
@@ -28,6 +29,7 @@ rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 	if (proc == NFS2_READDIR) {
 		skip_words(walk, NFS2_FHSIZE / 4 + 1);
 		size->max = rr_estimate_add(rr_walk_u32(walk), 12);
+		size->often_large = true;
 	}
 }
 
@@ -46,6 +48,7 @@ rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 {
 	if (proc != NFSPROC3_READ && proc != NFSPROC3_READDIR && proc != NFSPROC3_READDIRPLUS)
 		return;
+	size->often_large = rr_ulb_nfs3[proc].often_large;
 	rr_walk_opaque(walk, NFS3_FHSIZE);
 	if (proc == NFSPROC3_READ) {
 		skip_words(walk, 2);

@@ -9,6 +9,8 @@ const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES] = {
 	[NFSPROC3_READ] = { .result = "READ3resok.data" },
 	[NFSPROC3_WRITE] = { .argument = "WRITE3args.data" },
 	[NFSPROC3_SYMLINK] = { .argument = "symlinkdata3.symlink_data" },
+	[NFSPROC3_READDIR] = { .often_large = true },
+	[NFSPROC3_READDIRPLUS] = { .often_large = true },
 };
 
 /* RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in

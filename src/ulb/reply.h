@@ -2,6 +2,7 @@
 #ifndef RR_ULB_REPLY_H
 #define RR_ULB_REPLY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The upper-layer binding of NFS version 3 to RPC-over-RDMA: RFC 8267, section 4. */
@@ -11,6 +12,9 @@ enum { RR_ULB_NFS3_PROCEDURES = 22 };
 struct rr_ulb_procedure {
 	/* The DDP-eligible data items, as TYPE.FIELD; NULL where there is none. */
 	const char *argument, *result;
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a READDIR reply is often
+	 * unpredictable but is frequently large." */
+	bool often_large;
 };
 
 extern const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES];

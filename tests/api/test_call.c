@@ -315,6 +315,29 @@ what_cannot_be_called_is_refused_at_once(void **state)
 	assert_int_equal(outcome.times, 0);
 }
 
+/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: "The requester knows the minimum and maximum size of the
+ * reply is larger than the inline threshold. The requester provides a Reply chunk." */
+static void
+the_least_size_of_a_reply_decides_on_a_reply_chunk(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_counters counters = { .size = sizeof(counters) };
+	uint32_t number = 7;
+	struct rpcrdma_call_config config = world_call_config(CALC_ANSWER, &number, &number);
+
+	world->answer = RPCRDMA_HANDLED;
+	config.reply_max = 20000;
+	assert_int_equal(rpcrdma_client_call_and_wait(world->client, &config), 0);
+	assert_int_equal(rpcrdma_client_counters(world->client, &counters), 0);
+	assert_int_equal(counters.replies_left, 1);
+	assert_int_equal(counters.why_reply, 0);
+	config.reply_min = 8000;
+	assert_int_equal(rpcrdma_client_call_and_wait(world->client, &config), 0);
+	assert_int_equal(rpcrdma_client_counters(world->client, &counters), 0);
+	assert_int_equal(counters.replies_left, 1);
+	assert_int_equal(counters.why_reply, 1);
+}
+
 int
 main(void)
 {
@@ -328,6 +351,7 @@ main(void)
 		T(arrays_of_a_result_lie_in_the_callers_arena),
 		T(marked_data_goes_by_rdma_into_the_sink),
 		T(marked_data_over_tcp_is_kept),
+		T(the_least_size_of_a_reply_decides_on_a_reply_chunk),
 		T(a_reply_that_does_not_fit_keep_is_an_error),
 		T(a_cancelled_call_is_never_done),
 		T(cancelling_inside_done_does_nothing),

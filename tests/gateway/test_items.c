@@ -130,6 +130,42 @@ the_reply_to_another_has_room_for_the_verifier_of_the_flavor(void **state)
 	assert_int_equal(transaction.reply_max, 16 + 8 + 400 + write->result_max);
 }
 
+/* What is expected in reply to a READDIRPLUS, or a GETATTR, of NFS version 3. */
+static struct rr_transaction
+expect_of(uint32_t proc)
+{
+	static const uint8_t handle[8];
+	const struct rr_call_header header = { .xid = 7, .prog = 100003, .vers = 3, .proc = proc };
+	const READDIRPLUS3args list = { .dir.data = { handle, 8 }, .dircount = 8000, .maxcount = 32768 };
+	const GETATTR3args get = { .object.data = { handle, 8 } };
+	struct rr_exchange exchange = { .stream_room = 100000 };
+	struct rr_transaction transaction = { 0 };
+	struct rpcrdma_xdr_writer writer;
+	uint8_t stream[256];
+	struct rr_known known;
+
+	rpcrdma_xdr_writer_init(&writer, stream, sizeof(stream), NULL, 0);
+	rr_rpc_put_call(&writer, &header);
+	rr_ulb_find(100003, 3)->procedures[proc].put_args(
+		&writer, proc == NFSPROC3_GETATTR ? (const void *)&get : &list);
+	exchange.call = rpcrdma_xdr_written(&writer);
+	rr_known_read(&known, &config, &exchange.call);
+	rr_items_expect(&known, &exchange, 1 << 20, &transaction);
+	return transaction;
+}
+
+/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a READDIR reply is often
+ * unpredictable but is frequently large." The gateway expects what a client of its own does (rpc/expect.h).
+ */
+static void
+a_list_of_a_directory_is_taken_for_large(void **state)
+{
+	(void)state;
+	assert_true(expect_of(NFSPROC3_READDIRPLUS).reply_min > 32768);
+	assert_true(expect_of(NFSPROC3_READDIRPLUS).reply_min <= expect_of(NFSPROC3_READDIRPLUS).reply_max);
+	assert_true(expect_of(NFSPROC3_GETATTR).reply_min < 100);
+}
+
 int
 main(void)
 {
@@ -137,6 +173,7 @@ main(void)
 		cmocka_unit_test(data_is_placed_where_the_credential_allows_it),
 		cmocka_unit_test(what_is_protected_travels_whole),
 		cmocka_unit_test(the_reply_to_a_protected_call_is_expected_whole),
+		cmocka_unit_test(a_list_of_a_directory_is_taken_for_large),
 		cmocka_unit_test(the_reply_to_another_has_room_for_the_verifier_of_the_flavor),
 	};
 

@@ -201,6 +201,21 @@ estimate(const struct rpcrdma_program *program, const nfs_argop4 *operation, uin
 	return size;
 }
 
+/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a READDIR reply is often
+ * unpredictable but is frequently large." */
+static void
+of_all_operations_a_list_of_a_directory_is_often_large(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < OPERATIONS; i++) {
+		nfs_argop4 operation = { .argop = operations[i].number };
+
+		fill(&operation, ASKED);
+		assert_int_equal(estimate(rr_ulb_find(100003, 4), &operation, 2).often_large,
+			operations[i].number == OP_READDIR);
+	}
+}
+
 static void
 every_operation_has_an_estimate(void **state)
 {
@@ -274,6 +289,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_all_operations_a_list_of_a_directory_is_often_large),
 		cmocka_unit_test(every_operation_has_an_estimate),
 		cmocka_unit_test(what_no_memory_can_hold_is_not_known),
 		cmocka_unit_test(state_that_is_protected_by_ssv_has_no_estimate),
