@@ -9,6 +9,7 @@
 
 struct rr_xdr_position {
 	unsigned line, column; /* from 1; a column is an octet */
+	const char *file;      /* NULL: the file that is compiled */
 };
 
 struct rr_xdr_number {
@@ -21,6 +22,10 @@ struct rr_xdr_value {
 	struct rr_xdr_position position;
 	const char *text; /* as it is spelled */
 	bool is_name;
+	bool is_text;       /* a text in double quotes: only a constant can be this */
+	const char *c_name; /* of a name that C knows, once it is resolved: a macro, or an enumerator */
+	bool is_enumerator; /* that name is one */
+	bool foreign; /* the name is not defined in the schema: a header that it includes must define it */
 	struct rr_xdr_number number; /* of a name: once it is resolved */
 	struct rr_xdr_value *next;   /* the labels of an arm */
 };
@@ -40,7 +45,8 @@ enum rr_xdr_kind {
 	RR_XDR_ENUM, /* with a body here, as the next two */
 	RR_XDR_STRUCT,
 	RR_XDR_UNION,
-	RR_XDR_NAMED
+	RR_XDR_NAMED,
+	RR_XDR_FOREIGN /* only behind a name: the type is not defined in the schema */
 };
 
 struct rr_xdr_enumerator {
@@ -54,11 +60,11 @@ struct rr_xdr_type {
 	struct rr_xdr_position position;
 	enum rr_xdr_kind kind;
 	const char *name;                        /* NAMED */
+	bool is_tag;                             /* NAMED: struct, union or enum stands before the name */
 	struct rr_xdr_definition *definition;    /* NAMED, once it is resolved */
 	struct rr_xdr_enumerator *enumerators;   /* ENUM */
 	struct rr_xdr_declaration *discriminant; /* UNION */
 	struct rr_xdr_declaration *members;      /* STRUCT; the arms of a UNION */
-	struct rr_xdr_type *next;                /* the arguments of a procedure */
 };
 
 enum rr_xdr_shape { RR_XDR_PLAIN, RR_XDR_FIXED, RR_XDR_VARIABLE, RR_XDR_OPTIONAL };
@@ -84,8 +90,8 @@ struct rr_xdr_size {
 struct rr_xdr_procedure {
 	struct rr_xdr_position position;
 	const char *name;
-	struct rr_xdr_type *result;
-	struct rr_xdr_type *args; /* one, once it is checked */
+	struct rr_xdr_declaration *result_declaration, *args_declarations; /* as they were read */
+	struct rr_xdr_type *result, *args;                                 /* once they are checked */
 	struct rr_xdr_value number;
 	bool defined; /* an earlier version has the same name and number */
 	struct rr_xdr_procedure *next;
@@ -95,11 +101,12 @@ struct rr_xdr_version {
 	struct rr_xdr_position position;
 	const char *name;
 	struct rr_xdr_value number;
+	const struct rr_xdr_definition *program;
 	struct rr_xdr_procedure *procedures;
 	struct rr_xdr_version *next;
 };
 
-enum rr_xdr_what { RR_XDR_CONST, RR_XDR_TYPE, RR_XDR_PROGRAM };
+enum rr_xdr_what { RR_XDR_CONST, RR_XDR_TYPE, RR_XDR_PROGRAM, RR_XDR_NOTHING };
 enum rr_xdr_progress { RR_XDR_NEW, RR_XDR_BEGUN, RR_XDR_DONE };
 
 struct rr_xdr_definition {
@@ -110,10 +117,12 @@ struct rr_xdr_definition {
 	struct rr_xdr_declaration declaration; /* TYPE; `struct x {}` is held as `typedef struct {} x` */
 	struct rr_xdr_version *versions;       /* PROGRAM */
 	struct rr_xdr_definition *next;
+	unsigned place; /* in the order of the schema: definitions and lines for the header */
 
-	enum rr_xdr_progress ordered;    /* check.c */
+	enum rr_xdr_progress ordered;    /* check.c; CONST: its number */
 	struct rr_xdr_definition *after; /* the next type in an order that C accepts */
 	unsigned visited;                /* graph.c */
+	bool aliased;                    /* emit_types.c: the header has its second name */
 	bool sized;                      /* sizes.c */
 	struct rr_xdr_size size;
 	bool wrapped;                /* emit_program.c: has its functions for the tables */
@@ -130,6 +139,7 @@ struct rr_xdr_mark {
 /* A line of C for the header. */
 struct rr_xdr_passed {
 	const char *line;
+	unsigned place;
 	struct rr_xdr_passed *next;
 };
 

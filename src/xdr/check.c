@@ -5,15 +5,29 @@
 
 /* ---- Names ---- */
 
+static struct rr_xdr_number
+successor(struct rr_xdr_number number)
+{
+	if (!number.negative)
+		return (struct rr_xdr_number){ false, number.magnitude + 1 };
+	return (struct rr_xdr_number){ number.magnitude > 1, number.magnitude - 1 };
+}
+
+/* As in C, a value without a number is one above the value in front of it. */
 static void
-define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
 	struct rr_xdr_enumerator *enumerator = type->enumerators;
+	struct rr_xdr_number next = { 0 };
 
 	for (; enumerator && !compiler->error; enumerator = enumerator->next) {
 		struct rr_xdr_name *name;
 
-		if (!rr_xdr_evaluate(compiler, &enumerator->value))
+		if (!enumerator->value.text) {
+			enumerator->value.text = enumerator->name;
+			enumerator->value.number = next;
+		}
+		if (!rr_xdr_evaluate_known(compiler, &enumerator->value))
 			return;
 		/* RFC 4506, section 4.3: "Enumerations have the same representation as signed integers." */
 		if (!rr_xdr_is_i32(enumerator->value.number))
@@ -22,19 +36,40 @@ define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 				enumerator->value.text);
 		name = rr_xdr_define(
 			compiler, RR_XDR_NAME_ENUMERATOR, enumerator->name, enumerator->position);
-		if (name)
-			name->number = enumerator->value.number;
+		if (!name)
+			return;
+		name->number = enumerator->value.number;
+		name->inside = inside;
+		enumerator->name = name->c_name;
+		next = successor(name->number);
 	}
 }
 
 static void
-define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
-	define_enumerators(compiler, type);
+	define_enumerators(compiler, type, inside);
 	if (type->discriminant)
-		define_inside(compiler, type->discriminant->type);
+		define_inside(compiler, type->discriminant->type, true);
 	for (struct rr_xdr_declaration *member = type->members; member; member = member->next)
-		define_inside(compiler, member->type);
+		define_inside(compiler, member->type, true);
+}
+
+/* Some schemas define TRUE and FALSE: bool has them anyhow. */
+static bool
+define_bool(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
+{
+	bool is_true = strcmp(definition->name, "TRUE") == 0;
+
+	if (!is_true && strcmp(definition->name, "FALSE") != 0)
+		return false;
+	definition->what = RR_XDR_NOTHING;
+	if (!rr_xdr_evaluate_known(compiler, &definition->value))
+		return true;
+	if (definition->value.is_text || definition->value.number.magnitude != is_true)
+		rr_xdr_error(compiler, definition->position, "%s is a value of bool, and %d",
+			definition->name, is_true);
+	return true;
 }
 
 void
@@ -42,15 +77,17 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 {
 	static const enum rr_xdr_name_kind kinds[] = { RR_XDR_NAME_CONST, RR_XDR_NAME_TYPE,
 		RR_XDR_NAME_OTHER };
-	struct rr_xdr_name *name =
-		rr_xdr_define(compiler, kinds[definition->what], definition->name, definition->position);
+	struct rr_xdr_name *name;
 
+	if (definition->what == RR_XDR_CONST && define_bool(compiler, definition))
+		return;
+	name = rr_xdr_define(compiler, kinds[definition->what], definition->name, definition->position);
 	if (!name)
 		return;
-	name->number = definition->value.number;
 	name->definition = definition;
+	definition->name = name->c_name;
 	if (definition->what == RR_XDR_TYPE)
-		define_inside(compiler, definition->declaration.type);
+		define_inside(compiler, definition->declaration.type, false);
 }
 
 /* ---- Order ---- */
@@ -98,7 +135,7 @@ order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declarat
 static void
 order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
-	if (definition->ordered != RR_XDR_NEW)
+	if (definition->ordered != RR_XDR_NEW || definition->declaration.type->kind == RR_XDR_FOREIGN)
 		return;
 	definition->ordered = RR_XDR_BEGUN;
 	if (definition->declaration.shape == RR_XDR_PLAIN &&
@@ -109,6 +146,15 @@ order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 	definition->ordered = RR_XDR_DONE;
 	*compiler->ordered_end = definition;
 	compiler->ordered_end = &definition->after;
+}
+
+static void
+resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
+{
+	rr_xdr_resolve(compiler, declaration);
+	if (rr_xdr_is_empty(declaration))
+		rr_xdr_error(compiler, declaration->size.position,
+			"an array of fixed length has at least one element");
 }
 
 /* ---- Marks ---- */
@@ -160,11 +206,19 @@ rr_xdr_check(struct rr_xdr_compiler *compiler)
 	for (definition = compiler->definitions; definition && !compiler->error;
 		definition = definition->next)
 		rr_xdr_define_all(compiler, definition);
+	/* Their numbers may be constants that are defined further down. */
+	for (definition = compiler->definitions; definition && !compiler->error;
+		definition = definition->next) {
+		if (definition->what == RR_XDR_PROGRAM)
+			rr_xdr_define_program(compiler, definition);
+	}
 	/* Programs add definitions at the end of the list, so that this loop comes to them, too. */
 	for (definition = compiler->definitions; definition && !compiler->error;
 		definition = definition->next) {
-		if (definition->what == RR_XDR_TYPE)
-			rr_xdr_resolve(compiler, &definition->declaration);
+		if (definition->what == RR_XDR_CONST)
+			rr_xdr_evaluate_const(compiler, definition);
+		else if (definition->what == RR_XDR_TYPE)
+			resolve_type(compiler, &definition->declaration);
 		else if (definition->what == RR_XDR_PROGRAM)
 			rr_xdr_check_program(compiler, definition);
 	}
@@ -177,4 +231,6 @@ rr_xdr_check(struct rr_xdr_compiler *compiler)
 		rr_xdr_check_declaration(compiler, &definition->declaration);
 	for (const struct rr_xdr_mark *mark = compiler->marks; mark && !compiler->error; mark = mark->next)
 		place(compiler, mark);
+	for (definition = compiler->ordered; definition && !compiler->error; definition = definition->after)
+		rr_xdr_rename_members(compiler, &definition->declaration);
 }

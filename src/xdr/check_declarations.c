@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "xdr/compiler.h"
 
 static bool
@@ -33,7 +31,7 @@ find_same(const struct rr_xdr_type *type, const struct rr_xdr_value *label)
 		for (const struct rr_xdr_value *other = arm->labels; other; other = other->next) {
 			if (other == label)
 				return NULL;
-			if (rr_xdr_same(other->number, label->number))
+			if (!other->foreign && rr_xdr_same(other->number, label->number))
 				return other;
 		}
 	}
@@ -48,7 +46,10 @@ check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 
 	if (!rr_xdr_evaluate(compiler, label))
 		return;
-	if (!is_legal(discriminant, label->number))
+	/* C finds out about numbers that the schema does not know. */
+	if (label->foreign && discriminant->kind != RR_XDR_BOOL)
+		return;
+	if (label->foreign || !is_legal(discriminant, label->number))
 		rr_xdr_error(compiler, label->position, "%s is not a value that %s can have", label->text,
 			type->discriminant->name);
 	/* RFC 4506, section 6.4: "a case value may not be specified more than once" */
@@ -70,9 +71,6 @@ check_discriminant(struct rr_xdr_compiler *compiler, const struct rr_xdr_declara
 	if (leaf->shape != RR_XDR_PLAIN || !integer)
 		rr_xdr_error(compiler, discriminant->position,
 			"a union cannot depend on this, expected an int, unsigned int, bool or enum");
-	else if (strcmp(discriminant->name, "u") == 0)
-		rr_xdr_error(compiler, discriminant->position,
-			"u is the name of the arms in C, expected another name for the discriminant");
 	return !compiler->error;
 }
 
@@ -90,18 +88,6 @@ check_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	}
 }
 
-/* Constants are macros in C, which does not tell them from members of the same name. */
-static void
-check_macro(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
-{
-	const struct rr_xdr_name *name = declaration->name ? rr_xdr_find(compiler, declaration->name) : NULL;
-
-	if (name && (name->kind == RR_XDR_NAME_CONST || name->kind == RR_XDR_NAME_OTHER))
-		rr_xdr_error(compiler, declaration->position,
-			"%s is a constant (line %u), and in C a macro, expected another name",
-			declaration->name, name->position.line);
-}
-
 void
 rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
@@ -109,11 +95,8 @@ rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_d
 
 	if (compiler->error)
 		return;
-	check_macro(compiler, declaration);
-	if (type->kind == RR_XDR_UNION) {
+	if (type->kind == RR_XDR_UNION)
 		check_union(compiler, type);
-		check_macro(compiler, type->discriminant);
-	}
 	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next)
 		rr_xdr_check_declaration(compiler, member);
 }

@@ -7,17 +7,21 @@ enum { HIGHEST = 4095 }; /* procedure number: tables are indexed by it */
 
 /* RFC 5531, section 12.3: "Only unsigned constants can be assigned to programs, versions, and procedures." */
 static void
-check_number(struct rr_xdr_compiler *compiler, const struct rr_xdr_value *value, uint32_t highest)
+check_number(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, uint32_t highest)
 {
+	if (!rr_xdr_evaluate_known(compiler, value))
+		return;
 	if (!rr_xdr_is_u32(value->number) || value->number.magnitude > highest)
 		rr_xdr_error(compiler, value->position, "%s is out of range, expected 0 to %u", value->text,
 			highest);
 }
 
-/* A type of a procedure that C has no name for gets one: PROCEDURE_args or PROCEDURE_result. */
+/* What C has no name for gets one: PROCEDURE_args or PROCEDURE_result, with the version in front if need be.
+ */
 static struct rr_xdr_type *
-name_type(struct rr_xdr_compiler *compiler, struct rr_xdr_procedure *procedure, const char *suffix,
-	struct rr_xdr_type *type)
+name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
+	const struct rr_xdr_procedure *procedure, const char *suffix,
+	const struct rr_xdr_declaration *declaration)
 {
 	struct rr_xdr_definition *definition = rr_xdr_alloc(compiler, sizeof(*definition));
 	struct rr_xdr_type *named = rr_xdr_alloc(compiler, sizeof(*named));
@@ -26,13 +30,19 @@ name_type(struct rr_xdr_compiler *compiler, struct rr_xdr_procedure *procedure, 
 		return NULL;
 	definition->what = RR_XDR_TYPE;
 	definition->position = procedure->position;
+	definition->place = version->program->place;
 	definition->name = rr_xdr_format(compiler, "%s_%s", procedure->name, suffix);
+	if (rr_xdr_find(compiler, definition->name))
+		definition->name =
+			rr_xdr_format(compiler, "%s_%s_%s", version->name, procedure->name, suffix);
+	definition->declaration = *declaration;
 	definition->declaration.position = procedure->position;
 	definition->declaration.name = definition->name;
-	definition->declaration.type = type;
+	definition->declaration.next = NULL;
 	named->position = procedure->position;
 	named->kind = RR_XDR_NAMED;
 	named->name = definition->name;
+	named->definition = definition;
 	rr_xdr_define_all(compiler, definition);
 	*compiler->definitions_end = definition;
 	compiler->definitions_end = &definition->next;
@@ -40,54 +50,51 @@ name_type(struct rr_xdr_compiler *compiler, struct rr_xdr_procedure *procedure, 
 }
 
 /* Several arguments: they follow each other in the stream as the members of a struct do. */
-static struct rr_xdr_type *
-make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *args)
+static struct rr_xdr_declaration *
+make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *args)
 {
+	struct rr_xdr_declaration *declaration = rr_xdr_alloc(compiler, sizeof(*declaration));
 	struct rr_xdr_type *type = rr_xdr_alloc(compiler, sizeof(*type));
-	struct rr_xdr_declaration **end;
 	unsigned number = 0;
 
-	if (!type)
+	if (!declaration || !type)
 		return NULL;
+	declaration->type = type;
 	type->position = args->position;
 	type->kind = RR_XDR_STRUCT;
-	end = &type->members;
+	type->members = args;
 	for (; args; args = args->next) {
-		if (args->kind == RR_XDR_VOID)
+		if (args->type->kind == RR_XDR_VOID)
 			rr_xdr_error(compiler, args->position, "void must be the only argument");
-		*end = rr_xdr_alloc(compiler, sizeof(**end));
-		if (!*end)
-			return NULL;
-		(*end)->position = args->position;
-		(*end)->name = rr_xdr_format(compiler, "arg%u", ++number);
-		(*end)->type = args;
-		end = &(*end)->next;
+		number++;
+		if (!args->name)
+			args->name = rr_xdr_format(compiler, "arg%u", number);
 	}
-	return type;
+	return declaration;
 }
 
 static bool
-has_body(const struct rr_xdr_type *type)
+has_name_in_c(const struct rr_xdr_declaration *declaration)
 {
-	return type->kind == RR_XDR_ENUM || type->kind == RR_XDR_STRUCT || type->kind == RR_XDR_UNION;
+	enum rr_xdr_kind kind = declaration->type->kind;
+
+	return declaration->shape == RR_XDR_PLAIN &&
+	       (kind < RR_XDR_SCALARS || kind == RR_XDR_NAMED || kind == RR_XDR_VOID);
 }
 
-static void
-check_types(struct rr_xdr_compiler *compiler, struct rr_xdr_procedure *procedure)
+/* The type of the arguments, or of the result. */
+static struct rr_xdr_type *
+check_side(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
+	const struct rr_xdr_procedure *procedure, const char *suffix, struct rr_xdr_declaration *declaration)
 {
-	struct rr_xdr_type *args = procedure->args;
-
-	if (args->next)
-		args = make_struct(compiler, args);
-	if (args && has_body(args))
-		args = name_type(compiler, procedure, "args", args);
-	if (has_body(procedure->result))
-		procedure->result = name_type(compiler, procedure, "result", procedure->result);
-	if (compiler->error)
-		return;
-	procedure->args = args;
-	rr_xdr_resolve_type(compiler, args);
-	rr_xdr_resolve_type(compiler, procedure->result);
+	if (declaration->next)
+		declaration = make_struct(compiler, declaration);
+	if (!declaration)
+		return NULL;
+	rr_xdr_resolve(compiler, declaration);
+	if (compiler->error || has_name_in_c(declaration))
+		return declaration->type;
+	return name_type(compiler, version, procedure, suffix, declaration);
 }
 
 /* Versions of one program often have the same procedure: it has one name in C if it has one number, too. */
@@ -108,10 +115,11 @@ is_in_earlier_version(const struct rr_xdr_definition *program, const struct rr_x
 }
 
 static void
-check_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
+define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
 	const struct rr_xdr_version *version, struct rr_xdr_procedure *procedure)
 {
 	const struct rr_xdr_procedure *other = version->procedures;
+	struct rr_xdr_name *name;
 
 	check_number(compiler, &procedure->number, HIGHEST);
 	/* RFC 5531, section 12.3: "A procedure name cannot occur more than once within the scope of a version
@@ -123,20 +131,25 @@ check_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition
 				other->name, other->position.line);
 	}
 	procedure->defined = is_in_earlier_version(program, version, procedure);
-	if (!procedure->defined)
-		rr_xdr_define(compiler, RR_XDR_NAME_OTHER, procedure->name, procedure->position);
-	if (!compiler->error)
-		check_types(compiler, procedure);
+	if (procedure->defined)
+		return;
+	name = rr_xdr_define(compiler, RR_XDR_NAME_OTHER, procedure->name, procedure->position);
+	if (name)
+		name->number = procedure->number.number;
 }
 
 static void
-check_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
-	const struct rr_xdr_version *version)
+define_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
+	struct rr_xdr_version *version)
 {
 	struct rr_xdr_procedure *procedure = version->procedures;
+	struct rr_xdr_name *name;
 
-	rr_xdr_define(compiler, RR_XDR_NAME_OTHER, version->name, version->position);
+	version->program = program;
+	name = rr_xdr_define(compiler, RR_XDR_NAME_OTHER, version->name, version->position);
 	check_number(compiler, &version->number, UINT32_MAX);
+	if (name)
+		name->number = version->number.number;
 	for (const struct rr_xdr_version *other = program->versions; other != version; other = other->next) {
 		if (rr_xdr_same(other->number.number, version->number.number))
 			rr_xdr_error(compiler, version->number.position,
@@ -144,15 +157,32 @@ check_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *
 				other->name, other->position.line);
 	}
 	for (; procedure && !compiler->error; procedure = procedure->next)
-		check_procedure(compiler, program, version, procedure);
+		define_procedure(compiler, program, version, procedure);
+}
+
+void
+rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program)
+{
+	struct rr_xdr_version *version = program->versions;
+
+	check_number(compiler, &program->value, UINT32_MAX);
+	if (!compiler->error)
+		rr_xdr_find(compiler, program->name)->number = program->value.number;
+	for (; version && !compiler->error; version = version->next)
+		define_version(compiler, program, version);
 }
 
 void
 rr_xdr_check_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program)
 {
-	const struct rr_xdr_version *version = program->versions;
+	for (struct rr_xdr_version *version = program->versions; version; version = version->next) {
+		struct rr_xdr_procedure *procedure = version->procedures;
 
-	check_number(compiler, &program->value, UINT32_MAX);
-	for (; version && !compiler->error; version = version->next)
-		check_version(compiler, program, version);
+		for (; procedure && !compiler->error; procedure = procedure->next) {
+			procedure->args = check_side(
+				compiler, version, procedure, "args", procedure->args_declarations);
+			procedure->result = check_side(
+				compiler, version, procedure, "result", procedure->result_declaration);
+		}
+	}
 }

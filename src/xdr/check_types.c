@@ -3,34 +3,45 @@
 
 #include "xdr/compiler.h"
 
-/* Schemas, those of NFSv4 among them, leave these names of C to the compiler. */
-static bool
-resolve_c_name(struct rr_xdr_type *type)
+/* A type that an included header has to define, and its codec. */
+static struct rr_xdr_definition *
+declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
-	static const struct {
-		const char *name;
-		enum rr_xdr_kind kind;
-	} known[] = { { "int32_t", RR_XDR_INT }, { "uint32_t", RR_XDR_UNSIGNED_INT },
-		{ "int64_t", RR_XDR_HYPER }, { "uint64_t", RR_XDR_UNSIGNED_HYPER } };
+	struct rr_xdr_definition *definition = rr_xdr_alloc(compiler, sizeof(*definition));
+	struct rr_xdr_type *foreign = rr_xdr_alloc(compiler, sizeof(*foreign));
+	struct rr_xdr_name *name;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (strcmp(type->name, known[i].name) != 0)
-			continue;
-		type->kind = known[i].kind;
-		return true;
-	}
-	return false;
+	rr_xdr_warn(compiler, type->position,
+		"%s is not defined here: a header has to be included that does so", type->name);
+	name = rr_xdr_define(compiler, RR_XDR_NAME_TYPE, type->name, type->position);
+	if (!definition || !foreign || !name)
+		return NULL;
+	foreign->kind = RR_XDR_FOREIGN;
+	foreign->name = type->name;
+	foreign->position = type->position;
+	foreign->is_tag = type->is_tag;
+	definition->what = RR_XDR_TYPE;
+	definition->position = type->position;
+	definition->name = name->c_name;
+	definition->declaration.position = type->position;
+	definition->declaration.name = definition->name;
+	definition->declaration.type = foreign;
+	name->definition = definition;
+	*compiler->foreign_end = definition;
+	compiler->foreign_end = &definition->after;
+	return definition;
 }
 
 static void
-resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
+	struct rr_xdr_type *type = declaration->type;
 	const struct rr_xdr_name *name = rr_xdr_find(compiler, type->name);
 
-	if (!name && resolve_c_name(type))
+	if (!name && rr_xdr_resolve_known(compiler, declaration))
 		return;
 	if (!name)
-		rr_xdr_error(compiler, type->position, "%s is not defined, expected a type", type->name);
+		type->definition = declare_foreign(compiler, type);
 	else if (name->kind != RR_XDR_NAME_TYPE)
 		rr_xdr_error(compiler, type->position, "%s (line %u) is not a type", type->name,
 			name->position.line);
@@ -38,31 +49,49 @@ resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 		type->definition = name->definition;
 }
 
-static bool
-is_earlier(struct rr_xdr_position a, struct rr_xdr_position b)
-{
-	return a.line < b.line || (a.line == b.line && a.column < b.column);
-}
-
-/* RFC 4506, section 6.4: "Only unsigned constants may be used as size specifications for arrays. If an
- * identifier is used, it must have been declared previously as an unsigned constant in a "const" definition."
+/*
+ * RFC 4506, section 6.4: "Only unsigned constants may be used as size specifications for arrays." An
+ * identifier need not "have been declared previously as an unsigned constant", as it demands: rpcgen takes
+ * any number.
  */
 static void
-resolve_size(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
+resolve_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
-	struct rr_xdr_value *size = &declaration->size;
-	const struct rr_xdr_name *name = size->is_name ? rr_xdr_find(compiler, size->text) : NULL;
+	const struct rr_xdr_value *size = &declaration->size;
 
-	if (!rr_xdr_evaluate(compiler, size))
-		return;
-	if (size->is_name &&
-		(!name || name->kind != RR_XDR_NAME_CONST || !is_earlier(name->position, size->position)))
-		rr_xdr_error(compiler, size->position,
-			"%s is no size, expected a const that was defined before", size->text);
-	else if (!rr_xdr_is_u32(size->number))
+	if (!size->foreign && !rr_xdr_is_u32(size->number))
 		rr_xdr_error(compiler, size->position, "%s is no size, expected 0 to 4294967295", size->text);
-	else if (declaration->shape == RR_XDR_FIXED && size->number.magnitude == 0)
-		rr_xdr_error(compiler, size->position, "an array of fixed length has at least one element");
+}
+
+bool
+rr_xdr_is_empty(const struct rr_xdr_declaration *declaration)
+{
+	return declaration->shape == RR_XDR_FIXED && !declaration->size.foreign &&
+	       declaration->size.number.magnitude == 0;
+}
+
+/* RFC 5531, section 9, has `opaque results[0]`, for what is no part of the type: C has no member for it. */
+static void
+remove_empty(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+{
+	struct rr_xdr_declaration **link = &type->members;
+
+	while (*link) {
+		struct rr_xdr_declaration *member = *link;
+
+		if (rr_xdr_is_empty(member) && type->kind == RR_XDR_STRUCT) {
+			*link = member->next;
+			continue;
+		}
+		if (rr_xdr_is_empty(member)) {
+			member->name = NULL;
+			member->shape = RR_XDR_PLAIN;
+			member->type->kind = RR_XDR_VOID;
+		}
+		link = &member->next;
+	}
+	if (type->kind == RR_XDR_STRUCT && !type->members)
+		rr_xdr_error(compiler, type->position, "a struct without contents cannot be in C");
 }
 
 /* RFC 4506, section 6.4: "variable names must be unique within the scope of struct and union declarations" */
@@ -80,26 +109,30 @@ check_unique(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	}
 }
 
-void
-rr_xdr_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+static void
+resolve_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
-	if (compiler->error)
-		return;
-	if (type->kind == RR_XDR_NAMED)
-		resolve_name(compiler, type);
 	if (type->discriminant)
 		rr_xdr_resolve(compiler, type->discriminant);
-	for (struct rr_xdr_declaration *member = type->members; member; member = member->next)
+	for (struct rr_xdr_declaration *member = type->members; member; member = member->next) {
 		rr_xdr_resolve(compiler, member);
+		if (compiler->error)
+			return;
+	}
 	check_unique(compiler, type);
+	if (type->members)
+		remove_empty(compiler, type);
 }
 
 void
 rr_xdr_resolve(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
-	if (declaration->name)
-		rr_xdr_check_name(compiler, declaration->name, declaration->position);
-	if (declaration->shape == RR_XDR_FIXED || declaration->bounded)
+	if (compiler->error)
+		return;
+	if ((declaration->shape == RR_XDR_FIXED || declaration->bounded) &&
+		rr_xdr_evaluate(compiler, &declaration->size))
 		resolve_size(compiler, declaration);
-	rr_xdr_resolve_type(compiler, declaration->type);
+	if (!compiler->error && declaration->type->kind == RR_XDR_NAMED)
+		resolve_name(compiler, declaration);
+	resolve_inside(compiler, declaration->type);
 }

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "xdr/xdr.h"
+
 /* In front of each piece of memory; the union keeps what follows aligned. */
 union block {
 	void *next;
@@ -15,11 +17,18 @@ void
 rr_xdr_compiler_init(
 	struct rr_xdr_compiler *compiler, const struct rr_env *env, const char *path, FILE *errors)
 {
-	*compiler = (struct rr_xdr_compiler){
-		.env = env, .path = path, .errors = errors, .codec_prefix = "xdr_", .program_prefix = ""
-	};
+	static const struct rr_xdr_preprocess as_needed = { 0 };
+
+	*compiler = (struct rr_xdr_compiler){ .env = env,
+		.path = path,
+		.preprocess = &as_needed,
+		.errors = errors,
+		.codec_prefix = "xdr_",
+		.program_prefix = "" };
+	compiler->unprocessed = "was not called";
 	compiler->definitions_end = &compiler->definitions;
 	compiler->ordered_end = &compiler->ordered;
+	compiler->foreign_end = &compiler->foreign;
 	compiler->marks_end = &compiler->marks;
 	compiler->passed_end = &compiler->passed;
 }
@@ -68,6 +77,13 @@ rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, ...)
 	return text;
 }
 
+static void
+compiler_print_position(const struct rr_xdr_compiler *compiler, struct rr_xdr_position position)
+{
+	fprintf(compiler->errors, "%s:%u:%u: ", position.file ? position.file : compiler->path, position.line,
+		position.column);
+}
+
 void
 rr_xdr_error(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
 {
@@ -76,7 +92,22 @@ rr_xdr_error(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, 
 	if (compiler->error)
 		return;
 	compiler->error = -RPCRDMA_ERR_XDR;
-	fprintf(compiler->errors, "%s:%u:%u: ", compiler->path, position.line, position.column);
+	compiler_print_position(compiler, position);
+	va_start(args, format);
+	vfprintf(compiler->errors, format, args);
+	va_end(args);
+	fputc('\n', compiler->errors);
+}
+
+void
+rr_xdr_warn(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
+{
+	va_list args;
+
+	if (compiler->error)
+		return;
+	compiler_print_position(compiler, position);
+	fputs("warning: ", compiler->errors);
 	va_start(args, format);
 	vfprintf(compiler->errors, format, args);
 	va_end(args);

@@ -20,14 +20,22 @@ struct rr_xdr_name {
 	const char *name;
 	struct rr_xdr_position position;
 	enum rr_xdr_name_kind kind;
-	struct rr_xdr_number number;          /* CONST, ENUMERATOR */
-	struct rr_xdr_definition *definition; /* TYPE */
+	/* The name in C: this one, unless C or C++ has another meaning for it. */
+	const char *c_name;
+	struct rr_xdr_number number;          /* ENUMERATOR, OTHER */
+	bool inside;                          /* ENUMERATOR: its enum has its body in another type */
+	struct rr_xdr_definition *definition; /* CONST, TYPE */
 	struct rr_xdr_name *next;
 };
+
+struct rr_xdr_preprocess; /* xdr/xdr.h */
 
 struct rr_xdr_compiler {
 	const struct rr_env *env;
 	const char *path;
+	/* The C preprocessor: how it is called, and why the text has not been through it. */
+	const struct rr_xdr_preprocess *preprocess;
+	const char *unprocessed;
 	/* Of the names with external linkage: codecs, and tables. */
 	const char *codec_prefix, *program_prefix;
 	FILE *errors;
@@ -35,10 +43,12 @@ struct rr_xdr_compiler {
 	void *blocks;
 	struct rr_xdr_definition *definitions, **definitions_end;
 	struct rr_xdr_definition *ordered, **ordered_end; /* types, by `after` */
+	struct rr_xdr_definition *foreign,
+		**foreign_end; /* types that the schema does not define, by `after` */
 	struct rr_xdr_mark *marks, **marks_end;
 	struct rr_xdr_passed *passed, **passed_end;
 	struct rr_xdr_name *names;
-	unsigned visits;
+	unsigned visits, places;
 };
 
 void rr_xdr_compiler_init(
@@ -56,12 +66,22 @@ const char *rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, 
 void rr_xdr_error(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The schema can be compiled, and yet its author should know this. */
+void rr_xdr_warn(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Something else went wrong, with a file or with memory. */
 void rr_xdr_trouble(struct rr_xdr_compiler *compiler, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* read.c: the file at the path of the run, parsed and checked. */
 void rr_xdr_read(struct rr_xdr_compiler *compiler);
+
+/* read.c: the rest of the stream, with a zero behind it; NULL (and an error) if it cannot be read. */
+char *rr_xdr_read_stream(struct rr_xdr_compiler *compiler, FILE *file, size_t *length);
+
+/* preprocess.c: text after the C preprocessor where that has something to do; else text as it is. */
+char *rr_xdr_preprocess(struct rr_xdr_compiler *compiler, char *text, size_t *length);
 
 /* parser.c: text (ended by a zero behind its length octets) to definitions, marks and passed lines. */
 void rr_xdr_parse(struct rr_xdr_compiler *compiler, const char *text, size_t length);
@@ -74,14 +94,27 @@ void rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definitio
 
 /* check_types.c: what a declaration refers to, and its sizes. */
 void rr_xdr_resolve(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
-void rr_xdr_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type);
 
-/* check_declarations.c: the unions and the names inside a declaration; all types are resolved, all names
- * known. */
+/* Whether it is an array of no elements. */
+bool rr_xdr_is_empty(const struct rr_xdr_declaration *declaration);
+
+/* check_known.c: gives type the kind that Sun's RPC library knows its name for, or of which C does; false if
+ * there is no such name. Opaque data have a shape, too, which declaration gets. */
+bool rr_xdr_resolve_known(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
+
+/* The same of a constant that the schema does not define: gives value its number. */
+bool rr_xdr_evaluate_foreign(struct rr_xdr_value *value);
+
+/* check_declarations.c: the unions inside a declaration; all types are resolved, all names known. */
 void rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
-/* check_programs.c: numbers and names; lists of arguments become structs, which are added to the definitions.
- */
+/* check_names.c: members whose names C or C++ could not have get others. Nothing looks for them by their
+ * names of the schema any more. */
+void rr_xdr_rename_members(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
+
+/* check_programs.c: the names of a program's versions and procedures; then its types: those that C has no
+ * name for become definitions. */
+void rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
 void rr_xdr_check_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
 
 /* names.c: the scope of the schema. */
@@ -91,11 +124,22 @@ struct rr_xdr_name *rr_xdr_find(const struct rr_xdr_compiler *compiler, const ch
 struct rr_xdr_name *rr_xdr_define(struct rr_xdr_compiler *compiler, enum rr_xdr_name_kind kind,
 	const char *name, struct rr_xdr_position position);
 
-/* An error where C could not have this name for a member or a type. */
-void rr_xdr_check_name(struct rr_xdr_compiler *compiler, const char *name, struct rr_xdr_position position);
+/* Whether a word is a keyword of C or C++, or a macro that they always have. */
+bool rr_xdr_is_reserved(const char *name);
 
-/* Finds the number that a name stands for; false (and an error) where it stands for none. */
+/* Name, as it can be a name in C: words that are reserved there have an underscore behind them. */
+const char *rr_xdr_c_name(
+	struct rr_xdr_compiler *compiler, const char *name, struct rr_xdr_position position);
+
+/* evaluate.c: finds the number that a value stands for; false (and an error) where it stands for nothing.
+ * Of a name that the schema does not define, value->foreign is set. */
 bool rr_xdr_evaluate(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value);
+
+/* The same of a constant. */
+void rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *constant);
+
+/* As rr_xdr_evaluate(); names that the schema does not define are errors. */
+bool rr_xdr_evaluate_known(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value);
 
 static inline bool
 rr_xdr_is_u32(struct rr_xdr_number number)

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 const struct rr_xdr_scalar rr_xdr_scalars[RR_XDR_SCALARS] = {
 	[RR_XDR_INT] = { "int32_t", "i32" },
@@ -100,8 +99,8 @@ rr_xdr_number(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
 {
 	struct rr_xdr_number number = value->number;
 
-	if (value->is_name && strcmp(value->text, "TRUE") != 0 && strcmp(value->text, "FALSE") != 0)
-		return value->text;
+	if (value->c_name)
+		return value->c_name;
 	if (!number.negative)
 		return rr_xdr_format(emitter->compiler, "%" PRIu64 "%s", number.magnitude,
 			number.magnitude > INT64_MAX ? "u" : "");
@@ -116,9 +115,14 @@ rr_xdr_number(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
 const char *
 rr_xdr_bound(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration)
 {
-	if (declaration->shape == RR_XDR_FIXED || declaration->bounded)
-		return rr_xdr_number(emitter, &declaration->size);
-	return "UINT32_MAX";
+	struct rr_xdr_value size = declaration->size;
+
+	if (declaration->shape != RR_XDR_FIXED && !declaration->bounded)
+		return "UINT32_MAX";
+	/* C may come to the enum later. */
+	if (size.is_enumerator)
+		size.c_name = NULL;
+	return rr_xdr_number(emitter, &size);
 }
 
 const char *
@@ -133,7 +137,7 @@ rr_xdr_index(struct rr_xdr_emitter *emitter)
 const char *
 rr_xdr_c_type(const struct rr_xdr_type *type)
 {
-	return type->kind < RR_XDR_SCALARS ? rr_xdr_scalars[type->kind].c_type : type->name;
+	return type->kind < RR_XDR_SCALARS ? rr_xdr_scalars[type->kind].c_type : type->definition->name;
 }
 
 bool
@@ -163,13 +167,20 @@ rr_xdr_is_simple(const struct rr_xdr_definition *definition)
 void
 rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
+	/* In C++, an enum inside a struct has its names there only. */
+	bool by_name = emitter->current->declaration.type == type;
+	struct rr_xdr_value number;
+
 	for (const struct rr_xdr_enumerator *e = type->enumerators; e; e = e->next) {
 		const struct rr_xdr_enumerator *first = type->enumerators;
 
 		while (!rr_xdr_same(first->value.number, e->value.number))
 			first = first->next;
-		if (first == e)
-			rr_xdr_line(emitter, "case %s:", e->name);
+		if (first != e)
+			continue;
+		number = e->value;
+		number.c_name = by_name ? e->name : NULL;
+		rr_xdr_line(emitter, "case %s:", rr_xdr_number(emitter, &number));
 	}
 }
 

@@ -107,7 +107,20 @@ void rr_xdr_emit_arms(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *
 /* The labels of a switch over the values of an enum, each once. */
 void rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type);
 
-/* emit_types.c: the whole header; guard is the macro around it. */
+/* emit_scope.c: whether C knows the definition as a struct; and whether by a keyword and the name. */
+bool rr_xdr_is_struct(const struct rr_xdr_definition *definition);
+bool rr_xdr_has_tag(const struct rr_xdr_definition *definition);
+
+/* What a type is called inside the type that is being written; and the second names that this takes, for
+ * definition, in which type stands. */
+const char *rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type);
+void rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition,
+	const struct rr_xdr_type *type);
+
+/* emit_types.c: a type. */
+void rr_xdr_emit_type(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
+
+/* emit_header.c: the whole header; guard is the macro around it. */
 void rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard);
 
 /* emit_codec.c: a codec of a type. */

@@ -10,13 +10,14 @@ emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
 static void
 emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
-	emit_scalar(emitter, "i32", path);
+	/* C++ wants to be asked for the type of an enum; C has no word for it. */
+	rr_xdr_line(emitter, "%s = (__typeof__(%s))rpcrdma_get_i32(%s);", path, path, emitter->stream);
 	rr_xdr_line(emitter, "switch (%s) {", path);
 	rr_xdr_emit_cases(emitter, type);
 	rr_xdr_line(emitter, "\tbreak;");
 	rr_xdr_line(emitter, "default:");
 	rr_xdr_line(emitter, "\trpcrdma_xdr_fail(%s);", emitter->stream);
-	rr_xdr_line(emitter, "\t%s = 0;", path);
+	rr_xdr_line(emitter, "\t%s = (__typeof__(%s))0;", path, path);
 	rr_xdr_line(emitter, "\tbreak;");
 	rr_xdr_line(emitter, "}");
 }
@@ -35,8 +36,8 @@ emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *decl
 
 	rr_xdr_line(emitter, "%s = rpcrdma_get_count(%s, %s, %u);", count, emitter->stream,
 		rr_xdr_bound(emitter, declaration), least);
-	rr_xdr_line(emitter, "%s = rpcrdma_get_array(%s, %s, sizeof(*%s));", values, emitter->stream, count,
-		values);
+	rr_xdr_line(emitter, "%s = (__typeof__(%s))rpcrdma_get_array(%s, %s, sizeof(*%s));", values, values,
+		emitter->stream, count, values);
 	rr_xdr_line(emitter, "if (!%s)", values);
 	rr_xdr_line(emitter, "\t%s = 0;", count);
 }
@@ -44,8 +45,9 @@ emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *decl
 static void
 emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 {
-	rr_xdr_line(emitter, "%s = rpcrdma_get_bool(%s) ? rpcrdma_get_array(%s, 1, sizeof(*%s)) : NULL;",
-		path, emitter->stream, emitter->stream, path);
+	rr_xdr_line(emitter,
+		"%s = (__typeof__(%s))(rpcrdma_get_bool(%s) ? rpcrdma_get_array(%s, 1, sizeof(*%s)) : NULL);",
+		path, path, emitter->stream, emitter->stream, path);
 }
 
 static void

@@ -9,7 +9,7 @@
 static const char *
 suffix_of(const struct rr_xdr_type *type)
 {
-	return type->kind < RR_XDR_SCALARS ? rr_xdr_scalars[type->kind].codec : type->name;
+	return type->kind < RR_XDR_SCALARS ? rr_xdr_scalars[type->kind].codec : type->definition->name;
 }
 
 static void
@@ -31,8 +31,8 @@ emit_wrappers_of_scalar(struct rr_xdr_emitter *emitter, const struct rr_xdr_scal
 static void
 emit_put_of_array(struct rr_xdr_emitter *emitter, const char *name)
 {
-	rr_xdr_line(emitter, "{\n\tconst struct {\n\t\t%s array;\n\t} *%s = %s;\n", name, emitter->holder,
-		emitter->value);
+	rr_xdr_line(emitter, "{\n\tconst struct {\n\t\t%s array;\n\t} *%s = (__typeof__(%s))%s;\n", name,
+		emitter->holder, emitter->holder, emitter->value);
 	rr_xdr_line(emitter, "\t%sput_%s(%s, &%s->array);\n}", emitter->compiler->codec_prefix, name,
 		emitter->writer, emitter->holder);
 }
@@ -45,16 +45,16 @@ emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_defini
 	rr_xdr_line(emitter, "\nstatic void");
 	rr_xdr_line(emitter, "call_get_%s(struct rpcrdma_xdr_reader *%s, void *%s)", name, emitter->reader,
 		emitter->value);
-	rr_xdr_line(emitter, "{\n\t%sget_%s(%s, %s);\n}", emitter->compiler->codec_prefix, name,
-		emitter->reader, emitter->value);
+	rr_xdr_line(emitter, "{\n\t%sget_%s(%s, (%s *)%s);\n}", emitter->compiler->codec_prefix, name,
+		emitter->reader, name, emitter->value);
 	rr_xdr_line(emitter, "\nstatic void");
 	rr_xdr_line(emitter, "call_put_%s(struct rpcrdma_xdr_writer *%s, const void *%s)", name,
 		emitter->writer, emitter->value);
 	if (rr_xdr_leaf(&definition->declaration)->shape == RR_XDR_FIXED)
 		emit_put_of_array(emitter, name);
 	else
-		rr_xdr_line(emitter, "{\n\t%sput_%s(%s, %s);\n}", emitter->compiler->codec_prefix, name,
-			emitter->writer, emitter->value);
+		rr_xdr_line(emitter, "{\n\t%sput_%s(%s, (const %s *)%s);\n}", emitter->compiler->codec_prefix,
+			name, emitter->writer, name, emitter->value);
 }
 
 /* Once for each type that a procedure of the schema takes or returns. */
@@ -76,46 +76,81 @@ emit_wrappers(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 
 /* ---- The tables ---- */
 
+/*
+ * C and C++ have the elements in their order in common, not their names: so each is written down, those of
+ * numbers that have no procedure as well.
+ */
 static void
-emit_limit(struct rr_xdr_emitter *emitter, const char *field, const char *suffix, uint32_t limit)
+emit_pair(struct rr_xdr_emitter *emitter, const char *comment, uint32_t of_args, uint32_t of_result)
 {
-	if (limit == RPCRDMA_XDR_UNBOUNDED)
-		rr_xdr_line(emitter, ".%s_%s = RPCRDMA_XDR_UNBOUNDED,", field, suffix);
-	else
-		rr_xdr_line(emitter, ".%s_%s = %" PRIu32 ",", field, suffix, limit);
+	rr_xdr_line(emitter, "%" PRIu32 "u, %" PRIu32 "u, /* %s */", of_args, of_result, comment);
 }
 
-/* The members for the arguments, or for the result. */
-static void
-emit_side(struct rr_xdr_emitter *emitter, const char *field, const struct rr_xdr_type *type)
+static const char *
+size_of(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
-	struct rr_xdr_size size = rr_xdr_size(emitter->compiler, type);
-	uint32_t entry = rr_walk_entry(&emitter->walk, type);
-
 	if (type->kind == RR_XDR_VOID)
-		return;
-	if (entry)
-		rr_xdr_line(emitter, ".%s_walk = %" PRIu32 ",", field, entry);
-	rr_xdr_line(emitter, ".%s_min = %" PRIu32 ",", field, size.min);
-	rr_xdr_line(emitter, ".%s_size = sizeof(%s),", field, rr_xdr_c_type(type));
-	emit_limit(emitter, field, "max", size.max);
-	emit_limit(emitter, field, "items", size.items);
-	emit_limit(emitter, field, "item_max", size.item_max);
-	rr_xdr_line(emitter, ".get_%s = call_get_%s,", field, suffix_of(type));
-	rr_xdr_line(emitter, ".put_%s = call_put_%s,", field, suffix_of(type));
+		return "0";
+	return rr_xdr_format(emitter->compiler, "sizeof(%s)", rr_xdr_c_type(type));
+}
+
+static const char *
+call_of(struct rr_xdr_emitter *emitter, const char *verb, const struct rr_xdr_type *type)
+{
+	if (type->kind == RR_XDR_VOID)
+		return "NULL";
+	return rr_xdr_format(emitter->compiler, "call_%s_%s", verb, suffix_of(type));
+}
+
+static void
+emit_procedure(struct rr_xdr_emitter *emitter, const struct rr_xdr_procedure *procedure)
+{
+	const struct rr_xdr_type *args = procedure->args, *result = procedure->result;
+	struct rr_xdr_size a = rr_xdr_size(emitter->compiler, args);
+	struct rr_xdr_size r = rr_xdr_size(emitter->compiler, result);
+
+	rr_xdr_line(emitter, "{");
+	emitter->indent++;
+	rr_xdr_line(emitter, "\"%s\", %s, %s,", procedure->name, size_of(emitter, args),
+		size_of(emitter, result));
+	emit_pair(emitter, "min", a.min, r.min);
+	emit_pair(emitter, "max", a.max, r.max);
+	emit_pair(emitter, "items", a.items, r.items);
+	emit_pair(emitter, "item_max", a.item_max, r.item_max);
+	rr_xdr_line(emitter, "%s, %s,", call_of(emitter, "get", args), call_of(emitter, "put", args));
+	rr_xdr_line(emitter, "%s, %s,", call_of(emitter, "get", result), call_of(emitter, "put", result));
+	emit_pair(
+		emitter, "walk", rr_walk_entry(&emitter->walk, args), rr_walk_entry(&emitter->walk, result));
+	rr_xdr_close(emitter, ",");
+}
+
+static const struct rr_xdr_procedure *
+find_procedure(const struct rr_xdr_version *version, uint64_t number)
+{
+	const struct rr_xdr_procedure *procedure = version->procedures;
+
+	while (procedure && procedure->number.number.magnitude != number)
+		procedure = procedure->next;
+	return procedure;
 }
 
 static void
 emit_procedures(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *version)
 {
+	uint64_t highest = 0;
+
+	for (const struct rr_xdr_procedure *p = version->procedures; p; p = p->next)
+		highest = p->number.number.magnitude > highest ? p->number.number.magnitude : highest;
 	fputc('\n', emitter->out);
 	rr_xdr_open(emitter, "static const struct rpcrdma_procedure %s_procedures[] =", version->name);
-	for (const struct rr_xdr_procedure *p = version->procedures; p; p = p->next) {
-		rr_xdr_open(emitter, "[%s] =", p->name);
-		rr_xdr_line(emitter, ".name = \"%s\",", p->name);
-		emit_side(emitter, "args", p->args);
-		emit_side(emitter, "result", p->result);
-		rr_xdr_close(emitter, ",");
+	for (uint64_t i = 0; i <= highest; i++) {
+		const struct rr_xdr_procedure *procedure = find_procedure(version, i);
+
+		if (procedure)
+			emit_procedure(emitter, procedure);
+		else
+			rr_xdr_line(emitter,
+				"{ NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0 },");
 	}
 	rr_xdr_close(emitter, ";");
 }
@@ -134,14 +169,10 @@ emit_version(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *pro
 	fputc('\n', emitter->out);
 	rr_xdr_open(emitter, "const struct rpcrdma_program %s%s_program =", emitter->compiler->program_prefix,
 		name);
-	rr_xdr_line(emitter, ".name = \"%s\",", name);
-	rr_xdr_line(emitter, ".prog = %s,", program->name);
-	rr_xdr_line(emitter, ".vers = %s,", name);
+	rr_xdr_line(emitter, "\"%s\", %s, %s,", name, program->name, name);
 	rr_xdr_line(
-		emitter, ".procedure_count = sizeof(%s_procedures) / sizeof(*%s_procedures),", name, name);
-	rr_xdr_line(emitter, ".procedures = %s_procedures,", name);
-	if (emitter->walk.length > 0)
-		rr_xdr_line(emitter, ".walk = %s,", emitter->walk_name);
+		emitter, "sizeof(%s_procedures) / sizeof(*%s_procedures), %s_procedures,", name, name, name);
+	rr_xdr_line(emitter, "%s,", emitter->walk.length > 0 ? emitter->walk_name : "NULL");
 	rr_xdr_close(emitter, ";");
 }
 

@@ -31,7 +31,8 @@ emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *decl
 	const char *values)
 {
 	(void)values;
-	if (declaration->bounded) {
+	if (declaration->bounded &&
+		(declaration->size.foreign || declaration->size.number.magnitude < UINT32_MAX)) {
 		rr_xdr_line(emitter, "if (%s > %s)", count, rr_xdr_bound(emitter, declaration));
 		rr_xdr_line(emitter, "\trpcrdma_xdr_writer_fail(%s);", emitter->stream);
 	}

@@ -17,10 +17,11 @@ rr_xdr_lexer_init(
 	};
 }
 
-static struct rr_xdr_position
-position(const struct rr_xdr_lexer *lexer)
+struct rr_xdr_position
+rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer)
 {
-	return (struct rr_xdr_position){ lexer->line_number, (unsigned)(lexer->next - lexer->line) + 1 };
+	return (struct rr_xdr_position){ lexer->line_number, (unsigned)(lexer->next - lexer->line) + 1,
+		lexer->file };
 }
 
 /* The text ends in a zero, so that one octet may always be looked at. */
@@ -30,8 +31,8 @@ at(const struct rr_xdr_lexer *lexer, const char *word)
 	return strncmp(lexer->next, word, strlen(word)) == 0;
 }
 
-static const char *
-copy(struct rr_xdr_lexer *lexer, const char *from, const char *to)
+const char *
+rr_xdr_lexer_copy(struct rr_xdr_lexer *lexer, const char *from, const char *to)
 {
 	return rr_xdr_format(lexer->compiler, "%.*s", (int)(to - from), from);
 }
@@ -45,8 +46,8 @@ advance(struct rr_xdr_lexer *lexer)
 	lexer->line_number++;
 }
 
-static const char *
-end_of_line(const struct rr_xdr_lexer *lexer)
+const char *
+rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer)
 {
 	const char *end = memchr(lexer->next, '\n', (size_t)(lexer->end - lexer->next));
 
@@ -56,7 +57,7 @@ end_of_line(const struct rr_xdr_lexer *lexer)
 static void
 skip_comment(struct rr_xdr_lexer *lexer)
 {
-	struct rr_xdr_position start = position(lexer);
+	struct rr_xdr_position start = rr_xdr_lexer_position(lexer);
 
 	for (lexer->next += 2; lexer->next < lexer->end; advance(lexer)) {
 		if (!at(lexer, "*/"))
@@ -67,105 +68,21 @@ skip_comment(struct rr_xdr_lexer *lexer)
 	rr_xdr_error(lexer->compiler, start, "this comment has no end, expected */");
 }
 
-static void
-pass_line(struct rr_xdr_lexer *lexer)
-{
-	struct rr_xdr_passed *passed = rr_xdr_alloc(lexer->compiler, sizeof(*passed));
-	const char *end = end_of_line(lexer);
-
-	if (!passed)
-		return;
-	passed->line = copy(lexer, lexer->next + 1, end);
-	*lexer->compiler->passed_end = passed;
-	lexer->compiler->passed_end = &passed->next;
-	lexer->next = end;
-}
-
-static bool
-is_name(char c)
+bool
+rr_xdr_lexer_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static void
-skip_blanks(struct rr_xdr_lexer *lexer)
+/* Whether there are only blanks in front of it in its line. */
+static bool
+is_first(const struct rr_xdr_lexer *lexer)
 {
-	while (*lexer->next == ' ' || *lexer->next == '\t' || *lexer->next == '\r')
-		lexer->next++;
-}
-
-/* One word of a line, and the blanks behind it; "" where there is none. */
-static const char *
-word(struct rr_xdr_lexer *lexer)
-{
-	const char *start = lexer->next, *text;
-
-	while (is_name(*lexer->next))
-		lexer->next++;
-	text = copy(lexer, start, lexer->next);
-	skip_blanks(lexer);
-	return text;
-}
-
-static void
-read_mark(struct rr_xdr_lexer *lexer)
-{
-	struct rr_xdr_mark *mark = rr_xdr_alloc(lexer->compiler, sizeof(*mark));
-
-	if (!mark)
-		return;
-	mark->position = position(lexer);
-	mark->type = word(lexer);
-	if (*lexer->next == '.') {
-		lexer->next++;
-		mark->field = word(lexer);
+	for (const char *before = lexer->line; before < lexer->next; before++) {
+		if (*before != ' ' && *before != '\t')
+			return false;
 	}
-	if (!*mark->type || !mark->field || !*mark->field || lexer->next != end_of_line(lexer)) {
-		rr_xdr_error(lexer->compiler, mark->position,
-			"expected TYPE.FIELD, the opaque or string to place");
-		return;
-	}
-	*lexer->compiler->marks_end = mark;
-	lexer->compiler->marks_end = &mark->next;
-}
-
-static void
-read_prefix(struct rr_xdr_lexer *lexer)
-{
-	struct rr_xdr_position where = position(lexer);
-	const char *name = word(lexer);
-
-	if (!*name || isdigit((unsigned char)*name) || lexer->next != end_of_line(lexer)) {
-		rr_xdr_error(lexer->compiler, where, "expected a name that the functions' names begin with");
-		return;
-	}
-	lexer->compiler->codec_prefix = rr_xdr_format(lexer->compiler, "%s_", name);
-	lexer->compiler->program_prefix = lexer->compiler->codec_prefix;
-}
-
-/* A line that begins with #: our pragma, or something that the C preprocessor left. */
-static void
-read_directive(struct rr_xdr_lexer *lexer)
-{
-	const char *end = end_of_line(lexer);
-	struct rr_xdr_position where;
-	const char *kind;
-
-	lexer->next++;
-	skip_blanks(lexer);
-	if (strcmp(word(lexer), "pragma") != 0 || strcmp(word(lexer), "rpcrdma") != 0) {
-		lexer->next = end;
-		return;
-	}
-	where = position(lexer);
-	kind = word(lexer);
-	if (strcmp(kind, "place") == 0)
-		read_mark(lexer);
-	else if (strcmp(kind, "prefix") == 0)
-		read_prefix(lexer);
-	else
-		rr_xdr_error(lexer->compiler, where,
-			"unknown pragma, expected: #pragma rpcrdma place TYPE.FIELD, or prefix NAME");
+	return true;
 }
 
 static void
@@ -176,10 +93,12 @@ skip_to_token(struct rr_xdr_lexer *lexer)
 			advance(lexer);
 		else if (at(lexer, "/*"))
 			skip_comment(lexer);
-		else if (*lexer->next == '%' && lexer->next == lexer->line)
-			pass_line(lexer);
-		else if (*lexer->next == '#' && lexer->next == lexer->line)
-			read_directive(lexer);
+		else if (at(lexer, "//"))
+			lexer->next = rr_xdr_lexer_end_of_line(lexer);
+		else if (*lexer->next == '%' && is_first(lexer))
+			rr_xdr_lexer_pass_line(lexer);
+		else if (*lexer->next == '#' && is_first(lexer))
+			rr_xdr_lexer_directive(lexer);
 		else
 			return;
 	}
@@ -238,9 +157,9 @@ read_number(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 	token->kind = RR_XDR_TOKEN_NUMBER;
 	token->number.negative = *start == '-';
 	lexer->next++;
-	while (is_name(*lexer->next))
+	while (rr_xdr_lexer_is_word(*lexer->next))
 		lexer->next++;
-	token->text = copy(lexer, start, lexer->next);
+	token->text = rr_xdr_lexer_copy(lexer, start, lexer->next);
 	if (lexer->compiler->error)
 		return;
 	text = token->text + (token->number.negative ? 1 : 0);
@@ -260,9 +179,32 @@ read_name(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 	const char *start = lexer->next;
 
 	token->kind = RR_XDR_TOKEN_NAME;
-	while (is_name(*lexer->next))
+	while (rr_xdr_lexer_is_word(*lexer->next))
 		lexer->next++;
-	token->text = copy(lexer, start, lexer->next);
+	token->text = rr_xdr_lexer_copy(lexer, start, lexer->next);
+}
+
+/* What const can name beside numbers: "text", and the number of a character: 'c'. */
+static void
+read_quoted(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
+{
+	const char *start = lexer->next, *end = rr_xdr_lexer_end_of_line(lexer);
+	char quote = *lexer->next++;
+
+	while (lexer->next < end && *lexer->next != quote)
+		lexer->next += *lexer->next == '\\' && lexer->next + 1 < end ? 2 : 1;
+	if (lexer->next == end) {
+		rr_xdr_error(lexer->compiler, token->position, "this text has no end, expected %c", quote);
+		return;
+	}
+	lexer->next++;
+	token->text = rr_xdr_lexer_copy(lexer, start, lexer->next);
+	token->kind = quote == '"' ? RR_XDR_TOKEN_TEXT : RR_XDR_TOKEN_NUMBER;
+	if (quote == '"')
+		return;
+	token->number.magnitude = (unsigned char)start[1];
+	if (lexer->next - start != 3 || start[1] == '\\')
+		rr_xdr_error(lexer->compiler, token->position, "expected one character between the quotes");
 }
 
 static void
@@ -272,7 +214,7 @@ read_punctuation(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 
 	if (c != '\0' && strchr("{}[]<>()=;:,*", c)) {
 		token->kind = RR_XDR_TOKEN_MARK;
-		token->text = copy(lexer, lexer->next, lexer->next + 1);
+		token->text = rr_xdr_lexer_copy(lexer, lexer->next, lexer->next + 1);
 		lexer->next++;
 		return;
 	}
@@ -288,7 +230,7 @@ rr_xdr_next_token(struct rr_xdr_lexer *lexer)
 	struct rr_xdr_token token = { .kind = RR_XDR_TOKEN_END, .text = "the end of the file" };
 
 	skip_to_token(lexer);
-	token.position = position(lexer);
+	token.position = rr_xdr_lexer_position(lexer);
 	if (lexer->next == lexer->end || lexer->compiler->error)
 		return token;
 	if (isalpha((unsigned char)*lexer->next))
@@ -296,6 +238,8 @@ rr_xdr_next_token(struct rr_xdr_lexer *lexer)
 	else if (isdigit((unsigned char)*lexer->next) ||
 		 (*lexer->next == '-' && isdigit((unsigned char)lexer->next[1])))
 		read_number(lexer, &token);
+	else if (*lexer->next == '"' || *lexer->next == '\'')
+		read_quoted(lexer, &token);
 	else
 		read_punctuation(lexer, &token);
 	if (lexer->compiler->error)

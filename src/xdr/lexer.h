@@ -10,7 +10,8 @@ enum rr_xdr_token_kind {
 	RR_XDR_TOKEN_END,  /* also after an error */
 	RR_XDR_TOKEN_NAME, /* keywords, too */
 	RR_XDR_TOKEN_NUMBER,
-	RR_XDR_TOKEN_MARK /* one character: text[0] */
+	RR_XDR_TOKEN_TEXT, /* in double quotes, which are part of the text */
+	RR_XDR_TOKEN_MARK  /* one character: text[0] */
 };
 
 struct rr_xdr_token {
@@ -25,10 +26,22 @@ struct rr_xdr_lexer {
 	const char *next, *end;
 	const char *line; /* where the current one begins */
 	unsigned line_number;
+	const char *file; /* by the last line marker; NULL: the file that is compiled */
 };
 
 void rr_xdr_lexer_init(
 	struct rr_xdr_lexer *lexer, struct rr_xdr_compiler *compiler, const char *text, size_t length);
+
+struct rr_xdr_position rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer);
+
+/* The text from `from` to `to`, in the memory of the run. */
+const char *rr_xdr_lexer_copy(struct rr_xdr_lexer *lexer, const char *from, const char *to);
+const char *rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer);
+bool rr_xdr_lexer_is_word(char c);
+
+/* lexer_lines.c: a line that begins with %, and one that begins with #. */
+void rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer);
+void rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer);
 
 /* The next token. Lines for the header and pragmas go to the compiler on the way. */
 struct rr_xdr_token rr_xdr_next_token(struct rr_xdr_lexer *lexer);

@@ -13,19 +13,37 @@ rr_xdr_find(const struct rr_xdr_compiler *compiler, const char *name)
 	return NULL;
 }
 
-void
-rr_xdr_check_name(struct rr_xdr_compiler *compiler, const char *name, struct rr_xdr_position position)
+bool
+rr_xdr_is_reserved(const char *name)
 {
-	/* Those that are not keywords of XDR, too, and what <stdbool.h> defines. */
-	static const char *const reserved[] = { "auto", "break", "char", "continue", "do", "else", "extern",
-		"false", "for", "goto", "if", "inline", "long", "register", "restrict", "return", "short",
-		"signed", "sizeof", "static", "true", "volatile", "while", "asm", "typeof", "NULL" };
+	/* Keywords of C23 and C++20, what <stdbool.h>, <stddef.h> and <stdint.h> define in capitals, and the
+	 * words that gcc replaces by numbers. */
+	static const char *const reserved[] = { "alignas", "alignof", "and", "and_eq", "asm", "auto",
+		"bitand", "bitor", "break", "catch", "char", "char16_t", "char32_t", "char8_t", "class",
+		"co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval",
+		"constexpr", "constinit", "continue", "decltype", "delete", "do", "dynamic_cast", "else",
+		"explicit", "export", "extern", "false", "for", "friend", "goto", "i386", "if", "inline",
+		"linux", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
+		"operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
+		"requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert",
+		"static_cast", "template", "this", "thread_local", "throw", "true", "try", "typeid",
+		"typename", "typeof", "typeof_unqual", "unix", "using", "virtual", "volatile", "wchar_t",
+		"while", "xor", "xor_eq", "NULL" };
 
 	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++) {
 		if (strcmp(name, reserved[i]) == 0)
-			rr_xdr_error(
-				compiler, position, "%s has a meaning in C, expected another name", name);
+			return true;
 	}
+	return false;
+}
+
+const char *
+rr_xdr_c_name(struct rr_xdr_compiler *compiler, const char *name, struct rr_xdr_position position)
+{
+	if (!rr_xdr_is_reserved(name))
+		return name;
+	rr_xdr_warn(compiler, position, "%s has a meaning in C or C++: its name there is %s_", name, name);
+	return rr_xdr_format(compiler, "%s_", name);
 }
 
 struct rr_xdr_name *
@@ -35,52 +53,24 @@ rr_xdr_define(struct rr_xdr_compiler *compiler, enum rr_xdr_name_kind kind, cons
 	const struct rr_xdr_name *known = rr_xdr_find(compiler, name);
 	struct rr_xdr_name *new;
 
-	rr_xdr_check_name(compiler, name, position);
 	/* RFC 4506, section 6.4: "Constant and type identifiers ... must be declared uniquely within this
 	 * scope" */
+	for (struct rr_xdr_name *other = compiler->names; other && !known; other = other->next)
+		known = strcmp(other->c_name, name) == 0 ? other : NULL;
 	if (known)
 		rr_xdr_error(
 			compiler, position, "%s is already defined at line %u", name, known->position.line);
-	if (strcmp(name, "TRUE") == 0 || strcmp(name, "FALSE") == 0)
-		rr_xdr_error(compiler, position, "%s is a value of bool and cannot be defined", name);
 	if (compiler->error)
 		return NULL;
 	new = rr_xdr_alloc(compiler, sizeof(*new));
 	if (!new)
 		return NULL;
-	*new = (struct rr_xdr_name){
-		.name = name, .position = position, .kind = kind, .next = compiler->names
-	};
+	*new = (struct rr_xdr_name){ .name = name,
+		.c_name = rr_xdr_c_name(compiler, name, position),
+		.position = position,
+		.kind = kind,
+		.next = compiler->names };
 	return compiler->names = new;
-}
-
-bool
-rr_xdr_evaluate(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
-{
-	const struct rr_xdr_name *name;
-
-	if (compiler->error)
-		return false;
-	if (!value->is_name)
-		return true;
-	/* RFC 4506, section 4.4: bool is "enum { FALSE = 0, TRUE = 1 }" */
-	if (strcmp(value->text, "TRUE") == 0 || strcmp(value->text, "FALSE") == 0) {
-		value->number.magnitude = value->text[0] == 'T';
-		return true;
-	}
-	name = rr_xdr_find(compiler, value->text);
-	if (!name) {
-		rr_xdr_error(
-			compiler, value->position, "%s is not defined, expected a constant", value->text);
-		return false;
-	}
-	if (name->kind != RR_XDR_NAME_CONST && name->kind != RR_XDR_NAME_ENUMERATOR) {
-		rr_xdr_error(compiler, value->position, "%s (line %u) is not a constant", value->text,
-			name->position.line);
-		return false;
-	}
-	value->number = name->number;
-	return true;
 }
 
 const char *

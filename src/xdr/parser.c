@@ -28,7 +28,8 @@ rr_xdr_ended(const struct rr_xdr_parser *parser)
 bool
 rr_xdr_sees(const struct rr_xdr_parser *parser, const char *text)
 {
-	return !rr_xdr_ended(parser) && parser->token.kind != RR_XDR_TOKEN_NUMBER &&
+	return !rr_xdr_ended(parser) &&
+	       (parser->token.kind == RR_XDR_TOKEN_NAME || parser->token.kind == RR_XDR_TOKEN_MARK) &&
 	       strcmp(parser->token.text, text) == 0;
 }
 
@@ -93,14 +94,6 @@ rr_xdr_parse_value(struct rr_xdr_parser *parser)
 	return value;
 }
 
-struct rr_xdr_value
-rr_xdr_parse_number(struct rr_xdr_parser *parser)
-{
-	if (parser->token.kind != RR_XDR_TOKEN_NUMBER)
-		rr_xdr_expected(parser, "a number");
-	return rr_xdr_parse_value(parser);
-}
-
 /* ---- Definitions ---- */
 
 static void
@@ -110,7 +103,14 @@ parse_const(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 	definition->position = parser->token.position;
 	definition->name = rr_xdr_parse_name(parser, "the name of the constant");
 	rr_xdr_expect(parser, "=");
-	definition->value = rr_xdr_parse_number(parser);
+	if (!rr_xdr_ended(parser) && parser->token.kind == RR_XDR_TOKEN_TEXT) {
+		definition->value.position = parser->token.position;
+		definition->value.text = parser->token.text;
+		definition->value.is_text = true;
+		rr_xdr_advance(parser);
+		return;
+	}
+	definition->value = rr_xdr_parse_value(parser);
 }
 
 static void
@@ -143,6 +143,12 @@ parse_named_body(struct rr_xdr_parser *parser, struct rr_xdr_definition *definit
 	type->kind = kind;
 	type->position = definition->position;
 	rr_xdr_parse_body(parser, type);
+	/* RFC 5531, section 9: "union reply_body switch (reply_stat stat) { ... } reply;" */
+	if (parser->token.kind != RR_XDR_TOKEN_NAME || parser->compiler->error)
+		return;
+	rr_xdr_warn(parser->compiler, parser->token.position, "%s is ignored: the name of the type is %s",
+		parser->token.text, definition->name);
+	rr_xdr_advance(parser);
 }
 
 static void
@@ -177,6 +183,7 @@ rr_xdr_parse(struct rr_xdr_compiler *compiler, const char *text, size_t length)
 
 		if (!definition)
 			return;
+		definition->place = ++compiler->places;
 		parse_definition(&parser, definition);
 		*compiler->definitions_end = definition;
 		compiler->definitions_end = &definition->next;

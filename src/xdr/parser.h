@@ -34,16 +34,20 @@ void rr_xdr_expect(struct rr_xdr_parser *parser, const char *text);
 /* An identifier; of_what says which one, where there is none. */
 const char *rr_xdr_parse_name(struct rr_xdr_parser *parser, const char *of_what);
 
-/* "value" and "constant" of the grammar. */
+/* "value" of the grammar; and "constant", for which rpcgen takes names, too. */
 struct rr_xdr_value rr_xdr_parse_value(struct rr_xdr_parser *parser);
-struct rr_xdr_value rr_xdr_parse_number(struct rr_xdr_parser *parser);
 
 /* parser_types.c */
 
-/* Any type that the grammar names somewhere; opaque and string only where a declaration begins. */
-struct rr_xdr_type *rr_xdr_parse_type(struct rr_xdr_parser *parser, bool in_declaration);
+/* Any type that the grammar names somewhere. */
+struct rr_xdr_type *rr_xdr_parse_type(struct rr_xdr_parser *parser);
 
 void rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration);
+
+/* An argument or a result of a procedure: a string needs no bound. Only an argument may have a name, a star
+ * or a bound. */
+struct rr_xdr_declaration *rr_xdr_parse_argument(struct rr_xdr_parser *parser);
+struct rr_xdr_declaration *rr_xdr_parse_result(struct rr_xdr_parser *parser);
 
 /* The body of a type whose kind is set. */
 void rr_xdr_parse_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type);

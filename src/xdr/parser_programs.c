@@ -6,21 +6,21 @@
 static void
 parse_procedure(struct rr_xdr_parser *parser, struct rr_xdr_procedure *procedure)
 {
-	struct rr_xdr_type **end = &procedure->args;
+	struct rr_xdr_declaration **end = &procedure->args_declarations;
 
-	procedure->result = rr_xdr_parse_type(parser, false);
+	procedure->result_declaration = rr_xdr_parse_result(parser);
 	procedure->position = parser->token.position;
 	procedure->name = rr_xdr_parse_name(parser, "the name of a procedure");
 	rr_xdr_expect(parser, "(");
 	do {
-		*end = rr_xdr_parse_type(parser, false);
+		*end = rr_xdr_parse_argument(parser);
 		if (!*end)
 			return;
 		end = &(*end)->next;
 	} while (rr_xdr_accept(parser, ","));
 	rr_xdr_expect(parser, ")");
 	rr_xdr_expect(parser, "=");
-	procedure->number = rr_xdr_parse_number(parser);
+	procedure->number = rr_xdr_parse_value(parser);
 	rr_xdr_expect(parser, ";");
 }
 
@@ -42,7 +42,7 @@ parse_version(struct rr_xdr_parser *parser, struct rr_xdr_version *version)
 	} while (!rr_xdr_ended(parser) && !rr_xdr_sees(parser, "}"));
 	rr_xdr_expect(parser, "}");
 	rr_xdr_expect(parser, "=");
-	version->number = rr_xdr_parse_number(parser);
+	version->number = rr_xdr_parse_value(parser);
 	rr_xdr_expect(parser, ";");
 }
 
@@ -64,5 +64,5 @@ rr_xdr_parse_program(struct rr_xdr_parser *parser, struct rr_xdr_definition *pro
 	} while (!rr_xdr_ended(parser) && !rr_xdr_sees(parser, "}"));
 	rr_xdr_expect(parser, "}");
 	rr_xdr_expect(parser, "=");
-	program->value = rr_xdr_parse_number(parser);
+	program->value = rr_xdr_parse_value(parser);
 }

@@ -40,7 +40,7 @@ void
 rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
 {
 	declaration->position = parser->token.position;
-	declaration->type = rr_xdr_parse_type(parser, true);
+	declaration->type = rr_xdr_parse_type(parser);
 	if (!declaration->type || declaration->type->kind == RR_XDR_VOID)
 		return;
 	if (rr_xdr_accept(parser, "*"))
@@ -51,6 +51,62 @@ rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration
 		parse_size(parser, declaration);
 	if (!parser->compiler->error)
 		check_shape(parser, declaration);
+}
+
+/* Octets as such have no length that the reader knows; a string's may be any. */
+static struct rr_xdr_declaration *
+new_argument(struct rr_xdr_parser *parser)
+{
+	struct rr_xdr_declaration *declaration = rr_xdr_alloc(parser->compiler, sizeof(*declaration));
+
+	if (!declaration)
+		return NULL;
+	declaration->position = parser->token.position;
+	if (rr_xdr_sees(parser, "opaque"))
+		rr_xdr_expected(parser, "a type with a name (see typedef)");
+	declaration->type = rr_xdr_parse_type(parser);
+	return declaration;
+}
+
+struct rr_xdr_declaration *
+rr_xdr_parse_result(struct rr_xdr_parser *parser)
+{
+	struct rr_xdr_declaration *result = new_argument(parser);
+
+	if (result && result->type && result->type->kind == RR_XDR_STRING)
+		result->shape = RR_XDR_VARIABLE;
+	return result;
+}
+
+struct rr_xdr_declaration *
+rr_xdr_parse_argument(struct rr_xdr_parser *parser)
+{
+	struct rr_xdr_declaration *argument;
+	bool string;
+
+	if (rr_xdr_sees(parser, ")")) {
+		argument = rr_xdr_alloc(parser->compiler, sizeof(*argument));
+		if (argument)
+			argument->type = rr_xdr_alloc(parser->compiler, sizeof(*argument->type));
+		if (argument && argument->type)
+			argument->type->kind = RR_XDR_VOID;
+		return argument;
+	}
+	argument = new_argument(parser);
+	if (!argument || !argument->type || argument->type->kind == RR_XDR_VOID)
+		return argument;
+	string = argument->type->kind == RR_XDR_STRING;
+	if (!string && rr_xdr_accept(parser, "*"))
+		argument->shape = RR_XDR_OPTIONAL;
+	argument->position = parser->token.position;
+	if (parser->token.kind == RR_XDR_TOKEN_NAME)
+		argument->name = rr_xdr_parse_name(parser, "the name of an argument");
+	if (!string)
+		return argument;
+	argument->shape = RR_XDR_VARIABLE;
+	if (rr_xdr_sees(parser, "<"))
+		parse_size(parser, argument);
+	return argument;
 }
 
 static struct rr_xdr_declaration *
@@ -78,8 +134,10 @@ parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 			return;
 		enumerator->position = parser->token.position;
 		enumerator->name = rr_xdr_parse_name(parser, "the name of a value of the enum");
-		rr_xdr_expect(parser, "=");
-		enumerator->value = rr_xdr_parse_value(parser);
+		enumerator->value.position = enumerator->position;
+		enumerator->value.text = NULL;
+		if (rr_xdr_accept(parser, "="))
+			enumerator->value = rr_xdr_parse_value(parser);
 		*end = enumerator;
 		end = &enumerator->next;
 	} while (rr_xdr_accept(parser, ","));
@@ -178,6 +236,15 @@ rr_xdr_parse_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 
 /* ---- Types ---- */
 
+/* What rpcgen takes for an int: long, short, and either with int behind it. */
+static bool
+parse_long(struct rr_xdr_parser *parser)
+{
+	bool found = rr_xdr_accept(parser, "long") || rr_xdr_accept(parser, "short");
+
+	return rr_xdr_accept(parser, "int") || found;
+}
+
 /* RFC 4506 wants int or hyper behind unsigned; older schemas, those of NFSv4 among them, leave out the int.
  */
 static void
@@ -186,8 +253,8 @@ parse_unsigned(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	type->kind = RR_XDR_UNSIGNED_INT;
 	if (rr_xdr_accept(parser, "hyper"))
 		type->kind = RR_XDR_UNSIGNED_HYPER;
-	else
-		rr_xdr_accept(parser, "int");
+	else if (!rr_xdr_accept(parser, "char"))
+		parse_long(parser);
 }
 
 /* Types that are one keyword. */
@@ -197,10 +264,14 @@ accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	static const struct {
 		const char *name;
 		enum rr_xdr_kind kind;
-	} simple[] = { { "int", RR_XDR_INT }, { "hyper", RR_XDR_HYPER }, { "float", RR_XDR_FLOAT },
+	} simple[] = { { "char", RR_XDR_INT }, { "hyper", RR_XDR_HYPER }, { "float", RR_XDR_FLOAT },
 		{ "double", RR_XDR_DOUBLE }, { "bool", RR_XDR_BOOL }, { "opaque", RR_XDR_OPAQUE },
 		{ "string", RR_XDR_STRING }, { "void", RR_XDR_VOID } };
 
+	if (parse_long(parser)) {
+		type->kind = RR_XDR_INT;
+		return true;
+	}
 	for (size_t i = 0; i < sizeof(simple) / sizeof(*simple); i++) {
 		if (!rr_xdr_accept(parser, simple[i].name))
 			continue;
@@ -227,13 +298,14 @@ accept_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 		return true;
 	}
 	type->kind = RR_XDR_NAMED;
+	type->is_tag = true;
 	type->position = parser->token.position;
 	type->name = rr_xdr_parse_name(parser, "a body or the name of a type");
 	return true;
 }
 
 struct rr_xdr_type *
-rr_xdr_parse_type(struct rr_xdr_parser *parser, bool in_declaration)
+rr_xdr_parse_type(struct rr_xdr_parser *parser)
 {
 	struct rr_xdr_type *type = rr_xdr_alloc(parser->compiler, sizeof(*type));
 
@@ -243,8 +315,6 @@ rr_xdr_parse_type(struct rr_xdr_parser *parser, bool in_declaration)
 	if (rr_xdr_sees(parser, "quadruple"))
 		rr_xdr_error(
 			parser->compiler, type->position, "quadruple is not supported, C has no such type");
-	if (!in_declaration && (rr_xdr_sees(parser, "opaque") || rr_xdr_sees(parser, "string")))
-		rr_xdr_expected(parser, "a type with a name (see typedef)");
 	if (rr_xdr_accept(parser, "unsigned"))
 		parse_unsigned(parser, type);
 	else if (!accept_simple(parser, type) && !accept_body(parser, type)) {

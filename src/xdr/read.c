@@ -8,8 +8,8 @@
 /* The largest schema that is read: those of NFS have less than a tenth of it. */
 enum { SCHEMA_MAX = 1 << 20 };
 
-static char *
-read_file(struct rr_xdr_compiler *compiler, FILE *file, size_t *length)
+char *
+rr_xdr_read_stream(struct rr_xdr_compiler *compiler, FILE *file, size_t *length)
 {
 	size_t size = 65536;
 	char *text = NULL;
@@ -44,8 +44,10 @@ rr_xdr_read(struct rr_xdr_compiler *compiler)
 		rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot open it: %s", strerror(errno));
 		return;
 	}
-	text = read_file(compiler, file, &length);
+	text = rr_xdr_read_stream(compiler, file, &length);
 	fclose(file);
+	if (!compiler->error)
+		text = rr_xdr_preprocess(compiler, text, &length);
 	if (!compiler->error)
 		rr_xdr_parse(compiler, text, length);
 	if (!compiler->error)

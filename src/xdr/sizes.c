@@ -81,6 +81,8 @@ rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	case RR_XDR_DOUBLE: return (struct rr_xdr_size){ .min = 8, .max = 8 };
 	case RR_XDR_STRUCT: return size_of_struct(compiler, type);
 	case RR_XDR_UNION: return size_of_union(compiler, type);
+	/* At least a word: XDR has no type of nothing. */
+	case RR_XDR_FOREIGN: return (struct rr_xdr_size){ .min = 4, .max = UINT32_MAX };
 	case RR_XDR_NAMED: break;
 	default: return (struct rr_xdr_size){ .min = 4, .max = 4 };
 	}
@@ -117,6 +119,8 @@ size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 {
 	uint32_t padded = plus(count, rr_pad(count));
 
+	if (declaration->shape == RR_XDR_FIXED && declaration->size.foreign)
+		return (struct rr_xdr_size){ .min = 4, .max = UINT32_MAX };
 	if (declaration->shape == RR_XDR_FIXED)
 		return (struct rr_xdr_size){ .min = padded, .max = padded };
 	return (struct rr_xdr_size){ .min = 4, .max = plus(4, padded) };
@@ -125,7 +129,8 @@ size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 static struct rr_xdr_size
 size_of_item(const struct rr_xdr_declaration *leaf)
 {
-	uint32_t most = leaf->bounded ? (uint32_t)leaf->size.number.magnitude : RPCRDMA_XDR_UNBOUNDED;
+	uint32_t most = leaf->bounded && !leaf->size.foreign ? (uint32_t)leaf->size.number.magnitude
+							     : RPCRDMA_XDR_UNBOUNDED;
 
 	return (struct rr_xdr_size){ .min = 4, .max = 4, .items = 1, .item_max = most };
 }
@@ -134,7 +139,8 @@ static struct rr_xdr_size
 size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
 	const struct rr_xdr_type *type = declaration->type;
-	bool counted = declaration->shape == RR_XDR_FIXED || declaration->bounded;
+	bool counted =
+		(declaration->shape == RR_XDR_FIXED || declaration->bounded) && !declaration->size.foreign;
 	uint32_t count = counted ? (uint32_t)declaration->size.number.magnitude : UINT32_MAX;
 	struct rr_xdr_size size;
 
@@ -149,6 +155,9 @@ size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declar
 	size = rr_xdr_size(compiler, type);
 	if (declaration->shape == RR_XDR_PLAIN)
 		return size;
+	if (!counted)
+		return (struct rr_xdr_size){ size.min, UINT32_MAX, size.items ? UINT32_MAX : 0,
+			size.item_max };
 	return (struct rr_xdr_size){ times(count, size.min), times(count, size.max), times(count, size.items),
 		size.item_max };
 }

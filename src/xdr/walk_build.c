@@ -94,10 +94,20 @@ element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
 
 /* ---- Types ---- */
 
+/* The walker meets no header: all that it has to step over must be in the schema. */
+void
+rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position position, const char *name)
+{
+	rr_xdr_error(code->compiler, position,
+		"%s is not defined here, and items that are placed could not be found behind it", name);
+}
+
 static void
 walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
-	if (rr_walk_is_uniform_type(type)) {
+	if (type->kind == RR_XDR_FOREIGN) {
+		rr_walk_refuse_foreign(code, type->position, type->name);
+	} else if (rr_walk_is_uniform_type(type)) {
 		skip(code, rr_xdr_size(code->compiler, type).min);
 	} else if (type->kind == RR_XDR_UNION) {
 		rr_walk_union(code, type);
@@ -114,8 +124,10 @@ walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 }
 
 static uint32_t
-bound(const struct rr_xdr_declaration *declaration)
+bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {
+	if (declaration->size.foreign)
+		rr_walk_refuse_foreign(code, declaration->size.position, declaration->size.text);
 	return declaration->bounded || declaration->shape == RR_XDR_FIXED
 		       ? (uint32_t)declaration->size.number.magnitude
 		       : UINT32_MAX;
@@ -125,11 +137,11 @@ static void
 walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration, enum rr_walk_op op)
 {
 	if (declaration->shape == RR_XDR_FIXED) {
-		skip(code, bound(declaration) + rr_pad(bound(declaration)));
+		skip(code, bound(code, declaration) + rr_pad(bound(code, declaration)));
 		return;
 	}
 	rr_walk_word(code, op);
-	rr_walk_word(code, bound(declaration));
+	rr_walk_word(code, bound(code, declaration));
 }
 
 static void
@@ -138,7 +150,7 @@ walk_counted(struct rr_walk_code *code, const struct rr_xdr_declaration *declara
 	bool uniform = rr_walk_is_uniform_type(declaration->type);
 
 	rr_walk_word(code, uniform ? RR_WALK_ARRAY : RR_WALK_LOOP);
-	rr_walk_word(code, bound(declaration));
+	rr_walk_word(code, bound(code, declaration));
 	rr_walk_word(code, rr_xdr_size(code->compiler, declaration->type).min);
 	if (!uniform)
 		element_address(code, declaration->type);
@@ -163,13 +175,13 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 	} else if (declaration->shape == RR_XDR_PLAIN) {
 		walk_type(code, declaration->type);
 	} else if (rr_walk_is_uniform_type(declaration->type)) {
-		uint64_t octets =
-			(uint64_t)bound(declaration) * rr_xdr_size(code->compiler, declaration->type).min;
+		uint64_t octets = (uint64_t)bound(code, declaration) *
+				  rr_xdr_size(code->compiler, declaration->type).min;
 
 		skip(code, (uint32_t)rr_min(octets, UINT32_MAX));
 	} else {
 		rr_walk_word(code, RR_WALK_TIMES);
-		rr_walk_word(code, bound(declaration));
+		rr_walk_word(code, bound(code, declaration));
 		element_address(code, declaration->type);
 	}
 }

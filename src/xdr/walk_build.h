@@ -42,6 +42,7 @@ uint32_t rr_walk_entry(const struct rr_walk_code *code, const struct rr_xdr_type
 
 /* walk_build.c */
 void rr_walk_word(struct rr_walk_code *code, uint32_t word);
+void rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position position, const char *name);
 void rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration);
 
 /* walk_union.c */

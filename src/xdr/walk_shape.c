@@ -10,7 +10,7 @@ rr_walk_is_uniform_type(const struct rr_xdr_type *type)
 	struct rr_xdr_definition *definition = type->definition;
 
 	/* The arms of a union could be of one size, but one that is unknown could be of another. */
-	if (type->kind == RR_XDR_UNION)
+	if (type->kind == RR_XDR_UNION || type->kind == RR_XDR_FOREIGN)
 		return false;
 	if (type->kind == RR_XDR_NAMED) {
 		if (definition->uniform == UNKNOWN)
@@ -27,7 +27,8 @@ rr_walk_is_uniform_type(const struct rr_xdr_type *type)
 bool
 rr_walk_is_uniform(const struct rr_xdr_declaration *declaration)
 {
-	if (declaration->shape == RR_XDR_VARIABLE || declaration->shape == RR_XDR_OPTIONAL)
+	if (declaration->shape == RR_XDR_VARIABLE || declaration->shape == RR_XDR_OPTIONAL ||
+		(declaration->shape == RR_XDR_FIXED && declaration->size.foreign))
 		return false;
 	return rr_walk_is_uniform_type(declaration->type);
 }

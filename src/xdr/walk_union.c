@@ -41,8 +41,11 @@ list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, uint32_t
 		return NULL;
 	*count = 0;
 	for (arm = type->members; arm; arm = arm->next) {
-		for (const struct rr_xdr_value *label = arm->labels; label; label = label->next)
+		for (const struct rr_xdr_value *label = arm->labels; label; label = label->next) {
+			if (label->foreign)
+				rr_walk_refuse_foreign(code, label->position, label->text);
 			choices[(*count)++] = (struct choice){ word_of(label->number), arm, 0 };
+		}
 	}
 	qsort(choices, *count, sizeof(*choices), compare);
 	return choices;

@@ -141,12 +141,14 @@ write_outputs(struct rr_xdr_compiler *compiler, const char *base)
 }
 
 int
-rr_xdr_compile_with(const struct rr_env *env, const char *input_path, const char *output_base, FILE *errors)
+rr_xdr_compile_with(const struct rr_env *env, const struct rr_xdr_preprocess *preprocess,
+	const char *input_path, const char *output_base, FILE *errors)
 {
 	struct rr_xdr_compiler compiler;
 	int error;
 
 	rr_xdr_compiler_init(&compiler, env, input_path, errors);
+	compiler.preprocess = preprocess;
 	rr_xdr_read(&compiler);
 	if (!compiler.error)
 		write_outputs(&compiler, output_base);
@@ -158,5 +160,7 @@ rr_xdr_compile_with(const struct rr_env *env, const char *input_path, const char
 int
 rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors)
 {
-	return rr_xdr_compile_with(&rr_env_system, input_path, output_base, errors);
+	const struct rr_xdr_preprocess preprocess = { 0 };
+
+	return rr_xdr_compile_with(&rr_env_system, &preprocess, input_path, output_base, errors);
 }

@@ -2,6 +2,8 @@
 #ifndef RR_XDR_XDR_H
 #define RR_XDR_XDR_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/env.h"
@@ -9,26 +11,46 @@
 /*
  * The compiler of the XDR language (RFC 4506, section 6) with program
  * definitions (RFC 5531, section 12). Beyond the grammar of the RFCs it takes
- *   - lines that begin with %, copied into the header;
+ * what rpcgen takes:
+ *   - lines that begin with %, copied into the header, in front of the types that follow them;
+ *   - directives of the C preprocessor, which is called where there are any (cpp, or cc), with RPC_HDR
+ * defined;
+ *   - constants that are texts, or that are named after other constants, and enum values without numbers;
  *   - struct, union or enum in front of the name of a type, where it is used;
- *   - unsigned alone, for unsigned int; int32_t, uint32_t, int64_t and uint64_t where the schema has no such
- * types;
+ *   - char, short, long, unsigned alone, int8_t to uint64_t, u_int, bool_t, netobj and more such names where
+ *     the schema does not define them: as in Sun's library, each integer takes four octets of the stream
+ * unless its name says 64, hyper, quad or longlong;
+ *   - types and constants that the schema does not define (a warning names them): an included header has to
+ *     define them, and for a type T also what xdr_get_T and xdr_put_T do;
+ *   - several arguments of a procedure, with names, strings and optional ones among them;
+ * and moreover
  *   - `#pragma rpcrdma place TYPE.FIELD`: the binding of a protocol to RPC-over-RDMA marks this opaque or
- * string; other lines that begin with # are ignored;
+ *     string; pragmas of others are ignored;
  *   - `#pragma rpcrdma prefix NAME`: what the schema becomes in C has external names that begin with NAME_,
- * as NAME_get_TYPE, so that two schemas that share names can be in one program (but not in one file of it).
+ *     as NAME_get_TYPE, so that two schemas that share names can be in one program (but not in one file of
+ * it).
+ *
+ * What is written compiles as C11 and as C++. A name that C or C++ reserves has an underscore behind it there
+ * (class becomes class_), which a warning says.
  */
+
+/* How the C preprocessor is called. */
+struct rr_xdr_preprocess {
+	bool never;                   /* a schema with directives is then an error */
+	const char *const *arguments; /* -DNAME, -IFOLDER and so on: with any, it is called in any case */
+	size_t count;
+};
 
 /*
  * Compiles the schema in the file input_path to output_base.h (C types, bounds of their sizes, codecs,
- * programs) and output_base.c. The first error goes to errors as one line, FILE:LINE:COLUMN: what is wrong;
- * both files are then left as they were. Returns 0, -RPCRDMA_ERR_XDR (the schema is wrong),
- * -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM.
+ * programs) and output_base.c. Warnings, and the first error, go to errors as one line each,
+ * FILE:LINE:COLUMN: what is wrong; after an error both files are as they were. Returns 0, -RPCRDMA_ERR_XDR
+ * (the schema is wrong), -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM.
  */
 int rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors);
 
-/* The same with memory from env. */
-int rr_xdr_compile_with(
-	const struct rr_env *env, const char *input_path, const char *output_base, FILE *errors);
+/* The same with memory from env, and with options for the preprocessor. */
+int rr_xdr_compile_with(const struct rr_env *env, const struct rr_xdr_preprocess *preprocess,
+	const char *input_path, const char *output_base, FILE *errors);
 
 #endif

@@ -144,6 +144,7 @@ every_allocation_may_fail(void **state)
 {
 	unsigned calls = 0, left = 0;
 	const struct rr_env env = { .realloc = scarce, .ctx = &left };
+	const struct rr_xdr_preprocess preprocess = { 0 };
 	char *said = NULL;
 	size_t size;
 	int error = -1;
@@ -153,7 +154,7 @@ every_allocation_may_fail(void **state)
 		FILE *errors = open_memstream(&said, &size);
 
 		left = calls;
-		error = rr_xdr_compile_with(&env, "good.x", "good", errors);
+		error = rr_xdr_compile_with(&env, &preprocess, "good.x", "good", errors);
 		fclose(errors);
 		if (error) {
 			assert_int_equal(error, -RPCRDMA_ERR_NOMEM);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <limits.h>
+#include <rpcrdma/xdr.h>
+
+#include "xdr/emit.h"
+
+/* ---- Constants ---- */
+
+/* As it is spelled where C understands that, so that masks look like masks. */
+static const char *
+constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
+{
+	struct rr_xdr_value number = *value;
+
+	if (value->is_text || value->foreign || value->text[0] == '0')
+		return value->text;
+	number.c_name = NULL; /* C may see that later */
+	return rr_xdr_number(emitter, &number);
+}
+
+static void
+emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program)
+{
+	const struct rr_xdr_version *version = program->versions;
+
+	for (; version; version = version->next) {
+		rr_xdr_line(
+			emitter, "#define %s %s", version->name, constant_text(emitter, &version->number));
+		for (const struct rr_xdr_procedure *p = version->procedures; p; p = p->next) {
+			if (!p->defined)
+				rr_xdr_line(emitter, "#define %s %s", p->name,
+					constant_text(emitter, &p->number));
+		}
+	}
+}
+
+static void
+emit_constants(struct rr_xdr_emitter *emitter)
+{
+	const struct rr_xdr_definition *definition = emitter->compiler->definitions;
+
+	fputc('\n', emitter->out);
+	for (; definition; definition = definition->next) {
+		if (definition->what != RR_XDR_CONST && definition->what != RR_XDR_PROGRAM)
+			continue;
+		rr_xdr_line(emitter, "#define %s %s", definition->name,
+			constant_text(emitter, &definition->value));
+		emit_versions(emitter, definition);
+	}
+}
+
+/* ---- The rest of the header ---- */
+
+static const char *
+size_text(struct rr_xdr_emitter *emitter, uint32_t size)
+{
+	return size == RPCRDMA_XDR_UNBOUNDED ? "RPCRDMA_XDR_UNBOUNDED"
+					     : rr_xdr_format(emitter->compiler, "%" PRIu32, size);
+}
+
+static void
+emit_interface(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition)
+{
+	struct rr_xdr_size size = rr_xdr_size_of_definition(emitter->compiler, definition);
+	const char *name = definition->name;
+
+	fputc('\n', emitter->out);
+	rr_xdr_line(emitter, "#define XDR_MIN_%s %" PRIu32, name, size.min);
+	rr_xdr_line(emitter, "#define XDR_MAX_%s %s", name, size_text(emitter, size.max));
+	rr_xdr_line(emitter, "void %sget_%s(struct rpcrdma_xdr_reader *%s, %s *%s);",
+		emitter->compiler->codec_prefix, name, emitter->reader, name, emitter->value);
+	rr_xdr_line(emitter, "void %sput_%s(struct rpcrdma_xdr_writer *%s, const %s *%s);",
+		emitter->compiler->codec_prefix, name, emitter->writer, name, emitter->value);
+}
+
+static void
+emit_programs(struct rr_xdr_emitter *emitter)
+{
+	const struct rr_xdr_definition *definition = emitter->compiler->definitions;
+
+	for (; definition; definition = definition->next) {
+		for (const struct rr_xdr_version *version = definition->versions; version;
+			version = version->next) {
+			fputc('\n', emitter->out);
+			rr_xdr_line(emitter, "extern const struct rpcrdma_program %s%s_program;",
+				emitter->compiler->program_prefix, version->name);
+		}
+	}
+}
+
+static void
+emit_forward(struct rr_xdr_emitter *emitter)
+{
+	const struct rr_xdr_definition *definition = emitter->compiler->ordered;
+
+	fputc('\n', emitter->out);
+	for (; definition; definition = definition->after) {
+		if (rr_xdr_is_struct(definition))
+			rr_xdr_line(emitter, "typedef struct %s %s;", definition->name, definition->name);
+	}
+	for (definition = emitter->compiler->foreign; definition; definition = definition->after) {
+		if (definition->declaration.type->is_tag)
+			rr_xdr_line(emitter, "typedef struct %s %s;", definition->name, definition->name);
+	}
+}
+
+/* Types that the schema does not define: declared, where they have a keyword; and what codecs there must be.
+ */
+static void
+emit_foreign(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
+{
+	const char *name = definition->name, *prefix = emitter->compiler->codec_prefix;
+
+	fputc('\n', emitter->out);
+	rr_xdr_line(
+		emitter, "/* An included header has to define this type; and another source its codecs. */");
+	rr_xdr_line(emitter, "void %sget_%s(struct rpcrdma_xdr_reader *%s, %s *%s);", prefix, name,
+		emitter->reader, name, emitter->value);
+	rr_xdr_line(emitter, "void %sput_%s(struct rpcrdma_xdr_writer *%s, const %s *%s);", prefix, name,
+		emitter->writer, name, emitter->value);
+}
+
+/* The lines for the header that stand in front of a place in the schema. */
+static const struct rr_xdr_passed *
+emit_passed(struct rr_xdr_emitter *emitter, const struct rr_xdr_passed *passed, unsigned place)
+{
+	for (; passed && passed->place < place; passed = passed->next)
+		fprintf(emitter->out, "%s\n", passed->line);
+	return passed;
+}
+
+static void
+emit_types(struct rr_xdr_emitter *emitter)
+{
+	const struct rr_xdr_compiler *compiler = emitter->compiler;
+	const struct rr_xdr_passed *passed = compiler->passed;
+
+	/* Those that stand first are in front of all macros: they include other headers. */
+	passed = emit_passed(emitter, passed, compiler->definitions ? compiler->definitions->place : 0);
+	emit_constants(emitter);
+	emit_forward(emitter);
+	for (struct rr_xdr_definition *d = compiler->ordered; d; d = d->after) {
+		passed = emit_passed(emitter, passed, d->place);
+		rr_xdr_emit_type(emitter, d);
+	}
+	emit_passed(emitter, passed, UINT_MAX);
+}
+
+void
+rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard)
+{
+	const struct rr_xdr_compiler *compiler = emitter->compiler;
+	struct rr_xdr_definition *definition;
+
+	rr_xdr_line(emitter, "/* Written by `rpcrdma xdr` from a schema: change that, not this. */");
+	rr_xdr_line(emitter, "#ifndef %s", guard);
+	rr_xdr_line(emitter, "#define %s", guard);
+	rr_xdr_line(emitter, "\n#include <rpcrdma/xdr.h>");
+	emit_types(emitter);
+	rr_xdr_line(emitter, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif");
+	for (definition = compiler->foreign; definition; definition = definition->after)
+		emit_foreign(emitter, definition);
+	for (definition = compiler->ordered; definition; definition = definition->after)
+		emit_interface(emitter, definition);
+	rr_xdr_emit_walk_entries(emitter);
+	emit_programs(emitter);
+	rr_xdr_line(emitter, "\n#ifdef __cplusplus\n}\n#endif");
+	rr_xdr_line(emitter, "\n#endif");
+}

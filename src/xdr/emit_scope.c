@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "xdr/emit.h"
+
+/* What a type is called in C, there where it is used. */
+
+bool
+rr_xdr_is_struct(const struct rr_xdr_definition *definition)
+{
+	enum rr_xdr_kind kind = definition->declaration.type->kind;
+
+	return definition->what == RR_XDR_TYPE && definition->declaration.shape == RR_XDR_PLAIN &&
+	       (kind == RR_XDR_STRUCT || kind == RR_XDR_UNION);
+}
+
+/* Whether C knows it by a keyword and the name, too. */
+bool
+rr_xdr_has_tag(const struct rr_xdr_definition *definition)
+{
+	return rr_xdr_is_struct(definition) || (definition->declaration.shape == RR_XDR_PLAIN &&
+						       definition->declaration.type->kind == RR_XDR_ENUM);
+}
+
+static bool
+is_member(const struct rr_xdr_type *type, const char *name)
+{
+	if (type->discriminant &&
+		(strcmp(type->discriminant->name, name) == 0 || is_member(type->discriminant->type, name)))
+		return true;
+	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next) {
+		if ((member->name && strcmp(member->name, name) == 0) || is_member(member->type, name))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a member of the definition, in C, has this name: those among them that the schema does not name. */
+static bool
+is_hidden(const struct rr_xdr_definition *definition, const char *name)
+{
+	static const char *const own[] = { "u", "count", "values" };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		if (strcmp(name, own[i]) == 0)
+			return true;
+	}
+	return is_member(definition->declaration.type, name);
+}
+
+static const char *
+alias_of(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
+{
+	return rr_xdr_local(
+		emitter->compiler, rr_xdr_format(emitter->compiler, "xdr_type_%s", definition->name));
+}
+
+void
+rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition,
+	const struct rr_xdr_type *type)
+{
+	struct rr_xdr_definition *used = type->kind == RR_XDR_NAMED ? type->definition : NULL;
+
+	if (used && !used->aliased && is_hidden(definition, used->name) && !rr_xdr_has_tag(used)) {
+		rr_xdr_line(emitter, "typedef %s %s;", used->name, alias_of(emitter, used));
+		used->aliased = true;
+	}
+	if (type->discriminant)
+		rr_xdr_emit_aliases(emitter, definition, type->discriminant->type);
+	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next)
+		rr_xdr_emit_aliases(emitter, definition, member->type);
+}
+
+/*
+ * In C++, a member that has the name of a type hides the type in its struct, and then no other member may
+ * have used it. There, structs and enums are named with the keyword, and other types by a second name.
+ */
+const char *
+rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
+{
+	const struct rr_xdr_definition *used = type->definition;
+
+	if (type->kind != RR_XDR_NAMED || !is_hidden(emitter->current, used->name))
+		return rr_xdr_c_type(type);
+	if (rr_xdr_has_tag(used))
+		return rr_xdr_format(
+			emitter->compiler, "%s %s", rr_xdr_is_struct(used) ? "struct" : "enum", used->name);
+	return alias_of(emitter, used);
+}

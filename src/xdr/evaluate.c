@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "xdr/compiler.h"
+
+/* From names to numbers. */
+
+/* RFC 4506, section 4.4: bool is "enum { FALSE = 0, TRUE = 1 }" */
+static bool
+is_bool(const char *name)
+{
+	return strcmp(name, "TRUE") == 0 || strcmp(name, "FALSE") == 0;
+}
+
+/* A constant may be named after one that is defined further down. */
+void
+rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *constant)
+{
+	if (constant->ordered == RR_XDR_BEGUN)
+		rr_xdr_error(compiler, constant->position, "%s is defined by itself", constant->name);
+	if (constant->ordered != RR_XDR_NEW)
+		return;
+	constant->ordered = RR_XDR_BEGUN;
+	rr_xdr_evaluate(compiler, &constant->value);
+	constant->ordered = RR_XDR_DONE;
+}
+
+static void
+take_const(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, struct rr_xdr_definition *constant)
+{
+	rr_xdr_evaluate_const(compiler, constant);
+	if (constant->value.is_text)
+		rr_xdr_error(compiler, value->position, "%s (line %u) is a text, expected a number",
+			value->text, constant->position.line);
+	value->number = constant->value.number;
+	value->foreign = constant->value.foreign;
+}
+
+/* value->foreign where the schema does not define the name. */
+static bool
+evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
+{
+	const struct rr_xdr_name *name;
+
+	if (compiler->error)
+		return false;
+	if (!value->is_name)
+		return true;
+	if (is_bool(value->text)) {
+		value->number.magnitude = value->text[0] == 'T';
+		return true;
+	}
+	name = rr_xdr_find(compiler, value->text);
+	value->foreign = !name;
+	if (!name)
+		return true;
+	if (name->kind == RR_XDR_NAME_TYPE)
+		rr_xdr_error(compiler, value->position, "%s (line %u) is not a constant", value->text,
+			name->position.line);
+	else if (name->kind == RR_XDR_NAME_CONST)
+		take_const(compiler, value, name->definition);
+	else
+		value->number = name->number;
+	value->is_enumerator = name->kind == RR_XDR_NAME_ENUMERATOR;
+	value->c_name = name->inside ? NULL : name->c_name;
+	return !compiler->error;
+}
+
+/* From here on the schema knows it as a constant without a number. */
+static void
+declare_foreign(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
+{
+	struct rr_xdr_definition *constant = rr_xdr_alloc(compiler, sizeof(*constant));
+	struct rr_xdr_name *name;
+
+	rr_xdr_warn(compiler, value->position,
+		"%s is not defined here: a header has to be included that does so", value->text);
+	name = rr_xdr_define(compiler, RR_XDR_NAME_CONST, value->text, value->position);
+	if (!constant || !name)
+		return;
+	constant->position = value->position;
+	constant->name = value->text;
+	constant->value = *value;
+	constant->ordered = RR_XDR_DONE;
+	name->definition = constant;
+	value->c_name = name->c_name;
+}
+
+bool
+rr_xdr_evaluate(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
+{
+	if (!evaluate_name(compiler, value))
+		return false;
+	if (value->foreign && !value->c_name && !rr_xdr_evaluate_foreign(value))
+		declare_foreign(compiler, value);
+	return !compiler->error;
+}
+
+bool
+rr_xdr_evaluate_known(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
+{
+	if (!evaluate_name(compiler, value))
+		return false;
+	if (value->foreign)
+		rr_xdr_error(
+			compiler, value->position, "%s is not defined, expected a constant", value->text);
+	return !compiler->error;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <string.h>
+
+#include "xdr/lexer.h"
+
+/* Lines of a schema that are no part of its language: for the header, for the compiler, of the preprocessor.
+ */
+
+void
+rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer)
+{
+	struct rr_xdr_passed *passed = rr_xdr_alloc(lexer->compiler, sizeof(*passed));
+	const char *end = rr_xdr_lexer_end_of_line(lexer);
+
+	if (!passed)
+		return;
+	/* Marks of a source code control system of old, of which compilers warn. */
+	if (strncmp(lexer->next, "%#pragma ident", strlen("%#pragma ident")) == 0) {
+		lexer->next = end;
+		return;
+	}
+	passed->place = ++lexer->compiler->places;
+	passed->line = rr_xdr_lexer_copy(lexer, lexer->next + 1, end);
+	*lexer->compiler->passed_end = passed;
+	lexer->compiler->passed_end = &passed->next;
+	lexer->next = end;
+}
+
+static void
+skip_blanks(struct rr_xdr_lexer *lexer)
+{
+	while (*lexer->next == ' ' || *lexer->next == '\t' || *lexer->next == '\r')
+		lexer->next++;
+}
+
+/* One word of a line, and the blanks behind it; "" where there is none. */
+static const char *
+word(struct rr_xdr_lexer *lexer)
+{
+	const char *start = lexer->next, *text;
+
+	while (rr_xdr_lexer_is_word(*lexer->next))
+		lexer->next++;
+	text = rr_xdr_lexer_copy(lexer, start, lexer->next);
+	skip_blanks(lexer);
+	return text;
+}
+
+static void
+read_mark(struct rr_xdr_lexer *lexer)
+{
+	struct rr_xdr_mark *mark = rr_xdr_alloc(lexer->compiler, sizeof(*mark));
+
+	if (!mark)
+		return;
+	mark->position = rr_xdr_lexer_position(lexer);
+	mark->type = word(lexer);
+	if (*lexer->next == '.') {
+		lexer->next++;
+		mark->field = word(lexer);
+	}
+	if (!*mark->type || !mark->field || !*mark->field || lexer->next != rr_xdr_lexer_end_of_line(lexer)) {
+		rr_xdr_error(lexer->compiler, mark->position,
+			"expected TYPE.FIELD, the opaque or string to place");
+		return;
+	}
+	*lexer->compiler->marks_end = mark;
+	lexer->compiler->marks_end = &mark->next;
+}
+
+static void
+read_prefix(struct rr_xdr_lexer *lexer)
+{
+	struct rr_xdr_position where = rr_xdr_lexer_position(lexer);
+	const char *name = word(lexer);
+
+	if (!*name || isdigit((unsigned char)*name) || lexer->next != rr_xdr_lexer_end_of_line(lexer)) {
+		rr_xdr_error(lexer->compiler, where, "expected a name that the functions' names begin with");
+		return;
+	}
+	lexer->compiler->codec_prefix = rr_xdr_format(lexer->compiler, "%s_", name);
+	lexer->compiler->program_prefix = lexer->compiler->codec_prefix;
+}
+
+/* Behind #pragma. Pragmas of others are ignored. */
+static void
+read_pragma(struct rr_xdr_lexer *lexer)
+{
+	const char *end = rr_xdr_lexer_end_of_line(lexer);
+	struct rr_xdr_position where;
+	const char *kind;
+
+	if (strcmp(word(lexer), "rpcrdma") != 0) {
+		lexer->next = end;
+		return;
+	}
+	where = rr_xdr_lexer_position(lexer);
+	kind = word(lexer);
+	if (strcmp(kind, "place") == 0)
+		read_mark(lexer);
+	else if (strcmp(kind, "prefix") == 0)
+		read_prefix(lexer);
+	else
+		rr_xdr_error(lexer->compiler, where,
+			"unknown pragma, expected: #pragma rpcrdma place TYPE.FIELD, or prefix NAME");
+}
+
+/* A line marker, behind the #: the number and the file of the line below. */
+static void
+read_marker(struct rr_xdr_lexer *lexer)
+{
+	const char *end = rr_xdr_lexer_end_of_line(lexer), *name, *quote;
+	unsigned number = 0;
+
+	for (; isdigit((unsigned char)*lexer->next) && number < UINT32_MAX / 10 - 1; lexer->next++)
+		number = 10 * number + (unsigned)(*lexer->next - '0');
+	skip_blanks(lexer);
+	lexer->line_number = number > 0 ? number - 1 : 0;
+	name = lexer->next + 1;
+	quote = *lexer->next == '"' ? memchr(name, '"', (size_t)(end - name)) : NULL;
+	if (quote)
+		lexer->file = rr_xdr_lexer_copy(lexer, name, quote);
+	lexer->next = end;
+}
+
+void
+rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer)
+{
+	struct rr_xdr_position where = rr_xdr_lexer_position(lexer);
+	const char *kind, *unprocessed = lexer->compiler->unprocessed;
+
+	lexer->next++;
+	skip_blanks(lexer);
+	if (isdigit((unsigned char)*lexer->next)) {
+		read_marker(lexer);
+		return;
+	}
+	kind = word(lexer);
+	if (strcmp(kind, "pragma") == 0) {
+		read_pragma(lexer);
+		return;
+	}
+	/* Not ignored: what stands between #if and #endif would become part of the schema. */
+	if (unprocessed)
+		rr_xdr_error(
+			lexer->compiler, where, "#%s is for the C preprocessor, which %s", kind, unprocessed);
+	lexer->next = rr_xdr_lexer_end_of_line(lexer);
+}

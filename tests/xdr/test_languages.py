@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_languages.py TOOL SOURCE: `rpcrdma xdr` and the C preprocessor; and what it writes is C and C++ without a warning:
+for the schemas here, and for the public ones that are installed."""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Tap
+
+TOOL, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+STRICT = ["-Wall", "-Wextra", "-Werror", "-c", "-o", os.devnull, f"-I{SOURCE}/include"]
+COMPILERS = [["gcc", "-std=gnu11"], ["g++", "-xc++"], ["g++", "-std=c++17", "-xc++"], ["clang", "-std=c11"],
+             ["clang++", "-std=c++17", "-xc++"]]
+TWO = [["gcc", "-std=gnu11"], ["g++", "-std=c++17", "-xc++"]]
+# nis.x has functions in C without a % in front; rpcgen fails as well.
+NO_SCHEMAS = {"nis.x"}
+# Lines for the header that use Sun's library, and leave it to rpcgen to include that.
+NEED_SUN = {"rpcb_prot.x": ["-include", "rpc/types.h", "-include", "rpc/xdr.h"]}
+SUN = "/usr/include/tirpc"
+tap = Tap()
+
+
+def xdr(*arguments, environment=None):
+    return subprocess.run([TOOL, "xdr", *arguments], capture_output=True, text=True, timeout=60, env=environment)
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def compiles(name, base, *options, compilers=COMPILERS):
+    for compiler in compilers:
+        if not shutil.which(compiler[0]):
+            tap.skip(f"{name} is {' '.join(compiler)}", f"there is no {compiler[0]}")
+            continue
+        result = subprocess.run([*compiler, *STRICT, *options, f"{base}.c"], capture_output=True, text=True, timeout=120)
+        tap.result(result.returncode == 0, f"{name} is {' '.join(compiler)}", [result.stderr[:3000]])
+
+
+def schemas():
+    for path in sorted([*glob.glob(f"{SOURCE}/src/ulb/*.x"), *glob.glob(f"{SOURCE}/tests/xdr/*.x"),
+                        *glob.glob(f"{SOURCE}/examples/*.x")]):
+        result = xdr("-o", "own", path)
+        if tap.result(result.returncode == 0, f"{os.path.basename(path)} is taken", [result.stderr]):
+            compiles(os.path.basename(path), "own", compilers=COMPILERS if "/tests/" in path else TWO)
+
+
+def public():
+    """Of Debian: libnsl-dev, libtirpc-dev, and whatever else puts schemas there."""
+    for path in sorted([*glob.glob("/usr/include/rpcsvc/*.x"), *glob.glob(f"{SUN}/*/*.x")]):
+        name = os.path.basename(path)
+        result = xdr("-I", os.path.dirname(path), "-o", "public", path)
+        if name in NO_SCHEMAS:
+            tap.result(result.returncode == 1 and f"{name}:" in result.stderr, f"{name} is no schema, which is said",
+                       [result.stderr])
+        elif tap.result(result.returncode == 0, f"{name} is taken", [result.stderr]):
+            compiles(name, "public", "-isystem", SUN, *NEED_SUN.get(name, []), compilers=TWO)
+
+
+def preprocessor():
+    write("if.x", "struct a {\n\tint x;\n#if 0\n\tint y;\n#endif\n#ifdef MORE\n\thyper z;\n#endif\n};\n")
+    result = xdr("if.x")
+    with open("if.h") as header:
+        text = header.read()
+    tap.result(result.returncode == 0 and "int32_t x;" in text and "y;" not in text and "#define XDR_MAX_a 4" in text,
+               "what #if leaves out is not in the type", [result.stderr, text])
+    xdr("-DMORE", "if.x")
+    with open("if.h") as header:
+        tap.result("#define XDR_MAX_a 12" in header.read(), "-D defines a macro")
+    result = xdr("--no-cpp", "if.x")
+    tap.result(result.returncode == 1 and "if.x:3:1: #if is for the C preprocessor" in result.stderr,
+               "--no-cpp refuses what only the preprocessor understands", [result.stderr])
+    result = xdr("if.x", environment={"PATH": os.getcwd()})
+    tap.result(result.returncode == 1 and "if.x:3:1: #if is for the C preprocessor" in result.stderr
+               and "neither cpp nor cc" in result.stderr, "so it is where there is no preprocessor", [result.stderr])
+    write("plain.x", "#pragma somebody else\nstruct a { int x; };\n")
+    result = xdr("plain.x", environment={"PATH": os.getcwd()})
+    tap.result(result.returncode == 0, "which a schema without directives does not need", [result.stderr])
+
+
+def included():
+    os.mkdir("folder")
+    write("folder/part.x", "struct part {\n\tint x;\n};\n")
+    write("whole.x", '#include "part.x"\nstruct whole {\n\tpart p;\n};\n')
+    result = xdr("-I", "folder", "whole.x")
+    tap.result(result.returncode == 0, "#include includes a schema", [result.stderr])
+    result = xdr("whole.x")
+    tap.result(result.returncode == 1 and "part.x" in result.stderr and not os.path.exists("part.h"),
+               "and fails where it is not found", [result.stderr])
+    write("folder/part.x", "\n\nstruct part {\n\tint;\n};\n")
+    result = xdr("-I", "folder", "whole.x")
+    tap.result("folder/part.x:4:" in result.stderr, "errors name the file and the line that was included", [result.stderr])
+    write("later.x", '#define NOTHING\n#include "folder/good.x"\n\nstruct b {\n\tint;\n};\n')
+    write("folder/good.x", "struct good { int x; };\n")
+    result = xdr("later.x")
+    tap.result("later.x:5:" in result.stderr, "and those of the file itself behind an #include", [result.stderr])
+
+
+def warnings():
+    write("odd.x", "%typedef int elsewhere; struct other { int a; };\nstruct class { elsewhere new; struct other *o; };\n")
+    result = xdr("odd.x")
+    tap.result(result.returncode == 0 and "odd.x:2:8: warning: class has a meaning in C or C++: its name there is class_"
+               in result.stderr and "new_" in result.stderr, "names that C++ reserves get another, which is said",
+               [result.stderr])
+    tap.result("odd.x:2:16: warning: elsewhere is not defined here" in result.stderr, "so are types from elsewhere",
+               [result.stderr])
+    compiles("a schema with types from elsewhere", "odd")
+    write("mark.x", "struct a { elsewhere e; opaque data<>; };\n#pragma rpcrdma place a.data\n"
+          "program P { version V { void Q(a) = 1; } = 1; } = 1;\n")
+    result = xdr("mark.x")
+    tap.result(result.returncode == 1 and "could not be found behind it" in result.stderr,
+               "behind which nothing can be placed", [result.stderr])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for step in (preprocessor, included, warnings, schemas, public):
+            step()
+        os.chdir("/")
+    tap.end()
+
+
+main()
