@@ -52,25 +52,47 @@ completed(struct rr_job *job, enum rr_work_kind kind, int status)
 		rr_connection_check_idle(connection);
 }
 
+static const struct rr_segment *
+first_used(const struct rr_chunk *chunk)
+{
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		if (chunk->segments[i].length > 0)
+			return &chunk->segments[i];
+	}
+	return NULL;
+}
+
 /*
  * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
- * ID (XID) in the rdma_xid field". The first segment of a chunk is one; the last one of a Write chunk may be
- * padding whose handle serves many calls.
+ * ID (XID) in the rdma_xid field". The first segment with octets of a chunk is one: a segment without octets
+ * may have no memory, and the last segment of a Write chunk may be padding whose handle serves many calls.
  */
 static const struct rr_segment *
 segment_to_invalidate(const struct rr_inbound *inbound)
 {
 	const struct rr_chunk_lists *lists = &inbound->lists;
+	const struct rr_segment *segment = NULL;
 
 	if (!inbound->connection->thresholds[inbound->header.vers - 1].remote_invalidation)
 		return NULL;
-	for (uint32_t i = 0; i < lists->write_count; i++) {
-		if (lists->writes[i].count > 0)
-			return &lists->writes[i].segments[0];
+	for (uint32_t i = 0; !segment && i < lists->write_count; i++)
+		segment = first_used(&lists->writes[i]);
+	if (!segment && lists->has_reply)
+		segment = first_used(&lists->reply);
+	for (uint32_t i = 0; !segment && i < lists->read_count; i++) {
+		if (lists->reads[i].target.length > 0)
+			segment = &lists->reads[i].target;
 	}
-	if (lists->has_reply && lists->reply.count > 0)
-		return &lists->reply.segments[0];
-	return lists->read_count > 0 ? &lists->reads[0].target : NULL;
+	return segment;
+}
+
+/* Before the lengths of the segments become those of the reply. */
+static void
+choose_invalidation(struct rr_inbound *inbound)
+{
+	const struct rr_segment *segment = segment_to_invalidate(inbound);
+
+	inbound->invalidate = segment ? *segment : (struct rr_segment){ 0 };
 }
 
 /* ---- The work requests of an answer ---- */
@@ -153,7 +175,7 @@ put_header(struct rr_inbound *inbound)
 static void
 make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
-	const struct rr_segment *invalidate = NULL;
+	bool invalidates = inbound->plan.form <= RR_REPLY_PROVIDED && inbound->invalidate.length > 0;
 
 	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
 	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
@@ -161,14 +183,12 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 	if (inbound->receive)
 		rr_driver_allow(inbound->connection, 1);
 	rr_inbound_answered(inbound);
-	if (inbound->plan.form <= RR_REPLY_PROVIDED)
-		invalidate = segment_to_invalidate(inbound);
-	work->kind = invalidate ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
-	work->remote_handle = invalidate ? invalidate->handle : 0;
-	inbound->connection->base.counters.remote_invalidations += invalidate != NULL;
-	if (invalidate)
-		RR_PROBE(
-			invalidates, inbound->connection->base.peer, inbound->header.xid, invalidate->handle);
+	work->kind = invalidates ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
+	work->remote_handle = invalidates ? inbound->invalidate.handle : 0;
+	inbound->connection->base.counters.remote_invalidations += invalidates;
+	if (invalidates)
+		RR_PROBE(invalidates, inbound->connection->base.peer, inbound->header.xid,
+			work->remote_handle);
 	sges[0] = (struct rr_sge){ inbound->buffer, put_header(inbound) };
 	work->sge_count = 1;
 	for (uint32_t i = 0; inbound->plan.form == RR_REPLY_INLINE && i < inbound->plan.piece_count; i++)
@@ -411,6 +431,7 @@ rr_responder_reply(
 	/* The call's items are spent; those of the reply may be the same. */
 	if (reply->item_count > 0)
 		memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
+	choose_invalidation(inbound);
 	empty_unused_chunks(inbound);
 	count_reply(inbound);
 	answer(inbound);

@@ -40,17 +40,6 @@ rr_inbound_done(struct rr_inbound *inbound)
 	rr_driver_allow(connection, 1);
 }
 
-/* The call was taken, and turns out to be none. */
-static void
-discard(struct rr_inbound *inbound)
-{
-	struct rr_connection *connection = inbound->connection;
-
-	connection->base.counters.discarded++;
-	RR_PROBE(discarded, connection->base.peer, inbound->base.call.length, false);
-	rr_inbound_done(inbound);
-}
-
 /* Pulled chunks are the stream, if the call was a long one, and items. */
 static void
 assemble(struct rr_inbound *inbound)
@@ -84,6 +73,37 @@ refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 	rr_inbound_refuse(inbound, err);
 }
 
+/*
+ * The owner of this side takes no calls. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of
+ * RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation": the call is answered, as
+ * a server that does not have the program would answer it. A peer that was told of no support
+ * (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), and knows properties, gets no answer.
+ */
+static void
+refuse_program(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	const struct rr_reply_header header = {
+		.xid = inbound->header.xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_PROG_UNAVAIL
+	};
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message reply;
+
+	if (connection->features.properties.own[RR_PROPERTY_REVERSE] == RR_REVERSE_NONE) {
+		connection->base.counters.discarded++;
+		RR_PROBE(discarded, connection->base.peer, inbound->base.call.length, false);
+		rr_inbound_done(inbound);
+		return;
+	}
+	rpcrdma_xdr_writer_init(&writer, inbound->refusal, sizeof(inbound->refusal), NULL, 0);
+	rr_rpc_put_reply(&writer, &header);
+	reply = (struct rpcrdma_message){ .stream = inbound->refusal,
+		.length = (uint32_t)rpcrdma_xdr_length(&writer) };
+	inbound->state = RR_INBOUND_DELIVERED;
+	count_call(inbound);
+	rr_responder_reply(&inbound->base, &reply, NULL, NULL);
+}
+
 /* The call is there, all of it. */
 static void
 deliver(struct rr_inbound *inbound)
@@ -100,15 +120,15 @@ deliver(struct rr_inbound *inbound)
 		refuse_header(inbound, RR_ERR_CHUNK);
 		return;
 	}
-	/* RFC 5531, 9, has no third type. The sender gets an error, as it may wait for an answer: RFC 8166,
-	 * 4.5.4, has no responder leave a requester without one. */
-	if (type > RR_REPLY) {
+	/* RFC 5531, 9: a message is a call or a reply. A Long Call with another message in it gets an error,
+	 * as the sender may wait for an answer: RFC 8166, 4.5.4, has no responder leave a requester without
+	 * one. */
+	if (type != RR_CALL) {
 		refuse_header(inbound, RR_ERR_CHUNK);
 		return;
 	}
-	/* A reply where there is no requester answers nothing. */
-	if (type != RR_CALL || !events || !events->call) {
-		discard(inbound);
+	if (!events || !events->call) {
+		refuse_program(inbound);
 		return;
 	}
 	inbound->base.xid = xid;

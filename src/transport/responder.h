@@ -7,6 +7,7 @@
 #include "transport/fetch.h"
 #include "transport/plan.h"
 #include "transport/transfer.h"
+#include "wire/rpc.h"
 
 /* The responder inside: what inbound.c, responder.c and respond.c share. */
 
@@ -52,6 +53,9 @@ struct rr_inbound {
 	bool posted;                  /* the Send */
 	uint32_t err;                 /* where form is RR_REPLY_ERROR */
 	struct rr_optional optional;  /* where form is RR_REPLY_OPTION */
+	struct rr_segment invalidate; /* of the call's: invalidated by the reply; length 0: no segment is */
+	/* The reply to a call where the owner of this side takes no calls. */
+	uint8_t refusal[RR_RPC_REPLY_FIXED + RR_AUTH_FIXED];
 	void (*sent)(void *arg);
 	void *arg;
 	struct rr_task task; /* calls sent() where no completion will */

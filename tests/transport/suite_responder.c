@@ -507,6 +507,64 @@ a_write_chunk_that_is_not_there_costs_the_connection(void **state)
 	raw_end(raw);
 }
 
+/* ---- Remote invalidation ---- */
+
+/* The reply to the call that came last, whose first item has so many octets, as it arrives. */
+static struct raw_message *
+replied_with(struct raw *raw, uint32_t octets)
+{
+	struct world *world = raw->world;
+	struct rr_exchange *exchange = world_one_call(world);
+	struct reply *reply = reply_new(world, exchange->xid, 60);
+
+	if (octets > 0)
+		reply_add_item(world, reply, 24, octets);
+	reply_send(world, exchange, reply);
+	return raw_next(raw);
+}
+
+/*
+ * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
+ * ID (XID)". A segment without octets may have no memory, and no STag: it is passed over, also where the
+ * lengths of used ones have become 0.
+ */
+static void
+row_B10_no_segment_without_octets_is_invalidated(void **state)
+{
+	struct raw *raw = raw_requester(NULL);
+	struct rr_region write, read;
+	uint8_t sink[800], data[64] = { 0 };
+	struct raw_message *message;
+
+	(void)state;
+	write = raw_register(raw, sink, sizeof(sink), RR_REMOTE_WRITE);
+	SEND(raw, 5, 1, 2, RR_RDMA_MSG, 0, 1, 2, 0, 0, 0, 0, SEGMENT(write), 0, 0, 5, RR_CALL, 2);
+	message = replied_with(raw, 700);
+	assert_true(message->invalidated);
+	assert_int_equal(message->handle, write.handle);
+	/* The chunk is not used. */
+	write = raw_register(raw, sink, sizeof(sink), RR_REMOTE_WRITE);
+	SEND(raw, 6, 1, 2, RR_RDMA_MSG, 0, 1, 2, 0, 0, 0, 0, SEGMENT(write), 0, 0, 6, RR_CALL, 2);
+	message = replied_with(raw, 0);
+	assert_true(message->invalidated);
+	assert_int_equal(message->handle, write.handle);
+	/* The first chunk has no octets at all. */
+	write = raw_register(raw, sink, sizeof(sink), RR_REMOTE_WRITE);
+	SEND(raw, 7, 1, 2, RR_RDMA_MSG, 0, 1, 1, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, SEGMENT(write), 7, RR_CALL,
+		2);
+	message = replied_with(raw, 0);
+	assert_true(message->invalidated);
+	assert_int_equal(message->handle, write.handle);
+	read = raw_register(raw, data, sizeof(data), RR_REMOTE_READ);
+	SEND(raw, 8, 1, 2, RR_RDMA_MSG, 1, 12, 0x999, 0, 0, 0, 1, 12, SEGMENT(read), 0, 0, 0, 8, RR_CALL, 2);
+	message = replied_with(raw, 0);
+	assert_true(message->invalidated);
+	assert_int_equal(message->handle, read.handle);
+	SEND(raw, 9, 1, 2, RR_RDMA_MSG, 1, 12, 0x999, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 9, RR_CALL, 2);
+	assert_false(replied_with(raw, 0)->invalidated);
+	raw_end(raw);
+}
+
 int
 suite_responder(void)
 {
@@ -527,6 +585,7 @@ suite_responder(void)
 		cmocka_unit_test(row_B3_a_reply_that_does_not_fit_is_err_chunk),
 		cmocka_unit_test(a_handle_that_is_not_there_costs_the_connection),
 		cmocka_unit_test(a_write_chunk_that_is_not_there_costs_the_connection),
+		cmocka_unit_test(row_B10_no_segment_without_octets_is_invalidated),
 	};
 
 	return cmocka_run_group_tests_name("responder", tests, NULL, NULL);

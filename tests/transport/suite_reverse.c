@@ -348,6 +348,39 @@ a_call_between_call_and_reply_changes_nothing(void **state)
 	raw_end_client(raw);
 }
 
+/*
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two are REQUIRED to
+ * support backwards direction operation": a client without services answers, too, that it has no such
+ * program, and what it waits for itself comes.
+ */
+static void
+a_client_without_services_says_so(void **state)
+{
+	struct raw *raw = raw_responder(NULL);
+	struct call *call = call_begin(raw->world, 5, 40);
+
+	(void)state;
+	raw_next(raw);
+	for (uint32_t i = 0; i < 100; i++) {
+		struct raw_message *message;
+
+		SEND(raw, 5, 1, 4, RR_RDMA_MSG, 0, 0, 0, 5, RR_CALL, 2, 100003, 3, 0, 0, 0, 0, 0);
+		message = raw_next(raw);
+		assert_int_equal(message->length, 28 + 24);
+		assert_int_equal(word(message, 0), 5);
+		assert_int_equal(word(message, 2), 4);
+		assert_int_equal(word(message, 3), RR_RDMA_MSG);
+		assert_int_equal(word(message, 7), 5);
+		assert_int_equal(word(message, 8), RR_REPLY);
+		assert_int_equal(word(message, 9), RR_MSG_ACCEPTED);
+		assert_int_equal(word(message, 12), RR_PROG_UNAVAIL);
+	}
+	assert_false(call->done);
+	SEND(raw, 5, 1, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7);
+	call_answered(call);
+	raw_end_client(raw);
+}
+
 /* ---- Against a client that answers as it likes ---- */
 
 static void
@@ -415,6 +448,66 @@ what_answers_no_call_of_the_server_is_discarded(void **state)
 	raw_end(raw);
 }
 
+/* RFC 8166, 4.5.2: an RDMA_NOMSG without chunks is to be answered by ERR_CHUNK, also where the server has
+ * called its client before, and while it waits for that. */
+static void
+a_call_without_a_message_is_refused_after_a_callback_too(void **state)
+{
+	struct raw *raw = raw_requester(NULL);
+	struct call *call;
+
+	(void)state;
+	greet_from(raw);
+	call = start(raw->world, 5, 40);
+	raw_next(raw);
+	for (uint32_t xid = 6; xid < 8; xid++) {
+		struct raw_message *message;
+
+		SEND(raw, xid, 1, 16, RR_RDMA_NOMSG, 0, 0, 0);
+		message = raw_next(raw);
+		assert_int_equal(word(message, 0), xid);
+		assert_int_equal(word(message, 3), RR_RDMA_ERROR);
+		assert_int_equal(word(message, 4), RR_ERR_CHUNK);
+		if (call->done)
+			continue;
+		SEND(raw, 5, 1, 16, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7);
+		call_answered(call);
+	}
+	raw_end(raw);
+}
+
+/* RFC 8166, 4.5 and 4.6.1, of a requester, which the server is here: bad replies are discarded silently, and
+ * the good one counts. Chunks of a client's own, in a message with the same XID, are those of a call. */
+static void
+bad_replies_to_a_server_are_discarded(void **state)
+{
+	struct raw *raw = raw_requester(NULL);
+	struct world *world = raw->world;
+	struct raw_message *message;
+	struct call *call;
+
+	(void)state;
+	greet_from(raw);
+	call = start(world, 5, 40);
+	raw_next(raw);
+	SEND(raw, 5, 1, 16, RR_RDMA_MSGP, 0, 0, 0, 0, 0, 5, RR_REPLY, 7);
+	SEND(raw, 5, 1, 16, 9, 0, 0, 0, 5, RR_REPLY, 7);
+	SEND(raw, 5, 9, 16, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7);
+	SEND(raw, 5, 1, 16, RR_RDMA_MSG, 0, 1, 1, 9, 9);
+	SEND(raw, 5, 1, 16, RR_RDMA_MSG, 0, 0, 0);
+	SEND(raw, 5, 1, 16, RR_RDMA_NOMSG, 0, 0, 0);
+	world_settle(world);
+	assert_int_equal(raw->message_count, 0);
+	assert_int_equal(world->server->counters.bad_replies, 6);
+	SEND(raw, 5, 1, 16, RR_RDMA_NOMSG, 1, 4, 99, 4, 0, 0, 0, 0, 0); /* not at position zero */
+	message = raw_next(raw);
+	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
+	assert_false(call->done);
+	SEND(raw, 5, 1, 16, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7);
+	call_answered(call);
+	raw_end(raw);
+}
+
 /* RFC 8167, 4.2: each side's own sizes bound what the other sends, whatever it sends. */
 static void
 the_thresholds_are_those_of_the_messages_way(void **state)
@@ -457,6 +550,9 @@ suite_reverse(void)
 		cmocka_unit_test(row_B1_a_server_keeps_to_the_grant_of_its_client),
 		cmocka_unit_test(what_answers_no_call_of_the_server_is_discarded),
 		cmocka_unit_test(the_thresholds_are_those_of_the_messages_way),
+		cmocka_unit_test(a_client_without_services_says_so),
+		cmocka_unit_test(a_call_without_a_message_is_refused_after_a_callback_too),
+		cmocka_unit_test(bad_replies_to_a_server_are_discarded),
 	};
 
 	return cmocka_run_group_tests_name("reverse", tests, NULL, NULL);
