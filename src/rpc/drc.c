@@ -15,7 +15,7 @@
 #include "base/list.h"
 #include "transport/carrier.h"
 
-enum { BUCKETS_OPEN = 64 }; /* at most one call of each thread is open */
+enum { BUCKETS_OPEN = 1024 };
 
 const struct rr_drc_config rr_drc_config_default = {
 	.entries = 16384,
@@ -38,7 +38,6 @@ struct rr_drc {
 	 * another one. */
 	uint8_t secret[crypto_generichash_KEYBYTES];
 	pthread_mutex_t lock; /* of all that follows */
-	pthread_cond_t ended;
 	struct rr_map open, answers;
 	struct rr_list ages; /* the oldest first */
 	uint64_t octets, hits;
@@ -55,7 +54,6 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 	drc->config = *config;
 	env->random(env->ctx, drc->secret, sizeof(drc->secret));
 	pthread_mutex_init(&drc->lock, NULL);
-	pthread_cond_init(&drc->ended, NULL);
 	rr_list_init(&drc->ages);
 	if (rr_map_init(&drc->open, env, BUCKETS_OPEN) == 0 &&
 		rr_map_init(&drc->answers, env, config->entries) == 0)
@@ -82,7 +80,6 @@ rr_drc_free(struct rr_drc *drc)
 		forget(drc, rr_container(link, struct answer, age));
 	rr_map_free(&drc->answers, drc->env);
 	rr_map_free(&drc->open, drc->env);
-	pthread_cond_destroy(&drc->ended);
 	pthread_mutex_destroy(&drc->lock);
 	rr_free(drc->env, drc);
 }
@@ -176,29 +173,31 @@ expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 	}
 }
 
-bool
+enum rr_drc_state
 rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_key *key, void *reply,
 	uint32_t *length)
 {
 	uint64_t id = identity(drc, key);
+	enum rr_drc_state state = RR_DRC_NEW;
 	struct rr_map_link *found;
 
 	pthread_mutex_lock(&drc->lock);
-	while (rr_map_find(&drc->open, id))
-		pthread_cond_wait(&drc->ended, &drc->lock);
 	expire(drc, 0, 0);
 	found = rr_map_find(&drc->answers, id);
-	if (found) {
+	if (rr_map_find(&drc->open, id)) {
+		state = RR_DRC_BUSY;
+	} else if (found) {
 		const struct answer *answer = rr_container(found, struct answer, link);
 
 		memcpy(reply, answer->octets, answer->length);
 		*length = answer->length;
 		drc->hits++;
+		state = RR_DRC_ANSWERED;
 	} else {
 		rr_map_add(&drc->open, &call->link, id);
 	}
 	pthread_mutex_unlock(&drc->lock);
-	return found;
+	return state;
 }
 
 static void
@@ -229,7 +228,6 @@ rr_drc_end(struct rr_drc *drc, struct rr_drc_call *call, const struct rpcrdma_me
 	rr_map_remove(&drc->open, &call->link);
 	if (reply)
 		keep(drc, call->link.key, reply);
-	pthread_cond_broadcast(&drc->ended);
 	pthread_mutex_unlock(&drc->lock);
 }
 

@@ -52,13 +52,16 @@ struct rr_drc *rr_drc_new(const struct rr_env *env, const struct rr_drc_config *
 /* No call may be open. drc may be NULL. */
 void rr_drc_free(struct rr_drc *drc);
 
-/*
- * True: the call was executed before; its answer was copied to reply, RR_DRC_REPLY_MAX octets of memory, and
- * has *length octets. False: the caller executes it now, without waiting for anything, and then calls
- * rr_drc_end(). Waits where another thread is executing it.
- */
-bool rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_key *key, void *reply,
-	uint32_t *length);
+enum rr_drc_state {
+	RR_DRC_NEW,      /* the caller executes the call, and then calls rr_drc_end() */
+	RR_DRC_ANSWERED, /* it was executed before; its answer was copied to reply, RR_DRC_REPLY_MAX octets of
+			    memory, and has *length octets */
+	RR_DRC_BUSY      /* it is being executed, maybe in another thread: to be asked again later */
+};
+
+/* Waits for nothing. */
+enum rr_drc_state rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_key *key,
+	void *reply, uint32_t *length);
 
 /* The call was executed and this is the answer, not framed yet. NULL: it was not executed. An answer that is
  * too large, or has items, is not kept. */

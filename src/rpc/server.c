@@ -51,6 +51,7 @@ rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
 	memcpy(server->services, services, service_count * sizeof(*services));
 	rr_list_init(&server->listeners);
 	rr_list_init(&server->connections);
+	rr_server_later_init(server);
 	rr_server_queue_init(server);
 	*result = server;
 	return 0;
@@ -91,6 +92,7 @@ rr_server_free(struct rr_server *server)
 		return;
 	rr_server_queue_end(server);
 	rr_server_close_all(server);
+	rr_server_later_end(server);
 	server->freed = true;
 	if (server->block_count == 0)
 		rr_server_delete(server);

@@ -27,6 +27,11 @@ struct rr_request {
 	struct rpcrdma_arena arena;      /* for what the result points to; lives until the reply was sent */
 	/* Pool memory for a marked result: set by the handler, given back when the reply was sent. */
 	void *payload;
+	/* Set by a handler that keeps the request, or NULL. Called once, when the connection has ended:
+	 * nobody waits for this answer any more. The handler may end the request in it, by RR_HANDLE_DROP, or
+	 * later as if nothing had happened: a repetition of the call then gets that answer, where it is to be
+	 * executed once. */
+	void (*lost)(struct rr_request *request);
 
 	/* The server's. */
 	struct rr_exchange *exchange;
@@ -42,6 +47,7 @@ enum rr_handled {
 	RR_HANDLED,      /* result is set: SUCCESS */
 	RR_HANDLE_LATER, /* no pool memory now: the handler is called again, with the same arguments, when
 			    there is */
+	RR_HANDLE_KEPT,  /* the handler answers later, by rr_request_end() */
 	RR_HANDLE_DROP,  /* no answer at all */
 	RR_HANDLE_SYSTEM_ERR, /* RFC 5531 accept_stat values */
 	RR_HANDLE_GARBAGE_ARGS,
@@ -52,6 +58,15 @@ enum rr_handled {
 /* args and result are of the procedure's C types; result is zeroed. */
 typedef enum rr_handled rr_procedure_handler(
 	void *ctx, struct rr_request *request, const void *args, void *result);
+
+/*
+ * Ends a request that its handler kept: exactly once, in the thread of the server's loop, in a later turn, or
+ * where lost() is called; the request is gone then. Until that the arguments, the memory for the result, and
+ * the arena are the handler's, and the request counts among the calls that the server has under way: there is
+ * a bound on those. handled: as if the handler had returned it; neither RR_HANDLE_KEPT nor RR_HANDLE_LATER.
+ * It may also be called after rr_server_free(): what that leaves of the server goes with the last request.
+ */
+void rr_request_end(struct rr_request *request, enum rr_handled handled);
 
 /* A program and what handles it. handlers is indexed by procedure number, program->procedure_count of them.
  */

@@ -48,14 +48,14 @@ find_service(const struct rr_server *server, const struct rr_call_header *call, 
 	return NULL;
 }
 
-/* The handler said something else than RR_HANDLED. False: later. */
-static bool
-not_handled(struct rr_block *block, enum rr_handled handled)
+bool
+rr_block_handled(struct rr_block *block, enum rr_handled handled)
 {
 	struct rr_pool *pool = block->request.server->engine->results;
 
 	switch (handled) {
 	case RR_HANDLED: rr_block_succeed(block); break;
+	case RR_HANDLE_KEPT: rr_block_keep(block); break;
 	case RR_HANDLE_DROP: rr_block_drop(block); break;
 	case RR_HANDLE_GARBAGE_ARGS: rr_block_accept(block, RR_GARBAGE_ARGS); break;
 	case RR_HANDLE_PROC_UNAVAIL: rr_block_accept(block, RR_PROC_UNAVAIL); break;
@@ -74,10 +74,11 @@ not_handled(struct rr_block *block, enum rr_handled handled)
 	return true;
 }
 
-/* True if this is a duplicate of a call that is executed once, and answered. */
-static bool
-repeat(struct rr_block *block, const struct rr_service *service, uint32_t args_at)
+/* Whether this repeats a call that is executed once; RR_DRC_ANSWERED: it got its answer. */
+static enum rr_drc_state
+repeat(struct rr_block *block)
 {
+	const struct rr_service *service = block->service;
 	const struct rr_request *request = &block->request;
 	const struct rr_drc_key key = {
 		.peer = request->peer,
@@ -87,10 +88,37 @@ repeat(struct rr_block *block, const struct rr_service *service, uint32_t args_a
 		.proc = request->proc,
 		.uid = request->has_sys ? request->sys.uid : UINT32_MAX,
 		.call = &request->exchange->call,
-		.args_at = args_at,
+		.args_at = block->args_at,
 	};
 
-	return service->once && service->once[request->proc] && rr_block_repeat(block, &key);
+	if (!service->once || !service->once[request->proc])
+		return RR_DRC_NEW;
+	return rr_block_repeat(block, &key);
+}
+
+bool
+rr_block_execute(struct rr_block *block)
+{
+	const struct rr_service *service = block->service;
+	struct rr_request *request = &block->request;
+
+	switch (repeat(block)) {
+	case RR_DRC_NEW: break;
+	case RR_DRC_ANSWERED: return true;
+	case RR_DRC_BUSY: rr_block_repeat_later(block); return true;
+	}
+	return rr_block_handled(block,
+		service->handlers[request->proc](service->ctx, request, request->args, request->result));
+}
+
+/* What it might need memory for has been taken: its handler can be told to wait for none. */
+void
+rr_block_try(struct rr_block *block)
+{
+	if (!block->request.exchange->carrier)
+		rr_block_drop(block);
+	else if (!rr_block_execute(block))
+		rr_block_accept(block, RR_SYSTEM_ERR);
 }
 
 /*
@@ -106,8 +134,9 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 {
 	struct rr_request *request = &block->request;
 	const struct rpcrdma_procedure *procedure = request->procedure;
-	const uint32_t args_at = (uint32_t)(reader->next - reader->start);
 
+	block->service = service;
+	block->args_at = (uint32_t)(reader->next - reader->start);
 	memset(block->memory, 0, procedure->args_size);
 	memset(request->result, 0, procedure->result_size);
 	if (procedure->get_args)
@@ -117,11 +146,8 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 		return true;
 	}
 	if (!rr_block_reserve(block, procedure))
-		return not_handled(block, RR_HANDLE_LATER);
-	if (repeat(block, service, args_at))
-		return true;
-	return not_handled(block,
-		service->handlers[request->proc](service->ctx, request, request->args, request->result));
+		return rr_block_handled(block, RR_HANDLE_LATER);
+	return rr_block_execute(block);
 }
 
 /* Procedure 0 does nothing and has neither arguments nor results, in every program. */
@@ -176,6 +202,7 @@ prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_ca
 	request->vers = call->vers;
 	request->proc = call->proc;
 	request->peer = exchange->carrier->peer;
+	request->lost = NULL;
 	request->arena = rpcrdma_arena(block->result_arena, arena);
 }
 

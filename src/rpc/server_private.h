@@ -34,7 +34,11 @@ struct rr_block {
 	uint32_t reply_size;
 	uint8_t *args_arena, *result_arena, *small;
 	struct rr_drc_call once;
-	bool once_open; /* rr_drc_end() is due */
+	bool once_open;                   /* rr_drc_end() is due */
+	struct rr_list later;             /* in the server's kept or repeats */
+	const struct rr_service *service; /* that of the call */
+	uint32_t args_at;                 /* where its arguments begin in its stream */
+	char peer[RR_ADDRESS_TEXT];       /* where the request may outlive its connection */
 	max_align_t memory[];
 };
 
@@ -57,6 +61,9 @@ struct rr_server {
 	struct rr_exchange_queue backlog, parked; /* for a block; for pool memory */
 	struct rr_pool_waiter waiter;
 	bool woken; /* what is parked may be tried again */
+	struct rr_list kept,
+		repeats;       /* blocks whose handler answers later; that repeat what is being executed */
+	struct rr_timer again; /* for repeats */
 	struct rr_task task;
 };
 
@@ -78,6 +85,23 @@ void rr_block_release(struct rr_block *block);
 /* server_call.c: serves the exchange. False: it must be served again when there is pool memory. */
 bool rr_block_serve(struct rr_block *block, struct rr_exchange *exchange);
 
+/* Goes on with a call whose arguments are decoded: executes it, if that is not done or under way. False: it
+ * must be served again when there is pool memory. */
+bool rr_block_execute(struct rr_block *block);
+/* The same of a repetition that waited. */
+void rr_block_try(struct rr_block *block);
+/* Answers as the handler said. False: as above. */
+bool rr_block_handled(struct rr_block *block, enum rr_handled handled);
+
+/* server_later.c */
+void rr_server_later_init(struct rr_server *server);
+/* Connections have ended: tells those who answer on them. */
+void rr_server_later_lost(struct rr_server *server);
+/* The server goes, and all connections have. */
+void rr_server_later_end(struct rr_server *server);
+void rr_block_keep(struct rr_block *block);
+void rr_block_repeat_later(struct rr_block *block);
+
 /* server_reply.c */
 /* Memory for the reply to the procedure; false where there is none now. */
 bool rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure);
@@ -89,8 +113,8 @@ void rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat);
 void rr_block_drop(struct rr_block *block);
 /* The call was not executed, and its chunks are wrong: see rr_exchange_refuse(). */
 void rr_block_refuse(struct rr_block *block);
-/* Answers as before, if the call is a duplicate of one that is executed once. */
-bool rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key);
+/* Answers as before, if the call is a duplicate of one that was executed once. */
+enum rr_drc_state rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key);
 /* The call was not executed. */
 void rr_block_not_executed(struct rr_block *block);
 

@@ -57,6 +57,7 @@ new_block(struct rr_server *server)
 		return NULL;
 	*block = (struct rr_block){ .request.server = server };
 	rr_list_init(&block->link);
+	rr_list_init(&block->later);
 	block->request.args = block->memory;
 	block->request.result = (uint8_t *)block->memory + args;
 	block->small = (uint8_t *)block->request.result + result;

@@ -72,22 +72,23 @@ rr_block_not_executed(struct rr_block *block)
 	remember(block, NULL);
 }
 
-bool
+enum rr_drc_state
 rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 {
 	struct rr_carrier *carrier = block->request.exchange->carrier;
+	enum rr_drc_state state;
 	uint32_t length;
 
-	if (!rr_drc_begin(block->request.server->config.drc, &block->once, key, block->small, &length)) {
-		block->once_open = true;
-		return false;
-	}
+	state = rr_drc_begin(block->request.server->config.drc, &block->once, key, block->small, &length);
+	block->once_open = state == RR_DRC_NEW;
+	if (state != RR_DRC_ANSWERED)
+		return state;
 	if (carrier)
 		carrier->counters.repeats++;
 	RR_PROBE(call_repeated, key->peer, key->xid, key->prog, key->vers, key->proc);
 	block->reply = (struct rpcrdma_message){ .stream = block->small, .length = length };
 	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
-	return true;
+	return state;
 }
 
 static void
@@ -109,6 +110,11 @@ end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed
 	remember(block, &block->reply);
 	if (request->latency)
 		count_time(request, failed);
+	if (!request->exchange->carrier) { /* it ended while the request was kept */
+		rr_exchange_drop(request->exchange);
+		rr_block_release(block);
+		return;
+	}
 	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
 }
 

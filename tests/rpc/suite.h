@@ -13,6 +13,7 @@ int suite_errors(void);
 int suite_framing(void);
 int suite_header(void);
 int suite_kept(void);
+int suite_later(void);
 int suite_memory(void);
 int suite_lost(void);
 int suite_once(void);
@@ -22,7 +23,7 @@ suite_run(rr_fabric_new *provider)
 {
 	world_provider = provider;
 	return suite_auth() + suite_calls() + suite_eligible() + suite_errors() + suite_memory() +
-	       suite_lost() + suite_kept() + suite_once() + suite_framing() + suite_header();
+	       suite_lost() + suite_kept() + suite_once() + suite_later() + suite_framing() + suite_header();
 }
 
 #define suite_test(function) cmocka_unit_test_setup_teardown(function, world_setup, world_teardown)

@@ -110,6 +110,55 @@ row_B7_a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
 	rr_carrier_close(second.carrier);
 }
 
+/* A call that comes again while it is executed waits without keeping others, and has the same answer. */
+static void
+a_duplicate_of_what_is_being_executed_is_answered_when_that_ends(void **state)
+{
+	struct world *world = *state;
+	struct wire first, second, third;
+
+	world->keeping = true;
+	wire_open(world, &first);
+	wire_start(&first, 77, ECHO_TALLY, 5, 1000);
+	world_until(world, world->kept_count == 1);
+	wire_open(world, &second);
+	wire_start(&second, 77, ECHO_TALLY, 5, 1000);
+	wire_open(world, &third);
+	wire_start(&third, 78, ECHO_LATER, 5, 1000);
+	world_until(world, third.done);
+	world_settle(world);
+	assert_false(second.done);
+	assert_int_equal(world->kept_count, 1);
+	world_answer_kept(world);
+	world_until(world, first.done && second.done);
+	assert_same_reply(&first, &second);
+	assert_int_equal(world->tally, 5);
+	rr_carrier_close(first.carrier);
+	rr_carrier_close(second.carrier);
+	rr_carrier_close(third.carrier);
+}
+
+/* The connection is lost while the call is executed: its answer waits for the call to come again. */
+static void
+a_kept_answer_is_there_for_the_duplicate(void **state)
+{
+	struct world *world = *state;
+	struct wire first, second;
+
+	world->keeping = true;
+	wire_open(world, &first);
+	wire_start(&first, 77, ECHO_TALLY, 5, 1000);
+	world_until(world, world->kept_count == 1);
+	rr_carrier_close(first.carrier);
+	world_until(world, world->lost == 1);
+	world_answer_kept(world);
+	wire_open(world, &second);
+	wire_call(world, &second, 77, 5);
+	assert_int_equal(world->tally, 5);
+	assert_int_equal(rr_drc_hits(world->drc), 1);
+	rr_carrier_close(second.carrier);
+}
+
 static void
 what_differs_is_executed(void **state)
 {
@@ -217,6 +266,8 @@ suite_once(void)
 {
 	const struct CMUnitTest tests[] = {
 		suite_test(row_B7_a_duplicate_from_a_new_connection_gets_the_same_octets),
+		suite_test(a_duplicate_of_what_is_being_executed_is_answered_when_that_ends),
+		suite_test(a_kept_answer_is_there_for_the_duplicate),
 		suite_test(what_differs_is_executed),
 		suite_test(answers_are_kept_for_two_minutes),
 		suite_test(a_duplicate_of_a_call_that_waits_gets_its_answer),

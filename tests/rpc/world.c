@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "world.h"
 
+#include "rpc/server_private.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,36 @@ fail_as_told(void *ctx, struct rr_request *request, const void *args, void *resu
 	return RR_HANDLED;
 }
 
+/* Of a service whose ctx is the world. */
+static struct world *
+world_of(const struct rr_request *request)
+{
+	return request->server->services[1].ctx;
+}
+
+static void
+lose(struct rr_request *request)
+{
+	struct world *world = world_of(request);
+
+	world->lost++;
+	if (!world->forgoing)
+		return;
+	world->kept_count--;
+	rr_request_end(request, RR_HANDLE_DROP);
+}
+
+void
+world_answer_kept(struct world *world)
+{
+	while (world->kept_count > 0) {
+		struct rr_request *request = world->kept[--world->kept_count];
+
+		*(uint32_t *)request->result = world->tally += *(const uint32_t *)request->args;
+		rr_request_end(request, RR_HANDLED);
+	}
+}
+
 /* Another answer each time that it is executed. */
 static enum rr_handled
 tally(void *ctx, struct rr_request *request, const void *args, void *result)
@@ -146,6 +178,11 @@ tally(void *ctx, struct rr_request *request, const void *args, void *result)
 	if (world->held > 0)
 		return RR_HANDLE_LATER;
 	note(world, request);
+	if (world->keeping) {
+		world->kept[world->kept_count++] = request;
+		request->lost = lose;
+		return RR_HANDLE_KEPT;
+	}
 	if (world->striking)
 		rr_loop_defer(world->engine->loop, &world->strike);
 	world->striking = false;

@@ -37,7 +37,11 @@ struct world {
 		held; /* ECHO_LATER, ECHO_TALLY, ECHO_BLOB and ECHO_FETCH are put off while this is above 0 */
 	void *hostage;  /* pool memory that makes them wait */
 	uint32_t tally; /* of ECHO_TALLY */
-	bool striking;  /* the next ECHO_TALLY loses its connection before its reply leaves */
+	bool keeping;   /* ECHO_TALLY keeps its requests, up to four of them */
+	bool forgoing;  /* it ends one whose connection is lost */
+	struct rr_request *kept[4];
+	uint32_t kept_count, lost; /* requests kept now; those whose connection was lost */
+	bool striking;             /* the next ECHO_TALLY loses its connection before its reply leaves */
 	struct rr_task strike;
 	uint32_t item_room; /* of the last call */
 	bool saw_sys;
@@ -67,6 +71,9 @@ size_t world_memory(const struct world *world);
 
 void world_turn(struct world *world);
 void world_settle(struct world *world);
+
+/* Answers the requests that were kept, as ECHO_TALLY would have. */
+void world_answer_kept(struct world *world);
 
 /* Moves the clock, and settles. */
 void world_pass(struct world *world, uint64_t time);

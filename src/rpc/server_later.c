@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests that are not answered in the turn in which they came: those that
+ * their handler keeps (RR_HANDLE_KEPT), and repetitions of calls that are still
+ * being executed. Both stay in their block, so that there are no more of them
+ * than there are blocks.
+ *
+ * A repetition is tried again when a request that was kept here is answered, and
+ * now and then, since another thread may be the one that executes it.
+ */
+#include <string.h>
+
+#include "rpc/server_private.h"
+
+#define TRY_AGAIN (5 * RR_MILLISECOND)
+
+/* The connection may end before the request does: its name stays. */
+static void
+later_keep_peer(struct rr_block *block)
+{
+	if (block->request.peer == block->peer)
+		return;
+	strncpy(block->peer, block->request.peer, sizeof(block->peer) - 1);
+	block->request.peer = block->peer;
+}
+
+void
+rr_block_keep(struct rr_block *block)
+{
+	later_keep_peer(block);
+	rr_list_append(&block->request.server->kept, &block->later);
+}
+
+void
+rr_block_repeat_later(struct rr_block *block)
+{
+	struct rr_server *server = block->request.server;
+
+	later_keep_peer(block);
+	rr_list_append(&server->repeats, &block->later);
+	if (!rr_timer_armed(&server->again))
+		rr_loop_arm(server->engine->loop, &server->again, TRY_AGAIN);
+}
+
+void
+rr_request_end(struct rr_request *request, enum rr_handled handled)
+{
+	struct rr_block *block = rr_container(request, struct rr_block, request);
+	struct rr_server *server = request->server;
+
+	rr_list_remove(&block->later);
+	request->lost = NULL;
+	if (!rr_list_empty(&server->repeats))
+		rr_loop_arm(server->engine->loop, &server->again, 0);
+	rr_block_handled(block, handled == RR_HANDLE_LATER ? RR_HANDLE_SYSTEM_ERR : handled);
+}
+
+/* Those that still wait are appended again. */
+static void
+try_again(struct rr_timer *timer)
+{
+	struct rr_server *server = rr_container(timer, struct rr_server, again);
+	struct rr_list round, *link;
+
+	rr_list_init(&round);
+	while ((link = rr_list_pop(&server->repeats)))
+		rr_list_append(&round, link);
+	while ((link = rr_list_pop(&round)))
+		rr_block_try(rr_container(link, struct rr_block, later));
+}
+
+void
+rr_server_later_init(struct rr_server *server)
+{
+	rr_list_init(&server->kept);
+	rr_list_init(&server->repeats);
+	rr_timer_init(&server->again, try_again);
+}
+
+void
+rr_server_later_lost(struct rr_server *server)
+{
+	rr_list_for_each (link, &server->repeats) {
+		struct rr_block *block = rr_container(link, struct rr_block, later);
+
+		if (block->request.exchange->carrier)
+			continue;
+		rr_list_remove(&block->later);
+		rr_block_drop(block);
+	}
+	rr_list_for_each (link, &server->kept) {
+		struct rr_request *request = &rr_container(link, struct rr_block, later)->request;
+		void (*lost)(struct rr_request * request) = request->lost;
+
+		if (request->exchange->carrier || !lost)
+			continue;
+		request->lost = NULL;
+		lost(request);
+	}
+}
+
+void
+rr_server_later_end(struct rr_server *server)
+{
+	rr_server_later_lost(server);
+	rr_loop_disarm(server->engine->loop, &server->again);
+}
