@@ -57,6 +57,16 @@ rr_map_find(const struct rr_map *map, uint64_t key)
 	return link;
 }
 
+struct rr_map_link *
+rr_map_next(const struct rr_map_link *link)
+{
+	struct rr_map_link *next = link->next;
+
+	while (next && next->key != link->key)
+		next = next->next;
+	return next;
+}
+
 void
 rr_map_remove(struct rr_map *map, struct rr_map_link *link)
 {

@@ -7,7 +7,7 @@
 /*
  * A hash map from 64-bit keys to elements that carry their own link, so that
  * adding and removing never allocates. Keys need not be unique: find returns
- * one of them.
+ * the one that was added last, rr_map_next() the others in turn.
  */
 struct rr_map_link {
 	struct rr_map_link *next;
@@ -30,6 +30,9 @@ void rr_map_add(struct rr_map *map, struct rr_map_link *link, uint64_t key);
 
 /* NULL where there is none. */
 struct rr_map_link *rr_map_find(const struct rr_map *map, uint64_t key);
+
+/* The link with the same key that was added before this one; NULL where there is none. */
+struct rr_map_link *rr_map_next(const struct rr_map_link *link);
 
 /* link must be in map. */
 void rr_map_remove(struct rr_map *map, struct rr_map_link *link);

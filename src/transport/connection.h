@@ -70,6 +70,7 @@ struct rr_requester {
 /* Replies that this side exposes as Read chunks: provided.h. */
 struct rr_provided_table {
 	struct rr_list list;
+	struct rr_map by_xid;   /* the same; made with the first of them */
 	uint32_t count;         /* in the list */
 	uint32_t exposed, peak; /* of them, not withdrawn after a timeout; the most at a time */
 	uint64_t octets;        /* in those exposed */

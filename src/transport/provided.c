@@ -58,6 +58,7 @@ account(struct rr_provided *provided)
 	struct rr_provided_table *table = &provided->connection->provided;
 
 	rr_list_append(&table->list, &provided->link);
+	rr_map_add(&table->by_xid, &provided->by_xid, provided->xid);
 	table->count++;
 	table->octets += provided->octets;
 	provided->connection->base.engine->provided_octets += provided->octets;
@@ -94,6 +95,7 @@ forget(struct rr_provided *provided)
 		rr_driver_invalidate(connection, &provided->regions[i]);
 	}
 	rr_list_remove(&provided->link);
+	rr_map_remove(&connection->provided.by_xid, &provided->by_xid);
 	connection->provided.count--;
 	let_go(provided);
 	rr_free(connection->base.engine->env, provided);
@@ -144,6 +146,16 @@ register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 	return 0;
 }
 
+/* False: no memory. */
+static bool
+make_table(struct rr_connection *connection)
+{
+	const struct rr_engine *engine = connection->base.engine;
+	struct rr_map *by_xid = &connection->provided.by_xid;
+
+	return by_xid->buckets || rr_map_init(by_xid, engine->env, engine->config.provided_max) == 0;
+}
+
 int
 rr_provided_expose(struct rr_inbound *inbound)
 {
@@ -152,7 +164,8 @@ rr_provided_expose(struct rr_inbound *inbound)
 	struct rr_provided *provided = NULL;
 	int error = -RPCRDMA_ERR_LIMIT;
 
-	if (inbound->plan.body <= rr_provided_room(connection, inbound->header.vers)) {
+	if (inbound->plan.body <= rr_provided_room(connection, inbound->header.vers) &&
+		make_table(connection)) {
 		provided = rr_alloc(env, sizeof(*provided));
 		error = provided ? 0 : -RPCRDMA_ERR_NOMEM;
 	}
@@ -188,30 +201,50 @@ rr_provided_named(struct rr_provided *provided)
 /* ---- RDMA_DONE ---- */
 
 static struct rr_provided *
-find(const struct rr_connection *connection, uint32_t xid)
+provided_of(struct rr_map_link *link)
 {
-	rr_list_for_each (link, &connection->provided.list) {
-		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
+	return link ? rr_container(link, struct rr_provided, by_xid) : NULL;
+}
 
-		if (provided->xid == xid)
-			return provided;
+/* The region of the chunk that has this handle; NULL where there is none. */
+static struct rr_region *
+find_region(struct rr_provided *provided, uint32_t handle)
+{
+	for (uint32_t i = 0; i < provided->count; i++) {
+		if (provided->segments[i].target.handle == handle)
+			return &provided->regions[i];
 	}
 	return NULL;
 }
 
-/* 4.1.4: "the requester MUST present only that R_key when using RDMA Send With Invalidate." What another one
- * served is lost. */
+/*
+ * The chunk that an RDMA_DONE is about. Two chunks can have one XID, where a requester uses it again before
+ * it sent the first RDMA_DONE: the handle that was invalidated tells them apart; without one, the chunk that
+ * was exposed last is meant. NULL: there is no such chunk.
+ */
+static struct rr_provided *
+find(const struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	const struct rr_map *by_xid = &connection->provided.by_xid;
+	struct rr_map_link *link = by_xid->buckets ? rr_map_find(by_xid, arrival->header.xid) : NULL;
+
+	while (link && arrival->invalidated && !find_region(provided_of(link), arrival->invalidated_handle))
+		link = rr_map_next(link);
+	return provided_of(link);
+}
+
+/* 4.1.4: "the requester MUST present only that R_key when using RDMA Send With Invalidate." If it presents
+ * another one, what that served is lost. */
 static bool
 check_invalidated(
 	struct rr_connection *connection, struct rr_provided *provided, const struct rr_arrival *arrival)
 {
 	if (!arrival->invalidated)
 		return true;
-	for (uint32_t i = 0; provided && i < provided->count; i++) {
-		if (provided->segments[i].target.handle != arrival->invalidated_handle)
-			continue;
+	if (provided) {
 		connection->base.counters.remote_invalidations++;
-		rr_driver_invalidate(connection, &provided->regions[i]); /* for this side it still exists */
+		/* For this side the region still exists. */
+		rr_driver_invalidate(connection, find_region(provided, arrival->invalidated_handle));
 		return true;
 	}
 	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
@@ -224,7 +257,7 @@ void
 rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
 	struct rr_counters *counters = &connection->base.counters;
-	struct rr_provided *provided = find(connection, arrival->header.xid);
+	struct rr_provided *provided = find(connection, arrival);
 
 	counters->done_received++;
 	rr_driver_release(connection->fabric, arrival->receive);

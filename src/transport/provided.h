@@ -42,6 +42,7 @@ struct rr_provided {
 	struct rr_connection *connection;
 	struct rr_inbound *inbound; /* whose reply it is; NULL once it was withdrawn */
 	struct rr_list link;
+	struct rr_map_link by_xid;
 	struct rr_timer timer;
 	uint32_t xid, octets, count;
 	struct rr_region regions[RR_PIECES_MAX];

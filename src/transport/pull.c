@@ -14,6 +14,7 @@
 struct rr_pull {
 	struct rr_slot *slot;
 	struct rr_arrival arrival; /* its lists are behind this structure */
+	uint64_t arrived;          /* ns */
 	struct rr_read_chunks chunks;
 	struct rr_fetch fetch;
 	struct rr_job job;
@@ -25,17 +26,28 @@ struct rr_pull {
 /* ---- The end ---- */
 
 /* 4.1.4: "If the responder has provided an R_key that may be invalidated, the requester MUST present only
- * that R_key": any of this chunk's, and of no other. */
+ * that R_key": any of this chunk's, and of no other. 0: there is none. */
 static uint32_t
-handle_of(const struct rr_pull *pull)
+handle_of(const struct rr_chunk_lists *lists)
 {
-	const struct rr_chunk_lists *lists = &pull->arrival.lists;
-
 	for (uint32_t i = 0; i < lists->read_count; i++) {
 		if (lists->reads[i].target.length > 0)
 			return lists->reads[i].target.handle;
 	}
 	return 0;
+}
+
+/*
+ * The handle to invalidate by the RDMA_DONE; 0: none. 4.1.3: "a responder can choose to invalidate its Read
+ * chunks after waiting for a short period". An adapter knows no handle that was invalidated, and ends the
+ * connection on which a peer invalidates it again: an RDMA_DONE that is late invalidates nothing.
+ */
+static uint32_t
+handle_to_invalidate(const struct rr_pull *pull)
+{
+	const struct rr_env *env = pull->slot->connection->base.engine->env;
+
+	return rr_now(env) - pull->arrived < RR_PULL_LATE ? handle_of(&pull->arrival.lists) : 0;
 }
 
 static void
@@ -61,7 +73,7 @@ conclude(struct rr_pull *pull, int error)
 	const struct rr_arrival arrival = pull->arrival;
 	struct rr_slot *slot = pull->slot;
 
-	rr_done_send(slot->connection, arrival.header.xid, handle_of(pull), false);
+	rr_done_send(slot->connection, arrival.header.xid, handle_to_invalidate(pull), false);
 	free_pull(pull);
 	rr_slot_conclude(slot, error, &arrival);
 }
@@ -88,7 +100,8 @@ read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection": the call ends
 	 * with that, and may go again on the next one. */
 	if (pull->failed)
-		rr_done_send(pull->slot->connection, pull->arrival.header.xid, 0, false);
+		rr_done_send(
+			pull->slot->connection, pull->arrival.header.xid, handle_to_invalidate(pull), false);
 	else
 		conclude(
 			pull, rr_slot_take_pulled(pull->slot, &pull->arrival, pull->chunks.chunks[0].length));
@@ -146,6 +159,7 @@ make(struct rr_slot *slot, const struct rr_arrival *arrival)
 		return NULL;
 	pull->slot = slot;
 	pull->arrival = *arrival;
+	pull->arrived = rr_now(engine->env);
 	rr_rdma_place_lists(
 		&pull->arrival.lists, pull + 1, lists->read_count, lists->write_count, lists->segment_count);
 	rr_rdma_copy_lists(&pull->arrival.lists, lists); /* the arrays are as large */
@@ -228,7 +242,7 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 void
 rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	rr_done_send(connection, arrival->header.xid, 0, true);
+	rr_done_send(connection, arrival->header.xid, handle_of(&arrival->lists), true);
 	connection->base.counters.discarded++;
 	RR_PROBE(discarded, connection->base.peer, arrival->length, false);
 	rr_driver_release(connection->fabric, arrival->receive);

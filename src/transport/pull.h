@@ -10,8 +10,10 @@
  * Whatever becomes of such a reply, an RDMA_DONE answers it.
  */
 
-/* How long a pull waits for memory, at most: shorter than the responder waits for its RDMA_DONE. */
+/* How long a pull waits for memory, at most, and how long after the reply its RDMA_DONE may invalidate a
+ * handle: both are shorter than the responder waits for the RDMA_DONE. */
 #define RR_PULL_PATIENCE (5 * RR_SECOND)
+#define RR_PULL_LATE     (8 * RR_SECOND)
 
 /* The slot's call was answered by such a reply, whose receive is now the pull's. It begins when the Send of
  * the call has completed, which may be at once. */

@@ -34,6 +34,7 @@ free_connection(struct rr_connection *connection)
 	struct rr_engine *engine = connection->base.engine;
 
 	rr_requester_destroy(connection);
+	rr_map_free(&connection->provided.by_xid, engine->env);
 	rr_trace_free(&connection->trace, engine->env);
 	engine->connections -= !connection->is_active;
 	rr_free(engine->env, connection);

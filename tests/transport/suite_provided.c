@@ -313,6 +313,32 @@ row_B14_a_notification_may_invalidate(void **state)
 	end_raw(raw);
 }
 
+/* A requester may use an XID again while the first reply is still exposed. The handle that it invalidates
+ * says which of the two it has pulled; without one, it is the last. */
+static void
+row_B14_two_replies_of_one_xid_are_told_apart(void **state)
+{
+	struct raw *raw = call_us(NULL);
+	struct rr_segment first = ask_for_chunk(raw, 1), second = ask_for_chunk(raw, 1);
+	uint8_t data[4];
+
+	(void)state;
+	raw_send_words(raw, WORDS(1, 2, 16, RR_RDMA_DONE), second.handle);
+	world_settle(raw->world);
+	assert_false(raw->disconnected);
+	assert_int_equal(exposed(raw), 1);
+	assert_int_equal(raw_rdma(raw, RR_WORK_READ, data, 4, first.handle, first.offset), 0);
+	second = ask_for_chunk(raw, 1);
+	notify(raw, 1);
+	assert_int_equal(exposed(raw), 1);
+	assert_int_equal(raw_rdma(raw, RR_WORK_READ, data, 4, first.handle, first.offset), 0);
+	raw_send_words(raw, WORDS(1, 2, 16, RR_RDMA_DONE), first.handle);
+	world_settle(raw->world);
+	assert_int_equal(exposed(raw), 0);
+	assert_false(raw->disconnected);
+	end_raw(raw);
+}
+
 /* 5.4.3: "Explicitly invalidating waiting Read chunks after a connection loss". */
 static void
 row_B14_disconnecting_releases_what_was_kept(void **state)
@@ -376,6 +402,7 @@ suite_provided(void)
 		cmocka_unit_test(row_B14_unmatched_notifications_are_dropped_silently),
 		cmocka_unit_test(row_B14_receives_are_exactly_those_that_were_promised),
 		cmocka_unit_test(row_B14_a_notification_may_invalidate),
+		cmocka_unit_test(row_B14_two_replies_of_one_xid_are_told_apart),
 		cmocka_unit_test(row_B14_disconnecting_releases_what_was_kept),
 		cmocka_unit_test(row_B14_closing_releases_what_was_kept),
 		cmocka_unit_test(row_B14_a_peer_without_an_announcement_never_sees_one),

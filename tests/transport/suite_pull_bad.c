@@ -254,6 +254,29 @@ row_B14_a_pull_waits_for_memory(void **state)
 	raw_end(raw);
 }
 
+/* 4.1.3: "a responder can choose to invalidate its Read chunks after waiting for a short period": nothing is
+ * invalidated by an RDMA_DONE that is late, as an adapter would end the connection for that. */
+static void
+row_B14_a_late_notification_invalidates_nothing(void **state)
+{
+	struct raw *raw;
+	struct call *call;
+
+	(void)state;
+	raw = pull_begin();
+	call = pull_ask(raw, 2);
+	world_stuff(raw->world->client, true);
+	pull_answer_large(raw, 2);
+	world_settle(raw->world);
+	raw->world->now += RR_PULL_LATE;
+	world_stuff(raw->world->client, false);
+	call_begin(raw->world, 3, 40);
+	call_answered(call);
+	assert_int_equal(word(raw_next(raw), 0), 3);
+	pull_assert_done(raw, 2, 0);
+	raw_end(raw);
+}
+
 static void
 row_B14_a_pull_does_not_wait_for_memory_for_ever(void **state)
 {
@@ -332,6 +355,7 @@ suite_pull_bad(void)
 		cmocka_unit_test(row_B14_memory_that_is_not_there_costs_only_the_connection),
 		cmocka_unit_test(row_B14_a_second_answer_is_none),
 		cmocka_unit_test(row_B14_a_pull_waits_for_memory),
+		cmocka_unit_test(row_B14_a_late_notification_invalidates_nothing),
 		cmocka_unit_test(row_B14_a_pull_does_not_wait_for_memory_for_ever),
 		cmocka_unit_test(row_B14_a_connection_may_end_while_a_pull_waits),
 		cmocka_unit_test(row_B14_flips_cost_at_most_the_connection),
