@@ -67,20 +67,57 @@ rr_nfs_proc_path(int fd, char path[RR_NFS_PROC_PATH])
  * the same data would succeed. So all clients must send again what they have not committed. RFC 1813, 3.3.7:
  * "it will not destroy any data without changing the value of verf"
  */
-void
-rr_nfs_stored(struct rr_nfs_server *server, const struct rr_request *request, void *result, int error)
+static void
+complete(struct rr_nfs_server *server, const struct rr_request *request, rr_nfs_completion *stored, int error)
 {
 	nfsstat3 status = rr_nfs_status(error);
 
-	if (!error && server->stored)
-		server->stored(server, result);
+	if (!error && stored)
+		stored(server, request->result);
 	if (!error)
 		return;
 	atomic_fetch_add(&server->shared->verifier, 1);
 	rr_log(server->env, RR_LOG_ERROR, "what clients wrote could not be stored: %s", strerror(error));
 	/* Every result begins with its status; what follows a failure may be nothing at all. */
-	memset(result, 0, request->procedure->result_size);
-	memcpy(result, &status, sizeof status);
+	memset(request->result, 0, request->procedure->result_size);
+	memcpy(request->result, &status, sizeof status);
+}
+
+/* A call whose answer waits for what it changed; in the memory of its request. */
+struct waiting {
+	struct rr_store_job job;
+	struct rr_nfs_server *server;
+	struct rr_request *request;
+	rr_nfs_completion *stored;
+};
+
+static void
+stored(struct rr_store_job *job)
+{
+	struct waiting *waiting = rr_container(job, struct waiting, job);
+
+	complete(waiting->server, waiting->request, waiting->stored, job->error);
+	rr_request_end(waiting->request, RR_HANDLED);
+}
+
+/* The result has its attributes already: what others change while this is stored is not among them. */
+enum rr_handled
+rr_nfs_answer(struct rr_nfs_server *server, struct rr_request *request)
+{
+	struct waiting *waiting = server->storer ? rr_nfs_alloc(request, sizeof *waiting) : NULL;
+
+	if (!waiting) {
+		complete(server, request, server->stored, rr_stores_do(&server->stores));
+		return RR_HANDLED;
+	}
+	waiting->job.stores = server->stores;
+	waiting->job.done = stored;
+	waiting->server = server;
+	waiting->request = request;
+	waiting->stored = server->stored;
+	server->stores.count = 0;
+	rr_storer_add(server->storer, &waiting->job);
+	return RR_HANDLE_KEPT;
 }
 
 void

@@ -3,7 +3,7 @@
 #define RR_NFS_PROC_H
 
 #include "nfs/server.h"
-#include "nfs/store.h"
+#include "nfs/storer.h"
 
 /*
  * What the procedures share: the server, how they are called, and the steps
@@ -14,6 +14,11 @@
  * back to the caller's, or come last.
  */
 
+struct rr_nfs_server;
+
+/* Completes the result of a call when all that it changed has been stored. */
+typedef void rr_nfs_completion(struct rr_nfs_server *server, void *result);
+
 struct rr_nfs_server {
 	const struct rr_env *env;
 	struct rr_pool *pool;
@@ -22,11 +27,12 @@ struct rr_nfs_server {
 	struct rr_nfs_shared *shared;
 	struct rr_loop *loop; /* or NULL */
 	struct rr_timer timer;
-	bool slice_due; /* of a search: the timer is armed for it */
+	struct rr_storer *storer; /* NULL: calls store what they changed */
+	bool slice_due;           /* of a search: the timer is armed for it */
 	bool read_only;
 	/* Of the call being served. */
 	struct rr_stores stores;
-	void (*stored)(struct rr_nfs_server *server, void *result); /* where all was stored; or NULL */
+	rr_nfs_completion *stored; /* where all was stored; or NULL */
 };
 
 /* Octets of the status behind the header of a reply. */
@@ -65,8 +71,9 @@ nfsstat3 rr_nfs_entry_name(
 void rr_nfs_store_fd(struct rr_nfs_server *server, int fd, bool data);
 void rr_nfs_store(struct rr_nfs_server *server, struct rr_object *object);
 
-/* It has reached stable storage, or has not (errno): completes result. */
-void rr_nfs_stored(struct rr_nfs_server *server, const struct rr_request *request, void *result, int error);
+/* Answers the request of the procedure that has just run when all that it noted has been stored: now, or
+ * later. */
+enum rr_handled rr_nfs_answer(struct rr_nfs_server *server, struct rr_request *request);
 
 /* The write verifier of this moment. */
 void rr_nfs_verifier(const struct rr_nfs_server *server, writeverf3 verifier);

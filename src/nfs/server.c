@@ -62,16 +62,6 @@ struct work {
 	enum rr_handled handled;
 };
 
-/* The result has its attributes already: what others change while data is stored is not among them. */
-static void
-store(struct work *work)
-{
-	struct rr_nfs_server *server = work->server;
-
-	if (server->stores.count > 0)
-		rr_nfs_stored(server, work->request, work->result, rr_stores_do(&server->stores));
-}
-
 static void
 as_caller(void *ctx)
 {
@@ -83,7 +73,6 @@ as_caller(void *ctx)
 	work->server->stored = NULL;
 	work->handled = work->procedure(work->server, work->request, work->args, work->result);
 	rr_tree_as_self(work->server->tree);
-	store(work);
 }
 
 /* How long others have the thread between two slices of a search, and how long descriptors may be out of use
@@ -125,11 +114,16 @@ attend(struct rr_timer *timer)
 		attend_later(server);
 }
 
-void
-rr_nfs_server_attend(struct rr_nfs_server *server, struct rr_loop *loop)
+int
+rr_nfs_server_attend(struct rr_nfs_server *server, struct rr_loop *loop, struct rr_text *text)
 {
+	int error = rr_storer_new(server->env, loop, &server->storer);
+
+	if (error)
+		return rr_fail(text, error, "no thread to store files: %s", rpcrdma_strerror(error));
 	server->loop = loop;
 	rr_timer_init(&server->timer, attend);
+	return 0;
 }
 
 static enum rr_handled
@@ -143,6 +137,8 @@ serve(struct rr_nfs_server *server, struct rr_request *request, rr_nfs_procedure
 	else
 		as_caller(&work);
 	attend_later(server);
+	if (work.handled == RR_HANDLED && server->stores.count > 0)
+		return rr_nfs_answer(server, request);
 	return work.handled;
 }
 
@@ -253,6 +249,7 @@ rr_nfs_server_free(struct rr_nfs_server *server)
 {
 	if (!server)
 		return;
+	rr_storer_free(server->storer);
 	if (server->loop)
 		rr_loop_disarm(server->loop, &server->timer);
 	/* It puts the thread's own identity back. */

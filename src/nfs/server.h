@@ -32,9 +32,14 @@ void rr_nfs_server_free(struct rr_nfs_server *server);
  */
 int rr_nfs_server_apart(struct rr_nfs_server *server, struct rr_text *text);
 
-/* From now on the server goes on by itself, in turns of loop, with what calls began and did not wait for; and
- * it closes descriptors that are not used any more. Without a loop, only calls get on with it. */
-void rr_nfs_server_attend(struct rr_nfs_server *server, struct rr_loop *loop);
+/*
+ * From now on the server uses loop, that of the thread in which it is called: calls that changed something
+ * are answered in a later turn, when a thread beside has brought that to stable storage, together with what
+ * other calls changed; what calls began and did not wait for goes on, and descriptors that are not used any
+ * more are closed. Without a loop, calls store what they change, and only calls get on with the rest. Errors:
+ * NOMEM, SYSTEM.
+ */
+int rr_nfs_server_attend(struct rr_nfs_server *server, struct rr_loop *loop, struct rr_text *text);
 
 void rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES]);
 

@@ -67,7 +67,8 @@ make(void *ctx, struct rr_engine *engine, void **result)
 	if (rr_nfs_server_new(engine->env, engine->results, &serve->tree, run->shared, &service->nfs, &text) <
 		0)
 		return rr_tool_fail(run->tool, "%s", text.text);
-	rr_nfs_server_attend(service->nfs, engine->loop);
+	if (rr_nfs_server_attend(service->nfs, engine->loop, &text) < 0)
+		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_nfs_server_services(service->nfs, service->services);
 	config.drc = run->drc;
 	if (rr_server_new(engine, &config, service->services, RR_NFS_SERVICES, &service->server) < 0)

@@ -87,7 +87,7 @@ start_server(struct world *world)
 		fail_msg("%s", text.text);
 	if (apart)
 		assert_int_equal(rr_nfs_server_apart(world->nfs_server, &text), 0);
-	rr_nfs_server_attend(world->nfs_server, world->engine->loop);
+	assert_int_equal(rr_nfs_server_attend(world->nfs_server, world->engine->loop, &text), 0);
 	rr_nfs_server_services(world->nfs_server, services);
 	interpose(world, &services[0]);
 	server.drc = world->drc;

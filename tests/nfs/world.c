@@ -177,6 +177,8 @@ call(struct world *world, const struct rr_service *service, uint32_t proc, const
 	request->vers = service->program->vers;
 	request->proc = proc;
 	request->peer = "test";
+	request->args = args;
+	request->result = &world->result;
 	request->arena = rpcrdma_arena(&world->arena, sizeof world->arena);
 	memset(&world->result, 0, procedure->result_size);
 	world->handled = service->handlers[proc](service->ctx, request, args, &world->result);

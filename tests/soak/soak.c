@@ -238,7 +238,8 @@ start_server(struct run *run)
 		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	if (rr_nfs_server_new(&run->env, run->engine->results, &tree, run->shared, &run->nfs_server, &text))
 		bad(run, text.text);
-	rr_nfs_server_attend(run->nfs_server, run->engine->loop);
+	if (rr_nfs_server_attend(run->nfs_server, run->engine->loop, &text))
+		bad(run, text.text);
 	rr_nfs_server_services(run->nfs_server, services);
 	if (rr_server_new(run->engine, &rr_server_config_default, services, RR_NFS_SERVICES, &run->server) ||
 		rr_server_listen_rdma(

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Jobs go from the loop's list to the thread's, as a batch, when the thread has
+ * none; and back, all at once, when they are stored. Only the two lists in
+ * between are shared. The loop owns the jobs in "arriving" and "stored", the
+ * thread those of its batch.
+ */
+#include "nfs/store_batch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <rpcrdma/error.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct rr_storer {
+	const struct rr_env *env;
+	struct rr_loop *loop;
+	struct rr_watch watch; /* of an eventfd: something was stored */
+	pthread_t thread;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wanted;
+	struct rr_list arriving, stored;
+	bool ends;
+	uint64_t batches;
+};
+
+static void
+storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
+{
+	struct rr_list *link;
+
+	while (most-- > 0 && (link = rr_list_pop(from)))
+		rr_list_append(to, link);
+}
+
+static void *
+run(void *argument)
+{
+	struct rr_storer *storer = argument;
+	const uint64_t one = 1;
+	struct rr_list batch;
+
+	rr_list_init(&batch);
+	pthread_mutex_lock(&storer->lock);
+	for (;;) {
+		while (rr_list_empty(&storer->arriving) && !storer->ends)
+			pthread_cond_wait(&storer->wanted, &storer->lock);
+		if (rr_list_empty(&storer->arriving))
+			break;
+		storer_move(&storer->arriving, &batch, RR_STORE_BATCH);
+		storer->batches++;
+		pthread_mutex_unlock(&storer->lock);
+		rr_store_batch(&batch);
+		pthread_mutex_lock(&storer->lock);
+		storer_move(&batch, &storer->stored, RR_STORE_BATCH);
+		/* It fails only where the loop has been told 2^64 times already. */
+		if (write(storer->watch.fd, &one, sizeof(one)) < 0)
+			continue;
+	}
+	pthread_mutex_unlock(&storer->lock);
+	return NULL;
+}
+
+/* In the loop's thread: what was stored is done. */
+static void
+storer_finish(struct rr_storer *storer)
+{
+	struct rr_list stored, *link;
+
+	rr_list_init(&stored);
+	pthread_mutex_lock(&storer->lock);
+	storer_move(&storer->stored, &stored, UINT32_MAX);
+	pthread_mutex_unlock(&storer->lock);
+	while ((link = rr_list_pop(&stored))) {
+		struct rr_store_job *job = rr_container(link, struct rr_store_job, link);
+
+		job->done(job);
+	}
+}
+
+static void
+ready(struct rr_watch *watch, unsigned events)
+{
+	uint64_t count;
+
+	(void)events;
+	if (read(watch->fd, &count, sizeof(count)) == sizeof(count))
+		storer_finish(rr_container(watch, struct rr_storer, watch));
+}
+
+static int
+storer_start(struct rr_storer *storer)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&storer->thread, NULL, run, storer);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return error ? -RPCRDMA_ERR_SYSTEM : 0;
+}
+
+static void
+storer_destroy(struct rr_storer *storer, int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	pthread_cond_destroy(&storer->wanted);
+	pthread_mutex_destroy(&storer->lock);
+	rr_free(storer->env, storer);
+}
+
+int
+rr_storer_new(const struct rr_env *env, struct rr_loop *loop, struct rr_storer **storer)
+{
+	struct rr_storer *new = rr_alloc(env, sizeof(*new));
+	int fd, error = -RPCRDMA_ERR_SYSTEM;
+
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	new->env = env;
+	new->loop = loop;
+	new->watch.ready = ready;
+	rr_list_init(&new->arriving);
+	rr_list_init(&new->stored);
+	pthread_mutex_init(&new->lock, NULL);
+	pthread_cond_init(&new->wanted, NULL);
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (fd >= 0)
+		error = rr_loop_watch(loop, &new->watch, fd, RR_READABLE);
+	if (error == 0 && (error = storer_start(new)) < 0)
+		rr_loop_unwatch(loop, &new->watch);
+	if (error < 0) {
+		storer_destroy(new, fd);
+		return error;
+	}
+	*storer = new;
+	return 0;
+}
+
+void
+rr_storer_free(struct rr_storer *storer)
+{
+	if (!storer)
+		return;
+	pthread_mutex_lock(&storer->lock);
+	storer->ends = true;
+	pthread_cond_signal(&storer->wanted);
+	pthread_mutex_unlock(&storer->lock);
+	pthread_join(storer->thread, NULL);
+	rr_loop_unwatch(storer->loop, &storer->watch);
+	storer_finish(storer);
+	storer_destroy(storer, storer->watch.fd);
+}
+
+void
+rr_storer_add(struct rr_storer *storer, struct rr_store_job *job)
+{
+	job->error = 0;
+	rr_list_init(&job->link);
+	pthread_mutex_lock(&storer->lock);
+	rr_list_append(&storer->arriving, &job->link);
+	pthread_cond_signal(&storer->wanted);
+	pthread_mutex_unlock(&storer->lock);
+}
+
+uint64_t
+rr_storer_batches(struct rr_storer *storer)
+{
+	uint64_t batches;
+
+	pthread_mutex_lock(&storer->lock);
+	batches = storer->batches;
+	pthread_mutex_unlock(&storer->lock);
+	return batches;
+}
