@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "world.h"
 
+#include "../fence.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -208,8 +210,7 @@ world_turn(struct world *world)
 void
 world_settle(struct world *world)
 {
-	while (rr_loop_turn(world->loop, RR_MILLISECOND))
-		;
+	settle_turns(rr_loop_turn(world->loop, RR_MILLISECOND));
 }
 
 void

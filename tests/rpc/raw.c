@@ -10,6 +10,9 @@
 #include "base/endian.h"
 #include "wire/rpc.h"
 
+/* As turn_until() has it. */
+enum { TURNS_MAX = 5000000 };
+
 int
 raw_connect(struct world *world)
 {
@@ -54,7 +57,7 @@ raw_send(struct world *world, int fd, const void *data, size_t size)
 	for (int turns = 0; size > 0; turns++) {
 		ssize_t sent = send(fd, next, size, MSG_NOSIGNAL);
 
-		assert_true(turns < 5000);
+		assert_true(turns < TURNS_MAX);
 		if (sent < 0 && errno != EAGAIN)
 			break; /* the peer has had enough */
 		if (sent > 0) {
@@ -89,7 +92,7 @@ receive(struct world *world, int fd, void *data, size_t size)
 
 		if (got == 0 || (got < 0 && errno == ECONNRESET))
 			return false;
-		if (turns > 5000)
+		if (turns > TURNS_MAX)
 			fail_msg("no octets came");
 		if (got < 0) {
 			world_turn(world);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "world.h"
 
+#include "../fence.h"
 #include "rpc/server_private.h"
 
 #include <arpa/inet.h>
@@ -392,10 +393,7 @@ world_turn(struct world *world)
 void
 world_settle(struct world *world)
 {
-	/* What a loopback socket was given can nearly always be read at once. */
-	while (rr_loop_turn(world->engine->loop, 0) > 0 ||
-		rr_loop_turn(world->engine->loop, RR_MILLISECOND) > 0)
-		;
+	settle_turns(rr_loop_turn(world->engine->loop, 0));
 }
 
 void

@@ -404,10 +404,7 @@ run_calls(struct scenario *scenario)
 		call->transaction.ctx = scenario;
 		rr_carrier_call(scenario->client, &call->transaction);
 	}
-	for (int turns = 0; scenario->done < 4 && turns < 2000; turns++)
-		world_turn(world);
-	if (scenario->done < 4)
-		fail_msg("%u of 4 done, failure %u", scenario->done, fail_at);
+	turn_until(scenario->done == 4, world_turn(world));
 	assert_true(scenario->good == 4 || scenario->closed || passed >= fail_at);
 	return scenario->good == 4;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "world.h"
 
+#include "../fence.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -281,8 +283,7 @@ world_stuff(struct rr_carrier *carrier, bool full)
 void
 world_settle(struct world *world)
 {
-	while (turn(world) > 0)
-		;
+	settle_turns(turn(world));
 }
 
 void

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_FENCE_H
+#define RR_TESTS_FENCE_H
+
+#include <arpa/inet.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "test.h"
+
+/*
+ * After this, all that was sent over the loopback before has arrived. The kernel hands packets over in the
+ * order in which one processor sent them; on a loaded machine it does so later, in a thread of its own. So
+ * the test stays on one processor, sends one datagram to itself, and waits for it.
+ */
+static inline void
+loopback_fence(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	cpu_set_t here;
+	char octet = 0;
+
+	CPU_ZERO(&here);
+	CPU_SET((size_t)sched_getcpu(), &here);
+	assert_true(fd >= 0 && sched_setaffinity(0, sizeof(here), &here) == 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(send(fd, &octet, 1, 0), 1);
+	assert_int_equal(recv(fd, &octet, 1, 0), 1);
+	close(fd);
+}
+
+/* Takes turns until three times in a row nothing is to be done: what is there may lead the kernel to send
+ * more, without the process. */
+#define settle_turns(turn)                                                                                   \
+	do {                                                                                                 \
+		for (int quiet_ = 0; quiet_ < 3; quiet_++) {                                                 \
+			loopback_fence();                                                                    \
+			if ((turn) > 0)                                                                      \
+				quiet_ = -1;                                                                 \
+		}                                                                                            \
+	} while (0)
+
+#endif
