@@ -2,7 +2,9 @@
 # People's way to Meson: each target installs what it needs (as root) or says what is missing.
 
 BUILD ?= build
-PREFIX ?= /usr/local
+# Where to install; without it, where the build was set up for, which is /usr/local at first. DESTDIR goes in front.
+PREFIX ?=
+AT = $(if $(PREFIX),--prefix=$(PREFIX))
 
 all: build
 
@@ -10,7 +12,7 @@ setup:
 	@scripts/need build
 
 build: setup
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dhardening=true $(AT)
 	@ninja -C $(BUILD)
 
 # Everything that is tested without another machine: gcc, and clang with AddressSanitizer and UndefinedBehaviorSanitizer.
@@ -46,18 +48,20 @@ fuzz-afl:
 demo: build
 	@scripts/demo $(BUILD)
 
+# All measurements, and which targets were met; fails where one was missed.
 bench: build
 	@scripts/need bench
-	@$(BUILD)/bench/bench-fabric
-	@$(BUILD)/bench/bench-walk
-	@bench/replies $(BUILD)
-	@bench/copy $(BUILD)
-	@bench/gateway $(BUILD)
+	@scripts/bench $(BUILD)
 
 install: build
+	@$(if $(PREFIX),meson configure $(BUILD) $(AT))
 	@ninja -C $(BUILD) install
+
+# What the last `make install` put there, from where that was.
+uninstall:
+	@ninja -C $(BUILD) uninstall
 
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel model fuzz-afl soak demo bench install clean
+.PHONY: all setup build check check-kernel model fuzz-afl soak demo bench install uninstall clean

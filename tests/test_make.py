@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_make.py SOURCE: the Makefile, ./run and scripts/bench, with stand-ins for what they call: what is asked of whom."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tap import Tap
+
+SOURCE = os.path.abspath(sys.argv[1])
+tap = Tap()
+
+
+def program(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+
+
+def called(command, **environment):
+    """What the stand-ins for meson and ninja were called with."""
+    if os.path.exists("calls"):
+        os.unlink("calls")
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60,
+                            env={"PATH": f"{os.getcwd()}/bin:{os.environ['PATH']}", **environment})
+    calls = []
+    if os.path.exists("calls"):
+        with open("calls") as file:
+            calls = file.read().splitlines()
+    return result, calls
+
+
+def installing():
+    shutil.copy(f"{SOURCE}/Makefile", "Makefile")
+    for name in ("meson", "ninja"):
+        program(f"bin/{name}", f'echo "{name} $*" >>calls\n[ "$1" != setup ] || {{ mkdir -p build; : >build/build.ninja; }}\n')
+    program("scripts/need", "exit 0\n")
+    result, calls = called(["make", "install", "PREFIX=/one"])
+    tap.result(result.returncode == 0 and any(c.startswith("meson setup") and "--prefix=/one" in c for c in calls)
+               and calls[-1] == "ninja -C build install", "make install PREFIX= sets the build up for that prefix",
+               [result.stderr, *calls])
+    result, calls = called(["make", "install", "PREFIX=/two"])
+    tap.result("meson configure build --prefix=/two" in calls and calls[-1] == "ninja -C build install",
+               "and a build that is there is set up anew for another", calls)
+    result, calls = called(["make", "install"])
+    tap.result(not [c for c in calls if "prefix" in c], "without it the build stays as it is", calls)
+    result, calls = called(["make", "uninstall"])
+    tap.result(calls == ["ninja -C build uninstall"], "make uninstall takes away what was installed", calls)
+
+
+def needing():
+    """An ordinary user without make, and without anything else."""
+    shutil.copy(f"{SOURCE}/run", "run")
+    shutil.copy(f"{SOURCE}/scripts/need", "scripts/need")
+    program("bin/dpkg-query", "exit 1\n")
+    program("bin/id", "echo 1000\n")
+    program("bin/make", 'echo "make $*" >>calls\n')
+    result, calls = called(["./run", "check"])
+    lines = result.stderr.splitlines()
+    tap.result(result.returncode == 1 and len(lines) == 2 and not calls and lines[1].startswith("  sudo apt-get install")
+               and " make " in lines[1] and " clang " in lines[1], "./run prints the one line that installs what is missing",
+               [result.stdout, result.stderr, *calls])
+    program("bin/dpkg-query", "echo install ok installed\n")
+    result, calls = called(["./run", "check"])
+    tap.result(result.returncode == 0 and calls == ["make check"], "and where all is there, it is make", calls)
+
+
+def measuring():
+    program("build/bench/bench-fabric", 'echo "target speed of a thing: wanted at least 0.9, measured 0.45"\nexit 1\n')
+    program("build/bench/bench-walk", "echo some figures\n")
+    program("bench/replies", "exit 0\n")
+    program("bench/copy", 'echo "target memory, MB: wanted at most 100, measured 20"\n')
+    program("bench/gateway", "exit 3\n")
+    result = subprocess.run([f"{SOURCE}/scripts/bench", "build"], capture_output=True, text=True, timeout=60)
+    out = result.stdout
+    tap.result("== bench/gateway build" in out, "measurements go on behind a target that was missed", [out])
+    table = [line.split() for line in out.splitlines()]
+    tap.result("speed of a thing at least 0.9 0.45 0.50 MISSED".split() in table
+               and "memory, MB at most 100 20 0.20 met".split() in table, "a table at the end says which", [out])
+    tap.result("FAILED bench/gateway: exit status 3" in out and out.endswith("1 passed, 2 failed\n") and result.returncode == 1,
+               "and that a program failed", [out])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for step in (installing, needing, measuring):
+            step()
+        os.chdir("/")
+    tap.end()
+
+
+main()
