@@ -202,6 +202,56 @@ void rr_nfs_write(struct rr_nfs *nfs, struct rr_nfs_io *io);
 /* Ends it without done(). No effect on one that is not under way (or zeroed). */
 void rr_nfs_io_cancel(struct rr_nfs_io *io);
 
+/* ---- Names of many files at a time (client_async.c) ---- */
+
+/*
+ * One procedure under way. The caller owns it, and what its arguments point to, until done() or until
+ * rr_nfs_op_cancel() returns. It is made once: neither NFS3ERR_JUKEBOX nor an answer that was lost with a
+ * connection is dealt with.
+ */
+struct rr_nfs_op {
+	/* Set by the caller. */
+	void (*done)(struct rr_nfs_op *op, int error); /* from the loop: 0, negative, or an nfsstat3 */
+	void *ctx;
+
+	/* Set before done(). */
+	struct rr_nfs_object object; /* LOOKUP and CREATE, where error is 0 */
+	bool again;                  /* the connection was made again: it may have been executed twice */
+
+	/* The client's. */
+	struct rr_nfs *nfs;
+	struct rr_call call;
+	uint32_t reconnects;
+	union {
+		LOOKUP3args lookup;
+		CREATE3args create;
+		SETATTR3args setattr;
+		RENAME3args rename;
+	} args;
+	union {
+		nfsstat3 status;
+		LOOKUP3res lookup;
+		CREATE3res create;
+		SETATTR3res setattr;
+		RENAME3res rename;
+	} result;
+	uint8_t keep[1280]; /* the reply's header, and the largest of the results */
+};
+
+void rr_nfs_op_lookup(
+	struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory, const char *name);
+/* A new regular file, GUARDED. */
+void rr_nfs_op_create(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory,
+	const char *name, const sattr3 *attributes);
+void rr_nfs_op_setattr(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *handle,
+	const sattr3 *attributes);
+/* In one directory. */
+void rr_nfs_op_rename(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory,
+	const char *from, const char *to);
+
+/* Ends it without done(). No effect on one that is not under way (or zeroed). */
+void rr_nfs_op_cancel(struct rr_nfs_op *op);
+
 /* Ends what is waited for in the loop of the caller, too: true once interrupted. */
 bool rr_nfs_interrupted(const struct rr_nfs *nfs);
 

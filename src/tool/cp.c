@@ -197,12 +197,13 @@ copy(struct rr_cp *cp, const char *source, const char *destination)
 		open_side(cp, destination, &cp->remotes[1], &cp->to, cp->to_name, sizeof(cp->to_name)))
 		return RR_EXIT_FAILED;
 	rr_progress_init(&cp->progress, !cp->quiet);
-	if (rr_pump_init(&cp->pump, cp->engine, &cp->progress) < 0)
+	if (rr_pump_init(&cp->pump, cp->engine, &cp->progress) < 0 || rr_cp_small_init(cp) < 0)
 		return rr_tool_fail(cp->tool, "out of memory");
 	cp->pump.sparse = cp->sparse;
 	rr_cp_top(cp, source, destination);
 	rr_progress_hide(&cp->progress);
 	rr_pump_free(&cp->pump);
+	rr_cp_small_free(cp);
 	if (!cp->quiet && !cp->stop &&
 		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links > 0))
 		print_summary(cp);

@@ -35,7 +35,9 @@ struct rr_cp {
 	struct rr_cp_sums sums;
 	bool stop;                   /* nothing more can be copied */
 	struct rr_nfs_handle to_top; /* the directory that the tree is copied to, on a server */
-	char to_path[RR_NFS_PATH];   /* of what the source is copied to, while depth is 0 */
+	struct rr_cp_small *small;
+	bool fresh;                /* the directory that is copied to was made by this copy */
+	char to_path[RR_NFS_PATH]; /* of what the source is copied to, while depth is 0 */
 	char from_name[RR_URL_PATH + 512],
 		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
 	char path[RR_NFS_PATH]; /* from there down to what is copied now: "", "/name", "/name/name" */
@@ -59,6 +61,23 @@ void rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name
 
 /* cp_tree.c: what is in a directory, into another one. */
 void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
+
+/*
+ * cp_small.c: copies of small files, many at a time. rr_cp_small() begins that of an entry of a directory
+ * (false: it is none that is quick to copy); from, to and name stay until rr_cp_small_end() of that
+ * directory, which waits for all of them.
+ */
+enum { RR_CP_SMALL = 64 << 10, RR_CP_SMALL_ROOM = RR_CP_SMALL + 4096 };
+int rr_cp_small_init(struct rr_cp *cp); /* -RPCRDMA_ERR_NOMEM */
+void rr_cp_small_free(struct rr_cp *cp);
+bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to);
+void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
+
+/* cp_file.c: the temporary name of this number for name; and its end, with a warning where it stays. */
+enum { RR_CP_TEMPORARY = 256 };
+void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
+void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
 
 /* cp_file.c: 0, or -1 with the failure reported. */
 int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,18 +17,21 @@
  * copied it is replaced: the source, which may be another's, could lead anywhere by it.
  */
 
-enum { TEMPORARY = 256, KEPT_OF_NAME = 200 };
+/*
+ * A program that is killed leaves its temporary file behind. So the names are few for each target: the first
+ * that is free is taken, and those in front of it that nobody has written to for so long are removed.
+ */
+enum { KEPT_OF_NAME = 200, NUMBERS = 16, STALE = 3600 };
 
-static void
-temporary_name(const char *name, char temporary[TEMPORARY])
+void
+rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY])
 {
-	snprintf(temporary, TEMPORARY, ".%.*s.rpcrdma-%016" PRIx64, KEPT_OF_NAME, name,
-		rr_random_u64(&rr_env_system));
+	snprintf(temporary, RR_CP_TEMPORARY, ".%.*s.rpcrdma-%u", KEPT_OF_NAME, name, number);
 }
 
 /* A failure to tidy up must not hide what went wrong before. */
-static void
-remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary)
+void
+rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary)
 {
 	struct rr_text before = cp->to.text;
 	bool fatal = cp->to.fatal;
@@ -107,7 +109,7 @@ struct copying {
 	const char *to_name;
 	struct rr_info info, there;
 	struct rr_file source, target;
-	char temporary[TEMPORARY]; /* "": the target is written in place */
+	char temporary[RR_CP_TEMPORARY]; /* "": the target is written in place */
 };
 
 /* All that happens between the opening of the target and its renaming. */
@@ -128,17 +130,41 @@ fill(struct copying *copying)
 	return -1;
 }
 
+/* made: when the file of this number was made, by the clock of its side. */
+static void
+remove_stale(const struct copying *copying, unsigned number, struct timespec made)
+{
+	struct rr_cp *cp = copying->cp;
+	char temporary[RR_CP_TEMPORARY];
+	struct rr_info old;
+
+	while (number-- > 0) {
+		rr_cp_temporary(copying->to_name, number, temporary);
+		if (cp->to.ops->look(&cp->to, copying->to, temporary, &old) == 0 &&
+			old.kind == RR_KIND_FILE && old.mtime.tv_sec + STALE < made.tv_sec)
+			cp->to.ops->remove(&cp->to, copying->to, temporary);
+	}
+}
+
 static int
 create_temporary(struct copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
+	unsigned number = 0;
+	int error;
 
-	temporary_name(copying->to_name, copying->temporary);
-	if (cp->to.ops->create(
-		    &cp->to, copying->to, copying->temporary, copying->info.size, &copying->target) == 0)
-		return 0;
-	copying->temporary[0] = '\0';
-	return rr_cp_fail(cp, &cp->to);
+	do {
+		rr_cp_temporary(copying->to_name, number, copying->temporary);
+		error = cp->to.ops->create(
+			&cp->to, copying->to, copying->temporary, copying->info.size, &copying->target);
+	} while (error == 1 && ++number < NUMBERS);
+	if (error) {
+		copying->temporary[0] = '\0';
+		return error == 1 ? rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way")
+				  : rr_cp_fail(cp, &cp->to);
+	}
+	remove_stale(copying, number, copying->target.made);
+	return 0;
 }
 
 /* A new file in the place of an old one has its mode, and must have its owner. */
@@ -154,7 +180,7 @@ create_like(struct copying *copying)
 	if (copying->target.uid == there->uid && copying->target.gid == there->gid)
 		return 0;
 	cp->to.ops->close(&copying->target);
-	remove_temporary(cp, copying->to, copying->temporary);
+	rr_cp_remove_temporary(cp, copying->to, copying->temporary);
 	copying->temporary[0] = '\0';
 	if (cp->to.ops->overwrite(&cp->to, NULL, copying->to_name, there, &copying->target) < 0)
 		return rr_cp_fail(cp, &cp->to);
@@ -229,7 +255,7 @@ copy_open_file(struct copying *copying)
 	if (!error && copying->temporary[0])
 		error = put_in_place(cp, copying->to, copying->temporary, copying->to_name);
 	if (error && copying->temporary[0])
-		remove_temporary(cp, copying->to, copying->temporary);
+		rr_cp_remove_temporary(cp, copying->to, copying->temporary);
 	if (error)
 		return error;
 	cp->streamed |= copying->target.stream;
@@ -258,8 +284,9 @@ int
 rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
 {
-	char temporary[TEMPORARY], target[RR_NFS_PATH];
+	char temporary[RR_CP_TEMPORARY], target[RR_NFS_PATH];
 	struct rr_info there;
+	unsigned number = 0;
 	int error;
 
 	if (cp->to.ops->look(&cp->to, to, to_name, &there) < 0)
@@ -268,12 +295,15 @@ rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 		return -1;
 	if (cp->from.ops->read_link(&cp->from, from, name, info, target) < 0)
 		return rr_cp_fail(cp, &cp->from);
-	temporary_name(to_name, temporary);
-	if (cp->to.ops->make_link(&cp->to, to, temporary, target) < 0)
+	do {
+		rr_cp_temporary(to_name, number, temporary);
+		error = cp->to.ops->make_link(&cp->to, to, temporary, target);
+	} while (error == 1 && ++number < NUMBERS);
+	if (error)
 		return rr_cp_fail(cp, &cp->to);
 	error = put_in_place(cp, to, temporary, to_name);
 	if (error)
-		remove_temporary(cp, to, temporary);
+		rr_cp_remove_temporary(cp, to, temporary);
 	else
 		cp->sums.links++;
 	return error;

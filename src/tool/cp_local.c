@@ -166,7 +166,11 @@ local_make_directory(
 static int
 local_make_link(struct rr_side *side, const struct rr_place *place, const char *name, const char *target)
 {
-	return symlinkat(target, place->fd, name) < 0 ? rr_cp_local_fail(side) : 0;
+	int result = symlinkat(target, place->fd, name);
+
+	if (result < 0 && errno == EEXIST)
+		return 1;
+	return result < 0 ? rr_cp_local_fail(side) : 0;
 }
 
 int

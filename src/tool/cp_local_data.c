@@ -59,6 +59,9 @@ rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const cha
 
 	(void)size;
 	set_fd(side, openat(place->fd, name, flags, 0600), file);
+	clock_gettime(CLOCK_REALTIME, &file->made);
+	if (file->fd < 0 && errno == EEXIST)
+		return 1;
 	return file->fd < 0 ? rr_cp_local_fail(side) : 0;
 }
 

@@ -138,7 +138,9 @@ remote_make_directory(
 static int
 remote_make_link(struct rr_side *side, const struct rr_place *place, const char *name, const char *target)
 {
-	return check(side, rr_nfs_symlink(side->nfs, &place->handle, name, target));
+	int error = rr_nfs_symlink(side->nfs, &place->handle, name, target);
+
+	return check(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : error ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
 /* Times outside of what NFS version 3 can say (1970 to 2106) become the nearest that it can. */
@@ -152,8 +154,8 @@ to_nfs(struct timespec time)
 	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
 }
 
-static sattr3
-to_attributes(const struct rr_info *info)
+sattr3
+rr_cp_remote_attributes(const struct rr_info *info)
 {
 	sattr3 attributes = mode_alone(info->mode & RR_MODE_KEPT);
 
@@ -166,7 +168,7 @@ to_attributes(const struct rr_info *info)
 static int
 remote_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
 {
-	sattr3 attributes = to_attributes(info);
+	sattr3 attributes = rr_cp_remote_attributes(info);
 
 	return check(side, rr_nfs_setattr(side->nfs, &place->handle, &attributes));
 }
@@ -245,7 +247,7 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 static int
 remote_finish(struct rr_file *file, const struct rr_info *info)
 {
-	sattr3 attributes = to_attributes(info);
+	sattr3 attributes = rr_cp_remote_attributes(info);
 	int error;
 
 	attributes.mode.set_it = !file->in_place;

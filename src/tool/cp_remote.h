@@ -9,6 +9,9 @@
 /* Takes over the client's error text; returns a negative number for error, which may be an nfsstat3. */
 int rr_cp_remote_fail(struct rr_side *side, int error);
 
+/* Mode and times. */
+sattr3 rr_cp_remote_attributes(const struct rr_info *info);
+
 int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file);
 int rr_cp_remote_read(struct rr_file *file, struct rr_piece *piece);

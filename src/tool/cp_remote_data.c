@@ -18,10 +18,11 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 		return rr_fail(&side->text, -RPCRDMA_ERR_LIMIT, "the file is larger than the server takes");
 	error = rr_nfs_create(side->nfs, &place->handle, name, true, &attributes, &object);
 	if (error)
-		return rr_cp_remote_fail(side, error);
+		return rr_cp_remote_fail(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : -RPCRDMA_ERR_SYSTEM;
 	*file = (struct rr_file){
 		.side = side,
 		.handle = object.handle,
+		.made.tv_sec = object.attributes.mtime.seconds,
 		.uid = object.attributes.uid,
 		.gid = object.attributes.gid,
 		.stable = size <= rr_nfs_write_max(side->nfs) ? FILE_SYNC : UNSTABLE,

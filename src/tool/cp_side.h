@@ -57,6 +57,7 @@ struct rr_file {
 	bool in_place;         /* it was there before: it keeps its mode, and what fails does not remove it */
 	bool empty_first;      /* its old octets go when the first new ones are written, or at finish() */
 	bool short_end;        /* finish() sets the size: the last octets were a hole, and not written */
+	struct timespec made;  /* after create(): when, by the clock of its side */
 	uint32_t uid, gid;     /* after create() on a server: who owns it */
 	int fd;                /* local, as the next two */
 	struct rr_watch watch; /* of a stream that is read */
@@ -121,7 +122,8 @@ struct rr_side_ops {
 	/* Opens for reading. place may be NULL as for enter(). */
 	int (*open)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, struct rr_file *file);
-	/* A new file for writing, for the owner alone, which size octets will be written to. */
+	/* A new file for writing, for the owner alone, which size octets will be written to. 1: the name is
+	 * taken. So it is with make_link(). */
 	int (*create)(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 		struct rr_file *file);
 	/*

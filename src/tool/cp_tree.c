@@ -35,6 +35,7 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 			rr_cp_entry(cp, from, entry->name, &info, to, entry->name);
 		cp->path[length] = '\0';
 	}
+	rr_cp_small_end(cp, to);
 	rr_catalog_free(&catalog);
 }
 
@@ -64,12 +65,14 @@ copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info 
 	const struct rr_place *to, const char *to_name)
 {
 	struct rr_place into = { .fd = -1 };
-	bool made = false;
+	bool made = false, fresh = cp->fresh;
 
 	if (prepare(cp, to, to_name, &into, &made) < 0)
 		return;
 	cp->depth++;
+	cp->fresh = made;
 	rr_cp_contents(cp, inside, &into);
+	cp->fresh = fresh;
 	cp->depth--;
 	if (made && !cp->stop && cp->to.ops->set(&cp->to, &into, info) < 0)
 		rr_cp_fail(cp, &cp->to);
@@ -114,7 +117,10 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 		return;
 	}
 	switch (info->kind) {
-	case RR_KIND_FILE: rr_cp_file(cp, from, name, info, to, to_name); break;
+	case RR_KIND_FILE:
+		if (!rr_cp_small(cp, from, name, info, to))
+			rr_cp_file(cp, from, name, info, to, to_name);
+		break;
 	case RR_KIND_LINK: rr_cp_link(cp, from, name, info, to, to_name); break;
 	case RR_KIND_DIRECTORY: copy_directory(cp, from, name, info, to, to_name); break;
 	case RR_KIND_NONE: break;

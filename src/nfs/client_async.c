@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs/client_internal.h"
+
+#include <string.h>
+
+#include "ulb/reply.h"
+
+/* Procedures on names, many under way at a time, for who has many files. */
+
+static void
+op_finish(struct rr_nfs_op *op, int error)
+{
+	struct rr_nfs *nfs = op->nfs;
+
+	op->again = rr_client_reconnects(nfs->client) != op->reconnects;
+	op->nfs = NULL;
+	op->done(op, error);
+}
+
+/* What the server said of the object, where it said all of it. */
+static bool
+op_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attributes)
+{
+	if (!attributes->attributes_follow || !rr_nfs_handle_set(&op->object.handle, handle->data))
+		return false;
+	op->object.attributes = attributes->u.attributes;
+	return true;
+}
+
+static int
+op_result(struct rr_nfs_op *op)
+{
+	const CREATE3resok *made = &op->result.create.u.resok;
+	const LOOKUP3resok *found = &op->result.lookup.u.resok;
+
+	if (op->result.status != NFS3_OK)
+		return rr_nfs_fail(
+			op->nfs, (int)op->result.status, "%s", rr_nfs_status_text(op->result.status));
+	if (op->call.proc == NFSPROC3_CREATE &&
+		(!made->obj.handle_follows || !op_take(op, &made->obj.u.handle, &made->obj_attributes)))
+		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it made");
+	if (op->call.proc == NFSPROC3_LOOKUP && !op_take(op, &found->object, &found->obj_attributes))
+		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it found");
+	return 0;
+}
+
+static void
+op_done(struct rr_call *call, int error)
+{
+	struct rr_nfs_op *op = call->ctx;
+
+	if (error)
+		rr_nfs_fail(op->nfs, error, "%s", rr_client_error(op->nfs->client));
+	op_finish(op, error ? error : op_result(op));
+}
+
+static void
+op_call(struct rr_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
+{
+	op->nfs = nfs;
+	op->reconnects = rr_client_reconnects(nfs->client);
+	op->call = (struct rr_call){
+		.program = &NFS_V3_program,
+		.proc = proc,
+		.args = &op->args,
+		.result = &op->result,
+		.reply_max = rr_ulb_nfs3_reply_max(proc, &op->args),
+		.keep = op->keep,
+		.keep_size = sizeof(op->keep),
+		.done = op_done,
+		.ctx = op,
+	};
+	rr_client_call(nfs->client, &op->call);
+}
+
+void
+rr_nfs_op_lookup(
+	struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory, const char *name)
+{
+	op->args.lookup = (LOOKUP3args){ .what = { rr_nfs_fh(directory), rr_nfs_string(name) } };
+	op_call(nfs, op, NFSPROC3_LOOKUP);
+}
+
+void
+rr_nfs_op_create(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory,
+	const char *name, const sattr3 *attributes)
+{
+	op->args.create = (CREATE3args){ .where = { rr_nfs_fh(directory), rr_nfs_string(name) } };
+	op->args.create.how.mode = GUARDED;
+	op->args.create.how.u.obj_attributes = *attributes;
+	op_call(nfs, op, NFSPROC3_CREATE);
+}
+
+void
+rr_nfs_op_setattr(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *handle,
+	const sattr3 *attributes)
+{
+	op->args.setattr = (SETATTR3args){ .object = rr_nfs_fh(handle), .new_attributes = *attributes };
+	op_call(nfs, op, NFSPROC3_SETATTR);
+}
+
+void
+rr_nfs_op_rename(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory,
+	const char *from, const char *to)
+{
+	op->args.rename = (RENAME3args){
+		.from = { rr_nfs_fh(directory), rr_nfs_string(from) },
+		.to = { rr_nfs_fh(directory), rr_nfs_string(to) },
+	};
+	op_call(nfs, op, NFSPROC3_RENAME);
+}
+
+void
+rr_nfs_op_cancel(struct rr_nfs_op *op)
+{
+	struct rr_nfs *nfs = op->nfs;
+
+	op->nfs = NULL;
+	if (nfs)
+		rr_client_cancel(nfs->client, &op->call);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/checked.h"
+#include "tool/cp.h"
+#include "tool/cp_remote.h"
+
+/*
+ * Small files of a directory, many under way at a time: a server syncs what many of them changed at once, and
+ * nobody waits for the answers of one file before the next is begun.
+ *
+ * A job is one file. It reads the file whole, makes it under its temporary name, writes it by one WRITE that
+ * is stable at once (no COMMIT follows), sets its mode and times, and renames it. All of it is tried once:
+ * where anything is not as it mostly is, from an existing file to a lost connection, the file is left for
+ * rr_cp_file(), which knows what to do and what to say. The directories, and the names, of jobs are their
+ * caller's until rr_cp_small_end().
+ */
+
+enum { JOBS = 128 };
+
+enum small_state {
+	SMALL_IDLE,
+	SMALL_READING,
+	SMALL_LOOKING,
+	SMALL_CREATING,
+	SMALL_WRITING,
+	SMALL_SETTING,
+	SMALL_RENAMING,
+	SMALL_LEFT, /* for rr_cp_file() */
+	SMALL_STATES
+};
+
+struct small_job {
+	struct rr_cp *cp;
+	enum small_state state;
+	const struct rr_place *from, *to;
+	const char *name;
+	struct rr_info info;
+	bool made; /* the temporary file may exist */
+	char temporary[RR_CP_TEMPORARY];
+	struct rr_nfs_handle handle; /* of the target */
+	struct rr_nfs_io io;
+	struct rr_nfs_op op;
+	uint8_t *data;
+};
+
+struct rr_cp_small {
+	struct rr_cp *cp;
+	uint8_t *memory;
+	uint32_t active; /* neither idle nor left */
+	struct small_job jobs[JOBS];
+};
+
+typedef void small_begin(struct small_job *job);
+
+static small_begin small_read, small_look, small_create, small_write, small_set, small_rename, small_finish;
+
+/* What is begun in each state, and the state that follows when it is done. */
+static const struct {
+	small_begin *begin;
+	enum small_state next;
+} steps[SMALL_STATES] = {
+	[SMALL_IDLE] = { small_finish, SMALL_IDLE },
+	[SMALL_READING] = { small_read, SMALL_LOOKING },
+	[SMALL_LOOKING] = { small_look, SMALL_CREATING },
+	[SMALL_CREATING] = { small_create, SMALL_WRITING },
+	[SMALL_WRITING] = { small_write, SMALL_SETTING },
+	[SMALL_SETTING] = { small_set, SMALL_RENAMING },
+	[SMALL_RENAMING] = { small_rename, SMALL_IDLE },
+	[SMALL_LEFT] = { NULL, SMALL_LEFT },
+};
+
+static void
+small_set_state(struct small_job *job, enum small_state state)
+{
+	job->state = state;
+	if (state == SMALL_IDLE || state == SMALL_LEFT)
+		job->cp->small->active--;
+	if (steps[state].begin)
+		steps[state].begin(job);
+}
+
+/* A step ended. */
+static void
+small_next(struct small_job *job, int error)
+{
+	bool left = error || job->cp->stop || rr_tool_interrupted(NULL);
+
+	small_set_state(job, left ? SMALL_LEFT : steps[job->state].next);
+}
+
+static void
+small_finish(struct small_job *job)
+{
+	struct rr_cp *cp = job->cp;
+
+	cp->sums.files++;
+	cp->sums.octets += job->info.size;
+	rr_progress_add(&cp->progress, job->info.size);
+}
+
+/* ---- From the source ---- */
+
+static void
+small_was_read(struct rr_nfs_io *io, int error)
+{
+	struct small_job *job = io->ctx;
+
+	/* Another size than the directory told: the file changes. */
+	small_next(job, error ? error : io->moved != job->info.size || !io->eof);
+}
+
+static int
+small_read_local(struct small_job *job)
+{
+	struct rr_side *side = &job->cp->from;
+	struct rr_piece piece = { .data = job->data, .length = RR_CP_SMALL + 1 };
+	struct rr_file file;
+	int error = side->ops->open(side, job->from, job->name, &job->info, &file);
+
+	if (error)
+		return error;
+	error = side->ops->describe(&file, &job->info);
+	if (!error && (file.stream || job->info.kind != RR_KIND_FILE))
+		error = -RPCRDMA_ERR_SYSTEM;
+	if (!error && side->ops->read(&file, &piece) < 0)
+		error = -RPCRDMA_ERR_SYSTEM;
+	side->ops->close(&file);
+	return error ? error : piece.moved != job->info.size;
+}
+
+static void
+small_read(struct small_job *job)
+{
+	if (!job->cp->from.nfs) {
+		small_next(job, small_read_local(job));
+		return;
+	}
+	job->io = (struct rr_nfs_io){
+		.file = &job->info.handle,
+		.data = job->data,
+		.length = (uint32_t)job->info.size + 1,
+		.done = small_was_read,
+		.ctx = job,
+	};
+	rr_nfs_read(job->cp->from.nfs, &job->io);
+}
+
+/* ---- To a server ---- */
+
+static void
+small_op_done(struct rr_nfs_op *op, int error)
+{
+	struct small_job *job = op->ctx;
+
+	if (job->state == SMALL_LOOKING)
+		error = error == NFS3ERR_NOENT ? 0 : -RPCRDMA_ERR_SYSTEM;
+	if (job->state == SMALL_CREATING && (!error || op->again))
+		job->made = true;
+	if (job->state == SMALL_CREATING && !error)
+		job->handle = op->object.handle;
+	small_next(job, error);
+}
+
+static void
+small_prepare_op(struct small_job *job)
+{
+	job->op.done = small_op_done;
+	job->op.ctx = job;
+}
+
+/* A local target is made whole at once. */
+static int
+small_make_local(struct small_job *job)
+{
+	struct rr_side *side = &job->cp->to;
+	struct rr_piece piece = { .data = job->data, .length = (uint32_t)job->info.size };
+	struct rr_file file;
+	int error;
+
+	if (side->ops->create(side, job->to, job->temporary, job->info.size, &file) != 0)
+		return -RPCRDMA_ERR_SYSTEM;
+	job->made = true;
+	error = side->ops->write(&file, &piece) < 0 || side->ops->finish(&file, &job->info) < 0;
+	side->ops->close(&file);
+	return error || side->ops->rename(side, job->to, job->temporary, job->name) < 0;
+}
+
+static void
+small_look(struct small_job *job)
+{
+	struct rr_cp *cp = job->cp;
+
+	if (!cp->to.nfs) {
+		int error = small_make_local(job);
+
+		small_set_state(job, error ? SMALL_LEFT : SMALL_IDLE);
+		return;
+	}
+	small_prepare_op(job);
+	if (cp->fresh)
+		small_next(job, 0);
+	else
+		rr_nfs_op_lookup(cp->to.nfs, &job->op, &job->to->handle, job->name);
+}
+
+static void
+small_create(struct small_job *job)
+{
+	sattr3 attributes = { .mode = { .set_it = true, .u.mode = 0600 } };
+
+	/* Nothing that is written changes its times afterwards. */
+	if (job->info.size == 0)
+		attributes = rr_cp_remote_attributes(&job->info);
+	rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &attributes);
+}
+
+static void
+small_was_written(struct rr_nfs_io *io, int error)
+{
+	small_next(io->ctx, error);
+}
+
+static void
+small_write(struct small_job *job)
+{
+	if (job->info.size == 0) {
+		small_next(job, 0);
+		return;
+	}
+	job->io = (struct rr_nfs_io){
+		.file = &job->handle,
+		.data = job->data,
+		.length = (uint32_t)job->info.size,
+		.stable = FILE_SYNC,
+		.done = small_was_written,
+		.ctx = job,
+	};
+	rr_nfs_write(job->cp->to.nfs, &job->io);
+}
+
+static void
+small_set(struct small_job *job)
+{
+	sattr3 attributes = rr_cp_remote_attributes(&job->info);
+
+	if (job->info.size == 0)
+		small_next(job, 0);
+	else
+		rr_nfs_op_setattr(job->cp->to.nfs, &job->op, &job->handle, &attributes);
+}
+
+static void
+small_rename(struct small_job *job)
+{
+	rr_nfs_op_rename(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, job->name);
+}
+
+/* ---- All of them ---- */
+
+int
+rr_cp_small_init(struct rr_cp *cp)
+{
+	size_t size = (size_t)JOBS * RR_CP_SMALL_ROOM;
+
+	cp->small = calloc(1, sizeof(*cp->small));
+	if (!cp->small)
+		return -RPCRDMA_ERR_NOMEM;
+	cp->small->memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (cp->small->memory == MAP_FAILED) {
+		cp->small->memory = NULL;
+		return -RPCRDMA_ERR_NOMEM;
+	}
+	for (uint32_t i = 0; i < JOBS; i++) {
+		cp->small->jobs[i].cp = cp;
+		cp->small->jobs[i].data = cp->small->memory + (size_t)i * RR_CP_SMALL_ROOM;
+	}
+	return 0;
+}
+
+void
+rr_cp_small_free(struct rr_cp *cp)
+{
+	if (cp->small && cp->small->memory)
+		munmap(cp->small->memory, (size_t)JOBS * RR_CP_SMALL_ROOM);
+	free(cp->small);
+	cp->small = NULL;
+}
+
+static struct small_job *
+small_find_idle(struct rr_cp_small *small)
+{
+	for (uint32_t i = 0; i < JOBS; i++)
+		if (small->jobs[i].state == SMALL_IDLE)
+			return &small->jobs[i];
+	return NULL;
+}
+
+static void
+small_turn(struct rr_cp *cp)
+{
+	if (rr_loop_turn(cp->engine->loop, -1) < 0)
+		cp->stop = true;
+	rr_progress_show(&cp->progress);
+}
+
+static bool
+small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
+{
+	uint32_t most = (uint32_t)rr_min(RR_CP_SMALL, rr_min(cp->from.piece_max, cp->to.piece_max));
+	struct rr_info there;
+
+	if (cp->depth == 0 || info->size >= most)
+		return false;
+	/* What exists here is seen at once. */
+	return cp->to.nfs || cp->fresh ||
+	       (cp->to.ops->look(&cp->to, to, name, &there) == 0 && there.kind == RR_KIND_NONE);
+}
+
+bool
+rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to)
+{
+	struct small_job *job = NULL;
+
+	if (!small_fits(cp, info, to, name))
+		return false;
+	while (!(job = small_find_idle(cp->small)) && cp->small->active > 0 && !cp->stop &&
+		!rr_tool_interrupted(NULL))
+		small_turn(cp);
+	if (!job)
+		return false;
+	job->from = from;
+	job->to = to;
+	job->name = name;
+	job->info = *info;
+	job->made = false;
+	rr_cp_temporary(name, 0, job->temporary);
+	cp->small->active++;
+	small_set_state(job, SMALL_READING);
+	return true;
+}
+
+static bool
+small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
+{
+	for (uint32_t i = 0; i < JOBS; i++) {
+		const struct small_job *job = &cp->small->jobs[i];
+
+		if (job->to == to && job->state != SMALL_IDLE && job->state != SMALL_LEFT)
+			return true;
+	}
+	return false;
+}
+
+/* The file is copied with all care, unless the whole work is to end. */
+static void
+small_again(struct small_job *job)
+{
+	struct rr_cp *cp = job->cp;
+	size_t length = strlen(cp->path);
+
+	job->state = SMALL_IDLE;
+	snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", job->name);
+	if (job->made)
+		rr_cp_remove_temporary(cp, job->to, job->temporary);
+	if (!cp->stop && !rr_tool_interrupted(NULL))
+		rr_cp_file(cp, job->from, job->name, &job->info, job->to, job->name);
+	cp->path[length] = '\0';
+}
+
+/* Where a signal came, what is under way has this long to end, so that it is known what is to be removed. */
+#define SMALL_PATIENCE (5 * RR_SECOND)
+
+void
+rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
+{
+	uint64_t until = 0;
+
+	while (small_is_busy(cp, to)) {
+		bool ending = cp->stop || rr_tool_interrupted(NULL);
+
+		if (ending && until == 0)
+			until = rr_now(&rr_env_system) + SMALL_PATIENCE;
+		if (ending && rr_now(&rr_env_system) > until)
+			break;
+		small_turn(cp);
+	}
+	for (uint32_t i = 0; i < JOBS; i++) {
+		struct small_job *job = &cp->small->jobs[i];
+
+		if (job->to != to || job->state == SMALL_IDLE)
+			continue;
+		rr_nfs_io_cancel(&job->io);
+		rr_nfs_op_cancel(&job->op);
+		job->made |= job->state >= SMALL_CREATING && job->state != SMALL_LEFT;
+		cp->small->active -= job->state != SMALL_LEFT;
+		small_again(job);
+	}
+}

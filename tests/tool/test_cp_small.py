@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_cp_small.py TOOL: `rpcrdma cp -r` of many small files: how many calls it takes, how many files are under way at a
+time, and what stays behind."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap
+
+TOOL = os.path.abspath(sys.argv[1])
+FILES = 600
+tap = Tap()
+
+
+def run(*arguments):
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def check(name, good, *details):
+    tap.result(good, name, details)
+
+
+def calls(log, server):
+    """How often each procedure was called so far, as the server reports it."""
+    with open(log) as file:
+        file.seek(0, os.SEEK_END)
+        server.process.send_signal(signal.SIGUSR1)
+        text = ""
+        while "MNT: " not in text or not text.endswith("\n"):
+            text += file.read()
+            time.sleep(0.01)
+    return {name: int(count) for name, count in re.findall(r"NFSPROC3_([A-Z]+): (\d+) calls", text)}
+
+
+def spent(log, server, *arguments):
+    before = calls(log, server)
+    result = run(*arguments)
+    after = calls(log, server)
+    return result, {name: after[name] - before.get(name, 0) for name in after if after[name] > before.get(name, 0)}
+
+
+def temporaries(*tops):
+    return [os.path.join(path, name) for top in tops for path, _, names in os.walk(top) for name in names if ".rpcrdma-" in name]
+
+
+def fill(top):
+    os.makedirs(f"{top}/sub")
+    for i in range(FILES):
+        with open(f"{top}/{i}", "wb") as file:
+            file.write(os.urandom(2000 if i else 0))
+        os.chmod(f"{top}/{i}", 0o640)
+        os.utime(f"{top}/{i}", ns=(i, 1_234_567_890_000_000_000 + i))
+
+
+def same(a, b):
+    for i in range(FILES):
+        x, y = os.stat(f"{a}/{i}"), os.stat(f"{b}/{i}")
+        if (x.st_mode, x.st_mtime_ns, x.st_size) != (y.st_mode, y.st_mtime_ns, y.st_size):
+            return False
+    return subprocess.run(["diff", "-r", a, b], capture_output=True).returncode == 0
+
+
+def counts(work, log, server):
+    result, up = spent(log, server, "cp", "-r", f"{work}/source", server.url + "up")
+    check("many files are pushed", result.returncode == 0 and same(f"{work}/source", f"{work}/served/up"), result.stderr)
+    check("each by its own calls and no more", up["CREATE"] == FILES and up["WRITE"] == FILES - 1 and up["RENAME"] == FILES
+          and up["SETATTR"] <= FILES + 2 and "COMMIT" not in up and up.get("LOOKUP", 0) < 10 and up.get("GETATTR", 0) < 10, up)
+    result, down = spent(log, server, "cp", "-r", server.url + "up", f"{work}/down")
+    check("and pulled", result.returncode == 0 and same(f"{work}/source", f"{work}/down"), result.stderr)
+    check("by one READ each", down["READ"] == FILES and down.get("LOOKUP", 0) < 10 and down.get("GETATTR", 0) < 10, down)
+    result = run("cp", "-r", server.url + "up", server.url + "third")
+    check("and from the server to itself", result.returncode == 0 and same(f"{work}/source", f"{work}/served/third"), result.stderr)
+    with open(f"{work}/served/up/7", "w") as file:
+        file.write("an older one")
+    os.unlink(f"{work}/served/up/8")
+    result = run("cp", "-r", f"{work}/source/", server.url + "again")
+    os.rename(f"{work}/served/again", f"{work}/served/source")
+    result = run("cp", "-r", f"{work}/source", server.url)
+    check("files that exist are written over", result.returncode == 0 and same(f"{work}/source", f"{work}/served/source"), result.stderr)
+
+
+def together(work, server):
+    """The server is stopped again and again, until it is seen in the middle of several files."""
+    process = subprocess.Popen([TOOL, "cp", "-q", "-r", f"{work}/source", server.url + "together"])
+    most = 0
+    while process.poll() is None:
+        server.process.send_signal(signal.SIGSTOP)
+        most = max(most, len(temporaries(f"{work}/served")))
+        server.process.send_signal(signal.SIGCONT)
+        time.sleep(0.0005)
+    check("several files are under way at a time", process.returncode == 0 and most >= 4, most)
+    check("and none of them stays half made", not temporaries(work), temporaries(work))
+
+
+def ended(work, server):
+    process = subprocess.Popen([TOOL, "cp", "-q", "-r", f"{work}/source", server.url + "ended"], stderr=subprocess.PIPE)
+    while process.poll() is None and not temporaries(f"{work}/served"):
+        time.sleep(0.0005)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    check("an interrupted copy of many leaves none half made", process.returncode in (0, -signal.SIGINT)
+          and not temporaries(work), process.returncode, temporaries(work))
+
+
+def stale(work, server):
+    for place, source, target in ((f"{work}/served", f"{work}/source/1", server.url + "new"),
+                                  (work, server.url + "up/1", f"{work}/new")):
+        for number, age in ((0, 7200), (1, 60), (2, 7200)):
+            path = f"{place}/.new.rpcrdma-{number}"
+            with open(path, "w") as file:
+                file.write("left behind")
+            os.utime(path, (time.time() - age, time.time() - age))
+        result = run("cp", source, target)
+        left = [os.path.basename(path) for path in temporaries(place) if os.path.dirname(path) == place]
+        check("what a killed copy left is removed by a later one, when it is old", result.returncode == 0
+              and left == [".new.rpcrdma-1"], left, result.stderr)
+        os.unlink(f"{place}/.new.rpcrdma-1")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="rpcrdma-small-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as work:
+        os.mkdir(f"{work}/served")
+        fill(f"{work}/source")
+        with open(f"{work}/log", "w") as log, Server(TOOL, f"{work}/served", stderr=log) as server:
+            run("ls", server.url)
+            counts(work, f"{work}/log", server)
+            together(work, server)
+            ended(work, server)
+            stale(work, server)
+    tap.end()
+
+
+main()
