@@ -249,6 +249,8 @@ copy_open_file(struct copying *copying)
 								 : create_temporary(copying);
 	if (error)
 		return error;
+	if (cp->depth == 0 && copying->info.kind == RR_KIND_FILE)
+		rr_progress_expect(&cp->progress, copying->info.size);
 	rr_progress_file(&cp->progress, cp->path[0] ? cp->path + 1 : copying->to_name, copying->info.size);
 	error = fill(copying);
 	cp->to.ops->close(&copying->target);

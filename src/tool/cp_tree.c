@@ -10,6 +10,21 @@
 /* Levels of directories: each may hold a descriptor open. */
 enum { DEPTH_MAX = 400 };
 
+/* What a terminal is told of the size of the work: files of directories that were read so far. */
+static void
+expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
+{
+	for (size_t i = 0; i < catalog->count && cp->progress.enabled; i++) {
+		const struct rr_catalog_entry *entry = &catalog->entries[i];
+		struct rr_info info;
+
+		if (cp->from.nfs && !entry->known)
+			continue;
+		if (cp->from.ops->examine(&cp->from, from, entry, &info) == 0 && info.kind == RR_KIND_FILE)
+			rr_progress_expect(&cp->progress, info.size);
+	}
+}
+
 void
 rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
 {
@@ -19,6 +34,7 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	if (cp->from.ops->list(&cp->from, from, &catalog) < 0)
 		rr_cp_fail(cp, &cp->from);
 	rr_catalog_sort(&catalog);
+	expect_all(cp, from, &catalog);
 	for (size_t i = 0; i < catalog.count && !cp->stop; i++) {
 		const struct rr_catalog_entry *entry = &catalog.entries[i];
 		struct rr_info info;

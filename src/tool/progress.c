@@ -12,6 +12,9 @@
 #define EVERY (RR_SECOND / 5)
 #define FIRST RR_SECOND
 
+/* Octets of a file that takes a while. */
+#define LARGE (UINT64_C(64) << 20)
+
 void
 rr_progress_init(struct rr_progress *progress, bool wanted)
 {
@@ -24,13 +27,19 @@ rr_progress_file(struct rr_progress *progress, const char *name, uint64_t size)
 {
 	progress->name = name;
 	progress->size = size;
-	progress->done = 0;
+	if (size >= LARGE && !progress->shown)
+		rr_progress_show(progress);
+}
+
+void
+rr_progress_expect(struct rr_progress *progress, uint64_t octets)
+{
+	progress->expected += octets;
 }
 
 void
 rr_progress_add(struct rr_progress *progress, uint64_t octets)
 {
-	progress->done += octets;
 	progress->total += octets;
 }
 
@@ -65,9 +74,10 @@ static void
 draw(const struct rr_progress *progress, uint64_t now)
 {
 	enum { BAR = 20 };
-	int full = progress->size ? (int)((double)progress->done * BAR / (double)progress->size) : 0;
+	uint64_t all = progress->expected > progress->total ? progress->expected : progress->total;
+	int full = all ? (int)((double)progress->total * BAR / (double)all) : 0;
 	double seconds = (double)(now - progress->start) / (double)RR_SECOND;
-	char octets[16], rate[16], bar[BAR + 1], line[512];
+	char octets[16], expected[16], rate[16], bar[BAR + 1], line[512];
 	int width = columns() - 1;
 
 	full = full > BAR ? BAR : full;
@@ -75,8 +85,11 @@ draw(const struct rr_progress *progress, uint64_t now)
 	memset(bar, '#', (size_t)full);
 	bar[BAR] = '\0';
 	rr_progress_octets(progress->total, octets, sizeof(octets));
-	rr_progress_octets((uint64_t)((double)progress->total / seconds), rate, sizeof(rate));
-	snprintf(line, sizeof(line), "[%s] %9s %9s/s  %.300s", bar, octets, rate, progress->name);
+	rr_progress_octets(all, expected, sizeof(expected));
+	rr_progress_octets(
+		seconds > 0 ? (uint64_t)((double)progress->total / seconds) : 0, rate, sizeof(rate));
+	snprintf(line, sizeof(line), "[%s] %s of %s %9s/s  %.300s", bar, octets, expected, rate,
+		progress->name);
 	fprintf(stderr, "\r%.*s\033[K", width, rr_tool_mask(line));
 }
 
@@ -88,7 +101,9 @@ rr_progress_show(struct rr_progress *progress)
 	if (!progress->enabled)
 		return;
 	now = rr_now(&rr_env_system);
-	if (now - progress->start < FIRST || now - progress->last < EVERY)
+	if (now - progress->start < FIRST && progress->size < LARGE)
+		return;
+	if (progress->shown && now - progress->last < EVERY)
 		return;
 	progress->last = now;
 	progress->shown = true;

@@ -10,20 +10,24 @@
  * terminal. */
 struct rr_progress {
 	bool enabled, shown;
-	const char *name;           /* of the file that is copied now */
-	uint64_t size, done, total; /* octets: of this file, of those so far, of all files so far */
-	uint64_t start, last;       /* times, ns */
+	const char *name; /* of the file that is copied now */
+	/* Octets: of this file, of all files that are known of, and of those how many are done. */
+	uint64_t size, expected, total;
+	uint64_t start, last; /* times, ns */
 };
 
 void rr_progress_init(struct rr_progress *progress, bool wanted);
 
-/* The next file. */
+/* Octets of a file that is to be copied: what total grows to, as far as is known. */
+void rr_progress_expect(struct rr_progress *progress, uint64_t octets);
+
+/* The next file. The line of a large one is drawn at once. */
 void rr_progress_file(struct rr_progress *progress, const char *name, uint64_t size);
 
 /* Octets more of it. */
 void rr_progress_add(struct rr_progress *progress, uint64_t octets);
 
-/* Draws the line anew, a few times in a second at most, and not in the first one. */
+/* Draws the line anew, a few times in a second at most, and not in the first one unless a file is large. */
 void rr_progress_show(struct rr_progress *progress);
 
 /* Wipes the line out, before other output. */

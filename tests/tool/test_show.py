@@ -155,6 +155,19 @@ def terminals(url, top):
     check("and letters stay letters", "ä".encode() in result.stdout, result)
 
 
+def progress(url, top):
+    """A large file has its line from the start, and says how much there is to do."""
+    os.mkdir(f"{top}/tall")
+    for name in ("a", "b"):
+        with open(f"{top}/tall/{name}", "wb") as file:
+            file.truncate(100_000_000)
+    with tempfile.TemporaryDirectory() as out:
+        seen = on_terminal("cp", url + "tall/a", out)
+        tap.result(b"] 0 B of 100.0 MB" in seen, "a large file has its progress line at once", [seen])
+        seen = on_terminal("cp", "-r", url + "tall", out)
+        tap.result(b"] 0 B of 200.0 MB" in seen, "that of a tree tells of all of it", [seen])
+
+
 def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="rpcrdma-show-", dir=memory) as work:
@@ -167,6 +180,7 @@ def main():
             show(server.url, top)
             cat(server.url, top)
             terminals(server.url, top)
+            progress(server.url, top)
         exports(top)
     tap.end()
 
