@@ -105,17 +105,21 @@ arrival_kind_of_bad(const struct rr_arrival *arrival)
  * RFC 8166, 4.5: "If an incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA header
  * (28 bytes), the receiver cannot trust the value of the XID field; therefore, it MUST silently discard the
  * message before performing any parsing." By their XDR, some procedures take fewer octets; what they mean has
- * a kind of its own.
+ * a kind of its own, but for RDMA_MSGP of version 2, which is refused whatever its length.
  */
 static enum rr_arrival_kind
 arrival_kind(const struct rr_arrival *arrival)
 {
+	const struct rr_rdma_header *header = &arrival->header;
+	bool is_whole = arrival->length >= RR_RDMA_HEADER_MIN ||
+			(arrival->result != RR_HEADER_VERS && header->vers == RR_RPCRDMA_VERSION_2 &&
+				header->proc == RR_RDMA_MSGP);
 	enum rr_arrival_kind kind;
 
 	if (arrival->result == RR_HEADER_SHORT)
 		return RR_ARRIVAL_JUNK;
 	kind = arrival->result == RR_HEADER_OK ? arrival_kind_of_good(arrival) : arrival_kind_of_bad(arrival);
-	return kind <= RR_ARRIVAL_UNCLEAR && arrival->length < RR_RDMA_HEADER_MIN ? RR_ARRIVAL_JUNK : kind;
+	return kind <= RR_ARRIVAL_UNCLEAR && !is_whole ? RR_ARRIVAL_JUNK : kind;
 }
 
 void

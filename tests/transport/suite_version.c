@@ -562,6 +562,16 @@ a_bad_header_is_answered_as_such(void **state)
 	message = raw_next(raw);
 	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
 	assert_int_equal(word(message, 4), RR_ERR_BAD_HEADER);
+	/* By the XDR, an RDMA_MSGP has 16 octets. */
+	for (uint32_t xid = 5; xid < 7; xid++) {
+		if (xid == 5)
+			SEND(raw, xid, 2, 16, RR_RDMA_MSGP);
+		else
+			SEND(raw, xid, 2, 16, RR_RDMA_MSGP, 0, 0, 0, 0);
+		message = raw_next(raw);
+		assert_int_equal(word(message, 0), xid);
+		assert_int_equal(word(message, 4), RR_ERR_BAD_HEADER);
+	}
 	/* Nobody was shown a Read chunk: a notification is dropped, and costs nothing. */
 	SEND(raw, 2, 2, 16, RR_RDMA_DONE);
 	taken(raw, 3, 2);
