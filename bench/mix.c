@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rpc/expect.h"
 #include "ulb/estimate.h"
 #include "ulb/nfs41.h"
 #include "wire/rpc.h"
@@ -40,7 +41,8 @@ take(size_t size)
 	memory_used += (size + 15) & ~(size_t)15;
 	if (memory_used > MEMORY)
 		abort();
-	return taken;
+	/* What was given back may hold anything, addresses among it. */
+	return memset(taken, 0, size);
 }
 
 static uint32_t
@@ -224,7 +226,9 @@ estimate(struct mix_entry *entry)
 		!rr_ulb_reply_size(&nfs41_NFS_V4_program, 1, &reader, &size))
 		abort();
 	/* RFC 5531, 9: what stands before the results, with an empty verifier and with the largest. */
-	entry->reply_min = size.min + RR_RPC_REPLY_HEADER_MAX - RR_AUTH_BODY_MAX;
+	entry->reply_min = RR_RPC_REPLY_HEADER_MAX - RR_AUTH_BODY_MAX +
+			   rr_expect_least(&(struct rr_expected){
+				   .min = size.min, .max = size.max, .often_large = size.often_large });
 	entry->reply_max = (size.max < UNBOUNDED_MAX ? size.max : UNBOUNDED_MAX) + RR_RPC_REPLY_HEADER_MAX;
 	entry->item_max = size.result_count > 0 ? size.results[0] : 0;
 }
@@ -286,7 +290,7 @@ fill(struct compound *compound)
 	uint32_t luck = pick(100);
 
 	start(compound);
-	if (luck < 30) {
+	if (luck < 52) {
 		lookup(compound, false);
 		return "LOOKUP";
 	}
@@ -311,6 +315,8 @@ mix_make(void)
 {
 	struct compound compound;
 
+	memory_used = 0;
+	seed = 1;
 	for (uint32_t i = 0; i < MIX_CALLS; i++) {
 		mix[i].kind = fill(&compound);
 		write_call(&mix[i], i + 1, &compound);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replies [ROUNDS]: the mix of mix.c, one call at a time, over iWARP on the loopback between two threads, for
- * each way to bring replies home. Prints a line for each: what it took per 1000 calls, and the latency.
- * bench/replies makes a page of it.
+ * replies [ROUNDS [SETTING]]: the mix of mix.c, so many calls at a time, over iWARP on the loopback between
+ * two threads, for each way to bring replies home. Prints a line for each: what it took per 1000 calls, and,
+ * as least, median and most of all rounds, latencies, rate and processor time. bench/replies makes a page of
+ * it.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -11,11 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "mix.h"
 #include "transport/rdma.h"
 
-enum { ROUNDS = 10, ROUNDS_MAX = 1000, LARGE = 4096 };
+enum { ROUNDS = 10, ROUNDS_MAX = 1000, LARGE = 4096, DEPTH_MAX = 64 };
 
 struct setting {
 	const char *transport, *replies;
@@ -23,26 +25,29 @@ struct setting {
 	uint32_t inline_size;
 	enum rr_reply_chunks reply_chunks;
 	bool invalidation;
+	uint32_t depth; /* calls at a time */
 };
 
-/* Each without remote invalidation and with it. */
-#define BOTH(transport, replies, versions, size, policy)                                                     \
-	{ transport, replies, versions, size, policy, false },                                               \
+/* One call at a time without remote invalidation and with it; 16 and 64 calls at a time with it. */
+#define EACH(transport, replies, versions, size, policy)                                                     \
+	{ transport, replies, versions, size, policy, false, 1 },                                            \
+		{ transport, replies, versions, size, policy, true, 1 },                                     \
+		{ transport, replies, versions, size, policy, true, 16 },                                    \
 	{                                                                                                    \
-		transport, replies, versions, size, policy, true                                             \
+		transport, replies, versions, size, policy, true, DEPTH_MAX                                  \
 	}
 
 static const char chunk[] = "Reply chunk", read_chunk[] = "responder's Read chunk", either[] = "as estimated";
 
 static const struct setting settings[] = {
-	BOTH("version 1, 1024", chunk, RR_VERSIONS_1, 1024, RR_REPLY_CHUNKS_ALWAYS),
-	BOTH("version 1, 4096 by private data", chunk, RR_VERSIONS_1, 4096, RR_REPLY_CHUNKS_ALWAYS),
-	BOTH("version 2, 4096", chunk, RR_VERSIONS_2, 4096, RR_REPLY_CHUNKS_ALWAYS),
-	BOTH("version 2, 4096", read_chunk, RR_VERSIONS_2, 4096, RR_REPLY_CHUNKS_NEVER),
-	BOTH("version 2, 4096", either, RR_VERSIONS_2, 4096, RR_REPLY_CHUNKS_AUTO),
-	BOTH("version 2, 16384 by properties", chunk, RR_VERSIONS_2, 16384, RR_REPLY_CHUNKS_ALWAYS),
-	BOTH("version 2, 16384 by properties", read_chunk, RR_VERSIONS_2, 16384, RR_REPLY_CHUNKS_NEVER),
-	BOTH("version 2, 16384 by properties", either, RR_VERSIONS_2, 16384, RR_REPLY_CHUNKS_AUTO),
+	EACH("version 1, 1024", chunk, RR_VERSIONS_1, 1024, RR_REPLY_CHUNKS_ALWAYS),
+	EACH("version 1, 4096 by private data", chunk, RR_VERSIONS_1, 4096, RR_REPLY_CHUNKS_ALWAYS),
+	EACH("version 2, 4096", chunk, RR_VERSIONS_2, 4096, RR_REPLY_CHUNKS_ALWAYS),
+	EACH("version 2, 4096", read_chunk, RR_VERSIONS_2, 4096, RR_REPLY_CHUNKS_NEVER),
+	EACH("version 2, 4096", either, RR_VERSIONS_2, 4096, RR_REPLY_CHUNKS_AUTO),
+	EACH("version 2, 16384 by properties", chunk, RR_VERSIONS_2, 16384, RR_REPLY_CHUNKS_ALWAYS),
+	EACH("version 2, 16384 by properties", read_chunk, RR_VERSIONS_2, 16384, RR_REPLY_CHUNKS_NEVER),
+	EACH("version 2, 16384 by properties", either, RR_VERSIONS_2, 16384, RR_REPLY_CHUNKS_AUTO),
 };
 
 enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
@@ -63,14 +68,21 @@ struct end {
 	bool connected, closed;
 };
 
+/* A call under way. */
+struct call {
+	struct rr_transaction transaction;
+	struct world *world;
+	uint64_t began, *took; /* ns */
+	uint8_t sink[MIX_ITEM_MAX];
+};
+
 struct world {
 	struct end client, server;
 	pthread_t thread;
-	struct rr_transaction transaction;
-	bool done;
-	int error;
-	uint8_t sink[MIX_ITEM_MAX];
-	uint64_t second_trips; /* calls of which one side had to fetch something before it could go on */
+	struct call calls[DEPTH_MAX];
+	uint32_t next;       /* entry of the mix to be called */
+	uint64_t *latencies; /* of all entries */
+	uint32_t under_way;
 };
 
 static void
@@ -157,57 +169,75 @@ make_world(const struct setting *setting)
 
 /* ---- Calls ---- */
 
+static void call_done(struct rr_transaction *transaction, int error);
+
 static void
-call_done(struct rr_transaction *transaction, int error)
+call_next(struct call *call)
 {
-	struct world *world = transaction->ctx;
-	const struct mix_entry *entry = &mix[transaction->xid - 1];
-	uint32_t items = 0;
+	struct world *world = call->world;
+	const struct mix_entry *entry;
+	uint32_t i = world->next;
 
-	for (uint32_t i = 0; i < transaction->reply.item_count; i++)
-		items += (transaction->reply.items[i].length + 3) & ~UINT32_C(3);
-	if (!error &&
-		transaction->reply.length + items != entry->reply.length + ((entry->item.length + 3) & ~3U))
-		fail("a reply is of the wrong size");
-	world->error = error;
-	world->done = true;
-}
-
-/* One call of the mix, and how long it took. */
-static uint64_t
-run_call(struct world *world, const struct mix_entry *entry, uint32_t xid)
-{
-	const struct rr_counters *client = &world->client.carrier->counters;
-	uint64_t pulled = client->rdma_reads, began = rr_now(&rr_env_system);
-
-	world->done = false;
-	world->transaction = (struct rr_transaction){
-		.xid = xid,
+	if (i == MIX_CALLS)
+		return;
+	entry = &mix[world->next++];
+	call->took = &world->latencies[i];
+	call->began = rr_now(&rr_env_system);
+	call->transaction = (struct rr_transaction){
+		.xid = i + 1,
 		.call = entry->call,
 		.reply_min = entry->reply_min,
 		.reply_max = entry->reply_max,
 		.sink_count = entry->item_max > 0,
-		.sinks = { { world->sink, entry->item_max } },
+		.sinks = { { call->sink, entry->item_max } },
 		.done = call_done,
-		.ctx = world,
+		.ctx = call,
 	};
-	rr_carrier_call(world->client.carrier, &world->transaction);
-	while (!world->done)
+	world->under_way++;
+	rr_carrier_call(world->client.carrier, &call->transaction);
+}
+
+static void
+call_done(struct rr_transaction *transaction, int error)
+{
+	struct call *call = transaction->ctx;
+	const struct mix_entry *entry = &mix[transaction->xid - 1];
+	uint32_t items = 0;
+
+	*call->took = rr_now(&rr_env_system) - call->began;
+	for (uint32_t i = 0; i < transaction->reply.item_count; i++)
+		items += (transaction->reply.items[i].length + 3) & ~UINT32_C(3);
+	if (error)
+		fail(rpcrdma_strerror(error));
+	if (transaction->reply.length + items != entry->reply.length + ((entry->item.length + 3) & ~3U))
+		fail("a reply is of the wrong size");
+	call->world->under_way--;
+	call_next(call);
+}
+
+/* All calls of the mix, depth of them at a time. */
+static void
+run_mix(struct world *world, uint32_t depth, uint64_t *latencies)
+{
+	world->next = 0;
+	world->latencies = latencies;
+	for (uint32_t i = 0; i < depth; i++) {
+		world->calls[i].world = world;
+		call_next(&world->calls[i]);
+	}
+	while (world->under_way > 0)
 		rr_loop_turn(world->client.engine->loop, -1);
-	if (world->error)
-		fail(rpcrdma_strerror(world->error));
-	world->second_trips += client->rdma_reads > pulled || world->transaction.pulled > 0;
-	return rr_now(&rr_env_system) - began;
 }
 
 /* ---- Measuring ---- */
 
+enum figure { LATENCY, LATENCY_LARGE, RATE, PROCESSOR, FIGURES };
+
 struct measured {
 	struct rr_counters client, server;
-	uint64_t calls, second_trips;
-	uint64_t *latencies; /* ns */
-	uint64_t *large;     /* of calls whose reply is longer than LARGE, these alone */
-	uint32_t latency_count, large_count;
+	uint64_t calls;
+	uint32_t rounds;
+	double figures[FIGURES][ROUNDS_MAX]; /* of each round */
 };
 
 /* Ends it, and takes what it counted: the server is alone with its own as long as its thread runs. */
@@ -227,90 +257,124 @@ free_world(struct world *world, struct measured *measured)
 	free(world);
 }
 
-/* A round: the mix twice on a connection of its own. All of it is counted, the second time is timed, too. */
-static void
-measure(const struct setting *setting, struct measured *measured)
-{
-	struct world *world = make_world(setting);
-	uint64_t *latencies = measured->latencies + measured->latency_count;
-
-	for (int time = 0; time < 2; time++) {
-		for (uint32_t i = 0; i < MIX_CALLS; i++)
-			latencies[i] = run_call(world, &mix[i], i + 1);
-	}
-	for (uint32_t i = 0; i < MIX_CALLS; i++) {
-		if (mix[i].reply.length > LARGE)
-			measured->large[measured->large_count++] = latencies[i];
-	}
-	measured->latency_count += MIX_CALLS;
-	measured->calls += 2 * MIX_CALLS;
-	measured->second_trips += world->second_trips;
-	free_world(world, measured);
-}
-
 static int
 compare(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
 static double
-per_thousand(const struct measured *measured, uint64_t count)
+median(double *values, uint32_t count)
 {
-	return (double)count * 1000 / (double)measured->calls;
+	qsort(values, count, sizeof(*values), compare);
+	return values[count / 2];
 }
 
-/* Each side counts what it registers and invalidates itself; what is left was invalidated by the other one.
- */
+/* us that both threads have computed. */
+static double
+processor_time(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* The medians of a round: of all calls, and of those whose reply is longer than LARGE. */
+static void
+take_latencies(struct measured *measured, const uint64_t *latencies)
+{
+	double all[MIX_CALLS], large[MIX_CALLS];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < MIX_CALLS; i++) {
+		all[i] = (double)latencies[i] / 1e3;
+		if (mix[i].reply.length > LARGE)
+			large[count++] = all[i];
+	}
+	measured->figures[LATENCY][measured->rounds] = median(all, MIX_CALLS);
+	measured->figures[LATENCY_LARGE][measured->rounds] = median(large, count);
+}
+
+/* A round: the mix twice on a connection of its own. All of it is counted, the second time is timed, too. */
+static void
+measure(const struct setting *setting, struct measured *measured)
+{
+	static uint64_t latencies[MIX_CALLS];
+	struct world *world = make_world(setting);
+	uint64_t began;
+	double processor;
+
+	run_mix(world, setting->depth, latencies);
+	processor = processor_time();
+	began = rr_now(&rr_env_system);
+	run_mix(world, setting->depth, latencies);
+	measured->figures[RATE][measured->rounds] =
+		MIX_CALLS * 1e9 / (double)(rr_now(&rr_env_system) - began);
+	measured->figures[PROCESSOR][measured->rounds] = (processor_time() - processor) / MIX_CALLS;
+	take_latencies(measured, latencies);
+	measured->calls += 2 * MIX_CALLS;
+	measured->rounds++;
+	free_world(world, measured);
+}
+
+static void
+print_count(const struct measured *measured, uint64_t count)
+{
+	printf("\t%.0f", (double)count * 1000 / (double)measured->calls);
+}
+
+/* Each side counts what it registers and invalidates itself; the peer invalidated the rest. Messages are
+ * calls, replies and RDMA_DONE; a round trip more is that of a reply or an argument that is fetched. */
 static void
 report(const struct setting *setting, struct measured *measured)
 {
 	const struct rr_counters *client = &measured->client, *server = &measured->server;
 	uint64_t registered = client->registrations + server->registrations;
-	uint64_t invalidated = client->invalidations + server->invalidations, sum = 0;
-	uint32_t count = measured->latency_count;
+	uint64_t invalidated = client->invalidations + server->invalidations;
+	uint32_t rounds = measured->rounds;
 
-	qsort(measured->latencies, count, sizeof(*measured->latencies), compare);
-	qsort(measured->large, measured->large_count, sizeof(*measured->large), compare);
-	for (uint32_t i = 0; i < count; i++)
-		sum += measured->latencies[i];
-	printf("%s\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.1f\t%.1f\t%.1f\t%.1f\n", setting->transport,
-		setting->replies, setting->invalidation ? "yes" : "no", per_thousand(measured, registered),
-		per_thousand(measured, invalidated), per_thousand(measured, registered - invalidated),
-		per_thousand(measured, client->rdma_reads + server->rdma_reads),
-		per_thousand(measured, client->rdma_writes + server->rdma_writes),
-		1000 + per_thousand(measured, measured->second_trips),
-		(double)measured->latencies[count / 2] / 1e3, (double)sum / count / 1e3,
-		(double)measured->latencies[count - count / 100] / 1e3,
-		(double)measured->large[measured->large_count / 2] / 1e3);
+	printf("%s\t%s\t%s\t%u", setting->transport, setting->replies, setting->invalidation ? "yes" : "no",
+		setting->depth);
+	print_count(measured, registered);
+	print_count(measured, invalidated);
+	print_count(measured, registered - invalidated);
+	print_count(measured, client->rdma_reads + server->rdma_reads);
+	print_count(measured, client->rdma_writes + server->rdma_writes);
+	print_count(measured, client->calls + server->replies + client->done_sent);
+	print_count(measured,
+		measured->calls + client->provided_replies + client->long_calls + client->read_chunks);
+	for (uint32_t i = 0; i < FIGURES; i++) {
+		double *values = measured->figures[i], middle = median(values, rounds);
+
+		printf("\t%.1f\t%.1f\t%.1f", values[0], middle, values[rounds - 1]);
+	}
+	printf("\n");
 }
 
 int
 main(int argc, char **argv)
 {
+	static struct measured measured[SETTINGS];
 	unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : ROUNDS;
-	struct measured measured[SETTINGS] = { 0 };
+	unsigned long only = argc > 2 ? strtoul(argv[2], NULL, 10) : SETTINGS;
 
 	if (rounds == 0 || rounds > ROUNDS_MAX)
 		fail("1 to 1000 rounds");
 	mix_make();
-	for (uint32_t i = 0; i < SETTINGS; i++) {
-		measured[i].latencies = calloc(rounds, MIX_CALLS * sizeof(uint64_t));
-		measured[i].large = calloc(rounds, MIX_CALLS * sizeof(uint64_t));
-		if (!measured[i].latencies || !measured[i].large)
-			fail("no memory");
-	}
 	/* In turns: what else the machine does then hits all of them alike. */
 	for (unsigned long round = 0; round < rounds; round++) {
-		for (uint32_t i = 0; i < SETTINGS; i++)
-			measure(&settings[i], &measured[i]);
+		for (uint32_t i = 0; i < SETTINGS; i++) {
+			if (only >= SETTINGS || only == i)
+				measure(&settings[i], &measured[i]);
+		}
 	}
 	for (uint32_t i = 0; i < SETTINGS; i++) {
-		report(&settings[i], &measured[i]);
-		free(measured[i].latencies);
-		free(measured[i].large);
+		if (measured[i].rounds > 0)
+			report(&settings[i], &measured[i]);
 	}
 	return 0;
 }
