@@ -116,7 +116,8 @@ RPCRDMA_API bool rpcrdma_get_bool(struct rpcrdma_xdr_reader *reader);
 RPCRDMA_API float rpcrdma_get_float(struct rpcrdma_xdr_reader *reader);
 RPCRDMA_API double rpcrdma_get_double(struct rpcrdma_xdr_reader *reader);
 
-/* Section 4.9, fixed-length opaque: size octets, copied to data, and their padding, which must be zero. */
+/* Section 4.9, fixed-length opaque: size octets, copied to data, and their padding, which may be any octets.
+ */
 RPCRDMA_API void rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size);
 
 /* Section 4.10 and 4.11, opaque<max> and string<max>: by reference into the stream. */
