@@ -74,6 +74,29 @@ rr_block_handled(struct rr_block *block, enum rr_handled handled)
 	return true;
 }
 
+static bool
+is_once(const struct rr_service *service, const struct rr_request *request)
+{
+	return service->once && service->once[request->proc];
+}
+
+/*
+ * Whether there is room for the reply to a call that is executed once: one that is executed, and cannot be
+ * answered, is repeated with another XID (RFC 8267, 3.1), and then fails. The room is that for the largest
+ * reply, where that is one that the duplicate request cache would keep; of others the size is not known
+ * before, but for the least that they have.
+ */
+static bool
+can_answer(const struct rr_request *request)
+{
+	const struct rpcrdma_procedure *procedure = request->procedure;
+	uint64_t largest = (uint64_t)request->header + procedure->result_max;
+
+	if (largest > RR_DRC_REPLY_MAX)
+		largest = (uint64_t)request->header + procedure->result_min;
+	return largest <= request->stream_room;
+}
+
 /* Whether this repeats a call that is executed once; RR_DRC_ANSWERED: it got its answer. */
 static enum rr_drc_state
 repeat(struct rr_block *block)
@@ -91,7 +114,7 @@ repeat(struct rr_block *block)
 		.args_at = block->args_at,
 	};
 
-	if (!service->once || !service->once[request->proc])
+	if (!is_once(service, request))
 		return RR_DRC_NEW;
 	return rr_block_repeat(block, &key);
 }
@@ -143,6 +166,10 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 		procedure->get_args(reader, block->memory);
 	if (!rpcrdma_xdr_done(reader)) {
 		rr_block_accept(block, RR_GARBAGE_ARGS);
+		return true;
+	}
+	if (is_once(service, request) && !can_answer(request)) {
+		rr_block_refuse(block);
 		return true;
 	}
 	if (!rr_block_reserve(block, procedure))

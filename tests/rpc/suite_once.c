@@ -261,6 +261,77 @@ a_server_has_a_cache_of_its_own_if_it_is_given_none(void **state)
 	rr_carrier_close(wire.carrier);
 }
 
+/* ---- Calls for whose reply there is no room ---- */
+
+/* A call that comes from no carrier, with that room for its reply. */
+struct cramped {
+	struct rr_exchange exchange;
+	uint32_t refused, replied;
+};
+
+static void
+cramped_reply(
+	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
+{
+	(void)reply;
+	rr_container(exchange, struct cramped, exchange)->replied++;
+	sent(arg);
+}
+
+static void
+cramped_refuse(struct rr_exchange *exchange)
+{
+	rr_container(exchange, struct cramped, exchange)->refused++;
+}
+
+static void
+serve_cramped(struct world *world, struct cramped *cramped, uint32_t proc, uint32_t stream_room)
+{
+	static const struct rr_carrier_ops ops = { .reply = cramped_reply, .refuse = cramped_refuse };
+	const struct rr_call_header header = {
+		.xid = stream_room, .prog = ECHO_PROGRAM, .vers = ECHO_V3, .proc = proc
+	};
+	struct rr_carrier carrier = { .ops = &ops, .engine = world->engine, .peer = "192.0.2.1:700" };
+	struct rpcrdma_xdr_writer writer;
+	uint8_t stream[100];
+
+	rpcrdma_xdr_writer_init(&writer, stream, sizeof(stream), NULL, 0);
+	rr_rpc_put_call(&writer, &header);
+	rpcrdma_put_u32(&writer, 5);
+	*cramped = (struct cramped){ .exchange = { .ops = &ops,
+					     .carrier = &carrier,
+					     .xid = header.xid,
+					     .call = rpcrdma_xdr_written(&writer),
+					     .stream_room = stream_room } };
+	rr_server_take(world->server, &cramped->exchange);
+}
+
+/* RFC 8267, 3.1: after ERR_CHUNK a requester may "send the same request as a new RPC transaction (a new
+ * Transaction ID (XID) should be assigned": the second one would fail if the first one had been executed. */
+static void
+what_cannot_be_answered_is_not_executed_once_for_nothing(void **state)
+{
+	enum { NEEDED = 24 + 4 }; /* a header and a number */
+	struct world *world = *state;
+	struct cramped cramped;
+
+	for (uint32_t room = 0; room < NEEDED; room += 4) {
+		serve_cramped(world, &cramped, ECHO_TALLY, room);
+		assert_int_equal(cramped.refused, 1);
+		assert_int_equal(cramped.replied, 0);
+	}
+	assert_int_equal(world->handled, 0);
+	serve_cramped(world, &cramped, ECHO_TALLY, NEEDED);
+	assert_int_equal(cramped.refused, 0);
+	assert_int_equal(cramped.replied, 1);
+	assert_int_equal(world->handled, 1);
+	/* What may be executed twice is answered as ever: the carrier says what it cannot convey. */
+	serve_cramped(world, &cramped, ECHO_LATER, NEEDED - 4);
+	assert_int_equal(cramped.refused, 0);
+	assert_int_equal(cramped.replied, 1);
+	assert_int_equal(world->handled, 2);
+}
+
 int
 suite_once(void)
 {
@@ -273,6 +344,7 @@ suite_once(void)
 		suite_test(a_duplicate_of_a_call_that_waits_gets_its_answer),
 		suite_test(a_client_whose_reply_was_lost_hears_of_one_execution),
 		suite_test(a_server_has_a_cache_of_its_own_if_it_is_given_none),
+		suite_test(what_cannot_be_answered_is_not_executed_once_for_nothing),
 	};
 
 	return cmocka_run_group_tests_name("once", tests, NULL, NULL);
