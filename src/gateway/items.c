@@ -83,7 +83,8 @@ skip_header(enum rr_items_use use, const struct rpcrdma_message *message, struct
 }
 
 /* RFC 8166, 6.1: "Senders MUST NOT reduce data items that are not DDP-eligible": the walk finds those that
- * are. */
+ * are. draft-ietf-nfsv4-rfc5667bis-01, 4: "An NFS client MUST NOT send a Read chunk that corresponds with any
+ * other XDR data item". */
 static enum rr_walk_answer
 find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *message,
 	struct rr_ulb_items *found)

@@ -231,7 +231,8 @@ rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
  * came with items is looked at in any case: RFC 8267, 6.4.2: where "a problem is detected during XDR decoding
  * of the RPC Call message while the RPC layer reassembles the call's XDR stream", "the server responds with
  * an RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat" field set to
- * GARBAGE_ARGS."
+ * GARBAGE_ARGS." RFC 8166, 6.1, of an item that is not eligible: "The Responder MUST NOT process this RPC
+ * Call message".
  */
 static bool
 take_call(struct rr_relay *relay)

@@ -227,6 +227,8 @@ client_called(void *ctx, struct rr_exchange *exchange)
 		rr_exchange_drop(exchange);
 		return;
 	}
+	/* RFC 8166, 8.2.2: "authentication material" "MUST NOT be reduced"; 6.1: what reduces it must not be
+	 * processed. */
 	if (rr_known_header_is_reduced(&exchange->call)) {
 		rr_exchange_refuse(exchange);
 		return;

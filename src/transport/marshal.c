@@ -22,7 +22,8 @@ offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access ac
 }
 
 /* RFC 8166, 3.4.6: a requester "MUST register Write chunks long enough to accommodate the maximum possible
- * size of each returned data item." */
+ * size of each returned data item." 3.4.6.2: it "SHOULD NOT include additional space for XDR roundup
+ * padding." */
 static int
 offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 {

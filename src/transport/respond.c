@@ -358,7 +358,8 @@ count_reply(struct rr_inbound *inbound)
 }
 
 /* Chunks that nothing is written to go back with lengths of zero. RFC 8166, 4.3.2.2: "the Responder MUST
- * return this Write chunk as an unused Write chunk". */
+ * return this Write chunk as an unused Write chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: a server "MUST ignore
+ * the Write list for any other NFS procedure, as well as any Write chunks beyond the first". */
 static void
 empty_unused_chunks(struct rr_inbound *inbound)
 {

@@ -91,7 +91,8 @@ items_of_call(void)
 
 /*
  * RFC 8166, 3.4.2: "All other XDR data items MUST NOT be reduced." 6.1: "Senders MUST NOT reduce data items
- * that are not DDP-eligible." RFC 8267, 6.1, lists which are.
+ * that are not DDP-eligible." RFC 8267, 6.1, lists which are. draft-ietf-nfsv4-rfc5667bis-01, 4: no "Read
+ * chunk that corresponds with any other XDR data item".
  */
 static void
 of_a_call_the_data_of_write_alone_travels_apart(void **state)

@@ -153,7 +153,7 @@ a_call_whose_header_is_reduced_is_not_passed_on(void **state)
 
 /* RFC 8166, 6.1: "A Requester reduces a non-DDP-eligible argument data item. The Responder MUST NOT process
  * this RPC Call message and MUST report the violation as described in Section 4.5.2", where it says
- * GARBAGE_ARGS. */
+ * GARBAGE_ARGS; RFC 8267, 6.4.2, has the same for what cannot be decoded. */
 static void
 a_call_that_reduces_what_is_not_eligible_is_not_passed_on(void **state)
 {

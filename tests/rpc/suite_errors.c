@@ -94,7 +94,8 @@ put_two_words(struct rpcrdma_xdr_writer *writer, const void *value)
 	rpcrdma_put_u64(writer, 1);
 }
 
-/* Both more and fewer octets than the schema says, also for the procedure that takes none. */
+/* Both more and fewer octets than the schema says, also for the procedure that takes none. RFC 8166, 4.5.2: a
+ * responder that "cannot parse the RPC arguments" answers with "status GARBAGE_ARGS". */
 static void
 arguments_must_be_consumed_exactly(void **state)
 {

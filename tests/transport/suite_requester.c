@@ -221,7 +221,7 @@ the_call_of_a_bad_reply_can_be_given_up(void **state)
 /* ---- Chunks ---- */
 
 /* RFC 8166, 3.4.6: Write chunks are "long enough to accommodate the maximum possible size of each returned
- * data item." */
+ * data item." 3.4.6.2: they have no "additional space for XDR roundup padding." */
 static void
 a_write_chunk_brings_an_item(void **state)
 {

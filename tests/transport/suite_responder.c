@@ -111,7 +111,7 @@ row_B9_a_long_call_with_an_item_beside_it(void **state)
  * segments". 3.4.6.2: it "MUST NOT write XDR roundup padding into a Write chunk", whose length "MUST be the
  * same as the encoded length of the result data item." 4.3.2: "the Responder MUST push data corresponding to
  * DDP-eligible result data items". 4.3.2.2: "the Responder MUST return this Write chunk as an unused Write
- * chunk".
+ * chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: it "MUST ignore" "any Write chunks beyond the first".
  */
 static void
 row_A8_write_chunks_are_filled_and_returned(void **state)
@@ -369,7 +369,7 @@ row_B4_limits_of_read_chunks_are_kept(void **state)
  * RFC 8166, 4.5: "a Responder MUST send an RDMA_ERROR message back to the Requester": the same XID, the same
  * version, RDMA_ERROR. 4.5.1: ERR_VERS, with "the low and high inclusive version numbers it does, in fact,
  * support". 4.5.2: of a version that it knows, it "MUST reply with an RDMA_ERROR procedure and set the
- * rdma_err value to ERR_CHUNK."
+ * rdma_err value to ERR_CHUNK." 4.6.1: so it is with an RDMA_MSGP.
  */
 static void
 row_B4_bad_headers_are_answered_by_errors(void **state)

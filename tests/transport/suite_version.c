@@ -92,6 +92,8 @@ two_of_ours_agree_on_version_2_and_4096_octets(void **state)
 }
 
 /* 4.2: "Implementations of RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation".
+ * RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction Call
+ * messages on the same connection"; 5.2: and "in a reverse-direction Reply message as in the matching Call".
  */
 static void
 the_reverse_direction_goes_in_version_2_too(void **state)
