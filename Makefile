@@ -39,6 +39,11 @@ model:
 	@ninja -C build-sanitize tests/model/model >/dev/null
 	@build-sanitize/tests/model/model -n $(or $(STEPS),1000000) $(SEED)
 
+# Small changes of the source, each with a test that must fail then (tests/mutations.txt); WORDS= those whose line has one.
+mutate:
+	@scripts/need build check
+	@scripts/mutate . $(WORDS)
+
 # The fuzz targets with AFL++, each for SECONDS= (30); TARGETS= some of them.
 fuzz-afl:
 	@scripts/need build fuzz
@@ -64,4 +69,4 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel model fuzz-afl soak demo bench install uninstall clean
+.PHONY: all setup build check check-kernel model mutate fuzz-afl soak demo bench install uninstall clean
