@@ -11,10 +11,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+#include "tool/notify.h"
 
 #define DRAIN_LIMIT (4 * RR_SECOND)
 
@@ -177,6 +180,11 @@ announce(const struct rr_workers *workers)
 	workers->service->announce(workers->ctx);
 	printf("ready\n");
 	fflush(stdout);
+	/* It serves nevertheless; a service manager that never learns of it ends it after a while, and says
+	 * so. */
+	if (rr_notify("READY=1") < 0)
+		fprintf(stderr, "rpcrdma: the service manager at %s cannot be reached\n",
+			getenv("NOTIFY_SOCKET"));
 }
 
 /* Worker 0 runs here, the others in threads of their own. */
