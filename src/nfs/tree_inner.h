@@ -43,6 +43,10 @@ int rr_tree_beneath(struct rr_tree *tree, int directory, const char *path, uint6
 /* Opens anew what fd, perhaps O_PATH, refers to. -1 with errno. */
 int rr_tree_reopen(struct rr_tree *tree, int fd, int flags);
 
+/* Opens anew what fd refers to, a file of the process's own user and group, whatever its mode. -1 with errno:
+ * this system allows no user namespaces, say. */
+int rr_tree_open_own(struct rr_tree *tree, int fd, int flags);
+
 /* statx(2) of a descriptor: 0 or errno. */
 int rr_tree_stat(int fd, struct statx *st);
 

@@ -42,8 +42,8 @@ check_caller(const struct rr_tree *tree, const struct rr_object *object, int acc
 	return error;
 }
 
-/* The owner's way to a file that its mode closes even to the server, where that is an ordinary user: the mode
- * is opened for the moment of open(2). */
+/* The owner's way to a file that its mode closes even to the server, where that is an ordinary user. Where
+ * the system has no other way, the mode is opened for the moment of open(2). */
 static int
 open_own(struct rr_tree *tree, struct rr_object *object, int access)
 {
@@ -54,6 +54,9 @@ open_own(struct rr_tree *tree, struct rr_object *object, int access)
 		errno = EACCES;
 		return -1;
 	}
+	fd = rr_tree_open_own(tree, object->fd, access);
+	if (fd >= 0)
+		return fd;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", object->fd);
 	if (chmod(link, (object->st.stx_mode & 07777) | S_IRUSR | S_IWUSR) != 0)
 		return -1;
@@ -84,7 +87,7 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 	if (!rr_identity_resume(&tree->identity)) {
 		if (fd >= 0)
 			close(fd);
-		fd = -1;
+		fd = rr_tree_open_own(tree, object->fd, access);
 		error = EIO;
 	}
 	errno = error;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "world.h"
@@ -312,6 +314,36 @@ the_owner_reads_and_writes_whatever_the_mode(void **state)
 	assert_int_equal(world_stat(world, "file").st_mode & 07777, 0);
 }
 
+static bool
+has_user_namespaces(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(unshare(CLONE_NEWUSER) < 0);
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* The time of change would tell of another mode, be it for a moment. */
+static void
+the_mode_is_not_changed_for_the_owner_to_read(void **state)
+{
+	struct world *world = *state;
+	nfs_fh3 file = world_made(world, "file", "hello", 0);
+	struct stat before = world_stat(world, "file"), after;
+	READ3res res;
+
+	if (!has_user_namespaces()) {
+		print_message("skipped: this user may have no user namespaces\n");
+		skip();
+	}
+	res = read_at(world, file, 0, 100);
+	check_read(&res, "hello", true);
+	after = world_stat(world, "file");
+	assert_memory_equal(&after.st_ctim, &before.st_ctim, sizeof(after.st_ctim));
+}
+
 static void
 the_verifier_lasts_until_the_server_ends(void **state)
 {
@@ -487,6 +519,7 @@ main(void)
 		world_test(a_write_that_does_not_fit_is_short_first),
 		world_test(write_is_bounded),
 		world_test(the_owner_reads_and_writes_whatever_the_mode),
+		world_test(the_mode_is_not_changed_for_the_owner_to_read),
 		world_test(the_verifier_lasts_until_the_server_ends),
 		world_test(a_failure_to_store_changes_the_verifier),
 		world_test(only_a_file_is_committed),

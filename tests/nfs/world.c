@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -415,6 +416,8 @@ run_ordinary(const struct CMUnitTest *tests, size_t count)
 		if (setresgid(ORDINARY, ORDINARY, ORDINARY) < 0 ||
 			setresuid(ORDINARY, ORDINARY, ORDINARY) < 0)
 			_exit(2);
+		/* As after execve(2): /proc/self is this user's. */
+		prctl(PR_SET_DUMPABLE, 1);
 		_exit(_cmocka_run_group_tests("as an ordinary user", tests, count, NULL, NULL) != 0);
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child)
