@@ -38,7 +38,8 @@ struct small_job {
 	const struct rr_place *from, *to;
 	const char *name;
 	struct rr_info info;
-	bool made; /* the temporary file may exist */
+	bool fresh; /* the directory has nothing but what this copy puts there */
+	bool made;  /* the temporary file may exist */
 	char temporary[RR_CP_TEMPORARY];
 	struct rr_nfs_handle handle; /* of the target */
 	struct rr_nfs_io io;
@@ -200,7 +201,7 @@ small_look(struct small_job *job)
 		return;
 	}
 	small_prepare_op(job);
-	if (cp->fresh)
+	if (job->fresh)
 		small_next(job, 0);
 	else
 		rr_nfs_op_lookup(cp->to.nfs, &job->op, &job->to->handle, job->name);
@@ -336,6 +337,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	job->to = to;
 	job->name = name;
 	job->info = *info;
+	job->fresh = cp->fresh;
 	job->made = false;
 	rr_cp_temporary(name, 0, job->temporary);
 	cp->small->active++;
@@ -361,10 +363,13 @@ small_again(struct small_job *job)
 {
 	struct rr_cp *cp = job->cp;
 	size_t length = strlen(cp->path);
+	struct rr_info there;
 
 	job->state = SMALL_IDLE;
 	snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", job->name);
-	if (job->made)
+	/* A RENAME whose answer was lost with a connection may have taken it away. */
+	if (job->made && (cp->to.ops->look(&cp->to, job->to, job->temporary, &there) < 0 ||
+				 there.kind != RR_KIND_NONE))
 		rr_cp_remove_temporary(cp, job->to, job->temporary);
 	if (!cp->stop && !rr_tool_interrupted(NULL))
 		rr_cp_file(cp, job->from, job->name, &job->info, job->to, job->name);
