@@ -15,6 +15,8 @@ static const struct rr_tool tools[] = {
 	{ "cat", rr_tool_cat, "Write files to standard output.", "URL...", rr_tool_cat_options },
 	{ "cp", rr_tool_cp, "Copy files and trees to, from and between servers.", "[OPTION]... SRC DST",
 		rr_tool_cp_options },
+	{ "rm", rr_tool_rm, "Remove files and directories.", "[OPTION]... URL...", rr_tool_rm_options },
+	{ "mkdir", rr_tool_mkdir, "Make directories.", "[OPTION]... URL...", rr_tool_mkdir_options },
 	{ "ping", rr_tool_ping, "Call a server's NULL procedure; show what was negotiated.",
 		"[OPTION]... URL", rr_tool_ping_options },
 	{ "devices", rr_tool_devices, "List RDMA devices: what each can do, or why it is not usable.",

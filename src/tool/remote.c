@@ -63,6 +63,18 @@ say_over(const struct rr_remote *remote)
 	fprintf(stderr, "%s: over %s\n", remote->name, negotiated.fabric);
 }
 
+size_t
+rr_remote_last(const struct rr_url *url)
+{
+	size_t end = strlen(url->path);
+
+	while (end > 1 && url->path[end - 1] == '/')
+		end--;
+	while (end > 1 && url->path[end - 1] != '/')
+		end--;
+	return end;
+}
+
 int
 rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text)
 {
@@ -73,7 +85,7 @@ rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remo
 		.interrupted = rr_tool_interrupted,
 		.rpc.retry = RETRY,
 	};
-	char host[RR_AUTH_SYS_NAME + 1] = "";
+	char host[RR_AUTH_SYS_NAME + 1] = "", above[RR_URL_PATH];
 	int error;
 
 	snprintf(remote->name, sizeof(remote->name), "%.*s", (int)strcspn(url, "?"), url);
@@ -82,6 +94,9 @@ rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remo
 		return error;
 	if (remote->tcp)
 		rr_url_prefer_tcp(&remote->url);
+	snprintf(above, sizeof(above), "%.*s", (int)rr_remote_last(&remote->url), remote->url.path);
+	if (remote->beside)
+		config.path = above;
 	gethostname(host, sizeof(host) - 1);
 	config.mount_port = remote->url.mount_port;
 	config.rpc.transport = remote->url.transport == RR_URL_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;

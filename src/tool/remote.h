@@ -17,6 +17,7 @@ struct rr_remote {
 	struct rr_nfs *nfs;
 	struct rr_url url;
 	char name[512]; /* the URL without its options, for messages */
+	bool beside;    /* what is mounted is to be above the URL's last name */
 	bool tcp;       /* where the URL does not say what it is for */
 	bool verbose;   /* says on standard error what the connection goes over, once it is there */
 };
@@ -29,6 +30,9 @@ int rr_remote_engine(const struct rr_engine_config *config, struct rr_engine **e
  * Signals that rr_tool_catch_signals() caught interrupt. name is set in any case.
  */
 int rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text);
+
+/* Where the last name of the URL's path begins; there is none in "/". */
+size_t rr_remote_last(const struct rr_url *url);
 
 /* Also after a failed or no rr_remote_open() of a zeroed one. */
 void rr_remote_close(struct rr_remote *remote);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tool/filters.h"
+#include "tool/names.h"
+
+const char rr_tool_mkdir_options[] = "  -p, --parents         make the directories above, too; a directory "
+				     "that exists is no error\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
+
+/* Makes name in directory, or takes the one that is there where that is wanted. */
+static int
+mkdir_one(struct rr_names *names, const char *name, struct rr_nfs_object *directory)
+{
+	struct rr_nfs *nfs = names->remote.nfs;
+	sattr3 attributes = { .mode.set_it = true };
+	mode_t mask = umask(0);
+	struct rr_nfs_object made;
+	int error;
+
+	umask(mask);
+	attributes.mode.u.mode = 0777 & ~(uint32_t)mask;
+	error = rr_nfs_mkdir(nfs, &directory->handle, name, &attributes, &made);
+	if (error == NFS3ERR_EXIST && names->flag &&
+		rr_nfs_lookup(nfs, &directory->handle, name, &made) == 0 && made.attributes.type == NF3DIR)
+		error = 0;
+	if (error)
+		return rr_names_fail(names);
+	*directory = made;
+	return RR_EXIT_OK;
+}
+
+/* Each of the directories above that is missing. */
+static int
+mkdir_parents(struct rr_names *names, struct rr_nfs_object *directory)
+{
+	char *rest = names->path, *name;
+	int status = RR_EXIT_OK;
+
+	if (rr_nfs_walk(names->remote.nfs, "", true, directory) != 0)
+		return rr_names_fail(names);
+	while (status == RR_EXIT_OK && (name = strsep(&rest, "/")))
+		if (name[0] && strcmp(name, ".") != 0)
+			status = mkdir_one(names, name, directory);
+	return status;
+}
+
+static int
+mkdir_url(struct rr_names *names)
+{
+	struct rr_nfs_object directory;
+
+	if (names->last[0] == '\0')
+		return names->flag ? RR_EXIT_OK
+				   : rr_tool_fail(names->tool, "%s: it exists already", names->remote.name);
+	if (names->flag && mkdir_parents(names, &directory) != RR_EXIT_OK)
+		return RR_EXIT_FAILED;
+	if (!names->flag && rr_nfs_walk(names->remote.nfs, names->path, true, &directory) != 0)
+		return rr_names_fail(names);
+	return mkdir_one(names, names->last, &directory);
+}
+
+int
+rr_tool_mkdir(const struct rr_tool *tool, int argc, char **argv)
+{
+	return rr_names_run(tool, argc, argv, "parents", mkdir_url);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/names.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/filters.h"
+
+enum { OPT_HELP = 256 };
+
+int
+rr_names_fail(const struct rr_names *names)
+{
+	return rr_tool_fail(names->tool, "%s: %s", names->remote.name, rr_nfs_error(names->remote.nfs));
+}
+
+static int
+split(struct rr_names *names)
+{
+	const struct rr_url *url = &names->remote.url;
+	const char *last = url->path + rr_remote_last(url);
+	size_t length = strcspn(last, "/");
+
+	snprintf(names->path, sizeof(names->path), "%s", rr_nfs_rest(names->remote.nfs));
+	if (length > RR_NFS_NAME)
+		return rr_tool_fail(
+			names->tool, "%s: %s", names->remote.name, rr_nfs_status_text(NFS3ERR_NAMETOOLONG));
+	snprintf(names->last, sizeof(names->last), "%.*s", (int)length, last);
+	if (strcmp(names->last, ".") != 0 && strcmp(names->last, "..") != 0)
+		return RR_EXIT_OK;
+	return rr_tool_fail(names->tool, "%s: a name is wanted, not '%s'", names->remote.name, names->last);
+}
+
+static int
+run_one(struct rr_names *names, struct rr_engine *engine, const char *url,
+	int (*each)(struct rr_names *names))
+{
+	struct rr_text text;
+	int status;
+
+	if (rr_remote_open(engine, url, &names->remote, &text) != 0)
+		status = rr_tool_fail(names->tool, "%s: %s", names->remote.name, text.text);
+	else
+		status = split(names);
+	if (status == RR_EXIT_OK)
+		status = each(names);
+	rr_remote_close(&names->remote);
+	return status;
+}
+
+static int
+run_all(struct rr_names *names, struct rr_filters *filters, char **urls, int (*each)(struct rr_names *names))
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	int status = rr_filters_start(names->tool, filters, &config);
+	struct rr_engine *engine = NULL;
+	struct rr_text text;
+
+	if (status != RR_EXIT_OK)
+		return status;
+	rr_tool_catch_signals();
+	names->remote.tcp = filters->tcp;
+	names->remote.beside = true;
+	if (rr_remote_engine(&config, &engine, &text) < 0)
+		status = rr_tool_fail(names->tool, "%s", text.text);
+	for (; engine && *urls && !rr_tool_interrupted(NULL); urls++)
+		if (run_one(names, engine, *urls, each) != RR_EXIT_OK)
+			status = RR_EXIT_FAILED;
+	rr_engine_free(engine);
+	return rr_filters_end(names->tool, filters, status);
+}
+
+int
+rr_names_run(const struct rr_tool *tool, int argc, char **argv, const char *word,
+	int (*each)(struct rr_names *names))
+{
+	const struct option options[] = {
+		{ word, no_argument, NULL, word[0] },
+		RR_TRANSPORT_OPTION,
+		RR_FILTER_OPTIONS,
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ 0 },
+	};
+	const char letters[] = { ':', word[0], '\0' };
+	struct rr_names names = { .tool = tool };
+	struct rr_filters filters = { 0 };
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		if (option == OPT_HELP)
+			return rr_tool_help(tool);
+		if (option == word[0])
+			names.flag = true;
+		else if (!rr_filters_is_option(option))
+			return rr_tool_bad_option(tool, option, argv[optind - 1]);
+		else if (rr_filters_option(tool, &filters, option, optarg))
+			return RR_EXIT_USAGE;
+	}
+	if (optind == argc)
+		return rr_tool_usage(tool, "a URL is wanted: nfs://HOST[:PORT]/PATH");
+	for (int i = optind; i < argc; i++)
+		if (!rr_url_is(argv[i]))
+			return rr_tool_usage(tool, "%s is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
+	return run_all(&names, &filters, argv + optind, each);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_NAMES_H
+#define RR_TOOL_NAMES_H
+
+#include "tool/remote.h"
+#include "tool/tool.h"
+
+/* What sub-commands that change names on a server have in common: one letter as an option, and URLs. */
+
+struct rr_names {
+	const struct rr_tool *tool;
+	bool flag; /* the letter was given */
+	struct rr_remote remote;
+	char path[RR_URL_PATH + 16]; /* of the last name's directory, below what is mounted */
+	char last[RR_NFS_NAME + 1];  /* "": the URL is that of "/" */
+};
+
+/* "NAME: what the server says"; returns RR_EXIT_FAILED. */
+int rr_names_fail(const struct rr_names *names);
+
+/* Calls each for every URL, with what its last name is in mounted. letter is the option that sets flag, word
+ * its long form. */
+int rr_names_run(const struct rr_tool *tool, int argc, char **argv, const char *word,
+	int (*each)(struct rr_names *names));
+
+#endif

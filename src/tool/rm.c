@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/catalog.h"
+#include "tool/filters.h"
+#include "tool/names.h"
+
+/* Removes names. No symbolic link is followed. */
+
+/* Levels of directories. */
+enum { DEPTH_MAX = 400 };
+
+const char rr_tool_rm_options[] =
+	"  -r, --recursive       remove directories with all that is in them\n" RR_TRANSPORT_HELP
+		RR_FILTER_HELP;
+
+static int rm_name(
+	struct rr_names *names, const struct rr_nfs_handle *directory, const char *name, unsigned depth);
+
+static int
+rm_contents(struct rr_names *names, const struct rr_nfs_handle *directory, unsigned depth)
+{
+	struct rr_catalog catalog = { 0 };
+	int status = RR_EXIT_OK;
+
+	if (rr_nfs_readdir(names->remote.nfs, directory, rr_catalog_take, &catalog) != 0)
+		status = rr_names_fail(names);
+	for (size_t i = 0; i < catalog.count && !rr_tool_interrupted(NULL); i++)
+		if (rm_name(names, directory, catalog.entries[i].name, depth + 1) != RR_EXIT_OK)
+			status = RR_EXIT_FAILED;
+	rr_catalog_free(&catalog);
+	return status;
+}
+
+static int
+rm_fail(const struct rr_names *names, const char *name, const char *why)
+{
+	return rr_tool_fail(names->tool, "%s: %s: %s", names->remote.name, name, why);
+}
+
+static int
+rm_directory(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name,
+	const struct rr_nfs_handle *inside, unsigned depth)
+{
+	if (!names->flag)
+		return rm_fail(names, name, "it is a directory; -r removes it with all that is in it");
+	if (depth == DEPTH_MAX)
+		return rm_fail(names, name, "the directories are nested too deep");
+	if (rm_contents(names, inside, depth) != RR_EXIT_OK)
+		return RR_EXIT_FAILED;
+	if (rr_tool_interrupted(NULL))
+		return rm_fail(names, name, "interrupted");
+	if (rr_nfs_rmdir(names->remote.nfs, directory, name) != 0)
+		return rm_fail(names, name, rr_nfs_error(names->remote.nfs));
+	return RR_EXIT_OK;
+}
+
+static int
+rm_name(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name, unsigned depth)
+{
+	struct rr_nfs *nfs = names->remote.nfs;
+	struct rr_nfs_object object;
+
+	if (rr_nfs_lookup(nfs, directory, name, &object) != 0)
+		return rm_fail(names, name, rr_nfs_error(nfs));
+	if (object.attributes.type == NF3DIR)
+		return rm_directory(names, directory, name, &object.handle, depth);
+	if (rr_nfs_remove(nfs, directory, name) != 0)
+		return rm_fail(names, name, rr_nfs_error(nfs));
+	return RR_EXIT_OK;
+}
+
+static int
+rm_url(struct rr_names *names)
+{
+	struct rr_nfs_object directory;
+
+	if (names->last[0] == '\0')
+		return rr_tool_fail(names->tool, "%s: an export is not removed", names->remote.name);
+	if (rr_nfs_walk(names->remote.nfs, names->path, true, &directory) != 0)
+		return rr_names_fail(names);
+	return rm_name(names, &directory.handle, names->last, 0);
+}
+
+int
+rr_tool_rm(const struct rr_tool *tool, int argc, char **argv)
+{
+	return rr_names_run(tool, argc, argv, "recursive", rm_url);
+}
