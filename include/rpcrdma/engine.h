@@ -140,7 +140,7 @@ RPCRDMA_API const char *rpcrdma_engine_error(const struct rpcrdma_engine *engine
 
 enum rpcrdma_transport {
 	/*
-	 * RPC-over-RDMA version 1 (RFC 8166), over an RDMA adapter where the address belongs to one (a
+	 * RPC-over-RDMA, version 1 (RFC 8166) or 2, over an RDMA adapter where the address belongs to one (a
 	 * client's: the one from which the route to the server begins), else as RPCRDMA_TRANSPORT_IWARP. A
 	 * server at "0.0.0.0" or "::" listens over both.
 	 */
@@ -192,7 +192,8 @@ struct rpcrdma_counters {
 	 * the reply might not (Reply chunk), or would, but not all results have a Write chunk (likewise). */
 	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
 	uint64_t rdma_reads, rdma_writes;          /* operations that this side posted */
-	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are ERR_CHUNK */
+	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are ERR_CHUNK, in version 2
+						      BAD_HEADER and INVAL_OPTION */
 	uint64_t overruns;    /* calls of the peer's beyond what was ever granted to it */
 	uint64_t bad_replies; /* of what was discarded: it had the XID of a call, and was no good answer to it
 			       */

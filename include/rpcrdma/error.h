@@ -15,22 +15,23 @@ extern "C" {
  */
 enum rpcrdma_error {
 	RPCRDMA_OK = 0,
-	RPCRDMA_ERR_NOMEM,         /* no memory */
-	RPCRDMA_ERR_INVAL,         /* the caller's argument is wrong */
-	RPCRDMA_ERR_LIMIT,         /* a bound of this side would be exceeded */
-	RPCRDMA_ERR_SYSTEM,        /* a system call failed; the text has its errno */
-	RPCRDMA_ERR_NOTSUP,        /* not supported by this side or by the provider */
-	RPCRDMA_ERR_ADDRESS,       /* the address or host name cannot be resolved */
-	RPCRDMA_ERR_REFUSED,       /* nobody listens there */
-	RPCRDMA_ERR_UNREACHABLE,   /* no route to the peer */
-	RPCRDMA_ERR_REJECTED,      /* the peer speaks the protocol and declined the connection */
-	RPCRDMA_ERR_TIMEDOUT,      /* no answer in time */
-	RPCRDMA_ERR_PEER,          /* what the peer sent breaks the protocol */
-	RPCRDMA_ERR_DISCONNECTED,  /* the connection is gone */
-	RPCRDMA_ERR_CANCELLED,     /* the caller ended it */
-	RPCRDMA_ERR_ACCESS,        /* remote access outside a registered region or its rights */
-	RPCRDMA_ERR_VERS,          /* the peer does not speak this version (RFC 8166, ERR_VERS) */
-	RPCRDMA_ERR_CHUNK,         /* the peer could not use the chunks (RFC 8166, ERR_CHUNK) */
+	RPCRDMA_ERR_NOMEM,        /* no memory */
+	RPCRDMA_ERR_INVAL,        /* the caller's argument is wrong */
+	RPCRDMA_ERR_LIMIT,        /* a bound of this side would be exceeded */
+	RPCRDMA_ERR_SYSTEM,       /* a system call failed; the text has its errno */
+	RPCRDMA_ERR_NOTSUP,       /* not supported by this side or by the provider */
+	RPCRDMA_ERR_ADDRESS,      /* the address or host name cannot be resolved */
+	RPCRDMA_ERR_REFUSED,      /* nobody listens there */
+	RPCRDMA_ERR_UNREACHABLE,  /* no route to the peer */
+	RPCRDMA_ERR_REJECTED,     /* the peer speaks the protocol and declined the connection */
+	RPCRDMA_ERR_TIMEDOUT,     /* no answer in time */
+	RPCRDMA_ERR_PEER,         /* what the peer sent breaks the protocol */
+	RPCRDMA_ERR_DISCONNECTED, /* the connection is gone */
+	RPCRDMA_ERR_CANCELLED,    /* the caller ended it */
+	RPCRDMA_ERR_ACCESS,       /* remote access outside a registered region or its rights */
+	RPCRDMA_ERR_VERS,         /* the peer does not speak this version (RFC 8166, ERR_VERS) */
+	RPCRDMA_ERR_CHUNK, /* the peer could not use the transport header or its chunks: ERR_CHUNK (RFC 8166),
+			      and in version 2 RDMA_ERR_BAD_HEADER or RDMA_ERR_INVAL_OPTION */
 	RPCRDMA_ERR_RPC_DENIED,    /* RPC: MSG_DENIED (RFC 5531, section 9) */
 	RPCRDMA_ERR_PROG_UNAVAIL,  /* RPC: the program is not served there */
 	RPCRDMA_ERR_PROG_MISMATCH, /* RPC: another version of the program is */

@@ -263,7 +263,8 @@ int rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *regio
 
 /*
  * Ends the peer's access as rr_endpoint_invalidate() does, but the handle stays known until that is called: a
- * peer that has not heard of it may still Send With Invalidate. Errors are as there.
+ * peer that does not know of this may still Send With Invalidate. Over an RDMA adapter the handle is not
+ * known any more, and such a Send ends the connection. Errors are as there.
  */
 int rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
 

@@ -131,7 +131,7 @@ struct rr_counters {
 	/* How often calls had to wait, and for how long (ns) there were some that did. */
 	uint64_t credit_waits, credit_wait_ns, memory_waits, memory_wait_ns;
 	uint64_t errors_sent, errors_received, discarded;
-	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are ERR_CHUNK */
+	uint64_t err_vers_sent, err_vers_received; /* of the errors */
 	uint64_t bad_replies;                      /* of what was discarded: with the XID of a call */
 	uint64_t repeats;  /* calls that were executed before: answered out of the duplicate request cache */
 	uint64_t overruns; /* calls of the peer's beyond what was ever granted to it */

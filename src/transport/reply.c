@@ -208,6 +208,7 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 	struct rr_connection *connection = slot->connection;
 	struct rr_credits *credits = &connection->requester.credits;
 	struct rr_counters *counters = &connection->base.counters;
+	bool is_error = arrival->kind == RR_ARRIVAL_ERROR;
 
 	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
 	 * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
@@ -224,8 +225,10 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 			RR_PROBE(discarded, connection->base.peer, arrival->length, true);
 		counters->discarded += error == -RPCRDMA_ERR_PEER;
 		counters->bad_replies += error == -RPCRDMA_ERR_PEER;
-		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: XID 0x%08x: %s",
-			connection->base.peer, arrival->header.xid, rpcrdma_strerror(error));
+		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: XID 0x%08x: %s%s%s",
+			connection->base.peer, arrival->header.xid, rpcrdma_strerror(error),
+			is_error ? ": the peer answered " : "",
+			is_error ? rr_rdma_err_name(arrival->header.vers, arrival->header.err) : "");
 	}
 	rr_slot_finish(slot, error, arrival->receive);
 }

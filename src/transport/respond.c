@@ -297,25 +297,15 @@ rr_inbound_say(struct rr_inbound *inbound)
 	answer(inbound);
 }
 
-/* The second one has a name of its own in version 2. */
-static const char *
-error_name(enum rr_rdma_err err)
-{
-	switch (err) {
-	case RR_ERR_VERS: return "ERR_VERS";
-	case RR_ERR_INVAL_OPTION: return "ERR_INVAL_OPTION";
-	default: return "ERR_CHUNK";
-	}
-}
-
-/* The first, the second, the fourth and so on: who sends nothing good must not fill the log. */
+/* The first, the second, the fourth and so on: a peer that sends nothing good must not fill the log. */
 static void
-log_error(const struct rr_connection *connection, uint32_t xid, enum rr_rdma_err err, uint64_t count)
+log_error(const struct rr_connection *connection, const struct rr_rdma_header *call, enum rr_rdma_err err,
+	uint64_t count)
 {
 	if ((count & (count - 1)) == 0)
 		rr_log(connection->base.engine->env, RR_LOG_WARNING,
 			"%s: XID 0x%08x is answered by %s, error %" PRIu64 " of this connection",
-			connection->base.peer, xid, error_name(err), count);
+			connection->base.peer, call->xid, rr_rdma_err_name(call->vers, err), count);
 }
 
 void
@@ -323,7 +313,7 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 {
 	struct rr_connection *connection = inbound->connection;
 
-	log_error(connection, inbound->header.xid, err, ++connection->base.counters.errors_sent);
+	log_error(connection, &inbound->header, err, ++connection->base.counters.errors_sent);
 	RR_PROBE(error_sent, connection->base.peer, inbound->header.xid, err);
 	connection->base.counters.err_vers_sent += err == RR_ERR_VERS;
 	inbound->plan.form = RR_REPLY_ERROR;

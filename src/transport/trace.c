@@ -43,6 +43,7 @@ rr_trace_add(struct rr_trace *trace, const struct rr_env *env, bool sent, const 
 	if (length < RR_RDMA_FIXED_SIZE)
 		return;
 	record->xid = rr_get_be32(data);
+	record->vers = rr_min(rr_get_be32(data + 4), 15) & 15;
 	record->credit = rr_get_be32(data + 8);
 	record->proc = (uint8_t)rr_min(rr_get_be32(data + 12), UINT8_MAX);
 	if (record->proc == RR_RDMA_ERROR && length >= RR_RDMA_FIXED_SIZE + 4)
@@ -52,18 +53,14 @@ rr_trace_add(struct rr_trace *trace, const struct rr_env *env, bool sent, const 
 	RR_PROBE(header, (int)sent, record->xid, (int)record->proc, record->credit, length);
 }
 
-static const char *
-proc_name(const struct rr_trace_record *record)
+/* The procedure, and the error of an RDMA_ERROR, as their version calls them. */
+static void
+name_message(const struct rr_trace_record *record, char *name, size_t size)
 {
-	static const char *const names[] = { "RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE" };
+	bool is_error = record->proc == RR_RDMA_ERROR;
 
-	if (record->proc < sizeof(names) / sizeof(names[0]))
-		return names[record->proc];
-	if (record->proc > RR_RDMA_ERROR)
-		return "unknown procedure";
-	if (record->err == RR_ERR_VERS)
-		return "RDMA_ERROR ERR_VERS";
-	return record->err == RR_ERR_CHUNK ? "RDMA_ERROR ERR_CHUNK" : "RDMA_ERROR";
+	snprintf(name, size, "%s%s%s", rr_rdma_proc_name(record->vers, record->proc), is_error ? " " : "",
+		is_error ? rr_rdma_err_name(record->vers, record->err) : "");
 }
 
 void
@@ -71,7 +68,9 @@ rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, si
 {
 	const char *way = record->sent ? "sent" : "received";
 	double ago = (double)(now - record->at) / (double)RR_MILLISECOND;
+	char name[48];
 
+	name_message(record, name, sizeof(name));
 	if (record->length < RR_RDMA_FIXED_SIZE)
 		snprintf(text, size, "%.3f ms ago: %s %" PRIu32 " octets, no header", ago, way,
 			record->length);
@@ -79,15 +78,14 @@ rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, si
 		snprintf(text, size,
 			"%.3f ms ago: %s XID 0x%08" PRIx32 " %s, credit %" PRIu32 ", %" PRIu32
 			" octets, no chunk lists that could be read",
-			ago, way, record->xid, proc_name(record), record->credit, record->length);
+			ago, way, record->xid, name, record->credit, record->length);
 	else
 		snprintf(text, size,
 			"%.3f ms ago: %s XID 0x%08" PRIx32 " %s, credit %" PRIu32 ", %" PRIu32
 			" octets; %u read segments, %u Write chunks, %s Reply chunk, %u segments, %" PRIu32
 			" octets in chunks",
-			ago, way, record->xid, proc_name(record), record->credit, record->length,
-			record->reads, record->writes, record->has_reply ? "a" : "no", record->segments,
-			record->octets);
+			ago, way, record->xid, name, record->credit, record->length, record->reads,
+			record->writes, record->has_reply ? "a" : "no", record->segments, record->octets);
 }
 
 void

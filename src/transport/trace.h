@@ -4,6 +4,7 @@
 
 #include "base/env.h"
 #include "wire/rpcrdma1.h"
+#include "wire/rpcrdma2.h"
 
 /*
  * The last headers that a connection sent and received, kept for the moment
@@ -25,6 +26,7 @@ struct rr_trace_record {
 	uint8_t writes, proc;     /* 255: or more */
 	uint8_t err;              /* of an RDMA_ERROR */
 	bool sent : 1, has_reply : 1, parsed : 1;
+	uint8_t vers : 4; /* 15: or more */
 };
 
 struct rr_trace {

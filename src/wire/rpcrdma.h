@@ -89,7 +89,9 @@ enum rr_header_result {
  */
 struct rr_rdma_version {
 	uint32_t number;
-	uint32_t inline_default; /* octets: the threshold at the start of a connection */
+	const char
+		*procs[RR_RDMA_OPTIONAL + 1]; /* names of procedures, and of errors; NULL: there is no such */
+	const char *errs[RR_ERR_INVAL_OPTION + 1];
 	/* The least octets of a message of that procedure. A shorter one is not parsed. */
 	uint32_t (*least_size)(uint32_t proc);
 	enum rr_header_result (*get)(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header,

@@ -77,7 +77,8 @@ rr_rdma_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_heade
 
 const struct rr_rdma_version rr_rdma_version_1 = {
 	.number = RR_RPCRDMA_VERSION_1,
-	.inline_default = RR_INLINE_DEFAULT,
+	.procs = { "RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE", "RDMA_ERROR" },
+	.errs = { [RR_ERR_VERS] = "ERR_VERS", [RR_ERR_CHUNK] = "ERR_CHUNK" },
 	.least_size = least_size,
 	.get = get_rest,
 	.put = rr_rdma_put_header,

@@ -138,7 +138,10 @@ rr_rdma2_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_head
 
 const struct rr_rdma_version rr_rdma_version_2 = {
 	.number = RR_RPCRDMA_VERSION_2,
-	.inline_default = RR_INLINE_DEFAULT_2,
+	.procs = { "RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE", "RDMA_ERROR", "RDMA_OPTIONAL" },
+	.errs = { [RR_ERR_VERS] = "RDMA_ERR_VERS",
+		[RR_ERR_BAD_HEADER] = "RDMA_ERR_BAD_HEADER",
+		[RR_ERR_INVAL_OPTION] = "RDMA_ERR_INVAL_OPTION" },
 	.least_size = least_size,
 	.get = get_rest,
 	.put = rr_rdma2_put_header,
@@ -156,6 +159,31 @@ rr_rdma_version(uint32_t number)
 	case RR_RPCRDMA_VERSION_2: return &rr_rdma_version_2;
 	default: return NULL;
 	}
+}
+
+/* Names in a version that is not known are those of the first one. */
+static const struct rr_rdma_version *
+version_for_names(uint32_t number)
+{
+	const struct rr_rdma_version *version = rr_rdma_version(number);
+
+	return version ? version : &rr_rdma_version_1;
+}
+
+const char *
+rr_rdma_proc_name(uint32_t vers, uint32_t proc)
+{
+	const char *name = proc <= RR_RDMA_OPTIONAL ? version_for_names(vers)->procs[proc] : NULL;
+
+	return name ? name : "unknown procedure";
+}
+
+const char *
+rr_rdma_err_name(uint32_t vers, uint32_t err)
+{
+	const char *name = err <= RR_ERR_INVAL_OPTION ? version_for_names(vers)->errs[err] : NULL;
+
+	return name ? name : "unknown error";
 }
 
 enum rr_header_result

@@ -49,6 +49,10 @@ extern const struct rr_rdma_version rr_rdma_version_2;
 /* NULL: there is no such version. */
 const struct rr_rdma_version *rr_rdma_version(uint32_t number);
 
+/* What that version calls a procedure, or the error of an RDMA_ERROR. */
+const char *rr_rdma_proc_name(uint32_t vers, uint32_t proc);
+const char *rr_rdma_err_name(uint32_t vers, uint32_t err);
+
 /*
  * Both versions by the word that tells: reads versions 1 to highest (1 or 2), with RR_HEADER_VERS for others,
  * and writes that of header->vers.

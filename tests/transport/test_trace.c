@@ -135,6 +135,37 @@ what_is_no_header_is_told_as_well(void **state)
 	assert_non_null(strstr(world->last, "RDMA_ERROR ERR_CHUNK"));
 }
 
+/* draft-cel-nfsv4-rpcrdma-version-two-00, 4.2, has names of its own for errors, and one procedure more. */
+static void
+names_are_those_of_the_version(void **state)
+{
+	struct world *world = *state;
+	uint8_t header[RR_RDMA_HEADER_MIN] = { 0 };
+	static const struct {
+		uint32_t vers, proc, err;
+		const char *name;
+	} rows[] = {
+		{ 1, RR_RDMA_OPTIONAL, 0, "unknown procedure," },
+		{ 2, RR_RDMA_OPTIONAL, 0, "RDMA_OPTIONAL," },
+		{ 2, RR_RDMA_DONE, 0, "RDMA_DONE," },
+		{ 1, RR_RDMA_ERROR, RR_ERR_VERS, "RDMA_ERROR ERR_VERS," },
+		{ 1, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION, "RDMA_ERROR unknown error," },
+		{ 2, RR_RDMA_ERROR, RR_ERR_VERS, "RDMA_ERROR RDMA_ERR_VERS," },
+		{ 2, RR_RDMA_ERROR, RR_ERR_BAD_HEADER, "RDMA_ERROR RDMA_ERR_BAD_HEADER," },
+		{ 2, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION, "RDMA_ERROR RDMA_ERR_INVAL_OPTION," },
+		{ 9, RR_RDMA_ERROR, 255, "RDMA_ERROR unknown error," },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		rr_put_be32(header + 4, rows[i].vers);
+		rr_put_be32(header + 12, rows[i].proc);
+		rr_put_be32(header + 16, rows[i].err);
+		rr_trace_add(&world->trace, &world->env, false, header, sizeof(header), NULL);
+		rr_trace_log(&world->trace, &world->env, "p");
+		assert_non_null(strstr(world->last, rows[i].name));
+	}
+}
+
 static void
 the_last_256_are_kept_oldest_first(void **state)
 {
@@ -168,6 +199,7 @@ main(void)
 			nothing_is_allocated_before_the_first_message, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_message_is_told_in_words, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_header_is_told_as_well, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_are_those_of_the_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_last_256_are_kept_oldest_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, setup, teardown),
 	};
