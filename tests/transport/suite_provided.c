@@ -323,16 +323,16 @@ row_B14_two_replies_of_one_xid_are_told_apart(void **state)
 	uint8_t data[4];
 
 	(void)state;
-	raw_send_words(raw, WORDS(1, 2, 16, RR_RDMA_DONE), second.handle);
-	world_settle(raw->world);
-	assert_false(raw->disconnected);
-	assert_int_equal(exposed(raw), 1);
-	assert_int_equal(raw_rdma(raw, RR_WORK_READ, data, 4, first.handle, first.offset), 0);
-	second = ask_for_chunk(raw, 1);
 	notify(raw, 1);
 	assert_int_equal(exposed(raw), 1);
 	assert_int_equal(raw_rdma(raw, RR_WORK_READ, data, 4, first.handle, first.offset), 0);
+	second = ask_for_chunk(raw, 1);
 	raw_send_words(raw, WORDS(1, 2, 16, RR_RDMA_DONE), first.handle);
+	world_settle(raw->world);
+	assert_false(raw->disconnected);
+	assert_int_equal(exposed(raw), 1);
+	assert_int_equal(raw_rdma(raw, RR_WORK_READ, data, 4, second.handle, second.offset), 0);
+	raw_send_words(raw, WORDS(1, 2, 16, RR_RDMA_DONE), second.handle);
 	world_settle(raw->world);
 	assert_int_equal(exposed(raw), 0);
 	assert_false(raw->disconnected);

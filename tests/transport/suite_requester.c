@@ -112,6 +112,7 @@ static const struct answer bad[] = {
 	ROW("another version", 0, 5, 2, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0),
 	ROW("a version that there is not", 0, 5, 9, 32, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 0),
 	ROW("RDMA_MSGP", 0, 5, 1, 32, RR_RDMA_MSGP, 0, 0, 0, 0, 0, 5, RR_REPLY, 0),
+	ROW("RDMA_MSGP whose words look like a reply", 0, 5, 1, 32, RR_RDMA_MSGP, 5, RR_REPLY, 0, 0, 0, 5, RR_REPLY, 0),
 	ROW("RDMA_DONE", 0, 5, 1, 32, RR_RDMA_DONE, 0, 0, 0),
 	ROW("unknown procedure", 0, 5, 1, 32, 9, 0, 0, 0, 5, RR_REPLY, 0),
 	ROW("a Read list", 0, 5, 1, 32, RR_RDMA_MSG, 1, 4, 9, 9, 9, 9, 0, 0, 0, 5, RR_REPLY, 0),
