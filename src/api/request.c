@@ -89,6 +89,6 @@ rpcrdma_request_payload(struct rpcrdma_request *request, size_t size)
 	struct rr_pool *pool = request->engine->engine->results;
 
 	rr_pool_put(pool, request->inner->payload);
-	request->inner->payload = rr_pool_get(pool, size);
+	request->inner->payload = rr_pool_get(pool, request->inner->party, size);
 	return request->inner->payload;
 }

@@ -10,6 +10,7 @@
 enum { BATCH = 64, TASK_ROUNDS = 100 };
 
 struct rr_loop {
+	uint64_t turns;
 	const struct rr_env *env;
 	int epoll;
 	struct rr_heap timers; /* the earliest first */
@@ -272,6 +273,12 @@ run_tasks(struct rr_loop *loop)
 	return ran;
 }
 
+uint64_t
+rr_loop_turns(const struct rr_loop *loop)
+{
+	return loop->turns;
+}
+
 int
 rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 {
@@ -280,6 +287,7 @@ rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 
 	if (n < 0 && errno != EINTR)
 		return -RPCRDMA_ERR_SYSTEM;
+	loop->turns++;
 	loop->nready = n > 0 ? n : 0;
 	ran = n > 0;
 	handle_ready(loop);

@@ -89,6 +89,9 @@ void rr_task_cancel(struct rr_task *task);
  */
 int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 
+/* How many turns there were: what is done within one of them keeps all else waiting. */
+uint64_t rr_loop_turns(const struct rr_loop *loop);
+
 /*
  * Lets turns that have nothing to do look again and again, for up to limit nanoseconds, before they wait: for
  * those on whom others wait, as being woken costs more than what there is to be done. They do so only while

@@ -2,49 +2,72 @@
 #ifndef RR_BASE_POOL_H
 #define RR_BASE_POOL_H
 
-#include "base/env.h"
-#include "base/list.h"
+#include "base/share.h"
 
 /*
  * Payload memory of one engine: page-aligned buffers, kept for reuse, and a
- * bound on their sum. Who finds it exhausted may wait: waiters are woken, in
- * their order, as buffers come back.
+ * bound on their sum, which is shared fairly by the parties (share.h) that take
+ * them:
+ *
+ * - A party that holds RR_POOL_START octets at most after a request gets them
+ *   as long as any are free. An eighth of the pool is kept for such requests.
+ * - Of the rest, a party that holds nothing gets its first buffer when it is
+ *   free; one that holds some may hold as much as is still free, so that each
+ *   of n greedy ones gets one part of n + 1, and one part is always free. The
+ *   parties of one peer address leave an eighth to other addresses.
+ *
+ * A request that is not granted may wait. Waiters are woken from the loop as
+ * buffers come back, one of each party in turn; new requests do not overtake
+ * those that are due. Requests of no party are bound by what is free alone.
  *
  * Sizes are rounded up to a power of two of at least 4096 octets; buffers up
  * to RR_POOL_KEPT octets are kept on free lists when they come back, so that
  * a stream of calls does not allocate.
  */
-enum { RR_POOL_KEPT = 1 << 21 };
-
-struct rr_pool;
+enum { RR_POOL_KEPT = 1 << 21, RR_POOL_START = 256 << 10, RR_POOL_RESERVE = 8 };
 
 struct rr_pool_waiter {
-	void (*wake)(struct rr_pool_waiter *waiter); /* called from rr_pool_put(); may get and wait again */
+	void (*wake)(struct rr_pool_waiter *waiter); /* called from the loop; may get, and wait again */
 	struct rr_list link;                         /* initialised with rr_list_init() before use */
+	size_t size;                                 /* private: octets that it waits for */
 };
 
-/* NULL: no memory. max: octets that may be out at a time. */
-struct rr_pool *rr_pool_new(const struct rr_env *env, size_t max);
+/* NULL: no memory. max: octets that may be out at a time. resource: which account of each party it is. */
+struct rr_pool *rr_pool_new(struct rr_shares *shares, enum rr_resource resource, size_t max);
 
 /* Every buffer must have come back. pool may be NULL. */
 void rr_pool_free(struct rr_pool *pool);
 
 /*
- * A buffer of at least size octets, contents undefined. NULL where the bound is reached, others are already
- * waiting (unless waiter is the one being woken), or there is no memory; a request above the bound as a whole
- * is granted only while nothing else is out, so that it is slow, not stuck.
+ * A buffer of at least size octets for party (may be NULL), contents undefined. NULL where the bound or the
+ * party's share is reached, where others wait for what is due to them (unless the party is the one being
+ * woken), or where there is no memory; a request above the bound as a whole is granted only while nothing
+ * else is out, so that it is slow, not stuck.
  */
-void *rr_pool_get(struct rr_pool *pool, size_t size);
+void *rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size);
 
 /* buffer may be NULL. */
 void rr_pool_put(struct rr_pool *pool, void *buffer);
 
-/* Queues waiter to be woken when a buffer comes back; no effect where it waits already.
- * rr_list_remove(&waiter->link) ends the wait. */
-void rr_pool_wait(struct rr_pool *pool, struct rr_pool_waiter *waiter);
+/*
+ * A buffer whose first octets are those of buffer, of at least length octets, and not larger than it must be:
+ * buffer itself where no smaller one would do, or there is none. The other one came back.
+ */
+void *rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length);
+
+/* Queues waiter, whose party was refused a buffer just now, until that can be granted; no effect where it
+ * waits already. rr_list_remove(&waiter->link) ends the wait. */
+void rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter *waiter);
+
+/* Whether nothing is out and nobody waits: a request that was refused is so for lack of memory, and waiting
+ * would be in vain. */
+bool rr_pool_is_idle(const struct rr_pool *pool);
 
 /* Whether anybody waits. */
 bool rr_pool_is_wanted(const struct rr_pool *pool);
+
+/* Since when some party has been waiting for what is due to it; 0: there is none. */
+uint64_t rr_pool_due_since(const struct rr_pool *pool);
 
 /* Octets that are out now, and the most there ever were. */
 size_t rr_pool_used(const struct rr_pool *pool);

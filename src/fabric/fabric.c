@@ -230,6 +230,12 @@ rr_endpoint_close(struct rr_endpoint *endpoint)
 	endpoint->ops->close(endpoint);
 }
 
+uint64_t
+rr_endpoint_moved(const struct rr_endpoint *endpoint)
+{
+	return endpoint->moved;
+}
+
 const char *
 rr_endpoint_peer(const struct rr_endpoint *endpoint)
 {

@@ -179,6 +179,7 @@ struct rr_endpoint {
 	rr_endpoint_handler *handler;
 	void *ctx;
 	uint32_t outstanding;       /* work requests posted and not completed; kept by the provider */
+	uint64_t moved;             /* octets that the peer took, or brought; where the provider knows */
 	char peer[RR_ADDRESS_TEXT]; /* "192.0.2.1:20049" or "[2001:db8::1]:20049", for messages */
 };
 
@@ -285,6 +286,10 @@ void rr_endpoint_disconnect(struct rr_endpoint *endpoint);
  * requests forgotten, and no event comes any more. Also allowed inside its own handler.
  */
 void rr_endpoint_close(struct rr_endpoint *endpoint);
+
+/* Octets that the peer took and brought so far, as far as the provider knows before work requests complete.
+ */
+uint64_t rr_endpoint_moved(const struct rr_endpoint *endpoint);
 
 /* The peer's address, for messages. */
 const char *rr_endpoint_peer(const struct rr_endpoint *endpoint);

@@ -102,8 +102,10 @@ connect_upstream(struct rr_upstream *upstream)
 		else
 			error = rr_rdma_connect_over(engine, target->provider, to, address_size(address),
 				&upstream_events, upstream, &upstream->carrier, &text);
-		if (error == 0)
+		if (error == 0) {
+			rr_carrier_join(upstream->carrier, upstream->session->client->party);
 			return true;
+		}
 		upstream->carrier = NULL;
 		rr_log(engine->env, RR_LOG_WARNING, "%s", text.text);
 	}

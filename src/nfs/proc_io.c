@@ -71,7 +71,7 @@ read_data(struct rr_nfs_server *server, struct rr_request *request, struct rr_ob
 	if (res->status != NFS3_OK)
 		return RR_HANDLED;
 	if (size > 0) {
-		request->payload = rr_pool_get(server->pool, size);
+		request->payload = rr_pool_get(server->pool, request->party, size);
 		if (!request->payload)
 			return RR_HANDLE_LATER;
 	}

@@ -65,7 +65,7 @@ rr_block_handled(struct rr_block *block, enum rr_handled handled)
 		rr_pool_put(pool, block->request.payload);
 		rr_pool_put(pool, block->large);
 		block->request.payload = block->large = NULL;
-		if (rr_pool_used(pool) > 0)
+		if (!rr_pool_is_idle(pool))
 			return false;
 		rr_block_accept(block, RR_SYSTEM_ERR); /* nothing is out, so waiting would not help */
 		break;
@@ -230,6 +230,7 @@ prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_ca
 	request->proc = call->proc;
 	request->peer = exchange->carrier->peer;
 	request->lost = NULL;
+	request->party = rr_party_hold(exchange->carrier->party);
 	request->arena = rpcrdma_arena(block->result_arena, arena);
 }
 

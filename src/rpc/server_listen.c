@@ -17,6 +17,7 @@ struct connection {
 	struct rr_list link;
 	struct rr_server *server;
 	struct rr_carrier *carrier;
+	struct rr_line line;    /* its calls */
 	struct rr_list clients; /* those who call in the reverse direction */
 	uint32_t xid;           /* the next of theirs */
 };
@@ -28,6 +29,7 @@ end_connection(struct connection *connection, int error, const char *text)
 
 	while (!rr_list_empty(&connection->clients))
 		rr_client_lose(rr_container(connection->clients.next, struct rr_client, back), error, text);
+	rr_line_end(&connection->line);
 	rr_counters_add(&server->past, &connection->carrier->counters);
 	rr_carrier_close(connection->carrier);
 	rr_server_later_lost(server);
@@ -50,7 +52,7 @@ called(void *ctx, struct rr_exchange *exchange)
 {
 	struct connection *connection = ctx;
 
-	rr_server_take(connection->server, exchange);
+	rr_line_take(&connection->line, exchange);
 }
 
 static const struct rr_carrier_events events = { .closed = closed, .call = called };
@@ -73,6 +75,7 @@ arrived(void *ctx, struct rr_carrier *carrier)
 	connection->carrier = carrier;
 	connection->xid = rr_random_u32(server->engine->env);
 	rr_list_init(&connection->clients);
+	rr_line_init(&connection->line, server);
 	rr_list_append(&server->connections, &connection->link);
 	server->connection_count++;
 	rr_carrier_listen(carrier, &events, connection);

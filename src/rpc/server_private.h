@@ -17,18 +17,35 @@
  */
 
 enum {
-	RR_BLOCKS_MAX = 256,  /* calls whose reply has not been sent yet */
+	/* Calls whose reply has not been sent yet. A connection may have as many as are still free, and one
+	 * in any case: no other connection can keep it from being served. */
+	RR_BLOCKS_MAX = 256,
 	RR_REPLY_SMALL = 2048 /* replies up to this size lie in their block */
 };
+
+/* How long calls are served, but so many at least, before the loop looks at its connections again. */
+#define RR_SERVER_TURN (5 * RR_MILLISECOND)
+enum { RR_SERVER_TURN_CALLS = 16 };
 
 /* Exchanges that wait, linked by their ctx. */
 struct rr_exchange_queue {
 	struct rr_exchange *first, *last;
 };
 
+/* The calls of one connection: those that wait, and the blocks of those that were served. */
+struct rr_line {
+	struct rr_server *server;
+	struct rr_list blocks; /* in use */
+	uint32_t block_count;
+	struct rr_exchange_queue backlog, parked; /* for a block; for pool memory */
+	struct rr_list turn;                      /* in the server's turns, while there is a backlog */
+	struct rr_pool_waiter waiter;
+};
+
 struct rr_block {
 	struct rr_request request;
-	struct rr_list link; /* in free_blocks */
+	struct rr_line *line; /* of its call's connection; NULL once that ended */
+	struct rr_list link;  /* in free_blocks, or in the line's */
 	struct rpcrdma_message reply;
 	void *large; /* pool memory for the reply's stream, if it may need more than small */
 	uint32_t reply_size;
@@ -57,14 +74,17 @@ struct rr_server {
 
 	size_t args_size, result_size; /* of the largest C types */
 	struct rr_list free_blocks;
-	uint32_t block_count;                     /* in use */
-	struct rr_exchange_queue backlog, parked; /* for a block; for pool memory */
-	struct rr_pool_waiter waiter;
-	bool woken; /* what is parked may be tried again */
+	uint32_t block_count, free_count; /* in use, and kept */
+	struct rr_list turns;             /* lines whose calls wait for a block */
+	struct rr_line other;             /* of calls that came by no connection of the server's own */
 	struct rr_list kept,
 		repeats;       /* blocks whose handler answers later; that repeat what is being executed */
 	struct rr_timer again; /* for repeats */
 	struct rr_task task;
+	struct rr_timer next_turn;
+	uint32_t turn_calls; /* served in this turn of the loop */
+	uint64_t turn,
+		turn_began; /* of the loop, in which calls are being served: its number, its first call */
 };
 
 /* Where a procedure of a service is counted; NULL where there is no such one. */
@@ -79,6 +99,11 @@ void rr_server_close_all(struct rr_server *server);
 /* server_queue.c */
 void rr_server_queue_init(struct rr_server *server);
 void rr_server_queue_end(struct rr_server *server);
+void rr_line_init(struct rr_line *line, struct rr_server *server);
+/* Serves the call, or keeps it until it can be served. */
+void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
+/* The connection ends: calls that wait are dropped, those that were served go on without it. */
+void rr_line_end(struct rr_line *line);
 /* The block is free again: its reply was sent, or there is none. */
 void rr_block_release(struct rr_block *block);
 

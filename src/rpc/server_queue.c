@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which call is served when. Blocks are the server's, in use from the moment
- * a call is served until its reply was sent, then kept for reuse. There is a
- * bound on those in use: calls beyond it wait in the backlog. Calls for which
- * there was no pool memory are parked until some comes back.
+ * a call is served until its reply was sent, then kept for reuse. Each
+ * connection has a line of calls: those beyond its share of the blocks wait in
+ * the line's backlog, and lines are served in turns. Calls for which there was
+ * no pool memory are parked until some comes back.
  */
 #include "rpc/server_private.h"
 
@@ -66,19 +67,41 @@ new_block(struct rr_server *server)
 	return block;
 }
 
-static struct rr_block *
-take_block(struct rr_server *server)
+/* A line without any has one, whatever the others have. */
+static bool
+may_take_block(const struct rr_line *line)
 {
-	struct rr_list *link;
+	uint32_t used = line->server->block_count;
+
+	return line->block_count == 0 || (used < RR_BLOCKS_MAX && line->block_count < RR_BLOCKS_MAX - used);
+}
+
+static struct rr_block *
+take_block(struct rr_line *line)
+{
+	struct rr_server *server = line->server;
+	struct rr_list *link = rr_list_pop(&server->free_blocks);
 	struct rr_block *block;
 
-	if (server->block_count == RR_BLOCKS_MAX)
-		return NULL;
-	link = rr_list_pop(&server->free_blocks);
+	if (link)
+		server->free_count--;
 	block = link ? rr_container(link, struct rr_block, link) : new_block(server);
-	if (block)
-		server->block_count++;
+	if (!block)
+		return NULL;
+	block->line = line;
+	rr_list_append(&line->blocks, &block->link);
+	line->block_count++;
+	server->block_count++;
 	return block;
+}
+
+static void
+leave_line(struct rr_block *block)
+{
+	rr_list_remove(&block->link);
+	if (block->line)
+		block->line->block_count--;
+	block->line = NULL;
 }
 
 void
@@ -86,31 +109,39 @@ rr_block_release(struct rr_block *block)
 {
 	struct rr_server *server = block->request.server;
 	struct rr_pool *pool = server->engine->results;
+	struct rr_party *party = block->request.party;
 	void *payload = block->request.payload, *large = block->large;
 
 	block->request.payload = block->large = NULL;
-	rr_list_append(&server->free_blocks, &block->link);
+	block->request.party = NULL;
+	leave_line(block);
 	server->block_count--;
-	if (server->backlog.first || (server->woken && server->parked.first))
+	if (server->free_count < RR_BLOCKS_MAX) {
+		server->free_count++;
+		rr_list_append(&server->free_blocks, &block->link);
+	} else {
+		rr_free(server->engine->env, block);
+	}
+	if (!rr_list_empty(&server->turns))
 		rr_loop_defer(server->engine->loop, &server->task);
 	rr_pool_put(pool, payload);
 	rr_pool_put(pool, large);
+	rr_party_release(party);
 	if (server->freed && server->block_count == 0)
 		rr_server_delete(server);
 }
 
 /* Memory comes back only if some is out: a call is parked only then. */
 static void
-park(struct rr_server *server, struct rr_exchange *exchange)
+park(struct rr_line *line, struct rr_exchange *exchange)
 {
-	append(&server->parked, exchange);
-	if (!server->woken)
-		rr_pool_wait(server->engine->results, &server->waiter);
+	append(&line->parked, exchange);
+	rr_pool_wait(line->server->engine->results, exchange->carrier->party, &line->waiter);
 }
 
-/* Serves the exchange, if there is a block. False where there is none. */
+/* Serves the exchange, for which there may be a block. False where there is none. */
 static bool
-serve(struct rr_server *server, struct rr_exchange *exchange)
+serve(struct rr_line *line, struct rr_exchange *exchange)
 {
 	struct rr_block *block;
 
@@ -118,60 +149,88 @@ serve(struct rr_server *server, struct rr_exchange *exchange)
 		rr_exchange_drop(exchange);
 		return true;
 	}
-	block = take_block(server);
+	line->server->turn_calls++;
+	block = may_take_block(line) ? take_block(line) : NULL;
 	if (!block)
 		return false;
 	if (rr_block_serve(block, exchange))
 		return true;
 	rr_block_release(block);
-	park(server, exchange);
+	park(line, exchange);
 	return true;
+}
+
+static void
+wait_for_block(struct rr_line *line)
+{
+	if (rr_list_empty(&line->turn))
+		rr_list_append(&line->server->turns, &line->turn);
+}
+
+/* Whether calls have been served for so long in this turn of the loop that others are to have theirs. */
+static bool
+is_turn_over(struct rr_server *server, uint64_t now)
+{
+	uint64_t turn = rr_loop_turns(server->engine->loop);
+
+	if (server->turn != turn) {
+		server->turn_began = now;
+		server->turn_calls = 0;
+	}
+	server->turn = turn;
+	if (server->turn_calls < RR_SERVER_TURN_CALLS || now - server->turn_began < RR_SERVER_TURN)
+		return false;
+	if (!rr_timer_armed(&server->next_turn))
+		rr_loop_arm(server->engine->loop, &server->next_turn, 0);
+	return true;
+}
+
+void
+rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
+{
+	bool over;
+
+	exchange->arrived = rr_now(line->server->engine->env);
+	over = is_turn_over(line->server, exchange->arrived);
+	if (!line->backlog.first && !over && serve(line, exchange))
+		return;
+	/* Without any block in use, none comes back: it was memory that failed. */
+	if (line->server->block_count == 0 && !over) {
+		rr_exchange_lose(exchange);
+		return;
+	}
+	append(&line->backlog, exchange);
+	wait_for_block(line);
 }
 
 void
 rr_server_take(struct rr_server *server, struct rr_exchange *exchange)
 {
-	exchange->arrived = rr_now(server->engine->env);
-	if (serve(server, exchange))
-		return;
-	/* Without any block in use, none comes back: it was memory that failed. */
-	if (server->block_count == 0)
-		rr_exchange_lose(exchange);
-	else
-		append(&server->backlog, exchange);
+	rr_line_take(&server->other, exchange);
 }
 
-static void
-serve_backlog(struct rr_server *server)
+/* One call of each line that waits. True where one was served. */
+static bool
+serve_round(struct rr_server *server)
 {
-	struct rr_exchange *exchange;
+	struct rr_list round, *link;
+	bool served = false;
 
-	while ((exchange = pop(&server->backlog))) {
-		if (serve(server, exchange))
-			continue;
-		prepend(&server->backlog, exchange);
-		return;
+	rr_list_init(&round);
+	while ((link = rr_list_pop(&server->turns)))
+		rr_list_append(&round, link);
+	while ((link = rr_list_pop(&round))) {
+		struct rr_line *line = rr_container(link, struct rr_line, turn);
+		struct rr_exchange *exchange = pop(&line->backlog);
+
+		if (exchange && !serve(line, exchange))
+			prepend(&line->backlog, exchange);
+		else
+			served |= exchange != NULL;
+		if (line->backlog.first)
+			wait_for_block(line);
 	}
-}
-
-/* The first that still finds no memory ends the round, and waits in front of the others. */
-static void
-serve_parked(struct rr_server *server)
-{
-	struct rr_exchange_queue round = server->parked;
-	struct rr_exchange *exchange;
-
-	server->parked = (struct rr_exchange_queue){ 0 };
-	server->woken = false;
-	while (!server->parked.first && (exchange = pop(&round))) {
-		if (serve(server, exchange))
-			continue;
-		prepend(&round, exchange);
-		server->woken = true;
-		break;
-	}
-	while ((exchange = pop(&round)))
-		append(&server->parked, exchange);
+	return served;
 }
 
 static void
@@ -179,28 +238,66 @@ run(struct rr_task *task)
 {
 	struct rr_server *server = rr_container(task, struct rr_server, task);
 
-	serve_backlog(server);
-	if (server->woken)
-		serve_parked(server);
+	while (!is_turn_over(server, rr_now(server->engine->env)) && serve_round(server))
+		;
 }
 
-/* Calls are served from the task: this is called from inside whatever gave memory back. */
+static void
+go_on(struct rr_timer *timer)
+{
+	run(&rr_container(timer, struct rr_server, next_turn)->task);
+}
+
+/* The first that still finds no memory ends the round, and waits in front of the others. */
 static void
 wake(struct rr_pool_waiter *waiter)
 {
-	struct rr_server *server = rr_container(waiter, struct rr_server, waiter);
+	struct rr_line *line = rr_container(waiter, struct rr_line, waiter);
+	struct rr_exchange_queue round = line->parked;
+	struct rr_exchange *exchange;
 
-	server->woken = true;
-	rr_loop_defer(server->engine->loop, &server->task);
+	line->parked = (struct rr_exchange_queue){ 0 };
+	while (!line->parked.first && (exchange = pop(&round))) {
+		if (serve(line, exchange))
+			continue;
+		append(&line->backlog, exchange);
+		wait_for_block(line);
+	}
+	while ((exchange = pop(&round)))
+		append(&line->parked, exchange);
+}
+
+void
+rr_line_init(struct rr_line *line, struct rr_server *server)
+{
+	line->server = server;
+	line->waiter.wake = wake;
+	rr_list_init(&line->blocks);
+	rr_list_init(&line->turn);
+	rr_list_init(&line->waiter.link);
+}
+
+void
+rr_line_end(struct rr_line *line)
+{
+	rr_list_remove(&line->turn);
+	rr_list_remove(&line->waiter.link);
+	while (line->backlog.first)
+		rr_exchange_drop(pop(&line->backlog));
+	while (line->parked.first)
+		rr_exchange_drop(pop(&line->parked));
+	while (!rr_list_empty(&line->blocks))
+		leave_line(rr_container(line->blocks.next, struct rr_block, link));
 }
 
 void
 rr_server_queue_init(struct rr_server *server)
 {
 	rr_list_init(&server->free_blocks);
+	rr_list_init(&server->turns);
 	rr_task_init(&server->task, run);
-	server->waiter.wake = wake;
-	rr_list_init(&server->waiter.link);
+	rr_timer_init(&server->next_turn, go_on);
+	rr_line_init(&server->other, server);
 	for (uint32_t i = 0; i < server->service_count; i++) {
 		const struct rpcrdma_program *program = server->services[i].program;
 
@@ -217,9 +314,6 @@ void
 rr_server_queue_end(struct rr_server *server)
 {
 	rr_task_cancel(&server->task);
-	rr_list_remove(&server->waiter.link);
-	while (server->backlog.first)
-		rr_exchange_drop(pop(&server->backlog));
-	while (server->parked.first)
-		rr_exchange_drop(pop(&server->parked));
+	rr_loop_disarm(server->engine->loop, &server->next_turn);
+	rr_line_end(&server->other);
 }

@@ -33,7 +33,7 @@ rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedu
 	block->reply_size = RR_REPLY_SMALL;
 	if (size <= RR_REPLY_SMALL)
 		return true;
-	block->large = rr_pool_get(server->engine->results, size);
+	block->large = rr_pool_get(server->engine->results, request->party, size);
 	block->reply_size = (uint32_t)size;
 	return block->large;
 }
@@ -101,12 +101,32 @@ count_time(const struct rr_request *request, bool failed)
 	rr_latency_add(request->latency, took, failed);
 }
 
+/* What was reserved for the largest reply and is not needed goes back, before the reply is held for the peer.
+ */
+static void
+trim(struct rr_block *block)
+{
+	struct rr_pool *results = block->request.server->engine->results;
+
+	if (!block->large)
+		return;
+	if (block->reply.length > RR_REPLY_SMALL) {
+		block->large = rr_pool_trim(results, block->large, block->reply.length);
+		block->reply.stream = block->large;
+		return;
+	}
+	block->reply.stream = memcpy(block->small, block->large, block->reply.length);
+	rr_pool_put(results, block->large);
+	block->large = NULL;
+}
+
 static void
 end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
 {
 	const struct rr_request *request = &block->request;
 
 	block->reply = rpcrdma_xdr_written(writer);
+	trim(block);
 	remember(block, &block->reply);
 	if (request->latency)
 		count_time(request, failed);

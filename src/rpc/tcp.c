@@ -186,15 +186,54 @@ run(struct rr_task *task)
 	leave(tcp);
 }
 
-/* The pool has memory again. It is taken from the task, since this is called from inside other callbacks. */
+/* The pool has memory again. */
 static void
 wake(struct rr_pool_waiter *waiter)
 {
 	struct rr_tcp *tcp = rr_container(waiter, struct rr_tcp, waiter);
 
+	enter(tcp);
 	tcp->starved = false;
-	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+	rr_tcp_resume(tcp);
+	leave(tcp);
 }
+
+/* ---- What the umpire of the shares asks ---- */
+
+static bool
+party_is_awaited(void *ctx)
+{
+	const struct rr_tcp *tcp = ctx;
+
+	return rr_tcp_alive(tcp) && (tcp->blocked || (rr_tcp_may_read(tcp) && rr_tcp_in_record(tcp)));
+}
+
+static uint64_t
+party_moved(void *ctx)
+{
+	const struct rr_tcp *tcp = ctx;
+
+	return tcp->moved;
+}
+
+static void
+party_cut(void *ctx)
+{
+	struct rr_tcp *tcp = ctx;
+
+	enter(tcp);
+	rr_log(tcp->base.engine->env, RR_LOG_WARNING,
+		"%s: moves next to nothing, while others wait for the memory that it holds", tcp->base.peer);
+	rr_tcp_fail(tcp, -RPCRDMA_ERR_TIMEDOUT,
+		"%s: moves next to nothing, while others wait for the memory that it holds", tcp->base.peer);
+	leave(tcp);
+}
+
+static const struct rr_party_ops tcp_party = {
+	.is_awaited = party_is_awaited,
+	.moved = party_moved,
+	.cut = party_cut,
+};
 
 /* ---- Its end ---- */
 
@@ -256,6 +295,8 @@ carrier_close(struct rr_carrier *carrier)
 	release(tcp);
 	rr_task_cancel(&tcp->task);
 	rr_tcp_free_calls(tcp);
+	rr_party_end(tcp->base.party, tcp);
+	tcp->base.party = NULL;
 	tcp->freed = true;
 	if (!tcp->entered)
 		rr_free(env, tcp);
@@ -292,6 +333,7 @@ rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum r
 	}
 	tcp->base = (struct rr_carrier){ .ops = &rr_tcp_ops, .engine = engine, .events = events, .ctx = ctx };
 	rr_address_text(peer, tcp->base.peer, sizeof(tcp->base.peer));
+	tcp->base.party = rr_party_new(&engine->shares, tcp->base.peer, &tcp_party, tcp);
 	tcp->state = state;
 	tcp->pool = state == RR_TCP_CONNECTING ? engine->pool : engine->arrivals;
 	rr_task_init(&tcp->task, run);
@@ -306,8 +348,9 @@ rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum r
 	rr_list_init(&tcp->refused);
 	rr_list_init(&tcp->exchanges);
 	rr_list_init(&tcp->free_exchanges);
-	if (rr_loop_watch(engine->loop, &tcp->watch, fd, state == RR_TCP_OPEN ? RR_READABLE : RR_WRITABLE) <
-		0) {
+	if (!tcp->base.party || rr_loop_watch(engine->loop, &tcp->watch, fd,
+					state == RR_TCP_OPEN ? RR_READABLE : RR_WRITABLE) < 0) {
+		rr_party_end(tcp->base.party, tcp);
 		rr_map_free(&tcp->xids, engine->env);
 		rr_free(engine->env, tcp);
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "a socket cannot be watched: %s", strerror(errno));

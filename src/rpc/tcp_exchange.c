@@ -97,7 +97,7 @@ reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 
 /* Where the call's octets are to lie: in place, in the exchange, or in pool memory. */
 static bool
-take_call(struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
+take_call(const struct rr_tcp *tcp, struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
 {
 	void *copy = exchange->small;
 
@@ -107,7 +107,7 @@ take_call(struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
 		return true;
 	}
 	if (stream->length > sizeof(exchange->small))
-		copy = exchange->pooled = rr_pool_get(exchange->pool, stream->length);
+		copy = exchange->pooled = rr_pool_get(exchange->pool, tcp->base.party, stream->length);
 	if (!copy)
 		return false;
 	memcpy(copy, stream->data, stream->length);
@@ -127,7 +127,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", tcp->base.peer);
 		return true;
 	}
-	if (!take_call(exchange, &stream, pooled)) {
+	if (!take_call(tcp, exchange, &stream, pooled)) {
 		rr_list_append(&tcp->free_exchanges, &exchange->link);
 		return false;
 	}

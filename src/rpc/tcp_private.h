@@ -62,6 +62,8 @@ struct rr_tcp {
 	int error;
 	struct rr_text why;
 
+	uint64_t moved; /* octets that the peer took, and brought in records */
+
 	struct rr_list out;   /* struct rr_tcp_out */
 	struct rr_map xids;   /* struct rr_tcp_slot, to be answered */
 	struct rr_list slots; /* all that are in use, in the order of their calls */

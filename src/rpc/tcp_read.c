@@ -54,12 +54,12 @@ starve(struct rr_tcp *tcp)
 {
 	struct rr_pool *pool = tcp->pool;
 
-	if (rr_pool_used(pool) == 0) {
+	if (rr_pool_is_idle(pool)) {
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a record", tcp->base.peer);
 		return;
 	}
 	tcp->starved = true;
-	rr_pool_wait(pool, &tcp->waiter);
+	rr_pool_wait(pool, tcp->base.party, &tcp->waiter);
 }
 
 /* Hands tcp->whole on. False where it has to wait, or the carrier ended. */
@@ -130,7 +130,7 @@ compact(struct rr_tcp *tcp)
 static bool
 make_room(struct rr_tcp *tcp)
 {
-	void *memory = rr_pool_get(tcp->pool, tcp->record.wanted);
+	void *memory = rr_pool_get(tcp->pool, tcp->base.party, tcp->record.wanted);
 
 	if (!memory) {
 		starve(tcp);
@@ -220,6 +220,7 @@ receive(struct rr_tcp *tcp)
 			got < 0 ? strerror(errno) : "the peer closed the connection");
 		return false;
 	}
+	tcp->moved += (uint64_t)got;
 	if (direct > 0) {
 		uint32_t filled = (uint32_t)rr_min((size_t)got, direct);
 

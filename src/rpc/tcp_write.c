@@ -100,8 +100,10 @@ rr_tcp_flush(struct rr_tcp *tcp)
 			return;
 		}
 		tcp->blocked = sent < 0 || (uint64_t)sent < octets;
-		if (sent > 0)
+		if (sent > 0) {
+			tcp->moved += (uint64_t)sent;
 			advance(tcp, (uint64_t)sent);
+		}
 		if (tcp->freed || tcp->blocked)
 			return;
 	}

@@ -48,7 +48,7 @@ on_request(void *ctx, struct rr_endpoint *endpoint, const void *private_data, si
 	int error;
 
 	if (has_room(engine, fabric))
-		connection = rr_connection_new(engine, fabric, false);
+		connection = rr_connection_new(engine, fabric, rr_endpoint_peer(endpoint), false);
 	if (!connection) {
 		rr_log(engine->env, RR_LOG_WARNING, "%s: declined, as there are %u connections",
 			rr_endpoint_peer(endpoint), engine->connections);

@@ -181,6 +181,7 @@ struct rr_carrier {
 	const struct rr_carrier_events *events;
 	void *ctx;
 	struct rr_counters counters;
+	struct rr_party *party; /* whose memory it takes: base/share.h */
 	char peer[RR_ADDRESS_TEXT];
 };
 
@@ -191,6 +192,17 @@ rr_carrier_listen(struct rr_carrier *carrier, const struct rr_carrier_events *ev
 {
 	carrier->events = events;
 	carrier->ctx = ctx;
+}
+
+/* What the carrier takes from now on is taken for that party, which is of another connection, and the other
+ * one answers for it. */
+static inline void
+rr_carrier_join(struct rr_carrier *carrier, struct rr_party *party)
+{
+	struct rr_party *own = carrier->party;
+
+	carrier->party = rr_party_hold(party);
+	rr_party_end(own, carrier);
 }
 
 /* Starts a transaction, or queues it until there is a credit. Its outcome comes by done(), always. May be

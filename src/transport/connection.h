@@ -147,8 +147,9 @@ rr_connection_of(struct rr_carrier *carrier)
 
 extern const struct rr_carrier_ops rr_rdma_ops;
 
-/* NULL: no memory. Not yet with an endpoint. */
-struct rr_connection *rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_active);
+/* peer: its address, as text. NULL: no memory. Not yet with an endpoint. */
+struct rr_connection *rr_connection_new(
+	struct rr_engine *engine, struct rr_fabric *fabric, const char *peer, bool is_active);
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 

@@ -54,6 +54,7 @@ post_job(struct rr_connection *connection, struct rr_job *job)
 			return false;
 		}
 		connection->posted++;
+		rr_stall_posted(connection, &work);
 		if (work.kind == RR_WORK_READ || work.kind == RR_WORK_WRITE)
 			RR_PROBE(rdma_posted, connection->base.peer, work.kind == RR_WORK_WRITE,
 				work.remote_handle, work.remote_offset);
@@ -88,7 +89,7 @@ completed(struct rr_connection *connection, const struct rr_event *event)
 	struct rr_job *job = event->cookie;
 
 	connection->posted--;
-	connection->stall.moved++;
+	rr_stall_completed(connection);
 	if (event->status && event->status != -RPCRDMA_ERR_CANCELLED)
 		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: a work request failed: %s",
 			connection->base.peer, rpcrdma_strerror(event->status));

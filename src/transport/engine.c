@@ -127,9 +127,12 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 	new->loop = rr_loop_new(env);
 	error = new->loop ? 0 : -RPCRDMA_ERR_SYSTEM;
 	if (!error) {
-		new->pool = rr_pool_new(env, rr_engine_pool_max(config));
-		new->arrivals = rr_pool_new(env, rr_engine_pool_max(config));
-		new->results = rr_pool_new(env, rr_engine_pool_max(config));
+		size_t max = rr_engine_pool_max(config);
+
+		rr_shares_init(&new->shares, new->loop);
+		new->pool = rr_pool_new(&new->shares, RR_REPLIES, max);
+		new->arrivals = rr_pool_new(&new->shares, RR_ARRIVALS, max);
+		new->results = rr_pool_new(&new->shares, RR_RESULTS, max);
 		error = -RPCRDMA_ERR_NOMEM;
 		if (new->pool &&new->arrivals &&new->results)
 			error = make(new->loop, &fabric, &new->fabric);
@@ -187,6 +190,8 @@ rr_engine_free(struct rr_engine *engine)
 	rr_pool_free(engine->pool);
 	rr_pool_free(engine->arrivals);
 	rr_pool_free(engine->results);
+	if (engine->loop)
+		rr_shares_end(&engine->shares);
 	rr_loop_free(engine->loop);
 	rr_free(engine->env, engine);
 }

@@ -82,6 +82,7 @@ struct rr_engine {
 	 * cannot hold all of it, nor can results that wait until our own client reads them.
 	 */
 	struct rr_pool *arrivals, *results, *pool;
+	struct rr_shares shares;    /* of them */
 	struct rr_fabric *fabric;   /* iwarp, unless a test put another one here with rr_engine_new_on() */
 	struct rr_fabric *adapters; /* verbs, from the moment when it is wanted */
 	bool only;                  /* there is never a second one */

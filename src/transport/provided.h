@@ -15,6 +15,7 @@
  * that never sends any gets no more of them.
  */
 #define RR_PROVIDED_TIMEOUT (10 * RR_SECOND) /* and a second for each MiB */
+#define RR_PROVIDED_WANTED  RR_SECOND        /* where others wait for the memory */
 
 /* May they be used at all for replies to calls of that version? */
 bool rr_provided_allowed(const struct rr_connection *connection, uint32_t version);
@@ -34,6 +35,10 @@ void rr_provided_named(struct rr_provided *provided);
 /* An RDMA_DONE arrived. */
 void rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival);
 
+/* Others wait for memory: what its requester has known of for RR_PROVIDED_WANTED is withdrawn before its
+ * time. */
+void rr_provided_withdraw(struct rr_connection *connection);
+
 /* After the endpoint was closed: nothing is exposed any more. Inbounds live on. */
 void rr_provided_end(struct rr_connection *connection);
 
@@ -45,6 +50,7 @@ struct rr_provided {
 	struct rr_map_link by_xid;
 	struct rr_timer timer;
 	uint32_t xid, octets, count;
+	uint64_t named_at; /* when its requester came to know of it; 0: not yet */
 	struct rr_region regions[RR_PIECES_MAX];
 	struct rr_read_segment segments[RR_PIECES_MAX];
 };

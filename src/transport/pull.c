@@ -113,18 +113,18 @@ fetch(struct rr_pull *pull)
 	struct rr_slot *slot = pull->slot;
 	struct rr_engine *engine = slot->connection->base.engine;
 
-	slot->pulled_memory = rr_pool_get(engine->pool, pull->chunks.memory);
+	slot->pulled_memory = rr_pool_get(engine->pool, slot->connection->base.party, pull->chunks.memory);
 	if (slot->pulled_memory) {
 		rr_loop_disarm(engine->loop, &pull->patience);
 		pull->fetch = rr_fetch(&pull->arrival.lists, &pull->chunks, slot->pulled_memory);
 		rr_driver_submit(slot->connection, &pull->job);
 		return;
 	}
-	if (rr_pool_used(engine->pool) == 0)
+	if (rr_pool_is_idle(engine->pool))
 		rr_loop_arm(engine->loop, &pull->patience, 0);
 	else if (!rr_timer_armed(&pull->patience))
 		rr_loop_arm(engine->loop, &pull->patience, RR_PULL_PATIENCE);
-	rr_pool_wait(engine->pool, &pull->waiter);
+	rr_pool_wait(engine->pool, slot->connection->base.party, &pull->waiter);
 }
 
 static void

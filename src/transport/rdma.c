@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/probe.h"
+#include "fabric/address.h"
 #include "transport/connection.h"
 #include "transport/provider.h"
 
@@ -36,12 +37,13 @@ free_connection(struct rr_connection *connection)
 	rr_requester_destroy(connection);
 	rr_map_free(&connection->provided.by_xid, engine->env);
 	rr_trace_free(&connection->trace, engine->env);
+	rr_party_end(connection->base.party, connection);
 	engine->connections -= !connection->is_active;
 	rr_free(engine->env, connection);
 }
 
 struct rr_connection *
-rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_active)
+rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, const char *peer, bool is_active)
 {
 	struct rr_connection *connection = rr_alloc(engine->env, sizeof(*connection));
 
@@ -67,7 +69,8 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, bool is_ac
 	rr_negotiation_init(connection, NULL, 0);
 	rr_optional_init(connection);
 	engine->connections += !is_active;
-	if (rr_arrival_prepare(engine) || rr_requester_init(connection)) {
+	connection->base.party = rr_party_new(&engine->shares, peer, &rr_stall_party, connection);
+	if (!connection->base.party || rr_arrival_prepare(engine) || rr_requester_init(connection)) {
 		free_connection(connection);
 		return NULL;
 	}
@@ -160,11 +163,13 @@ rr_rdma_connect_over(struct rr_engine *engine, enum rr_provider provider, const 
 {
 	struct rr_connection *connection;
 	struct rr_fabric *fabric;
+	char peer[RR_ADDRESS_TEXT];
 	int error = rr_provider_to(engine, provider, address, size, &fabric, text);
 
 	if (error)
 		return error;
-	connection = rr_connection_new(engine, fabric, true);
+	rr_address_text(address, peer, sizeof(peer));
+	connection = rr_connection_new(engine, fabric, peer, true);
 	if (!connection)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
 	rr_carrier_listen(&connection->base, events, ctx);

@@ -141,12 +141,13 @@ provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *pla
 
 /* Memory for the results, of the pool: for a Reply chunk, or for sinks. */
 static int
-get_memory(struct rr_pool *pool, struct rr_transaction *transaction, const struct rr_call_plan *plan,
-	void **memory, uint32_t *provided)
+get_memory(const struct rr_connection *connection, struct rr_transaction *transaction,
+	const struct rr_call_plan *plan, void **memory, uint32_t *provided)
 {
+	struct rr_pool *pool = connection->base.engine->pool;
 	uint64_t octets = plan->reply_chunk + provide_sinks(transaction, plan, NULL, NULL);
 
-	*memory = octets > 0 ? rr_pool_get(pool, octets) : NULL;
+	*memory = octets > 0 ? rr_pool_get(pool, connection->base.party, octets) : NULL;
 	if (octets > 0 && !*memory)
 		return -RPCRDMA_ERR_NOMEM;
 	provide_sinks(transaction, plan, *memory, provided);
@@ -168,10 +169,10 @@ start(struct rr_connection *connection, struct rr_transaction *transaction, int 
 		return NO_CREDIT;
 	*error = plan_call(connection, transaction, &plan);
 	if (!*error)
-		*error = get_memory(pool, transaction, &plan, &memory, &provided);
+		*error = get_memory(connection, transaction, &plan, &memory, &provided);
 	if (*error) {
 		rr_credits_return(&requester->credits);
-		return *error == -RPCRDMA_ERR_NOMEM && rr_pool_used(pool) > 0 ? NO_POOL_MEMORY : FAILED;
+		return *error == -RPCRDMA_ERR_NOMEM && !rr_pool_is_idle(pool) ? NO_POOL_MEMORY : FAILED;
 	}
 	*error = rr_slot_send(connection, transaction, &plan, memory, provided);
 	if (*error)
@@ -253,7 +254,7 @@ rr_requester_pump(struct rr_connection *connection)
 		end_wait(connection, &requester->without_credit, &counters->credit_wait_ns);
 		begin_wait(connection, &requester->without_memory, &counters->memory_waits);
 		requester->memory.wake = woken;
-		rr_pool_wait(connection->base.engine->pool, &requester->memory);
+		rr_pool_wait(connection->base.engine->pool, connection->base.party, &requester->memory);
 		break;
 	case NO_CREDIT:
 		end_wait(connection, &requester->without_memory, &counters->memory_wait_ns);

@@ -166,14 +166,15 @@ pull(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 
-	inbound->memory = rr_pool_get(inbound->engine->arrivals, inbound->chunks.memory);
-	if (!inbound->memory && rr_pool_used(inbound->engine->arrivals) == 0) {
+	inbound->memory =
+		rr_pool_get(inbound->engine->arrivals, connection->base.party, inbound->chunks.memory);
+	if (!inbound->memory && rr_pool_is_idle(inbound->engine->arrivals)) {
 		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for the Read chunks of a call",
 			connection->base.peer);
 		return;
 	}
 	if (!inbound->memory) {
-		rr_pool_wait(inbound->engine->arrivals, &inbound->waiter);
+		rr_pool_wait(inbound->engine->arrivals, connection->base.party, &inbound->waiter);
 		return;
 	}
 	inbound->fetch = rr_fetch(&inbound->lists, &inbound->chunks, inbound->memory);

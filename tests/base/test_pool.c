@@ -23,6 +23,8 @@ counting_realloc(void *ctx, void *old, size_t size)
 }
 
 static struct rr_env env;
+static struct rr_loop *loop;
+static struct rr_shares shares;
 static struct rr_pool *pool;
 
 enum { MAX = 64 << 10 };
@@ -34,7 +36,9 @@ setup(void **state)
 	env = rr_env_system;
 	env.realloc = counting_realloc;
 	no_memory = false;
-	pool = rr_pool_new(&env, MAX);
+	loop = rr_loop_new(&env);
+	rr_shares_init(&shares, loop);
+	pool = rr_pool_new(&shares, RR_RESULTS, MAX);
 	return pool ? 0 : -1;
 }
 
@@ -43,13 +47,15 @@ teardown(void **state)
 {
 	(void)state;
 	rr_pool_free(pool);
+	rr_shares_end(&shares);
+	rr_loop_free(loop);
 	return 0;
 }
 
 static void
 buffers_are_aligned_and_counted_rounded_up(void **state)
 {
-	void *a = rr_pool_get(pool, 1), *b = rr_pool_get(pool, 4097);
+	void *a = rr_pool_get(pool, NULL, 1), *b = rr_pool_get(pool, NULL, 4097);
 
 	(void)state;
 	assert_non_null(a);
@@ -72,25 +78,25 @@ a_stream_of_calls_does_not_allocate(void **state)
 	size_t before;
 
 	(void)state;
-	rr_pool_put(pool, rr_pool_get(pool, 16 << 10));
+	rr_pool_put(pool, rr_pool_get(pool, NULL, 16 << 10));
 	before = allocations;
 	for (int i = 0; i < 100; i++)
-		rr_pool_put(pool, rr_pool_get(pool, 9000));
+		rr_pool_put(pool, rr_pool_get(pool, NULL, 9000));
 	assert_int_equal(allocations, before);
 }
 
 static void
 the_bound_holds(void **state)
 {
-	void *a = rr_pool_get(pool, 32 << 10), *b = rr_pool_get(pool, 32 << 10);
+	void *a = rr_pool_get(pool, NULL, 32 << 10), *b = rr_pool_get(pool, NULL, 32 << 10);
 
 	(void)state;
 	assert_non_null(b);
-	assert_null(rr_pool_get(pool, 1));
+	assert_null(rr_pool_get(pool, NULL, 1));
 	rr_pool_put(pool, a);
-	a = rr_pool_get(pool, 4096);
+	a = rr_pool_get(pool, NULL, 4096);
 	assert_non_null(a);
-	assert_null(rr_pool_get(pool, 32 << 10));
+	assert_null(rr_pool_get(pool, NULL, 32 << 10));
 	rr_pool_put(pool, a);
 	rr_pool_put(pool, b);
 }
@@ -98,17 +104,17 @@ the_bound_holds(void **state)
 static void
 a_request_above_the_bound_is_granted_alone(void **state)
 {
-	void *small = rr_pool_get(pool, 1), *large;
+	void *small = rr_pool_get(pool, NULL, 1), *large;
 
 	(void)state;
-	assert_null(rr_pool_get(pool, 2 * MAX));
+	assert_null(rr_pool_get(pool, NULL, 2 * MAX));
 	rr_pool_put(pool, small);
-	large = rr_pool_get(pool, 64 * MAX);
+	large = rr_pool_get(pool, NULL, 64 * MAX);
 	assert_non_null(large);
 	memset(large, 3, 64 * MAX);
-	assert_null(rr_pool_get(pool, 1));
+	assert_null(rr_pool_get(pool, NULL, 1));
 	rr_pool_put(pool, large);
-	assert_null(rr_pool_get(pool, SIZE_MAX));
+	assert_null(rr_pool_get(pool, NULL, SIZE_MAX));
 	assert_int_equal(rr_pool_used(pool), 0);
 }
 
@@ -117,9 +123,9 @@ no_memory_is_no_buffer(void **state)
 {
 	(void)state;
 	no_memory = true;
-	assert_null(rr_pool_get(pool, 1));
+	assert_null(rr_pool_get(pool, NULL, 1));
 	assert_int_equal(rr_pool_used(pool), 0);
-	assert_null(rr_pool_new(&env, MAX));
+	assert_null(rr_pool_new(&shares, RR_RESULTS, MAX));
 }
 
 /* A waiter that takes size octets when it is woken, or waits on. */
@@ -132,15 +138,23 @@ struct taker {
 
 static int turns;
 
+/* Gives a buffer back, and lets the loop wake those who wait. */
+static void
+put(void *buffer)
+{
+	rr_pool_put(pool, buffer);
+	rr_loop_turn(loop, 0);
+}
+
 static void
 take(struct rr_pool_waiter *waiter)
 {
 	struct taker *taker = rr_container(waiter, struct taker, waiter);
 
 	taker->woken++;
-	taker->buffer = rr_pool_get(pool, taker->size);
+	taker->buffer = rr_pool_get(pool, NULL, taker->size);
 	if (!taker->buffer)
-		rr_pool_wait(pool, waiter);
+		rr_pool_wait(pool, NULL, waiter);
 	else
 		taker->turn = ++turns;
 }
@@ -150,13 +164,13 @@ wait_for(struct taker *taker, size_t size)
 {
 	*taker = (struct taker){ .waiter.wake = take, .size = size };
 	rr_list_init(&taker->waiter.link);
-	rr_pool_wait(pool, &taker->waiter);
+	rr_pool_wait(pool, NULL, &taker->waiter);
 }
 
 static void
 waiters_are_woken_in_their_order_and_keep_their_place(void **state)
 {
-	void *a = rr_pool_get(pool, MAX / 2), *b = rr_pool_get(pool, MAX / 2);
+	void *a = rr_pool_get(pool, NULL, MAX / 2), *b = rr_pool_get(pool, NULL, MAX / 2);
 	struct taker first, second, third;
 
 	(void)state;
@@ -164,19 +178,19 @@ waiters_are_woken_in_their_order_and_keep_their_place(void **state)
 	wait_for(&first, MAX);
 	wait_for(&second, 4096);
 	wait_for(&third, 4096);
-	rr_pool_wait(pool, &first.waiter); /* waits already */
-	rr_pool_put(pool, a);
+	rr_pool_wait(pool, NULL, &first.waiter); /* waits already */
+	put(a);
 	assert_int_equal(first.woken, 1);
 	assert_null(first.buffer);
 	assert_int_equal(second.woken, 0);
-	assert_null(rr_pool_get(pool, 1)); /* nobody overtakes */
-	rr_pool_put(pool, b);
+	assert_null(rr_pool_get(pool, NULL, 1)); /* nobody overtakes */
+	put(b);
 	assert_int_equal(first.turn, 1);
-	rr_pool_put(pool, first.buffer);
+	put(first.buffer);
 	assert_int_equal(second.turn, 2);
 	assert_int_equal(third.turn, 3);
-	rr_pool_put(pool, second.buffer);
-	rr_pool_put(pool, third.buffer);
+	put(second.buffer);
+	put(third.buffer);
 }
 
 /* A waiter that gives its buffer back at once: the next one must be woken all the same. */
@@ -186,20 +200,20 @@ take_and_put(struct rr_pool_waiter *waiter)
 	struct taker *taker = rr_container(waiter, struct taker, waiter);
 
 	taker->woken++;
-	rr_pool_put(pool, rr_pool_get(pool, taker->size));
+	rr_pool_put(pool, rr_pool_get(pool, NULL, taker->size));
 }
 
 static void
 a_woken_waiter_may_put(void **state)
 {
-	void *a = rr_pool_get(pool, MAX);
+	void *a = rr_pool_get(pool, NULL, MAX);
 	struct taker first, second;
 
 	(void)state;
 	wait_for(&first, MAX);
 	wait_for(&second, MAX);
 	first.waiter.wake = second.waiter.wake = take_and_put;
-	rr_pool_put(pool, a);
+	put(a);
 	assert_int_equal(first.woken, 1);
 	assert_int_equal(second.woken, 1);
 	assert_int_equal(rr_pool_used(pool), 0);
@@ -208,13 +222,13 @@ a_woken_waiter_may_put(void **state)
 static void
 one_that_left_is_not_woken(void **state)
 {
-	void *a = rr_pool_get(pool, MAX);
+	void *a = rr_pool_get(pool, NULL, MAX);
 	struct taker taker;
 
 	(void)state;
 	wait_for(&taker, 1);
 	rr_list_remove(&taker.waiter.link);
-	rr_pool_put(pool, a);
+	put(a);
 	assert_int_equal(taker.woken, 0);
 }
 
@@ -236,11 +250,11 @@ what_is_kept_and_out_stays_below_the_bound(void **state)
 	env.realloc = free_counting_realloc;
 	frees = 0;
 	for (size_t i = 0; i < MAX / 4096; i++)
-		buffers[i] = rr_pool_get(pool, 4096);
+		buffers[i] = rr_pool_get(pool, NULL, 4096);
 	for (size_t i = 0; i < MAX / 4096; i++)
 		rr_pool_put(pool, buffers[i]);
 	assert_int_equal(frees, 0);
-	rr_pool_put(pool, rr_pool_get(pool, MAX / 2));
+	rr_pool_put(pool, rr_pool_get(pool, NULL, MAX / 2));
 	assert_int_equal(frees, MAX / 2 / 4096);
 }
 

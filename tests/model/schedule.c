@@ -287,8 +287,8 @@ choose_pools(struct model *model)
 
 	rr_pool_free(model->engine->pool);
 	rr_pool_free(model->engine->arrivals);
-	model->engine->pool = rr_pool_new(&model->env, size);
-	model->engine->arrivals = rr_pool_new(&model->env, size);
+	model->engine->pool = rr_pool_new(&model->engine->shares, RR_REPLIES, size);
+	model->engine->arrivals = rr_pool_new(&model->engine->shares, RR_ARRIVALS, size);
 	model_require(model, model->engine->pool && model->engine->arrivals);
 	/* Work requests have to wait for others, too. */
 	if (model_below(model, 2))

@@ -162,7 +162,7 @@ read_waits_for_memory(void **state)
 	READ3res res;
 
 	for (unsigned i = 0; i < 4; i++) {
-		others[i] = rr_pool_get(world->pool, 1 << 20);
+		others[i] = rr_pool_get(world->pool, NULL, 1 << 20);
 		assert_non_null(others[i]);
 	}
 	read_at(world, file, 0, 10);

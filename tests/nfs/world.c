@@ -69,7 +69,10 @@ world_setup(void **state)
 	world->config =
 		(struct rr_tree_config){ .exports = world->exports, .export_count = 1, .root_squash = true };
 	assert_int_equal(rr_nfs_shared_new(&rr_env_system, 0x1234, &world->shared), 0);
-	world->pool = rr_pool_new(&rr_env_system, POOL_SIZE);
+	world->loop = rr_loop_new(&rr_env_system);
+	assert_non_null(world->loop);
+	rr_shares_init(&world->shares, world->loop);
+	world->pool = rr_pool_new(&world->shares, RR_RESULTS, POOL_SIZE);
 	assert_non_null(world->pool);
 	world_age(world, "");
 	world->request.header = RR_RPC_REPLY_FIXED + rr_auth_sys.answer_adds;
@@ -95,7 +98,10 @@ world_beside(const struct world *world)
 	beside->config = world->config;
 	beside->config.exports = beside->exports;
 	beside->shared = world->shared;
-	beside->pool = rr_pool_new(&rr_env_system, POOL_SIZE);
+	beside->loop = rr_loop_new(&rr_env_system);
+	assert_non_null(beside->loop);
+	rr_shares_init(&beside->shares, beside->loop);
+	beside->pool = rr_pool_new(&beside->shares, RR_RESULTS, POOL_SIZE);
 	assert_non_null(beside->pool);
 	beside->request = world->request;
 	beside->request.payload = NULL;
@@ -110,6 +116,8 @@ world_beside_free(struct world *beside)
 	rr_pool_put(beside->pool, beside->request.payload);
 	rr_nfs_server_free(beside->server);
 	rr_pool_free(beside->pool);
+	rr_shares_end(&beside->shares);
+	rr_loop_free(beside->loop);
 	free(beside);
 }
 
@@ -129,6 +137,8 @@ world_teardown(void **state)
 	rr_nfs_server_free(world->server);
 	rr_nfs_shared_free(world->shared);
 	rr_pool_free(world->pool);
+	rr_shares_end(&world->shares);
+	rr_loop_free(world->loop);
 	close(world->fd);
 	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
 	free(world);

@@ -23,6 +23,8 @@ struct world {
 	struct rr_export exports[2];
 	struct rr_tree_config config;
 	struct rr_nfs_shared *shared;
+	struct rr_loop *loop;
+	struct rr_shares shares; /* of pool */
 	struct rr_pool *pool;
 	struct rr_nfs_server *server;
 	struct rr_service services[RR_NFS_SERVICES];

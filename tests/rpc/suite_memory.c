@@ -112,7 +112,7 @@ replies_find_memory_while_results_hold_all_of_theirs(void **state)
 	struct world *world = *state;
 	struct call *call = blob_new(300000, true);
 
-	world->hostage = rr_pool_get(world->engine->results, world->engine->config.memory_max / 2);
+	world->hostage = rr_pool_get(world->engine->results, NULL, world->engine->config.memory_max / 2);
 	assert_non_null(world->hostage);
 	assert_int_equal(call_run(world, call), 0);
 	assert_blob(call);

@@ -70,7 +70,7 @@ fetch(void *ctx, struct rr_request *request, const void *args, void *result)
 	struct world *world = ctx;
 	uint32_t length = *(const uint32_t *)args;
 
-	request->payload = rr_pool_get(world->engine->results, length);
+	request->payload = rr_pool_get(world->engine->results, NULL, length);
 	if (!request->payload || world->held > 0)
 		return RR_HANDLE_LATER;
 	note(world, request);
@@ -86,7 +86,7 @@ copy_blob(void *ctx, struct rr_request *request, const void *args, void *result)
 	struct world *world = ctx;
 	const blob *in = args;
 
-	request->payload = rr_pool_get(world->engine->results, in->data.length);
+	request->payload = rr_pool_get(world->engine->results, NULL, in->data.length);
 	if (!request->payload)
 		return RR_HANDLE_LATER;
 	note(world, request);
@@ -406,7 +406,7 @@ world_pass(struct world *world, uint64_t time)
 void
 world_hold(struct world *world)
 {
-	world->hostage = rr_pool_get(world->engine->results, 4096);
+	world->hostage = rr_pool_get(world->engine->results, NULL, 4096);
 	assert_non_null(world->hostage);
 	world->held = 1;
 }

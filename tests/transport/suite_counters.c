@@ -127,7 +127,7 @@ the_time_without_memory_is_counted(void **state)
 	struct world *world = world_new(NULL);
 	struct call *call = call_new(world, 1, 40);
 	size_t all = world->engine->config.memory_max / 2;
-	void *hostage = rr_pool_get(world->engine->pool, all);
+	void *hostage = rr_pool_get(world->engine->pool, NULL, all);
 
 	(void)state;
 	assert_non_null(hostage);

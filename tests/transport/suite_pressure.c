@@ -41,13 +41,13 @@ row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 	world = raw->world;
 	world->answer = answer_small;
 	assert_int_equal(granted(raw), 64);
-	hostages[0] = rr_pool_get(world->engine->arrivals, MEMORY / 4);
+	hostages[0] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 4);
 	assert_int_equal(granted(raw), 64); /* half of it is out */
-	hostages[1] = rr_pool_get(world->engine->arrivals, MEMORY / 8);
+	hostages[1] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 8);
 	assert_int_equal(granted(raw), 32);
-	hostages[2] = rr_pool_get(world->engine->arrivals, MEMORY / 16);
+	hostages[2] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 16);
 	assert_int_equal(granted(raw), 16);
-	hostages[3] = rr_pool_get(world->engine->arrivals, MEMORY / 16);
+	hostages[3] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 16);
 	assert_int_equal(granted(raw), 1); /* nothing is left */
 	for (uint32_t i = 0; i < 4; i++)
 		rr_pool_put(world->engine->arrivals, hostages[i]);
@@ -166,6 +166,13 @@ world_stalled(struct rr_fault_script *script, struct call **first)
 	return world;
 }
 
+static void
+pass_in_steps(struct world *world, uint64_t time)
+{
+	for (uint64_t passed = 0; passed < time; passed += RR_SHARE_TICK)
+		world_pass(world, RR_SHARE_TICK);
+}
+
 /* Nobody is hurt by it. */
 static void
 row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
@@ -183,7 +190,7 @@ row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
 }
 
 static void
-row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(void **state)
+row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off(void **state)
 {
 	struct rr_fault_script script;
 	struct call *call, *other;
@@ -198,9 +205,9 @@ row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(vo
 	other = call_new(world, 2, 40);
 	call_add_item(world, other, 40, 20000);
 	call_start(world, other);
-	world_pass(world, 15 * RR_SECOND - 1);
+	pass_in_steps(world, RR_SHARE_LIMIT);
 	assert_false(other->done || call->done);
-	world_pass(world, 1);
+	pass_in_steps(world, 2 * RR_SHARE_TICK);
 	world_until(world, other->done && call->done);
 	assert_int_equal(other->error, 0);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
@@ -212,7 +219,7 @@ row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s(vo
 
 /* Calls that came, and whose data does not, hold receives, too. */
 static void
-row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off_after_15_s(void **state)
+row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct rr_carrier *stalled;
@@ -239,9 +246,9 @@ row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off_after_15_s(
 	raw_connect(raw);
 	for (uint32_t xid = 0; xid < 8; xid++)
 		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
-	world_pass(world, 15 * RR_SECOND - 1);
+	pass_in_steps(world, RR_STALL_TICK - RR_SHARE_TICK);
 	assert_int_equal(world->call_count, 7);
-	world_pass(world, 15 * RR_SECOND);
+	pass_in_steps(world, 2 * RR_STALL_TICK);
 	world_until(world, call->done && world->call_count == 8);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(world->server_error, -RPCRDMA_ERR_TIMEDOUT);
@@ -271,7 +278,7 @@ row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
 	world_settle(world);
 	world_pass(world, 15 * RR_SECOND - 1);
 	assert_false(world->client_closed || other->done);
-	world_pass(world, 1);
+	world_pass(world, RR_STALL_TICK);
 	world_until(world, world->client_closed);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_TIMEDOUT);
 	assert_int_equal(other->error, -RPCRDMA_ERR_DISCONNECTED);
@@ -288,10 +295,8 @@ suite_pressure(void)
 		cmocka_unit_test(
 			row_B11_calls_whose_answers_cannot_leave_take_no_more_receives_than_were_posted),
 		cmocka_unit_test(row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory),
-		cmocka_unit_test(
-			row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off_after_15_s),
-		cmocka_unit_test(
-			row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off_after_15_s),
+		cmocka_unit_test(row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off),
+		cmocka_unit_test(row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off),
 		cmocka_unit_test(row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s),
 	};
 

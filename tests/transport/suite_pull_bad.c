@@ -230,7 +230,7 @@ begin_without_memory(void **buffer)
 	config.memory_max = 1 << 20;
 	config.message_max = 1 << 19;
 	raw = pull_begin_with(&config, 1, 1);
-	*buffer = rr_pool_get(raw->world->engine->pool, 1 << 19);
+	*buffer = rr_pool_get(raw->world->engine->pool, NULL, 1 << 19);
 	assert_non_null(*buffer);
 	return raw;
 }

@@ -176,8 +176,10 @@ write_once(struct rr_iwarp_endpoint *endpoint)
 	/* The handler of a completion may have closed the endpoint. */
 	if (n < 0 || endpoint->engine.state >= RR_IWARP_OVER)
 		return false;
-	if (n > 0)
+	if (n > 0) {
+		endpoint->engine.base.moved += (uint64_t)n;
 		extend_draining(endpoint);
+	}
 	return n > 0;
 }
 

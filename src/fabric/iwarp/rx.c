@@ -150,6 +150,7 @@ advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 	if (rx->to)
 		rx->to += size;
 	rx->left -= size;
+	engine->base.moved += size;
 	if (!rx->left)
 		expect_tail(rx);
 }

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/share.h"
+
+#include <string.h>
+
+#include "base/pool.h"
+
+/*
+ * Who owns what: a party lives until its connection ended and its last buffer came back, a host until its
+ * last party went. The umpire's timer is armed while somebody waits for what is due, and at no other time.
+ */
+
+/* ---- Hosts ---- */
+
+static struct rr_host *
+host_find(struct rr_shares *shares, const char *name)
+{
+	rr_list_for_each (link, &shares->hosts) {
+		struct rr_host *host = rr_container(link, struct rr_host, link);
+
+		if (strcmp(host->name, name) == 0)
+			return host;
+	}
+	return NULL;
+}
+
+static struct rr_host *
+host_of(struct rr_shares *shares, const char *peer)
+{
+	const char *port = strrchr(peer, ':');
+	size_t length = port ? (size_t)(port - peer) : strlen(peer);
+	char name[RR_HOST_NAME] = { 0 };
+	struct rr_host *host;
+
+	memcpy(name, peer, length < sizeof(name) ? length : sizeof(name) - 1);
+	host = host_find(shares, name);
+	if (!host) {
+		host = rr_alloc(rr_loop_env(shares->loop), sizeof(*host));
+		if (!host)
+			return NULL;
+		memcpy(host->name, name, sizeof(name));
+		rr_list_append(&shares->hosts, &host->link);
+	}
+	host->parties++;
+	return host;
+}
+
+static void
+host_leave(struct rr_shares *shares, struct rr_host *host)
+{
+	if (--host->parties > 0)
+		return;
+	rr_list_remove(&host->link);
+	rr_free(rr_loop_env(shares->loop), host);
+}
+
+/* ---- Parties ---- */
+
+struct rr_party *
+rr_party_new(struct rr_shares *shares, const char *peer, const struct rr_party_ops *ops, void *ctx)
+{
+	struct rr_party *party = rr_alloc(rr_loop_env(shares->loop), sizeof(*party));
+
+	if (!party)
+		return NULL;
+	party->host = host_of(shares, peer);
+	if (!party->host) {
+		rr_free(rr_loop_env(shares->loop), party);
+		return NULL;
+	}
+	party->shares = shares;
+	party->references = 1;
+	party->ops = ops;
+	party->ctx = ctx;
+	for (int i = 0; i < RR_RESOURCES; i++) {
+		party->accounts[i].party = party;
+		rr_list_init(&party->accounts[i].waiters);
+		rr_list_init(&party->accounts[i].turn);
+	}
+	rr_list_append(&shares->parties, &party->link);
+	return party;
+}
+
+struct rr_party *
+rr_party_hold(struct rr_party *party)
+{
+	if (party)
+		party->references++;
+	return party;
+}
+
+void
+rr_party_release(struct rr_party *party)
+{
+	if (!party || --party->references > 0)
+		return;
+	for (int i = 0; i < RR_RESOURCES; i++)
+		rr_list_remove(&party->accounts[i].turn);
+	rr_list_remove(&party->link);
+	host_leave(party->shares, party->host);
+	rr_free(rr_loop_env(party->shares->loop), party);
+}
+
+void
+rr_party_end(struct rr_party *party, const void *ctx)
+{
+	if (!party)
+		return;
+	if (party->ctx == ctx)
+		party->ops = NULL;
+	rr_party_release(party);
+}
+
+/* ---- The umpire ---- */
+
+/* What the party holds of that for which another one has been waiting. */
+static size_t
+holds_of_wanted(
+	const struct rr_shares *shares, const struct rr_party *party, const uint64_t *since, uint64_t now)
+{
+	size_t held = 0;
+
+	for (int i = 0; i < RR_RESOURCES; i++) {
+		const struct rr_account *account = &party->accounts[i];
+
+		if (shares->pools[i] && since[i] > 0 && now - since[i] >= RR_SHARE_TICK && !account->due)
+			held += account->used;
+	}
+	return held;
+}
+
+/* A party that holds nothing that is wanted, or whose peer owes nothing, is not judged. */
+static void
+judge(struct rr_party *party, size_t held, uint64_t now)
+{
+	uint64_t took = now - party->judged_from, moved;
+
+	if (held == 0 || !party->ops->is_awaited(party->ctx)) {
+		party->judged_from = 0;
+		return;
+	}
+	if (party->judged_from > 0 && took < RR_SHARE_LIMIT)
+		return;
+	moved = party->ops->moved(party->ctx);
+	if (party->judged_from > 0 && moved - party->moved_then < rr_share_least(held) * took / RR_SECOND) {
+		party->ops->cut(party->ctx);
+		return;
+	}
+	party->judged_from = now;
+	party->moved_then = moved;
+}
+
+static void
+look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
+{
+	size_t held = holds_of_wanted(party->shares, party, since, now);
+
+	if (party->ops && held > 0 && party->ops->withdraw)
+		party->ops->withdraw(party->ctx);
+	if (party->ops)
+		judge(party, held, now);
+}
+
+static void
+tick(struct rr_timer *timer)
+{
+	struct rr_shares *shares = rr_container(timer, struct rr_shares, timer);
+	uint64_t since[RR_RESOURCES] = { 0 }, now = rr_now(rr_loop_env(shares->loop));
+	bool wanted = false;
+	struct rr_list *link;
+
+	for (int i = 0; i < RR_RESOURCES; i++) {
+		if (shares->pools[i])
+			since[i] = rr_pool_due_since(shares->pools[i]);
+		wanted |= since[i] > 0;
+	}
+	/* What is cut may free its party, and no other. */
+	for (link = shares->parties.next; link != &shares->parties;) {
+		struct rr_party *party = rr_party_hold(rr_container(link, struct rr_party, link));
+
+		look_at(party, since, now);
+		link = link->next;
+		rr_party_release(party);
+	}
+	if (wanted)
+		rr_loop_arm(shares->loop, timer, RR_SHARE_TICK);
+}
+
+void
+rr_shares_wanted(struct rr_shares *shares)
+{
+	if (!rr_timer_armed(&shares->timer))
+		rr_loop_arm(shares->loop, &shares->timer, RR_SHARE_TICK);
+}
+
+void
+rr_shares_init(struct rr_shares *shares, struct rr_loop *loop)
+{
+	shares->loop = loop;
+	rr_list_init(&shares->parties);
+	rr_list_init(&shares->hosts);
+	rr_timer_init(&shares->timer, tick);
+}
+
+void
+rr_shares_end(struct rr_shares *shares)
+{
+	rr_loop_disarm(shares->loop, &shares->timer);
+}

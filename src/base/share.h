@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_SHARE_H
+#define RR_BASE_SHARE_H
+
+#include "base/loop.h"
+
+/*
+ * Fair shares of what an engine has only so much of. Each connection is a
+ * party: it has an account with each pool (pool.h). Parties of one peer address
+ * belong to one host, which is bounded, too.
+ *
+ * While some party waits for what it is entitled to, an umpire looks at all
+ * others every RR_SHARE_TICK. A party that holds what is wanted is asked to
+ * withdraw what it can do without, and is cut off where its peer moved less
+ * than rr_share_least() for RR_SHARE_LIMIT. As long as nobody waits, a peer may
+ * be as slow as it likes, and the umpire does nothing.
+ */
+#define RR_SHARE_TICK  (250 * RR_MILLISECOND)
+#define RR_SHARE_LIMIT (500 * RR_MILLISECOND)
+
+enum rr_resource { RR_ARRIVALS, RR_RESULTS, RR_REPLIES, RR_RESOURCES };
+
+enum { RR_HOST_NAME = 64, RR_SHARE_SLOWEST = 64 << 10, RR_SHARE_TURNOVER = 8 };
+
+struct rr_pool;
+struct rr_party;
+
+/* What a party has of one pool. */
+struct rr_account {
+	struct rr_party *party; /* NULL: of nobody in particular; no share bounds it */
+	size_t used;
+	size_t refused;         /* octets of the last request that was not granted */
+	struct rr_list waiters; /* struct rr_pool_waiter, the first come first */
+	struct rr_list turn;    /* in the pool's list of those that wait */
+	bool due;               /* it waits although its share would allow what it wants */
+	uint64_t due_since;
+};
+
+/* The parties of one peer address. */
+struct rr_host {
+	struct rr_list link;
+	uint32_t parties;
+	size_t used[RR_RESOURCES];
+	char name[RR_HOST_NAME];
+};
+
+/* What the umpire asks of a connection. It calls from the loop. */
+struct rr_party_ops {
+	/* Whether the next step is the peer's: it has something to take, or to bring. */
+	bool (*is_awaited)(void *ctx);
+	/* Octets that the peer has taken or brought so far. */
+	uint64_t (*moved)(void *ctx);
+	/* Gives back what has been kept for the peer for long enough. May be NULL. */
+	void (*withdraw)(void *ctx);
+	/* Ends the connection. */
+	void (*cut)(void *ctx);
+};
+
+struct rr_party {
+	struct rr_shares *shares;
+	struct rr_host *host;
+	struct rr_list link;
+	uint32_t references; /* the connection, its buffers */
+	struct rr_account accounts[RR_RESOURCES];
+	const struct rr_party_ops *ops; /* NULL once the connection ended */
+	void *ctx;
+	uint64_t judged_from, moved_then; /* the beginning of the time that is judged; 0: no such time */
+};
+
+struct rr_shares {
+	struct rr_loop *loop;
+	struct rr_list parties, hosts;
+	struct rr_pool *pools[RR_RESOURCES];
+	struct rr_timer timer;
+};
+
+void rr_shares_init(struct rr_shares *shares, struct rr_loop *loop);
+
+/* Every party must be gone. */
+void rr_shares_end(struct rr_shares *shares);
+
+/* peer: an address as text; what follows the last colon, the port, is ignored. NULL: no memory. */
+struct rr_party *rr_party_new(
+	struct rr_shares *shares, const char *peer, const struct rr_party_ops *ops, void *ctx);
+
+/* party may be NULL. */
+struct rr_party *rr_party_hold(struct rr_party *party);
+void rr_party_release(struct rr_party *party);
+
+/* The connection with that ctx ended: it is neither asked nor cut any more. Includes rr_party_release().
+ * party may be NULL. */
+void rr_party_end(struct rr_party *party, const void *ctx);
+
+/* Octets a second that a party which holds so many must move while others wait. */
+static inline uint64_t
+rr_share_least(size_t held)
+{
+	return held / RR_SHARE_TURNOVER > RR_SHARE_SLOWEST ? held / RR_SHARE_TURNOVER : RR_SHARE_SLOWEST;
+}
+
+/* Somebody waits for what is due: the umpire begins to look, if it does not yet. */
+void rr_shares_wanted(struct rr_shares *shares);
+
+#endif

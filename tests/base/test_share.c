@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections that share a pool: honest ones against some that hold what they get. A seed makes the schedule,
+ * the clock is the test's, and each step is checked. RR_SHARE_SEED repeats one that failed.
+ */
+#include "../test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+
+enum { MAX = 32 << 20, PARTIES = 48, HELD = 64, STEPS = 1500, SEEDS = 40 };
+
+#define STEP (10 * RR_MILLISECOND)
+
+/* HONEST gives each buffer back a step later; SILENT never does; SLOW one in ten seconds; a RENEWED one is
+ * silent, and comes again as soon as it was cut off. */
+enum kind { HONEST, SILENT, SLOW, RENEWED, KINDS };
+
+struct member {
+	struct world *world;
+	enum kind kind;
+	struct rr_party *party; /* NULL: not connected */
+	struct rr_pool_waiter waiter;
+	void *held[HELD];
+	size_t held_size[HELD];
+	uint32_t count;
+	size_t size;    /* of its requests */
+	uint64_t since; /* it waits; 0: it does not */
+	uint64_t last, moved, grants;
+	bool cut;
+};
+
+struct world {
+	struct rr_env env;
+	uint64_t now, longest; /* that an honest one waited */
+	uint32_t random;
+	struct rr_loop *loop;
+	struct rr_shares shares;
+	struct rr_pool *pool;
+	struct member members[PARTIES];
+	uint32_t count;
+};
+
+static uint64_t
+world_now(void *ctx)
+{
+	return ((struct world *)ctx)->now;
+}
+
+static uint32_t
+below(struct world *world, uint32_t bound)
+{
+	world->random = world->random * 1664525 + 1013904223;
+	return (world->random >> 8) % bound;
+}
+
+/* ---- A member ---- */
+
+static bool
+member_is_awaited(void *ctx)
+{
+	return ((struct member *)ctx)->count > 0;
+}
+
+static uint64_t
+member_moved(void *ctx)
+{
+	return ((struct member *)ctx)->moved;
+}
+
+/* As a connection does it: the end comes later, from the loop. */
+static void
+member_cut(void *ctx)
+{
+	((struct member *)ctx)->cut = true;
+}
+
+static const struct rr_party_ops member_ops = {
+	.is_awaited = member_is_awaited,
+	.moved = member_moved,
+	.cut = member_cut,
+};
+
+static bool
+member_get(struct member *member)
+{
+	struct world *world = member->world;
+	void *buffer = rr_pool_get(world->pool, member->party, member->size);
+
+	if (!buffer)
+		return false;
+	if (member->kind == HONEST && member->since > 0 && world->now - member->since > world->longest)
+		world->longest = world->now - member->since;
+	memset(buffer, 1, 64);
+	member->since = 0;
+	member->grants++;
+	member->held_size[member->count] = member->size;
+	member->held[member->count++] = buffer;
+	return true;
+}
+
+static void
+member_request(struct member *member)
+{
+	while (member->since == 0 && member->count < (member->kind == HONEST ? 2 : HELD)) {
+		if (member_get(member))
+			continue;
+		member->since = member->world->now;
+		rr_pool_wait(member->world->pool, member->party, &member->waiter);
+	}
+}
+
+static void
+member_woken(struct rr_pool_waiter *waiter)
+{
+	struct member *member = rr_container(waiter, struct member, waiter);
+
+	if (!member_get(member))
+		rr_pool_wait(member->world->pool, member->party, waiter);
+}
+
+static void
+member_put(struct member *member)
+{
+	member->count--;
+	member->moved += member->held_size[member->count];
+	rr_pool_put(member->world->pool, member->held[member->count]);
+}
+
+static void
+member_connect(struct member *member)
+{
+	char peer[32];
+
+	/* Most are of one address, as attackers and others may be. */
+	snprintf(peer, sizeof(peer), "127.0.0.%u:%u", below(member->world, 4) ? 1 : 2,
+		below(member->world, 60000));
+	member->waiter.wake = member_woken;
+	rr_list_init(&member->waiter.link);
+	member->party = rr_party_new(&member->world->shares, peer, &member_ops, member);
+	assert_non_null(member->party);
+}
+
+static void
+member_end(struct member *member)
+{
+	rr_list_remove(&member->waiter.link);
+	rr_party_end(member->party, member);
+	while (member->count > 0)
+		member_put(member);
+	member->party = NULL;
+	member->since = 0;
+	member->cut = false;
+}
+
+static void
+member_step(struct member *member)
+{
+	struct world *world = member->world;
+
+	if (member->cut) {
+		assert_int_not_equal(member->kind, HONEST);
+		member_end(member);
+	}
+	if (!member->party && member->kind == RENEWED)
+		member_connect(member);
+	if (!member->party)
+		return;
+	while (member->kind == HONEST && member->count > 0)
+		member_put(member);
+	if (member->kind == SLOW && member->count > 0 && world->now - member->last >= 10 * RR_SECOND) {
+		member->last = world->now;
+		member_put(member);
+	}
+	member_request(member);
+}
+
+/* ---- The world ---- */
+
+static struct world *
+world_new(uint32_t seed)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	world->env = rr_env_system;
+	world->env.ctx = world;
+	world->env.now = world_now;
+	world->now = RR_SECOND;
+	world->random = seed;
+	world->loop = rr_loop_new(&world->env);
+	assert_non_null(world->loop);
+	rr_shares_init(&world->shares, world->loop);
+	world->pool = rr_pool_new(&world->shares, RR_RESULTS, MAX);
+	assert_non_null(world->pool);
+	return world;
+}
+
+static struct member *
+world_add(struct world *world, enum kind kind, size_t size)
+{
+	struct member *member = &world->members[world->count++];
+
+	member->world = world;
+	member->kind = kind;
+	member->size = size;
+	member->last = world->now;
+	member_connect(member);
+	return member;
+}
+
+static void
+world_step(struct world *world)
+{
+	for (uint32_t i = 0; i < world->count; i++)
+		member_step(&world->members[i]);
+	while (rr_loop_turn(world->loop, 0) > 0)
+		;
+	assert_true(rr_pool_used(world->pool) <= MAX);
+	world->now += STEP;
+}
+
+static void
+world_free(struct world *world)
+{
+	for (uint32_t i = 0; i < world->count; i++) {
+		if (world->members[i].party)
+			member_end(&world->members[i]);
+	}
+	while (rr_loop_turn(world->loop, 0) > 0)
+		;
+	assert_int_equal(rr_pool_used(world->pool), 0);
+	assert_true(rr_list_empty(&world->shares.parties));
+	assert_true(rr_list_empty(&world->shares.hosts));
+	rr_pool_free(world->pool);
+	rr_shares_end(&world->shares);
+	rr_loop_free(world->loop);
+	free(world);
+}
+
+static void
+run_schedule(uint32_t seed)
+{
+	struct world *world = world_new(seed);
+	static const size_t sizes[] = { 4096, 64 << 10, 256 << 10, 1 << 20, 2 << 20 };
+	uint32_t honest = 1 + below(world, 6), others = 1 + below(world, 40);
+
+	for (uint32_t i = 0; i < others; i++)
+		world_add(world, SILENT + below(world, KINDS - 1), sizes[below(world, 5)]);
+	for (uint32_t i = 0; i < honest; i++)
+		world_add(world, HONEST, sizes[below(world, 2)]);
+	for (int i = 0; i < STEPS; i++)
+		world_step(world);
+	for (uint32_t i = 0; i < world->count; i++) {
+		struct member *member = &world->members[i];
+
+		if (member->kind != HONEST)
+			continue;
+		if (member->grants < STEPS / 2 || world->longest > 2 * RR_SECOND)
+			print_error("seed %u: %lu grants, %lu ms\n", seed, (unsigned long)member->grants,
+				(unsigned long)(world->longest / RR_MILLISECOND));
+		assert_true(member->grants >= STEPS / 2);
+		assert_true(world->longest <= 2 * RR_SECOND);
+	}
+	world_free(world);
+}
+
+static void
+honest_connections_are_served_beside_all_others(void **state)
+{
+	const char *seed = getenv("RR_SHARE_SEED");
+
+	(void)state;
+	for (uint32_t i = 0; i < SEEDS && !seed; i++)
+		run_schedule(i);
+	if (seed)
+		run_schedule((uint32_t)strtoul(seed, NULL, 0));
+}
+
+static void
+one_that_is_alone_gets_much_and_leaves_enough_to_begin_with(void **state)
+{
+	struct world *world = world_new(1);
+	struct member *alone = world_add(world, SILENT, 1 << 20), *late;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		world_step(world);
+	assert_true(alone->count >= MAX / (1 << 20) / 3);
+	late = world_add(world, HONEST, 1 << 20);
+	world_step(world);
+	assert_true(late->grants > 0);
+	assert_false(alone->cut); /* nobody had to wait for it */
+	world_free(world);
+}
+
+/* However many there are, and whoever came first. */
+static void
+greedy_ones_leave_something_to_each_other(void **state)
+{
+	struct world *world = world_new(1);
+
+	(void)state;
+	for (int i = 0; i < 14; i++)
+		world_add(world, SILENT, 64 << 10);
+	for (int i = 0; i < 1000; i++)
+		world_step(world);
+	for (int i = 0; i < 14; i++) {
+		assert_non_null(world->members[i].party);
+		assert_true(world->members[i].count >= 4);
+	}
+	world_free(world);
+}
+
+static void
+as_long_as_nobody_waits_a_peer_may_be_silent(void **state)
+{
+	struct world *world = world_new(1);
+	struct member *silent = world_add(world, SILENT, 1 << 20);
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		world_add(world, HONEST, 64 << 10);
+	for (int i = 0; i < STEPS; i++)
+		world_step(world);
+	assert_non_null(silent->party);
+	world_free(world);
+}
+
+/* A first buffer of any size is due: those who hold all of the rest, and move nothing, are cut off for it. */
+static void
+a_large_request_is_granted_within_two_seconds(void **state)
+{
+	struct world *world = world_new(1);
+	struct member *late;
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		world_add(world, SILENT, 1 << 20);
+	for (int i = 0; i < 10; i++)
+		world_step(world);
+	late = world_add(world, HONEST, 2 << 20);
+	for (int i = 0; i < 200; i++)
+		world_step(world);
+	assert_true(late->grants > 0);
+	assert_true(world->longest <= 2 * RR_SECOND);
+	world_free(world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(honest_connections_are_served_beside_all_others),
+		cmocka_unit_test(one_that_is_alone_gets_much_and_leaves_enough_to_begin_with),
+		cmocka_unit_test(greedy_ones_leave_something_to_each_other),
+		cmocka_unit_test(as_long_as_nobody_waits_a_peer_may_be_silent),
+		cmocka_unit_test(a_large_request_is_granted_within_two_seconds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
