@@ -103,8 +103,8 @@ find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_m
 /* The items that are to be out of the stream: those found, or, where a result has none, an item of no octets.
  */
 struct chosen {
-	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: none */
 	uint32_t count;
+	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: no item of the message */
 };
 
 static uint32_t
@@ -122,32 +122,45 @@ static void
 choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 {
 	uint32_t reduced = count_reduced(found);
+	uint32_t max = reduced > RR_CALL_ITEMS ? reduced : RR_CALL_ITEMS;
 
-	for (uint32_t i = 0; i < found->count && chosen->count < RR_MESSAGE_ITEMS; i++) {
+	for (uint32_t i = 0; i < found->count && chosen->count < max; i++) {
 		const struct rr_walk_item *item = &found->items[i];
 
 		reduced -= item->reduced;
-		if (item->reduced || chosen->count + reduced < RR_MESSAGE_ITEMS)
+		if (item->reduced || chosen->count + reduced < max)
 			chosen->items[chosen->count++] = item;
 	}
 }
 
-/* RFC 8267, 6.4.1: where a union arm has no eligible result, a server "MUST return an empty Write chunk in
- * that Write list position", with the segments that it had, as RFC 8166, 4.3.2.2, says: an item without
- * octets. And: "The first chunk in the Write list MUST be used by the first READ operation in an NFS version
- * 4 COMPOUND procedure. The next Write chunk is used by the next READ operation, and so on." */
 static void
-choose_by_result(const struct rr_ulb_items *found, struct chosen *chosen)
+choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item)
 {
-	for (uint32_t i = 0; i < found->count; i++) {
+	while (chosen->count < place)
+		chosen->items[chosen->count++] = NULL;
+	chosen->items[chosen->count++] = item;
+}
+
+/*
+ * RFC 8267, 6.4.1: where a union arm has no eligible result, a server "MUST return an empty Write chunk in
+ * that Write list position", with the segments that it had, as RFC 8166, 4.3.2.2, says: an item without
+ * octets. And: "The first chunk in the Write list MUST be used by the first READ operation in an NFS
+ * version 4 COMPOUND procedure. The next Write chunk is used by the next READ operation, and so on." Results
+ * behind the last chunk stay in the stream, if they are there.
+ */
+static void
+choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
+{
+	for (uint32_t i = 0; i < found->count && chosen->count < RR_MESSAGE_ITEMS; i++) {
 		const struct rr_walk_item *item = &found->items[i];
 
-		if (item->result >= RR_MESSAGE_ITEMS)
-			return;
-		if (item->result < chosen->count)
-			continue; /* the rest of a result that has several: in the stream */
-		chosen->count = item->result;
-		chosen->items[chosen->count++] = item;
+		if (item->result < write_chunks && item->result < RR_MESSAGE_ITEMS) {
+			/* The rest of a result that has several stays in the stream. */
+			if (item->result >= chosen->count)
+				choose_at(chosen, item->result, item);
+		} else if (item->reduced) {
+			choose_at(chosen, (uint32_t)rr_min(write_chunks, RR_MESSAGE_ITEMS - 1), item);
+		}
 	}
 }
 
@@ -160,11 +173,13 @@ choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 }
 
 static void
-choose(enum rr_items_use use, const struct rr_ulb_items *found, struct chosen *chosen)
+choose(const struct rr_known *known, enum rr_items_use use, const struct rr_ulb_items *found,
+	struct chosen *chosen)
 {
+	chosen->count = 0;
 	switch (use) {
 	case RR_ITEMS_CALL: choose_for_call(found, chosen); break;
-	case RR_ITEMS_REPLY_RDMA: choose_by_result(found, chosen); break;
+	case RR_ITEMS_REPLY_RDMA: choose_by_result(found, known->write_chunks, chosen); break;
 	case RR_ITEMS_REPLY_TCP: choose_reduced(found, chosen); break;
 	}
 }
@@ -234,7 +249,7 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 {
 	struct rr_walk_item room[FOUND_MAX];
 	struct rr_ulb_items found = { .items = room, .max = FOUND_MAX };
-	struct chosen chosen = { .count = 0 };
+	struct chosen chosen;
 	enum rr_walk_answer answer = find(known, use, in, &found);
 	uint32_t reduced = 0, taken = 0;
 
@@ -247,7 +262,7 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 	if (use != RR_ITEMS_CALL &&
 		!rr_results_are_paired(found.items, found.count, known->sinks, known->chunk_count))
 		return RR_WALK_MISPLACED;
-	choose(use, &found, &chosen);
+	choose(known, use, &found, &chosen);
 	for (uint32_t i = 0; i < chosen.count; i++) {
 		reduced += chosen.items[i] && chosen.items[i]->reduced;
 		taken += in_stream(chosen.items[i]);

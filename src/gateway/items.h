@@ -10,8 +10,9 @@
 /* What is known of a call, and needed for its reply. */
 struct rr_known {
 	uint32_t proc;
-	uint32_t sinks[RR_TRANSACTION_SINKS];  /* octets, for a requester over RDMA */
-	uint32_t chunk_count;                  /* so many of them, the first, were offered as Write chunks */
+	uint32_t sinks[RR_TRANSACTION_SINKS]; /* octets, for a requester over RDMA */
+	uint32_t chunk_count;                 /* so many of them, the first, were offered as Write chunks */
+	uint32_t write_chunks; /* that came with the call: item i of the reply is for chunk i */
 	const struct rpcrdma_program *program; /* NULL: its messages travel whole */
 	uint32_t reply_header;                 /* octets of its reply before the results */
 };
@@ -27,8 +28,8 @@ void rr_known_read(
 
 enum rr_items_use {
 	RR_ITEMS_CALL,       /* a call that goes out over RDMA, or has items: as many as may be */
-	RR_ITEMS_REPLY_RDMA, /* a reply that goes out over RDMA: item i is that of result i, as Write chunks
-				pair */
+	RR_ITEMS_REPLY_RDMA, /* a reply that goes out over RDMA: item i is that of result i, as far as Write
+				chunks came with the call */
 	RR_ITEMS_REPLY_TCP   /* only those that are out of the stream already: their places are to be found */
 };
 

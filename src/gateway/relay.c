@@ -242,8 +242,7 @@ take_call(struct rr_relay *relay)
 
 	transaction->call = *call;
 	rr_known_read(&relay->known, &relay->gateway->config, call);
-	if (call->item_count > RR_MESSAGE_ITEMS)
-		return false;
+	relay->known.write_chunks = relay->exchange->write_chunks;
 	if (calls_over_tcp(relay) && call->item_count == 0)
 		return true;
 	return rr_items_take(&relay->known, RR_ITEMS_CALL, call, relay->buffer, relay->gateway->buffer_size,

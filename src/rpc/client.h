@@ -73,7 +73,7 @@ struct rr_call {
 	int error;       /* that it ends with */
 	uint32_t losses; /* connections that were lost under it and had answered nothing */
 	bool sent;       /* the transaction is the carrier's */
-	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
+	struct rpcrdma_item items[RR_CALL_ITEMS];
 	void *buffer;
 };
 

@@ -77,8 +77,8 @@ write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 		.cred = call->client->cred,
 	};
 
-	rpcrdma_xdr_writer_init(&writer, buffer->data, buffer->size, call->items,
-		call->client->places ? RR_MESSAGE_ITEMS : 0);
+	rpcrdma_xdr_writer_init(
+		&writer, buffer->data, buffer->size, call->items, call->client->places ? RR_CALL_ITEMS : 0);
 	rr_rpc_put_call(&writer, &header);
 	if (procedure->put_args)
 		procedure->put_args(&writer, call->args);

@@ -44,6 +44,19 @@ sent(void *arg)
 	rr_block_release(arg);
 }
 
+/* How many results leave the stream: one for each Write chunk, and without chunks the first few, which are
+ * sent from where they lie. More than a Send can gather would not go inline. */
+static uint32_t
+item_max(const struct rr_request *request)
+{
+	enum { FEW = 4 };
+	uint32_t chunks = request->exchange->write_chunks;
+
+	if (!request->places)
+		return 0;
+	return chunks > FEW ? (uint32_t)rr_min(chunks, RR_MESSAGE_ITEMS) : FEW;
+}
+
 static struct rpcrdma_xdr_writer
 begin(struct rr_block *block, struct rr_reply_header *header)
 {
@@ -51,8 +64,7 @@ begin(struct rr_block *block, struct rr_reply_header *header)
 	struct rpcrdma_xdr_writer writer;
 
 	rpcrdma_xdr_writer_init(&writer, block->large ? block->large : block->small,
-		block->large ? block->reply_size : RR_REPLY_SMALL, request->items,
-		request->places ? RR_MESSAGE_ITEMS : 0);
+		block->large ? block->reply_size : RR_REPLY_SMALL, request->items, item_max(request));
 	header->xid = request->exchange->xid;
 	rr_rpc_put_reply(&writer, header);
 	return writer;

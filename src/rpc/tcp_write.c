@@ -14,6 +14,13 @@
 
 enum { IOVS = 256, PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS };
 
+/* How many elements a message can take. */
+static uint32_t
+pieces_of(const struct rr_tcp_out *out)
+{
+	return 2 + 3 * out->message.item_count;
+}
+
 /* The rest of a message whose owner took it back in the middle. */
 struct tail {
 	struct rr_tcp_out out;
@@ -58,7 +65,7 @@ gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 	rr_list_for_each (link, &tcp->out) {
 		struct rr_tcp_out *out = rr_container(link, struct rr_tcp_out, link);
 
-		if (count + PIECES_MAX > IOVS)
+		if (count + pieces_of(out) > IOVS)
 			break;
 		count += rr_record_gather(
 			out->mark, &out->message, out->done, iov + count, IOVS - count, octets);

@@ -31,7 +31,13 @@ struct rr_sink {
 	uint32_t length;
 };
 
-enum { RR_TRANSACTION_SINKS = 4, RR_MESSAGE_ITEMS = 4, RR_BESIDE_ITEM = 160 };
+enum {
+	RR_TRANSACTION_SINKS = 4,
+	RR_CALL_ITEMS = 16, /* in a call of ours: each takes up to three read segments of a long call */
+	RR_MESSAGE_ITEMS =
+		64, /* in any message: as many Read chunks, or Write chunks, as a header may have */
+	RR_BESIDE_ITEM = 160
+};
 
 /*
  * The requester's side of one RPC transaction. The caller owns it, and all that it points to, and leaves all
@@ -93,6 +99,8 @@ struct rr_exchange {
 	 * RR_BESIDE_ITEM octets of it for the rest. A reply beyond either is answered by ERR_CHUNK.
 	 */
 	uint32_t item_room, stream_room;
+	uint32_t write_chunks; /* that came with the call, empty ones too: item i of the reply is for chunk i
+				*/
 	/* For the layer above. */
 	void *ctx;
 	uint64_t arrived;

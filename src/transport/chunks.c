@@ -81,7 +81,7 @@ rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body
 	/* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field.
 	 * Thus, this chunk is known as a 'Position Zero Read chunk'." */
 	zero = chunks->count > 0 && chunks->chunks[0].position == 0;
-	if (zero != long_call || (!long_call && chunks->count > RR_ITEMS_MAX))
+	if (zero != long_call || (!long_call && chunks->count > RR_MESSAGE_ITEMS))
 		return false;
 	if (long_call)
 		body = chunks->chunks[0].length;

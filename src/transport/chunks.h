@@ -19,7 +19,7 @@ struct rr_read_chunk {
 };
 
 struct rr_read_chunks {
-	struct rr_read_chunk chunks[RR_ITEMS_MAX + 1]; /* by position */
+	struct rr_read_chunk chunks[RR_MESSAGE_ITEMS + 1]; /* by position */
 	uint32_t count;
 	uint32_t memory; /* octets of memory that they take together */
 };

@@ -51,12 +51,12 @@ offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr
 {
 	const struct rpcrdma_message *call = &slot->transaction->call;
 	struct rr_piece pieces[RR_PIECES_MAX];
-	uint32_t count = 0, positions[RR_PIECES_MAX] = { 0 };
+	uint32_t count = 0, positions[RR_SLOT_READS] = { 0 };
 
 	if (plan->long_call)
 		count = rr_pieces(call, 0, pieces);
 	for (uint32_t i = 0; i < call->item_count; i++) {
-		if (plan->reduced & UINT32_C(1) << i) {
+		if (plan->reduced & rr_item_bit(i)) {
 			pieces[count] = (struct rr_piece){ call->items[i].data, call->items[i].length, true };
 			positions[count++] = rr_item_position(call, i);
 		}
@@ -205,7 +205,7 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 {
 	struct rr_requester *requester = &connection->requester;
 	struct rr_slot *slot = rr_container(rr_list_pop(&requester->free), struct rr_slot, link);
-	struct rr_read_segment reads[RR_PIECES_MAX];
+	struct rr_read_segment reads[RR_SLOT_READS];
 	int error;
 
 	slot->transaction = transaction;

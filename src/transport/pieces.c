@@ -13,7 +13,7 @@ rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *
 	uint64_t total = message->length;
 	uint32_t last = 0;
 
-	if (message->item_count > RR_ITEMS_MAX)
+	if (message->item_count > RR_MESSAGE_ITEMS)
 		return -RPCRDMA_ERR_INVAL;
 	for (uint32_t i = 0; i < message->item_count; i++) {
 		const struct rpcrdma_item *item = &message->items[i];
@@ -41,7 +41,7 @@ add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t length, 
 /* RFC 8166, 3.5.3: chunks that hold a Payload stream "MUST include appropriate XDR roundup padding to
  * maintain proper XDR alignment of their contents." */
 uint32_t
-rr_pieces(const struct rpcrdma_message *message, uint32_t reduced, struct rr_piece pieces[RR_PIECES_MAX])
+rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX])
 {
 	const uint8_t *stream = message->stream;
 	uint32_t count = 0, at = 0;
@@ -49,7 +49,7 @@ rr_pieces(const struct rpcrdma_message *message, uint32_t reduced, struct rr_pie
 	for (uint32_t i = 0; i < message->item_count; i++) {
 		const struct rpcrdma_item *item = &message->items[i];
 
-		if (reduced & UINT32_C(1) << i)
+		if (reduced & rr_item_bit(i))
 			continue;
 		count = add(pieces, count, stream + at, item->offset - at, false);
 		count = add(pieces, count, item->data, item->length, true);

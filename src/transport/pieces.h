@@ -2,17 +2,14 @@
 #ifndef RR_TRANSPORT_PIECES_H
 #define RR_TRANSPORT_PIECES_H
 
-#include <rpcrdma/xdr.h>
+#include "transport/carrier.h"
 
 /*
  * A message as the pieces of memory that make it up when some of its items
  * are put back in their places and others stay out: parts of the stream,
  * items, and the roundup padding behind them.
  */
-enum {
-	RR_ITEMS_MAX = 16, /* in one message */
-	RR_PIECES_MAX = 1 + 3 * RR_ITEMS_MAX,
-};
+enum { RR_PIECES_MAX = 1 + 3 * RR_MESSAGE_ITEMS };
 
 struct rr_piece {
 	const void *data;
@@ -21,19 +18,26 @@ struct rr_piece {
 };
 
 /*
- * Whether message is one that can be sent: at most RR_ITEMS_MAX items, in order, at multiples of four octets,
- * within the stream; and what it comes to with all items and their padding in it. -RPCRDMA_ERR_INVAL, or
- * -RPCRDMA_ERR_LIMIT where that is above max.
+ * Whether message is one that can be sent: at most RR_MESSAGE_ITEMS items, in order, at multiples of four
+ * octets, within the stream; and what it comes to with all items and their padding in it. -RPCRDMA_ERR_INVAL,
+ * or -RPCRDMA_ERR_LIMIT where that is above max.
  */
 int rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *octets);
 
-/* The pieces of a message that passed the check; items whose bit is set in reduced stay out. Returns how
- * many. */
+/* The pieces of a message that passed the check; item i stays out where bit i of reduced is set. Returns
+ * how many. */
 uint32_t rr_pieces(
-	const struct rpcrdma_message *message, uint32_t reduced, struct rr_piece pieces[RR_PIECES_MAX]);
+	const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX]);
 
 /* Where item index begins in the unreduced stream: the Position of its Read chunk. */
 uint32_t rr_item_position(const struct rpcrdma_message *message, uint32_t index);
+
+/* The bit of item i in a set of items. */
+static inline uint64_t
+rr_item_bit(uint32_t i)
+{
+	return UINT64_C(1) << i;
+}
 
 /* Octets of an item with its roundup padding. */
 static inline uint64_t

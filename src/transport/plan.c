@@ -103,12 +103,12 @@ call_header(const struct rr_call_plan *plan)
 
 /* The largest item that is still in the stream; -1 where there is none. */
 static int
-largest_item(const struct rpcrdma_message *call, uint32_t reduced)
+largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 {
 	int largest = -1;
 
 	for (uint32_t i = 0; i < call->item_count; i++) {
-		if (reduced & UINT32_C(1) << i || call->items[i].length == 0)
+		if (reduced & rr_item_bit(i) || call->items[i].length == 0)
 			continue;
 		if (largest < 0 || call->items[i].length > call->items[largest].length)
 			largest = (int)i;
@@ -116,8 +116,9 @@ largest_item(const struct rpcrdma_message *call, uint32_t reduced)
 	return largest;
 }
 
-/* Takes items out until the rest fits inline; else the whole message becomes a long call. */
-static void
+/* Takes items out until the rest fits inline; else the whole message becomes a long call, with a read segment
+ * for each of its pieces, which are not to be too many for a header. */
+static int
 plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message *call, uint32_t octets,
 	struct rr_call_plan *plan)
 {
@@ -128,14 +129,14 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	plan->header = call_header(plan);
 	while ((uint64_t)plan->header + plan->body > limits->call_threshold &&
 		plan->segments < limits->read_chunks && (item = largest_item(call, plan->reduced)) >= 0) {
-		plan->reduced |= UINT32_C(1) << item;
+		plan->reduced |= rr_item_bit((uint32_t)item);
 		plan->segments++;
 		plan->body -= (uint32_t)rr_item_octets(&call->items[item]);
 		plan->header = call_header(plan);
 		plan->why_call = RR_WHY_ARGUMENTS;
 	}
 	if ((uint64_t)plan->header + plan->body <= limits->call_threshold)
-		return;
+		return 0;
 	/* RFC 8166, 3.5.3: "if there are no DDP-eligible data items in the Payload stream, or the Payload
 	 * stream is still too large after it has been reduced, the RDMA transport MUST use RDMA Read or Write
 	 * operations to convey the Payload stream itself." */
@@ -145,6 +146,7 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	plan->body = 0;
 	plan->segments = rr_pieces(call, 0, pieces);
 	plan->header = call_header(plan);
+	return plan->header > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
 }
 
 /*
@@ -167,7 +169,7 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 	int error;
 
 	*plan = (struct rr_call_plan){ 0 };
-	if (transaction->sink_count > RR_TRANSACTION_SINKS || transaction->call.item_count > RR_MESSAGE_ITEMS)
+	if (transaction->sink_count > RR_TRANSACTION_SINKS || transaction->call.item_count > RR_CALL_ITEMS)
 		return -RPCRDMA_ERR_INVAL;
 	error = rr_message_check(&transaction->call, limits->message_max, &octets);
 	if (!error && limits->inline_only)
@@ -175,7 +177,7 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 	if (!error)
 		error = plan_results(limits, transaction, plan);
 	if (!error)
-		plan_arguments(limits, &transaction->call, octets, plan);
+		error = plan_arguments(limits, &transaction->call, octets, plan);
 	return error;
 }
 
@@ -215,7 +217,7 @@ place_items(
 			continue;
 		if (reply->items[i].length > room)
 			return false;
-		plan->reduced |= UINT32_C(1) << i;
+		plan->reduced |= rr_item_bit(i);
 	}
 	return true;
 }

@@ -34,7 +34,7 @@ enum rr_why {
 struct rr_call_plan {
 	uint32_t header;       /* octets of RPC-over-RDMA header */
 	uint32_t body;         /* octets of RPC message that follow it in the Send */
-	uint32_t reduced;      /* bit i: item i goes into a Read chunk of its own */
+	uint64_t reduced;      /* bit i: item i goes into a Read chunk of its own */
 	bool long_call;        /* RDMA_NOMSG: the whole message goes into a position-zero Read chunk */
 	uint32_t segments;     /* read segments: one for each Read chunk, or for each piece of a long call */
 	uint32_t write_chunks; /* so many sinks, from the first one, are offered as Write chunks */
@@ -44,7 +44,7 @@ struct rr_call_plan {
 };
 
 /* -RPCRDMA_ERR_INVAL for what no caller may ask, -RPCRDMA_ERR_LIMIT where something is above message_max,
- * or above the threshold where that must do. */
+ * or above the threshold where that must do: a long call's header too. */
 int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan);
 
@@ -66,7 +66,7 @@ struct rr_reply_plan {
 	enum rr_reply_form form;
 	uint32_t header;  /* octets of RPC-over-RDMA header */
 	uint32_t body;    /* octets of the message without what is placed in Write chunks */
-	uint32_t reduced; /* bit i: item i is placed in Write chunk i */
+	uint64_t reduced; /* bit i: item i is placed in Write chunk i */
 	/* Of memory that the body lies in. */
 	uint32_t piece_count;
 	struct rr_piece pieces[RR_PIECES_MAX];

@@ -10,7 +10,7 @@
 
 enum {
 	RR_SLOT_OFFERS = RR_TRANSACTION_SINKS + 1, /* Write chunks or a Reply chunk */
-	RR_SLOT_READS = 1 + 3 * RR_MESSAGE_ITEMS,  /* pieces of a long call */
+	RR_SLOT_READS = 1 + 3 * RR_CALL_ITEMS,     /* pieces of a long call */
 	RR_SLOT_REGIONS = RR_SLOT_OFFERS + RR_SLOT_READS,
 };
 

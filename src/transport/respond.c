@@ -211,7 +211,7 @@ next_transfer(struct rr_inbound *inbound)
 	while (inbound->next_transfer < reply->item_count) {
 		uint32_t i = inbound->next_transfer++;
 
-		if (!(inbound->plan.reduced & UINT32_C(1) << i))
+		if (!(inbound->plan.reduced & rr_item_bit(i)))
 			continue;
 		inbound->item = (struct rr_piece){ reply->items[i].data, reply->items[i].length, true };
 		inbound->transfer =
@@ -331,7 +331,7 @@ count_reply(struct rr_inbound *inbound)
 	uint64_t written = plan->form == RR_REPLY_LONG ? plan->body : 0;
 
 	for (uint32_t i = 0; i < inbound->reply.item_count; i++) {
-		if (!(plan->reduced & UINT32_C(1) << i))
+		if (!(plan->reduced & rr_item_bit(i)))
 			continue;
 		written += inbound->reply.items[i].length;
 		counters->write_chunks += inbound->reply.items[i].length > 0;
@@ -356,7 +356,7 @@ empty_unused_chunks(struct rr_inbound *inbound)
 	struct rr_chunk_lists *lists = &inbound->lists;
 
 	for (uint32_t i = 0; i < lists->write_count; i++) {
-		if (i >= RR_ITEMS_MAX || !(inbound->plan.reduced & UINT32_C(1) << i))
+		if (i >= RR_MESSAGE_ITEMS || !(inbound->plan.reduced & rr_item_bit(i)))
 			rr_transfer_nothing(&lists->writes[i]);
 	}
 	if (inbound->plan.form != RR_REPLY_LONG)

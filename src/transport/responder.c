@@ -137,6 +137,7 @@ deliver(struct rr_inbound *inbound)
 	rr_plan_room(rr_connection_send_max(connection, inbound->header.vers),
 		rr_provided_room(connection, inbound->header.vers), &inbound->lists, &inbound->base.item_room,
 		&inbound->base.stream_room);
+	inbound->base.write_chunks = inbound->lists.write_count;
 	count_call(inbound);
 	events->call(connection->base.ctx, &inbound->base);
 }

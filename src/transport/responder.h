@@ -40,7 +40,7 @@ struct rr_inbound {
 	struct rr_pool_waiter waiter;
 	uint8_t *memory; /* of the pool: the Read chunks */
 	struct rr_fetch fetch;
-	struct rpcrdma_item items[RR_ITEMS_MAX];
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 
 	/* Answering. */
 	struct rr_job job;

@@ -3,6 +3,7 @@
 #include "../test.h"
 #include "../words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "gateway/items.h"
@@ -202,13 +203,16 @@ put_putfh(void)
 	put(NFS4_OK);
 }
 
+static uint32_t client_chunks; /* that came with the call, for the reply to go out in */
+
 static enum rr_walk_answer
 take(enum rr_items_use use, const struct rpcrdma_message *in, uint32_t chunk_count)
 {
 	const struct rr_known known = { .proc = NFSPROC4_COMPOUND,
 		.program = rr_ulb_find(NFS, 4),
 		.sinks = { 100, 100, 100, 100 },
-		.chunk_count = chunk_count };
+		.chunk_count = chunk_count,
+		.write_chunks = client_chunks };
 
 	return rr_items_take(&known, use, in, scratch, sizeof(scratch), items, &out);
 }
@@ -222,8 +226,9 @@ take_reply(enum rr_items_use use, uint32_t chunk_count)
 }
 
 static void
-items_of_reply(void)
+items_of_reply(uint32_t chunks)
 {
+	client_chunks = chunks;
 	assert_int_equal(take_reply(RR_ITEMS_REPLY_RDMA, 0), RR_WALKED);
 }
 
@@ -251,11 +256,44 @@ each_read_has_the_chunk_of_its_place(void **state)
 	put_readlink("a/link");
 	put_putfh();
 	put_read("the third one");
-	items_of_reply();
+	items_of_reply(3);
 	assert_int_equal(out.item_count, 3);
 	assert_item(0, "the first");
 	assert_item(1, "a/link");
 	assert_item(2, "the third one");
+}
+
+/*
+ * RFC 8267, 6.4.1: "If an NFS version 4 client has provided a matching non-empty Write chunk, then the
+ * corresponding READ operation MUST return its DDP-eligible data item using that chunk": the last of them
+ * too. Those "that have no matching Write chunk MUST return their results inline."
+ */
+static void
+as_many_reads_as_there_are_chunks_are_placed(void **state)
+{
+	static const uint32_t counts[] = { 1, 4, 5, 16, 64 };
+	char data[20];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		for (uint32_t reads = counts[i] - 1; reads <= counts[i] + 2; reads++) {
+			uint32_t placed = reads < counts[i] ? reads : counts[i];
+
+			begin_reply(reads);
+			for (uint32_t j = 0; j < reads; j++) {
+				snprintf(data, sizeof(data), "read %02u", j);
+				put_read(data);
+			}
+			items_of_reply(counts[i]);
+			assert_int_equal(out.item_count, placed);
+			for (uint32_t j = 0; j < placed; j++) {
+				snprintf(data, sizeof(data), "read %02u", j);
+				assert_item(j, data);
+			}
+			/* Seven octets and one of padding each. */
+			assert_int_equal(out.length + 8 * placed, rpcrdma_xdr_length(&writer));
+		}
+	}
 }
 
 /*
@@ -271,7 +309,7 @@ a_read_without_data_leaves_its_chunk_empty(void **state)
 	put_failure();
 	put_read("behind the failure");
 	put_failure();
-	items_of_reply();
+	items_of_reply(3);
 	assert_int_equal(out.item_count, 2);
 	assert_item(0, "");
 	assert_item(1, "behind the failure");
@@ -337,6 +375,7 @@ main(void)
 		cmocka_unit_test(what_authenticates_stays_in_the_stream),
 		cmocka_unit_test(what_makes_a_context_travels_whole),
 		cmocka_unit_test(each_read_has_the_chunk_of_its_place),
+		cmocka_unit_test(as_many_reads_as_there_are_chunks_are_placed),
 		cmocka_unit_test(a_read_without_data_leaves_its_chunk_empty),
 		cmocka_unit_test(results_beside_their_chunks_are_misplaced),
 		cmocka_unit_test(the_chunk_behind_a_read_plus_is_that_of_the_next_read),

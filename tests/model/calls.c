@@ -37,7 +37,7 @@ choose_said(struct model *model, struct call *call)
 		said->length = model_padded(16 + model->config.inline_send - 60 + model_below(model, 4000));
 	said->item_count = model_one_in(model, 2)   ? 0
 			   : model_one_in(model, 2) ? 1
-						    : 1 + model_below(model, RR_MESSAGE_ITEMS);
+						    : 1 + model_below(model, RR_CALL_ITEMS / 2);
 	for (uint32_t i = 0; i < said->item_count; i++) {
 		at += 4 * model_below(model, (said->length - at) / 4 + 1);
 		said->offsets[i] = at;

@@ -118,20 +118,20 @@ segments_have_their_places_in_memory(void **state)
 static void
 more_chunks_than_items_are_refused(void **state)
 {
-	struct rr_read_segment reads[RR_ITEMS_MAX + 2];
+	struct rr_read_segment reads[RR_MESSAGE_ITEMS + 2];
 	struct rr_chunk_lists lists = { .reads = reads };
 	struct rr_read_chunks chunks;
 
 	(void)state;
-	for (uint32_t i = 0; i < RR_ITEMS_MAX + 2; i++)
+	for (uint32_t i = 0; i < RR_MESSAGE_ITEMS + 2; i++)
 		reads[i] = (struct rr_read_segment){ .position = 4 + i * 4, .target.length = 4 };
-	lists.read_count = RR_ITEMS_MAX;
+	lists.read_count = RR_MESSAGE_ITEMS;
 	assert_true(rr_read_chunks(&lists, false, 40, MAX, &chunks));
-	lists.read_count = RR_ITEMS_MAX + 1;
+	lists.read_count = RR_MESSAGE_ITEMS + 1;
 	assert_false(rr_read_chunks(&lists, false, 40, MAX, &chunks));
 	reads[0] = (struct rr_read_segment){ .position = 0, .target.length = 40 }; /* and sixteen items */
 	assert_true(rr_read_chunks(&lists, true, 0, MAX, &chunks));
-	lists.read_count = RR_ITEMS_MAX + 2;
+	lists.read_count = RR_MESSAGE_ITEMS + 2;
 	assert_false(rr_read_chunks(&lists, true, 0, MAX, &chunks));
 }
 

@@ -234,7 +234,7 @@ what_is_too_large_or_wrong_is_refused(void **state)
 	assert_int_equal(rr_plan_call(&limits, &transaction, &plan), -RPCRDMA_ERR_INVAL); /* past the end */
 	items[1].offset = 10;
 	assert_int_equal(rr_plan_call(&limits, &transaction, &plan), -RPCRDMA_ERR_INVAL); /* odd */
-	transaction.call.item_count = 5;
+	transaction.call.item_count = RR_CALL_ITEMS + 1;
 	assert_int_equal(rr_plan_call(&limits, &transaction, &plan), -RPCRDMA_ERR_INVAL);
 	transaction.call.item_count = 0;
 	transaction.reply_max = UINT32_MAX;
@@ -424,9 +424,58 @@ replies_are_planned_by_the_table(void **state)
 		if (plan.form != row->plan.form || plan.header != row->plan.header ||
 			(plan.form != RR_REPLY_ERROR &&
 				(plan.body != row->plan.body || plan.reduced != row->plan.reduced)))
-			fail_msg("%s: form %d header %u body %u reduced %x", row->what, plan.form,
-				plan.header, plan.body, plan.reduced);
+			fail_msg("%s: form %d header %u body %u reduced %llx", row->what, plan.form,
+				plan.header, plan.body, (unsigned long long)plan.reduced);
 	}
+}
+
+/* RFC 8267, 6.4.1: with "a matching non-empty Write chunk, then the corresponding READ operation MUST return
+ * its DDP-eligible data item using that chunk." */
+static void
+every_result_goes_into_the_chunk_that_is_there_for_it(void **state)
+{
+	static struct rr_chunk writes[RR_MESSAGE_ITEMS];
+	static struct rr_segment segments[RR_MESSAGE_ITEMS];
+	static struct rpcrdma_item items[RR_MESSAGE_ITEMS];
+	struct rr_chunk_lists lists = { .writes = writes, .segments = segments };
+	struct rpcrdma_message reply = { .stream = "", .length = 100, .items = items };
+	struct rr_reply_plan plan;
+
+	(void)state;
+	while (reply.item_count < RR_MESSAGE_ITEMS) {
+		uint32_t i = reply.item_count++;
+
+		items[i] = (struct rpcrdma_item){ .length = 1000 + i };
+		segments[i].length = 2000;
+		writes[i] = (struct rr_chunk){ &segments[i], 1 };
+		lists.segment_count = lists.write_count = i + 1;
+		plan_reply(T, 16, &lists, &reply, &plan);
+		assert_int_equal(plan.form, RR_REPLY_INLINE);
+		assert_int_equal(plan.body, 100);
+		assert_true(plan.reduced == UINT64_MAX >> (63 - i));
+	}
+}
+
+/* A long call has a read segment for each piece of memory, and its header must go inline. */
+static void
+a_long_call_of_more_pieces_than_a_header_holds_is_refused(void **state)
+{
+	struct rpcrdma_item items[RR_CALL_ITEMS];
+	struct rr_transaction transaction = { .call = { .stream = "", .length = 100, .items = items } };
+	struct rr_call_limits with = limits;
+	struct rr_call_plan plan;
+
+	(void)state;
+	with.read_chunks = 0;
+	for (uint32_t i = 0; i < RR_CALL_ITEMS; i++)
+		items[i] = (struct rpcrdma_item){ .length = 501, .offset = 4 * i + 4 };
+	transaction.call.item_count = RR_CALL_ITEMS;
+	assert_int_equal(rr_plan_call(&with, &transaction, &plan), 0);
+	assert_int_equal(plan.segments, 1 + 3 * RR_CALL_ITEMS);
+	with.call_threshold = plan.header;
+	assert_int_equal(rr_plan_call(&with, &transaction, &plan), 0);
+	with.call_threshold--;
+	assert_int_equal(rr_plan_call(&with, &transaction, &plan), -RPCRDMA_ERR_LIMIT);
 }
 
 static void
@@ -592,6 +641,8 @@ main(void)
 		cmocka_unit_test(the_choice_of_the_reply_mechanism_follows_the_estimate),
 		cmocka_unit_test(results_must_have_a_bound_where_the_stream_needs_none),
 		cmocka_unit_test(replies_are_planned_by_the_table),
+		cmocka_unit_test(every_result_goes_into_the_chunk_that_is_there_for_it),
+		cmocka_unit_test(a_long_call_of_more_pieces_than_a_header_holds_is_refused),
 		cmocka_unit_test(an_empty_result_uses_up_its_chunk),
 		cmocka_unit_test(what_cannot_be_gathered_does_not_go_inline),
 		cmocka_unit_test(a_read_chunk_is_provided_where_nothing_else_conveys_the_reply),
