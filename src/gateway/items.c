@@ -287,27 +287,89 @@ estimate(const struct rr_known *known, const struct rpcrdma_message *call, struc
 		rr_ulb_reply_size(known->program, known->proc, &reader, size);
 }
 
+/* Octets of the stream or of a sink, with padding, that a result takes which may have no more than share. One
+ * whose length is not known is the path of a symbolic link, which never is as long as this. */
+static uint64_t
+room_of(uint32_t most, uint32_t share)
+{
+	enum { LINK = 65536 };
+	uint64_t length = rr_min(most == RPCRDMA_XDR_UNBOUNDED ? LINK : most, share);
+
+	return length + rr_pad((uint32_t)length);
+}
+
+static uint64_t
+room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t share)
+{
+	uint64_t room = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		room += room_of(size->results[i], share);
+	return room;
+}
+
+/*
+ * The most octets that each of count results can have, so that all of them go into room: a result that has no
+ * room at all would be one that the server cannot return, not even shortened. What small results leave is
+ * shared by the others.
+ */
+static uint32_t
+share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
+{
+	uint32_t share, low = 0, high = UINT32_MAX & ~UINT32_C(3);
+
+	if (room_of_all(size, count, high) <= room)
+		return high;
+	while (high - low > 4) {
+		share = (low + (high - low) / 2) & ~UINT32_C(3);
+		if (room_of_all(size, count, share) <= room)
+			low = share;
+		else
+			high = share;
+	}
+	return low;
+}
+
 /*
  * Sinks for results of which the call says how large they can be, in order, as chunks pair. Others are left
- * to the stream: those are paths of symbolic links, which some servers place wrongly, and which are not worth
- * a chunk. Takes what they need off left. False where the stream may need more than is known.
+ * to the stream, and so are results past the last sink: paths of symbolic links are, which some servers place
+ * wrongly, and which are not worth a chunk. Takes what all need off left, and adds to stream what is needed
+ * there. False where the stream may need more than is known.
  */
 static bool
-add_sinks(const struct rr_reply_size *size, uint32_t *left, struct rr_known *known,
+add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, struct rr_known *known,
 	struct rr_transaction *transaction)
 {
-	for (uint32_t i = 0; i < size->result_count; i++) {
-		uint32_t most = i < RR_ESTIMATE_RESULTS ? size->results[i] : RPCRDMA_XDR_UNBOUNDED;
-		struct rr_sink *sink = &transaction->sinks[i];
+	uint32_t count = (uint32_t)rr_min(size->result_count, RR_ESTIMATE_RESULTS);
+	uint32_t share = share_of(size, count, *left);
+	bool bounded = count == size->result_count;
 
-		if (most == RPCRDMA_XDR_UNBOUNDED || i == RR_TRANSACTION_SINKS)
-			return false;
-		sink->length = (uint32_t)rr_min(most, *left);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t length = (uint32_t)rr_min(size->results[i], share);
+		uint32_t room = (uint32_t)room_of(size->results[i], share);
+
+		bounded &= size->results[i] != RPCRDMA_XDR_UNBOUNDED;
+		*left -= room;
+		if (!bounded || i >= RR_TRANSACTION_SINKS) {
+			*stream += room;
+			continue;
+		}
+		transaction->sinks[i].length = known->sinks[i] = length;
 		transaction->sink_count++;
-		known->sinks[i] = sink->length;
-		*left -= (uint32_t)rr_min((uint64_t)sink->length + rr_pad(sink->length), *left);
 	}
-	return true;
+	return bounded;
+}
+
+/* What the stream of a reply takes, as far as is known. */
+static uint32_t
+stream_of(const struct rr_known *known, const struct rr_reply_size *size, uint32_t max)
+{
+	/* RFC 8267, 4.1 and 6.2, have the requester rely on the counts in READDIR. A server that exceeds them
+	 * would be answered by ERR_CHUNK without this. */
+	enum { SLACK = 65536 };
+	uint64_t stream = (uint64_t)size->max + known->reply_header + (size->often_large ? SLACK : 0);
+
+	return size->max == RPCRDMA_XDR_UNBOUNDED ? 0 : (uint32_t)rr_min(stream, max);
 }
 
 void
@@ -315,18 +377,16 @@ rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint
 	struct rr_transaction *transaction)
 {
 	struct rr_reply_size size;
-	uint32_t stream = 0, left;
+	uint32_t stream, left;
 	uint64_t least;
 	bool bounded;
 
 	estimate(known, &exchange->call, &size);
 	least = rr_expect_least(
 		&(struct rr_expected){ .min = size.min, .max = size.max, .often_large = size.often_large });
-	bounded = size.max != RPCRDMA_XDR_UNBOUNDED;
-	if (bounded)
-		stream = (uint32_t)rr_min((uint64_t)size.max + known->reply_header, max);
+	stream = stream_of(known, &size, max);
 	left = max - stream;
-	bounded &= add_sinks(&size, &left, known, transaction);
+	bounded = add_sinks(&size, &left, &stream, known, transaction) && size.max != RPCRDMA_XDR_UNBOUNDED;
 	transaction->reply_min = (uint32_t)rr_min(least + RR_RPC_REPLY_FIXED + RR_AUTH_FIXED, max);
 	transaction->reply_max = (uint32_t)rr_min(bounded ? stream : stream + left, exchange->stream_room);
 }

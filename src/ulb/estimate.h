@@ -6,7 +6,7 @@
 
 /* Reply size estimation (RFC 8267, sections 3, 4.1, 5.2 and 6.2), from a call that is walked, not decoded. */
 
-enum { RR_ESTIMATE_RESULTS = 8 };
+enum { RR_ESTIMATE_RESULTS = 64 };
 
 struct rr_reply_size {
 	/* Octets that the results can have in the stream of a successful RPC reply, marked items not counted

@@ -166,6 +166,98 @@ a_list_of_a_directory_is_taken_for_large(void **state)
 	assert_true(expect_of(NFSPROC3_GETATTR).reply_min < 100);
 }
 
+/* A COMPOUND of READs of so many octets each. */
+static void
+expect_reads(const uint32_t *counts, uint32_t count, uint32_t max, struct rr_transaction *transaction)
+{
+	static uint8_t stream[8192];
+	const struct rr_call_header header = { .xid = 7, .prog = 100003, .vers = 4, .proc = 1 };
+	struct rr_exchange exchange = { .stream_room = UINT32_MAX };
+	struct rpcrdma_xdr_writer writer;
+	struct rr_known known;
+
+	rpcrdma_xdr_writer_init(&writer, stream, sizeof(stream), NULL, 0);
+	rr_rpc_put_call(&writer, &header);
+	rpcrdma_put_u32(&writer, 0);
+	rpcrdma_put_u32(&writer, 0);
+	rpcrdma_put_u32(&writer, count);
+	for (uint32_t i = 0; i < count; i++) {
+		rpcrdma_put_u32(&writer, 25);
+		for (int j = 0; j < 6; j++)
+			rpcrdma_put_u32(&writer, 0);
+		rpcrdma_put_u32(&writer, counts[i]);
+	}
+	assert_false(writer.failed);
+	exchange.call = rpcrdma_xdr_written(&writer);
+	rr_known_read(&known, &config, &exchange.call);
+	*transaction = (struct rr_transaction){ 0 };
+	rr_items_expect(&known, &exchange, max, transaction);
+}
+
+/* Room for a result is what a server can return it in, if it shortens it or not. */
+static void
+results_that_exceed_a_message_together_share_it(void **state)
+{
+	static const uint32_t equal[] = { 3 << 20, 3 << 20 }, small[] = { 1000, 3 << 20, 3 << 20 };
+	enum { MAX = 1 << 20 };
+	struct rr_transaction transaction;
+
+	(void)state;
+	expect_reads(equal, 2, MAX, &transaction);
+	assert_int_equal(transaction.sink_count, 2);
+	assert_int_equal(transaction.sinks[0].length, transaction.sinks[1].length);
+	assert_in_range(transaction.sinks[0].length, MAX / 2 - 1000, MAX / 2);
+	assert_true(transaction.reply_max + transaction.sinks[0].length + transaction.sinks[1].length <= MAX);
+	expect_reads(small, 3, MAX, &transaction);
+	assert_int_equal(transaction.sinks[0].length, 1000);
+	assert_int_equal(transaction.sinks[1].length, transaction.sinks[2].length);
+	assert_in_range(transaction.sinks[1].length, MAX / 2 - 1500, MAX / 2 - 500);
+}
+
+/* The reply to a COMPOUND of many READs is known: those past the last sink are in its stream. */
+static void
+results_past_the_last_sink_are_of_the_stream(void **state)
+{
+	enum { MAX = 1 << 20 };
+	uint32_t counts[64];
+	struct rr_transaction few, many;
+
+	(void)state;
+	for (uint32_t i = 0; i < 64; i++)
+		counts[i] = 1001;
+	expect_reads(counts, RR_TRANSACTION_SINKS, MAX, &few);
+	for (uint32_t n = RR_TRANSACTION_SINKS + 1; n <= 64; n++) {
+		expect_reads(counts, n, MAX, &many);
+		assert_int_equal(many.sink_count, RR_TRANSACTION_SINKS);
+		assert_int_equal(many.reply_max - few.reply_max, (n - RR_TRANSACTION_SINKS) * (16 + 1004));
+	}
+}
+
+/* Some servers return more entries than the counts of READDIRPLUS allow. */
+static void
+lists_have_room_beyond_what_was_asked_for(void **state)
+{
+	static uint8_t stream[1024];
+	const struct rr_call_header header = {
+		.xid = 7, .prog = 100003, .vers = 3, .proc = NFSPROC3_READDIRPLUS
+	};
+	const READDIRPLUS3args args = { .dir.data = { stream, 8 }, .dircount = 100, .maxcount = 100 };
+	struct rr_exchange exchange = { .stream_room = UINT32_MAX };
+	struct rr_transaction transaction = { 0 };
+	struct rpcrdma_xdr_writer writer;
+	struct rr_known known;
+
+	(void)state;
+	rpcrdma_xdr_writer_init(&writer, stream, sizeof(stream), NULL, 0);
+	rr_rpc_put_call(&writer, &header);
+	xdr_put_READDIRPLUS3args(&writer, &args);
+	assert_false(writer.failed);
+	exchange.call = rpcrdma_xdr_written(&writer);
+	rr_known_read(&known, &config, &exchange.call);
+	rr_items_expect(&known, &exchange, 1 << 20, &transaction);
+	assert_in_range(transaction.reply_max, 65536, 67000);
+}
+
 int
 main(void)
 {
@@ -175,6 +267,9 @@ main(void)
 		cmocka_unit_test(the_reply_to_a_protected_call_is_expected_whole),
 		cmocka_unit_test(a_list_of_a_directory_is_taken_for_large),
 		cmocka_unit_test(the_reply_to_another_has_room_for_the_verifier_of_the_flavor),
+		cmocka_unit_test(results_that_exceed_a_message_together_share_it),
+		cmocka_unit_test(results_past_the_last_sink_are_of_the_stream),
+		cmocka_unit_test(lists_have_room_beyond_what_was_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
