@@ -60,7 +60,9 @@ struct rr_relay {
 	struct rr_list link;
 	struct rr_map_link by_xid; /* where it is not a callback, until answered */
 	struct rr_exchange *exchange;
-	struct rr_known known; /* of the call */
+	struct rr_known known;   /* of the call */
+	bool limited;            /* its reply may say how large messages can be */
+	uint32_t callback_reply; /* see rr_limits_lower_call() */
 	struct rr_transaction transaction;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 	struct rpcrdma_message reply;
@@ -81,6 +83,12 @@ void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, boo
 
 /* Closes all of its connections, and frees. */
 void rr_session_free(struct rr_session *session);
+
+/* ---- limits.c ---- */
+
+/* Lowers what a call, and later its reply, say of the sizes of messages to what both connections carry. */
+void rr_relay_limit_call(struct rr_relay *relay);
+void rr_relay_limit_reply(const struct rr_relay *relay, const struct rpcrdma_message *reply);
 
 /* ---- relay.c ---- */
 

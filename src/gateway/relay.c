@@ -140,6 +140,7 @@ take_reply(struct rr_relay *relay)
 
 	if (!keep_stream(relay, &reply, &used))
 		return false;
+	rr_relay_limit_reply(relay, &reply);
 	relay->reply = reply;
 	relay->known.chunk_count = relay->transaction.unused + reply.item_count;
 	if (tcp && relay->known.chunk_count == 0)
@@ -243,6 +244,7 @@ take_call(struct rr_relay *relay)
 	transaction->call = *call;
 	rr_known_read(&relay->known, &relay->gateway->config, call);
 	relay->known.write_chunks = relay->exchange->write_chunks;
+	rr_relay_limit_call(relay);
 	if (calls_over_tcp(relay) && call->item_count == 0)
 		return true;
 	return rr_items_take(&relay->known, RR_ITEMS_CALL, call, relay->buffer, relay->gateway->buffer_size,

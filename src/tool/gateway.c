@@ -18,10 +18,15 @@ enum { ADDRESSES = 16 };
 /* Being woken takes 5 to 25 us of a call's time, each way. */
 enum { POLL_DEFAULT = 50, POLL_MAX = 1000 }; /* us */
 
+/* MiB of data that one message can have; beside the data, there are BESIDE_DATA octets. Payload memory is for
+ * that many messages, but never less than the engine's default. */
+enum { MESSAGE_DEFAULT = 4, MESSAGE_MOST = 64, BESIDE_DATA = 65536, MESSAGES = 32 };
+
 enum option_value {
 	OPT_CREDITS = 256,
 	OPT_HELP,
 	OPT_INLINE,
+	OPT_MESSAGE_MAX,
 	OPT_POLL,
 	OPT_PROGRAM,
 	OPT_PROVIDED,
@@ -47,6 +52,7 @@ const char rr_tool_gateway_options[] =
 	"  -n, --threads N           threads, each with connections of its own (1)\n"
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets (4096)\n"
+	"      --message-max MIB     data that one message can have; clients are told so (4)\n"
 	"      --poll US             look so long for what comes next before sleeping, while that pays (50)\n"
 	"      --provided N          large replies that a connection may keep in Read chunks (as "
 	"--credits)\n" RR_FILTER_HELP RR_CALL_HELP
@@ -61,6 +67,7 @@ static const struct option long_options[] = {
 	{ "threads", required_argument, NULL, 'n' },
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
+	{ "message-max", required_argument, NULL, OPT_MESSAGE_MAX },
 	{ "provided", required_argument, NULL, OPT_PROVIDED },
 	{ "poll", required_argument, NULL, OPT_POLL },
 	RR_TRANSPORT_OPTION,
@@ -86,7 +93,8 @@ struct run {
 	bool has_url;
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
 	struct rr_workers workers;
-	uint32_t poll; /* us */
+	uint32_t poll;        /* us */
+	uint32_t message_max; /* MiB */
 	struct rr_filters filters;
 	struct rr_schemas schemas;
 };
@@ -218,6 +226,7 @@ parse_option(struct run *run, int option)
 	case OPT_SCHEMA: return rr_schemas_option(run->tool, &run->schemas, optarg, &run->config);
 	case 'n': return parse_number(run, "threads", 1, RR_WORKERS_MAX, &run->workers.count);
 	case OPT_CREDITS: return parse_number(run, "credits", 1, 1024, &engine->credits);
+	case OPT_MESSAGE_MAX: return parse_number(run, "message-max", 1, MESSAGE_MOST, &run->message_max);
 	case OPT_POLL: return parse_number(run, "poll", 0, POLL_MAX, &run->poll);
 	case 'v': run->workers.verbose = true; return RR_EXIT_OK;
 	case OPT_INLINE:
@@ -335,12 +344,26 @@ static const struct rr_worker_service gateway_service = {
 	.free = free_service,
 };
 
+/* What the option says, or what schemas need if that is more. */
+static void
+set_message_max(const struct run *run, struct rr_engine_config *engine)
+{
+	uint32_t of_schemas = rr_schemas_message_max(&run->config);
+	size_t memory;
+
+	engine->message_max = (run->message_max << 20) + BESIDE_DATA;
+	memory = (size_t)MESSAGES * engine->message_max;
+	if (memory > engine->memory_max)
+		engine->memory_max = memory;
+	if (of_schemas > engine->message_max)
+		engine->message_max = of_schemas;
+}
+
 static int
 run_gateway(struct run *run, int argc, char **argv)
 {
 	struct rr_engine_config *engine = &run->workers.engine;
 	int option, status = RR_EXIT_OK;
-	uint32_t message;
 
 	while (status == RR_EXIT_OK &&
 		(option = getopt_long(argc, argv, "+l:n:v", long_options, NULL)) != -1) {
@@ -356,9 +379,7 @@ run_gateway(struct run *run, int argc, char **argv)
 		rr_url_prefer_tcp(&run->url);
 	if (status == RR_EXIT_OK)
 		status = resolve_all(run);
-	message = rr_schemas_message_max(&run->config);
-	if (message > engine->message_max)
-		engine->message_max = message;
+	set_message_max(run, engine);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(run->tool, &run->filters, engine);
 	if (status != RR_EXIT_OK)
@@ -371,6 +392,7 @@ rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct run run = { .tool = tool,
 		.poll = POLL_DEFAULT,
+		.message_max = MESSAGE_DEFAULT,
 		.workers = { .tool = tool,
 			.service = &gateway_service,
 			.engine = rr_engine_config_default,

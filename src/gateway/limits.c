@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages do not say that anything larger may be sent than a gateway carries. */
+#include "ulb/limits.h"
+
+#include "base/checked.h"
+#include "gateway/gateway_private.h"
+#include "wire/rpc.h"
+
+enum {
+	BESIDE_DATA = 65536, /* octets of a message that are left for all that is not data */
+	DATA_MULTIPLE = 4096,
+	INLINE_HEADER = 28 /* octets of RPC-over-RDMA header where there are no chunks */
+};
+
+static uint32_t
+data_max(uint32_t message_max)
+{
+	if (message_max < 2 * BESIDE_DATA)
+		return message_max / 2;
+	return (message_max - BESIDE_DATA) / DATA_MULTIPLE * DATA_MULTIPLE;
+}
+
+/*
+ * RFC 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use only Short
+ * messages to convey backchannel operations": it learns how large those are from the backchannel's
+ * ca_maxrequestsize.
+ */
+static void
+limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, bool tcp)
+{
+	struct rr_negotiated negotiated;
+
+	if (tcp || !carrier)
+		return;
+	rr_carrier_negotiated(carrier, &negotiated);
+	limits->callback = (uint32_t)rr_min(limits->callback, negotiated.inline_reply - INLINE_HEADER);
+	limits->callback_reply =
+		(uint32_t)rr_min(limits->callback_reply, negotiated.inline_call - INLINE_HEADER);
+}
+
+static struct rr_limits
+limits_of(const struct rr_upstream *upstream)
+{
+	const struct rr_session *session = upstream->session;
+	uint32_t message_max = session->gateway->engine->config.message_max;
+	struct rr_limits limits = { .message = message_max,
+		.data = data_max(message_max),
+		.callback = message_max,
+		.callback_reply = message_max };
+
+	limit_callbacks(&limits, session->client, session->tcp);
+	limit_callbacks(&limits, upstream->carrier, upstream->target->tcp);
+	return limits;
+}
+
+void
+rr_relay_limit_call(struct rr_relay *relay)
+{
+	const struct rr_known *known = &relay->known;
+	struct rpcrdma_xdr_reader reader;
+	struct rr_call_header header;
+	struct rr_limits limits;
+
+	relay->limited = false;
+	if (relay->callback || !known->program)
+		return;
+	rpcrdma_xdr_reader_init(&reader, &relay->exchange->call, NULL);
+	if (!rr_rpc_get_call(&reader, &header) || !rr_limits_concern(known->program, known->proc, &reader))
+		return;
+	limits = limits_of(relay->upstream);
+	relay->limited = true;
+	relay->callback_reply = rr_limits_lower_call(&limits, known->program, known->proc, &reader);
+}
+
+void
+rr_relay_limit_reply(const struct rr_relay *relay, const struct rpcrdma_message *reply)
+{
+	const struct rr_known *known = &relay->known;
+	struct rpcrdma_xdr_reader reader;
+	struct rr_reply_header header;
+	struct rr_limits limits;
+
+	if (!relay->limited)
+		return;
+	rpcrdma_xdr_reader_init(&reader, reply, NULL);
+	if (!rr_rpc_get_reply(&reader, &header) || header.reply_stat != RR_MSG_ACCEPTED ||
+		header.accept_stat != RR_SUCCESS)
+		return;
+	limits = limits_of(relay->upstream);
+	rr_limits_lower_reply(&limits, relay->callback_reply, known->program, known->proc, &reader);
+}

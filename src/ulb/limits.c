@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ulb/limits.h"
+
+#include "base/checked.h"
+#include "base/endian.h"
+#include "ulb/compound.h"
+#include "ulb/nfs42.h"
+
+enum { NFS_PROGRAM = 100003, FSINFO = 19 };
+
+/* Bits of the first word of an attribute bitmap. */
+#define MAX_READ  (UINT32_C(1) << FATTR4_MAXREAD)
+#define MAX_WRITE (UINT32_C(1) << FATTR4_MAXWRITE)
+
+static bool
+is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
+{
+	return program->prog == NFS_PROGRAM && program->vers == 3 && proc == FSINFO;
+}
+
+/* ---- Numbers in place ---- */
+
+/* The memory of a message is its owner's, who lets it be changed. */
+static uint8_t *
+place(const uint8_t *at)
+{
+	return (uint8_t *)(uintptr_t)at;
+}
+
+static void
+lower_u32(const uint8_t *at, uint32_t limit)
+{
+	if (rr_get_be32(at) > limit)
+		rr_put_be32(place(at), limit);
+}
+
+/* The next number; nothing where the message ends before it. */
+static void
+lower_next_u32(struct rpcrdma_xdr_reader *reader, uint32_t limit)
+{
+	const uint8_t *at = reader->next;
+
+	rpcrdma_get_u32(reader);
+	if (!reader->failed)
+		lower_u32(at, limit);
+}
+
+static void
+lower_next_u64(struct rpcrdma_xdr_reader *reader, uint32_t limit)
+{
+	const uint8_t *at = reader->next;
+
+	if (rpcrdma_get_u64(reader) > limit && !reader->failed) {
+		rr_put_be32(place(at), 0);
+		rr_put_be32(place(at + 4), limit);
+	}
+}
+
+static void
+skip_words(struct rpcrdma_xdr_reader *reader, uint32_t words)
+{
+	while (words-- > 0)
+		rpcrdma_get_u32(reader);
+}
+
+static void
+skip_opaque(struct rpcrdma_xdr_reader *reader)
+{
+	rpcrdma_get_bytes(reader, UINT32_MAX);
+}
+
+/* ---- Sessions ---- */
+
+/* RFC 8881, 18.36.1: struct channel_attrs4, from its beginning. */
+enum { MAX_REQUEST = 4, MAX_RESPONSE = 8, MAX_RESPONSE_CACHED = 12, RDMA_IRD = 24, CHANNEL = 28 };
+
+/* RFC 8881, 18.36.3, of ca_maxrequestsize: it "includes the RPC headers", and the same is said of responses.
+ */
+static void
+lower_channel(const uint8_t *channel, uint32_t request, uint32_t response)
+{
+	lower_u32(channel + MAX_REQUEST, request);
+	lower_u32(channel + MAX_RESPONSE, response);
+	lower_u32(channel + MAX_RESPONSE_CACHED, response);
+}
+
+/* The attributes of the backchannel behind those of the fore channel. */
+static const uint8_t *
+back_channel(const uint8_t *fore)
+{
+	return fore + CHANNEL + 4 * rr_get_be32(fore + RDMA_IRD);
+}
+
+/* fore: the channels in the arguments of a CREATE_SESSION that was stepped over. */
+static uint32_t
+lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
+{
+	const uint8_t *back = back_channel(fore);
+	uint32_t asked = rr_get_be32(back + MAX_RESPONSE);
+
+	lower_channel(fore, limits->message, limits->message);
+	lower_channel(back, limits->callback, limits->callback_reply);
+	return asked > limits->callback_reply ? asked : 0;
+}
+
+static void
+lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
+{
+	const uint8_t *back = back_channel(fore);
+
+	lower_channel(fore, limits->message, limits->message);
+	lower_u32(back + MAX_REQUEST, limits->callback);
+	if (asked > 0 && rr_get_be32(back + MAX_RESPONSE) == limits->callback_reply)
+		rr_put_be32(place(back + MAX_RESPONSE), asked);
+}
+
+/* ---- Attributes ---- */
+
+/* The first attributes of version 4, up to those that are looked for: octets of each; 0: its length varies.
+ */
+static const uint8_t attribute_sizes[FATTR4_MAXREAD] = {
+	[FATTR4_TYPE] = XDR_MAX_fattr4_type,
+	[FATTR4_FH_EXPIRE_TYPE] = XDR_MAX_fattr4_fh_expire_type,
+	[FATTR4_CHANGE] = XDR_MAX_fattr4_change,
+	[FATTR4_SIZE] = XDR_MAX_fattr4_size,
+	[FATTR4_LINK_SUPPORT] = XDR_MAX_fattr4_link_support,
+	[FATTR4_SYMLINK_SUPPORT] = XDR_MAX_fattr4_symlink_support,
+	[FATTR4_NAMED_ATTR] = XDR_MAX_fattr4_named_attr,
+	[FATTR4_FSID] = XDR_MAX_fattr4_fsid,
+	[FATTR4_UNIQUE_HANDLES] = XDR_MAX_fattr4_unique_handles,
+	[FATTR4_LEASE_TIME] = XDR_MAX_fattr4_lease_time,
+	[FATTR4_RDATTR_ERROR] = XDR_MAX_fattr4_rdattr_error,
+	[FATTR4_ACLSUPPORT] = XDR_MAX_fattr4_aclsupport,
+	[FATTR4_ARCHIVE] = XDR_MAX_fattr4_archive,
+	[FATTR4_CANSETTIME] = XDR_MAX_fattr4_cansettime,
+	[FATTR4_CASE_INSENSITIVE] = XDR_MAX_fattr4_case_insensitive,
+	[FATTR4_CASE_PRESERVING] = XDR_MAX_fattr4_case_preserving,
+	[FATTR4_CHOWN_RESTRICTED] = XDR_MAX_fattr4_chown_restricted,
+	[FATTR4_FILEID] = XDR_MAX_fattr4_fileid,
+	[FATTR4_FILES_AVAIL] = XDR_MAX_fattr4_files_avail,
+	[FATTR4_FILES_FREE] = XDR_MAX_fattr4_files_free,
+	[FATTR4_FILES_TOTAL] = XDR_MAX_fattr4_files_total,
+	[FATTR4_HIDDEN] = XDR_MAX_fattr4_hidden,
+	[FATTR4_HOMOGENEOUS] = XDR_MAX_fattr4_homogeneous,
+	[FATTR4_MAXFILESIZE] = XDR_MAX_fattr4_maxfilesize,
+	[FATTR4_MAXLINK] = XDR_MAX_fattr4_maxlink,
+	[FATTR4_MAXNAME] = XDR_MAX_fattr4_maxname,
+};
+
+static void
+skip_strings(struct rpcrdma_xdr_reader *reader)
+{
+	for (uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, 4); count > 0; count--)
+		skip_opaque(reader);
+}
+
+/* An access control list: type, flags, mask and name of each entry. */
+static void
+skip_acl(struct rpcrdma_xdr_reader *reader)
+{
+	for (uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, 16); count > 0; count--) {
+		skip_words(reader, 3);
+		skip_opaque(reader);
+	}
+}
+
+/* A path, and for each place the names of servers and a path. */
+static void
+skip_locations(struct rpcrdma_xdr_reader *reader)
+{
+	skip_strings(reader);
+	for (uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, 8); count > 0; count--) {
+		skip_strings(reader);
+		skip_strings(reader);
+	}
+}
+
+static void
+skip_attribute(struct rpcrdma_xdr_reader *reader, uint32_t number)
+{
+	switch (number) {
+	case FATTR4_SUPPORTED_ATTRS: skip_words(reader, rpcrdma_get_count(reader, UINT32_MAX, 4)); break;
+	case FATTR4_ACL: skip_acl(reader); break;
+	case FATTR4_FILEHANDLE: skip_opaque(reader); break;
+	case FATTR4_FS_LOCATIONS: skip_locations(reader); break;
+	default: skip_words(reader, attribute_sizes[number] / 4); break;
+	}
+}
+
+/* A fattr4: which attributes there are, and then their values, by number. */
+static void
+lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
+{
+	uint32_t words = rpcrdma_get_count(reader, UINT32_MAX, 4);
+	uint32_t present = words > 0 ? rpcrdma_get_u32(reader) : 0;
+	struct rpcrdma_xdr_reader values;
+	struct rpcrdma_bytes list;
+
+	if (words > 0)
+		skip_words(reader, words - 1);
+	list = rpcrdma_get_bytes(reader, UINT32_MAX);
+	if (reader->failed || !(present & (MAX_READ | MAX_WRITE)))
+		return;
+	rpcrdma_xdr_reader_init(
+		&values, &(struct rpcrdma_message){ .stream = list.data, .length = list.length }, NULL);
+	for (uint32_t number = 0; number < FATTR4_MAXREAD; number++) {
+		if (present & UINT32_C(1) << number)
+			skip_attribute(&values, number);
+	}
+	if (present & MAX_READ)
+		lower_next_u64(&values, limits->data);
+	if (present & MAX_WRITE)
+		lower_next_u64(&values, limits->data);
+}
+
+static void
+lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
+{
+	skip_words(reader, 2); /* the verifier of cookies */
+	while (rpcrdma_get_bool(reader)) {
+		skip_words(reader, 2); /* cookie */
+		skip_opaque(reader);   /* name */
+		lower_attributes(limits, reader);
+	}
+}
+
+/* ---- NFS version 3 ---- */
+
+/* RFC 1813, 3.3.19: behind the attributes, rtmax, rtpref, rtmult, wtmax, wtpref, wtmult and dtpref. */
+static void
+lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
+{
+	enum { ATTRIBUTES = 21 };
+
+	if (rpcrdma_get_u32(reader) != 0)
+		return;
+	if (rpcrdma_get_bool(reader))
+		skip_words(reader, ATTRIBUTES);
+	lower_next_u32(reader, limits->data);
+	lower_next_u32(reader, limits->data);
+	skip_words(reader, 1);
+	lower_next_u32(reader, limits->data);
+	lower_next_u32(reader, limits->data);
+	skip_words(reader, 1);
+	lower_next_u32(reader, limits->data);
+}
+
+/* ---- Operation by operation ---- */
+
+/* CREATE_SESSION: client, sequence and flags are in front of the channels; in the result, a session's name is
+ * in the place of the client. */
+enum { CALL_CHANNELS = 4 + 16, REPLY_CHANNELS = 8 + 24 };
+
+/* READDIR: a cookie with its verifier and two counts are in front of the attributes that are asked for. */
+static bool
+asks_for_sizes(uint32_t operation, const uint8_t *args)
+{
+	const uint8_t *bitmap = operation == OP_READDIR ? args + 24 : args;
+
+	if (operation == OP_CREATE_SESSION)
+		return true;
+	if (operation != OP_READDIR && operation != OP_GETATTR)
+		return false;
+	return rr_get_be32(bitmap) > 0 && rr_get_be32(bitmap + 4) & (MAX_READ | MAX_WRITE);
+}
+
+bool
+rr_limits_concern(
+	const struct rpcrdma_program *program, uint32_t proc, const struct rpcrdma_xdr_reader *reader)
+{
+	struct rr_walk walk;
+
+	if (!rr_compound_is(program, proc))
+		return is_fsinfo(program, proc);
+	rr_walk_begin(&walk, reader, NULL, 0);
+	for (uint32_t count = rr_compound_begin_call(&walk); count > 0 && walk.answer == RR_WALKED; count--) {
+		const uint8_t *operation = walk.reader.next;
+		uint32_t number = rr_compound_next_call(&walk);
+
+		if (walk.answer == RR_WALKED && asks_for_sizes(number, operation + 4))
+			return true;
+	}
+	return false;
+}
+
+uint32_t
+rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_program *program, uint32_t proc,
+	const struct rpcrdma_xdr_reader *reader)
+{
+	uint32_t asked = 0;
+	struct rr_walk walk;
+
+	if (!rr_compound_is(program, proc))
+		return 0;
+	rr_walk_begin(&walk, reader, NULL, 0);
+	for (uint32_t count = rr_compound_begin_call(&walk); count > 0 && walk.answer == RR_WALKED; count--) {
+		const uint8_t *operation = walk.reader.next;
+
+		if (rr_compound_next_call(&walk) == OP_CREATE_SESSION && walk.answer == RR_WALKED)
+			asked = lower_session_call(limits, operation + CALL_CHANNELS);
+	}
+	return asked;
+}
+
+/* operation: its result, that many octets in all, which was stepped over and has no error. */
+static void
+lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
+{
+	const struct rpcrdma_message result = { .stream = operation + 8, .length = octets - 8 };
+	struct rpcrdma_xdr_reader reader;
+
+	rpcrdma_xdr_reader_init(&reader, &result, NULL);
+	switch (rr_get_be32(operation)) {
+	case OP_CREATE_SESSION: lower_session_reply(limits, asked, operation + REPLY_CHANNELS); break;
+	case OP_GETATTR: lower_attributes(limits, &reader); break;
+	case OP_READDIR: lower_entries(limits, &reader); break;
+	default: break;
+	}
+}
+
+void
+rr_limits_lower_reply(const struct rr_limits *limits, uint32_t asked, const struct rpcrdma_program *program,
+	uint32_t proc, const struct rpcrdma_xdr_reader *reader)
+{
+	struct rpcrdma_xdr_reader results = *reader;
+	struct rr_walk walk;
+
+	if (is_fsinfo(program, proc))
+		lower_fsinfo(limits, &results);
+	if (!rr_compound_is(program, proc))
+		return;
+	rr_walk_begin(&walk, reader, NULL, 0);
+	for (uint32_t count = rr_compound_begin_reply(&walk); count > 0 && walk.answer == RR_WALKED;
+		count--) {
+		const uint8_t *operation = walk.reader.next;
+		uint32_t octets;
+
+		rr_compound_next_reply(&walk);
+		octets = (uint32_t)(walk.reader.next - operation);
+		if (walk.answer == RR_WALKED && rr_get_be32(operation + 4) == NFS4_OK)
+			lower_result(limits, asked, operation, octets);
+	}
+}
