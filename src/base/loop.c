@@ -229,10 +229,12 @@ handle_ready(struct rr_loop *loop)
 	loop->nready = 0;
 }
 
+/* A timer that is armed meanwhile waits for the next turn, so that timers that arm each other cannot starve
+ * the rest. */
 static bool
 run_timers(struct rr_loop *loop)
 {
-	uint64_t now;
+	uint64_t now, last = loop->order;
 	bool ran = false;
 
 	if (!loop->timers.first)
@@ -241,7 +243,7 @@ run_timers(struct rr_loop *loop)
 	while (loop->timers.first) {
 		struct rr_timer *timer = rr_container(loop->timers.first, struct rr_timer, link);
 
-		if (timer->at > now)
+		if (timer->at > now || timer->order > last)
 			break;
 		rr_loop_disarm(loop, timer);
 		timer->expired(timer);

@@ -59,7 +59,8 @@ void rr_loop_unwatch(struct rr_loop *loop, struct rr_watch *watch);
 /* A timer must be initialised once before use. */
 void rr_timer_init(struct rr_timer *timer, void (*expired)(struct rr_timer *timer));
 
-/* Arms (or re-arms) timer to expire delay nanoseconds from now. */
+/* Arms (or re-arms) timer to expire delay nanoseconds from now; in the next turn at the earliest, where a
+ * timer that expires does so. */
 void rr_loop_arm(struct rr_loop *loop, struct rr_timer *timer, uint64_t delay);
 
 /* No effect where it is not armed. */

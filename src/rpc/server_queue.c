@@ -192,12 +192,15 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 
 	exchange->arrived = rr_now(line->server->engine->env);
 	over = is_turn_over(line->server, exchange->arrived);
-	if (!line->backlog.first && !over && serve(line, exchange))
-		return;
-	/* Without any block in use, none comes back: it was memory that failed. */
-	if (line->server->block_count == 0 && !over) {
-		rr_exchange_lose(exchange);
-		return;
+	if (!line->backlog.first && !over) {
+		if (serve(line, exchange))
+			return;
+		/* There is no block, and no call holds a block that would come back: memory for one failed.
+		 */
+		if (line->server->block_count == 0) {
+			rr_exchange_lose(exchange);
+			return;
+		}
 	}
 	append(&line->backlog, exchange);
 	wait_for_block(line);
@@ -240,6 +243,10 @@ run(struct rr_task *task)
 
 	while (!is_turn_over(server, rr_now(server->engine->env)) && serve_round(server))
 		;
+	/* Lines wait, and no block will come back: memory for one failed, and is asked for again in a while.
+	 */
+	if (!rr_list_empty(&server->turns) && server->block_count == 0 && !rr_timer_armed(&server->next_turn))
+		rr_loop_arm(server->engine->loop, &server->next_turn, 10 * RR_MILLISECOND);
 }
 
 static void

@@ -53,6 +53,26 @@ timer_expired(struct rr_timer *timer)
 }
 
 static void
+timer_arms_itself(struct rr_timer *timer)
+{
+	ran++;
+	rr_loop_arm(loop, timer, 0);
+}
+
+static void
+a_timer_that_arms_itself_leaves_the_turn_to_others(void **state)
+{
+	(void)state;
+	rr_timer_init(&timers[0], timer_arms_itself);
+	rr_loop_arm(loop, &timers[0], 0);
+	for (int i = 1; i <= 3; i++) {
+		assert_int_equal(rr_loop_turn(loop, 0), 1);
+		assert_int_equal(ran, i);
+	}
+	rr_loop_disarm(loop, &timers[0]);
+}
+
+static void
 timers_expire_in_the_order_of_their_times(void **state)
 {
 	static const uint64_t delays[] = { 30, 10, 20 };
@@ -209,6 +229,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_timer_that_arms_itself_leaves_the_turn_to_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(timers_expire_in_the_order_of_their_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_task_queued_by_a_task_runs_in_the_same_turn, setup, teardown),

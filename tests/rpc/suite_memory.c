@@ -74,6 +74,35 @@ a_server_is_freed_with_calls_put_off(void **state)
 	call_free(call);
 }
 
+/* Calls that take long are served over several turns of the loop, so that other connections have theirs. New
+ * calls come meanwhile, also when all that were served before are answered: nothing is amiss then. */
+static void
+calls_that_take_long_cost_no_connection(void **state)
+{
+	enum { CALLS = 48, ROUNDS = 4 };
+	struct world *world = *state;
+	struct call *calls[CALLS];
+	uint32_t before;
+
+	world_warm_up(world);
+	before = world->handled;
+	world->takes = RR_MILLISECOND;
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < CALLS; i++) {
+			calls[i] = call_new(ECHO_ECHO);
+			call_start(world, calls[i]);
+			if (i == CALLS / 2)
+				world_turn(world);
+		}
+		for (int i = 0; i < CALLS; i++) {
+			assert_int_equal(call_wait(world, calls[i]), 0);
+			call_free(calls[i]);
+		}
+	}
+	/* A call whose connection was lost would have been sent, and handled, twice. */
+	assert_int_equal(world->handled - before, CALLS * ROUNDS);
+}
+
 /* Little memory, and many large calls that compete for it: slow, and not stuck. */
 static void
 large_calls_share_little_memory(void **state)
@@ -275,6 +304,7 @@ suite_memory(void)
 		suite_test(a_call_put_off_while_no_memory_is_out_fails),
 		suite_test(calls_put_off_are_dropped_with_their_connection),
 		suite_test(a_server_is_freed_with_calls_put_off),
+		suite_test(calls_that_take_long_cost_no_connection),
 		cmocka_unit_test(large_calls_share_little_memory),
 		suite_test(replies_find_memory_while_results_hold_all_of_theirs),
 		suite_test(more_calls_than_blocks_are_all_answered),

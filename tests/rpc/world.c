@@ -24,6 +24,7 @@ static void
 note(struct world *world, const struct rr_request *request)
 {
 	world->xids[world->handled++ % 1024] = request->exchange->xid;
+	world->now += world->takes;
 	world->item_room = request->item_room;
 	world->saw_sys = request->has_sys;
 	if (request->has_sys)

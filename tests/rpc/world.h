@@ -33,6 +33,7 @@ struct world {
 	struct rr_client *client;
 
 	uint32_t handled; /* calls that came to a handler */
+	uint64_t takes;   /* how long each of them takes, in nanoseconds */
 	uint32_t
 		held; /* ECHO_LATER, ECHO_TALLY, ECHO_BLOB and ECHO_FETCH are put off while this is above 0 */
 	void *hostage;  /* pool memory that makes them wait */
