@@ -75,6 +75,8 @@ rr_client_disconnect(struct rr_client *client)
 	rr_counters_add(&client->past, &client->carrier->counters);
 	if (rr_list_empty(&client->back))
 		rr_carrier_close(client->carrier);
+	if (client->config.callbacks)
+		rr_server_connection_lost(client->config.callbacks);
 	rr_list_remove(&client->back);
 	client->xid = &client->own_xid;
 	client->carrier = NULL;

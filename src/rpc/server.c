@@ -12,6 +12,7 @@
 const struct rr_server_config rr_server_config_default = {
 	.arena_size = 64 * 1024,
 	.reply_max = 128 * 1024,
+	.call_max = 256,
 	.auths = rr_auth_served,
 };
 

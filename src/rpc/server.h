@@ -28,8 +28,8 @@ struct rr_request {
 	struct rpcrdma_arena arena;      /* for what the result points to; lives until the reply was sent */
 	/* Pool memory for a marked result: set by the handler, given back when the reply was sent. */
 	void *payload;
-	/* Set by a handler that keeps the request, or NULL. Called once, when the connection has ended:
-	 * nobody waits for this answer any more. The handler may end the request in it, by RR_HANDLE_DROP, or
+	/* Set by a handler that keeps the request, or NULL. Called once, when the connection has ended: from the
+	 * loop, or from inside rr_server_free(). Nobody waits for this answer any more. The handler may end the request in it, by RR_HANDLE_DROP, or
 	 * later as if nothing had happened: a repetition of the call then gets that answer, where it is to be
 	 * executed once. */
 	void (*lost)(struct rr_request *request);
@@ -83,13 +83,16 @@ struct rr_service {
 struct rr_server_config {
 	uint32_t arena_size; /* octets of arena for the arguments of a call, and for its result */
 	uint32_t reply_max;  /* octets of stream of the largest reply */
+	/* Calls at a time whose reply has not been sent yet; further ones wait. A connection may have as many as
+	 * are still free, and one in any case: no other connection can keep it from being served. */
+	uint32_t call_max;
 	const struct rr_auth *const *auths; /* the flavors that are taken; ends with NULL */
 	/* For what is executed once. Shared by the servers of all threads, and there as long as they are.
 	 * NULL: the server has one of its own. */
 	struct rr_drc *drc;
 };
 
-extern const struct rr_server_config rr_server_config_default; /* 64 KiB each, 128 KiB, rr_auth_served */
+extern const struct rr_server_config rr_server_config_default; /* 64 KiB each, 128 KiB, 256, rr_auth_served */
 
 /* The services are copied, what they point to is not. Errors: NOMEM. */
 int rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
@@ -100,6 +103,10 @@ void rr_server_free(struct rr_server *server);
 
 /* Serves a call that came some other way than by a listener: to a client, in the reverse direction. */
 void rr_server_take(struct rr_server *server, struct rr_exchange *exchange);
+
+/* The connection of an exchange that rr_server_take() was given has ended: lost() of requests that are kept
+ * is called in this turn or in the next one. */
+void rr_server_connection_lost(struct rr_server *server);
 
 /*
  * A client that calls whom the request came from, over the same connection: the reverse direction (RFC 8167).

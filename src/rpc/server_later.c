@@ -6,7 +6,9 @@
  * than there are blocks.
  *
  * A repetition is tried again when a request that was kept here is answered, and
- * now and then, since another thread may be the one that executes it.
+ * now and then, since another thread may be the one that executes it. The same
+ * timer calls lost(), so that this comes from the loop, and from nowhere inside
+ * the end of a connection.
  */
 #include <string.h>
 
@@ -55,18 +57,60 @@ rr_request_end(struct rr_request *request, enum rr_handled handled)
 	rr_block_handled(block, handled == RR_HANDLE_LATER ? RR_HANDLE_SYSTEM_ERR : handled);
 }
 
-/* Those that still wait are appended again. */
+static void
+later_move(struct rr_list *from, struct rr_list *to)
+{
+	struct rr_list *link;
+
+	rr_list_init(to);
+	while ((link = rr_list_pop(from)))
+		rr_list_append(to, link);
+}
+
+static void
+later_drop_repeats(struct rr_server *server)
+{
+	rr_list_for_each (link, &server->repeats) {
+		struct rr_block *block = rr_container(link, struct rr_block, later);
+
+		if (block->request.exchange->carrier)
+			continue;
+		rr_list_remove(&block->later);
+		rr_block_drop(block);
+	}
+}
+
+/* Each lost() may end any request that is kept, which takes that out of its list. */
+static void
+later_lose(struct rr_server *server)
+{
+	struct rr_list round, *link;
+
+	later_move(&server->kept, &round);
+	while ((link = rr_list_pop(&round))) {
+		struct rr_request *request = &rr_container(link, struct rr_block, later)->request;
+		void (*lost)(struct rr_request * request) = request->lost;
+
+		rr_list_append(&server->kept, link);
+		if (request->exchange->carrier || !lost)
+			continue;
+		request->lost = NULL;
+		lost(request);
+	}
+}
+
+/* Repetitions that still wait are appended again. */
 static void
 try_again(struct rr_timer *timer)
 {
 	struct rr_server *server = rr_container(timer, struct rr_server, again);
 	struct rr_list round, *link;
 
-	rr_list_init(&round);
-	while ((link = rr_list_pop(&server->repeats)))
-		rr_list_append(&round, link);
+	later_drop_repeats(server);
+	later_move(&server->repeats, &round);
 	while ((link = rr_list_pop(&round)))
 		rr_block_try(rr_container(link, struct rr_block, later));
+	later_lose(server);
 }
 
 void
@@ -78,30 +122,16 @@ rr_server_later_init(struct rr_server *server)
 }
 
 void
-rr_server_later_lost(struct rr_server *server)
+rr_server_connection_lost(struct rr_server *server)
 {
-	rr_list_for_each (link, &server->repeats) {
-		struct rr_block *block = rr_container(link, struct rr_block, later);
-
-		if (block->request.exchange->carrier)
-			continue;
-		rr_list_remove(&block->later);
-		rr_block_drop(block);
-	}
-	rr_list_for_each (link, &server->kept) {
-		struct rr_request *request = &rr_container(link, struct rr_block, later)->request;
-		void (*lost)(struct rr_request * request) = request->lost;
-
-		if (request->exchange->carrier || !lost)
-			continue;
-		request->lost = NULL;
-		lost(request);
-	}
+	if (!rr_list_empty(&server->kept) || !rr_list_empty(&server->repeats))
+		rr_loop_arm(server->engine->loop, &server->again, 0);
 }
 
 void
 rr_server_later_end(struct rr_server *server)
 {
-	rr_server_later_lost(server);
 	rr_loop_disarm(server->engine->loop, &server->again);
+	later_drop_repeats(server);
+	later_lose(server);
 }

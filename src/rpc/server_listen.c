@@ -32,7 +32,7 @@ end_connection(struct connection *connection, int error, const char *text)
 	rr_line_end(&connection->line);
 	rr_counters_add(&server->past, &connection->carrier->counters);
 	rr_carrier_close(connection->carrier);
-	rr_server_later_lost(server);
+	rr_server_connection_lost(server);
 	rr_list_remove(&connection->link);
 	server->connection_count--;
 	rr_free(server->engine->env, connection);

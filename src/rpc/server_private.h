@@ -16,12 +16,7 @@
  * finishing what it waits for.
  */
 
-enum {
-	/* Calls whose reply has not been sent yet. A connection may have as many as are still free, and one
-	 * in any case: no other connection can keep it from being served. */
-	RR_BLOCKS_MAX = 256,
-	RR_REPLY_SMALL = 2048 /* replies up to this size lie in their block */
-};
+enum { RR_REPLY_SMALL = 2048 }; /* replies up to this size lie in their block */
 
 /* How long calls are served, but so many at least, before the loop looks at its connections again. */
 #define RR_SERVER_TURN (5 * RR_MILLISECOND)
@@ -120,9 +115,7 @@ bool rr_block_handled(struct rr_block *block, enum rr_handled handled);
 
 /* server_later.c */
 void rr_server_later_init(struct rr_server *server);
-/* Connections have ended: tells those who answer on them. */
-void rr_server_later_lost(struct rr_server *server);
-/* The server goes, and all connections have. */
+/* The server goes, and all connections have: calls lost() at once. */
 void rr_server_later_end(struct rr_server *server);
 void rr_block_keep(struct rr_block *block);
 void rr_block_repeat_later(struct rr_block *block);

@@ -67,13 +67,19 @@ new_block(struct rr_server *server)
 	return block;
 }
 
-/* A line without any has one, whatever the others have. */
+/*
+ * A line without any has one, whatever the others have. Only requests that are kept although their connection
+ * has ended are in no line: those may leave nothing for it.
+ */
 static bool
 may_take_block(const struct rr_line *line)
 {
-	uint32_t used = line->server->block_count;
+	const struct rr_server *server = line->server;
+	uint64_t used = server->block_count, most = server->config.call_max;
 
-	return line->block_count == 0 || (used < RR_BLOCKS_MAX && line->block_count < RR_BLOCKS_MAX - used);
+	if (line->block_count == 0)
+		return used <= most + server->connection_count;
+	return used < most && line->block_count < most - used;
 }
 
 static struct rr_block *
@@ -116,7 +122,7 @@ rr_block_release(struct rr_block *block)
 	block->request.party = NULL;
 	leave_line(block);
 	server->block_count--;
-	if (server->free_count < RR_BLOCKS_MAX) {
+	if (server->free_count < server->config.call_max) {
 		server->free_count++;
 		rr_list_append(&server->free_blocks, &block->link);
 	} else {
