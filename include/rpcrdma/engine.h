@@ -19,8 +19,9 @@ extern "C" {
  * event loop of its own.
  *
  * Threads: an engine, and all that is made on it, is used by one thread at a
- * time; only rpcrdma_engine_wake() may be called from others. Who wants
- * several cores makes several engines: they share nothing, and nothing locks.
+ * time; only rpcrdma_engine_wake() and rpcrdma_engine_post() may be called from
+ * others. A program that wants several cores makes several engines: they share
+ * nothing, and nothing locks.
  *
  * Callbacks come from rpcrdma_engine_turn() only, never from inside a
  * function that starts something. Inside a callback everything may be called
@@ -95,8 +96,10 @@ RPCRDMA_API int rpcrdma_engine_new(
 	const struct rpcrdma_engine_config *config, struct rpcrdma_engine **engine);
 
 /*
- * Frees it. Not inside a callback. engine may be NULL. Where clients or servers on it are left, it is not
- * turned any more, and ends with the last of them: each of them is still to be freed.
+ * Frees it. Not inside a callback. engine may be NULL. Functions that were posted and have not run yet run
+ * first, inside this function. Where clients, servers, timers or requests that a handler keeps are left on
+ * it, the engine is not turned any more, and ends with the last of them: each of them is still to be freed,
+ * or ended.
  */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *engine);
 
@@ -131,6 +134,54 @@ RPCRDMA_API int64_t rpcrdma_engine_due(const struct rpcrdma_engine *engine);
  * engine must not be freed meanwhile.
  */
 RPCRDMA_API void rpcrdma_engine_wake(struct rpcrdma_engine *engine);
+
+/*
+ * A function that another thread has run in the loop: a thread that works for a handler, for example, hands
+ * the request back by it. The caller sets run and ctx, and everything else to zero before the first use. From
+ * rpcrdma_engine_post() until run() is called the structure is the library's; inside run() it is the caller's
+ * again, and may be posted again, or freed.
+ */
+struct rpcrdma_post {
+	void (*run)(void *ctx);
+	void *ctx;
+	struct rpcrdma_post *next; /* the library's, as what follows */
+	bool posted;
+};
+
+/*
+ * Has post->run(post->ctx) called in the engine's thread: once, from a later rpcrdma_engine_turn(), in the
+ * order in which functions were posted; a wait of the loop ends for it. A post that has not run yet stays
+ * where it is, and runs once. Nothing is allocated: as many functions wait as the callers have structures.
+ *
+ * Any thread, also the engine's own; not a signal handler. The engine must not go meanwhile: before it is
+ * freed, threads that post have ended, or know that they must not post any more. What was posted before
+ * rpcrdma_engine_free() runs inside that.
+ *
+ * Errors: INVAL (NULL), CANCELLED (rpcrdma_engine_free() was called: run() is not called, and post is the
+ * caller's).
+ */
+RPCRDMA_API int rpcrdma_engine_post(struct rpcrdma_engine *engine, struct rpcrdma_post *post);
+
+/* A timer of the engine's loop. Threads: the engine's. */
+struct rpcrdma_timer;
+
+/*
+ * Makes a timer, which is not armed. expired(ctx) is called from rpcrdma_engine_turn(), once each time that
+ * the timer was armed; it may arm the timer again, or free it. Free the timer with rpcrdma_timer_free().
+ *
+ * Errors, with their text on the engine: INVAL (NULL), NOMEM.
+ */
+RPCRDMA_API int rpcrdma_timer_new(
+	struct rpcrdma_engine *engine, void (*expired)(void *ctx), void *ctx, struct rpcrdma_timer **timer);
+
+/* The timer expires delay nanoseconds from now; where it was armed before, that time counts no more. */
+RPCRDMA_API void rpcrdma_timer_arm(struct rpcrdma_timer *timer, uint64_t delay);
+
+/* The timer does not expire. No effect where it is not armed. */
+RPCRDMA_API void rpcrdma_timer_disarm(struct rpcrdma_timer *timer);
+
+/* Disarms and frees. timer may be NULL. */
+RPCRDMA_API void rpcrdma_timer_free(struct rpcrdma_timer *timer);
 
 /* Why the last function failed that was to make something on this engine, or to turn it: what, where, and
  * what to do about it. Valid until the next of them. */

@@ -20,7 +20,8 @@ extern "C" {
  */
 struct rpcrdma_server;
 
-/* A call that is being handled: valid until its handler returns. */
+/* A call that is being handled: valid until its handler returns, or until rpcrdma_request_end() where the
+ * handler keeps the request. */
 struct rpcrdma_request;
 
 /* What a handler says. */
@@ -32,7 +33,8 @@ enum rpcrdma_handled {
 	RPCRDMA_HANDLE_SYSTEM_ERR, /* the other accept_stat values of RFC 5531, section 9: SYSTEM_ERR */
 	RPCRDMA_HANDLE_GARBAGE_ARGS,
 	RPCRDMA_HANDLE_PROC_UNAVAIL,
-	RPCRDMA_HANDLE_TOO_WEAK /* AUTH_ERROR with AUTH_TOOWEAK: the credential does not do */
+	RPCRDMA_HANDLE_TOO_WEAK, /* AUTH_ERROR with AUTH_TOOWEAK: the credential does not do */
+	RPCRDMA_HANDLE_KEPT /* the handler keeps the request and answers later, by rpcrdma_request_end() */
 };
 
 /*
@@ -42,7 +44,8 @@ enum rpcrdma_handled {
  * rpcrdma_request_alloc() and rpcrdma_request_payload() give such memory, and
  * args, and what that points to, is such memory as well.
  *
- * Is called from rpcrdma_engine_turn(); while it runs, nothing else does.
+ * Is called from rpcrdma_engine_turn(); while it runs, nothing else does. A handler that must wait for
+ * something returns RPCRDMA_HANDLE_KEPT: see "Requests that are answered later" below.
  */
 typedef enum rpcrdma_handled rpcrdma_handler(
 	void *ctx, struct rpcrdma_request *request, const void *args, void *result);
@@ -52,11 +55,17 @@ typedef enum rpcrdma_handled rpcrdma_handler(
  * program->procedure_count members, by procedure number; where one is NULL,
  * PROC_UNAVAIL is answered, but SUCCESS for procedure 0 (RFC 5531, section
  * 12.1). program, handlers and ctx stay the caller's, and must stay.
+ *
+ * once has a member for each procedure as well, or is NULL. Where a member is true, a call that a client
+ * repeats (after it lost its connection, for example) is not executed again: the repetition gets the answer
+ * of the first call, and waits for it where the handler keeps the request. The server remembers answers of up
+ * to 2048 octets without marked data, for 120 s, at most 16384 of them in 8 MiB; each server has its own.
  */
 struct rpcrdma_service {
 	const struct rpcrdma_program *program;
 	rpcrdma_handler *const *handlers;
 	void *ctx;
+	const bool *once;
 };
 
 /* Zero is the default, everywhere. */
@@ -69,6 +78,13 @@ struct rpcrdma_server_config {
 	uint32_t arena_size;
 	/* Octets of the largest encoded result, marked data not counted: at most 1 GiB. 128 KiB. */
 	uint32_t reply_max;
+	/*
+	 * Calls that are in the server's hands at a time: being handled, kept by their handler, or answered
+	 * by a reply that has not been sent yet. Further calls wait. A connection has as many as are still
+	 * free, so at most half of them, and one in any case. Each takes a little more than twice arena_size
+	 * of memory. At most 16384. 256.
+	 */
+	uint32_t call_max;
 };
 
 /*
@@ -82,7 +98,9 @@ RPCRDMA_API int rpcrdma_server_new(struct rpcrdma_engine *engine, const struct r
 /*
  * Closes all connections at once and frees. Memory that replies under way
  * refer to, and that is the caller's, must stay until rpcrdma_engine_free().
- * Not inside a handler. server may be NULL.
+ * Not inside a handler, nor inside lost() of a request that is kept: that
+ * comes from inside this function for each of them, and must not use the
+ * server. Such a request is still to be ended. server may be NULL.
  */
 RPCRDMA_API void rpcrdma_server_free(struct rpcrdma_server *server);
 
@@ -98,8 +116,8 @@ RPCRDMA_API void rpcrdma_server_free(struct rpcrdma_server *server);
 RPCRDMA_API int rpcrdma_server_listen(
 	struct rpcrdma_server *server, enum rpcrdma_transport transport, const char *host, uint16_t *port);
 
-/* Begins to end in good order: no new connections, no new calls; what was received is answered, then
- * connections close. Also inside a handler. */
+/* Begins to end in good order: no new connections, no new calls; what was received is answered, requests
+ * that are kept among it, then connections close. Also inside a handler. */
 RPCRDMA_API void rpcrdma_server_shutdown(struct rpcrdma_server *server);
 
 /* True after rpcrdma_server_shutdown(), once all is answered and closed. */
@@ -133,7 +151,7 @@ RPCRDMA_API const char *rpcrdma_server_error(const struct rpcrdma_server *server
 RPCRDMA_API uint32_t rpcrdma_request_procedure(const struct rpcrdma_request *request);
 
 /* The client's address, for messages: "192.0.2.1:1023" or "[2001:db8::1]:1023". Valid until the handler
- * returns. */
+ * returns; of a request that is kept, to be asked for again. */
 RPCRDMA_API const char *rpcrdma_request_peer(const struct rpcrdma_request *request);
 
 /* Who the call says it is from: copies the AUTH_SYS credential (RFC 5531, appendix A) to auth_sys. Nothing
@@ -178,6 +196,50 @@ RPCRDMA_API void *rpcrdma_request_payload(struct rpcrdma_request *request, size_
  */
 RPCRDMA_API int rpcrdma_request_client(struct rpcrdma_request *request,
 	const struct rpcrdma_client_config *config, struct rpcrdma_client **client);
+
+/*
+ * ---- Requests that are answered later ----
+ *
+ * A handler that returns RPCRDMA_HANDLE_KEPT keeps its request, with args and result as it was given them,
+ * and answers in a later turn: when a timer expires, when a call of its own is answered, or when another
+ * thread is done with it. Others are served meanwhile.
+ *
+ * Who owns what: the request, its arguments, the memory for its result, and memory of rpcrdma_request_alloc()
+ * and rpcrdma_request_payload() are the handler's until rpcrdma_request_end(), which is called exactly once
+ * for each request that is kept: also when the connection ends, and also when the server has been freed
+ * meanwhile. The functions "inside a handler" above may be used until then.
+ *
+ * Threads: functions on the request are for the engine's thread. Another thread may read the arguments and
+ * write the result while nobody else does; then it has the request ended in the engine's thread, by
+ * rpcrdma_engine_post().
+ *
+ * Bounds: a request that is kept is one of the call_max calls of its server's config, and holds the memory
+ * for its reply. Handlers that keep requests for long set lost(), and end those whose clients have gone.
+ */
+
+/*
+ * Has lost(ctx, request) called, once, when the connection of a request ends before the request is ended:
+ * nobody waits for its answer any more. lost() may end the request, or stop what that waits for and have it
+ * ended later. An answer that comes nevertheless goes nowhere, but for a procedure that is executed once:
+ * there a client that repeats the call on another connection gets it.
+ *
+ * lost() comes from rpcrdma_engine_turn(), or from inside rpcrdma_server_free() (rpcrdma_client_free(), for a
+ * call in the reverse direction). Inside the handler that is about to keep the request, or later. lost NULL:
+ * it is not called any more. Errors: INVAL (request is NULL, or has been ended).
+ */
+RPCRDMA_API int rpcrdma_request_on_lost(
+	struct rpcrdma_request *request, void (*lost)(void *ctx, struct rpcrdma_request *request), void *ctx);
+
+/*
+ * Answers a request that its handler has kept, as if the handler had returned handled; the request is gone
+ * then. Not inside the handler that keeps it, but inside any other callback.
+ *
+ * Returns 0: the reply is under way. Errors: DISCONNECTED (the connection has ended; the request is gone
+ * nevertheless); INVAL, and nothing is done: request is NULL or is not kept (its handler has not returned
+ * yet, or it was answered before; that is found out only until the server uses its memory for another call),
+ * or handled is RPCRDMA_HANDLE_KEPT, RPCRDMA_HANDLE_LATER, or no such value.
+ */
+RPCRDMA_API int rpcrdma_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public engine. It owns its rr_engine, the eventfd that wakes it, and
- * the calls that its clients have used and may use again.
+ * The public engine. It owns its rr_engine, the eventfd that wakes it, the list
+ * of functions that other threads post, and the calls that its clients have
+ * used and may use again.
  */
 #include "api/engine.h"
 
@@ -29,6 +30,7 @@ woken(struct rr_watch *watch, unsigned events)
 
 	(void)events;
 	(void)eventfd_read(watch->fd, &count); /* nothing to be read is what is wanted, too */
+	rr_posts_run(rr_container(watch, struct rpcrdma_engine, wake)->posts);
 }
 
 static struct rr_engine_config
@@ -72,6 +74,9 @@ make(struct rpcrdma_engine *engine, const struct rpcrdma_engine_config *config)
 
 	if (error < 0)
 		return error;
+	engine->posts = rr_posts_new(&engine->env);
+	if (!engine->posts)
+		return -RPCRDMA_ERR_NOMEM;
 	engine->wake.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (engine->wake.fd < 0)
 		return -RPCRDMA_ERR_SYSTEM;
@@ -133,6 +138,7 @@ destroy(struct rpcrdma_engine *engine)
 		close(engine->wake.fd);
 	}
 	rr_engine_free(engine->engine);
+	rr_posts_free(engine->posts);
 	free_calls(engine);
 	rr_free(&rr_env_system, engine);
 }
@@ -155,6 +161,11 @@ rpcrdma_engine_free(struct rpcrdma_engine *engine)
 {
 	if (!engine)
 		return;
+	if (engine->posts) {
+		engine->turning = true;
+		rr_posts_end(engine->posts);
+		engine->turning = false;
+	}
 	engine->freed = true;
 	if (engine->users == 0)
 		destroy(engine);

@@ -5,7 +5,7 @@
 #include "api/services.h"
 
 enum rr_handled
-rr_api_handle(void *ctx, struct rr_request *request, const void *args, void *result)
+rr_api_handled(enum rpcrdma_handled handled)
 {
 	static const enum rr_handled answers[] = {
 		[RPCRDMA_HANDLED] = RR_HANDLED,
@@ -15,16 +15,43 @@ rr_api_handle(void *ctx, struct rr_request *request, const void *args, void *res
 		[RPCRDMA_HANDLE_GARBAGE_ARGS] = RR_HANDLE_GARBAGE_ARGS,
 		[RPCRDMA_HANDLE_PROC_UNAVAIL] = RR_HANDLE_PROC_UNAVAIL,
 		[RPCRDMA_HANDLE_TOO_WEAK] = RR_HANDLE_TOO_WEAK,
+		[RPCRDMA_HANDLE_KEPT] = RR_HANDLE_KEPT,
 	};
-	const struct rr_api_service *service = ctx;
-	struct rpcrdma_request public = { request, service->engine };
-	unsigned handled;
 
-	handled = (unsigned)service->service.handlers[request->proc](
-		service->service.ctx, &public, args, result);
-	if (handled >= sizeof(answers) / sizeof(answers[0]))
+	/* A handler may return anything, whatever its type says. */
+	if ((unsigned)handled >= sizeof(answers) / sizeof(answers[0]))
 		return RR_HANDLE_SYSTEM_ERR;
 	return answers[handled];
+}
+
+static void *
+request_alloc(struct rr_request *request, size_t size)
+{
+	struct rpcrdma_arena *arena = &request->arena;
+	size_t pad = -(uintptr_t)arena->next % _Alignof(max_align_t);
+	size_t left = (size_t)(arena->end - arena->next);
+	void *memory = arena->next + pad;
+
+	if (left < pad || left - pad < size)
+		return NULL;
+	arena->next += pad + size;
+	return memset(memory, 0, size);
+}
+
+enum rr_handled
+rr_api_handle(void *ctx, struct rr_request *inner, const void *args, void *result)
+{
+	const struct rr_api_service *service = ctx;
+	struct rpcrdma_request *request = request_alloc(inner, sizeof(*request)); /* there is room */
+	enum rr_handled handled;
+
+	request->inner = inner;
+	request->engine = service->engine;
+	handled = rr_api_handled(
+		service->service.handlers[inner->proc](service->service.ctx, request, args, result));
+	if (handled == RR_HANDLE_KEPT)
+		rr_api_request_keep(request);
+	return handled;
 }
 
 uint32_t
@@ -72,15 +99,7 @@ rpcrdma_request_stream_room(const struct rpcrdma_request *request)
 void *
 rpcrdma_request_alloc(struct rpcrdma_request *request, size_t size)
 {
-	struct rpcrdma_arena *arena = &request->inner->arena;
-	size_t pad = -(uintptr_t)arena->next % _Alignof(max_align_t);
-	size_t left = (size_t)(arena->end - arena->next);
-	void *memory = arena->next + pad;
-
-	if (left < pad || left - pad < size)
-		return NULL;
-	arena->next += pad + size;
-	return memset(memory, 0, size);
+	return request_alloc(request->inner, size);
 }
 
 void *

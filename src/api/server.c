@@ -5,7 +5,7 @@
 #include "api/resolve.h"
 #include "api/services.h"
 
-enum { ARENA_MAX = 16 << 20, REPLY_MAX = 1 << 30 };
+enum { ARENA_MAX = 16 << 20, REPLY_MAX = 1 << 30, CALL_MAX = 16384 };
 
 struct rpcrdma_server {
 	struct rpcrdma_engine *engine;
@@ -20,10 +20,11 @@ check(const struct rpcrdma_server_config *config, struct rr_text *text)
 {
 	if (config->service_count == 0 || !config->services)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "a server needs at least one service");
-	if (config->arena_size > ARENA_MAX || config->reply_max > REPLY_MAX)
+	if (config->arena_size > ARENA_MAX || config->reply_max > REPLY_MAX || config->call_max > CALL_MAX)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
-			"a server's arena_size is at most %d, its reply_max at most %d", ARENA_MAX,
-			REPLY_MAX);
+			"a server's arena_size is at most %d, its reply_max at most %d, its call_max at most "
+			"%d",
+			ARENA_MAX, REPLY_MAX, CALL_MAX);
 	return 0;
 }
 
@@ -37,6 +38,8 @@ make_services(struct rpcrdma_server *server, const struct rpcrdma_server_config 
 		inner.arena_size = config->arena_size;
 	if (config->reply_max)
 		inner.reply_max = config->reply_max;
+	if (config->call_max)
+		inner.call_max = config->call_max;
 	error = rr_api_services_new(
 		server->engine, config->services, config->service_count, &inner, &server->services);
 	if (error < 0)

@@ -30,7 +30,7 @@ inner_service(struct rr_api_service *service, rr_procedure_handler **handlers)
 
 	for (uint32_t i = 0; i < program->procedure_count; i++)
 		handlers[i] = service->service.handlers[i] ? rr_api_handle : NULL;
-	return (struct rr_service){ program, handlers, service };
+	return (struct rr_service){ program, handlers, service, service->service.once };
 }
 
 static int
@@ -38,6 +38,7 @@ fill(struct rr_api_services *mine, const struct rpcrdma_service *services, uint3
 	const struct rr_server_config *config)
 {
 	const struct rr_env *env = &mine->engine->env;
+	struct rr_server_config roomy = *config;
 	struct rr_service *inner = rr_alloc_array(env, count, sizeof(*inner));
 	rr_procedure_handler **next;
 	int error;
@@ -52,7 +53,8 @@ fill(struct rr_api_services *mine, const struct rpcrdma_service *services, uint3
 		inner[i] = inner_service(&mine->services[i], next);
 		next += services[i].program->procedure_count;
 	}
-	error = rr_server_new(mine->engine->engine, config, inner, count, &mine->server);
+	roomy.arena_size += RR_API_REQUEST_ARENA;
+	error = rr_server_new(mine->engine->engine, &roomy, inner, count, &mine->server);
 	rr_free(env, inner);
 	return error;
 }
@@ -82,9 +84,14 @@ rr_api_services_new(struct rpcrdma_engine *engine, const struct rpcrdma_service 
 void
 rr_api_services_free(struct rr_api_services *services)
 {
+	bool turning;
+
 	if (!services)
 		return;
+	turning = services->engine->turning;
+	services->engine->turning = true; /* lost() is a callback, too */
 	rr_server_free(services->server);
+	services->engine->turning = turning;
 	rr_free(&services->engine->env, services->handlers);
 	rr_free(&services->engine->env, services);
 }

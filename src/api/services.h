@@ -29,13 +29,25 @@ int rr_api_services_new(struct rpcrdma_engine *engine, const struct rpcrdma_serv
 /* No handler is called any more, even where replies are under way. services may be NULL. */
 void rr_api_services_free(struct rr_api_services *services);
 
-/* A request as the public handler sees it: lives while that runs. */
+/* A request as the public handler sees it: at the beginning of the inner request's arena. */
 struct rpcrdma_request {
 	struct rr_request *inner;
 	struct rpcrdma_engine *engine;
+	bool kept, ended;
+	void (*lost)(void *ctx, struct rpcrdma_request *request);
+	void *lost_ctx;
 };
+
+/* What the inner server is to have room for in its arenas, beside what the caller wants. */
+enum { RR_API_REQUEST_ARENA = sizeof(struct rpcrdma_request) + _Alignof(max_align_t) };
 
 /* Calls the public handler of the request's procedure: ctx is a struct rr_api_service. */
 enum rr_handled rr_api_handle(void *ctx, struct rr_request *request, const void *args, void *result);
+
+/* The same answer as the inner server has it; SYSTEM_ERR for what is no such answer. */
+enum rr_handled rr_api_handled(enum rpcrdma_handled handled);
+
+/* The handler of the request has said that it keeps it. */
+void rr_api_request_keep(struct rpcrdma_request *request);
 
 #endif

@@ -28,11 +28,12 @@ struct rr_request {
 	struct rpcrdma_arena arena;      /* for what the result points to; lives until the reply was sent */
 	/* Pool memory for a marked result: set by the handler, given back when the reply was sent. */
 	void *payload;
-	/* Set by a handler that keeps the request, or NULL. Called once, when the connection has ended: from the
-	 * loop, or from inside rr_server_free(). Nobody waits for this answer any more. The handler may end the request in it, by RR_HANDLE_DROP, or
-	 * later as if nothing had happened: a repetition of the call then gets that answer, where it is to be
-	 * executed once. */
+	/* Set by a handler that keeps the request, or NULL. Called once, when the connection has ended: from
+	 * the loop, or from inside rr_server_free(). Nobody waits for this answer any more. The handler may
+	 * end the request in it, by RR_HANDLE_DROP, or later as if nothing had happened: a repetition of the
+	 * call then gets that answer, where it is to be executed once. */
 	void (*lost)(struct rr_request *request);
+	void *above; /* of the layer above, for lost() */
 
 	/* The server's. */
 	struct rr_exchange *exchange;
@@ -83,8 +84,8 @@ struct rr_service {
 struct rr_server_config {
 	uint32_t arena_size; /* octets of arena for the arguments of a call, and for its result */
 	uint32_t reply_max;  /* octets of stream of the largest reply */
-	/* Calls at a time whose reply has not been sent yet; further ones wait. A connection may have as many as
-	 * are still free, and one in any case: no other connection can keep it from being served. */
+	/* Calls at a time whose reply has not been sent yet; further ones wait. A connection may have as many
+	 * as are still free, and one in any case: no other connection can keep it from being served. */
 	uint32_t call_max;
 	const struct rr_auth *const *auths; /* the flavors that are taken; ends with NULL */
 	/* For what is executed once. Shared by the servers of all threads, and there as long as they are.

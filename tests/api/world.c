@@ -114,7 +114,7 @@ static rpcrdma_handler *const handlers[] = {
 struct rpcrdma_service
 world_service(struct world *world)
 {
-	return (struct rpcrdma_service){ &CALC_V1_program, handlers, world };
+	return (struct rpcrdma_service){ &CALC_V1_program, handlers, world, world->once };
 }
 
 struct rpcrdma_client *
@@ -160,7 +160,10 @@ world_serve(struct world *world)
 {
 	const struct rpcrdma_service service = world_service(world);
 	const struct rpcrdma_server_config config = {
-		.size = sizeof(config), .services = &service, .service_count = 1
+		.size = sizeof(config),
+		.services = &service,
+		.service_count = 1,
+		.call_max = world->call_max,
 	};
 
 	assert_int_equal(rpcrdma_server_new(world->engine, &config, &world->server), 0);
@@ -171,16 +174,24 @@ world_serve(struct world *world)
 		0);
 }
 
-int
-world_setup(void **state)
+void
+world_setup_over(void **state, enum rpcrdma_transport transport, uint32_t version)
 {
+	const struct rpcrdma_engine_config config = { .size = sizeof(config), .rpcrdma_version = version };
 	struct world *world = calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	assert_int_equal(rpcrdma_engine_new(NULL, &world->engine), 0);
+	assert_int_equal(rpcrdma_engine_new(&config, &world->engine), 0);
 	world_serve(world);
-	world->client = world_connect(world, RPCRDMA_TRANSPORT_RDMA, (struct rpcrdma_client_config){ 0 });
+	world->transport = transport;
+	world->client = world_connect(world, transport, (struct rpcrdma_client_config){ 0 });
 	*state = world;
+}
+
+int
+world_setup(void **state)
+{
+	world_setup_over(state, RPCRDMA_TRANSPORT_RDMA, 0);
 	return 0;
 }
 

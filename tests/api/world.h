@@ -15,6 +15,9 @@ struct world {
 	struct rpcrdma_server *server;
 	struct rpcrdma_client *client;
 	uint16_t rdma_port, tcp_port;
+	enum rpcrdma_transport transport; /* of the client */
+	uint32_t call_max;                /* of the server that world_serve() makes, as what follows */
+	const bool *once;
 
 	uint32_t handled;               /* calls that came to a handler */
 	int answer;                     /* of CALC_ANSWER: an enum rpcrdma_handled, or something else */
@@ -29,6 +32,9 @@ struct rpcrdma_service world_service(struct world *world);
 /* For cmocka: a world whose client uses RDMA. */
 int world_setup(void **state);
 int world_teardown(void **state);
+
+/* A world whose client uses this transport; version: of RPC-over-RDMA, 0 where both are spoken. */
+void world_setup_over(void **state, enum rpcrdma_transport transport, uint32_t version);
 
 /* Makes the server; at the ports that it had, if there was one before. */
 void world_serve(struct world *world);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions that other threads have run in the loop. The structures are the
+ * callers'; the lock is of the list that links them, and is taken where a
+ * function is posted, and when the engine's eventfd says that some were.
+ */
+#include <pthread.h>
+
+#include "api/engine.h"
+
+struct rr_posts {
+	const struct rr_env *env;
+	pthread_mutex_t lock; /* of what follows, and of the structures in the list */
+	struct rpcrdma_post *first, *last;
+	bool ended;
+};
+
+struct rr_posts *
+rr_posts_new(const struct rr_env *env)
+{
+	struct rr_posts *posts = rr_alloc(env, sizeof(*posts));
+
+	if (!posts)
+		return NULL;
+	posts->env = env;
+	pthread_mutex_init(&posts->lock, NULL);
+	return posts;
+}
+
+void
+rr_posts_free(struct rr_posts *posts)
+{
+	if (!posts)
+		return;
+	pthread_mutex_destroy(&posts->lock);
+	rr_free(posts->env, posts);
+}
+
+static struct rpcrdma_post *
+post_take_all(struct rr_posts *posts, bool ends)
+{
+	struct rpcrdma_post *first;
+
+	pthread_mutex_lock(&posts->lock);
+	first = posts->first;
+	posts->first = posts->last = NULL;
+	posts->ended = ends;
+	pthread_mutex_unlock(&posts->lock);
+	return first;
+}
+
+/* The structure is the caller's from the moment when it does not count as posted any more. */
+static struct rpcrdma_post
+post_release(struct rr_posts *posts, struct rpcrdma_post *post)
+{
+	struct rpcrdma_post copy;
+
+	pthread_mutex_lock(&posts->lock);
+	copy = *post;
+	post->posted = false;
+	pthread_mutex_unlock(&posts->lock);
+	return copy;
+}
+
+static void
+post_run_all(struct rr_posts *posts, bool ends)
+{
+	struct rpcrdma_post *next = post_take_all(posts, ends);
+
+	while (next) {
+		const struct rpcrdma_post post = post_release(posts, next);
+
+		next = post.next;
+		post.run(post.ctx);
+	}
+}
+
+void
+rr_posts_run(struct rr_posts *posts)
+{
+	post_run_all(posts, false);
+}
+
+void
+rr_posts_end(struct rr_posts *posts)
+{
+	post_run_all(posts, true);
+}
+
+static void
+post_append(struct rr_posts *posts, struct rpcrdma_post *post)
+{
+	if (post->posted)
+		return;
+	post->next = NULL;
+	post->posted = true;
+	if (posts->first)
+		posts->last->next = post;
+	else
+		posts->first = post;
+	posts->last = post;
+}
+
+int
+rpcrdma_engine_post(struct rpcrdma_engine *engine, struct rpcrdma_post *post)
+{
+	struct rr_posts *posts = engine ? engine->posts : NULL;
+	bool ended;
+
+	if (!posts || !post || !post->run)
+		return -RPCRDMA_ERR_INVAL;
+	pthread_mutex_lock(&posts->lock);
+	ended = posts->ended;
+	if (!ended) {
+		post_append(posts, post);
+		/* Inside the lock: once the function has run, the engine may go. */
+		rpcrdma_engine_wake(engine);
+	}
+	pthread_mutex_unlock(&posts->lock);
+	return ended ? -RPCRDMA_ERR_CANCELLED : 0;
+}
