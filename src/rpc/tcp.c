@@ -174,6 +174,9 @@ run(struct rr_task *task)
 
 	enter(tcp);
 	rr_tcp_end_refused(tcp);
+	/* Nothing is read any more, and so no reply. */
+	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING)
+		rr_tcp_end_calls(tcp);
 	if (rr_tcp_alive(tcp) && tcp->state != RR_TCP_CONNECTING)
 		rr_tcp_resume(tcp);
 	if (rr_tcp_alive(tcp) && tcp->state != RR_TCP_CONNECTING)
@@ -237,6 +240,18 @@ static const struct rr_party_ops tcp_party = {
 
 /* ---- Its end ---- */
 
+/* A FIN alone means that nothing more is sent; a server still executes and answers what came before. Where
+ * calls are given up, a reset says so, and the server need not hold their replies, nor their requests. */
+static void
+abort_stream(const struct rr_tcp *tcp)
+{
+	static const struct linger none = { .l_onoff = 1, .l_linger = 0 };
+
+	if (setsockopt(tcp->watch.fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)) < 0)
+		rr_log(tcp->base.engine->env, RR_LOG_DEBUG, "%s: SO_LINGER: %s", tcp->base.peer,
+			strerror(errno));
+}
+
 static void
 release(struct rr_tcp *tcp)
 {
@@ -246,6 +261,8 @@ release(struct rr_tcp *tcp)
 		return;
 	rr_alive_stop(&tcp->alive);
 	rr_loop_unwatch(loop, &tcp->watch);
+	if (tcp->unanswered > 0)
+		abort_stream(tcp);
 	close(tcp->watch.fd);
 	tcp->watch.fd = -1;
 	rr_loop_disarm(loop, &tcp->timer);

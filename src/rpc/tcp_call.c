@@ -83,6 +83,7 @@ rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	rr_list_append(&tcp->slots, &slot->link);
 	if (rr_tcp_send(tcp, &slot->out, &transaction->call, call_written)) {
 		carrier->counters.calls++;
+		tcp->unanswered++;
 		return;
 	}
 	release(tcp, slot);
@@ -110,6 +111,14 @@ find_slot(struct rr_tcp *tcp, uint32_t xid)
 	return link ? rr_container(link, struct slot, xid) : NULL;
 }
 
+/* A reply arrived, to a call that was cancelled maybe. */
+static void
+count_reply(struct rr_tcp *tcp)
+{
+	if (tcp->unanswered > 0)
+		tcp->unanswered--;
+}
+
 /* The slot has its answer: the transaction is its owner's again. */
 static struct rr_transaction *
 finish(struct rr_tcp *tcp, struct slot *slot)
@@ -127,6 +136,7 @@ rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid)
 	struct slot *slot = find_slot(tcp, xid);
 	struct rr_transaction *transaction;
 
+	count_reply(tcp);
 	tcp->base.counters.discarded++;
 	if (!slot)
 		return;
@@ -142,6 +152,7 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 	struct slot *slot = find_slot(tcp, xid);
 	struct rr_transaction *transaction;
 
+	count_reply(tcp);
 	/* Not asked, or asked and cancelled. */
 	if (!slot) {
 		tcp->base.counters.discarded++;

@@ -23,7 +23,8 @@ struct rr_tcp;
 enum rr_tcp_state {
 	RR_TCP_CONNECTING,
 	RR_TCP_OPEN,
-	RR_TCP_DRAINING,  /* shut down: exchanges are being answered, nothing is read */
+	RR_TCP_DRAINING,  /* shut down by its owner, or the peer ended its stream: exchanges are being
+			     answered,  nothing is read */
 	RR_TCP_LINGERING, /* all is answered and our FIN sent; waits for the peer's, so that no reset
 			     overtakes a reply */
 	RR_TCP_FAILED,    /* the socket is closed, the owner is still to be told */
@@ -62,7 +63,8 @@ struct rr_tcp {
 	int error;
 	struct rr_text why;
 
-	uint64_t moved; /* octets that the peer took, and brought in records */
+	uint32_t unanswered; /* calls that were sent and got no reply, cancelled ones among them */
+	uint64_t moved;      /* octets that the peer took, and brought in records */
 
 	struct rr_list out;   /* struct rr_tcp_out */
 	struct rr_map xids;   /* struct rr_tcp_slot, to be answered */

@@ -7,6 +7,9 @@
  * A record that is longer than a record may be is taken off the stream piece by piece and dropped; only the
  * call that it was, or answered, fails.
  *
+ * A client that shuts down its sending side ("half close") still gets the replies to its calls. The end of
+ * the stream therefore ends a server's connection only when no call of that client is unanswered.
+ *
  * Reading stops where a record needs pool memory and there is none, and where
  * as many calls are being answered as one peer may have outstanding; it goes
  * on from the carrier's task. A carrier that waits for memory holds none: a
@@ -196,6 +199,28 @@ process(struct rr_tcp *tcp)
 	return false;
 }
 
+/*
+ * The peer sends nothing more. Every whole record was handed on before: the socket is read only where no
+ * record waits. RFC 9293, 3.6: "The user who CLOSEs may continue to RECEIVE until the TCP receiver is told
+ * that the remote peer has CLOSED also." Whether the peer closed its receiving side, too, shows when a reply
+ * is written: a reset then ends the connection. A server that ends its stream answers no call, so a client's
+ * connection ends at once.
+ */
+static void
+ended(struct rr_tcp *tcp)
+{
+	bool accepted = tcp->pool == tcp->base.engine->arrivals;
+
+	if (!accepted || tcp->exchange_count == 0) {
+		rr_tcp_fail(
+			tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: the peer closed the connection", tcp->base.peer);
+		return;
+	}
+	rr_tcp_discard_input(tcp);
+	tcp->state = RR_TCP_DRAINING;
+	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+}
+
 /* Reads once. True where as much came as there was room for. */
 static bool
 receive(struct rr_tcp *tcp)
@@ -215,11 +240,12 @@ receive(struct rr_tcp *tcp)
 	got = readv(tcp->watch.fd, iov, count);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	if (got <= 0) {
-		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer,
-			got < 0 ? strerror(errno) : "the peer closed the connection");
+	if (got < 0)
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer, strerror(errno));
+	if (got == 0)
+		ended(tcp);
+	if (got <= 0)
 		return false;
-	}
 	tcp->moved += (uint64_t)got;
 	if (direct > 0) {
 		uint32_t filled = (uint32_t)rr_min((size_t)got, direct);

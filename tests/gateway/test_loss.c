@@ -24,6 +24,16 @@ lose_server(struct chain *chain)
 	chain->server = -1;
 }
 
+/* The client gives its calls up: a reset, and no FIN. */
+static void
+reset(int fd)
+{
+	static const struct linger none = { .l_onoff = 1, .l_linger = 0 };
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)), 0);
+	close(fd);
+}
+
 static void
 expect_no_connection(struct chain *chain)
 {
@@ -82,10 +92,64 @@ a_lost_client_is_a_lost_connection_to_the_server(void **state)
 	struct chain *chain = *state;
 
 	pass_message(chain, chain->client, chain->server, removal(XID));
-	close(chain->client);
+	reset(chain->client);
 	chain->client = -1;
 	assert_closed(chain->world, chain->server);
 	repeat(chain, XID);
+}
+
+/* Nothing more comes from the client, but it may take the answers: the server's connection stays until then.
+ */
+static void
+a_client_that_ended_its_stream_gets_its_answers(void **state)
+{
+	struct chain *chain = *state;
+
+	pass_message(chain, chain->client, chain->server, removal(XID));
+	pass_message(chain, chain->client, chain->server, removal(XID + 1));
+	assert_int_equal(shutdown(chain->client, SHUT_WR), 0);
+	expect_nothing(chain, chain->server);
+	pass_message(chain, chain->server, chain->client, reply_message(XID + 1, 92));
+	pass_message(chain, chain->server, chain->client, reply_message(XID, 3000));
+	assert_closed(chain->world, chain->client);
+	assert_closed(chain->world, chain->server);
+	chain->client = chain->server = -1;
+}
+
+/* A callback to such a client cannot be answered: it is not passed on, and harms no call. */
+static void
+a_client_that_ended_its_stream_is_not_called_back(void **state)
+{
+	struct chain *chain = *state;
+	struct message *callback = call_message(XID, 0x40000000, 1, 1, NULL, 60);
+
+	pass_message(chain, chain->client, chain->server, removal(XID));
+	assert_int_equal(shutdown(chain->client, SHUT_WR), 0);
+	world_settle(chain->world);
+	send_message(chain, chain->server, callback);
+	free(callback);
+	expect_nothing(chain, chain->client);
+	pass_message(chain, chain->server, chain->client, reply_message(XID, 92));
+	assert_closed(chain->world, chain->client);
+	chain->client = -1;
+}
+
+/* It took nothing back: the first answer shows that. */
+static void
+an_answer_to_a_client_that_closed_ends_its_connections(void **state)
+{
+	struct chain *chain = *state;
+	struct message *reply = reply_message(XID, 92);
+
+	pass_message(chain, chain->client, chain->server, removal(XID));
+	pass_message(chain, chain->client, chain->server, removal(XID + 1));
+	close(chain->client);
+	chain->client = -1;
+	expect_nothing(chain, chain->server);
+	send_message(chain, chain->server, reply);
+	free(reply);
+	assert_closed(chain->world, chain->server);
+	repeat(chain, XID + 1);
 }
 
 /* Over RDMA the first one cannot have been lost: the second one waits with it for the answer. */
@@ -134,6 +198,12 @@ main(void)
 			answers_that_came_are_let_out_before, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_lost_client_is_a_lost_connection_to_the_server, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_client_that_ended_its_stream_gets_its_answers, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_client_that_ended_its_stream_is_not_called_back, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_answer_to_a_client_that_closed_ends_its_connections, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_call_that_comes_again_is_not_passed_on_twice, chain_setup, chain_teardown),
 		cmocka_unit_test(a_server_that_is_not_there_costs_the_connection),
