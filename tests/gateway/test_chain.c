@@ -84,6 +84,32 @@ callbacks_pass_in_both_sizes_that_fit_inline(void **state)
 	}
 }
 
+/*
+ * RFC 8167, 4.1: "RPC-over-RDMA credits work the same way in the reverse direction as they do in the forward
+ * direction." RFC 8166, 3.3.3: "a Requester MUST NOT assume more than one credit is available and MUST
+ * receive a valid reply from the Responder carrying the actual number of available credits". The others wait
+ * in the gateway.
+ */
+static void
+one_callback_passes_until_the_first_is_answered(void **state)
+{
+	enum { CALLBACKS = 3 };
+	struct chain *chain = *state;
+	struct message *callbacks[CALLBACKS];
+
+	for (uint32_t i = 0; i < CALLBACKS; i++) {
+		callbacks[i] = call_message(550 + i, CALLBACK, 1, 1, NULL, 100);
+		send_message(chain, chain->server, callbacks[i]);
+	}
+	expect_message(chain, chain->client, callbacks[0]);
+	expect_nothing(chain, chain->client);
+	pass_message(chain, chain->client, chain->server, reply_message(550, 40));
+	for (uint32_t i = 1; i < CALLBACKS; i++)
+		expect_message(chain, chain->client, callbacks[i]);
+	for (uint32_t i = 1; i < CALLBACKS; i++)
+		pass_message(chain, chain->client, chain->server, reply_message(550 + i, 40));
+}
+
 /* A server is told that its callback failed, and goes on with the next one. */
 static void
 assert_failed(struct chain *chain, uint32_t xid)
@@ -232,6 +258,8 @@ main(void)
 			what_rpcsec_gss_protects_passes_whole, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
 			callbacks_pass_in_both_sizes_that_fit_inline, chain_setup, chain_teardown),
+		cmocka_unit_test_setup_teardown(
+			one_callback_passes_until_the_first_is_answered, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_call_that_is_too_large_fails_alone, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
