@@ -15,6 +15,10 @@
  *   free; one that holds some may hold as much as is still free, so that each
  *   of n greedy ones gets one part of n + 1, and one part is always free. The
  *   parties of one peer address leave an eighth to other addresses.
+ * - What parties hold beyond what they have proved to move, octets that went
+ *   through buffers which came back in time, may be five eighths of the pool together,
+ *   unless one party alone holds such. So those that are silent, slow or new
+ *   never keep the others from all of the pool.
  *
  * A request that is not granted may wait. Waiters are woken from the loop as
  * buffers come back, one of each party in turn; new requests do not overtake
@@ -24,7 +28,7 @@
  * to RR_POOL_KEPT octets are kept on free lists when they come back, so that
  * a stream of calls does not allocate.
  */
-enum { RR_POOL_KEPT = 1 << 21, RR_POOL_START = 256 << 10, RR_POOL_RESERVE = 8 };
+enum { RR_POOL_KEPT = 1 << 21, RR_POOL_START = 256 << 10, RR_POOL_RESERVE = 8, RR_POOL_UNPROVEN = 5 };
 
 struct rr_pool_waiter {
 	void (*wake)(struct rr_pool_waiter *waiter); /* called from the loop; may get, and wait again */
@@ -68,6 +72,9 @@ bool rr_pool_is_wanted(const struct rr_pool *pool);
 
 /* Since when some party has been waiting for what is due to it; 0: there is none. */
 uint64_t rr_pool_due_since(const struct rr_pool *pool);
+
+/* Looks whether the party has held a buffer for too long to be believed to move what it holds. */
+void rr_pool_doubt(struct rr_pool *pool, struct rr_party *party);
 
 /* Octets that are out now, and the most there ever were. */
 size_t rr_pool_used(const struct rr_pool *pool);

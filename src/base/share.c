@@ -75,6 +75,7 @@ rr_party_new(struct rr_shares *shares, const char *peer, const struct rr_party_o
 	for (int i = 0; i < RR_RESOURCES; i++) {
 		party->accounts[i].party = party;
 		rr_list_init(&party->accounts[i].waiters);
+		rr_list_init(&party->accounts[i].held);
 		rr_list_init(&party->accounts[i].turn);
 	}
 	rr_list_append(&shares->parties, &party->link);
@@ -155,6 +156,10 @@ look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 {
 	size_t held = holds_of_wanted(party->shares, party, since, now);
 
+	for (int i = 0; i < RR_RESOURCES; i++) {
+		if (party->shares->pools[i])
+			rr_pool_doubt(party->shares->pools[i], party);
+	}
 	if (party->ops && held > 0 && party->ops->withdraw)
 		party->ops->withdraw(party->ctx);
 	if (party->ops)

@@ -15,8 +15,13 @@
  * than rr_share_least() for RR_SHARE_LIMIT. As long as nobody waits, a peer may
  * be as slow as it likes, and the umpire does nothing.
  */
-#define RR_SHARE_TICK  (250 * RR_MILLISECOND)
+#define RR_SHARE_TICK  (125 * RR_MILLISECOND)
 #define RR_SHARE_LIMIT (500 * RR_MILLISECOND)
+
+/* A buffer that is held for longer proves nothing, and what comes back within so long after that, or after
+ * the first one of a connection, neither. */
+#define RR_SHARE_LATE      (500 * RR_MILLISECOND)
+#define RR_SHARE_PROBATION RR_SECOND
 
 enum rr_resource { RR_ARRIVALS, RR_RESULTS, RR_REPLIES, RR_RESOURCES };
 
@@ -29,10 +34,14 @@ struct rr_party;
 struct rr_account {
 	struct rr_party *party; /* NULL: of nobody in particular; no share bounds it */
 	size_t used;
-	size_t refused;         /* octets of the last request that was not granted */
-	struct rr_list waiters; /* struct rr_pool_waiter, the first come first */
-	struct rr_list turn;    /* in the pool's list of those that wait */
-	bool due;               /* it waits although its share would allow what it wants */
+	struct rr_list held;     /* its buffers, the one that was granted first in front */
+	size_t proven;           /* so much its peer has proved to move */
+	uint64_t moved_before;   /* octets that do not prove anything: they moved before probation ended */
+	uint64_t probation_ends; /* 0: no buffer came back yet */
+	size_t refused;          /* octets of the last request that was not granted */
+	struct rr_list waiters;  /* struct rr_pool_waiter, the first come first */
+	struct rr_list turn;     /* in the pool's list of those that wait */
+	bool due;                /* it waits although its share would allow what it wants */
 	uint64_t due_since;
 };
 

@@ -350,6 +350,39 @@ a_large_request_is_granted_within_two_seconds(void **state)
 	world_free(world);
 }
 
+/*
+ * Those who were served before others came that hold what they get, however many of those there are, and
+ * however often they come again, go on as before: what these have not proved to move is a part of the pool.
+ */
+static void
+honest_large_requests_go_on(enum kind kind, uint32_t others)
+{
+	struct world *world = world_new(others);
+
+	for (int i = 0; i < 3; i++)
+		world_add(world, HONEST, 1 << 20);
+	for (int i = 0; i < 300; i++)
+		world_step(world);
+	for (uint32_t i = 0; i < others; i++)
+		world_add(world, kind, 1 << 20);
+	for (int i = 0; i < STEPS; i++)
+		world_step(world);
+	for (int i = 0; i < 3; i++)
+		assert_true(world->members[i].grants >= (uint64_t)2 * (300 + STEPS) - 20);
+	assert_true(world->longest <= 100 * RR_MILLISECOND);
+	world_free(world);
+}
+
+static void
+those_that_have_proved_to_move_are_not_held_up(void **state)
+{
+	(void)state;
+	for (int kind = SILENT; kind < KINDS; kind++) {
+		honest_large_requests_go_on(kind, 5);
+		honest_large_requests_go_on(kind, 40);
+	}
+}
+
 int
 main(void)
 {
@@ -359,6 +392,7 @@ main(void)
 		cmocka_unit_test(greedy_ones_leave_something_to_each_other),
 		cmocka_unit_test(as_long_as_nobody_waits_a_peer_may_be_silent),
 		cmocka_unit_test(a_large_request_is_granted_within_two_seconds),
+		cmocka_unit_test(those_that_have_proved_to_move_are_not_held_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

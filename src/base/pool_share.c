@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which request for payload memory is granted: pool.h has the rules. What an account has proved to move are
+ * the octets that its peer took or brought since the account's probation ended; a buffer that was kept for
+ * longer than RR_SHARE_LATE begins another probation.
+ */
+#include "base/pool_private.h"
+
+static size_t
+reserve_of(const struct rr_pool *pool)
+{
+	return pool->max / RR_POOL_RESERVE;
+}
+
+/* What there is left below a bound. */
+static size_t
+left_below(size_t bound, size_t used)
+{
+	return bound > used ? bound - used : 0;
+}
+
+bool
+rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+{
+	size_t start = reserve_of(pool) < RR_POOL_START ? reserve_of(pool) : RR_POOL_START;
+
+	return account->party && account->used + size <= start;
+}
+
+bool
+rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+{
+	return !account->party || account->used == 0 || rr_pool_share_is_small(pool, account, size);
+}
+
+bool
+rr_pool_share_is_huge(const struct rr_pool *pool, size_t size)
+{
+	return size > pool->max - reserve_of(pool);
+}
+
+/* The most that may be out without proof, beside what is kept for small requests. */
+static size_t
+unproven_max(const struct rr_pool *pool)
+{
+	return pool->max / RR_POOL_RESERVE * RR_POOL_UNPROVEN - reserve_of(pool);
+}
+
+bool
+rr_pool_share_is_huge_unproven(const struct rr_pool *pool, size_t size)
+{
+	return size > unproven_max(pool);
+}
+
+size_t
+rr_pool_share_wants(const struct rr_account *account)
+{
+	if (rr_list_empty(&account->waiters))
+		return 0;
+	return rr_container(account->waiters.next, struct rr_pool_waiter, link)->size;
+}
+
+/* ---- What is proved ---- */
+
+/* Of so many octets that the account holds, those that it has not proved to move. */
+static size_t
+unproven_of(const struct rr_account *account, size_t used)
+{
+	return account->party ? left_below(used, account->proven) : 0;
+}
+
+bool
+rr_pool_share_is_unproven(const struct rr_account *account, size_t size)
+{
+	return unproven_of(account, account->used + size) > 0;
+}
+
+static void
+set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t proven)
+{
+	pool->unproven -= unproven_of(account, account->used);
+	account->proven = proven < pool->max ? (size_t)proven : pool->max;
+	pool->unproven += unproven_of(account, account->used);
+}
+
+static void
+set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
+{
+	pool->unproven -= unproven_of(account, account->used);
+	account->used = used;
+	pool->unproven += unproven_of(account, account->used);
+}
+
+static void
+begin_probation(struct rr_pool *pool, struct rr_account *account, uint64_t now)
+{
+	account->probation_ends = now + RR_SHARE_PROBATION;
+	set_proven(pool, account, 0);
+}
+
+void
+rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head)
+{
+	struct rr_account *account = head->account;
+	const struct rr_party *party = account->party;
+	uint64_t now;
+
+	if (!party || !party->ops)
+		return;
+	now = rr_now(pool->env);
+	if (now - head->granted > RR_SHARE_LATE) {
+		begin_probation(pool, account, now);
+		return;
+	}
+	if (account->probation_ends == 0)
+		account->probation_ends = now + RR_SHARE_PROBATION;
+	if (now < account->probation_ends)
+		account->moved_before = party->ops->moved(party->ctx);
+	else
+		set_proven(pool, account, party->ops->moved(party->ctx) - account->moved_before);
+}
+
+void
+rr_pool_doubt(struct rr_pool *pool, struct rr_party *party)
+{
+	struct rr_account *account = &party->accounts[pool->resource];
+	uint64_t now = rr_now(pool->env);
+
+	if (account->proven == 0 || rr_list_empty(&account->held) ||
+		now - rr_container(account->held.next, struct rr_pool_head, link)->granted <= RR_SHARE_LATE)
+		return;
+	begin_probation(pool, account, now);
+	if (party->ops)
+		account->moved_before = party->ops->moved(party->ctx);
+}
+
+/* ---- Judgement ---- */
+
+/*
+ * Whether what is out without proof, of all accounts, leaves no room for the request. An account that is
+ * alone in that has the pool for itself. Beyond a first buffer, it leaves as much as it holds.
+ */
+static bool
+is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+{
+	size_t before = unproven_of(account, account->used),
+	       after = unproven_of(account, account->used + size);
+	bool small = rr_pool_share_is_small(pool, account, size);
+	size_t room = left_below(unproven_max(pool) + (small ? reserve_of(pool) : 0), pool->unproven);
+
+	if (after == before || pool->unproven == before)
+		return false;
+	if (account->used == 0 || small)
+		return after - before > room;
+	return after - before > room || after > room - (after - before);
+}
+
+/* Octets that large requests of the account's host can still have. */
+static size_t
+room_of(const struct rr_pool *pool, const struct rr_account *account)
+{
+	size_t bound = pool->max - reserve_of(pool), most = bound - bound / RR_POOL_RESERVE;
+	size_t room = left_below(bound, pool->large), free = left_below(pool->max, pool->used);
+	size_t here = left_below(most, account->party->host->used[pool->resource]);
+
+	room = room < free ? room : free;
+	return room < here ? room : here;
+}
+
+enum rr_pool_verdict
+rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+{
+	size_t room;
+
+	if (pool->used == 0)
+		return RR_POOL_GRANTED;
+	if (is_barred(pool, account, size))
+		return rr_pool_share_is_entitled(pool, account, size) ? RR_POOL_BARRED : RR_POOL_ENOUGH;
+	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
+		(account->used == 0 && pool->large == 0))
+		return size <= left_below(pool->max, pool->used) ? RR_POOL_GRANTED : RR_POOL_LATER;
+	room = room_of(pool, account);
+	if (account->used == 0)
+		return size <= room ? RR_POOL_GRANTED : RR_POOL_LATER;
+	return size <= room && account->used + size <= room - size ? RR_POOL_GRANTED : RR_POOL_ENOUGH;
+}
+
+/* Whether other, which waits for what is due to it, is to have that before the request is granted. */
+static bool
+comes_first(const struct rr_pool *pool, const struct rr_account *other, const struct rr_account *account,
+	size_t size)
+{
+	size_t wants = rr_pool_share_wants(other);
+	bool small = rr_pool_share_is_small(pool, account, size);
+
+	if (is_barred(pool, other, wants))
+		return rr_pool_share_is_unproven(account, size) &&
+		       (!small || rr_pool_share_is_small(pool, other, wants) ||
+			       rr_pool_share_is_huge_unproven(pool, wants));
+	/* Small ones are only in the way of each other. */
+	return !small || rr_pool_share_is_small(pool, other, wants) || rr_pool_share_is_huge(pool, wants);
+}
+
+bool
+rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+{
+	for (struct rr_list *link = pool->turns.next; link != &pool->turns; link = link->next) {
+		const struct rr_account *other = rr_container(link, struct rr_account, turn);
+
+		if (rr_pool_share_wants(other) == 0)
+			continue;
+		if (other == account || !account->party)
+			return true;
+		if (other->due && comes_first(pool, other, account, size))
+			return true;
+	}
+	return false;
+}
+
+/* ---- What is out ---- */
+
+void
+rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account)
+{
+	head->account = account;
+	head->small = rr_pool_share_is_small(pool, account, head->size);
+	rr_list_append(&account->held, &head->link);
+	set_used(pool, account, account->used + head->size);
+	account->refused = 0;
+	if (rr_party_hold(account->party))
+		account->party->host->used[pool->resource] += head->size;
+	pool->large += head->small ? 0 : head->size;
+	pool->used += head->size;
+	if (pool->used > pool->peak)
+		pool->peak = pool->used;
+}
+
+void
+rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head)
+{
+	struct rr_account *account = head->account;
+
+	rr_list_remove(&head->link);
+	set_used(pool, account, account->used - head->size);
+	if (account->party)
+		account->party->host->used[pool->resource] -= head->size;
+	pool->large -= head->small ? 0 : head->size;
+	pool->used -= head->size;
+	rr_party_release(account->party);
+}

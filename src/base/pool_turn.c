@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Those that wait for payload memory, and their turns: an account is in the pool's turns while it has
+ * waiters. */
+#include "base/pool_private.h"
+
+static void
+set_due(struct rr_pool *pool, struct rr_account *account, bool due)
+{
+	if (due && !account->due)
+		account->due_since = rr_now(pool->env);
+	account->due = due;
+	if (due)
+		rr_shares_wanted(pool->shares);
+}
+
+/* The first waiter of the account may have what it wants. False: nothing came of that. */
+static bool
+wake_first(struct rr_pool *pool, struct rr_account *account)
+{
+	struct rr_list *link = account->waiters.next;
+	struct rr_pool_waiter *waiter = rr_container(link, struct rr_pool_waiter, link);
+
+	rr_list_remove(link);
+	account->due = false;
+	account->refused = 0;
+	pool->woken = account;
+	waiter->wake(waiter);
+	pool->woken = NULL;
+	return account->waiters.next != link;
+}
+
+/* What a round has come to: kinds of requests of which some are due and not granted, by whether they are
+ * small. */
+struct round {
+	bool closed[2], closed_to_unproven[2];
+};
+
+static void
+close_to(struct round *round, const struct rr_pool *pool, enum rr_pool_verdict verdict, size_t wants,
+	bool small)
+{
+	if (verdict == RR_POOL_LATER) {
+		round->closed[small] = true;
+		round->closed[1] |= rr_pool_share_is_huge(pool, wants);
+	} else if (verdict == RR_POOL_BARRED) {
+		round->closed_to_unproven[small] = true;
+		round->closed_to_unproven[1] |= rr_pool_share_is_huge_unproven(pool, wants);
+	}
+}
+
+/* Serves the account, in its turn. */
+static bool
+serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
+{
+	size_t wants = rr_pool_share_wants(account);
+	enum rr_pool_verdict verdict;
+	bool small, closed;
+
+	account->due &= wants > 0;
+	if (wants == 0)
+		return false;
+	small = rr_pool_share_is_small(pool, account, wants);
+	verdict = rr_pool_share_judge(pool, account, wants);
+	closed = round->closed[small] ||
+		 (round->closed_to_unproven[small] && rr_pool_share_is_unproven(account, wants));
+	if (verdict == RR_POOL_GRANTED && !closed)
+		return wake_first(pool, account);
+	set_due(pool, account, rr_pool_share_is_entitled(pool, account, wants));
+	close_to(round, pool, verdict, wants, small);
+	return false;
+}
+
+/* One round: each account once. True where one was served. */
+static bool
+serve_round(struct rr_pool *pool)
+{
+	struct rr_list waiting;
+	struct rr_list *link;
+	struct round round = { 0 };
+	bool served = false;
+
+	rr_list_init(&waiting);
+	while ((link = rr_list_pop(&pool->turns)))
+		rr_list_append(&waiting, link);
+	while ((link = rr_list_pop(&waiting))) {
+		struct rr_account *account = rr_container(link, struct rr_account, turn);
+		struct rr_party *party = rr_party_hold(account->party);
+
+		/* One that was served goes behind those that were not. */
+		if (!rr_list_empty(&account->waiters))
+			rr_list_append(&pool->turns, link);
+		served |= serve(pool, account, &round);
+		if (rr_list_empty(&account->waiters))
+			rr_list_remove(link);
+		rr_party_release(party);
+	}
+	return served;
+}
+
+static void
+run(struct rr_task *task)
+{
+	struct rr_pool *pool = rr_container(task, struct rr_pool, task);
+
+	while (serve_round(pool))
+		;
+}
+
+void
+rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter *waiter)
+{
+	struct rr_account *account = rr_pool_account(pool, party);
+
+	if (!rr_list_empty(&waiter->link))
+		return;
+	waiter->size = account->refused > 0 ? account->refused : 1;
+	/* One that was woken in vain keeps its place. */
+	if (pool->woken == account)
+		rr_list_prepend(&account->waiters, &waiter->link);
+	else
+		rr_list_append(&account->waiters, &waiter->link);
+	if (rr_list_empty(&account->turn))
+		rr_list_append(&pool->turns, &account->turn);
+	if (account->waiters.next == &waiter->link)
+		set_due(pool, account,
+			account->refused > 0 && rr_pool_share_is_entitled(pool, account, waiter->size));
+	account->refused = 0;
+	/* Nothing is out that could come back: who waits is refused for good, or served. */
+	if (pool->used == 0 && !pool->woken)
+		rr_loop_defer(pool->shares->loop, &pool->task);
+}
+
+bool
+rr_pool_is_wanted(const struct rr_pool *pool)
+{
+	for (struct rr_list *link = pool->turns.next; link != &pool->turns; link = link->next) {
+		if (rr_pool_share_wants(rr_container(link, struct rr_account, turn)) > 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+rr_pool_is_idle(const struct rr_pool *pool)
+{
+	return pool->used == 0 && (pool->woken || !rr_pool_is_wanted(pool));
+}
+
+uint64_t
+rr_pool_due_since(const struct rr_pool *pool)
+{
+	uint64_t since = 0;
+
+	for (struct rr_list *link = pool->turns.next; link != &pool->turns; link = link->next) {
+		const struct rr_account *account = rr_container(link, struct rr_account, turn);
+
+		if (account->due && rr_pool_share_wants(account) > 0 &&
+			(since == 0 || account->due_since < since))
+			since = account->due_since;
+	}
+	return since;
+}
+
+void
+rr_pool_turn_init(struct rr_pool *pool)
+{
+	rr_list_init(&pool->turns);
+	rr_task_init(&pool->task, run);
+}
