@@ -16,31 +16,42 @@ clock_of(void *ctx)
 	return folder->now;
 }
 
-int
-folder_setup(void **state)
+/* 0, or an error with folder->text. */
+static int
+start(struct folder *folder)
+{
+	int error;
+
+	rr_tree_free(folder->tree);
+	folder->tree = NULL;
+	error = rr_tree_new(&folder->env, &folder->config, &folder->tree, &folder->text);
+	for (uint32_t i = 0; !error && i < folder->config.export_count && !folder->with_kernel; i++) {
+		struct rr_tree_root *root = &folder->tree->roots[i];
+
+		if (root->mount_fd >= 0)
+			close(root->mount_fd);
+		root->mount_fd = -1;
+	}
+	return error;
+}
+
+void
+folder_start(struct folder *folder)
+{
+	if (start(folder) != 0)
+		fail_msg("%s", folder->text.text);
+}
+
+static int
+make_folder(struct folder *folder)
 {
 	const char *temporary = getenv("TMPDIR");
-	struct folder *folder = calloc(1, sizeof(*folder));
 
-	if (!folder)
-		return -1;
 	snprintf(folder->path, sizeof(folder->path), "%s/rr-tree-XXXXXX", temporary ? temporary : "/tmp");
-	if (!mkdtemp(folder->path) || chmod(folder->path, 0755) != 0)
+	if (!mkdtemp(folder->path))
 		return -1;
-	folder->env = rr_env_system;
-	folder->env.now = clock_of;
-	folder->env.log = NULL;
-	folder->env.ctx = folder;
-	folder->now = 1000 * RR_SECOND;
 	snprintf(folder->exported, sizeof(folder->exported), "%s/pub", folder->path);
-	folder_mkdir(folder, "pub");
-	folder->export = (struct rr_export){ .path = folder->exported, .name = "/pub" };
-	folder->config =
-		(struct rr_tree_config){ .exports = &folder->export, .export_count = 1, .root_squash = true };
-	memset(folder->config.key, 7, sizeof(folder->config.key));
-	folder_start(folder);
-	*state = folder;
-	return 0;
+	return chmod(folder->path, 0755) == 0 && mkdir(folder->exported, 0755) == 0 ? 0 : -1;
 }
 
 static int
@@ -63,20 +74,29 @@ folder_teardown(void **state)
 	return 0;
 }
 
-void
-folder_start(struct folder *folder)
+/* cmocka runs no teardown where the setup failed, so that this ends what it began. */
+int
+folder_setup(void **state)
 {
-	rr_tree_free(folder->tree);
-	folder->tree = NULL;
-	if (rr_tree_new(&folder->env, &folder->config, &folder->tree, &folder->text) != 0)
-		fail_msg("%s", folder->text.text);
-	for (uint32_t i = 0; i < folder->config.export_count && !folder->with_kernel; i++) {
-		struct rr_tree_root *root = &folder->tree->roots[i];
+	struct folder *folder = calloc(1, sizeof(*folder));
 
-		if (root->mount_fd >= 0)
-			close(root->mount_fd);
-		root->mount_fd = -1;
-	}
+	if (!folder)
+		return -1;
+	*state = folder;
+	folder->env = rr_env_system;
+	folder->env.now = clock_of;
+	folder->env.log = NULL;
+	folder->env.ctx = folder;
+	folder->now = 1000 * RR_SECOND;
+	folder->export = (struct rr_export){ .path = folder->exported, .name = "/pub" };
+	folder->config =
+		(struct rr_tree_config){ .exports = &folder->export, .export_count = 1, .root_squash = true };
+	memset(folder->config.key, 7, sizeof(folder->config.key));
+	if (make_folder(folder) == 0 && start(folder) == 0)
+		return 0;
+	print_error("%s: %s\n", folder->path, folder->text.text);
+	folder_teardown(state);
+	return -1;
 }
 
 static const char *
