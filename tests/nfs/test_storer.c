@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,11 +20,13 @@ static sem_t entered, let_go;
 static atomic_bool stops;
 static atomic_uint files, whole;
 static atomic_int failure;
+static atomic_ulong failing; /* the inode number of the file that failure is about; 0: of all */
 
 static int
-store(void)
+store(int fd)
 {
-	int error = failure;
+	struct stat st = { 0 };
+	int error = failing == 0 || (fstat(fd, &st) == 0 && st.st_ino == failing) ? failure : 0;
 
 	if (atomic_exchange(&stops, false)) {
 		sem_post(&entered);
@@ -36,17 +39,15 @@ store(void)
 int
 fsync(int fd)
 {
-	(void)fd;
 	files++;
-	return store();
+	return store(fd);
 }
 
 int
 syncfs(int fd)
 {
-	(void)fd;
 	whole++;
-	return store();
+	return store(fd);
 }
 
 struct job {
@@ -81,6 +82,7 @@ setup(void **state)
 	sem_init(&let_go, 0, 0);
 	files = whole = 0;
 	failure = 0;
+	failing = 0;
 	stops = true;
 	done_count = &world->done;
 	world->loop = rr_loop_new(&rr_env_system);
@@ -183,6 +185,26 @@ a_failure_is_told_to_all_who_wait_for_it(void **state)
 	assert_int_equal(world->jobs[2].base.error, ENOSPC);
 }
 
+/* A file that several calls changed is stored once, and its failure is that of each of these calls. */
+static void
+a_failure_of_what_is_stored_once_fails_all_its_calls(void **state)
+{
+	struct world *world = *state;
+	struct stat st;
+
+	begin(world);
+	assert_int_equal(fstat(world->fds[4], &st), 0);
+	failing = st.st_ino;
+	failure = EIO;
+	for (int i = 1; i < 3; i++)
+		add(world, i, 4);
+	add(world, 3, 3);
+	finish(world, 4);
+	assert_int_equal(world->jobs[1].base.error, EIO);
+	assert_int_equal(world->jobs[2].base.error, EIO);
+	assert_int_equal(world->jobs[3].base.error, 0);
+}
+
 static void
 what_is_left_is_stored_in_the_end(void **state)
 {
@@ -207,6 +229,7 @@ main(void)
 		TEST(what_comes_meanwhile_is_stored_together),
 		TEST(many_files_are_stored_as_a_file_system),
 		TEST(a_failure_is_told_to_all_who_wait_for_it),
+		TEST(a_failure_of_what_is_stored_once_fails_all_its_calls),
 		TEST(what_is_left_is_stored_in_the_end),
 	};
 
