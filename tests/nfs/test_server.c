@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,46 @@ struct world {
 	struct rr_nfs_io io[PIECES];
 	unsigned done;
 };
+
+/* How often the thread of the loop waited for a disk, and any thread for all disks of the machine. */
+static _Thread_local bool in_loop;
+static atomic_uint waits_in_loop, waits_for_all;
+
+static int
+note_wait(void)
+{
+	waits_in_loop += in_loop;
+	return 0;
+}
+
+/* Instead of those in the C library, for what this program is linked with. */
+int
+fsync(int fd)
+{
+	(void)fd;
+	return note_wait();
+}
+
+int
+fdatasync(int fd)
+{
+	(void)fd;
+	return note_wait();
+}
+
+int
+syncfs(int fd)
+{
+	(void)fd;
+	return note_wait();
+}
+
+void
+sync(void)
+{
+	waits_for_all++;
+	note_wait();
+}
 
 static enum rr_handled
 handle(void *ctx, struct rr_request *request, const void *args, void *result)
@@ -317,6 +358,30 @@ names_are_made_moved_and_removed(void **state)
 	assert_int_equal(rr_nfs_rmdir(world->nfs, root, "link"), NFS3ERR_NOTDIR);
 }
 
+/* What calls changed is stored by a thread beside that of the loop, which serves others meanwhile. Of a
+ * symbolic link, which cannot be opened, that is its file system. */
+static void
+the_loop_waits_for_no_disk(void **state)
+{
+	const sattr3 mode = { .mode = { true, { 0600 } } };
+	const sattr3 time = { .mtime = { SET_TO_CLIENT_TIME, { { 77, 0 } } } };
+	struct world *world = *state;
+	const struct rr_nfs_handle *root = rr_nfs_root(world->nfs);
+	struct rr_nfs_object file, link;
+
+	in_loop = true;
+	waits_in_loop = waits_for_all = 0;
+	file = make_file(world, "file");
+	assert_int_equal(rr_nfs_setattr(world->nfs, &file.handle, &mode), 0);
+	assert_int_equal(rr_nfs_symlink(world->nfs, root, "link", "file"), 0);
+	assert_int_equal(rr_nfs_lookup(world->nfs, root, "link", &link), 0);
+	assert_int_equal(rr_nfs_setattr(world->nfs, &link.handle, &time), 0);
+	assert_int_equal(rr_nfs_rename(world->nfs, root, "file", root, "moved"), 0);
+	assert_int_equal(rr_nfs_remove(world->nfs, root, "moved"), 0);
+	assert_int_equal(waits_in_loop, 0);
+	assert_int_equal(waits_for_all, 0);
+}
+
 /* What fails when it is executed twice succeeds where only its reply was lost. */
 static void
 lost_replies_are_not_lost_changes(void **state)
@@ -387,6 +452,7 @@ run(const char *title, rr_fabric_new *make, bool in_own_thread)
 		cmocka_unit_test_setup_teardown(
 			a_repeated_symlink_is_known_however_it_travels, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_made_moved_and_removed, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_loop_waits_for_no_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_thread_apart_leaves_this_ones_credentials_alone, setup, teardown),
 	};
