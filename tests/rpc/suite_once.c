@@ -138,6 +138,36 @@ a_duplicate_of_what_is_being_executed_is_answered_when_that_ends(void **state)
 	rr_carrier_close(third.carrier);
 }
 
+/* The call comes again to the server of another thread, which shares nothing with the first but the cache:
+ * that server looks again every few milliseconds. */
+static void
+a_duplicate_of_what_another_server_executes_is_answered_when_that_ends(void **state)
+{
+	struct world *world = *state;
+	struct rr_server *server = world->server;
+	struct wire first, second;
+
+	world->keeping = true;
+	wire_open(world, &first);
+	wire_start(&first, 77, ECHO_TALLY, 5, 1000);
+	world_until(world, world->kept_count == 1);
+	world->address.sin_port = 0;
+	world_start_server(world);
+	wire_open(world, &second);
+	wire_start(&second, 77, ECHO_TALLY, 5, 1000);
+	world_settle(world);
+	world_pass(world, 5 * RR_MILLISECOND);
+	assert_false(second.done);
+	world_answer_kept(world);
+	world_pass(world, 5 * RR_MILLISECOND);
+	world_until(world, first.done && second.done);
+	assert_same_reply(&first, &second);
+	assert_int_equal(world->tally, 5);
+	rr_carrier_close(first.carrier);
+	rr_carrier_close(second.carrier);
+	rr_server_free(server);
+}
+
 /* The connection is lost while the call is executed: its answer waits for the call to come again. */
 static void
 a_kept_answer_is_there_for_the_duplicate(void **state)
@@ -338,6 +368,7 @@ suite_once(void)
 	const struct CMUnitTest tests[] = {
 		suite_test(row_B7_a_duplicate_from_a_new_connection_gets_the_same_octets),
 		suite_test(a_duplicate_of_what_is_being_executed_is_answered_when_that_ends),
+		suite_test(a_duplicate_of_what_another_server_executes_is_answered_when_that_ends),
 		suite_test(a_kept_answer_is_there_for_the_duplicate),
 		suite_test(what_differs_is_executed),
 		suite_test(answers_are_kept_for_two_minutes),
