@@ -216,6 +216,31 @@ of_all_operations_a_list_of_a_directory_is_often_large(void **state)
 	}
 }
 
+/* Of versions 2 and 3 it is the same, by the procedure alone. */
+static void
+of_earlier_versions_a_list_of_a_directory_is_often_large(void **state)
+{
+	enum { NFS2_READDIR = 16, NFS3_READDIR = 16, NFS3_READDIRPLUS = 17 };
+	static const struct rpcrdma_message zeroes = { .stream = stream, .length = 256 };
+
+	(void)state;
+	memset(stream, 0, zeroes.length);
+	for (uint32_t vers = 2; vers <= 3; vers++) {
+		const struct rpcrdma_program *program = rr_ulb_find(100003, vers);
+
+		for (uint32_t proc = 0; proc < program->procedure_count; proc++) {
+			bool listed = vers == 2 ? proc == NFS2_READDIR
+						: proc == NFS3_READDIR || proc == NFS3_READDIRPLUS;
+			struct rpcrdma_xdr_reader reader;
+			struct rr_reply_size size;
+
+			rpcrdma_xdr_reader_init(&reader, &zeroes, NULL);
+			rr_ulb_reply_size(program, proc, &reader, &size);
+			assert_int_equal(size.often_large, listed);
+		}
+	}
+}
+
 static void
 every_operation_has_an_estimate(void **state)
 {
@@ -290,6 +315,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_all_operations_a_list_of_a_directory_is_often_large),
+		cmocka_unit_test(of_earlier_versions_a_list_of_a_directory_is_often_large),
 		cmocka_unit_test(every_operation_has_an_estimate),
 		cmocka_unit_test(what_no_memory_can_hold_is_not_known),
 		cmocka_unit_test(state_that_is_protected_by_ssv_has_no_estimate),
