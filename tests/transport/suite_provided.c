@@ -2,6 +2,7 @@
 #include "suite.h"
 
 #include "raw.h"
+#include "transport/connection.h"
 #include "transport/provided.h"
 #include "wire/rpc.h"
 
@@ -218,6 +219,85 @@ row_B14_a_large_one_has_more_time(void **state)
 	end_raw(raw);
 }
 
+/* Another connection that waits for memory, and one of the memory's pool that the world's server holds. */
+struct pressure {
+	struct rr_party *party;
+	struct rr_pool_waiter waiter;
+	void *held;
+};
+
+static bool
+pressure_is_awaited(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
+static void
+pressure_ends(void *ctx)
+{
+	(void)ctx;
+}
+
+static void
+pressure_woken(struct rr_pool_waiter *waiter)
+{
+	(void)waiter;
+}
+
+static void
+pressure_begin(struct pressure *pressure, struct world *world)
+{
+	static const struct rr_party_ops ops = { .is_awaited = pressure_is_awaited, .cut = pressure_ends };
+	struct rr_pool *pool = world->engine->results;
+	size_t all = rr_engine_pool_max(&world->engine->config);
+
+	*pressure = (struct pressure){ .waiter.wake = pressure_woken };
+	rr_list_init(&pressure->waiter.link);
+	pressure->held = rr_pool_get(pool, world->server->party, all);
+	pressure->party = rr_party_new(&world->engine->shares, "192.0.2.9:1", &ops, pressure);
+	assert_non_null(pressure->held);
+	assert_non_null(pressure->party);
+	assert_null(rr_pool_get(pool, pressure->party, 4096));
+	rr_pool_wait(pool, pressure->party, &pressure->waiter);
+}
+
+static void
+pressure_end(struct pressure *pressure, struct world *world)
+{
+	rr_list_remove(&pressure->waiter.link);
+	rr_pool_put(world->engine->results, pressure->held);
+	rr_party_end(pressure->party, pressure);
+}
+
+/* 4.1.3: "To prevent exhaustion of responder resources, a responder can choose to invalidate its Read chunks
+ * after waiting for a short period." */
+static void
+row_B14_one_is_withdrawn_early_while_others_wait_for_memory(void **state)
+{
+	struct raw *raw = call_us(NULL);
+	struct world *world = raw->world;
+	struct pressure pressure;
+
+	(void)state;
+	ask_for_chunk(raw, 1);
+	world_pass(world, 5 * RR_SECOND);
+	assert_int_equal(exposed(raw), 1); /* nobody waits */
+	notify(raw, 1);
+	ask_for_chunk(raw, 2);
+	pressure_begin(&pressure, world);
+	for (uint64_t passed = 0; passed < RR_PROVIDED_WANTED - RR_SHARE_TICK; passed += RR_SHARE_TICK)
+		world_pass(world, RR_SHARE_TICK);
+	assert_int_equal(exposed(raw), 1);
+	world_pass(world, RR_SHARE_TICK);
+	world_pass(world, RR_SHARE_TICK);
+	assert_int_equal(exposed(raw), 0);
+	assert_int_equal(world->sent, 2); /* the memory of the reply is free */
+	assert_int_equal(world->server->counters.provided_timeouts, 1);
+	pressure_end(&pressure, world);
+	end_raw(raw);
+}
+
 /* 4.1.3: "Whenever a responder receives a pull completion notification for an XID for which there is no Read
  * chunk waiting to be invalidated, the responder MUST silently drop the notification." */
 static void
@@ -399,6 +479,7 @@ suite_provided(void)
 		cmocka_unit_test(row_B14_octets_are_bounded_too),
 		cmocka_unit_test(row_B14_nothing_can_be_read_after_the_timeout),
 		cmocka_unit_test(row_B14_a_large_one_has_more_time),
+		cmocka_unit_test(row_B14_one_is_withdrawn_early_while_others_wait_for_memory),
 		cmocka_unit_test(row_B14_unmatched_notifications_are_dropped_silently),
 		cmocka_unit_test(row_B14_receives_are_exactly_those_that_were_promised),
 		cmocka_unit_test(row_B14_a_notification_may_invalidate),
