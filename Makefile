@@ -58,6 +58,11 @@ bench: build
 	@scripts/need bench
 	@scripts/bench $(BUILD)
 
+# Victims over TCP and RDMA, while others take what they can and give nothing back; fails where a victim suffers. It takes
+# about half an hour. `make attack ARGUMENTS='--count 40 --to rdma CASE'` runs parts of it.
+attack: build
+	@tests/attack/attack $(BUILD)/src/tool/rpcrdma $(ARGUMENTS)
+
 install: build
 	@$(if $(PREFIX),meson configure $(BUILD) $(AT))
 	@ninja -C $(BUILD) install
@@ -69,4 +74,4 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel model mutate fuzz-afl soak demo bench install uninstall clean
+.PHONY: all setup build check check-kernel model mutate fuzz-afl soak attack demo bench install uninstall clean
