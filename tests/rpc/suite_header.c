@@ -147,7 +147,7 @@ static struct rpcrdma_message
 reduced(uint8_t *octets, bool is_verifier, struct rpcrdma_item *item)
 {
 	enum { BODY = 340, TEXT = 900 };
-	static const uint8_t zeroes[TEXT];
+	static const uint8_t zeroes[1000];
 	const uint32_t words[] = { XID, RR_CALL, 2, ECHO_PROGRAM, ECHO_V3, ECHO_ECHO, RR_AUTH_SYS,
 		is_verifier ? 0 : BODY, RR_AUTH_SYS, is_verifier ? BODY : 0 };
 	struct rpcrdma_xdr_writer writer;

@@ -108,9 +108,9 @@ calls_are_planned_by_the_table(void **state)
 			plan.reduced != row->plan.reduced || plan.long_call != row->plan.long_call ||
 			plan.segments != row->plan.segments || plan.write_chunks != row->plan.write_chunks ||
 			plan.reply_chunk != row->plan.reply_chunk)
-			fail_msg("%s: header %u body %u reduced %x long %d segments %u writes %u reply %u",
-				row->what, plan.header, plan.body, plan.reduced, plan.long_call,
-				plan.segments, plan.write_chunks, plan.reply_chunk);
+			fail_msg("%s: header %u body %u reduced %llx long %d segments %u writes %u reply %u",
+				row->what, plan.header, plan.body, (unsigned long long)plan.reduced,
+				plan.long_call, plan.segments, plan.write_chunks, plan.reply_chunk);
 	}
 }
 
