@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Target functions: rr_decoder_packet, rr_decoder_finish. The input: an octet that chooses the link type and
+ * small limits, then packets, each behind two octets of its length. Whatever they are, memory stays within
+ * the limit and is given back.
+ */
+#include "base/endian.h"
+#include "decode/decoder.h"
+#include "fuzz.h"
+
+struct meter {
+	size_t messages, notes;
+};
+
+static void
+on_message(void *ctx, const struct rr_message *message)
+{
+	struct meter *meter = ctx;
+	const struct rr_chunk_lists *lists = &message->lists;
+	uint64_t octets = 0;
+
+	for (uint32_t i = 0; i < lists->read_count; i++)
+		octets += lists->reads[i].target.length;
+	for (uint32_t i = 0; i < lists->write_count; i++)
+		octets += rr_chunk_length(&lists->writes[i]);
+	if (lists->has_reply)
+		octets += rr_chunk_length(&lists->reply);
+	rr_require(octets <= (uint64_t)UINT32_MAX * (RR_MESSAGE_READS + RR_MESSAGE_SEGMENTS));
+	rr_require(message->sent.place.from < 2 && message->sent.place.ends);
+	meter->messages++;
+}
+
+static void
+on_opened(void *ctx, const struct rr_place *place, const struct rr_mpa_frame *frame)
+{
+	(void)ctx;
+	(void)place;
+	rr_require(frame->private_data_length <= RR_MPA_PRIVATE_MAX);
+}
+
+static void
+on_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
+	const struct rr_decode_region *region)
+{
+	(void)ctx;
+	(void)place;
+	rr_require(!region || op->length <= region->segment.length);
+}
+
+static void
+on_note(void *ctx, const struct rr_place *place, const char *text)
+{
+	(void)place;
+	((struct meter *)ctx)->notes += text != NULL;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const int links[] = { RR_LINK_RAW, RR_LINK_ETHERNET, RR_LINK_SLL, RR_LINK_SLL2, RR_LINK_NULL };
+	const struct rr_decode_limits limits = { 1 << 20, 4, 16 };
+	struct meter meter = { 0 };
+	const struct rr_decode_sink sink = { on_message, on_opened, on_operation, on_note, &meter };
+	struct rr_decoder *decoder;
+	int link;
+
+	if (size == 0)
+		return 0;
+	link = links[data[0] % (sizeof(links) / sizeof(*links))];
+	rr_require(rr_decoder_new(&rr_env_system, &limits, &sink, &decoder) == 0);
+	for (size_t at = 1; at + 2 <= size;) {
+		size_t length = rr_get_be16(data + at);
+
+		at += 2;
+		length = length < size - at ? length : size - at;
+		rr_decoder_packet(decoder, link, at, data + at, length);
+		at += length;
+	}
+	rr_decoder_finish(decoder);
+	rr_require(rr_decoder_counters(decoder).messages == meter.messages);
+	rr_decoder_free(decoder);
+	return 0;
+}

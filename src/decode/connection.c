@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/connection.h"
+
+static struct rr_place
+connection_place(const struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
+	uint8_t from)
+{
+	return (struct rr_place){ .frame = shared->frame,
+		.time = shared->time,
+		.connection = connection->number,
+		.from = from,
+		.ends = connection->ends };
+}
+
+static void
+connection_note(struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
+	uint8_t from, const char *text)
+{
+	struct rr_place place = connection_place(shared, connection, from);
+
+	shared->sink->note(shared->sink->ctx, &place, text);
+}
+
+/* ---- RDMA operations ---- */
+
+static void
+connection_send(struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
+{
+	struct rr_message message = { .sent = { .place = *place,
+					      .size = op->length,
+					      .msn = op->msn,
+					      .invalidates = op->invalidates,
+					      .invalidated = op->invalidated } };
+	struct rpcrdma_bytes data = { op->data, op->length };
+
+	if (op->length == 0)
+		return; /* the first message of MPA's peer-to-peer mode may be an empty Send (RFC 6581, 4.1)
+			 */
+	rr_message_decode(&message, &shared->lists, data);
+	rr_match_message(shared->match, &message, data);
+}
+
+static void
+connection_operation(
+	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
+{
+	const struct rr_decode_region *region = NULL;
+
+	switch (op->kind) {
+	case RR_OP_PART: return;
+	case RR_OP_SEND: connection_send(shared, place, op); return;
+	case RR_OP_WRITE:
+	case RR_OP_READ_RESPONSE: region = rr_match_moved(shared->match, place, op); break;
+	case RR_OP_READ_REQUEST: region = rr_match_region(shared->match, place, op); break;
+	case RR_OP_TERMINATE: break;
+	}
+	shared->sink->operation(shared->sink->ctx, place, op, region);
+}
+
+static void
+connection_segment(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
+	uint8_t from, const struct rr_fpdu *fpdu)
+{
+	struct rr_place place = connection_place(shared, connection, from);
+	struct rr_op op;
+
+	rr_rdmap_take(&connection->sides[from].rdmap, &connection->sides[!from].rdmap, shared->memory,
+		&fpdu->header, (struct rpcrdma_bytes){ fpdu->payload, fpdu->length }, &op);
+	connection_operation(shared, &place, &op);
+}
+
+/* ---- MPA ---- */
+
+/*
+ * RFC 5044, 7.1.1: M in a frame declares "a receiver's requirement for Markers", so it is about what the
+ * other side sends; CRCs are in use both ways where either frame has C.
+ */
+static void
+connection_agree(struct rr_decode_connections *shared, struct rr_decode_connection *connection)
+{
+	struct rr_decode_connection_side *sides = connection->sides;
+	bool crc = sides[0].frame.crc || sides[1].frame.crc;
+
+	for (uint8_t from = 0; from < 2; from++) {
+		rr_fpdus_agree(&sides[from].fpdus, crc, sides[!from].frame.markers);
+		if (sides[!from].frame.markers)
+			connection_note(shared, connection, from, "has MPA markers, which are not decoded");
+	}
+}
+
+static void
+connection_opened(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
+	const struct rr_mpa_frame *frame)
+{
+	struct rr_place place = connection_place(shared, connection, from);
+	struct rr_decode_connection_side *side = &connection->sides[from];
+
+	side->frame = *frame;
+	side->frame.private_data = NULL;
+	shared->sink->opened(shared->sink->ctx, &place, frame);
+	if (frame->reply)
+		connection_agree(shared, connection);
+}
+
+static void
+connection_lose(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from)
+{
+	struct rr_decode_connection_side *side = &connection->sides[from];
+
+	side->stream.broken = false;
+	rr_fpdus_lose(&side->fpdus);
+	rr_rdmap_lose(&side->rdmap);
+	if (!rr_fpdus_are_ignored(&side->fpdus))
+		connection_note(shared, connection, from, "octets are missing in the capture");
+}
+
+/* Decodes what can be read. final: no more will come. */
+static void
+connection_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
+	bool final)
+{
+	struct rr_decode_connection_side *side = &connection->sides[from];
+	uint32_t size = rr_stream_size(&side->stream), used = 0;
+	enum rr_fpdu_kind kind = RR_FPDU_OPENED;
+	struct rr_fpdu fpdu;
+
+	if (side->stream.broken)
+		connection_lose(shared, connection, from);
+	while (used < size && kind != RR_FPDU_MORE) {
+		kind = rr_fpdus_next(&side->fpdus, side->stream.data + used, size - used, final, &fpdu);
+		used += (uint32_t)fpdu.used;
+		if (kind == RR_FPDU_OPENED)
+			connection_opened(shared, connection, from, &fpdu.frame);
+		if (kind == RR_FPDU_SEGMENT)
+			connection_segment(shared, connection, from, &fpdu);
+		if (kind == RR_FPDU_BAD_CRC) {
+			rr_rdmap_lose(&side->rdmap);
+			connection_note(shared, connection, from, "an FPDU has a wrong CRC");
+		}
+	}
+	rr_stream_take(&side->stream, shared->memory, used);
+}
+
+/* ---- TCP ---- */
+
+void
+rr_decode_connection_packet(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
+	uint8_t from, const struct rr_packet *packet)
+{
+	struct rr_decode_connection_side *side = &connection->sides[from];
+	struct rr_stream_segment segment = { packet->payload, packet->sequence, packet->length,
+		packet->missing };
+
+	if (packet->flags & RR_TCP_SYN) {
+		segment.sequence++;
+		if (!side->stream.started)
+			rr_stream_start(&side->stream, segment.sequence);
+		if (!side->fpdus.begun)
+			side->first = segment.sequence;
+		side->fpdus.begun = true;
+	}
+	if (packet->flags & RR_TCP_ACK &&
+		rr_stream_acknowledge(&connection->sides[!from].stream, packet->acknowledged))
+		connection_read(shared, connection, !from, false);
+	if (segment.size + segment.missing == 0)
+		return;
+	while (!rr_stream_add(&side->stream, shared->memory, &segment))
+		connection_read(shared, connection, from, false);
+	connection_read(shared, connection, from, false);
+}
+
+void
+rr_decode_connection_finish(struct rr_decode_connections *shared, struct rr_decode_connection *connection)
+{
+	for (uint8_t from = 0; from < 2; from++) {
+		do {
+			connection_read(shared, connection, from, true);
+		} while (rr_stream_skip(&connection->sides[from].stream));
+	}
+}
+
+void
+rr_decode_connection_end(struct rr_decode_connections *shared, struct rr_decode_connection *connection)
+{
+	struct rr_decode_counters *counters = &shared->counters;
+
+	rr_match_end_connection(shared->match, connection->number);
+	for (uint8_t from = 0; from < 2; from++) {
+		struct rr_decode_connection_side *side = &connection->sides[from];
+
+		counters->lost += side->stream.lost;
+		counters->uncaptured += side->stream.uncaptured;
+		counters->searched += side->fpdus.searched;
+		counters->wrong_crcs += side->fpdus.wrong_crcs;
+		counters->partial += side->rdmap.skipped;
+		rr_stream_free(&side->stream, shared->memory);
+		rr_rdmap_free(&side->rdmap, shared->memory);
+	}
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/fpdu.h"
+
+#include <string.h>
+
+#include "base/crc32c.h"
+
+/* ---- States ---- */
+
+enum fpdus_event { EVENT_OPENED, EVENT_NO_KEY, EVENT_LOST, EVENT_FOUND, EVENT_MARKED, EVENTS };
+
+/* A stream that does not begin as MPA does is something else; one whose beginning is unknown may be MPA. */
+static const enum rr_fpdus_state table[RR_FPDUS_STATES][EVENTS] = {
+	[RR_FPDUS_OPENING] = { RR_FPDUS_SYNCED, RR_FPDUS_FOREIGN, RR_FPDUS_SEARCHING, RR_FPDUS_SYNCED,
+		RR_FPDUS_MARKED },
+	[RR_FPDUS_SYNCED] = { RR_FPDUS_SYNCED, RR_FPDUS_SYNCED, RR_FPDUS_SEARCHING, RR_FPDUS_SYNCED,
+		RR_FPDUS_MARKED },
+	[RR_FPDUS_SEARCHING] = { RR_FPDUS_SYNCED, RR_FPDUS_SEARCHING, RR_FPDUS_SEARCHING, RR_FPDUS_SYNCED,
+		RR_FPDUS_MARKED },
+	[RR_FPDUS_MARKED] = { RR_FPDUS_MARKED, RR_FPDUS_MARKED, RR_FPDUS_MARKED, RR_FPDUS_MARKED,
+		RR_FPDUS_MARKED },
+	[RR_FPDUS_FOREIGN] = { RR_FPDUS_FOREIGN, RR_FPDUS_FOREIGN, RR_FPDUS_FOREIGN, RR_FPDUS_FOREIGN,
+		RR_FPDUS_FOREIGN },
+};
+
+static void
+fpdus_set_state(struct rr_fpdus *fpdus, enum fpdus_event event)
+{
+	fpdus->state = table[fpdus->state][event];
+}
+
+void
+rr_fpdus_lose(struct rr_fpdus *fpdus)
+{
+	fpdus_set_state(fpdus, EVENT_LOST);
+}
+
+void
+rr_fpdus_agree(struct rr_fpdus *fpdus, bool crc, bool marked)
+{
+	fpdus->crc = crc;
+	if (marked)
+		fpdus_set_state(fpdus, EVENT_MARKED);
+}
+
+bool
+rr_fpdus_are_ignored(const struct rr_fpdus *fpdus)
+{
+	return fpdus->state == RR_FPDUS_MARKED || fpdus->state == RR_FPDUS_FOREIGN;
+}
+
+/* ---- An FPDU ---- */
+
+/* The reserved bits of DDP (RFC 5041, 4.2 and 4.3) and RDMAP (RFC 5040, 4.1), which senders set to 0. */
+enum { DDP_RESERVED = 0x3c, RDMAP_RESERVED = 0x30, CONTROL_SIZE = RR_FPDU_LENGTH_SIZE + RR_DDP_CONTROL_SIZE };
+
+/* Whether an FPDU can begin here, as far as its first octets are there. */
+enum fpdu_look { LOOK_MORE, LOOK_GOOD, LOOK_BAD };
+
+static enum fpdu_look
+fpdu_look(const uint8_t *data, size_t size, struct rr_ddp_header *header, size_t *whole)
+{
+	size_t ulpdu, needed;
+
+	if (size < CONTROL_SIZE)
+		return LOOK_MORE;
+	ulpdu = rr_get_be16(data);
+	*whole = rr_fpdu_size(ulpdu);
+	needed = rr_ddp_header_size(data[2] & 0x80);
+	if (ulpdu < needed || data[2] & DDP_RESERVED || data[3] & RDMAP_RESERVED)
+		return LOOK_BAD;
+	if (size < RR_FPDU_LENGTH_SIZE + needed)
+		return LOOK_MORE;
+	return rr_ddp_get(data + RR_FPDU_LENGTH_SIZE, needed, header) == RR_DDP_OK ? LOOK_GOOD : LOOK_BAD;
+}
+
+static bool
+fpdu_crc_is_right(const uint8_t *data, size_t whole)
+{
+	size_t covered = whole - RR_FPDU_CRC_SIZE;
+
+	return rr_crc32c(0, data, covered) == rr_fpdu_get_crc(data + covered);
+}
+
+static enum rr_fpdu_kind
+fpdus_segment(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
+{
+	size_t whole = 0, header;
+
+	switch (fpdu_look(data, size, &fpdu->header, &whole)) {
+	case LOOK_MORE: return RR_FPDU_MORE;
+	case LOOK_BAD: fpdus_set_state(fpdus, EVENT_LOST); return RR_FPDU_MORE;
+	case LOOK_GOOD: break;
+	}
+	if (size < whole)
+		return RR_FPDU_MORE;
+	header = RR_FPDU_LENGTH_SIZE + rr_ddp_header_size(fpdu->header.tagged);
+	fpdu->payload = data + header;
+	fpdu->length = (uint32_t)(rr_get_be16(data) + RR_FPDU_LENGTH_SIZE - header);
+	fpdu->used = whole;
+	if (!fpdus->crc || fpdu_crc_is_right(data, whole))
+		return RR_FPDU_SEGMENT;
+	fpdus->wrong_crcs++;
+	return RR_FPDU_BAD_CRC;
+}
+
+/* ---- The search ---- */
+
+/*
+ * Evidence, in bits: how unlikely it is that other octets look so. An untagged header has a queue number that
+ * fits its opcode, and a message offset of 0 at the beginning of a message.
+ */
+enum {
+	EVIDENCE_UNTAGGED = 40,
+	EVIDENCE_TAGGED = 10,
+	EVIDENCE_CRC = 32,
+	EVIDENCE_NO_CRC = 6, /* a CRC field of 0 */
+	EVIDENCE_END = 12,   /* the captured octets end where the FPDU does */
+	EVIDENCE_ENOUGH = 30,
+	EVIDENCE_FINAL = 20,
+	CRC_WORK = 1 << 20,
+	CRC_WORK_EACH = 4 /* for each octet that was searched */
+};
+
+static int
+fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
+{
+	static const uint8_t zero[RR_FPDU_CRC_SIZE];
+
+	if (memcmp(data + whole - RR_FPDU_CRC_SIZE, zero, RR_FPDU_CRC_SIZE) == 0)
+		return EVIDENCE_NO_CRC;
+	if (fpdus->crc_work + CRC_WORK < (int64_t)whole)
+		return 0;
+	fpdus->crc_work -= (int64_t)whole;
+	return fpdu_crc_is_right(data, whole) ? EVIDENCE_CRC : 0;
+}
+
+/* Whether FPDUs begin here. LOOK_MORE: that will show. */
+static enum fpdu_look
+fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final)
+{
+	struct rr_ddp_header header;
+	int evidence = 0, enough = final ? EVIDENCE_FINAL : EVIDENCE_ENOUGH;
+	size_t whole;
+
+	while (evidence < enough) {
+		enum fpdu_look look = fpdu_look(data, size, &header, &whole);
+
+		if (look != LOOK_GOOD)
+			return look;
+		evidence += header.tagged ? EVIDENCE_TAGGED : EVIDENCE_UNTAGGED;
+		if (size < whole)
+			return LOOK_MORE;
+		evidence += fpdus_crc_evidence(fpdus, data, whole);
+		evidence += size == whole ? EVIDENCE_END : 0;
+		data += whole;
+		size -= whole;
+	}
+	return LOOK_GOOD;
+}
+
+static enum rr_fpdu_kind
+fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
+{
+	enum fpdu_look look = LOOK_BAD;
+	size_t at = 0;
+
+	while (at < size) {
+		look = fpdus_weigh(fpdus, data + at, size - at, final);
+		if (look == LOOK_GOOD || (look == LOOK_MORE && !final))
+			break;
+		at++;
+	}
+	fpdu->used = at;
+	fpdus->searched += at;
+	fpdus->crc_work += (int64_t)at * CRC_WORK_EACH;
+	if (look == LOOK_GOOD) {
+		fpdus->resyncs++;
+		fpdus_set_state(fpdus, EVENT_FOUND);
+	}
+	return RR_FPDU_MORE;
+}
+
+/* ---- The MPA frame ---- */
+
+/* Where a capture begins in the middle of a connection, either frame may come first in either direction. */
+static enum rr_fpdu_kind
+fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
+{
+	enum rr_mpa_result result = rr_mpa_get(data, size, false, &fpdu->frame, &fpdu->used);
+
+	if (result == RR_MPA_BAD_KEY)
+		result = rr_mpa_get(data, size, true, &fpdu->frame, &fpdu->used);
+	switch (result) {
+	case RR_MPA_OK: fpdus_set_state(fpdus, EVENT_OPENED); return RR_FPDU_OPENED;
+	case RR_MPA_MORE: fpdu->used = 0; return RR_FPDU_MORE;
+	default: break;
+	}
+	fpdu->used = 0;
+	fpdus_set_state(fpdus, fpdus->begun ? EVENT_NO_KEY : EVENT_LOST);
+	return RR_FPDU_MORE;
+}
+
+/* One step: the state may have changed, without anything being found. */
+static enum rr_fpdu_kind
+fpdus_step(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
+{
+	switch (fpdus->state) {
+	case RR_FPDUS_OPENING: return fpdus_opening(fpdus, data, size, fpdu);
+	case RR_FPDUS_SYNCED: return fpdus_segment(fpdus, data, size, fpdu);
+	case RR_FPDUS_SEARCHING: return fpdus_search(fpdus, data, size, final, fpdu);
+	default: fpdu->used = size; return RR_FPDU_MORE;
+	}
+}
+
+enum rr_fpdu_kind
+rr_fpdus_next(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
+{
+	enum rr_fpdus_state state;
+	enum rr_fpdu_kind kind;
+	size_t used = 0;
+
+	do {
+		state = fpdus->state;
+		*fpdu = (struct rr_fpdu){ 0 };
+		kind = fpdus_step(fpdus, data + used, size - used, final, fpdu);
+		used += fpdu->used;
+	} while (kind == RR_FPDU_MORE && fpdus->state != state && used < size);
+	fpdu->used = used;
+	return kind;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_DECODE_MATCH_H
+#define RR_DECODE_MATCH_H
+
+#include "base/list.h"
+#include "base/map.h"
+#include "decode/message.h"
+#include "decode/rdmap.h"
+
+/*
+ * Pairs calls with replies, by connection, direction and XID, and says to which chunk of which transaction
+ * the octets of an RDMA Read or Write belong. The number of transactions is bounded: the oldest one makes
+ * room.
+ *
+ * A message that moves by RDMA itself is held back until its front has come, so that its procedure is known;
+ * or until it is clear that it will not come.
+ */
+
+struct rr_decode_region {
+	struct rr_map_link link; /* by connection, owner and handle: of the last region with that handle */
+	struct rr_list same;     /* the regions with that handle, the last one first */
+	bool is_last;
+	struct rr_transaction *transaction;
+	struct rr_segment segment;
+	enum rr_region_kind kind;
+	uint32_t chunk; /* Read chunks: its position; Write chunks: its number, from 0 */
+	uint64_t at;    /* octets of the chunk before this segment */
+};
+
+/* The front of a message that moves by RDMA. */
+struct rr_head {
+	uint8_t *data;
+	uint32_t have, want;
+};
+
+enum { RR_TRANSACTION_CALL, RR_TRANSACTION_REPLY, RR_TRANSACTION_PARTS };
+
+/* A message that is held back: the octets of its Send. */
+struct rr_held {
+	uint8_t *data;
+	struct rr_sent sent;
+};
+
+struct rr_transaction {
+	struct rr_map_link link;
+	struct rr_list age;
+	uint32_t connection, xid;
+	uint8_t caller;
+	bool is_answered; /* and its reply is being pulled */
+	bool has_procedure;
+	uint32_t prog, vers, proc;
+	struct rr_place place; /* of the call */
+	struct rr_decode_region *regions[RR_TRANSACTION_PARTS];
+	uint32_t region_counts[RR_TRANSACTION_PARTS];
+	size_t region_sizes[RR_TRANSACTION_PARTS]; /* octets of the arrays */
+	struct rr_head heads[RR_TRANSACTION_PARTS];
+	struct rr_held held;
+	uint64_t moved[RR_REGIONS];
+};
+
+struct rr_match {
+	struct rr_decode_memory *memory;
+	struct rr_map transactions, regions;
+	struct rr_list ages; /* oldest first */
+	uint32_t count, max;
+	uint64_t evicted;            /* transactions that made room */
+	struct rr_chunk_lists lists; /* to decode what was held back */
+	void (*emit)(void *ctx, const struct rr_message *message);
+	void *ctx;
+};
+
+/* Takes what emit and ctx are, and at most max transactions. -RPCRDMA_ERR_NOMEM. */
+int rr_match_init(struct rr_match *match, struct rr_decode_memory *memory, uint32_t max);
+/* Transactions are ended, what was held back is emitted. Also after a failed or no rr_match_init(). */
+void rr_match_free(struct rr_match *match);
+
+/* Pairs a decoded message and emits it, now or later. data: its octets. */
+void rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data);
+
+/* Octets were moved by an RDMA Read or Write, at place. Returns the region; NULL where it is not known. */
+const struct rr_decode_region *rr_match_moved(
+	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
+
+/* The region that an operation of the sender at place reaches into; NULL where it is not known. */
+struct rr_decode_region *rr_match_region(
+	const struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
+
+/* Ends all transactions of a connection. */
+void rr_match_end_connection(struct rr_match *match, uint32_t connection);
+
+/* ---- match_regions.c ---- */
+
+/* The chunks of a call, or of a reply that the responder provides, belong to part of the transaction from now
+ * on. False: there is no memory. */
+bool rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
+	const struct rr_message *message);
+void rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction);
+
+/* Emits what transaction holds back. */
+void rr_match_release(struct rr_match *match, struct rr_transaction *transaction);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/checked.h"
+#include "decode/match.h"
+
+#include <string.h>
+
+enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at */
+
+static uint64_t
+region_key(uint32_t connection, uint8_t owner, uint32_t handle)
+{
+	return (uint64_t)connection << 33 | (uint64_t)owner << 32 | handle;
+}
+
+static void
+region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
+	struct rr_decode_region region)
+{
+	uint8_t owner = part == RR_TRANSACTION_CALL ? transaction->caller : !transaction->caller;
+	struct rr_decode_region *added = &transaction->regions[part][transaction->region_counts[part]++];
+	uint64_t key = region_key(transaction->connection, owner, region.segment.handle);
+	struct rr_map_link *link = rr_map_find(&match->regions, key);
+
+	*added = region;
+	added->transaction = transaction;
+	rr_list_init(&added->same);
+	if (link) {
+		struct rr_decode_region *last = rr_container(link, struct rr_decode_region, link);
+
+		rr_map_remove(&match->regions, link);
+		last->is_last = false;
+		rr_list_append(&last->same, &added->same);
+	}
+	added->is_last = true;
+	rr_map_add(&match->regions, &added->link, key);
+}
+
+static void
+region_remove(struct rr_match *match, struct rr_decode_region *region)
+{
+	struct rr_decode_region *before = rr_container(region->same.next, struct rr_decode_region, same);
+
+	if (region->is_last) {
+		rr_map_remove(&match->regions, &region->link);
+		if (before != region) {
+			before->is_last = true;
+			rr_map_add(&match->regions, &before->link, region->link.key);
+		}
+	}
+	rr_list_remove(&region->same);
+}
+
+/* ---- The chunks of a message ---- */
+
+static enum rr_region_kind
+region_read_kind(uint32_t part, uint32_t position)
+{
+	if (part == RR_TRANSACTION_REPLY)
+		return RR_REGION_PROVIDED;
+	return position == 0 ? RR_REGION_CALL : RR_REGION_READ;
+}
+
+/* RFC 8166, 3.4.5: segments with the same position are one Read chunk. Returns the octets at position 0. */
+static uint64_t
+region_add_reads(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
+	const struct rr_chunk_lists *lists)
+{
+	uint64_t at = 0, first = 0;
+
+	for (uint32_t i = 0; i < lists->read_count; i++) {
+		const struct rr_read_segment *read = &lists->reads[i];
+
+		if (i > 0 && read->position != lists->reads[i - 1].position)
+			at = 0;
+		region_add(match, transaction, part,
+			(struct rr_decode_region){ .segment = read->target,
+				.kind = region_read_kind(part, read->position),
+				.chunk = read->position,
+				.at = at });
+		at += read->target.length;
+		first += read->position == 0 ? read->target.length : 0;
+	}
+	return first;
+}
+
+static void
+region_add_chunk(struct rr_match *match, struct rr_transaction *transaction, const struct rr_chunk *chunk,
+	enum rr_region_kind kind, uint32_t number)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		region_add(match, transaction, RR_TRANSACTION_CALL,
+			(struct rr_decode_region){
+				.segment = chunk->segments[i], .kind = kind, .chunk = number, .at = at });
+		at += chunk->segments[i].length;
+	}
+}
+
+static void
+region_free_head(struct rr_match *match, struct rr_head *head)
+{
+	rr_decode_free(match->memory, head->data, head->want);
+	*head = (struct rr_head){ 0 };
+}
+
+bool
+rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
+	const struct rr_message *message)
+{
+	const struct rr_chunk_lists *lists = &message->lists;
+	uint32_t count = lists->read_count + (part == RR_TRANSACTION_CALL ? lists->segment_count : 0);
+	uint64_t first;
+
+	if (count == 0)
+		return true;
+	transaction->regions[part] = rr_decode_alloc(match->memory, count * sizeof(struct rr_decode_region));
+	if (!transaction->regions[part])
+		return false;
+	transaction->region_sizes[part] = count * sizeof(struct rr_decode_region);
+	region_free_head(match, &transaction->heads[part]);
+	first = region_add_reads(match, transaction, part, lists);
+	transaction->heads[part].want = (uint32_t)rr_min(first, RR_MESSAGE_HEAD);
+	if (part == RR_TRANSACTION_REPLY)
+		return true;
+	for (uint32_t i = 0; i < lists->write_count; i++)
+		region_add_chunk(match, transaction, &lists->writes[i], RR_REGION_WRITE, i);
+	if (lists->has_reply) {
+		region_add_chunk(match, transaction, &lists->reply, RR_REGION_REPLY, 0);
+		transaction->heads[RR_TRANSACTION_REPLY].want =
+			(uint32_t)rr_min(rr_chunk_length(&lists->reply), RR_MESSAGE_HEAD);
+	}
+	return true;
+}
+
+void
+rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction)
+{
+	for (uint32_t part = 0; part < RR_TRANSACTION_PARTS; part++) {
+		struct rr_decode_region *regions = transaction->regions[part];
+		uint32_t count = transaction->region_counts[part];
+
+		for (uint32_t i = 0; i < count; i++)
+			region_remove(match, &regions[i]);
+		rr_decode_free(match->memory, regions, transaction->region_sizes[part]);
+		region_free_head(match, &transaction->heads[part]);
+	}
+}
+
+/* ---- Operations ---- */
+
+struct rr_decode_region *
+rr_match_region(const struct rr_match *match, const struct rr_place *place, const struct rr_op *op)
+{
+	/* A Read Response comes from the owner of the memory, all else goes there. */
+	uint8_t owner = op->kind == RR_OP_READ_RESPONSE ? place->from : !place->from;
+	struct rr_map_link *link =
+		rr_map_find(&match->regions, region_key(place->connection, owner, op->handle));
+	struct rr_decode_region *region = link ? rr_container(link, struct rr_decode_region, link) : NULL;
+
+	for (int i = 0; region && i < SAME_HANDLES; i++) {
+		uint64_t at = op->offset - region->segment.offset;
+
+		if (at <= region->segment.length && op->length <= region->segment.length - at)
+			return region;
+		region = rr_container(region->same.next, struct rr_decode_region, same);
+	}
+	return NULL;
+}
+
+/* Keeps the front of a message that moves by RDMA, as far as it comes in order. */
+static void
+region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, const struct rr_op *op)
+{
+	uint64_t end = at + op->length;
+	uint32_t skip;
+
+	if (at > head->have || end <= head->have || head->have == head->want)
+		return;
+	if (!head->data)
+		head->data = rr_decode_alloc(match->memory, head->want);
+	if (!head->data)
+		return;
+	skip = head->have - (uint32_t)at;
+	end = rr_min(end, head->want);
+	memcpy(head->data + head->have, op->data + skip, end - head->have);
+	head->have = (uint32_t)end;
+}
+
+static struct rr_head *
+region_head(const struct rr_decode_region *region)
+{
+	switch (region->kind) {
+	case RR_REGION_CALL: return &region->transaction->heads[RR_TRANSACTION_CALL];
+	case RR_REGION_REPLY:
+	case RR_REGION_PROVIDED: return &region->transaction->heads[RR_TRANSACTION_REPLY];
+	default: return NULL;
+	}
+}
+
+/* Whether the message that is held back is the one that the region has. */
+static bool
+region_is_of_held(const struct rr_decode_region *region)
+{
+	const struct rr_transaction *transaction = region->transaction;
+	bool is_call = transaction->held.sent.place.from == transaction->caller;
+
+	return is_call == (region->kind == RR_REGION_CALL);
+}
+
+const struct rr_decode_region *
+rr_match_moved(struct rr_match *match, const struct rr_place *place, const struct rr_op *op)
+{
+	struct rr_decode_region *region = rr_match_region(match, place, op);
+	struct rr_head *head;
+
+	if (!region)
+		return NULL;
+	region->transaction->moved[region->kind] += op->length;
+	head = region_head(region);
+	if (head && op->length > 0)
+		region_fill_head(match, head, region->at + (op->offset - region->segment.offset), op);
+	if (head && head->have == head->want && region_is_of_held(region))
+		rr_match_release(match, region->transaction);
+	return region;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/names.h"
+
+#include <string.h>
+
+#include "ulb/binding.h"
+#include "wire/rpc.h"
+
+/* RFC 5531, 8.3: "Transient" numbers, which are "intended for applications that generate program numbers
+ * dynamically". */
+enum { TRANSIENT_FIRST = 0x40000000, TRANSIENT_LAST = 0x5fffffff };
+
+static const struct rpcrdma_program *
+names_program(uint32_t prog, uint32_t vers)
+{
+	if (prog >= TRANSIENT_FIRST && prog <= TRANSIENT_LAST)
+		return rr_ulb_callback();
+	return rr_ulb_find(prog, vers);
+}
+
+const char *
+rr_decode_program_name(uint32_t prog, uint32_t vers)
+{
+	const struct rpcrdma_program *program = names_program(prog, vers);
+
+	return program ? program->name : NULL;
+}
+
+const char *
+rr_decode_procedure_name(uint32_t prog, uint32_t vers, uint32_t proc)
+{
+	const struct rpcrdma_program *program = names_program(prog, vers);
+	const char *name, *stem;
+
+	if (!program || proc >= program->procedure_count || !program->procedures[proc].name)
+		return NULL;
+	name = program->procedures[proc].name;
+	stem = strstr(name, "PROC");
+	stem = stem ? strchr(stem, '_') : NULL;
+	return stem ? stem + 1 : name;
+}
+
+const char *
+rr_decode_accept_name(uint32_t accept_stat)
+{
+	static const char *const names[] = { "SUCCESS", "PROG_UNAVAIL", "PROG_MISMATCH", "PROC_UNAVAIL",
+		"GARBAGE_ARGS", "SYSTEM_ERR" };
+
+	return accept_stat <= RR_SYSTEM_ERR ? names[accept_stat] : NULL;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/packet.h"
+
+#include <string.h>
+
+#include "base/endian.h"
+
+enum { ETHER_IPV4 = 0x0800, ETHER_IPV6 = 0x86dd, ETHER_VLAN = 0x8100, ETHER_QINQ = 0x88a8 };
+enum { VLAN_TAGS = 4, IPV6_EXTENSIONS = 16 };
+
+/* What is left of the packet. */
+struct packet_rest {
+	const uint8_t *next;
+	size_t size;
+};
+
+static bool
+packet_skip(struct packet_rest *rest, size_t size)
+{
+	if (rest->size < size)
+		return false;
+	rest->next += size;
+	rest->size -= size;
+	return true;
+}
+
+/* ---- UDP and TCP. wire: the octets of rest that there were on the wire. ---- */
+
+static enum rr_packet_result
+packet_payload(struct rr_packet *packet, struct packet_rest rest, size_t header, size_t wire)
+{
+	if (wire < header || !packet_skip(&rest, header))
+		return RR_PACKET_BROKEN;
+	wire -= header;
+	packet->payload = rest.next;
+	packet->length = (uint32_t)(rest.size < wire ? rest.size : wire);
+	packet->missing = (uint32_t)wire - packet->length;
+	return RR_PACKET_OK;
+}
+
+static enum rr_packet_result
+packet_tcp(struct rr_packet *packet, struct packet_rest rest, size_t wire)
+{
+	size_t header;
+
+	if (rest.size < 20)
+		return RR_PACKET_BROKEN;
+	packet->source.port = rr_get_be16(rest.next);
+	packet->destination.port = rr_get_be16(rest.next + 2);
+	packet->sequence = rr_get_be32(rest.next + 4);
+	packet->acknowledged = rr_get_be32(rest.next + 8);
+	packet->flags = rest.next[13];
+	header = (size_t)(rest.next[12] >> 4) * 4;
+	return header < 20 ? RR_PACKET_BROKEN : packet_payload(packet, rest, header, wire);
+}
+
+static enum rr_packet_result
+packet_udp(struct rr_packet *packet, struct packet_rest rest, size_t wire)
+{
+	uint16_t length;
+
+	if (rest.size < 8)
+		return RR_PACKET_BROKEN;
+	packet->source.port = rr_get_be16(rest.next);
+	packet->destination.port = rr_get_be16(rest.next + 2);
+	length = rr_get_be16(rest.next + 4);
+	return packet_payload(packet, rest, 8, length < wire ? length : wire);
+}
+
+static enum rr_packet_result
+packet_transport(struct rr_packet *packet, uint8_t protocol, struct packet_rest rest, size_t wire)
+{
+	packet->protocol = protocol;
+	switch (protocol) {
+	case RR_IP_TCP: return packet_tcp(packet, rest, wire);
+	case RR_IP_UDP: return packet_udp(packet, rest, wire);
+	default: return RR_PACKET_FOREIGN;
+	}
+}
+
+/* ---- IP ---- */
+
+static enum rr_packet_result
+packet_ipv4(struct rr_packet *packet, struct packet_rest rest)
+{
+	const uint8_t *ip = rest.next;
+	size_t header, wire;
+
+	if (rest.size < 20)
+		return RR_PACKET_BROKEN;
+	header = (size_t)(ip[0] & 15) * 4;
+	/* A host that leaves the segmentation to its adapter captures packets with length 0. */
+	wire = rr_get_be16(ip + 2) ? rr_get_be16(ip + 2) : rest.size;
+	if (header < 20 || wire < header || !packet_skip(&rest, header))
+		return RR_PACKET_BROKEN;
+	if (rr_get_be16(ip + 6) & 0x3fff)
+		return RR_PACKET_FRAGMENT;
+	packet->source.family = packet->destination.family = 4;
+	memcpy(packet->source.address, ip + 12, 4);
+	memcpy(packet->destination.address, ip + 16, 4);
+	return packet_transport(packet, ip[9], rest, wire - header);
+}
+
+/* RFC 8200, 4: each extension header names the next one, and says how long it is itself. */
+static enum rr_packet_result
+packet_ipv6_next(struct rr_packet *packet, uint8_t protocol, struct packet_rest rest, size_t wire)
+{
+	for (int i = 0; i < IPV6_EXTENSIONS; i++) {
+		bool is_options = protocol == 0 || protocol == 43 || protocol == 60;
+		size_t size;
+
+		if (protocol == 44)
+			return RR_PACKET_FRAGMENT;
+		if (!is_options)
+			return packet_transport(packet, protocol, rest, wire);
+		if (rest.size < 2)
+			return RR_PACKET_BROKEN;
+		protocol = rest.next[0];
+		size = ((size_t)rest.next[1] + 1) * 8;
+		if (wire < size || !packet_skip(&rest, size))
+			return RR_PACKET_BROKEN;
+		wire -= size;
+	}
+	return RR_PACKET_FOREIGN;
+}
+
+static enum rr_packet_result
+packet_ipv6(struct rr_packet *packet, struct packet_rest rest)
+{
+	const uint8_t *ip = rest.next;
+	size_t wire;
+
+	if (!packet_skip(&rest, 40))
+		return RR_PACKET_BROKEN;
+	wire = rr_get_be16(ip + 4) ? rr_get_be16(ip + 4) : rest.size;
+	packet->source.family = packet->destination.family = 6;
+	memcpy(packet->source.address, ip + 8, 16);
+	memcpy(packet->destination.address, ip + 24, 16);
+	return packet_ipv6_next(packet, ip[6], rest, wire);
+}
+
+static enum rr_packet_result
+packet_ip(struct rr_packet *packet, struct packet_rest rest)
+{
+	if (rest.size == 0)
+		return RR_PACKET_BROKEN;
+	switch (rest.next[0] >> 4) {
+	case 4: return packet_ipv4(packet, rest);
+	case 6: return packet_ipv6(packet, rest);
+	default: return RR_PACKET_FOREIGN;
+	}
+}
+
+/* ---- Links ---- */
+
+static enum rr_packet_result
+packet_ether(struct rr_packet *packet, uint16_t type, struct packet_rest rest)
+{
+	for (int i = 0; i < VLAN_TAGS && (type == ETHER_VLAN || type == ETHER_QINQ); i++) {
+		if (rest.size < 4)
+			return RR_PACKET_BROKEN;
+		type = rr_get_be16(rest.next + 2);
+		packet_skip(&rest, 4);
+	}
+	return type == ETHER_IPV4 || type == ETHER_IPV6 ? packet_ip(packet, rest) : RR_PACKET_FOREIGN;
+}
+
+/* The type of what follows is at offset type of a link header of so many octets. */
+static enum rr_packet_result
+packet_typed(struct rr_packet *packet, struct packet_rest rest, size_t type, size_t header)
+{
+	const uint8_t *start = rest.next;
+
+	if (!packet_skip(&rest, header))
+		return RR_PACKET_BROKEN;
+	return packet_ether(packet, rr_get_be16(start + type), rest);
+}
+
+enum rr_packet_result
+rr_packet_parse(int link, const void *data, size_t size, struct rr_packet *packet)
+{
+	struct packet_rest rest = { data, size };
+
+	*packet = (struct rr_packet){ 0 };
+	switch (link) {
+	case RR_LINK_ETHERNET: return packet_typed(packet, rest, 12, 14);
+	case RR_LINK_SLL: return packet_typed(packet, rest, 14, 16);
+	case RR_LINK_SLL2: return packet_typed(packet, rest, 0, 20);
+	case RR_LINK_NULL:
+	case RR_LINK_LOOP: return packet_skip(&rest, 4) ? packet_ip(packet, rest) : RR_PACKET_BROKEN;
+	case RR_LINK_RAW:
+	case RR_LINK_RAW_BSD:
+	case RR_LINK_IPV4:
+	case RR_LINK_IPV6: return packet_ip(packet, rest);
+	default: return RR_PACKET_LINK;
+	}
+}

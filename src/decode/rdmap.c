@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/rdmap.h"
+
+#include <string.h>
+
+/* ---- Sends ---- */
+
+static bool
+rdmap_reserve(struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t size)
+{
+	uint32_t capacity = side->capacity ? side->capacity : 4096;
+	uint8_t *send;
+
+	if (size <= side->capacity)
+		return true;
+	while (capacity < size)
+		capacity *= 2;
+	send = rr_decode_resize(memory, side->send, side->capacity, capacity);
+	if (!send)
+		return false;
+	side->send = send;
+	side->capacity = capacity;
+	return true;
+}
+
+static bool
+rdmap_append(
+	struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t mo, struct rpcrdma_bytes payload)
+{
+	if (side->skipping || mo != side->length || payload.length > RR_RDMAP_SEND_MAX - side->length)
+		return false;
+	if (!rdmap_reserve(side, memory, side->length + payload.length))
+		return false;
+	if (payload.length > 0)
+		memcpy(side->send + side->length, payload.data, payload.length);
+	side->length += payload.length;
+	return true;
+}
+
+static void
+rdmap_send(struct rr_rdmap *side, struct rr_decode_memory *memory, const struct rr_ddp_header *header,
+	struct rpcrdma_bytes payload, struct rr_op *op)
+{
+	/* RFC 5041, 5.1: the first segment of a message has offset 0. A Send before it broke off. */
+	if (header->mo == 0) {
+		side->skipped += side->skipping || side->length > 0;
+		side->length = 0;
+		side->skipping = false;
+	}
+	side->skipping = !rdmap_append(side, memory, header->mo, payload);
+	if (!header->last)
+		return;
+	if (!side->skipping) {
+		op->kind = RR_OP_SEND;
+		op->data = side->send;
+		op->length = side->length;
+		op->msn = header->msn;
+		op->invalidates = rr_rdmap_invalidates(header->opcode);
+		op->invalidated = header->invalidate_stag;
+	}
+	side->skipped += side->skipping;
+	side->skipping = false;
+	side->length = 0;
+}
+
+void
+rr_rdmap_lose(struct rr_rdmap *side)
+{
+	side->skipping = side->skipping || side->length > 0;
+}
+
+/* ---- RDMA Reads ---- */
+
+static struct rr_read_request *
+rdmap_read(const struct rr_rdmap *side, uint32_t index)
+{
+	return &side->reads[(side->read_first + index) % RR_RDMAP_READS];
+}
+
+static void
+rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpcrdma_bytes payload,
+	struct rr_op *op)
+{
+	if (payload.length < RR_READ_REQUEST_SIZE)
+		return;
+	rr_read_request_get(payload.data, &op->request);
+	op->kind = RR_OP_READ_REQUEST;
+	op->handle = op->request.source_stag;
+	op->offset = op->request.source_to;
+	op->length = op->request.size;
+	if (!side->reads)
+		side->reads = rr_decode_alloc(memory, RR_RDMAP_READS * sizeof(*side->reads));
+	if (!side->reads)
+		return;
+	if (side->read_count == RR_RDMAP_READS) {
+		side->read_first++;
+		side->read_count--;
+		side->strays++;
+	}
+	*rdmap_read(side, side->read_count++) = op->request;
+}
+
+/* RFC 5040, 5.2.1: Read Responses come in the order of their Requests. Requests that were passed over are
+ * answered, where that was not captured. */
+static void
+rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, struct rpcrdma_bytes payload,
+	struct rr_op *op)
+{
+	for (uint32_t i = 0; i < reader->read_count; i++) {
+		const struct rr_read_request *request = rdmap_read(reader, i);
+		uint64_t at = header->to - request->sink_to;
+
+		if (request->sink_stag != header->stag || at > request->size ||
+			payload.length > request->size - at)
+			continue;
+		op->kind = RR_OP_READ_RESPONSE;
+		op->data = payload.data;
+		op->length = payload.length;
+		op->last = header->last;
+		op->handle = request->source_stag;
+		op->offset = request->source_to + at;
+		reader->strays += i;
+		reader->read_first = (reader->read_first + i + header->last) % RR_RDMAP_READS;
+		reader->read_count -= i + header->last;
+		return;
+	}
+	reader->strays++;
+}
+
+void
+rr_rdmap_take(struct rr_rdmap *side, struct rr_rdmap *peer, struct rr_decode_memory *memory,
+	const struct rr_ddp_header *header, struct rpcrdma_bytes payload, struct rr_op *op)
+{
+	*op = (struct rr_op){ .kind = RR_OP_PART };
+	switch (header->opcode) {
+	case RR_RDMAP_WRITE:
+		op->kind = RR_OP_WRITE;
+		op->data = payload.data;
+		op->length = payload.length;
+		op->last = header->last;
+		op->handle = header->stag;
+		op->offset = header->to;
+		return;
+	case RR_RDMAP_READ_REQUEST: rdmap_request(side, memory, payload, op); return;
+	case RR_RDMAP_READ_RESPONSE: rdmap_response(peer, header, payload, op); return;
+	case RR_RDMAP_TERMINATE:
+		op->kind = RR_OP_TERMINATE;
+		op->data = payload.data;
+		op->length = payload.length;
+		return;
+	default: rdmap_send(side, memory, header, payload, op);
+	}
+}
+
+void
+rr_rdmap_free(struct rr_rdmap *side, struct rr_decode_memory *memory)
+{
+	rr_decode_free(memory, side->send, side->capacity);
+	if (side->reads)
+		rr_decode_free(memory, side->reads, RR_RDMAP_READS * sizeof(*side->reads));
+	*side = (struct rr_rdmap){ 0 };
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_DECODE_RDMAP_H
+#define RR_DECODE_RDMAP_H
+
+#include <rpcrdma/xdr.h>
+
+#include "decode/memory.h"
+#include "wire/ddp.h"
+
+/* Puts DDP segments together to RDMA operations, for each direction of a connection. */
+
+enum {
+	RR_RDMAP_SEND_MAX = 512 * 1024, /* twice the largest inline threshold of RFC 8797 */
+	RR_RDMAP_READS = 256            /* RDMA Reads under way that are remembered */
+};
+
+enum rr_op_kind {
+	RR_OP_PART, /* nothing that is whole */
+	RR_OP_SEND,
+	RR_OP_WRITE,
+	RR_OP_READ_REQUEST,
+	RR_OP_READ_RESPONSE,
+	RR_OP_TERMINATE
+};
+
+/* An operation: a whole Send, and each segment of an RDMA Write and of a Read Response. */
+struct rr_op {
+	enum rr_op_kind kind;
+	const uint8_t *data;
+	uint32_t length;
+	bool last;        /* of an RDMA Write or a Read Response: it is complete */
+	bool invalidates; /* a Send with Invalidate */
+	uint32_t invalidated;
+	uint32_t msn; /* of a Send */
+	/* Where the octets of a Write go, and where those of a Read come from. */
+	uint32_t handle;
+	uint64_t offset;
+	struct rr_read_request request; /* of a Read Request */
+};
+
+/* What one side sends. */
+struct rr_rdmap {
+	uint8_t *send; /* the Send under way */
+	uint32_t length, capacity;
+	bool skipping; /* the rest of a Send whose beginning is missing, or that is too long */
+	struct rr_read_request *reads; /* Requests of this side that are not answered; NULL: there was none */
+	uint32_t read_first, read_count;
+	uint64_t skipped; /* Sends that were not whole */
+	uint64_t strays;  /* Read Responses whose Request is not known, and Requests that were forgotten */
+};
+
+/* Takes a segment of one side. peer: the other one, whose Requests are answered. What op refers to is valid
+ * until the next segment of that side. */
+void rr_rdmap_take(struct rr_rdmap *side, struct rr_rdmap *peer, struct rr_decode_memory *memory,
+	const struct rr_ddp_header *header, struct rpcrdma_bytes payload, struct rr_op *op);
+
+/* Segments are missing: a Send under way is given up. */
+void rr_rdmap_lose(struct rr_rdmap *side);
+void rr_rdmap_free(struct rr_rdmap *side, struct rr_decode_memory *memory);
+
+#endif

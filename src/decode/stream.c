@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/stream.h"
+
+#include <string.h>
+
+enum { STREAM_CAPACITY_MIN = 16384 };
+
+void
+rr_stream_start(struct rr_stream *stream, uint32_t sequence)
+{
+	stream->started = true;
+	stream->next = sequence;
+	stream->range_count = 0;
+}
+
+uint32_t
+rr_stream_size(const struct rr_stream *stream)
+{
+	return stream->range_count > 0 && stream->ranges[0].start == 0 ? stream->ranges[0].end : 0;
+}
+
+static uint32_t
+stream_end(const struct rr_stream *stream)
+{
+	return stream->range_count > 0 ? stream->ranges[stream->range_count - 1].end : 0;
+}
+
+/* Moves the front of the buffer on by size octets, which no range crosses but the first. */
+static void
+stream_advance(struct rr_stream *stream, uint32_t size)
+{
+	uint32_t end = stream_end(stream), kept = 0;
+
+	for (uint32_t i = 0; i < stream->range_count; i++) {
+		struct rr_stream_range range = stream->ranges[i];
+
+		if (range.end <= size)
+			continue;
+		range.start = range.start > size ? range.start - size : 0;
+		range.end -= size;
+		stream->ranges[kept++] = range;
+	}
+	if (end > size)
+		memmove(stream->data, stream->data + size, end - size);
+	stream->range_count = kept;
+	stream->next += size;
+}
+
+void
+rr_stream_take(struct rr_stream *stream, struct rr_decode_memory *memory, uint32_t size)
+{
+	if (size == 0)
+		return;
+	stream_advance(stream, size);
+	if (stream->range_count > 0 || stream->capacity <= STREAM_CAPACITY_MIN)
+		return;
+	rr_decode_free(memory, stream->data, stream->capacity);
+	stream->data = NULL;
+	stream->capacity = 0;
+}
+
+bool
+rr_stream_skip(struct rr_stream *stream)
+{
+	uint32_t front = rr_stream_size(stream), start;
+
+	if (stream->range_count < (front ? 2u : 1u))
+		return false;
+	start = stream->ranges[front ? 1 : 0].start;
+	stream->lost += start - front;
+	stream->broken = true;
+	stream->acknowledged = 0;
+	stream_advance(stream, start);
+	return true;
+}
+
+bool
+rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence)
+{
+	uint32_t front = rr_stream_size(stream);
+
+	if (stream->range_count < (front ? 2u : 1u))
+		return false;
+	if ((int32_t)(sequence - (stream->next + stream->ranges[front ? 1 : 0].start)) < 0)
+		return false;
+	stream->acknowledged++;
+	return stream->acknowledged >= RR_STREAM_ACKNOWLEDGED && rr_stream_skip(stream);
+}
+
+/* Adds a range, and unites it with those that it touches. There is room for one more. */
+static void
+stream_note(struct rr_stream *stream, uint32_t start, uint32_t end)
+{
+	uint32_t kept = 0, i = 0;
+	struct rr_stream_range ranges[RR_STREAM_RANGES + 1];
+
+	for (; i < stream->range_count && stream->ranges[i].end < start; i++)
+		ranges[kept++] = stream->ranges[i];
+	for (; i < stream->range_count && stream->ranges[i].start <= end; i++) {
+		start = stream->ranges[i].start < start ? stream->ranges[i].start : start;
+		end = stream->ranges[i].end > end ? stream->ranges[i].end : end;
+	}
+	ranges[kept++] = (struct rr_stream_range){ start, end };
+	for (; i < stream->range_count; i++)
+		ranges[kept++] = stream->ranges[i];
+	memcpy(stream->ranges, ranges, kept * sizeof(*ranges));
+	stream->range_count = kept;
+}
+
+static bool
+stream_reserve(struct rr_stream *stream, struct rr_decode_memory *memory, uint32_t size)
+{
+	uint32_t capacity = stream->capacity ? stream->capacity : STREAM_CAPACITY_MIN;
+	uint8_t *data;
+
+	if (size <= stream->capacity)
+		return true;
+	while (capacity < size)
+		capacity *= 2;
+	data = rr_decode_resize(memory, stream->data, stream->capacity, capacity);
+	if (!data)
+		return false;
+	stream->data = data;
+	stream->capacity = capacity;
+	return true;
+}
+
+/* Copies the segment's octets, and zeroes for those that were not captured. False: there is no memory. */
+static bool
+stream_store(
+	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)
+{
+	uint32_t skip = 0, size = segment->size + segment->missing, at = segment->sequence - stream->next;
+
+	if ((int32_t)at < 0) {
+		skip = -at < size ? -at : size;
+		stream->repeated += skip;
+		at = 0;
+	}
+	if (skip == size)
+		return true;
+	if (!stream_reserve(stream, memory, at + size - skip))
+		return false;
+	memset(stream->data + at, 0, size - skip);
+	if (skip < segment->size)
+		memcpy(stream->data + at, segment->data + skip, segment->size - skip);
+	stream->uncaptured += segment->missing;
+	stream_note(stream, at, at + size - skip);
+	return true;
+}
+
+/*
+ * A segment far away is a stray, unless several come in a row: then the stream went on without being
+ * captured, and begins anew there.
+ */
+static bool
+stream_is_stray(struct rr_stream *stream, uint32_t sequence, int32_t ahead)
+{
+	if (++stream->strays < RR_STREAM_STRAYS)
+		return true;
+	stream->lost += ahead > 0 ? (uint32_t)ahead : 0;
+	stream->broken = true;
+	rr_stream_start(stream, sequence);
+	return false;
+}
+
+bool
+rr_stream_add(
+	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)
+{
+	int32_t size = (int32_t)(segment->size + segment->missing), ahead;
+
+	if (!stream->started)
+		rr_stream_start(stream, segment->sequence);
+	ahead = (int32_t)(segment->sequence - stream->next);
+	if (ahead > RR_STREAM_WINDOW - size && ahead < 2 * RR_STREAM_WINDOW && rr_stream_skip(stream))
+		return false;
+	if (stream->range_count >= RR_STREAM_RANGES && rr_stream_skip(stream))
+		return false;
+	if (ahead <= -RR_STREAM_WINDOW || ahead > RR_STREAM_WINDOW - size) {
+		if (stream_is_stray(stream, segment->sequence, ahead))
+			return true;
+	}
+	stream->strays = 0;
+	if (stream_store(stream, memory, segment))
+		return true;
+	if (rr_stream_skip(stream))
+		return false;
+	stream->lost += (uint32_t)size;
+	return true;
+}
+
+void
+rr_stream_free(struct rr_stream *stream, struct rr_decode_memory *memory)
+{
+	rr_decode_free(memory, stream->data, stream->capacity);
+	*stream = (struct rr_stream){
+		.lost = stream->lost, .repeated = stream->repeated, .uncaptured = stream->uncaptured
+	};
+}

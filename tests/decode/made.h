@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_DECODE_MADE_H
+#define RR_TESTS_DECODE_MADE_H
+
+#include "decode/decoder.h"
+#include "test.h"
+#include "wire/rpcrdma1.h"
+
+/* A capture that a test makes, of packets of raw IP, and what a decoder says of it. */
+
+enum { MADE_PACKETS = 256, MADE_PACKET = 2048, MADE_LINES = 256, MADE_CLIENT = 1000, MADE_SERVER = 20049 };
+
+struct made_packet {
+	uint8_t data[MADE_PACKET];
+	uint32_t size;
+};
+
+struct made {
+	struct made_packet packets[MADE_PACKETS];
+	uint32_t count;
+	uint16_t client;      /* port */
+	uint32_t sequence[2]; /* of each side */
+	uint32_t msn[2];
+};
+
+struct found {
+	struct {
+		enum rr_message_kind kind;
+		uint32_t xid, proc, rdma_proc;
+		bool has_procedure, is_paired;
+		uint64_t moved[RR_REGIONS];
+	} messages[MADE_LINES];
+	uint32_t count, notes, operations, opened;
+	struct rr_decode_counters counters;
+};
+
+void made_begin(struct made *made);
+
+/* A TCP segment with these flags. SYN takes a sequence number. */
+void made_tcp(struct made *made, uint8_t from, uint8_t flags, const void *data, uint32_t size);
+
+/* Both SYNs, and both MPA frames. */
+void made_open(struct made *made, bool crc, bool markers);
+
+/* An FPDU with the header and the payload, in a packet of its own. crc: its CRC is right, else 0. */
+void made_fpdu(struct made *made, uint8_t from, const struct rr_ddp_header *header,
+	struct rpcrdma_bytes payload, bool crc);
+void made_send(struct made *made, uint8_t from, const void *data, uint32_t size);
+
+/* A NULL call of NFS version 3, or the reply to it, inline. */
+void made_call(struct made *made, uint8_t from, uint32_t xid);
+void made_reply(struct made *made, uint8_t from, uint32_t xid);
+
+/* Decodes the packets of made, in order. */
+void made_decode(const struct made *made, const struct rr_decode_limits *limits, struct found *found);
+
+/* The sink of found, for tests that bring the packets themselves. */
+struct rr_decode_sink made_sink(struct found *found);
+
+#endif
