@@ -19,6 +19,8 @@ static const struct rr_tool tools[] = {
 	{ "mkdir", rr_tool_mkdir, "Make directories.", "[OPTION]... URL...", rr_tool_mkdir_options },
 	{ "ping", rr_tool_ping, "Call a server's NULL procedure; show what was negotiated.",
 		"[OPTION]... URL", rr_tool_ping_options },
+	{ "decode", rr_tool_decode, "Show the messages of a captured file, of iWARP over TCP.",
+		"[OPTION]... FILE", rr_tool_decode_options },
 	{ "devices", rr_tool_devices, "List RDMA devices: what each can do, or why it is not usable.",
 		"[--json]", rr_tool_devices_options },
 	{ "xdr", rr_tool_xdr, "Compile an XDR schema (RFC 4506) to C.", "[OPTION]... FILE.x",

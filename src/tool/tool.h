@@ -23,6 +23,7 @@ struct rr_tool {
 
 int rr_tool_cat(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_cp(const struct rr_tool *tool, int argc, char **argv);
+int rr_tool_decode(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_devices(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv);
 int rr_tool_ls(const struct rr_tool *tool, int argc, char **argv);
@@ -36,6 +37,7 @@ int rr_tool_xdr(const struct rr_tool *tool, int argc, char **argv);
 /* What --help says of the options of each: a line or more for each of them. */
 extern const char rr_tool_cat_options[];
 extern const char rr_tool_cp_options[];
+extern const char rr_tool_decode_options[];
 extern const char rr_tool_devices_options[];
 extern const char rr_tool_gateway_options[];
 extern const char rr_tool_ls_options[];

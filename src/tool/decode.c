@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/decode.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <rpcrdma/error.h>
+
+enum { OPT_JSON = 256, OPT_FILTER, OPT_HELP };
+
+const char rr_tool_decode_options[] =
+	"      --filter FIELD=VALUE  only what has it: xid=N, procedure=NAME, procedure=N, connection=N;\n"
+	"                            of several, all must hold\n"
+	"      --json                print a JSON object on each line\n"
+	"  -v, --verbose             print every field, and each RDMA operation\n";
+
+static const struct option long_options[] = {
+	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+struct decode_remark {
+	size_t at; /* in struct rr_decode_counters */
+	const char *text;
+};
+
+/* What the user should know of what was not decoded. */
+static const struct decode_remark remarks[] = {
+	{ offsetof(struct rr_decode_counters, unread), "packets were not read: broken, fragments of IP "
+						       "packets, or of a link type that is not known" },
+	{ offsetof(struct rr_decode_counters, lost), "octets of TCP streams are missing in the capture" },
+	{ offsetof(struct rr_decode_counters, uncaptured),
+		"octets were cut off when packets were captured, and count as 0" },
+	{ offsetof(struct rr_decode_counters, searched),
+		"octets were passed over in search of the beginning of an FPDU" },
+	{ offsetof(struct rr_decode_counters, wrong_crcs), "FPDUs had a wrong CRC" },
+	{ offsetof(struct rr_decode_counters, partial), "Sends were not whole" },
+	{ offsetof(struct rr_decode_counters, evicted_connections),
+		"connections were given up early: too many at a time" },
+	{ offsetof(struct rr_decode_counters, evicted_transactions),
+		"calls were given up early: too many without a reply" },
+	{ offsetof(struct rr_decode_counters, refused), "times the limit of memory was met" },
+};
+
+static void
+decode_remark(const struct rr_tool *tool, const struct rr_decode_counters *counters)
+{
+	for (size_t i = 0; i < sizeof(remarks) / sizeof(*remarks); i++) {
+		uint64_t count = *(const uint64_t *)(const void *)((const char *)counters + remarks[i].at);
+
+		if (count > 0)
+			rr_tool_warn(tool, "%" PRIu64 " %s", count, remarks[i].text);
+	}
+}
+
+static int
+decode_file(const struct rr_tool *tool, struct rr_decode *decode, const char *path)
+{
+	struct rr_decode_sink sink = decode->json ? rr_decode_json_sink(decode) : rr_decode_text_sink(decode);
+	struct rr_decode_counters counters;
+	struct rr_text error = { "" };
+	struct rr_decoder *decoder;
+	int status = RR_EXIT_OK;
+
+	if (rr_decoder_new(&rr_env_system, NULL, &sink, &decoder) < 0)
+		return rr_tool_fail(tool, "there is not enough memory");
+	if (rr_decode_read(decode, path, decoder, &error) < 0)
+		status = rr_tool_fail(tool, "%s", error.text);
+	rr_decoder_finish(decoder);
+	counters = rr_decoder_counters(decoder);
+	decode_remark(tool, &counters);
+	rr_decoder_free(decoder);
+	return rr_tool_end_output(tool, status);
+}
+
+int
+rr_tool_decode(const struct rr_tool *tool, int argc, char **argv)
+{
+	struct rr_decode decode = { 0 };
+	struct rr_text error = { "" };
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+:v", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPT_HELP: return rr_tool_help(tool);
+		case OPT_JSON: decode.json = true; break;
+		case 'v': decode.verbose = true; break;
+		case OPT_FILTER:
+			if (rr_decode_filter_add(&decode, optarg, &error) < 0)
+				return rr_tool_usage(tool, "%s", error.text);
+			break;
+		default: return rr_tool_bad_option(tool, option, argv[optind - 1]);
+		}
+	}
+	if (argc - optind != 1)
+		return rr_tool_usage(tool, "it takes one file");
+	return decode_file(tool, &decode, argv[optind]);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_DECODE_H
+#define RR_TOOL_DECODE_H
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "decode/decoder.h"
+#include "tool/tool.h"
+
+enum { RR_DECODE_FILTERS = 16, RR_DECODE_END_TEXT = 56 };
+
+/* A condition of --filter. All of them must hold for what is printed. */
+struct rr_decode_filter {
+	enum { RR_FILTER_XID, RR_FILTER_PROCEDURE, RR_FILTER_CONNECTION } field;
+	uint32_t number;
+	const char *name; /* of a procedure; NULL: by number */
+};
+
+/* What `rpcrdma decode` was asked to do, and how far it is. */
+struct rr_decode {
+	bool json, verbose;
+	struct rr_decode_filter filters[RR_DECODE_FILTERS];
+	uint32_t filter_count;
+	bool has_first;
+	uint64_t first; /* time of the first packet, ns: the lines of text count from it */
+};
+
+/* Adds FIELD=VALUE. -RPCRDMA_ERR_INVAL, with a text. */
+int rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text *error);
+bool rr_decode_filter_message(const struct rr_decode *decode, const struct rr_message *message);
+/* Of what is no message: only a condition on the connection can hold. */
+bool rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place);
+
+/* Sinks of a decoder: lines of text, and a JSON object on each line. Their ctx is a struct rr_decode. */
+struct rr_decode_sink rr_decode_text_sink(struct rr_decode *decode);
+struct rr_decode_sink rr_decode_json_sink(struct rr_decode *decode);
+
+/* decode_text_fields.c: the lines that --verbose adds to a message, and a line for each operation. */
+void rr_decode_text_fields(const struct rr_message *message);
+void rr_decode_text_operation(const struct rr_op *op, const struct rr_decode_region *region);
+
+/* "192.0.2.1:20049" or "[2001:db8::1]:20049"; returns text, of RR_DECODE_END_TEXT octets. */
+const char *rr_decode_end_text(const struct rr_packet_end *end, char *text);
+
+/* Names for people and for programs: "call", "Write chunk". */
+const char *rr_decode_kind_name(enum rr_message_kind kind);
+const char *rr_decode_region_name(enum rr_region_kind kind);
+const char *rr_decode_op_name(enum rr_op_kind kind);
+const char *rr_decode_result_name(enum rr_header_result result);
+
+/*
+ * Has each packet of the file decoded; "-": of standard input. decode->first is set. -RPCRDMA_ERR_NOTSUP: the
+ * command was built without libpcap; -RPCRDMA_ERR_SYSTEM: the file cannot be read, or not to its end.
+ */
+int rr_decode_read(
+	struct rr_decode *decode, const char *path, struct rr_decoder *decoder, struct rr_text *error);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <rpcrdma/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/names.h"
+#include "tool/decode.h"
+
+static const char *const fields[] = {
+	[RR_FILTER_XID] = "xid",
+	[RR_FILTER_PROCEDURE] = "procedure",
+	[RR_FILTER_CONNECTION] = "connection",
+};
+
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+
+static bool
+filter_number(const char *text, uint32_t *number)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 0);
+	*number = (uint32_t)value;
+	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && value <= UINT32_MAX;
+}
+
+int
+rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text *error)
+{
+	struct rr_decode_filter *filter = &decode->filters[decode->filter_count];
+	const char *value = strchr(text, '=');
+	size_t field = 0, length = value ? (size_t)(value - text) : 0;
+
+	if (decode->filter_count == RR_DECODE_FILTERS)
+		return rr_fail(
+			error, -RPCRDMA_ERR_INVAL, "there can be %d filters at most", RR_DECODE_FILTERS);
+	while (field < FIELDS &&
+		(strlen(fields[field]) != length || strncmp(text, fields[field], length) != 0))
+		field++;
+	if (field == FIELDS)
+		return rr_fail(error, -RPCRDMA_ERR_INVAL,
+			"a filter is xid=N, procedure=NAME, procedure=N or connection=N, not '%s'", text);
+	*filter = (struct rr_decode_filter){ .field = field };
+	if (!filter_number(value + 1, &filter->number)) {
+		if (field != RR_FILTER_PROCEDURE || value[1] == '\0')
+			return rr_fail(error, -RPCRDMA_ERR_INVAL, "'%s' is no number", value + 1);
+		filter->name = value + 1;
+	}
+	decode->filter_count++;
+	return 0;
+}
+
+/* By the name of the procedure, of RPC or of RPC-over-RDMA, in any case of letters; or by RPC number. */
+static bool
+filter_procedure(const struct rr_decode_filter *filter, const struct rr_message *message)
+{
+	const char *name;
+
+	if (!filter->name)
+		return message->has_procedure && message->proc == filter->number;
+	if (strcasecmp(filter->name, rr_rdma_proc_name(message->header.vers, message->header.proc)) == 0)
+		return true;
+	if (!message->has_procedure)
+		return false;
+	name = rr_decode_procedure_name(message->prog, message->vers, message->proc);
+	return name && strcasecmp(filter->name, name) == 0;
+}
+
+static bool
+filter_holds(const struct rr_decode_filter *filter, const struct rr_message *message)
+{
+	switch (filter->field) {
+	case RR_FILTER_XID: return message->header.xid == filter->number;
+	case RR_FILTER_CONNECTION: return message->sent.place.connection == filter->number;
+	default: return filter_procedure(filter, message);
+	}
+}
+
+bool
+rr_decode_filter_message(const struct rr_decode *decode, const struct rr_message *message)
+{
+	for (uint32_t i = 0; i < decode->filter_count; i++)
+		if (!filter_holds(&decode->filters[i], message))
+			return false;
+	return true;
+}
+
+bool
+rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place)
+{
+	for (uint32_t i = 0; i < decode->filter_count; i++)
+		if (decode->filters[i].field != RR_FILTER_CONNECTION ||
+			decode->filters[i].number != place->connection)
+			return false;
+	return true;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+
+#include "decode/names.h"
+#include "tool/decode.h"
+#include "wire/private_data.h"
+
+/* "12 0.001234 [0] 192.0.2.1:1000 > 192.0.2.2:20049 ": frame, time, connection, direction. */
+static void
+text_place(const struct rr_decode *decode, const struct rr_place *place)
+{
+	char source[RR_DECODE_END_TEXT], destination[RR_DECODE_END_TEXT];
+	/* Packets need not be in the order of their times. */
+	int64_t time = (int64_t)(place->time - decode->first);
+	uint64_t distance = time < 0 ? -(uint64_t)time : (uint64_t)time;
+
+	printf("%" PRIu64 " %s%" PRIu64 ".%06" PRIu64 " [%" PRIu32 "] %s > %s ", place->frame,
+		time < 0 ? "-" : "", distance / RR_SECOND, distance % RR_SECOND / 1000, place->connection,
+		rr_decode_end_text(&place->ends[place->from], source),
+		rr_decode_end_text(&place->ends[!place->from], destination));
+}
+
+static void
+text_procedure(const struct rr_message *message)
+{
+	const char *program = rr_decode_program_name(message->prog, message->vers);
+	const char *procedure = rr_decode_procedure_name(message->prog, message->vers, message->proc);
+
+	if (!message->has_procedure)
+		return;
+	if (program)
+		printf(" %s", program);
+	else
+		printf(" program %" PRIu32 ".%" PRIu32, message->prog, message->vers);
+	if (procedure)
+		printf(" %s", procedure);
+	else
+		printf(" procedure %" PRIu32, message->proc);
+}
+
+static void
+text_status(const struct rr_message *message)
+{
+	const char *name = rr_decode_accept_name(message->reply.accept_stat);
+
+	if (!message->has_reply)
+		return;
+	if (message->reply.reply_stat == RR_MSG_DENIED)
+		printf(" MSG_DENIED");
+	else if (name)
+		printf(" %s", name);
+}
+
+static void
+text_error(const struct rr_message *message)
+{
+	const struct rr_rdma_header *header = &message->header;
+
+	if (header->proc == RR_RDMA_OPTIONAL)
+		printf(" type %" PRIu32, header->opttype);
+	if (header->proc != RR_RDMA_ERROR)
+		return;
+	printf(" %s", rr_rdma_err_name(header->vers, header->err));
+	if (header->err == RR_ERR_VERS)
+		printf(" (%" PRIu32 " to %" PRIu32 ")", header->vers_low, header->vers_high);
+}
+
+/* What a call offers, chunk by chunk. */
+static void
+text_offers(const struct rr_chunk_lists *lists)
+{
+	uint64_t octets = 0;
+
+	for (uint32_t i = 0; i < lists->read_count; i++) {
+		const struct rr_read_segment *read = &lists->reads[i];
+
+		octets += read->target.length;
+		if (i + 1 < lists->read_count && read[1].position == read->position)
+			continue;
+		printf(", Read chunk at %" PRIu32 ": %" PRIu64, read->position, octets);
+		octets = 0;
+	}
+	for (uint32_t i = 0; i < lists->write_count; i++)
+		printf(", Write chunk: %" PRIu64, rr_chunk_length(&lists->writes[i]));
+	if (lists->has_reply)
+		printf(", Reply chunk: %" PRIu64, rr_chunk_length(&lists->reply));
+}
+
+static void
+text_pair(const struct rr_message *message)
+{
+	int64_t latency = (int64_t)(message->sent.place.time - message->call_place.time);
+
+	if (!message->is_paired || message->sent.place.from == message->call_place.from)
+		return;
+	for (int kind = 0; kind < RR_REGIONS; kind++)
+		if (message->moved[kind] > 0)
+			printf(", %" PRIu64 " %s %s", message->moved[kind],
+				kind == RR_REGION_WRITE || kind == RR_REGION_REPLY ? "written to"
+										   : "read from",
+				rr_decode_region_name(kind));
+	printf(", %.3f ms after frame %" PRIu64, (double)latency / 1e6, message->call_place.frame);
+}
+
+static void
+text_message(void *ctx, const struct rr_message *message)
+{
+	const struct rr_decode *decode = ctx;
+	const struct rr_rdma_header *header = &message->header;
+
+	if (!rr_decode_filter_message(decode, message))
+		return;
+	text_place(decode, &message->sent.place);
+	if (message->result == RR_HEADER_SHORT) {
+		printf("%" PRIu32 " octets: too short for a header\n", message->sent.size);
+		return;
+	}
+	printf("%s XID 0x%08" PRIx32 " version %" PRIu32 " %s credits %" PRIu32,
+		rr_decode_kind_name(message->kind), header->xid, header->vers,
+		rr_rdma_proc_name(header->vers, header->proc), header->credit);
+	if (message->result != RR_HEADER_OK)
+		printf(", header: %s", rr_decode_result_name(message->result));
+	text_error(message);
+	text_procedure(message);
+	text_status(message);
+	if (message->kind != RR_MESSAGE_REPLY)
+		text_offers(&message->lists);
+	text_pair(message);
+	printf("\n");
+	if (decode->verbose)
+		rr_decode_text_fields(message);
+}
+
+/* ---- What is no message ---- */
+
+static void
+text_opened(void *ctx, const struct rr_place *place, const struct rr_mpa_frame *frame)
+{
+	const struct rr_decode *decode = ctx;
+	struct rr_private_data data;
+
+	if (!decode->verbose || !rr_decode_filter_place(decode, place))
+		return;
+	text_place(decode, place);
+	printf("MPA %s: revision %u%s%s%s", frame->reply ? "reply" : "request", frame->revision,
+		frame->crc ? ", CRC" : "", frame->markers ? ", markers" : "",
+		frame->reject ? ", rejected" : "");
+	if (frame->enhanced)
+		printf(", IRD %u, ORD %u", frame->ird, frame->ord);
+	if (frame->private_data_length > 0)
+		printf(", %u octets of private data", frame->private_data_length);
+	if (rr_private_data_get(frame->private_data, frame->private_data_length, &data))
+		printf(": sends up to %" PRIu32 ", receives up to %" PRIu32 "%s", data.send_size,
+			data.receive_size, data.remote_invalidation ? ", remote invalidation" : "");
+	printf("\n");
+}
+
+static void
+text_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
+	const struct rr_decode_region *region)
+{
+	const struct rr_decode *decode = ctx;
+
+	if (!rr_decode_filter_place(decode, place) || (!decode->verbose && op->kind != RR_OP_TERMINATE))
+		return;
+	text_place(decode, place);
+	rr_decode_text_operation(op, region);
+}
+
+static void
+text_note(void *ctx, const struct rr_place *place, const char *text)
+{
+	const struct rr_decode *decode = ctx;
+
+	if (!rr_decode_filter_place(decode, place))
+		return;
+	text_place(decode, place);
+	printf("%s\n", text);
+}
+
+struct rr_decode_sink
+rr_decode_text_sink(struct rr_decode *decode)
+{
+	return (struct rr_decode_sink){ text_message, text_opened, text_operation, text_note, decode };
+}
