@@ -26,16 +26,24 @@ emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path,
 	rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s, %s);", codec, emitter->stream, path, bound);
 }
 
+/* An array that is longer than the schema allows, or is not there, fails the encoding: its elements are not
+ * looked at.
+ */
 static void
 emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *count,
 	const char *values)
 {
-	(void)values;
+	const char *missing = rr_xdr_format(emitter->compiler, "(%s > 0 && !%s)", count, values);
+
 	if (declaration->bounded &&
-		(declaration->size.foreign || declaration->size.number.magnitude < UINT32_MAX)) {
-		rr_xdr_line(emitter, "if (%s > %s)", count, rr_xdr_bound(emitter, declaration));
-		rr_xdr_line(emitter, "\trpcrdma_xdr_writer_fail(%s);", emitter->stream);
-	}
+		(declaration->size.foreign || declaration->size.number.magnitude < UINT32_MAX))
+		rr_xdr_open(
+			emitter, "if (%s > %s || %s)", count, rr_xdr_bound(emitter, declaration), missing);
+	else
+		rr_xdr_open(emitter, "if %s", missing);
+	rr_xdr_line(emitter, "rpcrdma_xdr_writer_fail(%s);", emitter->stream);
+	rr_xdr_line(emitter, "return;");
+	rr_xdr_close(emitter, "");
 	emit_scalar(emitter, "u32", count);
 }
 

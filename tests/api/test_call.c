@@ -62,6 +62,19 @@ a_call_is_done_from_the_loop_and_once(void **state)
 	assert_int_equal(outcome.times, 1);
 }
 
+/* The codec cannot encode an array that is not there. */
+static void
+arguments_that_count_what_is_not_there_are_an_error(void **state)
+{
+	struct world *world = *state;
+	const numbers missing = { 3, NULL };
+	uint32_t sum = 0;
+
+	assert_int_equal(world_call(world->client, CALC_SUM, &missing, &sum, NULL, 0), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(world_call(world->client, CALC_SUM, &summands, &sum, NULL, 0), 0);
+	assert_int_equal(sum, 111);
+}
+
 static void
 many_calls_are_under_way_together(void **state)
 {
@@ -344,6 +357,7 @@ main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_call_is_done_from_the_loop_and_once),
+		T(arguments_that_count_what_is_not_there_are_an_error),
 		T(many_calls_are_under_way_together),
 		T(a_blocking_call_returns_when_it_is_done),
 		T(a_blocking_call_tells_done_too),

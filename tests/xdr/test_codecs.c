@@ -250,6 +250,28 @@ an_array_above_its_maximum_is_refused_both_ways(void **state)
 		       "\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\0"));
 }
 
+/* A caller's mistake is an error of its call, and no crash. */
+static void
+a_count_without_values_cannot_be_written(void **state)
+{
+	const arrays bounded = { .bounded = { 2, NULL }, .colors = { RED, RED } };
+	const arrays names = { .names = { 1, NULL }, .colors = { RED, RED } };
+	const arrays pairs_ = { .pairs = { 4, NULL }, .colors = { RED, RED } };
+	const arrays hashes = { .hashes = { 1, NULL }, .colors = { RED, RED } };
+	name missing = { .length = 3 };
+	const arrays inner = { .names = { 1, &missing }, .colors = { RED, RED } };
+	const octets unbounded = { .unbounded = { .length = 5 } }, text = { .text = { .length = 2 } };
+
+	(void)state;
+	cannot_be_written(&codec_arrays, &bounded);
+	cannot_be_written(&codec_arrays, &names);
+	cannot_be_written(&codec_arrays, &pairs_);
+	cannot_be_written(&codec_arrays, &hashes);
+	cannot_be_written(&codec_arrays, &inner);
+	cannot_be_written(&codec_octets, &unbounded);
+	cannot_be_written(&codec_octets, &text);
+}
+
 static void
 a_count_that_the_stream_cannot_hold_takes_no_memory(void **state)
 {
@@ -481,6 +503,7 @@ main(void)
 		cmocka_unit_test(octets_are_bounded),
 		cmocka_unit_test(arrays_of_each_shape),
 		cmocka_unit_test(an_array_above_its_maximum_is_refused_both_ways),
+		cmocka_unit_test(a_count_without_values_cannot_be_written),
 		cmocka_unit_test(a_count_that_the_stream_cannot_hold_takes_no_memory),
 		cmocka_unit_test(what_the_arena_cannot_hold_is_refused),
 		cmocka_unit_test(optional_data_and_arrays_by_name),
