@@ -243,8 +243,8 @@ struct rpcrdma_counters {
 	 * the reply might not (Reply chunk), or would, but not all results have a Write chunk (likewise). */
 	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
 	uint64_t rdma_reads, rdma_writes;          /* operations that this side posted */
-	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are ERR_CHUNK, in version 2
-						      BAD_HEADER and INVAL_OPTION */
+	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are INVAL_OPTION, see below,
+						      and ERR_CHUNK, in version 2 BAD_HEADER, too */
 	uint64_t overruns;    /* calls of the peer's beyond what was ever granted to it */
 	uint64_t bad_replies; /* of what was discarded: it had the XID of a call, and was no good answer to it
 			       */
@@ -256,6 +256,9 @@ struct rpcrdma_counters {
 	uint64_t provided_timeouts; /* chunks withdrawn, as the requester did not say that it pulled them */
 	uint64_t done_sent, done_received; /* RDMA_DONE */
 	uint64_t done_unmatched;           /* of those received: for no chunk */
+	/* Of the errors: RDMA_ERR_INVAL_OPTION of version 2, the answer to an optional feature that is not
+	 * known. */
+	uint64_t err_inval_option_sent, err_inval_option_received;
 };
 
 /* How long the calls of one procedure took. */

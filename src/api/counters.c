@@ -77,6 +77,8 @@ rr_api_counters(const struct rr_counters *inner)
 		.done_sent = inner->done_sent,
 		.done_received = inner->done_received,
 		.done_unmatched = inner->done_unmatched,
+		.err_inval_option_sent = inner->err_inval_option_sent,
+		.err_inval_option_received = inner->err_inval_option_received,
 	};
 }
 

@@ -139,8 +139,9 @@ struct rr_counters {
 	/* How often calls had to wait, and for how long (ns) there were some that did. */
 	uint64_t credit_waits, credit_wait_ns, memory_waits, memory_wait_ns;
 	uint64_t errors_sent, errors_received, discarded;
-	uint64_t err_vers_sent, err_vers_received; /* of the errors */
-	uint64_t bad_replies;                      /* of what was discarded: with the XID of a call */
+	uint64_t err_vers_sent, err_vers_received;                 /* of the errors */
+	uint64_t err_inval_option_sent, err_inval_option_received; /* likewise */
+	uint64_t bad_replies; /* of what was discarded: with the XID of a call */
 	uint64_t repeats;  /* calls that were executed before: answered out of the duplicate request cache */
 	uint64_t overruns; /* calls of the peer's beyond what was ever granted to it */
 	/* Responder-provided Read chunks: calls whose large reply was left to the responder, replies that
@@ -154,6 +155,9 @@ enum { RR_COUNTERS = sizeof(struct rr_counters) / sizeof(uint64_t) };
 
 /* In the order of the members. */
 extern const char *const rr_counter_names[RR_COUNTERS];
+
+/* An RDMA_ERROR arrived; err: its rdma_err. */
+void rr_counters_error_received(struct rr_counters *counters, uint32_t err);
 
 void rr_counters_add(struct rr_counters *sum, const struct rr_counters *counters);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "transport/carrier.h"
+#include "wire/rpcrdma.h"
 
 const char *const rr_counter_names[RR_COUNTERS] = {
 	"calls",
@@ -34,6 +35,8 @@ const char *const rr_counter_names[RR_COUNTERS] = {
 	"discarded",
 	"err_vers_sent",
 	"err_vers_received",
+	"err_inval_option_sent",
+	"err_inval_option_received",
 	"bad_replies",
 	"repeats",
 	"overruns",
@@ -64,4 +67,12 @@ rr_counters_add(struct rr_counters *sum, const struct rr_counters *counters)
 	for (uint32_t i = 0; i < RR_COUNTERS; i++)
 		values[i] += rr_counters_get(counters, i);
 	memcpy(sum, values, sizeof(values));
+}
+
+void
+rr_counters_error_received(struct rr_counters *counters, uint32_t err)
+{
+	counters->errors_received++;
+	counters->err_vers_received += err == RR_ERR_VERS;
+	counters->err_inval_option_received += err == RR_ERR_INVAL_OPTION;
 }

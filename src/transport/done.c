@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/done.h"
 
+#include "base/probe.h"
 #include "wire/rpcrdma2.h"
 
 /* One on its way is its connection's, from rr_done_send() to the completion of its Send. */
@@ -88,6 +89,7 @@ rr_done_send(struct rr_connection *connection, uint32_t xid, uint32_t handle, bo
 	done->owes_receive = owes_receive;
 	if (connection->thresholds[RR_RPCRDMA_VERSION_2 - 1].remote_invalidation)
 		done->handle = handle;
+	RR_PROBE(done_sent, connection->base.peer, xid, done->handle);
 	done->job.next = next_work;
 	done->job.completed = completed;
 	rr_list_init(&done->job.link);

@@ -190,8 +190,7 @@ static enum rr_negotiation_event
 optional_judge(struct rr_connection *connection, const struct rr_rdma_header *header)
 {
 	RR_PROBE(error_received, connection->base.peer, header->xid, header->err);
-	connection->base.counters.errors_received++;
-	connection->base.counters.err_vers_received += header->err == RR_ERR_VERS;
+	rr_counters_error_received(&connection->base.counters, header->err);
 	if (header->err == RR_ERR_INVAL_OPTION)
 		return RR_NEGOTIATION_ANSWERED;
 	if (header->err != RR_ERR_VERS)

@@ -2,6 +2,7 @@
 #include "transport/provided.h"
 
 #include "base/checked.h"
+#include "base/probe.h"
 #include "wire/rpcrdma2.h"
 
 /*
@@ -110,6 +111,7 @@ withdraw(struct rr_provided *provided)
 {
 	struct rr_connection *connection = provided->connection;
 
+	RR_PROBE(chunk_withdrawn, connection->base.peer, provided->xid, provided->octets);
 	connection->base.counters.provided_timeouts++;
 	rr_log(connection->base.engine->env, RR_LOG_WARNING,
 		"%s: did not say that it has pulled the reply to XID 0x%08x", connection->base.peer,
@@ -213,6 +215,7 @@ rr_provided_expose(struct rr_inbound *inbound)
 		forget(provided);
 		return error;
 	}
+	RR_PROBE(chunk_exposed, connection->base.peer, provided->xid, provided->octets, provided->count);
 	rr_driver_allow(connection, 1);
 	return 0;
 }
@@ -286,6 +289,8 @@ rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arri
 	struct rr_counters *counters = &connection->base.counters;
 	struct rr_provided *provided = find(connection, arrival);
 
+	RR_PROBE(done_received, connection->base.peer, arrival->header.xid,
+		arrival->invalidated ? arrival->invalidated_handle : 0, provided != NULL);
 	counters->done_received++;
 	rr_driver_release(connection->fabric, arrival->receive);
 	if (!check_invalidated(connection, provided, arrival))

@@ -182,8 +182,7 @@ take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 	struct rr_counters *counters = &slot->connection->base.counters;
 
 	RR_PROBE(error_received, slot->connection->base.peer, header->xid, header->err);
-	counters->errors_received++;
-	counters->err_vers_received += header->err == RR_ERR_VERS;
+	rr_counters_error_received(counters, header->err);
 	return header->err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
 }
 

@@ -316,6 +316,7 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 	log_error(connection, &inbound->header, err, ++connection->base.counters.errors_sent);
 	RR_PROBE(error_sent, connection->base.peer, inbound->header.xid, err);
 	connection->base.counters.err_vers_sent += err == RR_ERR_VERS;
+	connection->base.counters.err_inval_option_sent += err == RR_ERR_INVAL_OPTION;
 	inbound->plan.form = RR_REPLY_ERROR;
 	inbound->err = err;
 	answer(inbound);

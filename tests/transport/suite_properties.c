@@ -192,6 +192,7 @@ static void
 a_call_that_is_refused_as_an_option_ends(void **state)
 {
 	struct raw *raw = raw_responder(NULL);
+	const struct rr_counters *counters = &raw->world->client->counters;
 	struct call *call = call_new(raw->world, 2, 40);
 
 	(void)state;
@@ -200,6 +201,8 @@ a_call_that_is_refused_as_an_option_ends(void **state)
 	raw_next(raw);
 	SEND(raw, 2, 2, CREDITS, RR_RDMA_ERROR, RR_ERR_INVAL_OPTION);
 	call_ended(call, -RPCRDMA_ERR_CHUNK);
+	assert_int_equal(counters->err_inval_option_received, 1);
+	assert_int_equal(counters->errors_received, 1);
 	end(raw);
 }
 

@@ -608,6 +608,9 @@ row_B13_an_unknown_optional_type_gets_err_inval_option(void **state)
 	assert_int_equal(raw_next(raw)->length, 20);
 	taken(raw, 10, 2);
 	refused(raw, 11, 3, 1, 2);
+	assert_int_equal(raw->world->server->counters.err_inval_option_sent, 2);
+	assert_int_equal(raw->world->server->counters.err_vers_sent, 1);
+	assert_int_equal(raw->world->server->counters.errors_sent, 4);
 	raw_end(raw);
 	/* The side that connected answers likewise. */
 	raw = raw_responder(NULL);

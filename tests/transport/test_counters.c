@@ -18,7 +18,8 @@ each_counter_has_its_name(void **state)
 		size_t offset;
 	} some[] = { NAMED(calls), NAMED(long_replies), NAMED(why_arguments), NAMED(why_many),
 		NAMED(octets_rdma_write), NAMED(remote_invalidations), NAMED(credit_wait_ns),
-		NAMED(memory_wait_ns), NAMED(discarded), NAMED(err_vers_sent), NAMED(bad_replies) };
+		NAMED(memory_wait_ns), NAMED(discarded), NAMED(err_vers_sent),
+		NAMED(err_inval_option_received), NAMED(bad_replies) };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
