@@ -8,6 +8,7 @@
 #include "tool/progress.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
+#include "tool/trail.h"
 
 /*
  * `rpcrdma cp`: cp.c takes the options, opens both ends and sums up; cp_top.c
@@ -42,6 +43,7 @@ struct rr_cp {
 		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
 	char path[RR_NFS_PATH]; /* from there down to what is copied now: "", "/name", "/name/name" */
 	unsigned depth;
+	struct rr_trail trail; /* of the source */
 };
 
 /* Says what failed on side, on whose copy of the present path; notes that it did. Returns -1. */

@@ -38,6 +38,7 @@ describe(const struct rr_nfs_object *object, struct rr_info *info)
 		.links = attributes->nlink,
 		.size = attributes->size,
 		.used = attributes->used,
+		.fsid = attributes->fsid,
 		.fileid = attributes->fileid,
 		.atime = { attributes->atime.seconds, attributes->atime.nseconds },
 		.mtime = { attributes->mtime.seconds, attributes->mtime.nseconds },

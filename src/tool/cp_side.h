@@ -32,7 +32,7 @@ struct rr_info {
 	uint32_t mode;
 	uint32_t uid, gid, links;
 	uint64_t size, used; /* octets; used: of storage, less than size where the file has holes */
-	uint64_t fileid;
+	uint64_t fsid, fileid;
 	struct timespec atime, mtime, ctime;
 	struct rr_nfs_handle handle; /* remote */
 };

@@ -116,7 +116,10 @@ copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, co
 	}
 	cp->to_top = to->handle;
 	cp->depth++;
+	/* The trail is empty: the top can always be entered. */
+	(void)rr_trail_enter(&cp->trail, info->fsid, info->fileid);
 	rr_cp_contents(cp, &inside, to);
+	rr_trail_leave(&cp->trail);
 	cp->depth--;
 	cp->from.ops->leave(&cp->from, &inside);
 }

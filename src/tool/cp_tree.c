@@ -7,9 +7,6 @@
 /* Directories: what is in them is copied one by one; what fails is reported, and the others are copied
  * nevertheless. */
 
-/* Levels of directories: each may hold a descriptor open. */
-enum { DEPTH_MAX = 400 };
-
 /* What a terminal is told of the size of the work: files of directories that were read so far. */
 static void
 expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
@@ -25,14 +22,28 @@ expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalo
 	}
 }
 
+/* What could be read of the directory. */
+static void
+list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_catalog *catalog)
+{
+	const char *endless;
+
+	if (cp->from.ops->list(&cp->from, from, catalog) < 0)
+		rr_cp_fail(cp, &cp->from);
+	endless = rr_trail_count(&cp->trail, catalog->count);
+	if (!endless)
+		return;
+	rr_cp_fail_because(cp, &cp->from, endless);
+	cp->stop = true;
+}
+
 void
 rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
 {
 	struct rr_catalog catalog = { 0 };
 	size_t length = strlen(cp->path);
 
-	if (cp->from.ops->list(&cp->from, from, &catalog) < 0)
-		rr_cp_fail(cp, &cp->from);
+	list_directory(cp, from, &catalog);
 	rr_catalog_sort(&catalog);
 	expect_all(cp, from, &catalog);
 	for (size_t i = 0; i < catalog.count && !cp->stop; i++) {
@@ -96,6 +107,26 @@ copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info 
 	cp->to.ops->leave(&cp->to, &into);
 }
 
+static void
+enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name)
+{
+	const char *endless = rr_trail_enter(&cp->trail, info->fsid, info->fileid);
+	struct rr_place inside;
+
+	if (endless) {
+		rr_cp_fail_because(cp, &cp->from, endless);
+		return;
+	}
+	if (cp->from.ops->enter(&cp->from, from, name, info, &inside) < 0) {
+		rr_cp_fail(cp, &cp->from);
+	} else {
+		copy_into(cp, &inside, info, to, to_name);
+		cp->from.ops->leave(&cp->from, &inside);
+	}
+	rr_trail_leave(&cp->trail);
+}
+
 static bool
 is_target(const struct rr_cp *cp, const struct rr_info *info)
 {
@@ -107,20 +138,12 @@ static void
 copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
 {
-	struct rr_place inside;
-
 	if (!cp->recursive)
 		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
 	else if (is_target(cp, info))
 		rr_cp_fail_because(cp, &cp->from, "a directory cannot be copied into itself");
-	else if (cp->depth == DEPTH_MAX)
-		rr_cp_fail_because(cp, &cp->from, "the directories are nested too deep");
-	else if (cp->from.ops->enter(&cp->from, from, name, info, &inside) < 0)
-		rr_cp_fail(cp, &cp->from);
-	else {
-		copy_into(cp, &inside, info, to, to_name);
-		cp->from.ops->leave(&cp->from, &inside);
-	}
+	else
+		enter_and_copy(cp, from, name, info, to, to_name);
 }
 
 void

@@ -4,12 +4,14 @@
 
 #include "tool/remote.h"
 #include "tool/tool.h"
+#include "tool/trail.h"
 
 /* What sub-commands that change names on a server have in common: one letter as an option, and URLs. */
 
 struct rr_names {
 	const struct rr_tool *tool;
 	bool flag; /* the letter was given */
+	struct rr_trail trail;
 	struct rr_remote remote;
 	char path[RR_URL_PATH + 16]; /* of the last name's directory, below what is mounted */
 	char last[RR_NFS_NAME + 1];  /* "": the URL is that of "/" */

@@ -5,30 +5,11 @@
 
 /* Removes names. No symbolic link is followed. */
 
-/* Levels of directories. */
-enum { DEPTH_MAX = 400 };
-
 const char rr_tool_rm_options[] =
 	"  -r, --recursive       remove directories with all that is in them\n" RR_TRANSPORT_HELP
 		RR_FILTER_HELP;
 
-static int rm_name(
-	struct rr_names *names, const struct rr_nfs_handle *directory, const char *name, unsigned depth);
-
-static int
-rm_contents(struct rr_names *names, const struct rr_nfs_handle *directory, unsigned depth)
-{
-	struct rr_catalog catalog = { 0 };
-	int status = RR_EXIT_OK;
-
-	if (rr_nfs_readdir(names->remote.nfs, directory, rr_catalog_take, &catalog) != 0)
-		status = rr_names_fail(names);
-	for (size_t i = 0; i < catalog.count && !rr_tool_interrupted(NULL); i++)
-		if (rm_name(names, directory, catalog.entries[i].name, depth + 1) != RR_EXIT_OK)
-			status = RR_EXIT_FAILED;
-	rr_catalog_free(&catalog);
-	return status;
-}
+static int rm_name(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name);
 
 static int
 rm_fail(const struct rr_names *names, const char *name, const char *why)
@@ -37,15 +18,40 @@ rm_fail(const struct rr_names *names, const char *name, const char *why)
 }
 
 static int
-rm_directory(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name,
-	const struct rr_nfs_handle *inside, unsigned depth)
+rm_contents(struct rr_names *names, const struct rr_nfs_handle *directory)
 {
+	struct rr_catalog catalog = { 0 };
+	const char *endless;
+	int status = RR_EXIT_OK;
+
+	if (rr_nfs_readdir(names->remote.nfs, directory, rr_catalog_take, &catalog) != 0)
+		status = rr_names_fail(names);
+	endless = rr_trail_count(&names->trail, catalog.count);
+	if (endless)
+		status = rm_fail(names, names->last, endless);
+	for (size_t i = 0; i < catalog.count && !names->trail.endless && !rr_tool_interrupted(NULL); i++)
+		if (rm_name(names, directory, catalog.entries[i].name) != RR_EXIT_OK)
+			status = RR_EXIT_FAILED;
+	rr_catalog_free(&catalog);
+	return status;
+}
+
+static int
+rm_directory(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name,
+	const struct rr_nfs_object *object)
+{
+	const char *endless;
+	int status;
+
 	if (!names->flag)
 		return rm_fail(names, name, "it is a directory; -r removes it with all that is in it");
-	if (depth == DEPTH_MAX)
-		return rm_fail(names, name, "the directories are nested too deep");
-	if (rm_contents(names, inside, depth) != RR_EXIT_OK)
-		return RR_EXIT_FAILED;
+	endless = rr_trail_enter(&names->trail, object->attributes.fsid, object->attributes.fileid);
+	if (endless)
+		return rm_fail(names, name, endless);
+	status = rm_contents(names, &object->handle);
+	rr_trail_leave(&names->trail);
+	if (status != RR_EXIT_OK)
+		return status;
 	if (rr_tool_interrupted(NULL))
 		return rm_fail(names, name, "interrupted");
 	if (rr_nfs_rmdir(names->remote.nfs, directory, name) != 0)
@@ -54,7 +60,7 @@ rm_directory(struct rr_names *names, const struct rr_nfs_handle *directory, cons
 }
 
 static int
-rm_name(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name, unsigned depth)
+rm_name(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name)
 {
 	struct rr_nfs *nfs = names->remote.nfs;
 	struct rr_nfs_object object;
@@ -62,7 +68,7 @@ rm_name(struct rr_names *names, const struct rr_nfs_handle *directory, const cha
 	if (rr_nfs_lookup(nfs, directory, name, &object) != 0)
 		return rm_fail(names, name, rr_nfs_error(nfs));
 	if (object.attributes.type == NF3DIR)
-		return rm_directory(names, directory, name, &object.handle, depth);
+		return rm_directory(names, directory, name, &object);
 	if (rr_nfs_remove(nfs, directory, name) != 0)
 		return rm_fail(names, name, rr_nfs_error(nfs));
 	return RR_EXIT_OK;
@@ -77,7 +83,8 @@ rm_url(struct rr_names *names)
 		return rr_tool_fail(names->tool, "%s: an export is not removed", names->remote.name);
 	if (rr_nfs_walk(names->remote.nfs, names->path, true, &directory) != 0)
 		return rr_names_fail(names);
-	return rm_name(names, &directory.handle, names->last, 0);
+	names->trail = (struct rr_trail){ .depth = 0 };
+	return rm_name(names, &directory.handle, names->last);
 }
 
 int

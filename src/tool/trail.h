@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_TRAIL_H
+#define RR_TOOL_TRAIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The directories from the top of a tree down to the present one. A server may show a tree that has no end: a
+ * directory that contains itself, levels without number, or entries without number. A trail ends the work on
+ * each of them. A zeroed trail is at the top.
+ */
+
+enum {
+	RR_TRAIL_LEVELS = 400,           /* each level of a copy may hold a descriptor open */
+	RR_TRAIL_ENTRIES_MAX = 100000000 /* in all directories of a tree together */
+};
+
+struct rr_trail {
+	struct {
+		uint64_t fsid, fileid;
+	} levels[RR_TRAIL_LEVELS];
+	unsigned depth;
+	uint64_t entries;
+	bool endless; /* there were too many: the work on the whole tree must end */
+};
+
+/* Goes down into a directory: NULL. Or does not, and the text says why: the directory is on the trail
+ * already, or there are too many levels. */
+const char *rr_trail_enter(struct rr_trail *trail, uint64_t fsid, uint64_t fileid);
+
+/* Goes up again. */
+void rr_trail_leave(struct rr_trail *trail);
+
+/* The present directory has so many entries. NULL; or why the tree is taken to be endless. */
+const char *rr_trail_count(struct rr_trail *trail, uint64_t entries);
+
+#endif

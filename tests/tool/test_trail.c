@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trees of a server that have no end. */
+#include "../nfs/fake.h"
+
+#include <string.h>
+
+#include "tool/cp.h"
+
+/* ---- What cp_tree.c needs of the rest of cp: files are not copied, what fails is noted ---- */
+
+static struct {
+	uint32_t count;
+	char last[256];
+} failures;
+
+int
+rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
+{
+	(void)cp;
+	(void)side;
+	failures.count++;
+	snprintf(failures.last, sizeof(failures.last), "%s", why);
+	return -1;
+}
+
+int
+rr_cp_fail(struct rr_cp *cp, struct rr_side *side)
+{
+	return rr_cp_fail_because(cp, side, side->text.text);
+}
+
+bool
+rr_tool_interrupted(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
+int
+rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name)
+{
+	(void)cp;
+	(void)from;
+	(void)name;
+	(void)info;
+	(void)to;
+	(void)to_name;
+	return 0;
+}
+
+int
+rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to, const char *to_name)
+{
+	return rr_cp_file(cp, from, name, info, to, to_name);
+}
+
+bool
+rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
+	const struct rr_place *to)
+{
+	(void)cp;
+	(void)from;
+	(void)name;
+	(void)info;
+	(void)to;
+	return true;
+}
+
+void
+rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
+{
+	(void)cp;
+	(void)to;
+}
+
+/* ---- Copies ---- */
+
+/* Both sides are the server: its root is copied into its directory 1, which is an entry of another one. */
+static struct fake *fake;
+static struct rr_cp cp;
+static struct rr_place root;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	fake = fake_new();
+	memset(&failures, 0, sizeof(failures));
+	memset(&cp, 0, sizeof(cp));
+	cp.recursive = true;
+	cp.from.ops = cp.to.ops = &rr_side_remote;
+	cp.from.nfs = cp.to.nfs = fake_must_open(fake, "/export");
+	root.handle = *rr_nfs_root(cp.from.nfs);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rr_nfs_close(cp.from.nfs);
+	fake_free(fake);
+	return 0;
+}
+
+static void
+copy_root(void)
+{
+	struct rr_info target;
+
+	assert_int_equal(cp.to.ops->find(&cp.to, "target", false, &target), 0);
+	assert_int_equal(target.kind, RR_KIND_DIRECTORY);
+	rr_cp_contents(&cp, &root, &(struct rr_place){ .fd = -1, .handle = target.handle });
+}
+
+static void
+make_tree(void)
+{
+	uint32_t a = fake_add(fake, 0, "a", NF3DIR);
+
+	fake_add(fake, 0, "target", NF3DIR);
+	fake_add(fake, fake_add(fake, a, "b", NF3DIR), "c", NF3DIR);
+}
+
+static void
+a_directory_that_contains_itself_is_an_error(void **state)
+{
+	struct rr_info target;
+	uint32_t a;
+
+	(void)state;
+	a = fake_add(fake, 0, "a", NF3DIR);
+	fake_add(fake, 0, "target", NF3DIR);
+	assert_int_equal(cp.from.ops->find(&cp.from, "a", false, &target), 0);
+	root.handle = target.handle;
+	assert_null(rr_trail_enter(&cp.trail, target.fsid, target.fileid));
+	fake->objects[a].parent = a;
+	copy_root();
+	assert_int_equal(failures.count, 1);
+	assert_non_null(strstr(failures.last, "a directory loop"));
+	assert_int_equal(cp.trail.depth, 1);
+}
+
+static void
+a_tree_without_end_ends_the_whole_copy(void **state)
+{
+	(void)state;
+	make_tree();
+	cp.trail.entries = RR_TRAIL_ENTRIES_MAX - 2;
+	copy_root();
+	/* The root has two entries; the third one, in "a", is one too many. */
+	assert_int_equal(failures.count, 1);
+	assert_non_null(strstr(failures.last, "100 million"));
+	assert_true(cp.stop);
+}
+
+/* ---- The trail itself ---- */
+
+static void
+what_is_not_on_the_way_may_be_entered_again(void **state)
+{
+	struct rr_trail trail = { .depth = 0 };
+
+	(void)state;
+	assert_null(rr_trail_enter(&trail, 1, 2));
+	assert_null(rr_trail_enter(&trail, 1, 3));
+	assert_non_null(rr_trail_enter(&trail, 1, 2));
+	assert_null(rr_trail_enter(&trail, 2, 2)); /* of another file system */
+	assert_non_null(rr_trail_enter(&trail, 2, 2));
+	rr_trail_leave(&trail);
+	assert_null(rr_trail_enter(&trail, 2, 2));
+}
+
+static void
+levels_are_bounded(void **state)
+{
+	struct rr_trail trail = { .depth = 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < RR_TRAIL_LEVELS; i++)
+		assert_null(rr_trail_enter(&trail, 0, i));
+	assert_string_equal(
+		rr_trail_enter(&trail, 0, RR_TRAIL_LEVELS), "the directories are nested too deep");
+	assert_int_equal(trail.depth, RR_TRAIL_LEVELS);
+}
+
+static void
+entries_are_bounded(void **state)
+{
+	struct rr_trail trail = { .depth = 0 };
+
+	(void)state;
+	assert_null(rr_trail_count(&trail, RR_TRAIL_ENTRIES_MAX));
+	assert_null(rr_trail_count(&trail, 0));
+	assert_false(trail.endless);
+	assert_non_null(rr_trail_count(&trail, 1));
+	assert_true(trail.endless);
+	assert_non_null(rr_trail_count(&trail, UINT64_MAX));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_directory_that_contains_itself_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_tree_without_end_ends_the_whole_copy, setup, teardown),
+		cmocka_unit_test(what_is_not_on_the_way_may_be_entered_again),
+		cmocka_unit_test(levels_are_bounded),
+		cmocka_unit_test(entries_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
