@@ -26,15 +26,8 @@ put(struct rpcrdma_client *client, const uint8_t *data)
 {
 	const put_args args = { { data, BLOB_MAX } };
 	uint32_t stored = 0;
-	const struct rpcrdma_call_config call = {
-		.size = sizeof(call),
-		.program = &BLOB_V1_program,
-		.procedure = BLOB_PUT,
-		.args = &args,
-		.result = &stored,
-	};
 
-	if (rpcrdma_client_call_and_wait(client, &call) < 0)
+	if (BLOB_V1_call_BLOB_PUT(client, &args, &stored, NULL) < 0)
 		return fail(rpcrdma_client_error(client));
 	return stored == BLOB_MAX ? 0 : fail("the server stored something else");
 }
@@ -47,16 +40,13 @@ get(struct rpcrdma_client *client, const uint8_t *expected, void *sink, void *ke
 	get_result result;
 	const struct rpcrdma_call_config call = {
 		.size = sizeof(call),
-		.program = &BLOB_V1_program,
-		.procedure = BLOB_GET,
-		.result = &result,
 		.sinks = sinks,
 		.sink_count = 1,
 		.keep = keep,
 		.keep_size = KEEP,
 	};
 
-	if (rpcrdma_client_call_and_wait(client, &call) < 0)
+	if (BLOB_V1_call_BLOB_GET(client, &result, &call) < 0)
 		return fail(rpcrdma_client_error(client));
 	if (result.data.length != BLOB_MAX || memcmp(result.data.data, expected, BLOB_MAX) != 0)
 		return fail("what came back is not what was put");

@@ -61,9 +61,7 @@ ask(struct rpcrdma_client *client, struct question *question)
 static int
 ask_nothing(struct rpcrdma_client *client)
 {
-	const struct rpcrdma_call_config call = { .size = sizeof(call), .program = &LATER_V1_program };
-
-	return rpcrdma_client_call_and_wait(client, &call) < 0 ? fail(rpcrdma_client_error(client)) : 0;
+	return LATER_V1_call_LATER_NULL(client, NULL) < 0 ? fail(rpcrdma_client_error(client)) : 0;
 }
 
 static int

@@ -166,6 +166,18 @@ RPCRDMA_API int rpcrdma_client_call_and_wait(
 	struct rpcrdma_client *client, const struct rpcrdma_call_config *config);
 
 /*
+ * What the functions are made of that `rpcrdma xdr` writes for each procedure, VERSION_call_PROCEDURE(client,
+ * args, result, config): there, args and result have the procedure's own types, and are left out where they
+ * are void. config has everything else of the call, may be NULL, and is copied; its program, procedure, args
+ * and result are not looked at. Where config->done is set, this starts the call as rpcrdma_client_call()
+ * does, else it waits for it as rpcrdma_client_call_and_wait() does; errors are those of that function. A
+ * call that may have to be cancelled is started by rpcrdma_client_call() itself.
+ */
+RPCRDMA_API int rpcrdma_client_call_procedure(struct rpcrdma_client *client,
+	const struct rpcrdma_program *program, uint32_t procedure, const void *args, void *result,
+	const struct rpcrdma_call_config *config);
+
+/*
  * Ends a call without done(). Its memory is the caller's again when this
  * returns: no peer can reach it any more. The server may have handled it, or
  * may do so yet. No effect inside the call's own done().

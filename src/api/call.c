@@ -187,6 +187,30 @@ rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma
 	return error < 0 ? error : wait.error;
 }
 
+int
+rpcrdma_client_call_procedure(struct rpcrdma_client *client, const struct rpcrdma_program *program,
+	uint32_t procedure, const void *args, void *result, const struct rpcrdma_call_config *theirs)
+{
+	struct rpcrdma_call_config config = { 0 };
+	int error = 0;
+
+	if (!client)
+		return -RPCRDMA_ERR_INVAL;
+	if (theirs)
+		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
+			"struct rpcrdma_call_config", &client->text);
+	if (error < 0)
+		return fail(client, error);
+	config.size = sizeof(config);
+	config.program = program;
+	config.procedure = procedure;
+	config.args = args;
+	config.result = result;
+	if (config.done)
+		return rpcrdma_client_call(client, &config, NULL);
+	return rpcrdma_client_call_and_wait(client, &config);
+}
+
 void
 rpcrdma_call_cancel(struct rpcrdma_call *call)
 {

@@ -134,6 +134,9 @@ void rr_xdr_emit_put(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *d
 /* emit_program.c: the tables of a program. */
 void rr_xdr_emit_program(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program);
 
+/* emit_call.c: for each procedure of the version a function that calls it. */
+void rr_xdr_emit_calls(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *version);
+
 /* emit_walk.c: the code of xdr/walk.h as an array; and where its subroutines begin, for the header. */
 void rr_xdr_emit_walk(struct rr_xdr_emitter *emitter);
 void rr_xdr_emit_walk_entries(struct rr_xdr_emitter *emitter);

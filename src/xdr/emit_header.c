@@ -85,6 +85,7 @@ emit_programs(struct rr_xdr_emitter *emitter)
 			fputc('\n', emitter->out);
 			rr_xdr_line(emitter, "extern const struct rpcrdma_program %s%s_program;",
 				emitter->compiler->program_prefix, version->name);
+			rr_xdr_emit_calls(emitter, version);
 		}
 	}
 }
@@ -147,6 +148,16 @@ emit_types(struct rr_xdr_emitter *emitter)
 	emit_passed(emitter, passed, UINT_MAX);
 }
 
+static bool
+header_has_program(const struct rr_xdr_compiler *compiler)
+{
+	const struct rr_xdr_definition *definition = compiler->definitions;
+
+	while (definition && !definition->versions)
+		definition = definition->next;
+	return definition;
+}
+
 void
 rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard)
 {
@@ -156,7 +167,8 @@ rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard)
 	rr_xdr_line(emitter, "/* Written by `rpcrdma xdr` from a schema: change that, not this. */");
 	rr_xdr_line(emitter, "#ifndef %s", guard);
 	rr_xdr_line(emitter, "#define %s", guard);
-	rr_xdr_line(emitter, "\n#include <rpcrdma/xdr.h>");
+	/* In front of all macros of the schema. */
+	rr_xdr_line(emitter, "\n#include <rpcrdma/%s.h>", header_has_program(compiler) ? "client" : "xdr");
 	emit_types(emitter);
 	rr_xdr_line(emitter, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif");
 	for (definition = compiler->foreign; definition; definition = definition->after)

@@ -43,9 +43,9 @@ struct rr_xdr_preprocess {
 
 /*
  * Compiles the schema in the file input_path to output_base.h (C types, bounds of their sizes, codecs,
- * programs) and output_base.c. Warnings, and the first error, go to errors as one line each,
- * FILE:LINE:COLUMN: what is wrong; after an error both files are as they were. Returns 0, -RPCRDMA_ERR_XDR
- * (the schema is wrong), -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM.
+ * programs, a function that calls each procedure) and output_base.c. Warnings, and the first error, go to
+ * errors as one line each, FILE:LINE:COLUMN: what is wrong; after an error both files are as they were.
+ * Returns 0, -RPCRDMA_ERR_XDR (the schema is wrong), -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM.
  */
 int rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors);
 

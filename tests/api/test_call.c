@@ -351,6 +351,41 @@ the_least_size_of_a_reply_decides_on_a_reply_chunk(void **state)
 	assert_int_equal(counters.why_reply, 1);
 }
 
+static void
+done_once(void *ctx, struct rpcrdma_call *call, int error)
+{
+	(void)call;
+	assert_int_equal(error, 0);
+	++*(int *)ctx;
+}
+
+static void
+a_procedure_has_a_function_that_calls_it(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_call_config config = { .size = sizeof(config), .done = done_once };
+	uint32_t values[] = { 1, 2, 3 }, sum = 0;
+	const numbers mine = { 3, values };
+	int (*const typed)(struct rpcrdma_client *, const numbers *, uint32_t *,
+		const struct rpcrdma_call_config *) = CALC_V1_call_CALC_SUM;
+	int done = 0;
+
+	assert_int_equal(typed(world->client, &mine, &sum, NULL), 0);
+	assert_int_equal(sum, 6);
+	assert_int_equal(CALC_V1_call_CALC_NULL(world->client, NULL), 0);
+	assert_int_equal(CALC_V1_call_CALC_UNHANDLED(world->client, NULL), -RPCRDMA_ERR_PROC_UNAVAIL);
+	/* With a done() it is started only. What config says of another call does not count. */
+	config.ctx = &done;
+	config.procedure = CALC_UNHANDLED;
+	assert_int_equal(CALC_V1_call_CALC_SUM(world->client, &mine, &sum, &config), 0);
+	assert_int_equal(done, 0);
+	world_until(world, done == 1);
+	config.size = 1;
+	assert_int_equal(CALC_V1_call_CALC_SUM(world->client, &mine, &sum, &config), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(CALC_V1_call_CALC_SUM(NULL, &mine, &sum, NULL), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(CALC_V1_call_CALC_SUM(world->client, NULL, &sum, NULL), -RPCRDMA_ERR_INVAL);
+}
+
 int
 main(void)
 {
@@ -372,6 +407,7 @@ main(void)
 		T(done_may_free_the_client_with_calls_under_way),
 		T(an_unanswered_call_times_out),
 		T(what_cannot_be_called_is_refused_at_once),
+		T(a_procedure_has_a_function_that_calls_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

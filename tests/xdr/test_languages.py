@@ -118,10 +118,35 @@ def warnings():
                "behind which nothing can be placed", [result.stderr])
 
 
+def calls():
+    """Functions that call procedures have the procedures' types, whatever names the schema has."""
+    write("typed.x", "const client = 1;\nconst args = 2;\nconst done = 3;\nconst size = 4;\nconst V1_call_TAKE = 5;\n"
+          "typedef int row[3];\nstruct result { int config; };\n"
+          "program P { version V1 { result TAKE(row) = 1; void NOTHING(void) = 2; } = 1;\n"
+          "version V2 { row GIVE(string) = 1; result MANY(int, result) = 7; } = 2; } = 1;\n")
+    result = xdr("typed.x")
+    with open("typed.h") as header:
+        text = header.read()
+    tap.result(result.returncode == 0 and "#include <rpcrdma/client.h>" in text, "a program is taken", [result.stderr])
+    compiles("a schema with the names of parameters", "typed")
+    use = ('#include "typed.h"\nint use(struct rpcrdma_client *c, row *r, result *s);\n'
+           "int use(struct rpcrdma_client *c, row *r, result *s)\n{\n"
+           "\treturn V1_call_TAKE_(c, r, s, NULL) + V1_call_NOTHING(c, NULL);\n}\n")
+    write("right.c", use)
+    compiles("a call with the right types", "right")
+    write("wrong.c", use.replace("row *r, ", "int *r, "))
+    for compiler in TWO:
+        wrong = subprocess.run([*compiler, *STRICT, "wrong.c"], capture_output=True, text=True, timeout=120)
+        tap.result(wrong.returncode != 0 and "V1_call_TAKE_" in wrong.stderr,
+                   f"a call with another type is an error in {' '.join(compiler)}", [wrong.stderr])
+    with open("if.h") as header:
+        tap.result("client.h" not in header.read(), "a schema without a program needs no client")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for step in (preprocessor, included, warnings, schemas, public):
+        for step in (preprocessor, included, warnings, calls, schemas, public):
             step()
         os.chdir("/")
     tap.end()
