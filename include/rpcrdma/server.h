@@ -223,6 +223,8 @@ RPCRDMA_API int rpcrdma_request_client(struct rpcrdma_request *request,
  * ended later. An answer that comes nevertheless goes nowhere, but for a procedure that is executed once:
  * there a client that repeats the call on another connection gets it.
  *
+ * Over TCP, a client that only ends its own stream still waits for its answers: a reset ends the connection.
+ *
  * lost() comes from rpcrdma_engine_turn(), or from inside rpcrdma_server_free() (rpcrdma_client_free(), for a
  * call in the reverse direction). Inside the handler that is about to keep the request, or later. lost NULL:
  * it is not called any more. Errors: INVAL (request is NULL, or has been ended).
