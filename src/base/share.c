@@ -130,21 +130,33 @@ holds_of_wanted(
 	return held;
 }
 
-/* A party that holds nothing that is wanted, or whose peer owes nothing, is not judged. */
+static bool
+has_proved(const struct rr_party *party)
+{
+	for (int i = 0; i < RR_RESOURCES; i++) {
+		if (party->accounts[i].proven > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A party that holds nothing that is wanted, or whose peer owes nothing, is not judged. As soon as the peer
+ * has moved what is due in its time, its next time begins: a burst at the beginning does not count twice.
+ */
 static void
 judge(struct rr_party *party, size_t held, uint64_t now)
 {
-	uint64_t took = now - party->judged_from, moved;
+	uint64_t limit = has_proved(party) ? RR_SHARE_LIMIT : RR_SHARE_LIMIT_NEW, moved;
 
 	if (held == 0 || !party->ops->is_awaited(party->ctx)) {
 		party->judged_from = 0;
 		return;
 	}
-	if (party->judged_from > 0 && took < RR_SHARE_LIMIT)
-		return;
 	moved = party->ops->moved(party->ctx);
-	if (party->judged_from > 0 && moved - party->moved_then < rr_share_least(held) * took / RR_SECOND) {
-		party->ops->cut(party->ctx);
+	if (party->judged_from > 0 && moved - party->moved_then < rr_share_least(held) * limit / RR_SECOND) {
+		if (now - party->judged_from >= limit)
+			party->ops->cut(party->ctx);
 		return;
 	}
 	party->judged_from = now;

@@ -12,11 +12,12 @@
  * While some party waits for what it is entitled to, an umpire looks at all
  * others every RR_SHARE_TICK. A party that holds what is wanted is asked to
  * withdraw what it can do without, and is cut off where its peer moved less
- * than rr_share_least() for RR_SHARE_LIMIT. As long as nobody waits, a peer may
+ * than rr_share_least() for RR_SHARE_LIMIT, or RR_SHARE_LIMIT_NEW. As long as nobody waits, a peer may
  * be as slow as it likes, and the umpire does nothing.
  */
-#define RR_SHARE_TICK  (125 * RR_MILLISECOND)
-#define RR_SHARE_LIMIT (500 * RR_MILLISECOND)
+#define RR_SHARE_TICK      (125 * RR_MILLISECOND)
+#define RR_SHARE_LIMIT     (500 * RR_MILLISECOND)
+#define RR_SHARE_LIMIT_NEW (250 * RR_MILLISECOND) /* of a party that has not proved yet to move anything */
 
 /* A buffer that is held for longer proves nothing, and what comes back within so long after that, or after
  * the first one of a connection, neither. */

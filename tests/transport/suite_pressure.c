@@ -205,7 +205,7 @@ row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off(void **state)
 	other = call_new(world, 2, 40);
 	call_add_item(world, other, 40, 20000);
 	call_start(world, other);
-	pass_in_steps(world, RR_SHARE_LIMIT);
+	pass_in_steps(world, RR_SHARE_LIMIT_NEW);
 	assert_false(other->done || call->done);
 	pass_in_steps(world, 2 * RR_SHARE_TICK);
 	world_until(world, other->done && call->done);
