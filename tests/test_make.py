@@ -48,6 +48,10 @@ def installing():
                "and a build that is there is set up anew for another", calls)
     result, calls = called(["make", "install"])
     tap.result(not [c for c in calls if "prefix" in c], "without it the build stays as it is", calls)
+    shutil.rmtree("build")
+    result, calls = called(["make", "install"])
+    tap.result(calls and calls[0].startswith("meson setup") and not [c for c in calls if "prefix" in c],
+               "and a new build has the prefix that Meson gives it", calls)
     result, calls = called(["make", "uninstall"])
     tap.result(calls == ["ninja -C build uninstall"], "make uninstall takes away what was installed", calls)
 

@@ -32,9 +32,10 @@ def notified(folder, name, address):
 def unreachable(folder):
     os.environ["NOTIFY_SOCKET"] = f"{folder}/nobody"
     with Server(TOOL, f"{folder}/served", stderr=subprocess.PIPE) as server:
-        line = server.process.stderr.readline()
+        server.stop()
+        text = server.process.stderr.read()
     del os.environ["NOTIFY_SOCKET"]
-    tap.result("cannot be reached" in line, "it serves where nobody listens there, and says that", [line])
+    tap.result("cannot be reached" in text, "it serves where nobody listens there, and says that", [text])
 
 
 def units(folder):
