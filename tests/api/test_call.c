@@ -368,18 +368,20 @@ a_procedure_has_a_function_that_calls_it(void **state)
 	const numbers mine = { 3, values };
 	int (*const typed)(struct rpcrdma_client *, const numbers *, uint32_t *,
 		const struct rpcrdma_call_config *) = CALC_V1_call_CALC_SUM;
-	int done = 0;
+	struct {
+		int times;
+	} done = { 0 };
 
 	assert_int_equal(typed(world->client, &mine, &sum, NULL), 0);
 	assert_int_equal(sum, 6);
 	assert_int_equal(CALC_V1_call_CALC_NULL(world->client, NULL), 0);
 	assert_int_equal(CALC_V1_call_CALC_UNHANDLED(world->client, NULL), -RPCRDMA_ERR_PROC_UNAVAIL);
 	/* With a done() it is started only. What config says of another call does not count. */
-	config.ctx = &done;
+	config.ctx = &done.times;
 	config.procedure = CALC_UNHANDLED;
 	assert_int_equal(CALC_V1_call_CALC_SUM(world->client, &mine, &sum, &config), 0);
-	assert_int_equal(done, 0);
-	world_until(world, done == 1);
+	assert_int_equal(done.times, 0);
+	world_until(world, done.times == 1);
 	config.size = 1;
 	assert_int_equal(CALC_V1_call_CALC_SUM(world->client, &mine, &sum, &config), -RPCRDMA_ERR_INVAL);
 	assert_int_equal(CALC_V1_call_CALC_SUM(NULL, &mine, &sum, NULL), -RPCRDMA_ERR_INVAL);
