@@ -60,7 +60,9 @@ struct rpcrdma_engine_config {
 	/* Read chunks, and Write chunks, of one message that are taken: at most 1024. 64; of Read chunks
 	 * never more than 16. */
 	uint32_t chunk_max;
-	uint32_t connection_max; /* connections that servers accept at a time. 1024 */
+	/* Connections that the servers of the engine accept at a time, all together. Beyond that, a newcomer
+	 * takes the place of the connection that was longest without a call. 1024 */
+	uint32_t connection_max;
 	/*
 	 * Octets of memory for calls that arrived, and for results until they were sent. Where none is left,
 	 * new calls wait: this is what bounds a server. Replies to our own calls get half as much on top.

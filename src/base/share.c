@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/host.h"
 #include "base/pool.h"
 
 /*
@@ -12,8 +13,8 @@
 
 /* ---- Hosts ---- */
 
-static struct rr_host *
-host_find(struct rr_shares *shares, const char *name)
+struct rr_host *
+rr_shares_host(struct rr_shares *shares, const char *name)
 {
 	rr_list_for_each (link, &shares->hosts) {
 		struct rr_host *host = rr_container(link, struct rr_host, link);
@@ -27,13 +28,11 @@ host_find(struct rr_shares *shares, const char *name)
 static struct rr_host *
 host_of(struct rr_shares *shares, const char *peer)
 {
-	const char *port = strrchr(peer, ':');
-	size_t length = port ? (size_t)(port - peer) : strlen(peer);
-	char name[RR_HOST_NAME] = { 0 };
+	char name[RR_HOST_NAME];
 	struct rr_host *host;
 
-	memcpy(name, peer, length < sizeof(name) ? length : sizeof(name) - 1);
-	host = host_find(shares, name);
+	rr_host_name(peer, name);
+	host = rr_shares_host(shares, name);
 	if (!host) {
 		host = rr_alloc(rr_loop_env(shares->loop), sizeof(*host));
 		if (!host)
@@ -107,8 +106,10 @@ rr_party_end(struct rr_party *party, const void *ctx)
 {
 	if (!party)
 		return;
-	if (party->ctx == ctx)
+	if (party->ctx == ctx) {
+		rr_party_leaves(party);
 		party->ops = NULL;
+	}
 	rr_party_release(party);
 }
 
@@ -156,7 +157,8 @@ judge(struct rr_party *party, size_t held, uint64_t now)
 	moved = party->ops->moved(party->ctx);
 	if (party->judged_from > 0 && moved - party->moved_then < rr_share_least(held) * limit / RR_SECOND) {
 		if (now - party->judged_from >= limit)
-			party->ops->cut(party->ctx);
+			party->ops->cut(party->ctx,
+				"moves next to nothing, while others wait for the memory that it holds");
 		return;
 	}
 	party->judged_from = now;

@@ -2,6 +2,7 @@
 #ifndef RR_BASE_SHARE_H
 #define RR_BASE_SHARE_H
 
+#include "base/host.h"
 #include "base/loop.h"
 
 /*
@@ -26,7 +27,10 @@
 
 enum rr_resource { RR_ARRIVALS, RR_RESULTS, RR_REPLIES, RR_RESOURCES };
 
-enum { RR_HOST_NAME = 64, RR_SHARE_SLOWEST = 64 << 10, RR_SHARE_TURNOVER = 8 };
+enum { RR_SHARE_SLOWEST = 64 << 10, RR_SHARE_TURNOVER = 8 };
+
+/* What an accepted connection runs over; RR_NOT_ACCEPTED: this side connected. */
+enum rr_accepted { RR_NOT_ACCEPTED, RR_ACCEPTED_TCP, RR_ACCEPTED_RDMA, RR_ACCEPTED };
 
 struct rr_pool;
 struct rr_party;
@@ -46,10 +50,12 @@ struct rr_account {
 	uint64_t due_since;
 };
 
-/* The parties of one peer address. */
+/* The parties of one peer address, as rr_host_name() sees it. */
 struct rr_host {
 	struct rr_list link;
 	uint32_t parties;
+	uint32_t accepted; /* connections that it made */
+	uint32_t silent;   /* those of them that never called: set anew whenever there must be room */
 	size_t used[RR_RESOURCES];
 	char name[RR_HOST_NAME];
 };
@@ -62,8 +68,10 @@ struct rr_party_ops {
 	uint64_t (*moved)(void *ctx);
 	/* Gives back what has been kept for the peer for long enough. May be NULL. */
 	void (*withdraw)(void *ctx);
-	/* Ends the connection. */
-	void (*cut)(void *ctx);
+	/* Whether calls of the peer are under way. May be NULL: never. */
+	bool (*is_busy)(void *ctx);
+	/* Ends the connection; why is for people. */
+	void (*cut)(void *ctx, const char *why);
 };
 
 struct rr_party {
@@ -74,6 +82,12 @@ struct rr_party {
 	struct rr_account accounts[RR_RESOURCES];
 	const struct rr_party_ops *ops; /* NULL once the connection ended */
 	void *ctx;
+	enum rr_accepted accepted;
+	uint64_t accepted_at;
+	uint64_t order; /* of its acceptance, or of its last call, among those of all parties */
+	uint64_t busy_order,
+		busy_since; /* its order when it was last seen busy, and when that was first so */
+	bool called;        /* a call came */
 	uint64_t judged_from, moved_then; /* the beginning of the time that is judged; 0: no such time */
 };
 
@@ -82,14 +96,20 @@ struct rr_shares {
 	struct rr_list parties, hosts;
 	struct rr_pool *pools[RR_RESOURCES];
 	struct rr_timer timer;
+	uint32_t accepted_max;          /* connections accepted at a time, set by the owner */
+	uint32_t accepted[RR_ACCEPTED]; /* and how many there are, of each kind */
+	uint64_t order;                 /* of the last call or connection */
 };
 
 void rr_shares_init(struct rr_shares *shares, struct rr_loop *loop);
 
+/* The host of that name; NULL: no connection of it is there. */
+struct rr_host *rr_shares_host(struct rr_shares *shares, const char *name);
+
 /* Every party must be gone. */
 void rr_shares_end(struct rr_shares *shares);
 
-/* peer: an address as text; what follows the last colon, the port, is ignored. NULL: no memory. */
+/* peer: an address as text, of which rr_host_name() makes the host. NULL: no memory. */
 struct rr_party *rr_party_new(
 	struct rr_shares *shares, const char *peer, const struct rr_party_ops *ops, void *ctx);
 
@@ -107,6 +127,35 @@ rr_share_least(size_t held)
 {
 	return held / RR_SHARE_TURNOVER > RR_SHARE_SLOWEST ? held / RR_SHARE_TURNOVER : RR_SHARE_SLOWEST;
 }
+
+/* ---- admission.c: connections that peers make ---- */
+
+/*
+ * A peer wants to connect. Where accepted_max connections are there already, one of them is cut off to make
+ * room, see admission.c. False: the peer must be declined.
+ */
+bool rr_shares_admit(struct rr_shares *shares, const char *peer);
+
+/* Cuts off one connection of that kind (RR_NOT_ACCEPTED: of any kind) to make room for the peer. False: there
+ * is none that may be cut off for this peer. */
+bool rr_shares_make_room(struct rr_shares *shares, const char *peer, enum rr_accepted kind);
+
+/* The party is that of an accepted connection from now on until it ends. */
+void rr_party_accepted(struct rr_party *party, enum rr_accepted kind);
+
+/* It is none any more. */
+void rr_party_leaves(struct rr_party *party);
+
+/* A call of the party's peer came. */
+static inline void
+rr_party_called(struct rr_party *party)
+{
+	party->called = true;
+	party->order = ++party->shares->order;
+}
+
+/* Connections that are accepted now. */
+uint32_t rr_shares_accepted(const struct rr_shares *shares);
 
 /* Somebody waits for what is due: the umpire begins to look, if it does not yet. */
 void rr_shares_wanted(struct rr_shares *shares);

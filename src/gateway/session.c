@@ -283,8 +283,6 @@ new_session(struct rr_gateway *gateway)
 	const struct rr_env *env = gateway->engine->env;
 	struct rr_session *session;
 
-	if (gateway->session_count == config->connection_max)
-		return NULL;
 	session = rr_alloc(env, sizeof(*session));
 	if (!session || rr_map_init(&session->xids, env, config->credits) < 0) {
 		rr_free(env, session);
@@ -299,8 +297,7 @@ rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, bool tcp
 	struct rr_session *session = new_session(gateway);
 
 	if (!session) {
-		rr_log(gateway->engine->env, RR_LOG_WARNING, "%s: declined, there are %u connections",
-			client->peer, gateway->session_count);
+		rr_log(gateway->engine->env, RR_LOG_WARNING, "%s: no memory for a connection", client->peer);
 		rr_carrier_close(client);
 		return;
 	}

@@ -61,13 +61,10 @@ static void
 arrived(void *ctx, struct rr_carrier *carrier)
 {
 	struct rr_server *server = ctx;
-	struct connection *connection = NULL;
+	struct connection *connection = rr_alloc(server->engine->env, sizeof(*connection));
 
-	if (server->connection_count < server->engine->config.connection_max)
-		connection = rr_alloc(server->engine->env, sizeof(*connection));
 	if (!connection) {
-		rr_log(server->engine->env, RR_LOG_WARNING, "%s: declined, there are %u connections",
-			carrier->peer, server->connection_count);
+		rr_log(server->engine->env, RR_LOG_WARNING, "%s: no memory for a connection", carrier->peer);
 		rr_carrier_close(carrier);
 		return;
 	}

@@ -220,19 +220,26 @@ party_moved(void *ctx)
 }
 
 static void
-party_cut(void *ctx)
+party_cut(void *ctx, const char *why)
 {
 	struct rr_tcp *tcp = ctx;
 
 	enter(tcp);
-	rr_log(tcp->base.engine->env, RR_LOG_WARNING,
-		"%s: moves next to nothing, while others wait for the memory that it holds", tcp->base.peer);
-	rr_tcp_fail(tcp, -RPCRDMA_ERR_TIMEDOUT,
-		"%s: moves next to nothing, while others wait for the memory that it holds", tcp->base.peer);
+	rr_log(tcp->base.engine->env, RR_LOG_WARNING, "%s: %s", tcp->base.peer, why);
+	rr_tcp_fail(tcp, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", tcp->base.peer, why);
 	leave(tcp);
 }
 
+static bool
+party_is_busy(void *ctx)
+{
+	const struct rr_tcp *tcp = ctx;
+
+	return tcp->exchange_count > 0;
+}
+
 static const struct rr_party_ops tcp_party = {
+	.is_busy = party_is_busy,
 	.is_awaited = party_is_awaited,
 	.moved = party_moved,
 	.cut = party_cut,
@@ -372,6 +379,8 @@ rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum r
 		rr_free(engine->env, tcp);
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "a socket cannot be watched: %s", strerror(errno));
 	}
+	if (state == RR_TCP_OPEN)
+		rr_party_accepted(tcp->base.party, RR_ACCEPTED_TCP);
 	if (state == RR_TCP_OPEN)
 		rr_alive_start(&tcp->alive, engine->loop, fd, RR_ALIVE_LIMIT);
 	*carrier = &tcp->base;

@@ -38,6 +38,19 @@ pause_accepting(struct rr_tcp_acceptor *acceptor)
 	rr_loop_arm(acceptor->engine->loop, &acceptor->pause, PAUSE);
 }
 
+static bool
+has_room(struct rr_engine *engine, const struct sockaddr *address)
+{
+	char peer[RR_ADDRESS_TEXT];
+
+	rr_address_text(address, peer, sizeof(peer));
+	if (rr_shares_admit(&engine->shares, peer))
+		return true;
+	rr_log(engine->env, RR_LOG_WARNING, "%s: declined, as there are %u connections", peer,
+		rr_shares_accepted(&engine->shares));
+	return false;
+}
+
 /* One connection. False where there is none to accept now. */
 static bool
 accept_one(struct rr_tcp_acceptor *acceptor)
@@ -58,6 +71,10 @@ accept_one(struct rr_tcp_acceptor *acceptor)
 	}
 	if (fd < 0)
 		return false;
+	if (!has_room(acceptor->engine, (struct sockaddr *)&peer)) {
+		close(fd);
+		return true;
+	}
 	rr_tcp_set_options(fd);
 	if (rr_tcp_new(acceptor->engine, fd, (struct sockaddr *)&peer, RR_TCP_OPEN, &no_events, NULL,
 		    &carrier, &text) < 0) {

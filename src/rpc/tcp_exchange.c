@@ -144,6 +144,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 	rr_list_append(&tcp->exchanges, &exchange->link);
 	tcp->exchange_count++;
 	tcp->base.counters.calls++;
+	rr_party_called(tcp->base.party);
 	if (tcp->base.events->call)
 		tcp->base.events->call(tcp->base.ctx, &exchange->base);
 	else
@@ -184,6 +185,7 @@ rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
 	rr_list_append(&tcp->exchanges, &exchange->link);
 	tcp->exchange_count++;
 	tcp->base.counters.calls++;
+	rr_party_called(tcp->base.party);
 	send_system_error(tcp, exchange);
 }
 

@@ -22,20 +22,26 @@ struct rr_acceptor {
 };
 
 /*
- * Whether there is room for a connection more. Where a Send that finds no receive ends its connection, as
- * iWARP has it, all connections together are allowed no more Sends than there are receives. RFC 8166, 3.3.1:
- * "a Responder may reduce the granted credit value to accommodate the available resources in a Shared Receive
- * Queue"; here it takes fewer connections instead.
+ * Whether there are Receives for a connection more. Where a Send that finds no receive ends its connection,
+ * as iWARP has it, all connections together are allowed no more Sends than there are receives. RFC
+ * 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available resources in a
+ * Shared Receive Queue"; here it takes fewer connections instead.
  */
 static bool
-has_room(const struct rr_engine *engine, const struct rr_fabric *fabric)
+has_receives(const struct rr_engine *engine, const struct rr_fabric *fabric)
 {
-	uint64_t receives = (uint64_t)(engine->connections + 1) * rr_driver_receives(engine);
+	uint64_t connections = (uint64_t)engine->shares.accepted[RR_ACCEPTED_RDMA] + 1;
 
-	if (engine->connections >= engine->config.connection_max)
-		return false;
 	return !rr_fabric_limits(fabric)->receives_must_suffice ||
-	       receives <= rr_fabric_config(fabric)->receive_max;
+	       connections * rr_driver_receives(engine) <= rr_fabric_config(fabric)->receive_max;
+}
+
+static bool
+has_room(struct rr_engine *engine, const struct rr_fabric *fabric, const char *peer)
+{
+	return (has_receives(engine, fabric) ||
+		       rr_shares_make_room(&engine->shares, peer, RR_ACCEPTED_RDMA)) &&
+	       rr_shares_admit(&engine->shares, peer);
 }
 
 static void
@@ -47,11 +53,11 @@ on_request(void *ctx, struct rr_endpoint *endpoint, const void *private_data, si
 	struct rr_connection *connection = NULL;
 	int error;
 
-	if (has_room(engine, fabric))
+	if (has_room(engine, fabric, rr_endpoint_peer(endpoint)))
 		connection = rr_connection_new(engine, fabric, rr_endpoint_peer(endpoint), false);
 	if (!connection) {
 		rr_log(engine->env, RR_LOG_WARNING, "%s: declined, as there are %u connections",
-			rr_endpoint_peer(endpoint), engine->connections);
+			rr_endpoint_peer(endpoint), rr_shares_accepted(&engine->shares));
 		rr_endpoint_reject(endpoint, NULL, 0);
 		return;
 	}

@@ -130,6 +130,7 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 		size_t max = rr_engine_pool_max(config);
 
 		rr_shares_init(&new->shares, new->loop);
+		new->shares.accepted_max = config->connection_max;
 		new->pool = rr_pool_new(&new->shares, RR_REPLIES, max);
 		new->arrivals = rr_pool_new(&new->shares, RR_ARRIVALS, max);
 		new->results = rr_pool_new(&new->shares, RR_RESULTS, max);

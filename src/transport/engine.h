@@ -82,14 +82,13 @@ struct rr_engine {
 	 * cannot hold all of it, nor can results that wait until our own client reads them.
 	 */
 	struct rr_pool *arrivals, *results, *pool;
-	struct rr_shares shares;    /* of them */
+	struct rr_shares shares;    /* of them, and of the connections that there may be */
 	struct rr_fabric *fabric;   /* iwarp, unless a test put another one here with rr_engine_new_on() */
 	struct rr_fabric *adapters; /* verbs, from the moment when it is wanted */
 	bool only;                  /* there is never a second one */
 	bool adapters_failed;       /* where nobody asked for them by name */
 
 	/* The transport's. */
-	uint32_t connections;                /* accepted ones that live */
 	struct rr_chunk_lists arrival_lists; /* of the message that arrived last */
 	struct rr_servers servers;           /* that were called */
 	struct rr_list exchanges;            /* kept for reuse */

@@ -38,7 +38,6 @@ free_connection(struct rr_connection *connection)
 	rr_map_free(&connection->provided.by_xid, engine->env);
 	rr_trace_free(&connection->trace, engine->env);
 	rr_party_end(connection->base.party, connection);
-	engine->connections -= !connection->is_active;
 	rr_free(engine->env, connection);
 }
 
@@ -68,12 +67,13 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, const char
 	rr_connection_set_peer(connection, NULL, 0);
 	rr_negotiation_init(connection, NULL, 0);
 	rr_optional_init(connection);
-	engine->connections += !is_active;
 	connection->base.party = rr_party_new(&engine->shares, peer, &rr_stall_party, connection);
 	if (!connection->base.party || rr_arrival_prepare(engine) || rr_requester_init(connection)) {
 		free_connection(connection);
 		return NULL;
 	}
+	if (!is_active)
+		rr_party_accepted(connection->base.party, RR_ACCEPTED_RDMA);
 	return connection;
 }
 

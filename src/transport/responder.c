@@ -228,6 +228,8 @@ begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
 	int err = judge_call(inbound, arrival);
 
+	if (!err)
+		rr_party_called(inbound->connection->base.party);
 	if (err) {
 		refuse_header(inbound, (enum rr_rdma_err)err);
 	} else if (inbound->connection->is_active && has_chunks(&inbound->lists)) {

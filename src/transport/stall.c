@@ -34,16 +34,23 @@ stall_withdraw(void *ctx)
 }
 
 static void
-stall_cut(void *ctx)
+stall_cut(void *ctx, const char *why)
 {
 	struct rr_connection *connection = ctx;
 
-	rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT,
-		"%s: takes next to nothing, while others wait for the memory that it holds",
-		connection->base.peer);
+	rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", connection->base.peer, why);
+}
+
+static bool
+stall_is_busy(void *ctx)
+{
+	const struct rr_connection *connection = ctx;
+
+	return !rr_list_empty(&connection->exchanges);
 }
 
 const struct rr_party_ops rr_stall_party = {
+	.is_busy = stall_is_busy,
 	.is_awaited = stall_is_awaited,
 	.moved = stall_moved,
 	.withdraw = stall_withdraw,

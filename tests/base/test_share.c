@@ -73,8 +73,9 @@ member_moved(void *ctx)
 
 /* As a connection does it: the end comes later, from the loop. */
 static void
-member_cut(void *ctx)
+member_cut(void *ctx, const char *why)
 {
+	(void)why;
 	((struct member *)ctx)->cut = true;
 }
 

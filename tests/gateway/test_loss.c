@@ -188,6 +188,35 @@ a_server_that_is_not_there_costs_the_connection(void **state)
 	chain_free(chain);
 }
 
+/* Clients that connect and do nothing keep no other client out; one that calls keeps its connection. */
+static void
+silent_clients_keep_no_other_out(void **state)
+{
+	enum { SILENT = 12 };
+	struct rr_engine_config config = rr_engine_config_default;
+	struct chain *chain;
+	int silent[SILENT];
+
+	(void)state;
+	config.connection_max = 4;
+	chain = chain_new_on(&config, false, NULL, NULL);
+	chain_connect(chain);
+	for (int i = 0; i < SILENT; i++) {
+		silent[i] = chain_client(chain);
+		world_settle(chain->world);
+	}
+	assert_closed(chain->world, silent[0]);
+	silent[0] = chain_client(chain);
+	send_message(chain, silent[0], removal(XID));
+	world_settle(chain->world);
+	close(raw_accept(chain->world, chain->listener));
+	pass_message(chain, chain->client, chain->server, removal(XID + 1));
+	pass_message(chain, chain->server, chain->client, reply_message(XID + 1, 8));
+	for (int i = 0; i < SILENT; i++)
+		close(silent[i]);
+	chain_free(chain);
+}
+
 int
 main(void)
 {
@@ -207,6 +236,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_call_that_comes_again_is_not_passed_on_twice, chain_setup, chain_teardown),
 		cmocka_unit_test(a_server_that_is_not_there_costs_the_connection),
+		cmocka_unit_test(silent_clients_keep_no_other_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

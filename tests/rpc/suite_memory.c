@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "rpc/tcp.h"
+#include "transport/rdma.h"
+
 static void
 a_call_put_off_is_handled_when_memory_comes_back(void **state)
 {
@@ -176,29 +179,59 @@ more_calls_than_blocks_are_all_answered(void **state)
 	}
 }
 
+/* Carriers of a peer that connects and does no more. */
+static struct rr_carrier *
+connect_silently(struct world *world)
+{
+	static const struct rr_carrier_events events;
+	const struct sockaddr *address = (const void *)&world->address;
+	struct rr_carrier *carrier = NULL;
+	struct rr_text why;
+	int error;
+
+	error = world_provider ? rr_rdma_connect(world->engine, address, sizeof(world->address), &events,
+					 NULL, &carrier, &why)
+			       : rr_tcp_connect(world->engine, address, sizeof(world->address), &events, NULL,
+					 &carrier, &why);
+	assert_int_equal(error, 0);
+	return carrier;
+}
+
+/* Connections that do nothing keep no newcomer out, and one that calls is not the one that goes for it. */
 static void
 connections_are_bounded(void **state)
 {
+	enum { SILENT = 12, MAX = 4 };
 	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_carrier *silent[SILENT];
 	struct rr_client_config client_config;
-	struct rr_client *clients[4];
 	struct world *world;
-	struct call *call = call_new(ECHO_NULL);
+	struct call *call = call_new(ECHO_NULL), *later = call_new(ECHO_NULL);
+	struct rr_client *client;
 
 	(void)state;
-	config.connection_max = 3;
+	config.connection_max = MAX;
 	world = world_new(&config);
 	assert_int_equal(call_run(world, call), 0);
+	for (int i = 0; i < SILENT; i++) {
+		silent[i] = connect_silently(world);
+		world_settle(world);
+		assert_int_equal(rr_server_connections(world->server), i < MAX - 1 ? i + 2 : MAX);
+	}
 	world_client_config(world, &client_config);
-	for (int i = 0; i < 4; i++)
-		clients[i] = world_connect(world, &client_config);
-	world_settle(world);
-	assert_int_equal(rr_server_connections(world->server), 3);
+	client = world_connect(world, &client_config);
+	rr_client_call(client, &later->base);
+	world_until(world, later->done);
+	assert_int_equal(later->error, 0);
+	assert_int_equal(rr_server_connections(world->server), MAX);
 	call->done = false;
 	assert_int_equal(call_run(world, call), 0);
-	for (int i = 0; i < 4; i++)
-		rr_client_free(clients[i]);
+	assert_int_equal(rr_client_reconnects(world->client), 0);
+	for (int i = 0; i < SILENT; i++)
+		rr_carrier_close(silent[i]);
+	rr_client_free(client);
 	call_free(call);
+	call_free(later);
 	world_free(world);
 }
 

@@ -283,15 +283,21 @@ connections_above_the_bound_are_declined(void **state)
 	struct rr_engine_config config = rr_engine_config_default;
 	struct world *world;
 	struct rr_carrier *first;
+	struct rr_exchange *exchange;
 
 	(void)state;
 	config.connection_max = 1;
 	world = world_new(&config);
 	first = world->client;
+	/* It is not cut off to make room: a call is under way. */
+	call_begin(world, 1, 40);
+	exchange = world_one_call(world);
 	world_connect(world);
 	world_until(world, world->client_closed);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_REJECTED);
 	assert_false(world->server_closed);
+	answer_small(world, exchange);
+	world_settle(world);
 	rr_carrier_close(first);
 	world_until(world, world->server_closed);
 	world_close_server(world);

@@ -234,8 +234,9 @@ pressure_is_awaited(void *ctx)
 }
 
 static void
-pressure_ends(void *ctx)
+pressure_ends(void *ctx, const char *why)
 {
+	(void)why;
 	(void)ctx;
 }
 

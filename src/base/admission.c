@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one bound on the connections that peers make to an engine, and the one rule for what happens at it.
+ *
+ * A connection that never called goes first, of the host with the most of these, the oldest first. Where all
+ * have called, the one longest without a call goes, of the host with the most connections, as long as that
+ * host keeps no fewer than the newcomer's host. A connection with a call under way goes only where its host
+ * has more than its share, which is what the newcomer's host has. So who connects often, and does nothing,
+ * loses those connections; who calls keeps its own; and each address gets as many as any other one, if it
+ * wants them.
+ */
+#include "base/share.h"
+
+/* So long after a connection was accepted its first call may take, before it counts as silent. */
+#define GRACE RR_SECOND
+/* Calls that have been under way for longer, without another one, do not protect their connection. */
+#define BUSY_LIMIT (60 * RR_SECOND)
+
+uint32_t
+rr_shares_accepted(const struct rr_shares *shares)
+{
+	uint32_t count = 0;
+
+	for (int i = RR_NOT_ACCEPTED + 1; i < RR_ACCEPTED; i++)
+		count += shares->accepted[i];
+	return count;
+}
+
+void
+rr_party_accepted(struct rr_party *party, enum rr_accepted kind)
+{
+	party->accepted = kind;
+	party->host->accepted++;
+	party->shares->accepted[kind]++;
+	party->accepted_at = rr_now(rr_loop_env(party->shares->loop));
+	party->order = ++party->shares->order;
+}
+
+void
+rr_party_leaves(struct rr_party *party)
+{
+	if (party->accepted == RR_NOT_ACCEPTED)
+		return;
+	party->host->accepted--;
+	party->shares->accepted[party->accepted]--;
+	party->accepted = RR_NOT_ACCEPTED;
+}
+
+/* ---- Which connection goes ---- */
+
+static bool
+is_silent(const struct rr_party *party, uint64_t now)
+{
+	return !party->called && now - party->accepted_at >= GRACE;
+}
+
+static bool
+is_busy(struct rr_party *party, uint64_t now)
+{
+	if (!party->called || !party->ops->is_busy || !party->ops->is_busy(party->ctx))
+		return false;
+	if (party->busy_order != party->order)
+		party->busy_since = now;
+	party->busy_order = party->order;
+	return now - party->busy_since < BUSY_LIMIT;
+}
+
+static void
+count_silent(struct rr_shares *shares, uint64_t now)
+{
+	rr_list_for_each (link, &shares->hosts)
+		rr_container(link, struct rr_host, link)->silent = 0;
+	rr_list_for_each (link, &shares->parties) {
+		const struct rr_party *party = rr_container(link, struct rr_party, link);
+
+		party->host->silent += party->accepted && is_silent(party, now);
+	}
+}
+
+/* Whether it may be cut off for a newcomer of that host, which may be NULL: it has no connection yet. */
+static bool
+may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_t now)
+{
+	uint32_t its = party->host->accepted, own = newcomer ? newcomer->accepted : 0;
+
+	if (is_silent(party, now))
+		return true;
+	if (is_busy(party, now))
+		return its > own + 1;
+	return its > own || party->host == newcomer;
+}
+
+static bool
+goes_before(const struct rr_party *party, const struct rr_party *other)
+{
+	const struct rr_host *host = party->host, *others = other->host;
+
+	if (host->silent != others->silent)
+		return host->silent > others->silent;
+	if (host->accepted != others->accepted)
+		return host->accepted > others->accepted;
+	if (party->called != other->called)
+		return other->called;
+	return party->order < other->order;
+}
+
+bool
+rr_shares_make_room(struct rr_shares *shares, const char *peer, enum rr_accepted kind)
+{
+	uint64_t now = rr_now(rr_loop_env(shares->loop));
+	const struct rr_host *newcomer;
+	struct rr_party *first = NULL;
+	char name[RR_HOST_NAME];
+
+	rr_host_name(peer, name);
+	newcomer = rr_shares_host(shares, name);
+	count_silent(shares, now);
+	rr_list_for_each (link, &shares->parties) {
+		struct rr_party *party = rr_container(link, struct rr_party, link);
+
+		if (party->accepted && (kind == RR_NOT_ACCEPTED || party->accepted == kind) &&
+			may_go(party, newcomer, now) && (!first || goes_before(party, first)))
+			first = party;
+	}
+	if (!first)
+		return false;
+	rr_party_leaves(first);
+	first->ops->cut(first->ctx, "was longest without a call, and another client wanted to connect");
+	return true;
+}
+
+bool
+rr_shares_admit(struct rr_shares *shares, const char *peer)
+{
+	return rr_shares_accepted(shares) < shares->accepted_max ||
+	       rr_shares_make_room(shares, peer, RR_NOT_ACCEPTED);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/host.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Writes the name of an IPv6 address to name. */
+static void
+name_in6(struct in6_addr *address, char name[RR_HOST_NAME])
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (IN6_IS_ADDR_V4MAPPED(address)) {
+		inet_ntop(AF_INET, &address->s6_addr[12], name, RR_HOST_NAME);
+		return;
+	}
+	memset(&address->s6_addr[8], 0, 8);
+	inet_ntop(AF_INET6, address, text, sizeof(text));
+	snprintf(name, RR_HOST_NAME, "[%s/64]", text);
+}
+
+void
+rr_host_name(const char *peer, char name[RR_HOST_NAME])
+{
+	const char *port = strrchr(peer, ':');
+	size_t length = port ? (size_t)(port - peer) : strlen(peer);
+	char inner[RR_HOST_NAME];
+	struct in6_addr address;
+
+	snprintf(name, RR_HOST_NAME, "%.*s", (int)length, peer);
+	if (name[0] != '[')
+		return;
+	snprintf(inner, sizeof(inner), "%.*s", (int)strcspn(name + 1, "]%"), name + 1);
+	if (inet_pton(AF_INET6, inner, &address) == 1)
+		name_in6(&address, name);
+}

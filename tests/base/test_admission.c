@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which connection goes when there are as many as there may be, and another client comes. */
+#include "../test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/share.h"
+
+enum { MAX = 16, MEMBERS = 64 };
+
+struct member {
+	struct rr_party *party; /* NULL: gone */
+	struct world *world;
+	bool busy, cut;
+};
+
+struct world {
+	struct rr_env env;
+	uint64_t now;
+	struct rr_loop *loop;
+	struct rr_shares shares;
+	struct member members[MEMBERS];
+	uint32_t count;
+};
+
+static uint64_t
+world_now(void *ctx)
+{
+	return ((struct world *)ctx)->now;
+}
+
+static bool
+member_is_busy(void *ctx)
+{
+	return ((struct member *)ctx)->busy;
+}
+
+static void
+member_cut(void *ctx, const char *why)
+{
+	struct member *member = ctx;
+
+	(void)why;
+	member->cut = true;
+}
+
+static const struct rr_party_ops member_ops = { .is_busy = member_is_busy, .cut = member_cut };
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	world->env = rr_env_system;
+	world->env.ctx = world;
+	world->env.now = world_now;
+	world->now = RR_SECOND;
+	world->loop = rr_loop_new(&world->env);
+	assert_non_null(world->loop);
+	rr_shares_init(&world->shares, world->loop);
+	world->shares.accepted_max = MAX;
+	*state = world;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t i = 0; i < world->count; i++)
+		rr_party_end(world->members[i].party, &world->members[i]);
+	assert_int_equal(rr_shares_accepted(&world->shares), 0);
+	rr_shares_end(&world->shares);
+	rr_loop_free(world->loop);
+	free(world);
+	return 0;
+}
+
+/* NULL: declined. Those that were cut off end. */
+static struct member *
+arrive(struct world *world, const char *peer, enum rr_accepted kind)
+{
+	struct member *member = &world->members[world->count];
+
+	if (!rr_shares_admit(&world->shares, peer))
+		return NULL;
+	for (uint32_t i = 0; i < world->count; i++) {
+		struct member *other = &world->members[i];
+
+		if (other->cut)
+			rr_party_end(other->party, other);
+		if (other->cut)
+			other->party = NULL;
+	}
+	assert_true(world->count < MEMBERS);
+	world->count++;
+	member->world = world;
+	member->party = rr_party_new(&world->shares, peer, &member_ops, member);
+	assert_non_null(member->party);
+	rr_party_accepted(member->party, kind);
+	assert_true(rr_shares_accepted(&world->shares) <= MAX);
+	return member;
+}
+
+static struct member *
+arrive_tcp(struct world *world, const char *peer)
+{
+	return arrive(world, peer, RR_ACCEPTED_TCP);
+}
+
+static void
+fill(struct world *world, const char *peer, bool call)
+{
+	while (rr_shares_accepted(&world->shares) < MAX) {
+		struct member *member = arrive_tcp(world, peer);
+
+		if (call)
+			rr_party_called(member->party);
+	}
+}
+
+static void
+silent_connections_keep_nobody_out(void **state)
+{
+	struct world *world = *state;
+	struct member *caller = arrive_tcp(world, "10.0.0.1:1");
+
+	rr_party_called(caller->party);
+	fill(world, "10.0.0.1:2", false);
+	/* At once, and when they have been silent for long; the oldest goes first. */
+	assert_non_null(arrive_tcp(world, "10.0.0.1:3"));
+	assert_true(world->members[1].cut);
+	world->now += 100 * RR_SECOND;
+	assert_non_null(arrive_tcp(world, "10.0.0.2:3"));
+	assert_true(world->members[2].cut);
+	assert_non_null(arrive(world, "10.0.0.1:3", RR_ACCEPTED_RDMA));
+	assert_true(world->members[3].cut);
+	assert_false(caller->cut);
+}
+
+/* One silent connection from each of many addresses does not drive out those of an address that calls. */
+static void
+silent_ones_go_before_any_that_called(void **state)
+{
+	struct world *world = *state;
+	struct member *callers[3];
+	char peer[32];
+
+	for (int i = 0; i < 3; i++) {
+		callers[i] = arrive_tcp(world, "10.0.0.1:1");
+		rr_party_called(callers[i]->party);
+	}
+	for (int i = 3; i < MAX; i++) {
+		snprintf(peer, sizeof(peer), "10.1.0.%d:1", i);
+		arrive_tcp(world, peer);
+	}
+	world->now += 2 * RR_SECOND;
+	for (int i = 0; i < 10; i++)
+		assert_non_null(arrive_tcp(world, "10.0.0.9:1"));
+	for (int i = 0; i < 3; i++)
+		assert_false(callers[i]->cut);
+	for (int i = 3; i < 13; i++)
+		assert_true(world->members[i].cut);
+}
+
+/* A newcomer has some time for its first call: connections that call once and come again do not take its
+ * place. */
+static void
+a_newcomer_has_time_for_its_first_call(void **state)
+{
+	struct world *world = *state;
+	struct member *newcomer;
+
+	fill(world, "10.0.0.1:1", true);
+	newcomer = arrive_tcp(world, "10.0.0.2:1");
+	for (int i = 0; i < 40; i++) {
+		struct member *again = arrive_tcp(world, "10.0.0.1:1");
+
+		assert_non_null(again);
+		rr_party_called(again->party);
+	}
+	assert_false(newcomer->cut);
+}
+
+static void
+of_those_that_called_the_longest_without_a_call_goes(void **state)
+{
+	struct world *world = *state;
+
+	fill(world, "10.0.0.1:1", true);
+	rr_party_called(world->members[0].party);
+	assert_non_null(arrive_tcp(world, "10.0.0.1:1"));
+	assert_false(world->members[0].cut);
+	assert_true(world->members[1].cut);
+	assert_int_equal(world->count, MAX + 1);
+}
+
+/* Every connection of an address has calls under way: others get their share of the connections all the same,
+ * and the address itself gets no more of them. */
+static void
+an_address_keeps_no_more_than_its_share(void **state)
+{
+	struct world *world = *state;
+
+	fill(world, "10.0.0.1:1", true);
+	for (uint32_t i = 0; i < world->count; i++)
+		world->members[i].busy = true;
+	assert_null(arrive_tcp(world, "10.0.0.1:1"));
+	for (int i = 0; i < MAX / 2; i++) {
+		struct member *member = arrive_tcp(world, "10.0.0.2:1");
+
+		assert_non_null(member);
+		rr_party_called(member->party);
+		member->busy = true;
+	}
+	assert_null(arrive_tcp(world, "10.0.0.2:1"));
+	assert_null(arrive_tcp(world, "10.0.0.1:1"));
+	for (uint32_t i = MAX; i < world->count; i++)
+		assert_false(world->members[i].cut);
+	/* A call that is never answered, as its answer is not read, protects for a while only. */
+	world->now += 61 * RR_SECOND;
+	assert_non_null(arrive_tcp(world, "10.0.0.1:1"));
+	assert_true(rr_shares_accepted(&world->shares) <= MAX);
+}
+
+/* An address with few connections does not lose them to one with more. */
+static void
+an_address_with_more_takes_none_from_one_with_fewer(void **state)
+{
+	struct world *world = *state;
+	struct member *few = arrive_tcp(world, "10.0.0.2:1");
+
+	rr_party_called(few->party);
+	fill(world, "10.0.0.1:1", true);
+	for (uint32_t i = 1; i < world->count; i++)
+		world->members[i].busy = true;
+	world->now += 10 * RR_SECOND;
+	assert_null(arrive_tcp(world, "10.0.0.1:1"));
+	assert_false(few->cut);
+}
+
+static void
+the_first_half_of_an_ipv6_address_is_one_host(void **state)
+{
+	static const struct {
+		const char *peer, *name;
+	} rows[] = {
+		{ "192.0.2.1:2049", "192.0.2.1" },
+		{ "[::ffff:192.0.2.1]:2049", "192.0.2.1" },
+		{ "[2001:db8:1:2:3:4:5:6]:1", "[2001:db8:1:2::/64]" },
+		{ "[2001:db8:1:2::9]:700", "[2001:db8:1:2::/64]" },
+		{ "[2001:db8:1:3::9]:700", "[2001:db8:1:3::/64]" },
+		{ "[fe80::1%eth0]:700", "[fe80::/64]" },
+		{ "[::1]:1", "[::/64]" },
+		{ "loop", "loop" },
+		{ "", "" },
+		{ "[", "[" },
+		{ "[zz]:1", "[zz]" },
+	};
+	char name[RR_HOST_NAME];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		rr_host_name(rows[i].peer, name);
+		assert_string_equal(name, rows[i].name);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(silent_connections_keep_nobody_out),
+		TEST(silent_ones_go_before_any_that_called),
+		TEST(a_newcomer_has_time_for_its_first_call),
+		TEST(of_those_that_called_the_longest_without_a_call_goes),
+		TEST(an_address_keeps_no_more_than_its_share),
+		TEST(an_address_with_more_takes_none_from_one_with_fewer),
+		cmocka_unit_test(the_first_half_of_an_ipv6_address_is_one_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
