@@ -30,6 +30,7 @@ enum option_value {
 	OPT_POLL,
 	OPT_PROGRAM,
 	OPT_PROVIDED,
+	OPT_NO_PROVIDED,
 	OPT_SCHEMA,
 	OPT_TO
 };
@@ -55,8 +56,9 @@ const char rr_tool_gateway_options[] =
 	"      --message-max MIB     data that one message can have; clients are told so (4)\n"
 	"      --poll US             look so long for what comes next before sleeping, while that pays (50)\n"
 	"      --provided N          large replies that a connection may keep in Read chunks (as "
-	"--credits)\n" RR_FILTER_HELP RR_CALL_HELP
-	"  -v, --verbose             log what happens to connections\n"
+	"--credits)\n"
+	"      --no-provided         never expose a large reply in Read chunks: one without room becomes an "
+	"error\n" RR_FILTER_HELP RR_CALL_HELP "  -v, --verbose             log what happens to connections\n"
 	"SIGTERM and Ctrl-C answer what was received, then end.\n";
 
 static const struct option long_options[] = {
@@ -69,6 +71,7 @@ static const struct option long_options[] = {
 	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "message-max", required_argument, NULL, OPT_MESSAGE_MAX },
 	{ "provided", required_argument, NULL, OPT_PROVIDED },
+	{ "no-provided", no_argument, NULL, OPT_NO_PROVIDED },
 	{ "poll", required_argument, NULL, OPT_POLL },
 	RR_TRANSPORT_OPTION,
 	RR_CALL_OPTION,
@@ -227,6 +230,8 @@ parse_option(struct run *run, int option)
 	case 'n': return parse_number(run, "threads", 1, RR_WORKERS_MAX, &run->workers.count);
 	case OPT_CREDITS: return parse_number(run, "credits", 1, 1024, &engine->credits);
 	case OPT_MESSAGE_MAX: return parse_number(run, "message-max", 1, MESSAGE_MOST, &run->message_max);
+	case OPT_PROVIDED: return parse_number(run, "provided", 1, 4096, &engine->provided_max);
+	case OPT_NO_PROVIDED: engine->read_chunks = false; return RR_EXIT_OK;
 	case OPT_POLL: return parse_number(run, "poll", 0, POLL_MAX, &run->poll);
 	case 'v': run->workers.verbose = true; return RR_EXIT_OK;
 	case OPT_INLINE:

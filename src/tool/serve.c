@@ -21,6 +21,7 @@ enum option_value {
 	OPT_KEY,
 	OPT_NO_ROOT_SQUASH,
 	OPT_PROVIDED,
+	OPT_NO_PROVIDED,
 	OPT_TCP_PORT
 };
 
@@ -37,6 +38,8 @@ const char rr_tool_serve_options[] =
 	"      --credits N           calls that a connection may have outstanding (64)\n"
 	"      --inline N            inline threshold to offer, octets: a multiple of 1024 (4096)\n"
 	"      --provided N          large replies that a connection may keep in Read chunks (as --credits)\n"
+	"      --no-provided         never expose a large reply in Read chunks: one without room becomes an "
+	"error\n"
 	"  -v, --verbose             log what happens to connections\n" RR_FILTER_HELP
 	"An only DIR without NAME is served as /, one of several as / and its last component.\n"
 	"SIGTERM and Ctrl-C answer what was received, then end.\n";
@@ -52,6 +55,7 @@ static const struct option long_options[] = {
 	{ "credits", required_argument, NULL, OPT_CREDITS },
 	{ "inline", required_argument, NULL, OPT_INLINE },
 	{ "provided", required_argument, NULL, OPT_PROVIDED },
+	{ "no-provided", no_argument, NULL, OPT_NO_PROVIDED },
 	{ "verbose", no_argument, NULL, 'v' },
 	RR_FILTER_OPTIONS,
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -111,6 +115,7 @@ parse_option(const struct rr_tool *tool, struct rr_serve *serve, int option)
 		status = parse_number(tool, "credits", 1, 1024, &number);
 		serve->engine.credits = (uint32_t)number;
 		return status;
+	case OPT_NO_PROVIDED: serve->engine.read_chunks = false; return RR_EXIT_OK;
 	case OPT_PROVIDED:
 		status = parse_number(tool, "provided", 1, 4096, &number);
 		serve->engine.provided_max = (uint32_t)number;

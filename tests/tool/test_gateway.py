@@ -153,6 +153,24 @@ def combinations(tree):
                   result)
 
 
+def provided():
+    """Options of the gateway about replies in Read chunks, towards a client that makes no room for large ones."""
+    os.mkdir(f"{WORK}/served/many")
+    for i in range(300):
+        open(f"{WORK}/served/many/{i:060}", "w").close()
+    tcp_port = free_port()
+    with Server(TOOL, WORK + "/served", tcp_port=tcp_port):
+        to = f"nfs://127.0.0.1:{tcp_port}/?transport=tcp"
+        for options, wanted in ((("--provided", "8"), True), (("--no-provided",), False)):
+            log = Log()
+            with Gateway(TOOL, to, *options, stderr=log) as gateway:
+                result = run(TOOL, "ls", "--reply-chunks", "never", f"{gateway.rdma_url}many")
+                text = report(gateway, log)
+                tap.result(len(result.stdout.split()) == 300 and ("provided_replies" in text) == wanted,
+                           f"{' '.join(options)}: {'' if wanted else 'no '}replies in Read chunks", [result.stderr, text])
+    shutil.rmtree(f"{WORK}/served/many")
+
+
 def restart(name, gateway_to, client_url):
     """The server goes away in the middle of a copy and comes back: the client repeats what was not answered."""
     large = f"{WORK}/large"
@@ -241,6 +259,7 @@ try:
     default_ports()
     make_tree(f"{WORK}/tree")
     combinations(f"{WORK}/tree")
+    provided()
     restart("TCP to RDMA", "RDMA", lambda gateway, path: gateway.tcp_url(path))
     restart("RDMA to TCP", "TCP", lambda gateway, path: gateway.rdma_url + path)
     through_ganesha()

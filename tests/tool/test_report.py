@@ -56,6 +56,13 @@ def large_replies(top):
                    "the server is told once of each", [after])
         server.stop()
         server.process.stderr.close()
+    with Server(TOOL, f"{top}/many", "--no-provided", stderr=subprocess.PIPE) as server:
+        result = subprocess.run([TOOL, "ls", "--reply-chunks", "never", server.url], capture_output=True, text=True, timeout=60)
+        after = counted(server)
+        tap.result(len(result.stdout.split()) == 300 and "provided_replies" not in after and after["long_replies"] > 0,
+                   "serve --no-provided: no reply in Read chunks, whatever the client wants", [result.stderr, after])
+        server.stop()
+        server.process.stderr.close()
     result = subprocess.run([TOOL, "ls", "--reply-chunks", "often", server.url], capture_output=True, text=True, timeout=60)
     tap.result(result.returncode == 2 and "auto, always or never" in result.stderr, "another policy is a mistake", [result])
 
