@@ -7,6 +7,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/peer_log.h"
+
 enum { BATCH = 64, TASK_ROUNDS = 100 };
 
 struct rr_loop {
@@ -20,6 +22,7 @@ struct rr_loop {
 	bool polls;                      /* the last wait was shorter than poll_limit */
 	struct epoll_event ready[BATCH]; /* of the turn in progress; unwatch clears its entries */
 	int nready;
+	struct rr_peer_log peer_log;
 };
 
 static bool
@@ -41,6 +44,7 @@ rr_loop_new(const struct rr_env *env)
 	loop->env = env;
 	rr_heap_init(&loop->timers, timer_is_before);
 	rr_list_init(&loop->tasks);
+	rr_peer_log_init(&loop->peer_log, loop);
 	loop->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (loop->epoll >= 0)
 		return loop;
@@ -53,8 +57,15 @@ rr_loop_free(struct rr_loop *loop)
 {
 	if (!loop)
 		return;
+	rr_peer_log_end(&loop->peer_log);
 	close(loop->epoll);
 	rr_free(loop->env, loop);
+}
+
+struct rr_peer_log *
+rr_loop_peer_log(struct rr_loop *loop)
+{
+	return &loop->peer_log;
 }
 
 const struct rr_env *

@@ -47,6 +47,9 @@ void rr_loop_free(struct rr_loop *loop);
 
 const struct rr_env *rr_loop_env(const struct rr_loop *loop);
 
+/* Where warnings that peers cause go: peer_log.h. */
+struct rr_peer_log *rr_loop_peer_log(struct rr_loop *loop);
+
 /* Watches fd for wanted (may be 0: errors only); ready must be set. -RPCRDMA_ERR_SYSTEM. */
 int rr_loop_watch(struct rr_loop *loop, struct rr_watch *watch, int fd, unsigned wanted);
 

@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "base/peer_log.h"
 #include "gateway/gateway_private.h"
 #include "wire/rpc.h"
 
@@ -154,7 +155,7 @@ static void
 done(struct rr_transaction *transaction, int error)
 {
 	struct rr_relay *relay = rr_container(transaction, struct rr_relay, transaction);
-	const struct rr_env *env = relay->gateway->engine->env;
+	const char *peer = relay->exchange->carrier ? relay->exchange->carrier->peer : "a closed connection";
 
 	relay->called = false;
 	/* The connection is lost, and soon the other one, too. */
@@ -167,9 +168,9 @@ done(struct rr_transaction *transaction, int error)
 		answer(relay);
 		return;
 	}
-	rr_log(env, RR_LOG_WARNING, "%s: the answer to XID 0x%08x cannot be passed on: %s",
-		relay->exchange->carrier ? relay->exchange->carrier->peer : "a closed connection",
-		transaction->xid, rpcrdma_strerror(error ? error : -RPCRDMA_ERR_PEER));
+	rr_log_peer(rr_loop_peer_log(relay->gateway->engine->loop), peer,
+		"%s: the answer to XID 0x%08x cannot be passed on: %s", peer, transaction->xid,
+		rpcrdma_strerror(error ? error : -RPCRDMA_ERR_PEER));
 	rr_relay_fail(relay);
 }
 

@@ -15,6 +15,7 @@
  */
 #include <netinet/in.h>
 
+#include "base/peer_log.h"
 #include "gateway/gateway_private.h"
 #include "rpc/tcp.h"
 
@@ -107,7 +108,7 @@ connect_upstream(struct rr_upstream *upstream)
 			return true;
 		}
 		upstream->carrier = NULL;
-		rr_log(engine->env, RR_LOG_WARNING, "%s", text.text);
+		rr_log_peer(rr_loop_peer_log(engine->loop), "", "%s", text.text);
 	}
 	upstream->address = 0;
 	return false;
@@ -154,7 +155,11 @@ upstream_closed(void *ctx, int error, const char *text)
 	bool connected = upstream->connected;
 
 	(void)error;
-	rr_log(session->gateway->engine->env, connected ? RR_LOG_INFO : RR_LOG_WARNING, "%s", text);
+	if (connected)
+		rr_log(session->gateway->engine->env, RR_LOG_INFO, "%s", text);
+	else
+		rr_log_peer(rr_loop_peer_log(session->gateway->engine->loop), upstream->carrier->peer, "%s",
+			text);
 	close_upstream(upstream);
 	if (!connected) {
 		upstream->address++;
@@ -297,7 +302,8 @@ rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, bool tcp
 	struct rr_session *session = new_session(gateway);
 
 	if (!session) {
-		rr_log(gateway->engine->env, RR_LOG_WARNING, "%s: no memory for a connection", client->peer);
+		rr_log_peer(rr_loop_peer_log(gateway->engine->loop), client->peer,
+			"%s: no memory for a connection", client->peer);
 		rr_carrier_close(client);
 		return;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a server listens, and the connections that came. It owns both until they are closed. */
+#include "base/peer_log.h"
 #include "fabric/address.h"
 #include "rpc/client_private.h"
 #include "rpc/server_private.h"
@@ -64,7 +65,8 @@ arrived(void *ctx, struct rr_carrier *carrier)
 	struct connection *connection = rr_alloc(server->engine->env, sizeof(*connection));
 
 	if (!connection) {
-		rr_log(server->engine->env, RR_LOG_WARNING, "%s: no memory for a connection", carrier->peer);
+		rr_log_peer(rr_loop_peer_log(server->engine->loop), carrier->peer,
+			"%s: no memory for a connection", carrier->peer);
 		rr_carrier_close(carrier);
 		return;
 	}

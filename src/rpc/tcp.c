@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/peer_log.h"
 #include "fabric/address.h"
 #include "rpc/tcp_private.h"
 
@@ -225,7 +226,7 @@ party_cut(void *ctx, const char *why)
 	struct rr_tcp *tcp = ctx;
 
 	enter(tcp);
-	rr_log(tcp->base.engine->env, RR_LOG_WARNING, "%s: %s", tcp->base.peer, why);
+	rr_log_peer(rr_loop_peer_log(tcp->base.engine->loop), tcp->base.peer, "%s: %s", tcp->base.peer, why);
 	rr_tcp_fail(tcp, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", tcp->base.peer, why);
 	leave(tcp);
 }

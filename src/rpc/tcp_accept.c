@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/peer_log.h"
 #include "fabric/address.h"
 #include "rpc/tcp_private.h"
 
@@ -46,7 +47,7 @@ has_room(struct rr_engine *engine, const struct sockaddr *address)
 	rr_address_text(address, peer, sizeof(peer));
 	if (rr_shares_admit(&engine->shares, peer))
 		return true;
-	rr_log(engine->env, RR_LOG_WARNING, "%s: declined, as there are %u connections", peer,
+	rr_log_peer(rr_loop_peer_log(engine->loop), peer, "%s: declined, as there are %u connections", peer,
 		rr_shares_accepted(&engine->shares));
 	return false;
 }
@@ -65,8 +66,8 @@ accept_one(struct rr_tcp_acceptor *acceptor)
 	if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
 		return true;
 	if (fd < 0 && errno != EAGAIN) {
-		rr_log(acceptor->engine->env, RR_LOG_WARNING, "a TCP connection cannot be accepted: %s",
-			strerror(errno));
+		rr_log_peer(rr_loop_peer_log(acceptor->engine->loop), "",
+			"a TCP connection cannot be accepted: %s", strerror(errno));
 		pause_accepting(acceptor);
 	}
 	if (fd < 0)

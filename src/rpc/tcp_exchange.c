@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/peer_log.h"
 #include "rpc/tcp_private.h"
 #include "wire/rpc.h"
 
@@ -205,7 +206,7 @@ rr_tcp_reply(
 	}
 	/* Without an answer the peer would wait for ever, or try again for ever. */
 	if (tcp) {
-		rr_log(exchange->engine->env, RR_LOG_WARNING,
+		rr_log_peer(rr_loop_peer_log(exchange->engine->loop), tcp->base.peer,
 			"%s: XID 0x%08x: the reply is larger than a record may be", tcp->base.peer,
 			base->xid);
 		send_system_error(tcp, exchange);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/peer_log.h"
 #include "rpc/tcp_private.h"
 #include "wire/rpc.h"
 
@@ -102,7 +103,7 @@ skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
 
 	if (!rr_rpc_peek(head.data, head.length, &xid, &type))
 		return;
-	rr_log(tcp->base.engine->env, RR_LOG_WARNING,
+	rr_log_peer(rr_loop_peer_log(tcp->base.engine->loop), tcp->base.peer,
 		"%s: XID 0x%08x: a record of more than %u octets was skipped", tcp->base.peer, xid,
 		rr_tcp_record_max(tcp));
 	if (type == RR_CALL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "base/peer_log.h"
 #include "fabric/address.h"
 #include "transport/connection.h"
 #include "transport/provider.h"
@@ -56,8 +57,9 @@ on_request(void *ctx, struct rr_endpoint *endpoint, const void *private_data, si
 	if (has_room(engine, fabric, rr_endpoint_peer(endpoint)))
 		connection = rr_connection_new(engine, fabric, rr_endpoint_peer(endpoint), false);
 	if (!connection) {
-		rr_log(engine->env, RR_LOG_WARNING, "%s: declined, as there are %u connections",
-			rr_endpoint_peer(endpoint), rr_shares_accepted(&engine->shares));
+		rr_log_peer(rr_loop_peer_log(engine->loop), rr_endpoint_peer(endpoint),
+			"%s: declined, as there are %u connections", rr_endpoint_peer(endpoint),
+			rr_shares_accepted(&engine->shares));
 		rr_endpoint_reject(endpoint, NULL, 0);
 		return;
 	}

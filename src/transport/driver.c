@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/peer_log.h"
 #include "base/probe.h"
 #include "transport/connection.h"
 #include "transport/provided.h"
@@ -91,8 +92,9 @@ completed(struct rr_connection *connection, const struct rr_event *event)
 	connection->posted--;
 	rr_stall_completed(connection);
 	if (event->status && event->status != -RPCRDMA_ERR_CANCELLED)
-		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: a work request failed: %s",
-			connection->base.peer, rpcrdma_strerror(event->status));
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
+			"%s: a work request failed: %s", connection->base.peer,
+			rpcrdma_strerror(event->status));
 	job->completed(job, event->work, event->status);
 	post_jobs(connection);
 }
@@ -317,9 +319,11 @@ rr_driver_abort(struct rr_connection *connection, int error, const char *format,
 	connection->status = error;
 	RR_PROBE(connection_aborted, connection->base.peer, error, connection->text.text);
 	/* A connection that the peer has ended already is no news: who needs it makes it again. */
-	rr_log(connection->base.engine->env,
-		error == -RPCRDMA_ERR_DISCONNECTED ? RR_LOG_INFO : RR_LOG_WARNING, "%s",
-		connection->text.text);
+	if (error == -RPCRDMA_ERR_DISCONNECTED)
+		rr_log(connection->base.engine->env, RR_LOG_INFO, "%s", connection->text.text);
+	else
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer, "%s",
+			connection->text.text);
 	log_trace(connection, error);
 	rr_driver_close(connection);
 	rr_connection_set_state(connection, RR_CONNECTION_ABORTED);

@@ -2,6 +2,7 @@
 #include "transport/provided.h"
 
 #include "base/checked.h"
+#include "base/peer_log.h"
 #include "base/probe.h"
 #include "wire/rpcrdma2.h"
 
@@ -113,7 +114,7 @@ withdraw(struct rr_provided *provided)
 
 	RR_PROBE(chunk_withdrawn, connection->base.peer, provided->xid, provided->octets);
 	connection->base.counters.provided_timeouts++;
-	rr_log(connection->base.engine->env, RR_LOG_WARNING,
+	rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
 		"%s: did not say that it has pulled the reply to XID 0x%08x", connection->base.peer,
 		provided->xid);
 	for (uint32_t i = 0; i < provided->count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 
+#include "base/peer_log.h"
 #include "base/probe.h"
 #include "transport/pull.h"
 #include "wire/rpc.h"
@@ -224,9 +225,9 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 			RR_PROBE(discarded, connection->base.peer, arrival->length, true);
 		counters->discarded += error == -RPCRDMA_ERR_PEER;
 		counters->bad_replies += error == -RPCRDMA_ERR_PEER;
-		rr_log(connection->base.engine->env, RR_LOG_WARNING, "%s: XID 0x%08x: %s%s%s",
-			connection->base.peer, arrival->header.xid, rpcrdma_strerror(error),
-			is_error ? ": the peer answered " : "",
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
+			"%s: XID 0x%08x: %s%s%s", connection->base.peer, arrival->header.xid,
+			rpcrdma_strerror(error), is_error ? ": the peer answered " : "",
 			is_error ? rr_rdma_err_name(arrival->header.vers, arrival->header.err) : "");
 	}
 	rr_slot_finish(slot, error, arrival->receive);
@@ -314,7 +315,7 @@ discard_answer(struct rr_connection *connection, const struct rr_arrival *arriva
 	uint64_t count = ++connection->base.counters.bad_replies;
 
 	if ((count & (count - 1)) == 0)
-		rr_log(connection->base.engine->env, RR_LOG_WARNING,
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
 			"%s: a bad reply to XID 0x%08x is discarded, number %" PRIu64 " of this connection",
 			connection->base.peer, arrival->header.xid, count);
 	rr_driver_discard(connection, arrival);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/peer_log.h"
 #include "base/probe.h"
 #include "wire/rpc.h"
 
@@ -303,7 +304,7 @@ log_error(const struct rr_connection *connection, const struct rr_rdma_header *c
 	uint64_t count)
 {
 	if ((count & (count - 1)) == 0)
-		rr_log(connection->base.engine->env, RR_LOG_WARNING,
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
 			"%s: XID 0x%08x is answered by %s, error %" PRIu64 " of this connection",
 			connection->base.peer, call->xid, rr_rdma_err_name(call->vers, err), count);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport/provided.h"
 
+#include "base/peer_log.h"
 #include "base/probe.h"
 #include "wire/rpc.h"
 
@@ -259,7 +260,7 @@ take_credit(struct rr_inbound *inbound)
 	if (++connection->unanswered <= most)
 		return;
 	if (connection->base.counters.overruns++ == 0)
-		rr_log(connection->base.engine->env, RR_LOG_WARNING,
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
 			"%s: sends more calls than the %u that were granted", connection->base.peer, most);
 }
 

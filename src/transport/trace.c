@@ -96,11 +96,11 @@ rr_trace_log(const struct rr_trace *trace, const struct rr_env *env, const char 
 
 	if (!trace->records)
 		return;
-	rr_log(env, RR_LOG_WARNING, "%s: the last %" PRIu64 " of %" PRIu64 " headers:", peer,
+	rr_log(env, RR_LOG_INFO, "%s: the last %" PRIu64 " of %" PRIu64 " headers:", peer,
 		trace->count - first, trace->count);
 	for (uint64_t i = first; i < trace->count; i++) {
 		rr_trace_text(&trace->records[i % RR_TRACE_RECORDS], rr_now(env), text, sizeof(text));
-		rr_log(env, RR_LOG_WARNING, "%s: %s", peer, text);
+		rr_log(env, RR_LOG_INFO, "%s: %s", peer, text);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "base/peer_log.h"
 #include "fabric/iwarp/iwarp.h"
 #include "world.h"
 
@@ -10,12 +11,14 @@
  */
 
 static uint32_t lines; /* that tell of it */
+static uint32_t all;   /* lines of the log */
 
 static void
 note(void *ctx, enum rr_log_level level, const char *line)
 {
 	(void)ctx;
 	lines += level <= RR_LOG_WARNING && strstr(line, "handle 0x0badbeef, offset 0x1234, length 32");
+	all += level <= RR_LOG_WARNING;
 }
 
 struct peer {
@@ -76,11 +79,33 @@ an_access_outside_costs_one_connection_and_is_logged(void **state)
 	world_free(world);
 }
 
+/* Each connection costs the peer little; so it must cost the log less. */
+static void
+hundreds_of_such_connections_do_not_fill_the_log(void **state)
+{
+	enum { CONNECTIONS = 300 };
+	struct world *world;
+
+	(void)state;
+	world_provider = rr_iwarp_fabric_new;
+	world = world_new(NULL);
+	world->env.log = note;
+	world->env.log_level = RR_LOG_WARNING;
+	all = 0;
+	for (int i = 0; i < CONNECTIONS; i++)
+		reach(world, RR_WORK_WRITE);
+	assert_int_equal(all, RR_PEER_LOG_LINES);
+	world_pass(world, RR_PEER_LOG_WINDOW);
+	assert_int_equal(all, RR_PEER_LOG_LINES + 1); /* that tells how many were left out */
+	world_free(world);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_access_outside_costs_one_connection_and_is_logged),
+		cmocka_unit_test(hundreds_of_such_connections_do_not_fill_the_log),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/endian.h"
+#include "base/peer_log.h"
 #include "suite.h"
 
 /* XID 0x2a, CALL, RPC 2, the echo program version 3; what follows is the procedure, the credential, the
@@ -508,6 +509,37 @@ no_mutation_of_a_call_does_harm(void **state)
 	assert_alive(world, mutations.fd);
 }
 
+static uint32_t warnings;
+
+static void
+count_warnings(void *ctx, enum rr_log_level level, const char *line)
+{
+	(void)ctx;
+	(void)line;
+	warnings += level <= RR_LOG_WARNING;
+}
+
+/* Calls that are too long, one for each connection. */
+static void
+many_connections_do_not_fill_the_log(void **state)
+{
+	enum { CONNECTIONS = 40, LENGTH = 1200000 };
+	struct world *world = *state;
+
+	world->env.log = count_warnings;
+	world->env.log_level = RR_LOG_WARNING;
+	warnings = 0;
+	for (int i = 0; i < CONNECTIONS; i++) {
+		int fd = raw_connect(world);
+
+		send_long_call(world, fd, LENGTH, LENGTH);
+		assert_reply(world, fd, SYSTEM_ERR);
+		close(fd);
+	}
+	world_settle(world);
+	assert_int_equal(warnings, RR_PEER_LOG_LINES);
+}
+
 int
 main(void)
 {
@@ -517,6 +549,7 @@ main(void)
 		suite_test(a_record_too_short_for_a_message_ends_the_connection),
 		suite_test(a_record_that_is_neither_call_nor_reply_ends_the_connection),
 		suite_test(fragments_without_end_end_the_connection),
+		suite_test(many_connections_do_not_fill_the_log),
 		suite_test(a_truncated_record_leaves_nothing_behind),
 		suite_test(a_record_that_is_not_completed_in_time_ends_the_connection),
 		suite_test(a_reply_to_a_server_is_discarded),

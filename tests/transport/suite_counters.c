@@ -213,7 +213,7 @@ a_protocol_error_tells_the_last_headers(void **state)
 	call_start(world, other);
 	raw_parse(raw_next(raw), &header);
 	world->env.log = count_lines;
-	world->env.log_level = RR_LOG_WARNING;
+	world->env.log_level = RR_LOG_INFO;
 	memset(&logged, 0, sizeof(logged));
 	raw_send_words(
 		raw, WORDS(99, 1, 8, RR_RDMA_MSG, 0, 0, 0, 99, RR_REPLY, 7), header.segments[0].handle);

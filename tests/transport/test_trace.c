@@ -37,7 +37,7 @@ take_line(void *ctx, enum rr_log_level level, const char *line)
 {
 	struct world *world = ctx;
 
-	assert_int_equal(level, RR_LOG_WARNING);
+	assert_int_equal(level, RR_LOG_INFO);
 	if (++world->lines == 1)
 		strncpy(world->first, line, sizeof(world->first) - 1);
 	if (world->lines == 2)
@@ -52,7 +52,7 @@ setup(void **state)
 
 	assert_non_null(world);
 	world->env = (struct rr_env){
-		.now = now, .realloc = reallocate, .log = take_line, .ctx = world, .log_level = RR_LOG_WARNING
+		.now = now, .realloc = reallocate, .log = take_line, .ctx = world, .log_level = RR_LOG_INFO
 	};
 	*state = world;
 	return 0;

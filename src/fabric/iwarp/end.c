@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/crc32c.h"
+#include "base/peer_log.h"
 #include "fabric/iwarp/parts.h"
 
 /*
@@ -98,7 +99,7 @@ write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 static enum rr_iwarp_outcome
 end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
-	rr_log(engine->shared->env, RR_LOG_WARNING, "%s: %s", engine->base.peer, engine->text.text);
+	rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer, engine->text.text);
 	stop_receiving(engine);
 	engine->state = RR_IWARP_CLOSING;
 	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. */
@@ -162,7 +163,7 @@ rr_iwarp_terminated(struct rr_iwarp *engine)
 			status = -RPCRDMA_ERR_ACCESS;
 	}
 	rr_iwarp_over(engine, status, "the peer terminated the connection: %s", text);
-	rr_log(engine->shared->env, RR_LOG_WARNING, "%s: %s", engine->base.peer, engine->text.text);
+	rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer, engine->text.text);
 	return RR_IWARP_ENDED;
 }
 

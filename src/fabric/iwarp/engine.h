@@ -43,9 +43,10 @@ enum {
 	RR_IWARP_PRIVATE_MAX = 256 - RR_MPA_DEPTHS_SIZE,
 };
 
-/* What the engines of one fabric share; the first two are set before rr_iwarp_shared_init(). */
+/* What the engines of one fabric share; the first three are set before rr_iwarp_shared_init(). */
 struct rr_iwarp_shared {
 	const struct rr_env *env;
+	struct rr_peer_log *log; /* NULL: no log */
 	const struct rr_fabric_config *config;
 	struct rr_receives receives;
 	struct rr_works works;

@@ -269,6 +269,7 @@ rr_iwarp_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config,
 		return -RPCRDMA_ERR_NOMEM;
 	new->base = (struct rr_fabric){ .ops = &iwarp_ops, .loop = loop, .config = *config };
 	new->shared.env = env;
+	new->shared.log = rr_loop_peer_log(loop);
 	new->shared.config = &new->base.config;
 	rr_list_init(&new->closed);
 	rr_list_init(&new->rejected);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/peer_log.h"
 #include "fabric/address.h"
 #include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/socket.h"
@@ -73,8 +74,7 @@ take_a_break(struct rr_iwarp_listener *listener, int error)
 {
 	struct rr_loop *loop = listener->base.fabric->loop;
 
-	rr_log(rr_iwarp_fabric_of(listener->base.fabric)->shared.env, RR_LOG_WARNING,
-		"cannot accept connections: %s", strerror(error));
+	rr_log_peer(rr_loop_peer_log(loop), "", "cannot accept connections: %s", strerror(error));
 	rr_loop_want(loop, &listener->watch, 0);
 	rr_loop_arm(loop, &listener->pause, pause_limit);
 }

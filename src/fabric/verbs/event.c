@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/peer_log.h"
 #include "fabric/verbs/endpoint.h"
 
 /*
@@ -95,8 +96,8 @@ handle_event(struct rr_verbs_device *device, enum ibv_event_type type, struct rr
 	switch (type) {
 	case IBV_EVENT_QP_ACCESS_ERR:
 		/* What it tried, the device does not tell. */
-		rr_log(device->fabric->env, RR_LOG_WARNING, "%s: access to our memory was refused",
-			endpoint->base.peer);
+		rr_log_peer(rr_loop_peer_log(device->fabric->base.loop), endpoint->base.peer,
+			"%s: access to our memory was refused", endpoint->base.peer);
 		rr_verbs_drain(endpoint);
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_ACCESS, "the peer's access to our memory was refused");
 		return;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/peer_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The minute is over. */
+static void
+begin_anew(struct rr_peer_log *log)
+{
+	const struct rr_env *env = rr_loop_env(log->loop);
+
+	rr_loop_disarm(log->loop, &log->timer);
+	for (uint32_t i = 0; i <= RR_PEER_LOG_HOSTS; i++) {
+		struct rr_peer_log_host *host = &log->hosts[i];
+
+		if (host->held > 0)
+			rr_log(env, RR_LOG_WARNING,
+				"%s: %" PRIu64 " more warnings within a minute were left out", host->name,
+				host->held);
+		host->lines = 0;
+		host->held = 0;
+	}
+	log->count = 0;
+	log->end = rr_now(env) + RR_PEER_LOG_WINDOW;
+}
+
+static void
+expired(struct rr_timer *timer)
+{
+	begin_anew(rr_container(timer, struct rr_peer_log, timer));
+}
+
+static struct rr_peer_log_host *
+host_of(struct rr_peer_log *log, const char *peer)
+{
+	char name[RR_HOST_NAME];
+	struct rr_peer_log_host *host;
+
+	rr_host_name(peer, name);
+	for (uint32_t i = 0; i < log->count; i++) {
+		if (strcmp(log->hosts[i].name, name) == 0)
+			return &log->hosts[i];
+	}
+	host = &log->hosts[log->count];
+	if (log->count == RR_PEER_LOG_HOSTS)
+		return host;
+	memcpy(host->name, name, sizeof(name));
+	log->count++;
+	return host;
+}
+
+/* Whether one more line about the peer may be written. */
+static bool
+may_log(struct rr_peer_log *log, const char *peer)
+{
+	const struct rr_env *env = rr_loop_env(log->loop);
+	struct rr_peer_log_host *host;
+
+	if (env->log_level >= RR_LOG_INFO)
+		return true;
+	if (rr_now(env) >= log->end)
+		begin_anew(log);
+	host = host_of(log, peer);
+	if (host->lines < RR_PEER_LOG_LINES) {
+		host->lines++;
+		return true;
+	}
+	host->held++;
+	if (!rr_timer_armed(&log->timer))
+		rr_loop_arm(log->loop, &log->timer, log->end - rr_now(env));
+	return false;
+}
+
+void
+rr_log_peer(struct rr_peer_log *log, const char *peer, const char *format, ...)
+{
+	char line[512];
+	va_list args;
+
+	if (!log || rr_loop_env(log->loop)->log_level < RR_LOG_WARNING || !may_log(log, peer))
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	rr_log(rr_loop_env(log->loop), RR_LOG_WARNING, "%s", line);
+}
+
+void
+rr_peer_log_init(struct rr_peer_log *log, struct rr_loop *loop)
+{
+	log->loop = loop;
+	rr_timer_init(&log->timer, expired);
+	snprintf(log->hosts[RR_PEER_LOG_HOSTS].name, RR_HOST_NAME, "other addresses");
+}
+
+void
+rr_peer_log_end(struct rr_peer_log *log)
+{
+	begin_anew(log);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_PEER_LOG_H
+#define RR_BASE_PEER_LOG_H
+
+#include "base/host.h"
+#include "base/loop.h"
+
+/*
+ * Warnings that peers cause. A peer can connect as often as it likes, and each of its connections can
+ * misbehave: so the lines are bounded for each host (host.h), whatever the number of its connections. In a
+ * minute a host gets RR_PEER_LOG_LINES lines. Those beyond are held back, and one line says at the end of the
+ * minute how many there were. Where the log wants RR_LOG_INFO, nothing is held back.
+ */
+enum {
+	RR_PEER_LOG_LINES = 16,
+	RR_PEER_LOG_HOSTS = 64 /* that have lines of their own in one minute; all others share those of one */
+};
+
+#define RR_PEER_LOG_WINDOW (60 * RR_SECOND)
+
+struct rr_peer_log_host {
+	char name[RR_HOST_NAME];
+	uint32_t lines;
+	uint64_t held; /* back */
+};
+
+/* Private: it belongs to its loop, see rr_loop_peer_log(). */
+struct rr_peer_log {
+	struct rr_loop *loop;
+	struct rr_timer timer; /* armed while something is held back */
+	uint64_t end;          /* of the minute */
+	uint32_t count;
+	struct rr_peer_log_host hosts[RR_PEER_LOG_HOSTS + 1]; /* the last one: of all others */
+};
+
+void rr_peer_log_init(struct rr_peer_log *log, struct rr_loop *loop);
+
+/* Says what was held back. */
+void rr_peer_log_end(struct rr_peer_log *log);
+
+/* A line of level RR_LOG_WARNING about the peer, whose address as text is peer; "" for what no single peer
+ * causes. The line itself has to name the peer. log may be NULL: there is no line then. */
+void rr_log_peer(struct rr_peer_log *log, const char *peer, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif
