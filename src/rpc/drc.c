@@ -2,7 +2,8 @@
 /*
  * The duplicate request cache. Calls being executed are in one map, answers
  * in another and, in their order of age, in a list. An answer is one
- * allocation, owned by the cache until it is too old or others need its room.
+ * allocation, owned by the cache until it is too old, or until others need its
+ * room and its connection has the most (drc_share.h).
  */
 #include "rpc/drc.h"
 
@@ -12,7 +13,9 @@
 
 #include "base/checked.h"
 #include "base/endian.h"
+#include "base/host.h"
 #include "base/list.h"
+#include "rpc/drc_share.h"
 #include "transport/carrier.h"
 
 enum { BUCKETS_OPEN = 1024 };
@@ -25,7 +28,9 @@ const struct rr_drc_config rr_drc_config_default = {
 
 struct answer {
 	struct rr_map_link link;
-	struct rr_list age;
+	struct rr_list age;         /* in ages */
+	struct rr_list own;         /* in its share */
+	struct rr_drc_share *share; /* of the connection whose call it answers */
 	uint64_t since;
 	uint32_t length;
 	uint8_t octets[];
@@ -40,6 +45,7 @@ struct rr_drc {
 	pthread_mutex_t lock; /* of all that follows */
 	struct rr_map open, answers;
 	struct rr_list ages; /* the oldest first */
+	struct rr_drc_shares shares;
 	uint64_t octets, hits;
 };
 
@@ -56,10 +62,18 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 	pthread_mutex_init(&drc->lock, NULL);
 	rr_list_init(&drc->ages);
 	if (rr_map_init(&drc->open, env, BUCKETS_OPEN) == 0 &&
-		rr_map_init(&drc->answers, env, config->entries) == 0)
+		rr_map_init(&drc->answers, env, config->entries) == 0 &&
+		rr_drc_shares_init(&drc->shares, env, config->entries) == 0)
 		return drc;
 	rr_drc_free(drc);
 	return NULL;
+}
+
+/* What an answer counts for in its share: its octets, and its part of the number of answers. */
+static uint64_t
+weight_of(const struct rr_drc *drc, uint32_t length)
+{
+	return sizeof(struct answer) + length + drc->config.octets / drc->config.entries;
 }
 
 static void
@@ -67,6 +81,7 @@ forget(struct rr_drc *drc, struct answer *answer)
 {
 	rr_map_remove(&drc->answers, &answer->link);
 	rr_list_remove(&answer->age);
+	rr_drc_share_remove(&drc->shares, answer->share, &answer->own, weight_of(drc, answer->length));
 	drc->octets -= sizeof(*answer) + answer->length;
 	rr_free(drc->env, answer);
 }
@@ -78,6 +93,7 @@ rr_drc_free(struct rr_drc *drc)
 		return;
 	rr_list_for_each (link, &drc->ages)
 		forget(drc, rr_container(link, struct answer, age));
+	rr_drc_shares_end(&drc->shares);
 	rr_map_free(&drc->answers, drc->env);
 	rr_map_free(&drc->open, drc->env);
 	pthread_mutex_destroy(&drc->lock);
@@ -161,16 +177,42 @@ static void
 expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 {
 	uint64_t now = rr_now(drc->env);
+	struct rr_list *first;
 
 	rr_list_for_each (link, &drc->ages) {
 		struct answer *answer = rr_container(link, struct answer, age);
 
-		if (now - answer->since < drc->config.age &&
-			drc->answers.count + count <= drc->config.entries &&
-			drc->octets + octets <= drc->config.octets)
-			return;
+		if (now - answer->since < drc->config.age)
+			break;
 		forget(drc, answer);
 	}
+	while ((drc->answers.count + count > drc->config.entries ||
+		       drc->octets + octets > drc->config.octets) &&
+		(first = rr_drc_shares_first(&drc->shares)))
+		forget(drc, rr_container(first, struct answer, own));
+}
+
+static uint64_t
+hash_text(const struct rr_drc *drc, const char *text)
+{
+	uint8_t out[crypto_generichash_BYTES_MIN];
+	uint64_t hash;
+
+	crypto_generichash(
+		out, sizeof(out), (const uint8_t *)text, strlen(text), drc->secret, sizeof(drc->secret));
+	memcpy(&hash, out, sizeof(hash));
+	return hash;
+}
+
+/* In whose share the answer will be. */
+static void
+set_share(const struct rr_drc *drc, struct rr_drc_call *call, const char *peer)
+{
+	char host[RR_HOST_NAME];
+
+	rr_host_name(peer, host);
+	call->host = hash_text(drc, host);
+	call->connection = hash_text(drc, peer);
 }
 
 enum rr_drc_state
@@ -194,14 +236,20 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 		drc->hits++;
 		state = RR_DRC_ANSWERED;
 	} else {
+		set_share(drc, call, key->peer);
 		rr_map_add(&drc->open, &call->link, id);
 	}
 	pthread_mutex_unlock(&drc->lock);
 	return state;
 }
 
+/*
+ * RFC 1813, 4.5: "the original completion status of a request is remembered and the operation attempted only
+ * once." So the answers of calls that failed are kept as well. A late repetition of a REMOVE that found
+ * nothing must not remove what was made under that name since: the client was told that nothing was removed.
+ */
 static void
-keep(struct rr_drc *drc, uint64_t id, const struct rpcrdma_message *reply)
+keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_message *reply)
 {
 	struct answer *answer;
 	size_t size = sizeof(*answer) + reply->length;
@@ -213,10 +261,16 @@ keep(struct rr_drc *drc, uint64_t id, const struct rpcrdma_message *reply)
 	answer = rr_alloc(drc->env, size);
 	if (!answer)
 		return;
+	answer->share = rr_drc_share_add(
+		&drc->shares, call->connection, call->host, &answer->own, weight_of(drc, reply->length));
+	if (!answer->share) {
+		rr_free(drc->env, answer);
+		return;
+	}
 	answer->since = rr_now(drc->env);
 	answer->length = reply->length;
 	memcpy(answer->octets, reply->stream, reply->length);
-	rr_map_add(&drc->answers, &answer->link, id);
+	rr_map_add(&drc->answers, &answer->link, call->link.key);
 	rr_list_append(&drc->ages, &answer->age);
 	drc->octets += size;
 }
@@ -227,7 +281,7 @@ rr_drc_end(struct rr_drc *drc, struct rr_drc_call *call, const struct rpcrdma_me
 	pthread_mutex_lock(&drc->lock);
 	rr_map_remove(&drc->open, &call->link);
 	if (reply)
-		keep(drc, call->link.key, reply);
+		keep(drc, call, reply);
 	pthread_mutex_unlock(&drc->lock);
 }
 

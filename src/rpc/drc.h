@@ -44,6 +44,7 @@ struct rr_drc_key {
 /* A call while it is executed: its memory is the caller's. */
 struct rr_drc_call {
 	struct rr_map_link link;
+	uint64_t connection, host; /* hashes: in whose share its answer is kept */
 };
 
 /* env is used from all the threads. NULL: no memory. */

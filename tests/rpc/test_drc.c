@@ -2,6 +2,7 @@
 #include "../test.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rpc/drc.h"
@@ -222,6 +223,61 @@ the_oldest_makes_room_where_there_are_too_many(void **state)
 	rr_drc_free(world.drc);
 }
 
+static bool
+executed_by(struct world *world, const char *peer, uint32_t uid, uint32_t xid)
+{
+	struct rr_drc_key key = key_of(xid);
+
+	key.peer = peer;
+	key.uid = uid;
+	return execute(world, &key, 40);
+}
+
+/* One client with many calls does not push out the answers of others: neither those of other addresses, nor
+ * those of another connection from its own address, whatever users it claims to be. */
+static void
+a_client_pushes_out_its_own_answers_only(void **state)
+{
+	struct world world;
+
+	(void)state;
+	start(&world, (struct rr_drc_config){ .entries = 100, .octets = 1 << 20, .age = RR_SECOND });
+	for (uint32_t xid = 0; xid < 10; xid++) {
+		assert_true(executed_by(&world, "192.0.2.7:800", 1, xid));
+		assert_true(executed_by(&world, "192.0.2.1:800", 1, xid));
+	}
+	for (uint32_t xid = 1000; xid < 18000; xid++)
+		assert_true(executed_by(&world, "192.0.2.1:900", xid % 77, xid));
+	for (uint32_t xid = 0; xid < 10; xid++) {
+		assert_false(executed_by(&world, "192.0.2.7:801", 1, xid));
+		assert_false(executed_by(&world, "192.0.2.1:801", 1, xid));
+	}
+	/* The rest of the room is the attacker's. */
+	for (uint32_t xid = 17920; xid < 18000; xid++)
+		assert_false(executed_by(&world, "192.0.2.1:900", xid % 77, xid));
+	rr_drc_free(world.drc);
+}
+
+/* Nor do all addresses of an IPv6 network. */
+static void
+many_addresses_of_one_network_have_one_share(void **state)
+{
+	struct world world;
+	char peer[64];
+
+	(void)state;
+	start(&world, (struct rr_drc_config){ .entries = 100, .octets = 1 << 20, .age = RR_SECOND });
+	for (uint32_t xid = 0; xid < 40; xid++)
+		assert_true(executed_by(&world, "192.0.2.7:800", 1, xid));
+	for (uint32_t xid = 1000; xid < 3000; xid++) {
+		snprintf(peer, sizeof(peer), "[2001:db8::%x]:%u", xid, xid);
+		assert_true(executed_by(&world, peer, 1, xid));
+	}
+	for (uint32_t xid = 0; xid < 40; xid++)
+		assert_false(executed_by(&world, "192.0.2.7:801", 1, xid));
+	rr_drc_free(world.drc);
+}
+
 static void
 octets_are_bounded(void **state)
 {
@@ -351,6 +407,8 @@ main(void)
 		cmocka_unit_test(the_header_of_the_call_does_not_count),
 		cmocka_unit_test(how_the_arguments_travelled_does_not_count),
 		cmocka_unit_test(the_oldest_makes_room_where_there_are_too_many),
+		cmocka_unit_test(a_client_pushes_out_its_own_answers_only),
+		cmocka_unit_test(many_addresses_of_one_network_have_one_share),
 		cmocka_unit_test(octets_are_bounded),
 		cmocka_unit_test(answers_grow_old),
 		cmocka_unit_test(what_cannot_be_kept_is_executed_again),

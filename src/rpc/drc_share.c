@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rpc/drc_share.h"
+
+static bool
+is_heavier(struct rr_heap_link *a, struct rr_heap_link *b)
+{
+	return rr_container(a, struct rr_drc_share, rank)->weight >
+	       rr_container(b, struct rr_drc_share, rank)->weight;
+}
+
+int
+rr_drc_shares_init(struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries)
+{
+	int error = rr_map_init(&shares->connections, env, entries);
+
+	shares->env = env;
+	rr_heap_init(&shares->heaviest, is_heavier);
+	return error ? error : rr_map_init(&shares->hosts, env, entries);
+}
+
+void
+rr_drc_shares_end(struct rr_drc_shares *shares)
+{
+	rr_map_free(&shares->connections, shares->env);
+	rr_map_free(&shares->hosts, shares->env);
+}
+
+/* The heap in which a share has its place. */
+static struct rr_heap *
+heap_of(struct rr_drc_shares *shares, struct rr_drc_share *share)
+{
+	return share->host ? &share->host->members : &shares->heaviest;
+}
+
+static void
+set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint64_t weight)
+{
+	rr_heap_remove(heap_of(shares, share), &share->rank);
+	share->weight = weight;
+	rr_heap_add(heap_of(shares, share), &share->rank);
+}
+
+static void
+end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
+{
+	if (share->weight > 0 || share->members.first)
+		return;
+	rr_heap_remove(heap_of(shares, share), &share->rank);
+	rr_map_remove(share->host ? &shares->connections : &shares->hosts, &share->link);
+	rr_free(shares->env, share);
+}
+
+/* The share with that hash, made if there is none. */
+static struct rr_drc_share *
+share_of(struct rr_drc_shares *shares, struct rr_drc_share *host, uint64_t hash)
+{
+	struct rr_map *map = host ? &shares->connections : &shares->hosts;
+	struct rr_map_link *found = rr_map_find(map, hash);
+	struct rr_drc_share *share;
+
+	if (found)
+		return rr_container(found, struct rr_drc_share, link);
+	share = rr_alloc(shares->env, sizeof(*share));
+	if (!share)
+		return NULL;
+	share->host = host;
+	rr_heap_init(&share->members, is_heavier);
+	rr_list_init(&share->answers);
+	rr_map_add(map, &share->link, hash);
+	rr_heap_add(heap_of(shares, share), &share->rank);
+	return share;
+}
+
+struct rr_drc_share *
+rr_drc_share_add(struct rr_drc_shares *shares, uint64_t connection, uint64_t host, struct rr_list *answer,
+	uint64_t weight)
+{
+	struct rr_drc_share *whole = share_of(shares, NULL, host), *share;
+
+	if (!whole)
+		return NULL;
+	share = share_of(shares, whole, connection);
+	if (!share) {
+		end_if_empty(shares, whole);
+		return NULL;
+	}
+	set_weight(shares, share, share->weight + weight);
+	set_weight(shares, whole, whole->weight + weight);
+	rr_list_append(&share->answers, answer);
+	return share;
+}
+
+void
+rr_drc_share_remove(
+	struct rr_drc_shares *shares, struct rr_drc_share *share, struct rr_list *answer, uint64_t weight)
+{
+	struct rr_drc_share *host = share->host;
+
+	rr_list_remove(answer);
+	set_weight(shares, share, share->weight - weight);
+	set_weight(shares, host, host->weight - weight);
+	end_if_empty(shares, share);
+	end_if_empty(shares, host);
+}
+
+struct rr_list *
+rr_drc_shares_first(const struct rr_drc_shares *shares)
+{
+	const struct rr_drc_share *share;
+
+	if (!shares->heaviest.first)
+		return NULL;
+	share = rr_container(shares->heaviest.first, struct rr_drc_share, rank);
+	share = rr_container(share->members.first, struct rr_drc_share, rank);
+	return share->answers.next;
+}
