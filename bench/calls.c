@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carrier/engine.h"
 #include "nfs/client.h"
-#include "transport/engine.h"
 
 enum { WINDOW = 4, TURNS = 9, MIB = 1 << 20, CALLS = 1200, SERVERS_MAX = 8 };
 

@@ -2,7 +2,7 @@
 #ifndef RR_BENCH_MIX_H
 #define RR_BENCH_MIX_H
 
-#include "transport/carrier.h"
+#include "carrier/carrier.h"
 
 /*
  * A mix of a thousand NFS version 4.1 calls, mostly of metadata, each with

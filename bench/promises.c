@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "transport/rdma.h"
+#include "carrier/rdma/rdma.h"
 #include "wire/rpc.h"
 
 enum { CANCELLED = 100, ESTIMATE = 65536, CALL_SIZE = 40, REPLY_MAX = 1 << 20, TURNS = 50 };

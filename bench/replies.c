@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "carrier/rdma/rdma.h"
 #include "mix.h"
-#include "transport/rdma.h"
 
 enum { ROUNDS = 10, ROUNDS_MAX = 1000, LARGE = 4096, DEPTH_MAX = 64 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Target functions: rr_arrival_decode, rr_rdma_copy_lists. A message is decoded into a value within the
  * arrays that there are, and its kind agrees with its header and with the RPC message behind that. */
+#include "carrier/rdma/arrival.h"
 #include "lists.h"
-#include "transport/arrival.h"
 #include "wire/rpc.h"
 
 /* What a message of that kind can have for its procedure. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/endian.h"
+#include "carrier/rdma/features/feature.h"
 #include "fuzz.h"
-#include "transport/feature.h"
 
 enum { WORDS = 8, OWN_MAX = 65536 };
 

@@ -4,8 +4,8 @@
 
 #include <rpcrdma/client.h>
 
+#include "carrier/carrier.h"
 #include "rpc/latency.h"
-#include "transport/carrier.h"
 
 /* The same figures for the public. */
 struct rpcrdma_negotiated rr_api_negotiated(const struct rr_negotiated *inner);

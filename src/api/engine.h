@@ -4,7 +4,7 @@
 
 #include <rpcrdma/engine.h>
 
-#include "transport/carrier.h"
+#include "carrier/carrier.h"
 
 /* The public engine: an rr_engine with what it needs from outside. */
 struct rpcrdma_engine {

@@ -4,10 +4,10 @@
 
 #include <netinet/in.h>
 
+#include "carrier/tcp/tcp.h"
 #include "gateway/gateway_private.h"
-#include "rpc/tcp.h"
 
-#include "transport/rdma.h"
+#include "carrier/rdma/rdma.h"
 
 /* What a carrier may hand over that is not pool memory: a small record over TCP, or a Receive. And the
  * streams that items are taken out of: larger ones would not fit inline without them either. */

@@ -4,7 +4,7 @@
 
 #include <rpcrdma/xdr.h>
 
-#include "transport/carrier.h"
+#include "carrier/carrier.h"
 
 /*
  * A gateway in one engine: it passes RPC messages on between clients and a

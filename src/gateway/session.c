@@ -16,10 +16,10 @@
 #include <netinet/in.h>
 
 #include "base/peer_log.h"
+#include "carrier/tcp/tcp.h"
 #include "gateway/gateway_private.h"
-#include "rpc/tcp.h"
 
-#include "transport/rdma.h"
+#include "carrier/rdma/rdma.h"
 
 static const struct rr_carrier_events upstream_events;
 

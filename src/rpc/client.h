@@ -2,9 +2,9 @@
 #ifndef RR_RPC_CLIENT_H
 #define RR_RPC_CLIENT_H
 
+#include "carrier/carrier.h"
 #include "rpc/auth.h"
 #include "rpc/latency.h"
-#include "transport/carrier.h"
 
 /*
  * An RPC client: one peer, one connection at a time, many calls outstanding.

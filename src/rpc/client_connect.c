@@ -3,10 +3,10 @@
  * The connection of a client: made, lost, made again. The client owns one
  * carrier at a time, in the states FIRST, UP and RETRYING.
  */
+#include "carrier/rdma/rdma.h"
+#include "carrier/tcp/tcp.h"
 #include "rpc/client_private.h"
 #include "rpc/server.h"
-#include "rpc/tcp.h"
-#include "transport/rdma.h"
 
 #define DELAY_MIN (50 * RR_MILLISECOND)
 #define DELAY_MAX (2 * RR_SECOND)

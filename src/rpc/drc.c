@@ -15,8 +15,8 @@
 #include "base/endian.h"
 #include "base/host.h"
 #include "base/list.h"
+#include "carrier/carrier.h"
 #include "rpc/drc_share.h"
-#include "transport/carrier.h"
 
 enum { BUCKETS_OPEN = 1024 };
 

@@ -18,7 +18,7 @@ struct rr_expected {
  * The one policy of how a large reply is to travel, for all who call: the octets of results that a requester
  * takes the reply to have at least. Above the inline threshold, a Reply chunk is offered; below, and with a
  * maximum above it, a responder that can provide a Read chunk decides (enum rr_reply_chunks in
- * transport/engine.h).
+ * carrier/engine.h).
  */
 uint32_t rr_expect_least(const struct rr_expected *expected);
 

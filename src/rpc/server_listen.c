@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a server listens, and the connections that came. It owns both until they are closed. */
 #include "base/peer_log.h"
+#include "carrier/rdma/rdma.h"
+#include "carrier/tcp/tcp.h"
 #include "fabric/address.h"
 #include "rpc/client_private.h"
 #include "rpc/server_private.h"
-#include "rpc/tcp.h"
-#include "transport/rdma.h"
 
 /* One of the two acceptors. */
 struct listener {

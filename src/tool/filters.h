@@ -2,9 +2,9 @@
 #ifndef RR_TOOL_FILTERS_H
 #define RR_TOOL_FILTERS_H
 
+#include "carrier/engine.h"
 #include "fabric/filter/script.h"
 #include "tool/tool.h"
-#include "transport/engine.h"
 
 /*
  * What each sub-command with an engine can be told of its connections: which provider (--transport), which

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "carrier/engine.h"
 #include "nfs/server.h"
 #include "tool/filters.h"
 #include "tool/tool.h"
-#include "transport/engine.h"
 
 enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64 };
 

@@ -2,8 +2,8 @@
 #ifndef RR_TOOL_WORKERS_H
 #define RR_TOOL_WORKERS_H
 
+#include "carrier/engine.h"
 #include "tool/tool.h"
-#include "transport/engine.h"
 
 /*
  * Threads that serve until a signal ends them, each with an engine and a

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "carrier/rdma/rdma.h"
 #include "gateway/gateway.h"
-#include "transport/rdma.h"
 #include "ulb/nfs3.h"
 #include "wire/rpc.h"
 

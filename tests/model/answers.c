@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "transport/connection.h"
+#include "carrier/rdma/core/connection.h"
 
 /* The one that is called. */
 

@@ -2,9 +2,9 @@
 #include "model.h"
 
 #include "../list.h"
-#include "transport/provided.h"
-#include "transport/requester.h"
-#include "transport/responder.h"
+#include "carrier/rdma/requester/requester.h"
+#include "carrier/rdma/responder/provided.h"
+#include "carrier/rdma/responder/responder.h"
 
 /* What must hold after each step, whatever happened. */
 

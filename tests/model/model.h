@@ -2,8 +2,8 @@
 #ifndef RR_TESTS_MODEL_MODEL_H
 #define RR_TESTS_MODEL_MODEL_H
 
+#include "carrier/rdma/rdma.h"
 #include "fabric/filter/script.h"
-#include "transport/rdma.h"
 
 /*
  * A model of what two transports owe their owners, and an owner that asks

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/rdma.h"
+#include "carrier/rdma/rdma.h"
 
 enum { XID = 77, LENGTH = 8000 };
 

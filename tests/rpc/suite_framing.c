@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "transport/rdma.h"
+#include "carrier/rdma/rdma.h"
 
 enum { XID = 77, LENGTH = 1501, SMALL = 1024, LARGE = 4096 };
 

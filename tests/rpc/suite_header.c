@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "rpc/tcp.h"
-#include "transport/rdma.h"
+#include "carrier/rdma/rdma.h"
+#include "carrier/tcp/tcp.h"
 
 enum { XID = 77, MESSAGE = 2048 };
 

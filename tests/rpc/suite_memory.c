@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "rpc/tcp.h"
-#include "transport/rdma.h"
+#include "carrier/rdma/rdma.h"
+#include "carrier/tcp/tcp.h"
 
 static void
 a_call_put_off_is_handled_when_memory_comes_back(void **state)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rpc/tcp.h"
-#include "transport/rdma.h"
+#include "carrier/rdma/rdma.h"
+#include "carrier/tcp/tcp.h"
 
 /* A connection of its own, and one call on it, with an XID that the test chooses. */
 struct wire {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rpc/tcp.h"
+#include "carrier/tcp/tcp.h"
 
 enum { XID = 0x01020304 };
 

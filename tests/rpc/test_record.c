@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "rpc/tcp_record.h"
+#include "carrier/tcp/record.h"
 #include "wire/rpc.h"
 
 enum { IN_PLACE = 64, MAX = 1000 };

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_CARRIER_CARRIER_H
+#define RR_CARRIER_CARRIER_H
+
+#include <rpcrdma/error.h>
+#include <rpcrdma/xdr.h>
+
+#include "base/list.h"
+#include "base/text.h"
+#include "carrier/engine.h"
+#include "wire/properties.h"
+
+/*
+ * A carrier is one connection that carries RPC messages: RPC-over-RDMA
+ * (carrier/rdma/rdma.h) or TCP with record marking (carrier/tcp/tcp.h). Requester and
+ * responder sit on the same interface; a connection may be both: the side that
+ * accepted may call, too, where the side that connected hears of calls. Over
+ * RDMA (RFC 8167) such calls and their replies are small: what goes inline.
+ *
+ * All callbacks come from rr_loop_turn() only, never from inside a function
+ * of this interface.
+ */
+
+struct rr_carrier;
+struct rr_carrier_ops;
+
+/* Memory in which a marked result may be placed: the caller's, or, where data is NULL, memory of the engine's
+ * pool that the carrier takes if it needs it. */
+struct rr_sink {
+	void *data;
+	uint32_t length;
+};
+
+enum {
+	RR_TRANSACTION_SINKS = 4,
+	RR_CALL_ITEMS = 16, /* in a call of ours: each takes up to three read segments of a long call */
+	RR_MESSAGE_ITEMS =
+		64, /* in any message: as many Read chunks, or Write chunks, as a header may have */
+	RR_BESIDE_ITEM = 160
+};
+
+/*
+ * The requester's side of one RPC transaction. The caller owns it, and all that it points to, and leaves all
+ * of it alone from rr_carrier_call() until done(), or until rr_carrier_cancel() returns.
+ */
+struct rr_transaction {
+	/* Set by the caller. */
+	uint32_t xid; /* as in the message's first word */
+	struct rpcrdma_message call;
+	/* Octets of the stream of the reply, marked results not counted (their length words are): the most
+	 * that it can have, and the least that it is taken to have (rpc/expect.h). Where neither fits inline,
+	 * a Reply chunk is offered; where only the least does, the choice is the responder's. See enum
+	 * rr_reply_chunks. */
+	uint32_t reply_max, reply_min;
+	uint32_t sink_count;
+	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* for the marked results, in order: the most that each
+						       can have */
+	void (*done)(struct rr_transaction *transaction, int error);
+	void *ctx;
+
+	/*
+	 * Set before done(), valid until done() returns: the reply. Results that were placed in sinks are its
+	 * items, with offset RPCRDMA_ITEM_NEXT, and their data points into the sinks.
+	 */
+	struct rpcrdma_message reply;
+	struct rpcrdma_item reply_items[RR_TRANSACTION_SINKS];
+	uint32_t placed; /* octets of results that the peer's RDMA Writes brought: sinks and Reply chunk */
+	uint32_t pulled; /* octets of the call that the peer fetched by RDMA Read */
+	uint32_t unused; /* Write chunks that were offered and came back with nothing in them */
+	/*
+	 * Where it is not NULL: the buffer of the engine's pool in which the reply's stream lies, or those of
+	 * its items that the caller gave no memory for. done() may set it to NULL: the buffer is then the
+	 * caller's, who gives it back with rr_pool_put().
+	 */
+	void **reply_memory;
+	/* Likewise, the buffer that the reply's stream lies in where the responder had it pulled. */
+	void **pulled_memory;
+
+	/* The carrier's. */
+	struct rr_list link;
+	void *slot;
+	int error;
+};
+
+/*
+ * The responder's side: a call that arrived whole, its Read chunks pulled. It is the receiver's until
+ * rr_exchange_reply() or rr_exchange_drop(), one of which must be called exactly once, also after the carrier
+ * closed.
+ */
+struct rr_exchange {
+	const struct rr_carrier_ops *ops; /* the carrier's; reply and drop work after it closed, too */
+	struct rr_carrier *carrier;       /* NULL once that closed: the reply goes nowhere */
+	uint32_t xid;
+	struct rpcrdma_message call; /* its items have their offsets */
+	/*
+	 * Room for the reply: the largest marked result that can be conveyed (where a Write chunk of
+	 * at least one octet waits for it: its length), and the octets of stream that can be conveyed
+	 * besides. Where no Write chunk waits, the result travels in the stream: item_room then leaves
+	 * RR_BESIDE_ITEM octets of it for the rest. A reply beyond either is answered by ERR_CHUNK.
+	 */
+	uint32_t item_room, stream_room;
+	uint32_t write_chunks; /* that came with the call, empty ones too: item i of the reply is for chunk i
+				*/
+	/* For the layer above. */
+	void *ctx;
+	uint64_t arrived;
+};
+
+/* How a connection came out, for people and for ping. */
+struct rr_negotiated {
+	const char *fabric;             /* "iwarp", "verbs", "loop", or "tcp" */
+	uint32_t version;               /* RPC-over-RDMA version; 0 on TCP */
+	bool private_data;              /* the peer sent an RFC 8797 message */
+	uint32_t own_send, own_receive; /* octets of the largest Send, as each side announced it */
+	uint32_t peer_send, peer_receive;
+	uint32_t inline_call, inline_reply; /* inline thresholds in force, requester to responder and back */
+	uint32_t credits_asked, credits_granted;
+	uint32_t credits_used, credits_min, credits_max; /* in use now; the extremes of what was granted */
+	bool remote_invalidation;
+	/* RPC-over-RDMA version 2: whether the peer told its transport properties, and what is in force. */
+	bool properties;
+	uint32_t own_properties[RR_PROPERTIES], peer_properties[RR_PROPERTIES];
+	bool read_chunks; /* both sides take replies as responder-provided Read chunks */
+	uint32_t provided,
+		provided_peak; /* such Read chunks of ours: those exposed now, the most at a time */
+};
+
+/* What a connection did so far: members of one type, whose names are in rr_counter_names. Octets are of RPC
+ * messages. */
+struct rr_counters {
+	uint64_t calls, replies;
+	uint64_t inline_messages, long_calls, long_replies; /* long: position-zero Read chunk, Reply chunk */
+	uint64_t read_chunks, write_chunks;                 /* used, not merely offered */
+	/* Why a requester used or offered them: see enum rr_why. */
+	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
+	uint64_t octets_inline, octets_rdma_read, octets_rdma_write;
+	uint64_t rdma_reads, rdma_writes;                            /* work requests that this side posted */
+	uint64_t registrations, invalidations, remote_invalidations; /* invalidations: by this side */
+	/* How often calls had to wait, and for how long (ns) there were some that did. */
+	uint64_t credit_waits, credit_wait_ns, memory_waits, memory_wait_ns;
+	uint64_t errors_sent, errors_received, discarded;
+	uint64_t err_vers_sent, err_vers_received;                 /* of the errors */
+	uint64_t err_inval_option_sent, err_inval_option_received; /* likewise */
+	uint64_t bad_replies; /* of what was discarded: with the XID of a call */
+	uint64_t repeats;  /* calls that were executed before: answered out of the duplicate request cache */
+	uint64_t overruns; /* calls of the peer's beyond what was ever granted to it */
+	/* Responder-provided Read chunks: calls whose large reply was left to the responder, replies that
+	 * came or went in one, those that found no room, chunks that nobody said he had pulled, RDMA_DONE
+	 * messages, and those that no chunk was exposed for. */
+	uint64_t replies_left, provided_replies, provided_refused, provided_timeouts;
+	uint64_t done_sent, done_received, done_unmatched;
+};
+
+enum { RR_COUNTERS = sizeof(struct rr_counters) / sizeof(uint64_t) };
+
+/* In the order of the members. */
+extern const char *const rr_counter_names[RR_COUNTERS];
+
+/* An RDMA_ERROR arrived; err: its rdma_err. */
+void rr_counters_error_received(struct rr_counters *counters, uint32_t err);
+
+void rr_counters_add(struct rr_counters *sum, const struct rr_counters *counters);
+
+/* The counter with that index in rr_counter_names. */
+uint64_t rr_counters_get(const struct rr_counters *counters, uint32_t index);
+
+/* What the owner of a carrier hears. Any may be NULL. */
+struct rr_carrier_events {
+	void (*connected)(void *ctx);
+	/* The last callback. Before it, every transaction got its done(-RPCRDMA_ERR_DISCONNECTED). The owner
+	 * still calls rr_carrier_close(). text: what happened, with the peer's address. -RPCRDMA_ERR_VERS: it
+	 * ended while the peer was asked for RPC-over-RDMA version 2; another connection does not ask. */
+	void (*closed)(void *ctx, int error, const char *text);
+	void (*call)(void *ctx, struct rr_exchange *exchange);
+};
+
+struct rr_carrier_ops {
+	void (*call)(struct rr_carrier *carrier, struct rr_transaction *transaction);
+	void (*cancel)(struct rr_carrier *carrier, struct rr_transaction *transaction);
+	void (*reply)(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
+		void (*sent)(void *arg), void *arg);
+	void (*drop)(struct rr_exchange *exchange);
+	void (*refuse)(struct rr_exchange *exchange); /* NULL: calls of such a carrier have no chunks */
+	void (*negotiated)(const struct rr_carrier *carrier, struct rr_negotiated *negotiated);
+	void (*shutdown)(struct rr_carrier *carrier);
+	void (*close)(struct rr_carrier *carrier);
+};
+
+/* The head of each kind of carrier. */
+struct rr_carrier {
+	const struct rr_carrier_ops *ops;
+	struct rr_engine *engine;
+	const struct rr_carrier_events *events;
+	void *ctx;
+	struct rr_counters counters;
+	struct rr_party *party; /* whose memory it takes: base/share.h */
+	char peer[RR_ADDRESS_TEXT];
+};
+
+/* Sets who hears of an accepted carrier: called inside the acceptor's handler, or later before the next turn.
+ */
+static inline void
+rr_carrier_listen(struct rr_carrier *carrier, const struct rr_carrier_events *events, void *ctx)
+{
+	carrier->events = events;
+	carrier->ctx = ctx;
+}
+
+/* What the carrier takes from now on is taken for that party, which is of another connection, and the other
+ * one answers for it. */
+static inline void
+rr_carrier_join(struct rr_carrier *carrier, struct rr_party *party)
+{
+	struct rr_party *own = carrier->party;
+
+	carrier->party = rr_party_hold(party);
+	rr_party_end(own, carrier);
+}
+
+/* Starts a transaction, or queues it until there is a credit. Its outcome comes by done(), always. May be
+ * called before the carrier is connected. */
+static inline void
+rr_carrier_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	carrier->ops->call(carrier, transaction);
+}
+
+/* Ends a transaction without done(): its memory is the caller's again, no peer can reach it. */
+static inline void
+rr_carrier_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	carrier->ops->cancel(carrier, transaction);
+}
+
+static inline void
+rr_carrier_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiated)
+{
+	carrier->ops->negotiated(carrier, negotiated);
+}
+
+/* Ends the connection in good order: no new calls are taken from the peer, exchanges are answered, then it
+ * closes and closed() comes. */
+static inline void
+rr_carrier_shutdown(struct rr_carrier *carrier)
+{
+	carrier->ops->shutdown(carrier);
+}
+
+/* Ends the connection at once if it has not ended, and frees the carrier. No callback comes any more, except
+ * the sent() of replies under way; transactions are forgotten as if cancelled. Also allowed inside callbacks.
+ */
+static inline void
+rr_carrier_close(struct rr_carrier *carrier)
+{
+	carrier->ops->close(carrier);
+}
+
+/*
+ * Answers an exchange, which is gone after this. The reply's memory must stay until sent(arg) (may be NULL
+ * only if it lives as long as the engine), which always comes, from the loop; it may lie in the call's
+ * memory, which stays as long. reply itself and its array of items need not outlive this call. reply's items
+ * are marked results, in order.
+ */
+static inline void
+rr_exchange_reply(
+	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
+{
+	exchange->ops->reply(exchange, reply, sent, arg);
+}
+
+/* Ends an exchange without an answer. */
+static inline void
+rr_exchange_drop(struct rr_exchange *exchange)
+{
+	exchange->ops->drop(exchange);
+}
+
+/*
+ * Ends an exchange that cannot be answered, as there is no memory for it. RFC 8166, 4.5.4: "If a Responder is
+ * unable to construct and transmit an RPC Reply or RPC-over-RDMA error message, the Responder MUST close the
+ * connection to signal to the Requester that a reply was lost." What else is under way is answered first.
+ */
+static inline void
+rr_exchange_lose(struct rr_exchange *exchange)
+{
+	if (exchange->carrier)
+		rr_carrier_shutdown(exchange->carrier);
+	rr_exchange_drop(exchange);
+}
+
+/*
+ * Ends an exchange whose chunks are not as they must be, or leave no room for any reply: over RDMA with
+ * ERR_CHUNK. The call must not have been executed.
+ */
+static inline void
+rr_exchange_refuse(struct rr_exchange *exchange)
+{
+	if (exchange->ops->refuse)
+		exchange->ops->refuse(exchange);
+	else
+		rr_exchange_lose(exchange);
+}
+
+/* Connections arriving at a local address. */
+struct rr_acceptor;
+
+/* A new connection, accepted; the handler sets its events with rr_carrier_listen() and owns it. */
+typedef void rr_acceptor_handler(void *ctx, struct rr_carrier *carrier);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/core/chunks.h"
+
+#include "base/checked.h"
+
+/* The first chunk at position or behind it; chunks->count where there is none. */
+static uint32_t
+find(const struct rr_read_chunks *chunks, uint32_t position)
+{
+	uint32_t i = 0;
+
+	while (i < chunks->count && chunks->chunks[i].position < position)
+		i++;
+	return i;
+}
+
+static bool
+add(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
+{
+	uint32_t i = find(chunks, segment->position);
+	struct rr_read_chunk *chunk = &chunks->chunks[i];
+
+	if (i < chunks->count && chunk->position == segment->position)
+		return rr_add_u32(chunk->length, segment->target.length, &chunk->length);
+	if (chunks->count == sizeof(chunks->chunks) / sizeof(chunks->chunks[0]))
+		return false;
+	for (uint32_t j = chunks->count++; j > i; j--)
+		chunks->chunks[j] = chunks->chunks[j - 1];
+	*chunk = (struct rr_read_chunk){ .position = segment->position, .length = segment->target.length };
+	return true;
+}
+
+static uint64_t
+round_up(uint64_t octets, uint32_t multiple)
+{
+	return (octets + multiple - 1) & ~(uint64_t)(multiple - 1);
+}
+
+/*
+ * Positions count octets of the unreduced stream: the chunk's place in the reduced one is what is left when
+ * the chunks in front of it, with their padding, are taken away. That must be within the stream, and not go
+ * back.
+ */
+static bool
+locate(struct rr_read_chunks *chunks, uint32_t first, uint32_t body, uint32_t max)
+{
+	uint64_t taken = 0, memory = 0, octets = body;
+
+	for (uint32_t i = 0; i < chunks->count; i++) {
+		struct rr_read_chunk *chunk = &chunks->chunks[i];
+
+		chunk->at = (uint32_t)memory;
+		memory = round_up(memory + chunk->length, 8);
+		if (i < first)
+			continue;
+		if (chunk->position < taken || chunk->position - taken > body)
+			return false;
+		chunk->offset = (uint32_t)(chunk->position - taken);
+		if (i > first && chunk->offset < chunk[-1].offset)
+			return false;
+		taken += round_up(chunk->length, 4);
+		octets += round_up(chunk->length, 4);
+		if (octets > max)
+			return false;
+	}
+	chunks->memory = (uint32_t)memory;
+	return true;
+}
+
+bool
+rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body, uint32_t max,
+	struct rr_read_chunks *chunks)
+{
+	bool zero;
+
+	chunks->count = chunks->memory = 0;
+	for (uint32_t i = 0; i < lists->read_count; i++) {
+		if (lists->reads[i].target.length > 0 && !add(chunks, &lists->reads[i]))
+			return false;
+	}
+	/* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field.
+	 * Thus, this chunk is known as a 'Position Zero Read chunk'." */
+	zero = chunks->count > 0 && chunks->chunks[0].position == 0;
+	if (zero != long_call || (!long_call && chunks->count > RR_MESSAGE_ITEMS))
+		return false;
+	if (long_call)
+		body = chunks->chunks[0].length;
+	return body <= max && locate(chunks, long_call, body, max);
+}
+
+uint32_t
+rr_read_chunks_next(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
+{
+	struct rr_read_chunk *chunk = &chunks->chunks[find(chunks, segment->position)];
+	uint32_t at = chunk->at + chunk->filled;
+
+	chunk->filled += segment->target.length;
+	return at;
+}

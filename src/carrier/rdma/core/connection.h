@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_CARRIER_RDMA_CORE_CONNECTION_H
+#define RR_CARRIER_RDMA_CORE_CONNECTION_H
+
+#include "base/map.h"
+#include "carrier/carrier.h"
+#include "carrier/rdma/arrival.h"
+#include "carrier/rdma/core/credits.h"
+#include "carrier/rdma/core/stall.h"
+#include "carrier/rdma/core/threshold.h"
+#include "carrier/rdma/core/trace.h"
+#include "carrier/rdma/features/feature.h"
+#include "carrier/rdma/features/negotiation.h"
+
+/*
+ * An RPC-over-RDMA connection inside: what driver.c, requester.c, marshal.c, reply.c,
+ * responder.c, respond.c and rdma.c share. The connecting side is requester,
+ * the accepting side responder; in the reverse direction (RFC 8167) it is the
+ * other way round. There messages go inline only, with credits of their own.
+ *
+ * Callbacks of the owner come from driver.c's event handler and from the
+ * connection's task, that is from the loop. Inside any of them the owner may
+ * close the connection: its memory then stays until the outermost
+ * rr_connection_leave(), and `closed` says that nobody is to be called any
+ * more.
+ */
+struct rr_connection;
+
+/* A row of work requests that belong together and are posted in order, as the endpoint has room for them. */
+struct rr_job {
+	/* Fills in the next work request with at most sge_max sges; false where there is none. */
+	bool (*next)(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
+	/* One of them completed; after the last one the job may be gone. */
+	void (*completed)(struct rr_job *job, enum rr_work_kind kind, int status);
+	struct rr_list link; /* while some are not posted */
+};
+
+enum rr_connection_state {
+	RR_CONNECTION_CONNECTING,
+	RR_CONNECTION_OPEN,
+	RR_CONNECTION_STOPPING, /* the owner wants it ended in good order: what is under way is finished */
+	RR_CONNECTION_LEAVING,  /* it was: the provider disconnects */
+	RR_CONNECTION_ABORTED,  /* ended by this side at once; the owner is told by the task */
+	RR_CONNECTION_ENDED     /* the owner was told */
+};
+
+struct rr_slot; /* requester.h */
+
+/* Calls in the reverse direction that there can be at a time: what the accepting side asks for, and the
+ * connecting side grants. */
+enum { RR_REVERSE_CREDITS = 16 };
+
+struct rr_requester {
+	struct rr_credits credits;
+	struct rr_list waiting;     /* transactions without a credit or memory */
+	struct rr_list failed;      /* transactions whose done() comes from the task */
+	struct rr_list outstanding; /* slots of transactions */
+	struct rr_list
+		cancelled;    /* slots whose transactions were cancelled, and that no reply has come for */
+	struct rr_list free;  /* slots */
+	struct rr_list dones; /* RDMA_DONE messages under way */
+	struct rr_map by_xid;
+	struct rr_slot *slots; /* an accepted connection has them from its first call on */
+	uint8_t *buffers;
+	struct rr_pool_waiter memory;
+	/* Since when calls have been waiting for a credit, or for memory; 0 where none does. */
+	uint64_t without_credit, without_memory;
+};
+
+/* Replies that this side exposes as Read chunks: provided.h. */
+struct rr_provided_table {
+	struct rr_list list;
+	struct rr_map by_xid;   /* the same; made with the first of them */
+	uint32_t count;         /* in the list */
+	uint32_t exposed, peak; /* of them, not withdrawn after a timeout; the most at a time */
+	uint64_t octets;        /* in those exposed */
+};
+
+struct rr_connection {
+	struct rr_carrier base;       /* comes first */
+	struct rr_fabric *fabric;     /* one of the engine's */
+	struct rr_endpoint *endpoint; /* of that; NULL once it is closed */
+	enum rr_connection_state state;
+	bool is_active; /* this side connected; the other side accepted */
+	bool established, closed, peer_sent_private_data;
+	bool declined;   /* a call of the peer's, while this side was stopping */
+	uint32_t inside; /* nested entries: see above */
+	struct rr_private_data own, peer;
+	struct rr_thresholds thresholds[RR_VERSIONS]; /* of version 1, of version 2 */
+	struct rr_version_range versions;             /* that this side speaks */
+	struct rr_negotiation negotiation;
+	struct rr_features features; /* of version 2 */
+	int status;                  /* of the end */
+	struct rr_text text;
+	struct rr_task task;
+
+	struct rr_trace trace;
+
+	struct rr_list jobs; /* with work requests that are not posted */
+	uint32_t posted;     /* work requests that are, and did not complete */
+	struct rr_stall stall;
+	struct rr_timer kick;
+	uint32_t kicks;
+
+	struct rr_requester requester;
+	struct rr_list exchanges; /* the responder's, from arrival to the completion of the reply */
+	struct rr_provided_table provided;
+	uint32_t granted, granted_min, granted_max;
+	uint32_t unanswered; /* calls of the peer's, up to the Send that answers each */
+};
+
+/*
+ * What this side may send inline in messages of a version, and what it may be sent. RFC 8167, 4.2: "The call
+ * inline threshold for the reverse direction is the same as the reply inline threshold for the forward
+ * direction, and vice versa."
+ */
+static inline uint32_t
+rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
+{
+	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
+
+	return connection->is_active ? thresholds->call : thresholds->reply;
+}
+
+static inline uint32_t
+rr_connection_receive_max(const struct rr_connection *connection, uint32_t version)
+{
+	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
+
+	return connection->is_active ? thresholds->reply : thresholds->call;
+}
+
+/* Both sides announced that they take replies as responder-provided Read chunks. */
+static inline bool
+rr_connection_read_chunks(const struct rr_connection *connection)
+{
+	return rr_properties_read_chunks(&connection->features.properties);
+}
+
+static inline struct rr_connection *
+rr_connection_of(struct rr_carrier *carrier)
+{
+	return rr_container(carrier, struct rr_connection, base);
+}
+
+/* ---- rdma.c ---- */
+
+extern const struct rr_carrier_ops rr_rdma_ops;
+
+/* peer: its address, as text. NULL: no memory. Not yet with an endpoint. */
+struct rr_connection *rr_connection_new(
+	struct rr_engine *engine, struct rr_fabric *fabric, const char *peer, bool is_active);
+void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
+void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
+
+/* Around everything that may call the owner. */
+static inline void
+rr_connection_enter(struct rr_connection *connection)
+{
+	connection->inside++;
+}
+
+void rr_connection_leave(struct rr_connection *connection);
+
+/* The provider says that it is up. */
+void rr_connection_established(struct rr_connection *connection);
+
+/* The endpoint is closed, nothing moves any more: hands everything back and tells the owner. */
+void rr_connection_end(struct rr_connection *connection);
+
+/* Disconnects if the owner wants to end it and nothing is under way. */
+void rr_connection_check_idle(struct rr_connection *connection);
+
+/* ---- driver.c: all that touches the fabric ---- */
+
+int rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
+	struct rr_text *text);
+
+/* Takes the endpoint that a listener was handed. The connection has it also where this fails. */
+int rr_driver_accept(struct rr_connection *connection, struct rr_endpoint *endpoint, const void *private_data,
+	size_t size);
+
+/* How many Sends of its peer each connection is ready for from its beginning. */
+uint32_t rr_driver_receives(const struct rr_engine *engine);
+
+/* Posts the job's work requests, now or as others complete. No effect on an endpoint that is closed. */
+void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
+
+/* -RPCRDMA_ERR_...; counted. */
+int rr_driver_register(struct rr_connection *connection, const void *data, uint32_t length,
+	enum rr_access access, struct rr_region *region);
+void rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region);
+void rr_driver_revoke(struct rr_connection *connection, struct rr_region *region);
+void rr_driver_allow(struct rr_connection *connection, uint32_t count);
+void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
+uint32_t rr_driver_sge_max(const struct rr_fabric *fabric);
+
+/* The message means nothing here: counts it, and posts its receive again. */
+void rr_driver_discard(struct rr_connection *connection, const struct rr_arrival *arrival);
+
+/* Wakes a peer that may have missed our first message, if no reply comes soon. */
+void rr_driver_watch_first_reply(struct rr_connection *connection);
+void rr_driver_disconnect(struct rr_connection *connection);
+void rr_driver_close(struct rr_connection *connection);
+
+/* Ends the connection at once because of what happened on it. The owner is told from the loop. */
+void rr_driver_abort(struct rr_connection *connection, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ---- requester.c, reply.c ---- */
+
+int rr_requester_init(struct rr_connection *connection);
+void rr_requester_destroy(struct rr_connection *connection);
+void rr_requester_call(struct rr_connection *connection, struct rr_transaction *transaction);
+void rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *transaction);
+
+/* Sends what waits, as far as credits and memory go. Calls nobody. */
+void rr_requester_pump(struct rr_connection *connection);
+
+/* Tells of transactions that failed. */
+void rr_requester_tell(struct rr_connection *connection);
+/* A reply arrived, a message that may be one, or an RDMA_ERROR. */
+void rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival);
+/* Whether a call of this side, or a cancelled one, has that XID. */
+bool rr_requester_knows(const struct rr_connection *connection, uint32_t xid);
+bool rr_requester_idle(const struct rr_connection *connection);
+
+/* After the endpoint was closed: all transactions are failed, or forgotten. */
+void rr_requester_end(struct rr_connection *connection, bool forget);
+
+/* ---- optional.c ---- */
+
+void rr_optional_init(struct rr_connection *connection);
+
+/* Sends the request that is due, the first of which asks for version 2, if there is a credit for it. False:
+ * calls have to wait. */
+bool rr_optional_ask(struct rr_connection *connection);
+
+/* True if the peer did not answer our CONNPROP, but sent one of its own: ours holds no credit any more. */
+bool rr_optional_unanswered(struct rr_connection *connection);
+
+/* After the endpoint was closed: what was sent will not be answered. */
+void rr_optional_end(struct rr_connection *connection);
+
+/* True if the RDMA_ERROR that arrived answers a request of a feature: nobody else needs it then. */
+bool rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival);
+
+/* ---- responder.c, respond.c ---- */
+
+/* A call arrived, or a message that must have been one; an RDMA_OPTIONAL. */
+void rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival);
+void rr_responder_optional(struct rr_connection *connection, const struct rr_arrival *arrival);
+void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
+	void (*sent)(void *arg), void *arg);
+void rr_responder_drop(struct rr_exchange *exchange);
+void rr_responder_refuse(struct rr_exchange *exchange);
+
+/* After the endpoint was closed: exchanges live on without it, until they are answered. */
+void rr_responder_end(struct rr_connection *connection);
+
+/* Frees what is kept for reuse. */
+void rr_responder_trim(struct rr_engine *engine);
+
+#endif

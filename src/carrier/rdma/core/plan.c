@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/core/plan.h"
+
+#include "base/checked.h"
+
+/* ---- Calls ---- */
+
+/* Octets that results can take in the stream if none of the first `placed` is there. */
+static uint64_t
+results_inline(const struct rr_transaction *transaction, uint32_t placed)
+{
+	uint64_t octets = transaction->reply_max;
+
+	for (uint32_t i = placed; i < transaction->sink_count; i++)
+		octets += ((uint64_t)transaction->sinks[i].length + 3) & ~UINT64_C(3);
+	return octets;
+}
+
+/*
+ * How many sinks can be offered as Write chunks. The responder fills chunks in the order of its results, and
+ * a result that turns out to be none leaves its chunk to the next one: RFC 8166, 4.3.2.2: "the Requester MUST
+ * provision each Write chunk so it can be filled with the largest DDP-eligible data item that can be placed
+ * in it." A chunk that is smaller than a later sink is therefore not offered, nor one of length zero.
+ */
+static uint32_t
+offerable(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
+{
+	uint32_t count = (uint32_t)rr_min(limits->write_chunks, transaction->sink_count);
+	uint32_t largest = 1;
+
+	for (uint32_t i = transaction->sink_count; i-- > 0;) {
+		if (transaction->sinks[i].length < largest)
+			count = (uint32_t)rr_min(count, i);
+		largest = transaction->sinks[i].length > largest ? transaction->sinks[i].length : largest;
+	}
+	return count;
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: "The requester knows the minimum size of the reply is
+ * smaller than the inline threshold, but the maximum size of the reply is larger than the inline threshold;
+ * or the requester cannot calculate the maximum size of the reply. The client does not provide a Reply chunk,
+ * and relies on a responder-provider Read chunk to handle large replies."
+ */
+static bool
+is_left_to_responder(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
+{
+	if (!limits->provides || limits->reply_chunks == RR_REPLY_CHUNKS_ALWAYS)
+		return false;
+	return limits->reply_chunks == RR_REPLY_CHUNKS_NEVER ||
+	       rr_rdma_header_size(0, 0, false, 0) + (uint64_t)transaction->reply_min <=
+		       limits->reply_threshold;
+}
+
+/*
+ * What to offer for the reply: nothing where it fits inline in the worst case; else Write chunks; else one
+ * Reply chunk for all of it, as some servers handle Write chunks beside a Reply chunk wrongly. A responder
+ * that may provide a Read chunk gets Write chunks, too, and no Reply chunk beside them.
+ */
+static int
+plan_results(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
+	struct rr_call_plan *plan)
+{
+	uint64_t all = results_inline(transaction, 0);
+	uint32_t chunks = offerable(limits, transaction);
+	bool left = is_left_to_responder(limits, transaction);
+
+	/* How large a reply becomes that is left to the responder, it decides. */
+	if (all - (left ? transaction->reply_max : 0) > limits->message_max)
+		return -RPCRDMA_ERR_LIMIT;
+	if (rr_rdma_header_size(0, 0, false, 0) + all <= limits->reply_threshold)
+		return 0;
+	/* A reply returns the chunks that its call offered: they take room in its header. */
+	if (chunks > 0 &&
+		rr_rdma_header_size(0, chunks, false, chunks) + results_inline(transaction, chunks) <=
+			limits->reply_threshold) {
+		plan->write_chunks = chunks;
+		plan->why_reply = RR_WHY_SINKS;
+		return 0;
+	}
+	if (left) {
+		plan->left = true;
+		plan->write_chunks = chunks;
+		plan->why_reply = chunks > 0 ? RR_WHY_SINKS : RR_WHY_NOT;
+		return 0;
+	}
+	plan->reply_chunk = (uint32_t)all;
+	plan->why_reply = rr_rdma_header_size(0, 0, false, 0) + (uint64_t)transaction->reply_max >
+					  limits->reply_threshold
+				  ? RR_WHY_REPLY
+				  : RR_WHY_MANY;
+	return 0;
+}
+
+static uint32_t
+call_header(const struct rr_call_plan *plan)
+{
+	bool has_reply = plan->reply_chunk > 0;
+
+	return rr_rdma_header_size(
+		plan->segments, plan->write_chunks, has_reply, plan->write_chunks + has_reply);
+}
+
+/* The largest item that is still in the stream; -1 where there is none. */
+static int
+largest_item(const struct rpcrdma_message *call, uint64_t reduced)
+{
+	int largest = -1;
+
+	for (uint32_t i = 0; i < call->item_count; i++) {
+		if (reduced & rr_item_bit(i) || call->items[i].length == 0)
+			continue;
+		if (largest < 0 || call->items[i].length > call->items[largest].length)
+			largest = (int)i;
+	}
+	return largest;
+}
+
+/* Takes items out until the rest fits inline; else the whole message becomes a long call, with a read segment
+ * for each of its pieces, which are not to be too many for a header. */
+static int
+plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message *call, uint32_t octets,
+	struct rr_call_plan *plan)
+{
+	struct rr_piece pieces[RR_PIECES_MAX];
+	int item;
+
+	plan->body = octets;
+	plan->header = call_header(plan);
+	while ((uint64_t)plan->header + plan->body > limits->call_threshold &&
+		plan->segments < limits->read_chunks && (item = largest_item(call, plan->reduced)) >= 0) {
+		plan->reduced |= rr_item_bit((uint32_t)item);
+		plan->segments++;
+		plan->body -= (uint32_t)rr_item_octets(&call->items[item]);
+		plan->header = call_header(plan);
+		plan->why_call = RR_WHY_ARGUMENTS;
+	}
+	if ((uint64_t)plan->header + plan->body <= limits->call_threshold)
+		return 0;
+	/* RFC 8166, 3.5.3: "if there are no DDP-eligible data items in the Payload stream, or the Payload
+	 * stream is still too large after it has been reduced, the RDMA transport MUST use RDMA Read or Write
+	 * operations to convey the Payload stream itself." */
+	plan->long_call = true;
+	plan->why_call = plan->why_call == RR_WHY_ARGUMENTS ? RR_WHY_REST : RR_WHY_STREAM;
+	plan->reduced = 0;
+	plan->body = 0;
+	plan->segments = rr_pieces(call, 0, pieces);
+	plan->header = call_header(plan);
+	return plan->header > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
+}
+
+/*
+ * RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse direction are always sent
+ * using a Short Message; therefore, they can be no larger than what can be sent inline".
+ */
+static int
+plan_inline(const struct rr_call_limits *limits, uint32_t octets, struct rr_call_plan *plan)
+{
+	plan->header = call_header(plan);
+	plan->body = octets;
+	return (uint64_t)plan->header + octets > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
+}
+
+int
+rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
+	struct rr_call_plan *plan)
+{
+	uint32_t octets;
+	int error;
+
+	*plan = (struct rr_call_plan){ 0 };
+	if (transaction->sink_count > RR_TRANSACTION_SINKS || transaction->call.item_count > RR_CALL_ITEMS)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_message_check(&transaction->call, limits->message_max, &octets);
+	if (!error && limits->inline_only)
+		return plan_inline(limits, octets, plan);
+	if (!error)
+		error = plan_results(limits, transaction, plan);
+	if (!error)
+		error = plan_arguments(limits, &transaction->call, octets, plan);
+	return error;
+}
+
+/* ---- Replies ---- */
+
+/* The header that returns everything that was offered. RFC 8166, 4.3.1: "Responders MUST leave the Read list
+ * empty in all replies", but for one that the responder provides. */
+static uint32_t
+reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
+{
+	return rr_rdma_header_size(reads, offered->write_count, offered->has_reply, offered->segment_count);
+}
+
+/*
+ * RFC 8267, 6.4.1: with "a matching non-empty Write chunk", a "READ operation MUST return its DDP-eligible
+ * data item using that chunk"; with an empty one, "all of its result data items inline"; those "that have no
+ * matching Write chunk MUST return their results inline." An item without octets leaves its chunk to nobody
+ * else.
+ *
+ * RFC 8166, 4.3.2: "When a Requester provides a Write list, the Responder MUST push data corresponding to
+ * DDP-eligible result data items to Requester memory referenced in the Write list." One chunk for each, in
+ * order, until there are no more. False where an item does not fit its chunk.
+ */
+static bool
+place_items(
+	const struct rr_chunk_lists *offered, const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
+{
+	for (uint32_t i = 0; i < reply->item_count && i < offered->write_count; i++) {
+		uint64_t room = rr_chunk_length(&offered->writes[i]);
+
+		/* 4.3.2.3, of a chunk without segments: "The Responder MUST return the corresponding result
+		 * data item inline and MUST return an empty Write chunk in that Write list position".
+		 * draft-ietf-nfsv4-rfc5667bis-01, 4.1: "If the chunk has zero RDMA segments, or if the total
+		 * size of the segments is zero, then the corresponding READ or READLINK operation MUST return
+		 * its result inline." */
+		if (room == 0)
+			continue;
+		if (reply->items[i].length > room)
+			return false;
+		plan->reduced |= rr_item_bit(i);
+	}
+	return true;
+}
+
+static enum rr_reply_form
+form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
+	const struct rr_reply_plan *plan)
+{
+	/* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message rather than
+	 * using the Requester-provided Reply chunk." */
+	if (plan->body <= limits->threshold - plan->header && plan->piece_count < limits->sge_max)
+		return RR_REPLY_INLINE;
+	if (offered->has_reply && plan->body <= rr_chunk_length(&offered->reply))
+		return RR_REPLY_LONG;
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.1: "A responder MUST send a Position Zero Read chunk
+	 * when the actual size of the RPC Reply's Payload stream exceeds all requester-provided reply
+	 * resources". And: "If a responder does not support responder-provided Read chunks in this case, it
+	 * MUST return an appropriate permanent transport error". */
+	if (limits->read_chunks && reply_header(offered, plan->piece_count) <= limits->threshold)
+		return RR_REPLY_PROVIDED;
+	return RR_REPLY_ERROR;
+}
+
+void
+rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
+	const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
+{
+	plan->form = RR_REPLY_ERROR;
+	plan->header = reply_header(offered, 0);
+	plan->body = plan->reduced = plan->piece_count = 0;
+	if (plan->header > limits->threshold || !place_items(offered, reply, plan))
+		return;
+	plan->piece_count = rr_pieces(reply, plan->reduced, plan->pieces);
+	for (uint32_t i = 0; i < plan->piece_count; i++)
+		plan->body += plan->pieces[i].length;
+	plan->form = form_of(limits, offered, plan);
+	if (plan->form == RR_REPLY_PROVIDED)
+		plan->header = reply_header(offered, plan->piece_count);
+}
+
+void
+rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists *offered, uint32_t *item_room,
+	uint32_t *stream_room)
+{
+	uint32_t header = reply_header(offered, 0);
+	uint64_t room = 0, chunk = 0;
+
+	*item_room = *stream_room = 0;
+	if (header > threshold)
+		return;
+	room = threshold - header;
+	if (offered->has_reply && rr_chunk_length(&offered->reply) > room)
+		room = rr_chunk_length(&offered->reply);
+	if (provided > room)
+		room = provided;
+	*stream_room = (uint32_t)rr_min(room, UINT32_MAX) & ~UINT32_C(3);
+	*item_room = *stream_room > RR_BESIDE_ITEM ? *stream_room - RR_BESIDE_ITEM : 0;
+	if (offered->write_count > 0)
+		chunk = rr_chunk_length(&offered->writes[0]);
+	if (chunk > 0)
+		*item_room = (uint32_t)rr_min(chunk, UINT32_MAX);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_CARRIER_RDMA_CORE_PLAN_H
+#define RR_CARRIER_RDMA_CORE_PLAN_H
+
+#include "carrier/carrier.h"
+#include "carrier/rdma/core/pieces.h"
+#include "wire/rpcrdma1.h"
+
+/*
+ * How a message travels: sizes and limits in, a plan out. Nothing here
+ * registers, allocates or sends; nothing but lengths is looked at.
+ */
+
+struct rr_call_limits {
+	uint32_t call_threshold, reply_threshold; /* inline thresholds */
+	uint32_t read_chunks, write_chunks; /* that one call may have; a position-zero one not counted */
+	uint32_t message_max;               /* octets of a message, either direction */
+	bool inline_only;                   /* no chunks at all: the peer keeps its replies small */
+	bool provides;                      /* the responder may provide Read chunks for replies */
+	enum rr_reply_chunks reply_chunks;
+};
+
+/* Why a call is more than one inline Send that asks for another. */
+enum rr_why {
+	RR_WHY_NOT,       /* it is not */
+	RR_WHY_ARGUMENTS, /* Read chunk: with that item in its stream it does not fit inline */
+	RR_WHY_STREAM,    /* long call: its stream does not fit inline, and there is no item to take out */
+	RR_WHY_REST,      /* long call: neither does what is left without the items */
+	RR_WHY_SINKS,     /* Write chunks: with these results in its stream the reply may not fit inline */
+	RR_WHY_REPLY,     /* Reply chunk: the stream of the reply may not */
+	RR_WHY_MANY       /* Reply chunk: the stream would fit, but not all sinks can be Write chunks */
+};
+
+struct rr_call_plan {
+	uint32_t header;       /* octets of RPC-over-RDMA header */
+	uint32_t body;         /* octets of RPC message that follow it in the Send */
+	uint64_t reduced;      /* bit i: item i goes into a Read chunk of its own */
+	bool long_call;        /* RDMA_NOMSG: the whole message goes into a position-zero Read chunk */
+	uint32_t segments;     /* read segments: one for each Read chunk, or for each piece of a long call */
+	uint32_t write_chunks; /* so many sinks, from the first one, are offered as Write chunks */
+	uint32_t reply_chunk;  /* octets of Reply chunk to offer; 0: none */
+	bool left;             /* a reply that does not fit inline is left to the responder */
+	enum rr_why why_call, why_reply;
+};
+
+/* -RPCRDMA_ERR_INVAL for what no caller may ask, -RPCRDMA_ERR_LIMIT where something is above message_max,
+ * or above the threshold where that must do: a long call's header too. */
+int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
+	struct rr_call_plan *plan);
+
+enum rr_reply_form {
+	RR_REPLY_INLINE,   /* RDMA_MSG */
+	RR_REPLY_LONG,     /* RDMA_NOMSG, the message in the Reply chunk */
+	RR_REPLY_PROVIDED, /* RDMA_NOMSG, the message in a Read chunk that the responder provides */
+	RR_REPLY_ERROR,    /* none of them conveys it: RDMA_ERROR, ERR_CHUNK */
+	RR_REPLY_OPTION    /* no reply: RDMA_OPTIONAL */
+};
+
+struct rr_reply_limits {
+	uint32_t threshold; /* inline */
+	uint32_t sge_max;   /* how many pieces of memory a Send can gather, the header among them */
+	bool read_chunks;   /* the requester takes Read chunks that the responder provides */
+};
+
+struct rr_reply_plan {
+	enum rr_reply_form form;
+	uint32_t header;  /* octets of RPC-over-RDMA header */
+	uint32_t body;    /* octets of the message without what is placed in Write chunks */
+	uint64_t reduced; /* bit i: item i is placed in Write chunk i */
+	/* Of memory that the body lies in. */
+	uint32_t piece_count;
+	struct rr_piece pieces[RR_PIECES_MAX];
+};
+
+/* How the reply that passed rr_message_check() travels, given the Write list and the Reply chunk that its
+ * call offered. */
+void rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
+	const struct rpcrdma_message *reply, struct rr_reply_plan *plan);
+
+/* What a reply can convey: see struct rr_exchange. provided: octets of a Read chunk that the responder could
+ * provide; 0: none. */
+void rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists *offered,
+	uint32_t *item_room, uint32_t *stream_room);
+
+#endif

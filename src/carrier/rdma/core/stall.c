@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/core/stall.h"
+
+#include "carrier/rdma/responder/provided.h"
+
+/* ---- What the umpire of the shares asks ---- */
+
+/* Either the provider counts octets as they move, or those of a work request count when it completes. */
+static uint64_t
+octets_moved(const struct rr_connection *connection)
+{
+	return connection->stall.completed +
+	       (connection->endpoint ? rr_endpoint_moved(connection->endpoint) : 0);
+}
+
+static bool
+stall_is_awaited(void *ctx)
+{
+	const struct rr_connection *connection = ctx;
+
+	return connection->endpoint && connection->posted > 0;
+}
+
+static uint64_t
+stall_moved(void *ctx)
+{
+	return octets_moved(ctx);
+}
+
+static void
+stall_withdraw(void *ctx)
+{
+	rr_provided_withdraw(ctx);
+}
+
+static void
+stall_cut(void *ctx, const char *why)
+{
+	struct rr_connection *connection = ctx;
+
+	rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", connection->base.peer, why);
+}
+
+static bool
+stall_is_busy(void *ctx)
+{
+	const struct rr_connection *connection = ctx;
+
+	return !rr_list_empty(&connection->exchanges);
+}
+
+const struct rr_party_ops rr_stall_party = {
+	.is_busy = stall_is_busy,
+	.is_awaited = stall_is_awaited,
+	.moved = stall_moved,
+	.withdraw = stall_withdraw,
+	.cut = stall_cut,
+};
+
+/* ---- Receives and credits ---- */
+
+/* Its calls keep Receives that others wait for, and its peer takes next to nothing. */
+static bool
+is_in_the_way(const struct rr_connection *connection)
+{
+	return connection->posted > 0 && connection->stall.short_then &&
+	       rr_fabric_is_short(connection->fabric) &&
+	       octets_moved(connection) - connection->stall.moved_then <
+		       rr_share_least(0) * RR_STALL_TICK / RR_SECOND;
+}
+
+/*
+ * RFC 8166, 3.3.1, counts a request until it is answered, also one that nobody waits for any more. A
+ * responder that cannot answer "MUST close the connection" (4.5.4); this one did neither, and no call can be
+ * sent to it.
+ */
+static bool
+is_out_of_credits(struct rr_connection *connection)
+{
+	const struct rr_requester *requester = &connection->requester;
+	struct rr_stall *stall = &connection->stall;
+
+	if (requester->without_credit == 0 || !rr_list_empty(&requester->outstanding) ||
+		rr_list_empty(&requester->cancelled) || stall->answered != stall->answered_then)
+		stall->unanswered = 0;
+	return stall->unanswered > 0 &&
+	       rr_now(connection->base.engine->env) - stall->unanswered >= RR_STALL_LIMIT;
+}
+
+static void
+expired(struct rr_timer *timer)
+{
+	struct rr_stall *stall = rr_container(timer, struct rr_stall, timer);
+	struct rr_connection *connection = rr_container(stall, struct rr_connection, stall);
+
+	if (is_in_the_way(connection))
+		rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT,
+			"%s: takes next to nothing, while others wait for the Receives that it holds",
+			connection->base.peer);
+	else if (is_out_of_credits(connection))
+		rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT,
+			"%s: does not answer, and all credits are used up by calls that were given up",
+			connection->base.peer);
+	else if (connection->posted > 0 || connection->requester.without_credit > 0)
+		rr_stall_watch(connection);
+}
+
+void
+rr_stall_init(struct rr_stall *stall)
+{
+	rr_timer_init(&stall->timer, expired);
+}
+
+void
+rr_stall_watch(struct rr_connection *connection)
+{
+	struct rr_stall *stall = &connection->stall;
+
+	if (!connection->endpoint || rr_timer_armed(&stall->timer))
+		return;
+	if (stall->unanswered == 0)
+		stall->unanswered = rr_now(connection->base.engine->env);
+	stall->answered_then = stall->answered;
+	stall->moved_then = octets_moved(connection);
+	stall->short_then = rr_fabric_is_short(connection->fabric);
+	rr_loop_arm(connection->base.engine->loop, &stall->timer, RR_STALL_TICK);
+}
+
+void
+rr_stall_posted(struct rr_connection *connection, const struct rr_work *work)
+{
+	for (uint32_t i = 0; i < work->sge_count; i++)
+		connection->stall.outstanding += work->sges[i].length;
+}
+
+/* Which one it was is not known: it counts as one of average length. */
+void
+rr_stall_completed(struct rr_connection *connection)
+{
+	struct rr_stall *stall = &connection->stall;
+	uint64_t octets = stall->outstanding / (connection->posted + 1);
+
+	if (connection->posted == 0)
+		octets = stall->outstanding;
+	stall->outstanding -= octets;
+	stall->completed += octets;
+}
+
+void
+rr_stall_end(struct rr_connection *connection)
+{
+	rr_loop_disarm(connection->base.engine->loop, &connection->stall.timer);
+}

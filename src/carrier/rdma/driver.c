@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/peer_log.h"
+#include "base/probe.h"
+#include "carrier/rdma/core/connection.h"
+#include "carrier/rdma/rdma.h"
+#include "carrier/rdma/requester/pull.h"
+#include "carrier/rdma/responder/provided.h"
+
+/*
+ * The only file that touches endpoints. Fabrics are made by engine.c, chosen by provider.c, and listened with
+ * in acceptor.c.
+ *
+ * Who owns what: the connection owns its endpoint from rr_driver_connect() or
+ * rr_driver_accept() to rr_driver_close(). Jobs are their makers'; they wait in the connection's list until
+ * all their work requests are posted, and what those point to stays until they completed or the endpoint was
+ * closed. The receive of an arrival belongs to the function that is given the arrival, which gives it back by
+ * rr_driver_release(), or lets others do that.
+ */
+
+/* Receives beyond the credits: for what a peer may send without one. */
+enum { RECEIVE_MARGIN = 2 };
+
+/* Linux misses the first frame of a third of connections that are as quick as ours. */
+static const uint64_t kick_delays[] = { 30 * RR_MILLISECOND, 900 * RR_MILLISECOND };
+
+enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
+
+/* ---- Work requests ---- */
+
+/* Posts what this job still has, while there is room. True if the job is through. */
+static bool
+post_job(struct rr_connection *connection, struct rr_job *job)
+{
+	const struct rr_fabric *fabric = connection->fabric;
+	uint32_t sge_max = rr_driver_sge_max(fabric);
+	struct rr_sge sges[RR_MAX_SGE];
+
+	while (connection->posted < rr_fabric_config(fabric)->work_max) {
+		struct rr_work work = { .sges = sges, .cookie = job };
+		int error;
+
+		if (!job->next(job, &work, sges, sge_max)) {
+			rr_list_remove(&job->link);
+			return true;
+		}
+		error = rr_endpoint_post(connection->endpoint, &work);
+		/* RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC Reply or
+		 * RPC-over-RDMA error message, the Responder MUST close the connection" */
+		if (error) {
+			rr_driver_abort(connection, error, "%s: a work request could not be posted: %s",
+				connection->base.peer, rpcrdma_strerror(error));
+			return false;
+		}
+		connection->posted++;
+		rr_stall_posted(connection, &work);
+		if (work.kind == RR_WORK_READ || work.kind == RR_WORK_WRITE)
+			RR_PROBE(rdma_posted, connection->base.peer, work.kind == RR_WORK_WRITE,
+				work.remote_handle, work.remote_offset);
+		connection->base.counters.rdma_reads += work.kind == RR_WORK_READ;
+		connection->base.counters.rdma_writes += work.kind == RR_WORK_WRITE;
+	}
+	return false;
+}
+
+static void
+post_jobs(struct rr_connection *connection)
+{
+	while (connection->endpoint && !rr_list_empty(&connection->jobs)) {
+		if (!post_job(connection, rr_container(connection->jobs.next, struct rr_job, link)))
+			return;
+	}
+}
+
+void
+rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
+{
+	if (!connection->endpoint)
+		return;
+	rr_list_append(&connection->jobs, &job->link);
+	rr_stall_watch(connection);
+	post_jobs(connection);
+}
+
+static void
+completed(struct rr_connection *connection, const struct rr_event *event)
+{
+	struct rr_job *job = event->cookie;
+
+	connection->posted--;
+	rr_stall_completed(connection);
+	if (event->status && event->status != -RPCRDMA_ERR_CANCELLED)
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
+			"%s: a work request failed: %s", connection->base.peer,
+			rpcrdma_strerror(event->status));
+	job->completed(job, event->work, event->status);
+	post_jobs(connection);
+}
+
+/* ---- Events ---- */
+
+/* What a connection dies of may lie in what it said before. */
+static void
+log_trace(const struct rr_connection *connection, int error)
+{
+	if (error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_ACCESS)
+		rr_trace_log(&connection->trace, connection->base.engine->env, connection->base.peer);
+}
+
+static void
+established(struct rr_connection *connection, const struct rr_event *event)
+{
+	if (connection->is_active)
+		rr_connection_set_peer(connection, event->data, event->length);
+	rr_connection_established(connection);
+}
+
+static void
+disconnected(struct rr_connection *connection, const struct rr_event *event)
+{
+	bool over_adapter = connection->fabric == connection->base.engine->adapters;
+
+	connection->status = event->status;
+	rr_fail(&connection->text, 0, "%s: %s%s", connection->base.peer, event->text,
+		!connection->established && over_adapter ? " (over an RDMA adapter)" : "");
+	log_trace(connection, event->status);
+	rr_driver_close(connection);
+	rr_connection_end(connection);
+}
+
+void
+rr_driver_discard(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	connection->base.counters.discarded++;
+	RR_PROBE(discarded, connection->base.peer, arrival->length, false);
+	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: a message of %u octets is discarded",
+		connection->base.peer, arrival->length);
+	rr_driver_release(connection->fabric, arrival->receive);
+	rr_driver_allow(connection, 1);
+}
+
+/* The owner of this side of the connection takes calls. */
+static bool
+has_services(const struct rr_connection *connection)
+{
+	return connection->base.events && connection->base.events->call;
+}
+
+/*
+ * The header does not say whether the message is a call or a reply. One with the XID of a call of this side
+ * is the reply to that call; a side that takes no calls takes every one for a reply.
+ */
+static bool
+is_reply(const struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	bool known = rr_requester_knows(connection, arrival->header.xid);
+
+	/* RFC 8167, 5.3: the reverse direction has no chunks. So this is a Long Call, or a reply in a Read
+	 * chunk of the responder's. */
+	if (rr_arrival_has_message_in_read_chunk(arrival) && !connection->is_active)
+		return false;
+	if (connection->is_active && !has_services(connection))
+		return true;
+	return known || (rr_arrival_is_to_be_pulled(arrival) && rr_connection_read_chunks(connection));
+}
+
+static void
+received(struct rr_connection *connection, const struct rr_event *event)
+{
+	struct rr_engine *engine = connection->base.engine;
+	struct rr_arrival arrival;
+
+	rr_loop_disarm(engine->loop, &connection->kick);
+	connection->kicks = KICKS;
+	rr_arrival_decode(&arrival, connection->versions, &engine->arrival_lists, event);
+	rr_trace_add(&connection->trace, engine->env, false, event->data, event->length,
+		arrival.result == RR_HEADER_OK ? &arrival.lists : NULL);
+	if (arrival.kind == RR_ARRIVAL_UNCLEAR)
+		arrival.kind = is_reply(connection, &arrival) ? RR_ARRIVAL_REPLY : RR_ARRIVAL_CALL;
+	switch (arrival.kind) {
+	case RR_ARRIVAL_CALL: rr_responder_called(connection, &arrival); break;
+	case RR_ARRIVAL_REPLY: rr_requester_answered(connection, &arrival); break;
+	case RR_ARRIVAL_ERROR:
+		if (!rr_optional_refused(connection, &arrival))
+			rr_requester_answered(connection, &arrival);
+		break;
+	case RR_ARRIVAL_DONE: rr_provided_done(connection, &arrival); break;
+	case RR_ARRIVAL_OPTIONAL: rr_responder_optional(connection, &arrival); break;
+	case RR_ARRIVAL_UNCLEAR:
+	case RR_ARRIVAL_JUNK: rr_driver_discard(connection, &arrival); break;
+	}
+}
+
+static void
+on_event(void *ctx, const struct rr_event *event)
+{
+	struct rr_connection *connection = ctx;
+
+	rr_connection_enter(connection);
+	switch (event->kind) {
+	case RR_EVENT_ESTABLISHED: established(connection, event); break;
+	case RR_EVENT_DISCONNECTED: disconnected(connection, event); break;
+	case RR_EVENT_COMPLETED: completed(connection, event); break;
+	case RR_EVENT_RECEIVED: received(connection, event); break;
+	}
+	rr_connection_leave(connection);
+}
+
+static void
+kick_expired(struct rr_timer *timer)
+{
+	struct rr_connection *connection = rr_container(timer, struct rr_connection, kick);
+
+	if (!connection->endpoint)
+		return;
+	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: the first reply is late: kick",
+		connection->base.peer);
+	if (rr_endpoint_kick(connection->endpoint) == 0 && ++connection->kicks < KICKS)
+		rr_loop_arm(connection->base.engine->loop, timer, kick_delays[connection->kicks]);
+}
+
+void
+rr_driver_watch_first_reply(struct rr_connection *connection)
+{
+	if (connection->endpoint && connection->kicks == 0 && !rr_timer_armed(&connection->kick))
+		rr_loop_arm(connection->base.engine->loop, &connection->kick, kick_delays[0]);
+}
+
+/* ---- Endpoints ---- */
+
+static void
+own_private_data(const struct rr_connection *connection, uint8_t data[RR_PRIVATE_DATA_SIZE])
+{
+	rr_private_data_put(data, &connection->own);
+}
+
+uint32_t
+rr_driver_receives(const struct rr_engine *engine)
+{
+	return engine->config.credits + RR_REVERSE_CREDITS + RECEIVE_MARGIN;
+}
+
+static void
+set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoint)
+{
+	connection->endpoint = endpoint;
+	snprintf(connection->base.peer, sizeof(connection->base.peer), "%s", rr_endpoint_peer(endpoint));
+	rr_timer_init(&connection->kick, kick_expired);
+	/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected
+	 * replies." A responder never grants more than it posts. RFC 8167, 4.3, wants the same for the
+	 * reverse direction, beside that. */
+	rr_driver_allow(connection, rr_driver_receives(connection->base.engine));
+}
+
+int
+rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
+	struct rr_text *text)
+{
+	uint8_t data[RR_PRIVATE_DATA_SIZE];
+	struct rr_endpoint *endpoint;
+	int error;
+
+	own_private_data(connection, data);
+	error = rr_fabric_connect(
+		connection->fabric, address, size, data, sizeof(data), on_event, connection, &endpoint, text);
+	if (error)
+		return error;
+	set_endpoint(connection, endpoint);
+	return 0;
+}
+
+int
+rr_driver_accept(
+	struct rr_connection *connection, struct rr_endpoint *endpoint, const void *private_data, size_t size)
+{
+	uint8_t data[RR_PRIVATE_DATA_SIZE];
+
+	set_endpoint(connection, endpoint);
+	rr_connection_set_peer(connection, private_data, size);
+	own_private_data(connection, data);
+	return rr_endpoint_accept(endpoint, on_event, connection, data, sizeof(data));
+}
+
+void
+rr_driver_disconnect(struct rr_connection *connection)
+{
+	if (connection->endpoint)
+		rr_endpoint_disconnect(connection->endpoint);
+}
+
+void
+rr_driver_close(struct rr_connection *connection)
+{
+	struct rr_list *link;
+
+	if (!connection->endpoint)
+		return;
+	rr_loop_disarm(connection->base.engine->loop, &connection->kick);
+	rr_loop_disarm(connection->base.engine->loop, &connection->negotiation.timer);
+	rr_stall_end(connection);
+	while ((link = rr_list_pop(&connection->jobs)))
+		; /* their makers know what they are worth */
+	rr_endpoint_close(connection->endpoint);
+	connection->endpoint = NULL;
+}
+
+void
+rr_driver_abort(struct rr_connection *connection, int error, const char *format, ...)
+{
+	va_list args;
+
+	if (!connection->endpoint)
+		return;
+	va_start(args, format);
+	vsnprintf(connection->text.text, sizeof(connection->text.text), format, args);
+	va_end(args);
+	connection->status = error;
+	RR_PROBE(connection_aborted, connection->base.peer, error, connection->text.text);
+	/* A connection that the peer has ended already is no news: who needs it makes it again. */
+	if (error == -RPCRDMA_ERR_DISCONNECTED)
+		rr_log(connection->base.engine->env, RR_LOG_INFO, "%s", connection->text.text);
+	else
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer, "%s",
+			connection->text.text);
+	log_trace(connection, error);
+	rr_driver_close(connection);
+	rr_connection_set_state(connection, RR_CONNECTION_ABORTED);
+	rr_loop_defer(connection->base.engine->loop, &connection->task);
+}
+
+/* ---- Memory ---- */
+
+int
+rr_driver_register(struct rr_connection *connection, const void *data, uint32_t length, enum rr_access access,
+	struct rr_region *region)
+{
+	int error;
+
+	if (!connection->endpoint)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	/* The provider only reads where the access is RR_REMOTE_READ. */
+	error = rr_endpoint_register(connection->endpoint, (void *)(uintptr_t)data, length, access, region);
+	connection->base.counters.registrations += !error;
+	RR_PROBE(registered, connection->base.peer, region->handle, length, error);
+	return error;
+}
+
+/*
+ * RFC 8166, 4.5.4: "After a Requester has received a reply, if it is unable to invalidate a memory region due
+ * to an unrecoverable problem, the Requester MUST close the connection to protect that memory from Responder
+ * access before the associated RPC transaction is complete."
+ */
+static void
+check_access_ended(struct rr_connection *connection, int error)
+{
+	if (error)
+		rr_driver_abort(connection, error, "%s: the peer's access to memory could not be ended: %s",
+			connection->base.peer, rpcrdma_strerror(error));
+}
+
+void
+rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region)
+{
+	if (connection->endpoint)
+		check_access_ended(connection, rr_endpoint_invalidate(connection->endpoint, region));
+	region->handle = 0;
+}
+
+void
+rr_driver_revoke(struct rr_connection *connection, struct rr_region *region)
+{
+	if (connection->endpoint)
+		check_access_ended(connection, rr_endpoint_revoke(connection->endpoint, region));
+}
+
+void
+rr_driver_allow(struct rr_connection *connection, uint32_t count)
+{
+	if (connection->endpoint)
+		rr_endpoint_allow(connection->endpoint, count);
+}
+
+void
+rr_driver_release(struct rr_fabric *fabric, uint8_t *receive)
+{
+	if (receive)
+		rr_fabric_release(fabric, receive);
+}
+
+uint32_t
+rr_driver_sge_max(const struct rr_fabric *fabric)
+{
+	uint32_t sge_max = rr_fabric_limits(fabric)->sge_max;
+
+	return sge_max < RR_MAX_SGE ? sge_max : RR_MAX_SGE;
+}

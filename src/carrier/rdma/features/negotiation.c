@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/features/negotiation.h"
+
+#include <string.h>
+
+#include "carrier/rdma/core/connection.h"
+#include "wire/rpcrdma1.h"
+#include "wire/rpcrdma2.h"
+
+static enum rr_server_trait
+negotiation_recall(const struct rr_connection *connection)
+{
+	struct rr_engine *engine = connection->base.engine;
+
+	return rr_servers_recall(
+		&engine->servers, (const void *)&connection->negotiation.server, rr_now(engine->env));
+}
+
+static void
+negotiation_note(struct rr_connection *connection, enum rr_server_trait trait)
+{
+	struct rr_engine *engine = connection->base.engine;
+
+	rr_servers_note(
+		&engine->servers, (const void *)&connection->negotiation.server, trait, rr_now(engine->env));
+}
+
+/* Version 1 may be spoken instead, and nothing is known against that. */
+static bool
+negotiation_may_fall_back(const struct rr_connection *connection)
+{
+	return connection->is_active && connection->versions.low < connection->negotiation.version &&
+	       negotiation_recall(connection) != RR_SERVER_SPEAKS_2;
+}
+
+static void
+set_state(struct rr_connection *connection, enum rr_negotiation_state state)
+{
+	static const char *const names[RR_NEGOTIATION_STATES] = { "open", "asked", "assumed", "settled" };
+	struct rr_negotiation *negotiation = &connection->negotiation;
+
+	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: version %u is %s, was %s",
+		connection->base.peer, negotiation->version, names[state], names[negotiation->state]);
+	negotiation->state = state;
+	if (state == RR_NEGOTIATION_ASKED && negotiation_may_fall_back(connection))
+		rr_loop_arm(connection->base.engine->loop, &negotiation->timer, RR_NEGOTIATION_PATIENCE);
+	else
+		rr_loop_disarm(connection->base.engine->loop, &negotiation->timer);
+}
+
+static void
+ask(struct rr_connection *connection)
+{
+	set_state(connection, RR_NEGOTIATION_ASKED);
+}
+
+static void
+settle(struct rr_connection *connection)
+{
+	set_state(connection, RR_NEGOTIATION_SETTLED);
+}
+
+/* A server that agreed to version 2 once is known: a connection to it that is lost says nothing of versions.
+ */
+static void
+agree(struct rr_connection *connection)
+{
+	settle(connection);
+	if (connection->negotiation.version >= RR_RPCRDMA_VERSION_2)
+		negotiation_note(connection, RR_SERVER_SPEAKS_2);
+}
+
+/* An error that a responder of either version could send: the first call shows which version it speaks. */
+static void
+assume(struct rr_connection *connection)
+{
+	set_state(connection, RR_NEGOTIATION_ASSUMED);
+}
+
+/* The server does not speak the version that was assumed, but it speaks version 2. */
+static void
+ask_after_all(struct rr_connection *connection)
+{
+	negotiation_note(connection, RR_SERVER_UNKNOWN);
+	set_state(connection, connection->is_active ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
+}
+
+/* 5.2: "To continue operation, the requester selects a protocol version in the range of responder-supported
+ * versions for subsequent messages on this connection." Where there is no such version, calls fail. A peer
+ * that refuses one version after the other comes to that, too. */
+static void
+select_other(struct rr_connection *connection)
+{
+	struct rr_negotiation *negotiation = &connection->negotiation;
+	uint32_t refused = negotiation->version;
+	uint32_t version = rr_version_other(refused, connection->versions, negotiation->peer);
+
+	if (version > 0)
+		negotiation->version = version;
+	if (version > refused) {
+		ask_after_all(connection);
+		return;
+	}
+	/* 5.2: "If the connection is lost immediately after the RDMA_ERROR reply is received, a requester can
+	 * avoid a possible version negotiation loop when re-establishing another connection by assuming that
+	 * particular responder does not support RPC-over-RDMA Version Two." */
+	if (version > 0)
+		negotiation_note(connection, RR_SERVER_REFUSES_2);
+	settle(connection);
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "A requester can assume the same situation (no responder
+ * support for RPC-over-RDMA Version Two) if the initial negotiation message is lost or dropped." A loss is
+ * weak evidence: it is not held against a server that is known to speak version 2, and not for long against
+ * others.
+ */
+static void
+lose(struct rr_connection *connection)
+{
+	if (!negotiation_may_fall_back(connection))
+		return;
+	negotiation_note(connection, RR_SERVER_SILENT);
+	connection->negotiation.failed = true;
+	settle(connection);
+}
+
+/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1, has no answer to a CONNPROP: a server may have sent one of
+ * its own instead. */
+static void
+late(struct rr_connection *connection)
+{
+	if (rr_optional_unanswered(connection)) {
+		agree(connection);
+		rr_requester_pump(connection);
+		return;
+	}
+	lose(connection);
+	rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT,
+		"%s: did not answer the first message, which is in RPC-over-RDMA version 2",
+		connection->base.peer);
+}
+
+static void
+hold(struct rr_connection *connection)
+{
+	(void)connection;
+}
+
+typedef void action(struct rr_connection *connection);
+
+void
+rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event event)
+{
+	/* clang-format off */
+	static action *const table[RR_NEGOTIATION_STATES][RR_NEGOTIATION_EVENTS] = {
+		/*                           SENT  ANSWERED REFUSED       FAILED  LATE  ENDED */
+		[RR_NEGOTIATION_OPEN] =    { ask,  hold,    hold,         assume, hold, hold },
+		[RR_NEGOTIATION_ASKED] =   { hold, agree,   select_other, assume, late, lose },
+		[RR_NEGOTIATION_ASSUMED] = { hold, agree,   select_other, hold,   hold, lose },
+		[RR_NEGOTIATION_SETTLED] = { hold, hold,    hold,         hold,   hold, hold },
+	};
+	/* clang-format on */
+
+	table[connection->negotiation.state][event](connection);
+}
+
+static void
+expired(struct rr_timer *timer)
+{
+	struct rr_negotiation *negotiation = rr_container(timer, struct rr_negotiation, timer);
+	struct rr_connection *connection = rr_container(negotiation, struct rr_connection, negotiation);
+
+	rr_negotiation_event(connection, RR_NEGOTIATION_LATE);
+}
+
+void
+rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *server, socklen_t size)
+{
+	struct rr_negotiation *negotiation = &connection->negotiation;
+	struct rr_version_range own = connection->versions;
+
+	rr_timer_init(&negotiation->timer, expired);
+	negotiation->version = own.low;
+	negotiation->state = RR_NEGOTIATION_ASSUMED;
+	if (!server)
+		return;
+	memcpy(&negotiation->server, server, size);
+	/* Whatever is remembered, a side that may speak version 2 only does so. */
+	if (own.low < own.high && negotiation_recall(connection) >= RR_SERVER_REFUSES_2)
+		return;
+	negotiation->version = own.high;
+	if (own.high > RR_RPCRDMA_VERSION_1)
+		negotiation->state = RR_NEGOTIATION_OPEN;
+}
+
+void
+rr_negotiation_called(struct rr_connection *connection, uint32_t version)
+{
+	if (!connection->is_active)
+		connection->negotiation.version = version;
+}

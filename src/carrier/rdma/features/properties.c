@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/features/feature.h"
+
+/* The specification: draft-cel-nfsv4-rpcrdma-version-two-03, section 5. */
+
+enum { ALL = (1 << RR_PROPERTIES) - 1, RECEIVE_SIZE = 1 << RR_PROPERTY_RECEIVE_SIZE };
+
+enum event { TELL, HEAR, REFUSE, EVENTS };
+
+/* A peer that refused and then tells its own contradicts itself: defaults hold. */
+static const enum rr_properties_state next_state[RR_PROPERTIES_STATES][EVENTS] = {
+	[RR_PROPERTIES_SILENT] = { [TELL] = RR_PROPERTIES_TOLD,
+		[HEAR] = RR_PROPERTIES_TOLD,
+		[REFUSE] = RR_PROPERTIES_SILENT },
+	[RR_PROPERTIES_TOLD] = { [TELL] = RR_PROPERTIES_TOLD,
+		[HEAR] = RR_PROPERTIES_TOLD,
+		[REFUSE] = RR_PROPERTIES_REFUSED },
+	[RR_PROPERTIES_REFUSED] = { [TELL] = RR_PROPERTIES_REFUSED,
+		[HEAR] = RR_PROPERTIES_REFUSED,
+		[REFUSE] = RR_PROPERTIES_REFUSED },
+};
+
+static bool
+has(uint32_t set, uint32_t property)
+{
+	return set & UINT32_C(1) << property;
+}
+
+/* ---- Values ---- */
+
+/* draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: "receiver implementations MUST support an inline threshold of
+ * 4096 bytes": whatever it says, it takes as much. */
+static void
+set_peer(struct rr_properties *properties, uint32_t property, uint32_t value)
+{
+	if (property == RR_PROPERTY_RECEIVE_SIZE && value < RR_INLINE_DEFAULT_2)
+		value = RR_INLINE_DEFAULT_2;
+	properties->peer[property] = value;
+}
+
+/* 5.3.1: "the sender should be prepared for cases in which the partner continues to assume that the default
+ * value for a particular property is still in effect": ours holds where the peer named that property itself.
+ */
+static void
+settle_own(struct rr_properties *properties)
+{
+	for (uint32_t i = 0; i < RR_PROPERTIES; i++)
+		properties->own[i] =
+			has(properties->peer_has, i) ? properties->told[i] : rr_property_kinds[i].initial;
+}
+
+void
+rr_properties_init(struct rr_properties *properties, const uint32_t told[RR_PROPERTIES], uint32_t receive_max,
+	uint32_t send_max)
+{
+	*properties = (struct rr_properties){ .receive_max = receive_max, .send_max = send_max };
+	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
+		properties->told[i] = told[i];
+		properties->peer[i] = rr_property_kinds[i].initial;
+	}
+	settle_own(properties);
+}
+
+bool
+rr_properties_read_chunks(const struct rr_properties *properties)
+{
+	return properties->own[RR_PROPERTY_READ_CHUNKS] && properties->peer[RR_PROPERTY_READ_CHUNKS];
+}
+
+/* ---- What is said ---- */
+
+static void
+say(struct rr_optional *optional, enum rr_property_operation operation,
+	const struct rr_property_message *message, uint32_t elements)
+{
+	struct rpcrdma_xdr_writer writer;
+
+	rpcrdma_xdr_writer_init(&writer, optional->info, sizeof(optional->info), NULL, 0);
+	rr_property_put(&writer, operation, message, elements);
+	optional->due = !writer.failed;
+	optional->opttype = operation;
+	optional->length = (uint32_t)rpcrdma_xdr_length(&writer);
+}
+
+/* 5.3.1: "All relevant transport properties that the sender is aware of should be included in rdma_start."
+ * What does not change any more is all but a receive buffer size that can be raised. */
+static void
+move(struct rr_properties *properties, enum event event, uint32_t xid, struct rr_optional *optional)
+{
+	bool was_silent = properties->state == RR_PROPERTIES_SILENT;
+	struct rr_property_message message = { .set = rr_property_set(ALL, properties->told) };
+	uint32_t fixed = ALL;
+
+	properties->state = next_state[properties->state][event];
+	if (!was_silent || properties->state != RR_PROPERTIES_TOLD)
+		return;
+	if (properties->told[RR_PROPERTY_RECEIVE_SIZE] < properties->receive_max)
+		fixed &= ~(uint32_t)RECEIVE_SIZE;
+	message.nochg = rr_property_subset(&message.set, fixed);
+	properties->xid = xid;
+	say(optional, RR_CONNPROP, &message, message.set.count);
+}
+
+void
+rr_properties_tell(struct rr_properties *properties, uint32_t xid, struct rr_request *request)
+{
+	request->message.due = false;
+	request->xid = xid;
+	request->answer = RR_CONNPROP;
+	move(properties, TELL, xid, &request->message);
+}
+
+/* The peer posts smaller Receives than we could fill, and said that it can change that. */
+static void
+ask(struct rr_properties *properties, uint32_t xid, struct rr_request *request)
+{
+	const uint32_t values[RR_PROPERTIES] = { [RR_PROPERTY_RECEIVE_SIZE] = properties->send_max };
+	const struct rr_property_message message = { .set = rr_property_set(RECEIVE_SIZE, values) };
+
+	properties->asked = true;
+	properties->asked_xid = xid;
+	properties->want = message.set;
+	request->xid = xid;
+	request->answer = RR_RESPPROP;
+	say(&request->message, RR_REQPROP, &message, 0);
+}
+
+bool
+rr_properties_refused(struct rr_properties *properties, uint32_t xid)
+{
+	bool answers;
+
+	if (properties->asked && properties->asked_xid == xid) {
+		properties->asked = false;
+		return true;
+	}
+	answers = properties->state == RR_PROPERTIES_TOLD && properties->xid == xid && !properties->peer_has;
+	if (answers)
+		move(properties, REFUSE, xid, NULL);
+	return answers;
+}
+
+/* ---- What is heard ---- */
+
+static bool
+parse_connprop(struct rpcrdma_bytes optinfo, void *parsed)
+{
+	return rr_property_get(RR_CONNPROP, optinfo, parsed);
+}
+
+static bool
+parse_reqprop(struct rpcrdma_bytes optinfo, void *parsed)
+{
+	return rr_property_get(RR_REQPROP, optinfo, parsed);
+}
+
+static bool
+parse_resprop(struct rpcrdma_bytes optinfo, void *parsed)
+{
+	return rr_property_get(RR_RESPPROP, optinfo, parsed);
+}
+
+static bool
+parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
+{
+	return rr_property_get(RR_UPDPROP, optinfo, parsed);
+}
+
+/* 5.3.1: "Properties not included in rdma_start are to be treated by the peer endpoint as having the default
+ * value". */
+static void
+connprop(struct rr_features *features, uint32_t xid, const void *parsed, struct rr_optional *answer)
+{
+	struct rr_properties *properties = &features->properties;
+	const struct rr_property_message *message = parsed;
+	const struct rr_property_set *set = &message->set;
+	bool first = properties->state == RR_PROPERTIES_TOLD && !properties->peer_has;
+
+	move(properties, HEAR, xid, answer);
+	if (properties->state == RR_PROPERTIES_REFUSED)
+		return;
+	properties->peer_has = set->has;
+	for (uint32_t i = 0; i < RR_PROPERTIES; i++)
+		set_peer(properties, i, has(set->has, i) ? set->values[i] : rr_property_kinds[i].initial);
+	settle_own(properties);
+	if (first && !features->request.sent &&
+		set->has & ~rr_property_selected(set, &message->nochg) & RECEIVE_SIZE &&
+		properties->peer[RR_PROPERTY_RECEIVE_SIZE] < properties->send_max)
+		ask(properties, xid, &features->request);
+}
+
+/*
+ * What a request is granted: a larger receive buffer size, as far as our Receives go. It is not made smaller:
+ * a reply that its call made no other room for may be under way. 5.3.2: "The partner need not change the
+ * properties".
+ */
+static uint32_t
+granted(const struct rr_properties *properties, uint32_t property, uint32_t wanted)
+{
+	uint32_t now = properties->told[property];
+
+	if (property != RR_PROPERTY_RECEIVE_SIZE || properties->state != RR_PROPERTIES_TOLD || wanted < now)
+		return now;
+	return wanted < properties->receive_max ? wanted : properties->receive_max;
+}
+
+/* 5.3.3: "The subsets of properties specified by rdma_done, rdma_rejected, and included in rdma_other MUST
+ * NOT overlap, and when ored together, should cover the entire set". Unknown properties are rejected, too. */
+static void
+reqprop(struct rr_features *features, uint32_t xid, const void *parsed, struct rr_optional *answer)
+{
+	struct rr_properties *properties = &features->properties;
+	const struct rr_property_set *want = &((const struct rr_property_message *)parsed)->set;
+	struct rr_property_message message = { 0 };
+	struct rr_property_subset others;
+	uint32_t done = 0, other = 0;
+
+	(void)xid;
+	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
+		uint32_t before = properties->told[i];
+
+		if (!has(want->has, i))
+			continue;
+		properties->told[i] = granted(properties, i, want->values[i]);
+		if (properties->told[i] == want->values[i])
+			done |= UINT32_C(1) << i;
+		else if (properties->told[i] != before)
+			other |= UINT32_C(1) << i;
+	}
+	settle_own(properties);
+	message.set = rr_property_set(other, properties->told);
+	message.done = rr_property_subset(want, done);
+	others = rr_property_subset(want, other);
+	for (uint32_t i = 0; i < want->count; i++) {
+		uint32_t bit = UINT32_C(1) << i % 32;
+
+		if (!((message.done.words[i / 32] | others.words[i / 32]) & bit))
+			message.rejected.words[i / 32] |= bit;
+	}
+	say(answer, RR_RESPPROP, &message, want->count);
+}
+
+/*
+ * 5.3.3: "The sender MUST NOT include rpcrdma2_propval items within rdma_other that are for properties other
+ * than the ones for which the corresponding property request has requested a change. If the receiver finds
+ * such a situation, it MUST ignore the erroneous rpcrdma2_propval items." And: "If the receiver finds such an
+ * overlap or mismatch, it SHOULD treat properties missing or within the overlap as having been rejected."
+ */
+static void
+resprop(struct rr_features *features, uint32_t xid, const void *parsed, struct rr_optional *answer)
+{
+	struct rr_properties *properties = &features->properties;
+	const struct rr_property_message *message = parsed;
+	uint32_t done, rejected, other;
+
+	(void)answer;
+	/* "The rdma_xid field of this message must match that used in the RDMA2_REQPROP message". */
+	if (!properties->asked || properties->asked_xid != xid)
+		return;
+	properties->asked = false;
+	done = rr_property_selected(&properties->want, &message->done);
+	rejected = rr_property_selected(&properties->want, &message->rejected);
+	other = message->set.has & properties->want.has;
+	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
+		if (has(done & ~rejected & ~other, i))
+			set_peer(properties, i, properties->want.values[i]);
+		if (has(other & ~rejected & ~done, i))
+			set_peer(properties, i, message->set.values[i]);
+	}
+}
+
+/* 5.3.4: "rdma_now defines the new property values to be used." 5.3.1: properties that were not told "are not
+ * allowed to change subsequently". */
+static void
+updprop(struct rr_features *features, uint32_t xid, const void *parsed, struct rr_optional *answer)
+{
+	struct rr_properties *properties = &features->properties;
+	const struct rr_property_set *now = &((const struct rr_property_message *)parsed)->set;
+
+	(void)xid;
+	(void)answer;
+	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
+		if (has(now->has & properties->peer_has, i))
+			set_peer(properties, i, now->values[i]);
+	}
+}
+
+/* 5.3, table 2: none is followed by an RPC message payload. */
+const struct rr_feature rr_feature_connprop = {
+	.opttype = RR_CONNPROP, .name = "CONNPROP", .payload = RR_PAYLOAD_NEVER, parse_connprop, connprop
+};
+const struct rr_feature rr_feature_reqprop = {
+	.opttype = RR_REQPROP, .name = "REQPROP", .payload = RR_PAYLOAD_NEVER, parse_reqprop, reqprop
+};
+const struct rr_feature rr_feature_resprop = {
+	.opttype = RR_RESPPROP, .name = "RESPPROP", .payload = RR_PAYLOAD_NEVER, parse_resprop, resprop
+};
+const struct rr_feature rr_feature_updprop = {
+	.opttype = RR_UPDPROP, .name = "UPDPROP", .payload = RR_PAYLOAD_NEVER, parse_updprop, updprop
+};

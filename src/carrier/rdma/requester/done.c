@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/requester/done.h"
+
+#include "base/probe.h"
+#include "wire/rpcrdma2.h"
+
+/* One on its way is its connection's, from rr_done_send() to the completion of its Send. */
+struct done {
+	struct rr_connection *connection;
+	struct rr_list link;
+	struct rr_job job;
+	bool posted, owes_receive;
+	uint32_t handle;
+	uint8_t header[RR_RDMA_FIXED_SIZE];
+};
+
+/*
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "If Remote Invalidation support is indicated by both
+ * peers, messages carrying pull completion messages SHOULD be transmitted using RDMA Send With Invalidate",
+ * and if not, they "MUST be transmitted using RDMA Send".
+ */
+static bool
+next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+{
+	struct done *done = rr_container(job, struct done, job);
+
+	(void)sge_max;
+	if (done->posted)
+		return false;
+	done->posted = true;
+	sges[0] = (struct rr_sge){ done->header, sizeof(done->header) };
+	work->kind = done->handle ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
+	work->remote_handle = done->handle;
+	work->sge_count = 1;
+	return true;
+}
+
+static void
+end(struct done *done)
+{
+	rr_list_remove(&done->link);
+	rr_list_remove(&done->job.link); /* if the queue was full behind it, it still waits there */
+	rr_free(done->connection->base.engine->env, done);
+}
+
+static void
+completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	struct done *done = rr_container(job, struct done, job);
+
+	(void)kind;
+	(void)status;
+	rr_driver_allow(done->connection, done->owes_receive);
+	end(done);
+}
+
+static void
+put_header(struct done *done, uint32_t xid)
+{
+	const struct rr_rdma_header header = {
+		.xid = xid,
+		.vers = RR_RPCRDMA_VERSION_2,
+		.credit = done->connection->requester.credits.asked,
+		.proc = RR_RDMA_DONE,
+	};
+	const struct rr_chunk_lists nothing = { 0 };
+	struct rpcrdma_xdr_writer writer;
+
+	rpcrdma_xdr_writer_init(&writer, done->header, sizeof(done->header), NULL, 0);
+	rr_rdma_put_any_header(&writer, &header, NULL);
+	rr_trace_add(&done->connection->trace, done->connection->base.engine->env, true, done->header,
+		sizeof(done->header), &nothing);
+}
+
+void
+rr_done_send(struct rr_connection *connection, uint32_t xid, uint32_t handle, bool owes_receive)
+{
+	struct done *done;
+
+	if (!connection->endpoint)
+		return;
+	done = rr_alloc(connection->base.engine->env, sizeof(*done));
+	if (!done) {
+		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for an RDMA_DONE",
+			connection->base.peer);
+		return;
+	}
+	done->connection = connection;
+	done->owes_receive = owes_receive;
+	if (connection->thresholds[RR_RPCRDMA_VERSION_2 - 1].remote_invalidation)
+		done->handle = handle;
+	RR_PROBE(done_sent, connection->base.peer, xid, done->handle);
+	done->job.next = next_work;
+	done->job.completed = completed;
+	rr_list_init(&done->job.link);
+	rr_list_append(&connection->requester.dones, &done->link);
+	put_header(done, xid);
+	connection->base.counters.done_sent++;
+	rr_driver_submit(connection, &done->job);
+}
+
+void
+rr_done_end(struct rr_connection *connection)
+{
+	struct rr_list *dones = &connection->requester.dones;
+
+	while (!rr_list_empty(dones))
+		end(rr_container(dones->next, struct done, link));
+}

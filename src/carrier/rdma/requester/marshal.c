@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "base/probe.h"
+#include "carrier/rdma/requester/requester.h"
+
+/*
+ * A planned call on its way out: registration, header, body, Send. The stream is copied behind the header
+ * into the slot's buffer; items are gathered from where they lie, or registered for the peer to read.
+ */
+
+static int
+offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access access)
+{
+	struct rr_region *region = &slot->regions[slot->region_count];
+	int error = rr_driver_register(slot->connection, data, length, access, region);
+
+	if (error)
+		return error;
+	slot->segments[slot->region_count++] = (struct rr_segment){ region->handle, length, region->offset };
+	return 0;
+}
+
+/* RFC 8166, 3.4.6: a requester "MUST register Write chunks long enough to accommodate the maximum possible
+ * size of each returned data item." 3.4.6.2: it "SHOULD NOT include additional space for XDR roundup
+ * padding." */
+static int
+offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
+{
+	const struct rr_transaction *transaction = slot->transaction;
+	int error = 0;
+
+	for (uint32_t i = 0; i < plan->write_chunks && !error; i++)
+		error = offer(
+			slot, transaction->sinks[i].data, transaction->sinks[i].length, RR_REMOTE_WRITE);
+	slot->write_count = plan->write_chunks;
+	slot->has_reply = plan->reply_chunk > 0;
+	if (!error && slot->has_reply)
+		error = offer(slot, slot->reply_memory, plan->reply_chunk, RR_REMOTE_WRITE);
+	return error;
+}
+
+/*
+ * Registers what the peer is to read, and lists it: the reduced items, or all of the message. RFC
+ * 8166, 3.4.4.4: "a chunk MUST contain exactly one XDR data item"; 3.4.5.2: without roundup padding, "the
+ * chunk's total length MUST be the same as the encoded length of the data item"; 3.5.3: of a long call,
+ * "Every RDMA read segment in this chunk MUST contain zero in its Position field."
+ */
+static int
+offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
+{
+	const struct rpcrdma_message *call = &slot->transaction->call;
+	struct rr_piece pieces[RR_PIECES_MAX];
+	uint32_t count = 0, positions[RR_SLOT_READS] = { 0 };
+
+	if (plan->long_call)
+		count = rr_pieces(call, 0, pieces);
+	for (uint32_t i = 0; i < call->item_count; i++) {
+		if (plan->reduced & rr_item_bit(i)) {
+			pieces[count] = (struct rr_piece){ call->items[i].data, call->items[i].length, true };
+			positions[count++] = rr_item_position(call, i);
+		}
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		int error = offer(slot, pieces[i].data, pieces[i].length, RR_REMOTE_READ);
+
+		if (error)
+			return error;
+		reads[i].position = positions[i];
+		reads[i].target = slot->segments[slot->region_count - 1];
+		slot->read_octets += pieces[i].length;
+	}
+	return 0;
+}
+
+/*
+ * RFC 8166, 4.2.2: the version "MUST contain the value one (1)"; RFC 8167, 5.1: it is the same "in reverse-
+ * and forward-direction Call messages on the same connection." A call is an RDMA_MSG or an RDMA_NOMSG: 4.2.4:
+ * "A Requester MUST NOT send an RPC-over-RDMA header with the RDMA_ERROR procedure"; 4.6.1: "senders MUST NOT
+ * send RDMA_MSGP procedures."
+ */
+static void
+put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
+{
+	struct rr_chunk writes[RR_TRANSACTION_SINKS];
+	struct rr_rdma_header header = {
+		.xid = slot->transaction->xid,
+		.vers = slot->version,
+		.credit = slot->connection->requester.credits.asked,
+		.proc = plan->long_call ? RR_RDMA_NOMSG : RR_RDMA_MSG,
+	};
+	struct rr_chunk_lists lists = {
+		.reads = reads,
+		.writes = writes,
+		.read_count = plan->segments,
+		.write_count = slot->write_count,
+		.reply = { &slot->segments[slot->write_count], slot->has_reply },
+		.has_reply = slot->has_reply,
+	};
+	struct rpcrdma_xdr_writer writer;
+
+	for (uint32_t i = 0; i < slot->write_count; i++)
+		writes[i] = (struct rr_chunk){ &slot->segments[i], 1 };
+	rpcrdma_xdr_writer_init(
+		&writer, slot->buffer, rr_engine_send_size(slot->connection->base.engine), NULL, 0);
+	rr_rdma_put_any_header(&writer, &header, &lists);
+	slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
+	rr_trace_add(&slot->connection->trace, slot->connection->base.engine->env, true, slot->buffer,
+		plan->header + plan->body, &lists);
+	slot->sges[0] = (struct rr_sge){ slot->buffer, slot->buffer_used };
+	slot->sge_count = 1;
+}
+
+/* Puts the stream behind the header, and refers to the items between its parts. */
+static void
+put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
+{
+	struct rr_piece pieces[RR_PIECES_MAX];
+	uint32_t count = plan->long_call ? 0 : rr_pieces(&slot->transaction->call, plan->reduced, pieces);
+	uint32_t sge_max = rr_driver_sge_max(slot->connection->fabric);
+	bool extends = true;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t *to = slot->buffer + slot->buffer_used;
+
+		/* A provider that gathers little gets the item copied: it is a small one. */
+		if (pieces[i].item && slot->sge_count + 2 <= sge_max) {
+			slot->sges[slot->sge_count++] = (struct rr_sge){ pieces[i].data, pieces[i].length };
+			extends = false;
+			continue;
+		}
+		memcpy(to, pieces[i].data, pieces[i].length);
+		slot->buffer_used += pieces[i].length;
+		if (extends)
+			slot->sges[slot->sge_count - 1].length += pieces[i].length;
+		else
+			slot->sges[slot->sge_count++] = (struct rr_sge){ to, pieces[i].length };
+		extends = true;
+	}
+}
+
+static bool
+next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+{
+	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
+
+	(void)sges;
+	(void)sge_max;
+	if (slot->posted)
+		return false;
+	slot->posted = true;
+	work->kind = RR_WORK_SEND;
+	work->sges = slot->sges;
+	work->sge_count = slot->sge_count;
+	return true;
+}
+
+static void
+completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
+
+	(void)kind;
+	if (status)
+		return; /* the connection ends */
+	slot->sent = true;
+	rr_slot_sent(slot);
+}
+
+static void
+count_why(struct rr_counters *counters, enum rr_why why)
+{
+	switch (why) {
+	case RR_WHY_NOT: break;
+	case RR_WHY_ARGUMENTS: counters->why_arguments++; break;
+	case RR_WHY_STREAM: counters->why_stream++; break;
+	case RR_WHY_REST: counters->why_rest++; break;
+	case RR_WHY_SINKS: counters->why_sinks++; break;
+	case RR_WHY_REPLY: counters->why_reply++; break;
+	case RR_WHY_MANY: counters->why_many++; break;
+	}
+}
+
+static void
+count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
+{
+	struct rr_counters *counters = &slot->connection->base.counters;
+
+	count_why(counters, plan->why_call);
+	count_why(counters, plan->why_reply);
+	RR_PROBE(call_sent, slot->connection->base.peer, slot->transaction->xid, plan->body,
+		slot->read_octets, plan->why_call, plan->why_reply);
+	counters->calls++;
+	counters->replies_left += plan->left;
+	counters->long_calls += plan->long_call;
+	counters->inline_messages += plan->segments == 0;
+	counters->read_chunks += plan->long_call ? 0 : plan->segments;
+	counters->octets_inline += plan->body;
+	counters->octets_rdma_read += slot->read_octets;
+}
+
+int
+rr_slot_send(struct rr_connection *connection, struct rr_transaction *transaction,
+	const struct rr_call_plan *plan, void *reply_memory, uint32_t provided)
+{
+	struct rr_requester *requester = &connection->requester;
+	struct rr_slot *slot = rr_container(rr_list_pop(&requester->free), struct rr_slot, link);
+	struct rr_read_segment reads[RR_SLOT_READS];
+	int error;
+
+	slot->transaction = transaction;
+	slot->version = connection->negotiation.version;
+	slot->posted = slot->sent = slot->revoked = false;
+	slot->held.receive = NULL;
+	slot->job.next = next_work;
+	slot->job.completed = completed;
+	slot->reply_memory = reply_memory;
+	slot->provided = provided;
+	slot->region_count = slot->read_octets = 0;
+	slot->pull = NULL;
+	slot->pulled_memory = NULL;
+	rr_list_append(&requester->outstanding, &slot->link);
+	rr_map_add(&requester->by_xid, &slot->by_xid, transaction->xid);
+	error = offer_results(slot, plan);
+	if (!error)
+		error = offer_arguments(slot, plan, reads);
+	if (error) {
+		slot->transaction = NULL;
+		slot->reply_memory = NULL;
+		rr_slot_release(slot);
+		return error;
+	}
+	put_header(slot, plan, reads);
+	put_body(slot, plan);
+	transaction->slot = slot;
+	count_call(slot, plan);
+	rr_driver_submit(connection, &slot->job);
+	rr_driver_watch_first_reply(connection);
+	return 0;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/requester/pull.h"
+
+#include "base/probe.h"
+#include "carrier/rdma/requester/done.h"
+#include "carrier/rdma/responder/fetch.h"
+
+/*
+ * Who owns what: a pull is its slot's, from the arrival of the message to its RDMA_DONE, and holds the
+ * receive of that message. The memory that is read into is the slot's, taken after the whole Read list was
+ * judged; it stays until all RDMA Reads completed, also where the transaction is cancelled meanwhile, and
+ * goes to the transaction's owner with the reply.
+ */
+struct rr_pull {
+	struct rr_slot *slot;
+	struct rr_arrival arrival; /* its lists are behind this structure */
+	uint64_t arrived;          /* ns */
+	struct rr_read_chunks chunks;
+	struct rr_fetch fetch;
+	struct rr_job job;
+	struct rr_pool_waiter waiter;
+	struct rr_timer patience; /* armed while it waits for memory */
+	bool failed;              /* an RDMA Read did */
+};
+
+/* ---- The end ---- */
+
+/* 4.1.4: "If the responder has provided an R_key that may be invalidated, the requester MUST present only
+ * that R_key": any of this chunk's, and of no other. 0: there is none. */
+static uint32_t
+handle_of(const struct rr_chunk_lists *lists)
+{
+	for (uint32_t i = 0; i < lists->read_count; i++) {
+		if (lists->reads[i].target.length > 0)
+			return lists->reads[i].target.handle;
+	}
+	return 0;
+}
+
+/*
+ * The handle to invalidate by the RDMA_DONE; 0: none. 4.1.3: "a responder can choose to invalidate its Read
+ * chunks after waiting for a short period". An adapter knows no handle that was invalidated, and ends the
+ * connection on which a peer invalidates it again: an RDMA_DONE that is late invalidates nothing.
+ */
+static uint32_t
+handle_to_invalidate(const struct rr_pull *pull)
+{
+	const struct rr_env *env = pull->slot->connection->base.engine->env;
+
+	return rr_now(env) - pull->arrived < RR_PULL_LATE ? handle_of(&pull->arrival.lists) : 0;
+}
+
+static void
+free_pull(struct rr_pull *pull)
+{
+	struct rr_engine *engine = pull->slot->connection->base.engine;
+
+	rr_list_remove(&pull->waiter.link);
+	rr_list_remove(&pull->job.link);
+	rr_loop_disarm(engine->loop, &pull->patience);
+	pull->slot->pull = NULL;
+	rr_free(engine->env, pull);
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.2: "After RDMA Read operations have completed (successfully
+ * or in error), the requester MUST inform the responder that it may invalidate the Read chunk containing the
+ * RPC Reply message."
+ */
+static void
+conclude(struct rr_pull *pull, int error)
+{
+	const struct rr_arrival arrival = pull->arrival;
+	struct rr_slot *slot = pull->slot;
+
+	rr_done_send(slot->connection, arrival.header.xid, handle_to_invalidate(pull), false);
+	free_pull(pull);
+	rr_slot_conclude(slot, error, &arrival);
+}
+
+/* ---- Reading ---- */
+
+static bool
+next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+{
+	(void)sge_max;
+	return rr_fetch_next(&rr_container(job, struct rr_pull, job)->fetch, work, sges);
+}
+
+static void
+read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	struct rr_pull *pull = rr_container(job, struct rr_pull, job);
+
+	(void)kind;
+	pull->failed |= status != 0;
+	/* What is flushed tells that the connection has ended. */
+	if (--pull->fetch.left > 0 || status == -RPCRDMA_ERR_CANCELLED)
+		return;
+	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection": the call ends
+	 * with that, and may go again on the next one. */
+	if (pull->failed)
+		rr_done_send(
+			pull->slot->connection, pull->arrival.header.xid, handle_to_invalidate(pull), false);
+	else
+		conclude(
+			pull, rr_slot_take_pulled(pull->slot, &pull->arrival, pull->chunks.chunks[0].length));
+}
+
+static void
+fetch(struct rr_pull *pull)
+{
+	struct rr_slot *slot = pull->slot;
+	struct rr_engine *engine = slot->connection->base.engine;
+
+	slot->pulled_memory = rr_pool_get(engine->pool, slot->connection->base.party, pull->chunks.memory);
+	if (slot->pulled_memory) {
+		rr_loop_disarm(engine->loop, &pull->patience);
+		pull->fetch = rr_fetch(&pull->arrival.lists, &pull->chunks, slot->pulled_memory);
+		rr_driver_submit(slot->connection, &pull->job);
+		return;
+	}
+	if (rr_pool_is_idle(engine->pool))
+		rr_loop_arm(engine->loop, &pull->patience, 0);
+	else if (!rr_timer_armed(&pull->patience))
+		rr_loop_arm(engine->loop, &pull->patience, RR_PULL_PATIENCE);
+	rr_pool_wait(engine->pool, slot->connection->base.party, &pull->waiter);
+}
+
+static void
+woken(struct rr_pool_waiter *waiter)
+{
+	fetch(rr_container(waiter, struct rr_pull, waiter));
+}
+
+static void
+expired(struct rr_timer *timer)
+{
+	struct rr_pull *pull = rr_container(timer, struct rr_pull, patience);
+	struct rr_connection *connection = pull->slot->connection;
+
+	rr_connection_enter(connection);
+	conclude(pull, pull->slot->transaction ? -RPCRDMA_ERR_NOMEM : 0);
+	rr_connection_leave(connection);
+}
+
+/* ---- The message ---- */
+
+static struct rr_pull *
+make(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	struct rr_engine *engine = slot->connection->base.engine;
+	const struct rr_chunk_lists *lists = &arrival->lists;
+	struct rr_pull *pull =
+		rr_alloc(engine->env, sizeof(*pull) + rr_rdma_lists_size(lists->read_count,
+							      lists->write_count, lists->segment_count));
+
+	if (!pull)
+		return NULL;
+	pull->slot = slot;
+	pull->arrival = *arrival;
+	pull->arrived = rr_now(engine->env);
+	rr_rdma_place_lists(
+		&pull->arrival.lists, pull + 1, lists->read_count, lists->write_count, lists->segment_count);
+	rr_rdma_copy_lists(&pull->arrival.lists, lists); /* the arrays are as large */
+	pull->waiter.wake = woken;
+	pull->job.next = next_read;
+	pull->job.completed = read_completed;
+	rr_list_init(&pull->waiter.link);
+	rr_list_init(&pull->job.link);
+	rr_timer_init(&pull->patience, expired);
+	slot->pull = pull;
+	return pull;
+}
+
+/* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field." A reply
+ * has no other Read chunk. */
+static int
+judge(struct rr_pull *pull)
+{
+	const struct rr_slot *slot = pull->slot;
+	const struct rr_connection *connection = slot->connection;
+	const struct rr_chunk_lists *lists = &pull->arrival.lists;
+	uint32_t max = connection->base.engine->config.message_max;
+	uint64_t octets = 0;
+
+	if (pull->arrival.result != RR_HEADER_OK)
+		return -RPCRDMA_ERR_PEER;
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives an RPC Reply via a
+	 * responder-provided Read chunk, but does not support such chunks, it MUST inform the responder of
+	 * pull completion and terminate the RPC transaction." */
+	if (!rr_connection_read_chunks(connection))
+		return -RPCRDMA_ERR_PEER;
+	if (pull->arrival.header.vers != slot->version || !rr_slot_returns_chunks(slot, lists) ||
+		rr_chunk_length(&lists->reply) > 0)
+		return -RPCRDMA_ERR_PEER;
+	for (uint32_t i = 0; i < lists->read_count; i++)
+		octets += lists->reads[i].target.length;
+	if (octets > max)
+		return -RPCRDMA_ERR_LIMIT;
+	return rr_read_chunks(lists, true, 0, max, &pull->chunks) && pull->chunks.count == 1
+		       ? 0
+		       : -RPCRDMA_ERR_PEER;
+}
+
+void
+rr_pull_begin(struct rr_slot *slot)
+{
+	struct rr_pull *pull = slot->pull;
+	int error;
+
+	rr_slot_invalidate(slot); /* first: nothing that is judged may change any more */
+	error = judge(pull);
+	/* 4.1.3: "When an RPC transaction is aborted on a requester", nothing is pulled, but "the requester
+	 * MUST notify the responder of pull completion." */
+	if (error || !slot->transaction)
+		conclude(pull, error);
+	else
+		fetch(pull);
+}
+
+void
+rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	struct rr_connection *connection = slot->connection;
+
+	rr_driver_allow(connection, 1);
+	connection->stall.answered++;
+	if (!make(slot, arrival)) {
+		rr_driver_release(connection->fabric, arrival->receive);
+		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory to pull a reply",
+			connection->base.peer);
+		return;
+	}
+	if (slot->sent)
+		rr_pull_begin(slot);
+}
+
+/* 4.1.3: "If a requester receives a reply bearing a Position Zero Read chunk and does not recognize the XID,
+ * the requester MUST notify the responder of pull completion." The receive of the reply is posted again when
+ * the notification has left. */
+void
+rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	rr_done_send(connection, arrival->header.xid, handle_of(&arrival->lists), true);
+	connection->base.counters.discarded++;
+	RR_PROBE(discarded, connection->base.peer, arrival->length, false);
+	rr_driver_release(connection->fabric, arrival->receive);
+}
+
+void
+rr_pull_cancel(struct rr_slot *slot)
+{
+	struct rr_pull *pull = slot->pull;
+
+	if (!pull || !rr_timer_armed(&pull->patience))
+		return;
+	rr_list_remove(&pull->waiter.link);
+	rr_loop_arm(slot->connection->base.engine->loop, &pull->patience, 0);
+}
+
+void
+rr_pull_end(struct rr_slot *slot)
+{
+	if (!slot->pull)
+		return;
+	rr_driver_release(slot->connection->fabric, slot->pull->arrival.receive);
+	free_pull(slot->pull);
+}

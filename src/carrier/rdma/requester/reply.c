@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+
+#include "base/peer_log.h"
+#include "base/probe.h"
+#include "carrier/rdma/requester/pull.h"
+#include "wire/rpc.h"
+
+/*
+ * What arrives at a requester: replies and errors.
+ *
+ * RFC 8166, 4.5: "If errors are detected in the RPC-over-RDMA header of an RPC Reply message, a Requester
+ * MUST silently discard the message." So it is with an RDMA_ERROR "that it cannot decode", and with an
+ * RDMA_MSGP (4.6.1: "Requesters MUST silently discard the message"). The call of such a reply then waits for
+ * another reply, as if this one had been lost, until its owner gives up. An RDMA_ERROR that can be decoded
+ * ends the call; so does a reply in a Read chunk that cannot be pulled, because the RDMA_DONE that is due
+ * takes it from the responder.
+ */
+
+/* Whether a chunk comes back as it was offered: the same segment, of which no more is used than there was. */
+static bool
+returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
+{
+	return chunk->count == 1 && chunk->segments[0].handle == offered->handle &&
+	       chunk->segments[0].offset == offered->offset && chunk->segments[0].length <= offered->length;
+}
+
+/* A8: "a reply returns the same chunks and segments as the call offered"; a peer that leaves out what it did
+ * not use means the same. */
+bool
+rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists)
+{
+	if (lists->write_count > 0 && lists->write_count != slot->write_count)
+		return false;
+	for (uint32_t i = 0; i < lists->write_count; i++) {
+		if (!returns(&lists->writes[i], &slot->segments[i]))
+			return false;
+	}
+	return !lists->has_reply || (slot->has_reply && returns(&lists->reply, rr_slot_reply_segment(slot)));
+}
+
+/* The results that the peer placed become the items of the reply. What the header does not say was placed is
+ * not looked at: RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write
+ * chunk have not been modified." */
+static void
+take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
+{
+	struct rpcrdma_message *reply = &transaction->reply;
+
+	reply->items = transaction->reply_items;
+	for (uint32_t i = 0; i < lists->write_count; i++) {
+		uint32_t length = lists->writes[i].segments[0].length;
+
+		if (length == 0)
+			continue;
+		transaction->reply_items[reply->item_count++] = (struct rpcrdma_item){
+			.data = transaction->sinks[i].data, .length = length, .offset = RPCRDMA_ITEM_NEXT
+		};
+		transaction->placed += length;
+	}
+}
+
+static void
+count_reply(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
+{
+	struct rr_counters *counters = &slot->connection->base.counters;
+	uint32_t length = transaction->reply.length;
+
+	RR_PROBE(reply_received, slot->connection->base.peer, transaction->xid, transaction->reply.length,
+		transaction->placed, (int)long_reply);
+	counters->replies++;
+	counters->long_replies += long_reply && !slot->pulled_memory;
+	counters->provided_replies += slot->pulled_memory != NULL;
+	counters->inline_messages += transaction->placed == 0 && !long_reply;
+	counters->write_chunks += transaction->reply.item_count;
+	counters->octets_inline += long_reply ? 0 : length;
+	counters->octets_rdma_read += slot->pulled_memory ? length : 0;
+	counters->octets_rdma_write += transaction->placed;
+}
+
+/* The stream of a reply: behind its header, or in the Reply chunk. */
+static struct rpcrdma_bytes
+stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	uint32_t length = (uint32_t)rr_chunk_length(&arrival->lists.reply); /* not above what was offered */
+
+	return arrival->header.proc == RR_RDMA_NOMSG ? (struct rpcrdma_bytes){ slot->reply_memory, length }
+						     : arrival->payload;
+}
+
+/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match the value
+ * of the XID field in the accompanying RPC message". */
+static bool
+is_reply_to(struct rpcrdma_bytes stream, uint32_t call)
+{
+	uint32_t xid, type;
+
+	return rr_rpc_peek(stream.data, stream.length, &xid, &type) && xid == call && type == RR_REPLY;
+}
+
+/* Whether the message can be the reply to the call. What is not is discarded. */
+static bool
+is_good_reply(const struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	const struct rr_chunk_lists *lists = &arrival->lists;
+	bool long_reply = arrival->header.proc == RR_RDMA_NOMSG;
+
+	if (arrival->result != RR_HEADER_OK || arrival->header.proc > RR_RDMA_NOMSG)
+		return false;
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same [...]
+	 * version". RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." A9: a Reply
+	 * chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
+	if (arrival->header.vers != slot->version || lists->read_count > 0 ||
+		!rr_slot_returns_chunks(slot, lists) || (rr_chunk_length(&lists->reply) > 0) != long_reply)
+		return false;
+	/* The memory of a call that was cancelled is not there any more. */
+	return (long_reply && !slot->transaction) ||
+	       is_reply_to(stream_of(slot, arrival), arrival->header.xid);
+}
+
+/* RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures": an error is only ever about a
+ * call of this side. 4.5: in errors, "The rdma_vers field MUST contain the same version that was in the
+ * rdma_vers field in the failing request". A peer that does not know this version may name its own in
+ * ERR_VERS. */
+static bool
+is_good_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
+{
+	return header->err == RR_ERR_VERS || header->vers == slot->version;
+}
+
+static bool
+is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	if (arrival->kind == RR_ARRIVAL_ERROR)
+		return is_good_error(slot, &arrival->header);
+	return is_good_reply(slot, arrival);
+}
+
+/* Hands the reply, with that stream, to the transaction. The peer could write to a Reply chunk until its
+ * memory was invalidated: only now it is certain that the reply is one. */
+static int
+hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
+{
+	struct rr_transaction *transaction = slot->transaction;
+
+	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
+	if (!is_reply_to(stream, transaction->xid))
+		return -RPCRDMA_ERR_PEER;
+	transaction->pulled = slot->read_octets;
+	take_items(transaction, &arrival->lists);
+	transaction->unused = slot->write_count - transaction->reply.item_count;
+	count_reply(slot, transaction, arrival->header.proc == RR_RDMA_NOMSG);
+	return 0;
+}
+
+/* Takes a reply that was found good to the transaction. */
+static int
+take_reply(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	if (!slot->transaction)
+		return 0;
+	slot->transaction->placed = (uint32_t)rr_chunk_length(&arrival->lists.reply);
+	return hand_over(slot, arrival, stream_of(slot, arrival));
+}
+
+int
+rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint32_t octets)
+{
+	if (!slot->transaction)
+		return 0;
+	slot->transaction->placed = 0;
+	return hand_over(slot, arrival, (struct rpcrdma_bytes){ slot->pulled_memory, octets });
+}
+
+/*
+ * RFC 8267, 6.7.2: "the requester MUST respond to that error as prescribed by the specification of the RPC
+ * transport." RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction associated with XID in
+ * the rdma_xid field."
+ */
+static int
+take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
+{
+	struct rr_counters *counters = &slot->connection->base.counters;
+
+	RR_PROBE(error_received, slot->connection->base.peer, header->xid, header->err);
+	rr_counters_error_received(counters, header->err);
+	return header->err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
+}
+
+/* What the answer says of the version of its call. True: the call goes again, in another one. */
+static bool
+negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *header)
+{
+	struct rr_negotiation *negotiation = &slot->connection->negotiation;
+	enum rr_negotiation_event event = error ? RR_NEGOTIATION_FAILED : RR_NEGOTIATION_ANSWERED;
+
+	if (error == -RPCRDMA_ERR_VERS) {
+		negotiation->peer = (struct rr_version_range){ header->vers_low, header->vers_high };
+		event = RR_NEGOTIATION_REFUSED;
+	}
+	rr_negotiation_event(slot->connection, event);
+	return error == -RPCRDMA_ERR_VERS && slot->version != negotiation->version;
+}
+
+void
+rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arrival)
+{
+	struct rr_connection *connection = slot->connection;
+	struct rr_credits *credits = &connection->requester.credits;
+	struct rr_counters *counters = &connection->base.counters;
+	bool is_error = arrival->kind == RR_ARRIVAL_ERROR;
+
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
+	 * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
+	 * responder that reports the responder's actual credit limit." After that, errors may change it, too.
+	 */
+	if (!error || (error != -RPCRDMA_ERR_PEER && error != -RPCRDMA_ERR_VERS && credits->max > 0))
+		rr_credits_grant(credits, arrival->header.credit);
+	if (negotiate(slot, error, &arrival->header)) {
+		rr_slot_retry(slot, arrival->receive);
+		return;
+	}
+	if (error) {
+		if (error == -RPCRDMA_ERR_PEER)
+			RR_PROBE(discarded, connection->base.peer, arrival->length, true);
+		counters->discarded += error == -RPCRDMA_ERR_PEER;
+		counters->bad_replies += error == -RPCRDMA_ERR_PEER;
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
+			"%s: XID 0x%08x: %s%s%s", connection->base.peer, arrival->header.xid,
+			rpcrdma_strerror(error), is_error ? ": the peer answered " : "",
+			is_error ? rr_rdma_err_name(arrival->header.vers, arrival->header.err) : "");
+	}
+	rr_slot_finish(slot, error, arrival->receive);
+}
+
+static void
+slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	int error;
+
+	rr_slot_invalidate(slot); /* first: what is judged must not change any more */
+	if (arrival->kind == RR_ARRIVAL_ERROR)
+		error = take_error(slot, &arrival->header);
+	else
+		error = take_reply(slot, arrival);
+	rr_slot_conclude(slot, error, arrival);
+}
+
+void
+rr_slot_sent(struct rr_slot *slot)
+{
+	if (slot->pull)
+		rr_pull_begin(slot);
+	else if (slot->held.receive)
+		slot_answer(slot, &slot->held);
+}
+
+/* What the Send of the call refers to is not ours yet: the answer must wait. A reply with more chunks than
+ * were offered is a bad one. */
+static void
+slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	struct rr_chunk_lists lists = slot->held.lists;
+
+	rr_rdma_copy_lists(&lists, &arrival->lists);
+	slot->held = *arrival;
+	slot->held.lists = lists;
+}
+
+/*
+ * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
+ * ID (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." Where another one was
+ * hit, what it served is lost, and nobody can say what else the peer confuses.
+ */
+static bool
+check_invalidated(struct rr_connection *connection, struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	if (!arrival->invalidated)
+		return true;
+	for (uint32_t i = 0; slot && i < slot->region_count; i++) {
+		if (slot->segments[i].handle != arrival->invalidated_handle)
+			continue;
+		connection->base.counters.remote_invalidations++;
+		RR_PROBE(invalidated, connection->base.peer, arrival->invalidated_handle, 1);
+		rr_driver_invalidate(connection, &slot->regions[i]); /* for this side it still exists */
+		return true;
+	}
+	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
+		"%s: invalidated handle 0x%08x, which is not of this reply", connection->base.peer,
+		arrival->invalidated_handle);
+	return false;
+}
+
+/* The slot of the call with that XID, which may have been cancelled; NULL: there is no such call. */
+static struct rr_slot *
+requester_find(const struct rr_connection *connection, uint32_t xid)
+{
+	const struct rr_requester *requester = &connection->requester;
+	struct rr_map_link *link = requester->slots ? rr_map_find(&requester->by_xid, xid) : NULL;
+
+	return link ? rr_container(link, struct rr_slot, by_xid) : NULL;
+}
+
+bool
+rr_requester_knows(const struct rr_connection *connection, uint32_t xid)
+{
+	return requester_find(connection, xid);
+}
+
+/* The message has the XID of a call, and is no answer to it. The first, the second, the fourth and so on are
+ * logged: a peer that sends nothing good must not fill the log. */
+static void
+discard_answer(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	uint64_t count = ++connection->base.counters.bad_replies;
+
+	if ((count & (count - 1)) == 0)
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
+			"%s: a bad reply to XID 0x%08x is discarded, number %" PRIu64 " of this connection",
+			connection->base.peer, arrival->header.xid, count);
+	rr_driver_discard(connection, arrival);
+}
+
+static void
+slot_take(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	struct rr_connection *connection = slot->connection;
+
+	rr_driver_allow(connection, 1);
+	connection->stall.answered++;
+	if (slot->sent)
+		slot_answer(slot, arrival);
+	else
+		slot_hold(slot, arrival);
+}
+
+void
+rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_slot *slot = requester_find(connection, arrival->header.xid);
+	bool is_pulled = arrival->kind == RR_ARRIVAL_REPLY && rr_arrival_is_to_be_pulled(arrival);
+
+	if (!check_invalidated(connection, slot, arrival))
+		rr_driver_discard(connection, arrival);
+	else if (!slot && is_pulled)
+		rr_pull_decline(connection, arrival);
+	else if (!slot || slot->held.receive || slot->pull)
+		rr_driver_discard(connection, arrival);
+	else if (is_pulled)
+		rr_pull_take(slot, arrival);
+	else if (is_answer(slot, arrival))
+		slot_take(slot, arrival);
+	else
+		discard_answer(connection, arrival);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/requester/requester.h"
+
+#include "base/checked.h"
+#include "base/probe.h"
+#include "carrier/rdma/requester/done.h"
+#include "carrier/rdma/requester/pull.h"
+#include "wire/rpc.h"
+#include "wire/rpcrdma1.h"
+
+/*
+ * The requester's calls, from rr_carrier_call() to their end.
+ *
+ * Who owns what: a transaction is ours from call to done() or cancel, and is all that time in exactly one
+ * place: waiting (no credit or no memory yet), a slot, or failed (done() is due). A slot is in one of free,
+ * outstanding and cancelled. What a slot registered is invalidated before the transaction goes back to its
+ * owner. The stream of a call is copied behind its header into the slot's buffer, items are gathered from
+ * where they lie: a transaction that is cancelled while the provider may still read such items takes the
+ * connection with it.
+ */
+
+int
+rr_requester_init(struct rr_connection *connection)
+{
+	struct rr_requester *requester = &connection->requester;
+
+	rr_list_init(&requester->waiting);
+	rr_list_init(&requester->failed);
+	rr_list_init(&requester->outstanding);
+	rr_list_init(&requester->cancelled);
+	rr_list_init(&requester->free);
+	rr_list_init(&requester->memory.link);
+	rr_list_init(&requester->dones);
+	rr_credits_init(&requester->credits,
+		connection->is_active ? connection->base.engine->config.credits : RR_REVERSE_CREDITS);
+	return connection->is_active ? rr_slots_make(connection) : 0;
+}
+
+void
+rr_requester_destroy(struct rr_connection *connection)
+{
+	struct rr_requester *requester = &connection->requester;
+	const struct rr_env *env = connection->base.engine->env;
+
+	rr_map_free(&requester->by_xid, env);
+	rr_free(env, requester->buffers);
+	rr_free(env, requester->slots);
+}
+
+bool
+rr_requester_idle(const struct rr_connection *connection)
+{
+	const struct rr_requester *requester = &connection->requester;
+
+	return rr_list_empty(&requester->waiting) && rr_list_empty(&requester->failed) &&
+	       rr_list_empty(&requester->outstanding);
+}
+
+/* ---- Endings ---- */
+
+void
+rr_requester_fail(struct rr_connection *connection, struct rr_transaction *transaction, int error)
+{
+	transaction->slot = NULL;
+	transaction->error = error;
+	rr_list_append(&connection->requester.failed, &transaction->link);
+	rr_loop_defer(connection->base.engine->loop, &connection->task);
+}
+
+void
+rr_requester_tell(struct rr_connection *connection)
+{
+	struct rr_list *link;
+
+	while (!connection->closed && (link = rr_list_pop(&connection->requester.failed))) {
+		struct rr_transaction *transaction = rr_container(link, struct rr_transaction, link);
+
+		transaction->done(transaction, transaction->error);
+	}
+}
+
+/* ---- Calling ---- */
+
+static int
+plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
+	struct rr_call_plan *plan)
+{
+	uint32_t version = connection->negotiation.version;
+	bool settled = version == RR_RPCRDMA_VERSION_1 ||
+		       connection->negotiation.state == RR_NEGOTIATION_SETTLED || !connection->is_active;
+	uint32_t settled_max = settled ? UINT32_MAX : RR_INLINE_DEFAULT;
+	const struct rr_call_limits limits = {
+		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the
+		 * Version One default inline threshold of 1024 bytes." What is true of the reply to it, we do
+		 * not assume to be more. */
+		.call_threshold = (uint32_t)rr_min(rr_connection_send_max(connection, version), settled_max),
+		.reply_threshold =
+			(uint32_t)rr_min(rr_connection_receive_max(connection, version), settled_max),
+		/* RFC 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use
+		 * only Short messages to convey backchannel operations." */
+		.inline_only = !connection->is_active,
+		/* A version 1 peer may not understand more than one chunk in a list. */
+		.read_chunks = 1,
+		.write_chunks = 1,
+		.message_max = connection->base.engine->config.message_max,
+		.provides =
+			settled && version >= RR_RPCRDMA_VERSION_2 && rr_connection_read_chunks(connection),
+		.reply_chunks = connection->base.engine->config.reply_chunks,
+	};
+	uint32_t xid, type;
+
+	/* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." RFC 8167, 5.1, says so
+	 * of reverse calls, too, "and the RPC header's msg_type field MUST contain the value CALL." */
+	if (!rr_rpc_peek(transaction->call.stream, transaction->call.length, &xid, &type) ||
+		xid != transaction->xid || type != RR_CALL || rr_map_find(&connection->requester.by_xid, xid))
+		return -RPCRDMA_ERR_INVAL;
+	return rr_plan_call(&limits, transaction, plan);
+}
+
+/* Gives the sinks that are offered, and have none, memory of one buffer; returns the octets that takes.
+ * Without a buffer, only that. */
+static uint64_t
+provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory,
+	uint32_t *provided)
+{
+	uint64_t octets = 0;
+
+	for (uint32_t i = 0; i < plan->write_chunks; i++) {
+		struct rr_sink *sink = &transaction->sinks[i];
+
+		if (sink->data)
+			continue;
+		if (memory) {
+			sink->data = memory + octets;
+			*provided |= UINT32_C(1) << i;
+		}
+		octets += ((uint64_t)sink->length + 7) & ~UINT64_C(7);
+	}
+	return octets;
+}
+
+/* Memory for the results, of the pool: for a Reply chunk, or for sinks. */
+static int
+get_memory(const struct rr_connection *connection, struct rr_transaction *transaction,
+	const struct rr_call_plan *plan, void **memory, uint32_t *provided)
+{
+	struct rr_pool *pool = connection->base.engine->pool;
+	uint64_t octets = plan->reply_chunk + provide_sinks(transaction, plan, NULL, NULL);
+
+	*memory = octets > 0 ? rr_pool_get(pool, connection->base.party, octets) : NULL;
+	if (octets > 0 && !*memory)
+		return -RPCRDMA_ERR_NOMEM;
+	provide_sinks(transaction, plan, *memory, provided);
+	return 0;
+}
+
+enum start { STARTED, FAILED, NO_CREDIT, NO_POOL_MEMORY };
+
+static enum start
+start(struct rr_connection *connection, struct rr_transaction *transaction, int *error)
+{
+	struct rr_requester *requester = &connection->requester;
+	struct rr_pool *pool = connection->base.engine->pool;
+	struct rr_call_plan plan;
+	uint32_t provided = 0;
+	void *memory = NULL;
+
+	if (!rr_credits_take(&requester->credits))
+		return NO_CREDIT;
+	*error = plan_call(connection, transaction, &plan);
+	if (!*error)
+		*error = get_memory(connection, transaction, &plan, &memory, &provided);
+	if (*error) {
+		rr_credits_return(&requester->credits);
+		return *error == -RPCRDMA_ERR_NOMEM && !rr_pool_is_idle(pool) ? NO_POOL_MEMORY : FAILED;
+	}
+	*error = rr_slot_send(connection, transaction, &plan, memory, provided);
+	if (*error)
+		rr_pool_put(pool, memory);
+	return *error ? FAILED : STARTED;
+}
+
+static void
+woken(struct rr_pool_waiter *waiter)
+{
+	struct rr_requester *requester = rr_container(waiter, struct rr_requester, memory);
+
+	rr_requester_pump(rr_container(requester, struct rr_connection, requester));
+}
+
+static void
+begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
+{
+	if (*since > 0)
+		return;
+	*since = rr_now(connection->base.engine->env);
+	++*count;
+	RR_PROBE(wait_begins, connection->base.peer, since == &connection->requester.without_memory);
+}
+
+static void
+end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
+{
+	if (*since == 0)
+		return;
+	RR_PROBE(wait_ends, connection->base.peer, since == &connection->requester.without_memory,
+		rr_now(connection->base.engine->env) - *since);
+	*sum += rr_now(connection->base.engine->env) - *since;
+	*since = 0;
+}
+
+/* The clock is read only where calls begin to wait, and where they no longer do. */
+static void
+end_waits(struct rr_connection *connection)
+{
+	struct rr_counters *counters = &connection->base.counters;
+
+	end_wait(connection, &connection->requester.without_credit, &counters->credit_wait_ns);
+	end_wait(connection, &connection->requester.without_memory, &counters->memory_wait_ns);
+}
+
+/* Sends what it can; says what keeps the next call from being sent. */
+static enum start
+send_waiting(struct rr_connection *connection)
+{
+	struct rr_requester *requester = &connection->requester;
+
+	while (connection->endpoint && !rr_list_empty(&requester->waiting)) {
+		struct rr_transaction *transaction =
+			rr_container(requester->waiting.next, struct rr_transaction, link);
+		enum start outcome;
+		int error;
+
+		outcome = start(connection, transaction, &error);
+		if (outcome == NO_CREDIT || outcome == NO_POOL_MEMORY)
+			return outcome;
+		rr_list_remove(&transaction->link);
+		if (outcome == FAILED)
+			rr_requester_fail(connection, transaction, error);
+	}
+	return STARTED;
+}
+
+void
+rr_requester_pump(struct rr_connection *connection)
+{
+	struct rr_requester *requester = &connection->requester;
+	struct rr_counters *counters = &connection->base.counters;
+
+	if (!connection->established || !connection->endpoint || !rr_optional_ask(connection))
+		return;
+	switch (send_waiting(connection)) {
+	case NO_POOL_MEMORY:
+		end_wait(connection, &requester->without_credit, &counters->credit_wait_ns);
+		begin_wait(connection, &requester->without_memory, &counters->memory_waits);
+		requester->memory.wake = woken;
+		rr_pool_wait(connection->base.engine->pool, connection->base.party, &requester->memory);
+		break;
+	case NO_CREDIT:
+		end_wait(connection, &requester->without_memory, &counters->memory_wait_ns);
+		begin_wait(connection, &requester->without_credit, &counters->credit_waits);
+		rr_stall_watch(connection);
+		break;
+	default: end_waits(connection); break;
+	}
+}
+
+void
+rr_requester_call(struct rr_connection *connection, struct rr_transaction *transaction)
+{
+	transaction->slot = NULL;
+	rr_list_init(&transaction->link);
+	if (connection->state >= RR_CONNECTION_STOPPING) {
+		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_DISCONNECTED);
+		return;
+	}
+	/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2: "RDMA2_BKREQSUP_NONE indicates that receipt of
+	 * backward-direction requests and replies is not supported." */
+	if (!connection->is_active &&
+		connection->features.properties.peer[RR_PROPERTY_REVERSE] == RR_REVERSE_NONE) {
+		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_NOTSUP);
+		return;
+	}
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two are
+	 * REQUIRED to support backwards direction operation": the first call makes an accepted connection a
+	 * requester. */
+	if (!connection->requester.slots && rr_slots_make(connection)) {
+		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_NOMEM);
+		return;
+	}
+	rr_list_append(&connection->requester.waiting, &transaction->link);
+	/* From the task: a cancel in the same turn then costs nothing. */
+	rr_loop_defer(connection->base.engine->loop, &connection->task);
+}
+
+/* The provider may still read items of the transaction. */
+static bool
+is_being_read(const struct rr_slot *slot)
+{
+	return slot->posted && !slot->sent && slot->sge_count > 1;
+}
+
+void
+rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *transaction)
+{
+	struct rr_slot *slot = transaction->slot;
+	struct rr_engine *engine = connection->base.engine;
+	void *memory;
+
+	if (!slot) {
+		rr_list_remove(&transaction->link);
+		return;
+	}
+	slot->transaction = NULL;
+	transaction->slot = NULL;
+	/* RFC 8166, 4.4.1: the "Requester endpoint must ensure that memory regions associated with each RPC
+	 * transaction are protected from Responder access", those "that are associated with canceled RPCs"
+	 * too. */
+	rr_slot_revoke(slot);
+	memory = slot->reply_memory;
+	slot->reply_memory = NULL;
+	rr_list_remove(&slot->link);
+	rr_list_append(&connection->requester.cancelled, &slot->link);
+	rr_pull_cancel(slot);
+	if (is_being_read(slot))
+		rr_driver_abort(connection, -RPCRDMA_ERR_CANCELLED,
+			"%s: a call was cancelled that the peer did not take", connection->base.peer);
+	else if (!slot->posted)
+		rr_slot_release(slot);
+	rr_pool_put(engine->pool, memory);
+	/* Others may have waited for its credit, or the end of the connection for it. */
+	rr_loop_defer(engine->loop, &connection->task);
+}
+
+void
+rr_requester_end(struct rr_connection *connection, bool forget)
+{
+	struct rr_requester *requester = &connection->requester;
+	struct rr_list *link;
+
+	rr_list_remove(&requester->memory.link);
+	rr_done_end(connection);
+	rr_optional_end(connection);
+	end_waits(connection);
+	rr_slots_end(connection, &requester->outstanding, forget);
+	rr_slots_end(connection, &requester->cancelled, true);
+	while ((link = rr_list_pop(&requester->waiting))) {
+		if (!forget)
+			rr_requester_fail(connection, rr_container(link, struct rr_transaction, link),
+				-RPCRDMA_ERR_DISCONNECTED);
+	}
+	while (forget && rr_list_pop(&requester->failed))
+		;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/probe.h"
+#include "carrier/rdma/requester/pull.h"
+#include "carrier/rdma/requester/requester.h"
+
+/* Slots from their making to their end, and what is in them: what a call offers to the peer, and holds for
+ * its transaction. */
+
+int
+rr_slots_make(struct rr_connection *connection)
+{
+	struct rr_requester *requester = &connection->requester;
+	const struct rr_env *env = connection->base.engine->env;
+	uint32_t size = rr_engine_send_size(connection->base.engine), count = requester->credits.asked;
+	struct rr_slot *slots = rr_alloc_array(env, count, sizeof(*slots));
+
+	requester->buffers = rr_alloc_array(env, count, size);
+	if (!slots || !requester->buffers || rr_map_init(&requester->by_xid, env, count)) {
+		rr_free(env, slots);
+		rr_free(env, requester->buffers);
+		requester->buffers = NULL;
+		return -RPCRDMA_ERR_NOMEM;
+	}
+	requester->slots = slots;
+	for (uint32_t i = 0; i < count; i++) {
+		struct rr_slot *slot = &requester->slots[i];
+
+		slot->connection = connection;
+		slot->buffer = requester->buffers + (size_t)i * size;
+		slot->held.lists = (struct rr_chunk_lists){
+			.writes = slot->held_writes,
+			.write_max = RR_TRANSACTION_SINKS,
+			.segments = slot->held_segments,
+			.segment_max = RR_SLOT_OFFERS,
+		};
+		rr_list_init(&slot->link);
+		rr_list_init(&slot->job.link);
+		rr_list_append(&requester->free, &slot->link);
+	}
+	return 0;
+}
+
+void
+rr_slot_invalidate(struct rr_slot *slot)
+{
+	for (uint32_t i = 0; i < slot->region_count; i++) {
+		if (slot->regions[i].handle == 0)
+			continue;
+		slot->connection->base.counters.invalidations += !slot->revoked;
+		if (!slot->revoked)
+			RR_PROBE(invalidated, slot->connection->base.peer, slot->regions[i].handle, 0);
+		rr_driver_invalidate(slot->connection, &slot->regions[i]);
+	}
+}
+
+void
+rr_slot_revoke(struct rr_slot *slot)
+{
+	slot->revoked = true;
+	for (uint32_t i = 0; i < slot->region_count; i++) {
+		slot->connection->base.counters.invalidations += slot->regions[i].handle != 0;
+		if (slot->regions[i].handle != 0)
+			RR_PROBE(invalidated, slot->connection->base.peer, slot->regions[i].handle, 0);
+		rr_driver_revoke(slot->connection, &slot->regions[i]);
+	}
+}
+
+void
+rr_slot_release(struct rr_slot *slot)
+{
+	struct rr_requester *requester = &slot->connection->requester;
+
+	rr_slot_invalidate(slot);
+	rr_driver_release(slot->connection->fabric, slot->held.receive);
+	slot->held.receive = NULL;
+	rr_list_remove(&slot->job.link);
+	rr_map_remove(&requester->by_xid, &slot->by_xid);
+	rr_list_remove(&slot->link);
+	rr_list_append(&requester->free, &slot->link);
+	rr_credits_return(&requester->credits);
+}
+
+/* What a slot had for its transaction. */
+struct contents {
+	struct rr_transaction *transaction; /* NULL: it was cancelled */
+	void *memory, *pulled;
+};
+
+static struct contents
+empty(struct rr_slot *slot)
+{
+	struct contents contents = { slot->transaction, slot->reply_memory, slot->pulled_memory };
+
+	slot->transaction = NULL;
+	slot->reply_memory = slot->pulled_memory = NULL;
+	rr_slot_release(slot);
+	return contents;
+}
+
+static void
+put_memory(struct rr_engine *engine, const struct contents *contents)
+{
+	rr_pool_put(engine->pool, contents->memory);
+	rr_pool_put(engine->pool, contents->pulled);
+}
+
+/* What the connection does when a slot is free again; its owner may have closed it. */
+static void
+go_on(struct rr_connection *connection)
+{
+	if (connection->closed)
+		return;
+	rr_requester_pump(connection);
+	rr_connection_check_idle(connection);
+}
+
+void
+rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
+{
+	struct rr_connection *connection = slot->connection;
+	struct rr_engine *engine = connection->base.engine;
+	struct rr_fabric *fabric = connection->fabric;
+	struct contents contents;
+	struct rr_transaction *transaction;
+
+	slot->held.receive = NULL; /* it may be the same */
+	contents = empty(slot);
+	transaction = contents.transaction;
+	if (transaction) {
+		transaction->slot = NULL;
+		transaction->reply_memory = contents.memory ? &contents.memory : NULL;
+		transaction->pulled_memory = contents.pulled ? &contents.pulled : NULL;
+		transaction->done(transaction, error);
+	}
+	rr_driver_release(fabric, receive);
+	put_memory(engine, &contents);
+	go_on(connection);
+}
+
+/* Memory of the pool that sinks have is theirs for one attempt only. */
+static void
+take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
+{
+	for (uint32_t i = 0; i < transaction->sink_count; i++) {
+		if (slot->provided & UINT32_C(1) << i)
+			transaction->sinks[i].data = NULL;
+	}
+}
+
+void
+rr_slot_retry(struct rr_slot *slot, uint8_t *receive)
+{
+	struct rr_connection *connection = slot->connection;
+	struct contents contents;
+
+	slot->held.receive = NULL; /* it may be the same */
+	contents = empty(slot);
+	if (contents.transaction) {
+		contents.transaction->slot = NULL;
+		take_back_sinks(slot, contents.transaction);
+		rr_list_prepend(&connection->requester.waiting, &contents.transaction->link);
+	}
+	rr_driver_release(connection->fabric, receive);
+	put_memory(connection->base.engine, &contents);
+	go_on(connection);
+}
+
+void
+rr_slots_end(struct rr_connection *connection, struct rr_list *slots, bool forget)
+{
+	while (!rr_list_empty(slots)) {
+		struct rr_slot *slot = rr_container(slots->next, struct rr_slot, link);
+		struct contents contents;
+
+		rr_pull_end(slot);
+		contents = empty(slot);
+		if (contents.transaction && !forget) {
+			take_back_sinks(slot, contents.transaction);
+			rr_requester_fail(connection, contents.transaction, -RPCRDMA_ERR_DISCONNECTED);
+		}
+		put_memory(connection->base.engine, &contents);
+	}
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/responder/responder.h"
+
+/* Structures for calls that arrived. They are the engine's: some are kept for reuse, so that connections
+ * without work cost nothing. */
+
+enum { KEPT_MAX = 256 };
+
+static struct rr_inbound *
+make(struct rr_engine *engine)
+{
+	const struct rr_arrival_sizes sizes = rr_arrival_sizes(engine);
+	size_t lists = rr_rdma_lists_size(sizes.reads, sizes.writes, sizes.segments);
+	struct rr_inbound *inbound =
+		rr_alloc(engine->env, sizeof(*inbound) + lists + rr_engine_send_size(engine));
+
+	if (!inbound)
+		return NULL;
+	rr_rdma_place_lists(&inbound->lists, inbound + 1, sizes.reads, sizes.writes, sizes.segments);
+	inbound->buffer = (uint8_t *)(inbound + 1) + lists;
+	inbound->engine = engine;
+	inbound->base.ops = &rr_rdma_ops;
+	rr_list_init(&inbound->link);
+	rr_list_init(&inbound->waiter.link);
+	rr_list_init(&inbound->job.link);
+	return inbound;
+}
+
+static void
+take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arrival)
+{
+	if (!arrival) {
+		inbound->receive = NULL;
+		return;
+	}
+	inbound->receive = arrival->receive;
+	inbound->header = arrival->header;
+	rr_rdma_copy_lists(&inbound->lists, &arrival->lists); /* the arrays are as large */
+	inbound->base.call.stream = arrival->payload.data;
+	inbound->base.call.length = arrival->payload.length;
+}
+
+struct rr_inbound *
+rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_engine *engine = connection->base.engine;
+	struct rr_list *link = rr_list_pop(&engine->exchanges);
+	struct rr_inbound *inbound;
+
+	if (link) {
+		engine->exchange_count--;
+		inbound = rr_container(link, struct rr_inbound, link);
+	} else {
+		inbound = make(engine);
+	}
+	if (!inbound)
+		return NULL;
+	inbound->connection = connection;
+	inbound->base.carrier = &connection->base;
+	inbound->base.ctx = NULL;
+	inbound->state = RR_INBOUND_ARRIVING;
+	inbound->fabric = connection->fabric;
+	inbound->memory = NULL;
+	inbound->sent = NULL;
+	inbound->provided = NULL;
+	rr_list_append(&connection->exchanges, &inbound->link);
+	inbound->unanswered = false;
+	take_arrival(inbound, arrival);
+	return inbound;
+}
+
+void
+rr_inbound_answered(struct rr_inbound *inbound)
+{
+	if (inbound->unanswered && inbound->connection)
+		inbound->connection->unanswered--;
+	inbound->unanswered = false;
+}
+
+void
+rr_inbound_free(struct rr_inbound *inbound)
+{
+	struct rr_engine *engine = inbound->engine;
+	void *memory = inbound->memory;
+
+	rr_inbound_answered(inbound);
+	rr_list_remove(&inbound->link);
+	rr_list_remove(&inbound->waiter.link);
+	rr_list_remove(&inbound->job.link);
+	rr_driver_release(inbound->fabric, inbound->receive);
+	if (engine->exchange_count < KEPT_MAX) {
+		engine->exchange_count++;
+		rr_list_append(&engine->exchanges, &inbound->link);
+	} else {
+		rr_free(engine->env, inbound);
+	}
+	rr_pool_put(engine->arrivals, memory); /* last: it wakes others */
+}
+
+void
+rr_responder_trim(struct rr_engine *engine)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&engine->exchanges)))
+		rr_free(engine->env, rr_container(link, struct rr_inbound, link));
+	engine->exchange_count = 0;
+}

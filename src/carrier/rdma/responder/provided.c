@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/responder/provided.h"
+
+#include "base/checked.h"
+#include "base/peer_log.h"
+#include "base/probe.h"
+#include "wire/rpcrdma2.h"
+
+/*
+ * Who owns what: a struct rr_provided is in its connection's list from the registration of its pieces until
+ * its RDMA_DONE arrived or the connection ended. Its exchange, and with that the memory of the reply, is kept
+ * until then, too, or until the timeout. After a timeout the requester can no longer read, but handles stay
+ * known, as it may still invalidate one of them with its RDMA_DONE.
+ *
+ * Receives: each of the list has one posted, for its RDMA_DONE, beside those that credits are granted for. An
+ * RDMA_DONE that matches nothing has used up one of the others, which is posted again.
+ */
+
+/* ---- Bounds ---- */
+
+/* Of all connections together: what they keep is not there for other replies. */
+static uint64_t
+engine_octets_max(const struct rr_engine_config *config)
+{
+	return config->memory_max > config->provided_octets ? config->memory_max : config->provided_octets;
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6: "responder-provided Read chunks MUST be used only when both
+ * peers support them". RFC 8166, 4.3.1, has none in version 1, and RFC 8167 no chunks in the reverse
+ * direction.
+ */
+bool
+rr_provided_allowed(const struct rr_connection *connection, uint32_t version)
+{
+	return version >= RR_RPCRDMA_VERSION_2 && !connection->is_active &&
+	       rr_connection_read_chunks(connection);
+}
+
+uint32_t
+rr_provided_room(const struct rr_connection *connection, uint32_t version)
+{
+	const struct rr_engine *engine = connection->base.engine;
+	const struct rr_engine_config *config = &engine->config;
+	const struct rr_provided_table *table = &connection->provided;
+	uint64_t own, all;
+
+	if (!rr_provided_allowed(connection, version) || table->count >= config->provided_max)
+		return 0;
+	own = config->provided_octets - table->octets;
+	all = engine_octets_max(config) - engine->provided_octets;
+	return (uint32_t)rr_min(rr_min(own, all), config->message_max);
+}
+
+/* ---- The table ---- */
+
+static void
+account(struct rr_provided *provided)
+{
+	struct rr_provided_table *table = &provided->connection->provided;
+
+	rr_list_append(&table->list, &provided->link);
+	rr_map_add(&table->by_xid, &provided->by_xid, provided->xid);
+	table->count++;
+	table->octets += provided->octets;
+	provided->connection->base.engine->provided_octets += provided->octets;
+	if (++table->exposed > table->peak)
+		table->peak = table->exposed;
+}
+
+/* The exchange, and the memory of the reply, are not needed any more. It may end the connection. */
+static void
+let_go(struct rr_provided *provided)
+{
+	struct rr_provided_table *table = &provided->connection->provided;
+	struct rr_inbound *inbound = provided->inbound;
+
+	rr_loop_disarm(provided->connection->base.engine->loop, &provided->timer);
+	if (!inbound)
+		return;
+	table->exposed--;
+	table->octets -= provided->octets;
+	provided->connection->base.engine->provided_octets -= provided->octets;
+	provided->inbound = NULL;
+	inbound->provided = NULL;
+	if (inbound->state == RR_INBOUND_NAMED)
+		rr_inbound_finish(inbound);
+}
+
+static void
+forget(struct rr_provided *provided)
+{
+	struct rr_connection *connection = provided->connection;
+
+	for (uint32_t i = 0; i < provided->count; i++) {
+		connection->base.counters.invalidations += provided->regions[i].handle != 0;
+		rr_driver_invalidate(connection, &provided->regions[i]);
+	}
+	rr_list_remove(&provided->link);
+	rr_map_remove(&connection->provided.by_xid, &provided->by_xid);
+	connection->provided.count--;
+	let_go(provided);
+	rr_free(connection->base.engine->env, provided);
+}
+
+/*
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "To prevent exhaustion of responder resources, a
+ * responder can choose to invalidate its Read chunks after waiting for a short period."
+ */
+static void
+withdraw(struct rr_provided *provided)
+{
+	struct rr_connection *connection = provided->connection;
+
+	RR_PROBE(chunk_withdrawn, connection->base.peer, provided->xid, provided->octets);
+	connection->base.counters.provided_timeouts++;
+	rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
+		"%s: did not say that it has pulled the reply to XID 0x%08x", connection->base.peer,
+		provided->xid);
+	for (uint32_t i = 0; i < provided->count; i++)
+		rr_driver_revoke(connection, &provided->regions[i]);
+	let_go(provided);
+	if (!connection->closed)
+		rr_connection_check_idle(connection);
+}
+
+static void
+expired(struct rr_timer *timer)
+{
+	struct rr_provided *provided = rr_container(timer, struct rr_provided, timer);
+	struct rr_connection *connection = provided->connection;
+
+	rr_connection_enter(connection);
+	withdraw(provided);
+	rr_connection_leave(connection);
+}
+
+void
+rr_provided_withdraw(struct rr_connection *connection)
+{
+	uint64_t now = rr_now(connection->base.engine->env);
+
+	rr_connection_enter(connection);
+	rr_list_for_each (link, &connection->provided.list) {
+		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
+
+		if (connection->closed || !connection->endpoint)
+			break;
+		if (provided->inbound && provided->named_at > 0 &&
+			now - provided->named_at >= RR_PROVIDED_WANTED)
+			withdraw(provided);
+	}
+	rr_connection_leave(connection);
+}
+
+/* ---- Exposing ---- */
+
+/* 4.1: "a Position Zero Read chunk comprised of one or more RDMA segments". Section 7: exposed "for read-only
+ * access". */
+static int
+register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
+{
+	for (uint32_t i = 0; i < inbound->plan.piece_count; i++) {
+		const struct rr_piece *piece = &inbound->plan.pieces[i];
+		struct rr_region *region = &provided->regions[i];
+		int error = rr_driver_register(
+			provided->connection, piece->data, piece->length, RR_REMOTE_READ, region);
+
+		if (error)
+			return error;
+		provided->segments[i].target =
+			(struct rr_segment){ region->handle, piece->length, region->offset };
+		provided->count++;
+	}
+	return 0;
+}
+
+/* False: no memory. */
+static bool
+make_table(struct rr_connection *connection)
+{
+	const struct rr_engine *engine = connection->base.engine;
+	struct rr_map *by_xid = &connection->provided.by_xid;
+
+	return by_xid->buckets || rr_map_init(by_xid, engine->env, engine->config.provided_max) == 0;
+}
+
+int
+rr_provided_expose(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	const struct rr_env *env = inbound->engine->env;
+	struct rr_provided *provided = NULL;
+	int error = -RPCRDMA_ERR_LIMIT;
+
+	if (inbound->plan.body <= rr_provided_room(connection, inbound->header.vers) &&
+		make_table(connection)) {
+		provided = rr_alloc(env, sizeof(*provided));
+		error = provided ? 0 : -RPCRDMA_ERR_NOMEM;
+	}
+	if (error) {
+		connection->base.counters.provided_refused++;
+		return error;
+	}
+	provided->connection = connection;
+	provided->inbound = inbound;
+	provided->xid = inbound->header.xid;
+	provided->octets = inbound->plan.body;
+	rr_list_init(&provided->link);
+	rr_timer_init(&provided->timer, expired);
+	account(provided);
+	inbound->provided = provided;
+	error = register_pieces(provided, inbound);
+	if (error) {
+		connection->base.counters.provided_refused++;
+		forget(provided);
+		return error;
+	}
+	RR_PROBE(chunk_exposed, connection->base.peer, provided->xid, provided->octets, provided->count);
+	rr_driver_allow(connection, 1);
+	return 0;
+}
+
+void
+rr_provided_named(struct rr_provided *provided)
+{
+	provided->named_at = rr_now(provided->connection->base.engine->env);
+	rr_loop_arm(provided->connection->base.engine->loop, &provided->timer,
+		RR_PROVIDED_TIMEOUT + (provided->octets >> 20) * RR_SECOND);
+}
+
+/* ---- RDMA_DONE ---- */
+
+static struct rr_provided *
+provided_of(struct rr_map_link *link)
+{
+	return link ? rr_container(link, struct rr_provided, by_xid) : NULL;
+}
+
+/* The region of the chunk that has this handle; NULL where there is none. */
+static struct rr_region *
+find_region(struct rr_provided *provided, uint32_t handle)
+{
+	for (uint32_t i = 0; i < provided->count; i++) {
+		if (provided->segments[i].target.handle == handle)
+			return &provided->regions[i];
+	}
+	return NULL;
+}
+
+/*
+ * The chunk that an RDMA_DONE is about. Two chunks can have one XID, where a requester uses it again before
+ * it sent the first RDMA_DONE: the handle that was invalidated tells them apart; without one, the chunk that
+ * was exposed last is meant. NULL: there is no such chunk.
+ */
+static struct rr_provided *
+find(const struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	const struct rr_map *by_xid = &connection->provided.by_xid;
+	struct rr_map_link *link = by_xid->buckets ? rr_map_find(by_xid, arrival->header.xid) : NULL;
+
+	while (link && arrival->invalidated && !find_region(provided_of(link), arrival->invalidated_handle))
+		link = rr_map_next(link);
+	return provided_of(link);
+}
+
+/* 4.1.4: "the requester MUST present only that R_key when using RDMA Send With Invalidate." If it presents
+ * another one, what that served is lost. */
+static bool
+check_invalidated(
+	struct rr_connection *connection, struct rr_provided *provided, const struct rr_arrival *arrival)
+{
+	if (!arrival->invalidated)
+		return true;
+	if (provided) {
+		connection->base.counters.remote_invalidations++;
+		/* For this side the region still exists. */
+		rr_driver_invalidate(connection, find_region(provided, arrival->invalidated_handle));
+		return true;
+	}
+	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
+		"%s: invalidated handle 0x%08x, which is not of the reply that it pulled",
+		connection->base.peer, arrival->invalidated_handle);
+	return false;
+}
+
+void
+rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_counters *counters = &connection->base.counters;
+	struct rr_provided *provided = find(connection, arrival);
+
+	RR_PROBE(done_received, connection->base.peer, arrival->header.xid,
+		arrival->invalidated ? arrival->invalidated_handle : 0, provided != NULL);
+	counters->done_received++;
+	rr_driver_release(connection->fabric, arrival->receive);
+	if (!check_invalidated(connection, provided, arrival))
+		return;
+	/* 4.1.3: "Whenever a responder receives a pull completion notification for an XID for which there is
+	 * no Read chunk waiting to be invalidated, the responder MUST silently drop the notification." */
+	if (!provided) {
+		counters->done_unmatched++;
+		rr_driver_allow(connection, 1);
+		return;
+	}
+	forget(provided);
+	if (!connection->closed)
+		rr_connection_check_idle(connection);
+}
+
+void
+rr_provided_end(struct rr_connection *connection)
+{
+	struct rr_list *link;
+
+	while ((link = connection->provided.list.next) != &connection->provided.list) {
+		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
+		struct rr_inbound *inbound = provided->inbound;
+
+		/* Whoever closed the connection must not be called: the exchange ends from the loop. */
+		if (inbound && inbound->state == RR_INBOUND_NAMED)
+			inbound->state = RR_INBOUND_REPLYING;
+		forget(provided);
+	}
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/responder/provided.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/peer_log.h"
+#include "base/probe.h"
+#include "wire/rpc.h"
+
+/*
+ * Answers: replies and errors.
+ *
+ * Who owns what: from rr_exchange_reply() on, the reply's memory and the call's stay until the Send
+ * completed, for a reply in a Read chunk until that was pulled, or until the endpoint was closed and nothing
+ * reads them any more; then sent() is called, and the exchange is freed. RDMA Writes are posted in front of
+ * the Send and not waited for: they arrive in order.
+ */
+
+void
+rr_inbound_finish(struct rr_inbound *inbound)
+{
+	void (*sent)(void *arg) = inbound->sent;
+
+	rr_list_remove(&inbound->link);
+	if (sent)
+		sent(inbound->arg);
+	rr_inbound_free(inbound);
+}
+
+static void
+finish_without_send(struct rr_task *task)
+{
+	rr_inbound_finish(rr_container(task, struct rr_inbound, task));
+}
+
+static void
+completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+	struct rr_connection *connection = inbound->connection;
+
+	(void)status;
+	if (kind == RR_WORK_WRITE)
+		return; /* the Send, which is behind it, decides */
+	if (inbound->provided) {
+		inbound->state = RR_INBOUND_NAMED;
+		rr_provided_named(inbound->provided);
+		return;
+	}
+	rr_inbound_finish(inbound);
+	if (!connection->closed)
+		rr_connection_check_idle(connection);
+}
+
+static const struct rr_segment *
+first_used(const struct rr_chunk *chunk)
+{
+	for (uint32_t i = 0; i < chunk->count; i++) {
+		if (chunk->segments[i].length > 0)
+			return &chunk->segments[i];
+	}
+	return NULL;
+}
+
+/*
+ * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
+ * ID (XID) in the rdma_xid field". The first segment with octets of a chunk is one: a segment without octets
+ * may have no memory, and the last segment of a Write chunk may be padding whose handle serves many calls.
+ */
+static const struct rr_segment *
+segment_to_invalidate(const struct rr_inbound *inbound)
+{
+	const struct rr_chunk_lists *lists = &inbound->lists;
+	const struct rr_segment *segment = NULL;
+
+	if (!inbound->connection->thresholds[inbound->header.vers - 1].remote_invalidation)
+		return NULL;
+	for (uint32_t i = 0; !segment && i < lists->write_count; i++)
+		segment = first_used(&lists->writes[i]);
+	if (!segment && lists->has_reply)
+		segment = first_used(&lists->reply);
+	for (uint32_t i = 0; !segment && i < lists->read_count; i++) {
+		if (lists->reads[i].target.length > 0)
+			segment = &lists->reads[i].target;
+	}
+	return segment;
+}
+
+/* Before the lengths of the segments become those of the reply. */
+static void
+choose_invalidation(struct rr_inbound *inbound)
+{
+	const struct rr_segment *segment = segment_to_invalidate(inbound);
+
+	inbound->invalidate = segment ? *segment : (struct rr_segment){ 0 };
+}
+
+/* ---- The work requests of an answer ---- */
+
+/* What is no reply. */
+static void
+set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
+{
+	const struct rr_connection *connection = inbound->connection;
+
+	switch (inbound->plan.form) {
+	/* RFC 8166, 4.5.1: a responder answers a version that it does not support by ERR_VERS, "also
+	 * providing the low and high inclusive version numbers it does, in fact, support." */
+	case RR_REPLY_ERROR:
+		header->proc = RR_RDMA_ERROR;
+		header->err = inbound->err;
+		header->vers_low = connection->versions.low;
+		header->vers_high = connection->versions.high;
+		break;
+	case RR_REPLY_OPTION:
+		header->proc = RR_RDMA_OPTIONAL;
+		header->opttype = inbound->optional.opttype;
+		header->optinfo = (struct rpcrdma_bytes){ inbound->optional.info, inbound->optional.length };
+		/* It is of the forward direction: it asks, or grants. */
+		if (connection->is_active)
+			header->credit = connection->requester.credits.asked;
+		break;
+	default: break;
+	}
+}
+
+/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies", but for one of their own. */
+static void
+set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
+{
+	*lists = inbound->lists;
+	lists->reads = inbound->provided ? inbound->provided->segments : NULL;
+	lists->read_count = inbound->provided ? inbound->provided->count : 0;
+}
+
+/*
+ * RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the segment count and all segments from the
+ * Requester-provided Write chunk into the RPC Reply message's Transport header", and so with the Reply chunk:
+ * they are those of the call, whose lengths became what was written. 4.6.2: "senders MUST NOT send RDMA_DONE
+ * messages." 4.6.1 says the same of RDMA_MSGP.
+ */
+static uint32_t
+put_header(struct rr_inbound *inbound)
+{
+	struct rr_rdma_header header = {
+		.xid = inbound->header.xid,
+		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same
+		 * RPC-over-RDMA protocol version that the requester uses to send its Calls". RFC 8166, 4.5,
+		 * of errors: "The rdma_vers field MUST contain the same version that was in the rdma_vers
+		 * field in the failing request". */
+		.vers = inbound->header.vers,
+		.credit = inbound->connection->granted,
+		/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "Position Zero Read chunks are always sent
+		 * using an RPC-over-RDMA RDMA_NOMSG message." */
+		.proc = inbound->plan.form == RR_REPLY_INLINE ? RR_RDMA_MSG : RR_RDMA_NOMSG,
+	};
+	const struct rr_chunk_lists nothing = { 0 };
+	struct rr_chunk_lists lists;
+	struct rpcrdma_xdr_writer writer;
+	uint32_t length;
+
+	set_kind(inbound, &header);
+	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
+	 * message as in the matching Call message." */
+	set_read_list(inbound, &lists);
+	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_engine_send_size(inbound->engine), NULL, 0);
+	rr_rdma_put_any_header(&writer, &header, &lists);
+	length = (uint32_t)rpcrdma_xdr_length(&writer);
+	rr_trace_add(&inbound->connection->trace, inbound->engine->env, true, inbound->buffer,
+		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
+		header.proc > RR_RDMA_NOMSG ? &nothing : &lists);
+	return length;
+}
+
+static void
+make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
+{
+	bool invalidates = inbound->plan.form <= RR_REPLY_PROVIDED && inbound->invalidate.length > 0;
+
+	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
+	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
+	 * first; and not before, so that a peer which takes no answers cannot go on calling. */
+	if (inbound->receive)
+		rr_driver_allow(inbound->connection, 1);
+	rr_inbound_answered(inbound);
+	work->kind = invalidates ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
+	work->remote_handle = invalidates ? inbound->invalidate.handle : 0;
+	inbound->connection->base.counters.remote_invalidations += invalidates;
+	if (invalidates)
+		RR_PROBE(invalidates, inbound->connection->base.peer, inbound->header.xid,
+			work->remote_handle);
+	sges[0] = (struct rr_sge){ inbound->buffer, put_header(inbound) };
+	work->sge_count = 1;
+	for (uint32_t i = 0; inbound->plan.form == RR_REPLY_INLINE && i < inbound->plan.piece_count; i++)
+		sges[work->sge_count++] =
+			(struct rr_sge){ inbound->plan.pieces[i].data, inbound->plan.pieces[i].length };
+}
+
+/*
+ * Goes on to the next chunk that is written to: those of placed items, then the Reply chunk. RFC
+ * 8166, 3.4.6.2: "A Responder MUST NOT write XDR roundup padding into a Write chunk, even if the Requester
+ * made space available for it"; its length is that of the item.
+ */
+static bool
+next_transfer(struct rr_inbound *inbound)
+{
+	const struct rpcrdma_message *reply = &inbound->reply;
+
+	if (inbound->plan.form > RR_REPLY_PROVIDED)
+		return false;
+	while (inbound->next_transfer < reply->item_count) {
+		uint32_t i = inbound->next_transfer++;
+
+		if (!(inbound->plan.reduced & rr_item_bit(i)))
+			continue;
+		inbound->item = (struct rr_piece){ reply->items[i].data, reply->items[i].length, true };
+		inbound->transfer =
+			rr_transfer(&inbound->item, reply->items[i].length > 0, &inbound->lists.writes[i]);
+		return true;
+	}
+	if (inbound->next_transfer > reply->item_count || inbound->plan.form != RR_REPLY_LONG)
+		return false;
+	inbound->next_transfer++;
+	inbound->transfer =
+		rr_transfer(inbound->plan.pieces, inbound->plan.piece_count, &inbound->lists.reply);
+	return true;
+}
+
+static bool
+next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+{
+	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+
+	while (inbound->transfer.chunk) {
+		if (rr_transfer_next(&inbound->transfer, work, sges, sge_max))
+			return true;
+		inbound->transfer.chunk = NULL;
+		next_transfer(inbound);
+	}
+	if (inbound->posted)
+		return false;
+	inbound->posted = true;
+	make_send(inbound, work, sges);
+	return true;
+}
+
+/*
+ * What the answer to a call that asked for so many credits grants. Calls in the reverse direction go inline
+ * and take no payload memory.
+ */
+static uint32_t
+credits_for(const struct rr_inbound *inbound)
+{
+	const struct rr_engine *engine = inbound->engine;
+	size_t max = rr_engine_pool_max(&engine->config);
+
+	if (inbound->connection->is_active)
+		return rr_credits_to_grant(RR_REVERSE_CREDITS, inbound->header.credit);
+	return rr_credits_to_grant(
+		rr_credits_affordable(engine->config.credits, rr_pool_used(engine->arrivals), max),
+		inbound->header.credit);
+}
+
+static void
+grant(struct rr_connection *connection, uint32_t credits)
+{
+	connection->granted = credits;
+	if (connection->granted_min == 0 || credits < connection->granted_min)
+		connection->granted_min = credits;
+	if (credits > connection->granted_max)
+		connection->granted_max = credits;
+}
+
+static void
+answer(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	inbound->state = RR_INBOUND_REPLYING;
+	inbound->posted = false;
+	inbound->next_transfer = 0;
+	inbound->transfer.chunk = NULL;
+	next_transfer(inbound);
+	inbound->job.next = next_work;
+	inbound->job.completed = completed;
+	rr_list_remove(&inbound->job.link);
+	rr_task_init(&inbound->task, finish_without_send);
+	if (inbound->plan.form != RR_REPLY_OPTION || !connection->is_active)
+		grant(connection, credits_for(inbound));
+	rr_driver_submit(connection, &inbound->job);
+}
+
+void
+rr_inbound_say(struct rr_inbound *inbound)
+{
+	inbound->plan.form = RR_REPLY_OPTION;
+	answer(inbound);
+}
+
+/* The first, the second, the fourth and so on: a peer that sends nothing good must not fill the log. */
+static void
+log_error(const struct rr_connection *connection, const struct rr_rdma_header *call, enum rr_rdma_err err,
+	uint64_t count)
+{
+	if ((count & (count - 1)) == 0)
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
+			"%s: XID 0x%08x is answered by %s, error %" PRIu64 " of this connection",
+			connection->base.peer, call->xid, rr_rdma_err_name(call->vers, err), count);
+}
+
+void
+rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	log_error(connection, &inbound->header, err, ++connection->base.counters.errors_sent);
+	RR_PROBE(error_sent, connection->base.peer, inbound->header.xid, err);
+	connection->base.counters.err_vers_sent += err == RR_ERR_VERS;
+	connection->base.counters.err_inval_option_sent += err == RR_ERR_INVAL_OPTION;
+	inbound->plan.form = RR_REPLY_ERROR;
+	inbound->err = err;
+	answer(inbound);
+}
+
+/* ---- Replies ---- */
+
+static void
+count_reply(struct rr_inbound *inbound)
+{
+	struct rr_counters *counters = &inbound->connection->base.counters;
+	const struct rr_reply_plan *plan = &inbound->plan;
+	uint64_t written = plan->form == RR_REPLY_LONG ? plan->body : 0;
+
+	for (uint32_t i = 0; i < inbound->reply.item_count; i++) {
+		if (!(plan->reduced & rr_item_bit(i)))
+			continue;
+		written += inbound->reply.items[i].length;
+		counters->write_chunks += inbound->reply.items[i].length > 0;
+	}
+	RR_PROBE(reply_sent, inbound->connection->base.peer, inbound->header.xid, inbound->reply.length,
+		written, plan->form == RR_REPLY_LONG);
+	counters->replies++;
+	counters->long_replies += plan->form == RR_REPLY_LONG;
+	counters->provided_replies += plan->form == RR_REPLY_PROVIDED;
+	counters->inline_messages += written == 0 && plan->form == RR_REPLY_INLINE;
+	counters->octets_inline += plan->form == RR_REPLY_INLINE ? plan->body : 0;
+	counters->octets_rdma_read += plan->form == RR_REPLY_PROVIDED ? plan->body : 0;
+	counters->octets_rdma_write += written;
+}
+
+/* Chunks that nothing is written to go back with lengths of zero. RFC 8166, 4.3.2.2: "the Responder MUST
+ * return this Write chunk as an unused Write chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: a server "MUST ignore
+ * the Write list for any other NFS procedure, as well as any Write chunks beyond the first". */
+static void
+empty_unused_chunks(struct rr_inbound *inbound)
+{
+	struct rr_chunk_lists *lists = &inbound->lists;
+
+	for (uint32_t i = 0; i < lists->write_count; i++) {
+		if (i >= RR_MESSAGE_ITEMS || !(inbound->plan.reduced & rr_item_bit(i)))
+			rr_transfer_nothing(&lists->writes[i]);
+	}
+	if (inbound->plan.form != RR_REPLY_LONG)
+		rr_transfer_nothing(&lists->reply);
+}
+
+/*
+ * RFC 8167, 5.2: "the ONC RPC Reply header MUST start with the same XID value that is present in the
+ * RPC-over-RDMA header, and the RPC header's msg_type field MUST contain the value REPLY." So it is in both
+ * directions.
+ */
+static bool
+is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *reply)
+{
+	uint32_t xid, type;
+
+	return rr_rpc_peek(reply->stream, reply->length, &xid, &type) && xid == inbound->header.xid &&
+	       type == RR_REPLY;
+}
+
+static void
+plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
+{
+	const struct rr_connection *connection = inbound->connection;
+	const struct rr_reply_limits limits = {
+		.threshold = rr_connection_send_max(connection, inbound->header.vers),
+		.sge_max = rr_driver_sge_max(inbound->fabric),
+		.read_chunks = rr_provided_allowed(connection, inbound->header.vers),
+	};
+	uint32_t octets;
+
+	inbound->plan.form = RR_REPLY_ERROR;
+	if (is_reply_to(inbound, reply) &&
+		rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
+		rr_plan_reply(&limits, &inbound->lists, reply, &inbound->plan);
+}
+
+void
+rr_responder_reply(
+	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
+{
+	struct rr_inbound *inbound = rr_inbound_of(exchange);
+
+	inbound->sent = sent;
+	inbound->arg = arg;
+	if (!inbound->connection) {
+		rr_task_init(&inbound->task, finish_without_send);
+		rr_loop_defer(inbound->engine->loop, &inbound->task);
+		return;
+	}
+	plan(inbound, reply);
+	if (inbound->plan.form == RR_REPLY_ERROR ||
+		(inbound->plan.form == RR_REPLY_PROVIDED && rr_provided_expose(inbound))) {
+		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
+		return;
+	}
+	inbound->reply = (struct rpcrdma_message){
+		.stream = reply->stream,
+		.length = reply->length,
+		.item_count = reply->item_count,
+		.items = inbound->items,
+	};
+	/* The call's items are spent; those of the reply may be the same. */
+	if (reply->item_count > 0)
+		memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
+	choose_invalidation(inbound);
+	empty_unused_chunks(inbound);
+	count_reply(inbound);
+	answer(inbound);
+}
+
+void
+rr_responder_refuse(struct rr_exchange *exchange)
+{
+	if (rr_inbound_of(exchange)->connection)
+		rr_inbound_refuse(rr_inbound_of(exchange), RR_ERR_CHUNK);
+	else
+		rr_responder_drop(exchange);
+}
+
+void
+rr_responder_drop(struct rr_exchange *exchange)
+{
+	struct rr_inbound *inbound = rr_inbound_of(exchange);
+	struct rr_connection *connection = inbound->connection;
+
+	rr_inbound_free(inbound);
+	if (!connection)
+		return;
+	rr_driver_allow(connection, 1);
+	/* From the task: the connection must not end inside a function of the carrier. */
+	if (connection->state == RR_CONNECTION_STOPPING)
+		rr_loop_defer(connection->base.engine->loop, &connection->task);
+}

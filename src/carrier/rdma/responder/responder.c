@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/responder/provided.h"
+
+#include "base/peer_log.h"
+#include "base/probe.h"
+#include "wire/rpc.h"
+
+/*
+ * Calls, from their arrival to their delivery.
+ *
+ * Who owns what: the receive of a call, the pool memory for its Read chunks and the struct rr_inbound live
+ * until the reply was sent. Pool memory is taken after the whole Read list was judged; a call that finds none
+ * waits for it without holding up others.
+ */
+
+/* ---- Delivery ---- */
+
+static void
+count_call(struct rr_inbound *inbound)
+{
+	struct rr_counters *counters = &inbound->connection->base.counters;
+	bool long_call = inbound->header.proc == RR_RDMA_NOMSG;
+
+	RR_PROBE(call_received, inbound->connection->base.peer, inbound->header.xid,
+		inbound->base.call.length, inbound->chunks.count, (int)long_call);
+	counters->calls++;
+	counters->long_calls += long_call;
+	counters->inline_messages += inbound->chunks.count == 0;
+	counters->read_chunks += inbound->chunks.count - long_call;
+	counters->octets_inline += long_call ? 0 : inbound->base.call.length;
+	for (uint32_t i = 0; i < inbound->chunks.count; i++)
+		counters->octets_rdma_read += inbound->chunks.chunks[i].length;
+}
+
+void
+rr_inbound_done(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	rr_inbound_free(inbound);
+	rr_driver_allow(connection, 1);
+}
+
+/* Pulled chunks are the stream, if the call was a long one, and items. */
+static void
+assemble(struct rr_inbound *inbound)
+{
+	bool long_call = inbound->header.proc == RR_RDMA_NOMSG;
+	struct rpcrdma_message *call = &inbound->base.call;
+
+	if (long_call) {
+		call->stream = inbound->memory;
+		call->length = inbound->chunks.chunks[0].length;
+	}
+	call->items = inbound->items;
+	call->item_count = inbound->chunks.count - long_call;
+	for (uint32_t i = 0; i < call->item_count; i++) {
+		const struct rr_read_chunk *chunk = &inbound->chunks.chunks[i + long_call];
+
+		inbound->items[i] =
+			(struct rpcrdma_item){ inbound->memory + chunk->at, chunk->length, chunk->offset };
+	}
+}
+
+/*
+ * The header is wrong. RFC 8167, 4.1: where it is not clear which direction a message belongs to, "it is not
+ * possible for the receiver to tell with certainty whether the header credit value is a request or grant. In
+ * such cases, the receiver MUST ignore the header's credit value." What was granted last is granted again.
+ */
+static void
+refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
+{
+	inbound->header.credit = inbound->connection->granted;
+	rr_inbound_refuse(inbound, err);
+}
+
+/*
+ * The owner of this side takes no calls. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of
+ * RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation": the call is answered, as
+ * a server that does not have the program would answer it. A peer that was told of no support
+ * (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), and knows properties, gets no answer.
+ */
+static void
+refuse_program(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	const struct rr_reply_header header = {
+		.xid = inbound->header.xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_PROG_UNAVAIL
+	};
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message reply;
+
+	if (connection->features.properties.own[RR_PROPERTY_REVERSE] == RR_REVERSE_NONE) {
+		connection->base.counters.discarded++;
+		RR_PROBE(discarded, connection->base.peer, inbound->base.call.length, false);
+		rr_inbound_done(inbound);
+		return;
+	}
+	rpcrdma_xdr_writer_init(&writer, inbound->refusal, sizeof(inbound->refusal), NULL, 0);
+	rr_rpc_put_reply(&writer, &header);
+	reply = (struct rpcrdma_message){ .stream = inbound->refusal,
+		.length = (uint32_t)rpcrdma_xdr_length(&writer) };
+	inbound->state = RR_INBOUND_DELIVERED;
+	count_call(inbound);
+	rr_responder_reply(&inbound->base, &reply, NULL, NULL);
+}
+
+/* The call is there, all of it. */
+static void
+deliver(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	const struct rr_carrier_events *events = connection->base.events;
+	struct rpcrdma_message *call = &inbound->base.call;
+	uint32_t xid, type;
+
+	assemble(inbound);
+	/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match
+	 * the value of the XID field in the accompanying RPC message". */
+	if (!rr_rpc_peek(call->stream, call->length, &xid, &type) || xid != inbound->header.xid) {
+		refuse_header(inbound, RR_ERR_CHUNK);
+		return;
+	}
+	/* RFC 5531, 9: a message is a call or a reply. A Long Call with another message in it gets an error,
+	 * as the sender may wait for an answer: RFC 8166, 4.5.4, has no responder leave a requester without
+	 * one. */
+	if (type != RR_CALL) {
+		refuse_header(inbound, RR_ERR_CHUNK);
+		return;
+	}
+	if (!events || !events->call) {
+		refuse_program(inbound);
+		return;
+	}
+	inbound->base.xid = xid;
+	rr_negotiation_called(connection, inbound->header.vers);
+	inbound->state = RR_INBOUND_DELIVERED;
+	rr_plan_room(rr_connection_send_max(connection, inbound->header.vers),
+		rr_provided_room(connection, inbound->header.vers), &inbound->lists, &inbound->base.item_room,
+		&inbound->base.stream_room);
+	inbound->base.write_chunks = inbound->lists.write_count;
+	count_call(inbound);
+	events->call(connection->base.ctx, &inbound->base);
+}
+
+/* ---- Pulling ---- */
+
+static bool
+next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+{
+	(void)sge_max;
+	return rr_fetch_next(&rr_container(job, struct rr_inbound, job)->fetch, work, sges);
+}
+
+static void
+read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
+
+	(void)kind;
+	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." */
+	if (!status && --inbound->fetch.left == 0)
+		deliver(inbound);
+}
+
+static void
+pull(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	inbound->memory =
+		rr_pool_get(inbound->engine->arrivals, connection->base.party, inbound->chunks.memory);
+	if (!inbound->memory && rr_pool_is_idle(inbound->engine->arrivals)) {
+		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for the Read chunks of a call",
+			connection->base.peer);
+		return;
+	}
+	if (!inbound->memory) {
+		rr_pool_wait(inbound->engine->arrivals, connection->base.party, &inbound->waiter);
+		return;
+	}
+	inbound->fetch = rr_fetch(&inbound->lists, &inbound->chunks, inbound->memory);
+	inbound->job.next = next_read;
+	inbound->job.completed = read_completed;
+	rr_driver_submit(connection, &inbound->job);
+}
+
+static void
+woken(struct rr_pool_waiter *waiter)
+{
+	pull(rr_container(waiter, struct rr_inbound, waiter));
+}
+
+/* ---- Arrival ---- */
+
+/* Judges the header of a call; that of a good one has its Read chunks set. 0, or the error to answer. */
+static int
+judge_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
+{
+	const struct rr_engine_config *config = &inbound->engine->config;
+	bool long_call = arrival->header.proc == RR_RDMA_NOMSG;
+
+	/* RFC 8166, 4.5: if errors are detected in the header of a call, "a Responder MUST send an RDMA_ERROR
+	 * message back to the Requester": ERR_VERS (4.5.1) or ERR_CHUNK (4.5.2). */
+	if (arrival->result == RR_HEADER_VERS)
+		return RR_ERR_VERS;
+	if (arrival->result != RR_HEADER_OK)
+		return RR_ERR_CHUNK;
+	/* RFC 8166, 4.6.1: "When receiving an RDMA_MSGP procedure, Responders SHOULD reply with an RDMA_ERROR
+	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says so of unknown procedures. */
+	if (arrival->header.proc > RR_RDMA_NOMSG)
+		return RR_ERR_CHUNK;
+	/* 4.2.4: of the chunks of an RDMA_NOMSG, "one MUST be present and MUST hold the Payload stream for
+	 * this RPC-over-RDMA message": in a call, that is a position-zero Read chunk. */
+	if (!rr_read_chunks(&inbound->lists, long_call, arrival->payload.length, config->message_max,
+		    &inbound->chunks))
+		return RR_ERR_CHUNK;
+	return inbound->chunks.count - long_call <= config->chunk_max ? 0 : RR_ERR_CHUNK;
+}
+
+static bool
+has_chunks(const struct rr_chunk_lists *lists)
+{
+	return lists->read_count > 0 || lists->write_count > 0 || lists->has_reply;
+}
+
+static void
+begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
+{
+	int err = judge_call(inbound, arrival);
+
+	if (!err)
+		rr_party_called(inbound->connection->base.party);
+	if (err) {
+		refuse_header(inbound, (enum rr_rdma_err)err);
+	} else if (inbound->connection->is_active && has_chunks(&inbound->lists)) {
+		/* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a
+		 * Responder that does not support chunks, the Responder MUST reply with an RDMA_ERROR message
+		 * with rdma_err field set to ERR_CHUNK." */
+		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
+	} else if (inbound->chunks.count == 0) {
+		deliver(inbound);
+	} else {
+		inbound->waiter.wake = woken;
+		pull(inbound);
+	}
+}
+
+/*
+ * RFC 8166, 3.3.1: "If the granted value is exceeded, the RDMA layer may signal an error, possibly
+ * terminating the connection." Where the Receives suffice, it does not, and the call is served like others.
+ */
+static void
+take_credit(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	uint32_t most = connection->granted_max > 0 ? connection->granted_max : 1;
+
+	inbound->unanswered = true;
+	if (++connection->unanswered <= most)
+		return;
+	if (connection->base.counters.overruns++ == 0)
+		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
+			"%s: sends more calls than the %u that were granted", connection->base.peer, most);
+}
+
+static struct rr_inbound *
+responder_take(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_inbound *inbound = rr_inbound_take(connection, arrival);
+
+	if (!inbound) {
+		rr_driver_release(connection->fabric, arrival->receive);
+		rr_driver_abort(
+			connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", connection->base.peer);
+	}
+	return inbound;
+}
+
+void
+rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_inbound *inbound;
+
+	/* A side that stops takes no more calls. */
+	if (connection->state >= RR_CONNECTION_STOPPING) {
+		connection->declined |= connection->state == RR_CONNECTION_STOPPING;
+		rr_driver_discard(connection, arrival);
+		rr_connection_check_idle(connection);
+		return;
+	}
+	inbound = responder_take(connection, arrival);
+	if (!inbound)
+		return;
+	take_credit(inbound);
+	begin_call(inbound, arrival);
+}
+
+/* A side that stops takes no optional messages, either, unless it still waits for its last replies: the
+ * responder may use properties for these as soon as this side was told of them. */
+static bool
+takes_optional(const struct rr_connection *connection)
+{
+	return connection->state < RR_CONNECTION_STOPPING ||
+	       (connection->state == RR_CONNECTION_STOPPING && connection->is_active);
+}
+
+void
+rr_responder_optional(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_inbound *inbound;
+
+	if (!takes_optional(connection)) {
+		rr_driver_discard(connection, arrival);
+		return;
+	}
+	inbound = responder_take(connection, arrival);
+	if (!inbound)
+		return;
+	if (arrival->result == RR_HEADER_OK)
+		rr_optional_arrived(inbound, arrival);
+	else
+		refuse_header(inbound, RR_ERR_BAD_HEADER);
+}
+
+/* ---- The end of the connection ---- */
+
+void
+rr_responder_end(struct rr_connection *connection)
+{
+	struct rr_list *link;
+
+	rr_provided_end(connection);
+	while ((link = rr_list_pop(&connection->exchanges))) {
+		struct rr_inbound *inbound = rr_container(link, struct rr_inbound, link);
+
+		inbound->connection = NULL;
+		inbound->base.carrier = NULL;
+		if (inbound->state == RR_INBOUND_ARRIVING)
+			rr_inbound_free(inbound);
+		else if (inbound->state == RR_INBOUND_REPLYING)
+			rr_loop_defer(connection->base.engine->loop, &inbound->task);
+	}
+}

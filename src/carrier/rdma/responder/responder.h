@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_CARRIER_RDMA_RESPONDER_RESPONDER_H
+#define RR_CARRIER_RDMA_RESPONDER_RESPONDER_H
+
+#include "carrier/rdma/arrival.h"
+#include "carrier/rdma/core/connection.h"
+#include "carrier/rdma/core/plan.h"
+#include "carrier/rdma/core/transfer.h"
+#include "carrier/rdma/responder/fetch.h"
+#include "wire/rpc.h"
+
+/* The responder inside: what inbound.c, responder.c and respond.c share. */
+
+enum rr_inbound_state {
+	RR_INBOUND_ARRIVING,  /* its Read chunks wait for memory, or are being pulled */
+	RR_INBOUND_DELIVERED, /* with the owner of the connection */
+	RR_INBOUND_REPLYING,  /* the reply, or an error, is on its way */
+	RR_INBOUND_NAMED      /* what was sent names the Read chunk that the reply lies in */
+};
+
+/*
+ * A call from its arrival to the completion of the Send of its reply, or until a reply in a Read chunk was
+ * pulled. It is in its connection's list until that is closed; one that was delivered or is being answered
+ * lives on after that.
+ */
+struct rr_inbound {
+	struct rr_exchange base;
+	struct rr_engine *engine;
+	struct rr_fabric *fabric;         /* of the receive */
+	struct rr_connection *connection; /* NULL once that closed */
+	struct rr_list link;              /* in the connection's list, or among those kept for reuse */
+	enum rr_inbound_state state;
+	bool unanswered;  /* counted in the connection */
+	uint8_t *receive; /* the call's, until the end: the call's stream lies there */
+	struct rr_rdma_header header;
+	struct rr_chunk_lists lists; /* arrays behind this structure */
+
+	/* Pulling. */
+	struct rr_read_chunks chunks;
+	struct rr_pool_waiter waiter;
+	uint8_t *memory; /* of the pool: the Read chunks */
+	struct rr_fetch fetch;
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
+
+	/* Answering. */
+	struct rr_job job;
+	struct rpcrdma_message reply;
+	struct rr_reply_plan plan;
+	struct rr_piece item;         /* that is being written */
+	struct rr_transfer transfer;  /* the RDMA Writes under way */
+	uint32_t next_transfer;       /* items in order, then the stream */
+	struct rr_provided *provided; /* where the reply goes in a Read chunk of ours: provided.h */
+	bool posted;                  /* the Send */
+	uint32_t err;                 /* where form is RR_REPLY_ERROR */
+	struct rr_optional optional;  /* where form is RR_REPLY_OPTION */
+	struct rr_segment invalidate; /* of the call's: invalidated by the reply; length 0: no segment is */
+	/* The reply to a call where the owner of this side takes no calls. */
+	uint8_t refusal[RR_RPC_REPLY_FIXED + RR_AUTH_FIXED];
+	void (*sent)(void *arg);
+	void *arg;
+	struct rr_task task; /* calls sent() where no completion will */
+	uint8_t *buffer;     /* the header of the reply */
+};
+
+static inline struct rr_inbound *
+rr_inbound_of(struct rr_exchange *exchange)
+{
+	return rr_container(exchange, struct rr_inbound, base);
+}
+
+/* A new one, which takes the receive, the header and the lists of the arrival; NULL: no memory. arrival may
+ * be NULL: the inbound is for a message of this side that answers nothing. */
+struct rr_inbound *rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arrival);
+
+/* The peer may send another call in its place. */
+void rr_inbound_answered(struct rr_inbound *inbound);
+
+/* Everything that it holds goes back, and so does itself. */
+void rr_inbound_free(struct rr_inbound *inbound);
+
+/* No answer is due: the Receive that the message used up is posted again. */
+void rr_inbound_done(struct rr_inbound *inbound);
+
+/* Sends its RDMA_OPTIONAL. */
+void rr_inbound_say(struct rr_inbound *inbound);
+
+/* Its reply was sent, or never will be: tells the owner, and frees it. */
+void rr_inbound_finish(struct rr_inbound *inbound);
+
+/* Answers a call whose header is wrong. */
+void rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err);
+
+/* The arrival is an RDMA_OPTIONAL with a good header, and the inbound is for it. */
+void rr_optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival);
+
+#endif

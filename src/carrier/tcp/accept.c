@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A listening socket. The acceptor owns it; connections are whose it hands them to. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/peer_log.h"
+#include "carrier/tcp/tcp_private.h"
+#include "fabric/address.h"
+
+enum { BACKLOG = 128 };
+#define PAUSE (100 * RR_MILLISECOND) /* where descriptors or memory ran out */
+
+struct rr_tcp_acceptor {
+	struct rr_engine *engine;
+	rr_acceptor_handler *handler;
+	void *ctx;
+	struct rr_watch watch;
+	struct rr_timer pause;
+	bool *freed; /* set while the handler is being called */
+};
+
+static const struct rr_carrier_events no_events;
+
+static void
+resume(struct rr_timer *timer)
+{
+	struct rr_tcp_acceptor *acceptor = rr_container(timer, struct rr_tcp_acceptor, pause);
+
+	rr_loop_want(acceptor->engine->loop, &acceptor->watch, RR_READABLE);
+}
+
+static void
+pause_accepting(struct rr_tcp_acceptor *acceptor)
+{
+	rr_loop_want(acceptor->engine->loop, &acceptor->watch, 0);
+	rr_loop_arm(acceptor->engine->loop, &acceptor->pause, PAUSE);
+}
+
+static bool
+has_room(struct rr_engine *engine, const struct sockaddr *address)
+{
+	char peer[RR_ADDRESS_TEXT];
+
+	rr_address_text(address, peer, sizeof(peer));
+	if (rr_shares_admit(&engine->shares, peer))
+		return true;
+	rr_log_peer(rr_loop_peer_log(engine->loop), peer, "%s: declined, as there are %u connections", peer,
+		rr_shares_accepted(&engine->shares));
+	return false;
+}
+
+/* One connection. False where there is none to accept now. */
+static bool
+accept_one(struct rr_tcp_acceptor *acceptor)
+{
+	struct sockaddr_storage peer;
+	socklen_t size = sizeof(peer);
+	struct rr_carrier *carrier;
+	struct rr_text text;
+	int fd = accept4(acceptor->watch.fd, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	/* accept(2): errors of the new connection are reported here, too, and concern nobody else. */
+	if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
+		return true;
+	if (fd < 0 && errno != EAGAIN) {
+		rr_log_peer(rr_loop_peer_log(acceptor->engine->loop), "",
+			"a TCP connection cannot be accepted: %s", strerror(errno));
+		pause_accepting(acceptor);
+	}
+	if (fd < 0)
+		return false;
+	if (!has_room(acceptor->engine, (struct sockaddr *)&peer)) {
+		close(fd);
+		return true;
+	}
+	rr_tcp_set_options(fd);
+	if (rr_tcp_new(acceptor->engine, fd, (struct sockaddr *)&peer, RR_TCP_OPEN, &no_events, NULL,
+		    &carrier, &text) < 0) {
+		close(fd);
+		pause_accepting(acceptor);
+		return false;
+	}
+	acceptor->handler(acceptor->ctx, carrier);
+	return true;
+}
+
+static void
+ready(struct rr_watch *watch, unsigned events)
+{
+	struct rr_tcp_acceptor *acceptor = rr_container(watch, struct rr_tcp_acceptor, watch);
+	bool freed = false;
+
+	(void)events;
+	acceptor->freed = &freed;
+	while (accept_one(acceptor) && !freed)
+		;
+	if (!freed)
+		acceptor->freed = NULL;
+}
+
+static int
+open_socket(const struct rr_engine *engine, const struct sockaddr *address, socklen_t size)
+{
+	static const int on = 1, off = 0;
+	int error, fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (engine->config.reuse_port)
+		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+	if (address->sa_family == AF_INET6)
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, address, size) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+int
+rr_tcp_listen(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
+	rr_acceptor_handler *handler, void *ctx, struct rr_tcp_acceptor **result, struct rr_text *text)
+{
+	struct rr_tcp_acceptor *acceptor = rr_alloc(engine->env, sizeof(*acceptor));
+	char where[RR_ADDRESS_TEXT];
+	int fd;
+
+	if (!acceptor)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a listener");
+	acceptor->engine = engine;
+	acceptor->handler = handler;
+	acceptor->ctx = ctx;
+	acceptor->watch.ready = ready;
+	rr_timer_init(&acceptor->pause, resume);
+	fd = open_socket(engine, address, size);
+	if (fd >= 0 && rr_loop_watch(engine->loop, &acceptor->watch, fd, RR_READABLE) == 0) {
+		*result = acceptor;
+		return 0;
+	}
+	rr_address_text(address, where, sizeof(where));
+	rr_fail(text, 0, "cannot listen at %s (TCP): %s%s", where, strerror(errno),
+		errno == EADDRINUSE ? ": another server uses this port" : "");
+	if (fd >= 0)
+		close(fd);
+	rr_free(engine->env, acceptor);
+	return -RPCRDMA_ERR_SYSTEM;
+}
+
+int
+rr_tcp_acceptor_address(struct rr_tcp_acceptor *acceptor, struct sockaddr_storage *address)
+{
+	socklen_t size = sizeof(*address);
+
+	return getsockname(acceptor->watch.fd, (struct sockaddr *)address, &size) < 0 ? -RPCRDMA_ERR_SYSTEM
+										      : 0;
+}
+
+void
+rr_tcp_unlisten(struct rr_tcp_acceptor *acceptor)
+{
+	struct rr_loop *loop = acceptor->engine->loop;
+
+	if (acceptor->freed)
+		*acceptor->freed = true;
+	rr_loop_unwatch(loop, &acceptor->watch);
+	rr_loop_disarm(loop, &acceptor->pause);
+	close(acceptor->watch.fd);
+	rr_free(acceptor->engine->env, acceptor);
+}

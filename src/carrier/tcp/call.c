@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The requester's side. A slot stands for a transaction from rr_carrier_call()
+ * to its end; the transaction points to its slot, and the slots that wait for
+ * a reply are found by XID. Slots are kept for reuse.
+ */
+#include "carrier/tcp/tcp_private.h"
+
+struct slot {
+	struct rr_tcp_out out;
+	struct rr_list link; /* in slots, or in free_slots */
+	struct rr_map_link xid;
+	struct rr_transaction *transaction;
+};
+
+static struct rr_tcp *
+tcp_of(struct rr_carrier *carrier)
+{
+	return rr_container(carrier, struct rr_tcp, base);
+}
+
+static struct slot *
+new_slot(struct rr_tcp *tcp)
+{
+	struct rr_list *link = rr_list_pop(&tcp->free_slots);
+	struct slot *slot;
+
+	if (link)
+		return rr_container(link, struct slot, link);
+	slot = rr_alloc(tcp->base.engine->env, sizeof(*slot));
+	if (slot)
+		rr_list_init(&slot->link);
+	return slot;
+}
+
+/* The transaction no longer is the carrier's. */
+static void
+release(struct rr_tcp *tcp, struct slot *slot)
+{
+	slot->transaction->slot = NULL;
+	rr_map_remove(&tcp->xids, &slot->xid);
+	rr_list_remove(&slot->link);
+	rr_list_append(&tcp->free_slots, &slot->link);
+}
+
+/* The octets are the kernel's; the answer is to come. */
+static void
+call_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
+{
+	(void)tcp;
+	(void)out;
+}
+
+static void
+refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
+{
+	transaction->error = error;
+	rr_list_append(&tcp->refused, &transaction->link);
+	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+}
+
+void
+rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	struct rr_tcp *tcp = tcp_of(carrier);
+	struct slot *slot = NULL;
+
+	transaction->placed = transaction->pulled = 0;
+	transaction->slot = NULL;
+	rr_list_init(&transaction->link);
+	if (tcp->state <= RR_TCP_OPEN) {
+		slot = new_slot(tcp);
+		if (!slot)
+			rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", carrier->peer);
+	}
+	if (!slot) {
+		refuse(tcp, transaction, -RPCRDMA_ERR_DISCONNECTED);
+		return;
+	}
+	slot->transaction = transaction;
+	transaction->slot = slot;
+	rr_map_add(&tcp->xids, &slot->xid, transaction->xid);
+	rr_list_append(&tcp->slots, &slot->link);
+	if (rr_tcp_send(tcp, &slot->out, &transaction->call, call_written)) {
+		carrier->counters.calls++;
+		tcp->unanswered++;
+		return;
+	}
+	release(tcp, slot);
+	refuse(tcp, transaction, -RPCRDMA_ERR_LIMIT);
+}
+
+void
+rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	struct rr_tcp *tcp = tcp_of(carrier);
+	struct slot *slot = transaction->slot;
+
+	rr_list_remove(&transaction->link);
+	if (!slot)
+		return;
+	release(tcp, slot);
+	rr_tcp_unsend(tcp, &slot->out);
+}
+
+static struct slot *
+find_slot(struct rr_tcp *tcp, uint32_t xid)
+{
+	struct rr_map_link *link = rr_map_find(&tcp->xids, xid);
+
+	return link ? rr_container(link, struct slot, xid) : NULL;
+}
+
+/* A reply arrived, to a call that was cancelled maybe. */
+static void
+count_reply(struct rr_tcp *tcp)
+{
+	if (tcp->unanswered > 0)
+		tcp->unanswered--;
+}
+
+/* The slot has its answer: the transaction is its owner's again. */
+static struct rr_transaction *
+finish(struct rr_tcp *tcp, struct slot *slot)
+{
+	struct rr_transaction *transaction = slot->transaction;
+
+	release(tcp, slot);
+	rr_tcp_unsend(tcp, &slot->out);
+	return transaction;
+}
+
+void
+rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid)
+{
+	struct slot *slot = find_slot(tcp, xid);
+	struct rr_transaction *transaction;
+
+	count_reply(tcp);
+	tcp->base.counters.discarded++;
+	if (!slot)
+		return;
+	transaction = finish(tcp, slot);
+	transaction->done(transaction, -RPCRDMA_ERR_LIMIT);
+}
+
+void
+rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled)
+{
+	void *memory = pooled ? (void *)(uintptr_t)stream.data : NULL;
+	struct rr_pool *pool = tcp->pool;
+	struct slot *slot = find_slot(tcp, xid);
+	struct rr_transaction *transaction;
+
+	count_reply(tcp);
+	/* Not asked, or asked and cancelled. */
+	if (!slot) {
+		tcp->base.counters.discarded++;
+		rr_pool_put(pool, memory);
+		return;
+	}
+	transaction = finish(tcp, slot);
+	tcp->base.counters.replies++;
+	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
+	/* What calls are to arrive in is not for replies to keep. */
+	transaction->reply_memory = pool == tcp->base.engine->pool && memory ? &memory : NULL;
+	transaction->pulled_memory = NULL;
+	transaction->done(transaction, 0);
+	rr_pool_put(pool, memory);
+}
+
+void
+rr_tcp_end_calls(struct rr_tcp *tcp)
+{
+	while (!tcp->freed && !rr_list_empty(&tcp->slots)) {
+		struct slot *slot = rr_container(tcp->slots.next, struct slot, link);
+		struct rr_transaction *transaction = slot->transaction;
+
+		release(tcp, slot);
+		transaction->done(transaction, -RPCRDMA_ERR_DISCONNECTED);
+	}
+}
+
+void
+rr_tcp_end_refused(struct rr_tcp *tcp)
+{
+	struct rr_list *link;
+
+	while (!tcp->freed && (link = rr_list_pop(&tcp->refused))) {
+		struct rr_transaction *transaction = rr_container(link, struct rr_transaction, link);
+
+		transaction->done(transaction, transaction->error);
+	}
+}
+
+void
+rr_tcp_free_calls(struct rr_tcp *tcp)
+{
+	const struct rr_env *env = tcp->base.engine->env;
+	struct rr_list *link;
+
+	while (!rr_list_empty(&tcp->slots))
+		release(tcp, rr_container(tcp->slots.next, struct slot, link));
+	while ((link = rr_list_pop(&tcp->free_slots)))
+		rr_free(env, rr_container(link, struct slot, link));
+	while (rr_list_pop(&tcp->refused))
+		;
+	rr_map_free(&tcp->xids, env);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The responder's side. An exchange is the receiver's until it is answered or
+ * dropped, then the carrier's until the reply was written, then it waits for
+ * reuse. The carrier may end before: an exchange then goes on alone, and is
+ * freed when it is answered or dropped. It owns the memory of its call.
+ */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/peer_log.h"
+#include "carrier/tcp/tcp_private.h"
+#include "wire/rpc.h"
+
+struct exchange {
+	struct rr_exchange base;
+	struct rr_engine *engine;
+	struct rr_tcp_out out;
+	struct rr_list link; /* in exchanges or free_exchanges; in none where the carrier ended */
+	struct rr_task task; /* ends it where the carrier cannot */
+	void (*sent)(void *arg);
+	void *arg;
+	bool replied;
+	struct rr_pool *pool;
+	void *pooled;
+	uint8_t small[RR_TCP_SMALL];
+};
+
+static struct exchange *
+exchange_of(struct rr_exchange *exchange)
+{
+	return rr_container(exchange, struct exchange, base);
+}
+
+/* Ends an exchange that lost its carrier. */
+static void
+end(struct exchange *exchange)
+{
+	void (*sent)(void *arg) = exchange->sent;
+	void *arg = exchange->arg;
+
+	rr_pool_put(exchange->pool, exchange->pooled);
+	rr_free(exchange->engine->env, exchange);
+	if (sent)
+		sent(arg);
+}
+
+static void
+run(struct rr_task *task)
+{
+	end(rr_container(task, struct exchange, task));
+}
+
+static struct exchange *
+new_exchange(struct rr_tcp *tcp)
+{
+	struct rr_list *link = rr_list_pop(&tcp->free_exchanges);
+	struct exchange *exchange;
+
+	if (link)
+		return rr_container(link, struct exchange, link);
+	exchange = rr_alloc(tcp->base.engine->env, sizeof(*exchange));
+	if (!exchange)
+		return NULL;
+	exchange->engine = tcp->base.engine;
+	exchange->pool = tcp->pool;
+	rr_list_init(&exchange->link);
+	rr_list_init(&exchange->out.link);
+	rr_task_init(&exchange->task, run);
+	return exchange;
+}
+
+/* The carrier is done with it. May end a wait for fewer exchanges, or for the last. */
+static void
+retire(struct rr_tcp *tcp, struct exchange *exchange)
+{
+	void *pooled = exchange->pooled;
+
+	exchange->pooled = NULL;
+	rr_list_remove(&exchange->link);
+	rr_list_append(&tcp->free_exchanges, &exchange->link);
+	tcp->exchange_count--;
+	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+	rr_pool_put(tcp->pool, pooled);
+}
+
+static void
+reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
+{
+	struct exchange *exchange = rr_container(out, struct exchange, out);
+	void (*sent)(void *arg) = exchange->sent;
+	void *arg = exchange->arg;
+
+	retire(tcp, exchange);
+	if (sent)
+		sent(arg);
+}
+
+/* Where the call's octets are to lie: in place, in the exchange, or in pool memory. */
+static bool
+take_call(const struct rr_tcp *tcp, struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
+{
+	void *copy = exchange->small;
+
+	exchange->pooled = NULL;
+	if (pooled) {
+		exchange->pooled = (void *)(uintptr_t)stream->data;
+		return true;
+	}
+	if (stream->length > sizeof(exchange->small))
+		copy = exchange->pooled = rr_pool_get(exchange->pool, tcp->base.party, stream->length);
+	if (!copy)
+		return false;
+	memcpy(copy, stream->data, stream->length);
+	stream->data = copy;
+	return true;
+}
+
+bool
+rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled)
+{
+	struct exchange *exchange = new_exchange(tcp);
+	uint32_t max = rr_tcp_record_max(tcp);
+
+	if (!exchange) {
+		if (pooled)
+			rr_pool_put(tcp->pool, (void *)(uintptr_t)stream.data);
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", tcp->base.peer);
+		return true;
+	}
+	if (!take_call(tcp, exchange, &stream, pooled)) {
+		rr_list_append(&tcp->free_exchanges, &exchange->link);
+		return false;
+	}
+	exchange->base = (struct rr_exchange){
+		.ops = &rr_tcp_ops,
+		.carrier = &tcp->base,
+		.xid = xid,
+		.call = { .stream = stream.data, .length = stream.length },
+		.item_room = tcp->base.engine->config.message_max,
+		.stream_room = max,
+	};
+	exchange->replied = false;
+	exchange->sent = NULL;
+	rr_list_append(&tcp->exchanges, &exchange->link);
+	tcp->exchange_count++;
+	tcp->base.counters.calls++;
+	rr_party_called(tcp->base.party);
+	if (tcp->base.events->call)
+		tcp->base.events->call(tcp->base.ctx, &exchange->base);
+	else
+		rr_tcp_drop(&exchange->base);
+	return true;
+}
+
+/* Answers an exchange by SYSTEM_ERR. The reply lies where a small call would: that call is not needed any
+ * more.
+ */
+static void
+send_system_error(struct rr_tcp *tcp, struct exchange *exchange)
+{
+	const struct rr_reply_header header = {
+		.xid = exchange->base.xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SYSTEM_ERR
+	};
+	struct rpcrdma_xdr_writer writer;
+	struct rpcrdma_message reply;
+
+	rpcrdma_xdr_writer_init(&writer, exchange->small, sizeof(exchange->small), NULL, 0);
+	rr_rpc_put_reply(&writer, &header);
+	reply = rpcrdma_xdr_written(&writer);
+	exchange->replied = rr_tcp_send(tcp, &exchange->out, &reply, reply_written);
+}
+
+void
+rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
+{
+	struct exchange *exchange = new_exchange(tcp);
+
+	if (!exchange) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for an answer", tcp->base.peer);
+		return;
+	}
+	exchange->base = (struct rr_exchange){ .ops = &rr_tcp_ops, .carrier = &tcp->base, .xid = xid };
+	exchange->pooled = NULL;
+	exchange->sent = NULL;
+	rr_list_append(&tcp->exchanges, &exchange->link);
+	tcp->exchange_count++;
+	tcp->base.counters.calls++;
+	rr_party_called(tcp->base.party);
+	send_system_error(tcp, exchange);
+}
+
+void
+rr_tcp_reply(
+	struct rr_exchange *base, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
+{
+	struct exchange *exchange = exchange_of(base);
+	struct rr_tcp *tcp = base->carrier ? rr_container(base->carrier, struct rr_tcp, base) : NULL;
+
+	exchange->sent = sent;
+	exchange->arg = arg;
+	if (tcp && rr_tcp_send(tcp, &exchange->out, reply, reply_written)) {
+		exchange->replied = true;
+		tcp->base.counters.replies++;
+		return;
+	}
+	/* Without an answer the peer would wait for ever, or try again for ever. */
+	if (tcp) {
+		rr_log_peer(rr_loop_peer_log(exchange->engine->loop), tcp->base.peer,
+			"%s: XID 0x%08x: the reply is larger than a record may be", tcp->base.peer,
+			base->xid);
+		send_system_error(tcp, exchange);
+		return;
+	}
+	rr_loop_defer(exchange->engine->loop, &exchange->task);
+}
+
+void
+rr_tcp_drop(struct rr_exchange *base)
+{
+	struct exchange *exchange = exchange_of(base);
+
+	if (base->carrier)
+		retire(rr_container(base->carrier, struct rr_tcp, base), exchange);
+	else
+		end(exchange);
+}
+
+void
+rr_tcp_orphan_exchanges(struct rr_tcp *tcp)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&tcp->exchanges))) {
+		struct exchange *exchange = rr_container(link, struct exchange, link);
+
+		exchange->base.carrier = NULL;
+		rr_list_remove(&exchange->out.link);
+		if (exchange->replied)
+			rr_loop_defer(tcp->base.engine->loop, &exchange->task);
+	}
+	while ((link = rr_list_pop(&tcp->free_exchanges)))
+		rr_free(tcp->base.engine->env, rr_container(link, struct exchange, link));
+	tcp->exchange_count = 0;
+}

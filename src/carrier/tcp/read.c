@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What arrives over TCP. The socket is read into the carrier's staging
+ * buffer, or, in the middle of a large record, into the pool memory that the
+ * record got when its mark was seen, and what follows it into staging.
+ *
+ * A record that is longer than a record may be is taken off the stream piece by piece and dropped; only the
+ * call that it was, or answered, fails.
+ *
+ * A client that shuts down its sending side ("half close") still gets the replies to its calls. The end of
+ * the stream therefore ends a server's connection only when no call of that client is unanswered.
+ *
+ * Reading stops where a record needs pool memory and there is none, and where
+ * as many calls are being answered as one peer may have outstanding; it goes
+ * on from the carrier's task. A carrier that waits for memory holds none: a
+ * record gets all it can need at once.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/peer_log.h"
+#include "carrier/tcp/tcp_private.h"
+#include "wire/rpc.h"
+
+enum { READS = 4 }; /* in one turn, so that a busy peer does not starve the others */
+
+bool
+rr_tcp_may_read(const struct rr_tcp *tcp)
+{
+	return tcp->state == RR_TCP_OPEN && !tcp->starved && !tcp->whole.data &&
+	       tcp->exchange_count < tcp->base.engine->config.credits;
+}
+
+bool
+rr_tcp_in_record(const struct rr_tcp *tcp)
+{
+	return tcp->record.fragments > 0 || tcp->in_end > tcp->in_start;
+}
+
+void
+rr_tcp_discard_input(struct rr_tcp *tcp)
+{
+	rr_pool_put(tcp->pool, tcp->record.data);
+	tcp->record = (struct rr_record){ 0 };
+	if (tcp->whole_pooled)
+		rr_pool_put(tcp->pool, (void *)(uintptr_t)tcp->whole.data);
+	tcp->whole = (struct rpcrdma_bytes){ 0 };
+	tcp->whole_pooled = false;
+	tcp->in_start = tcp->in_end = 0;
+}
+
+/* Memory comes back only if some is out. */
+static void
+starve(struct rr_tcp *tcp)
+{
+	struct rr_pool *pool = tcp->pool;
+
+	if (rr_pool_is_idle(pool)) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a record", tcp->base.peer);
+		return;
+	}
+	tcp->starved = true;
+	rr_pool_wait(pool, tcp->base.party, &tcp->waiter);
+}
+
+/* Hands tcp->whole on. False where it has to wait, or the carrier ended. */
+static bool
+deliver(struct rr_tcp *tcp)
+{
+	struct rpcrdma_bytes whole = tcp->whole;
+	bool pooled = tcp->whole_pooled;
+	uint32_t xid, type;
+
+	if (!rr_rpc_peek(whole.data, whole.length, &xid, &type) || type > RR_REPLY) {
+		rr_tcp_fail(
+			tcp, -RPCRDMA_ERR_PEER, "%s sent a record that is no RPC message", tcp->base.peer);
+		return false;
+	}
+	tcp->whole = (struct rpcrdma_bytes){ 0 };
+	tcp->whole_pooled = false;
+	if (type == RR_CALL && !rr_tcp_called(tcp, xid, whole, pooled)) {
+		tcp->whole = whole;
+		tcp->whole_pooled = pooled;
+		starve(tcp);
+		return false;
+	}
+	tcp->base.counters.inline_messages++;
+	tcp->base.counters.octets_inline += whole.length;
+	if (type == RR_REPLY)
+		rr_tcp_replied(tcp, xid, whole, pooled);
+	return rr_tcp_alive(tcp);
+}
+
+/* The first octets of a record that is too long, all of which were taken. The peer's call gets an answer, and
+ * a reply ends its call: neither costs the connection, on which other calls are under way. */
+static void
+skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
+{
+	uint32_t xid, type;
+
+	if (!rr_rpc_peek(head.data, head.length, &xid, &type))
+		return;
+	rr_log_peer(rr_loop_peer_log(tcp->base.engine->loop), tcp->base.peer,
+		"%s: XID 0x%08x: a record of more than %u octets was skipped", tcp->base.peer, xid,
+		rr_tcp_record_max(tcp));
+	if (type == RR_CALL)
+		rr_tcp_refuse(tcp, xid);
+	else
+		rr_tcp_replied_too_long(tcp, xid);
+}
+
+/* A peer that begins a long record with what is no RPC message is not waited for. */
+static bool
+is_no_message(const struct rr_record *record)
+{
+	uint32_t xid, type;
+
+	return record->skipping && record->head_length == RR_RECORD_HEAD &&
+	       (!rr_rpc_peek(record->head, record->head_length, &xid, &type) || type > RR_REPLY);
+}
+
+/* The rest of staging moves to its front, so that what comes next has room. */
+static void
+compact(struct rr_tcp *tcp)
+{
+	memmove(tcp->in, tcp->in + tcp->in_start, tcp->in_end - tcp->in_start);
+	tcp->in_end -= tcp->in_start;
+	tcp->in_start = 0;
+}
+
+static bool
+make_room(struct rr_tcp *tcp)
+{
+	void *memory = rr_pool_get(tcp->pool, tcp->base.party, tcp->record.wanted);
+
+	if (!memory) {
+		starve(tcp);
+		return false;
+	}
+	rr_record_room(&tcp->record, memory);
+	return true;
+}
+
+/* One step of taking a record. True where the next one may follow at once. */
+static bool
+took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes taken, bool pooled)
+{
+	switch (result) {
+	case RR_RECORD_MORE: break;
+	case RR_RECORD_ROOM: return make_room(tcp);
+	case RR_RECORD_WHOLE:
+		rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
+		tcp->whole = taken;
+		tcp->whole_pooled = pooled;
+		return deliver(tcp);
+	case RR_RECORD_LARGE:
+		rr_pool_put(tcp->pool, tcp->record.data);
+		tcp->record.data = NULL;
+		return true;
+	case RR_RECORD_SKIPPED:
+		rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
+		skipped(tcp, taken);
+		return rr_tcp_alive(tcp);
+	case RR_RECORD_SHREDDED:
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record of more than %u fragments",
+			tcp->base.peer, RR_RECORD_FRAGMENTS);
+		break;
+	}
+	return false;
+}
+
+/* Handles what staging holds. True where more is to be read. */
+static bool
+process(struct rr_tcp *tcp)
+{
+	if (tcp->whole.data && !deliver(tcp))
+		return false;
+	while (rr_tcp_may_read(tcp)) {
+		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start }, taken;
+		const uint8_t *gathered = tcp->record.data;
+		enum rr_record_result result =
+			rr_record_take(&tcp->record, &in, RR_TCP_STAGING, rr_tcp_record_max(tcp), &taken);
+
+		tcp->in_start = tcp->in_end - in.length;
+		if (is_no_message(&tcp->record)) {
+			rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record that is no RPC message",
+				tcp->base.peer);
+			return false;
+		}
+		if (result == RR_RECORD_MORE) {
+			compact(tcp);
+			return true;
+		}
+		if (!took(tcp, result, taken, gathered && taken.data == gathered))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * The peer sends nothing more. Every whole record was handed on before: the socket is read only where no
+ * record waits. RFC 9293, 3.6: "The user who CLOSEs may continue to RECEIVE until the TCP receiver is told
+ * that the remote peer has CLOSED also." Whether the peer closed its receiving side, too, shows when a reply
+ * is written: a reset then ends the connection. A server that ends its stream answers no call, so a client's
+ * connection ends at once.
+ */
+static void
+ended(struct rr_tcp *tcp)
+{
+	bool accepted = tcp->pool == tcp->base.engine->arrivals;
+
+	if (!accepted || tcp->exchange_count == 0) {
+		rr_tcp_fail(
+			tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: the peer closed the connection", tcp->base.peer);
+		return;
+	}
+	rr_tcp_discard_input(tcp);
+	tcp->state = RR_TCP_DRAINING;
+	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+}
+
+/* Reads once. True where as much came as there was room for. */
+static bool
+receive(struct rr_tcp *tcp)
+{
+	struct iovec iov[2];
+	uint32_t direct = 0;
+	int count = 0;
+	ssize_t got;
+
+	iov[0].iov_base = rr_record_direct(&tcp->record);
+	if (iov[0].iov_base) {
+		direct = tcp->record.left;
+		iov[count++].iov_len = direct;
+	}
+	iov[count].iov_base = tcp->in + tcp->in_end;
+	iov[count++].iov_len = RR_TCP_STAGING - tcp->in_end;
+	got = readv(tcp->watch.fd, iov, count);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (got < 0)
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer, strerror(errno));
+	if (got == 0)
+		ended(tcp);
+	if (got <= 0)
+		return false;
+	tcp->moved += (uint64_t)got;
+	if (direct > 0) {
+		uint32_t filled = (uint32_t)rr_min((size_t)got, direct);
+
+		rr_record_filled(&tcp->record, filled);
+		got -= filled;
+	}
+	tcp->in_end += (uint32_t)got;
+	return tcp->in_end == RR_TCP_STAGING;
+}
+
+/* Whatever the peer still sends is of no interest; its FIN is. */
+static void
+drain(struct rr_tcp *tcp)
+{
+	ssize_t got = read(tcp->watch.fd, tcp->in, sizeof(tcp->in));
+
+	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", tcp->base.peer);
+}
+
+void
+rr_tcp_read(struct rr_tcp *tcp)
+{
+	if (tcp->state == RR_TCP_LINGERING) {
+		drain(tcp);
+		return;
+	}
+	for (int i = 0; i < READS; i++) {
+		bool filled = receive(tcp);
+
+		if (!rr_tcp_alive(tcp) || !process(tcp) || !filled)
+			return;
+	}
+}
+
+void
+rr_tcp_resume(struct rr_tcp *tcp)
+{
+	if (tcp->state == RR_TCP_OPEN && !tcp->starved)
+		process(tcp);
+}

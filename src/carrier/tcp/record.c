@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/tcp/record.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/endian.h"
+#include "wire/rpc.h"
+
+static void
+advance(struct rpcrdma_bytes *in, uint32_t octets)
+{
+	in->data = (const uint8_t *)in->data + octets;
+	in->length -= octets;
+}
+
+static void
+keep_head(struct rr_record *record, const void *octets, uint32_t length)
+{
+	uint32_t kept = (uint32_t)rr_min(length, RR_RECORD_HEAD - record->head_length);
+
+	memcpy(record->head + record->head_length, octets, kept);
+	record->head_length += kept;
+}
+
+/* The record is too long. What has come of it holds its first octets, or these are still to come. */
+static enum rr_record_result
+begin_to_skip(struct rr_record *record)
+{
+	record->skipping = true;
+	record->head_length = 0;
+	if (record->length > 0)
+		keep_head(record, record->data, record->length);
+	return RR_RECORD_LARGE;
+}
+
+/* A fragment's mark is at the front of in. Opens the fragment, unless the record lies in place, or will. */
+static enum rr_record_result
+take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
+	struct rpcrdma_bytes *whole)
+{
+	uint32_t mark = rr_get_be32(in->data);
+	uint32_t left = mark & ~RR_RECORD_LAST;
+	bool last = mark & RR_RECORD_LAST;
+
+	if (left > max || record->length > max - left)
+		return begin_to_skip(record);
+	if (last && record->fragments == 0 && left <= in_place - RR_RECORD_MARK_SIZE) {
+		if (in->length - RR_RECORD_MARK_SIZE < left)
+			return RR_RECORD_MORE;
+		advance(in, RR_RECORD_MARK_SIZE);
+		*whole = (struct rpcrdma_bytes){ in->data, left };
+		advance(in, left);
+		return RR_RECORD_WHOLE;
+	}
+	if (++record->fragments > RR_RECORD_FRAGMENTS)
+		return RR_RECORD_SHREDDED;
+	advance(in, RR_RECORD_MARK_SIZE);
+	record->open = true;
+	record->last = last;
+	record->left = left;
+	/* One buffer for the whole record: of its size if that is known, else of the largest there can be. */
+	record->wanted = last ? left : max;
+	return RR_RECORD_ROOM;
+}
+
+static enum rr_record_result
+skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
+{
+	uint32_t mark;
+
+	if (in->length < RR_RECORD_MARK_SIZE)
+		return RR_RECORD_MORE;
+	if (++record->fragments > RR_RECORD_FRAGMENTS)
+		return RR_RECORD_SHREDDED;
+	mark = rr_get_be32(in->data);
+	advance(in, RR_RECORD_MARK_SIZE);
+	record->open = true;
+	record->last = mark & RR_RECORD_LAST;
+	record->left = mark & ~RR_RECORD_LAST;
+	return RR_RECORD_ROOM;
+}
+
+/* Takes the octets of a record that is too long, and keeps only the first of them. */
+static enum rr_record_result
+skip(struct rr_record *record, struct rpcrdma_bytes *in, struct rpcrdma_bytes *whole)
+{
+	do {
+		uint32_t octets;
+
+		if (!record->open) {
+			enum rr_record_result result = skip_mark(record, in);
+
+			if (result != RR_RECORD_ROOM)
+				return result;
+		}
+		octets = (uint32_t)rr_min(in->length, record->left);
+		keep_head(record, in->data, octets);
+		advance(in, octets);
+		record->left -= octets;
+		if (record->left > 0)
+			return RR_RECORD_MORE;
+		record->open = false;
+	} while (!record->last);
+	*whole = (struct rpcrdma_bytes){ record->head, record->head_length };
+	record->skipping = false;
+	record->length = record->fragments = 0;
+	return RR_RECORD_SKIPPED;
+}
+
+enum rr_record_result
+rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
+	struct rpcrdma_bytes *whole)
+{
+	if (record->skipping)
+		return skip(record, in, whole);
+	for (;;) {
+		uint32_t octets;
+
+		if (!record->open) {
+			enum rr_record_result result;
+
+			if (in->length < RR_RECORD_MARK_SIZE)
+				return RR_RECORD_MORE;
+			result = take_mark(record, in, in_place, max, whole);
+			if (result != RR_RECORD_ROOM)
+				return result;
+		}
+		if (!record->data)
+			return RR_RECORD_ROOM;
+		octets = (uint32_t)rr_min(in->length, record->left);
+		memcpy(record->data + record->length, in->data, octets);
+		advance(in, octets);
+		rr_record_filled(record, octets);
+		if (record->left > 0)
+			return RR_RECORD_MORE;
+		record->open = false;
+		if (record->last)
+			break;
+	}
+	*whole = (struct rpcrdma_bytes){ record->data, record->length };
+	*record = (struct rr_record){ 0 };
+	return RR_RECORD_WHOLE;
+}
+
+void
+rr_record_room(struct rr_record *record, void *memory)
+{
+	record->data = memory;
+}
+
+void *
+rr_record_direct(const struct rr_record *record)
+{
+	return record->data && record->left > 0 ? record->data + record->length : NULL;
+}
+
+void
+rr_record_filled(struct rr_record *record, uint32_t octets)
+{
+	record->length += octets;
+	record->left -= octets;
+}
+
+uint64_t
+rr_record_length(const struct rpcrdma_message *message)
+{
+	uint64_t length = message->length;
+
+	for (uint32_t i = 0; i < message->item_count; i++)
+		length += (uint64_t)message->items[i].length + rr_pad(message->items[i].length);
+	return length;
+}
+
+/* Where the pieces of a record go. */
+struct pieces {
+	struct iovec *iov;
+	uint32_t count, max;
+	uint64_t skip, *octets;
+};
+
+static void
+add(struct pieces *pieces, const void *data, uint64_t length)
+{
+	uint64_t skip = length < pieces->skip ? length : pieces->skip;
+
+	pieces->skip -= skip;
+	if (skip == length || pieces->count == pieces->max)
+		return;
+	/* struct iovec is shared with readv(2): its pointer is not const. */
+	pieces->iov[pieces->count].iov_base = (uint8_t *)(uintptr_t)data + skip;
+	pieces->iov[pieces->count++].iov_len = length - skip;
+	*pieces->octets += length - skip;
+}
+
+uint32_t
+rr_record_gather(const uint8_t mark[4], const struct rpcrdma_message *message, uint64_t skip,
+	struct iovec *iov, uint32_t max, uint64_t *octets)
+{
+	static const uint8_t zeroes[3];
+	struct pieces pieces = { .iov = iov, .max = max, .skip = skip, .octets = octets };
+	const uint8_t *stream = message->stream;
+	uint32_t done = 0;
+
+	add(&pieces, mark, RR_RECORD_MARK_SIZE);
+	for (uint32_t i = 0; i < message->item_count; i++) {
+		const struct rpcrdma_item *item = &message->items[i];
+
+		add(&pieces, stream + done, item->offset - done);
+		add(&pieces, item->data, item->length);
+		add(&pieces, zeroes, rr_pad(item->length));
+		done = item->offset;
+	}
+	if (message->length > done)
+		add(&pieces, stream + done, message->length - done);
+	return pieces.count;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of a TCP carrier. It owns its socket until it fails or is closed,
+ * its slots and exchanges on free lists, and at most one buffer of the pool,
+ * for the record that is arriving. What ends it closes the socket at once;
+ * the task then tells everybody, in this order: exchanges lose their carrier,
+ * transactions get done(), the owner gets closed().
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/peer_log.h"
+#include "carrier/tcp/tcp_private.h"
+#include "fabric/address.h"
+
+#define RECORD_LIMIT (60 * RR_SECOND) /* how long one record may take to arrive */
+#define LINGER_LIMIT RR_SECOND
+
+static struct rr_tcp *
+tcp_of(struct rr_carrier *carrier)
+{
+	return rr_container(carrier, struct rr_tcp, base);
+}
+
+bool
+rr_tcp_alive(const struct rr_tcp *tcp)
+{
+	return !tcp->freed && tcp->state < RR_TCP_FAILED;
+}
+
+uint32_t
+rr_tcp_record_max(const struct rr_tcp *tcp)
+{
+	uint32_t max = tcp->base.engine->config.message_max;
+
+	return max < INT32_MAX - RR_TCP_HEADER_SLACK ? max + RR_TCP_HEADER_SLACK : INT32_MAX;
+}
+
+/* ---- What the loop calls ---- */
+
+static void
+enter(struct rr_tcp *tcp)
+{
+	tcp->entered = true;
+}
+
+static void
+update(struct rr_tcp *tcp)
+{
+	struct rr_loop *loop = tcp->base.engine->loop;
+	unsigned wanted = 0;
+
+	if (!rr_tcp_alive(tcp))
+		return;
+	if (tcp->state == RR_TCP_CONNECTING || tcp->blocked)
+		wanted |= RR_WRITABLE;
+	if (rr_tcp_may_read(tcp) || tcp->state == RR_TCP_LINGERING)
+		wanted |= RR_READABLE;
+	rr_loop_want(loop, &tcp->watch, wanted);
+	if (tcp->state == RR_TCP_LINGERING)
+		return;
+	if (!rr_tcp_may_read(tcp) || !rr_tcp_in_record(tcp))
+		rr_loop_disarm(loop, &tcp->timer);
+	else if (!rr_timer_armed(&tcp->timer))
+		rr_loop_arm(loop, &tcp->timer, RECORD_LIMIT);
+}
+
+static void
+leave(struct rr_tcp *tcp)
+{
+	tcp->entered = false;
+	if (tcp->freed)
+		rr_free(tcp->base.engine->env, tcp);
+	else
+		update(tcp);
+}
+
+static void
+finish_connect(struct rr_tcp *tcp)
+{
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	if (getsockopt(tcp->watch.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+		error = errno;
+	if (error) {
+		rr_tcp_fail(tcp, rr_tcp_error(error), "%s: no connection over TCP: %s", tcp->base.peer,
+			strerror(error));
+		return;
+	}
+	tcp->state = RR_TCP_OPEN;
+	rr_alive_start(&tcp->alive, tcp->base.engine->loop, tcp->watch.fd, RR_ALIVE_LIMIT);
+	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+	if (tcp->base.events->connected)
+		tcp->base.events->connected(tcp->base.ctx);
+}
+
+static void
+ready(struct rr_watch *watch, unsigned events)
+{
+	struct rr_tcp *tcp = rr_container(watch, struct rr_tcp, watch);
+
+	enter(tcp);
+	if (tcp->state == RR_TCP_CONNECTING) {
+		if (events & RR_WRITABLE)
+			finish_connect(tcp);
+	} else {
+		/* Where nothing is to be read, only errors and hang-ups come as readable: reading tells
+		 * which. */
+		if (events & RR_READABLE && watch->wanted & RR_READABLE)
+			rr_tcp_read(tcp);
+		else if (events & RR_READABLE)
+			rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: the connection was reset",
+				tcp->base.peer);
+		if (events & RR_WRITABLE && rr_tcp_alive(tcp))
+			rr_tcp_flush(tcp);
+	}
+	leave(tcp);
+}
+
+static void
+timed_out(struct rr_timer *timer)
+{
+	struct rr_tcp *tcp = rr_container(timer, struct rr_tcp, timer);
+
+	enter(tcp);
+	if (tcp->state == RR_TCP_LINGERING)
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", tcp->base.peer);
+	else
+		rr_tcp_fail(
+			tcp, -RPCRDMA_ERR_PEER, "%s: a record was begun and not completed", tcp->base.peer);
+	leave(tcp);
+}
+
+static void
+peer_is_dead(struct rr_alive *alive)
+{
+	struct rr_tcp *tcp = rr_container(alive, struct rr_tcp, alive);
+
+	enter(tcp);
+	rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: the connection was lost: the peer is silent",
+		tcp->base.peer);
+	leave(tcp);
+}
+
+/* All exchanges are answered: our side of the stream ends. */
+static void
+linger(struct rr_tcp *tcp)
+{
+	shutdown(tcp->watch.fd, SHUT_WR);
+	tcp->state = RR_TCP_LINGERING;
+	rr_loop_arm(tcp->base.engine->loop, &tcp->timer, LINGER_LIMIT);
+}
+
+static void
+tell_failure(struct rr_tcp *tcp)
+{
+	rr_tcp_end_calls(tcp);
+	rr_tcp_end_refused(tcp);
+	if (tcp->freed)
+		return;
+	tcp->state = RR_TCP_CLOSED;
+	if (tcp->base.events->closed)
+		tcp->base.events->closed(tcp->base.ctx, tcp->error, tcp->why.text);
+}
+
+static void
+run(struct rr_task *task)
+{
+	struct rr_tcp *tcp = rr_container(task, struct rr_tcp, task);
+
+	enter(tcp);
+	rr_tcp_end_refused(tcp);
+	/* Nothing is read any more, and so no reply. */
+	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING)
+		rr_tcp_end_calls(tcp);
+	if (rr_tcp_alive(tcp) && tcp->state != RR_TCP_CONNECTING)
+		rr_tcp_resume(tcp);
+	if (rr_tcp_alive(tcp) && tcp->state != RR_TCP_CONNECTING)
+		rr_tcp_flush(tcp);
+	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING && tcp->exchange_count == 0 &&
+		rr_list_empty(&tcp->out))
+		linger(tcp);
+	if (!tcp->freed && tcp->state == RR_TCP_FAILED)
+		tell_failure(tcp);
+	leave(tcp);
+}
+
+/* The pool has memory again. */
+static void
+wake(struct rr_pool_waiter *waiter)
+{
+	struct rr_tcp *tcp = rr_container(waiter, struct rr_tcp, waiter);
+
+	enter(tcp);
+	tcp->starved = false;
+	rr_tcp_resume(tcp);
+	leave(tcp);
+}
+
+/* ---- What the umpire of the shares asks ---- */
+
+static bool
+party_is_awaited(void *ctx)
+{
+	const struct rr_tcp *tcp = ctx;
+
+	return rr_tcp_alive(tcp) && (tcp->blocked || (rr_tcp_may_read(tcp) && rr_tcp_in_record(tcp)));
+}
+
+static uint64_t
+party_moved(void *ctx)
+{
+	const struct rr_tcp *tcp = ctx;
+
+	return tcp->moved;
+}
+
+static void
+party_cut(void *ctx, const char *why)
+{
+	struct rr_tcp *tcp = ctx;
+
+	enter(tcp);
+	rr_log_peer(rr_loop_peer_log(tcp->base.engine->loop), tcp->base.peer, "%s: %s", tcp->base.peer, why);
+	rr_tcp_fail(tcp, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", tcp->base.peer, why);
+	leave(tcp);
+}
+
+static bool
+party_is_busy(void *ctx)
+{
+	const struct rr_tcp *tcp = ctx;
+
+	return tcp->exchange_count > 0;
+}
+
+static const struct rr_party_ops tcp_party = {
+	.is_busy = party_is_busy,
+	.is_awaited = party_is_awaited,
+	.moved = party_moved,
+	.cut = party_cut,
+};
+
+/* ---- Its end ---- */
+
+/* A FIN alone means that nothing more is sent; a server still executes and answers what came before. Where
+ * calls are given up, a reset says so, and the server need not hold their replies, nor their requests. */
+static void
+abort_stream(const struct rr_tcp *tcp)
+{
+	static const struct linger none = { .l_onoff = 1, .l_linger = 0 };
+
+	if (setsockopt(tcp->watch.fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)) < 0)
+		rr_log(tcp->base.engine->env, RR_LOG_DEBUG, "%s: SO_LINGER: %s", tcp->base.peer,
+			strerror(errno));
+}
+
+static void
+release(struct rr_tcp *tcp)
+{
+	struct rr_loop *loop = tcp->base.engine->loop;
+
+	if (tcp->watch.fd < 0)
+		return;
+	rr_alive_stop(&tcp->alive);
+	rr_loop_unwatch(loop, &tcp->watch);
+	if (tcp->unanswered > 0)
+		abort_stream(tcp);
+	close(tcp->watch.fd);
+	tcp->watch.fd = -1;
+	rr_loop_disarm(loop, &tcp->timer);
+	rr_list_remove(&tcp->waiter.link);
+	rr_tcp_discard_input(tcp);
+	rr_tcp_orphan_exchanges(tcp);
+	rr_tcp_discard_output(tcp);
+}
+
+void
+rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
+{
+	va_list args;
+
+	if (!rr_tcp_alive(tcp))
+		return;
+	tcp->state = RR_TCP_FAILED;
+	tcp->error = error;
+	va_start(args, format);
+	vsnprintf(tcp->why.text, sizeof(tcp->why.text), format, args);
+	va_end(args);
+	release(tcp);
+	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+}
+
+static void
+carrier_shutdown(struct rr_carrier *carrier)
+{
+	struct rr_tcp *tcp = tcp_of(carrier);
+
+	if (tcp->state == RR_TCP_CONNECTING) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", carrier->peer);
+		return;
+	}
+	if (tcp->state != RR_TCP_OPEN)
+		return;
+	tcp->state = RR_TCP_DRAINING;
+	rr_loop_defer(carrier->engine->loop, &tcp->task);
+}
+
+static void
+carrier_close(struct rr_carrier *carrier)
+{
+	struct rr_tcp *tcp = tcp_of(carrier);
+	const struct rr_env *env = carrier->engine->env;
+
+	release(tcp);
+	rr_task_cancel(&tcp->task);
+	rr_tcp_free_calls(tcp);
+	rr_party_end(tcp->base.party, tcp);
+	tcp->base.party = NULL;
+	tcp->freed = true;
+	if (!tcp->entered)
+		rr_free(env, tcp);
+}
+
+static void
+carrier_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiated)
+{
+	(void)carrier;
+	*negotiated = (struct rr_negotiated){ .fabric = "tcp" };
+}
+
+const struct rr_carrier_ops rr_tcp_ops = {
+	.call = rr_tcp_call,
+	.cancel = rr_tcp_cancel,
+	.reply = rr_tcp_reply,
+	.drop = rr_tcp_drop,
+	.negotiated = carrier_negotiated,
+	.shutdown = carrier_shutdown,
+	.close = carrier_close,
+};
+
+/* ---- Its beginning ---- */
+
+int
+rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
+	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
+{
+	struct rr_tcp *tcp = rr_alloc(engine->env, sizeof(*tcp));
+
+	if (!tcp || rr_map_init(&tcp->xids, engine->env, engine->config.credits) < 0) {
+		rr_free(engine->env, tcp);
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
+	}
+	tcp->base = (struct rr_carrier){ .ops = &rr_tcp_ops, .engine = engine, .events = events, .ctx = ctx };
+	rr_address_text(peer, tcp->base.peer, sizeof(tcp->base.peer));
+	tcp->base.party = rr_party_new(&engine->shares, tcp->base.peer, &tcp_party, tcp);
+	tcp->state = state;
+	tcp->pool = state == RR_TCP_CONNECTING ? engine->pool : engine->arrivals;
+	rr_task_init(&tcp->task, run);
+	rr_timer_init(&tcp->timer, timed_out);
+	rr_alive_init(&tcp->alive, peer_is_dead);
+	tcp->waiter.wake = wake;
+	tcp->watch.ready = ready;
+	rr_list_init(&tcp->waiter.link);
+	rr_list_init(&tcp->out);
+	rr_list_init(&tcp->slots);
+	rr_list_init(&tcp->free_slots);
+	rr_list_init(&tcp->refused);
+	rr_list_init(&tcp->exchanges);
+	rr_list_init(&tcp->free_exchanges);
+	if (!tcp->base.party || rr_loop_watch(engine->loop, &tcp->watch, fd,
+					state == RR_TCP_OPEN ? RR_READABLE : RR_WRITABLE) < 0) {
+		rr_party_end(tcp->base.party, tcp);
+		rr_map_free(&tcp->xids, engine->env);
+		rr_free(engine->env, tcp);
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "a socket cannot be watched: %s", strerror(errno));
+	}
+	if (state == RR_TCP_OPEN)
+		rr_party_accepted(tcp->base.party, RR_ACCEPTED_TCP);
+	if (state == RR_TCP_OPEN)
+		rr_alive_start(&tcp->alive, engine->loop, fd, RR_ALIVE_LIMIT);
+	*carrier = &tcp->base;
+	return 0;
+}

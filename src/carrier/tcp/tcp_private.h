@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_CARRIER_TCP_TCP_PRIVATE_H
+#define RR_CARRIER_TCP_TCP_PRIVATE_H
+
+#include "base/alive.h"
+#include "base/map.h"
+#include "carrier/tcp/record.h"
+#include "carrier/tcp/tcp.h"
+
+/*
+ * The TCP carrier, as its files see it: tcp.c its life, tcp_read.c and
+ * tcp_write.c its two directions, tcp_call.c the requester's transactions,
+ * tcp_exchange.c the responder's exchanges.
+ *
+ * Everything that calls back happens between rr_tcp_enter() and
+ * rr_tcp_leave(), which only the watch, the timer and the task do; so a
+ * carrier that is closed inside a callback is freed when the last of its own
+ * functions has returned. rr_tcp_alive() is asked after each callback.
+ */
+
+struct rr_tcp;
+
+enum rr_tcp_state {
+	RR_TCP_CONNECTING,
+	RR_TCP_OPEN,
+	RR_TCP_DRAINING,  /* shut down by its owner, or the peer ended its stream: exchanges are being
+			     answered,  nothing is read */
+	RR_TCP_LINGERING, /* all is answered and our FIN sent; waits for the peer's, so that no reset
+			     overtakes a reply */
+	RR_TCP_FAILED,    /* the socket is closed, the owner is still to be told */
+	RR_TCP_CLOSED     /* it was told */
+};
+
+enum {
+	RR_TCP_STAGING = 8192, /* records up to this size, with their marks, are read in place */
+	RR_TCP_SMALL = 1024,   /* calls up to this size lie in their exchange */
+	RR_TCP_HEADER_SLACK =
+		4096 /* octets that a record may have above message_max: RPC header and padding */
+};
+
+/* A message on its way out. It is whose structure it is in until written(), which unlinked it. */
+struct rr_tcp_out {
+	struct rr_list link;
+	struct rpcrdma_message message;
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS]; /* the message's */
+	uint64_t done, total;                        /* octets of the record */
+	uint8_t mark[4];
+	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out);
+};
+
+struct rr_tcp {
+	struct rr_carrier base;
+	enum rr_tcp_state state;
+	bool entered, freed;
+	bool blocked;         /* the socket takes no more octets for now */
+	bool starved;         /* the pool had no memory for what arrives */
+	struct rr_pool *pool; /* for what arrives: calls, or, at the connecting side, replies */
+	struct rr_watch watch;
+	struct rr_task task;
+	struct rr_timer timer; /* an incomplete record, or lingering */
+	struct rr_alive alive;
+	struct rr_pool_waiter waiter;
+	int error;
+	struct rr_text why;
+
+	uint32_t unanswered; /* calls that were sent and got no reply, cancelled ones among them */
+	uint64_t moved;      /* octets that the peer took, and brought in records */
+
+	struct rr_list out;   /* struct rr_tcp_out */
+	struct rr_map xids;   /* struct rr_tcp_slot, to be answered */
+	struct rr_list slots; /* all that are in use, in the order of their calls */
+	struct rr_list free_slots;
+	struct rr_list refused;   /* struct rr_transaction, for which there was no slot */
+	struct rr_list exchanges; /* struct rr_tcp_exchange, until their reply was written */
+	struct rr_list free_exchanges;
+	uint32_t exchange_count;
+
+	struct rr_record record;
+	struct rpcrdma_bytes whole; /* a record that was read, and could not be handled yet */
+	bool whole_pooled;          /* it lies in pool memory */
+	uint32_t in_start, in_end;
+	uint8_t in[RR_TCP_STAGING];
+};
+
+/* tcp.c */
+int rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
+	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
+bool rr_tcp_alive(const struct rr_tcp *tcp);
+/* Ends the connection; the owner hears of it from the task. Nothing but the first failure counts. */
+void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Octets that a record may have. */
+uint32_t rr_tcp_record_max(const struct rr_tcp *tcp);
+extern const struct rr_carrier_ops rr_tcp_ops;
+
+/* tcp_connect.c */
+int rr_tcp_error(int error); /* of an errno */
+void rr_tcp_set_options(int fd);
+
+/* tcp_read.c */
+void rr_tcp_read(struct rr_tcp *tcp);
+/* Handles what was read and could not be handled then. */
+void rr_tcp_resume(struct rr_tcp *tcp);
+void rr_tcp_discard_input(struct rr_tcp *tcp);
+bool rr_tcp_may_read(const struct rr_tcp *tcp);
+/* A record has begun to arrive and is not complete. */
+bool rr_tcp_in_record(const struct rr_tcp *tcp);
+
+/* tcp_write.c */
+/* Queues a message; false where it is longer than a record may be. */
+bool rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_message *message,
+	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out));
+void rr_tcp_flush(struct rr_tcp *tcp);
+/* Takes a message back; what of it has been sent already is completed from a copy. */
+void rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out);
+/* Frees the copies. */
+void rr_tcp_discard_output(struct rr_tcp *tcp);
+
+/* tcp_call.c */
+void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
+void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction);
+/* A reply arrived. pooled: it lies in pool memory, which is given back; else it is the carrier's until this
+ * returns. */
+void rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
+/* A reply was longer than a record may be: its call gets done(-RPCRDMA_ERR_LIMIT). */
+void rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid);
+/* done(-RPCRDMA_ERR_DISCONNECTED) for all; stops where the carrier is closed meanwhile. */
+void rr_tcp_end_calls(struct rr_tcp *tcp);
+/* done() for those that never started. */
+void rr_tcp_end_refused(struct rr_tcp *tcp);
+void rr_tcp_free_calls(struct rr_tcp *tcp);
+
+/* tcp_exchange.c */
+/* A call arrived: hands it over. pooled: it lies in pool memory, which becomes the exchange's. False where
+ * there is no pool memory to copy it to now. */
+bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
+/* A call was longer than a record may be: answers it by SYSTEM_ERR. */
+void rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid);
+void rr_tcp_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg),
+	void *arg);
+void rr_tcp_drop(struct rr_exchange *exchange);
+/* The carrier ends: replies under way get their sent(), exchanges not answered yet go on without it. */
+void rr_tcp_orphan_exchanges(struct rr_tcp *tcp);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What leaves over TCP. Messages queue up during a turn of the loop and leave
+ * together at its end, gathered from where they lie. A message belongs to
+ * whoever queued it; its memory is needed until written().
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/endian.h"
+#include "carrier/tcp/tcp_private.h"
+#include "wire/rpc.h"
+
+enum { IOVS = 256, PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS };
+
+/* How many elements a message can take. */
+static uint32_t
+pieces_of(const struct rr_tcp_out *out)
+{
+	return 2 + 3 * out->message.item_count;
+}
+
+/* The rest of a message whose owner took it back in the middle. */
+struct tail {
+	struct rr_tcp_out out;
+	uint8_t octets[];
+};
+
+static void
+tail_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
+{
+	rr_free(tcp->base.engine->env, rr_container(out, struct tail, out));
+}
+
+bool
+rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_message *message,
+	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out))
+{
+	uint64_t length = rr_record_length(message);
+
+	rr_list_init(&out->link);
+	if (length > rr_tcp_record_max(tcp) || message->item_count > RR_MESSAGE_ITEMS)
+		return false;
+	out->message = *message;
+	out->message.items = out->items;
+	if (message->item_count > 0)
+		memcpy(out->items, message->items, message->item_count * sizeof(*message->items));
+	out->done = 0;
+	out->total = RR_RECORD_MARK_SIZE + length;
+	out->written = written;
+	rr_put_be32(out->mark, rr_record_mark((uint32_t)length, true));
+	rr_list_append(&tcp->out, &out->link);
+	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
+	tcp->base.counters.inline_messages++;
+	tcp->base.counters.octets_inline += length;
+	return true;
+}
+
+static uint32_t
+gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
+{
+	uint32_t count = 0;
+
+	rr_list_for_each (link, &tcp->out) {
+		struct rr_tcp_out *out = rr_container(link, struct rr_tcp_out, link);
+
+		if (count + pieces_of(out) > IOVS)
+			break;
+		count += rr_record_gather(
+			out->mark, &out->message, out->done, iov + count, IOVS - count, octets);
+	}
+	return count;
+}
+
+/* So many octets left: the messages that are complete now are their owners' again. */
+static void
+advance(struct rr_tcp *tcp, uint64_t octets)
+{
+	while (rr_tcp_alive(tcp) && octets > 0) {
+		struct rr_tcp_out *out = rr_container(tcp->out.next, struct rr_tcp_out, link);
+
+		if (octets < out->total - out->done) {
+			out->done += octets;
+			return;
+		}
+		octets -= out->total - out->done;
+		rr_list_remove(&out->link);
+		out->written(tcp, out);
+	}
+}
+
+void
+rr_tcp_flush(struct rr_tcp *tcp)
+{
+	while (rr_tcp_alive(tcp) && !rr_list_empty(&tcp->out)) {
+		struct iovec iov[IOVS];
+		uint64_t octets = 0;
+		struct msghdr message = { .msg_iov = iov };
+		ssize_t sent;
+
+		message.msg_iovlen = gather(tcp, iov, &octets);
+		sent = sendmsg(tcp->watch.fd, &message, MSG_NOSIGNAL);
+		if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+			rr_tcp_fail(
+				tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer, strerror(errno));
+			return;
+		}
+		tcp->blocked = sent < 0 || (uint64_t)sent < octets;
+		if (sent > 0) {
+			tcp->moved += (uint64_t)sent;
+			advance(tcp, (uint64_t)sent);
+		}
+		if (tcp->freed || tcp->blocked)
+			return;
+	}
+	tcp->blocked = false;
+}
+
+void
+rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
+{
+	struct iovec iov[PIECES_MAX];
+	uint64_t octets = 0;
+	uint32_t count, at = 0;
+	struct tail *tail;
+
+	if (rr_list_empty(&out->link))
+		return;
+	if (out->done == 0) {
+		rr_list_remove(&out->link);
+		return;
+	}
+	count = rr_record_gather(out->mark, &out->message, out->done, iov, PIECES_MAX, &octets);
+	tail = rr_alloc(tcp->base.engine->env, sizeof(*tail) + octets);
+	rr_list_remove(&out->link);
+	if (!tail) {
+		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory to finish a call that was cancelled",
+			tcp->base.peer);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(tail->octets + at, iov[i].iov_base, iov[i].iov_len);
+		at += (uint32_t)iov[i].iov_len;
+	}
+	/* The mark counts as sent; what is in front of it in the queue is nothing, since it was being sent.
+	 */
+	tail->out.message = (struct rpcrdma_message){ .stream = tail->octets, .length = at };
+	tail->out.done = RR_RECORD_MARK_SIZE;
+	tail->out.total = RR_RECORD_MARK_SIZE + at;
+	tail->out.written = tail_written;
+	rr_list_append(tcp->out.next, &tail->out.link);
+}
+
+void
+rr_tcp_discard_output(struct rr_tcp *tcp)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&tcp->out))) {
+		struct rr_tcp_out *out = rr_container(link, struct rr_tcp_out, link);
+
+		if (out->written == tail_written)
+			tail_written(tcp, out);
+	}
+}

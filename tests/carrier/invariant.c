@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "invariant.h"
+
+#include "../list.h"
+#include "carrier/rdma/core/connection.h"
+#include "carrier/rdma/requester/requester.h"
+#include "carrier/rdma/responder/responder.h"
+
+#define CHECK(condition)                                                                                     \
+	do {                                                                                                 \
+		if (!(condition))                                                                            \
+			return #condition;                                                                   \
+	} while (0)
+
+/* ---- The requester ---- */
+
+/* A slot that is taken: its call is known by its XID, and what the peer may access is registered. */
+static const char *
+slot_broken(const struct rr_requester *requester, const struct rr_slot *slot)
+{
+	CHECK(rr_map_find(&requester->by_xid, slot->by_xid.key) == &slot->by_xid);
+	CHECK(slot->region_count <= RR_SLOT_REGIONS);
+	CHECK(slot->write_count + slot->has_reply <= slot->region_count);
+	CHECK(slot->posted || !slot->sent);
+	CHECK(!slot->held.receive || !slot->sent);
+	if (slot->transaction) {
+		CHECK(slot->transaction->slot == slot);
+		CHECK(slot->transaction->xid == slot->by_xid.key);
+		CHECK(!slot->revoked);
+	} else {
+		CHECK(slot->revoked);
+		CHECK(!slot->reply_memory);
+	}
+	return NULL;
+}
+
+/* RFC 8166, 4.4.1: what is in no transaction any more is out of the peer's reach, and has no memory. */
+static const char *
+free_slot_broken(const struct rr_slot *slot)
+{
+	CHECK(!slot->transaction);
+	CHECK(!slot->reply_memory);
+	CHECK(!slot->held.receive);
+	for (uint32_t i = 0; i < slot->region_count; i++)
+		CHECK(slot->regions[i].handle == 0);
+	return NULL;
+}
+
+static const char *
+slots_broken(const struct rr_requester *requester)
+{
+	const char *broken = NULL;
+
+	rr_list_for_each (link, &requester->outstanding) {
+		const struct rr_slot *slot = rr_container(link, struct rr_slot, link);
+
+		CHECK(slot->transaction);
+		broken = broken ? broken : slot_broken(requester, slot);
+	}
+	rr_list_for_each (link, &requester->cancelled) {
+		const struct rr_slot *slot = rr_container(link, struct rr_slot, link);
+
+		CHECK(!slot->transaction);
+		broken = broken ? broken : slot_broken(requester, slot);
+	}
+	rr_list_for_each (link, &requester->free)
+		broken = broken ? broken : free_slot_broken(rr_container(link, struct rr_slot, link));
+	return broken;
+}
+
+/* B1: "a requester never exceeds its last grant and takes 0 as 1". What was in use when the grant fell stays
+ * so. */
+static const char *
+credits_broken(const struct rr_connection *connection)
+{
+	const struct rr_requester *requester = &connection->requester;
+	const struct rr_credits *credits = &requester->credits;
+	uint32_t slots = list_length(&requester->outstanding) + list_length(&requester->cancelled);
+
+	CHECK(credits->asked > 0);
+	CHECK(credits->limit > 0 && credits->limit <= credits->asked);
+	CHECK(credits->used == slots + connection->features.request.sent);
+	CHECK(credits->used <= (credits->max > 0 ? credits->max : 1));
+	CHECK(credits->max <= credits->asked && credits->min <= credits->max);
+	CHECK(!requester->slots || slots + list_length(&requester->free) == credits->asked);
+	return NULL;
+}
+
+static const char *
+waiting_broken(const struct rr_requester *requester)
+{
+	rr_list_for_each (link, &requester->waiting)
+		CHECK(!rr_container(link, struct rr_transaction, link)->slot);
+	rr_list_for_each (link, &requester->failed)
+		CHECK(!rr_container(link, struct rr_transaction, link)->slot);
+	return NULL;
+}
+
+/* ---- The responder ---- */
+
+static const char *
+inbound_broken(const struct rr_connection *connection, const struct rr_inbound *inbound)
+{
+	CHECK(inbound->connection == connection);
+	CHECK(inbound->receive || inbound->plan.form == RR_REPLY_OPTION); /* own messages came in none */
+	CHECK(inbound->lists.read_count <= inbound->lists.read_max);
+	CHECK(inbound->lists.segment_count <= inbound->lists.segment_max);
+	CHECK(inbound->lists.write_count <= inbound->lists.write_max);
+	if (inbound->state == RR_INBOUND_DELIVERED) {
+		CHECK(inbound->base.carrier == &connection->base);
+		CHECK(inbound->unanswered);
+		CHECK(inbound->chunks.memory == 0 || inbound->memory);
+	}
+	CHECK(inbound->state != RR_INBOUND_REPLYING || !inbound->unanswered || !inbound->posted);
+	return NULL;
+}
+
+/* B1: "a responder grants 1 to its posted Receives". */
+static const char *
+exchanges_broken(const struct rr_connection *connection)
+{
+	uint32_t unanswered = 0;
+	const char *broken = NULL;
+
+	rr_list_for_each (link, &connection->exchanges) {
+		const struct rr_inbound *inbound = rr_container(link, struct rr_inbound, link);
+
+		unanswered += inbound->unanswered;
+		broken = broken ? broken : inbound_broken(connection, inbound);
+	}
+	CHECK(connection->unanswered == unanswered);
+	CHECK(connection->granted_max <=
+		(connection->is_active ? RR_REVERSE_CREDITS : connection->base.engine->config.credits));
+	CHECK(connection->granted_min <= connection->granted_max);
+	CHECK(connection->granted == 0 || connection->granted_min > 0);
+	return broken;
+}
+
+/* ---- The whole ---- */
+
+/* B11: what is out is below its bound, but for a single piece that is larger. */
+static const char *
+memory_broken(const struct rr_engine *engine)
+{
+	size_t max = engine->config.memory_max / 2, most = 2 * (size_t)engine->config.message_max;
+
+	CHECK(rr_pool_used(engine->pool) <= (max > most ? max : most));
+	CHECK(rr_pool_used(engine->arrivals) <= (max > most ? max : most));
+	CHECK(rr_pool_used(engine->results) <= (max > most ? max : most));
+	return NULL;
+}
+
+const char *
+invariant_broken(const struct rr_carrier *carrier)
+{
+	const struct rr_connection *connection = (const void *)carrier;
+	const struct rr_requester *requester = &connection->requester;
+	const char *broken = memory_broken(carrier->engine);
+
+	CHECK(connection->inside == 0 && !connection->closed);
+	CHECK(connection->posted <= rr_fabric_config(carrier->engine->fabric)->work_max);
+	CHECK(connection->endpoint || rr_list_empty(&connection->jobs));
+	CHECK(connection->state != RR_CONNECTION_ENDED || rr_requester_idle(connection));
+	broken = broken ? broken : credits_broken(connection);
+	broken = broken ? broken : slots_broken(requester);
+	broken = broken ? broken : waiting_broken(requester);
+	/* After the end, those that were delivered live on without it. */
+	if (connection->state < RR_CONNECTION_ABORTED)
+		broken = broken ? broken : exchanges_broken(connection);
+	return broken;
+}

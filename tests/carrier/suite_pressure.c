@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Credits and memory that run short, and peers that care for neither. */
+#include "suite.h"
+
+#include <string.h>
+
+#include "carrier/rdma/core/connection.h"
+#include "fabric/filter/fault.h"
+#include "fabric/filter/script.h"
+#include "raw.h"
+#include "wire/rpc.h"
+
+/* ---- Grants ---- */
+
+enum { MEMORY = 1 << 20 }; /* half of it is for calls that arrive */
+
+/* What is granted to a call that asks for 64. */
+static uint32_t
+granted(struct raw *raw)
+{
+	static uint32_t xid;
+
+	xid++;
+	SEND(raw, xid, 1, 64, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	return word(raw_next(raw), 2);
+}
+
+/* RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available resources";
+ * "The granted value MUST NOT be zero, since such a value would result in deadlock." */
+static void
+row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	void *hostages[4];
+	struct world *world;
+	struct raw *raw;
+
+	(void)state;
+	config.memory_max = MEMORY;
+	raw = raw_requester(&config);
+	world = raw->world;
+	world->answer = answer_small;
+	assert_int_equal(granted(raw), 64);
+	hostages[0] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 4);
+	assert_int_equal(granted(raw), 64); /* half of it is out */
+	hostages[1] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 8);
+	assert_int_equal(granted(raw), 32);
+	hostages[2] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 16);
+	assert_int_equal(granted(raw), 16);
+	hostages[3] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 16);
+	assert_int_equal(granted(raw), 1); /* nothing is left */
+	for (uint32_t i = 0; i < 4; i++)
+		rr_pool_put(world->engine->arrivals, hostages[i]);
+	assert_int_equal(granted(raw), 64);
+	raw_end(raw);
+}
+
+/* RFC 8166, 3.3.1: "If the granted value is exceeded, the RDMA layer may signal an error, possibly
+ * terminating the connection." Where there are Receives for them, the calls are served, and it is noted. */
+static void
+row_B1_a_peer_that_overruns_is_recorded_and_survives(void **state)
+{
+	struct raw *raw = raw_requester(NULL);
+	struct world *world = raw->world;
+
+	(void)state;
+	/* Before the first reply there is one credit. */
+	for (uint32_t xid = 0; xid < 3; xid++)
+		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	world_until(world, world->call_count == 3);
+	assert_int_equal(world->server->counters.overruns, 2);
+	while (world->call_count > 0)
+		answer_small(world, world_next_call(world));
+	for (uint32_t xid = 0; xid < 3; xid++)
+		assert_int_equal(word(raw_next(raw), 2), 2);
+	/* Two were granted, and two are no overrun. */
+	for (uint32_t xid = 3; xid < 6; xid++) {
+		assert_int_equal(world->server->counters.overruns, 2);
+		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+		world_until(world, world->call_count == xid - 2);
+	}
+	assert_int_equal(world->server->counters.overruns, 3);
+	while (world->call_count > 0)
+		answer_small(world, world_next_call(world));
+	world_settle(world);
+	assert_int_equal(raw->message_count, 3);
+	assert_false(raw->disconnected);
+	raw_end(raw);
+}
+
+/* Where there are none, the fabric ends the connection; the others do not notice. */
+static void
+row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct world *world;
+	struct call *call;
+	struct raw *raw;
+
+	(void)state;
+	config.credits = 4;
+	raw = raw_requester(&config);
+	world = raw->world;
+	for (uint32_t xid = 0; xid < 100 && !raw->disconnected; xid++)
+		SEND(raw, xid, 1, 4, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	world_until(world, raw->disconnected && world->server_closed);
+	assert_true(world->arrived < 100);
+	while (world->call_count > 0)
+		rr_exchange_drop(world_next_call(world));
+	world_close_server(world);
+	world->answer = answer_small;
+	world_connect(world);
+	call = call_begin(world, 1, 40);
+	call_answered(call);
+	raw_end(raw);
+}
+
+/*
+ * A peer that calls and takes no answers: RFC 8166, 3.3.1, has a Receive posted for a call once the last one
+ * is answered. An answer that cannot leave is none, and a call's Receive is kept until it has left.
+ */
+static void
+row_B11_calls_whose_answers_cannot_leave_take_no_more_receives_than_were_posted(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct world *world;
+	struct raw *raw;
+
+	(void)state;
+	config.credits = 4;
+	world = world_listening(&config);
+	world->answer = answer_small;
+	raw = raw_new(world);
+	raw_connect(raw);
+	world_stuff(world->server, true);
+	for (uint32_t xid = 0; xid < 100 && !raw->disconnected; xid++) {
+		SEND(raw, xid, 1, 4, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+		world_settle(world);
+	}
+	assert_true(raw->disconnected);
+	assert_int_equal(world->arrived, 4 + RR_REVERSE_CREDITS + 2);
+	raw_end(raw);
+}
+
+/* ---- Peers that stall ---- */
+
+/* The server's RDMA Read of the first call's chunk never completes. */
+static struct world *
+world_stalled(struct rr_fault_script *script, struct call **first)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct world *world;
+	struct rr_text why;
+
+	assert_int_equal(rr_fault_parse("delay read 1 3600s", script, &why), 0);
+	config.filter = rr_fault_filter;
+	config.filter_ctx = script;
+	config.memory_max = 64 << 10;
+	world = world_new(&config);
+	world->answer = answer_small;
+	*first = call_new(world, 1, 40);
+	call_add_item(world, *first, 40, 20000); /* takes all of the half of the memory */
+	call_start(world, *first);
+	world_settle(world);
+	assert_int_equal(world->arrived, 0);
+	return world;
+}
+
+static void
+pass_in_steps(struct world *world, uint64_t time)
+{
+	for (uint64_t passed = 0; passed < time; passed += RR_SHARE_TICK)
+		world_pass(world, RR_SHARE_TICK);
+}
+
+/* Nobody is hurt by it. */
+static void
+row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
+{
+	struct rr_fault_script script;
+	struct call *call;
+	struct world *world = world_stalled(&script, &call);
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		world_pass(world, RR_SECOND);
+	assert_false(world->server_closed);
+	assert_false(call->done);
+	world_free(world);
+}
+
+static void
+row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off(void **state)
+{
+	struct rr_fault_script script;
+	struct call *call, *other;
+	struct world *world = world_stalled(&script, &call);
+	struct rr_carrier *stalled_client = world->client, *stalled_server = world->server;
+
+	(void)state;
+	world->server = NULL;
+	world->client_connected = world->server_connected = false;
+	world_connect(world);
+	world_until(world, world->client_connected && world->server_connected);
+	other = call_new(world, 2, 40);
+	call_add_item(world, other, 40, 20000);
+	call_start(world, other);
+	pass_in_steps(world, RR_SHARE_LIMIT_NEW);
+	assert_false(other->done || call->done);
+	pass_in_steps(world, 2 * RR_SHARE_TICK);
+	world_until(world, other->done && call->done);
+	assert_int_equal(other->error, 0);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(world->server_error, -RPCRDMA_ERR_TIMEDOUT); /* of the first connection */
+	rr_carrier_close(stalled_client);
+	rr_carrier_close(stalled_server);
+	world_free(world);
+}
+
+/* Calls that came, and whose data does not, hold receives, too. */
+static void
+row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_carrier *stalled;
+	struct rr_fault_script script;
+	struct world *world;
+	struct rr_text why;
+	struct call *call;
+	struct raw *raw;
+
+	(void)state;
+	assert_int_equal(rr_fault_parse("delay read 1 3600s", &script, &why), 0);
+	config.filter = rr_fault_filter;
+	config.filter_ctx = &script;
+	config.memory_max = 64 << 10;
+	config.credits = 2; /* eight receives in all */
+	world = world_new(&config);
+	call = call_new(world, 1, 40);
+	call_add_item(world, call, 40, 5000);
+	call_start(world, call);
+	world_settle(world);
+	stalled = world->server;
+	world->server = NULL;
+	raw = raw_new(world);
+	raw_connect(raw);
+	for (uint32_t xid = 0; xid < 8; xid++)
+		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
+	pass_in_steps(world, RR_STALL_TICK - RR_SHARE_TICK);
+	assert_int_equal(world->call_count, 7);
+	pass_in_steps(world, 2 * RR_STALL_TICK);
+	world_until(world, call->done && world->call_count == 8);
+	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
+	assert_int_equal(world->server_error, -RPCRDMA_ERR_TIMEDOUT);
+	assert_false(raw->disconnected);
+	rr_carrier_close(stalled);
+	world->server_closed = false; /* that was the other one */
+	raw_end(raw);
+}
+
+/* A server that lets calls lie, until each credit is a call's that was given up. */
+static void
+row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
+{
+	struct raw *raw = raw_responder(NULL);
+	struct world *world = raw->world;
+	struct call *given_up = call_new(world, 1, 40), *other = call_new(world, 2, 40);
+
+	(void)state;
+	call_start(world, given_up);
+	raw_next(raw);
+	world_pass(world, 20 * RR_SECOND);
+	assert_false(world->client_closed); /* the answer may take its time */
+	rr_carrier_cancel(world->client, &given_up->transaction);
+	world_pass(world, 20 * RR_SECOND);
+	assert_false(world->client_closed); /* nobody wants to call */
+	call_start(world, other);
+	world_settle(world);
+	world_pass(world, 15 * RR_SECOND - 1);
+	assert_false(world->client_closed || other->done);
+	world_pass(world, RR_STALL_TICK);
+	world_until(world, world->client_closed);
+	assert_int_equal(world->client_error, -RPCRDMA_ERR_TIMEDOUT);
+	assert_int_equal(other->error, -RPCRDMA_ERR_DISCONNECTED);
+	raw_end(raw);
+}
+
+int
+suite_pressure(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(row_B11_grants_shrink_while_memory_is_short_and_never_to_zero),
+		cmocka_unit_test(row_B1_a_peer_that_overruns_is_recorded_and_survives),
+		cmocka_unit_test(row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other),
+		cmocka_unit_test(
+			row_B11_calls_whose_answers_cannot_leave_take_no_more_receives_than_were_posted),
+		cmocka_unit_test(row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory),
+		cmocka_unit_test(row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off),
+		cmocka_unit_test(row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off),
+		cmocka_unit_test(row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s),
+	};
+
+	return cmocka_run_group_tests_name("pressure", tests, NULL, NULL);
+}

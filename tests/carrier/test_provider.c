@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include "carrier/rdma/provider.h"
+#include "carrier/rdma/rdma.h"
+#include "fabric/address.h"
+#include "fabric/filter/fault.h"
+#include "fabric/filter/filter.h"
+#include "fabric/loop/loop.h"
+
+/*
+ * Which fabric a connection takes. The in-process provider stands for the adapters: it is put where an engine
+ * keeps them once it has opened them. That addresses are adapters' is what the tests on the kernel's software
+ * adapters show; here, on the loopback, they never are.
+ */
+
+enum { SERVED_MAX = 8 };
+
+struct world {
+	struct rr_env env;
+	struct rr_engine *engine;
+	struct rr_carrier *client, *served[SERVED_MAX];
+	uint32_t served_count;
+	bool connected, closed;
+	int error;
+};
+
+static void
+connected(void *ctx)
+{
+	((struct world *)ctx)->connected = true;
+}
+
+static void
+closed(void *ctx, int error, const char *text)
+{
+	struct world *world = ctx;
+
+	(void)text;
+	world->closed = true;
+	world->error = error;
+}
+
+static const struct rr_carrier_events events = { .connected = connected, .closed = closed };
+static const struct rr_carrier_events served_events = { 0 };
+
+static void
+accepted(void *ctx, struct rr_carrier *carrier)
+{
+	struct world *world = ctx;
+
+	assert_true(world->served_count < SERVED_MAX);
+	world->served[world->served_count++] = carrier;
+	rr_carrier_listen(carrier, &served_events, world);
+}
+
+static void
+world_begin(struct world *world, const struct rr_engine_config *config)
+{
+	struct rr_fabric_config fabric = rr_fabric_config_default;
+
+	*world = (struct world){ .env = rr_env_system };
+	world->env.log = NULL;
+	assert_int_equal(rr_engine_new(&world->env, config, &world->engine), 0);
+	assert_int_equal(rr_loop_fabric_new(world->engine->loop, &fabric, &world->engine->adapters), 0);
+}
+
+static void
+close_all(struct world *world)
+{
+	rr_carrier_close(world->client);
+	while (world->served_count > 0)
+		rr_carrier_close(world->served[--world->served_count]);
+	world->connected = world->closed = false;
+}
+
+static struct sockaddr_in
+local(uint32_t address)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(address) };
+}
+
+/* Listens, and puts the port that was chosen into address. */
+static struct rr_acceptor *
+listen_at(struct world *world, enum rr_provider provider, struct sockaddr_in *address)
+{
+	struct sockaddr_storage chosen;
+	struct rr_acceptor *acceptor;
+	struct rr_text text;
+
+	assert_int_equal(rr_rdma_listen_over(world->engine, provider, (struct sockaddr *)address,
+				 sizeof(*address), accepted, world, &acceptor, &text),
+		0);
+	assert_int_equal(rr_rdma_acceptor_address(acceptor, &chosen), 0);
+	address->sin_port = htons(rr_address_port((struct sockaddr *)&chosen));
+	return acceptor;
+}
+
+/* Connects, or fails to; the name of the fabric that it went over. */
+static const char *
+dial(struct world *world, enum rr_provider provider, const struct sockaddr_in *address)
+{
+	struct rr_negotiated negotiated;
+	struct rr_text text;
+
+	assert_int_equal(rr_rdma_connect_over(world->engine, provider, (const struct sockaddr *)address,
+				 sizeof(*address), &events, world, &world->client, &text),
+		0);
+	while (!world->connected && !world->closed)
+		assert_true(rr_loop_turn(world->engine->loop, -1) >= 0);
+	rr_carrier_negotiated(world->client, &negotiated);
+	return negotiated.fabric;
+}
+
+static void
+an_engine_has_no_adapters_until_they_are_wanted(void **state)
+{
+	struct rr_engine *engine;
+
+	(void)state;
+	assert_int_equal(rr_engine_new(&rr_env_system, &rr_engine_config_default, &engine), 0);
+	assert_null(engine->adapters);
+	rr_engine_free(engine);
+}
+
+static void
+what_is_asked_for_is_taken(void **state)
+{
+	struct sockaddr_in address = local(INADDR_LOOPBACK), other = address;
+	struct rr_acceptor *sockets, *adapters;
+	struct world world;
+
+	(void)state;
+	world_begin(&world, &rr_engine_config_default);
+	sockets = listen_at(&world, RR_PROVIDER_IWARP, &address);
+	adapters = listen_at(&world, RR_PROVIDER_VERBS, &other);
+	assert_string_equal(rr_rdma_acceptor_providers(sockets), "iwarp");
+	assert_string_equal(rr_rdma_acceptor_providers(adapters), "loop");
+	assert_string_equal(dial(&world, RR_PROVIDER_IWARP, &address), "iwarp");
+	assert_true(world.connected);
+	close_all(&world);
+	assert_string_equal(dial(&world, RR_PROVIDER_VERBS, &other), "loop");
+	assert_true(world.connected);
+	close_all(&world);
+	/* Neither hears what comes over the other. */
+	assert_string_equal(dial(&world, RR_PROVIDER_IWARP, &other), "iwarp");
+	assert_int_equal(world.error, -RPCRDMA_ERR_REFUSED);
+	close_all(&world);
+	rr_rdma_unlisten(sockets);
+	rr_rdma_unlisten(adapters);
+	rr_engine_free(world.engine);
+}
+
+static void
+who_does_not_ask_gets_what_the_engine_is_told(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct sockaddr_in address = local(INADDR_LOOPBACK);
+	struct rr_acceptor *acceptor;
+	struct world world;
+
+	(void)state;
+	config.provider = RR_PROVIDER_VERBS;
+	world_begin(&world, &config);
+	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &address);
+	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "loop");
+	assert_string_equal(dial(&world, RR_PROVIDER_AUTO, &address), "loop");
+	close_all(&world);
+	assert_string_equal(dial(&world, RR_PROVIDER_IWARP, &address), "iwarp");
+	close_all(&world);
+	rr_rdma_unlisten(acceptor);
+	rr_engine_free(world.engine);
+}
+
+static void
+an_address_of_no_adapter_goes_over_sockets(void **state)
+{
+	struct sockaddr_in address = local(INADDR_LOOPBACK);
+	struct rr_acceptor *acceptor;
+	struct world world;
+
+	(void)state;
+	world_begin(&world, &rr_engine_config_default);
+	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &address);
+	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "iwarp");
+	assert_string_equal(dial(&world, RR_PROVIDER_AUTO, &address), "iwarp");
+	assert_true(world.connected);
+	close_all(&world);
+	rr_rdma_unlisten(acceptor);
+	rr_engine_free(world.engine);
+}
+
+static void
+all_addresses_are_listened_at_over_both(void **state)
+{
+	struct sockaddr_in address = local(INADDR_ANY);
+	struct rr_acceptor *acceptor;
+	struct world world;
+
+	(void)state;
+	world_begin(&world, &rr_engine_config_default);
+	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &address);
+	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "iwarp and verbs");
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_string_equal(dial(&world, RR_PROVIDER_IWARP, &address), "iwarp");
+	assert_true(world.connected);
+	close_all(&world);
+	assert_string_equal(dial(&world, RR_PROVIDER_VERBS, &address), "loop");
+	assert_true(world.connected);
+	close_all(&world);
+	rr_rdma_unlisten(acceptor);
+	rr_engine_free(world.engine);
+}
+
+static void
+adapters_whose_port_is_taken_leave_the_sockets(void **state)
+{
+	struct sockaddr_in taken = local(INADDR_ANY), address = taken;
+	struct rr_acceptor *first, *second;
+	struct world world;
+
+	(void)state;
+	world_begin(&world, &rr_engine_config_default);
+	first = listen_at(&world, RR_PROVIDER_VERBS, &taken);
+	address.sin_port = taken.sin_port;
+	second = listen_at(&world, RR_PROVIDER_AUTO, &address);
+	assert_string_equal(rr_rdma_acceptor_providers(second), "iwarp");
+	rr_rdma_unlisten(first);
+	rr_rdma_unlisten(second);
+	rr_engine_free(world.engine);
+}
+
+static void
+of_several_engines_one_listens_over_adapters(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct sockaddr_in any = local(INADDR_ANY), address = local(INADDR_LOOPBACK);
+	struct rr_acceptor *acceptor;
+	struct world world;
+
+	(void)state;
+	config.adapters_elsewhere = true;
+	world_begin(&world, &config);
+	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &any);
+	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "iwarp");
+	rr_rdma_unlisten(acceptor);
+	address.sin_port = htons(20049);
+	acceptor = listen_at(&world, RR_PROVIDER_VERBS, &address);
+	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "");
+	assert_int_equal(ntohs(address.sin_port), 20049);
+	assert_string_equal(dial(&world, RR_PROVIDER_VERBS, &address), "loop");
+	assert_int_equal(world.error, -RPCRDMA_ERR_REFUSED);
+	close_all(&world);
+	rr_rdma_unlisten(acceptor);
+	rr_engine_free(world.engine);
+}
+
+/* ---- Receives that must suffice ---- */
+
+enum { CREDITS = 8, ROOM = 3 };
+
+/* As on an iWARP adapter, and with receives for ROOM connections. */
+static int
+scarce_fabric(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
+{
+	static const struct rr_fault_script nothing;
+	struct rr_fabric_config scarce = *config;
+	struct rr_fabric *below;
+	int error;
+
+	scarce.receive_max = ROOM * (CREDITS + 16 + 2);
+	error = rr_loop_fabric_new(loop, &scarce, &below);
+	if (!error)
+		error = rr_fault_fabric_new(below, &nothing, fabric);
+	if (!error)
+		rr_container(*fabric, struct rr_filter_fabric, base)->ops.limits.receives_must_suffice = true;
+	return error;
+}
+
+/* RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available resources in
+ * a Shared Receive Queue": here it is the number of connections that is reduced. */
+static void
+connections_beyond_the_receives_are_declined(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct sockaddr_in address = local(INADDR_LOOPBACK);
+	struct rr_carrier *clients[ROOM];
+	struct rr_acceptor *acceptor;
+	struct world world = { .env = rr_env_system };
+
+	(void)state;
+	world.env.log = NULL;
+	config.credits = CREDITS;
+	assert_int_equal(rr_engine_new_on(&world.env, &config, scarce_fabric, &world.engine), 0);
+	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &address);
+	for (uint32_t i = 0; i < ROOM; i++) {
+		dial(&world, RR_PROVIDER_AUTO, &address);
+		assert_true(world.connected);
+		clients[i] = world.client;
+		world.connected = false;
+	}
+	dial(&world, RR_PROVIDER_AUTO, &address);
+	assert_int_equal(world.error, -RPCRDMA_ERR_REJECTED);
+	close_all(&world);
+	for (uint32_t i = 0; i < ROOM; i++)
+		rr_carrier_close(clients[i]);
+	dial(&world, RR_PROVIDER_AUTO, &address);
+	assert_true(world.connected);
+	close_all(&world);
+	rr_rdma_unlisten(acceptor);
+	rr_engine_free(world.engine);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_engine_has_no_adapters_until_they_are_wanted),
+		cmocka_unit_test(what_is_asked_for_is_taken),
+		cmocka_unit_test(who_does_not_ask_gets_what_the_engine_is_told),
+		cmocka_unit_test(an_address_of_no_adapter_goes_over_sockets),
+		cmocka_unit_test(all_addresses_are_listened_at_over_both),
+		cmocka_unit_test(adapters_whose_port_is_taken_leave_the_sockets),
+		cmocka_unit_test(of_several_engines_one_listens_over_adapters),
+		cmocka_unit_test(connections_beyond_the_receives_are_declined),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
