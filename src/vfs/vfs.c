@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/vfs.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "wire/rpc.h"
+
+_Static_assert((int)RR_VFS_GROUPS == (int)RR_AUTH_SYS_GIDS, "room for all groups of a credential");
+
+static const char *const status_texts[] = {
+	[RR_VFS_OK] = "done",
+	[RR_VFS_PENDING] = "under way",
+	[RR_VFS_PERM] = "not the owner",
+	[RR_VFS_ACCESS] = "permission denied",
+	[RR_VFS_NOENT] = "no such file or directory",
+	[RR_VFS_EXIST] = "it exists already",
+	[RR_VFS_IO] = "the storage failed",
+	[RR_VFS_NXIO] = "no such device or address",
+	[RR_VFS_XDEV] = "not in the same file system or export",
+	[RR_VFS_NODEV] = "no such device",
+	[RR_VFS_NOTDIR] = "not a directory",
+	[RR_VFS_ISDIR] = "a directory",
+	[RR_VFS_SYMLINK] = "a symbolic link",
+	[RR_VFS_WRONG_TYPE] = "an object of the wrong type",
+	[RR_VFS_INVAL] = "an invalid argument",
+	[RR_VFS_BAD_NAME] = "the name of no entry",
+	[RR_VFS_BAD_CHAR] = "an invalid name",
+	[RR_VFS_NAME_TOO_LONG] = "the name is too long",
+	[RR_VFS_FBIG] = "the file would be too large",
+	[RR_VFS_NOSPC] = "no space left",
+	[RR_VFS_DQUOT] = "the quota is used up",
+	[RR_VFS_ROFS] = "for reading only",
+	[RR_VFS_MLINK] = "too many links",
+	[RR_VFS_NOTEMPTY] = "the directory is not empty",
+	[RR_VFS_TEXT_BUSY] = "in use",
+	[RR_VFS_STALE] = "the object is gone",
+	[RR_VFS_BAD_HANDLE] = "not a handle of this server",
+	[RR_VFS_BAD_COOKIE] = "no position of this directory",
+	[RR_VFS_NOT_SYNC] = "changed meanwhile",
+	[RR_VFS_NOTSUPP] = "not supported",
+	[RR_VFS_BUSY] = "not now",
+	[RR_VFS_NO_BUFFER] = "no memory for the data",
+	[RR_VFS_SHARE] = "an open of somebody else is in the way",
+	[RR_VFS_LOCKED] = "an open of somebody else denies this",
+	[RR_VFS_OPEN_MODE] = "not opened for this",
+	[RR_VFS_LOCK] = "somebody else has a lock there",
+	[RR_VFS_NO_XATTR] = "no such extended attribute",
+	[RR_VFS_XATTR_SIZE] = "the extended attribute is too large",
+	[RR_VFS_CANCELLED] = "cancelled",
+	[RR_VFS_FAULT] = "a defect of the server",
+};
+
+const char *
+rr_vfs_status_text(enum rr_vfs_status status)
+{
+	return status_texts[status];
+}
+
+enum rr_vfs_status
+rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
+{
+	if (name.length == 0 || memchr(name.data, '/', name.length) || memchr(name.data, 0, name.length))
+		return RR_VFS_BAD_CHAR;
+	if (name.length > RR_VFS_NAME_MAX)
+		return RR_VFS_NAME_TOO_LONG;
+	memcpy(text, name.data, name.length);
+	text[name.length] = 0;
+	if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
+		return RR_VFS_BAD_NAME;
+	return RR_VFS_OK;
+}
+
+/* How many octets of path the name of an export takes up; 0: the path does not lie in that export. */
+static uint32_t
+vfs_prefix(const struct rr_vfs_export *export, struct rpcrdma_bytes path)
+{
+	uint32_t length = (uint32_t)strlen(export->name);
+
+	if (path.length < length || memcmp(path.data, export->name, length) != 0)
+		return 0;
+	if (length > 1 && path.length > length && ((const char *)path.data)[length] != '/')
+		return 0;
+	return length;
+}
+
+uint32_t
+rr_vfs_find_export(const struct rr_vfs *vfs, struct rpcrdma_bytes path, struct rpcrdma_bytes *rest)
+{
+	uint32_t longest = 0, found = vfs->export_count;
+
+	/* Clients that mount the part before the last slash of "/file" ask for no octet at all. */
+	if (path.length == 0)
+		path = (struct rpcrdma_bytes){ "/", 1 };
+	for (uint32_t i = 0; i < vfs->export_count; i++) {
+		uint32_t length = vfs_prefix(&vfs->exports[i], path);
+
+		if (length > longest) {
+			longest = length;
+			found = i;
+		}
+	}
+	*rest = (struct rpcrdma_bytes){ (const char *)path.data + longest, path.length - longest };
+	return found;
+}
+
+struct rpcrdma_bytes
+rr_vfs_next_component(struct rpcrdma_bytes *path)
+{
+	const char *next = path->data, *end = next + path->length;
+	struct rpcrdma_bytes name;
+
+	while (next < end && *next == '/')
+		next++;
+	name.data = next;
+	while (next < end && *next != '/')
+		next++;
+	name.length = (uint32_t)(next - (const char *)name.data);
+	*path = (struct rpcrdma_bytes){ next, (uint32_t)(end - next) };
+	return name;
+}
+
+/* The greatest number is the one that stands for no user in system calls. */
+static uint32_t
+vfs_number(uint32_t number, bool squash)
+{
+	return (number == 0 && squash) || number == UINT32_MAX ? RR_VFS_NOBODY : number;
+}
+
+void
+rr_vfs_identify(const struct rr_auth_sys *sys, bool squash, struct rr_vfs_identity *identity)
+{
+	struct rr_vfs_caller *caller = &identity->caller;
+
+	*caller = (struct rr_vfs_caller){ RR_VFS_NOBODY, RR_VFS_NOBODY, 0, identity->groups };
+	if (!sys)
+		return;
+	caller->uid = vfs_number(sys->uid, squash);
+	caller->gid = vfs_number(sys->gid, squash);
+	caller->group_count = (uint32_t)rr_min(sys->gid_count, RR_VFS_GROUPS);
+	for (uint32_t i = 0; i < caller->group_count; i++)
+		identity->groups[i] = vfs_number(sys->gids[i], squash);
+}
