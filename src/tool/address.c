@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/address.h"
 
-#include <errno.h>
 #include <netdb.h>
 #include <rpcrdma/error.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fabric/address.h"
-
-int
-rr_tool_number(const char *text, unsigned long max, unsigned long *number)
-{
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return -RPCRDMA_ERR_INVAL;
-	errno = 0;
-	*number = strtoul(text, &end, 10);
-	return errno || *end || *number > max ? -RPCRDMA_ERR_INVAL : 0;
-}
+#include "tool/option.h"
 
 /* Splits spec into host and port, in place; host loses its brackets, port is NULL where there is none. */
 static int
@@ -63,7 +50,7 @@ rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_
 	if (split(copy, &host, &port) < 0 || !*host)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
 			"'%s' is no address: write ADDR, ADDR:PORT or [ADDR]:PORT", spec);
-	if (port && rr_tool_number(port, 65535, &number) < 0)
+	if (port && rr_options_number(port, 65535, &number) < 0)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "'%s': '%s' is no port: 0 to 65535", spec, port);
 	if (strcmp(host, "*") == 0) {
 		hints.ai_family = spec[0] == '[' ? AF_INET6 : AF_INET;

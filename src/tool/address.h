@@ -16,7 +16,4 @@
 int rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_storage *address,
 	socklen_t *size, struct rr_text *text);
 
-/* Parses a decimal number from 0 to max, all of text; -RPCRDMA_ERR_INVAL. */
-int rr_tool_number(const char *text, unsigned long max, unsigned long *number);
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,18 +11,7 @@
 
 /* Files to standard output, one after the other: a window of pieces is read ahead, and written in order. */
 
-enum { OPT_HELP = 256, WINDOW = 16, PIECE = 1 << 20 };
-
-static const struct option long_options[] = {
-	RR_VERBOSE_OPTION,
-	RR_TRANSPORT_OPTION,
-	RR_CALL_OPTION,
-	RR_FILTER_OPTIONS,
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
-};
-
-const char rr_tool_cat_options[] = RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP;
+enum { WINDOW = 16, PIECE = 1 << 20 };
 
 struct cat_piece {
 	struct cat *cat;
@@ -167,8 +155,14 @@ open_and_show(struct cat *cat, const struct rr_engine_config *config, const char
 	return show(cat);
 }
 
+/* What the command line says. */
+struct cat_options {
+	struct rr_filters filters;
+	struct rr_remote remote; /* how each URL is opened */
+};
+
 static int
-run(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url,
+cat_url(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url,
 	const struct rr_remote *how)
 {
 	struct cat *cat = calloc(1, sizeof(*cat));
@@ -186,35 +180,37 @@ run(const struct rr_tool *tool, const struct rr_engine_config *config, const cha
 	return result;
 }
 
-int
-rr_tool_cat(const struct rr_tool *tool, int argc, char **argv)
+static int
+cat_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct rr_engine_config config = rr_engine_config_default;
-	struct rr_filters filters = { 0 };
-	int option, result = RR_EXIT_OK;
-	struct rr_remote how = { 0 };
+	struct cat_options options = { 0 };
+	int result = rr_options_parse(tool, &options, &argc, &argv);
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":v", long_options, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return rr_tool_help(tool);
-		if (option == 'v')
-			how.verbose = true;
-		else if (!rr_filters_is_option(option))
-			return rr_tool_bad_option(tool, option, argv[optind - 1]);
-		else if (rr_filters_option(tool, &filters, option, optarg))
-			return RR_EXIT_USAGE;
-	}
-	if (optind == argc)
-		return rr_tool_usage(tool, "a URL is wanted: nfs://HOST[:PORT]/PATH");
-	for (int i = optind; i < argc; i++)
-		if (!rr_url_is(argv[i]))
-			return rr_tool_usage(tool, "%s is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
+	if (result != RR_OPTIONS_GO_ON)
+		return result;
 	rr_tool_catch_signals();
-	if (rr_filters_start(tool, &filters, &config))
-		return RR_EXIT_FAILED;
-	how.tcp = filters.tcp;
-	for (int i = optind; i < argc && result == RR_EXIT_OK; i++)
-		result = run(tool, &config, argv[i], &how);
-	return rr_filters_end(tool, &filters, result);
+	result = rr_filters_start(tool, &options.filters, &config);
+	if (result != RR_EXIT_OK)
+		return result;
+	options.remote.tcp = options.filters.transport == RR_TRANSPORT_TCP;
+	for (int i = 0; i < argc && result == RR_EXIT_OK; i++)
+		result = cat_url(tool, &config, argv[i], &options.remote);
+	return rr_filters_end(tool, &options.filters, result);
 }
+
+const struct rr_tool rr_tool_cat = {
+	.name = "cat",
+	.run = cat_run,
+	.help = "Write files to standard output.",
+	.operands = "URL...",
+	.least = 1,
+	.most = RR_TOOL_ANY,
+	.urls = true,
+	.groups = {
+		{ rr_remote_options, offsetof(struct cat_options, remote) },
+		{ rr_filters_transport, offsetof(struct cat_options, filters) },
+		{ rr_filters_options, offsetof(struct cat_options, filters) },
+		{ rr_filters_calls, offsetof(struct cat_options, filters) },
+	},
+};

@@ -1,35 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/cp.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPT_HELP = 256, OPT_JSON, OPT_SPARSE };
-
-static const struct option long_options[] = {
-	{ "recursive", no_argument, NULL, 'r' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "sparse", required_argument, NULL, OPT_SPARSE },
-	RR_TRANSPORT_OPTION,
-	RR_CALL_OPTION,
-	RR_FILTER_OPTIONS,
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
+static const char *const cp_sparse[] = {
+	[RR_SPARSE_AUTO] = "auto",
+	[RR_SPARSE_ALWAYS] = "always",
+	[RR_SPARSE_NEVER] = "never",
+	NULL,
 };
 
-const char rr_tool_cp_options[] =
-	"  -r, -R, --recursive   copy directories with all that is in them; links are copied as links\n"
-	"  -q, --quiet           no progress bar, and no summary\n"
-	"      --json            print the summary as a JSON object\n"
-	"      --sparse WHEN     auto: holes stay holes; always: zeroes become holes; never "
-	"(auto)\n" RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP
-	"\nA file that exists is written in place: it keeps its owner, mode, access lists and links. SRC and "
-	"DST "
-	"can be\ndevices and pipes, and - for standard input or output.\n";
+static const struct rr_option cp_options[] = {
+	{ .letter = 'r',
+		.name = "recursive",
+		.help = "copy directories with all that is in them; links are copied as links",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, recursive) },
+	{ .letter = 'R',
+		.help = "the same as -r",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, recursive) },
+	{ .letter = 'q',
+		.name = "quiet",
+		.help = "no progress bar, and no summary",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, quiet) },
+	{ .name = "json",
+		.help = "print the summary as a JSON object",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, json) },
+	{ .name = "sparse",
+		.argument = "auto|always|never",
+		.help = "auto: holes stay holes; always: zeroes become holes; never (auto)",
+		.kind = RR_OPTION_WORD,
+		.words = cp_sparse,
+		.at = offsetof(struct rr_cp, sparse) },
+	{ 0 },
+};
 
 /* ---- Failures ---- */
 
@@ -179,7 +189,7 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 	if (!rr_url_is(argument))
 		return RR_EXIT_OK;
 	side->ops = &rr_side_remote;
-	remote->tcp = cp->filters.tcp;
+	remote->tcp = cp->filters.transport == RR_TRANSPORT_TCP;
 	if (rr_remote_open(cp->engine, argument, remote, &text) != 0)
 		return rr_tool_fail(cp->tool, "%s: %s", remote->name, text.text);
 	snprintf(name, size, "%s", remote->name);
@@ -211,70 +221,44 @@ copy(struct rr_cp *cp, const char *source, const char *destination)
 }
 
 static int
-parse_sparse(struct rr_cp *cp, const char *when)
+cp_check_ends(const struct rr_tool *tool, char **argv)
 {
-	static const char *const names[] = {
-		[RR_SPARSE_AUTO] = "auto",
-		[RR_SPARSE_ALWAYS] = "always",
-		[RR_SPARSE_NEVER] = "never",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(when, names[i]) == 0) {
-			cp->sparse = (enum rr_sparse)i;
-			return RR_EXIT_OK;
-		}
-	}
-	return rr_tool_usage(cp->tool, "--sparse takes auto, always or never, not '%s'", when);
+	if (argv[0][0] == '\0' || argv[1][0] == '\0')
+		return rr_tool_usage(tool, "the source or the destination is empty");
+	if (!rr_url_is(argv[0]) && !rr_url_is(argv[1]))
+		return rr_tool_usage(tool, "one side must be a URL (nfs://HOST[:PORT]/PATH); cp(1) copies "
+					   "files on this machine");
+	return RR_EXIT_OK;
 }
 
-/* True to go on, false with the status to exit with. */
-static bool
-parse(struct rr_cp *cp, int argc, char **argv, int *status)
+static int
+cp_parsed(struct rr_cp *cp, char **argv)
 {
-	int option;
+	struct rr_engine_config config = rr_engine_config_default;
+	int status = cp_check_ends(cp->tool, argv);
+	struct rr_text text;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":rRq", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'r':
-		case 'R': cp->recursive = true; break;
-		case 'q': cp->quiet = true; break;
-		case OPT_JSON: cp->json = true; break;
-		case OPT_SPARSE:
-			*status = parse_sparse(cp, optarg);
-			if (*status != RR_EXIT_OK)
-				return false;
-			break;
-		case OPT_HELP: *status = rr_tool_help(cp->tool); return false;
-		default:
-			if (!rr_filters_is_option(option))
-				*status = rr_tool_bad_option(cp->tool, option, argv[optind - 1]);
-			else
-				*status = rr_filters_option(cp->tool, &cp->filters, option, optarg);
-			if (*status != RR_EXIT_OK)
-				return false;
-		}
-	}
-	if (argc - optind != 2)
-		*status = rr_tool_usage(cp->tool, "a source and a destination are wanted");
-	else if (argv[optind][0] == '\0' || argv[optind + 1][0] == '\0')
-		*status = rr_tool_usage(cp->tool, "the source or the destination is empty");
-	else if (!rr_url_is(argv[optind]) && !rr_url_is(argv[optind + 1]))
-		*status = rr_tool_usage(cp->tool,
-			"one side must be a URL (nfs://HOST[:PORT]/PATH); cp(1) copies files "
-			"on this machine");
+	if (status != RR_EXIT_OK)
+		return status;
+	status = rr_filters_start(cp->tool, &cp->filters, &config);
+	if (status != RR_EXIT_OK)
+		return status;
+	rr_tool_catch_signals();
+	cp->remotes[1].verbose = cp->remotes[0].verbose;
+	if (rr_remote_engine(&config, &cp->engine, &text) < 0)
+		status = rr_tool_fail(cp->tool, "%s", text.text);
 	else
-		return true;
-	return false;
+		status = copy(cp, argv[0], argv[1]);
+	rr_remote_close(&cp->remotes[0]);
+	rr_remote_close(&cp->remotes[1]);
+	rr_engine_free(cp->engine);
+	return rr_filters_end(cp->tool, &cp->filters, status);
 }
 
-int
-rr_tool_cp(const struct rr_tool *tool, int argc, char **argv)
+static int
+cp_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct rr_cp *cp = calloc(1, sizeof(*cp));
-	struct rr_engine_config config = rr_engine_config_default;
-	struct rr_text text;
 	int status;
 
 	if (!cp)
@@ -282,18 +266,27 @@ rr_tool_cp(const struct rr_tool *tool, int argc, char **argv)
 	cp->tool = tool;
 	cp->umask = umask(0);
 	umask((mode_t)cp->umask);
-	if (parse(cp, argc, argv, &status) &&
-		(status = rr_filters_start(tool, &cp->filters, &config)) == RR_EXIT_OK) {
-		rr_tool_catch_signals();
-		if (rr_remote_engine(&config, &cp->engine, &text) < 0)
-			status = rr_tool_fail(tool, "%s", text.text);
-		else
-			status = copy(cp, argv[optind], argv[optind + 1]);
-		rr_remote_close(&cp->remotes[0]);
-		rr_remote_close(&cp->remotes[1]);
-		rr_engine_free(cp->engine);
-		status = rr_filters_end(tool, &cp->filters, status);
-	}
+	status = rr_options_parse(tool, cp, &argc, &argv);
+	if (status == RR_OPTIONS_GO_ON)
+		status = cp_parsed(cp, argv);
 	free(cp);
 	return status;
 }
+
+const struct rr_tool rr_tool_cp = {
+	.name = "cp",
+	.run = cp_run,
+	.help = "Copy files and trees to, from and between servers.",
+	.operands = "SOURCE DESTINATION",
+	.least = 2,
+	.most = 2,
+	.notes = "A file that exists is written in place: it keeps its owner, mode, access lists and links. "
+		 "SOURCE\nand DESTINATION can be devices and pipes, and - for standard input or output.\n",
+	.groups = {
+		{ cp_options, 0 },
+		{ rr_remote_options, offsetof(struct rr_cp, remotes) },
+		{ rr_filters_transport, offsetof(struct rr_cp, filters) },
+		{ rr_filters_options, offsetof(struct rr_cp, filters) },
+		{ rr_filters_calls, offsetof(struct rr_cp, filters) },
+	},
+};

@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/decode.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <rpcrdma/error.h>
 
-enum { OPT_JSON = 256, OPT_FILTER, OPT_HELP };
+static int
+decode_take_filter(const struct rr_tool *tool, void *state, const char *argument)
+{
+	struct rr_text error = { "" };
 
-const char rr_tool_decode_options[] =
-	"      --filter FIELD=VALUE  only what has it: xid=N, procedure=NAME, procedure=N, connection=N;\n"
-	"                            of several, all must hold\n"
-	"      --json                print a JSON object on each line\n"
-	"  -v, --verbose             print every field, and each RDMA operation\n";
+	if (rr_decode_filter_add(state, argument, &error) < 0)
+		return rr_tool_usage(tool, "%s", error.text);
+	return RR_EXIT_OK;
+}
 
-static const struct option long_options[] = {
-	{ "filter", required_argument, NULL, OPT_FILTER },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, OPT_HELP },
+static const struct rr_option decode_options[] = {
+	{ .name = "filter",
+		.argument = "FIELD=VALUE",
+		.help = "only what has it: xid=N, procedure=NAME, procedure=N, connection=N; of several, all "
+			"must "
+			"hold",
+		.kind = RR_OPTION_CALL,
+		.take = decode_take_filter },
+	{ .name = "json",
+		.help = "print a JSON object on each line",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_decode, json) },
+	{ .letter = 'v',
+		.name = "verbose",
+		.help = "print every field, and each RDMA operation",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_decode, verbose) },
 	{ 0 },
 };
 
@@ -75,26 +88,21 @@ decode_file(const struct rr_tool *tool, struct rr_decode *decode, const char *pa
 	return rr_tool_end_output(tool, status);
 }
 
-int
-rr_tool_decode(const struct rr_tool *tool, int argc, char **argv)
+static int
+decode_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct rr_decode decode = { 0 };
-	struct rr_text error = { "" };
-	int option;
+	int status = rr_options_parse(tool, &decode, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "+:v", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPT_HELP: return rr_tool_help(tool);
-		case OPT_JSON: decode.json = true; break;
-		case 'v': decode.verbose = true; break;
-		case OPT_FILTER:
-			if (rr_decode_filter_add(&decode, optarg, &error) < 0)
-				return rr_tool_usage(tool, "%s", error.text);
-			break;
-		default: return rr_tool_bad_option(tool, option, argv[optind - 1]);
-		}
-	}
-	if (argc - optind != 1)
-		return rr_tool_usage(tool, "it takes one file");
-	return decode_file(tool, &decode, argv[optind]);
+	return status == RR_OPTIONS_GO_ON ? decode_file(tool, &decode, argv[0]) : status;
 }
+
+const struct rr_tool rr_tool_decode = {
+	.name = "decode",
+	.run = decode_run,
+	.help = "Show the messages of a captured file, of iWARP over TCP.",
+	.operands = "FILE",
+	.least = 1,
+	.most = 1,
+	.groups = { { decode_options, 0 } },
+};

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <inttypes.h>
 #include <rpcrdma/error.h>
 
 #include "fabric/verbs/verbs.h"
 #include "tool/tool.h"
-
-enum { OPT_JSON = 256, OPT_HELP };
-
-const char rr_tool_devices_options[] = "      --json   print one JSON object\n";
-
-static const struct option long_options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
-};
 
 struct limit {
 	const char *name, *key;
@@ -35,6 +24,14 @@ enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
 struct devices {
 	bool json;
 	uint32_t count;
+};
+
+static const struct rr_option devices_options[] = {
+	{ .name = "json",
+		.help = "print one JSON object",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct devices, json) },
+	{ 0 },
 };
 
 static uint32_t
@@ -148,22 +145,15 @@ show(void *ctx, const struct rr_verbs_device_info *info)
 	devices->count++;
 }
 
-int
-rr_tool_devices(const struct rr_tool *tool, int argc, char **argv)
+static int
+devices_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct devices devices = { 0 };
 	struct rr_text text = { "" };
-	int option, error;
+	int error, status = rr_options_parse(tool, &devices, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return rr_tool_help(tool);
-		if (option != OPT_JSON)
-			return rr_tool_usage(tool, "see `rpcrdma devices --help`");
-		devices.json = true;
-	}
-	if (argc > optind)
-		return rr_tool_usage(tool, "'%s' is too much: it takes no arguments", argv[optind]);
+	if (status != RR_OPTIONS_GO_ON)
+		return status;
 	error = rr_verbs_devices(&rr_env_system, show, &devices, &text);
 	if (error && devices.json) {
 		printf("{\"devices\":[],");
@@ -178,3 +168,10 @@ rr_tool_devices(const struct rr_tool *tool, int argc, char **argv)
 		printf("]}\n");
 	return RR_EXIT_OK;
 }
+
+const struct rr_tool rr_tool_devices = {
+	.name = "devices",
+	.run = devices_run,
+	.help = "List RDMA devices: what each can do, or why it is not usable.",
+	.groups = { { devices_options, 0 } },
+};

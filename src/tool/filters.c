@@ -1,83 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/filters.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #include "fabric/filter/fault.h"
 #include "fabric/filter/record.h"
 
-/* Behind the values of enum rr_provider. */
-enum { TRANSPORT_TCP = 3 };
-
-/* Options that take one word of some; its place is the value of the enum. */
-static const struct choice {
-	int option;
-	const char *name, *words[4];
-} choices[] = {
-	{ RR_OPT_TRANSPORT, "--transport",
-		{ [RR_PROVIDER_AUTO] = "auto",
-			[RR_PROVIDER_IWARP] = "iwarp",
-			[RR_PROVIDER_VERBS] = "verbs",
-			[TRANSPORT_TCP] = "tcp" } },
-	{ RR_OPT_VERSION, "--rpcrdma-version",
-		{ [RR_VERSIONS_1] = "1", [RR_VERSIONS_2] = "2", [RR_VERSIONS_AUTO] = "auto" } },
-	{ RR_OPT_REPLY_CHUNKS, "--reply-chunks",
-		{ [RR_REPLY_CHUNKS_AUTO] = "auto",
-			[RR_REPLY_CHUNKS_ALWAYS] = "always",
-			[RR_REPLY_CHUNKS_NEVER] = "never" } },
+const char *const rr_filters_transports[] = {
+	[RR_TRANSPORT_AUTO] = "auto",
+	[RR_TRANSPORT_IWARP] = "iwarp",
+	[RR_TRANSPORT_VERBS] = "verbs",
+	[RR_TRANSPORT_TCP] = "tcp",
+	NULL,
 };
 
-static void
-choose(struct rr_filters *filters, int option, unsigned place)
-{
-	if (option == RR_OPT_TRANSPORT)
-		filters->tcp = place == TRANSPORT_TCP;
-	if (option == RR_OPT_TRANSPORT && !filters->tcp)
-		filters->provider = (enum rr_provider)place;
-	if (option == RR_OPT_VERSION)
-		filters->versions = (enum rr_versions)place;
-	if (option == RR_OPT_REPLY_CHUNKS)
-		filters->reply_chunks = (enum rr_reply_chunks)place;
-}
+static const char *const filters_versions[] = {
+	[RR_VERSIONS_AUTO] = "auto",
+	[RR_VERSIONS_1] = "1",
+	[RR_VERSIONS_2] = "2",
+	NULL,
+};
+
+static const char *const filters_reply_chunks[] = {
+	[RR_REPLY_CHUNKS_AUTO] = "auto",
+	[RR_REPLY_CHUNKS_ALWAYS] = "always",
+	[RR_REPLY_CHUNKS_NEVER] = "never",
+	NULL,
+};
 
 static int
-parse_choice(const struct rr_tool *tool, struct rr_filters *filters, const struct choice *choice,
-	const char *argument)
+filters_fault(const struct rr_tool *tool, void *state, const char *argument)
 {
-	bool four = choice->words[3] != NULL;
-
-	for (unsigned i = 0; i < 4 && choice->words[i]; i++) {
-		if (strcmp(argument, choice->words[i]) != 0)
-			continue;
-		choose(filters, choice->option, i);
-		return RR_EXIT_OK;
-	}
-	return rr_tool_usage(tool, "%s takes %s, %s%s%s or %s, not '%s'", choice->name, choice->words[0],
-		choice->words[1], four ? ", " : "", four ? choice->words[2] : "", choice->words[four ? 3 : 2],
-		argument);
-}
-
-int
-rr_filters_option(const struct rr_tool *tool, struct rr_filters *filters, int option, const char *argument)
-{
+	struct rr_filters *filters = state;
 	struct rr_text text;
 
-	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
-		if (choices[i].option == option)
-			return parse_choice(tool, filters, &choices[i], argument);
-	if (option == RR_OPT_CRC) {
-		filters->crc = true;
-		return RR_EXIT_OK;
-	}
-	if (option == RR_OPT_RECORD) {
-		filters->path = argument;
-		return RR_EXIT_OK;
-	}
 	if (rr_fault_parse(argument, &filters->script, &text) < 0)
 		return rr_tool_usage(tool, "--fault: %s", text.text);
 	filters->has_script = true;
 	return RR_EXIT_OK;
 }
+
+const struct rr_option rr_filters_options[] = {
+	{ .name = "crc",
+		.help = "ask for CRC32c on each frame of iWARP",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_filters, crc) },
+	{ .name = "fault",
+		.argument = "SCRIPT",
+		.help = "bring about faults; see rpcrdma-fault(7)",
+		.kind = RR_OPTION_CALL,
+		.take = filters_fault },
+	{ .name = "record",
+		.argument = "FILE",
+		.help = "write down every RDMA operation; see rpcrdma-record(5)",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_filters, path) },
+	{ .name = "rpcrdma-version",
+		.argument = "1|2|auto",
+		.help = "versions of RPC-over-RDMA to speak (auto: both)",
+		.kind = RR_OPTION_WORD,
+		.words = filters_versions,
+		.at = offsetof(struct rr_filters, versions) },
+	{ 0 },
+};
+
+const struct rr_option rr_filters_transport[] = {
+	{ .name = "transport",
+		.argument = "KIND",
+		.help = "of URLs without one: verbs (RDMA adapters), iwarp (TCP sockets), tcp (no RDMA), or "
+			"auto: an adapter if the route to the server begins there (auto)",
+		.kind = RR_OPTION_WORD,
+		.words = rr_filters_transports,
+		.at = offsetof(struct rr_filters, transport) },
+	{ 0 },
+};
+
+const struct rr_option rr_filters_calls[] = {
+	{ .name = "reply-chunks",
+		.argument = "auto|always|never",
+		.help = "offer memory for a reply that may be large to a server that can provide Read chunks "
+			"(auto: where it will be large)",
+		.kind = RR_OPTION_WORD,
+		.words = filters_reply_chunks,
+		.at = offsetof(struct rr_filters, reply_chunks) },
+	{ 0 },
+};
 
 /* The record is outermost: it has what the fault filter does, too. */
 static int
@@ -96,9 +103,15 @@ filters_put(void *ctx, struct rr_fabric **fabric)
 int
 rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config)
 {
+	static const enum rr_provider providers[] = {
+		[RR_TRANSPORT_AUTO] = RR_PROVIDER_AUTO,
+		[RR_TRANSPORT_IWARP] = RR_PROVIDER_IWARP,
+		[RR_TRANSPORT_VERBS] = RR_PROVIDER_VERBS,
+	};
 	struct rr_text text;
 
-	config->provider = filters->provider;
+	if (filters->transport != RR_TRANSPORT_TCP)
+		config->provider = providers[filters->transport];
 	config->versions = filters->versions;
 	config->reply_chunks = filters->reply_chunks;
 	config->crc = filters->crc;

@@ -7,14 +7,20 @@
 #include "tool/tool.h"
 
 /*
- * What each sub-command with an engine can be told of its connections: which provider (--transport), which
- * filters are before it (--fault, --record), whether its frames are checked (--crc), which versions of
- * RPC-over-RDMA (--rpcrdma-version), and how large replies come (--reply-chunks). A program has one of these;
- * it lives longer than its engines.
+ * Options of connections, which each sub-command with an engine has: the provider (--transport), the filters
+ * before it (--fault, --record), CRCs (--crc), versions of RPC-over-RDMA (--rpcrdma-version), and how large
+ * replies come (--reply-chunks). A program has one struct rr_filters; it lives longer than its engines.
  */
+
+enum rr_filters_transport {
+	RR_TRANSPORT_AUTO,
+	RR_TRANSPORT_IWARP,
+	RR_TRANSPORT_VERBS,
+	RR_TRANSPORT_TCP /* URLs that do not name a transport are for TCP */
+};
+
 struct rr_filters {
-	enum rr_provider provider;
-	bool tcp; /* URLs that do not say are for TCP */
+	enum rr_filters_transport transport;
 	struct rr_fault_script script;
 	bool has_script;
 	const char *path;
@@ -24,49 +30,9 @@ struct rr_filters {
 	enum rr_reply_chunks reply_chunks;
 };
 
-enum { RR_OPT_FAULT = 512, RR_OPT_RECORD, RR_OPT_TRANSPORT, RR_OPT_CRC, RR_OPT_VERSION, RR_OPT_REPLY_CHUNKS };
-
-/* Rows of a sub-command's table of options, and lines of its --help. */
-#define RR_TRANSPORT_OPTION                                                                                  \
-	{                                                                                                    \
-		"transport", required_argument, NULL, RR_OPT_TRANSPORT                                       \
-	}
-#define RR_TRANSPORT_HELP                                                                                    \
-	"      --transport KIND      of URLs without one: verbs (RDMA adapters), iwarp (TCP sockets),\n"     \
-	"                            tcp (no RDMA), or auto: an adapter if the route to the server\n"        \
-	"                            begins there (auto)\n"
-#define RR_FILTER_OPTIONS                                                                                    \
-	{ "crc", no_argument, NULL, RR_OPT_CRC }, { "fault", required_argument, NULL, RR_OPT_FAULT },        \
-		{ "rpcrdma-version", required_argument, NULL, RR_OPT_VERSION },                              \
-	{                                                                                                    \
-		"record", required_argument, NULL, RR_OPT_RECORD                                             \
-	}
-#define RR_FILTER_HELP                                                                                       \
-	"      --crc                 ask for CRC32c on each frame of iWARP\n"                                \
-	"      --fault SCRIPT        bring about faults; see rpcrdma-fault(7)\n"                             \
-	"      --record FILE         write down every RDMA operation; see rpcrdma-record(5)\n"               \
-	"      --rpcrdma-version 1|2|auto\n"                                                                 \
-	"                            versions of RPC-over-RDMA to speak (auto: both)\n"
-
-/* Of those that call. */
-#define RR_CALL_OPTION                                                                                       \
-	{                                                                                                    \
-		"reply-chunks", required_argument, NULL, RR_OPT_REPLY_CHUNKS                                 \
-	}
-#define RR_CALL_HELP                                                                                         \
-	"      --reply-chunks auto|always|never\n"                                                           \
-	"                            offer memory for a reply that may be large to a server that can\n"      \
-	"                            provide Read chunks (auto: where it will be large)\n"
-
-static inline bool
-rr_filters_is_option(int option)
-{
-	return option >= RR_OPT_FAULT && option <= RR_OPT_REPLY_CHUNKS;
-}
-
-/* Takes one of these options, with its argument (NULL where it has none). An exit status. */
-int rr_filters_option(
-	const struct rr_tool *tool, struct rr_filters *filters, int option, const char *argument);
+/* Tables of options; their state is a struct rr_filters. The words are those of --transport. */
+extern const struct rr_option rr_filters_options[], rr_filters_transport[], rr_filters_calls[];
+extern const char *const rr_filters_transports[];
 
 /* Makes the record, if there is to be one, and puts the provider and the filters into config. An exit status.
  */

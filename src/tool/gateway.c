@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,65 +21,6 @@ enum { POLL_DEFAULT = 50, POLL_MAX = 1000 }; /* us */
  * that many messages, but never less than the engine's default. */
 enum { MESSAGE_DEFAULT = 4, MESSAGE_MOST = 64, BESIDE_DATA = 65536, MESSAGES = 32 };
 
-enum option_value {
-	OPT_CREDITS = 256,
-	OPT_HELP,
-	OPT_INLINE,
-	OPT_MESSAGE_MAX,
-	OPT_POLL,
-	OPT_PROGRAM,
-	OPT_PROVIDED,
-	OPT_NO_PROVIDED,
-	OPT_SCHEMA,
-	OPT_TO
-};
-
-const char rr_tool_gateway_options[] =
-	"  -l, --listen [rdma://|tcp://]ADDR[:PORT]\n"
-	"                            where clients connect (over RDMA, ports 20049 and 2049); one or more\n"
-	"      --to URL              the server: "
-	"nfs://HOST[:PORT]/[?transport=auto|iwarp|verbs|tcp&mountport=N]\n"
-	"      --transport KIND      RDMA, of listeners and of a URL without one: verbs (adapters), iwarp "
-	"(TCP\n"
-	"                            sockets), or auto: verbs at an address of an adapter, both at '*' "
-	"(auto)\n"
-	"      --program PROG=PORT   calls of this program go to this TCP port of the server, more than "
-	"once\n"
-	"                            if wanted; PROG is nfs, mount, nlm, nsm, nfsacl, or a number\n"
-	"      --schema FILE.x       place the data that this schema marks in programs besides NFS; more "
-	"than\n"
-	"                            once if wanted\n"
-	"  -n, --threads N           threads, each with connections of its own (1)\n"
-	"      --credits N           calls that a connection may have outstanding (64)\n"
-	"      --inline N            inline threshold to offer, octets (4096)\n"
-	"      --message-max MIB     data that one message can have; clients are told so (4)\n"
-	"      --poll US             look so long for what comes next before sleeping, while that pays (50)\n"
-	"      --provided N          large replies that a connection may keep in Read chunks (as "
-	"--credits)\n"
-	"      --no-provided         never expose a large reply in Read chunks: one without room becomes an "
-	"error\n" RR_FILTER_HELP RR_CALL_HELP "  -v, --verbose             log what happens to connections\n"
-	"SIGTERM and Ctrl-C answer what was received, then end.\n";
-
-static const struct option long_options[] = {
-	{ "listen", required_argument, NULL, 'l' },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "program", required_argument, NULL, OPT_PROGRAM },
-	{ "schema", required_argument, NULL, OPT_SCHEMA },
-	{ "threads", required_argument, NULL, 'n' },
-	{ "credits", required_argument, NULL, OPT_CREDITS },
-	{ "inline", required_argument, NULL, OPT_INLINE },
-	{ "message-max", required_argument, NULL, OPT_MESSAGE_MAX },
-	{ "provided", required_argument, NULL, OPT_PROVIDED },
-	{ "no-provided", no_argument, NULL, OPT_NO_PROVIDED },
-	{ "poll", required_argument, NULL, OPT_POLL },
-	RR_TRANSPORT_OPTION,
-	RR_CALL_OPTION,
-	RR_FILTER_OPTIONS,
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
-};
-
 struct address {
 	bool tcp;
 	struct sockaddr_storage address;
@@ -93,7 +33,6 @@ struct run {
 	uint32_t address_count;
 	struct rr_gateway_config config;
 	struct rr_url url;
-	bool has_url;
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
 	struct rr_workers workers;
 	uint32_t poll;        /* us */
@@ -115,35 +54,36 @@ after(const char *text, const char *prefix)
 /* RFC 8267, 6.3: for NFS version 4, a server "MUST use the alternative well-known port number for its
  * RPC-over-RDMA service": unless another one is given. */
 static int
-parse_listen(struct run *run, const char *spec)
+gateway_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 {
+	struct run *run = state;
 	struct address *address = &run->addresses[run->address_count];
 	const char *tcp = after(spec, "tcp://"), *rdma = after(spec, "rdma://");
 	struct rr_text text;
 
 	if (run->address_count == ADDRESSES)
-		return rr_tool_usage(run->tool, "at most %d addresses can be listened at", ADDRESSES);
+		return rr_tool_usage(tool, "at most %d addresses can be listened at", ADDRESSES);
 	address->tcp = tcp;
 	if (rr_tool_listen_address(tcp    ? tcp
 				   : rdma ? rdma
 					  : spec,
 		    tcp ? RR_URL_TCP_PORT : RR_URL_RDMA_PORT, &address->address, &address->size, &text) < 0)
-		return rr_tool_usage(run->tool, "--listen: %s", text.text);
+		return rr_tool_usage(tool, "--listen: %s", text.text);
 	run->address_count++;
 	return RR_EXIT_OK;
 }
 
 static int
-parse_to(struct run *run, const char *url)
+gateway_take_to(const struct rr_tool *tool, void *state, const char *url)
 {
+	struct run *run = state;
 	struct rr_text text;
 
 	if (rr_url_parse(url, &run->url, &text) < 0)
-		return rr_tool_usage(run->tool, "--to: %s", text.text);
+		return rr_tool_usage(tool, "--to: %s", text.text);
 	if (strcmp(run->url.path, "/") != 0)
 		return rr_tool_usage(
-			run->tool, "--to: clients choose what they mount; leave out '%s'", run->url.path);
-	run->has_url = true;
+			tool, "--to: clients choose what they mount; leave out '%s'", run->url.path);
 	return RR_EXIT_OK;
 }
 
@@ -182,15 +122,16 @@ program_number(const char *name, uint32_t *prog)
 			return 0;
 		}
 	}
-	if (rr_tool_number(name, UINT32_MAX, &number) < 0)
+	if (rr_options_number(name, UINT32_MAX, &number) < 0)
 		return -RPCRDMA_ERR_INVAL;
 	*prog = (uint32_t)number;
 	return 0;
 }
 
 static int
-parse_program(struct run *run, const char *spec)
+gateway_take_program(const struct rr_tool *tool, void *state, const char *spec)
 {
+	struct run *run = state;
 	const char *equals = strchr(spec, '=');
 	char name[16] = "";
 	unsigned long port;
@@ -198,51 +139,70 @@ parse_program(struct run *run, const char *spec)
 
 	if (equals && (size_t)(equals - spec) < sizeof(name))
 		memcpy(name, spec, (size_t)(equals - spec));
-	if (!name[0] || program_number(name, &prog) < 0 || rr_tool_number(equals + 1, 65535, &port) < 0 ||
+	if (!name[0] || program_number(name, &prog) < 0 || rr_options_number(equals + 1, 65535, &port) < 0 ||
 		port == 0)
-		return rr_tool_usage(run->tool, "--program takes PROG=PORT, not '%s'", spec);
+		return rr_tool_usage(tool, "--program takes PROG=PORT, not '%s'", spec);
 	return add_route(run, prog, (uint16_t)port);
 }
 
 static int
-parse_number(const struct run *run, const char *name, unsigned long low, unsigned long high, uint32_t *result)
+gateway_take_schema(const struct rr_tool *tool, void *state, const char *path)
 {
-	unsigned long number;
+	struct run *run = state;
 
-	if (rr_tool_number(optarg, high, &number) < 0 || number < low)
-		return rr_tool_usage(
-			run->tool, "--%s takes a number from %lu to %lu, not '%s'", name, low, high, optarg);
-	*result = (uint32_t)number;
-	return RR_EXIT_OK;
+	return rr_schemas_option(tool, &run->schemas, path, &run->config);
 }
 
-static int
-parse_option(struct run *run, int option)
-{
-	struct rr_engine_config *engine = &run->workers.engine;
-	int status;
-
-	switch (option) {
-	case 'l': return parse_listen(run, optarg);
-	case OPT_TO: return parse_to(run, optarg);
-	case OPT_PROGRAM: return parse_program(run, optarg);
-	case OPT_SCHEMA: return rr_schemas_option(run->tool, &run->schemas, optarg, &run->config);
-	case 'n': return parse_number(run, "threads", 1, RR_WORKERS_MAX, &run->workers.count);
-	case OPT_CREDITS: return parse_number(run, "credits", 1, 1024, &engine->credits);
-	case OPT_MESSAGE_MAX: return parse_number(run, "message-max", 1, MESSAGE_MOST, &run->message_max);
-	case OPT_PROVIDED: return parse_number(run, "provided", 1, 4096, &engine->provided_max);
-	case OPT_NO_PROVIDED: engine->read_chunks = false; return RR_EXIT_OK;
-	case OPT_POLL: return parse_number(run, "poll", 0, POLL_MAX, &run->poll);
-	case 'v': run->workers.verbose = true; return RR_EXIT_OK;
-	case OPT_INLINE:
-		status = parse_number(run, "inline", 1024, 262144, &engine->inline_send);
-		engine->inline_receive = engine->inline_send &= ~UINT32_C(1023);
-		return status;
-	}
-	if (rr_filters_is_option(option))
-		return rr_filters_option(run->tool, &run->filters, option, optarg);
-	return rr_tool_usage(run->tool, "see `rpcrdma gateway --help`");
-}
+static const struct rr_option gateway_options[] = {
+	{ .letter = 'l',
+		.name = "listen",
+		.argument = "[rdma://|tcp://]ADDR[:PORT]",
+		.help = "where clients connect (over RDMA, ports 20049 and 2049); one or more",
+		.kind = RR_OPTION_CALL,
+		.required = true,
+		.take = gateway_take_listen },
+	{ .name = "to",
+		.argument = "URL",
+		.help = "the server: nfs://HOST[:PORT]/[?transport=auto|iwarp|verbs|tcp&mountport=N]",
+		.kind = RR_OPTION_CALL,
+		.required = true,
+		.take = gateway_take_to },
+	{ .name = "transport",
+		.argument = "KIND",
+		.help = "RDMA, of listeners and of a URL without one: verbs (adapters), iwarp (TCP sockets), "
+			"or "
+			"auto: verbs at an address of an adapter, both at '*' (auto)",
+		.kind = RR_OPTION_WORD,
+		.words = rr_filters_transports,
+		.at = offsetof(struct run, filters.transport) },
+	{ .name = "program",
+		.argument = "PROG=PORT",
+		.help = "calls of this program go to this TCP port of the server, more than once if wanted; "
+			"PROG "
+			"is nfs, mount, nlm, nsm, nfsacl, or a number",
+		.kind = RR_OPTION_CALL,
+		.take = gateway_take_program },
+	{ .name = "schema",
+		.argument = "FILE.x",
+		.help = "place the data that this schema marks in programs besides NFS; more than once if "
+			"wanted",
+		.kind = RR_OPTION_CALL,
+		.take = gateway_take_schema },
+	{ .name = "message-max",
+		.argument = "MIB",
+		.help = "data that one message can have; clients are told so (4)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = MESSAGE_MOST,
+		.at = offsetof(struct run, message_max) },
+	{ .name = "poll",
+		.argument = "US",
+		.help = "look so long for what comes next before sleeping, while that pays (50)",
+		.kind = RR_OPTION_NUMBER,
+		.high = POLL_MAX,
+		.at = offsetof(struct run, poll) },
+	{ 0 },
+};
 
 /* ---- Addresses of the server ---- */
 
@@ -365,25 +325,14 @@ set_message_max(const struct run *run, struct rr_engine_config *engine)
 }
 
 static int
-run_gateway(struct run *run, int argc, char **argv)
+gateway_parsed(struct run *run)
 {
 	struct rr_engine_config *engine = &run->workers.engine;
-	int option, status = RR_EXIT_OK;
+	int status;
 
-	while (status == RR_EXIT_OK &&
-		(option = getopt_long(argc, argv, "+l:n:v", long_options, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return rr_tool_help(run->tool);
-		status = parse_option(run, option);
-	}
-	if (status == RR_EXIT_OK && optind < argc)
-		status = rr_tool_usage(run->tool, "'%s' is one argument too many", argv[optind]);
-	if (status == RR_EXIT_OK && (!run->has_url || run->address_count == 0))
-		status = rr_tool_usage(run->tool, "%s is missing", run->has_url ? "--listen" : "--to");
-	if (status == RR_EXIT_OK && run->filters.tcp)
+	if (run->filters.transport == RR_TRANSPORT_TCP)
 		rr_url_prefer_tcp(&run->url);
-	if (status == RR_EXIT_OK)
-		status = resolve_all(run);
+	status = resolve_all(run);
 	set_message_max(run, engine);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(run->tool, &run->filters, engine);
@@ -392,8 +341,8 @@ run_gateway(struct run *run, int argc, char **argv)
 	return rr_filters_end(run->tool, &run->filters, rr_workers_run(&run->workers));
 }
 
-int
-rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv)
+static int
+gateway_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct run run = { .tool = tool,
 		.poll = POLL_DEFAULT,
@@ -405,7 +354,22 @@ rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv)
 	int status;
 
 	run.workers.ctx = &run;
-	status = run_gateway(&run, argc, argv);
+	status = rr_options_parse(tool, &run, &argc, &argv);
+	if (status == RR_OPTIONS_GO_ON)
+		status = gateway_parsed(&run);
 	rr_schemas_free(&run.schemas);
 	return status;
 }
+
+const struct rr_tool rr_tool_gateway = {
+	.name = "gateway",
+	.run = gateway_run,
+	.help = "Pass NFS on between RDMA and TCP, in either direction.",
+	.notes = "SIGTERM and Ctrl-C answer what was received, then end.\n",
+	.groups = {
+		{ gateway_options, 0 },
+		{ rr_workers_options, offsetof(struct run, workers) },
+		{ rr_filters_options, offsetof(struct run, filters) },
+		{ rr_filters_calls, offsetof(struct run, filters) },
+	},
+};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,32 +10,34 @@
 
 /* Lists one directory whole, sorted by name, those that begin with a dot too; or shows one file. */
 
-enum { OPT_HELP = 256, OPT_JSON };
-
-static const struct option long_options[] = {
-	{ "long", no_argument, NULL, 'l' },
-	{ "json", no_argument, NULL, OPT_JSON },
-	RR_VERBOSE_OPTION,
-	RR_TRANSPORT_OPTION,
-	RR_CALL_OPTION,
-	RR_FILTER_OPTIONS,
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
-};
-
-const char rr_tool_ls_options[] =
-	"  -l, --long   with mode, links, owner, group, size, time, and where links lead\n"
-	"      --json   print a JSON array\n" RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP;
-
-enum format { FORMAT_NAMES, FORMAT_LONG, FORMAT_JSON };
-
 struct ls {
 	const struct rr_tool *tool;
 	struct rr_remote remote;
 	struct rr_catalog catalog;
-	enum format format;
+	struct rr_filters filters;
+	bool is_long, json;
 	size_t printed;
 };
+
+static const struct rr_option ls_options[] = {
+	{ .letter = 'l',
+		.name = "long",
+		.help = "with mode, links, owner, group, size, time, and where links lead",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct ls, is_long) },
+	{ .name = "json",
+		.help = "print a JSON array",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct ls, json) },
+	{ 0 },
+};
+
+/* Names alone need no attributes. */
+static bool
+ls_only_names(const struct ls *ls)
+{
+	return !ls->is_long && !ls->json;
+}
 
 static int
 fail(struct ls *ls, const char *name)
@@ -81,9 +82,9 @@ print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
 {
 	char target[RR_NFS_PATH] = "";
 
-	if (!entry->known && ls->format != FORMAT_NAMES)
+	if (!entry->known && !ls_only_names(ls))
 		return RR_EXIT_OK;
-	if (ls->format == FORMAT_NAMES) {
+	if (ls_only_names(ls)) {
 		rr_tool_put_name(stdout, entry->name);
 		printf("\n");
 		return RR_EXIT_OK;
@@ -91,10 +92,10 @@ print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
 	if (entry->object.attributes.type == NF3LNK &&
 		rr_nfs_readlink(ls->remote.nfs, &entry->object.handle, target) != 0)
 		return fail(ls, entry->name);
-	if (ls->format == FORMAT_LONG)
-		print_long(entry, target);
-	else
+	if (ls->json)
 		print_json(ls, entry, target);
+	else
+		print_long(entry, target);
 	return RR_EXIT_OK;
 }
 
@@ -122,7 +123,7 @@ gather(struct ls *ls)
 	const char *slash = strrchr(ls->remote.url.path, '/');
 	struct rr_nfs_object object;
 
-	if (rr_nfs_walk(nfs, rr_nfs_rest(nfs), ls->format == FORMAT_NAMES, &object) != 0)
+	if (rr_nfs_walk(nfs, rr_nfs_rest(nfs), ls_only_names(ls), &object) != 0)
 		return fail(ls, NULL);
 	if (object.attributes.type != NF3DIR) {
 		if (rr_catalog_add(&ls->catalog, slash[1] ? slash + 1 : ls->remote.url.path, &object) == 0)
@@ -132,7 +133,7 @@ gather(struct ls *ls)
 	if (rr_nfs_readdir(nfs, &object.handle, rr_catalog_take, &ls->catalog) != 0)
 		return fail(ls, NULL);
 	rr_catalog_sort(&ls->catalog);
-	return ls->format == FORMAT_NAMES ? RR_EXIT_OK : complete(ls, &object.handle);
+	return ls_only_names(ls) ? RR_EXIT_OK : complete(ls, &object.handle);
 }
 
 static int
@@ -142,52 +143,56 @@ list(struct ls *ls)
 
 	if (result != RR_EXIT_OK)
 		return result;
-	if (ls->format == FORMAT_JSON)
+	if (ls->json)
 		printf("[");
 	for (size_t i = 0; i < ls->catalog.count && result == RR_EXIT_OK; i++)
 		result = print_entry(ls, &ls->catalog.entries[i]);
-	if (ls->format == FORMAT_JSON)
+	if (ls->json)
 		printf("]\n");
 	return rr_tool_end_output(ls->tool, result);
 }
 
-int
-rr_tool_ls(const struct rr_tool *tool, int argc, char **argv)
+static int
+ls_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct ls ls = { .tool = tool };
 	struct rr_engine_config config = rr_engine_config_default;
-	struct rr_filters filters = { 0 };
 	struct rr_engine *engine;
 	struct rr_text text;
-	int option, result;
+	int result = rr_options_parse(tool, &ls, &argc, &argv);
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":lv", long_options, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return rr_tool_help(tool);
-		if (option == '?' || option == ':')
-			return rr_tool_bad_option(tool, option, argv[optind - 1]);
-		if (option == 'v')
-			ls.remote.verbose = true;
-		else if (!rr_filters_is_option(option))
-			ls.format = option == OPT_JSON ? FORMAT_JSON : FORMAT_LONG;
-		else if (rr_filters_option(tool, &filters, option, optarg))
-			return RR_EXIT_USAGE;
-	}
-	if (argc - optind != 1 || !rr_url_is(argv[optind]))
-		return rr_tool_usage(tool, "one URL is wanted: nfs://HOST[:PORT]/PATH");
+	if (result != RR_OPTIONS_GO_ON)
+		return result;
 	rr_tool_catch_signals();
-	if (rr_filters_start(tool, &filters, &config))
-		return RR_EXIT_FAILED;
-	ls.remote.tcp = filters.tcp;
+	result = rr_filters_start(tool, &ls.filters, &config);
+	if (result != RR_EXIT_OK)
+		return result;
+	ls.remote.tcp = ls.filters.transport == RR_TRANSPORT_TCP;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
-		return rr_filters_end(tool, &filters, rr_tool_fail(tool, "%s", text.text));
-	if (rr_remote_open(engine, argv[optind], &ls.remote, &text) == 0)
+		return rr_filters_end(tool, &ls.filters, rr_tool_fail(tool, "%s", text.text));
+	if (rr_remote_open(engine, argv[0], &ls.remote, &text) == 0)
 		result = list(&ls);
 	else
 		result = rr_tool_fail(tool, "%s: %s", ls.remote.name, text.text);
 	rr_catalog_free(&ls.catalog);
 	rr_remote_close(&ls.remote);
 	rr_engine_free(engine);
-	return rr_filters_end(tool, &filters, result);
+	return rr_filters_end(tool, &ls.filters, result);
 }
+
+const struct rr_tool rr_tool_ls = {
+	.name = "ls",
+	.run = ls_run,
+	.help = "List a directory.",
+	.operands = "URL",
+	.least = 1,
+	.most = 1,
+	.urls = true,
+	.groups = {
+		{ ls_options, 0 },
+		{ rr_remote_options, offsetof(struct ls, remote) },
+		{ rr_filters_transport, offsetof(struct ls, filters) },
+		{ rr_filters_options, offsetof(struct ls, filters) },
+		{ rr_filters_calls, offsetof(struct ls, filters) },
+	},
+};

@@ -2,11 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tool/filters.h"
 #include "tool/names.h"
-
-const char rr_tool_mkdir_options[] = "  -p, --parents         make the directories above, too; a directory "
-				     "that exists is no error\n" RR_TRANSPORT_HELP RR_FILTER_HELP;
 
 /* Makes name in directory, or takes the one that is there where that is wanted. */
 static int
@@ -60,8 +56,34 @@ mkdir_url(struct rr_names *names)
 	return mkdir_one(names, names->last, &directory);
 }
 
-int
-rr_tool_mkdir(const struct rr_tool *tool, int argc, char **argv)
+static int
+mkdir_run(const struct rr_tool *tool, int argc, char **argv)
 {
-	return rr_names_run(tool, argc, argv, "parents", mkdir_url);
+	return rr_names_run(tool, argc, argv, mkdir_url);
 }
+
+static const struct rr_option mkdir_options[] = {
+	{ .letter = 'p',
+		.name = "parents",
+		.help = "make the directories above, too; a directory that exists is no error",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_names, flag) },
+	{ 0 },
+};
+
+const struct rr_tool rr_tool_mkdir = {
+	.name = "mkdir",
+	.run = mkdir_run,
+	.help = "Make directories.",
+	.operands = "URL...",
+	.least = 1,
+	.most = RR_TOOL_ANY,
+	.urls = true,
+	.groups = {
+		{ mkdir_options, 0 },
+		{ rr_remote_options, offsetof(struct rr_names, remote) },
+		{ rr_filters_transport, offsetof(struct rr_names, filters) },
+		{ rr_filters_options, offsetof(struct rr_names, filters) },
+		{ rr_filters_calls, offsetof(struct rr_names, filters) },
+	},
+};

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/names.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tool/filters.h"
-
-enum { OPT_HELP = 256 };
 
 int
 rr_names_fail(const struct rr_names *names)
@@ -50,9 +45,10 @@ run_one(struct rr_names *names, struct rr_engine *engine, const char *url,
 }
 
 static int
-run_all(struct rr_names *names, struct rr_filters *filters, char **urls, int (*each)(struct rr_names *names))
+run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *names))
 {
 	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_filters *filters = &names->filters;
 	int status = rr_filters_start(names->tool, filters, &config);
 	struct rr_engine *engine = NULL;
 	struct rr_text text;
@@ -60,7 +56,7 @@ run_all(struct rr_names *names, struct rr_filters *filters, char **urls, int (*e
 	if (status != RR_EXIT_OK)
 		return status;
 	rr_tool_catch_signals();
-	names->remote.tcp = filters->tcp;
+	names->remote.tcp = filters->transport == RR_TRANSPORT_TCP;
 	names->remote.beside = true;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		status = rr_tool_fail(names->tool, "%s", text.text);
@@ -72,36 +68,10 @@ run_all(struct rr_names *names, struct rr_filters *filters, char **urls, int (*e
 }
 
 int
-rr_names_run(const struct rr_tool *tool, int argc, char **argv, const char *word,
-	int (*each)(struct rr_names *names))
+rr_names_run(const struct rr_tool *tool, int argc, char **argv, int (*each)(struct rr_names *names))
 {
-	const struct option options[] = {
-		{ word, no_argument, NULL, word[0] },
-		RR_TRANSPORT_OPTION,
-		RR_FILTER_OPTIONS,
-		{ "help", no_argument, NULL, OPT_HELP },
-		{ 0 },
-	};
-	const char letters[] = { ':', word[0], '\0' };
 	struct rr_names names = { .tool = tool };
-	struct rr_filters filters = { 0 };
-	int option;
+	int status = rr_options_parse(tool, &names, &argc, &argv);
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return rr_tool_help(tool);
-		if (option == word[0])
-			names.flag = true;
-		else if (!rr_filters_is_option(option))
-			return rr_tool_bad_option(tool, option, argv[optind - 1]);
-		else if (rr_filters_option(tool, &filters, option, optarg))
-			return RR_EXIT_USAGE;
-	}
-	if (optind == argc)
-		return rr_tool_usage(tool, "a URL is wanted: nfs://HOST[:PORT]/PATH");
-	for (int i = optind; i < argc; i++)
-		if (!rr_url_is(argv[i]))
-			return rr_tool_usage(tool, "%s is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
-	return run_all(&names, &filters, argv + optind, each);
+	return status == RR_OPTIONS_GO_ON ? run_all(&names, argv, each) : status;
 }

@@ -2,15 +2,17 @@
 #ifndef RR_TOOL_NAMES_H
 #define RR_TOOL_NAMES_H
 
+#include "tool/filters.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
 #include "tool/trail.h"
 
-/* What sub-commands that change names on a server have in common: one letter as an option, and URLs. */
+/* What sub-commands that change names on a server have in common: one option, and URLs. */
 
 struct rr_names {
 	const struct rr_tool *tool;
-	bool flag; /* the letter was given */
+	bool flag; /* the one option that each has: --recursive, --parents */
+	struct rr_filters filters;
 	struct rr_trail trail;
 	struct rr_remote remote;
 	char path[RR_URL_PATH + 16]; /* of the last name's directory, below what is mounted */
@@ -20,9 +22,9 @@ struct rr_names {
 /* "NAME: what the server says"; returns RR_EXIT_FAILED. */
 int rr_names_fail(const struct rr_names *names);
 
-/* Calls each for every URL, with what its last name is in mounted. letter is the option that sets flag, word
- * its long form. */
-int rr_names_run(const struct rr_tool *tool, int argc, char **argv, const char *word,
-	int (*each)(struct rr_names *names));
+/* Takes the command line, and calls each for every URL, with what its last name is in mounted. An exit
+ * status.
+ */
+int rr_names_run(const struct rr_tool *tool, int argc, char **argv, int (*each)(struct rr_names *names));
 
 #endif

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <rpcrdma/error.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "rpc/client.h"
-#include "tool/address.h"
 #include "tool/filters.h"
 #include "tool/report.h"
 #include "tool/tool.h"
 #include "tool/url.h"
 #include "ulb/nfs3.h"
 
-enum { OPT_JSON = 256, OPT_HELP, ADDRESSES = 16 };
+enum { ADDRESSES = 16 };
 
 #define CALL_TIMEOUT (10 * RR_SECOND)
 
 struct ping {
 	const struct rr_tool *tool;
-	unsigned long count;
+	uint32_t count;
 	uint64_t interval; /* ns */
 	bool json;
 	struct rr_url url;
@@ -31,68 +29,40 @@ struct ping {
 	uint64_t least, most, sum; /* ns */
 };
 
-const char rr_tool_ping_options[] =
-	"  -c, --count N            calls to make (5)\n"
-	"  -i, --interval SECONDS   between them (0.2)\n"
-	"      --json               print one JSON object\n" RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP;
-
-static const struct option long_options[] = {
-	{ "count", required_argument, NULL, 'c' },
-	{ "interval", required_argument, NULL, 'i' },
-	{ "json", no_argument, NULL, OPT_JSON },
-	RR_TRANSPORT_OPTION,
-	RR_CALL_OPTION,
-	RR_FILTER_OPTIONS,
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
-};
-
 static int
-parse_interval(struct ping *ping, const char *text)
+ping_take_interval(const struct rr_tool *tool, void *state, const char *text)
 {
+	struct ping *ping = state;
 	char *end;
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !(seconds >= 0 && seconds <= 3600))
-		return rr_tool_usage(ping->tool, "--interval takes seconds, 0 to 3600, not '%s'", text);
+		return rr_tool_usage(tool, "--interval takes a number from 0 to 3600, not '%s'", text);
 	ping->interval = (uint64_t)(seconds * (double)RR_SECOND);
 	return RR_EXIT_OK;
 }
 
-/* RR_EXIT_OK with a URL, or the status to exit with in *status. */
-static bool
-parse(struct ping *ping, int argc, char **argv, int *status)
-{
-	struct rr_text text;
-	int option;
-
-	*status = RR_EXIT_OK;
-	while (*status == RR_EXIT_OK &&
-		(option = getopt_long(argc, argv, "+c:i:", long_options, NULL)) != -1) {
-		if (option == OPT_HELP) {
-			*status = rr_tool_help(ping->tool);
-			return false;
-		}
-		if (option == OPT_JSON)
-			ping->json = true;
-		else if (rr_filters_is_option(option))
-			*status = rr_filters_option(ping->tool, &ping->filters, option, optarg);
-		else if (option == 'i')
-			*status = parse_interval(ping, optarg);
-		else if (option != 'c')
-			*status = rr_tool_usage(ping->tool, "see `rpcrdma ping --help`");
-		else if (rr_tool_number(optarg, 1000000000, &ping->count) < 0 || ping->count == 0)
-			*status = rr_tool_usage(
-				ping->tool, "--count takes a number from 1 up, not '%s'", optarg);
-	}
-	if (*status == RR_EXIT_OK && argc - optind != 1)
-		*status = rr_tool_usage(ping->tool, "which server? Name one URL");
-	if (*status == RR_EXIT_OK && rr_url_parse(argv[optind], &ping->url, &text) < 0)
-		*status = rr_tool_usage(ping->tool, "%s", text.text);
-	if (*status == RR_EXIT_OK && ping->filters.tcp)
-		rr_url_prefer_tcp(&ping->url);
-	return *status == RR_EXIT_OK;
-}
+static const struct rr_option ping_options[] = {
+	{ .letter = 'c',
+		.name = "count",
+		.argument = "N",
+		.help = "calls to make (5)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = 1000000000,
+		.at = offsetof(struct ping, count) },
+	{ .letter = 'i',
+		.name = "interval",
+		.argument = "SECONDS",
+		.help = "time between calls (0.2)",
+		.kind = RR_OPTION_CALL,
+		.take = ping_take_interval },
+	{ .name = "json",
+		.help = "print one JSON object",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct ping, json) },
+	{ 0 },
+};
 
 /* The first address that answers. */
 static int
@@ -283,7 +253,7 @@ call_all(struct ping *ping)
 }
 
 static int
-run(struct ping *ping)
+ping_all(struct ping *ping)
 {
 	int error, status = connect_client(ping);
 
@@ -298,23 +268,44 @@ run(struct ping *ping)
 	return rr_tool_fail(ping->tool, "%s", rr_client_error(ping->client));
 }
 
-int
-rr_tool_ping(const struct rr_tool *tool, int argc, char **argv)
+static int
+ping_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct ping ping = { .tool = tool, .count = 5, .interval = 200 * RR_MILLISECOND };
 	struct rr_engine_config config = rr_engine_config_default;
-	int status;
+	struct rr_text text;
+	int status = rr_options_parse(tool, &ping, &argc, &argv);
 
-	if (!parse(&ping, argc, argv, &status))
+	if (status != RR_OPTIONS_GO_ON)
 		return status;
+	if (rr_url_parse(argv[0], &ping.url, &text) < 0)
+		return rr_tool_usage(tool, "%s", text.text);
+	if (ping.filters.transport == RR_TRANSPORT_TCP)
+		rr_url_prefer_tcp(&ping.url);
 	rr_tool_catch_signals();
 	if (rr_filters_start(tool, &ping.filters, &config))
 		return RR_EXIT_FAILED;
 	if (rr_engine_new(&rr_env_system, &config, &ping.engine) < 0)
 		status = rr_tool_fail(tool, "an event loop cannot be set up: %s", strerror(errno));
 	else
-		status = run(&ping);
+		status = ping_all(&ping);
 	rr_client_free(ping.client);
 	rr_engine_free(ping.engine);
 	return rr_filters_end(tool, &ping.filters, status);
 }
+
+const struct rr_tool rr_tool_ping = {
+	.name = "ping",
+	.run = ping_run,
+	.help = "Call a server's NULL procedure; show what was negotiated.",
+	.operands = "URL",
+	.least = 1,
+	.most = 1,
+	.urls = true,
+	.groups = {
+		{ ping_options, 0 },
+		{ rr_filters_transport, offsetof(struct ping, filters) },
+		{ rr_filters_options, offsetof(struct ping, filters) },
+		{ rr_filters_calls, offsetof(struct ping, filters) },
+	},
+};

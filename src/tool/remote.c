@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/remote.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,15 @@
 #define TIMEOUT (20 * RR_SECOND)
 
 enum { ADDRESSES = 8 };
+
+const struct rr_option rr_remote_options[] = {
+	{ .letter = 'v',
+		.name = "verbose",
+		.help = "say on standard error what the connection goes over",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_remote, verbose) },
+	{ 0 },
+};
 
 int
 rr_remote_engine(const struct rr_engine_config *config, struct rr_engine **engine, struct rr_text *text)

@@ -3,14 +3,8 @@
 #define RR_TOOL_REMOTE_H
 
 #include "nfs/client.h"
+#include "tool/option.h"
 #include "tool/url.h"
-
-/* Row of a sub-command's table of options, and line of its --help: what sets verbose. */
-#define RR_VERBOSE_OPTION                                                                                    \
-	{                                                                                                    \
-		"verbose", no_argument, NULL, 'v'                                                            \
-	}
-#define RR_VERBOSE_HELP "  -v, --verbose             say on standard error what the connection goes over\n"
 
 /* The server that a URL names, mounted. */
 struct rr_remote {
@@ -18,9 +12,12 @@ struct rr_remote {
 	struct rr_url url;
 	char name[512]; /* the URL without its options, for messages */
 	bool beside;    /* what is mounted is to be above the URL's last name */
-	bool tcp;       /* where the URL does not say what it is for */
+	bool tcp;       /* a URL that names no transport is for TCP */
 	bool verbose;   /* says on standard error what the connection goes over, once it is there */
 };
+
+/* Table of options (--verbose); its state is a struct rr_remote. */
+extern const struct rr_option rr_remote_options[];
 
 /* An engine as the sub-commands want it; config is the default but for its filters. */
 int rr_remote_engine(const struct rr_engine_config *config, struct rr_engine **engine, struct rr_text *text);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/catalog.h"
-#include "tool/filters.h"
 #include "tool/names.h"
 
 /* Removes names. No symbolic link is followed. */
-
-const char rr_tool_rm_options[] =
-	"  -r, --recursive       remove directories with all that is in them\n" RR_TRANSPORT_HELP
-		RR_FILTER_HELP;
 
 static int rm_name(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name);
 
@@ -87,8 +82,34 @@ rm_url(struct rr_names *names)
 	return rm_name(names, &directory.handle, names->last);
 }
 
-int
-rr_tool_rm(const struct rr_tool *tool, int argc, char **argv)
+static int
+rm_run(const struct rr_tool *tool, int argc, char **argv)
 {
-	return rr_names_run(tool, argc, argv, "recursive", rm_url);
+	return rr_names_run(tool, argc, argv, rm_url);
 }
+
+static const struct rr_option rm_options[] = {
+	{ .letter = 'r',
+		.name = "recursive",
+		.help = "remove directories with all that is in them",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_names, flag) },
+	{ 0 },
+};
+
+const struct rr_tool rr_tool_rm = {
+	.name = "rm",
+	.run = rm_run,
+	.help = "Remove files and directories.",
+	.operands = "URL...",
+	.least = 1,
+	.most = RR_TOOL_ANY,
+	.urls = true,
+	.groups = {
+		{ rm_options, 0 },
+		{ rr_remote_options, offsetof(struct rr_names, remote) },
+		{ rr_filters_transport, offsetof(struct rr_names, filters) },
+		{ rr_filters_options, offsetof(struct rr_names, filters) },
+		{ rr_filters_calls, offsetof(struct rr_names, filters) },
+	},
+};

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "carrier/engine.h"
 #include "nfs/server.h"
 #include "tool/filters.h"
 #include "tool/tool.h"
+#include "tool/workers.h"
 
 enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64 };
 
@@ -22,13 +22,12 @@ struct rr_serve_address {
 struct rr_serve {
 	struct rr_serve_address addresses[RR_SERVE_ADDRESSES];
 	struct rr_export exports[RR_SERVE_EXPORTS];
-	struct rr_engine_config engine;
+	struct rr_workers workers;
 	struct rr_tree_config tree;
 	struct rr_filters filters;
 	const char *key_path;
-	uint32_t address_count, thread_count;
-	uint16_t tcp_port; /* 0: no TCP */
-	bool verbose;
+	uint32_t address_count;
+	uint32_t tcp_port; /* 0: no TCP */
 };
 
 /* Serves until a signal ends it; returns the exit status. */

@@ -9,7 +9,6 @@
 #include "rpc/server.h"
 #include "tool/report.h"
 #include "tool/serve.h"
-#include "tool/workers.h"
 
 struct run {
 	const struct rr_tool *tool;
@@ -42,7 +41,7 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rr_server 
 			address->providers = providers;
 		if (serve->tcp_port == 0)
 			continue;
-		rr_address_set_port((struct sockaddr *)&tcp, serve->tcp_port);
+		rr_address_set_port((struct sockaddr *)&tcp, (uint16_t)serve->tcp_port);
 		if (rr_server_listen_tcp(server, (struct sockaddr *)&tcp, address->size, &text) < 0)
 			return rr_tool_fail(
 				tool, "%s; --tcp-port takes another port, or 0 for no TCP", text.text);
@@ -139,21 +138,15 @@ int
 rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 {
 	struct run run = { .tool = tool, .serve = serve };
-	const struct rr_workers workers = {
-		.tool = tool,
-		.service = &serve_service,
-		.ctx = &run,
-		.engine = serve->engine,
-		.count = serve->thread_count,
-		.verbose = serve->verbose,
-	};
 	int status;
 
+	serve->workers.service = &serve_service;
+	serve->workers.ctx = &run;
 	run.drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
 	if (!run.drc || rr_nfs_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
-		status = rr_workers_run(&workers);
+		status = rr_workers_run(&serve->workers);
 	rr_nfs_shared_free(run.shared);
 	rr_drc_free(run.drc);
 	return status;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <inttypes.h>
 
 #include "tool/attributes.h"
@@ -7,20 +6,19 @@
 #include "tool/remote.h"
 #include "tool/tool.h"
 
-enum { OPT_HELP = 256, OPT_JSON };
-
-static const struct option long_options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	RR_VERBOSE_OPTION,
-	RR_TRANSPORT_OPTION,
-	RR_CALL_OPTION,
-	RR_FILTER_OPTIONS,
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ 0 },
+struct stat_run {
+	struct rr_filters filters;
+	struct rr_remote remote;
+	bool json;
 };
 
-const char rr_tool_stat_options[] =
-	"      --json   print a JSON object\n" RR_VERBOSE_HELP RR_TRANSPORT_HELP RR_FILTER_HELP RR_CALL_HELP;
+static const struct rr_option stat_options[] = {
+	{ .name = "json",
+		.help = "print a JSON object",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct stat_run, json) },
+	{ 0 },
+};
 
 static void
 print_handle(const struct rr_nfs_handle *handle)
@@ -87,43 +85,46 @@ show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 	return rr_tool_end_output(tool, RR_EXIT_OK);
 }
 
-int
-rr_tool_stat(const struct rr_tool *tool, int argc, char **argv)
+static int
+stat_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct rr_engine_config config = rr_engine_config_default;
-	struct rr_filters filters = { 0 };
+	struct stat_run run = { .json = false };
 	struct rr_engine *engine;
-	struct rr_remote remote = { 0 };
 	struct rr_text text;
-	bool json = false;
-	int option, result;
+	int result = rr_options_parse(tool, &run, &argc, &argv);
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":v", long_options, NULL)) != -1) {
-		if (option == OPT_HELP)
-			return rr_tool_help(tool);
-		if (option == OPT_JSON)
-			json = true;
-		else if (option == 'v')
-			remote.verbose = true;
-		else if (!rr_filters_is_option(option))
-			return rr_tool_bad_option(tool, option, argv[optind - 1]);
-		else if (rr_filters_option(tool, &filters, option, optarg))
-			return RR_EXIT_USAGE;
-	}
-	if (argc - optind != 1 || !rr_url_is(argv[optind]))
-		return rr_tool_usage(tool, "one URL is wanted: nfs://HOST[:PORT]/PATH");
+	if (result != RR_OPTIONS_GO_ON)
+		return result;
 	rr_tool_catch_signals();
-	if (rr_filters_start(tool, &filters, &config))
-		return RR_EXIT_FAILED;
-	remote.tcp = filters.tcp;
+	result = rr_filters_start(tool, &run.filters, &config);
+	if (result != RR_EXIT_OK)
+		return result;
+	run.remote.tcp = run.filters.transport == RR_TRANSPORT_TCP;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
-		return rr_filters_end(tool, &filters, rr_tool_fail(tool, "%s", text.text));
-	if (rr_remote_open(engine, argv[optind], &remote, &text) == 0)
-		result = show(tool, &remote, json);
+		return rr_filters_end(tool, &run.filters, rr_tool_fail(tool, "%s", text.text));
+	if (rr_remote_open(engine, argv[0], &run.remote, &text) == 0)
+		result = show(tool, &run.remote, run.json);
 	else
-		result = rr_tool_fail(tool, "%s: %s", remote.name, text.text);
-	rr_remote_close(&remote);
+		result = rr_tool_fail(tool, "%s: %s", run.remote.name, text.text);
+	rr_remote_close(&run.remote);
 	rr_engine_free(engine);
-	return rr_filters_end(tool, &filters, result);
+	return rr_filters_end(tool, &run.filters, result);
 }
+
+const struct rr_tool rr_tool_stat = {
+	.name = "stat",
+	.run = stat_run,
+	.help = "Show what a server says of a file.",
+	.operands = "URL",
+	.least = 1,
+	.most = 1,
+	.urls = true,
+	.groups = {
+		{ stat_options, 0 },
+		{ rr_remote_options, offsetof(struct stat_run, remote) },
+		{ rr_filters_transport, offsetof(struct stat_run, filters) },
+		{ rr_filters_options, offsetof(struct stat_run, filters) },
+		{ rr_filters_calls, offsetof(struct stat_run, filters) },
+	},
+};

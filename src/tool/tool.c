@@ -8,12 +8,6 @@
 
 static volatile sig_atomic_t the_signal;
 
-static void
-print_synopsis(FILE *out, const struct rr_tool *tool)
-{
-	fprintf(out, "Usage: rpcrdma %s %s\n", tool->name, tool->synopsis);
-}
-
 static void __attribute__((format(printf, 2, 0)))
 print_message(const struct rr_tool *tool, const char *format, va_list args)
 {
@@ -24,14 +18,6 @@ print_message(const struct rr_tool *tool, const char *format, va_list args)
 }
 
 int
-rr_tool_help(const struct rr_tool *tool)
-{
-	print_synopsis(stdout, tool);
-	printf("%s\n%s%s", tool->help, tool->options[0] ? "\n" : "", tool->options);
-	return RR_EXIT_OK;
-}
-
-int
 rr_tool_usage(const struct rr_tool *tool, const char *format, ...)
 {
 	va_list args;
@@ -39,16 +25,8 @@ rr_tool_usage(const struct rr_tool *tool, const char *format, ...)
 	va_start(args, format);
 	print_message(tool, format, args);
 	va_end(args);
-	print_synopsis(stderr, tool);
+	rr_tool_synopsis(tool, stderr);
 	return RR_EXIT_USAGE;
-}
-
-int
-rr_tool_bad_option(const struct rr_tool *tool, int option, const char *argument)
-{
-	if (option == ':')
-		return rr_tool_usage(tool, "%s wants an argument", argument);
-	return rr_tool_usage(tool, "there is no option %s", argument);
 }
 
 int
@@ -94,12 +72,6 @@ rr_tool_interrupted(void *ctx)
 {
 	(void)ctx;
 	return the_signal != 0;
-}
-
-int
-rr_tool_signal(void)
-{
-	return the_signal;
 }
 
 int

@@ -5,57 +5,41 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "tool/option.h"
+
 /*
- * The `rpcrdma` command: a sub-command is a row of the table in main.c and a
- * file of its own with one function.
+ * The `rpcrdma` command: a sub-command is a file of its own, which defines its struct rr_tool, and has a line
+ * in main.c.
  */
 
 /* Exit statuses. */
 enum { RR_EXIT_OK = 0, RR_EXIT_FAILED = 1, RR_EXIT_USAGE = 2 };
 
+/* As many operands as there are. */
+enum { RR_TOOL_ANY = -1 };
+
 struct rr_tool {
 	const char *name;
 	int (*run)(const struct rr_tool *tool, int argc, char **argv); /* argv[0] is the sub-command's name */
 	const char *help;                                              /* one line */
-	const char *synopsis; /* what follows the name: "[-r] SRC DST" */
-	const char *options;  /* a line for each option, for --help; "" where there are none */
+	const char *operands; /* what follows the options, "SRC DST"; NULL: nothing */
+	int least, most;      /* operands; most may be RR_TOOL_ANY */
+	bool urls;            /* each operand is a URL */
+	const char *notes;    /* lines below the options in --help, or NULL */
+	struct rr_option_group groups[RR_OPTION_GROUPS];
 };
 
-int rr_tool_cat(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_cp(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_decode(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_devices(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_gateway(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_ls(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_mkdir(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_ping(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_rm(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_serve(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_stat(const struct rr_tool *tool, int argc, char **argv);
-int rr_tool_xdr(const struct rr_tool *tool, int argc, char **argv);
+extern const struct rr_tool rr_tool_cat, rr_tool_cp, rr_tool_decode, rr_tool_devices, rr_tool_gateway,
+	rr_tool_ls, rr_tool_mkdir, rr_tool_ping, rr_tool_rm, rr_tool_serve, rr_tool_stat, rr_tool_xdr;
 
-/* What --help says of the options of each: a line or more for each of them. */
-extern const char rr_tool_cat_options[];
-extern const char rr_tool_cp_options[];
-extern const char rr_tool_decode_options[];
-extern const char rr_tool_devices_options[];
-extern const char rr_tool_gateway_options[];
-extern const char rr_tool_ls_options[];
-extern const char rr_tool_mkdir_options[];
-extern const char rr_tool_ping_options[];
-extern const char rr_tool_rm_options[];
-extern const char rr_tool_serve_options[];
-extern const char rr_tool_stat_options[];
-extern const char rr_tool_xdr_options[];
+/* help.c: writes "Usage: rpcrdma cp [OPTION]... SRC DST". */
+void rr_tool_synopsis(const struct rr_tool *tool, FILE *out);
 
-/* Prints how tool is used and returns RR_EXIT_OK: for --help. */
+/* help.c: prints the synopsis and the options, and returns RR_EXIT_OK: for --help. */
 int rr_tool_help(const struct rr_tool *tool);
 
 /* "rpcrdma cp: message", then how it is used, to standard error; returns RR_EXIT_USAGE. */
 int rr_tool_usage(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* After getopt_long() returned '?' or ':' for argument: says what is wrong with it. RR_EXIT_USAGE. */
-int rr_tool_bad_option(const struct rr_tool *tool, int option, const char *argument);
 
 /* "rpcrdma cp: message" to standard error; returns RR_EXIT_FAILED. */
 int rr_tool_fail(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -69,9 +53,6 @@ void rr_tool_catch_signals(void);
 /* True once such a signal came. It also interrupts a waiting loop. ctx is not used: the type is what clients
  * ask for. */
 bool rr_tool_interrupted(void *ctx);
-
-/* The signal that came, or 0. */
-int rr_tool_signal(void);
 
 /* What main() returns for status. Where a signal of rr_tool_catch_signals() made the work fail, the program
  * ends by that signal instead, so that a shell sees it. */

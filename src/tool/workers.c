@@ -25,6 +25,49 @@
 #define STOP   UINT64_C(1)
 #define REPORT (UINT64_C(1) << 32)
 
+const struct rr_option rr_workers_options[] = {
+	{ .letter = 'n',
+		.name = "threads",
+		.argument = "N",
+		.help = "threads, each with connections of its own (1)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = RR_WORKERS_MAX,
+		.at = offsetof(struct rr_workers, count) },
+	{ .name = "credits",
+		.argument = "N",
+		.help = "calls that a connection may have outstanding (64)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = 1024,
+		.at = offsetof(struct rr_workers, engine.credits) },
+	{ .name = "inline",
+		.argument = "N",
+		.help = "inline threshold to offer, octets: a multiple of 1024 (4096)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1024,
+		.high = 262144,
+		.multiple = 1024,
+		.at = offsetof(struct rr_workers, engine.inline_send) },
+	{ .name = "provided",
+		.argument = "N",
+		.help = "large replies that a connection may keep in Read chunks (as --credits)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = 4096,
+		.at = offsetof(struct rr_workers, engine.provided_max) },
+	{ .name = "no-provided",
+		.help = "never expose a large reply in Read chunks: one without room becomes an error",
+		.kind = RR_OPTION_NO,
+		.at = offsetof(struct rr_workers, engine.read_chunks) },
+	{ .letter = 'v',
+		.name = "verbose",
+		.help = "log what happens to connections",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_workers, verbose) },
+	{ 0 },
+};
+
 struct worker {
 	const struct rr_worker_service *ops;
 	struct rr_env env;
@@ -217,6 +260,7 @@ rr_workers_run(const struct rr_workers *workers)
 	int status;
 
 	run = (struct run){ .workers = *workers, .signals.fd = -1 };
+	run.workers.engine.inline_receive = workers->engine.inline_send;
 	run.workers.engine.reuse_port = workers->count > 1;
 	status = make_workers(&run);
 	if (status == RR_EXIT_OK)

@@ -31,10 +31,15 @@ struct rr_workers {
 	const struct rr_tool *tool;
 	const struct rr_worker_service *service;
 	void *ctx;
-	struct rr_engine_config engine; /* reuse_port is set where it is needed */
+	struct rr_engine_config engine; /* inline_send is for both directions; reuse_port is set where it is
+					 * needed */
 	uint32_t count;
 	bool verbose;
 };
+
+/* Table of options (--threads, --credits, --inline, --provided, --no-provided, --verbose); its state is a
+ * struct rr_workers. */
+extern const struct rr_option rr_workers_options[];
 
 /* Returns the exit status. */
 int rr_workers_run(const struct rr_workers *workers);

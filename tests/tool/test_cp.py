@@ -189,7 +189,7 @@ def refusals(world, server):
     url = server.url
     check_fails("a directory needs -r", run("cp", url + "tree", out), "copy it with -r")
     check_fails("both sides local is a mistake", run("cp", "a", "b"), "must be a URL", status=2)
-    check_fails("so is a single argument", run("cp", url), "destination", status=2)
+    check_fails("so is a single argument", run("cp", url), "DESTINATION", status=2)
     check_fails("so is an option that is not there", run("cp", "-x", url, out), "-x", status=2)
     check_fails("a URL that is none", run("cp", "nfs:/x", out), "nfs://HOST")
     check_fails("a file that is not there", run("cp", url + "none", out), "no such file", url + "none")

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_options.py TOOL: every sub-command reports what is wrong with an option, with its argument and with the number of operands in
+the same words, and takes options before and after operands. What options there are comes from --help."""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Tap
+
+TOOL = os.path.abspath(sys.argv[1])
+tap = Tap()
+
+
+def run(*arguments):
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def refused(name, command, arguments, message):
+    """Exit status 2, this message alone, and how the sub-command is used."""
+    result = run(command, *arguments)
+    lines = result.stderr.splitlines()
+    good = (result.returncode == 2 and len(lines) == 2 and re.fullmatch(f"rpcrdma {command}: (?:{message})", lines[0])
+            and lines[1].startswith(f"Usage: rpcrdma {command}"))
+    tap.result(bool(good), f"{command}: {name}", [arguments, result.returncode, result.stderr])
+
+
+def options_of(command):
+    """(names, argument) of each option."""
+    text = run(command, "--help").stdout
+    lines = re.findall(r"^ {2,6}(-[^ ,\n]+)(?:, (--[^ \n]+))?(?: ([^ \n]+))?(?: |$)", text, re.MULTILINE)
+    return [([name for name in (first, second) if name], argument) for first, second, argument in lines]
+
+
+def long_option(command, name, argument):
+    if not argument:
+        return refused(f"{name} takes no argument", command, [f"{name}=x"], f"{name} takes no argument")
+    refused(f"{name} wants an argument", command, [name], f"{name} wants an argument: {re.escape(argument)}")
+    word = f"({argument})"
+    if argument in ("N", "MIB", "US", "SECONDS"):
+        for bad in ("x", "-1", "1x", "", "99999999999999999999"):
+            refused(f"{name} takes no '{bad}'", command, [f"{name}={bad}"],
+                    rf"{name} takes a (number|multiple of \d+) from \d+ to \d+, not '{bad}'")
+    elif "|" in argument and "[" not in argument:
+        refused(f"{name} takes one of its words", command, [name, "x"],
+                f"{name} takes ({word}, )+{word} or {word}, not 'x'")
+
+
+def check(command):
+    options = options_of(command)
+    refused("an unknown option", command, ["--no-such-option"], "there is no option --no-such-option; --help lists them")
+    refused("an unknown option with an argument", command, ["--no-such-option=1"],
+            "there is no option --no-such-option; --help lists them")
+    refused("an unknown letter", command, ["-Z"], "there is no option -Z; --help lists them")
+    for names, argument in options:
+        if names[-1].startswith("--"):
+            long_option(command, names[-1], argument)
+        if argument:
+            refused(f"{names[0]} wants an argument", command, [names[0]],
+                    f"{names[-1]} wants an argument: {re.escape(argument)}")
+    flags = "".join(names[0][1] for names, argument in options if not names[0].startswith("--") and not argument)
+    if flags:
+        refused("an unknown letter behind others", command, [f"-{flags}Z"], "there is no option -Z; --help lists them")
+    tap.result(run(command, "operand", "--help").stdout == run(command, "--help").stdout,
+               f"{command}: an option may stand behind an operand")
+
+
+def operands():
+    for command in ("ls", "stat", "cat", "rm", "mkdir", "ping"):
+        refused("an operand is missing", command, [], "an argument is missing: URL(\\.\\.\\.)?")
+        refused("an operand is no URL", command, ["here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH")
+    for command in ("ls", "stat", "ping"):
+        refused("one operand too many", command, ["nfs://a/", "nfs://b/"], "'nfs://b/' is one argument too many")
+    for command, few, many in (("cp", ["a"], ["nfs://a/", "b", "c"]), ("decode", [], ["a", "b"]), ("xdr", [], ["a", "b"]),
+                               ("serve", [], None), ("devices", None, ["x"])):
+        if few is not None:
+            refused("an operand is missing", command, few, "an argument is missing: .*")
+        if many:
+            refused("one operand too many", command, many, f"'{many[-1]}' is one argument too many")
+    refused("an option without which it does nothing is missing", "gateway", ["--listen", "127.0.0.1:0"], "--to is missing")
+
+
+for name in re.findall(r"^  ([a-z]+) ", run("--help").stdout, re.MULTILINE):
+    check(name)
+operands()
+tap.end()
