@@ -23,6 +23,7 @@ loopback_fence(void)
 	const struct timeval limit = { .tv_usec = 10000 };
 	socklen_t size = sizeof(address);
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	time_t began = test_seconds();
 	cpu_set_t here;
 	char octet = 0;
 
@@ -33,9 +34,10 @@ loopback_fence(void)
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&address, size), 0);
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), 0);
-	do
+	do {
+		test_wait(began, "a datagram over the loopback");
 		assert_int_equal(send(fd, &octet, 1, 0), 1);
-	while (recv(fd, &octet, 1, 0) != 1);
+	} while (recv(fd, &octet, 1, 0) != 1);
 	close(fd);
 }
 
@@ -43,7 +45,9 @@ loopback_fence(void)
  * more, without the process. */
 #define settle_turns(turn)                                                                                   \
 	do {                                                                                                 \
+		time_t began_ = test_seconds();                                                              \
 		for (int quiet_ = 0; quiet_ < 3; quiet_++) {                                                 \
+			test_wait(began_, "nothing more is to be done");                                     \
 			loopback_fence();                                                                    \
 			if ((turn) > 0)                                                                      \
 				quiet_ = -1;                                                                 \

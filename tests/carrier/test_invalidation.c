@@ -48,8 +48,7 @@ hear(struct world *world, const void *data, size_t size)
 static void
 turn_until_heard(struct world *world)
 {
-	while (!world->heard)
-		assert_true(rr_loop_turn(world->engine->loop, -1) >= 0);
+	turn_until(world->heard, assert_true(rr_loop_turn(world->engine->loop, RR_SECOND) >= 0));
 }
 
 static void

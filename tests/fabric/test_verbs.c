@@ -193,6 +193,8 @@ main(int argc, char **argv)
 {
 	struct rr_text text = { "no device is usable" };
 
+	/* A test that is ended from outside has said by then which tests were before it. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc > 1 && strcmp(argv[1], "-6") == 0) {
 		chosen.family = AF_INET6;
 		other.family = AF_INET;
