@@ -121,6 +121,17 @@ rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
 	return buffer_of(head);
 }
 
+void *
+rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, size_t least)
+{
+	void *buffer = rr_pool_get(pool, party, *size);
+
+	if (buffer || *size <= least || rr_pool_account(pool, party)->used > 0)
+		return buffer;
+	*size = least;
+	return rr_pool_get(pool, party, least);
+}
+
 /* A buffer that nobody holds any more is kept for reuse, or freed. */
 static void
 keep(struct rr_pool *pool, struct rr_pool_head *head)

@@ -50,6 +50,10 @@ void rr_pool_free(struct rr_pool *pool);
  */
 void *rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size);
 
+/* The same; where so much is not granted to a party that holds nothing of the pool, a buffer of least octets,
+ * and *size becomes least. */
+void *rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, size_t least);
+
 /* buffer may be NULL. */
 void rr_pool_put(struct rr_pool *pool, void *buffer);
 

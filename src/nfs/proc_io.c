@@ -57,12 +57,19 @@ read_size(const struct rr_request *request, const READ3args *read, uint64_t size
 	return (uint32_t)rr_min(most, size - read->offset);
 }
 
+/*
+ * RFC 1813, 3.3.6: "it is possible for the server to return fewer than count bytes of data." Where memory is
+ * short, a client that holds none gets so many octets at once, and need not wait for those that hold the
+ * rest.
+ */
+enum { READ_SHORT = 64 << 10 };
+
 /* RR_HANDLE_LATER: there is no buffer now, and nothing was done. */
 static enum rr_handled
 read_data(struct rr_nfs_server *server, struct rr_request *request, struct rr_object *object,
 	const READ3args *read, READ3res *res)
 {
-	uint32_t size = read_size(request, read, object->st.stx_size);
+	size_t size = read_size(request, read, object->st.stx_size);
 	READ3resok ok = { 0 };
 	ssize_t length;
 	int fd;
@@ -71,7 +78,7 @@ read_data(struct rr_nfs_server *server, struct rr_request *request, struct rr_ob
 	if (res->status != NFS3_OK)
 		return RR_HANDLED;
 	if (size > 0) {
-		request->payload = rr_pool_get(server->pool, request->party, size);
+		request->payload = rr_pool_get_some(server->pool, request->party, &size, READ_SHORT);
 		if (!request->payload)
 			return RR_HANDLE_LATER;
 	}

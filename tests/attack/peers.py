@@ -36,6 +36,14 @@ def call_header(xid, procedure, program=NFS):
     return words(xid, 0, 2, *program, procedure, 1, len(credential)) + credential + words(0, 0)
 
 
+def read_count(results):
+    """Octets that a READ brought, which may be fewer than it asked for; OSError: it failed."""
+    if results[:4] != bytes(4):
+        raise OSError("a READ failed")
+    at = 8 + (84 if results[4:8] == words(1) else 0)
+    return struct.unpack(">I", results[at:at + 4])[0]
+
+
 class Connection:
     def __init__(self, address, receive_buffer=0):
         self.socket = socket.socket()
@@ -48,6 +56,15 @@ class Connection:
 
     def close(self):
         self.socket.close()
+
+    def read(self, handle, offset, count):
+        """Reads all of it, in as many calls as the server wants."""
+        end = offset + count
+        while offset < end:
+            moved = self.read_once(handle, offset, end - offset)
+            if moved == 0:
+                raise OSError("a READ brought nothing")
+            offset += moved
 
     def exactly(self, size):
         data = bytearray(size)
@@ -73,9 +90,8 @@ class Tcp(Connection):
         self.socket.sendall(self.record(procedure, arguments, program))
         return self.exactly(struct.unpack(">I", self.exactly(4))[0] & 0x7fffffff)[24:]
 
-    def read(self, handle, offset, count):
-        if self.call(READ, read_args(handle, offset, count))[:4] != bytes(4):
-            raise OSError("a READ failed")
+    def read_once(self, handle, offset, count):
+        return read_count(self.call(READ, read_args(handle, offset, count)))
 
     def write(self, handle, data):
         if self.call(WRITE, write_head(handle, 0, len(data)) + data)[:4] != bytes(4):
@@ -180,18 +196,25 @@ class Rdma(Connection):
         self.send(self.plain(procedure, arguments, program))
         return self.receive()
 
-    def read(self, handle, offset, count):
+    def read_once(self, handle, offset, count):
         self.send(self.read_call(handle, offset, count))
-        self.check()
+        return read_count(self.results())
 
     def write(self, handle, data):
         self.data = data
         self.send(self.write_call(handle, len(data)))
-        self.check()
+        if self.results()[:4] != bytes(4):
+            raise OSError("a WRITE failed")
 
-    def check(self):
-        if struct.unpack(">I", self.receive()[12:16])[0] != 0:
+    def results(self):
+        """The results of the next reply, which has no Read chunk and no Reply chunk; a Write chunk at most."""
+        message = self.receive()
+        if message[12:16] != words(0):
             raise OSError("a call failed")
+        at = 20
+        if message[at:at + 4] != words(0):
+            at += 8 + 16 * struct.unpack(">I", message[at + 4:at + 8])[0]
+        return message[at + 8 + 24:]
 
     def many(self, *messages):
         """Sends calls beside each other, for which it first needs credits, and looks at no reply."""

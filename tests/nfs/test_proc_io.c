@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -173,6 +174,64 @@ read_waits_for_memory(void **state)
 	res = read_at(world, file, 0, 10);
 	assert_int_equal(world->handled, RR_HANDLED);
 	check_read(&res, "hello", true);
+}
+
+static bool
+is_not_awaited(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
+static uint64_t
+moved_nothing(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+/* RFC 1813, 3.3.6: "it is possible for the server to return fewer than count bytes of data." Three quarters
+ * of the memory are out, and what is asked for is more than the rest grants. */
+static void
+a_read_is_short_where_memory_is(void **state)
+{
+	static const struct rr_party_ops ops = { .is_awaited = is_not_awaited, .moved = moved_nothing };
+	enum { SIZE = 1 << 20, SHORT = 64 << 10 };
+	struct world *world = *state;
+	struct rr_party *party = rr_party_new(&world->shares, "127.0.0.1:1", &ops, world);
+	void *other = rr_pool_get(world->pool, NULL, 2 << 20), *more = rr_pool_get(world->pool, NULL, SIZE),
+	     *own;
+	char *text = calloc(1, SIZE + 1);
+	nfs_fh3 file;
+	READ3res res;
+
+	assert_true(text && party && other && more);
+	memset(text, 'x', SIZE);
+	file = world_made(world, "file", text, 0640);
+	world->request.party = party;
+	text[SHORT] = 0;
+	res = read_at(world, file, 0, SIZE);
+	assert_int_equal(world->handled, RR_HANDLED);
+	check_read(&res, text, false);
+	res = read_at(world, file, SIZE - SHORT, SIZE);
+	check_read(&res, text, true);
+	/* A client that holds memory waits for its turn. */
+	own = rr_pool_get(world->pool, party, SHORT);
+	assert_non_null(own);
+	read_at(world, file, 0, SIZE);
+	assert_int_equal(world->handled, RR_HANDLE_LATER);
+	rr_pool_put(world->pool, own);
+	rr_pool_put(world->pool, other);
+	rr_pool_put(world->pool, more);
+	/* Where there is enough, no READ is short. */
+	text[SHORT] = 'x';
+	res = read_at(world, file, 0, SIZE);
+	check_read(&res, text, true);
+	rr_pool_put(world->pool, world->request.payload);
+	world->request.payload = NULL;
+	world->request.party = NULL;
+	rr_party_end(party, world);
+	free(text);
 }
 
 static WRITE3res
@@ -512,6 +571,7 @@ main(void)
 		world_test(only_a_file_is_read),
 		world_test(read_tells_that_it_failed),
 		world_test(read_waits_for_memory),
+		world_test(a_read_is_short_where_memory_is),
 		world_test(write_changes_the_file),
 		world_test(write_is_as_stable_as_asked),
 		world_test(write_of_nothing_changes_nothing),
