@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Target functions: rr_decoder_packet, rr_decoder_finish. The input: an octet that chooses the link type and
- * small limits, then packets, each behind two octets of its length. Whatever they are, memory stays within
- * the limit and is given back.
+ * Target functions: rr_decoder_packet, rr_decoder_finish, rr_roce_parse, rr_cm_parse. The input: an octet
+ * that chooses the link type and small limits, then packets, each behind two octets of its length. Whatever
+ * they are, memory stays within the limit and is given back.
  */
 #include "base/endian.h"
 #include "decode/decoder.h"
@@ -31,11 +31,11 @@ on_message(void *ctx, const struct rr_message *message)
 }
 
 static void
-on_opened(void *ctx, const struct rr_place *place, const struct rr_mpa_frame *frame)
+on_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
 {
 	(void)ctx;
 	(void)place;
-	rr_require(frame->private_data_length <= RR_MPA_PRIVATE_MAX);
+	rr_require(handshake->private_data.length <= RR_MPA_PRIVATE_MAX);
 }
 
 static void

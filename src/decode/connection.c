@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "decode/connection.h"
 
+struct rr_place
+rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
+	const struct rr_packet_end *ends)
+{
+	return (struct rr_place){ .frame = shared->frame,
+		.time = shared->time,
+		.connection = connection,
+		.from = from,
+		.ends = ends };
+}
+
 static struct rr_place
 connection_place(const struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
 	uint8_t from)
 {
-	return (struct rr_place){ .frame = shared->frame,
-		.time = shared->time,
-		.connection = connection->number,
-		.from = from,
-		.ends = connection->ends };
+	return rr_decode_place(shared, connection->number, from, connection->ends);
 }
 
 static void
@@ -40,8 +47,8 @@ connection_send(struct rr_decode_connections *shared, const struct rr_place *pla
 	rr_match_message(shared->match, &message, data);
 }
 
-static void
-connection_operation(
+void
+rr_decode_operation(
 	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
 {
 	const struct rr_decode_region *region = NULL;
@@ -66,7 +73,7 @@ connection_segment(struct rr_decode_connections *shared, struct rr_decode_connec
 
 	rr_rdmap_take(&connection->sides[from].rdmap, &connection->sides[!from].rdmap, shared->memory,
 		&fpdu->header, (struct rpcrdma_bytes){ fpdu->payload, fpdu->length }, &op);
-	connection_operation(shared, &place, &op);
+	rr_decode_operation(shared, &place, &op);
 }
 
 /* ---- MPA ---- */
@@ -94,10 +101,18 @@ connection_opened(struct rr_decode_connections *shared, struct rr_decode_connect
 {
 	struct rr_place place = connection_place(shared, connection, from);
 	struct rr_decode_connection_side *side = &connection->sides[from];
+	const struct rr_handshake handshake = { .kind = frame->reject  ? RR_HANDSHAKE_REJECT
+							: frame->reply ? RR_HANDSHAKE_REPLY
+								       : RR_HANDSHAKE_REQUEST,
+		.mpa = frame,
+		.has_depths = frame->enhanced,
+		.ird = frame->ird,
+		.ord = frame->ord,
+		.private_data = { frame->private_data, frame->private_data_length } };
 
 	side->frame = *frame;
 	side->frame.private_data = NULL;
-	shared->sink->opened(shared->sink->ctx, &place, frame);
+	shared->sink->opened(shared->sink->ctx, &place, &handshake);
 	if (frame->reply)
 		connection_agree(shared, connection);
 }

@@ -34,6 +34,14 @@ struct rr_decode_connections {
 	uint64_t frame, time; /* of the packet */
 };
 
+/* Where and when the packet that is being decoded was captured. */
+struct rr_place rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
+	const struct rr_packet_end *ends);
+
+/* Pairs what the sender at place did, and shows it. */
+void rr_decode_operation(
+	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op);
+
 /* A packet of the connection, sent by a side of it. */
 void rr_decode_connection_packet(struct rr_decode_connections *shared,
 	struct rr_decode_connection *connection, uint8_t from, const struct rr_packet *packet);

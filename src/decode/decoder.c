@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decode/connection.h"
+#include "decode/roce_table.h"
 
 enum { BUCKETS = 4096, NFS_RDMA_PORT = 20049 };
 
@@ -22,7 +23,8 @@ struct rr_decoder {
 	struct rr_match match;
 	struct rr_decode_connections shared;
 	struct rr_map connections;
-	struct rr_list ages; /* of connections; the one whose last packet is longest ago comes first */
+	struct rr_roce_table roce;
+	struct rr_list ages; /* of connections of TCP; the one whose last packet is longest ago comes first */
 };
 
 /* ---- Connections ---- */
@@ -185,6 +187,8 @@ rr_decoder_packet(struct rr_decoder *decoder, int link, uint64_t time, const voi
 	}
 	if (packet.protocol == RR_IP_TCP)
 		decoder_tcp(decoder, &packet);
+	else if (packet.destination.port == RR_ROCE_PORT)
+		rr_roce_table_packet(&decoder->roce, &packet);
 }
 
 void
@@ -194,6 +198,7 @@ rr_decoder_finish(struct rr_decoder *decoder)
 		rr_decode_connection_finish(&decoder->shared, decoder_oldest(decoder));
 		decoder_end(decoder, decoder_oldest(decoder));
 	}
+	rr_roce_table_finish(&decoder->roce);
 }
 
 struct rr_decode_counters
@@ -236,6 +241,7 @@ rr_decoder_new(const struct rr_env *env, const struct rr_decode_limits *limits,
 	made->shared.memory = &made->memory;
 	made->shared.match = &made->match;
 	made->shared.sink = &made->sink;
+	rr_roce_table_init(&made->roce, &made->shared, made->limits.connections);
 	if (rr_match_init(&made->match, &made->memory, made->limits.transactions) < 0 ||
 		rr_message_prepare(&made->memory, &made->shared.lists) < 0 ||
 		rr_map_init(&made->connections, env, BUCKETS) < 0) {
@@ -253,6 +259,7 @@ rr_decoder_free(struct rr_decoder *decoder)
 		return;
 	while (decoder_oldest(decoder))
 		decoder_end(decoder, decoder_oldest(decoder));
+	rr_roce_table_free(&decoder->roce);
 	rr_match_free(&decoder->match);
 	rr_map_free(&decoder->connections, decoder->env);
 	rr_message_unprepare(&decoder->memory, &decoder->shared.lists);

@@ -2,18 +2,19 @@
 #ifndef RR_DECODE_DECODER_H
 #define RR_DECODE_DECODER_H
 
+#include "decode/handshake.h"
 #include "decode/match.h"
 #include "decode/packet.h"
-#include "wire/mpa.h"
 
 /*
- * Decodes captured packets: TCP connections, iWARP on them, RPC-over-RDMA messages on that. What is captured
- * may be anything: memory, connections and transactions are bounded, and the oldest of them make room.
+ * Decodes captured packets: TCP connections, and iWARP on them; RoCE; RPC-over-RDMA messages on either. What
+ * is captured may be anything: memory, connections and transactions are bounded, and the oldest of them make
+ * room.
  */
 
 struct rr_decode_limits {
-	size_t memory; /* octets */
-	uint32_t connections, transactions;
+	size_t memory;                      /* octets */
+	uint32_t connections, transactions; /* connections: of TCP, and as many of RoCE */
 };
 
 extern const struct rr_decode_limits rr_decode_limits;
@@ -22,8 +23,8 @@ extern const struct rr_decode_limits rr_decode_limits;
  */
 struct rr_decode_sink {
 	void (*message)(void *ctx, const struct rr_message *message);
-	/* The MPA frame of a side. */
-	void (*opened)(void *ctx, const struct rr_place *place, const struct rr_mpa_frame *frame);
+	/* The MPA frame of a side, or what its connection manager sent. */
+	void (*opened)(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake);
 	/* An operation other than a Send. region: the chunk that it moves octets of; NULL: not known. */
 	void (*operation)(void *ctx, const struct rr_place *place, const struct rr_op *op,
 		const struct rr_decode_region *region);
@@ -36,12 +37,13 @@ struct rr_decode_counters {
 	uint64_t packets, connections, messages;
 	uint64_t unread; /* packets of link types that are not known, broken ones, fragments */
 	uint64_t evicted_connections, evicted_transactions;
-	uint64_t lost;       /* octets of streams that are missing */
-	uint64_t uncaptured; /* octets of packets that were not captured whole */
-	uint64_t searched;   /* octets in which no FPDU was found */
-	uint64_t wrong_crcs; /* FPDUs */
-	uint64_t partial;    /* Sends of which a part is missing, or that are too long */
-	uint64_t refused;    /* times that the limit of memory was met */
+	uint64_t lost;         /* octets of streams that are missing */
+	uint64_t lost_packets; /* of RoCE */
+	uint64_t uncaptured;   /* octets of packets that were not captured whole */
+	uint64_t searched;     /* octets in which no FPDU was found */
+	uint64_t wrong_crcs;   /* FPDUs */
+	uint64_t partial;      /* Sends of which a part is missing, or that are too long */
+	uint64_t refused;      /* times that the limit of memory was met */
 };
 
 struct rr_decoder;

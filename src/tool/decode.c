@@ -44,6 +44,7 @@ static const struct decode_remark remarks[] = {
 	{ offsetof(struct rr_decode_counters, unread), "packets were not read: broken, fragments of IP "
 						       "packets, or of a link type that is not known" },
 	{ offsetof(struct rr_decode_counters, lost), "octets of TCP streams are missing in the capture" },
+	{ offsetof(struct rr_decode_counters, lost_packets), "packets of RoCE are missing in the capture" },
 	{ offsetof(struct rr_decode_counters, uncaptured),
 		"octets were cut off when packets were captured, and count as 0" },
 	{ offsetof(struct rr_decode_counters, searched),
@@ -100,7 +101,7 @@ decode_run(const struct rr_tool *tool, int argc, char **argv)
 const struct rr_tool rr_tool_decode = {
 	.name = "decode",
 	.run = decode_run,
-	.help = "Show the messages of a captured file, of iWARP over TCP.",
+	.help = "Show the messages of a captured file, of iWARP over TCP or of RoCEv2.",
 	.operands = "FILE",
 	.least = 1,
 	.most = 1,

@@ -161,21 +161,48 @@ json_message(void *ctx, const struct rr_message *message)
 /* ---- What is no message ---- */
 
 static void
-json_opened(void *ctx, const struct rr_place *place, const struct rr_mpa_frame *frame)
+json_mpa(const struct rr_mpa_frame *frame)
 {
+	json_number("revision", frame->revision);
+	printf(",\"crc\":%s,\"markers\":%s,\"reject\":%s", frame->crc ? "true" : "false",
+		frame->markers ? "true" : "false", frame->reject ? "true" : "false");
+}
+
+static void
+json_cm(const struct rr_cm *cm)
+{
+	if (cm->kind == RR_CM_REJECT) {
+		json_number("reason", cm->reason);
+		json_name("reason_name", rr_cm_reason_name(cm->reason));
+		return;
+	}
+	json_number("queue_pair", cm->qp);
+	json_number("first_psn", cm->psn);
+	if (cm->mtu)
+		json_number("mtu", cm->mtu);
+}
+
+static void
+json_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
+{
+	static const char *const cm_events[] = { "cm_request", "cm_reply", "cm_reject" };
+	const struct rpcrdma_bytes *bytes = &handshake->private_data;
 	struct rr_private_data data;
 
 	if (!rr_decode_filter_place(ctx, place))
 		return;
-	json_place(frame->reply ? "mpa_reply" : "mpa_request", place);
-	json_number("revision", frame->revision);
-	printf(",\"crc\":%s,\"markers\":%s,\"reject\":%s", frame->crc ? "true" : "false",
-		frame->markers ? "true" : "false", frame->reject ? "true" : "false");
-	if (frame->enhanced) {
-		json_number("ird", frame->ird);
-		json_number("ord", frame->ord);
+	if (handshake->mpa) {
+		json_place(handshake->mpa->reply ? "mpa_reply" : "mpa_request", place);
+		json_mpa(handshake->mpa);
+	} else {
+		json_place(cm_events[handshake->kind], place);
+		json_cm(handshake->cm);
 	}
-	if (rr_private_data_get(frame->private_data, frame->private_data_length, &data)) {
+	if (handshake->has_depths) {
+		json_number("ird", handshake->ird);
+		json_number("ord", handshake->ord);
+	}
+	if (rr_private_data_get(bytes->data, bytes->length, &data)) {
 		json_number("send_size", data.send_size);
 		json_number("receive_size", data.receive_size);
 		printf(",\"remote_invalidation\":%s", data.remote_invalidation ? "true" : "false");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pcap/pcap.h>
 #include <rpcrdma/error.h>
+#include <string.h>
 
 #include "tool/decode.h"
 
@@ -23,6 +24,16 @@ decode_pcap_packets(struct rr_decode *decode, pcap_t *pcap, struct rr_decoder *d
 	return result;
 }
 
+/* libpcap names the file in some of its messages, at their beginning. */
+static int
+decode_pcap_refused(const char *path, const char *why, struct rr_text *error)
+{
+	size_t length = strlen(path);
+	bool is_named = strncmp(why, path, length) == 0 && why[length] == ':';
+
+	return rr_fail(error, -RPCRDMA_ERR_SYSTEM, "%s%s%s", is_named ? "" : path, is_named ? "" : ": ", why);
+}
+
 int
 rr_decode_read(struct rr_decode *decode, const char *path, struct rr_decoder *decoder, struct rr_text *error)
 {
@@ -31,7 +42,7 @@ rr_decode_read(struct rr_decode *decode, const char *path, struct rr_decoder *de
 	int result;
 
 	if (!pcap)
-		return rr_fail(error, -RPCRDMA_ERR_SYSTEM, "%s", why);
+		return decode_pcap_refused(path, why, error);
 	result = decode_pcap_packets(decode, pcap, decoder);
 	if (result == PCAP_ERROR)
 		rr_fail(error, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, pcap_geterr(pcap));

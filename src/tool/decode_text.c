@@ -134,22 +134,50 @@ text_message(void *ctx, const struct rr_message *message)
 /* ---- What is no message ---- */
 
 static void
-text_opened(void *ctx, const struct rr_place *place, const struct rr_mpa_frame *frame)
+text_mpa(const struct rr_mpa_frame *frame)
 {
-	const struct rr_decode *decode = ctx;
-	struct rr_private_data data;
-
-	if (!decode->verbose || !rr_decode_filter_place(decode, place))
-		return;
-	text_place(decode, place);
 	printf("MPA %s: revision %u%s%s%s", frame->reply ? "reply" : "request", frame->revision,
 		frame->crc ? ", CRC" : "", frame->markers ? ", markers" : "",
 		frame->reject ? ", rejected" : "");
-	if (frame->enhanced)
-		printf(", IRD %u, ORD %u", frame->ird, frame->ord);
 	if (frame->private_data_length > 0)
 		printf(", %u octets of private data", frame->private_data_length);
-	if (rr_private_data_get(frame->private_data, frame->private_data_length, &data))
+}
+
+static void
+text_cm(const struct rr_cm *cm)
+{
+	const char *reason = rr_cm_reason_name(cm->reason);
+
+	if (cm->kind == RR_CM_REJECT) {
+		printf("connection manager's rejection: reason %u%s%s", cm->reason, reason ? ", " : "",
+			reason ? reason : "");
+		return;
+	}
+	printf("connection manager's %s: queue pair 0x%06" PRIx32 ", first PSN %" PRIu32,
+		cm->kind == RR_CM_REPLY ? "reply" : "request", cm->qp, cm->psn);
+	if (cm->mtu)
+		printf(", MTU %u", cm->mtu);
+}
+
+static void
+text_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
+{
+	const struct rr_decode *decode = ctx;
+	const struct rpcrdma_bytes *bytes = &handshake->private_data;
+	struct rr_private_data data;
+
+	if (!rr_decode_filter_place(decode, place))
+		return;
+	if (!decode->verbose && handshake->kind != RR_HANDSHAKE_REJECT)
+		return;
+	text_place(decode, place);
+	if (handshake->mpa)
+		text_mpa(handshake->mpa);
+	else
+		text_cm(handshake->cm);
+	if (handshake->has_depths)
+		printf(", IRD %u, ORD %u", handshake->ird, handshake->ord);
+	if (rr_private_data_get(bytes->data, bytes->length, &data))
 		printf(": sends up to %" PRIu32 ", receives up to %" PRIu32 "%s", data.send_size,
 			data.receive_size, data.remote_invalidation ? ", remote invalidation" : "");
 	printf("\n");

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "made.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/crc32c.h"
 #include "base/endian.h"
+#include "decode/roce.h"
 
 /* ---- Packets ---- */
 
@@ -40,6 +42,31 @@ made_tcp(struct made *made, uint8_t from, uint8_t flags, const void *data, uint3
 	if (size > 0)
 		memcpy(tcp + 20, data, size);
 	made->sequence[from] += size + (flags & RR_TCP_SYN ? 1 : 0);
+}
+
+void
+made_roce(
+	struct made *made, uint8_t from, uint8_t opcode, uint32_t qp, uint32_t psn, struct rpcrdma_bytes data)
+{
+	struct made_packet *packet = &made->packets[made->count++];
+	uint8_t *ip = packet->data, *udp = ip + 20, *bth = udp + 8;
+
+	assert_true(made->count <= MADE_PACKETS && data.length <= MADE_PACKET - 44);
+	packet->size = 44 + data.length; /* IP 20, UDP 8, BTH 12, CRC 4 */
+	memset(packet->data, 0, packet->size);
+	ip[0] = 0x45;
+	rr_put_be16(ip + 2, (uint16_t)packet->size);
+	ip[9] = RR_IP_UDP;
+	rr_put_be32(ip + 12, 0x0a000001u + from);
+	rr_put_be32(ip + 16, 0x0a000002u - from);
+	rr_put_be16(udp, 50000);
+	rr_put_be16(udp + 2, RR_ROCE_PORT);
+	rr_put_be16(udp + 4, (uint16_t)(24 + data.length));
+	bth[0] = opcode;
+	rr_put_be32(bth + 4, qp);
+	rr_put_be32(bth + 8, psn);
+	if (data.length > 0)
+		memcpy(bth + 12, data.data, data.length);
 }
 
 void
@@ -136,10 +163,10 @@ found_message(void *ctx, const struct rr_message *message)
 }
 
 static void
-found_opened(void *ctx, const struct rr_place *place, const struct rr_mpa_frame *frame)
+found_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
 {
 	(void)place;
-	(void)frame;
+	(void)handshake;
 	((struct found *)ctx)->opened++;
 }
 
@@ -156,9 +183,11 @@ found_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 static void
 found_note(void *ctx, const struct rr_place *place, const char *text)
 {
+	struct found *found = ctx;
+
 	(void)place;
-	(void)text;
-	((struct found *)ctx)->notes++;
+	snprintf(found->note, sizeof(found->note), "%s", text);
+	found->notes++;
 }
 
 struct rr_decode_sink

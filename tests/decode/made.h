@@ -31,6 +31,7 @@ struct found {
 		uint64_t moved[RR_REGIONS];
 	} messages[MADE_LINES];
 	uint32_t count, notes, operations, opened;
+	char note[64]; /* the last one */
 	struct rr_decode_counters counters;
 };
 
@@ -38,6 +39,11 @@ void made_begin(struct made *made);
 
 /* A TCP segment with these flags. SYN takes a sequence number. */
 void made_tcp(struct made *made, uint8_t from, uint8_t flags, const void *data, uint32_t size);
+
+/* A UDP datagram to port 4791, and the packet of RoCE in it: data behind a Base Transport Header, without
+ * pad. */
+void made_roce(struct made *made, uint8_t from, uint8_t opcode, uint32_t qp, uint32_t psn,
+	struct rpcrdma_bytes data);
 
 /* Both SYNs, and both MPA frames. */
 void made_open(struct made *made, bool crc, bool markers);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_DECODE_HANDSHAKE_H
+#define RR_DECODE_HANDSHAKE_H
+
+#include "decode/cm.h"
+#include "wire/mpa.h"
+
+/* A side's part in the opening of a connection: an MPA frame, or a message of the connection manager. */
+
+enum rr_handshake_kind { RR_HANDSHAKE_REQUEST, RR_HANDSHAKE_REPLY, RR_HANDSHAKE_REJECT };
+
+struct rr_handshake {
+	enum rr_handshake_kind kind;
+	const struct rr_mpa_frame *mpa; /* NULL: cm is set */
+	const struct rr_cm *cm;
+	bool has_depths;
+	uint16_t ird, ord;
+	struct rpcrdma_bytes private_data;
+};
+
+#endif
