@@ -234,7 +234,7 @@ run_mix(struct world *world, uint32_t depth, uint64_t *latencies)
 enum figure { LATENCY, LATENCY_LARGE, RATE, PROCESSOR, FIGURES };
 
 struct measured {
-	struct rr_counters client, server;
+	struct rpcrdma_counters client, server;
 	uint64_t calls;
 	uint32_t rounds;
 	double figures[FIGURES][ROUNDS_MAX]; /* of each round */
@@ -332,7 +332,7 @@ print_count(const struct measured *measured, uint64_t count)
 static void
 report(const struct setting *setting, struct measured *measured)
 {
-	const struct rr_counters *client = &measured->client, *server = &measured->server;
+	const struct rpcrdma_counters *client = &measured->client, *server = &measured->server;
 	uint64_t registered = client->registrations + server->registrations;
 	uint64_t invalidated = client->invalidations + server->invalidations;
 	uint32_t rounds = measured->rounds;

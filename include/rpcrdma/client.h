@@ -193,6 +193,14 @@ RPCRDMA_API uint32_t rpcrdma_call_pulled(const struct rpcrdma_call *call);
  * next turn, or the next function on this client. */
 RPCRDMA_API const char *rpcrdma_client_error(const struct rpcrdma_client *client);
 
+/* Transport properties of RPC-over-RDMA version 2 (draft-cel-nfsv4-rpcrdma-version-two-03, section 5) that
+ * this library knows. */
+enum { RPCRDMA_PROPERTIES = 4 };
+
+/* What the property is, in a few words: "receive buffer size". NULL: there is no such property. Any thread.
+ */
+RPCRDMA_API const char *rpcrdma_property_name(uint32_t index);
+
 /* How the connection came out. */
 struct rpcrdma_negotiated {
 	size_t size;              /* set by the caller: see api.h */
@@ -212,6 +220,9 @@ struct rpcrdma_negotiated {
 	bool read_chunks;                 /* both sides take replies in Read chunks of the responder */
 	uint32_t provided;                /* such chunks that this side has exposed, now */
 	uint32_t provided_peak;           /* and the most at a time */
+	bool properties;                  /* the peer announced its transport properties, in version 2 */
+	/* What is in force of each side's properties: by index, see rpcrdma_property_name(). */
+	uint32_t own_properties[RPCRDMA_PROPERTIES], peer_properties[RPCRDMA_PROPERTIES];
 };
 
 /* Fills in negotiated, of the current connection, or of the last one. fabric is NULL where there was none

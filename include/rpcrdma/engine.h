@@ -263,6 +263,16 @@ struct rpcrdma_counters {
 	uint64_t err_inval_option_sent, err_inval_option_received;
 };
 
+/* The name of a counter, by its place among the members of struct rpcrdma_counters behind size: "calls" for
+ * 0. NULL: there is no such counter. Any thread. */
+RPCRDMA_API const char *rpcrdma_counter_name(uint32_t index);
+
+/* The value of the counter of this name; 0 where counters, by its size, does not have it, or is NULL. Any
+ * thread. */
+RPCRDMA_API uint64_t rpcrdma_counter_value(const struct rpcrdma_counters *counters, uint32_t index);
+
+enum { RPCRDMA_LATENCY_BUCKETS = 26 };
+
 /* How long the calls of one procedure took. */
 struct rpcrdma_latency {
 	size_t size; /* set by the caller: see api.h */
@@ -271,8 +281,12 @@ struct rpcrdma_latency {
 	uint64_t sum_ns;
 	/* buckets[0] counts what took less than 1 us, buckets[i] what took from 2^(i-1) to less than 2^i us,
 	 * the last one all that took longer. */
-	uint64_t buckets[26];
+	uint64_t buckets[RPCRDMA_LATENCY_BUCKETS];
 };
+
+/* The upper end, in microseconds, of the bucket of the call that is slower than percent of 100 calls. 0 where
+ * nothing was counted, or latency is NULL. Any thread. */
+RPCRDMA_API uint64_t rpcrdma_latency_percentile(const struct rpcrdma_latency *latency, unsigned percent);
 
 #ifdef __cplusplus
 }

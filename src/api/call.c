@@ -6,8 +6,6 @@
 
 #include "api/config.h"
 
-_Static_assert((int)RPCRDMA_SINKS_MAX == (int)RR_TRANSACTION_SINKS, "as many as the transport places");
-
 void
 rr_api_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)
 {
@@ -104,7 +102,7 @@ fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 	if (config->arena)
 		call->base.arena = rpcrdma_arena(config->arena, config->arena_size);
 	for (uint32_t i = 0; i < config->sink_count; i++)
-		call->base.sinks[i] = (struct rr_sink){ config->sinks[i].data, config->sinks[i].length };
+		call->base.sinks[i] = config->sinks[i];
 }
 
 int

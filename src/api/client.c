@@ -208,20 +208,18 @@ rpcrdma_client_error(const struct rpcrdma_client *client)
 int
 rpcrdma_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated)
 {
-	struct rr_negotiated inner;
 	struct rpcrdma_negotiated mine;
 
 	if (!client)
 		return -RPCRDMA_ERR_INVAL;
-	rr_client_negotiated(client->client, &inner);
-	mine = rr_api_negotiated(&inner);
+	rr_client_negotiated(client->client, &mine);
 	return rr_config_give(negotiated, &mine, sizeof(mine), sizeof(mine));
 }
 
 int
 rpcrdma_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters)
 {
-	struct rr_counters inner;
+	struct rpcrdma_counters inner;
 
 	if (!client)
 		return -RPCRDMA_ERR_INVAL;

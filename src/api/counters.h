@@ -7,12 +7,8 @@
 #include "carrier/carrier.h"
 #include "rpc/latency.h"
 
-/* The same figures for the public. */
-struct rpcrdma_negotiated rr_api_negotiated(const struct rr_negotiated *inner);
-struct rpcrdma_counters rr_api_counters(const struct rr_counters *inner);
-
-/* And given to a caller: errors as of rr_config_give(). inner may be NULL: nothing was counted. */
-int rr_api_give_counters(struct rpcrdma_counters *counters, const struct rr_counters *inner);
-int rr_api_give_latency(struct rpcrdma_latency *latency, const struct rr_latency *inner);
+/* Gives figures to a caller: errors as of rr_config_give(). A latency of NULL: nothing was counted. */
+int rr_api_give_counters(struct rpcrdma_counters *counters, const struct rpcrdma_counters *mine);
+int rr_api_give_latency(struct rpcrdma_latency *latency, const struct rpcrdma_latency *mine);
 
 #endif

@@ -140,7 +140,7 @@ rpcrdma_server_connections(const struct rpcrdma_server *server)
 int
 rpcrdma_server_counters(const struct rpcrdma_server *server, struct rpcrdma_counters *counters)
 {
-	struct rr_counters inner;
+	struct rpcrdma_counters inner;
 
 	if (!server)
 		return -RPCRDMA_ERR_INVAL;
@@ -158,13 +158,10 @@ static void
 visit_carrier(void *ctx, const struct rr_carrier *carrier)
 {
 	const struct visit *visit = ctx;
-	const struct rpcrdma_counters counters = rr_api_counters(&carrier->counters);
 	struct rpcrdma_negotiated negotiated;
-	struct rr_negotiated inner;
 
-	rr_carrier_negotiated(carrier, &inner);
-	negotiated = rr_api_negotiated(&inner);
-	visit->visit(visit->ctx, carrier->peer, &negotiated, &counters);
+	rr_carrier_negotiated(carrier, &negotiated);
+	visit->visit(visit->ctx, carrier->peer, &negotiated, &carrier->counters);
 }
 
 void
@@ -181,7 +178,7 @@ int
 rpcrdma_server_latency(const struct rpcrdma_server *server, const struct rpcrdma_program *program,
 	uint32_t procedure, struct rpcrdma_latency *latency)
 {
-	const struct rr_latency *inner = NULL;
+	const struct rpcrdma_latency *inner = NULL;
 
 	if (!server || !program)
 		return -RPCRDMA_ERR_INVAL;

@@ -2,6 +2,7 @@
 #ifndef RR_CARRIER_CARRIER_H
 #define RR_CARRIER_CARRIER_H
 
+#include <rpcrdma/client.h>
 #include <rpcrdma/error.h>
 #include <rpcrdma/xdr.h>
 
@@ -24,15 +25,7 @@
 struct rr_carrier;
 struct rr_carrier_ops;
 
-/* Memory in which a marked result may be placed: the caller's, or, where data is NULL, memory of the engine's
- * pool that the carrier takes if it needs it. */
-struct rr_sink {
-	void *data;
-	uint32_t length;
-};
-
 enum {
-	RR_TRANSACTION_SINKS = 4,
 	RR_CALL_ITEMS = 16, /* in a call of ours: each takes up to three read segments of a long call */
 	RR_MESSAGE_ITEMS =
 		64, /* in any message: as many Read chunks, or Write chunks, as a header may have */
@@ -53,7 +46,9 @@ struct rr_transaction {
 	 * rr_reply_chunks. */
 	uint32_t reply_max, reply_min;
 	uint32_t sink_count;
-	struct rr_sink sinks[RR_TRANSACTION_SINKS]; /* for the marked results, in order: the most that each
+	/* Memory of the engine's pool, which the carrier takes if it needs it, where a sink's data is NULL.
+	 */
+	struct rpcrdma_sink sinks[RPCRDMA_SINKS_MAX]; /* for the marked results, in order: the most that each
 						       can have */
 	void (*done)(struct rr_transaction *transaction, int error);
 	void *ctx;
@@ -63,7 +58,7 @@ struct rr_transaction {
 	 * items, with offset RPCRDMA_ITEM_NEXT, and their data points into the sinks.
 	 */
 	struct rpcrdma_message reply;
-	struct rpcrdma_item reply_items[RR_TRANSACTION_SINKS];
+	struct rpcrdma_item reply_items[RPCRDMA_SINKS_MAX];
 	uint32_t placed; /* octets of results that the peer's RDMA Writes brought: sinks and Reply chunk */
 	uint32_t pulled; /* octets of the call that the peer fetched by RDMA Read */
 	uint32_t unused; /* Write chunks that were offered and came back with nothing in them */
@@ -106,63 +101,23 @@ struct rr_exchange {
 	uint64_t arrived;
 };
 
-/* How a connection came out, for people and for ping. */
-struct rr_negotiated {
-	const char *fabric;             /* "iwarp", "verbs", "loop", or "tcp" */
-	uint32_t version;               /* RPC-over-RDMA version; 0 on TCP */
-	bool private_data;              /* the peer sent an RFC 8797 message */
-	uint32_t own_send, own_receive; /* octets of the largest Send, as each side announced it */
-	uint32_t peer_send, peer_receive;
-	uint32_t inline_call, inline_reply; /* inline thresholds in force, requester to responder and back */
-	uint32_t credits_asked, credits_granted;
-	uint32_t credits_used, credits_min, credits_max; /* in use now; the extremes of what was granted */
-	bool remote_invalidation;
-	/* RPC-over-RDMA version 2: whether the peer told its transport properties, and what is in force. */
-	bool properties;
-	uint32_t own_properties[RR_PROPERTIES], peer_properties[RR_PROPERTIES];
-	bool read_chunks; /* both sides take replies as responder-provided Read chunks */
-	uint32_t provided,
-		provided_peak; /* such Read chunks of ours: those exposed now, the most at a time */
+/* The members of struct rpcrdma_counters behind size. Octets are of RPC messages. */
+enum {
+	RR_COUNTERS = (sizeof(struct rpcrdma_counters) - offsetof(struct rpcrdma_counters, calls)) /
+		      sizeof(uint64_t)
 };
-
-/* What a connection did so far: members of one type, whose names are in rr_counter_names. Octets are of RPC
- * messages. */
-struct rr_counters {
-	uint64_t calls, replies;
-	uint64_t inline_messages, long_calls, long_replies; /* long: position-zero Read chunk, Reply chunk */
-	uint64_t read_chunks, write_chunks;                 /* used, not merely offered */
-	/* Why a requester used or offered them: see enum rr_why. */
-	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
-	uint64_t octets_inline, octets_rdma_read, octets_rdma_write;
-	uint64_t rdma_reads, rdma_writes;                            /* work requests that this side posted */
-	uint64_t registrations, invalidations, remote_invalidations; /* invalidations: by this side */
-	/* How often calls had to wait, and for how long (ns) there were some that did. */
-	uint64_t credit_waits, credit_wait_ns, memory_waits, memory_wait_ns;
-	uint64_t errors_sent, errors_received, discarded;
-	uint64_t err_vers_sent, err_vers_received;                 /* of the errors */
-	uint64_t err_inval_option_sent, err_inval_option_received; /* likewise */
-	uint64_t bad_replies; /* of what was discarded: with the XID of a call */
-	uint64_t repeats;  /* calls that were executed before: answered out of the duplicate request cache */
-	uint64_t overruns; /* calls of the peer's beyond what was ever granted to it */
-	/* Responder-provided Read chunks: calls whose large reply was left to the responder, replies that
-	 * came or went in one, those that found no room, chunks that nobody said he had pulled, RDMA_DONE
-	 * messages, and those that no chunk was exposed for. */
-	uint64_t replies_left, provided_replies, provided_refused, provided_timeouts;
-	uint64_t done_sent, done_received, done_unmatched;
-};
-
-enum { RR_COUNTERS = sizeof(struct rr_counters) / sizeof(uint64_t) };
 
 /* In the order of the members. */
 extern const char *const rr_counter_names[RR_COUNTERS];
 
 /* An RDMA_ERROR arrived; err: its rdma_err. */
-void rr_counters_error_received(struct rr_counters *counters, uint32_t err);
+void rr_counters_error_received(struct rpcrdma_counters *counters, uint32_t err);
 
-void rr_counters_add(struct rr_counters *sum, const struct rr_counters *counters);
+/* sum has its size afterwards. */
+void rr_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *counters);
 
 /* The counter with that index in rr_counter_names. */
-uint64_t rr_counters_get(const struct rr_counters *counters, uint32_t index);
+uint64_t rr_counters_get(const struct rpcrdma_counters *counters, uint32_t index);
 
 /* What the owner of a carrier hears. Any may be NULL. */
 struct rr_carrier_events {
@@ -181,7 +136,7 @@ struct rr_carrier_ops {
 		void (*sent)(void *arg), void *arg);
 	void (*drop)(struct rr_exchange *exchange);
 	void (*refuse)(struct rr_exchange *exchange); /* NULL: calls of such a carrier have no chunks */
-	void (*negotiated)(const struct rr_carrier *carrier, struct rr_negotiated *negotiated);
+	void (*negotiated)(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated);
 	void (*shutdown)(struct rr_carrier *carrier);
 	void (*close)(struct rr_carrier *carrier);
 };
@@ -192,7 +147,7 @@ struct rr_carrier {
 	struct rr_engine *engine;
 	const struct rr_carrier_events *events;
 	void *ctx;
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 	struct rr_party *party; /* whose memory it takes: base/share.h */
 	char peer[RR_ADDRESS_TEXT];
 };
@@ -233,9 +188,10 @@ rr_carrier_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction
 }
 
 static inline void
-rr_carrier_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiated)
+rr_carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {
 	carrier->ops->negotiated(carrier, negotiated);
+	negotiated->size = sizeof(*negotiated);
 }
 
 /* Ends the connection in good order: no new calls are taken from the peer, exchanges are answered, then it

@@ -175,6 +175,7 @@ void
 rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters)
 {
 	*counters = gateway->past;
+	counters->client_side.size = counters->server_side.size = sizeof(counters->client_side);
 	counters->open = gateway->session_count;
 	for (struct rr_list *link = gateway->sessions.next; link != &gateway->sessions; link = link->next)
 		add_session(rr_container(link, struct rr_session, link), counters);

@@ -49,7 +49,7 @@ struct rr_gateway_counters {
 	uint64_t callbacks; /* calls of servers */
 	uint64_t repeated;  /* calls that came again while the first was under way */
 	uint64_t failed;    /* calls that the gateway answered, as no answer came that could be passed on */
-	struct rr_counters client_side, server_side;
+	struct rpcrdma_counters client_side, server_side;
 };
 
 struct rr_gateway;

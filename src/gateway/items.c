@@ -350,7 +350,7 @@ add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, st
 
 		bounded &= size->results[i] != RPCRDMA_XDR_UNBOUNDED;
 		*left -= room;
-		if (!bounded || i >= RR_TRANSACTION_SINKS) {
+		if (!bounded || i >= RPCRDMA_SINKS_MAX) {
 			*stream += room;
 			continue;
 		}

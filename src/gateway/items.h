@@ -10,9 +10,9 @@
 /* What is known of a call, and needed for its reply. */
 struct rr_known {
 	uint32_t proc;
-	uint32_t sinks[RR_TRANSACTION_SINKS]; /* octets, for a requester over RDMA */
-	uint32_t chunk_count;                 /* so many of them, the first, were offered as Write chunks */
-	uint32_t write_chunks; /* that came with the call: item i of the reply is for chunk i */
+	uint32_t sinks[RPCRDMA_SINKS_MAX]; /* octets, for a requester over RDMA */
+	uint32_t chunk_count;              /* so many of them, the first, were offered as Write chunks */
+	uint32_t write_chunks;             /* that came with the call: item i of the reply is for chunk i */
 	const struct rpcrdma_program *program; /* NULL: its messages travel whole */
 	uint32_t reply_header;                 /* octets of its reply before the results */
 };

@@ -28,7 +28,7 @@ data_max(uint32_t message_max)
 static void
 limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, bool tcp)
 {
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 
 	if (tcp || !carrier)
 		return;

@@ -126,7 +126,7 @@ send_read(struct rr_nfs_io *io)
 
 	io->args.read = (READ3args){ rr_nfs_fh(io->file), io->offset + io->moved, length };
 	io->call.sink_count = 1;
-	io->call.sinks[0] = (struct rr_sink){ (uint8_t *)io->data + io->moved, length };
+	io->call.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)io->data + io->moved, length };
 	io->call.reply_max = rr_ulb_nfs3_reply_max(NFSPROC3_READ, &io->args.read);
 	rr_client_call(io->nfs->client, &io->call);
 }

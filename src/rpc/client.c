@@ -147,7 +147,7 @@ rr_client_error(const struct rr_client *client)
 }
 
 void
-rr_client_negotiated(const struct rr_client *client, struct rr_negotiated *negotiated)
+rr_client_negotiated(const struct rr_client *client, struct rpcrdma_negotiated *negotiated)
 {
 	*negotiated = client->negotiated;
 	if (client->carrier)
@@ -155,14 +155,15 @@ rr_client_negotiated(const struct rr_client *client, struct rr_negotiated *negot
 }
 
 void
-rr_client_counters(const struct rr_client *client, struct rr_counters *counters)
+rr_client_counters(const struct rr_client *client, struct rpcrdma_counters *counters)
 {
 	*counters = client->past;
+	counters->size = sizeof(*counters);
 	if (client->carrier)
 		rr_counters_add(counters, &client->carrier->counters);
 }
 
-const struct rr_latency *
+const struct rpcrdma_latency *
 rr_client_latency(const struct rr_client *client, const struct rpcrdma_program *program, uint32_t proc)
 {
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS && proc < program->procedure_count; i++) {

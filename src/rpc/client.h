@@ -48,9 +48,9 @@ struct rr_call {
 	uint32_t reply_max, reply_min;
 	bool often_large; /* the binding says that of the results: see rpc/expect.h */
 	uint32_t sink_count;
-	struct rr_sink
-		sinks[RR_TRANSACTION_SINKS]; /* marked results are placed there if they come by RDMA Write */
-	struct rpcrdma_arena arena;          /* for lists and arrays of the result */
+	struct rpcrdma_sink
+		sinks[RPCRDMA_SINKS_MAX]; /* marked results are placed there if they come by RDMA Write */
+	struct rpcrdma_arena arena;       /* for lists and arrays of the result */
 	/* Where keep.data is set, the reply's stream is copied there first, and the result stays valid as
 	 * long as keep and sinks do. Else it is valid until done() returns. -RPCRDMA_ERR_LIMIT if it does not
 	 * fit. */
@@ -68,7 +68,7 @@ struct rr_call {
 	struct rr_client *client;
 	struct rr_timer timer;
 	struct rr_list link;
-	struct rr_latency *latency; /* of its procedure; NULL: not counted */
+	struct rpcrdma_latency *latency; /* of its procedure; NULL: not counted */
 	uint64_t started;
 	int error;       /* that it ends with */
 	uint32_t losses; /* connections that were lost under it and had answered nothing */
@@ -104,12 +104,12 @@ int rr_client_wait_connected(struct rr_client *client, bool (*interrupted)(void 
 const char *rr_client_error(const struct rr_client *client);
 
 /* Of the current connection; counters are summed over all connections. */
-void rr_client_negotiated(const struct rr_client *client, struct rr_negotiated *negotiated);
-void rr_client_counters(const struct rr_client *client, struct rr_counters *counters);
+void rr_client_negotiated(const struct rr_client *client, struct rpcrdma_negotiated *negotiated);
+void rr_client_counters(const struct rr_client *client, struct rpcrdma_counters *counters);
 
 /* From a call's start to its done(), whatever became of the connection meanwhile; calls that were cancelled
  * are not counted. NULL where no call of the program was made. */
-const struct rr_latency *rr_client_latency(
+const struct rpcrdma_latency *rr_client_latency(
 	const struct rr_client *client, const struct rpcrdma_program *program, uint32_t proc);
 
 /* How many times the connection was made again. */

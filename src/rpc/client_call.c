@@ -122,7 +122,7 @@ rr_call_send(struct rr_call *call)
 }
 
 /* Where the call is counted. NULL: nowhere, as there are too many programs, or is no memory. */
-static struct rr_latency *
+static struct rpcrdma_latency *
 latency_of(struct rr_client *client, const struct rr_call *call)
 {
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++) {

@@ -181,10 +181,10 @@ rr_call_encode(struct rr_call *call)
 		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL, "%s has no procedure %u", program->name,
 			call->proc);
 	procedure = &program->procedures[call->proc];
-	if (call->sink_count > RR_TRANSACTION_SINKS)
+	if (call->sink_count > RPCRDMA_SINKS_MAX)
 		return rr_fail(&client->text, -RPCRDMA_ERR_INVAL,
 			"%s: %u results to be placed are more than %d", procedure->name, call->sink_count,
-			RR_TRANSACTION_SINKS);
+			RPCRDMA_SINKS_MAX);
 	if (!expect_reply(call, procedure))
 		return rr_fail(&client->text, -RPCRDMA_ERR_LIMIT, "%s: the reply would be too large",
 			procedure->name);

@@ -38,7 +38,7 @@ enum rr_client_event {
 /* What is counted of a program: allocated with the first call of it. */
 struct rr_client_program {
 	const struct rpcrdma_program *program;
-	struct rr_latency *latencies; /* by procedure */
+	struct rpcrdma_latency *latencies; /* by procedure */
 };
 
 enum { RR_CLIENT_PROGRAMS = 4 };
@@ -61,8 +61,8 @@ struct rr_client {
 	uint64_t delay; /* of the next backoff */
 	bool answered;  /* anything was, on this connection */
 	uint32_t reconnects;
-	struct rr_negotiated negotiated; /* of the last connection, while there is none */
-	struct rr_counters past;         /* of connections gone */
+	struct rpcrdma_negotiated negotiated; /* of the last connection, while there is none */
+	struct rpcrdma_counters past;         /* of connections gone */
 	struct rr_client_program programs[RR_CLIENT_PROGRAMS];
 
 	/* Where the connection is another's, the link in its list of those who call over it; else in no list.

@@ -7,24 +7,27 @@ bucket_of(uint64_t ns)
 	uint64_t us = ns / 1000;
 	uint32_t bucket = us > 0 ? 64 - (uint32_t)__builtin_clzll(us) : 0;
 
-	return bucket < RR_LATENCY_BUCKETS ? bucket : RR_LATENCY_BUCKETS - 1;
+	return bucket < RPCRDMA_LATENCY_BUCKETS ? bucket : RPCRDMA_LATENCY_BUCKETS - 1;
 }
 
 void
-rr_latency_add(struct rr_latency *latency, uint64_t ns, bool failed)
+rr_latency_add(struct rpcrdma_latency *latency, uint64_t ns, bool failed)
 {
 	latency->calls++;
 	latency->errors += failed;
-	latency->sum += ns;
+	latency->sum_ns += ns;
 	latency->buckets[bucket_of(ns)]++;
 }
 
 uint64_t
-rr_latency_percentile(const struct rr_latency *latency, unsigned percent)
+rpcrdma_latency_percentile(const struct rpcrdma_latency *latency, unsigned percent)
 {
-	uint64_t wanted = (latency->calls * percent + 99) / 100, seen = 0;
+	uint64_t wanted, seen = 0;
 
-	for (uint32_t i = 0; i < RR_LATENCY_BUCKETS && latency->calls > 0; i++) {
+	if (!latency || latency->calls == 0)
+		return 0;
+	wanted = (latency->calls * percent + 99) / 100;
+	for (uint32_t i = 0; i < RPCRDMA_LATENCY_BUCKETS; i++) {
 		seen += latency->buckets[i];
 		if (seen >= wanted)
 			return UINT64_C(1) << i;

@@ -68,10 +68,10 @@ rr_server_delete(struct rr_server *server)
 	free_memory(server);
 }
 
-struct rr_latency *
+struct rpcrdma_latency *
 rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc)
 {
-	struct rr_latency *latencies = server->latencies;
+	struct rpcrdma_latency *latencies = server->latencies;
 
 	if (index >= server->service_count || proc >= server->services[index].program->procedure_count)
 		return NULL;
@@ -80,7 +80,7 @@ rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t pr
 	return &latencies[proc];
 }
 
-const struct rr_latency *
+const struct rpcrdma_latency *
 rr_server_latency(const struct rr_server *server, uint32_t index, uint32_t proc)
 {
 	return rr_server_latency_of(server, index, proc);

@@ -37,7 +37,7 @@ struct rr_request {
 
 	/* The server's. */
 	struct rr_exchange *exchange;
-	struct rr_latency *latency; /* of the procedure; NULL: there is none */
+	struct rpcrdma_latency *latency; /* of the procedure; NULL: there is none */
 	const void *args;
 	void *result;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
@@ -137,13 +137,14 @@ void rr_server_shutdown(struct rr_server *server);
 bool rr_server_idle(const struct rr_server *server);
 
 /* Sums over all connections, living and gone. */
-void rr_server_counters(const struct rr_server *server, struct rr_counters *counters);
+void rr_server_counters(const struct rr_server *server, struct rpcrdma_counters *counters);
 uint32_t rr_server_connections(const struct rr_server *server);
 void rr_server_each_connection(const struct rr_server *server,
 	void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx);
 
 /* From the arrival of a call to the handing over of its reply; what is dropped is not counted. index: of the
  * service, as they were given to rr_server_new(). NULL where there is no such procedure. */
-const struct rr_latency *rr_server_latency(const struct rr_server *server, uint32_t index, uint32_t proc);
+const struct rpcrdma_latency *rr_server_latency(
+	const struct rr_server *server, uint32_t index, uint32_t proc);
 
 #endif

@@ -201,9 +201,10 @@ rr_server_close_all(struct rr_server *server)
 }
 
 void
-rr_server_counters(const struct rr_server *server, struct rr_counters *counters)
+rr_server_counters(const struct rr_server *server, struct rpcrdma_counters *counters)
 {
 	*counters = server->past;
+	counters->size = sizeof(*counters);
 	for (struct rr_list *link = server->connections.next; link != &server->connections; link = link->next)
 		rr_counters_add(counters, &rr_container(link, struct connection, link)->carrier->counters);
 }

@@ -60,11 +60,11 @@ struct rr_server {
 	struct rr_drc *own_drc; /* config.drc, if it is this server's */
 	struct rr_service *services;
 	uint32_t service_count;
-	struct rr_latency *latencies; /* of all procedures, service by service */
+	struct rpcrdma_latency *latencies; /* of all procedures, service by service */
 
 	struct rr_list listeners, connections;
 	uint32_t connection_count;
-	struct rr_counters past; /* of connections gone */
+	struct rpcrdma_counters past; /* of connections gone */
 	bool shut, freed;
 
 	size_t args_size, result_size; /* of the largest C types */
@@ -83,7 +83,7 @@ struct rr_server {
 };
 
 /* Where a procedure of a service is counted; NULL where there is no such one. */
-struct rr_latency *rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc);
+struct rpcrdma_latency *rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc);
 
 /* server.c: the last thing of a server that was freed with replies under way. */
 void rr_server_delete(struct rr_server *server);

@@ -66,9 +66,9 @@ rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
 /* ---- Summary ---- */
 
 static void
-add_counters(const struct rr_remote *remote, struct rr_counters *sum, uint32_t *reconnects)
+add_counters(const struct rr_remote *remote, struct rpcrdma_counters *sum, uint32_t *reconnects)
 {
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 
 	if (!remote->nfs)
 		return;
@@ -84,7 +84,7 @@ static void
 name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 {
 	const char *names[2] = { NULL, NULL };
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 
 	for (int i = 0; i < 2; i++) {
 		if (!cp->remotes[i].nfs)
@@ -105,7 +105,7 @@ plural(uint64_t count, const char *one, const char *many)
 }
 
 static void
-print_text(FILE *out, const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds,
+print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters, double seconds,
 	double rate, const char *over)
 {
 	char text[16];
@@ -124,7 +124,7 @@ print_text(FILE *out, const struct rr_cp_sums *sums, const struct rr_counters *c
 }
 
 static void
-print_json(FILE *out, const struct rr_cp_sums *sums, const struct rr_counters *counters, double seconds,
+print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters, double seconds,
 	double rate, uint32_t reconnects, const char *over)
 {
 	fprintf(out,
@@ -141,7 +141,7 @@ print_json(FILE *out, const struct rr_cp_sums *sums, const struct rr_counters *c
 static void
 print_summary(const struct rr_cp *cp)
 {
-	struct rr_counters counters = { 0 };
+	struct rpcrdma_counters counters = { 0 };
 	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
 	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
 	uint32_t reconnects = 0;

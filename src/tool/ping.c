@@ -97,7 +97,7 @@ connect_client(struct ping *ping)
 static void
 print_negotiated(const struct ping *ping)
 {
-	struct rr_negotiated n;
+	struct rpcrdma_negotiated n;
 
 	rr_client_negotiated(ping->client, &n);
 	if (ping->json) {
@@ -124,12 +124,12 @@ print_negotiated(const struct ping *ping)
 }
 
 static void
-print_properties_json(const struct rr_negotiated *n)
+print_properties_json(const struct rpcrdma_negotiated *n)
 {
 	printf(",\"properties\":{");
-	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
+	for (uint32_t i = 0; i < RPCRDMA_PROPERTIES; i++) {
 		printf("%s\"", i > 0 ? "," : "");
-		for (const char *c = rr_property_kinds[i].name; *c; c++)
+		for (const char *c = rpcrdma_property_name(i); *c; c++)
 			putchar(*c == ' ' || *c == '-' ? '_' : *c);
 		printf("\":{\"own\":%u,\"peer\":%u}", n->own_properties[i], n->peer_properties[i]);
 	}
@@ -138,7 +138,7 @@ print_properties_json(const struct rr_negotiated *n)
 
 /* What version 2 made of it meanwhile. */
 static void
-print_in_force(const struct ping *ping, const struct rr_negotiated *n)
+print_in_force(const struct ping *ping, const struct rpcrdma_negotiated *n)
 {
 	if (ping->json)
 		printf(",\"inline_call\":%u,\"inline_reply\":%u,\"remote_invalidation\":%s", n->inline_call,
@@ -148,16 +148,16 @@ print_in_force(const struct ping *ping, const struct rr_negotiated *n)
 	if (!n->properties || ping->json)
 		return;
 	printf("properties in force:\n");
-	for (uint32_t i = 0; i < RR_PROPERTIES; i++)
-		printf("  %s: ours %u, the server's %u\n", rr_property_kinds[i].name, n->own_properties[i],
+	for (uint32_t i = 0; i < RPCRDMA_PROPERTIES; i++)
+		printf("  %s: ours %u, the server's %u\n", rpcrdma_property_name(i), n->own_properties[i],
 			n->peer_properties[i]);
 }
 
 static void
 print_summary(const struct ping *ping)
 {
-	struct rr_counters counters;
-	struct rr_negotiated n;
+	struct rpcrdma_counters counters;
+	struct rpcrdma_negotiated n;
 
 	rr_client_negotiated(ping->client, &n);
 	if (ping->json) {

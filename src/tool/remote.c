@@ -67,7 +67,7 @@ open_first(struct rr_engine *engine, struct rr_nfs_config *config, struct rr_rem
 static void
 say_over(const struct rr_remote *remote)
 {
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 
 	rr_client_negotiated(rr_nfs_rpc(remote->nfs), &negotiated);
 	fprintf(stderr, "%s: over %s\n", remote->name, negotiated.fabric);

@@ -5,16 +5,18 @@
 #include <stdlib.h>
 
 void
-rr_report_counters_json(FILE *out, const struct rr_counters *counters)
+rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters)
 {
-	for (uint32_t i = 0; i < RR_COUNTERS; i++)
-		fprintf(out, "%c\"%s\":%" PRIu64, i > 0 ? ',' : '{', rr_counter_names[i],
-			rr_counters_get(counters, i));
+	const char *name;
+
+	for (uint32_t i = 0; (name = rpcrdma_counter_name(i)); i++)
+		fprintf(out, "%c\"%s\":%" PRIu64, i > 0 ? ',' : '{', name,
+			rpcrdma_counter_value(counters, i));
 	fputc('}', out);
 }
 
 void
-rr_report_latency_json(FILE *out, const struct rr_latency *latency)
+rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency)
 {
 	bool first = true;
 
@@ -23,8 +25,8 @@ rr_report_latency_json(FILE *out, const struct rr_latency *latency)
 		return;
 	}
 	fprintf(out, "{\"calls\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"sum_ns\":%" PRIu64 ",\"buckets\":[",
-		latency->calls, latency->errors, latency->sum);
-	for (uint32_t i = 0; i < RR_LATENCY_BUCKETS; i++) {
+		latency->calls, latency->errors, latency->sum_ns);
+	for (uint32_t i = 0; i < RPCRDMA_LATENCY_BUCKETS; i++) {
 		if (latency->buckets[i] == 0)
 			continue;
 		fprintf(out, "%s[%" PRIu64 ",%" PRIu64 "]", first ? "" : ",", UINT64_C(1) << i,
@@ -36,19 +38,22 @@ rr_report_latency_json(FILE *out, const struct rr_latency *latency)
 
 /* Those that are not 0. */
 static void
-report_counters(FILE *out, const char *before, const struct rr_counters *counters)
+report_counters(FILE *out, const char *before, const struct rpcrdma_counters *counters)
 {
-	for (uint32_t i = 0; i < RR_COUNTERS; i++) {
-		if (rr_counters_get(counters, i) > 0)
-			fprintf(out, "%s%s %" PRIu64 "\n", before, rr_counter_names[i],
-				rr_counters_get(counters, i));
+	const char *name;
+
+	for (uint32_t i = 0; (name = rpcrdma_counter_name(i)); i++) {
+		uint64_t value = rpcrdma_counter_value(counters, i);
+
+		if (value > 0)
+			fprintf(out, "%s%s %" PRIu64 "\n", before, name, value);
 	}
 }
 
 static void
 report_connection(void *ctx, const struct rr_carrier *carrier)
 {
-	struct rr_negotiated n;
+	struct rpcrdma_negotiated n;
 	FILE *out = ctx;
 
 	rr_carrier_negotiated(carrier, &n);
@@ -69,8 +74,8 @@ report_connection(void *ctx, const struct rr_carrier *carrier)
 }
 
 static void
-report_procedure(
-	FILE *out, const struct rpcrdma_program *program, uint32_t proc, const struct rr_latency *latency)
+report_procedure(FILE *out, const struct rpcrdma_program *program, uint32_t proc,
+	const struct rpcrdma_latency *latency)
 {
 	const char *name = program->procedures[proc].name;
 
@@ -80,15 +85,15 @@ report_procedure(
 		"  %s %s: %" PRIu64 " calls, %" PRIu64 " errors, mean %" PRIu64 " us, half below %" PRIu64
 		" us, 99 of 100 below %" PRIu64 " us\n",
 		program->name, name ? name : "NULL", latency->calls, latency->errors,
-		latency->sum / latency->calls / 1000, rr_latency_percentile(latency, 50),
-		rr_latency_percentile(latency, 99));
+		latency->sum_ns / latency->calls / 1000, rpcrdma_latency_percentile(latency, 50),
+		rpcrdma_latency_percentile(latency, 99));
 }
 
 static void
 report(FILE *out, uint32_t thread, const struct rr_server *server, const struct rr_service *services,
 	uint32_t count)
 {
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 
 	fprintf(out, "thread %u: %u connections\n", thread, rr_server_connections(server));
 	rr_server_each_connection(server, report_connection, out);

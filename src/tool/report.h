@@ -10,8 +10,8 @@
 /* What was counted, as text or as JSON. */
 
 /* One JSON object each. latency may be NULL: null. */
-void rr_report_counters_json(FILE *out, const struct rr_counters *counters);
-void rr_report_latency_json(FILE *out, const struct rr_latency *latency);
+void rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters);
+void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 
 /* All of a server of count services, in one write: connections, counters that are not 0, procedures that were
  * called. */

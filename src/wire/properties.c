@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/properties.h"
 
+#include <rpcrdma/client.h>
+
 #include "wire/rpcrdma2.h"
 
 /* draft-cel-nfsv4-rpcrdma-version-two-03, 5.2, table 1; and 5.4.2: "values in the range from 4,294,967,040 to
@@ -11,6 +13,14 @@ const struct rr_property_kind rr_property_kinds[RR_PROPERTIES] = {
 	[RR_PROPERTY_READ_CHUNKS] = { "responder-provided Read chunks", UINT32_C(0xffffff00), 0, 1 },
 	[RR_PROPERTY_INVALIDATION] = { "remote invalidation", UINT32_C(0xffffff01), 0, 1 },
 };
+
+_Static_assert((int)RPCRDMA_PROPERTIES == (int)RR_PROPERTIES, "the public has all of them");
+
+const char *
+rpcrdma_property_name(uint32_t index)
+{
+	return index < RR_PROPERTIES ? rr_property_kinds[index].name : NULL;
+}
 
 enum { PROPVAL_MIN = 8, WORD = 4, WORD_BITS = 32 };
 

@@ -19,7 +19,7 @@ static void
 row_A3_each_message_that_is_not_inline_has_its_reason(void **state)
 {
 	struct world *world = world_new(NULL);
-	const struct rr_counters *counters = &world->client->counters;
+	const struct rpcrdma_counters *counters = &world->client->counters;
 	struct call *call;
 
 	(void)state;
@@ -69,7 +69,7 @@ static void
 rdma_operations_are_counted_where_they_are_posted(void **state)
 {
 	struct world *world = world_new(NULL);
-	const struct rr_counters *client, *server;
+	const struct rpcrdma_counters *client, *server;
 	struct call *call;
 
 	(void)state;
@@ -90,7 +90,7 @@ static void
 the_time_without_a_credit_is_counted(void **state)
 {
 	struct rr_engine_config config = rr_engine_config_default;
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 	struct call *calls[3];
 	struct world *world;
 

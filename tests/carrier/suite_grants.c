@@ -62,7 +62,7 @@ static void
 row_B10_a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 {
 	struct raw *raw = raw_requester(NULL);
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 	uint8_t memory[300];
 	struct rr_region read = raw_register(raw, memory, 100, RR_REMOTE_READ);
 	struct rr_region write = raw_register(raw, memory + 100, 100, RR_REMOTE_WRITE);

@@ -259,7 +259,7 @@ static void
 what_was_negotiated_is_told(void **state)
 {
 	struct world *world = world_new(NULL);
-	struct rr_negotiated client, server;
+	struct rpcrdma_negotiated client, server;
 	struct call *call = call_new(world, 1, 40);
 
 	(void)state;

@@ -55,7 +55,7 @@ row_B13_larger_receives_are_used_once_both_sides_told_theirs(void **state)
 	call_run(world, 3, LARGE - RR_RDMA_HEADER_MIN + 4, 40);
 	assert_int_equal(world->client->counters.long_calls, 1);
 	for (int i = 0; i < 2; i++) {
-		struct rr_negotiated n = world_negotiated(i ? world->client : world->server);
+		struct rpcrdma_negotiated n = world_negotiated(i ? world->client : world->server);
 
 		assert_int_equal(n.inline_call, LARGE);
 		assert_int_equal(n.inline_reply, LARGE);
@@ -192,7 +192,7 @@ static void
 a_call_that_is_refused_as_an_option_ends(void **state)
 {
 	struct raw *raw = raw_responder(NULL);
-	const struct rr_counters *counters = &raw->world->client->counters;
+	const struct rpcrdma_counters *counters = &raw->world->client->counters;
 	struct call *call = call_new(raw->world, 2, 40);
 
 	(void)state;

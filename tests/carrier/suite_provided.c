@@ -305,7 +305,7 @@ static void
 row_B14_unmatched_notifications_are_dropped_silently(void **state)
 {
 	struct raw *raw = call_us(NULL);
-	struct rr_counters *counters = &raw->world->server->counters;
+	struct rpcrdma_counters *counters = &raw->world->server->counters;
 
 	(void)state;
 	ask_for_chunk(raw, 1);

@@ -171,7 +171,7 @@ row_B3_bad_replies_are_discarded_and_the_good_one_counts(void **state)
 {
 	const uint32_t count = sizeof(bad) / sizeof(bad[0]);
 	struct raw *raw = raw_responder(NULL);
-	struct rr_counters *counters;
+	struct rpcrdma_counters *counters;
 
 	(void)state;
 	raw_warm_up(raw, 32);
@@ -506,7 +506,7 @@ static void
 row_B2_private_data_is_sent_and_that_of_the_peer_is_honoured(void **state)
 {
 	struct raw *raw = raw_new(world_listening(NULL));
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 
 	(void)state;
 	raw->private_size = 0;

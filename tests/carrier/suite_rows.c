@@ -198,7 +198,7 @@ row_B2_private_data_may_be_garbage_odd_truncated_or_of_another_version(void **st
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct raw *raw = raw_new(world_listening(NULL));
-		struct rr_negotiated negotiated;
+		struct rpcrdma_negotiated negotiated;
 		uint32_t threshold = all[i].understood ? 4096 : 1024;
 
 		memcpy(raw->private_data, all[i].octets, all[i].size);

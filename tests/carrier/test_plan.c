@@ -243,7 +243,7 @@ what_is_too_large_or_wrong_is_refused(void **state)
 	transaction.sink_count = 2;
 	transaction.sinks[0].length = transaction.sinks[1].length = UINT32_MAX;
 	assert_int_equal(rr_plan_call(&limits, &transaction, &plan), -RPCRDMA_ERR_LIMIT);
-	transaction.sink_count = RR_TRANSACTION_SINKS + 1;
+	transaction.sink_count = RPCRDMA_SINKS_MAX + 1;
 	assert_int_equal(rr_plan_call(&limits, &transaction, &plan), -RPCRDMA_ERR_INVAL);
 }
 

@@ -103,7 +103,7 @@ listen_at(struct world *world, enum rr_provider provider, struct sockaddr_in *ad
 static const char *
 dial(struct world *world, enum rr_provider provider, const struct sockaddr_in *address)
 {
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 	struct rr_text text;
 
 	assert_int_equal(rr_rdma_connect_over(world->engine, provider, (const struct sockaddr *)address,

@@ -229,10 +229,10 @@ world_free(struct world *world)
 	free(world);
 }
 
-struct rr_negotiated
+struct rpcrdma_negotiated
 world_negotiated(const struct rr_carrier *carrier)
 {
-	struct rr_negotiated result;
+	struct rpcrdma_negotiated result;
 
 	rr_carrier_negotiated(carrier, &result);
 	return result;
@@ -398,7 +398,7 @@ call_add_sink(struct world *world, struct call *call, uint32_t length)
 	struct rr_transaction *transaction = &call->transaction;
 
 	transaction->sinks[transaction->sink_count++] =
-		(struct rr_sink){ world_memory(world, length), length };
+		(struct rpcrdma_sink){ world_memory(world, length), length };
 }
 
 void

@@ -66,7 +66,7 @@ void world_connect(struct world *world);
 void world_close_client(struct world *world);
 void world_close_server(struct world *world);
 
-struct rr_negotiated world_negotiated(const struct rr_carrier *carrier);
+struct rpcrdma_negotiated world_negotiated(const struct rr_carrier *carrier);
 
 /* From now on the client takes calls, too; version 1 only, as in version 2 the server was told that it does
  * not. They are answered or queued with those that the server gets. */

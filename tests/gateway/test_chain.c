@@ -14,7 +14,7 @@ enum { NFS = 100003, NLM = 100021, NFSACL = 100227, CALLBACK = 0x40000000, LARGE
 static const uint8_t integrity[] = { 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 0 },
 		     privacy[] = { 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 0 };
 
-static struct rr_counters
+static struct rpcrdma_counters
 server_side(const struct rr_gateway *gateway)
 {
 	struct rr_gateway_counters counters;
@@ -48,7 +48,7 @@ what_rpcsec_gss_protects_passes_whole(void **state)
 		{ RR_RPCSEC_GSS, { privacy, sizeof(privacy) } } };
 	static const uint32_t procedures[] = { NFSPROC3_WRITE, NFSPROC3_READ };
 	struct chain *chain = *state;
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 	uint32_t xid = 100;
 
 	for (int cred = 0; cred < 2; cred++) {

@@ -225,11 +225,11 @@ results_past_the_last_sink_are_of_the_stream(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 64; i++)
 		counts[i] = 1001;
-	expect_reads(counts, RR_TRANSACTION_SINKS, MAX, &few);
-	for (uint32_t n = RR_TRANSACTION_SINKS + 1; n <= 64; n++) {
+	expect_reads(counts, RPCRDMA_SINKS_MAX, MAX, &few);
+	for (uint32_t n = RPCRDMA_SINKS_MAX + 1; n <= 64; n++) {
 		expect_reads(counts, n, MAX, &many);
-		assert_int_equal(many.sink_count, RR_TRANSACTION_SINKS);
-		assert_int_equal(many.reply_max - few.reply_max, (n - RR_TRANSACTION_SINKS) * (16 + 1004));
+		assert_int_equal(many.sink_count, RPCRDMA_SINKS_MAX);
+		assert_int_equal(many.reply_max - few.reply_max, (n - RPCRDMA_SINKS_MAX) * (16 + 1004));
 	}
 }
 

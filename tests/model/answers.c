@@ -49,7 +49,7 @@ static void
 check_credits(const struct end *end)
 {
 	uint32_t grant = end->is_client ? RR_REVERSE_CREDITS : end->model->config.credits;
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 	bool granted;
 
 	/* In version 2, the answer to the first message of the connection grants. */

@@ -138,7 +138,7 @@ void
 model_close(struct end *end)
 {
 	struct model *model = end->model;
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 	struct rr_list *link;
 
 	rr_carrier_negotiated(end->carrier, &negotiated);

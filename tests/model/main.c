@@ -50,7 +50,7 @@ print_totals(const struct model_totals *totals)
 static bool
 came_by_all(const struct model_totals *totals)
 {
-	const struct rr_counters *counters = &totals->counters;
+	const struct rpcrdma_counters *counters = &totals->counters;
 
 	return totals->reverse > 0 && totals->answered > 0 && totals->refused > 0 && totals->cancelled > 0 &&
 	       totals->lost > 0 && totals->resent > 0 && counters->inline_messages > 0 &&

@@ -98,7 +98,7 @@ struct model_totals {
 	uint64_t steps, calls, reverse, answered, refused, failed, cancelled, lost, resent, connections,
 		faults;
 	uint64_t version[RR_VERSIONS + 1], properties; /* of connections that ended */
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 };
 
 struct model {

@@ -76,7 +76,7 @@ static void
 large_reads_are_placed_by_rdma_write(void **state)
 {
 	struct rr_nfs_io io = { .data = data, .length = 1 << 20 };
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 
 	(void)state;
 	open_file(1 << 20);

@@ -74,7 +74,7 @@ under_a_flavor_that_forbids_placement_messages_travel_whole(void **state)
 {
 	static const uint32_t lengths[] = { 0, 1, 900, 4096, 8193, 65537, LARGE };
 	struct world *world = *state;
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 
 	use_whole(world);
 	for (uint32_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -95,7 +95,7 @@ under_one_that_allows_it_items_are_placed(void **state)
 {
 	struct world *world = *state;
 	struct call *call = blob_new(LARGE, true);
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 
 	call_run(world, call);
 	assert_blob(call);
@@ -136,7 +136,7 @@ a_server_places_nothing_even_where_a_write_chunk_waits(void **state)
 	struct world *world = *state;
 	struct rr_auth careless = whole;
 	struct rr_client_config config;
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 	struct call *call = fetch_new(100);
 
 	careless.may_place = always;
@@ -146,7 +146,7 @@ a_server_places_nothing_even_where_a_write_chunk_waits(void **state)
 	config.auth = &careless;
 	world->client = world_connect(world, &config);
 	call->sink = realloc(call->sink, SINK);
-	call->base.sinks[0] = (struct rr_sink){ call->sink, SINK };
+	call->base.sinks[0] = (struct rpcrdma_sink){ call->sink, SINK };
 	/* Section 6.1 has a client that offered one report that. */
 	assert_int_equal(call_run(world, call), world_provider ? -RPCRDMA_ERR_PEER : 0);
 	rr_server_counters(world->server, &counters);

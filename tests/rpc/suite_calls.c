@@ -30,7 +30,7 @@ both_sides_know_how_long_each_procedure_took(void **state)
 {
 	struct world *world = *state;
 	struct call *call = call_new(ECHO_ECHO), *later = call_new(ECHO_LATER);
-	const struct rr_latency *latency;
+	const struct rpcrdma_latency *latency;
 
 	assert_int_equal(call_run(world, call), 0);
 	world->held = 1;
@@ -155,7 +155,7 @@ many_calls_are_outstanding(void **state)
 {
 	enum { CALLS = 256 };
 	struct call *calls[CALLS];
-	struct rr_counters client, server;
+	struct rpcrdma_counters client, server;
 	struct world *world = *state;
 
 	for (uint32_t i = 0; i < CALLS; i++) {
@@ -221,7 +221,7 @@ static void
 what_was_negotiated_can_be_asked(void **state)
 {
 	struct world *world = *state;
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 
 	assert_int_equal(rr_client_wait_connected(world->client, NULL, NULL), 0);
 	rr_client_negotiated(world->client, &negotiated);

@@ -166,7 +166,7 @@ a_result_that_is_placed_and_not_marked_is_an_error(void **state)
 	struct call *call = call_new(ECHO_ECHO);
 	uint8_t *sink = calloc(1, LENGTH);
 
-	call->base.sinks[0] = (struct rr_sink){ sink, LENGTH };
+	call->base.sinks[0] = (struct rpcrdma_sink){ sink, LENGTH };
 	call->base.sink_count = 1;
 	assert_int_equal(run_against(world, &liar, call), -RPCRDMA_ERR_XDR);
 	assert_memory_equal(sink, "eight oc", 8); /* it was placed */

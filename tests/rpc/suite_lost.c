@@ -156,7 +156,7 @@ row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1(void **st
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct rr_fault_script script;
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 	struct rr_text why;
 	struct world *world;
 	struct call *call = call_new(ECHO_NULL);
@@ -182,7 +182,7 @@ a_connection_lost_after_version_2_was_agreed_is_made_again_with_version_2(void *
 {
 	struct world *world = *state;
 	struct call *call = call_new(ECHO_LATER);
-	struct rr_negotiated negotiated;
+	struct rpcrdma_negotiated negotiated;
 
 	world_hold(world);
 	call_start(world, call);

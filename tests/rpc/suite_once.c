@@ -90,7 +90,7 @@ static void
 row_B7_a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
 {
 	struct world *world = *state;
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 	struct wire first, second;
 
 	wire_open(world, &first);

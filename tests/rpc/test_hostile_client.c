@@ -183,7 +183,7 @@ static void
 a_reply_to_a_server_is_discarded(void **state)
 {
 	struct world *world = *state;
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 	int fd = raw_connect(world);
 
 	send_hex(world, fd, SUCCESS);
@@ -310,7 +310,7 @@ a_client_has_no_more_calls_outstanding_than_credits(void **state)
 	enum { CALLS = 100 };
 	struct world *world = *state;
 	struct rr_octets call = rr_hex("8000002c" CALL "00000005" NO_AUTH "00000007");
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 	int fd = raw_connect(world);
 
 	world_hold(world);

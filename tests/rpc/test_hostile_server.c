@@ -90,7 +90,7 @@ static void
 a_reply_to_an_unknown_xid_is_discarded(void **state)
 {
 	struct raw *raw = *state;
-	struct rr_counters counters;
+	struct rpcrdma_counters counters;
 
 	send_reply(raw, raw->xid + 1, SUCCESS "00000008");
 	world_settle(raw->world);

@@ -506,7 +506,7 @@ expect_blob(struct call *call, uint32_t length, bool with_sink)
 	call->sink = malloc(length + 1);
 	if (with_sink) {
 		call->base.sink_count = 1;
-		call->base.sinks[0] = (struct rr_sink){ call->sink, length };
+		call->base.sinks[0] = (struct rpcrdma_sink){ call->sink, length };
 	} else {
 		call->base.reply_max = length + 64;
 	}

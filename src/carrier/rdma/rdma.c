@@ -50,6 +50,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, const char
 		return NULL;
 	connection->base.ops = &rr_rdma_ops;
 	connection->base.engine = engine;
+	connection->base.counters.size = sizeof(connection->base.counters);
 	connection->fabric = fabric;
 	connection->is_active = is_active;
 	connection->versions = rr_version_range(engine->config.versions);
@@ -205,7 +206,7 @@ rdma_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 }
 
 static void
-rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiated)
+rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {
 	const struct rr_connection *connection = (const void *)carrier;
 	const struct rr_credits *credits = &connection->requester.credits;
@@ -214,7 +215,7 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiat
 	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
 	const struct rr_properties *properties = &connection->features.properties;
 
-	*negotiated = (struct rr_negotiated){
+	*negotiated = (struct rpcrdma_negotiated){
 		.fabric = rr_fabric_name(connection->fabric),
 		.version = version,
 		.private_data = connection->peer_sent_private_data,

@@ -328,10 +328,10 @@ carrier_close(struct rr_carrier *carrier)
 }
 
 static void
-carrier_negotiated(const struct rr_carrier *carrier, struct rr_negotiated *negotiated)
+carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {
 	(void)carrier;
-	*negotiated = (struct rr_negotiated){ .fabric = "tcp" };
+	*negotiated = (struct rpcrdma_negotiated){ .fabric = "tcp" };
 }
 
 const struct rr_carrier_ops rr_tcp_ops = {
@@ -357,6 +357,7 @@ rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum r
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
 	}
 	tcp->base = (struct rr_carrier){ .ops = &rr_tcp_ops, .engine = engine, .events = events, .ctx = ctx };
+	tcp->base.counters.size = sizeof(tcp->base.counters);
 	rr_address_text(peer, tcp->base.peer, sizeof(tcp->base.peer));
 	tcp->base.party = rr_party_new(&engine->shares, tcp->base.peer, &tcp_party, tcp);
 	tcp->state = state;

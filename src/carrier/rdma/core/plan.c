@@ -169,7 +169,7 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 	int error;
 
 	*plan = (struct rr_call_plan){ 0 };
-	if (transaction->sink_count > RR_TRANSACTION_SINKS || transaction->call.item_count > RR_CALL_ITEMS)
+	if (transaction->sink_count > RPCRDMA_SINKS_MAX || transaction->call.item_count > RR_CALL_ITEMS)
 		return -RPCRDMA_ERR_INVAL;
 	error = rr_message_check(&transaction->call, limits->message_max, &octets);
 	if (!error && limits->inline_only)

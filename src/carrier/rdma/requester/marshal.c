@@ -82,7 +82,7 @@ offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr
 static void
 put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {
-	struct rr_chunk writes[RR_TRANSACTION_SINKS];
+	struct rr_chunk writes[RPCRDMA_SINKS_MAX];
 	struct rr_rdma_header header = {
 		.xid = slot->transaction->xid,
 		.vers = slot->version,
@@ -168,7 +168,7 @@ completed(struct rr_job *job, enum rr_work_kind kind, int status)
 }
 
 static void
-count_why(struct rr_counters *counters, enum rr_why why)
+count_why(struct rpcrdma_counters *counters, enum rr_why why)
 {
 	switch (why) {
 	case RR_WHY_NOT: break;
@@ -184,7 +184,7 @@ count_why(struct rr_counters *counters, enum rr_why why)
 static void
 count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
-	struct rr_counters *counters = &slot->connection->base.counters;
+	struct rpcrdma_counters *counters = &slot->connection->base.counters;
 
 	count_why(counters, plan->why_call);
 	count_why(counters, plan->why_reply);

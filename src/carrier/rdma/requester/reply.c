@@ -63,7 +63,7 @@ take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *list
 static void
 count_reply(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
 {
-	struct rr_counters *counters = &slot->connection->base.counters;
+	struct rpcrdma_counters *counters = &slot->connection->base.counters;
 	uint32_t length = transaction->reply.length;
 
 	RR_PROBE(reply_received, slot->connection->base.peer, transaction->xid, transaction->reply.length,
@@ -180,7 +180,7 @@ rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint
 static int
 take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
-	struct rr_counters *counters = &slot->connection->base.counters;
+	struct rpcrdma_counters *counters = &slot->connection->base.counters;
 
 	RR_PROBE(error_received, slot->connection->base.peer, header->xid, header->err);
 	rr_counters_error_received(counters, header->err);
@@ -207,7 +207,7 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 {
 	struct rr_connection *connection = slot->connection;
 	struct rr_credits *credits = &connection->requester.credits;
-	struct rr_counters *counters = &connection->base.counters;
+	struct rpcrdma_counters *counters = &connection->base.counters;
 	bool is_error = arrival->kind == RR_ARRIVAL_ERROR;
 
 	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a

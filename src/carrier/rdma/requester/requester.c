@@ -126,7 +126,7 @@ provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *pla
 	uint64_t octets = 0;
 
 	for (uint32_t i = 0; i < plan->write_chunks; i++) {
-		struct rr_sink *sink = &transaction->sinks[i];
+		struct rpcrdma_sink *sink = &transaction->sinks[i];
 
 		if (sink->data)
 			continue;
@@ -213,7 +213,7 @@ end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
 static void
 end_waits(struct rr_connection *connection)
 {
-	struct rr_counters *counters = &connection->base.counters;
+	struct rpcrdma_counters *counters = &connection->base.counters;
 
 	end_wait(connection, &connection->requester.without_credit, &counters->credit_wait_ns);
 	end_wait(connection, &connection->requester.without_memory, &counters->memory_wait_ns);
@@ -245,7 +245,7 @@ void
 rr_requester_pump(struct rr_connection *connection)
 {
 	struct rr_requester *requester = &connection->requester;
-	struct rr_counters *counters = &connection->base.counters;
+	struct rpcrdma_counters *counters = &connection->base.counters;
 
 	if (!connection->established || !connection->endpoint || !rr_optional_ask(connection))
 		return;

@@ -9,8 +9,8 @@
 /* The requester inside: what requester.c, slot.c, marshal.c, reply.c and pull.c share. */
 
 enum {
-	RR_SLOT_OFFERS = RR_TRANSACTION_SINKS + 1, /* Write chunks or a Reply chunk */
-	RR_SLOT_READS = 1 + 3 * RR_CALL_ITEMS,     /* pieces of a long call */
+	RR_SLOT_OFFERS = RPCRDMA_SINKS_MAX + 1, /* Write chunks or a Reply chunk */
+	RR_SLOT_READS = 1 + 3 * RR_CALL_ITEMS,  /* pieces of a long call */
 	RR_SLOT_REGIONS = RR_SLOT_OFFERS + RR_SLOT_READS,
 };
 
@@ -30,7 +30,7 @@ struct rr_slot {
 	struct rr_pull *pull;               /* of the reply, where that lies in a Read chunk of the peer's */
 	/* The answer, if it came before the completion of the Send; receive is NULL otherwise. */
 	struct rr_arrival held;
-	struct rr_chunk held_writes[RR_TRANSACTION_SINKS];
+	struct rr_chunk held_writes[RPCRDMA_SINKS_MAX];
 	struct rr_segment held_segments[RR_SLOT_OFFERS];
 
 	/* What the peer may access: Write chunks, then the Reply chunk, then what it reads. */

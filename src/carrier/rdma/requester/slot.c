@@ -29,7 +29,7 @@ rr_slots_make(struct rr_connection *connection)
 		slot->buffer = requester->buffers + (size_t)i * size;
 		slot->held.lists = (struct rr_chunk_lists){
 			.writes = slot->held_writes,
-			.write_max = RR_TRANSACTION_SINKS,
+			.write_max = RPCRDMA_SINKS_MAX,
 			.segments = slot->held_segments,
 			.segment_max = RR_SLOT_OFFERS,
 		};

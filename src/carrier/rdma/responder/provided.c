@@ -287,7 +287,7 @@ check_invalidated(
 void
 rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	struct rr_counters *counters = &connection->base.counters;
+	struct rpcrdma_counters *counters = &connection->base.counters;
 	struct rr_provided *provided = find(connection, arrival);
 
 	RR_PROBE(done_received, connection->base.peer, arrival->header.xid,

@@ -328,7 +328,7 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 static void
 count_reply(struct rr_inbound *inbound)
 {
-	struct rr_counters *counters = &inbound->connection->base.counters;
+	struct rpcrdma_counters *counters = &inbound->connection->base.counters;
 	const struct rr_reply_plan *plan = &inbound->plan;
 	uint64_t written = plan->form == RR_REPLY_LONG ? plan->body : 0;
 

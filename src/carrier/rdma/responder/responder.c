@@ -18,7 +18,7 @@
 static void
 count_call(struct rr_inbound *inbound)
 {
-	struct rr_counters *counters = &inbound->connection->base.counters;
+	struct rpcrdma_counters *counters = &inbound->connection->base.counters;
 	bool long_call = inbound->header.proc == RR_RDMA_NOMSG;
 
 	RR_PROBE(call_received, inbound->connection->base.peer, inbound->header.xid,
