@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Target functions: rr_decoder_packet, rr_decoder_finish, rr_roce_parse, rr_cm_parse. The input: an octet
+ * Target functions: rr_decoder_packet, rr_decoder_finish, rr_roce_parse, rr_cm_parse,
+ * rr_judge_sink. The input: an octet
  * that chooses the link type and small limits, then packets, each behind two octets of its length. Whatever
  * they are, memory stays within the limit and is given back.
  */
 #include "base/endian.h"
-#include "decode/decoder.h"
+#include "decode/judge.h"
 #include "fuzz.h"
 
 struct meter {
@@ -54,20 +55,24 @@ on_note(void *ctx, const struct rr_place *place, const char *text)
 	((struct meter *)ctx)->notes += text != NULL;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void
+on_finding(void *ctx, const struct rr_finding *finding)
+{
+	(void)ctx;
+	rr_require(finding->rule < RR_RULES && finding->place.from < 2);
+}
+
+/* Decodes the packets into the sink, and returns the number of messages. */
+static uint64_t
+decode(const uint8_t *data, size_t size, const struct rr_decode_sink *sink)
 {
 	static const int links[] = { RR_LINK_RAW, RR_LINK_ETHERNET, RR_LINK_SLL, RR_LINK_SLL2, RR_LINK_NULL };
 	const struct rr_decode_limits limits = { 1 << 20, 4, 16 };
-	struct meter meter = { 0 };
-	const struct rr_decode_sink sink = { on_message, on_opened, on_operation, on_note, &meter };
+	int link = links[data[0] % (sizeof(links) / sizeof(*links))];
 	struct rr_decoder *decoder;
-	int link;
+	uint64_t messages;
 
-	if (size == 0)
-		return 0;
-	link = links[data[0] % (sizeof(links) / sizeof(*links))];
-	rr_require(rr_decoder_new(&rr_env_system, &limits, &sink, &decoder) == 0);
+	rr_require(rr_decoder_new(&rr_env_system, &limits, sink, &decoder) == 0);
 	for (size_t at = 1; at + 2 <= size;) {
 		size_t length = rr_get_be16(data + at);
 
@@ -77,7 +82,29 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += length;
 	}
 	rr_decoder_finish(decoder);
-	rr_require(rr_decoder_counters(decoder).messages == meter.messages);
+	messages = rr_decoder_counters(decoder).messages;
 	rr_decoder_free(decoder);
+	return messages;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct meter meter = { 0 };
+	struct rr_decode_sink sink = { .message = on_message,
+		.opened = on_opened,
+		.operation = on_operation,
+		.note = on_note,
+		.ctx = &meter };
+	struct rr_judge *judge;
+
+	if (size == 0)
+		return 0;
+	rr_require(decode(data, size, &sink) == meter.messages);
+	rr_require(rr_judge_new(&rr_env_system, on_finding, NULL, &judge) == 0);
+	sink = rr_judge_sink(judge);
+	decode(data, size, &sink);
+	rr_judge_finish(judge);
+	rr_judge_free(judge);
 	return 0;
 }

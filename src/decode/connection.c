@@ -19,6 +19,14 @@ connection_place(const struct rr_decode_connections *shared, const struct rr_dec
 	return rr_decode_place(shared, connection->number, from, connection->ends);
 }
 
+void
+rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *place)
+{
+	if (shared->sink->lost)
+		shared->sink->lost(shared->sink->ctx, place);
+}
+
+/* What was not decoded. */
 static void
 connection_note(struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
 	uint8_t from, const char *text)
@@ -26,6 +34,7 @@ connection_note(struct rr_decode_connections *shared, const struct rr_decode_con
 	struct rr_place place = connection_place(shared, connection, from);
 
 	shared->sink->note(shared->sink->ctx, &place, text);
+	rr_decode_lost(shared, &place);
 }
 
 /* ---- RDMA operations ---- */
@@ -44,6 +53,8 @@ connection_send(struct rr_decode_connections *shared, const struct rr_place *pla
 		return; /* the first message of MPA's peer-to-peer mode may be an empty Send (RFC 6581, 4.1)
 			 */
 	rr_message_decode(&message, &shared->lists, data);
+	if (shared->sink->sent)
+		shared->sink->sent(shared->sink->ctx, &message);
 	rr_match_message(shared->match, &message, data);
 }
 
@@ -69,10 +80,16 @@ connection_segment(struct rr_decode_connections *shared, struct rr_decode_connec
 	uint8_t from, const struct rr_fpdu *fpdu)
 {
 	struct rr_place place = connection_place(shared, connection, from);
+	struct rpcrdma_bytes payload = { fpdu->payload, fpdu->length };
+	uint64_t skipped = connection->sides[from].rdmap.skipped;
 	struct rr_op op;
 
+	if (shared->sink->segment)
+		shared->sink->segment(shared->sink->ctx, &place, &fpdu->header, payload);
 	rr_rdmap_take(&connection->sides[from].rdmap, &connection->sides[!from].rdmap, shared->memory,
-		&fpdu->header, (struct rpcrdma_bytes){ fpdu->payload, fpdu->length }, &op);
+		&fpdu->header, payload, &op);
+	if (connection->sides[from].rdmap.skipped != skipped)
+		rr_decode_lost(shared, &place);
 	rr_decode_operation(shared, &place, &op);
 }
 
@@ -129,6 +146,20 @@ connection_lose(struct rr_decode_connections *shared, struct rr_decode_connectio
 		connection_note(shared, connection, from, "octets are missing in the capture");
 }
 
+/* What was read: octets that are no FPDUs, or a stream that is not MPA at all. */
+static void
+connection_was_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
+	uint8_t from, const struct rr_fpdus *before, struct rpcrdma_bytes data)
+{
+	struct rr_place place = connection_place(shared, connection, from);
+	struct rr_decode_connection_side *side = &connection->sides[from];
+
+	if (side->fpdus.state == RR_FPDUS_SEARCHING || side->fpdus.resyncs != before->resyncs)
+		rr_decode_lost(shared, &place);
+	if (side->fpdus.state == RR_FPDUS_FOREIGN && shared->sink->foreign && !side->is_known)
+		side->is_known = shared->sink->foreign(shared->sink->ctx, &place, data);
+}
+
 /* Decodes what can be read. final: no more will come. */
 static void
 connection_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
@@ -137,10 +168,12 @@ connection_read(struct rr_decode_connections *shared, struct rr_decode_connectio
 	struct rr_decode_connection_side *side = &connection->sides[from];
 	uint32_t size = rr_stream_size(&side->stream), used = 0;
 	enum rr_fpdu_kind kind = RR_FPDU_OPENED;
+	struct rr_fpdus before;
 	struct rr_fpdu fpdu;
 
 	if (side->stream.broken)
 		connection_lose(shared, connection, from);
+	before = side->fpdus;
 	while (used < size && kind != RR_FPDU_MORE) {
 		kind = rr_fpdus_next(&side->fpdus, side->stream.data + used, size - used, final, &fpdu);
 		used += (uint32_t)fpdu.used;
@@ -153,10 +186,31 @@ connection_read(struct rr_decode_connections *shared, struct rr_decode_connectio
 			connection_note(shared, connection, from, "an FPDU has a wrong CRC");
 		}
 	}
+	connection_was_read(
+		shared, connection, from, &before, (struct rpcrdma_bytes){ side->stream.data, used });
 	rr_stream_take(&side->stream, shared->memory, used);
 }
 
 /* ---- TCP ---- */
+
+/*
+ * A side acknowledges what the other one sent, and what has not been captured, or not yet: what it sends now
+ * may answer that. A FIN counts as one octet.
+ */
+static void
+connection_acknowledged(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
+	uint8_t from, const struct rr_packet *packet)
+{
+	struct rr_stream *stream = &connection->sides[!from].stream;
+	struct rr_place place = connection_place(shared, connection, !from);
+
+	if (!(packet->flags & RR_TCP_ACK))
+		return;
+	if (stream->started && (int32_t)(packet->acknowledged - stream->next - rr_stream_size(stream)) > 1)
+		rr_decode_lost(shared, &place);
+	if (rr_stream_acknowledge(stream, packet->acknowledged))
+		connection_read(shared, connection, !from, false);
+}
 
 void
 rr_decode_connection_packet(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
@@ -174,11 +228,14 @@ rr_decode_connection_packet(struct rr_decode_connections *shared, struct rr_deco
 			side->first = segment.sequence;
 		side->fpdus.begun = true;
 	}
-	if (packet->flags & RR_TCP_ACK &&
-		rr_stream_acknowledge(&connection->sides[!from].stream, packet->acknowledged))
-		connection_read(shared, connection, !from, false);
+	connection_acknowledged(shared, connection, from, packet);
 	if (segment.size + segment.missing == 0)
 		return;
+	if (segment.missing > 0) {
+		struct rr_place place = connection_place(shared, connection, from);
+
+		rr_decode_lost(shared, &place);
+	}
 	while (!rr_stream_add(&side->stream, shared->memory, &segment))
 		connection_read(shared, connection, from, false);
 	connection_read(shared, connection, from, false);

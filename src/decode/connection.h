@@ -13,6 +13,7 @@ struct rr_decode_connection_side {
 	uint32_t first; /* the sequence number behind its SYN, where fpdus.begun */
 	struct rr_fpdus fpdus;
 	struct rr_rdmap rdmap;
+	bool is_known;             /* what it carries, which is not MPA */
 	struct rr_mpa_frame frame; /* what it opened with; its private data is gone */
 };
 
@@ -32,6 +33,7 @@ struct rr_decode_connections {
 	struct rr_chunk_lists lists; /* to decode into */
 	struct rr_decode_counters counters;
 	uint64_t frame, time; /* of the packet */
+	bool is_cut;          /* it was not captured whole */
 };
 
 /* Where and when the packet that is being decoded was captured. */
@@ -41,6 +43,9 @@ struct rr_place rr_decode_place(const struct rr_decode_connections *shared, uint
 /* Pairs what the sender at place did, and shows it. */
 void rr_decode_operation(
 	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op);
+
+/* Octets, or packets, of the sender at place are missing. */
+void rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *place);
 
 /* A packet of the connection, sent by a side of it. */
 void rr_decode_connection_packet(struct rr_decode_connections *shared,

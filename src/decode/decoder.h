@@ -30,6 +30,17 @@ struct rr_decode_sink {
 		const struct rr_decode_region *region);
 	/* Something that was not, or will not be, decoded. */
 	void (*note)(void *ctx, const struct rr_place *place, const char *text);
+	/* The next ones may be NULL. A message as it was sent, before it is paired or held back. */
+	void (*sent)(void *ctx, const struct rr_message *message);
+	/* A segment of DDP. */
+	void (*segment)(void *ctx, const struct rr_place *place, const struct rr_ddp_header *header,
+		struct rpcrdma_bytes payload);
+	/* Octets that the sender at place sent are missing, or cannot be decoded. */
+	void (*lost)(void *ctx, const struct rr_place *place);
+	/* The sender at place refused a Send, as it had no Receive for it. */
+	void (*starved)(void *ctx, const struct rr_place *place);
+	/* Octets of a TCP stream that is not MPA, as they were captured. True: no more of them are wanted. */
+	bool (*foreign)(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data);
 	void *ctx;
 };
 

@@ -46,6 +46,13 @@ rr_roce_is_request(const struct rr_roce_packet *packet)
 	return packet->kind != RR_ROCE_READ_RESPONSE && packet->kind != RR_ROCE_ACKNOWLEDGE;
 }
 
+/* Whether an acknowledgement says that no Receive was posted. */
+static inline bool
+rr_roce_is_starved(uint8_t syndrome)
+{
+	return (syndrome >> 5 & 3) == 1;
+}
+
 /* What a negative acknowledgement says; NULL: the syndrome is that of a positive one. */
 const char *rr_roce_nak_name(uint8_t syndrome);
 

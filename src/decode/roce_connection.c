@@ -116,12 +116,15 @@ static void
 roce_lose(const struct rr_roce_at *at, uint32_t packets)
 {
 	struct rr_roce_side *side = &at->connection->sides[at->from];
+	struct rr_place place =
+		rr_decode_place(at->shared, at->connection->number, at->from, at->connection->ends);
 
 	at->shared->counters.lost_packets += packets;
 	rr_rdmap_lose(&side->rdmap);
 	side->has_write = false;
 	side->mo = 0;
 	roce_note(at, "packets are missing in the capture");
+	rr_decode_lost(at->shared, &place);
 }
 
 /* Requests that are held and due. skip: those that are missing before the first one will not come. */
@@ -149,6 +152,17 @@ roce_requests(const struct rr_roce_at *at, bool skip)
 
 /* ---- Packets ---- */
 
+static void
+roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
+{
+	struct rr_place place =
+		rr_decode_place(at->shared, at->connection->number, at->from, at->connection->ends);
+
+	roce_note(at, nak);
+	if (rr_roce_is_starved(syndrome) && at->shared->sink->starved)
+		at->shared->sink->starved(at->shared->sink->ctx, &place);
+}
+
 /*
  * The peer has what it acknowledges. Where requests were held in wait for some before them, these will not be
  * repeated; some acknowledgements are waited for, as they may have been captured early.
@@ -159,11 +173,16 @@ roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 	const struct rr_roce_at other = { at->shared, at->connection, !at->from };
 	struct rr_roce_side *side = &at->connection->sides[!at->from];
 	const char *nak = rr_roce_nak_name(packet->syndrome);
+	struct rr_place place =
+		rr_decode_place(at->shared, at->connection->number, !at->from, at->connection->ends);
 
 	if (packet->kind == RR_ROCE_ACKNOWLEDGE && nak) {
-		roce_note(at, nak);
+		roce_refused(at, packet->syndrome, nak);
 		return;
 	}
+	if (side->has_next && rr_roce_ahead(packet->psn, side->next) < RR_ROCE_PSN_HALF &&
+		rr_roce_ahead(packet->psn, side->next) >= side->slack)
+		rr_decode_lost(at->shared, &place);
 	if (!side->requests.first ||
 		rr_roce_ahead(packet->psn, side->requests.first->packet.psn) >= RR_ROCE_PSN_HALF)
 		return;

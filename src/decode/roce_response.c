@@ -4,7 +4,7 @@
 #include <string.h>
 
 static struct rr_roce_read *
-roce_find_read(struct rr_roce_side *side, uint32_t psn)
+response_find_read(struct rr_roce_side *side, uint32_t psn)
 {
 	for (uint32_t i = 0; i < side->read_count; i++) {
 		struct rr_roce_read *read = &side->reads[i];
@@ -30,7 +30,7 @@ rr_roce_learn_mtu(struct rr_roce_connection *connection, const struct rr_roce_pa
 }
 
 static void
-roce_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
+response_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
 {
 	uint32_t done = (uint32_t)(read - side->reads) + 1;
 
@@ -38,10 +38,16 @@ roce_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
 	memmove(side->reads, side->reads + done, side->read_count * sizeof(side->reads[0]));
 }
 
+/* Reads are answered in the order of their Requests. */
+static bool
+response_is_due(const struct rr_roce_side *reader, const struct rr_roce_read *read, uint32_t index)
+{
+	return read == reader->reads && index == read->next;
+}
+
 /* Delivers the packet of a Read Response that is due. */
 static void
-roce_deliver_response(
-	const struct rr_roce_at *at, struct rr_roce_read *read, const struct rr_roce_packet *packet)
+response_deliver(const struct rr_roce_at *at, struct rr_roce_read *read, const struct rr_roce_packet *packet)
 {
 	struct rr_roce_side *reader = &at->connection->sides[!at->from];
 	struct rr_ddp_header header = { .tagged = true, .opcode = RR_RDMAP_READ_RESPONSE, .stag = read->psn };
@@ -51,7 +57,7 @@ roce_deliver_response(
 	read->next = index + 1;
 	header.last = read->next == (read->packets ? read->packets : 1);
 	if (header.last)
-		roce_read_done(reader, read);
+		response_read_done(reader, read);
 	rr_roce_segment(at, &header, packet->payload);
 }
 
@@ -63,12 +69,12 @@ rr_roce_responses(const struct rr_roce_at *at, bool all)
 	struct rr_roce_held *held;
 
 	while ((held = rr_roce_hold_pop(&reader->responses))) {
-		struct rr_roce_read *read = roce_find_read(reader, held->packet.psn);
+		struct rr_roce_read *read = response_find_read(reader, held->packet.psn);
 		uint32_t index = read ? rr_roce_ahead(held->packet.psn, read->psn) : 0;
 
-		if (read && (all ? index >= read->next : index == read->next))
-			roce_deliver_response(at, read, &held->packet);
-		else if (read && index > read->next)
+		if (read && (all ? index >= read->next : response_is_due(reader, read, index)))
+			response_deliver(at, read, &held->packet);
+		else if (read && index >= read->next)
 			rr_roce_hold_add(&later, at->shared->memory, &held->packet);
 		rr_roce_hold_free(at->shared->memory, held);
 	}
@@ -83,18 +89,18 @@ rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packe
 	uint32_t index;
 
 	rr_roce_learn_mtu(at->connection, packet);
-	read = roce_find_read(reader, packet->psn);
+	read = response_find_read(reader, packet->psn);
 	if (!read)
 		return;
 	index = rr_roce_ahead(packet->psn, read->psn);
 	if (index < read->next)
 		return; /* it comes again */
-	if (index > read->next) {
+	if (!response_is_due(reader, read, index)) {
 		if (!rr_roce_hold_add(&reader->responses, at->shared->memory, packet))
 			rr_roce_responses(at, true);
 		return;
 	}
-	roce_deliver_response(at, read, packet);
+	response_deliver(at, read, packet);
 	if (reader->responses.first)
 		rr_roce_responses(at, false);
 }

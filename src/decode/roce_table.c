@@ -270,7 +270,9 @@ rr_roce_table_packet(struct rr_roce_table *table, const struct rr_packet *packet
 	whole.payload = octets;
 	whole.length = (uint32_t)size;
 	whole.missing = 0;
+	table->shared->is_cut = true;
 	table_datagram(table, &whole);
+	table->shared->is_cut = false;
 	rr_decode_free(memory, octets, size);
 }
 

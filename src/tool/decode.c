@@ -15,6 +15,11 @@ decode_take_filter(const struct rr_tool *tool, void *state, const char *argument
 }
 
 static const struct rr_option decode_options[] = {
+	{ .name = "check",
+		.help = "hold the messages to the rows of docs/conformance.md, and print what breaks them "
+			"only",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_decode, check) },
 	{ .name = "filter",
 		.argument = "FIELD=VALUE",
 		.help = "only what has it: xid=N, procedure=NAME, procedure=N, connection=N; of several, all "
@@ -69,16 +74,16 @@ decode_remark(const struct rr_tool *tool, const struct rr_decode_counters *count
 	}
 }
 
-static int
-decode_file(const struct rr_tool *tool, struct rr_decode *decode, const char *path)
+int
+rr_decode_file(const struct rr_tool *tool, struct rr_decode *decode, const struct rr_decode_sink *sink,
+	const char *path)
 {
-	struct rr_decode_sink sink = decode->json ? rr_decode_json_sink(decode) : rr_decode_text_sink(decode);
 	struct rr_decode_counters counters;
 	struct rr_text error = { "" };
 	struct rr_decoder *decoder;
 	int status = RR_EXIT_OK;
 
-	if (rr_decoder_new(&rr_env_system, NULL, &sink, &decoder) < 0)
+	if (rr_decoder_new(&rr_env_system, NULL, sink, &decoder) < 0)
 		return rr_tool_fail(tool, "there is not enough memory");
 	if (rr_decode_read(decode, path, decoder, &error) < 0)
 		status = rr_tool_fail(tool, "%s", error.text);
@@ -86,7 +91,15 @@ decode_file(const struct rr_tool *tool, struct rr_decode *decode, const char *pa
 	counters = rr_decoder_counters(decoder);
 	decode_remark(tool, &counters);
 	rr_decoder_free(decoder);
-	return rr_tool_end_output(tool, status);
+	return status;
+}
+
+static int
+decode_show(const struct rr_tool *tool, struct rr_decode *decode, const char *path)
+{
+	struct rr_decode_sink sink = decode->json ? rr_decode_json_sink(decode) : rr_decode_text_sink(decode);
+
+	return rr_tool_end_output(tool, rr_decode_file(tool, decode, &sink, path));
 }
 
 static int
@@ -95,13 +108,15 @@ decode_run(const struct rr_tool *tool, int argc, char **argv)
 	struct rr_decode decode = { 0 };
 	int status = rr_options_parse(tool, &decode, &argc, &argv);
 
-	return status == RR_OPTIONS_GO_ON ? decode_file(tool, &decode, argv[0]) : status;
+	if (status != RR_OPTIONS_GO_ON)
+		return status;
+	return decode.check ? rr_decode_check(tool, &decode, argv[0]) : decode_show(tool, &decode, argv[0]);
 }
 
 const struct rr_tool rr_tool_decode = {
 	.name = "decode",
 	.run = decode_run,
-	.help = "Show the messages of a captured file, of iWARP over TCP or of RoCEv2.",
+	.help = "Show, or judge, the messages of a captured file, of iWARP over TCP or of RoCEv2.",
 	.operands = "FILE",
 	.least = 1,
 	.most = 1,

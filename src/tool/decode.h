@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "decode/decoder.h"
+#include "decode/judge.h"
 #include "tool/tool.h"
 
 enum { RR_DECODE_FILTERS = 16, RR_DECODE_END_TEXT = 56 };
@@ -19,7 +19,7 @@ struct rr_decode_filter {
 
 /* What `rpcrdma decode` was asked to do, and how far it is. */
 struct rr_decode {
-	bool json, verbose;
+	bool json, verbose, check;
 	struct rr_decode_filter filters[RR_DECODE_FILTERS];
 	uint32_t filter_count;
 	bool has_first;
@@ -31,10 +31,25 @@ int rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_t
 bool rr_decode_filter_message(const struct rr_decode *decode, const struct rr_message *message);
 /* Of what is no message: only a condition on the connection can hold. */
 bool rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place);
+/* Of what has an XID, or has no XID, and no procedure. */
+bool rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding *finding);
 
 /* Sinks of a decoder: lines of text, and a JSON object on each line. Their ctx is a struct rr_decode. */
 struct rr_decode_sink rr_decode_text_sink(struct rr_decode *decode);
 struct rr_decode_sink rr_decode_json_sink(struct rr_decode *decode);
+
+/* "12 0.001234 [0] 192.0.2.1:1000 > 192.0.2.2:20049 ": frame, time, connection, direction. */
+void rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place);
+/* The members that all JSON objects begin with, behind an opening brace. */
+void rr_decode_json_place(const char *event, const struct rr_place *place);
+
+/* decode_check.c: --check. Holds the file to the rules, prints what breaks them, and a summary. An exit
+ * status. */
+int rr_decode_check(const struct rr_tool *tool, struct rr_decode *decode, const char *path);
+
+/* decode.c: decodes the file into the sink, and says what was not decoded. An exit status. */
+int rr_decode_file(const struct rr_tool *tool, struct rr_decode *decode, const struct rr_decode_sink *sink,
+	const char *path);
 
 /* decode_text_fields.c: the lines that --verbose adds to a message, and a line for each operation. */
 void rr_decode_text_fields(const struct rr_message *message);

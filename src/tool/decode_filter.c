@@ -97,3 +97,17 @@ rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *pl
 			return false;
 	return true;
 }
+
+bool
+rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding *finding)
+{
+	for (uint32_t i = 0; i < decode->filter_count; i++) {
+		const struct rr_decode_filter *filter = &decode->filters[i];
+
+		if (filter->field == RR_FILTER_CONNECTION && filter->number == finding->place.connection)
+			continue;
+		if (filter->field != RR_FILTER_XID || !finding->has_xid || filter->number != finding->xid)
+			return false;
+	}
+	return true;
+}

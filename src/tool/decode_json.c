@@ -20,9 +20,8 @@ json_number(const char *key, uint64_t number)
 	printf(",\"%s\":%" PRIu64, key, number);
 }
 
-/* The members that all objects begin with. */
-static void
-json_place(const char *event, const struct rr_place *place)
+void
+rr_decode_json_place(const char *event, const struct rr_place *place)
 {
 	char text[RR_DECODE_END_TEXT];
 
@@ -144,7 +143,7 @@ json_message(void *ctx, const struct rr_message *message)
 
 	if (!rr_decode_filter_message(ctx, message))
 		return;
-	json_place("message", &sent->place);
+	rr_decode_json_place("message", &sent->place);
 	json_name("kind", rr_decode_kind_name(message->kind));
 	json_name("header", rr_decode_result_name(message->result));
 	json_number("size", sent->size);
@@ -192,10 +191,10 @@ json_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *
 	if (!rr_decode_filter_place(ctx, place))
 		return;
 	if (handshake->mpa) {
-		json_place(handshake->mpa->reply ? "mpa_reply" : "mpa_request", place);
+		rr_decode_json_place(handshake->mpa->reply ? "mpa_reply" : "mpa_request", place);
 		json_mpa(handshake->mpa);
 	} else {
-		json_place(cm_events[handshake->kind], place);
+		rr_decode_json_place(cm_events[handshake->kind], place);
 		json_cm(handshake->cm);
 	}
 	if (handshake->has_depths) {
@@ -219,7 +218,7 @@ json_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 
 	if (!rr_decode_filter_place(decode, place) || (!decode->verbose && op->kind != RR_OP_TERMINATE))
 		return;
-	json_place("operation", place);
+	rr_decode_json_place("operation", place);
 	json_name("operation", rr_decode_op_name(op->kind));
 	json_number("length", op->length);
 	if (op->kind != RR_OP_TERMINATE) {
@@ -240,7 +239,7 @@ json_note(void *ctx, const struct rr_place *place, const char *text)
 {
 	if (!rr_decode_filter_place(ctx, place))
 		return;
-	json_place("note", place);
+	rr_decode_json_place("note", place);
 	json_name("text", text);
 	printf("}\n");
 }
@@ -248,5 +247,9 @@ json_note(void *ctx, const struct rr_place *place, const char *text)
 struct rr_decode_sink
 rr_decode_json_sink(struct rr_decode *decode)
 {
-	return (struct rr_decode_sink){ json_message, json_opened, json_operation, json_note, decode };
+	return (struct rr_decode_sink){ .message = json_message,
+		.opened = json_opened,
+		.operation = json_operation,
+		.note = json_note,
+		.ctx = decode };
 }

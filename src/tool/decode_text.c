@@ -5,9 +5,8 @@
 #include "tool/decode.h"
 #include "wire/private_data.h"
 
-/* "12 0.001234 [0] 192.0.2.1:1000 > 192.0.2.2:20049 ": frame, time, connection, direction. */
-static void
-text_place(const struct rr_decode *decode, const struct rr_place *place)
+void
+rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place)
 {
 	char source[RR_DECODE_END_TEXT], destination[RR_DECODE_END_TEXT];
 	/* Packets need not be in the order of their times. */
@@ -110,7 +109,7 @@ text_message(void *ctx, const struct rr_message *message)
 
 	if (!rr_decode_filter_message(decode, message))
 		return;
-	text_place(decode, &message->sent.place);
+	rr_decode_text_place(decode, &message->sent.place);
 	if (message->result == RR_HEADER_SHORT) {
 		printf("%" PRIu32 " octets: too short for a header\n", message->sent.size);
 		return;
@@ -170,7 +169,7 @@ text_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *
 		return;
 	if (!decode->verbose && handshake->kind != RR_HANDSHAKE_REJECT)
 		return;
-	text_place(decode, place);
+	rr_decode_text_place(decode, place);
 	if (handshake->mpa)
 		text_mpa(handshake->mpa);
 	else
@@ -191,7 +190,7 @@ text_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 
 	if (!rr_decode_filter_place(decode, place) || (!decode->verbose && op->kind != RR_OP_TERMINATE))
 		return;
-	text_place(decode, place);
+	rr_decode_text_place(decode, place);
 	rr_decode_text_operation(op, region);
 }
 
@@ -202,12 +201,16 @@ text_note(void *ctx, const struct rr_place *place, const char *text)
 
 	if (!rr_decode_filter_place(decode, place))
 		return;
-	text_place(decode, place);
+	rr_decode_text_place(decode, place);
 	printf("%s\n", text);
 }
 
 struct rr_decode_sink
 rr_decode_text_sink(struct rr_decode *decode)
 {
-	return (struct rr_decode_sink){ text_message, text_opened, text_operation, text_note, decode };
+	return (struct rr_decode_sink){ .message = text_message,
+		.opened = text_opened,
+		.operation = text_operation,
+		.note = text_note,
+		.ctx = decode };
 }

@@ -193,7 +193,11 @@ found_note(void *ctx, const struct rr_place *place, const char *text)
 struct rr_decode_sink
 made_sink(struct found *found)
 {
-	return (struct rr_decode_sink){ found_message, found_opened, found_operation, found_note, found };
+	return (struct rr_decode_sink){ .message = found_message,
+		.opened = found_opened,
+		.operation = found_operation,
+		.note = found_note,
+		.ctx = found };
 }
 
 void

@@ -20,7 +20,7 @@ struct made {
 	uint32_t count;
 	uint16_t client;      /* port */
 	uint32_t sequence[2]; /* of each side */
-	uint32_t msn[2];
+	uint32_t msn[2], read_msn[2];
 };
 
 struct found {

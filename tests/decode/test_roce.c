@@ -204,6 +204,28 @@ read_responses_may_come_in_any_order_and_again(void **state)
 	}
 }
 
+/* A response of one packet, to the second of two Reads, comes before the last packet of the first one's. */
+static void
+responses_to_several_reads_may_change_places(void **state)
+{
+	static const uint8_t only[4 + 8];
+
+	(void)state;
+	made_begin(&made);
+	send_long_call(9);
+	read_request(50);
+	read_request(53);
+	made.packets[made.count - 1].data[20 + 8 + 12 + 15] = 8;
+	made.packets[made.count - 1].data[20 + 8 + 12 + 14] = 0;
+	read_response(50, 0);
+	read_response(50, 1);
+	made_roce(&made, 0, RESPONSE_ONLY, SERVER_QP, 53, (struct rpcrdma_bytes){ only, sizeof(only) });
+	read_response(50, 2);
+	made_decode(&made, NULL, &found);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.operations, 2 + 4);
+}
+
 /* A Read takes as many PSNs as its response has packets, also where that is not known yet. */
 static void
 a_request_behind_a_read_is_next(void **state)
@@ -379,6 +401,7 @@ main(void)
 		cmocka_unit_test(a_negative_acknowledgement_is_shown),
 		cmocka_unit_test(queue_pairs_are_paired_by_their_answers),
 		cmocka_unit_test(read_responses_may_come_in_any_order_and_again),
+		cmocka_unit_test(responses_to_several_reads_may_change_places),
 		cmocka_unit_test(a_request_behind_a_read_is_next),
 		cmocka_unit_test(a_connection_begins_with_its_managers_messages),
 		cmocka_unit_test(a_rejection_has_its_reason),

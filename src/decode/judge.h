@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_DECODE_JUDGE_H
+#define RR_DECODE_JUDGE_H
+
+#include "decode/decoder.h"
+
+/*
+ * Holds captured traffic to docs/conformance.md. A rule is what one row says of one thing in a capture; a
+ * finding is a place where the capture breaks it. A rule that needs what came before is not applied to a
+ * connection whose beginning, or a part of it, was not captured.
+ */
+
+enum rr_rule {
+	RR_RULE_TCP, /* A1 */
+	RR_RULE_XID, /* A2, as the next ones */
+	RR_RULE_BODY,
+	RR_RULE_NO_BODY,
+	RR_RULE_NOWHERE,
+	RR_RULE_RETIRED,
+	RR_RULE_TWICE,
+	RR_RULE_UNANSWERED,
+	RR_RULE_CHUNK_KIND, /* A3 */
+	RR_RULE_OVERLAP,    /* A4 */
+	RR_RULE_POSITION,   /* A5 */
+	RR_RULE_POSITION_ZERO,
+	RR_RULE_NOT_OFFERED, /* A6 */
+	RR_RULE_DIRECTION,
+	RR_RULE_EMPTY_REPLY, /* A7 */
+	RR_RULE_RETURNED,    /* A8 */
+	RR_RULE_LONGER,
+	RR_RULE_REPLY_READS,
+	RR_RULE_REPLY_CHUNK,   /* A9 */
+	RR_RULE_EMPTY_SEGMENT, /* A10 */
+	RR_RULE_OUTSIDE,       /* A11 */
+	RR_RULE_ORDER,
+	RR_RULE_LENGTH,
+	RR_RULE_LATE,
+	RR_RULE_READ_RESPONSE, /* A12 */
+	RR_RULE_SEND_SEGMENTS, /* A13 */
+	RR_RULE_CREDITS,       /* B1 */
+	RR_RULE_GRANT,
+	RR_RULE_NO_RECEIVE,
+	RR_RULE_THRESHOLD, /* B2 */
+	RR_RULE_RANGE,     /* B3 */
+	RR_RULE_ERROR_VERSION,
+	RR_RULE_ERROR_OF_ERROR,
+	RR_RULE_MALFORMED,       /* B4 */
+	RR_RULE_PADDING,         /* B5 */
+	RR_RULE_REVERSE_VERSION, /* B6 */
+	RR_RULE_REPEATED,        /* B7 */
+	RR_RULE_STRAY_REPLY,     /* B8 */
+	RR_RULE_WRITE_CHUNKS,    /* B9 */
+	RR_RULE_INVALIDATION,    /* B10 */
+	RR_RULE_INVALIDATED,
+	RR_RULE_OLD_THRESHOLD,   /* B12 */
+	RR_RULE_VERSION_REFUSED, /* B13 */
+	RR_RULE_OPTION,
+	RR_RULE_PROVIDED, /* B14 */
+	RR_RULE_DONE,
+	RR_RULES
+};
+
+enum rr_rule_level {
+	RR_RULE_MUST,  /* a specification's MUST is broken */
+	RR_RULE_REMARK /* a row of docs/conformance.md that no MUST demands, or what a capture only suggests
+			*/
+};
+
+struct rr_rule_text {
+	const char *row;     /* "A5" */
+	const char *section; /* "RFC 8166, 3.4.5" */
+	enum rr_rule_level level;
+	const char *text;
+	const char *known; /* which peer is known to deviate, and how; NULL: none is */
+};
+
+extern const struct rr_rule_text rr_rules[RR_RULES];
+
+struct rr_finding {
+	enum rr_rule rule;
+	struct rr_place place;
+	bool has_xid;
+	uint32_t xid;
+	const char *detail; /* numbers; valid until the callback returns */
+};
+
+struct rr_judge;
+
+/* found is called for each finding. -RPCRDMA_ERR_NOMEM. */
+int rr_judge_new(const struct rr_env *env, void (*found)(void *ctx, const struct rr_finding *finding),
+	void *ctx, struct rr_judge **judge);
+void rr_judge_free(struct rr_judge *judge);
+
+/* The sink of a decoder that judges what the decoder finds. Valid as long as judge. */
+struct rr_decode_sink rr_judge_sink(struct rr_judge *judge);
+
+/* The capture has ended: what is found in calls without replies is found now. */
+void rr_judge_finish(struct rr_judge *judge);
+
+/* Messages that were held to the rules, and calls that were given up as there were too many at a time. */
+uint64_t rr_judge_messages(const struct rr_judge *judge);
+uint64_t rr_judge_evicted(const struct rr_judge *judge);
+
+#endif

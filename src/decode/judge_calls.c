@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/judge_private.h"
+
+enum { CALL_LONG_AGO = 64 }; /* replies to later calls, after which one is missed */
+
+static uint64_t
+call_key(uint32_t connection, uint8_t caller, uint32_t xid)
+{
+	return (uint64_t)connection << 33 | (uint64_t)caller << 32 | xid;
+}
+
+struct rr_judge_call *
+rr_judge_find_call(const struct rr_judge *judge, uint32_t connection, uint8_t caller, uint32_t xid)
+{
+	struct rr_map_link *link = rr_map_find(&judge->calls, call_key(connection, caller, xid));
+
+	return link ? rr_container(link, struct rr_judge_call, link) : NULL;
+}
+
+/* ---- Their lives ---- */
+
+void
+rr_judge_end_call(struct rr_judge *judge, struct rr_judge_call *call)
+{
+	rr_judge_withdraw(judge, call);
+	rr_map_remove(&judge->calls, &call->link);
+	rr_list_remove(&call->age);
+	judge->call_count--;
+	rr_decode_free(&judge->memory, call, sizeof(*call));
+}
+
+static void
+call_is_missed(struct rr_judge *judge, const struct rr_judge_connection *connection,
+	const struct rr_judge_call *call)
+{
+	uint32_t later = connection->sides[call->caller].replies - call->replies;
+
+	if (!call->answered && !call->is_plain && rr_judge_is_whole(connection) && later >= CALL_LONG_AGO)
+		rr_judge_find(judge, RR_RULE_UNANSWERED, &call->place, &call->xid,
+			"%u other calls were answered since", later);
+}
+
+void
+rr_judge_end_calls(struct rr_judge *judge, uint32_t number)
+{
+	struct rr_map_link *link = rr_map_find(&judge->connections, number);
+	const struct rr_judge_connection *connection = rr_container(link, struct rr_judge_connection, link);
+
+	rr_list_for_each (each, &judge->call_ages) {
+		struct rr_judge_call *call = rr_container(each, struct rr_judge_call, age);
+
+		if (call->connection != number)
+			continue;
+		call_is_missed(judge, connection, call);
+		rr_judge_end_call(judge, call);
+	}
+}
+
+/* The oldest call makes room. Where it was not answered, its reply will seem to be a stray. */
+static void
+call_evict(struct rr_judge *judge)
+{
+	struct rr_judge_call *oldest = rr_container(judge->call_ages.next, struct rr_judge_call, age);
+	struct rr_map_link *link = rr_map_find(&judge->connections, oldest->connection);
+
+	if (!oldest->answered) {
+		judge->evicted++;
+		rr_container(link, struct rr_judge_connection, link)->lossy = true;
+	}
+	rr_judge_end_call(judge, oldest);
+}
+
+static struct rr_judge_call *
+call_alloc(struct rr_judge *judge)
+{
+	struct rr_judge_call *call;
+
+	if (judge->call_count >= RR_JUDGE_CALLS)
+		call_evict(judge);
+	call = rr_decode_alloc(&judge->memory, sizeof(*call));
+	while (!call && judge->call_count > 0) {
+		call_evict(judge);
+		call = rr_decode_alloc(&judge->memory, sizeof(*call));
+	}
+	return call;
+}
+
+/* NULL: there is no memory. */
+static struct rr_judge_call *
+call_begin(const struct rr_judged *judged)
+{
+	struct rr_judge *judge = judged->judge;
+	const struct rr_message *message = judged->message;
+	struct rr_judge_call *call =
+		rr_judge_find_call(judge, judged->connection->number, judged->from, judged->xid);
+
+	if (call)
+		rr_judge_end_call(judge, call);
+	call = call_alloc(judge);
+	if (!call)
+		return NULL;
+	call->place = *judged->place;
+	call->place.ends = judged->connection->ends;
+	call->connection = judged->connection->number;
+	call->caller = judged->from;
+	call->xid = judged->xid;
+	call->version = message->header.vers;
+	call->has_procedure = message->has_procedure;
+	call->prog = message->prog;
+	call->vers = message->vers;
+	call->proc = message->proc;
+	call->replies = judged->connection->sides[judged->from].replies;
+	rr_map_add(&judge->calls, &call->link, call_key(call->connection, call->caller, call->xid));
+	rr_list_append(&judge->call_ages, &call->age);
+	judge->call_count++;
+	if (!rr_judge_offer(judge, call, message)) {
+		judged->connection->lossy = true;
+		rr_judge_end_call(judge, call);
+		return NULL;
+	}
+	return call;
+}
+
+/* ---- Calls ---- */
+
+/* RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction Call
+ * messages on the same connection." Until the first reply, version 2 may be on trial. */
+static void
+call_version(const struct rr_judged *judged)
+{
+	struct rr_judge_connection *connection = judged->connection;
+	uint32_t version = judged->message->header.vers;
+
+	if (version == connection->sides[!judged->from].refused)
+		rr_judge_message(judged, RR_RULE_VERSION_REFUSED, "version %u", version);
+	if (judged->from == 0) {
+		connection->version = version;
+		return;
+	}
+	if (connection->version && rr_judge_is_whole(connection) && version != connection->version)
+		rr_judge_message(
+			judged, RR_RULE_REVERSE_VERSION, "version %u, and %u", version, connection->version);
+}
+
+void
+rr_judge_call(const struct rr_judged *judged)
+{
+	struct rr_judge_call *call =
+		rr_judge_find_call(judged->judge, judged->connection->number, judged->from, judged->xid);
+
+	if (call && !call->answered && !call->is_plain)
+		rr_judge_message(judged, RR_RULE_TWICE, "the other one is in frame %llu",
+			(unsigned long long)call->place.frame);
+	rr_judge_call_begins(judged);
+	call_version(judged);
+	rr_judge_chunk_kinds(judged);
+	call = call_begin(judged);
+	if (!call) {
+		judged->connection->lossy = true;
+		return;
+	}
+	call->digest = rr_judge_digest(judged->message->payload.data, judged->message->payload.length);
+	rr_judge_overlaps(judged, call);
+}
+
+void
+rr_judge_plain(const struct rr_judged *judged)
+{
+	struct rr_judge_call *call;
+
+	if (judged->message->result == RR_HEADER_SHORT)
+		return;
+	call = call_begin(judged);
+	if (!call)
+		return;
+	call->is_plain = true;
+	if (judged->message->header.proc == RR_RDMA_OPTIONAL)
+		call->opttype = judged->message->header.opttype;
+}
+
+/* ---- Replies ---- */
+
+void
+rr_judge_answered(const struct rr_judged *judged, struct rr_judge_call *call)
+{
+	if (!call->is_plain && !call->answered)
+		rr_judge_call_ends(judged);
+	call->answered = true;
+}
+
+/* A reply that the responder leaves in its own memory. */
+static void
+call_provided(const struct rr_judged *judged, struct rr_judge_call *call)
+{
+	const struct rr_judge_side *sides = judged->connection->sides;
+
+	if (call->version == 1 || judged->message->header.vers == 1) {
+		rr_judge_message(
+			judged, RR_RULE_REPLY_READS, "%u read segments", judged->message->lists.read_count);
+		return;
+	}
+	if (rr_judge_is_whole(judged->connection) && (!sides[0].announced_reads || !sides[1].announced_reads))
+		rr_judge_message(judged, RR_RULE_PROVIDED, "%s did not",
+			sides[0].announced_reads ? "the responder" : "the requester");
+	call->provided = rr_judge_provide(judged->judge, call, judged->message);
+}
+
+void
+rr_judge_reply(const struct rr_judged *judged)
+{
+	struct rr_judge_call *call =
+		rr_judge_find_call(judged->judge, judged->connection->number, !judged->from, judged->xid);
+
+	rr_judge_grant(judged);
+	if (!call || call->answered) {
+		if (rr_judge_is_whole(judged->connection))
+			rr_judge_message(judged, RR_RULE_STRAY_REPLY,
+				call ? "its call was answered before" : "there is no call with its XID");
+		return;
+	}
+	if (judged->from == 0 && judged->message->header.vers != call->version)
+		rr_judge_message(judged, RR_RULE_REVERSE_VERSION, "version %u, and the call has %u",
+			judged->message->header.vers, call->version);
+	rr_judge_returned(judged, call);
+	rr_judge_read_result(judged, call);
+	rr_judge_repeated(judged, call);
+	if (judged->message->lists.read_count > 0)
+		call_provided(judged, call);
+	rr_judge_answered(judged, call);
+}

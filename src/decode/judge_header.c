@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/judge_private.h"
+
+/* ---- RPC messages ---- */
+
+static void
+header_xids(const struct rr_judged *judged)
+{
+	const struct rr_message *message = judged->message;
+	uint32_t xid, type;
+
+	/* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." */
+	if (message->header.proc != RR_RDMA_MSG ||
+		!rr_rpc_peek(message->payload.data, message->payload.length, &xid, &type))
+		return;
+	if (xid != judged->xid)
+		rr_judge_message(judged, RR_RULE_XID, "that of the RPC message is 0x%08x", xid);
+}
+
+static void
+header_body(const struct rr_judged *judged)
+{
+	const struct rr_message *message = judged->message;
+	const struct rr_chunk_lists *lists = &message->lists;
+	bool has_zero = lists->read_count > 0 && lists->reads[0].position == 0;
+
+	if (message->header.proc == RR_RDMA_MSG && message->payload.length == 0)
+		rr_judge_message(judged, RR_RULE_BODY, "nothing follows the header");
+	if (message->header.proc != RR_RDMA_MSG && message->payload.length > 0 &&
+		message->kind != RR_MESSAGE_OPTIONAL)
+		rr_judge_message(judged, RR_RULE_NO_BODY, "%u octets", message->payload.length);
+	if (message->header.proc == RR_RDMA_NOMSG && !has_zero &&
+		(!lists->has_reply || rr_chunk_length(&lists->reply) == 0))
+		rr_judge_message(judged, RR_RULE_NOWHERE, "%u read segments, %s", lists->read_count,
+			lists->has_reply ? "an empty Reply chunk" : "no Reply chunk");
+}
+
+/* RFC 8166, 4.6.1 and 4.6.2: "senders MUST NOT send RDMA_MSGP procedures", "... RDMA_DONE messages". */
+static void
+header_procedure(const struct rr_judged *judged)
+{
+	const struct rr_rdma_header *header = &judged->message->header;
+	bool is_retired = header->proc == RR_RDMA_MSGP || header->proc == RR_RDMA_DONE;
+
+	if (header->vers == 1 && is_retired)
+		rr_judge_message(judged, RR_RULE_RETIRED, "%s", rr_rdma_proc_name(1, header->proc));
+}
+
+/* ---- Read lists ---- */
+
+/* The octets of chunks at positions before this one, of the unreduced stream that the position counts in. */
+static void
+header_positions(const struct rr_judged *judged)
+{
+	const struct rr_message *message = judged->message;
+	const struct rr_chunk_lists *lists = &message->lists;
+	uint64_t total = message->payload.length;
+
+	for (uint32_t i = 0; i < lists->read_count; i++)
+		total += (lists->reads[i].target.length + 3u) & ~UINT64_C(3);
+	for (uint32_t i = 0; i < lists->read_count; i++) {
+		uint32_t position = lists->reads[i].position;
+
+		if (message->header.proc == RR_RDMA_MSG && position == 0) {
+			rr_judge_message(judged, RR_RULE_POSITION_ZERO, "read segment %u", i);
+			return;
+		}
+		if (message->header.proc == RR_RDMA_MSG && position > total - lists->reads[i].target.length) {
+			rr_judge_message(judged, RR_RULE_POSITION,
+				"position %u, and %u octets follow the header", position,
+				message->payload.length);
+			return;
+		}
+	}
+}
+
+static void
+header_empty_segments(const struct rr_judged *judged)
+{
+	const struct rr_chunk_lists *lists = &judged->message->lists;
+	bool is_offered = judged->message->kind == RR_MESSAGE_CALL || lists->read_count > 0;
+
+	for (uint32_t i = 0; is_offered && lists->has_reply && i < lists->reply.count; i++) {
+		if (lists->reply.segments[i].length > 0)
+			continue;
+		rr_judge_message(judged, RR_RULE_EMPTY_REPLY, "segment %u", i);
+		return;
+	}
+}
+
+static void
+header_malformed(const struct rr_judged *judged)
+{
+	const struct rr_rdma_header *header = &judged->message->header;
+
+	switch (judged->message->result) {
+	case RR_HEADER_SHORT:
+		rr_judge_find(judged->judge, RR_RULE_MALFORMED, judged->place, NULL,
+			"%u octets are too few for a header", judged->message->sent.size);
+		return;
+	case RR_HEADER_MALFORMED:
+		rr_judge_message(judged, RR_RULE_MALFORMED, "version %u, procedure %u, %u octets",
+			header->vers, header->proc, judged->message->sent.size);
+		return;
+	default: return; /* a version or a number of chunks that is not known here need not be wrong */
+	}
+}
+
+void
+rr_judge_header(const struct rr_judged *judged)
+{
+	header_procedure(judged);
+	if (judged->message->result != RR_HEADER_OK) {
+		if (judged->message->header.vers != 1 || judged->message->header.proc != RR_RDMA_DONE)
+			header_malformed(judged);
+		return;
+	}
+	if (judged->message->header.proc != RR_RDMA_MSG && judged->message->header.proc != RR_RDMA_NOMSG)
+		return;
+	header_xids(judged);
+	header_body(judged);
+	header_positions(judged);
+	header_empty_segments(judged);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/judge_private.h"
+
+#include "base/endian.h"
+
+enum {
+	NFS_PROGRAM = 100003,
+	NFS_3 = 3,
+	READ = 6,
+	READLINK = 5,
+	WRITE = 7,
+	CREATE = 8,
+	SYMLINK = 10,
+	LINK = 15
+};
+
+/* ---- Which procedures may have chunks ---- */
+
+static bool
+nfs_has_data_argument(uint32_t proc)
+{
+	return proc == WRITE || proc == SYMLINK;
+}
+
+static bool
+nfs_has_data_result(uint32_t proc)
+{
+	return proc == READ || proc == READLINK;
+}
+
+/*
+ * RFC 8267, 4: of version 3, the data of WRITE, the target of SYMLINK, and the results of READ and READLINK
+ * may be placed. In version 4 a COMPOUND may have any of them.
+ */
+void
+rr_judge_chunk_kinds(const struct rr_judged *judged)
+{
+	const struct rr_message *message = judged->message;
+	const struct rr_chunk_lists *lists = &message->lists;
+	bool is_reduced = false;
+
+	if (!message->has_procedure || message->prog != NFS_PROGRAM || message->vers != NFS_3)
+		return;
+	for (uint32_t i = 0; i < lists->read_count; i++)
+		is_reduced = is_reduced || lists->reads[i].position > 0;
+	if (is_reduced && !nfs_has_data_argument(message->proc))
+		rr_judge_message(judged, RR_RULE_CHUNK_KIND, "a Read chunk, procedure %u", message->proc);
+	if (lists->write_count > 0 && !nfs_has_data_result(message->proc))
+		rr_judge_message(judged, RR_RULE_CHUNK_KIND, "a Write chunk, procedure %u", message->proc);
+}
+
+/* ---- The results of READ ---- */
+
+/*
+ * The length of the data is the last word that stays inline (RFC 1813, 3.3.6), and RFC 8166, 3.4.6.2: "a
+ * returned Write chunk's total length MUST be the same as the encoded length of the result data item".
+ */
+void
+rr_judge_read_result(const struct rr_judged *judged, const struct rr_judge_call *call)
+{
+	const struct rr_message *message = judged->message;
+	struct rpcrdma_bytes body = message->payload;
+	uint64_t placed;
+	uint32_t length;
+
+	if (!call->has_procedure || call->prog != NFS_PROGRAM || call->vers != NFS_3 || call->proc != READ)
+		return;
+	if (message->lists.write_count != 1 || !message->has_reply || body.length < 4)
+		return;
+	placed = rr_chunk_length(&message->lists.writes[0]);
+	length = rr_get_be32((const uint8_t *)body.data + body.length - 4);
+	if (placed > 0 && placed != length)
+		rr_judge_message(judged, RR_RULE_PADDING, "%llu octets, and the data has %u",
+			(unsigned long long)placed, length);
+}
+
+/* ---- Calls that are repeated ---- */
+
+uint64_t
+rr_judge_digest(const void *data, size_t size)
+{
+	const uint8_t *octets = data;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ octets[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK. */
+static bool
+nfs_is_once(const struct rr_judge_call *call)
+{
+	return call->has_procedure && call->prog == NFS_PROGRAM && call->vers == NFS_3 &&
+	       call->proc >= CREATE && call->proc <= LINK;
+}
+
+/* A call that a server executes once has one reply, on whichever connection it is repeated. */
+void
+rr_judge_repeated(const struct rr_judged *judged, const struct rr_judge_call *call)
+{
+	struct rr_judge *judge = judged->judge;
+	const struct rpcrdma_bytes *body = &judged->message->payload;
+	uint64_t reply = rr_judge_digest(body->data, body->length);
+
+	if (!nfs_is_once(call) || judged->message->header.proc != RR_RDMA_MSG)
+		return;
+	for (uint32_t i = 0; i < RR_JUDGE_REPEATS; i++) {
+		const struct rr_judge_repeat *before = &judge->repeats[i];
+
+		if (before->xid != call->xid || before->call != call->digest || before->call == 0)
+			continue;
+		if (before->connection != call->connection && before->reply != reply)
+			rr_judge_message(judged, RR_RULE_REPEATED, "the first one was on connection %u",
+				before->connection);
+		return;
+	}
+	judge->repeats[judge->repeat_next++ % RR_JUDGE_REPEATS] = (struct rr_judge_repeat){
+		.call = call->digest, .reply = reply, .xid = call->xid, .connection = call->connection
+	};
+}

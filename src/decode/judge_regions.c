@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "decode/judge_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at */
+
+static uint64_t
+region_key(uint32_t connection, uint8_t owner, uint32_t handle)
+{
+	return (uint64_t)connection << 33 | (uint64_t)owner << 32 | handle;
+}
+
+/* ---- What is offered ---- */
+
+static void
+region_add(struct rr_judge *judge, struct rr_judge_region *region, struct rr_judge_call *call, uint8_t owner,
+	const struct rr_segment *segment, enum rr_region_kind kind)
+{
+	*region = (struct rr_judge_region){ .call = call, .segment = *segment, .kind = kind };
+	rr_map_add(&judge->regions, &region->link, region_key(call->connection, owner, segment->handle));
+}
+
+static bool
+region_sizes(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_chunk_lists *lists)
+{
+	call->write_count = lists->write_count;
+	if (lists->write_count == 0)
+		return true;
+	call->write_sizes = rr_decode_alloc(&judge->memory, lists->write_count * sizeof(uint32_t));
+	for (uint32_t i = 0; call->write_sizes && i < lists->write_count; i++)
+		call->write_sizes[i] = lists->writes[i].count;
+	return call->write_sizes;
+}
+
+bool
+rr_judge_offer(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message)
+{
+	const struct rr_chunk_lists *lists = &message->lists;
+	uint32_t count = lists->read_count + lists->segment_count, at = 0;
+	uint32_t writes = lists->segment_count - (lists->has_reply ? lists->reply.count : 0);
+
+	if (!region_sizes(judge, call, lists))
+		return false;
+	call->has_reply = lists->has_reply;
+	call->reply_size = lists->has_reply ? lists->reply.count : 0;
+	if (count == 0)
+		return true;
+	call->regions = rr_decode_alloc(&judge->memory, count * sizeof(*call->regions));
+	if (!call->regions)
+		return false;
+	call->region_count = count;
+	call->read_count = lists->read_count;
+	for (uint32_t i = 0; i < lists->read_count; i++)
+		region_add(judge, &call->regions[at++], call, call->caller, &lists->reads[i].target,
+			lists->reads[i].position == 0 ? RR_REGION_CALL : RR_REGION_READ);
+	for (uint32_t i = 0; i < lists->segment_count; i++)
+		region_add(judge, &call->regions[at++], call, call->caller, &lists->segments[i],
+			i < writes ? RR_REGION_WRITE : RR_REGION_REPLY);
+	return true;
+}
+
+bool
+rr_judge_provide(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message)
+{
+	const struct rr_chunk_lists *lists = &message->lists;
+
+	if (call->provided_regions)
+		return true;
+	call->provided_regions =
+		rr_decode_alloc(&judge->memory, lists->read_count * sizeof(*call->provided_regions));
+	if (!call->provided_regions)
+		return false;
+	call->provided_count = lists->read_count;
+	for (uint32_t i = 0; i < lists->read_count; i++)
+		region_add(judge, &call->provided_regions[i], call, !call->caller, &lists->reads[i].target,
+			RR_REGION_PROVIDED);
+	return true;
+}
+
+static void
+region_remove(struct rr_judge *judge, struct rr_judge_region *regions, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		rr_map_remove(&judge->regions, &regions[i].link);
+	rr_decode_free(&judge->memory, regions, count * sizeof(*regions));
+}
+
+void
+rr_judge_withdraw(struct rr_judge *judge, struct rr_judge_call *call)
+{
+	region_remove(judge, call->regions, call->region_count);
+	region_remove(judge, call->provided_regions, call->provided_count);
+	rr_decode_free(&judge->memory, call->write_sizes, call->write_count * sizeof(uint32_t));
+}
+
+/* ---- Overlaps ---- */
+
+static int
+region_compare(const void *a, const void *b)
+{
+	const struct rr_segment *one = a, *other = b;
+
+	if (one->handle != other->handle)
+		return one->handle < other->handle ? -1 : 1;
+	return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+void
+rr_judge_overlaps(const struct rr_judged *judged, const struct rr_judge_call *call)
+{
+	struct rr_decode_memory *memory = &judged->judge->memory;
+	size_t size = call->region_count * sizeof(struct rr_segment);
+	struct rr_segment *sorted = call->region_count > 1 ? rr_decode_alloc(memory, size) : NULL;
+
+	if (!sorted)
+		return;
+	for (uint32_t i = 0; i < call->region_count; i++)
+		sorted[i] = call->regions[i].segment;
+	qsort(sorted, call->region_count, sizeof(*sorted), region_compare);
+	for (uint32_t i = 1; i < call->region_count; i++) {
+		const struct rr_segment *a = &sorted[i - 1], *b = &sorted[i];
+
+		if (a->handle != b->handle || b->offset - a->offset >= a->length || b->length == 0)
+			continue;
+		rr_judge_message(judged, RR_RULE_OVERLAP, "handle 0x%08x", a->handle);
+		break;
+	}
+	rr_decode_free(memory, sorted, size);
+}
+
+/* ---- RDMA Reads and Writes ---- */
+
+static bool
+region_contains(const struct rr_judge_region *region, const struct rr_op *op)
+{
+	uint64_t at = op->offset - region->segment.offset;
+
+	return at <= region->segment.length && op->length <= region->segment.length - at;
+}
+
+/* The region that the operation can be meant for; failing that, the last one with its handle. NULL: its
+ * handle was not offered. */
+static struct rr_judge_region *
+region_find(const struct rr_judge *judge, uint32_t connection, uint8_t owner, const struct rr_op *op)
+{
+	struct rr_map_link *link = rr_map_find(&judge->regions, region_key(connection, owner, op->handle));
+	struct rr_judge_region *last = link ? rr_container(link, struct rr_judge_region, link) : NULL;
+	struct rr_judge_region *fits = NULL;
+
+	for (int i = 0; link && i < SAME_HANDLES; i++, link = rr_map_next(link)) {
+		struct rr_judge_region *region = rr_container(link, struct rr_judge_region, link);
+
+		if (!region_contains(region, op))
+			continue;
+		if (!region->call->answered || region->kind == RR_REGION_PROVIDED)
+			return region;
+		fits = fits ? fits : region;
+	}
+	return fits ? fits : last;
+}
+
+static void
+region_moved(struct rr_judge *judge, const struct rr_place *place, const struct rr_op *op,
+	struct rr_judge_region *region)
+{
+	const uint32_t *xid = &region->call->xid;
+	bool is_write = op->kind == RR_OP_WRITE;
+	bool is_for_writes = region->kind == RR_REGION_WRITE || region->kind == RR_REGION_REPLY;
+	uint64_t at = op->offset - region->segment.offset;
+
+	if (is_write != is_for_writes) {
+		rr_judge_find(judge, RR_RULE_DIRECTION, place, xid, "handle 0x%08x", op->handle);
+		return;
+	}
+	if (op->length == 0) {
+		if (region->segment.length == 0)
+			rr_judge_find(judge, RR_RULE_EMPTY_SEGMENT, place, xid, "handle 0x%08x", op->handle);
+		return;
+	}
+	if (!region_contains(region, op)) {
+		rr_judge_find(judge, RR_RULE_OUTSIDE, place, xid,
+			"%u octets at 0x%llx, and the segment has %u at 0x%llx", op->length,
+			(unsigned long long)op->offset, region->segment.length,
+			(unsigned long long)region->segment.offset);
+		return;
+	}
+	if (region->call->answered && region->kind != RR_REGION_PROVIDED) {
+		rr_judge_find(judge, RR_RULE_LATE, place, xid, "handle 0x%08x", op->handle);
+		return;
+	}
+	if (is_write && at != region->moved)
+		rr_judge_find(judge, RR_RULE_ORDER, place, xid, "at octet %llu of the segment, after %llu",
+			(unsigned long long)at, (unsigned long long)region->moved);
+	region->moved = at + op->length;
+}
+
+void
+rr_judge_operation(struct rr_judge *judge, const struct rr_judge_connection *connection,
+	const struct rr_place *place, const struct rr_op *op)
+{
+	struct rr_judge_region *region;
+
+	if (op->kind == RR_OP_READ_RESPONSE || !rr_judge_is_whole(connection))
+		return;
+	region = region_find(judge, connection->number, !place->from, op);
+	if (region) {
+		region_moved(judge, place, op, region);
+		return;
+	}
+	/* RFC 6581, 4.1: the first operation of MPA's peer-to-peer mode may be empty. */
+	if (op->length > 0)
+		rr_judge_find(judge, RR_RULE_NOT_OFFERED, place, NULL, "handle 0x%08x", op->handle);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/checked.h"
+#include "decode/judge_private.h"
+
+#include <string.h>
+
+#include "wire/private_data.h"
+#include "wire/properties.h"
+
+static uint32_t
+side_larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- Handshakes ---- */
+
+static bool
+side_same_host(const struct rr_packet_end *a, const struct rr_packet_end *b)
+{
+	return a->family == b->family && memcmp(a->address, b->address, sizeof(a->address)) == 0;
+}
+
+static uint32_t
+side_threshold(const struct rr_judge_connection *connection, uint8_t from)
+{
+	return rr_min(connection->sides[from].send_size, connection->sides[!from].receive_size);
+}
+
+/* Remembers what the hosts agreed on, for later connections between them. */
+static void
+side_remember(struct rr_judge *judge, const struct rr_judge_connection *connection)
+{
+	struct rr_judge_past *past = &judge->pasts[judge->past_next++ % RR_JUDGE_PASTS];
+
+	memcpy(past->ends, connection->ends, sizeof(past->ends));
+	past->thresholds[0] = side_threshold(connection, 0);
+	past->thresholds[1] = side_threshold(connection, 1);
+}
+
+void
+rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection, const struct rr_place *place,
+	const struct rr_handshake *handshake)
+{
+	struct rr_judge_side *side = &connection->sides[place->from];
+	const struct rpcrdma_bytes *bytes = &handshake->private_data;
+	struct rr_private_data data;
+
+	side->opened = true;
+	rr_private_data_get(bytes->data, bytes->length, &data);
+	side->send_size = data.send_size;
+	side->receive_size = data.receive_size;
+	side->invalidates = data.remote_invalidation;
+	if (handshake->kind == RR_HANDSHAKE_REPLY)
+		side_remember(judge, connection);
+}
+
+/* ---- Inline thresholds ---- */
+
+/* Whether an earlier connection between the hosts allowed a Send of that size. */
+static bool
+side_was_allowed(const struct rr_judged *judged, uint32_t size)
+{
+	const struct rr_packet_end *ends = judged->connection->ends;
+
+	for (uint32_t i = 0; i < RR_JUDGE_PASTS; i++) {
+		const struct rr_judge_past *past = &judged->judge->pasts[i];
+
+		if (side_same_host(&past->ends[0], &ends[0]) && side_same_host(&past->ends[1], &ends[1]) &&
+			size <= past->thresholds[judged->from])
+			return true;
+	}
+	return false;
+}
+
+void
+rr_judge_size(const struct rr_judged *judged)
+{
+	const struct rr_judge_connection *connection = judged->connection;
+	uint32_t size = judged->message->sent.size, limit = side_threshold(connection, judged->from);
+
+	if (!connection->sides[0].opened || !connection->sides[1].opened)
+		return;
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, and transport properties of -03, 5.2.1. */
+	if (judged->message->result != RR_HEADER_SHORT &&
+		judged->message->header.vers == RR_RPCRDMA_VERSION_2)
+		limit = side_larger(limit, connection->sides[!judged->from].limit_2);
+	if (size <= limit)
+		return;
+	rr_judge_message(judged, side_was_allowed(judged, size) ? RR_RULE_OLD_THRESHOLD : RR_RULE_THRESHOLD,
+		"%u octets, where %u are allowed", size, limit);
+}
+
+/* ---- Credits ---- */
+
+/*
+ * RFC 8166, 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's granted
+ * credit limit." A grant that was lowered need not have reached the requester by then, so the one before it
+ * counts, too.
+ */
+void
+rr_judge_call_begins(const struct rr_judged *judged)
+{
+	struct rr_judge_side *side = &judged->connection->sides[judged->from];
+	uint32_t limit = side_larger(side->grant, side->last_grant);
+
+	side->outstanding++;
+	side->calls++;
+	if (!rr_judge_is_whole(judged->connection) || side->outstanding <= limit)
+		return;
+	rr_judge_message(judged, RR_RULE_CREDITS, "%u calls, where %u are granted", side->outstanding, limit);
+}
+
+void
+rr_judge_call_ends(const struct rr_judged *judged)
+{
+	struct rr_judge_side *caller = &judged->connection->sides[!judged->from];
+	uint32_t grant = judged->message->header.credit;
+
+	caller->outstanding -= caller->outstanding > 0;
+	caller->replies++;
+	caller->last_grant = caller->grant;
+	caller->grant = grant ? grant : 1;
+}
+
+/* RFC 8166, 3.3.1: "The granted value MUST NOT be zero". */
+void
+rr_judge_grant(const struct rr_judged *judged)
+{
+	if (judged->message->header.credit == 0)
+		rr_judge_message(judged, RR_RULE_GRANT, "rdma_credit is 0");
+}
+
+/* ---- Optional messages of version 2 ---- */
+
+static void
+side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
+{
+	side->has_properties = true;
+	if (set->has & 1u << RR_PROPERTY_RECEIVE_SIZE)
+		side->limit_2 = side_larger(side->limit_2, set->values[RR_PROPERTY_RECEIVE_SIZE]);
+	if (set->has & 1u << RR_PROPERTY_READ_CHUNKS)
+		side->announced_reads = set->values[RR_PROPERTY_READ_CHUNKS] != 0;
+	if (set->has & 1u << RR_PROPERTY_INVALIDATION)
+		side->invalidates = set->values[RR_PROPERTY_INVALIDATION] != 0;
+}
+
+/* A size that a side asks its peer for, or says that it has, may be in use from then on. */
+void
+rr_judge_optional(const struct rr_judged *judged)
+{
+	const struct rr_rdma_header *header = &judged->message->header;
+	struct rr_judge_side *side = &judged->connection->sides[judged->from];
+	struct rr_judge_side *peer = &judged->connection->sides[!judged->from];
+	struct rr_property_message message;
+
+	/* CONNPROP and its answer take and grant credits, as calls and replies do. */
+	if (side->refused == 0 && header->opttype == RR_CONNPROP && judged->from == 1 && header->credit > 0) {
+		peer->last_grant = peer->grant;
+		peer->grant = header->credit;
+	}
+	if (header->opttype < RR_CONNPROP || header->opttype > RR_UPDPROP ||
+		!rr_property_get((enum rr_property_operation)header->opttype, header->optinfo, &message))
+		return;
+	if (header->opttype == RR_REQPROP) {
+		if (message.set.has & 1u << RR_PROPERTY_RECEIVE_SIZE)
+			peer->limit_2 =
+				side_larger(peer->limit_2, message.set.values[RR_PROPERTY_RECEIVE_SIZE]);
+		return;
+	}
+	side_properties(side, &message.set);
+}
