@@ -3,17 +3,13 @@
 
 #include "base/endian.h"
 
-/*
- * |T|L| Rsvd |DV| |RV|Rsv|Opcode|   control, 2 octets
- */
+/* The other bits of the two control octets. */
 enum {
-	TAGGED = 0x80,
 	LAST = 0x40,
 	DDP_VERSION_MASK = 0x03,
 	DDP_VERSION = 0x01,
 	RDMAP_VERSION_MASK = 0xc0,
 	RDMAP_VERSION = 0x40,
-	OPCODE_MASK = 0x0f,
 };
 
 /* RFC 5040, figure 4, by opcode. */
@@ -34,8 +30,8 @@ static const struct {
 size_t
 rr_ddp_put(uint8_t out[RR_DDP_HEADER_MAX], const struct rr_ddp_header *header)
 {
-	out[0] = DDP_VERSION | (header->tagged ? TAGGED : 0) | (header->last ? LAST : 0);
-	out[1] = RDMAP_VERSION | (header->opcode & OPCODE_MASK);
+	out[0] = DDP_VERSION | (header->tagged ? RR_DDP_TAGGED : 0) | (header->last ? LAST : 0);
+	out[1] = RDMAP_VERSION | (header->opcode & RR_RDMAP_OPCODE_MASK);
 	if (header->tagged) {
 		rr_put_be32(out + 2, header->stag);
 		rr_put_be64(out + 6, header->to);
@@ -89,9 +85,9 @@ rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header)
 	*header = (struct rr_ddp_header){ 0 };
 	if (size < RR_DDP_CONTROL_SIZE)
 		return RR_DDP_SHORT;
-	header->tagged = in[0] & TAGGED;
+	header->tagged = in[0] & RR_DDP_TAGGED;
 	header->last = in[0] & LAST;
-	header->opcode = in[1] & OPCODE_MASK;
+	header->opcode = in[1] & RR_RDMAP_OPCODE_MASK;
 	if ((in[0] & DDP_VERSION_MASK) != DDP_VERSION)
 		return RR_DDP_BAD_VERSION;
 	if (size < rr_ddp_header_size(header->tagged))

@@ -24,6 +24,9 @@ enum rr_rdmap_opcode {
 	RR_RDMAP_TERMINATE = 7,
 };
 
+/* Bits of the two control octets: |T|L| Rsvd |DV| |RV|Rsv|Opcode|. */
+enum { RR_DDP_TAGGED = 0x80, RR_RDMAP_OPCODE_MASK = 0x0f };
+
 /* The queue numbers of untagged messages, RFC 5040, figure 4. */
 enum { RR_DDP_QUEUE_SEND = 0, RR_DDP_QUEUE_READ_REQUEST = 1, RR_DDP_QUEUE_TERMINATE = 2, RR_DDP_QUEUES = 3 };
 
@@ -61,6 +64,25 @@ static inline size_t
 rr_ddp_header_size(bool tagged)
 {
 	return tagged ? RR_DDP_TAGGED_SIZE : RR_DDP_UNTAGGED_SIZE;
+}
+
+/*
+ * What the two control octets at the front of a segment say of the octets that come before its payload: the
+ * header, and with it the whole of a Read Request or a Terminate, neither of which has a payload of its own.
+ */
+static inline size_t
+rr_ddp_head_size(const uint8_t control[RR_DDP_CONTROL_SIZE])
+{
+	bool tagged = control[0] & RR_DDP_TAGGED;
+	size_t size = rr_ddp_header_size(tagged);
+
+	if (tagged)
+		return size;
+	switch (control[1] & RR_RDMAP_OPCODE_MASK) {
+	case RR_RDMAP_READ_REQUEST: return size + RR_READ_REQUEST_SIZE;
+	case RR_RDMAP_TERMINATE: return size + RR_TERMINATE_MAX;
+	default: return size;
+	}
 }
 
 static inline bool

@@ -136,36 +136,53 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 	const struct rr_iwarp_tx *tx = &fpdu->engine->tx;
 	const uint8_t *next = data;
 
+	if (!tx->markers) {
+		if (size)
+			put(fpdu, data, size);
+		return;
+	}
 	while (size) {
-		uint32_t part = size;
+		uint32_t part;
 
 		if (marker_is_due(tx))
 			put_marker(fpdu, tx->gathered - fpdu->start);
-		if (tx->markers)
-			part = (uint32_t)rr_min(
-				size, RR_MPA_MARKER_INTERVAL - tx->gathered % RR_MPA_MARKER_INTERVAL);
+		part = (uint32_t)rr_min(size, RR_MPA_MARKER_INTERVAL - tx->gathered % RR_MPA_MARKER_INTERVAL);
 		put(fpdu, next, part);
 		next += part;
 		size -= part;
 	}
 }
 
+/* Where the next octets of a header or a trailer are written, before batch_put_meta() puts so many of them.
+ */
+static uint8_t *
+batch_meta(const struct rr_iwarp_fpdu *fpdu)
+{
+	return fpdu->batch->metas + fpdu->batch->meta;
+}
+
+static void
+batch_put_meta(struct rr_iwarp_fpdu *fpdu, size_t size)
+{
+	const uint8_t *meta = batch_meta(fpdu);
+
+	fpdu->batch->meta += (uint32_t)size;
+	rr_iwarp_fpdu_refer(fpdu, meta, (uint32_t)size);
+}
+
 void
 rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 {
-	uint8_t *copy = fpdu->batch->metas + fpdu->batch->meta;
-
-	memcpy(copy, data, size);
-	fpdu->batch->meta += size;
-	rr_iwarp_fpdu_refer(fpdu, copy, size);
+	memcpy(batch_meta(fpdu), data, size);
+	batch_put_meta(fpdu, size);
 }
 
 void
 rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const struct rr_ddp_header *header,
 	uint32_t payload)
 {
-	uint8_t head[RR_FPDU_LENGTH_SIZE + RR_DDP_HEADER_MAX];
-	size_t size = rr_ddp_put(head + RR_FPDU_LENGTH_SIZE, header);
+	size_t size = rr_ddp_header_size(header->tagged);
+	uint8_t *head;
 
 	*fpdu = (struct rr_iwarp_fpdu){
 		.engine = engine, .batch = engine->tx.batch, .ulpdu = size + payload, .spoil = SIZE_MAX
@@ -177,22 +194,31 @@ rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const s
 	if (marker_is_due(&engine->tx))
 		put_marker(fpdu, 0);
 	fpdu->start = engine->tx.gathered;
+	head = batch_meta(fpdu);
 	rr_put_be16(head, (uint16_t)fpdu->ulpdu);
-	rr_iwarp_fpdu_copy(fpdu, head, (uint32_t)(RR_FPDU_LENGTH_SIZE + size));
+	rr_ddp_put(head + RR_FPDU_LENGTH_SIZE, header);
+	batch_put_meta(fpdu, RR_FPDU_LENGTH_SIZE + size);
 }
 
 void
 rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 {
 	static const uint8_t zeros[4];
-	uint8_t crc[RR_FPDU_CRC_SIZE];
+	size_t pad = rr_fpdu_pad(fpdu->ulpdu);
 
-	rr_iwarp_fpdu_copy(fpdu, zeros, (uint32_t)rr_fpdu_pad(fpdu->ulpdu));
+	/* Without a CRC the field is 0, as the pad is, and both are put as one. */
+	memcpy(batch_meta(fpdu), zeros, sizeof(zeros));
+	if (!fpdu->engine->crc && !fpdu->engine->tx.markers) {
+		memcpy(batch_meta(fpdu) + pad, zeros, RR_FPDU_CRC_SIZE);
+		batch_put_meta(fpdu, pad + RR_FPDU_CRC_SIZE);
+		return;
+	}
+	batch_put_meta(fpdu, pad);
 	/* RFC 5044, 4.4: "If there is a Marker immediately following the PAD, the Marker is included". */
 	if (marker_is_due(&fpdu->engine->tx))
 		put_marker(fpdu, fpdu->engine->tx.gathered - fpdu->start);
-	rr_fpdu_put_crc(crc, fpdu->crc);
-	rr_iwarp_fpdu_copy(fpdu, crc, sizeof(crc));
+	rr_fpdu_put_crc(batch_meta(fpdu), fpdu->crc);
+	batch_put_meta(fpdu, RR_FPDU_CRC_SIZE);
 }
 
 void

@@ -12,12 +12,15 @@
  * rr_iwarp_space() had their place read into; everything else through the
  * scratch buffer that all engines share, from which the phases take what they
  * need. Nothing is left there when rr_iwarp_received() returns.
+ *
+ * Most FPDUs are short and lie in the scratch buffer from one end to the other: rx_take_whole() takes such an
+ * FPDU in one step, with the same checks in the same order.
  */
 
 enum {
 	DIRECT_MIN = 4096, /* payload shorter than this is copied rather than read by itself */
 	BULK_MIN = 16384,  /* behind payload longer than this, only the next head is read into scratch */
-	BULK_TAIL = RR_IWARP_TAIL_MAX + RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE,
+	RX_WHOLE_MIN = RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE + RR_FPDU_CRC_SIZE,
 };
 
 static void
@@ -84,23 +87,14 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 	}
 }
 
-/* How much of the head is needed, as far as can be told from what is there. */
+/* How many octets the head has that begins with these: the length and the control octets of an FPDU. All that
+ * matters of a bad head is where it ends. */
 static uint32_t
-head_size(const struct rr_iwarp_rx *rx)
+head_size(const uint8_t *head)
 {
-	const uint8_t *control = rx->head + RR_FPDU_LENGTH_SIZE;
-	uint32_t ulpdu = rr_get_be16(rx->head);
-	struct rr_ddp_header ddp;
-	size_t size;
+	size_t size = rr_ddp_head_size(head + RR_FPDU_LENGTH_SIZE);
 
-	/* Reads no more than what is there; all that matters of a bad one is where it ends. */
-	rr_ddp_get(control, rx->have - RR_FPDU_LENGTH_SIZE, &ddp);
-	size = rr_ddp_header_size(ddp.tagged);
-	if (!ddp.tagged && ddp.opcode == RR_RDMAP_READ_REQUEST)
-		size += RR_READ_REQUEST_SIZE;
-	if (!ddp.tagged && ddp.opcode == RR_RDMAP_TERMINATE)
-		size += RR_TERMINATE_MAX;
-	return RR_FPDU_LENGTH_SIZE + (uint32_t)rr_min(size, ulpdu);
+	return RR_FPDU_LENGTH_SIZE + (uint32_t)rr_min(size, rr_get_be16(head));
 }
 
 static void
@@ -116,10 +110,10 @@ end_head(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	enum rr_iwarp_outcome outcome;
-	uint32_t end;
+	uint32_t end, need = head_size(rx->head);
 
-	if (rx->need < head_size(rx)) {
-		rx->need = head_size(rx);
+	if (rx->need < need) {
+		rx->need = need;
 		if (rx->have < rx->need)
 			return RR_IWARP_GO_ON;
 	}
@@ -186,6 +180,42 @@ take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t *da
 	return taken;
 }
 
+/* Whether an FPDU begins at data and lies there to its end. */
+static bool
+rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
+{
+	if (rx->phase != RR_IWARP_HEAD || rx->have > 0 || rx->markers || size < RX_WHOLE_MIN)
+		return false;
+	return rr_get_be16(data) >= RR_DDP_TAGGED_SIZE && size >= rr_fpdu_size(rr_get_be16(data));
+}
+
+/*
+ * Takes the FPDU that lies whole at data in one step; returns how many octets of it were used. Where it is
+ * blocked or wrong, that is its head, and rx is as if the head had come by itself.
+ */
+static size_t
+rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	size_t head = head_size(data), size = rr_fpdu_size(rr_get_be16(data));
+
+	rx->need = (uint32_t)head;
+	rx->since = head;
+	take(engine, rx->head, rx->need, data, head);
+	*outcome = end_head(engine);
+	if (*outcome != RR_IWARP_GO_ON)
+		return head;
+	if (rx->left > 0) {
+		if (rx->to)
+			memcpy(rx->to, data + head, rx->left);
+		advance(engine, data + head, rx->left);
+	}
+	rx->since = size;
+	take(engine, rx->tail, rx->need - RR_FPDU_CRC_SIZE, data + (size - rx->need), rx->need);
+	*outcome = end_tail(engine);
+	return size;
+}
+
 /* Passes octets through the phases; returns how many were used before it blocked or ended. */
 static size_t
 consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
@@ -197,6 +227,10 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	while (used < size && outcome == RR_IWARP_GO_ON) {
 		uint32_t part;
 
+		if (rx_is_whole(rx, data + used, size - used)) {
+			used += rx_take_whole(engine, data + used, &outcome);
+			continue;
+		}
 		switch (rx->phase) {
 		case RR_IWARP_HEAD:
 			part = take(engine, rx->head, rx->need, data + used, size - used);
