@@ -13,6 +13,9 @@ enum { BATCH = 64, TASK_ROUNDS = 100 };
 
 struct rr_loop {
 	uint64_t turns;
+	uint64_t now; /* the last reading of the clock in this turn; 0: there was no reading, or there is no
+			 turn */
+	bool turning;
 	const struct rr_env *env;
 	int epoll;
 	struct rr_heap timers; /* the earliest first */
@@ -250,7 +253,7 @@ run_timers(struct rr_loop *loop)
 
 	if (!loop->timers.first)
 		return false;
-	now = rr_now(loop->env);
+	now = rr_loop_clock(loop);
 	while (loop->timers.first) {
 		struct rr_timer *timer = rr_container(loop->timers.first, struct rr_timer, link);
 
@@ -287,6 +290,22 @@ run_tasks(struct rr_loop *loop)
 }
 
 uint64_t
+rr_loop_clock(struct rr_loop *loop)
+{
+	uint64_t now = rr_now(loop->env);
+
+	if (loop->turning)
+		loop->now = now;
+	return now;
+}
+
+uint64_t
+rr_loop_now(struct rr_loop *loop)
+{
+	return loop->now > 0 ? loop->now : rr_loop_clock(loop);
+}
+
+uint64_t
 rr_loop_turns(const struct rr_loop *loop)
 {
 	return loop->turns;
@@ -301,10 +320,13 @@ rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 	if (n < 0 && errno != EINTR)
 		return -RPCRDMA_ERR_SYSTEM;
 	loop->turns++;
+	loop->turning = true;
 	loop->nready = n > 0 ? n : 0;
 	ran = n > 0;
 	handle_ready(loop);
 	ran |= run_timers(loop);
 	ran |= run_tasks(loop);
+	loop->turning = false;
+	loop->now = 0;
 	return ran;
 }

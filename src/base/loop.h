@@ -93,6 +93,14 @@ void rr_task_cancel(struct rr_task *task);
  */
 int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 
+/*
+ * The time, as rr_now() of the loop's environment says it. rr_loop_now() may be as old as the beginning of
+ * the turn, or the last rr_loop_clock() of the turn: it is for those who ask for each message, as a reading
+ * of the clock costs as much as a hundred instructions. rr_loop_clock() reads the clock.
+ */
+uint64_t rr_loop_now(struct rr_loop *loop);
+uint64_t rr_loop_clock(struct rr_loop *loop);
+
 /* How many turns there were: what is done within one of them keeps all else waiting. */
 uint64_t rr_loop_turns(const struct rr_loop *loop);
 

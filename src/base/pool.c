@@ -31,7 +31,7 @@ buffer_of(struct rr_pool_head *head)
 static void
 trim(struct rr_pool *pool, size_t limit)
 {
-	for (int i = RR_POOL_SHIFT_KEPT - RR_POOL_SHIFT_MIN; i >= 0; i--) {
+	for (int i = RR_POOL_SHIFT_KEPT - RR_POOL_SHIFT_MIN; i >= 0 && pool->kept > limit; i--) {
 		while (pool->kept > limit && !rr_list_empty(&pool->free[i])) {
 			struct rr_list *link = rr_list_pop(&pool->free[i]);
 			struct rr_pool_head *head = rr_container(link, struct rr_pool_head, link);
@@ -46,11 +46,12 @@ trim(struct rr_pool *pool, size_t limit)
 static unsigned
 shift_of(size_t size)
 {
-	unsigned shift = RR_POOL_SHIFT_MIN;
+	unsigned bits = 8 * sizeof(unsigned long), shift;
 
-	while (shift < 8 * sizeof(size) - 1 && (size_t)1 << shift < size)
-		shift++;
-	return (size_t)1 << shift < size ? 0 : shift;
+	if (size <= (size_t)1 << RR_POOL_SHIFT_MIN)
+		return RR_POOL_SHIFT_MIN;
+	shift = bits - (unsigned)__builtin_clzl(size - 1);
+	return shift < bits ? shift : 0;
 }
 
 static struct rr_pool_head *
@@ -116,7 +117,7 @@ rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
 		head = new_buffer(pool, rounded);
 	if (!head)
 		return NULL;
-	head->granted = rr_now(pool->env);
+	head->granted = rr_loop_now(pool->shares->loop);
 	rr_pool_share_charge(pool, head, account);
 	return buffer_of(head);
 }

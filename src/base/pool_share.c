@@ -107,7 +107,7 @@ rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head)
 
 	if (!party || !party->ops)
 		return;
-	now = rr_now(pool->env);
+	now = rr_loop_now(pool->shares->loop);
 	if (now - head->granted > RR_SHARE_LATE) {
 		begin_probation(pool, account, now);
 		return;

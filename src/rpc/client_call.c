@@ -25,7 +25,7 @@ rr_call_withdraw(struct rr_call *call)
 static void
 count_time(const struct rr_call *call, int error)
 {
-	uint64_t took = rr_now(call->client->engine->env) - call->started;
+	uint64_t took = rr_loop_clock(call->client->engine->loop) - call->started;
 
 	RR_PROBE(call_done, call->client->peer, call->transaction.xid, call->program->prog,
 		call->program->vers, call->proc, took, error);
@@ -148,7 +148,7 @@ rr_client_call(struct rr_client *client, struct rr_call *call)
 	int error;
 
 	call->latency = latency_of(client, call);
-	call->started = rr_now(client->engine->env);
+	call->started = rr_loop_now(client->engine->loop);
 	call->client = client;
 	call->buffer = NULL;
 	call->sent = false;

@@ -29,8 +29,12 @@ later_keep_peer(struct rr_block *block)
 void
 rr_block_keep(struct rr_block *block)
 {
+	struct rr_server *server = block->request.server;
+
 	later_keep_peer(block);
-	rr_list_append(&block->request.server->kept, &block->later);
+	rr_list_append(&server->kept, &block->later);
+	rr_loop_clock(
+		server->engine->loop); /* the handler may have taken long, and the next call has its turn */
 }
 
 void

@@ -196,7 +196,7 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 {
 	bool over;
 
-	exchange->arrived = rr_now(line->server->engine->env);
+	exchange->arrived = rr_loop_now(line->server->engine->loop);
 	over = is_turn_over(line->server, exchange->arrived);
 	if (!line->backlog.first && !over) {
 		if (serve(line, exchange))

@@ -106,7 +106,7 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 static void
 count_time(const struct rr_request *request, bool failed)
 {
-	uint64_t took = rr_now(request->server->engine->env) - request->exchange->arrived;
+	uint64_t took = rr_loop_clock(request->server->engine->loop) - request->exchange->arrived;
 
 	RR_PROBE(call_served, request->peer, request->exchange->xid, request->prog, request->vers,
 		request->proc, took, (int)failed);

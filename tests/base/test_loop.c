@@ -225,6 +225,52 @@ a_loop_does_not_poll_unless_it_is_told_to(void **state)
 	end_polling(ends);
 }
 
+/* ---- The time of a turn ---- */
+
+static uint64_t seen[4];
+
+static void
+look_at_the_time(struct rr_task *task)
+{
+	(void)task;
+	seen[0] = rr_loop_now(loop);
+	seen[1] = rr_loop_now(loop);
+	seen[2] = rr_loop_clock(loop);
+	seen[3] = rr_loop_now(loop);
+}
+
+static void
+in_a_turn_the_clock_is_read_once_unless_a_new_reading_is_asked_for(void **state)
+{
+	int before;
+
+	(void)state;
+	the_step = 1;
+	rr_task_init(&tasks[0], look_at_the_time);
+	rr_loop_defer(loop, &tasks[0]);
+	before = looks;
+	assert_int_equal(rr_loop_turn(loop, 0), 1);
+	assert_int_equal(looks - before, 2);
+	assert_int_equal(seen[1], seen[0]);
+	assert_int_equal(seen[2], seen[0] + 1);
+	assert_int_equal(seen[3], seen[2]);
+}
+
+static void
+between_turns_the_time_is_never_an_old_one(void **state)
+{
+	uint64_t reading;
+
+	(void)state;
+	the_step = 1;
+	rr_task_init(&tasks[0], look_at_the_time);
+	rr_loop_defer(loop, &tasks[0]);
+	assert_int_equal(rr_loop_turn(loop, 0), 1);
+	reading = rr_loop_now(loop);
+	assert_int_equal(reading, seen[3] + 1);
+	assert_int_equal(rr_loop_now(loop), reading + 1);
+}
+
 int
 main(void)
 {
@@ -241,6 +287,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_loop_that_polls_gives_up_at_its_limit_and_after_a_long_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_loop_does_not_poll_unless_it_is_told_to, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			in_a_turn_the_clock_is_read_once_unless_a_new_reading_is_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(between_turns_the_time_is_never_an_old_one, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

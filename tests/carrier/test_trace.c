@@ -9,6 +9,7 @@
 
 struct world {
 	struct rr_env env;
+	struct rr_loop *loop;
 	uint64_t now;
 	bool no_memory;
 	uint32_t lines;
@@ -54,6 +55,8 @@ setup(void **state)
 	world->env = (struct rr_env){
 		.now = now, .realloc = reallocate, .log = take_line, .ctx = world, .log_level = RR_LOG_INFO
 	};
+	world->loop = rr_loop_new(&world->env);
+	assert_non_null(world->loop);
 	*state = world;
 	return 0;
 }
@@ -64,6 +67,7 @@ teardown(void **state)
 	struct world *world = *state;
 
 	rr_trace_free(&world->trace, &world->env);
+	rr_loop_free(world->loop);
 	free(world);
 	return 0;
 }
@@ -78,7 +82,7 @@ add(struct world *world, bool sent, uint32_t xid, uint32_t proc, const struct rr
 	rr_put_be32(header + 8, 64);
 	rr_put_be32(header + 12, proc);
 	rr_put_be32(header + 16, RR_ERR_CHUNK);
-	rr_trace_add(&world->trace, &world->env, sent, header, sizeof(header), lists);
+	rr_trace_add(&world->trace, world->loop, sent, header, sizeof(header), lists);
 }
 
 static void
@@ -122,7 +126,7 @@ what_is_no_header_is_told_as_well(void **state)
 {
 	struct world *world = *state;
 
-	rr_trace_add(&world->trace, &world->env, false, (const uint8_t *)"abc", 3, NULL);
+	rr_trace_add(&world->trace, world->loop, false, (const uint8_t *)"abc", 3, NULL);
 	rr_trace_log(&world->trace, &world->env, "p");
 	assert_string_equal(world->last, "p: 0.000 ms ago: received 3 octets, no header");
 	add(world, false, 1, 77, NULL);
@@ -160,7 +164,7 @@ names_are_those_of_the_version(void **state)
 		rr_put_be32(header + 4, rows[i].vers);
 		rr_put_be32(header + 12, rows[i].proc);
 		rr_put_be32(header + 16, rows[i].err);
-		rr_trace_add(&world->trace, &world->env, false, header, sizeof(header), NULL);
+		rr_trace_add(&world->trace, world->loop, false, header, sizeof(header), NULL);
 		rr_trace_log(&world->trace, &world->env, "p");
 		assert_non_null(strstr(world->last, rows[i].name));
 	}

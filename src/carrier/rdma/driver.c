@@ -175,7 +175,7 @@ received(struct rr_connection *connection, const struct rr_event *event)
 	rr_loop_disarm(engine->loop, &connection->kick);
 	connection->kicks = KICKS;
 	rr_arrival_decode(&arrival, connection->versions, &engine->arrival_lists, event);
-	rr_trace_add(&connection->trace, engine->env, false, event->data, event->length,
+	rr_trace_add(&connection->trace, engine->loop, false, event->data, event->length,
 		arrival.result == RR_HEADER_OK ? &arrival.lists : NULL);
 	if (arrival.kind == RR_ARRIVAL_UNCLEAR)
 		arrival.kind = is_reply(connection, &arrival) ? RR_ARRIVAL_REPLY : RR_ARRIVAL_CALL;

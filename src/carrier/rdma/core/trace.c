@@ -11,8 +11,14 @@
 static void
 take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
 {
-	uint64_t octets = lists->has_reply ? rr_chunk_length(&lists->reply) : 0;
-	uint32_t segments = lists->has_reply ? lists->reply.count : 0;
+	uint64_t octets;
+	uint32_t segments;
+
+	record->parsed = true;
+	if (lists->read_count == 0 && lists->write_count == 0 && !lists->has_reply)
+		return;
+	octets = lists->has_reply ? rr_chunk_length(&lists->reply) : 0;
+	segments = lists->has_reply ? lists->reply.count : 0;
 
 	for (uint32_t i = 0; i < lists->read_count; i++)
 		octets += lists->reads[i].target.length;
@@ -25,21 +31,20 @@ take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
 	record->writes = (uint8_t)rr_min(lists->write_count, UINT8_MAX);
 	record->segments = (uint16_t)rr_min(segments, UINT16_MAX);
 	record->has_reply = lists->has_reply;
-	record->parsed = true;
 }
 
 void
-rr_trace_add(struct rr_trace *trace, const struct rr_env *env, bool sent, const uint8_t *data,
-	uint32_t length, const struct rr_chunk_lists *lists)
+rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
+	const struct rr_chunk_lists *lists)
 {
 	struct rr_trace_record *record;
 
 	if (!trace->records)
-		trace->records = rr_alloc_array(env, RR_TRACE_RECORDS, sizeof(*record));
+		trace->records = rr_alloc_array(rr_loop_env(loop), RR_TRACE_RECORDS, sizeof(*record));
 	if (!trace->records)
 		return;
 	record = &trace->records[trace->count++ % RR_TRACE_RECORDS];
-	*record = (struct rr_trace_record){ .at = rr_now(env), .length = length, .sent = sent };
+	*record = (struct rr_trace_record){ .at = rr_loop_now(loop), .length = length, .sent = sent };
 	if (length < RR_RDMA_FIXED_SIZE)
 		return;
 	record->xid = rr_get_be32(data);

@@ -2,7 +2,7 @@
 #ifndef RR_CARRIER_RDMA_CORE_TRACE_H
 #define RR_CARRIER_RDMA_CORE_TRACE_H
 
-#include "base/env.h"
+#include "base/loop.h"
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
 
@@ -18,7 +18,7 @@
 enum { RR_TRACE_RECORDS = 256 };
 
 struct rr_trace_record {
-	uint64_t at; /* ns */
+	uint64_t at; /* ns: rr_loop_now() */
 	uint32_t xid, credit;
 	uint32_t length;          /* octets of the message, its header with them */
 	uint32_t octets;          /* in all chunks; UINT32_MAX: or more */
@@ -36,7 +36,7 @@ struct rr_trace {
 
 /* Keeps what there is to see of the message of length octets, of which data holds the header. lists: NULL
  * where it could not be parsed. */
-void rr_trace_add(struct rr_trace *trace, const struct rr_env *env, bool sent, const uint8_t *data,
+void rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data,
 	uint32_t length, const struct rr_chunk_lists *lists);
 
 /* One line, without line feed. */

@@ -68,7 +68,7 @@ put_header(struct done *done, uint32_t xid)
 
 	rpcrdma_xdr_writer_init(&writer, done->header, sizeof(done->header), NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, NULL);
-	rr_trace_add(&done->connection->trace, done->connection->base.engine->env, true, done->header,
+	rr_trace_add(&done->connection->trace, done->connection->base.engine->loop, true, done->header,
 		sizeof(done->header), &nothing);
 }
 

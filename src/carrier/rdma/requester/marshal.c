@@ -105,7 +105,7 @@ put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read
 		&writer, slot->buffer, rr_engine_send_size(slot->connection->base.engine), NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, &lists);
 	slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
-	rr_trace_add(&slot->connection->trace, slot->connection->base.engine->env, true, slot->buffer,
+	rr_trace_add(&slot->connection->trace, slot->connection->base.engine->loop, true, slot->buffer,
 		plan->header + plan->body, &lists);
 	slot->sges[0] = (struct rr_sge){ slot->buffer, slot->buffer_used };
 	slot->sge_count = 1;

@@ -167,7 +167,7 @@ put_header(struct rr_inbound *inbound)
 	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_engine_send_size(inbound->engine), NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, &lists);
 	length = (uint32_t)rpcrdma_xdr_length(&writer);
-	rr_trace_add(&inbound->connection->trace, inbound->engine->env, true, inbound->buffer,
+	rr_trace_add(&inbound->connection->trace, inbound->engine->loop, true, inbound->buffer,
 		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
 		header.proc > RR_RDMA_NOMSG ? &nothing : &lists);
 	return length;
