@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "base/endian.h"
+#include "vfs/memory/memory_private.h"
+
+enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777, CREATE_SECONDS = 0x7fffffff };
+
+static enum rr_vfs_status
+create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node)
+{
+	struct rpcrdma_bytes target = create->target;
+
+	if (create->type != RR_VFS_LINK)
+		return RR_VFS_OK;
+	node->target = rr_alloc(run->memory->env, target.length);
+	if (!node->target)
+		return RR_VFS_BUSY;
+	memcpy(node->target, target.data, target.length);
+	node->target_length = target.length;
+	node->attributes.size = target.length;
+	return RR_VFS_OK;
+}
+
+/* RFC 1813, 3.3.8: "the expected storage location for the verifier on creation is the metadata (time stamps)
+ * of the file". In seconds that any client takes. */
+static void
+create_verifier(const struct rr_vfs_create *create, struct rr_vfs_set *set)
+{
+	set->mask &= ~(uint32_t)(RR_VFS_SET_ACCESS_NOW | RR_VFS_SET_MODIFY_NOW);
+	set->mask |= RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME;
+	set->access_time = (struct rr_vfs_time){ rr_get_be32(create->verifier) & CREATE_SECONDS, 0 };
+	set->modify_time = (struct rr_vfs_time){ rr_get_be32(create->verifier + 4) & CREATE_SECONDS, 0 };
+}
+
+/* The attributes that a new object did not get when it was made. */
+static enum rr_vfs_status
+create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node,
+	uint32_t *applied)
+{
+	struct rr_vfs_set set = create->set;
+	bool exclusive = create->type == RR_VFS_FILE && create->how == RR_VFS_EXCLUSIVE;
+	enum rr_vfs_status status = RR_VFS_OK;
+	uint32_t ignored = 0;
+
+	if (exclusive)
+		create_verifier(create, &set);
+	if ((set.mask & RR_VFS_SET_SIZE) && create->type == RR_VFS_FILE) {
+		status = rr_memory_set_size(run->memory, node, set.size);
+		*applied |= status == RR_VFS_OK ? RR_VFS_SET_SIZE : 0;
+	}
+	if (status == RR_VFS_OK)
+		status = rr_memory_set_owner(run, node, &set, applied);
+	if (status == RR_VFS_PERM)
+		status = RR_VFS_OK;
+	/* The mode was given when it was made; an owner that was set may have taken bits away. */
+	if (status == RR_VFS_OK && create->type != RR_VFS_LINK && (set.mask & RR_VFS_SET_MODE)) {
+		node->attributes.mode = (set.mode & CREATE_MODE) | (node->attributes.mode & CREATE_SET_GID);
+		if (set.mask & RR_VFS_SET_UMASK)
+			node->attributes.mode &= ~set.umask;
+		*applied |= set.mask & (RR_VFS_SET_MODE | RR_VFS_SET_UMASK);
+	}
+	if (status == RR_VFS_OK)
+		status = rr_memory_set_times(run, node, &set, exclusive ? &ignored : applied);
+	return status;
+}
+
+/* An object that is as it is wanted, and has no name yet. */
+static enum rr_vfs_status
+create_node(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node **made)
+{
+	const struct rr_vfs_attributes *directory = &run->node->attributes;
+	struct rr_memory_make make = { create->type, run->node->export, 0600, run->caller->uid,
+		run->caller->gid };
+	struct rr_memory_node *node;
+	enum rr_vfs_status status;
+
+	if (create->type == RR_VFS_LINK)
+		make.mode = 0777;
+	if (create->type == RR_VFS_DIRECTORY)
+		make.mode = 0700;
+	/* What is made in such a directory belongs to its group. */
+	if (directory->mode & CREATE_SET_GID) {
+		make.gid = directory->gid;
+		make.mode |= create->type == RR_VFS_DIRECTORY ? CREATE_SET_GID : 0;
+	}
+	status = rr_memory_node_new(run->memory, &make, &node);
+	if (status != RR_VFS_OK)
+		return status;
+	status = create_target(run, create, node);
+	if (create->type == RR_VFS_BLOCK_DEVICE || create->type == RR_VFS_CHARACTER_DEVICE)
+		memcpy(node->attributes.device, create->device, sizeof(create->device));
+	if (status == RR_VFS_OK)
+		status = create_set(run, create, node, &create->applied);
+	if (status == RR_VFS_OK)
+		status = rr_memory_entry_add(run->memory, run->node, create->name, node);
+	if (status != RR_VFS_OK) {
+		create->applied = 0;
+		rr_memory_node_drop(run->memory, node);
+	}
+	*made = node;
+	return status;
+}
+
+static bool
+create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attributes *attributes)
+{
+	struct rr_vfs_set set = { 0 };
+
+	create_verifier(create, &set);
+	return memcmp(&attributes->access_time.seconds, &set.access_time.seconds, sizeof(int64_t)) == 0 &&
+	       attributes->modify_time.seconds == set.modify_time.seconds &&
+	       attributes->access_time.nanoseconds == 0 && attributes->modify_time.nanoseconds == 0;
+}
+
+/* There is an entry of that name: whether it is as good as a new one. */
+static enum rr_vfs_status
+create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node *node)
+{
+	const struct rr_vfs_object object = { 0 };
+	enum rr_vfs_status status;
+
+	if (create->type != RR_VFS_FILE || node->attributes.type != RR_VFS_FILE ||
+		create->how == RR_VFS_GUARDED)
+		return RR_VFS_EXIST;
+	if (create->how == RR_VFS_EXCLUSIVE)
+		return create_repeated(create, &node->attributes) ? RR_VFS_OK : RR_VFS_EXIST;
+	if (!(create->set.mask & RR_VFS_SET_SIZE))
+		return RR_VFS_OK;
+	status = rr_memory_may_use(run, &object, node, RR_VFS_SHARE_WRITE);
+	if (status == RR_VFS_OK && run->memory->config.read_only)
+		status = RR_VFS_ROFS;
+	if (status == RR_VFS_OK)
+		status = rr_memory_set_size(run->memory, node, create->set.size);
+	if (status == RR_VFS_OK)
+		create->applied = RR_VFS_SET_SIZE;
+	return status;
+}
+
+static enum rr_vfs_status
+create_check(struct rr_memory_run *run, const struct rr_vfs_create *create)
+{
+	char text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status;
+
+	if (run->node->attributes.type != RR_VFS_DIRECTORY)
+		return RR_VFS_NOTDIR;
+	status = rr_vfs_name(create->name, text);
+	if (status != RR_VFS_OK)
+		return status;
+	if (!rr_memory_may(run->node, run->caller, RR_MEMORY_EXECUTE))
+		return RR_VFS_ACCESS;
+	if (create->type != RR_VFS_LINK)
+		return RR_VFS_OK;
+	if (create->target.length > RR_VFS_TARGET_MAX)
+		return RR_VFS_NAME_TOO_LONG;
+	if (create->target.length == 0 || memchr(create->target.data, 0, create->target.length))
+		return RR_VFS_INVAL;
+	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+create_may(const struct rr_memory_run *run, const struct rr_vfs_create *create)
+{
+	bool device = create->type == RR_VFS_BLOCK_DEVICE || create->type == RR_VFS_CHARACTER_DEVICE;
+
+	if (run->memory->config.read_only)
+		return RR_VFS_ROFS;
+	if (device && run->caller->uid != 0)
+		return RR_VFS_PERM;
+	return rr_memory_may_change(run->node, run->caller);
+}
+
+enum rr_vfs_status
+rr_memory_create(struct rr_memory_run *run)
+{
+	struct rr_vfs_create *create = (struct rr_vfs_create *)run->call;
+	enum rr_vfs_status status = create_check(run, create);
+	const struct rr_memory_entry *entry;
+	struct rr_memory_node *node = NULL;
+
+	create->created = false;
+	create->applied = 0;
+	create->object_after.valid = false;
+	if (status != RR_VFS_OK)
+		return status;
+	entry = rr_memory_entry_find(run->memory, run->node, create->name);
+	if (entry) {
+		node = entry->node;
+		status = create_existing(run, create, node);
+	} else {
+		status = create_may(run, create);
+		if (status == RR_VFS_OK)
+			status = create_node(run, create, &node);
+		create->created = status == RR_VFS_OK;
+	}
+	if (status != RR_VFS_OK)
+		return status;
+	rr_memory_handle(run->memory, node, &create->handle);
+	create->object_after.valid = true;
+	create->object_after.attributes = node->attributes;
+	return RR_VFS_OK;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Data: read, write, commit, seek, allocate, deallocate. */
+#include "base/checked.h"
+#include "vfs/memory/memory_private.h"
+
+enum { FILE_SET_ID = 06000, FILE_SET_UID = 04000, FILE_SET_GID = 02010, FILE_GROUP_EXECUTE = 00010 };
+
+/* A change of the data takes the bits away that give a program its owner's rights. */
+static void
+file_touch(struct rr_memory_run *run, struct rr_memory_node *node)
+{
+	uint32_t mode = node->attributes.mode;
+
+	rr_memory_touch(run->memory, node, true);
+	if (run->caller->uid == 0)
+		return;
+	if (mode & FILE_GROUP_EXECUTE)
+		mode &= ~(uint32_t)02000;
+	node->attributes.mode = mode & ~(uint32_t)FILE_SET_UID;
+}
+
+enum rr_vfs_status
+rr_memory_read(struct rr_memory_run *run)
+{
+	struct rr_vfs_read *read = (struct rr_vfs_read *)run->call;
+	enum rr_vfs_status status = rr_memory_may_use(run, &read->object, run->node, RR_VFS_SHARE_READ);
+	uint64_t size, left;
+
+	if (status != RR_VFS_OK)
+		return status;
+	size = run->node->attributes.size;
+	left = read->offset < size ? size - read->offset : 0;
+	read->length = (uint32_t)rr_min(read->size, left);
+	read->eof = read->length == left;
+	if (read->length == 0)
+		return RR_VFS_OK;
+	if (!read->data)
+		read->data = read->memory(read, read->length);
+	if (!read->data)
+		return RR_VFS_NO_BUFFER;
+	rr_memory_pages_read(run->node, read->offset, read->data, read->length);
+	return RR_VFS_OK;
+}
+
+static bool
+file_fits(const struct rr_memory *memory, uint64_t offset, uint64_t length)
+{
+	uint64_t end;
+
+	return rr_add_u64(offset, length, &end) && end <= memory->config.file_max;
+}
+
+/* What is written from now on is lost with the power. */
+static void
+file_unsettle(struct rr_memory_node *node)
+{
+	if (!node->unstable)
+		node->stable_size = node->attributes.size;
+	node->unstable = true;
+}
+
+enum rr_vfs_status
+rr_memory_write(struct rr_memory_run *run)
+{
+	struct rr_vfs_write *write = (struct rr_vfs_write *)run->call;
+	enum rr_vfs_status status = rr_memory_may_use(run, &write->object, run->node, RR_VFS_SHARE_WRITE);
+
+	write->verifier = run->memory->verifier;
+	write->committed = write->stable;
+	write->count = 0;
+	if (status != RR_VFS_OK || write->length == 0)
+		return status;
+	if (!file_fits(run->memory, write->offset, write->length))
+		return RR_VFS_FBIG;
+	file_unsettle(run->node);
+	status = rr_memory_pages_write(run->memory, run->node, write->offset,
+		(struct rpcrdma_bytes){ write->data, write->length }, &write->count);
+	if (write->count > 0)
+		file_touch(run, run->node);
+	if (write->stable != RR_VFS_UNSTABLE)
+		rr_memory_settle(run->memory, run->node);
+	return status;
+}
+
+enum rr_vfs_status
+rr_memory_commit(struct rr_memory_run *run)
+{
+	struct rr_vfs_commit *commit = (struct rr_vfs_commit *)run->call;
+
+	if (run->node->attributes.type == RR_VFS_FILE)
+		rr_memory_settle(run->memory, run->node);
+	else if (run->node->attributes.type != RR_VFS_DIRECTORY)
+		return RR_VFS_WRONG_TYPE;
+	commit->verifier = run->memory->verifier;
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_memory_seek(struct rr_memory_run *run)
+{
+	struct rr_vfs_seek *seek = (struct rr_vfs_seek *)run->call;
+	enum rr_vfs_status status = rr_memory_may_use(run, &seek->object, run->node, RR_VFS_SHARE_READ);
+	uint64_t size;
+
+	if (status != RR_VFS_OK)
+		return status;
+	size = run->node->attributes.size;
+	if (seek->offset >= size)
+		return RR_VFS_NXIO;
+	seek->found = rr_memory_pages_seek(run->node, seek->offset, seek->data);
+	seek->eof = seek->found >= size;
+	if (seek->eof)
+		seek->found = size;
+	return RR_VFS_OK;
+}
+
+/* Sets pages aside; where that fails, those that were set aside by then are left. */
+static enum rr_vfs_status
+file_reserve(struct rr_memory_run *run, uint64_t offset, uint64_t length)
+{
+	uint64_t last = (offset + length - 1) / RR_MEMORY_PAGE;
+
+	/* Where it cannot succeed, nothing is tried. */
+	if (length > run->memory->all.octets)
+		return RR_VFS_NOSPC;
+	for (uint64_t index = offset / RR_MEMORY_PAGE; index <= last; index++) {
+		enum rr_vfs_status status = rr_memory_pages_make(run->memory, run->node, index, false);
+
+		if (status != RR_VFS_OK)
+			return status;
+	}
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_memory_allocate(struct rr_memory_run *run)
+{
+	struct rr_vfs_space *space = (struct rr_vfs_space *)run->call;
+	enum rr_vfs_status status = rr_memory_may_use(run, &space->object, run->node, RR_VFS_SHARE_WRITE);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (space->length == 0)
+		return RR_VFS_INVAL;
+	if (!file_fits(run->memory, space->offset, space->length))
+		return RR_VFS_FBIG;
+	rr_memory_settle(run->memory, run->node);
+	status = file_reserve(run, space->offset, space->length);
+	if (status != RR_VFS_OK)
+		return status;
+	if (space->offset + space->length > run->node->attributes.size)
+		run->node->attributes.size = space->offset + space->length;
+	file_touch(run, run->node);
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_memory_deallocate(struct rr_memory_run *run)
+{
+	struct rr_vfs_space *space = (struct rr_vfs_space *)run->call;
+	enum rr_vfs_status status = rr_memory_may_use(run, &space->object, run->node, RR_VFS_SHARE_WRITE);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (space->length == 0)
+		return RR_VFS_INVAL;
+	if (!file_fits(run->memory, space->offset, space->length))
+		return RR_VFS_FBIG;
+	rr_memory_settle(run->memory, run->node);
+	rr_memory_pages_punch(run->memory, run->node, space->offset, space->offset + space->length);
+	file_touch(run, run->node);
+	return RR_VFS_OK;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A handle: salt 1 | export 4 | number 8 | birth 8 | check 8. The salt makes handles of one object differ;
+ * the check is a keyed hash of all that precedes it.
+ */
+#include <sodium.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "vfs/memory/memory_private.h"
+
+enum { HANDLE_CHECKED = 21, HANDLE_LENGTH = HANDLE_CHECKED + crypto_shorthash_BYTES };
+
+_Static_assert(crypto_shorthash_KEYBYTES == sizeof(((struct rr_memory *)0)->key), "the key");
+
+/* A generator of numbers that are equally distributed and repeat with the seed (splitmix64). */
+uint64_t
+rr_memory_random(struct rr_memory *memory)
+{
+	uint64_t word = memory->dice += UINT64_C(0x9e3779b97f4a7c15);
+
+	word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return word ^ (word >> 31);
+}
+
+void
+rr_memory_handle(struct rr_memory *memory, const struct rr_memory_node *node, struct rr_vfs_handle *handle)
+{
+	uint8_t *data = handle->data;
+
+	data[0] = (uint8_t)rr_memory_random(memory);
+	rr_put_be32(data + 1, node->export);
+	rr_put_be64(data + 5, node->attributes.id.number);
+	rr_put_be64(data + 13, node->attributes.id.birth);
+	crypto_shorthash(data + HANDLE_CHECKED, data, HANDLE_CHECKED, memory->key);
+	handle->length = HANDLE_LENGTH;
+}
+
+static struct rr_memory_node *
+handle_find(const struct rr_memory *memory, uint64_t number, uint64_t birth)
+{
+	struct rr_map_link *link = rr_map_find(&memory->numbers, number);
+
+	for (; link; link = rr_map_next(link)) {
+		struct rr_memory_node *node = rr_container(link, struct rr_memory_node, by_number);
+
+		if (node->attributes.id.birth == birth && node->attributes.links > 0)
+			return node;
+	}
+	return NULL;
+}
+
+enum rr_vfs_status
+rr_memory_resolve(struct rr_memory *memory, const struct rr_vfs_object *object, struct rr_memory_node **node)
+{
+	const uint8_t *data = object->handle.data;
+	uint8_t check[crypto_shorthash_BYTES];
+
+	*node = object->open ? object->open->node : NULL;
+	if (*node)
+		return RR_VFS_OK;
+	if (object->handle.length != HANDLE_LENGTH)
+		return RR_VFS_BAD_HANDLE;
+	crypto_shorthash(check, data, HANDLE_CHECKED, memory->key);
+	if (memcmp(check, data + HANDLE_CHECKED, sizeof(check)) != 0)
+		return RR_VFS_BAD_HANDLE;
+	*node = handle_find(memory, rr_get_be64(data + 5), rr_get_be64(data + 13));
+	return *node ? RR_VFS_OK : RR_VFS_STALE;
+}

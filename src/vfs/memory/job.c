@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations that do not end at once. A job waits for its turns, for those that stand in front of it, and for
+ * leases that are being recalled; then it is executed; then it waits for its other turns, and ends. The
+ * provider's timer is armed as long as there is a job that turns can bring nearer to its end.
+ */
+#include <assert.h>
+
+#include "vfs/memory/memory_private.h"
+
+struct memory_job {
+	struct rr_list link; /* in rr_memory_vfs.jobs */
+	struct rr_vfs_call *call;
+	enum rr_memory_operation operation;
+	struct rr_memory_fate fate; /* the turns count down */
+	/* What it changes: numbers of nodes, 0 where there is nothing. */
+	uint64_t directories[2], file;
+	enum { JOB_WAITS, JOB_RECALLS, JOB_EXECUTED, JOB_ENDS } state;
+	enum rr_vfs_status status;
+	bool cancelled;
+};
+
+static uint64_t
+job_number(struct rr_memory_vfs *vfs, struct rr_vfs_call *call, uint16_t offset)
+{
+	const struct rr_vfs_object *object = rr_memory_member(call, offset);
+	struct rr_memory_node *node;
+
+	if (!object || rr_memory_resolve(vfs->memory, object, &node) != RR_VFS_OK)
+		return 0;
+	return node->attributes.id.number;
+}
+
+static void
+job_fill(struct memory_job *job, struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
+	struct rr_vfs_call *call)
+{
+	const struct rr_memory_row *row = &rr_memory_rows[operation];
+	const struct rr_memory_script *script = &vfs->memory->script;
+
+	*job = (struct memory_job){ .call = call, .operation = operation };
+	if (script->begin)
+		script->begin(script->ctx, operation, call, &job->fate);
+	if (row->flags & RR_MEMORY_ENTRIES) {
+		job->directories[0] = row->change ? job_number(vfs, call, row->object) : 0;
+		job->directories[1] = row->second_change ? job_number(vfs, call, row->second) : 0;
+	}
+	if (row->flags & (RR_MEMORY_WRITES | RR_MEMORY_COMMITS))
+		job->file = job_number(vfs, call, row->second ? row->second : row->object);
+}
+
+static bool
+job_same(uint64_t number, uint64_t other)
+{
+	return number != 0 && number == other;
+}
+
+/* Whether earlier, which began before, must be executed before job. */
+static bool
+job_stands_before(const struct memory_job *earlier, const struct memory_job *job)
+{
+	bool commits = rr_memory_rows[job->operation].flags & RR_MEMORY_COMMITS;
+	bool writes = rr_memory_rows[earlier->operation].flags & RR_MEMORY_WRITES;
+
+	if (earlier->state >= JOB_EXECUTED)
+		return false;
+	if (commits && writes && job_same(earlier->file, job->file))
+		return true;
+	for (int i = 0; i < 2; i++)
+		if (job_same(earlier->directories[i], job->directories[0]) ||
+			job_same(earlier->directories[i], job->directories[1]))
+			return true;
+	return false;
+}
+
+/* The first of those that stand in front of a job; NULL: the job may be executed. */
+static const struct memory_job *
+job_obstacle(const struct rr_memory_vfs *vfs, const struct memory_job *job)
+{
+	rr_list_for_each (link, &vfs->jobs) {
+		const struct memory_job *earlier = rr_container(link, struct memory_job, link);
+
+		if (earlier == job)
+			return NULL;
+		if (job_stands_before(earlier, job))
+			return earlier;
+	}
+	return NULL;
+}
+
+/* The opens that an operation uses are there until it ends. */
+static void
+job_hold(struct rr_vfs_call *call, enum rr_memory_operation operation, bool hold)
+{
+	const struct rr_memory_row *row = &rr_memory_rows[operation];
+	struct rr_vfs_object *objects[] = { rr_memory_member(call, row->object),
+		rr_memory_member(call, row->second) };
+	struct rr_vfs_open *opens[] = { objects[0] ? objects[0]->open : NULL,
+		objects[1] ? objects[1]->open : NULL,
+		operation == RR_MEMORY_LOCK    ? ((struct rr_vfs_lock *)call)->open
+		: operation == RR_MEMORY_LEASE ? ((struct rr_vfs_lease *)call)->open
+					       : NULL };
+
+	for (size_t i = 0; i < sizeof(opens) / sizeof(opens[0]); i++) {
+		if (!opens[i])
+			continue;
+		if (hold)
+			opens[i]->jobs++;
+		else if (--opens[i]->jobs == 0)
+			rr_memory_open_drop(opens[i]);
+	}
+}
+
+static void
+job_execute(struct rr_memory_vfs *vfs, struct memory_job *job)
+{
+	if (job->fate.status != RR_VFS_OK)
+		job->status = rr_memory_skip(vfs, job->operation, job->call, job->fate.status);
+	else
+		job->status = rr_memory_run(vfs, job->operation, job->call);
+	job->state = job->status == RR_VFS_PENDING ? JOB_RECALLS : JOB_EXECUTED;
+}
+
+static enum rr_vfs_status
+job_queue(struct rr_memory_vfs *vfs, const struct memory_job *job)
+{
+	struct memory_job *queued = rr_alloc(vfs->memory->env, sizeof(*queued));
+	struct rr_vfs_counters *counters = &vfs->counters;
+
+	if (!queued)
+		return rr_memory_skip(vfs, job->operation, job->call, RR_VFS_BUSY);
+	*queued = *job;
+	queued->call->job = queued;
+	rr_list_append(&vfs->jobs, &queued->link);
+	job_hold(queued->call, queued->operation, true);
+	counters->later++;
+	if (++counters->under_way > counters->under_way_peak)
+		counters->under_way_peak = counters->under_way;
+	rr_loop_arm(vfs->vfs.loop, &vfs->timer, 0);
+	return RR_VFS_PENDING;
+}
+
+enum rr_vfs_status
+rr_memory_begin(struct rr_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call)
+{
+	struct rr_memory_vfs *own = rr_container(vfs, struct rr_memory_vfs, vfs);
+	struct memory_job job;
+
+	assert(call->done && call->caller);
+	own->counters.begun++;
+	job_fill(&job, own, operation, call);
+	if (!job.fate.held && job.fate.before == 0 && job.fate.after == 0 && !job_obstacle(own, &job)) {
+		job_execute(own, &job);
+		if (job.state == JOB_EXECUTED)
+			return job.status;
+	}
+	return job_queue(own, &job);
+}
+
+/* One turn of one job: whether turns bring it nearer to its end. */
+static bool
+job_turn(struct rr_memory_vfs *vfs, struct memory_job *job)
+{
+	if (job->state < JOB_EXECUTED) {
+		if (job->fate.held)
+			return false;
+		if (job->cancelled) {
+			job->status = rr_memory_skip(vfs, job->operation, job->call, RR_VFS_CANCELLED);
+			vfs->counters.cancelled++;
+			job->state = JOB_ENDS;
+			return true;
+		}
+		if (job->fate.before > 0) {
+			job->fate.before--;
+			return true;
+		}
+		if (job->state == JOB_RECALLS || job_obstacle(vfs, job))
+			return false;
+		job_execute(vfs, job);
+		return true;
+	}
+	if (job->fate.after > 0)
+		job->fate.after--;
+	else
+		job->state = JOB_ENDS;
+	return true;
+}
+
+static struct memory_job *
+job_that_ends(struct rr_memory_vfs *vfs)
+{
+	rr_list_for_each (link, &vfs->jobs) {
+		struct memory_job *job = rr_container(link, struct memory_job, link);
+
+		if (job->state == JOB_ENDS)
+			return job;
+	}
+	return NULL;
+}
+
+static void
+job_end(struct rr_memory_vfs *vfs, struct memory_job *job)
+{
+	struct rr_vfs_call *call = job->call;
+
+	rr_list_remove(&job->link);
+	job_hold(call, job->operation, false);
+	call->status = job->status;
+	vfs->counters.under_way--;
+	rr_free(vfs->memory->env, job);
+	call->done(call);
+}
+
+/* done() may begin and cancel operations, and where the last one has ended, it may destroy the provider. */
+void
+rr_memory_turn(struct rr_timer *timer)
+{
+	struct rr_memory_vfs *vfs = rr_container(timer, struct rr_memory_vfs, timer);
+	struct memory_job *job;
+	bool more = false;
+
+	rr_list_for_each (link, &vfs->jobs)
+		more |= job_turn(vfs, rr_container(link, struct memory_job, link));
+	rr_memory_recalls(vfs);
+	if (more)
+		rr_loop_arm(vfs->vfs.loop, timer, 0);
+	while ((job = job_that_ends(vfs)) != NULL) {
+		bool last = vfs->counters.under_way == 1;
+
+		job_end(vfs, job);
+		if (last)
+			return;
+	}
+}
+
+/* Leases were given back: jobs that wait for that try again. release: nothing is held any more. */
+static void
+job_wake(struct rr_memory_vfs *vfs, bool release)
+{
+	rr_list_for_each (link, &vfs->jobs) {
+		struct memory_job *job = rr_container(link, struct memory_job, link);
+
+		if (job->state == JOB_RECALLS)
+			job->state = JOB_WAITS;
+		if (release)
+			job->fate.held = false;
+	}
+	rr_loop_arm(vfs->vfs.loop, &vfs->timer, 0);
+}
+
+void
+rr_memory_wake(struct rr_memory *memory)
+{
+	rr_list_for_each (link, &memory->vfss)
+		job_wake(rr_container(link, struct rr_memory_vfs, link), false);
+}
+
+void
+rr_memory_release(struct rr_memory *memory)
+{
+	rr_list_for_each (link, &memory->vfss)
+		job_wake(rr_container(link, struct rr_memory_vfs, link), true);
+}
+
+void
+rr_memory_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
+{
+	struct rr_memory_vfs *own = rr_container(vfs, struct rr_memory_vfs, vfs);
+	struct memory_job *job = call->job;
+
+	job->cancelled = true;
+	rr_loop_arm(vfs->loop, &own->timer, 0);
+}
+
+static uint32_t
+job_held(const struct rr_memory_vfs *vfs)
+{
+	uint32_t count = 0;
+
+	rr_list_for_each (link, &vfs->jobs)
+		count += rr_container(link, struct memory_job, link)->fate.held;
+	return count;
+}
+
+uint32_t
+rr_memory_held(const struct rr_memory *memory)
+{
+	uint32_t count = 0;
+
+	rr_list_for_each (link, &memory->vfss)
+		count += job_held(rr_container(link, struct rr_memory_vfs, link));
+	return count;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Leases: an operation that would change a file waits until those who have a lease have given it back. */
+#include "vfs/memory/memory_private.h"
+
+enum rr_vfs_status
+rr_memory_recall(struct rr_memory_node *node, const struct rr_vfs_open *except)
+{
+	enum rr_vfs_status status = RR_VFS_OK;
+
+	rr_list_for_each (link, &node->opens) {
+		struct rr_vfs_open *open = rr_container(link, struct rr_vfs_open, link);
+
+		if (!open->lease.vfs || open == except)
+			continue;
+		status = RR_VFS_PENDING;
+		if (open->lease.recalled)
+			continue;
+		open->lease.recalled = true;
+		rr_list_append(&open->lease.vfs->recalls, &open->recalls);
+		rr_loop_arm(open->lease.vfs->vfs.loop, &open->lease.vfs->timer, 0);
+	}
+	return status;
+}
+
+void
+rr_memory_recalls(struct rr_memory_vfs *vfs)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&vfs->recalls)) != NULL) {
+		struct rr_vfs_open *open = rr_container(link, struct rr_vfs_open, recalls);
+
+		open->lease.recall(open->lease.ctx);
+	}
+}
+
+void
+rr_memory_lease_end(struct rr_vfs_open *open)
+{
+	bool recalled = open->lease.recalled;
+
+	rr_list_remove(&open->recalls);
+	open->lease = (struct rr_memory_lease){ 0 };
+	if (recalled)
+		rr_memory_wake(open->memory);
+}
+
+/* Whether somebody could write the file by now. */
+static bool
+lease_impossible(const struct rr_memory_node *node)
+{
+	rr_list_for_each (link, &node->opens)
+		if (rr_container(link, struct rr_vfs_open, link)->access & RR_VFS_SHARE_WRITE)
+			return true;
+	return false;
+}
+
+enum rr_vfs_status
+rr_memory_lease(struct rr_memory_run *run)
+{
+	struct rr_vfs_lease *lease = (struct rr_vfs_lease *)run->call;
+	struct rr_vfs_open *open = lease->open;
+
+	if (!lease->recall) {
+		rr_memory_lease_end(open);
+		return RR_VFS_OK;
+	}
+	if (open->lease.vfs)
+		return RR_VFS_INVAL;
+	if (open->closed || lease_impossible(open->node))
+		return RR_VFS_BUSY;
+	open->lease = (struct rr_memory_lease){ .vfs = run->vfs, .recall = lease->recall, .ctx = lease->ctx };
+	return RR_VFS_OK;
+}

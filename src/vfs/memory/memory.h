@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_VFS_MEMORY_MEMORY_H
+#define RR_VFS_MEMORY_MEMORY_H
+
+#include "vfs/vfs.h"
+
+/*
+ * A provider of files that lie in memory, for tests: it does everything that vfs.h describes, it is the same
+ * in each run, and a script decides when and how each operation ends.
+ *
+ *   memory    the storage: a tree for each export. It outlives the providers, as a disk outlives a server:
+ *             handles, opens and the key belong to it.
+ *   provider  of one loop. All providers of one storage are kin. All loops must be turned by one thread.
+ *   fate      what the script decides for an operation when that begins
+ *
+ * The storage is unpleasant within the rules of the interface: an object has several handles, the number of a
+ * removed object is given to the next one that is made, and cookies have large gaps.
+ */
+struct rr_memory;
+
+struct rr_memory_config {
+	const struct rr_vfs_export *exports; /* names; to stay as long as the storage */
+	uint32_t export_count;
+	uint64_t seed;          /* of the key and of the cookies */
+	uint64_t octets, files; /* space; 0: 1 GiB, and a million objects */
+	uint64_t file_max;      /* octets of a file; 0: 2^63 - 1 */
+	uint32_t link_max;      /* names of an object; 0: 32000 */
+	bool read_only;
+};
+
+/* Each export has an empty root directory of mode 0755 that belongs to user 0. NOMEM. */
+int rr_memory_new(const struct rr_env *env, const struct rr_memory_config *config, struct rr_memory **memory);
+
+/* No provider of it may exist any more. memory may be NULL. */
+void rr_memory_free(struct rr_memory *memory);
+
+/* NOMEM. Ended by vfs->ops->destroy(). */
+int rr_memory_provider(struct rr_memory *memory, struct rr_loop *loop, struct rr_vfs **vfs);
+
+/* Sets the space, as rr_memory_config says. What is there already stays. */
+void rr_memory_space(struct rr_memory *memory, uint64_t octets, uint64_t files);
+
+/* A quota of user uid, on top of the space: UINT64_MAX means no bound. At most eight users have one: false.
+ */
+bool rr_memory_quota(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
+
+/*
+ * The storage loses its power: what was written and neither committed nor written to be stable is as it was
+ * before, and the verifier of writes and commits changes. No operation may be under way. NOMEM never: what is
+ * needed was set aside when the data was written.
+ */
+void rr_memory_lose_power(struct rr_memory *memory);
+
+enum rr_memory_operation {
+	RR_MEMORY_GETATTR,
+	RR_MEMORY_SETATTR,
+	RR_MEMORY_ACCESS,
+	RR_MEMORY_READLINK,
+	RR_MEMORY_READ,
+	RR_MEMORY_WRITE,
+	RR_MEMORY_COMMIT,
+	RR_MEMORY_SEEK,
+	RR_MEMORY_ALLOCATE,
+	RR_MEMORY_DEALLOCATE,
+	RR_MEMORY_COPY,
+	RR_MEMORY_CLONE,
+	RR_MEMORY_OPEN,
+	RR_MEMORY_LOCK,
+	RR_MEMORY_LEASE,
+	RR_MEMORY_LOOKUP,
+	RR_MEMORY_CREATE,
+	RR_MEMORY_LINK,
+	RR_MEMORY_REMOVE,
+	RR_MEMORY_RENAME,
+	RR_MEMORY_READDIR,
+	RR_MEMORY_GETXATTR,
+	RR_MEMORY_SETXATTR,
+	RR_MEMORY_LISTXATTR,
+	RR_MEMORY_REMOVEXATTR,
+	RR_MEMORY_STATFS,
+	RR_MEMORY_LIMITS,
+	RR_MEMORY_OPERATIONS /* how many there are */
+};
+
+const char *rr_memory_operation_name(enum rr_memory_operation operation);
+
+/* All zero: the operation is executed at once and answered at once, where the order allows that. */
+struct rr_memory_fate {
+	enum rr_vfs_status status; /* not RR_VFS_OK: the operation is not executed and ends so */
+	uint32_t before;           /* turns of the loop that pass before it is executed */
+	uint32_t after;            /* turns that pass from then on before it ends */
+	bool held;                 /* not executed before rr_memory_release(): a storage that hangs */
+};
+
+struct rr_memory_script {
+	/* Decides for an operation that begins; fate is zeroed. Must not call the provider. */
+	void (*begin)(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+		struct rr_memory_fate *fate);
+	void *ctx;
+};
+
+/* From now on. script NULL: each operation ends at once. */
+void rr_memory_steer(struct rr_memory *memory, const struct rr_memory_script *script);
+
+/* What is held goes on in the next turn; what begins later may be held again. */
+void rr_memory_release(struct rr_memory *memory);
+
+/* How many operations are held, of all providers. */
+uint32_t rr_memory_held(const struct rr_memory *memory);
+
+/*
+ * A script that throws dice: late and fail are parts of a thousand, turns is the greatest delay before an
+ * operation is executed, and again before it ends. What fails does so with an error that any storage can
+ * have: RR_VFS_IO, RR_VFS_BUSY, RR_VFS_FAULT, and of changes RR_VFS_NOSPC and RR_VFS_DQUOT.
+ */
+struct rr_memory_dice {
+	uint64_t state; /* the seed */
+	uint32_t late, fail, turns;
+};
+
+/* struct rr_memory_script.begin, with a struct rr_memory_dice as ctx. */
+void rr_memory_dice(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+	struct rr_memory_fate *fate);
+
+#endif

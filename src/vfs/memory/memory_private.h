@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_VFS_MEMORY_MEMORY_PRIVATE_H
+#define RR_VFS_MEMORY_MEMORY_PRIVATE_H
+
+#include "base/map.h"
+#include "vfs/memory/memory.h"
+
+/*
+ * Who owns what. The storage has the nodes. A node is freed when it has no name (links is 0) and no open
+ * holds it. A node of a file has its pages, its extended attributes and a list of its opens; a directory has
+ * its entries. An open belongs to the caller until close(), and then to the jobs that use it. A job is an
+ * operation that did not end at once; it belongs to the provider that began it.
+ */
+
+enum { RR_MEMORY_PAGE = 4096, RR_MEMORY_QUOTAS = 8, RR_MEMORY_XATTR_MAX = 65536 };
+
+/* A page of a file. data NULL: space is set aside, nothing is written. */
+struct rr_memory_page {
+	uint64_t index;
+	uint8_t *data;
+	/* What comes back after a loss of power, where that is not data. */
+	uint8_t *stable;
+	enum { RR_MEMORY_SETTLED, RR_MEMORY_CHANGED, RR_MEMORY_FRESH /* no page comes back */ } state;
+};
+
+struct rr_memory_xattr {
+	struct rr_list link;
+	uint32_t name_length, size;
+	uint8_t octets[]; /* the name, then the value */
+};
+
+struct rr_memory_node {
+	struct rr_map_link by_number;
+	struct rr_list all; /* in rr_memory.nodes */
+	struct rr_vfs_attributes attributes;
+	uint32_t export;
+	uint32_t holders; /* opens */
+	/* A directory. */
+	struct rr_memory_node *parent; /* an export's root: itself */
+	struct rr_list entries;        /* by cookie */
+	uint64_t last_cookie;
+	/* A symbolic link. */
+	char *target;
+	uint32_t target_length;
+	/* A file. */
+	struct rr_memory_page *pages; /* by index */
+	uint32_t page_count, page_room;
+	bool unstable;        /* something would be lost with the power */
+	uint64_t stable_size; /* that comes back then */
+	struct rr_list opens; /* rr_vfs_open.link */
+	struct rr_list xattrs;
+};
+
+struct rr_memory_entry {
+	struct rr_list link;
+	struct rr_map_link by_name;
+	struct rr_memory_node *directory, *node;
+	uint64_t cookie;
+	uint32_t length;
+	char name[RR_VFS_NAME_MAX + 1];
+};
+
+/* A share reservation: of an open, and of those that were opened beside it. */
+struct rr_memory_share {
+	uint32_t access, deny;
+	uint32_t holders;
+};
+
+struct rr_memory_range {
+	struct rr_list link;
+	enum rr_vfs_lock_kind kind;
+	uint64_t first, last;
+};
+
+struct rr_memory_lease {
+	struct rr_memory_vfs *vfs; /* NULL: no lease */
+	void (*recall)(void *ctx);
+	void *ctx;
+	bool recalled; /* recall() was called, or is to be called */
+};
+
+struct rr_vfs_open {
+	struct rr_list link; /* in its node's opens, until close() */
+	struct rr_memory *memory;
+	struct rr_memory_node *node;
+	uint32_t access;
+	uint32_t jobs; /* operations under way that use it */
+	bool closed;
+	struct rr_memory_share *share; /* NULL: another open replaced this one */
+	struct rr_list ranges;
+	struct rr_memory_lease lease;
+	struct rr_list recalls; /* in rr_memory_vfs.recalls */
+};
+
+struct rr_memory_limit {
+	uint32_t uid;
+	uint64_t octets, files;           /* the bounds */
+	uint64_t octets_used, files_used; /* of these */
+};
+
+struct rr_memory {
+	const struct rr_env *env;
+	struct rr_memory_config config;
+	struct rr_memory_script script;
+	struct rr_list vfss; /* the providers */
+	uint8_t key[16];
+	uint64_t dice;        /* of handles and cookies */
+	uint64_t ticks;       /* the clock: goes on with each change, a microsecond at a time */
+	uint64_t last_number; /* the greatest number of an object so far */
+	uint64_t free_number; /* of an object that was removed; 0: there is no such number */
+	uint64_t verifier;
+	struct rr_map numbers, names;
+	struct rr_list nodes;
+	struct rr_memory_node **roots;
+	struct rr_memory_limit all, quotas[RR_MEMORY_QUOTAS];
+	uint32_t quota_count, opens;
+};
+
+struct rr_memory_vfs {
+	struct rr_vfs vfs;
+	struct rr_memory *memory;
+	struct rr_list link; /* in rr_memory.vfss */
+	struct rr_list jobs; /* in the order in which they began */
+	struct rr_list recalls;
+	struct rr_timer timer;
+	struct rr_vfs_counters counters;
+};
+
+/* An operation that is being executed. */
+struct rr_memory_run {
+	struct rr_memory *memory;
+	struct rr_memory_vfs *vfs;
+	struct rr_vfs_call *call;
+	const struct rr_vfs_caller *caller;
+	struct rr_memory_node *node, *second; /* what the operation's objects are */
+};
+
+enum {
+	RR_MEMORY_CHANGES = 1,  /* not where the export is for reading only */
+	RR_MEMORY_ENTRIES = 2,  /* changes the entries of the directories among its objects */
+	RR_MEMORY_WRITES = 4,   /* a commit that begins later covers it */
+	RR_MEMORY_COMMITS = 8,  /* a commit */
+	RR_MEMORY_INEXACT = 16, /* "before" is never exact */
+};
+
+/* What there is to know of an operation. Offsets are into its structure; 0: there is no such member. */
+struct rr_memory_row {
+	const char *name;
+	enum rr_vfs_status (*run)(struct rr_memory_run *run);
+	uint16_t object, second; /* struct rr_vfs_object */
+	uint16_t known;          /* struct rr_vfs_known, of object */
+	uint16_t change;         /* struct rr_vfs_change, of object */
+	uint16_t second_change;  /* struct rr_vfs_change, of second */
+	uint8_t flags;
+};
+
+extern const struct rr_memory_row rr_memory_rows[RR_MEMORY_OPERATIONS];
+extern const struct rr_vfs_ops rr_memory_ops;
+
+/* ---- job.c ---- */
+enum rr_vfs_status rr_memory_begin(
+	struct rr_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
+void rr_memory_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
+void rr_memory_turn(struct rr_timer *timer);
+/* Something may go on that waited: in the next turn. */
+void rr_memory_wake(struct rr_memory *memory);
+
+/* ---- run.c ---- */
+/* RR_VFS_PENDING: a lease is being recalled; nothing was done. */
+enum rr_vfs_status rr_memory_run(
+	struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
+/* The operation ends with this status and is not executed. */
+enum rr_vfs_status rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
+	struct rr_vfs_call *call, enum rr_vfs_status status);
+/* The member at this offset of an operation's structure; NULL where offset is 0. */
+void *rr_memory_member(struct rr_vfs_call *call, uint16_t offset);
+
+/* ---- handle.c ---- */
+void rr_memory_handle(
+	struct rr_memory *memory, const struct rr_memory_node *node, struct rr_vfs_handle *handle);
+enum rr_vfs_status rr_memory_resolve(
+	struct rr_memory *memory, const struct rr_vfs_object *object, struct rr_memory_node **node);
+uint64_t rr_memory_random(struct rr_memory *memory);
+
+/* ---- node.c ---- */
+struct rr_memory_make {
+	enum rr_vfs_type type;
+	uint32_t export, mode, uid, gid;
+};
+
+/* A node without a name. RR_VFS_NOSPC, RR_VFS_DQUOT, RR_VFS_BUSY. */
+enum rr_vfs_status rr_memory_node_new(
+	struct rr_memory *memory, const struct rr_memory_make *make, struct rr_memory_node **node);
+/* Frees the node where nothing holds it any more. */
+void rr_memory_node_drop(struct rr_memory *memory, struct rr_memory_node *node);
+void rr_memory_node_free(struct rr_memory *memory, struct rr_memory_node *node);
+struct rr_vfs_time rr_memory_now(struct rr_memory *memory);
+/* The node was changed: its change number and change time; data: its modification time as well. */
+void rr_memory_touch(struct rr_memory *memory, struct rr_memory_node *node, bool data);
+
+/* ---- space.c ---- */
+/* octets and files more for this user. */
+enum rr_vfs_status rr_memory_charge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
+void rr_memory_discharge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
+/* The objects of one user become those of another, whatever the quota of that one says. */
+void rr_memory_recharge(struct rr_memory *memory, struct rr_memory_node *node, uint32_t uid);
+
+/* ---- may.c ---- */
+enum { RR_MEMORY_EXECUTE = 1, RR_MEMORY_WRITE_BIT = 2, RR_MEMORY_READ_BIT = 4 };
+bool rr_memory_may(const struct rr_memory_node *node, const struct rr_vfs_caller *caller, unsigned bits);
+bool rr_memory_in_group(const struct rr_vfs_caller *caller, uint32_t gid);
+bool rr_memory_is_owner(const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
+/* Whether the caller may change the entries of a directory: RR_VFS_NOTDIR, RR_VFS_ACCESS. */
+enum rr_vfs_status rr_memory_may_change(
+	const struct rr_memory_node *directory, const struct rr_vfs_caller *caller);
+/* Whether the caller may take this entry away: RR_VFS_PERM in a directory whose sticky bit is set. */
+enum rr_vfs_status rr_memory_may_delete(const struct rr_memory_node *directory,
+	const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
+/* Whether the data of an object may be read or written (RR_VFS_SHARE_*), by the open or by permission;
+ * RR_VFS_PENDING: a lease is being recalled. */
+enum rr_vfs_status rr_memory_may_use(struct rr_memory_run *run, const struct rr_vfs_object *object,
+	struct rr_memory_node *node, uint32_t access);
+
+/* ---- pages.c ---- */
+void rr_memory_pages_read(const struct rr_memory_node *node, uint64_t offset, uint8_t *data, uint32_t length);
+/* One page, written or set aside. */
+enum rr_vfs_status rr_memory_pages_make(
+	struct rr_memory *memory, struct rr_memory_node *node, uint64_t index, bool data);
+/* At most as many octets as there is space for: *written. An error only where that is 0. */
+enum rr_vfs_status rr_memory_pages_write(struct rr_memory *memory, struct rr_memory_node *node,
+	uint64_t offset, struct rpcrdma_bytes data, uint32_t *written);
+/* From first up to (not including) end there is nothing but zeros from now on. */
+void rr_memory_pages_punch(
+	struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end);
+/* The position of the first page with this index or a greater one. */
+uint32_t rr_memory_pages_find(const struct rr_memory_node *node, uint64_t index);
+/* The first offset, from offset on, where there is data, or no data; UINT64_MAX: there is no such data. */
+uint64_t rr_memory_pages_seek(const struct rr_memory_node *node, uint64_t offset, bool data);
+void rr_memory_pages_free(struct rr_memory *memory, struct rr_memory_node *node);
+/* Sets the size; what lies behind is gone. */
+void rr_memory_pages_resize(struct rr_memory *memory, struct rr_memory_node *node, uint64_t size);
+
+/* ---- power.c ---- */
+/* Before a page is changed by what is not stable: keeps what is. RR_VFS_BUSY. */
+enum rr_vfs_status rr_memory_keep_stable(struct rr_memory *memory, struct rr_memory_page *page);
+/* All of the file is on stable storage. */
+void rr_memory_settle(struct rr_memory *memory, struct rr_memory_node *node);
+
+/* ---- entry.c ---- */
+struct rr_memory_entry *rr_memory_entry_find(
+	const struct rr_memory *memory, const struct rr_memory_node *directory, struct rpcrdma_bytes name);
+/* RR_VFS_BUSY. Counts as a name of node, and sets the parent of a directory. */
+enum rr_vfs_status rr_memory_entry_add(struct rr_memory *memory, struct rr_memory_node *directory,
+	struct rpcrdma_bytes name, struct rr_memory_node *node);
+void rr_memory_entry_move(struct rr_memory *memory, struct rr_memory_entry *entry,
+	struct rr_memory_node *directory, struct rpcrdma_bytes name);
+/* Frees the node as well, where that was its last name. */
+void rr_memory_entry_remove(struct rr_memory *memory, struct rr_memory_entry *entry);
+
+/* ---- open.c ---- */
+void rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
+/* Frees an open that is closed and that no job uses. */
+void rr_memory_open_drop(struct rr_vfs_open *open);
+/* Whether an open with other reservation denies this access. */
+bool rr_memory_denied(const struct rr_memory_node *node, uint32_t access);
+
+/* ---- lease.c ---- */
+/* RR_VFS_PENDING: a lease is being recalled, or was not given back yet; except: an open whose lease does not
+ * count, or NULL. */
+enum rr_vfs_status rr_memory_recall(struct rr_memory_node *node, const struct rr_vfs_open *except);
+void rr_memory_lease_end(struct rr_vfs_open *open);
+/* Calls those that are to be called. */
+void rr_memory_recalls(struct rr_memory_vfs *vfs);
+
+/* ---- lock.c ---- */
+void rr_memory_unlock_all(struct rr_vfs_open *open);
+
+/* ---- set.c ---- */
+/* Each sets what it is asked for, and says so in *applied. */
+enum rr_vfs_status rr_memory_set_size(struct rr_memory *memory, struct rr_memory_node *node, uint64_t size);
+enum rr_vfs_status rr_memory_set_owner(struct rr_memory_run *run, struct rr_memory_node *node,
+	const struct rr_vfs_set *set, uint32_t *applied);
+enum rr_vfs_status rr_memory_set_mode(struct rr_memory_run *run, struct rr_memory_node *node,
+	const struct rr_vfs_set *set, uint32_t *applied);
+enum rr_vfs_status rr_memory_set_times(struct rr_memory_run *run, struct rr_memory_node *node,
+	const struct rr_vfs_set *set, uint32_t *applied);
+
+/* ---- the operations, each in the file of its kind ---- */
+enum rr_vfs_status rr_memory_getattr(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_setattr(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_access(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_readlink(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_read(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_write(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_commit(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_seek(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_allocate(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_deallocate(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_copy(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_clone(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_open(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_lock(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_lease(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_lookup(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_create(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_link(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_remove(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_rename(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_readdir(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_getxattr(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_setxattr(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_listxattr(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_removexattr(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_statfs(struct rr_memory_run *run);
+enum rr_vfs_status rr_memory_limits(struct rr_memory_run *run);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of objects: lookup, link, remove, rename. */
+#include <string.h>
+
+#include "vfs/memory/memory_private.h"
+
+static bool
+name_is(struct rpcrdma_bytes name, const char *text)
+{
+	return name.length == strlen(text) && memcmp(name.data, text, name.length) == 0;
+}
+
+static enum rr_vfs_status
+name_directory(const struct rr_memory_node *node)
+{
+	return node->attributes.type == RR_VFS_DIRECTORY ? RR_VFS_OK : RR_VFS_NOTDIR;
+}
+
+static enum rr_vfs_status
+lookup_find(struct rr_memory_run *run, struct rpcrdma_bytes name, struct rr_memory_node **node)
+{
+	char text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status = rr_vfs_name(name, text);
+	const struct rr_memory_entry *entry;
+
+	if (status != RR_VFS_OK && status != RR_VFS_BAD_NAME)
+		return status;
+	if (!rr_memory_may(run->node, run->caller, RR_MEMORY_EXECUTE))
+		return RR_VFS_ACCESS;
+	*node = name_is(name, ".") ? run->node : run->node->parent;
+	if (status == RR_VFS_BAD_NAME)
+		return RR_VFS_OK;
+	entry = rr_memory_entry_find(run->memory, run->node, name);
+	if (!entry)
+		return RR_VFS_NOENT;
+	*node = entry->node;
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_memory_lookup(struct rr_memory_run *run)
+{
+	struct rr_vfs_lookup *lookup = (struct rr_vfs_lookup *)run->call;
+	enum rr_vfs_status status = name_directory(run->node);
+	struct rr_memory_node *node;
+
+	if (status == RR_VFS_OK)
+		status = lookup_find(run, lookup->name, &node);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_memory_handle(run->memory, node, &lookup->handle);
+	lookup->attributes = node->attributes;
+	return RR_VFS_OK;
+}
+
+/* A directory and the entry of this name there, which is to be changed; *entry NULL: there is no such entry.
+ */
+static enum rr_vfs_status
+name_find(struct rr_memory_run *run, const struct rr_memory_node *directory, struct rpcrdma_bytes name,
+	struct rr_memory_entry **entry)
+{
+	char text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status = name_directory(directory);
+
+	if (status == RR_VFS_OK)
+		status = rr_vfs_name(name, text);
+	if (status != RR_VFS_OK)
+		return status;
+	if (!rr_memory_may(directory, run->caller, RR_MEMORY_EXECUTE))
+		return RR_VFS_ACCESS;
+	*entry = rr_memory_entry_find(run->memory, directory, name);
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_memory_link(struct rr_memory_run *run)
+{
+	struct rr_vfs_link *link = (struct rr_vfs_link *)run->call;
+	struct rr_memory_node *file = run->node, *directory = run->second;
+	struct rr_memory_entry *entry;
+	enum rr_vfs_status status = name_find(run, directory, link->name, &entry);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (entry)
+		return RR_VFS_EXIST;
+	if (file->export != directory->export)
+		return RR_VFS_XDEV;
+	if (file->attributes.type == RR_VFS_DIRECTORY)
+		return RR_VFS_ISDIR;
+	status = rr_memory_may_change(directory, run->caller);
+	if (status != RR_VFS_OK)
+		return status;
+	/* The last name of an open file is gone: nobody gives it another. */
+	if (file->attributes.links == 0)
+		return RR_VFS_STALE;
+	if (file->attributes.links >= run->memory->config.link_max)
+		return RR_VFS_MLINK;
+	return rr_memory_entry_add(run->memory, directory, link->name, file);
+}
+
+/* Whether the object may lose a name, or its name be given to another. */
+static enum rr_vfs_status
+remove_may(struct rr_memory_node *node, enum rr_vfs_remove_what what)
+{
+	bool directory = node->attributes.type == RR_VFS_DIRECTORY;
+
+	if (directory && what == RR_VFS_REMOVE_FILE)
+		return RR_VFS_ISDIR;
+	if (!directory && what == RR_VFS_REMOVE_DIRECTORY)
+		return RR_VFS_NOTDIR;
+	return directory && !rr_list_empty(&node->entries) ? RR_VFS_NOTEMPTY : RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_memory_remove(struct rr_memory_run *run)
+{
+	struct rr_vfs_remove *remove = (struct rr_vfs_remove *)run->call;
+	struct rr_memory_entry *entry;
+	enum rr_vfs_status status = name_find(run, run->node, remove->name, &entry);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (!entry)
+		return RR_VFS_NOENT;
+	status = rr_memory_may_delete(run->node, entry->node, run->caller);
+	if (status == RR_VFS_OK)
+		status = remove_may(entry->node, remove->what);
+	if (status == RR_VFS_OK)
+		rr_memory_entry_remove(run->memory, entry);
+	return status;
+}
+
+static bool
+rename_into_itself(const struct rr_memory_node *moved, const struct rr_memory_node *to)
+{
+	const struct rr_memory_node *up = to;
+
+	while (up != moved && up != up->parent)
+		up = up->parent;
+	return up == moved;
+}
+
+static enum rr_vfs_status
+rename_may(const struct rr_memory_run *run, const struct rr_memory_node *moved,
+	const struct rr_memory_entry *replaced)
+{
+	bool directory = moved->attributes.type == RR_VFS_DIRECTORY;
+	enum rr_vfs_status status = rr_memory_may_delete(run->node, moved, run->caller);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (directory && rename_into_itself(moved, run->second))
+		return RR_VFS_INVAL;
+	/* A directory that moves is written: its "..". */
+	if (directory && run->node != run->second && !rr_memory_may(moved, run->caller, RR_MEMORY_WRITE_BIT))
+		return RR_VFS_ACCESS;
+	if (!replaced)
+		return rr_memory_may_change(run->second, run->caller);
+	status = rr_memory_may_delete(run->second, replaced->node, run->caller);
+	if (status != RR_VFS_OK)
+		return status;
+	if ((replaced->node->attributes.type == RR_VFS_DIRECTORY) != directory)
+		return RR_VFS_EXIST;
+	return remove_may(replaced->node, RR_VFS_REMOVE_ANY);
+}
+
+enum rr_vfs_status
+rr_memory_rename(struct rr_memory_run *run)
+{
+	struct rr_vfs_rename *rename = (struct rr_vfs_rename *)run->call;
+	struct rr_memory_entry *entry, *replaced;
+	enum rr_vfs_status status = name_find(run, run->node, rename->old_name, &entry);
+
+	if (status == RR_VFS_OK)
+		status = name_find(run, run->second, rename->new_name, &replaced);
+	if (status == RR_VFS_OK && run->node->export != run->second->export)
+		status = RR_VFS_XDEV;
+	if (status == RR_VFS_OK && !entry)
+		status = RR_VFS_NOENT;
+	if (status != RR_VFS_OK)
+		return status;
+	/* RFC 1813, 3.3.14: "If from and to both refer to the same file (they might be hard links of each
+	 * other), then RENAME should perform no action and return NFS3_OK." */
+	if (replaced && replaced->node == entry->node)
+		return RR_VFS_OK;
+	status = rename_may(run, entry->node, replaced);
+	if (status != RR_VFS_OK)
+		return status;
+	if (replaced)
+		rr_memory_entry_remove(run->memory, replaced);
+	rr_memory_entry_move(run->memory, entry, run->second, rename->new_name);
+	return RR_VFS_OK;
+}

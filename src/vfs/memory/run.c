@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An operation is executed: its objects are found, and what it did to them is noted. */
+#include <string.h>
+
+#include "vfs/memory/memory_private.h"
+
+void *
+rr_memory_member(struct rr_vfs_call *call, uint16_t offset)
+{
+	return offset ? (char *)call + offset : NULL;
+}
+
+static enum rr_vfs_status
+run_find(struct rr_memory_run *run, uint16_t offset, struct rr_memory_node **node)
+{
+	const struct rr_vfs_object *object = rr_memory_member(run->call, offset);
+
+	*node = NULL;
+	return object ? rr_memory_resolve(run->memory, object, node) : RR_VFS_OK;
+}
+
+static void
+run_before(struct rr_vfs_change *change, const struct rr_memory_node *node)
+{
+	if (!change)
+		return;
+	memset(change, 0, sizeof(*change));
+	if (!node)
+		return;
+	change->exact = true;
+	change->before.size = node->attributes.size;
+	change->before.change = node->attributes.change;
+	change->before.modify_time = node->attributes.modify_time;
+	change->before.change_time = node->attributes.change_time;
+}
+
+static void
+run_known(struct rr_vfs_known *known, const struct rr_memory_node *node)
+{
+	if (!known)
+		return;
+	memset(known, 0, sizeof(*known));
+	if (!node)
+		return;
+	known->valid = true;
+	known->attributes = node->attributes;
+}
+
+static void
+run_after(const struct rr_memory_row *row, struct rr_vfs_change *change, const struct rr_memory_node *node)
+{
+	if (!change)
+		return;
+	run_known(&change->after, node);
+	if (row->flags & RR_MEMORY_INEXACT)
+		change->exact = false;
+}
+
+static enum rr_vfs_status
+run_row(struct rr_memory_run *run, const struct rr_memory_row *row, enum rr_vfs_status fate)
+{
+	struct rr_vfs_change *change = rr_memory_member(run->call, row->change);
+	struct rr_vfs_change *second_change = rr_memory_member(run->call, row->second_change);
+	enum rr_vfs_status first = run_find(run, row->object, &run->node);
+	enum rr_vfs_status second = run_find(run, row->second, &run->second);
+	enum rr_vfs_status status = fate;
+
+	run_before(change, run->node);
+	run_before(second_change, run->second);
+	if (status == RR_VFS_OK)
+		status = first;
+	if (status == RR_VFS_OK)
+		status = second;
+	if (status == RR_VFS_OK && (row->flags & RR_MEMORY_CHANGES) && run->memory->config.read_only)
+		status = RR_VFS_ROFS;
+	if (status == RR_VFS_OK)
+		status = row->run(run);
+	run_known(rr_memory_member(run->call, row->known), run->node);
+	run_after(row, change, run->node);
+	run_after(row, second_change, run->second);
+	return status;
+}
+
+enum rr_vfs_status
+rr_memory_run(struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call)
+{
+	struct rr_memory_run run = { vfs->memory, vfs, call, call->caller, NULL, NULL };
+
+	return run_row(&run, &rr_memory_rows[operation], RR_VFS_OK);
+}
+
+enum rr_vfs_status
+rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call,
+	enum rr_vfs_status status)
+{
+	struct rr_memory_run run = { vfs->memory, vfs, call, call->caller, NULL, NULL };
+
+	return run_row(&run, &rr_memory_rows[operation], status);
+}

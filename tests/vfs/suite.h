@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_VFS_SUITE_H
+#define RR_TESTS_VFS_SUITE_H
+
+#include "../test.h"
+
+#include <string.h>
+
+#include "vfs/vfs.h"
+
+/*
+ * One suite for all providers: each test is written against vfs.h alone, and gets a provider with an empty
+ * directory, in which each user may do what it likes. A provider is described by a struct suite_provider;
+ * the program of a provider hands its descriptions to suite_run().
+ */
+
+/* Who calls, beside user 0. USER and OTHER have groups of their own. */
+enum { SUITE_USER = 1000, SUITE_OTHER = 2000, SUITE_GROUP = 3000 };
+
+/* What a provider, or the system below, can do. */
+enum {
+	SUITE_IDENTITIES = 1, /* it acts as its callers do: the test runs as root, or needs no privilege */
+	SUITE_XATTRS = 2,
+	SUITE_HOLES = 4, /* seek tells holes from data; allocate and deallocate */
+	SUITE_CLONES = 8,
+	SUITE_LEASES = 16,
+	SUITE_DEVICES = 32,
+	SUITE_COPIES = 64,
+	SUITE_VAST = 128,   /* files of almost 8 EiB */
+	SUITE_BIRTHS = 256, /* an object is told from an earlier one of the same number */
+};
+
+struct suite;
+
+struct suite_provider {
+	const char *name;
+	unsigned can;
+	/* Sets vfs and root, a handle of a directory that is empty or to which the test may add anything. */
+	void (*setup)(struct suite *suite);
+	void (*teardown)(struct suite *suite);
+	/* The server ends and begins again: another provider of the same storage. */
+	void (*restart)(struct suite *suite);
+	/* NULL: cannot be done. From now on there is space for this many octets more, or a quota of
+	 * SUITE_USER of so many. */
+	void (*shrink)(struct suite *suite, uint64_t octets);
+	void (*quota)(struct suite *suite, uint64_t octets);
+	/* Operations that begin from now on fail with status; RR_VFS_OK: they are executed. NULL: cannot be
+	 * done. */
+	void (*fail)(struct suite *suite, enum rr_vfs_status status);
+	/* Operations that begin from now on are held, or go on. NULL: cannot be done. */
+	void (*hold)(struct suite *suite, bool hold);
+};
+
+struct suite {
+	const struct suite_provider *provider;
+	void *storage; /* the provider's */
+	struct rr_loop *loop;
+	struct rr_vfs *vfs;
+	struct rr_vfs_handle root; /* a directory */
+	struct rr_vfs_caller super, user, other;
+	const struct rr_vfs_caller *caller; /* of the calls that the functions below make */
+	uint64_t ended;                     /* calls of done() */
+};
+
+/* Begins an operation and waits for its end: its status. input is a pointer to the operation's structure. */
+#define suite_do(suite, operation, input)                                                                    \
+	(suite_ready(suite, &(input)->call),                                                                 \
+		suite_end(suite, &(input)->call, (suite)->vfs->ops->operation((suite)->vfs, input)))
+
+/* Sets done, and the caller where there is none. */
+void suite_ready(struct suite *suite, struct rr_vfs_call *call);
+enum rr_vfs_status suite_end(struct suite *suite, struct rr_vfs_call *call, enum rr_vfs_status status);
+
+/* Whether an operation that was begun has ended. */
+bool suite_ended(const struct rr_vfs_call *call);
+
+struct rr_vfs_object suite_at(const struct rr_vfs_handle *handle);
+struct rpcrdma_bytes suite_bytes(const char *text);
+
+/* Each of these fails the test where the operation fails; the others give its status. */
+struct rr_vfs_handle suite_make(struct suite *suite, const struct rr_vfs_handle *directory, const char *name,
+	enum rr_vfs_type type, uint32_t mode);
+struct rr_vfs_handle suite_file(struct suite *suite, const char *name, const char *text);
+struct rr_vfs_handle suite_find(struct suite *suite, const struct rr_vfs_handle *directory, const char *name);
+struct rr_vfs_attributes suite_attributes(struct suite *suite, const struct rr_vfs_handle *handle);
+struct rr_vfs_open *suite_open(
+	struct suite *suite, const struct rr_vfs_handle *handle, uint32_t access, uint32_t deny);
+void suite_close(struct suite *suite, struct rr_vfs_open *open);
+void suite_holds(struct suite *suite, const struct rr_vfs_object *object, uint64_t offset, const char *text);
+void suite_set_mode(struct suite *suite, const struct rr_vfs_handle *handle, uint32_t mode);
+
+enum rr_vfs_status suite_lookup(struct suite *suite, const struct rr_vfs_handle *directory, const char *name,
+	struct rr_vfs_handle *handle);
+enum rr_vfs_status suite_getattr(
+	struct suite *suite, const struct rr_vfs_object *object, struct rr_vfs_attributes *attributes);
+enum rr_vfs_status suite_write(struct suite *suite, const struct rr_vfs_object *object, uint64_t offset,
+	const char *text, enum rr_vfs_stable stable);
+enum rr_vfs_status suite_create(struct suite *suite, const struct rr_vfs_handle *directory, const char *name,
+	enum rr_vfs_type type, uint32_t mode, struct rr_vfs_handle *handle);
+enum rr_vfs_status suite_remove(struct suite *suite, const struct rr_vfs_handle *directory, const char *name,
+	enum rr_vfs_remove_what what);
+enum rr_vfs_status suite_rename(struct suite *suite, const struct rr_vfs_handle *from, const char *old_name,
+	const struct rr_vfs_handle *to, const char *new_name);
+enum rr_vfs_status suite_link(struct suite *suite, const struct rr_vfs_handle *file,
+	const struct rr_vfs_handle *directory, const char *name);
+
+/* Ends the test as skipped unless the provider can do this. */
+void suite_needs(const struct suite *suite, unsigned can);
+
+/* Runs all tests on each of the providers. */
+int suite_run(const struct suite_provider *providers, size_t count);
+
+struct suite_tests {
+	const struct CMUnitTest *tests;
+	size_t count;
+};
+
+extern const struct suite_tests suite_of_objects, suite_of_names, suite_of_making, suite_of_directories,
+	suite_of_data, suite_of_space, suite_of_opens, suite_of_locks, suite_of_xattrs, suite_of_callers,
+	suite_of_order;
+
+#endif
