@@ -38,7 +38,7 @@ open_server(struct server *server, const char *file)
 	if (!colon)
 		errx(2, "%s is not of the form tcp:PORT or rdma:PORT", server->name);
 	address.sin_port = htons((uint16_t)atoi(colon + 1));
-	config.rpc.transport = strncmp(server->name, "tcp:", 4) == 0 ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
+	config.rpc.transport = strncmp(server->name, "tcp:", 4) == 0 ? RR_TRANSPORT_TCP : RR_TRANSPORT_AUTO;
 	memcpy(&config.rpc.address, &address, sizeof(address));
 	config.rpc.address_size = sizeof(address);
 	if (rr_nfs_open(engine, &config, &server->nfs, &text))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
 #include "wire/rpc.h"
 
 enum { CANCELLED = 100, ESTIMATE = 65536, CALL_SIZE = 40, REPLY_MAX = 1 << 20, TURNS = 50 };
@@ -69,7 +69,7 @@ static void
 accepted(void *ctx, struct rr_carrier *carrier)
 {
 	((struct world *)ctx)->server = carrier;
-	rr_carrier_listen(carrier, &server_events, ctx);
+	rr_carrier_attach(carrier, &server_events, ctx);
 }
 
 static void
@@ -108,11 +108,13 @@ join(struct world *world)
 	struct rr_text text;
 
 	world->connected = world->lost = false;
-	if (rr_rdma_listen(
-		    world->engine, (void *)&any, sizeof(any), accepted, world, &world->acceptor, &text) ||
-		rr_rdma_acceptor_address(world->acceptor, &address) ||
-		rr_rdma_connect(world->engine, (void *)&address, sizeof(address), &client_events, world,
-			&world->client, &text))
+	if (rr_carrier_listen(world->engine,
+		    &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) }, accepted,
+		    world, &world->acceptor, &text) ||
+		rr_acceptor_address(world->acceptor, &address) ||
+		rr_carrier_connect(world->engine,
+			&(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&address, sizeof(address) },
+			&client_events, world, &world->client, &text))
 		fail(text.text);
 	while (!world->connected)
 		turn(world);
@@ -123,7 +125,7 @@ part(struct world *world)
 {
 	rr_carrier_close(world->client);
 	rr_carrier_close(world->server);
-	rr_rdma_unlisten(world->acceptor);
+	rr_acceptor_close(world->acceptor);
 }
 
 static void

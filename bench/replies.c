@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
 #include "mix.h"
 
 enum { ROUNDS = 10, ROUNDS_MAX = 1000, LARGE = 4096, DEPTH_MAX = 64 };
@@ -117,7 +117,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 	struct end *end = ctx;
 
 	end->carrier = carrier;
-	rr_carrier_listen(carrier, &server_events, end);
+	rr_carrier_attach(carrier, &server_events, end);
 }
 
 static void *
@@ -155,12 +155,14 @@ make_world(const struct setting *setting)
 		fail("no memory");
 	make_engine(setting, &world->client);
 	make_engine(setting, &world->server);
-	if (rr_rdma_listen(world->server.engine, (void *)&any, sizeof(any), accepted, &world->server,
-		    &world->server.acceptor, &text) ||
-		rr_rdma_acceptor_address(world->server.acceptor, &address) ||
+	if (rr_carrier_listen(world->server.engine,
+		    &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) }, accepted,
+		    &world->server, &world->server.acceptor, &text) ||
+		rr_acceptor_address(world->server.acceptor, &address) ||
 		pthread_create(&world->thread, NULL, serve, &world->server) ||
-		rr_rdma_connect(world->client.engine, (void *)&address, sizeof(address), &client_events,
-			&world->client, &world->client.carrier, &text))
+		rr_carrier_connect(world->client.engine,
+			&(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&address, sizeof(address) },
+			&client_events, &world->client, &world->client.carrier, &text))
 		fail(text.text);
 	while (!world->client.connected)
 		rr_loop_turn(world->client.engine->loop, -1);
@@ -252,7 +254,7 @@ free_world(struct world *world, struct measured *measured)
 	pthread_join(world->thread, NULL);
 	rr_counters_add(&measured->server, &world->server.carrier->counters);
 	rr_carrier_close(world->server.carrier);
-	rr_rdma_unlisten(world->server.acceptor);
+	rr_acceptor_close(world->server.acceptor);
 	rr_engine_free(world->server.engine);
 	free(world);
 }

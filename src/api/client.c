@@ -28,10 +28,9 @@ make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct 
 		return error;
 	if (config->port == 0)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the client's config has no port");
-	error = rr_api_provider(config->transport, &plan->config.provider, text);
+	error = rr_api_transport(config->transport, &plan->config.transport, text);
 	if (error < 0)
 		return error;
-	plan->config.transport = config->transport == RPCRDMA_TRANSPORT_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
 	plan->config.retry = config->retry;
 	error = rr_api_credential(config, plan->machine, &plan->config, text);
 	if (error < 0)

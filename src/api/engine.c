@@ -181,13 +181,13 @@ rr_api_may_wait(const struct rpcrdma_engine *engine, const char *function, struc
 }
 
 int
-rr_api_provider(enum rpcrdma_transport transport, enum rr_provider *provider, struct rr_text *text)
+rr_api_transport(enum rpcrdma_transport transport, enum rr_transport *inner, struct rr_text *text)
 {
 	switch (transport) {
-	case RPCRDMA_TRANSPORT_RDMA:
-	case RPCRDMA_TRANSPORT_TCP: *provider = RR_PROVIDER_AUTO; return 0;
-	case RPCRDMA_TRANSPORT_IWARP: *provider = RR_PROVIDER_IWARP; return 0;
-	case RPCRDMA_TRANSPORT_VERBS: *provider = RR_PROVIDER_VERBS; return 0;
+	case RPCRDMA_TRANSPORT_RDMA: *inner = RR_TRANSPORT_AUTO; return 0;
+	case RPCRDMA_TRANSPORT_TCP: *inner = RR_TRANSPORT_TCP; return 0;
+	case RPCRDMA_TRANSPORT_IWARP: *inner = RR_TRANSPORT_IWARP; return 0;
+	case RPCRDMA_TRANSPORT_VERBS: *inner = RR_TRANSPORT_VERBS; return 0;
 	}
 	return rr_fail(text, -RPCRDMA_ERR_INVAL, "there is no transport %d", (int)transport);
 }

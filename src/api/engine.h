@@ -43,6 +43,6 @@ void rr_posts_end(struct rr_posts *posts);
 
 /* The provider of a transport that is RDMA; AUTO for TCP, too. -RPCRDMA_ERR_INVAL, with a text: there is no
  * such transport. */
-int rr_api_provider(enum rpcrdma_transport transport, enum rr_provider *provider, struct rr_text *text);
+int rr_api_transport(enum rpcrdma_transport transport, enum rr_transport *inner, struct rr_text *text);
 
 #endif

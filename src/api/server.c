@@ -98,21 +98,18 @@ rpcrdma_server_listen(
 	struct sockaddr_storage address;
 	struct sockaddr *sockaddr = (struct sockaddr *)&address;
 	socklen_t size;
-	enum rr_provider provider;
+	enum rr_transport inner;
 	int error;
 
 	if (!server || !port)
 		return -RPCRDMA_ERR_INVAL;
-	error = rr_api_provider(transport, &provider, &server->text);
+	error = rr_api_transport(transport, &inner, &server->text);
 	if (error == 0)
 		error = rr_api_resolve(host, *port, &address, 1, &server->text);
 	if (error < 0)
 		return error;
 	size = rr_api_address_size(&address);
-	if (transport == RPCRDMA_TRANSPORT_TCP)
-		error = rr_server_listen_tcp(server->server, sockaddr, size, &server->text);
-	else
-		error = rr_server_listen_over(server->server, provider, sockaddr, size, NULL, &server->text);
+	error = rr_server_listen(server->server, inner, sockaddr, size, NULL, &server->text);
 	if (error == 0)
 		*port = rr_api_port(&address);
 	return error;

@@ -6,16 +6,17 @@
 #include <rpcrdma/error.h>
 #include <rpcrdma/xdr.h>
 
+#include "base/address.h"
 #include "base/list.h"
 #include "base/text.h"
+#include "carrier/counters.h"
 #include "carrier/engine.h"
 #include "wire/properties.h"
 
 /*
- * A carrier is one connection that carries RPC messages: RPC-over-RDMA
- * (carrier/rdma/rdma.h) or TCP with record marking (carrier/tcp/tcp.h). Requester and
+ * A carrier is one connection that carries RPC messages, over RDMA or over TCP. Requester and
  * responder sit on the same interface; a connection may be both: the side that
- * accepted may call, too, where the side that connected hears of calls. Over
+ * accepted may call, too, where the side that connected takes calls. Over
  * RDMA (RFC 8167) such calls and their replies are small: what goes inline.
  *
  * All callbacks come from rr_loop_turn() only, never from inside a function
@@ -101,24 +102,6 @@ struct rr_exchange {
 	uint64_t arrived;
 };
 
-/* The members of struct rpcrdma_counters behind size. Octets are of RPC messages. */
-enum {
-	RR_COUNTERS = (sizeof(struct rpcrdma_counters) - offsetof(struct rpcrdma_counters, calls)) /
-		      sizeof(uint64_t)
-};
-
-/* In the order of the members. */
-extern const char *const rr_counter_names[RR_COUNTERS];
-
-/* An RDMA_ERROR arrived; err: its rdma_err. */
-void rr_counters_error_received(struct rpcrdma_counters *counters, uint32_t err);
-
-/* sum has its size afterwards. */
-void rr_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *counters);
-
-/* The counter with that index in rr_counter_names. */
-uint64_t rr_counters_get(const struct rpcrdma_counters *counters, uint32_t index);
-
 /* What the owner of a carrier hears. Any may be NULL. */
 struct rr_carrier_events {
 	void (*connected)(void *ctx);
@@ -152,10 +135,9 @@ struct rr_carrier {
 	char peer[RR_ADDRESS_TEXT];
 };
 
-/* Sets who hears of an accepted carrier: called inside the acceptor's handler, or later before the next turn.
- */
+/* Sets the events of an accepted carrier: inside the acceptor's handler, or later before the next turn. */
 static inline void
-rr_carrier_listen(struct rr_carrier *carrier, const struct rr_carrier_events *events, void *ctx)
+rr_carrier_attach(struct rr_carrier *carrier, const struct rr_carrier_events *events, void *ctx)
 {
 	carrier->events = events;
 	carrier->ctx = ctx;
@@ -257,10 +239,83 @@ rr_exchange_refuse(struct rr_exchange *exchange)
 		rr_exchange_lose(exchange);
 }
 
-/* Connections arriving at a local address. */
-struct rr_acceptor;
+/* ---- Where carriers come from ---- */
 
-/* A new connection, accepted; the handler sets its events with rr_carrier_listen() and owns it. */
+/* Where to connect to, or to listen at, and what is to move the messages. */
+struct rr_carrier_place {
+	enum rr_transport transport;
+	const struct sockaddr *address;
+	socklen_t size;
+};
+
+/*
+ * Begins to connect to a place; connected() or closed() follows. Errors, with a text: NOMEM, SYSTEM, INVAL;
+ * over RDMA adapters also NOTSUP (no library, no device, or no usable device) and LIMIT (locked memory).
+ */
+int rr_carrier_connect(struct rr_engine *engine, const struct rr_carrier_place *to,
+	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
+
+/* Whether connections by that transport can be there in the engine: it has the means at work. */
+bool rr_carrier_at_work(const struct rr_engine *engine, enum rr_transport transport);
+
+/* A new connection, accepted; the handler sets its events with rr_carrier_attach() and owns it. */
 typedef void rr_acceptor_handler(void *ctx, struct rr_carrier *carrier);
+
+struct rr_carriers_ops;
+
+/* Accepts connections at a local address: the head of each kind of acceptor. */
+struct rr_acceptor {
+	const struct rr_carriers_ops *ops;
+	struct rr_engine *engine;
+	rr_acceptor_handler *handler;
+	void *ctx;
+};
+
+/* Listens at a place; each connection is accepted and handed over. Errors as of rr_carrier_connect(). */
+int rr_carrier_listen(struct rr_engine *engine, const struct rr_carrier_place *at,
+	rr_acceptor_handler *handler, void *ctx, struct rr_acceptor **acceptor, struct rr_text *text);
+
+/* The address at which it listens, with the port that was chosen. -RPCRDMA_ERR_SYSTEM. */
+int rr_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storage *address);
+
+/* What accepts there: "tcp", "iwarp", "verbs", "iwarp and verbs"; "" where another engine listens: see
+ * adapters_elsewhere in engine.h. */
+const char *rr_acceptor_providers(const struct rr_acceptor *acceptor);
+
+/* Connections that were handed over live on. */
+void rr_acceptor_close(struct rr_acceptor *acceptor);
+
+/*
+ * All carriers of one kind in an engine, with what these share there. A kind is a table of operations; the
+ * kinds that there are stand in rr_carriers_known, and nowhere else.
+ */
+struct rr_carriers {
+	const struct rr_carriers_ops *ops;
+	struct rr_engine *engine;
+	struct rr_list link; /* the engine's */
+};
+
+struct rr_carriers_ops {
+	uint32_t transports; /* bit t: this kind is for the transport t */
+	/* With the engine; the memory is the kind's until end(). INVAL: the engine's configuration; NOMEM,
+	 * SYSTEM. */
+	int (*begin)(struct rr_engine *engine, struct rr_carriers **carriers);
+	/* Every carrier and acceptor was closed. */
+	void (*end)(struct rr_carriers *carriers);
+	int (*connect)(struct rr_carriers *carriers, const struct rr_carrier_place *to,
+		const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier,
+		struct rr_text *text);
+	/* The caller fills in the head of the acceptor before the next turn of the loop. */
+	int (*listen)(struct rr_carriers *carriers, const struct rr_carrier_place *at,
+		struct rr_acceptor **acceptor, struct rr_text *text);
+	int (*address)(struct rr_acceptor *acceptor, struct sockaddr_storage *address);
+	const char *(*providers)(const struct rr_acceptor *acceptor);
+	void (*unlisten)(struct rr_acceptor *acceptor);
+	/* Whether connections by that transport can be there: it is at work in the engine. */
+	bool (*at_work)(const struct rr_carriers *carriers, enum rr_transport transport);
+};
+
+/* Ends with NULL. */
+extern const struct rr_carriers_ops *const rr_carriers_known[];
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/counters.h"
+
 #include <string.h>
 
-#include "carrier/carrier.h"
 #include "wire/rpcrdma.h"
 
 const char *const rr_counter_names[RR_COUNTERS] = {

@@ -4,18 +4,30 @@
 
 #include "base/loop.h"
 #include "base/pool.h"
-#include "carrier/rdma/version.h"
-#include "fabric/fabric.h"
-#include "wire/rpcrdma2.h"
 
-/* What moves the data: provider.h says how AUTO chooses. */
-enum rr_provider {
-	RR_PROVIDER_AUTO,
-	RR_PROVIDER_IWARP, /* this project's own, over TCP sockets */
-	RR_PROVIDER_VERBS  /* RDMA adapters */
+/* What moves messages. */
+enum rr_transport {
+	RR_TRANSPORT_AUTO,  /* RDMA: adapters where the address belongs to one, else iWARP */
+	RR_TRANSPORT_IWARP, /* RDMA, this project's own, over TCP sockets */
+	RR_TRANSPORT_VERBS, /* RDMA adapters */
+	RR_TRANSPORT_TCP
 };
 
-enum { RR_FABRICS = 2 };
+/* Items may travel beside the stream of a message, in chunks. */
+static inline bool
+rr_transport_has_chunks(enum rr_transport transport)
+{
+	return transport != RR_TRANSPORT_TCP;
+}
+
+#define RR_TRANSPORT_BIT(transport) (UINT32_C(1) << (transport))
+
+/* What an engine may speak of RPC-over-RDMA. A responder answers in the version of the call. */
+enum rr_versions {
+	RR_VERSIONS_AUTO, /* 1 and 2: a requester tries 2 first */
+	RR_VERSIONS_1,
+	RR_VERSIONS_2
+};
 
 /*
  * What a requester provides for a reply that may not fit inline, where the responder can provide a Read chunk
@@ -28,8 +40,14 @@ enum rr_reply_chunks {
 	RR_REPLY_CHUNKS_NEVER
 };
 
+struct rr_fabric;
+struct rr_fabric_config;
+
+typedef int rr_fabric_new(
+	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
+
 /*
- * An engine: the event loop of one thread with its fabric and its memory.
+ * An engine: the event loop of one thread with its carriers and its memory.
  * Connections of one engine share nothing with those of another; a server
  * that wants several cores runs several engines.
  */
@@ -50,14 +68,16 @@ struct rr_engine_config {
 	enum rr_versions versions;         /* of RPC-over-RDMA, of connections that are made from now on */
 	bool crc;                          /* iWARP: ask for CRC32c */
 	bool reuse_port;                   /* several engines listen at one address */
-	enum rr_provider provider;         /* of connections and listeners that do not ask for one */
+	enum rr_transport provider;        /* of RDMA: what RR_TRANSPORT_AUTO stands for */
 	/* Another engine listens at the same addresses, and has the RDMA adapters: a port of theirs can have
 	 * one listener only. */
 	bool adapters_elsewhere;
 	uint32_t connection_max; /* connections accepted at a time */
 	/* Puts filters before each provider's fabric, or NULL. filter_ctx must outlive the engine. */
-	rr_fabric_filter *filter;
+	int (*filter)(void *ctx, struct rr_fabric **fabric);
 	void *filter_ctx;
+	/* The only provider of RDMA is what this makes: for tests. NULL: those that there are. */
+	rr_fabric_new *make;
 };
 
 /* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 chunks, 64 MiB, R set, Read chunks
@@ -82,47 +102,16 @@ struct rr_engine {
 	 * cannot hold all of it, nor can results that wait until our own client reads them.
 	 */
 	struct rr_pool *arrivals, *results, *pool;
-	struct rr_shares shares;    /* of them, and of the connections that there may be */
-	struct rr_fabric *fabric;   /* iwarp, unless a test put another one here with rr_engine_new_on() */
-	struct rr_fabric *adapters; /* verbs, from the moment when it is wanted */
-	bool only;                  /* there is never a second one */
-	bool adapters_failed;       /* where nobody asked for them by name */
-
-	/* The transport's. */
-	struct rr_chunk_lists arrival_lists; /* of the message that arrived last */
-	struct rr_servers servers;           /* that were called */
-	struct rr_list exchanges;            /* kept for reuse */
-	uint32_t exchange_count;
-	uint64_t provided_octets; /* that all connections have exposed in Read chunks */
+	struct rr_shares shares; /* of them, and of the connections that there may be */
+	struct rr_list carriers; /* struct rr_carriers, one of each kind: carrier.h */
 };
 
-/* Octets of the largest message that is sent in any version: draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has
- * both sides take 4096 in version 2. */
-static inline uint32_t
-rr_engine_send_size(const struct rr_engine *engine)
-{
-	uint32_t size = engine->config.inline_send;
-
-	return size > RR_INLINE_DEFAULT_2 ? size : RR_INLINE_DEFAULT_2;
-}
-
-/* An engine on the iWARP provider, and on RDMA adapters once those are wanted. Errors: NOMEM, SYSTEM, INVAL.
- */
+/* An engine with all kinds of carriers. Errors: NOMEM, SYSTEM, INVAL. */
 int rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, struct rr_engine **engine);
 
-typedef int rr_fabric_new(
-	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
-
-/* The same on the provider that make() creates, and that one only. Errors
- * of config->filter are handed on. */
+/* The same on the provider that make() creates, and that one only. Errors of config->filter are handed on. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rr_engine **engine);
-
-/*
- * The fabric of the RDMA adapters, made when first asked for. NOTSUP (no library, no device, or none that is
- * usable), LIMIT (locked memory), SYSTEM (no permission), NOMEM; text says what to do.
- */
-int rr_engine_adapters(struct rr_engine *engine, struct rr_fabric **fabric, struct rr_text *text);
 
 /* Every carrier and acceptor must have been closed, every exchange answered or dropped; the sent() of replies
  * that were under way then come before this returns. engine may be NULL. */

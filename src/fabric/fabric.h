@@ -5,6 +5,7 @@
 #include <rpcrdma/error.h>
 #include <sys/socket.h>
 
+#include "base/address.h"
 #include "base/loop.h"
 #include "base/text.h"
 
@@ -35,7 +36,7 @@ struct rr_endpoint;
 
 enum rr_access { RR_REMOTE_READ = 1, RR_REMOTE_WRITE = 2 };
 
-enum { RR_MAX_SGE = 16, RR_ADDRESS_TEXT = 64 };
+enum { RR_MAX_SGE = 16 };
 
 struct rr_sge {
 	const void *addr; /* written to by an RDMA Read, only read from otherwise */

@@ -2,22 +2,18 @@
 /* The life of a gateway, and where it listens. It owns its listeners and its sessions. */
 #include "gateway/gateway.h"
 
-#include <netinet/in.h>
-
-#include "carrier/tcp/tcp.h"
+#include "base/address.h"
 #include "gateway/gateway_private.h"
-
-#include "carrier/rdma/rdma.h"
 
 /* What a carrier may hand over that is not pool memory: a small record over TCP, or a Receive. And the
  * streams that items are taken out of: larger ones would not fit inline without them either. */
 enum { RECORD_MAX = 8192, REDUCED_MAX = 4096 };
 
-/* One of the two acceptors. */
 struct listener {
 	struct rr_list link;
-	struct rr_acceptor *rdma;
-	struct rr_tcp_acceptor *tcp;
+	struct rr_gateway *gateway;
+	struct rr_acceptor *acceptor; /* NULL: it does not listen yet */
+	enum rr_transport transport;
 };
 
 static uint32_t
@@ -46,10 +42,8 @@ rr_gateway_new(struct rr_engine *engine, const struct rr_gateway_config *config,
 static void
 end_listener(struct rr_gateway *gateway, struct listener *listener)
 {
-	if (listener->rdma)
-		rr_rdma_unlisten(listener->rdma);
-	if (listener->tcp)
-		rr_tcp_unlisten(listener->tcp);
+	if (listener->acceptor)
+		rr_acceptor_close(listener->acceptor);
 	rr_list_remove(&listener->link);
 	rr_free(gateway->engine->env, listener);
 }
@@ -86,63 +80,45 @@ rr_gateway_free(struct rr_gateway *gateway)
 }
 
 static void
-arrived_rdma(void *ctx, struct rr_carrier *carrier)
+gateway_accepted(void *ctx, struct rr_carrier *carrier)
 {
-	rr_session_begin(ctx, carrier, false);
-}
+	const struct listener *listener = ctx;
 
-static void
-arrived_tcp(void *ctx, struct rr_carrier *carrier)
-{
-	rr_session_begin(ctx, carrier, true);
-}
-
-static void
-set_port(struct sockaddr *address, const struct sockaddr_storage *chosen)
-{
-	if (address->sa_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port =
-			((const struct sockaddr_in6 *)chosen)->sin6_port;
-	else
-		((struct sockaddr_in *)address)->sin_port = ((const struct sockaddr_in *)chosen)->sin_port;
+	rr_session_begin(listener->gateway, carrier, listener->transport);
 }
 
 static int
-listen_at(struct rr_gateway *gateway, struct listener *listener, bool tcp, struct sockaddr *address,
-	socklen_t size, struct rr_text *text)
+gateway_listen_at(struct listener *listener, const struct rr_carrier_place *at,
+	struct sockaddr_storage *chosen, struct rr_text *text)
 {
-	struct sockaddr_storage chosen;
-	int error;
+	struct rr_engine *engine = listener->gateway->engine;
+	int error = rr_carrier_listen(engine, at, gateway_accepted, listener, &listener->acceptor, text);
 
-	if (tcp)
-		error = rr_tcp_listen(
-			gateway->engine, address, size, arrived_tcp, gateway, &listener->tcp, text);
-	else
-		error = rr_rdma_listen(
-			gateway->engine, address, size, arrived_rdma, gateway, &listener->rdma, text);
 	if (error)
 		return error;
-	error = tcp ? rr_tcp_acceptor_address(listener->tcp, &chosen)
-		    : rr_rdma_acceptor_address(listener->rdma, &chosen);
-	if (error)
-		return rr_fail(text, error, "the system does not tell where it listens");
-	set_port(address, &chosen);
-	return 0;
+	error = rr_acceptor_address(listener->acceptor, chosen);
+	return error ? rr_fail(text, error, "the system does not say at which address it listens") : 0;
 }
 
 int
-rr_gateway_listen(
-	struct rr_gateway *gateway, bool tcp, struct sockaddr *address, socklen_t size, struct rr_text *text)
+rr_gateway_listen(struct rr_gateway *gateway, enum rr_transport transport, struct sockaddr *address,
+	socklen_t size, struct rr_text *text)
 {
+	const struct rr_carrier_place at = { transport, address, size };
 	struct listener *listener = rr_alloc(gateway->engine->env, sizeof(*listener));
+	struct sockaddr_storage chosen;
 	int error;
 
 	if (!listener)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a listener");
+	listener->gateway = gateway;
+	listener->transport = transport;
 	rr_list_append(&gateway->listeners, &listener->link);
-	error = listen_at(gateway, listener, tcp, address, size, text);
+	error = gateway_listen_at(listener, &at, &chosen, text);
 	if (error)
 		end_listener(gateway, listener);
+	else
+		rr_address_set_port(address, rr_address_port((const struct sockaddr *)&chosen));
 	return error;
 }
 

@@ -21,8 +21,7 @@ enum { RR_GATEWAY_ADDRESSES = 8, RR_GATEWAY_ROUTES = 8, RR_GATEWAY_PROGRAMS = 32
 
 /* A server: its addresses are tried in turn. */
 struct rr_gateway_target {
-	bool tcp;                  /* else RDMA, */
-	enum rr_provider provider; /* by this */
+	enum rr_transport transport;
 	uint32_t address_count;
 	struct sockaddr_storage addresses[RR_GATEWAY_ADDRESSES];
 };
@@ -61,10 +60,10 @@ int rr_gateway_new(
 /* Closes everything at once. gateway may be NULL. */
 void rr_gateway_free(struct rr_gateway *gateway);
 
-/* Listens at address, as often as wanted; a port 0 in it is replaced by the port that was chosen. Errors:
- * SYSTEM, NOMEM, with a text. */
-int rr_gateway_listen(
-	struct rr_gateway *gateway, bool tcp, struct sockaddr *address, socklen_t size, struct rr_text *text);
+/* Listens at address by that transport, as often as wanted; a port 0 in it is replaced by the port that was
+ * chosen. Errors: SYSTEM, NOMEM, with a text. */
+int rr_gateway_listen(struct rr_gateway *gateway, enum rr_transport transport, struct sockaddr *address,
+	socklen_t size, struct rr_text *text);
 
 /* No new connections, no new calls; what was received is passed on and answered, then connections close. */
 void rr_gateway_shutdown(struct rr_gateway *gateway);

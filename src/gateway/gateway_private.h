@@ -43,9 +43,9 @@ struct rr_session {
 	struct rr_gateway *gateway;
 	struct rr_list link;
 	struct rr_carrier *client;
-	bool tcp;           /* the client's connection is */
-	bool ending;        /* a connection to a server was lost: answers go out, nothing comes in */
-	struct rr_map xids; /* the client's calls that are under way */
+	enum rr_transport transport; /* of the client's connection */
+	bool ending;                 /* a connection to a server was lost: answers go out, nothing comes in */
+	struct rr_map xids;          /* the client's calls that are under way */
 	uint32_t upstream_count;
 	struct rr_upstream upstreams[1 + RR_GATEWAY_ROUTES]; /* the server's, then those of the routes */
 };
@@ -79,7 +79,7 @@ void rr_gateway_delete(struct rr_gateway *gateway);
 /* ---- session.c ---- */
 
 /* Takes over an accepted connection. */
-void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, bool tcp);
+void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport);
 
 /* Closes all of its connections, and frees. */
 void rr_session_free(struct rr_session *session);

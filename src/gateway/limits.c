@@ -26,11 +26,11 @@ data_max(uint32_t message_max)
  * ca_maxrequestsize.
  */
 static void
-limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, bool tcp)
+limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum rr_transport transport)
 {
 	struct rpcrdma_negotiated negotiated;
 
-	if (tcp || !carrier)
+	if (!rr_transport_has_chunks(transport) || !carrier)
 		return;
 	rr_carrier_negotiated(carrier, &negotiated);
 	limits->callback = (uint32_t)rr_min(limits->callback, negotiated.inline_reply - INLINE_HEADER);
@@ -48,8 +48,8 @@ limits_of(const struct rr_upstream *upstream)
 		.callback = message_max,
 		.callback_reply = message_max };
 
-	limit_callbacks(&limits, session->client, session->tcp);
-	limit_callbacks(&limits, upstream->carrier, upstream->target->tcp);
+	limit_callbacks(&limits, session->client, session->transport);
+	limit_callbacks(&limits, upstream->carrier, upstream->target->transport);
 	return limits;
 }
 

@@ -91,17 +91,17 @@ rr_relay_fail(struct rr_relay *relay)
 	accept_with(relay, RR_SYSTEM_ERR);
 }
 
-/* Whether what goes to the other side, the reply of a call or of a callback, goes over TCP. */
-static bool
-answers_over_tcp(const struct rr_relay *relay)
+/* By which the answer to a call, or to a callback, goes; by which the call or the callback goes. */
+static enum rr_transport
+relay_answers_by(const struct rr_relay *relay)
 {
-	return relay->callback ? relay->upstream->target->tcp : relay->upstream->session->tcp;
+	return relay->callback ? relay->upstream->target->transport : relay->upstream->session->transport;
 }
 
-static bool
-calls_over_tcp(const struct rr_relay *relay)
+static enum rr_transport
+relay_calls_by(const struct rr_relay *relay)
 {
-	return relay->callback ? relay->upstream->session->tcp : relay->upstream->target->tcp;
+	return relay->callback ? relay->upstream->session->transport : relay->upstream->target->transport;
 }
 
 /* The reply's stream, where it stays until the answer was sent. False where it is too large for that. */
@@ -135,7 +135,7 @@ static bool
 take_reply(struct rr_relay *relay)
 {
 	struct rpcrdma_message reply = relay->transaction.reply;
-	bool tcp = answers_over_tcp(relay);
+	bool tcp = !rr_transport_has_chunks(relay_answers_by(relay));
 	enum rr_walk_answer walked;
 	uint32_t used, size = relay->gateway->buffer_size;
 
@@ -246,7 +246,7 @@ take_call(struct rr_relay *relay)
 	rr_known_read(&relay->known, &relay->gateway->config, call);
 	relay->known.write_chunks = relay->exchange->write_chunks;
 	rr_relay_limit_call(relay);
-	if (calls_over_tcp(relay) && call->item_count == 0)
+	if (!rr_transport_has_chunks(relay_calls_by(relay)) && call->item_count == 0)
 		return true;
 	return rr_items_take(&relay->known, RR_ITEMS_CALL, call, relay->buffer, relay->gateway->buffer_size,
 		       relay->items, &transaction->call) != RR_WALK_MISPLACED;
@@ -265,7 +265,7 @@ rr_relay_send(struct rr_relay *relay)
 		accept_with(relay, RR_GARBAGE_ARGS);
 		return;
 	}
-	if (!calls_over_tcp(relay))
+	if (rr_transport_has_chunks(relay_calls_by(relay)))
 		rr_items_expect(&relay->known, relay->exchange, relay->gateway->engine->config.message_max,
 			transaction);
 	relay->called = true;

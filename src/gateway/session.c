@@ -16,10 +16,7 @@
 #include <netinet/in.h>
 
 #include "base/peer_log.h"
-#include "carrier/tcp/tcp.h"
 #include "gateway/gateway_private.h"
-
-#include "carrier/rdma/rdma.h"
 
 static const struct rr_carrier_events upstream_events;
 
@@ -94,15 +91,14 @@ connect_upstream(struct rr_upstream *upstream)
 
 	for (; upstream->address < target->address_count; upstream->address++) {
 		const struct sockaddr_storage *address = &target->addresses[upstream->address];
-		const struct sockaddr *to = (const void *)address;
-		int error;
+		const struct rr_carrier_place to = {
+			.transport = target->transport,
+			.address = (const void *)address,
+			.size = address_size(address),
+		};
+		int error = rr_carrier_connect(
+			engine, &to, &upstream_events, upstream, &upstream->carrier, &text);
 
-		if (target->tcp)
-			error = rr_tcp_connect(engine, to, address_size(address), &upstream_events, upstream,
-				&upstream->carrier, &text);
-		else
-			error = rr_rdma_connect_over(engine, target->provider, to, address_size(address),
-				&upstream_events, upstream, &upstream->carrier, &text);
 		if (error == 0) {
 			rr_carrier_join(upstream->carrier, upstream->session->client->party);
 			return true;
@@ -214,7 +210,7 @@ static bool
 take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
 {
 	upstream->session->gateway->past.repeated++;
-	if (upstream->target->tcp) {
+	if (!rr_transport_has_chunks(upstream->target->transport)) {
 		rr_relay_drop(first);
 		return true;
 	}
@@ -297,7 +293,7 @@ new_session(struct rr_gateway *gateway)
 }
 
 void
-rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, bool tcp)
+rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport)
 {
 	struct rr_session *session = new_session(gateway);
 
@@ -309,12 +305,12 @@ rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, bool tcp
 	}
 	session->gateway = gateway;
 	session->client = client;
-	session->tcp = tcp;
+	session->transport = transport;
 	init_upstream(session, &gateway->config.server);
 	for (uint32_t i = 0; i < gateway->config.route_count; i++)
 		init_upstream(session, &gateway->config.routes[i].target);
 	rr_list_append(&gateway->sessions, &session->link);
 	gateway->session_count++;
 	gateway->past.sessions++;
-	rr_carrier_listen(client, &client_events, session);
+	rr_carrier_attach(client, &client_events, session);
 }

@@ -48,7 +48,7 @@ open_tcp(struct rr_nfs *nfs, uint16_t port, struct rr_client **client)
 {
 	struct rr_client_config config = nfs->config.rpc;
 
-	config.transport = RR_CLIENT_TCP;
+	config.transport = RR_TRANSPORT_TCP;
 	config.retry = 0;
 	set_port(&config.address, port);
 	return rr_client_new(nfs->engine, &config, client, &nfs->text);

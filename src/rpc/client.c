@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "fabric/address.h"
+#include "base/address.h"
 #include "rpc/client_private.h"
 
 /* The credential is the same for all calls: it is encoded once. */

@@ -15,13 +15,10 @@
  * it is made again for the next call; at once where the server may call.
  */
 
-enum rr_client_transport { RR_CLIENT_RDMA, RR_CLIENT_TCP };
-
 struct rr_server;
 
 struct rr_client_config {
-	enum rr_client_transport transport;
-	enum rr_provider provider; /* of RDMA */
+	enum rr_transport transport;
 	struct sockaddr_storage address;
 	socklen_t address_size;
 	const struct rr_auth *auth; /* the flavor of its calls; NULL: AUTH_SYS */

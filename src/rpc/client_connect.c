@@ -3,8 +3,7 @@
  * The connection of a client: made, lost, made again. The client owns one
  * carrier at a time, in the states FIRST, UP and RETRYING.
  */
-#include "carrier/rdma/rdma.h"
-#include "carrier/tcp/tcp.h"
+#include "carrier/carrier.h"
 #include "rpc/client_private.h"
 #include "rpc/server.h"
 
@@ -47,18 +46,17 @@ int
 rr_client_connect(struct rr_client *client)
 {
 	const struct rr_client_config *config = &client->config;
-	const struct sockaddr *address = (const struct sockaddr *)&config->address;
+	const struct rr_carrier_place to = {
+		.transport = config->transport,
+		.address = (const struct sockaddr *)&config->address,
+		.size = config->address_size,
+	};
 	const struct rr_carrier_events *events = config->callbacks ? &hearing : &deaf;
 	struct rr_text text;
 	int error;
 
 	client->answered = false;
-	if (config->transport == RR_CLIENT_TCP)
-		error = rr_tcp_connect(client->engine, address, config->address_size, events, client,
-			&client->carrier, &text);
-	else
-		error = rr_rdma_connect_over(client->engine, config->provider, address, config->address_size,
-			events, client, &client->carrier, &text);
+	error = rr_carrier_connect(client->engine, &to, events, client, &client->carrier, &text);
 	if (error < 0) {
 		client->carrier = NULL;
 		client->error = rr_fail(&client->text, error, "%s", text.text);

@@ -117,18 +117,11 @@ void rr_server_connection_lost(struct rr_server *server);
 int rr_request_client(struct rr_request *request, const struct rr_client_config *config,
 	struct rr_client **client, struct rr_text *text);
 
-/* Serves at address; as often as wanted. A port 0 in address is replaced by the port that was chosen. */
-int rr_server_listen_rdma(
-	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text);
-
-/* Over RDMA by this provider; *providers (may be NULL) says what came of it: see
- * rr_rdma_acceptor_providers().
+/* Serves at address by that transport; as often as wanted. A port 0 in address is replaced by the port that
+ * was chosen. providers may be NULL; *providers: see rr_acceptor_providers(). Errors: as rr_carrier_listen().
  */
-int rr_server_listen_over(struct rr_server *server, enum rr_provider provider, struct sockaddr *address,
+int rr_server_listen(struct rr_server *server, enum rr_transport transport, struct sockaddr *address,
 	socklen_t size, const char **providers, struct rr_text *text);
-
-int rr_server_listen_tcp(
-	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text);
 
 /* No new connections, no new calls; what was received is answered, then connections close. */
 void rr_server_shutdown(struct rr_server *server);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a server listens, and the connections that came. It owns both until they are closed. */
+#include "base/address.h"
 #include "base/peer_log.h"
-#include "carrier/rdma/rdma.h"
-#include "carrier/tcp/tcp.h"
-#include "fabric/address.h"
+#include "carrier/carrier.h"
 #include "rpc/client_private.h"
 #include "rpc/server_private.h"
 
-/* One of the two acceptors. */
 struct listener {
 	struct rr_list link;
-	struct rr_acceptor *rdma;
-	struct rr_tcp_acceptor *tcp;
+	struct rr_acceptor *acceptor;
 };
 
 struct connection {
@@ -77,7 +74,7 @@ arrived(void *ctx, struct rr_carrier *carrier)
 	rr_line_init(&connection->line, server);
 	rr_list_append(&server->connections, &connection->link);
 	server->connection_count++;
-	rr_carrier_listen(carrier, &events, connection);
+	rr_carrier_attach(carrier, &events, connection);
 }
 
 int
@@ -101,10 +98,7 @@ rr_request_client(struct rr_request *request, const struct rr_client_config *con
 static void
 end_listener(struct rr_server *server, struct listener *listener)
 {
-	if (listener->rdma)
-		rr_rdma_unlisten(listener->rdma);
-	if (listener->tcp)
-		rr_tcp_unlisten(listener->tcp);
+	rr_acceptor_close(listener->acceptor);
 	rr_list_remove(&listener->link);
 	rr_free(server->engine->env, listener);
 }
@@ -116,70 +110,32 @@ unlisten(struct rr_server *server)
 		end_listener(server, rr_container(server->listeners.next, struct listener, link));
 }
 
-static struct listener *
-new_listener(struct rr_server *server, struct rr_text *text)
-{
-	struct listener *listener = rr_alloc(server->engine->env, sizeof(*listener));
-
-	if (!listener) {
-		rr_fail(text, 0, "no memory for a listener");
-		return NULL;
-	}
-	rr_list_append(&server->listeners, &listener->link);
-	return listener;
-}
-
-static int
-finish(struct rr_server *server, struct listener *listener, int error, struct sockaddr *address,
-	const struct sockaddr_storage *chosen)
-{
-	if (error == 0) {
-		rr_address_set_port(address, rr_address_port((const struct sockaddr *)chosen));
-		return 0;
-	}
-	end_listener(server, listener);
-	return error;
-}
-
 int
-rr_server_listen_over(struct rr_server *server, enum rr_provider provider, struct sockaddr *address,
+rr_server_listen(struct rr_server *server, enum rr_transport transport, struct sockaddr *address,
 	socklen_t size, const char **providers, struct rr_text *text)
 {
-	struct listener *listener = new_listener(server, text);
+	const struct rr_carrier_place at = { transport, address, size };
+	struct listener *listener = rr_alloc(server->engine->env, sizeof(*listener));
 	struct sockaddr_storage chosen;
 	int error;
 
 	if (!listener)
-		return -RPCRDMA_ERR_NOMEM;
-	error = rr_rdma_listen_over(
-		server->engine, provider, address, size, arrived, server, &listener->rdma, text);
-	if (error == 0 && providers)
-		*providers = rr_rdma_acceptor_providers(listener->rdma);
-	if (error == 0)
-		error = rr_rdma_acceptor_address(listener->rdma, &chosen);
-	return finish(server, listener, error, address, &chosen);
-}
-
-int
-rr_server_listen_rdma(
-	struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text)
-{
-	return rr_server_listen_over(server, RR_PROVIDER_AUTO, address, size, NULL, text);
-}
-
-int
-rr_server_listen_tcp(struct rr_server *server, struct sockaddr *address, socklen_t size, struct rr_text *text)
-{
-	struct listener *listener = new_listener(server, text);
-	struct sockaddr_storage chosen;
-	int error;
-
-	if (!listener)
-		return -RPCRDMA_ERR_NOMEM;
-	error = rr_tcp_listen(server->engine, address, size, arrived, server, &listener->tcp, text);
-	if (error == 0)
-		error = rr_tcp_acceptor_address(listener->tcp, &chosen);
-	return finish(server, listener, error, address, &chosen);
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a listener");
+	error = rr_carrier_listen(server->engine, &at, arrived, server, &listener->acceptor, text);
+	if (error) {
+		rr_free(server->engine->env, listener);
+		return error;
+	}
+	rr_list_append(&server->listeners, &listener->link);
+	error = rr_acceptor_address(listener->acceptor, &chosen);
+	if (error) {
+		end_listener(server, listener);
+		return rr_fail(text, error, "the system does not say at which address it listens");
+	}
+	rr_address_set_port(address, rr_address_port((const struct sockaddr *)&chosen));
+	if (providers)
+		*providers = rr_acceptor_providers(listener->acceptor);
+	return 0;
 }
 
 void

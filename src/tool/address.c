@@ -5,7 +5,7 @@
 #include <rpcrdma/error.h>
 #include <string.h>
 
-#include "fabric/address.h"
+#include "base/address.h"
 #include "tool/option.h"
 
 /* Splits spec into host and port, in place; host loses its brackets, port is NULL where there is none. */

@@ -103,15 +103,10 @@ filters_put(void *ctx, struct rr_fabric **fabric)
 int
 rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config)
 {
-	static const enum rr_provider providers[] = {
-		[RR_TRANSPORT_AUTO] = RR_PROVIDER_AUTO,
-		[RR_TRANSPORT_IWARP] = RR_PROVIDER_IWARP,
-		[RR_TRANSPORT_VERBS] = RR_PROVIDER_VERBS,
-	};
 	struct rr_text text;
 
 	if (filters->transport != RR_TRANSPORT_TCP)
-		config->provider = providers[filters->transport];
+		config->provider = filters->transport;
 	config->versions = filters->versions;
 	config->reply_chunks = filters->reply_chunks;
 	config->crc = filters->crc;

@@ -12,15 +12,8 @@
  * replies come (--reply-chunks). A program has one struct rr_filters; it lives longer than its engines.
  */
 
-enum rr_filters_transport {
-	RR_TRANSPORT_AUTO,
-	RR_TRANSPORT_IWARP,
-	RR_TRANSPORT_VERBS,
-	RR_TRANSPORT_TCP /* URLs that do not name a transport are for TCP */
-};
-
 struct rr_filters {
-	enum rr_filters_transport transport;
+	enum rr_transport transport; /* TCP: of URLs that name no transport */
 	struct rr_fault_script script;
 	bool has_script;
 	const char *path;

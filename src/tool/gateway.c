@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/address.h"
+#include "base/address.h"
 #include "gateway/gateway.h"
 #include "tool/address.h"
 #include "tool/filters.h"
@@ -214,8 +214,7 @@ resolve(struct run *run, const struct rr_url *url, struct rr_gateway_target *tar
 
 	if (count < 0)
 		return rr_tool_fail(run->tool, "--to: %s", text.text);
-	target->tcp = url->transport == RR_URL_TCP;
-	target->provider = rr_url_provider(url);
+	target->transport = url->transport;
 	target->address_count = (uint32_t)count;
 	return RR_EXIT_OK;
 }
@@ -230,7 +229,7 @@ resolve_all(struct run *run)
 		status = add_route(run, MOUNT_PROGRAM, url.mount_port);
 	if (status == RR_EXIT_OK)
 		status = resolve(run, &url, &run->config.server);
-	url.transport = RR_URL_TCP;
+	url.transport = RR_TRANSPORT_TCP;
 	for (uint32_t i = 0; i < run->config.route_count && status == RR_EXIT_OK; i++) {
 		url.port = run->ports[i];
 		status = resolve(run, &url, &run->config.routes[i].target);
@@ -254,8 +253,8 @@ make(void *ctx, struct rr_engine *engine, void **service)
 	for (uint32_t i = 0; i < run->address_count; i++) {
 		struct address *address = &run->addresses[i];
 
-		if (rr_gateway_listen(gateway, address->tcp, (struct sockaddr *)&address->address,
-			    address->size, &text) < 0)
+		if (rr_gateway_listen(gateway, address->tcp ? RR_TRANSPORT_TCP : RR_TRANSPORT_AUTO,
+			    (struct sockaddr *)&address->address, address->size, &text) < 0)
 			return rr_tool_fail(run->tool, "%s", text.text);
 	}
 	return RR_EXIT_OK;
@@ -272,7 +271,7 @@ announce(void *ctx)
 		rr_address_text((const struct sockaddr *)&run->addresses[i].address, text, sizeof(text));
 		printf("passing on from %s over %s to %s over %s\n", text,
 			run->addresses[i].tcp ? "TCP" : "RDMA", server,
-			run->config.server.tcp ? "TCP" : "RDMA");
+			run->config.server.transport == RR_TRANSPORT_TCP ? "TCP" : "RDMA");
 	}
 }
 

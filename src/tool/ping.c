@@ -74,8 +74,7 @@ connect_client(struct ping *ping)
 
 	for (int i = 0; i < count; i++) {
 		struct rr_client_config config = {
-			.transport = ping->url.transport == RR_URL_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA,
-			.provider = rr_url_provider(&ping->url),
+			.transport = ping->url.transport,
 			.address = addresses[i],
 			.address_size = rr_url_address_size(&addresses[i]),
 			.auth = &rr_auth_none,

@@ -109,8 +109,7 @@ rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remo
 		config.path = above;
 	gethostname(host, sizeof(host) - 1);
 	config.mount_port = remote->url.mount_port;
-	config.rpc.transport = remote->url.transport == RR_URL_TCP ? RR_CLIENT_TCP : RR_CLIENT_RDMA;
-	config.rpc.provider = rr_url_provider(&remote->url);
+	config.rpc.transport = remote->url.transport;
 	set_credential(&remote->url, host, &config.rpc.cred);
 	error = open_first(engine, &config, remote, text);
 	if (!error && remote->verbose)

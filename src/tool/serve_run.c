@@ -5,7 +5,7 @@
  * configuration and the duplicate request cache: a client may come back to
  * another thread than it left.
  */
-#include "fabric/address.h"
+#include "base/address.h"
 #include "rpc/server.h"
 #include "tool/report.h"
 #include "tool/serve.h"
@@ -34,7 +34,7 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rr_server 
 		struct sockaddr_storage tcp = address->rdma;
 		const char *providers;
 
-		if (rr_server_listen_over(server, RR_PROVIDER_AUTO, (struct sockaddr *)&address->rdma,
+		if (rr_server_listen(server, RR_TRANSPORT_AUTO, (struct sockaddr *)&address->rdma,
 			    address->size, &providers, &text) < 0)
 			return rr_tool_fail(tool, "%s", text.text);
 		if (!address->providers) /* the first thread: others leave RDMA adapters to it */
@@ -42,7 +42,8 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rr_server 
 		if (serve->tcp_port == 0)
 			continue;
 		rr_address_set_port((struct sockaddr *)&tcp, (uint16_t)serve->tcp_port);
-		if (rr_server_listen_tcp(server, (struct sockaddr *)&tcp, address->size, &text) < 0)
+		if (rr_server_listen(server, RR_TRANSPORT_TCP, (struct sockaddr *)&tcp, address->size, NULL,
+			    &text) < 0)
 			return rr_tool_fail(
 				tool, "%s; --tcp-port takes another port, or 0 for no TCP", text.text);
 	}
@@ -73,7 +74,8 @@ make(void *ctx, struct rr_engine *engine, void **result)
 	if (rr_server_new(engine, &config, service->services, RR_NFS_SERVICES, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = listen_all(run->tool, serve, service->server);
-	if (status == RR_EXIT_OK && engine->adapters && rr_nfs_server_apart(service->nfs, &text) < 0)
+	if (status == RR_EXIT_OK && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS) &&
+		rr_nfs_server_apart(service->nfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	return status;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
+
 static const char scheme[] = "nfs:";
 
 bool
@@ -165,15 +167,15 @@ parse_version(const char *value, size_t length, struct rr_url *url, struct rr_te
 static int
 parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
-	static const char *const names[] = { [RR_URL_AUTO] = "auto",
-		[RR_URL_IWARP] = "iwarp",
-		[RR_URL_VERBS] = "verbs",
-		[RR_URL_TCP] = "tcp" };
+	static const char *const names[] = { [RR_TRANSPORT_AUTO] = "auto",
+		[RR_TRANSPORT_IWARP] = "iwarp",
+		[RR_TRANSPORT_VERBS] = "verbs",
+		[RR_TRANSPORT_TCP] = "tcp" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!is(value, length, names[i]))
 			continue;
-		url->transport = (enum rr_url_transport)i;
+		url->transport = (enum rr_transport)i;
 		url->has_transport = true;
 		return 0;
 	}
@@ -289,7 +291,7 @@ rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
 		result = parse_query(text + path + 1, url, error);
 	url->has_port = url->port != 0;
 	if (result == 0 && url->port == 0)
-		url->port = url->transport == RR_URL_TCP ? RR_URL_TCP_PORT : RR_URL_RDMA_PORT;
+		url->port = url->transport == RR_TRANSPORT_TCP ? RR_URL_TCP_PORT : RR_URL_RDMA_PORT;
 	return result;
 }
 
@@ -298,17 +300,9 @@ rr_url_prefer_tcp(struct rr_url *url)
 {
 	if (url->has_transport)
 		return;
-	url->transport = RR_URL_TCP;
+	url->transport = RR_TRANSPORT_TCP;
 	if (!url->has_port)
 		url->port = RR_URL_TCP_PORT;
-}
-
-enum rr_provider
-rr_url_provider(const struct rr_url *url)
-{
-	if (url->transport == RR_URL_IWARP)
-		return RR_PROVIDER_IWARP;
-	return url->transport == RR_URL_VERBS ? RR_PROVIDER_VERBS : RR_PROVIDER_AUTO;
 }
 
 socklen_t

@@ -14,15 +14,15 @@
  * verbs, tcp), mountport, port, uid, gid.
  */
 
-enum rr_url_transport { RR_URL_AUTO, RR_URL_IWARP, RR_URL_VERBS, RR_URL_TCP };
-
 enum { RR_URL_RDMA_PORT = 20049, RR_URL_TCP_PORT = 2049, RR_URL_HOST = 256, RR_URL_PATH = 4096 };
+
+struct rr_text;
 
 struct rr_url {
 	char host[RR_URL_HOST]; /* without brackets */
 	uint16_t port;          /* the transport's own where the URL has none */
 	char path[RR_URL_PATH]; /* begins with '/' */
-	enum rr_url_transport transport;
+	enum rr_transport transport;
 	bool has_transport, has_port; /* the URL said so */
 	uint16_t mount_port;          /* 0: to be found out */
 	bool has_uid, has_gid;
@@ -37,9 +37,6 @@ int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
 
 /* A URL that names no transport is for TCP. */
 void rr_url_prefer_tcp(struct rr_url *url);
-
-/* What moves the data; AUTO is the engine's choice. */
-enum rr_provider rr_url_provider(const struct rr_url *url);
 
 /* All addresses of the host, at most max of them, with the port: returns how many, or -RPCRDMA_ERR_ADDRESS.
  */

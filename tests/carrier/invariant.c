@@ -3,6 +3,7 @@
 
 #include "../list.h"
 #include "carrier/rdma/core/connection.h"
+#include "carrier/rdma/core/room.h"
 #include "carrier/rdma/requester/requester.h"
 #include "carrier/rdma/responder/responder.h"
 
@@ -158,7 +159,7 @@ invariant_broken(const struct rr_carrier *carrier)
 	const char *broken = memory_broken(carrier->engine);
 
 	CHECK(connection->inside == 0 && !connection->closed);
-	CHECK(connection->posted <= rr_fabric_config(carrier->engine->fabric)->work_max);
+	CHECK(connection->posted <= rr_fabric_config(rr_room_in(carrier->engine)->fabric)->work_max);
 	CHECK(connection->endpoint || rr_list_empty(&connection->jobs));
 	CHECK(connection->state != RR_CONNECTION_ENDED || rr_requester_idle(connection));
 	broken = broken ? broken : credits_broken(connection);

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/endian.h"
+#include "carrier/rdma/core/room.h"
 #include "wire/private_data.h"
 #include "wire/rpc.h"
 #include "wire/rpcrdma2.h"
@@ -25,7 +26,7 @@ note_message(struct raw *raw, const struct rr_event *event)
 	message->length = event->length;
 	message->invalidated = event->invalidated;
 	message->handle = event->invalidated_handle;
-	rr_fabric_release(raw->world->engine->fabric, event->data);
+	rr_fabric_release(rr_room_in(raw->world->engine)->fabric, event->data);
 	if (!raw->exact)
 		rr_endpoint_allow(raw->endpoint, 1);
 }
@@ -102,9 +103,9 @@ raw_connect(struct raw *raw)
 	struct rr_text text;
 
 	close_endpoint(raw);
-	assert_int_equal(rr_fabric_connect(raw->world->engine->fabric, (void *)&raw->world->address,
-				 sizeof(raw->world->address), raw->private_data, raw->private_size, on_event,
-				 raw, &raw->endpoint, &text),
+	assert_int_equal(rr_fabric_connect(rr_room_in(raw->world->engine)->fabric,
+				 (void *)&raw->world->address, sizeof(raw->world->address), raw->private_data,
+				 raw->private_size, on_event, raw, &raw->endpoint, &text),
 		0);
 	rr_endpoint_allow(raw->endpoint, ALLOWED);
 	world_until(raw->world, raw->established && raw->world->server_connected);
@@ -127,7 +128,7 @@ void
 raw_serve(struct raw *raw)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct rr_fabric *fabric = raw->world->engine->fabric;
+	struct rr_fabric *fabric = rr_room_in(raw->world->engine)->fabric;
 	struct rr_text text;
 
 	assert_int_equal(

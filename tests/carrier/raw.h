@@ -2,6 +2,7 @@
 #ifndef RR_TESTS_TRANSPORT_RAW_H
 #define RR_TESTS_TRANSPORT_RAW_H
 
+#include "carrier/rdma/core/room.h"
 #include "wire/properties.h"
 #include "wire/rpcrdma1.h"
 #include "world.h"

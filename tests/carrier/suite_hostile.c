@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/endian.h"
+#include "carrier/rdma/core/room.h"
 #include "raw.h"
 #include "wire/rpc.h"
 
@@ -19,7 +20,7 @@ enum { XID = 5, DATA = 600 };
 static uint32_t
 step(const struct world *world)
 {
-	return strcmp(rr_fabric_name(world->engine->fabric), "loop") == 0 ? 1 : 13;
+	return strcmp(rr_fabric_name(rr_room_in(world->engine)->fabric), "loop") == 0 ? 1 : 13;
 }
 
 /* What a raw requester offers. */
@@ -107,7 +108,7 @@ host_accepted(void *ctx, struct rr_carrier *carrier)
 	while (hosts[i])
 		assert_true(++i < 8);
 	hosts[i] = carrier;
-	rr_carrier_listen(carrier, &host_events, &hosts[i]);
+	rr_carrier_attach(carrier, &host_events, &hosts[i]);
 }
 
 /* A world whose acceptor takes any number of connections, and one good client of its own. */
@@ -119,11 +120,12 @@ begin(void)
 	struct rr_text text;
 
 	host_world = world;
-	rr_rdma_unlisten(world->acceptor);
-	assert_int_equal(rr_rdma_listen(world->engine, (void *)&any, sizeof(any), host_accepted, world,
-				 &world->acceptor, &text),
+	rr_acceptor_close(world->acceptor);
+	assert_int_equal(rr_carrier_listen(world->engine,
+				 &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) },
+				 host_accepted, world, &world->acceptor, &text),
 		0);
-	assert_int_equal(rr_rdma_acceptor_address(world->acceptor, &world->address), 0);
+	assert_int_equal(rr_acceptor_address(world->acceptor, &world->address), 0);
 	world->server_connected = true;
 	world_connect(world);
 	world_until(world, world->client_connected);
@@ -421,10 +423,13 @@ run_scenario(rr_fabric_new *make, struct rr_env *env)
 	host_world = &world;
 	if (rr_engine_new_on(env, &rr_engine_config_default, make, &world.engine))
 		return false;
-	if (!rr_rdma_listen(
-		    world.engine, (void *)&any, sizeof(any), host_accepted, &world, &world.acceptor, &text) &&
-		!rr_rdma_acceptor_address(world.acceptor, &world.address) &&
-		!rr_rdma_connect(world.engine, (void *)&world.address, sizeof(world.address),
+	if (!rr_carrier_listen(world.engine,
+		    &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) }, host_accepted,
+		    &world, &world.acceptor, &text) &&
+		!rr_acceptor_address(world.acceptor, &world.address) &&
+		!rr_carrier_connect(world.engine,
+			&(struct rr_carrier_place){
+				RR_TRANSPORT_AUTO, (void *)&world.address, sizeof(world.address) },
 			&scenario_events, &scenario, &scenario.client, &text)) {
 		good = run_calls(&scenario);
 		rr_carrier_close(scenario.client);
@@ -436,7 +441,7 @@ run_scenario(rr_fabric_new *make, struct rr_env *env)
 		hosts[i] = NULL;
 	}
 	if (world.acceptor)
-		rr_rdma_unlisten(world.acceptor);
+		rr_acceptor_close(world.acceptor);
 	world_settle(&world);
 	assert_int_equal(rr_pool_used(world.engine->pool) + rr_pool_used(world.engine->arrivals), 0);
 	rr_engine_free(world.engine);

@@ -30,7 +30,7 @@ where_nobody_listens_calls_fail_and_closed_says_why(void **state)
 	struct call *call;
 
 	(void)state;
-	rr_rdma_unlisten(world->acceptor);
+	rr_acceptor_close(world->acceptor);
 	world->acceptor = NULL;
 	world_connect(world);
 	call = call_begin(world, 1, 40);
@@ -131,7 +131,7 @@ an_engine_that_ends_tells_of_replies_under_way(void **state)
 	reply_send(world, world_one_call(world), reply);
 	rr_carrier_close(world->server);
 	rr_carrier_close(world->client);
-	rr_rdma_unlisten(world->acceptor);
+	rr_acceptor_close(world->acceptor);
 	rr_engine_free(world->engine);
 	assert_int_equal(*sent, 1);
 	assert_false(call->done); /* forgotten as if cancelled */

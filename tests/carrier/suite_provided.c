@@ -2,6 +2,7 @@
 #include "suite.h"
 
 #include "carrier/rdma/core/connection.h"
+#include "carrier/rdma/core/room.h"
 #include "carrier/rdma/responder/provided.h"
 #include "raw.h"
 #include "wire/rpc.h"
@@ -41,7 +42,7 @@ end_raw(struct raw *raw)
 
 	raw_free(raw);
 	world_settle(world);
-	assert_int_equal(world->engine->provided_octets, 0);
+	assert_int_equal(rr_room_in(world->engine)->provided_octets, 0);
 	world_free(world);
 }
 
@@ -144,14 +145,14 @@ row_B14_who_never_sends_done_is_shown_no_more_than_the_bound(void **state)
 		ask_for_chunk(raw, xid);
 	assert_refused(raw, 4, 2);
 	assert_int_equal(exposed(raw), 3);
-	assert_int_equal(raw->world->engine->provided_octets, 3 * LARGE);
+	assert_int_equal(rr_room_in(raw->world->engine)->provided_octets, 3 * LARGE);
 	assert_int_equal(raw->world->server->counters.provided_refused, 1);
 	world_pass(raw->world, RR_PROVIDED_TIMEOUT - 1);
 	assert_int_equal(exposed(raw), 3);
 	world_pass(raw->world, 1);
 	assert_int_equal(exposed(raw), 0);
 	assert_int_equal(raw->world->server->counters.provided_timeouts, 3);
-	assert_int_equal(raw->world->engine->provided_octets, 0);
+	assert_int_equal(rr_room_in(raw->world->engine)->provided_octets, 0);
 	assert_int_equal(raw->world->sent, 4); /* the memory is its owner's again */
 	/* Their RDMA_DONE may still come; until then there is no Receive for a fourth. */
 	assert_refused(raw, 5, 2);

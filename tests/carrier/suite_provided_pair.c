@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "suite.h"
 
+#include "carrier/rdma/core/room.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/script.h"
 
@@ -50,7 +51,7 @@ end(struct world *world)
 	world_settle(world);
 	assert_false(world->client_closed);
 	assert_int_equal(world_negotiated(world->server).provided, 0);
-	assert_int_equal(world->engine->provided_octets, 0);
+	assert_int_equal(rr_room_in(world->engine)->provided_octets, 0);
 	world_free(world);
 }
 
@@ -190,7 +191,7 @@ pull_under(const char *faults)
 	assert_true(call->done && call->error < 0);
 	assert_int_equal(world->sent, 1);
 	assert_int_equal(world_negotiated(world->server).provided, 0);
-	assert_int_equal(world->engine->provided_octets, 0);
+	assert_int_equal(rr_room_in(world->engine)->provided_octets, 0);
 	world_free(world);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "carrier/rdma/core/room.h"
 #include "carrier/rdma/requester/pull.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/script.h"
@@ -331,7 +332,7 @@ row_B14_flips_cost_at_most_the_connection(void **state)
 		uint32_t words[] = { 2, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 0 };
 
 		/* Through the kernel, every thirteenth will do. */
-		if (strcmp(rr_fabric_name(raw->world->engine->fabric), "loop") != 0)
+		if (strcmp(rr_fabric_name(rr_room_in(raw->world->engine)->fabric), "loop") != 0)
 			step = 13;
 		words[bit / 32] ^= UINT32_C(1) << bit % 32;
 		raw_send_words(raw, words, WORDS_OF_IT, 0);

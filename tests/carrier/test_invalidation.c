@@ -3,7 +3,8 @@
 
 #include <netinet/in.h>
 
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
+#include "carrier/rdma/core/room.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/filter.h"
 #include "fabric/loop/loop.h"
@@ -92,12 +93,14 @@ requester_offers(rr_fabric_new *make, bool wanted)
 	struct rr_text text;
 
 	world_begin(&world, make, wanted);
-	assert_int_equal(rr_fabric_listen(world.engine->fabric, (void *)&any, sizeof(any), asked, &world,
-				 &listener, &text),
+	assert_int_equal(rr_fabric_listen(rr_room_in(world.engine)->fabric, (void *)&any, sizeof(any), asked,
+				 &world, &listener, &text),
 		0);
 	assert_int_equal(rr_listener_address(listener, &address), 0);
-	assert_int_equal(rr_rdma_connect(world.engine, (void *)&address, sizeof(address), &events, &world,
-				 &world.carrier, &text),
+	assert_int_equal(
+		rr_carrier_connect(world.engine,
+			&(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&address, sizeof(address) },
+			&events, &world, &world.carrier, &text),
 		0);
 	turn_until_heard(&world);
 	rr_endpoint_reject(world.peer, NULL, 0);
@@ -113,7 +116,7 @@ came(void *ctx, struct rr_carrier *carrier)
 	struct world *world = ctx;
 
 	world->served = carrier;
-	rr_carrier_listen(carrier, &events, world);
+	rr_carrier_attach(carrier, &events, world);
 }
 
 static void
@@ -134,16 +137,18 @@ responder_offers(rr_fabric_new *make, bool wanted)
 	struct rr_text text;
 
 	world_begin(&world, make, wanted);
-	assert_int_equal(
-		rr_rdma_listen(world.engine, (void *)&any, sizeof(any), came, &world, &acceptor, &text), 0);
-	assert_int_equal(rr_rdma_acceptor_address(acceptor, &address), 0);
-	assert_int_equal(rr_fabric_connect(world.engine->fabric, (void *)&address, sizeof(address), NULL, 0,
-				 answered, &world, &world.peer, &text),
+	assert_int_equal(rr_carrier_listen(world.engine,
+				 &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) },
+				 came, &world, &acceptor, &text),
+		0);
+	assert_int_equal(rr_acceptor_address(acceptor, &address), 0);
+	assert_int_equal(rr_fabric_connect(rr_room_in(world.engine)->fabric, (void *)&address,
+				 sizeof(address), NULL, 0, answered, &world, &world.peer, &text),
 		0);
 	turn_until_heard(&world);
 	rr_endpoint_close(world.peer);
 	rr_carrier_close(world.served);
-	rr_rdma_unlisten(acceptor);
+	rr_acceptor_close(acceptor);
 	rr_engine_free(world.engine);
 	return world.told.remote_invalidation;
 }

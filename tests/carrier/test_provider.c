@@ -4,9 +4,10 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "base/address.h"
+#include "carrier/carrier.h"
+#include "carrier/rdma/core/room.h"
 #include "carrier/rdma/provider.h"
-#include "carrier/rdma/rdma.h"
-#include "fabric/address.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/filter.h"
 #include "fabric/loop/loop.h"
@@ -54,7 +55,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 
 	assert_true(world->served_count < SERVED_MAX);
 	world->served[world->served_count++] = carrier;
-	rr_carrier_listen(carrier, &served_events, world);
+	rr_carrier_attach(carrier, &served_events, world);
 }
 
 static void
@@ -65,7 +66,8 @@ world_begin(struct world *world, const struct rr_engine_config *config)
 	*world = (struct world){ .env = rr_env_system };
 	world->env.log = NULL;
 	assert_int_equal(rr_engine_new(&world->env, config, &world->engine), 0);
-	assert_int_equal(rr_loop_fabric_new(world->engine->loop, &fabric, &world->engine->adapters), 0);
+	assert_int_equal(
+		rr_loop_fabric_new(world->engine->loop, &fabric, &rr_room_in(world->engine)->adapters), 0);
 }
 
 static void
@@ -85,29 +87,33 @@ local(uint32_t address)
 
 /* Listens, and puts the port that was chosen into address. */
 static struct rr_acceptor *
-listen_at(struct world *world, enum rr_provider provider, struct sockaddr_in *address)
+listen_at(struct world *world, enum rr_transport provider, struct sockaddr_in *address)
 {
 	struct sockaddr_storage chosen;
 	struct rr_acceptor *acceptor;
 	struct rr_text text;
 
-	assert_int_equal(rr_rdma_listen_over(world->engine, provider, (struct sockaddr *)address,
-				 sizeof(*address), accepted, world, &acceptor, &text),
+	assert_int_equal(
+		rr_carrier_listen(world->engine,
+			&(struct rr_carrier_place){ provider, (struct sockaddr *)address, sizeof(*address) },
+			accepted, world, &acceptor, &text),
 		0);
-	assert_int_equal(rr_rdma_acceptor_address(acceptor, &chosen), 0);
+	assert_int_equal(rr_acceptor_address(acceptor, &chosen), 0);
 	address->sin_port = htons(rr_address_port((struct sockaddr *)&chosen));
 	return acceptor;
 }
 
 /* Connects, or fails to; the name of the fabric that it went over. */
 static const char *
-dial(struct world *world, enum rr_provider provider, const struct sockaddr_in *address)
+dial(struct world *world, enum rr_transport provider, const struct sockaddr_in *address)
 {
 	struct rpcrdma_negotiated negotiated;
 	struct rr_text text;
 
-	assert_int_equal(rr_rdma_connect_over(world->engine, provider, (const struct sockaddr *)address,
-				 sizeof(*address), &events, world, &world->client, &text),
+	assert_int_equal(rr_carrier_connect(world->engine,
+				 &(struct rr_carrier_place){
+					 provider, (const struct sockaddr *)address, sizeof(*address) },
+				 &events, world, &world->client, &text),
 		0);
 	while (!world->connected && !world->closed)
 		assert_true(rr_loop_turn(world->engine->loop, -1) >= 0);
@@ -122,7 +128,7 @@ an_engine_has_no_adapters_until_they_are_wanted(void **state)
 
 	(void)state;
 	assert_int_equal(rr_engine_new(&rr_env_system, &rr_engine_config_default, &engine), 0);
-	assert_null(engine->adapters);
+	assert_null(rr_room_in(engine)->adapters);
 	rr_engine_free(engine);
 }
 
@@ -135,22 +141,22 @@ what_is_asked_for_is_taken(void **state)
 
 	(void)state;
 	world_begin(&world, &rr_engine_config_default);
-	sockets = listen_at(&world, RR_PROVIDER_IWARP, &address);
-	adapters = listen_at(&world, RR_PROVIDER_VERBS, &other);
-	assert_string_equal(rr_rdma_acceptor_providers(sockets), "iwarp");
-	assert_string_equal(rr_rdma_acceptor_providers(adapters), "loop");
-	assert_string_equal(dial(&world, RR_PROVIDER_IWARP, &address), "iwarp");
+	sockets = listen_at(&world, RR_TRANSPORT_IWARP, &address);
+	adapters = listen_at(&world, RR_TRANSPORT_VERBS, &other);
+	assert_string_equal(rr_acceptor_providers(sockets), "iwarp");
+	assert_string_equal(rr_acceptor_providers(adapters), "loop");
+	assert_string_equal(dial(&world, RR_TRANSPORT_IWARP, &address), "iwarp");
 	assert_true(world.connected);
 	close_all(&world);
-	assert_string_equal(dial(&world, RR_PROVIDER_VERBS, &other), "loop");
+	assert_string_equal(dial(&world, RR_TRANSPORT_VERBS, &other), "loop");
 	assert_true(world.connected);
 	close_all(&world);
 	/* Neither hears what comes over the other. */
-	assert_string_equal(dial(&world, RR_PROVIDER_IWARP, &other), "iwarp");
+	assert_string_equal(dial(&world, RR_TRANSPORT_IWARP, &other), "iwarp");
 	assert_int_equal(world.error, -RPCRDMA_ERR_REFUSED);
 	close_all(&world);
-	rr_rdma_unlisten(sockets);
-	rr_rdma_unlisten(adapters);
+	rr_acceptor_close(sockets);
+	rr_acceptor_close(adapters);
 	rr_engine_free(world.engine);
 }
 
@@ -163,15 +169,15 @@ who_does_not_ask_gets_what_the_engine_is_told(void **state)
 	struct world world;
 
 	(void)state;
-	config.provider = RR_PROVIDER_VERBS;
+	config.provider = RR_TRANSPORT_VERBS;
 	world_begin(&world, &config);
-	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &address);
-	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "loop");
-	assert_string_equal(dial(&world, RR_PROVIDER_AUTO, &address), "loop");
+	acceptor = listen_at(&world, RR_TRANSPORT_AUTO, &address);
+	assert_string_equal(rr_acceptor_providers(acceptor), "loop");
+	assert_string_equal(dial(&world, RR_TRANSPORT_AUTO, &address), "loop");
 	close_all(&world);
-	assert_string_equal(dial(&world, RR_PROVIDER_IWARP, &address), "iwarp");
+	assert_string_equal(dial(&world, RR_TRANSPORT_IWARP, &address), "iwarp");
 	close_all(&world);
-	rr_rdma_unlisten(acceptor);
+	rr_acceptor_close(acceptor);
 	rr_engine_free(world.engine);
 }
 
@@ -184,12 +190,12 @@ an_address_of_no_adapter_goes_over_sockets(void **state)
 
 	(void)state;
 	world_begin(&world, &rr_engine_config_default);
-	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &address);
-	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "iwarp");
-	assert_string_equal(dial(&world, RR_PROVIDER_AUTO, &address), "iwarp");
+	acceptor = listen_at(&world, RR_TRANSPORT_AUTO, &address);
+	assert_string_equal(rr_acceptor_providers(acceptor), "iwarp");
+	assert_string_equal(dial(&world, RR_TRANSPORT_AUTO, &address), "iwarp");
 	assert_true(world.connected);
 	close_all(&world);
-	rr_rdma_unlisten(acceptor);
+	rr_acceptor_close(acceptor);
 	rr_engine_free(world.engine);
 }
 
@@ -202,16 +208,16 @@ all_addresses_are_listened_at_over_both(void **state)
 
 	(void)state;
 	world_begin(&world, &rr_engine_config_default);
-	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &address);
-	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "iwarp and verbs");
+	acceptor = listen_at(&world, RR_TRANSPORT_AUTO, &address);
+	assert_string_equal(rr_acceptor_providers(acceptor), "iwarp and verbs");
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	assert_string_equal(dial(&world, RR_PROVIDER_IWARP, &address), "iwarp");
+	assert_string_equal(dial(&world, RR_TRANSPORT_IWARP, &address), "iwarp");
 	assert_true(world.connected);
 	close_all(&world);
-	assert_string_equal(dial(&world, RR_PROVIDER_VERBS, &address), "loop");
+	assert_string_equal(dial(&world, RR_TRANSPORT_VERBS, &address), "loop");
 	assert_true(world.connected);
 	close_all(&world);
-	rr_rdma_unlisten(acceptor);
+	rr_acceptor_close(acceptor);
 	rr_engine_free(world.engine);
 }
 
@@ -224,12 +230,12 @@ adapters_whose_port_is_taken_leave_the_sockets(void **state)
 
 	(void)state;
 	world_begin(&world, &rr_engine_config_default);
-	first = listen_at(&world, RR_PROVIDER_VERBS, &taken);
+	first = listen_at(&world, RR_TRANSPORT_VERBS, &taken);
 	address.sin_port = taken.sin_port;
-	second = listen_at(&world, RR_PROVIDER_AUTO, &address);
-	assert_string_equal(rr_rdma_acceptor_providers(second), "iwarp");
-	rr_rdma_unlisten(first);
-	rr_rdma_unlisten(second);
+	second = listen_at(&world, RR_TRANSPORT_AUTO, &address);
+	assert_string_equal(rr_acceptor_providers(second), "iwarp");
+	rr_acceptor_close(first);
+	rr_acceptor_close(second);
 	rr_engine_free(world.engine);
 }
 
@@ -244,17 +250,17 @@ of_several_engines_one_listens_over_adapters(void **state)
 	(void)state;
 	config.adapters_elsewhere = true;
 	world_begin(&world, &config);
-	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &any);
-	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "iwarp");
-	rr_rdma_unlisten(acceptor);
+	acceptor = listen_at(&world, RR_TRANSPORT_AUTO, &any);
+	assert_string_equal(rr_acceptor_providers(acceptor), "iwarp");
+	rr_acceptor_close(acceptor);
 	address.sin_port = htons(20049);
-	acceptor = listen_at(&world, RR_PROVIDER_VERBS, &address);
-	assert_string_equal(rr_rdma_acceptor_providers(acceptor), "");
+	acceptor = listen_at(&world, RR_TRANSPORT_VERBS, &address);
+	assert_string_equal(rr_acceptor_providers(acceptor), "");
 	assert_int_equal(ntohs(address.sin_port), 20049);
-	assert_string_equal(dial(&world, RR_PROVIDER_VERBS, &address), "loop");
+	assert_string_equal(dial(&world, RR_TRANSPORT_VERBS, &address), "loop");
 	assert_int_equal(world.error, -RPCRDMA_ERR_REFUSED);
 	close_all(&world);
-	rr_rdma_unlisten(acceptor);
+	rr_acceptor_close(acceptor);
 	rr_engine_free(world.engine);
 }
 
@@ -295,20 +301,20 @@ a_connection_beyond_the_receives_takes_the_place_of_an_idle_one(void **state)
 	world.env.log = NULL;
 	config.credits = CREDITS;
 	assert_int_equal(rr_engine_new_on(&world.env, &config, scarce_fabric, &world.engine), 0);
-	acceptor = listen_at(&world, RR_PROVIDER_AUTO, &address);
+	acceptor = listen_at(&world, RR_TRANSPORT_AUTO, &address);
 	for (uint32_t i = 0; i < ROOM; i++) {
-		dial(&world, RR_PROVIDER_AUTO, &address);
+		dial(&world, RR_TRANSPORT_AUTO, &address);
 		assert_true(world.connected);
 		clients[i] = world.client;
 		world.connected = false;
 	}
-	dial(&world, RR_PROVIDER_AUTO, &address);
+	dial(&world, RR_TRANSPORT_AUTO, &address);
 	assert_true(world.connected);
 	assert_int_equal(rr_shares_accepted(&world.engine->shares), ROOM);
 	for (uint32_t i = 0; i < ROOM; i++)
 		rr_carrier_close(clients[i]);
 	close_all(&world);
-	rr_rdma_unlisten(acceptor);
+	rr_acceptor_close(acceptor);
 	rr_engine_free(world.engine);
 }
 

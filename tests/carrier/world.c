@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "carrier/rdma/core/connection.h"
+#include "carrier/rdma/core/room.h"
 #include "invariant.h"
 #include "wire/rpc.h"
 
@@ -117,7 +118,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 		rr_carrier_close(world->server);
 	world->server_connected = world->server_closed = false;
 	world->server = carrier;
-	rr_carrier_listen(carrier, &server_events, world);
+	rr_carrier_attach(carrier, &server_events, world);
 }
 
 /* ---- The world ---- */
@@ -138,10 +139,11 @@ world_listening_on(const struct rr_engine_config *config, rr_fabric_new *make)
 	world->env.log_level = getenv("RPCRDMA_TEST_LOG") ? RR_LOG_DEBUG : RR_LOG_ERROR;
 	world->now = RR_SECOND;
 	assert_int_equal(rr_engine_new_on(&world->env, &own, make, &world->engine), 0);
-	assert_int_equal(rr_rdma_listen(world->engine, (void *)&any, sizeof(any), accepted, world,
-				 &world->acceptor, &text),
+	assert_int_equal(rr_carrier_listen(world->engine,
+				 &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) },
+				 accepted, world, &world->acceptor, &text),
 		0);
-	assert_int_equal(rr_rdma_acceptor_address(world->acceptor, &world->address), 0);
+	assert_int_equal(rr_acceptor_address(world->acceptor, &world->address), 0);
 	return world;
 }
 
@@ -152,7 +154,9 @@ world_connect(struct world *world)
 
 	world->client_connected = world->client_closed = false;
 	assert_int_equal(
-		rr_rdma_connect(world->engine, (void *)&world->address, sizeof(world->address),
+		rr_carrier_connect(world->engine,
+			&(struct rr_carrier_place){
+				RR_TRANSPORT_AUTO, (void *)&world->address, sizeof(world->address) },
 			world->hears ? &hearing_client_events : &client_events, world, &world->client, &text),
 		0);
 }
@@ -160,7 +164,7 @@ world_connect(struct world *world)
 void
 world_hear(struct world *world)
 {
-	rr_carrier_listen(world->client, &hearing_client_events, world);
+	rr_carrier_attach(world->client, &hearing_client_events, world);
 }
 
 struct world *
@@ -220,7 +224,7 @@ world_free(struct world *world)
 	for (uint32_t i = 0; i < world->call_count; i++)
 		rr_exchange_drop(world->calls[i]);
 	if (world->acceptor)
-		rr_rdma_unlisten(world->acceptor);
+		rr_acceptor_close(world->acceptor);
 	world_settle(world);
 	assert_int_equal(rr_pool_used(world->engine->pool) + rr_pool_used(world->engine->arrivals), 0);
 	assert_int_equal(rr_shares_accepted(&world->engine->shares), 0);
@@ -242,7 +246,7 @@ world_negotiated(const struct rr_carrier *carrier)
 static int64_t
 patience(const struct world *world)
 {
-	return strcmp(rr_fabric_name(world->engine->fabric), "loop") == 0 ? 0 : RR_MILLISECOND;
+	return strcmp(rr_fabric_name(rr_room_in(world->engine)->fabric), "loop") == 0 ? 0 : RR_MILLISECOND;
 }
 
 static void

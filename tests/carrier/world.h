@@ -4,7 +4,7 @@
 
 #include "../test.h"
 
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
 
 /*
  * A world: an engine with an acceptor and, usually, one connection between

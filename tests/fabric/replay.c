@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../test.h"
-#include "fabric/address.h"
+#include "base/address.h"
 #include "replay_file.h"
 
 enum { ENDPOINTS = 64, WORKS = 1024, TEXT = 256 };

@@ -16,7 +16,7 @@ enum { HEADER_MAX = RR_RPC_CALL_HEADER_MAX };
 static void
 set_target(struct rr_gateway_target *target, bool tcp, const struct sockaddr_in *address)
 {
-	target->tcp = tcp;
+	target->transport = tcp ? RR_TRANSPORT_TCP : RR_TRANSPORT_AUTO;
 	target->address_count = 1;
 	memcpy(&target->addresses[0], address, sizeof(*address));
 }
@@ -30,7 +30,8 @@ start_gateway(struct rr_engine *engine, const struct rr_gateway_config *config, 
 
 	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	assert_int_equal(rr_gateway_new(engine, config, &gateway), 0);
-	if (rr_gateway_listen(gateway, tcp, (struct sockaddr *)address, sizeof(*address), &why))
+	if (rr_gateway_listen(gateway, tcp ? RR_TRANSPORT_TCP : RR_TRANSPORT_AUTO, (struct sockaddr *)address,
+		    sizeof(*address), &why))
 		fail_msg("%s", why.text);
 	return gateway;
 }

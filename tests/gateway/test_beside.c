@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
 #include "gateway/gateway.h"
 #include "ulb/nfs3.h"
 #include "wire/rpc.h"
@@ -50,7 +50,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 	struct beside *beside = ctx;
 
 	beside->server = carrier;
-	rr_carrier_listen(carrier, &events, beside);
+	rr_carrier_attach(carrier, &events, beside);
 }
 
 static int
@@ -65,14 +65,16 @@ setup(void **state)
 	beside = (struct beside){ .world = world };
 	/* The first call in version 2 would ask for a Reply chunk instead. */
 	world->engine->config.versions = RR_VERSIONS_1;
-	assert_int_equal(rr_rdma_listen(world->engine, (struct sockaddr *)&address, sizeof(address), accepted,
-				 &beside, &beside.acceptor, &why),
+	assert_int_equal(rr_carrier_listen(world->engine,
+				 &(struct rr_carrier_place){
+					 RR_TRANSPORT_AUTO, (struct sockaddr *)&address, sizeof(address) },
+				 accepted, &beside, &beside.acceptor, &why),
 		0);
-	assert_int_equal(rr_rdma_acceptor_address(beside.acceptor, &config.server.addresses[0]), 0);
+	assert_int_equal(rr_acceptor_address(beside.acceptor, &config.server.addresses[0]), 0);
 	assert_int_equal(rr_gateway_new(world->engine, &config, &beside.gateway), 0);
 	world->address = address;
-	assert_int_equal(rr_gateway_listen(beside.gateway, true, (struct sockaddr *)&world->address,
-				 sizeof(world->address), &why),
+	assert_int_equal(rr_gateway_listen(beside.gateway, RR_TRANSPORT_TCP,
+				 (struct sockaddr *)&world->address, sizeof(world->address), &why),
 		0);
 	beside.client = raw_connect(world);
 	*state = &beside;
@@ -87,7 +89,7 @@ teardown(void **state)
 	close(beside->client);
 	world_until(beside->world, !beside->server);
 	rr_gateway_free(beside->gateway);
-	rr_rdma_unlisten(beside->acceptor);
+	rr_acceptor_close(beside->acceptor);
 	world_settle(beside->world);
 	world_free(beside->world);
 	return 0;

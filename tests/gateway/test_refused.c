@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
 #include "gateway/gateway.h"
 #include "ulb/nfs3.h"
 #include "wire/rpc.h"
@@ -33,7 +33,7 @@ setup(void **state)
 	static struct refused refused;
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct sockaddr_in server;
-	struct rr_gateway_config config = { .server = { .tcp = true, .address_count = 1 } };
+	struct rr_gateway_config config = { .server = { .transport = RR_TRANSPORT_TCP, .address_count = 1 } };
 	struct world *world = world_new(NULL);
 	struct rr_text why;
 
@@ -43,10 +43,12 @@ setup(void **state)
 	world->engine->config.inline_send = world->engine->config.inline_receive = 1024;
 	memcpy(&config.server.addresses[0], &server, sizeof(server));
 	assert_int_equal(rr_gateway_new(world->engine, &config, &refused.gateway), 0);
-	assert_int_equal(
-		rr_gateway_listen(refused.gateway, false, (struct sockaddr *)&address, sizeof(address), &why),
+	assert_int_equal(rr_gateway_listen(refused.gateway, RR_TRANSPORT_AUTO, (struct sockaddr *)&address,
+				 sizeof(address), &why),
 		0);
-	assert_int_equal(rr_rdma_connect(world->engine, (struct sockaddr *)&address, sizeof(address),
+	assert_int_equal(rr_carrier_connect(world->engine,
+				 &(struct rr_carrier_place){
+					 RR_TRANSPORT_AUTO, (struct sockaddr *)&address, sizeof(address) },
 				 &no_events, NULL, &refused.client, &why),
 		0);
 	*state = &refused;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/core/room.h"
 #include "model.h"
 
 #include <stdlib.h>
@@ -103,7 +104,7 @@ choose_versions(struct model *model)
 {
 	model->engine->config.versions = model_below(model, 2) ? RR_VERSIONS_AUTO : model->versions;
 	if (model_below(model, 2))
-		model->engine->servers = (struct rr_servers){ 0 };
+		rr_room_in(model->engine)->servers = (struct rr_servers){ 0 };
 }
 
 void
@@ -112,7 +113,7 @@ model_accepted(void *ctx, struct rr_carrier *carrier)
 	struct end *end = end_new(ctx, false);
 
 	end->carrier = carrier;
-	rr_carrier_listen(carrier, &events, end);
+	rr_carrier_attach(carrier, &events, end);
 }
 
 void
@@ -123,7 +124,9 @@ model_connect(struct model *model)
 	int error;
 
 	choose_versions(model);
-	error = rr_rdma_connect(model->engine, (struct sockaddr *)&model->address, sizeof(model->address),
+	error = rr_carrier_connect(model->engine,
+		&(struct rr_carrier_place){
+			RR_TRANSPORT_AUTO, (struct sockaddr *)&model->address, sizeof(model->address) },
 		&events, end, &end->carrier, &text);
 	choose_versions(model); /* of the other end */
 

@@ -2,7 +2,8 @@
 #ifndef RR_TESTS_MODEL_MODEL_H
 #define RR_TESTS_MODEL_MODEL_H
 
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
+#include "carrier/rdma/version.h"
 #include "fabric/filter/script.h"
 
 /*

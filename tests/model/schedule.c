@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carrier/rdma/core/room.h"
 #include "fabric/filter/fault.h"
 #include "fabric/loop/loop.h"
 
@@ -281,7 +282,7 @@ static void
 choose_pools(struct model *model)
 {
 	struct rr_fabric_config *fabric =
-		(struct rr_fabric_config *)(uintptr_t)rr_fabric_config(model->engine->fabric);
+		(struct rr_fabric_config *)(uintptr_t)rr_fabric_config(rr_room_in(model->engine)->fabric);
 	static const uint32_t sizes[] = { 24 << 10, 128 << 10, MEMORY / 2 };
 	uint32_t size = sizes[model_below(model, 3)];
 
@@ -314,9 +315,11 @@ begin(struct model *model)
 	model_require(
 		model, !rr_engine_new_on(&model->env, &model->config, rr_loop_fabric_new, &model->engine));
 	choose_pools(model);
-	model_require(model, !rr_rdma_listen(model->engine, (struct sockaddr *)&any, sizeof(any),
-				     model_accepted, model, &model->acceptor, &text));
-	model_require(model, !rr_rdma_acceptor_address(model->acceptor, &model->address));
+	model_require(model,
+		!rr_carrier_listen(model->engine,
+			&(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (struct sockaddr *)&any, sizeof(any) },
+			model_accepted, model, &model->acceptor, &text));
+	model_require(model, !rr_acceptor_address(model->acceptor, &model->address));
 	model->scarce = model_one_in(model, 5) ? 500 : 0;
 }
 
@@ -372,12 +375,12 @@ end_run(struct model *model)
 		model_close(rr_container(model->ends.next, struct end, link));
 	answer_all(model);
 	model_keep_no_longer(model, true);
-	rr_rdma_unlisten(model->acceptor);
+	rr_acceptor_close(model->acceptor);
 	while (rr_loop_turn(model->engine->loop, 0) > 0)
 		;
 	model_require(model, rr_list_empty(&model->answers));
 	model_require(model, rr_pool_used(model->engine->pool) + rr_pool_used(model->engine->arrivals) == 0);
-	model->totals->faults += rr_fault_count(model->engine->fabric);
+	model->totals->faults += rr_fault_count(rr_room_in(model->engine)->fabric);
 	rr_engine_free(model->engine);
 	model_require(model, model->live == 0);
 	while ((link = rr_list_pop(&model->lost)))

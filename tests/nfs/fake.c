@@ -72,15 +72,15 @@ fake_serve(struct fake *fake)
 	assert_int_equal(rr_server_new(fake->engine, &rr_server_config_default, services,
 				 fake->mount_apart ? 1 : 2, &fake->server),
 		0);
-	if (rr_server_listen_rdma(
-		    fake->server, (struct sockaddr *)&fake->address, sizeof(struct sockaddr_in), &text) < 0)
+	if (rr_server_listen(fake->server, RR_TRANSPORT_AUTO, (struct sockaddr *)&fake->address,
+		    sizeof(struct sockaddr_in), NULL, &text) < 0)
 		fail_msg("%s", text.text);
 	if (!fake->mount_apart || fake->mountd)
 		return;
 	assert_int_equal(
 		rr_server_new(fake->engine, &rr_server_config_default, &services[1], 1, &fake->mountd), 0);
-	if (rr_server_listen_tcp(fake->mountd, (struct sockaddr *)&fake->mount_address,
-		    sizeof(struct sockaddr_in), &text) < 0)
+	if (rr_server_listen(fake->mountd, RR_TRANSPORT_TCP, (struct sockaddr *)&fake->mount_address,
+		    sizeof(struct sockaddr_in), NULL, &text) < 0)
 		fail_msg("%s", text.text);
 }
 
@@ -176,7 +176,7 @@ int
 fake_open(struct fake *fake, const char *path, struct rr_nfs **nfs, struct rr_text *text)
 {
 	struct rr_nfs_config config = {
-		.rpc = { .transport = RR_CLIENT_RDMA,
+		.rpc = { .transport = RR_TRANSPORT_AUTO,
 			.address = fake->address,
 			.address_size = sizeof(struct sockaddr_in),
 			.cred = { .machine = { "test", 4 } },

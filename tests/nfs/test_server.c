@@ -133,8 +133,10 @@ start_server(struct world *world)
 	interpose(world, &services[0]);
 	server.drc = world->drc;
 	assert_int_equal(rr_server_new(world->engine, &server, services, RR_NFS_SERVICES, &world->server), 0);
-	error = provider ? rr_server_listen_rdma(world->server, address, sizeof world->address, &text)
-			 : rr_server_listen_tcp(world->server, address, sizeof world->address, &text);
+	error = provider ? rr_server_listen(world->server, RR_TRANSPORT_AUTO, address, sizeof world->address,
+				   NULL, &text)
+			 : rr_server_listen(world->server, RR_TRANSPORT_TCP, address, sizeof world->address,
+				   NULL, &text);
 	if (error)
 		fail_msg("%s", text.text);
 }
@@ -165,7 +167,7 @@ setup(void **state)
 {
 	struct world *world = calloc(1, sizeof *world);
 	struct rr_nfs_config config = {
-		.rpc = { .transport = provider ? RR_CLIENT_RDMA : RR_CLIENT_TCP,
+		.rpc = { .transport = provider ? RR_TRANSPORT_AUTO : RR_TRANSPORT_TCP,
 			.address_size = sizeof world->address,
 			.cred = { .gid_count = 1, .gids = { GROUP } },
 			.retry = 10 * RR_SECOND },

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
 
 enum { XID = 77, LENGTH = 8000 };
 
@@ -51,7 +51,9 @@ call_reduced(struct world *world, uint32_t proc, uint32_t count, uint32_t behind
 	transaction.call = rpcrdma_xdr_written(&writer);
 	transaction.call.item_count = 1;
 	transaction.call.items = &item;
-	assert_int_equal(rr_rdma_connect(world->engine, (void *)&world->address, sizeof(world->address),
+	assert_int_equal(rr_carrier_connect(world->engine,
+				 &(struct rr_carrier_place){
+					 RR_TRANSPORT_AUTO, (void *)&world->address, sizeof(world->address) },
 				 &no_events, NULL, &carrier, &why),
 		0);
 	rr_carrier_call(carrier, &transaction);
@@ -122,7 +124,7 @@ static void
 accepted(void *ctx, struct rr_carrier *carrier)
 {
 	((struct liar *)ctx)->carrier = carrier;
-	rr_carrier_listen(carrier, &liar_events, ctx);
+	rr_carrier_attach(carrier, &liar_events, ctx);
 }
 
 /* What becomes of call where the server answers with results. */
@@ -136,10 +138,11 @@ run_against(struct world *world, struct liar *liar, struct call *call)
 	struct rr_text why;
 	int error;
 
-	assert_int_equal(rr_rdma_listen(world->engine, (void *)&any, sizeof(any), accepted, liar,
-				 &liar->acceptor, &why),
+	assert_int_equal(rr_carrier_listen(world->engine,
+				 &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) },
+				 accepted, liar, &liar->acceptor, &why),
 		0);
-	assert_int_equal(rr_rdma_acceptor_address(liar->acceptor, &address), 0);
+	assert_int_equal(rr_acceptor_address(liar->acceptor, &address), 0);
 	/* The first call in version 2 would ask for a Reply chunk instead. */
 	world->engine->config.versions = RR_VERSIONS_1;
 	world_client_config(world, &config);
@@ -150,7 +153,7 @@ run_against(struct world *world, struct liar *liar, struct call *call)
 	rr_client_free(world->client);
 	world->client = good;
 	rr_carrier_close(liar->carrier);
-	rr_rdma_unlisten(liar->acceptor);
+	rr_acceptor_close(liar->acceptor);
 	world_settle(world);
 	return error;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "carrier/rdma/rdma.h"
+#include "carrier/carrier.h"
 
 enum { XID = 77, LENGTH = 1501, SMALL = 1024, LARGE = 4096 };
 
@@ -61,7 +61,9 @@ send_as(struct world *world, struct sending *sending, enum form form, uint8_t oc
 	config->versions = RR_VERSIONS_1;
 	config->inline_send = config->inline_receive = form == INLINE ? LARGE : SMALL;
 	prepare(sending, form, octet);
-	assert_int_equal(rr_rdma_connect(world->engine, (void *)&world->address, sizeof(world->address),
+	assert_int_equal(rr_carrier_connect(world->engine,
+				 &(struct rr_carrier_place){
+					 RR_TRANSPORT_AUTO, (void *)&world->address, sizeof(world->address) },
 				 &no_events, NULL, &carrier, &why),
 		0);
 	rr_carrier_call(carrier, &sending->transaction);

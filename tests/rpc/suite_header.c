@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "carrier/rdma/rdma.h"
-#include "carrier/tcp/tcp.h"
+#include "carrier/carrier.h"
 
 enum { XID = 77, MESSAGE = 2048 };
 
@@ -45,11 +44,13 @@ send_message(struct world *world, const struct rpcrdma_message *message)
 
 	sending.transaction.call = *message;
 	if (world_provider)
-		error = rr_rdma_connect(world->engine, address, sizeof(world->address), &no_events, NULL,
-			&sending.carrier, &why);
+		error = rr_carrier_connect(world->engine,
+			&(struct rr_carrier_place){ RR_TRANSPORT_AUTO, address, sizeof(world->address) },
+			&no_events, NULL, &sending.carrier, &why);
 	else
-		error = rr_tcp_connect(world->engine, address, sizeof(world->address), &no_events, NULL,
-			&sending.carrier, &why);
+		error = rr_carrier_connect(world->engine,
+			&(struct rr_carrier_place){ RR_TRANSPORT_TCP, address, sizeof(world->address) },
+			&no_events, NULL, &sending.carrier, &why);
 	assert_int_equal(error, 0);
 	rr_carrier_call(sending.carrier, &sending.transaction);
 	world_until(world, sending.done);

@@ -461,9 +461,11 @@ two_servers_cannot_listen_at_one_port(void **state)
 	int error;
 
 	if (world_provider)
-		error = rr_server_listen_rdma(world->server, address, sizeof(world->address), &why);
+		error = rr_server_listen(
+			world->server, RR_TRANSPORT_AUTO, address, sizeof(world->address), NULL, &why);
 	else
-		error = rr_server_listen_tcp(world->server, address, sizeof(world->address), &why);
+		error = rr_server_listen(
+			world->server, RR_TRANSPORT_TCP, address, sizeof(world->address), NULL, &why);
 	assert_int_equal(error, -RPCRDMA_ERR_SYSTEM);
 	assert_true(strlen(why.text) > 0);
 }

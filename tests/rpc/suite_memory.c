@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "carrier/rdma/rdma.h"
-#include "carrier/tcp/tcp.h"
+#include "carrier/carrier.h"
 
 static void
 a_call_put_off_is_handled_when_memory_comes_back(void **state)
@@ -189,10 +188,14 @@ connect_silently(struct world *world)
 	struct rr_text why;
 	int error;
 
-	error = world_provider ? rr_rdma_connect(world->engine, address, sizeof(world->address), &events,
-					 NULL, &carrier, &why)
-			       : rr_tcp_connect(world->engine, address, sizeof(world->address), &events, NULL,
-					 &carrier, &why);
+	error = world_provider ? rr_carrier_connect(world->engine,
+					 &(struct rr_carrier_place){
+						 RR_TRANSPORT_AUTO, address, sizeof(world->address) },
+					 &events, NULL, &carrier, &why)
+			       : rr_carrier_connect(world->engine,
+					 &(struct rr_carrier_place){
+						 RR_TRANSPORT_TCP, address, sizeof(world->address) },
+					 &events, NULL, &carrier, &why);
 	assert_int_equal(error, 0);
 	return carrier;
 }

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "carrier/rdma/rdma.h"
-#include "carrier/tcp/tcp.h"
+#include "carrier/carrier.h"
 
 /* A connection of its own, and one call on it, with an XID that the test chooses. */
 struct wire {
@@ -28,11 +27,13 @@ wire_open(struct world *world, struct wire *wire)
 
 	memset(wire, 0, sizeof(*wire));
 	if (world_provider)
-		error = rr_rdma_connect(world->engine, address, sizeof(world->address), &no_events, NULL,
-			&wire->carrier, &why);
+		error = rr_carrier_connect(world->engine,
+			&(struct rr_carrier_place){ RR_TRANSPORT_AUTO, address, sizeof(world->address) },
+			&no_events, NULL, &wire->carrier, &why);
 	else
-		error = rr_tcp_connect(world->engine, address, sizeof(world->address), &no_events, NULL,
-			&wire->carrier, &why);
+		error = rr_carrier_connect(world->engine,
+			&(struct rr_carrier_place){ RR_TRANSPORT_TCP, address, sizeof(world->address) },
+			&no_events, NULL, &wire->carrier, &why);
 	assert_int_equal(error, 0);
 }
 

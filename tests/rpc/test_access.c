@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/peer_log.h"
+#include "carrier/rdma/core/room.h"
 #include "fabric/iwarp/iwarp.h"
 #include "world.h"
 
@@ -37,7 +38,7 @@ handle(void *ctx, const struct rr_event *event)
 static void
 reach(struct world *world, enum rr_work_kind kind)
 {
-	struct rr_fabric *fabric = world->engine->fabric;
+	struct rr_fabric *fabric = rr_room_in(world->engine)->fabric;
 	struct peer peer = { .established = false };
 	struct rr_endpoint *endpoint;
 	uint8_t octets[32] = { 0 };

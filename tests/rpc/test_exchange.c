@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "carrier/tcp/tcp.h"
+#include "carrier/carrier.h"
 
 enum { XID = 0x01020304 };
 
 struct one {
-	struct rr_tcp_acceptor *acceptor;
+	struct rr_acceptor *acceptor;
 	struct rr_carrier *carrier;
 	uint32_t sent;
 };
@@ -44,7 +44,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 	struct one *one = ctx;
 
 	one->carrier = carrier;
-	rr_carrier_listen(carrier, &events, one);
+	rr_carrier_attach(carrier, &events, one);
 }
 
 static void
@@ -59,10 +59,12 @@ the_array_of_a_replys_items_is_not_needed_any_more(void **state)
 	struct rr_text why;
 	int fd;
 
-	assert_int_equal(rr_tcp_listen(world->engine, (struct sockaddr *)&address, sizeof(address), accepted,
-				 &one, &one.acceptor, &why),
+	assert_int_equal(rr_carrier_listen(world->engine,
+				 &(struct rr_carrier_place){
+					 RR_TRANSPORT_TCP, (struct sockaddr *)&address, sizeof(address) },
+				 accepted, &one, &one.acceptor, &why),
 		0);
-	assert_int_equal(rr_tcp_acceptor_address(one.acceptor, &chosen), 0);
+	assert_int_equal(rr_acceptor_address(one.acceptor, &chosen), 0);
 	memcpy(&world->address, &chosen, sizeof(world->address));
 	fd = raw_connect(world);
 	raw_send_record(world, fd, call, sizeof(call));
@@ -70,7 +72,7 @@ the_array_of_a_replys_items_is_not_needed_any_more(void **state)
 	world_until(world, one.sent == 1);
 	close(fd);
 	rr_carrier_close(one.carrier);
-	rr_tcp_unlisten(one.acceptor);
+	rr_acceptor_close(one.acceptor);
 	world->address = server;
 }
 

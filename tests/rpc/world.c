@@ -280,9 +280,11 @@ world_start_server(struct world *world)
 
 	world->server = world_new_server(world);
 	if (world_provider)
-		error = rr_server_listen_rdma(world->server, address, sizeof(world->address), &why);
+		error = rr_server_listen(
+			world->server, RR_TRANSPORT_AUTO, address, sizeof(world->address), NULL, &why);
 	else
-		error = rr_server_listen_tcp(world->server, address, sizeof(world->address), &why);
+		error = rr_server_listen(
+			world->server, RR_TRANSPORT_TCP, address, sizeof(world->address), NULL, &why);
 	if (error)
 		fail_msg("%s", why.text);
 	assert_int_not_equal(world->address.sin_port, 0);
@@ -299,7 +301,7 @@ void
 world_client_config(const struct world *world, struct rr_client_config *config)
 {
 	*config = (struct rr_client_config){
-		.transport = world_provider ? RR_CLIENT_RDMA : RR_CLIENT_TCP,
+		.transport = world_provider ? RR_TRANSPORT_AUTO : RR_TRANSPORT_TCP,
 		.address_size = sizeof(world->address),
 		.cred = { .uid = 1000,
 			.gid = 100,

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "carrier/rdma/core/room.h"
 #include "fabric/filter/fault.h"
 #include "fabric/iwarp/iwarp.h"
 #include "fabric/loop/loop.h"
@@ -283,8 +284,8 @@ start_server(struct run *run)
 		bad(run, text.text);
 	rr_nfs_server_services(run->nfs_server, services);
 	if (rr_server_new(run->engine, &rr_server_config_default, services, RR_NFS_SERVICES, &run->server) ||
-		rr_server_listen_rdma(
-			run->server, (struct sockaddr *)&run->address, sizeof(run->address), &text))
+		rr_server_listen(run->server, RR_TRANSPORT_AUTO, (struct sockaddr *)&run->address,
+			sizeof(run->address), NULL, &text))
 		bad(run, text.text[0] ? text.text : "no server");
 }
 
@@ -293,7 +294,7 @@ static int
 open_client(struct run *run)
 {
 	struct rr_nfs_config config = {
-		.rpc = { .transport = RR_CLIENT_RDMA,
+		.rpc = { .transport = RR_TRANSPORT_AUTO,
 			.address_size = sizeof(run->address),
 			.retry = 3600 * RR_SECOND },
 		.server = "soak",
@@ -436,10 +437,10 @@ run_once(uint64_t seed, int carrier)
 	if (verbose)
 		fprintf(stderr, "soak: seed %llu (%s, '%s'): %d, %llu faults, %u turns%s%s\n",
 			(unsigned long long)seed, carriers[run.carrier], run.script, error,
-			(unsigned long long)rr_fault_count(run.engine->fabric), run.turns,
+			(unsigned long long)rr_fault_count(rr_room_in(run.engine)->fabric), run.turns,
 			run.nfs && error ? ", " : "", run.nfs && error ? rr_nfs_error(run.nfs) : "");
 	/* A call whose connection is lost five times in a row is given up. */
-	if (error == -RPCRDMA_ERR_DISCONNECTED && rr_fault_count(run.engine->fabric) >= 5)
+	if (error == -RPCRDMA_ERR_DISCONNECTED && rr_fault_count(rr_room_in(run.engine)->fabric) >= 5)
 		run.gentle = false;
 	if (error && run.gentle)
 		bad(&run, run.nfs ? rr_nfs_error(run.nfs) : "no connection came up");

@@ -5,29 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "tool/url.h"
 
 static const struct {
 	const char *text, *host, *path;
 	uint16_t port, mount_port;
-	enum rr_url_transport transport;
+	enum rr_transport transport;
 } good[] = {
-	{ "nfs://h", "h", "/", 20049, 0, RR_URL_AUTO },
-	{ "nfs://h/", "h", "/", 20049, 0, RR_URL_AUTO },
-	{ "NFS://h/a/b", "h", "/a/b", 20049, 0, RR_URL_AUTO },
-	{ "nfs://192.0.2.1:1/x", "192.0.2.1", "/x", 1, 0, RR_URL_AUTO },
-	{ "nfs://[2001:db8::1]/x", "2001:db8::1", "/x", 20049, 0, RR_URL_AUTO },
-	{ "nfs://[::1]:65535/", "::1", "/", 65535, 0, RR_URL_AUTO },
-	{ "nfs://[fe80::1%25eth0]/", "fe80::1%eth0", "/", 20049, 0, RR_URL_AUTO },
-	{ "nfs://h/a%20b%2fc%25", "h", "/a b/c%", 20049, 0, RR_URL_AUTO },
-	{ "nfs://h/a+b", "h", "/a+b", 20049, 0, RR_URL_AUTO },
-	{ "nfs://h/a%3f%23?version=3", "h", "/a?#", 20049, 0, RR_URL_AUTO },
-	{ "nfs://h/x?transport=tcp", "h", "/x", 2049, 0, RR_URL_TCP },
-	{ "nfs://h:7/x?transport=tcp", "h", "/x", 7, 0, RR_URL_TCP },
-	{ "nfs://h?transport=iwarp&mountport=900", "h", "/", 20049, 900, RR_URL_IWARP },
-	{ "nfs://h/x?transport=verbs", "h", "/x", 20049, 0, RR_URL_VERBS },
-	{ "nfs://h/?&transport=auto&&port=5&", "h", "/", 5, 0, RR_URL_AUTO },
-	{ "nfs://h:5/?port=5", "h", "/", 5, 0, RR_URL_AUTO },
+	{ "nfs://h", "h", "/", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://h/", "h", "/", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "NFS://h/a/b", "h", "/a/b", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://192.0.2.1:1/x", "192.0.2.1", "/x", 1, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://[2001:db8::1]/x", "2001:db8::1", "/x", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://[::1]:65535/", "::1", "/", 65535, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://[fe80::1%25eth0]/", "fe80::1%eth0", "/", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://h/a%20b%2fc%25", "h", "/a b/c%", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://h/a+b", "h", "/a+b", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://h/a%3f%23?version=3", "h", "/a?#", 20049, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://h/x?transport=tcp", "h", "/x", 2049, 0, RR_TRANSPORT_TCP },
+	{ "nfs://h:7/x?transport=tcp", "h", "/x", 7, 0, RR_TRANSPORT_TCP },
+	{ "nfs://h?transport=iwarp&mountport=900", "h", "/", 20049, 900, RR_TRANSPORT_IWARP },
+	{ "nfs://h/x?transport=verbs", "h", "/x", 20049, 0, RR_TRANSPORT_VERBS },
+	{ "nfs://h/?&transport=auto&&port=5&", "h", "/", 5, 0, RR_TRANSPORT_AUTO },
+	{ "nfs://h:5/?port=5", "h", "/", 5, 0, RR_TRANSPORT_AUTO },
 };
 
 static const struct {

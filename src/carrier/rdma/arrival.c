@@ -10,43 +10,44 @@
 
 /* How many elements of size octets can be in a header that fits our receives. */
 static uint32_t
-arrival_holds(const struct rr_engine *engine, uint32_t size)
+arrival_holds(const struct rr_room *room, uint32_t size)
 {
-	uint32_t receive = rr_fabric_config(engine->fabric)->receive_size;
+	uint32_t receive = rr_fabric_config(room->fabric)->receive_size;
 
-	return (uint32_t)rr_min(engine->config.segment_max, receive / size);
+	return (uint32_t)rr_min(room->base.engine->config.segment_max, receive / size);
 }
 
 struct rr_arrival_sizes
-rr_arrival_sizes(const struct rr_engine *engine)
+rr_arrival_sizes(const struct rr_room *room)
 {
 	return (struct rr_arrival_sizes){
-		.reads = arrival_holds(engine, RR_READ_SEGMENT_SIZE),
-		.writes = engine->config.chunk_max,
-		.segments = arrival_holds(engine, RR_SEGMENT_SIZE),
+		.reads = arrival_holds(room, RR_READ_SEGMENT_SIZE),
+		.writes = room->base.engine->config.chunk_max,
+		.segments = arrival_holds(room, RR_SEGMENT_SIZE),
 	};
 }
 
 int
-rr_arrival_prepare(struct rr_engine *engine)
+rr_arrival_prepare(struct rr_room *room)
 {
-	const struct rr_arrival_sizes sizes = rr_arrival_sizes(engine);
+	const struct rr_arrival_sizes sizes = rr_arrival_sizes(room);
 	void *memory;
 
-	if (engine->arrival_lists.segments)
+	if (room->arrival_lists.segments)
 		return 0;
-	memory = rr_alloc(engine->env, rr_rdma_lists_size(sizes.reads, sizes.writes, sizes.segments));
+	memory = rr_alloc(
+		room->base.engine->env, rr_rdma_lists_size(sizes.reads, sizes.writes, sizes.segments));
 	if (!memory)
 		return -RPCRDMA_ERR_NOMEM;
-	rr_rdma_place_lists(&engine->arrival_lists, memory, sizes.reads, sizes.writes, sizes.segments);
+	rr_rdma_place_lists(&room->arrival_lists, memory, sizes.reads, sizes.writes, sizes.segments);
 	return 0;
 }
 
 void
-rr_arrival_unprepare(struct rr_engine *engine)
+rr_arrival_unprepare(struct rr_room *room)
 {
-	rr_free(engine->env, engine->arrival_lists.segments);
-	engine->arrival_lists = (struct rr_chunk_lists){ 0 };
+	rr_free(room->base.engine->env, room->arrival_lists.segments);
+	room->arrival_lists = (struct rr_chunk_lists){ 0 };
 }
 
 /* ---- Kinds ---- */

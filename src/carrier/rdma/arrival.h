@@ -2,7 +2,7 @@
 #ifndef RR_CARRIER_RDMA_ARRIVAL_H
 #define RR_CARRIER_RDMA_ARRIVAL_H
 
-#include "carrier/engine.h"
+#include "carrier/rdma/core/room.h"
 
 /*
  * A message that arrived, decoded once. The driver decodes it and switches on its kind; requester, responder
@@ -40,11 +40,11 @@ struct rr_arrival_sizes {
 	uint32_t reads, writes, segments;
 };
 
-struct rr_arrival_sizes rr_arrival_sizes(const struct rr_engine *engine);
+struct rr_arrival_sizes rr_arrival_sizes(const struct rr_room *room);
 
 /* The arrays that arrivals of an engine are decoded into, made once. -RPCRDMA_ERR_NOMEM. */
-int rr_arrival_prepare(struct rr_engine *engine);
-void rr_arrival_unprepare(struct rr_engine *engine);
+int rr_arrival_prepare(struct rr_room *room);
+void rr_arrival_unprepare(struct rr_room *room);
 
 /*
  * Decodes the message of an RR_EVENT_RECEIVED. lists: arrays and maxima to decode into; what they hold is the

@@ -5,7 +5,6 @@
 #include "base/peer_log.h"
 #include "base/probe.h"
 #include "carrier/rdma/core/connection.h"
-#include "carrier/rdma/rdma.h"
 #include "carrier/rdma/requester/pull.h"
 #include "carrier/rdma/responder/provided.h"
 
@@ -120,7 +119,7 @@ established(struct rr_connection *connection, const struct rr_event *event)
 static void
 disconnected(struct rr_connection *connection, const struct rr_event *event)
 {
-	bool over_adapter = connection->fabric == connection->base.engine->adapters;
+	bool over_adapter = connection->fabric == connection->room->adapters;
 
 	connection->status = event->status;
 	rr_fail(&connection->text, 0, "%s: %s%s", connection->base.peer, event->text,
@@ -174,7 +173,7 @@ received(struct rr_connection *connection, const struct rr_event *event)
 
 	rr_loop_disarm(engine->loop, &connection->kick);
 	connection->kicks = KICKS;
-	rr_arrival_decode(&arrival, connection->versions, &engine->arrival_lists, event);
+	rr_arrival_decode(&arrival, connection->versions, &connection->room->arrival_lists, event);
 	rr_trace_add(&connection->trace, engine->loop, false, event->data, event->length,
 		arrival.result == RR_HEADER_OK ? &arrival.lists : NULL);
 	if (arrival.kind == RR_ARRIVAL_UNCLEAR)

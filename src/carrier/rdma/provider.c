@@ -1,101 +1,192 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/rdma/provider.h"
 
-#include "fabric/address.h"
+#include "base/checked.h"
+#include "carrier/rdma/requester/requester.h"
+#include "fabric/iwarp/iwarp.h"
 #include "fabric/verbs/verbs.h"
 
-static enum rr_provider
-wanted(const struct rr_engine *engine, enum rr_provider provider)
+enum {
+	RECEIVE_LEAST = 4096, /* some peers Send more than they were told to */
+	WORK_LEAST = 256,
+	READS_AT_A_TIME = 32,
+};
+
+/* ---- Making fabrics ---- */
+
+static uint32_t
+provider_larger(uint32_t a, uint32_t b)
 {
-	if (engine->only)
-		return RR_PROVIDER_IWARP;
-	return provider == RR_PROVIDER_AUTO ? engine->config.provider : provider;
+	return a > b ? a : b;
 }
 
-/* Where nobody asked for adapters by name, those that cannot be used are worth a line in the log, and none at
- * all is how most machines are. */
+/* What connections need of a fabric. */
+static struct rr_fabric_config
+provider_config(const struct rr_room *room, const struct rr_engine_config *config)
+{
+	struct rr_fabric_config fabric = rr_fabric_config_default;
+	size_t receives;
+
+	/* RFC 8166, 3.3.3: "Receiver implementations MUST support inline thresholds of 1024 bytes".
+	 * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: those of version 2 "MUST support an inline threshold
+	 * of 4096 bytes". */
+	fabric.receive_size = provider_larger(config->inline_receive, RECEIVE_LEAST);
+	/* Receives are made as they are needed: a quarter of the payload memory bounds them, but four busy
+	 * connections must be able to use all of their credits. */
+	receives = config->memory_max / 4 / fabric.receive_size;
+	fabric.receive_max =
+		provider_larger(receives < UINT32_MAX ? (uint32_t)receives : UINT32_MAX, config->credits * 4);
+	fabric.work_max = provider_larger(WORK_LEAST, config->credits * 2);
+	fabric.read_max = READS_AT_A_TIME;
+	fabric.region_max = config->credits * RR_SLOT_REGIONS + room->provided_max * RR_PIECES_MAX;
+	fabric.crc = config->crc;
+	fabric.reuse_port = config->reuse_port;
+	return fabric;
+}
+
+static int
+provider_add_filters(const struct rr_engine_config *config, struct rr_fabric **fabric)
+{
+	return config->filter ? config->filter(config->filter_ctx, fabric) : 0;
+}
+
+int
+rr_provider_begin(struct rr_room *room, const struct rr_engine *engine)
+{
+	const struct rr_fabric_config config = provider_config(room, &engine->config);
+	rr_fabric_new *make = engine->config.make ? engine->config.make : rr_iwarp_fabric_new;
+	int error = make(engine->loop, &config, &room->fabric);
+
+	room->only = make != rr_iwarp_fabric_new;
+	return error ? error : provider_add_filters(&engine->config, &room->fabric);
+}
+
+void
+rr_provider_end(struct rr_room *room)
+{
+	rr_fabric_destroy(room->adapters);
+	rr_fabric_destroy(room->fabric);
+}
+
+int
+rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_text *text)
+{
+	const struct rr_engine *engine = room->base.engine;
+	const struct rr_fabric_config config = provider_config(room, &engine->config);
+	int error;
+
+	if (!room->adapters) {
+		error = rr_verbs_fabric_open(engine->loop, &config, &room->adapters, text);
+		if (error)
+			return error;
+		error = provider_add_filters(&engine->config, &room->adapters);
+		if (error) {
+			rr_fabric_destroy(room->adapters);
+			room->adapters = NULL;
+			return rr_fail(
+				text, error, "the filters of RDMA adapters: %s", rpcrdma_strerror(error));
+		}
+	}
+	*fabric = room->adapters;
+	return 0;
+}
+
+/* ---- Choosing ---- */
+
+static enum rr_transport
+provider_wanted(const struct rr_room *room, enum rr_transport transport)
+{
+	if (room->only)
+		return RR_TRANSPORT_IWARP;
+	return transport == RR_TRANSPORT_AUTO ? room->base.engine->config.provider : transport;
+}
+
+/* Where nobody asked for adapters by name, adapters that cannot be used are worth a line in the log. Most
+ * machines have no adapter at all: that is no news. */
 static void
-tell(const struct rr_engine *engine, int error, const struct rr_text *why)
+provider_log(const struct rr_room *room, int error, const struct rr_text *why)
 {
 	bool usual = error == -RPCRDMA_ERR_NOTSUP || error == -RPCRDMA_ERR_UNREACHABLE;
 
-	rr_log(engine->env, usual ? RR_LOG_DEBUG : RR_LOG_WARNING, "iWARP over sockets, no RDMA adapter: %s",
-		why->text);
+	rr_log(room->base.engine->env, usual ? RR_LOG_DEBUG : RR_LOG_WARNING,
+		"iWARP over sockets, no RDMA adapter: %s", why->text);
 }
 
-/* The adapters' fabric if it can be had, else NULL. One that could not be opened is not tried again: what
- * is in its way does not go by itself. */
+/* The adapters' fabric if it can be had, else NULL. Adapters that could not be opened are not tried again:
+ * the obstacle does not go by itself. */
 static struct rr_fabric *
-try_adapters(struct rr_engine *engine)
+provider_try_adapters(struct rr_room *room)
 {
 	struct rr_fabric *fabric = NULL;
 	struct rr_text why;
 	int error;
 
-	if (engine->adapters_failed)
+	if (room->adapters_failed)
 		return NULL;
-	error = rr_engine_adapters(engine, &fabric, &why);
+	error = rr_provider_adapters(room, &fabric, &why);
 	if (!error)
 		return fabric;
-	engine->adapters_failed = true;
-	tell(engine, error, &why);
+	room->adapters_failed = true;
+	provider_log(room, error, &why);
 	return NULL;
 }
 
 /* The adapters' fabric, if this address of the machine is that of an adapter. */
 static struct rr_fabric *
-adapters_of(struct rr_engine *engine, const struct sockaddr *local, socklen_t size)
+provider_adapters_of(struct rr_room *room, const struct sockaddr *local, socklen_t size)
 {
 	struct rr_text why;
-	int error = engine->adapters_failed ? 0 : rr_verbs_has_address(local, size, &why);
+	int error = room->adapters_failed ? 0 : rr_verbs_has_address(local, size, &why);
 
 	if (error) {
-		tell(engine, error, &why);
+		provider_log(room, error, &why);
 		return NULL;
 	}
-	return try_adapters(engine);
+	return provider_try_adapters(room);
 }
 
 int
-rr_provider_to(struct rr_engine *engine, enum rr_provider provider, const struct sockaddr *peer,
-	socklen_t size, struct rr_fabric **fabric, struct rr_text *text)
+rr_provider_to(struct rr_room *room, const struct rr_carrier_place *to, struct rr_fabric **fabric,
+	struct rr_text *text)
 {
 	struct sockaddr_storage source;
 	struct rr_fabric *adapters = NULL;
 
-	switch (wanted(engine, provider)) {
-	case RR_PROVIDER_VERBS: return rr_engine_adapters(engine, fabric, text);
-	case RR_PROVIDER_IWARP: break;
-	case RR_PROVIDER_AUTO:
-		if (rr_address_source(peer, size, &source) == 0)
-			adapters = adapters_of(engine, (struct sockaddr *)&source, sizeof(source));
+	switch (provider_wanted(room, to->transport)) {
+	case RR_TRANSPORT_VERBS: return rr_provider_adapters(room, fabric, text);
+	case RR_TRANSPORT_IWARP:
+	case RR_TRANSPORT_TCP: break;
+	case RR_TRANSPORT_AUTO:
+		if (rr_address_source(to->address, to->size, &source) == 0)
+			adapters = provider_adapters_of(room, (struct sockaddr *)&source, sizeof(source));
 		break;
 	}
-	*fabric = adapters ? adapters : engine->fabric;
+	*fabric = adapters ? adapters : room->fabric;
 	return 0;
 }
 
 int
-rr_provider_at(struct rr_engine *engine, enum rr_provider provider, const struct sockaddr *local,
-	socklen_t size, struct rr_fabric *fabrics[RR_FABRICS], struct rr_text *text)
+rr_provider_at(struct rr_room *room, const struct rr_carrier_place *at,
+	struct rr_fabric *fabrics[RR_PROVIDER_FABRICS], struct rr_text *text)
 {
-	bool elsewhere = engine->config.adapters_elsewhere;
+	bool elsewhere = room->base.engine->config.adapters_elsewhere;
 	struct rr_fabric *adapters;
 	int error;
 
-	fabrics[0] = engine->fabric;
-	switch (wanted(engine, provider)) {
-	case RR_PROVIDER_VERBS:
-		error = elsewhere ? 0 : rr_engine_adapters(engine, &fabrics[0], text);
+	fabrics[0] = room->fabric;
+	switch (provider_wanted(room, at->transport)) {
+	case RR_TRANSPORT_VERBS:
+		error = elsewhere ? 0 : rr_provider_adapters(room, &fabrics[0], text);
 		return error ? error : !elsewhere;
-	case RR_PROVIDER_IWARP: return 1;
-	case RR_PROVIDER_AUTO: break;
+	case RR_TRANSPORT_IWARP:
+	case RR_TRANSPORT_TCP: return 1;
+	case RR_TRANSPORT_AUTO: break;
 	}
-	if (!rr_address_is_any(local)) {
-		adapters = adapters_of(engine, local, size);
-		fabrics[0] = adapters ? adapters : engine->fabric;
+	if (!rr_address_is_any(at->address)) {
+		adapters = provider_adapters_of(room, at->address, at->size);
+		fabrics[0] = adapters ? adapters : room->fabric;
 		return !adapters || !elsewhere;
 	}
-	fabrics[1] = elsewhere ? NULL : try_adapters(engine);
+	fabrics[1] = elsewhere ? NULL : provider_try_adapters(room);
 	return fabrics[1] ? 2 : 1;
 }

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/probe.h"
+#include "carrier/rdma/acceptor.h"
 #include "carrier/rdma/core/connection.h"
-#include "carrier/rdma/provider.h"
-#include "fabric/address.h"
 
 /*
  * A connection from its making to its end. It is freed when its owner closed it and nobody is inside any more
@@ -42,14 +42,16 @@ free_connection(struct rr_connection *connection)
 }
 
 struct rr_connection *
-rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, const char *peer, bool is_active)
+rr_connection_new(struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active)
 {
+	struct rr_engine *engine = room->base.engine;
 	struct rr_connection *connection = rr_alloc(engine->env, sizeof(*connection));
 
 	if (!connection)
 		return NULL;
 	connection->base.ops = &rr_rdma_ops;
 	connection->base.engine = engine;
+	connection->room = room;
 	connection->base.counters.size = sizeof(connection->base.counters);
 	connection->fabric = fabric;
 	connection->is_active = is_active;
@@ -69,7 +71,7 @@ rr_connection_new(struct rr_engine *engine, struct rr_fabric *fabric, const char
 	rr_negotiation_init(connection, NULL, 0);
 	rr_optional_init(connection);
 	connection->base.party = rr_party_new(&engine->shares, peer, &rr_stall_party, connection);
-	if (!connection->base.party || rr_arrival_prepare(engine) || rr_requester_init(connection)) {
+	if (!connection->base.party || rr_arrival_prepare(room) || rr_requester_init(connection)) {
 		free_connection(connection);
 		return NULL;
 	}
@@ -157,40 +159,6 @@ rr_connection_check_idle(struct rr_connection *connection)
 	rr_driver_disconnect(connection);
 }
 
-int
-rr_rdma_connect_over(struct rr_engine *engine, enum rr_provider provider, const struct sockaddr *address,
-	socklen_t size, const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier,
-	struct rr_text *text)
-{
-	struct rr_connection *connection;
-	struct rr_fabric *fabric;
-	char peer[RR_ADDRESS_TEXT];
-	int error = rr_provider_to(engine, provider, address, size, &fabric, text);
-
-	if (error)
-		return error;
-	rr_address_text(address, peer, sizeof(peer));
-	connection = rr_connection_new(engine, fabric, peer, true);
-	if (!connection)
-		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
-	rr_carrier_listen(&connection->base, events, ctx);
-	rr_negotiation_init(connection, address, size);
-	error = rr_driver_connect(connection, address, size, text);
-	if (error) {
-		free_connection(connection);
-		return error;
-	}
-	*carrier = &connection->base;
-	return 0;
-}
-
-int
-rr_rdma_connect(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
-	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
-{
-	return rr_rdma_connect_over(engine, RR_PROVIDER_AUTO, address, size, events, ctx, carrier, text);
-}
-
 /* ---- The operations of the carrier ---- */
 
 static void
@@ -274,4 +242,122 @@ const struct rr_carrier_ops rr_rdma_ops = {
 	.negotiated = rdma_negotiated,
 	.shutdown = rdma_shutdown,
 	.close = rdma_close,
+};
+
+/* ---- The carriers of an engine ---- */
+
+enum { INLINE_MIN = 1024, INLINE_MAX = 262144, PROVIDED_MAX = 4096, CHUNKS_MAX = 1024 };
+
+static bool
+rdma_is_inline_size(uint32_t size)
+{
+	return size >= INLINE_MIN && size <= INLINE_MAX && size % 1024 == 0;
+}
+
+static bool
+rdma_config_is_good(const struct rr_engine_config *config)
+{
+	return config->versions <= RR_VERSIONS_2 && config->reply_chunks <= RR_REPLY_CHUNKS_NEVER &&
+	       config->provided_max <= PROVIDED_MAX && rdma_is_inline_size(config->inline_send) &&
+	       rdma_is_inline_size(config->inline_receive) && config->segment_max > 0 &&
+	       config->chunk_max > 0 && config->chunk_max <= CHUNKS_MAX;
+}
+
+/* A requester sends its RDMA_DONE before the call that its credit is used for next: one that does so never
+ * has more replies exposed than it has credits. */
+static void
+rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
+{
+	room->provided_max = config->provided_max;
+	if (room->provided_max == 0)
+		room->provided_max = (uint32_t)rr_min(config->credits, PROVIDED_MAX);
+	room->provided_octets_max = config->provided_octets;
+	if (room->provided_octets_max > 0)
+		return;
+	room->provided_octets_max = config->memory_max / 2;
+	if (room->provided_octets_max < config->message_max)
+		room->provided_octets_max = config->message_max;
+}
+
+static int
+rdma_begin(struct rr_engine *engine, struct rr_carriers **carriers)
+{
+	struct rr_room *room;
+	int error;
+
+	if (!rdma_config_is_good(&engine->config))
+		return -RPCRDMA_ERR_INVAL;
+	room = rr_alloc(engine->env, sizeof(*room));
+	if (!room)
+		return -RPCRDMA_ERR_NOMEM;
+	room->base.engine = engine;
+	rr_list_init(&room->exchanges);
+	rdma_set_bounds(room, &engine->config);
+	error = rr_provider_begin(room, engine);
+	if (error) {
+		rr_provider_end(room);
+		rr_free(engine->env, room);
+		return error;
+	}
+	*carriers = &room->base;
+	return 0;
+}
+
+static void
+rdma_end(struct rr_carriers *carriers)
+{
+	struct rr_room *room = rr_room_of(carriers);
+
+	rr_responder_trim(room);
+	rr_arrival_unprepare(room);
+	rr_provider_end(room);
+	rr_free(carriers->engine->env, room);
+}
+
+static int
+rdma_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
+	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
+{
+	struct rr_room *room = rr_room_of(carriers);
+	struct rr_connection *connection;
+	struct rr_fabric *fabric;
+	char peer[RR_ADDRESS_TEXT];
+	int error = rr_provider_to(room, to, &fabric, text);
+
+	if (error)
+		return error;
+	rr_address_text(to->address, peer, sizeof(peer));
+	connection = rr_connection_new(room, fabric, peer, true);
+	if (!connection)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
+	rr_carrier_attach(&connection->base, events, ctx);
+	rr_negotiation_init(connection, to->address, to->size);
+	error = rr_driver_connect(connection, to->address, to->size, text);
+	if (error) {
+		free_connection(connection);
+		return error;
+	}
+	*carrier = &connection->base;
+	return 0;
+}
+
+static bool
+rdma_at_work(const struct rr_carriers *carriers, enum rr_transport transport)
+{
+	const struct rr_room *room = (const void *)carriers;
+
+	return transport == RR_TRANSPORT_VERBS ? room->adapters != NULL : room->fabric != NULL;
+}
+
+const struct rr_carriers_ops rr_rdma_carriers = {
+	.transports = RR_TRANSPORT_BIT(RR_TRANSPORT_AUTO) | RR_TRANSPORT_BIT(RR_TRANSPORT_IWARP) |
+		      RR_TRANSPORT_BIT(RR_TRANSPORT_VERBS),
+	.begin = rdma_begin,
+	.end = rdma_end,
+	.connect = rdma_connect,
+	.listen = rr_acceptor_rdma_listen,
+	.address = rr_acceptor_rdma_address,
+	.providers = rr_acceptor_rdma_providers,
+	.unlisten = rr_acceptor_rdma_close,
+	.at_work = rdma_at_work,
 };

@@ -6,20 +6,13 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "base/env.h"
+#include "carrier/engine.h"
 
 /*
  * Versions of RPC-over-RDMA: which ones a side speaks, which one two of them
  * have in common, and what is remembered of servers
  * (draft-cel-nfsv4-rpcrdma-version-two-00, section 5).
  */
-
-/* What an engine is told to speak. A responder answers in the version of the call. */
-enum rr_versions {
-	RR_VERSIONS_AUTO, /* 1 and 2: a requester tries 2 first */
-	RR_VERSIONS_1,
-	RR_VERSIONS_2
-};
 
 enum { RR_VERSIONS = 2 }; /* that there are: 1 and 2 */
 

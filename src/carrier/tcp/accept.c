@@ -6,34 +6,37 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/peer_log.h"
 #include "carrier/tcp/tcp_private.h"
-#include "fabric/address.h"
 
 enum { BACKLOG = 128 };
 #define PAUSE (100 * RR_MILLISECOND) /* where descriptors or memory ran out */
 
-struct rr_tcp_acceptor {
+struct tcp_acceptor {
+	struct rr_acceptor base; /* comes first */
 	struct rr_engine *engine;
-	rr_acceptor_handler *handler;
-	void *ctx;
 	struct rr_watch watch;
 	struct rr_timer pause;
 	bool *freed; /* set while the handler is being called */
 };
 
-static const struct rr_carrier_events no_events;
+static struct tcp_acceptor *
+acceptor_of(struct rr_acceptor *acceptor)
+{
+	return rr_container(acceptor, struct tcp_acceptor, base);
+}
 
 static void
 resume(struct rr_timer *timer)
 {
-	struct rr_tcp_acceptor *acceptor = rr_container(timer, struct rr_tcp_acceptor, pause);
+	struct tcp_acceptor *acceptor = rr_container(timer, struct tcp_acceptor, pause);
 
 	rr_loop_want(acceptor->engine->loop, &acceptor->watch, RR_READABLE);
 }
 
 static void
-pause_accepting(struct rr_tcp_acceptor *acceptor)
+pause_accepting(struct tcp_acceptor *acceptor)
 {
 	rr_loop_want(acceptor->engine->loop, &acceptor->watch, 0);
 	rr_loop_arm(acceptor->engine->loop, &acceptor->pause, PAUSE);
@@ -54,11 +57,11 @@ has_room(struct rr_engine *engine, const struct sockaddr *address)
 
 /* One connection. False where there is none to accept now. */
 static bool
-accept_one(struct rr_tcp_acceptor *acceptor)
+accept_one(struct tcp_acceptor *acceptor)
 {
 	struct sockaddr_storage peer;
 	socklen_t size = sizeof(peer);
-	struct rr_carrier *carrier;
+	struct rr_tcp *tcp;
 	struct rr_text text;
 	int fd = accept4(acceptor->watch.fd, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -77,20 +80,19 @@ accept_one(struct rr_tcp_acceptor *acceptor)
 		return true;
 	}
 	rr_tcp_set_options(fd);
-	if (rr_tcp_new(acceptor->engine, fd, (struct sockaddr *)&peer, RR_TCP_OPEN, &no_events, NULL,
-		    &carrier, &text) < 0) {
+	if (rr_tcp_new(acceptor->engine, fd, (struct sockaddr *)&peer, RR_TCP_OPEN, &tcp, &text) < 0) {
 		close(fd);
 		pause_accepting(acceptor);
 		return false;
 	}
-	acceptor->handler(acceptor->ctx, carrier);
+	acceptor->base.handler(acceptor->base.ctx, &tcp->base);
 	return true;
 }
 
 static void
 ready(struct rr_watch *watch, unsigned events)
 {
-	struct rr_tcp_acceptor *acceptor = rr_container(watch, struct rr_tcp_acceptor, watch);
+	struct tcp_acceptor *acceptor = rr_container(watch, struct tcp_acceptor, watch);
 	bool freed = false;
 
 	(void)events;
@@ -123,26 +125,25 @@ open_socket(const struct rr_engine *engine, const struct sockaddr *address, sock
 }
 
 int
-rr_tcp_listen(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
-	rr_acceptor_handler *handler, void *ctx, struct rr_tcp_acceptor **result, struct rr_text *text)
+rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at, struct rr_acceptor **result,
+	struct rr_text *text)
 {
-	struct rr_tcp_acceptor *acceptor = rr_alloc(engine->env, sizeof(*acceptor));
+	struct rr_engine *engine = carriers->engine;
+	struct tcp_acceptor *acceptor = rr_alloc(engine->env, sizeof(*acceptor));
 	char where[RR_ADDRESS_TEXT];
 	int fd;
 
 	if (!acceptor)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a listener");
 	acceptor->engine = engine;
-	acceptor->handler = handler;
-	acceptor->ctx = ctx;
 	acceptor->watch.ready = ready;
 	rr_timer_init(&acceptor->pause, resume);
-	fd = open_socket(engine, address, size);
+	fd = open_socket(engine, at->address, at->size);
 	if (fd >= 0 && rr_loop_watch(engine->loop, &acceptor->watch, fd, RR_READABLE) == 0) {
-		*result = acceptor;
+		*result = &acceptor->base;
 		return 0;
 	}
-	rr_address_text(address, where, sizeof(where));
+	rr_address_text(at->address, where, sizeof(where));
 	rr_fail(text, 0, "cannot listen at %s (TCP): %s%s", where, strerror(errno),
 		errno == EADDRINUSE ? ": another server uses this port" : "");
 	if (fd >= 0)
@@ -152,8 +153,9 @@ rr_tcp_listen(struct rr_engine *engine, const struct sockaddr *address, socklen_
 }
 
 int
-rr_tcp_acceptor_address(struct rr_tcp_acceptor *acceptor, struct sockaddr_storage *address)
+rr_tcp_acceptor_address(struct rr_acceptor *base, struct sockaddr_storage *address)
 {
+	const struct tcp_acceptor *acceptor = acceptor_of(base);
 	socklen_t size = sizeof(*address);
 
 	return getsockname(acceptor->watch.fd, (struct sockaddr *)address, &size) < 0 ? -RPCRDMA_ERR_SYSTEM
@@ -161,8 +163,9 @@ rr_tcp_acceptor_address(struct rr_tcp_acceptor *acceptor, struct sockaddr_storag
 }
 
 void
-rr_tcp_unlisten(struct rr_tcp_acceptor *acceptor)
+rr_tcp_unlisten(struct rr_acceptor *base)
 {
+	struct tcp_acceptor *acceptor = acceptor_of(base);
 	struct rr_loop *loop = acceptor->engine->loop;
 
 	if (acceptor->freed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a TCP carrier begins at the connecting side. */
+/* How a TCP carrier begins at the connecting side, and what TCP carriers are in an engine. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -34,10 +34,12 @@ rr_tcp_set_options(int fd)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
 }
 
-int
-rr_tcp_connect(struct rr_engine *engine, const struct sockaddr *address, socklen_t size,
+static int
+tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
 {
+	const struct sockaddr *address = to->address;
+	struct rr_tcp *tcp;
 	int error, fd, result;
 
 	if (address->sa_family != AF_INET && address->sa_family != AF_INET6)
@@ -46,16 +48,58 @@ rr_tcp_connect(struct rr_engine *engine, const struct sockaddr *address, socklen
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "no socket: %s", strerror(errno));
 	rr_tcp_set_options(fd);
-	error = connect(fd, address, size) < 0 ? errno : 0;
+	error = connect(fd, address, to->size) < 0 ? errno : 0;
 	if (error == EINPROGRESS || error == EINTR)
 		error = 0;
-	result = rr_tcp_new(engine, fd, address, RR_TCP_CONNECTING, events, ctx, carrier, text);
+	result = rr_tcp_new(carriers->engine, fd, address, RR_TCP_CONNECTING, &tcp, text);
 	if (result < 0) {
 		close(fd);
 		return result;
 	}
+	*carrier = &tcp->base;
+	rr_carrier_attach(*carrier, events, ctx);
 	if (error)
-		rr_tcp_fail(rr_container(*carrier, struct rr_tcp, base), rr_tcp_error(error),
-			"%s: no connection over TCP: %s", (*carrier)->peer, strerror(error));
+		rr_tcp_fail(tcp, rr_tcp_error(error), "%s: no connection over TCP: %s", tcp->base.peer,
+			strerror(error));
 	return 0;
 }
+
+static int
+tcp_begin(struct rr_engine *engine, struct rr_carriers **carriers)
+{
+	*carriers = rr_alloc(engine->env, sizeof(**carriers));
+	return *carriers ? 0 : -RPCRDMA_ERR_NOMEM;
+}
+
+static void
+tcp_end(struct rr_carriers *carriers)
+{
+	rr_free(carriers->engine->env, carriers);
+}
+
+static const char *
+tcp_providers(const struct rr_acceptor *acceptor)
+{
+	(void)acceptor;
+	return "tcp";
+}
+
+static bool
+tcp_at_work(const struct rr_carriers *carriers, enum rr_transport transport)
+{
+	(void)carriers;
+	(void)transport;
+	return true;
+}
+
+const struct rr_carriers_ops rr_tcp_carriers = {
+	.transports = RR_TRANSPORT_BIT(RR_TRANSPORT_TCP),
+	.begin = tcp_begin,
+	.end = tcp_end,
+	.connect = tcp_connect,
+	.listen = rr_tcp_listen,
+	.address = rr_tcp_acceptor_address,
+	.providers = tcp_providers,
+	.unlisten = rr_tcp_unlisten,
+	.at_work = tcp_at_work,
+};

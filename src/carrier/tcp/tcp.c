@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/peer_log.h"
 #include "carrier/tcp/tcp_private.h"
-#include "fabric/address.h"
 
 #define RECORD_LIMIT (60 * RR_SECOND) /* how long one record may take to arrive */
 #define LINGER_LIMIT RR_SECOND
@@ -348,15 +348,16 @@ const struct rr_carrier_ops rr_tcp_ops = {
 
 int
 rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
-	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
+	struct rr_tcp **result, struct rr_text *text)
 {
+	static const struct rr_carrier_events no_events;
 	struct rr_tcp *tcp = rr_alloc(engine->env, sizeof(*tcp));
 
 	if (!tcp || rr_map_init(&tcp->xids, engine->env, engine->config.credits) < 0) {
 		rr_free(engine->env, tcp);
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
 	}
-	tcp->base = (struct rr_carrier){ .ops = &rr_tcp_ops, .engine = engine, .events = events, .ctx = ctx };
+	tcp->base = (struct rr_carrier){ .ops = &rr_tcp_ops, .engine = engine, .events = &no_events };
 	tcp->base.counters.size = sizeof(tcp->base.counters);
 	rr_address_text(peer, tcp->base.peer, sizeof(tcp->base.peer));
 	tcp->base.party = rr_party_new(&engine->shares, tcp->base.peer, &tcp_party, tcp);
@@ -385,6 +386,6 @@ rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum r
 		rr_party_accepted(tcp->base.party, RR_ACCEPTED_TCP);
 	if (state == RR_TCP_OPEN)
 		rr_alive_start(&tcp->alive, engine->loop, fd, RR_ALIVE_LIMIT);
-	*carrier = &tcp->base;
+	*result = tcp;
 	return 0;
 }

@@ -8,9 +8,9 @@
 #include "carrier/tcp/tcp.h"
 
 /*
- * The TCP carrier, as its files see it: tcp.c its life, tcp_read.c and
- * tcp_write.c its two directions, tcp_call.c the requester's transactions,
- * tcp_exchange.c the responder's exchanges.
+ * The TCP carrier, as its files see it: tcp.c its life, read.c and write.c its two directions,
+ * call.c the requester's transactions, exchange.c the responder's exchanges, connect.c and accept.c
+ * how carriers come about.
  *
  * Everything that calls back happens between rr_tcp_enter() and
  * rr_tcp_leave(), which only the watch, the timer and the task do; so a
@@ -83,8 +83,9 @@ struct rr_tcp {
 };
 
 /* tcp.c */
+/* Without events: rr_carrier_attach() sets them. */
 int rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
-	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
+	struct rr_tcp **result, struct rr_text *text);
 bool rr_tcp_alive(const struct rr_tcp *tcp);
 /* Ends the connection; the owner hears of it from the task. Nothing but the first failure counts. */
 void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
@@ -93,11 +94,17 @@ void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
 uint32_t rr_tcp_record_max(const struct rr_tcp *tcp);
 extern const struct rr_carrier_ops rr_tcp_ops;
 
-/* tcp_connect.c */
+/* accept.c */
+int rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at,
+	struct rr_acceptor **acceptor, struct rr_text *text);
+int rr_tcp_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storage *address);
+void rr_tcp_unlisten(struct rr_acceptor *acceptor);
+
+/* connect.c */
 int rr_tcp_error(int error); /* of an errno */
 void rr_tcp_set_options(int fd);
 
-/* tcp_read.c */
+/* read.c */
 void rr_tcp_read(struct rr_tcp *tcp);
 /* Handles what was read and could not be handled then. */
 void rr_tcp_resume(struct rr_tcp *tcp);
@@ -106,7 +113,7 @@ bool rr_tcp_may_read(const struct rr_tcp *tcp);
 /* A record has begun to arrive and is not complete. */
 bool rr_tcp_in_record(const struct rr_tcp *tcp);
 
-/* tcp_write.c */
+/* write.c */
 /* Queues a message; false where it is longer than a record may be. */
 bool rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_message *message,
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out));
@@ -116,7 +123,7 @@ void rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out);
 /* Frees the copies. */
 void rr_tcp_discard_output(struct rr_tcp *tcp);
 
-/* tcp_call.c */
+/* call.c */
 void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
 void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction);
 /* A reply arrived. pooled: it lies in pool memory, which is given back; else it is the carrier's until this
@@ -130,7 +137,7 @@ void rr_tcp_end_calls(struct rr_tcp *tcp);
 void rr_tcp_end_refused(struct rr_tcp *tcp);
 void rr_tcp_free_calls(struct rr_tcp *tcp);
 
-/* tcp_exchange.c */
+/* exchange.c */
 /* A call arrived: hands it over. pooled: it lies in pool memory, which becomes the exchange's. False where
  * there is no pool memory to copy it to now. */
 bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);

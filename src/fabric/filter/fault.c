@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/filter/fault_parts.h"
 
+#include "base/address.h"
 #include "base/checked.h"
-#include "fabric/address.h"
 
 /* ---- What is to happen ---- */
 

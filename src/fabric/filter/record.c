@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/crc32c.h"
-#include "fabric/address.h"
 #include "fabric/filter/filter.h"
 
 /* ---- The file ---- */

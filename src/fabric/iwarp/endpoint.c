@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fabric/address.h"
+#include "base/address.h"
 #include "fabric/iwarp/socket.h"
 
 /*

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/peer_log.h"
-#include "fabric/address.h"
 #include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/socket.h"
 

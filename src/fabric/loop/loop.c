@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "fabric/address.h"
+#include "base/address.h"
 #include "fabric/loop/endpoint.h"
 
 static void

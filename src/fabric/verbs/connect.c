@@ -3,7 +3,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "fabric/address.h"
+#include "base/address.h"
 #include "fabric/verbs/endpoint.h"
 
 /*

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fabric/address.h"
+#include "base/address.h"
 #include "fabric/verbs/endpoint.h"
 #include "fabric/verbs/verbs.h"
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "fabric/address.h"
+#include "base/address.h"
 #include "fabric/verbs/endpoint.h"
 
 enum { RESOLVE_TIMEOUT = 2000, BACKLOG = 128, READS_MAX = 255 };

@@ -6,6 +6,7 @@
 #include "carrier/carrier.h"
 #include "carrier/rdma/arrival.h"
 #include "carrier/rdma/core/credits.h"
+#include "carrier/rdma/core/room.h"
 #include "carrier/rdma/core/stall.h"
 #include "carrier/rdma/core/threshold.h"
 #include "carrier/rdma/core/trace.h"
@@ -78,7 +79,8 @@ struct rr_provided_table {
 
 struct rr_connection {
 	struct rr_carrier base;       /* comes first */
-	struct rr_fabric *fabric;     /* one of the engine's */
+	struct rr_room *room;         /* of its engine */
+	struct rr_fabric *fabric;     /* one of the room's */
 	struct rr_endpoint *endpoint; /* of that; NULL once it is closed */
 	enum rr_connection_state state;
 	bool is_active; /* this side connected; the other side accepted */
@@ -149,7 +151,7 @@ extern const struct rr_carrier_ops rr_rdma_ops;
 
 /* peer: its address, as text. NULL: no memory. Not yet with an endpoint. */
 struct rr_connection *rr_connection_new(
-	struct rr_engine *engine, struct rr_fabric *fabric, const char *peer, bool is_active);
+	struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active);
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
@@ -259,6 +261,6 @@ void rr_responder_refuse(struct rr_exchange *exchange);
 void rr_responder_end(struct rr_connection *connection);
 
 /* Frees what is kept for reuse. */
-void rr_responder_trim(struct rr_engine *engine);
+void rr_responder_trim(struct rr_room *room);
 
 #endif

@@ -12,8 +12,8 @@ negotiation_recall(const struct rr_connection *connection)
 {
 	struct rr_engine *engine = connection->base.engine;
 
-	return rr_servers_recall(
-		&engine->servers, (const void *)&connection->negotiation.server, rr_now(engine->env));
+	return rr_servers_recall(&connection->room->servers, (const void *)&connection->negotiation.server,
+		rr_now(engine->env));
 }
 
 static void
@@ -21,8 +21,8 @@ negotiation_note(struct rr_connection *connection, enum rr_server_trait trait)
 {
 	struct rr_engine *engine = connection->base.engine;
 
-	rr_servers_note(
-		&engine->servers, (const void *)&connection->negotiation.server, trait, rr_now(engine->env));
+	rr_servers_note(&connection->room->servers, (const void *)&connection->negotiation.server, trait,
+		rr_now(engine->env));
 }
 
 /* Version 1 may be spoken instead, and nothing is known against that. */

@@ -19,7 +19,7 @@ apply(struct rr_connection *connection)
 	struct rr_thresholds *thresholds = &connection->thresholds[RR_RPCRDMA_VERSION_2 - 1];
 	uint32_t receive = properties->own[RR_PROPERTY_RECEIVE_SIZE];
 	uint32_t send = (uint32_t)rr_min(
-		properties->peer[RR_PROPERTY_RECEIVE_SIZE], rr_engine_send_size(connection->base.engine));
+		properties->peer[RR_PROPERTY_RECEIVE_SIZE], rr_room_send_size(connection->room));
 
 	thresholds->call = connection->is_active ? send : receive;
 	thresholds->reply = connection->is_active ? receive : send;
@@ -51,7 +51,7 @@ rr_optional_init(struct rr_connection *connection)
 
 	/* A responder asks for nothing: its requests would have to be calls of the reverse direction. */
 	rr_properties_init(&connection->features.properties, told, told[RR_PROPERTY_RECEIVE_SIZE],
-		connection->is_active ? rr_engine_send_size(connection->base.engine) : 0);
+		connection->is_active ? rr_room_send_size(connection->room) : 0);
 }
 
 /* ---- Requests ---- */

@@ -101,8 +101,7 @@ put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read
 
 	for (uint32_t i = 0; i < slot->write_count; i++)
 		writes[i] = (struct rr_chunk){ &slot->segments[i], 1 };
-	rpcrdma_xdr_writer_init(
-		&writer, slot->buffer, rr_engine_send_size(slot->connection->base.engine), NULL, 0);
+	rpcrdma_xdr_writer_init(&writer, slot->buffer, rr_room_send_size(slot->connection->room), NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, &lists);
 	slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
 	rr_trace_add(&slot->connection->trace, slot->connection->base.engine->loop, true, slot->buffer,

@@ -11,7 +11,7 @@ rr_slots_make(struct rr_connection *connection)
 {
 	struct rr_requester *requester = &connection->requester;
 	const struct rr_env *env = connection->base.engine->env;
-	uint32_t size = rr_engine_send_size(connection->base.engine), count = requester->credits.asked;
+	uint32_t size = rr_room_send_size(connection->room), count = requester->credits.asked;
 	struct rr_slot *slots = rr_alloc_array(env, count, sizeof(*slots));
 
 	requester->buffers = rr_alloc_array(env, count, size);

@@ -7,18 +7,19 @@
 enum { KEPT_MAX = 256 };
 
 static struct rr_inbound *
-make(struct rr_engine *engine)
+make(struct rr_room *room)
 {
-	const struct rr_arrival_sizes sizes = rr_arrival_sizes(engine);
+	const struct rr_arrival_sizes sizes = rr_arrival_sizes(room);
 	size_t lists = rr_rdma_lists_size(sizes.reads, sizes.writes, sizes.segments);
 	struct rr_inbound *inbound =
-		rr_alloc(engine->env, sizeof(*inbound) + lists + rr_engine_send_size(engine));
+		rr_alloc(room->base.engine->env, sizeof(*inbound) + lists + rr_room_send_size(room));
 
 	if (!inbound)
 		return NULL;
 	rr_rdma_place_lists(&inbound->lists, inbound + 1, sizes.reads, sizes.writes, sizes.segments);
 	inbound->buffer = (uint8_t *)(inbound + 1) + lists;
-	inbound->engine = engine;
+	inbound->room = room;
+	inbound->engine = room->base.engine;
 	inbound->base.ops = &rr_rdma_ops;
 	rr_list_init(&inbound->link);
 	rr_list_init(&inbound->waiter.link);
@@ -43,15 +44,15 @@ take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 struct rr_inbound *
 rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	struct rr_engine *engine = connection->base.engine;
-	struct rr_list *link = rr_list_pop(&engine->exchanges);
+	struct rr_room *room = connection->room;
+	struct rr_list *link = rr_list_pop(&room->exchanges);
 	struct rr_inbound *inbound;
 
 	if (link) {
-		engine->exchange_count--;
+		room->exchange_count--;
 		inbound = rr_container(link, struct rr_inbound, link);
 	} else {
-		inbound = make(engine);
+		inbound = make(room);
 	}
 	if (!inbound)
 		return NULL;
@@ -81,6 +82,7 @@ void
 rr_inbound_free(struct rr_inbound *inbound)
 {
 	struct rr_engine *engine = inbound->engine;
+	struct rr_room *room = inbound->room;
 	void *memory = inbound->memory;
 
 	rr_inbound_answered(inbound);
@@ -88,9 +90,9 @@ rr_inbound_free(struct rr_inbound *inbound)
 	rr_list_remove(&inbound->waiter.link);
 	rr_list_remove(&inbound->job.link);
 	rr_driver_release(inbound->fabric, inbound->receive);
-	if (engine->exchange_count < KEPT_MAX) {
-		engine->exchange_count++;
-		rr_list_append(&engine->exchanges, &inbound->link);
+	if (room->exchange_count < KEPT_MAX) {
+		room->exchange_count++;
+		rr_list_append(&room->exchanges, &inbound->link);
 	} else {
 		rr_free(engine->env, inbound);
 	}
@@ -98,11 +100,11 @@ rr_inbound_free(struct rr_inbound *inbound)
 }
 
 void
-rr_responder_trim(struct rr_engine *engine)
+rr_responder_trim(struct rr_room *room)
 {
 	struct rr_list *link;
 
-	while ((link = rr_list_pop(&engine->exchanges)))
-		rr_free(engine->env, rr_container(link, struct rr_inbound, link));
-	engine->exchange_count = 0;
+	while ((link = rr_list_pop(&room->exchanges)))
+		rr_free(room->base.engine->env, rr_container(link, struct rr_inbound, link));
+	room->exchange_count = 0;
 }

@@ -20,9 +20,11 @@
 
 /* Of all connections together: what they keep is not there for other replies. */
 static uint64_t
-engine_octets_max(const struct rr_engine_config *config)
+room_octets_max(const struct rr_room *room)
 {
-	return config->memory_max > config->provided_octets ? config->memory_max : config->provided_octets;
+	uint64_t memory_max = room->base.engine->config.memory_max;
+
+	return memory_max > room->provided_octets_max ? memory_max : room->provided_octets_max;
 }
 
 /*
@@ -40,16 +42,15 @@ rr_provided_allowed(const struct rr_connection *connection, uint32_t version)
 uint32_t
 rr_provided_room(const struct rr_connection *connection, uint32_t version)
 {
-	const struct rr_engine *engine = connection->base.engine;
-	const struct rr_engine_config *config = &engine->config;
+	const struct rr_room *room = connection->room;
 	const struct rr_provided_table *table = &connection->provided;
 	uint64_t own, all;
 
-	if (!rr_provided_allowed(connection, version) || table->count >= config->provided_max)
+	if (!rr_provided_allowed(connection, version) || table->count >= room->provided_max)
 		return 0;
-	own = config->provided_octets - table->octets;
-	all = engine_octets_max(config) - engine->provided_octets;
-	return (uint32_t)rr_min(rr_min(own, all), config->message_max);
+	own = room->provided_octets_max - table->octets;
+	all = room_octets_max(room) - room->provided_octets;
+	return (uint32_t)rr_min(rr_min(own, all), room->base.engine->config.message_max);
 }
 
 /* ---- The table ---- */
@@ -63,7 +64,7 @@ account(struct rr_provided *provided)
 	rr_map_add(&table->by_xid, &provided->by_xid, provided->xid);
 	table->count++;
 	table->octets += provided->octets;
-	provided->connection->base.engine->provided_octets += provided->octets;
+	provided->connection->room->provided_octets += provided->octets;
 	if (++table->exposed > table->peak)
 		table->peak = table->exposed;
 }
@@ -80,7 +81,7 @@ let_go(struct rr_provided *provided)
 		return;
 	table->exposed--;
 	table->octets -= provided->octets;
-	provided->connection->base.engine->provided_octets -= provided->octets;
+	provided->connection->room->provided_octets -= provided->octets;
 	provided->inbound = NULL;
 	inbound->provided = NULL;
 	if (inbound->state == RR_INBOUND_NAMED)
@@ -179,10 +180,10 @@ register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 static bool
 make_table(struct rr_connection *connection)
 {
-	const struct rr_engine *engine = connection->base.engine;
 	struct rr_map *by_xid = &connection->provided.by_xid;
 
-	return by_xid->buckets || rr_map_init(by_xid, engine->env, engine->config.provided_max) == 0;
+	return by_xid->buckets ||
+	       rr_map_init(by_xid, connection->base.engine->env, connection->room->provided_max) == 0;
 }
 
 int

@@ -164,7 +164,7 @@ put_header(struct rr_inbound *inbound)
 	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
 	 * message as in the matching Call message." */
 	set_read_list(inbound, &lists);
-	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_engine_send_size(inbound->engine), NULL, 0);
+	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_room_send_size(inbound->room), NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, &lists);
 	length = (uint32_t)rpcrdma_xdr_length(&writer);
 	rr_trace_add(&inbound->connection->trace, inbound->engine->loop, true, inbound->buffer,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_FABRIC_ADDRESS_H
-#define RR_FABRIC_ADDRESS_H
+#ifndef RR_BASE_ADDRESS_H
+#define RR_BASE_ADDRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+
+enum { RR_ADDRESS_TEXT = 64 };
 
 /* "192.0.2.1:20049" or "[2001:db8::1]:20049"; text has room for RR_ADDRESS_TEXT. */
 void rr_address_text(const struct sockaddr *address, char *text, size_t size);

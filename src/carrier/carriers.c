@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier/rdma/rdma.h"
+#include "carrier/tcp/tcp.h"
+
+/* The only file that names the kinds of carriers. */
+
+const struct rr_carriers_ops *const rr_carriers_known[] = { &rr_rdma_carriers, &rr_tcp_carriers, NULL };

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_CARRIER_COUNTERS_H
+#define RR_CARRIER_COUNTERS_H
+
+#include <rpcrdma/engine.h>
+#include <stddef.h>
+
+/* The members of struct rpcrdma_counters behind size. Octets are of RPC messages. */
+enum {
+	RR_COUNTERS = (sizeof(struct rpcrdma_counters) - offsetof(struct rpcrdma_counters, calls)) /
+		      sizeof(uint64_t)
+};
+
+/* In the order of the members. */
+extern const char *const rr_counter_names[RR_COUNTERS];
+
+/* An RDMA_ERROR arrived; err: its rdma_err. */
+void rr_counters_error_received(struct rpcrdma_counters *counters, uint32_t err);
+
+/* sum has its size afterwards. */
+void rr_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *counters);
+
+/* The counter with that index in rr_counter_names. */
+uint64_t rr_counters_get(const struct rpcrdma_counters *counters, uint32_t index);
+
+#endif

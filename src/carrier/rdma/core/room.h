@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_CARRIER_RDMA_CORE_ROOM_H
+#define RR_CARRIER_RDMA_CORE_ROOM_H
+
+#include "carrier/rdma/rdma.h"
+#include "carrier/rdma/version.h"
+#include "fabric/fabric.h"
+#include "wire/rpcrdma2.h"
+
+/*
+ * What all RPC-over-RDMA connections of an engine share. It is there as long as the engine; connections and
+ * acceptors point to it. provider.c makes the fabrics in it.
+ */
+struct rr_room {
+	struct rr_carriers base;    /* comes first */
+	struct rr_fabric *fabric;   /* iwarp, unless a test's engine was made on another one */
+	struct rr_fabric *adapters; /* verbs, from the moment when it is wanted */
+	bool only;                  /* there is never a second one */
+	bool adapters_failed;       /* where nobody asked for them by name */
+	/* Replies in Read chunks that a connection may expose, and octets in all of them. */
+	uint32_t provided_max;
+	uint64_t provided_octets_max;
+
+	struct rr_chunk_lists arrival_lists; /* of the message that arrived last */
+	struct rr_servers servers;           /* that were called */
+	struct rr_list exchanges;            /* kept for reuse */
+	uint32_t exchange_count;
+	uint64_t provided_octets; /* that all connections have exposed in Read chunks */
+};
+
+/* Octets of the largest message that is sent in any version: draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has
+ * both sides take 4096 in version 2. */
+static inline uint32_t
+rr_room_send_size(const struct rr_room *room)
+{
+	uint32_t size = room->base.engine->config.inline_send;
+
+	return size > RR_INLINE_DEFAULT_2 ? size : RR_INLINE_DEFAULT_2;
+}
+
+static inline struct rr_room *
+rr_room_of(struct rr_carriers *carriers)
+{
+	return rr_container(carriers, struct rr_room, base);
+}
+
+/* The room of an engine. NULL: the engine has no RDMA. */
+static inline struct rr_room *
+rr_room_in(const struct rr_engine *engine)
+{
+	for (struct rr_list *link = engine->carriers.next; link != &engine->carriers; link = link->next) {
+		struct rr_carriers *carriers = rr_container(link, struct rr_carriers, link);
+
+		if (carriers->ops == &rr_rdma_carriers)
+			return rr_room_of(carriers);
+	}
+	return NULL;
+}
+
+#endif
