@@ -7,6 +7,15 @@
 static const struct suite_tests *const all[] = {
 	&suite_of_objects,
 	&suite_of_names,
+	&suite_of_making,
+	&suite_of_directories,
+	&suite_of_data,
+	&suite_of_space,
+	&suite_of_opens,
+	&suite_of_locks,
+	&suite_of_xattrs,
+	&suite_of_callers,
+	&suite_of_order,
 };
 
 /* Makes a directory in which everybody may do everything, as user 0 or as who runs the test. */

@@ -26,8 +26,8 @@ enum {
 	SUITE_LEASES = 16,
 	SUITE_DEVICES = 32,
 	SUITE_COPIES = 64,
-	SUITE_VAST = 128,   /* files of almost 8 EiB */
-	SUITE_BIRTHS = 256, /* an object is told from an earlier one of the same number */
+	SUITE_VAST = 128, /* files of almost 8 EiB */
+	SUITE_MANY = 256, /* 20,000 files are made in seconds */
 };
 
 struct suite;
@@ -46,9 +46,10 @@ struct suite_provider {
 	void (*quota)(struct suite *suite, uint64_t octets);
 	/* Operations that begin from now on fail with status; RR_VFS_OK: they are executed. NULL: cannot be
 	 * done. */
-	void (*fail)(struct suite *suite, enum rr_vfs_status status);
-	/* Operations that begin from now on are held, or go on. NULL: cannot be done. */
+	void (*break_down)(struct suite *suite, enum rr_vfs_status status);
+	/* Operations that begin from now on are held, or are not. NULL: cannot be done. */
 	void (*hold)(struct suite *suite, bool hold);
+	void (*release)(struct suite *suite); /* what is held goes on */
 };
 
 struct suite {

@@ -113,8 +113,14 @@ hold(struct suite *suite, bool held)
 	struct storage *storage = suite->storage;
 
 	storage->held = held;
-	if (!held)
-		rr_memory_release(storage->memory);
+}
+
+static void
+release(struct suite *suite)
+{
+	struct storage *storage = suite->storage;
+
+	rr_memory_release(storage->memory);
 }
 
 enum { CAN_ALL = ~0 };
@@ -124,9 +130,9 @@ main(void)
 {
 	static const struct suite_provider providers[] = {
 		{ "memory, at once", (unsigned)CAN_ALL, setup_at_once, teardown, restart, shrink, quota,
-			fail_all, hold },
+			fail_all, hold, release },
 		{ "memory, late", (unsigned)CAN_ALL, setup_late, teardown, restart, shrink, quota, fail_all,
-			hold },
+			hold, release },
 	};
 
 	return suite_run(providers, 2);

@@ -79,8 +79,8 @@ pages_insert(struct rr_memory *memory, struct rr_memory_node *node, uint32_t pos
 		rr_memory_discharge(memory, node->attributes.uid, RR_MEMORY_PAGE, 0);
 		return RR_VFS_BUSY;
 	}
-	memmove(node->pages + position + 1, node->pages + position,
-		(node->page_count - position) * sizeof(node->pages[0]));
+	for (uint32_t i = node->page_count; i > position; i--)
+		node->pages[i] = node->pages[i - 1];
 	node->pages[position] = (struct rr_memory_page){ .index = index,
 		.state = node->unstable ? RR_MEMORY_FRESH : RR_MEMORY_SETTLED };
 	node->page_count++;
@@ -147,6 +147,8 @@ pages_remove(struct rr_memory *memory, struct rr_memory_node *node, uint32_t fro
 {
 	uint64_t octets = (uint64_t)(to - from) * RR_MEMORY_PAGE;
 
+	if (from == to)
+		return;
 	for (uint32_t i = from; i < to; i++) {
 		rr_free(memory->env, node->pages[i].data);
 		rr_free(memory->env, node->pages[i].stable);
