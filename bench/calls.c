@@ -25,7 +25,7 @@ struct server {
 	uint64_t nulls[TURNS * CALLS], getattrs[TURNS * CALLS]; /* ns */
 };
 
-static struct rr_engine *engine;
+static struct rpcrdma_engine *engine;
 
 static void
 open_server(struct server *server, const char *file)
@@ -178,7 +178,7 @@ main(int argc, char **argv)
 		printf("\n%.1f %.1f\n", median_us(servers[i].nulls), median_us(servers[i].getattrs));
 		rr_nfs_close(servers[i].nfs);
 	}
-	rr_engine_free(engine);
+	rpcrdma_engine_free(engine);
 	free(memory);
 	return 0;
 }

@@ -16,7 +16,7 @@
 enum { CANCELLED = 100, ESTIMATE = 65536, CALL_SIZE = 40, REPLY_MAX = 1 << 20, TURNS = 50 };
 
 struct world {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_acceptor *acceptor;
 	struct rr_carrier *client, *server;
 	struct rr_exchange *exchange; /* the call that is not answered */
@@ -213,7 +213,7 @@ main(void)
 		for (uint32_t length = ESTIMATE; length <= REPLY_MAX; length *= 4)
 			printf("\t%s", reply_of(&world, length));
 		printf("\n");
-		rr_engine_free(world.engine);
+		rpcrdma_engine_free(world.engine);
 	}
 	return 0;
 }

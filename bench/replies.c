@@ -61,7 +61,7 @@ static void __attribute__((noreturn)) fail(const char *what)
 /* ---- The two ends ---- */
 
 struct end {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_carrier *carrier;
 	struct rr_acceptor *acceptor;
 	atomic_bool stop;
@@ -250,12 +250,12 @@ free_world(struct world *world, struct measured *measured)
 	atomic_store(&world->server.stop, true);
 	rr_counters_add(&measured->client, &world->client.carrier->counters);
 	rr_carrier_close(world->client.carrier);
-	rr_engine_free(world->client.engine);
+	rpcrdma_engine_free(world->client.engine);
 	pthread_join(world->thread, NULL);
 	rr_counters_add(&measured->server, &world->server.carrier->counters);
 	rr_carrier_close(world->server.carrier);
 	rr_acceptor_close(world->server.acceptor);
-	rr_engine_free(world->server.engine);
+	rpcrdma_engine_free(world->server.engine);
 	free(world);
 }
 

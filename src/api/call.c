@@ -4,24 +4,25 @@
 
 #include <string.h>
 
-#include "api/config.h"
+#include "base/config.h"
+
+enum { CALLS_KEPT = 1024 };
 
 void
 rr_api_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)
 {
 	rr_list_remove(&call->link);
-	rr_list_append(&engine->calls, &call->link);
+	rr_cache_put(&engine->calls, call);
 }
 
 static struct rpcrdma_call *
 get(struct rpcrdma_engine *engine)
 {
-	struct rr_list *link = rr_list_pop(&engine->calls);
 	struct rpcrdma_call *call;
 
-	if (link)
-		return rr_container(link, struct rpcrdma_call, link);
-	call = rr_alloc(&engine->env, sizeof(*call));
+	if (engine->calls.size == 0)
+		rr_cache_init(&engine->calls, engine->env, sizeof(*call), CALLS_KEPT);
+	call = rr_cache_get(&engine->calls);
 	if (call)
 		rr_list_init(&call->link);
 	return call;
@@ -161,7 +162,7 @@ rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma
 
 	if (!client)
 		return -RPCRDMA_ERR_INVAL;
-	error = rr_api_may_wait(client->engine, __func__, &client->text);
+	error = rr_engine_may_wait(client->engine, __func__, &client->text);
 	if (error == 0)
 		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
 			"struct rpcrdma_call_config", &client->text);

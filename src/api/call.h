@@ -7,10 +7,8 @@
 #include "api/services.h"
 
 /*
- * The public client and its calls. A call is in exactly one list: its
- * client's from the start to the end, then the engine's, which keeps it for
- * reuse. It goes there only when its done() returned, so that a done() which
- * frees the client leaves the call in place.
+ * The public client and its calls. A call is in its client's list from the start to the end, then goes back
+ * to the engine's cache, when its done() returned: a done() which frees the client leaves the call in place.
  */
 struct rpcrdma_client {
 	struct rpcrdma_engine *engine;
@@ -24,8 +22,8 @@ struct rpcrdma_client {
 struct rpcrdma_call {
 	struct rr_call base;
 	struct rpcrdma_client *client;
-	struct rr_list link;
-	bool ended; /* done() is under way, or was */
+	struct rr_list link; /* in its client's calls */
+	bool ended;          /* done() is under way, or was */
 	void (*done)(void *ctx, struct rpcrdma_call *call, int error);
 	void *ctx;
 };

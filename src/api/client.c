@@ -2,10 +2,10 @@
 /* The life of the public client, and what people ask it. It owns its rr_client; the engine is the caller's.
  */
 #include "api/call.h"
-#include "api/config.h"
 #include "api/counters.h"
 #include "api/credential.h"
 #include "api/resolve.h"
+#include "base/config.h"
 
 /* A client to be: its configuration, and the addresses of its server. */
 struct plan {
@@ -28,7 +28,7 @@ make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct 
 		return error;
 	if (config->port == 0)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the client's config has no port");
-	error = rr_api_transport(config->transport, &plan->config.transport, text);
+	error = rr_engine_transport(config->transport, &plan->config.transport, text);
 	if (error < 0)
 		return error;
 	plan->config.retry = config->retry;
@@ -43,7 +43,7 @@ make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct 
 static struct rpcrdma_client *
 new_client(struct rpcrdma_engine *engine)
 {
-	struct rpcrdma_client *client = rr_alloc(&engine->env, sizeof(*client));
+	struct rpcrdma_client *client = rr_alloc(engine->env, sizeof(*client));
 
 	if (!client) {
 		rr_fail(&engine->text, 0, "no memory for a client");
@@ -52,7 +52,7 @@ new_client(struct rpcrdma_engine *engine)
 	client->engine = engine;
 	client->error = client->text.text;
 	rr_list_init(&client->calls);
-	rr_api_engine_use(engine);
+	rr_engine_use(engine);
 	return client;
 }
 
@@ -96,7 +96,7 @@ begin(struct rpcrdma_engine *engine, struct plan *plan, int number, struct rpcrd
 	plan->config.callbacks = client->callbacks ? client->callbacks->server : NULL;
 	plan->config.address = plan->addresses[number];
 	plan->config.address_size = rr_api_address_size(&plan->addresses[number]);
-	error = rr_client_new(engine->engine, &plan->config, &client->client, &engine->text);
+	error = rr_client_new(engine, &plan->config, &client->client, &engine->text);
 	return finish(client, error, result);
 }
 
@@ -147,9 +147,7 @@ connect_to(struct rpcrdma_engine *engine, struct plan *plan, int number, struct 
 
 	if (error < 0)
 		return error;
-	engine->turning = true;
 	error = rr_client_wait_connected(client->client, NULL, NULL);
-	engine->turning = false;
 	if (error < 0) {
 		rr_fail(&engine->text, error, "%s", rr_client_error(client->client));
 		rpcrdma_client_free(client);
@@ -168,7 +166,7 @@ rpcrdma_client_connect(struct rpcrdma_engine *engine, const struct rpcrdma_clien
 
 	if (!engine || !client)
 		return -RPCRDMA_ERR_INVAL;
-	error = rr_api_may_wait(engine, __func__, &engine->text);
+	error = rr_engine_may_wait(engine, __func__, &engine->text);
 	if (error == 0)
 		error = make_plan(&plan, config, &engine->text);
 	if (error < 0)
@@ -194,8 +192,8 @@ rpcrdma_client_free(struct rpcrdma_client *client)
 	rr_api_services_free(client->callbacks);
 	while (!rr_list_empty(&client->calls))
 		rr_api_call_put(engine, rr_container(client->calls.next, struct rpcrdma_call, link));
-	rr_free(&engine->env, client);
-	rr_api_engine_leave(engine);
+	rr_free(engine->env, client);
+	rr_engine_leave(engine);
 }
 
 const char *

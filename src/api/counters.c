@@ -2,7 +2,7 @@
 /* What was negotiated and counted, as the public has it. */
 #include "api/counters.h"
 
-#include "api/config.h"
+#include "base/config.h"
 
 int
 rr_api_give_counters(struct rpcrdma_counters *counters, const struct rpcrdma_counters *mine)

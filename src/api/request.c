@@ -105,7 +105,7 @@ rpcrdma_request_alloc(struct rpcrdma_request *request, size_t size)
 void *
 rpcrdma_request_payload(struct rpcrdma_request *request, size_t size)
 {
-	struct rr_pool *pool = request->engine->engine->results;
+	struct rr_pool *pool = request->engine->results;
 
 	rr_pool_put(pool, request->inner->payload);
 	request->inner->payload = rr_pool_get(pool, request->inner->party, size);

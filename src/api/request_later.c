@@ -17,7 +17,7 @@ rr_api_request_keep(struct rpcrdma_request *request)
 	request->kept = true;
 	request->inner->above = request;
 	request->inner->lost = later_lost;
-	rr_api_engine_use(request->engine);
+	rr_engine_use(request->engine);
 }
 
 int
@@ -45,6 +45,6 @@ rpcrdma_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handle
 	request->kept = false;
 	request->ended = true;
 	rr_request_end(request->inner, rr_api_handled(handled));
-	rr_api_engine_leave(engine);
+	rr_engine_leave(engine);
 	return connected ? 0 : -RPCRDMA_ERR_DISCONNECTED;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public server: services, with addresses at which they are served. */
-#include "api/config.h"
 #include "api/counters.h"
 #include "api/resolve.h"
 #include "api/services.h"
+#include "base/config.h"
 
 enum { ARENA_MAX = 16 << 20, REPLY_MAX = 1 << 30, CALL_MAX = 16384 };
 
@@ -65,11 +65,11 @@ rpcrdma_server_new(struct rpcrdma_engine *engine, const struct rpcrdma_server_co
 		error = check(&config, &engine->text);
 	if (error < 0)
 		return error;
-	server = rr_alloc(&engine->env, sizeof(*server));
+	server = rr_alloc(engine->env, sizeof(*server));
 	if (!server)
 		return rr_fail(&engine->text, -RPCRDMA_ERR_NOMEM, "no memory for a server");
 	server->engine = engine;
-	rr_api_engine_use(engine);
+	rr_engine_use(engine);
 	error = make_services(server, &config);
 	if (error < 0) {
 		rpcrdma_server_free(server);
@@ -87,8 +87,8 @@ rpcrdma_server_free(struct rpcrdma_server *server)
 	if (!server)
 		return;
 	rr_api_services_free(server->services);
-	rr_free(&engine->env, server);
-	rr_api_engine_leave(engine);
+	rr_free(engine->env, server);
+	rr_engine_leave(engine);
 }
 
 int
@@ -103,7 +103,7 @@ rpcrdma_server_listen(
 
 	if (!server || !port)
 		return -RPCRDMA_ERR_INVAL;
-	error = rr_api_transport(transport, &inner, &server->text);
+	error = rr_engine_transport(transport, &inner, &server->text);
 	if (error == 0)
 		error = rr_api_resolve(host, *port, &address, 1, &server->text);
 	if (error < 0)

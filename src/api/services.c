@@ -37,7 +37,7 @@ static int
 fill(struct rr_api_services *mine, const struct rpcrdma_service *services, uint32_t count,
 	const struct rr_server_config *config)
 {
-	const struct rr_env *env = &mine->engine->env;
+	const struct rr_env *env = mine->engine->env;
 	struct rr_server_config roomy = *config;
 	struct rr_service *inner = rr_alloc_array(env, count, sizeof(*inner));
 	rr_procedure_handler **next;
@@ -54,7 +54,7 @@ fill(struct rr_api_services *mine, const struct rpcrdma_service *services, uint3
 		next += services[i].program->procedure_count;
 	}
 	roomy.arena_size += RR_API_REQUEST_ARENA;
-	error = rr_server_new(mine->engine->engine, &roomy, inner, count, &mine->server);
+	error = rr_server_new(mine->engine, &roomy, inner, count, &mine->server);
 	rr_free(env, inner);
 	return error;
 }
@@ -68,7 +68,7 @@ rr_api_services_new(struct rpcrdma_engine *engine, const struct rpcrdma_service 
 
 	if (error < 0)
 		return error;
-	mine = rr_alloc(&engine->env, sizeof(*mine) + (size_t)count * sizeof(mine->services[0]));
+	mine = rr_alloc(engine->env, sizeof(*mine) + (size_t)count * sizeof(mine->services[0]));
 	if (!mine)
 		return rr_fail(&engine->text, -RPCRDMA_ERR_NOMEM, "no memory for services");
 	mine->engine = engine;
@@ -84,14 +84,11 @@ rr_api_services_new(struct rpcrdma_engine *engine, const struct rpcrdma_service 
 void
 rr_api_services_free(struct rr_api_services *services)
 {
-	bool turning;
-
 	if (!services)
 		return;
-	turning = services->engine->turning;
-	services->engine->turning = true; /* lost() is a callback, too */
+	rr_loop_enter(services->engine->loop); /* lost() is a callback, too */
 	rr_server_free(services->server);
-	services->engine->turning = turning;
-	rr_free(&services->engine->env, services->handlers);
-	rr_free(&services->engine->env, services);
+	rr_loop_leave(services->engine->loop);
+	rr_free(services->engine->env, services->handlers);
+	rr_free(services->engine->env, services);
 }

@@ -4,7 +4,7 @@
 
 #include <rpcrdma/server.h>
 
-#include "api/engine.h"
+#include "carrier/engine.h"
 #include "rpc/server.h"
 
 /* A service of the public, and what its handlers are given. */

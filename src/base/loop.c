@@ -13,6 +13,7 @@ enum { BATCH = 64, TASK_ROUNDS = 100 };
 
 struct rr_loop {
 	uint64_t turns;
+	uint32_t entered; /* callbacks that do not come from a turn are under way, so deep */
 	uint64_t now; /* the last reading of the clock in this turn; 0: there was no reading, or there is no
 			 turn */
 	bool turning;
@@ -309,6 +310,24 @@ uint64_t
 rr_loop_turns(const struct rr_loop *loop)
 {
 	return loop->turns;
+}
+
+bool
+rr_loop_calls_back(const struct rr_loop *loop)
+{
+	return loop->turning || loop->entered > 0;
+}
+
+void
+rr_loop_enter(struct rr_loop *loop)
+{
+	loop->entered++;
+}
+
+void
+rr_loop_leave(struct rr_loop *loop)
+{
+	loop->entered--;
 }
 
 int

@@ -101,6 +101,13 @@ int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 uint64_t rr_loop_now(struct rr_loop *loop);
 uint64_t rr_loop_clock(struct rr_loop *loop);
 
+/* True inside a callback: of a turn of the loop, or between rr_loop_enter() and rr_loop_leave(). */
+bool rr_loop_calls_back(const struct rr_loop *loop);
+
+/* What is called until rr_loop_leave() is a callback, although it does not come from a turn. */
+void rr_loop_enter(struct rr_loop *loop);
+void rr_loop_leave(struct rr_loop *loop);
+
 /* How many turns there were: what is done within one of them keeps all else waiting. */
 uint64_t rr_loop_turns(const struct rr_loop *loop);
 

@@ -4,7 +4,7 @@
 /* Connecting and listening: finds the kind of carriers that the transport belongs to. */
 
 static struct rr_carriers *
-carrier_kind(const struct rr_engine *engine, enum rr_transport transport)
+carrier_kind(const struct rpcrdma_engine *engine, enum rr_transport transport)
 {
 	for (struct rr_list *link = engine->carriers.next; link != &engine->carriers; link = link->next) {
 		struct rr_carriers *carriers = rr_container(link, struct rr_carriers, link);
@@ -16,7 +16,7 @@ carrier_kind(const struct rr_engine *engine, enum rr_transport transport)
 }
 
 int
-rr_carrier_connect(struct rr_engine *engine, const struct rr_carrier_place *to,
+rr_carrier_connect(struct rpcrdma_engine *engine, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
 {
 	struct rr_carriers *carriers = carrier_kind(engine, to->transport);
@@ -27,8 +27,8 @@ rr_carrier_connect(struct rr_engine *engine, const struct rr_carrier_place *to,
 }
 
 int
-rr_carrier_listen(struct rr_engine *engine, const struct rr_carrier_place *at, rr_acceptor_handler *handler,
-	void *ctx, struct rr_acceptor **acceptor, struct rr_text *text)
+rr_carrier_listen(struct rpcrdma_engine *engine, const struct rr_carrier_place *at,
+	rr_acceptor_handler *handler, void *ctx, struct rr_acceptor **acceptor, struct rr_text *text)
 {
 	struct rr_carriers *carriers = carrier_kind(engine, at->transport);
 	int error;
@@ -45,7 +45,7 @@ rr_carrier_listen(struct rr_engine *engine, const struct rr_carrier_place *at, r
 }
 
 bool
-rr_carrier_at_work(const struct rr_engine *engine, enum rr_transport transport)
+rr_carrier_at_work(const struct rpcrdma_engine *engine, enum rr_transport transport)
 {
 	const struct rr_carriers *carriers = carrier_kind(engine, transport);
 

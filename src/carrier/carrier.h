@@ -127,7 +127,7 @@ struct rr_carrier_ops {
 /* The head of each kind of carrier. */
 struct rr_carrier {
 	const struct rr_carrier_ops *ops;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	const struct rr_carrier_events *events;
 	void *ctx;
 	struct rpcrdma_counters counters;
@@ -252,11 +252,11 @@ struct rr_carrier_place {
  * Begins to connect to a place; connected() or closed() follows. Errors, with a text: NOMEM, SYSTEM, INVAL;
  * over RDMA adapters also NOTSUP (no library, no device, or no usable device) and LIMIT (locked memory).
  */
-int rr_carrier_connect(struct rr_engine *engine, const struct rr_carrier_place *to,
+int rr_carrier_connect(struct rpcrdma_engine *engine, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
 
 /* Whether connections by that transport can be there in the engine: it has the means at work. */
-bool rr_carrier_at_work(const struct rr_engine *engine, enum rr_transport transport);
+bool rr_carrier_at_work(const struct rpcrdma_engine *engine, enum rr_transport transport);
 
 /* A new connection, accepted; the handler sets its events with rr_carrier_attach() and owns it. */
 typedef void rr_acceptor_handler(void *ctx, struct rr_carrier *carrier);
@@ -266,13 +266,13 @@ struct rr_carriers_ops;
 /* Accepts connections at a local address: the head of each kind of acceptor. */
 struct rr_acceptor {
 	const struct rr_carriers_ops *ops;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	rr_acceptor_handler *handler;
 	void *ctx;
 };
 
 /* Listens at a place; each connection is accepted and handed over. Errors as of rr_carrier_connect(). */
-int rr_carrier_listen(struct rr_engine *engine, const struct rr_carrier_place *at,
+int rr_carrier_listen(struct rpcrdma_engine *engine, const struct rr_carrier_place *at,
 	rr_acceptor_handler *handler, void *ctx, struct rr_acceptor **acceptor, struct rr_text *text);
 
 /* The address at which it listens, with the port that was chosen. -RPCRDMA_ERR_SYSTEM. */
@@ -291,7 +291,7 @@ void rr_acceptor_close(struct rr_acceptor *acceptor);
  */
 struct rr_carriers {
 	const struct rr_carriers_ops *ops;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_list link; /* the engine's */
 };
 
@@ -299,7 +299,7 @@ struct rr_carriers_ops {
 	uint32_t transports; /* bit t: this kind is for the transport t */
 	/* With the engine; the memory is the kind's until end(). INVAL: the engine's configuration; NOMEM,
 	 * SYSTEM. */
-	int (*begin)(struct rr_engine *engine, struct rr_carriers **carriers);
+	int (*begin)(struct rpcrdma_engine *engine, struct rr_carriers **carriers);
 	/* Every carrier and acceptor was closed. */
 	void (*end)(struct rr_carriers *carriers);
 	int (*connect)(struct rr_carriers *carriers, const struct rr_carrier_place *to,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/engine.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "carrier/carrier.h"
 
 /* An engine owns its loop, its pools and its carriers, and frees them in the opposite order. */
@@ -23,23 +26,41 @@ const struct rr_engine_config rr_engine_config_default = {
 	.connection_max = 1024,
 };
 
-/* What is a carrier's own, its begin() judges. */
-static bool
-engine_config_is_good(const struct rr_engine_config *config)
+bool
+rr_engine_config_is_good(const struct rr_engine_config *config)
 {
 	return config->credits > 0 && config->credits <= CREDITS_MAX && config->message_max >= MESSAGE_MIN &&
 	       config->message_max <= MESSAGE_MAX && config->memory_max > 0 && config->connection_max > 0;
 }
 
+static void
+engine_woken(struct rr_watch *watch, unsigned events)
+{
+	eventfd_t count;
+
+	(void)events;
+	(void)eventfd_read(watch->fd, &count); /* nothing to be read is what is wanted, too */
+	rr_posts_run(&rr_container(watch, struct rpcrdma_engine, wake)->posts);
+}
+
 static int
-engine_make_pools(struct rr_engine *engine)
+engine_make_loop(struct rpcrdma_engine *engine)
+{
+	engine->wake.ready = engine_woken;
+	engine->wake.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	engine->loop = rr_loop_new(engine->env);
+	if (engine->loop)
+		rr_shares_init(&engine->shares, engine->loop);
+	if (!engine->loop || engine->wake.fd < 0)
+		return -RPCRDMA_ERR_SYSTEM;
+	return rr_loop_watch(engine->loop, &engine->wake, engine->wake.fd, RR_READABLE);
+}
+
+static int
+engine_make_pools(struct rpcrdma_engine *engine)
 {
 	size_t max = rr_engine_pool_max(&engine->config);
 
-	engine->loop = rr_loop_new(engine->env);
-	if (!engine->loop)
-		return -RPCRDMA_ERR_SYSTEM;
-	rr_shares_init(&engine->shares, engine->loop);
 	engine->shares.accepted_max = engine->config.connection_max;
 	engine->pool = rr_pool_new(&engine->shares, RR_REPLIES, max);
 	engine->arrivals = rr_pool_new(&engine->shares, RR_ARRIVALS, max);
@@ -48,7 +69,7 @@ engine_make_pools(struct rr_engine *engine)
 }
 
 static int
-engine_make_carriers(struct rr_engine *engine)
+engine_make_carriers(struct rpcrdma_engine *engine)
 {
 	for (const struct rr_carriers_ops *const *known = rr_carriers_known; *known; known++) {
 		struct rr_carriers *carriers;
@@ -64,33 +85,44 @@ engine_make_carriers(struct rr_engine *engine)
 }
 
 int
-rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, struct rr_engine **result)
+rr_engine_begin(struct rpcrdma_engine *engine, const struct rr_engine_config *config)
 {
-	struct rr_engine *engine;
 	int error;
 
-	if (!engine_config_is_good(config))
+	engine->config = *config;
+	rr_list_init(&engine->carriers);
+	rr_posts_init(&engine->posts);
+	error = engine_make_loop(engine);
+	if (!error)
+		error = engine_make_pools(engine);
+	if (!error)
+		error = engine_make_carriers(engine);
+	if (error)
+		rr_engine_destroy(engine);
+	return error;
+}
+
+int
+rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, struct rpcrdma_engine **result)
+{
+	struct rpcrdma_engine *engine;
+	int error;
+
+	if (!rr_engine_config_is_good(config))
 		return -RPCRDMA_ERR_INVAL;
 	engine = rr_alloc(env, sizeof(*engine));
 	if (!engine)
 		return -RPCRDMA_ERR_NOMEM;
 	engine->env = env;
-	engine->config = *config;
-	rr_list_init(&engine->carriers);
-	error = engine_make_pools(engine);
+	error = rr_engine_begin(engine, config);
 	if (!error)
-		error = engine_make_carriers(engine);
-	if (error) {
-		rr_engine_free(engine);
-		return error;
-	}
-	*result = engine;
-	return 0;
+		*result = engine;
+	return error;
 }
 
 int
 rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
-	struct rr_engine **engine)
+	struct rpcrdma_engine **engine)
 {
 	struct rr_engine_config on = *config;
 
@@ -98,13 +130,24 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 	return rr_engine_new(env, &on, engine);
 }
 
-void
-rr_engine_free(struct rr_engine *engine)
+static void
+engine_end_loop(struct rpcrdma_engine *engine)
 {
+	if (engine->loop && engine->wake.fd >= 0)
+		rr_loop_unwatch(engine->loop, &engine->wake);
+	if (engine->wake.fd >= 0)
+		close(engine->wake.fd);
+	if (engine->loop)
+		rr_shares_end(&engine->shares);
+	rr_loop_free(engine->loop);
+}
+
+void
+rr_engine_destroy(struct rpcrdma_engine *engine)
+{
+	const struct rr_env env = *engine->env;
 	struct rr_list *link;
 
-	if (!engine)
-		return;
 	/* The sent() of replies whose carrier was closed. */
 	while (engine->loop && rr_loop_due(engine->loop) == 0 && rr_loop_turn(engine->loop, 0) > 0)
 		;
@@ -116,8 +159,8 @@ rr_engine_free(struct rr_engine *engine)
 	rr_pool_free(engine->pool);
 	rr_pool_free(engine->arrivals);
 	rr_pool_free(engine->results);
-	if (engine->loop)
-		rr_shares_end(&engine->shares);
-	rr_loop_free(engine->loop);
-	rr_free(engine->env, engine);
+	rr_cache_end(&engine->calls);
+	rr_posts_destroy(&engine->posts);
+	engine_end_loop(engine);
+	rr_free(&env, engine);
 }

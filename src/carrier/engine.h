@@ -2,8 +2,13 @@
 #ifndef RR_CARRIER_ENGINE_H
 #define RR_CARRIER_ENGINE_H
 
+#include <rpcrdma/engine.h>
+
+#include "base/cache.h"
 #include "base/loop.h"
 #include "base/pool.h"
+#include "base/text.h"
+#include "carrier/post.h"
 
 /* What moves messages. */
 enum rr_transport {
@@ -91,7 +96,7 @@ rr_engine_pool_max(const struct rr_engine_config *config)
 	return config->memory_max / 2;
 }
 
-struct rr_engine {
+struct rpcrdma_engine {
 	const struct rr_env *env;
 	struct rr_engine_config config;
 	struct rr_loop *loop;
@@ -104,17 +109,48 @@ struct rr_engine {
 	struct rr_pool *arrivals, *results, *pool;
 	struct rr_shares shares; /* of them, and of the connections that there may be */
 	struct rr_list carriers; /* struct rr_carriers, one of each kind: carrier.h */
+
+	/* Of the caller, who has it as the public handle. */
+	struct rr_env own_env; /* env, where it was made by rpcrdma_engine_new() */
+	struct rr_text text;   /* why the last function failed that was to make something on it */
+	struct rr_watch wake;  /* an eventfd */
+	struct rr_posts posts;
+	struct rr_cache calls; /* memory of struct rpcrdma_call */
+	uint32_t users;        /* clients, servers, timers and kept requests on it */
+	bool freed;            /* by its caller, while it had users: the last of them ends it */
+	void (*log)(void *ctx, const char *line);
+	void *log_ctx;
 };
 
+/* Whether values of config are in their ranges; what is a carrier's own, its begin() judges. */
+bool rr_engine_config_is_good(const struct rr_engine_config *config);
+
 /* An engine with all kinds of carriers. Errors: NOMEM, SYSTEM, INVAL. */
-int rr_engine_new(const struct rr_env *env, const struct rr_engine_config *config, struct rr_engine **engine);
+int rr_engine_new(
+	const struct rr_env *env, const struct rr_engine_config *config, struct rpcrdma_engine **engine);
 
 /* The same on the provider that make() creates, and that one only. Errors of config->filter are handed on. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
-	struct rr_engine **engine);
+	struct rpcrdma_engine **engine);
 
-/* Every carrier and acceptor must have been closed, every exchange answered or dropped; the sent() of replies
- * that were under way then come before this returns. engine may be NULL. */
-void rr_engine_free(struct rr_engine *engine);
+/*
+ * Makes an engine of zeroed memory whose env is set, and which is freed where this fails: what
+ * rr_engine_new() and rpcrdma_engine_new() have in common.
+ */
+int rr_engine_begin(struct rpcrdma_engine *engine, const struct rr_engine_config *config);
+
+/* Ends an engine that nobody uses: every carrier and acceptor must have been closed, every exchange answered
+ * or dropped; the sent() of replies that were under way then come before this returns. */
+void rr_engine_destroy(struct rpcrdma_engine *engine);
+
+/* A client, a server, a timer or a request that is kept begins and ends to use the engine. */
+void rr_engine_use(struct rpcrdma_engine *engine);
+void rr_engine_leave(struct rpcrdma_engine *engine);
+
+/* -RPCRDMA_ERR_INVAL, with a text, inside a callback, where nothing may wait. */
+int rr_engine_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text);
+
+/* The same transport as the inside has it. -RPCRDMA_ERR_INVAL, with a text: there is no such transport. */
+int rr_engine_transport(enum rpcrdma_transport transport, enum rr_transport *inner, struct rr_text *text);
 
 #endif

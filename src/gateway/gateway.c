@@ -23,7 +23,8 @@ larger(uint32_t a, uint32_t b)
 }
 
 int
-rr_gateway_new(struct rr_engine *engine, const struct rr_gateway_config *config, struct rr_gateway **gateway)
+rr_gateway_new(
+	struct rpcrdma_engine *engine, const struct rr_gateway_config *config, struct rr_gateway **gateway)
 {
 	struct rr_gateway *new = rr_alloc(engine->env, sizeof(*new));
 
@@ -91,7 +92,7 @@ static int
 gateway_listen_at(struct listener *listener, const struct rr_carrier_place *at,
 	struct sockaddr_storage *chosen, struct rr_text *text)
 {
-	struct rr_engine *engine = listener->gateway->engine;
+	struct rpcrdma_engine *engine = listener->gateway->engine;
 	int error = rr_carrier_listen(engine, at, gateway_accepted, listener, &listener->acceptor, text);
 
 	if (error)

@@ -55,7 +55,7 @@ struct rr_gateway;
 
 /* The configuration is copied. -RPCRDMA_ERR_NOMEM. */
 int rr_gateway_new(
-	struct rr_engine *engine, const struct rr_gateway_config *config, struct rr_gateway **gateway);
+	struct rpcrdma_engine *engine, const struct rr_gateway_config *config, struct rr_gateway **gateway);
 
 /* Closes everything at once. gateway may be NULL. */
 void rr_gateway_free(struct rr_gateway *gateway);

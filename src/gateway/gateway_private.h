@@ -15,7 +15,7 @@
 struct rr_session;
 
 struct rr_gateway {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_gateway_config config;
 	struct rr_list listeners, sessions;
 	struct rr_list free_relays;

@@ -85,7 +85,7 @@ address_size(const struct sockaddr_storage *address)
 static bool
 connect_upstream(struct rr_upstream *upstream)
 {
-	struct rr_engine *engine = upstream->session->gateway->engine;
+	struct rpcrdma_engine *engine = upstream->session->gateway->engine;
 	const struct rr_gateway_target *target = upstream->target;
 	struct rr_text text;
 

@@ -63,7 +63,7 @@ enum {
  * Errors (text says more): ADDRESS, REFUSED, UNREACHABLE, TIMEDOUT, REJECTED, PEER, PROG_UNAVAIL (no NFS
  * there), CANCELLED, NOMEM; positive: the server exports nothing there.
  */
-int rr_nfs_open(struct rr_engine *engine, const struct rr_nfs_config *config, struct rr_nfs **nfs,
+int rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rr_nfs **nfs,
 	struct rr_text *text);
 
 /* No I/O may be outstanding. nfs may be NULL. */

@@ -9,7 +9,7 @@
 enum { RR_NFS_KEEP = 64 << 10, RR_NFS_ARENA = 64 << 10 };
 
 struct rr_nfs {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	const struct rr_env *env;
 	struct rr_client *client;
 	struct rr_nfs_config config; /* its strings are server and path below */

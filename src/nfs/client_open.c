@@ -96,7 +96,7 @@ open_all(struct rr_nfs *nfs)
 }
 
 int
-rr_nfs_open(struct rr_engine *engine, const struct rr_nfs_config *config, struct rr_nfs **out,
+rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rr_nfs **out,
 	struct rr_text *text)
 {
 	struct rr_nfs *nfs;

@@ -32,7 +32,7 @@ encode_cred(struct rr_client *client, struct rr_text *text)
 }
 
 static int
-new_client(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **result,
+new_client(struct rpcrdma_engine *engine, const struct rr_client_config *config, struct rr_client **result,
 	struct rr_text *text)
 {
 	struct rr_client *client = rr_alloc(engine->env, sizeof(*client));
@@ -61,7 +61,7 @@ new_client(struct rr_engine *engine, const struct rr_client_config *config, stru
 }
 
 int
-rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **result,
+rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config, struct rr_client **result,
 	struct rr_text *text)
 {
 	struct rr_client *client;

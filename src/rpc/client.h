@@ -76,8 +76,8 @@ struct rr_call {
 
 /* Begins to connect. The outcome of the first attempt decides: if it fails, every call fails with that error.
  */
-int rr_client_new(struct rr_engine *engine, const struct rr_client_config *config, struct rr_client **client,
-	struct rr_text *text);
+int rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config,
+	struct rr_client **client, struct rr_text *text);
 
 /* Cancels what is outstanding, closes, frees. client may be NULL. */
 void rr_client_free(struct rr_client *client);

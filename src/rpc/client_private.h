@@ -44,7 +44,7 @@ struct rr_client_program {
 enum { RR_CLIENT_PROGRAMS = 4 };
 
 struct rr_client {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_client_config config;
 	char *machine;
 	char peer[RR_ADDRESS_TEXT];

@@ -28,7 +28,7 @@ free_memory(struct rr_server *server)
 }
 
 int
-rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
+rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *config,
 	const struct rr_service *services, uint32_t service_count, struct rr_server **result)
 {
 	struct rr_server *server = rr_alloc(engine->env, sizeof(*server));

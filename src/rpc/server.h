@@ -96,7 +96,7 @@ struct rr_server_config {
 extern const struct rr_server_config rr_server_config_default; /* 64 KiB each, 128 KiB, 256, rr_auth_served */
 
 /* The services are copied, what they point to is not. Errors: NOMEM. */
-int rr_server_new(struct rr_engine *engine, const struct rr_server_config *config,
+int rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *config,
 	const struct rr_service *services, uint32_t service_count, struct rr_server **server);
 
 /* Closes everything at once and frees. server may be NULL. */

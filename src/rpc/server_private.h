@@ -55,7 +55,7 @@ struct rr_block {
 };
 
 struct rr_server {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_server_config config;
 	struct rr_drc *own_drc; /* config.drc, if it is this server's */
 	struct rr_service *services;

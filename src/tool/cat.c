@@ -21,7 +21,7 @@ struct cat_piece {
 
 struct cat {
 	const struct rr_tool *tool;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_remote remote;
 	struct rr_nfs_object object;
 	uint8_t *memory;
@@ -174,7 +174,7 @@ cat_url(const struct rr_tool *tool, const struct rr_engine_config *config, const
 	cat->remote = *how;
 	result = open_and_show(cat, config, url);
 	rr_remote_close(&cat->remote);
-	rr_engine_free(cat->engine);
+	rpcrdma_engine_free(cat->engine);
 	free(cat->memory);
 	free(cat);
 	return result;

@@ -251,7 +251,7 @@ cp_parsed(struct rr_cp *cp, char **argv)
 		status = copy(cp, argv[0], argv[1]);
 	rr_remote_close(&cp->remotes[0]);
 	rr_remote_close(&cp->remotes[1]);
-	rr_engine_free(cp->engine);
+	rpcrdma_engine_free(cp->engine);
 	return rr_filters_end(cp->tool, &cp->filters, status);
 }
 

@@ -28,7 +28,7 @@ struct rr_cp {
 	uint32_t umask; /* what a file gets that is made of a stream is kept from others by */
 	enum rr_sparse sparse;
 	struct rr_filters filters;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_remote remotes[2]; /* of the source and of the destination */
 	struct rr_side from, to;
 	struct rr_progress progress;

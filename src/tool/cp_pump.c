@@ -15,7 +15,7 @@ enum { ROUNDS = 16 };
 static void slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot);
 
 int
-rr_pump_init(struct rr_pump *pump, struct rr_engine *engine, struct rr_progress *progress)
+rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_progress *progress)
 {
 	size_t size = (size_t)RR_PUMP_PIECES * RR_PUMP_PIECE;
 

@@ -37,7 +37,7 @@ struct rr_pump_slot {
 };
 
 struct rr_pump {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_progress *progress;
 	enum rr_sparse sparse;
 	uint8_t *memory; /* one page-aligned buffer for each piece, for the pump's life */
@@ -60,7 +60,7 @@ struct rr_pump {
 };
 
 /* -RPCRDMA_ERR_NOMEM. */
-int rr_pump_init(struct rr_pump *pump, struct rr_engine *engine, struct rr_progress *progress);
+int rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_progress *progress);
 void rr_pump_free(struct rr_pump *pump);
 
 /*

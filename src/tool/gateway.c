@@ -240,7 +240,7 @@ resolve_all(struct run *run)
 /* ---- What each thread runs ---- */
 
 static int
-make(void *ctx, struct rr_engine *engine, void **service)
+make(void *ctx, struct rpcrdma_engine *engine, void **service)
 {
 	struct run *run = ctx;
 	struct rr_gateway *gateway;

@@ -157,7 +157,7 @@ ls_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct ls ls = { .tool = tool };
 	struct rr_engine_config config = rr_engine_config_default;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_text text;
 	int result = rr_options_parse(tool, &ls, &argc, &argv);
 
@@ -176,7 +176,7 @@ ls_run(const struct rr_tool *tool, int argc, char **argv)
 		result = rr_tool_fail(tool, "%s: %s", ls.remote.name, text.text);
 	rr_catalog_free(&ls.catalog);
 	rr_remote_close(&ls.remote);
-	rr_engine_free(engine);
+	rpcrdma_engine_free(engine);
 	return rr_filters_end(tool, &ls.filters, result);
 }
 

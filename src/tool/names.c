@@ -28,7 +28,7 @@ split(struct rr_names *names)
 }
 
 static int
-run_one(struct rr_names *names, struct rr_engine *engine, const char *url,
+run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char *url,
 	int (*each)(struct rr_names *names))
 {
 	struct rr_text text;
@@ -50,7 +50,7 @@ run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *names)
 	struct rr_engine_config config = rr_engine_config_default;
 	struct rr_filters *filters = &names->filters;
 	int status = rr_filters_start(names->tool, filters, &config);
-	struct rr_engine *engine = NULL;
+	struct rpcrdma_engine *engine = NULL;
 	struct rr_text text;
 
 	if (status != RR_EXIT_OK)
@@ -63,7 +63,7 @@ run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *names)
 	for (; engine && *urls && !rr_tool_interrupted(NULL); urls++)
 		if (run_one(names, engine, *urls, each) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
-	rr_engine_free(engine);
+	rpcrdma_engine_free(engine);
 	return rr_filters_end(names->tool, filters, status);
 }
 

@@ -23,7 +23,7 @@ struct ping {
 	bool json;
 	struct rr_url url;
 	struct rr_filters filters;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_client *client;
 	unsigned long done;
 	uint64_t least, most, sum; /* ns */
@@ -289,7 +289,7 @@ ping_run(const struct rr_tool *tool, int argc, char **argv)
 	else
 		status = ping_all(&ping);
 	rr_client_free(ping.client);
-	rr_engine_free(ping.engine);
+	rpcrdma_engine_free(ping.engine);
 	return rr_filters_end(tool, &ping.filters, status);
 }
 

@@ -25,7 +25,7 @@ const struct rr_option rr_remote_options[] = {
 };
 
 int
-rr_remote_engine(const struct rr_engine_config *config, struct rr_engine **engine, struct rr_text *text)
+rr_remote_engine(const struct rr_engine_config *config, struct rpcrdma_engine **engine, struct rr_text *text)
 {
 	int error = rr_engine_new(&rr_env_system, config, engine);
 
@@ -47,7 +47,7 @@ set_credential(const struct rr_url *url, const char *host, struct rr_auth_sys *c
 }
 
 static int
-open_first(struct rr_engine *engine, struct rr_nfs_config *config, struct rr_remote *remote,
+open_first(struct rpcrdma_engine *engine, struct rr_nfs_config *config, struct rr_remote *remote,
 	struct rr_text *text)
 {
 	struct sockaddr_storage addresses[ADDRESSES];
@@ -86,7 +86,7 @@ rr_remote_last(const struct rr_url *url)
 }
 
 int
-rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text)
+rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text)
 {
 	struct rr_nfs_config config = {
 		.server = remote->url.host,

@@ -20,13 +20,15 @@ struct rr_remote {
 extern const struct rr_option rr_remote_options[];
 
 /* An engine as the sub-commands want it; config is the default but for its filters. */
-int rr_remote_engine(const struct rr_engine_config *config, struct rr_engine **engine, struct rr_text *text);
+int rr_remote_engine(
+	const struct rr_engine_config *config, struct rpcrdma_engine **engine, struct rr_text *text);
 
 /*
  * Takes the URL apart, resolves its host, connects (to each of its addresses, until one answers) and mounts.
  * Signals that rr_tool_catch_signals() caught interrupt. name is set in any case.
  */
-int rr_remote_open(struct rr_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text);
+int rr_remote_open(
+	struct rpcrdma_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text);
 
 /* Where the last name of the URL's path begins; there is none in "/". */
 size_t rr_remote_last(const struct rr_url *url);

@@ -18,7 +18,7 @@ struct run {
 };
 
 struct service {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_nfs_server *nfs;
 	struct rr_server *server;
 	struct rr_service services[RR_NFS_SERVICES];
@@ -51,7 +51,7 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rr_server 
 }
 
 static int
-make(void *ctx, struct rr_engine *engine, void **result)
+make(void *ctx, struct rpcrdma_engine *engine, void **result)
 {
 	struct run *run = ctx;
 	struct rr_serve *serve = run->serve;

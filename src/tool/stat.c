@@ -90,7 +90,7 @@ stat_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct stat_run run = { .json = false };
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_text text;
 	int result = rr_options_parse(tool, &run, &argc, &argv);
 
@@ -108,7 +108,7 @@ stat_run(const struct rr_tool *tool, int argc, char **argv)
 	else
 		result = rr_tool_fail(tool, "%s: %s", run.remote.name, text.text);
 	rr_remote_close(&run.remote);
-	rr_engine_free(engine);
+	rpcrdma_engine_free(engine);
 	return rr_filters_end(tool, &run.filters, result);
 }
 

@@ -71,7 +71,7 @@ const struct rr_option rr_workers_options[] = {
 struct worker {
 	const struct rr_worker_service *ops;
 	struct rr_env env;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	void *service;
 	uint32_t index;
 	struct rr_watch request; /* an eventfd */
@@ -165,7 +165,7 @@ free_worker(struct worker *worker)
 		rr_loop_disarm(worker->engine->loop, &worker->drain);
 		rr_loop_unwatch(worker->engine->loop, &worker->request);
 	}
-	rr_engine_free(worker->engine);
+	rpcrdma_engine_free(worker->engine);
 	close(worker->request.fd);
 }
 

@@ -19,7 +19,7 @@ struct rr_worker_service {
 	 * thread, so that whatever cannot be had is reported before anything is served. Returns an exit
 	 * status, after a message; also after a failure *service is freed, if it was set.
 	 */
-	int (*make)(void *ctx, struct rr_engine *engine, void **service);
+	int (*make)(void *ctx, struct rpcrdma_engine *engine, void **service);
 	void (*report)(const void *service, uint32_t thread); /* tells what was counted */
 	void (*announce)(void *ctx);                          /* all are there; says where they are found */
 	void (*shutdown)(void *service);                      /* ends it in good order */

@@ -141,7 +141,7 @@ exchanges_broken(const struct rr_connection *connection)
 
 /* B11: what is out is below its bound, but for a single piece that is larger. */
 static const char *
-memory_broken(const struct rr_engine *engine)
+memory_broken(const struct rpcrdma_engine *engine)
 {
 	size_t max = engine->config.memory_max / 2, most = 2 * (size_t)engine->config.message_max;
 

@@ -444,7 +444,7 @@ run_scenario(rr_fabric_new *make, struct rr_env *env)
 		rr_acceptor_close(world.acceptor);
 	world_settle(&world);
 	assert_int_equal(rr_pool_used(world.engine->pool) + rr_pool_used(world.engine->arrivals), 0);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 	world_forget(&world);
 	return good;
 }

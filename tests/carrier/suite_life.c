@@ -132,7 +132,7 @@ an_engine_that_ends_tells_of_replies_under_way(void **state)
 	rr_carrier_close(world->server);
 	rr_carrier_close(world->client);
 	rr_acceptor_close(world->acceptor);
-	rr_engine_free(world->engine);
+	rpcrdma_engine_free(world->engine);
 	assert_int_equal(*sent, 1);
 	assert_false(call->done); /* forgotten as if cancelled */
 	world_forget(world);
@@ -329,7 +329,7 @@ configurations_that_make_no_sense_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct rr_engine_config config = rr_engine_config_default;
-		struct rr_engine *engine;
+		struct rpcrdma_engine *engine;
 
 		memcpy((char *)&config + rows[i].offset, &rows[i].value, sizeof(rows[i].value));
 		assert_int_equal(

@@ -18,7 +18,7 @@
 
 struct world {
 	struct rr_env env;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_endpoint *peer;
 	struct rr_carrier *carrier, *served;
 	bool heard;
@@ -106,7 +106,7 @@ requester_offers(rr_fabric_new *make, bool wanted)
 	rr_endpoint_reject(world.peer, NULL, 0);
 	rr_carrier_close(world.carrier);
 	rr_fabric_unlisten(listener);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 	return world.told.remote_invalidation;
 }
 
@@ -149,7 +149,7 @@ responder_offers(rr_fabric_new *make, bool wanted)
 	rr_endpoint_close(world.peer);
 	rr_carrier_close(world.served);
 	rr_acceptor_close(acceptor);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 	return world.told.remote_invalidation;
 }
 

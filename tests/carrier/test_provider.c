@@ -22,7 +22,7 @@ enum { SERVED_MAX = 8 };
 
 struct world {
 	struct rr_env env;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_carrier *client, *served[SERVED_MAX];
 	uint32_t served_count;
 	bool connected, closed;
@@ -124,12 +124,12 @@ dial(struct world *world, enum rr_transport provider, const struct sockaddr_in *
 static void
 an_engine_has_no_adapters_until_they_are_wanted(void **state)
 {
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 
 	(void)state;
 	assert_int_equal(rr_engine_new(&rr_env_system, &rr_engine_config_default, &engine), 0);
 	assert_null(rr_room_in(engine)->adapters);
-	rr_engine_free(engine);
+	rpcrdma_engine_free(engine);
 }
 
 static void
@@ -157,7 +157,7 @@ what_is_asked_for_is_taken(void **state)
 	close_all(&world);
 	rr_acceptor_close(sockets);
 	rr_acceptor_close(adapters);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 }
 
 static void
@@ -178,7 +178,7 @@ who_does_not_ask_gets_what_the_engine_is_told(void **state)
 	assert_string_equal(dial(&world, RR_TRANSPORT_IWARP, &address), "iwarp");
 	close_all(&world);
 	rr_acceptor_close(acceptor);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 }
 
 static void
@@ -196,7 +196,7 @@ an_address_of_no_adapter_goes_over_sockets(void **state)
 	assert_true(world.connected);
 	close_all(&world);
 	rr_acceptor_close(acceptor);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 }
 
 static void
@@ -218,7 +218,7 @@ all_addresses_are_listened_at_over_both(void **state)
 	assert_true(world.connected);
 	close_all(&world);
 	rr_acceptor_close(acceptor);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 }
 
 static void
@@ -236,7 +236,7 @@ adapters_whose_port_is_taken_leave_the_sockets(void **state)
 	assert_string_equal(rr_acceptor_providers(second), "iwarp");
 	rr_acceptor_close(first);
 	rr_acceptor_close(second);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 }
 
 static void
@@ -261,7 +261,7 @@ of_several_engines_one_listens_over_adapters(void **state)
 	assert_int_equal(world.error, -RPCRDMA_ERR_REFUSED);
 	close_all(&world);
 	rr_acceptor_close(acceptor);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 }
 
 /* ---- Receives that must suffice ---- */
@@ -315,7 +315,7 @@ a_connection_beyond_the_receives_takes_the_place_of_an_idle_one(void **state)
 		rr_carrier_close(clients[i]);
 	close_all(&world);
 	rr_acceptor_close(acceptor);
-	rr_engine_free(world.engine);
+	rpcrdma_engine_free(world.engine);
 }
 
 int

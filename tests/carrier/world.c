@@ -228,7 +228,7 @@ world_free(struct world *world)
 	world_settle(world);
 	assert_int_equal(rr_pool_used(world->engine->pool) + rr_pool_used(world->engine->arrivals), 0);
 	assert_int_equal(rr_shares_accepted(&world->engine->shares), 0);
-	rr_engine_free(world->engine);
+	rpcrdma_engine_free(world->engine);
 	world_forget(world);
 	free(world);
 }

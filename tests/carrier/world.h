@@ -33,7 +33,7 @@ struct memory;
 struct world {
 	struct rr_env env;
 	uint64_t now;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_acceptor *acceptor;
 	struct sockaddr_storage address;
 	struct rr_carrier *client, *server;

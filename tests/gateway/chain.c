@@ -22,7 +22,7 @@ set_target(struct rr_gateway_target *target, bool tcp, const struct sockaddr_in 
 }
 
 static struct rr_gateway *
-start_gateway(struct rr_engine *engine, const struct rr_gateway_config *config, bool tcp,
+start_gateway(struct rpcrdma_engine *engine, const struct rr_gateway_config *config, bool tcp,
 	struct sockaddr_in *address)
 {
 	struct rr_gateway *gateway;
@@ -105,7 +105,7 @@ chain_free(struct chain *chain)
 	assert_int_equal(world_memory(chain->world), 0);
 	assert_int_equal(rr_pool_used(chain->engine->pool) + rr_pool_used(chain->engine->arrivals), 0);
 	rr_loop_unwatch(chain->world->engine->loop, &chain->turning);
-	rr_engine_free(chain->engine);
+	rpcrdma_engine_free(chain->engine);
 	world_free(chain->world);
 	free(chain);
 }

@@ -14,7 +14,7 @@
  */
 struct chain {
 	struct world *world;
-	struct rr_engine *engine; /* of the far gateway */
+	struct rpcrdma_engine *engine; /* of the far gateway */
 	struct rr_watch turning;
 	struct rr_gateway *near, *far; /* of the client */
 	struct sockaddr_in address;    /* where clients connect */

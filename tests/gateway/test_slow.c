@@ -198,7 +198,7 @@ begin(struct pair *pair, bool over_tcp, uint32_t call_size, uint32_t reply_size)
 }
 
 static void
-assert_bounded(const struct rr_engine *engine)
+assert_bounded(const struct rpcrdma_engine *engine)
 {
 	assert_true(rr_pool_peak(engine->pool) <= MEMORY / 2);
 	assert_true(rr_pool_peak(engine->arrivals) <= MEMORY / 2);

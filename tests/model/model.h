@@ -113,7 +113,7 @@ struct model {
 	char script[512];
 	struct rr_fault_script fault;
 	struct rr_engine_config config;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_acceptor *acceptor;
 	struct sockaddr_storage address;
 	struct rr_list ends, lost, orphans, answers, kept, rests;

@@ -381,7 +381,7 @@ end_run(struct model *model)
 	model_require(model, rr_list_empty(&model->answers));
 	model_require(model, rr_pool_used(model->engine->pool) + rr_pool_used(model->engine->arrivals) == 0);
 	model->totals->faults += rr_fault_count(rr_room_in(model->engine)->fabric);
-	rr_engine_free(model->engine);
+	rpcrdma_engine_free(model->engine);
 	model_require(model, model->live == 0);
 	while ((link = rr_list_pop(&model->lost)))
 		model_bury(model, rr_container(link, struct call, link)->memory);

@@ -158,7 +158,7 @@ fake_free(struct fake *fake)
 	rr_loop_disarm(fake->engine->loop, &fake->ticker);
 	rr_server_free(fake->server);
 	rr_server_free(fake->mountd);
-	rr_engine_free(fake->engine);
+	rpcrdma_engine_free(fake->engine);
 	for (uint32_t i = 0; i < FAKE_OBJECTS; i++)
 		free(fake->objects[i].data);
 	free(fake);

@@ -45,7 +45,7 @@ enum fake_lie {
 struct fake {
 	struct rr_env env;
 	uint64_t now;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_timer ticker;
 	struct rr_server *server, *mountd;
 	struct sockaddr_storage address, mount_address;

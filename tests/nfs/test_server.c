@@ -33,7 +33,7 @@ struct world {
 	struct rr_export export;
 	struct rr_nfs_shared *shared;
 	struct rr_env env;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_nfs_server *nfs_server;
 	struct rr_server *server;
 	struct rr_drc *drc; /* outlives the server */
@@ -220,7 +220,7 @@ teardown(void **state)
 	stop_server(world);
 	rr_nfs_shared_free(world->shared);
 	rr_drc_free(world->drc);
-	rr_engine_free(world->engine);
+	rpcrdma_engine_free(world->engine);
 	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
 	free(world->data);
 	free(world->copy);

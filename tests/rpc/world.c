@@ -362,7 +362,7 @@ world_free(struct world *world)
 	rr_server_free(world->server);
 	rr_pool_put(world->engine->results, world->hostage);
 	rr_drc_free(world->drc);
-	rr_engine_free(world->engine);
+	rpcrdma_engine_free(world->engine);
 	free(world);
 }
 

@@ -25,7 +25,7 @@ struct world {
 	struct rr_env env;
 	uint64_t now;
 	uint32_t allocations, fail_at; /* the allocation of this number fails; 0: none */
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_server_config server_config; /* of the next one */
 	struct rr_server *server;
 	struct rr_drc *drc; /* outlives the server */

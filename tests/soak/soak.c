@@ -47,7 +47,7 @@ struct run {
 	bool stuck;
 	struct rr_env env;
 	struct rr_fault_script fault;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_export export;
 	struct rr_nfs_shared *shared;
 	struct rr_nfs_server *nfs_server;
@@ -449,7 +449,7 @@ run_once(uint64_t seed, int carrier)
 	rr_server_free(run.server);
 	rr_nfs_server_free(run.nfs_server);
 	rr_nfs_shared_free(run.shared);
-	rr_engine_free(run.engine);
+	rpcrdma_engine_free(run.engine);
 	snprintf(path, sizeof(path), "%s/file", folder);
 	unlink(path);
 	if (run.live)

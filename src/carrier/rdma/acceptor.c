@@ -32,7 +32,7 @@ acceptor_of(struct rr_acceptor *acceptor)
  * Shared Receive Queue"; here it takes fewer connections instead.
  */
 static bool
-acceptor_has_receives(const struct rr_engine *engine, const struct rr_fabric *fabric)
+acceptor_has_receives(const struct rpcrdma_engine *engine, const struct rr_fabric *fabric)
 {
 	uint64_t connections = (uint64_t)engine->shares.accepted[RR_ACCEPTED_RDMA] + 1;
 
@@ -41,7 +41,7 @@ acceptor_has_receives(const struct rr_engine *engine, const struct rr_fabric *fa
 }
 
 static bool
-acceptor_has_room(struct rr_engine *engine, const struct rr_fabric *fabric, const char *peer)
+acceptor_has_room(struct rpcrdma_engine *engine, const struct rr_fabric *fabric, const char *peer)
 {
 	return (acceptor_has_receives(engine, fabric) ||
 		       rr_shares_make_room(&engine->shares, peer, RR_ACCEPTED_RDMA)) &&
@@ -53,7 +53,7 @@ acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_
 {
 	struct rdma_acceptor *acceptor = ctx;
 	struct rr_room *room = acceptor->room;
-	struct rr_engine *engine = room->base.engine;
+	struct rpcrdma_engine *engine = room->base.engine;
 	struct rr_fabric *fabric = rr_endpoint_fabric(endpoint);
 	struct rr_connection *connection = NULL;
 	int error;

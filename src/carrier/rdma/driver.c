@@ -168,7 +168,7 @@ is_reply(const struct rr_connection *connection, const struct rr_arrival *arriva
 static void
 received(struct rr_connection *connection, const struct rr_event *event)
 {
-	struct rr_engine *engine = connection->base.engine;
+	struct rpcrdma_engine *engine = connection->base.engine;
 	struct rr_arrival arrival;
 
 	rr_loop_disarm(engine->loop, &connection->kick);
@@ -236,7 +236,7 @@ own_private_data(const struct rr_connection *connection, uint8_t data[RR_PRIVATE
 }
 
 uint32_t
-rr_driver_receives(const struct rr_engine *engine)
+rr_driver_receives(const struct rpcrdma_engine *engine)
 {
 	return engine->config.credits + RR_REVERSE_CREDITS + RECEIVE_MARGIN;
 }

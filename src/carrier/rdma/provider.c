@@ -51,7 +51,7 @@ provider_add_filters(const struct rr_engine_config *config, struct rr_fabric **f
 }
 
 int
-rr_provider_begin(struct rr_room *room, const struct rr_engine *engine)
+rr_provider_begin(struct rr_room *room, const struct rpcrdma_engine *engine)
 {
 	const struct rr_fabric_config config = provider_config(room, &engine->config);
 	rr_fabric_new *make = engine->config.make ? engine->config.make : rr_iwarp_fabric_new;
@@ -71,7 +71,7 @@ rr_provider_end(struct rr_room *room)
 int
 rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_text *text)
 {
-	const struct rr_engine *engine = room->base.engine;
+	const struct rpcrdma_engine *engine = room->base.engine;
 	const struct rr_fabric_config config = provider_config(room, &engine->config);
 	int error;
 

@@ -13,7 +13,7 @@
 enum { RR_PROVIDER_FABRICS = 2 };
 
 /* Makes the fabric that is there from the beginning. -RPCRDMA_ERR_INVAL: the engine's configuration. */
-int rr_provider_begin(struct rr_room *room, const struct rr_engine *engine);
+int rr_provider_begin(struct rr_room *room, const struct rpcrdma_engine *engine);
 
 /* Every endpoint and listener was closed. */
 void rr_provider_end(struct rr_room *room);

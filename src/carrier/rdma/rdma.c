@@ -32,7 +32,7 @@ run(struct rr_task *task)
 static void
 free_connection(struct rr_connection *connection)
 {
-	struct rr_engine *engine = connection->base.engine;
+	struct rpcrdma_engine *engine = connection->base.engine;
 
 	rr_requester_destroy(connection);
 	rr_map_free(&connection->provided.by_xid, engine->env);
@@ -44,7 +44,7 @@ free_connection(struct rr_connection *connection)
 struct rr_connection *
 rr_connection_new(struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active)
 {
-	struct rr_engine *engine = room->base.engine;
+	struct rpcrdma_engine *engine = room->base.engine;
 	struct rr_connection *connection = rr_alloc(engine->env, sizeof(*connection));
 
 	if (!connection)
@@ -280,7 +280,7 @@ rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
 }
 
 static int
-rdma_begin(struct rr_engine *engine, struct rr_carriers **carriers)
+rdma_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {
 	struct rr_room *room;
 	int error;

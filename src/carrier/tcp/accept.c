@@ -15,7 +15,7 @@ enum { BACKLOG = 128 };
 
 struct tcp_acceptor {
 	struct rr_acceptor base; /* comes first */
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_watch watch;
 	struct rr_timer pause;
 	bool *freed; /* set while the handler is being called */
@@ -43,7 +43,7 @@ pause_accepting(struct tcp_acceptor *acceptor)
 }
 
 static bool
-has_room(struct rr_engine *engine, const struct sockaddr *address)
+has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 {
 	char peer[RR_ADDRESS_TEXT];
 
@@ -104,7 +104,7 @@ ready(struct rr_watch *watch, unsigned events)
 }
 
 static int
-open_socket(const struct rr_engine *engine, const struct sockaddr *address, socklen_t size)
+open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *address, socklen_t size)
 {
 	static const int on = 1, off = 0;
 	int error, fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -128,7 +128,7 @@ int
 rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at, struct rr_acceptor **result,
 	struct rr_text *text)
 {
-	struct rr_engine *engine = carriers->engine;
+	struct rpcrdma_engine *engine = carriers->engine;
 	struct tcp_acceptor *acceptor = rr_alloc(engine->env, sizeof(*acceptor));
 	char where[RR_ADDRESS_TEXT];
 	int fd;

@@ -65,7 +65,7 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 }
 
 static int
-tcp_begin(struct rr_engine *engine, struct rr_carriers **carriers)
+tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {
 	*carriers = rr_alloc(engine->env, sizeof(**carriers));
 	return *carriers ? 0 : -RPCRDMA_ERR_NOMEM;

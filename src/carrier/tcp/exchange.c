@@ -14,7 +14,7 @@
 
 struct exchange {
 	struct rr_exchange base;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_tcp_out out;
 	struct rr_list link; /* in exchanges or free_exchanges; in none where the carrier ended */
 	struct rr_task task; /* ends it where the carrier cannot */

@@ -347,7 +347,7 @@ const struct rr_carrier_ops rr_tcp_ops = {
 /* ---- Its beginning ---- */
 
 int
-rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
+rr_tcp_new(struct rpcrdma_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
 	struct rr_tcp **result, struct rr_text *text)
 {
 	static const struct rr_carrier_events no_events;

@@ -84,7 +84,7 @@ struct rr_tcp {
 
 /* tcp.c */
 /* Without events: rr_carrier_attach() sets them. */
-int rr_tcp_new(struct rr_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
+int rr_tcp_new(struct rpcrdma_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
 	struct rr_tcp **result, struct rr_text *text);
 bool rr_tcp_alive(const struct rr_tcp *tcp);
 /* Ends the connection; the owner hears of it from the task. Nothing but the first failure counts. */

@@ -183,7 +183,7 @@ int rr_driver_accept(struct rr_connection *connection, struct rr_endpoint *endpo
 	size_t size);
 
 /* How many Sends of its peer each connection is ready for from its beginning. */
-uint32_t rr_driver_receives(const struct rr_engine *engine);
+uint32_t rr_driver_receives(const struct rpcrdma_engine *engine);
 
 /* Posts the job's work requests, now or as others complete. No effect on an endpoint that is closed. */
 void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);

@@ -46,7 +46,7 @@ rr_room_of(struct rr_carriers *carriers)
 
 /* The room of an engine. NULL: the engine has no RDMA. */
 static inline struct rr_room *
-rr_room_in(const struct rr_engine *engine)
+rr_room_in(const struct rpcrdma_engine *engine)
 {
 	for (struct rr_list *link = engine->carriers.next; link != &engine->carriers; link = link->next) {
 		struct rr_carriers *carriers = rr_container(link, struct rr_carriers, link);

@@ -10,7 +10,7 @@
 static enum rr_server_trait
 negotiation_recall(const struct rr_connection *connection)
 {
-	struct rr_engine *engine = connection->base.engine;
+	struct rpcrdma_engine *engine = connection->base.engine;
 
 	return rr_servers_recall(&connection->room->servers, (const void *)&connection->negotiation.server,
 		rr_now(engine->env));
@@ -19,7 +19,7 @@ negotiation_recall(const struct rr_connection *connection)
 static void
 negotiation_note(struct rr_connection *connection, enum rr_server_trait trait)
 {
-	struct rr_engine *engine = connection->base.engine;
+	struct rpcrdma_engine *engine = connection->base.engine;
 
 	rr_servers_note(&connection->room->servers, (const void *)&connection->negotiation.server, trait,
 		rr_now(engine->env));

@@ -53,7 +53,7 @@ handle_to_invalidate(const struct rr_pull *pull)
 static void
 free_pull(struct rr_pull *pull)
 {
-	struct rr_engine *engine = pull->slot->connection->base.engine;
+	struct rpcrdma_engine *engine = pull->slot->connection->base.engine;
 
 	rr_list_remove(&pull->waiter.link);
 	rr_list_remove(&pull->job.link);
@@ -111,7 +111,7 @@ static void
 fetch(struct rr_pull *pull)
 {
 	struct rr_slot *slot = pull->slot;
-	struct rr_engine *engine = slot->connection->base.engine;
+	struct rpcrdma_engine *engine = slot->connection->base.engine;
 
 	slot->pulled_memory = rr_pool_get(engine->pool, slot->connection->base.party, pull->chunks.memory);
 	if (slot->pulled_memory) {
@@ -149,7 +149,7 @@ expired(struct rr_timer *timer)
 static struct rr_pull *
 make(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
-	struct rr_engine *engine = slot->connection->base.engine;
+	struct rpcrdma_engine *engine = slot->connection->base.engine;
 	const struct rr_chunk_lists *lists = &arrival->lists;
 	struct rr_pull *pull =
 		rr_alloc(engine->env, sizeof(*pull) + rr_rdma_lists_size(lists->read_count,

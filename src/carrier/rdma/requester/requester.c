@@ -304,7 +304,7 @@ void
 rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *transaction)
 {
 	struct rr_slot *slot = transaction->slot;
-	struct rr_engine *engine = connection->base.engine;
+	struct rpcrdma_engine *engine = connection->base.engine;
 	void *memory;
 
 	if (!slot) {

@@ -98,7 +98,7 @@ empty(struct rr_slot *slot)
 }
 
 static void
-put_memory(struct rr_engine *engine, const struct contents *contents)
+put_memory(struct rpcrdma_engine *engine, const struct contents *contents)
 {
 	rr_pool_put(engine->pool, contents->memory);
 	rr_pool_put(engine->pool, contents->pulled);
@@ -118,7 +118,7 @@ void
 rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 {
 	struct rr_connection *connection = slot->connection;
-	struct rr_engine *engine = connection->base.engine;
+	struct rpcrdma_engine *engine = connection->base.engine;
 	struct rr_fabric *fabric = connection->fabric;
 	struct contents contents;
 	struct rr_transaction *transaction;

@@ -81,7 +81,7 @@ rr_inbound_answered(struct rr_inbound *inbound)
 void
 rr_inbound_free(struct rr_inbound *inbound)
 {
-	struct rr_engine *engine = inbound->engine;
+	struct rpcrdma_engine *engine = inbound->engine;
 	struct rr_room *room = inbound->room;
 	void *memory = inbound->memory;
 

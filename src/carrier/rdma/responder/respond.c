@@ -252,7 +252,7 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 static uint32_t
 credits_for(const struct rr_inbound *inbound)
 {
-	const struct rr_engine *engine = inbound->engine;
+	const struct rpcrdma_engine *engine = inbound->engine;
 	size_t max = rr_engine_pool_max(&engine->config);
 
 	if (inbound->connection->is_active)

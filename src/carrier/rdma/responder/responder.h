@@ -25,7 +25,7 @@ enum rr_inbound_state {
  */
 struct rr_inbound {
 	struct rr_exchange base;
-	struct rr_engine *engine;
+	struct rpcrdma_engine *engine;
 	struct rr_room *room;
 	struct rr_fabric *fabric;         /* of the receive */
 	struct rr_connection *connection; /* NULL once that closed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Timers of the engine's loop, for those who use the engine. */
-#include "api/engine.h"
+#include "carrier/engine.h"
 
 struct rpcrdma_timer {
 	struct rpcrdma_engine *engine;
@@ -27,12 +27,12 @@ rpcrdma_timer_new(
 		return -RPCRDMA_ERR_INVAL;
 	if (!expired)
 		return rr_fail(&engine->text, -RPCRDMA_ERR_INVAL, "a timer needs a function to call");
-	timer = rr_alloc(&engine->env, sizeof(*timer));
+	timer = rr_alloc(engine->env, sizeof(*timer));
 	if (!timer)
 		return rr_fail(&engine->text, -RPCRDMA_ERR_NOMEM, "no memory for a timer");
 	*timer = (struct rpcrdma_timer){ .engine = engine, .expired = expired, .ctx = ctx };
 	rr_timer_init(&timer->inner, timer_expired);
-	rr_api_engine_use(engine);
+	rr_engine_use(engine);
 	*result = timer;
 	return 0;
 }
@@ -41,15 +41,14 @@ void
 rpcrdma_timer_arm(struct rpcrdma_timer *timer, uint64_t delay)
 {
 	if (timer)
-		rr_loop_arm(
-			timer->engine->engine->loop, &timer->inner, delay < INT64_MAX ? delay : INT64_MAX);
+		rr_loop_arm(timer->engine->loop, &timer->inner, delay < INT64_MAX ? delay : INT64_MAX);
 }
 
 void
 rpcrdma_timer_disarm(struct rpcrdma_timer *timer)
 {
 	if (timer)
-		rr_loop_disarm(timer->engine->engine->loop, &timer->inner);
+		rr_loop_disarm(timer->engine->loop, &timer->inner);
 }
 
 void
@@ -60,6 +59,6 @@ rpcrdma_timer_free(struct rpcrdma_timer *timer)
 	if (!timer)
 		return;
 	rpcrdma_timer_disarm(timer);
-	rr_free(&engine->env, timer);
-	rr_api_engine_leave(engine);
+	rr_free(engine->env, timer);
+	rr_engine_leave(engine);
 }

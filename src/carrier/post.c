@@ -4,36 +4,20 @@
  * callers'; the lock is of the list that links them, and is taken where a
  * function is posted, and when the engine's eventfd says that some were.
  */
-#include <pthread.h>
+#include "carrier/post.h"
 
-#include "api/engine.h"
+#include "carrier/engine.h"
 
-struct rr_posts {
-	const struct rr_env *env;
-	pthread_mutex_t lock; /* of what follows, and of the structures in the list */
-	struct rpcrdma_post *first, *last;
-	bool ended;
-};
-
-struct rr_posts *
-rr_posts_new(const struct rr_env *env)
+void
+rr_posts_init(struct rr_posts *posts)
 {
-	struct rr_posts *posts = rr_alloc(env, sizeof(*posts));
-
-	if (!posts)
-		return NULL;
-	posts->env = env;
 	pthread_mutex_init(&posts->lock, NULL);
-	return posts;
 }
 
 void
-rr_posts_free(struct rr_posts *posts)
+rr_posts_destroy(struct rr_posts *posts)
 {
-	if (!posts)
-		return;
 	pthread_mutex_destroy(&posts->lock);
-	rr_free(posts->env, posts);
 }
 
 static struct rpcrdma_post *
@@ -104,7 +88,7 @@ post_append(struct rr_posts *posts, struct rpcrdma_post *post)
 int
 rpcrdma_engine_post(struct rpcrdma_engine *engine, struct rpcrdma_post *post)
 {
-	struct rr_posts *posts = engine ? engine->posts : NULL;
+	struct rr_posts *posts = engine ? &engine->posts : NULL;
 	bool ended;
 
 	if (!posts || !post || !post->run)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_API_CONFIG_H
-#define RR_API_CONFIG_H
+#ifndef RR_BASE_CONFIG_H
+#define RR_BASE_CONFIG_H
 
 #include <stddef.h>
 

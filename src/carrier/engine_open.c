@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The public engine. It owns its rr_engine, the eventfd that wakes it, the list
- * of functions that other threads post, and the calls that its clients have
- * used and may use again.
- */
-#include "api/engine.h"
-
+/* The engine as its caller sees it: made from a public configuration, used, turned and woken. */
 #include <errno.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
-#include "api/call.h"
-#include "api/config.h"
+#include "base/config.h"
+#include "carrier/engine.h"
 
 static void
 log_line(void *ctx, enum rr_log_level level, const char *line)
@@ -21,16 +14,6 @@ log_line(void *ctx, enum rr_log_level level, const char *line)
 
 	(void)level;
 	engine->log(engine->log_ctx, line);
-}
-
-static void
-woken(struct rr_watch *watch, unsigned events)
-{
-	eventfd_t count;
-
-	(void)events;
-	(void)eventfd_read(watch->fd, &count); /* nothing to be read is what is wanted, too */
-	rr_posts_run(rr_container(watch, struct rpcrdma_engine, wake)->posts);
 }
 
 static struct rr_engine_config
@@ -65,28 +48,11 @@ inner_config(const struct rpcrdma_engine_config *config)
 	return inner;
 }
 
-/* What it has made is freed by rpcrdma_engine_free(), also after a failure. */
-static int
-make(struct rpcrdma_engine *engine, const struct rpcrdma_engine_config *config)
-{
-	const struct rr_engine_config inner = inner_config(config);
-	int error = rr_engine_new(&engine->env, &inner, &engine->engine);
-
-	if (error < 0)
-		return error;
-	engine->posts = rr_posts_new(&engine->env);
-	if (!engine->posts)
-		return -RPCRDMA_ERR_NOMEM;
-	engine->wake.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (engine->wake.fd < 0)
-		return -RPCRDMA_ERR_SYSTEM;
-	return rr_loop_watch(engine->engine->loop, &engine->wake, engine->wake.fd, RR_READABLE);
-}
-
 int
 rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_engine **result)
 {
 	struct rpcrdma_engine_config config = { 0 };
+	struct rr_engine_config inner;
 	struct rpcrdma_engine *engine;
 	struct rr_text text;
 	int error;
@@ -99,61 +65,37 @@ rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_en
 		if (error < 0)
 			return error;
 	}
+	inner = inner_config(&config);
+	if (!rr_engine_config_is_good(&inner))
+		return -RPCRDMA_ERR_INVAL;
 	engine = rr_alloc(&rr_env_system, sizeof(*engine));
 	if (!engine)
 		return -RPCRDMA_ERR_NOMEM;
-	engine->env = rr_env_system;
+	engine->own_env = rr_env_system;
+	engine->env = &engine->own_env;
 	if (config.log) {
-		engine->env.log = log_line;
-		engine->env.ctx = engine;
+		engine->own_env.log = log_line;
+		engine->own_env.ctx = engine;
 	}
 	engine->log = config.log;
 	engine->log_ctx = config.ctx;
-	engine->wake.fd = -1;
-	engine->wake.ready = woken;
-	rr_list_init(&engine->calls);
-	error = make(engine, &config);
-	if (error < 0) {
-		rpcrdma_engine_free(engine);
-		return error;
-	}
-	*result = engine;
-	return 0;
-}
-
-static void
-free_calls(struct rpcrdma_engine *engine)
-{
-	struct rr_list *link;
-
-	while ((link = rr_list_pop(&engine->calls)))
-		rr_free(&engine->env, rr_container(link, struct rpcrdma_call, link));
-}
-
-static void
-destroy(struct rpcrdma_engine *engine)
-{
-	if (engine->wake.fd >= 0) {
-		rr_loop_unwatch(engine->engine->loop, &engine->wake);
-		close(engine->wake.fd);
-	}
-	rr_engine_free(engine->engine);
-	rr_posts_free(engine->posts);
-	free_calls(engine);
-	rr_free(&rr_env_system, engine);
+	error = rr_engine_begin(engine, &inner);
+	if (!error)
+		*result = engine;
+	return error;
 }
 
 void
-rr_api_engine_use(struct rpcrdma_engine *engine)
+rr_engine_use(struct rpcrdma_engine *engine)
 {
 	engine->users++;
 }
 
 void
-rr_api_engine_leave(struct rpcrdma_engine *engine)
+rr_engine_leave(struct rpcrdma_engine *engine)
 {
 	if (--engine->users == 0 && engine->freed)
-		destroy(engine);
+		rr_engine_destroy(engine);
 }
 
 void
@@ -161,27 +103,25 @@ rpcrdma_engine_free(struct rpcrdma_engine *engine)
 {
 	if (!engine)
 		return;
-	if (engine->posts) {
-		engine->turning = true;
-		rr_posts_end(engine->posts);
-		engine->turning = false;
-	}
+	rr_loop_enter(engine->loop);
+	rr_posts_end(&engine->posts);
+	rr_loop_leave(engine->loop);
 	engine->freed = true;
 	if (engine->users == 0)
-		destroy(engine);
+		rr_engine_destroy(engine);
 }
 
 int
-rr_api_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text)
+rr_engine_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text)
 {
-	if (!engine->turning)
+	if (!rr_loop_calls_back(engine->loop))
 		return 0;
 	return rr_fail(text, -RPCRDMA_ERR_INVAL,
 		"%s() turns the event loop, so it cannot be called inside a callback", function);
 }
 
 int
-rr_api_transport(enum rpcrdma_transport transport, enum rr_transport *inner, struct rr_text *text)
+rr_engine_transport(enum rpcrdma_transport transport, enum rr_transport *inner, struct rr_text *text)
 {
 	switch (transport) {
 	case RPCRDMA_TRANSPORT_RDMA: *inner = RR_TRANSPORT_AUTO; return 0;
@@ -195,13 +135,11 @@ rr_api_transport(enum rpcrdma_transport transport, enum rr_transport *inner, str
 int
 rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout)
 {
-	int turned = engine ? rr_api_may_wait(engine, __func__, &engine->text) : -RPCRDMA_ERR_INVAL;
+	int turned = engine ? rr_engine_may_wait(engine, __func__, &engine->text) : -RPCRDMA_ERR_INVAL;
 
 	if (turned < 0)
 		return turned;
-	engine->turning = true;
-	turned = rr_loop_turn(engine->engine->loop, timeout);
-	engine->turning = false;
+	turned = rr_loop_turn(engine->loop, timeout);
 	if (turned < 0)
 		return rr_fail(&engine->text, turned, "the event loop failed: %s", strerror(errno));
 	return turned;
@@ -210,13 +148,13 @@ rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout)
 int
 rpcrdma_engine_fd(const struct rpcrdma_engine *engine)
 {
-	return engine ? rr_loop_fd(engine->engine->loop) : -RPCRDMA_ERR_INVAL;
+	return engine ? rr_loop_fd(engine->loop) : -RPCRDMA_ERR_INVAL;
 }
 
 int64_t
 rpcrdma_engine_due(const struct rpcrdma_engine *engine)
 {
-	return engine ? rr_loop_due(engine->engine->loop) : -RPCRDMA_ERR_INVAL;
+	return engine ? rr_loop_due(engine->loop) : -RPCRDMA_ERR_INVAL;
 }
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "api/config.h"
+#include "base/config.h"
 
 #include <rpcrdma/error.h>
 #include <stdint.h>

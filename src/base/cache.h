@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_CACHE_H
+#define RR_BASE_CACHE_H
+
+#include "base/env.h"
+
+/*
+ * Blocks of memory of one size that are kept for reuse, so that what happens often allocates nothing. A block
+ * that is kept is linked by its first octets: the cache itself takes no memory.
+ *
+ * Who owns what: a block belongs to the caller from rr_cache_get() to rr_cache_put(), to the cache otherwise.
+ */
+struct rr_cache {
+	const struct rr_env *env;
+	void *first;
+	size_t size;    /* of a block */
+	uint32_t count; /* blocks that are kept */
+	uint32_t most;  /* blocks that are kept at most: further ones are freed */
+};
+
+/* Blocks of size octets, which is at least that of a pointer; at most `most` of them are kept. */
+static inline void
+rr_cache_init(struct rr_cache *cache, const struct rr_env *env, size_t size, uint32_t most)
+{
+	*cache = (struct rr_cache){ .env = env, .size = size, .most = most };
+}
+
+/* A block, whose contents are undefined. NULL: no memory. */
+static inline void *
+rr_cache_get(struct rr_cache *cache)
+{
+	void *block = cache->first;
+
+	if (!block)
+		return rr_alloc(cache->env, cache->size);
+	cache->first = *(void **)block;
+	cache->count--;
+	return block;
+}
+
+/* The block is not needed any more. */
+static inline void
+rr_cache_put(struct rr_cache *cache, void *block)
+{
+	if (cache->count >= cache->most) {
+		rr_free(cache->env, block);
+		return;
+	}
+	*(void **)block = cache->first;
+	cache->first = block;
+	cache->count++;
+}
+
+/* Frees the blocks that are kept. */
+static inline void
+rr_cache_end(struct rr_cache *cache)
+{
+	cache->most = 0;
+	while (cache->first)
+		rr_free(cache->env, rr_cache_get(cache));
+}
+
+#endif
