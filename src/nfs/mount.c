@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs/mount.h"
+
 #include <string.h>
-
-#include "nfs/proc.h"
-#include "ulb/mount3.h"
-
-/*
- * The MOUNT protocol: RFC 1813, appendix I. No list of mounts is kept, so that
- * DUMP has nothing to tell: nothing depends on that list, and clients that go
- * away leave their entries in it for ever.
- */
 
 /* Those statuses that both protocols have are numbered alike. */
 static mountstat3
@@ -28,7 +21,7 @@ mount_status(nfsstat3 status)
 }
 
 static bool
-list_flavors(struct rr_request *request, mountres3_ok *ok)
+mount_list_flavors(struct rr_request *request, mountres3_ok *ok)
 {
 	uint32_t count = 0;
 
@@ -43,63 +36,85 @@ list_flavors(struct rr_request *request, mountres3_ok *ok)
 	return true;
 }
 
+static void
+mount_skip_slashes(struct rpcrdma_bytes *path)
+{
+	while (path->length > 0 && *(const char *)path->data == '/')
+		*path = (struct rpcrdma_bytes){ (const char *)path->data + 1, path->length - 1 };
+}
+
+/* Looks up the next component of the path. */
+static enum rr_vfs_status
+mount_step(struct rr_nfs_work *work)
+{
+	struct rr_nfs_walk *walk = &work->op.walk;
+	struct rr_vfs *vfs = work->server->vfs;
+
+	walk->lookup.directory = (struct rr_vfs_object){ .handle = { walk->at.data, walk->at.length } };
+	walk->lookup.name = rr_vfs_next_component(&walk->rest);
+	mount_skip_slashes(&walk->rest);
+	return vfs->ops->lookup(vfs, &walk->lookup);
+}
+
 /* The root of an export is everybody's to have. A directory below it is looked up as its caller would do it
- * by LOOKUP: one that the caller may not reach is not given to it, and whether it exists is not told. */
-enum rr_handled
-rr_proc_mnt(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+ * by LOOKUP: one that the caller may not reach is not given to it, and whether it exists is not said. */
+static enum rr_vfs_status
+mnt_begin(struct rr_nfs_work *work)
 {
-	const dirpath *path = args;
-	mountres3 *res = result;
+	const dirpath *path = work->args;
+	struct rr_nfs_walk *walk = &work->op.walk;
+	struct rr_vfs *vfs = work->server->vfs;
+	uint32_t number = rr_vfs_find_export(vfs, *path, &walk->rest);
+
+	if (number == vfs->export_count)
+		return RR_VFS_NOENT;
+	vfs->ops->root(vfs, number, &walk->at);
+	mount_skip_slashes(&walk->rest);
+	if (walk->rest.length > 0)
+		return mount_step(work);
+	walk->lookup.handle = walk->at;
+	walk->lookup.attributes.type = RR_VFS_DIRECTORY;
+	return RR_VFS_OK;
+}
+
+static enum rr_handled
+mnt_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+{
+	struct rr_nfs_walk *walk = &work->op.walk;
+	mountres3 *res = work->result;
 	mountres3_ok *ok = &res->u.mountinfo;
-	struct rr_object object;
 	nfs_fh3 handle;
-	nfsstat3 status;
 
-	status = rr_tree_mount(server->tree, *path, &object);
-	if (status == NFS3_OK) {
-		if (!list_flavors(request, ok) || !rr_nfs_handle(server, request, &object, &handle))
-			status = NFS3ERR_SERVERFAULT;
-		rr_object_put(server->tree, &object);
+	while (status == RR_VFS_OK && walk->rest.length > 0) {
+		walk->at = walk->lookup.handle;
+		status = mount_step(work);
 	}
-	res->fhs_status = mount_status(status);
-	if (status != NFS3_OK)
-		return RR_HANDLED;
-	ok->fhandle = handle.data;
+	if (status == RR_VFS_PENDING)
+		return RR_HANDLE_KEPT;
+	if (status == RR_VFS_OK && walk->lookup.attributes.type != RR_VFS_DIRECTORY)
+		status = RR_VFS_NOTDIR;
+	if (status == RR_VFS_OK && (!mount_list_flavors(work->request, ok) ||
+					   !rr_nfs_handle(work, &walk->lookup.handle, &handle)))
+		status = RR_VFS_FAULT;
+	res->fhs_status = mount_status(rr_nfs_status(status));
+	if (status == RR_VFS_OK)
+		ok->fhandle = handle.data;
 	return RR_HANDLED;
 }
 
-enum rr_handled
-rr_proc_dump(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
-{
-	(void)server, (void)request, (void)args, (void)result;
-	return RR_HANDLED;
-}
-
-enum rr_handled
-rr_proc_umnt(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
-{
-	(void)server, (void)request, (void)args, (void)result;
-	return RR_HANDLED;
-}
-
-enum rr_handled
-rr_proc_umntall(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
-{
-	(void)server, (void)request, (void)args, (void)result;
-	return RR_HANDLED;
-}
+const struct rr_nfs_procedure rr_proc_mnt = { mnt_begin, mnt_end, sizeof(struct rr_nfs_walk) };
 
 /* Each export, for everybody. */
 enum rr_handled
-rr_proc_export(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+rr_proc_export(void *ctx, struct rr_request *request, const void *args, void *result)
 {
-	const struct rr_tree_config *config = rr_tree_config(server->tree);
+	const struct rr_vfs *vfs = ((const struct rr_nfs_server *)ctx)->vfs;
 	exports *next = result;
 
 	(void)args;
-	for (uint32_t i = 0; i < config->export_count; i++) {
-		const char *path = config->exports[i].name;
-		struct exportnode *node = rr_nfs_alloc(request, sizeof *node);
+	for (uint32_t i = 0; i < vfs->export_count; i++) {
+		const char *path = vfs->exports[i].name;
+		struct exportnode *node = rr_nfs_alloc(request, sizeof(*node));
 
 		if (!node)
 			return RR_HANDLE_SYSTEM_ERR;

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/proc.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-int
-rr_nfs_as_caller(struct rr_nfs_server *server, const struct rr_request *request)
-{
-	if (rr_tree_as(server->tree, request->has_sys ? &request->sys : NULL) == 0)
-		return 0;
-	rr_tree_as_self(server->tree);
-	return -1;
-}
 
 void *
 rr_nfs_alloc(struct rr_request *request, size_t size)
@@ -31,122 +18,92 @@ rr_nfs_alloc(struct rr_request *request, size_t size)
 }
 
 bool
-rr_nfs_handle(struct rr_nfs_server *server, struct rr_request *request, const struct rr_object *object,
-	nfs_fh3 *handle)
+rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_fh3 *handle)
 {
-	struct rr_handle *copy = rr_nfs_alloc(request, sizeof *copy);
+	uint8_t *copy = rr_nfs_alloc(work->request, given->length);
 
 	if (!copy)
 		return false;
-	rr_tree_handle(server->tree, object, copy);
-	handle->data = (struct rpcrdma_bytes){ copy->data, copy->length };
+	memcpy(copy, given->data, given->length);
+	handle->data = (struct rpcrdma_bytes){ copy, given->length };
 	return true;
 }
 
-nfsstat3
-rr_nfs_entry_name(struct rr_nfs_server *server, filename3 name, nfsstat3 dot, nfsstat3 dotdot, char text[256])
-{
-	nfsstat3 status;
-
-	if (server->read_only)
-		return NFS3ERR_ROFS;
-	status = rr_tree_name(name, text);
-	if (status == NFS3ERR_INVAL)
-		return name.length == 1 ? dot : dotdot;
-	return status;
-}
-
-void
-rr_nfs_proc_path(int fd, char path[RR_NFS_PROC_PATH])
-{
-	snprintf(path, RR_NFS_PROC_PATH, "/proc/self/fd/%d", fd);
-}
-
-/*
- * Once the kernel has told that it could not write something back, it tells nobody again: a later COMMIT of
- * the same data would succeed. So all clients must send again what they have not committed. RFC 1813, 3.3.7:
- * "it will not destroy any data without changing the value of verf"
- */
+/* Nobody waits for the answer: what is under way goes on to its end, and keeps the request's memory. */
 static void
-complete(struct rr_nfs_server *server, const struct rr_request *request, rr_nfs_completion *stored, int error)
+proc_lost(struct rr_request *request)
 {
-	nfsstat3 status = rr_nfs_status(error);
+	struct rr_nfs_work *work = request->above;
 
-	if (!error && stored)
-		stored(server, request->result);
-	if (!error)
+	work->lost = true;
+	if (rr_list_empty(&work->waiter.link)) {
+		work->server->vfs->ops->cancel(work->server->vfs, &work->op.call);
 		return;
-	atomic_fetch_add(&server->shared->verifier, 1);
-	rr_log(server->env, RR_LOG_ERROR, "what clients wrote could not be stored: %s", strerror(error));
-	/* Every result begins with its status; what follows a failure may be nothing at all. */
-	memset(request->result, 0, request->procedure->result_size);
-	memcpy(request->result, &status, sizeof status);
+	}
+	rr_list_remove(&work->waiter.link);
+	rr_request_end(request, RR_HANDLE_DROP);
 }
 
-/* A call whose answer waits for what it changed; in the memory of its request. */
-struct waiting {
-	struct rr_store_job job;
-	struct rr_nfs_server *server;
-	struct rr_request *request;
-	rr_nfs_completion *stored;
-};
+static enum rr_handled
+proc_begin(struct rr_nfs_work *work)
+{
+	enum rr_vfs_status status = work->procedure->begin(work);
+
+	return status == RR_VFS_PENDING ? RR_HANDLE_KEPT : work->procedure->end(work, status);
+}
+
+/* Of a request that is kept: it waits for memory, goes on, or is answered. */
+static void
+proc_go_on(struct rr_nfs_work *work, enum rr_handled handled)
+{
+	if (handled == RR_HANDLE_KEPT)
+		return;
+	if (handled == RR_HANDLE_LATER && !work->lost)
+		rr_pool_wait(work->server->pool, work->request->party, &work->waiter);
+	else
+		rr_request_end(work->request, handled == RR_HANDLE_LATER ? RR_HANDLE_DROP : handled);
+}
 
 static void
-stored(struct rr_store_job *job)
+proc_wake(struct rr_pool_waiter *waiter)
 {
-	struct waiting *waiting = rr_container(job, struct waiting, job);
+	struct rr_nfs_work *work = rr_container(waiter, struct rr_nfs_work, waiter);
 
-	complete(waiting->server, waiting->request, waiting->stored, job->error);
-	rr_request_end(waiting->request, RR_HANDLED);
+	proc_go_on(work, proc_begin(work));
 }
 
-/* The result has its attributes already: what others change while this is stored is not among them. */
+void
+rr_nfs_done(struct rr_vfs_call *call)
+{
+	struct rr_nfs_work *work = rr_container(call, struct rr_nfs_work, op.call);
+
+	proc_go_on(work,
+		call->status == RR_VFS_CANCELLED ? RR_HANDLE_DROP : work->procedure->end(work, call->status));
+}
+
 enum rr_handled
-rr_nfs_answer(struct rr_nfs_server *server, struct rr_request *request)
+rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure, struct rr_request *request,
+	const void *args, void *result)
 {
-	struct waiting *waiting = server->storer ? rr_nfs_alloc(request, sizeof *waiting) : NULL;
+	struct rr_nfs_work *work = rr_nfs_alloc(request, offsetof(struct rr_nfs_work, op) + procedure->size);
+	enum rr_handled handled;
 
-	if (!waiting) {
-		complete(server, request, server->stored, rr_stores_do(&server->stores));
-		return RR_HANDLED;
+	if (!work)
+		return RR_HANDLE_SYSTEM_ERR;
+	work->server = server;
+	work->request = request;
+	work->procedure = procedure;
+	work->args = args;
+	work->result = result;
+	work->waiter.wake = proc_wake;
+	rr_list_init(&work->waiter.link);
+	rr_vfs_identify(request->has_sys ? &request->sys : NULL, server->root_squash, &work->identity);
+	work->op.call.caller = &work->identity.caller;
+	work->op.call.done = rr_nfs_done;
+	handled = proc_begin(work);
+	if (handled == RR_HANDLE_KEPT) {
+		request->above = work;
+		request->lost = proc_lost;
 	}
-	waiting->job.stores = server->stores;
-	waiting->job.done = stored;
-	waiting->server = server;
-	waiting->request = request;
-	waiting->stored = server->stored;
-	server->stores.count = 0;
-	rr_storer_add(server->storer, &waiting->job);
-	return RR_HANDLE_KEPT;
-}
-
-void
-rr_nfs_store_fd(struct rr_nfs_server *server, int fd, bool data)
-{
-	rr_stores_add(&server->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
-}
-
-/* What cannot be opened (a symbolic link, a device, a directory that may not be read) is stored with its
- * whole file system. */
-void
-rr_nfs_store(struct rr_nfs_server *server, struct rr_object *object)
-{
-	bool opens = S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode);
-	int fd;
-
-	rr_tree_as_self(server->tree);
-	if (opens && rr_tree_open(server->tree, object, O_RDONLY, &fd) == NFS3_OK)
-		rr_stores_add(&server->stores, fd, RR_STORE_FILE);
-	else if (rr_tree_open_near(server->tree, object, &fd) == NFS3_OK)
-		rr_stores_add(&server->stores, fd, RR_STORE_FILE_SYSTEM);
-	else
-		rr_stores_add(&server->stores, -1, RR_STORE_EVERYTHING);
-}
-
-void
-rr_nfs_verifier(const struct rr_nfs_server *server, writeverf3 verifier)
-{
-	uint64_t value = atomic_load(&server->shared->verifier);
-
-	memcpy(verifier, &value, sizeof value);
+	return handled;
 }

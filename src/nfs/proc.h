@@ -2,84 +2,111 @@
 #ifndef RR_NFS_PROC_H
 #define RR_NFS_PROC_H
 
+#include "base/pool.h"
 #include "nfs/server.h"
-#include "nfs/storer.h"
 
 /*
- * What the procedures share: the server, how they are called, and the steps
- * that many of them take.
- *
- * Every procedure runs with the caller's identity; what it opens, it opens
- * with that. The steps that need the server's own identity (they say so) go
- * back to the caller's, or come last.
+ * What the procedures share. Each is an operation of what is exported (vfs/vfs.h): it is begun with the
+ * arguments of the call, and ends, at once or in a later turn, with the call's result. What an operation
+ * needs lies in the memory of its request.
  */
-
-struct rr_nfs_server;
-
-/* Completes the result of a call when all that it changed has been stored. */
-typedef void rr_nfs_completion(struct rr_nfs_server *server, void *result);
 
 struct rr_nfs_server {
 	const struct rr_env *env;
 	struct rr_pool *pool;
-	struct rr_tree *tree;
-	struct rr_hand *hand; /* does the procedures' work; NULL: this thread does */
-	struct rr_nfs_shared *shared;
-	struct rr_loop *loop; /* or NULL */
-	struct rr_timer timer;
-	struct rr_storer *storer; /* NULL: calls store what they changed */
-	bool slice_due;           /* of a search: the timer is armed for it */
-	bool read_only;
-	/* Of the call being served. */
-	struct rr_stores stores;
-	rr_nfs_completion *stored; /* where all was stored; or NULL */
+	struct rr_vfs *vfs;
+	bool root_squash;
 };
+
+/* A listing for READDIR or READDIRPLUS; list.h. */
+struct rr_nfs_listing {
+	struct rr_vfs_readdir readdir;
+	uint32_t room;         /* octets of the result that are left */
+	uint32_t names;        /* and of names and cookies, for READDIRPLUS */
+	entry3 *first, **next; /* the entries, and where the next one goes */
+	entryplus3 *first_plus, **next_plus;
+};
+
+/* A path of a mount request that is looked up, one component after the other. */
+struct rr_nfs_walk {
+	struct rr_vfs_lookup lookup;
+	struct rr_vfs_handle at;
+	struct rpcrdma_bytes rest;
+};
+
+/* A call at work. */
+struct rr_nfs_work {
+	struct rr_nfs_server *server;
+	struct rr_request *request;
+	const struct rr_nfs_procedure *procedure;
+	const void *args;
+	void *result;
+	struct rr_pool_waiter waiter; /* for memory */
+	bool lost;                    /* nobody waits for the answer any more */
+	struct rr_vfs_identity identity;
+	union { /* zeroed, as much of it as the procedure says */
+		struct rr_vfs_call call;
+		struct rr_vfs_getattr getattr;
+		struct rr_vfs_setattr setattr;
+		struct rr_vfs_access access;
+		struct rr_vfs_readlink readlink;
+		struct rr_vfs_read read;
+		struct rr_vfs_write write;
+		struct rr_vfs_commit commit;
+		struct rr_vfs_create create;
+		struct rr_vfs_link link;
+		struct rr_vfs_remove remove;
+		struct rr_vfs_rename rename;
+		struct rr_vfs_lookup lookup;
+		struct rr_vfs_statfs statfs;
+		struct rr_vfs_limits limits;
+		struct rr_nfs_listing listing;
+		struct rr_nfs_walk walk;
+	} op;
+};
+
+struct rr_nfs_procedure {
+	/* Begins the operation, with the arguments in work->args: what it returns, or a status instead. */
+	enum rr_vfs_status (*begin)(struct rr_nfs_work *work);
+	/* Completes the result, which is zeroed, when the operation has ended. RR_HANDLE_KEPT: another one is
+	 * under way. RR_HANDLE_LATER: there was no memory, and it is to be begun again. */
+	enum rr_handled (*end)(struct rr_nfs_work *work, enum rr_vfs_status status);
+	size_t size; /* of the member of op that it uses */
+};
+
+extern const struct rr_nfs_procedure rr_proc_getattr, rr_proc_setattr, rr_proc_lookup, rr_proc_access,
+	rr_proc_readlink, rr_proc_read, rr_proc_write, rr_proc_create, rr_proc_mkdir, rr_proc_symlink,
+	rr_proc_mknod, rr_proc_remove, rr_proc_rmdir, rr_proc_rename, rr_proc_link, rr_proc_readdir,
+	rr_proc_readdirplus, rr_proc_fsstat, rr_proc_fsinfo, rr_proc_pathconf, rr_proc_commit;
+extern const struct rr_nfs_procedure rr_proc_mnt;
 
 /* Octets of the status behind the header of a reply. */
 enum { RR_NFS_STATUS_SIZE = 4 };
 
-/* args and result are of the procedure's C types; result is zeroed. */
-typedef enum rr_handled rr_nfs_procedure(
-	struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result);
-
-rr_nfs_procedure rr_proc_getattr, rr_proc_setattr, rr_proc_lookup, rr_proc_access, rr_proc_readlink,
-	rr_proc_read, rr_proc_write, rr_proc_create, rr_proc_mkdir, rr_proc_symlink, rr_proc_mknod,
-	rr_proc_remove, rr_proc_rmdir, rr_proc_rename, rr_proc_link, rr_proc_readdir, rr_proc_readdirplus,
-	rr_proc_fsstat, rr_proc_fsinfo, rr_proc_pathconf, rr_proc_commit;
-rr_nfs_procedure rr_proc_mnt, rr_proc_dump, rr_proc_umnt, rr_proc_umntall, rr_proc_export;
-
-/* The caller's identity comes into force; where it cannot, the server's own does, and -1 is returned. */
-int rr_nfs_as_caller(struct rr_nfs_server *server, const struct rr_request *request);
-
 /* Zeroed memory that lives until the reply was sent; NULL where the request's arena is used up. */
 void *rr_nfs_alloc(struct rr_request *request, size_t size);
 
-/* The handle of object, in the request's memory; false where that is used up. */
-bool rr_nfs_handle(struct rr_nfs_server *server, struct rr_request *request, const struct rr_object *object,
-	nfs_fh3 *handle);
+/* Runs a procedure. */
+enum rr_handled rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
+	struct rr_request *request, const void *args, void *result);
 
-/*
- * A name that an entry of a directory is to be made, changed or removed under. dot and dotdot: what "." and
- * ".." get. NFS3ERR_ROFS on a server that changes nothing.
- */
-nfsstat3 rr_nfs_entry_name(
-	struct rr_nfs_server *server, filename3 name, nfsstat3 dot, nfsstat3 dotdot, char text[256]);
+/* Called by the operation's end, in a later turn. */
+void rr_nfs_done(struct rr_vfs_call *call);
 
-/* What a procedure changed is to reach stable storage before the call is answered: the file that fd refers to
- * (or, data alone, its data), or all that object is and holds. rr_nfs_store() leaves the server's own
- * identity in force. */
-void rr_nfs_store_fd(struct rr_nfs_server *server, int fd, bool data);
-void rr_nfs_store(struct rr_nfs_server *server, struct rr_object *object);
+/* A handle in the request's memory; false where that is used up. */
+bool rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_fh3 *handle);
 
-/* Answers the request of the procedure that has just run when all that it noted has been stored: now, or
- * later. */
-enum rr_handled rr_nfs_answer(struct rr_nfs_server *server, struct rr_request *request);
+/* An object of an operation, by the handle that the call has. */
+static inline struct rr_vfs_object
+rr_nfs_object(nfs_fh3 handle)
+{
+	return (struct rr_vfs_object){ .handle = handle.data };
+}
 
-/* The write verifier of this moment. */
-void rr_nfs_verifier(const struct rr_nfs_server *server, writeverf3 verifier);
+/* The status of an operation as that of a reply. */
+nfsstat3 rr_nfs_status(enum rr_vfs_status status);
 
-/* Room for /proc/self/fd/N, which names an O_PATH descriptor for the calls that want a path. */
-enum { RR_NFS_PROC_PATH = 32 };
-void rr_nfs_proc_path(int fd, char path[RR_NFS_PROC_PATH]);
+/* The same, where the name of an entry may have been "." or "..", which get what dot and dotdot say. */
+nfsstat3 rr_nfs_entry_status(enum rr_vfs_status status, filename3 name, nfsstat3 dot, nfsstat3 dotdot);
 
 #endif

@@ -1,116 +1,93 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "nfs/attr.h"
 
 /* GETATTR, SETATTR, ACCESS: RFC 1813, sections 3.3.1, 3.3.2 and 3.3.4. */
 
-enum rr_handled
-rr_proc_getattr(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+static enum rr_vfs_status
+getattr_begin(struct rr_nfs_work *work)
 {
-	const GETATTR3args *get = args;
-	GETATTR3res *res = result;
-	struct rr_object object;
+	const GETATTR3args *args = work->args;
+	struct rr_vfs *vfs = work->server->vfs;
 
-	(void)request;
-	res->status = rr_tree_resolve(server->tree, get->object.data, &object);
-	if (res->status != NFS3_OK)
-		return RR_HANDLED;
-	rr_nfs_fattr(&object.st, &res->u.resok.obj_attributes);
-	rr_object_put(server->tree, &object);
+	work->op.getattr.object = rr_nfs_object(args->object);
+	return vfs->ops->getattr(vfs, &work->op.getattr);
+}
+
+static enum rr_handled
+getattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+{
+	GETATTR3res *res = work->result;
+
+	res->status = rr_nfs_status(status);
+	if (status == RR_VFS_OK)
+		rr_nfs_fattr(&work->op.getattr.attributes, &res->u.resok.obj_attributes);
 	return RR_HANDLED;
 }
 
-/* RFC 1813, 3.3.2: "If the values are different, the server must preserve the object attributes" */
-static bool
-guard_holds(const struct rr_object *object, const sattrguard3 *guard)
-{
-	nfstime3 ctime = rr_nfs_time(&object->st.stx_ctime);
+const struct rr_nfs_procedure rr_proc_getattr = { getattr_begin, getattr_end, sizeof(struct rr_vfs_getattr) };
 
-	return !guard->check ||
-	       (guard->u.obj_ctime.seconds == ctime.seconds && guard->u.obj_ctime.nseconds == ctime.nseconds);
+static enum rr_vfs_status
+setattr_begin(struct rr_nfs_work *work)
+{
+	const SETATTR3args *args = work->args;
+	struct rr_vfs_setattr *setattr = &work->op.setattr;
+	struct rr_vfs *vfs = work->server->vfs;
+
+	setattr->object = rr_nfs_object(args->object);
+	rr_nfs_set(&args->new_attributes, &setattr->set);
+	setattr->guarded = args->guard.check;
+	if (setattr->guarded)
+		setattr->guard = (struct rr_vfs_time){ args->guard.u.obj_ctime.seconds,
+			args->guard.u.obj_ctime.nseconds };
+	return vfs->ops->setattr(vfs, setattr);
 }
 
-/*
- * A WRITE may change a regular file at any time, without a lock: of that, no state "before" is told. The
- * guard is looked at when other threads are kept out.
- */
-static nfsstat3
-set_attributes(struct rr_nfs_server *server, struct rr_nfs_subject *subject, const SETATTR3args *set)
+static enum rr_handled
+setattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
-	nfsstat3 status = NFS3ERR_NOT_SYNC;
+	SETATTR3res *res = work->result;
 
-	if (server->read_only)
-		return NFS3ERR_ROFS;
-	rr_nfs_change_begin(server, subject, NULL);
-	if (guard_holds(&subject->object, &set->guard))
-		status = rr_nfs_set(server, &subject->object, &set->new_attributes);
-	rr_nfs_change_end(server, subject, NULL);
-	if (S_ISREG(subject->object.st.stx_mode))
-		subject->wcc.before.attributes_follow = false;
-	if (status == NFS3_OK)
-		rr_nfs_store(server, &subject->object);
-	return status;
-}
-
-enum rr_handled
-rr_proc_setattr(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
-{
-	const SETATTR3args *set = args;
-	SETATTR3res *res = result;
-	struct rr_nfs_subject subject;
-
-	(void)request;
-	res->status = rr_tree_resolve(server->tree, set->object.data, &subject.object);
-	if (res->status != NFS3_OK)
-		return RR_HANDLED;
-	rr_nfs_unchanged(&subject.object, &subject.wcc);
-	res->status = set_attributes(server, &subject, set);
-	rr_object_put(server->tree, &subject.object);
-	if (res->status == NFS3_OK)
-		res->u.resok.obj_wcc = subject.wcc;
-	else
-		res->u.resfail.obj_wcc = subject.wcc;
+	res->status = rr_nfs_status(status);
+	rr_nfs_wcc(&work->op.setattr.change,
+		status == RR_VFS_OK ? &res->u.resok.obj_wcc : &res->u.resfail.obj_wcc);
 	return RR_HANDLED;
 }
 
-static bool
-permits(const struct rr_object *object, int mode)
+const struct rr_nfs_procedure rr_proc_setattr = { setattr_begin, setattr_end, sizeof(struct rr_vfs_setattr) };
+
+enum {
+	ALL = ACCESS3_READ | ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND | ACCESS3_DELETE |
+	      ACCESS3_EXECUTE
+};
+
+_Static_assert((int)RR_VFS_MAY_READ == (int)ACCESS3_READ && (int)RR_VFS_MAY_LOOKUP == (int)ACCESS3_LOOKUP &&
+		       (int)RR_VFS_MAY_MODIFY == (int)ACCESS3_MODIFY &&
+		       (int)RR_VFS_MAY_EXTEND == (int)ACCESS3_EXTEND &&
+		       (int)RR_VFS_MAY_DELETE == (int)ACCESS3_DELETE &&
+		       (int)RR_VFS_MAY_EXECUTE == (int)ACCESS3_EXECUTE,
+	"rights are numbered alike");
+
+static enum rr_vfs_status
+access_begin(struct rr_nfs_work *work)
 {
-	return faccessat(object->fd, "", mode, AT_EMPTY_PATH | AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
+	const ACCESS3args *args = work->args;
+	struct rr_vfs *vfs = work->server->vfs;
+
+	work->op.access.object = rr_nfs_object(args->object);
+	work->op.access.asked = args->access & ALL;
+	return vfs->ops->access(vfs, &work->op.access);
 }
 
-/* What the caller may do, by bits of ACCESS3_*: to change a directory takes both write and search permission.
- */
-static uint32_t
-permitted(const struct rr_object *object)
+static enum rr_handled
+access_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
-	bool directory = S_ISDIR(object->st.stx_mode), search = permits(object, X_OK);
-	uint32_t access = permits(object, R_OK) ? ACCESS3_READ : 0;
+	ACCESS3res *res = work->result;
 
-	if (search)
-		access |= directory ? ACCESS3_LOOKUP : ACCESS3_EXECUTE;
-	if (directory ? search && permits(object, W_OK) : permits(object, W_OK))
-		access |= ACCESS3_MODIFY | ACCESS3_EXTEND | (directory ? ACCESS3_DELETE : 0);
-	return access;
-}
-
-enum rr_handled
-rr_proc_access(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
-{
-	const ACCESS3args *asked = args;
-	ACCESS3res *res = result;
-	struct rr_object object;
-
-	(void)request;
-	res->status = rr_tree_resolve(server->tree, asked->object.data, &object);
-	if (res->status != NFS3_OK)
-		return RR_HANDLED;
-	res->u.resok.access = asked->access & permitted(&object);
-	if (server->read_only)
-		res->u.resok.access &= ~(uint32_t)(ACCESS3_MODIFY | ACCESS3_EXTEND | ACCESS3_DELETE);
-	rr_nfs_attributes(&object, &res->u.resok.obj_attributes);
-	rr_object_put(server->tree, &object);
+	res->status = rr_nfs_status(status);
+	res->u.resok.access = work->op.access.granted;
+	rr_nfs_post_op(&work->op.access.object_after,
+		status == RR_VFS_OK ? &res->u.resok.obj_attributes : &res->u.resfail.obj_attributes);
 	return RR_HANDLED;
 }
+
+const struct rr_nfs_procedure rr_proc_access = { access_begin, access_end, sizeof(struct rr_vfs_access) };

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/checked.h"
-#include "base/pool.h"
 #include "nfs/attr.h"
+#include "nfs/limits.h"
 
 /*
  * READ, WRITE, COMMIT: RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21.
@@ -14,26 +12,6 @@
  * request from then on and goes back when the reply was sent. The data of a
  * WRITE stays where the transport put it.
  */
-
-/* Reads until size octets are there or the file ends; -1 only where nothing was read. */
-static ssize_t
-read_fully(int fd, uint8_t *data, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(fd, data + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && done == 0)
-			return -1;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
 
 /* Octets of data that the reply can convey; where no chunk waits for them, inside the stream. */
 static uint32_t
@@ -46,17 +24,6 @@ read_room(const struct rr_request *request)
 	return request->stream_room > beside ? request->stream_room - beside : 0;
 }
 
-/* The most that can come back: what was asked for, what the reply can convey, what the file has. */
-static uint32_t
-read_size(const struct rr_request *request, const READ3args *read, uint64_t size)
-{
-	uint32_t most = (uint32_t)rr_min(rr_min(read->count, RR_NFS_IO_MAX), read_room(request));
-
-	if (read->offset >= size)
-		return 0;
-	return (uint32_t)rr_min(most, size - read->offset);
-}
-
 /*
  * RFC 1813, 3.3.6: "it is possible for the server to return fewer than count bytes of data." Where memory is
  * short, a client that holds none gets so many octets at once, and need not wait for those that hold the
@@ -64,185 +31,159 @@ read_size(const struct rr_request *request, const READ3args *read, uint64_t size
  */
 enum { READ_SHORT = 64 << 10 };
 
-/* RR_HANDLE_LATER: there is no buffer now, and nothing was done. */
+static void *
+read_memory(struct rr_vfs_read *read, uint32_t size)
+{
+	struct rr_nfs_work *work = rr_container(read, struct rr_nfs_work, op.read);
+	struct rr_request *request = work->request;
+	size_t some = size;
+
+	request->payload = rr_pool_get_some(work->server->pool, request->party, &some, READ_SHORT);
+	read->size = (uint32_t)rr_min(read->size, some);
+	return request->payload;
+}
+
+static enum rr_vfs_status
+read_begin(struct rr_nfs_work *work)
+{
+	const READ3args *args = work->args;
+	struct rr_vfs_read *read = &work->op.read;
+	struct rr_vfs *vfs = work->server->vfs;
+	uint32_t room = read_room(work->request);
+
+	/* A client that leaves no room would ask for ever. */
+	if (args->count > 0 && room == 0)
+		return RR_VFS_FAULT;
+	read->object = rr_nfs_object(args->file);
+	read->offset = args->offset;
+	read->size = (uint32_t)rr_min(rr_min(args->count, RR_NFS_IO_MAX), room);
+	read->memory = read_memory;
+	read->data = NULL;
+	return vfs->ops->read(vfs, read);
+}
+
+/* RFC 1813, 3.3.6: "The correct return value for the NFS version 3 protocol is NFS3ERR_INVAL." */
+static nfsstat3
+data_status(enum rr_vfs_status status)
+{
+	return status == RR_VFS_ISDIR ? NFS3ERR_INVAL : rr_nfs_status(status);
+}
+
 static enum rr_handled
-read_data(struct rr_nfs_server *server, struct rr_request *request, struct rr_object *object,
-	const READ3args *read, READ3res *res)
+read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
-	size_t size = read_size(request, read, object->st.stx_size);
-	READ3resok ok = { 0 };
-	ssize_t length;
-	int fd;
+	const struct rr_vfs_read *read = &work->op.read;
+	READ3res *res = work->result;
 
-	res->status = rr_tree_open(server->tree, object, O_RDONLY, &fd);
-	if (res->status != NFS3_OK)
-		return RR_HANDLED;
-	if (size > 0) {
-		request->payload = rr_pool_get_some(server->pool, request->party, &size, READ_SHORT);
-		if (!request->payload)
-			return RR_HANDLE_LATER;
-	}
-	length = read_fully(fd, request->payload, size, read->offset);
-	if (length < 0) {
-		res->status = rr_nfs_status(errno);
+	if (status == RR_VFS_NO_BUFFER)
+		return RR_HANDLE_LATER;
+	res->status = data_status(status);
+	if (status != RR_VFS_OK) {
+		rr_nfs_post_op(&read->object_after, &res->u.resfail.file_attributes);
 		return RR_HANDLED;
 	}
-	rr_nfs_post_op(object, &ok.file_attributes);
-	ok.count = (uint32_t)length;
-	ok.data = (struct rpcrdma_bytes){ request->payload, (uint32_t)length };
-	/* RFC 1813, 3.3.6: "if READ3args.offset plus READ3resok.count is equal to the size of the file".
-	 * Where the file grows meanwhile, no octet at all still means its end: a client could only ask for
-	 * ever. */
-	ok.eof = length == 0 ? read->count > 0 || read->offset >= object->st.stx_size
-			     : read->offset + (uint32_t)length >= object->st.stx_size;
-	res->u.resok = ok;
+	rr_nfs_post_op(&read->object_after, &res->u.resok.file_attributes);
+	res->u.resok.count = read->length;
+	res->u.resok.data = (struct rpcrdma_bytes){ read->data, read->length };
+	res->u.resok.eof = read->eof;
 	return RR_HANDLED;
 }
 
-enum rr_handled
-rr_proc_read(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
-{
-	const READ3args *read = args;
-	READ3res *res = result;
-	enum rr_handled handled = RR_HANDLED;
-	struct rr_object object;
+const struct rr_nfs_procedure rr_proc_read = { read_begin, read_end, sizeof(struct rr_vfs_read) };
 
-	res->status = rr_tree_resolve(server->tree, read->file.data, &object);
-	if (res->status != NFS3_OK)
-		return RR_HANDLED;
-	/* RFC 1813, 3.3.6: "The correct return value for the NFS version 3 protocol is NFS3ERR_INVAL." */
-	if (!S_ISREG(object.st.stx_mode))
-		res->status = NFS3ERR_INVAL;
-	else if (read->count > 0 && read_room(request) == 0)
-		res->status = NFS3ERR_SERVERFAULT; /* a client that leaves no room would ask for ever */
-	else
-		handled = read_data(server, request, &object, read, res);
-	if (handled == RR_HANDLED && res->status != NFS3_OK)
-		rr_nfs_post_op(&object, &res->u.resfail.file_attributes);
-	rr_object_put(server->tree, &object);
-	return handled;
+/* Of any other, the reply says only what the file is like. */
+static bool
+write_makes_sense(const WRITE3args *args)
+{
+	return args->count == args->data.length;
 }
 
-/* Writes all, or as much as there is space for; -1 only where nothing was written. */
-static ssize_t
-write_fully(int fd, const uint8_t *data, size_t size, uint64_t offset)
+static enum rr_vfs_status
+write_begin(struct rr_nfs_work *work)
 {
-	size_t done = 0;
+	static const enum rr_vfs_stable stables[] = {
+		[UNSTABLE] = RR_VFS_UNSTABLE, [DATA_SYNC] = RR_VFS_DATA_SYNC, [FILE_SYNC] = RR_VFS_FILE_SYNC
+	};
+	const WRITE3args *args = work->args;
+	struct rr_vfs_write *write = &work->op.write;
+	struct rr_vfs *vfs = work->server->vfs;
 
-	while (done < size) {
-		ssize_t n = pwrite(fd, data + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && done == 0)
-			return -1;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
+	if (!write_makes_sense(args)) {
+		work->op.getattr.object = rr_nfs_object(args->file);
+		return vfs->ops->getattr(vfs, &work->op.getattr);
 	}
-	return (ssize_t)done;
+	write->object = rr_nfs_object(args->file);
+	write->offset = args->offset;
+	write->data = args->data.data;
+	write->length = (uint32_t)rr_min(args->data.length, RR_NFS_IO_MAX);
+	write->stable = stables[args->stable];
+	return vfs->ops->write(vfs, write);
 }
 
-static nfsstat3
-write_data(struct rr_nfs_server *server, struct rr_object *object, const WRITE3args *write, uint32_t *count)
-{
-	size_t size = rr_min(write->data.length, RR_NFS_IO_MAX);
-	nfsstat3 status;
-	ssize_t length;
-	int fd;
-
-	if (!S_ISREG(object->st.stx_mode) || write->count != write->data.length)
-		return NFS3ERR_INVAL;
-	status = rr_tree_open(server->tree, object, O_WRONLY, &fd);
-	if (status != NFS3_OK)
-		return status;
-	if (write->offset > INT64_MAX - size)
-		return NFS3ERR_FBIG;
-	length = write_fully(fd, write->data.data, size, write->offset);
-	if (length < 0)
-		return rr_nfs_status(errno);
-	*count = (uint32_t)length;
-	if (write->stable != UNSTABLE)
-		rr_nfs_store_fd(server, fd, write->stable == DATA_SYNC);
-	return NFS3_OK;
-}
-
-enum rr_handled
-rr_proc_write(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
-{
-	const WRITE3args *write = args;
-	WRITE3res *res = result;
-	WRITE3resok ok = { .committed = write->stable };
-	struct rr_object object;
-
-	(void)request;
-	/* Before the data is written: a failure to store it that another thread meets then shows as a change.
-	 */
-	rr_nfs_verifier(server, ok.verf);
-	res->status = rr_tree_resolve(server->tree, write->file.data, &object);
-	if (res->status != NFS3_OK)
-		return RR_HANDLED;
-	res->status = write_data(server, &object, write, &ok.count);
-	/* No "before": others may write to the file at the same time, without any lock. */
-	rr_nfs_after(&object, &ok.file_wcc);
-	rr_object_put(server->tree, &object);
-	if (res->status == NFS3_OK)
-		res->u.resok = ok;
-	else
-		res->u.resfail.file_wcc = ok.file_wcc;
-	return RR_HANDLED;
-}
-
-/*
- * RFC 1813, 3.3.21: "COMMIT will always return NFS3_OK, unless there has been an unexpected error": it was
- * the WRITE that needed permission, so this acts as the server itself. The descriptor for writing is most
- * likely open already.
- */
-static nfsstat3
-commit(struct rr_nfs_server *server, struct rr_object *object)
-{
-	nfsstat3 status;
-	int fd;
-
-	if (!S_ISREG(object->st.stx_mode))
-		return NFS3ERR_INVAL;
-	rr_tree_as_self(server->tree);
-	status = rr_tree_open(server->tree, object, O_WRONLY, &fd);
-	if (status != NFS3_OK)
-		status = rr_tree_open(server->tree, object, O_RDONLY, &fd);
-	if (status == NFS3_OK)
-		rr_nfs_store_fd(server, fd, false);
-	return status;
-}
-
-/* After the data was stored: see WRITE. */
 static void
-committed(struct rr_nfs_server *server, void *result)
+put_verifier(uint64_t value, writeverf3 verifier)
 {
-	COMMIT3res *res = result;
-
-	rr_nfs_verifier(server, res->u.resok.verf);
+	_Static_assert(sizeof(value) == NFS3_WRITEVERFSIZE, "all of it");
+	memcpy(verifier, &value, sizeof(value));
 }
 
-enum rr_handled
-rr_proc_commit(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+static enum rr_handled
+write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
-	const COMMIT3args *range = args;
-	COMMIT3res *res = result;
-	COMMIT3resok ok = { 0 };
-	struct rr_object object;
+	static const stable_how stables[] = {
+		[RR_VFS_UNSTABLE] = UNSTABLE, [RR_VFS_DATA_SYNC] = DATA_SYNC, [RR_VFS_FILE_SYNC] = FILE_SYNC
+	};
+	const struct rr_vfs_write *write = &work->op.write;
+	post_op_attr *after;
+	WRITE3res *res = work->result;
 
-	(void)request;
-	res->status = rr_tree_resolve(server->tree, range->file.data, &object);
-	if (res->status != NFS3_OK)
+	if (status == RR_VFS_OK && !write_makes_sense(work->args)) {
+		res->status = NFS3ERR_INVAL;
+		after = &res->u.resfail.file_wcc.after;
+		after->attributes_follow = true;
+		rr_nfs_fattr(&work->op.getattr.attributes, &after->u.attributes);
 		return RR_HANDLED;
-	res->status = commit(server, &object);
-	rr_nfs_after(&object, &ok.file_wcc);
-	rr_object_put(server->tree, &object);
-	server->stored = committed;
-	if (res->status == NFS3_OK)
-		res->u.resok = ok;
-	else
-		res->u.resfail.file_wcc = ok.file_wcc;
+	}
+	res->status = data_status(status);
+	if (status != RR_VFS_OK) {
+		rr_nfs_wcc(&write->change, &res->u.resfail.file_wcc);
+		return RR_HANDLED;
+	}
+	rr_nfs_wcc(&write->change, &res->u.resok.file_wcc);
+	res->u.resok.count = write->count;
+	res->u.resok.committed = stables[write->committed];
+	put_verifier(write->verifier, res->u.resok.verf);
 	return RR_HANDLED;
 }
+
+const struct rr_nfs_procedure rr_proc_write = { write_begin, write_end, sizeof(struct rr_vfs_write) };
+
+static enum rr_vfs_status
+commit_begin(struct rr_nfs_work *work)
+{
+	const COMMIT3args *args = work->args;
+	struct rr_vfs *vfs = work->server->vfs;
+
+	work->op.commit.object = rr_nfs_object(args->file);
+	work->op.commit.offset = args->offset;
+	work->op.commit.length = args->count;
+	return vfs->ops->commit(vfs, &work->op.commit);
+}
+
+static enum rr_handled
+commit_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+{
+	const struct rr_vfs_commit *commit = &work->op.commit;
+	COMMIT3res *res = work->result;
+
+	res->status = data_status(status);
+	if (status != RR_VFS_OK) {
+		rr_nfs_wcc(&commit->change, &res->u.resfail.file_wcc);
+		return RR_HANDLED;
+	}
+	rr_nfs_wcc(&commit->change, &res->u.resok.file_wcc);
+	put_verifier(commit->verifier, res->u.resok.verf);
+	return RR_HANDLED;
+}
+
+const struct rr_nfs_procedure rr_proc_commit = { commit_begin, commit_end, sizeof(struct rr_vfs_commit) };

@@ -1,111 +1,179 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
-#include "nfs/make.h"
+#include "nfs/attr.h"
 
-/* MKDIR, SYMLINK, MKNOD: RFC 1813, sections 3.3.9 to 3.3.11. */
+/* CREATE, MKDIR, SYMLINK, MKNOD: RFC 1813, sections 3.3.8 to 3.3.11. All make a new entry of a directory. */
 
-static nfsstat3
-make_directory(const struct rr_nfs_place *place, const void *args, struct rr_object *object)
+static enum rr_vfs_status
+make_begin(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type type, const sattr3 *attributes)
 {
-	const MKDIR3args *mkdir = args;
-	struct rr_nfs_recipe recipe = { S_IFDIR, .attributes = &mkdir->attributes };
+	struct rr_vfs_create *create = &work->op.create;
+	struct rr_vfs *vfs = work->server->vfs;
 
-	return rr_nfs_make(place, &recipe, object);
+	create->directory = rr_nfs_object(where->dir);
+	create->name = where->name;
+	create->type = type;
+	if (attributes)
+		rr_nfs_set(attributes, &create->set);
+	return vfs->ops->create(vfs, create);
 }
 
-enum rr_handled
-rr_proc_mkdir(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+/* RFC 1813, 3.3.9, for "." and "..": "In this case, the server should return NFS3ERR_EXIST." */
+static nfsstat3
+make_status(enum rr_vfs_status status, const diropargs3 *where)
 {
-	const MKDIR3args *mkdir = args;
-	MKDIR3res *res = result;
-	struct rr_nfs_made made;
+	return rr_nfs_entry_status(status, where->name, NFS3ERR_EXIST, NFS3ERR_EXIST);
+}
 
-	rr_nfs_make_at(server, request, &mkdir->where, make_directory, args, &made);
-	res->status = made.status;
-	if (made.status == NFS3_OK)
+/* The results of all four. */
+struct made {
+	post_op_fh3 obj;
+	post_op_attr obj_attributes;
+	wcc_data dir_wcc;
+};
+
+static struct made
+make_result(struct rr_nfs_work *work, nfsstat3 status)
+{
+	const struct rr_vfs_create *create = &work->op.create;
+	struct made made = { 0 };
+
+	rr_nfs_wcc(&create->directory_change, &made.dir_wcc);
+	if (status != NFS3_OK)
+		return made;
+	made.obj.handle_follows = rr_nfs_handle(work, &create->handle, &made.obj.u.handle);
+	rr_nfs_post_op(&create->object_after, &made.obj_attributes);
+	return made;
+}
+
+static enum rr_vfs_status
+create_begin(struct rr_nfs_work *work)
+{
+	static const enum rr_vfs_how hows[] = {
+		[UNCHECKED] = RR_VFS_UNCHECKED, [GUARDED] = RR_VFS_GUARDED, [EXCLUSIVE] = RR_VFS_EXCLUSIVE
+	};
+	const CREATE3args *args = work->args;
+	const createhow3 *how = &args->how;
+
+	_Static_assert((int)RR_VFS_VERIFIER == (int)NFS3_CREATEVERFSIZE, "all of it");
+	work->op.create.how = hows[how->mode];
+	if (how->mode != EXCLUSIVE)
+		return make_begin(work, &args->where, RR_VFS_FILE, &how->u.obj_attributes);
+	memcpy(work->op.create.verifier, how->u.verf, RR_VFS_VERIFIER);
+	return make_begin(work, &args->where, RR_VFS_FILE, NULL);
+}
+
+static enum rr_handled
+create_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+{
+	const CREATE3args *args = work->args;
+	CREATE3res *res = work->result;
+	struct made made;
+
+	res->status = make_status(status, &args->where);
+	made = make_result(work, res->status);
+	if (res->status == NFS3_OK)
+		res->u.resok = (CREATE3resok){ made.obj, made.obj_attributes, made.dir_wcc };
+	else
+		res->u.resfail.dir_wcc = made.dir_wcc;
+	return RR_HANDLED;
+}
+
+const struct rr_nfs_procedure rr_proc_create = { create_begin, create_end, sizeof(struct rr_vfs_create) };
+
+static enum rr_vfs_status
+mkdir_begin(struct rr_nfs_work *work)
+{
+	const MKDIR3args *args = work->args;
+
+	return make_begin(work, &args->where, RR_VFS_DIRECTORY, &args->attributes);
+}
+
+static enum rr_handled
+mkdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+{
+	const MKDIR3args *args = work->args;
+	MKDIR3res *res = work->result;
+	struct made made;
+
+	res->status = make_status(status, &args->where);
+	made = make_result(work, res->status);
+	if (res->status == NFS3_OK)
 		res->u.resok = (MKDIR3resok){ made.obj, made.obj_attributes, made.dir_wcc };
 	else
 		res->u.resfail.dir_wcc = made.dir_wcc;
 	return RR_HANDLED;
 }
 
-static nfsstat3
-make_link(const struct rr_nfs_place *place, const void *args, struct rr_object *object)
-{
-	const SYMLINK3args *symlink = args;
-	nfspath3 data = symlink->symlink.symlink_data;
-	char target[PATH_MAX];
-	struct rr_nfs_recipe recipe = { S_IFLNK, &symlink->symlink.symlink_attributes, .target = target };
+const struct rr_nfs_procedure rr_proc_mkdir = { mkdir_begin, mkdir_end, sizeof(struct rr_vfs_create) };
 
-	if (data.length >= PATH_MAX)
-		return NFS3ERR_NAMETOOLONG;
-	if (data.length == 0 || memchr(data.data, 0, data.length))
-		return NFS3ERR_INVAL;
-	memcpy(target, data.data, data.length);
-	target[data.length] = 0;
-	return rr_nfs_make(place, &recipe, object);
+static enum rr_vfs_status
+symlink_begin(struct rr_nfs_work *work)
+{
+	const SYMLINK3args *args = work->args;
+
+	work->op.create.target = args->symlink.symlink_data;
+	return make_begin(work, &args->where, RR_VFS_LINK, &args->symlink.symlink_attributes);
 }
 
-enum rr_handled
-rr_proc_symlink(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+static enum rr_handled
+symlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
-	const SYMLINK3args *symlink = args;
-	SYMLINK3res *res = result;
-	struct rr_nfs_made made;
+	const SYMLINK3args *args = work->args;
+	SYMLINK3res *res = work->result;
+	struct made made;
 
-	rr_nfs_make_at(server, request, &symlink->where, make_link, args, &made);
-	res->status = made.status;
-	if (made.status == NFS3_OK)
+	res->status = make_status(status, &args->where);
+	made = make_result(work, res->status);
+	if (res->status == NFS3_OK)
 		res->u.resok = (SYMLINK3resok){ made.obj, made.obj_attributes, made.dir_wcc };
 	else
 		res->u.resfail.dir_wcc = made.dir_wcc;
 	return RR_HANDLED;
 }
 
-static nfsstat3
-make_device(
-	const struct rr_nfs_place *place, uint32_t type, const devicedata3 *device, struct rr_object *object)
-{
-	struct rr_nfs_recipe recipe = {
-		type,
-		.attributes = &device->dev_attributes,
-		.device = makedev(device->spec.specdata1, device->spec.specdata2),
-	};
+const struct rr_nfs_procedure rr_proc_symlink = { symlink_begin, symlink_end, sizeof(struct rr_vfs_create) };
 
-	return rr_nfs_make(place, &recipe, object);
+static enum rr_vfs_status
+mknod_device(
+	struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type type, const devicedata3 *device)
+{
+	work->op.create.device[0] = device->spec.specdata1;
+	work->op.create.device[1] = device->spec.specdata2;
+	return make_begin(work, where, type, &device->dev_attributes);
 }
 
-static nfsstat3
-make_special(const struct rr_nfs_place *place, const void *args, struct rr_object *object)
+static enum rr_vfs_status
+mknod_begin(struct rr_nfs_work *work)
 {
-	const mknoddata3 *what = &((const MKNOD3args *)args)->what;
-	struct rr_nfs_recipe recipe = { S_IFSOCK, .attributes = &what->u.pipe_attributes };
+	const MKNOD3args *args = work->args;
+	const mknoddata3 *what = &args->what;
 
 	switch (what->type) {
-	case NF3CHR: return make_device(place, S_IFCHR, &what->u.device, object);
-	case NF3BLK: return make_device(place, S_IFBLK, &what->u.device, object);
-	case NF3FIFO: recipe.type = S_IFIFO; return rr_nfs_make(place, &recipe, object);
-	case NF3SOCK: return rr_nfs_make(place, &recipe, object);
-	/* RFC 1813, 3.3.11: "NF3REG, NF3DIR, and NF3LNK are illegal types for MKNOD" */
-	default: return NFS3ERR_BADTYPE;
+	case NF3CHR: return mknod_device(work, &args->where, RR_VFS_CHARACTER_DEVICE, &what->u.device);
+	case NF3BLK: return mknod_device(work, &args->where, RR_VFS_BLOCK_DEVICE, &what->u.device);
+	case NF3FIFO: return make_begin(work, &args->where, RR_VFS_FIFO, &what->u.pipe_attributes);
+	case NF3SOCK: return make_begin(work, &args->where, RR_VFS_SOCKET, &what->u.pipe_attributes);
+	default: return make_begin(work, &args->where, (enum rr_vfs_type)0, NULL);
 	}
 }
 
-enum rr_handled
-rr_proc_mknod(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+static enum rr_handled
+mknod_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
-	const MKNOD3args *mknod = args;
-	MKNOD3res *res = result;
-	struct rr_nfs_made made;
+	const MKNOD3args *args = work->args;
+	MKNOD3res *res = work->result;
+	struct made made;
 
-	rr_nfs_make_at(server, request, &mknod->where, make_special, args, &made);
-	res->status = made.status;
-	if (made.status == NFS3_OK)
+	/* RFC 1813, 3.3.11: "NF3REG, NF3DIR, and NF3LNK are illegal types for MKNOD" */
+	res->status = status == RR_VFS_WRONG_TYPE ? NFS3ERR_BADTYPE : make_status(status, &args->where);
+	made = make_result(work, res->status);
+	if (res->status == NFS3_OK)
 		res->u.resok = (MKNOD3resok){ made.obj, made.obj_attributes, made.dir_wcc };
 	else
 		res->u.resfail.dir_wcc = made.dir_wcc;
 	return RR_HANDLED;
 }
+
+const struct rr_nfs_procedure rr_proc_mknod = { mknod_begin, mknod_end, sizeof(struct rr_vfs_create) };

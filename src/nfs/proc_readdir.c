@@ -1,65 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "base/checked.h"
 #include "nfs/list.h"
 
 /* READDIR: RFC 1813, section 3.3.16. */
 
-struct names {
-	struct rr_nfs_listing listing;
-	entry3 *first, **next;
-};
-
-/* An export's root is its own parent, whatever lies above it on this machine. */
-static uint64_t
-parent_id(struct rr_nfs_listing *listing)
-{
-	struct rr_object parent;
-	uint64_t id = listing->directory.st.stx_ino;
-
-	if (rr_tree_lookup(listing->server->tree, &listing->directory, (filename3){ "..", 2 }, &parent) !=
-		NFS3_OK)
-		return id;
-	id = parent.st.stx_ino;
-	rr_object_put(listing->server->tree, &parent);
-	return id;
-}
-
 static bool
-add_name(struct rr_nfs_listing *listing, const struct dirent64 *given)
+readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *given)
 {
-	struct names *names = rr_container(listing, struct names, listing);
-	size_t length = strlen(given->d_name);
-	entry3 *entry = rr_nfs_alloc(listing->request, sizeof *entry);
+	struct rr_nfs_work *work = rr_container(readdir, struct rr_nfs_work, op.listing.readdir);
+	struct rr_nfs_listing *listing = &work->op.listing;
+	entry3 *entry = rr_nfs_alloc(work->request, sizeof(*entry));
 
-	if (!entry || !rr_nfs_list_name(listing, given->d_name, &entry->name) ||
-		!rr_nfs_list_take(&listing->room, RR_NFS_ENTRY_SIZE + length + rr_pad((uint32_t)length)))
+	if (!entry || !rr_nfs_list_name(work->request, given->name, &entry->name) ||
+		!rr_nfs_list_take(
+			&listing->room, RR_NFS_ENTRY_SIZE + given->name.length + rr_pad(given->name.length)))
 		return false;
-	entry->fileid = strcmp(given->d_name, "..") == 0 ? parent_id(listing) : given->d_ino;
-	entry->cookie = (uint64_t)given->d_off;
-	*names->next = entry;
-	names->next = &entry->nextentry;
+	entry->fileid = given->number;
+	entry->cookie = given->cookie;
+	*listing->next = entry;
+	listing->next = &entry->nextentry;
 	return true;
 }
 
-enum rr_handled
-rr_proc_readdir(struct rr_nfs_server *server, struct rr_request *request, const void *args, void *result)
+static enum rr_vfs_status
+readdir_begin(struct rr_nfs_work *work)
 {
-	const READDIR3args *read = args;
-	READDIR3res *res = result;
-	struct names names = { .listing = { .server = server, .request = request, .add = add_name } };
-	post_op_attr attributes = { 0 };
+	const READDIR3args *args = work->args;
 
-	names.next = &names.first;
-	res->status = rr_nfs_list(
-		&names.listing, read->dir, read->cookie, read->cookieverf, read->count, &attributes);
+	work->op.listing.readdir.take = readdir_take;
+	return rr_nfs_list_begin(work, args->dir, args->cookie, args->cookieverf, args->count);
+}
+
+static enum rr_handled
+readdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+{
+	const struct rr_nfs_listing *listing = &work->op.listing;
+	READDIR3res *res = work->result;
+
+	res->status = rr_nfs_list_status(work, status);
 	if (res->status != NFS3_OK) {
-		res->u.resfail.dir_attributes = attributes;
+		rr_nfs_post_op(&listing->readdir.directory_after, &res->u.resfail.dir_attributes);
 		return RR_HANDLED;
 	}
-	res->u.resok.dir_attributes = attributes;
-	res->u.resok.reply.entries = names.first;
-	res->u.resok.reply.eof = names.listing.eof;
+	rr_nfs_post_op(&listing->readdir.directory_after, &res->u.resok.dir_attributes);
+	res->u.resok.reply.entries = listing->first;
+	res->u.resok.reply.eof = listing->readdir.eof;
 	return RR_HANDLED;
 }
+
+const struct rr_nfs_procedure rr_proc_readdir = { readdir_begin, readdir_end, sizeof(struct rr_nfs_listing) };

@@ -58,7 +58,7 @@ static const struct rr_option serve_options[] = {
 	{ .name = "no-root-squash",
 		.help = "let remote root act as root",
 		.kind = RR_OPTION_NO,
-		.at = offsetof(struct rr_serve, tree.root_squash) },
+		.at = offsetof(struct rr_serve, root_squash) },
 	{ .name = "key",
 		.argument = "FILE",
 		.help = "where the key of file handles is kept",
@@ -69,7 +69,7 @@ static const struct rr_option serve_options[] = {
 
 /* DIR or DIR=/NAME. Without a name, an only directory is "/", one of several "/" and its last component. */
 static int
-parse_export(const struct rr_tool *tool, struct rr_export *export, char *argument, bool only)
+parse_export(const struct rr_tool *tool, struct rr_tree_export *export, char *argument, bool only)
 {
 	char *name = strstr(argument, "=/"), *path, *last;
 
@@ -136,7 +136,7 @@ serve_parsed(const struct rr_tool *tool, struct rr_serve *serve, int argc, char 
 		status = serve_take_listen(tool, serve, "127.0.0.1");
 	if (status != RR_EXIT_OK)
 		return status;
-	if (rr_tree_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
+	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
 	umask(0); /* modes are the clients' */
 	raise_descriptor_limit();
@@ -150,7 +150,7 @@ serve_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct rr_serve serve = {
 		.workers = { .tool = tool, .engine = rr_engine_config_default, .count = 1 },
-		.tree.root_squash = true,
+		.root_squash = true,
 		.tcp_port = TCP_PORT,
 	};
 	int status = rr_options_parse(tool, &serve, &argc, &argv);

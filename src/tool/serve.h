@@ -9,6 +9,7 @@
 #include "tool/filters.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
+#include "vfs/posix/posix.h"
 
 enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64 };
 
@@ -21,11 +22,12 @@ struct rr_serve_address {
 /* What `rpcrdma serve` was asked to do. */
 struct rr_serve {
 	struct rr_serve_address addresses[RR_SERVE_ADDRESSES];
-	struct rr_export exports[RR_SERVE_EXPORTS];
+	struct rr_tree_export exports[RR_SERVE_EXPORTS];
 	struct rr_workers workers;
 	struct rr_tree_config tree;
 	struct rr_filters filters;
 	const char *key_path;
+	bool root_squash;
 	uint32_t address_count;
 	uint32_t tcp_port; /* 0: no TCP */
 };

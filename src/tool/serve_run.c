@@ -13,12 +13,13 @@
 struct run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
-	struct rr_nfs_shared *shared;
+	struct rr_posix_shared *shared;
 	struct rr_drc *drc;
 };
 
 struct service {
 	struct rpcrdma_engine *engine;
+	struct rr_vfs *vfs;
 	struct rr_nfs_server *nfs;
 	struct rr_server *server;
 	struct rr_service services[RR_NFS_SERVICES];
@@ -64,18 +65,18 @@ make(void *ctx, struct rpcrdma_engine *engine, void **result)
 		return rr_tool_fail(run->tool, "out of memory");
 	*result = service;
 	service->engine = engine;
-	if (rr_nfs_server_new(engine->env, engine->results, &serve->tree, run->shared, &service->nfs, &text) <
+	if (rr_posix_new(engine->env, engine->loop, &serve->tree, run->shared, &service->vfs, &text) < 0)
+		return rr_tool_fail(run->tool, "%s", text.text);
+	if (rr_nfs_server_new(engine->env, engine->results, service->vfs, serve->root_squash, &service->nfs) <
 		0)
-		return rr_tool_fail(run->tool, "%s", text.text);
-	if (rr_nfs_server_attend(service->nfs, engine->loop, &text) < 0)
-		return rr_tool_fail(run->tool, "%s", text.text);
+		return rr_tool_fail(run->tool, "out of memory");
 	rr_nfs_server_services(service->nfs, service->services);
 	config.drc = run->drc;
 	if (rr_server_new(engine, &config, service->services, RR_NFS_SERVICES, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = listen_all(run->tool, serve, service->server);
 	if (status == RR_EXIT_OK && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS) &&
-		rr_nfs_server_apart(service->nfs, &text) < 0)
+		rr_posix_apart(service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	return status;
 }
@@ -123,6 +124,9 @@ free_service(void *ctx)
 	struct service *service = ctx;
 
 	rr_server_free(service->server);
+	/* What is under way ends with it. */
+	if (service->vfs)
+		service->vfs->ops->destroy(service->vfs);
 	rr_nfs_server_free(service->nfs);
 	rr_free(service->engine->env, service);
 }
@@ -145,11 +149,11 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	serve->workers.service = &serve_service;
 	serve->workers.ctx = &run;
 	run.drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
-	if (!run.drc || rr_nfs_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
+	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
 		status = rr_workers_run(&serve->workers);
-	rr_nfs_shared_free(run.shared);
+	rr_posix_shared_free(run.shared);
 	rr_drc_free(run.drc);
 	return status;
 }

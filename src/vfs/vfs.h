@@ -275,7 +275,8 @@ struct rr_vfs_readlink {
 /*
  * Reads until size octets are there or the file ends. data NULL: memory() is asked for it, at most once, from
  * the loop or from inside the function, as soon as the provider knows how many octets there can be (size, or
- * what is left of the file; never 0); NULL ends the operation with RR_VFS_NO_BUFFER.
+ * what is left of the file; never 0). It may lower read->size to what it has. NULL ends the operation with
+ * RR_VFS_NO_BUFFER.
  */
 struct rr_vfs_read {
 	struct rr_vfs_call call;
@@ -433,7 +434,8 @@ enum rr_vfs_how {
 };
 
 /*
- * Makes an entry of any type; how is for regular files, all others are guarded. Without RR_VFS_SET_MODE the
+ * Makes an entry of any type (of what is no type: RR_VFS_WRONG_TYPE); how is for regular files, all others
+ * are guarded. Without RR_VFS_SET_MODE the
  * mode is 0600, of a directory 0700. An owner that may not be set is left as it is; when anything else fails,
  * nothing is left of the object.
  */
@@ -474,7 +476,8 @@ struct rr_vfs_remove {
 	struct rr_vfs_change directory_change;
 };
 
-/* Atomically; what has the new name is replaced. Within one export: else RR_VFS_XDEV. */
+/* Atomically; what has the new name is replaced. RR_VFS_XDEV: not within one export. RR_VFS_EXIST: only one
+ * of the two is a directory. RR_VFS_NOTEMPTY: what would be replaced is a directory with entries. */
 struct rr_vfs_rename {
 	struct rr_vfs_call call;
 	struct rr_vfs_object from, to;           /* in: directories, maybe the same */

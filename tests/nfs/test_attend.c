@@ -6,8 +6,8 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "nfs/proc.h"
-#include "nfs/tree_inner.h"
+#include "vfs/posix/posix_private.h"
+#include "vfs/posix/tree_private.h"
 #include "world.h"
 
 /* Descriptors are out of use for ten seconds before they are closed, and the timer looks every five. */
@@ -30,7 +30,6 @@ static int
 setup(void **state)
 {
 	struct attended *attended = calloc(1, sizeof *attended);
-	struct rr_text text = { "" };
 	void *world;
 
 	assert_non_null(attended);
@@ -43,8 +42,8 @@ setup(void **state)
 	attended->world->env = attended->env;
 	attended->loop = rr_loop_new(&attended->env);
 	assert_non_null(attended->loop);
+	attended->world->vfs_loop = attended->loop;
 	world_restart(attended->world);
-	assert_int_equal(rr_nfs_server_attend(attended->world->server, attended->loop, &text), 0);
 	*state = attended;
 	return 0;
 }
@@ -75,7 +74,7 @@ pass(struct attended *attended, unsigned seconds)
 static uint32_t
 open_count(const struct attended *attended)
 {
-	const struct rr_tree *tree = attended->world->server->tree;
+	const struct rr_tree *tree = rr_container(attended->world->vfs, struct rr_posix, vfs)->tree;
 
 	return tree->nodes.open_count - tree->config.export_count;
 }

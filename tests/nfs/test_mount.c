@@ -38,7 +38,13 @@ mnt_gives_directories_below_too(void **state)
 
 	world_directory(world, "d", 0755);
 	world_file(world, "file", "", 0644);
+	world_directory(world, "d/b", 0755);
+	assert_int_equal(symlinkat("d", world->fd, "link"), 0);
 	assert_int_equal(mount_of(world, "/export/d").fhs_status, MNT3_OK);
+	assert_int_equal(mount_of(world, "/export/d//b/").fhs_status, MNT3_OK);
+	assert_int_equal(mount_of(world, "/export/../..").fhs_status, MNT3_OK);
+	assert_int_equal(mount_of(world, "/export/link").fhs_status, MNT3ERR_NOTDIR);
+	assert_int_equal(mount_of(world, "/export/file/g").fhs_status, MNT3ERR_NOTDIR);
 	assert_int_equal(mount_of(world, "/export/file").fhs_status, MNT3ERR_NOTDIR);
 	assert_int_equal(mount_of(world, "/export/nothing").fhs_status, MNT3ERR_NOENT);
 }
@@ -61,7 +67,7 @@ export_lists_all(void **state)
 	const exports *list;
 
 	world_directory(world, "d", 0755);
-	world->exports[1] = (struct rr_export){ world->path, "/other" };
+	world->exports[1] = (struct rr_tree_export){ world->path, "/other" };
 	world->config.export_count = 2;
 	world_restart(world);
 	list = world_mount_call(world, MOUNTPROC3_EXPORT, NULL);

@@ -206,7 +206,7 @@ nothing_crosses_exports(void **state)
 	world_file(world, "file", "hello", 0640);
 	strcpy(path, world->path);
 	strcat(path, "/sub");
-	world->exports[1] = (struct rr_export){ path, "/sub" };
+	world->exports[1] = (struct rr_tree_export){ path, "/sub" };
 	world->config.export_count = 2;
 	world_restart(world);
 	sub = world_mount(world, "/sub");

@@ -17,6 +17,7 @@
 #include "fabric/loop/loop.h"
 #include "nfs/client.h"
 #include "nfs/server.h"
+#include "vfs/posix/posix.h"
 
 /* Server and client of one engine: from the client's calls down to the carrier, and up again to a directory.
  */
@@ -30,8 +31,9 @@ enum { GROUP = 54321 };
 
 struct world {
 	char path[64];
-	struct rr_export export;
-	struct rr_nfs_shared *shared;
+	struct rr_tree_export export;
+	struct rr_posix_shared *shared;
+	struct rr_vfs *vfs;
 	struct rr_env env;
 	struct rpcrdma_engine *engine;
 	struct rr_nfs_server *nfs_server;
@@ -121,14 +123,15 @@ start_server(struct world *world)
 	struct sockaddr *address = (struct sockaddr *)&world->address;
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_text text = { "" };
-	int error = rr_nfs_server_new(
-		&world->env, world->engine->results, &tree, world->shared, &world->nfs_server, &text);
+	int error = rr_posix_new(&world->env, world->engine->loop, &tree, world->shared, &world->vfs, &text);
 
 	if (error)
 		fail_msg("%s", text.text);
 	if (apart)
-		assert_int_equal(rr_nfs_server_apart(world->nfs_server, &text), 0);
-	assert_int_equal(rr_nfs_server_attend(world->nfs_server, world->engine->loop, &text), 0);
+		assert_int_equal(rr_posix_apart(world->vfs, &text), 0);
+	assert_int_equal(
+		rr_nfs_server_new(&world->env, world->engine->results, world->vfs, false, &world->nfs_server),
+		0);
 	rr_nfs_server_services(world->nfs_server, services);
 	interpose(world, &services[0]);
 	server.drc = world->drc;
@@ -145,6 +148,7 @@ static void
 stop_server(struct world *world)
 {
 	rr_server_free(world->server);
+	world->vfs->ops->destroy(world->vfs);
 	rr_nfs_server_free(world->nfs_server);
 }
 
@@ -180,8 +184,8 @@ setup(void **state)
 	*state = world;
 	strcpy(world->path, "/tmp/rpcrdma-server-XXXXXX");
 	assert_non_null(mkdtemp(world->path));
-	world->export = (struct rr_export){ world->path, "/export" };
-	assert_int_equal(rr_nfs_shared_new(&rr_env_system, 1, &world->shared), 0);
+	world->export = (struct rr_tree_export){ world->path, "/export" };
+	assert_int_equal(rr_posix_shared_new(&rr_env_system, 1, &world->shared), 0);
 	world->env = rr_env_system;
 	world->env.log = NULL;
 	world->data = malloc(SIZE);
@@ -218,7 +222,7 @@ teardown(void **state)
 
 	rr_nfs_close(world->nfs);
 	stop_server(world);
-	rr_nfs_shared_free(world->shared);
+	rr_posix_shared_free(world->shared);
 	rr_drc_free(world->drc);
 	rpcrdma_engine_free(world->engine);
 	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);

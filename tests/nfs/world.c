@@ -27,16 +27,27 @@ world_is_root(void)
 	return geteuid() == 0;
 }
 
+static void
+stop_server(struct world *world)
+{
+	if (world->vfs)
+		world->vfs->ops->destroy(world->vfs);
+	world->vfs = NULL;
+	rr_nfs_server_free(world->server);
+	world->server = NULL;
+}
+
 void
 world_restart(struct world *world)
 {
 	struct rr_text text;
 
-	rr_nfs_server_free(world->server);
-	world->server = NULL;
-	if (rr_nfs_server_new(
-		    &world->env, world->pool, &world->config, world->shared, &world->server, &text) < 0)
+	stop_server(world);
+	if (rr_posix_new(&world->env, world->vfs_loop, &world->config, world->shared, &world->vfs, &text) < 0)
 		fail_msg("%s", text.text);
+	assert_int_equal(
+		rr_nfs_server_new(&world->env, world->pool, world->vfs, world->root_squash, &world->server),
+		0);
 	rr_nfs_server_services(world->server, world->services);
 }
 
@@ -65,10 +76,10 @@ world_setup(void **state)
 	assert_int_equal(chmod(world->path, 0755), 0);
 	if (world_is_root())
 		assert_int_equal(chown(world->path, WORLD_USER, WORLD_USER), 0);
-	world->exports[0] = (struct rr_export){ world->path, "/export" };
-	world->config =
-		(struct rr_tree_config){ .exports = world->exports, .export_count = 1, .root_squash = true };
-	assert_int_equal(rr_nfs_shared_new(&rr_env_system, 0x1234, &world->shared), 0);
+	world->exports[0] = (struct rr_tree_export){ world->path, "/export" };
+	world->config = (struct rr_tree_config){ .exports = world->exports, .export_count = 1 };
+	world->root_squash = true;
+	assert_int_equal(rr_posix_shared_new(&rr_env_system, 0x1234, &world->shared), 0);
 	world->loop = rr_loop_new(&rr_env_system);
 	assert_non_null(world->loop);
 	rr_shares_init(&world->shares, world->loop);
@@ -94,9 +105,10 @@ world_beside(const struct world *world)
 	beside->env = world->env;
 	strcpy(beside->path, world->path);
 	beside->fd = world->fd;
-	beside->exports[0] = (struct rr_export){ beside->path, "/export" };
+	beside->exports[0] = (struct rr_tree_export){ beside->path, "/export" };
 	beside->config = world->config;
 	beside->config.exports = beside->exports;
+	beside->root_squash = world->root_squash;
 	beside->shared = world->shared;
 	beside->loop = rr_loop_new(&rr_env_system);
 	assert_non_null(beside->loop);
@@ -114,7 +126,7 @@ void
 world_beside_free(struct world *beside)
 {
 	rr_pool_put(beside->pool, beside->request.payload);
-	rr_nfs_server_free(beside->server);
+	stop_server(beside);
 	rr_pool_free(beside->pool);
 	rr_shares_end(&beside->shares);
 	rr_loop_free(beside->loop);
@@ -134,8 +146,8 @@ world_teardown(void **state)
 	struct world *world = *state;
 
 	rr_pool_put(world->pool, world->request.payload);
-	rr_nfs_server_free(world->server);
-	rr_nfs_shared_free(world->shared);
+	stop_server(world);
+	rr_posix_shared_free(world->shared);
 	rr_pool_free(world->pool);
 	rr_shares_end(&world->shares);
 	rr_loop_free(world->loop);

@@ -5,8 +5,10 @@
 #include "../test.h"
 
 #include "base/pool.h"
+#include "nfs/limits.h"
 #include "nfs/server.h"
 #include "ulb/nfs3.h"
+#include "vfs/posix/posix.h"
 
 /*
  * An NFS server on a directory of its own, and calls to its procedures without
@@ -20,10 +22,13 @@ struct world {
 	struct rr_env env; /* quiet */
 	char path[64];     /* of the directory */
 	int fd;            /* it */
-	struct rr_export exports[2];
+	struct rr_tree_export exports[2];
 	struct rr_tree_config config;
-	struct rr_nfs_shared *shared;
-	struct rr_loop *loop;
+	bool root_squash;
+	struct rr_posix_shared *shared;
+	struct rr_loop *loop;     /* of the pool */
+	struct rr_loop *vfs_loop; /* of the provider; NULL: its operations end at once */
+	struct rr_vfs *vfs;
 	struct rr_shares shares; /* of pool */
 	struct rr_pool *pool;
 	struct rr_nfs_server *server;

@@ -26,7 +26,8 @@
 #include "fabric/loop/loop.h"
 #include "nfs/client.h"
 #include "nfs/server.h"
-#include "nfs/storer.h"
+#include "vfs/posix/posix.h"
+#include "vfs/posix/storer.h"
 
 enum { PIECES = 8, SIZE_MAX_OCTETS = 2 << 20, TURNS_MAX = 400000, OPENS = 40, QUIET = 5 };
 
@@ -48,8 +49,9 @@ struct run {
 	struct rr_env env;
 	struct rr_fault_script fault;
 	struct rpcrdma_engine *engine;
-	struct rr_export export;
-	struct rr_nfs_shared *shared;
+	struct rr_tree_export export;
+	struct rr_posix_shared *shared;
+	struct rr_vfs *vfs;
 	struct rr_nfs_server *nfs_server;
 	struct rr_server *server;
 	struct sockaddr_in address;
@@ -273,15 +275,15 @@ start_server(struct run *run)
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_text text = { "" };
 
-	run->export = (struct rr_export){ folder, "/" };
-	if (rr_nfs_shared_new(&run->env, run->seed, &run->shared) < 0)
+	run->export = (struct rr_tree_export){ folder, "/" };
+	if (rr_posix_shared_new(&run->env, run->seed, &run->shared) < 0)
 		bad(run, "no memory");
 	run->address =
 		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	if (rr_nfs_server_new(&run->env, run->engine->results, &tree, run->shared, &run->nfs_server, &text))
+	if (rr_posix_new(&run->env, run->engine->loop, &tree, run->shared, &run->vfs, &text))
 		bad(run, text.text);
-	if (rr_nfs_server_attend(run->nfs_server, run->engine->loop, &text))
-		bad(run, text.text);
+	if (rr_nfs_server_new(&run->env, run->engine->results, run->vfs, false, &run->nfs_server))
+		bad(run, "no memory");
 	rr_nfs_server_services(run->nfs_server, services);
 	if (rr_server_new(run->engine, &rr_server_config_default, services, RR_NFS_SERVICES, &run->server) ||
 		rr_server_listen(run->server, RR_TRANSPORT_AUTO, (struct sockaddr *)&run->address,
@@ -447,8 +449,9 @@ run_once(uint64_t seed, int carrier)
 	run.step = "ending";
 	rr_nfs_close(run.nfs);
 	rr_server_free(run.server);
+	run.vfs->ops->destroy(run.vfs);
 	rr_nfs_server_free(run.nfs_server);
-	rr_nfs_shared_free(run.shared);
+	rr_posix_shared_free(run.shared);
 	rpcrdma_engine_free(run.engine);
 	snprintf(path, sizeof(path), "%s/file", folder);
 	unlink(path);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <rpcrdma/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vfs/key.h"
+
+static const char file_name[] = "rpcrdma/handle-key";
+
+static int
+default_path(char path[PATH_MAX], struct rr_text *text)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int length;
+
+	if (geteuid() == 0)
+		length = snprintf(path, PATH_MAX, "/var/lib/%s", file_name);
+	else if (state && state[0] == '/')
+		length = snprintf(path, PATH_MAX, "%s/%s", state, file_name);
+	else if (home && home[0] == '/')
+		length = snprintf(path, PATH_MAX, "%s/.local/state/%s", home, file_name);
+	else
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM,
+			"no place for the key of file handles: "
+			"set XDG_STATE_HOME or HOME to a directory");
+	if (length >= PATH_MAX)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the path of the key of file handles is too long");
+	return 0;
+}
+
+static int
+make_directories(const char *path, struct rr_text *text)
+{
+	char part[PATH_MAX];
+	size_t length = strlen(path);
+
+	if (length >= sizeof(part))
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%.100s...: %s", path, strerror(ENAMETOOLONG));
+	memcpy(part, path, length + 1);
+	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		if (mkdir(part, 0700) != 0 && errno != EEXIST)
+			return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot make this directory: %s", part,
+				strerror(errno));
+		*slash = '/';
+	}
+	return 0;
+}
+
+static bool
+read_whole(int fd, uint8_t key[RR_VFS_KEY])
+{
+	size_t done = 0;
+
+	while (done < RR_VFS_KEY) {
+		ssize_t got = read(fd, key + done, RR_VFS_KEY - done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+static bool
+write_whole(int fd, const uint8_t key[RR_VFS_KEY])
+{
+	size_t done = 0;
+
+	while (done < RR_VFS_KEY) {
+		ssize_t put = write(fd, key + done, RR_VFS_KEY - done);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return false;
+		done += (size_t)put;
+	}
+	return true;
+}
+
+static int
+check_file(int fd, const char *path, struct rr_text *text)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode) || st.st_size != RR_VFS_KEY)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM,
+			"%s: a key of file handles is a file of %d octets: remove "
+			"this one; clients then have to mount again",
+			path, RR_VFS_KEY);
+	if (st.st_mode & 077)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM,
+			"%s: others may read this key or write it (mode %04o): "
+			"remove it, then clients have to mount again; or, if nobody saw it, chmod 600",
+			path, st.st_mode & 07777);
+	if (st.st_uid != geteuid())
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: this key belongs to user %u, not to %u", path,
+			st.st_uid, geteuid());
+	return 0;
+}
+
+/* 1 where there is none. */
+static int
+read_key(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), error;
+
+	if (fd < 0 && errno == ENOENT)
+		return 1;
+	if (fd < 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+	error = check_file(fd, path, text);
+	if (!error && !read_whole(fd, key))
+		error = rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be read", path);
+	close(fd);
+	return error;
+}
+
+/* A name is on the disk when its directory is. */
+static bool
+sync_directory(const char *path)
+{
+	char directory[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	bool synced;
+	int fd;
+
+	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		slash ? path : ".");
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	synced = fsync(fd) == 0;
+	close(fd);
+	return synced;
+}
+
+/* link(2), not rename(2): of two servers that start at once one makes the key, and the other reads it. */
+static int
+write_key(const struct rr_env *env, const char *path, struct rr_text *text)
+{
+	char temporary[PATH_MAX + 32];
+	uint8_t key[RR_VFS_KEY];
+	bool done;
+	int fd;
+
+	snprintf(temporary, sizeof(temporary), "%s.%016llx", path, (unsigned long long)rr_random_u64(env));
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be made: %s", path, strerror(errno));
+	env->random(env->ctx, key, sizeof(key));
+	done = write_whole(fd, key) && fsync(fd) == 0;
+	done = done && (link(temporary, path) == 0 || errno == EEXIST) && sync_directory(path);
+	if (!done)
+		rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+	close(fd);
+	unlink(temporary);
+	return done ? 0 : -RPCRDMA_ERR_SYSTEM;
+}
+
+int
+rr_vfs_key(const struct rr_env *env, const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
+{
+	char place[PATH_MAX];
+	int error = 0;
+
+	if (!path) {
+		error = default_path(place, text);
+		path = place;
+	}
+	if (error)
+		return error;
+	error = read_key(path, key, text);
+	if (error <= 0)
+		return error;
+	error = make_directories(path, text);
+	if (!error)
+		error = write_key(env, path, text);
+	if (!error)
+		error = read_key(path, key, text);
+	return error > 0 ? rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: vanished", path) : error;
+}

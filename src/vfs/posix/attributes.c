@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/posix_private.h"
+
+enum { MODE_BITS = 07777 };
+
+static enum rr_vfs_type
+attributes_type(uint32_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR: return RR_VFS_DIRECTORY;
+	case S_IFBLK: return RR_VFS_BLOCK_DEVICE;
+	case S_IFCHR: return RR_VFS_CHARACTER_DEVICE;
+	case S_IFLNK: return RR_VFS_LINK;
+	case S_IFSOCK: return RR_VFS_SOCKET;
+	case S_IFIFO: return RR_VFS_FIFO;
+	default: return RR_VFS_FILE;
+	}
+}
+
+static struct rr_vfs_time
+attributes_time(const struct statx_timestamp *time)
+{
+	return (struct rr_vfs_time){ time->tv_sec, time->tv_nsec };
+}
+
+/* Each change moves the time of change: the system's clock for that is fine enough, or ticks. */
+static uint64_t
+attributes_change(const struct statx *st)
+{
+	return (uint64_t)st->stx_ctime.tv_sec * RR_SECOND + st->stx_ctime.tv_nsec;
+}
+
+void
+rr_posix_attributes(const struct rr_object *object, struct rr_vfs_attributes *attributes)
+{
+	const struct statx *st = &object->st;
+
+	*attributes = (struct rr_vfs_attributes){
+		.type = attributes_type(st->stx_mode),
+		.mode = st->stx_mode & MODE_BITS,
+		.links = st->stx_nlink,
+		.uid = st->stx_uid,
+		.gid = st->stx_gid,
+		.device = { st->stx_rdev_major, st->stx_rdev_minor },
+		.block_size = st->stx_blksize,
+		.size = st->stx_size,
+		.used = st->stx_blocks * 512,
+		.id = { .fsid = { object->fsid }, .number = st->stx_ino },
+		.mounted_on = st->stx_ino,
+		.change = attributes_change(st),
+		.access_time = attributes_time(&st->stx_atime),
+		.modify_time = attributes_time(&st->stx_mtime),
+		.change_time = attributes_time(&st->stx_ctime),
+	};
+	if (!(st->stx_mask & STATX_BTIME))
+		return;
+	attributes->birth_time = attributes_time(&st->stx_btime);
+	attributes->id.birth = (uint64_t)st->stx_btime.tv_sec * RR_SECOND + st->stx_btime.tv_nsec;
+}
+
+void
+rr_posix_known(const struct rr_object *object, struct rr_vfs_known *known)
+{
+	known->valid = true;
+	rr_posix_attributes(object, &known->attributes);
+}
+
+void
+rr_posix_know(struct rr_object *object, struct rr_vfs_known *known)
+{
+	known->valid = rr_object_stat(object) == RR_VFS_OK;
+	if (known->valid)
+		rr_posix_attributes(object, &known->attributes);
+}
+
+static void
+attributes_before(const struct rr_object *object, struct rr_vfs_change *change)
+{
+	const struct statx *st = &object->st;
+
+	change->exact = true;
+	change->before.size = st->stx_size;
+	change->before.change = attributes_change(st);
+	change->before.modify_time = attributes_time(&st->stx_mtime);
+	change->before.change_time = attributes_time(&st->stx_ctime);
+}
+
+void
+rr_posix_unchanged(const struct rr_object *object, struct rr_vfs_change *change)
+{
+	attributes_before(object, change);
+	rr_posix_known(object, &change->after);
+}
+
+void
+rr_posix_after(struct rr_object *object, struct rr_vfs_change *change)
+{
+	change->exact = false;
+	rr_posix_know(object, &change->after);
+}
+
+static void
+attributes_take_before(struct rr_posix_subject *subject)
+{
+	subject->change->exact = false;
+	if (rr_object_stat(&subject->object) == RR_VFS_OK)
+		attributes_before(&subject->object, subject->change);
+}
+
+void
+rr_posix_change_begin(struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two)
+{
+	rr_posix_lock(posix->shared, &one->object.st, two ? &two->object.st : NULL);
+	attributes_take_before(one);
+	if (two)
+		attributes_take_before(two);
+}
+
+void
+rr_posix_change_end(struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two)
+{
+	rr_posix_know(&one->object, &one->change->after);
+	if (two)
+		rr_posix_know(&two->object, &two->change->after);
+	rr_posix_unlock(posix->shared, &one->object.st, two ? &two->object.st : NULL);
+}

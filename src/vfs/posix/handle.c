@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/handle.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "base/endian.h"
+
+_Static_assert(crypto_kdf_KEYBYTES == RR_VFS_KEY, "the tree's key is a master key");
+_Static_assert(crypto_shorthash_KEYBYTES == 16, "as in struct rr_handle_keys");
+_Static_assert(crypto_shorthash_BYTES == RR_HANDLE_CHECK, "as in the layout");
+
+void
+rr_handle_keys(const uint8_t key[RR_VFS_KEY], struct rr_handle_keys *keys)
+{
+	crypto_kdf_derive_from_key(keys->check, sizeof(keys->check), 1, "nfshndle", key);
+	crypto_kdf_derive_from_key(keys->names, sizeof(keys->names), 2, "nfshndle", key);
+}
+
+uint64_t
+rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t length)
+{
+	uint8_t hash[crypto_shorthash_BYTES];
+
+	crypto_shorthash(hash, name, length, keys->names);
+	return rr_get_be64(hash);
+}
+
+/* The octets of the kernel's handle, with their type and length: how many. */
+static uint32_t
+handle_put_kernel(const struct rr_handle_kernel *kernel, uint8_t *data)
+{
+	if (kernel->length == 0)
+		return 0;
+	data[0] = kernel->type;
+	data[1] = kernel->length;
+	memcpy(data + 2, kernel->octets, kernel->length);
+	return 2u + kernel->length;
+}
+
+void
+rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *id,
+	const struct rr_handle_place *place, struct rr_vfs_handle *handle)
+{
+	uint32_t hints = rr_handle_hints(place), length = RR_HANDLE_FIXED;
+	uint8_t *data = handle->data;
+
+	data[0] = place->kernel.length > 0 ? RR_HANDLE_WITH_KERNEL : RR_HANDLE_PLAIN;
+	data[1] = place->depth;
+	rr_put_be32(data + 2, id->export);
+	rr_put_be32(data + 6, id->device);
+	rr_put_be64(data + 10, id->inode);
+	rr_put_be64(data + 18, id->birth);
+	length += handle_put_kernel(&place->kernel, data + length);
+	memcpy(data + length, place->hints, hints);
+	length += hints;
+	crypto_shorthash(data + length, data, length, keys->check);
+	handle->length = length + RR_HANDLE_CHECK;
+}
+
+/* What comes between the fixed part and the check, size octets of it, must fit exactly. */
+static bool
+handle_get_place(const uint8_t *data, uint32_t size, bool with_kernel, struct rr_handle_place *place)
+{
+	struct rr_handle_kernel *kernel = &place->kernel;
+
+	if (with_kernel) {
+		if (size < 2 || data[1] == 0 || data[1] > RR_HANDLE_KERNEL || size - 2 < data[1])
+			return false;
+		kernel->type = data[0];
+		kernel->length = data[1];
+		memcpy(kernel->octets, data + 2, kernel->length);
+		data += 2 + kernel->length;
+		size -= 2u + kernel->length;
+	}
+	if (size != rr_handle_hints(place))
+		return false;
+	memcpy(place->hints, data, size);
+	return true;
+}
+
+bool
+rr_handle_decode(const struct rr_handle_keys *keys, struct rpcrdma_bytes handle, struct rr_handle_id *id,
+	struct rr_handle_place *place)
+{
+	const uint8_t *data = handle.data;
+	uint8_t check[crypto_shorthash_BYTES];
+	uint32_t length = handle.length - RR_HANDLE_CHECK;
+
+	if (handle.length < RR_HANDLE_FIXED + RR_HANDLE_CHECK || handle.length > RR_VFS_HANDLE_MAX)
+		return false;
+	if (data[0] != RR_HANDLE_PLAIN && data[0] != RR_HANDLE_WITH_KERNEL)
+		return false;
+	crypto_shorthash(check, data, length, keys->check);
+	if (sodium_memcmp(check, data + length, sizeof(check)) != 0)
+		return false;
+	*place = (struct rr_handle_place){ .depth = data[1] };
+	id->export = rr_get_be32(data + 2);
+	id->device = rr_get_be32(data + 6);
+	id->inode = rr_get_be64(data + 10);
+	id->birth = rr_get_be64(data + 18);
+	return handle_get_place(
+		data + RR_HANDLE_FIXED, length - RR_HANDLE_FIXED, data[0] == RR_HANDLE_WITH_KERNEL, place);
+}

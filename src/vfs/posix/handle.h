@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_VFS_POSIX_HANDLE_H
+#define RR_VFS_POSIX_HANDLE_H
+
+#include <rpcrdma/xdr.h>
+
+#include "vfs/posix/tree.h"
+
+/*
+ * The octets of a file handle, most significant first:
+ *
+ *   version 1 | depth 1 | export 4 | device 4 | inode 8 | birth 8 | hints 0..30 | check 8
+ *
+ * There is one hint for each component of the object's path, up to 30: the
+ * length follows from the depth. The check is a keyed hash (SipHash-2-4) of
+ * all that precedes it.
+ *
+ * Where the kernel's own handle of the object is known, that precedes the
+ * hints, which are as many fewer:
+ *
+ *   version 2 | depth 1 | ... | birth 8 | type 1 | length 1 | octets 1..28 | hints | check 8
+ */
+
+enum { RR_HANDLE_PLAIN = 1, RR_HANDLE_WITH_KERNEL = 2 }; /* versions */
+enum { RR_HANDLE_CHECK = 8, RR_HANDLE_FIXED = 26 };
+enum { RR_HANDLE_HINTS = RR_VFS_HANDLE_MAX - RR_HANDLE_FIXED - RR_HANDLE_CHECK };
+enum { RR_HANDLE_KERNEL = RR_HANDLE_HINTS - 2 }; /* octets of a kernel handle */
+enum { RR_HANDLE_DEPTH_MAX = 255 };              /* also stands for any greater depth */
+
+/* What tells an object from all others, now and later. */
+struct rr_handle_id {
+	uint32_t export; /* hash of the export's name: exports may change their order */
+	uint32_t device; /* 0: that of the export's root; else a hash of the device number */
+	uint64_t inode;
+	uint64_t birth; /* ns since 1970; 0 where the file system does not say */
+};
+
+/* What open_by_handle_at(2) takes. */
+struct rr_handle_kernel {
+	uint8_t length; /* 0: there is none */
+	uint8_t type;
+	uint8_t octets[RR_HANDLE_KERNEL];
+};
+
+/* Where it was when the handle was made, and how the kernel finds it. */
+struct rr_handle_place {
+	struct rr_handle_kernel kernel;
+	uint8_t depth; /* components below the export's root */
+	uint8_t hints[RR_HANDLE_HINTS];
+};
+
+/* Both from the tree's key. */
+struct rr_handle_keys {
+	uint8_t check[16], names[16];
+};
+
+void rr_handle_keys(const uint8_t key[RR_VFS_KEY], struct rr_handle_keys *keys);
+
+/* A keyed hash of a name. Its lowest octet is the name's hint. */
+uint64_t rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t length);
+
+static inline bool
+rr_handle_same(const struct rr_handle_id *a, const struct rr_handle_id *b)
+{
+	return a->inode == b->inode && a->birth == b->birth && a->export == b->export &&
+	       a->device == b->device;
+}
+
+/* How many hints a handle of this place has. */
+static inline uint32_t
+rr_handle_hints(const struct rr_handle_place *place)
+{
+	uint32_t room = RR_HANDLE_HINTS - (place->kernel.length > 0 ? 2u + place->kernel.length : 0);
+
+	return place->depth < room ? place->depth : room;
+}
+
+void rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *id,
+	const struct rr_handle_place *place, struct rr_vfs_handle *handle);
+
+/* False where it was not made with these keys. */
+bool rr_handle_decode(const struct rr_handle_keys *keys, struct rpcrdma_bytes handle, struct rr_handle_id *id,
+	struct rr_handle_place *place);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/identity.h"
+
+#include <linux/capability.h>
+#include <rpcrdma/error.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* 32-bit systems have an older set of these calls with 16-bit numbers. */
+#ifdef SYS_setfsuid32
+enum { SET_UID = SYS_setfsuid32, SET_GID = SYS_setfsgid32, SET_GROUPS = SYS_setgroups32 };
+#else
+enum { SET_UID = SYS_setfsuid, SET_GID = SYS_setfsgid, SET_GROUPS = SYS_setgroups };
+#endif
+
+/* setfsuid(2) and setfsgid(2) report no error: asked for what is no number they tell the present one. */
+static bool
+set_number(long call, uint32_t number)
+{
+	syscall(call, number);
+	return (uint32_t)syscall(call, UINT32_MAX) == number;
+}
+
+/* CAP_SYS_RESOURCE lets callers past their quotas and into the blocks that a file system reserves, and does
+ * not go with the uid as the others do. False: the system refuses. */
+static bool
+set_reserves(bool on, bool *before)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	uint32_t bit = CAP_TO_MASK(CAP_SYS_RESOURCE);
+	uint32_t *effective = &data[CAP_TO_INDEX(CAP_SYS_RESOURCE)].effective;
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return false;
+	*before = *effective & bit;
+	if (*before == on)
+		return true;
+	*effective ^= bit;
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
+static int
+keep_own(struct rr_identity *identity)
+{
+	int count = getgroups(0, NULL);
+
+	if (count < 0)
+		return -RPCRDMA_ERR_SYSTEM;
+	identity->own_gids = rr_alloc_array(identity->env, (size_t)count + 1, sizeof(gid_t));
+	if (!identity->own_gids)
+		return -RPCRDMA_ERR_NOMEM;
+	identity->own_gid_count = getgroups(count, identity->own_gids);
+	if (identity->own_gid_count >= 0 && set_reserves(false, &identity->own_reserves))
+		return 0;
+	rr_free(identity->env, identity->own_gids);
+	identity->own_gids = NULL;
+	return -RPCRDMA_ERR_SYSTEM;
+}
+
+void
+rr_identity_init(struct rr_identity *identity, const struct rr_env *env)
+{
+	*identity = (struct rr_identity){ .root = geteuid() == 0, .env = env };
+}
+
+void
+rr_identity_free(struct rr_identity *identity)
+{
+	bool before;
+
+	if (!identity->own_gids)
+		return;
+	rr_identity_drop(identity);
+	syscall(SET_GID, getegid());
+	syscall(SET_GROUPS, (long)identity->own_gid_count, identity->own_gids);
+	set_reserves(identity->own_reserves, &before);
+	rr_free(identity->env, identity->own_gids);
+	identity->own_gids = NULL;
+}
+
+/* Notes who is to be taken on; true where the thread has that caller's groups already. The groups of a caller
+ * who has too many are not noted, and taken on each time. */
+static bool
+identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
+{
+	uint32_t count = caller->group_count;
+	bool same = identity->taken && identity->gid == caller->gid && identity->gid_count == count &&
+		    count <= RR_VFS_GROUPS &&
+		    memcmp(identity->gids, caller->groups, count * sizeof(identity->gids[0])) == 0;
+
+	identity->uid = caller->uid;
+	identity->gid = caller->gid;
+	identity->gid_count = count;
+	if (!same && count <= RR_VFS_GROUPS)
+		memcpy(identity->gids, caller->groups, count * sizeof(identity->gids[0]));
+	return same;
+}
+
+static int
+give_up(struct rr_identity *identity)
+{
+	identity->taken = false;
+	identity->in_force = true;
+	rr_identity_drop(identity);
+	return -RPCRDMA_ERR_SYSTEM;
+}
+
+int
+rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *caller)
+{
+	uint32_t uid = identity->uid;
+	int error;
+
+	if (!identity->root)
+		return 0;
+	error = identity->own_gids ? 0 : keep_own(identity);
+	if (error)
+		return error;
+	if (!identity_note(identity, caller)) {
+		/* The groups first: while the uid is 0 they give nobody anything. */
+		rr_identity_drop(identity);
+		if (syscall(SET_GROUPS, (long)caller->group_count, caller->groups) != 0 ||
+			!set_number(SET_GID, identity->gid))
+			return give_up(identity);
+		identity->taken = true;
+	}
+	if (identity->in_force && identity->uid == uid)
+		return 0;
+	identity->in_force = true;
+	return set_number(SET_UID, identity->uid) ? 0 : give_up(identity);
+}
+
+void
+rr_identity_drop(struct rr_identity *identity)
+{
+	rr_identity_suspend(identity);
+	identity->in_force = false;
+}
+
+void
+rr_identity_suspend(const struct rr_identity *identity)
+{
+	if (identity->in_force)
+		syscall(SET_UID, 0);
+}
+
+bool
+rr_identity_resume(struct rr_identity *identity)
+{
+	if (!identity->in_force || set_number(SET_UID, identity->uid))
+		return true;
+	give_up(identity);
+	return false;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "vfs/posix/posix_private.h"
+
+/* create: a new entry of a directory, of any type. */
+
+/* Times keep this much of a second on every file system, and are never negative there. */
+enum { TIME_MASK = 0x7fffffff, MODE_BITS = 07777 };
+
+enum {
+	SET_OWNER = RR_VFS_SET_UID | RR_VFS_SET_GID,
+	SET_TIMES = RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_ACCESS_NOW | RR_VFS_SET_MODIFY_TIME |
+		    RR_VFS_SET_MODIFY_NOW
+};
+
+/* What is made, and where. */
+struct create_plan {
+	struct rr_vfs_create *create;
+	struct rr_posix_subject *directory;
+	uint32_t type, mode;   /* as in st_mode */
+	struct rr_vfs_set set; /* of a file that is made exclusively: the verifier is in its times */
+	char text[RR_VFS_NAME_MAX + 1], target[RR_VFS_TARGET_MAX + 1];
+};
+
+static bool
+create_has_default_acl(const struct rr_object *directory)
+{
+	char path[RR_POSIX_PATH];
+
+	rr_posix_path(directory->fd, path);
+	return getxattr(path, "system.posix_acl_default", NULL, 0) > 0;
+}
+
+/* The mode that is wanted; where the caller does not say, the least that is of use. */
+static uint32_t
+create_mode(const struct create_plan *plan)
+{
+	bool directory = plan->type == S_IFDIR;
+	const struct rr_vfs_set *set = &plan->set;
+	uint32_t mode = directory ? S_IRWXU : S_IRUSR | S_IWUSR;
+
+	if (set->mask & RR_VFS_SET_MODE)
+		mode = set->mode & MODE_BITS;
+	if (set->mask & RR_VFS_SET_UMASK && !create_has_default_acl(&plan->directory->object))
+		mode &= ~set->umask;
+	/* A directory inherits this bit, and the caller's mode does not take it away. */
+	if (directory)
+		mode |= plan->directory->object.st.stx_mode & S_ISGID;
+	return mode;
+}
+
+/*
+ * RFC 1813, 3.3.8: "the expected storage location for the verifier on creation is the metadata (time stamps)
+ * of the file". Its two halves are the seconds of the times of access and modification.
+ */
+static void
+create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2])
+{
+	memcpy(times, verifier, RR_VFS_VERIFIER);
+	times[0] &= TIME_MASK;
+	times[1] &= TIME_MASK;
+}
+
+static void
+create_plan_verifier(struct create_plan *plan)
+{
+	uint32_t times[2];
+
+	create_verifier_times(plan->create->verifier, times);
+	plan->set.mask &= ~(uint32_t)SET_TIMES;
+	plan->set.mask |= RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME;
+	plan->set.access_time = (struct rr_vfs_time){ .seconds = times[0] };
+	plan->set.modify_time = (struct rr_vfs_time){ .seconds = times[1] };
+}
+
+static enum rr_vfs_status
+create_plan_target(struct create_plan *plan)
+{
+	struct rpcrdma_bytes target = plan->create->target;
+
+	if (target.length > RR_VFS_TARGET_MAX)
+		return RR_VFS_NAME_TOO_LONG;
+	if (target.length == 0 || memchr(target.data, 0, target.length))
+		return RR_VFS_INVAL;
+	memcpy(plan->target, target.data, target.length);
+	plan->target[target.length] = 0;
+	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+create_plan(struct rr_posix_work *work, struct create_plan *plan)
+{
+	static const uint32_t types[] = {
+		[RR_VFS_FILE] = S_IFREG,
+		[RR_VFS_DIRECTORY] = S_IFDIR,
+		[RR_VFS_BLOCK_DEVICE] = S_IFBLK,
+		[RR_VFS_CHARACTER_DEVICE] = S_IFCHR,
+		[RR_VFS_LINK] = S_IFLNK,
+		[RR_VFS_SOCKET] = S_IFSOCK,
+		[RR_VFS_FIFO] = S_IFIFO,
+	};
+	const struct rr_vfs_create *create = plan->create;
+	enum rr_vfs_status status = rr_posix_entry_name(work, create->name, plan->text);
+
+	if (status == RR_VFS_OK && (create->type < RR_VFS_FILE || create->type > RR_VFS_FIFO))
+		status = RR_VFS_WRONG_TYPE;
+	if (status == RR_VFS_OK && create->type == RR_VFS_LINK)
+		status = create_plan_target(plan);
+	if (status != RR_VFS_OK)
+		return status;
+	plan->type = types[create->type];
+	plan->set = create->set;
+	plan->mode = create_mode(plan);
+	if (create->type == RR_VFS_FILE && create->how == RR_VFS_EXCLUSIVE)
+		create_plan_verifier(plan);
+	return RR_VFS_OK;
+}
+
+static int
+create_entry(const struct create_plan *plan)
+{
+	const uint32_t *device = plan->create->device;
+	int directory = plan->directory->object.fd;
+
+	switch (plan->type) {
+	case S_IFDIR: return mkdirat(directory, plan->text, plan->mode);
+	case S_IFLNK: return symlinkat(plan->target, directory, plan->text);
+	default:
+		return mknodat(directory, plan->text, plan->type | plan->mode, makedev(device[0], device[1]));
+	}
+}
+
+/* The mode as the caller wants it where the umask interfered. What a default ACL took away stays away. */
+static enum rr_vfs_status
+create_adjust_mode(const struct create_plan *plan, const struct rr_object *object)
+{
+	if (S_ISLNK(object->st.stx_mode) || (object->st.stx_mode & MODE_BITS) == plan->mode)
+		return RR_VFS_OK;
+	return create_has_default_acl(&plan->directory->object) ? RR_VFS_OK
+								: rr_posix_set_mode(object, plan->mode);
+}
+
+/* The attributes other than the mode. */
+static enum rr_vfs_status
+create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
+{
+	const struct rr_vfs_set *set = &plan->set;
+	enum rr_vfs_status status = RR_VFS_OK;
+
+	if (set->mask & RR_VFS_SET_SIZE && S_ISREG(made->object.st.stx_mode) && set->size > 0)
+		status = rr_posix_set_size(work, made, set->size);
+	if (status == RR_VFS_OK && set->mask & SET_OWNER)
+		status = rr_posix_set_owner(&made->object, set);
+	/* Some clients name themselves in each creation; what they may not choose is as it is, and the
+	 * attributes show it. */
+	if (status == RR_VFS_PERM)
+		status = RR_VFS_OK;
+	if (status == RR_VFS_OK && set->mask & SET_TIMES)
+		status = rr_posix_set_times(&made->object, set);
+	return status;
+}
+
+/* The owner before the mode, since that clears the set-id bits. */
+static enum rr_vfs_status
+create_adjust(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
+{
+	enum rr_vfs_status status = create_adjust_rest(work, plan, made);
+
+	if (status == RR_VFS_OK)
+		status = rr_object_stat(&made->object);
+	return status == RR_VFS_OK ? create_adjust_mode(plan, &made->object) : status;
+}
+
+/* Takes back what could not be made as it was wanted. */
+static void
+create_undo(struct rr_posix_work *work, const struct create_plan *plan, const struct rr_object *made)
+{
+	struct rr_posix_subject *directory = plan->directory;
+
+	if (unlinkat(directory->object.fd, plan->text, plan->type == S_IFDIR ? AT_REMOVEDIR : 0) == 0)
+		rr_tree_removed(work->tree, made, &directory->object, plan->text);
+	rr_posix_after(&directory->object, directory->change);
+}
+
+static enum rr_vfs_status
+create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
+{
+	struct rr_posix_subject *directory = plan->directory;
+	enum rr_vfs_status status;
+	int error;
+
+	rr_posix_change_begin(work->posix, directory, NULL);
+	error = create_entry(plan) < 0 ? errno : 0;
+	rr_posix_change_end(work->posix, directory, NULL);
+	if (error)
+		return rr_tree_status(error);
+	status = rr_tree_lookup(work->tree, &directory->object, plan->create->name, &made->object);
+	if (status != RR_VFS_OK)
+		return status;
+	status = create_adjust(work, plan, made);
+	if (status == RR_VFS_OK) {
+		plan->create->created = true;
+		plan->create->applied = plan->create->set.mask;
+		return RR_VFS_OK;
+	}
+	create_undo(work, plan, &made->object);
+	rr_posix_put(work, made);
+	return status;
+}
+
+/* RFC 1813, 3.3.8, of the same request again: "the server treats the request as a success". */
+static bool
+create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VERIFIER])
+{
+	uint32_t times[2];
+
+	create_verifier_times(verifier, times);
+	return S_ISREG(object->st.stx_mode) && object->st.stx_size == 0 &&
+	       object->st.stx_atime.tv_sec == times[0] && object->st.stx_mtime.tv_sec == times[1];
+}
+
+/* Of a file that was there before, only a size is set: this is how clients truncate it. */
+static enum rr_vfs_status
+create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr_posix_subject *found)
+{
+	enum rr_vfs_status status = RR_VFS_OK;
+
+	if (create->how == RR_VFS_EXCLUSIVE)
+		return create_made_by(&found->object, create->verifier) ? RR_VFS_OK : RR_VFS_EXIST;
+	if (!S_ISREG(found->object.st.stx_mode))
+		return RR_VFS_EXIST;
+	if (create->set.mask & RR_VFS_SET_SIZE)
+		status = rr_posix_set_size(work, found, create->set.size);
+	if (status == RR_VFS_OK)
+		create->applied = create->set.mask & RR_VFS_SET_SIZE;
+	return status;
+}
+
+static enum rr_vfs_status
+create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
+{
+	struct rr_vfs_create *create = plan->create;
+	enum rr_vfs_status status = create_new(work, plan, made);
+
+	if (status != RR_VFS_EXIST || create->type != RR_VFS_FILE || create->how == RR_VFS_GUARDED)
+		return status;
+	status = rr_tree_lookup(work->tree, &plan->directory->object, create->name, &made->object);
+	if (status != RR_VFS_OK)
+		return status;
+	status = create_reuse(work, create, made);
+	if (status != RR_VFS_OK)
+		rr_posix_put(work, made);
+	return status;
+}
+
+/* Of a link or a device, only its directory can be stored; they go together. */
+static void
+create_finish(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
+{
+	struct rr_vfs_create *create = plan->create;
+
+	if (S_ISREG(made->object.st.stx_mode) || S_ISDIR(made->object.st.stx_mode))
+		rr_posix_store(work, &made->object);
+	rr_posix_store(work, &plan->directory->object);
+	rr_tree_handle(work->tree, &made->object, &create->handle);
+	rr_posix_know(&made->object, &create->object_after);
+	rr_posix_put(work, made);
+}
+
+enum rr_vfs_status
+rr_posix_create(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_create *create = rr_container(call, struct rr_vfs_create, call);
+	struct rr_posix_subject directory = { .change = &create->directory_change }, made = { .open = NULL };
+	struct create_plan plan = { .create = create, .directory = &directory };
+	enum rr_vfs_status status;
+
+	create->created = false;
+	create->applied = 0;
+	create->object_after.valid = create->directory_change.exact = create->directory_change.after.valid =
+		false;
+	status = rr_posix_find(work, &create->directory, &directory);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_posix_unchanged(&directory.object, directory.change);
+	status = create_plan(work, &plan);
+	if (status == RR_VFS_OK)
+		status = create_or_reuse(work, &plan, &made);
+	if (status == RR_VFS_OK)
+		create_finish(work, &plan, &made);
+	rr_posix_put(work, &directory);
+	return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "vfs/posix/posix_private.h"
+
+/* read, write, commit. */
+
+/* A directory is no file for data, and neither is anything else but a regular file. */
+static enum rr_vfs_status
+data_type(const struct rr_object *object)
+{
+	if (S_ISREG(object->st.stx_mode))
+		return RR_VFS_OK;
+	return S_ISDIR(object->st.stx_mode) ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
+}
+
+/* Reads until size octets are there or the file ends; -1 only where nothing was read. */
+static ssize_t
+read_fully(int fd, uint8_t *data, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, data + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && done == 0)
+			return -1;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static enum rr_vfs_status
+read_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_read *read)
+{
+	uint64_t end = subject->object.st.stx_size;
+	uint32_t size = read->offset < end ? (uint32_t)rr_min(read->size, end - read->offset) : 0;
+	enum rr_vfs_status status;
+	ssize_t length;
+	int fd;
+
+	status = rr_posix_data(work, subject, O_RDONLY, &fd);
+	if (status != RR_VFS_OK)
+		return status;
+	if (size > 0 && !read->data)
+		read->data = read->memory(read, size);
+	if (size > 0 && !read->data)
+		return RR_VFS_NO_BUFFER;
+	size = (uint32_t)rr_min(size, read->size);
+	length = read_fully(fd, read->data, size, read->offset);
+	if (length < 0)
+		return rr_tree_status(errno);
+	rr_posix_know(&subject->object, &read->object_after);
+	end = subject->object.st.stx_size;
+	read->length = (uint32_t)length;
+	/* Where the file grows meanwhile, no octet at all still means its end: a client could only ask for
+	 * ever. */
+	read->eof =
+		length == 0 ? read->size > 0 || read->offset >= end : read->offset + (uint32_t)length >= end;
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_posix_read(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_read *read = rr_container(call, struct rr_vfs_read, call);
+	struct rr_posix_subject subject;
+	enum rr_vfs_status status;
+
+	read->object_after.valid = false;
+	status = rr_posix_find(work, &read->object, &subject);
+	if (status != RR_VFS_OK)
+		return status;
+	status = data_type(&subject.object);
+	if (status == RR_VFS_OK)
+		status = read_data(work, &subject, read);
+	if (status != RR_VFS_OK && status != RR_VFS_NO_BUFFER)
+		rr_posix_know(&subject.object, &read->object_after);
+	rr_posix_put(work, &subject);
+	return status;
+}
+
+/* Writes all, or as much as there is space for; -1 only where nothing was written. */
+static ssize_t
+write_fully(int fd, const uint8_t *data, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pwrite(fd, data + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && done == 0)
+			return -1;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static enum rr_vfs_status
+write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_write *write)
+{
+	enum rr_vfs_status status = data_type(&subject->object);
+	ssize_t length;
+	int fd;
+
+	if (status == RR_VFS_OK)
+		status = rr_posix_data(work, subject, O_WRONLY, &fd);
+	if (status != RR_VFS_OK)
+		return status;
+	if (write->offset > (uint64_t)INT64_MAX - write->length)
+		return RR_VFS_FBIG;
+	length = write_fully(fd, write->data, write->length, write->offset);
+	if (length < 0)
+		return rr_tree_status(errno);
+	write->count = (uint32_t)length;
+	write->committed = write->stable;
+	if (write->stable != RR_VFS_UNSTABLE)
+		rr_posix_store_fd(work, fd, write->stable == RR_VFS_DATA_SYNC);
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_posix_write(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_write *write = rr_container(call, struct rr_vfs_write, call);
+	struct rr_posix_subject subject = { .change = &write->change };
+	enum rr_vfs_status status;
+
+	write->change.exact = write->change.after.valid = false;
+	/* Before the data is written: a failure to store it that another thread meets then shows as a change.
+	 */
+	write->verifier = rr_posix_verifier(work->posix);
+	status = rr_posix_find(work, &write->object, &subject);
+	if (status != RR_VFS_OK)
+		return status;
+	status = write_data(work, &subject, write);
+	/* No "before": others may write to the file at the same time, without any lock. */
+	rr_posix_after(&subject.object, &write->change);
+	rr_posix_put(work, &subject);
+	return status;
+}
+
+/*
+ * RFC 1813, 3.3.21: "COMMIT will always return NFS3_OK, unless there has been an unexpected error": it was
+ * the write that needed permission, so this acts as the server itself. The descriptor for writing is most
+ * likely open already.
+ */
+static enum rr_vfs_status
+commit_data(struct rr_posix_work *work, struct rr_posix_subject *subject)
+{
+	enum rr_vfs_status status = data_type(&subject->object);
+	int fd;
+
+	if (status != RR_VFS_OK)
+		return status;
+	rr_tree_as_self(work->tree);
+	if (subject->open)
+		fd = subject->open->fd;
+	else if (rr_tree_open(work->tree, &subject->object, O_WRONLY, &fd) != RR_VFS_OK)
+		status = rr_tree_open(work->tree, &subject->object, O_RDONLY, &fd);
+	if (status == RR_VFS_OK)
+		rr_posix_store_fd(work, fd, false);
+	return status;
+}
+
+enum rr_vfs_status
+rr_posix_commit(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_commit *commit = rr_container(call, struct rr_vfs_commit, call);
+	struct rr_posix_subject subject = { .change = &commit->change };
+	enum rr_vfs_status status;
+
+	commit->change.exact = commit->change.after.valid = false;
+	status = rr_posix_find(work, &commit->object, &subject);
+	if (status != RR_VFS_OK)
+		return status;
+	status = commit_data(work, &subject);
+	rr_posix_after(&subject.object, &commit->change);
+	rr_posix_put(work, &subject);
+	return status;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "vfs/posix/posix_private.h"
+
+/* lookup, link, remove, rename. All stays inside one export. */
+
+enum rr_vfs_status
+rr_posix_lookup(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_lookup *lookup = rr_container(call, struct rr_vfs_lookup, call);
+	struct rr_posix_subject directory;
+	struct rr_object object;
+	enum rr_vfs_status status;
+
+	lookup->directory_after.valid = false;
+	status = rr_posix_find(work, &lookup->directory, &directory);
+	if (status != RR_VFS_OK)
+		return status;
+	status = rr_tree_lookup(work->tree, &directory.object, lookup->name, &object);
+	if (status == RR_VFS_OK) {
+		rr_tree_handle(work->tree, &object, &lookup->handle);
+		rr_posix_attributes(&object, &lookup->attributes);
+		rr_object_put(work->tree, &object);
+	}
+	rr_posix_known(&directory.object, &lookup->directory_after);
+	rr_posix_put(work, &directory);
+	return status;
+}
+
+static enum rr_vfs_status
+link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posix_subject *directory,
+	struct rpcrdma_bytes name)
+{
+	char path[RR_POSIX_PATH], text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status = rr_posix_entry_name(work, name, text);
+	int error;
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (S_ISDIR(file->st.stx_mode))
+		return RR_VFS_ISDIR;
+	if (file->export != directory->object.export)
+		return RR_VFS_XDEV;
+	rr_posix_path(file->fd, path);
+	rr_posix_change_begin(work->posix, directory, NULL);
+	error = linkat(AT_FDCWD, path, directory->object.fd, text, AT_SYMLINK_FOLLOW) < 0 ? errno : 0;
+	rr_posix_change_end(work->posix, directory, NULL);
+	if (!error)
+		rr_posix_store(work, &directory->object);
+	return rr_tree_status(error);
+}
+
+enum rr_vfs_status
+rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_link *link = rr_container(call, struct rr_vfs_link, call);
+	struct rr_posix_subject file, directory = { .change = &link->directory_change };
+	enum rr_vfs_status status;
+
+	link->file_after.valid = link->directory_change.exact = link->directory_change.after.valid = false;
+	status = rr_posix_find(work, &link->file, &file);
+	if (status != RR_VFS_OK)
+		return status;
+	status = rr_posix_find(work, &link->directory, &directory);
+	if (status == RR_VFS_OK) {
+		rr_posix_unchanged(&directory.object, directory.change);
+		status = link_entry(work, &file.object, &directory, link->name);
+		rr_posix_put(work, &directory);
+	}
+	rr_posix_know(&file.object, &link->file_after);
+	rr_posix_put(work, &file);
+	return status;
+}
+
+/* What is removed by a call that takes anything. */
+static bool
+remove_is_directory(const struct rr_posix_subject *directory, const char *text)
+{
+	struct stat st;
+
+	return fstatat(directory->object.fd, text, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum rr_vfs_status
+remove_entry(
+	struct rr_posix_work *work, struct rr_posix_subject *directory, const struct rr_vfs_remove *remove)
+{
+	char text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status = rr_posix_entry_name(work, remove->name, text);
+	struct rr_object removed;
+	int error, flags = 0;
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (remove->what == RR_VFS_REMOVE_DIRECTORY ||
+		(remove->what == RR_VFS_REMOVE_ANY && remove_is_directory(directory, text)))
+		flags = AT_REMOVEDIR;
+	rr_tree_peek(work->tree, &directory->object, remove->name, &removed);
+	rr_posix_change_begin(work->posix, directory, NULL);
+	error = unlinkat(directory->object.fd, text, flags) < 0 ? errno : 0;
+	rr_posix_change_end(work->posix, directory, NULL);
+	if (!error)
+		rr_tree_removed(work->tree, &removed, &directory->object, text);
+	rr_object_put(work->tree, &removed);
+	if (!error)
+		rr_posix_store(work, &directory->object);
+	return rr_tree_status(error);
+}
+
+enum rr_vfs_status
+rr_posix_remove(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_remove *remove = rr_container(call, struct rr_vfs_remove, call);
+	struct rr_posix_subject directory = { .change = &remove->directory_change };
+	enum rr_vfs_status status;
+
+	remove->directory_change.exact = remove->directory_change.after.valid = false;
+	status = rr_posix_find(work, &remove->directory, &directory);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_posix_unchanged(&directory.object, directory.change);
+	status = remove_entry(work, &directory, remove);
+	rr_posix_put(work, &directory);
+	return status;
+}
+
+/* A name as the call has it, and as a C string. */
+struct entry_name {
+	struct rpcrdma_bytes name;
+	char text[RR_VFS_NAME_MAX + 1];
+};
+
+static enum rr_vfs_status
+rename_status(int error)
+{
+	switch (error) {
+	case EEXIST: return RR_VFS_NOTEMPTY;
+	case EISDIR:
+	case ENOTDIR: return RR_VFS_EXIST;
+	default: return rr_tree_status(error);
+	}
+}
+
+/* Both names are checked. */
+static enum rr_vfs_status
+rename_change(struct rr_posix_work *work, const struct entry_name *old, const struct entry_name *new,
+	struct rr_posix_subject *from, struct rr_posix_subject *to)
+{
+	struct rr_object moved, replaced;
+	int error;
+
+	rr_tree_peek(work->tree, &from->object, old->name, &moved);
+	rr_tree_peek(work->tree, &to->object, new->name, &replaced);
+	rr_posix_change_begin(work->posix, from, to);
+	error = renameat(from->object.fd, old->text, to->object.fd, new->text) < 0 ? errno : 0;
+	rr_posix_change_end(work->posix, from, to);
+	if (!error)
+		rr_tree_renamed(work->tree, &moved, &replaced, &to->object, new->text);
+	rr_object_put(work->tree, &moved);
+	rr_object_put(work->tree, &replaced);
+	return rename_status(error);
+}
+
+static enum rr_vfs_status
+rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, struct rr_posix_subject *from,
+	struct rr_posix_subject *to)
+{
+	struct entry_name old = { .name = rename->old_name }, new = { .name = rename->new_name };
+	enum rr_vfs_status status;
+
+	if (!S_ISDIR(from->object.st.stx_mode) || !S_ISDIR(to->object.st.stx_mode))
+		return RR_VFS_NOTDIR;
+	status = rr_posix_entry_name(work, old.name, old.text);
+	if (status == RR_VFS_OK)
+		status = rr_posix_entry_name(work, new.name, new.text);
+	if (status == RR_VFS_OK && from->object.export != to->object.export)
+		status = RR_VFS_XDEV;
+	if (status == RR_VFS_OK)
+		status = rename_change(work, &old, &new, from, to);
+	if (status != RR_VFS_OK)
+		return status;
+	/* The new name first: after a crash between the two there are both, not neither. */
+	rr_posix_store(work, &to->object);
+	if (from->object.node != to->object.node)
+		rr_posix_store(work, &from->object);
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_posix_rename(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_rename *rename = rr_container(call, struct rr_vfs_rename, call);
+	struct rr_posix_subject from = { .change = &rename->from_change },
+				to = { .change = &rename->to_change };
+	enum rr_vfs_status status;
+
+	rename->from_change.exact = rename->from_change.after.valid = false;
+	rename->to_change.exact = rename->to_change.after.valid = false;
+	status = rr_posix_find(work, &rename->from, &from);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_posix_unchanged(&from.object, from.change);
+	status = rr_posix_find(work, &rename->to, &to);
+	if (status == RR_VFS_OK) {
+		rr_posix_unchanged(&to.object, to.change);
+		status = rename_entry(work, rename, &from, &to);
+		rr_posix_put(work, &to);
+	}
+	rr_posix_put(work, &from);
+	return status;
+}

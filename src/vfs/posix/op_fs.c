@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "vfs/posix/posix_private.h"
+
+/* statfs, limits. */
+
+enum rr_vfs_status
+rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_statfs *out = rr_container(call, struct rr_vfs_statfs, call);
+	struct rr_posix_subject subject;
+	struct statvfs fs;
+	enum rr_vfs_status status;
+
+	out->object_after.valid = false;
+	status = rr_posix_find(work, &out->object, &subject);
+	if (status != RR_VFS_OK)
+		return status;
+	if (fstatvfs(subject.object.fd, &fs) < 0) {
+		status = rr_tree_status(errno);
+	} else {
+		out->octets = (uint64_t)fs.f_blocks * fs.f_frsize;
+		out->octets_free = (uint64_t)fs.f_bfree * fs.f_frsize;
+		out->octets_for_all = (uint64_t)fs.f_bavail * fs.f_frsize;
+		out->files = fs.f_files;
+		out->files_free = fs.f_ffree;
+		out->files_for_all = fs.f_favail;
+	}
+	rr_posix_known(&subject.object, &out->object_after);
+	rr_posix_put(work, &subject);
+	return status;
+}
+
+/* Whether a file may have this size. FIEMAP refuses what begins beyond the greatest size, and so does
+ * lseek(2) where the file system does not number its directories' entries in a way of its own. */
+static bool
+limits_take_size(int fd, uint64_t size)
+{
+	struct fiemap map = { .fm_start = size, .fm_length = 1 };
+
+	if (lseek(fd, (off_t)size, SEEK_SET) < 0)
+		return false;
+	return ioctl(fd, FS_IOC_FIEMAP, &map) == 0 || errno != EFBIG;
+}
+
+/* RFC 1813, 3.3.19: "The maximum size of a file on the file system." Clients refuse with it what would fail
+ * only when it is written back. */
+static uint64_t
+limits_file_max(const struct rr_object *object)
+{
+	uint64_t good = INT32_MAX, bad = (uint64_t)INT64_MAX + 1;
+	bool opens = S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode);
+	char path[RR_POSIX_PATH];
+	int fd;
+
+	rr_posix_path(object->fd, path);
+	fd = opens ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	if (fd < 0)
+		return INT64_MAX;
+	while (bad - good > 1) {
+		uint64_t middle = good + (bad - good) / 2;
+
+		if (limits_take_size(fd, middle))
+			good = middle;
+		else
+			bad = middle;
+	}
+	close(fd);
+	return good;
+}
+
+static bool
+limits_have_xattrs(const struct rr_object *object)
+{
+	char path[RR_POSIX_PATH];
+
+	if (!S_ISREG(object->st.stx_mode) && !S_ISDIR(object->st.stx_mode))
+		return false;
+	rr_posix_path(object->fd, path);
+	return getxattr(path, "user.rpcrdma", NULL, 0) >= 0 || errno != EOPNOTSUPP;
+}
+
+/* The file systems that can share blocks between files do so by their own blocks. */
+static uint32_t
+limits_clone_block(const struct rr_object *object)
+{
+	struct statfs fs;
+
+	if (fstatfs(object->fd, &fs) < 0)
+		return 0;
+	return fs.f_type == BTRFS_SUPER_MAGIC || fs.f_type == XFS_SUPER_MAGIC ? (uint32_t)fs.f_bsize : 0;
+}
+
+static enum rr_vfs_status
+limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
+{
+	struct statvfs fs;
+	long links;
+
+	if (fstatvfs(object->fd, &fs) < 0)
+		return rr_tree_status(errno);
+	links = fpathconf(object->fd, _PC_LINK_MAX);
+	limits->file_max = limits_file_max(object);
+	limits->link_max = links > 0 && links < UINT32_MAX ? (uint32_t)links : UINT32_MAX;
+	limits->name_max = (uint32_t)fs.f_namemax;
+	limits->clone_block = limits_clone_block(object);
+	limits->xattrs = limits_have_xattrs(object);
+	limits->case_insensitive = false;
+	limits->case_preserving = true;
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_posix_limits(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_limits *limits = rr_container(call, struct rr_vfs_limits, call);
+	struct rr_posix_subject subject;
+	enum rr_vfs_status status;
+
+	limits->object_after.valid = false;
+	status = rr_posix_find(work, &limits->object, &subject);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_tree_as_self(work->tree);
+	status = limits_find(&subject.object, limits);
+	rr_posix_known(&subject.object, &limits->object_after);
+	rr_posix_put(work, &subject);
+	return status;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "vfs/posix/posix_private.h"
+
+/* getattr, setattr, access, readlink. */
+
+enum rr_vfs_status
+rr_posix_getattr(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_getattr *getattr = rr_container(call, struct rr_vfs_getattr, call);
+	struct rr_posix_subject subject;
+	enum rr_vfs_status status = rr_posix_find(work, &getattr->object, &subject);
+
+	if (status != RR_VFS_OK)
+		return status;
+	rr_posix_attributes(&subject.object, &getattr->attributes);
+	rr_posix_put(work, &subject);
+	return RR_VFS_OK;
+}
+
+/* RFC 1813, 3.3.2: "If the values are different, the server must preserve the object attributes" */
+static bool
+setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setattr *setattr)
+{
+	return !setattr->guarded || (setattr->guard.seconds == object->st.stx_ctime.tv_sec &&
+					    setattr->guard.nanoseconds == object->st.stx_ctime.tv_nsec);
+}
+
+/* A write may change a regular file at any time, without a lock: of that, no state "before" is known. The
+ * guard is looked at when other threads are kept out. */
+static enum rr_vfs_status
+setattr_change(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_setattr *setattr)
+{
+	enum rr_vfs_status status = RR_VFS_NOT_SYNC;
+
+	if (work->posix->vfs.read_only)
+		return RR_VFS_ROFS;
+	rr_posix_change_begin(work->posix, subject, NULL);
+	if (setattr_guard_holds(&subject->object, setattr))
+		status = rr_posix_set(work, subject, &setattr->set, &setattr->applied);
+	rr_posix_change_end(work->posix, subject, NULL);
+	if (S_ISREG(subject->object.st.stx_mode))
+		subject->change->exact = false;
+	if (status == RR_VFS_OK)
+		rr_posix_store(work, &subject->object);
+	return status;
+}
+
+enum rr_vfs_status
+rr_posix_setattr(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_setattr *setattr = rr_container(call, struct rr_vfs_setattr, call);
+	struct rr_posix_subject subject = { .change = &setattr->change };
+	enum rr_vfs_status status;
+
+	setattr->applied = 0;
+	status = rr_posix_find(work, &setattr->object, &subject);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_posix_unchanged(&subject.object, &setattr->change);
+	status = setattr_change(work, &subject, setattr);
+	rr_posix_put(work, &subject);
+	return status;
+}
+
+static bool
+access_permits(const struct rr_object *object, int mode)
+{
+	return faccessat(object->fd, "", mode, AT_EMPTY_PATH | AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+enum {
+	CHANGES = RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND | RR_VFS_MAY_DELETE | RR_VFS_MAY_XATTR_WRITE,
+	XATTRS = RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_WRITE | RR_VFS_MAY_XATTR_LIST
+};
+
+static uint32_t
+access_supported(const struct rr_object *object)
+{
+	uint32_t all = RR_VFS_MAY_READ | RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND;
+
+	if (S_ISDIR(object->st.stx_mode))
+		return all | RR_VFS_MAY_LOOKUP | RR_VFS_MAY_DELETE | XATTRS;
+	return all | RR_VFS_MAY_EXECUTE | (S_ISREG(object->st.stx_mode) ? XATTRS : 0);
+}
+
+/* To change a directory takes both write and search permission. */
+static uint32_t
+access_granted(const struct rr_object *object)
+{
+	bool directory = S_ISDIR(object->st.stx_mode), search = access_permits(object, X_OK);
+	bool read = access_permits(object, R_OK), write = access_permits(object, W_OK);
+	uint32_t granted = read ? RR_VFS_MAY_READ | RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_LIST : 0;
+
+	if (search)
+		granted |= RR_VFS_MAY_LOOKUP | RR_VFS_MAY_EXECUTE;
+	if (write)
+		granted |= RR_VFS_MAY_XATTR_WRITE;
+	if (write && (search || !directory))
+		granted |= RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND | RR_VFS_MAY_DELETE;
+	return granted;
+}
+
+enum rr_vfs_status
+rr_posix_access(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_access *access = rr_container(call, struct rr_vfs_access, call);
+	struct rr_posix_subject subject;
+	enum rr_vfs_status status = rr_posix_find(work, &access->object, &subject);
+
+	if (status != RR_VFS_OK)
+		return status;
+	access->supported = access->asked & access_supported(&subject.object);
+	access->granted = access->supported & access_granted(&subject.object);
+	if (work->posix->vfs.read_only)
+		access->granted &= ~(uint32_t)CHANGES;
+	rr_posix_known(&subject.object, &access->object_after);
+	rr_posix_put(work, &subject);
+	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+readlink_read(const struct rr_object *object, struct rr_vfs_readlink *readlink)
+{
+	ssize_t length;
+
+	if (!S_ISLNK(object->st.stx_mode))
+		return RR_VFS_WRONG_TYPE;
+	length = readlinkat(object->fd, "", readlink->target, readlink->size);
+	if (length < 0)
+		return rr_tree_status(errno);
+	readlink->length = (uint32_t)length;
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_posix_readlink(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_readlink *readlink = rr_container(call, struct rr_vfs_readlink, call);
+	struct rr_posix_subject subject;
+	enum rr_vfs_status status = rr_posix_find(work, &readlink->object, &subject);
+
+	if (status != RR_VFS_OK)
+		return status;
+	status = readlink_read(&subject.object, readlink);
+	rr_posix_know(&subject.object, &readlink->object_after);
+	rr_posix_put(work, &subject);
+	return status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "vfs/posix/posix_private.h"
+#include "vfs/posix/tree_private.h"
+
+/* open, lock. */
+
+static int
+open_access(uint32_t share)
+{
+	if (share == RR_VFS_SHARE_READ)
+		return O_RDONLY;
+	return share == RR_VFS_SHARE_WRITE ? O_WRONLY : O_RDWR;
+}
+
+static enum rr_vfs_status
+open_type(const struct rr_object *object)
+{
+	switch (object->st.stx_mode & S_IFMT) {
+	case S_IFREG: return RR_VFS_OK;
+	case S_IFDIR: return RR_VFS_ISDIR;
+	case S_IFLNK: return RR_VFS_SYMLINK;
+	default: return RR_VFS_WRONG_TYPE;
+	}
+}
+
+/* What an open allows already is opened by the server itself, without asking for a permission. */
+static enum rr_vfs_status
+open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, uint32_t share, int *fd)
+{
+	if (!subject->open || share & ~subject->open->access)
+		return rr_tree_open_apart(work->tree, &subject->object, open_access(share), fd);
+	rr_tree_as_self(work->tree);
+	*fd = rr_tree_reopen(work->tree, subject->open->fd, open_access(share));
+	return *fd < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_opening *opening)
+{
+	struct rr_posix_shared *shared = work->posix->shared;
+	struct rr_vfs_open *instead = opening->relation == RR_VFS_REPLACES ? subject->open : NULL;
+	enum rr_vfs_status status = open_type(&subject->object);
+	struct rr_vfs_open *open;
+	int fd;
+
+	if (status == RR_VFS_OK)
+		status = open_descriptor(work, subject, opening->access, &fd);
+	if (status != RR_VFS_OK)
+		return status;
+	open = rr_posix_open_new(shared, &subject->object, fd);
+	if (!open)
+		return RR_VFS_BUSY;
+	open->access = opening->access;
+	open->deny = opening->relation == RR_VFS_BESIDE ? 0 : opening->deny;
+	if (opening->relation != RR_VFS_BESIDE && !rr_posix_reserve(shared, open, instead)) {
+		rr_posix_open_release(shared, open);
+		return RR_VFS_SHARE;
+	}
+	opening->open = open;
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_opening *opening = rr_container(call, struct rr_vfs_opening, call);
+	struct rr_posix_subject subject;
+	enum rr_vfs_status status;
+
+	opening->open = NULL;
+	opening->object_after.valid = false;
+	if (opening->access == 0 ||
+		(opening->access | opening->deny) & ~(uint32_t)(RR_VFS_SHARE_READ | RR_VFS_SHARE_WRITE))
+		return RR_VFS_INVAL;
+	status = rr_posix_find(work, &opening->object, &subject);
+	if (status != RR_VFS_OK)
+		return status;
+	status = open_subject(work, &subject, opening);
+	rr_posix_known(&subject.object, &opening->object_after);
+	rr_posix_put(work, &subject);
+	return status;
+}
+
+/* Of a range that reaches to the end of all that can be, the system says length 0. */
+static bool
+lock_range(const struct rr_vfs_lock *lock, struct flock *range)
+{
+	static const short kinds[] = {
+		[RR_VFS_UNLOCK] = F_UNLCK, [RR_VFS_LOCK_READ] = F_RDLCK, [RR_VFS_LOCK_WRITE] = F_WRLCK
+	};
+	bool to_end = lock->length == UINT64_MAX;
+
+	if (lock->length == 0 || (!to_end && lock->length > UINT64_MAX - lock->offset))
+		return false;
+	if (lock->offset > INT64_MAX)
+		return false;
+	to_end = to_end || lock->length > INT64_MAX - lock->offset;
+	*range = (struct flock){
+		.l_type = kinds[lock->kind],
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)lock->offset,
+		.l_len = to_end ? 0 : (off_t)lock->length,
+	};
+	return true;
+}
+
+/* Whether somebody else has a lock in the way. */
+static enum rr_vfs_status
+lock_test(struct rr_vfs_lock *lock, struct flock range)
+{
+	if (fcntl(lock->open->fd, F_OFD_GETLK, &range) < 0)
+		return rr_tree_status(errno);
+	if (range.l_type == F_UNLCK)
+		return RR_VFS_OK;
+	lock->conflict.kind = range.l_type == F_RDLCK ? RR_VFS_LOCK_READ : RR_VFS_LOCK_WRITE;
+	lock->conflict.offset = (uint64_t)range.l_start;
+	lock->conflict.length = range.l_len == 0 ? UINT64_MAX : (uint64_t)range.l_len;
+	return RR_VFS_LOCK;
+}
+
+enum rr_vfs_status
+rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_lock *lock = rr_container(call, struct rr_vfs_lock, call);
+	enum rr_vfs_status status;
+	struct flock range;
+
+	(void)work;
+	if (!lock_range(lock, &range))
+		return RR_VFS_INVAL;
+	if (lock->test)
+		return lock_test(lock, range);
+	if ((lock->kind == RR_VFS_LOCK_READ && !(lock->open->access & RR_VFS_SHARE_READ)) ||
+		(lock->kind == RR_VFS_LOCK_WRITE && !(lock->open->access & RR_VFS_SHARE_WRITE)))
+		return RR_VFS_OPEN_MODE;
+	if (fcntl(lock->open->fd, F_OFD_SETLK, &range) == 0)
+		return RR_VFS_OK;
+	if (errno != EAGAIN && errno != EACCES)
+		return rr_tree_status(errno);
+	/* It may have gone meanwhile: then the caller comes again. */
+	status = lock_test(lock, range);
+	return status == RR_VFS_OK ? RR_VFS_BUSY : status;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vfs/posix/posix_private.h"
+
+/*
+ * readdir. A cookie is the position that the file system gave with an entry (d_off): it lasts as long as the
+ * directory.
+ */
+
+enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
+
+/* An export's root is its own parent, whatever lies above it on this machine. */
+static uint64_t
+readdir_number(struct rr_posix_work *work, const struct rr_object *directory, const struct dirent64 *entry)
+{
+	struct rr_object parent;
+	uint64_t number = directory->st.stx_ino;
+
+	if (strcmp(entry->d_name, "..") != 0)
+		return entry->d_ino;
+	if (rr_tree_lookup(work->tree, directory, (struct rpcrdma_bytes){ "..", 2 }, &parent) != RR_VFS_OK)
+		return number;
+	number = parent.st.stx_ino;
+	rr_object_put(work->tree, &parent);
+	return number;
+}
+
+/* An object that is gone by now, or that the caller may not reach, is listed without attributes. */
+static bool
+readdir_take(struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir,
+	const struct dirent64 *given)
+{
+	struct rr_vfs_entry entry = {
+		.name = { given->d_name, (uint32_t)strlen(given->d_name) },
+		.cookie = (uint64_t)given->d_off,
+	};
+	struct rr_vfs_attributes attributes;
+	struct rr_vfs_handle handle;
+	struct rr_object object;
+
+	if (!readdir->attributes) {
+		entry.number = readdir_number(work, directory, given);
+		return readdir->take(readdir, &entry);
+	}
+	entry.number = given->d_ino;
+	if (rr_tree_lookup(work->tree, directory, entry.name, &object) == RR_VFS_OK) {
+		rr_posix_attributes(&object, &attributes);
+		rr_tree_handle(work->tree, &object, &handle);
+		rr_object_put(work->tree, &object);
+		entry.attributes = &attributes;
+		entry.handle = &handle;
+		entry.number = attributes.id.number;
+	}
+	return readdir->take(readdir, &entry);
+}
+
+/* One buffer full of entries; false where no more is to be read. */
+static bool
+readdir_take_all(struct rr_posix_work *work, const struct rr_object *directory,
+	struct rr_vfs_readdir *readdir, const char *buffer, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		const struct dirent64 *entry = (const void *)(buffer + at);
+
+		if (!readdir_take(work, directory, readdir, entry))
+			return false;
+		readdir->count++;
+		at += entry->d_reclen;
+	}
+	return true;
+}
+
+static enum rr_vfs_status
+readdir_read(
+	struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir, int fd)
+{
+	_Alignas(struct dirent64) char buffer[BUFFER_SIZE];
+	ssize_t size;
+
+	if (lseek(fd, (off_t)readdir->cookie, SEEK_SET) < 0)
+		return RR_VFS_BAD_COOKIE;
+	do {
+		size = getdents64(fd, buffer, sizeof(buffer));
+		if (size < 0)
+			return errno == ENOENT ? RR_VFS_STALE : rr_tree_status(errno);
+		readdir->eof = size == 0;
+	} while (size > 0 && readdir_take_all(work, directory, readdir, buffer, (size_t)size));
+	return RR_VFS_OK;
+}
+
+/* By a descriptor of its own: others list the same directory from other positions. */
+static enum rr_vfs_status
+readdir_list(struct rr_posix_work *work, struct rr_object *directory, struct rr_vfs_readdir *readdir)
+{
+	enum rr_vfs_status status;
+	int fd;
+
+	if (!S_ISDIR(directory->st.stx_mode))
+		return RR_VFS_NOTDIR;
+	status = rr_tree_open_apart(work->tree, directory, O_RDONLY, &fd);
+	if (status != RR_VFS_OK)
+		return status;
+	status = readdir_read(work, directory, readdir, fd);
+	close(fd);
+	return status;
+}
+
+enum rr_vfs_status
+rr_posix_readdir(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_readdir *readdir = rr_container(call, struct rr_vfs_readdir, call);
+	struct rr_posix_subject directory;
+	enum rr_vfs_status status;
+
+	readdir->count = 0;
+	readdir->eof = readdir->directory_after.valid = false;
+	status = rr_posix_find(work, &readdir->directory, &directory);
+	if (status != RR_VFS_OK)
+		return status;
+	status = readdir_list(work, &directory.object, readdir);
+	rr_posix_know(&directory.object, &readdir->directory_after);
+	rr_posix_put(work, &directory);
+	return status;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "vfs/posix/posix_private.h"
+
+/* seek, allocate, deallocate, copy, clone: of regular files. */
+
+/* Octets of one copy at the most: the rest is the caller's to ask for. */
+enum { COPY_MAX = 4 << 20 };
+
+static enum rr_vfs_status
+space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int access,
+	struct rr_posix_subject *subject, int *fd)
+{
+	enum rr_vfs_status status = rr_posix_find(work, named, subject);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (S_ISDIR(subject->object.st.stx_mode))
+		status = RR_VFS_ISDIR;
+	else if (!S_ISREG(subject->object.st.stx_mode))
+		status = RR_VFS_WRONG_TYPE;
+	else
+		status = rr_posix_data(work, subject, access, fd);
+	if (status != RR_VFS_OK)
+		rr_posix_put(work, subject);
+	return status;
+}
+
+/* RFC 7862, 15.11.3: where there is no data behind the offset, the rest of the file is a hole. */
+static enum rr_vfs_status
+seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
+{
+	off_t found;
+
+	if (seek->offset >= size)
+		return RR_VFS_NXIO;
+	found = lseek(fd, (off_t)seek->offset, seek->data ? SEEK_DATA : SEEK_HOLE);
+	if (found < 0 && errno != ENXIO)
+		return rr_tree_status(errno);
+	seek->found = found < 0 ? size : (uint64_t)found;
+	seek->eof = seek->found >= size;
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_posix_seek(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_seek *seek = rr_container(call, struct rr_vfs_seek, call);
+	struct rr_posix_subject subject;
+	int fd;
+	enum rr_vfs_status status = space_find(work, &seek->object, O_RDONLY, &subject, &fd);
+
+	if (status != RR_VFS_OK)
+		return status;
+	status = seek_in(fd, subject.object.st.stx_size, seek);
+	rr_posix_put(work, &subject);
+	return status;
+}
+
+static enum rr_vfs_status
+space_change(struct rr_posix_work *work, struct rr_vfs_call *call, int mode)
+{
+	struct rr_vfs_space *space = rr_container(call, struct rr_vfs_space, call);
+	struct rr_posix_subject subject = { .change = &space->change };
+	enum rr_vfs_status status;
+	int fd;
+
+	space->change.exact = space->change.after.valid = false;
+	if (space->length == 0)
+		return RR_VFS_INVAL;
+	if (space->offset > INT64_MAX || space->length > INT64_MAX - space->offset)
+		return RR_VFS_FBIG;
+	status = space_find(work, &space->object, O_WRONLY, &subject, &fd);
+	if (status != RR_VFS_OK)
+		return status;
+	if (fallocate(fd, mode, (off_t)space->offset, (off_t)space->length) < 0)
+		status = rr_tree_status(errno);
+	else
+		rr_posix_store_fd(work, fd, false);
+	rr_posix_after(&subject.object, &space->change);
+	rr_posix_put(work, &subject);
+	return status;
+}
+
+enum rr_vfs_status
+rr_posix_allocate(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	return space_change(work, call, 0);
+}
+
+enum rr_vfs_status
+rr_posix_deallocate(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	return space_change(work, call, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
+}
+
+/* The two files of a copy, open. */
+struct space_pair {
+	struct rr_posix_subject from, to;
+	int in, out;
+};
+
+static enum rr_vfs_status
+copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
+{
+	uint64_t size = pair->from.object.st.stx_size;
+	uint64_t left = copy->from_offset < size ? size - copy->from_offset : 0;
+	off_t in = (off_t)copy->from_offset, out = (off_t)copy->to_offset;
+	ssize_t length;
+
+	(void)work;
+	if (copy->length > 0)
+		left = rr_min(left, copy->length);
+	length = left > 0 ? copy_file_range(pair->in, &in, pair->out, &out, rr_min(left, COPY_MAX), 0) : 0;
+	if (length < 0)
+		return rr_tree_status(errno);
+	copy->copied = (uint64_t)length;
+	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
+{
+	struct file_clone_range range = {
+		.src_fd = pair->in,
+		.src_offset = copy->from_offset,
+		.src_length = copy->length,
+		.dest_offset = copy->to_offset,
+	};
+
+	if (ioctl(pair->out, FICLONERANGE, &range) < 0)
+		return errno == EXDEV || errno == ENOTTY || errno == ENOSYS ? RR_VFS_NOTSUPP
+									    : rr_tree_status(errno);
+	copy->copied = copy->length;
+	rr_posix_store_fd(work, pair->out, false);
+	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
+	enum rr_vfs_status (*between)(
+		struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy))
+{
+	struct rr_vfs_copy *copy = rr_container(call, struct rr_vfs_copy, call);
+	struct space_pair pair = { .to.change = &copy->change };
+	enum rr_vfs_status status;
+
+	copy->change.exact = copy->change.after.valid = false;
+	copy->verifier = rr_posix_verifier(work->posix);
+	if (copy->from_offset > INT64_MAX || copy->to_offset > INT64_MAX ||
+		copy->length > INT64_MAX - copy->from_offset || copy->length > INT64_MAX - copy->to_offset)
+		return RR_VFS_INVAL;
+	status = space_find(work, &copy->from, O_RDONLY, &pair.from, &pair.in);
+	if (status != RR_VFS_OK)
+		return status;
+	status = space_find(work, &copy->to, O_WRONLY, &pair.to, &pair.out);
+	if (status == RR_VFS_OK) {
+		status = between(work, &pair, copy);
+		rr_posix_after(&pair.to.object, &copy->change);
+		rr_posix_put(work, &pair.to);
+	}
+	rr_posix_put(work, &pair.from);
+	return status;
+}
+
+enum rr_vfs_status
+rr_posix_copy(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	return copy_between(work, call, copy_data);
+}
+
+enum rr_vfs_status
+rr_posix_clone(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	return copy_between(work, call, clone_data);
+}

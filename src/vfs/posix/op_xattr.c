@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "vfs/posix/posix_private.h"
+
+/* getxattr, setxattr, listxattr, removexattr: RFC 8276 serves the user's name space alone, without its
+ * prefix. */
+
+static const char prefix[] = "user.";
+
+enum { PREFIX = sizeof(prefix) - 1, LIST_MAX = 65536 };
+
+struct xattr_subject {
+	struct rr_posix_subject subject;
+	char path[RR_POSIX_PATH];
+	char name[RR_VFS_NAME_MAX + 1];
+};
+
+static enum rr_vfs_status
+xattr_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
+{
+	if (name.length == 0 || memchr(name.data, 0, name.length))
+		return RR_VFS_BAD_CHAR;
+	if (name.length > RR_VFS_NAME_MAX - PREFIX)
+		return RR_VFS_NAME_TOO_LONG;
+	memcpy(text, prefix, PREFIX);
+	memcpy(text + PREFIX, name.data, name.length);
+	text[PREFIX + name.length] = 0;
+	return RR_VFS_OK;
+}
+
+/* Finds the object, of a type that has such attributes. To be put. */
+static enum rr_vfs_status
+xattr_find(struct rr_posix_work *work, struct rr_vfs_xattr *xattr, struct xattr_subject *at)
+{
+	enum rr_vfs_status status = rr_posix_find(work, &xattr->object, &at->subject);
+	mode_t mode;
+
+	if (status != RR_VFS_OK)
+		return status;
+	mode = at->subject.object.st.stx_mode;
+	rr_posix_path(at->subject.object.fd, at->path);
+	if (S_ISREG(mode) || S_ISDIR(mode))
+		return RR_VFS_OK;
+	rr_posix_put(work, &at->subject);
+	return RR_VFS_WRONG_TYPE;
+}
+
+enum rr_vfs_status
+rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_xattr *xattr = rr_container(call, struct rr_vfs_xattr, call);
+	struct xattr_subject at;
+	enum rr_vfs_status status = xattr_name(xattr->name, at.name);
+	ssize_t length;
+	char one;
+
+	if (status == RR_VFS_OK)
+		status = xattr_find(work, xattr, &at);
+	if (status != RR_VFS_OK)
+		return status;
+	/* For the system, size 0 asks for the size alone. */
+	length = getxattr(
+		at.path, at.name, xattr->size > 0 ? xattr->value : &one, xattr->size > 0 ? xattr->size : 1);
+	status = length < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+	if (length > (ssize_t)xattr->size)
+		status = RR_VFS_XATTR_SIZE;
+	if (status == RR_VFS_XATTR_SIZE)
+		length = getxattr(at.path, at.name, NULL, 0);
+	xattr->length = length > 0 ? (uint32_t)length : 0;
+	rr_posix_put(work, &at.subject);
+	return status;
+}
+
+/* Copies the names that can be served, without the prefix, as far as there is room: their octets. */
+static uint32_t
+xattr_filter(const char *names, ssize_t size, struct rr_vfs_xattr *xattr)
+{
+	char *to = xattr->value;
+	uint32_t length = 0;
+
+	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
+		uint32_t octets;
+
+		if (strncmp(name, prefix, PREFIX) != 0)
+			continue;
+		octets = (uint32_t)strlen(name + PREFIX) + 1;
+		if (octets <= xattr->size && length <= xattr->size - octets)
+			memcpy(to + length, name + PREFIX, octets);
+		length += octets;
+	}
+	return length;
+}
+
+enum rr_vfs_status
+rr_posix_listxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	struct rr_vfs_xattr *xattr = rr_container(call, struct rr_vfs_xattr, call);
+	struct xattr_subject at;
+	enum rr_vfs_status status = xattr_find(work, xattr, &at);
+	ssize_t size;
+	char *names;
+
+	if (status != RR_VFS_OK)
+		return status;
+	names = rr_alloc(work->posix->env, LIST_MAX);
+	size = names ? listxattr(at.path, names, LIST_MAX) : -1;
+	if (!names)
+		status = RR_VFS_BUSY;
+	else if (size < 0)
+		status = rr_tree_status(errno);
+	if (status == RR_VFS_OK) {
+		xattr->length = xattr_filter(names, size, xattr);
+		status = xattr->length > xattr->size ? RR_VFS_XATTR_SIZE : RR_VFS_OK;
+	}
+	rr_free(work->posix->env, names);
+	rr_posix_put(work, &at.subject);
+	return status;
+}
+
+static int
+xattr_set(const struct xattr_subject *at, const struct rr_vfs_xattr *xattr)
+{
+	static const int flags[] = { [RR_VFS_XATTR_EITHER] = 0,
+		[RR_VFS_XATTR_CREATE] = XATTR_CREATE,
+		[RR_VFS_XATTR_REPLACE] = XATTR_REPLACE };
+
+	return setxattr(at->path, at->name, xattr->value, xattr->size, flags[xattr->how]);
+}
+
+static int
+xattr_remove(const struct xattr_subject *at, const struct rr_vfs_xattr *xattr)
+{
+	(void)xattr;
+	return removexattr(at->path, at->name);
+}
+
+static enum rr_vfs_status
+xattr_change(struct rr_posix_work *work, struct rr_vfs_xattr *xattr,
+	int (*change)(const struct xattr_subject *at, const struct rr_vfs_xattr *xattr))
+{
+	struct xattr_subject at = { .subject.change = &xattr->change };
+	enum rr_vfs_status status = xattr_name(xattr->name, at.name);
+	int error;
+
+	xattr->change.exact = xattr->change.after.valid = false;
+	if (status == RR_VFS_OK && work->posix->vfs.read_only)
+		status = RR_VFS_ROFS;
+	if (status == RR_VFS_OK)
+		status = xattr_find(work, xattr, &at);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_posix_change_begin(work->posix, &at.subject, NULL);
+	error = change(&at, xattr) < 0 ? errno : 0;
+	rr_posix_change_end(work->posix, &at.subject, NULL);
+	if (S_ISREG(at.subject.object.st.stx_mode))
+		xattr->change.exact = false;
+	if (!error)
+		rr_posix_store(work, &at.subject.object);
+	rr_posix_put(work, &at.subject);
+	return rr_tree_status(error);
+}
+
+enum rr_vfs_status
+rr_posix_setxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	return xattr_change(work, rr_container(call, struct rr_vfs_xattr, call), xattr_set);
+}
+
+enum rr_vfs_status
+rr_posix_removexattr(struct rr_posix_work *work, struct rr_vfs_call *call)
+{
+	return xattr_change(work, rr_container(call, struct rr_vfs_xattr, call), xattr_remove);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_VFS_POSIX_POSIX_PRIVATE_H
+#define RR_VFS_POSIX_POSIX_PRIVATE_H
+
+#include "vfs/posix/open.h"
+#include "vfs/posix/posix.h"
+#include "vfs/posix/storer.h"
+
+/* What the files of the provider share: the provider, operations at work, and the steps that many take. */
+
+struct rr_posix_job;
+
+struct rr_posix {
+	struct rr_vfs vfs;
+	const struct rr_env *env;
+	struct rr_tree *tree;
+	struct rr_hand *hand; /* does the work; NULL: this thread does */
+	struct rr_posix_shared *shared;
+	struct rr_storer *storer; /* NULL: operations store what they changed */
+	struct rr_timer timer;    /* looks after the tree */
+	bool slice_due;           /* of a search: the timer is armed for it */
+	struct rr_vfs_export *exports;
+	struct rr_vfs_counters counters;
+};
+
+struct rr_posix_work;
+
+/* Does the whole operation that call begins, in the caller's name; leaves in work what has to be stored. */
+typedef enum rr_vfs_status rr_posix_operation(struct rr_posix_work *work, struct rr_vfs_call *call);
+
+/* An operation at work. */
+struct rr_posix_work {
+	struct rr_posix *posix;
+	struct rr_tree *tree;
+	struct rr_vfs_call *call;
+	rr_posix_operation *operation;
+	enum rr_vfs_status status;
+	struct rr_stores stores; /* to be on stable storage before the operation ends */
+};
+
+rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix_readlink, rr_posix_read,
+	rr_posix_write, rr_posix_commit, rr_posix_seek, rr_posix_allocate, rr_posix_deallocate, rr_posix_copy,
+	rr_posix_clone, rr_posix_open, rr_posix_lock_range, rr_posix_lookup, rr_posix_create, rr_posix_link,
+	rr_posix_remove, rr_posix_rename, rr_posix_readdir, rr_posix_getxattr, rr_posix_setxattr,
+	rr_posix_listxattr, rr_posix_removexattr, rr_posix_statfs, rr_posix_limits;
+
+/* An object of an operation, and what becomes of it. */
+struct rr_posix_subject {
+	struct rr_object object;
+	struct rr_vfs_open *open; /* or NULL */
+	struct rr_vfs_change *change;
+};
+
+/* ---- attributes.c ---- */
+
+void rr_posix_attributes(const struct rr_object *object, struct rr_vfs_attributes *attributes);
+
+/* Those that object->st has, and those of this moment. */
+void rr_posix_known(const struct rr_object *object, struct rr_vfs_known *known);
+void rr_posix_know(struct rr_object *object, struct rr_vfs_known *known);
+
+/* Both halves are those of object->st: nothing was changed. */
+void rr_posix_unchanged(const struct rr_object *object, struct rr_vfs_change *change);
+
+/* "after" alone: that of this moment. */
+void rr_posix_after(struct rr_object *object, struct rr_vfs_change *change);
+
+/*
+ * These enclose the one system call that changes an object, or two (two may be NULL): no other thread of this
+ * process changes them meanwhile, so that both halves of struct rr_vfs_change are there.
+ */
+void rr_posix_change_begin(
+	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two);
+void rr_posix_change_end(struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two);
+
+/* ---- set.c: sets what set asks for, in the caller's name, and says what in applied ---- */
+
+enum rr_vfs_status rr_posix_set(struct rr_posix_work *work, struct rr_posix_subject *subject,
+	const struct rr_vfs_set *set, uint32_t *applied);
+enum rr_vfs_status rr_posix_set_size(
+	struct rr_posix_work *work, struct rr_posix_subject *subject, uint64_t size);
+enum rr_vfs_status rr_posix_set_owner(const struct rr_object *object, const struct rr_vfs_set *set);
+enum rr_vfs_status rr_posix_set_mode(const struct rr_object *object, uint32_t mode);
+enum rr_vfs_status rr_posix_set_times(const struct rr_object *object, const struct rr_vfs_set *set);
+
+/* ---- work.c ---- */
+
+/* What a call names: by its handle, or by an open. To be put. */
+enum rr_vfs_status rr_posix_find(
+	struct rr_posix_work *work, const struct rr_vfs_object *named, struct rr_posix_subject *subject);
+void rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject);
+
+/* The name of an entry that is to be made, changed or removed. RR_VFS_ROFS where nothing may be changed. */
+enum rr_vfs_status rr_posix_entry_name(
+	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
+
+/* A descriptor for the data of a regular file or a directory: access is O_RDONLY, O_WRONLY or O_RDWR. That of
+ * the open, where there is one; else the tree's, for a caller who has the permission, and whom no open of
+ * somebody else denies this. Not to be closed, and valid until the subject is put. */
+enum rr_vfs_status rr_posix_data(
+	struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd);
+
+/* What an operation changed is to reach stable storage before it ends: the file that fd refers to (or, data
+ * alone, its data), or all that object is and holds. rr_posix_store() leaves the server's own identity in
+ * force. */
+void rr_posix_store_fd(struct rr_posix_work *work, int fd, bool data);
+void rr_posix_store(struct rr_posix_work *work, struct rr_object *object);
+
+uint64_t rr_posix_verifier(const struct rr_posix *posix);
+
+/* Room for /proc/self/fd/N, which names an O_PATH descriptor for the calls that want a path. */
+enum { RR_POSIX_PATH = 32 };
+void rr_posix_path(int fd, char path[RR_POSIX_PATH]);
+
+#endif

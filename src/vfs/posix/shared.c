@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/shared.h"
+
+#include <rpcrdma/error.h>
+
+int
+rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix_shared **shared)
+{
+	struct rr_posix_shared *new = rr_alloc(env, sizeof(*new));
+
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	new->env = env;
+	new->verifier = verifier;
+	for (int i = 0; i < RR_POSIX_LOCKS; i++)
+		pthread_mutex_init(&new->locks[i], NULL);
+	for (int i = 0; i < RR_POSIX_LOCKS; i++)
+		rr_list_init(&new->opens[i]);
+	pthread_mutex_init(&new->opens_lock, NULL);
+	*shared = new;
+	return 0;
+}
+
+void
+rr_posix_shared_free(struct rr_posix_shared *shared)
+{
+	if (!shared)
+		return;
+	for (int i = 0; i < RR_POSIX_LOCKS; i++)
+		pthread_mutex_destroy(&shared->locks[i]);
+	pthread_mutex_destroy(&shared->opens_lock);
+	rr_free(shared->env, shared);
+}
+
+static int
+lock_of(const struct statx *st)
+{
+	uint64_t device = (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
+	uint64_t hash = (st->stx_ino ^ device << 20) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (int)(hash >> 32) & (RR_POSIX_LOCKS - 1);
+}
+
+/* The lower of the two is taken first; -1: there is no second one. */
+static void
+locks_of(const struct statx *one, const struct statx *two, int *first, int *second)
+{
+	int other = two ? lock_of(two) : lock_of(one);
+
+	*first = lock_of(one);
+	*second = -1;
+	if (other > *first)
+		*second = other;
+	if (other < *first) {
+		*second = *first;
+		*first = other;
+	}
+}
+
+void
+rr_posix_lock(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two)
+{
+	int first, second;
+
+	locks_of(one, two, &first, &second);
+	pthread_mutex_lock(&shared->locks[first]);
+	if (second >= 0)
+		pthread_mutex_lock(&shared->locks[second]);
+}
+
+void
+rr_posix_unlock(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two)
+{
+	int first, second;
+
+	locks_of(one, two, &first, &second);
+	if (second >= 0)
+		pthread_mutex_unlock(&shared->locks[second]);
+	pthread_mutex_unlock(&shared->locks[first]);
+}

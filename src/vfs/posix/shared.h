@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_VFS_POSIX_SHARED_H
+#define RR_VFS_POSIX_SHARED_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "base/env.h"
+#include "base/list.h"
+
+/*
+ * What the providers of all threads of a process share: the write verifier, the
+ * share reservations (open.h), and locks that keep a thread from changing an
+ * object while another one looks at it before and after a change of its own.
+ *
+ * An object has its lock by a hash of its device and inode number; two objects
+ * may have the same one. A lock is held for one change and the two statx(2)
+ * beside it, never while data or metadata is brought to stable storage.
+ */
+
+enum { RR_POSIX_LOCKS = 64 };
+
+struct rr_posix_shared {
+	const struct rr_env *env;
+	/* RFC 1813, 3.3.7: different at each start of the process; it changes where data could not be stored.
+	 */
+	_Atomic uint64_t verifier;
+	pthread_mutex_t locks[RR_POSIX_LOCKS];
+	pthread_mutex_t opens_lock; /* of opens: never held over a system call */
+	struct rr_list opens[RR_POSIX_LOCKS];
+	_Atomic uint32_t open_count; /* all opens */
+	_Atomic uint32_t denying;    /* opens that deny others anything */
+};
+
+/* Errors: NOMEM. */
+int rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix_shared **shared);
+
+/* No server may use it any more. shared may be NULL. */
+void rr_posix_shared_free(struct rr_posix_shared *shared);
+
+/* Locks one object, or two (the second may be NULL, and may be the first), in an order that is the same in
+ * all threads. */
+void rr_posix_lock(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two);
+void rr_posix_unlock(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/store_batch.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* From so many files and directories on, the file system as a whole is stored: of 2000 octets each, 32 new
+ * files took 35 ms by fsync(2) and 6 ms by syncfs(2), 8 took 3 and 4 ms (ext4). */
+enum { WHOLE_FROM = 12 };
+
+/* One thing to store, and what it is. */
+struct target {
+	const struct rr_store *store;
+	dev_t device;
+	ino_t inode;
+	struct target *same; /* which stands for this one; or NULL */
+	int error;
+};
+
+/* The same object, to be stored in the same way. */
+static struct target *
+target_find(struct target *targets, uint32_t count, const struct target *wanted)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (targets[i].inode == wanted->inode && targets[i].device == wanted->device &&
+			targets[i].store->how == wanted->store->how)
+			return &targets[i];
+	return NULL;
+}
+
+/* All that the batch has to store, in its order: how many. */
+static uint32_t
+batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_STORES])
+{
+	uint32_t count = 0;
+
+	for (struct rr_list *link = batch->next; link != batch; link = link->next) {
+		const struct rr_store_job *job = rr_container(link, struct rr_store_job, link);
+
+		for (uint32_t i = 0; i < job->stores.count; i++) {
+			struct target *target = &targets[count++];
+			struct stat st = { 0 };
+
+			*target = (struct target){ .store = &job->stores.list[i] };
+			if (target->store->fd >= 0 && fstat(target->store->fd, &st) < 0)
+				target->error = errno;
+			target->device = st.st_dev;
+			target->inode = st.st_ino;
+		}
+	}
+	return count;
+}
+
+/* What comes several times is stored the last time (a renaming has its directories stored in an order), and
+ * only there: how many are left. */
+static uint32_t
+targets_unite(struct target *targets, uint32_t count)
+{
+	uint32_t left = count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		targets[i].same = target_find(targets + i + 1, count - i - 1, &targets[i]);
+		left -= targets[i].same != NULL;
+	}
+	return left;
+}
+
+static int
+target_store(const struct target *target, enum rr_store_how how)
+{
+	int fd = target->store->fd, result = 0;
+
+	if (target->error)
+		return target->error;
+	switch (how) {
+	case RR_STORE_FILE: result = fsync(fd); break;
+	case RR_STORE_DATA: result = fdatasync(fd); break;
+	case RR_STORE_FILE_SYSTEM: result = syncfs(fd); break;
+	case RR_STORE_EVERYTHING: sync(); break;
+	}
+	return result < 0 ? errno : 0;
+}
+
+/* Each file system once, and for all that lies on it. */
+static void
+targets_store_whole(struct target *targets, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		bool everything = targets[i].store->how == RR_STORE_EVERYTHING;
+		uint32_t first = 0;
+
+		while (targets[first].device != targets[i].device)
+			first++;
+		targets[i].same = NULL;
+		targets[i].error = first < i ? targets[first].error
+					     : target_store(&targets[i], everything ? RR_STORE_EVERYTHING
+										    : RR_STORE_FILE_SYSTEM);
+	}
+}
+
+static void
+targets_store(struct target *targets, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!targets[i].same)
+			targets[i].error = target_store(&targets[i], targets[i].store->how);
+	for (uint32_t i = count; i-- > 0;)
+		if (targets[i].same)
+			targets[i].error = targets[i].same->error;
+}
+
+void
+rr_store_batch(struct rr_list *batch)
+{
+	struct target targets[RR_STORE_BATCH * RR_STORES], *next = targets;
+	uint32_t count = batch_targets(batch, targets);
+
+	if (targets_unite(targets, count) < WHOLE_FROM)
+		targets_store(targets, count);
+	else
+		targets_store_whole(targets, count);
+	for (struct rr_list *link = batch->next; link != batch; link = link->next) {
+		struct rr_store_job *job = rr_container(link, struct rr_store_job, link);
+
+		for (uint32_t i = 0; i < job->stores.count; i++, next++)
+			job->error = job->error ? job->error : next->error;
+		rr_stores_drop(&job->stores);
+	}
+}

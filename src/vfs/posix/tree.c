@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <rpcrdma/error.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "vfs/posix/tree_private.h"
+
+enum { OPEN_MIN = 16, OPEN_DEFAULT_MAX = 1024 };
+
+/* An eighth of what the process may have: there are several trees, and the rest of the server. */
+static uint32_t
+default_open_max(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 8 < OPEN_MIN)
+		return OPEN_MIN;
+	return limit.rlim_cur / 8 > OPEN_DEFAULT_MAX ? OPEN_DEFAULT_MAX : (uint32_t)(limit.rlim_cur / 8);
+}
+
+/* "/pub/" is "/pub"; "/" stays. */
+static size_t
+name_length(const char *name)
+{
+	size_t length = strlen(name);
+
+	while (length > 1 && name[length - 1] == '/')
+		length--;
+	return length;
+}
+
+static int
+copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct rr_text *text)
+{
+	tree->config = *config;
+	tree->config.exports = tree->exports =
+		rr_alloc_array(tree->env, config->export_count, sizeof(*tree->exports));
+	tree->roots = rr_alloc_array(tree->env, config->export_count, sizeof(*tree->roots));
+	if (!tree->exports || !tree->roots)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for %u exports", config->export_count);
+	for (uint32_t i = 0; i < config->export_count; i++) {
+		const struct rr_tree_export *from = &config->exports[i];
+		char *name = rr_strdup(tree->env, from->name);
+
+		if (name)
+			name[name_length(name)] = 0;
+		tree->exports[i].name = name;
+		tree->exports[i].path = rr_strdup(tree->env, from->path);
+		if (!name || !tree->exports[i].path)
+			return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for the export %s", from->name);
+		if (name[0] != '/')
+			return rr_fail(text, -RPCRDMA_ERR_INVAL,
+				"export %s: its name must begin with a slash", name);
+	}
+	return 0;
+}
+
+static int
+check_system(struct rr_text *text)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
+	long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof(how));
+
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM,
+			"this system does not allow openat2(2): Linux 5.8 or later "
+			"is needed, and a container must not forbid it");
+	if (fd >= 0)
+		close((int)fd);
+	if (access("/proc/self/fd", X_OK) != 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "/proc/self/fd: %s: /proc must be mounted",
+			strerror(errno));
+	return 0;
+}
+
+/* Of the file system's own identity, where it has one, and the export: the same after restarts. */
+static uint64_t
+root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
+{
+	struct {
+		uint64_t export;
+		fsid_t fsid;
+	} both = { .export = root->id };
+	struct statfs fs;
+
+	memcpy(&both.fsid, &root->device, sizeof(both.fsid));
+	if (fstatfs(fd, &fs) == 0 && (fs.f_fsid.__val[0] != 0 || fs.f_fsid.__val[1] != 0))
+		both.fsid = fs.f_fsid;
+	return rr_handle_hash(&tree->keys, &both, sizeof(both));
+}
+
+static int
+open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
+{
+	const char *path = root->export->path;
+	struct rr_handle_place place = { 0 };
+	struct rr_handle_id id;
+	struct statx st;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+
+	/* Opened for reading to learn now whether that is permitted; kept as what needs no permission. */
+	if (fd < 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+	rr_tree_kernel_begin(root, fd);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	error = fd < 0 ? errno : rr_tree_stat(fd, &st);
+	if (error) {
+		if (fd >= 0)
+			close(fd);
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(error));
+	}
+	root->device = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor;
+	root->fsid = root_fsid(tree, root, fd);
+	id = rr_tree_id(tree, root, &st);
+	root->node = rr_nodes_add(&tree->nodes, root, &id);
+	if (!root->node) {
+		close(fd);
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for the export %s", path);
+	}
+	rr_nodes_set_fd(&tree->nodes, root->node, &root->node->path_fd, fd);
+	rr_nodes_hold(&tree->nodes, root->node);
+	rr_tree_kernel_name(root, fd, &place.kernel);
+	rr_handle_encode(&tree->keys, &id, &place, &root->node->handle);
+	return 0;
+}
+
+static int
+open_roots(struct rr_tree *tree, struct rr_text *text)
+{
+	for (uint32_t i = 0; i < tree->config.export_count; i++)
+		tree->roots[i].mount_fd = -1;
+	for (uint32_t i = 0; i < tree->config.export_count; i++) {
+		struct rr_tree_root *root = &tree->roots[i];
+		const char *name = tree->exports[i].name;
+		int error;
+
+		root->export = &tree->exports[i];
+		root->id = (uint32_t)rr_handle_hash(&tree->keys, name, strlen(name));
+		for (uint32_t j = 0; j < i; j++)
+			if (tree->roots[j].id == root->id)
+				return rr_fail(text, -RPCRDMA_ERR_INVAL,
+					"two exports are named %s: give one another name", name);
+		error = open_root(tree, root, text);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+int
+rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree **tree_out,
+	struct rr_text *text)
+{
+	struct rr_tree *tree;
+	int error = sodium_init() < 0 ? -RPCRDMA_ERR_SYSTEM : 0;
+
+	if (error)
+		return rr_fail(text, error, "libsodium cannot be initialised");
+	tree = rr_alloc(env, sizeof(*tree));
+	if (!tree)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
+	tree->env = env;
+	rr_identity_init(&tree->identity, env);
+	rr_handle_keys(config->key, &tree->keys);
+	error = rr_nodes_init(
+		&tree->nodes, env, &tree->keys, config->open_max > 0 ? config->open_max : default_open_max());
+	if (error)
+		rr_fail(text, error, "no memory for a tree");
+	else
+		error = check_system(text);
+	error = error ? error : copy_exports(tree, config, text);
+	if (!error && (rr_seen_init(&tree->seen, env) < 0 || rr_search_init(tree) < 0))
+		error = rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
+	tree->nodes.seen = &tree->seen;
+	error = error ? error : open_roots(tree, text);
+	if (error) {
+		rr_tree_free(tree);
+		return error;
+	}
+	*tree_out = tree;
+	return 0;
+}
+
+static void
+free_text(const struct rr_env *env, const char *text)
+{
+	union {
+		const char *in;
+		char *out;
+	} cast = { .in = text };
+
+	rr_free(env, cast.out);
+}
+
+void
+rr_tree_free(struct rr_tree *tree)
+{
+	const struct rr_env *env;
+
+	if (!tree)
+		return;
+	env = tree->env;
+	rr_identity_free(&tree->identity);
+	rr_search_end(tree);
+	rr_nodes_free(&tree->nodes);
+	rr_seen_free(&tree->seen);
+	for (uint32_t i = 0; tree->roots && i < tree->config.export_count; i++)
+		if (tree->roots[i].mount_fd >= 0)
+			close(tree->roots[i].mount_fd);
+	for (uint32_t i = 0; tree->exports && i < tree->config.export_count; i++) {
+		free_text(env, tree->exports[i].path);
+		free_text(env, tree->exports[i].name);
+	}
+	rr_free(env, tree->exports);
+	rr_free(env, tree->roots);
+	sodium_memzero(tree, sizeof(*tree));
+	rr_free(env, tree);
+}
+
+const struct rr_tree_config *
+rr_tree_config(const struct rr_tree *tree)
+{
+	return &tree->config;
+}
+
+int
+rr_tree_as(struct rr_tree *tree, const struct rr_vfs_caller *caller)
+{
+	return rr_identity_take(&tree->identity, caller);
+}
+
+void
+rr_tree_as_self(struct rr_tree *tree)
+{
+	rr_identity_drop(&tree->identity);
+}
+
+bool
+rr_tree_acts_as_callers(const struct rr_tree *tree)
+{
+	return tree->identity.root;
+}
+
+void
+rr_tree_tidy(struct rr_tree *tree)
+{
+	rr_nodes_tidy(&tree->nodes, rr_now(tree->env));
+}
+
+uint32_t
+rr_tree_descriptors(const struct rr_tree *tree)
+{
+	return tree->nodes.open_count;
+}
+
+bool
+rr_tree_is_warm(const struct rr_tree *tree)
+{
+	return tree->nodes.open_count > tree->config.export_count;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "vfs/posix/tree_private.h"
+
+/* True where descriptors were short, and some have been closed. */
+static bool
+try_again(struct rr_tree *tree)
+{
+	int error = errno;
+
+	if ((error == EMFILE || error == ENFILE) && rr_nodes_trim(&tree->nodes, tree->nodes.open_count / 2))
+		return true;
+	errno = error;
+	return false;
+}
+
+static int
+open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags)
+{
+	struct open_how how = {
+		.flags = flags | O_CLOEXEC | O_NOFOLLOW,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	long fd;
+
+	do
+		fd = syscall(SYS_openat2, directory, path, &how, sizeof(how));
+	while (fd < 0 && try_again(tree));
+	return (int)fd;
+}
+
+/* The longest head of path that the kernel takes and that ends before a slash; 0 where there is none. */
+static size_t
+head_length(const char *path)
+{
+	size_t length = PATH_MAX - 1;
+
+	while (length > 0 && path[length] != '/')
+		length--;
+	return length;
+}
+
+int
+rr_tree_beneath(struct rr_tree *tree, int directory, const char *path, uint64_t flags)
+{
+	int at = directory, fd;
+
+	while (strlen(path) >= PATH_MAX) {
+		char head[PATH_MAX];
+		size_t length = head_length(path);
+
+		memcpy(head, path, length);
+		head[length] = 0;
+		fd = open_piece(tree, at, head, O_PATH | O_DIRECTORY);
+		if (at != directory)
+			close(at);
+		if (fd < 0)
+			return -1;
+		at = fd;
+		path += length + 1;
+	}
+	fd = open_piece(tree, at, *path ? path : ".", flags);
+	if (at != directory) {
+		int error = errno;
+
+		close(at);
+		errno = error;
+	}
+	return fd;
+}
+
+int
+rr_tree_reopen(struct rr_tree *tree, int fd, int flags)
+{
+	char link[32];
+	int opened;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	do
+		opened = open(link, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	while (opened < 0 && try_again(tree));
+	return opened;
+}
+
+int
+rr_tree_stat(int fd, struct statx *st)
+{
+	int flags = AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT;
+
+	return statx(fd, "", flags, STATX_BASIC_STATS | STATX_BTIME, st) == 0 ? 0 : errno;
+}
+
+struct rr_handle_id
+rr_tree_id(const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
+{
+	uint64_t device = (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
+	struct rr_handle_id id = { .export = root->id, .inode = st->stx_ino };
+
+	if (st->stx_mask & STATX_BTIME)
+		id.birth = (uint64_t)st->stx_btime.tv_sec * RR_SECOND + st->stx_btime.tv_nsec;
+	if (device != root->device)
+		id.device = (uint32_t)rr_handle_hash(&tree->keys, &device, sizeof(device)) | 1;
+	return id;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Handles of the kernel, open_by_handle_at(2): where the process may use them and the file system has them,
+ * an object is found by its handle without a search, and what is gone is known to be gone.
+ *
+ * Such a handle says nothing of where an object is. So it is not what is worked with: its path, as far as the
+ * kernel knows it, is walked from the export's root like any other, and must lead to the same object.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vfs/posix/tree_private.h"
+
+/* A handle as the kernel has it, with room for its octets. */
+union kernel_handle {
+	struct file_handle handle;
+	uint8_t octets[sizeof(struct file_handle) + RR_HANDLE_KERNEL];
+};
+
+bool
+rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_handle_kernel *kernel)
+{
+	union kernel_handle name = { .handle.handle_bytes = RR_HANDLE_KERNEL };
+	int mount;
+
+	kernel->length = 0;
+	if (root->mount_fd < 0 || name_to_handle_at(fd, "", &name.handle, &mount, AT_EMPTY_PATH) != 0)
+		return false;
+	if (name.handle.handle_bytes == 0 || name.handle.handle_bytes > RR_HANDLE_KERNEL ||
+		name.handle.handle_type < 0 || name.handle.handle_type > UINT8_MAX)
+		return false;
+	kernel->type = (uint8_t)name.handle.handle_type;
+	kernel->length = (uint8_t)name.handle.handle_bytes;
+	memcpy(kernel->octets, name.handle.f_handle, kernel->length);
+	return true;
+}
+
+static int
+kernel_open(const struct rr_tree_root *root, const struct rr_handle_kernel *kernel)
+{
+	union kernel_handle name = { .handle.handle_bytes = kernel->length };
+
+	name.handle.handle_type = kernel->type;
+	memcpy(name.handle.f_handle, kernel->octets, kernel->length);
+	return open_by_handle_at(root->mount_fd, &name.handle, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+}
+
+void
+rr_tree_kernel_begin(struct rr_tree_root *root, int fd)
+{
+	struct rr_handle_kernel kernel;
+	int opened = -1;
+
+	root->mount_fd = fd;
+	if (rr_tree_kernel_name(root, fd, &kernel))
+		opened = kernel_open(root, &kernel);
+	if (opened >= 0) {
+		close(opened);
+		return;
+	}
+	close(fd);
+	root->mount_fd = -1;
+}
+
+/* The path that the kernel knows for fd; false where it is too long. */
+static bool
+kernel_path(int fd, char path[PATH_MAX])
+{
+	char link[32];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, PATH_MAX);
+	if (length <= 0 || length == PATH_MAX)
+		return false;
+	path[length] = 0;
+	return true;
+}
+
+/* The part of the path below that of the root; false where it is not below. */
+static bool
+kernel_path_below(const struct rr_tree_root *root, int fd, char below[PATH_MAX])
+{
+	char upper[PATH_MAX], path[PATH_MAX];
+	size_t length;
+
+	if (!kernel_path(root->mount_fd, upper) || !kernel_path(fd, path))
+		return false;
+	length = strcmp(upper, "/") == 0 ? 0 : strlen(upper);
+	if (strncmp(path, upper, length) != 0 || path[length] != '/')
+		return false;
+	memmove(below, path + length + 1, strlen(path + length + 1) + 1);
+	return true;
+}
+
+int
+rr_tree_kernel_find(const struct rr_tree *tree, const struct rr_node *node,
+	const struct rr_handle_kernel *kernel, char below[PATH_MAX])
+{
+	const struct rr_tree_root *root = node->root;
+	int fd, error = ENOENT;
+	struct statx st;
+
+	if (root->mount_fd < 0 || kernel->length == 0)
+		return ENOENT;
+	fd = kernel_open(root, kernel);
+	if (fd < 0)
+		return errno == ESTALE || errno == ENOMEM || errno == EMFILE || errno == ENFILE ? errno
+												: ENOENT;
+	if (rr_tree_stat(fd, &st) == 0) {
+		struct rr_handle_id id = rr_tree_id(tree, root, &st);
+
+		if (st.stx_nlink == 0)
+			error = ESTALE;
+		else if (rr_handle_same(&id, &node->id) && kernel_path_below(root, fd, below))
+			error = 0;
+	}
+	close(fd);
+	return error;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "vfs/posix/tree_private.h"
+
+/* Opens name in directory with the identity that is in force: that checks the permission to search directory.
+ */
+static enum rr_vfs_status
+open_in(struct rr_tree *tree, const struct rr_object *directory, const char *name, int *fd, struct statx *st)
+{
+	int error;
+
+	*fd = rr_tree_beneath(tree, directory->fd, name, O_PATH);
+	error = *fd < 0 ? errno : rr_tree_stat(*fd, st);
+	if (error && *fd >= 0)
+		close(*fd);
+	return rr_tree_status(error);
+}
+
+static enum rr_vfs_status
+lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
+{
+	struct rr_object self;
+	enum rr_vfs_status status;
+
+	/* Where the directory is now, not where it was once seen. */
+	node->verified = 0;
+	status = rr_tree_reach(tree, node, &self);
+	if (status != RR_VFS_OK)
+		return status;
+	status = node->parent ? rr_tree_reach(tree, node->parent, object) : RR_VFS_STALE;
+	rr_object_put(tree, &self);
+	return status;
+}
+
+/* RFC 1813, 3.2: "the server should be able to handle such a filename correctly": "." and "..". */
+static enum rr_vfs_status
+lookup_dots(
+	struct rr_tree *tree, const struct rr_object *directory, const char *name, struct rr_object *object)
+{
+	struct rr_node *node = directory->node;
+	struct statx st;
+	enum rr_vfs_status status;
+	int fd;
+
+	status = open_in(tree, directory, ".", &fd, &st);
+	if (status != RR_VFS_OK)
+		return status;
+	close(fd);
+	if (name[1] == '.' && node != node->root->node)
+		return lookup_parent(tree, node, object);
+	rr_tree_object(tree, node, &st, object);
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+	struct rr_object *object)
+{
+	char text[256];
+	enum rr_vfs_status status = rr_vfs_name(name, text);
+	struct rr_node *node;
+	struct statx st;
+	int fd;
+
+	if (status == RR_VFS_BAD_NAME)
+		return lookup_dots(tree, directory, text, object);
+	if (status != RR_VFS_OK)
+		return status;
+	status = open_in(tree, directory, text, &fd, &st);
+	if (status != RR_VFS_OK)
+		return status;
+	node = rr_tree_intern(tree, directory->node, text, fd, &st);
+	if (!node)
+		return RR_VFS_BUSY;
+	rr_tree_object(tree, node, &st, object);
+	return RR_VFS_OK;
+}
+
+void
+rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+	struct rr_object *object)
+{
+	struct rr_node *parent = directory->node, *node;
+	struct rr_handle_id id;
+	struct statx st;
+	char text[256];
+	int fd;
+
+	*object = (struct rr_object){ .fd = -1 };
+	if (rr_vfs_name(name, text) != RR_VFS_OK || open_in(tree, directory, text, &fd, &st) != RR_VFS_OK)
+		return;
+	id = rr_tree_id(tree, parent->root, &st);
+	node = rr_nodes_find(&tree->nodes, &id);
+	if (!node || !node->parent)
+		node = rr_tree_intern(tree, parent, text, fd, &st);
+	else if (node->path_fd < 0)
+		rr_nodes_set_fd(&tree->nodes, node, &node->path_fd, fd);
+	else
+		close(fd);
+	if (node)
+		rr_tree_object(tree, node, &st, object);
+}
+
+void
+rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const struct rr_object *directory,
+	const char *name)
+{
+	struct rr_node *node = object->node;
+	struct statx st;
+
+	if (!node)
+		return;
+	if (rr_tree_stat(object->fd, &st) == 0 && st.stx_nlink == 0)
+		node->gone = true;
+	if (node->gone || rr_nodes_child(&tree->nodes, directory->node, name) == node)
+		rr_nodes_unplace(&tree->nodes, node);
+}
+
+void
+rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const struct rr_object *replaced,
+	const struct rr_object *directory, const char *name)
+{
+	struct rr_node *node = moved->node, *parent = directory->node;
+
+	if (node && node == replaced->node) /* two names of one file: nothing was renamed */
+		return;
+	rr_tree_removed(tree, replaced, directory, name);
+	if (!node)
+		return;
+	if (rr_nodes_place(&tree->nodes, node, parent, name) != 0)
+		rr_nodes_unplace(&tree->nodes, node);
+	node->verified = rr_min(node->verified, rr_tree_believed(tree, parent));
+}

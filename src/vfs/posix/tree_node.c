@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/tree_node.h"
+
+#include <rpcrdma/error.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "vfs/posix/tree_private.h"
+
+static uint64_t
+id_key(const struct rr_handle_id *id)
+{
+	uint64_t key = id->inode ^ id->birth * UINT64_C(0x9e3779b97f4a7c15);
+
+	return key ^ ((uint64_t)id->export << 32 | id->device) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static uint64_t
+name_key(const struct rr_node *parent, uint64_t hash)
+{
+	return hash ^ (uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool
+is_root(const struct rr_node *node)
+{
+	return node->root->node == node;
+}
+
+int
+rr_nodes_init(struct rr_nodes *nodes, const struct rr_env *env, const struct rr_handle_keys *keys,
+	uint32_t open_max)
+{
+	int error;
+
+	*nodes = (struct rr_nodes){ .env = env, .keys = keys, .max = RR_NODES_MAX, .open_max = open_max };
+	rr_list_init(&nodes->idle);
+	rr_list_init(&nodes->open);
+	error = rr_map_init(&nodes->by_id, env, RR_NODES_MAX / 2);
+	return error ? error : rr_map_init(&nodes->by_name, env, RR_NODES_MAX / 2);
+}
+
+struct rr_node *
+rr_nodes_find(const struct rr_nodes *nodes, const struct rr_handle_id *id)
+{
+	uint64_t key = id_key(id);
+
+	for (struct rr_map_link *link = rr_map_find(&nodes->by_id, key); link; link = link->next) {
+		struct rr_node *node = rr_container(link, struct rr_node, by_id);
+
+		if (link->key == key && rr_handle_same(&node->id, id))
+			return node;
+	}
+	return NULL;
+}
+
+struct rr_node *
+rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const char *name)
+{
+	uint64_t key = name_key(parent, rr_handle_hash(nodes->keys, name, strlen(name)));
+
+	for (struct rr_map_link *link = rr_map_find(&nodes->by_name, key); link; link = link->next) {
+		struct rr_node *node = rr_container(link, struct rr_node, by_name);
+
+		if (link->key == key && node->parent == parent && strcmp(node->name, name) == 0)
+			return node;
+	}
+	return NULL;
+}
+
+static void
+take_out(struct rr_nodes *nodes, struct rr_node *node)
+{
+	struct rr_node *parent = node->parent;
+
+	if (!parent)
+		return;
+	rr_map_remove(&nodes->by_name, &node->by_name);
+	rr_free(nodes->env, node->name);
+	node->name = NULL;
+	node->parent = NULL;
+	if (--parent->children == 0)
+		rr_list_append(&nodes->idle, &parent->idle);
+}
+
+static void
+free_node(struct rr_nodes *nodes, struct rr_node *node)
+{
+	rr_nodes_close(nodes, node);
+	take_out(nodes, node);
+	rr_map_remove(&nodes->by_id, &node->by_id);
+	rr_list_remove(&node->idle);
+	nodes->count--;
+	rr_free(nodes->env, node);
+}
+
+/* Children leave before their parents do: a parent becomes idle with its last child. */
+void
+rr_nodes_free(struct rr_nodes *nodes)
+{
+	while (nodes->count > 0 && !rr_list_empty(&nodes->idle))
+		free_node(nodes, rr_container(nodes->idle.next, struct rr_node, idle));
+	rr_map_free(&nodes->by_id, nodes->env);
+	rr_map_free(&nodes->by_name, nodes->env);
+}
+
+/* What was known is not lost with the node: its name, and those of the directories above. */
+static void
+nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
+{
+	if (!nodes->seen || node->gone)
+		return;
+	for (; node->parent; node = node->parent)
+		rr_seen_note(nodes->seen, rr_seen_key(&node->id), rr_seen_key(&node->parent->id), node->name);
+}
+
+static void
+make_room(struct rr_nodes *nodes)
+{
+	rr_list_for_each (link, &nodes->idle) {
+		struct rr_node *node = rr_container(link, struct rr_node, idle);
+
+		if (nodes->count < nodes->max)
+			return;
+		if (node->refs > 0)
+			continue;
+		nodes_leave_place(nodes, node);
+		free_node(nodes, node);
+	}
+}
+
+struct rr_node *
+rr_nodes_add(struct rr_nodes *nodes, const struct rr_tree_root *root, const struct rr_handle_id *id)
+{
+	struct rr_node *node;
+
+	make_room(nodes);
+	node = rr_alloc(nodes->env, sizeof(*node));
+	if (!node)
+		return NULL;
+	node->root = root;
+	node->id = *id;
+	node->path_fd = node->data_fd[RR_NODE_READ] = node->data_fd[RR_NODE_WRITE] = -1;
+	rr_list_init(&node->open);
+	rr_list_init(&node->idle);
+	rr_list_append(&nodes->idle, &node->idle);
+	rr_map_add(&nodes->by_id, &node->by_id, id_key(id));
+	nodes->count++;
+	return node;
+}
+
+void
+rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node)
+{
+	take_out(nodes, node);
+	if (node->refs == 0)
+		rr_nodes_close(nodes, node);
+}
+
+static bool
+is_above(const struct rr_node *node, const struct rr_node *below)
+{
+	while (below && below != node)
+		below = below->parent;
+	return below;
+}
+
+int
+rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *parent, const char *name)
+{
+	struct rr_node *there = rr_nodes_child(nodes, parent, name);
+	uint64_t hash = rr_handle_hash(nodes->keys, name, strlen(name));
+	char *copy;
+
+	if (there == node || is_root(node))
+		return 0;
+	if (there)
+		rr_nodes_unplace(nodes, there);
+	take_out(nodes, node);
+	/* Directories that others moved into each other: what was known of the upper one is outdated. */
+	if (node->children > 0 && is_above(node, parent))
+		rr_nodes_unplace(nodes, parent);
+	if (node == parent)
+		return 0;
+	copy = rr_strdup(nodes->env, name);
+	if (!copy)
+		return -RPCRDMA_ERR_NOMEM;
+	node->name = copy;
+	node->hint = (uint8_t)hash;
+	node->parent = parent;
+	rr_map_add(&nodes->by_name, &node->by_name, name_key(parent, hash));
+	parent->children++;
+	rr_list_remove(&parent->idle);
+	return 0;
+}
+
+void
+rr_nodes_hold(struct rr_nodes *nodes, struct rr_node *node)
+{
+	node->refs++;
+	if (node->children == 0) {
+		rr_list_remove(&node->idle);
+		rr_list_append(&nodes->idle, &node->idle);
+	}
+	if (!rr_list_empty(&node->open)) {
+		rr_list_remove(&node->open);
+		rr_list_append(&nodes->open, &node->open);
+	}
+}
+
+void
+rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node)
+{
+	if (--node->refs == 0 && !node->parent)
+		rr_nodes_close(nodes, node);
+	if (nodes->open_count > nodes->open_max)
+		rr_nodes_trim(nodes, nodes->open_max);
+}
+
+void
+rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd)
+{
+	if (*slot >= 0) {
+		close(*slot);
+		nodes->open_count--;
+	}
+	*slot = fd;
+	if (fd >= 0)
+		nodes->open_count++;
+	rr_list_remove(&node->open);
+	if (node->path_fd >= 0 || node->data_fd[RR_NODE_READ] >= 0 || node->data_fd[RR_NODE_WRITE] >= 0)
+		rr_list_append(&nodes->open, &node->open);
+}
+
+/* The last chance to see that the object has no name any more: without a descriptor, that takes a search. */
+static void
+nodes_note_gone(struct rr_node *node)
+{
+	struct statx st;
+
+	if (node->path_fd >= 0 && rr_tree_stat(node->path_fd, &st) == 0 && st.stx_nlink == 0)
+		node->gone = true;
+}
+
+void
+rr_nodes_close(struct rr_nodes *nodes, struct rr_node *node)
+{
+	nodes_note_gone(node);
+	rr_nodes_set_fd(nodes, node, &node->path_fd, -1);
+	for (int i = 0; i < RR_NODE_DATA; i++)
+		rr_nodes_set_fd(nodes, node, &node->data_fd[i], -1);
+}
+
+bool
+rr_nodes_trim(struct rr_nodes *nodes, uint32_t open_max)
+{
+	uint32_t before = nodes->open_count;
+
+	rr_list_for_each (link, &nodes->open) {
+		struct rr_node *node = rr_container(link, struct rr_node, open);
+
+		if (nodes->open_count <= open_max)
+			break;
+		if (node->refs == 0)
+			rr_nodes_close(nodes, node);
+	}
+	return nodes->open_count < before;
+}
+
+void
+rr_nodes_tidy(struct rr_nodes *nodes, uint64_t now)
+{
+	rr_list_for_each (link, &nodes->open) {
+		struct rr_node *node = rr_container(link, struct rr_node, open);
+
+		if (node->refs > 0)
+			continue;
+		if (now - node->verified < RR_NODE_IDLE)
+			break;
+		rr_nodes_close(nodes, node);
+	}
+}
+
+void
+rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct rr_handle_place *place)
+{
+	const struct rr_node *top = node;
+	struct rr_handle_id id;
+	uint32_t depth = 0;
+
+	for (; top->parent; top = top->parent)
+		depth++;
+	/* Where the top is not known: where it was when its handle was made. The root's handle says depth 0.
+	 */
+	if (!rr_handle_decode(
+		    nodes->keys, (struct rpcrdma_bytes){ top->handle.data, top->handle.length }, &id, place))
+		*place = (struct rr_handle_place){ 0 };
+	place->kernel.length = 0; /* it is that of the top */
+	depth += place->depth;
+	place->depth = (uint8_t)rr_min(depth, RR_HANDLE_DEPTH_MAX);
+	for (; node->parent; node = node->parent)
+		if (--depth < RR_HANDLE_HINTS)
+			place->hints[depth] = node->hint;
+}
+
+int64_t
+rr_node_path_length(const struct rr_node *node)
+{
+	int64_t length = 0;
+
+	for (; node->parent; node = node->parent)
+		length += (int64_t)strlen(node->name) + 1;
+	if (!is_root(node))
+		return -1;
+	return length > 0 ? length - 1 : 0;
+}
+
+void
+rr_node_path(const struct rr_node *node, char *path, size_t length)
+{
+	char *at = path + length;
+
+	*at = 0;
+	for (; node->parent; node = node->parent) {
+		size_t size = strlen(node->name);
+
+		at -= size;
+		memcpy(at, node->name, size);
+		if (at > path)
+			*--at = '/';
+	}
+}

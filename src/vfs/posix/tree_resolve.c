@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vfs/posix/tree_private.h"
+
+/* The root of an export is open all the time. */
+uint64_t
+rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory)
+{
+	return directory == directory->root->node ? rr_now(tree->env) : directory->verified;
+}
+
+struct rr_node *
+rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, int fd, const struct statx *st)
+{
+	struct rr_nodes *nodes = &tree->nodes;
+	struct rr_handle_id id = rr_tree_id(tree, parent->root, st);
+	struct rr_node *node = rr_nodes_find(nodes, &id);
+
+	if (!node)
+		node = rr_nodes_add(nodes, parent->root, &id);
+	if (!node || node->path_fd >= 0)
+		close(fd);
+	else
+		rr_nodes_set_fd(nodes, node, &node->path_fd, fd);
+	if (!node)
+		return NULL;
+	/* Without memory for its name the object serves this call; the next one has to search for it. */
+	node->verified = rr_nodes_place(nodes, node, parent, name) == 0 ? rr_tree_believed(tree, parent) : 0;
+	node->gone = false;
+	rr_search_note(tree, parent->root, id.inode);
+	return node;
+}
+
+/* What is mounted below an export is known by its device number, as in handles. */
+static uint64_t
+resolve_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
+{
+	uint64_t device = (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
+	uint64_t both[2] = { root->id, device };
+
+	return device == root->device ? root->fsid : rr_handle_hash(&tree->keys, both, sizeof(both));
+}
+
+void
+rr_tree_object(struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object)
+{
+	rr_nodes_hold(&tree->nodes, node);
+	*object = (struct rr_object){
+		.fd = node->path_fd,
+		.st = *st,
+		.export = node->root->export,
+		.fsid = resolve_fsid(tree, node->root, st),
+		.node = node,
+	};
+}
+
+/* Opens what node's path leads to. ENOENT: the path is not known, or leads to another object. */
+static int
+open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct statx *st)
+{
+	int64_t length = rr_node_path_length(node);
+	char text[PATH_MAX], *path = text;
+	struct rr_handle_id id;
+	int error;
+
+	if (length < 0)
+		return ENOENT;
+	if (length >= PATH_MAX)
+		path = rr_alloc(tree->env, (size_t)length + 1);
+	if (!path)
+		return ENOMEM;
+	rr_node_path(node, path, (size_t)length);
+	*fd = rr_tree_beneath(tree, node->root->node->path_fd, path, O_PATH);
+	error = *fd < 0 ? errno : rr_tree_stat(*fd, st);
+	if (path != text)
+		rr_free(tree->env, path);
+	if (!error) {
+		id = rr_tree_id(tree, node->root, st);
+		error = rr_handle_same(&id, &node->id) ? 0 : ENOENT;
+	}
+	if (error && *fd >= 0)
+		close(*fd);
+	return error;
+}
+
+static bool
+leads_elsewhere(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV ||
+	       error == ENAMETOOLONG;
+}
+
+static int
+follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+{
+	int fd, error = open_path(tree, node, &fd, st);
+
+	if (error)
+		return error;
+	if (node->path_fd < 0)
+		rr_nodes_set_fd(&tree->nodes, node, &node->path_fd, fd);
+	else
+		close(fd);
+	node->verified = rr_now(tree->env);
+	return 0;
+}
+
+/* Walks path from the root, and learns the nodes on it. The last one, which is held then; NULL: not there any
+ * more. */
+static struct rr_node *
+walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
+{
+	struct rr_node *at = root->node;
+	char *rest = NULL;
+
+	rr_nodes_hold(&tree->nodes, at);
+	for (char *name = strtok_r(path, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
+		struct rr_node *next = NULL;
+		int fd = rr_tree_beneath(tree, at->path_fd, name, O_PATH);
+
+		if (fd >= 0 && rr_tree_stat(fd, st) != 0)
+			close(fd);
+		else if (fd >= 0)
+			next = rr_tree_intern(tree, at, name, fd, st);
+		if (next)
+			rr_nodes_hold(&tree->nodes, next);
+		rr_nodes_release(&tree->nodes, at);
+		if (!next)
+			return NULL;
+		at = next;
+	}
+	return at;
+}
+
+bool
+rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st)
+{
+	struct rr_node *end;
+
+	memset(st, 0, sizeof(*st));
+	end = walk(tree, node->root, path, st);
+	if (end)
+		rr_nodes_release(&tree->nodes, end);
+	return end == node;
+}
+
+static int
+find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+{
+	struct rr_handle_place place;
+	struct rr_handle_id id;
+	char path[PATH_MAX];
+	int error;
+
+	if (!rr_handle_decode(&tree->keys, (struct rpcrdma_bytes){ node->handle.data, node->handle.length },
+		    &id, &place))
+		rr_nodes_where(&tree->nodes, node, &place);
+	error = rr_tree_kernel_find(tree, node, &place.kernel, path);
+	if (error == 0)
+		error = rr_tree_follow(tree, node, path, st) ? 0 : ENOENT;
+	/* Moved out of the export, or not met since the system was started, by any path. */
+	if (error == ENOENT)
+		error = rr_tree_search(tree, node, &place, st);
+	if (error == ESTALE)
+		rr_nodes_unplace(&tree->nodes, node);
+	return error;
+}
+
+/* Of a held node. */
+static enum rr_vfs_status
+reach_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
+{
+	struct statx st;
+	int error = follow_path(tree, node, &st);
+
+	if (leads_elsewhere(error)) {
+		rr_nodes_unplace(&tree->nodes, node);
+		error = find_again(tree, node, &st);
+	}
+	if (error)
+		return rr_tree_status(error);
+	rr_tree_object(tree, node, &st, object);
+	return RR_VFS_OK;
+}
+
+/* What is open, and was seen in its place just now, needs one system call. */
+static bool
+is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+{
+	if (node->path_fd < 0 || rr_tree_stat(node->path_fd, st) != 0)
+		return false;
+	node->gone = st->stx_nlink == 0;
+	if (node->gone || node == node->root->node)
+		return true;
+	return node->parent && rr_now(tree->env) - node->verified < RR_TREE_BELIEVED;
+}
+
+enum rr_vfs_status
+rr_tree_reach(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
+{
+	struct statx st;
+	enum rr_vfs_status status;
+	bool at_hand = !node->gone && is_at_hand(tree, node, &st);
+
+	if (node->gone) {
+		rr_nodes_unplace(&tree->nodes, node);
+		return RR_VFS_STALE;
+	}
+	if (at_hand) {
+		rr_tree_object(tree, node, &st, object);
+		return RR_VFS_OK;
+	}
+	rr_nodes_hold(&tree->nodes, node);
+	rr_identity_suspend(&tree->identity);
+	status = reach_by_path(tree, node, object);
+	if (!rr_identity_resume(&tree->identity)) {
+		if (status == RR_VFS_OK)
+			rr_object_put(tree, object);
+		status = RR_VFS_FAULT;
+	}
+	rr_nodes_release(&tree->nodes, node);
+	return status;
+}
+
+static const struct rr_tree_root *
+root_of(const struct rr_tree *tree, uint32_t export)
+{
+	for (uint32_t i = 0; i < tree->config.export_count; i++)
+		if (tree->roots[i].id == export)
+			return &tree->roots[i];
+	return NULL;
+}
+
+enum rr_vfs_status
+rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object)
+{
+	const struct rr_tree_root *root;
+	struct rr_handle_place place;
+	struct rr_handle_id id;
+	struct rr_node *node;
+
+	/* RFC 1813, 2.6: "RR_VFS_BAD_HANDLE Illegal NFS file handle. The file handle failed internal
+	 * consistency checks." */
+	if (!rr_handle_decode(&tree->keys, handle, &id, &place))
+		return RR_VFS_BAD_HANDLE;
+	root = root_of(tree, id.export);
+	if (!root)
+		return RR_VFS_STALE;
+	rr_nodes_tidy(&tree->nodes, rr_now(tree->env));
+	node = rr_nodes_find(&tree->nodes, &id);
+	if (!node)
+		node = rr_nodes_add(&tree->nodes, root, &id);
+	if (!node)
+		return RR_VFS_BUSY;
+	/* Before a restart the object may have had another path: what a client holds is its handle from now
+	 * on. */
+	if (node->handle.length == 0) {
+		node->handle.length = handle.length;
+		memcpy(node->handle.data, handle.data, handle.length);
+	}
+	return rr_tree_reach(tree, node, object);
+}
+
+void
+rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_vfs_handle *handle)
+{
+	struct rr_node *node = object->node;
+	struct rr_handle_place place;
+
+	if (node->handle.length == 0) {
+		rr_nodes_where(&tree->nodes, node, &place);
+		if (node->id.device == 0)
+			rr_tree_kernel_name(node->root, object->fd, &place.kernel);
+		rr_handle_encode(&tree->keys, &node->id, &place, &node->handle);
+	}
+	*handle = node->handle;
+}
+
+void
+rr_tree_root(struct rr_tree *tree, uint32_t number, struct rr_vfs_handle *handle)
+{
+	*handle = tree->roots[number].node->handle;
+}
+
+enum rr_vfs_status
+rr_object_stat(struct rr_object *object)
+{
+	return rr_tree_status(rr_tree_stat(object->fd, &object->st));
+}
+
+void
+rr_object_put(struct rr_tree *tree, struct rr_object *object)
+{
+	if (object->node)
+		rr_nodes_release(&tree->nodes, object->node);
+	object->node = NULL;
+	object->fd = -1;
+}

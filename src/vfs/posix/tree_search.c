@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When to search, and what is known without it. tree_walk.c does the searching. */
+#include "vfs/posix/tree_search.h"
+
+#include <errno.h>
+#include <rpcrdma/error.h>
+#include <string.h>
+#include <time.h>
+
+#include "vfs/posix/tree_private.h"
+#include "vfs/posix/tree_walk.h"
+
+int
+rr_search_init(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+
+	search->entries_max = RR_SEARCH_MAX;
+	search->steps_max = UINT32_MAX;
+	rr_list_init(&search->frames);
+	search->fd = -1;
+	search->memories = rr_alloc_array(tree->env, tree->config.export_count, sizeof(*search->memories));
+	search->vain = rr_alloc_array(tree->env, RR_SEARCH_VAIN, sizeof(*search->vain));
+	return search->memories && search->vain ? 0 : -RPCRDMA_ERR_NOMEM;
+}
+
+void
+rr_search_end(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+
+	if (search->root)
+		rr_tree_walk_end(tree);
+	for (uint32_t i = 0; search->memories && i < tree->config.export_count; i++)
+		rr_free(tree->env, search->memories[i].seen);
+	rr_free(tree->env, search->memories);
+	rr_free(tree->env, search->vain);
+}
+
+static struct rr_search_memory *
+memory_of(const struct rr_tree *tree, const struct rr_tree_root *root)
+{
+	return &tree->search.memories[root - tree->roots];
+}
+
+static void
+bits_of(uint64_t inode, uint32_t bits[2])
+{
+	uint64_t hash = inode * UINT64_C(0x9e3779b97f4a7c15);
+
+	hash ^= hash >> 32;
+	hash *= UINT64_C(0xd6e8feb86659fd93);
+	bits[0] = (uint32_t)(hash >> 32) % RR_SEARCH_BITS;
+	bits[1] = (uint32_t)hash % RR_SEARCH_BITS;
+}
+
+void
+rr_search_note(struct rr_tree *tree, const struct rr_tree_root *root, uint64_t inode)
+{
+	uint64_t *seen = memory_of(tree, root)->seen;
+	uint32_t bits[2];
+
+	if (!seen)
+		return;
+	bits_of(inode, bits);
+	for (int i = 0; i < 2; i++)
+		seen[bits[i] / 64] |= UINT64_C(1) << bits[i] % 64;
+}
+
+/* True where a recent vain walk did not meet the object, either, and it is not younger than that. */
+static bool
+search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const struct rr_handle_id *id)
+{
+	const struct rr_search_memory *memory = memory_of(tree, root);
+	uint32_t bits[2];
+
+	if (!memory->seen || rr_now(tree->env) >= memory->until || id->birth == 0 ||
+		id->birth >= memory->birth)
+		return false;
+	bits_of(id->inode, bits);
+	return !(memory->seen[bits[0] / 64] >> bits[0] % 64 & memory->seen[bits[1] / 64] >> bits[1] % 64 & 1);
+}
+
+static struct rr_search_vain *
+vain_of(const struct rr_tree *tree, const struct rr_handle_id *id, uint64_t *hash)
+{
+	*hash = rr_handle_hash(&tree->keys, id, sizeof(*id));
+	return &tree->search.vain[*hash % RR_SEARCH_VAIN];
+}
+
+static bool
+search_was_vain(const struct rr_tree *tree, const struct rr_handle_id *id)
+{
+	uint64_t hash;
+	const struct rr_search_vain *vain = vain_of(tree, id, &hash);
+
+	return vain->hash == hash && rr_now(tree->env) < vain->until;
+}
+
+/* The time for which the outcome of the search is believed. */
+static uint64_t
+search_believed(const struct rr_tree *tree)
+{
+	uint64_t took = tree->search.took * 10;
+
+	return rr_now(tree->env) + (took > RR_SECOND ? took : RR_SECOND);
+}
+
+static void
+search_remember_vain(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+	struct rr_search_memory *memory = memory_of(tree, search->root);
+	uint64_t hash;
+	struct rr_search_vain *vain = vain_of(tree, &search->id, &hash);
+
+	*vain = (struct rr_search_vain){ hash, search_believed(tree) };
+	if (search->hinted)
+		return;
+	if (search->left == 0)
+		rr_log(tree->env, RR_LOG_WARNING, "%s: gave up looking for a renamed object after %u entries",
+			search->root->export->path, search->entries_max);
+	if (!search->complete)
+		return;
+	memory->until = search_believed(tree);
+	memory->birth = search->began;
+}
+
+static void
+search_everywhere(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+	struct rr_search_memory *memory = memory_of(tree, search->root);
+
+	memory->until = 0;
+	if (!memory->seen)
+		memory->seen = rr_alloc(tree->env, RR_SEARCH_BITS / 8);
+	else
+		memset(memory->seen, 0, RR_SEARCH_BITS / 8);
+	search->hinted = false;
+	rr_tree_walk_begin(tree);
+}
+
+/* The walk has come to its end: either the search has, too, or it goes on everywhere. */
+static void
+search_walked(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+
+	if (!search->found && search->hinted && search->left > 0 &&
+		!search_missed(tree, search->root, &search->id)) {
+		search_everywhere(tree);
+		return;
+	}
+	if (!search->found)
+		search_remember_vain(tree);
+	rr_tree_walk_end(tree);
+}
+
+/* One slice; up to the moment when the object is found, where a call waits for that. */
+static void
+search_run(struct rr_tree *tree, uint64_t time, bool called)
+{
+	struct rr_search *search = &tree->search;
+	uint64_t start = rr_now(tree->env), spent = 0;
+
+	for (uint32_t steps = 0; search->root && steps < search->steps_max && spent < time; steps++) {
+		if (!rr_tree_walk_step(tree))
+			search_walked(tree);
+		spent = rr_now(tree->env) - start;
+		if (called && search->found)
+			break;
+	}
+	search->took += spent;
+}
+
+bool
+rr_tree_work(struct rr_tree *tree)
+{
+	search_run(tree, RR_SEARCH_TIMER, false);
+	return tree->search.root;
+}
+
+bool
+rr_tree_has_work(const struct rr_tree *tree)
+{
+	return tree->search.root;
+}
+
+static void
+search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_place *place)
+{
+	struct rr_search *search = &tree->search;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	search->began = (uint64_t)now.tv_sec * RR_SECOND + (uint64_t)now.tv_nsec;
+	search->root = node->root;
+	search->id = node->id;
+	search->hints = *place;
+	search->hinted = true;
+	search->found = false;
+	search->left = search->entries_max;
+	search->took = 0;
+	rr_tree_walk_begin(tree);
+}
+
+/*
+ * Where the object was seen: 0. ENOENT: it is not known, or not there any more. ESTALE: another object has
+ * its inode number, so that it is gone from this file system.
+ */
+static int
+seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+{
+	uint64_t root = rr_seen_key(&node->root->node->id);
+	char *path = rr_seen_path(&tree->seen, rr_seen_key(&node->id), root);
+	struct rr_handle_id id;
+	bool is_there;
+
+	if (!path)
+		return ENOENT;
+	is_there = rr_tree_follow(tree, node, path, st);
+	rr_free(tree->env, path);
+	if (is_there)
+		return 0;
+	id = rr_tree_id(tree, node->root, st);
+	return id.inode == node->id.inode && id.device == node->id.device ? ESTALE : ENOENT;
+}
+
+int
+rr_tree_search(
+	struct rr_tree *tree, struct rr_node *node, const struct rr_handle_place *place, struct statx *st)
+{
+	int error = seen_again(tree, node, st);
+
+	if (error != ENOENT)
+		return error;
+	if (search_was_vain(tree, &node->id) || search_missed(tree, node->root, &node->id))
+		return ESTALE;
+	if (tree->search.root) {
+		search_run(tree, RR_SEARCH_CALL, false);
+		error = seen_again(tree, node, st);
+		if (error != ENOENT)
+			return error;
+		if (search_was_vain(tree, &node->id))
+			return ESTALE;
+		if (tree->search.root)
+			return EAGAIN;
+	}
+	search_begin(tree, node, place);
+	search_run(tree, RR_SEARCH_CALL, true);
+	error = seen_again(tree, node, st);
+	if (error != ENOENT)
+		return error;
+	return tree->search.root ? EAGAIN : ESTALE;
+}

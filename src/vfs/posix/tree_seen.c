@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/tree_seen.h"
+
+#include <string.h>
+
+enum { BUCKETS = 1 << 16 };
+
+struct sighting {
+	struct rr_map_link link; /* by the object's key */
+	struct rr_list age;
+	uint64_t parent; /* the directory's key */
+	char name[];
+};
+
+int
+rr_seen_init(struct rr_seen *seen, const struct rr_env *env)
+{
+	*seen = (struct rr_seen){ .env = env, .octets_max = RR_SEEN_OCTETS };
+	rr_list_init(&seen->ages);
+	return rr_map_init(&seen->map, env, BUCKETS);
+}
+
+static size_t
+sighting_size(const char *name)
+{
+	return sizeof(struct sighting) + strlen(name) + 1;
+}
+
+static void
+sighting_free(struct rr_seen *seen, struct sighting *sighting)
+{
+	seen->octets -= sighting_size(sighting->name);
+	rr_map_remove(&seen->map, &sighting->link);
+	rr_list_remove(&sighting->age);
+	rr_free(seen->env, sighting);
+}
+
+static struct sighting *
+sighting_find(const struct rr_seen *seen, uint64_t key)
+{
+	struct rr_map_link *link = rr_map_find(&seen->map, key);
+
+	return link ? rr_container(link, struct sighting, link) : NULL;
+}
+
+void
+rr_seen_free(struct rr_seen *seen)
+{
+	if (!seen->map.buckets)
+		return;
+	rr_list_for_each (link, &seen->ages)
+		sighting_free(seen, rr_container(link, struct sighting, age));
+	rr_map_free(&seen->map, seen->env);
+}
+
+uint64_t
+rr_seen_key(const struct rr_handle_id *id)
+{
+	uint64_t key = id->inode * UINT64_C(0x9e3779b97f4a7c15);
+
+	key ^= key >> 32;
+	return key ^ ((uint64_t)id->export << 32 | id->device) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+void
+rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *name)
+{
+	struct sighting *sighting = sighting_find(seen, key);
+	size_t size = sighting_size(name);
+
+	if (sighting && sighting->parent == parent && strcmp(sighting->name, name) == 0) {
+		rr_list_remove(&sighting->age);
+		rr_list_append(&seen->ages, &sighting->age);
+		return;
+	}
+	if (sighting)
+		sighting_free(seen, sighting);
+	rr_list_for_each (link, &seen->ages) {
+		if (seen->octets + size <= seen->octets_max)
+			break;
+		sighting_free(seen, rr_container(link, struct sighting, age));
+	}
+	sighting = rr_alloc(seen->env, size);
+	if (!sighting)
+		return;
+	sighting->parent = parent;
+	memcpy(sighting->name, name, strlen(name) + 1);
+	rr_map_add(&seen->map, &sighting->link, key);
+	rr_list_append(&seen->ages, &sighting->age);
+	seen->octets += size;
+}
+
+/* Octets of the path with its final zero; 0: not known, or deeper than a handle can say. */
+static size_t
+path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
+{
+	size_t size = 0;
+
+	for (uint32_t depth = 0; key != root; depth++) {
+		const struct sighting *sighting = sighting_find(seen, key);
+
+		if (!sighting || depth == RR_HANDLE_DEPTH_MAX)
+			return 0;
+		size += strlen(sighting->name) + 1;
+		key = sighting->parent;
+	}
+	return size;
+}
+
+char *
+rr_seen_path(const struct rr_seen *seen, uint64_t key, uint64_t root)
+{
+	size_t size = path_size(seen, key, root);
+	char *path = size > 0 ? rr_alloc(seen->env, size) : NULL, *at;
+
+	if (!path)
+		return NULL;
+	for (at = path + size; key != root;) {
+		const struct sighting *sighting = sighting_find(seen, key);
+		size_t length = strlen(sighting->name);
+
+		at--;
+		*at = at + 1 == path + size ? '\0' : '/';
+		at -= length;
+		memcpy(at, sighting->name, length);
+		key = sighting->parent;
+	}
+	return path;
+}

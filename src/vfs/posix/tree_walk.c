@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/tree_walk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vfs/posix/tree_private.h"
+
+enum { ENTRIES_SIZE = 32768, PENDING_MAX = 8 << 20 };
+
+/* A directory that is still to be read. */
+struct below {
+	struct rr_list link;
+	char name[];
+};
+
+struct frame {
+	struct rr_list link;  /* in the search's frames, the innermost first */
+	struct rr_list below; /* struct below */
+	struct rr_handle_id id;
+	uint64_t key; /* rr_seen_key() */
+	uint32_t depth;
+	char name[]; /* in the directory above */
+};
+
+static struct frame *
+frame_innermost(const struct rr_search *search)
+{
+	if (rr_list_empty(&search->frames))
+		return NULL;
+	return rr_container(search->frames.next, struct frame, link);
+}
+
+static void
+below_free(struct rr_tree *tree, struct below *below)
+{
+	tree->search.pending -= sizeof(*below) + strlen(below->name);
+	rr_free(tree->env, below);
+}
+
+static void
+frame_drop(struct rr_tree *tree, struct frame *frame)
+{
+	rr_list_for_each (link, &frame->below)
+		below_free(tree, rr_container(link, struct below, link));
+	rr_list_remove(&frame->link);
+	rr_free(tree->env, frame);
+}
+
+/* The directory that is open from now on; -1: there is none. */
+static void
+walk_set_fd(struct rr_search *search, int fd)
+{
+	if (search->fd >= 0)
+		close(search->fd);
+	search->fd = fd;
+}
+
+static bool
+frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
+{
+	struct rr_search *search = &tree->search;
+	const struct frame *above = frame_innermost(search);
+	struct frame *frame = rr_alloc(tree->env, sizeof(*frame) + strlen(name) + 1);
+
+	if (!frame) {
+		close(fd);
+		return false;
+	}
+	rr_list_init(&frame->below);
+	frame->id = *id;
+	frame->key = rr_seen_key(id);
+	frame->depth = above ? above->depth + 1 : 0;
+	memcpy(frame->name, name, strlen(name) + 1);
+	rr_list_prepend(&search->frames, &frame->link);
+	walk_set_fd(search, fd);
+	search->reading = true;
+	return true;
+}
+
+static void
+walk_clear(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+	struct frame *frame;
+
+	while ((frame = frame_innermost(search)))
+		frame_drop(tree, frame);
+	walk_set_fd(search, -1);
+	search->reading = false;
+}
+
+static int
+walk_open(struct rr_tree *tree, int directory, const char *path, struct rr_handle_id *id)
+{
+	int fd = rr_tree_beneath(tree, directory, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+	struct statx st;
+
+	if (fd < 0)
+		return -1;
+	if (rr_tree_stat(fd, &st) != 0) {
+		close(fd);
+		return -1;
+	}
+	*id = rr_tree_id(tree, tree->search.root, &st);
+	return fd;
+}
+
+void
+rr_tree_walk_begin(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+	struct rr_handle_id id;
+	int fd;
+
+	walk_clear(tree);
+	fd = walk_open(tree, search->root->node->path_fd, "", &id);
+	search->complete = fd >= 0 && frame_push(tree, "", fd, &id);
+}
+
+void
+rr_tree_walk_end(struct rr_tree *tree)
+{
+	walk_clear(tree);
+	tree->search.root = NULL;
+}
+
+/* Whether the object may be below this entry. */
+static bool
+walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 *entry)
+{
+	const struct rr_search *search = &tree->search;
+	const struct rr_handle_place *hints = &search->hints;
+	uint64_t hash;
+
+	if ((entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN) || depth >= RR_HANDLE_DEPTH_MAX)
+		return false;
+	if (!search->hinted)
+		return true;
+	/* The last component itself is opened only where it may be a mounted file system's root: the
+	 * directory then has the inode number of what is below the mount. */
+	if (depth + (search->id.device == 0) >= hints->depth && hints->depth < RR_HANDLE_DEPTH_MAX)
+		return false;
+	hash = rr_handle_hash(&tree->keys, entry->d_name, strlen(entry->d_name));
+	return depth >= rr_handle_hints(hints) || hints->hints[depth] == (uint8_t)hash;
+}
+
+static void
+walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
+{
+	struct rr_search *search = &tree->search;
+	size_t length = strlen(name);
+	struct below *below = NULL;
+
+	if (search->pending <= PENDING_MAX)
+		below = rr_alloc(tree->env, sizeof(*below) + length + 1);
+	if (!below) {
+		search->complete = false;
+		return;
+	}
+	memcpy(below->name, name, length + 1);
+	rr_list_append(&frame->below, &below->link);
+	search->pending += sizeof(*below) + length;
+}
+
+static bool
+walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dirent64 *entry)
+{
+	struct rr_search *search = &tree->search;
+	struct rr_handle_id id;
+	struct statx st;
+	bool wanted;
+	int fd;
+
+	if (entry->d_ino != search->id.inode || frame->id.device != search->id.device)
+		return false;
+	fd = rr_tree_beneath(tree, search->fd, entry->d_name, O_PATH);
+	if (fd < 0)
+		return false;
+	wanted = rr_tree_stat(fd, &st) == 0;
+	if (wanted) {
+		id = rr_tree_id(tree, search->root, &st);
+		wanted = rr_handle_same(&id, &search->id);
+	}
+	close(fd);
+	return wanted;
+}
+
+static void
+walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *entry)
+{
+	struct rr_search *search = &tree->search;
+	struct rr_handle_id id = frame->id;
+
+	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+		return;
+	search->left--;
+	search->entries++;
+	id.inode = entry->d_ino;
+	rr_seen_note(&tree->seen, rr_seen_key(&id), frame->key, entry->d_name);
+	rr_search_note(tree, search->root, entry->d_ino);
+	if (search->found)
+		return;
+	search->found = walk_is_wanted(tree, frame, entry);
+	if (!search->found && walk_leads_on(tree, frame->depth, entry))
+		walk_read_later(tree, frame, entry->d_name);
+}
+
+static void
+walk_read(struct rr_tree *tree, struct frame *frame)
+{
+	_Alignas(struct dirent64) char entries[ENTRIES_SIZE];
+	struct rr_search *search = &tree->search;
+	ssize_t size = getdents64(search->fd, entries, sizeof(entries));
+
+	search->reading = size > 0;
+	for (ssize_t at = 0; at < size && search->left > 0;) {
+		const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
+
+		walk_look_at(tree, frame, entry);
+		at += entry->d_reclen;
+	}
+}
+
+/* A directory that cannot be opened is passed over: what is below it cannot be reached, either. */
+static void
+walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
+{
+	struct rr_search *search = &tree->search;
+	struct rr_handle_id id;
+	int fd = walk_open(tree, search->fd, name, &id);
+
+	if (fd < 0)
+		return;
+	rr_seen_note(&tree->seen, rr_seen_key(&id), frame->key, name);
+	rr_search_note(tree, search->root, id.inode);
+	search->found = rr_handle_same(&id, &search->id);
+	if (search->found)
+		close(fd);
+	else if (!frame_push(tree, name, fd, &id))
+		search->complete = false;
+}
+
+/* Opens the directory of frame by its path from the root; false where that leads to another one by now. */
+static bool
+walk_reopen(struct rr_tree *tree, const struct frame *frame)
+{
+	struct rr_search *search = &tree->search;
+	char *path = frame->depth > 0
+			     ? rr_seen_path(&tree->seen, frame->key, rr_seen_key(&search->root->node->id))
+			     : rr_strdup(tree->env, "");
+	struct rr_handle_id id;
+	int fd = path ? walk_open(tree, search->root->node->path_fd, path, &id) : -1;
+
+	rr_free(tree->env, path);
+	walk_set_fd(search, fd);
+	return fd >= 0 && rr_handle_same(&id, &frame->id);
+}
+
+/* Up to the directory above; where that has been moved meanwhile, to the next one that is where it was. */
+static void
+walk_leave(struct rr_tree *tree, struct frame *frame)
+{
+	struct rr_search *search = &tree->search;
+	int fd = frame->depth > 0 ? openat(search->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct rr_handle_id id;
+	struct statx st;
+	bool is_above;
+
+	frame_drop(tree, frame);
+	frame = frame_innermost(search);
+	walk_set_fd(search, fd);
+	if (!frame)
+		return;
+	is_above = fd >= 0 && rr_tree_stat(fd, &st) == 0;
+	if (is_above) {
+		id = rr_tree_id(tree, search->root, &st);
+		is_above = rr_handle_same(&id, &frame->id);
+	}
+	while (frame && !is_above) {
+		is_above = walk_reopen(tree, frame);
+		search->complete = search->complete && is_above;
+		if (!is_above)
+			frame_drop(tree, frame);
+		frame = frame_innermost(search);
+	}
+}
+
+bool
+rr_tree_walk_step(struct rr_tree *tree)
+{
+	struct rr_search *search = &tree->search;
+	struct frame *frame = frame_innermost(search);
+	struct rr_list *link;
+
+	if (!frame || search->left == 0)
+		return false;
+	if (search->reading) {
+		walk_read(tree, frame);
+		return true;
+	}
+	if (search->found)
+		return false;
+	link = rr_list_pop(&frame->below);
+	if (!link) {
+		walk_leave(tree, frame);
+		return true;
+	}
+	walk_enter(tree, frame, rr_container(link, struct below, link)->name);
+	below_free(tree, rr_container(link, struct below, link));
+	return true;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vfs/posix/posix_private.h"
+
+/* The steps that many operations take. */
+
+static enum rr_vfs_status
+work_find_open(struct rr_vfs_open *open, struct rr_posix_subject *subject)
+{
+	subject->open = open;
+	subject->object = (struct rr_object){ .fd = open->fd, .export = open->export, .fsid = open->fsid };
+	return rr_object_stat(&subject->object);
+}
+
+enum rr_vfs_status
+rr_posix_find(struct rr_posix_work *work, const struct rr_vfs_object *named, struct rr_posix_subject *subject)
+{
+	if (named->open)
+		return work_find_open(named->open, subject);
+	subject->open = NULL;
+	return rr_tree_resolve(work->tree, named->handle, &subject->object);
+}
+
+void
+rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject)
+{
+	rr_object_put(work->tree, &subject->object);
+}
+
+enum rr_vfs_status
+rr_posix_entry_name(
+	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
+{
+	if (work->posix->vfs.read_only)
+		return RR_VFS_ROFS;
+	return rr_vfs_name(name, text);
+}
+
+static uint32_t
+work_share(int access)
+{
+	return access == O_RDONLY   ? RR_VFS_SHARE_READ
+	       : access == O_WRONLY ? RR_VFS_SHARE_WRITE
+				    : RR_VFS_SHARE_READ | RR_VFS_SHARE_WRITE;
+}
+
+enum rr_vfs_status
+rr_posix_data(struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd)
+{
+	uint32_t share = work_share(access);
+	enum rr_vfs_status status;
+
+	if (subject->open) {
+		*fd = subject->open->fd;
+		return share & ~subject->open->access ? RR_VFS_OPEN_MODE : RR_VFS_OK;
+	}
+	status = rr_tree_open(work->tree, &subject->object, access, fd);
+	if (status == RR_VFS_OK && rr_posix_is_denied(work->posix->shared, &subject->object, share))
+		return RR_VFS_LOCKED;
+	return status;
+}
+
+void
+rr_posix_store_fd(struct rr_posix_work *work, int fd, bool data)
+{
+	rr_stores_add(&work->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
+}
+
+/* What cannot be opened (a symbolic link, a device, a directory that may not be read) is stored with its
+ * whole file system. */
+void
+rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
+{
+	bool opens = S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode);
+	int fd;
+
+	rr_tree_as_self(work->tree);
+	if (!object->node)
+		rr_stores_add(&work->stores, object->fd, RR_STORE_FILE);
+	else if (opens && rr_tree_open(work->tree, object, O_RDONLY, &fd) == RR_VFS_OK)
+		rr_stores_add(&work->stores, fd, RR_STORE_FILE);
+	else if (rr_tree_open_near(work->tree, object, &fd) == RR_VFS_OK)
+		rr_stores_add(&work->stores, fd, RR_STORE_FILE_SYSTEM);
+	else
+		rr_stores_add(&work->stores, -1, RR_STORE_EVERYTHING);
+}
+
+uint64_t
+rr_posix_verifier(const struct rr_posix *posix)
+{
+	return atomic_load(&posix->shared->verifier);
+}
+
+void
+rr_posix_path(int fd, char path[RR_POSIX_PATH])
+{
+	snprintf(path, RR_POSIX_PATH, "/proc/self/fd/%d", fd);
+}

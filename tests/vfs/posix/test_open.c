@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "folder.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint32_t groups_of_alice[] = { 2001 }, groups_of_bob[] = { 2002, 2003 };
+static const struct rr_vfs_caller alice = { 1001, 2001, 1, groups_of_alice };
+static const struct rr_vfs_caller bob = { 1002, 2002, 2, groups_of_bob };
+static const struct rr_vfs_caller root = { 0, 0, 0, NULL };
+static const struct rr_vfs_caller nobody = { RR_VFS_NOBODY, RR_VFS_NOBODY, 0, NULL };
+
+static void
+skip_unless_root(void)
+{
+	if (geteuid() == 0)
+		return;
+	print_message("skipped: only root can act for other users\n");
+	skip();
+}
+
+static enum rr_vfs_status
+open_as(struct folder *folder, const struct rr_vfs_caller *caller, struct rr_object *object, int access)
+{
+	enum rr_vfs_status status;
+	int fd;
+
+	assert_int_equal(rr_tree_as(folder->tree, caller), 0);
+	status = rr_tree_open(folder->tree, object, access, &fd);
+	rr_tree_as_self(folder->tree);
+	return status;
+}
+
+static void
+reads_and_writes_through_a_descriptor_that_stays(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+	int fd, again;
+	char data[8];
+
+	folder_file(folder, "pub/f", "abc");
+	file = walk_to(folder, "f");
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &fd), RR_VFS_OK);
+	assert_int_equal(pread(fd, data, sizeof(data), 0), 3);
+	assert_memory_equal(data, "abc", 3);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &again), RR_VFS_OK);
+	assert_int_equal(again, fd);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_WRONLY, &fd), RR_VFS_OK);
+	assert_int_equal(pwrite(fd, "d", 1, 3), 1);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDWR, &again), RR_VFS_OK);
+	assert_int_equal(again, fd);
+	assert_int_equal(pread(again, data, sizeof(data), 0), 4);
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+directories_are_only_read_and_other_types_not_opened(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object object = walk_to(folder, "");
+	int fd;
+
+	assert_int_equal(rr_tree_open(folder->tree, &object, O_RDONLY, &fd), RR_VFS_OK);
+	assert_int_equal(rr_tree_open(folder->tree, &object, O_RDWR, &fd), RR_VFS_ISDIR);
+	assert_int_equal(mkfifoat(object.fd, "fifo", 0600), 0);
+	rr_object_put(folder->tree, &object);
+	object = walk_to(folder, "fifo");
+	assert_int_equal(rr_tree_open(folder->tree, &object, O_RDONLY, &fd), RR_VFS_WRONG_TYPE);
+	rr_object_put(folder->tree, &object);
+}
+
+static void
+a_read_only_tree_is_not_written(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+	int fd;
+
+	folder->config.read_only = true;
+	folder_start(folder);
+	folder_file(folder, "pub/f", "abc");
+	file = walk_to(folder, "f");
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_WRONLY, &fd), RR_VFS_ROFS);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDWR, &fd), RR_VFS_ROFS);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &fd), RR_VFS_OK);
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+each_caller_is_checked_also_where_the_descriptor_is_open(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chown(folder, "pub/f", 1001, 2003);
+	folder_chmod(folder, "pub/f", 0640);
+	file = walk_to(folder, "f");
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(open_as(folder, &nobody, &file, O_RDONLY), RR_VFS_ACCESS);
+		assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), RR_VFS_ACCESS);
+		assert_int_equal(open_as(folder, &bob, &file, O_RDWR), RR_VFS_ACCESS);
+		assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), RR_VFS_OK);
+		assert_int_equal(open_as(folder, &alice, &file, O_RDWR), RR_VFS_OK);
+	}
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+root_may_everything(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chown(folder, "pub/f", 1001, 2001);
+	folder_chmod(folder, "pub/f", 0);
+	file = walk_to(folder, "f");
+	assert_int_equal(open_as(folder, &root, &file, O_RDWR), RR_VFS_OK);
+	assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), RR_VFS_ACCESS);
+	rr_object_put(folder->tree, &file);
+}
+
+/* RFC 1813, 4.4: "the server's permission checking algorithm should allow the owner of a file to access it
+ * regardless of the permission setting." */
+static void
+the_owner_may_whatever_the_mode_says(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chown(folder, "pub/f", 1001, 2001);
+	folder_chmod(folder, "pub/f", 0);
+	file = walk_to(folder, "f");
+	assert_int_equal(open_as(folder, &alice, &file, O_RDONLY), RR_VFS_OK);
+	assert_int_equal(open_as(folder, &alice, &file, O_WRONLY), RR_VFS_OK);
+	assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), RR_VFS_ACCESS);
+	rr_object_put(folder->tree, &file);
+}
+
+static void
+an_owned_directory_is_read_as_its_mode_says(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object directory;
+
+	skip_unless_root();
+	folder_mkdir(folder, "pub/d");
+	folder_chown(folder, "pub/d", 1001, 2001);
+	directory = walk_to(folder, "d");
+	assert_int_equal(open_as(folder, &alice, &directory, O_RDONLY), RR_VFS_OK);
+	folder_chmod(folder, "pub/d", 0300);
+	assert_int_equal(open_as(folder, &alice, &directory, O_RDONLY), RR_VFS_ACCESS);
+	rr_object_put(folder->tree, &directory);
+}
+
+static void
+a_file_that_may_be_written_but_not_read_is_written(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+	char data[4];
+	int fd;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chown(folder, "pub/f", 1001, 2001);
+	folder_chmod(folder, "pub/f", 0622);
+	file = walk_to(folder, "f");
+	assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), RR_VFS_OK);
+	assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), RR_VFS_ACCESS);
+	/* What bob's is open for does not do for who may read. */
+	assert_int_equal(rr_tree_as(folder->tree, &alice), 0);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &fd), RR_VFS_OK);
+	assert_int_equal(pread(fd, data, sizeof(data), 0), 3);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDWR, &fd), RR_VFS_OK);
+	assert_int_equal(pread(fd, data, sizeof(data), 0), 3);
+	rr_tree_as_self(folder->tree);
+	rr_object_put(folder->tree, &file);
+}
+
+/* RFC 1813, 4.4: "the server allows reading of files if the uid given in the call has either execute or read
+ * permission on the file" */
+static void
+what_may_be_executed_may_be_read(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file, directory;
+	int fd;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chmod(folder, "pub/f", 0711);
+	folder_mkdir(folder, "pub/d");
+	folder_chmod(folder, "pub/d", 0711);
+	file = walk_to(folder, "f");
+	directory = walk_to(folder, "d");
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), RR_VFS_OK);
+		assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), RR_VFS_ACCESS);
+		assert_int_equal(open_as(folder, &bob, &directory, O_RDONLY), RR_VFS_ACCESS);
+		assert_int_equal(rr_tree_open(folder->tree, &directory, O_RDONLY, &fd), RR_VFS_OK);
+	}
+	rr_object_put(folder->tree, &file);
+	rr_object_put(folder->tree, &directory);
+}
+
+static void
+lookups_need_the_callers_permission_to_search(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object directory, object;
+	struct rr_vfs_handle handle;
+	uint64_t inode = 0, expected;
+
+	skip_unless_root();
+	folder_mkdir(folder, "pub/d");
+	folder_file(folder, "pub/d/f", "abc");
+	handle = handle_of(folder, "d/f");
+	expected = folder_inode(folder, "pub/d/f");
+	folder_chown(folder, "pub/d", 1001, 2001);
+	folder_chmod(folder, "pub/d", 0700);
+	directory = walk_to(folder, "d");
+	assert_int_equal(rr_tree_as(folder->tree, &bob), 0);
+	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), RR_VFS_ACCESS);
+	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of(".."), &object), RR_VFS_ACCESS);
+	/* A handle leads there all the same, also where its path has to be walked; and bob stays bob. */
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_int_equal(status_of(folder, &handle, &inode), RR_VFS_OK);
+	assert_int_equal(inode, expected);
+	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), RR_VFS_ACCESS);
+	assert_int_equal(rr_tree_as(folder->tree, &alice), 0);
+	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), RR_VFS_OK);
+	rr_tree_as_self(folder->tree);
+	rr_object_put(folder->tree, &object);
+	rr_object_put(folder->tree, &directory);
+}
+
+/* As when a client creates a file of mode 0444 and then writes it. */
+static void
+an_ordinary_user_may_too_with_its_own_files(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+	int fd;
+
+	if (geteuid() == 0) {
+		print_message("skipped: of an ordinary user\n");
+		skip();
+	}
+	folder_file(folder, "pub/f", "abc");
+	folder_chmod(folder, "pub/f", 0444);
+	file = walk_to(folder, "f");
+	assert_int_equal(open_as(folder, &alice, &file, O_WRONLY), RR_VFS_OK);
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_WRONLY, &fd), RR_VFS_OK);
+	assert_int_equal(pwrite(fd, "d", 1, 3), 1);
+	assert_int_equal(rr_object_stat(&file), RR_VFS_OK);
+	assert_int_equal(file.st.stx_mode & 07777, 0444);
+	rr_object_put(folder->tree, &file);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(reads_and_writes_through_a_descriptor_that_stays),
+		TEST(directories_are_only_read_and_other_types_not_opened),
+		TEST(a_read_only_tree_is_not_written),
+		TEST(each_caller_is_checked_also_where_the_descriptor_is_open),
+		TEST(root_may_everything),
+		TEST(the_owner_may_whatever_the_mode_says),
+		TEST(an_owned_directory_is_read_as_its_mode_says),
+		TEST(a_file_that_may_be_written_but_not_read_is_written),
+		TEST(what_may_be_executed_may_be_read),
+		TEST(lookups_need_the_callers_permission_to_search),
+		TEST(an_ordinary_user_may_too_with_its_own_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

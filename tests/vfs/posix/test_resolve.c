@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MANY = 1000, BOUND = 64, DEEP = 40 };
+
+/* As a client's REMOVE does it; path is that of name in directory. */
+static void
+client_removes(struct folder *folder, const struct rr_object *directory, const char *name, const char *path)
+{
+	struct rr_object removed;
+
+	rr_tree_peek(folder->tree, directory, bytes_of(name), &removed);
+	folder_remove(folder, path);
+	rr_tree_removed(folder->tree, &removed, directory, name);
+	rr_object_put(folder->tree, &removed);
+}
+
+/* As a client's RENAME does it, of pub/a/OLD to pub/b/NEW. */
+static void
+client_renames(struct folder *folder, const char *old, const char *new)
+{
+	struct rr_object a = walk_to(folder, "a"), b = walk_to(folder, "b"), moved, replaced;
+	char from[64], to[64];
+
+	snprintf(from, sizeof(from), "pub/a/%s", old);
+	snprintf(to, sizeof(to), "pub/b/%s", new);
+	rr_tree_peek(folder->tree, &a, bytes_of(old), &moved);
+	rr_tree_peek(folder->tree, &b, bytes_of(new), &replaced);
+	folder_rename(folder, from, to);
+	rr_tree_renamed(folder->tree, &moved, &replaced, &b, new);
+	rr_object_put(folder->tree, &moved);
+	rr_object_put(folder->tree, &replaced);
+	rr_object_put(folder->tree, &a);
+	rr_object_put(folder->tree, &b);
+}
+
+/* The handle of name in the directory that has this handle. */
+static struct rr_vfs_handle
+child_of(struct folder *folder, const struct rr_vfs_handle *directory, const char *name)
+{
+	struct rr_object above, child;
+	struct rr_vfs_handle handle;
+
+	assert_int_equal(resolve(folder, directory, &above), RR_VFS_OK);
+	assert_int_equal(rr_tree_lookup(folder->tree, &above, bytes_of(name), &child), RR_VFS_OK);
+	rr_tree_handle(folder->tree, &child, &handle);
+	rr_object_put(folder->tree, &child);
+	rr_object_put(folder->tree, &above);
+	return handle;
+}
+
+static void
+bad_handles_are_told_from_stale_ones(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle;
+
+	folder_file(folder, "pub/f", "x");
+	handle = handle_of(folder, "f");
+	for (uint32_t bit = 0; bit < handle.length * 8; bit++) {
+		handle.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_BAD_HANDLE);
+		handle.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	assert_leads_to(folder, &handle, "pub/f");
+	folder->config.key[0] ^= 1;
+	folder_start(folder);
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_BAD_HANDLE);
+}
+
+/* pub/d/d/.../f, and twenty files in each directory. */
+static void
+make_deep(const struct folder *folder, char path[PATH_MAX])
+{
+	size_t length = (size_t)snprintf(path, PATH_MAX, "pub");
+
+	for (int depth = 0; depth < DEEP; depth++) {
+		length += (size_t)snprintf(path + length, PATH_MAX - length, "/d%d", depth);
+		folder_mkdir(folder, path);
+	}
+	for (int i = 0; i < 20; i++) {
+		char name[PATH_MAX + 16];
+
+		snprintf(name, sizeof(name), "%s/other%d", path, i);
+		folder_file(folder, name, "x");
+	}
+	snprintf(path + length, PATH_MAX - length, "/f");
+	folder_file(folder, path, "x");
+}
+
+static void
+a_deep_handle_survives_a_restart(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle, again;
+	char path[PATH_MAX];
+
+	make_deep(folder, path);
+	handle = handle_of(folder, path + strlen("pub"));
+	folder_start(folder);
+	assert_leads_to(folder, &handle, path);
+	again = handle_of(folder, path + strlen("pub"));
+	assert_memory_equal(&again, &handle, sizeof(handle));
+	folder_start(folder);
+	again = handle_of(folder, path + strlen("pub"));
+	assert_int_equal(again.length, handle.length);
+	assert_memory_equal(again.data, handle.data, handle.length);
+}
+
+/* The kernel takes a path of 4095 octets at most. */
+static void
+a_path_longer_than_the_kernel_takes_is_walked_in_pieces(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object at = walk_to(folder, ""), next;
+	struct rr_vfs_handle handle;
+	char name[201];
+
+	memset(name, 'n', 200);
+	name[200] = 0;
+	for (int i = 0; i < 50; i++) {
+		assert_int_equal(mkdirat(at.fd, name, 0755), 0);
+		assert_int_equal(rr_tree_lookup(folder->tree, &at, bytes_of(name), &next), RR_VFS_OK);
+		rr_object_put(folder->tree, &at);
+		at = next;
+	}
+	rr_tree_handle(folder->tree, &at, &handle);
+	rr_object_put(folder->tree, &at);
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
+	folder_start(folder);
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
+}
+
+static void
+hints_spare_the_search_of_everything_else(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/z");
+	folder_file(folder, "pub/z/f", "x");
+	for (int i = 0; i < 200; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "pub/a/%d", i);
+		folder_mkdir(folder, path);
+	}
+	handle = handle_of(folder, "z/f");
+	folder_start(folder);
+	folder->tree->search.entries_max = 10;
+	assert_leads_to(folder, &handle, "pub/z/f");
+	folder_rename(folder, "pub/z/f", "pub/z/g");
+	folder_start(folder);
+	folder->tree->search.entries_max = 10;
+	assert_leads_to(folder, &handle, "pub/z/g");
+	folder_rename(folder, "pub/z/g", "pub/a/150/f");
+	folder_start(folder);
+	folder->tree->search.entries_max = 10;
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
+	folder_start(folder);
+	assert_leads_to(folder, &handle, "pub/a/150/f");
+}
+
+static void
+what_was_renamed_before_a_restart_is_found(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle file, directory, below, again;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/a/b");
+	folder_mkdir(folder, "pub/c");
+	folder_file(folder, "pub/a/f", "x");
+	folder_file(folder, "pub/a/b/g", "x");
+	file = handle_of(folder, "a/f");
+	directory = handle_of(folder, "a/b");
+	below = handle_of(folder, "a/b/g");
+	folder_rename(folder, "pub/a/f", "pub/c/h");
+	folder_rename(folder, "pub/a/b", "pub/c/d");
+	folder_start(folder);
+	assert_leads_to(folder, &file, "pub/c/h");
+	assert_leads_to(folder, &below, "pub/c/d/g");
+	assert_leads_to(folder, &directory, "pub/c/d");
+	/* Clients compare handles: the one that they hold is the object's. */
+	again = handle_of(folder, "c/h");
+	assert_memory_equal(again.data, file.data, file.length);
+}
+
+static void
+what_is_renamed_by_a_client_keeps_its_handle(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle file, replaced, below, again;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/b");
+	folder_mkdir(folder, "pub/a/d");
+	folder_file(folder, "pub/a/f", "x");
+	folder_file(folder, "pub/b/g", "y");
+	folder_file(folder, "pub/a/d/h", "z");
+	file = handle_of(folder, "a/f");
+	replaced = handle_of(folder, "b/g");
+	below = handle_of(folder, "a/d/h");
+	client_renames(folder, "f", "g");
+	client_renames(folder, "d", "e");
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_leads_to(folder, &file, "pub/b/g");
+	assert_leads_to(folder, &below, "pub/b/e/h");
+	assert_int_equal(status_of(folder, &replaced, NULL), RR_VFS_STALE);
+	assert_int_equal(folder->tree->search.entries, 0);
+	again = handle_of(folder, "b/g");
+	assert_memory_equal(again.data, file.data, file.length);
+}
+
+static void
+what_others_rename_is_found(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle, below;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/a/b");
+	folder_file(folder, "pub/a/b/f", "x");
+	handle = handle_of(folder, "a/b");
+	below = handle_of(folder, "a/b/f");
+	folder_rename(folder, "pub/a/b", "pub/c");
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_leads_to(folder, &below, "pub/c/f");
+	/* a into what was below it: the names that are known would make a circle. */
+	folder_rename(folder, "pub/a", "pub/c/a");
+	assert_leads_to(folder, &handle, "pub/c");
+	handle = handle_of(folder, "c/a");
+	assert_leads_to(folder, &handle, "pub/c/a");
+}
+
+static void
+directories_moved_into_each_other_make_no_circle(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object upper, lower, object;
+	struct rr_vfs_handle handle;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/a/b");
+	upper = walk_to(folder, "a");
+	lower = walk_to(folder, "a/b");
+	folder_rename(folder, "pub/a/b", "pub/b");
+	folder_rename(folder, "pub/a", "pub/b/a");
+	assert_int_equal(rr_tree_lookup(folder->tree, &lower, bytes_of("a"), &object), RR_VFS_OK);
+	rr_tree_handle(folder->tree, &object, &handle);
+	rr_object_put(folder->tree, &object);
+	rr_object_put(folder->tree, &upper);
+	rr_object_put(folder->tree, &lower);
+	folder->now += RR_TREE_BELIEVED;
+	assert_leads_to(folder, &handle, "pub/b/a");
+}
+
+static void
+what_was_removed_is_stale(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle by_client, by_other, closed, directory, never;
+	struct rr_object root;
+
+	folder_file(folder, "pub/client", "x");
+	folder_file(folder, "pub/other", "x");
+	folder_file(folder, "pub/closed", "x");
+	folder_file(folder, "pub/never", "x");
+	folder_mkdir(folder, "pub/directory");
+	never = handle_of(folder, "never");
+	folder_start(folder);
+	by_client = handle_of(folder, "client");
+	by_other = handle_of(folder, "other");
+	closed = handle_of(folder, "closed");
+	directory = handle_of(folder, "directory");
+	root = walk_to(folder, "");
+	client_removes(folder, &root, "client", "pub/client");
+	folder_remove(folder, "pub/other");
+	folder_remove(folder, "pub/directory");
+	folder_remove(folder, "pub/never");
+	rr_object_put(folder->tree, &root);
+	assert_int_equal(status_of(folder, &by_client, NULL), RR_VFS_STALE);
+	/* For that nobody had to walk through the tree. */
+	assert_int_equal(folder->tree->search.entries, 0);
+	assert_int_equal(status_of(folder, &by_other, NULL), RR_VFS_STALE);
+	assert_int_equal(status_of(folder, &directory, NULL), RR_VFS_STALE);
+	assert_int_equal(status_of(folder, &never, NULL), RR_VFS_STALE);
+	folder_remove(folder, "pub/closed");
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_int_equal(status_of(folder, &closed, NULL), RR_VFS_STALE);
+	assert_int_equal(status_of(folder, &closed, NULL), RR_VFS_STALE);
+}
+
+/* The last of several names counts, whichever of them the tree knew the file by. */
+static void
+what_lost_its_last_name_is_gone(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object root = walk_to(folder, "");
+	struct rr_vfs_handle handle;
+	uint64_t entries;
+
+	folder_file(folder, "pub/x", "x");
+	handle = handle_of(folder, "x");
+	folder_link(folder, "pub/x", "pub/l");
+	client_removes(folder, &root, "x", "pub/x");
+	assert_leads_to(folder, &handle, "pub/l");
+	entries = folder->tree->search.entries;
+	client_removes(folder, &root, "l", "pub/l");
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
+	assert_int_equal(folder->tree->search.entries, entries);
+	rr_object_put(folder->tree, &root);
+}
+
+/* The descriptor of what another process removed is closed for want of room: it says so before. */
+static void
+a_descriptor_tells_of_the_removal_before_it_is_closed(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle;
+
+	folder_file(folder, "pub/f", "x");
+	handle = handle_of(folder, "f");
+	folder_remove(folder, "pub/f");
+	rr_nodes_trim(&folder->tree->nodes, 0);
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
+	assert_int_equal(folder->tree->search.entries, 0);
+}
+
+/* A directory that left the export must not stay within reach by being asked for its children again and
+ * again. */
+static void
+a_child_is_believed_no_longer_than_its_directory(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle upper, lower;
+
+	folder_mkdir(folder, "pub/e");
+	folder_mkdir(folder, "pub/e/c");
+	upper = handle_of(folder, "e");
+	folder_rename(folder, "pub/e", "outside");
+	folder->now += RR_TREE_BELIEVED - 1;
+	lower = child_of(folder, &upper, "c");
+	assert_int_equal(status_of(folder, &lower, NULL), RR_VFS_OK);
+	folder->now += 1;
+	assert_int_equal(status_of(folder, &lower, NULL), RR_VFS_STALE);
+	assert_int_equal(status_of(folder, &upper, NULL), RR_VFS_STALE);
+}
+
+/* Where there are no birth times, an inode number that is used again makes the same object. */
+static void
+what_is_seen_again_is_not_gone(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle;
+	struct rr_object file;
+
+	folder_file(folder, "pub/f", "x");
+	handle = handle_of(folder, "f");
+	file = walk_to(folder, "f");
+	((struct rr_node *)file.node)->gone = true;
+	rr_object_put(folder->tree, &file);
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
+	handle = handle_of(folder, "f");
+	assert_leads_to(folder, &handle, "pub/f");
+}
+
+static void
+an_inode_that_is_used_again_is_another_object(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle old, new;
+	uint64_t inode;
+	char path[32] = "";
+
+	if (!folder_has_births(folder)) {
+		print_message("skipped: this file system has no birth times\n");
+		skip();
+	}
+	folder_file(folder, "pub/f", "x");
+	inode = folder_inode(folder, "pub/f");
+	old = handle_of(folder, "f");
+	folder_start(folder);
+	folder_remove(folder, "pub/f");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "pub/f%d", i);
+		folder_file(folder, path, "y");
+		if (folder_inode(folder, path) == inode)
+			break;
+	}
+	if (folder_inode(folder, path) != inode) {
+		print_message("skipped: this file system does not use inode numbers again soon\n");
+		skip();
+	}
+	new = handle_of(folder, path + strlen("pub/"));
+	assert_int_equal(status_of(folder, &old, NULL), RR_VFS_STALE);
+	assert_leads_to(folder, &new, path);
+}
+
+static void
+either_name_of_a_hard_link_is_good(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle one, two;
+	struct rr_object root;
+
+	folder_mkdir(folder, "pub/a");
+	folder_file(folder, "pub/f", "x");
+	folder_link(folder, "pub/f", "pub/a/g");
+	one = handle_of(folder, "f");
+	two = handle_of(folder, "a/g");
+	assert_memory_equal(two.data, one.data, one.length);
+	root = walk_to(folder, "a");
+	client_removes(folder, &root, "g", "pub/a/g");
+	rr_object_put(folder->tree, &root);
+	assert_leads_to(folder, &one, "pub/f");
+	folder_link(folder, "pub/f", "pub/a/g");
+	folder_remove(folder, "pub/f");
+	folder_start(folder);
+	assert_leads_to(folder, &one, "pub/a/g");
+}
+
+static void
+a_name_outside_keeps_no_object_inside(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object root = walk_to(folder, ""), file;
+	struct rr_vfs_handle handle;
+
+	folder_file(folder, "pub/f", "x");
+	folder_link(folder, "pub/f", "outside");
+	file = walk_to(folder, "f");
+	rr_tree_handle(folder->tree, &file, &handle);
+	client_removes(folder, &root, "f", "pub/f");
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
+	rr_object_put(folder->tree, &file);
+	rr_object_put(folder->tree, &root);
+}
+
+static void
+many_objects_pass_through_a_small_cache(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle *handles = calloc(MANY, sizeof(*handles));
+	char path[32];
+
+	assert_non_null(handles);
+	folder->config.open_max = 16;
+	folder_start(folder);
+	folder->tree->nodes.max = BOUND;
+	folder_mkdir(folder, "pub/a");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "pub/a/%d", i);
+		folder_file(folder, path, "x");
+		handles[i] = handle_of(folder, path + strlen("pub/"));
+		assert_in_range(folder->tree->nodes.count, 1, BOUND);
+		assert_in_range(folder->tree->nodes.open_count, 1, 16);
+	}
+	for (int i = 0; i < MANY; i += 37) {
+		snprintf(path, sizeof(path), "pub/a/%d", i);
+		assert_leads_to(folder, &handles[i], path);
+		assert_in_range(folder->tree->nodes.count, 1, BOUND);
+		assert_in_range(folder->tree->nodes.open_count, 1, 16);
+	}
+	free(handles);
+}
+
+static void
+held_objects_stay_while_the_cache_is_full(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object held[8], root;
+	char name[16];
+
+	folder->config.open_max = 4;
+	folder_start(folder);
+	folder->tree->nodes.max = 4;
+	root = walk_to(folder, "");
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "pub/%d", i);
+		folder_file(folder, name, "x");
+		assert_int_equal(
+			rr_tree_lookup(folder->tree, &root, bytes_of(name + strlen("pub/")), &held[i]),
+			RR_VFS_OK);
+	}
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(rr_object_stat(&held[i]), RR_VFS_OK);
+		snprintf(name, sizeof(name), "pub/%d", i);
+		assert_int_equal(held[i].st.stx_ino, folder_inode(folder, name));
+		rr_object_put(folder->tree, &held[i]);
+	}
+	rr_object_put(folder->tree, &root);
+	assert_in_range(folder->tree->nodes.open_count, 1, 4);
+}
+
+/* Who removed what clients hold handles of must not make the server walk the tree for each. */
+static void
+vain_searches_are_remembered_for_a_while(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle one, two, moved;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/b");
+	folder_file(folder, "pub/a/1", "x");
+	folder_file(folder, "pub/a/2", "x");
+	folder_file(folder, "pub/a/moved", "x");
+	one = handle_of(folder, "a/1");
+	two = handle_of(folder, "a/2");
+	moved = handle_of(folder, "a/moved");
+	folder_start(folder);
+	folder_remove(folder, "pub/a/1");
+	folder_rename(folder, "pub/a/2", "2");
+	folder_rename(folder, "pub/a/moved", "pub/moved");
+	assert_int_equal(status_of(folder, &one, NULL), RR_VFS_STALE);
+	assert_leads_to(folder, &moved, "pub/moved");
+	assert_int_equal(status_of(folder, &one, NULL), RR_VFS_STALE);
+	/* As if the files had been made long before. */
+	folder->tree->search.memories[0].birth += RR_SECOND;
+	/* Back, but where the hints do not lead: not seen by the walk, so not looked for yet. */
+	folder_rename(folder, "2", "pub/b/2");
+	assert_int_equal(status_of(folder, &two, NULL), RR_VFS_STALE);
+	folder->now += 2 * RR_SECOND;
+	assert_leads_to(folder, &two, "pub/b/2");
+}
+
+/* An open descriptor keeps the blocks of what was removed. */
+static void
+descriptors_of_removed_and_of_idle_objects_are_closed(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_nodes *nodes = &folder->tree->nodes;
+	struct rr_object root = walk_to(folder, "");
+	uint32_t before = nodes->open_count;
+	struct rr_vfs_handle other;
+
+	folder_file(folder, "pub/f", "x");
+	folder_file(folder, "pub/g", "x");
+	handle_of(folder, "f");
+	folder_file(folder, "pub/h", "x");
+	other = handle_of(folder, "g");
+	assert_int_equal(nodes->open_count, before + 2);
+	client_removes(folder, &root, "f", "pub/f");
+	assert_int_equal(nodes->open_count, before + 1);
+	rr_tree_tidy(folder->tree);
+	assert_int_equal(nodes->open_count, before + 1);
+	folder_remove(folder, "pub/g");
+	assert_int_equal(status_of(folder, &other, NULL), RR_VFS_STALE);
+	assert_int_equal(nodes->open_count, before);
+	handle_of(folder, "h");
+	folder->now += RR_NODE_IDLE;
+	rr_tree_tidy(folder->tree);
+	assert_int_equal(nodes->open_count, before);
+	rr_object_put(folder->tree, &root);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(bad_handles_are_told_from_stale_ones),
+		TEST(a_deep_handle_survives_a_restart),
+		TEST(a_path_longer_than_the_kernel_takes_is_walked_in_pieces),
+		TEST(hints_spare_the_search_of_everything_else),
+		TEST(what_was_renamed_before_a_restart_is_found),
+		TEST(what_is_renamed_by_a_client_keeps_its_handle),
+		TEST(what_others_rename_is_found),
+		TEST(directories_moved_into_each_other_make_no_circle),
+		TEST(what_was_removed_is_stale),
+		TEST(what_lost_its_last_name_is_gone),
+		TEST(a_descriptor_tells_of_the_removal_before_it_is_closed),
+		TEST(a_child_is_believed_no_longer_than_its_directory),
+		TEST(what_is_seen_again_is_not_gone),
+		TEST(an_inode_that_is_used_again_is_another_object),
+		TEST(either_name_of_a_hard_link_is_good),
+		TEST(a_name_outside_keeps_no_object_inside),
+		TEST(many_objects_pass_through_a_small_cache),
+		TEST(held_objects_stay_while_the_cache_is_full),
+		TEST(vain_searches_are_remembered_for_a_while),
+		TEST(descriptors_of_removed_and_of_idle_objects_are_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

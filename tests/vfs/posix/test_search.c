@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What it costs to find an object of which the server has nothing but the handle. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "folder.h"
+
+enum { MANY = 3000, BOUND = 64, DEEP = 60 };
+
+/* pub/d/0 and so on; their handles, to be freed. */
+static struct rr_vfs_handle *
+make_many(struct folder *folder)
+{
+	struct rr_vfs_handle *handles = calloc(MANY, sizeof(*handles));
+	char path[32];
+
+	assert_non_null(handles);
+	folder_mkdir(folder, "pub/d");
+	for (int i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "pub/d/%d", i);
+		folder_file(folder, path, "");
+		handles[i] = handle_of(folder, path + strlen("pub/"));
+	}
+	return handles;
+}
+
+/* Each handle leads to an object, now or when the server has gone on with its search; all searches together
+ * read no more entries than entries_max. */
+static void
+find_all(struct folder *folder, const struct rr_vfs_handle *handles, uint64_t entries_max)
+{
+	for (int i = 0; i < MANY; i++) {
+		enum rr_vfs_status status;
+
+		while ((status = status_of(folder, &handles[i], NULL)) == RR_VFS_BUSY) {
+			rr_tree_work(folder->tree);
+			assert_true(folder->tree->search.entries <= entries_max);
+		}
+		assert_int_equal(status, RR_VFS_OK);
+		assert_true(folder->tree->search.entries <= entries_max);
+	}
+}
+
+static void
+a_directory_is_read_once_for_all_handles_of_it(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle *handles = make_many(folder);
+
+	folder_start(folder);
+	find_all(folder, handles, MANY + 10);
+	assert_true(folder->tree->search.entries >= MANY);
+	free(handles);
+}
+
+/* The same where there is a slice for each buffer of entries. */
+static void
+a_directory_is_read_once_in_slices(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle *handles = make_many(folder);
+
+	folder_start(folder);
+	folder->tree->search.steps_max = 1;
+	find_all(folder, handles, MANY + 10);
+	assert_true(folder->tree->search.entries >= MANY);
+	free(handles);
+}
+
+static void
+what_had_to_leave_the_cache_is_found_without_a_search(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle *handles;
+
+	folder->tree->nodes.max = BOUND;
+	handles = make_many(folder);
+	assert_in_range(folder->tree->nodes.count, 1, BOUND);
+	find_all(folder, handles, 0);
+	free(handles);
+}
+
+/* Handles of what was removed: the walk for the first of them says that the others are not there, either. */
+static void
+removed_objects_are_searched_for_once(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle *handles = make_many(folder);
+	uint64_t entries;
+	char path[32];
+
+	for (int i = 0; i < MANY; i += 2) {
+		snprintf(path, sizeof(path), "pub/d/%d", i);
+		folder_remove(folder, path);
+	}
+	folder_start(folder);
+	assert_int_equal(status_of(folder, &handles[0], NULL), RR_VFS_STALE);
+	/* As if the files had been made long before. */
+	folder->tree->search.memories[0].birth += RR_SECOND;
+	entries = folder->tree->search.entries;
+	for (int i = 0; i < MANY; i += 2)
+		assert_int_equal(status_of(folder, &handles[i], NULL), RR_VFS_STALE);
+	/* Of the first, even if it may have been made after the walk. */
+	folder->tree->search.memories[0].until = 0;
+	assert_int_equal(status_of(folder, &handles[0], NULL), RR_VFS_STALE);
+	assert_int_equal(folder->tree->search.entries, entries);
+	free(handles);
+}
+
+/* pub/d/d/... */
+static struct rr_vfs_handle
+make_deep(struct folder *folder)
+{
+	struct rr_object at = walk_to(folder, ""), next;
+	struct rr_vfs_handle handle;
+	char name[201];
+
+	memset(name, 'n', 200);
+	name[200] = 0;
+	for (int i = 0; i < DEEP; i++) {
+		assert_int_equal(mkdirat(at.fd, name, 0755), 0);
+		assert_int_equal(rr_tree_lookup(folder->tree, &at, bytes_of(name), &next), RR_VFS_OK);
+		rr_object_put(folder->tree, &at);
+		at = next;
+	}
+	rr_tree_handle(folder->tree, &at, &handle);
+	rr_object_put(folder->tree, &at);
+	return handle;
+}
+
+/* A step opens one directory, reads one buffer of entries, or leaves a directory. */
+static void
+a_search_takes_as_many_steps_as_there_are_directories(void **state)
+{
+	enum { STEPS_MAX = 3 * DEEP + 3 };
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle = make_deep(folder);
+	int steps = 1;
+
+	folder_start(folder);
+	folder->tree->search.steps_max = 1;
+	while (steps <= STEPS_MAX && status_of(folder, &handle, NULL) == RR_VFS_BUSY)
+		steps++;
+	assert_in_range(steps, DEEP, STEPS_MAX);
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
+}
+
+/* No call waits for a search to end: a call that needs another search meanwhile is answered RR_VFS_BUSY,
+ * and a call that needs none is served. */
+static void
+one_search_at_a_time_goes_on_between_calls(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle deep = make_deep(folder), other, known;
+
+	folder_mkdir(folder, "pub/a");
+	folder_file(folder, "pub/a/f", "");
+	folder_file(folder, "pub/g", "");
+	other = handle_of(folder, "a/f");
+	folder_start(folder);
+	known = handle_of(folder, "g");
+	folder->tree->search.steps_max = 1;
+	assert_false(rr_tree_has_work(folder->tree));
+	assert_int_equal(status_of(folder, &deep, NULL), RR_VFS_BUSY);
+	assert_true(rr_tree_has_work(folder->tree));
+	assert_int_equal(status_of(folder, &other, NULL), RR_VFS_BUSY);
+	assert_int_equal(status_of(folder, &known, NULL), RR_VFS_OK);
+	while (rr_tree_work(folder->tree))
+		;
+	/* The first search was the one that went on. */
+	assert_int_equal(status_of(folder, &deep, NULL), RR_VFS_OK);
+	folder->tree->search.steps_max = UINT32_MAX;
+	assert_int_equal(status_of(folder, &other, NULL), RR_VFS_OK);
+}
+
+/* The first and the last of the directories in pub/a, in the order in which a search reads them. */
+static void
+ends_of(const struct folder *folder, char first[PATH_MAX], char last[PATH_MAX])
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "%s/pub/a", folder->path);
+	directory = opendir(path);
+	assert_non_null(directory);
+	*first = 0;
+	while ((entry = readdir(directory))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(last, PATH_MAX, "pub/a/%s", entry->d_name);
+		if (!*first)
+			memcpy(first, last, strlen(last) + 1);
+	}
+	closedir(directory);
+}
+
+/* A directory is moved out of the export while the search is in it, after so many steps: the search goes on
+ * in the directory above, and finds what is there. */
+static void
+move_during_search(struct folder *folder, const struct rr_vfs_handle *handle, uint32_t steps)
+{
+	char first[PATH_MAX], last[PATH_MAX], file[PATH_MAX + 2];
+
+	ends_of(folder, first, last);
+	assert_string_not_equal(first, last);
+	snprintf(file, sizeof(file), "%s/f", last);
+	folder_rename(folder, "f", file);
+	folder_start(folder);
+	folder->tree->search.steps_max = steps;
+	status_of(folder, handle, NULL);
+	folder_rename(folder, first, "away");
+	while (rr_tree_work(folder->tree))
+		;
+	assert_leads_to(folder, handle, file);
+	folder_rename(folder, "away", first);
+	folder_rename(folder, file, "f");
+}
+
+static void
+a_search_survives_what_is_moved_meanwhile(void **state)
+{
+	enum { DIRECTORIES = 3, STEPS = 40 };
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle;
+	char path[32];
+
+	folder_mkdir(folder, "pub/a");
+	folder_file(folder, "pub/a/f", "");
+	handle = handle_of(folder, "a/f");
+	folder_rename(folder, "pub/a/f", "f");
+	for (int i = 0; i < DIRECTORIES; i++) {
+		snprintf(path, sizeof(path), "pub/a/%d", i);
+		folder_mkdir(folder, path);
+		snprintf(path, sizeof(path), "pub/a/%d/c", i);
+		folder_mkdir(folder, path);
+	}
+	for (uint32_t steps = 1; steps < STEPS; steps++)
+		move_during_search(folder, &handle, steps);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(a_directory_is_read_once_for_all_handles_of_it),
+		TEST(a_directory_is_read_once_in_slices),
+		TEST(what_had_to_leave_the_cache_is_found_without_a_search),
+		TEST(removed_objects_are_searched_for_once),
+		TEST(a_search_takes_as_many_steps_as_there_are_directories),
+		TEST(one_search_at_a_time_goes_on_between_calls),
+		TEST(a_search_survives_what_is_moved_meanwhile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
