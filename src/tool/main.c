@@ -14,6 +14,7 @@ static const struct rr_tool *const tools[] = {
 	&rr_tool_rm,
 	&rr_tool_mkdir,
 	&rr_tool_ping,
+	&rr_tool_check,
 	&rr_tool_decode,
 	&rr_tool_devices,
 	&rr_tool_xdr,

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/check.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "carrier/rdma/provider.h"
+
+enum { CHECK_ADDRESSES = 8, CHECK_RECEIVE = 65536 };
+
+static int
+check_take_only(const struct rr_tool *tool, void *state, const char *argument)
+{
+	struct rr_check *check = state;
+
+	if (check->only_count == RR_CHECK_ONLY)
+		return rr_tool_usage(tool, "there can be %d of --only at most", RR_CHECK_ONLY);
+	check->only[check->only_count++] = argument;
+	return RR_EXIT_OK;
+}
+
+static const char *const check_formats[] = { "text", "json", "tap", "junit", NULL };
+
+static const struct rr_option check_options[] = {
+	{ .name = "destructive",
+		.help = "also make cases that change what the server exports",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_check, destructive) },
+	{ .name = "format",
+		.argument = "KIND",
+		.help = "text, json (an object on each line), tap or junit",
+		.kind = RR_OPTION_WORD,
+		.words = check_formats,
+		.at = offsetof(struct rr_check, format) },
+	{ .name = "list",
+		.help = "list the cases, and make none of them",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_check, list) },
+	{ .name = "only",
+		.argument = "NAME",
+		.help = "only the case of that name, or those of that row, such as B4; may be given several "
+			"times",
+		.kind = RR_OPTION_CALL,
+		.take = check_take_only },
+	{ .name = "timeout",
+		.argument = "SECONDS",
+		.help = "time to wait for an answer (5)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = 3600,
+		.at = offsetof(struct rr_check, timeout) },
+	{ 0 },
+};
+
+static const struct rr_check_case *const check_tables[] = { rr_check_header_cases, rr_check_error_cases,
+	rr_check_long_cases, rr_check_data_cases, rr_check_optional_cases, rr_check_change_cases };
+
+enum { CHECK_TABLES = sizeof(check_tables) / sizeof(check_tables[0]) };
+
+/* ---- The server, and what it exports ---- */
+
+static struct rr_check_peer
+check_peer(struct rr_check *check, uint32_t version)
+{
+	return (struct rr_check_peer){ .check = check, .version = version };
+}
+
+/* The first address that a connection can be made to. */
+static int
+check_find_server(struct rr_check *check, struct rr_text *text)
+{
+	struct sockaddr_storage addresses[CHECK_ADDRESSES];
+	int count = rr_url_resolve(&check->url, addresses, CHECK_ADDRESSES, text), error = count;
+	struct rr_room *room = rr_room_in(check->engine);
+
+	if (check->url.transport == RR_TRANSPORT_TCP || !room)
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "check is for RPC-over-RDMA");
+	for (int i = 0; i < count; i++) {
+		struct rr_check_peer peer = check_peer(check, 1);
+		struct rr_carrier_place place;
+
+		check->address = addresses[i];
+		place = (struct rr_carrier_place){ check->url.transport,
+			(const struct sockaddr *)&addresses[i], rr_url_address_size(&addresses[i]) };
+		error = rr_provider_to(room, &place, &check->fabric, text);
+		if (error)
+			continue;
+		error = rr_check_connect(&peer, NULL, 0);
+		rr_fail(text, 0, "%s", peer.why.text);
+		rr_check_close(&peer);
+		if (!error)
+			return 0;
+	}
+	return error;
+}
+
+static bool
+check_speaks(struct rr_check *check, uint32_t version)
+{
+	struct rr_check_peer peer = check_peer(check, version);
+	struct rr_text why;
+	bool speaks = rr_check_connect(&peer, NULL, 0) == 0 && rr_check_null(&peer, &why) == RR_CHECK_PASS;
+
+	rr_check_close(&peer);
+	return speaks;
+}
+
+static int
+check_take_entry(void *ctx, const struct rr_nfs_entry *entry)
+{
+	struct rr_check *check = ctx;
+
+	if (!entry->object || entry->object->attributes.type != NF3REG ||
+		entry->object->attributes.size < RR_CHECK_FILE_LEAST)
+		return 0;
+	check->file = entry->object->handle;
+	check->has_file = true;
+	return 1;
+}
+
+/* What the URL names, or the first file of at least 5000 octets in the directory that it names. */
+static void
+check_find_objects(struct rr_check *check, const char *url)
+{
+	struct rr_remote remote = { 0 };
+	struct rr_nfs_object object;
+	int error = rr_remote_open(check->engine, url, &remote, &check->no_objects);
+
+	if (error == 0)
+		error = rr_nfs_walk(remote.nfs, rr_nfs_rest(remote.nfs), true, &object);
+	if (error && remote.nfs)
+		rr_fail(&check->no_objects, 0, "%s", rr_nfs_error(remote.nfs));
+	if (error == 0 && object.attributes.type == NF3DIR) {
+		check->directory = object.handle;
+		check->has_directory = true;
+		rr_nfs_readdir(remote.nfs, &object.handle, check_take_entry, check);
+	}
+	if (error == 0 && object.attributes.type == NF3REG) {
+		check->file = object.handle;
+		check->has_file = object.attributes.size >= RR_CHECK_FILE_LEAST;
+		check->directory = *rr_nfs_root(remote.nfs);
+		check->has_directory = true;
+	}
+	rr_remote_close(&remote);
+}
+
+/* ---- Cases ---- */
+
+static bool
+check_is_wanted(const struct rr_check *check, const struct rr_check_case *which)
+{
+	for (uint32_t i = 0; i < check->only_count; i++)
+		if (strcmp(check->only[i], which->name) == 0 || strcmp(check->only[i], which->row) == 0)
+			return true;
+	return check->only_count == 0;
+}
+
+/* Why a case cannot be made; NULL: it can. */
+static const char *
+check_obstacle(const struct rr_check *check, const struct rr_check_case *which)
+{
+	if (which->needs_directory && !check->has_directory)
+		return check->no_objects.text[0] ? check->no_objects.text : "the URL names no directory";
+	if (which->needs_file && !check->has_file)
+		return check->no_objects.text[0] ? check->no_objects.text
+						 : "there is no file of 5000 octets where the URL points";
+	return which->destructive && !check->destructive ? "needs --destructive" : NULL;
+}
+
+static enum rr_check_verdict
+check_make(struct rr_check *check, const struct rr_check_case *which, uint32_t version, struct rr_text *why)
+{
+	struct rr_check_peer peer = check_peer(check, version);
+	const char *obstacle = check_obstacle(check, which);
+	enum rr_check_verdict verdict;
+
+	if (obstacle)
+		return rr_check_skip(why, "%s", obstacle);
+	if (!which->connects && rr_check_connect(&peer, NULL, 0) < 0)
+		verdict = rr_check_fail(why, "no connection: %.200s", peer.why.text);
+	else
+		verdict = which->run(&peer, why);
+	rr_check_close(&peer);
+	return verdict;
+}
+
+static void
+check_case(struct rr_check *check, const struct rr_check_case *which, uint32_t version)
+{
+	struct rr_check_result *result = &check->results[check->result_count++];
+	uint64_t start = rr_now(&rr_env_system);
+
+	result->which = which;
+	result->version = version;
+	result->verdict = check_make(check, which, version, &result->why);
+	result->took = rr_now(&rr_env_system) - start;
+}
+
+static void
+check_all(struct rr_check *check)
+{
+	bool with_1 = check->filters.versions != RR_VERSIONS_2;
+	bool with_2 = check->filters.versions != RR_VERSIONS_1 && check_speaks(check, 2);
+
+	for (size_t table = 0; table < CHECK_TABLES; table++) {
+		for (const struct rr_check_case *each = check_tables[table]; each->name; each++) {
+			if (!check_is_wanted(check, each) || rr_tool_interrupted(NULL))
+				continue;
+			if (each->version_1 && with_1)
+				check_case(check, each, 1);
+			if (each->version_2 && with_2)
+				check_case(check, each, 2);
+		}
+	}
+}
+
+static void
+check_list(const struct rr_check *check)
+{
+	for (size_t table = 0; table < CHECK_TABLES; table++)
+		for (const struct rr_check_case *each = check_tables[table]; each->name; each++)
+			if (check_is_wanted(check, each))
+				printf("%-26s %s%s %s (%s)\n", each->name, each->version_1 ? "1" : " ",
+					each->version_2 ? "2" : " ", each->text, each->section);
+}
+
+/* ---- All of it ---- */
+
+static int
+check_server(struct rr_check *check, const char *url)
+{
+	char host[RR_AUTH_SYS_NAME + 1] = "";
+	struct rr_text text = { "" };
+	uint32_t failed = 0;
+
+	if (check_find_server(check, &text) < 0)
+		return rr_tool_fail(check->tool, "%s", text.text);
+	gethostname(host, sizeof(host) - 1);
+	check->cred.machine = (struct rpcrdma_bytes){ host, (uint32_t)strlen(host) };
+	check->cred.uid = check->url.has_uid ? check->url.uid : (uint32_t)geteuid();
+	check->cred.gid = check->url.has_gid ? check->url.gid : (uint32_t)getegid();
+	check_find_objects(check, url);
+	check_all(check);
+	if (check->result_count == 0)
+		return rr_tool_usage(check->tool, "there is no such case; --list shows them");
+	rr_check_report(check);
+	for (uint32_t i = 0; i < check->result_count; i++)
+		failed += check->results[i].verdict == RR_CHECK_FAIL;
+	return failed ? RR_EXIT_FAILED : RR_EXIT_OK;
+}
+
+static int
+check_start(struct rr_check *check, const char *url)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	int status;
+
+	rr_tool_catch_signals();
+	if (rr_filters_start(check->tool, &check->filters, &config))
+		return RR_EXIT_FAILED;
+	/* A responder that sends too much is to be seen doing so. */
+	config.inline_receive = CHECK_RECEIVE;
+	if (rr_engine_new(&rr_env_system, &config, &check->engine) < 0)
+		status = rr_tool_fail(check->tool, "an event loop cannot be set up: %s", strerror(errno));
+	else
+		status = check_server(check, url);
+	rpcrdma_engine_free(check->engine);
+	return rr_tool_end_output(check->tool, rr_filters_end(check->tool, &check->filters, status));
+}
+
+static int
+check_run(const struct rr_tool *tool, int argc, char **argv)
+{
+	struct rr_check check = { .timeout = 5 };
+	struct rr_text text;
+	int status;
+
+	check.tool = tool;
+	status = rr_options_parse(tool, &check, &argc, &argv);
+	if (status != RR_OPTIONS_GO_ON)
+		return status;
+	if (check.list) {
+		check_list(&check);
+		return rr_tool_end_output(tool, RR_EXIT_OK);
+	}
+	if (argc == 0)
+		return rr_tool_usage(tool, "it takes a URL");
+	if (rr_url_parse(argv[0], &check.url, &text) < 0)
+		return rr_tool_usage(tool, "%s", text.text);
+	return check_start(&check, argv[0]);
+}
+
+const struct rr_tool rr_tool_check = {
+	.name = "check",
+	.run = check_run,
+	.help = "Test a server's RPC-over-RDMA, row by row.",
+	.operands = "[URL]",
+	.least = 0,
+	.most = 1,
+	.urls = true,
+	.groups = {
+		{ check_options, 0 },
+		{ rr_filters_transport, offsetof(struct rr_check, filters) },
+		{ rr_filters_options, offsetof(struct rr_check, filters) },
+		{ rr_filters_calls, offsetof(struct rr_check, filters) },
+	},
+};

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_CHECK_H
+#define RR_TOOL_CHECK_H
+
+#include "fabric/fabric.h"
+#include "tool/filters.h"
+#include "tool/remote.h"
+#include "wire/private_data.h"
+#include "wire/rpc.h"
+#include "wire/rpcrdma2.h"
+
+/*
+ * `rpcrdma check`: plays a requester that says exactly what a case wants, and holds the responder's answers
+ * to rows of docs/conformance.md. Each case has a connection of its own, so that no case suffers from another
+ * one. It sends nothing that is known to harm a peer, such as segments of length zero to a responder of
+ * version 1.
+ */
+
+enum rr_check_verdict { RR_CHECK_PASS, RR_CHECK_FAIL, RR_CHECK_SKIP, RR_CHECK_VERDICTS };
+
+enum { RR_CHECK_QUEUE = 128, RR_CHECK_SEGMENTS = 8, RR_CHECK_FILE_LEAST = 5000 };
+
+struct rr_check;
+
+struct rr_check_message {
+	struct rr_check_message *next;
+	bool invalidated;
+	uint32_t handle, length;
+	uint8_t data[];
+};
+
+/* Memory of a case: what was sent and registered, until its connection is closed. */
+struct rr_check_memory {
+	struct rr_check_memory *next;
+	_Alignas(16) uint8_t data[];
+};
+
+/* A connection of a case. */
+struct rr_check_peer {
+	struct rr_check *check;
+	struct rr_endpoint *endpoint;
+	bool established, disconnected;
+	uint32_t version; /* of RPC-over-RDMA */
+	uint32_t xid;     /* the last one that was used */
+	bool has_private_data, invalidates;
+	uint32_t send_size, receive_size; /* of the peer */
+	struct rr_check_message *messages, **last;
+	uint32_t message_count;
+	struct rr_check_memory *memory;
+	uint32_t completions;
+	int status;         /* of a work request that failed, or of the end of the connection */
+	struct rr_text why; /* the connection ended */
+};
+
+/* A message of the peer, decoded. */
+struct rr_check_reply {
+	struct rr_check_message *message; /* all else refers to it */
+	enum rr_header_result result;
+	struct rr_rdma_header header;
+	struct rr_chunk_lists lists;
+	struct rr_read_segment reads[RR_CHECK_SEGMENTS];
+	struct rr_chunk writes[RR_CHECK_SEGMENTS];
+	struct rr_segment segments[RR_CHECK_SEGMENTS * 2];
+	struct rpcrdma_bytes payload;
+	bool has_rpc;
+	struct rr_reply_header rpc;
+	struct rpcrdma_bytes results; /* behind the RPC header */
+};
+
+/* A call that a case makes. Zeroes mean a NULL call of NFS version 3, in an RDMA_MSG, with a new XID. */
+struct rr_check_call {
+	uint32_t xid, rpc_xid, credit, rdma_proc, proc;
+	uint32_t rdma_version; /* 0: that of the connection */
+	struct rr_chunk_lists lists;
+	struct rpcrdma_bytes args;
+	bool no_rpc; /* nothing behind the RPC-over-RDMA header */
+};
+
+struct rr_check_case {
+	const char *name, *row, *section, *text;
+	bool version_1, version_2, destructive, needs_file, needs_directory;
+	/* It connects itself. */
+	bool connects;
+	enum rr_check_verdict (*run)(struct rr_check_peer *peer, struct rr_text *why);
+};
+
+/* Tables of cases; each ends with a row without a name. */
+extern const struct rr_check_case rr_check_change_cases[], rr_check_header_cases[], rr_check_error_cases[],
+	rr_check_data_cases[], rr_check_long_cases[], rr_check_optional_cases[];
+
+enum rr_check_format { RR_CHECK_TEXT, RR_CHECK_JSON, RR_CHECK_TAP, RR_CHECK_JUNIT };
+
+struct rr_check_result {
+	const struct rr_check_case *which;
+	uint32_t version;
+	enum rr_check_verdict verdict;
+	uint64_t took; /* ns */
+	struct rr_text why;
+};
+
+enum { RR_CHECK_RESULTS = 256, RR_CHECK_ONLY = 32 };
+
+struct rr_check {
+	const struct rr_tool *tool;
+	struct rr_filters filters;
+	enum rr_check_format format;
+	bool list, destructive;
+	const char *only[RR_CHECK_ONLY];
+	uint32_t only_count;
+	uint32_t timeout; /* seconds to wait for an answer */
+	struct rpcrdma_engine *engine;
+	struct rr_url url;
+	struct rr_fabric *fabric;
+	struct sockaddr_storage address;
+	bool speaks_2;
+	/* What the URL names: a directory, and a file in it, or the file itself. */
+	struct rr_nfs_handle directory, file;
+	bool has_directory, has_file;
+	struct rr_auth_sys cred;
+	struct rr_text no_objects; /* why there are none */
+	struct rr_check_result results[RR_CHECK_RESULTS];
+	uint32_t result_count;
+};
+
+/* ---- check_peer.c: the connection ---- */
+
+/* Connects with that private data; NULL: what this side always has, with remote invalidation. */
+int rr_check_connect(struct rr_check_peer *peer, const void *private_data, size_t size);
+void rr_check_close(struct rr_check_peer *peer);
+/* Memory that stays until the connection is closed; NULL: there is no more. */
+void *rr_check_keep(struct rr_check_peer *peer, size_t size);
+/* Sends a copy. */
+int rr_check_send(struct rr_check_peer *peer, const void *data, uint32_t size, uint32_t invalidate);
+/* The next message; NULL: no message came in time, or the connection ended. To be freed by the caller.
+ */
+struct rr_check_message *rr_check_receive(struct rr_check_peer *peer);
+/* Registers new memory of that size, filled with a pattern, at *data. */
+int rr_check_register(struct rr_check_peer *peer, uint32_t size, unsigned access, uint8_t **data,
+	struct rr_segment *segment);
+/* Reads the segment's octets by RDMA Read. */
+int rr_check_pull(struct rr_check_peer *peer, const struct rr_segment *segment, void *data);
+
+/* ---- check_talk.c: messages ---- */
+
+/* Sends it; call->xid is set. An error of the connection. */
+int rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call);
+/* The call's octets behind the RPC-over-RDMA header, for a chunk. Returns how many; 0: they do not fit. */
+uint32_t rr_check_put_rpc(
+	const struct rr_check_peer *peer, const struct rr_check_call *call, void *out, uint32_t size);
+/* The next message, decoded. False: there was none; why says so. */
+bool rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why);
+void rr_check_forget(struct rr_check_reply *reply);
+
+/* What a case returns after writing why. */
+enum rr_check_verdict rr_check_fail(struct rr_text *why, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+enum rr_check_verdict rr_check_skip(struct rr_text *why, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* A NULL call is answered, by the next message, as it should be. */
+enum rr_check_verdict rr_check_null(struct rr_check_peer *peer, struct rr_text *why);
+/* Nothing was sent in answer to what came before: the next two messages answer two NULL calls. */
+enum rr_check_verdict rr_check_silence(struct rr_check_peer *peer, struct rr_text *why);
+/* The next message is an RDMA_ERROR with that XID and error; and a NULL call is answered after that. */
+enum rr_check_verdict rr_check_error(
+	struct rr_check_peer *peer, uint32_t xid, uint32_t error, struct rr_text *why);
+
+/* ---- check_report.c ---- */
+
+void rr_check_report(const struct rr_check *check);
+
+#endif

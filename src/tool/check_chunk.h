@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_CHECK_CHUNK_H
+#define RR_TOOL_CHECK_CHUNK_H
+
+#include "tool/check.h"
+#include "ulb/nfs3.h"
+
+/* Arguments and chunks of cases that move data. */
+
+enum { RR_CHECK_ARGS_MAX = 256, RR_CHECK_PATTERN = 0xa5 };
+
+/* The arguments of a procedure of NFS version 3: a file handle, and words behind it. */
+struct rpcrdma_bytes rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct rr_nfs_handle *handle,
+	const uint32_t *words, uint32_t count);
+
+#define RR_CHECK_ARGS(out, handle, ...)                                                                      \
+	rr_check_args(out, handle, (const uint32_t[]){ __VA_ARGS__ },                                        \
+		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+
+/* A handle that no server has. */
+extern const struct rr_nfs_handle rr_check_no_handle;
+
+/* A Write chunk, or a Reply chunk, of count segments of size octets each, in one piece of memory. */
+struct rr_check_chunk {
+	uint8_t *data;
+	struct rr_segment segments[4];
+	struct rr_chunk chunk;
+	uint32_t count, size;
+};
+
+/* Registers it. False: that cannot be done. */
+bool rr_check_offer(struct rr_check_peer *peer, struct rr_check_chunk *chunk, uint32_t count, uint32_t size);
+struct rr_chunk_lists rr_check_write_list(struct rr_check_chunk *chunk);
+struct rr_chunk_lists rr_check_reply_chunk(struct rr_check_chunk *chunk);
+
+/* The same segments came back, and no one is longer. */
+enum rr_check_verdict rr_check_returned(
+	const struct rr_check_chunk *chunk, const struct rr_chunk *back, struct rr_text *why);
+
+/* The octets from that one on are as they were. */
+bool rr_check_is_untouched(const struct rr_check_chunk *chunk, uint64_t from);
+
+#endif

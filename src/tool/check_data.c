@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "tool/check_chunk.h"
+
+/* Cases that move data: READ, READDIRPLUS, GETATTR, and a WRITE that no server can execute. */
+
+enum { ROOM = 4096, COUNT = 1001 };
+
+/* ---- READ ---- */
+
+/* READ without a chunk, of octets that fit inline. Returns the data's octets; 0: why says why not. */
+static uint32_t
+data_read_inline(struct rr_check_peer *peer, uint8_t *out, uint32_t count, struct rr_text *why)
+{
+	uint8_t args[RR_CHECK_ARGS_MAX];
+	struct rr_check_call call = { .proc = NFSPROC3_READ,
+		.args = RR_CHECK_ARGS(args, &peer->check->file, 0, 0, count) };
+	struct rr_check_reply reply;
+	uint32_t length = 0;
+
+	if (rr_check_call(peer, &call) < 0 || !rr_check_reply(peer, &reply, why))
+		return 0;
+	/* READ3resok: status, post_op_attr with its 84 octets, count, eof, length, data (RFC 1813, 3.3.6). */
+	if (reply.has_rpc && reply.results.length >= 104 && rr_get_be32(reply.results.data) == 0)
+		length = rr_get_be32((const uint8_t *)reply.results.data + 100);
+	if (length == 0 || length > count || length > reply.results.length - 104)
+		rr_check_fail(why, "READ inline does not answer with data");
+	else
+		memcpy(out, (const uint8_t *)reply.results.data + 104, length);
+	length = length <= count && reply.results.length >= 104 + length ? length : 0;
+	rr_check_forget(&reply);
+	return length;
+}
+
+/* READ of COUNT octets into a Write chunk of segments of that size, compared with the same READ inline. */
+static enum rr_check_verdict
+data_read(struct rr_check_peer *peer, uint32_t segments, uint32_t size, struct rr_text *why)
+{
+	uint8_t args[RR_CHECK_ARGS_MAX], expected[COUNT];
+	struct rr_check_call call = { .proc = NFSPROC3_READ,
+		.args = RR_CHECK_ARGS(args, &peer->check->file, 0, 0, COUNT) };
+	enum rr_check_verdict verdict = RR_CHECK_PASS;
+	struct rr_check_reply reply;
+	struct rr_check_chunk chunk;
+	uint64_t total;
+
+	if (data_read_inline(peer, expected, COUNT, why) != COUNT)
+		return RR_CHECK_FAIL;
+	if (!rr_check_offer(peer, &chunk, segments, size))
+		return rr_check_fail(why, "memory cannot be registered");
+	call.lists = rr_check_write_list(&chunk);
+	if (rr_check_call(peer, &call) < 0 || !rr_check_reply(peer, &reply, why))
+		return RR_CHECK_FAIL;
+	if (reply.result != RR_HEADER_OK || !reply.has_rpc || reply.lists.write_count != 1)
+		verdict = rr_check_fail(why, "procedure %u with %u Write chunks came back", reply.header.proc,
+			reply.lists.write_count);
+	else
+		verdict = rr_check_returned(&chunk, &reply.lists.writes[0], why);
+	total = verdict == RR_CHECK_PASS ? rr_chunk_length(&reply.lists.writes[0]) : 0;
+	rr_check_forget(&reply);
+	if (verdict != RR_CHECK_PASS)
+		return verdict;
+	if (total != COUNT)
+		return rr_check_fail(why, "%llu octets, where %d are due", (unsigned long long)total, COUNT);
+	if (memcmp(chunk.data, expected, COUNT) != 0)
+		return rr_check_fail(why, "the octets are not those of the same READ inline");
+	return rr_check_is_untouched(&chunk, COUNT)
+		       ? RR_CHECK_PASS
+		       : rr_check_fail(why, "octets behind the data were written");
+}
+
+static enum rr_check_verdict
+data_read_one(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return data_read(peer, 1, ROOM, why);
+}
+
+/* Segments that the data fills one after the other, the last one in part. */
+static enum rr_check_verdict
+data_read_segments(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return data_read(peer, 4, 300, why);
+}
+
+/* RFC 8166, 4.3.2.2: "the Responder MUST return this Write chunk as an unused Write chunk". */
+static enum rr_check_verdict
+data_unused(struct rr_check_peer *peer, struct rr_text *why)
+{
+	uint8_t args[RR_CHECK_ARGS_MAX];
+	struct rr_check_call call = { .proc = NFSPROC3_READ,
+		.args = RR_CHECK_ARGS(args, &rr_check_no_handle, 0, 0, COUNT) };
+	enum rr_check_verdict verdict;
+	struct rr_check_reply reply;
+	struct rr_check_chunk chunk;
+
+	if (!rr_check_offer(peer, &chunk, 2, ROOM))
+		return rr_check_fail(why, "memory cannot be registered");
+	call.lists = rr_check_write_list(&chunk);
+	if (rr_check_call(peer, &call) < 0 || !rr_check_reply(peer, &reply, why))
+		return RR_CHECK_FAIL;
+	if (reply.result != RR_HEADER_OK || reply.lists.write_count != 1)
+		verdict = rr_check_fail(why, "procedure %u with %u Write chunks came back", reply.header.proc,
+			reply.lists.write_count);
+	else
+		verdict = rr_check_returned(&chunk, &reply.lists.writes[0], why);
+	if (verdict == RR_CHECK_PASS && rr_chunk_length(&reply.lists.writes[0]) > 0)
+		verdict = rr_check_fail(why, "the chunk of a READ that failed has octets");
+	rr_check_forget(&reply);
+	return verdict;
+}
+
+/* RFC 8797, 4.1: without R of this side, "the responder MUST use only RDMA Send"; likewise where the
+ * responder itself did not set it. */
+static enum rr_check_verdict
+data_invalidation(struct rr_check_peer *peer, const struct rr_private_data *own, struct rr_text *why)
+{
+	uint8_t args[RR_CHECK_ARGS_MAX], octets[RR_PRIVATE_DATA_SIZE];
+	struct rr_check_call call = { .proc = NFSPROC3_READ,
+		.args = RR_CHECK_ARGS(args, &peer->check->file, 0, 0, COUNT) };
+	struct rr_check_reply reply;
+	struct rr_check_chunk chunk;
+	bool invalidated, is_own, allowed;
+
+	rr_private_data_put(octets, own);
+	if (rr_check_connect(peer, octets, sizeof(octets)) < 0)
+		return rr_check_fail(why, "no connection: %.200s", peer->why.text);
+	if (!rr_check_offer(peer, &chunk, 1, ROOM))
+		return rr_check_fail(why, "memory cannot be registered");
+	call.lists = rr_check_write_list(&chunk);
+	if (rr_check_call(peer, &call) < 0 || !rr_check_reply(peer, &reply, why))
+		return RR_CHECK_FAIL;
+	invalidated = reply.message->invalidated;
+	is_own = reply.message->handle == chunk.segments[0].handle;
+	rr_check_forget(&reply);
+	allowed = own->remote_invalidation && peer->invalidates;
+	if (invalidated && !allowed)
+		return rr_check_fail(why, "Send With Invalidate, and %s did not announce support",
+			own->remote_invalidation ? "the responder" : "this requester");
+	if (invalidated && !is_own)
+		return rr_check_fail(why, "Send With Invalidate of a handle that the call did not offer");
+	return RR_CHECK_PASS;
+}
+
+static enum rr_check_verdict
+data_invalidation_cleared(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return data_invalidation(peer, &(struct rr_private_data){ 4096, 4096, false }, why);
+}
+
+static enum rr_check_verdict
+data_invalidation_agreed(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return data_invalidation(peer, &(struct rr_private_data){ 4096, 4096, true }, why);
+}
+
+const struct rr_check_case rr_check_data_cases[] = {
+	{ .name = "A11-read-write-chunk",
+		.row = "A11",
+		.section = "RFC 8166, 3.4.6",
+		.text = "READ fills a Write chunk from its start, with the file's octets, and without "
+			"padding",
+		.version_1 = true,
+		.version_2 = true,
+		.needs_file = true,
+		.run = data_read_one },
+	{ .name = "A11-read-segments",
+		.row = "A11",
+		.section = "RFC 8166, 3.4.6",
+		.text = "READ fills the segments of a Write chunk one after the other",
+		.version_1 = true,
+		.version_2 = true,
+		.needs_file = true,
+		.run = data_read_segments },
+	{ .name = "A8-unused-write-chunk",
+		.row = "A8",
+		.section = "RFC 8166, 4.3.2.2",
+		.text = "a READ that fails returns its Write chunk, with lengths of zero",
+		.version_1 = true,
+		.version_2 = true,
+		.run = data_unused },
+	{ .name = "B10-cleared",
+		.row = "B10",
+		.section = "RFC 8797, 4.1",
+		.text = "no Send With Invalidate to a requester that did not announce support",
+		.version_1 = true,
+		.needs_file = true,
+		.connects = true,
+		.run = data_invalidation_cleared },
+	{ .name = "B10-agreed",
+		.row = "B10",
+		.section = "RFC 8797, 4.1",
+		.text = "Send With Invalidate only where the responder announced support, too",
+		.version_1 = true,
+		.needs_file = true,
+		.connects = true,
+		.run = data_invalidation_agreed },
+	{ 0 },
+};

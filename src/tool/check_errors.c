@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "tool/check.h"
+
+/* Cases about what is malformed, or is not for responders: the right error or silence, and the connection
+ * lives on. */
+
+enum { ERROR_WORDS = 16 };
+
+/* Sends these words behind an XID, and the version of the connection. Returns the XID. */
+static uint32_t
+error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, uint32_t count)
+{
+	uint32_t xid = rr_random_u32(&rr_env_system) | 1;
+	uint8_t out[(ERROR_WORDS + 2) * 4];
+
+	rr_put_be32(out, xid);
+	rr_put_be32(out + 4, version);
+	for (uint32_t i = 0; i < count; i++)
+		rr_put_be32(out + 8 + (size_t)i * 4, words[i]);
+	rr_check_send(peer, out, 8 + count * 4, 0);
+	return xid;
+}
+
+#define ERROR_SEND(peer, version, ...)                                                                       \
+	error_send(peer, version, (const uint32_t[]){ __VA_ARGS__ },                                         \
+		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+
+/* RFC 8166, 4.5.1: the answer has the range of versions, and 4.5: the version that the call had. */
+static enum rr_check_verdict
+error_version(struct rr_check_peer *peer, struct rr_text *why)
+{
+	uint32_t xid = ERROR_SEND(peer, 99, 32, RR_RDMA_MSG, 0, 0, 0), words[7];
+	struct rr_check_message *message = rr_check_receive(peer);
+	bool is_whole = message && message->length >= sizeof(words);
+
+	for (uint32_t i = 0; is_whole && i < 7; i++)
+		words[i] = rr_get_be32(message->data + (size_t)i * 4);
+	free(message);
+	if (!is_whole)
+		return rr_check_fail(why, "no whole RDMA_ERROR came");
+	if (words[0] != xid || words[3] != RR_RDMA_ERROR || words[4] != RR_ERR_VERS)
+		return rr_check_fail(
+			why, "procedure %u, error %u, where ERR_VERS is due", words[3], words[4]);
+	if (words[5] == 0 || words[5] > words[6] || words[6] >= 99)
+		return rr_check_fail(why, "ERR_VERS with the range %u to %u", words[5], words[6]);
+	if (words[1] != 99)
+		return rr_check_fail(why, "the error has version %u, and the call had 99", words[1]);
+	return rr_check_null(peer, why);
+}
+
+static enum rr_check_verdict
+error_procedure(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return rr_check_error(peer, ERROR_SEND(peer, peer->version, 32, 77, 0, 0, 0, 0), RR_ERR_CHUNK, why);
+}
+
+/* RFC 8166, 4.6.1: RDMA_MSGP is answered with ERR_CHUNK by those that do not support it. */
+static enum rr_check_verdict
+error_msgp(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return rr_check_error(peer, ERROR_SEND(peer, 1, 32, RR_RDMA_MSGP, 0, 0, 0, 0, 0), RR_ERR_CHUNK, why);
+}
+
+/* RFC 8166, 4.6.2: "Receivers MUST silently discard RDMA_DONE messages". */
+static enum rr_check_verdict
+error_done(struct rr_check_peer *peer, struct rr_text *why)
+{
+	ERROR_SEND(peer, 1, 32, RR_RDMA_DONE, 0, 0, 0);
+	return rr_check_silence(peer, why);
+}
+
+/* RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures." */
+static enum rr_check_verdict
+error_error(struct rr_check_peer *peer, struct rr_text *why)
+{
+	ERROR_SEND(peer, peer->version, 32, RR_RDMA_ERROR, RR_ERR_CHUNK, 0, 0);
+	return rr_check_silence(peer, why);
+}
+
+/* RFC 8166, 4.5: a message below 28 octets: "it MUST silently discard the message". */
+static enum rr_check_verdict
+error_short(struct rr_check_peer *peer, struct rr_text *why)
+{
+	ERROR_SEND(peer, 1, 32, RR_RDMA_MSG, 0);
+	return rr_check_silence(peer, why);
+}
+
+/* A Read list that breaks off behind the position of its segment. */
+static enum rr_check_verdict
+error_cut(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return rr_check_error(
+		peer, ERROR_SEND(peer, peer->version, 32, RR_RDMA_NOMSG, 1, 0, 7, 100), RR_ERR_CHUNK, why);
+}
+
+/* A Write chunk that says to have more segments than the message has octets. */
+static enum rr_check_verdict
+error_count(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return rr_check_error(peer, ERROR_SEND(peer, peer->version, 32, RR_RDMA_MSG, 0, 1, 0x7fffffff, 0, 0),
+		RR_ERR_CHUNK, why);
+}
+
+/* RFC 8166, 4.5.2: "an RDMA_NOMSG message where the Read list, Write list, and Reply chunk are marked not
+ * present". */
+static enum rr_check_verdict
+error_nowhere(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return rr_check_error(
+		peer, ERROR_SEND(peer, peer->version, 32, RR_RDMA_NOMSG, 0, 0, 0), RR_ERR_CHUNK, why);
+}
+
+/* RFC 8166, 4.5.2: "the value of the rdma_xid field does not match the value of the XID field in the
+ * accompanying RPC message". */
+static enum rr_check_verdict
+error_xid(struct rr_check_peer *peer, struct rr_text *why)
+{
+	struct rr_check_call call = { .xid = rr_random_u32(&rr_env_system) };
+
+	call.rpc_xid = call.xid + 1;
+	if (rr_check_call(peer, &call) < 0)
+		return rr_check_fail(why, "it cannot be sent");
+	return rr_check_error(peer, call.xid, RR_ERR_CHUNK, why);
+}
+
+/* A reply to a call that the responder never made. */
+static enum rr_check_verdict
+error_stray(struct rr_check_peer *peer, struct rr_text *why)
+{
+	uint32_t xid = rr_random_u32(&rr_env_system);
+	uint8_t out[52] = { 0 };
+
+	rr_put_be32(out, xid);
+	rr_put_be32(out + 4, peer->version);
+	rr_put_be32(out + 8, 32);
+	rr_put_be32(out + 28, xid);
+	rr_put_be32(out + 32, RR_REPLY);
+	rr_check_send(peer, out, sizeof(out), 0);
+	return rr_check_silence(peer, why);
+}
+
+#define ERROR_CASE(name_, row_, section_, text_, two, run_)                                                  \
+	{                                                                                                    \
+		.name = name_, .row = row_, .section = section_, .text = text_, .version_1 = true,           \
+		.version_2 = two, .run = run_                                                                \
+	}
+
+const struct rr_check_case rr_check_error_cases[] = {
+	ERROR_CASE("B3-unknown-version", "B3", "RFC 8166, 4.5.1",
+		"a call of version 99 gets ERR_VERS with the range of versions", false, error_version),
+	ERROR_CASE("B3-error-to-responder", "B3", "RFC 8166, 4.2.4", "RDMA_ERROR to a responder is discarded",
+		true, error_error),
+	ERROR_CASE("B4-unknown-procedure", "B4", "RFC 8166, 4.5.2",
+		"an unknown RPC-over-RDMA procedure gets ERR_CHUNK", true, error_procedure),
+	ERROR_CASE("B4-msgp", "B4", "RFC 8166, 4.6.1", "RDMA_MSGP gets ERR_CHUNK", false, error_msgp),
+	ERROR_CASE(
+		"B4-done", "B4", "RFC 8166, 4.6.2", "RDMA_DONE in version 1 is discarded", false, error_done),
+	ERROR_CASE(
+		"B4-short", "B4", "RFC 8166, 4.5", "a message of 20 octets is discarded", false, error_short),
+	ERROR_CASE("B4-cut-list", "B4", "RFC 8166, 4.5.2", "a Read list that breaks off gets ERR_CHUNK", true,
+		error_cut),
+	ERROR_CASE("B4-huge-count", "B4", "RFC 8166, 4.5.2",
+		"a Write chunk of more segments than octets gets ERR_CHUNK", true, error_count),
+	ERROR_CASE("B4-nomsg-without-chunks", "B4", "RFC 8166, 4.5.2",
+		"RDMA_NOMSG without chunks gets ERR_CHUNK", true, error_nowhere),
+	ERROR_CASE("B4-xid-mismatch", "B4", "RFC 8166, 4.5.2", "XIDs that differ get ERR_CHUNK", true,
+		error_xid),
+	ERROR_CASE("B8-stray-reply", "B8", "RFC 8166, 4.2.1", "a reply that answers no call is dropped", true,
+		error_stray),
+	{ 0 },
+};

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_check.py TOOL: `rpcrdma check` on our server, which passes, and on responders that each break a row, which it finds."""
+import json
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap
+
+TOOL = os.path.abspath(sys.argv[1])
+tap = Tap()
+PRIVATE = bytes.fromhex("f6ab0e1801010303")
+
+
+def run(*arguments):
+    return subprocess.run([TOOL, "check", *arguments], capture_output=True, text=True, timeout=120)
+
+
+def results(*arguments):
+    done = run("--format", "json", *arguments)
+    return done, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+# ---- Our server ----
+
+def test_server(directory):
+    with open(f"{directory}/file", "wb") as file:
+        file.write(os.urandom(20000))
+    for i in range(200):
+        open(f"{directory}/an-entry-with-a-long-enough-name-{i}", "w").close()
+    before = sorted(os.listdir(directory))
+    with Server(TOOL, directory) as server:
+        done, found = results("--destructive", server.url)
+        failed = [r for r in found if r["verdict"] == "fail"]
+        passed = [r for r in found if r["verdict"] == "pass"]
+        tap.result(done.returncode == 0 and not failed and len(passed) > 40 and {r["version"] for r in passed} == {1, 2},
+                   f"our server passes {len(passed)} cases, of versions 1 and 2", [done.stderr, *failed])
+        tap.result(sorted(os.listdir(directory)) == before, "nothing stays behind")
+        done, found = results(server.url)
+        tap.result([r["name"] for r in found if "destructive" in r.get("why", "")] == ["B7-repeated-call"],
+                   "cases that change something need --destructive", [found])
+        done, found = results("--only", "B4", "--rpcrdma-version", "1", server.url)
+        tap.result(done.returncode == 0 and found and {(r["row"], r["version"]) for r in found} == {("B4", 1)},
+                   "--only takes a row, --rpcrdma-version a version", [found])
+        test_formats(server.url)
+    tap.result(run("--only", "nothing", server.url).returncode != 0, "a server that is gone is an error")
+
+
+def test_formats(url):
+    listed = re.findall(r"^(\S+)", run("--list").stdout, re.MULTILINE)
+    done = run("--format", "tap", "--only", listed[0], url)
+    tap.result(done.stdout.startswith("1..2\nok 1 - ") and done.returncode == 0, "--list lists, and TAP is TAP", [done.stdout])
+    done = run("--format", "junit", "--only", listed[0], url)
+    suite = xml.etree.ElementTree.fromstring(done.stdout)
+    tap.result(suite.get("tests") == "2" and len(suite.findall("testcase")) == 2, "JUnit's XML is well-formed", [done.stdout])
+    done = run("--only", listed[0], url)
+    tap.result(done.stdout.endswith("2 passed, 0 failed, 0 skipped\n"), "text ends with a count", [done.stdout])
+    tap.result(run("--only", "nothing", url).returncode == 2, "a case that there is not is a usage error")
+
+
+# ---- Responders that break a row ----
+
+class Responder(threading.Thread):
+    """iWARP on revision 1 of MPA. answer(xid, words of the call) is a list of Sends."""
+
+    def __init__(self, answer, private=PRIVATE, reads=False):
+        super().__init__(daemon=True)
+        self.answer, self.private = answer, private
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"nfs://127.0.0.1:{self.listener.getsockname()[1]}/"
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                threading.Thread(target=self.serve, args=(self.listener.accept()[0],), daemon=True).start()
+            except OSError:
+                return
+
+    @staticmethod
+    def exactly(peer, size):
+        data = b""
+        while len(data) < size:
+            piece = peer.recv(size - len(data))
+            if not piece:
+                raise EOFError
+            data += piece
+        return data
+
+    def serve(self, peer):
+        try:
+            request = self.exactly(peer, 20)
+            revision = request[17]
+            data = self.exactly(peer, struct.unpack(">H", request[18:20])[0])
+            depths = data[:4] if revision == 2 else b""
+            private = depths + self.private
+            peer.sendall(b"MPA ID Rep Frame" + bytes([request[16] & 0x10, revision]) + struct.pack(">H", len(private)) + private)
+            self.msn = 0
+            while True:
+                self.frame(peer)
+        except (EOFError, OSError):
+            peer.close()
+
+    def frame(self, peer):
+        size = struct.unpack(">H", self.exactly(peer, 2))[0]
+        ulpdu = self.exactly(peer, (2 + size + 3) // 4 * 4 - 2 + 4)[:size]
+        if ulpdu[1] & 15 not in (3, 4) or not ulpdu[0] & 0x40:
+            return
+        data = ulpdu[18:]
+        for message in self.answer(struct.unpack(f">{len(data) // 4}I", data[:len(data) // 4 * 4])):
+            self.send(peer, message)
+
+    def send(self, peer, message):
+        self.msn += 1
+        body = b"".join(struct.pack(">I", word & 0xffffffff) for word in message)
+        ulpdu = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, self.msn, 0) + body
+        frame = struct.pack(">H", len(ulpdu)) + ulpdu
+        peer.sendall(frame + bytes(-len(frame) % 4 + 4))
+
+
+def reply(xid, credit=32, version=1, proc=0, lists=(0, 0, 0), rpc_xid=None):
+    return [xid, version, credit, proc, *lists, xid if rpc_xid is None else rpc_xid, 1, 0, 0, 0, 0]
+
+
+def good(words):
+    """What a good responder says to what the cases of headers and errors send, of version 1."""
+    if len(words) < 7:
+        return []
+    xid, version, _, proc = words[:4]
+    if version != 1:
+        return [[xid, version, 32, 4, 1, 1, 1]]
+    if proc in (3, 4):
+        return []
+    if proc != 0 or any(words[4:7]) or len(words) < 9 or words[7] != xid:
+        return [[xid, 1, 32, 4, 2]]
+    return [reply(xid)] if words[8] == 0 else []
+
+
+BROKEN = {  # the case that fails, and the responder
+    "A2-null-reply": lambda w: [reply(w[0], rpc_xid=w[0] + 1)] if w[1] == 1 else good(w),
+    "B1-grant": lambda w: [[*m[:2], 0, *m[3:]] for m in good(w)],
+    "B3-unknown-version": lambda w: [[w[0], 1, 32, 4, 1, 1, 1]] if w[1] == 99 else good(w),
+    "B3-error-to-responder": lambda w: [[w[0], 1, 32, 4, 2]] if w[1] == 1 and w[3] == 4 else good(w),
+    "B4-unknown-procedure": lambda w: [] if w[3] == 77 else good(w),
+    "B4-msgp": lambda w: [] if w[3] == 2 else good(w),
+    "B4-done": lambda w: [[w[0], 1, 32, 4, 2]] if w[1] == 1 and w[3] == 3 else good(w),
+    "B4-short": lambda w: [[w[0], 1, 32, 4, 2]] if len(w) < 7 else good(w),
+    "B4-xid-mismatch": lambda w: [reply(w[0])] if len(w) > 8 and w[1] == 1 and w[7] != w[0] else good(w),
+    "B4-nomsg-without-chunks": lambda w: [] if w[3] == 1 and not any(w[4:]) else good(w),
+    "B8-stray-reply": lambda w: [[w[0], 1, 32, 4, 2]] if len(w) > 8 and w[8] == 1 else good(w),
+}
+
+
+def test_broken():
+    responder = Responder(good)
+    rows = ("A2", "B1", "B2", "B3", "B4", "B8")
+    options = [word for row in rows for word in ("--only", row)]
+    done, found = results("--rpcrdma-version", "1", *options, responder.url + "?mountport=1")
+    failed = [r for r in found if r["verdict"] == "fail"]
+    tap.result(done.returncode == 0 and not failed and len(found) > 15, "a good responder in Python passes", [done.stderr, *failed])
+    responder.listener.close()
+    for name, answer in BROKEN.items():
+        responder = Responder(answer)
+        done, found = results("--rpcrdma-version", "1", "--timeout", "2", "--only", name, responder.url + "?mountport=1")
+        tap.result(done.returncode == 1 and [r["verdict"] for r in found] == ["fail"], f"a responder that breaks {name} is found",
+                   [done.stderr, *found])
+        responder.listener.close()
+
+
+with tempfile.TemporaryDirectory(prefix="rpcrdma-check-") as top:
+    os.mkdir(f"{top}/served")
+    test_server(f"{top}/served")
+test_broken()
+tap.end()
