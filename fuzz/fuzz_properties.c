@@ -27,8 +27,7 @@ check(const struct rr_properties *properties, const struct rr_optional *said)
 	check_values(properties->peer);
 	rr_require(properties->own[RR_PROPERTY_RECEIVE_SIZE] <= OWN_MAX);
 	if (said->due)
-		rr_require(rr_property_get((enum rr_property_operation)said->opttype,
-			(struct rpcrdma_bytes){ said->info, said->length }, &message));
+		rr_require(rr_property_get((enum rr_property_operation)said->opttype, said->info, &message));
 }
 
 int
@@ -40,8 +39,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(&features, 0, sizeof(features));
 	rr_properties_init(&features.properties, told, OWN_MAX, OWN_MAX);
+	rr_require(rr_features_init(&features, &rr_env_system, NULL) == 0);
 	if (size % 2 == 0)
-		rr_properties_tell(&features.properties, 1, &features.request);
+		rr_properties_tell(&features.properties, 1);
 	while (size >= WORDS) {
 		struct rr_rdma_header header = { .xid = 1, .opttype = rr_get_be32(data) };
 		size_t length = rr_get_be32(data + 4);

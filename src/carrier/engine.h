@@ -47,6 +47,7 @@ enum rr_reply_chunks {
 
 struct rr_fabric;
 struct rr_fabric_config;
+struct rr_feature;
 
 typedef int rr_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
@@ -71,9 +72,11 @@ struct rr_engine_config {
 	size_t provided_octets;
 	enum rr_reply_chunks reply_chunks; /* of calls */
 	enum rr_versions versions;         /* of RPC-over-RDMA, of connections that are made from now on */
-	bool crc;                          /* iWARP: ask for CRC32c */
-	bool reuse_port;                   /* several engines listen at one address */
-	enum rr_transport provider;        /* of RDMA: what RR_TRANSPORT_AUTO stands for */
+	/* Optional features of version 2 beside those of feature.c; NULL behind the last one, or no list. */
+	const struct rr_feature *const *features;
+	bool crc;                   /* iWARP: ask for CRC32c */
+	bool reuse_port;            /* several engines listen at one address */
+	enum rr_transport provider; /* of RDMA: what RR_TRANSPORT_AUTO stands for */
 	/* Another engine listens at the same addresses, and has the RDMA adapters: a port of theirs can have
 	 * one listener only. */
 	bool adapters_elsewhere;

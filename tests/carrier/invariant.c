@@ -80,7 +80,7 @@ credits_broken(const struct rr_connection *connection)
 
 	CHECK(credits->asked > 0);
 	CHECK(credits->limit > 0 && credits->limit <= credits->asked);
-	CHECK(credits->used == slots + connection->features.request.sent);
+	CHECK(credits->used == slots + connection->features.sent);
 	CHECK(credits->used <= (credits->max > 0 ? credits->max : 1));
 	CHECK(credits->max <= credits->asked && credits->min <= credits->max);
 	CHECK(!requester->slots || slots + list_length(&requester->free) == credits->asked);

@@ -6,6 +6,7 @@
 
 /* What connections must do on every provider. Each part is a group of tests and returns how many failed. */
 int suite_counters(void);
+int suite_feature(void);
 int suite_pair(void);
 int suite_required(void);
 int suite_requester(void);
@@ -30,10 +31,11 @@ static inline int
 suite_run(rr_fabric_new *make)
 {
 	provider = make;
-	return suite_counters() + suite_pair() + suite_requester() + suite_cancel() + suite_responder() +
-	       suite_grants() + suite_life() + suite_shutdown() + suite_hostile() + suite_order() +
-	       suite_pressure() + suite_reverse() + suite_version() + suite_properties() + suite_required() +
-	       suite_provided() + suite_provided_pair() + suite_pull() + suite_pull_bad() + suite_rows();
+	return suite_counters() + suite_feature() + suite_pair() + suite_requester() + suite_cancel() +
+	       suite_responder() + suite_grants() + suite_life() + suite_shutdown() + suite_hostile() +
+	       suite_order() + suite_pressure() + suite_reverse() + suite_version() + suite_properties() +
+	       suite_required() + suite_provided() + suite_provided_pair() + suite_pull() + suite_pull_bad() +
+	       suite_rows();
 }
 
 #endif

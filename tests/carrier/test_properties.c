@@ -24,22 +24,26 @@ start(struct side *side)
 {
 	*side = (struct side){ 0 };
 	rr_properties_init(&side->features.properties, told, 16384, SEND_MAX);
+	assert_int_equal(rr_features_init(&side->features, &rr_env_system, NULL), 0);
 }
 
 /* What is to be sent as a request counts as said. */
 static void
 take_request(struct side *side)
 {
-	if (side->features.request.message.due)
-		side->said = side->features.request.message;
-	side->features.request.message.due = false;
+	struct rr_feature_request *request = &side->features.properties.request;
+
+	if (request->message.due)
+		side->said = request->message;
+	request->message.due = false;
+	rr_list_remove(&request->link);
 }
 
 static void
 tell(struct side *side, uint32_t xid)
 {
 	side->said.due = false;
-	rr_properties_tell(&side->features.properties, xid, &side->features.request);
+	rr_properties_tell(&side->features.properties, xid);
 	take_request(side);
 }
 
@@ -75,8 +79,9 @@ assert_said(const struct side *side, uint32_t opttype, const char *hex)
 
 	assert_true(side->said.due);
 	assert_int_equal(side->said.opttype, opttype);
-	assert_int_equal(side->said.length, octets.size);
-	assert_memory_equal(side->said.info, octets.data, octets.size);
+	assert_int_equal(side->said.info.length, octets.size);
+	assert_memory_equal(side->said.info.data, octets.data, octets.size);
+	assert_int_equal(side->said.payload.length, 0);
 }
 
 static uint32_t
@@ -105,11 +110,15 @@ agree(struct side *side, const char *connprop)
 static void
 each_feature_is_found_by_its_type(void **state)
 {
+	struct side side;
+	void *state_of;
+
 	(void)state;
+	start(&side);
 	for (uint32_t type = RR_CONNPROP; type <= RR_UPDPROP; type++)
-		assert_int_equal(rr_feature_find(type)->opttype, type);
-	assert_null(rr_feature_find(0));
-	assert_null(rr_feature_find(5));
+		assert_int_equal(rr_feature_find(&side.features, type, &state_of)->opttype, type);
+	assert_null(rr_feature_find(&side.features, 0, &state_of));
+	assert_null(rr_feature_find(&side.features, 5, &state_of));
 	assert_true(sizeof(struct rr_property_message) <= RR_FEATURE_PARSED_MAX);
 }
 
@@ -197,7 +206,7 @@ a_size_that_can_be_raised_is_said_to_be_so(void **state)
 	start(&side);
 	side.features.properties.receive_max = 65536;
 	tell(&side, 3);
-	assert_int_equal(side.said.info[side.said.length - 1], 0xe);
+	assert_int_equal(((const uint8_t *)side.said.info.data)[side.said.info.length - 1], 0xe);
 }
 
 /* 5.3.1: "the sender cannot assume that the receiver will necessarily take note of these properties". */
@@ -244,12 +253,12 @@ two_of_our_kind_agree_in_two_messages(void **state)
 	start(&client);
 	start(&server);
 	tell(&client, 3);
-	header.optinfo = (struct rpcrdma_bytes){ client.said.info, client.said.length };
+	header.optinfo = client.said.info;
 	assert_int_equal(rr_feature_received(
 				 &server.features, &header, (struct rpcrdma_bytes){ NULL, 0 }, &server.said),
 		0);
-	octets.size = server.said.length;
-	memcpy(octets.data, server.said.info, octets.size);
+	octets.size = server.said.info.length;
+	memcpy(octets.data, server.said.info.data, octets.size);
 	header.optinfo = (struct rpcrdma_bytes){ octets.data, (uint32_t)octets.size };
 	assert_int_equal(rr_feature_received(
 				 &client.features, &header, (struct rpcrdma_bytes){ NULL, 0 }, &client.said),

@@ -59,7 +59,7 @@ check_credits(const struct end *end, const struct rr_requester *requester)
 	const struct rr_credits *credits = &requester->credits;
 	uint32_t used = list_length(&requester->outstanding) + list_length(&requester->cancelled);
 
-	model_require(end->model, credits->used == used + connection->features.request.sent);
+	model_require(end->model, credits->used == used + connection->features.sent);
 	model_require(end->model, credits->used <= (credits->max > 0 ? credits->max : 1));
 	model_require(end->model, credits->limit >= 1 && credits->limit <= credits->asked);
 	model_require(

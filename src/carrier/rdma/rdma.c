@@ -35,6 +35,7 @@ free_connection(struct rr_connection *connection)
 	struct rpcrdma_engine *engine = connection->base.engine;
 
 	rr_requester_destroy(connection);
+	rr_features_free(&connection->features, engine->env);
 	rr_map_free(&connection->provided.by_xid, engine->env);
 	rr_trace_free(&connection->trace, engine->env);
 	rr_party_end(connection->base.party, connection);
@@ -69,9 +70,9 @@ rr_connection_new(struct rr_room *room, struct rr_fabric *fabric, const char *pe
 	rr_list_init(&connection->provided.list);
 	rr_connection_set_peer(connection, NULL, 0);
 	rr_negotiation_init(connection, NULL, 0);
-	rr_optional_init(connection);
 	connection->base.party = rr_party_new(&engine->shares, peer, &rr_stall_party, connection);
-	if (!connection->base.party || rr_arrival_prepare(room) || rr_requester_init(connection)) {
+	if (!connection->base.party || rr_arrival_prepare(room) || rr_requester_init(connection) ||
+		rr_optional_init(connection)) {
 		free_connection(connection);
 		return NULL;
 	}
@@ -118,6 +119,7 @@ rr_connection_established(struct rr_connection *connection)
 	const struct rr_carrier_events *events = connection->base.events;
 
 	connection->established = true;
+	rr_features_begin(&connection->features, connection);
 	if (connection->state == RR_CONNECTION_CONNECTING)
 		rr_connection_set_state(connection, RR_CONNECTION_OPEN);
 	if (events && events->connected)

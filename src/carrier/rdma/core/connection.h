@@ -232,7 +232,8 @@ void rr_requester_end(struct rr_connection *connection, bool forget);
 
 /* ---- optional.c ---- */
 
-void rr_optional_init(struct rr_connection *connection);
+/* -RPCRDMA_ERR_NOMEM. */
+int rr_optional_init(struct rr_connection *connection);
 
 /* Sends the request that is due, the first of which asks for version 2, if there is a credit for it. False:
  * calls have to wait. */

@@ -197,6 +197,10 @@ rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *ser
 void
 rr_negotiation_called(struct rr_connection *connection, uint32_t version)
 {
-	if (!connection->is_active)
-		connection->negotiation.version = version;
+	if (connection->is_active)
+		return;
+	connection->negotiation.version = version;
+	/* Features may have waited to know it. */
+	if (!rr_list_empty(&connection->features.requests))
+		rr_loop_defer(connection->base.engine->loop, &connection->task);
 }

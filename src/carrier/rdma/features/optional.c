@@ -39,40 +39,60 @@ set_reverse_support(struct rr_connection *connection)
 		properties->told[RR_PROPERTY_REVERSE] = RR_REVERSE_NONE;
 }
 
-void
+int
 rr_optional_init(struct rr_connection *connection)
 {
+	const struct rpcrdma_engine *engine = connection->base.engine;
 	const uint32_t told[RR_PROPERTIES] = {
 		[RR_PROPERTY_RECEIVE_SIZE] = rr_fabric_config(connection->fabric)->receive_size,
 		[RR_PROPERTY_REVERSE] = RR_REVERSE_INLINE,
-		[RR_PROPERTY_READ_CHUNKS] = connection->base.engine->config.read_chunks,
+		[RR_PROPERTY_READ_CHUNKS] = engine->config.read_chunks,
 		[RR_PROPERTY_INVALIDATION] = connection->own.remote_invalidation,
 	};
 
-	/* A responder asks for nothing: its requests would have to be calls of the reverse direction. */
+	/* A responder does not ask for a larger size: it has nothing to say that is long. */
 	rr_properties_init(&connection->features.properties, told, told[RR_PROPERTY_RECEIVE_SIZE],
 		connection->is_active ? rr_room_send_size(connection->room) : 0);
+	return rr_features_init(&connection->features, engine->env, engine->config.features);
 }
 
 /* ---- Requests ---- */
 
-/* Sends the request, for which a credit was taken. */
-static bool
-optional_send_request(struct rr_connection *connection)
+/* The request is no longer under way. */
+static void
+optional_finish(struct rr_connection *connection, struct rr_feature_request *request, int error)
 {
-	struct rr_request *request = &connection->features.request;
+	rr_list_remove(&request->link);
+	if (request->sent) {
+		rr_credits_return(&connection->requester.credits);
+		connection->features.sent--;
+	}
+	request->sent = request->message.due = false;
+	if (request->done)
+		request->done(request, error);
+}
+
+/* Sends the request, for which a credit was taken. */
+static int
+optional_send_request(struct rr_connection *connection, struct rr_feature_request *request)
+{
 	struct rr_inbound *inbound = rr_inbound_take(connection, NULL);
+	int error;
 
 	if (!inbound)
-		return false;
+		return -RPCRDMA_ERR_NOMEM;
 	inbound->header = (struct rr_rdma_header){ .xid = request->xid, .vers = RR_RPCRDMA_VERSION_2 };
-	inbound->optional = request->message;
+	error = rr_inbound_say(inbound, &request->message);
+	if (error) {
+		rr_inbound_free(inbound);
+		return error;
+	}
 	request->message.due = false;
 	request->sent = true;
+	connection->features.sent++;
 	rr_negotiation_event(connection, RR_NEGOTIATION_SENT);
-	rr_inbound_say(inbound);
 	rr_driver_watch_first_reply(connection);
-	return true;
+	return 0;
 }
 
 /*
@@ -85,79 +105,152 @@ optional_introduce(struct rr_connection *connection)
 {
 	struct rr_features *features = &connection->features;
 
-	if (connection->negotiation.state != RR_NEGOTIATION_OPEN || features->request.message.due)
+	if (connection->negotiation.state != RR_NEGOTIATION_OPEN ||
+		rr_feature_request_is_open(&features->properties.request))
 		return;
 	set_reverse_support(connection);
-	rr_properties_tell(&features->properties, (uint32_t)rr_random_u64(connection->base.engine->env),
-		&features->request);
+	if (rr_properties_tell(&features->properties, rr_random_u32(connection->base.engine->env)))
+		rr_list_prepend(&features->requests, &features->properties.request.link);
 }
 
-/* A peer that grants one credit and never answers would end all calls: it is not asked to change a property.
- */
+/* The peer speaks version 1, which has no features. One that connected may still show that it does not. */
 static bool
-optional_may_ask(const struct rr_connection *connection)
+optional_is_void(const struct rr_connection *connection)
 {
-	return connection->negotiation.state == RR_NEGOTIATION_OPEN ||
-	       connection->requester.credits.limit > 1;
+	return connection->is_active && connection->negotiation.state > RR_NEGOTIATION_ASKED &&
+	       connection->negotiation.version < RR_RPCRDMA_VERSION_2;
+}
+
+/* A peer that grants one credit and never answers would end all calls: it is not asked to change a property,
+ * which is only a favour. */
+static bool
+optional_may_send(const struct rr_connection *connection, const struct rr_feature_request *request)
+{
+	bool is_ours = request == &connection->features.properties.request;
+
+	if (request->sent)
+		return false;
+	if (connection->negotiation.state == RR_NEGOTIATION_OPEN)
+		return is_ours;
+	return connection->negotiation.state > RR_NEGOTIATION_ASKED &&
+	       connection->negotiation.version >= RR_RPCRDMA_VERSION_2 &&
+	       (!is_ours || connection->requester.credits.limit > 1);
+}
+
+/* The oldest request that can be sent, or that is void; NULL: there is none. */
+static struct rr_feature_request *
+optional_next(struct rr_connection *connection)
+{
+	rr_list_for_each (link, &connection->features.requests) {
+		struct rr_feature_request *request = rr_container(link, struct rr_feature_request, link);
+
+		if (optional_is_void(connection) || optional_may_send(connection, request))
+			return request;
+	}
+	return NULL;
 }
 
 bool
 rr_optional_ask(struct rr_connection *connection)
 {
-	struct rr_request *request = &connection->features.request;
 	struct rr_credits *credits = &connection->requester.credits;
+	struct rr_feature_request *request;
 
 	optional_introduce(connection);
-	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
-	 * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
-	 * responder that reports the responder's actual credit limit." A message is one, whatever it is. */
-	if (request->message.due && optional_may_ask(connection)) {
-		if (!rr_credits_take(credits))
-			return false;
-		/* Without memory, defaults hold, and the first call shows the version. */
-		if (!optional_send_request(connection)) {
+	while ((request = optional_next(connection))) {
+		int error = -RPCRDMA_ERR_NOTSUP;
+
+		if (!optional_is_void(connection)) {
+			/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to
+			 * exchange only a single RPC-over-RDMA message at a time until it receives a
+			 * non-error RPC-over-RDMA message from the responder that reports the responder's
+			 * actual credit limit." A message is one, whatever it is. */
+			if (!rr_credits_take(credits))
+				return false;
+			error = optional_send_request(connection, request);
+			if (!error)
+				continue;
 			rr_credits_return(credits);
-			request->message.due = false;
-			rr_properties_refused(&connection->features.properties, request->xid);
-			rr_negotiation_event(connection, RR_NEGOTIATION_FAILED);
 		}
+		optional_finish(connection, request, error);
+		/* Without memory, defaults hold, and the first call shows the version. */
+		rr_negotiation_event(connection, RR_NEGOTIATION_FAILED);
 	}
 	return connection->negotiation.state > RR_NEGOTIATION_ASKED;
+}
+
+int
+rr_feature_ask(struct rr_connection *connection, struct rr_feature_request *request)
+{
+	const struct rpcrdma_engine *engine = connection->base.engine;
+
+	if (!connection->endpoint || connection->state >= RR_CONNECTION_STOPPING)
+		return -RPCRDMA_ERR_DISCONNECTED;
+	request->xid = rr_random_u32(engine->env);
+	request->sent = false;
+	rr_list_append(&connection->features.requests, &request->link);
+	rr_loop_defer(engine->loop, &connection->task);
+	return 0;
 }
 
 void
 rr_optional_end(struct rr_connection *connection)
 {
-	struct rr_request *request = &connection->features.request;
+	struct rr_list *link;
 
-	if (request->sent)
-		rr_credits_return(&connection->requester.credits);
-	request->sent = request->message.due = false;
+	while ((link = connection->features.requests.next) != &connection->features.requests)
+		optional_finish(connection, rr_container(link, struct rr_feature_request, link),
+			-RPCRDMA_ERR_DISCONNECTED);
 }
 
 bool
 rr_optional_unanswered(struct rr_connection *connection)
 {
-	if (!connection->features.properties.peer_has)
+	struct rr_features *features = &connection->features;
+
+	if (!features->properties.peer_has)
 		return false;
-	rr_optional_end(connection);
+	if (rr_feature_request_is_open(&features->properties.request))
+		optional_finish(connection, &features->properties.request, 0);
 	return true;
 }
 
 /* ---- Arrival ---- */
 
-/* Whether it answers the request, which is then no longer under way. */
+/* The request that was sent with that XID; NULL: there is none. */
+static struct rr_feature_request *
+optional_find(struct rr_connection *connection, uint32_t xid)
+{
+	rr_list_for_each (link, &connection->features.requests) {
+		struct rr_feature_request *request = rr_container(link, struct rr_feature_request, link);
+
+		if (request->sent && request->xid == xid)
+			return request;
+	}
+	return NULL;
+}
+
+/* Whether it answers a request, which is then no longer under way. */
 static bool
 optional_take_answer(struct rr_connection *connection, const struct rr_rdma_header *header)
 {
-	struct rr_request *request = &connection->features.request;
+	struct rr_feature_request *request = optional_find(connection, header->xid);
 
-	if (!request->sent || request->xid != header->xid || request->answer != header->opttype)
+	if (!request || request->answer != header->opttype)
 		return false;
-	request->sent = false;
 	rr_credits_grant(&connection->requester.credits, header->credit);
-	rr_credits_return(&connection->requester.credits);
+	optional_finish(connection, request, 0);
 	return true;
+}
+
+static void
+optional_answer(struct rr_inbound *inbound, const struct rr_optional *answer)
+{
+	if (!answer->due)
+		rr_inbound_done(inbound);
+	/* An answer is due, whatever it says: it gives the sender its credit back. */
+	else if (rr_inbound_say(inbound, answer))
+		rr_inbound_refuse(inbound, RR_ERR_BAD_HEADER);
 }
 
 void
@@ -165,23 +258,20 @@ rr_optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival
 {
 	struct rr_connection *connection = inbound->connection;
 	bool answers = optional_take_answer(connection, &arrival->header);
+	struct rr_optional answer;
 	int err;
 
 	set_reverse_support(connection);
 	rr_negotiation_called(connection, arrival->header.vers);
-	err = rr_feature_received(
-		&connection->features, &arrival->header, arrival->payload, &inbound->optional);
+	err = rr_feature_received(&connection->features, &arrival->header, arrival->payload, &answer);
 	apply(connection);
 	if (err)
 		rr_inbound_refuse(inbound, (enum rr_rdma_err)err);
-	else if (inbound->optional.due)
-		rr_inbound_say(inbound);
 	else
-		rr_inbound_done(inbound);
+		optional_answer(inbound, &answer);
 	if (answers)
 		rr_negotiation_event(connection, RR_NEGOTIATION_ANSWERED);
-	if (connection->is_active)
-		rr_requester_pump(connection);
+	rr_requester_pump(connection);
 }
 
 /* An error that answers the request. 3.1: one with RDMA_ERR_INVAL_OPTION is of version 2 for sure; the others
@@ -202,13 +292,12 @@ optional_judge(struct rr_connection *connection, const struct rr_rdma_header *he
 bool
 rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	struct rr_request *request = &connection->features.request;
+	struct rr_feature_request *request = optional_find(connection, arrival->header.xid);
 
-	if (!request->sent || arrival->header.xid != request->xid)
+	if (!request)
 		return false;
-	rr_properties_refused(&connection->features.properties, request->xid);
+	optional_finish(connection, request, -RPCRDMA_ERR_NOTSUP);
 	apply(connection);
-	rr_optional_end(connection);
 	rr_negotiation_event(connection, optional_judge(connection, &arrival->header));
 	rr_driver_release(connection->fabric, arrival->receive);
 	rr_driver_allow(connection, 1);

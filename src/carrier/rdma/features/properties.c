@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <rpcrdma/error.h>
+
 #include "carrier/rdma/features/feature.h"
 
 /* The specification: draft-cel-nfsv4-rpcrdma-version-two-03, section 5. */
@@ -54,6 +56,7 @@ rr_properties_init(struct rr_properties *properties, const uint32_t told[RR_PROP
 	uint32_t send_max)
 {
 	*properties = (struct rr_properties){ .receive_max = receive_max, .send_max = send_max };
+	rr_list_init(&properties->request.link);
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
 		properties->told[i] = told[i];
 		properties->peer[i] = rr_property_kinds[i].initial;
@@ -69,23 +72,25 @@ rr_properties_read_chunks(const struct rr_properties *properties)
 
 /* ---- What is said ---- */
 
+/* info: RR_PROPERTY_INFO_MAX octets, where the message lies until it was sent. */
 static void
-say(struct rr_optional *optional, enum rr_property_operation operation,
+say(struct rr_optional *optional, uint8_t *info, enum rr_property_operation operation,
 	const struct rr_property_message *message, uint32_t elements)
 {
 	struct rpcrdma_xdr_writer writer;
 
-	rpcrdma_xdr_writer_init(&writer, optional->info, sizeof(optional->info), NULL, 0);
+	rpcrdma_xdr_writer_init(&writer, info, RR_PROPERTY_INFO_MAX, NULL, 0);
 	rr_property_put(&writer, operation, message, elements);
-	optional->due = !writer.failed;
-	optional->opttype = operation;
-	optional->length = (uint32_t)rpcrdma_xdr_length(&writer);
+	*optional = (struct rr_optional){ .due = !writer.failed,
+		.opttype = operation,
+		.info = { info, (uint32_t)rpcrdma_xdr_length(&writer) } };
 }
 
 /* 5.3.1: "All relevant transport properties that the sender is aware of should be included in rdma_start."
  * What does not change any more is all but a receive buffer size that can be raised. */
 static void
-move(struct rr_properties *properties, enum event event, uint32_t xid, struct rr_optional *optional)
+move(struct rr_properties *properties, enum event event, uint32_t xid, struct rr_optional *optional,
+	uint8_t *info)
 {
 	bool was_silent = properties->state == RR_PROPERTIES_SILENT;
 	struct rr_property_message message = { .set = rr_property_set(ALL, properties->told) };
@@ -98,31 +103,7 @@ move(struct rr_properties *properties, enum event event, uint32_t xid, struct rr
 		fixed &= ~(uint32_t)RECEIVE_SIZE;
 	message.nochg = rr_property_subset(&message.set, fixed);
 	properties->xid = xid;
-	say(optional, RR_CONNPROP, &message, message.set.count);
-}
-
-void
-rr_properties_tell(struct rr_properties *properties, uint32_t xid, struct rr_request *request)
-{
-	request->message.due = false;
-	request->xid = xid;
-	request->answer = RR_CONNPROP;
-	move(properties, TELL, xid, &request->message);
-}
-
-/* The peer posts smaller Receives than we could fill, and said that it can change that. */
-static void
-ask(struct rr_properties *properties, uint32_t xid, struct rr_request *request)
-{
-	const uint32_t values[RR_PROPERTIES] = { [RR_PROPERTY_RECEIVE_SIZE] = properties->send_max };
-	const struct rr_property_message message = { .set = rr_property_set(RECEIVE_SIZE, values) };
-
-	properties->asked = true;
-	properties->asked_xid = xid;
-	properties->want = message.set;
-	request->xid = xid;
-	request->answer = RR_RESPPROP;
-	say(&request->message, RR_REQPROP, &message, 0);
+	say(optional, info, RR_CONNPROP, &message, message.set.count);
 }
 
 bool
@@ -136,8 +117,55 @@ rr_properties_refused(struct rr_properties *properties, uint32_t xid)
 	}
 	answers = properties->state == RR_PROPERTIES_TOLD && properties->xid == xid && !properties->peer_has;
 	if (answers)
-		move(properties, REFUSE, xid, NULL);
+		move(properties, REFUSE, xid, NULL, NULL);
 	return answers;
+}
+
+static void
+request_done(struct rr_feature_request *request, int error)
+{
+	struct rr_properties *properties = rr_container(request, struct rr_properties, request);
+
+	if (error && error != -RPCRDMA_ERR_DISCONNECTED)
+		rr_properties_refused(properties, request->xid);
+}
+
+/* For another message, as the one before it is no longer under way. */
+static struct rr_feature_request *
+renew_request(struct rr_properties *properties, uint32_t xid, uint32_t answer)
+{
+	struct rr_feature_request *request = &properties->request;
+
+	request->message.due = false;
+	request->xid = xid;
+	request->answer = answer;
+	request->done = request_done;
+	return request;
+}
+
+bool
+rr_properties_tell(struct rr_properties *properties, uint32_t xid)
+{
+	struct rr_feature_request *request = renew_request(properties, xid, RR_CONNPROP);
+
+	move(properties, TELL, xid, &request->message, properties->request_info);
+	return request->message.due;
+}
+
+/* The peer posts smaller Receives than we could fill, and said that it can change that. */
+static void
+ask(struct rr_features *features, uint32_t xid)
+{
+	struct rr_properties *properties = &features->properties;
+	struct rr_feature_request *request = renew_request(properties, xid, RR_RESPPROP);
+	const uint32_t values[RR_PROPERTIES] = { [RR_PROPERTY_RECEIVE_SIZE] = properties->send_max };
+	const struct rr_property_message message = { .set = rr_property_set(RECEIVE_SIZE, values) };
+
+	properties->asked = true;
+	properties->asked_xid = xid;
+	properties->want = message.set;
+	say(&request->message, properties->request_info, RR_REQPROP, &message, 0);
+	rr_list_append(&features->requests, &request->link);
 }
 
 /* ---- What is heard ---- */
@@ -169,24 +197,24 @@ parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
 /* 5.3.1: "Properties not included in rdma_start are to be treated by the peer endpoint as having the default
  * value". */
 static void
-connprop(struct rr_features *features, uint32_t xid, const void *parsed, struct rr_optional *answer)
+connprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
-	struct rr_properties *properties = &features->properties;
-	const struct rr_property_message *message = parsed;
+	struct rr_properties *properties = &arrival->features->properties;
+	const struct rr_property_message *message = arrival->parsed;
 	const struct rr_property_set *set = &message->set;
 	bool first = properties->state == RR_PROPERTIES_TOLD && !properties->peer_has;
 
-	move(properties, HEAR, xid, answer);
+	move(properties, HEAR, arrival->xid, answer, properties->answer_info);
 	if (properties->state == RR_PROPERTIES_REFUSED)
 		return;
 	properties->peer_has = set->has;
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++)
 		set_peer(properties, i, has(set->has, i) ? set->values[i] : rr_property_kinds[i].initial);
 	settle_own(properties);
-	if (first && !features->request.sent &&
+	if (first && !rr_feature_request_is_open(&properties->request) &&
 		set->has & ~rr_property_selected(set, &message->nochg) & RECEIVE_SIZE &&
 		properties->peer[RR_PROPERTY_RECEIVE_SIZE] < properties->send_max)
-		ask(properties, xid, &features->request);
+		ask(arrival->features, arrival->xid);
 }
 
 /*
@@ -207,15 +235,14 @@ granted(const struct rr_properties *properties, uint32_t property, uint32_t want
 /* 5.3.3: "The subsets of properties specified by rdma_done, rdma_rejected, and included in rdma_other MUST
  * NOT overlap, and when ored together, should cover the entire set". Unknown properties are rejected, too. */
 static void
-reqprop(struct rr_features *features, uint32_t xid, const void *parsed, struct rr_optional *answer)
+reqprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
-	struct rr_properties *properties = &features->properties;
-	const struct rr_property_set *want = &((const struct rr_property_message *)parsed)->set;
+	struct rr_properties *properties = &arrival->features->properties;
+	const struct rr_property_set *want = &((const struct rr_property_message *)arrival->parsed)->set;
 	struct rr_property_message message = { 0 };
 	struct rr_property_subset others;
 	uint32_t done = 0, other = 0;
 
-	(void)xid;
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
 		uint32_t before = properties->told[i];
 
@@ -237,7 +264,7 @@ reqprop(struct rr_features *features, uint32_t xid, const void *parsed, struct r
 		if (!((message.done.words[i / 32] | others.words[i / 32]) & bit))
 			message.rejected.words[i / 32] |= bit;
 	}
-	say(answer, RR_RESPPROP, &message, want->count);
+	say(answer, properties->answer_info, RR_RESPPROP, &message, want->count);
 }
 
 /*
@@ -247,15 +274,15 @@ reqprop(struct rr_features *features, uint32_t xid, const void *parsed, struct r
  * overlap or mismatch, it SHOULD treat properties missing or within the overlap as having been rejected."
  */
 static void
-resprop(struct rr_features *features, uint32_t xid, const void *parsed, struct rr_optional *answer)
+resprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
-	struct rr_properties *properties = &features->properties;
-	const struct rr_property_message *message = parsed;
+	struct rr_properties *properties = &arrival->features->properties;
+	const struct rr_property_message *message = arrival->parsed;
 	uint32_t done, rejected, other;
 
 	(void)answer;
 	/* "The rdma_xid field of this message must match that used in the RDMA2_REQPROP message". */
-	if (!properties->asked || properties->asked_xid != xid)
+	if (!properties->asked || properties->asked_xid != arrival->xid)
 		return;
 	properties->asked = false;
 	done = rr_property_selected(&properties->want, &message->done);
@@ -272,12 +299,11 @@ resprop(struct rr_features *features, uint32_t xid, const void *parsed, struct r
 /* 5.3.4: "rdma_now defines the new property values to be used." 5.3.1: properties that were not told "are not
  * allowed to change subsequently". */
 static void
-updprop(struct rr_features *features, uint32_t xid, const void *parsed, struct rr_optional *answer)
+updprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
-	struct rr_properties *properties = &features->properties;
-	const struct rr_property_set *now = &((const struct rr_property_message *)parsed)->set;
+	struct rr_properties *properties = &arrival->features->properties;
+	const struct rr_property_set *now = &((const struct rr_property_message *)arrival->parsed)->set;
 
-	(void)xid;
 	(void)answer;
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
 		if (has(now->has & properties->peer_has, i))
@@ -286,15 +312,13 @@ updprop(struct rr_features *features, uint32_t xid, const void *parsed, struct r
 }
 
 /* 5.3, table 2: none is followed by an RPC message payload. */
-const struct rr_feature rr_feature_connprop = {
-	.opttype = RR_CONNPROP, .name = "CONNPROP", .payload = RR_PAYLOAD_NEVER, parse_connprop, connprop
+static const struct rr_feature_message messages[] = {
+	{ RR_CONNPROP, "CONNPROP", RR_PAYLOAD_NEVER, parse_connprop, connprop },
+	{ RR_REQPROP, "REQPROP", RR_PAYLOAD_NEVER, parse_reqprop, reqprop },
+	{ RR_RESPPROP, "RESPPROP", RR_PAYLOAD_NEVER, parse_resprop, resprop },
+	{ RR_UPDPROP, "UPDPROP", RR_PAYLOAD_NEVER, parse_updprop, updprop },
 };
-const struct rr_feature rr_feature_reqprop = {
-	.opttype = RR_REQPROP, .name = "REQPROP", .payload = RR_PAYLOAD_NEVER, parse_reqprop, reqprop
-};
-const struct rr_feature rr_feature_resprop = {
-	.opttype = RR_RESPPROP, .name = "RESPPROP", .payload = RR_PAYLOAD_NEVER, parse_resprop, resprop
-};
-const struct rr_feature rr_feature_updprop = {
-	.opttype = RR_UPDPROP, .name = "UPDPROP", .payload = RR_PAYLOAD_NEVER, parse_updprop, updprop
+
+const struct rr_feature rr_feature_properties = {
+	.name = "transport properties", .messages = messages, .message_count = 4
 };

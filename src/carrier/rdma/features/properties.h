@@ -2,6 +2,7 @@
 #ifndef RR_CARRIER_RDMA_FEATURES_PROPERTIES_H
 #define RR_CARRIER_RDMA_FEATURES_PROPERTIES_H
 
+#include "carrier/rdma/features/request.h"
 #include "wire/properties.h"
 
 /*
@@ -14,8 +15,6 @@
  * answers ERR_INVAL_OPTION, and one that ignores it says nothing: then
  * defaults hold on both sides. A change takes effect between two messages.
  */
-
-struct rr_request;
 
 enum rr_properties_state {
 	RR_PROPERTIES_SILENT,  /* the peer was not told ours */
@@ -41,14 +40,17 @@ struct rr_properties {
 	bool asked;                   /* our REQPROP is under way, */
 	uint32_t asked_xid;           /* with this XID, */
 	struct rr_property_set want;  /* for these */
+
+	struct rr_feature_request request; /* our CONNPROP, later our REQPROP */
+	uint8_t request_info[RR_PROPERTY_INFO_MAX], answer_info[RR_PROPERTY_INFO_MAX];
 };
 
 /* told: what the peer is to be told; receive_max and send_max: see above. */
 void rr_properties_init(struct rr_properties *properties, const uint32_t told[RR_PROPERTIES],
 	uint32_t receive_max, uint32_t send_max);
 
-/* The first message of the side that connected: gives our CONNPROP, where it was not sent already. */
-void rr_properties_tell(struct rr_properties *properties, uint32_t xid, struct rr_request *request);
+/* The first message of the side that connected: our CONNPROP. False: it was sent already. */
+bool rr_properties_tell(struct rr_properties *properties, uint32_t xid);
 
 /* An RDMA_ERROR with ERR_INVAL_OPTION came. True if it answers a message of properties. */
 bool rr_properties_refused(struct rr_properties *properties, uint32_t xid);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/peer_log.h"
 #include "base/probe.h"
 #include "wire/rpc.h"
@@ -16,6 +17,9 @@
  * reads them any more; then sent() is called, and the exchange is freed. RDMA Writes are posted in front of
  * the Send and not waited for: they arrive in order.
  */
+
+/* The third word of each header. */
+enum { CREDIT_AT = 8 };
 
 void
 rr_inbound_finish(struct rr_inbound *inbound)
@@ -98,31 +102,19 @@ choose_invalidation(struct rr_inbound *inbound)
 
 /* ---- The work requests of an answer ---- */
 
-/* What is no reply. */
+/* RFC 8166, 4.5.1: a responder answers a version that it does not support by ERR_VERS, "also providing the
+ * low and high inclusive version numbers it does, in fact, support." */
 static void
-set_kind(const struct rr_inbound *inbound, struct rr_rdma_header *header)
+set_error(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 {
 	const struct rr_connection *connection = inbound->connection;
 
-	switch (inbound->plan.form) {
-	/* RFC 8166, 4.5.1: a responder answers a version that it does not support by ERR_VERS, "also
-	 * providing the low and high inclusive version numbers it does, in fact, support." */
-	case RR_REPLY_ERROR:
-		header->proc = RR_RDMA_ERROR;
-		header->err = inbound->err;
-		header->vers_low = connection->versions.low;
-		header->vers_high = connection->versions.high;
-		break;
-	case RR_REPLY_OPTION:
-		header->proc = RR_RDMA_OPTIONAL;
-		header->opttype = inbound->optional.opttype;
-		header->optinfo = (struct rpcrdma_bytes){ inbound->optional.info, inbound->optional.length };
-		/* It is of the forward direction: it asks, or grants. */
-		if (connection->is_active)
-			header->credit = connection->requester.credits.asked;
-		break;
-	default: break;
-	}
+	if (inbound->plan.form != RR_REPLY_ERROR)
+		return;
+	header->proc = RR_RDMA_ERROR;
+	header->err = inbound->err;
+	header->vers_low = connection->versions.low;
+	header->vers_high = connection->versions.high;
 }
 
 /* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies", but for one of their own. */
@@ -132,6 +124,21 @@ set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 	*lists = inbound->lists;
 	lists->reads = inbound->provided ? inbound->provided->segments : NULL;
 	lists->read_count = inbound->provided ? inbound->provided->count : 0;
+}
+
+/* Octets of the message. The credits of it are those of this moment: a request asks for some, an answer
+ * grants some. */
+static uint32_t
+put_option(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+	const struct rr_chunk_lists nothing = { 0 };
+
+	rr_put_be32(inbound->buffer + CREDIT_AT,
+		inbound->receive ? connection->granted : connection->requester.credits.asked);
+	rr_trace_add(
+		&connection->trace, inbound->engine->loop, true, inbound->buffer, inbound->option, &nothing);
+	return inbound->option;
 }
 
 /*
@@ -160,7 +167,7 @@ put_header(struct rr_inbound *inbound)
 	struct rpcrdma_xdr_writer writer;
 	uint32_t length;
 
-	set_kind(inbound, &header);
+	set_error(inbound, &header);
 	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
 	 * message as in the matching Call message." */
 	set_read_list(inbound, &lists);
@@ -190,7 +197,8 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 	if (invalidates)
 		RR_PROBE(invalidates, inbound->connection->base.peer, inbound->header.xid,
 			work->remote_handle);
-	sges[0] = (struct rr_sge){ inbound->buffer, put_header(inbound) };
+	sges[0] = (struct rr_sge){ inbound->buffer,
+		inbound->plan.form == RR_REPLY_OPTION ? put_option(inbound) : put_header(inbound) };
 	work->sge_count = 1;
 	for (uint32_t i = 0; inbound->plan.form == RR_REPLY_INLINE && i < inbound->plan.piece_count; i++)
 		sges[work->sge_count++] =
@@ -286,16 +294,36 @@ answer(struct rr_inbound *inbound)
 	inbound->job.completed = completed;
 	rr_list_remove(&inbound->job.link);
 	rr_task_init(&inbound->task, finish_without_send);
-	if (inbound->plan.form != RR_REPLY_OPTION || !connection->is_active)
+	if (inbound->plan.form != RR_REPLY_OPTION || inbound->receive)
 		grant(connection, credits_for(inbound));
 	rr_driver_submit(connection, &inbound->job);
 }
 
-void
-rr_inbound_say(struct rr_inbound *inbound)
+int
+rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional)
 {
+	const uint32_t version = inbound->header.vers;
+	const struct rr_rdma_header header = {
+		.xid = inbound->header.xid,
+		.vers = version,
+		.proc = RR_RDMA_OPTIONAL,
+		.opttype = optional->opttype,
+		.optinfo = optional->info,
+	};
+	uint32_t most = rr_connection_send_max(inbound->connection, version);
+	struct rpcrdma_xdr_writer writer;
+
+	rpcrdma_xdr_writer_init(&writer, inbound->buffer, most, NULL, 0);
+	rr_rdma_put_any_header(&writer, &header, NULL);
+	inbound->option = (uint32_t)rpcrdma_xdr_length(&writer);
+	if (writer.failed || optional->payload.length > most - inbound->option)
+		return -RPCRDMA_ERR_LIMIT;
+	if (optional->payload.length > 0)
+		memcpy(inbound->buffer + inbound->option, optional->payload.data, optional->payload.length);
+	inbound->option += optional->payload.length;
 	inbound->plan.form = RR_REPLY_OPTION;
 	answer(inbound);
+	return 0;
 }
 
 /* The first, the second, the fourth and so on: a peer that sends nothing good must not fill the log. */

@@ -53,7 +53,7 @@ struct rr_inbound {
 	struct rr_provided *provided; /* where the reply goes in a Read chunk of ours: provided.h */
 	bool posted;                  /* the Send */
 	uint32_t err;                 /* where form is RR_REPLY_ERROR */
-	struct rr_optional optional;  /* where form is RR_REPLY_OPTION */
+	uint32_t option;              /* octets in buffer, where form is RR_REPLY_OPTION */
 	struct rr_segment invalidate; /* of the call's: invalidated by the reply; length 0: no segment is */
 	/* The reply to a call where the owner of this side takes no calls. */
 	uint8_t refusal[RR_RPC_REPLY_FIXED + RR_AUTH_FIXED];
@@ -82,8 +82,9 @@ void rr_inbound_free(struct rr_inbound *inbound);
 /* No answer is due: the Receive that the message used up is posted again. */
 void rr_inbound_done(struct rr_inbound *inbound);
 
-/* Sends its RDMA_OPTIONAL. */
-void rr_inbound_say(struct rr_inbound *inbound);
+/* Sends an RDMA_OPTIONAL, as an answer to what arrived, or as a request of this side. -RPCRDMA_ERR_LIMIT: it
+ * is too long for the peer. */
+int rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional);
 
 /* Its reply was sent, or never will be: tells the owner, and frees it. */
 void rr_inbound_finish(struct rr_inbound *inbound);
