@@ -79,6 +79,27 @@ memory_is_asked_for_once_and_for_what_there_can_be(void **state)
 }
 
 static void *
+lend_less(struct rr_vfs_read *read, uint32_t size)
+{
+	assert_true(size >= 3);
+	read->size = 3;
+	return lent;
+}
+
+static void
+a_read_is_as_short_as_the_memory_there_is(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_handle file = suite_file(suite, "file", "0123456789");
+	struct rr_vfs_read read = { .object = suite_at(&file), .offset = 2, .size = 64, .memory = lend_less };
+
+	assert_int_equal(suite_do(suite, read, &read), RR_VFS_OK);
+	assert_int_equal(read.length, 3);
+	assert_memory_equal(lent, "234", 3);
+	assert_false(read.eof);
+}
+
+static void *
 lend_nothing(struct rr_vfs_read *read, uint32_t size)
 {
 	(void)read;
@@ -241,6 +262,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_was_written_is_read),
 	cmocka_unit_test(a_read_ends_where_the_file_ends),
 	cmocka_unit_test(memory_is_asked_for_once_and_for_what_there_can_be),
+	cmocka_unit_test(a_read_is_as_short_as_the_memory_there_is),
 	cmocka_unit_test(a_read_without_memory_does_nothing),
 	cmocka_unit_test(data_is_of_files_alone),
 	cmocka_unit_test(what_lies_between_writes_is_zero),

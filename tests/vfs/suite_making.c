@@ -35,6 +35,17 @@ each_type_can_be_made(void **state)
 }
 
 static void
+what_is_no_type_is_not_made(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_create create = creation(suite, "name", (enum rr_vfs_type)0, RR_VFS_GUARDED);
+
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_WRONG_TYPE);
+	create.type = (enum rr_vfs_type)(RR_VFS_FIFO + 1);
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_WRONG_TYPE);
+}
+
+static void
 devices_are_made_by_the_privileged_alone(void **state)
 {
 	struct suite *suite = *state;
@@ -144,6 +155,22 @@ exclusive_takes_the_file_that_the_same_verifier_made(void **state)
 }
 
 static void
+exclusive_sets_all_but_the_times(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_create create = creation(suite, "file", RR_VFS_FILE, RR_VFS_EXCLUSIVE);
+
+	create.set = (struct rr_vfs_set){
+		.mask = RR_VFS_SET_MODE | RR_VFS_SET_MODIFY_TIME, .mode = 0640, .modify_time = { 77, 0 }
+	};
+	memcpy(create.verifier, "\1\2\3\4\5\6\7\10", RR_VFS_VERIFIER);
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_OK);
+	assert_int_equal(create.applied, RR_VFS_SET_MODE);
+	assert_int_equal(create.object_after.attributes.mode, 0640);
+	assert_int_not_equal(create.object_after.attributes.modify_time.seconds, 77);
+}
+
+static void
 a_group_that_a_directory_gives_is_inherited(void **state)
 {
 	struct suite *suite = *state;
@@ -213,6 +240,7 @@ the_longest_target_of_a_link_is_kept(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(each_type_can_be_made),
+	cmocka_unit_test(what_is_no_type_is_not_made),
 	cmocka_unit_test(devices_are_made_by_the_privileged_alone),
 	cmocka_unit_test(without_a_mode_only_the_owner_may),
 	cmocka_unit_test(a_mask_takes_bits_from_the_mode),
@@ -220,6 +248,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(unchecked_takes_an_existing_file_and_sets_only_its_size),
 	cmocka_unit_test(unchecked_takes_nothing_but_a_file),
 	cmocka_unit_test(exclusive_takes_the_file_that_the_same_verifier_made),
+	cmocka_unit_test(exclusive_sets_all_but_the_times),
 	cmocka_unit_test(a_group_that_a_directory_gives_is_inherited),
 	cmocka_unit_test(nothing_is_left_of_what_cannot_be_made),
 	cmocka_unit_test(an_owner_that_may_not_be_given_is_left_out),

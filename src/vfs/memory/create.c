@@ -143,6 +143,8 @@ create_check(struct rr_memory_run *run, const struct rr_vfs_create *create)
 	char text[RR_VFS_NAME_MAX + 1];
 	enum rr_vfs_status status;
 
+	if (create->type < RR_VFS_FILE || create->type > RR_VFS_FIFO)
+		return RR_VFS_WRONG_TYPE;
 	if (run->node->attributes.type != RR_VFS_DIRECTORY)
 		return RR_VFS_NOTDIR;
 	status = rr_vfs_name(create->name, text);

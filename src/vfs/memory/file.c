@@ -31,13 +31,14 @@ rr_memory_read(struct rr_memory_run *run)
 	size = run->node->attributes.size;
 	left = read->offset < size ? size - read->offset : 0;
 	read->length = (uint32_t)rr_min(read->size, left);
-	read->eof = read->length == left;
-	if (read->length == 0)
-		return RR_VFS_OK;
-	if (!read->data)
+	if (read->length > 0 && !read->data) {
 		read->data = read->memory(read, read->length);
-	if (!read->data)
-		return RR_VFS_NO_BUFFER;
+		if (!read->data)
+			return RR_VFS_NO_BUFFER;
+		/* There may be less of it. */
+		read->length = (uint32_t)rr_min(read->size, read->length);
+	}
+	read->eof = read->length == left;
 	rr_memory_pages_read(run->node, read->offset, read->data, read->length);
 	return RR_VFS_OK;
 }

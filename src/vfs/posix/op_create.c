@@ -188,6 +188,23 @@ create_undo(struct rr_posix_work *work, const struct create_plan *plan, const st
 	rr_posix_after(&directory->object, directory->change);
 }
 
+/* What of the wanted attributes a new object has: not an owner that it could not be given, and not times
+ * where the verifier is. */
+static uint32_t
+create_applied(const struct rr_vfs_create *create, const struct statx *st)
+{
+	const struct rr_vfs_set *set = &create->set;
+	uint32_t applied = set->mask;
+
+	if (st->stx_uid != set->uid)
+		applied &= ~(uint32_t)RR_VFS_SET_UID;
+	if (st->stx_gid != set->gid)
+		applied &= ~(uint32_t)RR_VFS_SET_GID;
+	if (create->type == RR_VFS_FILE && create->how == RR_VFS_EXCLUSIVE)
+		applied &= ~(uint32_t)SET_TIMES;
+	return applied;
+}
+
 static enum rr_vfs_status
 create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -206,7 +223,7 @@ create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr
 	status = create_adjust(work, plan, made);
 	if (status == RR_VFS_OK) {
 		plan->create->created = true;
-		plan->create->applied = plan->create->set.mask;
+		plan->create->applied = create_applied(plan->create, &made->object.st);
 		return RR_VFS_OK;
 	}
 	create_undo(work, plan, &made->object);

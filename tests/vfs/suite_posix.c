@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The suite on directories of this machine: in memory (tmpfs), and where temporary files are. */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "suite.h"
+#include "vfs/posix/posix.h"
+
+struct storage {
+	char path[64];
+	struct rr_env env; /* quiet */
+	struct rr_tree_export exports[1];
+	struct rr_tree_config config;
+	struct rr_posix_shared *shared;
+	struct rr_text text;
+};
+
+static void
+provide(struct suite *suite)
+{
+	struct storage *storage = suite->storage;
+
+	if (rr_posix_new(&storage->env, suite->loop, &storage->config, storage->shared, &suite->vfs,
+		    &storage->text) < 0)
+		fail_msg("%s", storage->text.text);
+	suite->vfs->ops->root(suite->vfs, 0, &suite->root);
+}
+
+static void
+setup_in(struct suite *suite, const char *folder)
+{
+	struct storage *storage = calloc(1, sizeof(*storage));
+
+	assert_non_null(storage);
+	suite->storage = storage;
+	storage->env = rr_env_system;
+	storage->env.log = NULL;
+	snprintf(storage->path, sizeof(storage->path), "%s/rpcrdma-suite-XXXXXX", folder);
+	assert_non_null(mkdtemp(storage->path));
+	assert_int_equal(chmod(storage->path, 0755), 0);
+	storage->exports[0] = (struct rr_tree_export){ storage->path, "/" };
+	storage->config = (struct rr_tree_config){ .exports = storage->exports, .export_count = 1 };
+	memset(storage->config.key, 7, sizeof(storage->config.key));
+	assert_int_equal(rr_posix_shared_new(&storage->env, 0x1234, &storage->shared), 0);
+	/* Where the program is an ordinary user, that one is the caller. */
+	if (!(suite->provider->can & SUITE_IDENTITIES))
+		suite->super = (struct rr_vfs_caller){ .uid = geteuid(), .gid = getegid() };
+	provide(suite);
+}
+
+static void
+setup_tmpfs(struct suite *suite)
+{
+	setup_in(suite, "/dev/shm");
+}
+
+static void
+setup_disk(struct suite *suite)
+{
+	setup_in(suite, "/var/tmp");
+}
+
+static int
+remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static void
+teardown(struct suite *suite)
+{
+	struct storage *storage = suite->storage;
+
+	suite->vfs->ops->destroy(suite->vfs);
+	rr_posix_shared_free(storage->shared);
+	nftw(storage->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
+	free(storage);
+}
+
+static void
+restart(struct suite *suite)
+{
+	struct rr_vfs_handle root = suite->root;
+
+	suite->vfs->ops->destroy(suite->vfs);
+	provide(suite);
+	suite->root = root;
+}
+
+/* Whether the directory's file system keeps attributes of users. */
+static bool
+keeps_xattrs(const char *folder)
+{
+	char path[64];
+	bool keeps;
+
+	snprintf(path, sizeof(path), "%s/rpcrdma-suite-XXXXXX", folder);
+	if (!mkdtemp(path))
+		return false;
+	keeps = setxattr(path, "user.a", "1", 1, 0) == 0;
+	rmdir(path);
+	return keeps;
+}
+
+static unsigned
+can(const char *folder)
+{
+	unsigned all = SUITE_HOLES | SUITE_COPIES | SUITE_MANY;
+
+	if (geteuid() == 0)
+		all |= SUITE_IDENTITIES | SUITE_DEVICES;
+	return all | (keeps_xattrs(folder) ? SUITE_XATTRS : 0);
+}
+
+int
+main(void)
+{
+	const struct suite_provider providers[] = {
+		{ "posix, tmpfs", can("/dev/shm"), setup_tmpfs, teardown, restart, NULL, NULL, NULL, NULL,
+			NULL },
+		{ "posix, disk", can("/var/tmp"), setup_disk, teardown, restart, NULL, NULL, NULL, NULL,
+			NULL },
+	};
+
+	return suite_run(providers, 2);
+}
