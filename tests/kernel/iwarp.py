@@ -86,11 +86,11 @@ class Cases:
         for port, (name, _, action, options) in self.listens:
             if match and port == int(match[1]):
                 self.heard.add(port)
-                self.judge(self.run(options, "connect", port, action), f"we connect: {name}", 60)
+                self.judge(self.run(options, "connect", port, action), f"we connect: {name}", 300)
 
     def __exit__(self, *error):
         for process, name in self.listeners:
-            self.judge(process, f"we listen: {name}", 1)
+            self.judge(process, f"we listen: {name}", 60)
         for port, (name, *_) in self.listens:
             if port not in self.heard:
                 self.results.add(False, f"siw never listened: {name}")

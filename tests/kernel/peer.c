@@ -10,7 +10,7 @@
 #include "fabric/iwarp/iwarp.h"
 #include "fabric/verbs/verbs.h"
 
-static const uint64_t patience = 60 * RR_SECOND, kick_after = RR_SECOND / 2;
+static const uint64_t patience = 300 * RR_SECOND, kick_after = RR_SECOND / 2;
 
 void
 peer_fail(const char *format, ...)
