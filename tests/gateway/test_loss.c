@@ -194,6 +194,7 @@ silent_clients_keep_no_other_out(void **state)
 {
 	enum { SILENT = 12 };
 	struct rr_engine_config config = rr_engine_config_default;
+	struct message *call = removal(XID);
 	struct chain *chain;
 	int silent[SILENT];
 
@@ -207,7 +208,8 @@ silent_clients_keep_no_other_out(void **state)
 	}
 	assert_closed(chain->world, silent[0]);
 	silent[0] = chain_client(chain);
-	send_message(chain, silent[0], removal(XID));
+	send_message(chain, silent[0], call);
+	free(call);
 	world_settle(chain->world);
 	close(raw_accept(chain->world, chain->listener));
 	pass_message(chain, chain->client, chain->server, removal(XID + 1));
