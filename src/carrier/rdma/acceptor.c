@@ -59,7 +59,7 @@ acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_
 	int error;
 
 	if (acceptor_has_room(engine, fabric, rr_endpoint_peer(endpoint)))
-		connection = rr_connection_new(room, fabric, rr_endpoint_peer(endpoint), false);
+		connection = rr_rdma_new(room, fabric, rr_endpoint_peer(endpoint), false);
 	if (!connection) {
 		rr_log_peer(rr_loop_peer_log(engine->loop), rr_endpoint_peer(endpoint),
 			"%s: declined, as there are %u connections", rr_endpoint_peer(endpoint),

@@ -12,7 +12,7 @@
 static uint32_t
 arrival_holds(const struct rr_room *room, uint32_t size)
 {
-	uint32_t receive = rr_fabric_config(room->fabric)->receive_size;
+	uint32_t receive = room->receive_size;
 
 	return (uint32_t)rr_min(room->base.engine->config.segment_max, receive / size);
 }

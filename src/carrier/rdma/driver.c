@@ -5,8 +5,6 @@
 #include "base/peer_log.h"
 #include "base/probe.h"
 #include "carrier/rdma/core/connection.h"
-#include "carrier/rdma/requester/pull.h"
-#include "carrier/rdma/responder/provided.h"
 
 /*
  * The only file that touches endpoints. Fabrics are made by engine.c, chosen by provider.c, and listened with
@@ -126,70 +124,7 @@ disconnected(struct rr_connection *connection, const struct rr_event *event)
 		!connection->established && over_adapter ? " (over an RDMA adapter)" : "");
 	log_trace(connection, event->status);
 	rr_driver_close(connection);
-	rr_connection_end(connection);
-}
-
-void
-rr_driver_discard(struct rr_connection *connection, const struct rr_arrival *arrival)
-{
-	connection->base.counters.discarded++;
-	RR_PROBE(discarded, connection->base.peer, arrival->length, false);
-	rr_log(connection->base.engine->env, RR_LOG_DEBUG, "%s: a message of %u octets is discarded",
-		connection->base.peer, arrival->length);
-	rr_driver_release(connection->fabric, arrival->receive);
-	rr_driver_allow(connection, 1);
-}
-
-/* The owner of this side of the connection takes calls. */
-static bool
-has_services(const struct rr_connection *connection)
-{
-	return connection->base.events && connection->base.events->call;
-}
-
-/*
- * The header does not say whether the message is a call or a reply. One with the XID of a call of this side
- * is the reply to that call; a side that takes no calls takes every one for a reply.
- */
-static bool
-is_reply(const struct rr_connection *connection, const struct rr_arrival *arrival)
-{
-	bool known = rr_requester_knows(connection, arrival->header.xid);
-
-	/* RFC 8167, 5.3: the reverse direction has no chunks. So this is a Long Call, or a reply in a Read
-	 * chunk of the responder's. */
-	if (rr_arrival_has_message_in_read_chunk(arrival) && !connection->is_active)
-		return false;
-	if (connection->is_active && !has_services(connection))
-		return true;
-	return known || (rr_arrival_is_to_be_pulled(arrival) && rr_connection_read_chunks(connection));
-}
-
-static void
-received(struct rr_connection *connection, const struct rr_event *event)
-{
-	struct rpcrdma_engine *engine = connection->base.engine;
-	struct rr_arrival arrival;
-
-	rr_loop_disarm(engine->loop, &connection->kick);
-	connection->kicks = KICKS;
-	rr_arrival_decode(&arrival, connection->versions, &connection->room->arrival_lists, event);
-	rr_trace_add(&connection->trace, engine->loop, false, event->data, event->length,
-		arrival.result == RR_HEADER_OK ? &arrival.lists : NULL);
-	if (arrival.kind == RR_ARRIVAL_UNCLEAR)
-		arrival.kind = is_reply(connection, &arrival) ? RR_ARRIVAL_REPLY : RR_ARRIVAL_CALL;
-	switch (arrival.kind) {
-	case RR_ARRIVAL_CALL: rr_responder_called(connection, &arrival); break;
-	case RR_ARRIVAL_REPLY: rr_requester_answered(connection, &arrival); break;
-	case RR_ARRIVAL_ERROR:
-		if (!rr_optional_refused(connection, &arrival))
-			rr_requester_answered(connection, &arrival);
-		break;
-	case RR_ARRIVAL_DONE: rr_provided_done(connection, &arrival); break;
-	case RR_ARRIVAL_OPTIONAL: rr_responder_optional(connection, &arrival); break;
-	case RR_ARRIVAL_UNCLEAR:
-	case RR_ARRIVAL_JUNK: rr_driver_discard(connection, &arrival); break;
-	}
+	connection->parts->ended(connection);
 }
 
 static void
@@ -202,7 +137,11 @@ on_event(void *ctx, const struct rr_event *event)
 	case RR_EVENT_ESTABLISHED: established(connection, event); break;
 	case RR_EVENT_DISCONNECTED: disconnected(connection, event); break;
 	case RR_EVENT_COMPLETED: completed(connection, event); break;
-	case RR_EVENT_RECEIVED: received(connection, event); break;
+	case RR_EVENT_RECEIVED:
+		rr_loop_disarm(connection->base.engine->loop, &connection->kick);
+		connection->kicks = KICKS;
+		connection->parts->received(connection, event);
+		break;
 	}
 	rr_connection_leave(connection);
 }
@@ -386,6 +325,30 @@ rr_driver_release(struct rr_fabric *fabric, uint8_t *receive)
 {
 	if (receive)
 		rr_fabric_release(fabric, receive);
+}
+
+bool
+rr_driver_is_short(struct rr_fabric *fabric)
+{
+	return rr_fabric_is_short(fabric);
+}
+
+bool
+rr_driver_invalidates(const struct rr_fabric *fabric)
+{
+	return rr_fabric_limits(fabric)->remote_invalidation;
+}
+
+const char *
+rr_driver_name(const struct rr_fabric *fabric)
+{
+	return rr_fabric_name(fabric);
+}
+
+uint64_t
+rr_driver_moved(const struct rr_connection *connection)
+{
+	return connection->endpoint ? rr_endpoint_moved(connection->endpoint) : 0;
 }
 
 uint32_t

@@ -56,7 +56,7 @@ rr_provider_begin(struct rr_room *room, const struct rpcrdma_engine *engine)
 	const struct rr_fabric_config config = provider_config(room, &engine->config);
 	rr_fabric_new *make = engine->config.make ? engine->config.make : rr_iwarp_fabric_new;
 	int error = make(engine->loop, &config, &room->fabric);
-
+	room->receive_size = config.receive_size;
 	room->only = make != rr_iwarp_fabric_new;
 	return error ? error : provider_add_filters(&engine->config, &room->fabric);
 }

@@ -2,37 +2,11 @@
 /* How a TCP carrier begins at the connecting side, and what TCP carriers are in an engine. */
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "carrier/tcp/tcp_private.h"
-
-/* How long the peer may leave sent octets unacknowledged, or not answer a SYN. */
-enum { PEER_LIMIT_MS = 60000 };
-
-int
-rr_tcp_error(int error)
-{
-	switch (error) {
-	case ECONNREFUSED: return -RPCRDMA_ERR_REFUSED;
-	case ETIMEDOUT: return -RPCRDMA_ERR_TIMEDOUT;
-	case ENETUNREACH:
-	case EHOSTUNREACH: return -RPCRDMA_ERR_UNREACHABLE;
-	default: return -RPCRDMA_ERR_DISCONNECTED;
-	}
-}
-
-void
-rr_tcp_set_options(int fd)
-{
-	static const int on = 1, limit = PEER_LIMIT_MS;
-
-	/* They make it better; nothing depends on them. */
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
-}
 
 static int
 tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,

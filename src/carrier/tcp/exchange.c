@@ -133,7 +133,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 		return false;
 	}
 	exchange->base = (struct rr_exchange){
-		.ops = &rr_tcp_ops,
+		.ops = tcp->base.ops,
 		.carrier = &tcp->base,
 		.xid = xid,
 		.call = { .stream = stream.data, .length = stream.length },
@@ -180,7 +180,7 @@ rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for an answer", tcp->base.peer);
 		return;
 	}
-	exchange->base = (struct rr_exchange){ .ops = &rr_tcp_ops, .carrier = &tcp->base, .xid = xid };
+	exchange->base = (struct rr_exchange){ .ops = tcp->base.ops, .carrier = &tcp->base, .xid = xid };
 	exchange->pooled = NULL;
 	exchange->sent = NULL;
 	rr_list_append(&tcp->exchanges, &exchange->link);

@@ -7,8 +7,6 @@
  * transactions get done(), the owner gets closed().
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,20 +22,6 @@ static struct rr_tcp *
 tcp_of(struct rr_carrier *carrier)
 {
 	return rr_container(carrier, struct rr_tcp, base);
-}
-
-bool
-rr_tcp_alive(const struct rr_tcp *tcp)
-{
-	return !tcp->freed && tcp->state < RR_TCP_FAILED;
-}
-
-uint32_t
-rr_tcp_record_max(const struct rr_tcp *tcp)
-{
-	uint32_t max = tcp->base.engine->config.message_max;
-
-	return max < INT32_MAX - RR_TCP_HEADER_SLACK ? max + RR_TCP_HEADER_SLACK : INT32_MAX;
 }
 
 /* ---- What the loop calls ---- */
@@ -248,52 +232,13 @@ static const struct rr_party_ops tcp_party = {
 
 /* ---- Its end ---- */
 
-/* A FIN alone means that nothing more is sent; a server still executes and answers what came before. Where
- * calls are given up, a reset says so, and the server need not hold their replies, nor their requests. */
+/* The socket is closed: nothing refers to what was read, or is to be written. */
 static void
-abort_stream(const struct rr_tcp *tcp)
+tcp_released(struct rr_tcp *tcp)
 {
-	static const struct linger none = { .l_onoff = 1, .l_linger = 0 };
-
-	if (setsockopt(tcp->watch.fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)) < 0)
-		rr_log(tcp->base.engine->env, RR_LOG_DEBUG, "%s: SO_LINGER: %s", tcp->base.peer,
-			strerror(errno));
-}
-
-static void
-release(struct rr_tcp *tcp)
-{
-	struct rr_loop *loop = tcp->base.engine->loop;
-
-	if (tcp->watch.fd < 0)
-		return;
-	rr_alive_stop(&tcp->alive);
-	rr_loop_unwatch(loop, &tcp->watch);
-	if (tcp->unanswered > 0)
-		abort_stream(tcp);
-	close(tcp->watch.fd);
-	tcp->watch.fd = -1;
-	rr_loop_disarm(loop, &tcp->timer);
-	rr_list_remove(&tcp->waiter.link);
 	rr_tcp_discard_input(tcp);
 	rr_tcp_orphan_exchanges(tcp);
 	rr_tcp_discard_output(tcp);
-}
-
-void
-rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
-{
-	va_list args;
-
-	if (!rr_tcp_alive(tcp))
-		return;
-	tcp->state = RR_TCP_FAILED;
-	tcp->error = error;
-	va_start(args, format);
-	vsnprintf(tcp->why.text, sizeof(tcp->why.text), format, args);
-	va_end(args);
-	release(tcp);
-	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 }
 
 static void
@@ -317,7 +262,7 @@ carrier_close(struct rr_carrier *carrier)
 	struct rr_tcp *tcp = tcp_of(carrier);
 	const struct rr_env *env = carrier->engine->env;
 
-	release(tcp);
+	rr_tcp_release(tcp);
 	rr_task_cancel(&tcp->task);
 	rr_tcp_free_calls(tcp);
 	rr_party_end(tcp->base.party, tcp);
@@ -334,7 +279,7 @@ carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *
 	*negotiated = (struct rpcrdma_negotiated){ .fabric = "tcp" };
 }
 
-const struct rr_carrier_ops rr_tcp_ops = {
+static const struct rr_carrier_ops tcp_ops = {
 	.call = rr_tcp_call,
 	.cancel = rr_tcp_cancel,
 	.reply = rr_tcp_reply,
@@ -357,11 +302,12 @@ rr_tcp_new(struct rpcrdma_engine *engine, int fd, const struct sockaddr *peer, e
 		rr_free(engine->env, tcp);
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection");
 	}
-	tcp->base = (struct rr_carrier){ .ops = &rr_tcp_ops, .engine = engine, .events = &no_events };
+	tcp->base = (struct rr_carrier){ .ops = &tcp_ops, .engine = engine, .events = &no_events };
 	tcp->base.counters.size = sizeof(tcp->base.counters);
 	rr_address_text(peer, tcp->base.peer, sizeof(tcp->base.peer));
 	tcp->base.party = rr_party_new(&engine->shares, tcp->base.peer, &tcp_party, tcp);
 	tcp->state = state;
+	tcp->released = tcp_released;
 	tcp->pool = state == RR_TCP_CONNECTING ? engine->pool : engine->arrivals;
 	rr_task_init(&tcp->task, run);
 	rr_timer_init(&tcp->timer, timed_out);

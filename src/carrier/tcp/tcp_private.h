@@ -8,9 +8,9 @@
 #include "carrier/tcp/tcp.h"
 
 /*
- * The TCP carrier, as its files see it: tcp.c its life, read.c and write.c its two directions,
- * call.c the requester's transactions, exchange.c the responder's exchanges, connect.c and accept.c
- * how carriers come about.
+ * The TCP carrier, as its files see it: core.c what all need, tcp.c its life, read.c and write.c its two
+ * directions, call.c the requester's transactions, exchange.c the responder's exchanges, connect.c and
+ * accept.c how carriers come about.
  *
  * Everything that calls back happens between rr_tcp_enter() and
  * rr_tcp_leave(), which only the watch, the timer and the task do; so a
@@ -51,6 +51,7 @@ struct rr_tcp_out {
 struct rr_tcp {
 	struct rr_carrier base;
 	enum rr_tcp_state state;
+	void (*released)(struct rr_tcp *tcp); /* its socket was closed; tcp.c sets it */
 	bool entered, freed;
 	bool blocked;         /* the socket takes no more octets for now */
 	bool starved;         /* the pool had no memory for what arrives */
@@ -82,27 +83,28 @@ struct rr_tcp {
 	uint8_t in[RR_TCP_STAGING];
 };
 
+/* core.c */
+bool rr_tcp_alive(const struct rr_tcp *tcp);
+/* Ends the connection; the owner is called by the task. Nothing but the first failure counts. */
+void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Closes the socket, if it is open, and drops what was read and what is to be written. */
+void rr_tcp_release(struct rr_tcp *tcp);
+/* Octets that a record may have. */
+uint32_t rr_tcp_record_max(const struct rr_tcp *tcp);
+int rr_tcp_error(int error); /* of an errno */
+void rr_tcp_set_options(int fd);
+
 /* tcp.c */
 /* Without events: rr_carrier_attach() sets them. */
 int rr_tcp_new(struct rpcrdma_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
 	struct rr_tcp **result, struct rr_text *text);
-bool rr_tcp_alive(const struct rr_tcp *tcp);
-/* Ends the connection; the owner hears of it from the task. Nothing but the first failure counts. */
-void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-/* Octets that a record may have. */
-uint32_t rr_tcp_record_max(const struct rr_tcp *tcp);
-extern const struct rr_carrier_ops rr_tcp_ops;
 
 /* accept.c */
 int rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at,
 	struct rr_acceptor **acceptor, struct rr_text *text);
 int rr_tcp_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storage *address);
 void rr_tcp_unlisten(struct rr_acceptor *acceptor);
-
-/* connect.c */
-int rr_tcp_error(int error); /* of an errno */
-void rr_tcp_set_options(int fd);
 
 /* read.c */
 void rr_tcp_read(struct rr_tcp *tcp);

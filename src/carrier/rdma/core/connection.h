@@ -14,10 +14,12 @@
 #include "carrier/rdma/features/negotiation.h"
 
 /*
- * An RPC-over-RDMA connection inside: what driver.c, requester.c, marshal.c, reply.c,
- * responder.c, respond.c and rdma.c share. The connecting side is requester,
- * the accepting side responder; in the reverse direction (RFC 8167) it is the
- * other way round. There messages go inline only, with credits of their own.
+ * An RPC-over-RDMA connection inside. The connecting side is requester, the accepting side responder; in
+ * the reverse direction (RFC 8167) it is the other way round. There messages go inline only, with credits of
+ * their own.
+ *
+ * The core is connection.c, stall.c and the driver. Requester, responder and features call the core; the
+ * core calls them through one table, struct rr_connection_parts.
  *
  * Callbacks of the owner come from driver.c's event handler and from the
  * connection's task, that is from the loop. Inside any of them the owner may
@@ -46,6 +48,28 @@ enum rr_connection_state {
 };
 
 struct rr_slot; /* requester.h */
+
+/* What the core calls, and parts that must not know each other. carrier.c has the one table. */
+struct rr_connection_parts {
+	/* The connection is up, which the owner is about to learn. */
+	void (*begun)(struct rr_connection *connection);
+	/* A message arrived. */
+	void (*received)(struct rr_connection *connection, const struct rr_event *event);
+	/* The connection can carry messages: sends what waits, and disconnects if nothing is left to do. */
+	void (*go_on)(struct rr_connection *connection);
+	/* Sends what features have to send first. False: calls have to wait. */
+	bool (*may_call)(struct rr_connection *connection);
+	/* Whether the peer left our CONNPROP unanswered, but sent its own: ours holds no credit any more. */
+	bool (*is_unanswered)(struct rr_connection *connection);
+	/* Sends calls that wait. */
+	void (*pump)(struct rr_connection *connection);
+	/* No call of this side is under way. */
+	bool (*is_idle)(const struct rr_connection *connection);
+	/* The endpoint was closed: hands everything back and calls the owner. */
+	void (*ended)(struct rr_connection *connection);
+	/* Its owner closed it, and nobody is inside any more. */
+	void (*free)(struct rr_connection *connection);
+};
 
 /* Calls in the reverse direction that there can be at a time: what the accepting side asks for, and the
  * connecting side grants. */
@@ -78,7 +102,8 @@ struct rr_provided_table {
 };
 
 struct rr_connection {
-	struct rr_carrier base;       /* comes first */
+	struct rr_carrier base; /* comes first */
+	const struct rr_connection_parts *parts;
 	struct rr_room *room;         /* of its engine */
 	struct rr_fabric *fabric;     /* one of the room's */
 	struct rr_endpoint *endpoint; /* of that; NULL once it is closed */
@@ -145,13 +170,17 @@ rr_connection_of(struct rr_carrier *carrier)
 	return rr_container(carrier, struct rr_connection, base);
 }
 
-/* ---- rdma.c ---- */
-
-extern const struct rr_carrier_ops rr_rdma_ops;
+/* ---- carrier.c ---- */
 
 /* peer: its address, as text. NULL: no memory. Not yet with an endpoint. */
-struct rr_connection *rr_connection_new(
+struct rr_connection *rr_rdma_new(
 	struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active);
+
+/* Of a connection without an endpoint. */
+void rr_rdma_free(struct rr_connection *connection);
+
+/* ---- connection.c ---- */
+
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
@@ -167,8 +196,8 @@ void rr_connection_leave(struct rr_connection *connection);
 /* The provider says that it is up. */
 void rr_connection_established(struct rr_connection *connection);
 
-/* The endpoint is closed, nothing moves any more: hands everything back and tells the owner. */
-void rr_connection_end(struct rr_connection *connection);
+/* The message means nothing here: counts it, and posts its receive again. */
+void rr_connection_discard(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* Disconnects if the owner wants to end it and nothing is under way. */
 void rr_connection_check_idle(struct rr_connection *connection);
@@ -196,9 +225,16 @@ void rr_driver_revoke(struct rr_connection *connection, struct rr_region *region
 void rr_driver_allow(struct rr_connection *connection, uint32_t count);
 void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
 uint32_t rr_driver_sge_max(const struct rr_fabric *fabric);
+const char *rr_driver_name(const struct rr_fabric *fabric);
 
-/* The message means nothing here: counts it, and posts its receive again. */
-void rr_driver_discard(struct rr_connection *connection, const struct rr_arrival *arrival);
+/* The provider can invalidate handles of the peer by its Sends. */
+bool rr_driver_invalidates(const struct rr_fabric *fabric);
+
+/* Others wait for Receives of the fabric. */
+bool rr_driver_is_short(struct rr_fabric *fabric);
+
+/* Octets that the provider saw moving on the connection. */
+uint64_t rr_driver_moved(const struct rr_connection *connection);
 
 /* Wakes a peer that may have missed our first message, if no reply comes soon. */
 void rr_driver_watch_first_reply(struct rr_connection *connection);
@@ -248,11 +284,13 @@ void rr_optional_end(struct rr_connection *connection);
 /* True if the RDMA_ERROR that arrived answers a request of a feature: nobody else needs it then. */
 bool rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival);
 
+/* An RDMA_OPTIONAL arrived. */
+void rr_optional_received(struct rr_connection *connection, const struct rr_arrival *arrival);
+
 /* ---- responder.c, respond.c ---- */
 
-/* A call arrived, or a message that must have been one; an RDMA_OPTIONAL. */
+/* A call arrived, or a message that must have been one. */
 void rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival);
-void rr_responder_optional(struct rr_connection *connection, const struct rr_arrival *arrival);
 void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 	void (*sent)(void *arg), void *arg);
 void rr_responder_drop(struct rr_exchange *exchange);

@@ -17,6 +17,7 @@ struct rr_room {
 	struct rr_fabric *adapters; /* verbs, from the moment when it is wanted */
 	bool only;                  /* there is never a second one */
 	bool adapters_failed;       /* where nobody asked for them by name */
+	uint32_t receive_size;      /* octets of each receive, in either fabric */
 	/* Replies in Read chunks that a connection may expose, and octets in all of them. */
 	uint32_t provided_max;
 	uint64_t provided_octets_max;

@@ -1,71 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/rdma/core/stall.h"
 
-#include "carrier/rdma/responder/provided.h"
-
-/* ---- What the umpire of the shares asks ---- */
+#include "carrier/rdma/core/connection.h"
 
 /* Either the provider counts octets as they move, or those of a work request count when it completes. */
-static uint64_t
-octets_moved(const struct rr_connection *connection)
+uint64_t
+rr_stall_moved(const struct rr_connection *connection)
 {
-	return connection->stall.completed +
-	       (connection->endpoint ? rr_endpoint_moved(connection->endpoint) : 0);
+	return connection->stall.completed + rr_driver_moved(connection);
 }
-
-static bool
-stall_is_awaited(void *ctx)
-{
-	const struct rr_connection *connection = ctx;
-
-	return connection->endpoint && connection->posted > 0;
-}
-
-static uint64_t
-stall_moved(void *ctx)
-{
-	return octets_moved(ctx);
-}
-
-static void
-stall_withdraw(void *ctx)
-{
-	rr_provided_withdraw(ctx);
-}
-
-static void
-stall_cut(void *ctx, const char *why)
-{
-	struct rr_connection *connection = ctx;
-
-	rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", connection->base.peer, why);
-}
-
-static bool
-stall_is_busy(void *ctx)
-{
-	const struct rr_connection *connection = ctx;
-
-	return !rr_list_empty(&connection->exchanges);
-}
-
-const struct rr_party_ops rr_stall_party = {
-	.is_busy = stall_is_busy,
-	.is_awaited = stall_is_awaited,
-	.moved = stall_moved,
-	.withdraw = stall_withdraw,
-	.cut = stall_cut,
-};
-
-/* ---- Receives and credits ---- */
 
 /* Its calls keep Receives that others wait for, and its peer takes next to nothing. */
 static bool
 is_in_the_way(const struct rr_connection *connection)
 {
 	return connection->posted > 0 && connection->stall.short_then &&
-	       rr_fabric_is_short(connection->fabric) &&
-	       octets_moved(connection) - connection->stall.moved_then <
+	       rr_driver_is_short(connection->fabric) &&
+	       rr_stall_moved(connection) - connection->stall.moved_then <
 		       rr_share_least(0) * RR_STALL_TICK / RR_SECOND;
 }
 
@@ -121,8 +72,8 @@ rr_stall_watch(struct rr_connection *connection)
 	if (stall->unanswered == 0)
 		stall->unanswered = rr_now(connection->base.engine->env);
 	stall->answered_then = stall->answered;
-	stall->moved_then = octets_moved(connection);
-	stall->short_then = rr_fabric_is_short(connection->fabric);
+	stall->moved_then = rr_stall_moved(connection);
+	stall->short_then = rr_driver_is_short(connection->fabric);
 	rr_loop_arm(connection->base.engine->loop, &stall->timer, RR_STALL_TICK);
 }
 

@@ -30,13 +30,13 @@ struct rr_stall {
 #define RR_STALL_TICK  RR_SECOND
 #define RR_STALL_LIMIT (15 * RR_SECOND)
 
-/* How a connection is judged while others wait for memory. */
-extern const struct rr_party_ops rr_stall_party;
-
 void rr_stall_init(struct rr_stall *stall);
 
 /* There is something to wait for from now on. */
 void rr_stall_watch(struct rr_connection *connection);
+
+/* Octets that the peer took or brought. */
+uint64_t rr_stall_moved(const struct rr_connection *connection);
 
 /* A work request was posted; one of those that were completed. */
 void rr_stall_posted(struct rr_connection *connection, const struct rr_work *work);

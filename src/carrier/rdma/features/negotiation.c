@@ -130,9 +130,9 @@ lose(struct rr_connection *connection)
 static void
 late(struct rr_connection *connection)
 {
-	if (rr_optional_unanswered(connection)) {
+	if (connection->parts->is_unanswered(connection)) {
 		agree(connection);
-		rr_requester_pump(connection);
+		connection->parts->pump(connection);
 		return;
 	}
 	lose(connection);

@@ -44,7 +44,7 @@ rr_optional_init(struct rr_connection *connection)
 {
 	const struct rpcrdma_engine *engine = connection->base.engine;
 	const uint32_t told[RR_PROPERTIES] = {
-		[RR_PROPERTY_RECEIVE_SIZE] = rr_fabric_config(connection->fabric)->receive_size,
+		[RR_PROPERTY_RECEIVE_SIZE] = connection->room->receive_size,
 		[RR_PROPERTY_REVERSE] = RR_REVERSE_INLINE,
 		[RR_PROPERTY_READ_CHUNKS] = engine->config.read_chunks,
 		[RR_PROPERTY_INVALIDATION] = connection->own.remote_invalidation,
@@ -253,8 +253,8 @@ optional_answer(struct rr_inbound *inbound, const struct rr_optional *answer)
 		rr_inbound_refuse(inbound, RR_ERR_BAD_HEADER);
 }
 
-void
-rr_optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
+static void
+optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
 	struct rr_connection *connection = inbound->connection;
 	bool answers = optional_take_answer(connection, &arrival->header);
@@ -272,6 +272,33 @@ rr_optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival
 	if (answers)
 		rr_negotiation_event(connection, RR_NEGOTIATION_ANSWERED);
 	rr_requester_pump(connection);
+}
+
+/* A side that stops takes no optional messages, either, unless it still waits for its last replies: the
+ * responder may use properties for these as soon as this side was told of them. */
+static bool
+optional_is_taken(const struct rr_connection *connection)
+{
+	return connection->state < RR_CONNECTION_STOPPING ||
+	       (connection->state == RR_CONNECTION_STOPPING && connection->is_active);
+}
+
+void
+rr_optional_received(struct rr_connection *connection, const struct rr_arrival *arrival)
+{
+	struct rr_inbound *inbound;
+
+	if (!optional_is_taken(connection)) {
+		rr_connection_discard(connection, arrival);
+		return;
+	}
+	inbound = rr_responder_take(connection, arrival);
+	if (!inbound)
+		return;
+	if (arrival->result == RR_HEADER_OK)
+		optional_arrived(inbound, arrival);
+	else
+		rr_inbound_refuse_header(inbound, RR_ERR_BAD_HEADER);
 }
 
 /* An error that answers the request. 3.1: one with RDMA_ERR_INVAL_OPTION is of version 2 for sure; the others

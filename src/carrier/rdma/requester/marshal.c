@@ -155,18 +155,6 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 }
 
 static void
-completed(struct rr_job *job, enum rr_work_kind kind, int status)
-{
-	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
-
-	(void)kind;
-	if (status)
-		return; /* the connection ends */
-	slot->sent = true;
-	rr_slot_sent(slot);
-}
-
-static void
 count_why(struct rpcrdma_counters *counters, enum rr_why why)
 {
 	switch (why) {
@@ -212,7 +200,6 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	slot->posted = slot->sent = slot->revoked = false;
 	slot->held.receive = NULL;
 	slot->job.next = next_work;
-	slot->job.completed = completed;
 	slot->reply_memory = reply_memory;
 	slot->provided = provided;
 	slot->region_count = slot->read_octets = 0;

@@ -2,8 +2,8 @@
 #include "carrier/rdma/requester/pull.h"
 
 #include "base/probe.h"
+#include "carrier/rdma/core/fetch.h"
 #include "carrier/rdma/requester/done.h"
-#include "carrier/rdma/responder/fetch.h"
 
 /*
  * Who owns what: a pull is its slot's, from the arrival of the message to its RDMA_DONE, and holds the

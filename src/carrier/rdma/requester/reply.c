@@ -202,6 +202,16 @@ negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *he
 	return error == -RPCRDMA_ERR_VERS && slot->version != negotiation->version;
 }
 
+/* A slot is free again. The owner may have closed the connection meanwhile. */
+static void
+reply_go_on(struct rr_connection *connection)
+{
+	if (connection->closed)
+		return;
+	rr_requester_pump(connection);
+	rr_connection_check_idle(connection);
+}
+
 void
 rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arrival)
 {
@@ -218,6 +228,7 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 		rr_credits_grant(credits, arrival->header.credit);
 	if (negotiate(slot, error, &arrival->header)) {
 		rr_slot_retry(slot, arrival->receive);
+		reply_go_on(connection);
 		return;
 	}
 	if (error) {
@@ -231,6 +242,7 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 			is_error ? rr_rdma_err_name(arrival->header.vers, arrival->header.err) : "");
 	}
 	rr_slot_finish(slot, error, arrival->receive);
+	reply_go_on(connection);
 }
 
 static void
@@ -247,8 +259,14 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 }
 
 void
-rr_slot_sent(struct rr_slot *slot)
+rr_slot_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
+	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
+
+	(void)kind;
+	if (status)
+		return; /* the connection ends */
+	slot->sent = true;
 	if (slot->pull)
 		rr_pull_begin(slot);
 	else if (slot->held.receive)
@@ -318,7 +336,7 @@ discard_answer(struct rr_connection *connection, const struct rr_arrival *arriva
 		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
 			"%s: a bad reply to XID 0x%08x is discarded, number %" PRIu64 " of this connection",
 			connection->base.peer, arrival->header.xid, count);
-	rr_driver_discard(connection, arrival);
+	rr_connection_discard(connection, arrival);
 }
 
 static void
@@ -341,11 +359,11 @@ rr_requester_answered(struct rr_connection *connection, const struct rr_arrival 
 	bool is_pulled = arrival->kind == RR_ARRIVAL_REPLY && rr_arrival_is_to_be_pulled(arrival);
 
 	if (!check_invalidated(connection, slot, arrival))
-		rr_driver_discard(connection, arrival);
+		rr_connection_discard(connection, arrival);
 	else if (!slot && is_pulled)
 		rr_pull_decline(connection, arrival);
 	else if (!slot || slot->held.receive || slot->pull)
-		rr_driver_discard(connection, arrival);
+		rr_connection_discard(connection, arrival);
 	else if (is_pulled)
 		rr_pull_take(slot, arrival);
 	else if (is_answer(slot, arrival))

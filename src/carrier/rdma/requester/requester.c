@@ -33,7 +33,7 @@ rr_requester_init(struct rr_connection *connection)
 	rr_list_init(&requester->dones);
 	rr_credits_init(&requester->credits,
 		connection->is_active ? connection->base.engine->config.credits : RR_REVERSE_CREDITS);
-	return connection->is_active ? rr_slots_make(connection) : 0;
+	return connection->is_active ? rr_slots_make(connection, rr_slot_completed) : 0;
 }
 
 void
@@ -57,15 +57,6 @@ rr_requester_idle(const struct rr_connection *connection)
 }
 
 /* ---- Endings ---- */
-
-void
-rr_requester_fail(struct rr_connection *connection, struct rr_transaction *transaction, int error)
-{
-	transaction->slot = NULL;
-	transaction->error = error;
-	rr_list_append(&connection->requester.failed, &transaction->link);
-	rr_loop_defer(connection->base.engine->loop, &connection->task);
-}
 
 void
 rr_requester_tell(struct rr_connection *connection)
@@ -247,7 +238,7 @@ rr_requester_pump(struct rr_connection *connection)
 	struct rr_requester *requester = &connection->requester;
 	struct rpcrdma_counters *counters = &connection->base.counters;
 
-	if (!connection->established || !connection->endpoint || !rr_optional_ask(connection))
+	if (!connection->established || !connection->endpoint || !connection->parts->may_call(connection))
 		return;
 	switch (send_waiting(connection)) {
 	case NO_POOL_MEMORY:
@@ -284,7 +275,7 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 	/* draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two are
 	 * REQUIRED to support backwards direction operation": the first call makes an accepted connection a
 	 * requester. */
-	if (!connection->requester.slots && rr_slots_make(connection)) {
+	if (!connection->requester.slots && rr_slots_make(connection, rr_slot_completed)) {
 		rr_requester_fail(connection, transaction, -RPCRDMA_ERR_NOMEM);
 		return;
 	}
@@ -332,6 +323,14 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	rr_loop_defer(engine->loop, &connection->task);
 }
 
+static void
+requester_end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
+{
+	for (struct rr_list *link = slots->next; link != slots; link = link->next)
+		rr_pull_end(rr_container(link, struct rr_slot, link));
+	rr_slots_end(connection, slots, forget);
+}
+
 void
 rr_requester_end(struct rr_connection *connection, bool forget)
 {
@@ -340,10 +339,9 @@ rr_requester_end(struct rr_connection *connection, bool forget)
 
 	rr_list_remove(&requester->memory.link);
 	rr_done_end(connection);
-	rr_optional_end(connection);
 	end_waits(connection);
-	rr_slots_end(connection, &requester->outstanding, forget);
-	rr_slots_end(connection, &requester->cancelled, true);
+	requester_end_slots(connection, &requester->outstanding, forget);
+	requester_end_slots(connection, &requester->cancelled, true);
 	while ((link = rr_list_pop(&requester->waiting))) {
 		if (!forget)
 			rr_requester_fail(connection, rr_container(link, struct rr_transaction, link),

@@ -86,16 +86,18 @@ void rr_slot_retry(struct rr_slot *slot, uint8_t *receive);
  * the answer. */
 void rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive);
 
+/* A work request of the slot's job completed. If it is the Send of the call, an answer that came before that
+ * is taken now. */
+typedef void rr_slot_completed_function(struct rr_job *job, enum rr_work_kind kind, int status);
+rr_slot_completed_function rr_slot_completed;
+
 /* As many as calls may be under way: -RPCRDMA_ERR_NOMEM. */
-int rr_slots_make(struct rr_connection *connection);
+int rr_slots_make(struct rr_connection *connection, rr_slot_completed_function *completed);
 
 /* The connection is over: frees all in the list, and their transactions fail, or are forgotten. */
 void rr_slots_end(struct rr_connection *connection, struct rr_list *slots, bool forget);
 
 /* Its done() is due, with that error. */
 void rr_requester_fail(struct rr_connection *connection, struct rr_transaction *transaction, int error);
-
-/* The Send of the call completed: an answer that came before that is taken now. */
-void rr_slot_sent(struct rr_slot *slot);
 
 #endif

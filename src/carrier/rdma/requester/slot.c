@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/probe.h"
-#include "carrier/rdma/requester/pull.h"
 #include "carrier/rdma/requester/requester.h"
 
 /* Slots from their making to their end, and what is in them: what a call offers to the peer, and holds for
  * its transaction. */
 
 int
-rr_slots_make(struct rr_connection *connection)
+rr_slots_make(struct rr_connection *connection, rr_slot_completed_function *completed)
 {
 	struct rr_requester *requester = &connection->requester;
 	const struct rr_env *env = connection->base.engine->env;
@@ -26,6 +25,7 @@ rr_slots_make(struct rr_connection *connection)
 		struct rr_slot *slot = &requester->slots[i];
 
 		slot->connection = connection;
+		slot->job.completed = completed;
 		slot->buffer = requester->buffers + (size_t)i * size;
 		slot->held.lists = (struct rr_chunk_lists){
 			.writes = slot->held_writes,
@@ -104,16 +104,6 @@ put_memory(struct rpcrdma_engine *engine, const struct contents *contents)
 	rr_pool_put(engine->pool, contents->pulled);
 }
 
-/* What the connection does when a slot is free again; its owner may have closed it. */
-static void
-go_on(struct rr_connection *connection)
-{
-	if (connection->closed)
-		return;
-	rr_requester_pump(connection);
-	rr_connection_check_idle(connection);
-}
-
 void
 rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 {
@@ -134,7 +124,6 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	}
 	rr_driver_release(fabric, receive);
 	put_memory(engine, &contents);
-	go_on(connection);
 }
 
 /* Memory of the pool that sinks have is theirs for one attempt only. */
@@ -162,7 +151,15 @@ rr_slot_retry(struct rr_slot *slot, uint8_t *receive)
 	}
 	rr_driver_release(connection->fabric, receive);
 	put_memory(connection->base.engine, &contents);
-	go_on(connection);
+}
+
+void
+rr_requester_fail(struct rr_connection *connection, struct rr_transaction *transaction, int error)
+{
+	transaction->slot = NULL;
+	transaction->error = error;
+	rr_list_append(&connection->requester.failed, &transaction->link);
+	rr_loop_defer(connection->base.engine->loop, &connection->task);
 }
 
 void
@@ -172,7 +169,6 @@ rr_slots_end(struct rr_connection *connection, struct rr_list *slots, bool forge
 		struct rr_slot *slot = rr_container(slots->next, struct rr_slot, link);
 		struct contents contents;
 
-		rr_pull_end(slot);
 		contents = empty(slot);
 		if (contents.transaction && !forget) {
 			take_back_sinks(slot, contents.transaction);

@@ -20,7 +20,6 @@ make(struct rr_room *room)
 	inbound->buffer = (uint8_t *)(inbound + 1) + lists;
 	inbound->room = room;
 	inbound->engine = room->base.engine;
-	inbound->base.ops = &rr_rdma_ops;
 	rr_list_init(&inbound->link);
 	rr_list_init(&inbound->waiter.link);
 	rr_list_init(&inbound->job.link);
@@ -58,6 +57,7 @@ rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arriv
 		return NULL;
 	inbound->connection = connection;
 	inbound->base.carrier = &connection->base;
+	inbound->base.ops = connection->base.ops;
 	inbound->base.ctx = NULL;
 	inbound->state = RR_INBOUND_ARRIVING;
 	inbound->fabric = connection->fabric;
@@ -97,6 +97,26 @@ rr_inbound_free(struct rr_inbound *inbound)
 		rr_free(engine->env, inbound);
 	}
 	rr_pool_put(engine->arrivals, memory); /* last: it wakes others */
+}
+
+void
+rr_inbound_done(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	rr_inbound_free(inbound);
+	rr_driver_allow(connection, 1);
+}
+
+void
+rr_inbound_finish(struct rr_inbound *inbound)
+{
+	void (*sent)(void *arg) = inbound->sent;
+
+	rr_list_remove(&inbound->link);
+	if (sent)
+		sent(inbound->arg);
+	rr_inbound_free(inbound);
 }
 
 void

@@ -21,17 +21,6 @@
 /* The third word of each header. */
 enum { CREDIT_AT = 8 };
 
-void
-rr_inbound_finish(struct rr_inbound *inbound)
-{
-	void (*sent)(void *arg) = inbound->sent;
-
-	rr_list_remove(&inbound->link);
-	if (sent)
-		sent(inbound->arg);
-	rr_inbound_free(inbound);
-}
-
 static void
 finish_without_send(struct rr_task *task)
 {
@@ -349,6 +338,18 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 	inbound->plan.form = RR_REPLY_ERROR;
 	inbound->err = err;
 	answer(inbound);
+}
+
+/*
+ * The header is wrong. RFC 8167, 4.1: where it is not clear which direction a message belongs to, "it is not
+ * possible for the receiver to tell with certainty whether the header credit value is a request or grant. In
+ * such cases, the receiver MUST ignore the header's credit value." What was granted last is granted again.
+ */
+void
+rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
+{
+	inbound->header.credit = inbound->connection->granted;
+	rr_inbound_refuse(inbound, err);
 }
 
 /* ---- Replies ---- */

@@ -32,15 +32,6 @@ count_call(struct rr_inbound *inbound)
 		counters->octets_rdma_read += inbound->chunks.chunks[i].length;
 }
 
-void
-rr_inbound_done(struct rr_inbound *inbound)
-{
-	struct rr_connection *connection = inbound->connection;
-
-	rr_inbound_free(inbound);
-	rr_driver_allow(connection, 1);
-}
-
 /* Pulled chunks are the stream, if the call was a long one, and items. */
 static void
 assemble(struct rr_inbound *inbound)
@@ -60,18 +51,6 @@ assemble(struct rr_inbound *inbound)
 		inbound->items[i] =
 			(struct rpcrdma_item){ inbound->memory + chunk->at, chunk->length, chunk->offset };
 	}
-}
-
-/*
- * The header is wrong. RFC 8167, 4.1: where it is not clear which direction a message belongs to, "it is not
- * possible for the receiver to tell with certainty whether the header credit value is a request or grant. In
- * such cases, the receiver MUST ignore the header's credit value." What was granted last is granted again.
- */
-static void
-refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
-{
-	inbound->header.credit = inbound->connection->granted;
-	rr_inbound_refuse(inbound, err);
 }
 
 /*
@@ -118,14 +97,14 @@ deliver(struct rr_inbound *inbound)
 	/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match
 	 * the value of the XID field in the accompanying RPC message". */
 	if (!rr_rpc_peek(call->stream, call->length, &xid, &type) || xid != inbound->header.xid) {
-		refuse_header(inbound, RR_ERR_CHUNK);
+		rr_inbound_refuse_header(inbound, RR_ERR_CHUNK);
 		return;
 	}
 	/* RFC 5531, 9: a message is a call or a reply. A Long Call with another message in it gets an error,
 	 * as the sender may wait for an answer: RFC 8166, 4.5.4, has no responder leave a requester without
 	 * one. */
 	if (type != RR_CALL) {
-		refuse_header(inbound, RR_ERR_CHUNK);
+		rr_inbound_refuse_header(inbound, RR_ERR_CHUNK);
 		return;
 	}
 	if (!events || !events->call) {
@@ -232,7 +211,7 @@ begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 	if (!err)
 		rr_party_called(inbound->connection->base.party);
 	if (err) {
-		refuse_header(inbound, (enum rr_rdma_err)err);
+		rr_inbound_refuse_header(inbound, (enum rr_rdma_err)err);
 	} else if (inbound->connection->is_active && has_chunks(&inbound->lists)) {
 		/* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a
 		 * Responder that does not support chunks, the Responder MUST reply with an RDMA_ERROR message
@@ -264,8 +243,8 @@ take_credit(struct rr_inbound *inbound)
 			"%s: sends more calls than the %u that were granted", connection->base.peer, most);
 }
 
-static struct rr_inbound *
-responder_take(struct rr_connection *connection, const struct rr_arrival *arrival)
+struct rr_inbound *
+rr_responder_take(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
 	struct rr_inbound *inbound = rr_inbound_take(connection, arrival);
 
@@ -285,42 +264,15 @@ rr_responder_called(struct rr_connection *connection, const struct rr_arrival *a
 	/* A side that stops takes no more calls. */
 	if (connection->state >= RR_CONNECTION_STOPPING) {
 		connection->declined |= connection->state == RR_CONNECTION_STOPPING;
-		rr_driver_discard(connection, arrival);
+		rr_connection_discard(connection, arrival);
 		rr_connection_check_idle(connection);
 		return;
 	}
-	inbound = responder_take(connection, arrival);
+	inbound = rr_responder_take(connection, arrival);
 	if (!inbound)
 		return;
 	take_credit(inbound);
 	begin_call(inbound, arrival);
-}
-
-/* A side that stops takes no optional messages, either, unless it still waits for its last replies: the
- * responder may use properties for these as soon as this side was told of them. */
-static bool
-takes_optional(const struct rr_connection *connection)
-{
-	return connection->state < RR_CONNECTION_STOPPING ||
-	       (connection->state == RR_CONNECTION_STOPPING && connection->is_active);
-}
-
-void
-rr_responder_optional(struct rr_connection *connection, const struct rr_arrival *arrival)
-{
-	struct rr_inbound *inbound;
-
-	if (!takes_optional(connection)) {
-		rr_driver_discard(connection, arrival);
-		return;
-	}
-	inbound = responder_take(connection, arrival);
-	if (!inbound)
-		return;
-	if (arrival->result == RR_HEADER_OK)
-		rr_optional_arrived(inbound, arrival);
-	else
-		refuse_header(inbound, RR_ERR_BAD_HEADER);
 }
 
 /* ---- The end of the connection ---- */

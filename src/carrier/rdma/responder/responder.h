@@ -4,9 +4,9 @@
 
 #include "carrier/rdma/arrival.h"
 #include "carrier/rdma/core/connection.h"
+#include "carrier/rdma/core/fetch.h"
 #include "carrier/rdma/core/plan.h"
 #include "carrier/rdma/core/transfer.h"
-#include "carrier/rdma/responder/fetch.h"
 #include "wire/rpc.h"
 
 /* The responder inside: what inbound.c, responder.c and respond.c share. */
@@ -89,10 +89,13 @@ int rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optiona
 /* Its reply was sent, or never will be: tells the owner, and frees it. */
 void rr_inbound_finish(struct rr_inbound *inbound);
 
-/* Answers a call whose header is wrong. */
+/* Answers a message by an error. */
 void rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err);
 
-/* The arrival is an RDMA_OPTIONAL with a good header, and the inbound is for it. */
-void rr_optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival);
+/* Answers a message whose header is wrong, so that its credit value counts for nothing. */
+void rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err);
+
+/* rr_inbound_take(); without memory, the connection is aborted: NULL. */
+struct rr_inbound *rr_responder_take(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 #endif

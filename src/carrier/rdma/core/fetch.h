@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_CARRIER_RDMA_RESPONDER_FETCH_H
-#define RR_CARRIER_RDMA_RESPONDER_FETCH_H
+#ifndef RR_CARRIER_RDMA_CORE_FETCH_H
+#define RR_CARRIER_RDMA_CORE_FETCH_H
 
 #include "carrier/rdma/core/chunks.h"
 #include "fabric/fabric.h"

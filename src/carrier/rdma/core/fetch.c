@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "carrier/rdma/responder/fetch.h"
+#include "carrier/rdma/core/fetch.h"
 
 struct rr_fetch
 rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory)

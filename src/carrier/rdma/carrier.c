@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "carrier/rdma/dispatch.h"
+#include "carrier/rdma/responder/provided.h"
+
+/*
+ * A connection with all of its parts, from its making to its end, as a carrier. It is freed when its owner
+ * closed it and nobody is inside any more (rr_connection_leave()); exchanges that are with the owner then
+ * live on without it.
+ */
+
+/* ---- What the core calls ---- */
+
+static void
+rdma_end_parts(struct rr_connection *connection, bool forget)
+{
+	rr_responder_end(connection);
+	rr_optional_end(connection);
+	rr_requester_end(connection, forget);
+}
+
+/* The endpoint is closed: all parts end, then the owner is called. */
+static void
+rdma_ended(struct rr_connection *connection)
+{
+	const struct rr_carrier_events *events;
+
+	if (connection->status < 0)
+		rr_negotiation_event(connection, RR_NEGOTIATION_ENDED);
+	/* Another connection can do better. */
+	if (connection->negotiation.failed)
+		connection->status = -RPCRDMA_ERR_VERS;
+	rr_connection_set_state(connection, RR_CONNECTION_ENDED);
+	rdma_end_parts(connection, false);
+	rr_requester_tell(connection);
+	events = connection->base.events;
+	if (!connection->closed && events && events->closed)
+		events->closed(connection->base.ctx, connection->status, connection->text.text);
+}
+
+static void
+rdma_go_on(struct rr_connection *connection)
+{
+	rr_requester_pump(connection);
+	rr_connection_check_idle(connection);
+}
+
+void
+rr_rdma_free(struct rr_connection *connection)
+{
+	struct rpcrdma_engine *engine = connection->base.engine;
+
+	rr_requester_destroy(connection);
+	rr_features_free(&connection->features, engine->env);
+	rr_map_free(&connection->provided.by_xid, engine->env);
+	rr_trace_free(&connection->trace, engine->env);
+	rr_party_end(connection->base.party, connection);
+	rr_free(engine->env, connection);
+}
+
+static void
+rdma_begun(struct rr_connection *connection)
+{
+	rr_features_begin(&connection->features, connection);
+}
+
+static const struct rr_connection_parts rdma_parts = {
+	.begun = rdma_begun,
+	.received = rr_dispatch_received,
+	.go_on = rdma_go_on,
+	.may_call = rr_optional_ask,
+	.is_unanswered = rr_optional_unanswered,
+	.pump = rr_requester_pump,
+	.is_idle = rr_requester_idle,
+	.ended = rdma_ended,
+	.free = rr_rdma_free,
+};
+
+/* ---- What the umpire of the shares asks ---- */
+
+static bool
+rdma_is_busy(void *ctx)
+{
+	const struct rr_connection *connection = ctx;
+
+	return !rr_list_empty(&connection->exchanges);
+}
+
+static bool
+rdma_is_awaited(void *ctx)
+{
+	const struct rr_connection *connection = ctx;
+
+	return connection->endpoint && connection->posted > 0;
+}
+
+static uint64_t
+rdma_moved(void *ctx)
+{
+	return rr_stall_moved(ctx);
+}
+
+static void
+rdma_withdraw(void *ctx)
+{
+	rr_provided_withdraw(ctx);
+}
+
+static void
+rdma_cut(void *ctx, const char *why)
+{
+	struct rr_connection *connection = ctx;
+
+	rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", connection->base.peer, why);
+}
+
+static const struct rr_party_ops rdma_party = {
+	.is_busy = rdma_is_busy,
+	.is_awaited = rdma_is_awaited,
+	.moved = rdma_moved,
+	.withdraw = rdma_withdraw,
+	.cut = rdma_cut,
+};
+
+/* ---- The operations of the carrier ---- */
+
+static void
+rdma_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	rr_requester_call(rr_connection_of(carrier), transaction);
+}
+
+static void
+rdma_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
+{
+	rr_requester_cancel(rr_connection_of(carrier), transaction);
+}
+
+static void
+rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
+{
+	const struct rr_connection *connection = (const void *)carrier;
+	const struct rr_credits *credits = &connection->requester.credits;
+	bool asks = connection->is_active;
+	uint32_t version = connection->negotiation.version;
+	const struct rr_thresholds *thresholds = &connection->thresholds[version - 1];
+	const struct rr_properties *properties = &connection->features.properties;
+
+	*negotiated = (struct rpcrdma_negotiated){
+		.fabric = rr_driver_name(connection->fabric),
+		.version = version,
+		.private_data = connection->peer_sent_private_data,
+		.own_send = connection->own.send_size,
+		.own_receive = connection->own.receive_size,
+		.peer_send = connection->peer.send_size,
+		.peer_receive = connection->peer.receive_size,
+		.inline_call = thresholds->call,
+		.inline_reply = thresholds->reply,
+		.credits_asked = carrier->engine->config.credits,
+		.credits_granted = asks ? credits->limit : connection->granted,
+		.credits_used = credits->used,
+		.credits_min = asks ? credits->min : connection->granted_min,
+		.credits_max = asks ? credits->max : connection->granted_max,
+		.remote_invalidation = thresholds->remote_invalidation,
+		.properties = properties->peer_has != 0,
+		.read_chunks = rr_connection_read_chunks(connection),
+		.provided = connection->provided.exposed,
+		.provided_peak = connection->provided.peak,
+	};
+	memcpy(negotiated->own_properties, properties->own, sizeof(properties->own));
+	memcpy(negotiated->peer_properties, properties->peer, sizeof(properties->peer));
+}
+
+static void
+rdma_shutdown(struct rr_carrier *carrier)
+{
+	struct rr_connection *connection = rr_connection_of(carrier);
+
+	if (connection->state >= RR_CONNECTION_STOPPING)
+		return;
+	rr_connection_set_state(connection, RR_CONNECTION_STOPPING);
+	rr_loop_defer(carrier->engine->loop, &connection->task);
+}
+
+static void
+rdma_close(struct rr_carrier *carrier)
+{
+	struct rr_connection *connection = rr_connection_of(carrier);
+
+	rr_connection_enter(connection);
+	connection->closed = true;
+	rr_driver_close(connection);
+	rr_task_cancel(&connection->task);
+	rdma_end_parts(connection, true);
+	rr_connection_leave(connection);
+}
+
+static const struct rr_carrier_ops rdma_ops = {
+	.call = rdma_call,
+	.cancel = rdma_cancel,
+	.reply = rr_responder_reply,
+	.drop = rr_responder_drop,
+	.refuse = rr_responder_refuse,
+	.negotiated = rdma_negotiated,
+	.shutdown = rdma_shutdown,
+	.close = rdma_close,
+};
+
+/* ---- A connection's beginning ---- */
+
+static void
+rdma_run(struct rr_task *task)
+{
+	struct rr_connection *connection = rr_container(task, struct rr_connection, task);
+
+	rr_connection_enter(connection);
+	rr_requester_tell(connection);
+	if (connection->state == RR_CONNECTION_ABORTED && !connection->closed)
+		rdma_ended(connection);
+	if (!connection->closed)
+		rdma_go_on(connection);
+	rr_connection_leave(connection);
+}
+
+struct rr_connection *
+rr_rdma_new(struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active)
+{
+	struct rpcrdma_engine *engine = room->base.engine;
+	struct rr_connection *connection = rr_alloc(engine->env, sizeof(*connection));
+
+	if (!connection)
+		return NULL;
+	connection->base.ops = &rdma_ops;
+	connection->parts = &rdma_parts;
+	connection->base.engine = engine;
+	connection->room = room;
+	connection->base.counters.size = sizeof(connection->base.counters);
+	connection->fabric = fabric;
+	connection->is_active = is_active;
+	connection->versions = rr_version_range(engine->config.versions);
+	connection->own = (struct rr_private_data){
+		.send_size = engine->config.inline_send,
+		.receive_size = engine->config.inline_receive,
+		.remote_invalidation = engine->config.remote_invalidation && rr_driver_invalidates(fabric),
+	};
+	rr_task_init(&connection->task, rdma_run);
+	rr_stall_init(&connection->stall);
+	rr_list_init(&connection->jobs);
+	rr_list_init(&connection->exchanges);
+	rr_list_init(&connection->provided.list);
+	rr_connection_set_peer(connection, NULL, 0);
+	rr_negotiation_init(connection, NULL, 0);
+	connection->base.party = rr_party_new(&engine->shares, peer, &rdma_party, connection);
+	if (!connection->base.party || rr_arrival_prepare(room) || rr_requester_init(connection) ||
+		rr_optional_init(connection)) {
+		rr_rdma_free(connection);
+		return NULL;
+	}
+	if (!is_active)
+		rr_party_accepted(connection->base.party, RR_ACCEPTED_RDMA);
+	return connection;
+}
