@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "fabric/filter/capture.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/record.h"
 
@@ -41,6 +42,12 @@ filters_fault(const struct rr_tool *tool, void *state, const char *argument)
 }
 
 const struct rr_option rr_filters_options[] = {
+	{ .name = "capture",
+		.argument = "FILE",
+		.help = "write what is sent and received as a capture, in the format of pcapng; see "
+			"rpcrdma-decode(1)",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_filters, capture_path) },
 	{ .name = "crc",
 		.help = "ask for CRC32c on each frame of iWARP",
 		.kind = RR_OPTION_FLAG,
@@ -86,12 +93,17 @@ const struct rr_option rr_filters_calls[] = {
 	{ 0 },
 };
 
-/* The record is outermost: it has what the fault filter does, too. */
+/* The record is outermost: it has what the fault filter does, too. The capture has what reaches the peer. */
 static int
 filters_put(void *ctx, struct rr_fabric **fabric)
 {
 	const struct rr_filters *filters = ctx;
 	int error = 0;
+
+	if (filters->capture)
+		error = rr_capture_fabric_new(*fabric, filters->capture, fabric);
+	if (error)
+		return error;
 
 	if (filters->has_script)
 		error = rr_fault_fabric_new(*fabric, &filters->script, fabric);
@@ -112,8 +124,10 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 	config->crc = filters->crc;
 	if (filters->path && rr_record_open(filters->path, &filters->record, &text) < 0)
 		return rr_tool_fail(tool, "--record: %s", text.text);
+	if (filters->capture_path && rr_capture_open(filters->capture_path, &filters->capture, &text) < 0)
+		return rr_tool_fail(tool, "--capture: %s", text.text);
 	config->crc |= filters->has_script && rr_fault_corrupts(&filters->script);
-	if (filters->has_script || filters->record) {
+	if (filters->has_script || filters->record || filters->capture) {
 		config->filter = filters_put;
 		config->filter_ctx = filters;
 	}
@@ -127,5 +141,9 @@ rr_filters_end(const struct rr_tool *tool, struct rr_filters *filters, int statu
 	int error = rr_record_close(filters->record, &text);
 
 	filters->record = NULL;
-	return error ? rr_tool_fail(tool, "--record: %s", text.text) : status;
+	if (error)
+		status = rr_tool_fail(tool, "--record: %s", text.text);
+	error = rr_capture_close(filters->capture, &text);
+	filters->capture = NULL;
+	return error ? rr_tool_fail(tool, "--capture: %s", text.text) : status;
 }

@@ -8,8 +8,9 @@
 
 /*
  * Options of connections, which each sub-command with an engine has: the provider (--transport), the filters
- * before it (--fault, --record), CRCs (--crc), versions of RPC-over-RDMA (--rpcrdma-version), and how large
- * replies come (--reply-chunks). A program has one struct rr_filters; it lives longer than its engines.
+ * before it (--fault, --record, --capture), CRCs (--crc), versions of RPC-over-RDMA (--rpcrdma-version), and
+ * how large replies come (--reply-chunks). A program has one struct rr_filters; it lives longer than its
+ * engines.
  */
 
 struct rr_filters {
@@ -18,6 +19,8 @@ struct rr_filters {
 	bool has_script;
 	const char *path;
 	struct rr_record *record;
+	const char *capture_path;
+	struct rr_capture *capture;
 	bool crc; /* asked for with iWARP */
 	enum rr_versions versions;
 	enum rr_reply_chunks reply_chunks;

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/filter/capture_parts.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/address.h"
+#include "base/checked.h"
+
+enum {
+	CAPTURE_PORT = 49152, /* from which ports are made up */
+	CAPTURE_READS = 512,
+	CAPTURE_WRITES = 128,
+	CAPTURE_SEGMENTS = 1024
+};
+
+static struct rr_capture_endpoint *
+capture_endpoint_of(struct rr_endpoint *base)
+{
+	return rr_container(rr_filter_endpoint_of(base), struct rr_capture_endpoint, filter);
+}
+
+/* ---- Addresses ---- */
+
+/* From "192.0.2.1:20049" or "[2001:db8::1]:20049". */
+static bool
+capture_parse(const char *text, struct sockaddr_storage *address)
+{
+	char host[RR_ADDRESS_TEXT];
+	const char *colon = strrchr(text, ':');
+	bool is_six = text[0] == '[';
+	size_t size = colon ? (size_t)(colon - text) : 0;
+
+	memset(address, 0, sizeof(*address));
+	if (size <= (is_six ? 2u : 0u) || size >= sizeof(host))
+		return false;
+	snprintf(host, sizeof(host), "%.*s", (int)(is_six ? size - 2 : size), text + is_six);
+	address->ss_family = is_six ? AF_INET6 : AF_INET;
+	rr_address_set_port((struct sockaddr *)address, (uint16_t)strtoul(colon + 1, NULL, 10));
+	return inet_pton(address->ss_family, host,
+		       is_six ? (void *)&((struct sockaddr_in6 *)address)->sin6_addr
+			      : (void *)&((struct sockaddr_in *)address)->sin_addr) == 1;
+}
+
+/* Sets the ends of the flow. The port of a side that connected is made up, unless the peer's is known. */
+static void
+capture_ends(struct rr_capture_endpoint *endpoint, uint8_t own, uint16_t port)
+{
+	struct rr_capture_flow *flow = &endpoint->flow;
+	const char *peer = endpoint->filter.base.peer;
+	struct sockaddr_storage *theirs = &flow->ends[!own], *ours = &flow->ends[own];
+
+	endpoint->own = own;
+	flow->sequence[0] = 1;
+	flow->sequence[1] = 1;
+	if (!capture_parse(peer, theirs))
+		capture_parse("127.0.0.1:0", theirs);
+	if (rr_address_source((const struct sockaddr *)theirs, sizeof(*theirs), ours) < 0)
+		*ours = *theirs;
+	rr_address_set_port((struct sockaddr *)ours, port);
+}
+
+/* ---- Connections ---- */
+
+static void
+capture_open(struct rr_capture_endpoint *endpoint, struct rpcrdma_bytes second, bool rejected)
+{
+	const struct rpcrdma_bytes first = { endpoint->first, endpoint->first_size };
+
+	rr_capture_opened(rr_capture_of(endpoint), &endpoint->flow, first, second, rejected);
+	endpoint->is_open = !rejected;
+}
+
+static void
+capture_keep_first(struct rr_capture_endpoint *endpoint, const void *data, size_t size)
+{
+	endpoint->first_size = (uint32_t)rr_min(size, sizeof(endpoint->first));
+	if (endpoint->first_size > 0)
+		memcpy(endpoint->first, data, endpoint->first_size);
+}
+
+static void
+capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
+{
+	if (endpoint->is_open)
+		rr_capture_closed(rr_capture_of(endpoint), &endpoint->flow, from);
+	endpoint->is_open = false;
+}
+
+static int
+capture_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
+	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
+	struct rr_endpoint **endpoint, struct rr_text *text)
+{
+	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
+	struct rr_capture_fabric *fabric = rr_container(filter, struct rr_capture_fabric, filter);
+	int error = rr_filter_connect(
+		base, address, size, private_data, private_size, handler, ctx, endpoint, text);
+
+	if (error)
+		return error;
+	capture_ends(capture_endpoint_of(*endpoint), 0,
+		(uint16_t)(CAPTURE_PORT + fabric->endpoints++ % (UINT16_MAX - CAPTURE_PORT)));
+	capture_keep_first(capture_endpoint_of(*endpoint), private_data, private_size);
+	return 0;
+}
+
+static int
+capture_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
+	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+{
+	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
+	int error = rr_filter_listen(base, address, size, handler, ctx, listener, text);
+	struct sockaddr_storage chosen;
+
+	if (!error && rr_filter_listener_address(*listener, &chosen) == 0)
+		rr_container(filter, struct rr_capture_fabric, filter)->listened =
+			rr_address_port((const struct sockaddr *)&chosen);
+	return error;
+}
+
+static void
+capture_request(struct rr_filter_endpoint *filter, const void *private_data, size_t size)
+{
+	struct rr_capture_endpoint *endpoint = rr_container(filter, struct rr_capture_endpoint, filter);
+
+	capture_ends(endpoint, 1, rr_capture_fabric_of(filter)->listened);
+	capture_keep_first(endpoint, private_data, size);
+}
+
+static int
+capture_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
+{
+	int error = rr_filter_accept(base, private_data, private_size);
+
+	if (!error)
+		capture_open(capture_endpoint_of(base),
+			(struct rpcrdma_bytes){ private_data, (uint32_t)private_size }, false);
+	return error;
+}
+
+static void
+capture_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
+{
+	capture_open(capture_endpoint_of(base),
+		(struct rpcrdma_bytes){ private_data, (uint32_t)private_size }, true);
+	rr_filter_reject(base, private_data, private_size);
+}
+
+/* ---- Work ---- */
+
+static void
+capture_begin_read(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
+{
+	const struct rr_sge *sge = &work->sges[0];
+	struct rr_capture_read *read =
+		endpoint->read_count < RR_CAPTURE_EXPOSED ? malloc(sizeof(*read)) : NULL;
+
+	if (!read)
+		return;
+	*read = (struct rr_capture_read){ .cookie = work->cookie, .addr = sge->addr, .length = sge->length };
+	read->sink = rr_capture_read_request(rr_capture_of(endpoint), &endpoint->flow, endpoint->own,
+		work->remote_handle, work->remote_offset, sge->length);
+	rr_list_append(&endpoint->reads, &read->link);
+	endpoint->read_count++;
+}
+
+static void
+capture_end_read(struct rr_capture_endpoint *endpoint, const struct rr_event *event)
+{
+	rr_list_for_each (link, &endpoint->reads) {
+		struct rr_capture_read *read = rr_container(link, struct rr_capture_read, link);
+
+		if (read->cookie != event->cookie)
+			continue;
+		if (event->status == 0)
+			rr_capture_read_response(rr_capture_of(endpoint), &endpoint->flow, !endpoint->own,
+				read->sink, read->addr, read->length);
+		rr_list_remove(&read->link);
+		free(read);
+		endpoint->read_count--;
+		return;
+	}
+}
+
+static void
+capture_sent(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
+{
+	bool invalidates = work->kind == RR_WORK_SEND_INVALIDATE, is_write = work->kind == RR_WORK_WRITE;
+	const struct rr_ddp_header header = { .tagged = is_write,
+		.opcode = is_write      ? RR_RDMAP_WRITE
+			  : invalidates ? RR_RDMAP_SEND_INVALIDATE
+					: RR_RDMAP_SEND,
+		.invalidate_stag = invalidates ? work->remote_handle : 0,
+		.stag = is_write ? work->remote_handle : 0,
+		.to = is_write ? work->remote_offset : 0 };
+
+	if (!is_write)
+		rr_capture_expose(endpoint, work->sges, work->sge_count);
+	rr_capture_message(
+		rr_capture_of(endpoint), &endpoint->flow, endpoint->own, header, work->sges, work->sge_count);
+}
+
+static int
+capture_post(struct rr_endpoint *base, const struct rr_work *work)
+{
+	int error = rr_filter_post(base, work);
+
+	if (error)
+		return error;
+	if (work->kind == RR_WORK_READ)
+		capture_begin_read(capture_endpoint_of(base), work);
+	else
+		capture_sent(capture_endpoint_of(base), work);
+	return 0;
+}
+
+/* ---- Regions ---- */
+
+static int
+capture_register(
+	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+{
+	struct rr_capture_endpoint *endpoint = capture_endpoint_of(base);
+	int error = rr_filter_register(base, addr, length, access, region);
+	struct rr_capture_region *known = error ? NULL : malloc(sizeof(*known));
+
+	if (!known)
+		return error;
+	*known = (struct rr_capture_region){
+		.handle = region->handle, .addr = addr, .length = length, .offset = region->offset
+	};
+	rr_list_prepend(&endpoint->regions, &known->link);
+	return error;
+}
+
+static void
+capture_forget(struct rr_capture_endpoint *endpoint, uint32_t handle)
+{
+	struct rr_capture_region *region = rr_capture_find(endpoint, handle);
+
+	if (!region)
+		return;
+	rr_list_remove(&region->link);
+	free(region);
+}
+
+static int
+capture_invalidate(struct rr_endpoint *base, struct rr_region *region)
+{
+	capture_forget(capture_endpoint_of(base), region->handle);
+	return rr_filter_invalidate(base, region);
+}
+
+static int
+capture_revoke(struct rr_endpoint *base, struct rr_region *region)
+{
+	capture_forget(capture_endpoint_of(base), region->handle);
+	return rr_filter_revoke(base, region);
+}
+
+/* ---- Events ---- */
+
+static void
+capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
+{
+	struct rr_capture_endpoint *endpoint = rr_container(filter, struct rr_capture_endpoint, filter);
+	const struct rpcrdma_bytes data = { event->data, event->length };
+
+	switch (event->kind) {
+	case RR_EVENT_ESTABLISHED:
+		if (endpoint->own == 0)
+			capture_open(endpoint, data, false);
+		break;
+	case RR_EVENT_DISCONNECTED:
+		if (endpoint->own == 0 && !endpoint->is_open && event->length > 0)
+			capture_open(endpoint, data, true);
+		capture_close_flow(endpoint, event->status == 0 ? endpoint->own : !endpoint->own);
+		break;
+	case RR_EVENT_COMPLETED:
+		if (event->work == RR_WORK_READ)
+			capture_end_read(endpoint, event);
+		break;
+	case RR_EVENT_RECEIVED: rr_capture_received(endpoint, event); break;
+	}
+	rr_filter_emit(filter, event);
+}
+
+/* ---- The filter ---- */
+
+static void
+capture_begin(struct rr_filter_endpoint *filter)
+{
+	struct rr_capture_endpoint *endpoint = rr_container(filter, struct rr_capture_endpoint, filter);
+
+	rr_list_init(&endpoint->regions);
+	rr_list_init(&endpoint->exposed);
+	rr_list_init(&endpoint->reads);
+}
+
+static void
+capture_end(struct rr_filter_endpoint *filter)
+{
+	struct rr_capture_endpoint *endpoint = rr_container(filter, struct rr_capture_endpoint, filter);
+	struct rr_list *link;
+
+	capture_close_flow(endpoint, endpoint->own);
+	while ((link = rr_list_pop(&endpoint->regions)))
+		free(rr_container(link, struct rr_capture_region, link));
+	while ((link = rr_list_pop(&endpoint->exposed)))
+		free(rr_container(link, struct rr_capture_exposed, link));
+	while ((link = rr_list_pop(&endpoint->reads)))
+		free(rr_container(link, struct rr_capture_read, link));
+}
+
+static void
+capture_destroy(struct rr_fabric *base)
+{
+	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
+
+	free(rr_container(filter, struct rr_capture_fabric, filter)->lists.segments);
+	rr_filter_destroy(base);
+}
+
+static const struct rr_fabric_ops capture_ops = {
+	.destroy = capture_destroy,
+	.listen = capture_listen,
+	.listener_address = rr_filter_listener_address,
+	.unlisten = rr_filter_unlisten,
+	.connect = capture_connect,
+	.accept = capture_accept,
+	.reject = capture_reject,
+	.allow = rr_filter_allow,
+	.release = rr_filter_release,
+	.is_short = rr_filter_is_short,
+	.post = capture_post,
+	.kick = rr_filter_kick,
+	.register_region = capture_register,
+	.invalidate = capture_invalidate,
+	.revoke = capture_revoke,
+	.corrupt = rr_filter_corrupt,
+	.disconnect = rr_filter_disconnect,
+	.close = rr_filter_close,
+};
+
+int
+rr_capture_fabric_new(struct rr_fabric *below, struct rr_capture *capture, struct rr_fabric **fabric)
+{
+	void *lists = malloc(rr_rdma_lists_size(CAPTURE_READS, CAPTURE_WRITES, CAPTURE_SEGMENTS));
+	struct rr_filter_fabric *filter =
+		lists ? rr_filter_new(below, &capture_ops, sizeof(struct rr_capture_fabric)) : NULL;
+	struct rr_capture_fabric *new;
+
+	if (!filter) {
+		free(lists);
+		return -RPCRDMA_ERR_NOMEM;
+	}
+	new = rr_container(filter, struct rr_capture_fabric, filter);
+	*fabric = &filter->base;
+	new->capture = capture;
+	rr_rdma_place_lists(&new->lists, lists, CAPTURE_READS, CAPTURE_WRITES, CAPTURE_SEGMENTS);
+	new->filter.endpoint_size = sizeof(struct rr_capture_endpoint);
+	new->filter.begin = capture_begin;
+	new->filter.end = capture_end;
+	new->filter.event = capture_event;
+	new->filter.request = capture_request;
+	return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_FABRIC_FILTER_CAPTURE_PARTS_H
+#define RR_FABRIC_FILTER_CAPTURE_PARTS_H
+
+#include <rpcrdma/xdr.h>
+
+#include "fabric/filter/capture.h"
+#include "fabric/filter/filter.h"
+#include "wire/ddp.h"
+#include "wire/mpa.h"
+#include "wire/rpcrdma2.h"
+
+/*
+ * Between capture.c, which knows operations, capture_peer.c, which knows what the peer did, and
+ * capture_file.c, which makes packets of both.
+ */
+
+/* A connection as packets show it. Side 0 opened it. */
+struct rr_capture_flow {
+	struct sockaddr_storage ends[2];
+	uint32_t sequence[2];
+	uint32_t msn[2][RR_DDP_QUEUES];
+	uint32_t sinks; /* RDMA Reads so far: each has a sink of its own */
+};
+
+/* Messages whose Read chunks the peer may read, and RDMA Reads under way. */
+enum { RR_CAPTURE_EXPOSED = 256 };
+
+/* Memory that the peer may reach. */
+struct rr_capture_region {
+	struct rr_list link;
+	uint32_t handle;
+	const uint8_t *addr;
+	uint32_t length;
+	uint64_t offset;
+};
+
+/* A message of this side with Read chunks, which the peer has not answered yet. */
+struct rr_capture_exposed {
+	struct rr_list link;
+	uint32_t xid, count;
+	struct rr_segment segments[];
+};
+
+/* An RDMA Read of this side. */
+struct rr_capture_read {
+	struct rr_list link;
+	void *cookie;
+	const void *addr;
+	uint32_t length, sink;
+};
+
+struct rr_capture_fabric {
+	struct rr_filter_fabric filter; /* comes first */
+	struct rr_capture *capture;
+	uint16_t listened; /* the port of its last listener */
+	uint32_t endpoints;
+	struct rr_chunk_lists lists; /* to decode into */
+};
+
+struct rr_capture_endpoint {
+	struct rr_filter_endpoint filter; /* comes first */
+	struct rr_capture_flow flow;
+	uint8_t own; /* the side of the flow that is this one */
+	bool is_open;
+	uint8_t first[RR_MPA_PRIVATE_MAX]; /* private data of side 0 */
+	uint32_t first_size;
+	struct rr_list regions, exposed, reads;
+	uint32_t exposed_count, read_count;
+};
+
+static inline struct rr_capture_fabric *
+rr_capture_fabric_of(struct rr_filter_endpoint *endpoint)
+{
+	return rr_container(rr_filter_fabric(endpoint), struct rr_capture_fabric, filter);
+}
+
+static inline struct rr_capture *
+rr_capture_of(struct rr_capture_endpoint *endpoint)
+{
+	return rr_capture_fabric_of(&endpoint->filter)->capture;
+}
+
+/* ---- capture_peer.c ---- */
+
+/* Remembers the Read chunks of a message that this side sends. */
+void rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sges, uint32_t count);
+
+/* A Send of the peer, and before it the RDMA that it says was done. */
+void rr_capture_received(struct rr_capture_endpoint *endpoint, const struct rr_event *event);
+
+/* NULL: there is no region with that handle. */
+struct rr_capture_region *rr_capture_find(const struct rr_capture_endpoint *endpoint, uint32_t handle);
+
+/* ---- capture_file.c ---- */
+
+/* TCP's flags, RFC 9293, 3.1. */
+enum { RR_CAPTURE_FIN = 1, RR_CAPTURE_SYN = 2, RR_CAPTURE_ACK = 16 };
+
+/* Its SYNs, and both MPA frames. */
+void rr_capture_opened(struct rr_capture *capture, struct rr_capture_flow *flow, struct rpcrdma_bytes first,
+	struct rpcrdma_bytes second, bool rejected);
+void rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from);
+
+/* A message of DDP, in as many segments as it takes: header has all but last, MO and TO of later segments,
+ * and for untagged ones the MSN. sges: its octets. */
+void rr_capture_message(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
+	struct rr_ddp_header header, const struct rr_sge *sges, uint32_t sge_count);
+
+/* An RDMA Read of the segment: the request, and then the response, with these octets. Returns the sink. */
+uint32_t rr_capture_read_request(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
+	uint32_t handle, uint64_t offset, uint32_t size);
+void rr_capture_read_response(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
+	uint32_t sink, const void *data, uint32_t size);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/filter/capture_parts.h"
+
+#include <stdlib.h>
+
+#include "wire/rpc.h"
+
+/* What the peer did by RDMA, from the messages that say so. */
+
+/* The header, and what follows it. False: it does not decode. */
+static bool
+capture_decode(struct rr_capture_endpoint *endpoint, const void *data, uint32_t size,
+	struct rr_rdma_header *header, struct rpcrdma_bytes *payload)
+{
+	struct rr_chunk_lists *lists = &rr_capture_fabric_of(&endpoint->filter)->lists;
+	const struct rpcrdma_message stream = { .stream = data, .length = size };
+	struct rpcrdma_xdr_reader reader;
+	uint32_t left;
+
+	rr_rdma_clear_lists(lists);
+	rpcrdma_xdr_reader_init(&reader, &stream, NULL);
+	if (rr_rdma_get_any_header(&reader, RR_RPCRDMA_VERSION_2, header, lists) != RR_HEADER_OK)
+		return false;
+	left = (uint32_t)rpcrdma_xdr_left(&reader);
+	*payload = (struct rpcrdma_bytes){ (const uint8_t *)data + (size - left), left };
+	return true;
+}
+
+void
+rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sges, uint32_t count)
+{
+	struct rr_chunk_lists *lists = &rr_capture_fabric_of(&endpoint->filter)->lists;
+	struct rr_capture_exposed *exposed;
+	struct rr_rdma_header header;
+	struct rpcrdma_bytes payload;
+
+	/* A header lies in one piece. */
+	if (count == 0 || !capture_decode(endpoint, sges[0].addr, sges[0].length, &header, &payload) ||
+		lists->read_count == 0 || endpoint->exposed_count == RR_CAPTURE_EXPOSED)
+		return;
+	exposed = malloc(sizeof(*exposed) + lists->read_count * sizeof(exposed->segments[0]));
+	if (!exposed)
+		return;
+	exposed->xid = header.xid;
+	exposed->count = lists->read_count;
+	for (uint32_t i = 0; i < lists->read_count; i++)
+		exposed->segments[i] = lists->reads[i].target;
+	rr_list_append(&endpoint->exposed, &exposed->link);
+	endpoint->exposed_count++;
+}
+
+struct rr_capture_region *
+rr_capture_find(const struct rr_capture_endpoint *endpoint, uint32_t handle)
+{
+	rr_list_for_each (link, &endpoint->regions) {
+		struct rr_capture_region *region = rr_container(link, struct rr_capture_region, link);
+
+		if (region->handle == handle)
+			return region;
+	}
+	return NULL;
+}
+
+/* The octets that a segment of the peer's means, in memory of this side; NULL: the segment is not of it. */
+static const uint8_t *
+capture_memory(const struct rr_capture_endpoint *endpoint, const struct rr_segment *segment)
+{
+	const struct rr_capture_region *region = rr_capture_find(endpoint, segment->handle);
+	uint64_t at = region ? segment->offset - region->offset : 0;
+
+	if (!region || at > region->length || segment->length > region->length - at)
+		return NULL;
+	return region->addr + at;
+}
+
+/* The peer has read what was exposed with that XID, or, where it answers with an error, maybe not. */
+static void
+capture_was_read(struct rr_capture_endpoint *endpoint, const struct rr_rdma_header *header)
+{
+	rr_list_for_each (link, &endpoint->exposed) {
+		struct rr_capture_exposed *exposed = rr_container(link, struct rr_capture_exposed, link);
+
+		if (exposed->xid != header->xid)
+			continue;
+		for (uint32_t i = 0; i < exposed->count && header->proc != RR_RDMA_ERROR; i++) {
+			const struct rr_segment *segment = &exposed->segments[i];
+			const uint8_t *data = capture_memory(endpoint, segment);
+			uint32_t sink;
+
+			if (!data)
+				continue;
+			sink = rr_capture_read_request(rr_capture_of(endpoint), &endpoint->flow,
+				!endpoint->own, segment->handle, segment->offset, segment->length);
+			rr_capture_read_response(rr_capture_of(endpoint), &endpoint->flow, endpoint->own,
+				sink, data, segment->length);
+		}
+		rr_list_remove(&exposed->link);
+		free(exposed);
+		endpoint->exposed_count--;
+		return;
+	}
+}
+
+/* The peer's RDMA Writes: what a reply returns as written. */
+static void
+capture_was_written(struct rr_capture_endpoint *endpoint)
+{
+	const struct rr_chunk_lists *lists = &rr_capture_fabric_of(&endpoint->filter)->lists;
+
+	for (uint32_t i = 0; i < lists->segment_count; i++) {
+		const struct rr_segment *segment = &lists->segments[i];
+		const struct rr_sge sge = { capture_memory(endpoint, segment), segment->length };
+		const struct rr_ddp_header header = { .tagged = true,
+			.opcode = RR_RDMAP_WRITE,
+			.stag = segment->handle,
+			.to = segment->offset };
+
+		if (sge.addr && sge.length > 0)
+			rr_capture_message(
+				rr_capture_of(endpoint), &endpoint->flow, !endpoint->own, header, &sge, 1);
+	}
+}
+
+static bool
+capture_is_reply(
+	const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, struct rpcrdma_bytes payload)
+{
+	uint32_t xid, type;
+
+	if (header->proc == RR_RDMA_NOMSG)
+		return lists->read_count == 0 || lists->segment_count == 0;
+	return header->proc == RR_RDMA_ERROR || header->proc == RR_RDMA_DONE ||
+	       (rr_rpc_peek(payload.data, payload.length, &xid, &type) && type == RR_REPLY);
+}
+
+void
+rr_capture_received(struct rr_capture_endpoint *endpoint, const struct rr_event *event)
+{
+	const struct rr_chunk_lists *lists = &rr_capture_fabric_of(&endpoint->filter)->lists;
+	const struct rr_ddp_header send = { .opcode = event->invalidated ? RR_RDMAP_SEND_INVALIDATE
+									 : RR_RDMAP_SEND,
+		.invalidate_stag = event->invalidated ? event->invalidated_handle : 0 };
+	const struct rr_sge sge = { event->data, event->length };
+	struct rr_rdma_header header;
+	struct rpcrdma_bytes payload;
+
+	if (capture_decode(endpoint, event->data, event->length, &header, &payload) &&
+		capture_is_reply(&header, lists, payload)) {
+		capture_was_read(endpoint, &header);
+		if (header.proc <= RR_RDMA_NOMSG)
+			capture_was_written(endpoint);
+	}
+	rr_capture_message(rr_capture_of(endpoint), &endpoint->flow, !endpoint->own, send, &sge, 1);
+}
