@@ -325,6 +325,60 @@ a_client_has_no_more_calls_outstanding_than_credits(void **state)
 	assert_alive(world, fd);
 }
 
+/* So many calls of ECHO_LATER in one piece. */
+static void
+send_at_once(int fd, size_t calls)
+{
+	struct rr_octets call = rr_hex("8000002c" CALL "00000005" NO_AUTH "00000007");
+	uint8_t octets[100 * 48];
+
+	assert_int_equal(call.size, 48);
+	assert_true(calls <= 100);
+	for (size_t i = 0; i < calls; i++)
+		memcpy(octets + i * call.size, call.data, call.size);
+	assert_int_equal(write(fd, octets, calls * call.size), calls * call.size);
+}
+
+/* What was read and cannot be handled yet is kept, whole calls and the beginning of another one. */
+static void
+calls_beyond_the_credits_wait_though_they_were_read(void **state)
+{
+	struct world *world = *state;
+	struct rr_octets call = rr_hex("8000002c" CALL "00000005" NO_AUTH "00000007");
+	struct rpcrdma_counters counters;
+	int fd = raw_connect(world);
+
+	world_hold(world);
+	send_at_once(fd, 99);
+	assert_int_equal(write(fd, call.data, 20), 20);
+	world_settle(world);
+	rr_server_counters(world->server, &counters);
+	assert_int_equal(counters.calls, world->engine->config.credits);
+	world_let_go(world);
+	for (int i = 0; i < 99; i++)
+		assert_reply(world, fd, SUCCESS "00000007");
+	raw_send(world, fd, call.data + 20, call.size - 20);
+	assert_reply(world, fd, SUCCESS "00000007");
+	assert_alive(world, fd);
+}
+
+static void
+replies_leave_while_other_calls_of_the_batch_are_being_served(void **state)
+{
+	enum { CALLS = 30 };
+	struct world *world = *state;
+	int fd = raw_connect(world);
+
+	world_settle(world);
+	world->peer = fd;
+	send_at_once(fd, CALLS);
+	world_until(world, world->handled == CALLS);
+	assert_in_range(world->heard, 2, CALLS - 1);
+	for (int i = 0; i < CALLS; i++)
+		assert_reply(world, fd, SUCCESS "00000007");
+	assert_alive(world, fd);
+}
+
 /* More replies wait for their clients than there are blocks: the other calls have to wait, and are answered.
  */
 static void
@@ -559,6 +613,8 @@ main(void)
 		suite_test(a_call_without_a_readable_header_is_answered),
 		suite_test(a_client_that_does_not_read_is_not_read_from),
 		suite_test(a_client_has_no_more_calls_outstanding_than_credits),
+		suite_test(calls_beyond_the_credits_wait_though_they_were_read),
+		suite_test(replies_leave_while_other_calls_of_the_batch_are_being_served),
 		suite_test(replies_that_nobody_reads_hold_up_the_others_for_a_while_only),
 		suite_test(a_reply_survives_a_shutdown_while_more_calls_come),
 		suite_test(a_client_that_ended_its_stream_gets_the_replies_to_its_calls),

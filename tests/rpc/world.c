@@ -23,12 +23,16 @@ fill(uint8_t *data, uint32_t length)
 static void
 note(struct world *world, const struct rr_request *request)
 {
+	uint8_t octet;
+
 	world->xids[world->handled++ % 1024] = request->exchange->xid;
 	world->now += world->takes;
 	world->item_room = request->item_room;
 	world->saw_sys = request->has_sys;
 	if (request->has_sys)
 		world->sys = request->sys;
+	if (world->peer > 0 && world->heard == 0 && recv(world->peer, &octet, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+		world->heard = world->handled;
 }
 
 static enum rr_handled

@@ -33,7 +33,10 @@ struct world {
 	struct rr_client *client;
 
 	uint32_t handled; /* calls that came to a handler */
-	uint64_t takes;   /* how long each of them takes, in nanoseconds */
+	int peer;         /* above 0: the client's socket, */
+	uint32_t heard; /* and how many calls had come when a reply was there first; 0: there was no reply yet
+			 */
+	uint64_t takes; /* how long each of them takes, in nanoseconds */
 	uint32_t
 		held; /* ECHO_LATER, ECHO_TALLY, ECHO_BLOB and ECHO_FETCH are put off while this is above 0 */
 	void *hostage;  /* pool memory that makes them wait */

@@ -16,6 +16,7 @@ enum { BACKLOG = 128 };
 struct tcp_acceptor {
 	struct rr_acceptor base; /* comes first */
 	struct rpcrdma_engine *engine;
+	struct rr_carriers *carriers;
 	struct rr_watch watch;
 	struct rr_timer pause;
 	bool *freed; /* set while the handler is being called */
@@ -80,7 +81,7 @@ accept_one(struct tcp_acceptor *acceptor)
 		return true;
 	}
 	rr_tcp_set_options(fd);
-	if (rr_tcp_new(acceptor->engine, fd, (struct sockaddr *)&peer, RR_TCP_OPEN, &tcp, &text) < 0) {
+	if (rr_tcp_new(acceptor->carriers, fd, (struct sockaddr *)&peer, RR_TCP_OPEN, &tcp, &text) < 0) {
 		close(fd);
 		pause_accepting(acceptor);
 		return false;
@@ -136,6 +137,7 @@ rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at, s
 	if (!acceptor)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a listener");
 	acceptor->engine = engine;
+	acceptor->carriers = carriers;
 	acceptor->watch.ready = ready;
 	rr_timer_init(&acceptor->pause, resume);
 	fd = open_socket(engine, at->address, at->size);

@@ -25,7 +25,7 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	error = connect(fd, address, to->size) < 0 ? errno : 0;
 	if (error == EINPROGRESS || error == EINTR)
 		error = 0;
-	result = rr_tcp_new(carriers->engine, fd, address, RR_TCP_CONNECTING, &tcp, text);
+	result = rr_tcp_new(carriers, fd, address, RR_TCP_CONNECTING, &tcp, text);
 	if (result < 0) {
 		close(fd);
 		return result;
@@ -41,14 +41,22 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 static int
 tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {
-	*carriers = rr_alloc(engine->env, sizeof(**carriers));
-	return *carriers ? 0 : -RPCRDMA_ERR_NOMEM;
+	struct rr_tcp_carriers *new = rr_alloc(engine->env, sizeof(*new));
+
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	*carriers = &new->base;
+	return 0;
 }
 
 static void
 tcp_end(struct rr_carriers *carriers)
 {
-	rr_free(carriers->engine->env, carriers);
+	const struct rr_env *env = carriers->engine->env;
+	struct rr_tcp_carriers *kind = rr_container(carriers, struct rr_tcp_carriers, base);
+
+	rr_free(env, kind->staging);
+	rr_free(env, kind);
 }
 
 static const char *

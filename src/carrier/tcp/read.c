@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What arrives over TCP. The socket is read into the carrier's staging
- * buffer, or, in the middle of a large record, into the pool memory that the
- * record got when its mark was seen, and what follows it into staging.
+ * What arrives over TCP. The socket is read into the staging buffer that all
+ * carriers of an engine share, or, in the middle of a large record, into the
+ * pool memory that the record got when its mark was seen, and what follows it
+ * into staging. What is left of staging when a carrier has had its turn is
+ * copied: the part of a record that has come, or, where as many calls are
+ * being answered as one peer may have outstanding, all calls behind those.
  *
  * A record that is longer than a record may be is taken off the stream piece by piece and dropped; only the
  * call that it was, or answered, fails.
@@ -25,7 +28,11 @@
 #include "carrier/tcp/tcp_private.h"
 #include "wire/rpc.h"
 
-enum { READS = 4 }; /* in one turn, so that a busy peer does not starve the others */
+enum {
+	READS = 4,        /* in one turn, so that a busy peer does not starve the others */
+	BULK_MIN = 16384, /* behind a rest of a record as long as that, little is read into staging, as it */
+	BULK_TAIL = 1024, /* would have to be copied: the next record is large as well */
+};
 
 bool
 rr_tcp_may_read(const struct rr_tcp *tcp)
@@ -51,6 +58,68 @@ rr_tcp_discard_input(struct rr_tcp *tcp)
 	tcp->whole_pooled = false;
 	tcp->in_start = tcp->in_end = 0;
 }
+
+/* ---- Staging ---- */
+
+static bool
+staging_is_in(const struct rr_tcp *tcp)
+{
+	return tcp->in == tcp->staging;
+}
+
+void
+rr_tcp_free_input(struct rr_tcp *tcp)
+{
+	if (!staging_is_in(tcp))
+		rr_free(tcp->base.engine->env, tcp->in);
+	tcp->in = NULL;
+}
+
+/* What is left is at the front of the staging buffer, so that what comes next has room behind it. */
+static void
+staging_open(struct rr_tcp *tcp)
+{
+	uint8_t *staging = tcp->staging;
+	uint32_t size = tcp->in_end - tcp->in_start;
+
+	if (size > 0)
+		memmove(staging, tcp->in + tcp->in_start, size);
+	rr_tcp_free_input(tcp);
+	tcp->in = staging;
+	tcp->in_start = 0;
+	tcp->in_end = size;
+}
+
+/* Others may have the staging buffer: what is left in it is copied. */
+static void
+staging_close(struct rr_tcp *tcp)
+{
+	const struct rr_env *env = tcp->base.engine->env;
+	bool keeps_whole = tcp->whole.data && !tcp->whole_pooled;
+	uint32_t start = keeps_whole ? (uint32_t)((const uint8_t *)tcp->whole.data - tcp->in) : tcp->in_start;
+	uint32_t size = tcp->in_end - start;
+	uint8_t *copy = NULL;
+
+	if (size > 0 && !staging_is_in(tcp))
+		return;
+	if (size > 0) {
+		copy = env->realloc(env->ctx, NULL, size);
+		if (!copy) {
+			rr_tcp_fail(
+				tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for what arrives", tcp->base.peer);
+			return;
+		}
+		memcpy(copy, tcp->in + start, size);
+	}
+	rr_tcp_free_input(tcp);
+	tcp->in = copy;
+	tcp->in_start -= start;
+	tcp->in_end -= start;
+	if (keeps_whole)
+		tcp->whole.data = copy;
+}
+
+/* ---- Records ---- */
 
 /* Memory comes back only if some is out. */
 static void
@@ -91,6 +160,9 @@ deliver(struct rr_tcp *tcp)
 	tcp->base.counters.octets_inline += whole.length;
 	if (type == RR_REPLY)
 		rr_tcp_replied(tcp, xid, whole, pooled);
+	/* Neither side idles while the other one works through a batch. */
+	if (rr_tcp_alive(tcp) && ++tcp->delivered % RR_TCP_BATCH == 0 && !tcp->blocked)
+		rr_tcp_flush(tcp);
 	return rr_tcp_alive(tcp);
 }
 
@@ -120,15 +192,6 @@ is_no_message(const struct rr_record *record)
 
 	return record->skipping && record->head_length == RR_RECORD_HEAD &&
 	       (!rr_rpc_peek(record->head, record->head_length, &xid, &type) || type > RR_REPLY);
-}
-
-/* The rest of staging moves to its front, so that what comes next has room. */
-static void
-compact(struct rr_tcp *tcp)
-{
-	memmove(tcp->in, tcp->in + tcp->in_start, tcp->in_end - tcp->in_start);
-	tcp->in_end -= tcp->in_start;
-	tcp->in_start = 0;
 }
 
 static bool
@@ -182,7 +245,7 @@ process(struct rr_tcp *tcp)
 		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start }, taken;
 		const uint8_t *gathered = tcp->record.data;
 		enum rr_record_result result =
-			rr_record_take(&tcp->record, &in, RR_TCP_STAGING, rr_tcp_record_max(tcp), &taken);
+			rr_record_take(&tcp->record, &in, RR_TCP_IN_PLACE, rr_tcp_record_max(tcp), &taken);
 
 		tcp->in_start = tcp->in_end - in.length;
 		if (is_no_message(&tcp->record)) {
@@ -190,10 +253,8 @@ process(struct rr_tcp *tcp)
 				tcp->base.peer);
 			return false;
 		}
-		if (result == RR_RECORD_MORE) {
-			compact(tcp);
+		if (result == RR_RECORD_MORE)
 			return true;
-		}
 		if (!took(tcp, result, taken, gathered && taken.data == gathered))
 			return false;
 	}
@@ -228,16 +289,22 @@ receive(struct rr_tcp *tcp)
 {
 	struct iovec iov[2];
 	uint32_t direct = 0;
+	size_t room;
 	int count = 0;
 	ssize_t got;
 
+	/* There are whole records that had to wait. */
+	if (tcp->in_end - tcp->in_start > RR_TCP_IN_PLACE)
+		return true;
+	staging_open(tcp);
 	iov[0].iov_base = rr_record_direct(&tcp->record);
 	if (iov[0].iov_base) {
 		direct = tcp->record.left;
 		iov[count++].iov_len = direct;
 	}
 	iov[count].iov_base = tcp->in + tcp->in_end;
-	iov[count++].iov_len = RR_TCP_STAGING - tcp->in_end;
+	room = direct >= BULK_MIN ? BULK_TAIL : RR_TCP_STAGING - tcp->in_end;
+	iov[count++].iov_len = room;
 	got = readv(tcp->watch.fd, iov, count);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
@@ -255,14 +322,14 @@ receive(struct rr_tcp *tcp)
 		got -= filled;
 	}
 	tcp->in_end += (uint32_t)got;
-	return tcp->in_end == RR_TCP_STAGING;
+	return (size_t)got == room;
 }
 
 /* Whatever the peer still sends is of no interest; its FIN is. */
 static void
 drain(struct rr_tcp *tcp)
 {
-	ssize_t got = read(tcp->watch.fd, tcp->in, sizeof(tcp->in));
+	ssize_t got = read(tcp->watch.fd, tcp->staging, RR_TCP_STAGING);
 
 	if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", tcp->base.peer);
@@ -279,13 +346,16 @@ rr_tcp_read(struct rr_tcp *tcp)
 		bool filled = receive(tcp);
 
 		if (!rr_tcp_alive(tcp) || !process(tcp) || !filled)
-			return;
+			break;
 	}
+	staging_close(tcp);
 }
 
 void
 rr_tcp_resume(struct rr_tcp *tcp)
 {
-	if (tcp->state == RR_TCP_OPEN && !tcp->starved)
-		process(tcp);
+	if (tcp->state != RR_TCP_OPEN || tcp->starved)
+		return;
+	process(tcp);
+	staging_close(tcp);
 }

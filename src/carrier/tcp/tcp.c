@@ -54,11 +54,18 @@ update(struct rr_tcp *tcp)
 }
 
 static void
+free_tcp(struct rr_tcp *tcp)
+{
+	rr_tcp_free_input(tcp);
+	rr_free(tcp->base.engine->env, tcp);
+}
+
+static void
 leave(struct rr_tcp *tcp)
 {
 	tcp->entered = false;
 	if (tcp->freed)
-		rr_free(tcp->base.engine->env, tcp);
+		free_tcp(tcp);
 	else
 		update(tcp);
 }
@@ -260,7 +267,6 @@ static void
 carrier_close(struct rr_carrier *carrier)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
-	const struct rr_env *env = carrier->engine->env;
 
 	rr_tcp_release(tcp);
 	rr_task_cancel(&tcp->task);
@@ -269,7 +275,7 @@ carrier_close(struct rr_carrier *carrier)
 	tcp->base.party = NULL;
 	tcp->freed = true;
 	if (!tcp->entered)
-		rr_free(env, tcp);
+		free_tcp(tcp);
 }
 
 static void
@@ -291,12 +297,26 @@ static const struct rr_carrier_ops tcp_ops = {
 
 /* ---- Its beginning ---- */
 
+/* Where all TCP carriers of the engine read; NULL: no memory. */
+static uint8_t *
+staging_of(struct rr_carriers *base)
+{
+	struct rr_tcp_carriers *carriers = rr_container(base, struct rr_tcp_carriers, base);
+	const struct rr_env *env = base->engine->env;
+
+	if (!carriers->staging)
+		carriers->staging = env->realloc(env->ctx, NULL, RR_TCP_STAGING);
+	return carriers->staging;
+}
+
 int
-rr_tcp_new(struct rpcrdma_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
+rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
 	struct rr_tcp **result, struct rr_text *text)
 {
 	static const struct rr_carrier_events no_events;
-	struct rr_tcp *tcp = rr_alloc(engine->env, sizeof(*tcp));
+	struct rpcrdma_engine *engine = carriers->engine;
+	uint8_t *staging = staging_of(carriers);
+	struct rr_tcp *tcp = staging ? rr_alloc(engine->env, sizeof(*tcp)) : NULL;
 
 	if (!tcp || rr_map_init(&tcp->xids, engine->env, engine->config.credits) < 0) {
 		rr_free(engine->env, tcp);
@@ -306,6 +326,7 @@ rr_tcp_new(struct rpcrdma_engine *engine, int fd, const struct sockaddr *peer, e
 	tcp->base.counters.size = sizeof(tcp->base.counters);
 	rr_address_text(peer, tcp->base.peer, sizeof(tcp->base.peer));
 	tcp->base.party = rr_party_new(&engine->shares, tcp->base.peer, &tcp_party, tcp);
+	tcp->staging = staging;
 	tcp->state = state;
 	tcp->released = tcp_released;
 	tcp->pool = state == RR_TCP_CONNECTING ? engine->pool : engine->arrivals;

@@ -32,8 +32,10 @@ enum rr_tcp_state {
 };
 
 enum {
-	RR_TCP_STAGING = 8192, /* records up to this size, with their marks, are read in place */
-	RR_TCP_SMALL = 1024,   /* calls up to this size lie in their exchange */
+	RR_TCP_STAGING = 65536, /* octets that one read takes in, besides what goes to pool memory */
+	RR_TCP_IN_PLACE = 8192, /* records up to this size, with their marks, are read in place */
+	RR_TCP_BATCH = 16,      /* messages that are worked through before what they brought about leaves */
+	RR_TCP_SMALL = 1024,    /* calls up to this size lie in their exchange */
 	RR_TCP_HEADER_SLACK =
 		4096 /* octets that a record may have above message_max: RPC header and padding */
 };
@@ -65,6 +67,7 @@ struct rr_tcp {
 	struct rr_text why;
 
 	uint32_t unanswered; /* calls that were sent and got no reply, cancelled ones among them */
+	uint32_t delivered;  /* records that were handed on */
 	uint64_t moved;      /* octets that the peer took, and brought in records */
 
 	struct rr_list out;   /* struct rr_tcp_out */
@@ -79,8 +82,15 @@ struct rr_tcp {
 	struct rr_record record;
 	struct rpcrdma_bytes whole; /* a record that was read, and could not be handled yet */
 	bool whole_pooled;          /* it lies in pool memory */
+	uint8_t *staging;
+	uint8_t *in; /* what was read and not handled yet: staging, or a copy of its rest, or NULL */
 	uint32_t in_start, in_end;
-	uint8_t in[RR_TCP_STAGING];
+};
+
+/* The TCP carriers of an engine. */
+struct rr_tcp_carriers {
+	struct rr_carriers base;
+	uint8_t *staging; /* where they read, one at a time; made with the first of them */
 };
 
 /* core.c */
@@ -97,7 +107,7 @@ void rr_tcp_set_options(int fd);
 
 /* tcp.c */
 /* Without events: rr_carrier_attach() sets them. */
-int rr_tcp_new(struct rpcrdma_engine *engine, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
+int rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
 	struct rr_tcp **result, struct rr_text *text);
 
 /* accept.c */
@@ -111,6 +121,8 @@ void rr_tcp_read(struct rr_tcp *tcp);
 /* Handles what was read and could not be handled then. */
 void rr_tcp_resume(struct rr_tcp *tcp);
 void rr_tcp_discard_input(struct rr_tcp *tcp);
+/* Frees what rr_tcp_discard_input() leaves to those who may still be looking at it. */
+void rr_tcp_free_input(struct rr_tcp *tcp);
 bool rr_tcp_may_read(const struct rr_tcp *tcp);
 /* A record has begun to arrive and is not complete. */
 bool rr_tcp_in_record(const struct rr_tcp *tcp);
