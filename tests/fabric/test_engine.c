@@ -86,6 +86,30 @@ what_tcp_takes_at_a_time_does_not_matter(void **state)
 	free(all);
 }
 
+static uint32_t flushes, received_first;
+
+static void
+count_flush(struct rr_iwarp *engine)
+{
+	if (flushes++ == 0)
+		received_first = engine->rx.send_msn - 1;
+}
+
+/* A peer that sent many messages at once need not wait until the last of them was worked through. */
+static void
+what_a_batch_brings_about_may_leave_before_its_end(void **state)
+{
+	(void)state;
+	flushes = 0;
+	responder->engine.flush = count_flush;
+	for (int i = 0; i < 3 * RR_IWARP_FLUSH_EACH; i++)
+		node_post(initiator, RR_WORK_SEND, "x", 1, 0, 0, 0);
+	node_collect(initiator);
+	node_feed(responder, initiator->out, initiator->out_size, NODE_STREAM, NULL);
+	assert_int_equal(flushes, 3);
+	assert_true(received_first <= RR_IWARP_FLUSH_EACH);
+}
+
 /* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any FPDUs". */
 static void
 a_responder_is_silent_until_it_is_spoken_to(void **state)
@@ -296,6 +320,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		PAIR_TEST(fpdus_are_written_as_linux_writes_them),
 		PAIR_TEST(row_A13_a_message_is_cut_to_the_size_of_tcp_segments),
+		PAIR_TEST(what_tcp_takes_at_a_time_does_not_matter),
+		PAIR_TEST(what_a_batch_brings_about_may_leave_before_its_end),
 		PAIR_TEST(what_tcp_takes_at_a_time_does_not_matter),
 		PAIR_TEST(a_responder_is_silent_until_it_is_spoken_to),
 		PAIR_TEST(reads_beyond_ord_wait_and_keep_the_order),

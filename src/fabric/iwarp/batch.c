@@ -136,6 +136,10 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 	const struct rr_iwarp_tx *tx = &fpdu->engine->tx;
 	const uint8_t *next = data;
 
+	if (fpdu->plain) {
+		append(fpdu->batch, data, size);
+		return;
+	}
 	if (!tx->markers) {
 		if (size)
 			put(fpdu, data, size);
@@ -184,9 +188,11 @@ rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const s
 	size_t size = rr_ddp_header_size(header->tagged);
 	uint8_t *head;
 
-	*fpdu = (struct rr_iwarp_fpdu){
-		.engine = engine, .batch = engine->tx.batch, .ulpdu = size + payload, .spoil = SIZE_MAX
-	};
+	*fpdu = (struct rr_iwarp_fpdu){ .engine = engine,
+		.batch = engine->tx.batch,
+		.ulpdu = size + payload,
+		.spoil = SIZE_MAX,
+		.plain = !engine->crc && !engine->tx.markers };
 	if (engine->tx.corrupt && engine->crc)
 		fpdu->spoil = rr_random_u32(engine->shared->env) % rr_fpdu_size(fpdu->ulpdu);
 	engine->tx.corrupt = false;
@@ -208,9 +214,10 @@ rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 
 	/* Without a CRC the field is 0, as the pad is, and both are put as one. */
 	memcpy(batch_meta(fpdu), zeros, sizeof(zeros));
-	if (!fpdu->engine->crc && !fpdu->engine->tx.markers) {
+	if (fpdu->plain) {
 		memcpy(batch_meta(fpdu) + pad, zeros, RR_FPDU_CRC_SIZE);
 		batch_put_meta(fpdu, pad + RR_FPDU_CRC_SIZE);
+		fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
 		return;
 	}
 	batch_put_meta(fpdu, pad);

@@ -9,7 +9,8 @@
 
 /*
  * Reads when the socket has something, and writes at the end of the turn, so
- * that all that the turn brought about leaves together.
+ * that what the turn brought about leaves together; where a turn has many
+ * messages, some of them leave before that, as the peer would idle otherwise.
  */
 
 enum {
@@ -191,6 +192,16 @@ write_some(struct rr_iwarp_endpoint *endpoint)
 			return;
 	/* The others have their turn, too. */
 	endpoint->full = true;
+}
+
+/* In the middle of a turn. What TCP does not take now leaves at its end. */
+static void
+endpoint_flush(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_endpoint *endpoint = rr_container(engine, struct rr_iwarp_endpoint, engine);
+
+	if (endpoint->established && !endpoint->full)
+		write_once(endpoint);
 }
 
 /* ---- The end of the turn ---- */
@@ -418,6 +429,7 @@ rr_iwarp_endpoint_new(struct rr_iwarp_fabric *fabric, int fd, const struct socka
 	rr_address_text(peer, endpoint->engine.base.peer, sizeof(endpoint->engine.base.peer));
 	rr_iwarp_init(&endpoint->engine, &fabric->shared);
 	endpoint->engine.wait.wake = wake;
+	endpoint->engine.flush = endpoint_flush;
 	endpoint->fd = fd;
 	endpoint->watch.ready = ready;
 	rr_timer_init(&endpoint->timer, expired);

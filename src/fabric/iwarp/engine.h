@@ -29,6 +29,7 @@
  */
 
 enum {
+	RR_IWARP_FLUSH_EACH = 16, /* Sends that are handed on before what they brought about leaves */
 	RR_IWARP_SCRATCH = 32768, /* octets that one read takes in, besides payload put in place */
 	RR_IWARP_BATCH_VECTORS = 256,
 	RR_IWARP_BATCH_META = 8192,     /* headers and trailers */
@@ -144,6 +145,9 @@ struct rr_iwarp_tx {
 struct rr_iwarp {
 	struct rr_endpoint base;
 	struct rr_iwarp_shared *shared;
+	/* Set by the owner, or NULL: has what was posted leave, after each RR_IWARP_FLUSH_EACH Sends of a batch that
+	 * is being worked through, so that the peer need not wait for all of them. Events may follow. */
+	void (*flush)(struct rr_iwarp *engine);
 	enum rr_iwarp_state state;
 	bool crc;
 	bool old;      /* initiator: asks with revision 1 */

@@ -205,6 +205,8 @@ deliver_send(struct rr_iwarp *engine)
 	rx->send_msn++;
 	engine->allowed--;
 	engine->base.handler(engine->base.ctx, &event);
+	if (rx->send_msn % RR_IWARP_FLUSH_EACH == 0 && engine->flush && engine->state == RR_IWARP_OPEN)
+		engine->flush(engine);
 	return outcome_of(engine);
 }
 

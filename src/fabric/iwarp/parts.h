@@ -47,6 +47,7 @@ struct rr_iwarp_fpdu {
 	struct rr_iwarp *engine;
 	struct rr_iwarp_batch *batch;
 	size_t ulpdu;
+	bool plain; /* no CRC and no markers: nothing but the pieces themselves goes into the batch */
 	uint32_t crc;
 	uint64_t start; /* where in the stream it begins */
 	size_t spoil;   /* octets up to the one that is to be damaged; SIZE_MAX: none is */

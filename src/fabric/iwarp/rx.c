@@ -149,13 +149,13 @@ advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 		expect_tail(rx);
 }
 
+/* The FPDU is there to its end, where its CRC field lies. */
 static enum rr_iwarp_outcome
-end_tail(struct rr_iwarp *engine)
+end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
-	uint32_t pad = rx->need - RR_FPDU_CRC_SIZE;
 
-	if (engine->crc && rx->crc != rr_fpdu_get_crc(rx->tail + pad))
+	if (engine->crc && rx->crc != rr_fpdu_get_crc(crc))
 		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_CRC, NULL,
 			"an FPDU of %u octets came with a wrong CRC", rx->ulpdu);
 	/* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any". */
@@ -199,9 +199,10 @@ rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcom
 	struct rr_iwarp_rx *rx = &engine->rx;
 	size_t head = head_size(data), size = rr_fpdu_size(rr_get_be16(data));
 
-	rx->need = (uint32_t)head;
-	rx->since = head;
-	take(engine, rx->head, rx->need, data, head);
+	rx->need = rx->have = (uint32_t)head;
+	memcpy(rx->head, data, head);
+	if (engine->crc)
+		rx->crc = rr_crc32c(0, data, head);
 	*outcome = end_head(engine);
 	if (*outcome != RR_IWARP_GO_ON)
 		return head;
@@ -210,9 +211,9 @@ rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcom
 			memcpy(rx->to, data + head, rx->left);
 		advance(engine, data + head, rx->left);
 	}
-	rx->since = size;
-	take(engine, rx->tail, rx->need - RR_FPDU_CRC_SIZE, data + (size - rx->need), rx->need);
-	*outcome = end_tail(engine);
+	if (engine->crc)
+		rx->crc = rr_crc32c(rx->crc, data + (size - rx->need), rx->need - RR_FPDU_CRC_SIZE);
+	*outcome = end_tail(engine, data + (size - RR_FPDU_CRC_SIZE));
 	return size;
 }
 
@@ -252,7 +253,7 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 			used += part;
 			rx->since += part;
 			if (rx->have == rx->need)
-				outcome = end_tail(engine);
+				outcome = end_tail(engine, rx->tail + rx->need - RR_FPDU_CRC_SIZE);
 			break;
 		}
 	}
