@@ -84,26 +84,28 @@ ended(struct rr_call *base, int error)
 static void
 fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 {
+	struct rr_call *base = &call->base;
+
 	call->ended = false;
 	call->done = config->done;
 	call->ctx = config->ctx;
-	call->base = (struct rr_call){
-		.program = config->program,
-		.proc = config->procedure,
-		.args = config->args,
-		.result = config->result,
-		.reply_max = config->reply_max,
-		.reply_min = config->reply_min,
-		.sink_count = config->sink_count,
-		.keep = config->keep,
-		.keep_size = config->keep_size,
-		.timeout = config->timeout,
-		.done = ended,
-	};
-	if (config->arena)
-		call->base.arena = rpcrdma_arena(config->arena, config->arena_size);
+	/* Memory of a call comes zeroed, or from an earlier call: what is not set here is the inner client's.
+	 */
+	base->program = config->program;
+	base->proc = config->procedure;
+	base->args = config->args;
+	base->result = config->result;
+	base->reply_max = config->reply_max;
+	base->reply_min = config->reply_min;
+	base->sink_count = config->sink_count;
+	base->keep = config->keep;
+	base->keep_size = config->keep_size;
+	base->timeout = config->timeout;
+	base->done = ended;
+	base->arena = config->arena ? rpcrdma_arena(config->arena, config->arena_size)
+				    : (struct rpcrdma_arena){ NULL, NULL };
 	for (uint32_t i = 0; i < config->sink_count; i++)
-		call->base.sinks[i] = config->sinks[i];
+		base->sinks[i] = config->sinks[i];
 }
 
 int

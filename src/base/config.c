@@ -33,7 +33,8 @@ rr_config_take(
 			return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
 				"%s asks for something that this version of the library does not know", name);
 	}
-	memset(mine, 0, size);
+	if (their_size < size)
+		memset((uint8_t *)mine + their_size, 0, size - their_size);
 	memcpy(mine, theirs, rr_min(size, their_size));
 	return 0;
 }

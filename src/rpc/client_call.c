@@ -142,6 +142,20 @@ latency_of(struct rr_client *client, const struct rr_call *call)
 	return NULL;
 }
 
+/* What rr_call_encode() and the carrier do not set. The rest is large: it is not cleared for each call. */
+static void
+prepare_transaction(struct rr_transaction *transaction)
+{
+	transaction->done = answered;
+	transaction->ctx = NULL;
+	transaction->sink_count = 0;
+	transaction->placed = transaction->pulled = transaction->unused = 0;
+	transaction->reply_memory = transaction->pulled_memory = NULL;
+	transaction->slot = NULL;
+	transaction->error = 0;
+	rr_list_init(&transaction->link);
+}
+
 void
 rr_client_call(struct rr_client *client, struct rr_call *call)
 {
@@ -157,7 +171,7 @@ rr_client_call(struct rr_client *client, struct rr_call *call)
 	call->placed = call->pulled = 0;
 	rr_list_init(&call->link);
 	rr_timer_init(&call->timer, expired);
-	call->transaction = (struct rr_transaction){ .done = answered };
+	prepare_transaction(&call->transaction);
 	error = rr_call_encode(call);
 	if (error < 0) {
 		rr_call_end(call, error);

@@ -156,13 +156,13 @@ expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 
 	if (!rr_add_u32(results_max(call, procedure), RR_RPC_REPLY_FIXED + client->auth->reply_adds, octets))
 		return false;
-	if (client->places) {
-		transaction->sink_count = call->sink_count;
-		memcpy(transaction->sinks, call->sinks, sizeof(transaction->sinks));
-	}
-	for (uint32_t i = 0; !client->places && i < call->sink_count; i++) {
+	for (uint32_t i = 0; i < call->sink_count; i++) {
 		uint32_t length = call->sinks[i].length;
 
+		if (client->places) {
+			transaction->sinks[transaction->sink_count++] = call->sinks[i];
+			continue;
+		}
 		if (!rr_add_u32(*octets, rr_pad(length), octets) || !rr_add_u32(*octets, length, octets))
 			return false;
 	}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/rpc.h"
 
+#include "base/checked.h"
 #include "base/endian.h"
+#include "wire/room.h"
 
 /* ---- struct opaque_auth, RFC 5531, section 8.2 ---- */
 
@@ -10,21 +12,34 @@
 static bool
 get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 {
-	const uint8_t *length;
+	const uint8_t *words = rr_xdr_octets(reader, RR_AUTH_FIXED);
+	uint32_t length;
 
-	auth->flavor = rpcrdma_get_u32(reader);
-	length = reader->next;
-	if (rpcrdma_xdr_left(reader) >= sizeof(uint32_t) && rr_get_be32(length) > RR_AUTH_BODY_MAX) {
+	if (!words)
+		return true;
+	auth->flavor = rr_get_be32(words);
+	length = rr_get_be32(words + 4);
+	if (length == 0)
+		return true;
+	if (length > RR_AUTH_BODY_MAX) {
 		rpcrdma_xdr_fail(reader);
 		return false;
 	}
-	auth->body = rpcrdma_get_bytes(reader, RR_AUTH_BODY_MAX);
+	auth->body.data = rr_xdr_octets(reader, length + rr_pad(length));
+	auth->body.length = auth->body.data ? length : 0;
 	return true;
 }
 
 static void
 put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
 {
+	uint8_t *words = auth->body.length == 0 ? rr_xdr_room(writer, RR_AUTH_FIXED) : NULL;
+
+	if (words) {
+		rr_put_be32(words, auth->flavor);
+		rr_put_be32(words + 4, 0);
+		return;
+	}
 	rpcrdma_put_u32(writer, auth->flavor);
 	rpcrdma_put_bytes(writer, auth->body, RR_AUTH_BODY_MAX);
 }
@@ -44,23 +59,37 @@ get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
 
 /* ---- Calls: xid CALL rpcvers prog vers proc cred verf, then the arguments ---- */
 
-bool
-rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
+/* Why the first words are not those of a call: the reader ends where that shows. */
+static bool
+get_no_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
 {
 	uint32_t type;
 
-	*call = (struct rr_call_header){ .rpcvers = RR_RPC_VERSION };
 	call->xid = rpcrdma_get_u32(reader);
 	type = get_enum(reader, RR_REPLY);
 	if (reader->failed || type != RR_CALL)
 		return false;
 	/* What follows rpcvers is known of version 2 only. */
 	call->rpcvers = rpcrdma_get_u32(reader);
-	if (call->rpcvers != RR_RPC_VERSION)
-		return false;
-	call->prog = rpcrdma_get_u32(reader);
-	call->vers = rpcrdma_get_u32(reader);
-	call->proc = rpcrdma_get_u32(reader);
+	if (call->rpcvers == RR_RPC_VERSION)
+		rpcrdma_xdr_fail(reader); /* the words behind it are not all there */
+	return false;
+}
+
+bool
+rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
+{
+	const uint8_t *words = reader->next;
+
+	*call = (struct rr_call_header){ .rpcvers = RR_RPC_VERSION };
+	if (rpcrdma_xdr_left(reader) < RR_RPC_CALL_FIXED || rr_get_be32(words + 4) != RR_CALL ||
+		rr_get_be32(words + 8) != RR_RPC_VERSION)
+		return get_no_call(reader, call);
+	reader->next += RR_RPC_CALL_FIXED;
+	call->xid = rr_get_be32(words);
+	call->prog = rr_get_be32(words + 12);
+	call->vers = rr_get_be32(words + 16);
+	call->proc = rr_get_be32(words + 20);
 	if (!get_auth(reader, &call->cred))
 		call->auth_stat = RR_AUTH_BADCRED;
 	else if (!get_auth(reader, &call->verf))
@@ -78,13 +107,17 @@ rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader)
 void
 rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call)
 {
-	rpcrdma_put_u32(writer, call->xid);
-	rpcrdma_put_u32(writer, RR_CALL);
+	uint8_t *words = rr_xdr_room(writer, RR_RPC_CALL_FIXED);
+
+	if (!words)
+		return;
+	rr_put_be32(words, call->xid);
+	rr_put_be32(words + 4, RR_CALL);
 	/* RFC 5531, 9: "In version 2 of the RPC protocol specification, rpcvers MUST be equal to 2." */
-	rpcrdma_put_u32(writer, RR_RPC_VERSION);
-	rpcrdma_put_u32(writer, call->prog);
-	rpcrdma_put_u32(writer, call->vers);
-	rpcrdma_put_u32(writer, call->proc);
+	rr_put_be32(words + 8, RR_RPC_VERSION);
+	rr_put_be32(words + 12, call->prog);
+	rr_put_be32(words + 16, call->vers);
+	rr_put_be32(words + 20, call->proc);
 	put_auth(writer, &call->cred);
 	put_auth(writer, &call->verf);
 }
@@ -165,9 +198,13 @@ put_denied(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *repl
 void
 rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
-	rpcrdma_put_u32(writer, reply->xid);
-	rpcrdma_put_u32(writer, RR_REPLY);
-	rpcrdma_put_u32(writer, reply->reply_stat);
+	uint8_t *words = rr_xdr_room(writer, 3 * sizeof(uint32_t));
+
+	if (!words)
+		return;
+	rr_put_be32(words, reply->xid);
+	rr_put_be32(words + 4, RR_REPLY);
+	rr_put_be32(words + 8, reply->reply_stat);
 	if (reply->reply_stat == RR_MSG_ACCEPTED)
 		put_accepted(writer, reply);
 	else

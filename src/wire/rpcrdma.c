@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/endian.h"
+#include "wire/room.h"
 
 /*
  * Chunk lists (RFC 8166, section 4.7):
@@ -15,7 +16,7 @@
  *
  * where P is a position, H a handle, L a length and OO an offset.
  */
-enum { WORD = 4 };
+enum { WORD = 4, NO_LISTS_SIZE = 3 * WORD };
 
 /* ---- Reading ---- */
 
@@ -140,11 +141,12 @@ get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 static bool
 get_no_lists(struct rpcrdma_xdr_reader *reader)
 {
-	static const uint8_t absent[3 * WORD];
+	const uint8_t *words = reader->next;
 
-	if (rpcrdma_xdr_left(reader) < sizeof(absent) || memcmp(reader->next, absent, sizeof(absent)) != 0)
+	if (rpcrdma_xdr_left(reader) < NO_LISTS_SIZE ||
+		(rr_get_be32(words) | rr_get_be32(words + WORD) | rr_get_be32(words + 2 * WORD)) != 0)
 		return false;
-	reader->next += sizeof(absent);
+	reader->next += NO_LISTS_SIZE;
 	return true;
 }
 
@@ -193,6 +195,8 @@ bool
 rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from)
 {
 	rr_rdma_clear_lists(to);
+	if (!rr_rdma_has_lists(from))
+		return true;
 	if (from->read_count > to->read_max || from->write_count > to->write_max ||
 		from->segment_count > to->segment_max)
 		return false;
@@ -215,10 +219,14 @@ rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from)
 void
 rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {
-	rpcrdma_put_u32(writer, header->xid);
-	rpcrdma_put_u32(writer, header->vers);
-	rpcrdma_put_u32(writer, header->credit);
-	rpcrdma_put_u32(writer, header->proc);
+	uint8_t *to = rr_xdr_room(writer, RR_RDMA_FIXED_SIZE);
+
+	if (!to)
+		return;
+	rr_put_be32(to, header->xid);
+	rr_put_be32(to + 4, header->vers);
+	rr_put_be32(to + 8, header->credit);
+	rr_put_be32(to + 12, header->proc);
 }
 
 static void
@@ -240,10 +248,15 @@ put_chunk(struct rpcrdma_xdr_writer *writer, const struct rr_chunk *chunk)
 void
 rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists *lists)
 {
-	static const struct rr_chunk_lists none;
+	uint8_t *to;
 
-	if (!lists)
-		lists = &none;
+	/* Most headers have no chunks. */
+	if (!lists || !rr_rdma_has_lists(lists)) {
+		to = rr_xdr_room(writer, NO_LISTS_SIZE);
+		if (to)
+			memset(to, 0, NO_LISTS_SIZE);
+		return;
+	}
 	for (uint32_t i = 0; i < lists->read_count; i++) {
 		rpcrdma_put_bool(writer, true);
 		rpcrdma_put_u32(writer, lists->reads[i].position);

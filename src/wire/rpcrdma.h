@@ -117,6 +117,13 @@ void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_h
 enum rr_header_result rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists);
 void rr_rdma_clear_lists(struct rr_chunk_lists *lists);
 
+/* Whether there is a chunk in any of them. */
+static inline bool
+rr_rdma_has_lists(const struct rr_chunk_lists *lists)
+{
+	return lists->read_count > 0 || lists->write_count > 0 || lists->has_reply;
+}
+
 /* Octets of memory that arrays of so many elements take; and makes the lists use that memory, with these
  * numbers as their maxima. */
 size_t rr_rdma_lists_size(uint32_t reads, uint32_t writes, uint32_t segments);

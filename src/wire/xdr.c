@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "wire/room.h"
 
 /*
  * Readers and writers own nothing. A failure leaves them without room: a
@@ -59,20 +60,6 @@ rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader)
 	return (size_t)(reader->end - reader->next);
 }
 
-/* The next size octets of the stream; NULL (and failed) where there are fewer. */
-static const uint8_t *
-take(struct rpcrdma_xdr_reader *reader, size_t size)
-{
-	const uint8_t *octets = reader->next;
-
-	if (reader->failed || rpcrdma_xdr_left(reader) < size) {
-		rpcrdma_xdr_fail(reader);
-		return NULL;
-	}
-	reader->next += size;
-	return octets;
-}
-
 /*
  * The next size octets, and behind them the padding that brings them to a multiple of four. RFC 4506, section
  * 3, has senders pad with "residual zero bytes", but receivers take any: RFC 8166, 8.2.2.3: "XDR padding
@@ -81,13 +68,13 @@ take(struct rpcrdma_xdr_reader *reader, size_t size)
 static const uint8_t *
 take_padded(struct rpcrdma_xdr_reader *reader, uint32_t size)
 {
-	return take(reader, (size_t)size + rr_pad(size));
+	return rr_xdr_octets(reader, (size_t)size + rr_pad(size));
 }
 
 uint32_t
 rpcrdma_get_u32(struct rpcrdma_xdr_reader *reader)
 {
-	const uint8_t *octets = take(reader, 4);
+	const uint8_t *octets = rr_xdr_octets(reader, 4);
 	uint32_t value;
 
 	if (!octets)
@@ -99,7 +86,7 @@ rpcrdma_get_u32(struct rpcrdma_xdr_reader *reader)
 uint64_t
 rpcrdma_get_u64(struct rpcrdma_xdr_reader *reader)
 {
-	const uint8_t *octets = take(reader, 8);
+	const uint8_t *octets = rr_xdr_octets(reader, 8);
 	uint64_t value;
 
 	if (!octets)
@@ -313,24 +300,10 @@ rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer)
 	writer->end = writer->next;
 }
 
-/* Room for size octets; NULL (and failed) where there is not enough. */
-static uint8_t *
-give(struct rpcrdma_xdr_writer *writer, size_t size)
-{
-	uint8_t *octets = writer->next;
-
-	if (writer->failed || (size_t)(writer->end - writer->next) < size) {
-		rpcrdma_xdr_writer_fail(writer);
-		return NULL;
-	}
-	writer->next += size;
-	return octets;
-}
-
 void
 rpcrdma_put_u32(struct rpcrdma_xdr_writer *writer, uint32_t value)
 {
-	uint8_t *octets = give(writer, 4);
+	uint8_t *octets = rr_xdr_room(writer, 4);
 
 	value = htobe32(value);
 	if (octets)
@@ -340,7 +313,7 @@ rpcrdma_put_u32(struct rpcrdma_xdr_writer *writer, uint32_t value)
 void
 rpcrdma_put_u64(struct rpcrdma_xdr_writer *writer, uint64_t value)
 {
-	uint8_t *octets = give(writer, 8);
+	uint8_t *octets = rr_xdr_room(writer, 8);
 
 	value = htobe64(value);
 	if (octets)
@@ -375,7 +348,7 @@ void
 rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size)
 {
 	uint32_t pad = rr_pad(size);
-	uint8_t *octets = give(writer, (size_t)size + pad);
+	uint8_t *octets = rr_xdr_room(writer, (size_t)size + pad);
 
 	if (!octets || size == 0)
 		return;
@@ -405,7 +378,7 @@ put_bytes_length(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, 
 void
 rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
-	if (put_bytes_length(writer, bytes, max))
+	if (put_bytes_length(writer, bytes, max) && bytes.length > 0)
 		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
 }
 

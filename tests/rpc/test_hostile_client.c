@@ -339,6 +339,17 @@ send_at_once(int fd, size_t calls)
 	assert_int_equal(write(fd, octets, calls * call.size), calls * call.size);
 }
 
+/* Another connection reads, into the same staging buffer. */
+static void
+assert_alive_beside(struct world *world)
+{
+	int fd = raw_connect(world);
+
+	send_hex(world, fd, NULL_CALL);
+	assert_reply(world, fd, SUCCESS);
+	close(fd);
+}
+
 /* What was read and cannot be handled yet is kept, whole calls and the beginning of another one. */
 static void
 calls_beyond_the_credits_wait_though_they_were_read(void **state)
@@ -354,6 +365,7 @@ calls_beyond_the_credits_wait_though_they_were_read(void **state)
 	world_settle(world);
 	rr_server_counters(world->server, &counters);
 	assert_int_equal(counters.calls, world->engine->config.credits);
+	assert_alive_beside(world);
 	world_let_go(world);
 	for (int i = 0; i < 99; i++)
 		assert_reply(world, fd, SUCCESS "00000007");

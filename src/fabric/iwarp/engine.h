@@ -145,8 +145,9 @@ struct rr_iwarp_tx {
 struct rr_iwarp {
 	struct rr_endpoint base;
 	struct rr_iwarp_shared *shared;
-	/* Set by the owner, or NULL: has what was posted leave, after each RR_IWARP_FLUSH_EACH Sends of a batch that
-	 * is being worked through, so that the peer need not wait for all of them. Events may follow. */
+	/* Set by the owner, or NULL: has what was posted leave, after each RR_IWARP_FLUSH_EACH Sends of a
+	 * batch that is being worked through, so that the peer need not wait for all of them. Events may
+	 * follow. */
 	void (*flush)(struct rr_iwarp *engine);
 	enum rr_iwarp_state state;
 	bool crc;

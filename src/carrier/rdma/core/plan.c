@@ -127,6 +127,8 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 
 	plan->body = octets;
 	plan->header = call_header(plan);
+	if ((uint64_t)plan->header + plan->body <= limits->call_threshold)
+		return 0;
 	while ((uint64_t)plan->header + plan->body > limits->call_threshold &&
 		plan->segments < limits->read_chunks && (item = largest_item(call, plan->reduced)) >= 0) {
 		plan->reduced |= rr_item_bit((uint32_t)item);

@@ -89,10 +89,10 @@ void
 rr_stall_completed(struct rr_connection *connection)
 {
 	struct rr_stall *stall = &connection->stall;
-	uint64_t octets = stall->outstanding / (connection->posted + 1);
+	uint64_t octets = stall->outstanding;
 
-	if (connection->posted == 0)
-		octets = stall->outstanding;
+	if (connection->posted > 0)
+		octets /= connection->posted + 1;
 	stall->outstanding -= octets;
 	stall->completed += octets;
 }

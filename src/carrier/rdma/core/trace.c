@@ -15,7 +15,7 @@ take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
 	uint32_t segments;
 
 	record->parsed = true;
-	if (lists->read_count == 0 && lists->write_count == 0 && !lists->has_reply)
+	if (!rr_rdma_has_lists(lists))
 		return;
 	octets = lists->has_reply ? rr_chunk_length(&lists->reply) : 0;
 	segments = lists->has_reply ? lists->reply.count : 0;
@@ -44,13 +44,19 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 	if (!trace->records)
 		return;
 	record = &trace->records[trace->count++ % RR_TRACE_RECORDS];
-	*record = (struct rr_trace_record){ .at = rr_loop_now(loop), .length = length, .sent = sent };
-	if (length < RR_RDMA_FIXED_SIZE)
+	if (length < RR_RDMA_FIXED_SIZE) {
+		*record = (struct rr_trace_record){ .at = rr_loop_now(loop), .length = length, .sent = sent };
 		return;
-	record->xid = rr_get_be32(data);
-	record->vers = rr_min(rr_get_be32(data + 4), 15) & 15;
-	record->credit = rr_get_be32(data + 8);
-	record->proc = (uint8_t)rr_min(rr_get_be32(data + 12), UINT8_MAX);
+	}
+	*record = (struct rr_trace_record){
+		.at = rr_loop_now(loop),
+		.xid = rr_get_be32(data),
+		.credit = rr_get_be32(data + 8),
+		.length = length,
+		.proc = (uint8_t)rr_min(rr_get_be32(data + 12), UINT8_MAX),
+		.sent = sent,
+		.vers = rr_min(rr_get_be32(data + 4), 15) & 15,
+	};
 	if (record->proc == RR_RDMA_ERROR && length >= RR_RDMA_FIXED_SIZE + 4)
 		record->err = (uint8_t)rr_min(rr_get_be32(data + RR_RDMA_FIXED_SIZE), UINT8_MAX);
 	if (lists)

@@ -51,8 +51,11 @@ offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr
 {
 	const struct rpcrdma_message *call = &slot->transaction->call;
 	struct rr_piece pieces[RR_PIECES_MAX];
-	uint32_t count = 0, positions[RR_SLOT_READS] = { 0 };
+	uint32_t count = 0, positions[RR_SLOT_READS];
 
+	if (plan->segments == 0)
+		return 0;
+	memset(positions, 0, sizeof(positions));
 	if (plan->long_call)
 		count = rr_pieces(call, 0, pieces);
 	for (uint32_t i = 0; i < call->item_count; i++) {
@@ -114,11 +117,19 @@ put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read
 static void
 put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
+	const struct rpcrdma_message *call = &slot->transaction->call;
 	struct rr_piece pieces[RR_PIECES_MAX];
-	uint32_t count = plan->long_call ? 0 : rr_pieces(&slot->transaction->call, plan->reduced, pieces);
-	uint32_t sge_max = rr_driver_sge_max(slot->connection->fabric);
+	uint32_t count, sge_max = rr_driver_sge_max(slot->connection->fabric);
 	bool extends = true;
 
+	/* Most calls are one stream. */
+	if (call->item_count == 0 && !plan->long_call) {
+		memcpy(slot->buffer + slot->buffer_used, call->stream, call->length);
+		slot->buffer_used += call->length;
+		slot->sges[0].length += call->length;
+		return;
+	}
+	count = plan->long_call ? 0 : rr_pieces(call, plan->reduced, pieces);
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t *to = slot->buffer + slot->buffer_used;
 

@@ -107,12 +107,17 @@ set_error(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 }
 
 /* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies", but for one of their own. */
-static void
+static const struct rr_chunk_lists *
 set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 {
+	static const struct rr_chunk_lists nothing;
+
+	if (!inbound->provided && !rr_rdma_has_lists(&inbound->lists))
+		return &nothing;
 	*lists = inbound->lists;
 	lists->reads = inbound->provided ? inbound->provided->segments : NULL;
 	lists->read_count = inbound->provided ? inbound->provided->count : 0;
+	return lists;
 }
 
 /* Octets of the message. The credits of it are those of this moment: a request asks for some, an answer
@@ -151,21 +156,22 @@ put_header(struct rr_inbound *inbound)
 		 * using an RPC-over-RDMA RDMA_NOMSG message." */
 		.proc = inbound->plan.form == RR_REPLY_INLINE ? RR_RDMA_MSG : RR_RDMA_NOMSG,
 	};
-	const struct rr_chunk_lists nothing = { 0 };
-	struct rr_chunk_lists lists;
+	static const struct rr_chunk_lists nothing;
+	const struct rr_chunk_lists *lists;
+	struct rr_chunk_lists memory;
 	struct rpcrdma_xdr_writer writer;
 	uint32_t length;
 
 	set_error(inbound, &header);
 	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
 	 * message as in the matching Call message." */
-	set_read_list(inbound, &lists);
+	lists = set_read_list(inbound, &memory);
 	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_room_send_size(inbound->room), NULL, 0);
-	rr_rdma_put_any_header(&writer, &header, &lists);
+	rr_rdma_put_any_header(&writer, &header, lists);
 	length = (uint32_t)rpcrdma_xdr_length(&writer);
 	rr_trace_add(&inbound->connection->trace, inbound->engine->loop, true, inbound->buffer,
 		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
-		header.proc > RR_RDMA_NOMSG ? &nothing : &lists);
+		header.proc > RR_RDMA_NOMSG ? &nothing : lists);
 	return length;
 }
 

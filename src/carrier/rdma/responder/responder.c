@@ -197,12 +197,6 @@ judge_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 	return inbound->chunks.count - long_call <= config->chunk_max ? 0 : RR_ERR_CHUNK;
 }
 
-static bool
-has_chunks(const struct rr_chunk_lists *lists)
-{
-	return lists->read_count > 0 || lists->write_count > 0 || lists->has_reply;
-}
-
 static void
 begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -212,7 +206,7 @@ begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 		rr_party_called(inbound->connection->base.party);
 	if (err) {
 		rr_inbound_refuse_header(inbound, (enum rr_rdma_err)err);
-	} else if (inbound->connection->is_active && has_chunks(&inbound->lists)) {
+	} else if (inbound->connection->is_active && rr_rdma_has_lists(&inbound->lists)) {
 		/* RFC 8167, 5.3: "If a reverse-direction requester provides a non-empty chunk list to a
 		 * Responder that does not support chunks, the Responder MUST reply with an RDMA_ERROR message
 		 * with rdma_err field set to ERR_CHUNK." */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_WIRE_ROOM_H
+#define RR_WIRE_ROOM_H
+
+#include <rpcrdma/xdr.h>
+
+/*
+ * Octets of a stream that a codec reads or writes as one, with one check of the bounds for all of them: the
+ * fixed words of headers. As with the functions of <rpcrdma/xdr.h>, a failure is for good.
+ */
+
+/* The next size octets of the stream, which then are read; NULL (and failed) where there are fewer. */
+static inline const uint8_t *
+rr_xdr_octets(struct rpcrdma_xdr_reader *reader, size_t size)
+{
+	const uint8_t *octets = reader->next;
+
+	if (reader->failed || (size_t)(reader->end - octets) < size) {
+		rpcrdma_xdr_fail(reader);
+		return NULL;
+	}
+	reader->next += size;
+	return octets;
+}
+
+/* Room for the next size octets, which then count as written; NULL (and failed) where there is less. */
+static inline uint8_t *
+rr_xdr_room(struct rpcrdma_xdr_writer *writer, size_t size)
+{
+	uint8_t *octets = writer->next;
+
+	if (writer->failed || (size_t)(writer->end - octets) < size) {
+		rpcrdma_xdr_writer_fail(writer);
+		return NULL;
+	}
+	writer->next += size;
+	return octets;
+}
+
+#endif
