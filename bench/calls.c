@@ -19,7 +19,7 @@ enum { WINDOW = 4, TURNS = 9, MIB = 1 << 20, CALLS = 1200, SERVERS_MAX = 8 };
 
 struct server {
 	const char *name;
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	struct rr_nfs_object file;
 	double rates[TURNS];
 	uint64_t nulls[TURNS * CALLS], getattrs[TURNS * CALLS]; /* ns */
@@ -44,7 +44,7 @@ open_server(struct server *server, const char *file)
 	if (rr_nfs_open(engine, &config, &server->nfs, &text))
 		errx(1, "%s: %s", server->name, text.text);
 	if (rr_nfs_lookup(server->nfs, rr_nfs_root(server->nfs), file, &server->file))
-		errx(1, "%s: %s", server->name, rr_nfs_error(server->nfs));
+		errx(1, "%s: %s", server->name, rpcrdma_nfs_error(server->nfs));
 	if (server->file.attributes.size < MIB || rr_nfs_read_max(server->nfs) < MIB)
 		errx(1, "%s: %s: 1 MiB cannot be read at once", server->name, file);
 }
@@ -75,7 +75,7 @@ read_done(struct rr_nfs_io *io, int error)
 	struct reading *reading = io->ctx;
 
 	if (error || io->moved != MIB)
-		errx(1, "%s: READ: %s", reading->server->name, rr_nfs_error(reading->server->nfs));
+		errx(1, "%s: READ: %s", reading->server->name, rpcrdma_nfs_error(reading->server->nfs));
 	reading->under_way--;
 	next_read(reading, io);
 }
@@ -122,7 +122,7 @@ time_getattr(struct server *server)
 	fattr3 attributes;
 
 	if (rr_nfs_getattr(server->nfs, &server->file.handle, &attributes))
-		errx(1, "%s: GETATTR: %s", server->name, rr_nfs_error(server->nfs));
+		errx(1, "%s: GETATTR: %s", server->name, rpcrdma_nfs_error(server->nfs));
 	return rr_now(engine->env) - start;
 }
 
@@ -176,7 +176,7 @@ main(int argc, char **argv)
 		for (int turn = 0; turn < TURNS; turn++)
 			printf("%.0f ", servers[i].rates[turn]);
 		printf("\n%.1f %.1f\n", median_us(servers[i].nulls), median_us(servers[i].getattrs));
-		rr_nfs_close(servers[i].nfs);
+		rpcrdma_nfs_close(servers[i].nfs);
 	}
 	rpcrdma_engine_free(engine);
 	free(memory);

@@ -3,9 +3,9 @@
  */
 #include "api/call.h"
 #include "api/counters.h"
-#include "api/credential.h"
 #include "api/resolve.h"
 #include "base/config.h"
+#include "rpc/credential.h"
 
 /* A client to be: its configuration, and the addresses of its server. */
 struct plan {
@@ -15,6 +15,16 @@ struct plan {
 	struct sockaddr_storage addresses[RR_API_ADDRESSES];
 	int address_count;
 };
+
+static int
+take_credential(const struct rpcrdma_client_config *config, char *machine, struct rr_client_config *inner,
+	struct rr_text *text)
+{
+	inner->auth = config->auth_none ? &rr_auth_none : &rr_auth_sys;
+	if (config->auth_none)
+		return 0;
+	return rr_credential_sys(config->auth_sys, machine, &inner->cred, text);
+}
 
 static int
 make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
@@ -32,7 +42,7 @@ make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct 
 	if (error < 0)
 		return error;
 	plan->config.retry = config->retry;
-	error = rr_api_credential(config, plan->machine, &plan->config, text);
+	error = take_credential(config, plan->machine, &plan->config, text);
 	if (error < 0)
 		return error;
 	plan->address_count =
@@ -129,7 +139,7 @@ rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_cli
 	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
 		"struct rpcrdma_client_config", &engine->text);
 	if (error == 0)
-		error = rr_api_credential(&config, machine, &inner, &engine->text);
+		error = take_credential(&config, machine, &inner, &engine->text);
 	if (error < 0)
 		return error;
 	client = new_client(engine);

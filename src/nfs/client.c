@@ -15,7 +15,7 @@
 #define JUKEBOX_PAUSE (200 * RR_MILLISECOND)
 
 int
-rr_nfs_fail(struct rr_nfs *nfs, int error, const char *format, ...)
+rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
 {
 	va_list args;
 
@@ -32,7 +32,7 @@ rr_nfs_string(const char *text)
 }
 
 bool
-rr_nfs_handle_set(struct rr_nfs_handle *handle, struct rpcrdma_bytes data)
+rr_nfs_handle_set(struct rpcrdma_nfs_handle *handle, struct rpcrdma_bytes data)
 {
 	if (data.length == 0 || data.length > sizeof(handle->data))
 		return false;
@@ -42,7 +42,7 @@ rr_nfs_handle_set(struct rr_nfs_handle *handle, struct rpcrdma_bytes data)
 }
 
 bool
-rr_nfs_interrupted(const struct rr_nfs *nfs)
+rr_nfs_interrupted(const struct rpcrdma_nfs *nfs)
 {
 	return !nfs->cleaning && nfs->config.interrupted &&
 	       nfs->config.interrupted(nfs->config.interrupted_ctx);
@@ -55,7 +55,7 @@ interrupted(void *ctx)
 }
 
 int
-rr_nfs_wait(struct rr_nfs *nfs, struct rr_client *client, struct rr_call *call)
+rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rr_client *client, struct rr_call *call)
 {
 	int error;
 
@@ -84,7 +84,7 @@ pause_over(struct rr_timer *timer)
 
 /* True where the pause was waited out, false where it was interrupted. */
 static bool
-wait_a_moment(struct rr_nfs *nfs)
+wait_a_moment(struct rpcrdma_nfs *nfs)
 {
 	struct rr_loop *loop = nfs->engine->loop;
 	struct pause pause = { .over = false };
@@ -98,7 +98,7 @@ wait_a_moment(struct rr_nfs *nfs)
 }
 
 int
-rr_nfs_call_with(struct rr_nfs *nfs, struct rr_call *call)
+rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
 	uint64_t until = rr_now(nfs->env) + (nfs->cleaning ? 0 : nfs->config.rpc.retry);
 	struct rpcrdma_arena arena = call->arena;
@@ -122,12 +122,12 @@ rr_nfs_call_with(struct rr_nfs *nfs, struct rr_call *call)
 			return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
 	}
 	if (status != NFS3_OK)
-		return rr_nfs_fail(nfs, (int)status, "%s", rr_nfs_status_text(status));
+		return rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text(status));
 	return 0;
 }
 
 int
-rr_nfs_call(struct rr_nfs *nfs, uint32_t proc, const void *args, void *result)
+rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *result)
 {
 	struct rr_call call = {
 		.proc = proc,
@@ -144,55 +144,55 @@ rr_nfs_call(struct rr_nfs *nfs, uint32_t proc, const void *args, void *result)
 /* ---- What it is ---- */
 
 const char *
-rr_nfs_error(const struct rr_nfs *nfs)
+rpcrdma_nfs_error(const struct rpcrdma_nfs *nfs)
 {
-	return nfs->text.text;
+	return nfs ? nfs->text.text : "there is no client: the pointer to it is NULL";
 }
 
 struct rr_client *
-rr_nfs_rpc(const struct rr_nfs *nfs)
+rr_nfs_rpc(const struct rpcrdma_nfs *nfs)
 {
 	return nfs->client;
 }
 
 const char *
-rr_nfs_export(const struct rr_nfs *nfs)
+rr_nfs_export(const struct rpcrdma_nfs *nfs)
 {
 	return nfs->export;
 }
 
 const char *
-rr_nfs_rest(const struct rr_nfs *nfs)
+rr_nfs_rest(const struct rpcrdma_nfs *nfs)
 {
 	return nfs->path + strlen(nfs->export);
 }
 
-const struct rr_nfs_handle *
-rr_nfs_root(const struct rr_nfs *nfs)
+const struct rpcrdma_nfs_handle *
+rr_nfs_root(const struct rpcrdma_nfs *nfs)
 {
 	return &nfs->root;
 }
 
 uint32_t
-rr_nfs_read_max(const struct rr_nfs *nfs)
+rr_nfs_read_max(const struct rpcrdma_nfs *nfs)
 {
 	return nfs->read_max;
 }
 
 uint32_t
-rr_nfs_write_max(const struct rr_nfs *nfs)
+rr_nfs_write_max(const struct rpcrdma_nfs *nfs)
 {
 	return nfs->write_max;
 }
 
 uint64_t
-rr_nfs_file_max(const struct rr_nfs *nfs)
+rr_nfs_file_max(const struct rpcrdma_nfs *nfs)
 {
 	return nfs->file_max;
 }
 
 void
-rr_nfs_cleaning(struct rr_nfs *nfs, bool clean)
+rr_nfs_cleaning(struct rpcrdma_nfs *nfs, bool clean)
 {
 	nfs->cleaning = clean;
 }

@@ -2,6 +2,8 @@
 #ifndef RR_NFS_CLIENT_H
 #define RR_NFS_CLIENT_H
 
+#include <rpcrdma/nfs.h>
+
 #include "nfs/limits.h"
 #include "rpc/client.h"
 #include "ulb/nfs3.h"
@@ -15,7 +17,7 @@
  *
  * Results: 0; a negative enum rpcrdma_error where no answer came or it was no
  * good; or, positive, the nfsstat3 that the server answered. In both latter
- * cases rr_nfs_error() tells what it means, for people.
+ * cases rpcrdma_nfs_error() tells what it means, for people.
  *
  * A call that is not idempotent may have been executed by a server that was
  * then restarted, so that the answer was lost and the same call, sent again,
@@ -24,8 +26,6 @@
  * create, if what exists is of the right kind; NFS3ERR_NOENT of remove, rmdir,
  * and of rename if the new name exists.
  */
-struct rr_nfs;
-
 struct rr_nfs_config {
 	struct rr_client_config rpc; /* address: of the NFS service */
 	const char *server;          /* the server's name, for messages */
@@ -36,14 +36,9 @@ struct rr_nfs_config {
 	void *interrupted_ctx;
 };
 
-struct rr_nfs_handle {
-	uint32_t length;
-	uint8_t data[NFS3_FHSIZE];
-};
-
 /* A file system object: its handle, and its attributes when it was looked up. */
 struct rr_nfs_object {
-	struct rr_nfs_handle handle;
+	struct rpcrdma_nfs_handle handle;
 	fattr3 attributes;
 };
 
@@ -63,43 +58,34 @@ enum {
  * Errors (text says more): ADDRESS, REFUSED, UNREACHABLE, TIMEDOUT, REJECTED, PEER, PROG_UNAVAIL (no NFS
  * there), CANCELLED, NOMEM; positive: the server exports nothing there.
  */
-int rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rr_nfs **nfs,
+int rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs,
 	struct rr_text *text);
 
-/* No I/O may be outstanding. nfs may be NULL. */
-void rr_nfs_close(struct rr_nfs *nfs);
-
-/* What the last error was, and for whom. Valid until the next call that fails. */
-const char *rr_nfs_error(const struct rr_nfs *nfs);
-
 /* The connection, for counters and what was negotiated. */
-struct rr_client *rr_nfs_rpc(const struct rr_nfs *nfs);
+struct rr_client *rr_nfs_rpc(const struct rpcrdma_nfs *nfs);
 
 /* What was mounted, and the rest of config.path below it ("" where there is none). */
-const char *rr_nfs_export(const struct rr_nfs *nfs);
-const char *rr_nfs_rest(const struct rr_nfs *nfs);
-const struct rr_nfs_handle *rr_nfs_root(const struct rr_nfs *nfs);
+const char *rr_nfs_export(const struct rpcrdma_nfs *nfs);
+const char *rr_nfs_rest(const struct rpcrdma_nfs *nfs);
+const struct rpcrdma_nfs_handle *rr_nfs_root(const struct rpcrdma_nfs *nfs);
 
 /* The most that one READ and one WRITE may have (FSINFO's rtmax and wtmax, within RR_NFS_IO_MAX), and a file.
  */
-uint32_t rr_nfs_read_max(const struct rr_nfs *nfs);
-uint32_t rr_nfs_write_max(const struct rr_nfs *nfs);
-uint64_t rr_nfs_file_max(const struct rr_nfs *nfs);
+uint32_t rr_nfs_read_max(const struct rpcrdma_nfs *nfs);
+uint32_t rr_nfs_write_max(const struct rpcrdma_nfs *nfs);
+uint64_t rr_nfs_file_max(const struct rpcrdma_nfs *nfs);
 
 /*
  * While clean is true, interruption is not looked at, and every call ends after at most five seconds: for
  * removing what should not stay behind.
  */
-void rr_nfs_cleaning(struct rr_nfs *nfs, bool clean);
-
-/* "permission denied (NFS3ERR_ACCES)"; never NULL. */
-const char *rr_nfs_status_text(nfsstat3 status);
+void rr_nfs_cleaning(struct rpcrdma_nfs *nfs, bool clean);
 
 /* ---- Names (client_path.c) ---- */
 
 /* One name in a directory; a symbolic link is not followed. The attributes are asked for where LOOKUP had
  * none. */
-int rr_nfs_lookup(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name,
+int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	struct rr_nfs_object *object);
 
 /*
@@ -108,36 +94,39 @@ int rr_nfs_lookup(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, con
  * link's directory. An absolute target names a path of the server: where it leads into what is mounted (it
  * begins with rr_nfs_export()), it is followed from the root; else the walk fails with NOTSUP.
  */
-int rr_nfs_walk(struct rr_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object);
+int rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object);
 
 /* ---- One procedure each (client_ops.c) ---- */
 
-int rr_nfs_getattr(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, fattr3 *attributes);
-int rr_nfs_setattr(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, const sattr3 *attributes);
+int rr_nfs_getattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, fattr3 *attributes);
+int rr_nfs_setattr(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const sattr3 *attributes);
 
 /* access: ACCESS3_READ, ...; granted: those of them that the server allows. */
-int rr_nfs_access(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, uint32_t access, uint32_t *granted);
+int rr_nfs_access(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, uint32_t access, uint32_t *granted);
 
 /* target: RR_NFS_PATH octets, closed by a zero. A target with a zero in it, or too long a one: PEER. */
-int rr_nfs_readlink(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, char *target);
+int rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target);
 
 /* A new regular file, GUARDED (it must not exist yet), or UNCHECKED. */
-int rr_nfs_create(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name, bool guarded,
+int rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	bool guarded, const sattr3 *attributes, struct rr_nfs_object *object);
+int rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const sattr3 *attributes, struct rr_nfs_object *object);
-int rr_nfs_mkdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name,
-	const sattr3 *attributes, struct rr_nfs_object *object);
-int rr_nfs_symlink(
-	struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name, const char *target);
-int rr_nfs_link(struct rr_nfs *nfs, const struct rr_nfs_handle *file, const struct rr_nfs_handle *directory,
-	const char *name);
-int rr_nfs_remove(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name);
-int rr_nfs_rmdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name);
-int rr_nfs_rename(struct rr_nfs *nfs, const struct rr_nfs_handle *from, const char *from_name,
-	const struct rr_nfs_handle *to, const char *to_name);
-int rr_nfs_fsstat(struct rr_nfs *nfs, FSSTAT3resok *status);
+int rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const char *target);
+int rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
+	const struct rpcrdma_nfs_handle *directory, const char *name);
+int rr_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name);
+int rr_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name);
+int rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
+	const struct rpcrdma_nfs_handle *to, const char *to_name);
+int rr_nfs_fsstat(struct rpcrdma_nfs *nfs, FSSTAT3resok *status);
 
 /* Everything of the file; verifier is to be compared with those of the WRITEs (RFC 1813, 3.3.21). */
-int rr_nfs_commit(struct rr_nfs *nfs, const struct rr_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE]);
+int rr_nfs_commit(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE]);
 
 /* ---- Directories (client_dir.c) ---- */
 
@@ -152,7 +141,7 @@ enum { RR_NFS_ENTRIES = 10000000 };
 
 /* Calls each(ctx, entry) for all entries; what that returns other than 0 ends it and is returned. each may
  * call other functions of this client. READDIRPLUS, or READDIR where the server has no such thing. */
-int rr_nfs_readdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory,
+int rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry), void *ctx);
 
 /* ---- File data (client_io.c) ---- */
@@ -164,7 +153,7 @@ int rr_nfs_readdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory,
  */
 struct rr_nfs_io {
 	/* Set by the caller. */
-	const struct rr_nfs_handle *file;
+	const struct rpcrdma_nfs_handle *file;
 	void *data; /* only read from by rr_nfs_write() */
 	uint64_t offset;
 	uint32_t length;
@@ -180,7 +169,7 @@ struct rr_nfs_io {
 	bool verifier_changed;                /* WRITE: they were not all the same */
 
 	/* The client's. */
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	struct rr_call call;
 	struct rr_timer later;
 	uint32_t answers;     /* READs or WRITEs that this piece took so far */
@@ -196,8 +185,8 @@ struct rr_nfs_io {
 };
 
 /* Data is placed in io->data: by the server's RDMA Writes, or by a copy where it came inline. */
-void rr_nfs_read(struct rr_nfs *nfs, struct rr_nfs_io *io);
-void rr_nfs_write(struct rr_nfs *nfs, struct rr_nfs_io *io);
+void rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
+void rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 
 /* Ends it without done(). No effect on one that is not under way (or zeroed). */
 void rr_nfs_io_cancel(struct rr_nfs_io *io);
@@ -219,7 +208,7 @@ struct rr_nfs_op {
 	bool again;                  /* the connection was made again: it may have been executed twice */
 
 	/* The client's. */
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	struct rr_call call;
 	uint32_t reconnects;
 	union {
@@ -238,21 +227,21 @@ struct rr_nfs_op {
 	uint8_t keep[1280]; /* the reply's header, and the largest of the results */
 };
 
-void rr_nfs_op_lookup(
-	struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory, const char *name);
+void rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
+	const struct rpcrdma_nfs_handle *directory, const char *name);
 /* A new regular file, GUARDED. */
-void rr_nfs_op_create(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory,
-	const char *name, const sattr3 *attributes);
-void rr_nfs_op_setattr(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *handle,
+void rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
+	const struct rpcrdma_nfs_handle *directory, const char *name, const sattr3 *attributes);
+void rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
 	const sattr3 *attributes);
 /* In one directory. */
-void rr_nfs_op_rename(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory,
-	const char *from, const char *to);
+void rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
+	const struct rpcrdma_nfs_handle *directory, const char *from, const char *to);
 
 /* Ends it without done(). No effect on one that is not under way (or zeroed). */
 void rr_nfs_op_cancel(struct rr_nfs_op *op);
 
 /* Ends what is waited for in the loop of the caller, too: true once interrupted. */
-bool rr_nfs_interrupted(const struct rr_nfs *nfs);
+bool rr_nfs_interrupted(const struct rpcrdma_nfs *nfs);
 
 #endif

@@ -10,7 +10,7 @@
 static void
 op_finish(struct rr_nfs_op *op, int error)
 {
-	struct rr_nfs *nfs = op->nfs;
+	struct rpcrdma_nfs *nfs = op->nfs;
 
 	op->again = rr_client_reconnects(nfs->client) != op->reconnects;
 	op->nfs = NULL;
@@ -35,7 +35,7 @@ op_result(struct rr_nfs_op *op)
 
 	if (op->result.status != NFS3_OK)
 		return rr_nfs_fail(
-			op->nfs, (int)op->result.status, "%s", rr_nfs_status_text(op->result.status));
+			op->nfs, (int)op->result.status, "%s", rpcrdma_nfs_status_text(op->result.status));
 	if (op->call.proc == NFSPROC3_CREATE &&
 		(!made->obj.handle_follows || !op_take(op, &made->obj.u.handle, &made->obj_attributes)))
 		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it made");
@@ -55,7 +55,7 @@ op_done(struct rr_call *call, int error)
 }
 
 static void
-op_call(struct rr_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
+op_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 {
 	op->nfs = nfs;
 	op->reconnects = rr_client_reconnects(nfs->client);
@@ -74,15 +74,15 @@ op_call(struct rr_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 }
 
 void
-rr_nfs_op_lookup(
-	struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory, const char *name)
+rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *directory,
+	const char *name)
 {
 	op->args.lookup = (LOOKUP3args){ .what = { rr_nfs_fh(directory), rr_nfs_string(name) } };
 	op_call(nfs, op, NFSPROC3_LOOKUP);
 }
 
 void
-rr_nfs_op_create(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory,
+rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const sattr3 *attributes)
 {
 	op->args.create = (CREATE3args){ .where = { rr_nfs_fh(directory), rr_nfs_string(name) } };
@@ -92,7 +92,7 @@ rr_nfs_op_create(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_h
 }
 
 void
-rr_nfs_op_setattr(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *handle,
+rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
 	const sattr3 *attributes)
 {
 	op->args.setattr = (SETATTR3args){ .object = rr_nfs_fh(handle), .new_attributes = *attributes };
@@ -100,7 +100,7 @@ rr_nfs_op_setattr(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_
 }
 
 void
-rr_nfs_op_rename(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_handle *directory,
+rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *directory,
 	const char *from, const char *to)
 {
 	op->args.rename = (RENAME3args){
@@ -113,7 +113,7 @@ rr_nfs_op_rename(struct rr_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_h
 void
 rr_nfs_op_cancel(struct rr_nfs_op *op)
 {
-	struct rr_nfs *nfs = op->nfs;
+	struct rpcrdma_nfs *nfs = op->nfs;
 
 	op->nfs = NULL;
 	if (nfs)

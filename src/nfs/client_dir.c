@@ -9,8 +9,8 @@
 enum { ENTRIES_ARENA = 512 << 10, KEEP_SLACK = 1024 };
 
 struct reading {
-	struct rr_nfs *nfs;
-	const struct rr_nfs_handle *directory;
+	struct rpcrdma_nfs *nfs;
+	const struct rpcrdma_nfs_handle *directory;
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry);
 	void *ctx;
 	uint64_t cookie;
@@ -166,7 +166,7 @@ read_plain(struct reading *reading)
 static int
 read_all(struct reading *reading)
 {
-	struct rr_nfs *nfs = reading->nfs;
+	struct rpcrdma_nfs *nfs = reading->nfs;
 	int error = 0;
 
 	while (!error && !reading->eof) {
@@ -182,7 +182,7 @@ read_all(struct reading *reading)
 }
 
 int
-rr_nfs_readdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory,
+rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry), void *ctx)
 {
 	struct reading reading = { .nfs = nfs, .directory = directory, .each = each, .ctx = ctx };

@@ -8,19 +8,21 @@
 
 enum { RR_NFS_KEEP = 64 << 10, RR_NFS_ARENA = 64 << 10 };
 
-struct rr_nfs {
+struct rpcrdma_nfs {
 	struct rpcrdma_engine *engine;
 	const struct rr_env *env;
 	struct rr_client *client;
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
 	char export[RR_NFS_PATH];
-	struct rr_nfs_handle root;
+	struct rpcrdma_nfs_handle root;
 	uint32_t read_max, write_max, readdir_max;
 	uint64_t file_max;
 	bool no_readdirplus;
 	bool cleaning;
-	struct rr_timer tick; /* a signal may come between the question and the wait: look again soon */
+	struct rr_list pending;   /* struct rr_nfs_pending, under way */
+	struct rr_cache pendings; /* their memory */
+	struct rr_timer tick;     /* a signal may come between the question and the wait: look again soon */
 	struct rr_text text;
 	/* Of the one call that is waited for. Its result lives until the next one. */
 	uint8_t keep[RR_NFS_KEEP];
@@ -28,30 +30,31 @@ struct rr_nfs {
 };
 
 /* Sets the error text; returns error. */
-int rr_nfs_fail(struct rr_nfs *nfs, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /*
  * Makes call, which is prepared but for its waiting, on client and waits for it. The error text is set where
  * it fails.
  */
-int rr_nfs_wait(struct rr_nfs *nfs, struct rr_client *client, struct rr_call *call);
+int rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rr_client *client, struct rr_call *call);
 
 /*
  * Calls an NFS procedure and waits. result begins with its nfsstat3, as all results but that of NULL do; it
  * refers to nfs->keep and nfs->arena. NFS3ERR_JUKEBOX is waited out for as long as a lost connection would
  * be.
  */
-int rr_nfs_call(struct rr_nfs *nfs, uint32_t proc, const void *args, void *result);
+int rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *result);
 
 /* The same for a call whose memory is the caller's: proc, args, result, keep, arena and
  * sinks are set; reply_max to the octets of marked results for which there is no sink. */
-int rr_nfs_call_with(struct rr_nfs *nfs, struct rr_call *call);
+int rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* A server's file handle as a value; false where there is none. */
-bool rr_nfs_handle_set(struct rr_nfs_handle *handle, struct rpcrdma_bytes data);
+bool rr_nfs_handle_set(struct rpcrdma_nfs_handle *handle, struct rpcrdma_bytes data);
 
 static inline nfs_fh3
-rr_nfs_fh(const struct rr_nfs_handle *handle)
+rr_nfs_fh(const struct rpcrdma_nfs_handle *handle)
 {
 	return (nfs_fh3){ .data = { handle->data, handle->length } };
 }
@@ -60,6 +63,6 @@ rr_nfs_fh(const struct rr_nfs_handle *handle)
 struct rpcrdma_bytes rr_nfs_string(const char *text);
 
 /* client_mount.c: sets export and root, from config.path. */
-int rr_nfs_mount(struct rr_nfs *nfs);
+int rr_nfs_mount(struct rpcrdma_nfs *nfs);
 
 #endif

@@ -50,7 +50,7 @@ try_again(struct rr_timer *timer)
 static bool
 ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 {
-	struct rr_nfs *nfs = io->nfs;
+	struct rpcrdma_nfs *nfs = io->nfs;
 
 	if (error) {
 		rr_nfs_fail(nfs, error, "%s", rr_client_error(nfs->client));
@@ -63,13 +63,14 @@ ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 		rr_loop_arm(nfs->engine->loop, &io->later, JUKEBOX_PAUSE);
 		return true;
 	}
-	rr_nfs_fail(nfs, (int)status, "%s", rr_nfs_status_text(status));
+	rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text(status));
 	finish(io, (int)status);
 	return true;
 }
 
 static void
-start(struct rr_nfs *nfs, struct rr_nfs_io *io, uint32_t proc, void (*done)(struct rr_call *call, int error))
+start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, uint32_t proc,
+	void (*done)(struct rr_call *call, int error))
 {
 	io->nfs = nfs;
 	io->moved = 0;
@@ -91,7 +92,7 @@ start(struct rr_nfs *nfs, struct rr_nfs_io *io, uint32_t proc, void (*done)(stru
 void
 rr_nfs_io_cancel(struct rr_nfs_io *io)
 {
-	struct rr_nfs *nfs = io->nfs;
+	struct rpcrdma_nfs *nfs = io->nfs;
 
 	if (!nfs)
 		return;
@@ -168,7 +169,7 @@ read_done(struct rr_call *call, int error)
 }
 
 void
-rr_nfs_read(struct rr_nfs *nfs, struct rr_nfs_io *io)
+rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io)
 {
 	start(nfs, io, NFSPROC3_READ, read_done);
 	send_read(io);
@@ -228,7 +229,7 @@ write_done(struct rr_call *call, int error)
 }
 
 void
-rr_nfs_write(struct rr_nfs *nfs, struct rr_nfs_io *io)
+rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io)
 {
 	start(nfs, io, NFSPROC3_WRITE, write_done);
 	send_write(io);

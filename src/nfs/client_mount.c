@@ -16,7 +16,7 @@
 enum { MNT_REPLY_MAX = 1024, EXPORT_REPLY_MAX = 32 << 10 };
 
 static struct rr_call
-prepare(struct rr_nfs *nfs, const struct rpcrdma_program *program, uint32_t proc, const void *args,
+prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, uint32_t proc, const void *args,
 	void *result)
 {
 	return (struct rr_call){
@@ -44,7 +44,7 @@ set_port(struct sockaddr_storage *address, uint16_t port)
 
 /* A client over TCP at another port of the server. */
 static int
-open_tcp(struct rr_nfs *nfs, uint16_t port, struct rr_client **client)
+open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rr_client **client)
 {
 	struct rr_client_config config = nfs->config.rpc;
 
@@ -57,7 +57,7 @@ open_tcp(struct rr_nfs *nfs, uint16_t port, struct rr_client **client)
 /* RFC 1833, section 3: "PMAPPROC_GETPORT: ... A port value of zeros indicates the program has not been
  * registered." */
 static int
-ask_port(struct rr_nfs *nfs, uint16_t *port)
+ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 {
 	mapping args = { .prog = MOUNT_V3_program.prog, .vers = MOUNT_V3_program.vers, .prot = IPPROTO_TCP };
 	uint32_t result = 0;
@@ -90,7 +90,7 @@ ask_port(struct rr_nfs *nfs, uint16_t *port)
 /* ---- What it answers ---- */
 
 static int
-accept_root(struct rr_nfs *nfs, const mountres3_ok *mounted)
+accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 {
 	bool usable = mounted->auth_flavors.count == 0;
 
@@ -129,7 +129,7 @@ cut(char *path)
 
 /* Lists what the server exports into text; says nothing where it will not tell. */
 static void
-list_exports(struct rr_nfs *nfs, struct rr_client *client, char *text, size_t size)
+list_exports(struct rpcrdma_nfs *nfs, struct rr_client *client, char *text, size_t size)
 {
 	exports result = NULL;
 	struct rr_call call = prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_EXPORT, NULL, &result);
@@ -151,7 +151,7 @@ list_exports(struct rr_nfs *nfs, struct rr_client *client, char *text, size_t si
 
 /* MOUNT's statuses have the numbers of NFS's. */
 static int
-refuse(struct rr_nfs *nfs, struct rr_client *client, mountstat3 status)
+refuse(struct rpcrdma_nfs *nfs, struct rr_client *client, mountstat3 status)
 {
 	char list[160];
 
@@ -169,7 +169,7 @@ refuse(struct rr_nfs *nfs, struct rr_client *client, mountstat3 status)
  * permission, else the first.
  */
 static int
-mount_on(struct rr_nfs *nfs, struct rr_client *client)
+mount_on(struct rpcrdma_nfs *nfs, struct rr_client *client)
 {
 	mountstat3 first = MNT3_OK;
 
@@ -195,7 +195,7 @@ mount_on(struct rr_nfs *nfs, struct rr_client *client)
 }
 
 int
-rr_nfs_mount(struct rr_nfs *nfs)
+rr_nfs_mount(struct rpcrdma_nfs *nfs)
 {
 	struct rr_client *client;
 	uint16_t port = nfs->config.mount_port;

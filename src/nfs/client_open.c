@@ -4,13 +4,14 @@
 
 #include "base/checked.h"
 #include "nfs/client_internal.h"
+#include "nfs/nfs_private.h"
 
 /* The way to a mounted export: connect, greet, mount, ask for the limits. */
 
 #define TICK (250 * RR_MILLISECOND)
 
 struct deadline {
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	uint64_t at; /* 0: none */
 };
 
@@ -25,7 +26,7 @@ late_or_interrupted(void *ctx)
 
 /* Waits for the connection and for an answer to NULL: an RPC server that serves NFS version 3 is there. */
 static int
-greet(struct rr_nfs *nfs)
+greet(struct rpcrdma_nfs *nfs)
 {
 	struct rr_call call = {
 		.program = &NFS_V3_program, .proc = NFSPROC3_NULL, .timeout = nfs->config.timeout
@@ -49,7 +50,7 @@ greet(struct rr_nfs *nfs)
 
 /* FSINFO: how much a READ, a WRITE, a READDIR and a file may have. */
 static int
-ask_limits(struct rr_nfs *nfs)
+ask_limits(struct rpcrdma_nfs *nfs)
 {
 	enum { READDIR_MAX = 32 << 10, READDIR_LEAST = 4096, IO_LEAST = 512 };
 	FSINFO3args args = { .fsroot = rr_nfs_fh(&nfs->root) };
@@ -76,13 +77,13 @@ ask_limits(struct rr_nfs *nfs)
 static void
 tick(struct rr_timer *timer)
 {
-	struct rr_nfs *nfs = rr_container(timer, struct rr_nfs, tick);
+	struct rpcrdma_nfs *nfs = rr_container(timer, struct rpcrdma_nfs, tick);
 
 	rr_loop_arm(nfs->engine->loop, timer, TICK);
 }
 
 static int
-open_all(struct rr_nfs *nfs)
+open_all(struct rpcrdma_nfs *nfs)
 {
 	int error = rr_client_new(nfs->engine, &nfs->config.rpc, &nfs->client, &nfs->text);
 
@@ -96,10 +97,10 @@ open_all(struct rr_nfs *nfs)
 }
 
 int
-rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rr_nfs **out,
+rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rpcrdma_nfs **out,
 	struct rr_text *text)
 {
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	int error;
 
 	if (config->path[0] != '/' || strlen(config->path) >= RR_NFS_PATH)
@@ -111,6 +112,8 @@ rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, s
 	nfs->engine = engine;
 	nfs->env = engine->env;
 	nfs->config = *config;
+	rr_nfs_pending_init(nfs);
+	rr_engine_use(engine);
 	snprintf(nfs->server, sizeof(nfs->server), "%s", config->server);
 	strcpy(nfs->path, config->path);
 	nfs->config.server = nfs->server;
@@ -121,7 +124,7 @@ rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, s
 	error = open_all(nfs);
 	if (error) {
 		rr_fail(text, error, "%s", nfs->text.text);
-		rr_nfs_close(nfs);
+		rpcrdma_nfs_close(nfs);
 		return error;
 	}
 	*out = nfs;
@@ -129,11 +132,16 @@ rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, s
 }
 
 void
-rr_nfs_close(struct rr_nfs *nfs)
+rpcrdma_nfs_close(struct rpcrdma_nfs *nfs)
 {
+	struct rpcrdma_engine *engine;
+
 	if (!nfs)
 		return;
-	rr_loop_disarm(nfs->engine->loop, &nfs->tick);
+	engine = nfs->engine;
+	rr_nfs_pending_end(nfs);
+	rr_loop_disarm(engine->loop, &nfs->tick);
 	rr_client_free(nfs->client);
 	rr_free(nfs->env, nfs);
+	rr_engine_leave(engine);
 }

@@ -7,12 +7,12 @@
 
 /* A call under way may have been executed twice if the connection was made again meanwhile. */
 struct attempt {
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	uint32_t reconnects;
 };
 
 static struct attempt
-begin(struct rr_nfs *nfs)
+begin(struct rpcrdma_nfs *nfs)
 {
 	return (struct attempt){ nfs, rr_client_reconnects(nfs->client) };
 }
@@ -24,15 +24,15 @@ repeated(const struct attempt *attempt)
 }
 
 static diropargs3
-where(const struct rr_nfs_handle *directory, const char *name)
+where(const struct rpcrdma_nfs_handle *directory, const char *name)
 {
 	return (diropargs3){ rr_nfs_fh(directory), rr_nfs_string(name) };
 }
 
 /* What CREATE and MKDIR answered, or LOOKUP where they left it open. */
 static int
-made(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name, const post_op_fh3 *handle,
-	const post_op_attr *attributes, struct rr_nfs_object *object)
+made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const post_op_fh3 *handle, const post_op_attr *attributes, struct rr_nfs_object *object)
 {
 	if (!handle->handle_follows || !attributes->attributes_follow)
 		return rr_nfs_lookup(nfs, directory, name, object);
@@ -44,8 +44,8 @@ made(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name
 
 /* The server says that name exists; it may be this client's own doing. Returns 0 where it is. */
 static int
-made_before(const struct attempt *attempt, int error, const struct rr_nfs_handle *directory, const char *name,
-	ftype3 type, struct rr_nfs_object *object)
+made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
+	const char *name, ftype3 type, struct rr_nfs_object *object)
 {
 	struct rr_text text = attempt->nfs->text;
 
@@ -57,7 +57,7 @@ made_before(const struct attempt *attempt, int error, const struct rr_nfs_handle
 }
 
 int
-rr_nfs_getattr(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, fattr3 *attributes)
+rr_nfs_getattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, fattr3 *attributes)
 {
 	GETATTR3args args = { .object = rr_nfs_fh(handle) };
 	GETATTR3res result;
@@ -69,7 +69,7 @@ rr_nfs_getattr(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, fattr3 *a
 }
 
 int
-rr_nfs_setattr(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, const sattr3 *attributes)
+rr_nfs_setattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const sattr3 *attributes)
 {
 	SETATTR3args args = { .object = rr_nfs_fh(handle), .new_attributes = *attributes };
 	SETATTR3res result;
@@ -78,7 +78,8 @@ rr_nfs_setattr(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, const sat
 }
 
 int
-rr_nfs_access(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, uint32_t access, uint32_t *granted)
+rr_nfs_access(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, uint32_t access, uint32_t *granted)
 {
 	ACCESS3args args = { .object = rr_nfs_fh(handle), .access = access };
 	ACCESS3res result;
@@ -90,7 +91,7 @@ rr_nfs_access(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, uint32_t a
 }
 
 int
-rr_nfs_readlink(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, char *target)
+rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target)
 {
 	READLINK3args args = { .symlink = rr_nfs_fh(handle) };
 	READLINK3res result;
@@ -118,8 +119,8 @@ rr_nfs_readlink(struct rr_nfs *nfs, const struct rr_nfs_handle *handle, char *ta
 }
 
 int
-rr_nfs_create(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name, bool guarded,
-	const sattr3 *attributes, struct rr_nfs_object *object)
+rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	bool guarded, const sattr3 *attributes, struct rr_nfs_object *object)
 {
 	CREATE3args args = { .where = where(directory, name) };
 	CREATE3res result;
@@ -135,7 +136,7 @@ rr_nfs_create(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const c
 }
 
 int
-rr_nfs_mkdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name,
+rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const sattr3 *attributes, struct rr_nfs_object *object)
 {
 	MKDIR3args args = { .where = where(directory, name), .attributes = *attributes };
@@ -149,8 +150,8 @@ rr_nfs_mkdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const ch
 }
 
 int
-rr_nfs_symlink(
-	struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name, const char *target)
+rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const char *target)
 {
 	SYMLINK3args args = { .where = where(directory, name),
 		.symlink = { .symlink_data = rr_nfs_string(target) } };
@@ -163,8 +164,8 @@ rr_nfs_symlink(
 }
 
 int
-rr_nfs_link(struct rr_nfs *nfs, const struct rr_nfs_handle *file, const struct rr_nfs_handle *directory,
-	const char *name)
+rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
+	const struct rpcrdma_nfs_handle *directory, const char *name)
 {
 	LINK3args args = { .file = rr_nfs_fh(file), .link = where(directory, name) };
 	LINK3res result;
@@ -176,7 +177,7 @@ rr_nfs_link(struct rr_nfs *nfs, const struct rr_nfs_handle *file, const struct r
 }
 
 int
-rr_nfs_remove(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name)
+rr_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name)
 {
 	REMOVE3args args = { .object = where(directory, name) };
 	REMOVE3res result;
@@ -187,7 +188,7 @@ rr_nfs_remove(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const c
 }
 
 int
-rr_nfs_rmdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name)
+rr_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name)
 {
 	RMDIR3args args = { .object = where(directory, name) };
 	RMDIR3res result;
@@ -198,8 +199,8 @@ rr_nfs_rmdir(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const ch
 }
 
 int
-rr_nfs_rename(struct rr_nfs *nfs, const struct rr_nfs_handle *from, const char *from_name,
-	const struct rr_nfs_handle *to, const char *to_name)
+rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
+	const struct rpcrdma_nfs_handle *to, const char *to_name)
 {
 	RENAME3args args = { .from = where(from, from_name), .to = where(to, to_name) };
 	RENAME3res result;
@@ -218,7 +219,7 @@ rr_nfs_rename(struct rr_nfs *nfs, const struct rr_nfs_handle *from, const char *
 }
 
 int
-rr_nfs_fsstat(struct rr_nfs *nfs, FSSTAT3resok *status)
+rr_nfs_fsstat(struct rpcrdma_nfs *nfs, FSSTAT3resok *status)
 {
 	FSSTAT3args args = { .fsroot = rr_nfs_fh(&nfs->root) };
 	FSSTAT3res result;
@@ -230,7 +231,8 @@ rr_nfs_fsstat(struct rr_nfs *nfs, FSSTAT3resok *status)
 }
 
 int
-rr_nfs_commit(struct rr_nfs *nfs, const struct rr_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE])
+rr_nfs_commit(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE])
 {
 	/* RFC 1813, section 3.3.21: "If count is 0, a flush from offset to the end of file is
 	 * done." */

@@ -7,7 +7,7 @@
 /* From names to objects. */
 
 int
-rr_nfs_lookup(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const char *name,
+rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	struct rr_nfs_object *object)
 {
 	LOOKUP3args args = { .what = { rr_nfs_fh(directory), rr_nfs_string(name) } };
@@ -26,7 +26,7 @@ rr_nfs_lookup(struct rr_nfs *nfs, const struct rr_nfs_handle *directory, const c
 
 /* Where a walk is: the path still to go, in path[0], built in turns in the two buffers. */
 struct walk {
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	struct rr_nfs_object here;
 	char path[2][RR_NFS_PATH];
 	unsigned turn, links;
@@ -43,7 +43,7 @@ next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 	length = strcspn(walk->rest, "/");
 	if (length > RR_NFS_NAME)
 		return rr_nfs_fail(
-			walk->nfs, NFS3ERR_NAMETOOLONG, "%s", rr_nfs_status_text(NFS3ERR_NAMETOOLONG));
+			walk->nfs, NFS3ERR_NAMETOOLONG, "%s", rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
 	memcpy(name, walk->rest, length);
 	name[length] = '\0';
 	walk->rest += length;
@@ -52,7 +52,7 @@ next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 
 /* The part of an absolute target that is inside what is mounted, or NULL. */
 static const char *
-inside(const struct rr_nfs *nfs, const char *target)
+inside(const struct rpcrdma_nfs *nfs, const char *target)
 {
 	size_t length = strlen(nfs->export);
 
@@ -75,7 +75,7 @@ go_to_root(struct walk *walk)
 static int
 follow_link(struct walk *walk, const struct rr_nfs_object *link)
 {
-	struct rr_nfs *nfs = walk->nfs;
+	struct rpcrdma_nfs *nfs = walk->nfs;
 	char target[RR_NFS_PATH], *into = walk->path[walk->turn ^= 1];
 	const char *start = target;
 	int error, length;
@@ -99,7 +99,8 @@ follow_link(struct walk *walk, const struct rr_nfs_object *link)
 	}
 	length = snprintf(into, RR_NFS_PATH, "%s/%s", start, walk->rest);
 	if (length >= RR_NFS_PATH)
-		return rr_nfs_fail(nfs, NFS3ERR_NAMETOOLONG, "%s", rr_nfs_status_text(NFS3ERR_NAMETOOLONG));
+		return rr_nfs_fail(
+			nfs, NFS3ERR_NAMETOOLONG, "%s", rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
 	walk->rest = into;
 	return 0;
 }
@@ -113,7 +114,7 @@ step(struct walk *walk, const char *name, bool follow)
 	int error;
 
 	if (walk->here.attributes.type != NF3DIR)
-		return rr_nfs_fail(walk->nfs, NFS3ERR_NOTDIR, "%s", rr_nfs_status_text(NFS3ERR_NOTDIR));
+		return rr_nfs_fail(walk->nfs, NFS3ERR_NOTDIR, "%s", rpcrdma_nfs_status_text(NFS3ERR_NOTDIR));
 	if (strcmp(name, ".") == 0)
 		return 0;
 	error = rr_nfs_lookup(walk->nfs, &walk->here.handle, name, &next);
@@ -127,7 +128,7 @@ step(struct walk *walk, const char *name, bool follow)
 }
 
 int
-rr_nfs_walk(struct rr_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object)
+rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object)
 {
 	struct walk walk = { .nfs = nfs, .rest = path };
 	char name[RR_NFS_NAME + 1];

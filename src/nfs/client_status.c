@@ -39,10 +39,10 @@ static const struct {
 };
 
 const char *
-rr_nfs_status_text(nfsstat3 status)
+rpcrdma_nfs_status_text(int status)
 {
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (texts[i].status == status)
+		if ((int)texts[i].status == status)
 			return texts[i].text;
 	return "an error that NFS version 3 does not define";
 }

@@ -121,7 +121,8 @@ stream(struct cat *cat)
 	for (uint32_t i = 0; i < WINDOW; i++)
 		rr_nfs_io_cancel(&cat->pieces[i].io);
 	if (cat->error)
-		return rr_tool_fail(cat->tool, "%s: %s", cat->remote.name, rr_nfs_error(cat->remote.nfs));
+		return rr_tool_fail(
+			cat->tool, "%s: %s", cat->remote.name, rpcrdma_nfs_error(cat->remote.nfs));
 	if (result == RR_EXIT_OK && rr_tool_interrupted(NULL))
 		return rr_tool_fail(cat->tool, "%s: interrupted", cat->remote.name);
 	return result;
@@ -131,7 +132,8 @@ static int
 show(struct cat *cat)
 {
 	if (rr_nfs_walk(cat->remote.nfs, rr_nfs_rest(cat->remote.nfs), true, &cat->object) != 0)
-		return rr_tool_fail(cat->tool, "%s: %s", cat->remote.name, rr_nfs_error(cat->remote.nfs));
+		return rr_tool_fail(
+			cat->tool, "%s: %s", cat->remote.name, rpcrdma_nfs_error(cat->remote.nfs));
 	if (cat->object.attributes.type == NF3DIR)
 		return rr_tool_fail(
 			cat->tool, "%s: it is a directory; `rpcrdma ls` lists it", cat->remote.name);

@@ -130,7 +130,7 @@ check_find_objects(struct rr_check *check, const char *url)
 	if (error == 0)
 		error = rr_nfs_walk(remote.nfs, rr_nfs_rest(remote.nfs), true, &object);
 	if (error && remote.nfs)
-		rr_fail(&check->no_objects, 0, "%s", rr_nfs_error(remote.nfs));
+		rr_fail(&check->no_objects, 0, "%s", rpcrdma_nfs_error(remote.nfs));
 	if (error == 0 && object.attributes.type == NF3DIR) {
 		check->directory = object.handle;
 		check->has_directory = true;

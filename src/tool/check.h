@@ -114,7 +114,7 @@ struct rr_check {
 	struct sockaddr_storage address;
 	bool speaks_2;
 	/* What the URL names: a directory, and a file in it, or the file itself. */
-	struct rr_nfs_handle directory, file;
+	struct rpcrdma_nfs_handle directory, file;
 	bool has_directory, has_file;
 	struct rr_auth_sys cred;
 	struct rr_text no_objects; /* why there are none */

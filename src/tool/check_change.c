@@ -10,7 +10,7 @@ enum { CHANGE_REPLY_MAX = 2048, CHANGE_NAME = 40 };
 static struct rpcrdma_bytes
 change_args(struct rr_check_peer *peer, const char *name, bool make, uint8_t out[RR_CHECK_ARGS_MAX])
 {
-	const struct rr_nfs_handle *directory = &peer->check->directory;
+	const struct rpcrdma_nfs_handle *directory = &peer->check->directory;
 	struct rpcrdma_xdr_writer writer;
 
 	rpcrdma_xdr_writer_init(&writer, out, RR_CHECK_ARGS_MAX, NULL, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/check_chunk.h"
 
-const struct rr_nfs_handle rr_check_no_handle = { 8, "\x01no-one" };
+const struct rpcrdma_nfs_handle rr_check_no_handle = { 8, "\x01no-one" };
 
 struct rpcrdma_bytes
-rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct rr_nfs_handle *handle, const uint32_t *words,
+rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct rpcrdma_nfs_handle *handle, const uint32_t *words,
 	uint32_t count)
 {
 	struct rpcrdma_xdr_writer writer;

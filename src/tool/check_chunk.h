@@ -10,7 +10,7 @@
 enum { RR_CHECK_ARGS_MAX = 256, RR_CHECK_PATTERN = 0xa5 };
 
 /* The arguments of a procedure of NFS version 3: a file handle, and words behind it. */
-struct rpcrdma_bytes rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct rr_nfs_handle *handle,
+struct rpcrdma_bytes rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct rpcrdma_nfs_handle *handle,
 	const uint32_t *words, uint32_t count);
 
 #define RR_CHECK_ARGS(out, handle, ...)                                                                      \
@@ -18,7 +18,7 @@ struct rpcrdma_bytes rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct 
 		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
 /* A handle that no server has. */
-extern const struct rr_nfs_handle rr_check_no_handle;
+extern const struct rpcrdma_nfs_handle rr_check_no_handle;
 
 /* A Write chunk, or a Reply chunk, of count segments of size octets each, in one piece of memory. */
 struct rr_check_chunk {

@@ -34,8 +34,8 @@ struct rr_cp {
 	struct rr_progress progress;
 	struct rr_pump pump;
 	struct rr_cp_sums sums;
-	bool stop;                   /* nothing more can be copied */
-	struct rr_nfs_handle to_top; /* the directory that the tree is copied to, on a server */
+	bool stop;                        /* nothing more can be copied */
+	struct rpcrdma_nfs_handle to_top; /* the directory that the tree is copied to, on a server */
 	struct rr_cp_small *small;
 	bool fresh;                /* the directory that is copied to was made by this copy */
 	char to_path[RR_NFS_PATH]; /* of what the source is copied to, while depth is 0 */

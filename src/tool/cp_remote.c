@@ -13,7 +13,8 @@ rr_cp_remote_fail(struct rr_side *side, int error)
 	/* A file that the server cannot describe does not end the work on the others. */
 	if (error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_NOTSUP || error == -RPCRDMA_ERR_LIMIT)
 		side->fatal = false;
-	return rr_fail(&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rr_nfs_error(side->nfs));
+	return rr_fail(
+		&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_error(side->nfs));
 }
 
 static int
@@ -204,7 +205,7 @@ remote_open(struct rr_side *side, const struct rr_place *place, const char *name
 
 /* Where ACCESS does not grant it, a SETATTR of nothing tells why, as a read-only export is a reason, too. */
 static int
-check_writable(struct rr_side *side, const struct rr_nfs_handle *handle)
+check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *handle)
 {
 	const sattr3 nothing = { 0 };
 	uint32_t granted = 0;
@@ -217,7 +218,7 @@ check_writable(struct rr_side *side, const struct rr_nfs_handle *handle)
 	if (granted & ACCESS3_MODIFY)
 		return 0;
 	side->fatal = false;
-	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rr_nfs_status_text(NFS3ERR_ACCES));
+	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_status_text(NFS3ERR_ACCES));
 }
 
 /*

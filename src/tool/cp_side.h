@@ -34,13 +34,13 @@ struct rr_info {
 	uint64_t size, used; /* octets; used: of storage, less than size where the file has holes */
 	uint64_t fsid, fileid;
 	struct timespec atime, mtime, ctime;
-	struct rr_nfs_handle handle; /* remote */
+	struct rpcrdma_nfs_handle handle; /* remote */
 };
 
 /* A directory: a descriptor, or a file handle. */
 struct rr_place {
 	int fd;
-	struct rr_nfs_handle handle;
+	struct rpcrdma_nfs_handle handle;
 };
 
 struct rr_side;
@@ -62,8 +62,8 @@ struct rr_file {
 	int fd;                /* local, as the next two */
 	struct rr_watch watch; /* of a stream that is read */
 	struct rr_piece *awaited;
-	struct rr_nfs_handle handle; /* remote, as all below */
-	stable_how stable;           /* how to write */
+	struct rpcrdma_nfs_handle handle; /* remote, as all below */
+	stable_how stable;                /* how to write */
 	bool has_verifier;
 	uint8_t verifier[NFS3_WRITEVERFSIZE]; /* of the last unstable WRITE */
 	uint64_t written_end;                 /* unstable data lies in front of this */
@@ -83,7 +83,7 @@ struct rr_piece {
 
 struct rr_side {
 	const struct rr_side_ops *ops;
-	struct rr_nfs *nfs; /* remote */
+	struct rpcrdma_nfs *nfs; /* remote */
 	struct rr_loop *loop;
 	const char *name;   /* the argument of the command, for messages */
 	uint32_t piece_max; /* octets of a piece */

@@ -41,7 +41,7 @@ struct small_job {
 	bool fresh; /* the directory has nothing but what this copy puts there */
 	bool made;  /* the temporary file may exist */
 	char temporary[RR_CP_TEMPORARY];
-	struct rr_nfs_handle handle; /* of the target */
+	struct rpcrdma_nfs_handle handle; /* of the target */
 	struct rr_nfs_io io;
 	struct rr_nfs_op op;
 	uint8_t *data;

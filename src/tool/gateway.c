@@ -4,12 +4,12 @@
 
 #include "base/address.h"
 #include "gateway/gateway.h"
+#include "nfs/url.h"
 #include "tool/address.h"
 #include "tool/filters.h"
 #include "tool/report.h"
 #include "tool/schemas.h"
 #include "tool/tool.h"
-#include "tool/url.h"
 #include "tool/workers.h"
 
 enum { ADDRESSES = 16 };

@@ -43,7 +43,7 @@ static int
 fail(struct ls *ls, const char *name)
 {
 	return rr_tool_fail(ls->tool, "%s%s%s: %s", ls->remote.name, name ? "/" : "", name ? name : "",
-		rr_nfs_error(ls->remote.nfs));
+		rpcrdma_nfs_error(ls->remote.nfs));
 }
 
 static void
@@ -101,7 +101,7 @@ print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
 
 /* Asks for what READDIRPLUS left out. An entry that is gone meanwhile stays unknown. */
 static int
-complete(struct ls *ls, const struct rr_nfs_handle *directory)
+complete(struct ls *ls, const struct rpcrdma_nfs_handle *directory)
 {
 	for (size_t i = 0; i < ls->catalog.count; i++) {
 		struct rr_catalog_entry *entry = &ls->catalog.entries[i];
@@ -119,7 +119,7 @@ complete(struct ls *ls, const struct rr_nfs_handle *directory)
 static int
 gather(struct ls *ls)
 {
-	struct rr_nfs *nfs = ls->remote.nfs;
+	struct rpcrdma_nfs *nfs = ls->remote.nfs;
 	const char *slash = strrchr(ls->remote.url.path, '/');
 	struct rr_nfs_object object;
 

@@ -8,7 +8,7 @@
 static int
 mkdir_one(struct rr_names *names, const char *name, struct rr_nfs_object *directory)
 {
-	struct rr_nfs *nfs = names->remote.nfs;
+	struct rpcrdma_nfs *nfs = names->remote.nfs;
 	sattr3 attributes = { .mode.set_it = true };
 	mode_t mask = umask(0);
 	struct rr_nfs_object made;

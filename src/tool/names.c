@@ -7,7 +7,7 @@
 int
 rr_names_fail(const struct rr_names *names)
 {
-	return rr_tool_fail(names->tool, "%s: %s", names->remote.name, rr_nfs_error(names->remote.nfs));
+	return rr_tool_fail(names->tool, "%s: %s", names->remote.name, rpcrdma_nfs_error(names->remote.nfs));
 }
 
 static int
@@ -19,8 +19,8 @@ split(struct rr_names *names)
 
 	snprintf(names->path, sizeof(names->path), "%s", rr_nfs_rest(names->remote.nfs));
 	if (length > RR_NFS_NAME)
-		return rr_tool_fail(
-			names->tool, "%s: %s", names->remote.name, rr_nfs_status_text(NFS3ERR_NAMETOOLONG));
+		return rr_tool_fail(names->tool, "%s: %s", names->remote.name,
+			rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
 	snprintf(names->last, sizeof(names->last), "%.*s", (int)length, last);
 	if (strcmp(names->last, ".") != 0 && strcmp(names->last, "..") != 0)
 		return RR_EXIT_OK;

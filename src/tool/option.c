@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfs/url.h"
 #include "tool/tool.h"
-#include "tool/url.h"
 
 /* getopt_long() returns letters as they are, OPTION_LONG and more for long names, by their place. */
 enum { OPTIONS_MAX = 48, OPTION_LONG = 256, OPTION_HELP = OPTION_LONG + OPTIONS_MAX, OPTION_NAME = 64 };

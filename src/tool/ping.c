@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nfs/url.h"
 #include "rpc/client.h"
 #include "tool/filters.h"
 #include "tool/report.h"
 #include "tool/tool.h"
-#include "tool/url.h"
 #include "ulb/nfs3.h"
 
 enum { ADDRESSES = 16 };

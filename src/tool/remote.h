@@ -3,12 +3,12 @@
 #define RR_TOOL_REMOTE_H
 
 #include "nfs/client.h"
+#include "nfs/url.h"
 #include "tool/option.h"
-#include "tool/url.h"
 
 /* The server that a URL names, mounted. */
 struct rr_remote {
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	struct rr_url url;
 	char name[512]; /* the URL without its options, for messages */
 	bool beside;    /* what is mounted is to be above the URL's last name */

@@ -4,7 +4,7 @@
 
 /* Removes names. No symbolic link is followed. */
 
-static int rm_name(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name);
+static int rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name);
 
 static int
 rm_fail(const struct rr_names *names, const char *name, const char *why)
@@ -13,7 +13,7 @@ rm_fail(const struct rr_names *names, const char *name, const char *why)
 }
 
 static int
-rm_contents(struct rr_names *names, const struct rr_nfs_handle *directory)
+rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 {
 	struct rr_catalog catalog = { 0 };
 	const char *endless;
@@ -32,7 +32,7 @@ rm_contents(struct rr_names *names, const struct rr_nfs_handle *directory)
 }
 
 static int
-rm_directory(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name,
+rm_directory(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const struct rr_nfs_object *object)
 {
 	const char *endless;
@@ -50,22 +50,22 @@ rm_directory(struct rr_names *names, const struct rr_nfs_handle *directory, cons
 	if (rr_tool_interrupted(NULL))
 		return rm_fail(names, name, "interrupted");
 	if (rr_nfs_rmdir(names->remote.nfs, directory, name) != 0)
-		return rm_fail(names, name, rr_nfs_error(names->remote.nfs));
+		return rm_fail(names, name, rpcrdma_nfs_error(names->remote.nfs));
 	return RR_EXIT_OK;
 }
 
 static int
-rm_name(struct rr_names *names, const struct rr_nfs_handle *directory, const char *name)
+rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name)
 {
-	struct rr_nfs *nfs = names->remote.nfs;
+	struct rpcrdma_nfs *nfs = names->remote.nfs;
 	struct rr_nfs_object object;
 
 	if (rr_nfs_lookup(nfs, directory, name, &object) != 0)
-		return rm_fail(names, name, rr_nfs_error(nfs));
+		return rm_fail(names, name, rpcrdma_nfs_error(nfs));
 	if (object.attributes.type == NF3DIR)
 		return rm_directory(names, directory, name, &object);
 	if (rr_nfs_remove(nfs, directory, name) != 0)
-		return rm_fail(names, name, rr_nfs_error(nfs));
+		return rm_fail(names, name, rpcrdma_nfs_error(nfs));
 	return RR_EXIT_OK;
 }
 

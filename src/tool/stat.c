@@ -21,7 +21,7 @@ static const struct rr_option stat_options[] = {
 };
 
 static void
-print_handle(const struct rr_nfs_handle *handle)
+print_handle(const struct rpcrdma_nfs_handle *handle)
 {
 	for (uint32_t i = 0; i < handle->length; i++)
 		printf("%02x", handle->data[i]);
@@ -80,7 +80,7 @@ show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 	if (!error && object.attributes.type == NF3LNK)
 		error = rr_nfs_readlink(remote->nfs, &object.handle, target);
 	if (error)
-		return rr_tool_fail(tool, "%s: %s", remote->name, rr_nfs_error(remote->nfs));
+		return rr_tool_fail(tool, "%s: %s", remote->name, rpcrdma_nfs_error(remote->nfs));
 	(json ? print_json : print_text)(remote->name, &object, target);
 	return rr_tool_end_output(tool, RR_EXIT_OK);
 }

@@ -173,7 +173,7 @@ interrupted(void *ctx)
 }
 
 int
-fake_open(struct fake *fake, const char *path, struct rr_nfs **nfs, struct rr_text *text)
+fake_open(struct fake *fake, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text)
 {
 	struct rr_nfs_config config = {
 		.rpc = { .transport = RR_TRANSPORT_AUTO,
@@ -193,10 +193,10 @@ fake_open(struct fake *fake, const char *path, struct rr_nfs **nfs, struct rr_te
 	return rr_nfs_open(fake->engine, &config, nfs, text);
 }
 
-struct rr_nfs *
+struct rpcrdma_nfs *
 fake_must_open(struct fake *fake, const char *path)
 {
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	struct rr_text text;
 
 	if (!fake->server)

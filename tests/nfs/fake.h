@@ -92,7 +92,7 @@ uint8_t fake_octet(uint64_t offset);
 void fake_restart(struct fake *fake);
 
 /* The client's side. */
-int fake_open(struct fake *fake, const char *path, struct rr_nfs **nfs, struct rr_text *text);
-struct rr_nfs *fake_must_open(struct fake *fake, const char *path);
+int fake_open(struct fake *fake, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text);
+struct rpcrdma_nfs *fake_must_open(struct fake *fake, const char *path);
 
 #endif

@@ -469,6 +469,7 @@ rr_procedure_handler *const fake_handlers[] = {
 	[NFSPROC3_MKDIR] = mkdir_,
 	[NFSPROC3_SYMLINK] = symlink_,
 	[NFSPROC3_REMOVE] = remove_,
+	[NFSPROC3_RMDIR] = remove_, /* arguments and results have the same members */
 	[NFSPROC3_RENAME] = rename_,
 	[NFSPROC3_READDIR] = readdir_,
 	[NFSPROC3_READDIRPLUS] = readdirplus,

@@ -7,7 +7,7 @@
 /* What the tests of the client share: a server for each of them, and what the client opened and found there.
  */
 static struct fake *fake;
-static struct rr_nfs *nfs;
+static struct rpcrdma_nfs *nfs;
 static struct rr_nfs_object object;
 
 static inline int
@@ -23,7 +23,7 @@ static inline int
 fake_teardown(void **state)
 {
 	(void)state;
-	rr_nfs_close(nfs);
+	rpcrdma_nfs_close(nfs);
 	fake_free(fake);
 	return 0;
 }

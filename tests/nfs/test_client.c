@@ -107,8 +107,8 @@ interruption_ends_every_wait(void **state)
 	fake->interrupt = true;
 	fake->jukebox = UINT32_MAX;
 	assert_int_equal(rr_nfs_walk(nfs, "", true, &object), -RPCRDMA_ERR_CANCELLED);
-	assert_string_equal(rr_nfs_error(nfs), "interrupted");
-	rr_nfs_close(nfs);
+	assert_string_equal(rpcrdma_nfs_error(nfs), "interrupted");
+	rpcrdma_nfs_close(nfs);
 	nfs = NULL;
 	fake->silent = true;
 	assert_int_equal(fake_open(fake, "/export", &nfs, &text), -RPCRDMA_ERR_CANCELLED);
@@ -193,11 +193,11 @@ walks_that_lead_nowhere_fail(void **state)
 	fake_link(fake, 0, "beside", "/exported");
 	nfs = fake_must_open(fake, "/export");
 	assert_int_equal(rr_nfs_walk(nfs, "none", true, &object), NFS3ERR_NOENT);
-	assert_string_equal(rr_nfs_error(nfs), "no such file or directory (NFS3ERR_NOENT)");
+	assert_string_equal(rpcrdma_nfs_error(nfs), "no such file or directory (NFS3ERR_NOENT)");
 	assert_int_equal(rr_nfs_walk(nfs, "file/x", true, &object), NFS3ERR_NOTDIR);
 	assert_int_equal(rr_nfs_walk(nfs, "loop", true, &object), -RPCRDMA_ERR_LIMIT);
 	assert_int_equal(rr_nfs_walk(nfs, "out", true, &object), -RPCRDMA_ERR_NOTSUP);
-	assert_non_null(strstr(rr_nfs_error(nfs), "/etc/passwd"));
+	assert_non_null(strstr(rpcrdma_nfs_error(nfs), "/etc/passwd"));
 	assert_int_equal(rr_nfs_walk(nfs, "beside", true, &object), -RPCRDMA_ERR_NOTSUP);
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
@@ -339,7 +339,7 @@ a_cookie_that_comes_twice_ends_the_reading(void **state)
 	fake->lie = FAKE_COOKIE_CIRCLE;
 	assert_int_equal(list(), -RPCRDMA_ERR_PEER);
 	assert_true(fake->calls[NFSPROC3_READDIRPLUS] < 20);
-	assert_non_null(strstr(rr_nfs_error(nfs), "circle"));
+	assert_non_null(strstr(rpcrdma_nfs_error(nfs), "circle"));
 }
 
 static int
@@ -381,7 +381,7 @@ jukebox_is_waited_out(void **state)
 static void
 what_was_done_before_the_answer_was_lost_counts_as_done(void **state)
 {
-	const struct rr_nfs_handle *root;
+	const struct rpcrdma_nfs_handle *root;
 	sattr3 none = { 0 };
 
 	(void)state;
@@ -406,7 +406,7 @@ what_was_done_before_the_answer_was_lost_counts_as_done(void **state)
 static void
 what_was_there_before_is_no_success(void **state)
 {
-	const struct rr_nfs_handle *root;
+	const struct rpcrdma_nfs_handle *root;
 	sattr3 none = { 0 };
 
 	(void)state;

@@ -20,7 +20,7 @@ io_done(struct rr_nfs_io *io, int error)
 }
 
 static int
-move(struct rr_nfs_io *io, void (*start)(struct rr_nfs *nfs, struct rr_nfs_io *io))
+move(struct rr_nfs_io *io, void (*start)(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io))
 {
 	struct result result = { 0 };
 
@@ -112,7 +112,7 @@ answers_of_an_octet_each_are_given_up(void **state)
 	assert_true(fake->calls[NFSPROC3_READ] < 100);
 	assert_int_equal(move(&io, rr_nfs_write), -RPCRDMA_ERR_PEER);
 	assert_true(fake->calls[NFSPROC3_WRITE] < 100);
-	assert_non_null(strstr(rr_nfs_error(nfs), "few octets"));
+	assert_non_null(strstr(rpcrdma_nfs_error(nfs), "few octets"));
 	io.length = 30;
 	assert_int_equal(move(&io, rr_nfs_read), 0);
 	assert_int_equal(io.moved, 30);

@@ -20,7 +20,7 @@ enum { NODES = 48, NAMES = 6, SIZE = 20000, STEPS = 6000, PIECE = 5000 };
 
 struct node {
 	ftype3 type; /* 0: free */
-	struct rr_nfs_handle handle;
+	struct rpcrdma_nfs_handle handle;
 	uint32_t links; /* names */
 	uint32_t size;
 	uint8_t data[SIZE];
@@ -38,7 +38,7 @@ struct world {
 	struct rr_server *server;
 	struct rr_drc *drc;
 	struct sockaddr_in address;
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	struct node nodes[NODES]; /* the first one is the root */
 	uint64_t state, seed, step;
 	bool done;
@@ -126,7 +126,7 @@ world_new(uint64_t seed)
 static void
 world_free(struct world *world)
 {
-	rr_nfs_close(world->nfs);
+	rpcrdma_nfs_close(world->nfs);
 	rr_server_free(world->server);
 	world->vfs->ops->destroy(world->vfs);
 	rr_nfs_server_free(world->nfs_server);
@@ -247,7 +247,7 @@ make(struct world *world)
 	ftype3 type = types[throw_die(world, 4)];
 	bool guarded = throw_die(world, 2);
 	int there = world->nodes[directory].entries[name], status;
-	const struct rr_nfs_handle *handle = &world->nodes[directory].handle;
+	const struct rpcrdma_nfs_handle *handle = &world->nodes[directory].handle;
 	bool reused = type == NF3REG && !guarded && there >= 0 && world->nodes[there].type == NF3REG;
 	struct rr_nfs_object object;
 
@@ -286,7 +286,7 @@ take_away(struct world *world)
 {
 	int directory = pick(world, NF3DIR), name = (int)throw_die(world, NAMES);
 	int there = world->nodes[directory].entries[name], status, wanted = NFS3_OK;
-	const struct rr_nfs_handle *handle = &world->nodes[directory].handle;
+	const struct rpcrdma_nfs_handle *handle = &world->nodes[directory].handle;
 	bool of_directory = throw_die(world, 2),
 	     is_directory = there >= 0 && world->nodes[there].type == NF3DIR;
 

@@ -44,7 +44,7 @@ struct world {
 	uint32_t inline_then; /* the inline threshold from then on, in version 1; 0: as before */
 	struct rr_task strike;
 	struct sockaddr_in address;
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	uint8_t *data, *copy; /* SIZE octets each, and a few more */
 	struct rr_nfs_io io[PIECES];
 	unsigned done;
@@ -220,7 +220,7 @@ teardown(void **state)
 {
 	struct world *world = *state;
 
-	rr_nfs_close(world->nfs);
+	rpcrdma_nfs_close(world->nfs);
 	stop_server(world);
 	rr_posix_shared_free(world->shared);
 	rr_drc_free(world->drc);
@@ -243,7 +243,7 @@ io_done(struct rr_nfs_io *io, int error)
 
 /* All pieces of the file at a time. */
 static void
-move(struct world *world, const struct rr_nfs_handle *file, uint8_t *data, uint32_t size, bool writing)
+move(struct world *world, const struct rpcrdma_nfs_handle *file, uint8_t *data, uint32_t size, bool writing)
 {
 	world->done = 0;
 	for (uint32_t i = 0; i < PIECES; i++) {
@@ -348,7 +348,7 @@ static void
 names_are_made_moved_and_removed(void **state)
 {
 	struct world *world = *state;
-	const struct rr_nfs_handle *root = rr_nfs_root(world->nfs);
+	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
 	struct rr_nfs_object object;
 	char target[RR_NFS_PATH];
 
@@ -372,7 +372,7 @@ the_loop_waits_for_no_disk(void **state)
 	const sattr3 mode = { .mode = { true, { 0600 } } };
 	const sattr3 time = { .mtime = { SET_TO_CLIENT_TIME, { { 77, 0 } } } };
 	struct world *world = *state;
-	const struct rr_nfs_handle *root = rr_nfs_root(world->nfs);
+	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
 	struct rr_nfs_object file, link;
 
 	in_loop = true;
@@ -393,7 +393,7 @@ static void
 lost_replies_are_not_lost_changes(void **state)
 {
 	struct world *world = *state;
-	const struct rr_nfs_handle *root = rr_nfs_root(world->nfs);
+	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
 	struct rr_nfs_object object;
 
 	world->striking = true;
@@ -416,7 +416,7 @@ static void
 a_repeated_symlink_is_known_however_it_travels(void **state)
 {
 	struct world *world = *state;
-	const struct rr_nfs_handle *root = rr_nfs_root(world->nfs);
+	const struct rpcrdma_nfs_handle *root = rr_nfs_root(world->nfs);
 	char target[2010];
 
 	memset(target, 't', sizeof target - 1);

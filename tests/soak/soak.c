@@ -55,7 +55,7 @@ struct run {
 	struct rr_nfs_server *nfs_server;
 	struct rr_server *server;
 	struct sockaddr_in address;
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 	struct rr_nfs_object file;
 	struct rr_nfs_io io[PIECES];
 	uint32_t at, size, pending;
@@ -440,14 +440,14 @@ run_once(uint64_t seed, int carrier)
 		fprintf(stderr, "soak: seed %llu (%s, '%s'): %d, %llu faults, %u turns%s%s\n",
 			(unsigned long long)seed, carriers[run.carrier], run.script, error,
 			(unsigned long long)rr_fault_count(rr_room_in(run.engine)->fabric), run.turns,
-			run.nfs && error ? ", " : "", run.nfs && error ? rr_nfs_error(run.nfs) : "");
+			run.nfs && error ? ", " : "", run.nfs && error ? rpcrdma_nfs_error(run.nfs) : "");
 	/* A call whose connection is lost five times in a row is given up. */
 	if (error == -RPCRDMA_ERR_DISCONNECTED && rr_fault_count(rr_room_in(run.engine)->fabric) >= 5)
 		run.gentle = false;
 	if (error && run.gentle)
-		bad(&run, run.nfs ? rr_nfs_error(run.nfs) : "no connection came up");
+		bad(&run, run.nfs ? rpcrdma_nfs_error(run.nfs) : "no connection came up");
 	run.step = "ending";
-	rr_nfs_close(run.nfs);
+	rpcrdma_nfs_close(run.nfs);
 	rr_server_free(run.server);
 	run.vfs->ops->destroy(run.vfs);
 	rr_nfs_server_free(run.nfs_server);

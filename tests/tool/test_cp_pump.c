@@ -52,7 +52,7 @@ make_source(void)
 static int
 setup(void **state)
 {
-	struct rr_nfs *nfs;
+	struct rpcrdma_nfs *nfs;
 
 	(void)state;
 	strcpy(folder, "/tmp/rpcrdma-pump-XXXXXX");
@@ -84,7 +84,7 @@ teardown(void **state)
 	close(here.fd);
 	rmdir(folder);
 	rr_pump_free(&pump);
-	rr_nfs_close(remote.nfs);
+	rpcrdma_nfs_close(remote.nfs);
 	fake_free(fake);
 	return 0;
 }

@@ -100,7 +100,7 @@ static int
 teardown(void **state)
 {
 	(void)state;
-	rr_nfs_close(cp.from.nfs);
+	rpcrdma_nfs_close(cp.from.nfs);
 	fake_free(fake);
 	return 0;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "api/credential.h"
+#include "rpc/credential.h"
 
+#include <rpcrdma/error.h>
 #include <string.h>
 #include <unistd.h>
 
 /* RFC 5531, appendix A: "The "machinename" is the name of the caller's machine"; the rest is whom this
  * process acts as. */
 static void
-set_own(struct rr_auth_sys *cred, char *machine)
+credential_own(struct rr_auth_sys *cred, char *machine)
 {
 	gid_t groups[RR_AUTH_SYS_GIDS];
 	int count = getgroups(RR_AUTH_SYS_GIDS, groups);
@@ -22,7 +23,8 @@ set_own(struct rr_auth_sys *cred, char *machine)
 }
 
 static int
-set_given(struct rr_auth_sys *cred, char *machine, const struct rpcrdma_auth_sys *given, struct rr_text *text)
+credential_given(
+	struct rr_auth_sys *cred, char *machine, const struct rpcrdma_auth_sys *given, struct rr_text *text)
 {
 	if (given->gid_count > RPCRDMA_AUTH_SYS_GIDS || !memchr(given->machine, 0, sizeof(given->machine)))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
@@ -38,19 +40,16 @@ set_given(struct rr_auth_sys *cred, char *machine, const struct rpcrdma_auth_sys
 }
 
 int
-rr_api_credential(const struct rpcrdma_client_config *config, char machine[RPCRDMA_AUTH_SYS_NAME + 1],
-	struct rr_client_config *inner, struct rr_text *text)
+rr_credential_sys(const struct rpcrdma_auth_sys *given, char machine[RPCRDMA_AUTH_SYS_NAME + 1],
+	struct rr_auth_sys *cred, struct rr_text *text)
 {
 	int error = 0;
 
 	memset(machine, 0, RPCRDMA_AUTH_SYS_NAME + 1);
-	inner->auth = config->auth_none ? &rr_auth_none : &rr_auth_sys;
-	if (config->auth_none)
-		return 0;
-	if (config->auth_sys)
-		error = set_given(&inner->cred, machine, config->auth_sys, text);
+	if (given)
+		error = credential_given(cred, machine, given, text);
 	else
-		set_own(&inner->cred, machine);
-	inner->cred.machine = (struct rpcrdma_bytes){ machine, (uint32_t)strlen(machine) };
+		credential_own(cred, machine);
+	cred->machine = (struct rpcrdma_bytes){ machine, (uint32_t)strlen(machine) };
 	return error;
 }

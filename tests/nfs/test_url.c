@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "tool/url.h"
+#include "nfs/url.h"
 
 static const struct {
 	const char *text, *host, *path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tool/url.h"
+#include "nfs/url.h"
 
 #include <netdb.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_TOOL_URL_H
-#define RR_TOOL_URL_H
+#ifndef RR_NFS_URL_H
+#define RR_NFS_URL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RPCRDMA_NFS_H
+#define RPCRDMA_NFS_H
+
+#include <rpcrdma/engine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A client of an NFS server: one export, reached through RPC-over-RDMA or TCP. File data goes straight from
+ * and into the caller's memory, by RDMA where the transport has it.
+ *
+ * The functions are the same for each version of NFS. This library speaks version 3 (RFC 1813).
+ *
+ * Two ways to use each function that has a parameter `then`:
+ *   then NULL     the function turns the engine's loop until the server has answered, and returns the result.
+ *                 Not inside a callback: INVAL.
+ *   else          the function starts the operation and returns 0, or a negative error where it cannot be
+ *                 started; then->done() is called later, from rpcrdma_engine_turn(), with the result. *then
+ * is copied. Until done() is called, or rpcrdma_nfs_close() returns, the memory for results and data belongs
+ * to the library; handles, names and changes are copied at once. Many operations may be under way at a time.
+ *
+ * Results: 0; a negative enum rpcrdma_error where the operation failed on this side or on the way; a positive
+ * enum rpcrdma_nfs_status where the server refused it. rpcrdma_nfs_error() has the text of the last failure.
+ *
+ * A server that asks to come back later is asked again, for as long as config->retry says. A call whose
+ * answer was lost with the connection is sent again. Where a server then finds its own work done, the outcome
+ * counts as success: EXIST of what is to be made, if what exists is of that type; NOENT of what is to be
+ * removed, and of what is to be renamed, if the new name exists.
+ *
+ * Threads: those of the engine.
+ */
+struct rpcrdma_nfs;
+
+/* What a server answers, by the numbers that NFS versions 3 and 4 share (RFC 1813, section 2.6; RFC 8881,
+ * section 15.1). A server may answer other numbers: rpcrdma_nfs_status_text() has a text for each. */
+enum rpcrdma_nfs_status {
+	RPCRDMA_NFS_OK = 0,
+	RPCRDMA_NFS_PERM = 1,         /* the caller is not the owner */
+	RPCRDMA_NFS_NOENT = 2,        /* there is no such name */
+	RPCRDMA_NFS_IO = 5,           /* input or output failed on the server */
+	RPCRDMA_NFS_NXIO = 6,         /* there is no such device */
+	RPCRDMA_NFS_ACCESS = 13,      /* permission denied */
+	RPCRDMA_NFS_EXIST = 17,       /* the name exists already */
+	RPCRDMA_NFS_XDEV = 18,        /* the two names are on different file systems */
+	RPCRDMA_NFS_NOTDIR = 20,      /* not a directory */
+	RPCRDMA_NFS_ISDIR = 21,       /* a directory */
+	RPCRDMA_NFS_INVAL = 22,       /* invalid argument */
+	RPCRDMA_NFS_FBIG = 27,        /* the file would be too large */
+	RPCRDMA_NFS_NOSPC = 28,       /* no space left on the server's device */
+	RPCRDMA_NFS_ROFS = 30,        /* the export is read-only */
+	RPCRDMA_NFS_MLINK = 31,       /* too many hard links */
+	RPCRDMA_NFS_NAMETOOLONG = 63, /* the name is too long */
+	RPCRDMA_NFS_NOTEMPTY = 66,    /* the directory is not empty */
+	RPCRDMA_NFS_DQUOT = 69,       /* the quota is used up */
+	RPCRDMA_NFS_STALE = 70,       /* the object is gone */
+	RPCRDMA_NFS_BADHANDLE = 10001,
+	RPCRDMA_NFS_NOTSUPP = 10004,
+	RPCRDMA_NFS_SERVERFAULT = 10006,
+	RPCRDMA_NFS_DELAY = 10008 /* the server still asks to come back later, after config->retry */
+};
+
+/* "permission denied (NFS3ERR_ACCES)"; never NULL. Any thread. */
+RPCRDMA_API const char *rpcrdma_nfs_status_text(int status);
+
+enum {
+	RPCRDMA_NFS_HANDLE_MAX = 128, /* octets of a file handle (RFC 8881: NFS4_FHSIZE) */
+	RPCRDMA_NFS_NAME_MAX = 255,   /* octets of a file name */
+	RPCRDMA_NFS_PATH_MAX = 4095   /* octets of a path, and of the target of a symbolic link */
+};
+
+/* Names an object of the server, as long as that exists. A value: it may be copied and compared. The layout
+ * is final. */
+struct rpcrdma_nfs_handle {
+	uint32_t length;
+	uint8_t data[RPCRDMA_NFS_HANDLE_MAX];
+};
+
+enum rpcrdma_nfs_type {
+	RPCRDMA_NFS_FILE = 1,
+	RPCRDMA_NFS_DIRECTORY,
+	RPCRDMA_NFS_BLOCK_DEVICE,
+	RPCRDMA_NFS_CHARACTER_DEVICE,
+	RPCRDMA_NFS_SYMLINK,
+	RPCRDMA_NFS_SOCKET,
+	RPCRDMA_NFS_FIFO
+};
+
+/* Since 1970-01-01 00:00 UTC. The layout is final. */
+struct rpcrdma_nfs_time {
+	int64_t seconds;
+	uint32_t nanoseconds;
+};
+
+/* An object of the server: its handle, and its attributes when they were asked for. */
+struct rpcrdma_nfs_object {
+	size_t size; /* set by the caller: see api.h */
+	struct rpcrdma_nfs_handle handle;
+	enum rpcrdma_nfs_type type;
+	uint32_t mode; /* permission bits, set-user-ID and the like: 07777 */
+	uint32_t links, uid, gid;
+	uint64_t length;                                     /* octets of a file */
+	uint64_t used;                                       /* octets of storage */
+	uint64_t filesystem, number;                         /* identify the object on its server */
+	uint32_t device_major, device_minor;                 /* of a device */
+	struct rpcrdma_nfs_time accessed, modified, changed; /* changed: data or attributes */
+};
+
+/* What is to be called when an operation is done. */
+struct rpcrdma_nfs_then {
+	void (*done)(void *ctx, int error); /* may start further operations, and may close the client */
+	void *ctx;
+};
+
+/* ---- The client ---- */
+
+/* Zero is the default, everywhere. */
+struct rpcrdma_nfs_config {
+	size_t size; /* sizeof(struct rpcrdma_nfs_config): see api.h */
+	/*
+	 * nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], must be set. Names: version (3), transport
+	 * (auto, iwarp, verbs, tcp), mountport, port, uid, gid. The export that PATH is in is found by asking
+	 * the server for PATH, and then for what is above it. Copied.
+	 */
+	const char *url;
+	bool tcp; /* a URL that names no transport is for TCP, not for RDMA */
+	/* Who the calls say they are from (AUTH_SYS). Copied. NULL: the effective user and groups of this
+	 * process, or uid and gid of the URL where that has them. */
+	const struct rpcrdma_auth_sys *auth_sys;
+	uint64_t timeout; /* ns until a server that does not answer at all is given up. 20 s */
+	/* ns for which a lost connection is tried again, and a server that asks to come back later is asked
+	 * again. 120 s; UINT64_MAX: neither is done. */
+	uint64_t retry;
+	/* Is asked now and then while a function waits; true ends what is waited for, with CANCELLED. NULL:
+	 * nothing ends it. */
+	bool (*interrupted)(void *ctx);
+	void *ctx; /* for interrupted */
+};
+
+/*
+ * Connects, tries each address of the host, finds the export and mounts it. Turns the engine's loop, and may
+ * block in the name service: not inside a callback. Free the client with rpcrdma_nfs_close().
+ *
+ * Errors, with their text on the engine: INVAL (config, URL, called inside a callback), NOTSUP (config, the
+ * NFS version, no RDMA adapter), ADDRESS, REFUSED, UNREACHABLE, TIMEDOUT, REJECTED, PEER, DISCONNECTED,
+ * PROG_UNAVAIL (no NFS there), RPC_DENIED, CANCELLED, NOMEM, SYSTEM; positive: the server exports nothing
+ * there, or not to this host.
+ */
+RPCRDMA_API int rpcrdma_nfs_open(
+	struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config, struct rpcrdma_nfs **nfs);
+
+/* Cancels what is under way, without done(), closes and frees. Also inside a done(), but not while another
+ * function of this client waits. nfs may be NULL. */
+RPCRDMA_API void rpcrdma_nfs_close(struct rpcrdma_nfs *nfs);
+
+/* Why the last operation failed, for people. Valid until the next one that fails. */
+RPCRDMA_API const char *rpcrdma_nfs_error(const struct rpcrdma_nfs *nfs);
+
+/* Fills in root: the directory that is mounted. rest (may be NULL) becomes what the URL's path has below it,
+ * "" where there is nothing; it lives as long as the client. Errors: INVAL. */
+RPCRDMA_API int rpcrdma_nfs_root(
+	const struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_handle *root, const char **rest);
+
+/* The most octets that one READ and one WRITE of this server carry. A read or a write of this library may be
+ * larger: it then takes several. Either may be NULL. */
+RPCRDMA_API void rpcrdma_nfs_limits(const struct rpcrdma_nfs *nfs, uint32_t *read_max, uint32_t *write_max);
+
+/* Fills in counters of all connections of this client. Errors: INVAL (size). */
+RPCRDMA_API int rpcrdma_nfs_counters(const struct rpcrdma_nfs *nfs, struct rpcrdma_counters *counters);
+
+/* ---- Names ---- */
+
+/* The object that path names, from the mounted directory: "", "/" and "." are that itself. Symbolic links on
+ * the way are followed on this side, at most 40; the last name only if follow is set. Always blocks. Errors
+ * besides those of any operation: LIMIT (too many links), NOTSUP (a link that leads out of the export). */
+RPCRDMA_API int rpcrdma_nfs_find(
+	struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
+
+/* One name in a directory; a symbolic link is not followed. */
+RPCRDMA_API int rpcrdma_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	const char *name, struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then);
+
+/* The attributes of an object. */
+RPCRDMA_API int rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then);
+
+/* The target of a symbolic link, closed by a zero; size: octets at target, RPCRDMA_NFS_PATH_MAX + 1 suffice.
+ * LIMIT: the target has no room there. */
+RPCRDMA_API int rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	char *target, size_t size, const struct rpcrdma_nfs_then *then);
+
+/* What is to be set. Each member counts where its set_... is true. */
+struct rpcrdma_nfs_changes {
+	size_t size; /* sizeof(struct rpcrdma_nfs_changes): see api.h */
+	bool set_mode, set_uid, set_gid, set_length, set_accessed, set_modified;
+	uint32_t mode, uid, gid;
+	uint64_t length; /* cuts a file off, or makes it longer with zeroes */
+	struct rpcrdma_nfs_time accessed, modified;
+};
+
+/* Changes attributes of an object. */
+RPCRDMA_API int rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const struct rpcrdma_nfs_changes *changes, const struct rpcrdma_nfs_then *then);
+
+/* A new regular file: EXIST where the name exists. changes (NULL: nothing; mode 0644) are made at once. */
+RPCRDMA_API int rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	const char *name, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
+	const struct rpcrdma_nfs_then *then);
+
+/* A new directory: EXIST where the name exists. changes (NULL: nothing; mode 0755) are made at once. */
+RPCRDMA_API int rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	const char *name, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
+	const struct rpcrdma_nfs_then *then);
+
+/* Removes a name that is no directory. */
+RPCRDMA_API int rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	const char *name, const struct rpcrdma_nfs_then *then);
+
+/* Removes an empty directory. */
+RPCRDMA_API int rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	const char *name, const struct rpcrdma_nfs_then *then);
+
+/* Gives an object another name, and another directory. What had that name before is replaced. */
+RPCRDMA_API int rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from,
+	const char *from_name, const struct rpcrdma_nfs_handle *to, const char *to_name,
+	const struct rpcrdma_nfs_then *then);
+
+/* One name of a directory. */
+struct rpcrdma_nfs_entry {
+	size_t size;      /* set by the library */
+	const char *name; /* there is no '/' in it, and it is neither "." nor ".."; valid inside each() */
+	uint64_t number;  /* as struct rpcrdma_nfs_object has it */
+	const struct rpcrdma_nfs_object *object; /* NULL: the server did not say, rpcrdma_nfs_lookup() asks */
+};
+
+/*
+ * Calls each(ctx, entry) for every name in a directory, in the order of the server. A result of each() other
+ * than 0 ends the list, and becomes the result. Always blocks; each() may call other functions of this
+ * client. Errors besides those of any operation: LIMIT (more than ten million names), PEER (a list that goes
+ * in a circle, or has a name that no file can have).
+ */
+RPCRDMA_API int rpcrdma_nfs_list(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry), void *ctx);
+
+/* ---- File data ---- */
+
+/* How far data that was written has come. */
+enum rpcrdma_nfs_stability {
+	RPCRDMA_NFS_UNSTABLE,  /* in the server's memory: rpcrdma_nfs_commit() stores it */
+	RPCRDMA_NFS_DATA_SYNC, /* stored, with what is needed to find it */
+	RPCRDMA_NFS_FILE_SYNC  /* stored, with all attributes */
+};
+
+enum { RPCRDMA_NFS_VERIFIER = 8 };
+
+/* A piece of file data, larger than one READ or WRITE if need be: then several follow each other. */
+struct rpcrdma_nfs_io {
+	size_t size; /* set by the caller: see api.h */
+	/* Set by the caller. */
+	struct rpcrdma_nfs_handle file;
+	uint64_t offset;
+	void *data; /* is only read from by rpcrdma_nfs_write() */
+	uint32_t length;
+	enum rpcrdma_nfs_stability
+		stability; /* of a write: the least that the server does before it answers */
+
+	/* Set by the library. */
+	uint32_t moved; /* octets. Of a read: less than length only at the end of the file */
+	bool eof;       /* of a read: nothing is behind it */
+	enum rpcrdma_nfs_stability stored; /* of a write: the least of what the server did */
+	/*
+	 * Of a write that is stored UNSTABLE: where rpcrdma_nfs_commit() has another verifier afterwards, the
+	 * server lost the data meanwhile, and it is to be written again (RFC 1813, section 3.3.21).
+	 */
+	uint8_t verifier[RPCRDMA_NFS_VERIFIER];
+	bool verifier_changed; /* of a write: during the write itself, so that part of it is lost */
+};
+
+/* Reads length octets at offset into data: by the server's RDMA Writes, or by a copy of what came inline or
+ * over TCP. io is the library's until the operation is done. */
+RPCRDMA_API int rpcrdma_nfs_read(
+	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then);
+
+/* Writes length octets of data at offset. io is the library's until the operation is done. */
+RPCRDMA_API int rpcrdma_nfs_write(
+	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then);
+
+/* Has all of the file stored that was written UNSTABLE. verifier: RPCRDMA_NFS_VERIFIER octets, to be compared
+ * with those of the writes. */
+RPCRDMA_API int rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
+	uint8_t *verifier, const struct rpcrdma_nfs_then *then);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

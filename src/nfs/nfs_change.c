@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Public functions that change names and attributes. */
+#include "base/config.h"
+#include "nfs/nfs_private.h"
+
+enum { MODE_FILE = 0644, MODE_DIRECTORY = 0755 };
+
+static nfstime3
+change_time(struct rpcrdma_nfs_time time)
+{
+	return (nfstime3){ (uint32_t)time.seconds, time.nanoseconds };
+}
+
+/* theirs may be NULL: nothing but mode then. Errors: INVAL, NOTSUP. */
+static int
+change_take(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs, sattr3 *attributes, uint32_t mode)
+{
+	struct rpcrdma_nfs_changes mine = { .set_mode = mode != 0, .mode = mode };
+	int error = 0;
+
+	if (theirs)
+		error = rr_config_take(
+			&mine, sizeof(mine), sizeof(mine), theirs, "struct rpcrdma_nfs_changes", &nfs->text);
+	*attributes = (sattr3){
+		.mode = { mine.set_mode, { mine.mode } },
+		.uid = { mine.set_uid, { mine.uid } },
+		.gid = { mine.set_gid, { mine.gid } },
+		.size = { mine.set_length, { mine.length } },
+		.atime = { mine.set_accessed ? SET_TO_CLIENT_TIME : DONT_CHANGE,
+			{ change_time(mine.accessed) } },
+		.mtime = { mine.set_modified ? SET_TO_CLIENT_TIME : DONT_CHANGE,
+			{ change_time(mine.modified) } },
+	};
+	return error;
+}
+
+/* A new operation on a name in a directory. */
+static int
+change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !directory)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_nfs_pending_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->handles[0] = *directory;
+	error = rr_nfs_pending_name(pending, 0, name);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	*result = pending;
+	return 0;
+}
+
+static diropargs3
+change_where(struct rr_nfs_pending *pending, unsigned number)
+{
+	return (diropargs3){ rr_nfs_fh(&pending->handles[number]), rr_nfs_string(pending->names[number]) };
+}
+
+int
+rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const struct rpcrdma_nfs_changes *changes, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !handle || !changes)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_nfs_pending_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->handles[0] = *handle;
+	pending->args.setattr = (SETATTR3args){ .object = rr_nfs_fh(&pending->handles[0]) };
+	error = change_take(nfs, changes, &pending->args.setattr.new_attributes, 0);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	rr_nfs_pending_call(pending, NFSPROC3_SETATTR);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+/* ---- Making ---- */
+
+static int
+change_take_made(struct rr_nfs_pending *pending, const post_op_fh3 *handle, const post_op_attr *attributes)
+{
+	if (handle->handle_follows && attributes->attributes_follow &&
+		rr_nfs_handle_set(&pending->handles[1], handle->u.handle.data) &&
+		rr_nfs_object_give(pending->object, &pending->handles[1], &attributes->u.attributes))
+		return 0;
+	rr_nfs_pending_lookup(pending, 0);
+	return PENDING_GOES_ON;
+}
+
+static int
+change_take_file(struct rr_nfs_pending *pending)
+{
+	const CREATE3resok *made = &pending->result.create.u.resok;
+
+	return change_take_made(pending, &made->obj, &made->obj_attributes);
+}
+
+static int
+change_take_directory(struct rr_nfs_pending *pending)
+{
+	const MKDIR3resok *made = &pending->result.mkdir.u.resok;
+
+	return change_take_made(pending, &made->obj, &made->obj_attributes);
+}
+
+/* The name exists: it may be the work of the call itself, which was sent twice. */
+static int
+change_made_before(struct rr_nfs_pending *pending, int status)
+{
+	if (status != NFS3ERR_EXIST)
+		return status;
+	pending->status = status;
+	pending->type = pending->take == change_take_file ? NF3REG : NF3DIR;
+	rr_nfs_pending_lookup(pending, 0);
+	return PENDING_GOES_ON;
+}
+
+int
+rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = object ? change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	pending->object = object;
+	pending->take = change_take_file;
+	pending->repeated = change_made_before;
+	pending->args.create = (CREATE3args){ .where = change_where(pending, 0), .how.mode = GUARDED };
+	error = change_take(nfs, changes, &pending->args.create.how.u.obj_attributes, MODE_FILE);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	rr_nfs_pending_call(pending, NFSPROC3_CREATE);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = object ? change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	pending->object = object;
+	pending->take = change_take_directory;
+	pending->repeated = change_made_before;
+	pending->args.mkdir = (MKDIR3args){ .where = change_where(pending, 0) };
+	error = change_take(nfs, changes, &pending->args.mkdir.attributes, MODE_DIRECTORY);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	rr_nfs_pending_call(pending, NFSPROC3_MKDIR);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+/* ---- Removing and renaming ---- */
+
+static int
+change_gone_before(struct rr_nfs_pending *pending, int status)
+{
+	(void)pending;
+	return status == NFS3ERR_NOENT ? 0 : status;
+}
+
+/* The old name is gone: if the new one is there, that is the work of the call itself. */
+static int
+change_renamed_before(struct rr_nfs_pending *pending, int status)
+{
+	if (status != NFS3ERR_NOENT)
+		return status;
+	pending->status = status;
+	rr_nfs_pending_lookup(pending, 1);
+	return PENDING_GOES_ON;
+}
+
+int
+rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = change_new(nfs, directory, name, then, &pending);
+
+	if (error)
+		return error;
+	pending->repeated = change_gone_before;
+	pending->args.remove = (REMOVE3args){ change_where(pending, 0) };
+	rr_nfs_pending_call(pending, NFSPROC3_REMOVE);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = change_new(nfs, directory, name, then, &pending);
+
+	if (error)
+		return error;
+	pending->repeated = change_gone_before;
+	pending->args.rmdir = (RMDIR3args){ change_where(pending, 0) };
+	rr_nfs_pending_call(pending, NFSPROC3_RMDIR);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
+	const struct rpcrdma_nfs_handle *to, const char *to_name, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = to ? change_new(nfs, from, from_name, then, &pending) : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	pending->handles[1] = *to;
+	error = rr_nfs_pending_name(pending, 1, to_name);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	pending->repeated = change_renamed_before;
+	pending->args.rename = (RENAME3args){ change_where(pending, 0), change_where(pending, 1) };
+	rr_nfs_pending_call(pending, NFSPROC3_RENAME);
+	return rr_nfs_pending_wait(pending, then);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Public functions on file data. */
+#include <string.h>
+
+#include "nfs/nfs_private.h"
+
+static void
+file_give(struct rpcrdma_nfs_io *io, const struct rr_nfs_io *data)
+{
+	_Static_assert((int)RPCRDMA_NFS_VERIFIER == (int)NFS3_WRITEVERFSIZE, "the same verifier");
+	_Static_assert((int)RPCRDMA_NFS_FILE_SYNC == (int)FILE_SYNC, "the same stability");
+	io->moved = data->moved;
+	io->eof = data->eof;
+	io->stored = (enum rpcrdma_nfs_stability)data->committed;
+	io->verifier_changed = data->verifier_changed;
+	memcpy(io->verifier, data->verifier, sizeof(io->verifier));
+}
+
+static void
+file_done(struct rr_nfs_io *data, int error)
+{
+	struct rr_nfs_pending *pending = data->ctx;
+
+	file_give(pending->io, data);
+	rr_nfs_pending_finish(pending, error);
+}
+
+static int
+file_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_io *io)
+{
+	if (io->size < sizeof(*io))
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL,
+			"the size of struct rpcrdma_nfs_io is %zu, less than it ever was", io->size);
+	if (io->length == 0 || !io->data || io->offset > UINT64_MAX - io->length)
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL,
+			"a piece of file data has no octets, no memory, "
+			"or an end that no file can have");
+	if (io->stability > RPCRDMA_NFS_FILE_SYNC)
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "there is no stability %d", (int)io->stability);
+	return 0;
+}
+
+static int
+file_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then,
+	void (*start)(struct rpcrdma_nfs *nfs, struct rr_nfs_io *data))
+{
+	struct rr_nfs_pending *pending;
+	int error = nfs && io ? file_check(nfs, io) : -RPCRDMA_ERR_INVAL;
+
+	if (!error)
+		error = rr_nfs_pending_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->io = io;
+	pending->data = (struct rr_nfs_io){
+		.file = &io->file,
+		.data = io->data,
+		.offset = io->offset,
+		.length = io->length,
+		.stable = (stable_how)io->stability,
+		.done = file_done,
+		.ctx = pending,
+	};
+	start(nfs, &pending->data);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_read(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then)
+{
+	return file_start(nfs, io, then, rr_nfs_read);
+}
+
+int
+rpcrdma_nfs_write(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then)
+{
+	return file_start(nfs, io, then, rr_nfs_write);
+}
+
+static int
+file_take_commit(struct rr_nfs_pending *pending)
+{
+	memcpy(pending->verifier, pending->result.commit.u.resok.verf, RPCRDMA_NFS_VERIFIER);
+	return 0;
+}
+
+int
+rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file, uint8_t *verifier,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !file || !verifier)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_nfs_pending_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->handles[0] = *file;
+	pending->verifier = verifier;
+	pending->take = file_take_commit;
+	/* RFC 1813, section 3.3.21: "If count is 0, a flush from offset to the end of file is done." */
+	pending->args.commit = (COMMIT3args){ .file = rr_nfs_fh(&pending->handles[0]) };
+	rr_nfs_pending_call(pending, NFSPROC3_COMMIT);
+	return rr_nfs_pending_wait(pending, then);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Public functions on names that change nothing. */
+#include <string.h>
+
+#include "nfs/nfs_private.h"
+
+/* ---- Objects ---- */
+
+/* Gives the object whose handle is in pending->handles[0]. */
+static int
+name_give(struct rr_nfs_pending *pending, const fattr3 *attributes)
+{
+	if (pending->type && attributes->type != pending->type)
+		return NFS3ERR_EXIST; /* another kind of object has the name */
+	if (!pending->object || rr_nfs_object_give(pending->object, &pending->handles[0], attributes))
+		return 0;
+	return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");
+}
+
+static int
+name_take_attributes(struct rr_nfs_pending *pending)
+{
+	return name_give(pending, &pending->result.getattr.u.resok.obj_attributes);
+}
+
+static int
+name_take_found(struct rr_nfs_pending *pending)
+{
+	const LOOKUP3resok *found = &pending->result.lookup.u.resok;
+
+	if (!rr_nfs_handle_set(&pending->handles[0], found->object.data))
+		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_PEER, "the server gave an empty file handle");
+	if (found->obj_attributes.attributes_follow)
+		return name_give(pending, &found->obj_attributes.u.attributes);
+	pending->take = name_take_attributes;
+	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(&pending->handles[0]) };
+	rr_nfs_pending_call(pending, NFSPROC3_GETATTR);
+	return PENDING_GOES_ON;
+}
+
+void
+rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number)
+{
+	pending->take = name_take_found;
+	pending->repeated = NULL;
+	pending->args.lookup = (LOOKUP3args){
+		.what = { rr_nfs_fh(&pending->handles[number]), rr_nfs_string(pending->names[number]) },
+	};
+	rr_nfs_pending_call(pending, NFSPROC3_LOOKUP);
+}
+
+int
+rpcrdma_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !directory || !object)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_nfs_pending_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->object = object;
+	pending->handles[0] = *directory;
+	error = rr_nfs_pending_name(pending, 0, name);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	rr_nfs_pending_lookup(pending, 0);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !handle || !object)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_nfs_pending_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->object = object;
+	pending->handles[0] = *handle;
+	pending->take = name_take_attributes;
+	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(&pending->handles[0]) };
+	rr_nfs_pending_call(pending, NFSPROC3_GETATTR);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object)
+{
+	struct rr_nfs_object found;
+	int error;
+
+	if (!nfs || !path || !object)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_engine_may_wait(nfs->engine, __func__, &nfs->text);
+	if (!error)
+		error = rr_nfs_walk(nfs, path, follow, &found);
+	if (!error && !rr_nfs_object_give(object, &found.handle, &found.attributes))
+		error = rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");
+	return error;
+}
+
+/* ---- Symbolic links ---- */
+
+static int
+name_take_target(struct rr_nfs_pending *pending)
+{
+	const struct rpcrdma_bytes data = pending->result.readlink.u.resok.data;
+
+	if (data.length == 0 || data.length >= RR_NFS_PATH || memchr(data.data, 0, data.length))
+		return rr_nfs_fail(
+			pending->nfs, -RPCRDMA_ERR_PEER, "the symbolic link has a target that is no path");
+	if (data.length >= pending->target_size)
+		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_LIMIT,
+			"the target of the symbolic link has %u octets, and there is room for %zu",
+			data.length, pending->target_size);
+	memcpy(pending->target, data.data, data.length);
+	pending->target[data.length] = '\0';
+	return 0;
+}
+
+int
+rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target,
+	size_t size, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !handle || !target)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_nfs_pending_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->target = target;
+	pending->target_size = size;
+	pending->handles[0] = *handle;
+	pending->take = name_take_target;
+	pending->args.readlink = (READLINK3args){ rr_nfs_fh(&pending->handles[0]) };
+	rr_nfs_pending_call(pending, NFSPROC3_READLINK);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+/* ---- Directories ---- */
+
+struct name_list {
+	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry);
+	void *ctx;
+};
+
+static int
+name_list_each(void *ctx, const struct rr_nfs_entry *entry)
+{
+	const struct name_list *list = ctx;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+	const struct rpcrdma_nfs_entry mine = {
+		.size = sizeof(mine),
+		.name = entry->name,
+		.number = entry->fileid,
+		.object = entry->object ? &object : NULL,
+	};
+
+	if (entry->object)
+		rr_nfs_object_give(&object, &entry->object->handle, &entry->object->attributes);
+	return list->each(list->ctx, &mine);
+}
+
+int
+rpcrdma_nfs_list(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry), void *ctx)
+{
+	struct name_list list = { each, ctx };
+	int error;
+
+	if (!nfs || !directory || !each)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_engine_may_wait(nfs->engine, __func__, &nfs->text);
+	return error ? error : rr_nfs_readdir(nfs, directory, name_list_each, &list);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public NFS client from a URL to a mounted export, and what people ask it. */
+#include <string.h>
+
+#include "base/config.h"
+#include "nfs/nfs_private.h"
+#include "rpc/credential.h"
+
+#define OPEN_TIMEOUT (20 * RR_SECOND)
+#define OPEN_RETRY   (120 * RR_SECOND)
+
+enum { OPEN_ADDRESSES = 8 };
+
+/* Who the calls say they are from: config, else the URL, else this process. */
+static int
+open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *url, char *machine,
+	struct rr_auth_sys *cred, struct rr_text *text)
+{
+	int error = rr_credential_sys(config->auth_sys, machine, cred, text);
+
+	if (error || config->auth_sys)
+		return error;
+	if (url->has_uid)
+		cred->uid = url->uid;
+	if (url->has_gid)
+		cred->gid = url->gid;
+	if (url->has_uid || url->has_gid)
+		cred->gid_count = 0;
+	return 0;
+}
+
+/* The first address that answers. */
+static int
+open_first(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
+	struct rpcrdma_nfs **nfs, struct rr_text *text)
+{
+	struct sockaddr_storage addresses[OPEN_ADDRESSES];
+	int count = rr_url_resolve(url, addresses, OPEN_ADDRESSES, text), error = count;
+
+	for (int i = 0; i < count; i++) {
+		config->rpc.address = addresses[i];
+		config->rpc.address_size = rr_url_address_size(&addresses[i]);
+		error = rr_nfs_open(engine, config, nfs, text);
+		if (error != -RPCRDMA_ERR_REFUSED && error != -RPCRDMA_ERR_UNREACHABLE &&
+			error != -RPCRDMA_ERR_TIMEDOUT)
+			return error;
+	}
+	return error;
+}
+
+int
+rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
+	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text)
+{
+	char machine[RPCRDMA_AUTH_SYS_NAME + 1] = "";
+	struct rr_nfs_config inner = {
+		.server = url->host,
+		.path = path,
+		.mount_port = url->mount_port,
+		.timeout = config->timeout ? config->timeout : OPEN_TIMEOUT,
+		.interrupted = config->interrupted,
+		.interrupted_ctx = config->ctx,
+		.rpc.transport = url->transport,
+		.rpc.retry = config->retry ? config->retry : OPEN_RETRY,
+	};
+	int error = open_credential(config, url, machine, &inner.rpc.cred, text);
+
+	if (config->retry == UINT64_MAX)
+		inner.rpc.retry = 0;
+	return error ? error : open_first(engine, url, &inner, nfs, text);
+}
+
+int
+rpcrdma_nfs_open(
+	struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *theirs, struct rpcrdma_nfs **nfs)
+{
+	struct rpcrdma_nfs_config config;
+	struct rr_url url;
+	int error;
+
+	if (!engine || !nfs)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_engine_may_wait(engine, __func__, &engine->text);
+	if (!error)
+		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
+			"struct rpcrdma_nfs_config", &engine->text);
+	if (error)
+		return error;
+	if (!config.url)
+		return rr_fail(&engine->text, -RPCRDMA_ERR_INVAL, "the NFS client's config has no URL");
+	error = rr_url_parse(config.url, &url, &engine->text);
+	if (error)
+		return error;
+	if (config.tcp)
+		rr_url_prefer_tcp(&url);
+	return rr_nfs_open_url(engine, &config, &url, url.path, nfs, &engine->text);
+}
+
+int
+rpcrdma_nfs_root(const struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_handle *root, const char **rest)
+{
+	if (!nfs || !root)
+		return -RPCRDMA_ERR_INVAL;
+	*root = nfs->root;
+	if (rest)
+		*rest = rr_nfs_rest(nfs);
+	return 0;
+}
+
+void
+rpcrdma_nfs_limits(const struct rpcrdma_nfs *nfs, uint32_t *read_max, uint32_t *write_max)
+{
+	if (read_max)
+		*read_max = nfs ? nfs->read_max : 0;
+	if (write_max)
+		*write_max = nfs ? nfs->write_max : 0;
+}
+
+int
+rpcrdma_nfs_counters(const struct rpcrdma_nfs *nfs, struct rpcrdma_counters *counters)
+{
+	struct rpcrdma_counters mine;
+
+	if (!nfs)
+		return -RPCRDMA_ERR_INVAL;
+	rr_client_counters(nfs->client, &mine);
+	return rr_config_give(counters, &mine, sizeof(mine), sizeof(mine));
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the public functions have in common: one operation from its start to done(), waited for or not. */
+#include <string.h>
+
+#include "base/config.h"
+#include "nfs/nfs_private.h"
+#include "ulb/reply.h"
+
+#define JUKEBOX_PAUSE (200 * RR_MILLISECOND)
+
+enum { PENDINGS_KEPT = 64 };
+
+static void pending_done(struct rr_call *call, int error);
+
+void
+rr_nfs_pending_init(struct rpcrdma_nfs *nfs)
+{
+	rr_list_init(&nfs->pending);
+	rr_cache_init(&nfs->pendings, nfs->env, sizeof(struct rr_nfs_pending), PENDINGS_KEPT);
+}
+
+static void
+pending_again(struct rr_timer *timer)
+{
+	struct rr_nfs_pending *pending = rr_container(timer, struct rr_nfs_pending, later);
+
+	rr_nfs_pending_call(pending, pending->call.proc);
+}
+
+int
+rr_nfs_pending_new(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
+{
+	struct rr_nfs_pending *pending;
+	int error = then ? 0 : rr_engine_may_wait(nfs->engine, "this function without then", &nfs->text);
+
+	if (error)
+		return error;
+	if (then && !then->done)
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "then->done is missing");
+	pending = rr_cache_get(&nfs->pendings);
+	if (!pending)
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_NOMEM, "%s", rpcrdma_strerror(-RPCRDMA_ERR_NOMEM));
+	memset(pending, 0, offsetof(struct rr_nfs_pending, args));
+	pending->nfs = nfs;
+	if (then)
+		pending->then = *then;
+	pending->retry_until = rr_now(nfs->env) + nfs->config.rpc.retry;
+	rr_timer_init(&pending->later, pending_again);
+	rr_list_append(&nfs->pending, &pending->link);
+	*result = pending;
+	return 0;
+}
+
+static void
+pending_free(struct rr_nfs_pending *pending)
+{
+	rr_list_remove(&pending->link);
+	rr_cache_put(&pending->nfs->pendings, pending);
+}
+
+int
+rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error)
+{
+	pending_free(pending);
+	return error;
+}
+
+static void
+pending_cancel(struct rr_nfs_pending *pending)
+{
+	if (pending->io)
+		rr_nfs_io_cancel(&pending->data);
+	else if (rr_timer_armed(&pending->later))
+		rr_loop_disarm(pending->nfs->engine->loop, &pending->later);
+	else
+		rr_client_cancel(pending->nfs->client, &pending->call);
+	pending_free(pending);
+}
+
+void
+rr_nfs_pending_end(struct rpcrdma_nfs *nfs)
+{
+	while (!rr_list_empty(&nfs->pending))
+		pending_cancel(rr_container(nfs->pending.next, struct rr_nfs_pending, link));
+	rr_cache_end(&nfs->pendings);
+}
+
+/* ---- One call ---- */
+
+void
+rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
+{
+	struct rpcrdma_nfs *nfs = pending->nfs;
+
+	pending->reconnects = rr_client_reconnects(nfs->client);
+	pending->call = (struct rr_call){
+		.program = &NFS_V3_program,
+		.proc = proc,
+		.args = &pending->args,
+		.result = &pending->result,
+		.reply_max = rr_ulb_nfs3_reply_max(proc, &pending->args),
+		.keep = pending->keep,
+		.keep_size = sizeof(pending->keep),
+		.done = pending_done,
+		.ctx = pending,
+	};
+	if (proc == NFSPROC3_READLINK)
+		pending->call.reply_max += RR_NFS_PATH; /* the target has no sink */
+	rr_client_call(nfs->client, &pending->call);
+}
+
+void
+rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error)
+{
+	const struct rpcrdma_nfs_then then = pending->then;
+
+	if (!then.done) {
+		pending->over = true;
+		pending->error = error;
+		return;
+	}
+	pending_free(pending);
+	then.done(then.ctx, error);
+}
+
+/* The status of a call that the server refused, or what came of asking it again. */
+static int
+pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
+{
+	struct rpcrdma_nfs *nfs = pending->nfs;
+	bool twice = rr_client_reconnects(nfs->client) != pending->reconnects;
+
+	/* RFC 1813, section 2.6: "The client should wait and then try the request with a new RPC transaction
+	 * ID." */
+	if (status == NFS3ERR_JUKEBOX && rr_now(nfs->env) < pending->retry_until) {
+		rr_loop_arm(nfs->engine->loop, &pending->later, JUKEBOX_PAUSE);
+		return PENDING_GOES_ON;
+	}
+	rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text((int)status));
+	return twice && pending->repeated ? pending->repeated(pending, (int)status) : (int)status;
+}
+
+static void
+pending_done(struct rr_call *call, int error)
+{
+	struct rr_nfs_pending *pending = call->ctx;
+	struct rpcrdma_nfs *nfs = pending->nfs;
+
+	if (error)
+		rr_nfs_fail(nfs, error, "%s", rr_client_error(nfs->client));
+	else if (pending->result.status != NFS3_OK)
+		error = pending_refused(pending, pending->result.status);
+	else
+		error = pending->take ? pending->take(pending) : 0;
+	if (error == PENDING_GOES_ON)
+		return;
+	if (error && pending->status)
+		error = rr_nfs_fail(nfs, pending->status, "%s", rpcrdma_nfs_status_text(pending->status));
+	rr_nfs_pending_finish(pending, error);
+}
+
+/* ---- Waiting ---- */
+
+int
+rr_nfs_pending_wait(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_then *then)
+{
+	struct rpcrdma_nfs *nfs = pending->nfs;
+	int error;
+
+	if (then)
+		return 0;
+	while (!pending->over) {
+		int turned = rr_loop_turn(nfs->engine->loop, -1);
+
+		if (pending->over || (turned >= 0 && !rr_nfs_interrupted(nfs)))
+			continue;
+		pending_cancel(pending);
+		if (turned < 0)
+			return rr_nfs_fail(nfs, turned, "the event loop failed");
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
+	}
+	error = pending->error;
+	pending_free(pending);
+	return error;
+}
+
+/* ---- Arguments and results ---- */
+
+int
+rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char *name)
+{
+	struct rpcrdma_nfs *nfs = pending->nfs;
+	size_t length = name ? strlen(name) : 0;
+
+	if (length == 0)
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "a name is missing");
+	if (memchr(name, '/', length))
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "a name must not have a '/' in it: %.100s", name);
+	if (length > RR_NFS_NAME)
+		return rr_nfs_fail(
+			nfs, NFS3ERR_NAMETOOLONG, "%s", rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
+	memcpy(pending->names[number], name, length + 1);
+	return 0;
+}
+
+static struct rpcrdma_nfs_time
+object_time(nfstime3 time)
+{
+	return (struct rpcrdma_nfs_time){ time.seconds, time.nseconds };
+}
+
+bool
+rr_nfs_object_give(
+	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_handle *handle, const fattr3 *attributes)
+{
+	const struct rpcrdma_nfs_object mine = {
+		.handle = *handle,
+		.type = (enum rpcrdma_nfs_type)attributes->type,
+		.mode = attributes->mode & 07777,
+		.links = attributes->nlink,
+		.uid = attributes->uid,
+		.gid = attributes->gid,
+		.length = attributes->size,
+		.used = attributes->used,
+		.filesystem = attributes->fsid,
+		.number = attributes->fileid,
+		.device_major = attributes->rdev.specdata1,
+		.device_minor = attributes->rdev.specdata2,
+		.accessed = object_time(attributes->atime),
+		.modified = object_time(attributes->mtime),
+		.changed = object_time(attributes->ctime),
+	};
+
+	_Static_assert((int)RPCRDMA_NFS_FIFO == (int)NF3FIFO, "the same types");
+	return rr_config_give(object, &mine, sizeof(mine), sizeof(mine)) == 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_NFS_PRIVATE_H
+#define RR_NFS_NFS_PRIVATE_H
+
+#include <rpcrdma/nfs.h>
+
+#include "nfs/client_internal.h"
+#include "nfs/url.h"
+
+/*
+ * The public functions on names and file data (<rpcrdma/nfs.h>) share one structure for what is under way.
+ *
+ * Who owns what: a pending operation is the library's. It lies in memory of nfs->pendings and is in the list
+ * nfs->pending from its start to its end, when it leaves both before done() is called. rpcrdma_nfs_close()
+ * cancels those that are left.
+ */
+struct rr_nfs_pending {
+	struct rr_list link;
+	struct rpcrdma_nfs *nfs;
+	struct rpcrdma_nfs_then then; /* done is NULL where rr_nfs_pending_wait() waits */
+	bool over;                    /* what it waits for has come: error */
+	int error;
+	/* Takes the result of a call that succeeded: 0 or the error that the operation ends with. Or starts
+	 * another call by rr_nfs_pending_call(), and returns PENDING_GOES_ON. */
+	int (*take)(struct rr_nfs_pending *pending);
+	/* Looks at a status that the server answered to a call that may have been executed twice: as take().
+	 * NULL: the status is the result. */
+	int (*repeated)(struct rr_nfs_pending *pending, int status);
+	int status; /* the status that repeated() looks into: the result, unless it was the call's own doing
+		     */
+
+	struct rpcrdma_nfs_object *object; /* where results go */
+	char *target;
+	size_t target_size;
+	uint8_t *verifier;
+	struct rpcrdma_nfs_io *io;
+	struct rpcrdma_nfs_handle handles[2];
+	char names[2][RR_NFS_NAME + 1];
+	ftype3 type; /* the object must be of this type; 0: of any */
+
+	struct rr_nfs_io data; /* a read or a write */
+	struct rr_call call;   /* everything else */
+	struct rr_timer later;
+	uint64_t retry_until; /* when NFS3ERR_JUKEBOX is no longer waited out */
+	uint32_t reconnects;
+	union {
+		GETATTR3args getattr;
+		SETATTR3args setattr;
+		LOOKUP3args lookup;
+		READLINK3args readlink;
+		CREATE3args create;
+		MKDIR3args mkdir;
+		REMOVE3args remove;
+		RMDIR3args rmdir;
+		RENAME3args rename;
+		COMMIT3args commit;
+	} args;
+	union {
+		nfsstat3 status;
+		GETATTR3res getattr;
+		SETATTR3res setattr;
+		LOOKUP3res lookup;
+		READLINK3res readlink;
+		CREATE3res create;
+		MKDIR3res mkdir;
+		REMOVE3res remove;
+		RMDIR3res rmdir;
+		RENAME3res rename;
+		COMMIT3res commit;
+	} result;
+	uint8_t keep[RR_NFS_PATH + 1024]; /* the reply's header, and the largest of the results */
+};
+
+enum { PENDING_GOES_ON = INT32_MAX };
+
+void rr_nfs_pending_init(struct rpcrdma_nfs *nfs);
+void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
+
+/* A new operation; then as the caller of the public function gave it. Errors, with a text: INVAL, NOMEM. */
+int rr_nfs_pending_new(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
+
+/* The operation cannot be started. Returns error. */
+int rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error);
+
+/* Sends, or sends again, the procedure with pending->args. */
+void rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc);
+
+/* The operation is done: calls done(). */
+void rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error);
+
+/* The operation was started: returns 0, or waits for it where then is NULL. */
+int rr_nfs_pending_wait(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_then *then);
+
+/* Copies a name to pending->names[number]. INVAL, or NFS3ERR_NAMETOOLONG, with a text. */
+int rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char *name);
+
+/* Fills in object, of the caller's size, from what the server said. False: it is too small. */
+bool rr_nfs_object_give(
+	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_handle *handle, const fattr3 *attributes);
+
+/* Starts LOOKUP of pending->names[number] in pending->handles[number]. */
+void rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number);
+
+/* nfs_open.c: opens an export by a URL that was taken apart; path is that of the URL, or one above it. */
+int rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
+	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_RPC_CREDENTIAL_H
+#define RR_RPC_CREDENTIAL_H
+
+#include <rpcrdma/engine.h>
+
+#include "base/text.h"
+#include "wire/rpc.h"
+
+/* The AUTH_SYS credential of a client: given, or, where that is NULL, the effective user and groups of this
+ * process. cred, which is zeroed, refers to machine for the name. Errors: INVAL. */
+int rr_credential_sys(const struct rpcrdma_auth_sys *given, char machine[RPCRDMA_AUTH_SYS_NAME + 1],
+	struct rr_auth_sys *cred, struct rr_text *text);
+
+#endif
