@@ -43,6 +43,12 @@ static const struct rr_option check_options[] = {
 			"times",
 		.kind = RR_OPTION_CALL,
 		.take = check_take_only },
+	{ .name = "serve",
+		.help = "play a responder, and judge its clients: all that follows is for rpcrdma serve, "
+			"which "
+			"has --judge then",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_check, serve) },
 	{ .name = "timeout",
 		.argument = "SECONDS",
 		.help = "time to wait for an answer (5)",
@@ -269,6 +275,19 @@ check_start(struct rr_check *check, const char *url)
 	return rr_tool_end_output(check->tool, rr_filters_end(check->tool, &check->filters, status));
 }
 
+/* `rpcrdma check --serve ARGUMENT...` is `rpcrdma serve --judge ARGUMENT...`. */
+static int
+check_serve(char **argv)
+{
+	static char judge[] = "--judge";
+	int argc = 0;
+
+	argv[1] = judge;
+	while (argv[argc])
+		argc++;
+	return rr_tool_serve.run(&rr_tool_serve, argc, argv);
+}
+
 static int
 check_run(const struct rr_tool *tool, int argc, char **argv)
 {
@@ -276,10 +295,14 @@ check_run(const struct rr_tool *tool, int argc, char **argv)
 	struct rr_text text;
 	int status;
 
+	if (argc > 1 && strcmp(argv[1], "--serve") == 0)
+		return check_serve(argv);
 	check.tool = tool;
 	status = rr_options_parse(tool, &check, &argc, &argv);
 	if (status != RR_OPTIONS_GO_ON)
 		return status;
+	if (check.serve)
+		return rr_tool_usage(tool, "--serve comes first");
 	if (check.list) {
 		check_list(&check);
 		return rr_tool_end_output(tool, RR_EXIT_OK);

@@ -104,7 +104,7 @@ struct rr_check {
 	const struct rr_tool *tool;
 	struct rr_filters filters;
 	enum rr_check_format format;
-	bool list, destructive;
+	bool list, serve, destructive;
 	const char *only[RR_CHECK_ONLY];
 	uint32_t only_count;
 	uint32_t timeout; /* seconds to wait for an answer */

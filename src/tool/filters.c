@@ -57,6 +57,12 @@ const struct rr_option rr_filters_options[] = {
 		.help = "bring about faults; see rpcrdma-fault(7)",
 		.kind = RR_OPTION_CALL,
 		.take = filters_fault },
+	{ .name = "judge",
+		.help = "hold what is sent and received to the rows of docs/conformance.md, and say what "
+			"breaks "
+			"them",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_filters, judge) },
 	{ .name = "record",
 		.argument = "FILE",
 		.help = "write down every RDMA operation; see rpcrdma-record(5)",
@@ -102,6 +108,8 @@ filters_put(void *ctx, struct rr_fabric **fabric)
 
 	if (filters->capture)
 		error = rr_capture_fabric_new(*fabric, filters->capture, fabric);
+	if (!error && filters->judged)
+		error = rr_capture_fabric_new(*fabric, filters->judged, fabric);
 	if (error)
 		return error;
 
@@ -126,8 +134,10 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 		return rr_tool_fail(tool, "--record: %s", text.text);
 	if (filters->capture_path && rr_capture_open(filters->capture_path, &filters->capture, &text) < 0)
 		return rr_tool_fail(tool, "--capture: %s", text.text);
+	if (filters->judge && rr_judging_begin(tool, &filters->judging, &filters->judged) < 0)
+		return rr_tool_fail(tool, "--judge: there is not enough memory");
 	config->crc |= filters->has_script && rr_fault_corrupts(&filters->script);
-	if (filters->has_script || filters->record || filters->capture) {
+	if (filters->has_script || filters->record || filters->capture || filters->judged) {
 		config->filter = filters_put;
 		config->filter_ctx = filters;
 	}
@@ -140,6 +150,9 @@ rr_filters_end(const struct rr_tool *tool, struct rr_filters *filters, int statu
 	struct rr_text text;
 	int error = rr_record_close(filters->record, &text);
 
+	status = rr_judging_end(filters->judging, status);
+	filters->judging = NULL;
+	filters->judged = NULL;
 	filters->record = NULL;
 	if (error)
 		status = rr_tool_fail(tool, "--record: %s", text.text);

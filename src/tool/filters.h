@@ -4,13 +4,13 @@
 
 #include "carrier/engine.h"
 #include "fabric/filter/script.h"
-#include "tool/tool.h"
+#include "tool/judging.h"
 
 /*
  * Options of connections, which each sub-command with an engine has: the provider (--transport), the filters
- * before it (--fault, --record, --capture), CRCs (--crc), versions of RPC-over-RDMA (--rpcrdma-version), and
- * how large replies come (--reply-chunks). A program has one struct rr_filters; it lives longer than its
- * engines.
+ * before it (--fault, --record, --capture, --judge), CRCs (--crc), versions of RPC-over-RDMA
+ * (--rpcrdma-version), and how large replies come (--reply-chunks). A program has one struct rr_filters; it
+ * lives longer than its engines.
  */
 
 struct rr_filters {
@@ -21,6 +21,9 @@ struct rr_filters {
 	struct rr_record *record;
 	const char *capture_path;
 	struct rr_capture *capture;
+	bool judge;
+	struct rr_judging *judging;
+	struct rr_capture *judged;
 	bool crc; /* asked for with iWARP */
 	enum rr_versions versions;
 	enum rr_reply_chunks reply_chunks;

@@ -13,7 +13,7 @@ import threading
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import Server, Tap
+from tap import Daemon, Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
 tap = Tap()
@@ -64,6 +64,26 @@ def test_formats(url):
     done = run("--only", listed[0], url)
     tap.result(done.stdout.endswith("2 passed, 0 failed, 0 skipped\n"), "text ends with a count", [done.stdout])
     tap.result(run("--only", "nothing", url).returncode == 2, "a case that there is not is a usage error")
+
+
+# ---- check --serve ----
+
+def test_serve(top):
+    """Our client breaks nothing. `rpcrdma check` does, on purpose; our server, which answers it, does not."""
+    for name, client, status in (("our client", ["cp", "-r", f"{top}/served"], 0), ("a requester that breaks rows", ["check"], 1)):
+        port = free_port()
+        server = Daemon()
+        server.launch([TOOL, "check", "--serve", "--listen", f"127.0.0.1:{port}", "--tcp-port", "0", "--no-root-squash",
+                       "--key", f"{top}/key", f"{top}/other"], subprocess.PIPE)
+        url = f"nfs://127.0.0.1:{port}/"
+        subprocess.run([TOOL, *client, url], capture_output=True, timeout=120)
+        server.process.terminate()
+        errors = server.process.communicate(timeout=60)[1]
+        found = re.findall(r"^rpcrdma serve: (\S+) > \S+ XID \S+ ([AB]\d+) ", errors, re.MULTILINE)
+        own = [line for line in found if line[0] == f"127.0.0.1:{port}"]
+        tap.result(server.process.returncode == status and bool(found) == bool(status) and not own
+                   and re.search(r"\d\d+ messages were judged", errors), f"check --serve judges {name}", [errors[-3000:]])
+    tap.result(run("--list", "--serve").returncode == 2, "--serve comes first")
 
 
 # ---- Responders that break a row ----
@@ -178,5 +198,7 @@ def test_broken():
 with tempfile.TemporaryDirectory(prefix="rpcrdma-check-") as top:
     os.mkdir(f"{top}/served")
     test_server(f"{top}/served")
+    os.mkdir(f"{top}/other")
+    test_serve(top)
 test_broken()
 tap.end()
