@@ -11,7 +11,6 @@
  * waited for needs. Pieces of file data (client_io.c) are their callers'.
  */
 
-#define CLEANING_TIME (5 * RR_SECOND)
 #define JUKEBOX_PAUSE (200 * RR_MILLISECOND)
 
 int
@@ -60,7 +59,7 @@ rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rr_client *client, struct rr_call *c
 	int error;
 
 	if (nfs->cleaning)
-		call->timeout = CLEANING_TIME;
+		call->timeout = RR_NFS_CLEANING_TIME;
 	error = rr_client_call_and_wait(client, call, interrupted, nfs);
 	if (error == -RPCRDMA_ERR_CANCELLED)
 		return rr_nfs_fail(nfs, error, "interrupted");

@@ -6,6 +6,9 @@
 
 /* What the files of the NFS client share. */
 
+/* How long a call may take while rr_nfs_cleaning() is on. */
+#define RR_NFS_CLEANING_TIME (5 * RR_SECOND)
+
 enum { RR_NFS_KEEP = 64 << 10, RR_NFS_ARENA = 64 << 10 };
 
 struct rpcrdma_nfs {

@@ -102,6 +102,7 @@ rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
 		.reply_max = rr_ulb_nfs3_reply_max(proc, &pending->args),
 		.keep = pending->keep,
 		.keep_size = sizeof(pending->keep),
+		.timeout = nfs->cleaning ? RR_NFS_CLEANING_TIME : 0,
 		.done = pending_done,
 		.ctx = pending,
 	};

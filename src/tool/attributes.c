@@ -6,23 +6,23 @@
 #include <time.h>
 
 static const struct {
-	ftype3 type;
+	enum rpcrdma_nfs_type type;
 	char letter;
 	const char *name;
 } types[] = {
-	{ NF3REG, '-', "regular file" },
-	{ NF3DIR, 'd', "directory" },
-	{ NF3BLK, 'b', "block device" },
-	{ NF3CHR, 'c', "character device" },
-	{ NF3LNK, 'l', "symbolic link" },
-	{ NF3SOCK, 's', "socket" },
-	{ NF3FIFO, 'p', "named pipe" },
+	{ RPCRDMA_NFS_FILE, '-', "regular file" },
+	{ RPCRDMA_NFS_DIRECTORY, 'd', "directory" },
+	{ RPCRDMA_NFS_BLOCK_DEVICE, 'b', "block device" },
+	{ RPCRDMA_NFS_CHARACTER_DEVICE, 'c', "character device" },
+	{ RPCRDMA_NFS_SYMLINK, 'l', "symbolic link" },
+	{ RPCRDMA_NFS_SOCKET, 's', "socket" },
+	{ RPCRDMA_NFS_FIFO, 'p', "named pipe" },
 };
 
 enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
 const char *
-rr_attributes_type(ftype3 type)
+rr_attributes_type(enum rpcrdma_nfs_type type)
 {
 	for (size_t i = 0; i < TYPES; i++)
 		if (types[i].type == type)
@@ -31,13 +31,13 @@ rr_attributes_type(ftype3 type)
 }
 
 void
-rr_attributes_mode(const fattr3 *attributes, char text[11])
+rr_attributes_mode(const struct rpcrdma_nfs_object *object, char text[11])
 {
-	uint32_t mode = attributes->mode;
+	uint32_t mode = object->mode;
 
 	strcpy(text, "?rwxrwxrwx");
 	for (size_t i = 0; i < TYPES; i++)
-		if (types[i].type == attributes->type)
+		if (types[i].type == object->type)
 			text[0] = types[i].letter;
 	for (int i = 0; i < 9; i++)
 		if (!(mode & 0400u >> i))
@@ -51,7 +51,7 @@ rr_attributes_mode(const fattr3 *attributes, char text[11])
 }
 
 void
-rr_attributes_time(nfstime3 time, bool brief, char text[48])
+rr_attributes_time(struct rpcrdma_nfs_time time, bool brief, char text[48])
 {
 	time_t seconds = time.seconds;
 	struct tm tm;
@@ -65,27 +65,26 @@ rr_attributes_time(nfstime3 time, bool brief, char text[48])
 	if (brief)
 		strcpy(text, date);
 	else
-		snprintf(text, 48, "%s.%09" PRIu32 " %s", date, time.nseconds, zone);
+		snprintf(text, 48, "%s.%09" PRIu32 " %s", date, time.nanoseconds, zone);
 }
 
 /* Two whole numbers: a fraction with nine decimals would not survive in a parser that has doubles. */
 static void
-put_time(FILE *out, const char *name, nfstime3 time)
+put_time(FILE *out, const char *name, struct rpcrdma_nfs_time time)
 {
-	fprintf(out, ",\"%s\":%" PRIu32 ",\"%s_nsec\":%" PRIu32, name, time.seconds, name, time.nseconds);
+	fprintf(out, ",\"%s\":%" PRId64 ",\"%s_nsec\":%" PRIu32, name, time.seconds, name, time.nanoseconds);
 }
 
 void
-rr_attributes_json(FILE *out, const fattr3 *attributes)
+rr_attributes_json(FILE *out, const struct rpcrdma_nfs_object *object)
 {
 	fprintf(out,
 		"\"type\":\"%s\",\"mode\":\"%04" PRIo32 "\",\"nlink\":%" PRIu32 ",\"uid\":%" PRIu32
 		",\"gid\":%" PRIu32 ",\"size\":%" PRIu64 ",\"used\":%" PRIu64 ",\"fsid\":%" PRIu64
 		",\"fileid\":%" PRIu64,
-		rr_attributes_type(attributes->type), attributes->mode & 07777, attributes->nlink,
-		attributes->uid, attributes->gid, attributes->size, attributes->used, attributes->fsid,
-		attributes->fileid);
-	put_time(out, "atime", attributes->atime);
-	put_time(out, "mtime", attributes->mtime);
-	put_time(out, "ctime", attributes->ctime);
+		rr_attributes_type(object->type), object->mode, object->links, object->uid, object->gid,
+		object->length, object->used, object->filesystem, object->number);
+	put_time(out, "atime", object->accessed);
+	put_time(out, "mtime", object->modified);
+	put_time(out, "ctime", object->changed);
 }

@@ -15,7 +15,7 @@ enum { WINDOW = 16, PIECE = 1 << 20 };
 
 struct cat_piece {
 	struct cat *cat;
-	struct rr_nfs_io io;
+	struct rpcrdma_nfs_io io;
 	bool ready;
 };
 
@@ -23,7 +23,7 @@ struct cat {
 	const struct rr_tool *tool;
 	struct rpcrdma_engine *engine;
 	struct rr_remote remote;
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object;
 	uint8_t *memory;
 	struct cat_piece pieces[WINDOW]; /* piece n of the file is in pieces[n % WINDOW] */
 	uint64_t begun, written;         /* how many pieces were */
@@ -32,9 +32,9 @@ struct cat {
 };
 
 static void
-piece_done(struct rr_nfs_io *io, int error)
+piece_done(void *ctx, int error)
 {
-	struct cat_piece *piece = io->ctx;
+	struct cat_piece *piece = ctx;
 
 	piece->ready = true;
 	if (error && !piece->cat->error)
@@ -49,17 +49,20 @@ read_ahead(struct cat *cat)
 		uint64_t offset = cat->begun * PIECE;
 		struct cat_piece *piece = &cat->pieces[cat->begun % WINDOW];
 
-		if (offset >= cat->object.attributes.size && cat->begun != cat->written)
+		if (offset >= cat->object.length && cat->begun != cat->written)
 			return;
 		piece->ready = false;
 		piece->io.offset = offset;
-		rr_nfs_read(cat->remote.nfs, &piece->io);
 		cat->begun++;
+		cat->error = rpcrdma_nfs_read(
+			cat->remote.nfs, &piece->io, &(struct rpcrdma_nfs_then){ piece_done, piece });
+		if (cat->error)
+			return;
 	}
 }
 
 static int
-write_out(struct cat *cat, const struct rr_nfs_io *io)
+write_out(struct cat *cat, const struct rpcrdma_nfs_io *io)
 {
 	const uint8_t *next = io->data;
 	size_t left = io->moved;
@@ -105,11 +108,10 @@ stream(struct cat *cat)
 		struct cat_piece *piece = &cat->pieces[i];
 
 		piece->cat = cat;
-		piece->io.file = &cat->object.handle;
+		piece->io.size = sizeof(piece->io);
+		piece->io.file = cat->object.handle;
 		piece->io.data = cat->memory + (size_t)i * PIECE;
 		piece->io.length = PIECE;
-		piece->io.done = piece_done;
-		piece->io.ctx = piece;
 	}
 	while (!cat->eof && !cat->error && result == RR_EXIT_OK && !rr_tool_interrupted(NULL)) {
 		read_ahead(cat);
@@ -118,8 +120,6 @@ stream(struct cat *cat)
 		else
 			result = write_ready(cat);
 	}
-	for (uint32_t i = 0; i < WINDOW; i++)
-		rr_nfs_io_cancel(&cat->pieces[i].io);
 	if (cat->error)
 		return rr_tool_fail(
 			cat->tool, "%s: %s", cat->remote.name, rpcrdma_nfs_error(cat->remote.nfs));
@@ -131,13 +131,14 @@ stream(struct cat *cat)
 static int
 show(struct cat *cat)
 {
-	if (rr_nfs_walk(cat->remote.nfs, rr_nfs_rest(cat->remote.nfs), true, &cat->object) != 0)
+	cat->object.size = sizeof(cat->object);
+	if (rpcrdma_nfs_find(cat->remote.nfs, cat->remote.rest, true, &cat->object) != 0)
 		return rr_tool_fail(
 			cat->tool, "%s: %s", cat->remote.name, rpcrdma_nfs_error(cat->remote.nfs));
-	if (cat->object.attributes.type == NF3DIR)
+	if (cat->object.type == RPCRDMA_NFS_DIRECTORY)
 		return rr_tool_fail(
 			cat->tool, "%s: it is a directory; `rpcrdma ls` lists it", cat->remote.name);
-	if (cat->object.attributes.type != NF3REG)
+	if (cat->object.type != RPCRDMA_NFS_FILE)
 		return rr_tool_fail(cat->tool, "%s: it is no regular file", cat->remote.name);
 	cat->memory = aligned_alloc(4096, (size_t)WINDOW * PIECE);
 	if (!cat->memory)

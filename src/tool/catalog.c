@@ -18,7 +18,7 @@ grow(struct rr_catalog *catalog)
 }
 
 int
-rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rr_nfs_object *object)
+rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdma_nfs_object *object)
 {
 	struct rr_catalog_entry *entry;
 
@@ -33,6 +33,7 @@ rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rr_nfs
 	if (!entry->name)
 		return -RPCRDMA_ERR_NOMEM;
 	entry->known = object != NULL;
+	entry->object.size = sizeof(entry->object);
 	if (object)
 		entry->object = *object;
 	catalog->count++;
@@ -62,7 +63,7 @@ rr_catalog_free(struct rr_catalog *catalog)
 }
 
 int
-rr_catalog_take(void *ctx, const struct rr_nfs_entry *entry)
+rr_catalog_take(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
 	return rr_catalog_add(ctx, entry->name, entry->object);
 }

@@ -2,14 +2,14 @@
 #ifndef RR_TOOL_CATALOG_H
 #define RR_TOOL_CATALOG_H
 
-#include "nfs/client.h"
+#include <rpcrdma/nfs.h>
 
 /* The entries of one directory, held in memory. */
 
 struct rr_catalog_entry {
 	char *name;
-	bool known; /* object is set */
-	struct rr_nfs_object object;
+	bool known; /* object is set but for its size, which always is */
+	struct rpcrdma_nfs_object object;
 };
 
 /* Octets of memory for the entries of one directory. */
@@ -22,14 +22,14 @@ struct rr_catalog {
 };
 
 /* object may be NULL. -RPCRDMA_ERR_NOMEM; -RPCRDMA_ERR_LIMIT: there are too many. */
-int rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rr_nfs_object *object);
+int rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdma_nfs_object *object);
 
 /* By name, octet by octet. */
 void rr_catalog_sort(struct rr_catalog *catalog);
 
 void rr_catalog_free(struct rr_catalog *catalog);
 
-/* For rr_nfs_readdir(); ctx is a catalog. */
-int rr_catalog_take(void *ctx, const struct rr_nfs_entry *entry);
+/* For rpcrdma_nfs_list(); ctx is a catalog. */
+int rr_catalog_take(void *ctx, const struct rpcrdma_nfs_entry *entry);
 
 #endif

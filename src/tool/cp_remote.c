@@ -24,32 +24,30 @@ check(struct rr_side *side, int error)
 }
 
 static void
-describe(const struct rr_nfs_object *object, struct rr_info *info)
+describe(const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
-	const fattr3 *attributes = &object->attributes;
-
 	*info = (struct rr_info){
-		.kind = attributes->type == NF3REG   ? RR_KIND_FILE
-			: attributes->type == NF3DIR ? RR_KIND_DIRECTORY
-			: attributes->type == NF3LNK ? RR_KIND_LINK
-						     : RR_KIND_OTHER,
-		.mode = attributes->mode & 07777,
-		.uid = attributes->uid,
-		.gid = attributes->gid,
-		.links = attributes->nlink,
-		.size = attributes->size,
-		.used = attributes->used,
-		.fsid = attributes->fsid,
-		.fileid = attributes->fileid,
-		.atime = { attributes->atime.seconds, attributes->atime.nseconds },
-		.mtime = { attributes->mtime.seconds, attributes->mtime.nseconds },
-		.ctime = { attributes->ctime.seconds, attributes->ctime.nseconds },
+		.kind = object->type == RPCRDMA_NFS_FILE        ? RR_KIND_FILE
+			: object->type == RPCRDMA_NFS_DIRECTORY ? RR_KIND_DIRECTORY
+			: object->type == RPCRDMA_NFS_SYMLINK   ? RR_KIND_LINK
+								: RR_KIND_OTHER,
+		.mode = object->mode,
+		.uid = object->uid,
+		.gid = object->gid,
+		.links = object->links,
+		.size = object->length,
+		.used = object->used,
+		.fsid = object->filesystem,
+		.fileid = object->number,
+		.atime = { object->accessed.seconds, object->accessed.nanoseconds },
+		.mtime = { object->modified.seconds, object->modified.nanoseconds },
+		.ctime = { object->changed.seconds, object->changed.nanoseconds },
 		.handle = object->handle,
 	};
 }
 
 static int
-found(struct rr_side *side, int error, const struct rr_nfs_object *object, struct rr_info *info)
+found(struct rr_side *side, int error, const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
 	info->kind = RR_KIND_NONE;
 	if (error == NFS3ERR_NOENT)
@@ -63,17 +61,17 @@ found(struct rr_side *side, int error, const struct rr_nfs_object *object, struc
 static int
 remote_find(struct rr_side *side, const char *path, bool follow, struct rr_info *info)
 {
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
-	return found(side, rr_nfs_walk(side->nfs, path, follow, &object), &object, info);
+	return found(side, rpcrdma_nfs_find(side->nfs, path, follow, &object), &object, info);
 }
 
 static int
 remote_look(struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info)
 {
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
-	return found(side, rr_nfs_lookup(side->nfs, &place->handle, name, &object), &object, info);
+	return found(side, rpcrdma_nfs_lookup(side->nfs, &place->handle, name, &object, NULL), &object, info);
 }
 
 static int
@@ -104,7 +102,7 @@ remote_leave(struct rr_side *side, struct rr_place *place)
 static int
 remote_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog)
 {
-	return check(side, rr_nfs_readdir(side->nfs, &place->handle, rr_catalog_take, catalog));
+	return check(side, rpcrdma_nfs_list(side->nfs, &place->handle, rr_catalog_take, catalog));
 }
 
 static int
@@ -112,7 +110,7 @@ remote_read_link(struct rr_side *side, const struct rr_place *place, const char 
 	const struct rr_info *info, char target[RR_NFS_PATH])
 {
 	(void)place, (void)name;
-	return check(side, rr_nfs_readlink(side->nfs, &info->handle, target));
+	return check(side, rpcrdma_nfs_readlink(side->nfs, &info->handle, target, RR_NFS_PATH, NULL));
 }
 
 static sattr3
@@ -265,8 +263,8 @@ remote_finish(struct rr_file *file, const struct rr_info *info)
 static int
 remote_describe(struct rr_file *file, struct rr_info *info)
 {
-	struct rr_nfs_object object = { .handle = file->handle };
-	int error = rr_nfs_getattr(file->side->nfs, &file->handle, &object.attributes);
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+	int error = rpcrdma_nfs_stat(file->side->nfs, &file->handle, &object, NULL);
 
 	if (error)
 		return rr_cp_remote_fail(file->side, error);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/loop.h"
+#include "nfs/client.h"
 #include "tool/catalog.h"
 
 /*

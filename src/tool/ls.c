@@ -49,13 +49,13 @@ fail(struct ls *ls, const char *name)
 static void
 print_long(const struct rr_catalog_entry *entry, const char *target)
 {
-	const fattr3 *attributes = &entry->object.attributes;
+	const struct rpcrdma_nfs_object *object = &entry->object;
 	char mode[11], time[48];
 
-	rr_attributes_mode(attributes, mode);
-	rr_attributes_time(attributes->mtime, true, time);
-	printf("%s %3" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %s ", mode, attributes->nlink,
-		attributes->uid, attributes->gid, attributes->size, time);
+	rr_attributes_mode(object, mode);
+	rr_attributes_time(object->modified, true, time);
+	printf("%s %3" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %s ", mode, object->links,
+		object->uid, object->gid, object->length, time);
 	rr_tool_put_name(stdout, entry->name);
 	if (target[0])
 		printf(" -> ");
@@ -69,7 +69,7 @@ print_json(struct ls *ls, const struct rr_catalog_entry *entry, const char *targ
 	printf("%s{\"name\":", ls->printed++ ? ",\n" : "");
 	rr_tool_json_string(stdout, entry->name);
 	printf(",");
-	rr_attributes_json(stdout, &entry->object.attributes);
+	rr_attributes_json(stdout, &entry->object);
 	if (target[0])
 		printf(",\"target\":");
 	if (target[0])
@@ -80,7 +80,7 @@ print_json(struct ls *ls, const struct rr_catalog_entry *entry, const char *targ
 static int
 print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
 {
-	char target[RR_NFS_PATH] = "";
+	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
 
 	if (!entry->known && !ls_only_names(ls))
 		return RR_EXIT_OK;
@@ -89,8 +89,9 @@ print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
 		printf("\n");
 		return RR_EXIT_OK;
 	}
-	if (entry->object.attributes.type == NF3LNK &&
-		rr_nfs_readlink(ls->remote.nfs, &entry->object.handle, target) != 0)
+	if (entry->object.type == RPCRDMA_NFS_SYMLINK &&
+		rpcrdma_nfs_readlink(ls->remote.nfs, &entry->object.handle, target, sizeof(target), NULL) !=
+			0)
 		return fail(ls, entry->name);
 	if (ls->json)
 		print_json(ls, entry, target);
@@ -105,11 +106,11 @@ complete(struct ls *ls, const struct rpcrdma_nfs_handle *directory)
 {
 	for (size_t i = 0; i < ls->catalog.count; i++) {
 		struct rr_catalog_entry *entry = &ls->catalog.entries[i];
-		int error = entry->known
-				    ? 0
-				    : rr_nfs_lookup(ls->remote.nfs, directory, entry->name, &entry->object);
+		int error = entry->known ? 0
+					 : rpcrdma_nfs_lookup(ls->remote.nfs, directory, entry->name,
+						   &entry->object, NULL);
 
-		if (error && error != NFS3ERR_NOENT)
+		if (error && error != RPCRDMA_NFS_NOENT)
 			return fail(ls, entry->name);
 		entry->known = !error;
 	}
@@ -121,16 +122,16 @@ gather(struct ls *ls)
 {
 	struct rpcrdma_nfs *nfs = ls->remote.nfs;
 	const char *slash = strrchr(ls->remote.url.path, '/');
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
-	if (rr_nfs_walk(nfs, rr_nfs_rest(nfs), ls_only_names(ls), &object) != 0)
+	if (rpcrdma_nfs_find(nfs, ls->remote.rest, ls_only_names(ls), &object) != 0)
 		return fail(ls, NULL);
-	if (object.attributes.type != NF3DIR) {
+	if (object.type != RPCRDMA_NFS_DIRECTORY) {
 		if (rr_catalog_add(&ls->catalog, slash[1] ? slash + 1 : ls->remote.url.path, &object) == 0)
 			return RR_EXIT_OK;
 		return rr_tool_fail(ls->tool, "out of memory");
 	}
-	if (rr_nfs_readdir(nfs, &object.handle, rr_catalog_take, &ls->catalog) != 0)
+	if (rpcrdma_nfs_list(nfs, &object.handle, rr_catalog_take, &ls->catalog) != 0)
 		return fail(ls, NULL);
 	rr_catalog_sort(&ls->catalog);
 	return ls_only_names(ls) ? RR_EXIT_OK : complete(ls, &object.handle);

@@ -6,19 +6,20 @@
 
 /* Makes name in directory, or takes the one that is there where that is wanted. */
 static int
-mkdir_one(struct rr_names *names, const char *name, struct rr_nfs_object *directory)
+mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *directory)
 {
 	struct rpcrdma_nfs *nfs = names->remote.nfs;
-	sattr3 attributes = { .mode.set_it = true };
+	struct rpcrdma_nfs_changes changes = { .size = sizeof(changes), .set_mode = true };
 	mode_t mask = umask(0);
-	struct rr_nfs_object made;
+	struct rpcrdma_nfs_object made = { .size = sizeof(made) };
 	int error;
 
 	umask(mask);
-	attributes.mode.u.mode = 0777 & ~(uint32_t)mask;
-	error = rr_nfs_mkdir(nfs, &directory->handle, name, &attributes, &made);
-	if (error == NFS3ERR_EXIST && names->flag &&
-		rr_nfs_lookup(nfs, &directory->handle, name, &made) == 0 && made.attributes.type == NF3DIR)
+	changes.mode = 0777 & ~(uint32_t)mask;
+	error = rpcrdma_nfs_mkdir(nfs, &directory->handle, name, &changes, &made, NULL);
+	if (error == RPCRDMA_NFS_EXIST && names->flag &&
+		rpcrdma_nfs_lookup(nfs, &directory->handle, name, &made, NULL) == 0 &&
+		made.type == RPCRDMA_NFS_DIRECTORY)
 		error = 0;
 	if (error)
 		return rr_names_fail(names);
@@ -28,12 +29,12 @@ mkdir_one(struct rr_names *names, const char *name, struct rr_nfs_object *direct
 
 /* Each of the directories above that is missing. */
 static int
-mkdir_parents(struct rr_names *names, struct rr_nfs_object *directory)
+mkdir_parents(struct rr_names *names, struct rpcrdma_nfs_object *directory)
 {
 	char *rest = names->path, *name;
 	int status = RR_EXIT_OK;
 
-	if (rr_nfs_walk(names->remote.nfs, "", true, directory) != 0)
+	if (rpcrdma_nfs_find(names->remote.nfs, "", true, directory) != 0)
 		return rr_names_fail(names);
 	while (status == RR_EXIT_OK && (name = strsep(&rest, "/")))
 		if (name[0] && strcmp(name, ".") != 0)
@@ -44,14 +45,14 @@ mkdir_parents(struct rr_names *names, struct rr_nfs_object *directory)
 static int
 mkdir_url(struct rr_names *names)
 {
-	struct rr_nfs_object directory;
+	struct rpcrdma_nfs_object directory = { .size = sizeof(directory) };
 
 	if (names->last[0] == '\0')
 		return names->flag ? RR_EXIT_OK
 				   : rr_tool_fail(names->tool, "%s: it exists already", names->remote.name);
 	if (names->flag && mkdir_parents(names, &directory) != RR_EXIT_OK)
 		return RR_EXIT_FAILED;
-	if (!names->flag && rr_nfs_walk(names->remote.nfs, names->path, true, &directory) != 0)
+	if (!names->flag && rpcrdma_nfs_find(names->remote.nfs, names->path, true, &directory) != 0)
 		return rr_names_fail(names);
 	return mkdir_one(names, names->last, &directory);
 }

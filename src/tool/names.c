@@ -17,7 +17,7 @@ split(struct rr_names *names)
 	const char *last = url->path + rr_remote_last(url);
 	size_t length = strcspn(last, "/");
 
-	snprintf(names->path, sizeof(names->path), "%s", rr_nfs_rest(names->remote.nfs));
+	snprintf(names->path, sizeof(names->path), "%s", names->remote.rest);
 	if (length > RR_NFS_NAME)
 		return rr_tool_fail(names->tool, "%s: %s", names->remote.name,
 			rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));

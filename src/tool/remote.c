@@ -62,6 +62,8 @@ rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote 
 	snprintf(above, sizeof(above), "%.*s", (int)rr_remote_last(&remote->url), remote->url.path);
 	error = rr_nfs_open_url(
 		engine, &config, &remote->url, remote->beside ? above : remote->url.path, &remote->nfs, text);
+	if (!error)
+		error = rpcrdma_nfs_root(remote->nfs, &remote->root, &remote->rest);
 	if (!error && remote->verbose)
 		say_over(remote);
 	return error;

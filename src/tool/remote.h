@@ -9,6 +9,8 @@
 /* The server that a URL names, mounted. */
 struct rr_remote {
 	struct rpcrdma_nfs *nfs;
+	struct rpcrdma_nfs_handle root; /* of what is mounted */
+	const char *rest;               /* of the URL's path, below it */
 	struct rr_url url;
 	char name[512]; /* the URL without its options, for messages */
 	bool beside;    /* what is mounted is to be above the URL's last name */

@@ -19,7 +19,7 @@ rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 	const char *endless;
 	int status = RR_EXIT_OK;
 
-	if (rr_nfs_readdir(names->remote.nfs, directory, rr_catalog_take, &catalog) != 0)
+	if (rpcrdma_nfs_list(names->remote.nfs, directory, rr_catalog_take, &catalog) != 0)
 		status = rr_names_fail(names);
 	endless = rr_trail_count(&names->trail, catalog.count);
 	if (endless)
@@ -33,14 +33,14 @@ rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 
 static int
 rm_directory(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const struct rr_nfs_object *object)
+	const struct rpcrdma_nfs_object *object)
 {
 	const char *endless;
 	int status;
 
 	if (!names->flag)
 		return rm_fail(names, name, "it is a directory; -r removes it with all that is in it");
-	endless = rr_trail_enter(&names->trail, object->attributes.fsid, object->attributes.fileid);
+	endless = rr_trail_enter(&names->trail, object->filesystem, object->number);
 	if (endless)
 		return rm_fail(names, name, endless);
 	status = rm_contents(names, &object->handle);
@@ -49,7 +49,7 @@ rm_directory(struct rr_names *names, const struct rpcrdma_nfs_handle *directory,
 		return status;
 	if (rr_tool_interrupted(NULL))
 		return rm_fail(names, name, "interrupted");
-	if (rr_nfs_rmdir(names->remote.nfs, directory, name) != 0)
+	if (rpcrdma_nfs_rmdir(names->remote.nfs, directory, name, NULL) != 0)
 		return rm_fail(names, name, rpcrdma_nfs_error(names->remote.nfs));
 	return RR_EXIT_OK;
 }
@@ -58,13 +58,13 @@ static int
 rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name)
 {
 	struct rpcrdma_nfs *nfs = names->remote.nfs;
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
-	if (rr_nfs_lookup(nfs, directory, name, &object) != 0)
+	if (rpcrdma_nfs_lookup(nfs, directory, name, &object, NULL) != 0)
 		return rm_fail(names, name, rpcrdma_nfs_error(nfs));
-	if (object.attributes.type == NF3DIR)
+	if (object.type == RPCRDMA_NFS_DIRECTORY)
 		return rm_directory(names, directory, name, &object);
-	if (rr_nfs_remove(nfs, directory, name) != 0)
+	if (rpcrdma_nfs_remove(nfs, directory, name, NULL) != 0)
 		return rm_fail(names, name, rpcrdma_nfs_error(nfs));
 	return RR_EXIT_OK;
 }
@@ -72,11 +72,11 @@ rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, cons
 static int
 rm_url(struct rr_names *names)
 {
-	struct rr_nfs_object directory;
+	struct rpcrdma_nfs_object directory = { .size = sizeof(directory) };
 
 	if (names->last[0] == '\0')
 		return rr_tool_fail(names->tool, "%s: an export is not removed", names->remote.name);
-	if (rr_nfs_walk(names->remote.nfs, names->path, true, &directory) != 0)
+	if (rpcrdma_nfs_find(names->remote.nfs, names->path, true, &directory) != 0)
 		return rr_names_fail(names);
 	names->trail = (struct rr_trail){ .depth = 0 };
 	return rm_name(names, &directory.handle, names->last);

@@ -28,12 +28,12 @@ print_handle(const struct rpcrdma_nfs_handle *handle)
 }
 
 static void
-print_json(const char *url, const struct rr_nfs_object *object, const char *target)
+print_json(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
 {
 	printf("{\"url\":");
 	rr_tool_json_string(stdout, url);
 	printf(",");
-	rr_attributes_json(stdout, &object->attributes);
+	rr_attributes_json(stdout, object);
 	if (target[0]) {
 		printf(",\"target\":");
 		rr_tool_json_string(stdout, target);
@@ -44,15 +44,14 @@ print_json(const char *url, const struct rr_nfs_object *object, const char *targ
 }
 
 static void
-print_text(const char *url, const struct rr_nfs_object *object, const char *target)
+print_text(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
 {
-	const fattr3 *attributes = &object->attributes;
 	char mode[11], atime[48], mtime[48], ctime[48];
 
-	rr_attributes_mode(attributes, mode);
-	rr_attributes_time(attributes->atime, false, atime);
-	rr_attributes_time(attributes->mtime, false, mtime);
-	rr_attributes_time(attributes->ctime, false, ctime);
+	rr_attributes_mode(object, mode);
+	rr_attributes_time(object->accessed, false, atime);
+	rr_attributes_time(object->modified, false, mtime);
+	rr_attributes_time(object->changed, false, ctime);
 	printf("  File: ");
 	rr_tool_put_name(stdout, url);
 	if (target[0]) {
@@ -60,10 +59,10 @@ print_text(const char *url, const struct rr_nfs_object *object, const char *targ
 		rr_tool_put_name(stdout, target);
 	}
 	printf("\n  Type: %s\n  Size: %" PRIu64 " octets, %" PRIu64 " of storage used\n",
-		rr_attributes_type(attributes->type), attributes->size, attributes->used);
+		rr_attributes_type(object->type), object->length, object->used);
 	printf("  Mode: %04" PRIo32 " (%s)   uid: %" PRIu32 "   gid: %" PRIu32 "   links: %" PRIu32 "\n",
-		attributes->mode & 07777, mode, attributes->uid, attributes->gid, attributes->nlink);
-	printf("fileid: %" PRIu64 "   fsid: 0x%" PRIx64 "\n", attributes->fileid, attributes->fsid);
+		object->mode, mode, object->uid, object->gid, object->links);
+	printf("fileid: %" PRIu64 "   fsid: 0x%" PRIx64 "\n", object->number, object->filesystem);
 	printf("Access: %s\nModify: %s\nChange: %s\nHandle: ", atime, mtime, ctime);
 	print_handle(&object->handle);
 	printf("\n");
@@ -73,12 +72,12 @@ print_text(const char *url, const struct rr_nfs_object *object, const char *targ
 static int
 show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 {
-	struct rr_nfs_object object;
-	char target[RR_NFS_PATH] = "";
-	int error = rr_nfs_walk(remote->nfs, rr_nfs_rest(remote->nfs), false, &object);
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
+	int error = rpcrdma_nfs_find(remote->nfs, remote->rest, false, &object);
 
-	if (!error && object.attributes.type == NF3LNK)
-		error = rr_nfs_readlink(remote->nfs, &object.handle, target);
+	if (!error && object.type == RPCRDMA_NFS_SYMLINK)
+		error = rpcrdma_nfs_readlink(remote->nfs, &object.handle, target, sizeof(target), NULL);
 	if (error)
 		return rr_tool_fail(tool, "%s: %s", remote->name, rpcrdma_nfs_error(remote->nfs));
 	(json ? print_json : print_text)(remote->name, &object, target);
