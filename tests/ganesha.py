@@ -2,6 +2,7 @@
 """Debian's nfs-ganesha as a server over TCP, on ports of its own: a peer that is not the kernel's."""
 import os
 import shutil
+import socket
 import subprocess
 import time
 
@@ -25,6 +26,16 @@ def why_not():
     return "only root can run nfs-ganesha" if os.geteuid() else None
 
 
+def wait_for_port(port):
+    for _ in range(600):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"nobody listens at port {port}")
+
+
 class Ganesha:
     """work: a directory of its own; data: what it exports as /data."""
 
@@ -36,10 +47,10 @@ class Ganesha:
         self.rpcbind = None
         if subprocess.run(["pgrep", "-x", "rpcbind"], stdout=subprocess.DEVNULL).returncode:
             self.rpcbind = subprocess.Popen(["rpcbind", "-f", "-w"])
-            time.sleep(1)
+            wait_for_port(111)
         self.process = subprocess.Popen(["ganesha.nfsd", "-F", "-f", f"{work}/ganesha.conf", "-L", self.log,
                                          "-p", f"{work}/ganesha.pid", "-N", "NIV_EVENT"])
-        for _ in range(200):
+        for _ in range(600):
             if os.path.exists(self.log) and "NFS SERVER INITIALIZED" in open(self.log).read():
                 return
             time.sleep(0.1)

@@ -63,7 +63,7 @@ class Daemon:
     def stop(self):
         """The exit status after SIGTERM."""
         self.process.terminate()
-        return self.process.wait(timeout=10)
+        return self.process.wait(timeout=60)
 
     def __enter__(self):
         return self

@@ -86,15 +86,19 @@ def counts(work, log, server):
 
 
 def together(work, server):
-    """The server is stopped again and again, until it is seen in the middle of several files."""
-    process = subprocess.Popen([TOOL, "cp", "-q", "-r", f"{work}/source", server.url + "together"])
-    most = 0
-    while process.poll() is None:
-        server.process.send_signal(signal.SIGSTOP)
-        most = max(most, len(temporaries(f"{work}/served")))
-        server.process.send_signal(signal.SIGCONT)
-        time.sleep(0.0005)
-    check("several files are under way at a time", process.returncode == 0 and most >= 4, most)
+    """The server is stopped again and again, until it is seen in the middle of several files. A copy that was too quick for
+    that is made again."""
+    most = copies = status = 0
+    while most < 4 and copies < 20 and status == 0:
+        process = subprocess.Popen([TOOL, "cp", "-q", "-r", f"{work}/source", server.url + f"together-{copies}"])
+        while process.poll() is None:
+            server.process.send_signal(signal.SIGSTOP)
+            most = max(most, len(temporaries(f"{work}/served")))
+            server.process.send_signal(signal.SIGCONT)
+            time.sleep(0.0005)
+        status = process.returncode
+        copies += 1
+    check("several files are under way at a time", status == 0 and most >= 4, most, status)
     check("and none of them stays half made", not temporaries(work), temporaries(work))
 
 
