@@ -12,6 +12,16 @@
 
 #include <cmocka.h>
 
+/* RPCRDMA_TEST names the one test that is run, of all programs. */
+__attribute__((constructor)) static inline void
+test_choose(void)
+{
+	const char *test_name = getenv("RPCRDMA_TEST");
+
+	if (test_name)
+		cmocka_set_test_filter(test_name);
+}
+
 /*
  * So many seconds a test waits for what does not come, and then fails. The limit measures nothing: what comes
  * at all takes milliseconds, and seconds on a machine with much other work. It is below the time after which

@@ -207,7 +207,8 @@ a_call_that_is_refused_as_an_option_ends(void **state)
 	end(raw);
 }
 
-/* 5.3.4: "rdma_now defines the new property values to be used." */
+/* 5.3.4: "rdma_now defines the new property values to be used." version-two-00, 5.2: "implementations MUST
+ * allow inline threshold values to change without triggering a connection loss." */
 static void
 the_size_of_the_next_call_follows_the_peer(void **state)
 {

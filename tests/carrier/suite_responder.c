@@ -281,6 +281,7 @@ static const struct bad bad[] = {
 	ROW("version 2", RR_ERR_VERS, XID, 2, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0),
 	ROW("version 0", RR_ERR_VERS, XID, 0, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0),
 	ROW("RDMA_MSGP", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSGP, 0, 0, 0, 0, 0, XID, 0),
+	ROW("RDMA_MSGP whose words look like a call", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_MSGP, XID, RR_CALL, 2),
 	ROW("unknown procedure", RR_ERR_CHUNK, XID, 1, ASKED, 5, 0, 0, 0, XID, 0),
 	ROW("RDMA_NOMSG without a chunk", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_NOMSG, 0, 0, 0),
 	ROW("RDMA_NOMSG with a Reply chunk alone", RR_ERR_CHUNK, XID, 1, ASKED, RR_RDMA_NOMSG, 0, 0, 1, 1, 9, 9, 9, 9),

@@ -525,6 +525,7 @@ static void
 a_read_chunk_is_provided_where_nothing_else_conveys_the_reply(void **state)
 {
 	const struct rr_reply_limits with = { .threshold = T, .sge_max = 16, .read_chunks = true };
+	const struct rr_reply_limits without = { .threshold = T, .sge_max = 16 };
 	struct rr_segment segments[8];
 	struct rr_chunk writes[1];
 	struct rr_chunk_lists lists = { .writes = writes, .segments = segments };
@@ -536,6 +537,10 @@ a_read_chunk_is_provided_where_nothing_else_conveys_the_reply(void **state)
 	rr_plan_reply(&with, &lists, &reply, &plan);
 	assert_int_equal(plan.form, RR_REPLY_INLINE);
 	reply.length++;
+	/* "If a responder does not support responder-provided Read chunks in this case, it MUST return an
+	 * appropriate permanent transport error". */
+	rr_plan_reply(&without, &lists, &reply, &plan);
+	assert_int_equal(plan.form, RR_REPLY_ERROR);
 	rr_plan_reply(&with, &lists, &reply, &plan);
 	assert_int_equal(plan.form, RR_REPLY_PROVIDED);
 	assert_int_equal(plan.header, 28 + 24);

@@ -93,7 +93,7 @@ a_handle_is_good_for_its_own_endpoint_only(void **state)
 {
 	struct world *world = *state;
 	struct side first;
-	struct rr_region region;
+	struct rr_region region, another;
 
 	world_connect(world);
 	first = world->server;
@@ -107,8 +107,12 @@ a_handle_is_good_for_its_own_endpoint_only(void **state)
 	world_until(world, world->asking);
 	world_accept(world, &world->server);
 	world_until(world, world->client.established);
+	/* Its own region, with its own handle, is as large and in the same place. */
 	assert_int_equal(
-		side_post(&world->client, RR_WORK_WRITE, local, 1, region.handle, region.offset, 1), 0);
+		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &another), 0);
+	assert_true(another.handle != region.handle);
+	assert_int_equal(
+		side_post(&world->client, RR_WORK_WRITE, local, 1, region.handle, another.offset, 1), 0);
 	world_until(world, world->client.disconnected && world->server.disconnected);
 	assert_true(world_tells_refusal(world->server.status));
 	rr_endpoint_close(first.endpoint);

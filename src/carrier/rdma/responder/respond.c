@@ -297,9 +297,9 @@ answer(struct rr_inbound *inbound)
 int
 rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional)
 {
-	const uint32_t version = inbound->header.vers;
+	const uint32_t xid = inbound->header.xid, version = inbound->header.vers;
 	const struct rr_rdma_header header = {
-		.xid = inbound->header.xid,
+		.xid = xid,
 		.vers = version,
 		.proc = RR_RDMA_OPTIONAL,
 		.opttype = optional->opttype,
