@@ -11,10 +11,24 @@
  */
 #include "base/share.h"
 
+#include <string.h>
+
 /* So long after a connection was accepted its first call may take, before it counts as silent. */
 #define GRACE RR_SECOND
 /* Calls that have been under way for longer, without another one, do not protect their connection. */
 #define BUSY_LIMIT (60 * RR_SECOND)
+
+struct rr_host *
+rr_shares_host(struct rr_shares *shares, const char *name)
+{
+	rr_list_for_each (link, &shares->hosts) {
+		struct rr_host *host = rr_container(link, struct rr_host, link);
+
+		if (strcmp(host->name, name) == 0)
+			return host;
+	}
+	return NULL;
+}
 
 uint32_t
 rr_shares_accepted(const struct rr_shares *shares)

@@ -13,18 +13,6 @@
 
 /* ---- Hosts ---- */
 
-struct rr_host *
-rr_shares_host(struct rr_shares *shares, const char *name)
-{
-	rr_list_for_each (link, &shares->hosts) {
-		struct rr_host *host = rr_container(link, struct rr_host, link);
-
-		if (strcmp(host->name, name) == 0)
-			return host;
-	}
-	return NULL;
-}
-
 static struct rr_host *
 host_of(struct rr_shares *shares, const char *peer)
 {

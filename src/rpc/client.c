@@ -31,9 +31,9 @@ encode_cred(struct rr_client *client, struct rr_text *text)
 	return 0;
 }
 
-static int
-new_client(struct rpcrdma_engine *engine, const struct rr_client_config *config, struct rr_client **result,
-	struct rr_text *text)
+int
+rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *config,
+	struct rr_client **result, struct rr_text *text)
 {
 	struct rr_client *client = rr_alloc(engine->env, sizeof(*client));
 	int error;
@@ -44,7 +44,7 @@ new_client(struct rpcrdma_engine *engine, const struct rr_client_config *config,
 	client->config = *config;
 	client->own_xid = rr_random_u32(engine->env);
 	client->xid = &client->own_xid;
-	rr_list_init(&client->back);
+	rr_list_init(&client->back.link);
 	rr_list_init(&client->waiting);
 	rr_list_init(&client->outstanding);
 	rr_list_init(&client->ending);
@@ -65,7 +65,7 @@ rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *conf
 	struct rr_text *text)
 {
 	struct rr_client *client;
-	int error = new_client(engine, config, &client, text);
+	int error = rr_client_make(engine, config, &client, text);
 
 	if (error < 0)
 		return error;
@@ -76,25 +76,6 @@ rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *conf
 		rr_free(engine->env, client);
 		return error;
 	}
-	*result = client;
-	return 0;
-}
-
-int
-rr_client_new_back(struct rr_carrier *carrier, const struct rr_client_config *config, uint32_t *xid,
-	struct rr_list *clients, struct rr_client **result, struct rr_text *text)
-{
-	struct rr_client *client;
-	int error = new_client(carrier->engine, config, &client, text);
-
-	if (error < 0)
-		return error;
-	client->config.retry = 0;
-	memcpy(client->peer, carrier->peer, sizeof(client->peer));
-	client->carrier = carrier;
-	client->xid = xid;
-	client->state = RR_CLIENT_UP;
-	rr_list_append(clients, &client->back);
 	*result = client;
 	return 0;
 }

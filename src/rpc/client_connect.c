@@ -21,8 +21,8 @@ connected(void *ctx)
 	rr_client_event(ctx, RR_CLIENT_CONNECTED);
 }
 
-static void
-closed(void *ctx, int error, const char *text)
+void
+rr_client_closed(void *ctx, int error, const char *text)
 {
 	struct rr_client *client = ctx;
 
@@ -39,8 +39,10 @@ called(void *ctx, struct rr_exchange *exchange)
 	rr_server_take(client->config.callbacks, exchange);
 }
 
-static const struct rr_carrier_events deaf = { .connected = connected, .closed = closed },
-				      hearing = { .connected = connected, .closed = closed, .call = called };
+static const struct rr_carrier_events deaf = { .connected = connected, .closed = rr_client_closed },
+				      hearing = { .connected = connected,
+					      .closed = rr_client_closed,
+					      .call = called };
 
 int
 rr_client_connect(struct rr_client *client)
@@ -71,27 +73,13 @@ rr_client_disconnect(struct rr_client *client)
 		return;
 	rr_carrier_negotiated(client->carrier, &client->negotiated);
 	rr_counters_add(&client->past, &client->carrier->counters);
-	if (rr_list_empty(&client->back))
+	if (rr_list_empty(&client->back.link))
 		rr_carrier_close(client->carrier);
 	if (client->config.callbacks)
 		rr_server_connection_lost(client->config.callbacks);
-	rr_list_remove(&client->back);
+	rr_list_remove(&client->back.link);
 	client->xid = &client->own_xid;
 	client->carrier = NULL;
-}
-
-void
-rr_client_lose(struct rr_client *client, int error, const char *text)
-{
-	rr_list_for_each (link, &client->outstanding) {
-		struct rr_call *call = rr_container(link, struct rr_call, link);
-
-		rr_carrier_cancel(client->carrier, &call->transaction);
-		call->sent = false;
-		rr_list_remove(link);
-		rr_list_append(&client->waiting, link);
-	}
-	closed(client, error, text);
 }
 
 /* ---- What happens in which state ---- */

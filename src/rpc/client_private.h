@@ -3,6 +3,7 @@
 #define RR_RPC_CLIENT_PRIVATE_H
 
 #include "rpc/client.h"
+#include "rpc/server_private.h"
 
 /*
  * An RPC client, as its files see it: client.c its life and what people ask
@@ -67,7 +68,7 @@ struct rr_client {
 
 	/* Where the connection is another's, the link in its list of those who call over it; else in no list.
 	 */
-	struct rr_list back;
+	struct rr_server_back back;
 	uint32_t own_xid, *xid; /* the next: all who call over a connection take theirs from one place */
 	struct rr_list waiting, outstanding, ending;
 	struct rr_task task;
@@ -81,13 +82,12 @@ void rr_client_event(struct rr_client *client, enum rr_client_event event);
 int rr_client_connect(struct rr_client *client);
 void rr_client_disconnect(struct rr_client *client);
 void rr_client_connect_init(struct rr_client *client);
-/* The connection, which is another's, is about to end. */
-void rr_client_lose(struct rr_client *client, int error, const char *text);
+/* client_connect.c: its carrier is gone. */
+void rr_client_closed(void *client, int error, const char *text);
 
-/* client.c: a client that calls over the carrier of another, who keeps it in clients, and its next XID in
- * xid, and tells it by rr_client_lose() of the carrier's end. */
-int rr_client_new_back(struct rr_carrier *carrier, const struct rr_client_config *config, uint32_t *xid,
-	struct rr_list *clients, struct rr_client **client, struct rr_text *text);
+/* client.c: a client without a carrier. INVAL, NOTSUP (credential); NOMEM. */
+int rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *config,
+	struct rr_client **result, struct rr_text *text);
 
 /* client_call.c */
 /* Hands a waiting call to the carrier. */

@@ -16,17 +16,6 @@ const struct rr_server_config rr_server_config_default = {
 	.auths = rr_auth_served,
 };
 
-static void
-free_memory(struct rr_server *server)
-{
-	const struct rr_env *env = server->engine->env;
-
-	rr_drc_free(server->own_drc);
-	rr_free(env, server->services);
-	rr_free(env, server->latencies);
-	rr_free(env, server);
-}
-
 int
 rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *config,
 	const struct rr_service *services, uint32_t service_count, struct rr_server **result)
@@ -37,6 +26,7 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 	if (!server)
 		return -RPCRDMA_ERR_NOMEM;
 	server->engine = engine;
+	rr_list_init(&server->free_blocks);
 	server->config = *config;
 	for (uint32_t i = 0; i < service_count; i++)
 		procedures += services[i].program->procedure_count;
@@ -45,7 +35,7 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 	if (!config->drc)
 		server->config.drc = server->own_drc = rr_drc_new(engine->env, &rr_drc_config_default);
 	if (!server->services || !server->latencies || !server->config.drc) {
-		free_memory(server);
+		rr_server_delete(server);
 		return -RPCRDMA_ERR_NOMEM;
 	}
 	server->service_count = service_count;
@@ -56,28 +46,6 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 	rr_server_queue_init(server);
 	*result = server;
 	return 0;
-}
-
-void
-rr_server_delete(struct rr_server *server)
-{
-	struct rr_list *link;
-
-	while ((link = rr_list_pop(&server->free_blocks)))
-		rr_free(server->engine->env, rr_container(link, struct rr_block, link));
-	free_memory(server);
-}
-
-struct rpcrdma_latency *
-rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc)
-{
-	struct rpcrdma_latency *latencies = server->latencies;
-
-	if (index >= server->service_count || proc >= server->services[index].program->procedure_count)
-		return NULL;
-	for (uint32_t i = 0; i < index; i++)
-		latencies += server->services[i].program->procedure_count;
-	return &latencies[proc];
 }
 
 const struct rpcrdma_latency *

@@ -188,6 +188,18 @@ run_null(struct rr_block *block, const struct rpcrdma_xdr_reader *reader)
 		rr_block_accept(block, RR_GARBAGE_ARGS);
 }
 
+struct rpcrdma_latency *
+rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc)
+{
+	struct rpcrdma_latency *latencies = server->latencies;
+
+	if (index >= server->service_count || proc >= server->services[index].program->procedure_count)
+		return NULL;
+	for (uint32_t i = 0; i < index; i++)
+		latencies += server->services[i].program->procedure_count;
+	return &latencies[proc];
+}
+
 static bool
 dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
 {

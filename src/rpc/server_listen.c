@@ -3,7 +3,6 @@
 #include "base/address.h"
 #include "base/peer_log.h"
 #include "carrier/carrier.h"
-#include "rpc/client_private.h"
 #include "rpc/server_private.h"
 
 struct listener {
@@ -16,9 +15,15 @@ struct connection {
 	struct rr_server *server;
 	struct rr_carrier *carrier;
 	struct rr_line line;    /* its calls */
-	struct rr_list clients; /* those who call in the reverse direction */
+	struct rr_list clients; /* struct rr_server_back: those who call in the reverse direction */
 	uint32_t xid;           /* the next of theirs */
 };
+
+static void
+end_back(struct rr_server_back *back, int error, const char *text)
+{
+	back->lose(back, error, text);
+}
 
 static void
 end_connection(struct connection *connection, int error, const char *text)
@@ -26,7 +31,7 @@ end_connection(struct connection *connection, int error, const char *text)
 	struct rr_server *server = connection->server;
 
 	while (!rr_list_empty(&connection->clients))
-		rr_client_lose(rr_container(connection->clients.next, struct rr_client, back), error, text);
+		end_back(rr_container(connection->clients.next, struct rr_server_back, link), error, text);
 	rr_line_end(&connection->line);
 	rr_counters_add(&server->past, &connection->carrier->counters);
 	rr_carrier_close(connection->carrier);
@@ -78,8 +83,7 @@ arrived(void *ctx, struct rr_carrier *carrier)
 }
 
 int
-rr_request_client(struct rr_request *request, const struct rr_client_config *config,
-	struct rr_client **client, struct rr_text *text)
+rr_server_way_back(const struct rr_request *request, struct rr_server_way_back *way, struct rr_text *text)
 {
 	struct rr_carrier *carrier = request->exchange->carrier;
 	struct connection *connection;
@@ -92,7 +96,8 @@ rr_request_client(struct rr_request *request, const struct rr_client_config *con
 			"%s: this call came from a server; call it over the client's own connection",
 			request->peer);
 	connection = carrier->ctx;
-	return rr_client_new_back(carrier, config, &connection->xid, &connection->clients, client, text);
+	*way = (struct rr_server_way_back){ carrier, &connection->xid, &connection->clients };
+	return 0;
 }
 
 static void

@@ -136,4 +136,24 @@ enum rr_drc_state rr_block_repeat(struct rr_block *block, const struct rr_drc_ke
 /* The call was not executed. */
 void rr_block_not_executed(struct rr_block *block);
 
+/* server_listen.c */
+
+/* Someone who calls over a connection of the server, in the reverse direction; the connection's list has it.
+ * lose(): the connection ends, and takes the element out of its list. */
+struct rr_server_back {
+	struct rr_list link;
+	void (*lose)(struct rr_server_back *back, int error, const char *text);
+};
+
+/* What is needed to call over the connection that a request came by. */
+struct rr_server_way_back {
+	struct rr_carrier *carrier;
+	uint32_t *xid; /* the next one */
+	struct rr_list *clients;
+};
+
+/* DISCONNECTED; NOTSUP: the request came in the reverse direction itself. */
+int rr_server_way_back(
+	const struct rr_request *request, struct rr_server_way_back *way, struct rr_text *text);
+
 #endif

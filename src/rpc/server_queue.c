@@ -111,6 +111,20 @@ leave_line(struct rr_block *block)
 }
 
 void
+rr_server_delete(struct rr_server *server)
+{
+	const struct rr_env *env = server->engine->env;
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&server->free_blocks)))
+		rr_free(env, rr_container(link, struct rr_block, link));
+	rr_drc_free(server->own_drc);
+	rr_free(env, server->services);
+	rr_free(env, server->latencies);
+	rr_free(env, server);
+}
+
+void
 rr_block_release(struct rr_block *block)
 {
 	struct rr_server *server = block->request.server;

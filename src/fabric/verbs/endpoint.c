@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/verbs/endpoint.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 /*
  * The life of an endpoint. A closed one keeps its queue pair for a moment, in the error state: a message that
  * was just coming in had taken a receive from the shared queue, and it comes back as a flushed completion,
@@ -14,46 +10,6 @@
 #define LINGER (100 * RR_MILLISECOND)
 
 enum { SPINS = 16 };
-
-int
-rr_verbs_error(int number)
-{
-	switch (number) {
-	case ENOMEM: return -RPCRDMA_ERR_NOMEM;
-	case ECONNREFUSED: return -RPCRDMA_ERR_REFUSED;
-	case ECONNRESET: return -RPCRDMA_ERR_DISCONNECTED;
-	case ETIMEDOUT: return -RPCRDMA_ERR_TIMEDOUT;
-	case ENETUNREACH:
-	case EHOSTUNREACH:
-	case EADDRNOTAVAIL:
-	case ENODEV: return -RPCRDMA_ERR_UNREACHABLE;
-	default: return -RPCRDMA_ERR_SYSTEM;
-	}
-}
-
-void
-rr_verbs_wake(struct rr_verbs_endpoint *endpoint)
-{
-	endpoint->spins = 0;
-	if (endpoint->state != RR_VERBS_CLOSED)
-		rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
-}
-
-void
-rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *event)
-{
-	endpoint->base.handler(endpoint->base.ctx, event);
-}
-
-void
-rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size)
-{
-	struct rr_event event = { .kind = RR_EVENT_ESTABLISHED, .data = data, .length = size };
-
-	endpoint->state = RR_VERBS_ESTABLISHED;
-	rr_verbs_wake(endpoint);
-	rr_verbs_emit(endpoint, &event);
-}
 
 static void
 give_allowance_back(struct rr_verbs_endpoint *endpoint)
@@ -190,38 +146,6 @@ rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric)
 	return endpoint;
 }
 
-/* Nothing is sent or received any more; what is outstanding is flushed. */
-static void
-stop(struct rr_verbs_endpoint *endpoint)
-{
-	const struct rr_verbs_library *library = &rr_verbs_fabric(endpoint)->library;
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-
-	if (endpoint->connected)
-		library->disconnect(endpoint->id);
-	endpoint->connected = false;
-	if (endpoint->qp)
-		library->modify_qp(endpoint->qp, &attr, IBV_QP_STATE);
-}
-
-void
-rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
-{
-	struct rr_loop *loop = endpoint->base.fabric->loop;
-	va_list args;
-
-	if (endpoint->state >= RR_VERBS_ENDED)
-		return;
-	va_start(args, format);
-	vsnprintf(endpoint->text.text, sizeof(endpoint->text.text), format, args);
-	va_end(args);
-	endpoint->status = status;
-	endpoint->state = RR_VERBS_ENDED;
-	rr_loop_disarm(loop, &endpoint->timer);
-	stop(endpoint);
-	rr_loop_defer(loop, &endpoint->task);
-}
-
 void
 rr_verbs_endpoint_close(struct rr_endpoint *base)
 {
@@ -231,7 +155,7 @@ rr_verbs_endpoint_close(struct rr_endpoint *base)
 	endpoint->state = RR_VERBS_CLOSED;
 	rr_loop_disarm(fabric->base.loop, &endpoint->timer);
 	rr_task_cancel(&endpoint->task);
-	stop(endpoint);
+	rr_verbs_stop(endpoint);
 	forget_works(endpoint);
 	rr_verbs_regions_close(endpoint);
 	give_allowance_back(endpoint);

@@ -198,19 +198,17 @@ int rr_verbs_bind_to(const struct rr_verbs_library *library, struct rdma_event_c
 /* After create_event_channel() failed: why, and what to do. */
 int rr_verbs_no_channel(struct rr_text *text);
 
-/* addresses.c */
-
-/* Ends connections whose own address is lost. Where the kernel does not tell of that, it is logged. */
-void rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric);
-void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
-
-/* list.c */
-
 /* The list of devices is empty: why, and what to do. -RPCRDMA_ERR_NOTSUP. */
 int rr_verbs_nothing_there(struct rr_text *text);
 
 /* After open_device() failed: why, and what to do. */
 void rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text);
+
+/* addresses.c */
+
+/* Ends connections whose own address is lost. Where the kernel does not tell of that, it is logged. */
+void rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric);
+void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 
 /* device.c */
 
@@ -237,23 +235,22 @@ void rr_verbs_device_events(struct rr_verbs_device *device);
 
 void rr_verbs_events_ready(struct rr_watch *watch, unsigned events);
 void rr_verbs_completions_ready(struct rr_watch *watch, unsigned events);
+
+/* refill.c */
+
 void rr_verbs_device_refill(struct rr_task *task);
 
 /* Takes a receive back into the pool. */
 void rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *buffer);
 
-/* endpoint.c */
+/* end.c */
 
-struct rr_verbs_endpoint *rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric);
-
-/* Ends the connection, if it has not ended; the handler is told in the endpoint's task. */
+/* Ends the connection, if it has not ended; the endpoint's task calls the handler. */
 void rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-void rr_verbs_endpoint_close(struct rr_endpoint *base);
-
-/* Frees a closed endpoint now. */
-void rr_verbs_endpoint_bury(struct rr_verbs_endpoint *endpoint);
+/* Nothing is sent or received any more; what is outstanding is flushed. */
+void rr_verbs_stop(struct rr_verbs_endpoint *endpoint);
 
 void rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *event);
 void rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size);
@@ -261,6 +258,15 @@ void rr_verbs_wake(struct rr_verbs_endpoint *endpoint);
 
 /* The error that fits errno. */
 int rr_verbs_error(int number);
+
+/* endpoint.c */
+
+struct rr_verbs_endpoint *rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric);
+
+void rr_verbs_endpoint_close(struct rr_endpoint *base);
+
+/* Frees a closed endpoint now. */
+void rr_verbs_endpoint_bury(struct rr_verbs_endpoint *endpoint);
 
 /* queues.c */
 

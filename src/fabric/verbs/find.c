@@ -10,8 +10,9 @@
 #include "fabric/verbs/verbs.h"
 
 /*
- * Which addresses belong to RDMA devices. The connection manager knows: an identifier that was bound to an
- * address is on its device. Where the kernel has no device at all, no library is loaded to find that out.
+ * Which addresses belong to RDMA devices, and why devices cannot be used. The connection manager knows: an
+ * identifier that was bound to an address is on its device. Where the kernel has no device at all, no library
+ * is loaded to find that out.
  */
 
 bool
@@ -27,6 +28,36 @@ rr_verbs_kernel_device(char name[RR_VERBS_NAME])
 	if (directory)
 		closedir(directory);
 	return entry;
+}
+
+int
+rr_verbs_nothing_there(struct rr_text *text)
+{
+	char name[RR_VERBS_NAME];
+
+	if (!rr_verbs_kernel_device(name))
+		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "there is no RDMA device on this machine");
+	return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
+		"the kernel has the RDMA device %s, but no user-space driver takes it: load ib_uverbs, "
+		"install ibverbs-providers",
+		name);
+}
+
+/* libibverbs tries several ways, and its errno is that of the last one. */
+void
+rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
+{
+	int number = errno;
+	char path[80];
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", device->dev_name);
+	if (access(path, R_OK | W_OK) < 0)
+		number = errno;
+	if (number == EACCES || number == EPERM)
+		rr_fail(text, 0, "no permission on %s: join the group that owns it, or change its mode",
+			path);
+	else
+		rr_fail(text, 0, "%s cannot be opened: %s", path, strerror(number));
 }
 
 int

@@ -83,23 +83,6 @@ describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_a
 	info->max_region_size = attr->max_mr_size;
 }
 
-/* libibverbs tries several ways, and its errno is that of the last one. */
-void
-rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
-{
-	int number = errno;
-	char path[80];
-
-	snprintf(path, sizeof(path), "/dev/infiniband/%s", device->dev_name);
-	if (access(path, R_OK | W_OK) < 0)
-		number = errno;
-	if (number == EACCES || number == EPERM)
-		rr_fail(text, 0, "no permission on %s: join the group that owns it, or change its mode",
-			path);
-	else
-		rr_fail(text, 0, "%s cannot be opened: %s", path, strerror(number));
-}
-
 /* The last word on why it is not usable: what is in the way of a connection, not of the device. */
 static void
 judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, bool active)
@@ -152,19 +135,6 @@ describe(const struct rr_verbs_library *library, struct ibv_device *device, stru
 		judge(info, &attr, active);
 	}
 	library->close_device(context);
-}
-
-int
-rr_verbs_nothing_there(struct rr_text *text)
-{
-	char name[RR_VERBS_NAME];
-
-	if (!rr_verbs_kernel_device(name))
-		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "there is no RDMA device on this machine");
-	return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
-		"the kernel has the RDMA device %s, but no user-space driver takes it: load ib_uverbs, "
-		"install ibverbs-providers",
-		name);
 }
 
 int

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fabric/verbs/endpoint.h"
+
+/* What happens to an endpoint and is the same for all files: it has work, it is up, it ends. */
+
+int
+rr_verbs_error(int number)
+{
+	switch (number) {
+	case ENOMEM: return -RPCRDMA_ERR_NOMEM;
+	case ECONNREFUSED: return -RPCRDMA_ERR_REFUSED;
+	case ECONNRESET: return -RPCRDMA_ERR_DISCONNECTED;
+	case ETIMEDOUT: return -RPCRDMA_ERR_TIMEDOUT;
+	case ENETUNREACH:
+	case EHOSTUNREACH:
+	case EADDRNOTAVAIL:
+	case ENODEV: return -RPCRDMA_ERR_UNREACHABLE;
+	default: return -RPCRDMA_ERR_SYSTEM;
+	}
+}
+
+void
+rr_verbs_wake(struct rr_verbs_endpoint *endpoint)
+{
+	endpoint->spins = 0;
+	if (endpoint->state != RR_VERBS_CLOSED)
+		rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
+}
+
+void
+rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *event)
+{
+	endpoint->base.handler(endpoint->base.ctx, event);
+}
+
+void
+rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size)
+{
+	struct rr_event event = { .kind = RR_EVENT_ESTABLISHED, .data = data, .length = size };
+
+	endpoint->state = RR_VERBS_ESTABLISHED;
+	rr_verbs_wake(endpoint);
+	rr_verbs_emit(endpoint, &event);
+}
+
+/* Nothing is sent or received any more; what is outstanding is flushed. */
+void
+rr_verbs_stop(struct rr_verbs_endpoint *endpoint)
+{
+	const struct rr_verbs_library *library = &rr_verbs_fabric(endpoint)->library;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (endpoint->connected)
+		library->disconnect(endpoint->id);
+	endpoint->connected = false;
+	if (endpoint->qp)
+		library->modify_qp(endpoint->qp, &attr, IBV_QP_STATE);
+}
+
+void
+rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
+{
+	struct rr_loop *loop = endpoint->base.fabric->loop;
+	va_list args;
+
+	if (endpoint->state >= RR_VERBS_ENDED)
+		return;
+	va_start(args, format);
+	vsnprintf(endpoint->text.text, sizeof(endpoint->text.text), format, args);
+	va_end(args);
+	endpoint->status = status;
+	endpoint->state = RR_VERBS_ENDED;
+	rr_loop_disarm(loop, &endpoint->timer);
+	rr_verbs_stop(endpoint);
+	rr_loop_defer(loop, &endpoint->task);
+}
