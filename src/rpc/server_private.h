@@ -35,6 +35,11 @@ struct rr_line {
 	struct rr_exchange_queue backlog, parked; /* for a block; for pool memory */
 	struct rr_list turn;                      /* in the server's turns, while there is a backlog */
 	struct rr_pool_waiter waiter;
+	/* Pool memory that was reserved for a reply and not needed: for the next call of this turn. Its
+	 * octets. */
+	void *spare;
+	uint32_t spare_size;
+	struct rr_list spared; /* in the server's spares, while there is such memory */
 };
 
 struct rr_block {
@@ -71,6 +76,8 @@ struct rr_server {
 	struct rr_list free_blocks;
 	uint32_t block_count, free_count; /* in use, and kept */
 	struct rr_list turns;             /* lines whose calls wait for a block */
+	struct rr_list spares;            /* lines that keep memory until the end of the turn */
+	struct rr_task give_back;         /* of that */
 	struct rr_line other;             /* of calls that came by no connection of the server's own */
 	struct rr_list kept,
 		repeats;       /* blocks whose handler answers later; that repeat what is being executed */
@@ -99,6 +106,10 @@ void rr_line_init(struct rr_line *line, struct rr_server *server);
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
 /* The connection ends: calls that wait are dropped, those that were served go on without it. */
 void rr_line_end(struct rr_line *line);
+/* Keeps memory that was reserved for a reply for the next call of this turn. False: it is to go back. */
+bool rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size);
+/* Such memory that was reserved with that size, which then is the caller's; NULL: there is none. */
+void *rr_line_take_spare(struct rr_line *line, uint32_t size);
 /* The block is free again: its reply was sent, or there is none. */
 void rr_block_release(struct rr_block *block);
 

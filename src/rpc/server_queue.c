@@ -180,6 +180,58 @@ serve(struct rr_line *line, struct rr_exchange *exchange)
 	return true;
 }
 
+/* ---- Memory for replies, from call to call ---- */
+
+/* Most calls need next to nothing of what is reserved for their largest reply: those that one turn serves for
+ * a connection have it one after the other, as reserving it and giving it back take as long as the rest of
+ * serving a small call. */
+bool
+rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size)
+{
+	struct rr_server *server = line ? line->server : NULL;
+
+	if (!server || line == &server->other || line->spare || rr_pool_is_wanted(server->engine->results))
+		return false;
+	line->spare = memory;
+	line->spare_size = size;
+	rr_list_append(&server->spares, &line->spared);
+	rr_loop_defer(server->engine->loop, &server->give_back);
+	return true;
+}
+
+void *
+rr_line_take_spare(struct rr_line *line, uint32_t size)
+{
+	void *memory = line && line->spare_size == size ? line->spare : NULL;
+
+	if (!memory)
+		return NULL;
+	line->spare = NULL;
+	rr_list_remove(&line->spared);
+	return memory;
+}
+
+static void
+line_give_back(struct rr_line *line)
+{
+	void *memory = line->spare;
+
+	line->spare = NULL;
+	rr_list_remove(&line->spared);
+	rr_pool_put(line->server->engine->results, memory);
+}
+
+static void
+give_back(struct rr_task *task)
+{
+	struct rr_server *server = rr_container(task, struct rr_server, give_back);
+
+	while (!rr_list_empty(&server->spares))
+		line_give_back(rr_container(server->spares.next, struct rr_line, spared));
+}
+
+/* ---- Turns ---- */
+
 static void
 wait_for_block(struct rr_line *line)
 {
@@ -301,6 +353,7 @@ rr_line_init(struct rr_line *line, struct rr_server *server)
 	line->waiter.wake = wake;
 	rr_list_init(&line->blocks);
 	rr_list_init(&line->turn);
+	rr_list_init(&line->spared);
 	rr_list_init(&line->waiter.link);
 }
 
@@ -309,6 +362,7 @@ rr_line_end(struct rr_line *line)
 {
 	rr_list_remove(&line->turn);
 	rr_list_remove(&line->waiter.link);
+	line_give_back(line);
 	while (line->backlog.first)
 		rr_exchange_drop(pop(&line->backlog));
 	while (line->parked.first)
@@ -322,6 +376,8 @@ rr_server_queue_init(struct rr_server *server)
 {
 	rr_list_init(&server->free_blocks);
 	rr_list_init(&server->turns);
+	rr_list_init(&server->spares);
+	rr_task_init(&server->give_back, give_back);
 	rr_task_init(&server->task, run);
 	rr_timer_init(&server->next_turn, go_on);
 	rr_line_init(&server->other, server);
@@ -341,6 +397,8 @@ void
 rr_server_queue_end(struct rr_server *server)
 {
 	rr_task_cancel(&server->task);
+	rr_task_cancel(&server->give_back);
+	give_back(&server->give_back);
 	rr_loop_disarm(server->engine->loop, &server->next_turn);
 	rr_line_end(&server->other);
 }

@@ -33,8 +33,10 @@ rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedu
 	block->reply_size = RR_REPLY_SMALL;
 	if (size <= RR_REPLY_SMALL)
 		return true;
-	block->large = rr_pool_get(server->engine->results, request->party, size);
 	block->reply_size = (uint32_t)size;
+	block->large = rr_line_take_spare(block->line, block->reply_size);
+	if (!block->large)
+		block->large = rr_pool_get(server->engine->results, request->party, size);
 	return block->large;
 }
 
@@ -128,7 +130,8 @@ trim(struct rr_block *block)
 		return;
 	}
 	block->reply.stream = memcpy(block->small, block->large, block->reply.length);
-	rr_pool_put(results, block->large);
+	if (!rr_line_keep_spare(block->line, block->large, block->reply_size))
+		rr_pool_put(results, block->large);
 	block->large = NULL;
 }
 
