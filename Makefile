@@ -25,6 +25,11 @@ check-kernel: build
 	@scripts/need kernel
 	@tests/kernel/check $(BUILD)
 
+# Directories in CephFS, on a cluster that runs on the loopback.
+check-ceph: build
+	@scripts/need ceph
+	@tests/ceph/check $(BUILD)
+
 # 100,000 seeds of NFS copies under faults; RUNS= another number, SEED= another first one.
 soak:
 	@scripts/need build check
@@ -74,4 +79,4 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel model mutate fuzz-afl soak attack demo bench install uninstall clean
+.PHONY: all setup build check check-kernel check-ceph model mutate fuzz-afl soak attack demo bench install uninstall clean

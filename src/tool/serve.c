@@ -59,6 +59,16 @@ static const struct rr_option serve_options[] = {
 		.help = "let remote root act as root",
 		.kind = RR_OPTION_NO,
 		.at = offsetof(struct rr_serve, root_squash) },
+	{ .name = "ceph-conf",
+		.argument = "FILE",
+		.help = "of directories in CephFS: the cluster's configuration",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_serve, ceph_conf) },
+	{ .name = "ceph-user",
+		.argument = "NAME",
+		.help = "of directories in CephFS: the user of the cluster (admin)",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_serve, ceph_user) },
 	{ .name = "key",
 		.argument = "FILE",
 		.help = "where the key of file handles is kept",
@@ -67,21 +77,46 @@ static const struct rr_option serve_options[] = {
 	{ 0 },
 };
 
+/* PATH, or PATH?fs=NAME, in CephFS. */
+static int
+parse_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
+{
+	static const char query[] = "?fs=";
+	char *file_system = strstr(argument, query);
+
+	if (argument[strlen(RR_SERVE_CEPH)] != '/')
+		return rr_tool_usage(tool, "%s: a path in CephFS begins with '/'", argument);
+	serve->ceph = true;
+	if (!file_system)
+		return RR_EXIT_OK;
+	*file_system = '\0';
+	file_system += strlen(query);
+	if (serve->file_system && strcmp(serve->file_system, file_system) != 0)
+		return rr_tool_usage(tool, "one server serves one file system of a cluster");
+	serve->file_system = file_system;
+	return RR_EXIT_OK;
+}
+
 /* DIR or DIR=/NAME. Without a name, an only directory is "/", one of several "/" and its last component. */
 static int
-parse_export(const struct rr_tool *tool, struct rr_tree_export *export, char *argument, bool only)
+parse_export(const struct rr_tool *tool, struct rr_serve *serve, struct rr_tree_export *export,
+	char *argument, bool only)
 {
-	char *name = strstr(argument, "=/"), *path, *last;
+	bool ceph = strncmp(argument, RR_SERVE_CEPH, strlen(RR_SERVE_CEPH)) == 0;
+	char *name = strstr(argument, "=/"), *path;
 
 	if (name)
 		*name++ = '\0';
-	path = realpath(argument, NULL); /* lives as long as the program serves */
+	if (ceph && parse_ceph(tool, serve, argument) != RR_EXIT_OK)
+		return RR_EXIT_USAGE;
+	path = ceph ? strdup(argument) : realpath(argument, NULL); /* lives as long as the program serves */
 	if (!path)
 		return rr_tool_fail(tool, "%s: %s; name a directory that exists", argument, strerror(errno));
-	last = strrchr(path, '/');
 	export->path = path;
-	export->name = name ? name : only ? "/" : last;
-	return RR_EXIT_OK;
+	export->name = name ? name : only ? "/" : strrchr(path, '/');
+	if (ceph == serve->ceph)
+		return RR_EXIT_OK;
+	return rr_tool_usage(tool, "directories of this machine and of CephFS want a server each");
 }
 
 static int
@@ -90,7 +125,7 @@ parse_exports(const struct rr_tool *tool, struct rr_serve *serve, int argc, char
 	if (argc > RR_SERVE_EXPORTS)
 		return rr_tool_usage(tool, "at most %d directories can be served", RR_SERVE_EXPORTS);
 	for (int i = 0; i < argc; i++) {
-		int status = parse_export(tool, &serve->exports[i], argv[i], argc == 1);
+		int status = parse_export(tool, serve, &serve->exports[i], argv[i], argc == 1);
 
 		if (status != RR_EXIT_OK)
 			return status;

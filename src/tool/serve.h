@@ -9,9 +9,13 @@
 #include "tool/filters.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
+#include "vfs/ceph/ceph.h"
 #include "vfs/posix/posix.h"
 
 enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64 };
+
+/* What begins the argument that names a directory in CephFS. */
+#define RR_SERVE_CEPH "ceph:"
 
 struct rr_serve_address {
 	struct sockaddr_storage rdma; /* the TCP address differs in the port alone */
@@ -27,6 +31,8 @@ struct rr_serve {
 	struct rr_tree_config tree;
 	struct rr_filters filters;
 	const char *key_path;
+	bool ceph; /* the exports are paths in CephFS, each with RR_SERVE_CEPH in front */
+	const char *ceph_conf, *ceph_user, *file_system;
 	bool root_squash;
 	uint32_t address_count;
 	uint32_t tcp_port; /* 0: no TCP */

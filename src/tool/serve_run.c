@@ -5,6 +5,8 @@
  * configuration and the duplicate request cache: a client may come back to
  * another thread than it left.
  */
+#include <string.h>
+
 #include "base/address.h"
 #include "rpc/server.h"
 #include "tool/report.h"
@@ -14,6 +16,7 @@ struct run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
 	struct rr_posix_shared *shared;
+	struct rr_ceph *ceph; /* NULL: directories of this machine */
 	struct rr_drc *drc;
 };
 
@@ -52,6 +55,14 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rr_server 
 }
 
 static int
+provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vfs, struct rr_text *text)
+{
+	if (run->ceph)
+		return rr_ceph_provider(run->ceph, engine->loop, vfs, text);
+	return rr_posix_new(engine->env, engine->loop, &run->serve->tree, run->shared, vfs, text);
+}
+
+static int
 make(void *ctx, struct rpcrdma_engine *engine, void **result)
 {
 	struct run *run = ctx;
@@ -65,7 +76,7 @@ make(void *ctx, struct rpcrdma_engine *engine, void **result)
 		return rr_tool_fail(run->tool, "out of memory");
 	*result = service;
 	service->engine = engine;
-	if (rr_posix_new(engine->env, engine->loop, &serve->tree, run->shared, &service->vfs, &text) < 0)
+	if (provide(run, engine, &service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	if (rr_nfs_server_new(engine->env, engine->results, service->vfs, serve->root_squash, &service->nfs) <
 		0)
@@ -75,7 +86,7 @@ make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (rr_server_new(engine, &config, service->services, RR_NFS_SERVICES, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = listen_all(run->tool, serve, service->server);
-	if (status == RR_EXIT_OK && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS) &&
+	if (status == RR_EXIT_OK && !run->ceph && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS) &&
 		rr_posix_apart(service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	return status;
@@ -140,6 +151,32 @@ static const struct rr_worker_service serve_service = {
 	.free = free_service,
 };
 
+/* Connects to the cluster, where there is one. */
+static int
+run_cluster(struct run *run)
+{
+	const struct rr_serve *serve = run->serve;
+	struct rr_ceph_export exports[RR_SERVE_EXPORTS];
+	struct rr_ceph_config config = { .exports = exports,
+		.export_count = serve->tree.export_count,
+		.read_only = serve->tree.read_only,
+		.conf = serve->ceph_conf,
+		.user = serve->ceph_user,
+		.file_system = serve->file_system };
+	struct rr_text text;
+
+	_Static_assert((int)RR_CEPH_KEY == (int)RR_VFS_KEY, "one key for both");
+	if (!serve->ceph)
+		return RR_EXIT_OK;
+	for (uint32_t i = 0; i < serve->tree.export_count; i++)
+		exports[i] = (struct rr_ceph_export){ serve->exports[i].path + strlen(RR_SERVE_CEPH),
+			serve->exports[i].name };
+	memcpy(config.key, serve->tree.key, sizeof(config.key));
+	if (rr_ceph_new(&rr_env_system, &config, &run->ceph, &text) < 0)
+		return rr_tool_fail(run->tool, "%s", text.text);
+	return RR_EXIT_OK;
+}
+
 int
 rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 {
@@ -152,7 +189,10 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
+		status = run_cluster(&run);
+	if (status == RR_EXIT_OK)
 		status = rr_workers_run(&serve->workers);
+	rr_ceph_free(run.ceph);
 	rr_posix_shared_free(run.shared);
 	rr_drc_free(run.drc);
 	return status;

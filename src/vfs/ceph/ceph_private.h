@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_VFS_CEPH_CEPH_PRIVATE_H
+#define RR_VFS_CEPH_CEPH_PRIVATE_H
+
+#include <pthread.h>
+
+#include "vfs/ceph/ceph.h"
+#include "vfs/ceph/library.h"
+#include "vfs/threads.h"
+
+/*
+ * Each operation is a job. It waits in the list of its provider until no earlier job stands before it; then a
+ * thread executes it by calls to libcephfs, which may wait as long as they like; then the loop ends it. A
+ * thread touches the job, the call's structure and what it points to; of struct rr_ceph only what never
+ * changes, and the opens under their lock.
+ */
+
+/* The snapshot number of what is no snapshot. */
+#define RR_CEPH_HEAD (UINT64_MAX - 1)
+
+struct rr_ceph_root {
+	uint64_t number; /* inode */
+	uint32_t hash;   /* of the export's name: exports may change their order */
+};
+
+struct rr_ceph {
+	const struct rr_env *env;
+	struct rr_ceph_library lib;
+	struct ceph_mount_info *mount;
+	bool mounted, abandoned;
+	struct rr_ceph_config config;
+	struct rr_vfs_export *exports;
+	struct rr_ceph_root *roots;
+	UserPerm *self; /* user 0 */
+	uint8_t check[16];
+	uint64_t fsid[2], verifier;
+	pthread_mutex_t lock; /* of what follows */
+	struct rr_list opens; /* rr_vfs_open.link: those that are not closed */
+	uint32_t open_count;
+};
+
+struct rr_ceph_share {
+	uint32_t access, deny, holders;
+};
+
+/* Belongs to the caller until close(), then to the jobs that use it. */
+struct rr_vfs_open {
+	struct rr_list link;
+	struct rr_ceph *ceph;
+	struct Inode *inode;
+	struct Fh *file;
+	uint64_t number, snapshot;
+	uint32_t export; /* hash */
+	uint32_t access;
+	uint32_t holders; /* the caller, and jobs; under the lock */
+	struct rr_ceph_share *share;
+};
+
+struct rr_ceph_vfs {
+	struct rr_vfs vfs;
+	struct rr_ceph *ceph;
+	struct rr_vfs_threads *threads;
+	struct rr_list jobs; /* in the order in which they began */
+	struct rr_vfs_counters counters;
+};
+
+/* An object of an operation. */
+struct rr_ceph_object {
+	uint64_t number, snapshot;
+	uint32_t export;
+	struct Inode *inode; /* NULL: not found */
+	struct rr_vfs_open *open;
+	bool mine; /* inode is to be put */
+};
+
+struct rr_ceph_row;
+
+struct rr_ceph_job {
+	struct rr_vfs_task task;
+	struct rr_list link; /* in rr_ceph_vfs.jobs */
+	struct rr_ceph_vfs *vfs;
+	struct rr_ceph *ceph;
+	struct rr_vfs_call *call;
+	const struct rr_ceph_row *row;
+	struct rr_ceph_object object, second;
+	UserPerm *caller; /* as libcephfs takes it */
+	enum { RR_CEPH_WAITS, RR_CEPH_GIVEN, RR_CEPH_ENDED } state;
+	enum rr_vfs_status status;
+	bool cancelled;
+	uint8_t *list; /* entries that a readdir found, for the loop */
+	uint32_t list_size, list_room;
+};
+
+enum {
+	RR_CEPH_CHANGES = 1, /* not where the export is for reading only */
+	RR_CEPH_ENTRIES = 2, /* changes the entries of the directories among its objects */
+	RR_CEPH_WRITES = 4,  /* a commit that begins later covers it */
+	RR_CEPH_COMMITS = 8
+};
+
+/* What there is to know of an operation. Offsets are into its structure; 0: there is no such member. */
+struct rr_ceph_row {
+	enum rr_vfs_status (*run)(struct rr_ceph_job *job); /* in a thread */
+	uint16_t object, second;                            /* struct rr_vfs_object */
+	uint16_t known;                                     /* struct rr_vfs_known, of object */
+	uint16_t change, second_change;                     /* struct rr_vfs_change */
+	uint8_t flags;
+	void (*end)(struct rr_ceph_job *job); /* in the loop; NULL: nothing is left to do there */
+};
+
+extern const struct rr_vfs_ops rr_ceph_ops;
+
+/* ---- job.c ---- */
+enum rr_vfs_status rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_call *call);
+void rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
+void *rr_ceph_member(struct rr_vfs_call *call, uint16_t offset);
+
+/* ---- run.c ---- */
+void rr_ceph_run(struct rr_vfs_task *task);
+
+/* ---- handle.c ---- */
+int rr_ceph_keys(struct rr_ceph *ceph);
+void rr_ceph_handle(const struct rr_ceph *ceph, uint32_t export, const struct ceph_statx *st,
+	uint64_t snapshot, struct rr_vfs_handle *handle);
+bool rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, struct rr_ceph_object *object);
+
+/* ---- status.c ---- */
+/* Of what libcephfs returned: negative values are errors. */
+enum rr_vfs_status rr_ceph_status(int64_t result);
+
+/* ---- attributes.c ---- */
+void rr_ceph_attributes(
+	const struct rr_ceph *ceph, const struct ceph_statx *st, struct rr_vfs_attributes *attributes);
+enum rr_vfs_status rr_ceph_stat(struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st);
+/* Whether the caller has these permissions: 4 read, 2 write, 1 execute. */
+bool rr_ceph_may(const struct ceph_statx *st, const struct rr_vfs_caller *caller, unsigned bits);
+/* Sets what set says, but for the size, in the order owner, mode, times. */
+enum rr_vfs_status rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set,
+	bool made, uint32_t *applied);
+enum rr_vfs_status rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode, uint64_t size);
+
+/* ---- open.c ---- */
+/* A file that data is read from or written to (RR_VFS_SHARE_*): that of the object's open, or a new one that
+ * is to be closed by rr_ceph_done(). */
+enum rr_vfs_status rr_ceph_use(struct rr_ceph_job *job, uint32_t access, struct Fh **file);
+void rr_ceph_done(struct rr_ceph_job *job, struct Fh *file);
+/* Whether the caller may read or write this file's data without an open. */
+enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
+void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
+void rr_ceph_open_hold(struct rr_vfs_open *open);
+void rr_ceph_open_put(struct rr_vfs_open *open);
+
+/* ---- the operations ---- */
+enum rr_vfs_status rr_ceph_getattr(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_setattr(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_access(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_readlink(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_read(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_write(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_commit(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_deallocate(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_absent(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_open(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_lock(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_lookup(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_create(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_link(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_remove(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_rename(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_readdir(struct rr_ceph_job *job);
+void rr_ceph_readdir_end(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_getxattr(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_setxattr(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_listxattr(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_removexattr(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_statfs(struct rr_ceph_job *job);
+enum rr_vfs_status rr_ceph_limits(struct rr_ceph_job *job);
+
+#endif

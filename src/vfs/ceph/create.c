@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/endian.h"
+#include "vfs/ceph/ceph_private.h"
+
+enum { MODE_BITS = 07777, SECONDS = 0x7fffffff };
+
+struct create_plan {
+	struct rr_ceph_job *job;
+	struct rr_vfs_create *create;
+	struct rr_vfs_set set; /* of a file that is made exclusively: the verifier is in its times */
+	bool exclusive;
+	mode_t mode;
+	char text[RR_VFS_NAME_MAX + 1], target[RR_VFS_TARGET_MAX + 1];
+	struct Inode *inode;
+	struct ceph_statx st;
+};
+
+static mode_t
+create_type(enum rr_vfs_type type)
+{
+	switch (type) {
+	case RR_VFS_FILE: return S_IFREG;
+	case RR_VFS_DIRECTORY: return S_IFDIR;
+	case RR_VFS_BLOCK_DEVICE: return S_IFBLK;
+	case RR_VFS_CHARACTER_DEVICE: return S_IFCHR;
+	case RR_VFS_LINK: return S_IFLNK;
+	case RR_VFS_SOCKET: return S_IFSOCK;
+	case RR_VFS_FIFO: return S_IFIFO;
+	}
+	return 0;
+}
+
+/* RFC 1813, 3.3.8: "the expected storage location for the verifier on creation is the metadata (time stamps)
+ * of the file". In seconds that any client takes. */
+static void
+create_verifier(struct create_plan *plan)
+{
+	const uint8_t *verifier = plan->create->verifier;
+	struct rr_vfs_set *set = &plan->set;
+
+	set->mask &= ~(uint32_t)(RR_VFS_SET_ACCESS_NOW | RR_VFS_SET_MODIFY_NOW);
+	set->mask |= RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME;
+	set->access_time = (struct rr_vfs_time){ rr_get_be32(verifier) & SECONDS, 0 };
+	set->modify_time = (struct rr_vfs_time){ rr_get_be32(verifier + 4) & SECONDS, 0 };
+}
+
+static enum rr_vfs_status
+create_target(struct create_plan *plan)
+{
+	struct rpcrdma_bytes target = plan->create->target;
+
+	if (plan->create->type != RR_VFS_LINK)
+		return RR_VFS_OK;
+	if (target.length > RR_VFS_TARGET_MAX)
+		return RR_VFS_NAME_TOO_LONG;
+	if (target.length == 0 || memchr(target.data, 0, target.length))
+		return RR_VFS_INVAL;
+	memcpy(plan->target, target.data, target.length);
+	plan->target[target.length] = 0;
+	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+create_check(struct create_plan *plan)
+{
+	struct rr_ceph_job *job = plan->job;
+	enum rr_vfs_status status = rr_ceph_stat(job, job->object.inode, &plan->st);
+
+	if (create_type(plan->create->type) == 0)
+		return RR_VFS_WRONG_TYPE;
+	if (status == RR_VFS_OK && !S_ISDIR(plan->st.stx_mode))
+		status = RR_VFS_NOTDIR;
+	if (status == RR_VFS_OK)
+		status = rr_vfs_name(plan->create->name, plan->text);
+	if (status == RR_VFS_OK)
+		status = create_target(plan);
+	plan->mode = plan->create->type == RR_VFS_DIRECTORY ? 0700 : 0600;
+	if (plan->set.mask & RR_VFS_SET_MODE)
+		plan->mode = plan->set.mode & MODE_BITS;
+	if (plan->set.mask & RR_VFS_SET_UMASK)
+		plan->mode &= ~plan->set.umask;
+	/* A directory inherits this bit, and the caller's mode does not take it away. */
+	if (plan->create->type == RR_VFS_DIRECTORY)
+		plan->mode |= plan->st.stx_mode & S_ISGID;
+	return status;
+}
+
+/* Makes the entry: 0 or negative. */
+static int
+create_entry(struct create_plan *plan)
+{
+	const struct rr_ceph *ceph = plan->job->ceph;
+	const struct rr_ceph_library *lib = &ceph->lib;
+	struct Inode *directory = plan->job->object.inode;
+	const UserPerm *caller = plan->job->caller;
+	const unsigned want = CEPH_STATX_ALL_STATS;
+	mode_t type = create_type(plan->create->type);
+	dev_t device = makedev(plan->create->device[0], plan->create->device[1]);
+	struct Fh *file;
+	int result;
+
+	if ((type == S_IFBLK || type == S_IFCHR) && plan->job->call->caller->uid != 0)
+		return -EPERM;
+	if (type == S_IFDIR)
+		return lib->ll_mkdir(ceph->mount, directory, plan->text, plan->mode, &plan->inode, &plan->st,
+			want, 0, caller);
+	if (type == S_IFLNK)
+		return lib->ll_symlink(ceph->mount, directory, plan->text, plan->target, &plan->inode,
+			&plan->st, want, 0, caller);
+	if (type != S_IFREG)
+		return lib->ll_mknod(ceph->mount, directory, plan->text, type | plan->mode, device,
+			&plan->inode, &plan->st, want, 0, caller);
+	result = lib->ll_create(ceph->mount, directory, plan->text, plan->mode, O_CREAT | O_EXCL | O_RDWR,
+		&plan->inode, &file, &plan->st, want, 0, caller);
+	if (result == 0)
+		lib->ll_close(ceph->mount, file);
+	return result;
+}
+
+/* The attributes that the entry was not made with. */
+static enum rr_vfs_status
+create_adjust(struct create_plan *plan)
+{
+	struct rr_vfs_set set = plan->set;
+	uint32_t applied = set.mask & (RR_VFS_SET_MODE | RR_VFS_SET_UMASK);
+	enum rr_vfs_status status = RR_VFS_OK;
+
+	set.mask &= ~(uint32_t)(RR_VFS_SET_MODE | RR_VFS_SET_UMASK);
+	/* An owner that is set takes bits of the mode away. */
+	if ((plan->st.stx_mode & MODE_BITS) != plan->mode || (set.mask & (RR_VFS_SET_UID | RR_VFS_SET_GID))) {
+		set.mask |= RR_VFS_SET_MODE;
+		set.mode = plan->mode;
+	}
+	if ((set.mask & RR_VFS_SET_SIZE) && plan->create->type == RR_VFS_FILE) {
+		status = rr_ceph_set_size(plan->job, plan->inode, set.size);
+		applied |= RR_VFS_SET_SIZE;
+	}
+	if (status == RR_VFS_OK)
+		status = rr_ceph_set(plan->job, plan->inode, &set, true, &applied);
+	if (status == RR_VFS_OK &&
+		plan->job->ceph->lib.ll_sync_inode(plan->job->ceph->mount, plan->inode, 0) < 0)
+		status = RR_VFS_IO;
+	plan->create->applied = applied & plan->create->set.mask;
+	if (plan->exclusive)
+		plan->create->applied &= ~(uint32_t)(RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME);
+	return status;
+}
+
+static void
+create_undo(const struct create_plan *plan)
+{
+	const struct rr_ceph *ceph = plan->job->ceph;
+	struct Inode *directory = plan->job->object.inode;
+
+	plan->create->applied = 0;
+	if (plan->create->type == RR_VFS_DIRECTORY)
+		ceph->lib.ll_rmdir(ceph->mount, directory, plan->text, ceph->self);
+	else
+		ceph->lib.ll_unlink(ceph->mount, directory, plan->text, ceph->self);
+}
+
+/* There is an entry of that name: whether it is as good as a new one. */
+static enum rr_vfs_status
+create_existing(struct create_plan *plan)
+{
+	struct rr_ceph_job *job = plan->job;
+	const struct rr_ceph *ceph = job->ceph;
+	const struct ceph_statx *st = &plan->st;
+	enum rr_vfs_status status = RR_VFS_EXIST;
+	int result = ceph->lib.ll_lookup(ceph->mount, job->object.inode, plan->text, &plan->inode, &plan->st,
+		CEPH_STATX_ALL_STATS, 0, job->caller);
+
+	if (result < 0)
+		return rr_ceph_status(result);
+	if (plan->create->type != RR_VFS_FILE || !S_ISREG(st->stx_mode))
+		return RR_VFS_EXIST;
+	if (plan->exclusive && st->stx_atime.tv_sec == plan->set.access_time.seconds &&
+		st->stx_mtime.tv_sec == plan->set.modify_time.seconds && st->stx_atime.tv_nsec == 0 &&
+		st->stx_mtime.tv_nsec == 0)
+		status = RR_VFS_OK;
+	if (plan->create->how != RR_VFS_UNCHECKED)
+		return status;
+	if (!(plan->set.mask & RR_VFS_SET_SIZE))
+		return RR_VFS_OK;
+	if (job->call->caller->uid != st->stx_uid && !rr_ceph_may(st, job->call->caller, 2))
+		return RR_VFS_ACCESS;
+	status = rr_ceph_set_size(job, plan->inode, plan->set.size);
+	plan->create->applied = status == RR_VFS_OK ? (uint32_t)RR_VFS_SET_SIZE : 0;
+	return status;
+}
+
+static enum rr_vfs_status
+create_do(struct create_plan *plan)
+{
+	enum rr_vfs_status status = create_existing(plan);
+	int result;
+
+	if (status != RR_VFS_NOENT)
+		return status;
+	if (plan->job->vfs->vfs.read_only)
+		return RR_VFS_ROFS;
+	result = create_entry(plan);
+	/* Another one was faster. */
+	if (result == -EEXIST)
+		return create_existing(plan);
+	if (result < 0)
+		return rr_ceph_status(result);
+	plan->create->created = true;
+	status = create_adjust(plan);
+	if (status == RR_VFS_OK)
+		return rr_ceph_stat(plan->job, plan->inode, &plan->st);
+	create_undo(plan);
+	plan->create->created = false;
+	return status;
+}
+
+enum rr_vfs_status
+rr_ceph_create(struct rr_ceph_job *job)
+{
+	struct rr_vfs_create *create = (struct rr_vfs_create *)job->call;
+	struct create_plan plan = { .job = job,
+		.create = create,
+		.set = create->set,
+		.exclusive = create->type == RR_VFS_FILE && create->how == RR_VFS_EXCLUSIVE };
+	enum rr_vfs_status status;
+
+	create->created = create->object_after.valid = false;
+	create->applied = 0;
+	if (plan.exclusive)
+		create_verifier(&plan);
+	status = create_check(&plan);
+	if (status == RR_VFS_OK)
+		status = create_do(&plan);
+	if (status == RR_VFS_OK)
+		status = rr_ceph_stat(job, plan.inode, &plan.st);
+	if (plan.inode)
+		job->ceph->lib.ll_put(job->ceph->mount, plan.inode);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_ceph_handle(job->ceph, job->object.export, &plan.st, job->object.snapshot, &create->handle);
+	create->object_after.valid = true;
+	rr_ceph_attributes(job->ceph, &plan.st, &create->object_after.attributes);
+	return RR_VFS_OK;
+}

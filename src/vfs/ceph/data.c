@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* read, write, commit, deallocate, and what CephFS does not do. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/stat.h>
+
+#include "base/checked.h"
+#include "vfs/ceph/ceph_private.h"
+
+/* Whether the range lies where a file may be. */
+static bool
+data_fits(uint64_t offset, uint64_t length)
+{
+	uint64_t end;
+
+	return rr_add_u64(offset, length, &end) && end <= INT64_MAX;
+}
+
+/* Reads until all is there or the file ends: octets, or negative. */
+static int64_t
+data_read(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_read *read)
+{
+	const struct rr_ceph *ceph = job->ceph;
+	uint32_t length = 0;
+
+	while (length < read->size && data_fits(read->offset + length, 1)) {
+		int got = ceph->lib.ll_read(ceph->mount, file, (int64_t)(read->offset + length),
+			read->size - length, (char *)read->data + length);
+
+		if (got < 0)
+			return got;
+		if (got == 0)
+			break;
+		length += (uint32_t)got;
+	}
+	return length;
+}
+
+enum rr_vfs_status
+rr_ceph_read(struct rr_ceph_job *job)
+{
+	struct rr_vfs_read *read = (struct rr_vfs_read *)job->call;
+	struct ceph_statx st;
+	struct Fh *file;
+	enum rr_vfs_status status = rr_ceph_use(job, RR_VFS_SHARE_READ, &file);
+	int64_t length;
+
+	if (status != RR_VFS_OK)
+		return status;
+	length = data_fits(read->offset, 0) ? data_read(job, file, read) : 0;
+	rr_ceph_done(job, file);
+	if (length < 0)
+		return rr_ceph_status(length);
+	read->length = (uint32_t)length;
+	read->eof = read->length < read->size;
+	if (read->eof)
+		return RR_VFS_OK;
+	status = rr_ceph_stat(job, job->object.inode, &st);
+	read->eof = status == RR_VFS_OK && read->offset + read->length >= st.stx_size;
+	return status;
+}
+
+/* As much as there is space for: octets, or negative. */
+static int64_t
+data_write(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_write *write)
+{
+	const struct rr_ceph *ceph = job->ceph;
+	uint32_t count = 0;
+
+	while (count < write->length) {
+		int put = ceph->lib.ll_write(ceph->mount, file, (int64_t)(write->offset + count),
+			write->length - count, (const char *)write->data + count);
+
+		if (put < 0)
+			return count > 0 ? (int64_t)count : put;
+		count += (uint32_t)put;
+	}
+	return count;
+}
+
+enum rr_vfs_status
+rr_ceph_write(struct rr_ceph_job *job)
+{
+	struct rr_vfs_write *write = (struct rr_vfs_write *)job->call;
+	const struct rr_ceph *ceph = job->ceph;
+	struct Fh *file;
+	enum rr_vfs_status status = rr_ceph_use(job, RR_VFS_SHARE_WRITE, &file);
+	int64_t count;
+
+	write->verifier = ceph->verifier;
+	write->count = 0;
+	write->committed = write->stable;
+	if (status != RR_VFS_OK)
+		return status;
+	count = data_fits(write->offset, write->length) ? data_write(job, file, write) : -EFBIG;
+	if (write->length == 0)
+		count = 0;
+	rr_ceph_done(job, file);
+	if (count < 0)
+		return rr_ceph_status(count);
+	write->count = (uint32_t)count;
+	if (write->stable == RR_VFS_UNSTABLE)
+		return RR_VFS_OK;
+	return rr_ceph_status(
+		ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, write->stable == RR_VFS_DATA_SYNC));
+}
+
+enum rr_vfs_status
+rr_ceph_commit(struct rr_ceph_job *job)
+{
+	struct rr_vfs_commit *commit = (struct rr_vfs_commit *)job->call;
+	const struct rr_ceph *ceph = job->ceph;
+	enum rr_vfs_status status =
+		rr_ceph_status(ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0));
+
+	commit->verifier = ceph->verifier;
+	return status;
+}
+
+enum rr_vfs_status
+rr_ceph_deallocate(struct rr_ceph_job *job)
+{
+	struct rr_vfs_space *space = (struct rr_vfs_space *)job->call;
+	const struct rr_ceph *ceph = job->ceph;
+	struct Fh *file;
+	enum rr_vfs_status status;
+
+	if (space->length == 0)
+		return RR_VFS_INVAL;
+	if (!data_fits(space->offset, space->length))
+		return RR_VFS_FBIG;
+	status = rr_ceph_use(job, RR_VFS_SHARE_WRITE, &file);
+	if (status != RR_VFS_OK)
+		return status;
+	status = rr_ceph_status(ceph->lib.ll_fallocate(ceph->mount, file,
+		FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (int64_t)space->offset, (int64_t)space->length));
+	rr_ceph_done(job, file);
+	if (status != RR_VFS_OK)
+		return status;
+	return rr_ceph_status(ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0));
+}
+
+/* The cluster keeps no holes, reserves no space, and copies nothing by itself. */
+enum rr_vfs_status
+rr_ceph_absent(struct rr_ceph_job *job)
+{
+	(void)job;
+	return RR_VFS_NOTSUPP;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * readdir. A thread collects entries, about as many as are asked for; the loop hands them over, and leaves
+ * what there is no room for.
+ */
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/checked.h"
+#include "vfs/ceph/ceph_private.h"
+
+/* An entry in the job's list; the name follows. */
+struct list_entry {
+	uint64_t cookie;
+	struct ceph_statx st;
+	uint32_t length;
+};
+
+enum { LIST_LEAST = 1024, LIST_MOST = 65536, LIST_ROUND = 8 };
+
+/*
+ * The library's positions have all of the upper eight bits set, or have none of them: so the topmost bit can
+ * be left out, and a cookie is below 2^63.
+ */
+static uint64_t
+list_cookie(int64_t position)
+{
+	return (uint64_t)position & INT64_MAX;
+}
+
+static int64_t
+list_position(uint64_t cookie)
+{
+	return (int64_t)(cookie >> 62 ? cookie | UINT64_C(1) << 63 : cookie);
+}
+
+static bool
+list_add(struct rr_ceph_job *job, const struct dirent *de, const struct ceph_statx *st)
+{
+	struct list_entry entry = { .cookie = list_cookie(de->d_off), .st = *st };
+	uint32_t size;
+
+	entry.length = (uint32_t)strlen(de->d_name);
+	size = (uint32_t)(sizeof(entry) + entry.length + LIST_ROUND - 1) & ~(uint32_t)(LIST_ROUND - 1);
+	if (job->list_room - job->list_size < size)
+		return false;
+	memcpy(job->list + job->list_size, &entry, sizeof(entry));
+	memcpy(job->list + job->list_size + sizeof(entry), de->d_name, entry.length);
+	job->list_size += size;
+	return true;
+}
+
+/* Up to so many octets of names: whether the directory ended, or negative. */
+static int
+list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, uint32_t limit)
+{
+	const struct rr_ceph *ceph = job->ceph;
+	uint32_t names = 0;
+
+	while (names < limit) {
+		struct dirent de;
+		struct ceph_statx st;
+		struct Inode *inode = NULL;
+		int result = ceph->lib.readdirplus_r(
+			ceph->mount, directory, &de, &st, CEPH_STATX_ALL_STATS, 0, &inode);
+
+		if (inode)
+			ceph->lib.ll_put(ceph->mount, inode);
+		if (result <= 0)
+			return result < 0 ? result : 1;
+		if (!list_add(job, &de, &st))
+			return 0;
+		names += (uint32_t)strlen(de.d_name);
+	}
+	return 0;
+}
+
+enum rr_vfs_status
+rr_ceph_readdir(struct rr_ceph_job *job)
+{
+	struct rr_vfs_readdir *readdir = (struct rr_vfs_readdir *)job->call;
+	const struct rr_ceph *ceph = job->ceph;
+	uint32_t limit = (uint32_t)rr_min(readdir->limit, LIST_MOST);
+	struct ceph_dir_result *directory;
+	struct ceph_statx st;
+	enum rr_vfs_status status = rr_ceph_stat(job, job->object.inode, &st);
+	int result;
+
+	readdir->count = 0;
+	readdir->eof = false;
+	if (status != RR_VFS_OK)
+		return status;
+	if (!S_ISDIR(st.stx_mode))
+		return RR_VFS_NOTDIR;
+	if (!rr_ceph_may(&st, job->call->caller, 4))
+		return RR_VFS_ACCESS;
+	if (readdir->cookie > INT64_MAX)
+		return RR_VFS_BAD_COOKIE;
+	job->list_room = 16 * (limit > LIST_LEAST ? limit : LIST_LEAST);
+	job->list = rr_alloc(ceph->env, job->list_room);
+	if (!job->list)
+		return RR_VFS_BUSY;
+	result = ceph->lib.ll_opendir(ceph->mount, job->object.inode, &directory, ceph->self);
+	if (result < 0)
+		return rr_ceph_status(result);
+	if (readdir->cookie > 0)
+		ceph->lib.seekdir(ceph->mount, directory, list_position(readdir->cookie));
+	result = list_collect(job, directory, limit > LIST_LEAST ? limit : LIST_LEAST);
+	ceph->lib.ll_releasedir(ceph->mount, directory);
+	readdir->eof = result == 1;
+	/* Whether the caller may look at what the entries name. */
+	readdir->attributes &= rr_ceph_may(&st, job->call->caller, 1);
+	return rr_ceph_status(result);
+}
+
+static bool
+list_give(struct rr_ceph_job *job, const struct list_entry *entry, const char *name)
+{
+	struct rr_vfs_readdir *readdir = (struct rr_vfs_readdir *)job->call;
+	struct rr_vfs_attributes attributes;
+	struct rr_vfs_handle handle;
+	struct rr_vfs_entry given = {
+		.name = { name, entry->length }, .cookie = entry->cookie, .number = entry->st.stx_ino
+	};
+
+	if (readdir->attributes) {
+		rr_ceph_attributes(job->ceph, &entry->st, &attributes);
+		rr_ceph_handle(job->ceph, job->object.export, &entry->st, job->object.snapshot, &handle);
+		given.attributes = &attributes;
+		given.handle = &handle;
+	}
+	if (!readdir->take(readdir, &given))
+		return false;
+	readdir->count++;
+	return true;
+}
+
+void
+rr_ceph_readdir_end(struct rr_ceph_job *job)
+{
+	struct rr_vfs_readdir *readdir = (struct rr_vfs_readdir *)job->call;
+	uint32_t at = 0;
+
+	while (at < job->list_size) {
+		struct list_entry entry;
+		const char *name = (const char *)job->list + at + sizeof(entry);
+
+		memcpy(&entry, job->list + at, sizeof(entry));
+		if (!list_give(job, &entry, name)) {
+			readdir->eof = false;
+			return;
+		}
+		at += (uint32_t)(sizeof(entry) + entry.length + LIST_ROUND - 1) & ~(uint32_t)(LIST_ROUND - 1);
+	}
+}

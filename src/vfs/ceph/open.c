@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* open, close, and who may use data without an open. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "vfs/ceph/ceph_private.h"
+
+/* Under the lock. Whether another reservation of this file denies access, or has what deny denies; own: one
+ * that is no obstacle. */
+static bool
+open_conflicts(const struct rr_ceph *ceph, uint64_t number, uint32_t access, uint32_t deny,
+	const struct rr_ceph_share *own)
+{
+	rr_list_for_each (link, &ceph->opens) {
+		const struct rr_vfs_open *open = rr_container(link, struct rr_vfs_open, link);
+		const struct rr_ceph_share *share = open->number == number ? open->share : NULL;
+
+		if (share && share != own && ((share->deny & access) || (share->access & deny)))
+			return true;
+	}
+	return false;
+}
+
+/* RFC 1813, 4.4: "the server's permission checking algorithm should allow the owner of a file to access it
+ * regardless of the permission setting", and "the server allows reading of files if the uid given in the call
+ * has either execute or read permission on the file". */
+static bool
+open_permitted(const struct ceph_statx *st, const struct rr_vfs_caller *caller, uint32_t access)
+{
+	if (caller->uid == st->stx_uid)
+		return true;
+	if ((access & RR_VFS_SHARE_WRITE) && !rr_ceph_may(st, caller, 2))
+		return false;
+	return !(access & RR_VFS_SHARE_READ) || rr_ceph_may(st, caller, 4) || rr_ceph_may(st, caller, 1);
+}
+
+static enum rr_vfs_status
+open_check(struct rr_ceph_job *job, uint32_t access, enum rr_vfs_status for_link)
+{
+	struct ceph_statx st;
+	enum rr_vfs_status status = rr_ceph_stat(job, job->object.inode, &st);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (S_ISDIR(st.stx_mode))
+		return RR_VFS_ISDIR;
+	if (!S_ISREG(st.stx_mode))
+		return S_ISLNK(st.stx_mode) ? for_link : RR_VFS_WRONG_TYPE;
+	return open_permitted(&st, job->call->caller, access) ? RR_VFS_OK : RR_VFS_ACCESS;
+}
+
+enum rr_vfs_status
+rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access)
+{
+	const struct rr_vfs_open *open = job->object.open;
+	enum rr_vfs_status status;
+	bool denied;
+
+	if (open)
+		return (open->access & access) == access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
+	status = open_check(job, access, RR_VFS_WRONG_TYPE);
+	if (status != RR_VFS_OK)
+		return status;
+	pthread_mutex_lock(&job->ceph->lock);
+	denied = open_conflicts(job->ceph, job->object.number, access, 0, NULL);
+	pthread_mutex_unlock(&job->ceph->lock);
+	return denied ? RR_VFS_LOCKED : RR_VFS_OK;
+}
+
+static int
+open_flags(uint32_t access)
+{
+	return access == RR_VFS_SHARE_READ ? O_RDONLY : access == RR_VFS_SHARE_WRITE ? O_WRONLY : O_RDWR;
+}
+
+enum rr_vfs_status
+rr_ceph_use(struct rr_ceph_job *job, uint32_t access, struct Fh **file)
+{
+	const struct rr_ceph *ceph = job->ceph;
+	enum rr_vfs_status status = rr_ceph_may_use(job, access);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (job->object.open) {
+		*file = job->object.open->file;
+		return RR_VFS_OK;
+	}
+	return rr_ceph_status(
+		ceph->lib.ll_open(ceph->mount, job->object.inode, open_flags(access), file, ceph->self));
+}
+
+void
+rr_ceph_done(struct rr_ceph_job *job, struct Fh *file)
+{
+	if (!job->object.open)
+		job->ceph->lib.ll_close(job->ceph->mount, file);
+}
+
+/* Under the lock. */
+static void
+share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
+{
+	if (share && --share->holders == 0)
+		rr_free(ceph->env, share);
+}
+
+/* Under the lock: gives a new open its reservation. spare: memory for it. */
+static enum rr_vfs_status
+open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_share *spare)
+{
+	struct rr_vfs_opening *opening = (struct rr_vfs_opening *)job->call;
+	struct rr_vfs_open *other = job->object.open;
+	bool related = other && other->share && opening->relation != RR_VFS_ANOTHER;
+	bool beside = related && opening->relation == RR_VFS_BESIDE;
+
+	if (open_conflicts(job->ceph, open->number, opening->access, beside ? 0 : opening->deny,
+		    related ? other->share : NULL))
+		return RR_VFS_SHARE;
+	open->share = related ? other->share : spare;
+	open->share->holders++;
+	if (!beside) {
+		open->share->access = opening->access;
+		open->share->deny = opening->deny;
+	}
+	if (related && !beside) {
+		share_put(job->ceph, other->share);
+		other->share = NULL;
+	}
+	rr_list_append(&job->ceph->opens, &open->link);
+	job->ceph->open_count++;
+	return RR_VFS_OK;
+}
+
+/* The reservation, and then the file. */
+static enum rr_vfs_status
+open_make(struct rr_ceph_job *job, struct rr_vfs_open *open)
+{
+	const struct rr_ceph *ceph = job->ceph;
+	struct rr_ceph_share *spare = rr_alloc(ceph->env, sizeof(*spare));
+	const vinodeno_t number = { { job->object.number }, { job->object.snapshot } };
+	enum rr_vfs_status status;
+
+	if (!spare)
+		return RR_VFS_BUSY;
+	status = rr_ceph_status(ceph->lib.ll_lookup_vino(ceph->mount, number, &open->inode));
+	if (status == RR_VFS_OK)
+		status = rr_ceph_status(ceph->lib.ll_open(
+			ceph->mount, open->inode, open_flags(open->access), &open->file, ceph->self));
+	if (status == RR_VFS_OK) {
+		pthread_mutex_lock(&job->ceph->lock);
+		status = open_reserve(job, open, spare);
+		pthread_mutex_unlock(&job->ceph->lock);
+	}
+	if (open->share != spare)
+		rr_free(ceph->env, spare);
+	return status;
+}
+
+static void
+open_free(struct rr_vfs_open *open)
+{
+	const struct rr_ceph *ceph = open->ceph;
+
+	if (open->file)
+		ceph->lib.ll_close(ceph->mount, open->file);
+	if (open->inode)
+		ceph->lib.ll_put(ceph->mount, open->inode);
+	rr_free(ceph->env, open);
+}
+
+enum rr_vfs_status
+rr_ceph_open(struct rr_ceph_job *job)
+{
+	struct rr_vfs_opening *opening = (struct rr_vfs_opening *)job->call;
+	uint32_t known = job->object.open ? job->object.open->access : 0;
+	enum rr_vfs_status status = open_check(job, opening->access & ~known, RR_VFS_SYMLINK);
+	struct rr_vfs_open *open;
+
+	opening->open = NULL;
+	if (opening->access == 0)
+		return RR_VFS_INVAL;
+	if ((opening->access & RR_VFS_SHARE_WRITE) && job->vfs->vfs.read_only)
+		return RR_VFS_ROFS;
+	if (status != RR_VFS_OK)
+		return status;
+	open = rr_alloc(job->ceph->env, sizeof(*open));
+	if (!open)
+		return RR_VFS_BUSY;
+	rr_list_init(&open->link);
+	open->ceph = job->ceph;
+	open->number = job->object.number;
+	open->snapshot = job->object.snapshot;
+	open->export = job->object.export;
+	open->access = opening->access;
+	open->holders = 1;
+	status = open_make(job, open);
+	if (status != RR_VFS_OK) {
+		open_free(open);
+		return status;
+	}
+	opening->open = open;
+	return RR_VFS_OK;
+}
+
+void
+rr_ceph_open_hold(struct rr_vfs_open *open)
+{
+	pthread_mutex_lock(&open->ceph->lock);
+	open->holders++;
+	pthread_mutex_unlock(&open->ceph->lock);
+}
+
+void
+rr_ceph_open_put(struct rr_vfs_open *open)
+{
+	bool last;
+
+	pthread_mutex_lock(&open->ceph->lock);
+	last = --open->holders == 0;
+	pthread_mutex_unlock(&open->ceph->lock);
+	if (last)
+		open_free(open);
+}
+
+/* Closing a file may have to wait for the cluster, in the loop, where it has locks. */
+void
+rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
+{
+	struct rr_ceph *ceph = ((struct rr_ceph_vfs *)vfs)->ceph;
+
+	if (!open)
+		return;
+	pthread_mutex_lock(&ceph->lock);
+	rr_list_remove(&open->link);
+	share_put(ceph, open->share);
+	open->share = NULL;
+	ceph->open_count--;
+	pthread_mutex_unlock(&ceph->lock);
+	rr_ceph_open_put(open);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A job is executed, in a thread. */
+#include <string.h>
+
+#include "vfs/ceph/ceph_private.h"
+
+static enum rr_vfs_status
+run_find(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object)
+{
+	const vinodeno_t number = { { object->number }, { object->snapshot } };
+	struct ceph_statx st;
+	int result;
+
+	if (!offset)
+		return RR_VFS_OK;
+	if (object->open) {
+		object->inode = object->open->inode;
+		return RR_VFS_OK;
+	}
+	result = job->ceph->lib.ll_lookup_vino(job->ceph->mount, number, &object->inode);
+	if (result < 0) {
+		object->inode = NULL;
+		return rr_ceph_status(result) == RR_VFS_NOENT ? RR_VFS_STALE : rr_ceph_status(result);
+	}
+	object->mine = true;
+	/* What has no name any more may be in memory still. */
+	if (rr_ceph_stat(job, object->inode, &st) == RR_VFS_OK && st.stx_nlink == 0)
+		return RR_VFS_STALE;
+	return RR_VFS_OK;
+}
+
+static void
+run_known(struct rr_ceph_job *job, struct rr_vfs_known *known, const struct rr_ceph_object *object)
+{
+	struct ceph_statx st;
+
+	if (!known || !object->inode || rr_ceph_stat(job, object->inode, &st) != RR_VFS_OK)
+		return;
+	known->valid = true;
+	rr_ceph_attributes(job->ceph, &st, &known->attributes);
+}
+
+static void
+run_after(struct rr_ceph_job *job)
+{
+	struct rr_vfs_change *change = rr_ceph_member(job->call, job->row->change);
+	struct rr_vfs_change *second = rr_ceph_member(job->call, job->row->second_change);
+
+	run_known(job, rr_ceph_member(job->call, job->row->known), &job->object);
+	run_known(job, change ? &change->after : NULL, &job->object);
+	run_known(job, second ? &second->after : NULL, &job->second);
+}
+
+/* An entry that was made or taken away is on stable storage when its directory is. */
+static enum rr_vfs_status
+run_store(struct rr_ceph_job *job)
+{
+	const struct rr_ceph *ceph = job->ceph;
+	int result = 0;
+
+	if (!(job->row->flags & RR_CEPH_ENTRIES))
+		return RR_VFS_OK;
+	if (job->row->change)
+		result = ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0);
+	if (result == 0 && job->row->second_change && job->second.number != job->object.number)
+		result = ceph->lib.ll_sync_inode(ceph->mount, job->second.inode, 0);
+	return rr_ceph_status(result);
+}
+
+static enum rr_vfs_status
+run_row(struct rr_ceph_job *job)
+{
+	enum rr_vfs_status status = run_find(job, job->row->object, &job->object);
+
+	if (status == RR_VFS_OK)
+		status = run_find(job, job->row->second, &job->second);
+	if (status == RR_VFS_OK)
+		status = job->row->run(job);
+	if (status == RR_VFS_OK)
+		status = run_store(job);
+	run_after(job);
+	return status;
+}
+
+static void
+run_put(struct rr_ceph_job *job, struct rr_ceph_object *object)
+{
+	if (object->mine)
+		job->ceph->lib.ll_put(job->ceph->mount, object->inode);
+}
+
+void
+rr_ceph_run(struct rr_vfs_task *task)
+{
+	struct rr_ceph_job *job = rr_container(task, struct rr_ceph_job, task);
+	const struct rr_vfs_caller *caller = job->call->caller;
+	const struct rr_ceph_library *lib = &job->ceph->lib;
+	gid_t *groups = NULL;
+
+	job->status = RR_VFS_CANCELLED;
+	if (job->cancelled)
+		return;
+	/* The library takes them as they are, and does not change them. */
+	memcpy(&groups, &caller->groups, sizeof(groups));
+	job->caller = lib->userperm_new(caller->uid, caller->gid, (int)caller->group_count, groups);
+	job->status = job->caller ? run_row(job) : RR_VFS_BUSY;
+	run_put(job, &job->object);
+	run_put(job, &job->second);
+	if (job->caller)
+		lib->userperm_destroy(job->caller);
+}

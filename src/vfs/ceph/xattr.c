@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* getxattr, setxattr, listxattr, removexattr: of the user's name space, without its prefix. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "vfs/ceph/ceph_private.h"
+
+static const char xattr_prefix[] = "user.";
+
+enum { PREFIX = sizeof(xattr_prefix) - 1, XATTR_LIST = 65536, XATTR_CREATE = 1, XATTR_REPLACE = 2 };
+
+static enum rr_vfs_status
+xattr_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
+{
+	if (name.length == 0 || memchr(name.data, 0, name.length))
+		return RR_VFS_BAD_CHAR;
+	if (name.length > RR_VFS_NAME_MAX - PREFIX)
+		return RR_VFS_NAME_TOO_LONG;
+	memcpy(text, xattr_prefix, PREFIX);
+	memcpy(text + PREFIX, name.data, name.length);
+	text[PREFIX + name.length] = 0;
+	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+xattr_check(struct rr_ceph_job *job, unsigned bits)
+{
+	struct ceph_statx st;
+	enum rr_vfs_status status = rr_ceph_stat(job, job->object.inode, &st);
+
+	if (status != RR_VFS_OK)
+		return status;
+	if (!S_ISREG(st.stx_mode) && !S_ISDIR(st.stx_mode))
+		return RR_VFS_WRONG_TYPE;
+	return rr_ceph_may(&st, job->call->caller, bits) ? RR_VFS_OK : RR_VFS_ACCESS;
+}
+
+static enum rr_vfs_status
+xattr_begin(struct rr_ceph_job *job, unsigned bits, char text[RR_VFS_NAME_MAX + 1])
+{
+	enum rr_vfs_status status = xattr_name(((struct rr_vfs_xattr *)job->call)->name, text);
+
+	return status == RR_VFS_OK ? xattr_check(job, bits) : status;
+}
+
+enum rr_vfs_status
+rr_ceph_getxattr(struct rr_ceph_job *job)
+{
+	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->call;
+	const struct rr_ceph *ceph = job->ceph;
+	char text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status = xattr_begin(job, 4, text);
+	int length;
+
+	if (status != RR_VFS_OK)
+		return status;
+	length = ceph->lib.ll_getxattr(ceph->mount, job->object.inode, text, NULL, 0, ceph->self);
+	if (length < 0)
+		return rr_ceph_status(length);
+	xattr->length = (uint32_t)length;
+	if (xattr->length > xattr->size)
+		return RR_VFS_XATTR_SIZE;
+	length = ceph->lib.ll_getxattr(
+		ceph->mount, job->object.inode, text, xattr->value, xattr->size, ceph->self);
+	xattr->length = length > 0 ? (uint32_t)length : 0;
+	return rr_ceph_status(length);
+}
+
+static enum rr_vfs_status
+xattr_store(struct rr_ceph_job *job, int result)
+{
+	if (result < 0)
+		return rr_ceph_status(result);
+	return rr_ceph_status(job->ceph->lib.ll_sync_inode(job->ceph->mount, job->object.inode, 0));
+}
+
+enum rr_vfs_status
+rr_ceph_setxattr(struct rr_ceph_job *job)
+{
+	static const int flags[] = { [RR_VFS_XATTR_EITHER] = 0,
+		[RR_VFS_XATTR_CREATE] = XATTR_CREATE,
+		[RR_VFS_XATTR_REPLACE] = XATTR_REPLACE };
+	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->call;
+	const struct rr_ceph *ceph = job->ceph;
+	char text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status = xattr_begin(job, 2, text);
+
+	if (status != RR_VFS_OK)
+		return status;
+	return xattr_store(job, ceph->lib.ll_setxattr(ceph->mount, job->object.inode, text, xattr->value,
+					xattr->size, flags[xattr->how], ceph->self));
+}
+
+/* Copies the names of the user's name space, without the prefix, as far as there is room. */
+static void
+xattr_filter(struct rr_vfs_xattr *xattr, const char *names, size_t size)
+{
+	char *to = xattr->value;
+
+	xattr->length = 0;
+	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
+		uint32_t octets;
+
+		if (strncmp(name, xattr_prefix, PREFIX) != 0)
+			continue;
+		octets = (uint32_t)strlen(name + PREFIX) + 1;
+		if (octets <= xattr->size && xattr->length <= xattr->size - octets)
+			memcpy(to + xattr->length, name + PREFIX, octets);
+		xattr->length += octets;
+	}
+}
+
+enum rr_vfs_status
+rr_ceph_listxattr(struct rr_ceph_job *job)
+{
+	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)job->call;
+	const struct rr_ceph *ceph = job->ceph;
+	enum rr_vfs_status status = xattr_check(job, 4);
+	char *names;
+	size_t size = 0;
+
+	if (status != RR_VFS_OK)
+		return status;
+	/* One octet more: the last name is closed by a zero in any case. */
+	names = rr_alloc(ceph->env, XATTR_LIST + 1);
+	if (!names)
+		return RR_VFS_BUSY;
+	status = rr_ceph_status(
+		ceph->lib.ll_listxattr(ceph->mount, job->object.inode, names, XATTR_LIST, &size, ceph->self));
+	if (status == RR_VFS_OK)
+		xattr_filter(xattr, names, size);
+	if (status == RR_VFS_OK && xattr->length > xattr->size)
+		status = RR_VFS_XATTR_SIZE;
+	rr_free(ceph->env, names);
+	return status;
+}
+
+enum rr_vfs_status
+rr_ceph_removexattr(struct rr_ceph_job *job)
+{
+	const struct rr_ceph *ceph = job->ceph;
+	char text[RR_VFS_NAME_MAX + 1];
+	enum rr_vfs_status status = xattr_begin(job, 2, text);
+
+	if (status != RR_VFS_OK)
+		return status;
+	return xattr_store(job, ceph->lib.ll_removexattr(ceph->mount, job->object.inode, text, ceph->self));
+}

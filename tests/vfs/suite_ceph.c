@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The suite on the cluster that CEPH_CONF names: see tests/ceph/check. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "suite.h"
+#include "vfs/ceph/ceph.h"
+
+static void
+provide(struct suite *suite)
+{
+	static const struct rr_ceph_export export = { "/", "/" };
+	const struct rr_ceph_config config = { .exports = &export,
+		.export_count = 1,
+		.conf = getenv("CEPH_CONF"),
+		.threads = 8,
+		.key = { 1, 2, 3 } };
+	struct rr_ceph *ceph;
+	struct rr_text text;
+
+	if (rr_ceph_new(&rr_env_system, &config, &ceph, &text) < 0)
+		fail_msg("%s", text.text);
+	if (rr_ceph_provider(ceph, suite->loop, &suite->vfs, &text) < 0)
+		fail_msg("%s", text.text);
+	suite->storage = ceph;
+}
+
+static void
+teardown(struct suite *suite)
+{
+	suite->vfs->ops->destroy(suite->vfs);
+	rr_ceph_free(suite->storage);
+}
+
+/* As another server of the same cluster. */
+static void
+restart(struct suite *suite)
+{
+	teardown(suite);
+	provide(suite);
+}
+
+/* In a directory of its own for each test. */
+static void
+setup(struct suite *suite)
+{
+	static unsigned count;
+	struct rr_vfs_handle root;
+	char name[32];
+
+	provide(suite);
+	suite->vfs->ops->root(suite->vfs, 0, &root);
+	suite->caller = &suite->super;
+	snprintf(name, sizeof(name), "suite-%d-%u", (int)getpid(), count++);
+	suite->root = suite_make(suite, &root, name, RR_VFS_DIRECTORY, 0755);
+}
+
+int
+main(void)
+{
+	static const struct suite_provider provider = { "ceph",
+		SUITE_IDENTITIES | SUITE_XATTRS | SUITE_DEVICES, setup, teardown, restart, NULL, NULL, NULL,
+		NULL, NULL };
+
+	if (!getenv("CEPH_CONF")) {
+		puts("CEPH_CONF names no cluster");
+		return 77;
+	}
+	return suite_run(&provider, 1);
+}
