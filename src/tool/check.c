@@ -126,8 +126,8 @@ check_take_entry(void *ctx, const struct rr_nfs_entry *entry)
 }
 
 /* What the URL names, or the first file of at least 5000 octets in the directory that it names. */
-static void
-check_find_objects(struct rr_check *check, const char *url)
+void
+rr_check_find_objects(struct rr_check *check, const char *url)
 {
 	struct rr_remote remote = { 0 };
 	struct rr_nfs_object object;
@@ -149,6 +149,15 @@ check_find_objects(struct rr_check *check, const char *url)
 		check->has_directory = true;
 	}
 	rr_remote_close(&remote);
+}
+
+void
+rr_check_identify(struct rr_check *check)
+{
+	gethostname(check->host, sizeof(check->host) - 1);
+	check->cred.machine = (struct rpcrdma_bytes){ check->host, (uint32_t)strlen(check->host) };
+	check->cred.uid = check->url.has_uid ? check->url.uid : (uint32_t)geteuid();
+	check->cred.gid = check->url.has_gid ? check->url.gid : (uint32_t)getegid();
 }
 
 /* ---- Cases ---- */
@@ -174,8 +183,9 @@ check_obstacle(const struct rr_check *check, const struct rr_check_case *which)
 	return which->destructive && !check->destructive ? "needs --destructive" : NULL;
 }
 
-static enum rr_check_verdict
-check_make(struct rr_check *check, const struct rr_check_case *which, uint32_t version, struct rr_text *why)
+enum rr_check_verdict
+rr_check_make(
+	struct rr_check *check, const struct rr_check_case *which, uint32_t version, struct rr_text *why)
 {
 	struct rr_check_peer peer = check_peer(check, version);
 	const char *obstacle = check_obstacle(check, which);
@@ -199,7 +209,7 @@ check_case(struct rr_check *check, const struct rr_check_case *which, uint32_t v
 
 	result->which = which;
 	result->version = version;
-	result->verdict = check_make(check, which, version, &result->why);
+	result->verdict = rr_check_make(check, which, version, &result->why);
 	result->took = rr_now(&rr_env_system) - start;
 }
 
@@ -236,17 +246,13 @@ check_list(const struct rr_check *check)
 static int
 check_server(struct rr_check *check, const char *url)
 {
-	char host[RR_AUTH_SYS_NAME + 1] = "";
 	struct rr_text text = { "" };
 	uint32_t failed = 0;
 
 	if (check_find_server(check, &text) < 0)
 		return rr_tool_fail(check->tool, "%s", text.text);
-	gethostname(host, sizeof(host) - 1);
-	check->cred.machine = (struct rpcrdma_bytes){ host, (uint32_t)strlen(host) };
-	check->cred.uid = check->url.has_uid ? check->url.uid : (uint32_t)geteuid();
-	check->cred.gid = check->url.has_gid ? check->url.gid : (uint32_t)getegid();
-	check_find_objects(check, url);
+	rr_check_identify(check);
+	rr_check_find_objects(check, url);
 	check_all(check);
 	if (check->result_count == 0)
 		return rr_tool_usage(check->tool, "there is no such case; --list shows them");

@@ -116,6 +116,7 @@ struct rr_check {
 	/* What the URL names: a directory, and a file in it, or the file itself. */
 	struct rpcrdma_nfs_handle directory, file;
 	bool has_directory, has_file;
+	char host[RR_AUTH_SYS_NAME + 1];
 	struct rr_auth_sys cred;
 	struct rr_text no_objects; /* why there are none */
 	struct rr_check_result results[RR_CHECK_RESULTS];
@@ -164,6 +165,16 @@ enum rr_check_verdict rr_check_silence(struct rr_check_peer *peer, struct rr_tex
 /* The next message is an RDMA_ERROR with that XID and error; and a NULL call is answered after that. */
 enum rr_check_verdict rr_check_error(
 	struct rr_check_peer *peer, uint32_t xid, uint32_t error, struct rr_text *why);
+
+/* ---- check.c ---- */
+
+/* Sets the credential of calls: the user who runs the command, or the one that the URL names. */
+void rr_check_identify(struct rr_check *check);
+/* Finds the directory and the file that the URL names; no_objects says why where there is nothing. */
+void rr_check_find_objects(struct rr_check *check, const char *url);
+/* Makes a case, on a connection of its own. */
+enum rr_check_verdict rr_check_make(
+	struct rr_check *check, const struct rr_check_case *which, uint32_t version, struct rr_text *why);
 
 /* ---- check_report.c ---- */
 

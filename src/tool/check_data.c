@@ -7,7 +7,7 @@
 
 /* Cases that move data: READ, READDIRPLUS, GETATTR, and a WRITE that no server can execute. */
 
-enum { ROOM = 4096, COUNT = 1001 };
+enum { ROOM = 4096, COUNT = 1001, LARGE = 65536 };
 
 /* ---- READ ---- */
 
@@ -83,6 +83,32 @@ static enum rr_check_verdict
 data_read_segments(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return data_read(peer, 4, 300, why);
+}
+
+/* As much of a file as a READ of 64 KiB brings: as many octets as the reply says, beginning with those of a
+ * READ inline. */
+static enum rr_check_verdict
+data_read_large(struct rr_check_peer *peer, struct rr_text *why)
+{
+	uint8_t args[RR_CHECK_ARGS_MAX], expected[COUNT];
+	struct rr_check_call call = { .proc = NFSPROC3_READ,
+		.args = RR_CHECK_ARGS(args, &peer->check->file, 0, 0, LARGE) };
+	struct rr_check_reply reply;
+	struct rr_check_chunk chunk;
+	uint64_t total;
+
+	if (data_read_inline(peer, expected, COUNT, why) != COUNT)
+		return RR_CHECK_FAIL;
+	if (!rr_check_offer(peer, &chunk, 1, LARGE))
+		return rr_check_fail(why, "memory cannot be registered");
+	call.lists = rr_check_write_list(&chunk);
+	if (rr_check_call(peer, &call) < 0 || !rr_check_reply(peer, &reply, why))
+		return RR_CHECK_FAIL;
+	total = reply.lists.write_count == 1 ? rr_chunk_length(&reply.lists.writes[0]) : 0;
+	rr_check_forget(&reply);
+	if (total < RR_CHECK_FILE_LEAST || memcmp(chunk.data, expected, COUNT) != 0)
+		return rr_check_fail(why, "%llu octets came by RDMA Write", (unsigned long long)total);
+	return RR_CHECK_PASS;
 }
 
 /* RFC 8166, 4.3.2.2: "the Responder MUST return this Write chunk as an unused Write chunk". */
@@ -174,6 +200,14 @@ const struct rr_check_case rr_check_data_cases[] = {
 		.version_2 = true,
 		.needs_file = true,
 		.run = data_read_segments },
+	{ .name = "A11-read-large",
+		.row = "A11",
+		.section = "RFC 8166, 3.4.6",
+		.text = "READ of 64 KiB comes by RDMA Write",
+		.version_1 = true,
+		.version_2 = true,
+		.needs_file = true,
+		.run = data_read_large },
 	{ .name = "A8-unused-write-chunk",
 		.row = "A8",
 		.section = "RFC 8166, 4.3.2.2",

@@ -17,6 +17,7 @@ static const struct rr_tool *const tools[] = {
 	&rr_tool_check,
 	&rr_tool_decode,
 	&rr_tool_devices,
+	&rr_tool_doctor,
 	&rr_tool_xdr,
 };
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tool/doctor.h"
+
+enum { LOCAL_LINE = 256, LOCAL_LOCKED = 16384 /* KiB that an engine on an adapter takes */ };
+
+/* Whether a line of the file begins with the word. */
+static bool
+local_has_line(const char *path, const char *word)
+{
+	FILE *file = fopen(path, "re");
+	char line[LOCAL_LINE];
+	bool found = false;
+
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = strncmp(line, word, strlen(word)) == 0 && strchr(" \n", line[strlen(word)]);
+	fclose(file);
+	return found;
+}
+
+static void
+local_memory(struct rr_doctor *doctor)
+{
+	struct rr_doctor_step step = { .name = "locked memory" };
+	struct rlimit limit;
+	bool is_adapter = doctor->check.fabric && strcmp(rr_fabric_name(doctor->check.fabric), "iwarp") != 0;
+
+	rr_doctor_begin(doctor);
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || geteuid() == 0) {
+		rr_doctor_found(&step, "not limited");
+	} else {
+		rr_doctor_found(&step, "limited to %llu KiB", (unsigned long long)limit.rlim_cur / 1024);
+		step.failed = limit.rlim_cur / 1024 < LOCAL_LOCKED &&
+			      (is_adapter || doctor->check.url.transport == RR_TRANSPORT_VERBS);
+		if (limit.rlim_cur / 1024 < LOCAL_LOCKED)
+			rr_doctor_advise(&step,
+				"RDMA adapters need %d KiB: `ulimit -l unlimited`, or a line in "
+				"/etc/security/limits.conf",
+				LOCAL_LOCKED);
+	}
+	rr_doctor_end(doctor, &step);
+}
+
+/* Linux's server on this machine: it has RDMA where the module is there, and portlist names it. */
+static void
+local_nfsd(struct rr_doctor *doctor)
+{
+	struct rr_doctor_step step = { .name = "kernel" };
+	bool has_nfsd = access("/proc/fs/nfsd/portlist", F_OK) == 0;
+	bool has_module = access("/sys/module/rpcrdma", F_OK) == 0;
+	bool has_rdma = local_has_line("/proc/fs/nfsd/portlist", "rdma");
+
+	rr_doctor_begin(doctor);
+	if (!has_nfsd) {
+		step.skipped = true;
+		rr_doctor_found(&step, "knfsd does not run here");
+	} else if (!has_module) {
+		step.failed = true;
+		rr_doctor_found(&step, "knfsd runs, and the kernel module rpcrdma is not loaded");
+		rr_doctor_advise(&step, "`modprobe rpcrdma`, then `echo rdma %u > /proc/fs/nfsd/portlist`",
+			RR_URL_RDMA_PORT);
+	} else if (!has_rdma) {
+		step.failed = true;
+		rr_doctor_found(&step, "knfsd runs, and /proc/fs/nfsd/portlist has no rdma");
+		rr_doctor_advise(&step,
+			"`echo rdma %u > /proc/fs/nfsd/portlist`, or rdma=y in the section nfsd of "
+			"/etc/nfs.conf",
+			RR_URL_RDMA_PORT);
+	} else {
+		rr_doctor_found(&step, "knfsd listens over RDMA, and exports %s",
+			local_has_line("/proc/fs/nfsd/exports", "/") ? "something"
+								     : "what exportfs(8) lists");
+	}
+	rr_doctor_end(doctor, &step);
+}
+
+void
+rr_doctor_local(struct rr_doctor *doctor)
+{
+	local_memory(doctor);
+	if (doctor->is_local)
+		local_nfsd(doctor);
+}

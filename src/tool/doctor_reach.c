@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/address.h"
+#include "carrier/rdma/provider.h"
+#include "tool/doctor.h"
+
+/* The way to the server, up to a connection of RDMA. */
+
+enum { REACH_ADDRESSES = 8 };
+
+/* ---- Name and route ---- */
+
+static bool
+reach_name(struct rr_doctor *doctor)
+{
+	struct rr_doctor_step step = { .name = "name" };
+	struct sockaddr_storage addresses[REACH_ADDRESSES];
+	char text[RR_ADDRESS_TEXT];
+	struct rr_text why = { "" };
+	int count;
+
+	rr_doctor_begin(doctor);
+	count = rr_url_resolve(&doctor->check.url, addresses, REACH_ADDRESSES, &why);
+	step.failed = count <= 0;
+	if (step.failed) {
+		rr_doctor_found(&step, "%s", why.text);
+		rr_doctor_advise(&step,
+			"check the spelling, and what `getent hosts %s` says; or give an address",
+			doctor->check.url.host);
+	} else {
+		doctor->check.address = addresses[0];
+		rr_address_text((const struct sockaddr *)&addresses[0], text, sizeof(text));
+		rr_doctor_found(&step, "%s is %s%s", doctor->check.url.host, text,
+			count > 1 ? ", the first of several addresses" : "");
+	}
+	rr_doctor_end(doctor, &step);
+	return !step.failed;
+}
+
+static bool
+reach_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+	struct sockaddr_storage one = *a, other = *b;
+	char first[RR_ADDRESS_TEXT], second[RR_ADDRESS_TEXT];
+
+	rr_address_set_port((struct sockaddr *)&one, 0);
+	rr_address_set_port((struct sockaddr *)&other, 0);
+	rr_address_text((struct sockaddr *)&one, first, sizeof(first));
+	rr_address_text((struct sockaddr *)&other, second, sizeof(second));
+	return strcmp(first, second) == 0;
+}
+
+static bool
+reach_route(struct rr_doctor *doctor)
+{
+	const struct sockaddr_storage *address = &doctor->check.address;
+	struct rr_doctor_step step = { .name = "route" };
+	struct sockaddr_storage source;
+	char text[RR_ADDRESS_TEXT];
+
+	rr_doctor_begin(doctor);
+	step.failed = rr_address_source(
+			      (const struct sockaddr *)address, rr_url_address_size(address), &source) < 0;
+	if (step.failed) {
+		rr_doctor_found(&step, "there is no route to it");
+		rr_doctor_advise(
+			&step, "see `ip route get ADDRESS`: an interface may be down, or a route missing");
+	} else {
+		rr_address_set_port((struct sockaddr *)&source, 0);
+		rr_address_text((const struct sockaddr *)&source, text, sizeof(text));
+		doctor->is_local = reach_same_host(&source, address);
+		rr_doctor_found(&step, "packets leave from %.*s%s", (int)strlen(text) - 2, text,
+			doctor->is_local ? ", the server is this machine" : "");
+	}
+	rr_doctor_end(doctor, &step);
+	return !step.failed;
+}
+
+/* ---- What moves the data ---- */
+
+static bool
+reach_provider(struct rr_doctor *doctor)
+{
+	struct rr_check *check = &doctor->check;
+	const struct rr_carrier_place place = { check->url.transport,
+		(const struct sockaddr *)&check->address, rr_url_address_size(&check->address) };
+	struct rr_doctor_step step = { .name = "provider" };
+	struct rr_room *room = rr_room_in(check->engine);
+	struct rr_text why = { "" };
+
+	rr_doctor_begin(doctor);
+	step.failed = check->url.transport == RR_TRANSPORT_TCP || !room ||
+		      rr_provider_to(room, &place, &check->fabric, &why) < 0;
+	if (step.failed) {
+		rr_doctor_found(&step, "%s", why.text[0] ? why.text : "the URL asks for TCP, without RDMA");
+		rr_doctor_advise(&step, "`rpcrdma devices` says what is in the way of each adapter; "
+					"--transport iwarp needs no adapter");
+	} else {
+		rr_doctor_found(&step, "%s",
+			strcmp(rr_fabric_name(check->fabric), "iwarp") == 0
+				? "iwarp, over TCP sockets: no adapter is on the way"
+				: "verbs: an RDMA adapter");
+	}
+	rr_doctor_end(doctor, &step);
+	return !step.failed;
+}
+
+/* ---- The port ---- */
+
+/* 0, or the error of connecting; -ETIMEDOUT: no answer in time. */
+static int
+reach_tcp(const struct sockaddr_storage *address, uint16_t port, uint32_t seconds)
+{
+	struct sockaddr_storage to = *address;
+	struct pollfd wait = { .events = POLLOUT };
+	socklen_t size = sizeof(int);
+	int error = 0;
+
+	rr_address_set_port((struct sockaddr *)&to, port);
+	wait.fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (wait.fd < 0)
+		return -errno;
+	if (connect(wait.fd, (const struct sockaddr *)&to, rr_url_address_size(&to)) < 0)
+		error = -errno;
+	if (error == -EINPROGRESS) {
+		int ready = poll(&wait, 1, (int)seconds * 1000);
+
+		error = 0;
+		if (ready <= 0)
+			error = -ETIMEDOUT;
+		else if (getsockopt(wait.fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0)
+			error = -error;
+	}
+	close(wait.fd);
+	return error;
+}
+
+static void
+reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int error)
+{
+	const struct rr_check *check = &doctor->check;
+	uint16_t port = check->url.port;
+	bool has_rdma = port != RR_URL_RDMA_PORT && reach_tcp(&check->address, RR_URL_RDMA_PORT, 1) == 0;
+
+	if (error == -ETIMEDOUT || error == -EHOSTUNREACH)
+		rr_doctor_advise(step,
+			"a firewall may drop packets, or the host is down: `ping` it, and see its "
+			"rules (nft list ruleset, iptables -L) for port %u",
+			port);
+	else if (has_rdma)
+		rr_doctor_advise(
+			step, "port %u answers there: leave the port out of the URL", RR_URL_RDMA_PORT);
+	else
+		rr_doctor_advise(step,
+			"start the server, or give its port: `rpcrdma serve`, or on Linux `modprobe "
+			"rpcrdma` and `echo rdma %u > /proc/fs/nfsd/portlist`",
+			RR_URL_RDMA_PORT);
+}
+
+/* Over sockets, the port is one of TCP. An adapter has its own ports, which only a handshake finds. */
+static bool
+reach_port(struct rr_doctor *doctor)
+{
+	struct rr_check *check = &doctor->check;
+	struct rr_doctor_step step = { .name = "port" };
+	int error;
+
+	rr_doctor_begin(doctor);
+	if (strcmp(rr_fabric_name(check->fabric), "iwarp") != 0) {
+		step.skipped = true;
+		rr_doctor_found(&step, "of an adapter: the handshake shows it");
+		rr_doctor_end(doctor, &step);
+		return true;
+	}
+	error = reach_tcp(&check->address, check->url.port, check->timeout);
+	step.failed = error != 0;
+	if (error == -ECONNREFUSED)
+		rr_doctor_found(&step, "no program listens at port %u", check->url.port);
+	else if (error == -ETIMEDOUT)
+		rr_doctor_found(
+			&step, "port %u does not answer within %u s", check->url.port, check->timeout);
+	else if (error)
+		rr_doctor_found(&step, "port %u: %s", check->url.port, strerror(-error));
+	else
+		rr_doctor_found(&step, "port %u takes connections", check->url.port);
+	if (error)
+		reach_advise_port(doctor, &step, error);
+	rr_doctor_end(doctor, &step);
+	return !step.failed;
+}
+
+/* ---- The handshake ---- */
+
+static void
+reach_advise_handshake(
+	struct rr_doctor *doctor, const struct rr_check_peer *peer, struct rr_doctor_step *step)
+{
+	uint16_t port = doctor->check.url.port;
+
+	if (peer->status == -RPCRDMA_ERR_REJECTED)
+		rr_doctor_advise(step,
+			"the server is there, and does not want this connection: its log says why "
+			"(on Linux: dmesg); it may want other private data, or more RDMA Reads");
+	else if (port == RR_URL_TCP_PORT)
+		rr_doctor_advise(
+			step, "port %u is that of NFS over TCP; RDMA is at %u", port, RR_URL_RDMA_PORT);
+	else
+		rr_doctor_advise(step,
+			"what listens at port %u may be no RDMA service, such as NFS over TCP: the "
+			"server's own RDMA port is needed, usually %u",
+			port, RR_URL_RDMA_PORT);
+}
+
+static bool
+reach_handshake(struct rr_doctor *doctor)
+{
+	struct rr_check_peer peer = { .check = &doctor->check, .version = 1 };
+	struct rr_doctor_step step = { .name = "handshake" };
+
+	rr_doctor_begin(doctor);
+	step.failed = rr_check_connect(&peer, NULL, 0) < 0;
+	if (step.failed) {
+		rr_doctor_found(&step, "%s", peer.why.text);
+		reach_advise_handshake(doctor, &peer, &step);
+	} else if (peer.has_private_data) {
+		rr_doctor_found(&step, "connected; the server sends up to %u octets and receives %u inline%s",
+			peer.send_size, peer.receive_size,
+			peer.invalidates ? ", with remote invalidation" : "");
+	} else {
+		rr_doctor_found(&step, "connected; the server has no private data, so 1024 octets go inline");
+	}
+	rr_check_close(&peer);
+	rr_doctor_end(doctor, &step);
+	return !step.failed;
+}
+
+bool
+rr_doctor_reach(struct rr_doctor *doctor)
+{
+	return reach_name(doctor) && reach_route(doctor) && reach_provider(doctor) && reach_port(doctor) &&
+	       reach_handshake(doctor);
+}

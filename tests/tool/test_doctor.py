@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_doctor.py TOOL: `rpcrdma doctor` on a server that is well, and on faults that are made here: the step that fails, what
+was found, and what to do."""
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap, free_port
+
+TOOL = os.path.abspath(sys.argv[1])
+tap = Tap()
+
+
+def doctor(*arguments, timeout="3", **options):
+    done = subprocess.run([TOOL, "doctor", "--json", "--timeout", timeout, *arguments], capture_output=True, text=True, timeout=120,
+                          **options)
+    return done, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def diagnosed(name, step, found, advice, *arguments, **options):
+    """That step fails, and no other one."""
+    done, steps = doctor(*arguments, **options)
+    failed = [s for s in steps if s["status"] == "fail"]
+    tap.result(done.returncode == 1 and [s["step"] for s in failed] == [step] and found in failed[0]["found"]
+               and advice in failed[0]["advice"], f"{name} is diagnosed", [done.stderr, *failed])
+
+
+class Peer(threading.Thread):
+    """Takes connections, and hands each to a function."""
+
+    def __init__(self, serve, backlog=16):
+        super().__init__(daemon=True)
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=backlog)
+        self.port = self.listener.getsockname()[1]
+        self.url = f"nfs://127.0.0.1:{self.port}/"
+        self.serve = serve
+        if serve:
+            self.start()
+
+    def run(self):
+        while True:
+            try:
+                threading.Thread(target=self.one, args=(self.listener.accept()[0],), daemon=True).start()
+            except OSError:
+                return
+
+    def one(self, peer):
+        try:
+            self.serve(peer)
+        except (OSError, struct.error):
+            pass
+
+
+def mpa_reply(peer, flags, private=b""):
+    request = peer.recv(20, socket.MSG_WAITALL)
+    data = peer.recv(struct.unpack(">H", request[18:20])[0], socket.MSG_WAITALL)
+    depths = data[:4] if request[17] == 2 else b""
+    peer.sendall(b"MPA ID Rep Frame" + bytes([request[16] & 0x10 | flags, request[17]]) + struct.pack(">H", len(depths + private))
+                 + depths + private)
+
+
+def rejects(peer):
+    mpa_reply(peer, 0x20)
+    peer.recv(1)
+
+
+def is_silent(peer):
+    mpa_reply(peer, 0)
+    while peer.recv(65536):
+        pass
+
+
+def loses_large(to):
+    """Passes on what a small MTU lets through: of what the server sends, nothing of more than 2000 octets at a time."""
+    def serve(peer):
+        server = socket.create_connection(("127.0.0.1", to))
+
+        def back():
+            while data := server.recv(65536):
+                if len(data) > 2000:
+                    return
+                peer.sendall(data)
+
+        threading.Thread(target=back, daemon=True).start()
+        while data := peer.recv(65536):
+            server.sendall(data)
+        server.close()
+    return serve
+
+
+def test_drops():
+    """A listener whose queue is full: the system drops SYNs, as a firewall does."""
+    peer = Peer(None, backlog=0)
+    fillers = [socket.socket() for _ in range(4)]
+    for filler in fillers:
+        filler.setblocking(False)
+        filler.connect_ex(("127.0.0.1", peer.port))
+    diagnosed("a port whose packets are dropped", "port", "does not answer within 1 s", "firewall", peer.url, timeout="1")
+    for filler in fillers:
+        filler.close()
+
+
+def test_server(top):
+    tcp_port = free_port()
+    with Server(TOOL, f"{top}/served", tcp_port=tcp_port) as server:
+        done, steps = doctor(server.url)
+        names = [s["step"] for s in steps]
+        tap.result(done.returncode == 0 and {s["status"] for s in steps} <= {"ok", "skip"}
+                   and {"name", "route", "provider", "port", "handshake", "first call", "version", "mount", "read", "long reply"} <= set(names),
+                   "a server that is well is found so", [done.stderr, *steps])
+        text = subprocess.run([TOOL, "doctor", server.url], capture_output=True, text=True)
+        tap.result(text.returncode == 0 and text.stdout.endswith("all is well\n"), "and in words", [text.stdout])
+        diagnosed("the port of NFS over TCP", "handshake", "iWARP (MPA)", "20049", f"nfs://127.0.0.1:{tcp_port}/")
+        diagnosed("a path that is not exported", "mount", "NFS3ERR_NOENT", "exports", f"{server.url}nothing")
+        diagnosed("a network that loses large packets", "read", "", "MTU", Peer(loses_large(server.port)).url)
+    with Server(TOOL, f"{top}/served", "--rpcrdma-version", "1") as server:
+        diagnosed("a version that the server does not speak", "first call", "versions 1 to 1", "--rpcrdma-version",
+                  "--rpcrdma-version", "2", server.url)
+
+
+with tempfile.TemporaryDirectory(prefix="rpcrdma-doctor-") as top:
+    os.mkdir(f"{top}/served")
+    with open(f"{top}/served/file", "wb") as file:
+        file.write(os.urandom(200000))
+    test_server(top)
+diagnosed("a port where nobody listens", "port", "no program listens", "portlist", f"nfs://127.0.0.1:{free_port()}/")
+diagnosed("a name that does not exist", "name", "no-such-host.invalid", "spelling", "nfs://no-such-host.invalid/")
+test_drops()
+diagnosed("a rejected connection", "handshake", "reject", "log", Peer(rejects).url)
+diagnosed("a server that never answers", "first call", "no answer came", "hang", Peer(is_silent).url, timeout="1")
+diagnosed("an adapter that is not there", "provider", "", "rpcrdma devices", "--transport", "verbs", "nfs://127.0.0.1/")
+tap.end()
