@@ -70,6 +70,22 @@ typedef enum rr_handled rr_procedure_handler(
  */
 void rr_request_end(struct rr_request *request, enum rr_handled handled);
 
+/* Something of the layer above that goes with a connection. Its owner sets key and ended. */
+struct rr_attachment {
+	struct rr_list link;
+	const void *key; /* whose it is: one of each key for a connection */
+	/* The connection ends: the last that is heard of the attachment. Called from the loop, or from inside
+	 * rr_server_free(). */
+	void (*ended)(struct rr_attachment *attachment);
+};
+
+/* What rr_request_attach() gave the connection of the request for that key; NULL: nothing, or the connection
+ * has ended, or is not the server's own (the call came in the reverse direction). */
+struct rr_attachment *rr_request_attached(const struct rr_request *request, const void *key);
+
+/* False: see above. The attachment is then not used. */
+bool rr_request_attach(const struct rr_request *request, struct rr_attachment *attachment);
+
 /* A program and what handles it. handlers is indexed by procedure number, program->procedure_count of them.
  */
 struct rr_service {
@@ -79,6 +95,9 @@ struct rr_service {
 	/* By procedure number: true where a duplicate of a call must not be executed, but gets the same
 	 * answer again. NULL: all may be executed twice. */
 	const bool *once;
+	/* By procedure number, NULL entries and NULL for the schema's bound: the octets that the results of a
+	 * call can have at most in the stream, where the arguments tell more than the schema does. */
+	uint32_t (*const *result_max)(const struct rr_request *request, const void *args);
 };
 
 struct rr_server_config {

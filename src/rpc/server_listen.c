@@ -14,9 +14,10 @@ struct connection {
 	struct rr_list link;
 	struct rr_server *server;
 	struct rr_carrier *carrier;
-	struct rr_line line;    /* its calls */
-	struct rr_list clients; /* struct rr_server_back: those who call in the reverse direction */
-	uint32_t xid;           /* the next of theirs */
+	struct rr_line line;     /* its calls */
+	struct rr_list clients;  /* struct rr_server_back: those who call in the reverse direction */
+	uint32_t xid;            /* the next of theirs */
+	struct rr_list attached; /* struct rr_attachment */
 };
 
 static void
@@ -29,7 +30,13 @@ static void
 end_connection(struct connection *connection, int error, const char *text)
 {
 	struct rr_server *server = connection->server;
+	struct rr_list *link;
 
+	while ((link = rr_list_pop(&connection->attached))) {
+		struct rr_attachment *attachment = rr_container(link, struct rr_attachment, link);
+
+		attachment->ended(attachment);
+	}
 	while (!rr_list_empty(&connection->clients))
 		end_back(rr_container(connection->clients.next, struct rr_server_back, link), error, text);
 	rr_line_end(&connection->line);
@@ -76,6 +83,7 @@ arrived(void *ctx, struct rr_carrier *carrier)
 	connection->carrier = carrier;
 	connection->xid = rr_random_u32(server->engine->env);
 	rr_list_init(&connection->clients);
+	rr_list_init(&connection->attached);
 	rr_line_init(&connection->line, server);
 	rr_list_append(&server->connections, &connection->link);
 	server->connection_count++;
@@ -98,6 +106,40 @@ rr_server_way_back(const struct rr_request *request, struct rr_server_way_back *
 	connection = carrier->ctx;
 	*way = (struct rr_server_way_back){ carrier, &connection->xid, &connection->clients };
 	return 0;
+}
+
+static struct connection *
+listen_connection(const struct rr_request *request)
+{
+	const struct rr_carrier *carrier = request->exchange->carrier;
+
+	return carrier && carrier->events == &events ? carrier->ctx : NULL;
+}
+
+struct rr_attachment *
+rr_request_attached(const struct rr_request *request, const void *key)
+{
+	struct connection *connection = listen_connection(request);
+
+	if (!connection)
+		return NULL;
+	rr_list_for_each (link, &connection->attached) {
+		struct rr_attachment *attachment = rr_container(link, struct rr_attachment, link);
+
+		if (attachment->key == key)
+			return attachment;
+	}
+	return NULL;
+}
+
+bool
+rr_request_attach(const struct rr_request *request, struct rr_attachment *attachment)
+{
+	struct connection *connection = listen_connection(request);
+
+	if (connection)
+		rr_list_append(&connection->attached, &attachment->link);
+	return connection != NULL;
 }
 
 static void

@@ -14,9 +14,15 @@ _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is ke
 
 /* Octets of the procedure's results in the stream: with marked ones where those may not be placed. */
 static uint64_t
-results_max(const struct rr_request *request, const struct rpcrdma_procedure *procedure)
+results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
+	const struct rr_request *request = &block->request;
+	const struct rr_service *service = block->service;
 	uint64_t size = procedure->result_max;
+
+	if (service->result_max && service->result_max[request->proc])
+		return rr_min(service->result_max[request->proc](request, request->args),
+			request->server->config.reply_max);
 
 	if (!request->places)
 		size += (uint64_t)procedure->result_items * ((uint64_t)procedure->result_item_max + 3);
@@ -28,7 +34,7 @@ rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedu
 {
 	const struct rr_request *request = &block->request;
 	const struct rr_server *server = request->server;
-	uint64_t size = rr_min(results_max(request, procedure) + request->header, request->stream_room);
+	uint64_t size = rr_min(results_max(block, procedure) + request->header, request->stream_room);
 
 	block->reply_size = RR_REPLY_SMALL;
 	if (size <= RR_REPLY_SMALL)
