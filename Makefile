@@ -35,14 +35,15 @@ soak:
 	@scripts/need build check
 	@scripts/soak $(RUNS) $(SEED)
 
-# Two transports against a model of what they owe: 1,000,000 steps with sanitizers; STEPS= another number, SEED= another
+# Two transports, and the tables of NFS version 4, against models of what they owe: 1,000,000 steps with sanitizers; STEPS= another number, SEED= another
 # first seed.
 model:
 	@scripts/need build check
 	@test -f build-sanitize/build.ninja || \
 		CC=clang meson setup build-sanitize -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
-	@ninja -C build-sanitize tests/model/model >/dev/null
+	@ninja -C build-sanitize tests/model/model tests/nfs4/model >/dev/null
 	@build-sanitize/tests/model/model -n $(or $(STEPS),1000000) $(SEED)
+	@build-sanitize/tests/nfs4/model -n $(or $(STEPS),1000000) $(SEED)
 
 # Small changes of the source, each with a test that must fail then (tests/mutations.txt); WORDS= those whose line has one.
 mutate:

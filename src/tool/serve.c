@@ -28,6 +28,20 @@ serve_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 	return RR_EXIT_OK;
 }
 
+/* A list of versions: 3, 4, or both. */
+static int
+serve_take_nfs(const struct rr_tool *tool, void *state, const char *list)
+{
+	struct rr_serve *serve = state;
+	bool known = strcmp(list, "3") == 0 || strcmp(list, "4") == 0 || strcmp(list, "3,4") == 0;
+
+	if (!known)
+		return rr_tool_usage(tool, "--nfs takes 3, 4 or 3,4, not '%s'", list);
+	serve->version3 = list[0] == '3';
+	serve->version4 = strchr(list, '4') != NULL;
+	return RR_EXIT_OK;
+}
+
 static const struct rr_option serve_options[] = {
 	{ .letter = 'l',
 		.name = "listen",
@@ -69,6 +83,11 @@ static const struct rr_option serve_options[] = {
 		.help = "of directories in CephFS: the user of the cluster (admin)",
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_serve, ceph_user) },
+	{ .name = "nfs",
+		.argument = "VERSIONS",
+		.help = "versions of NFS to serve: 3, 4 (which is 4.1 and 4.2), or 3,4 (3)",
+		.kind = RR_OPTION_CALL,
+		.take = serve_take_nfs },
 	{ .name = "key",
 		.argument = "FILE",
 		.help = "where the key of file handles is kept",
@@ -186,6 +205,7 @@ serve_run(const struct rr_tool *tool, int argc, char **argv)
 	struct rr_serve serve = {
 		.workers = { .tool = tool, .engine = rr_engine_config_default, .count = 1 },
 		.root_squash = true,
+		.version3 = true,
 		.tcp_port = TCP_PORT,
 	};
 	int status = rr_options_parse(tool, &serve, &argc, &argv);

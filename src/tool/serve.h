@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "nfs/server.h"
+#include "nfs4/server.h"
 #include "tool/filters.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
@@ -34,6 +35,7 @@ struct rr_serve {
 	bool ceph; /* the exports are paths in CephFS, each with RR_SERVE_CEPH in front */
 	const char *ceph_conf, *ceph_user, *file_system;
 	bool root_squash;
+	bool version3, version4; /* of NFS: those that are served */
 	uint32_t address_count;
 	uint32_t tcp_port; /* 0: no TCP */
 };

@@ -17,6 +17,7 @@ struct run {
 	struct rr_serve *serve;
 	struct rr_posix_shared *shared;
 	struct rr_ceph *ceph; /* NULL: directories of this machine */
+	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
 	struct rr_drc *drc;
 };
 
@@ -24,8 +25,10 @@ struct service {
 	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;
 	struct rr_nfs_server *nfs;
+	struct rr_nfs4_server *nfs4;
 	struct rr_server *server;
-	struct rr_service services[RR_NFS_SERVICES];
+	struct rr_service services[RR_NFS_SERVICES + 1];
+	uint32_t service_count;
 };
 
 static int
@@ -54,6 +57,31 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rr_server 
 	return RR_EXIT_OK;
 }
 
+/* The versions of NFS that are to be served. */
+static int
+make_services(struct run *run, struct service *service)
+{
+	const struct rr_serve *serve = run->serve;
+	struct rpcrdma_engine *engine = service->engine;
+	const struct rr_nfs4_server_config config = { engine->results, service->vfs, run->shared4,
+		serve->root_squash };
+	struct rr_text text;
+
+	if (serve->version3) {
+		if (rr_nfs_server_new(engine->env, engine->results, service->vfs, serve->root_squash,
+			    &service->nfs) < 0)
+			return rr_tool_fail(run->tool, "out of memory");
+		rr_nfs_server_services(service->nfs, service->services);
+		service->service_count = RR_NFS_SERVICES;
+	}
+	if (!run->shared4)
+		return RR_EXIT_OK;
+	if (rr_nfs4_server_new(engine->env, engine->loop, &config, &service->nfs4, &text) < 0)
+		return rr_tool_fail(run->tool, "%s", text.text);
+	rr_nfs4_server_service(service->nfs4, &service->services[service->service_count++]);
+	return RR_EXIT_OK;
+}
+
 static int
 provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vfs, struct rr_text *text)
 {
@@ -78,12 +106,11 @@ make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	service->engine = engine;
 	if (provide(run, engine, &service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
-	if (rr_nfs_server_new(engine->env, engine->results, service->vfs, serve->root_squash, &service->nfs) <
-		0)
-		return rr_tool_fail(run->tool, "out of memory");
-	rr_nfs_server_services(service->nfs, service->services);
+	status = make_services(run, service);
+	if (status != RR_EXIT_OK)
+		return status;
 	config.drc = run->drc;
-	if (rr_server_new(engine, &config, service->services, RR_NFS_SERVICES, &service->server) < 0)
+	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = listen_all(run->tool, serve, service->server);
 	if (status == RR_EXIT_OK && !run->ceph && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS) &&
@@ -114,7 +141,7 @@ report(const void *ctx, uint32_t thread)
 {
 	const struct service *service = ctx;
 
-	rr_report_server(stderr, thread, service->server, service->services, RR_NFS_SERVICES);
+	rr_report_server(stderr, thread, service->server, service->services, service->service_count);
 }
 
 static void
@@ -135,10 +162,12 @@ free_service(void *ctx)
 	struct service *service = ctx;
 
 	rr_server_free(service->server);
+	rr_nfs4_server_end(service->nfs4);
 	/* What is under way ends with it. */
 	if (service->vfs)
 		service->vfs->ops->destroy(service->vfs);
 	rr_nfs_server_free(service->nfs);
+	rr_nfs4_server_free(service->nfs4);
 	rr_free(service->engine->env, service);
 }
 
@@ -177,6 +206,15 @@ run_cluster(struct run *run)
 	return RR_EXIT_OK;
 }
 
+static int
+make_shared4(struct run *run)
+{
+	struct rr_nfs4_shared_config config = { .tables = rr_nfs4_tables_config_default };
+
+	rr_env_system.random(rr_env_system.ctx, config.identity, sizeof(config.identity));
+	return run->serve->version4 ? rr_nfs4_shared_new(&rr_env_system, &config, &run->shared4) : 0;
+}
+
 int
 rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 {
@@ -186,13 +224,15 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	serve->workers.service = &serve_service;
 	serve->workers.ctx = &run;
 	run.drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
-	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
+	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0 ||
+		make_shared4(&run) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
 		status = run_cluster(&run);
 	if (status == RR_EXIT_OK)
 		status = rr_workers_run(&serve->workers);
 	rr_ceph_free(run.ceph);
+	rr_nfs4_shared_free(run.shared4);
 	rr_posix_shared_free(run.shared);
 	rr_drc_free(run.drc);
 	return status;

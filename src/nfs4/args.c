@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs4/args.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/endian.h"
+
+enum { ARGS_DIGEST_MAX = 512 };
+
+bool
+rr_nfs4_is_operation(uint32_t number, uint32_t minor)
+{
+	uint32_t last = minor == 1 ? OP_RECLAIM_COMPLETE : OP_REMOVEXATTR;
+
+	return number >= OP_ACCESS && number <= last;
+}
+
+/* The number of the next operation, which stays in front of the reader. */
+static uint32_t
+args_peek(const struct rpcrdma_xdr_reader *reader)
+{
+	return rpcrdma_xdr_left(reader) < 4 ? 0 : rr_get_be32(reader->next);
+}
+
+/* FNV-1a by words of four octets: stream lengths are multiples of that. */
+static uint64_t
+args_digest(const uint8_t *data, size_t length)
+{
+	uint64_t hash = UINT64_C(14695981039346656037) ^ length;
+
+	for (size_t i = 0; i + 4 <= rr_min(length, ARGS_DIGEST_MAX); i += 4)
+		hash = (hash ^ rr_get_be32(data + i)) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/*
+ * An operation that cannot be decoded ends the list: nobody knows where the next one would begin. Marked
+ * items that belong to no operation in front of it stay with the reader, so that the call is refused as a
+ * whole: RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message".
+ */
+static void
+args_fault(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args, nfsstat4 fault, uint32_t number)
+{
+	args->fault = fault;
+	args->fault_op = number;
+	reader->failed = false;
+	reader->next = reader->end;
+}
+
+static bool
+args_operation(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args)
+{
+	uint32_t number = args_peek(reader);
+
+	if (rpcrdma_xdr_left(reader) < 4) {
+		args_fault(reader, args, NFS4ERR_BADXDR, OP_ILLEGAL);
+		return false;
+	}
+	if (!rr_nfs4_is_operation(number, args->minor)) {
+		args_fault(reader, args, NFS4ERR_OP_ILLEGAL, OP_ILLEGAL);
+		return false;
+	}
+	nfs42_get_nfs_argop4(reader, &args->ops[args->decoded]);
+	if (reader->failed) {
+		args_fault(reader, args, NFS4ERR_BADXDR, number);
+		return false;
+	}
+	args->decoded++;
+	return true;
+}
+
+void
+rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
+{
+	struct rr_nfs4_args *args = value;
+	uint32_t known;
+
+	args->tag = rpcrdma_get_bytes(reader, UINT32_MAX);
+	args->minor = rpcrdma_get_u32(reader);
+	args->count = rpcrdma_get_count(reader, UINT32_MAX, 4);
+	if (reader->failed)
+		return;
+	known = (uint32_t)rr_min(args->count, RR_NFS4_OPERATIONS);
+	args->ops = known > 0 ? rpcrdma_get_array(reader, known, sizeof(*args->ops)) : NULL;
+	if (reader->failed)
+		return;
+	/* RFC 8881, 2.10.8.1 and 15.1.1.9: of another minor version nothing but the number counts. */
+	if (args->minor != 1 && args->minor != 2)
+		args_fault(reader, args, NFS4_OK, 0);
+	while (args->decoded < known && reader->next < reader->end) {
+		if (!args_operation(reader, args))
+			return;
+		if (args->decoded == 1)
+			args->digest = args_digest(reader->next, rpcrdma_xdr_left(reader));
+	}
+	if (args->decoded < known && (args->minor == 1 || args->minor == 2))
+		args_fault(reader, args, NFS4ERR_BADXDR, OP_ILLEGAL);
+	if (args->count > known)
+		args_fault(reader, args, NFS4_OK, 0);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which connections are bound to which channels of a session: RFC 8881, sections 2.10.3.1 and 18.34. */
+#include <string.h>
+
+#include "nfs4/session.h"
+
+void
+rr_nfs4_conn_init(struct rr_nfs4_conn *conn)
+{
+	rr_list_init(&conn->bindings);
+}
+
+static struct rr_nfs4_binding *
+binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
+{
+	rr_list_for_each (link, &conn->bindings) {
+		struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_conn);
+
+		if (binding->session == session)
+			return binding;
+	}
+	return NULL;
+}
+
+static void
+binding_drop(struct rr_nfs4_binding *binding)
+{
+	struct rr_nfs4_session *session = binding->session;
+	struct rr_nfs4_sessions *sessions = session->table;
+
+	rr_list_remove(&binding->of_session);
+	rr_list_remove(&binding->of_conn);
+	session->binding_count--;
+	if (binding->channels & RR_NFS4_BACK && --session->back_count == 0 && sessions->back_lost)
+		sessions->back_lost(sessions->ctx, session);
+	rr_free(sessions->env, binding);
+}
+
+void
+rr_nfs4_conn_end(struct rr_nfs4_conn *conn)
+{
+	rr_list_for_each (link, &conn->bindings)
+		binding_drop(rr_container(link, struct rr_nfs4_binding, of_conn));
+}
+
+void
+rr_nfs4_unbind_all(struct rr_nfs4_session *session)
+{
+	rr_list_for_each (link, &session->bindings)
+		binding_drop(rr_container(link, struct rr_nfs4_binding, of_session));
+}
+
+void
+rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_t channels)
+{
+	struct rr_nfs4_binding *binding = binding_find(session, conn);
+
+	if (!binding && session->binding_count < RR_NFS4_BINDINGS_PER_SESSION) {
+		binding = rr_alloc(session->table->env, sizeof(*binding));
+		if (binding) {
+			binding->session = session;
+			binding->conn = conn;
+			rr_list_append(&session->bindings, &binding->of_session);
+			rr_list_append(&conn->bindings, &binding->of_conn);
+			session->binding_count++;
+		}
+	}
+	if (!binding)
+		return;
+	if (channels & ~binding->channels & RR_NFS4_BACK)
+		session->back_count++;
+	binding->channels |= channels;
+}
+
+uint32_t
+rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
+{
+	const struct rr_nfs4_binding *binding = binding_find(session, conn);
+
+	return binding ? binding->channels : 0;
+}
+
+struct rr_nfs4_conn *
+rr_nfs4_back_conn(const struct rr_nfs4_session *session)
+{
+	rr_list_for_each (link, &session->bindings) {
+		struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_session);
+
+		if (binding->channels & RR_NFS4_BACK)
+			return binding->conn;
+	}
+	return NULL;
+}
+
+/*
+ * RFC 8881, 18.34.3: "If the client specified CDFC4_FORE, the server MUST return CDFS4_FORE." Of the two that
+ * leave a choice, both channels are bound: callbacks then have one more way.
+ */
+static uint32_t
+binding_channels(channel_dir_from_client4 direction)
+{
+	switch (direction) {
+	case CDFC4_FORE: return RR_NFS4_FORE;
+	case CDFC4_BACK: return RR_NFS4_BACK;
+	case CDFC4_FORE_OR_BOTH:
+	case CDFC4_BACK_OR_BOTH: return RR_NFS4_FORE | RR_NFS4_BACK;
+	}
+	return 0;
+}
+
+/*
+ * "Invoking BIND_CONN_TO_SESSION on a connection already associated with the specified session has no effect,
+ * and the server MUST respond with NFS4_OK, unless the client is demanding changes to the set of channels the
+ * connection is associated with. If so, the server MUST return NFS4ERR_INVAL." A client that binds a
+ * connection to both channels which SEQUENCE bound to the fore channel is not refused: it cannot know that.
+ */
+void
+rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,
+	const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res)
+{
+	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, args->bctsa_sessid);
+	BIND_CONN_TO_SESSION4resok *ok = &res->u.bctsr_resok4;
+	uint32_t channels = binding_channels(args->bctsa_dir), bound;
+
+	res->bctsr_status = !session ? NFS4ERR_BADSESSION : channels == 0 ? NFS4ERR_INVAL : NFS4_OK;
+	if (res->bctsr_status != NFS4_OK)
+		return;
+	bound = rr_nfs4_bound(session, conn);
+	if (bound & ~channels & RR_NFS4_BACK) {
+		res->bctsr_status = NFS4ERR_INVAL;
+		return;
+	}
+	if (channels & RR_NFS4_BACK)
+		session->wants_back = true;
+	rr_nfs4_bind(session, conn, channels);
+	memcpy(ok->bctsr_sessid, args->bctsa_sessid, sizeof(ok->bctsr_sessid));
+	ok->bctsr_dir = (channel_dir_from_server4)channels;
+	/* RFC 8881, 2.10.7.4: a connection over RDMA is in RDMA mode from its beginning; there is no step up.
+	 */
+	ok->bctsr_use_conn_in_rdma_mode = false;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs4/client.h"
+
+#include <string.h>
+
+#include <rpcrdma/error.h>
+
+/*
+ * What happens to the phase of a record. Every cell is filled: a record that ended takes no further event.
+ */
+enum client_event {
+	CLIENT_CONFIRM,
+	CLIENT_RENEW,
+	CLIENT_LEASE_OVER,
+	CLIENT_LEASE_OVER_STATELESS,
+	CLIENT_END,
+	CLIENT_EVENTS
+};
+
+static const enum rr_nfs4_client_phase client_next[RR_NFS4_ENDED + 1][CLIENT_EVENTS] = {
+	[RR_NFS4_UNCONFIRMED] = { RR_NFS4_CONFIRMED, RR_NFS4_UNCONFIRMED, RR_NFS4_ENDED, RR_NFS4_ENDED,
+		RR_NFS4_ENDED },
+	[RR_NFS4_CONFIRMED] = { RR_NFS4_CONFIRMED, RR_NFS4_CONFIRMED, RR_NFS4_COURTESY, RR_NFS4_ENDED,
+		RR_NFS4_ENDED },
+	[RR_NFS4_COURTESY] = { RR_NFS4_CONFIRMED, RR_NFS4_CONFIRMED, RR_NFS4_COURTESY, RR_NFS4_ENDED,
+		RR_NFS4_ENDED },
+	[RR_NFS4_ENDED] = { RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED },
+};
+
+static void
+client_leave(struct rr_nfs4_client *client)
+{
+	struct rr_nfs4_clients *clients = client->table;
+
+	rr_map_remove(&clients->by_id, &client->by_id);
+	rr_map_remove(&clients->by_owner, &client->by_owner);
+	rr_list_remove(&client->by_lease);
+	clients->count--;
+	if (clients->ended)
+		clients->ended(clients->ctx, client);
+	rr_nfs4_client_release(client);
+}
+
+static void
+client_set_phase(struct rr_nfs4_client *client, enum client_event event)
+{
+	enum rr_nfs4_client_phase old = client->phase;
+
+	client->phase = client_next[old][event];
+	if (client->phase == RR_NFS4_ENDED && old != RR_NFS4_ENDED)
+		client_leave(client);
+}
+
+int
+rr_nfs4_clients_init(struct rr_nfs4_clients *clients, const struct rr_env *env, uint64_t lease, uint32_t max)
+{
+	memset(clients, 0, sizeof(*clients));
+	clients->env = env;
+	clients->lease = lease;
+	clients->max = max;
+	clients->start = rr_random_u32(env);
+	clients->next = 1;
+	clients->secret = rr_random_u64(env);
+	rr_list_init(&clients->leases);
+	if (rr_map_init(&clients->by_id, env, 256) < 0 || rr_map_init(&clients->by_owner, env, 256) < 0)
+		return -RPCRDMA_ERR_NOMEM;
+	return 0;
+}
+
+void
+rr_nfs4_clients_free(struct rr_nfs4_clients *clients)
+{
+	rr_list_for_each (link, &clients->leases)
+		client_set_phase(rr_container(link, struct rr_nfs4_client, by_lease), CLIENT_END);
+	rr_map_free(&clients->by_id, clients->env);
+	rr_map_free(&clients->by_owner, clients->env);
+}
+
+/* FNV-1a over the owner, keyed: the map scatters what a peer chooses. */
+static uint64_t
+owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint32_t length)
+{
+	uint64_t hash = clients->secret ^ UINT64_C(14695981039346656037);
+
+	for (uint32_t i = 0; i < length; i++)
+		hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* The confirmed record of an owner, or the unconfirmed one. */
+static struct rr_nfs4_client *
+find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t length, bool confirmed)
+{
+	struct rr_map_link *link = rr_map_find(&clients->by_owner, owner_hash(clients, data, length));
+
+	for (; link; link = rr_map_next(link)) {
+		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_owner);
+
+		if ((client->phase != RR_NFS4_UNCONFIRMED) == confirmed && client->owner_length == length &&
+			memcmp(client->owner, data, length) == 0)
+			return client;
+	}
+	return NULL;
+}
+
+/* Where the table is full, an unconfirmed record or a courtesy client makes room: the one that was renewed
+ * longest ago, as the list begins with it. */
+static bool
+make_room(struct rr_nfs4_clients *clients)
+{
+	if (clients->count < clients->max)
+		return true;
+	rr_list_for_each (link, &clients->leases) {
+		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_lease);
+
+		if (client->phase == RR_NFS4_CONFIRMED && rr_nfs4_client_has_state(client))
+			continue;
+		client_set_phase(client, CLIENT_END);
+		return true;
+	}
+	return false;
+}
+
+static nfsstat4
+add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
+	struct rr_nfs4_client **made)
+{
+	const client_owner4 *owner = exchange->owner;
+	struct rr_nfs4_client *client;
+
+	if (!make_room(clients))
+		return NFS4ERR_DELAY;
+	client = rr_alloc(clients->env, sizeof(*client) + owner->co_ownerid.length);
+	if (!client)
+		return NFS4ERR_DELAY;
+	client->table = clients;
+	client->phase = RR_NFS4_UNCONFIRMED;
+	memcpy(client->verifier, owner->co_verifier, sizeof(client->verifier));
+	client->principal = exchange->principal;
+	client->owner_length = owner->co_ownerid.length;
+	memcpy(client->owner, owner->co_ownerid.data, owner->co_ownerid.length);
+	client->renewed = now;
+	client->holders = 1;
+	/* RFC 8881, 18.36.4: "records a contrived CREATE_SESSION result with a "cached" result of
+	 * NFS4ERR_SEQ_MISORDERED" */
+	client->created.csr_status = NFS4ERR_SEQ_MISORDERED;
+	rr_list_init(&client->sessions);
+	rr_list_init(&client->states);
+	rr_map_add(&clients->by_id, &client->by_id, (uint64_t)clients->start << 32 | clients->next++);
+	rr_map_add(&clients->by_owner, &client->by_owner,
+		owner_hash(clients, client->owner, client->owner_length));
+	rr_list_append(&clients->leases, &client->by_lease);
+	clients->count++;
+	*made = client;
+	return NFS4_OK;
+}
+
+/* RFC 8881, 18.35.4, cases 6 to 9: EXCHGID4_FLAG_UPD_CONFIRMED_REC_A was set. */
+static nfsstat4
+update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange)
+{
+	if (!confirmed)
+		return NFS4ERR_NOENT; /* 7: no confirmed record */
+	if (memcmp(confirmed->verifier, exchange->owner->co_verifier, sizeof(confirmed->verifier)) != 0)
+		return NFS4ERR_NOT_SAME; /* 8: wrong verifier */
+	if (!rr_nfs4_principal_same(confirmed->principal, exchange->principal))
+		return NFS4ERR_PERM; /* 9: wrong principal */
+	return NFS4_OK;              /* 6: update */
+}
+
+/* RFC 8881, 18.35.4, cases 2, 3 and 5: a confirmed record, and no update. */
+static nfsstat4
+meet_confirmed(
+	struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange, uint64_t now, bool *same)
+{
+	bool in_lease = now - confirmed->renewed < confirmed->table->lease;
+
+	*same = false;
+	if (!rr_nfs4_principal_same(confirmed->principal, exchange->principal)) {
+		/* 3: "Client Collision" */
+		if (rr_nfs4_client_has_state(confirmed) && in_lease)
+			return NFS4ERR_CLID_INUSE;
+		client_set_phase(confirmed, CLIENT_END);
+		return NFS4_OK;
+	}
+	/* 2: "Non-Update on Existing Client ID"; 5: "Client Restart" where the verifier differs. */
+	*same = memcmp(confirmed->verifier, exchange->owner->co_verifier, sizeof(confirmed->verifier)) == 0;
+	return NFS4_OK;
+}
+
+nfsstat4
+rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
+	struct rr_nfs4_client **client)
+{
+	const void *owner = exchange->owner->co_ownerid.data;
+	uint32_t length = exchange->owner->co_ownerid.length;
+	struct rr_nfs4_client *confirmed = find_owner(clients, owner, length, true);
+	struct rr_nfs4_client *unconfirmed;
+	nfsstat4 status;
+	bool same = false;
+
+	*client = confirmed;
+	if (exchange->update)
+		return update_record(confirmed, exchange);
+	status = confirmed ? meet_confirmed(confirmed, exchange, now, &same) : NFS4_OK;
+	if (status != NFS4_OK || same)
+		return status;
+	/* 1 and 4: "the server deletes the unconfirmed record" and makes a new one. */
+	unconfirmed = find_owner(clients, owner, length, false);
+	if (unconfirmed)
+		client_set_phase(unconfirmed, CLIENT_END);
+	return add_record(clients, exchange, now, client);
+}
+
+struct rr_nfs4_client *
+rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id)
+{
+	struct rr_map_link *link = rr_map_find(&clients->by_id, id);
+
+	return link ? rr_container(link, struct rr_nfs4_client, by_id) : NULL;
+}
+
+clientid4
+rr_nfs4_client_id(const struct rr_nfs4_client *client)
+{
+	return client->by_id.key;
+}
+
+void
+rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now)
+{
+	struct rr_nfs4_client *old =
+		client->phase == RR_NFS4_UNCONFIRMED
+			? find_owner(client->table, client->owner, client->owner_length, true)
+			: NULL;
+
+	if (old)
+		client_set_phase(old, CLIENT_END);
+	client_set_phase(client, CLIENT_CONFIRM);
+	rr_nfs4_client_renew(client, now);
+}
+
+void
+rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now)
+{
+	client_set_phase(client, CLIENT_RENEW);
+	if (client->phase == RR_NFS4_ENDED)
+		return;
+	client->renewed = now;
+	rr_list_remove(&client->by_lease);
+	rr_list_append(&client->table->leases, &client->by_lease);
+}
+
+void
+rr_nfs4_client_end(struct rr_nfs4_client *client)
+{
+	client_set_phase(client, CLIENT_END);
+}
+
+uint64_t
+rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now)
+{
+	rr_list_for_each (link, &clients->leases) {
+		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_lease);
+
+		if (now - client->renewed < clients->lease)
+			return client->renewed + clients->lease - now;
+		client_set_phase(
+			client, client->state_count > 0 ? CLIENT_LEASE_OVER : CLIENT_LEASE_OVER_STATELESS);
+	}
+	return UINT64_MAX;
+}
+
+bool
+rr_nfs4_client_has_state(const struct rr_nfs4_client *client)
+{
+	return client->session_count > 0 || client->state_count > 0;
+}
+
+struct rr_nfs4_client *
+rr_nfs4_client_hold(struct rr_nfs4_client *client)
+{
+	client->holders++;
+	return client;
+}
+
+void
+rr_nfs4_client_release(struct rr_nfs4_client *client)
+{
+	if (--client->holders == 0)
+		rr_free(client->table->env, client);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS4_CLIENT_H
+#define RR_NFS4_CLIENT_H
+
+#include "base/list.h"
+#include "base/map.h"
+#include "ulb/nfs42.h"
+
+/*
+ * The records of clients: RFC 8881, section 18.35, EXCHANGE_ID. Pure: no clock, no lock, no system call. Time
+ * is a parameter, in nanoseconds of rr_now(). The caller holds the lock of the state.
+ *
+ * Who owns what: the table owns the records. A session, a stateid and a compound under way hold the record
+ * that they belong to by rr_nfs4_client_hold(); a record that ended leaves the table at once and is freed
+ * when the last of them lets it go.
+ */
+
+/* Who called: AUTH_SYS by user, all others by flavor alone. */
+struct rr_nfs4_principal {
+	uint32_t flavor, uid;
+};
+
+enum rr_nfs4_client_phase {
+	RR_NFS4_UNCONFIRMED,
+	RR_NFS4_CONFIRMED,
+	RR_NFS4_COURTESY, /* the lease is over; what it holds stays until somebody else wants it */
+	RR_NFS4_ENDED
+};
+
+struct rr_nfs4_clients;
+
+struct rr_nfs4_client {
+	struct rr_nfs4_clients *table;
+	struct rr_map_link by_id; /* key: the client ID */
+	struct rr_map_link by_owner;
+	struct rr_list by_lease; /* in the table's leases: the one renewed longest ago first */
+	enum rr_nfs4_client_phase phase;
+	verifier4 verifier;
+	struct rr_nfs4_principal principal;
+	uint64_t renewed;
+	uint32_t holders;
+	/* The one slot of CREATE_SESSION (18.36.4), and what it answered last. */
+	sequenceid4 sequence;
+	CREATE_SESSION4res created;
+	/* Sessions and states that refer to this record, by the layers that own them. */
+	struct rr_list sessions, states;
+	uint32_t session_count, state_count;
+	uint32_t status_flags; /* SEQ4_STATUS_* that hold for all sessions of the client */
+	uint32_t revoked[3];   /* states that are revoked and not freed: see enum rr_nfs4_revoked */
+	bool reclaim_complete, one_fs_complete, may_reclaim, recorded;
+	uint32_t owner_length;
+	uint8_t owner[];
+};
+
+struct rr_nfs4_clients {
+	const struct rr_env *env;
+	struct rr_map by_id, by_owner;
+	struct rr_list leases;
+	uint64_t lease;
+	uint32_t count, max;
+	uint32_t start, next; /* of client IDs: random for each start of the server, and a counter */
+	uint64_t secret;      /* for the hash of owners */
+	/* A record leaves the table: its sessions and states are to go. */
+	void (*ended)(void *ctx, struct rr_nfs4_client *client);
+	void *ctx;
+};
+
+struct rr_nfs4_exchange {
+	const client_owner4 *owner;
+	struct rr_nfs4_principal principal;
+	bool update; /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
+};
+
+/* lease: nanoseconds. Errors: NOMEM; rr_nfs4_clients_free() is due even then. */
+int rr_nfs4_clients_init(
+	struct rr_nfs4_clients *clients, const struct rr_env *env, uint64_t lease, uint32_t max);
+void rr_nfs4_clients_free(struct rr_nfs4_clients *clients);
+
+/* EXCHANGE_ID by the nine cases of section 18.35.4. NFS4ERR_RESOURCE becomes NFS4ERR_DELAY where the table is
+ * full of clients with a lease. */
+nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
+	uint64_t now, struct rr_nfs4_client **client);
+
+/* NULL where there is no such client. */
+struct rr_nfs4_client *rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id);
+clientid4 rr_nfs4_client_id(const struct rr_nfs4_client *client);
+
+/* CREATE_SESSION succeeded: the record is confirmed, and another confirmed record of the same owner ends. */
+void rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now);
+
+/* RFC 8881, 18.46.3: "If SEQUENCE returns NFS4_OK, then the associated lease MUST be renewed" */
+void rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now);
+
+/* The record and all that belongs to it go. */
+void rr_nfs4_client_end(struct rr_nfs4_client *client);
+
+/* Leases that are over: unconfirmed records go, confirmed ones without state go, others are courtesy clients
+ * from now on. Returns the nanoseconds until the next lease ends, UINT64_MAX where there is none. */
+uint64_t rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now);
+
+bool rr_nfs4_client_has_state(const struct rr_nfs4_client *client);
+
+struct rr_nfs4_client *rr_nfs4_client_hold(struct rr_nfs4_client *client);
+void rr_nfs4_client_release(struct rr_nfs4_client *client);
+
+static inline bool
+rr_nfs4_principal_same(struct rr_nfs4_principal a, struct rr_nfs4_principal b)
+{
+	return a.flavor == b.flavor && a.uid == b.uid;
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The loop over the operations of a COMPOUND: RFC 8881, sections 2.10.6, 15.1 and 16.2. A reply that may not
+ * fit is refused before its operation is executed.
+ */
+#include "nfs4/compound.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+/* An operation's number and status; what stands in front of the operations, but for the tag. */
+enum { COMPOUND_ERROR_SIZE = 8, COMPOUND_FIXED = 12, COMPOUND_SPARE = 16 };
+
+static const struct rr_nfs4_operation compound_illegal = { .size = COMPOUND_ERROR_SIZE };
+
+static struct rr_nfs4_compound *
+compound_new(struct rr_nfs4_server *server)
+{
+	struct rr_list *link = rr_list_pop(&server->spare);
+	struct rr_nfs4_compound *c;
+
+	if (!link)
+		return rr_alloc(server->env, sizeof(*c));
+	server->spare_count--;
+	c = rr_container(link, struct rr_nfs4_compound, link);
+	memset(c, 0, offsetof(struct rr_nfs4_compound, op));
+	return c;
+}
+
+static void
+compound_free(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_server *server = c->server;
+
+	rr_list_remove(&c->link);
+	if (server->spare_count == COMPOUND_SPARE) {
+		rr_free(server->env, c);
+		return;
+	}
+	server->spare_count++;
+	rr_list_append(&server->spare, &c->link);
+}
+
+/* The stream of results so far becomes the result's. */
+static void
+compound_collect(struct rr_nfs4_compound *c)
+{
+	c->result->message = rpcrdma_xdr_written(&c->writer);
+	c->result->message.items = c->result->items;
+	c->result->message.item_count = c->writer.item_count;
+}
+
+/* The session's slot gets its copy, where it wants one. */
+static void
+compound_end_turn(struct rr_nfs4_compound *c)
+{
+	uint32_t size = rr_nfs4_result_size(c->result);
+	void *copy = NULL;
+
+	if (!c->turn.session)
+		return;
+	if (c->turn.cache || c->args->count == 1) {
+		copy = c->server->env->realloc(c->server->env->ctx, NULL, size);
+		if (copy && !rr_nfs4_result_copy(c->result, copy, size)) {
+			rr_free(c->server->env, copy);
+			copy = NULL;
+		}
+	}
+	rr_nfs4_lock_tables(c->server);
+	rr_nfs4_sequence_end(&c->turn, copy, size);
+	rr_nfs4_unlock_tables(c->server);
+	rr_free(c->server->env, copy);
+}
+
+/* The answer is complete. */
+static void
+compound_end(struct rr_nfs4_compound *c)
+{
+	struct rr_request *request = c->request;
+	bool kept = c->kept;
+
+	compound_collect(c);
+	if (c->pinned) {
+		rr_nfs4_opened_release(rr_nfs4_lock_tables(c->server), c->pinned);
+		rr_nfs4_unlock_tables(c->server);
+	}
+	compound_end_turn(c);
+	request->arena.next = c->writer.next;
+	compound_free(c);
+	if (kept)
+		rr_request_end(request, RR_HANDLED);
+}
+
+/* The result is the status alone, whatever the operation wrote. */
+static void
+compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, nfsstat4 status)
+{
+	uint32_t number = c->operation == &compound_illegal ? c->args->fault_op : c->op->argop;
+
+	c->writer.next = start;
+	c->writer.item_count = items;
+	c->writer.failed = false;
+	rpcrdma_put_u32(&c->writer, number);
+	rpcrdma_put_u32(&c->writer, status);
+	/* "attrsset" of SETATTR4res is there whatever the status is. */
+	if (number == OP_SETATTR)
+		rpcrdma_put_u32(&c->writer, 0);
+}
+
+static uint32_t
+compound_size(const struct rr_nfs4_compound *c)
+{
+	uint32_t size = COMPOUND_FIXED + ((c->args->tag.length + 3) & ~3u) + c->request->header +
+			(uint32_t)rpcrdma_xdr_length(&c->writer);
+
+	for (uint32_t i = 0; i < c->writer.item_count; i++)
+		size += (c->result->items[i].length + 3) & ~3u;
+	return size;
+}
+
+static bool
+compound_is_last(const struct rr_nfs4_compound *c)
+{
+	return c->index + 1 >= c->args->count;
+}
+
+/* Behind the operation, there is to be room for another one that fails. */
+static nfsstat4
+compound_check_size(const struct rr_nfs4_compound *c, uint64_t size)
+{
+	uint64_t behind = compound_is_last(c) ? 0 : COMPOUND_ERROR_SIZE;
+
+	if (!c->turn.session || c->op->argop == OP_SEQUENCE)
+		return NFS4_OK;
+	/* RFC 8881, 2.10.6.4: "the replier MUST return NFS4ERR_REP_TOO_BIG" */
+	if (size + behind > c->limit)
+		return NFS4ERR_REP_TOO_BIG;
+	if (c->turn.cache && size + behind > c->turn.session->fore.ca_maxresponsesize_cached)
+		return NFS4ERR_REP_TOO_BIG_TO_CACHE;
+	return NFS4_OK;
+}
+
+uint32_t
+rr_nfs4_room(const struct rr_nfs4_compound *c)
+{
+	uint32_t used = compound_size(c) + (compound_is_last(c) ? 0 : COMPOUND_ERROR_SIZE);
+	uint32_t most = c->limit;
+
+	if (c->turn.session && c->turn.cache)
+		most = (uint32_t)rr_min(most, c->turn.session->fore.ca_maxresponsesize_cached);
+	return most > used ? most - used : 0;
+}
+
+/* The operation has ended: its result is encoded, or an error where it does not fit. */
+static void
+compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_t status)
+{
+	nfsstat4 size_status;
+
+	if (c->operation == &compound_illegal) {
+		compound_put_error(c, start, items, status);
+		return;
+	}
+	if (!c->encoded) {
+		c->writer.next = start;
+		c->writer.item_count = items;
+		c->res.resop = c->op->argop;
+		memcpy(&c->res.u, &status, sizeof(status));
+		nfs42_put_nfs_resop4(&c->writer, &c->res);
+	}
+	size_status = c->writer.failed ? NFS4ERR_REP_TOO_BIG : compound_check_size(c, compound_size(c));
+	if (size_status == NFS4_OK)
+		return;
+	c->result->status = size_status;
+	compound_put_error(c, start, items, size_status);
+}
+
+static void
+compound_release(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_tables *tables;
+
+	if (!c->state && !c->opened[0] && !c->opened[1])
+		return;
+	tables = rr_nfs4_lock_tables(c->server);
+	for (uint32_t i = 0; i < 2; i++) {
+		if (c->opened[i])
+			rr_nfs4_opened_release(tables, c->opened[i]);
+		c->opened[i] = NULL;
+	}
+	if (c->state)
+		rr_nfs4_state_release(c->state);
+	c->state = NULL;
+	rr_nfs4_unlock_tables(c->server);
+}
+
+static void
+compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
+{
+	c->result->status = status;
+	compound_release(c);
+	c->writer.end = c->arena_end;
+	/* Nothing but the operation wrote behind what the last one left. */
+	compound_put(c, c->writer.start + c->result->message.length, c->result->message.item_count, status);
+	c->result->count++;
+	c->result->message.length = (uint32_t)rpcrdma_xdr_length(&c->writer);
+	c->result->message.item_count = c->writer.item_count;
+	if (c->operation->flags & RR_NFS4_OP_CHANGES)
+		c->current.known = c->saved.known = false;
+	c->index++;
+}
+
+/* What keeps an operation from being executed: its place, and what it needs. */
+static nfsstat4
+compound_check(const struct rr_nfs4_compound *c)
+{
+	uint32_t flags = c->operation->flags;
+	uint64_t estimate = c->operation->estimate ? c->operation->estimate(c->op) : c->operation->size;
+	nfsstat4 status;
+
+	if (c->op->argop == OP_SEQUENCE)
+		return c->index == 0 ? NFS4_OK : NFS4ERR_SEQUENCE_POS;
+	if (c->index == 0 && !(flags & RR_NFS4_OP_FIRST))
+		return NFS4ERR_OP_NOT_IN_SESSION;
+	if (c->index == 0 && c->args->count > 1)
+		return NFS4ERR_NOT_ONLY_OP;
+	if (!c->operation->run)
+		return NFS4ERR_NOTSUPP;
+	/* RFC 8881, 2.10.6.1.3: a retry of what was not cached is not executed again. */
+	if (c->turn.kind == RR_NFS4_UNCACHED)
+		return NFS4ERR_RETRY_UNCACHED_REP;
+	if (flags & RR_NFS4_OP_FH && c->current.kind == RR_NFS4_FH_NONE)
+		return NFS4ERR_NOFILEHANDLE;
+	if (flags & RR_NFS4_OP_SAVED && c->saved.kind == RR_NFS4_FH_NONE)
+		return NFS4ERR_NOFILEHANDLE;
+	status = flags & RR_NFS4_OP_CHANGES ? compound_check_size(c, compound_size(c) + estimate) : NFS4_OK;
+	if (status != NFS4_OK)
+		return status;
+	if (flags & RR_NFS4_OP_VFS && c->current.kind == RR_NFS4_FH_PSEUDO)
+		return flags & RR_NFS4_OP_CHANGES ? NFS4ERR_ROFS : NFS4ERR_INVAL;
+	return NFS4_OK;
+}
+
+/* Sets up the next operation and takes its first step. */
+static uint32_t
+compound_begin_operation(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status;
+
+	c->encoded = false;
+	c->then = NULL;
+	c->op_memory = NULL;
+	if (c->index >= c->args->decoded) {
+		/* RFC 8881, 15.1.1.1: an operation that does not decode gets its error in its own place. */
+		c->operation = &compound_illegal;
+		if (c->index == 0 && c->args->fault == NFS4_OK)
+			return NFS4ERR_BADXDR;
+		return c->args->fault;
+	}
+	c->op = &c->args->ops[c->index];
+	c->operation = &rr_nfs4_operations[c->op->argop];
+	memset(&c->res, 0, sizeof(c->res));
+	status = compound_check(c);
+	return status == NFS4_OK ? c->operation->run(c) : status;
+}
+
+/* False: an operation is under way. True: the answer is complete, and the compound is gone. */
+static bool
+compound_run(struct rr_nfs4_compound *c)
+{
+	while (c->index < c->args->count && c->result->status == NFS4_OK && !c->result->replay) {
+		uint32_t status = compound_begin_operation(c);
+
+		if (status == RR_NFS4_PENDING)
+			return false;
+		compound_end_operation(c, status);
+	}
+	compound_end(c);
+	return true;
+}
+
+void
+rr_nfs4_resume(struct rr_nfs4_compound *c, uint32_t status)
+{
+	if (status == RR_NFS4_PENDING)
+		return;
+	compound_end_operation(c, status);
+	compound_run(c);
+}
+
+/* Nobody waits for the answer any more: what is under way may end early. */
+static void
+compound_lost(struct rr_request *request)
+{
+	struct rr_nfs4_compound *c = request->above;
+
+	c->server->vfs->ops->cancel(c->server->vfs, &c->vfs.call);
+}
+
+/* Octets that the result may have: what the reply has room for, until a session says less. */
+static uint32_t
+compound_limit(const struct rr_request *request)
+{
+	uint64_t most = request->stream_room;
+
+	if (request->exchange->write_chunks > 0 && request->places)
+		most += request->item_room;
+	return (uint32_t)rr_min(most, UINT32_MAX);
+}
+
+static void
+compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct rr_request *request)
+{
+	struct rr_nfs4_result *result = request->result;
+
+	c->server = server;
+	c->request = request;
+	c->args = request->args;
+	c->result = result;
+	c->limit = compound_limit(request);
+	c->principal =
+		(struct rr_nfs4_principal){ request->auth->flavor, request->has_sys ? request->sys.uid : 0 };
+	rr_vfs_identify(request->has_sys ? &request->sys : NULL, server->root_squash, &c->identity);
+	rr_list_init(&c->waiter.link);
+	rr_list_append(&server->compounds, &c->link);
+	result->tag = c->args->tag;
+	c->arena_end = request->arena.end;
+	rpcrdma_xdr_writer_init(&c->writer, request->arena.next, (size_t)(c->arena_end - request->arena.next),
+		result->items, request->places ? RR_MESSAGE_ITEMS : 0);
+}
+
+enum rr_handled
+rr_nfs4_compound(void *ctx, struct rr_request *request, const void *arguments, void *value)
+{
+	struct rr_nfs4_server *server = ctx;
+	const struct rr_nfs4_args *args = arguments;
+	struct rr_nfs4_result *result = value;
+	struct rr_nfs4_connection *connection;
+	struct rr_nfs4_compound *c;
+
+	result->tag = args->tag;
+	/* RFC 8881, 2.7: "the server MUST return NFS4ERR_MINOR_VERS_MISMATCH" with no result. */
+	if (args->minor != 1 && args->minor != 2) {
+		result->status = NFS4ERR_MINOR_VERS_MISMATCH;
+		return RR_HANDLED;
+	}
+	if (args->count == 0)
+		return RR_HANDLED;
+	connection = rr_nfs4_connection(server, request);
+	c = connection ? compound_new(server) : NULL;
+	if (!c)
+		return RR_HANDLE_SYSTEM_ERR;
+	compound_init(c, server, request);
+	c->connection = connection;
+	request->lost = compound_lost;
+	request->above = c;
+	if (compound_run(c))
+		return RR_HANDLED;
+	c->kept = true;
+	return RR_HANDLE_KEPT;
+}

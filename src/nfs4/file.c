@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The files that have states, and the states of each. */
+#include <string.h>
+
+#include "nfs4/state.h"
+
+static uint64_t
+file_hash(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
+{
+	uint64_t hash = tables->clients.secret;
+
+	hash = (hash ^ id->fsid[0]) * UINT64_C(0x9e3779b97f4a7c15);
+	hash = (hash ^ id->fsid[1]) * UINT64_C(0x9e3779b97f4a7c15);
+	hash = (hash ^ id->number) * UINT64_C(0x9e3779b97f4a7c15);
+	return (hash ^ hash >> 29 ^ id->birth) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+bool
+rr_nfs4_id_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
+{
+	return a->fsid[0] == b->fsid[0] && a->fsid[1] == b->fsid[1] && a->number == b->number &&
+	       a->birth == b->birth;
+}
+
+struct rr_nfs4_file *
+rr_nfs4_file_find(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
+{
+	struct rr_map_link *link = rr_map_find(&tables->files, file_hash(tables, id));
+
+	for (; link; link = rr_map_next(link)) {
+		struct rr_nfs4_file *file = rr_container(link, struct rr_nfs4_file, by_id);
+
+		if (rr_nfs4_id_same(&file->id, id))
+			return file;
+	}
+	return NULL;
+}
+
+static struct rr_nfs4_file *
+file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
+{
+	struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
+
+	if (file)
+		return file;
+	file = rr_alloc(tables->env, sizeof(*file));
+	if (!file)
+		return NULL;
+	file->id = *id;
+	rr_list_init(&file->states);
+	rr_map_add(&tables->files, &file->by_id, file_hash(tables, id));
+	return file;
+}
+
+/* The key of an owner in a file. */
+static uint64_t
+owner_hash(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner)
+{
+	uint64_t hash = file_hash(tables, id) ^ rr_nfs4_client_id(client) ^ (uint64_t)kind << 56;
+
+	for (uint32_t i = 0; i < owner.length; i++)
+		hash = (hash ^ ((const uint8_t *)owner.data)[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+struct rr_nfs4_state *
+rr_nfs4_state_of_owner(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner)
+{
+	struct rr_map_link *link = rr_map_find(&tables->owners, owner_hash(tables, client, id, kind, owner));
+
+	for (; link; link = rr_map_next(link)) {
+		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, by_owner);
+
+		if (state->client == client && state->kind == kind && rr_nfs4_id_same(&state->file->id, id) &&
+			state->owner_length == owner.length &&
+			memcmp(state->owner, owner.data, owner.length) == 0)
+			return state;
+	}
+	return NULL;
+}
+
+struct rr_nfs4_state *
+rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,
+	enum rr_nfs4_kind kind, struct rpcrdma_bytes owner)
+{
+	struct rr_nfs4_state *state;
+
+	/* A compound may still run for a client that has ended meanwhile. */
+	if (tables->count >= tables->max || client->phase == RR_NFS4_ENDED)
+		return NULL;
+	state = rr_alloc(tables->env, sizeof(*state) + owner.length);
+	if (!state)
+		return NULL;
+	state->file = file_make(tables, id);
+	if (!state->file) {
+		rr_free(tables->env, state);
+		return NULL;
+	}
+	state->tables = tables;
+	state->client = client;
+	state->kind = kind;
+	state->holders = 1;
+	rr_list_init(&state->locks);
+	rr_list_init(&state->of_open);
+	rr_list_init(&state->recall);
+	state->owner_length = owner.length;
+	if (owner.length > 0)
+		memcpy(state->owner, owner.data, owner.length);
+	rr_map_add(&tables->states, &state->by_number, ++tables->number);
+	rr_map_add(&tables->owners, &state->by_owner, owner_hash(tables, client, id, kind, owner));
+	rr_list_append(&client->states, &state->of_client);
+	rr_list_append(&state->file->states, &state->of_file);
+	client->state_count++;
+	tables->count++;
+	return state;
+}
+
+void
+rr_nfs4_file_leave(struct rr_nfs4_state *state)
+{
+	struct rr_nfs4_file *file = state->file;
+
+	for (int write = 0; write < 2 && state->kind == RR_NFS4_OPEN; write++) {
+		file->access[write] -= state->access >> write & 1;
+		file->deny[write] -= state->deny >> write & 1;
+	}
+	if (state->kind == RR_NFS4_LOCK)
+		file->lock_count--;
+	rr_map_remove(&state->tables->owners, &state->by_owner);
+	rr_list_remove(&state->of_file);
+	state->file = NULL;
+	if (!rr_list_empty(&file->states))
+		return;
+	rr_map_remove(&state->tables->files, &file->by_id);
+	rr_free(state->tables->env, file);
+}

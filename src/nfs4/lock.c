@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Byte-range locks: RFC 8881, sections 9.1 to 9.6, 18.10 to 18.12. */
+#include <string.h>
+
+#include "nfs4/state.h"
+
+static bool
+lock_is_owners(
+	const struct rr_nfs4_state *state, const struct rr_nfs4_client *client, struct rpcrdma_bytes owner)
+{
+	return state->client == client && state->owner_length == owner.length &&
+	       memcmp(state->owner, owner.data, owner.length) == 0;
+}
+
+/* A range of somebody else in the way: one of a courtesy client where there is no other. */
+static const struct rr_nfs4_range *
+lock_in_the_way(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client,
+	struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write, struct rr_nfs4_state **holder)
+{
+	const struct rr_nfs4_range *found = NULL;
+
+	rr_list_for_each (link, &file->states) {
+		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
+		const struct rr_nfs4_range *range;
+
+		if (state->kind != RR_NFS4_LOCK || lock_is_owners(state, client, owner))
+			continue;
+		range = rr_nfs4_range_conflict(&state->ranges, span, write);
+		if (!range)
+			continue;
+		found = range;
+		*holder = state;
+		if (state->client->phase != RR_NFS4_COURTESY)
+			return range;
+	}
+	return found;
+}
+
+bool
+rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write,
+	struct rr_nfs4_conflict *conflict)
+{
+	const struct rr_nfs4_range *range;
+	struct rr_nfs4_state *holder;
+	struct rr_nfs4_file *file;
+
+	for (;;) {
+		file = rr_nfs4_file_find(tables, id);
+		range = file && file->lock_count > 0
+				? lock_in_the_way(file, client, owner, span, write, &holder)
+				: NULL;
+		if (!range)
+			return false;
+		if (holder->client == client || holder->client->phase != RR_NFS4_COURTESY)
+			break;
+		rr_nfs4_client_end(holder->client);
+	}
+	conflict->span = range->span;
+	conflict->write = range->write;
+	conflict->client = rr_nfs4_client_id(holder->client);
+	conflict->owner_length = holder->owner_length;
+	memcpy(conflict->owner, holder->owner, holder->owner_length);
+	return true;
+}
+
+struct rr_nfs4_state *
+rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, struct rpcrdma_bytes owner)
+{
+	struct rr_nfs4_state *state =
+		rr_nfs4_state_of_owner(tables, open->client, &open->file->id, RR_NFS4_LOCK, owner);
+
+	if (state)
+		return state;
+	state = rr_nfs4_state_make(tables, open->client, &open->file->id, RR_NFS4_LOCK, owner);
+	if (!state)
+		return NULL;
+	state->handle = open->handle;
+	state->parent = open;
+	state->file->lock_count++;
+	rr_list_append(&open->locks, &state->of_open);
+	return state;
+}
+
+/* A range at most comes with each call: one more is cut in two, and one is put between. */
+nfsstat4
+rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
+{
+	struct rr_nfs4_tables *tables = state->tables;
+	uint32_t before = state->ranges.count;
+
+	if (tables->ranges + 2 > tables->ranges_max ||
+		rr_nfs4_range_lock(&state->ranges, tables->env, span, write) < 0)
+		return NFS4ERR_SERVERFAULT;
+	tables->ranges += state->ranges.count - before;
+	return NFS4_OK;
+}
+
+nfsstat4
+rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span)
+{
+	struct rr_nfs4_tables *tables = state->tables;
+	uint32_t before = state->ranges.count;
+
+	if (rr_nfs4_range_unlock(&state->ranges, tables->env, span) < 0)
+		return NFS4ERR_SERVERFAULT;
+	tables->ranges += state->ranges.count - before;
+	return NFS4_OK;
+}

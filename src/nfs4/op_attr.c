@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GETATTR, VERIFY, NVERIFY, ACCESS: RFC 8881, sections 18.7, 18.30, 18.15 and 18.1. */
+#include "nfs4/gather.h"
+#include "nfs4/ops.h"
+
+/* An operation that has put its number, its status and the rest of its result into the stream. */
+static uint32_t
+getattr_gathered(struct rr_nfs4_compound *c)
+{
+	struct rr_attr_mask mask = rr_attr_mask(&c->op->u.opgetattr.attr_request);
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	rpcrdma_put_u32(&c->writer, OP_GETATTR);
+	rpcrdma_put_u32(&c->writer, NFS4_OK);
+	rr_attr_put(&c->writer, &mask, &c->gathered->source);
+	c->encoded = true;
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_getattr(struct rr_nfs4_compound *c)
+{
+	struct rr_attr_mask mask = rr_attr_mask(&c->op->u.opgetattr.attr_request);
+
+	/* RFC 8881, 18.7.3: "The client MUST NOT request write-only attributes ... NFS4ERR_INVAL" */
+	if (rr_attr_has_write_only(&mask))
+		return NFS4ERR_INVAL;
+	return rr_nfs4_gather(c, &c->current, &mask, getattr_gathered);
+}
+
+/* The argument of both begins with, and is, what is to be compared. */
+static nfsstat4
+verify_compare(struct rr_nfs4_compound *c)
+{
+	const fattr4 *fattr = &c->op->u.opverify.obj_attributes;
+	struct rr_attr_mask mask = rr_attr_mask(&fattr->attrmask);
+	uint32_t size = rr_attr_size(&mask, c->args->minor);
+	void *memory = rr_nfs4_alloc(c, size);
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	return memory ? rr_attr_compare(fattr, &c->gathered->source, memory, size) : NFS4ERR_DELAY;
+}
+
+static uint32_t
+verify_gathered(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status = verify_compare(c);
+
+	return status == NFS4ERR_SAME ? NFS4_OK : status;
+}
+
+static uint32_t
+nverify_gathered(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status = verify_compare(c);
+
+	return status == NFS4ERR_NOT_SAME ? NFS4_OK : status;
+}
+
+static uint32_t
+verify_begin(struct rr_nfs4_compound *c, rr_nfs4_step *then)
+{
+	const fattr4 *fattr = &c->op->u.opverify.obj_attributes;
+	struct rr_attr_mask mask = rr_attr_mask(&fattr->attrmask);
+	nfsstat4 status = rr_attr_comparable(fattr, c->args->minor);
+
+	return status == NFS4_OK ? rr_nfs4_gather(c, &c->current, &mask, then) : status;
+}
+
+uint32_t
+rr_op_verify(struct rr_nfs4_compound *c)
+{
+	return verify_begin(c, verify_gathered);
+}
+
+uint32_t
+rr_op_nverify(struct rr_nfs4_compound *c)
+{
+	return verify_begin(c, nverify_gathered);
+}
+
+enum {
+	ACCESS_PLAIN = ACCESS4_READ | ACCESS4_LOOKUP | ACCESS4_MODIFY | ACCESS4_EXTEND | ACCESS4_DELETE |
+		       ACCESS4_EXECUTE,
+	ACCESS_XATTR = ACCESS4_XAREAD | ACCESS4_XAWRITE | ACCESS4_XALIST
+};
+
+static uint32_t
+access_done(struct rr_nfs4_compound *c)
+{
+	ACCESS4resok *ok = &c->res.u.opaccess.u.resok4;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	ok->supported = c->vfs.access.supported;
+	ok->access = c->vfs.access.granted;
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_access(struct rr_nfs4_compound *c)
+{
+	uint32_t asked = c->op->u.opaccess.access, known = ACCESS_PLAIN;
+	ACCESS4resok *ok = &c->res.u.opaccess.u.resok4;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_access *access;
+
+	if (c->args->minor >= 2)
+		known |= ACCESS_XATTR;
+	if (asked & ~known)
+		return NFS4ERR_INVAL;
+	if (c->current.kind == RR_NFS4_FH_PSEUDO) {
+		ok->supported = asked & (ACCESS4_READ | ACCESS4_LOOKUP | ACCESS4_MODIFY | ACCESS4_EXTEND |
+						ACCESS4_DELETE);
+		ok->access = asked & (ACCESS4_READ | ACCESS4_LOOKUP);
+		return NFS4_OK;
+	}
+	access = &rr_nfs4_vfs_begin(c)->access;
+	access->object = rr_nfs4_object(&c->current);
+	access->asked = asked;
+	return rr_nfs4_vfs(c, vfs->ops->access(vfs, access), access_done);
+}

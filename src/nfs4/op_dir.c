@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CREATE, REMOVE, RENAME, LINK: RFC 8881, sections 18.4, 18.25, 18.26 and 18.9. */
+#include <string.h>
+
+#include "nfs4/attr.h"
+#include "nfs4/ops.h"
+
+/* A directory is wanted. RFC 8881, 15.1.2.8: NFS4ERR_NOTDIR; LOOKUP and OPEN alone tell symbolic links apart.
+ */
+static uint32_t
+dir_status(enum rr_vfs_status status)
+{
+	return status == RR_VFS_SYMLINK ? NFS4ERR_NOTDIR : rr_nfs4_status(status);
+}
+
+static uint32_t
+create_done(struct rr_nfs4_compound *c)
+{
+	const struct rr_vfs_create *create = &c->vfs.create;
+	const CREATE4args *args = &c->op->u.opcreate;
+	CREATE4resok *ok = &c->res.u.opcreate.u.resok4;
+	struct rr_attr_mask set;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return dir_status(c->vfs_status);
+	rr_nfs4_change_info(&create->directory_change, &ok->cinfo);
+	set = rr_attr_applied(&args->createattrs.attrmask, create->applied);
+	ok->attrset.values = rr_nfs4_alloc(c, sizeof(set.words));
+	if (ok->attrset.values) {
+		memcpy(ok->attrset.values, set.words, sizeof(set.words));
+		ok->attrset.count = RR_ATTR_WORDS;
+	}
+	rr_nfs4_set_fh(&c->current, &create->handle);
+	return NFS4_OK;
+}
+
+/* RFC 8881, 18.4.3: types that CREATE does not make: "NFS4ERR_BADTYPE". */
+static nfsstat4
+create_type(const createtype4 *type, struct rr_vfs_create *create)
+{
+	switch (type->type) {
+	case NF4DIR: create->type = RR_VFS_DIRECTORY; return NFS4_OK;
+	case NF4SOCK: create->type = RR_VFS_SOCKET; return NFS4_OK;
+	case NF4FIFO: create->type = RR_VFS_FIFO; return NFS4_OK;
+	case NF4LNK:
+		create->type = RR_VFS_LINK;
+		create->target = type->u.linkdata;
+		return type->u.linkdata.length == 0 ? NFS4ERR_INVAL : NFS4_OK;
+	case NF4BLK:
+	case NF4CHR:
+		create->type = type->type == NF4BLK ? RR_VFS_BLOCK_DEVICE : RR_VFS_CHARACTER_DEVICE;
+		create->device[0] = type->u.devdata.specdata1;
+		create->device[1] = type->u.devdata.specdata2;
+		return NFS4_OK;
+	default: return NFS4ERR_BADTYPE;
+	}
+}
+
+uint32_t
+rr_op_create(struct rr_nfs4_compound *c)
+{
+	const CREATE4args *args = &c->op->u.opcreate;
+	struct rr_vfs_create *create = &rr_nfs4_vfs_begin(c)->create;
+	struct rr_vfs *vfs = c->server->vfs;
+	nfsstat4 status = create_type(&args->objtype, create);
+
+	if (status == NFS4_OK)
+		status = rr_nfs4_name(args->objname);
+	if (status == NFS4_OK)
+		status = rr_attr_get(&args->createattrs, c->args->minor, &create->set);
+	/* A size is of regular files, which OPEN makes. */
+	if (status == NFS4_OK && create->set.mask & RR_VFS_SET_SIZE)
+		status = NFS4ERR_INVAL;
+	if (status != NFS4_OK)
+		return status;
+	create->directory = rr_nfs4_object(&c->current);
+	create->name = args->objname;
+	create->how = RR_VFS_GUARDED;
+	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), create_done);
+}
+
+static uint32_t
+remove_done(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return dir_status(c->vfs_status);
+	rr_nfs4_change_info(&c->vfs.remove.directory_change, &c->res.u.opremove.u.resok4.cinfo);
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_remove(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs_remove *remove = &rr_nfs4_vfs_begin(c)->remove;
+	struct rr_vfs *vfs = c->server->vfs;
+	nfsstat4 status = rr_nfs4_name(c->op->u.opremove.target);
+
+	if (status != NFS4_OK)
+		return status;
+	remove->directory = rr_nfs4_object(&c->current);
+	remove->name = c->op->u.opremove.target;
+	remove->what = RR_VFS_REMOVE_ANY;
+	return rr_nfs4_vfs(c, vfs->ops->remove(vfs, remove), remove_done);
+}
+
+static uint32_t
+rename_done(struct rr_nfs4_compound *c)
+{
+	RENAME4resok *ok = &c->res.u.oprename.u.resok4;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return dir_status(c->vfs_status);
+	rr_nfs4_change_info(&c->vfs.rename.from_change, &ok->source_cinfo);
+	rr_nfs4_change_info(&c->vfs.rename.to_change, &ok->target_cinfo);
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_rename(struct rr_nfs4_compound *c)
+{
+	const RENAME4args *args = &c->op->u.oprename;
+	struct rr_vfs_rename *rename = &rr_nfs4_vfs_begin(c)->rename;
+	struct rr_vfs *vfs = c->server->vfs;
+	nfsstat4 status = rr_nfs4_name(args->oldname);
+
+	if (status == NFS4_OK)
+		status = rr_nfs4_name(args->newname);
+	if (status == NFS4_OK && c->saved.kind == RR_NFS4_FH_PSEUDO)
+		status = NFS4ERR_ROFS;
+	if (status != NFS4_OK)
+		return status;
+	rename->from = rr_nfs4_object(&c->saved);
+	rename->to = rr_nfs4_object(&c->current);
+	rename->old_name = args->oldname;
+	rename->new_name = args->newname;
+	return rr_nfs4_vfs(c, vfs->ops->rename(vfs, rename), rename_done);
+}
+
+static uint32_t
+link_done(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return dir_status(c->vfs_status);
+	rr_nfs4_change_info(&c->vfs.link.directory_change, &c->res.u.oplink.u.resok4.cinfo);
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_link(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs_link *link = &rr_nfs4_vfs_begin(c)->link;
+	struct rr_vfs *vfs = c->server->vfs;
+	nfsstat4 status = rr_nfs4_name(c->op->u.oplink.newname);
+
+	/* 18.9.3: "The existing file and the target directory ... If the object ... is a directory,
+	 * NFS4ERR_ISDIR" */
+	if (status == NFS4_OK && c->saved.kind == RR_NFS4_FH_PSEUDO)
+		status = NFS4ERR_ISDIR;
+	if (status != NFS4_OK)
+		return status;
+	link->file = rr_nfs4_object(&c->saved);
+	link->directory = rr_nfs4_object(&c->current);
+	link->name = c->op->u.oplink.newname;
+	return rr_nfs4_vfs(c, vfs->ops->link(vfs, link), link_done);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations on filehandles: RFC 8881, sections 18.8, 18.19 to 18.21, 18.27 and 18.28. */
+#include <string.h>
+
+#include "nfs4/ops.h"
+
+static uint32_t
+putfh_known(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status == RR_VFS_OK)
+		return NFS4_OK;
+	c->current.kind = RR_NFS4_FH_NONE;
+	return rr_nfs4_status(c->vfs_status);
+}
+
+/* The last name of the object has gone. The client that has it open goes on with it: RFC 8881, 18.25.3,
+ * leaves it to the server what becomes of a file that is removed while it is open. */
+static uint32_t
+putfh_looked(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_opened *opened;
+
+	if (c->vfs_status != RR_VFS_STALE || c->pinned)
+		return putfh_known(c);
+	rr_nfs4_lock_tables(c->server);
+	opened = rr_nfs4_opened_of(c->client, &c->current.handle);
+	if (opened)
+		c->pinned = rr_nfs4_opened_hold(opened);
+	rr_nfs4_unlock_tables(c->server);
+	if (!opened)
+		return putfh_known(c);
+	c->current.open = opened->open;
+	return rr_nfs4_attributes(c, &c->current, putfh_known);
+}
+
+/* Operations that compare the filehandle with that of a stateid, and look at the object only if these differ.
+ */
+static bool
+putfh_is_compared(const struct rr_nfs4_compound *c)
+{
+	if (c->index + 1 >= c->args->decoded)
+		return false;
+	switch (c->args->ops[c->index + 1].argop) {
+	case OP_READ:
+	case OP_WRITE:
+	case OP_CLOSE: return true;
+	default: return false;
+	}
+}
+
+static void
+set_pseudo(struct rr_nfs4_compound *c, uint32_t directory)
+{
+	struct rr_vfs_handle handle;
+
+	rr_pseudo_handle(&c->server->pseudo, directory, &handle);
+	rr_nfs4_set_fh(&c->current, &handle);
+	c->current.kind = RR_NFS4_FH_PSEUDO;
+	c->current.pseudo = directory;
+}
+
+void
+rr_nfs4_set_entry(struct rr_nfs4_compound *c, uint32_t entry)
+{
+	const struct rr_pseudo *pseudo = &c->server->pseudo;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_handle handle;
+
+	if (!pseudo->is_empty && !pseudo->entries[entry].is_export) {
+		set_pseudo(c, entry);
+		return;
+	}
+	vfs->ops->root(vfs, pseudo->is_empty ? pseudo->root_export : pseudo->entries[entry].export, &handle);
+	rr_nfs4_set_fh(&c->current, &handle);
+}
+
+uint32_t
+rr_op_putfh(struct rr_nfs4_compound *c)
+{
+	nfs_fh4 object = c->op->u.opputfh.object;
+	struct rr_vfs_handle handle = { .length = object.length };
+	uint32_t directory = rr_pseudo_find(&c->server->pseudo, object);
+
+	if (directory < c->server->pseudo.count) {
+		set_pseudo(c, directory);
+		return NFS4_OK;
+	}
+	if (object.length == 0 || object.length > RR_VFS_HANDLE_MAX)
+		return NFS4ERR_BADHANDLE;
+	memcpy(handle.data, object.data, object.length);
+	rr_nfs4_set_fh(&c->current, &handle);
+	return putfh_is_compared(c) ? NFS4_OK : rr_nfs4_attributes(c, &c->current, putfh_looked);
+}
+
+/* RFC 8881, 18.20.3: PUTPUBFH may mean the root: there is no public filehandle beside it. */
+uint32_t
+rr_op_putrootfh(struct rr_nfs4_compound *c)
+{
+	rr_nfs4_set_entry(c, 0);
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_getfh(struct rr_nfs4_compound *c)
+{
+	c->res.u.opgetfh.u.resok4.object =
+		(struct rpcrdma_bytes){ c->current.handle.data, c->current.handle.length };
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_savefh(struct rr_nfs4_compound *c)
+{
+	c->saved = c->current;
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_restorefh(struct rr_nfs4_compound *c)
+{
+	c->current = c->saved;
+	return NFS4_OK;
+}

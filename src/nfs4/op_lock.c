@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LOCK, LOCKT, LOCKU: RFC 8881, sections 18.10 to 18.12.
+ *
+ * A lock is in the tables, where it stands against those of other clients, and in the storage, where local
+ * programs see it. Each lock-owner has an open of its own there. Storage that has no locks is no obstacle.
+ */
+#include <string.h>
+
+#include "nfs4/ops.h"
+
+struct lock_work {
+	struct rr_nfs4_span span;
+	bool write, made; /* made: the lock state did not exist before */
+	struct rr_nfs4_conflict conflict;
+};
+
+/* RFC 8881, 18.10.3: "NFS4ERR_DENIED" with "the owner, offset, length, and type of lock". */
+static uint32_t
+lock_denied(const struct lock_work *work, LOCK4denied *denied)
+{
+	denied->offset = work->conflict.span.first;
+	denied->length = rr_nfs4_span_length(work->conflict.span);
+	denied->locktype = work->conflict.write ? WRITE_LT : READ_LT;
+	denied->owner.clientid = work->conflict.client;
+	denied->owner.owner = (struct rpcrdma_bytes){ work->conflict.owner, work->conflict.owner_length };
+	return NFS4ERR_DENIED;
+}
+
+/* Held by a local program: no client of ours, and an owner that no client has. */
+static void
+lock_local_conflict(const struct rr_vfs_lock *lock, struct rr_nfs4_conflict *conflict)
+{
+	static const char owner[] = "local";
+
+	*conflict = (struct rr_nfs4_conflict){ .write = lock->conflict.kind == RR_VFS_LOCK_WRITE,
+		.owner_length = sizeof(owner) - 1 };
+	memcpy(conflict->owner, owner, sizeof(owner) - 1);
+	if (!rr_nfs4_span(lock->conflict.offset, lock->conflict.length, &conflict->span))
+		conflict->span = (struct rr_nfs4_span){ 0, UINT64_MAX };
+}
+
+static struct rpcrdma_bytes
+lock_owner(const struct rr_nfs4_state *state)
+{
+	return (struct rpcrdma_bytes){ state->owner, state->owner_length };
+}
+
+/* A lock state that no answer has named goes again. The lock of the tables is held. */
+static void
+lock_drop_made(struct rr_nfs4_compound *c)
+{
+	const struct lock_work *work = c->op_memory;
+
+	if (work->made && c->state->revoked == RR_NFS4_VALID && c->state->ranges.count == 0 &&
+		c->state->seqid == 0)
+		rr_nfs4_state_end(c->state);
+}
+
+/* What the storage has locked and the tables could not take is unlocked again; nobody waits for that. */
+static uint32_t
+lock_undone(struct rr_nfs4_compound *c)
+{
+	struct lock_work *work = c->op_memory;
+
+	rr_nfs4_lock_tables(c->server);
+	lock_drop_made(c);
+	rr_nfs4_unlock_tables(c->server);
+	return lock_denied(work, &c->res.u.oplock.u.denied);
+}
+
+static uint32_t
+lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_step *then)
+{
+	const struct lock_work *work = c->op_memory;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_lock *lock;
+
+	if (!c->opened[1]) { /* storage that has no open for the owner has no locks */
+		c->vfs_status = RR_VFS_OK;
+		return then(c);
+	}
+	lock = &rr_nfs4_vfs_begin(c)->lock;
+	lock->open = c->opened[1]->open;
+	lock->kind = kind;
+	lock->offset = work->span.first;
+	lock->length = rr_nfs4_span_length(work->span);
+	return rr_nfs4_vfs(c, vfs->ops->lock(vfs, lock), then);
+}
+
+/* The storage has the lock: now the tables, where somebody may have been faster. */
+static uint32_t
+lock_finish(struct rr_nfs4_compound *c)
+{
+	struct lock_work *work = c->op_memory;
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
+	struct rr_nfs4_state *state = c->state;
+	LOCK4res *res = &c->res.u.oplock;
+	nfsstat4 status = NFS4_OK;
+
+	if (state->revoked != RR_NFS4_VALID)
+		status = NFS4ERR_BAD_STATEID;
+	else if (rr_nfs4_lock_conflict(tables, state->client, &state->file->id, lock_owner(state), work->span,
+			 work->write, &work->conflict))
+		status = NFS4ERR_DENIED;
+	else
+		status = rr_nfs4_lock(state, work->span, work->write);
+	if (status == NFS4_OK)
+		rr_nfs4_stateid_next(state, &res->u.resok4.lock_stateid);
+	rr_nfs4_unlock_tables(c->server);
+	if (status == NFS4ERR_DENIED)
+		return lock_storage(c, RR_VFS_UNLOCK, lock_undone);
+	if (status == NFS4_OK)
+		rr_nfs4_set_stateid(c, &res->u.resok4.lock_stateid);
+	return status;
+}
+
+static uint32_t
+lock_locked(struct rr_nfs4_compound *c)
+{
+	struct lock_work *work = c->op_memory;
+
+	if (c->vfs_status == RR_VFS_OK || c->vfs_status == RR_VFS_NOTSUPP)
+		return lock_finish(c);
+	if (c->vfs_status == RR_VFS_LOCK)
+		lock_local_conflict(&c->vfs.lock, &work->conflict);
+	rr_nfs4_lock_tables(c->server);
+	lock_drop_made(c);
+	rr_nfs4_unlock_tables(c->server);
+	if (c->vfs_status == RR_VFS_LOCK)
+		return lock_denied(work, &c->res.u.oplock.u.denied);
+	return rr_nfs4_status(c->vfs_status);
+}
+
+/* The lock-owner has an open of its own, or none can be had. */
+static uint32_t
+lock_opened(struct rr_nfs4_compound *c)
+{
+	const struct lock_work *work = c->op_memory;
+	struct rr_vfs *vfs = c->server->vfs;
+
+	if (c->vfs_status == RR_VFS_OK) {
+		rr_nfs4_lock_tables(c->server);
+		if (rr_nfs4_state_opened(c->state, c->vfs.opening.open))
+			c->opened[1] = rr_nfs4_opened_hold(c->state->opened);
+		rr_nfs4_unlock_tables(c->server);
+		if (!c->opened[1])
+			vfs->ops->close(vfs, c->vfs.opening.open);
+	}
+	return lock_storage(c, work->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ, lock_locked);
+}
+
+static uint32_t
+lock_open(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_opening *opening;
+
+	if (c->opened[1]) {
+		c->vfs_status = RR_VFS_EXIST;
+		return lock_opened(c);
+	}
+	opening = &rr_nfs4_vfs_begin(c)->opening;
+	opening->object = rr_nfs4_object_as(c, &c->current, 0);
+	opening->access = c->lock_access;
+	opening->relation = RR_VFS_BESIDE;
+	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), lock_opened);
+}
+
+/* The open that the lock belongs to allows it: RFC 8881, 18.10.3: "NFS4ERR_OPENMODE". */
+static nfsstat4
+lock_check_mode(const struct rr_nfs4_state *open, bool write)
+{
+	uint32_t wanted = write ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ;
+
+	return open->access & wanted ? NFS4_OK : NFS4ERR_OPENMODE;
+}
+
+/* The lock state of a lock-owner that may be new. The lock of the tables is held. */
+static nfsstat4
+lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, struct rr_nfs4_state **state)
+{
+	struct rr_nfs4_tables *tables = &c->server->shared->tables;
+	struct lock_work *work = c->op_memory;
+	struct rr_nfs4_state *open;
+	nfsstat4 status = rr_nfs4_find_state(c, &c->current, &locker->open_stateid, RR_NFS4_OPEN, &open);
+
+	if (status == NFS4_OK)
+		status = lock_check_mode(open, work->write);
+	if (status != NFS4_OK)
+		return status;
+	*state = rr_nfs4_lock_state(tables, open, locker->lock_owner.owner);
+	work->made = *state && (*state)->seqid == 0;
+	return *state ? NFS4_OK : NFS4ERR_DELAY;
+}
+
+static nfsstat4
+lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, struct rr_nfs4_state **state)
+{
+	const struct lock_work *work = c->op_memory;
+	nfsstat4 status = rr_nfs4_find_state(c, &c->current, &locker->lock_stateid, RR_NFS4_LOCK, state);
+
+	return status == NFS4_OK ? lock_check_mode((*state)->parent, work->write) : status;
+}
+
+/* Finds the lock state, and what stands in the way. The lock of the tables is held. */
+static nfsstat4
+lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
+{
+	struct rr_nfs4_tables *tables = &c->server->shared->tables;
+	struct lock_work *work = c->op_memory;
+	struct rr_nfs4_state *state = NULL;
+	nfsstat4 status = args->reclaim ? rr_nfs4_grace_reclaim(&tables->grace, c->client)
+					: rr_nfs4_grace_grant(&tables->grace, c->client);
+
+	if (status == NFS4_OK)
+		status = args->locker.new_lock_owner
+				 ? lock_new_owner(c, &args->locker.u.open_owner, &state)
+				 : lock_known_owner(c, &args->locker.u.lock_owner, &state);
+	if (status != NFS4_OK)
+		return status;
+	c->state = rr_nfs4_state_hold(state);
+	c->lock_access = state->parent->access;
+	if (state->parent->opened)
+		c->opened[0] = rr_nfs4_opened_hold(state->parent->opened);
+	if (state->opened)
+		c->opened[1] = rr_nfs4_opened_hold(state->opened);
+	if (!rr_nfs4_lock_conflict(tables, c->client, &state->file->id, lock_owner(state), work->span,
+		    work->write, &work->conflict))
+		return NFS4_OK;
+	lock_drop_made(c);
+	return NFS4ERR_DENIED;
+}
+
+static bool
+lock_is_write(nfs_lock_type4 type)
+{
+	return type == WRITE_LT || type == WRITEW_LT;
+}
+
+static uint32_t
+lock_typed(struct rr_nfs4_compound *c)
+{
+	const LOCK4args *args = &c->op->u.oplock;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = rr_nfs4_regular(&c->current);
+	if (status != NFS4_OK)
+		return status;
+	rr_nfs4_lock_tables(c->server);
+	status = lock_prepare(c, args);
+	rr_nfs4_unlock_tables(c->server);
+	if (status == NFS4ERR_DENIED)
+		return lock_denied(c->op_memory, &c->res.u.oplock.u.denied);
+	return status == NFS4_OK ? lock_open(c) : status;
+}
+
+/* The work of an operation on the range; NFS4ERR_INVAL: there is no such range. */
+static nfsstat4
+lock_begin(struct rr_nfs4_compound *c, uint64_t offset, uint64_t length, bool write)
+{
+	struct lock_work *work = c->op_memory = rr_nfs4_alloc(c, sizeof(*work));
+
+	if (!work)
+		return NFS4ERR_DELAY;
+	work->write = write;
+	return rr_nfs4_span(offset, length, &work->span) ? NFS4_OK : NFS4ERR_INVAL;
+}
+
+uint32_t
+rr_op_lock(struct rr_nfs4_compound *c)
+{
+	const LOCK4args *args = &c->op->u.oplock;
+	nfsstat4 status = lock_begin(c, args->offset, args->length, lock_is_write(args->locktype));
+
+	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, lock_typed) : status;
+}
+
+/* ---- LOCKT ---- */
+
+static uint32_t
+lockt_typed(struct rr_nfs4_compound *c)
+{
+	struct lock_work *work = c->op_memory;
+	struct rr_nfs4_tables *tables;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = rr_nfs4_regular(&c->current);
+	if (status != NFS4_OK)
+		return status;
+	tables = rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_grace_grant(&tables->grace, c->client);
+	if (status == NFS4_OK &&
+		rr_nfs4_lock_conflict(tables, c->client, &c->current.attributes.id,
+			c->op->u.oplockt.owner.owner, work->span, work->write, &work->conflict))
+		status = NFS4ERR_DENIED;
+	rr_nfs4_unlock_tables(c->server);
+	return status == NFS4ERR_DENIED ? lock_denied(work, &c->res.u.oplockt.u.denied) : status;
+}
+
+uint32_t
+rr_op_lockt(struct rr_nfs4_compound *c)
+{
+	const LOCKT4args *args = &c->op->u.oplockt;
+	nfsstat4 status = lock_begin(c, args->offset, args->length, lock_is_write(args->locktype));
+
+	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, lockt_typed) : status;
+}
+
+/* ---- LOCKU ---- */
+
+static uint32_t
+locku_unlocked(struct rr_nfs4_compound *c)
+{
+	const struct lock_work *work = c->op_memory;
+	stateid4 *stateid = &c->res.u.oplocku.u.lock_stateid;
+	nfsstat4 status = NFS4ERR_BAD_STATEID;
+
+	if (c->vfs_status != RR_VFS_OK && c->vfs_status != RR_VFS_NOTSUPP)
+		return rr_nfs4_status(c->vfs_status);
+	rr_nfs4_lock_tables(c->server);
+	if (c->state->revoked == RR_NFS4_VALID)
+		status = rr_nfs4_unlock(c->state, work->span);
+	if (status == NFS4_OK)
+		rr_nfs4_stateid_next(c->state, stateid);
+	rr_nfs4_unlock_tables(c->server);
+	if (status == NFS4_OK)
+		rr_nfs4_set_stateid(c, stateid);
+	return status;
+}
+
+static uint32_t
+locku_typed(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_state *state;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_find_state(c, &c->current, &c->op->u.oplocku.lock_stateid, RR_NFS4_LOCK, &state);
+	if (status == NFS4_OK) {
+		c->state = rr_nfs4_state_hold(state);
+		if (state->opened)
+			c->opened[1] = rr_nfs4_opened_hold(state->opened);
+	}
+	rr_nfs4_unlock_tables(c->server);
+	return status == NFS4_OK ? lock_storage(c, RR_VFS_UNLOCK, locku_unlocked) : status;
+}
+
+uint32_t
+rr_op_locku(struct rr_nfs4_compound *c)
+{
+	const LOCKU4args *args = &c->op->u.oplocku;
+	nfsstat4 status = lock_begin(c, args->offset, args->length, false);
+
+	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, locku_typed) : status;
+}

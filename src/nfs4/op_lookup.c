@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LOOKUP, LOOKUPP, SECINFO, SECINFO_NO_NAME: RFC 8881, sections 18.13, 18.14, 18.29 and 18.45. */
+#include <string.h>
+
+#include "nfs4/ops.h"
+
+/* A symbolic link where a directory is wanted is an error of its own. */
+static uint32_t
+lookup_status(const struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status == RR_VFS_NOTDIR && c->current.known && c->current.attributes.type == RR_VFS_LINK)
+		return NFS4ERR_SYMLINK;
+	return rr_nfs4_status(c->vfs_status);
+}
+
+static uint32_t
+lookup_done(struct rr_nfs4_compound *c)
+{
+	const struct rr_vfs_lookup *lookup = &c->vfs.lookup;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return lookup_status(c);
+	rr_nfs4_set_fh(&c->current, &lookup->handle);
+	c->current.known = true;
+	c->current.attributes = lookup->attributes;
+	return NFS4_OK;
+}
+
+static uint32_t
+lookup_typed(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs_lookup *lookup;
+	struct rr_vfs *vfs = c->server->vfs;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	if (c->current.attributes.type != RR_VFS_DIRECTORY)
+		return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
+	lookup = &rr_nfs4_vfs_begin(c)->lookup;
+	lookup->directory = rr_nfs4_object(&c->current);
+	lookup->name = c->lookup_name;
+	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), c->lookup_then);
+}
+
+static uint32_t
+lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
+{
+	c->lookup_name = name;
+	c->lookup_then = then;
+	return rr_nfs4_attributes(c, &c->current, lookup_typed);
+}
+
+static uint32_t
+lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
+{
+	const struct rr_pseudo *pseudo = &c->server->pseudo;
+	nfsstat4 status = rr_nfs4_name(name);
+	uint32_t entry;
+
+	if (status != NFS4_OK)
+		return status;
+	if (c->current.kind != RR_NFS4_FH_PSEUDO)
+		return lookup_begin(c, name, then);
+	entry = rr_pseudo_lookup(pseudo, c->current.pseudo, name);
+	if (entry == pseudo->count)
+		return NFS4ERR_NOENT;
+	rr_nfs4_set_entry(c, entry);
+	c->vfs_status = RR_VFS_OK;
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_lookup(struct rr_nfs4_compound *c)
+{
+	return lookup_name(c, c->op->u.oplookup.objname, lookup_done);
+}
+
+/* ---- the directory above ---- */
+
+static bool
+lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
+{
+	return a->fsid[0] == b->fsid[0] && a->fsid[1] == b->fsid[1] && a->number == b->number;
+}
+
+/* The export that the current filehandle is the root of. */
+static uint32_t
+lookupp_export(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_handle root;
+	uint32_t i;
+
+	for (i = 0; i + 1 < vfs->export_count; i++) {
+		vfs->ops->root(vfs, i, &root);
+		if (root.length == c->current.handle.length &&
+			memcmp(root.data, c->current.handle.data, root.length) == 0)
+			break;
+	}
+	return i;
+}
+
+/* Storage says that an export's root lies above itself; above that is the directory that names the export. */
+static uint32_t
+lookupp_done(struct rr_nfs4_compound *c)
+{
+	const struct rr_pseudo *pseudo = &c->server->pseudo;
+	uint32_t entry;
+
+	if (c->vfs_status != RR_VFS_OK ||
+		!lookupp_is_same(&c->vfs.lookup.attributes.id, &c->current.attributes.id))
+		return lookup_done(c);
+	entry = pseudo->is_empty ? 0 : rr_pseudo_of_export(pseudo, lookupp_export(c));
+	/* RFC 8881, 18.14.3: "If the current filehandle is ... the root ... NFS4ERR_NOENT" */
+	if (entry == 0)
+		return NFS4ERR_NOENT;
+	rr_nfs4_set_entry(c, pseudo->entries[entry].parent);
+	return NFS4_OK;
+}
+
+static uint32_t
+lookupp_typed(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	if (c->current.attributes.type != RR_VFS_DIRECTORY)
+		return NFS4ERR_NOTDIR;
+	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, lookupp_done);
+}
+
+uint32_t
+rr_op_lookupp(struct rr_nfs4_compound *c)
+{
+	if (c->current.kind == RR_NFS4_FH_PSEUDO) {
+		if (c->current.pseudo == 0)
+			return NFS4ERR_NOENT;
+		rr_nfs4_set_entry(c, c->server->pseudo.entries[c->current.pseudo].parent);
+		return NFS4_OK;
+	}
+	return rr_nfs4_attributes(c, &c->current, lookupp_typed);
+}
+
+/* ---- flavors ---- */
+
+/* RFC 8881, 18.29.3 and 18.45.3: "consumes the current filehandle": there is none after a success. */
+static uint32_t
+secinfo_answer(struct rr_nfs4_compound *c)
+{
+	static const uint32_t flavors[] = { AUTH_SYS, AUTH_NONE };
+	enum { COUNT = sizeof(flavors) / sizeof(*flavors) };
+	/* The result of SECINFO_NO_NAME is of the same type, in the same place. */
+	SECINFO4resok *ok = &c->res.u.opsecinfo.u.resok4;
+
+	ok->values = rr_nfs4_alloc(c, COUNT * sizeof(*ok->values));
+	if (!ok->values)
+		return NFS4ERR_DELAY;
+	ok->count = COUNT;
+	for (uint32_t i = 0; i < COUNT; i++)
+		ok->values[i].flavor = flavors[i];
+	c->current.kind = RR_NFS4_FH_NONE;
+	return NFS4_OK;
+}
+
+static uint32_t
+secinfo_done(struct rr_nfs4_compound *c)
+{
+	return c->vfs_status == RR_VFS_OK ? secinfo_answer(c) : lookup_status(c);
+}
+
+uint32_t
+rr_op_secinfo(struct rr_nfs4_compound *c)
+{
+	bool pseudo = c->current.kind == RR_NFS4_FH_PSEUDO;
+	uint32_t status = lookup_name(c, c->op->u.opsecinfo.name, secinfo_done);
+
+	return pseudo && status == NFS4_OK ? secinfo_answer(c) : status;
+}
+
+/* Of the directory above, which must be there. */
+static uint32_t
+secinfo_parent_done(struct rr_nfs4_compound *c)
+{
+	uint32_t status = lookupp_done(c);
+
+	return status == NFS4_OK ? secinfo_answer(c) : status;
+}
+
+static uint32_t
+secinfo_parent_typed(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	if (c->current.attributes.type != RR_VFS_DIRECTORY)
+		return NFS4ERR_NOTDIR;
+	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, secinfo_parent_done);
+}
+
+uint32_t
+rr_op_secinfo_no_name(struct rr_nfs4_compound *c)
+{
+	if (c->op->u.opsecinfo_no_name == SECINFO_STYLE4_CURRENT_FH)
+		return secinfo_answer(c);
+	if (c->current.kind != RR_NFS4_FH_PSEUDO)
+		return rr_nfs4_attributes(c, &c->current, secinfo_parent_typed);
+	return c->current.pseudo == 0 ? NFS4ERR_NOENT : secinfo_answer(c);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OPEN: RFC 8881, section 18.16. From the arguments to the file, which is there or is made. */
+#include "nfs4/op_open.h"
+
+#include <string.h>
+
+nfsstat4
+rr_open_check_share(uint32_t share_access, uint32_t share_deny)
+{
+	uint32_t wants = share_access & ~(uint32_t)OPEN4_SHARE_ACCESS_BOTH;
+	uint32_t want = wants & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
+
+	if (rr_open_access(share_access) == 0 || share_deny > OPEN4_SHARE_DENY_BOTH)
+		return NFS4ERR_INVAL;
+	if (want > OPEN4_SHARE_ACCESS_WANT_CANCEL)
+		return NFS4ERR_INVAL;
+	if (wants & ~(uint32_t)(OPEN4_SHARE_ACCESS_WANT_DELEG_MASK |
+				OPEN4_SHARE_ACCESS_WANT_SIGNAL_DELEG_WHEN_RESRC_AVAIL |
+				OPEN4_SHARE_ACCESS_WANT_PUSH_DELEG_WHEN_UNCONTENDED))
+		return NFS4ERR_INVAL;
+	return NFS4_OK;
+}
+
+/*
+ * RFC 8881, 18.51.3: "If non-reclaim locking operations are done before the RECLAIM_COMPLETE, an
+ * NFS4ERR_GRACE error will be returned", and NFS4ERR_NO_GRACE for reclaims behind it.
+ */
+static nfsstat4
+open_check_grace(struct rr_nfs4_compound *c, open_claim_type4 claim)
+{
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
+	nfsstat4 status = NFS4_OK;
+
+	if (claim == CLAIM_PREVIOUS)
+		status = rr_nfs4_grace_reclaim(&tables->grace, c->client);
+	else if (claim != CLAIM_DELEGATE_CUR && claim != CLAIM_DELEG_CUR_FH)
+		status = rr_nfs4_grace_grant(&tables->grace, c->client);
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+static void
+open_set_cinfo(struct rr_nfs4_open_work *work, const struct rr_vfs_known *directory)
+{
+	work->cinfo.atomic = directory->valid;
+	work->cinfo.before = work->cinfo.after = directory->valid ? directory->attributes.change : 0;
+}
+
+static uint32_t
+open_looked_up(struct rr_nfs4_compound *c)
+{
+	const struct rr_vfs_lookup *lookup = &c->vfs.lookup;
+
+	if (c->vfs_status == RR_VFS_NOTDIR && c->current.attributes.type == RR_VFS_LINK)
+		return NFS4ERR_SYMLINK;
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	open_set_cinfo(c->op_memory, &lookup->directory_after);
+	rr_nfs4_set_fh(&c->current, &lookup->handle);
+	c->current.known = true;
+	c->current.attributes = lookup->attributes;
+	return rr_open_file(c);
+}
+
+static uint32_t
+open_created(struct rr_nfs4_compound *c)
+{
+	const struct rr_vfs_create *create = &c->vfs.create;
+	struct rr_nfs4_open_work *work = c->op_memory;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	rr_nfs4_change_info(&create->directory_change, &work->cinfo);
+	work->created = create->created;
+	work->applied = create->applied;
+	/* A client takes a directory that did not change for a file that was not made. */
+	if (create->created && work->cinfo.before == work->cinfo.after)
+		work->cinfo.before--;
+	rr_nfs4_set_fh(&c->current, &create->handle);
+	c->current.known = create->object_after.valid;
+	c->current.attributes = create->object_after.attributes;
+	return rr_nfs4_attributes(c, &c->current, rr_open_file);
+}
+
+/* What is to be set, by the mode of the create. */
+static nfsstat4
+open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
+{
+	const createhow4 *how = &c->op->u.opopen.openhow.u.how;
+	struct rr_nfs4_open_work *work = c->op_memory;
+	const fattr4 *attrs = NULL;
+	nfsstat4 status = NFS4_OK;
+
+	switch (how->mode) {
+	case UNCHECKED4:
+	case GUARDED4:
+		create->how = how->mode == UNCHECKED4 ? RR_VFS_UNCHECKED : RR_VFS_GUARDED;
+		attrs = &how->u.createattrs;
+		break;
+	case EXCLUSIVE4: memcpy(create->verifier, how->u.createverf, sizeof(create->verifier)); break;
+	case EXCLUSIVE4_1:
+		memcpy(create->verifier, how->u.ch_createboth.cva_verf, sizeof(create->verifier));
+		attrs = &how->u.ch_createboth.cva_attrs;
+		break;
+	}
+	if (how->mode == EXCLUSIVE4 || how->mode == EXCLUSIVE4_1) {
+		create->how = RR_VFS_EXCLUSIVE;
+		work->exclusive = true;
+	}
+	if (!attrs)
+		return NFS4_OK;
+	work->asked = &attrs->attrmask;
+	status = rr_attr_get(attrs, c->args->minor, &work->set);
+	/* "If the client attempts to set in cva_attrs an attribute that is not in suppattr_exclcreat, the
+	 * server MUST return NFS4ERR_INVAL." */
+	if (work->exclusive &&
+		(status == NFS4ERR_ATTRNOTSUPP ||
+			work->set.mask & ~(uint32_t)(RR_VFS_SET_SIZE | RR_VFS_SET_MODE | RR_VFS_SET_UID |
+						     RR_VFS_SET_GID | RR_VFS_SET_UMASK)))
+		return NFS4ERR_INVAL;
+	return status;
+}
+
+/* An existing file is truncated when it is open, and any other size of one is ignored. */
+static uint32_t
+open_create(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_vfs_create *create = &rr_nfs4_vfs_begin(c)->create;
+	struct rr_vfs *vfs = c->server->vfs;
+	nfsstat4 status = open_how(c, create);
+
+	if (status != NFS4_OK)
+		return status;
+	create->directory = rr_nfs4_object(&c->current);
+	create->name = c->lookup_name;
+	create->type = RR_VFS_FILE;
+	create->set = work->set;
+	if (create->how == RR_VFS_UNCHECKED && work->set.mask & RR_VFS_SET_SIZE) {
+		work->truncate = work->set.size == 0;
+		create->set.mask &= ~(uint32_t)RR_VFS_SET_SIZE;
+	}
+	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), open_created);
+}
+
+/* The file is named by the current filehandle, a directory, and a name. */
+static uint32_t
+open_typed(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_lookup *lookup;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	if (c->current.attributes.type != RR_VFS_DIRECTORY)
+		return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
+	if (c->op->u.opopen.openhow.opentype == OPEN4_CREATE)
+		return open_create(c);
+	lookup = &rr_nfs4_vfs_begin(c)->lookup;
+	lookup->directory = rr_nfs4_object(&c->current);
+	lookup->name = c->lookup_name;
+	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), open_looked_up);
+}
+
+static uint32_t
+open_by_name(struct rr_nfs4_compound *c, component4 name)
+{
+	const struct rr_pseudo *pseudo = &c->server->pseudo;
+	bool creates = c->op->u.opopen.openhow.opentype == OPEN4_CREATE;
+	nfsstat4 status = rr_nfs4_name(name);
+
+	if (status != NFS4_OK)
+		return status;
+	c->lookup_name = name;
+	if (c->current.kind != RR_NFS4_FH_PSEUDO)
+		return rr_nfs4_attributes(c, &c->current, open_typed);
+	if (rr_pseudo_lookup(pseudo, c->current.pseudo, name) < pseudo->count)
+		return NFS4ERR_ISDIR;
+	return creates ? NFS4ERR_ROFS : NFS4ERR_NOENT;
+}
+
+static uint32_t
+open_found(struct rr_nfs4_compound *c)
+{
+	return c->vfs_status == RR_VFS_OK ? rr_open_file(c) : rr_nfs4_status(c->vfs_status);
+}
+
+/* The file is the current filehandle: nothing can be made there. */
+static uint32_t
+open_by_handle(struct rr_nfs4_compound *c)
+{
+	if (c->op->u.opopen.openhow.opentype == OPEN4_CREATE)
+		return NFS4ERR_INVAL;
+	if (c->current.kind == RR_NFS4_FH_PSEUDO)
+		return NFS4ERR_ISDIR;
+	return rr_nfs4_attributes(c, &c->current, open_found);
+}
+
+/* CLAIM_DELEGATE_CUR: the client has the delegation, which allows what it opens. */
+static nfsstat4
+open_check_delegation(struct rr_nfs4_compound *c, const stateid4 *given)
+{
+	struct rr_nfs4_tables *tables;
+	struct rr_nfs4_state *state;
+	stateid4 stateid;
+	nfsstat4 status = rr_nfs4_current_stateid(c, given, &stateid);
+
+	if (status != NFS4_OK)
+		return status;
+	tables = rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_state_find(tables, c->client, &stateid, NULL, RR_NFS4_DELEGATION, &state);
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+uint32_t
+rr_op_open(struct rr_nfs4_compound *c)
+{
+	const OPEN4args *args = &c->op->u.opopen;
+	const open_claim4 *claim = &args->claim;
+	nfsstat4 status = rr_open_check_share(args->share_access, args->share_deny);
+
+	if (status == NFS4_OK)
+		status = open_check_grace(c, claim->claim);
+	if (status != NFS4_OK)
+		return status;
+	c->op_memory = rr_nfs4_alloc(c, sizeof(struct rr_nfs4_open_work));
+	if (!c->op_memory)
+		return NFS4ERR_DELAY;
+	switch (claim->claim) {
+	case CLAIM_NULL: return open_by_name(c, claim->u.file);
+	case CLAIM_PREVIOUS:
+	case CLAIM_FH: return open_by_handle(c);
+	case CLAIM_DELEGATE_CUR:
+		status = open_check_delegation(c, &claim->u.delegate_cur_info.delegate_stateid);
+		return status == NFS4_OK ? open_by_name(c, claim->u.delegate_cur_info.file) : status;
+	case CLAIM_DELEG_CUR_FH:
+		status = open_check_delegation(c, &claim->u.oc_delegate_stateid);
+		return status == NFS4_OK ? open_by_handle(c) : status;
+	/* Delegations do not outlive the client that they were given to. */
+	case CLAIM_DELEGATE_PREV:
+	case CLAIM_DELEG_PREV_FH: return NFS4ERR_NOTSUPP;
+	}
+	return NFS4ERR_INVAL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS4_OP_OPEN_H
+#define RR_NFS4_OP_OPEN_H
+
+#include "nfs4/attr.h"
+#include "nfs4/ops.h"
+
+/* An OPEN under way: op_open.c finds or makes the file, op_open_share.c opens it. */
+struct rr_nfs4_open_work {
+	struct rr_nfs4_reserved reserved;
+	struct rr_vfs_set set;
+	const bitmap4 *asked; /* attributes to be set; NULL: none */
+	bool truncate;        /* an existing file, once the OPEN is sure to succeed */
+	bool created, exclusive;
+	uint32_t applied; /* RR_VFS_SET_* */
+	change_info4 cinfo;
+};
+
+/* What share_access and share_deny have beside wants: OPEN4_SHARE_ACCESS_READ to BOTH. */
+static inline uint32_t
+rr_open_access(uint32_t share_access)
+{
+	return share_access & OPEN4_SHARE_ACCESS_BOTH;
+}
+
+/* NFS4ERR_INVAL for values that section 18.16 or 18.18 does not have. */
+nfsstat4 rr_open_check_share(uint32_t share_access, uint32_t share_deny);
+
+/* The current filehandle is the file, whose attributes are known: the share is reserved, the file opened. */
+uint32_t rr_open_file(struct rr_nfs4_compound *c);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OPEN from the file on, OPEN_DOWNGRADE, CLOSE: RFC 8881, sections 18.16, 18.18 and 18.2. */
+#include <string.h>
+
+#include "nfs4/op_open.h"
+
+_Static_assert(OPEN4_SHARE_ACCESS_READ == RR_VFS_SHARE_READ && OPEN4_SHARE_ACCESS_WRITE == RR_VFS_SHARE_WRITE,
+	"shares are numbered alike");
+
+static void
+open_undo(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+
+	rr_nfs4_lock_tables(c->server);
+	rr_nfs4_share_undo(&work->reserved);
+	rr_nfs4_unlock_tables(c->server);
+}
+
+/* "in the event the server does not return a delegation, it MUST return a delegation type of
+ * OPEN_DELEGATE_NONE_EXT", where the client said what it wants. */
+static void
+open_no_delegation(uint32_t share_access, open_delegation4 *delegation)
+{
+	uint32_t want = share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
+
+	delegation->delegation_type = OPEN_DELEGATE_NONE;
+	if (want == OPEN4_SHARE_ACCESS_WANT_NO_PREFERENCE)
+		return;
+	delegation->delegation_type = OPEN_DELEGATE_NONE_EXT;
+	delegation->u.od_whynone.ond_why = want == OPEN4_SHARE_ACCESS_WANT_NO_DELEG ? WND4_NOT_WANTED
+					   : want == OPEN4_SHARE_ACCESS_WANT_CANCEL ? WND4_CANCELLED
+										    : WND4_RESOURCE;
+}
+
+/* The attributes that were set, and those that hold the verifier of an exclusive create. */
+static nfsstat4
+open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
+{
+	const struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_attr_mask mask = { { 0 } };
+	uint32_t *words = rr_nfs4_alloc(c, sizeof(mask.words));
+
+	if (!words)
+		return NFS4ERR_DELAY;
+	if (work->asked)
+		mask = rr_attr_applied(work->asked, work->applied);
+	if (work->exclusive) {
+		rr_attr_add(&mask, FATTR4_TIME_ACCESS);
+		rr_attr_add(&mask, FATTR4_TIME_MODIFY);
+	}
+	memcpy(words, mask.words, sizeof(mask.words));
+	attrset->values = words;
+	attrset->count = RR_ATTR_WORDS;
+	while (attrset->count > 0 && words[attrset->count - 1] == 0)
+		attrset->count--;
+	return NFS4_OK;
+}
+
+/* The open is the client's. */
+static uint32_t
+open_finish(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	OPEN4resok *ok = &c->res.u.opopen.u.resok4;
+	struct rr_nfs4_state *state = work->reserved.state;
+
+	open_attrset(c, &ok->attrset);
+	ok->cinfo = work->cinfo;
+	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX;
+	open_no_delegation(c->op->u.opopen.share_access, &ok->delegation);
+	rr_nfs4_lock_tables(c->server);
+	rr_nfs4_stateid_next(state, &ok->stateid);
+	rr_nfs4_state_release(state);
+	rr_nfs4_unlock_tables(c->server);
+	rr_nfs4_set_stateid(c, &ok->stateid);
+	return NFS4_OK;
+}
+
+static uint32_t
+open_truncated(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+
+	if (c->vfs_status != RR_VFS_OK) {
+		open_undo(c);
+		return rr_nfs4_status(c->vfs_status);
+	}
+	work->applied |= RR_VFS_SET_SIZE;
+	return open_finish(c);
+}
+
+static uint32_t
+open_truncate(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_setattr *setattr;
+
+	if (!work->truncate || work->created)
+		return open_finish(c);
+	setattr = &rr_nfs4_vfs_begin(c)->setattr;
+	setattr->object = rr_nfs4_object(&c->current);
+	if (c->op->u.opopen.share_access & OPEN4_SHARE_ACCESS_WRITE)
+		setattr->object = rr_nfs4_object_as(c, &c->current, c->opened[1] ? 1 : 0);
+	setattr->set.mask = RR_VFS_SET_SIZE;
+	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), open_truncated);
+}
+
+static uint32_t
+open_opened(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_vfs *vfs = c->server->vfs;
+	bool kept;
+
+	if (c->vfs_status != RR_VFS_OK) {
+		open_undo(c);
+		return rr_nfs4_status(c->vfs_status);
+	}
+	rr_nfs4_lock_tables(c->server);
+	kept = rr_nfs4_state_opened(work->reserved.state, c->vfs.opening.open);
+	if (kept)
+		c->opened[1] = rr_nfs4_opened_hold(work->reserved.state->opened);
+	rr_nfs4_unlock_tables(c->server);
+	if (kept)
+		return open_truncate(c);
+	/* The client has ended meanwhile, or there is no memory. */
+	vfs->ops->close(vfs, c->vfs.opening.open);
+	open_undo(c);
+	return NFS4ERR_DELAY;
+}
+
+/* A share that the owner has already needs no other open: what that allows is not asked for again. */
+static bool
+open_is_enough(const struct rr_nfs4_reserved *reserved)
+{
+	const struct rr_nfs4_state *state = reserved->state;
+
+	return state->opened && state->access == reserved->access && state->deny == reserved->deny;
+}
+
+static uint32_t
+open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
+{
+	const struct rr_nfs4_open_work *work = c->op_memory;
+	const struct rr_nfs4_state *state = work->reserved.state;
+	struct rr_vfs_opening *opening = &rr_nfs4_vfs_begin(c)->opening;
+	struct rr_vfs *vfs = c->server->vfs;
+
+	opening->object = rr_nfs4_object_as(c, &c->current, 0);
+	opening->access = state->access;
+	opening->deny = state->deny;
+	opening->relation = opening->object.open ? RR_VFS_REPLACES : RR_VFS_ANOTHER;
+	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), then);
+}
+
+uint32_t
+rr_open_file(struct rr_nfs4_compound *c)
+{
+	const OPEN4args *args = &c->op->u.opopen;
+	struct rr_nfs4_open_work *work = c->op_memory;
+	const struct rr_nfs4_share share = {
+		.id = &c->current.attributes.id,
+		.handle = &c->current.handle,
+		.owner = args->owner.owner,
+		.access = rr_open_access(args->share_access),
+		.deny = args->share_deny,
+	};
+	struct rr_nfs4_tables *tables;
+	nfsstat4 status;
+	bool enough = false;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = rr_nfs4_regular(&c->current);
+	if (status != NFS4_OK)
+		return status;
+	tables = rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_share(tables, c->client, &share, &work->reserved);
+	if (status == NFS4_OK) {
+		enough = open_is_enough(&work->reserved);
+		if (work->reserved.state->opened)
+			c->opened[0] = rr_nfs4_opened_hold(work->reserved.state->opened);
+	}
+	rr_nfs4_unlock_tables(c->server);
+	if (status != NFS4_OK)
+		return status;
+	return enough ? open_truncate(c) : open_storage(c, open_opened);
+}
+
+/* ---- OPEN_DOWNGRADE ---- */
+
+static uint32_t
+downgrade_finish(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	stateid4 *stateid = &c->res.u.opopen_downgrade.u.resok4.open_stateid;
+
+	rr_nfs4_lock_tables(c->server);
+	rr_nfs4_stateid_next(work->reserved.state, stateid);
+	rr_nfs4_state_release(work->reserved.state);
+	rr_nfs4_unlock_tables(c->server);
+	rr_nfs4_set_stateid(c, stateid);
+	return NFS4_OK;
+}
+
+static uint32_t
+downgrade_opened(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_vfs *vfs = c->server->vfs;
+	bool kept;
+
+	if (c->vfs_status != RR_VFS_OK) {
+		open_undo(c);
+		return rr_nfs4_status(c->vfs_status);
+	}
+	rr_nfs4_lock_tables(c->server);
+	kept = rr_nfs4_state_opened(work->reserved.state, c->vfs.opening.open);
+	rr_nfs4_unlock_tables(c->server);
+	if (kept)
+		return downgrade_finish(c);
+	vfs->ops->close(vfs, c->vfs.opening.open);
+	open_undo(c);
+	return NFS4ERR_DELAY;
+}
+
+static nfsstat4
+downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_nfs4_state *state;
+	nfsstat4 status;
+
+	rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_find_state(c, &c->current, &args->open_stateid, RR_NFS4_OPEN, &state);
+	if (status == NFS4_OK) {
+		work->reserved =
+			(struct rr_nfs4_reserved){ state, state->access, state->deny, state->combinations };
+		status = rr_nfs4_downgrade(state, rr_open_access(args->share_access), args->share_deny);
+	}
+	if (status == NFS4_OK) {
+		rr_nfs4_state_hold(state);
+		if (state->opened)
+			c->opened[0] = rr_nfs4_opened_hold(state->opened);
+	}
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+static uint32_t
+downgrade_typed(struct rr_nfs4_compound *c)
+{
+	const struct rr_nfs4_open_work *work = c->op_memory;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = downgrade_reserve(c, &c->op->u.opopen_downgrade);
+	if (status != NFS4_OK)
+		return status;
+	return open_is_enough(&work->reserved) ? downgrade_finish(c) : open_storage(c, downgrade_opened);
+}
+
+uint32_t
+rr_op_open_downgrade(struct rr_nfs4_compound *c)
+{
+	const OPEN_DOWNGRADE4args *args = &c->op->u.opopen_downgrade;
+	nfsstat4 status = rr_open_check_share(args->share_access, args->share_deny);
+
+	if (status != NFS4_OK)
+		return status;
+	c->op_memory = rr_nfs4_alloc(c, sizeof(struct rr_nfs4_open_work));
+	return c->op_memory ? rr_nfs4_attributes(c, &c->current, downgrade_typed) : NFS4ERR_DELAY;
+}
+
+/* ---- CLOSE ---- */
+
+static uint32_t
+close_typed(struct rr_nfs4_compound *c)
+{
+	stateid4 *closed = &c->res.u.opclose.u.open_stateid;
+	struct rr_nfs4_state *state;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_find_state(c, &c->current, &c->op->u.opclose.open_stateid, RR_NFS4_OPEN, &state);
+	if (status == NFS4_OK)
+		rr_nfs4_state_end(state);
+	rr_nfs4_unlock_tables(c->server);
+	/* RFC 8881, 18.2.4: "the server SHOULD return the invalid special stateid" */
+	closed->seqid = NFS4_UINT32_MAX;
+	if (status == NFS4_OK)
+		rr_nfs4_set_stateid(c, closed);
+	return status;
+}
+
+/* Where the filehandle is not the one that the file was opened by, the object is looked at. */
+uint32_t
+rr_op_close(struct rr_nfs4_compound *c)
+{
+	uint32_t status;
+
+	c->vfs_status = RR_VFS_OK;
+	status = close_typed(c);
+	return status == NFS4ERR_BAD_STATEID ? rr_nfs4_attributes(c, &c->current, close_typed) : status;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* READ and READLINK: RFC 8881, sections 18.22 and 18.24. Their data is placed as RFC 8267, section 6.1 says.
+ */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/pool.h"
+#include "nfs4/ops.h"
+
+/*
+ * Octets that a READ has when memory is short; and those of its result beside the data: number, status, eof,
+ * length.
+ */
+enum { READ_SHORT = 64 << 10, READ_BESIDE = 16, READ_MAX = 1 << 20 };
+
+/* How many results before this one have been, or might have been, placed: RFC 8267, 6.4.1. */
+static uint32_t
+read_place(const struct rr_nfs4_compound *c)
+{
+	uint32_t place = 0;
+
+	for (uint32_t i = 0; i < c->index; i++)
+		place += c->args->ops[i].argop == OP_READ || c->args->ops[i].argop == OP_READLINK;
+	return place;
+}
+
+/* Octets of data that the reply can convey: in a Write chunk of its own, or with all the rest. */
+static uint32_t
+read_room(const struct rr_nfs4_compound *c)
+{
+	const struct rr_request *request = c->request;
+	uint32_t room = rr_nfs4_room(c);
+
+	room = room > READ_BESIDE ? (room - READ_BESIDE) & ~3u : 0;
+	if (request->places && read_place(c) < request->exchange->write_chunks)
+		return (uint32_t)rr_min(room, request->item_room);
+	return (uint32_t)rr_min(room, request->stream_room);
+}
+
+/* One buffer serves all READs of a compound: the first one that has data takes it, large enough for those
+ * behind it. */
+static uint32_t
+read_wanted(const struct rr_nfs4_compound *c, uint32_t size)
+{
+	uint64_t wanted = size;
+
+	for (uint32_t i = c->index + 1; i < c->args->decoded; i++) {
+		if (c->args->ops[i].argop == OP_READ)
+			wanted += rr_min(c->args->ops[i].u.opread.count, READ_MAX) + 8;
+	}
+	return (uint32_t)rr_min(wanted, size > READ_MAX ? size : READ_MAX);
+}
+
+static void *
+read_memory(struct rr_vfs_read *read, uint32_t size)
+{
+	struct rr_nfs4_compound *c = rr_container(read, struct rr_nfs4_compound, vfs.read);
+	struct rr_request *request = c->request;
+	uint32_t at = c->payload_used;
+
+	if (!request->payload) {
+		uint32_t wanted = read_wanted(c, size);
+
+		request->payload = rr_pool_get(c->server->pool, request->party, wanted);
+		c->payload_size = request->payload ? wanted : 0;
+		at = 0;
+	}
+	if (!request->payload || c->payload_size - at < size)
+		return NULL;
+	c->payload_used = (uint32_t)rr_min(c->payload_size, at + (((uint64_t)size + 7) & ~UINT64_C(7)));
+	return (uint8_t *)request->payload + at;
+}
+
+static uint32_t read_begin(struct rr_nfs4_compound *c);
+
+static void
+read_wake(struct rr_pool_waiter *waiter)
+{
+	struct rr_nfs4_compound *c = rr_container(waiter, struct rr_nfs4_compound, waiter);
+
+	rr_nfs4_resume(c, read_begin(c));
+}
+
+/* No memory for as much as was asked for: less will do; and for that little, others give some back. */
+static uint32_t
+read_without_memory(struct rr_nfs4_compound *c)
+{
+	uint32_t left = c->payload_size - c->payload_used;
+
+	if (c->request->payload) {
+		if (left == 0 || c->read_size <= left)
+			return NFS4ERR_DELAY;
+		c->read_size = left;
+		return read_begin(c);
+	}
+	if (c->read_size > READ_SHORT) {
+		c->read_size = READ_SHORT;
+		return read_begin(c);
+	}
+	if (rr_pool_is_idle(c->server->pool))
+		return NFS4ERR_DELAY;
+	c->waiter.wake = read_wake;
+	rr_pool_wait(c->server->pool, c->request->party, &c->waiter);
+	return RR_NFS4_PENDING;
+}
+
+static uint32_t
+read_done(struct rr_nfs4_compound *c)
+{
+	const struct rr_vfs_read *read = &c->vfs.read;
+	READ4resok *ok = &c->res.u.opread.u.resok4;
+
+	if (c->vfs_status == RR_VFS_NO_BUFFER)
+		return read_without_memory(c);
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	ok->eof = read->eof;
+	ok->data = (struct rpcrdma_bytes){ read->data, read->length };
+	return NFS4_OK;
+}
+
+static uint32_t
+read_begin(struct rr_nfs4_compound *c)
+{
+	const READ4args *args = &c->op->u.opread;
+	struct rr_vfs_read *read = &rr_nfs4_vfs_begin(c)->read;
+	struct rr_vfs *vfs = c->server->vfs;
+
+	read->object = rr_nfs4_object_as(c, &c->current, 0);
+	read->offset = args->offset;
+	read->size = c->read_size;
+	read->memory = read_memory;
+	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), read_done);
+}
+
+static uint32_t
+read_typed(struct rr_nfs4_compound *c)
+{
+	const READ4args *args = &c->op->u.opread;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = rr_nfs4_regular(&c->current);
+	if (status == NFS4_OK)
+		status = rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_READ, 0);
+	if (status != NFS4_OK)
+		return status;
+	/* RFC 8881, 18.22.3: at or beyond the end, no octet and eof. */
+	if (args->count == 0 || args->offset > INT64_MAX) {
+		c->res.u.opread.u.resok4.eof = c->current.known && args->offset >= c->current.attributes.size;
+		return NFS4_OK;
+	}
+	return read_begin(c);
+}
+
+uint32_t
+rr_op_read(struct rr_nfs4_compound *c)
+{
+	const READ4args *args = &c->op->u.opread;
+
+	c->read_size = (uint32_t)rr_min(rr_min(args->count, READ_MAX), read_room(c));
+	/* A client that leaves no room would ask for ever. */
+	if (args->count > 0 && c->read_size == 0)
+		return NFS4ERR_REP_TOO_BIG;
+	/* The open says what the file is, where the filehandle is the one that it was opened by. */
+	if (!c->current.known && args->count > 0 && args->offset <= INT64_MAX &&
+		rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_READ, 0) == NFS4_OK &&
+		c->opened[0])
+		return read_begin(c);
+	return rr_nfs4_attributes(c, &c->current, read_typed);
+}
+
+static uint32_t
+readlink_done(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs_readlink *readlink = &c->vfs.readlink;
+
+	/* RFC 8881, 18.24.3: "The operation ... NFS4ERR_WRONG_TYPE" for what is no link. */
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	c->res.u.opreadlink.u.resok4.link = (struct rpcrdma_bytes){ readlink->target, readlink->length };
+	return NFS4_OK;
+}
+
+/* The text is an item, and stays where it is until the reply was sent: in the arena, from its beginning on.
+ */
+uint32_t
+rr_op_readlink(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_readlink *readlink;
+	char *target = rr_nfs4_alloc(c, RR_VFS_TARGET_MAX + 1);
+
+	if (!target)
+		return NFS4ERR_REP_TOO_BIG;
+	c->arena_end = (uint8_t *)target;
+	readlink = &rr_nfs4_vfs_begin(c)->readlink;
+	readlink->object = rr_nfs4_object(&c->current);
+	readlink->target = target;
+	readlink->size = RR_VFS_TARGET_MAX;
+	return rr_nfs4_vfs(c, vfs->ops->readlink(vfs, readlink), readlink_done);
+}

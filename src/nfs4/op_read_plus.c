@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * READ_PLUS: RFC 7862, section 15.10: a hole, or the data up to the next one. A client asks on from there.
+ *
+ * RFC 8267, 6.1 has no item of READ_PLUS: its data is never in a Write chunk, but in the stream, which over
+ * RDMA may be a Reply chunk.
+ */
+#include "base/checked.h"
+#include "nfs4/ops.h"
+
+/* Number, status, eof, count, content, offset, length. */
+enum { PLUS_HEAD = 8 + 4 + 4 + 4 + 8 + 8, PLUS_DATA_MAX = 24 << 10 };
+
+struct plus_work {
+	uint64_t end; /* of what was asked for */
+	uint8_t *data;
+	uint32_t size;
+};
+
+/* A hole that reaches the end of the file may be longer than the file: it is not made to be. */
+static uint32_t
+plus_hole(struct rr_nfs4_compound *c, uint64_t until)
+{
+	const struct plus_work *work = c->op_memory;
+	read_plus_res4 *ok = &c->res.u.opread_plus.u.rp_resok4;
+	read_plus_content *content = rr_nfs4_alloc(c, sizeof(*content));
+	uint64_t offset = c->op->u.opread_plus.rpa_offset;
+
+	if (!content)
+		return NFS4ERR_DELAY;
+	content->rpc_content = NFS4_CONTENT_HOLE;
+	content->u.rpc_hole.di_offset = offset;
+	content->u.rpc_hole.di_length = rr_min(until, work->end) - offset;
+	ok->rpr_eof = rr_min(until, work->end) >= c->current.attributes.size;
+	ok->rpr_contents.count = 1;
+	ok->rpr_contents.values = content;
+	return NFS4_OK;
+}
+
+static uint32_t
+plus_read(struct rr_nfs4_compound *c)
+{
+	const struct rr_vfs_read *read = &c->vfs.read;
+	read_plus_res4 *ok = &c->res.u.opread_plus.u.rp_resok4;
+	read_plus_content *content = rr_nfs4_alloc(c, sizeof(*content));
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	if (!content)
+		return NFS4ERR_DELAY;
+	content->rpc_content = NFS4_CONTENT_DATA;
+	content->u.rpc_data.d_offset = c->op->u.opread_plus.rpa_offset;
+	content->u.rpc_data.d_data = (struct rpcrdma_bytes){ read->data, read->length };
+	ok->rpr_eof = read->eof;
+	ok->rpr_contents.count = read->length > 0 ? 1 : 0;
+	ok->rpr_contents.values = content;
+	return NFS4_OK;
+}
+
+static uint32_t
+plus_data(struct rr_nfs4_compound *c)
+{
+	const struct plus_work *work = c->op_memory;
+	struct rr_vfs_read *read = &rr_nfs4_vfs_begin(c)->read;
+	struct rr_vfs *vfs = c->server->vfs;
+
+	read->object = rr_nfs4_object_as(c, &c->current, 0);
+	read->offset = c->op->u.opread_plus.rpa_offset;
+	read->data = work->data;
+	read->size = (uint32_t)rr_min(work->size, work->end - read->offset);
+	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), plus_read);
+}
+
+/* The data ends at the next hole. */
+static uint32_t
+plus_found_hole(struct rr_nfs4_compound *c)
+{
+	struct plus_work *work = c->op_memory;
+
+	if (c->vfs_status == RR_VFS_OK && c->vfs.seek.found > c->op->u.opread_plus.rpa_offset)
+		work->end = rr_min(work->end, c->vfs.seek.found);
+	return plus_data(c);
+}
+
+static uint32_t
+plus_seek(struct rr_nfs4_compound *c, bool data, rr_nfs4_step *then)
+{
+	struct rr_vfs_seek *seek = &rr_nfs4_vfs_begin(c)->seek;
+	struct rr_vfs *vfs = c->server->vfs;
+
+	seek->object = rr_nfs4_object_as(c, &c->current, 0);
+	seek->offset = c->op->u.opread_plus.rpa_offset;
+	seek->data = data;
+	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), then);
+}
+
+/* Storage that knows no holes has data alone. */
+static uint32_t
+plus_found_data(struct rr_nfs4_compound *c)
+{
+	uint64_t offset = c->op->u.opread_plus.rpa_offset;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return plus_data(c);
+	if (c->vfs.seek.found > offset)
+		return plus_hole(c, c->vfs.seek.found);
+	return plus_seek(c, false, plus_found_hole);
+}
+
+static uint32_t
+plus_typed(struct rr_nfs4_compound *c)
+{
+	const READ_PLUS4args *args = &c->op->u.opread_plus;
+	struct plus_work *work = c->op_memory;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = rr_nfs4_regular(&c->current);
+	if (status == NFS4_OK)
+		status = rr_nfs4_use_stateid(c, &c->current, &args->rpa_stateid, OPEN4_SHARE_ACCESS_READ, 0);
+	if (status != NFS4_OK)
+		return status;
+	if (args->rpa_count == 0 || args->rpa_offset >= c->current.attributes.size) {
+		c->res.u.opread_plus.u.rp_resok4.rpr_eof = args->rpa_offset >= c->current.attributes.size;
+		return NFS4_OK;
+	}
+	work->end = rr_min(args->rpa_offset + args->rpa_count, c->current.attributes.size);
+	return plus_seek(c, true, plus_found_data);
+}
+
+uint32_t
+rr_op_read_plus(struct rr_nfs4_compound *c)
+{
+	uint32_t room = rr_nfs4_room(c);
+	struct plus_work *work = c->op_memory = rr_nfs4_alloc(c, sizeof(*work));
+
+	if (room <= PLUS_HEAD + 4)
+		return NFS4ERR_REP_TOO_BIG;
+	if (!work)
+		return NFS4ERR_DELAY;
+	work->size = (uint32_t)rr_min(
+		rr_min(PLUS_DATA_MAX, (room - PLUS_HEAD) & ~3u), c->op->u.opread_plus.rpa_count);
+	work->data = rr_nfs4_alloc(c, work->size);
+	return work->data ? rr_nfs4_attributes(c, &c->current, plus_typed) : NFS4ERR_DELAY;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * READDIR: RFC 8881, section 18.23. Entries are encoded as the storage names them, until one does not fit.
+ *
+ * A cookie is the position behind its entry. 0, 1 and 2 have no entry (18.23.3: cookies 1 and 2 are
+ * reserved): those of the storage go over two higher.
+ */
+#include <string.h>
+
+#include "base/checked.h"
+#include "nfs4/gather.h"
+#include "nfs4/ops.h"
+
+enum { READDIR_COOKIES = 2, READDIR_END = 8 };
+
+struct readdir_work {
+	struct rr_attr_mask mask;
+	uint32_t maxcount, count; /* octets of READDIR4resok; entries */
+	uint8_t *begin;           /* of READDIR4resok */
+	bool full;
+};
+
+/* What is encoded of an entry that fits goes over; else nothing of it does. */
+static bool
+readdir_put(struct rr_nfs4_compound *c, struct readdir_work *work, uint64_t cookie, struct rpcrdma_bytes name,
+	const struct rr_attr_source *source)
+{
+	struct rpcrdma_xdr_writer before = c->writer;
+
+	rpcrdma_put_bool(&c->writer, true);
+	rpcrdma_put_u64(&c->writer, cookie);
+	rpcrdma_put_bytes(&c->writer, name, RPCRDMA_XDR_UNBOUNDED);
+	rr_attr_put(&c->writer, &work->mask, source);
+	if (!c->writer.failed && (uint32_t)(c->writer.next - work->begin) + READDIR_END <= work->maxcount &&
+		c->writer.end - c->writer.next >= READDIR_END) {
+		work->count++;
+		return true;
+	}
+	c->writer = before;
+	work->full = true;
+	return false;
+}
+
+static bool
+readdir_is_dot(struct rpcrdma_bytes name)
+{
+	const char *text = name.data;
+
+	return (name.length == 1 && text[0] == '.') || (name.length == 2 && text[0] == '.' && text[1] == '.');
+}
+
+/* An entry whose attributes cannot be had has rdattr_error, where that was asked for, and none else. */
+static bool
+readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
+{
+	struct rr_nfs4_compound *c = rr_container(readdir, struct rr_nfs4_compound, vfs.readdir);
+	struct readdir_work *work = c->op_memory, lost = *work;
+	struct rr_attr_source source = c->gathered->source;
+	struct rr_vfs_attributes none = { .type = RR_VFS_FILE, .id.number = entry->number };
+	bool taken;
+
+	/* 18.23.3: "the server ... should not return" entries for "." and ".." */
+	if (readdir_is_dot(entry->name))
+		return true;
+	source.attributes = entry->attributes;
+	source.handle = entry->handle;
+	if (entry->attributes && entry->handle)
+		return readdir_put(c, work, entry->cookie + READDIR_COOKIES, entry->name, &source);
+	if (!readdir->attributes) {
+		none.mounted_on = entry->number;
+		source.attributes = &none;
+		return readdir_put(c, work, entry->cookie + READDIR_COOKIES, entry->name, &source);
+	}
+	source.attributes = &none;
+	source.error = NFS4ERR_ACCESS;
+	memset(&lost.mask, 0, sizeof(lost.mask));
+	/* Gone since, or not to be looked at: without rdattr_error the entry is left out, as if it were gone.
+	 */
+	if (!rr_attr_in(&work->mask, FATTR4_RDATTR_ERROR))
+		return true;
+	rr_attr_add(&lost.mask, FATTR4_RDATTR_ERROR);
+	taken = readdir_put(c, &lost, entry->cookie + READDIR_COOKIES, entry->name, &source);
+	work->count = lost.count;
+	work->full = lost.full;
+	return taken;
+}
+
+/* Number, status and verifier are there in front of the entries; behind them comes the end of the list. */
+static uint32_t
+readdir_finish(struct rr_nfs4_compound *c, bool eof)
+{
+	const struct readdir_work *work = c->op_memory;
+
+	if (work->count == 0 && !eof)
+		return NFS4ERR_TOOSMALL;
+	rpcrdma_put_bool(&c->writer, false);
+	rpcrdma_put_bool(&c->writer, eof);
+	c->encoded = true;
+	return NFS4_OK;
+}
+
+static uint32_t
+readdir_done(struct rr_nfs4_compound *c)
+{
+	const struct readdir_work *work = c->op_memory;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	return readdir_finish(c, c->vfs.readdir.eof && !work->full);
+}
+
+/* A directory above the exports: a position is the index of an entry. */
+static uint32_t
+readdir_pseudo(struct rr_nfs4_compound *c)
+{
+	const struct rr_pseudo *pseudo = &c->server->pseudo;
+	struct readdir_work *work = c->op_memory;
+	struct rr_attr_source source = c->gathered->source;
+	uint64_t cookie = c->op->u.opreaddir.cookie;
+
+	for (uint64_t i = cookie > READDIR_COOKIES ? cookie - READDIR_COOKIES + 1 : 1; i < pseudo->count;
+		i++) {
+		const struct rr_pseudo_entry *entry = &pseudo->entries[i];
+		struct rr_vfs_attributes attributes;
+		struct rr_vfs_handle handle;
+
+		if (entry->parent != c->current.pseudo)
+			continue;
+		rr_pseudo_attributes(pseudo, (uint32_t)i, &attributes);
+		if (entry->is_export)
+			c->server->vfs->ops->root(c->server->vfs, entry->export, &handle);
+		else
+			rr_pseudo_handle(pseudo, (uint32_t)i, &handle);
+		source.attributes = &attributes;
+		source.handle = &handle;
+		if (!readdir_put(c, work, i + READDIR_COOKIES, entry->name, &source))
+			return readdir_finish(c, false);
+	}
+	return readdir_finish(c, true);
+}
+
+/* Attributes that a list of names and numbers has already. */
+static bool
+readdir_wants_attributes(const struct rr_attr_mask *mask)
+{
+	struct rr_attr_mask rest = *mask;
+
+	rest.words[FATTR4_RDATTR_ERROR / 32] &= ~(UINT32_C(1) << FATTR4_RDATTR_ERROR % 32);
+	return rest.words[0] || rest.words[1] || rest.words[2];
+}
+
+static uint32_t
+readdir_gathered(struct rr_nfs4_compound *c)
+{
+	const READDIR4args *args = &c->op->u.opreaddir;
+	struct readdir_work *work = c->op_memory;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_readdir *readdir;
+	static const verifier4 verifier = { 0 };
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	if (c->current.attributes.type != RR_VFS_DIRECTORY)
+		return NFS4ERR_NOTDIR;
+	rpcrdma_put_u32(&c->writer, OP_READDIR);
+	rpcrdma_put_u32(&c->writer, NFS4_OK);
+	work->begin = c->writer.next;
+	rpcrdma_put_fixed(&c->writer, verifier, sizeof(verifier));
+	if (c->current.kind == RR_NFS4_FH_PSEUDO)
+		return readdir_pseudo(c);
+	readdir = &rr_nfs4_vfs_begin(c)->readdir;
+	readdir->directory = rr_nfs4_object(&c->current);
+	readdir->cookie = args->cookie == 0 ? 0 : args->cookie - READDIR_COOKIES;
+	readdir->attributes = readdir_wants_attributes(&work->mask);
+	readdir->limit = args->dircount;
+	readdir->take = readdir_take;
+	return rr_nfs4_vfs(c, vfs->ops->readdir(vfs, readdir), readdir_done);
+}
+
+/*
+ * The verifier is always zero and is not looked at, but with cookie 0: positions of the storage stay what
+ * they are when a directory changes. 18.23.3: cookies 1 and 2 are never returned.
+ */
+uint32_t
+rr_op_readdir(struct rr_nfs4_compound *c)
+{
+	const READDIR4args *args = &c->op->u.opreaddir;
+	struct readdir_work *work = c->op_memory = rr_nfs4_alloc(c, sizeof(*work));
+	static const verifier4 zero = { 0 };
+
+	if (!work)
+		return NFS4ERR_DELAY;
+	work->mask = rr_attr_mask(&args->attr_request);
+	if (rr_attr_has_write_only(&work->mask))
+		return NFS4ERR_INVAL;
+	if (args->cookie == 1 || args->cookie == 2)
+		return NFS4ERR_BAD_COOKIE;
+	if (args->cookie == 0 && memcmp(args->cookieverf, zero, sizeof(zero)) != 0)
+		return NFS4ERR_NOT_SAME;
+	/* "maxcount ... the maximum number of bytes for the result" READDIR4resok: an empty list does not
+	 * fit. */
+	work->maxcount = (uint32_t)rr_min(args->maxcount, rr_nfs4_room(c) > 8 ? rr_nfs4_room(c) - 8 : 0);
+	if (work->maxcount < sizeof(verifier4) + READDIR_END)
+		return NFS4ERR_TOOSMALL;
+	return rr_nfs4_gather(c, &c->current, &work->mask, readdir_gathered);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations on clients and sessions: RFC 8881, sections 18.33 to 18.37, 18.46, 18.50 and 18.51. */
+#include <string.h>
+
+#include <rpcrdma/version.h>
+
+#include "base/checked.h"
+#include "nfs4/ops.h"
+
+enum {
+	EXCHANGE_FLAGS = EXCHGID4_FLAG_SUPP_MOVED_REFER | EXCHGID4_FLAG_SUPP_MOVED_MIGR |
+			 EXCHGID4_FLAG_BIND_PRINC_STATEID | EXCHGID4_FLAG_MASK_PNFS |
+			 EXCHGID4_FLAG_UPD_CONFIRMED_REC_A
+};
+
+/* RFC 8881, 18.35.3: "If they are, the server MUST reject the operation with NFS4ERR_INVAL", of undefined
+ * bits. RFC 7862, 14.1 defines one more. */
+static nfsstat4
+exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
+{
+	uint32_t known = EXCHANGE_FLAGS | (c->args->minor >= 2 ? EXCHGID4_FLAG_SUPP_FENCE_OPS : 0);
+
+	if (args->eia_flags & ~known)
+		return NFS4ERR_INVAL;
+	switch (args->eia_state_protect.spa_how) {
+	case SP4_NONE: return NFS4_OK;
+	/* Needs RPCSEC_GSS with integrity, which nobody can have here. */
+	case SP4_MACH_CRED: return NFS4ERR_INVAL;
+	case SP4_SSV: return NFS4ERR_ENCR_ALG_UNSUPP;
+	}
+	return NFS4ERR_INVAL;
+}
+
+static void
+exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *client, EXCHANGE_ID4resok *ok)
+{
+	struct rr_nfs4_shared *shared = c->server->shared;
+	struct rpcrdma_bytes identity = { shared->config.identity, sizeof(shared->config.identity) };
+	nfs_impl_id4 *implementation = rr_nfs4_alloc(c, sizeof(*implementation));
+
+	ok->eir_clientid = rr_nfs4_client_id(client);
+	ok->eir_sequenceid = client->sequence + 1;
+	ok->eir_flags = EXCHGID4_FLAG_USE_NON_PNFS;
+	if (client->phase != RR_NFS4_UNCONFIRMED)
+		ok->eir_flags |= EXCHGID4_FLAG_CONFIRMED_R;
+	ok->eir_state_protect.spr_how = SP4_NONE;
+	/* 2.10.4: the same at all addresses and after a restart, and different from all other servers. */
+	ok->eir_server_owner.so_major_id = identity;
+	ok->eir_server_scope = identity;
+	if (!implementation)
+		return;
+	implementation->nii_domain = (struct rpcrdma_bytes){ "rpcrdma", 7 };
+	implementation->nii_name = (struct rpcrdma_bytes){ RPCRDMA_VERSION, strlen(RPCRDMA_VERSION) };
+	ok->eir_server_impl_id.count = 1;
+	ok->eir_server_impl_id.values = implementation;
+}
+
+uint32_t
+rr_op_exchange_id(struct rr_nfs4_compound *c)
+{
+	const EXCHANGE_ID4args *args = &c->op->u.opexchange_id;
+	const struct rr_nfs4_exchange exchange = {
+		.owner = &args->eia_clientowner,
+		.principal = c->principal,
+		.update = args->eia_flags & EXCHGID4_FLAG_UPD_CONFIRMED_REC_A,
+	};
+	struct rr_nfs4_client *client;
+	struct rr_nfs4_tables *tables;
+	nfsstat4 status = exchange_check(c, args);
+
+	if (status != NFS4_OK)
+		return status;
+	tables = rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_exchange_id(&tables->clients, &exchange, rr_now(c->server->env), &client);
+	if (status == NFS4_OK)
+		exchange_answer(c, client, &c->res.u.opexchange_id.u.eir_resok4);
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+/* What one message can carry, both ways. */
+enum { SESSION_IO = (1 << 20) + 4096, SESSION_CACHED = 4096, SESSION_SLOTS = 64, SESSION_BACK = 4096 };
+
+uint32_t
+rr_op_create_session(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_create create = {
+		.args = &c->op->u.opcreate_session,
+		.principal = c->principal,
+		.limits = { SESSION_IO, SESSION_IO, SESSION_CACHED, RR_NFS4_OPERATIONS, SESSION_SLOTS,
+			SESSION_BACK },
+		.now = rr_now(c->server->env),
+	};
+	CREATE_SESSION4res *res = &c->res.u.opcreate_session;
+	struct rr_nfs4_tables *tables;
+
+	if (!c->connection)
+		return NFS4ERR_DELAY;
+	create.conn = &c->connection->conn;
+	tables = rr_nfs4_lock_tables(c->server);
+	rr_nfs4_create_session(&tables->sessions, &tables->clients, &create, res);
+	rr_nfs4_unlock_tables(c->server);
+	return res->csr_status;
+}
+
+/* Octets of the call, those in chunks among them. */
+static uint32_t
+sequence_call_size(const struct rr_request *request)
+{
+	const struct rpcrdma_message *call = &request->exchange->call;
+	uint64_t size = call->length;
+
+	for (uint32_t i = 0; i < call->item_count; i++)
+		size += call->items[i].length + rr_pad(call->items[i].length);
+	return (uint32_t)rr_min(size, UINT32_MAX);
+}
+
+/* The octets are copied while the lock is held: the slot may be used again after that. */
+static nfsstat4
+sequence_replay(struct rr_nfs4_compound *c)
+{
+	struct rpcrdma_arena arena = { c->writer.next, c->writer.end };
+	uint8_t *copy = arena.next;
+
+	if ((size_t)(arena.end - arena.next) < c->turn.reply_length)
+		return NFS4ERR_DELAY;
+	memcpy(copy, c->turn.reply, c->turn.reply_length);
+	arena.next += (c->turn.reply_length + 15) & ~(size_t)15;
+	if (!rr_nfs4_result_replay(c->result, copy, c->turn.reply_length, &arena))
+		return NFS4ERR_DELAY;
+	c->encoded = true;
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_sequence(struct rr_nfs4_compound *c)
+{
+	SEQUENCE4res *res = &c->res.u.opsequence;
+	const struct rr_nfs4_call call = {
+		.args = &c->op->u.opsequence,
+		.digest = c->args->digest ^ ((uint64_t)c->principal.flavor << 32 | c->principal.uid) * 31,
+		.operations = c->args->count,
+		.size = sequence_call_size(c->request),
+		.conn = &c->connection->conn,
+		.now = rr_now(c->server->env),
+	};
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
+	nfsstat4 status = rr_nfs4_sequence_begin(&tables->sessions, &call, &c->turn);
+
+	if (status == NFS4_OK && c->turn.kind == RR_NFS4_REPLAY)
+		status = sequence_replay(c);
+	rr_nfs4_unlock_tables(c->server);
+	if (status != NFS4_OK)
+		return status;
+	res->u.sr_resok4 = c->turn.ok;
+	if (c->turn.session) {
+		c->client = c->turn.session->client;
+		c->limit = (uint32_t)rr_min(c->limit, c->turn.session->fore.ca_maxresponsesize);
+	}
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_destroy_session(struct rr_nfs4_compound *c)
+{
+	const DESTROY_SESSION4args *args = &c->op->u.opdestroy_session;
+	struct rr_nfs4_session *own = c->turn.session;
+	struct rr_nfs4_tables *tables;
+	nfsstat4 status;
+
+	if (!c->connection)
+		return NFS4ERR_DELAY;
+	/* RFC 8881, 18.37.3: of the session of SEQUENCE, "DESTROY_SESSION MUST be the final operation". */
+	if (own && c->index + 1 < c->args->count &&
+		memcmp(own->id, args->dsa_sessionid, sizeof(own->id)) == 0)
+		return NFS4ERR_NOT_ONLY_OP;
+	tables = rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_destroy_session(&tables->sessions, args->dsa_sessionid, own, &c->connection->conn);
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+uint32_t
+rr_op_bind_conn_to_session(struct rr_nfs4_compound *c)
+{
+	BIND_CONN_TO_SESSION4res *res = &c->res.u.opbind_conn_to_session;
+	struct rr_nfs4_tables *tables;
+
+	/* RFC 8881, 18.34.3: "It MUST be the only operation in the COMPOUND procedure." */
+	if (c->args->count > 1)
+		return NFS4ERR_NOT_ONLY_OP;
+	tables = rr_nfs4_lock_tables(c->server);
+	rr_nfs4_bind_conn_to_session(
+		&tables->sessions, &c->connection->conn, &c->op->u.opbind_conn_to_session, res);
+	rr_nfs4_unlock_tables(c->server);
+	return res->bctsr_status;
+}
+
+uint32_t
+rr_op_backchannel_ctl(struct rr_nfs4_compound *c)
+{
+	const BACKCHANNEL_CTL4args *args = &c->op->u.opbackchannel_ctl;
+
+	rr_nfs4_lock_tables(c->server);
+	c->turn.session->cb_program = args->bca_cb_program;
+	rr_nfs4_callback_security(c->turn.session, args->bca_sec_parms.values, args->bca_sec_parms.count);
+	rr_nfs4_unlock_tables(c->server);
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_destroy_clientid(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
+	struct rr_nfs4_client *client =
+		rr_nfs4_client_find(&tables->clients, c->op->u.opdestroy_clientid.dca_clientid);
+	nfsstat4 status = NFS4_OK;
+
+	if (!client)
+		status = NFS4ERR_STALE_CLIENTID;
+	else if (rr_nfs4_client_has_state(client) && client->phase != RR_NFS4_COURTESY)
+		status = NFS4ERR_CLIENTID_BUSY;
+	else
+		rr_nfs4_client_end(client);
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+/* RFC 8881, 18.51.4: "If it is done a second time, the error NFS4ERR_COMPLETE_ALREADY will result." With
+ * rca_one_fs, of a file system that did not migrate, "the operation returns NFS4_OK and is otherwise
+ * ignored"; but for clients that send nothing else, which are not kept from their locks for ever. */
+uint32_t
+rr_op_reclaim_complete(struct rr_nfs4_compound *c)
+{
+	bool one_fs = c->op->u.opreclaim_complete.rca_one_fs;
+	struct rr_nfs4_tables *tables;
+	nfsstat4 status = NFS4_OK;
+
+	if (one_fs && c->current.kind == RR_NFS4_FH_NONE)
+		return NFS4ERR_NOFILEHANDLE;
+	tables = rr_nfs4_lock_tables(c->server);
+	if (one_fs)
+		c->client->one_fs_complete = true;
+	else
+		status = rr_nfs4_reclaim_complete(&tables->grace, c->client);
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}

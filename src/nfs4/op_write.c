@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* WRITE, COMMIT, SETATTR: RFC 8881, sections 18.32, 18.3 and 18.34. */
+#include <string.h>
+
+#include "nfs4/attr.h"
+#include "nfs4/ops.h"
+
+static const enum rr_vfs_stable write_stable[] = {
+	[UNSTABLE4] = RR_VFS_UNSTABLE,
+	[DATA_SYNC4] = RR_VFS_DATA_SYNC,
+	[FILE_SYNC4] = RR_VFS_FILE_SYNC,
+};
+
+stable_how4
+rr_nfs4_committed(enum rr_vfs_stable stable)
+{
+	static const stable_how4 committed[] = {
+		[RR_VFS_UNSTABLE] = UNSTABLE4,
+		[RR_VFS_DATA_SYNC] = DATA_SYNC4,
+		[RR_VFS_FILE_SYNC] = FILE_SYNC4,
+	};
+
+	return committed[stable];
+}
+
+static uint32_t
+write_done(struct rr_nfs4_compound *c)
+{
+	const struct rr_vfs_write *write = &c->vfs.write;
+	WRITE4resok *ok = &c->res.u.opwrite.u.resok4;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	ok->count = write->count;
+	ok->committed = rr_nfs4_committed(write->committed);
+	memcpy(ok->writeverf, &write->verifier, sizeof(ok->writeverf));
+	return NFS4_OK;
+}
+
+static uint32_t
+write_begin(struct rr_nfs4_compound *c)
+{
+	const WRITE4args *args = &c->op->u.opwrite;
+	struct rr_vfs_write *write = &rr_nfs4_vfs_begin(c)->write;
+	struct rr_vfs *vfs = c->server->vfs;
+
+	write->object = rr_nfs4_object_as(c, &c->current, 0);
+	write->offset = args->offset;
+	write->data = args->data.data;
+	write->length = args->data.length;
+	write->stable = write_stable[args->stable];
+	return rr_nfs4_vfs(c, vfs->ops->write(vfs, write), write_done);
+}
+
+static uint32_t
+write_typed(struct rr_nfs4_compound *c)
+{
+	const WRITE4args *args = &c->op->u.opwrite;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = rr_nfs4_regular(&c->current);
+	if (status == NFS4_OK)
+		status = rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_WRITE, 0);
+	return status == NFS4_OK ? write_begin(c) : status;
+}
+
+uint32_t
+rr_op_write(struct rr_nfs4_compound *c)
+{
+	const WRITE4args *args = &c->op->u.opwrite;
+
+	if (args->offset > (uint64_t)INT64_MAX - args->data.length)
+		return NFS4ERR_FBIG;
+	/* As for READ. */
+	if (!c->current.known &&
+		rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_WRITE, 0) == NFS4_OK &&
+		c->opened[0])
+		return write_begin(c);
+	return rr_nfs4_attributes(c, &c->current, write_typed);
+}
+
+static uint32_t
+commit_done(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	memcpy(c->res.u.opcommit.u.resok4.writeverf, &c->vfs.commit.verifier, sizeof(verifier4));
+	return NFS4_OK;
+}
+
+static uint32_t
+commit_typed(struct rr_nfs4_compound *c)
+{
+	const COMMIT4args *args = &c->op->u.opcommit;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_commit *commit;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = rr_nfs4_regular(&c->current);
+	if (status != NFS4_OK)
+		return status;
+	commit = &rr_nfs4_vfs_begin(c)->commit;
+	commit->object = rr_nfs4_object(&c->current);
+	commit->offset = args->offset;
+	commit->length = args->count;
+	return rr_nfs4_vfs(c, vfs->ops->commit(vfs, commit), commit_done);
+}
+
+uint32_t
+rr_op_commit(struct rr_nfs4_compound *c)
+{
+	return rr_nfs4_attributes(c, &c->current, commit_typed);
+}
+
+/* RFC 8881, 18.34.3: "On either success or failure of the operation, the server will return the attrsset
+ * bitmask". */
+static uint32_t
+setattr_done(struct rr_nfs4_compound *c)
+{
+	const bitmap4 *asked = &c->op->u.opsetattr.obj_attributes.attrmask;
+	struct rr_attr_mask set = rr_attr_applied(asked, c->vfs.setattr.applied);
+	nfsstat4 status = rr_nfs4_status(c->vfs_status);
+
+	/* A failure has this result, too, which the loop would put the status alone for. */
+	rpcrdma_put_u32(&c->writer, OP_SETATTR);
+	rpcrdma_put_u32(&c->writer, status);
+	rr_attr_put_mask(&c->writer, &set);
+	c->encoded = true;
+	return status;
+}
+
+static uint32_t
+setattr_typed(struct rr_nfs4_compound *c)
+{
+	const SETATTR4args *args = &c->op->u.opsetattr;
+	uint32_t access = c->set.mask & RR_VFS_SET_SIZE ? OPEN4_SHARE_ACCESS_WRITE : 0;
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_setattr *setattr;
+	nfsstat4 status = NFS4_OK;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	/* 18.34.3: the size of what is no file: NFS4ERR_ISDIR, or NFS4ERR_INVAL. */
+	if (access != 0 && c->current.attributes.type != RR_VFS_FILE)
+		return c->current.attributes.type == RR_VFS_DIRECTORY ? NFS4ERR_ISDIR : NFS4ERR_INVAL;
+	status = rr_nfs4_use_stateid(c, &c->current, &args->stateid, access, 0);
+	if (status != NFS4_OK)
+		return status;
+	setattr = &rr_nfs4_vfs_begin(c)->setattr;
+	setattr->object = access != 0 ? rr_nfs4_object_as(c, &c->current, 0) : rr_nfs4_object(&c->current);
+	setattr->set = c->set;
+	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), setattr_done);
+}
+
+uint32_t
+rr_op_setattr(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status = rr_attr_get(&c->op->u.opsetattr.obj_attributes, c->args->minor, &c->set);
+
+	/* RFC 8275, 4.2: mode_umask is for objects that are made. */
+	if (status == NFS4_OK && c->set.mask & RR_VFS_SET_UMASK)
+		status = NFS4ERR_INVAL;
+	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, setattr_typed) : status;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GETXATTR, SETXATTR, LISTXATTRS, REMOVEXATTR: RFC 8276, section 8.4. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "nfs4/ops.h"
+
+enum { XATTR_VALUE_MAX = 28 << 10 };
+
+/* RFC 8276, 8.4: a name of no octet, or with a zero octet, is no name. */
+static nfsstat4
+xattr_name(xattrkey4 name)
+{
+	if (name.length == 0 || memchr(name.data, 0, name.length))
+		return NFS4ERR_INVAL;
+	return name.length > RR_VFS_NAME_MAX ? NFS4ERR_NAMETOOLONG : NFS4_OK;
+}
+
+/* RFC 8276, 8.4.1: extended attributes are of regular files and directories. */
+static nfsstat4
+xattr_status(enum rr_vfs_status status)
+{
+	return status == RR_VFS_SYMLINK ? NFS4ERR_WRONG_TYPE : rr_nfs4_status(status);
+}
+
+static struct rr_vfs_xattr *
+xattr_begin(struct rr_nfs4_compound *c, xattrkey4 name)
+{
+	struct rr_vfs_xattr *xattr = &rr_nfs4_vfs_begin(c)->xattr;
+
+	xattr->object = rr_nfs4_object(&c->current);
+	xattr->name = name;
+	return xattr;
+}
+
+static uint32_t
+getxattr_done(struct rr_nfs4_compound *c)
+{
+	const struct rr_vfs_xattr *xattr = &c->vfs.xattr;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return xattr_status(c->vfs_status);
+	c->res.u.opgetxattr.u.gxr_value = (struct rpcrdma_bytes){ xattr->value, xattr->length };
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_getxattr(struct rr_nfs4_compound *c)
+{
+	xattrkey4 name = c->op->u.opgetxattr.gxa_name;
+	struct rr_vfs *vfs = c->server->vfs;
+	nfsstat4 status = xattr_name(name);
+	struct rr_vfs_xattr *xattr;
+
+	if (status != NFS4_OK)
+		return status;
+	xattr = xattr_begin(c, name);
+	xattr->size = (uint32_t)rr_min(XATTR_VALUE_MAX, rr_nfs4_room(c));
+	xattr->value = rr_nfs4_alloc(c, xattr->size);
+	if (!xattr->value)
+		return NFS4ERR_DELAY;
+	return rr_nfs4_vfs(c, vfs->ops->getxattr(vfs, xattr), getxattr_done);
+}
+
+static uint32_t
+setxattr_done(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return xattr_status(c->vfs_status);
+	rr_nfs4_change_info(&c->vfs.xattr.change, &c->res.u.opsetxattr.u.sxr_info);
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_setxattr(struct rr_nfs4_compound *c)
+{
+	static const enum rr_vfs_xattr_how hows[] = {
+		[SETXATTR4_EITHER] = RR_VFS_XATTR_EITHER,
+		[SETXATTR4_CREATE] = RR_VFS_XATTR_CREATE,
+		[SETXATTR4_REPLACE] = RR_VFS_XATTR_REPLACE,
+	};
+	const SETXATTR4args *args = &c->op->u.opsetxattr;
+	struct rr_vfs *vfs = c->server->vfs;
+	nfsstat4 status = xattr_name(args->sxa_key);
+	struct rr_vfs_xattr *xattr;
+
+	if (status != NFS4_OK)
+		return status;
+	xattr = xattr_begin(c, args->sxa_key);
+	/* The storage only reads it. */
+	memcpy(&xattr->value, &args->sxa_value.data, sizeof(xattr->value));
+	xattr->size = args->sxa_value.length;
+	xattr->how = hows[args->sxa_option];
+	return rr_nfs4_vfs(c, vfs->ops->setxattr(vfs, xattr), setxattr_done);
+}
+
+static uint32_t
+removexattr_done(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return xattr_status(c->vfs_status);
+	rr_nfs4_change_info(&c->vfs.xattr.change, &c->res.u.opremovexattr.u.rxr_info);
+	return NFS4_OK;
+}
+
+uint32_t
+rr_op_removexattr(struct rr_nfs4_compound *c)
+{
+	xattrkey4 name = c->op->u.opremovexattr.rxa_name;
+	struct rr_vfs *vfs = c->server->vfs;
+	nfsstat4 status = xattr_name(name);
+
+	if (status != NFS4_OK)
+		return status;
+	return rr_nfs4_vfs(c, vfs->ops->removexattr(vfs, xattr_begin(c, name)), removexattr_done);
+}
+
+/* RFC 8276, 8.4.3: the cookie is the number of names that were listed; maxcount counts all of
+ * LISTXATTRS4resok. */
+static uint32_t
+listxattrs_done(struct rr_nfs4_compound *c)
+{
+	const LISTXATTRS4args *args = &c->op->u.oplistxattrs;
+	LISTXATTRS4resok *ok = &c->res.u.oplistxattrs.u.lxr_value;
+	const struct rr_vfs_xattr *xattr = &c->vfs.xattr;
+	const char *name = xattr->value, *end = name + xattr->length;
+	uint32_t room = (uint32_t)rr_min(args->lxa_maxcount, rr_nfs4_room(c)), used = 16, count = 0;
+	uint64_t index = 0;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return xattr_status(c->vfs_status);
+	if (room < used)
+		return NFS4ERR_TOOSMALL;
+	for (const char *next = name; next < end; next += strlen(next) + 1)
+		count++;
+	if (args->lxa_cookie > count)
+		return NFS4ERR_BAD_COOKIE;
+	ok->lxr_names.values = rr_nfs4_alloc(c, (size_t)count * sizeof(*ok->lxr_names.values) + 1);
+	if (!ok->lxr_names.values)
+		return NFS4ERR_DELAY;
+	for (; name < end; name += strlen(name) + 1) {
+		uint32_t length = (uint32_t)strlen(name);
+
+		if (index++ < args->lxa_cookie)
+			continue;
+		if (used + 4 + length + rr_pad(length) > room)
+			break;
+		used += 4 + length + rr_pad(length);
+		ok->lxr_names.values[ok->lxr_names.count++] = (struct rpcrdma_bytes){ name, length };
+	}
+	ok->lxr_cookie = args->lxa_cookie + ok->lxr_names.count;
+	ok->lxr_eof = name >= end;
+	return ok->lxr_names.count == 0 && !ok->lxr_eof ? NFS4ERR_TOOSMALL : NFS4_OK;
+}
+
+uint32_t
+rr_op_listxattrs(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs_xattr *xattr = xattr_begin(c, (struct rpcrdma_bytes){ "", 0 });
+	struct rr_vfs *vfs = c->server->vfs;
+
+	xattr->size = XATTR_VALUE_MAX;
+	xattr->value = rr_nfs4_alloc(c, xattr->size);
+	if (!xattr->value)
+		return NFS4ERR_DELAY;
+	return rr_nfs4_vfs(c, vfs->ops->listxattr(vfs, xattr), listxattrs_done);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs4/ops.h"
+
+#include "base/checked.h"
+#include "nfs4/attr.h"
+
+/*
+ * All operations by number. The size is the most that a result can have, number and status among it; it
+ * counts for operations that change something, which are refused before they do where their result may not
+ * fit. What has no function is OPTIONAL and not supported, or of version 4.0, which has no place here:
+ * NFS4ERR_NOTSUPP (RFC 8881, 8.8; RFC 7862, 13).
+ */
+
+enum { OPS_STATUS = 8, OPS_STATEID = 16, OPS_CINFO = 20, OPS_BITMAP = 16, OPS_FATTR_SLACK = 64 };
+
+static uint32_t
+getattr_estimate(const nfs_argop4 *op)
+{
+	struct rr_attr_mask mask = rr_attr_mask(&op->u.opgetattr.attr_request);
+
+	return OPS_STATUS + rr_attr_size(&mask, 2);
+}
+
+static uint32_t
+read_estimate(const nfs_argop4 *op)
+{
+	(void)op;
+	return OPS_STATUS + 8;
+}
+
+static uint32_t
+readdir_estimate(const nfs_argop4 *op)
+{
+	return (uint32_t)rr_min(op->u.opreaddir.maxcount, 64 << 10) + OPS_STATUS;
+}
+
+static uint32_t
+read_plus_estimate(const nfs_argop4 *op)
+{
+	return (uint32_t)rr_min(op->u.opread_plus.rpa_count, 64 << 10) + 64;
+}
+
+static uint32_t
+test_stateid_estimate(const nfs_argop4 *op)
+{
+	return OPS_STATUS + 4 + 4 * op->u.optest_stateid.ts_stateids.count;
+}
+
+enum {
+	FIRST = RR_NFS4_OP_FIRST,
+	FH = RR_NFS4_OP_FH,
+	SAVED = RR_NFS4_OP_SAVED,
+	CHANGES = RR_NFS4_OP_CHANGES,
+	VFS = RR_NFS4_OP_VFS
+};
+
+const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
+	[OP_ACCESS] = { rr_op_access, FH, OPS_STATUS + 8 },
+	[OP_CLOSE] = { rr_op_close, FH | VFS | CHANGES, OPS_STATUS + OPS_STATEID },
+	[OP_COMMIT] = { rr_op_commit, FH | VFS, OPS_STATUS + 8 },
+	[OP_CREATE] = { rr_op_create, FH | VFS | CHANGES, OPS_STATUS + OPS_CINFO + OPS_BITMAP },
+	[OP_DELEGRETURN] = { rr_op_delegreturn, FH | VFS | CHANGES, OPS_STATUS },
+	[OP_GETATTR] = { rr_op_getattr, FH, 0, getattr_estimate },
+	[OP_GETFH] = { rr_op_getfh, FH, OPS_STATUS + 4 + RR_VFS_HANDLE_MAX },
+	[OP_LINK] = { rr_op_link, FH | SAVED | VFS | CHANGES, OPS_STATUS + OPS_CINFO },
+	[OP_LOCK] = { rr_op_lock, FH | VFS | CHANGES, OPS_STATUS + 32 + NFS4_OPAQUE_LIMIT },
+	[OP_LOCKT] = { rr_op_lockt, FH | VFS, OPS_STATUS + 32 + NFS4_OPAQUE_LIMIT },
+	[OP_LOCKU] = { rr_op_locku, FH | VFS | CHANGES, OPS_STATUS + OPS_STATEID },
+	[OP_LOOKUP] = { rr_op_lookup, FH, OPS_STATUS },
+	[OP_LOOKUPP] = { rr_op_lookupp, FH, OPS_STATUS },
+	[OP_NVERIFY] = { rr_op_nverify, FH, OPS_STATUS },
+	[OP_OPEN] = { rr_op_open, FH | CHANGES, OPS_STATUS + OPS_STATEID + OPS_CINFO + 4 + OPS_BITMAP + 12 },
+	[OP_OPEN_DOWNGRADE] = { rr_op_open_downgrade, FH | VFS | CHANGES, OPS_STATUS + OPS_STATEID },
+	[OP_PUTFH] = { rr_op_putfh, 0, OPS_STATUS },
+	[OP_PUTPUBFH] = { rr_op_putrootfh, 0, OPS_STATUS },
+	[OP_PUTROOTFH] = { rr_op_putrootfh, 0, OPS_STATUS },
+	[OP_READ] = { rr_op_read, FH | VFS, 0, read_estimate },
+	[OP_READDIR] = { rr_op_readdir, FH, 0, readdir_estimate },
+	[OP_READLINK] = { rr_op_readlink, FH | VFS, OPS_STATUS + 4 },
+	[OP_REMOVE] = { rr_op_remove, FH | VFS | CHANGES, OPS_STATUS + OPS_CINFO },
+	[OP_RENAME] = { rr_op_rename, FH | SAVED | VFS | CHANGES, OPS_STATUS + 2 * OPS_CINFO },
+	[OP_RESTOREFH] = { rr_op_restorefh, SAVED, OPS_STATUS },
+	[OP_SAVEFH] = { rr_op_savefh, FH, OPS_STATUS },
+	[OP_SECINFO] = { rr_op_secinfo, FH, OPS_STATUS + 12 },
+	[OP_SETATTR] = { rr_op_setattr, FH | VFS | CHANGES, OPS_STATUS + OPS_BITMAP },
+	[OP_VERIFY] = { rr_op_verify, FH, OPS_STATUS },
+	[OP_WRITE] = { rr_op_write, FH | VFS | CHANGES, OPS_STATUS + 16 },
+	[OP_BACKCHANNEL_CTL] = { rr_op_backchannel_ctl, CHANGES, OPS_STATUS },
+	[OP_BIND_CONN_TO_SESSION] = { rr_op_bind_conn_to_session, FIRST, OPS_STATUS + 24 },
+	[OP_EXCHANGE_ID] = { rr_op_exchange_id, FIRST, OPS_STATUS + 128 },
+	[OP_CREATE_SESSION] = { rr_op_create_session, FIRST, OPS_STATUS + 92 },
+	[OP_DESTROY_SESSION] = { rr_op_destroy_session, FIRST, OPS_STATUS },
+	[OP_FREE_STATEID] = { rr_op_free_stateid, CHANGES, OPS_STATUS },
+	[OP_SECINFO_NO_NAME] = { rr_op_secinfo_no_name, FH, OPS_STATUS + 12 },
+	[OP_SEQUENCE] = { rr_op_sequence, FIRST, OPS_STATUS + 36 },
+	[OP_TEST_STATEID] = { rr_op_test_stateid, 0, 0, test_stateid_estimate },
+	[OP_DESTROY_CLIENTID] = { rr_op_destroy_clientid, FIRST, OPS_STATUS },
+	[OP_RECLAIM_COMPLETE] = { rr_op_reclaim_complete, CHANGES, OPS_STATUS },
+	[OP_ALLOCATE] = { rr_op_allocate, FH | VFS | CHANGES, OPS_STATUS },
+	[OP_COPY] = { rr_op_copy, FH | SAVED | VFS | CHANGES, OPS_STATUS + 4 + OPS_STATEID + 20 + 8 },
+	[OP_DEALLOCATE] = { rr_op_deallocate, FH | VFS | CHANGES, OPS_STATUS },
+	[OP_IO_ADVISE] = { rr_op_io_advise, FH | VFS, OPS_STATUS + OPS_BITMAP },
+	[OP_READ_PLUS] = { rr_op_read_plus, FH | VFS, 0, read_plus_estimate },
+	[OP_SEEK] = { rr_op_seek, FH | VFS, OPS_STATUS + 12 },
+	[OP_CLONE] = { rr_op_clone, FH | SAVED | VFS | CHANGES, OPS_STATUS },
+	[OP_GETXATTR] = { rr_op_getxattr, FH | VFS, OPS_STATUS + 4 + (28 << 10) },
+	[OP_SETXATTR] = { rr_op_setxattr, FH | VFS | CHANGES, OPS_STATUS + OPS_CINFO },
+	[OP_LISTXATTRS] = { rr_op_listxattrs, FH | VFS, OPS_STATUS + 16 + (28 << 10) },
+	[OP_REMOVEXATTR] = { rr_op_removexattr, FH | VFS | CHANGES, OPS_STATUS + OPS_CINFO },
+};
+
+/* Data that is not sent from where it lies is in the stream: results beyond those that may be items, and all
+ * of them under a flavor that lets nothing be placed. */
+uint32_t
+rr_nfs4_reply_max(const struct rr_request *request, const void *arguments)
+{
+	const struct rr_nfs4_args *args = arguments;
+	uint32_t by_reference = request->places ? 4 : 0, reads = 0;
+	uint64_t size = 12 + args->tag.length + 3 + OPS_STATUS;
+
+	for (uint32_t i = 0; i < args->decoded; i++) {
+		const nfs_argop4 *op = &args->ops[i];
+		const struct rr_nfs4_operation *operation = &rr_nfs4_operations[op->argop];
+
+		size += operation->estimate ? operation->estimate(op) : operation->size;
+		if (op->argop == OP_READLINK && ++reads > by_reference)
+			size += RR_VFS_TARGET_MAX + 1;
+		if (op->argop == OP_READ && ++reads > by_reference)
+			size += op->u.opread.count + 3;
+		/* A retry brings what was cached, whatever is asked for now. */
+		if (op->argop == OP_SEQUENCE)
+			size = size < 4096 + 512 && op->u.opsequence.sa_cachethis ? 4096 + 512 : size;
+	}
+	return (uint32_t)rr_min(size, UINT32_MAX);
+}

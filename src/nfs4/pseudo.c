@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs4/pseudo.h"
+
+#include <string.h>
+
+#include <rpcrdma/error.h>
+
+#include "base/endian.h"
+
+/* The octets of a handle: four that no provider's handle begins with, and the number of the directory. */
+static const uint8_t pseudo_mark[4] = { 0, 'r', 'o', 't' };
+
+enum { PSEUDO_HANDLE = 12, PSEUDO_FSID = 0x70736575 };
+
+/* Numbers come from paths, so that they stay what they are when the exports change: FNV-1a. */
+static uint64_t
+pseudo_number(uint64_t parent, struct rpcrdma_bytes name)
+{
+	uint64_t hash = parent ^ UINT64_C(14695981039346656037);
+
+	for (uint32_t i = 0; i < name.length; i++)
+		hash = (hash ^ ((const uint8_t *)name.data)[i]) * UINT64_C(1099511628211);
+	return hash | 1;
+}
+
+uint32_t
+rr_pseudo_lookup(const struct rr_pseudo *pseudo, uint32_t directory, struct rpcrdma_bytes name)
+{
+	for (uint32_t i = 1; i < pseudo->count; i++) {
+		const struct rr_pseudo_entry *entry = &pseudo->entries[i];
+
+		if (entry->parent == directory && entry->name.length == name.length &&
+			memcmp(entry->name.data, name.data, name.length) == 0)
+			return i;
+	}
+	return pseudo->count;
+}
+
+static uint32_t
+pseudo_add(struct rr_pseudo *pseudo, uint32_t parent, struct rpcrdma_bytes name)
+{
+	struct rr_pseudo_entry *entry = &pseudo->entries[pseudo->count];
+
+	*entry = (struct rr_pseudo_entry){
+		.parent = parent,
+		.name = name,
+		.number = pseudo_number(pseudo->entries[parent].number, name),
+	};
+	return pseudo->count++;
+}
+
+/* Whether the directory has entries. */
+static bool
+pseudo_is_parent(const struct rr_pseudo *pseudo, uint32_t directory)
+{
+	for (uint32_t i = 1; i < pseudo->count; i++) {
+		if (pseudo->entries[i].parent == directory)
+			return true;
+	}
+	return false;
+}
+
+/* False: the export lies in another one, or has one below it, or there are too many. */
+static bool
+pseudo_add_export(struct rr_pseudo *pseudo, const char *path, uint32_t number)
+{
+	struct rpcrdma_bytes rest = { path, (uint32_t)strlen(path) };
+	struct rpcrdma_bytes name = rr_vfs_next_component(&rest);
+	uint32_t at = 0;
+
+	for (; name.length > 0; name = rr_vfs_next_component(&rest)) {
+		uint32_t found = rr_pseudo_lookup(pseudo, at, name);
+
+		if (pseudo->count == RR_PSEUDO_MAX || pseudo->entries[at].is_export)
+			return false;
+		at = found < pseudo->count ? found : pseudo_add(pseudo, at, name);
+	}
+	if (pseudo->entries[at].is_export || pseudo_is_parent(pseudo, at))
+		return false;
+	pseudo->entries[at].is_export = true;
+	pseudo->entries[at].export = number;
+	return true;
+}
+
+/* The export that is named "/"; export_count: there is none. */
+static uint32_t
+pseudo_root_export(const struct rr_vfs *vfs)
+{
+	uint32_t i = 0;
+
+	while (i < vfs->export_count && strcmp(vfs->exports[i].name, "/") != 0)
+		i++;
+	return i;
+}
+
+int
+rr_pseudo_init(
+	struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs, struct rr_text *text)
+{
+	memset(pseudo, 0, sizeof(*pseudo));
+	pseudo->env = env;
+	pseudo->entries = rr_alloc_array(env, RR_PSEUDO_MAX, sizeof(*pseudo->entries));
+	if (!pseudo->entries)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for the root of NFS version 4");
+	pseudo->count = 1;
+	pseudo->entries[0].number = pseudo_number(0, (struct rpcrdma_bytes){ "/", 1 });
+	pseudo->root_export = pseudo_root_export(vfs);
+	pseudo->is_empty = pseudo->root_export < vfs->export_count;
+	for (uint32_t i = 0; i < vfs->export_count; i++) {
+		if (pseudo->is_empty ? i == pseudo->root_export
+				     : pseudo_add_export(pseudo, vfs->exports[i].name, i))
+			continue;
+		rr_log(env, RR_LOG_WARNING,
+			"%s: NFS version 4 cannot reach it, as another export is in its way",
+			vfs->exports[i].name);
+	}
+	return 0;
+}
+
+void
+rr_pseudo_free(struct rr_pseudo *pseudo)
+{
+	if (pseudo->env)
+		rr_free(pseudo->env, pseudo->entries);
+	pseudo->entries = NULL;
+}
+
+uint32_t
+rr_pseudo_of_export(const struct rr_pseudo *pseudo, uint32_t export)
+{
+	for (uint32_t i = 0; i < pseudo->count; i++) {
+		if (pseudo->entries[i].is_export && pseudo->entries[i].export == export)
+			return i;
+	}
+	return 0;
+}
+
+void
+rr_pseudo_handle(const struct rr_pseudo *pseudo, uint32_t directory, struct rr_vfs_handle *handle)
+{
+	memcpy(handle->data, pseudo_mark, sizeof(pseudo_mark));
+	rr_put_be64(handle->data + sizeof(pseudo_mark), pseudo->entries[directory].number);
+	handle->length = PSEUDO_HANDLE;
+}
+
+uint32_t
+rr_pseudo_find(const struct rr_pseudo *pseudo, struct rpcrdma_bytes handle)
+{
+	const uint8_t *data = handle.data;
+
+	if (pseudo->is_empty || handle.length != PSEUDO_HANDLE ||
+		memcmp(data, pseudo_mark, sizeof(pseudo_mark)) != 0)
+		return pseudo->count;
+	for (uint32_t i = 0; i < pseudo->count; i++) {
+		if (!pseudo->entries[i].is_export &&
+			pseudo->entries[i].number == rr_get_be64(data + sizeof(pseudo_mark)))
+			return i;
+	}
+	return pseudo->count;
+}
+
+void
+rr_pseudo_attributes(const struct rr_pseudo *pseudo, uint32_t directory, struct rr_vfs_attributes *attributes)
+{
+	const struct rr_pseudo_entry *entry = &pseudo->entries[directory];
+
+	*attributes = (struct rr_vfs_attributes){
+		.type = RR_VFS_DIRECTORY,
+		.mode = 0555,
+		.links = 2,
+		.block_size = 4096,
+		.size = 4096,
+		.id = { .fsid = { PSEUDO_FSID, 0 }, .number = entry->number },
+		.mounted_on = entry->number,
+		.change = 1,
+	};
+	for (uint32_t i = 1; i < pseudo->count; i++) {
+		if (pseudo->entries[i].parent == directory) {
+			attributes->links++;
+			/* The entries decide: another list of exports is another directory. */
+			attributes->change += pseudo->entries[i].number;
+		}
+	}
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The service of one thread: its connections, its timer for leases, and the lock of the shared tables. */
+#include "nfs4/server.h"
+
+#include <string.h>
+
+#include <rpcrdma/error.h>
+
+#include "base/checked.h"
+#include "nfs4/compound.h"
+
+/* How often leases that are over are looked for. */
+#define SERVER_LOOK_EVERY (5 * RR_SECOND)
+
+struct rr_nfs4_tables *
+rr_nfs4_lock_tables(struct rr_nfs4_server *server)
+{
+	pthread_mutex_lock(&server->shared->lock);
+	return &server->shared->tables;
+}
+
+void
+rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
+{
+	struct rr_nfs4_tables *tables = &server->shared->tables;
+	struct rr_nfs4_opened *opened;
+
+	while ((opened = rr_nfs4_opened_unused(tables))) {
+		pthread_mutex_unlock(&server->shared->lock);
+		server->vfs->ops->close(server->vfs, opened->open);
+		rr_free(server->env, opened);
+		pthread_mutex_lock(&server->shared->lock);
+	}
+	pthread_mutex_unlock(&server->shared->lock);
+}
+
+static void
+server_connection_ended(struct rr_attachment *attachment)
+{
+	struct rr_nfs4_connection *connection =
+		rr_container(attachment, struct rr_nfs4_connection, attachment);
+	struct rr_nfs4_server *server = connection->server;
+
+	rr_nfs4_lock_tables(server);
+	rr_nfs4_conn_end(&connection->conn);
+	rr_nfs4_unlock_tables(server);
+	rr_list_for_each (link, &server->compounds) {
+		struct rr_nfs4_compound *c = rr_container(link, struct rr_nfs4_compound, link);
+
+		if (c->connection == connection)
+			c->connection = NULL;
+	}
+	rr_free(server->env, connection);
+}
+
+struct rr_nfs4_connection *
+rr_nfs4_connection(struct rr_nfs4_server *server, struct rr_request *request)
+{
+	struct rr_attachment *attachment = rr_request_attached(request, server);
+	struct rr_nfs4_connection *connection;
+
+	if (attachment)
+		return rr_container(attachment, struct rr_nfs4_connection, attachment);
+	connection = rr_alloc(server->env, sizeof(*connection));
+	if (!connection)
+		return NULL;
+	connection->server = server;
+	connection->attachment.key = server;
+	connection->attachment.ended = server_connection_ended;
+	rr_list_init(&connection->attachment.link);
+	rr_nfs4_conn_init(&connection->conn);
+	if (rr_request_attach(request, &connection->attachment))
+		return connection;
+	rr_free(server->env, connection);
+	return NULL;
+}
+
+static void
+server_look(struct rr_timer *timer)
+{
+	struct rr_nfs4_server *server = rr_container(timer, struct rr_nfs4_server, lease);
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
+
+	rr_nfs4_clients_expire(&tables->clients, rr_now(server->env));
+	rr_nfs4_grace_look(&tables->grace, rr_now(server->env));
+	rr_nfs4_unlock_tables(server);
+	rr_loop_arm(server->loop, &server->lease, SERVER_LOOK_EVERY);
+}
+
+int
+rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_nfs4_server_config *config,
+	struct rr_nfs4_server **result, struct rr_text *text)
+{
+	struct rr_nfs4_server *server = rr_alloc(env, sizeof(*server));
+	int error;
+
+	if (!server)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for NFS version 4");
+	server->env = env;
+	server->loop = loop;
+	server->pool = config->pool;
+	server->vfs = config->vfs;
+	server->shared = config->shared;
+	server->root_squash = config->root_squash;
+	rr_list_init(&server->compounds);
+	rr_list_init(&server->spare);
+	rr_timer_init(&server->lease, server_look);
+	error = rr_pseudo_init(&server->pseudo, env, config->vfs, text);
+	if (error < 0) {
+		rr_free(env, server);
+		return error;
+	}
+	rr_loop_arm(loop, &server->lease, SERVER_LOOK_EVERY);
+	rr_nfs4_lock_tables(server);
+	server->shared->servers++;
+	rr_nfs4_unlock_tables(server);
+	*result = server;
+	return 0;
+}
+
+void
+rr_nfs4_server_end(struct rr_nfs4_server *server)
+{
+	struct rr_nfs4_tables *tables;
+
+	if (!server)
+		return;
+	rr_loop_disarm(server->loop, &server->lease);
+	tables = rr_nfs4_lock_tables(server);
+	if (--server->shared->servers == 0)
+		rr_nfs4_tables_end(tables);
+	rr_nfs4_unlock_tables(server);
+}
+
+void
+rr_nfs4_server_free(struct rr_nfs4_server *server)
+{
+	struct rr_list *link;
+
+	if (!server)
+		return;
+	while ((link = rr_list_pop(&server->spare)))
+		rr_free(server->env, rr_container(link, struct rr_nfs4_compound, link));
+	rr_pseudo_free(&server->pseudo);
+	rr_free(server->env, server);
+}
+
+static enum rr_handled
+server_null(void *ctx, struct rr_request *request, const void *args, void *result)
+{
+	(void)ctx, (void)request, (void)args, (void)result;
+	return RR_HANDLED;
+}
+
+static rr_procedure_handler *const server_handlers[] = { server_null, rr_nfs4_compound };
+
+static uint32_t (*const server_result_max[])(
+	const struct rr_request *, const void *) = { NULL, rr_nfs4_reply_max };
+
+/* COMPOUND is decoded and encoded operation by operation: args.h, result.h. The rest is the schema's. */
+static const struct rpcrdma_procedure server_procedures[] = {
+	{ .name = "NFSPROC4_NULL" },
+	{
+		.name = "NFSPROC4_COMPOUND",
+		.args_size = sizeof(struct rr_nfs4_args),
+		.result_size = sizeof(struct rr_nfs4_result),
+		.args_min = 12,
+		.result_min = 12,
+		.args_max = RPCRDMA_XDR_UNBOUNDED,
+		.result_max = RPCRDMA_XDR_UNBOUNDED,
+		.args_items = RPCRDMA_XDR_UNBOUNDED,
+		.result_items = RPCRDMA_XDR_UNBOUNDED,
+		.args_item_max = RPCRDMA_XDR_UNBOUNDED,
+		.result_item_max = RPCRDMA_XDR_UNBOUNDED,
+		.get_args = rr_nfs4_get_args,
+		.put_result = rr_nfs4_put_result,
+	},
+};
+
+static const struct rpcrdma_program server_program = { "NFS_V4", NFS4_PROGRAM, NFS_V4,
+	sizeof(server_procedures) / sizeof(*server_procedures), server_procedures, NULL };
+
+void
+rr_nfs4_server_service(struct rr_nfs4_server *server, struct rr_service *service)
+{
+	*service = (struct rr_service){ &server_program, server_handlers, server, NULL, server_result_max };
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS4_SERVER_PRIVATE_H
+#define RR_NFS4_SERVER_PRIVATE_H
+
+#include "nfs4/pseudo.h"
+#include "nfs4/server.h"
+#include "nfs4/shared.h"
+
+struct rr_nfs4_compound;
+
+/* A connection over which version 4 is spoken, as the sessions and the callbacks see it. */
+struct rr_nfs4_connection {
+	struct rr_attachment attachment; /* of the RPC server's connection */
+	struct rr_nfs4_server *server;
+	struct rr_nfs4_conn conn;
+	bool rdma;
+};
+
+struct rr_nfs4_server {
+	const struct rr_env *env;
+	struct rr_pool *pool;
+	struct rr_vfs *vfs;
+	struct rr_loop *loop;
+	struct rr_nfs4_shared *shared;
+	struct rr_pseudo pseudo;
+	bool root_squash;
+	struct rr_list compounds; /* under way */
+	struct rr_list spare;     /* memory of compounds that ended */
+	uint32_t spare_count;
+	struct rr_list connections;
+	struct rr_timer lease;
+};
+
+/* The lock of the tables: taken around their functions, never held over storage or I/O.
+ * rr_nfs4_unlock_tables() closes the opens of what ended meanwhile, after it has let go of the lock. */
+struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
+void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
+
+/* The connection of a request; NULL: no memory, or none that sessions can be bound to. */
+struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, struct rr_request *request);
+
+#endif

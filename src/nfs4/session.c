@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a session, and CREATE_SESSION: RFC 8881, sections 18.36 and 18.37. */
+#include "nfs4/session.h"
+
+#include <string.h>
+
+#include <rpcrdma/error.h>
+
+#include "base/checked.h"
+#include "nfs4/slot.h"
+
+/* What no session can do with less: a SEQUENCE with a filehandle and one small operation. */
+enum { SESSION_REQUEST_LEAST = 256, SESSION_RESPONSE_LEAST = 256, SESSION_OPERATIONS_LEAST = 2 };
+
+enum {
+	SESSION_FLAGS = CREATE_SESSION4_FLAG_PERSIST | CREATE_SESSION4_FLAG_CONN_BACK_CHAN |
+			CREATE_SESSION4_FLAG_CONN_RDMA,
+	SESSION_BACK_SLOTS = 16
+};
+
+int
+rr_nfs4_sessions_init(
+	struct rr_nfs4_sessions *sessions, const struct rr_env *env, uint32_t max, uint64_t budget)
+{
+	memset(sessions, 0, sizeof(*sessions));
+	sessions->env = env;
+	sessions->max = max;
+	sessions->budget = budget;
+	return rr_map_init(&sessions->by_id, env, 256);
+}
+
+void
+rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions)
+{
+	rr_map_free(&sessions->by_id, sessions->env);
+}
+
+static uint64_t
+session_key(const sessionid4 id)
+{
+	uint64_t key;
+
+	memcpy(&key, id, sizeof(key));
+	return key;
+}
+
+struct rr_nfs4_session *
+rr_nfs4_session_find(const struct rr_nfs4_sessions *sessions, const sessionid4 id)
+{
+	struct rr_map_link *link = rr_map_find(&sessions->by_id, session_key(id));
+
+	for (; link; link = rr_map_next(link)) {
+		struct rr_nfs4_session *session = rr_container(link, struct rr_nfs4_session, by_id);
+
+		if (memcmp(session->id, id, sizeof(session->id)) == 0)
+			return session;
+	}
+	return NULL;
+}
+
+struct rr_nfs4_session *
+rr_nfs4_session_hold(struct rr_nfs4_session *session)
+{
+	session->holders++;
+	return session;
+}
+
+void
+rr_nfs4_session_release(struct rr_nfs4_session *session)
+{
+	struct rr_nfs4_client *client = session->client;
+
+	if (--session->holders > 0)
+		return;
+	rr_nfs4_slots_free(session);
+	rr_free(client->table->env, session);
+	rr_nfs4_client_release(client);
+}
+
+void
+rr_nfs4_session_end(struct rr_nfs4_session *session)
+{
+	struct rr_nfs4_sessions *sessions = session->table;
+
+	if (!sessions)
+		return;
+	rr_nfs4_unbind_all(session);
+	rr_map_remove(&sessions->by_id, &session->by_id);
+	rr_list_remove(&session->of_client);
+	session->client->session_count--;
+	sessions->count--;
+	sessions->budget += session->reserved;
+	session->table = NULL;
+	rr_nfs4_session_release(session);
+}
+
+nfsstat4
+rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
+	const struct rr_nfs4_session *own, const struct rr_nfs4_conn *conn)
+{
+	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, id);
+
+	if (!session)
+		return NFS4ERR_BADSESSION;
+	/* RFC 8881, 18.37.3: "DESTROY_SESSION MUST be invoked on a connection that is associated with the
+	 * session being destroyed." Behind a SEQUENCE of another session, that is what proves the right. */
+	if (!own && rr_nfs4_bound(session, conn) == 0)
+		return NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
+	/* Calls under way are to find their slot. */
+	if (session->busy > (session == own ? 1 : 0))
+		return NFS4ERR_DELAY;
+	rr_nfs4_session_end(session);
+	return NFS4_OK;
+}
+
+/*
+ * RFC 8881, 18.36.3, of what a channel is given: sizes "the replier ... MUST NOT" exceed what was asked for,
+ * and NFS4ERR_TOOSMALL where nothing could be done with them.
+ */
+static nfsstat4
+fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
+{
+	if (asked->ca_maxrequestsize < SESSION_REQUEST_LEAST ||
+		asked->ca_maxresponsesize < SESSION_RESPONSE_LEAST)
+		return NFS4ERR_TOOSMALL;
+	if (asked->ca_maxoperations < SESSION_OPERATIONS_LEAST || asked->ca_maxrequests == 0)
+		return NFS4ERR_INVAL;
+	*given = (channel_attrs4){
+		.ca_maxrequestsize = (uint32_t)rr_min(asked->ca_maxrequestsize, limits->request_max),
+		.ca_maxresponsesize = (uint32_t)rr_min(asked->ca_maxresponsesize, limits->response_max),
+		.ca_maxresponsesize_cached = (uint32_t)rr_min(asked->ca_maxresponsesize_cached,
+			rr_min(limits->cached_max, asked->ca_maxresponsesize)),
+		.ca_maxoperations = (uint32_t)rr_min(asked->ca_maxoperations, limits->operations_max),
+		.ca_maxrequests = (uint32_t)rr_min(asked->ca_maxrequests, limits->slots_max),
+	};
+	return NFS4_OK;
+}
+
+/* "ca_maxoperations ... For the backchannel, the server MUST NOT change the value that the client offers."
+ * The same holds for its other sizes, which may only be lowered. */
+static void
+back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
+{
+	*given = (channel_attrs4){
+		.ca_maxrequestsize = (uint32_t)rr_min(asked->ca_maxrequestsize, limits->back_max),
+		.ca_maxresponsesize = (uint32_t)rr_min(asked->ca_maxresponsesize, limits->back_max),
+		.ca_maxresponsesize_cached = 0,
+		.ca_maxoperations = asked->ca_maxoperations,
+		.ca_maxrequests = (uint32_t)rr_min(asked->ca_maxrequests, SESSION_BACK_SLOTS),
+	};
+}
+
+/* AUTH_SYS is taken where the client offers it, else AUTH_NONE: there are no callbacks under RPCSEC_GSS. */
+static void
+take_callback(struct rr_nfs4_session *session, const CREATE_SESSION4args *args)
+{
+	session->cb_program = args->csa_cb_program;
+	rr_nfs4_callback_security(session, args->csa_sec_parms.values, args->csa_sec_parms.count);
+}
+
+void
+rr_nfs4_callback_security(struct rr_nfs4_session *session, const callback_sec_parms4 *parms, uint32_t count)
+{
+	session->has_sys = false;
+	for (uint32_t i = 0; i < count && !session->has_sys; i++) {
+		if (parms[i].cb_secflavor != AUTH_SYS)
+			continue;
+		session->has_sys = true;
+		session->sys_uid = parms[i].u.cbsp_sys_cred.uid;
+		session->sys_gid = parms[i].u.cbsp_sys_cred.gid;
+	}
+}
+
+/* 16 octets: 4 that count, so that no two are alike, and 12 that nobody can predict. */
+static void
+make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
+{
+	uint32_t count = sessions->next++;
+
+	sessions->env->random(sessions->env->ctx, id, sizeof(sessionid4));
+	memcpy(id, &count, sizeof(count));
+}
+
+static struct rr_nfs4_session *
+make_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore,
+	const channel_attrs4 *back)
+{
+	uint64_t reserved = (uint64_t)fore->ca_maxrequests * fore->ca_maxresponsesize_cached;
+	struct rr_nfs4_session *session;
+
+	if (sessions->count == sessions->max || client->session_count == RR_NFS4_SESSIONS_PER_CLIENT ||
+		reserved > sessions->budget)
+		return NULL;
+	session = rr_alloc(sessions->env, sizeof(*session));
+	if (!session)
+		return NULL;
+	session->fore = *fore;
+	session->back = *back;
+	session->client = client;
+	if (!rr_nfs4_slots_make(session, sessions->env)) {
+		rr_free(sessions->env, session);
+		return NULL;
+	}
+	session->table = sessions;
+	rr_nfs4_client_hold(client);
+	session->holders = 1;
+	session->reserved = reserved;
+	sessions->budget -= reserved;
+	rr_list_init(&session->bindings);
+	rr_list_append(&client->sessions, &session->of_client);
+	client->session_count++;
+	make_id(sessions, session->id);
+	rr_map_add(&sessions->by_id, &session->by_id, session_key(session->id));
+	sessions->count++;
+	return session;
+}
+
+/* Phase 4 of section 18.36.4: the session is created. */
+static nfsstat4
+create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
+	const struct rr_nfs4_create *create, CREATE_SESSION4resok *ok)
+{
+	const CREATE_SESSION4args *args = create->args;
+	struct rr_nfs4_session *session;
+	channel_attrs4 fore, back;
+	nfsstat4 status;
+
+	if (args->csa_flags & ~(uint32_t)SESSION_FLAGS)
+		return NFS4ERR_INVAL;
+	status = fore_attrs(&create->limits, &args->csa_fore_chan_attrs, &fore);
+	if (status != NFS4_OK)
+		return status;
+	back_attrs(&create->limits, &args->csa_back_chan_attrs, &back);
+	session = make_session(sessions, client, &fore, &back);
+	if (!session)
+		return NFS4ERR_NOSPC;
+	take_callback(session, args);
+	rr_nfs4_bind(session, create->conn, RR_NFS4_FORE);
+	ok->csr_flags = args->csa_flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN;
+	if (ok->csr_flags) {
+		session->wants_back = true;
+		rr_nfs4_bind(session, create->conn, RR_NFS4_BACK);
+	}
+	memcpy(ok->csr_sessionid, session->id, sizeof(ok->csr_sessionid));
+	ok->csr_sequence = args->csa_sequence;
+	ok->csr_fore_chan_attrs = fore;
+	ok->csr_back_chan_attrs = back;
+	return NFS4_OK;
+}
+
+void
+rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients *clients,
+	const struct rr_nfs4_create *create, CREATE_SESSION4res *res)
+{
+	struct rr_nfs4_client *client = rr_nfs4_client_find(clients, create->args->csa_clientid);
+	sequenceid4 sequence = create->args->csa_sequence;
+
+	res->csr_status = client ? NFS4_OK : NFS4ERR_STALE_CLIENTID;
+	if (!client)
+		return;
+	if (sequence == client->sequence) {
+		*res = client->created; /* a replay, or the contrived result */
+		return;
+	}
+	res->csr_status = NFS4ERR_SEQ_MISORDERED;
+	if (sequence != client->sequence + 1)
+		return;
+	/* Phase 3: an unconfirmed client ID is confirmed by the principal that it was made for. */
+	if (client->phase == RR_NFS4_UNCONFIRMED &&
+		!rr_nfs4_principal_same(client->principal, create->principal))
+		res->csr_status = NFS4ERR_CLID_INUSE;
+	else
+		res->csr_status = create_phase(sessions, client, create, &res->u.csr_resok4);
+	client->sequence = sequence;
+	client->created = *res;
+	if (res->csr_status == NFS4_OK)
+		rr_nfs4_client_confirm(client, create->now);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS4_SESSION_H
+#define RR_NFS4_SESSION_H
+
+#include "nfs4/client.h"
+
+/*
+ * Sessions, the connections that are bound to them, and CREATE_SESSION: RFC 8881, sections 2.10, 18.34, 18.36
+ * and 18.37. Pure, like client.h. Slots and the reply cache are in slot.h.
+ *
+ * Who owns what: the table owns the sessions. A compound under way holds its session; a session that was
+ * destroyed leaves the table at once, and is freed when the last compound lets it go. A binding belongs to
+ * its session, and ends with the session or with the connection.
+ */
+
+/* What the sizes of a session are held to. */
+struct rr_nfs4_limits {
+	uint32_t request_max, response_max; /* octets of a COMPOUND with its RPC header, data included */
+	uint32_t cached_max;
+	uint32_t operations_max, slots_max;
+	/* What a callback and its reply may have: over RDMA, what goes inline (RFC 8267, 6.5.2). */
+	uint32_t back_max;
+};
+
+/* One connection, as the sessions see it. */
+struct rr_nfs4_conn {
+	struct rr_list bindings;
+};
+
+enum { RR_NFS4_FORE = 1, RR_NFS4_BACK = 2 };
+
+struct rr_nfs4_binding {
+	struct rr_list of_session, of_conn;
+	struct rr_nfs4_session *session;
+	struct rr_nfs4_conn *conn;
+	uint32_t channels;
+};
+
+struct rr_nfs4_slot;
+
+struct rr_nfs4_session {
+	struct rr_nfs4_sessions *table;
+	struct rr_map_link by_id;
+	struct rr_list of_client;
+	struct rr_nfs4_client *client;
+	sessionid4 id;
+	channel_attrs4 fore, back;
+	uint32_t holders, busy; /* busy: compounds under way, each in a slot of its own */
+	struct rr_list bindings;
+	uint32_t binding_count, back_count;
+	uint32_t cb_program;
+	bool has_sys; /* callbacks go with this credential */
+	uint32_t sys_uid, sys_gid;
+	bool wants_back; /* the client asked for a backchannel at some time */
+	bool cb_fault;
+	uint64_t reserved; /* octets of the budget for cached replies */
+	struct rr_nfs4_slot *slots;
+	void *back_ctx; /* of the layer that calls back */
+};
+
+struct rr_nfs4_sessions {
+	const struct rr_env *env;
+	struct rr_map by_id;
+	uint32_t count, max, next;
+	uint64_t budget; /* octets that cached replies of all sessions may still take */
+	/* The session's last binding for callbacks has gone, or the session has. */
+	void (*back_lost)(void *ctx, struct rr_nfs4_session *session);
+	void *ctx;
+};
+
+enum { RR_NFS4_SESSIONS_PER_CLIENT = 32, RR_NFS4_BINDINGS_PER_SESSION = 64 };
+
+/* Errors: NOMEM. */
+int rr_nfs4_sessions_init(
+	struct rr_nfs4_sessions *sessions, const struct rr_env *env, uint32_t max, uint64_t budget);
+/* All sessions have gone. */
+void rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions);
+
+struct rr_nfs4_create {
+	const CREATE_SESSION4args *args;
+	struct rr_nfs4_principal principal;
+	struct rr_nfs4_limits limits;
+	struct rr_nfs4_conn *conn;
+	uint64_t now;
+};
+
+/* CREATE_SESSION, with the client's own reply cache (18.36.4). The result's pointers stay valid as long as
+ * the client does. */
+void rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients *clients,
+	const struct rr_nfs4_create *create, CREATE_SESSION4res *res);
+
+/* NULL where there is no such session. */
+struct rr_nfs4_session *rr_nfs4_session_find(const struct rr_nfs4_sessions *sessions, const sessionid4 id);
+
+/* DESTROY_SESSION; own: the session of the SEQUENCE in front, or NULL. */
+nfsstat4 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
+	const struct rr_nfs4_session *own, const struct rr_nfs4_conn *conn);
+
+/* The session goes, whoever uses it. */
+void rr_nfs4_session_end(struct rr_nfs4_session *session);
+
+struct rr_nfs4_session *rr_nfs4_session_hold(struct rr_nfs4_session *session);
+void rr_nfs4_session_release(struct rr_nfs4_session *session);
+
+/* Which credential callbacks carry: the first AUTH_SYS one of those that the client takes, else AUTH_NONE. */
+void rr_nfs4_callback_security(
+	struct rr_nfs4_session *session, const callback_sec_parms4 *parms, uint32_t count);
+
+static inline bool
+rr_nfs4_session_ended(const struct rr_nfs4_session *session)
+{
+	return !session->table;
+}
+
+/* ---- binding.c ---- */
+
+void rr_nfs4_conn_init(struct rr_nfs4_conn *conn);
+/* The connection ended: its bindings go. */
+void rr_nfs4_conn_end(struct rr_nfs4_conn *conn);
+
+/* Binds conn to channels of the session beside those that it is bound to already. Where the session has as
+ * many bindings as it may, or there is no memory, the connection stays unbound. */
+void rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_t channels);
+/* What the connection is bound to: RR_NFS4_FORE, RR_NFS4_BACK, or 0. */
+uint32_t rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
+void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
+/* A connection that callbacks of the session can go over; NULL where there is none. */
+struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);
+
+/* BIND_CONN_TO_SESSION. */
+void rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,
+	const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Share reservations: RFC 8881, sections 9.7, 9.9, 18.16 and 18.18. */
+#include "nfs4/state.h"
+
+static void
+share_set(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)
+{
+	struct rr_nfs4_file *file = state->file;
+
+	for (int write = 0; write < 2; write++) {
+		file->access[write] += (access >> write & 1) - (state->access >> write & 1);
+		file->deny[write] += (deny >> write & 1) - (state->deny >> write & 1);
+	}
+	state->access = access;
+	state->deny = deny;
+}
+
+/*
+ * Whether an open stands in the way: it denies what is wanted, or has what is to be denied. RFC
+ * 8881, 18.16.3: "checking of share reservations for the new OPEN proceeds normally, with no exception for
+ * the existing OPEN held by the same open-owner."
+ */
+static bool
+share_conflicts(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny)
+{
+	for (int write = 0; write < 2; write++) {
+		if ((access >> write & 1 && file->deny[write] > 0) ||
+			(deny >> write & 1 && file->access[write] > 0))
+			return true;
+	}
+	return false;
+}
+
+/* A client with an open in the way, one that is a courtesy or one that is not; NULL: there is none. */
+static struct rr_nfs4_client *
+share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bool courtesy)
+{
+	rr_list_for_each (link, &file->states) {
+		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
+
+		if (state->kind == RR_NFS4_OPEN && (state->client->phase == RR_NFS4_COURTESY) == courtesy &&
+			((access & state->deny) || (deny & state->access)))
+			return state->client;
+	}
+	return NULL;
+}
+
+/* Courtesy clients end where nothing else is in the way. The file may go with the last of them. */
+static bool
+share_is_denied(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, uint32_t access, uint32_t deny)
+{
+	struct rr_nfs4_file *file;
+
+	while ((file = rr_nfs4_file_find(tables, id)) && share_conflicts(file, access, deny)) {
+		if (share_holder(file, access, deny, false))
+			return true;
+		rr_nfs4_client_end(share_holder(file, access, deny, true));
+	}
+	return false;
+}
+
+nfsstat4
+rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_nfs4_share *share,
+	struct rr_nfs4_reserved *reserved)
+{
+	struct rr_nfs4_state *state =
+		rr_nfs4_state_of_owner(tables, client, share->id, RR_NFS4_OPEN, share->owner);
+
+	if (share_is_denied(tables, share->id, share->access, share->deny))
+		return NFS4ERR_SHARE_DENIED;
+	*reserved = (struct rr_nfs4_reserved){ state, 0, 0, 0 };
+	if (!state) {
+		state = rr_nfs4_state_make(tables, client, share->id, RR_NFS4_OPEN, share->owner);
+		if (!state)
+			return NFS4ERR_DELAY;
+		state->handle = *share->handle;
+	} else {
+		*reserved =
+			(struct rr_nfs4_reserved){ state, state->access, state->deny, state->combinations };
+	}
+	reserved->state = rr_nfs4_state_hold(state);
+	state->combinations |= UINT32_C(1) << (share->access * 4 + share->deny);
+	share_set(state, state->access | share->access, state->deny | share->deny);
+	return NFS4_OK;
+}
+
+void
+rr_nfs4_share_undo(struct rr_nfs4_reserved *reserved)
+{
+	struct rr_nfs4_state *state = reserved->state;
+
+	if (state->revoked != RR_NFS4_VALID) {
+		rr_nfs4_state_release(state);
+		return;
+	}
+	if (reserved->access == 0) {
+		rr_nfs4_state_end(state);
+	} else {
+		state->combinations = reserved->combinations;
+		share_set(state, reserved->access, reserved->deny);
+	}
+	rr_nfs4_state_release(state);
+}
+
+/*
+ * RFC 8881, 18.18.3: "The bits in share_access SHOULD equal the union of the share_access bits ... specified
+ * for some subset of the OPENs in effect", and likewise those in share_deny; "the server SHOULD return the
+ * error NFS4ERR_INVAL". OPENs that ask for no more than what is left make the largest such subset.
+ */
+nfsstat4
+rr_nfs4_downgrade(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)
+{
+	uint32_t left = 0, access_left = 0, deny_left = 0;
+
+	if (access == 0 || (access & ~state->access) || (deny & ~state->deny))
+		return NFS4ERR_INVAL;
+	for (uint32_t combination = 0; combination < 16; combination++) {
+		uint32_t a = combination / 4, d = combination % 4;
+
+		if (!(state->combinations >> combination & 1) || (a & ~access) || (d & ~deny))
+			continue;
+		left |= UINT32_C(1) << combination;
+		access_left |= a;
+		deny_left |= d;
+	}
+	if (access_left != access || deny_left != deny)
+		return NFS4ERR_INVAL;
+	state->combinations = left;
+	share_set(state, access, deny);
+	return NFS4_OK;
+}

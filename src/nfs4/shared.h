@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS4_SHARED_H
+#define RR_NFS4_SHARED_H
+
+#include <pthread.h>
+
+#include "base/text.h"
+#include "nfs4/state.h"
+
+/*
+ * What the servers of all threads have in common: the tables of clients, sessions and states, and who this
+ * server is. One lock guards the tables; it is held for the time of one function of theirs, never over
+ * storage or I/O.
+ */
+
+enum { RR_NFS4_IDENTITY = 16 };
+
+struct rr_nfs4_shared_config {
+	struct rr_nfs4_tables_config tables;
+	/* RFC 8881, 2.10.4: what tells this server from all others, the same after a restart. */
+	uint8_t identity[RR_NFS4_IDENTITY];
+};
+
+struct rr_nfs4_shared {
+	const struct rr_env *env;
+	struct rr_nfs4_shared_config config;
+	pthread_mutex_t lock;
+	struct rr_nfs4_tables tables;
+	uint32_t servers; /* that use it */
+};
+
+/* Errors: NOMEM. */
+int rr_nfs4_shared_new(
+	const struct rr_env *env, const struct rr_nfs4_shared_config *config, struct rr_nfs4_shared **shared);
+
+/* All servers that use it have gone. shared may be NULL. */
+void rr_nfs4_shared_free(struct rr_nfs4_shared *shared);
+
+#endif

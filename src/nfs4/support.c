@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What operations share: the way to storage and back, filehandles, current stateids. */
+#include <string.h>
+
+#include "nfs4/compound.h"
+
+static const nfsstat4 support_statuses[] = {
+	[RR_VFS_OK] = NFS4_OK,
+	[RR_VFS_PENDING] = NFS4ERR_SERVERFAULT,
+	[RR_VFS_PERM] = NFS4ERR_PERM,
+	[RR_VFS_ACCESS] = NFS4ERR_ACCESS,
+	[RR_VFS_NOENT] = NFS4ERR_NOENT,
+	[RR_VFS_EXIST] = NFS4ERR_EXIST,
+	[RR_VFS_IO] = NFS4ERR_IO,
+	[RR_VFS_NXIO] = NFS4ERR_NXIO,
+	[RR_VFS_XDEV] = NFS4ERR_XDEV,
+	[RR_VFS_NODEV] = NFS4ERR_IO,
+	[RR_VFS_NOTDIR] = NFS4ERR_NOTDIR,
+	[RR_VFS_ISDIR] = NFS4ERR_ISDIR,
+	[RR_VFS_SYMLINK] = NFS4ERR_SYMLINK,
+	[RR_VFS_WRONG_TYPE] = NFS4ERR_WRONG_TYPE,
+	[RR_VFS_INVAL] = NFS4ERR_INVAL,
+	[RR_VFS_BAD_NAME] = NFS4ERR_BADNAME,
+	[RR_VFS_BAD_CHAR] = NFS4ERR_BADCHAR,
+	[RR_VFS_NAME_TOO_LONG] = NFS4ERR_NAMETOOLONG,
+	[RR_VFS_FBIG] = NFS4ERR_FBIG,
+	[RR_VFS_NOSPC] = NFS4ERR_NOSPC,
+	[RR_VFS_DQUOT] = NFS4ERR_DQUOT,
+	[RR_VFS_ROFS] = NFS4ERR_ROFS,
+	[RR_VFS_MLINK] = NFS4ERR_MLINK,
+	[RR_VFS_NOTEMPTY] = NFS4ERR_NOTEMPTY,
+	[RR_VFS_TEXT_BUSY] = NFS4ERR_FILE_OPEN,
+	[RR_VFS_STALE] = NFS4ERR_STALE,
+	[RR_VFS_BAD_HANDLE] = NFS4ERR_BADHANDLE,
+	[RR_VFS_BAD_COOKIE] = NFS4ERR_BAD_COOKIE,
+	[RR_VFS_NOT_SYNC] = NFS4ERR_SERVERFAULT,
+	[RR_VFS_NOTSUPP] = NFS4ERR_NOTSUPP,
+	[RR_VFS_BUSY] = NFS4ERR_DELAY,
+	[RR_VFS_NO_BUFFER] = NFS4ERR_DELAY,
+	[RR_VFS_SHARE] = NFS4ERR_SHARE_DENIED,
+	[RR_VFS_LOCKED] = NFS4ERR_LOCKED,
+	[RR_VFS_OPEN_MODE] = NFS4ERR_OPENMODE,
+	[RR_VFS_LOCK] = NFS4ERR_DENIED,
+	[RR_VFS_NO_XATTR] = NFS4ERR_NOXATTR,
+	[RR_VFS_XATTR_SIZE] = NFS4ERR_XATTR2BIG,
+	[RR_VFS_CANCELLED] = NFS4ERR_DELAY,
+	[RR_VFS_FAULT] = NFS4ERR_SERVERFAULT,
+};
+
+nfsstat4
+rr_nfs4_status(enum rr_vfs_status status)
+{
+	return support_statuses[status];
+}
+
+static void
+vfs_done(struct rr_vfs_call *call)
+{
+	struct rr_nfs4_compound *c = rr_container(call, struct rr_nfs4_compound, vfs.call);
+
+	c->vfs_status = call->status;
+	rr_nfs4_resume(c, c->then(c));
+}
+
+union rr_nfs4_vfs *
+rr_nfs4_vfs_begin(struct rr_nfs4_compound *c)
+{
+	memset(&c->vfs, 0, sizeof(c->vfs));
+	c->vfs.call.caller = &c->identity.caller;
+	c->vfs.call.done = vfs_done;
+	return &c->vfs;
+}
+
+uint32_t
+rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step *then)
+{
+	c->then = then;
+	if (status == RR_VFS_PENDING)
+		return RR_NFS4_PENDING;
+	c->vfs_status = status;
+	return then(c);
+}
+
+/* From the end of the arena, which the results have not reached. */
+void *
+rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size)
+{
+	size_t left = (size_t)(c->writer.end - c->writer.next);
+	uint8_t *memory;
+
+	if (left < size + sizeof(max_align_t))
+		return NULL;
+	memory = c->writer.end - size;
+	memory -= (uintptr_t)memory % _Alignof(max_align_t);
+	c->writer.end = memory;
+	return memset(memory, 0, size);
+}
+
+void
+rr_nfs4_set_fh(struct rr_nfs4_fh *fh, const struct rr_vfs_handle *handle)
+{
+	fh->kind = RR_NFS4_FH_VFS;
+	fh->handle = *handle;
+	fh->known = fh->has_stateid = false;
+	fh->open = NULL;
+}
+
+void
+rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid)
+{
+	c->current.has_stateid = true;
+	c->current.stateid = *stateid;
+}
+
+/* RFC 8881, 16.2.3.1.2: "If there is no ... current stateid, ... NFS4ERR_BAD_STATEID" */
+nfsstat4
+rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given, stateid4 *stateid)
+{
+	*stateid = *given;
+	switch (rr_nfs4_special(given)) {
+	case RR_NFS4_CURRENT:
+		if (!c->current.has_stateid)
+			return NFS4ERR_BAD_STATEID;
+		*stateid = c->current.stateid;
+		return NFS4_OK;
+	case RR_NFS4_INVALID:
+	case RR_NFS4_UNDEFINED: return NFS4ERR_BAD_STATEID;
+	case RR_NFS4_NOT_SPECIAL:
+	case RR_NFS4_ANONYMOUS:
+	case RR_NFS4_BYPASS: break;
+	}
+	return NFS4_OK;
+}
+
+/* Whether the filehandle is the one that the state was made with: then it names the file, without a look at
+ * it. */
+static bool
+support_same_handle(const struct rr_nfs4_fh *fh, const struct rr_nfs4_state *state)
+{
+	return fh->handle.length == state->handle.length &&
+	       memcmp(fh->handle.data, state->handle.data, fh->handle.length) == 0;
+}
+
+nfsstat4
+rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
+	uint32_t kinds, struct rr_nfs4_state **state)
+{
+	const struct rr_nfs4_tables *tables = &c->server->shared->tables;
+	stateid4 stateid;
+	nfsstat4 status = rr_nfs4_current_stateid(c, given, &stateid);
+
+	if (status != NFS4_OK)
+		return status;
+	status = rr_nfs4_state_find(
+		tables, c->client, &stateid, fh->known ? &fh->attributes.id : NULL, kinds, state);
+	if (status == NFS4_OK && !fh->known && !support_same_handle(fh, *state))
+		return NFS4ERR_BAD_STATEID;
+	return status;
+}
+
+/* The lock of the tables is held. */
+static nfsstat4
+support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint32_t access, uint32_t index)
+{
+	const struct rr_nfs4_state *open = state->kind == RR_NFS4_LOCK ? state->parent : state;
+
+	if (access & ~open->access)
+		return NFS4ERR_OPENMODE;
+	/* Its OPEN is under way: no answer has named the stateid yet. */
+	if (!open->opened)
+		return NFS4ERR_BAD_STATEID;
+	c->opened[index] = rr_nfs4_opened_hold(open->opened);
+	return NFS4_OK;
+}
+
+nfsstat4
+rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
+	uint32_t access, uint32_t index)
+{
+	enum rr_nfs4_special special = rr_nfs4_special(given);
+	struct rr_nfs4_state *state;
+	nfsstat4 status;
+
+	if (special == RR_NFS4_ANONYMOUS || special == RR_NFS4_BYPASS)
+		return NFS4_OK;
+	rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_find_state(c, fh, given, RR_NFS4_OPEN | RR_NFS4_LOCK | RR_NFS4_DELEGATION, &state);
+	if (status == NFS4_OK)
+		status = support_use(c, state, access, index);
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+nfsstat4
+rr_nfs4_regular(const struct rr_nfs4_fh *fh)
+{
+	switch (fh->attributes.type) {
+	case RR_VFS_FILE: return NFS4_OK;
+	case RR_VFS_DIRECTORY: return NFS4ERR_ISDIR;
+	case RR_VFS_LINK: return NFS4ERR_SYMLINK;
+	default: return NFS4ERR_WRONG_TYPE;
+	}
+}
+
+/* Where "before" is not known, both are alike but for the claim to be exact: a client then looks again. */
+void
+rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info)
+{
+	info->atomic = change->exact && change->after.valid;
+	info->after = change->after.valid ? change->after.attributes.change : 0;
+	info->before = change->exact ? change->before.change : info->after - 1;
+}
+
+nfsstat4
+rr_nfs4_name(component4 name)
+{
+	char text[RR_VFS_NAME_MAX + 1];
+
+	/* RFC 8881, 14.5: a name of no octet is NFS4ERR_INVAL. */
+	if (name.length == 0)
+		return NFS4ERR_INVAL;
+	return rr_nfs4_status(rr_vfs_name(name, text));
+}
+
+static uint32_t
+attributes_done(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_fh *fh = c->attributes_of;
+
+	fh->known = c->vfs_status == RR_VFS_OK;
+	if (fh->known)
+		fh->attributes = c->vfs.getattr.attributes;
+	return c->attributes_then(c);
+}
+
+uint32_t
+rr_nfs4_attributes(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, rr_nfs4_step *then)
+{
+	struct rr_vfs *vfs = c->server->vfs;
+
+	c->vfs_status = RR_VFS_OK;
+	if (fh->known)
+		return then(c);
+	c->attributes_of = fh;
+	c->attributes_then = then;
+	rr_nfs4_vfs_begin(c)->getattr.object = rr_nfs4_object(fh);
+	return rr_nfs4_vfs(c, vfs->ops->getattr(vfs, &c->vfs.getattr), attributes_done);
+}

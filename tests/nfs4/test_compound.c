@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* COMPOUND and sessions over a connection: RFC 8881, sections 2.10.6, 15 and 16.2. */
+#include "world.h"
+
+#include <string.h>
+
+static void
+another_minor_version_is_refused_without_a_result(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+
+	peer->minor = 0;
+	assert_int_equal(RUN(peer, op_root()), NFS4ERR_MINOR_VERS_MISMATCH);
+	assert_int_equal(peer->res.resarray.count, 0);
+	peer->minor = 3;
+	assert_int_equal(RUN(peer, op_root()), NFS4ERR_MINOR_VERS_MISMATCH);
+}
+
+static void
+operations_have_their_place(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	nfs_argop4 root = op_root(), two[2] = { { .argop = OP_DESTROY_CLIENTID }, op_root() };
+	const nfs_argop4 bind = { .argop = OP_BIND_CONN_TO_SESSION,
+		.u.opbind_conn_to_session.bctsa_dir = CDFC4_FORE };
+
+	assert_int_equal(peer_raw(peer, NULL, 0), NFS4_OK);
+	assert_int_equal(peer_raw(peer, &root, 1), NFS4ERR_OP_NOT_IN_SESSION);
+	assert_int_equal(peer_raw(peer, two, 2), NFS4ERR_NOT_ONLY_OP);
+	assert_int_equal(RUN(peer, op_plain(OP_SEQUENCE)), NFS4ERR_SEQUENCE_POS);
+	assert_int_equal(RUN(peer, bind), NFS4ERR_NOT_ONLY_OP);
+	assert_int_equal(RUN(peer, op_plain(OP_GETFH)), NFS4ERR_NOFILEHANDLE);
+	assert_int_equal(RUN(peer, op_plain(OP_RESTOREFH)), NFS4ERR_NOFILEHANDLE);
+	assert_int_equal(RUN(peer, op_plain(OP_RENEW)), NFS4ERR_NOTSUPP);
+	assert_int_equal(RUN(peer, op_root(), op_plain(OP_OPENATTR)), NFS4ERR_NOTSUPP);
+	peer->minor = 1;
+	assert_int_equal(RUN(peer, op_root(), op_plain(OP_SEEK)), NFS4ERR_OP_ILLEGAL);
+	assert_int_equal(peer->res.resarray.values[2].resop, OP_ILLEGAL);
+}
+
+static void
+a_client_lives_and_ends(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	nfs_argop4 op = { .argop = OP_DESTROY_CLIENTID, .u.opdestroy_clientid.dca_clientid = peer->clientid };
+
+	assert_int_equal(RUN(peer, op_plain(OP_RECLAIM_COMPLETE)), NFS4ERR_COMPLETE_ALREADY);
+	assert_int_equal(peer_raw(peer, &op, 1), NFS4ERR_CLIENTID_BUSY);
+	assert_int_equal(RUN(peer, op), NFS4ERR_CLIENTID_BUSY);
+	op.argop = OP_DESTROY_SESSION;
+	memcpy(op.u.opdestroy_session.dsa_sessionid, peer->session, sizeof(peer->session));
+	assert_int_equal(peer_raw(peer, &op, 1), NFS4_OK);
+	assert_int_equal(peer_raw(peer, &op, 1), NFS4ERR_BADSESSION);
+	assert_int_equal(RUN(peer, op_root()), NFS4ERR_BADSESSION);
+	op = (nfs_argop4){ .argop = OP_DESTROY_CLIENTID,
+		.u.opdestroy_clientid.dca_clientid = peer->clientid };
+	assert_int_equal(peer_raw(peer, &op, 1), NFS4_OK);
+	assert_int_equal(peer_raw(peer, &op, 1), NFS4ERR_STALE_CLIENTID);
+}
+
+/* 2.10.6.1.3 */
+static void
+a_retry_gets_the_cached_answer(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	const nfs_argop4 make[] = { op_root(),
+		{ .argop = OP_CREATE,
+			.u.opcreate = { { .type = NF4DIR }, text_bytes("dir"),
+				{ .attrmask = { .count = 0 } } } },
+		op_plain(OP_GETFH) };
+	const nfs_argop4 look[] = { op_root(), op_plain(OP_GETFH) };
+	uint8_t handle[NFS4_FHSIZE];
+
+	peer->cache = true;
+	assert_int_equal(peer_run(peer, make, 3), NFS4_OK);
+	memcpy(handle, peer_res(peer, 2)->u.opgetfh.u.resok4.object.data,
+		peer_res(peer, 2)->u.opgetfh.u.resok4.object.length);
+	assert_int_equal(peer_again(peer, make, 3), NFS4_OK);
+	assert_memory_equal(handle, peer_res(peer, 2)->u.opgetfh.u.resok4.object.data,
+		peer_res(peer, 2)->u.opgetfh.u.resok4.object.length);
+	assert_int_equal(peer_again(peer, look, 2), NFS4ERR_SEQ_FALSE_RETRY);
+	assert_int_equal(peer_run(peer, make, 3), NFS4ERR_EXIST);
+	assert_int_equal(peer_again(peer, make, 3), NFS4ERR_EXIST);
+	peer->cache = false;
+	assert_int_equal(peer_run(peer, look, 2), NFS4_OK);
+	assert_int_equal(peer_again(peer, look, 2), NFS4ERR_RETRY_UNCACHED_REP);
+	assert_int_equal(peer->res.resarray.count, 2);
+	assert_int_equal(peer_run(peer, NULL, 0), NFS4_OK);
+	assert_int_equal(peer_again(peer, NULL, 0), NFS4_OK);
+}
+
+/* 2.10.6.4 */
+static void
+sizes_of_a_session_are_kept(void **state)
+{
+	static const channel_attrs4 small = { .ca_maxrequestsize = 512,
+		.ca_maxresponsesize = 400,
+		.ca_maxresponsesize_cached = 80,
+		.ca_maxoperations = 6,
+		.ca_maxrequests = 2 };
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	uint32_t words[2] = {
+		UINT32_C(1) << FATTR4_TYPE | UINT32_C(1) << FATTR4_FSID | UINT32_C(1) << FATTR4_FILEID, 0
+	};
+	const nfs_argop4 get = { .argop = OP_GETATTR, .u.opgetattr.attr_request = { 1, words } };
+	const nfs_argop4 make = { .argop = OP_CREATE,
+		.u.opcreate = { { .type = NF4DIR }, text_bytes("dir"), { .attrmask = { .count = 0 } } } };
+	char name[201];
+
+	memset(name, 'x', 200);
+	name[200] = 0;
+	peer->fore = &small;
+	assert_int_equal(peer_create_session(peer), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), get, get, get, get), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), get, get, get, get, get), NFS4ERR_TOO_MANY_OPS);
+	assert_int_equal(RUN(peer, op_root(), op_lookup(name), op_lookup(name)), NFS4ERR_REQ_TOO_BIG);
+	words[0] |= UINT32_C(1) << FATTR4_FILEHANDLE | UINT32_C(1) << FATTR4_SUPPORTED_ATTRS;
+	assert_int_equal(RUN(peer, op_root(), get, get, get, get), NFS4ERR_REP_TOO_BIG);
+	peer->cache = true;
+	/* Nothing is made whose answer could not be kept. */
+	assert_int_equal(RUN(peer, op_root(), make), NFS4ERR_REP_TOO_BIG_TO_CACHE);
+	peer->cache = false;
+	assert_int_equal(RUN(peer, op_root(), op_lookup("dir")), NFS4ERR_NOENT);
+	assert_int_equal(RUN(peer, op_root(), make), NFS4_OK);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(another_minor_version_is_refused_without_a_result),
+		TEST(operations_have_their_place),
+		TEST(a_client_lives_and_ends),
+		TEST(a_retry_gets_the_cached_answer),
+		TEST(sizes_of_a_session_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

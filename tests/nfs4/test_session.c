@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CREATE_SESSION, SEQUENCE, BIND_CONN_TO_SESSION, DESTROY_SESSION: RFC 8881,
+ * sections 2.10.6, 18.34, 18.36, 18.37, 18.46.
+ */
+#include "../test.h"
+
+#include <string.h>
+
+#include "nfs4/state.h"
+
+struct world {
+	struct rr_nfs4_tables tables;
+	struct rr_nfs4_conn conn, other;
+	struct rr_nfs4_client *client;
+	CREATE_SESSION4res created;
+	uint64_t now;
+};
+
+static const channel_attrs4 wanted = { .ca_maxrequestsize = 8192,
+	.ca_maxresponsesize = 8192,
+	.ca_maxresponsesize_cached = 2048,
+	.ca_maxoperations = 16,
+	.ca_maxrequests = 4 };
+static const struct rr_nfs4_limits limits = { 1 << 20, 1 << 20, 4096, 128, 64, 4096 };
+
+static nfsstat4
+create_as(struct world *world, sequenceid4 sequence, uint32_t flags, const channel_attrs4 *fore, uint32_t uid)
+{
+	const CREATE_SESSION4args args = { .csa_clientid = rr_nfs4_client_id(world->client),
+		.csa_sequence = sequence,
+		.csa_flags = flags,
+		.csa_fore_chan_attrs = *fore,
+		.csa_back_chan_attrs = wanted };
+	const struct rr_nfs4_create create = { &args, { 1, uid }, limits, &world->conn, world->now };
+
+	memset(&world->created, 0, sizeof(world->created));
+	rr_nfs4_create_session(&world->tables.sessions, &world->tables.clients, &create, &world->created);
+	return world->created.csr_status;
+}
+
+static nfsstat4
+create(struct world *world, sequenceid4 sequence)
+{
+	return create_as(world, sequence, CREATE_SESSION4_FLAG_CONN_BACK_CHAN, &wanted, 0);
+}
+
+static int
+setup(void **state)
+{
+	struct world *world = rr_alloc(&rr_env_system, sizeof(*world));
+	client_owner4 owner = { .co_ownerid = { "client", 6 } };
+	const struct rr_nfs4_exchange exchange = { &owner, { 1, 0 }, false };
+
+	assert_int_equal(
+		rr_nfs4_tables_init(&world->tables, &rr_env_system, &rr_nfs4_tables_config_default), 0);
+	rr_nfs4_conn_init(&world->conn);
+	rr_nfs4_conn_init(&world->other);
+	assert_int_equal(rr_nfs4_exchange_id(&world->tables.clients, &exchange, 0, &world->client), NFS4_OK);
+	*state = world;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+
+	rr_nfs4_tables_free(&world->tables);
+	rr_free(&rr_env_system, world);
+	return 0;
+}
+
+struct ask {
+	uint32_t slot, sequence, highest, operations, size;
+	uint64_t digest;
+	bool cache;
+};
+
+static nfsstat4
+sequence_over(
+	struct world *world, const struct ask *ask, struct rr_nfs4_conn *conn, struct rr_nfs4_turn *turn)
+{
+	SEQUENCE4args args = { .sa_slotid = ask->slot,
+		.sa_sequenceid = ask->sequence,
+		.sa_highest_slotid = ask->highest,
+		.sa_cachethis = ask->cache };
+	const struct rr_nfs4_call call = { &args, ask->digest, ask->operations ? ask->operations : 2,
+		ask->size ? ask->size : 100, conn, world->now };
+
+	memcpy(args.sa_sessionid, world->created.u.csr_resok4.csr_sessionid, sizeof(args.sa_sessionid));
+	return rr_nfs4_sequence_begin(&world->tables.sessions, &call, turn);
+}
+
+static nfsstat4
+sequence(struct world *world, struct ask ask, struct rr_nfs4_turn *turn)
+{
+	return sequence_over(world, &ask, &world->conn, turn);
+}
+
+/* "records a contrived CREATE_SESSION result with a "cached" result of NFS4ERR_SEQ_MISORDERED" */
+static void
+create_session_has_a_reply_cache_of_one_slot(void **state)
+{
+	struct world *world = *state;
+	sessionid4 id;
+
+	assert_int_equal(create(world, 0), NFS4ERR_SEQ_MISORDERED);
+	assert_int_equal(create(world, 2), NFS4ERR_SEQ_MISORDERED);
+	assert_int_equal(create(world, 1), NFS4_OK);
+	memcpy(id, world->created.u.csr_resok4.csr_sessionid, sizeof(id));
+	assert_int_equal(create(world, 1), NFS4_OK);
+	assert_memory_equal(world->created.u.csr_resok4.csr_sessionid, id, sizeof(id));
+	assert_int_equal(world->client->session_count, 1);
+	assert_int_equal(create(world, 0), NFS4ERR_SEQ_MISORDERED);
+	assert_int_equal(create(world, 3), NFS4ERR_SEQ_MISORDERED);
+	assert_int_equal(create(world, 2), NFS4_OK);
+	assert_int_equal(world->client->session_count, 2);
+}
+
+static void
+another_principal_cannot_confirm_but_may_create_later(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(create_as(world, 1, 0, &wanted, 5), NFS4ERR_CLID_INUSE);
+	assert_int_equal(create_as(world, 1, 0, &wanted, 5), NFS4ERR_CLID_INUSE);
+	assert_int_equal(create(world, 2), NFS4_OK);
+	assert_int_equal(create_as(world, 3, 0, &wanted, 5), NFS4_OK);
+}
+
+static void
+sizes_are_lowered_or_refused(void **state)
+{
+	struct world *world = *state;
+	channel_attrs4 fore = wanted;
+
+	fore.ca_maxresponsesize = 0;
+	assert_int_equal(create_as(world, 1, 0, &fore, 0), NFS4ERR_TOOSMALL);
+	fore = wanted;
+	fore.ca_maxrequests = 500;
+	fore.ca_maxresponsesize_cached = 1 << 20;
+	fore.ca_maxresponsesize = UINT32_MAX;
+	assert_int_equal(create_as(world, 2, 0, &fore, 0), NFS4_OK);
+	fore = world->created.u.csr_resok4.csr_fore_chan_attrs;
+	assert_int_equal(fore.ca_maxrequests, 64);
+	assert_int_equal(fore.ca_maxresponsesize_cached, 4096);
+	assert_int_equal(fore.ca_maxresponsesize, 1 << 20);
+	assert_int_equal(fore.ca_maxoperations, wanted.ca_maxoperations);
+	assert_int_equal(create_as(world, 3, 0xf, &wanted, 0), NFS4ERR_INVAL);
+}
+
+/* 18.46.3 and 2.10.6.1: what a slot takes. */
+static void
+a_slot_takes_the_next_call_and_repeats_the_last_answer(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_turn turn, retry;
+
+	create(world, 1);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 0 }, &turn), NFS4ERR_SEQ_MISORDERED);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 2 }, &turn), NFS4ERR_SEQ_MISORDERED);
+	assert_int_equal(
+		sequence(world, (struct ask){ .sequence = 1, .cache = true, .digest = 7 }, &turn), NFS4_OK);
+	assert_int_equal(turn.kind, RR_NFS4_NEW);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 1, .digest = 7 }, &retry), NFS4ERR_DELAY);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 2 }, &retry), NFS4ERR_SEQ_MISORDERED);
+	rr_nfs4_sequence_end(&turn, "answer", 6);
+	assert_int_equal(
+		sequence(world, (struct ask){ .sequence = 1, .digest = 8 }, &retry), NFS4ERR_SEQ_FALSE_RETRY);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 1, .digest = 7 }, &retry), NFS4_OK);
+	assert_int_equal(retry.kind, RR_NFS4_REPLAY);
+	assert_memory_equal(retry.reply, "answer", retry.reply_length);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 2 }, &turn), NFS4_OK);
+	rr_nfs4_sequence_end(&turn, NULL, 0);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 2 }, &retry), NFS4_OK);
+	assert_int_equal(retry.kind, RR_NFS4_UNCACHED);
+	assert_null(retry.session);
+}
+
+/* "If SEQUENCE returns an error, then the state of the slot (sequence ID, cached reply) MUST NOT change" */
+static void
+an_error_of_sequence_leaves_the_slot_alone(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_turn turn;
+
+	create(world, 1);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 1, .slot = 4 }, &turn), NFS4ERR_BADSLOT);
+	assert_int_equal(
+		sequence(world, (struct ask){ .sequence = 1, .highest = 4 }, &turn), NFS4ERR_BAD_HIGH_SLOT);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 1, .operations = 17 }, &turn),
+		NFS4ERR_TOO_MANY_OPS);
+	assert_int_equal(
+		sequence(world, (struct ask){ .sequence = 1, .size = 8193 }, &turn), NFS4ERR_REQ_TOO_BIG);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 1 }, &turn), NFS4_OK);
+	rr_nfs4_sequence_end(&turn, NULL, 0);
+}
+
+static void
+a_session_with_calls_under_way_is_not_destroyed(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_turn turn;
+	sessionid4 id;
+
+	create(world, 1);
+	memcpy(id, world->created.u.csr_resok4.csr_sessionid, sizeof(id));
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 1 }, &turn), NFS4_OK);
+	assert_int_equal(
+		rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &world->conn), NFS4ERR_DELAY);
+	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &world->other),
+		NFS4ERR_CONN_NOT_BOUND_TO_SESSION);
+	assert_int_equal(
+		rr_nfs4_destroy_session(&world->tables.sessions, id, turn.session, &world->conn), NFS4_OK);
+	rr_nfs4_sequence_end(&turn, NULL, 0);
+	assert_int_equal(
+		rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &world->conn), NFS4ERR_BADSESSION);
+}
+
+/* A client that ends while one of its calls is under way takes nothing from that call. */
+static void
+a_call_outlives_its_session(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_turn turn;
+
+	create(world, 1);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 1, .cache = true }, &turn), NFS4_OK);
+	rr_nfs4_client_end(world->client);
+	rr_nfs4_sequence_end(&turn, "answer", 6);
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 2 }, &turn), NFS4ERR_BADSESSION);
+}
+
+/* 18.34.3; and SEQ4_STATUS_CB_PATH_DOWN is set as long as there is no connection for callbacks, and no
+ * longer. */
+static void
+connections_come_and_go(void **state)
+{
+	struct world *world = *state;
+	const uint32_t down = SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION;
+	BIND_CONN_TO_SESSION4args bind = { .bctsa_dir = CDFC4_FORE_OR_BOTH };
+	BIND_CONN_TO_SESSION4res bound;
+	struct rr_nfs4_turn turn;
+
+	create(world, 1);
+	memcpy(bind.bctsa_sessid, world->created.u.csr_resok4.csr_sessionid, sizeof(sessionid4));
+	assert_int_equal(sequence(world, (struct ask){ .sequence = 1 }, &turn), NFS4_OK);
+	assert_int_equal(turn.ok.sr_status_flags, 0);
+	rr_nfs4_sequence_end(&turn, NULL, 0);
+	rr_nfs4_conn_end(&world->conn);
+	assert_int_equal(sequence_over(world, &(struct ask){ .sequence = 2 }, &world->other, &turn), NFS4_OK);
+	assert_int_equal(turn.ok.sr_status_flags, down);
+	assert_int_equal(rr_nfs4_bound(turn.session, &world->other), RR_NFS4_FORE);
+	rr_nfs4_sequence_end(&turn, NULL, 0);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &world->other, &bind, &bound);
+	assert_int_equal(bound.bctsr_status, NFS4_OK);
+	assert_int_equal(bound.u.bctsr_resok4.bctsr_dir, CDFS4_BOTH);
+	assert_int_equal(sequence_over(world, &(struct ask){ .sequence = 3 }, &world->other, &turn), NFS4_OK);
+	assert_int_equal(turn.ok.sr_status_flags, 0);
+	rr_nfs4_sequence_end(&turn, NULL, 0);
+	bind.bctsa_dir = CDFC4_FORE;
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &world->other, &bind, &bound);
+	assert_int_equal(bound.bctsr_status, NFS4ERR_INVAL);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(create_session_has_a_reply_cache_of_one_slot),
+		TEST(another_principal_cannot_confirm_but_may_create_later),
+		TEST(sizes_are_lowered_or_refused),
+		TEST(a_slot_takes_the_next_call_and_repeats_the_last_answer),
+		TEST(an_error_of_sequence_leaves_the_slot_alone),
+		TEST(a_session_with_calls_under_way_is_not_destroyed),
+		TEST(a_call_outlives_its_session),
+		TEST(connections_come_and_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

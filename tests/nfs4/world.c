@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "world.h"
+
+#include <arpa/inet.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const stateid4 stateid_anonymous = { 0 };
+const stateid4 stateid_current = { .seqid = 1 };
+
+static uint64_t
+world_now(void *ctx)
+{
+	const struct world *world = ctx;
+
+	return rr_env_system.now(rr_env_system.ctx) + world->ahead;
+}
+
+static void *
+world_realloc(void *ctx, void *old, size_t size)
+{
+	(void)ctx;
+	return rr_env_system.realloc(rr_env_system.ctx, old, size);
+}
+
+static void
+world_random(void *ctx, void *data, size_t size)
+{
+	(void)ctx;
+	rr_env_system.random(rr_env_system.ctx, data, size);
+}
+
+static void
+world_start(struct world *world)
+{
+	const struct rr_nfs4_shared_config shared = { .tables = rr_nfs4_tables_config_default,
+		.identity = "server" };
+	const struct rr_tree_config tree = { .exports = world->exports, .export_count = world->export_count };
+	struct rr_nfs4_server_config config;
+	struct rr_service service;
+	struct rr_text text = { "" };
+
+	assert_int_equal(rr_posix_shared_new(&rr_env_system, 1, &world->posix), 0);
+	if (rr_posix_new(&world->env, world->engine->loop, &tree, world->posix, &world->vfs, &text) < 0)
+		fail_msg("%s", text.text);
+	assert_int_equal(rr_nfs4_shared_new(&world->env, &shared, &world->shared), 0);
+	config = (struct rr_nfs4_server_config){ world->engine->results, world->vfs, world->shared, false };
+	assert_int_equal(
+		rr_nfs4_server_new(&world->env, world->engine->loop, &config, &world->nfs4, &text), 0);
+	rr_nfs4_server_service(world->nfs4, &service);
+	assert_int_equal(
+		rr_server_new(world->engine, &rr_server_config_default, &service, 1, &world->server), 0);
+	if (rr_server_listen(world->server, RR_TRANSPORT_TCP, (struct sockaddr *)&world->address,
+		    sizeof(world->address), NULL, &text) < 0)
+		fail_msg("%s", text.text);
+}
+
+static struct world *
+world_new(void)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	strcpy(world->path, "/tmp/rpcrdma-nfs4-XXXXXX");
+	assert_non_null(mkdtemp(world->path));
+	world->env = (struct rr_env){ world_realloc, world_now, world_random, NULL, world, RR_LOG_ERROR };
+	assert_int_equal(rr_engine_new(&world->env, &rr_engine_config_default, &world->engine), 0);
+	world->address =
+		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	return world;
+}
+
+int
+world_setup(void **state)
+{
+	struct world *world = world_new();
+
+	world->exports[0] = (struct rr_tree_export){ world->path, "/" };
+	world->export_count = 1;
+	world_start(world);
+	*state = world;
+	return 0;
+}
+
+int
+world_setup_two_exports(void **state)
+{
+	static char paths[2][80];
+	struct world *world = world_new();
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/%d", world->path, i);
+		assert_int_equal(mkdir(paths[i], 0755), 0);
+		world->exports[i] = (struct rr_tree_export){ paths[i], i ? "/deep/b" : "/a" };
+	}
+	world->export_count = 2;
+	world_start(world);
+	*state = world;
+	return 0;
+}
+
+static int
+remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+int
+world_teardown(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < WORLD_CLIENTS; i++)
+		rr_client_free(world->peers[i].client);
+	rr_server_free(world->server);
+	rr_nfs4_server_end(world->nfs4);
+	world->vfs->ops->destroy(world->vfs);
+	rr_nfs4_server_free(world->nfs4);
+	rr_nfs4_shared_free(world->shared);
+	rr_posix_shared_free(world->posix);
+	rpcrdma_engine_free(world->engine);
+	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
+	free(world);
+	return 0;
+}
+
+void
+peer_connect(struct peer *peer, uint32_t uid)
+{
+	struct rr_client_config config = { .transport = RR_TRANSPORT_TCP,
+		.address_size = sizeof(peer->world->address),
+		.cred = { .uid = uid, .gid = uid } };
+	struct rr_text text;
+
+	memcpy(&config.address, &peer->world->address, sizeof(peer->world->address));
+	if (rr_client_new(peer->world->engine, &config, &peer->client, &text) < 0)
+		fail_msg("%s", text.text);
+}
+
+nfsstat4
+peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count)
+{
+	const COMPOUND4args args = {
+		.tag = { "tag", 3 }, .minorversion = peer->minor, .argarray = { count, ops }
+	};
+	struct rr_call call = { .program = &nfs42_NFS_V4_program,
+		.proc = NFSPROC4_COMPOUND,
+		.args = &args,
+		.result = &peer->res,
+		.reply_max = 1 << 16,
+		.arena = rpcrdma_arena(peer->memory, sizeof(peer->memory)),
+		.keep = peer->keep,
+		.keep_size = sizeof(peer->keep) };
+
+	memset(&peer->res, 0, sizeof(peer->res));
+	if (rr_client_call_and_wait(peer->client, &call, NULL, NULL) < 0)
+		fail_msg("%s", rr_client_error(peer->client));
+	assert_memory_equal(peer->res.tag.data, "tag", 3);
+	return peer->res.status;
+}
+
+nfsstat4
+peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags)
+{
+	nfs_argop4 op = { .argop = OP_EXCHANGE_ID,
+		.u.opexchange_id = {
+			.eia_clientowner = { { verifier }, text_bytes(name) }, .eia_flags = flags } };
+	nfsstat4 status = peer_raw(peer, &op, 1);
+
+	if (status == NFS4_OK) {
+		const EXCHANGE_ID4resok *ok = &peer->res.resarray.values[0].u.opexchange_id.u.eir_resok4;
+
+		peer->clientid = ok->eir_clientid;
+		peer->create_sequence = ok->eir_sequenceid;
+	}
+	return status;
+}
+
+nfsstat4
+peer_create_session(struct peer *peer)
+{
+	static const channel_attrs4 attrs = { .ca_maxrequestsize = 65536,
+		.ca_maxresponsesize = 65536,
+		.ca_maxresponsesize_cached = 4096,
+		.ca_maxoperations = WORLD_OPS,
+		.ca_maxrequests = 4 };
+	callback_sec_parms4 sec = { .cb_secflavor = AUTH_NONE };
+	nfs_argop4 op = { .argop = OP_CREATE_SESSION,
+		.u.opcreate_session = { .csa_clientid = peer->clientid,
+			.csa_sequence = peer->create_sequence,
+			.csa_fore_chan_attrs = peer->fore ? *peer->fore : attrs,
+			.csa_back_chan_attrs = attrs,
+			.csa_cb_program = 0x40000000,
+			.csa_sec_parms = { 1, &sec } } };
+	nfsstat4 status = peer_raw(peer, &op, 1);
+
+	if (status == NFS4_OK) {
+		memcpy(peer->session,
+			peer->res.resarray.values[0].u.opcreate_session.u.csr_resok4.csr_sessionid,
+			sizeof(peer->session));
+		peer->sequence = 0;
+		peer->create_sequence++;
+	}
+	return status;
+}
+
+struct peer *
+world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid)
+{
+	struct peer *peer = &world->peers[number];
+
+	peer->world = world;
+	peer->minor = 2;
+	peer_connect(peer, uid);
+	assert_int_equal(peer_exchange(peer, name, 1, 0), NFS4_OK);
+	assert_int_equal(peer_create_session(peer), NFS4_OK);
+	assert_int_equal(RUN(peer, op_plain(OP_RECLAIM_COMPLETE)), NFS4_OK);
+	return peer;
+}
+
+nfsstat4
+peer_again(struct peer *peer, const nfs_argop4 *ops, uint32_t count)
+{
+	nfs_argop4 all[WORLD_OPS + 2] = { { .argop = OP_SEQUENCE } };
+
+	assert_true(count <= WORLD_OPS + 1);
+	all[0].u.opsequence = (SEQUENCE4args){ .sa_sequenceid = peer->sequence, .sa_cachethis = peer->cache };
+	memcpy(all[0].u.opsequence.sa_sessionid, peer->session, sizeof(peer->session));
+	if (count > 0)
+		memcpy(all + 1, ops, count * sizeof(*ops));
+	return peer_raw(peer, all, count + 1);
+}
+
+nfsstat4
+peer_run(struct peer *peer, const nfs_argop4 *ops, uint32_t count)
+{
+	nfsstat4 status;
+
+	peer->sequence++;
+	status = peer_again(peer, ops, count);
+	/* An error of SEQUENCE itself leaves the slot as it was. */
+	if (peer->res.resarray.count > 0 && peer->res.resarray.values[0].u.opsequence.sr_status != NFS4_OK)
+		peer->sequence--;
+	return status;
+}
+
+const nfs_resop4 *
+peer_res(const struct peer *peer, uint32_t index)
+{
+	assert_true(index + 1 < peer->res.resarray.count);
+	return &peer->res.resarray.values[index + 1];
+}
+
+nfs_argop4
+op_open(const char *name, const char *owner, uint32_t access, uint32_t deny, bool create)
+{
+	/* The mode alone. */
+	static uint32_t words[2] = { 0, 1 << (FATTR4_MODE - 32) };
+	static const uint8_t mode[4] = { 0, 0, 1, 0244 };
+	nfs_argop4 op = { .argop = OP_OPEN,
+		.u.opopen = { .share_access = access,
+			.share_deny = deny,
+			.owner = { .owner = text_bytes(owner) },
+			.claim = { .claim = CLAIM_NULL, .u.file = text_bytes(name) } } };
+
+	if (!create)
+		return op;
+	op.u.opopen.openhow.opentype = OPEN4_CREATE;
+	op.u.opopen.openhow.u.how =
+		(createhow4){ UNCHECKED4, { .createattrs = { { 2, words }, { mode, sizeof(mode) } } } };
+	return op;
+}
+
+nfs_argop4
+op_close(const stateid4 *stateid)
+{
+	return (nfs_argop4){ .argop = OP_CLOSE, .u.opclose.open_stateid = *stateid };
+}
+
+nfs_argop4
+op_write(const stateid4 *stateid, uint64_t offset, const char *data)
+{
+	return (nfs_argop4){ .argop = OP_WRITE,
+		.u.opwrite = { *stateid, offset, FILE_SYNC4, text_bytes(data) } };
+}
+
+nfs_argop4
+op_read(const stateid4 *stateid, uint64_t offset, uint32_t count)
+{
+	return (nfs_argop4){ .argop = OP_READ, .u.opread = { *stateid, offset, count } };
+}
+
+nfs_argop4
+op_lock(const stateid4 *open, const char *owner, nfs_lock_type4 type, uint64_t offset, uint64_t length)
+{
+	return (nfs_argop4){ .argop = OP_LOCK,
+		.u.oplock = { .locktype = type,
+			.offset = offset,
+			.length = length,
+			.locker = { true, { .open_owner = { .open_stateid = *open,
+						    .lock_owner = { .owner = text_bytes(owner) } } } } } };
+}

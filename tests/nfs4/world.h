@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_NFS4_WORLD_H
+#define RR_TESTS_NFS4_WORLD_H
+
+#include "../test.h"
+
+#include <netinet/in.h>
+
+#include "nfs4/server.h"
+#include "rpc/client.h"
+#include "ulb/nfs42.h"
+#include "vfs/posix/posix.h"
+
+/* A server of version 4 for a directory, and clients of it, in one engine: what they say goes over the
+ * loopback. */
+
+enum { WORLD_CLIENTS = 3, WORLD_OPS = 24 };
+
+struct world;
+
+/* A client with a session, which uses slot 0. */
+struct peer {
+	struct world *world;
+	struct rr_client *client;
+	clientid4 clientid;
+	sequenceid4 create_sequence;
+	sessionid4 session;
+	uint32_t sequence, minor;
+	bool cache;                 /* of its next calls */
+	const channel_attrs4 *fore; /* NULL: generous ones */
+	/* The last answer. */
+	COMPOUND4res res;
+	uint8_t memory[1 << 17], keep[1 << 18];
+};
+
+struct world {
+	char path[64];
+	struct rr_tree_export exports[2];
+	uint32_t export_count;
+	struct rr_posix_shared *posix;
+	struct rr_vfs *vfs;
+	struct rr_env env;
+	uint64_t ahead; /* of the clock, in nanoseconds */
+	struct rpcrdma_engine *engine;
+	struct rr_nfs4_shared *shared;
+	struct rr_nfs4_server *nfs4;
+	struct rr_server *server;
+	struct sockaddr_in address;
+	bool rdma;
+	struct peer peers[WORLD_CLIENTS];
+};
+
+/* With one export "/", or two, "/a" and "/deep/b". */
+int world_setup(void **state);
+int world_setup_two_exports(void **state);
+int world_teardown(void **state);
+
+/* Connects, and makes a client and a session, and is done with reclaiming. */
+struct peer *world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid);
+void peer_connect(struct peer *peer, uint32_t uid);
+nfsstat4 peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags);
+nfsstat4 peer_create_session(struct peer *peer);
+
+/* One COMPOUND as it is; its status. */
+nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
+/* Behind a SEQUENCE. The result of ops[i] is peer_res(peer, i). */
+nfsstat4 peer_run(struct peer *peer, const nfs_argop4 *ops, uint32_t count);
+const nfs_resop4 *peer_res(const struct peer *peer, uint32_t index);
+/* The same call again: slot, sequence and octets. */
+nfsstat4 peer_again(struct peer *peer, const nfs_argop4 *ops, uint32_t count);
+
+#define RUN(peer, ...)                                                                                       \
+	peer_run(peer, (const nfs_argop4[]){ __VA_ARGS__ },                                                  \
+		sizeof((const nfs_argop4[]){ __VA_ARGS__ }) / sizeof(nfs_argop4))
+
+static inline struct rpcrdma_bytes
+text_bytes(const char *text)
+{
+	return (struct rpcrdma_bytes){ text, (uint32_t)__builtin_strlen(text) };
+}
+
+static inline nfs_argop4
+op_root(void)
+{
+	return (nfs_argop4){ .argop = OP_PUTROOTFH };
+}
+
+static inline nfs_argop4
+op_plain(nfs_opnum4 op)
+{
+	return (nfs_argop4){ .argop = op };
+}
+
+static inline nfs_argop4
+op_lookup(const char *name)
+{
+	return (nfs_argop4){ .argop = OP_LOOKUP, .u.oplookup.objname = text_bytes(name) };
+}
+
+static inline nfs_argop4
+op_putfh(struct rpcrdma_bytes handle)
+{
+	return (nfs_argop4){ .argop = OP_PUTFH, .u.opputfh.object = handle };
+}
+
+/* OPEN by name: access and deny as they go over. A file that is made has mode 0644. */
+nfs_argop4 op_open(const char *name, const char *owner, uint32_t access, uint32_t deny, bool create);
+nfs_argop4 op_close(const stateid4 *stateid);
+nfs_argop4 op_write(const stateid4 *stateid, uint64_t offset, const char *data);
+nfs_argop4 op_read(const stateid4 *stateid, uint64_t offset, uint32_t count);
+nfs_argop4 op_lock(
+	const stateid4 *open, const char *owner, nfs_lock_type4 type, uint64_t offset, uint64_t length);
+
+extern const stateid4 stateid_anonymous, stateid_current;
+
+#endif
