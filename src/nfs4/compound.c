@@ -9,10 +9,9 @@
 
 #include "base/checked.h"
 
-/* An operation's number and status; what stands in front of the operations, but for the tag. */
-enum { COMPOUND_ERROR_SIZE = 8, COMPOUND_FIXED = 12, COMPOUND_SPARE = 16 };
+enum { COMPOUND_SPARE = 16 };
 
-static const struct rr_nfs4_operation compound_illegal = { .size = COMPOUND_ERROR_SIZE };
+static const struct rr_nfs4_operation compound_illegal = { .size = RR_NFS4_ERROR_SIZE };
 
 static struct rr_nfs4_compound *
 compound_new(struct rr_nfs4_server *server)
@@ -108,50 +107,6 @@ compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, n
 		rpcrdma_put_u32(&c->writer, 0);
 }
 
-static uint32_t
-compound_size(const struct rr_nfs4_compound *c)
-{
-	uint32_t size = COMPOUND_FIXED + ((c->args->tag.length + 3) & ~3u) + c->request->header +
-			(uint32_t)rpcrdma_xdr_length(&c->writer);
-
-	for (uint32_t i = 0; i < c->writer.item_count; i++)
-		size += (c->result->items[i].length + 3) & ~3u;
-	return size;
-}
-
-static bool
-compound_is_last(const struct rr_nfs4_compound *c)
-{
-	return c->index + 1 >= c->args->count;
-}
-
-/* Behind the operation, there is to be room for another one that fails. */
-static nfsstat4
-compound_check_size(const struct rr_nfs4_compound *c, uint64_t size)
-{
-	uint64_t behind = compound_is_last(c) ? 0 : COMPOUND_ERROR_SIZE;
-
-	if (!c->turn.session || c->op->argop == OP_SEQUENCE)
-		return NFS4_OK;
-	/* RFC 8881, 2.10.6.4: "the replier MUST return NFS4ERR_REP_TOO_BIG" */
-	if (size + behind > c->limit)
-		return NFS4ERR_REP_TOO_BIG;
-	if (c->turn.cache && size + behind > c->turn.session->fore.ca_maxresponsesize_cached)
-		return NFS4ERR_REP_TOO_BIG_TO_CACHE;
-	return NFS4_OK;
-}
-
-uint32_t
-rr_nfs4_room(const struct rr_nfs4_compound *c)
-{
-	uint32_t used = compound_size(c) + (compound_is_last(c) ? 0 : COMPOUND_ERROR_SIZE);
-	uint32_t most = c->limit;
-
-	if (c->turn.session && c->turn.cache)
-		most = (uint32_t)rr_min(most, c->turn.session->fore.ca_maxresponsesize_cached);
-	return most > used ? most - used : 0;
-}
-
 /* The operation has ended: its result is encoded, or an error where it does not fit. */
 static void
 compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_t status)
@@ -169,7 +124,7 @@ compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_
 		memcpy(&c->res.u, &status, sizeof(status));
 		nfs42_put_nfs_resop4(&c->writer, &c->res);
 	}
-	size_status = c->writer.failed ? NFS4ERR_REP_TOO_BIG : compound_check_size(c, compound_size(c));
+	size_status = c->writer.failed ? NFS4ERR_REP_TOO_BIG : rr_nfs4_check_size(c, rr_nfs4_size(c));
 	if (size_status == NFS4_OK)
 		return;
 	c->result->status = size_status;
@@ -234,7 +189,7 @@ compound_check(const struct rr_nfs4_compound *c)
 		return NFS4ERR_NOFILEHANDLE;
 	if (flags & RR_NFS4_OP_SAVED && c->saved.kind == RR_NFS4_FH_NONE)
 		return NFS4ERR_NOFILEHANDLE;
-	status = flags & RR_NFS4_OP_CHANGES ? compound_check_size(c, compound_size(c) + estimate) : NFS4_OK;
+	status = flags & RR_NFS4_OP_CHANGES ? rr_nfs4_check_size(c, rr_nfs4_size(c) + estimate) : NFS4_OK;
 	if (status != NFS4_OK)
 		return status;
 	if (flags & RR_NFS4_OP_VFS && c->current.kind == RR_NFS4_FH_PSEUDO)
@@ -280,8 +235,9 @@ compound_run(struct rr_nfs4_compound *c)
 	return true;
 }
 
-void
-rr_nfs4_resume(struct rr_nfs4_compound *c, uint32_t status)
+/* For c->resume. */
+static void
+compound_resume(struct rr_nfs4_compound *c, uint32_t status)
 {
 	if (status == RR_NFS4_PENDING)
 		return;
@@ -319,6 +275,7 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	c->args = request->args;
 	c->result = result;
 	c->limit = compound_limit(request);
+	c->resume = compound_resume;
 	c->principal =
 		(struct rr_nfs4_principal){ request->auth->flavor, request->has_sys ? request->sys.uid : 0 };
 	rr_vfs_identify(request->has_sys ? &request->sys : NULL, server->root_squash, &c->identity);

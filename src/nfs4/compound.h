@@ -75,6 +75,8 @@ struct rr_nfs4_compound {
 	struct rr_nfs4_client *client; /* of the session, held by it */
 	struct rr_nfs4_principal principal;
 	struct rr_vfs_identity identity;
+	/* Goes on behind a step that ended later, with what that step returned. */
+	void (*resume)(struct rr_nfs4_compound *c, uint32_t status);
 	uint32_t index; /* of the operation that runs */
 	bool kept;      /* the request is kept */
 	uint32_t limit; /* octets that the result may have, by the session and by the room for the reply */
@@ -143,16 +145,27 @@ uint32_t rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_n
 /* Prepares the structure for the next storage operation, zeroed, as the caller. */
 union rr_nfs4_vfs *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
 
-/* The next turn of the operation, from the loop. */
-void rr_nfs4_resume(struct rr_nfs4_compound *c, uint32_t status);
-
 /* Zeroed memory that lives until the operation ends; NULL: the arena is used up. */
 void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);
 
 nfsstat4 rr_nfs4_status(enum rr_vfs_status status);
 
+/* ---- room.c ---- */
+
+/* Octets of an operation's number and status. */
+enum { RR_NFS4_ERROR_SIZE = 8 };
+
+/* Octets of the reply so far, RPC header and data that is placed among them. */
+uint32_t rr_nfs4_size(const struct rr_nfs4_compound *c);
+
+/* Whether a reply of so many octets is allowed at this operation: NFS4ERR_REP_TOO_BIG,
+ * NFS4ERR_REP_TOO_BIG_TO_CACHE. Behind it, there is to be room for another operation that fails. */
+nfsstat4 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size);
+
 /* Octets that the result of this operation may still have. */
 uint32_t rr_nfs4_room(const struct rr_nfs4_compound *c);
+
+/* ---- support.c ---- */
 
 static inline struct rr_vfs_object
 rr_nfs4_object(const struct rr_nfs4_fh *fh)

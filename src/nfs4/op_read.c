@@ -78,7 +78,7 @@ read_wake(struct rr_pool_waiter *waiter)
 {
 	struct rr_nfs4_compound *c = rr_container(waiter, struct rr_nfs4_compound, waiter);
 
-	rr_nfs4_resume(c, read_begin(c));
+	c->resume(c, read_begin(c));
 }
 
 /* No memory for as much as was asked for: less will do; and for that little, others give some back. */

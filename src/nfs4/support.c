@@ -59,7 +59,7 @@ vfs_done(struct rr_vfs_call *call)
 	struct rr_nfs4_compound *c = rr_container(call, struct rr_nfs4_compound, vfs.call);
 
 	c->vfs_status = call->status;
-	rr_nfs4_resume(c, c->then(c));
+	c->resume(c, c->then(c));
 }
 
 union rr_nfs4_vfs *

@@ -16,7 +16,7 @@ struct run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
 	struct rr_posix_shared *shared;
-	struct rr_ceph *ceph; /* NULL: directories of this machine */
+	struct rr_ceph *ceph;           /* NULL: directories of this machine */
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
 	struct rr_drc *drc;
 };

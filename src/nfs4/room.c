@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How large the reply to a COMPOUND is, and how large it may become. */
+#include "base/checked.h"
+#include "nfs4/compound.h"
+
+/* What stands in front of the operations, but for the tag. */
+enum { ROOM_FIXED = 12 };
+
+uint32_t
+rr_nfs4_size(const struct rr_nfs4_compound *c)
+{
+	uint32_t size = ROOM_FIXED + ((c->args->tag.length + 3) & ~3u) + c->request->header +
+			(uint32_t)rpcrdma_xdr_length(&c->writer);
+
+	for (uint32_t i = 0; i < c->writer.item_count; i++)
+		size += (c->result->items[i].length + 3) & ~3u;
+	return size;
+}
+
+static bool
+room_is_last(const struct rr_nfs4_compound *c)
+{
+	return c->index + 1 >= c->args->count;
+}
+
+/* Behind the operation, there is to be room for another one that fails. */
+nfsstat4
+rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size)
+{
+	uint64_t behind = room_is_last(c) ? 0 : RR_NFS4_ERROR_SIZE;
+
+	if (!c->turn.session || c->op->argop == OP_SEQUENCE)
+		return NFS4_OK;
+	/* RFC 8881, 2.10.6.4: "the replier MUST return NFS4ERR_REP_TOO_BIG" */
+	if (size + behind > c->limit)
+		return NFS4ERR_REP_TOO_BIG;
+	if (c->turn.cache && size + behind > c->turn.session->fore.ca_maxresponsesize_cached)
+		return NFS4ERR_REP_TOO_BIG_TO_CACHE;
+	return NFS4_OK;
+}
+
+uint32_t
+rr_nfs4_room(const struct rr_nfs4_compound *c)
+{
+	uint32_t used = rr_nfs4_size(c) + (room_is_last(c) ? 0 : RR_NFS4_ERROR_SIZE);
+	uint32_t most = c->limit;
+
+	if (c->turn.session && c->turn.cache)
+		most = (uint32_t)rr_min(most, c->turn.session->fore.ca_maxresponsesize_cached);
+	return most > used ? most - used : 0;
+}
