@@ -3,16 +3,20 @@
  */
 #include "api/call.h"
 #include "api/counters.h"
-#include "api/resolve.h"
+#include "base/address.h"
 #include "base/config.h"
 #include "rpc/credential.h"
+
+#define LOOPBACK "127.0.0.1"
+
+enum { CLIENT_ADDRESSES = 8 };
 
 /* A client to be: its configuration, and the addresses of its server. */
 struct plan {
 	struct rpcrdma_client_config theirs;
 	struct rr_client_config config;
 	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
-	struct sockaddr_storage addresses[RR_API_ADDRESSES];
+	struct sockaddr_storage addresses[CLIENT_ADDRESSES];
 	int address_count;
 };
 
@@ -45,8 +49,8 @@ make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct 
 	error = take_credential(config, plan->machine, &plan->config, text);
 	if (error < 0)
 		return error;
-	plan->address_count =
-		rr_api_resolve(config->host, config->port, plan->addresses, RR_API_ADDRESSES, text);
+	plan->address_count = rr_address_resolve(config->host ? config->host : LOOPBACK, config->port,
+		plan->addresses, CLIENT_ADDRESSES, text);
 	return plan->address_count < 0 ? plan->address_count : 0;
 }
 
@@ -105,7 +109,7 @@ begin(struct rpcrdma_engine *engine, struct plan *plan, int number, struct rpcrd
 		return finish(client, error, result);
 	plan->config.callbacks = client->callbacks ? client->callbacks->server : NULL;
 	plan->config.address = plan->addresses[number];
-	plan->config.address_size = rr_api_address_size(&plan->addresses[number]);
+	plan->config.address_size = rr_address_size(&plan->addresses[number]);
 	error = rr_client_new(engine, &plan->config, &client->client, &engine->text);
 	return finish(client, error, result);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The public server: services, with addresses at which they are served. */
 #include "api/counters.h"
-#include "api/resolve.h"
 #include "api/services.h"
+#include "base/address.h"
 #include "base/config.h"
 
 enum { ARENA_MAX = 16 << 20, REPLY_MAX = 1 << 30, CALL_MAX = 16384 };
@@ -105,13 +105,13 @@ rpcrdma_server_listen(
 		return -RPCRDMA_ERR_INVAL;
 	error = rr_engine_transport(transport, &inner, &server->text);
 	if (error == 0)
-		error = rr_api_resolve(host, *port, &address, 1, &server->text);
+		error = rr_address_resolve(host ? host : "127.0.0.1", *port, &address, 1, &server->text);
 	if (error < 0)
 		return error;
-	size = rr_api_address_size(&address);
+	size = rr_address_size(&address);
 	error = rr_server_listen(server->server, inner, sockaddr, size, NULL, &server->text);
 	if (error == 0)
-		*port = rr_api_port(&address);
+		*port = rr_address_port(sockaddr);
 	return error;
 }
 

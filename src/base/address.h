@@ -12,6 +12,16 @@ enum { RR_ADDRESS_TEXT = 64 };
 /* "192.0.2.1:20049" or "[2001:db8::1]:20049"; text has room for RR_ADDRESS_TEXT. */
 void rr_address_text(const struct sockaddr *address, char *text, size_t size);
 
+struct rr_text;
+
+/* The addresses of a host, a name or a numeric address, with the port: how many there are, at least 1 and at
+ * most max, or -RPCRDMA_ERR_ADDRESS. May block in the name service. */
+int rr_address_resolve(
+	const char *host, uint16_t port, struct sockaddr_storage *addresses, int max, struct rr_text *text);
+
+/* Octets of an address of AF_INET or AF_INET6. */
+socklen_t rr_address_size(const struct sockaddr_storage *address);
+
 /* Of AF_INET or AF_INET6. */
 void rr_address_set_port(struct sockaddr *address, uint16_t port);
 uint16_t rr_address_port(const struct sockaddr *address);

@@ -75,12 +75,6 @@ end_session(struct rr_session *session)
 
 /* ---- Connections to servers ---- */
 
-static socklen_t
-address_size(const struct sockaddr_storage *address)
-{
-	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
 /* Tries its addresses from the current one on. False where none is left. */
 static bool
 connect_upstream(struct rr_upstream *upstream)
@@ -94,7 +88,7 @@ connect_upstream(struct rr_upstream *upstream)
 		const struct rr_carrier_place to = {
 			.transport = target->transport,
 			.address = (const void *)address,
-			.size = address_size(address),
+			.size = rr_address_size(address),
 		};
 		int error = rr_carrier_connect(
 			engine, &to, &upstream_events, upstream, &upstream->carrier, &text);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/client_internal.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "ulb/mount3.h"
 #include "ulb/portmap2.h"
 
@@ -33,15 +33,6 @@ prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, uint32_t
 
 /* ---- Where MOUNT is ---- */
 
-static void
-set_port(struct sockaddr_storage *address, uint16_t port)
-{
-	if (address->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
-	else
-		((struct sockaddr_in *)address)->sin_port = htons(port);
-}
-
 /* A client over TCP at another port of the server. */
 static int
 open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rr_client **client)
@@ -50,7 +41,7 @@ open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rr_client **client)
 
 	config.transport = RR_TRANSPORT_TCP;
 	config.retry = 0;
-	set_port(&config.address, port);
+	rr_address_set_port((struct sockaddr *)&config.address, port);
 	return rr_client_new(nfs->engine, &config, client, &nfs->text);
 }
 

@@ -2,6 +2,7 @@
 /* The public NFS client from a URL to a mounted export, and what people ask it. */
 #include <string.h>
 
+#include "base/address.h"
 #include "base/config.h"
 #include "nfs/nfs_private.h"
 #include "rpc/credential.h"
@@ -35,11 +36,11 @@ open_first(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nf
 	struct rpcrdma_nfs **nfs, struct rr_text *text)
 {
 	struct sockaddr_storage addresses[OPEN_ADDRESSES];
-	int count = rr_url_resolve(url, addresses, OPEN_ADDRESSES, text), error = count;
+	int count = rr_address_resolve(url->host, url->port, addresses, OPEN_ADDRESSES, text), error = count;
 
 	for (int i = 0; i < count; i++) {
 		config->rpc.address = addresses[i];
-		config->rpc.address_size = rr_url_address_size(&addresses[i]);
+		config->rpc.address_size = rr_address_size(&addresses[i]);
 		error = rr_nfs_open(engine, config, nfs, text);
 		if (error != -RPCRDMA_ERR_REFUSED && error != -RPCRDMA_ERR_UNREACHABLE &&
 			error != -RPCRDMA_ERR_TIMEDOUT)

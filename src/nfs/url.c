@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/url.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <rpcrdma/error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,31 +301,4 @@ rr_url_prefer_tcp(struct rr_url *url)
 	url->transport = RR_TRANSPORT_TCP;
 	if (!url->has_port)
 		url->port = RR_URL_TCP_PORT;
-}
-
-socklen_t
-rr_url_address_size(const struct sockaddr_storage *address)
-{
-	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
-int
-rr_url_resolve(const struct rr_url *url, struct sockaddr_storage *addresses, int max, struct rr_text *error)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV };
-	struct addrinfo *found;
-	char port[8];
-	int result, count = 0;
-
-	snprintf(port, sizeof(port), "%u", url->port);
-	result = getaddrinfo(url->host, port, &hints, &found);
-	if (result != 0)
-		return rr_fail(error, -RPCRDMA_ERR_ADDRESS,
-			"the host %.120s cannot be found: %s; check its name", url->host,
-			gai_strerror(result));
-	for (struct addrinfo *next = found; next && count < max; next = next->ai_next)
-		if (next->ai_addrlen <= sizeof(addresses[0]))
-			memcpy(&addresses[count++], next->ai_addr, next->ai_addrlen);
-	freeaddrinfo(found);
-	return count;
 }

@@ -38,12 +38,4 @@ int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
 /* A URL that names no transport is for TCP. */
 void rr_url_prefer_tcp(struct rr_url *url);
 
-/* All addresses of the host, at most max of them, with the port: returns how many, or -RPCRDMA_ERR_ADDRESS.
- */
-int rr_url_resolve(
-	const struct rr_url *url, struct sockaddr_storage *addresses, int max, struct rr_text *error);
-
-/* Of an address that rr_url_resolve() gave. */
-socklen_t rr_url_address_size(const struct sockaddr_storage *address);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/check.h"
+#include "base/address.h"
 
 #include <errno.h>
 #include <string.h>
@@ -77,7 +78,8 @@ static int
 check_find_server(struct rr_check *check, struct rr_text *text)
 {
 	struct sockaddr_storage addresses[CHECK_ADDRESSES];
-	int count = rr_url_resolve(&check->url, addresses, CHECK_ADDRESSES, text), error = count;
+	int count = rr_address_resolve(check->url.host, check->url.port, addresses, CHECK_ADDRESSES, text),
+	    error = count;
 	struct rr_room *room = rr_room_in(check->engine);
 
 	if (check->url.transport == RR_TRANSPORT_TCP || !room)
@@ -88,7 +90,7 @@ check_find_server(struct rr_check *check, struct rr_text *text)
 
 		check->address = addresses[i];
 		place = (struct rr_carrier_place){ check->url.transport,
-			(const struct sockaddr *)&addresses[i], rr_url_address_size(&addresses[i]) };
+			(const struct sockaddr *)&addresses[i], rr_address_size(&addresses[i]) };
 		error = rr_provider_to(room, &place, &check->fabric, text);
 		if (error)
 			continue;

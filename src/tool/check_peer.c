@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "tool/check_chunk.h"
 
 #define CHECK_KICK (500 * RR_MILLISECOND)
@@ -124,7 +125,7 @@ rr_check_connect(struct rr_check_peer *peer, const void *private_data, size_t si
 	rr_private_data_put(octets, &own);
 	peer->last = &peer->messages;
 	error = rr_fabric_connect(check->fabric, (const struct sockaddr *)&check->address,
-		rr_url_address_size(&check->address), private_data ? private_data : octets,
+		rr_address_size(&check->address), private_data ? private_data : octets,
 		private_data ? size : sizeof(octets), peer_event, peer, &peer->endpoint, &peer->why);
 	if (error)
 		return error;

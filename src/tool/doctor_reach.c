@@ -25,7 +25,8 @@ reach_name(struct rr_doctor *doctor)
 	int count;
 
 	rr_doctor_begin(doctor);
-	count = rr_url_resolve(&doctor->check.url, addresses, REACH_ADDRESSES, &why);
+	count = rr_address_resolve(
+		doctor->check.url.host, doctor->check.url.port, addresses, REACH_ADDRESSES, &why);
 	step.failed = count <= 0;
 	if (step.failed) {
 		rr_doctor_found(&step, "%s", why.text);
@@ -64,8 +65,8 @@ reach_route(struct rr_doctor *doctor)
 	char text[RR_ADDRESS_TEXT];
 
 	rr_doctor_begin(doctor);
-	step.failed = rr_address_source(
-			      (const struct sockaddr *)address, rr_url_address_size(address), &source) < 0;
+	step.failed =
+		rr_address_source((const struct sockaddr *)address, rr_address_size(address), &source) < 0;
 	if (step.failed) {
 		rr_doctor_found(&step, "there is no route to it");
 		rr_doctor_advise(
@@ -88,7 +89,7 @@ reach_provider(struct rr_doctor *doctor)
 {
 	struct rr_check *check = &doctor->check;
 	const struct rr_carrier_place place = { check->url.transport,
-		(const struct sockaddr *)&check->address, rr_url_address_size(&check->address) };
+		(const struct sockaddr *)&check->address, rr_address_size(&check->address) };
 	struct rr_doctor_step step = { .name = "provider" };
 	struct rr_room *room = rr_room_in(check->engine);
 	struct rr_text why = { "" };
@@ -125,7 +126,7 @@ reach_tcp(const struct sockaddr_storage *address, uint16_t port, uint32_t second
 	wait.fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (wait.fd < 0)
 		return -errno;
-	if (connect(wait.fd, (const struct sockaddr *)&to, rr_url_address_size(&to)) < 0)
+	if (connect(wait.fd, (const struct sockaddr *)&to, rr_address_size(&to)) < 0)
 		error = -errno;
 	if (error == -EINPROGRESS) {
 		int ready = poll(&wait, 1, (int)seconds * 1000);

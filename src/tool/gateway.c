@@ -210,7 +210,7 @@ static int
 resolve(struct run *run, const struct rr_url *url, struct rr_gateway_target *target)
 {
 	struct rr_text text;
-	int count = rr_url_resolve(url, target->addresses, RR_GATEWAY_ADDRESSES, &text);
+	int count = rr_address_resolve(url->host, url->port, target->addresses, RR_GATEWAY_ADDRESSES, &text);
 
 	if (count < 0)
 		return rr_tool_fail(run->tool, "--to: %s", text.text);

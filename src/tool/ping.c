@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "nfs/url.h"
 #include "rpc/client.h"
 #include "tool/filters.h"
@@ -70,13 +71,13 @@ connect_client(struct ping *ping)
 {
 	struct sockaddr_storage addresses[ADDRESSES];
 	struct rr_text text = { "" };
-	int count = rr_url_resolve(&ping->url, addresses, ADDRESSES, &text);
+	int count = rr_address_resolve(ping->url.host, ping->url.port, addresses, ADDRESSES, &text);
 
 	for (int i = 0; i < count; i++) {
 		struct rr_client_config config = {
 			.transport = ping->url.transport,
 			.address = addresses[i],
-			.address_size = rr_url_address_size(&addresses[i]),
+			.address_size = rr_address_size(&addresses[i]),
 			.auth = &rr_auth_none,
 		};
 

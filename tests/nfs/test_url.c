@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/text.h"
 #include "nfs/url.h"
 
@@ -151,10 +152,10 @@ numeric_hosts_resolve_to_themselves(void **state)
 
 	(void)state;
 	assert_int_equal(rr_url_parse("nfs://127.0.0.1:7/", &url, &error), 0);
-	assert_int_equal(rr_url_resolve(&url, addresses, 4, &error), 1);
+	assert_int_equal(rr_address_resolve(url.host, url.port, addresses, 4, &error), 1);
 	assert_int_equal(addresses[0].ss_family, AF_INET);
 	assert_int_equal(rr_url_parse("nfs://256.0.0.1/", &url, &error), 0);
-	assert_int_equal(rr_url_resolve(&url, addresses, 4, &error), -RPCRDMA_ERR_ADDRESS);
+	assert_int_equal(rr_address_resolve(url.host, url.port, addresses, 4, &error), -RPCRDMA_ERR_ADDRESS);
 	assert_non_null(strstr(error.text, "256.0.0.1"));
 }
 

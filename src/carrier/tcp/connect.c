@@ -8,6 +8,8 @@
 
 #include "carrier/tcp/tcp_private.h"
 
+#include "base/errno.h"
+
 static int
 tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
@@ -33,7 +35,7 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	*carrier = &tcp->base;
 	rr_carrier_attach(*carrier, events, ctx);
 	if (error)
-		rr_tcp_fail(tcp, rr_tcp_error(error), "%s: no connection over TCP: %s", tcp->base.peer,
+		rr_tcp_fail(tcp, rr_errno_error(error), "%s: no connection over TCP: %s", tcp->base.peer,
 			strerror(error));
 	return 0;
 }

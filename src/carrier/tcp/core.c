@@ -29,18 +29,6 @@ rr_tcp_record_max(const struct rr_tcp *tcp)
 /* How long the peer may leave sent octets unacknowledged, or not answer a SYN. */
 enum { PEER_LIMIT_MS = 60000 };
 
-int
-rr_tcp_error(int error)
-{
-	switch (error) {
-	case ECONNREFUSED: return -RPCRDMA_ERR_REFUSED;
-	case ETIMEDOUT: return -RPCRDMA_ERR_TIMEDOUT;
-	case ENETUNREACH:
-	case EHOSTUNREACH: return -RPCRDMA_ERR_UNREACHABLE;
-	default: return -RPCRDMA_ERR_DISCONNECTED;
-	}
-}
-
 void
 rr_tcp_set_options(int fd)
 {

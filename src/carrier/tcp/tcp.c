@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "base/errno.h"
 #include "base/peer_log.h"
 #include "carrier/tcp/tcp_private.h"
 
@@ -79,7 +80,7 @@ finish_connect(struct rr_tcp *tcp)
 	if (getsockopt(tcp->watch.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		error = errno;
 	if (error) {
-		rr_tcp_fail(tcp, rr_tcp_error(error), "%s: no connection over TCP: %s", tcp->base.peer,
+		rr_tcp_fail(tcp, rr_errno_error(error), "%s: no connection over TCP: %s", tcp->base.peer,
 			strerror(error));
 		return;
 	}

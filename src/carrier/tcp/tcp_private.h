@@ -102,7 +102,6 @@ void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
 void rr_tcp_release(struct rr_tcp *tcp);
 /* Octets that a record may have. */
 uint32_t rr_tcp_record_max(const struct rr_tcp *tcp);
-int rr_tcp_error(int error); /* of an errno */
 void rr_tcp_set_options(int fd);
 
 /* tcp.c */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/address.h"
+#include "base/errno.h"
 #include "fabric/iwarp/socket.h"
 
 /*
@@ -39,18 +40,6 @@ rr_iwarp_endpoint_defer(struct rr_iwarp_endpoint *endpoint)
 
 /* ---- Connecting ---- */
 
-static int
-error_of(int number)
-{
-	switch (number) {
-	case ECONNREFUSED: return -RPCRDMA_ERR_REFUSED;
-	case EHOSTUNREACH:
-	case ENETUNREACH: return -RPCRDMA_ERR_UNREACHABLE;
-	case ETIMEDOUT: return -RPCRDMA_ERR_TIMEDOUT;
-	default: return -RPCRDMA_ERR_SYSTEM;
-	}
-}
-
 void
 rr_iwarp_endpoint_connected(struct rr_iwarp_endpoint *endpoint, int error)
 {
@@ -61,7 +50,7 @@ rr_iwarp_endpoint_connected(struct rr_iwarp_endpoint *endpoint, int error)
 	if (error && engine->old)
 		rr_iwarp_eof(engine);
 	else if (error)
-		rr_iwarp_over(engine, error_of(-error), "cannot connect: %s%s", strerror(-error),
+		rr_iwarp_over(engine, rr_errno_error(-error), "cannot connect: %s%s", strerror(-error),
 			error == -ECONNREFUSED ? "; is a server running there, at this port?" : "");
 	else
 		rr_iwarp_endpoint_watch_peer(endpoint);

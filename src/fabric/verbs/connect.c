@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/address.h"
+#include "base/errno.h"
 #include "fabric/verbs/endpoint.h"
 
 /*
@@ -88,7 +89,7 @@ modify(struct rr_verbs_endpoint *endpoint, enum ibv_qp_state state, const struct
 static void
 failed(struct rr_verbs_endpoint *endpoint, const char *what)
 {
-	rr_verbs_end(endpoint, rr_verbs_error(errno), "%s: %s", what, strerror(errno));
+	rr_verbs_end(endpoint, rr_errno_error(errno), "%s: %s", what, strerror(errno));
 }
 
 static void
@@ -228,7 +229,7 @@ static void
 unreachable(struct rr_verbs_endpoint *endpoint, const struct event *event, const char *what)
 {
 	int number = event->status < 0 ? -event->status : event->status;
-	int error = rr_verbs_error(number);
+	int error = rr_errno_error(number);
 
 	if (error == -RPCRDMA_ERR_SYSTEM)
 		error = -RPCRDMA_ERR_UNREACHABLE;

@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "fabric/verbs/endpoint.h"
 
 /* What happens to an endpoint and is the same for all files: it has work, it is up, it ends. */
-
-int
-rr_verbs_error(int number)
-{
-	switch (number) {
-	case ENOMEM: return -RPCRDMA_ERR_NOMEM;
-	case ECONNREFUSED: return -RPCRDMA_ERR_REFUSED;
-	case ECONNRESET: return -RPCRDMA_ERR_DISCONNECTED;
-	case ETIMEDOUT: return -RPCRDMA_ERR_TIMEDOUT;
-	case ENETUNREACH:
-	case EHOSTUNREACH:
-	case EADDRNOTAVAIL:
-	case ENODEV: return -RPCRDMA_ERR_UNREACHABLE;
-	default: return -RPCRDMA_ERR_SYSTEM;
-	}
-}
 
 void
 rr_verbs_wake(struct rr_verbs_endpoint *endpoint)

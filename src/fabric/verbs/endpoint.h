@@ -256,9 +256,6 @@ void rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *ev
 void rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size);
 void rr_verbs_wake(struct rr_verbs_endpoint *endpoint);
 
-/* The error that fits errno. */
-int rr_verbs_error(int number);
-
 /* endpoint.c */
 
 struct rr_verbs_endpoint *rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric);

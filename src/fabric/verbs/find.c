@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "base/errno.h"
 #include "fabric/verbs/endpoint.h"
 #include "fabric/verbs/verbs.h"
 
@@ -88,7 +89,7 @@ rr_verbs_bind_to(const struct rr_verbs_library *library, struct rdma_event_chann
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the RDMA connection manager: %s", strerror(errno));
 	rr_address_text(local, name, sizeof(name));
 	if (library->bind_addr(id, local) < 0)
-		error = rr_fail(text, rr_verbs_error(errno), "no RDMA device can be used at %s: %s", name,
+		error = rr_fail(text, rr_errno_error(errno), "no RDMA device can be used at %s: %s", name,
 			strerror(errno));
 	else if (!id->verbs)
 		error = rr_fail(text, -RPCRDMA_ERR_UNREACHABLE, "no RDMA device has the address %s", name);

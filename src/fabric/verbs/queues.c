@@ -4,6 +4,8 @@
 
 #include "fabric/verbs/endpoint.h"
 
+#include "base/errno.h"
+
 /*
  * The queue pair of an endpoint and its completion queue, which has room for all work requests and for the
  * receives that are allowed.
@@ -111,7 +113,7 @@ rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text)
 	rr_verbs_device_refill(&endpoint->device->refill);
 	return 0;
 failed:
-	error = rr_verbs_error(errno);
+	error = rr_errno_error(errno);
 	rr_fail(text, error, "%s: cannot make a queue pair: %s", endpoint->device->context->device->name,
 		strerror(errno));
 	rr_verbs_queues_destroy(endpoint);

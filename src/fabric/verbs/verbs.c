@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/address.h"
+#include "base/errno.h"
 #include "fabric/verbs/endpoint.h"
 
 enum { RESOLVE_TIMEOUT = 2000, BACKLOG = 128, READS_MAX = 255 };
@@ -119,7 +120,7 @@ verbs_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 		return -RPCRDMA_ERR_SYSTEM;
 	}
 	if (fabric->library.resolve_addr(new->id, NULL, (void *)&copy, RESOLVE_TIMEOUT) < 0)
-		rr_verbs_end(new, rr_verbs_error(errno), "no RDMA device leads to the address: %s",
+		rr_verbs_end(new, rr_errno_error(errno), "no RDMA device leads to the address: %s",
 			strerror(errno));
 	*endpoint = &new->base;
 	return 0;
