@@ -5,8 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+void
+rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state)
+{
+	static const char *const names[RR_LOOP_STATES] = { "connecting", "waiting", "requested", "accepted",
+		"established", "ended", "disconnected", "closed" };
+
+	rr_log(rr_loop_fabric(endpoint)->env, RR_LOG_DEBUG, "%s: in-process endpoint %s, was %s",
+		endpoint->base.peer, names[state], names[endpoint->state]);
+	endpoint->state = state;
+}
+
 static void
-flush(struct rr_loop_endpoint *endpoint)
+loop_flush(struct rr_loop_endpoint *endpoint)
 {
 	while (endpoint->state == RR_LOOP_ENDED && !rr_list_empty(&endpoint->queue))
 		rr_works_complete(&rr_loop_fabric(endpoint)->works,
@@ -16,7 +27,7 @@ flush(struct rr_loop_endpoint *endpoint)
 
 /* Tells a handler of the end; the request that nobody has answered yet has none. */
 static void
-finish(struct rr_loop_endpoint *endpoint)
+loop_finish(struct rr_loop_endpoint *endpoint)
 {
 	struct rr_event event = {
 		.kind = RR_EVENT_DISCONNECTED, .status = endpoint->status, .text = endpoint->text.text
@@ -24,10 +35,10 @@ finish(struct rr_loop_endpoint *endpoint)
 
 	if (!endpoint->base.handler)
 		return;
-	flush(endpoint);
+	loop_flush(endpoint);
 	if (endpoint->state != RR_LOOP_ENDED)
 		return;
-	endpoint->state = RR_LOOP_DISCONNECTED;
+	rr_loop_set_state(endpoint, RR_LOOP_DISCONNECTED);
 	if (endpoint->status == -RPCRDMA_ERR_REJECTED) {
 		event.data = endpoint->private_data;
 		event.length = (uint32_t)endpoint->private_size;
@@ -36,7 +47,7 @@ finish(struct rr_loop_endpoint *endpoint)
 }
 
 static struct rr_loop_listener *
-find_listener(struct rr_loop_fabric *fabric, uint16_t port)
+loop_find_listener(struct rr_loop_fabric *fabric, uint16_t port)
 {
 	rr_list_for_each (link, &fabric->listeners) {
 		struct rr_loop_listener *listener = rr_container(link, struct rr_loop_listener, link);
@@ -49,10 +60,10 @@ find_listener(struct rr_loop_fabric *fabric, uint16_t port)
 }
 
 static void
-find_peer(struct rr_loop_endpoint *endpoint)
+loop_find_peer(struct rr_loop_endpoint *endpoint)
 {
 	struct rr_loop_fabric *fabric = rr_loop_fabric(endpoint);
-	struct rr_loop_listener *listener = find_listener(fabric, endpoint->port);
+	struct rr_loop_listener *listener = loop_find_listener(fabric, endpoint->port);
 	struct rr_loop_endpoint *peer;
 
 	if (!listener) {
@@ -65,8 +76,8 @@ find_peer(struct rr_loop_endpoint *endpoint)
 		return;
 	}
 	snprintf(peer->base.peer, sizeof(peer->base.peer), "in-process");
-	peer->state = RR_LOOP_REQUESTED;
-	endpoint->state = RR_LOOP_WAITING;
+	rr_loop_set_state(peer, RR_LOOP_REQUESTED);
+	rr_loop_set_state(endpoint, RR_LOOP_WAITING);
 	peer->peer = endpoint;
 	peer->wait.assured = true; /* it waits for the receives of the one that connects */
 	endpoint->peer = peer;
@@ -75,12 +86,13 @@ find_peer(struct rr_loop_endpoint *endpoint)
 }
 
 static void
-establish(struct rr_loop_endpoint *endpoint)
+loop_establish(struct rr_loop_endpoint *endpoint)
 {
 	struct rr_loop_endpoint *peer = endpoint->peer;
 	struct rr_event event = { .kind = RR_EVENT_ESTABLISHED };
 
-	endpoint->state = peer->state = RR_LOOP_ESTABLISHED;
+	rr_loop_set_state(endpoint, RR_LOOP_ESTABLISHED);
+	rr_loop_set_state(peer, RR_LOOP_ESTABLISHED);
 	rr_loop_emit(endpoint, &event);
 	event.data = endpoint->private_data;
 	event.length = (uint32_t)endpoint->private_size;
@@ -88,25 +100,64 @@ establish(struct rr_loop_endpoint *endpoint)
 		rr_loop_emit(peer, &event);
 }
 
+/* The caller of a function of the endpoint is not called back inside it: the task acts. */
 static void
-run(struct rr_task *task)
+loop_accept_request(struct rr_loop_endpoint *endpoint)
 {
-	struct rr_loop_endpoint *endpoint = rr_container(task, struct rr_loop_endpoint, task);
+	rr_loop_set_state(endpoint, RR_LOOP_ACCEPTED);
+	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
+}
 
-	switch (endpoint->state) {
-	case RR_LOOP_CONNECTING: find_peer(endpoint); break;
-	case RR_LOOP_ACCEPTED: establish(endpoint); break;
-	case RR_LOOP_ESTABLISHED: rr_loop_work(endpoint); break;
-	case RR_LOOP_ENDED: finish(endpoint); break;
-	case RR_LOOP_WAITING:
-	case RR_LOOP_REQUESTED:
-	case RR_LOOP_DISCONNECTED:
-	case RR_LOOP_CLOSED: break;
-	}
+/* The connection ended before it was accepted: now there is a handler to call. */
+static void
+loop_accept_ended(struct rr_loop_endpoint *endpoint)
+{
+	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
 static void
-wake(struct rr_receive_wait *wait)
+loop_give_up(struct rr_loop_endpoint *endpoint)
+{
+	rr_loop_end_both(endpoint, 0, "disconnected; the peer did not take all that was posted",
+		-RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
+}
+
+static void
+loop_hold(struct rr_loop_endpoint *endpoint)
+{
+	(void)endpoint;
+}
+
+typedef void loop_action(struct rr_loop_endpoint *endpoint);
+
+void
+rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event)
+{
+	/* clang-format off */
+	static loop_action *const table[RR_LOOP_STATES][RR_LOOP_EVENTS] = {
+		/*                        TURN             ACCEPT               OVERDUE */
+		[RR_LOOP_CONNECTING] =   { loop_find_peer, loop_hold,           loop_hold },
+		[RR_LOOP_WAITING] =      { loop_hold,      loop_hold,           loop_hold },
+		[RR_LOOP_REQUESTED] =    { loop_hold,      loop_accept_request, loop_hold },
+		[RR_LOOP_ACCEPTED] =     { loop_establish, loop_hold,           loop_hold },
+		[RR_LOOP_ESTABLISHED] =  { rr_loop_work,   loop_hold,           loop_give_up },
+		[RR_LOOP_ENDED] =        { loop_finish,    loop_accept_ended,   loop_hold },
+		[RR_LOOP_DISCONNECTED] = { loop_hold,      loop_hold,           loop_hold },
+		[RR_LOOP_CLOSED] =       { loop_hold,      loop_hold,           loop_hold },
+	};
+	/* clang-format on */
+
+	table[endpoint->state][event](endpoint);
+}
+
+static void
+loop_run(struct rr_task *task)
+{
+	rr_loop_event(rr_container(task, struct rr_loop_endpoint, task), RR_LOOP_TURN);
+}
+
+static void
+loop_wake(struct rr_receive_wait *wait)
 {
 	struct rr_loop_endpoint *endpoint = rr_container(wait, struct rr_loop_endpoint, wait);
 
@@ -114,12 +165,9 @@ wake(struct rr_receive_wait *wait)
 }
 
 static void
-expired(struct rr_timer *timer)
+loop_expired(struct rr_timer *timer)
 {
-	struct rr_loop_endpoint *endpoint = rr_container(timer, struct rr_loop_endpoint, timer);
-
-	rr_loop_end_both(endpoint, 0, "disconnected; the peer did not take all that was posted",
-		-RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
+	rr_loop_event(rr_container(timer, struct rr_loop_endpoint, timer), RR_LOOP_OVERDUE);
 }
 
 struct rr_loop_endpoint *
@@ -134,9 +182,9 @@ rr_loop_endpoint_new(struct rr_loop_fabric *fabric)
 	rr_list_init(&endpoint->link);
 	rr_list_init(&endpoint->queue);
 	rr_list_init(&endpoint->wait.link);
-	endpoint->wait.wake = wake;
-	rr_task_init(&endpoint->task, run);
-	rr_timer_init(&endpoint->timer, expired);
+	endpoint->wait.wake = loop_wake;
+	rr_task_init(&endpoint->task, loop_run);
+	rr_timer_init(&endpoint->timer, loop_expired);
 	rr_regions_init(&endpoint->regions, fabric->env, fabric->base.config.region_max);
 	return endpoint;
 }
@@ -146,7 +194,7 @@ rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint)
 {
 	struct rr_loop_fabric *fabric = rr_loop_fabric(endpoint);
 
-	endpoint->state = RR_LOOP_CLOSED;
+	rr_loop_set_state(endpoint, RR_LOOP_CLOSED);
 	rr_task_cancel(&endpoint->task);
 	rr_loop_disarm(fabric->base.loop, &endpoint->timer);
 	rr_receives_leave(&rr_loop_fabric(endpoint)->receives, &endpoint->wait);
@@ -162,7 +210,7 @@ rr_loop_end(struct rr_loop_endpoint *endpoint, int status, const char *text)
 {
 	struct rr_loop *loop = endpoint->base.fabric->loop;
 
-	endpoint->state = RR_LOOP_ENDED;
+	rr_loop_set_state(endpoint, RR_LOOP_ENDED);
 	endpoint->peer = NULL;
 	rr_fail(&endpoint->text, 0, "%s", text);
 	endpoint->status = status;

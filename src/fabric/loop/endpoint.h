@@ -31,11 +31,20 @@ enum rr_loop_state {
 	RR_LOOP_CONNECTING, /* the listener has not been looked for */
 	RR_LOOP_WAITING,    /* the listener has the request */
 	RR_LOOP_REQUESTED,  /* the other side of that: neither accepted nor rejected */
-	RR_LOOP_ACCEPTED,   /* but the two sides have not been told */
+	RR_LOOP_ACCEPTED,   /* but neither handler was called yet */
 	RR_LOOP_ESTABLISHED,
-	RR_LOOP_ENDED, /* its handler has not been told */
+	RR_LOOP_ENDED, /* its handler was not called yet */
 	RR_LOOP_DISCONNECTED,
-	RR_LOOP_CLOSED
+	RR_LOOP_CLOSED,
+	RR_LOOP_STATES
+};
+
+/* What makes an endpoint act; endpoint.c has the table of states and events. */
+enum rr_loop_event {
+	RR_LOOP_TURN,    /* its task is due */
+	RR_LOOP_ACCEPT,  /* the listener's user accepts the connection */
+	RR_LOOP_OVERDUE, /* a disconnection in good order takes too long */
+	RR_LOOP_EVENTS
 };
 
 /*
@@ -92,6 +101,10 @@ struct rr_loop_endpoint *rr_loop_endpoint_new(struct rr_loop_fabric *fabric);
 
 /* Gives back all that it has and frees it at the end of the turn. */
 void rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint);
+
+/* Changes the state, which is traced. */
+void rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state);
+void rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event);
 
 /* Ends the connection for endpoint with status and text, if it has not ended; the peer knows nothing of it.
  */

@@ -128,9 +128,7 @@ loop_accept(struct rr_endpoint *base, const void *private_data, size_t private_s
 	endpoint->private_size = private_size;
 	if (private_size)
 		memcpy(endpoint->private_data, private_data, private_size);
-	if (endpoint->state == RR_LOOP_REQUESTED)
-		endpoint->state = RR_LOOP_ACCEPTED;
-	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
+	rr_loop_event(endpoint, RR_LOOP_ACCEPT);
 	return 0;
 }
 

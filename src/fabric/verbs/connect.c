@@ -108,7 +108,7 @@ request(struct rr_verbs_endpoint *endpoint)
 		return;
 	}
 	param = connection(endpoint);
-	endpoint->state = RR_VERBS_CONNECTING;
+	rr_verbs_set_state(endpoint, RR_VERBS_CONNECTING);
 	if (fabric->library.connect(endpoint->id, &param) < 0)
 		failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
 }
@@ -169,7 +169,7 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 		return 0;
 	}
 	endpoint->connected = true;
-	endpoint->state = RR_VERBS_ACCEPTED;
+	rr_verbs_set_state(endpoint, RR_VERBS_ACCEPTED);
 	rr_verbs_wake(endpoint);
 	return 0;
 }
@@ -218,7 +218,7 @@ requested(struct rr_verbs_listener *listener, struct event *event)
 	}
 	endpoint->id = event->id;
 	event->id->context = endpoint;
-	endpoint->state = RR_VERBS_REQUESTED;
+	rr_verbs_set_state(endpoint, RR_VERBS_REQUESTED);
 	endpoint->responder_resources = event->responder_resources;
 	endpoint->initiator_depth = event->initiator_depth;
 	rr_address_text(rdma_get_peer_addr(event->id), endpoint->base.peer, sizeof(endpoint->base.peer));

@@ -7,6 +7,17 @@
 /* What happens to an endpoint and is the same for all files: it has work, it is up, it ends. */
 
 void
+rr_verbs_set_state(struct rr_verbs_endpoint *endpoint, enum rr_verbs_state state)
+{
+	static const char *const names[RR_VERBS_STATES] = { "resolving", "connecting", "requested",
+		"accepted", "established", "ended", "disconnected", "closed" };
+
+	rr_log(rr_verbs_fabric(endpoint)->env, RR_LOG_DEBUG, "%s: verbs endpoint %s, was %s",
+		endpoint->base.peer, names[state], names[endpoint->state]);
+	endpoint->state = state;
+}
+
+void
 rr_verbs_wake(struct rr_verbs_endpoint *endpoint)
 {
 	endpoint->spins = 0;
@@ -25,7 +36,7 @@ rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t
 {
 	struct rr_event event = { .kind = RR_EVENT_ESTABLISHED, .data = data, .length = size };
 
-	endpoint->state = RR_VERBS_ESTABLISHED;
+	rr_verbs_set_state(endpoint, RR_VERBS_ESTABLISHED);
 	rr_verbs_wake(endpoint);
 	rr_verbs_emit(endpoint, &event);
 }
@@ -56,7 +67,7 @@ rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format,
 	vsnprintf(endpoint->text.text, sizeof(endpoint->text.text), format, args);
 	va_end(args);
 	endpoint->status = status;
-	endpoint->state = RR_VERBS_ENDED;
+	rr_verbs_set_state(endpoint, RR_VERBS_ENDED);
 	rr_loop_disarm(loop, &endpoint->timer);
 	rr_verbs_stop(endpoint);
 	rr_loop_defer(loop, &endpoint->task);

@@ -12,7 +12,7 @@
 enum { SPINS = 16 };
 
 static void
-give_allowance_back(struct rr_verbs_endpoint *endpoint)
+endpoint_give_allowance_back(struct rr_verbs_endpoint *endpoint)
 {
 	if (endpoint->qp)
 		endpoint->receives->allowed -= endpoint->allowed;
@@ -20,7 +20,7 @@ give_allowance_back(struct rr_verbs_endpoint *endpoint)
 }
 
 static void
-forget_works(struct rr_verbs_endpoint *endpoint)
+endpoint_forget_works(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_list *lists[] = { &endpoint->posted, &endpoint->queue };
 
@@ -32,7 +32,7 @@ forget_works(struct rr_verbs_endpoint *endpoint)
 
 /* Completes all that is outstanding; what was posted first comes first. */
 static void
-cancel_works(struct rr_verbs_endpoint *endpoint)
+endpoint_cancel_works(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_list *lists[] = { &endpoint->posted, &endpoint->queue };
 
@@ -44,7 +44,7 @@ cancel_works(struct rr_verbs_endpoint *endpoint)
 }
 
 static void
-finish(struct rr_verbs_endpoint *endpoint)
+endpoint_finish(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_event event = {
 		.kind = RR_EVENT_DISCONNECTED, .status = endpoint->status, .text = endpoint->text.text
@@ -57,17 +57,17 @@ finish(struct rr_verbs_endpoint *endpoint)
 		event.length = endpoint->private_size;
 	}
 	rr_verbs_discard(endpoint);
-	cancel_works(endpoint);
+	endpoint_cancel_works(endpoint);
 	if (endpoint->state != RR_VERBS_ENDED)
 		return;
-	give_allowance_back(endpoint);
-	endpoint->state = RR_VERBS_DISCONNECTED;
+	endpoint_give_allowance_back(endpoint);
+	rr_verbs_set_state(endpoint, RR_VERBS_DISCONNECTED);
 	rr_verbs_emit(endpoint, &event);
 }
 
 /* The last of the work has completed: the peer may be told. Its answer is the end. */
 static void
-hang_up(struct rr_verbs_endpoint *endpoint)
+endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 {
 	if (!endpoint->connected || !rr_list_empty(&endpoint->queue) || !rr_list_empty(&endpoint->posted))
 		return;
@@ -77,7 +77,7 @@ hang_up(struct rr_verbs_endpoint *endpoint)
 
 /* Polls a few times in vain before it has itself told of the next completion: that costs a system call. */
 static void
-work(struct rr_verbs_endpoint *endpoint)
+endpoint_work(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_loop *loop = endpoint->base.fabric->loop;
 	int n;
@@ -88,7 +88,7 @@ work(struct rr_verbs_endpoint *endpoint)
 	if (endpoint->state != RR_VERBS_ESTABLISHED && endpoint->state != RR_VERBS_ACCEPTED)
 		return;
 	if (endpoint->disconnecting)
-		hang_up(endpoint);
+		endpoint_hang_up(endpoint);
 	if (n == 0 && endpoint->spins == SPINS && endpoint->armed)
 		return;
 	if (n == 0 && endpoint->spins == SPINS) {
@@ -101,31 +101,49 @@ work(struct rr_verbs_endpoint *endpoint)
 }
 
 static void
-run(struct rr_task *task)
+endpoint_give_up(struct rr_verbs_endpoint *endpoint)
 {
-	struct rr_verbs_endpoint *endpoint = rr_container(task, struct rr_verbs_endpoint, task);
-
-	switch (endpoint->state) {
-	case RR_VERBS_ACCEPTED:
-	case RR_VERBS_ESTABLISHED: work(endpoint); break;
-	case RR_VERBS_ENDED: finish(endpoint); break;
-	case RR_VERBS_CLOSED: rr_verbs_endpoint_bury(endpoint); break;
-	case RR_VERBS_RESOLVING:
-	case RR_VERBS_CONNECTING:
-	case RR_VERBS_REQUESTED:
-	case RR_VERBS_DISCONNECTED: break;
-	}
+	rr_verbs_end(endpoint, 0, "disconnected; the peer did not take all that was posted");
 }
 
 static void
-expired(struct rr_timer *timer)
+endpoint_hold(struct rr_verbs_endpoint *endpoint)
 {
-	struct rr_verbs_endpoint *endpoint = rr_container(timer, struct rr_verbs_endpoint, timer);
+	(void)endpoint;
+}
 
-	if (endpoint->state == RR_VERBS_CLOSED)
-		rr_verbs_endpoint_bury(endpoint);
-	else
-		rr_verbs_end(endpoint, 0, "disconnected; the peer did not take all that was posted");
+typedef void endpoint_action(struct rr_verbs_endpoint *endpoint);
+
+static void
+endpoint_event(struct rr_verbs_endpoint *endpoint, enum rr_verbs_event event)
+{
+	/* clang-format off */
+	static endpoint_action *const table[RR_VERBS_STATES][RR_VERBS_EVENTS] = {
+		/*                         TURN                     OVERDUE */
+		[RR_VERBS_RESOLVING] =    { endpoint_hold,          endpoint_give_up },
+		[RR_VERBS_CONNECTING] =   { endpoint_hold,          endpoint_give_up },
+		[RR_VERBS_REQUESTED] =    { endpoint_hold,          endpoint_give_up },
+		[RR_VERBS_ACCEPTED] =     { endpoint_work,          endpoint_give_up },
+		[RR_VERBS_ESTABLISHED] =  { endpoint_work,          endpoint_give_up },
+		[RR_VERBS_ENDED] =        { endpoint_finish,        endpoint_hold },
+		[RR_VERBS_DISCONNECTED] = { endpoint_hold,          endpoint_hold },
+		[RR_VERBS_CLOSED] =       { rr_verbs_endpoint_bury, rr_verbs_endpoint_bury },
+	};
+	/* clang-format on */
+
+	table[endpoint->state][event](endpoint);
+}
+
+static void
+endpoint_run(struct rr_task *task)
+{
+	endpoint_event(rr_container(task, struct rr_verbs_endpoint, task), RR_VERBS_TURN);
+}
+
+static void
+endpoint_expired(struct rr_timer *timer)
+{
+	endpoint_event(rr_container(timer, struct rr_verbs_endpoint, timer), RR_VERBS_OVERDUE);
 }
 
 struct rr_verbs_endpoint *
@@ -141,8 +159,8 @@ rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric)
 	rr_list_init(&endpoint->queue);
 	rr_list_init(&endpoint->posted);
 	rr_list_init(&endpoint->regions);
-	rr_task_init(&endpoint->task, run);
-	rr_timer_init(&endpoint->timer, expired);
+	rr_task_init(&endpoint->task, endpoint_run);
+	rr_timer_init(&endpoint->timer, endpoint_expired);
 	return endpoint;
 }
 
@@ -152,13 +170,13 @@ rr_verbs_endpoint_close(struct rr_endpoint *base)
 	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 
-	endpoint->state = RR_VERBS_CLOSED;
+	rr_verbs_set_state(endpoint, RR_VERBS_CLOSED);
 	rr_loop_disarm(fabric->base.loop, &endpoint->timer);
 	rr_task_cancel(&endpoint->task);
 	rr_verbs_stop(endpoint);
-	forget_works(endpoint);
+	endpoint_forget_works(endpoint);
 	rr_verbs_regions_close(endpoint);
-	give_allowance_back(endpoint);
+	endpoint_give_allowance_back(endpoint);
 	if (endpoint->id)
 		fabric->library.destroy_id(endpoint->id);
 	rr_list_remove(&endpoint->link);

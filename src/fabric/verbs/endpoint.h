@@ -83,7 +83,15 @@ enum rr_verbs_state {
 	RR_VERBS_ESTABLISHED,
 	RR_VERBS_ENDED, /* its handler has not been told */
 	RR_VERBS_DISCONNECTED,
-	RR_VERBS_CLOSED
+	RR_VERBS_CLOSED,
+	RR_VERBS_STATES
+};
+
+/* What makes an endpoint act; endpoint.c has the table of states and events. */
+enum rr_verbs_event {
+	RR_VERBS_TURN,    /* its task is due */
+	RR_VERBS_OVERDUE, /* its timer is: what it limits takes too long */
+	RR_VERBS_EVENTS
 };
 
 struct rr_verbs_region {
@@ -244,6 +252,9 @@ void rr_verbs_device_refill(struct rr_task *task);
 void rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *buffer);
 
 /* end.c */
+
+/* Changes the state, which is traced. */
+void rr_verbs_set_state(struct rr_verbs_endpoint *endpoint, enum rr_verbs_state state);
 
 /* Ends the connection, if it has not ended; the endpoint's task calls the handler. */
 void rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
