@@ -89,7 +89,9 @@ header_private_absent(struct rr_check_peer *peer, struct rr_text *why)
 static enum rr_check_verdict
 header_private_garbage(struct rr_check_peer *peer, struct rr_text *why)
 {
-	return header_private(peer, "\xde\xad\xbe\xef garbage that is no private data", 38, why);
+	static const char garbage[] = "\xde\xad\xbe\xef garbage that is no private data";
+
+	return header_private(peer, garbage, sizeof(garbage) - 1, why);
 }
 
 static enum rr_check_verdict

@@ -241,7 +241,7 @@ process(struct rr_tcp *tcp)
 {
 	if (tcp->whole.data && !deliver(tcp))
 		return false;
-	while (rr_tcp_may_read(tcp)) {
+	while (tcp->in && rr_tcp_may_read(tcp)) {
 		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start }, taken;
 		const uint8_t *gathered = tcp->record.data;
 		enum rr_record_result result =

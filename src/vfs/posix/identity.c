@@ -88,12 +88,13 @@ identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 	uint32_t count = caller->group_count;
 	bool same = identity->taken && identity->gid == caller->gid && identity->gid_count == count &&
 		    count <= RR_VFS_GROUPS &&
-		    memcmp(identity->gids, caller->groups, count * sizeof(identity->gids[0])) == 0;
+		    (count == 0 ||
+			    memcmp(identity->gids, caller->groups, count * sizeof(identity->gids[0])) == 0);
 
 	identity->uid = caller->uid;
 	identity->gid = caller->gid;
 	identity->gid_count = count;
-	if (!same && count <= RR_VFS_GROUPS)
+	if (!same && count > 0 && count <= RR_VFS_GROUPS)
 		memcpy(identity->gids, caller->groups, count * sizeof(identity->gids[0]));
 	return same;
 }
