@@ -61,6 +61,10 @@ bool rr_pool_share_is_huge_unproven(const struct rr_pool *pool, size_t size);
 bool rr_pool_share_is_unproven(const struct rr_account *account, size_t size);
 /* Octets that the first waiter of the account wants; 0: nobody waits. */
 size_t rr_pool_share_wants(const struct rr_account *account);
+/* The account's host, if that has its part of the pool, and so nothing for the request until it gives some
+ * back; else NULL. */
+struct rr_host *rr_pool_share_full_host(
+	const struct rr_pool *pool, const struct rr_account *account, size_t size);
 /* The buffer is out now, or no more. */
 void rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account);
 void rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head);

@@ -155,16 +155,33 @@ is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t s
 	return after - before > room || after > room - (after - before);
 }
 
+/* Octets that the account's host may still have: it leaves an eighth to others. */
+static size_t
+room_of_host(const struct rr_pool *pool, const struct rr_account *account)
+{
+	size_t bound = pool->max - reserve_of(pool), most = bound - bound / RR_POOL_RESERVE;
+
+	return left_below(most, account->party->host->used[pool->resource]);
+}
+
 /* Octets that large requests of the account's host can still have. */
 static size_t
 room_of(const struct rr_pool *pool, const struct rr_account *account)
 {
-	size_t bound = pool->max - reserve_of(pool), most = bound - bound / RR_POOL_RESERVE;
-	size_t room = left_below(bound, pool->large), free = left_below(pool->max, pool->used);
-	size_t here = left_below(most, account->party->host->used[pool->resource]);
+	size_t room = left_below(pool->max - reserve_of(pool), pool->large);
+	size_t free = left_below(pool->max, pool->used), here = room_of_host(pool, account);
 
 	room = room < free ? room : free;
 	return room < here ? room : here;
+}
+
+struct rr_host *
+rr_pool_share_full_host(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+{
+	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
+		size <= room_of_host(pool, account))
+		return NULL;
+	return account->party->host;
 }
 
 enum rr_pool_verdict
@@ -192,7 +209,11 @@ comes_first(const struct rr_pool *pool, const struct rr_account *other, const st
 {
 	size_t wants = rr_pool_share_wants(other);
 	bool small = rr_pool_share_is_small(pool, account, size);
+	const struct rr_host *full = rr_pool_share_full_host(pool, other, wants);
 
+	/* What it waits for comes from its own host. */
+	if (full && full != account->party->host)
+		return false;
 	if (is_barred(pool, other, wants))
 		return rr_pool_share_is_unproven(account, size) &&
 		       (!small || rr_pool_share_is_small(pool, other, wants) ||

@@ -30,16 +30,32 @@ wake_first(struct rr_pool *pool, struct rr_account *account)
 }
 
 /* What a round has come to: kinds of requests of which some are due and not granted, by whether they are
- * small. */
+ * small; and the host that has its part of the pool, whose large requests wait until it gives something back.
+ */
 struct round {
 	bool closed[2], closed_to_unproven[2];
+	const struct rr_host *full;
 };
 
-static void
-close_to(struct round *round, const struct rr_pool *pool, enum rr_pool_verdict verdict, size_t wants,
-	bool small)
+static bool
+is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
 {
-	if (verdict == RR_POOL_LATER) {
+	if (!small && round->full && account->party && account->party->host == round->full)
+		return true;
+	return round->closed[small] ||
+	       (round->closed_to_unproven[small] && rr_pool_share_is_unproven(account, wants));
+}
+
+static void
+close_to(struct round *round, const struct rr_pool *pool, const struct rr_account *account,
+	enum rr_pool_verdict verdict, size_t wants)
+{
+	bool small = rr_pool_share_is_small(pool, account, wants);
+	const struct rr_host *full = rr_pool_share_full_host(pool, account, wants);
+
+	if (verdict == RR_POOL_LATER && full) {
+		round->full = full;
+	} else if (verdict == RR_POOL_LATER) {
 		round->closed[small] = true;
 		round->closed[1] |= rr_pool_share_is_huge(pool, wants);
 	} else if (verdict == RR_POOL_BARRED) {
@@ -54,19 +70,16 @@ serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
 {
 	size_t wants = rr_pool_share_wants(account);
 	enum rr_pool_verdict verdict;
-	bool small, closed;
 
 	account->due &= wants > 0;
 	if (wants == 0)
 		return false;
-	small = rr_pool_share_is_small(pool, account, wants);
 	verdict = rr_pool_share_judge(pool, account, wants);
-	closed = round->closed[small] ||
-		 (round->closed_to_unproven[small] && rr_pool_share_is_unproven(account, wants));
-	if (verdict == RR_POOL_GRANTED && !closed)
+	if (verdict == RR_POOL_GRANTED &&
+		!is_closed(round, account, wants, rr_pool_share_is_small(pool, account, wants)))
 		return wake_first(pool, account);
 	set_due(pool, account, rr_pool_share_is_entitled(pool, account, wants));
-	close_to(round, pool, verdict, wants, small);
+	close_to(round, pool, account, verdict, wants);
 	return false;
 }
 

@@ -15,13 +15,15 @@ enum { MAX = 32 << 20, PARTIES = 48, HELD = 64, STEPS = 1500, SEEDS = 40 };
 
 #define STEP (10 * RR_MILLISECOND)
 
-/* HONEST gives each buffer back a step later; SILENT never does; SLOW one in ten seconds; a RENEWED one is
- * silent, and comes again as soon as it was cut off. */
-enum kind { HONEST, SILENT, SLOW, RENEWED, KINDS };
+/* HONEST gives each buffer back a step later; SILENT never does; SLOW one in ten seconds; TRICKLING gives
+ * nothing back, though some octets move in each step; a RENEWED one is silent, and comes again as soon as it
+ * was cut off. */
+enum kind { HONEST, SILENT, SLOW, TRICKLING, RENEWED, KINDS };
 
 struct member {
 	struct world *world;
 	enum kind kind;
+	const char *address;    /* NULL: one of two */
 	struct rr_party *party; /* NULL: not connected */
 	struct rr_pool_waiter waiter;
 	void *held[HELD];
@@ -137,8 +139,11 @@ member_connect(struct member *member)
 	char peer[32];
 
 	/* Most are of one address, as attackers and others may be. */
-	snprintf(peer, sizeof(peer), "127.0.0.%u:%u", below(member->world, 4) ? 1 : 2,
-		below(member->world, 60000));
+	if (member->address)
+		snprintf(peer, sizeof(peer), "%s:1", member->address);
+	else
+		snprintf(peer, sizeof(peer), "127.0.0.%u:%u", below(member->world, 4) ? 1 : 2,
+			below(member->world, 60000));
 	member->waiter.wake = member_woken;
 	rr_list_init(&member->waiter.link);
 	member->party = rr_party_new(&member->world->shares, peer, &member_ops, member);
@@ -172,6 +177,8 @@ member_step(struct member *member)
 		return;
 	while (member->kind == HONEST && member->count > 0)
 		member_put(member);
+	if (member->kind == TRICKLING)
+		member->moved += 100;
 	if (member->kind == SLOW && member->count > 0 && world->now - member->last >= 10 * RR_SECOND) {
 		member->last = world->now;
 		member_put(member);
@@ -201,16 +208,23 @@ world_new(uint32_t seed)
 }
 
 static struct member *
-world_add(struct world *world, enum kind kind, size_t size)
+world_add_at(struct world *world, const char *address, enum kind kind, size_t size)
 {
 	struct member *member = &world->members[world->count++];
 
 	member->world = world;
+	member->address = address;
 	member->kind = kind;
 	member->size = size;
 	member->last = world->now;
 	member_connect(member);
 	return member;
+}
+
+static struct member *
+world_add(struct world *world, enum kind kind, size_t size)
+{
+	return world_add_at(world, NULL, kind, size);
 }
 
 static void
@@ -222,6 +236,13 @@ world_step(struct world *world)
 		;
 	assert_true(rr_pool_used(world->pool) <= MAX);
 	world->now += STEP;
+}
+
+static void
+world_steps(struct world *world, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		world_step(world);
 }
 
 static void
@@ -384,6 +405,65 @@ those_that_have_proved_to_move_are_not_held_up(void **state)
 	}
 }
 
+/* Large requests of many that move all they hold are more than there is room for: what one that wants more
+ * needs is not given away to those that come after it. */
+static void
+a_large_request_is_not_overtaken_for_ever(void **state)
+{
+	struct world *world = world_new(1);
+	struct member *late;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		world_add(world, HONEST, 1 << 20);
+	world_steps(world, 300);
+	late = world_add(world, HONEST, 16 << 20);
+	world_steps(world, 300);
+	assert_true(late->grants > 0);
+	assert_true(world->longest <= 2 * RR_SECOND);
+	world_free(world);
+}
+
+/* Those of one address have proved to move, and then keep what they get: a newcomer of another address is
+ * served at once. */
+static void
+an_address_leaves_some_to_the_others(void **state)
+{
+	enum { GREEDY = 40 };
+	struct world *world = world_new(1);
+	struct member *late;
+
+	(void)state;
+	for (int i = 0; i < GREEDY; i++)
+		world_add_at(world, "192.0.2.1", HONEST, 1 << 20);
+	world_steps(world, 300);
+	for (int i = 0; i < GREEDY; i++)
+		world->members[i].kind = SILENT;
+	world_step(world);
+	late = world_add_at(world, "192.0.2.2", HONEST, 1 << 20);
+	member_step(late);
+	assert_true(late->grants > 0);
+	world_free(world);
+}
+
+/* Some octets now and then are no reason to keep all of the memory that another connection waits for. */
+static void
+those_that_move_next_to_nothing_are_cut_off(void **state)
+{
+	struct world *world = world_new(1);
+	struct member *late;
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		world_add(world, TRICKLING, 1 << 20);
+	world_steps(world, 10);
+	late = world_add(world, HONEST, 2 << 20);
+	world_steps(world, 200);
+	assert_true(late->grants > 0);
+	assert_true(world->longest <= 2 * RR_SECOND);
+	world_free(world);
+}
+
 int
 main(void)
 {
@@ -394,6 +474,9 @@ main(void)
 		cmocka_unit_test(as_long_as_nobody_waits_a_peer_may_be_silent),
 		cmocka_unit_test(a_large_request_is_granted_within_two_seconds),
 		cmocka_unit_test(those_that_have_proved_to_move_are_not_held_up),
+		cmocka_unit_test(a_large_request_is_not_overtaken_for_ever),
+		cmocka_unit_test(an_address_leaves_some_to_the_others),
+		cmocka_unit_test(those_that_move_next_to_nothing_are_cut_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
