@@ -26,11 +26,19 @@ raw_connect(struct world *world)
 int
 raw_listen(struct sockaddr_in *address)
 {
+	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	return raw_listen_at(address);
+}
+
+int
+raw_listen_at(struct sockaddr_in *address)
+{
+	static const int on = 1;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	socklen_t size = sizeof(*address);
 
-	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)address, size), 0);
 	assert_int_equal(listen(fd, 8), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)address, &size), 0);

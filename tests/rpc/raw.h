@@ -14,6 +14,8 @@ int raw_connect(struct world *world);
 
 /* Listens; then accepts the world's client. */
 int raw_listen(struct sockaddr_in *address);
+/* The same at an address of the caller's. */
+int raw_listen_at(struct sockaddr_in *address);
 int raw_accept(struct world *world, int listener);
 
 void raw_send(struct world *world, int fd, const void *data, size_t size);

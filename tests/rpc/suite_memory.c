@@ -105,6 +105,79 @@ calls_that_take_long_cost_no_connection(void **state)
 	assert_int_equal(world->handled - before, CALLS * ROUNDS);
 }
 
+/* A connection with many calls does not keep the others waiting until all of them are served. */
+static void
+calls_of_others_are_served_between_those_of_a_busy_connection(void **state)
+{
+	enum { CALLS = 48, IN_A_TURN = 16 };
+	struct world *world = *state;
+	struct call *calls[CALLS], *other = call_new(ECHO_TALLY);
+	struct rr_client_config config;
+	struct rr_client *client;
+	uint32_t before;
+
+	world_client_config(world, &config);
+	client = world_connect(world, &config);
+	other->args.number = 1;
+	rr_client_call(client, &other->base);
+	world_until(world, other->done);
+	other->done = false;
+	world_warm_up(world);
+	before = world->handled;
+	world->takes = RR_MILLISECOND;
+	for (int i = 0; i < CALLS; i++) {
+		calls[i] = call_new(ECHO_ECHO);
+		call_start(world, calls[i]);
+	}
+	rr_client_call(client, &other->base);
+	world_until(world, world->tally == 2);
+	assert_in_range(world->handled - before, 1, 2 * IN_A_TURN + 1);
+	world_until(world, other->done);
+	for (int i = 0; i < CALLS; i++) {
+		assert_int_equal(call_wait(world, calls[i]), 0);
+		call_free(calls[i]);
+	}
+	rr_client_free(client);
+	call_free(other);
+}
+
+/* Requests that are kept hold blocks, as replies do that a client does not take. */
+static void
+a_connection_has_a_block_whatever_others_hold(void **state)
+{
+	enum { OTHERS = 2 };
+	struct world *world = *state;
+	struct call *kept[OTHERS], *call = call_new(ECHO_ECHO);
+	struct rr_client *clients[OTHERS], *client;
+	struct rr_client_config config;
+
+	world_kill_server(world);
+	world->server_config.call_max = OTHERS;
+	world_start_server(world);
+	world_client_config(world, &config);
+	world->keeping = true;
+	for (uint32_t i = 0; i < OTHERS; i++) {
+		clients[i] = world_connect(world, &config);
+		kept[i] = call_new(ECHO_TALLY);
+		kept[i]->args.number = i;
+		rr_client_call(clients[i], &kept[i]->base);
+		world_until(world, world->kept_count == i + 1);
+	}
+	client = world_connect(world, &config);
+	rr_client_call(client, &call->base);
+	world_until(world, call->done);
+	assert_int_equal(call->error, 0);
+	rr_client_free(client);
+	world_answer_kept(world);
+	for (uint32_t i = 0; i < OTHERS; i++) {
+		world_until(world, kept[i]->done);
+		assert_int_equal(kept[i]->error, 0);
+		call_free(kept[i]);
+		rr_client_free(clients[i]);
+	}
+	call_free(call);
+}
+
 /* Little memory, and many large calls that compete for it: slow, and not stuck. */
 static void
 large_calls_share_little_memory(void **state)
@@ -341,6 +414,8 @@ suite_memory(void)
 		suite_test(calls_put_off_are_dropped_with_their_connection),
 		suite_test(a_server_is_freed_with_calls_put_off),
 		suite_test(calls_that_take_long_cost_no_connection),
+		suite_test(calls_of_others_are_served_between_those_of_a_busy_connection),
+		suite_test(a_connection_has_a_block_whatever_others_hold),
 		cmocka_unit_test(large_calls_share_little_memory),
 		suite_test(replies_find_memory_while_results_hold_all_of_theirs),
 		suite_test(more_calls_than_blocks_are_all_answered),

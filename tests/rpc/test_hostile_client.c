@@ -409,6 +409,7 @@ replies_that_nobody_reads_hold_up_the_others_for_a_while_only(void **state)
 		world_settle(world);
 	}
 	assert_true(world->handled < CLIENTS * CALLS);
+	assert_alive_beside(world);
 	for (int i = 0; i < CLIENTS; i++) {
 		for (int j = 0; j < CALLS; j++)
 			assert_int_equal(raw_receive(world, fds[i], reply, LENGTH + 100), 36 + LENGTH);
@@ -416,6 +417,106 @@ replies_that_nobody_reads_hold_up_the_others_for_a_while_only(void **state)
 	}
 	free(reply);
 	assert_alive(world, raw_connect(world));
+}
+
+/* ---- Others wait for memory ---- */
+
+/* Engines whose memory a few large messages fill. */
+static struct world *
+world_with_little_memory(void)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+
+	config.memory_max = 4 << 20;
+	return world_new(&config);
+}
+
+/* Moves the clock until octets arrive: by no more than a call may have to wait. */
+static void
+assert_answered_soon(struct world *world, int fd)
+{
+	uint64_t began = world->now;
+	uint8_t octet;
+
+	while (recv(fd, &octet, 1, MSG_PEEK) < 0 && world->now - began <= 2 * RR_SECOND)
+		world_pass(world, 25 * RR_MILLISECOND);
+	assert_true(world->now - began <= 2 * RR_SECOND);
+}
+
+static void
+send_fetches(struct world *world, int fd, int count)
+{
+	struct rr_octets call = rr_hex("8000002c" CALL "00000009" NO_AUTH "00080000");
+
+	for (int i = 0; i < count; i++)
+		raw_send(world, fd, call.data, call.size);
+}
+
+/* Clients that ask for much and read nothing; another one that asks for as much once. */
+static void
+a_client_that_reads_nothing_is_cut_off_while_others_wait_for_memory(void **state)
+{
+	enum { SILENT = 3, CALLS = 60, LENGTH = 1 << 19 };
+	struct world *world = world_with_little_memory();
+	uint8_t *reply = malloc(LENGTH + 100);
+	int silent[SILENT], fd;
+
+	(void)state;
+	for (int i = 0; i < SILENT; i++) {
+		silent[i] = raw_connect(world);
+		send_fetches(world, silent[i], CALLS);
+		world_settle(world);
+	}
+	world_pass(world, 10 * RR_SECOND);
+	assert_int_equal(rr_server_connections(world->server), 1 + SILENT);
+	assert_alive_beside(world);
+	fd = raw_connect(world);
+	send_fetches(world, fd, 1);
+	world_settle(world);
+	assert_answered_soon(world, fd);
+	assert_int_equal(raw_receive(world, fd, reply, LENGTH + 100), 36 + LENGTH);
+	assert_in_range(rr_server_connections(world->server), 2, 1 + SILENT);
+	for (int i = 0; i < SILENT; i++)
+		close(silent[i]);
+	close(fd);
+	free(reply);
+	world_free(world);
+}
+
+/* Clients that begin a long record and do not go on, or by an octet now and then. */
+static void
+a_record_that_does_not_go_on_is_given_up_while_others_wait_for_memory(void **state)
+{
+	enum { SLOW = 3, LENGTH = 600000, BEGUN = 9000 };
+	struct world *world = world_with_little_memory();
+	struct rr_octets call = rr_hex(NULL_CALL);
+	uint8_t *record = calloc(1, 4 + LENGTH);
+	int slow[SLOW], fd;
+
+	(void)state;
+	rr_put_be32(record, LENGTH | 0x80000000);
+	memcpy(record + 4, call.data, call.size);
+	for (int i = 0; i < SLOW; i++) {
+		slow[i] = raw_connect(world);
+		raw_send(world, slow[i], record, BEGUN);
+		world_settle(world);
+	}
+	world_pass(world, 10 * RR_SECOND);
+	for (int i = 0; i < SLOW; i++)
+		assert_int_equal(send(slow[i], record + BEGUN, 1, MSG_NOSIGNAL), 1);
+	fd = raw_connect(world);
+	for (int sent = 0; sent < 4 + LENGTH;) {
+		ssize_t got = send(fd, record + sent, (size_t)(4 + LENGTH - sent), MSG_NOSIGNAL);
+
+		sent += got > 0 ? (int)got : 0;
+		world_pass(world, 25 * RR_MILLISECOND);
+	}
+	assert_answered_soon(world, fd);
+	for (int i = 0; i < SLOW; i++)
+		close(slow[i]);
+	close(fd);
+	free(record);
+	world_free(world);
 }
 
 enum { WITH_RAW = 2 }; /* connections: the world's client's, and the test's own */
@@ -628,6 +729,8 @@ main(void)
 		suite_test(calls_beyond_the_credits_wait_though_they_were_read),
 		suite_test(replies_leave_while_other_calls_of_the_batch_are_being_served),
 		suite_test(replies_that_nobody_reads_hold_up_the_others_for_a_while_only),
+		cmocka_unit_test(a_client_that_reads_nothing_is_cut_off_while_others_wait_for_memory),
+		cmocka_unit_test(a_record_that_does_not_go_on_is_given_up_while_others_wait_for_memory),
 		suite_test(a_reply_survives_a_shutdown_while_more_calls_come),
 		suite_test(a_client_that_ended_its_stream_gets_the_replies_to_its_calls),
 		suite_test(large_replies_follow_the_end_of_the_clients_stream),

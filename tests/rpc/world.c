@@ -75,7 +75,7 @@ fetch(void *ctx, struct rr_request *request, const void *args, void *result)
 	struct world *world = ctx;
 	uint32_t length = *(const uint32_t *)args;
 
-	request->payload = rr_pool_get(world->engine->results, NULL, length);
+	request->payload = rr_pool_get(world->engine->results, request->party, length);
 	if (!request->payload || world->held > 0)
 		return RR_HANDLE_LATER;
 	note(world, request);
@@ -91,7 +91,7 @@ copy_blob(void *ctx, struct rr_request *request, const void *args, void *result)
 	struct world *world = ctx;
 	const blob *in = args;
 
-	request->payload = rr_pool_get(world->engine->results, NULL, in->data.length);
+	request->payload = rr_pool_get(world->engine->results, request->party, in->data.length);
 	if (!request->payload)
 		return RR_HANDLE_LATER;
 	note(world, request);
