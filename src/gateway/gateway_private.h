@@ -8,8 +8,9 @@
 
 /*
  * The gateway, as its files see it: gateway.c its life and its listeners,
- * session.c a client's connection and those that go with it, relay.c a call
- * on its way, items.c what is known of a message, and where its items are.
+ * session.c a client's connection, upstream.c those to servers that are made
+ * for it, relay.c a call on its way, items.c what is known of a message, and
+ * where its items are.
  */
 
 struct rr_session;
@@ -32,8 +33,11 @@ struct rr_upstream {
 	const struct rr_gateway_target *target;
 	struct rr_carrier *carrier; /* NULL where there is none now */
 	bool connected;
-	bool lost;              /* calls were under way when it ended */
-	uint32_t address;       /* index of the one that is being tried */
+	bool lost;        /* calls were under way when it ended */
+	uint32_t address; /* index of the one that is being tried */
+	uint64_t sought;  /* since when no address of it answered; 0: that is not so */
+	uint64_t delay;   /* before they are tried again */
+	struct rr_timer again;
 	struct rr_list waiting; /* relays, until it is connected */
 	struct rr_list called;  /* relays between the call and its answer, of both directions */
 };
@@ -81,8 +85,22 @@ void rr_gateway_delete(struct rr_gateway *gateway);
 /* Takes over an accepted connection. */
 void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport);
 
+/* A connection to a server is lost: the client's ends when the answers that are there were sent. */
+void rr_session_end(struct rr_session *session);
+
 /* Closes all of its connections, and frees. */
 void rr_session_free(struct rr_session *session);
+
+/* ---- upstream.c ---- */
+
+/* The session's next one. */
+void rr_upstream_init(struct rr_session *session, const struct rr_gateway_target *target);
+
+/* There is something to send: connects, if that is not done or being tried. */
+void rr_upstream_want(struct rr_upstream *upstream);
+
+/* Closes the connection; its calls get no answer. */
+void rr_upstream_end(struct rr_upstream *upstream);
 
 /* ---- limits.c ---- */
 

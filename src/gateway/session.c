@@ -13,36 +13,10 @@
  * Of the connections to other servers (of the routes), only the loss of one with calls under way counts:
  * those servers keep nothing for a connection, and may close an idle one.
  */
-#include <netinet/in.h>
-
 #include "base/peer_log.h"
 #include "gateway/gateway_private.h"
 
-static const struct rr_carrier_events upstream_events;
-
 /* ---- The end ---- */
-
-static void
-close_upstream(struct rr_upstream *upstream)
-{
-	struct rr_carrier *carrier = upstream->carrier;
-
-	if (!carrier)
-		return;
-	rr_counters_add(&upstream->session->gateway->past.server_side, &carrier->counters);
-	upstream->carrier = NULL;
-	upstream->connected = false;
-	rr_carrier_close(carrier);
-}
-
-static void
-drop_relays(struct rr_upstream *upstream)
-{
-	while (!rr_list_empty(&upstream->called))
-		rr_relay_drop(rr_container(upstream->called.next, struct rr_relay, link));
-	while (!rr_list_empty(&upstream->waiting))
-		rr_relay_drop(rr_container(upstream->waiting.next, struct rr_relay, link));
-}
 
 void
 rr_session_free(struct rr_session *session)
@@ -50,8 +24,7 @@ rr_session_free(struct rr_session *session)
 	struct rr_gateway *gateway = session->gateway;
 
 	for (uint32_t i = 0; i < session->upstream_count; i++) {
-		close_upstream(&session->upstreams[i]);
-		drop_relays(&session->upstreams[i]);
+		rr_upstream_end(&session->upstreams[i]);
 	}
 	rr_counters_add(&gateway->past.client_side, &session->client->counters);
 	rr_carrier_close(session->client);
@@ -61,125 +34,15 @@ rr_session_free(struct rr_session *session)
 	rr_free(gateway->engine->env, session);
 }
 
-/* A connection to a server is lost: see above. */
-static void
-end_session(struct rr_session *session)
+void
+rr_session_end(struct rr_session *session)
 {
 	session->ending = true;
 	for (uint32_t i = 0; i < session->upstream_count; i++) {
-		close_upstream(&session->upstreams[i]);
-		drop_relays(&session->upstreams[i]);
+		rr_upstream_end(&session->upstreams[i]);
 	}
 	rr_carrier_shutdown(session->client);
 }
-
-/* ---- Connections to servers ---- */
-
-/* Tries its addresses from the current one on. False where none is left. */
-static bool
-connect_upstream(struct rr_upstream *upstream)
-{
-	struct rpcrdma_engine *engine = upstream->session->gateway->engine;
-	const struct rr_gateway_target *target = upstream->target;
-	struct rr_text text;
-
-	for (; upstream->address < target->address_count; upstream->address++) {
-		const struct sockaddr_storage *address = &target->addresses[upstream->address];
-		const struct rr_carrier_place to = {
-			.transport = target->transport,
-			.address = (const void *)address,
-			.size = rr_address_size(address),
-		};
-		int error = rr_carrier_connect(
-			engine, &to, &upstream_events, upstream, &upstream->carrier, &text);
-
-		if (error == 0) {
-			rr_carrier_join(upstream->carrier, upstream->session->client->party);
-			return true;
-		}
-		upstream->carrier = NULL;
-		rr_log_peer(rr_loop_peer_log(engine->loop), "", "%s", text.text);
-	}
-	upstream->address = 0;
-	return false;
-}
-
-static bool
-is_main(const struct rr_upstream *upstream)
-{
-	return upstream == &upstream->session->upstreams[0];
-}
-
-/* No address answers. Nothing was sent: where others than the server itself are gone, calls can be answered.
- */
-static void
-unreachable(struct rr_upstream *upstream)
-{
-	struct rr_session *session = upstream->session;
-
-	if (is_main(upstream)) {
-		end_session(session);
-		return;
-	}
-	while (!rr_list_empty(&upstream->waiting))
-		rr_relay_fail(rr_container(upstream->waiting.next, struct rr_relay, link));
-}
-
-static void
-upstream_connected(void *ctx)
-{
-	struct rr_upstream *upstream = ctx;
-
-	upstream->connected = true;
-	upstream->lost = false;
-	upstream->address = 0;
-	while (!rr_list_empty(&upstream->waiting))
-		rr_relay_send(rr_container(upstream->waiting.next, struct rr_relay, link));
-}
-
-static void
-upstream_closed(void *ctx, int error, const char *text)
-{
-	struct rr_upstream *upstream = ctx;
-	struct rr_session *session = upstream->session;
-	bool connected = upstream->connected;
-
-	(void)error;
-	if (connected)
-		rr_log(session->gateway->engine->env, RR_LOG_INFO, "%s", text);
-	else
-		rr_log_peer(rr_loop_peer_log(session->gateway->engine->loop), upstream->carrier->peer, "%s",
-			text);
-	close_upstream(upstream);
-	if (!connected) {
-		upstream->address++;
-		if (!connect_upstream(upstream))
-			unreachable(upstream);
-		return;
-	}
-	if (is_main(upstream) || upstream->lost)
-		end_session(session);
-}
-
-/* A callback. RFC 8267, 6.5.2: "NFS version 4 clients and servers MUST use the approach described in
- * [RFC8167] when backchannel operations are conveyed on RPC-over-RDMA version 1 transports." */
-static void
-upstream_called(void *ctx, struct rr_exchange *exchange)
-{
-	struct rr_upstream *upstream = ctx;
-	struct rr_relay *relay;
-
-	upstream->session->gateway->past.callbacks++;
-	relay = rr_relay_new(upstream, exchange, true);
-	if (relay)
-		rr_relay_send(relay);
-}
-
-static const struct rr_carrier_events upstream_events = {
-	.connected = upstream_connected,
-	.closed = upstream_closed,
-	.call = upstream_called,
-};
 
 /* ---- The client ---- */
 
@@ -242,8 +105,7 @@ client_called(void *ctx, struct rr_exchange *exchange)
 		return;
 	}
 	rr_list_append(&upstream->waiting, &relay->link);
-	if (!upstream->carrier && !connect_upstream(upstream))
-		unreachable(upstream);
+	rr_upstream_want(upstream);
 }
 
 static void
@@ -259,17 +121,6 @@ client_closed(void *ctx, int error, const char *text)
 static const struct rr_carrier_events client_events = { .closed = client_closed, .call = client_called };
 
 /* ---- The beginning ---- */
-
-static void
-init_upstream(struct rr_session *session, const struct rr_gateway_target *target)
-{
-	struct rr_upstream *upstream = &session->upstreams[session->upstream_count++];
-
-	upstream->session = session;
-	upstream->target = target;
-	rr_list_init(&upstream->waiting);
-	rr_list_init(&upstream->called);
-}
 
 static struct rr_session *
 new_session(struct rr_gateway *gateway)
@@ -300,9 +151,9 @@ rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_
 	session->gateway = gateway;
 	session->client = client;
 	session->transport = transport;
-	init_upstream(session, &gateway->config.server);
+	rr_upstream_init(session, &gateway->config.server);
 	for (uint32_t i = 0; i < gateway->config.route_count; i++)
-		init_upstream(session, &gateway->config.routes[i].target);
+		rr_upstream_init(session, &gateway->config.routes[i].target);
 	rr_list_append(&gateway->sessions, &session->link);
 	gateway->session_count++;
 	gateway->past.sessions++;

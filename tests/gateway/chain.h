@@ -37,6 +37,9 @@ void chain_free(struct chain *chain);
 int chain_setup(void **state);
 int chain_teardown(void **state);
 
+/* Moves the clock of both gateways. */
+void chain_pass(struct chain *chain, uint64_t time);
+
 /* Another client. */
 int chain_client(struct chain *chain);
 

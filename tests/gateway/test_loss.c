@@ -170,21 +170,100 @@ a_call_that_comes_again_is_not_passed_on_twice(void **state)
 	expect_nothing(chain, chain->client);
 }
 
-/* Nothing was sent: the client is told by its connection, and may come again. */
+static bool
+is_closed(int fd)
+{
+	uint8_t octet;
+
+	return recv(fd, &octet, 1, MSG_PEEK) == 0;
+}
+
 static void
-a_server_that_is_not_there_costs_the_connection(void **state)
+lose_listener(struct chain *chain)
+{
+	close(chain->listener);
+	chain->listener = -1;
+}
+
+/* Nothing was sent: the end of its connection says so to the client, which may come again. One that does so
+ * at once does not connect more often than some times a minute. */
+static void
+a_server_that_is_not_there_costs_the_connection_after_a_while(void **state)
+{
+	enum { TIMES_MAX = 6 };
+	struct chain *chain = chain_new(NULL, NULL);
+	uint64_t began = chain->world->now;
+	uint32_t times = 0;
+
+	(void)state;
+	lose_listener(chain);
+	while (chain->world->now - began < 60 * RR_SECOND) {
+		struct message *call = removal(XID + times++);
+
+		chain->client = chain_client(chain);
+		send_message(chain, chain->client, call);
+		free(call);
+		while (!is_closed(chain->client))
+			chain_pass(chain, 100 * RR_MILLISECOND);
+		close(chain->client);
+		chain->client = -1;
+		assert_true(times <= TIMES_MAX);
+	}
+	chain_pass(chain, RR_SECOND);
+	chain_free(chain);
+}
+
+/* Nothing was sent, so that no call can be executed twice. */
+static void
+a_server_that_comes_back_gets_the_calls_that_waited(void **state)
+{
+	struct chain *chain = chain_new(NULL, NULL);
+	struct message *calls[] = { removal(XID), removal(XID + 1) };
+	struct sockaddr_in address;
+	socklen_t size = sizeof(address);
+
+	(void)state;
+	assert_int_equal(getsockname(chain->listener, (struct sockaddr *)&address, &size), 0);
+	lose_listener(chain);
+	chain->client = chain_client(chain);
+	for (int i = 0; i < 2; i++) {
+		send_message(chain, chain->client, calls[i]);
+		chain_pass(chain, 2 * RR_SECOND);
+	}
+	chain->listener = raw_listen_at(&address);
+	while ((chain->server = accept4(chain->listener, NULL, NULL, SOCK_NONBLOCK)) < 0)
+		chain_pass(chain, 100 * RR_MILLISECOND);
+	for (int i = 0; i < 2; i++)
+		expect_message(chain, chain->server, calls[i]);
+	pass_message(chain, chain->server, chain->client, reply_message(XID + 1, 92));
+	pass_message(chain, chain->server, chain->client, reply_message(XID, 92));
+	chain_pass(chain, 20 * RR_SECOND);
+	assert_false(is_closed(chain->client));
+	chain_free(chain);
+}
+
+/* A client that goes away is not waited for. */
+static void
+a_client_may_go_while_its_server_is_sought(void **state)
 {
 	struct chain *chain = chain_new(NULL, NULL);
 	struct message *call = removal(XID);
+	struct rr_gateway_counters counters;
 
 	(void)state;
-	close(chain->listener);
-	chain->listener = -1;
+	lose_listener(chain);
 	chain->client = chain_client(chain);
 	send_message(chain, chain->client, call);
 	free(call);
-	assert_closed(chain->world, chain->client);
+	chain_pass(chain, RR_SECOND);
+	reset(chain->client);
 	chain->client = -1;
+	chain_pass(chain, 0);
+	rr_gateway_counters(chain->near, &counters);
+	assert_int_equal(counters.open, 0);
+	rr_gateway_counters(chain->far, &counters);
+	assert_int_equal(counters.open, 0);
+	chain_pass(chain, 20 * RR_SECOND);
 	chain_free(chain);
 }
 
@@ -237,7 +316,9 @@ main(void)
 			an_answer_to_a_client_that_closed_ends_its_connections, chain_setup, chain_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_call_that_comes_again_is_not_passed_on_twice, chain_setup, chain_teardown),
-		cmocka_unit_test(a_server_that_is_not_there_costs_the_connection),
+		cmocka_unit_test(a_server_that_is_not_there_costs_the_connection_after_a_while),
+		cmocka_unit_test(a_server_that_comes_back_gets_the_calls_that_waited),
+		cmocka_unit_test(a_client_may_go_while_its_server_is_sought),
 		cmocka_unit_test(silent_clients_keep_no_other_out),
 	};
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/endian.h"
 
@@ -205,16 +206,21 @@ assert_bounded(const struct rpcrdma_engine *engine)
 }
 
 static void
+free_end(struct end *end)
+{
+	free(end->in);
+	free(end->out);
+}
+
+static void
 end(struct pair *pair)
 {
 	assert_int_equal(pair->server.count, CALLS);
 	assert_int_equal(pair->client.count, CALLS);
 	assert_bounded(pair->chain->world->engine);
 	assert_bounded(pair->chain->engine);
-	free(pair->client.in);
-	free(pair->client.out);
-	free(pair->server.in);
-	free(pair->server.out);
+	free_end(&pair->client);
+	free_end(&pair->server);
 	chain_free(pair->chain);
 }
 
@@ -277,6 +283,44 @@ that_too_over_tcp(void **state)
 	client_is_slow(true);
 }
 
+/* Replies that one client does not take hold no more than its share of the gateway's memory, and are given up
+ * where another client waits for some. */
+static void
+another_client_is_served(bool over_tcp)
+{
+	struct pair silent, other = { 0 };
+	uint64_t began;
+
+	begin(&silent, over_tcp, SMALL, LARGE);
+	run_until_stuck(&silent, false, true);
+	other.chain = silent.chain;
+	init_end(&other.client, chain_client(other.chain), SMALL);
+	queue(&other.client, call_of(&other.client, FIRST));
+	send_some(&other.client);
+	init_end(&other.server, raw_accept(other.chain->world, other.chain->listener), LARGE);
+	began = other.chain->world->now;
+	while (other.client.count == 0 && other.chain->world->now - began <= 2 * RR_SECOND) {
+		run(&other, true, true);
+		chain_pass(other.chain, 25 * RR_MILLISECOND);
+	}
+	assert_int_equal(other.client.count, 1);
+	free_end(&other.client);
+	free_end(&other.server);
+	close(other.client.fd);
+	close(other.server.fd);
+	free_end(&silent.client);
+	free_end(&silent.server);
+	chain_free(silent.chain);
+}
+
+static void
+replies_that_one_client_does_not_take_leave_memory_to_others(void **state)
+{
+	(void)state;
+	another_client_is_served(false);
+	another_client_is_served(true);
+}
+
 int
 main(void)
 {
@@ -285,6 +329,7 @@ main(void)
 		cmocka_unit_test(the_same_over_tcp),
 		cmocka_unit_test(a_client_that_takes_no_replies_holds_up_the_server),
 		cmocka_unit_test(that_too_over_tcp),
+		cmocka_unit_test(replies_that_one_client_does_not_take_leave_memory_to_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

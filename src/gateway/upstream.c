@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A connection to a server: made when there is something to send on it, and made again, with pauses, as long
+ * as nothing was sent. A client whose connection ended at once would come again at once, and again, as long
+ * as the server is away; so its calls wait for PATIENCE before its connection ends.
+ */
+#include "base/address.h"
+#include "base/peer_log.h"
+#include "gateway/gateway_private.h"
+
+#define PATIENCE  (10 * RR_SECOND)
+#define DELAY_MIN (200 * RR_MILLISECOND)
+#define DELAY_MAX (2 * RR_SECOND)
+
+static const struct rr_carrier_events upstream_events;
+
+static void
+upstream_close(struct rr_upstream *upstream)
+{
+	struct rr_carrier *carrier = upstream->carrier;
+
+	if (!carrier)
+		return;
+	rr_counters_add(&upstream->session->gateway->past.server_side, &carrier->counters);
+	upstream->carrier = NULL;
+	upstream->connected = false;
+	rr_carrier_close(carrier);
+}
+
+static void
+upstream_found(struct rr_upstream *upstream)
+{
+	rr_loop_disarm(upstream->session->gateway->engine->loop, &upstream->again);
+	upstream->sought = 0;
+}
+
+void
+rr_upstream_end(struct rr_upstream *upstream)
+{
+	upstream_found(upstream);
+	upstream_close(upstream);
+	while (!rr_list_empty(&upstream->called))
+		rr_relay_drop(rr_container(upstream->called.next, struct rr_relay, link));
+	while (!rr_list_empty(&upstream->waiting))
+		rr_relay_drop(rr_container(upstream->waiting.next, struct rr_relay, link));
+}
+
+/* Tries its addresses from the current one on. False where none is left. */
+static bool
+upstream_connect(struct rr_upstream *upstream)
+{
+	struct rpcrdma_engine *engine = upstream->session->gateway->engine;
+	const struct rr_gateway_target *target = upstream->target;
+	struct rr_text text;
+
+	for (; upstream->address < target->address_count; upstream->address++) {
+		const struct sockaddr_storage *address = &target->addresses[upstream->address];
+		const struct rr_carrier_place to = {
+			.transport = target->transport,
+			.address = (const void *)address,
+			.size = rr_address_size(address),
+		};
+		int error = rr_carrier_connect(
+			engine, &to, &upstream_events, upstream, &upstream->carrier, &text);
+
+		if (error == 0) {
+			rr_carrier_join(upstream->carrier, upstream->session->client->party);
+			return true;
+		}
+		upstream->carrier = NULL;
+		rr_log_peer(rr_loop_peer_log(engine->loop), "", "%s", text.text);
+	}
+	upstream->address = 0;
+	return false;
+}
+
+static bool
+upstream_is_main(const struct rr_upstream *upstream)
+{
+	return upstream == &upstream->session->upstreams[0];
+}
+
+/* Half of the delay is random, so that many clients' connections do not come at one moment. */
+static void
+upstream_pause(struct rr_upstream *upstream)
+{
+	const struct rpcrdma_engine *engine = upstream->session->gateway->engine;
+	uint64_t half = upstream->delay / 2;
+
+	rr_loop_arm(engine->loop, &upstream->again, half + rr_random_u64(engine->env) % half);
+	upstream->delay = upstream->delay * 2 < DELAY_MAX ? upstream->delay * 2 : DELAY_MAX;
+}
+
+/* No address of the server answers. */
+static void
+upstream_seek(struct rr_upstream *upstream)
+{
+	struct rr_session *session = upstream->session;
+	uint64_t now = rr_now(session->gateway->engine->env);
+
+	if (upstream->sought == 0) {
+		upstream->sought = now;
+		upstream->delay = DELAY_MIN;
+	}
+	if (session->gateway->shut || now - upstream->sought >= PATIENCE)
+		rr_session_end(session);
+	else
+		upstream_pause(upstream);
+}
+
+/* Nothing was sent: where others than the server itself are gone, calls can be answered. */
+static void
+upstream_unreachable(struct rr_upstream *upstream)
+{
+	if (upstream_is_main(upstream)) {
+		upstream_seek(upstream);
+		return;
+	}
+	while (!rr_list_empty(&upstream->waiting))
+		rr_relay_fail(rr_container(upstream->waiting.next, struct rr_relay, link));
+}
+
+static void
+upstream_try(struct rr_upstream *upstream)
+{
+	if (!upstream_connect(upstream))
+		upstream_unreachable(upstream);
+}
+
+static void
+upstream_again(struct rr_timer *timer)
+{
+	upstream_try(rr_container(timer, struct rr_upstream, again));
+}
+
+void
+rr_upstream_want(struct rr_upstream *upstream)
+{
+	if (!upstream->carrier && !rr_timer_armed(&upstream->again))
+		upstream_try(upstream);
+}
+
+static void
+upstream_connected(void *ctx)
+{
+	struct rr_upstream *upstream = ctx;
+
+	upstream->connected = true;
+	upstream->lost = false;
+	upstream->address = 0;
+	upstream_found(upstream);
+	while (!rr_list_empty(&upstream->waiting))
+		rr_relay_send(rr_container(upstream->waiting.next, struct rr_relay, link));
+}
+
+static void
+upstream_closed(void *ctx, int error, const char *text)
+{
+	struct rr_upstream *upstream = ctx;
+	struct rr_session *session = upstream->session;
+	bool connected = upstream->connected;
+
+	(void)error;
+	if (connected)
+		rr_log(session->gateway->engine->env, RR_LOG_INFO, "%s", text);
+	else
+		rr_log_peer(rr_loop_peer_log(session->gateway->engine->loop), upstream->carrier->peer, "%s",
+			text);
+	upstream_close(upstream);
+	if (!connected) {
+		upstream->address++;
+		upstream_try(upstream);
+		return;
+	}
+	if (upstream_is_main(upstream) || upstream->lost)
+		rr_session_end(session);
+}
+
+/* A callback. RFC 8267, 6.5.2: "NFS version 4 clients and servers MUST use the approach described in
+ * [RFC8167] when backchannel operations are conveyed on RPC-over-RDMA version 1 transports." */
+static void
+upstream_called(void *ctx, struct rr_exchange *exchange)
+{
+	struct rr_upstream *upstream = ctx;
+	struct rr_relay *relay;
+
+	upstream->session->gateway->past.callbacks++;
+	relay = rr_relay_new(upstream, exchange, true);
+	if (relay)
+		rr_relay_send(relay);
+}
+
+static const struct rr_carrier_events upstream_events = {
+	.connected = upstream_connected,
+	.closed = upstream_closed,
+	.call = upstream_called,
+};
+
+void
+rr_upstream_init(struct rr_session *session, const struct rr_gateway_target *target)
+{
+	struct rr_upstream *upstream = &session->upstreams[session->upstream_count++];
+
+	upstream->session = session;
+	upstream->target = target;
+	rr_timer_init(&upstream->again, upstream_again);
+	rr_list_init(&upstream->waiting);
+	rr_list_init(&upstream->called);
+}
