@@ -37,7 +37,8 @@ proc_lost(struct rr_request *request)
 
 	work->lost = true;
 	if (rr_list_empty(&work->waiter.link)) {
-		work->server->vfs->ops->cancel(work->server->vfs, &work->op.call);
+		if (!work->procedure->once)
+			work->server->vfs->ops->cancel(work->server->vfs, &work->op.call);
 		return;
 	}
 	rr_list_remove(&work->waiter.link);

@@ -72,6 +72,9 @@ struct rr_nfs_procedure {
 	 * under way. RR_HANDLE_LATER: there was no memory, and it is to be begun again. */
 	enum rr_handled (*end)(struct rr_nfs_work *work, enum rr_vfs_status status);
 	size_t size; /* of the member of op that it uses */
+	/* It changes something, and is to be done once: a client that lost its connection comes again for the
+	 * answer. */
+	bool once;
 };
 
 extern const struct rr_nfs_procedure rr_proc_getattr, rr_proc_setattr, rr_proc_lookup, rr_proc_access,

@@ -53,7 +53,8 @@ setattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_setattr = { setattr_begin, setattr_end, sizeof(struct rr_vfs_setattr) };
+const struct rr_nfs_procedure rr_proc_setattr = { setattr_begin, setattr_end, sizeof(struct rr_vfs_setattr),
+	true };
 
 enum {
 	ALL = ACCESS3_READ | ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND | ACCESS3_DELETE |

@@ -80,7 +80,8 @@ create_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_create = { create_begin, create_end, sizeof(struct rr_vfs_create) };
+const struct rr_nfs_procedure rr_proc_create = { create_begin, create_end, sizeof(struct rr_vfs_create),
+	true };
 
 static enum rr_vfs_status
 mkdir_begin(struct rr_nfs_work *work)
@@ -106,7 +107,7 @@ mkdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_mkdir = { mkdir_begin, mkdir_end, sizeof(struct rr_vfs_create) };
+const struct rr_nfs_procedure rr_proc_mkdir = { mkdir_begin, mkdir_end, sizeof(struct rr_vfs_create), true };
 
 static enum rr_vfs_status
 symlink_begin(struct rr_nfs_work *work)
@@ -133,7 +134,8 @@ symlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_symlink = { symlink_begin, symlink_end, sizeof(struct rr_vfs_create) };
+const struct rr_nfs_procedure rr_proc_symlink = { symlink_begin, symlink_end, sizeof(struct rr_vfs_create),
+	true };
 
 static enum rr_vfs_status
 mknod_device(
@@ -176,4 +178,4 @@ mknod_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_mknod = { mknod_begin, mknod_end, sizeof(struct rr_vfs_create) };
+const struct rr_nfs_procedure rr_proc_mknod = { mknod_begin, mknod_end, sizeof(struct rr_vfs_create), true };

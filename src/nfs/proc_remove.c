@@ -35,7 +35,8 @@ remove_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_remove = { remove_begin, remove_end, sizeof(struct rr_vfs_remove) };
+const struct rr_nfs_procedure rr_proc_remove = { remove_begin, remove_end, sizeof(struct rr_vfs_remove),
+	true };
 
 static enum rr_vfs_status
 rmdir_begin(struct rr_nfs_work *work)
@@ -58,4 +59,4 @@ rmdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_rmdir = { rmdir_begin, rmdir_end, sizeof(struct rr_vfs_remove) };
+const struct rr_nfs_procedure rr_proc_rmdir = { rmdir_begin, rmdir_end, sizeof(struct rr_vfs_remove), true };

@@ -40,7 +40,8 @@ rename_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_rename = { rename_begin, rename_end, sizeof(struct rr_vfs_rename) };
+const struct rr_nfs_procedure rr_proc_rename = { rename_begin, rename_end, sizeof(struct rr_vfs_rename),
+	true };
 
 static enum rr_vfs_status
 link_begin(struct rr_nfs_work *work)
@@ -74,4 +75,4 @@ link_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RR_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_link = { link_begin, link_end, sizeof(struct rr_vfs_link) };
+const struct rr_nfs_procedure rr_proc_link = { link_begin, link_end, sizeof(struct rr_vfs_link), true };
