@@ -5,7 +5,9 @@
  * configuration and the duplicate request cache: a client may come back to
  * another thread than it left.
  */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/address.h"
 #include "rpc/server.h"
@@ -87,6 +89,7 @@ provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vf
 {
 	if (run->ceph)
 		return rr_ceph_provider(run->ceph, engine->loop, vfs, text);
+	run->serve->tree.workers = RR_POSIX_WORKERS;
 	return rr_posix_new(engine->env, engine->loop, &run->serve->tree, run->shared, vfs, text);
 }
 
@@ -113,9 +116,8 @@ make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = listen_all(run->tool, serve, service->server);
-	if (status == RR_EXIT_OK && !run->ceph && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS) &&
-		rr_posix_apart(service->vfs, &text) < 0)
-		return rr_tool_fail(run->tool, "%s", text.text);
+	if (status == RR_EXIT_OK && !run->ceph && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS))
+		rr_posix_apart(service->vfs);
 	return status;
 }
 
@@ -156,6 +158,35 @@ is_idle(const void *service)
 	return rr_server_idle(((const struct service *)service)->server);
 }
 
+static uint32_t
+under_way(const struct service *service)
+{
+	struct rr_vfs_counters counters = { 0 };
+
+	if (service->vfs)
+		service->vfs->ops->counters(service->vfs, &counters);
+	return counters.under_way;
+}
+
+/* How often, and how long each time, operations that nobody waits for any more get to end. */
+enum { LAST_TURNS = 10 };
+#define LAST_TURN (50 * RR_MILLISECOND)
+
+/* A thread that hangs in a system call still uses memory of its operation: then nothing can be freed, and
+ * nobody waits for that thread. */
+static void
+end_where_storage_hangs(const struct service *service)
+{
+	for (int i = 0; i < LAST_TURNS && under_way(service) > 0; i++)
+		rr_loop_turn(service->engine->loop, LAST_TURN);
+	if (under_way(service) == 0)
+		return;
+	fprintf(stderr, "rpcrdma: %u operations wait for storage that does not answer, and are given up\n",
+		under_way(service));
+	fflush(NULL);
+	_exit(RR_EXIT_OK);
+}
+
 static void
 free_service(void *ctx)
 {
@@ -163,6 +194,7 @@ free_service(void *ctx)
 
 	rr_server_free(service->server);
 	rr_nfs4_server_end(service->nfs4);
+	end_where_storage_hangs(service);
 	/* What is under way ends with it. */
 	if (service->vfs)
 		service->vfs->ops->destroy(service->vfs);

@@ -569,7 +569,8 @@ struct rr_vfs_counters {
 struct rr_vfs_ops {
 	const char *name;
 
-	/* Nothing may be under way (rr_vfs_counters), and nothing open that was not opened by kin, too. */
+	/* Waits for what is under way, and calls done() for it: whoever must not wait looks first whether
+	 * there is anything (counters). Nothing may be open that kin do not know, too. */
 	void (*destroy)(struct rr_vfs *vfs);
 	void (*counters)(const struct rr_vfs *vfs, struct rr_vfs_counters *counters);
 

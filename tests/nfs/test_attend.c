@@ -76,7 +76,7 @@ open_count(const struct attended *attended)
 {
 	const struct rr_tree *tree = rr_container(attended->world->vfs, struct rr_posix, vfs)->tree;
 
-	return tree->nodes.open_count - tree->config.export_count;
+	return tree->core->nodes.open_count - tree->core->config.export_count;
 }
 
 static void

@@ -119,7 +119,9 @@ static void
 start_server(struct world *world)
 {
 	struct rr_server_config server = rr_server_config_default;
-	struct rr_tree_config tree = { .exports = &world->export, .export_count = 1 };
+	struct rr_tree_config tree = {
+		.exports = &world->export, .export_count = 1, .workers = apart ? RR_POSIX_WORKERS : 0
+	};
 	struct sockaddr *address = (struct sockaddr *)&world->address;
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_text text = { "" };
@@ -128,7 +130,7 @@ start_server(struct world *world)
 	if (error)
 		fail_msg("%s", text.text);
 	if (apart)
-		assert_int_equal(rr_posix_apart(world->vfs, &text), 0);
+		rr_posix_apart(world->vfs);
 	assert_int_equal(
 		rr_nfs_server_new(&world->env, world->engine->results, world->vfs, false, &world->nfs_server),
 		0);

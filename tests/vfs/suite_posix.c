@@ -43,7 +43,9 @@ setup_in(struct suite *suite, const char *folder)
 	assert_non_null(mkdtemp(storage->path));
 	assert_int_equal(chmod(storage->path, 0755), 0);
 	storage->exports[0] = (struct rr_tree_export){ storage->path, "/" };
-	storage->config = (struct rr_tree_config){ .exports = storage->exports, .export_count = 1 };
+	storage->config = (struct rr_tree_config){
+		.exports = storage->exports, .export_count = 1, .workers = RR_POSIX_WORKERS
+	};
 	memset(storage->config.key, 7, sizeof(storage->config.key));
 	assert_int_equal(rr_posix_shared_new(&storage->env, 0x1234, &storage->shared), 0);
 	/* Where the program is an ordinary user, that one is the caller. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/checked.h"
 #include "vfs/posix/posix_private.h"
+#include "vfs/posix/tree_private.h"
 
 /* read, write, commit. */
 
@@ -17,14 +19,29 @@ data_type(const struct rr_object *object)
 	return S_ISDIR(object->st.stx_mode) ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
 }
 
+/* In a hurry, only what lies in memory is read. */
+static ssize_t
+read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
+{
+	ssize_t n;
+
+	if (!tree->hurries || object->memory)
+		return pread(fd, data.iov_base, data.iov_len, (off_t)offset);
+	n = preadv2(fd, &data, 1, (off_t)offset, RWF_NOWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EOPNOTSUPP))
+		rr_tree_may_wait(tree);
+	return n;
+}
+
 /* Reads until size octets are there or the file ends; -1 only where nothing was read. */
 static ssize_t
-read_fully(int fd, uint8_t *data, size_t size, uint64_t offset)
+read_fully(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
 {
-	size_t done = 0;
+	size_t done = 0, size = data.iov_len;
 
 	while (done < size) {
-		ssize_t n = pread(fd, data + done, size - done, (off_t)(offset + done));
+		struct iovec rest = { (uint8_t *)data.iov_base + done, size - done };
+		ssize_t n = read_some(tree, object, fd, rest, offset + done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -54,7 +71,8 @@ read_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct r
 	if (size > 0 && !read->data)
 		return RR_VFS_NO_BUFFER;
 	size = (uint32_t)rr_min(size, read->size);
-	length = read_fully(fd, read->data, size, read->offset);
+	length = read_fully(
+		work->tree, &subject->object, fd, (struct iovec){ read->data, size }, read->offset);
 	if (length < 0)
 		return rr_tree_status(errno);
 	rr_posix_know(&subject->object, &read->object_after);

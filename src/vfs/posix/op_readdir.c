@@ -14,6 +14,84 @@
 
 enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
 
+/*
+ * A thread beside the loop's gathers entries, and the loop hands them to the caller. What is gathered is
+ * bounded by what the caller has room for; what it does not take is read again.
+ */
+enum { GATHER_MAX = 256 << 10 };
+
+struct gathered {
+	size_t size; /* of this, with the name */
+	struct rr_vfs_entry entry;
+	struct rr_vfs_attributes attributes;
+	struct rr_vfs_handle handle;
+	char name[];
+};
+
+struct rr_posix_gather {
+	size_t used, names;
+	_Alignas(max_align_t) uint8_t octets[GATHER_MAX];
+};
+
+static bool
+readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_readdir *readdir,
+	const struct rr_vfs_entry *entry)
+{
+	size_t align = _Alignof(struct gathered);
+	size_t size = (sizeof(struct gathered) + entry->name.length + align - 1) / align * align;
+	struct gathered *gathered = (void *)(gather->octets + gather->used);
+
+	if (size > GATHER_MAX - gather->used || (gather->used > 0 && gather->names >= readdir->limit))
+		return false;
+	gathered->size = size;
+	gathered->entry = *entry;
+	memcpy(gathered->name, entry->name.data, entry->name.length);
+	gathered->entry.name.data = gathered->name;
+	if (entry->attributes) {
+		gathered->attributes = *entry->attributes;
+		gathered->handle = *entry->handle;
+		gathered->entry.attributes = &gathered->attributes;
+		gathered->entry.handle = &gathered->handle;
+	}
+	gather->used += size;
+	gather->names += entry->name.length;
+	return true;
+}
+
+void
+rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir)
+{
+	readdir->count = 0;
+	for (size_t at = 0; at < gather->used;) {
+		const struct gathered *gathered = (const void *)(gather->octets + at);
+
+		if (!readdir->take(readdir, &gathered->entry)) {
+			readdir->eof = false;
+			return;
+		}
+		readdir->count++;
+		at += gathered->size;
+	}
+}
+
+struct rr_posix_gather *
+rr_posix_gather_new(const struct rr_env *env)
+{
+	struct rr_posix_gather *gather = env->realloc(env->ctx, NULL, sizeof(*gather));
+
+	if (gather)
+		gather->used = gather->names = 0;
+	return gather;
+}
+
+/* To the caller, or for it. */
+static bool
+readdir_hand_over(
+	struct rr_posix_work *work, struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
+{
+	return work->gather ? readdir_gather(work->gather, readdir, entry) : readdir->take(readdir, entry);
+}
+
 /* An export's root is its own parent, whatever lies above it on this machine. */
 static uint64_t
 readdir_number(struct rr_posix_work *work, const struct rr_object *directory, const struct dirent64 *entry)
@@ -45,9 +123,11 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 
 	if (!readdir->attributes) {
 		entry.number = readdir_number(work, directory, given);
-		return readdir->take(readdir, &entry);
+		return readdir_hand_over(work, readdir, &entry);
 	}
 	entry.number = given->d_ino;
+	/* What is mounted here may hang, and the list does not. */
+	rr_tree_stay(work->tree, directory->local);
 	if (rr_tree_lookup(work->tree, directory, entry.name, &object) == RR_VFS_OK) {
 		rr_posix_attributes(&object, &attributes);
 		rr_tree_handle(work->tree, &object, &handle);
@@ -56,7 +136,8 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 		entry.handle = &handle;
 		entry.number = attributes.id.number;
 	}
-	return readdir->take(readdir, &entry);
+	rr_tree_stay(work->tree, false);
+	return readdir_hand_over(work, readdir, &entry);
 }
 
 /* One buffer full of entries; false where no more is to be read. */

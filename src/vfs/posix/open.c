@@ -20,6 +20,9 @@ rr_posix_open_new(struct rr_posix_shared *shared, const struct rr_object *object
 	open->export = object->export;
 	open->fsid = object->fsid;
 	open->inode = object->st.stx_ino;
+	open->place = object->place;
+	open->local = object->local;
+	open->memory = object->memory;
 	atomic_fetch_add(&shared->open_count, 1);
 	return open;
 }

@@ -20,7 +20,8 @@ struct rr_vfs_open {
 	uint32_t access, deny; /* RR_VFS_SHARE_* */
 	int fd;
 	const struct rr_tree_export *export; /* as in struct rr_object */
-	uint64_t fsid, inode;
+	uint64_t fsid, inode, place;
+	bool local, memory;
 };
 
 /* Takes fd over. NULL: no memory. */

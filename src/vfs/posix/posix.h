@@ -16,12 +16,15 @@
 int rr_posix_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_tree_config *config,
 	struct rr_posix_shared *shared, struct rr_vfs **vfs, struct rr_text *text);
 
+/* Threads for what may wait: 32 operations at a time in one file system, and as many in others. */
+enum { RR_POSIX_WORKERS = 64 };
+
 /*
- * From now on operations run in a thread of their own; to be called before the first of them. A provider that
- * acts as its callers needs that where its thread also uses RDMA adapters: the kernel takes their commands
- * only from a thread whose credentials are those it opened them with, and a change is one also when it was
- * undone. No effect on other providers. Errors: NOMEM, SYSTEM.
+ * From now on the thread of the loop takes on nobody's identity: workers do all that a caller must have the
+ * permission for. A provider that acts as its callers needs that where that thread also uses RDMA adapters:
+ * the kernel takes their commands only from a thread whose credentials are those it opened them with, and a
+ * change is one also when it was undone. To be called before the first operation, of a provider with workers.
  */
-int rr_posix_apart(struct rr_vfs *vfs, struct rr_text *text);
+void rr_posix_apart(struct rr_vfs *vfs);
 
 #endif

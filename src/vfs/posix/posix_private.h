@@ -2,23 +2,34 @@
 #ifndef RR_VFS_POSIX_POSIX_PRIVATE_H
 #define RR_VFS_POSIX_POSIX_PRIVATE_H
 
+#include "vfs/posix/crew.h"
 #include "vfs/posix/open.h"
 #include "vfs/posix/posix.h"
 #include "vfs/posix/storer.h"
 
 /* What the files of the provider share: the provider, operations at work, and the steps that many take. */
 
-struct rr_posix_job;
+enum { RR_POSIX_STORERS = 8 };
+
+struct rr_posix_gather;
 
 struct rr_posix {
 	struct rr_vfs vfs;
 	const struct rr_env *env;
 	struct rr_tree *tree;
-	struct rr_hand *hand; /* does the work; NULL: this thread does */
+	struct rr_crew *crew; /* does what may wait; NULL: the loop's thread does all */
+	bool apart;           /* the loop's thread takes on nobody's identity */
 	struct rr_posix_shared *shared;
-	struct rr_storer *storer; /* NULL: operations store what they changed */
-	struct rr_timer timer;    /* looks after the tree */
-	bool slice_due;           /* of a search: the timer is armed for it */
+	struct {
+		uint64_t place;
+		struct rr_storer *storer;
+	} storers[RR_POSIX_STORERS]; /* of each file system; beyond that, operations store what they changed
+				      */
+	uint32_t storer_count;
+	struct rr_timer timer;     /* looks after the tree */
+	struct rr_crew_job attend; /* does that */
+	bool attending;
+	bool slice_due; /* of a search: the timer is armed for it */
 	struct rr_vfs_export *exports;
 	struct rr_vfs_counters counters;
 };
@@ -36,6 +47,9 @@ struct rr_posix_work {
 	rr_posix_operation *operation;
 	enum rr_vfs_status status;
 	struct rr_stores stores; /* to be on stable storage before the operation ends */
+	/* In a thread of the crew. */
+	struct rr_posix_gather *gather; /* of readdir; or NULL */
+	struct rr_vfs_open *opens[2];   /* held */
 };
 
 rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix_readlink, rr_posix_read,
@@ -43,6 +57,17 @@ rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix
 	rr_posix_clone, rr_posix_open, rr_posix_lock_range, rr_posix_lookup, rr_posix_create, rr_posix_link,
 	rr_posix_remove, rr_posix_rename, rr_posix_readdir, rr_posix_getxattr, rr_posix_setxattr,
 	rr_posix_listxattr, rr_posix_removexattr, rr_posix_statfs, rr_posix_limits;
+
+/* Memory for the entries of a listing, to be freed with rr_free(); NULL: there is none. */
+struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
+
+/* Hands the caller what was gathered for it. */
+void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir);
+
+/* ---- attend.c ---- */
+
+void rr_posix_attend_init(struct rr_posix *posix);
+void rr_posix_attend_later(struct rr_posix *posix);
 
 /* An object of an operation, and what becomes of it. */
 struct rr_posix_subject {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <rpcrdma/error.h>
 #include <sodium.h>
@@ -41,11 +42,11 @@ name_length(const char *name)
 static int
 copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct rr_text *text)
 {
-	tree->config = *config;
-	tree->config.exports = tree->exports =
-		rr_alloc_array(tree->env, config->export_count, sizeof(*tree->exports));
-	tree->roots = rr_alloc_array(tree->env, config->export_count, sizeof(*tree->roots));
-	if (!tree->exports || !tree->roots)
+	tree->core->config = *config;
+	tree->core->config.exports = tree->core->exports =
+		rr_alloc_array(tree->env, config->export_count, sizeof(*tree->core->exports));
+	tree->core->roots = rr_alloc_array(tree->env, config->export_count, sizeof(*tree->core->roots));
+	if (!tree->core->exports || !tree->core->roots)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for %u exports", config->export_count);
 	for (uint32_t i = 0; i < config->export_count; i++) {
 		const struct rr_tree_export *from = &config->exports[i];
@@ -53,9 +54,9 @@ copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct r
 
 		if (name)
 			name[name_length(name)] = 0;
-		tree->exports[i].name = name;
-		tree->exports[i].path = rr_strdup(tree->env, from->path);
-		if (!name || !tree->exports[i].path)
+		tree->core->exports[i].name = name;
+		tree->core->exports[i].path = rr_strdup(tree->env, from->path);
+		if (!name || !tree->core->exports[i].path)
 			return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for the export %s", from->name);
 		if (name[0] != '/')
 			return rr_fail(text, -RPCRDMA_ERR_INVAL,
@@ -95,7 +96,22 @@ root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
 	memcpy(&both.fsid, &root->device, sizeof(both.fsid));
 	if (fstatfs(fd, &fs) == 0 && (fs.f_fsid.__val[0] != 0 || fs.f_fsid.__val[1] != 0))
 		both.fsid = fs.f_fsid;
-	return rr_handle_hash(&tree->keys, &both, sizeof(both));
+	return rr_handle_hash(&tree->core->keys, &both, sizeof(both));
+}
+
+/* File systems of this machine, as far as they are known to be. */
+static void
+root_kind(struct rr_tree_root *root, int fd)
+{
+	static const long local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+		TMPFS_MAGIC };
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) != 0)
+		return;
+	for (size_t i = 0; i < sizeof(local) / sizeof(*local); i++)
+		root->local |= fs.f_type == local[i];
+	root->memory = fs.f_type == TMPFS_MAGIC;
 }
 
 static int
@@ -112,7 +128,7 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
 	rr_tree_kernel_begin(root, fd);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	error = fd < 0 ? errno : rr_tree_stat(fd, &st);
+	error = fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) != 0 ? errno : 0;
 	if (error) {
 		if (fd >= 0)
 			close(fd);
@@ -120,33 +136,34 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	}
 	root->device = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor;
 	root->fsid = root_fsid(tree, root, fd);
+	root_kind(root, fd);
 	id = rr_tree_id(tree, root, &st);
-	root->node = rr_nodes_add(&tree->nodes, root, &id);
+	root->node = rr_nodes_add(&tree->core->nodes, root, &id);
 	if (!root->node) {
 		close(fd);
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for the export %s", path);
 	}
-	rr_nodes_set_fd(&tree->nodes, root->node, &root->node->path_fd, fd);
-	rr_nodes_hold(&tree->nodes, root->node);
+	rr_nodes_set_fd(&tree->core->nodes, root->node, &root->node->path_fd, fd);
+	rr_nodes_hold(&tree->core->nodes, root->node);
 	rr_tree_kernel_name(root, fd, &place.kernel);
-	rr_handle_encode(&tree->keys, &id, &place, &root->node->handle);
+	rr_handle_encode(&tree->core->keys, &id, &place, &root->node->handle);
 	return 0;
 }
 
 static int
 open_roots(struct rr_tree *tree, struct rr_text *text)
 {
-	for (uint32_t i = 0; i < tree->config.export_count; i++)
-		tree->roots[i].mount_fd = -1;
-	for (uint32_t i = 0; i < tree->config.export_count; i++) {
-		struct rr_tree_root *root = &tree->roots[i];
-		const char *name = tree->exports[i].name;
+	for (uint32_t i = 0; i < tree->core->config.export_count; i++)
+		tree->core->roots[i].mount_fd = -1;
+	for (uint32_t i = 0; i < tree->core->config.export_count; i++) {
+		struct rr_tree_root *root = &tree->core->roots[i];
+		const char *name = tree->core->exports[i].name;
 		int error;
 
-		root->export = &tree->exports[i];
-		root->id = (uint32_t)rr_handle_hash(&tree->keys, name, strlen(name));
+		root->export = &tree->core->exports[i];
+		root->id = (uint32_t)rr_handle_hash(&tree->core->keys, name, strlen(name));
 		for (uint32_t j = 0; j < i; j++)
-			if (tree->roots[j].id == root->id)
+			if (tree->core->roots[j].id == root->id)
 				return rr_fail(text, -RPCRDMA_ERR_INVAL,
 					"two exports are named %s: give one another name", name);
 		error = open_root(tree, root, text);
@@ -154,6 +171,21 @@ open_roots(struct rr_tree *tree, struct rr_text *text)
 			return error;
 	}
 	return 0;
+}
+
+static int
+core_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree_core **core)
+{
+	struct rr_tree_core *new = rr_alloc(env, sizeof(*new));
+
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	pthread_mutex_init(&new->lock, NULL);
+	new->trees = 1;
+	rr_handle_keys(config->key, &new->keys);
+	*core = new;
+	return rr_nodes_init(
+		&new->nodes, env, &new->keys, config->open_max > 0 ? config->open_max : default_open_max());
 }
 
 int
@@ -170,23 +202,39 @@ rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, struc
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
 	tree->env = env;
 	rr_identity_init(&tree->identity, env);
-	rr_handle_keys(config->key, &tree->keys);
-	error = rr_nodes_init(
-		&tree->nodes, env, &tree->keys, config->open_max > 0 ? config->open_max : default_open_max());
+	error = core_new(env, config, &tree->core);
 	if (error)
 		rr_fail(text, error, "no memory for a tree");
 	else
 		error = check_system(text);
 	error = error ? error : copy_exports(tree, config, text);
-	if (!error && (rr_seen_init(&tree->seen, env) < 0 || rr_search_init(tree) < 0))
+	if (!error && (rr_seen_init(&tree->core->seen, env) < 0 || rr_search_init(tree) < 0))
 		error = rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
-	tree->nodes.seen = &tree->seen;
+	if (tree->core)
+		tree->core->nodes.seen = &tree->core->seen;
 	error = error ? error : open_roots(tree, text);
 	if (error) {
 		rr_tree_free(tree);
 		return error;
 	}
 	*tree_out = tree;
+	return 0;
+}
+
+int
+rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside)
+{
+	struct rr_tree *new = rr_alloc(tree->env, sizeof(*new));
+
+	if (!new)
+		return -RPCRDMA_ERR_NOMEM;
+	new->env = tree->env;
+	new->core = tree->core;
+	rr_identity_init(&new->identity, tree->env);
+	rr_tree_enter(new);
+	new->core->trees++;
+	rr_tree_leave(new);
+	*beside = new;
 	return 0;
 }
 
@@ -201,35 +249,51 @@ free_text(const struct rr_env *env, const char *text)
 	rr_free(env, cast.out);
 }
 
+static void
+core_free(struct rr_tree *tree)
+{
+	const struct rr_env *env = tree->env;
+	struct rr_tree_core *core = tree->core;
+
+	rr_search_end(tree);
+	rr_nodes_free(&core->nodes);
+	rr_seen_free(&core->seen);
+	for (uint32_t i = 0; core->roots && i < core->config.export_count; i++)
+		if (core->roots[i].mount_fd >= 0)
+			close(core->roots[i].mount_fd);
+	for (uint32_t i = 0; core->exports && i < core->config.export_count; i++) {
+		free_text(env, core->exports[i].path);
+		free_text(env, core->exports[i].name);
+	}
+	rr_free(env, core->exports);
+	rr_free(env, core->roots);
+	pthread_mutex_destroy(&core->lock);
+	sodium_memzero(core, sizeof(*core));
+	rr_free(env, core);
+}
+
 void
 rr_tree_free(struct rr_tree *tree)
 {
-	const struct rr_env *env;
+	bool last;
 
 	if (!tree)
 		return;
-	env = tree->env;
 	rr_identity_free(&tree->identity);
-	rr_search_end(tree);
-	rr_nodes_free(&tree->nodes);
-	rr_seen_free(&tree->seen);
-	for (uint32_t i = 0; tree->roots && i < tree->config.export_count; i++)
-		if (tree->roots[i].mount_fd >= 0)
-			close(tree->roots[i].mount_fd);
-	for (uint32_t i = 0; tree->exports && i < tree->config.export_count; i++) {
-		free_text(env, tree->exports[i].path);
-		free_text(env, tree->exports[i].name);
+	if (tree->core) {
+		rr_tree_enter(tree);
+		last = --tree->core->trees == 0;
+		rr_tree_leave(tree);
+		if (last)
+			core_free(tree);
 	}
-	rr_free(env, tree->exports);
-	rr_free(env, tree->roots);
-	sodium_memzero(tree, sizeof(*tree));
-	rr_free(env, tree);
+	rr_free(tree->env, tree);
 }
 
 const struct rr_tree_config *
 rr_tree_config(const struct rr_tree *tree)
 {
-	return &tree->config;
+	return &tree->core->config;
 }
 
 int
@@ -253,17 +317,23 @@ rr_tree_acts_as_callers(const struct rr_tree *tree)
 void
 rr_tree_tidy(struct rr_tree *tree)
 {
-	rr_nodes_tidy(&tree->nodes, rr_now(tree->env));
+	struct rr_retired far;
+
+	rr_tree_enter(tree);
+	rr_nodes_tidy(&tree->core->nodes, rr_now(tree->env));
+	rr_retired_take(&tree->core->nodes.far, &far);
+	rr_tree_leave(tree);
+	rr_retired_close(&far);
 }
 
 uint32_t
 rr_tree_descriptors(const struct rr_tree *tree)
 {
-	return tree->nodes.open_count;
+	return tree->core->nodes.open_count;
 }
 
 bool
 rr_tree_is_warm(const struct rr_tree *tree)
 {
-	return tree->nodes.open_count > tree->config.export_count;
+	return tree->core->nodes.open_count > tree->core->config.export_count;
 }

@@ -23,8 +23,9 @@
  * then (the object was renamed before a restart) whole, within a bound. Every path is walked with
  * openat2(2) RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS.
  *
- * One tree belongs to one engine (thread); several trees with the same
- * exports and key understand each other's handles.
+ * One tree belongs to one thread; several trees with the same exports and key
+ * understand each other's handles. Trees made by rr_tree_beside() share all
+ * that they know, for threads that work on the same calls.
  */
 
 struct rr_tree_export {
@@ -38,6 +39,7 @@ struct rr_tree_config {
 	uint8_t key[RR_VFS_KEY];
 	bool read_only;
 	uint32_t open_max; /* descriptors kept open; 0: a default from RLIMIT_NOFILE */
+	uint32_t workers;  /* threads of a provider for what may wait; 0: the loop's does all, and waits */
 };
 
 struct rr_tree;
@@ -47,8 +49,11 @@ struct rr_object {
 	int fd; /* O_PATH */
 	struct statx st;
 	const struct rr_tree_export *export;
-	uint64_t fsid; /* of its file system, as exported: the same after restarts */
-	void *node;    /* the tree's; NULL: of an open, not the tree's at all */
+	uint64_t fsid;  /* of its file system, as exported: the same after restarts */
+	bool local;     /* its file system has attributes of what is open in memory */
+	bool memory;    /* and all else */
+	uint64_t place; /* another number of its file system, as handles have it: see rr_tree_place() */
+	void *node;     /* the tree's; NULL: of an open, not the tree's at all */
 };
 
 /*
@@ -59,7 +64,26 @@ int rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, s
 	struct rr_text *text);
 void rr_tree_free(struct rr_tree *tree);
 
+/* A tree for another thread that knows what tree knows, and learns with it. To be freed, in any order. An
+ * object of one may be used with the others. -RPCRDMA_ERR_NOMEM. */
+int rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside);
+
+/*
+ * From here to rr_tree_hurried() nothing is done that may wait: for a disk, another machine, another thread.
+ * What would is not done, and fails. False: another thread is at work, nothing can be done now.
+ * rr_tree_hurried(): whether nothing failed for that reason.
+ */
+bool rr_tree_hurry(struct rr_tree *tree);
+bool rr_tree_hurried(struct rr_tree *tree);
+
 const struct rr_tree_config *rr_tree_config(const struct rr_tree *tree);
+
+/* cross() is called before another file system than that of an export is asked for anything: with its number
+ * as in struct rr_tree_place. False: not now. NULL: it may be. */
+void rr_tree_on_crossing(struct rr_tree *tree, bool (*cross)(void *ctx, uint64_t place), void *ctx);
+
+/* From now on, or no longer: no other file system is asked for anything. */
+void rr_tree_stay(struct rr_tree *tree, bool stays);
 
 /* The handle of the root of an export, by its number. */
 void rr_tree_root(struct rr_tree *tree, uint32_t number, struct rr_vfs_handle *handle);
@@ -73,6 +97,13 @@ enum rr_vfs_status rr_tree_resolve(
  * 1813, 3.2). To be called after a LINK, too, so that the tree knows the new name. */
 enum rr_vfs_status rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory,
 	struct rpcrdma_bytes name, struct rr_object *object);
+
+/* What a handle says of where its object lies, if it is one: its file system, and its number there. Nothing
+ * is checked. */
+struct rr_tree_place {
+	uint64_t place, number;
+};
+struct rr_tree_place rr_tree_place(struct rpcrdma_bytes handle);
 
 /* The handle of an object. */
 void rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_vfs_handle *handle);

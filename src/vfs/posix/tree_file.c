@@ -16,7 +16,10 @@ try_again(struct rr_tree *tree)
 {
 	int error = errno;
 
-	if ((error == EMFILE || error == ENFILE) && rr_nodes_trim(&tree->nodes, tree->nodes.open_count / 2))
+	if (!tree->locked)
+		return false;
+	if ((error == EMFILE || error == ENFILE) &&
+		rr_nodes_trim(&tree->core->nodes, tree->core->nodes.open_count / 2))
 		return true;
 	errno = error;
 	return false;
@@ -27,13 +30,19 @@ open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags
 {
 	struct open_how how = {
 		.flags = flags | O_CLOEXEC | O_NOFOLLOW,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+			   (tree->hurries ? RESOLVE_CACHED : 0),
 	};
+	bool was_locked;
 	long fd;
 
-	do
+	do {
+		was_locked = rr_tree_out(tree);
 		fd = syscall(SYS_openat2, directory, path, &how, sizeof(how));
-	while (fd < 0 && try_again(tree));
+		rr_tree_in(tree, was_locked);
+	} while (fd < 0 && try_again(tree));
+	if (fd < 0 && errno == EAGAIN && tree->hurries)
+		tree->waits = true;
 	return (int)fd;
 }
 
@@ -81,21 +90,64 @@ int
 rr_tree_reopen(struct rr_tree *tree, int fd, int flags)
 {
 	char link[32];
+	bool was_locked;
 	int opened;
 
+	/* To open what is in memory for reading never waits; for writing it may, while a file system is
+	 * frozen. */
+	if (flags != O_RDONLY && !rr_tree_may_wait(tree))
+		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	do
+	do {
+		was_locked = rr_tree_out(tree);
 		opened = open(link, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	while (opened < 0 && try_again(tree));
+		rr_tree_in(tree, was_locked);
+	} while (opened < 0 && try_again(tree));
 	return opened;
 }
 
-int
-rr_tree_stat(int fd, struct statx *st)
+static int
+stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 {
-	int flags = AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT;
+	bool was_locked = rr_tree_out(tree);
+	int error =
+		statx(fd, "", AT_EMPTY_PATH | flags, STATX_BASIC_STATS | STATX_BTIME, st) == 0 ? 0 : errno;
 
-	return statx(fd, "", flags, STATX_BASIC_STATS | STATX_BTIME, st) == 0 ? 0 : errno;
+	rr_tree_in(tree, was_locked);
+	return error;
+}
+
+/* What lies on another file system than the root: whether it may be asked, as it may hang. */
+static int
+stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
+{
+	struct rr_handle_id id;
+
+	if (!rr_tree_may_wait(tree))
+		return errno;
+	if (tree->stays)
+		return EXDEV;
+	id = rr_tree_id(tree, root, st);
+	return !tree->cross || tree->cross(tree->cross_ctx, (uint64_t)id.export << 32 | id.device) ? 0
+												   : EAGAIN;
+}
+
+/* A local file system has nothing to ask anybody for. What is mounted below it is first looked at as far as
+ * the system has it in memory. */
+int
+rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st)
+{
+	int error = 0;
+
+	if (root->local || tree->hurries)
+		error = stat_with(tree, fd, AT_STATX_DONT_SYNC, st);
+	if (error)
+		return error;
+	if (root->local && ((uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor) == root->device)
+		return 0;
+	if (root->local || tree->hurries)
+		error = stat_elsewhere(tree, root, st);
+	return error ? error : stat_with(tree, fd, AT_STATX_SYNC_AS_STAT, st);
 }
 
 struct rr_handle_id
@@ -107,6 +159,6 @@ rr_tree_id(const struct rr_tree *tree, const struct rr_tree_root *root, const st
 	if (st->stx_mask & STATX_BTIME)
 		id.birth = (uint64_t)st->stx_btime.tv_sec * RR_SECOND + st->stx_btime.tv_nsec;
 	if (device != root->device)
-		id.device = (uint32_t)rr_handle_hash(&tree->keys, &device, sizeof(device)) | 1;
+		id.device = (uint32_t)rr_handle_hash(&tree->core->keys, &device, sizeof(device)) | 1;
 	return id;
 }

@@ -97,9 +97,9 @@ kernel_path_below(const struct rr_tree_root *root, int fd, char below[PATH_MAX])
 	return true;
 }
 
-int
-rr_tree_kernel_find(const struct rr_tree *tree, const struct rr_node *node,
-	const struct rr_handle_kernel *kernel, char below[PATH_MAX])
+static int
+kernel_find(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_kernel *kernel,
+	char below[PATH_MAX])
 {
 	const struct rr_tree_root *root = node->root;
 	int fd, error = ENOENT;
@@ -111,7 +111,7 @@ rr_tree_kernel_find(const struct rr_tree *tree, const struct rr_node *node,
 	if (fd < 0)
 		return errno == ESTALE || errno == ENOMEM || errno == EMFILE || errno == ENFILE ? errno
 												: ENOENT;
-	if (rr_tree_stat(fd, &st) == 0) {
+	if (rr_tree_stat(tree, root, fd, &st) == 0) {
 		struct rr_handle_id id = rr_tree_id(tree, root, &st);
 
 		if (st.stx_nlink == 0)
@@ -120,5 +120,16 @@ rr_tree_kernel_find(const struct rr_tree *tree, const struct rr_node *node,
 			error = 0;
 	}
 	close(fd);
+	return error;
+}
+
+int
+rr_tree_kernel_find(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_kernel *kernel,
+	char below[PATH_MAX])
+{
+	bool was_locked = rr_tree_out(tree);
+	int error = kernel_find(tree, node, kernel, below);
+
+	rr_tree_in(tree, was_locked);
 	return error;
 }

@@ -12,10 +12,11 @@
 static enum rr_vfs_status
 open_in(struct rr_tree *tree, const struct rr_object *directory, const char *name, int *fd, struct statx *st)
 {
+	const struct rr_node *node = directory->node;
 	int error;
 
 	*fd = rr_tree_beneath(tree, directory->fd, name, O_PATH);
-	error = *fd < 0 ? errno : rr_tree_stat(*fd, st);
+	error = *fd < 0 ? errno : rr_tree_stat(tree, node->root, *fd, st);
 	if (error && *fd >= 0)
 		close(*fd);
 	return rr_tree_status(error);
@@ -57,8 +58,8 @@ lookup_dots(
 	return RR_VFS_OK;
 }
 
-enum rr_vfs_status
-rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+static enum rr_vfs_status
+lookup_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)
 {
 	char text[256];
@@ -81,8 +82,20 @@ rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct r
 	return RR_VFS_OK;
 }
 
-void
-rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+enum rr_vfs_status
+rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+	struct rr_object *object)
+{
+	enum rr_vfs_status status;
+
+	rr_tree_enter(tree);
+	status = lookup_locked(tree, directory, name, object);
+	rr_tree_leave(tree);
+	return status;
+}
+
+static void
+peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)
 {
 	struct rr_node *parent = directory->node, *node;
@@ -95,15 +108,24 @@ rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpc
 	if (rr_vfs_name(name, text) != RR_VFS_OK || open_in(tree, directory, text, &fd, &st) != RR_VFS_OK)
 		return;
 	id = rr_tree_id(tree, parent->root, &st);
-	node = rr_nodes_find(&tree->nodes, &id);
+	node = rr_nodes_find(&tree->core->nodes, &id);
 	if (!node || !node->parent)
 		node = rr_tree_intern(tree, parent, text, fd, &st);
 	else if (node->path_fd < 0)
-		rr_nodes_set_fd(&tree->nodes, node, &node->path_fd, fd);
+		rr_nodes_set_fd(&tree->core->nodes, node, &node->path_fd, fd);
 	else
 		close(fd);
 	if (node)
 		rr_tree_object(tree, node, &st, object);
+}
+
+void
+rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+	struct rr_object *object)
+{
+	rr_tree_enter(tree);
+	peek_locked(tree, directory, name, object);
+	rr_tree_leave(tree);
 }
 
 void
@@ -115,10 +137,12 @@ rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const stru
 
 	if (!node)
 		return;
-	if (rr_tree_stat(object->fd, &st) == 0 && st.stx_nlink == 0)
+	rr_tree_enter(tree);
+	if (rr_tree_stat(tree, node->root, object->fd, &st) == 0 && st.stx_nlink == 0)
 		node->gone = true;
-	if (node->gone || rr_nodes_child(&tree->nodes, directory->node, name) == node)
-		rr_nodes_unplace(&tree->nodes, node);
+	if (node->gone || rr_nodes_child(&tree->core->nodes, directory->node, name) == node)
+		rr_nodes_unplace(&tree->core->nodes, node);
+	rr_tree_leave(tree);
 }
 
 void
@@ -132,7 +156,9 @@ rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const struc
 	rr_tree_removed(tree, replaced, directory, name);
 	if (!node)
 		return;
-	if (rr_nodes_place(&tree->nodes, node, parent, name) != 0)
-		rr_nodes_unplace(&tree->nodes, node);
+	rr_tree_enter(tree);
+	if (rr_nodes_place(&tree->core->nodes, node, parent, name) != 0)
+		rr_nodes_unplace(&tree->core->nodes, node);
 	node->verified = rr_min(node->verified, rr_tree_believed(tree, parent));
+	rr_tree_leave(tree);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vfs/posix/tree_node.h"
 
+#include <fcntl.h>
 #include <rpcrdma/error.h>
 #include <string.h>
 #include <unistd.h>
@@ -101,6 +102,8 @@ rr_nodes_free(struct rr_nodes *nodes)
 {
 	while (nodes->count > 0 && !rr_list_empty(&nodes->idle))
 		free_node(nodes, rr_container(nodes->idle.next, struct rr_node, idle));
+	rr_retired_close(&nodes->near);
+	rr_retired_close(&nodes->far);
 	rr_map_free(&nodes->by_id, nodes->env);
 	rr_map_free(&nodes->by_name, nodes->env);
 }
@@ -219,10 +222,41 @@ rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node)
 }
 
 void
+rr_retired_take(struct rr_retired *list, struct rr_retired *taken)
+{
+	taken->count = list->count;
+	memcpy(taken->fds, list->fds, list->count * sizeof(list->fds[0]));
+	list->count = 0;
+}
+
+void
+rr_retired_close(struct rr_retired *taken)
+{
+	while (taken->count > 0)
+		close(taken->fds[--taken->count]);
+}
+
+/* Where the one who closes those of other file systems hangs, so many more stay open. */
+static void
+nodes_retire(struct rr_nodes *nodes, const struct rr_node *node, int fd)
+{
+	bool is_near = node->root->local && node->id.device == 0;
+	struct rr_retired *list = is_near ? &nodes->near : &nodes->far;
+
+	if (list->count < RR_NODES_RETIRED)
+		list->fds[list->count++] = fd;
+	else if (is_near)
+		close(fd);
+}
+
+void
 rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd)
 {
 	if (*slot >= 0) {
-		close(*slot);
+		if (slot == &node->path_fd)
+			close(*slot);
+		else
+			nodes_retire(nodes, node, *slot);
 		nodes->open_count--;
 	}
 	*slot = fd;
@@ -239,7 +273,9 @@ nodes_note_gone(struct rr_node *node)
 {
 	struct statx st;
 
-	if (node->path_fd >= 0 && rr_tree_stat(node->path_fd, &st) == 0 && st.stx_nlink == 0)
+	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC; /* nobody is asked who might hang */
+
+	if (node->path_fd >= 0 && statx(node->path_fd, "", flags, STATX_NLINK, &st) == 0 && st.stx_nlink == 0)
 		node->gone = true;
 }
 

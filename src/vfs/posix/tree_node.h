@@ -19,7 +19,7 @@
  * are too many; descriptors are closed in the same order.
  */
 
-enum { RR_NODES_MAX = 65536 };
+enum { RR_NODES_MAX = 65536, RR_NODES_RETIRED = 64 };
 
 /* How long a descriptor stays open without being used, in ns. */
 #define RR_NODE_IDLE (10 * RR_SECOND)
@@ -48,6 +48,11 @@ struct rr_node {
 		handle; /* length 0: not made yet. Kept when the object is renamed: clients compare handles */
 };
 
+struct rr_retired {
+	uint32_t count;
+	int fds[RR_NODES_RETIRED];
+};
+
 struct rr_nodes {
 	const struct rr_env *env;
 	const struct rr_handle_keys *keys;
@@ -56,6 +61,10 @@ struct rr_nodes {
 	struct rr_list idle, open;     /* the least recently used first */
 	uint32_t count, max;           /* nodes */
 	uint32_t open_count, open_max; /* descriptors */
+	/* Descriptors for data that nobody uses any more: closing them may wait, for what a file system does
+	 * when a file is closed. Whoever may wait closes those of local file systems, and the one who tidies
+	 * up those of others, which may hang. */
+	struct rr_retired near, far;
 };
 
 /* keys must live as long as nodes. */
@@ -89,6 +98,10 @@ void rr_nodes_close(struct rr_nodes *nodes, struct rr_node *node);
 /* Closes descriptors of nodes that are not held, until at most open_max are open. False where none was
  * closed. */
 bool rr_nodes_trim(struct rr_nodes *nodes, uint32_t open_max);
+
+/* Takes out of a list what is in it. */
+void rr_retired_take(struct rr_retired *list, struct rr_retired *taken);
+void rr_retired_close(struct rr_retired *taken);
 
 /* Closes those of nodes that were not verified, hence not used, for RR_NODE_IDLE. */
 void rr_nodes_tidy(struct rr_nodes *nodes, uint64_t now);

@@ -73,8 +73,11 @@ open_own(struct rr_tree *tree, struct rr_object *object, int access)
 static int
 open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 {
-	int fd, error = check_caller(tree, object, access);
+	int fd, error;
 
+	if (!rr_tree_may_wait(tree))
+		return -1;
+	error = check_caller(tree, object, access);
 	if (error) {
 		errno = error;
 		return -1;
@@ -134,44 +137,71 @@ open_sense(const struct rr_tree *tree, const struct rr_object *object, int acces
 		return RR_VFS_WRONG_TYPE;
 	if (directory && access != O_RDONLY)
 		return RR_VFS_ISDIR;
-	return tree->config.read_only && access != O_RDONLY ? RR_VFS_ROFS : RR_VFS_OK;
+	return tree->core->config.read_only && access != O_RDONLY ? RR_VFS_ROFS : RR_VFS_OK;
 }
 
 enum rr_vfs_status
 rr_tree_open_apart(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
 {
 	enum rr_vfs_status status = open_sense(tree, object, access);
-	bool readable;
+	bool readable, was_locked;
 
 	if (status != RR_VFS_OK)
 		return status;
+	was_locked = rr_tree_out(tree);
 	*fd = open_data(tree, object, access, &readable);
+	rr_tree_in(tree, was_locked);
 	return *fd < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+}
+
+/* Another thread may have opened the same meanwhile: then there is one too many. */
+static int
+open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool readable)
+{
+	int slot = access == O_RDONLY ? RR_NODE_READ : RR_NODE_WRITE, there = cached(node, access);
+
+	if (there >= 0) {
+		close(fd);
+		return there;
+	}
+	rr_nodes_set_fd(&tree->core->nodes, node, &node->data_fd[slot], fd);
+	if (slot == RR_NODE_WRITE)
+		node->readable = readable;
+	return fd;
+}
+
+static enum rr_vfs_status
+open_locked(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
+{
+	struct rr_node *node = object->node;
+	bool readable, was_locked;
+	int error = 0, there = cached(node, access);
+
+	was_locked = rr_tree_out(tree);
+	if (there >= 0 && tree->identity.in_force)
+		error = check_caller(tree, object, access);
+	else if (there < 0)
+		*fd = open_data(tree, object, access, &readable);
+	if (there < 0 && *fd < 0)
+		error = errno;
+	rr_tree_in(tree, was_locked);
+	if (error)
+		return rr_tree_status(error);
+	*fd = there >= 0 ? there : open_keep(tree, node, access, *fd, readable);
+	return RR_VFS_OK;
 }
 
 enum rr_vfs_status
 rr_tree_open(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
 {
 	enum rr_vfs_status status = open_sense(tree, object, access);
-	struct rr_node *node = object->node;
-	bool readable;
 
 	if (status != RR_VFS_OK)
 		return status;
-	*fd = cached(node, access);
-	if (*fd >= 0)
-		return tree->identity.in_force ? rr_tree_status(check_caller(tree, object, access))
-					       : RR_VFS_OK;
-	*fd = open_data(tree, object, access, &readable);
-	if (*fd < 0)
-		return rr_tree_status(errno);
-	if (access == O_RDONLY) {
-		rr_nodes_set_fd(&tree->nodes, node, &node->data_fd[RR_NODE_READ], *fd);
-	} else {
-		rr_nodes_set_fd(&tree->nodes, node, &node->data_fd[RR_NODE_WRITE], *fd);
-		node->readable = readable;
-	}
-	return RR_VFS_OK;
+	rr_tree_enter(tree);
+	status = open_locked(tree, object, access, fd);
+	rr_tree_leave(tree);
+	return status;
 }
 
 enum rr_vfs_status
@@ -179,15 +209,17 @@ rr_tree_open_near(struct rr_tree *tree, const struct rr_object *object, int *fd)
 {
 	enum rr_vfs_status status = RR_VFS_IO;
 
+	rr_tree_enter(tree);
 	for (struct rr_node *node = object->node; node && status != RR_VFS_OK; node = node->parent) {
 		struct rr_object at;
 
 		if (rr_tree_reach(tree, node, &at) != RR_VFS_OK)
-			return RR_VFS_IO;
+			break;
 		if (S_ISDIR(at.st.stx_mode) && at.st.stx_dev_major == object->st.stx_dev_major &&
 			at.st.stx_dev_minor == object->st.stx_dev_minor)
 			status = rr_tree_open(tree, &at, O_RDONLY, fd);
 		rr_object_put(tree, &at);
 	}
+	rr_tree_leave(tree);
 	return status;
 }

@@ -3,6 +3,7 @@
 #define RR_VFS_POSIX_TREE_PRIVATE_H
 
 #include <limits.h>
+#include <pthread.h>
 
 #include "vfs/posix/identity.h"
 #include "vfs/posix/tree_node.h"
@@ -20,19 +21,50 @@ struct rr_tree_root {
 	uint64_t device;
 	uint64_t fsid; /* of what lies on device */
 	int mount_fd;  /* for open_by_handle_at(2); -1: kernel handles are of no use here */
+	bool local;    /* its file system keeps what is open in memory: asking for attributes never waits */
+	bool memory;   /* and all of it */
 };
 
-struct rr_tree {
-	const struct rr_env *env;
+/*
+ * What all threads of a tree know, under one lock. The lock is never held over a system call that may wait:
+ * rr_tree_out() gives it back for that time. So whatever is used behind such a call has to be held (a node)
+ * or looked up again.
+ */
+struct rr_tree_core {
+	pthread_mutex_t lock;
+	uint32_t trees;               /* that use it */
 	struct rr_tree_config config; /* exports: copies, without slashes at their names' ends */
 	struct rr_tree_export *exports;
 	struct rr_tree_root *roots; /* of the exports */
 	struct rr_handle_keys keys;
 	struct rr_nodes nodes;
-	struct rr_identity identity;
 	struct rr_seen seen;
 	struct rr_search search;
 };
+
+struct rr_tree {
+	const struct rr_env *env;
+	struct rr_tree_core *core;
+	struct rr_identity identity; /* of the thread */
+	uint32_t depth;              /* functions of the tree that are at work */
+	bool locked;
+	bool hurries; /* nothing is done that may wait */
+	bool waits;   /* something was not done for that reason */
+	bool stays;   /* other file systems than that of the root are not asked for anything */
+	bool (*cross)(void *ctx, uint64_t place); /* as in rr_tree_on_crossing() */
+	void *cross_ctx;
+	bool keeps; /* leaves it to others to close descriptors */
+};
+
+/* Around what uses the core; and, between these, around system calls that may wait. rr_tree_out() returns
+ * what rr_tree_in() takes. */
+void rr_tree_enter(struct rr_tree *tree);
+void rr_tree_leave(struct rr_tree *tree);
+bool rr_tree_out(struct rr_tree *tree);
+void rr_tree_in(struct rr_tree *tree, bool was_locked);
+
+/* What is to be done may wait: false, with errno, where the tree hurries. */
+bool rr_tree_may_wait(struct rr_tree *tree);
 
 /* How long a path that led to an object is believed to do so still. */
 #define RR_TREE_BELIEVED RR_SECOND
@@ -48,8 +80,9 @@ int rr_tree_reopen(struct rr_tree *tree, int fd, int flags);
  * this system allows no user namespaces, say. */
 int rr_tree_open_own(struct rr_tree *tree, int fd, int flags);
 
-/* statx(2) of a descriptor: 0 or errno. */
-int rr_tree_stat(int fd, struct statx *st);
+/* statx(2) of a descriptor of what lies below root: 0 or errno. EXDEV, EAGAIN: it lies on another file
+ * system, which is not to be asked, or not now. */
+int rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st);
 
 struct rr_handle_id rr_tree_id(
 	const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st);
@@ -77,9 +110,9 @@ void rr_tree_kernel_begin(struct rr_tree_root *root, int fd);
 /* The kernel's handle of what fd refers to. False: there is none that could be used, or it is too long. */
 bool rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_handle_kernel *kernel);
 
-/* The path below the root at which the kernel knows the object of node. ESTALE: it is gone. ENOENT: not
- * known. Other errors pass. */
-int rr_tree_kernel_find(const struct rr_tree *tree, const struct rr_node *node,
+/* The path below the root at which the kernel knows the object of node, which is held. ESTALE: it is gone.
+ * ENOENT: not known. Other errors pass. */
+int rr_tree_kernel_find(struct rr_tree *tree, const struct rr_node *node,
 	const struct rr_handle_kernel *kernel, char below[PATH_MAX]);
 
 /* As rr_tree_resolve(), of a node; with the identity that is in force, or the server's own. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/endian.h"
 #include "vfs/posix/tree_private.h"
 
 /* The root of an export is open all the time. */
@@ -17,7 +18,7 @@ rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory)
 struct rr_node *
 rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, int fd, const struct statx *st)
 {
-	struct rr_nodes *nodes = &tree->nodes;
+	struct rr_nodes *nodes = &tree->core->nodes;
 	struct rr_handle_id id = rr_tree_id(tree, parent->root, st);
 	struct rr_node *node = rr_nodes_find(nodes, &id);
 
@@ -43,18 +44,23 @@ resolve_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, const 
 	uint64_t device = (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
 	uint64_t both[2] = { root->id, device };
 
-	return device == root->device ? root->fsid : rr_handle_hash(&tree->keys, both, sizeof(both));
+	return device == root->device ? root->fsid : rr_handle_hash(&tree->core->keys, both, sizeof(both));
 }
 
 void
 rr_tree_object(struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object)
 {
-	rr_nodes_hold(&tree->nodes, node);
+	uint64_t device = (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
+
+	rr_nodes_hold(&tree->core->nodes, node);
 	*object = (struct rr_object){
 		.fd = node->path_fd,
 		.st = *st,
 		.export = node->root->export,
 		.fsid = resolve_fsid(tree, node->root, st),
+		.local = node->root->local && device == node->root->device,
+		.memory = node->root->memory && device == node->root->device,
+		.place = (uint64_t)node->id.export << 32 | node->id.device,
 		.node = node,
 	};
 }
@@ -76,7 +82,7 @@ open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct stat
 		return ENOMEM;
 	rr_node_path(node, path, (size_t)length);
 	*fd = rr_tree_beneath(tree, node->root->node->path_fd, path, O_PATH);
-	error = *fd < 0 ? errno : rr_tree_stat(*fd, st);
+	error = *fd < 0 ? errno : rr_tree_stat(tree, node->root, *fd, st);
 	if (path != text)
 		rr_free(tree->env, path);
 	if (!error) {
@@ -103,7 +109,7 @@ follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	if (error)
 		return error;
 	if (node->path_fd < 0)
-		rr_nodes_set_fd(&tree->nodes, node, &node->path_fd, fd);
+		rr_nodes_set_fd(&tree->core->nodes, node, &node->path_fd, fd);
 	else
 		close(fd);
 	node->verified = rr_now(tree->env);
@@ -118,18 +124,18 @@ walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct s
 	struct rr_node *at = root->node;
 	char *rest = NULL;
 
-	rr_nodes_hold(&tree->nodes, at);
+	rr_nodes_hold(&tree->core->nodes, at);
 	for (char *name = strtok_r(path, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
 		struct rr_node *next = NULL;
 		int fd = rr_tree_beneath(tree, at->path_fd, name, O_PATH);
 
-		if (fd >= 0 && rr_tree_stat(fd, st) != 0)
+		if (fd >= 0 && rr_tree_stat(tree, root, fd, st) != 0)
 			close(fd);
 		else if (fd >= 0)
 			next = rr_tree_intern(tree, at, name, fd, st);
 		if (next)
-			rr_nodes_hold(&tree->nodes, next);
-		rr_nodes_release(&tree->nodes, at);
+			rr_nodes_hold(&tree->core->nodes, next);
+		rr_nodes_release(&tree->core->nodes, at);
 		if (!next)
 			return NULL;
 		at = next;
@@ -145,7 +151,7 @@ rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct st
 	memset(st, 0, sizeof(*st));
 	end = walk(tree, node->root, path, st);
 	if (end)
-		rr_nodes_release(&tree->nodes, end);
+		rr_nodes_release(&tree->core->nodes, end);
 	return end == node;
 }
 
@@ -157,9 +163,11 @@ find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	char path[PATH_MAX];
 	int error;
 
-	if (!rr_handle_decode(&tree->keys, (struct rpcrdma_bytes){ node->handle.data, node->handle.length },
-		    &id, &place))
-		rr_nodes_where(&tree->nodes, node, &place);
+	if (!rr_tree_may_wait(tree))
+		return EAGAIN;
+	if (!rr_handle_decode(&tree->core->keys,
+		    (struct rpcrdma_bytes){ node->handle.data, node->handle.length }, &id, &place))
+		rr_nodes_where(&tree->core->nodes, node, &place);
 	error = rr_tree_kernel_find(tree, node, &place.kernel, path);
 	if (error == 0)
 		error = rr_tree_follow(tree, node, path, st) ? 0 : ENOENT;
@@ -167,7 +175,7 @@ find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	if (error == ENOENT)
 		error = rr_tree_search(tree, node, &place, st);
 	if (error == ESTALE)
-		rr_nodes_unplace(&tree->nodes, node);
+		rr_nodes_unplace(&tree->core->nodes, node);
 	return error;
 }
 
@@ -179,7 +187,7 @@ reach_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 	int error = follow_path(tree, node, &st);
 
 	if (leads_elsewhere(error)) {
-		rr_nodes_unplace(&tree->nodes, node);
+		rr_nodes_unplace(&tree->core->nodes, node);
 		error = find_again(tree, node, &st);
 	}
 	if (error)
@@ -192,7 +200,7 @@ reach_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 static bool
 is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
-	if (node->path_fd < 0 || rr_tree_stat(node->path_fd, st) != 0)
+	if (node->path_fd < 0 || rr_tree_stat(tree, node->root, node->path_fd, st) != 0)
 		return false;
 	node->gone = st->stx_nlink == 0;
 	if (node->gone || node == node->root->node)
@@ -200,44 +208,54 @@ is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	return node->parent && rr_now(tree->env) - node->verified < RR_TREE_BELIEVED;
 }
 
-enum rr_vfs_status
-rr_tree_reach(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
+static enum rr_vfs_status
+reach_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
-	struct statx st;
 	enum rr_vfs_status status;
+	struct statx st;
 	bool at_hand = !node->gone && is_at_hand(tree, node, &st);
 
 	if (node->gone) {
-		rr_nodes_unplace(&tree->nodes, node);
+		rr_nodes_unplace(&tree->core->nodes, node);
 		return RR_VFS_STALE;
 	}
+	if (tree->waits)
+		return RR_VFS_BUSY;
 	if (at_hand) {
 		rr_tree_object(tree, node, &st, object);
 		return RR_VFS_OK;
 	}
-	rr_nodes_hold(&tree->nodes, node);
 	rr_identity_suspend(&tree->identity);
 	status = reach_by_path(tree, node, object);
-	if (!rr_identity_resume(&tree->identity)) {
-		if (status == RR_VFS_OK)
-			rr_object_put(tree, object);
-		status = RR_VFS_FAULT;
-	}
-	rr_nodes_release(&tree->nodes, node);
+	if (rr_identity_resume(&tree->identity))
+		return status;
+	if (status == RR_VFS_OK)
+		rr_object_put(tree, object);
+	return RR_VFS_FAULT;
+}
+
+enum rr_vfs_status
+rr_tree_reach(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
+{
+	enum rr_vfs_status status;
+
+	rr_nodes_hold(&tree->core->nodes, node);
+	status = reach_held(tree, node, object);
+	rr_nodes_release(&tree->core->nodes, node);
 	return status;
 }
 
 static const struct rr_tree_root *
 root_of(const struct rr_tree *tree, uint32_t export)
 {
-	for (uint32_t i = 0; i < tree->config.export_count; i++)
-		if (tree->roots[i].id == export)
-			return &tree->roots[i];
+	for (uint32_t i = 0; i < tree->core->config.export_count; i++)
+		if (tree->core->roots[i].id == export)
+			return &tree->core->roots[i];
 	return NULL;
 }
 
-enum rr_vfs_status
-rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object)
+static enum rr_vfs_status
+resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object)
 {
 	const struct rr_tree_root *root;
 	struct rr_handle_place place;
@@ -246,15 +264,15 @@ rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_obj
 
 	/* RFC 1813, 2.6: "RR_VFS_BAD_HANDLE Illegal NFS file handle. The file handle failed internal
 	 * consistency checks." */
-	if (!rr_handle_decode(&tree->keys, handle, &id, &place))
+	if (!rr_handle_decode(&tree->core->keys, handle, &id, &place))
 		return RR_VFS_BAD_HANDLE;
 	root = root_of(tree, id.export);
 	if (!root)
 		return RR_VFS_STALE;
-	rr_nodes_tidy(&tree->nodes, rr_now(tree->env));
-	node = rr_nodes_find(&tree->nodes, &id);
+	rr_nodes_tidy(&tree->core->nodes, rr_now(tree->env));
+	node = rr_nodes_find(&tree->core->nodes, &id);
 	if (!node)
-		node = rr_nodes_add(&tree->nodes, root, &id);
+		node = rr_nodes_add(&tree->core->nodes, root, &id);
 	if (!node)
 		return RR_VFS_BUSY;
 	/* Before a restart the object may have had another path: what a client holds is its handle from now
@@ -266,38 +284,68 @@ rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_obj
 	return rr_tree_reach(tree, node, object);
 }
 
+enum rr_vfs_status
+rr_tree_resolve(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object)
+{
+	enum rr_vfs_status status;
+
+	rr_tree_enter(tree);
+	status = resolve_locked(tree, handle, object);
+	rr_tree_leave(tree);
+	return status;
+}
+
 void
 rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_vfs_handle *handle)
 {
 	struct rr_node *node = object->node;
 	struct rr_handle_place place;
 
+	rr_tree_enter(tree);
 	if (node->handle.length == 0) {
-		rr_nodes_where(&tree->nodes, node, &place);
+		rr_nodes_where(&tree->core->nodes, node, &place);
 		if (node->id.device == 0)
 			rr_tree_kernel_name(node->root, object->fd, &place.kernel);
-		rr_handle_encode(&tree->keys, &node->id, &place, &node->handle);
+		rr_handle_encode(&tree->core->keys, &node->id, &place, &node->handle);
 	}
 	*handle = node->handle;
+	rr_tree_leave(tree);
 }
 
 void
 rr_tree_root(struct rr_tree *tree, uint32_t number, struct rr_vfs_handle *handle)
 {
-	*handle = tree->roots[number].node->handle;
+	*handle = tree->core->roots[number].node->handle;
+}
+
+struct rr_tree_place
+rr_tree_place(struct rpcrdma_bytes handle)
+{
+	const uint8_t *data = handle.data;
+
+	if (handle.length < RR_HANDLE_FIXED)
+		return (struct rr_tree_place){ 0 };
+	return (struct rr_tree_place){ rr_get_be64(data + 2), rr_get_be64(data + 10) };
 }
 
 enum rr_vfs_status
 rr_object_stat(struct rr_object *object)
 {
-	return rr_tree_status(rr_tree_stat(object->fd, &object->st));
+	unsigned mask = STATX_BASIC_STATS | STATX_BTIME;
+
+	return rr_tree_status(
+		statx(object->fd, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, mask, &object->st) == 0 ? 0
+												     : errno);
 }
 
 void
 rr_object_put(struct rr_tree *tree, struct rr_object *object)
 {
-	if (object->node)
-		rr_nodes_release(&tree->nodes, object->node);
+	if (object->node) {
+		rr_tree_enter(tree);
+		rr_nodes_release(&tree->core->nodes, object->node);
+		rr_tree_leave(tree);
+	}
 	object->node = NULL;
 	object->fd = -1;
 }

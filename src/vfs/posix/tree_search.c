@@ -13,13 +13,14 @@
 int
 rr_search_init(struct rr_tree *tree)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 
 	search->entries_max = RR_SEARCH_MAX;
 	search->steps_max = UINT32_MAX;
 	rr_list_init(&search->frames);
 	search->fd = -1;
-	search->memories = rr_alloc_array(tree->env, tree->config.export_count, sizeof(*search->memories));
+	search->memories =
+		rr_alloc_array(tree->env, tree->core->config.export_count, sizeof(*search->memories));
 	search->vain = rr_alloc_array(tree->env, RR_SEARCH_VAIN, sizeof(*search->vain));
 	return search->memories && search->vain ? 0 : -RPCRDMA_ERR_NOMEM;
 }
@@ -27,11 +28,11 @@ rr_search_init(struct rr_tree *tree)
 void
 rr_search_end(struct rr_tree *tree)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 
 	if (search->root)
 		rr_tree_walk_end(tree);
-	for (uint32_t i = 0; search->memories && i < tree->config.export_count; i++)
+	for (uint32_t i = 0; search->memories && i < tree->core->config.export_count; i++)
 		rr_free(tree->env, search->memories[i].seen);
 	rr_free(tree->env, search->memories);
 	rr_free(tree->env, search->vain);
@@ -40,7 +41,7 @@ rr_search_end(struct rr_tree *tree)
 static struct rr_search_memory *
 memory_of(const struct rr_tree *tree, const struct rr_tree_root *root)
 {
-	return &tree->search.memories[root - tree->roots];
+	return &tree->core->search.memories[root - tree->core->roots];
 }
 
 static void
@@ -84,8 +85,8 @@ search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const
 static struct rr_search_vain *
 vain_of(const struct rr_tree *tree, const struct rr_handle_id *id, uint64_t *hash)
 {
-	*hash = rr_handle_hash(&tree->keys, id, sizeof(*id));
-	return &tree->search.vain[*hash % RR_SEARCH_VAIN];
+	*hash = rr_handle_hash(&tree->core->keys, id, sizeof(*id));
+	return &tree->core->search.vain[*hash % RR_SEARCH_VAIN];
 }
 
 static bool
@@ -101,7 +102,7 @@ search_was_vain(const struct rr_tree *tree, const struct rr_handle_id *id)
 static uint64_t
 search_believed(const struct rr_tree *tree)
 {
-	uint64_t took = tree->search.took * 10;
+	uint64_t took = tree->core->search.took * 10;
 
 	return rr_now(tree->env) + (took > RR_SECOND ? took : RR_SECOND);
 }
@@ -109,7 +110,7 @@ search_believed(const struct rr_tree *tree)
 static void
 search_remember_vain(struct rr_tree *tree)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct rr_search_memory *memory = memory_of(tree, search->root);
 	uint64_t hash;
 	struct rr_search_vain *vain = vain_of(tree, &search->id, &hash);
@@ -129,7 +130,7 @@ search_remember_vain(struct rr_tree *tree)
 static void
 search_everywhere(struct rr_tree *tree)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct rr_search_memory *memory = memory_of(tree, search->root);
 
 	memory->until = 0;
@@ -145,7 +146,7 @@ search_everywhere(struct rr_tree *tree)
 static void
 search_walked(struct rr_tree *tree)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 
 	if (!search->found && search->hinted && search->left > 0 &&
 		!search_missed(tree, search->root, &search->id)) {
@@ -161,9 +162,12 @@ search_walked(struct rr_tree *tree)
 static void
 search_run(struct rr_tree *tree, uint64_t time, bool called)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	uint64_t start = rr_now(tree->env), spent = 0;
 
+	if (search->running)
+		return;
+	search->running = true;
 	for (uint32_t steps = 0; search->root && steps < search->steps_max && spent < time; steps++) {
 		if (!rr_tree_walk_step(tree))
 			search_walked(tree);
@@ -172,25 +176,32 @@ search_run(struct rr_tree *tree, uint64_t time, bool called)
 			break;
 	}
 	search->took += spent;
+	search->running = false;
+	atomic_store_explicit(&search->due, search->root != NULL, memory_order_relaxed);
 }
 
 bool
 rr_tree_work(struct rr_tree *tree)
 {
+	bool more;
+
+	rr_tree_enter(tree);
 	search_run(tree, RR_SEARCH_TIMER, false);
-	return tree->search.root;
+	more = tree->core->search.root;
+	rr_tree_leave(tree);
+	return more;
 }
 
 bool
 rr_tree_has_work(const struct rr_tree *tree)
 {
-	return tree->search.root;
+	return atomic_load_explicit(&tree->core->search.due, memory_order_relaxed);
 }
 
 static void
 search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_place *place)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -213,7 +224,7 @@ static int
 seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
 	uint64_t root = rr_seen_key(&node->root->node->id);
-	char *path = rr_seen_path(&tree->seen, rr_seen_key(&node->id), root);
+	char *path = rr_seen_path(&tree->core->seen, rr_seen_key(&node->id), root);
 	struct rr_handle_id id;
 	bool is_there;
 
@@ -237,14 +248,16 @@ rr_tree_search(
 		return error;
 	if (search_was_vain(tree, &node->id) || search_missed(tree, node->root, &node->id))
 		return ESTALE;
-	if (tree->search.root) {
+	if (tree->core->search.running)
+		return EAGAIN;
+	if (tree->core->search.root) {
 		search_run(tree, RR_SEARCH_CALL, false);
 		error = seen_again(tree, node, st);
 		if (error != ENOENT)
 			return error;
 		if (search_was_vain(tree, &node->id))
 			return ESTALE;
-		if (tree->search.root)
+		if (tree->core->search.root)
 			return EAGAIN;
 	}
 	search_begin(tree, node, place);
@@ -252,5 +265,5 @@ rr_tree_search(
 	error = seen_again(tree, node, st);
 	if (error != ENOENT)
 		return error;
-	return tree->search.root ? EAGAIN : ESTALE;
+	return tree->core->search.root ? EAGAIN : ESTALE;
 }

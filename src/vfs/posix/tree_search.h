@@ -2,6 +2,8 @@
 #ifndef RR_VFS_POSIX_TREE_SEARCH_H
 #define RR_VFS_POSIX_TREE_SEARCH_H
 
+#include <stdatomic.h>
+
 #include "base/env.h"
 #include "base/list.h"
 #include "vfs/posix/handle.h"
@@ -57,6 +59,9 @@ struct rr_search {
 	uint64_t entries;                  /* looked at so far, by all searches */
 	uint32_t entries_max;              /* of one search */
 	uint32_t steps_max;                /* of one slice: directories opened, and buffers of entries read */
+
+	bool running;     /* a thread is at it */
+	_Atomic bool due; /* as root below; for those who only want to know whether there is work */
 
 	/* The search under way; root NULL: there is none. */
 	const struct rr_tree_root *root;

@@ -36,7 +36,7 @@ frame_innermost(const struct rr_search *search)
 static void
 below_free(struct rr_tree *tree, struct below *below)
 {
-	tree->search.pending -= sizeof(*below) + strlen(below->name);
+	tree->core->search.pending -= sizeof(*below) + strlen(below->name);
 	rr_free(tree->env, below);
 }
 
@@ -61,7 +61,7 @@ walk_set_fd(struct rr_search *search, int fd)
 static bool
 frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	const struct frame *above = frame_innermost(search);
 	struct frame *frame = rr_alloc(tree->env, sizeof(*frame) + strlen(name) + 1);
 
@@ -83,7 +83,7 @@ frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handl
 static void
 walk_clear(struct rr_tree *tree)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct frame *frame;
 
 	while ((frame = frame_innermost(search)))
@@ -100,18 +100,18 @@ walk_open(struct rr_tree *tree, int directory, const char *path, struct rr_handl
 
 	if (fd < 0)
 		return -1;
-	if (rr_tree_stat(fd, &st) != 0) {
+	if (rr_tree_stat(tree, tree->core->search.root, fd, &st) != 0) {
 		close(fd);
 		return -1;
 	}
-	*id = rr_tree_id(tree, tree->search.root, &st);
+	*id = rr_tree_id(tree, tree->core->search.root, &st);
 	return fd;
 }
 
 void
 rr_tree_walk_begin(struct rr_tree *tree)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id;
 	int fd;
 
@@ -124,14 +124,14 @@ void
 rr_tree_walk_end(struct rr_tree *tree)
 {
 	walk_clear(tree);
-	tree->search.root = NULL;
+	tree->core->search.root = NULL;
 }
 
 /* Whether the object may be below this entry. */
 static bool
 walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 *entry)
 {
-	const struct rr_search *search = &tree->search;
+	const struct rr_search *search = &tree->core->search;
 	const struct rr_handle_place *hints = &search->hints;
 	uint64_t hash;
 
@@ -143,14 +143,14 @@ walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 
 	 * directory then has the inode number of what is below the mount. */
 	if (depth + (search->id.device == 0) >= hints->depth && hints->depth < RR_HANDLE_DEPTH_MAX)
 		return false;
-	hash = rr_handle_hash(&tree->keys, entry->d_name, strlen(entry->d_name));
+	hash = rr_handle_hash(&tree->core->keys, entry->d_name, strlen(entry->d_name));
 	return depth >= rr_handle_hints(hints) || hints->hints[depth] == (uint8_t)hash;
 }
 
 static void
 walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	size_t length = strlen(name);
 	struct below *below = NULL;
 
@@ -168,7 +168,7 @@ walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 static bool
 walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dirent64 *entry)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id;
 	struct statx st;
 	bool wanted;
@@ -179,7 +179,7 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
 	fd = rr_tree_beneath(tree, search->fd, entry->d_name, O_PATH);
 	if (fd < 0)
 		return false;
-	wanted = rr_tree_stat(fd, &st) == 0;
+	wanted = rr_tree_stat(tree, search->root, fd, &st) == 0;
 	if (wanted) {
 		id = rr_tree_id(tree, search->root, &st);
 		wanted = rr_handle_same(&id, &search->id);
@@ -191,7 +191,7 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
 static void
 walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *entry)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id = frame->id;
 
 	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -199,7 +199,7 @@ walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *e
 	search->left--;
 	search->entries++;
 	id.inode = entry->d_ino;
-	rr_seen_note(&tree->seen, rr_seen_key(&id), frame->key, entry->d_name);
+	rr_seen_note(&tree->core->seen, rr_seen_key(&id), frame->key, entry->d_name);
 	rr_search_note(tree, search->root, entry->d_ino);
 	if (search->found)
 		return;
@@ -212,9 +212,11 @@ static void
 walk_read(struct rr_tree *tree, struct frame *frame)
 {
 	_Alignas(struct dirent64) char entries[ENTRIES_SIZE];
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
+	bool was_locked = rr_tree_out(tree);
 	ssize_t size = getdents64(search->fd, entries, sizeof(entries));
 
+	rr_tree_in(tree, was_locked);
 	search->reading = size > 0;
 	for (ssize_t at = 0; at < size && search->left > 0;) {
 		const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
@@ -228,13 +230,13 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 static void
 walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id;
 	int fd = walk_open(tree, search->fd, name, &id);
 
 	if (fd < 0)
 		return;
-	rr_seen_note(&tree->seen, rr_seen_key(&id), frame->key, name);
+	rr_seen_note(&tree->core->seen, rr_seen_key(&id), frame->key, name);
 	rr_search_note(tree, search->root, id.inode);
 	search->found = rr_handle_same(&id, &search->id);
 	if (search->found)
@@ -247,10 +249,10 @@ walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 static bool
 walk_reopen(struct rr_tree *tree, const struct frame *frame)
 {
-	struct rr_search *search = &tree->search;
-	char *path = frame->depth > 0
-			     ? rr_seen_path(&tree->seen, frame->key, rr_seen_key(&search->root->node->id))
-			     : rr_strdup(tree->env, "");
+	struct rr_search *search = &tree->core->search;
+	char *path = frame->depth > 0 ? rr_seen_path(&tree->core->seen, frame->key,
+						rr_seen_key(&search->root->node->id))
+				      : rr_strdup(tree->env, "");
 	struct rr_handle_id id;
 	int fd = path ? walk_open(tree, search->root->node->path_fd, path, &id) : -1;
 
@@ -263,7 +265,7 @@ walk_reopen(struct rr_tree *tree, const struct frame *frame)
 static void
 walk_leave(struct rr_tree *tree, struct frame *frame)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	int fd = frame->depth > 0 ? openat(search->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct rr_handle_id id;
 	struct statx st;
@@ -274,7 +276,7 @@ walk_leave(struct rr_tree *tree, struct frame *frame)
 	walk_set_fd(search, fd);
 	if (!frame)
 		return;
-	is_above = fd >= 0 && rr_tree_stat(fd, &st) == 0;
+	is_above = fd >= 0 && rr_tree_stat(tree, search->root, fd, &st) == 0;
 	if (is_above) {
 		id = rr_tree_id(tree, search->root, &st);
 		is_above = rr_handle_same(&id, &frame->id);
@@ -291,7 +293,7 @@ walk_leave(struct rr_tree *tree, struct frame *frame)
 bool
 rr_tree_walk_step(struct rr_tree *tree)
 {
-	struct rr_search *search = &tree->search;
+	struct rr_search *search = &tree->core->search;
 	struct frame *frame = frame_innermost(search);
 	struct rr_list *link;
 

@@ -4,14 +4,24 @@
 #include <string.h>
 
 #include "vfs/posix/posix_private.h"
+#include "vfs/posix/tree_private.h"
 
 /* The steps that many operations take. */
 
 static enum rr_vfs_status
-work_find_open(struct rr_vfs_open *open, struct rr_posix_subject *subject)
+work_find_open(struct rr_posix_work *work, struct rr_vfs_open *open, struct rr_posix_subject *subject)
 {
 	subject->open = open;
-	subject->object = (struct rr_object){ .fd = open->fd, .export = open->export, .fsid = open->fsid };
+	subject->object = (struct rr_object){
+		.fd = open->fd,
+		.export = open->export,
+		.fsid = open->fsid,
+		.local = open->local,
+		.memory = open->memory,
+		.place = open->place,
+	};
+	if (!open->local && !rr_tree_may_wait(work->tree))
+		return RR_VFS_BUSY;
 	return rr_object_stat(&subject->object);
 }
 
@@ -19,7 +29,7 @@ enum rr_vfs_status
 rr_posix_find(struct rr_posix_work *work, const struct rr_vfs_object *named, struct rr_posix_subject *subject)
 {
 	if (named->open)
-		return work_find_open(named->open, subject);
+		return work_find_open(work, named->open, subject);
 	subject->open = NULL;
 	return rr_tree_resolve(work->tree, named->handle, &subject->object);
 }
@@ -78,6 +88,8 @@ rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
 	int fd;
 
 	rr_tree_as_self(work->tree);
+	/* Nobody closes these descriptors before they have been copied. */
+	rr_tree_enter(work->tree);
 	if (!object->node)
 		rr_stores_add(&work->stores, object->fd, RR_STORE_FILE);
 	else if (opens && rr_tree_open(work->tree, object, O_RDONLY, &fd) == RR_VFS_OK)
@@ -86,6 +98,7 @@ rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
 		rr_stores_add(&work->stores, fd, RR_STORE_FILE_SYSTEM);
 	else
 		rr_stores_add(&work->stores, -1, RR_STORE_EVERYTHING);
+	rr_tree_leave(work->tree);
 }
 
 uint64_t

@@ -26,7 +26,7 @@ start(struct folder *folder)
 	folder->tree = NULL;
 	error = rr_tree_new(&folder->env, &folder->config, &folder->tree, &folder->text);
 	for (uint32_t i = 0; !error && i < folder->config.export_count && !folder->with_kernel; i++) {
-		struct rr_tree_root *root = &folder->tree->roots[i];
+		struct rr_tree_root *root = &folder->tree->core->roots[i];
 
 		if (root->mount_fd >= 0)
 			close(root->mount_fd);

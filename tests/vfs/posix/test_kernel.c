@@ -7,7 +7,7 @@ start_with_kernel(struct folder *folder)
 {
 	folder->with_kernel = true;
 	folder_start(folder);
-	if (folder->tree->roots[0].mount_fd < 0) {
+	if (folder->tree->core->roots[0].mount_fd < 0) {
 		print_message("skipped: handles of the kernel may not be used here\n");
 		skip();
 	}
@@ -32,7 +32,7 @@ the_kernel_finds_what_was_renamed_before_a_restart(void **state)
 	assert_leads_to(folder, &directory, "pub/b/c");
 	again = handle_of(folder, "b/g");
 	assert_memory_equal(again.data, file.data, file.length);
-	assert_int_equal(folder->tree->search.entries, 0);
+	assert_int_equal(folder->tree->core->search.entries, 0);
 }
 
 static void
@@ -48,7 +48,7 @@ the_kernel_knows_what_is_gone(void **state)
 	folder_start(folder);
 	folder_remove(folder, "pub/f");
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
-	assert_int_equal(folder->tree->search.entries, 0);
+	assert_int_equal(folder->tree->core->search.entries, 0);
 }
 
 /* The kernel opens what is anywhere on the file system: only what is below the export counts. */

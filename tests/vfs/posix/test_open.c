@@ -231,7 +231,7 @@ lookups_need_the_callers_permission_to_search(void **state)
 	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), RR_VFS_ACCESS);
 	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of(".."), &object), RR_VFS_ACCESS);
 	/* A handle leads there all the same, also where its path has to be walked; and bob stays bob. */
-	rr_nodes_trim(&folder->tree->nodes, 0);
+	rr_nodes_trim(&folder->tree->core->nodes, 0);
 	assert_int_equal(status_of(folder, &handle, &inode), RR_VFS_OK);
 	assert_int_equal(inode, expected);
 	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), RR_VFS_ACCESS);

@@ -132,7 +132,7 @@ a_path_longer_than_the_kernel_takes_is_walked_in_pieces(void **state)
 	}
 	rr_tree_handle(folder->tree, &at, &handle);
 	rr_object_put(folder->tree, &at);
-	rr_nodes_trim(&folder->tree->nodes, 0);
+	rr_nodes_trim(&folder->tree->core->nodes, 0);
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
 	folder_start(folder);
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
@@ -155,15 +155,15 @@ hints_spare_the_search_of_everything_else(void **state)
 	}
 	handle = handle_of(folder, "z/f");
 	folder_start(folder);
-	folder->tree->search.entries_max = 10;
+	folder->tree->core->search.entries_max = 10;
 	assert_leads_to(folder, &handle, "pub/z/f");
 	folder_rename(folder, "pub/z/f", "pub/z/g");
 	folder_start(folder);
-	folder->tree->search.entries_max = 10;
+	folder->tree->core->search.entries_max = 10;
 	assert_leads_to(folder, &handle, "pub/z/g");
 	folder_rename(folder, "pub/z/g", "pub/a/150/f");
 	folder_start(folder);
-	folder->tree->search.entries_max = 10;
+	folder->tree->core->search.entries_max = 10;
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
 	folder_start(folder);
 	assert_leads_to(folder, &handle, "pub/a/150/f");
@@ -211,11 +211,11 @@ what_is_renamed_by_a_client_keeps_its_handle(void **state)
 	below = handle_of(folder, "a/d/h");
 	client_renames(folder, "f", "g");
 	client_renames(folder, "d", "e");
-	rr_nodes_trim(&folder->tree->nodes, 0);
+	rr_nodes_trim(&folder->tree->core->nodes, 0);
 	assert_leads_to(folder, &file, "pub/b/g");
 	assert_leads_to(folder, &below, "pub/b/e/h");
 	assert_int_equal(status_of(folder, &replaced, NULL), RR_VFS_STALE);
-	assert_int_equal(folder->tree->search.entries, 0);
+	assert_int_equal(folder->tree->core->search.entries, 0);
 	again = handle_of(folder, "b/g");
 	assert_memory_equal(again.data, file.data, file.length);
 }
@@ -232,7 +232,7 @@ what_others_rename_is_found(void **state)
 	handle = handle_of(folder, "a/b");
 	below = handle_of(folder, "a/b/f");
 	folder_rename(folder, "pub/a/b", "pub/c");
-	rr_nodes_trim(&folder->tree->nodes, 0);
+	rr_nodes_trim(&folder->tree->core->nodes, 0);
 	assert_leads_to(folder, &below, "pub/c/f");
 	/* a into what was below it: the names that are known would make a circle. */
 	folder_rename(folder, "pub/a", "pub/c/a");
@@ -289,12 +289,12 @@ what_was_removed_is_stale(void **state)
 	rr_object_put(folder->tree, &root);
 	assert_int_equal(status_of(folder, &by_client, NULL), RR_VFS_STALE);
 	/* For that nobody had to walk through the tree. */
-	assert_int_equal(folder->tree->search.entries, 0);
+	assert_int_equal(folder->tree->core->search.entries, 0);
 	assert_int_equal(status_of(folder, &by_other, NULL), RR_VFS_STALE);
 	assert_int_equal(status_of(folder, &directory, NULL), RR_VFS_STALE);
 	assert_int_equal(status_of(folder, &never, NULL), RR_VFS_STALE);
 	folder_remove(folder, "pub/closed");
-	rr_nodes_trim(&folder->tree->nodes, 0);
+	rr_nodes_trim(&folder->tree->core->nodes, 0);
 	assert_int_equal(status_of(folder, &closed, NULL), RR_VFS_STALE);
 	assert_int_equal(status_of(folder, &closed, NULL), RR_VFS_STALE);
 }
@@ -313,10 +313,10 @@ what_lost_its_last_name_is_gone(void **state)
 	folder_link(folder, "pub/x", "pub/l");
 	client_removes(folder, &root, "x", "pub/x");
 	assert_leads_to(folder, &handle, "pub/l");
-	entries = folder->tree->search.entries;
+	entries = folder->tree->core->search.entries;
 	client_removes(folder, &root, "l", "pub/l");
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
-	assert_int_equal(folder->tree->search.entries, entries);
+	assert_int_equal(folder->tree->core->search.entries, entries);
 	rr_object_put(folder->tree, &root);
 }
 
@@ -330,9 +330,9 @@ a_descriptor_tells_of_the_removal_before_it_is_closed(void **state)
 	folder_file(folder, "pub/f", "x");
 	handle = handle_of(folder, "f");
 	folder_remove(folder, "pub/f");
-	rr_nodes_trim(&folder->tree->nodes, 0);
+	rr_nodes_trim(&folder->tree->core->nodes, 0);
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_STALE);
-	assert_int_equal(folder->tree->search.entries, 0);
+	assert_int_equal(folder->tree->core->search.entries, 0);
 }
 
 /* A directory that left the export must not stay within reach by being asked for its children again and
@@ -455,20 +455,20 @@ many_objects_pass_through_a_small_cache(void **state)
 	assert_non_null(handles);
 	folder->config.open_max = 16;
 	folder_start(folder);
-	folder->tree->nodes.max = BOUND;
+	folder->tree->core->nodes.max = BOUND;
 	folder_mkdir(folder, "pub/a");
 	for (int i = 0; i < MANY; i++) {
 		snprintf(path, sizeof(path), "pub/a/%d", i);
 		folder_file(folder, path, "x");
 		handles[i] = handle_of(folder, path + strlen("pub/"));
-		assert_in_range(folder->tree->nodes.count, 1, BOUND);
-		assert_in_range(folder->tree->nodes.open_count, 1, 16);
+		assert_in_range(folder->tree->core->nodes.count, 1, BOUND);
+		assert_in_range(folder->tree->core->nodes.open_count, 1, 16);
 	}
 	for (int i = 0; i < MANY; i += 37) {
 		snprintf(path, sizeof(path), "pub/a/%d", i);
 		assert_leads_to(folder, &handles[i], path);
-		assert_in_range(folder->tree->nodes.count, 1, BOUND);
-		assert_in_range(folder->tree->nodes.open_count, 1, 16);
+		assert_in_range(folder->tree->core->nodes.count, 1, BOUND);
+		assert_in_range(folder->tree->core->nodes.open_count, 1, 16);
 	}
 	free(handles);
 }
@@ -482,7 +482,7 @@ held_objects_stay_while_the_cache_is_full(void **state)
 
 	folder->config.open_max = 4;
 	folder_start(folder);
-	folder->tree->nodes.max = 4;
+	folder->tree->core->nodes.max = 4;
 	root = walk_to(folder, "");
 	for (int i = 0; i < 8; i++) {
 		snprintf(name, sizeof(name), "pub/%d", i);
@@ -498,7 +498,7 @@ held_objects_stay_while_the_cache_is_full(void **state)
 		rr_object_put(folder->tree, &held[i]);
 	}
 	rr_object_put(folder->tree, &root);
-	assert_in_range(folder->tree->nodes.open_count, 1, 4);
+	assert_in_range(folder->tree->core->nodes.open_count, 1, 4);
 }
 
 /* Who removed what clients hold handles of must not make the server walk the tree for each. */
@@ -524,7 +524,7 @@ vain_searches_are_remembered_for_a_while(void **state)
 	assert_leads_to(folder, &moved, "pub/moved");
 	assert_int_equal(status_of(folder, &one, NULL), RR_VFS_STALE);
 	/* As if the files had been made long before. */
-	folder->tree->search.memories[0].birth += RR_SECOND;
+	folder->tree->core->search.memories[0].birth += RR_SECOND;
 	/* Back, but where the hints do not lead: not seen by the walk, so not looked for yet. */
 	folder_rename(folder, "2", "pub/b/2");
 	assert_int_equal(status_of(folder, &two, NULL), RR_VFS_STALE);
@@ -537,7 +537,7 @@ static void
 descriptors_of_removed_and_of_idle_objects_are_closed(void **state)
 {
 	struct folder *folder = *state;
-	struct rr_nodes *nodes = &folder->tree->nodes;
+	struct rr_nodes *nodes = &folder->tree->core->nodes;
 	struct rr_object root = walk_to(folder, "");
 	uint32_t before = nodes->open_count;
 	struct rr_vfs_handle other;

@@ -37,10 +37,10 @@ find_all(struct folder *folder, const struct rr_vfs_handle *handles, uint64_t en
 
 		while ((status = status_of(folder, &handles[i], NULL)) == RR_VFS_BUSY) {
 			rr_tree_work(folder->tree);
-			assert_true(folder->tree->search.entries <= entries_max);
+			assert_true(folder->tree->core->search.entries <= entries_max);
 		}
 		assert_int_equal(status, RR_VFS_OK);
-		assert_true(folder->tree->search.entries <= entries_max);
+		assert_true(folder->tree->core->search.entries <= entries_max);
 	}
 }
 
@@ -52,7 +52,7 @@ a_directory_is_read_once_for_all_handles_of_it(void **state)
 
 	folder_start(folder);
 	find_all(folder, handles, MANY + 10);
-	assert_true(folder->tree->search.entries >= MANY);
+	assert_true(folder->tree->core->search.entries >= MANY);
 	free(handles);
 }
 
@@ -64,9 +64,9 @@ a_directory_is_read_once_in_slices(void **state)
 	struct rr_vfs_handle *handles = make_many(folder);
 
 	folder_start(folder);
-	folder->tree->search.steps_max = 1;
+	folder->tree->core->search.steps_max = 1;
 	find_all(folder, handles, MANY + 10);
-	assert_true(folder->tree->search.entries >= MANY);
+	assert_true(folder->tree->core->search.entries >= MANY);
 	free(handles);
 }
 
@@ -76,9 +76,9 @@ what_had_to_leave_the_cache_is_found_without_a_search(void **state)
 	struct folder *folder = *state;
 	struct rr_vfs_handle *handles;
 
-	folder->tree->nodes.max = BOUND;
+	folder->tree->core->nodes.max = BOUND;
 	handles = make_many(folder);
-	assert_in_range(folder->tree->nodes.count, 1, BOUND);
+	assert_in_range(folder->tree->core->nodes.count, 1, BOUND);
 	find_all(folder, handles, 0);
 	free(handles);
 }
@@ -99,14 +99,14 @@ removed_objects_are_searched_for_once(void **state)
 	folder_start(folder);
 	assert_int_equal(status_of(folder, &handles[0], NULL), RR_VFS_STALE);
 	/* As if the files had been made long before. */
-	folder->tree->search.memories[0].birth += RR_SECOND;
-	entries = folder->tree->search.entries;
+	folder->tree->core->search.memories[0].birth += RR_SECOND;
+	entries = folder->tree->core->search.entries;
 	for (int i = 0; i < MANY; i += 2)
 		assert_int_equal(status_of(folder, &handles[i], NULL), RR_VFS_STALE);
 	/* Of the first, even if it may have been made after the walk. */
-	folder->tree->search.memories[0].until = 0;
+	folder->tree->core->search.memories[0].until = 0;
 	assert_int_equal(status_of(folder, &handles[0], NULL), RR_VFS_STALE);
-	assert_int_equal(folder->tree->search.entries, entries);
+	assert_int_equal(folder->tree->core->search.entries, entries);
 	free(handles);
 }
 
@@ -141,7 +141,7 @@ a_search_takes_as_many_steps_as_there_are_directories(void **state)
 	int steps = 1;
 
 	folder_start(folder);
-	folder->tree->search.steps_max = 1;
+	folder->tree->core->search.steps_max = 1;
 	while (steps <= STEPS_MAX && status_of(folder, &handle, NULL) == RR_VFS_BUSY)
 		steps++;
 	assert_in_range(steps, DEEP, STEPS_MAX);
@@ -162,7 +162,7 @@ one_search_at_a_time_goes_on_between_calls(void **state)
 	other = handle_of(folder, "a/f");
 	folder_start(folder);
 	known = handle_of(folder, "g");
-	folder->tree->search.steps_max = 1;
+	folder->tree->core->search.steps_max = 1;
 	assert_false(rr_tree_has_work(folder->tree));
 	assert_int_equal(status_of(folder, &deep, NULL), RR_VFS_BUSY);
 	assert_true(rr_tree_has_work(folder->tree));
@@ -172,7 +172,7 @@ one_search_at_a_time_goes_on_between_calls(void **state)
 		;
 	/* The first search was the one that went on. */
 	assert_int_equal(status_of(folder, &deep, NULL), RR_VFS_OK);
-	folder->tree->search.steps_max = UINT32_MAX;
+	folder->tree->core->search.steps_max = UINT32_MAX;
 	assert_int_equal(status_of(folder, &other, NULL), RR_VFS_OK);
 }
 
@@ -210,7 +210,7 @@ move_during_search(struct folder *folder, const struct rr_vfs_handle *handle, ui
 	snprintf(file, sizeof(file), "%s/f", last);
 	folder_rename(folder, "f", file);
 	folder_start(folder);
-	folder->tree->search.steps_max = steps;
+	folder->tree->core->search.steps_max = steps;
 	status_of(folder, handle, NULL);
 	folder_rename(folder, first, "away");
 	while (rr_tree_work(folder->tree))

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/posix_private.h"
+
+/* What calls began and did not wait for goes on from a timer, and descriptors that nobody uses are closed. */
+
+/* How long others have the thread between two slices of a search, and how long descriptors may be out of use
+ * before somebody looks after them. */
+#define SLICES_APART (5 * RR_MILLISECOND)
+#define TIDY_EVERY   (5 * RR_SECOND)
+
+void
+rr_posix_attend_later(struct rr_posix *posix)
+{
+	bool work = rr_tree_has_work(posix->tree);
+
+	/* A slice that is due stays due, however many calls come before it. */
+	if (!posix->vfs.loop || posix->slice_due || posix->attending ||
+		(!work && rr_timer_armed(&posix->timer)))
+		return;
+	posix->slice_due = work;
+	rr_loop_arm(posix->vfs.loop, &posix->timer, work ? SLICES_APART : TIDY_EVERY);
+}
+
+/* Operations arm the timer again; a provider that nobody calls has nothing to do. */
+static void
+attend_done(struct rr_crew_job *job)
+{
+	struct rr_posix *posix = rr_container(job, struct rr_posix, attend);
+
+	posix->attending = false;
+	if (rr_tree_has_work(posix->tree) || rr_tree_is_warm(posix->tree))
+		rr_posix_attend_later(posix);
+}
+
+static bool
+attend_run(struct rr_crew_job *job, void *member)
+{
+	(void)job;
+	rr_tree_on_crossing(member, NULL, NULL);
+	rr_tree_work(member);
+	rr_tree_tidy(member);
+	return true;
+}
+
+static void
+attend_expired(struct rr_timer *timer)
+{
+	struct rr_posix *posix = rr_container(timer, struct rr_posix, timer);
+
+	posix->slice_due = false;
+	posix->attending = true;
+	if (posix->crew) {
+		rr_crew_add(posix->crew, &posix->attend);
+		return;
+	}
+	attend_run(&posix->attend, posix->tree);
+	attend_done(&posix->attend);
+}
+
+void
+rr_posix_attend_init(struct rr_posix *posix)
+{
+	rr_timer_init(&posix->timer, attend_expired);
+	posix->attend = (struct rr_crew_job){ .place = UINT64_MAX, .run = attend_run, .done = attend_done };
+}
