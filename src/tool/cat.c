@@ -150,12 +150,12 @@ static int
 open_and_show(struct cat *cat, const struct rr_engine_config *config, const char *url)
 {
 	struct rr_text text;
+	int error;
 
 	if (rr_remote_engine(config, &cat->engine, &text) < 0)
 		return rr_tool_fail(cat->tool, "%s", text.text);
-	if (rr_remote_open(cat->engine, url, &cat->remote, &text) != 0)
-		return rr_tool_fail(cat->tool, "%s: %s", cat->remote.name, text.text);
-	return show(cat);
+	error = rr_remote_open(cat->engine, url, &cat->remote, &text);
+	return error ? rr_advice_fail(cat->tool, cat->remote.name, error, &text) : show(cat);
 }
 
 /* What the command line says. */

@@ -250,9 +250,11 @@ check_server(struct rr_check *check, const char *url)
 {
 	struct rr_text text = { "" };
 	uint32_t failed = 0;
+	int error;
 
-	if (check_find_server(check, &text) < 0)
-		return rr_tool_fail(check->tool, "%s", text.text);
+	error = check_find_server(check, &text);
+	if (error < 0)
+		return rr_advice_fail(check->tool, check->url.host, error, &text);
 	rr_check_identify(check);
 	rr_check_find_objects(check, url);
 	check_all(check);

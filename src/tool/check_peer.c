@@ -133,9 +133,9 @@ rr_check_connect(struct rr_check_peer *peer, const void *private_data, size_t si
 	if (peer_wait(peer, peer_is_established))
 		return 0;
 	if (!peer->disconnected)
-		rr_fail(&peer->why, 0, "the connection was not established within %u s",
-			peer->check->timeout);
-	return -RPCRDMA_ERR_DISCONNECTED;
+		return rr_fail(&peer->why, -RPCRDMA_ERR_TIMEDOUT,
+			"the connection was not established within %u s", peer->check->timeout);
+	return peer->status ? peer->status : -RPCRDMA_ERR_DISCONNECTED;
 }
 
 void

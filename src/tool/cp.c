@@ -177,6 +177,7 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 	size_t size)
 {
 	struct rr_text text;
+	int error;
 
 	*side = (struct rr_side){
 		.ops = &rr_side_local,
@@ -190,8 +191,9 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 		return RR_EXIT_OK;
 	side->ops = &rr_side_remote;
 	remote->tcp = cp->filters.transport == RR_TRANSPORT_TCP;
-	if (rr_remote_open(cp->engine, argument, remote, &text) != 0)
-		return rr_tool_fail(cp->tool, "%s: %s", remote->name, text.text);
+	error = rr_remote_open(cp->engine, argument, remote, &text);
+	if (error)
+		return rr_advice_fail(cp->tool, remote->name, error, &text);
 	snprintf(name, size, "%s", remote->name);
 	cut_slashes(name);
 	side->nfs = remote->nfs;

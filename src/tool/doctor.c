@@ -115,15 +115,12 @@ doctor_first_call(struct rr_doctor *doctor)
 	if (!doctor_null(doctor, version, &reply, &why)) {
 		step.failed = true;
 		rr_doctor_found(&step, "%s", why.text);
-		rr_doctor_advise(&step,
-			"the server takes connections, and does not answer: it may hang, or have too "
-			"few threads (on Linux: /proc/fs/nfsd/threads); a packet filter may let the "
-			"handshake alone pass");
+		rr_doctor_advise(&step, "%s", rr_advice(-RPCRDMA_ERR_TIMEDOUT));
 	} else if (reply.header.proc == RR_RDMA_ERROR && reply.header.err == RR_ERR_VERS) {
 		step.failed = true;
 		rr_doctor_found(&step, "the server speaks versions %u to %u of RPC-over-RDMA, and not %u",
 			reply.header.vers_low, reply.header.vers_high, version);
-		rr_doctor_advise(&step, "leave --rpcrdma-version out, or give %u", reply.header.vers_high);
+		rr_doctor_advise(&step, "%s", rr_advice(-RPCRDMA_ERR_VERS));
 	} else if (!reply.has_rpc) {
 		step.failed = true;
 		rr_doctor_found(
@@ -132,7 +129,7 @@ doctor_first_call(struct rr_doctor *doctor)
 	} else if (reply.rpc.accept_stat == RR_PROG_UNAVAIL || reply.rpc.accept_stat == RR_PROG_MISMATCH) {
 		step.failed = true;
 		rr_doctor_found(&step, "the server has no NFS version 3");
-		rr_doctor_advise(&step, "enable it: on Linux, vers3=y in the section nfsd of /etc/nfs.conf");
+		rr_doctor_advise(&step, "%s", rr_advice(-RPCRDMA_ERR_PROG_UNAVAIL));
 	} else {
 		rr_doctor_found(&step, "answered in version %u, with a grant of %u credits", version,
 			reply.header.credit);

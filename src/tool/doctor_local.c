@@ -7,7 +7,11 @@
 
 #include "tool/doctor.h"
 
-enum { LOCAL_LINE = 256, LOCAL_LOCKED = 16384 /* KiB that an engine on an adapter takes */ };
+enum {
+	LOCAL_LINE = 256,
+	LOCAL_CAP_IPC_LOCK = 14,
+	LOCAL_LOCKED = 16384 /* KiB that an engine on an adapter takes */
+};
 
 /* Whether a line of the file begins with the word. */
 static bool
@@ -25,6 +29,23 @@ local_has_line(const char *path, const char *word)
 	return found;
 }
 
+/* CAP_IPC_LOCK: "Lock memory" without the limit (capabilities(7)). */
+static bool
+local_locks_freely(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[LOCAL_LINE];
+	unsigned long long effective = 0;
+
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	fclose(file);
+	return effective >> LOCAL_CAP_IPC_LOCK & 1;
+}
+
 static void
 local_memory(struct rr_doctor *doctor)
 {
@@ -33,7 +54,8 @@ local_memory(struct rr_doctor *doctor)
 	bool is_adapter = doctor->check.fabric && strcmp(rr_fabric_name(doctor->check.fabric), "iwarp") != 0;
 
 	rr_doctor_begin(doctor);
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || geteuid() == 0) {
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+		local_locks_freely()) {
 		rr_doctor_found(&step, "not limited");
 	} else {
 		rr_doctor_found(&step, "limited to %llu KiB", (unsigned long long)limit.rlim_cur / 1024);
@@ -81,10 +103,40 @@ local_nfsd(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
+/* The first rule of this machine that keeps packets out, where one does. */
+static void
+local_firewall(struct rr_doctor *doctor)
+{
+	struct rr_doctor_step step = { .name = "firewall" };
+	FILE *rules = popen("nft list ruleset 2>/dev/null", "re");
+	char line[LOCAL_LINE], first[LOCAL_LINE] = "";
+
+	rr_doctor_begin(doctor);
+	while (rules && fgets(line, sizeof(line), rules))
+		if (!first[0] && (strstr(line, "drop") || strstr(line, "reject")))
+			snprintf(first, sizeof(first), "%.*s", (int)strcspn(line + strspn(line, " \t"), "\n"),
+				line + strspn(line, " \t"));
+	if (rules)
+		pclose(rules);
+	if (first[0]) {
+		rr_doctor_found(
+			&step, "this machine has rules that keep packets out, the first one: %s", first);
+		rr_doctor_advise(
+			&step, "see whether one is for port %u: `nft list ruleset`", doctor->check.url.port);
+	} else {
+		step.skipped = true;
+		rr_doctor_found(&step, "nft shows no rule that keeps packets out");
+	}
+	rr_doctor_end(doctor, &step);
+}
+
 void
 rr_doctor_local(struct rr_doctor *doctor)
 {
 	local_memory(doctor);
-	if (doctor->is_local)
-		local_nfsd(doctor);
+	if (!doctor->is_local)
+		return;
+	local_nfsd(doctor);
+	if (doctor->failed && geteuid() == 0)
+		local_firewall(doctor);
 }

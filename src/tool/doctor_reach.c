@@ -30,9 +30,7 @@ reach_name(struct rr_doctor *doctor)
 	step.failed = count <= 0;
 	if (step.failed) {
 		rr_doctor_found(&step, "%s", why.text);
-		rr_doctor_advise(&step,
-			"check the spelling, and what `getent hosts %s` says; or give an address",
-			doctor->check.url.host);
+		rr_doctor_advise(&step, "%s", rr_advice(-RPCRDMA_ERR_ADDRESS));
 	} else {
 		doctor->check.address = addresses[0];
 		rr_address_text((const struct sockaddr *)&addresses[0], text, sizeof(text));
@@ -69,8 +67,7 @@ reach_route(struct rr_doctor *doctor)
 		rr_address_source((const struct sockaddr *)address, rr_address_size(address), &source) < 0;
 	if (step.failed) {
 		rr_doctor_found(&step, "there is no route to it");
-		rr_doctor_advise(
-			&step, "see `ip route get ADDRESS`: an interface may be down, or a route missing");
+		rr_doctor_advise(&step, "%s", rr_advice(-RPCRDMA_ERR_UNREACHABLE));
 	} else {
 		rr_address_set_port((struct sockaddr *)&source, 0);
 		rr_address_text((const struct sockaddr *)&source, text, sizeof(text));
@@ -99,8 +96,7 @@ reach_provider(struct rr_doctor *doctor)
 		      rr_provider_to(room, &place, &check->fabric, &why) < 0;
 	if (step.failed) {
 		rr_doctor_found(&step, "%s", why.text[0] ? why.text : "the URL asks for TCP, without RDMA");
-		rr_doctor_advise(&step, "`rpcrdma devices` says what is in the way of each adapter; "
-					"--transport iwarp needs no adapter");
+		rr_doctor_advise(&step, "%s", rr_advice(-RPCRDMA_ERR_NOTSUP));
 	} else {
 		rr_doctor_found(&step, "%s",
 			strcmp(rr_fabric_name(check->fabric), "iwarp") == 0
@@ -149,18 +145,12 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 	bool has_rdma = port != RR_URL_RDMA_PORT && reach_tcp(&check->address, RR_URL_RDMA_PORT, 1) == 0;
 
 	if (error == -ETIMEDOUT || error == -EHOSTUNREACH)
-		rr_doctor_advise(step,
-			"a firewall may drop packets, or the host is down: `ping` it, and see its "
-			"rules (nft list ruleset, iptables -L) for port %u",
-			port);
+		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_TIMEDOUT));
 	else if (has_rdma)
 		rr_doctor_advise(
 			step, "port %u answers there: leave the port out of the URL", RR_URL_RDMA_PORT);
 	else
-		rr_doctor_advise(step,
-			"start the server, or give its port: `rpcrdma serve`, or on Linux `modprobe "
-			"rpcrdma` and `echo rdma %u > /proc/fs/nfsd/portlist`",
-			RR_URL_RDMA_PORT);
+		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_REFUSED));
 }
 
 /* Over sockets, the port is one of TCP. An adapter has its own ports, which only a handshake finds. */
@@ -197,37 +187,19 @@ reach_port(struct rr_doctor *doctor)
 
 /* ---- The handshake ---- */
 
-static void
-reach_advise_handshake(
-	struct rr_doctor *doctor, const struct rr_check_peer *peer, struct rr_doctor_step *step)
-{
-	uint16_t port = doctor->check.url.port;
-
-	if (peer->status == -RPCRDMA_ERR_REJECTED)
-		rr_doctor_advise(step,
-			"the server is there, and does not want this connection: its log says why "
-			"(on Linux: dmesg); it may want other private data, or more RDMA Reads");
-	else if (port == RR_URL_TCP_PORT)
-		rr_doctor_advise(
-			step, "port %u is that of NFS over TCP; RDMA is at %u", port, RR_URL_RDMA_PORT);
-	else
-		rr_doctor_advise(step,
-			"what listens at port %u may be no RDMA service, such as NFS over TCP: the "
-			"server's own RDMA port is needed, usually %u",
-			port, RR_URL_RDMA_PORT);
-}
-
 static bool
 reach_handshake(struct rr_doctor *doctor)
 {
 	struct rr_check_peer peer = { .check = &doctor->check, .version = 1 };
 	struct rr_doctor_step step = { .name = "handshake" };
+	const char *advice;
 
 	rr_doctor_begin(doctor);
 	step.failed = rr_check_connect(&peer, NULL, 0) < 0;
 	if (step.failed) {
 		rr_doctor_found(&step, "%s", peer.why.text);
-		reach_advise_handshake(doctor, &peer, &step);
+		advice = rr_advice(peer.status);
+		rr_doctor_advise(&step, "%s", advice ? advice : rr_advice(-RPCRDMA_ERR_PEER));
 	} else if (peer.has_private_data) {
 		rr_doctor_found(&step, "connected; the server sends up to %u octets and receives %u inline%s",
 			peer.send_size, peer.receive_size,

@@ -160,7 +160,7 @@ ls_run(const struct rr_tool *tool, int argc, char **argv)
 	struct rr_engine_config config = rr_engine_config_default;
 	struct rpcrdma_engine *engine;
 	struct rr_text text;
-	int result = rr_options_parse(tool, &ls, &argc, &argv);
+	int error, result = rr_options_parse(tool, &ls, &argc, &argv);
 
 	if (result != RR_OPTIONS_GO_ON)
 		return result;
@@ -171,10 +171,8 @@ ls_run(const struct rr_tool *tool, int argc, char **argv)
 	ls.remote.tcp = ls.filters.transport == RR_TRANSPORT_TCP;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(tool, &ls.filters, rr_tool_fail(tool, "%s", text.text));
-	if (rr_remote_open(engine, argv[0], &ls.remote, &text) == 0)
-		result = list(&ls);
-	else
-		result = rr_tool_fail(tool, "%s: %s", ls.remote.name, text.text);
+	error = rr_remote_open(engine, argv[0], &ls.remote, &text);
+	result = error ? rr_advice_fail(tool, ls.remote.name, error, &text) : list(&ls);
 	rr_catalog_free(&ls.catalog);
 	rr_remote_close(&ls.remote);
 	rpcrdma_engine_free(engine);

@@ -32,12 +32,9 @@ run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char *url,
 	int (*each)(struct rr_names *names))
 {
 	struct rr_text text;
-	int status;
+	int error = rr_remote_open(engine, url, &names->remote, &text);
+	int status = error ? rr_advice_fail(names->tool, names->remote.name, error, &text) : split(names);
 
-	if (rr_remote_open(engine, url, &names->remote, &text) != 0)
-		status = rr_tool_fail(names->tool, "%s: %s", names->remote.name, text.text);
-	else
-		status = split(names);
 	if (status == RR_EXIT_OK)
 		status = each(names);
 	rr_remote_close(&names->remote);

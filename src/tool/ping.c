@@ -8,6 +8,7 @@
 #include "base/address.h"
 #include "nfs/url.h"
 #include "rpc/client.h"
+#include "tool/advice.h"
 #include "tool/filters.h"
 #include "tool/report.h"
 #include "tool/tool.h"
@@ -72,6 +73,7 @@ connect_client(struct ping *ping)
 	struct sockaddr_storage addresses[ADDRESSES];
 	struct rr_text text = { "" };
 	int count = rr_address_resolve(ping->url.host, ping->url.port, addresses, ADDRESSES, &text);
+	int error = count;
 
 	for (int i = 0; i < count; i++) {
 		struct rr_client_config config = {
@@ -81,9 +83,11 @@ connect_client(struct ping *ping)
 			.auth = &rr_auth_none,
 		};
 
-		if (rr_client_new(ping->engine, &config, &ping->client, &text) < 0)
+		error = rr_client_new(ping->engine, &config, &ping->client, &text);
+		if (error)
 			continue;
-		if (rr_client_wait_connected(ping->client, rr_tool_interrupted, NULL) == 0)
+		error = rr_client_wait_connected(ping->client, rr_tool_interrupted, NULL);
+		if (error == 0)
 			return RR_EXIT_OK;
 		rr_fail(&text, 0, "%s", rr_client_error(ping->client));
 		rr_client_free(ping->client);
@@ -91,7 +95,7 @@ connect_client(struct ping *ping)
 		if (rr_tool_interrupted(NULL))
 			break;
 	}
-	return rr_tool_fail(ping->tool, "%s", text.text);
+	return rr_advice_fail(ping->tool, ping->url.host, error, &text);
 }
 
 static void
@@ -256,6 +260,7 @@ static int
 ping_all(struct ping *ping)
 {
 	int error, status = connect_client(ping);
+	struct rr_text text;
 
 	if (status != RR_EXIT_OK)
 		return status;
@@ -265,7 +270,8 @@ ping_all(struct ping *ping)
 	print_summary(ping);
 	if (error == 0 || error == -RPCRDMA_ERR_CANCELLED)
 		return RR_EXIT_OK;
-	return rr_tool_fail(ping->tool, "%s", rr_client_error(ping->client));
+	rr_fail(&text, 0, "%s", rr_client_error(ping->client));
+	return rr_advice_fail(ping->tool, ping->url.host, error, &text);
 }
 
 static int

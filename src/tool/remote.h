@@ -4,6 +4,7 @@
 
 #include "nfs/client.h"
 #include "nfs/url.h"
+#include "tool/advice.h"
 #include "tool/option.h"
 
 /* The server that a URL names, mounted. */

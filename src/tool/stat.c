@@ -91,7 +91,7 @@ stat_run(const struct rr_tool *tool, int argc, char **argv)
 	struct stat_run run = { .json = false };
 	struct rpcrdma_engine *engine;
 	struct rr_text text;
-	int result = rr_options_parse(tool, &run, &argc, &argv);
+	int error, result = rr_options_parse(tool, &run, &argc, &argv);
 
 	if (result != RR_OPTIONS_GO_ON)
 		return result;
@@ -102,10 +102,9 @@ stat_run(const struct rr_tool *tool, int argc, char **argv)
 	run.remote.tcp = run.filters.transport == RR_TRANSPORT_TCP;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(tool, &run.filters, rr_tool_fail(tool, "%s", text.text));
-	if (rr_remote_open(engine, argv[0], &run.remote, &text) == 0)
-		result = show(tool, &run.remote, run.json);
-	else
-		result = rr_tool_fail(tool, "%s: %s", run.remote.name, text.text);
+	error = rr_remote_open(engine, argv[0], &run.remote, &text);
+	result = error ? rr_advice_fail(tool, run.remote.name, error, &text)
+		       : show(tool, &run.remote, run.json);
 	rr_remote_close(&run.remote);
 	rpcrdma_engine_free(engine);
 	return rr_filters_end(tool, &run.filters, result);

@@ -4,6 +4,7 @@
 was found, and what to do."""
 import json
 import os
+import resource
 import socket
 import struct
 import subprocess
@@ -83,10 +84,11 @@ def loses_large(to):
         server = socket.create_connection(("127.0.0.1", to))
 
         def back():
-            while data := server.recv(65536):
-                if len(data) > 2000:
-                    return
-                peer.sendall(data)
+            try:
+                while (data := server.recv(65536)) and len(data) <= 2000:
+                    peer.sendall(data)
+            except OSError:  # the other direction ended
+                pass
 
         threading.Thread(target=back, daemon=True).start()
         while data := peer.recv(65536):
@@ -125,6 +127,32 @@ def test_server(top):
                   "--rpcrdma-version", "2", server.url)
 
 
+def test_memlock():
+    """Without the right to lock memory freely, and with a limit that no adapter can work below."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+
+    if subprocess.run([TOOL, "--help"], capture_output=True, preexec_fn=limit).returncode:
+        return tap.skip("a limit on locked memory is diagnosed", "another user cannot run the command")
+    _, steps = doctor("--transport", "verbs", "nfs://127.0.0.1/", preexec_fn=limit)
+    failed = {s["step"]: s for s in steps if s["status"] == "fail"}
+    tap.result("locked memory" in failed and "64 KiB" in failed["locked memory"]["found"] and "ulimit" in failed["locked memory"]["advice"],
+               "a limit on locked memory is diagnosed", steps)
+
+
+def test_others():
+    """What the doctor advises is advised by the other commands too."""
+    port = free_port()
+    for command in (["ls"], ["cat"], ["stat"], ["rm"], ["ping", "-c", "1"], ["check"]):
+        done = subprocess.run([TOOL, *command, f"nfs://127.0.0.1:{port}/x"], capture_output=True, text=True)
+        tap.result(done.returncode == 1 and "refused" in done.stderr and "to do: start the server" in done.stderr
+                   and "rpcrdma doctor" in done.stderr, f"{command[0]} says what to do where no program listens", [done.stderr])
+
+
 with tempfile.TemporaryDirectory(prefix="rpcrdma-doctor-") as top:
     os.mkdir(f"{top}/served")
     with open(f"{top}/served/file", "wb") as file:
@@ -133,6 +161,8 @@ with tempfile.TemporaryDirectory(prefix="rpcrdma-doctor-") as top:
 diagnosed("a port where nobody listens", "port", "no program listens", "portlist", f"nfs://127.0.0.1:{free_port()}/")
 diagnosed("a name that does not exist", "name", "no-such-host.invalid", "spelling", "nfs://no-such-host.invalid/")
 test_drops()
+test_memlock()
+test_others()
 diagnosed("a rejected connection", "handshake", "reject", "log", Peer(rejects).url)
 diagnosed("a server that never answers", "first call", "no answer came", "hang", Peer(is_silent).url, timeout="1")
 diagnosed("an adapter that is not there", "provider", "", "rpcrdma devices", "--transport", "verbs", "nfs://127.0.0.1/")
