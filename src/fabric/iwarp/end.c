@@ -101,7 +101,7 @@ end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
 	rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer, engine->text.text);
 	stop_receiving(engine);
-	engine->state = RR_IWARP_CLOSING;
+	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. */
 	write_terminate(engine, cause, head);
 	return RR_IWARP_ENDED;
@@ -181,7 +181,7 @@ rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
 	rr_iwarp_batch_close(engine);
 	engine->frame_at = engine->frame_size;
 	if (engine->state < RR_IWARP_OVER)
-		engine->state = RR_IWARP_OVER;
+		rr_iwarp_set_state(engine, RR_IWARP_OVER);
 }
 
 void

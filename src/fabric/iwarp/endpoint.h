@@ -16,6 +16,35 @@ struct rr_iwarp_fabric {
 	struct rr_task bury;
 };
 
+/* The states of an endpoint. Those of the iWARP connection are its engine's: engine.h. */
+enum rr_iwarp_endpoint_state {
+	RR_IWARP_ENDPOINT_CONNECTING, /* TCP connects */
+	RR_IWARP_ENDPOINT_PENDING,    /* accepted by TCP: the listener waits for the MPA request */
+	RR_IWARP_ENDPOINT_OFFERED,    /* the listener's user has the request; nothing is read, and no time is
+					 kept */
+	RR_IWARP_ENDPOINT_ACCEPTED,   /* the MPA reply has not left */
+	RR_IWARP_ENDPOINT_UP,       /* initiator: since TCP is connected; responder: the MPA reply has left */
+	RR_IWARP_ENDPOINT_CLOSING,  /* the engine closes: its last octets leave, within a limit */
+	RR_IWARP_ENDPOINT_SHUT,     /* FIN was sent: the peer is to close, within that limit */
+	RR_IWARP_ENDPOINT_REJECTED, /* the fabric keeps the endpoint until the peer has closed */
+	RR_IWARP_ENDPOINT_REPORTED, /* the owner has the event of the end */
+	RR_IWARP_ENDPOINT_CLOSED,   /* the fabric's task frees it */
+	RR_IWARP_ENDPOINT_STATES
+};
+
+/* What happens to an endpoint; endpoint.c has the table of states and events. */
+enum rr_iwarp_endpoint_event {
+	RR_IWARP_ENDPOINT_TURN,     /* the end of the turn */
+	RR_IWARP_ENDPOINT_READABLE, /* the socket has octets, or its end */
+	RR_IWARP_ENDPOINT_HUNG_UP,  /* the same, although reading was not asked for */
+	RR_IWARP_ENDPOINT_WRITABLE,
+	RR_IWARP_ENDPOINT_LIMIT,  /* the timer expired */
+	RR_IWARP_ENDPOINT_OPEN,   /* the engine is open, */
+	RR_IWARP_ENDPOINT_CLOSES, /* closes, */
+	RR_IWARP_ENDPOINT_OVER,   /* or is over */
+	RR_IWARP_ENDPOINT_EVENTS
+};
+
 /*
  * Who owns what: a listener owns the endpoints whose request has not come
  * yet, its user those that were handed over, the fabric those that the user
@@ -25,7 +54,7 @@ struct rr_iwarp_fabric {
 struct rr_iwarp_endpoint {
 	struct rr_iwarp engine; /* begins with struct rr_endpoint */
 	int fd;                 /* -1: closed */
-	struct rr_watch watch;
+	struct rr_watch watch;  /* its fd is -1: not watched */
 	struct rr_timer timer;
 	struct rr_alive alive;
 	struct rr_timer owed; /* limits how long the rest of an FPDU or of a Send may take */
@@ -33,26 +62,23 @@ struct rr_iwarp_endpoint {
 	struct rr_task task;  /* at the end of the turn: what is to leave, and what has changed */
 	struct rr_list link;  /* in rr_iwarp_listener.pending, or in rr_iwarp_fabric.rejected or closed */
 	struct rr_iwarp_listener *listener; /* whose pending it is */
-	bool connecting;                    /* TCP is */
-	bool watched;
-	bool established;                /* its handler was told */
-	bool told;                       /* of the end */
-	bool closing;                    /* the timer limits what is left of it */
-	bool rejected;                   /* the fabric has it, until the peer has closed */
-	bool ended;                      /* FIN was sent */
+	enum rr_iwarp_endpoint_state state;
 	bool full;                       /* TCP takes no more for now */
 	struct sockaddr_storage address; /* that it connects to */
 	socklen_t address_size;
-	uint64_t drained_by; /* it was told to disconnect: when that must be over */
+	uint64_t drained_by; /* ns: when the disconnection that its owner asked for must be over */
 	uint64_t next_emss;  /* how far the stream goes with the segment size that is known */
 };
 
 enum { RR_IWARP_PENDING_MAX = 256, RR_IWARP_REJECTED_MAX = 256 };
 
-/* How long one that was told to disconnect may go without the peer taking anything, and in all: a peer that
- * reads from us, or takes what was posted in small pieces, could go on for ever. */
+/* How long a disconnection may take without the peer taking anything, and in all: a peer that reads from this
+ * side, or takes what was posted in small pieces, could go on for ever. */
 #define RR_IWARP_DRAINING_LIMIT (2 * RR_SECOND)
 #define RR_IWARP_DRAINING_MAX   (60 * RR_SECOND)
+
+/* How long a peer may take to close after the last octets for it, or after a rejection. */
+#define RR_IWARP_CLOSING_LIMIT RR_SECOND
 
 struct rr_iwarp_listener {
 	struct rr_listener base;
@@ -95,16 +121,20 @@ struct rr_iwarp_endpoint *rr_iwarp_endpoint_new(
 /* Waits for its descriptor, for at most limit nanoseconds. -RPCRDMA_ERR_SYSTEM. */
 int rr_iwarp_endpoint_watch(struct rr_iwarp_endpoint *endpoint, unsigned wanted, uint64_t limit);
 
+/* Waits no longer; no effect where it does not wait. */
+void rr_iwarp_endpoint_unwatch(struct rr_iwarp_endpoint *endpoint);
+
 /* Begins to connect to its address, with the request that the engine has. */
 int rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint);
 
-/* TCP is connected, or is not because of this (negative) errno value. */
-void rr_iwarp_endpoint_connected(struct rr_iwarp_endpoint *endpoint, int error);
+/* Changes the state, which is traced. */
+void rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_state state);
+void rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_event event);
 
 /* TCP is connected: from now on, a peer whose TCP is silent is dead. */
 void rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint);
 
-/* At the end of the turn, does what is to be done. */
+/* Has the event TURN come at the end of the turn. */
 void rr_iwarp_endpoint_defer(struct rr_iwarp_endpoint *endpoint);
 
 /* Closes and frees it. */
@@ -112,6 +142,16 @@ void rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint);
 
 /* The same for one that was rejected. */
 void rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint);
+
+/* stream.c: reads and writes as much as one turn may. */
+void rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint);
+void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
+
+/* In the middle of a turn, writes once. What TCP does not take now leaves at the end of the turn. */
+void rr_iwarp_stream_flush(struct rr_iwarp *engine);
+
+/* The connection of TCP is lost, with this errno value. */
+void rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error);
 
 /* A request is there, or its endpoint is over: it is pending no longer. */
 void rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint);

@@ -39,6 +39,17 @@ rr_iwarp_init(struct rr_iwarp *engine, struct rr_iwarp_shared *shared)
 	rr_regions_init(&engine->regions, shared->env, shared->config->region_max);
 }
 
+void
+rr_iwarp_set_state(struct rr_iwarp *engine, enum rr_iwarp_state state)
+{
+	static const char *const names[RR_IWARP_STATES] = { "idle", "awaiting the reply",
+		"awaiting the request", "asked", "open", "closing", "over", "released" };
+
+	rr_log(engine->shared->env, RR_LOG_DEBUG, "%s: iWARP connection %s, was %s", engine->base.peer,
+		names[state], names[engine->state]);
+	engine->state = state;
+}
+
 static void
 forget(struct rr_iwarp_shared *shared, struct rr_list *works)
 {
@@ -53,7 +64,7 @@ rr_iwarp_release(struct rr_iwarp *engine)
 	const struct rr_env *env = shared->env;
 
 	rr_iwarp_over(engine, 0, "closed");
-	engine->state = RR_IWARP_RELEASED;
+	rr_iwarp_set_state(engine, RR_IWARP_RELEASED);
 	forget(shared, &engine->tx.sent);
 	forget(shared, &engine->tx.reads);
 	forget(shared, &engine->tx.queue);
@@ -96,7 +107,7 @@ rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
 		return batch_output(engine->tx.batch, vectors);
 	if (engine->state == RR_IWARP_OPEN && engine->draining &&
 		(!engine->may_send || rr_iwarp_is_idle(engine))) {
-		engine->state = RR_IWARP_CLOSING;
+		rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 		engine->status = rr_fail(&engine->text, 0, "disconnected");
 	}
 	/* The gathering may have found that the peer is at fault. */

@@ -80,7 +80,8 @@ enum rr_iwarp_state {
 	RR_IWARP_CLOSING, /* nothing is taken in any more; what is in the batch leaves, then a Terminate if
 			     there is one */
 	RR_IWARP_OVER,    /* nothing moves any more; rr_iwarp_flush() is due */
-	RR_IWARP_RELEASED
+	RR_IWARP_RELEASED,
+	RR_IWARP_STATES
 };
 
 struct rr_iwarp_setup {
@@ -176,6 +177,9 @@ void rr_iwarp_shared_destroy(struct rr_iwarp_shared *shared);
 
 /* engine is zeroed memory but for base, which is set up. */
 void rr_iwarp_init(struct rr_iwarp *engine, struct rr_iwarp_shared *shared);
+
+/* Changes the state, which is traced. */
+void rr_iwarp_set_state(struct rr_iwarp *engine, enum rr_iwarp_state state);
 
 /* Gives everything back; no event comes any more. Work requests are forgotten. */
 void rr_iwarp_release(struct rr_iwarp *engine);

@@ -67,7 +67,6 @@ iwarp_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 	}
 	new->engine.base.handler = handler;
 	new->engine.base.ctx = ctx;
-	new->established = true; /* the engine tells */
 	error = start(new, address, size, private_data, private_size);
 	if (error) {
 		rr_iwarp_endpoint_bury(new);
@@ -87,6 +86,7 @@ iwarp_accept(struct rr_endpoint *base, const void *private_data, size_t private_
 		error = rr_iwarp_endpoint_watch(endpoint, RR_READABLE, 0);
 	if (error)
 		return error;
+	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_ACCEPTED);
 	rr_iwarp_endpoint_watch_peer(endpoint);
 	rr_iwarp_endpoint_defer(endpoint);
 	return 0;
@@ -107,9 +107,9 @@ iwarp_reject(struct rr_endpoint *base, const void *private_data, size_t private_
 		bury_oldest_rejected(fabric);
 	rr_list_append(&fabric->rejected, &endpoint->link);
 	fabric->rejected_count++;
-	endpoint->rejected = true;
+	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_REJECTED);
 	rr_iwarp_reject(&endpoint->engine, private_data, private_size);
-	if (rr_iwarp_endpoint_watch(endpoint, RR_READABLE, 0))
+	if (rr_iwarp_endpoint_watch(endpoint, RR_READABLE, RR_IWARP_CLOSING_LIMIT))
 		rr_iwarp_endpoint_bury_rejected(endpoint);
 	else
 		rr_iwarp_endpoint_defer(endpoint);
@@ -145,7 +145,7 @@ iwarp_post(struct rr_endpoint *base, const struct rr_work *work)
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 	int error;
 
-	if (!endpoint->established)
+	if (endpoint->state < RR_IWARP_ENDPOINT_UP)
 		return -RPCRDMA_ERR_DISCONNECTED;
 	error = rr_iwarp_post(&endpoint->engine, work);
 	if (!error)
@@ -159,7 +159,7 @@ iwarp_kick(struct rr_endpoint *base)
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
 	int error;
 
-	if (!endpoint->established)
+	if (endpoint->state < RR_IWARP_ENDPOINT_UP)
 		return -RPCRDMA_ERR_DISCONNECTED;
 	error = rr_iwarp_kick(&endpoint->engine);
 	if (!error)

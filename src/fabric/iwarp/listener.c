@@ -39,8 +39,8 @@ rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 
 	rr_iwarp_listener_remove(endpoint);
 	rr_loop_disarm(loop, &endpoint->timer);
-	rr_loop_unwatch(loop, &endpoint->watch);
-	endpoint->watched = false;
+	rr_iwarp_endpoint_unwatch(endpoint);
+	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_OFFERED);
 	listener->base.handler(listener->base.ctx, &endpoint->engine.base, request->private_data,
 		request->private_data_length);
 }
@@ -55,12 +55,13 @@ admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr *peer)
 		rr_socket_close(fd);
 		return;
 	}
+	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_PENDING);
 	if (rr_iwarp_respond(&endpoint->engine) ||
 		rr_iwarp_endpoint_watch(endpoint, RR_READABLE, request_limit)) {
 		rr_iwarp_endpoint_bury(endpoint);
 		return;
 	}
-	/* Whoever connects and says nothing must not keep others out. */
+	/* A peer that connects and sends nothing must not keep others out. */
 	if (listener->pending_count == RR_IWARP_PENDING_MAX)
 		drop_oldest(listener);
 	endpoint->listener = listener;

@@ -26,7 +26,7 @@ begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
 	if (!engine->setup)
 		return -RPCRDMA_ERR_NOMEM;
 	engine->setup->need = RR_MPA_HEADER_SIZE;
-	engine->state = state;
+	rr_iwarp_set_state(engine, state);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 	engine->rx.markers = engine->shared->config->markers;
 	if (markers)
 		rr_iwarp_set_emss(engine, EMSS_LEAST);
-	engine->state = RR_IWARP_OPEN;
+	rr_iwarp_set_state(engine, RR_IWARP_OPEN);
 	return 0;
 }
 
@@ -173,14 +173,14 @@ rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size)
 	reply.reject = true;
 	write_frame(engine, &reply, private_data, size);
 	engine->status = -RPCRDMA_ERR_CANCELLED;
-	engine->state = RR_IWARP_CLOSING;
+	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 }
 
 static void
 request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
 {
 	engine->setup->request = *request;
-	engine->state = RR_IWARP_ASKED;
+	rr_iwarp_set_state(engine, RR_IWARP_ASKED);
 }
 
 /* ---- The initiator ---- */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/iwarp/endpoint.h"
+#include "fabric/iwarp/socket.h"
+
+/*
+ * The octets of an endpoint between its engine and its socket. The socket is read when it has something, and
+ * written at the end of the turn, so that all messages of the turn leave together. In a turn with many
+ * messages, the first ones leave earlier: the peer would idle otherwise.
+ */
+
+enum {
+	READS_PER_TURN = 16,
+	WRITES_PER_TURN = 4,
+	EMSS_INTERVAL = 1 << 18, /* octets after which TCP is asked again how large its segments are */
+};
+
+void
+rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	/* A peer that does not understand the request may close the socket with the request unread, and TCP
+	 * then sends a reset. */
+	if (engine->state == RR_IWARP_REPLY && error == ECONNRESET)
+		rr_iwarp_eof(engine);
+	else
+		rr_iwarp_over(
+			engine, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost: %s", strerror(error));
+}
+
+/* Reads once. True: another read may find more. */
+static bool
+stream_read_once(struct rr_iwarp_endpoint *endpoint)
+{
+	struct iovec vectors[2];
+	int count = rr_iwarp_space(&endpoint->engine, vectors);
+	size_t wanted = 0;
+	ssize_t n;
+
+	if (!count)
+		return false;
+	for (int i = 0; i < count; i++)
+		wanted += vectors[i].iov_len;
+	n = rr_socket_read(endpoint->fd, vectors, count);
+	if (n == -EAGAIN)
+		return false;
+	if (n < 0)
+		rr_iwarp_stream_lost(endpoint, (int)-n);
+	else if (n == 0)
+		rr_iwarp_eof(&endpoint->engine);
+	else
+		rr_iwarp_received(&endpoint->engine, (size_t)n);
+	return n > 0 && (size_t)n == wanted;
+}
+
+void
+rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint)
+{
+	for (int i = 0; i < READS_PER_TURN && stream_read_once(endpoint); i++)
+		;
+}
+
+/* FPDUs are to fit into TCP's segments, and the size of these changes. */
+static void
+stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
+{
+	struct rr_iwarp *engine = &endpoint->engine;
+
+	if (engine->tx.gathered < endpoint->next_emss || !engine->may_send)
+		return;
+	rr_iwarp_set_emss(engine, rr_socket_emss(endpoint->fd));
+	endpoint->next_emss = engine->tx.gathered + EMSS_INTERVAL;
+}
+
+/* A peer that still takes octets gets more time for the rest of them, up to RR_IWARP_DRAINING_MAX. */
+static void
+stream_extend_draining(struct rr_iwarp_endpoint *endpoint)
+{
+	const struct rr_iwarp *engine = &endpoint->engine;
+
+	if (engine->draining && endpoint->state < RR_IWARP_ENDPOINT_CLOSING &&
+		rr_now(engine->shared->env) < endpoint->drained_by)
+		rr_loop_arm(engine->base.fabric->loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
+}
+
+/* Writes once. True: there may be more to write, and TCP may take it. */
+static bool
+stream_write_once(struct rr_iwarp_endpoint *endpoint)
+{
+	const struct iovec *vectors;
+	uint32_t count;
+	ssize_t n;
+
+	stream_follow_emss(endpoint);
+	count = rr_iwarp_output(&endpoint->engine, &vectors);
+	if (!count)
+		return false;
+	n = rr_socket_write(endpoint->fd, vectors, count);
+	if (n == -EAGAIN) {
+		endpoint->full = true;
+		return false;
+	}
+	if (n < 0)
+		rr_iwarp_stream_lost(endpoint, (int)-n);
+	else
+		rr_iwarp_taken(&endpoint->engine, (size_t)n);
+	/* The handler of a completion may have closed the endpoint. */
+	if (n < 0 || endpoint->engine.state >= RR_IWARP_OVER)
+		return false;
+	if (n > 0) {
+		endpoint->engine.base.moved += (uint64_t)n;
+		stream_extend_draining(endpoint);
+	}
+	return n > 0;
+}
+
+void
+rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint)
+{
+	for (int i = 0; i < WRITES_PER_TURN; i++)
+		if (!stream_write_once(endpoint))
+			return;
+	/* The other endpoints have their turn, too. */
+	endpoint->full = true;
+}
+
+void
+rr_iwarp_stream_flush(struct rr_iwarp *engine)
+{
+	struct rr_iwarp_endpoint *endpoint = rr_container(engine, struct rr_iwarp_endpoint, engine);
+
+	if (endpoint->state == RR_IWARP_ENDPOINT_UP && !endpoint->full)
+		stream_write_once(endpoint);
+}
