@@ -22,8 +22,9 @@ slot_broken(const struct rr_requester *requester, const struct rr_slot *slot)
 	CHECK(rr_map_find(&requester->by_xid, slot->by_xid.key) == &slot->by_xid);
 	CHECK(slot->region_count <= RR_SLOT_REGIONS);
 	CHECK(slot->write_count + slot->has_reply <= slot->region_count);
-	CHECK(slot->posted || !slot->sent);
-	CHECK(!slot->held.receive || !slot->sent);
+	CHECK(slot->state != RR_SLOT_FREE);
+	CHECK((slot->state == RR_SLOT_HELD) == (slot->held.receive != NULL));
+	CHECK((slot->state == RR_SLOT_DUE || slot->state == RR_SLOT_PULLING) == (slot->pull != NULL));
 	if (slot->transaction) {
 		CHECK(slot->transaction->slot == slot);
 		CHECK(slot->transaction->xid == slot->by_xid.key);
@@ -41,7 +42,7 @@ free_slot_broken(const struct rr_slot *slot)
 {
 	CHECK(!slot->transaction);
 	CHECK(!slot->reply_memory);
-	CHECK(!slot->held.receive);
+	CHECK(slot->state == RR_SLOT_FREE && !slot->held.receive);
 	for (uint32_t i = 0; i < slot->region_count; i++)
 		CHECK(slot->regions[i].handle == 0);
 	return NULL;
@@ -112,7 +113,7 @@ inbound_broken(const struct rr_connection *connection, const struct rr_inbound *
 		CHECK(inbound->unanswered);
 		CHECK(inbound->chunks.memory == 0 || inbound->memory);
 	}
-	CHECK(inbound->state != RR_INBOUND_REPLYING || !inbound->unanswered || !inbound->posted);
+	CHECK(inbound->state != RR_INBOUND_POSTED || !inbound->unanswered);
 	return NULL;
 }
 

@@ -41,7 +41,7 @@ check_free(const struct end *end, const struct rr_requester *requester)
 
 		model_require(end->model, !slot->transaction && !slot->reply_memory && !slot->held.receive);
 		model_require(end->model, !slot->pull && !slot->pulled_memory);
-		model_require(end->model, !is_open || !slot->posted || slot->sent);
+		model_require(end->model, !is_open || slot->state == RR_SLOT_FREE);
 		for (uint32_t i = 0; i < slot->region_count; i++)
 			model_require(end->model, slot->regions[i].handle == 0);
 	}
@@ -171,7 +171,7 @@ count_waiting(const struct rr_connection *connection)
 	rr_list_for_each (link, &connection->exchanges) {
 		const struct rr_inbound *inbound = rr_container(link, const struct rr_inbound, link);
 
-		count += inbound->state == RR_INBOUND_REPLYING && inbound->receive && !inbound->posted;
+		count += inbound->state == RR_INBOUND_REPLYING && inbound->receive;
 	}
 	return count;
 }

@@ -156,9 +156,9 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 
 	(void)sges;
 	(void)sge_max;
-	if (slot->posted)
+	if (slot->state != RR_SLOT_QUEUED)
 		return false;
-	slot->posted = true;
+	rr_slot_set_state(slot, RR_SLOT_POSTED);
 	work->kind = RR_WORK_SEND;
 	work->sges = slot->sges;
 	work->sge_count = slot->sge_count;
@@ -208,7 +208,8 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 
 	slot->transaction = transaction;
 	slot->version = connection->negotiation.version;
-	slot->posted = slot->sent = slot->revoked = false;
+	rr_slot_set_state(slot, RR_SLOT_QUEUED);
+	slot->revoked = false;
 	slot->held.receive = NULL;
 	slot->job.next = next_work;
 	slot->reply_memory = reply_memory;

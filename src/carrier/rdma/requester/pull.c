@@ -209,6 +209,7 @@ rr_pull_begin(struct rr_slot *slot)
 	struct rr_pull *pull = slot->pull;
 	int error;
 
+	rr_slot_set_state(slot, RR_SLOT_PULLING);
 	rr_slot_invalidate(slot); /* first: nothing that is judged may change any more */
 	error = judge(pull);
 	/* 4.1.3: "When an RPC transaction is aborted on a requester", nothing is pulled, but "the requester
@@ -219,7 +220,7 @@ rr_pull_begin(struct rr_slot *slot)
 		fetch(pull);
 }
 
-void
+bool
 rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	struct rr_connection *connection = slot->connection;
@@ -230,10 +231,9 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 		rr_driver_release(connection->fabric, arrival->receive);
 		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory to pull a reply",
 			connection->base.peer);
-		return;
+		return false;
 	}
-	if (slot->sent)
-		rr_pull_begin(slot);
+	return true;
 }
 
 /* 4.1.3: "If a requester receives a reply bearing a Position Zero Read chunk and does not recognize the XID,

@@ -15,11 +15,11 @@
 #define RR_PULL_PATIENCE (5 * RR_SECOND)
 #define RR_PULL_LATE     (8 * RR_SECOND)
 
-/* The slot's call was answered by such a reply, whose receive is now the pull's. It begins when the Send of
- * the call has completed, which may be at once. */
-void rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival);
+/* The slot's call was answered by such a reply, whose receive is now the pull's. False: there is no memory
+ * for the pull, and the connection ends. */
+bool rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival);
 
-/* That Send completed. */
+/* The Send of the call completed: reads, unless the reply is a bad one. */
 void rr_pull_begin(struct rr_slot *slot);
 
 /* No call is known by the XID of such a reply. */

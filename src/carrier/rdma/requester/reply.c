@@ -258,33 +258,6 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_slot_conclude(slot, error, arrival);
 }
 
-void
-rr_slot_completed(struct rr_job *job, enum rr_work_kind kind, int status)
-{
-	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
-
-	(void)kind;
-	if (status)
-		return; /* the connection ends */
-	slot->sent = true;
-	if (slot->pull)
-		rr_pull_begin(slot);
-	else if (slot->held.receive)
-		slot_answer(slot, &slot->held);
-}
-
-/* What the Send of the call refers to is not ours yet: the answer must wait. A reply with more chunks than
- * were offered is a bad one. */
-static void
-slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
-{
-	struct rr_chunk_lists lists = slot->held.lists;
-
-	rr_rdma_copy_lists(&lists, &arrival->lists);
-	slot->held = *arrival;
-	slot->held.lists = lists;
-}
-
 /*
  * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
  * ID (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." Where another one was
@@ -339,17 +312,123 @@ discard_answer(struct rr_connection *connection, const struct rr_arrival *arriva
 	rr_connection_discard(connection, arrival);
 }
 
-static void
-slot_take(struct rr_slot *slot, const struct rr_arrival *arrival)
+/* ---- The states of a slot ---- */
+
+typedef void slot_action(struct rr_slot *slot, const struct rr_arrival *arrival);
+
+/* False: the message is no answer to the call, and was discarded. */
+static bool
+slot_accept(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	struct rr_connection *connection = slot->connection;
 
+	if (!is_answer(slot, arrival)) {
+		discard_answer(connection, arrival);
+		return false;
+	}
 	rr_driver_allow(connection, 1);
 	connection->stall.answered++;
-	if (slot->sent)
+	return true;
+}
+
+static void
+slot_take(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	if (slot_accept(slot, arrival))
 		slot_answer(slot, arrival);
-	else
-		slot_hold(slot, arrival);
+}
+
+/* The provider still reads what the Send refers to: the answer waits for the completion of the Send. */
+static void
+slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	struct rr_chunk_lists lists = slot->held.lists;
+
+	if (!slot_accept(slot, arrival))
+		return;
+	/* A good answer has no more chunks than were offered, so that they fit. */
+	rr_rdma_copy_lists(&lists, &arrival->lists);
+	slot->held = *arrival;
+	slot->held.lists = lists;
+	rr_slot_set_state(slot, RR_SLOT_HELD);
+}
+
+static void
+slot_wait(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	(void)arrival;
+	rr_slot_set_state(slot, RR_SLOT_SENT);
+}
+
+static void
+slot_answer_held(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	(void)arrival;
+	slot_answer(slot, &slot->held);
+}
+
+static void
+slot_pull_later(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	if (rr_pull_take(slot, arrival))
+		rr_slot_set_state(slot, RR_SLOT_DUE);
+}
+
+static void
+slot_pull_now(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	if (rr_pull_take(slot, arrival))
+		rr_pull_begin(slot);
+}
+
+static void
+slot_begin_pull(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	(void)arrival;
+	rr_pull_begin(slot);
+}
+
+/* No call is under way that the message could answer, or the call has an answer already. */
+static void
+slot_discard(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	rr_connection_discard(slot->connection, arrival);
+}
+
+/* A slot has one Send, which completes once. */
+static void
+slot_never(struct rr_slot *slot, const struct rr_arrival *arrival)
+{
+	(void)slot;
+	(void)arrival;
+}
+
+static void
+slot_event(struct rr_slot *slot, enum rr_slot_event event, const struct rr_arrival *arrival)
+{
+	/* clang-format off */
+	static slot_action *const table[RR_SLOT_STATES][RR_SLOT_EVENTS] = {
+		/*                     COMPLETED          ANSWERED       TO_PULL */
+		[RR_SLOT_FREE] =     { slot_never,        slot_discard,  slot_discard },
+		[RR_SLOT_QUEUED] =   { slot_never,        slot_discard,  slot_discard },
+		[RR_SLOT_POSTED] =   { slot_wait,         slot_hold,     slot_pull_later },
+		[RR_SLOT_SENT] =     { slot_never,        slot_take,     slot_pull_now },
+		[RR_SLOT_HELD] =     { slot_answer_held,  slot_discard,  slot_discard },
+		[RR_SLOT_DUE] =      { slot_begin_pull,   slot_discard,  slot_discard },
+		[RR_SLOT_PULLING] =  { slot_never,        slot_discard,  slot_discard },
+	};
+	/* clang-format on */
+
+	table[slot->state][event](slot, arrival);
+}
+
+void
+rr_slot_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	(void)kind;
+	/* A Send that failed ends the connection, and that its slots. */
+	if (!status)
+		slot_event(rr_container(job, struct rr_slot, job), RR_SLOT_COMPLETED, NULL);
 }
 
 void
@@ -362,12 +441,8 @@ rr_requester_answered(struct rr_connection *connection, const struct rr_arrival 
 		rr_connection_discard(connection, arrival);
 	else if (!slot && is_pulled)
 		rr_pull_decline(connection, arrival);
-	else if (!slot || slot->held.receive || slot->pull)
+	else if (!slot)
 		rr_connection_discard(connection, arrival);
-	else if (is_pulled)
-		rr_pull_take(slot, arrival);
-	else if (is_answer(slot, arrival))
-		slot_take(slot, arrival);
 	else
-		discard_answer(connection, arrival);
+		slot_event(slot, is_pulled ? RR_SLOT_TO_PULL : RR_SLOT_ANSWERED, arrival);
 }

@@ -288,7 +288,8 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 static bool
 is_being_read(const struct rr_slot *slot)
 {
-	return slot->posted && !slot->sent && slot->sge_count > 1;
+	return (slot->state == RR_SLOT_POSTED || slot->state == RR_SLOT_HELD || slot->state == RR_SLOT_DUE) &&
+	       slot->sge_count > 1;
 }
 
 void
@@ -316,7 +317,7 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	if (is_being_read(slot))
 		rr_driver_abort(connection, -RPCRDMA_ERR_CANCELLED,
 			"%s: a call was cancelled that the peer did not take", connection->base.peer);
-	else if (!slot->posted)
+	else if (slot->state == RR_SLOT_QUEUED)
 		rr_slot_release(slot);
 	rr_pool_put(engine->pool, memory);
 	/* Others may have waited for its credit, or the end of the connection for it. */

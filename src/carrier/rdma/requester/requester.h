@@ -14,6 +14,27 @@ enum {
 	RR_SLOT_REGIONS = RR_SLOT_OFFERS + RR_SLOT_READS,
 };
 
+/* Where the call of a slot stands. A call that was cancelled goes on through them, without its transaction.
+ */
+enum rr_slot_state {
+	RR_SLOT_FREE,
+	RR_SLOT_QUEUED,  /* the Send is not posted */
+	RR_SLOT_POSTED,  /* the Send is under way */
+	RR_SLOT_SENT,    /* the Send completed; the answer is awaited */
+	RR_SLOT_HELD,    /* the Send is under way; the answer is in slot->held */
+	RR_SLOT_DUE,     /* the Send is under way; the reply is to be pulled after it */
+	RR_SLOT_PULLING, /* the reply is being pulled */
+	RR_SLOT_STATES
+};
+
+/* What happens to a slot; reply.c has the table of states and events. */
+enum rr_slot_event {
+	RR_SLOT_COMPLETED, /* the Send completed */
+	RR_SLOT_ANSWERED,  /* a message with the XID of the call */
+	RR_SLOT_TO_PULL,   /* the same, and its reply lies in a Read chunk of the peer's */
+	RR_SLOT_EVENTS
+};
+
 /*
  * A call under way: from the taking of a credit to the message that answers it and the completion of its
  * Send, whichever is later. The transaction leaves earlier if it is cancelled.
@@ -25,10 +46,10 @@ struct rr_slot {
 	struct rr_transaction *transaction; /* NULL once it was cancelled */
 	uint32_t version;                   /* that the call went in */
 	struct rr_job job;                  /* the Send */
-	bool posted, sent;                  /* the Send */
-	bool revoked;                       /* the peer's access was ended, the regions are still there */
-	struct rr_pull *pull;               /* of the reply, where that lies in a Read chunk of the peer's */
-	/* The answer, if it came before the completion of the Send; receive is NULL otherwise. */
+	enum rr_slot_state state;
+	bool revoked;         /* the peer's access was ended, the regions are still there */
+	struct rr_pull *pull; /* of the reply, where that lies in a Read chunk of the peer's */
+	/* The answer, where the state is HELD; receive is NULL otherwise. */
 	struct rr_arrival held;
 	struct rr_chunk held_writes[RPCRDMA_SINKS_MAX];
 	struct rr_segment held_segments[RR_SLOT_OFFERS];
@@ -48,6 +69,13 @@ struct rr_slot {
 	struct rr_sge sges[RR_MAX_SGE];
 	uint32_t sge_count;
 };
+
+/* Not logged: each call passes through four states. */
+static inline void
+rr_slot_set_state(struct rr_slot *slot, enum rr_slot_state state)
+{
+	slot->state = state;
+}
 
 static inline const struct rr_segment *
 rr_slot_reply_segment(const struct rr_slot *slot)

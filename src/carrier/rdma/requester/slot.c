@@ -70,6 +70,7 @@ rr_slot_release(struct rr_slot *slot)
 {
 	struct rr_requester *requester = &slot->connection->requester;
 
+	rr_slot_set_state(slot, RR_SLOT_FREE);
 	rr_slot_invalidate(slot);
 	rr_driver_release(slot->connection->fabric, slot->held.receive);
 	slot->held.receive = NULL;

@@ -59,7 +59,7 @@ rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arriv
 	inbound->base.carrier = &connection->base;
 	inbound->base.ops = connection->base.ops;
 	inbound->base.ctx = NULL;
-	inbound->state = RR_INBOUND_ARRIVING;
+	rr_inbound_set_state(inbound, RR_INBOUND_ARRIVING);
 	inbound->fabric = connection->fabric;
 	inbound->memory = NULL;
 	inbound->sent = NULL;

@@ -84,8 +84,7 @@ let_go(struct rr_provided *provided)
 	provided->connection->room->provided_octets -= provided->octets;
 	provided->inbound = NULL;
 	inbound->provided = NULL;
-	if (inbound->state == RR_INBOUND_NAMED)
-		rr_inbound_finish(inbound);
+	rr_inbound_event(inbound, RR_INBOUND_PULLED);
 }
 
 static void
@@ -318,9 +317,10 @@ rr_provided_end(struct rr_connection *connection)
 		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
 		struct rr_inbound *inbound = provided->inbound;
 
-		/* Whoever closed the connection must not be called: the exchange ends from the loop. */
+		/* The function that closes the connection must not call its caller back: rr_responder_end()
+		 * has the loop end the exchange. */
 		if (inbound && inbound->state == RR_INBOUND_NAMED)
-			inbound->state = RR_INBOUND_REPLYING;
+			rr_inbound_set_state(inbound, RR_INBOUND_POSTED);
 		forget(provided);
 	}
 }

@@ -27,23 +27,63 @@ finish_without_send(struct rr_task *task)
 	rr_inbound_finish(rr_container(task, struct rr_inbound, task));
 }
 
+/* ---- The states of an inbound ---- */
+
 static void
-completed(struct rr_job *job, enum rr_work_kind kind, int status)
+inbound_sent(struct rr_inbound *inbound)
 {
-	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
 	struct rr_connection *connection = inbound->connection;
 
-	(void)status;
-	if (kind == RR_WORK_WRITE)
-		return; /* the Send, which is behind it, decides */
 	if (inbound->provided) {
-		inbound->state = RR_INBOUND_NAMED;
+		rr_inbound_set_state(inbound, RR_INBOUND_NAMED);
 		rr_provided_named(inbound->provided);
 		return;
 	}
 	rr_inbound_finish(inbound);
 	if (!connection->closed)
 		rr_connection_check_idle(connection);
+}
+
+/* The function that closes the connection must not call its caller back: the loop ends the exchange. */
+static void
+inbound_finish_later(struct rr_inbound *inbound)
+{
+	rr_loop_defer(inbound->engine->loop, &inbound->task);
+}
+
+/* The owner answers it in its own time, or its Send has not completed. */
+static void
+inbound_hold(struct rr_inbound *inbound)
+{
+	(void)inbound;
+}
+
+typedef void inbound_action(struct rr_inbound *inbound);
+
+void
+rr_inbound_event(struct rr_inbound *inbound, enum rr_inbound_event event)
+{
+	/* clang-format off */
+	static inbound_action *const table[RR_INBOUND_STATES][RR_INBOUND_EVENTS] = {
+		/*                          SENT          PULLED             LOST */
+		[RR_INBOUND_ARRIVING] =   { inbound_hold, inbound_hold,      rr_inbound_free },
+		[RR_INBOUND_DELIVERED] =  { inbound_hold, inbound_hold,      inbound_hold },
+		[RR_INBOUND_REPLYING] =   { inbound_hold, inbound_hold,      inbound_finish_later },
+		[RR_INBOUND_POSTED] =     { inbound_sent, inbound_hold,      inbound_finish_later },
+		[RR_INBOUND_NAMED] =      { inbound_hold, rr_inbound_finish, inbound_finish_later },
+	};
+	/* clang-format on */
+
+	table[inbound->state][event](inbound);
+}
+
+static void
+completed(struct rr_job *job, enum rr_work_kind kind, int status)
+{
+	(void)status;
+	/* RDMA Writes are in front of the Send, whose completion decides. */
+	if (kind != RR_WORK_WRITE)
+		rr_inbound_event(rr_container(job, struct rr_inbound, job), RR_INBOUND_SENT);
 }
 
 static const struct rr_segment *
@@ -241,9 +281,9 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 		inbound->transfer.chunk = NULL;
 		next_transfer(inbound);
 	}
-	if (inbound->posted)
+	if (inbound->state != RR_INBOUND_REPLYING)
 		return false;
-	inbound->posted = true;
+	rr_inbound_set_state(inbound, RR_INBOUND_POSTED);
 	make_send(inbound, work, sges);
 	return true;
 }
@@ -280,8 +320,7 @@ answer(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 
-	inbound->state = RR_INBOUND_REPLYING;
-	inbound->posted = false;
+	rr_inbound_set_state(inbound, RR_INBOUND_REPLYING);
 	inbound->next_transfer = 0;
 	inbound->transfer.chunk = NULL;
 	next_transfer(inbound);

@@ -79,7 +79,7 @@ refuse_program(struct rr_inbound *inbound)
 	rr_rpc_put_reply(&writer, &header);
 	reply = (struct rpcrdma_message){ .stream = inbound->refusal,
 		.length = (uint32_t)rpcrdma_xdr_length(&writer) };
-	inbound->state = RR_INBOUND_DELIVERED;
+	rr_inbound_set_state(inbound, RR_INBOUND_DELIVERED);
 	count_call(inbound);
 	rr_responder_reply(&inbound->base, &reply, NULL, NULL);
 }
@@ -113,7 +113,7 @@ deliver(struct rr_inbound *inbound)
 	}
 	inbound->base.xid = xid;
 	rr_negotiation_called(connection, inbound->header.vers);
-	inbound->state = RR_INBOUND_DELIVERED;
+	rr_inbound_set_state(inbound, RR_INBOUND_DELIVERED);
 	rr_plan_room(rr_connection_send_max(connection, inbound->header.vers),
 		rr_provided_room(connection, inbound->header.vers), &inbound->lists, &inbound->base.item_room,
 		&inbound->base.stream_room);
@@ -282,9 +282,6 @@ rr_responder_end(struct rr_connection *connection)
 
 		inbound->connection = NULL;
 		inbound->base.carrier = NULL;
-		if (inbound->state == RR_INBOUND_ARRIVING)
-			rr_inbound_free(inbound);
-		else if (inbound->state == RR_INBOUND_REPLYING)
-			rr_loop_defer(connection->base.engine->loop, &inbound->task);
+		rr_inbound_event(inbound, RR_INBOUND_LOST);
 	}
 }

@@ -14,8 +14,18 @@
 enum rr_inbound_state {
 	RR_INBOUND_ARRIVING,  /* its Read chunks wait for memory, or are being pulled */
 	RR_INBOUND_DELIVERED, /* with the owner of the connection */
-	RR_INBOUND_REPLYING,  /* the reply, or an error, is on its way */
-	RR_INBOUND_NAMED      /* what was sent names the Read chunk that the reply lies in */
+	RR_INBOUND_REPLYING,  /* the Send of the reply, or of an error, is not posted */
+	RR_INBOUND_POSTED,    /* that Send is under way */
+	RR_INBOUND_NAMED,     /* the message that was sent names the Read chunk that the reply lies in */
+	RR_INBOUND_STATES
+};
+
+/* What happens to an inbound; respond.c has the table of states and events. */
+enum rr_inbound_event {
+	RR_INBOUND_SENT,   /* the Send completed */
+	RR_INBOUND_PULLED, /* the Read chunk is not needed any more */
+	RR_INBOUND_LOST,   /* the connection closed */
+	RR_INBOUND_EVENTS
 };
 
 /*
@@ -51,7 +61,6 @@ struct rr_inbound {
 	struct rr_transfer transfer;  /* the RDMA Writes under way */
 	uint32_t next_transfer;       /* items in order, then the stream */
 	struct rr_provided *provided; /* where the reply goes in a Read chunk of ours: provided.h */
-	bool posted;                  /* the Send */
 	uint32_t err;                 /* where form is RR_REPLY_ERROR */
 	uint32_t option;              /* octets in buffer, where form is RR_REPLY_OPTION */
 	struct rr_segment invalidate; /* of the call's: invalidated by the reply; length 0: no segment is */
@@ -62,6 +71,15 @@ struct rr_inbound {
 	struct rr_task task; /* calls sent() where no completion will */
 	uint8_t *buffer;     /* the header of the reply */
 };
+
+/* Not logged: each call passes through all of them. */
+static inline void
+rr_inbound_set_state(struct rr_inbound *inbound, enum rr_inbound_state state)
+{
+	inbound->state = state;
+}
+
+void rr_inbound_event(struct rr_inbound *inbound, enum rr_inbound_event event);
 
 static inline struct rr_inbound *
 rr_inbound_of(struct rr_exchange *exchange)
