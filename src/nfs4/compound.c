@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "nfs4/utf8.h"
 
 enum { COMPOUND_SPARE = 16 };
 
@@ -193,7 +194,7 @@ compound_check(const struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	if (flags & RR_NFS4_OP_VFS && c->current.kind == RR_NFS4_FH_PSEUDO)
-		return flags & RR_NFS4_OP_CHANGES ? NFS4ERR_ROFS : NFS4ERR_INVAL;
+		return c->operation->pseudo;
 	return NFS4_OK;
 }
 
@@ -300,6 +301,11 @@ rr_nfs4_compound(void *ctx, struct rr_request *request, const void *arguments, v
 	/* RFC 8881, 2.7: "the server MUST return NFS4ERR_MINOR_VERS_MISMATCH" with no result. */
 	if (args->minor != 1 && args->minor != 2) {
 		result->status = NFS4ERR_MINOR_VERS_MISMATCH;
+		return RR_HANDLED;
+	}
+	/* 16.2.4: "The tag argument is not in UTF-8 encoding." */
+	if (!rr_utf8(args->tag)) {
+		result->status = NFS4ERR_INVAL;
 		return RR_HANDLED;
 	}
 	if (args->count == 0)

@@ -112,11 +112,11 @@ struct rr_nfs4_compound {
 
 /* How an operation is treated: compound.c's table is in ops.c. */
 enum {
-	RR_NFS4_OP_FIRST = 1,   /* may be the first one, without SEQUENCE, and then the only one */
-	RR_NFS4_OP_FH = 2,      /* needs a current filehandle */
-	RR_NFS4_OP_SAVED = 4,   /* needs a saved filehandle */
-	RR_NFS4_OP_CHANGES = 8, /* changes something: it is not executed unless its reply fits */
-	RR_NFS4_OP_VFS = 16,    /* makes no sense for a directory of the pseudo root: NFS4ERR_ROFS or INVAL */
+	RR_NFS4_OP_FIRST = 1,    /* may be the first one, without SEQUENCE, and then the only one */
+	RR_NFS4_OP_FH = 2,       /* needs a current filehandle */
+	RR_NFS4_OP_SAVED = 4,    /* needs a saved filehandle */
+	RR_NFS4_OP_CHANGES = 8,  /* changes something: it is not executed unless its reply fits */
+	RR_NFS4_OP_VFS = 16,     /* fails for a directory of the pseudo root, with the status `pseudo` */
 	RR_NFS4_OP_CONSUMES = 32 /* leaves no current filehandle */
 };
 
@@ -126,6 +126,7 @@ struct rr_nfs4_operation {
 	/* The most octets that its result has, number and status of the operation among them; NULL: size. */
 	uint32_t size;
 	uint32_t (*estimate)(const nfs_argop4 *op);
+	nfsstat4 pseudo;
 };
 
 extern const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1];

@@ -135,3 +135,12 @@ rr_op_clone(struct rr_nfs4_compound *c)
 {
 	return copy_source(c);
 }
+
+/* OFFLOAD_STATUS and OFFLOAD_CANCEL, RFC 7862, sections 15.9 and 15.8: copies are over when they are
+ * answered, so that no stateid names one that goes on. */
+uint32_t
+rr_op_offload(struct rr_nfs4_compound *c)
+{
+	(void)c;
+	return NFS4ERR_BAD_STATEID;
+}

@@ -178,8 +178,8 @@ readdir_gathered(struct rr_nfs4_compound *c)
 }
 
 /*
- * The verifier is always zero and is not looked at, but with cookie 0: positions of the storage stay what
- * they are when a directory changes. 18.23.3: cookies 1 and 2 are never returned.
+ * The verifier is always zero, as positions of the storage stay what they are when a directory changes; no
+ * other was ever given: NFS4ERR_NOT_SAME. 18.23.3: cookies 1 and 2 are never returned.
  */
 uint32_t
 rr_op_readdir(struct rr_nfs4_compound *c)
@@ -195,7 +195,7 @@ rr_op_readdir(struct rr_nfs4_compound *c)
 		return NFS4ERR_INVAL;
 	if (args->cookie == 1 || args->cookie == 2)
 		return NFS4ERR_BAD_COOKIE;
-	if (args->cookie == 0 && memcmp(args->cookieverf, zero, sizeof(zero)) != 0)
+	if (memcmp(args->cookieverf, zero, sizeof(zero)) != 0)
 		return NFS4ERR_NOT_SAME;
 	/* "maxcount ... the maximum number of bytes for the result" READDIR4resok: an empty list does not
 	 * fit. */

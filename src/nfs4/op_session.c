@@ -71,6 +71,8 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	tables = rr_nfs4_lock_tables(c->server);
+	/* 18.35.4: of an unconfirmed record, "a server SHOULD remove it" when a lease has passed. */
+	rr_nfs4_clients_expire(&tables->clients, rr_now(c->server->env));
 	status = rr_nfs4_exchange_id(&tables->clients, &exchange, rr_now(c->server->env), &client);
 	if (status == NFS4_OK)
 		exchange_answer(c, client, &c->res.u.opexchange_id.u.eir_resok4);
@@ -98,10 +100,14 @@ rr_op_create_session(struct rr_nfs4_compound *c)
 		return NFS4ERR_DELAY;
 	create.conn = &c->connection->conn;
 	tables = rr_nfs4_lock_tables(c->server);
+	rr_nfs4_clients_expire(&tables->clients, create.now);
 	rr_nfs4_create_session(&tables->sessions, &tables->clients, &create, res);
 	rr_nfs4_unlock_tables(c->server);
 	return res->csr_status;
 }
+
+/* Octets of the result of SEQUENCE, number and status among them. */
+enum { SEQUENCE_RESULT = RR_NFS4_ERROR_SIZE + NFS4_SESSIONID_SIZE + 5 * 4 };
 
 /* Octets of the call, those in chunks among them. */
 static uint32_t
@@ -141,6 +147,7 @@ rr_op_sequence(struct rr_nfs4_compound *c)
 		.digest = c->args->digest ^ ((uint64_t)c->principal.flavor << 32 | c->principal.uid) * 31,
 		.operations = c->args->count,
 		.size = sequence_call_size(c->request),
+		.least = rr_nfs4_size(c) + SEQUENCE_RESULT,
 		.conn = &c->connection->conn,
 		.now = rr_now(c->server->env),
 	};
@@ -245,4 +252,13 @@ rr_op_reclaim_complete(struct rr_nfs4_compound *c)
 		status = rr_nfs4_reclaim_complete(&tables->grace, c->client);
 	rr_nfs4_unlock_tables(c->server);
 	return status;
+}
+
+/* RFC 8881, 18.47.3: "It MUST NOT be used if the client did not opt for SP4_SSV state protection ...; the
+ * server returns NFS4ERR_INVAL in that case." No client of this server has that. */
+uint32_t
+rr_op_set_ssv(struct rr_nfs4_compound *c)
+{
+	(void)c;
+	return NFS4ERR_INVAL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COMMIT, SETATTR: RFC 8881, sections 18.32, 18.3 and 18.34. */
+/* WRITE, COMMIT, SETATTR: RFC 8881, sections 18.32, 18.3 and 18.30. */
 #include <string.h>
 
 #include "nfs4/attr.h"
@@ -116,7 +116,7 @@ rr_op_commit(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, commit_typed);
 }
 
-/* RFC 8881, 18.34.3: "On either success or failure of the operation, the server will return the attrsset
+/* RFC 8881, 18.30.3: "On either success or failure of the operation, the server will return the attrsset
  * bitmask". */
 static uint32_t
 setattr_done(struct rr_nfs4_compound *c)
@@ -144,9 +144,9 @@ setattr_typed(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
-	/* 18.34.3: the size of what is no file: NFS4ERR_ISDIR, or NFS4ERR_INVAL. */
+	/* The size of what is no file. Section 15.2 has no NFS4ERR_ISDIR for SETATTR. */
 	if (access != 0 && c->current.attributes.type != RR_VFS_FILE)
-		return c->current.attributes.type == RR_VFS_DIRECTORY ? NFS4ERR_ISDIR : NFS4ERR_INVAL;
+		return NFS4ERR_INVAL;
 	status = rr_nfs4_use_stateid(c, &c->current, &args->stateid, access, 0);
 	if (status != NFS4_OK)
 		return status;

@@ -12,6 +12,9 @@
 /* What no session can do with less: a SEQUENCE with a filehandle and one small operation. */
 enum { SESSION_REQUEST_LEAST = 256, SESSION_RESPONSE_LEAST = 256, SESSION_OPERATIONS_LEAST = 2 };
 
+/* What no callback can do with less: a CB_SEQUENCE and a CB_RECALL. */
+enum { SESSION_BACK_REQUEST_LEAST = 256, SESSION_BACK_RESPONSE_LEAST = 128 };
+
 enum {
 	SESSION_FLAGS = CREATE_SESSION4_FLAG_PERSIST | CREATE_SESSION4_FLAG_CONN_BACK_CHAN |
 			CREATE_SESSION4_FLAG_CONN_RDMA,
@@ -138,9 +141,13 @@ fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, cha
 
 /* "ca_maxoperations ... For the backchannel, the server MUST NOT change the value that the client offers."
  * The same holds for its other sizes, which may only be lowered. */
-static void
+static nfsstat4
 back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
+	if (asked->ca_maxrequestsize < SESSION_BACK_REQUEST_LEAST ||
+		asked->ca_maxresponsesize < SESSION_BACK_RESPONSE_LEAST ||
+		asked->ca_maxoperations < SESSION_OPERATIONS_LEAST)
+		return NFS4ERR_TOOSMALL;
 	*given = (channel_attrs4){
 		.ca_maxrequestsize = (uint32_t)rr_min(asked->ca_maxrequestsize, limits->back_max),
 		.ca_maxresponsesize = (uint32_t)rr_min(asked->ca_maxresponsesize, limits->back_max),
@@ -148,6 +155,7 @@ back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, cha
 		.ca_maxoperations = asked->ca_maxoperations,
 		.ca_maxrequests = (uint32_t)rr_min(asked->ca_maxrequests, SESSION_BACK_SLOTS),
 	};
+	return NFS4_OK;
 }
 
 /* AUTH_SYS is taken where the client offers it, else AUTH_NONE: there are no callbacks under RPCSEC_GSS. */
@@ -228,9 +236,10 @@ create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
 	if (args->csa_flags & ~(uint32_t)SESSION_FLAGS)
 		return NFS4ERR_INVAL;
 	status = fore_attrs(&create->limits, &args->csa_fore_chan_attrs, &fore);
+	if (status == NFS4_OK)
+		status = back_attrs(&create->limits, &args->csa_back_chan_attrs, &back);
 	if (status != NFS4_OK)
 		return status;
-	back_attrs(&create->limits, &args->csa_back_chan_attrs, &back);
 	session = make_session(sessions, client, &fore, &back);
 	if (!session)
 		return NFS4ERR_NOSPC;

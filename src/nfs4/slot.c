@@ -139,6 +139,10 @@ slot_begin(struct rr_nfs4_session *session, const struct rr_nfs4_call *call, str
 		return NFS4ERR_TOO_MANY_OPS;
 	if (call->size > session->fore.ca_maxrequestsize)
 		return NFS4ERR_REQ_TOO_BIG;
+	if (call->least > session->fore.ca_maxresponsesize)
+		return NFS4ERR_REP_TOO_BIG;
+	if (call->args->sa_cachethis && call->least > session->fore.ca_maxresponsesize_cached)
+		return NFS4ERR_REP_TOO_BIG_TO_CACHE;
 	slot_set_state(slot, SLOT_BEGIN);
 	slot->sequence++;
 	slot->digest = call->digest;

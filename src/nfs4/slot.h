@@ -14,6 +14,7 @@ struct rr_nfs4_call {
 	uint64_t digest;     /* of the operations behind SEQUENCE and of the caller */
 	uint32_t operations; /* SEQUENCE among them */
 	uint32_t size;       /* octets of the RPC message, those in chunks too */
+	uint32_t least;      /* octets of a reply with the result of SEQUENCE alone */
 	struct rr_nfs4_conn *conn;
 	uint64_t now;
 };

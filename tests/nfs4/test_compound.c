@@ -124,6 +124,100 @@ sizes_of_a_session_are_kept(void **state)
 	assert_int_equal(RUN(peer, op_root(), make), NFS4_OK);
 }
 
+/* 16.2.4 */
+static void
+a_tag_is_utf8(void **state)
+{
+	static const char *const bad[] = { "\xc0\xc1", "\xe0\x8a", "\xc0\xaf", "\xed\xa0\x80", "\x80", "\xff",
+		"\xdf ", "\xf5\x80\x80\x80" };
+	static const char *const good[] = { "", "tag", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80" };
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		peer->tag = bad[i];
+		assert_int_equal(peer_raw(peer, NULL, 0), NFS4ERR_INVAL);
+		assert_int_equal(RUN(peer, op_root()), NFS4ERR_INVAL);
+		assert_int_equal(peer->res.resarray.count, 0);
+		peer->sequence--;
+	}
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		peer->tag = good[i];
+		assert_int_equal(RUN(peer, op_root()), NFS4_OK);
+	}
+}
+
+/* 18.36.3 */
+static void
+a_session_that_could_carry_nothing_is_not_made(void **state)
+{
+	static const channel_attrs4 usual = { 0, 8192, 8192, 8192, 128, 8, { 0, NULL } };
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	channel_attrs4 small = usual;
+
+	peer->fore = &small;
+	small.ca_maxrequestsize = 20;
+	assert_int_equal(peer_create_session(peer), NFS4ERR_TOOSMALL);
+	peer->create_sequence++;
+	small = usual;
+	small.ca_maxresponsesize = 0;
+	assert_int_equal(peer_create_session(peer), NFS4ERR_TOOSMALL);
+	peer->create_sequence++;
+	small = usual;
+	peer->back = &small;
+	peer->fore = &usual;
+	small.ca_maxrequestsize = 10;
+	assert_int_equal(peer_create_session(peer), NFS4ERR_TOOSMALL);
+	/* The same call again is a retry, and another one is not. */
+	small = usual;
+	assert_int_equal(peer_create_session(peer), NFS4ERR_TOOSMALL);
+	peer->create_sequence++;
+	assert_int_equal(peer_create_session(peer), NFS4_OK);
+}
+
+/* 2.10.6.4: where not even the result of SEQUENCE can be kept, SEQUENCE says so. */
+static void
+a_reply_that_cannot_be_cached_is_refused_by_sequence(void **state)
+{
+	static const channel_attrs4 small = { 0, 8192, 8192, 10, 128, 8, { 0, NULL } };
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+
+	peer->fore = &small;
+	assert_int_equal(peer_create_session(peer), NFS4_OK);
+	peer->cache = true;
+	assert_int_equal(peer_run(peer, NULL, 0), NFS4ERR_REP_TOO_BIG_TO_CACHE);
+	assert_int_equal(peer->res.resarray.count, 1);
+	peer->cache = false;
+	assert_int_equal(peer_run(peer, NULL, 0), NFS4_OK);
+}
+
+/* 18.35.4 */
+static void
+an_unconfirmed_client_goes_after_a_lease(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *other = &world->peers[1];
+
+	other->world = world;
+	other->minor = 2;
+	peer_connect(other, 0);
+	assert_int_equal(peer_exchange(other, "b", 1, 0), NFS4_OK);
+	world->ahead += 91 * RR_SECOND;
+	assert_int_equal(peer_create_session(other), NFS4ERR_STALE_CLIENTID);
+	(void)peer;
+}
+
+/* 18.47.3; RFC 7862, 15.8 and 15.9 */
+static void
+what_no_client_has_cannot_be_used(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	nfs_argop4 ssv = { .argop = OP_SET_SSV, .u.opset_ssv = { text_bytes("x"), text_bytes("y") } };
+
+	assert_int_equal(RUN(peer, ssv), NFS4ERR_INVAL);
+	assert_int_equal(RUN(peer, op_root(), op_plain(OP_OFFLOAD_STATUS)), NFS4ERR_BAD_STATEID);
+	assert_int_equal(RUN(peer, op_root(), op_plain(OP_OFFLOAD_CANCEL)), NFS4ERR_BAD_STATEID);
+}
+
 int
 main(void)
 {
@@ -134,6 +228,11 @@ main(void)
 		TEST(a_client_lives_and_ends),
 		TEST(a_retry_gets_the_cached_answer),
 		TEST(sizes_of_a_session_are_kept),
+		TEST(a_tag_is_utf8),
+		TEST(a_session_that_could_carry_nothing_is_not_made),
+		TEST(a_reply_that_cannot_be_cached_is_refused_by_sequence),
+		TEST(an_unconfirmed_client_goes_after_a_lease),
+		TEST(what_no_client_has_cannot_be_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

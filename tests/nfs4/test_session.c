@@ -85,7 +85,7 @@ sequence_over(
 		.sa_highest_slotid = ask->highest,
 		.sa_cachethis = ask->cache };
 	const struct rr_nfs4_call call = { &args, ask->digest, ask->operations ? ask->operations : 2,
-		ask->size ? ask->size : 100, conn, world->now };
+		ask->size ? ask->size : 100, 0, conn, world->now };
 
 	memcpy(args.sa_sessionid, world->created.u.csr_resok4.csr_sessionid, sizeof(args.sa_sessionid));
 	return rr_nfs4_sequence_begin(&world->tables.sessions, &call, turn);

@@ -142,12 +142,27 @@ peer_connect(struct peer *peer, uint32_t uid)
 		fail_msg("%s", text.text);
 }
 
+/* Each result has a status that its operation may have, and a COMPOUND ends with its first error. */
+static void
+check_results(const COMPOUND4res *res)
+{
+	for (uint32_t i = 0; i < res->resarray.count; i++) {
+		const nfs_resop4 *result = &res->resarray.values[i];
+		nfsstat4 status;
+
+		memcpy(&status, &result->u, sizeof(status));
+		if (!allowed(result->resop, status))
+			fail_msg("operation %d answers %d", result->resop, status);
+		assert_int_equal(status, i + 1 < res->resarray.count ? NFS4_OK : res->status);
+	}
+}
+
 nfsstat4
 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count)
 {
-	const COMPOUND4args args = {
-		.tag = { "tag", 3 }, .minorversion = peer->minor, .argarray = { count, ops }
-	};
+	const COMPOUND4args args = { .tag = text_bytes(peer->tag ? peer->tag : "tag"),
+		.minorversion = peer->minor,
+		.argarray = { count, ops } };
 	struct rr_call call = { .program = &nfs42_NFS_V4_program,
 		.proc = NFSPROC4_COMPOUND,
 		.args = &args,
@@ -160,7 +175,9 @@ peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count)
 	memset(&peer->res, 0, sizeof(peer->res));
 	if (rr_client_call_and_wait(peer->client, &call, NULL, NULL) < 0)
 		fail_msg("%s", rr_client_error(peer->client));
-	assert_memory_equal(peer->res.tag.data, "tag", 3);
+	assert_int_equal(peer->res.tag.length, args.tag.length);
+	assert_memory_equal(peer->res.tag.data, args.tag.data, args.tag.length);
+	check_results(&peer->res);
 	return peer->res.status;
 }
 
@@ -194,7 +211,7 @@ peer_create_session(struct peer *peer)
 		.u.opcreate_session = { .csa_clientid = peer->clientid,
 			.csa_sequence = peer->create_sequence,
 			.csa_fore_chan_attrs = peer->fore ? *peer->fore : attrs,
-			.csa_back_chan_attrs = attrs,
+			.csa_back_chan_attrs = peer->back ? *peer->back : attrs,
 			.csa_cb_program = 0x40000000,
 			.csa_sec_parms = { 1, &sec } } };
 	nfsstat4 status = peer_raw(peer, &op, 1);

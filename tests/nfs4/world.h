@@ -26,8 +26,9 @@ struct peer {
 	sequenceid4 create_sequence;
 	sessionid4 session;
 	uint32_t sequence, minor;
-	bool cache;                 /* of its next calls */
-	const channel_attrs4 *fore; /* NULL: generous ones */
+	bool cache;                        /* of its next calls */
+	const channel_attrs4 *fore, *back; /* NULL: generous ones */
+	const char *tag;                   /* NULL: "tag" */
 	/* The last answer. */
 	COMPOUND4res res;
 	uint8_t memory[1 << 17], keep[1 << 18];
@@ -60,6 +61,9 @@ struct peer *world_peer(struct world *world, uint32_t number, const char *name, 
 void peer_connect(struct peer *peer, uint32_t uid);
 nfsstat4 peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags);
 nfsstat4 peer_create_session(struct peer *peer);
+
+/* Whether the operation may answer with that status. */
+bool allowed(nfs_opnum4 op, nfsstat4 status);
 
 /* One COMPOUND as it is; its status. */
 nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
