@@ -85,7 +85,7 @@ static const struct rr_option serve_options[] = {
 		.at = offsetof(struct rr_serve, ceph_user) },
 	{ .name = "nfs",
 		.argument = "VERSIONS",
-		.help = "versions of NFS to serve: 3, 4 (which is 4.1 and 4.2), or 3,4 (3)",
+		.help = "versions of NFS to serve: 3, 4 (which is 4.1 and 4.2), or 3,4 (3,4)",
 		.kind = RR_OPTION_CALL,
 		.take = serve_take_nfs },
 	{ .name = "key",
@@ -206,6 +206,7 @@ serve_run(const struct rr_tool *tool, int argc, char **argv)
 		.workers = { .tool = tool, .engine = rr_engine_config_default, .count = 1 },
 		.root_squash = true,
 		.version3 = true,
+		.version4 = true,
 		.tcp_port = TCP_PORT,
 	};
 	int status = rr_options_parse(tool, &serve, &argc, &argv);
