@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tool/address.h"
+#include "tool/guard.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
 
@@ -177,9 +178,37 @@ free_exports(struct rr_serve *serve)
 	}
 }
 
+struct serving {
+	const struct rr_tool *tool;
+	struct rr_serve *serve;
+};
+
+static int
+serve_go(void *ctx)
+{
+	const struct serving *serving = ctx;
+	struct rr_serve *serve = serving->serve;
+	int status = rr_filters_start(serving->tool, &serve->filters, &serve->workers.engine);
+
+	return status == RR_EXIT_OK
+		       ? rr_filters_end(serving->tool, &serve->filters, rr_serve_run(serving->tool, serve))
+		       : status;
+}
+
+static bool
+storage_may_hang(const struct rr_serve *serve)
+{
+	bool may = false;
+
+	for (uint32_t i = 0; i < serve->tree.export_count; i++)
+		may |= !serve->ceph && rr_guard_wanted(serve->exports[i].path);
+	return may;
+}
+
 static int
 serve_parsed(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {
+	struct serving serving = { tool, serve };
 	struct rr_text text;
 	int status;
 
@@ -194,9 +223,7 @@ serve_parsed(const struct rr_tool *tool, struct rr_serve *serve, int argc, char 
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
 	umask(0); /* modes are the clients' */
 	raise_descriptor_limit();
-	status = rr_filters_start(tool, &serve->filters, &serve->workers.engine);
-	return status == RR_EXIT_OK ? rr_filters_end(tool, &serve->filters, rr_serve_run(tool, serve))
-				    : status;
+	return storage_may_hang(serve) ? rr_guard_run(serve_go, &serving) : serve_go(&serving);
 }
 
 static int

@@ -169,7 +169,7 @@ under_way(const struct service *service)
 }
 
 /* How often, and how long each time, operations that nobody waits for any more get to end. */
-enum { LAST_TURNS = 10 };
+enum { LAST_TURNS = 5 };
 #define LAST_TURN (50 * RR_MILLISECOND)
 
 /* A thread that hangs in a system call still uses memory of its operation: then nothing can be freed, and

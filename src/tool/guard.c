@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "tool/tool.h"
+
+/* How long the child may take to end: longer than its own limits are. */
+#define GUARD_LIMIT (4500 * RR_MILLISECOND)
+
+/* ---- file systems that may hang ---- */
+
+static bool
+guard_may_hang(const char *type)
+{
+	static const char *const types[] = { "9p", "afs", "beegfs", "ceph", "cifs", "gfs2", "glusterfs",
+		"gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "smb3", "smbfs", "virtiofs" };
+
+	if (strncmp(type, "fuse", strlen("fuse")) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whether path is directory or lies below it. */
+static bool
+guard_is_below(const char *path, const char *directory)
+{
+	size_t length = strcmp(directory, "/") == 0 ? 0 : strlen(directory);
+
+	return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == 0);
+}
+
+bool
+rr_guard_wanted(const char *path)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount;
+	bool wanted = false;
+
+	if (!mounts)
+		return false;
+	while (!wanted && (mount = getmntent(mounts)) != NULL)
+		wanted = guard_may_hang(mount->mnt_type) &&
+			 (guard_is_below(path, mount->mnt_dir) || guard_is_below(mount->mnt_dir, path));
+	endmntent(mounts);
+	return wanted;
+}
+
+/* ---- the parent ---- */
+
+static struct timespec
+guard_time_left(uint64_t deadline)
+{
+	uint64_t now = rr_now(&rr_env_system), left = deadline > now ? deadline - now : 0;
+
+	return (struct timespec){ (time_t)(left / RR_SECOND), (long)(left % RR_SECOND) };
+}
+
+static int
+guard_status(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Returns the child's exit status, or success where the child cannot end. */
+static int
+guard_wait(pid_t child, const sigset_t *signals)
+{
+	uint64_t deadline = 0; /* not set */
+	int status, signal;
+
+	for (;;) {
+		struct timespec left = guard_time_left(deadline);
+
+		signal = sigtimedwait(signals, NULL, deadline ? &left : NULL);
+		if (signal < 0 && errno == EAGAIN)
+			return RR_EXIT_OK;
+		if (waitpid(child, &status, WNOHANG) == child)
+			return guard_status(status);
+		if (signal < 0 || signal == SIGCHLD)
+			continue;
+		kill(child, signal);
+		if (signal != SIGUSR1 && !deadline)
+			deadline = rr_now(&rr_env_system) + GUARD_LIMIT;
+	}
+}
+
+/* ---- the child ---- */
+
+/* The parent never writes: the end of the pipe is the end of the parent. */
+static void *
+guard_watch_parent(void *ctx)
+{
+	int pipe = (int)(intptr_t)ctx;
+	char octet;
+
+	while (read(pipe, &octet, sizeof(octet)) < 0 && errno == EINTR)
+		continue;
+	kill(getpid(), SIGKILL);
+	return NULL;
+}
+
+static int
+guard_serve(const sigset_t *before, int pipe, int (*serve)(void *ctx), void *ctx)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, guard_watch_parent, (void *)(intptr_t)pipe);
+
+	if (error) {
+		fprintf(stderr, "rpcrdma: no thread: %s\n", strerror(error));
+		return RR_EXIT_FAILED;
+	}
+	pthread_detach(thread);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+	return serve(ctx);
+}
+
+int
+rr_guard_run(int (*serve)(void *ctx), void *ctx)
+{
+	sigset_t signals, before;
+	int pipe[2], status;
+	pid_t child;
+
+	if (pipe2(pipe, O_CLOEXEC) < 0)
+		return serve(ctx);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGUSR1);
+	fflush(NULL);
+	pthread_sigmask(SIG_BLOCK, &signals, &before);
+	child = fork();
+	close(pipe[child == 0]);
+	if (child == 0)
+		return guard_serve(&before, pipe[0], serve, ctx);
+	status = child < 0 ? serve(ctx) : guard_wait(child, &signals);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	close(pipe[1]);
+	return status;
+}
