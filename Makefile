@@ -12,7 +12,7 @@ setup:
 	@scripts/need build
 
 build: setup
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dhardening=true $(AT)
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dhardening=true -Dlto=true $(AT)
 	@ninja -C $(BUILD)
 
 # Everything that is tested without another machine: gcc, and clang with AddressSanitizer and UndefinedBehaviorSanitizer.

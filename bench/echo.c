@@ -2,8 +2,9 @@
 /*
  * echo tcp|iwarp VERSION OCTETS DEPTH CALLS: calls a server of this process so many times with so many
  * octets, DEPTH calls at a time. VERSION is that of RPC-over-RDMA, 0 over TCP. Client and server have an
- * engine each, and take turns in one thread, so that a run does the same on any machine: bench/instructions
- * counts what client_turn() and server_turn() execute.
+ * engine each, and take turns in one thread, so that a run does the same on any machine. As many calls as
+ * the connection needs to be warm go before, with turns that are not counted: bench/instructions counts
+ * what client_turn() and server_turn() execute.
  */
 #include <err.h>
 #include <rpcrdma/client.h>
@@ -22,6 +23,7 @@ struct echo {
 	struct rpcrdma_server *server;
 	echo_data sent, received;
 	uint32_t left, under_way; /* calls that are not started; calls that are */
+	uint32_t depth;
 };
 
 void client_turn(struct echo *echo);
@@ -75,29 +77,41 @@ echo_call(struct echo *echo)
 		errx(1, "%s", rpcrdma_client_error(echo->client));
 }
 
-__attribute__((noinline)) void
-client_turn(struct echo *echo)
+static void
+echo_client_turn(struct echo *echo)
 {
+	while (echo->left > 0 && echo->under_way < echo->depth)
+		echo_call(echo);
 	if (rpcrdma_engine_turn(echo->client_engine, 0) < 0)
 		errx(1, "%s", rpcrdma_engine_error(echo->client_engine));
 }
 
-__attribute__((noinline)) void
-server_turn(struct echo *echo)
+static void
+echo_server_turn(struct echo *echo)
 {
 	if (rpcrdma_engine_turn(echo->server_engine, 0) < 0)
 		errx(1, "%s", rpcrdma_engine_error(echo->server_engine));
 }
 
+__attribute__((noinline)) void
+client_turn(struct echo *echo)
+{
+	echo_client_turn(echo);
+}
+
+__attribute__((noinline)) void
+server_turn(struct echo *echo)
+{
+	echo_server_turn(echo);
+}
+
 static void
-echo_run(struct echo *echo, uint32_t calls, uint32_t depth)
+echo_run(struct echo *echo, uint32_t calls, bool counted)
 {
 	echo->left = calls;
-	for (uint32_t i = 0; i < depth; i++)
-		echo_call(echo);
-	while (echo->under_way > 0) {
-		client_turn(echo);
-		server_turn(echo);
+	while (echo->left > 0 || echo->under_way > 0) {
+		(counted ? client_turn : echo_client_turn)(echo);
+		(counted ? server_turn : echo_server_turn)(echo);
 	}
 }
 
@@ -144,21 +158,22 @@ main(int argc, char **argv)
 {
 	static uint8_t octets[OCTETS_MAX];
 	struct echo echo = { .sent = { octets, 0 } };
-	uint32_t depth, calls;
+	uint32_t calls;
 	bool tcp;
 
 	if (argc != 6)
 		errx(2, "usage: echo tcp|iwarp VERSION OCTETS DEPTH CALLS");
 	tcp = strcmp(argv[1], "tcp") == 0;
 	echo.sent.length = (uint32_t)atoi(argv[3]);
-	depth = (uint32_t)atoi(argv[4]);
+	echo.depth = (uint32_t)atoi(argv[4]);
 	calls = (uint32_t)atoi(argv[5]);
-	if (echo.sent.length > OCTETS_MAX || depth == 0 || depth > DEPTH_MAX)
+	if (echo.sent.length > OCTETS_MAX || echo.depth == 0 || echo.depth > DEPTH_MAX)
 		errx(2, "at most %d octets, and 1 to %d calls at a time", OCTETS_MAX, DEPTH_MAX);
 	for (uint32_t i = 0; i < echo.sent.length; i++)
 		octets[i] = (uint8_t)i;
 	echo_start(&echo, tcp ? RPCRDMA_TRANSPORT_TCP : RPCRDMA_TRANSPORT_IWARP, (uint32_t)atoi(argv[2]));
-	echo_run(&echo, calls, depth);
+	echo_run(&echo, 4 * echo.depth, false);
+	echo_run(&echo, calls, true);
 	rpcrdma_client_free(echo.client);
 	rpcrdma_server_free(echo.server);
 	rpcrdma_engine_free(echo.client_engine);
