@@ -54,7 +54,7 @@ interrupted(void *ctx)
 }
 
 int
-rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rr_client *client, struct rr_call *call)
+rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_call *call)
 {
 	int error;
 
@@ -148,7 +148,7 @@ rpcrdma_nfs_error(const struct rpcrdma_nfs *nfs)
 	return nfs ? nfs->text.text : "there is no client: the pointer to it is NULL";
 }
 
-struct rr_client *
+struct rpcrdma_client *
 rr_nfs_rpc(const struct rpcrdma_nfs *nfs)
 {
 	return nfs->client;

@@ -62,7 +62,7 @@ int rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *confi
 	struct rr_text *text);
 
 /* The connection, for counters and what was negotiated. */
-struct rr_client *rr_nfs_rpc(const struct rpcrdma_nfs *nfs);
+struct rpcrdma_client *rr_nfs_rpc(const struct rpcrdma_nfs *nfs);
 
 /* What was mounted, and the rest of config.path below it ("" where there is none). */
 const char *rr_nfs_export(const struct rpcrdma_nfs *nfs);

@@ -14,7 +14,7 @@ enum { RR_NFS_KEEP = 64 << 10, RR_NFS_ARENA = 64 << 10 };
 struct rpcrdma_nfs {
 	struct rpcrdma_engine *engine;
 	const struct rr_env *env;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
 	char export[RR_NFS_PATH];
@@ -40,7 +40,7 @@ int rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
  * Makes call, which is prepared but for its waiting, on client and waits for it. The error text is set where
  * it fails.
  */
-int rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rr_client *client, struct rr_call *call);
+int rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_call *call);
 
 /*
  * Calls an NFS procedure and waits. result begins with its nfsstat3, as all results but that of NULL do; it

@@ -35,7 +35,7 @@ prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, uint32_t
 
 /* A client over TCP at another port of the server. */
 static int
-open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rr_client **client)
+open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
 {
 	struct rr_client_config config = nfs->config.rpc;
 
@@ -53,7 +53,7 @@ ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 	mapping args = { .prog = MOUNT_V3_program.prog, .vers = MOUNT_V3_program.vers, .prot = IPPROTO_TCP };
 	uint32_t result = 0;
 	struct rr_call call = prepare(nfs, &PMAP_VERS_program, PMAPPROC_GETPORT, &args, &result);
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	struct rr_text why;
 	int error = open_tcp(nfs, PMAP_PORT, &client);
 
@@ -120,7 +120,7 @@ cut(char *path)
 
 /* Lists what the server exports into text; says nothing where it will not tell. */
 static void
-list_exports(struct rpcrdma_nfs *nfs, struct rr_client *client, char *text, size_t size)
+list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text, size_t size)
 {
 	exports result = NULL;
 	struct rr_call call = prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_EXPORT, NULL, &result);
@@ -142,7 +142,7 @@ list_exports(struct rpcrdma_nfs *nfs, struct rr_client *client, char *text, size
 
 /* MOUNT's statuses have the numbers of NFS's. */
 static int
-refuse(struct rpcrdma_nfs *nfs, struct rr_client *client, mountstat3 status)
+refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 status)
 {
 	char list[160];
 
@@ -160,7 +160,7 @@ refuse(struct rpcrdma_nfs *nfs, struct rr_client *client, mountstat3 status)
  * permission, else the first.
  */
 static int
-mount_on(struct rpcrdma_nfs *nfs, struct rr_client *client)
+mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 {
 	mountstat3 first = MNT3_OK;
 
@@ -188,7 +188,7 @@ mount_on(struct rpcrdma_nfs *nfs, struct rr_client *client)
 int
 rr_nfs_mount(struct rpcrdma_nfs *nfs)
 {
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	uint16_t port = nfs->config.mount_port;
 	int error;
 

@@ -15,7 +15,7 @@ rr_nfs_list_take(uint32_t *left, uint64_t size)
 }
 
 bool
-rr_nfs_list_name(struct rr_request *request, struct rpcrdma_bytes given, filename3 *name)
+rr_nfs_list_name(struct rpcrdma_request *request, struct rpcrdma_bytes given, filename3 *name)
 {
 	char *copy = rr_nfs_alloc(request, given.length);
 
@@ -31,7 +31,7 @@ rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie, 
 	uint32_t max)
 {
 	static const cookieverf3 zero;
-	const struct rr_request *request = work->request;
+	const struct rpcrdma_request *request = work->request;
 	struct rr_nfs_listing *listing = &work->op.listing;
 	struct rr_vfs *vfs = work->server->vfs;
 

@@ -27,7 +27,7 @@ enum rr_vfs_status rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory
 nfsstat3 rr_nfs_list_status(const struct rr_nfs_work *work, enum rr_vfs_status status);
 
 /* A name in the request's memory; false where that is used up. */
-bool rr_nfs_list_name(struct rr_request *request, struct rpcrdma_bytes given, filename3 *name);
+bool rr_nfs_list_name(struct rpcrdma_request *request, struct rpcrdma_bytes given, filename3 *name);
 
 /* Takes size octets from what is left; false where they are not. */
 bool rr_nfs_list_take(uint32_t *left, uint64_t size);

@@ -21,7 +21,7 @@ mount_status(nfsstat3 status)
 }
 
 static bool
-mount_list_flavors(struct rr_request *request, mountres3_ok *ok)
+mount_list_flavors(struct rpcrdma_request *request, mountres3_ok *ok)
 {
 	uint32_t count = 0;
 
@@ -77,7 +77,7 @@ mnt_begin(struct rr_nfs_work *work)
 	return RR_VFS_OK;
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 mnt_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	struct rr_nfs_walk *walk = &work->op.walk;
@@ -90,7 +90,7 @@ mnt_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		status = mount_step(work);
 	}
 	if (status == RR_VFS_PENDING)
-		return RR_HANDLE_KEPT;
+		return RPCRDMA_HANDLE_KEPT;
 	if (status == RR_VFS_OK && walk->lookup.attributes.type != RR_VFS_DIRECTORY)
 		status = RR_VFS_NOTDIR;
 	if (status == RR_VFS_OK && (!mount_list_flavors(work->request, ok) ||
@@ -99,14 +99,14 @@ mnt_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->fhs_status = mount_status(rr_nfs_status(status));
 	if (status == RR_VFS_OK)
 		ok->fhandle = handle.data;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_mnt = { mnt_begin, mnt_end, sizeof(struct rr_nfs_walk) };
 
 /* Each export, for everybody. */
-enum rr_handled
-rr_proc_export(void *ctx, struct rr_request *request, const void *args, void *result)
+enum rpcrdma_handled
+rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const struct rr_vfs *vfs = ((const struct rr_nfs_server *)ctx)->vfs;
 	exports *next = result;
@@ -117,10 +117,10 @@ rr_proc_export(void *ctx, struct rr_request *request, const void *args, void *re
 		struct exportnode *node = rr_nfs_alloc(request, sizeof(*node));
 
 		if (!node)
-			return RR_HANDLE_SYSTEM_ERR;
+			return RPCRDMA_HANDLE_SYSTEM_ERR;
 		node->ex_dir = (struct rpcrdma_bytes){ path, (uint32_t)strlen(path) };
 		*next = node;
 		next = &node->ex_next;
 	}
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }

@@ -12,6 +12,6 @@
  */
 
 /* Lists the exports. */
-rr_procedure_handler rr_proc_export;
+rpcrdma_handler rr_proc_export;
 
 #endif

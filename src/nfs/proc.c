@@ -4,7 +4,7 @@
 #include <string.h>
 
 void *
-rr_nfs_alloc(struct rr_request *request, size_t size)
+rr_nfs_alloc(struct rpcrdma_request *request, size_t size)
 {
 	struct rpcrdma_arena *arena = &request->arena;
 	size_t skip = -(uintptr_t)arena->next & (_Alignof(max_align_t) - 1);
@@ -31,9 +31,9 @@ rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_f
 
 /* Nobody waits for the answer: what is under way goes on to its end, and keeps the request's memory. */
 static void
-proc_lost(struct rr_request *request)
+proc_lost(void *above, struct rpcrdma_request *request)
 {
-	struct rr_nfs_work *work = request->above;
+	struct rr_nfs_work *work = above;
 
 	work->lost = true;
 	if (rr_list_empty(&work->waiter.link)) {
@@ -42,27 +42,28 @@ proc_lost(struct rr_request *request)
 		return;
 	}
 	rr_list_remove(&work->waiter.link);
-	rr_request_end(request, RR_HANDLE_DROP);
+	rr_request_end(request, RPCRDMA_HANDLE_DROP);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 proc_begin(struct rr_nfs_work *work)
 {
 	enum rr_vfs_status status = work->procedure->begin(work);
 
-	return status == RR_VFS_PENDING ? RR_HANDLE_KEPT : work->procedure->end(work, status);
+	return status == RR_VFS_PENDING ? RPCRDMA_HANDLE_KEPT : work->procedure->end(work, status);
 }
 
 /* Of a request that is kept: it waits for memory, goes on, or is answered. */
 static void
-proc_go_on(struct rr_nfs_work *work, enum rr_handled handled)
+proc_go_on(struct rr_nfs_work *work, enum rpcrdma_handled handled)
 {
-	if (handled == RR_HANDLE_KEPT)
+	if (handled == RPCRDMA_HANDLE_KEPT)
 		return;
-	if (handled == RR_HANDLE_LATER && !work->lost)
+	if (handled == RPCRDMA_HANDLE_LATER && !work->lost)
 		rr_pool_wait(work->server->pool, work->request->party, &work->waiter);
 	else
-		rr_request_end(work->request, handled == RR_HANDLE_LATER ? RR_HANDLE_DROP : handled);
+		rr_request_end(
+			work->request, handled == RPCRDMA_HANDLE_LATER ? RPCRDMA_HANDLE_DROP : handled);
 }
 
 static void
@@ -78,19 +79,19 @@ rr_nfs_done(struct rr_vfs_call *call)
 {
 	struct rr_nfs_work *work = rr_container(call, struct rr_nfs_work, op.call);
 
-	proc_go_on(work,
-		call->status == RR_VFS_CANCELLED ? RR_HANDLE_DROP : work->procedure->end(work, call->status));
+	proc_go_on(work, call->status == RR_VFS_CANCELLED ? RPCRDMA_HANDLE_DROP
+							  : work->procedure->end(work, call->status));
 }
 
-enum rr_handled
-rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure, struct rr_request *request,
-	const void *args, void *result)
+enum rpcrdma_handled
+rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
+	struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct rr_nfs_work *work = rr_nfs_alloc(request, offsetof(struct rr_nfs_work, op) + procedure->size);
-	enum rr_handled handled;
+	enum rpcrdma_handled handled;
 
 	if (!work)
-		return RR_HANDLE_SYSTEM_ERR;
+		return RPCRDMA_HANDLE_SYSTEM_ERR;
 	work->server = server;
 	work->request = request;
 	work->procedure = procedure;
@@ -102,7 +103,7 @@ rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedur
 	work->op.call.caller = &work->identity.caller;
 	work->op.call.done = rr_nfs_done;
 	handled = proc_begin(work);
-	if (handled == RR_HANDLE_KEPT) {
+	if (handled == RPCRDMA_HANDLE_KEPT) {
 		request->above = work;
 		request->lost = proc_lost;
 	}

@@ -37,7 +37,7 @@ struct rr_nfs_walk {
 /* A call at work. */
 struct rr_nfs_work {
 	struct rr_nfs_server *server;
-	struct rr_request *request;
+	struct rpcrdma_request *request;
 	const struct rr_nfs_procedure *procedure;
 	const void *args;
 	void *result;
@@ -68,9 +68,9 @@ struct rr_nfs_work {
 struct rr_nfs_procedure {
 	/* Begins the operation, with the arguments in work->args: what it returns, or a status instead. */
 	enum rr_vfs_status (*begin)(struct rr_nfs_work *work);
-	/* Completes the result, which is zeroed, when the operation has ended. RR_HANDLE_KEPT: another one is
-	 * under way. RR_HANDLE_LATER: there was no memory, and it is to be begun again. */
-	enum rr_handled (*end)(struct rr_nfs_work *work, enum rr_vfs_status status);
+	/* Completes the result, which is zeroed, when the operation has ended. RPCRDMA_HANDLE_KEPT: another
+	 * one is under way. RPCRDMA_HANDLE_LATER: there was no memory, and it is to be begun again. */
+	enum rpcrdma_handled (*end)(struct rr_nfs_work *work, enum rr_vfs_status status);
 	size_t size; /* of the member of op that it uses */
 	/* It changes something, and is to be done once: a client that lost its connection comes again for the
 	 * answer. */
@@ -87,11 +87,11 @@ extern const struct rr_nfs_procedure rr_proc_mnt;
 enum { RR_NFS_STATUS_SIZE = 4 };
 
 /* Zeroed memory that lives until the reply was sent; NULL where the request's arena is used up. */
-void *rr_nfs_alloc(struct rr_request *request, size_t size);
+void *rr_nfs_alloc(struct rpcrdma_request *request, size_t size);
 
 /* Runs a procedure. */
-enum rr_handled rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
-	struct rr_request *request, const void *args, void *result);
+enum rpcrdma_handled rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
+	struct rpcrdma_request *request, const void *args, void *result);
 
 /* Called by the operation's end, in a later turn. */
 void rr_nfs_done(struct rr_vfs_call *call);

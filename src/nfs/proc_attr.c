@@ -13,7 +13,7 @@ getattr_begin(struct rr_nfs_work *work)
 	return vfs->ops->getattr(vfs, &work->op.getattr);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 getattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	GETATTR3res *res = work->result;
@@ -21,7 +21,7 @@ getattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_status(status);
 	if (status == RR_VFS_OK)
 		rr_nfs_fattr(&work->op.getattr.attributes, &res->u.resok.obj_attributes);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_getattr = { getattr_begin, getattr_end, sizeof(struct rr_vfs_getattr) };
@@ -42,7 +42,7 @@ setattr_begin(struct rr_nfs_work *work)
 	return vfs->ops->setattr(vfs, setattr);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 setattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	SETATTR3res *res = work->result;
@@ -50,7 +50,7 @@ setattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_status(status);
 	rr_nfs_wcc(&work->op.setattr.change,
 		status == RR_VFS_OK ? &res->u.resok.obj_wcc : &res->u.resfail.obj_wcc);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_setattr = { setattr_begin, setattr_end, sizeof(struct rr_vfs_setattr),
@@ -79,7 +79,7 @@ access_begin(struct rr_nfs_work *work)
 	return vfs->ops->access(vfs, &work->op.access);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 access_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	ACCESS3res *res = work->result;
@@ -88,7 +88,7 @@ access_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->u.resok.access = work->op.access.granted;
 	rr_nfs_post_op(&work->op.access.object_after,
 		status == RR_VFS_OK ? &res->u.resok.obj_attributes : &res->u.resfail.obj_attributes);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_access = { access_begin, access_end, sizeof(struct rr_vfs_access) };

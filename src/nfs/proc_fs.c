@@ -16,7 +16,7 @@ fsstat_begin(struct rr_nfs_work *work)
 	return vfs->ops->statfs(vfs, &work->op.statfs);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 fsstat_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_statfs *statfs = &work->op.statfs;
@@ -25,7 +25,7 @@ fsstat_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_post_op(&statfs->object_after, &res->u.resfail.obj_attributes);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	res->u.resok = (FSSTAT3resok){
 		.tbytes = statfs->octets,
@@ -36,7 +36,7 @@ fsstat_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		.afiles = statfs->files_for_all,
 	};
 	rr_nfs_post_op(&statfs->object_after, &res->u.resok.obj_attributes);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_fsstat = { fsstat_begin, fsstat_end, sizeof(struct rr_vfs_statfs) };
@@ -56,7 +56,7 @@ fsinfo_begin(struct rr_nfs_work *work)
 	return limits_begin(work, ((const FSINFO3args *)work->args)->fsroot);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 fsinfo_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_limits *limits = &work->op.limits;
@@ -65,7 +65,7 @@ fsinfo_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_post_op(&limits->object_after, &res->u.resfail.obj_attributes);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	res->u.resok = (FSINFO3resok){
 		.rtmax = RR_NFS_IO_MAX,
@@ -80,7 +80,7 @@ fsinfo_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		.properties = FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME,
 	};
 	rr_nfs_post_op(&limits->object_after, &res->u.resok.obj_attributes);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_fsinfo = { fsinfo_begin, fsinfo_end, sizeof(struct rr_vfs_limits) };
@@ -91,7 +91,7 @@ pathconf_begin(struct rr_nfs_work *work)
 	return limits_begin(work, ((const PATHCONF3args *)work->args)->object);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 pathconf_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_limits *limits = &work->op.limits;
@@ -100,7 +100,7 @@ pathconf_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_post_op(&limits->object_after, &res->u.resfail.obj_attributes);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	res->u.resok = (PATHCONF3resok){
 		.linkmax = limits->link_max,
@@ -111,7 +111,7 @@ pathconf_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		.case_preserving = limits->case_preserving,
 	};
 	rr_nfs_post_op(&limits->object_after, &res->u.resok.obj_attributes);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_pathconf = { pathconf_begin, pathconf_end,

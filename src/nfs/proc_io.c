@@ -15,7 +15,7 @@
 
 /* Octets of data that the reply can convey; where no chunk waits for them, inside the stream. */
 static uint32_t
-read_room(const struct rr_request *request)
+read_room(const struct rpcrdma_request *request)
 {
 	uint32_t beside = request->header + RR_NFS_STATUS_SIZE + XDR_MAX_READ3resok;
 
@@ -35,7 +35,7 @@ static void *
 read_memory(struct rr_vfs_read *read, uint32_t size)
 {
 	struct rr_nfs_work *work = rr_container(read, struct rr_nfs_work, op.read);
-	struct rr_request *request = work->request;
+	struct rpcrdma_request *request = work->request;
 	size_t some = size;
 
 	request->payload = rr_pool_get_some(work->server->pool, request->party, &some, READ_SHORT);
@@ -69,24 +69,24 @@ data_status(enum rr_vfs_status status)
 	return status == RR_VFS_ISDIR ? NFS3ERR_INVAL : rr_nfs_status(status);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_read *read = &work->op.read;
 	READ3res *res = work->result;
 
 	if (status == RR_VFS_NO_BUFFER)
-		return RR_HANDLE_LATER;
+		return RPCRDMA_HANDLE_LATER;
 	res->status = data_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_post_op(&read->object_after, &res->u.resfail.file_attributes);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	rr_nfs_post_op(&read->object_after, &res->u.resok.file_attributes);
 	res->u.resok.count = read->length;
 	res->u.resok.data = (struct rpcrdma_bytes){ read->data, read->length };
 	res->u.resok.eof = read->eof;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_read = { read_begin, read_end, sizeof(struct rr_vfs_read) };
@@ -127,7 +127,7 @@ put_verifier(uint64_t value, writeverf3 verifier)
 	memcpy(verifier, &value, sizeof(value));
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	static const stable_how stables[] = {
@@ -142,18 +142,18 @@ write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		after = &res->u.resfail.file_wcc.after;
 		after->attributes_follow = true;
 		rr_nfs_fattr(&work->op.getattr.attributes, &after->u.attributes);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	res->status = data_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_wcc(&write->change, &res->u.resfail.file_wcc);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	rr_nfs_wcc(&write->change, &res->u.resok.file_wcc);
 	res->u.resok.count = write->count;
 	res->u.resok.committed = stables[write->committed];
 	put_verifier(write->verifier, res->u.resok.verf);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_write = { write_begin, write_end, sizeof(struct rr_vfs_write) };
@@ -170,7 +170,7 @@ commit_begin(struct rr_nfs_work *work)
 	return vfs->ops->commit(vfs, &work->op.commit);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 commit_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_commit *commit = &work->op.commit;
@@ -179,11 +179,11 @@ commit_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = data_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_wcc(&commit->change, &res->u.resfail.file_wcc);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	rr_nfs_wcc(&commit->change, &res->u.resok.file_wcc);
 	put_verifier(commit->verifier, res->u.resok.verf);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_commit = { commit_begin, commit_end, sizeof(struct rr_vfs_commit) };

@@ -64,7 +64,7 @@ create_begin(struct rr_nfs_work *work)
 	return make_begin(work, &args->where, RR_VFS_FILE, NULL);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 create_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const CREATE3args *args = work->args;
@@ -77,7 +77,7 @@ create_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		res->u.resok = (CREATE3resok){ made.obj, made.obj_attributes, made.dir_wcc };
 	else
 		res->u.resfail.dir_wcc = made.dir_wcc;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_create = { create_begin, create_end, sizeof(struct rr_vfs_create),
@@ -91,7 +91,7 @@ mkdir_begin(struct rr_nfs_work *work)
 	return make_begin(work, &args->where, RR_VFS_DIRECTORY, &args->attributes);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 mkdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const MKDIR3args *args = work->args;
@@ -104,7 +104,7 @@ mkdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		res->u.resok = (MKDIR3resok){ made.obj, made.obj_attributes, made.dir_wcc };
 	else
 		res->u.resfail.dir_wcc = made.dir_wcc;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_mkdir = { mkdir_begin, mkdir_end, sizeof(struct rr_vfs_create), true };
@@ -118,7 +118,7 @@ symlink_begin(struct rr_nfs_work *work)
 	return make_begin(work, &args->where, RR_VFS_LINK, &args->symlink.symlink_attributes);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 symlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const SYMLINK3args *args = work->args;
@@ -131,7 +131,7 @@ symlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		res->u.resok = (SYMLINK3resok){ made.obj, made.obj_attributes, made.dir_wcc };
 	else
 		res->u.resfail.dir_wcc = made.dir_wcc;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_symlink = { symlink_begin, symlink_end, sizeof(struct rr_vfs_create),
@@ -161,7 +161,7 @@ mknod_begin(struct rr_nfs_work *work)
 	}
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 mknod_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const MKNOD3args *args = work->args;
@@ -175,7 +175,7 @@ mknod_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		res->u.resok = (MKNOD3resok){ made.obj, made.obj_attributes, made.dir_wcc };
 	else
 		res->u.resfail.dir_wcc = made.dir_wcc;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_mknod = { mknod_begin, mknod_end, sizeof(struct rr_vfs_create), true };

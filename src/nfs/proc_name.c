@@ -14,7 +14,7 @@ lookup_begin(struct rr_nfs_work *work)
 	return vfs->ops->lookup(vfs, &work->op.lookup);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 lookup_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_lookup *lookup = &work->op.lookup;
@@ -27,12 +27,12 @@ lookup_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	rr_nfs_post_op(&lookup->directory_after, &found.dir_attributes);
 	if (status != RR_VFS_OK) {
 		res->u.resfail.dir_attributes = found.dir_attributes;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	found.obj_attributes.attributes_follow = true;
 	rr_nfs_fattr(&lookup->attributes, &found.obj_attributes.u.attributes);
 	res->u.resok = found;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_lookup = { lookup_begin, lookup_end, sizeof(struct rr_vfs_lookup) };
@@ -51,7 +51,7 @@ readlink_begin(struct rr_nfs_work *work)
 }
 
 /* RFC 1813, 3.3.5: "should return the error, NFS3ERR_INVAL, if the object is not of type, NF3LNK" */
-static enum rr_handled
+static enum rpcrdma_handled
 readlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_readlink *readlink = &work->op.readlink;
@@ -60,11 +60,11 @@ readlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_post_op(&readlink->object_after, &res->u.resfail.symlink_attributes);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	rr_nfs_post_op(&readlink->object_after, &res->u.resok.symlink_attributes);
 	res->u.resok.data = (struct rpcrdma_bytes){ readlink->target, readlink->length };
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_readlink = { readlink_begin, readlink_end,

@@ -31,7 +31,7 @@ readdir_begin(struct rr_nfs_work *work)
 	return rr_nfs_list_begin(work, args->dir, args->cookie, args->cookieverf, args->count);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 readdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_nfs_listing *listing = &work->op.listing;
@@ -40,12 +40,12 @@ readdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_list_status(work, status);
 	if (res->status != NFS3_OK) {
 		rr_nfs_post_op(&listing->readdir.directory_after, &res->u.resfail.dir_attributes);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	rr_nfs_post_op(&listing->readdir.directory_after, &res->u.resok.dir_attributes);
 	res->u.resok.reply.entries = listing->first;
 	res->u.resok.reply.eof = listing->readdir.eof;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_readdir = { readdir_begin, readdir_end, sizeof(struct rr_nfs_listing) };

@@ -56,7 +56,7 @@ readdirplus_begin(struct rr_nfs_work *work)
 	return rr_nfs_list_begin(work, args->dir, args->cookie, args->cookieverf, args->maxcount);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 readdirplus_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_nfs_listing *listing = &work->op.listing;
@@ -65,12 +65,12 @@ readdirplus_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_list_status(work, status);
 	if (res->status != NFS3_OK) {
 		rr_nfs_post_op(&listing->readdir.directory_after, &res->u.resfail.dir_attributes);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	rr_nfs_post_op(&listing->readdir.directory_after, &res->u.resok.dir_attributes);
 	res->u.resok.reply.entries = listing->first_plus;
 	res->u.resok.reply.eof = listing->readdir.eof;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_readdirplus = { readdirplus_begin, readdirplus_end,

@@ -23,7 +23,7 @@ remove_begin(struct rr_nfs_work *work)
 	return remove_begin_what(work, &args->object, RR_VFS_REMOVE_FILE);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 remove_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const REMOVE3args *args = work->args;
@@ -32,7 +32,7 @@ remove_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_entry_status(status, args->object.name, NFS3ERR_ISDIR, NFS3ERR_ISDIR);
 	rr_nfs_wcc(&work->op.remove.directory_change,
 		res->status == NFS3_OK ? &res->u.resok.dir_wcc : &res->u.resfail.dir_wcc);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_remove = { remove_begin, remove_end, sizeof(struct rr_vfs_remove),
@@ -46,7 +46,7 @@ rmdir_begin(struct rr_nfs_work *work)
 	return remove_begin_what(work, &args->object, RR_VFS_REMOVE_DIRECTORY);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 rmdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const RMDIR3args *args = work->args;
@@ -56,7 +56,7 @@ rmdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->status = rr_nfs_entry_status(status, args->object.name, NFS3ERR_INVAL, NFS3ERR_EXIST);
 	rr_nfs_wcc(&work->op.remove.directory_change,
 		res->status == NFS3_OK ? &res->u.resok.dir_wcc : &res->u.resfail.dir_wcc);
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_rmdir = { rmdir_begin, rmdir_end, sizeof(struct rr_vfs_remove), true };

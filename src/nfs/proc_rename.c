@@ -22,7 +22,7 @@ rename_begin(struct rr_nfs_work *work)
  * should return the error, NFS3ERR_EXIST." Of a directory that is not empty, NFS3ERR_NOTEMPTY says more: it
  * is among the errors of RENAME, and programs know ENOTEMPTY from their local file systems.
  */
-static enum rr_handled
+static enum rpcrdma_handled
 rename_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_rename *rename = &work->op.rename;
@@ -37,7 +37,7 @@ rename_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		res->u.resok = (RENAME3resok){ from, to };
 	else
 		res->u.resfail = (RENAME3resfail){ from, to };
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_rename = { rename_begin, rename_end, sizeof(struct rr_vfs_rename),
@@ -56,7 +56,7 @@ link_begin(struct rr_nfs_work *work)
 	return vfs->ops->link(vfs, link);
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 link_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const LINK3args *args = work->args;
@@ -72,7 +72,7 @@ link_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		res->u.resok = ok;
 	else
 		res->u.resfail = (LINK3resfail){ ok.file_attributes, ok.linkdir_wcc };
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 const struct rr_nfs_procedure rr_proc_link = { link_begin, link_end, sizeof(struct rr_vfs_link), true };

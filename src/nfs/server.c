@@ -32,26 +32,26 @@ static const struct rr_nfs_procedure *const nfs_procedures[] = {
 };
 
 /* RFC 1813, 3.3.0: "It is important that this procedure do no work at all" */
-static enum rr_handled
-server_do_nothing(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+server_do_nothing(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	(void)ctx, (void)request, (void)args, (void)result;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
-static enum rr_handled
-server_nfs(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+server_nfs(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	return rr_nfs_run(ctx, nfs_procedures[request->proc], request, args, result);
 }
 
-static enum rr_handled
-server_mnt(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+server_mnt(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	return rr_nfs_run(ctx, &rr_proc_mnt, request, args, result);
 }
 
-static rr_procedure_handler *const nfs_handlers[] = {
+static rpcrdma_handler *const nfs_handlers[] = {
 	server_do_nothing,
 	server_nfs,
 	server_nfs,
@@ -78,7 +78,7 @@ static rr_procedure_handler *const nfs_handlers[] = {
 
 /* RFC 8267, 5.1: MOUNT goes over TCP with many clients: "a Legacy NFS server MUST provide support for these
  * protocols via TCP." This is a service like NFS, on every transport. */
-static rr_procedure_handler *const mount_handlers[] = {
+static rpcrdma_handler *const mount_handlers[] = {
 	[MOUNTPROC3_NULL] = server_do_nothing,
 	[MOUNTPROC3_MNT] = server_mnt,
 	[MOUNTPROC3_DUMP] = server_do_nothing,

@@ -77,7 +77,7 @@ compound_end_turn(struct rr_nfs4_compound *c)
 static void
 compound_end(struct rr_nfs4_compound *c)
 {
-	struct rr_request *request = c->request;
+	struct rpcrdma_request *request = c->request;
 	bool kept = c->kept;
 
 	compound_collect(c);
@@ -89,7 +89,7 @@ compound_end(struct rr_nfs4_compound *c)
 	request->arena.next = c->writer.next;
 	compound_free(c);
 	if (kept)
-		rr_request_end(request, RR_HANDLED);
+		rr_request_end(request, RPCRDMA_HANDLED);
 }
 
 /* The result is the status alone, whatever the operation wrote. */
@@ -248,16 +248,17 @@ compound_resume(struct rr_nfs4_compound *c, uint32_t status)
 
 /* Nobody waits for the answer any more: what is under way may end early. */
 static void
-compound_lost(struct rr_request *request)
+compound_lost(void *above, struct rpcrdma_request *request)
 {
-	struct rr_nfs4_compound *c = request->above;
+	struct rr_nfs4_compound *c = above;
 
+	(void)request;
 	c->server->vfs->ops->cancel(c->server->vfs, &c->vfs.call);
 }
 
 /* Octets that the result may have: what the reply has room for, until a session says less. */
 static uint32_t
-compound_limit(const struct rr_request *request)
+compound_limit(const struct rpcrdma_request *request)
 {
 	uint64_t most = request->stream_room;
 
@@ -267,7 +268,7 @@ compound_limit(const struct rr_request *request)
 }
 
 static void
-compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct rr_request *request)
+compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct rpcrdma_request *request)
 {
 	struct rr_nfs4_result *result = request->result;
 
@@ -288,8 +289,8 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 		result->items, request->places ? RR_MESSAGE_ITEMS : 0);
 }
 
-enum rr_handled
-rr_nfs4_compound(void *ctx, struct rr_request *request, const void *arguments, void *value)
+enum rpcrdma_handled
+rr_nfs4_compound(void *ctx, struct rpcrdma_request *request, const void *arguments, void *value)
 {
 	struct rr_nfs4_server *server = ctx;
 	const struct rr_nfs4_args *args = arguments;
@@ -301,25 +302,25 @@ rr_nfs4_compound(void *ctx, struct rr_request *request, const void *arguments, v
 	/* RFC 8881, 2.7: "the server MUST return NFS4ERR_MINOR_VERS_MISMATCH" with no result. */
 	if (args->minor != 1 && args->minor != 2) {
 		result->status = NFS4ERR_MINOR_VERS_MISMATCH;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	/* 16.2.4: "The tag argument is not in UTF-8 encoding." */
 	if (!rr_utf8(args->tag)) {
 		result->status = NFS4ERR_INVAL;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	if (args->count == 0)
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	connection = rr_nfs4_connection(server, request);
 	c = connection ? compound_new(server) : NULL;
 	if (!c)
-		return RR_HANDLE_SYSTEM_ERR;
+		return RPCRDMA_HANDLE_SYSTEM_ERR;
 	compound_init(c, server, request);
 	c->connection = connection;
 	request->lost = compound_lost;
 	request->above = c;
 	if (compound_run(c))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	c->kept = true;
-	return RR_HANDLE_KEPT;
+	return RPCRDMA_HANDLE_KEPT;
 }

@@ -67,7 +67,7 @@ struct rr_nfs4_operation;
 
 struct rr_nfs4_compound {
 	struct rr_nfs4_server *server;
-	struct rr_request *request;
+	struct rpcrdma_request *request;
 	const struct rr_nfs4_args *args;
 	struct rr_nfs4_result *result;
 	struct rr_nfs4_connection *connection;
@@ -132,10 +132,11 @@ struct rr_nfs4_operation {
 extern const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1];
 
 /* The handler of NFSPROC4_COMPOUND. */
-enum rr_handled rr_nfs4_compound(void *ctx, struct rr_request *request, const void *args, void *result);
+enum rpcrdma_handled rr_nfs4_compound(
+	void *ctx, struct rpcrdma_request *request, const void *args, void *result);
 
 /* The most octets that the reply to a call can have in its stream: for struct rr_service. */
-uint32_t rr_nfs4_reply_max(const struct rr_request *request, const void *args);
+uint32_t rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *args);
 
 /* ---- for operations ---- */
 

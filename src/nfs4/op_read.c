@@ -28,7 +28,7 @@ read_place(const struct rr_nfs4_compound *c)
 static uint32_t
 read_room(const struct rr_nfs4_compound *c)
 {
-	const struct rr_request *request = c->request;
+	const struct rpcrdma_request *request = c->request;
 	uint32_t room = rr_nfs4_room(c);
 
 	room = room > READ_BESIDE ? (room - READ_BESIDE) & ~3u : 0;
@@ -55,7 +55,7 @@ static void *
 read_memory(struct rr_vfs_read *read, uint32_t size)
 {
 	struct rr_nfs4_compound *c = rr_container(read, struct rr_nfs4_compound, vfs.read);
-	struct rr_request *request = c->request;
+	struct rpcrdma_request *request = c->request;
 	uint32_t at = c->payload_used;
 
 	if (!request->payload) {

@@ -111,7 +111,7 @@ enum { SEQUENCE_RESULT = RR_NFS4_ERROR_SIZE + NFS4_SESSIONID_SIZE + 5 * 4 };
 
 /* Octets of the call, those in chunks among them. */
 static uint32_t
-sequence_call_size(const struct rr_request *request)
+sequence_call_size(const struct rpcrdma_request *request)
 {
 	const struct rpcrdma_message *call = &request->exchange->call;
 	uint64_t size = call->length;

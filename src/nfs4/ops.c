@@ -127,7 +127,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 /* Data that is not sent from where it lies is in the stream: results beyond those that may be items, and all
  * of them under a flavor that lets nothing be placed. */
 uint32_t
-rr_nfs4_reply_max(const struct rr_request *request, const void *arguments)
+rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 {
 	const struct rr_nfs4_args *args = arguments;
 	uint32_t by_reference = request->places ? 4 : 0, reads = 0;

@@ -82,17 +82,17 @@ rr_nfs4_server_free(struct rr_nfs4_server *server)
 	rr_free(server->env, server);
 }
 
-static enum rr_handled
-server_null(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+server_null(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	(void)ctx, (void)request, (void)args, (void)result;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
-static rr_procedure_handler *const server_handlers[] = { server_null, rr_nfs4_compound };
+static rpcrdma_handler *const server_handlers[] = { server_null, rr_nfs4_compound };
 
 static uint32_t (*const server_result_max[])(
-	const struct rr_request *, const void *) = { NULL, rr_nfs4_reply_max };
+	const struct rpcrdma_request *, const void *) = { NULL, rr_nfs4_reply_max };
 
 /* COMPOUND is decoded and encoded operation by operation: args.h, result.h. The rest is the schema's. */
 static const struct rpcrdma_procedure server_procedures[] = {

@@ -37,6 +37,6 @@ struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
 void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
 
 /* The connection of a request; NULL: no memory, or none that sessions can be bound to. */
-struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, struct rr_request *request);
+struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *request);
 
 #endif

@@ -44,7 +44,7 @@ connection_ended(struct rr_attachment *attachment)
 }
 
 struct rr_nfs4_connection *
-rr_nfs4_connection(struct rr_nfs4_server *server, struct rr_request *request)
+rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *request)
 {
 	struct rr_attachment *attachment = rr_request_attached(request, server);
 	struct rr_nfs4_connection *connection;

@@ -10,7 +10,7 @@
  * gets in and out. Nothing else looks at the number of a flavor.
  */
 
-struct rr_request;
+struct rpcrdma_request;
 
 struct rr_auth {
 	enum rr_auth_flavor flavor;
@@ -32,7 +32,7 @@ struct rr_auth {
 
 	/* Takes the credential and the verifier of a call into request, or says why not. NULL: servers here
 	 * cannot use the flavor. */
-	enum rr_auth_stat (*take)(const struct rr_call_header *call, struct rr_request *request);
+	enum rr_auth_stat (*take)(const struct rr_call_header *call, struct rpcrdma_request *request);
 };
 
 /* Of AUTH_SHORT and RPCSEC_GSS there is only what those need who pass messages on. */

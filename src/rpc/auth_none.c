@@ -14,7 +14,7 @@ put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller)
 }
 
 static enum rr_auth_stat
-take(const struct rr_call_header *call, struct rr_request *request)
+take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
 	request->has_sys = false;
 	return call->cred.body.length == 0 ? rr_auth_null_verifier(call) : RR_AUTH_BADCRED;

@@ -9,7 +9,7 @@
 
 /* The credential is the same for all calls: it is encoded once. */
 static int
-encode_cred(struct rr_client *client, struct rr_text *text)
+encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 {
 	struct rpcrdma_xdr_writer writer;
 	struct rpcrdma_message body;
@@ -33,9 +33,9 @@ encode_cred(struct rr_client *client, struct rr_text *text)
 
 int
 rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *config,
-	struct rr_client **result, struct rr_text *text)
+	struct rpcrdma_client **result, struct rr_text *text)
 {
-	struct rr_client *client = rr_alloc(engine->env, sizeof(*client));
+	struct rpcrdma_client *client = rr_alloc(engine->env, sizeof(*client));
 	int error;
 
 	if (!client)
@@ -61,10 +61,10 @@ rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *con
 }
 
 int
-rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config, struct rr_client **result,
-	struct rr_text *text)
+rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config,
+	struct rpcrdma_client **result, struct rr_text *text)
 {
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	int error = rr_client_make(engine, config, &client, text);
 
 	if (error < 0)
@@ -88,7 +88,7 @@ withdraw_all(struct rr_list *calls)
 }
 
 void
-rr_client_free(struct rr_client *client)
+rr_client_free(struct rpcrdma_client *client)
 {
 	if (!client)
 		return;
@@ -108,7 +108,7 @@ rr_client_free(struct rr_client *client)
 }
 
 int
-rr_client_wait_connected(struct rr_client *client, bool (*interrupted)(void *ctx), void *ctx)
+rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(void *ctx), void *ctx)
 {
 	while (client->state == RR_CLIENT_FIRST) {
 		int turned = rr_loop_turn(client->engine->loop, -1);
@@ -122,13 +122,13 @@ rr_client_wait_connected(struct rr_client *client, bool (*interrupted)(void *ctx
 }
 
 const char *
-rr_client_error(const struct rr_client *client)
+rr_client_error(const struct rpcrdma_client *client)
 {
 	return client->text.text;
 }
 
 void
-rr_client_negotiated(const struct rr_client *client, struct rpcrdma_negotiated *negotiated)
+rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated)
 {
 	*negotiated = client->negotiated;
 	if (client->carrier)
@@ -136,7 +136,7 @@ rr_client_negotiated(const struct rr_client *client, struct rpcrdma_negotiated *
 }
 
 void
-rr_client_counters(const struct rr_client *client, struct rpcrdma_counters *counters)
+rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters)
 {
 	*counters = client->past;
 	counters->size = sizeof(*counters);
@@ -145,7 +145,7 @@ rr_client_counters(const struct rr_client *client, struct rpcrdma_counters *coun
 }
 
 const struct rpcrdma_latency *
-rr_client_latency(const struct rr_client *client, const struct rpcrdma_program *program, uint32_t proc)
+rr_client_latency(const struct rpcrdma_client *client, const struct rpcrdma_program *program, uint32_t proc)
 {
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS && proc < program->procedure_count; i++) {
 		if (client->programs[i].program == program)
@@ -155,7 +155,7 @@ rr_client_latency(const struct rr_client *client, const struct rpcrdma_program *
 }
 
 uint32_t
-rr_client_reconnects(const struct rr_client *client)
+rr_client_reconnects(const struct rpcrdma_client *client)
 {
 	return client->reconnects;
 }

@@ -15,7 +15,7 @@
  * it is made again for the next call; at once where the server may call.
  */
 
-struct rr_server;
+struct rpcrdma_server;
 
 struct rr_client_config {
 	enum rr_transport transport;
@@ -29,10 +29,10 @@ struct rr_client_config {
 	/* Serves what the server calls over this connection, in the reverse direction (RFC 8167). It is there
 	 * as long as the client. Unless retry is 0, a lost connection is tried again while no call waits for
 	 * it, too, without end. NULL: nobody does. */
-	struct rr_server *callbacks;
+	struct rpcrdma_server *callbacks;
 };
 
-struct rr_client;
+struct rpcrdma_client;
 
 /* One call. The caller owns it until done(), or until rr_client_cancel() returns. */
 struct rr_call {
@@ -62,7 +62,7 @@ struct rr_call {
 
 	/* The client's. */
 	struct rr_transaction transaction;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	struct rr_timer timer;
 	struct rr_list link;
 	struct rpcrdma_latency *latency; /* of its procedure; NULL: not counted */
@@ -77,39 +77,39 @@ struct rr_call {
 /* Begins to connect. The outcome of the first attempt decides: if it fails, every call fails with that error.
  */
 int rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config,
-	struct rr_client **client, struct rr_text *text);
+	struct rpcrdma_client **client, struct rr_text *text);
 
 /* Cancels what is outstanding, closes, frees. client may be NULL. */
-void rr_client_free(struct rr_client *client);
+void rr_client_free(struct rpcrdma_client *client);
 
 /* Starts call; done() always follows, from the loop. */
-void rr_client_call(struct rr_client *client, struct rr_call *call);
+void rr_client_call(struct rpcrdma_client *client, struct rr_call *call);
 
 /* Ends it without done(). */
-void rr_client_cancel(struct rr_client *client, struct rr_call *call);
+void rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call);
 
 /* Starts call and runs the engine's loop until it is done: returns its error. done and ctx are set by this
  * function; keep should be set where the result refers to memory. interrupted: NULL, or asked after each
  * turn, true ends the call with -RPCRDMA_ERR_CANCELLED. */
 int rr_client_call_and_wait(
-	struct rr_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
+	struct rpcrdma_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
 
 /* Runs the loop until the first connection is up or failed. */
-int rr_client_wait_connected(struct rr_client *client, bool (*interrupted)(void *ctx), void *ctx);
+int rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(void *ctx), void *ctx);
 
 /* Why the last failing call or connection failed, with the peer's address and what to do. */
-const char *rr_client_error(const struct rr_client *client);
+const char *rr_client_error(const struct rpcrdma_client *client);
 
 /* Of the current connection; counters are summed over all connections. */
-void rr_client_negotiated(const struct rr_client *client, struct rpcrdma_negotiated *negotiated);
-void rr_client_counters(const struct rr_client *client, struct rpcrdma_counters *counters);
+void rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
+void rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 
 /* From a call's start to its done(), whatever became of the connection meanwhile; calls that were cancelled
  * are not counted. NULL where no call of the program was made. */
 const struct rpcrdma_latency *rr_client_latency(
-	const struct rr_client *client, const struct rpcrdma_program *program, uint32_t proc);
+	const struct rpcrdma_client *client, const struct rpcrdma_program *program, uint32_t proc);
 
 /* How many times the connection was made again. */
-uint32_t rr_client_reconnects(const struct rr_client *client);
+uint32_t rr_client_reconnects(const struct rpcrdma_client *client);
 
 #endif

@@ -7,7 +7,7 @@
 static void
 client_back_lose(struct rr_server_back *back, int error, const char *text)
 {
-	struct rr_client *client = rr_container(back, struct rr_client, back);
+	struct rpcrdma_client *client = rr_container(back, struct rpcrdma_client, back);
 
 	rr_list_for_each (link, &client->outstanding) {
 		struct rr_call *call = rr_container(link, struct rr_call, link);
@@ -21,11 +21,11 @@ client_back_lose(struct rr_server_back *back, int error, const char *text)
 }
 
 int
-rr_request_client(struct rr_request *request, const struct rr_client_config *config,
-	struct rr_client **result, struct rr_text *text)
+rr_request_client(struct rpcrdma_request *request, const struct rr_client_config *config,
+	struct rpcrdma_client **result, struct rr_text *text)
 {
 	struct rr_server_way_back way;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	int error = rr_server_way_back(request, &way, text);
 
 	if (!error)

@@ -12,7 +12,7 @@ rr_call_name(const struct rr_call *call)
 void
 rr_call_withdraw(struct rr_call *call)
 {
-	struct rr_client *client = call->client;
+	struct rpcrdma_client *client = call->client;
 
 	if (call->sent && client->carrier)
 		rr_carrier_cancel(client->carrier, &call->transaction);
@@ -45,7 +45,7 @@ finish(struct rr_call *call, int error)
 void
 rr_call_end(struct rr_call *call, int error)
 {
-	struct rr_client *client = call->client;
+	struct rpcrdma_client *client = call->client;
 
 	call->error = error;
 	rr_loop_disarm(client->engine->loop, &call->timer);
@@ -57,7 +57,7 @@ rr_call_end(struct rr_call *call, int error)
 void
 rr_client_run_ending(struct rr_task *task)
 {
-	struct rr_client *client = rr_container(task, struct rr_client, task);
+	struct rpcrdma_client *client = rr_container(task, struct rpcrdma_client, task);
 	uint32_t count = 0;
 	bool freed = false;
 
@@ -78,7 +78,7 @@ static void
 expired(struct rr_timer *timer)
 {
 	struct rr_call *call = rr_container(timer, struct rr_call, timer);
-	struct rr_client *client = call->client;
+	struct rpcrdma_client *client = call->client;
 
 	rr_fail(&client->text, 0, "%s: no answer to %s within %llu ms", client->peer, rr_call_name(call),
 		(unsigned long long)(call->timeout / RR_MILLISECOND));
@@ -90,7 +90,7 @@ static void
 answered(struct rr_transaction *transaction, int error)
 {
 	struct rr_call *call = rr_container(transaction, struct rr_call, transaction);
-	struct rr_client *client = call->client;
+	struct rpcrdma_client *client = call->client;
 
 	call->sent = false;
 	if (error == -RPCRDMA_ERR_DISCONNECTED) {
@@ -113,7 +113,7 @@ answered(struct rr_transaction *transaction, int error)
 void
 rr_call_send(struct rr_call *call)
 {
-	struct rr_client *client = call->client;
+	struct rpcrdma_client *client = call->client;
 
 	rr_list_remove(&call->link);
 	rr_list_append(&client->outstanding, &call->link);
@@ -123,7 +123,7 @@ rr_call_send(struct rr_call *call)
 
 /* Where the call is counted. NULL: nowhere, as there are too many programs, or is no memory. */
 static struct rpcrdma_latency *
-latency_of(struct rr_client *client, const struct rr_call *call)
+latency_of(struct rpcrdma_client *client, const struct rr_call *call)
 {
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++) {
 		struct rr_client_program *known = &client->programs[i];
@@ -157,7 +157,7 @@ prepare_transaction(struct rr_transaction *transaction)
 }
 
 void
-rr_client_call(struct rr_client *client, struct rr_call *call)
+rr_client_call(struct rpcrdma_client *client, struct rr_call *call)
 {
 	int error;
 
@@ -184,7 +184,7 @@ rr_client_call(struct rr_client *client, struct rr_call *call)
 }
 
 void
-rr_client_cancel(struct rr_client *client, struct rr_call *call)
+rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call)
 {
 	(void)client;
 	rr_call_withdraw(call);
@@ -206,7 +206,7 @@ wait_done(struct rr_call *call, int error)
 
 int
 rr_client_call_and_wait(
-	struct rr_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx)
+	struct rpcrdma_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx)
 {
 	struct wait wait = { 0 };
 

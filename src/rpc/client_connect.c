@@ -24,7 +24,7 @@ connected(void *ctx)
 void
 rr_client_closed(void *ctx, int error, const char *text)
 {
-	struct rr_client *client = ctx;
+	struct rpcrdma_client *client = ctx;
 
 	client->error = error < 0 ? error : -RPCRDMA_ERR_DISCONNECTED;
 	rr_fail(&client->text, 0, "%s", text);
@@ -34,7 +34,7 @@ rr_client_closed(void *ctx, int error, const char *text)
 static void
 called(void *ctx, struct rr_exchange *exchange)
 {
-	struct rr_client *client = ctx;
+	struct rpcrdma_client *client = ctx;
 
 	rr_server_take(client->config.callbacks, exchange);
 }
@@ -45,7 +45,7 @@ static const struct rr_carrier_events deaf = { .connected = connected, .closed =
 					      .call = called };
 
 int
-rr_client_connect(struct rr_client *client)
+rr_client_connect(struct rpcrdma_client *client)
 {
 	const struct rr_client_config *config = &client->config;
 	const struct rr_carrier_place to = {
@@ -67,7 +67,7 @@ rr_client_connect(struct rr_client *client)
 }
 
 void
-rr_client_disconnect(struct rr_client *client)
+rr_client_disconnect(struct rpcrdma_client *client)
 {
 	if (!client->carrier)
 		return;
@@ -85,7 +85,7 @@ rr_client_disconnect(struct rr_client *client)
 /* ---- What happens in which state ---- */
 
 static void
-set_state(struct rr_client *client, enum rr_client_state state)
+set_state(struct rpcrdma_client *client, enum rr_client_state state)
 {
 	static const char *const names[RR_CLIENT_STATES] = { "first attempt", "up", "idle", "backoff",
 		"retrying", "failed" };
@@ -96,14 +96,14 @@ set_state(struct rr_client *client, enum rr_client_state state)
 }
 
 static void
-send_waiting(struct rr_client *client)
+send_waiting(struct rpcrdma_client *client)
 {
 	while (!rr_list_empty(&client->waiting))
 		rr_call_send(rr_container(client->waiting.next, struct rr_call, link));
 }
 
 static void
-fail(struct rr_client *client)
+fail(struct rpcrdma_client *client)
 {
 	rr_client_disconnect(client);
 	rr_loop_disarm(client->engine->loop, &client->backoff);
@@ -114,7 +114,7 @@ fail(struct rr_client *client)
 }
 
 static void
-up(struct rr_client *client)
+up(struct rpcrdma_client *client)
 {
 	if (client->state == RR_CLIENT_RETRYING)
 		client->reconnects++;
@@ -125,7 +125,7 @@ up(struct rr_client *client)
 
 /* Half of the delay is random, so that many clients of one server do not return at one moment. */
 static void
-back_off(struct rr_client *client)
+back_off(struct rpcrdma_client *client)
 {
 	uint64_t half = client->delay / 2;
 
@@ -136,7 +136,7 @@ back_off(struct rr_client *client)
 }
 
 static void
-attempt(struct rr_client *client)
+attempt(struct rpcrdma_client *client)
 {
 	set_state(client, RR_CLIENT_RETRYING);
 	if (rr_client_connect(client) < 0)
@@ -145,7 +145,7 @@ attempt(struct rr_client *client)
 
 /* A call that kills each connection that carries it must not do so for ever. */
 static void
-count_losses(struct rr_client *client)
+count_losses(struct rpcrdma_client *client)
 {
 	if (client->answered) {
 		client->delay = DELAY_MIN;
@@ -164,7 +164,7 @@ count_losses(struct rr_client *client)
 
 /* The time for which calls wait for a connection. */
 static void
-begin_deadline(struct rr_client *client)
+begin_deadline(struct rpcrdma_client *client)
 {
 	if (client->config.retry > 0)
 		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
@@ -172,7 +172,7 @@ begin_deadline(struct rr_client *client)
 
 /* The server took offence at RPC-over-RDMA version 2: the next connection goes without, once. */
 static void
-without_version_2(struct rr_client *client)
+without_version_2(struct rpcrdma_client *client)
 {
 	rr_client_disconnect(client);
 	begin_deadline(client);
@@ -180,7 +180,7 @@ without_version_2(struct rr_client *client)
 }
 
 static void
-rest(struct rr_client *client)
+rest(struct rpcrdma_client *client)
 {
 	rr_client_disconnect(client);
 	rr_loop_disarm(client->engine->loop, &client->deadline);
@@ -194,7 +194,7 @@ rest(struct rr_client *client)
  * re-establish a transport connection".
  */
 static void
-make_again(struct rr_client *client)
+make_again(struct rpcrdma_client *client)
 {
 	if (client->config.callbacks || !rr_list_empty(&client->waiting))
 		back_off(client);
@@ -203,7 +203,7 @@ make_again(struct rr_client *client)
 }
 
 static void
-lost(struct rr_client *client)
+lost(struct rpcrdma_client *client)
 {
 	rr_log(client->engine->env, RR_LOG_INFO, "%s", client->text.text);
 	count_losses(client);
@@ -218,7 +218,7 @@ lost(struct rr_client *client)
 }
 
 static void
-not_made_again(struct rr_client *client)
+not_made_again(struct rpcrdma_client *client)
 {
 	if (client->config.retry == 0)
 		fail(client);
@@ -228,42 +228,42 @@ not_made_again(struct rr_client *client)
 
 /* What nobody waits for is not given up: whoever does next has all the time that calls have. */
 static void
-give_up(struct rr_client *client)
+give_up(struct rpcrdma_client *client)
 {
 	if (!rr_list_empty(&client->waiting))
 		fail(client);
 }
 
 static void
-wanted(struct rr_client *client)
+wanted(struct rpcrdma_client *client)
 {
 	if (client->waiting.next == client->waiting.prev)
 		begin_deadline(client);
 }
 
 static void
-wanted_again(struct rr_client *client)
+wanted_again(struct rpcrdma_client *client)
 {
 	begin_deadline(client);
 	attempt(client);
 }
 
 static void
-hold(struct rr_client *client)
+hold(struct rpcrdma_client *client)
 {
 	(void)client;
 }
 
 static void
-never(struct rr_client *client)
+never(struct rpcrdma_client *client)
 {
 	rr_log(client->engine->env, RR_LOG_ERROR, "client of %s: an event that cannot be", client->peer);
 }
 
-typedef void action(struct rr_client *client);
+typedef void action(struct rpcrdma_client *client);
 
 void
-rr_client_event(struct rr_client *client, enum rr_client_event event)
+rr_client_event(struct rpcrdma_client *client, enum rr_client_event event)
 {
 	/* clang-format off */
 	static action *const table[RR_CLIENT_STATES][RR_CLIENT_EVENTS] = {
@@ -283,17 +283,17 @@ rr_client_event(struct rr_client *client, enum rr_client_event event)
 static void
 backoff_over(struct rr_timer *timer)
 {
-	rr_client_event(rr_container(timer, struct rr_client, backoff), RR_CLIENT_AGAIN);
+	rr_client_event(rr_container(timer, struct rpcrdma_client, backoff), RR_CLIENT_AGAIN);
 }
 
 static void
 deadline_reached(struct rr_timer *timer)
 {
-	rr_client_event(rr_container(timer, struct rr_client, deadline), RR_CLIENT_GIVE_UP);
+	rr_client_event(rr_container(timer, struct rpcrdma_client, deadline), RR_CLIENT_GIVE_UP);
 }
 
 void
-rr_client_connect_init(struct rr_client *client)
+rr_client_connect_init(struct rpcrdma_client *client)
 {
 	client->delay = DELAY_MIN;
 	rr_timer_init(&client->backoff, backoff_over);

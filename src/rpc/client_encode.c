@@ -22,7 +22,7 @@ struct buffer {
 };
 
 static struct buffer *
-new_buffer(struct rr_client *client, uint32_t size)
+new_buffer(struct rpcrdma_client *client, uint32_t size)
 {
 	struct rr_list *link = size <= BUFFER_USUAL ? rr_list_pop(&client->buffers) : NULL;
 	struct buffer *buffer;
@@ -53,7 +53,7 @@ rr_call_free_buffer(struct rr_call *call)
 }
 
 void
-rr_client_free_buffers(struct rr_client *client)
+rr_client_free_buffers(struct rpcrdma_client *client)
 {
 	struct rr_list *link;
 
@@ -91,7 +91,7 @@ write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 static int
 fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
-	struct rr_client *client = call->client;
+	struct rpcrdma_client *client = call->client;
 	uint64_t max = client->engine->config.message_max, size = BUFFER_USUAL;
 
 	/* An item that stays in the stream may be as large as a message. */
@@ -150,7 +150,7 @@ least_reply(const struct rr_call *call, const struct rpcrdma_procedure *procedur
 static bool
 expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
-	const struct rr_client *client = call->client;
+	const struct rpcrdma_client *client = call->client;
 	struct rr_transaction *transaction = &call->transaction;
 	uint32_t *octets = &transaction->reply_max;
 
@@ -173,7 +173,7 @@ expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 int
 rr_call_encode(struct rr_call *call)
 {
-	struct rr_client *client = call->client;
+	struct rpcrdma_client *client = call->client;
 	const struct rpcrdma_program *program = call->program;
 	const struct rpcrdma_procedure *procedure;
 

@@ -2,6 +2,8 @@
 #ifndef RR_RPC_CLIENT_PRIVATE_H
 #define RR_RPC_CLIENT_PRIVATE_H
 
+#include <rpcrdma/client.h>
+
 #include "rpc/client.h"
 #include "rpc/server_private.h"
 
@@ -44,7 +46,7 @@ struct rr_client_program {
 
 enum { RR_CLIENT_PROGRAMS = 4 };
 
-struct rr_client {
+struct rpcrdma_client {
 	struct rpcrdma_engine *engine;
 	struct rr_client_config config;
 	char *machine;
@@ -74,20 +76,41 @@ struct rr_client {
 	struct rr_task task;
 	bool *freed;            /* where the task wants to hear of it */
 	struct rr_list buffers; /* free ones */
+
+	/* Of the public functions. */
+	struct rpcrdma_server *served; /* the callbacks, where the client made them; NULL: it did not */
+	struct rr_list calls;          /* struct rpcrdma_call */
+	struct rr_text refusal;        /* of what failed before it was tried */
+	const char *said;              /* the text of the last failure: refusal, or text */
 };
 
+/*
+ * A call of the public. It is in its client's list from the start to the end, then goes back to the engine's
+ * cache, when its done() returned: a done() which frees the client leaves the call in place.
+ */
+struct rpcrdma_call {
+	struct rr_call base;
+	struct rr_list link; /* in its client's calls */
+	bool ended;          /* done() is under way, or was */
+	void (*done)(void *ctx, struct rpcrdma_call *call, int error);
+	void *ctx;
+};
+
+/* client_calls.c: the call's memory may be used again. */
+void rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call);
+
 /* client_connect.c */
-void rr_client_event(struct rr_client *client, enum rr_client_event event);
+void rr_client_event(struct rpcrdma_client *client, enum rr_client_event event);
 /* Begins an attempt. */
-int rr_client_connect(struct rr_client *client);
-void rr_client_disconnect(struct rr_client *client);
-void rr_client_connect_init(struct rr_client *client);
+int rr_client_connect(struct rpcrdma_client *client);
+void rr_client_disconnect(struct rpcrdma_client *client);
+void rr_client_connect_init(struct rpcrdma_client *client);
 /* client_connect.c: its carrier is gone. */
 void rr_client_closed(void *client, int error, const char *text);
 
 /* client.c: a client without a carrier. INVAL, NOTSUP (credential); NOMEM. */
 int rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *config,
-	struct rr_client **result, struct rr_text *text);
+	struct rpcrdma_client **result, struct rr_text *text);
 
 /* client_call.c */
 /* Hands a waiting call to the carrier. */
@@ -103,6 +126,6 @@ const char *rr_call_name(const struct rr_call *call);
 int rr_call_encode(struct rr_call *call);
 int rr_call_decode(struct rr_call *call);
 void rr_call_free_buffer(struct rr_call *call);
-void rr_client_free_buffers(struct rr_client *client);
+void rr_client_free_buffers(struct rpcrdma_client *client);
 
 #endif

@@ -18,9 +18,9 @@ const struct rr_server_config rr_server_config_default = {
 
 int
 rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *config,
-	const struct rr_service *services, uint32_t service_count, struct rr_server **result)
+	const struct rr_service *services, uint32_t service_count, struct rpcrdma_server **result)
 {
-	struct rr_server *server = rr_alloc(engine->env, sizeof(*server));
+	struct rpcrdma_server *server = rr_alloc(engine->env, sizeof(*server));
 	size_t procedures = 0;
 
 	if (!server)
@@ -49,32 +49,37 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 }
 
 const struct rpcrdma_latency *
-rr_server_latency(const struct rr_server *server, uint32_t index, uint32_t proc)
+rr_server_latency(const struct rpcrdma_server *server, uint32_t index, uint32_t proc)
 {
 	return rr_server_latency_of(server, index, proc);
 }
 
 void
-rr_server_free(struct rr_server *server)
+rr_server_free(struct rpcrdma_server *server)
 {
+	struct rr_loop *loop;
+
 	if (!server)
 		return;
+	loop = server->engine->loop;
+	rr_loop_enter(loop); /* lost() of a request is a callback, too */
 	rr_server_queue_end(server);
 	rr_server_close_all(server);
 	rr_server_later_end(server);
 	server->freed = true;
 	if (server->block_count == 0)
 		rr_server_delete(server);
+	rr_loop_leave(loop);
 }
 
 bool
-rr_server_idle(const struct rr_server *server)
+rr_server_idle(const struct rpcrdma_server *server)
 {
 	return server->shut && server->connection_count == 0 && server->block_count == 0;
 }
 
 uint32_t
-rr_server_connections(const struct rr_server *server)
+rr_server_connections(const struct rpcrdma_server *server)
 {
 	return server->connection_count;
 }

@@ -12,7 +12,7 @@
  * AUTH_REJECTEDCRED"
  */
 static enum rr_auth_stat
-authenticate(struct rr_request *request, const struct rr_call_header *call)
+authenticate(struct rpcrdma_request *request, const struct rr_call_header *call)
 {
 	const struct rr_auth *const *auth = request->server->config.auths;
 
@@ -29,7 +29,8 @@ authenticate(struct rr_request *request, const struct rr_call_header *call)
 /* The service of the call's program and version. NULL where there is none: low and high tell which versions
  * there are, low above high: not even the program. */
 static const struct rr_service *
-find_service(const struct rr_server *server, const struct rr_call_header *call, uint32_t *low, uint32_t *high)
+find_service(
+	const struct rpcrdma_server *server, const struct rr_call_header *call, uint32_t *low, uint32_t *high)
 {
 	*low = UINT32_MAX;
 	*high = 0;
@@ -49,18 +50,18 @@ find_service(const struct rr_server *server, const struct rr_call_header *call, 
 }
 
 bool
-rr_block_handled(struct rr_block *block, enum rr_handled handled)
+rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled)
 {
 	struct rr_pool *pool = block->request.server->engine->results;
 
 	switch (handled) {
-	case RR_HANDLED: rr_block_succeed(block); break;
-	case RR_HANDLE_KEPT: rr_block_keep(block); break;
-	case RR_HANDLE_DROP: rr_block_drop(block); break;
-	case RR_HANDLE_GARBAGE_ARGS: rr_block_accept(block, RR_GARBAGE_ARGS); break;
-	case RR_HANDLE_PROC_UNAVAIL: rr_block_accept(block, RR_PROC_UNAVAIL); break;
-	case RR_HANDLE_TOO_WEAK: rr_block_deny_auth(block, RR_AUTH_TOOWEAK); break;
-	case RR_HANDLE_LATER:
+	case RPCRDMA_HANDLED: rr_block_succeed(block); break;
+	case RPCRDMA_HANDLE_KEPT: rr_block_keep(block); break;
+	case RPCRDMA_HANDLE_DROP: rr_block_drop(block); break;
+	case RPCRDMA_HANDLE_GARBAGE_ARGS: rr_block_accept(block, RR_GARBAGE_ARGS); break;
+	case RPCRDMA_HANDLE_PROC_UNAVAIL: rr_block_accept(block, RR_PROC_UNAVAIL); break;
+	case RPCRDMA_HANDLE_TOO_WEAK: rr_block_deny_auth(block, RR_AUTH_TOOWEAK); break;
+	case RPCRDMA_HANDLE_LATER:
 		rr_block_not_executed(block);
 		rr_pool_put(pool, block->request.payload);
 		rr_pool_put(pool, block->large);
@@ -69,13 +70,16 @@ rr_block_handled(struct rr_block *block, enum rr_handled handled)
 			return false;
 		rr_block_accept(block, RR_SYSTEM_ERR); /* nothing is out, so waiting would not help */
 		break;
-	case RR_HANDLE_SYSTEM_ERR: rr_block_accept(block, RR_SYSTEM_ERR); break;
+	case RPCRDMA_HANDLE_SYSTEM_ERR:
+	default: /* a handler may return anything, whatever its type says */
+		rr_block_accept(block, RR_SYSTEM_ERR);
+		break;
 	}
 	return true;
 }
 
 static bool
-is_once(const struct rr_service *service, const struct rr_request *request)
+is_once(const struct rr_service *service, const struct rpcrdma_request *request)
 {
 	return service->once && service->once[request->proc];
 }
@@ -87,7 +91,7 @@ is_once(const struct rr_service *service, const struct rr_request *request)
  * before, but for the least that they have.
  */
 static bool
-can_answer(const struct rr_request *request)
+can_answer(const struct rpcrdma_request *request)
 {
 	const struct rpcrdma_procedure *procedure = request->procedure;
 	uint64_t largest = (uint64_t)request->header + procedure->result_max;
@@ -102,7 +106,7 @@ static enum rr_drc_state
 repeat(struct rr_block *block)
 {
 	const struct rr_service *service = block->service;
-	const struct rr_request *request = &block->request;
+	const struct rpcrdma_request *request = &block->request;
 	const struct rr_drc_key key = {
 		.peer = request->peer,
 		.xid = request->exchange->xid,
@@ -123,7 +127,7 @@ bool
 rr_block_execute(struct rr_block *block)
 {
 	const struct rr_service *service = block->service;
-	struct rr_request *request = &block->request;
+	struct rpcrdma_request *request = &block->request;
 
 	switch (repeat(block)) {
 	case RR_DRC_NEW: break;
@@ -155,7 +159,7 @@ rr_block_try(struct rr_block *block)
 static bool
 run_procedure(struct rr_block *block, const struct rr_service *service, struct rpcrdma_xdr_reader *reader)
 {
-	struct rr_request *request = &block->request;
+	struct rpcrdma_request *request = &block->request;
 	const struct rpcrdma_procedure *procedure = request->procedure;
 
 	block->service = service;
@@ -173,7 +177,7 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 		return true;
 	}
 	if (!rr_block_reserve(block, procedure))
-		return rr_block_handled(block, RR_HANDLE_LATER);
+		return rr_block_handled(block, RPCRDMA_HANDLE_LATER);
 	return rr_block_execute(block);
 }
 
@@ -189,7 +193,7 @@ run_null(struct rr_block *block, const struct rpcrdma_xdr_reader *reader)
 }
 
 struct rpcrdma_latency *
-rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc)
+rr_server_latency_of(const struct rpcrdma_server *server, uint32_t index, uint32_t proc)
 {
 	struct rpcrdma_latency *latencies = server->latencies;
 
@@ -203,7 +207,7 @@ rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t pr
 static bool
 dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
 {
-	struct rr_request *request = &block->request;
+	struct rpcrdma_request *request = &block->request;
 	const struct rr_service *service;
 	const struct rpcrdma_program *program;
 	uint32_t low, high;
@@ -234,7 +238,7 @@ dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrd
 static void
 prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_call_header *call)
 {
-	struct rr_request *request = &block->request;
+	struct rpcrdma_request *request = &block->request;
 	uint32_t arena = request->server->config.arena_size;
 
 	request->prog = call->prog;
@@ -242,13 +246,14 @@ prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_ca
 	request->proc = call->proc;
 	request->peer = exchange->carrier->peer;
 	request->lost = NULL;
+	request->kept = request->ended = false;
 	request->party = rr_party_hold(exchange->carrier->party);
 	request->arena = rpcrdma_arena(block->result_arena, arena);
 }
 
 /* What the reply can convey: a result that may not be placed is in its stream. */
 static void
-set_room(struct rr_request *request)
+set_room(struct rpcrdma_request *request)
 {
 	const struct rr_exchange *exchange = request->exchange;
 	uint64_t stream =

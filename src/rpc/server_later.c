@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests that are not answered in the turn in which they came: those that
- * their handler keeps (RR_HANDLE_KEPT), and repetitions of calls that are still
+ * their handler keeps (RPCRDMA_HANDLE_KEPT), and repetitions of calls that are still
  * being executed. Both stay in their block, so that there are no more of them
  * than there are blocks.
  *
@@ -29,9 +29,11 @@ later_keep_peer(struct rr_block *block)
 void
 rr_block_keep(struct rr_block *block)
 {
-	struct rr_server *server = block->request.server;
+	struct rpcrdma_server *server = block->request.server;
 
 	later_keep_peer(block);
+	block->request.kept = true;
+	rr_engine_use(server->engine);
 	rr_list_append(&server->kept, &block->later);
 	rr_loop_clock(
 		server->engine->loop); /* the handler may have taken long, and the next call has its turn */
@@ -40,7 +42,7 @@ rr_block_keep(struct rr_block *block)
 void
 rr_block_repeat_later(struct rr_block *block)
 {
-	struct rr_server *server = block->request.server;
+	struct rpcrdma_server *server = block->request.server;
 
 	later_keep_peer(block);
 	rr_list_append(&server->repeats, &block->later);
@@ -49,16 +51,20 @@ rr_block_repeat_later(struct rr_block *block)
 }
 
 void
-rr_request_end(struct rr_request *request, enum rr_handled handled)
+rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 {
 	struct rr_block *block = rr_container(request, struct rr_block, request);
-	struct rr_server *server = request->server;
+	struct rpcrdma_server *server = request->server;
+	struct rpcrdma_engine *engine = server->engine;
 
 	rr_list_remove(&block->later);
 	request->lost = NULL;
+	request->kept = false;
+	request->ended = true;
 	if (!rr_list_empty(&server->repeats))
-		rr_loop_arm(server->engine->loop, &server->again, 0);
-	rr_block_handled(block, handled == RR_HANDLE_LATER ? RR_HANDLE_SYSTEM_ERR : handled);
+		rr_loop_arm(engine->loop, &server->again, 0);
+	rr_block_handled(block, handled == RPCRDMA_HANDLE_LATER ? RPCRDMA_HANDLE_SYSTEM_ERR : handled);
+	rr_engine_leave(engine);
 }
 
 static void
@@ -72,7 +78,7 @@ later_move(struct rr_list *from, struct rr_list *to)
 }
 
 static void
-later_drop_repeats(struct rr_server *server)
+later_drop_repeats(struct rpcrdma_server *server)
 {
 	rr_list_for_each (link, &server->repeats) {
 		struct rr_block *block = rr_container(link, struct rr_block, later);
@@ -86,20 +92,20 @@ later_drop_repeats(struct rr_server *server)
 
 /* Each lost() may end any request that is kept, which takes that out of its list. */
 static void
-later_lose(struct rr_server *server)
+later_lose(struct rpcrdma_server *server)
 {
 	struct rr_list round, *link;
 
 	later_move(&server->kept, &round);
 	while ((link = rr_list_pop(&round))) {
-		struct rr_request *request = &rr_container(link, struct rr_block, later)->request;
-		void (*lost)(struct rr_request * request) = request->lost;
+		struct rpcrdma_request *request = &rr_container(link, struct rr_block, later)->request;
+		void (*lost)(void *above, struct rpcrdma_request *request) = request->lost;
 
 		rr_list_append(&server->kept, link);
 		if (request->exchange->carrier || !lost)
 			continue;
 		request->lost = NULL;
-		lost(request);
+		lost(request->above, request);
 	}
 }
 
@@ -107,7 +113,7 @@ later_lose(struct rr_server *server)
 static void
 try_again(struct rr_timer *timer)
 {
-	struct rr_server *server = rr_container(timer, struct rr_server, again);
+	struct rpcrdma_server *server = rr_container(timer, struct rpcrdma_server, again);
 	struct rr_list round, *link;
 
 	later_drop_repeats(server);
@@ -118,7 +124,7 @@ try_again(struct rr_timer *timer)
 }
 
 void
-rr_server_later_init(struct rr_server *server)
+rr_server_later_init(struct rpcrdma_server *server)
 {
 	rr_list_init(&server->kept);
 	rr_list_init(&server->repeats);
@@ -126,14 +132,14 @@ rr_server_later_init(struct rr_server *server)
 }
 
 void
-rr_server_connection_lost(struct rr_server *server)
+rr_server_connection_lost(struct rpcrdma_server *server)
 {
 	if (!rr_list_empty(&server->kept) || !rr_list_empty(&server->repeats))
 		rr_loop_arm(server->engine->loop, &server->again, 0);
 }
 
 void
-rr_server_later_end(struct rr_server *server)
+rr_server_later_end(struct rpcrdma_server *server)
 {
 	rr_loop_disarm(server->engine->loop, &server->again);
 	later_drop_repeats(server);

@@ -12,7 +12,7 @@ struct listener {
 
 struct connection {
 	struct rr_list link;
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 	struct rr_carrier *carrier;
 	struct rr_line line;     /* its calls */
 	struct rr_list clients;  /* struct rr_server_back: those who call in the reverse direction */
@@ -29,7 +29,7 @@ end_back(struct rr_server_back *back, int error, const char *text)
 static void
 end_connection(struct connection *connection, int error, const char *text)
 {
-	struct rr_server *server = connection->server;
+	struct rpcrdma_server *server = connection->server;
 	struct rr_list *link;
 
 	while ((link = rr_list_pop(&connection->attached))) {
@@ -70,7 +70,7 @@ static const struct rr_carrier_events events = { .closed = closed, .call = calle
 static void
 arrived(void *ctx, struct rr_carrier *carrier)
 {
-	struct rr_server *server = ctx;
+	struct rpcrdma_server *server = ctx;
 	struct connection *connection = rr_alloc(server->engine->env, sizeof(*connection));
 
 	if (!connection) {
@@ -91,7 +91,8 @@ arrived(void *ctx, struct rr_carrier *carrier)
 }
 
 int
-rr_server_way_back(const struct rr_request *request, struct rr_server_way_back *way, struct rr_text *text)
+rr_server_way_back(
+	const struct rpcrdma_request *request, struct rr_server_way_back *way, struct rr_text *text)
 {
 	struct rr_carrier *carrier = request->exchange->carrier;
 	struct connection *connection;
@@ -109,7 +110,7 @@ rr_server_way_back(const struct rr_request *request, struct rr_server_way_back *
 }
 
 static struct connection *
-listen_connection(const struct rr_request *request)
+listen_connection(const struct rpcrdma_request *request)
 {
 	const struct rr_carrier *carrier = request->exchange->carrier;
 
@@ -117,7 +118,7 @@ listen_connection(const struct rr_request *request)
 }
 
 struct rr_attachment *
-rr_request_attached(const struct rr_request *request, const void *key)
+rr_request_attached(const struct rpcrdma_request *request, const void *key)
 {
 	struct connection *connection = listen_connection(request);
 
@@ -133,7 +134,7 @@ rr_request_attached(const struct rr_request *request, const void *key)
 }
 
 bool
-rr_request_attach(const struct rr_request *request, struct rr_attachment *attachment)
+rr_request_attach(const struct rpcrdma_request *request, struct rr_attachment *attachment)
 {
 	struct connection *connection = listen_connection(request);
 
@@ -143,7 +144,7 @@ rr_request_attach(const struct rr_request *request, struct rr_attachment *attach
 }
 
 static void
-end_listener(struct rr_server *server, struct listener *listener)
+end_listener(struct rpcrdma_server *server, struct listener *listener)
 {
 	rr_acceptor_close(listener->acceptor);
 	rr_list_remove(&listener->link);
@@ -151,14 +152,14 @@ end_listener(struct rr_server *server, struct listener *listener)
 }
 
 static void
-unlisten(struct rr_server *server)
+unlisten(struct rpcrdma_server *server)
 {
 	while (!rr_list_empty(&server->listeners))
 		end_listener(server, rr_container(server->listeners.next, struct listener, link));
 }
 
 int
-rr_server_listen(struct rr_server *server, enum rr_transport transport, struct sockaddr *address,
+rr_server_listen(struct rpcrdma_server *server, enum rr_transport transport, struct sockaddr *address,
 	socklen_t size, const char **providers, struct rr_text *text)
 {
 	const struct rr_carrier_place at = { transport, address, size };
@@ -186,7 +187,7 @@ rr_server_listen(struct rr_server *server, enum rr_transport transport, struct s
 }
 
 void
-rr_server_shutdown(struct rr_server *server)
+rr_server_shutdown(struct rpcrdma_server *server)
 {
 	server->shut = true;
 	unlisten(server);
@@ -195,7 +196,7 @@ rr_server_shutdown(struct rr_server *server)
 }
 
 void
-rr_server_close_all(struct rr_server *server)
+rr_server_close_all(struct rpcrdma_server *server)
 {
 	unlisten(server);
 	while (!rr_list_empty(&server->connections))
@@ -204,7 +205,7 @@ rr_server_close_all(struct rr_server *server)
 }
 
 void
-rr_server_counters(const struct rr_server *server, struct rpcrdma_counters *counters)
+rr_server_counters(const struct rpcrdma_server *server, struct rpcrdma_counters *counters)
 {
 	*counters = server->past;
 	counters->size = sizeof(*counters);
@@ -213,8 +214,8 @@ rr_server_counters(const struct rr_server *server, struct rpcrdma_counters *coun
 }
 
 void
-rr_server_each_connection(
-	const struct rr_server *server, void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx)
+rr_server_each_connection(const struct rpcrdma_server *server,
+	void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx)
 {
 	for (struct rr_list *link = server->connections.next; link != &server->connections; link = link->next)
 		visit(ctx, rr_container(link, struct connection, link)->carrier);

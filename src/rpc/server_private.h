@@ -29,7 +29,7 @@ struct rr_exchange_queue {
 
 /* The calls of one connection: those that wait, and the blocks of those that were served. */
 struct rr_line {
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 	struct rr_list blocks; /* in use */
 	uint32_t block_count;
 	struct rr_exchange_queue backlog, parked; /* for a block; for pool memory */
@@ -43,7 +43,7 @@ struct rr_line {
 };
 
 struct rr_block {
-	struct rr_request request;
+	struct rpcrdma_request request;
 	struct rr_line *line; /* of its call's connection; NULL once that ended */
 	struct rr_list link;  /* in free_blocks, or in the line's */
 	struct rpcrdma_message reply;
@@ -59,9 +59,10 @@ struct rr_block {
 	max_align_t memory[];
 };
 
-struct rr_server {
+struct rpcrdma_server {
 	struct rpcrdma_engine *engine;
 	struct rr_server_config config;
+	struct rr_text text;    /* of a public function that failed */
 	struct rr_drc *own_drc; /* config.drc, if it is this server's */
 	struct rr_service *services;
 	uint32_t service_count;
@@ -90,18 +91,24 @@ struct rr_server {
 };
 
 /* Where a procedure of a service is counted; NULL where there is no such one. */
-struct rpcrdma_latency *rr_server_latency_of(const struct rr_server *server, uint32_t index, uint32_t proc);
+struct rpcrdma_latency *rr_server_latency_of(
+	const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 
 /* server.c: the last thing of a server that was freed with replies under way. */
-void rr_server_delete(struct rr_server *server);
+void rr_server_delete(struct rpcrdma_server *server);
+
+/* server_public.c: of services of the public. INVAL (a service lacks something), NOMEM, with their text on
+ * the engine. */
+int rr_server_new_public(struct rpcrdma_engine *engine, const struct rr_server_config *config,
+	const struct rpcrdma_service *services, uint32_t count, struct rpcrdma_server **server);
 
 /* server_listen.c */
-void rr_server_close_all(struct rr_server *server);
+void rr_server_close_all(struct rpcrdma_server *server);
 
 /* server_queue.c */
-void rr_server_queue_init(struct rr_server *server);
-void rr_server_queue_end(struct rr_server *server);
-void rr_line_init(struct rr_line *line, struct rr_server *server);
+void rr_server_queue_init(struct rpcrdma_server *server);
+void rr_server_queue_end(struct rpcrdma_server *server);
+void rr_line_init(struct rr_line *line, struct rpcrdma_server *server);
 /* Serves the call, or keeps it until it can be served. */
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
 /* The connection ends: calls that wait are dropped, those that were served go on without it. */
@@ -122,12 +129,12 @@ bool rr_block_execute(struct rr_block *block);
 /* The same of a repetition that waited. */
 void rr_block_try(struct rr_block *block);
 /* Answers as the handler said. False: as above. */
-bool rr_block_handled(struct rr_block *block, enum rr_handled handled);
+bool rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled);
 
 /* server_later.c */
-void rr_server_later_init(struct rr_server *server);
+void rr_server_later_init(struct rpcrdma_server *server);
 /* The server goes, and all connections have: calls lost() at once. */
-void rr_server_later_end(struct rr_server *server);
+void rr_server_later_end(struct rpcrdma_server *server);
 void rr_block_keep(struct rr_block *block);
 void rr_block_repeat_later(struct rr_block *block);
 
@@ -165,6 +172,6 @@ struct rr_server_way_back {
 
 /* DISCONNECTED; NOTSUP: the request came in the reverse direction itself. */
 int rr_server_way_back(
-	const struct rr_request *request, struct rr_server_way_back *way, struct rr_text *text);
+	const struct rpcrdma_request *request, struct rr_server_way_back *way, struct rr_text *text);
 
 #endif

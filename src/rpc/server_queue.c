@@ -46,7 +46,7 @@ aligned(size_t size)
 
 /* Most of a block is arenas that few calls touch, so it is not zeroed as a whole. */
 static struct rr_block *
-new_block(struct rr_server *server)
+new_block(struct rpcrdma_server *server)
 {
 	const struct rr_env *env = server->engine->env;
 	size_t args = aligned(server->args_size), result = aligned(server->result_size);
@@ -74,7 +74,7 @@ new_block(struct rr_server *server)
 static bool
 may_take_block(const struct rr_line *line)
 {
-	const struct rr_server *server = line->server;
+	const struct rpcrdma_server *server = line->server;
 	uint64_t used = server->block_count, most = server->config.call_max;
 
 	if (line->block_count == 0)
@@ -85,7 +85,7 @@ may_take_block(const struct rr_line *line)
 static struct rr_block *
 take_block(struct rr_line *line)
 {
-	struct rr_server *server = line->server;
+	struct rpcrdma_server *server = line->server;
 	struct rr_list *link = rr_list_pop(&server->free_blocks);
 	struct rr_block *block;
 
@@ -111,7 +111,7 @@ leave_line(struct rr_block *block)
 }
 
 void
-rr_server_delete(struct rr_server *server)
+rr_server_delete(struct rpcrdma_server *server)
 {
 	const struct rr_env *env = server->engine->env;
 	struct rr_list *link;
@@ -127,7 +127,7 @@ rr_server_delete(struct rr_server *server)
 void
 rr_block_release(struct rr_block *block)
 {
-	struct rr_server *server = block->request.server;
+	struct rpcrdma_server *server = block->request.server;
 	struct rr_pool *pool = server->engine->results;
 	struct rr_party *party = block->request.party;
 	void *payload = block->request.payload, *large = block->large;
@@ -188,7 +188,7 @@ serve(struct rr_line *line, struct rr_exchange *exchange)
 bool
 rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size)
 {
-	struct rr_server *server = line ? line->server : NULL;
+	struct rpcrdma_server *server = line ? line->server : NULL;
 
 	if (!server || line == &server->other || line->spare || rr_pool_is_wanted(server->engine->results))
 		return false;
@@ -224,7 +224,7 @@ line_give_back(struct rr_line *line)
 static void
 give_back(struct rr_task *task)
 {
-	struct rr_server *server = rr_container(task, struct rr_server, give_back);
+	struct rpcrdma_server *server = rr_container(task, struct rpcrdma_server, give_back);
 
 	while (!rr_list_empty(&server->spares))
 		line_give_back(rr_container(server->spares.next, struct rr_line, spared));
@@ -241,7 +241,7 @@ wait_for_block(struct rr_line *line)
 
 /* Whether calls have been served for so long in this turn of the loop that others are to have theirs. */
 static bool
-is_turn_over(struct rr_server *server, uint64_t now)
+is_turn_over(struct rpcrdma_server *server, uint64_t now)
 {
 	uint64_t turn = rr_loop_turns(server->engine->loop);
 
@@ -279,14 +279,14 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 }
 
 void
-rr_server_take(struct rr_server *server, struct rr_exchange *exchange)
+rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
 {
 	rr_line_take(&server->other, exchange);
 }
 
 /* One call of each line that waits. True where one was served. */
 static bool
-serve_round(struct rr_server *server)
+serve_round(struct rpcrdma_server *server)
 {
 	struct rr_list round, *link;
 	bool served = false;
@@ -311,7 +311,7 @@ serve_round(struct rr_server *server)
 static void
 run(struct rr_task *task)
 {
-	struct rr_server *server = rr_container(task, struct rr_server, task);
+	struct rpcrdma_server *server = rr_container(task, struct rpcrdma_server, task);
 
 	while (!is_turn_over(server, rr_now(server->engine->env)) && serve_round(server))
 		;
@@ -324,7 +324,7 @@ run(struct rr_task *task)
 static void
 go_on(struct rr_timer *timer)
 {
-	run(&rr_container(timer, struct rr_server, next_turn)->task);
+	run(&rr_container(timer, struct rpcrdma_server, next_turn)->task);
 }
 
 /* The first that still finds no memory ends the round, and waits in front of the others. */
@@ -347,7 +347,7 @@ wake(struct rr_pool_waiter *waiter)
 }
 
 void
-rr_line_init(struct rr_line *line, struct rr_server *server)
+rr_line_init(struct rr_line *line, struct rpcrdma_server *server)
 {
 	line->server = server;
 	line->waiter.wake = wake;
@@ -372,7 +372,7 @@ rr_line_end(struct rr_line *line)
 }
 
 void
-rr_server_queue_init(struct rr_server *server)
+rr_server_queue_init(struct rpcrdma_server *server)
 {
 	rr_list_init(&server->free_blocks);
 	rr_list_init(&server->turns);
@@ -394,7 +394,7 @@ rr_server_queue_init(struct rr_server *server)
 }
 
 void
-rr_server_queue_end(struct rr_server *server)
+rr_server_queue_end(struct rpcrdma_server *server)
 {
 	rr_task_cancel(&server->task);
 	rr_task_cancel(&server->give_back);

@@ -16,7 +16,7 @@ _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is ke
 static uint64_t
 results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
-	const struct rr_request *request = &block->request;
+	const struct rpcrdma_request *request = &block->request;
 	const struct rr_service *service = block->service;
 	uint64_t size = procedure->result_max;
 
@@ -32,8 +32,8 @@ results_max(const struct rr_block *block, const struct rpcrdma_procedure *proced
 bool
 rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
-	const struct rr_request *request = &block->request;
-	const struct rr_server *server = request->server;
+	const struct rpcrdma_request *request = &block->request;
+	const struct rpcrdma_server *server = request->server;
 	uint64_t size = rr_min(results_max(block, procedure) + request->header, request->stream_room);
 
 	block->reply_size = RR_REPLY_SMALL;
@@ -55,7 +55,7 @@ sent(void *arg)
 /* How many results leave the stream: one for each Write chunk, and without chunks the first few, which are
  * sent from where they lie. More than a Send can gather would not go inline. */
 static uint32_t
-item_max(const struct rr_request *request)
+item_max(const struct rpcrdma_request *request)
 {
 	enum { FEW = 4 };
 	uint32_t chunks = request->exchange->write_chunks;
@@ -68,7 +68,7 @@ item_max(const struct rr_request *request)
 static struct rpcrdma_xdr_writer
 begin(struct rr_block *block, struct rr_reply_header *header)
 {
-	struct rr_request *request = &block->request;
+	struct rpcrdma_request *request = &block->request;
 	struct rpcrdma_xdr_writer writer;
 
 	rpcrdma_xdr_writer_init(&writer, block->large ? block->large : block->small,
@@ -112,7 +112,7 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 }
 
 static void
-count_time(const struct rr_request *request, bool failed)
+count_time(const struct rpcrdma_request *request, bool failed)
 {
 	uint64_t took = rr_loop_clock(request->server->engine->loop) - request->exchange->arrived;
 
@@ -144,7 +144,7 @@ trim(struct rr_block *block)
 static void
 end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
 {
-	const struct rr_request *request = &block->request;
+	const struct rpcrdma_request *request = &block->request;
 
 	block->reply = rpcrdma_xdr_written(writer);
 	trim(block);
@@ -170,7 +170,7 @@ reply(struct rr_block *block, struct rr_reply_header header)
 void
 rr_block_succeed(struct rr_block *block)
 {
-	struct rr_request *request = &block->request;
+	struct rpcrdma_request *request = &block->request;
 	const struct rpcrdma_procedure *procedure = request->procedure;
 	struct rr_reply_header header = { .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SUCCESS };
 	struct rpcrdma_xdr_writer writer = begin(block, &header);

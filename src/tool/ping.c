@@ -26,7 +26,7 @@ struct ping {
 	struct rr_url url;
 	struct rr_filters filters;
 	struct rpcrdma_engine *engine;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	unsigned long done;
 	uint64_t least, most, sum; /* ns */
 };

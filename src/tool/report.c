@@ -90,7 +90,7 @@ report_procedure(FILE *out, const struct rpcrdma_program *program, uint32_t proc
 }
 
 static void
-report(FILE *out, uint32_t thread, const struct rr_server *server, const struct rr_service *services,
+report(FILE *out, uint32_t thread, const struct rpcrdma_server *server, const struct rr_service *services,
 	uint32_t count)
 {
 	struct rpcrdma_counters counters;
@@ -106,7 +106,7 @@ report(FILE *out, uint32_t thread, const struct rr_server *server, const struct 
 }
 
 void
-rr_report_server(FILE *out, uint32_t thread, const struct rr_server *server,
+rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count)
 {
 	char *text = NULL;

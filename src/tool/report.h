@@ -15,7 +15,7 @@ void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 
 /* All of a server of count services, in one write: connections, counters that are not 0, procedures that were
  * called. */
-void rr_report_server(FILE *out, uint32_t thread, const struct rr_server *server,
+void rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
 
 /* All of a gateway, likewise. */

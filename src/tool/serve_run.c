@@ -28,13 +28,13 @@ struct service {
 	struct rr_vfs *vfs;
 	struct rr_nfs_server *nfs;
 	struct rr_nfs4_server *nfs4;
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 	struct rr_service services[RR_NFS_SERVICES + 1];
 	uint32_t service_count;
 };
 
 static int
-listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rr_server *server)
+listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcrdma_server *server)
 {
 	struct rr_text text;
 

@@ -47,7 +47,7 @@ struct fake {
 	uint64_t now;
 	struct rpcrdma_engine *engine;
 	struct rr_timer ticker;
-	struct rr_server *server, *mountd;
+	struct rpcrdma_server *server, *mountd;
 	struct sockaddr_storage address, mount_address;
 	struct fake_object objects[FAKE_OBJECTS]; /* 0: the root */
 	uint32_t calls[32], mounts;               /* how often each procedure was called, and MNT */

@@ -6,8 +6,8 @@
 
 /* MOUNT of the fake: one export. */
 
-static enum rr_handled
-mnt(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+mnt(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	static const uint8_t root[4] = { 0, 0, 0, 0 };
 	const dirpath *path = args;
@@ -19,16 +19,16 @@ mnt(void *ctx, struct rr_request *request, const void *args, void *result)
 	if (path->length != strlen(fake->export) || memcmp(path->data, fake->export, path->length) != 0) {
 		res->fhs_status = (mountstat3)(fake->mounts > 1 && fake->refusal_above ? fake->refusal_above
 										       : fake->refusal);
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	res->u.mountinfo.fhandle = (struct rpcrdma_bytes){ root, sizeof(root) };
 	res->u.mountinfo.auth_flavors.count = 1;
 	res->u.mountinfo.auth_flavors.values = &fake->flavor;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
-static enum rr_handled
-list_exports(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+list_exports(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	static exportnode node;
 	struct fake *fake = ctx;
@@ -36,10 +36,10 @@ list_exports(void *ctx, struct rr_request *request, const void *args, void *resu
 	(void)request, (void)args;
 	node.ex_dir = (struct rpcrdma_bytes){ fake->export, (uint32_t)strlen(fake->export) };
 	*(exports *)result = &node;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
-rr_procedure_handler *const fake_mount_handlers[] = {
+rpcrdma_handler *const fake_mount_handlers[] = {
 	[MOUNTPROC3_MNT] = mnt,
 	[MOUNTPROC3_EXPORT] = list_exports,
 };

@@ -5,7 +5,7 @@
 #include "fake.h"
 
 /* By number of the NFS procedure; ctx is the fake. */
-extern rr_procedure_handler *const fake_handlers[], *const fake_mount_handlers[];
+extern rpcrdma_handler *const fake_handlers[], *const fake_mount_handlers[];
 const struct rpcrdma_program *fake_mount_program(void);
 
 #endif

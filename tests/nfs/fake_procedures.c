@@ -89,54 +89,54 @@ begin(struct fake *fake, uint32_t proc, void *result)
 	return true;
 }
 
-static enum rr_handled
+static enum rpcrdma_handled
 end(struct fake *fake, uint32_t proc)
 {
 	if (fake->crash_at != proc)
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	if (fake->crash_after > 0) {
 		fake->crash_after--;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	fake->crash_at = UINT32_MAX;
 	fake->crashing = true;
-	return RR_HANDLE_DROP;
+	return RPCRDMA_HANDLE_DROP;
 }
 
 /* ---- Names and attributes ---- */
 
-static enum rr_handled
-null(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+null(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	(void)request, (void)args, (void)result;
-	return ((struct fake *)ctx)->silent ? RR_HANDLE_DROP : RR_HANDLED;
+	return ((struct fake *)ctx)->silent ? RPCRDMA_HANDLE_DROP : RPCRDMA_HANDLED;
 }
 
-static enum rr_handled
-getattr(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+getattr(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	GETATTR3res *res = result;
 
 	if (begin(ctx, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	res->u.resok.obj_attributes =
 		attributes_of(ctx, object_of(ctx, ((const GETATTR3args *)args)->object));
 	return end(ctx, request->proc);
 }
 
-static enum rr_handled
-setattr(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+setattr(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const SETATTR3args *in = args;
 
 	if (begin(ctx, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	object_of(ctx, in->object)->set = in->new_attributes;
 	return end(ctx, request->proc);
 }
 
-static enum rr_handled
-lookup(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+lookup(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const LOOKUP3args *in = args;
 	struct fake *fake = ctx;
@@ -144,11 +144,11 @@ lookup(void *ctx, struct rr_request *request, const void *args, void *result)
 	struct fake_object *object;
 
 	if (begin(fake, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	object = find(fake, object_of(fake, in->what.dir), in->what.name);
 	if (!object) {
 		res->status = NFS3ERR_NOENT;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	res->u.resok.object = handle_of((uint32_t)(object - fake->objects));
 	if (fake->lie == FAKE_EMPTY_HANDLE)
@@ -157,14 +157,14 @@ lookup(void *ctx, struct rr_request *request, const void *args, void *result)
 	return end(fake, request->proc);
 }
 
-static enum rr_handled
-readlink_(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+readlink_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	READLINK3res *res = result;
 	const struct fake_object *object = object_of(ctx, ((const READLINK3args *)args)->symlink);
 
 	if (begin(ctx, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	res->u.resok.data = (struct rpcrdma_bytes){ object->target, (uint32_t)strlen(object->target) };
 	return end(ctx, request->proc);
 }
@@ -186,19 +186,19 @@ make(struct fake *fake, const diropargs3 *where, ftype3 type)
 	return &fake->objects[fake_add(fake, (uint32_t)(directory - fake->objects), name, type)];
 }
 
-static enum rr_handled
-create(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+create(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const CREATE3args *in = args;
 	CREATE3res *res = result;
 	struct fake_object *object;
 
 	if (begin(ctx, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	object = make(ctx, &in->where, NF3REG);
 	if (!object) {
 		res->status = NFS3ERR_EXIST;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	object->set = in->how.u.obj_attributes;
 	res->u.resok.obj = follow_handle(ctx, object);
@@ -206,75 +206,75 @@ create(void *ctx, struct rr_request *request, const void *args, void *result)
 	return end(ctx, request->proc);
 }
 
-static enum rr_handled
-mkdir_(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+mkdir_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const MKDIR3args *in = args;
 	MKDIR3res *res = result;
 	struct fake_object *object;
 
 	if (begin(ctx, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	object = make(ctx, &in->where, NF3DIR);
 	if (!object) {
 		res->status = NFS3ERR_EXIST;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	res->u.resok.obj = follow_handle(ctx, object);
 	res->u.resok.obj_attributes = follow(ctx, object);
 	return end(ctx, request->proc);
 }
 
-static enum rr_handled
-symlink_(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+symlink_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const SYMLINK3args *in = args;
 	SYMLINK3res *res = result;
 	struct fake_object *object;
 
 	if (begin(ctx, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	object = make(ctx, &in->where, NF3LNK);
 	if (!object) {
 		res->status = NFS3ERR_EXIST;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	memcpy(object->target, in->symlink.symlink_data.data, in->symlink.symlink_data.length);
 	return end(ctx, request->proc);
 }
 
-static enum rr_handled
-remove_(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+remove_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const REMOVE3args *in = args;
 	REMOVE3res *res = result;
 	struct fake_object *object;
 
 	if (begin(ctx, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	object = find(ctx, object_of(ctx, in->object.dir), in->object.name);
 	if (!object) {
 		res->status = NFS3ERR_NOENT;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	free(object->data);
 	*object = (struct fake_object){ .used = false };
 	return end(ctx, request->proc);
 }
 
-static enum rr_handled
-rename_(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+rename_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const RENAME3args *in = args;
 	RENAME3res *res = result;
 	struct fake_object *object;
 
 	if (begin(ctx, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	object = find(ctx, object_of(ctx, in->from.dir), in->from.name);
 	if (!object) {
 		res->status = NFS3ERR_NOENT;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	memcpy(object->name, in->to.name.data, in->to.name.length);
 	object->name[in->to.name.length] = '\0';
@@ -283,8 +283,8 @@ rename_(void *ctx, struct rr_request *request, const void *args, void *result)
 
 /* ---- Data ---- */
 
-static enum rr_handled
-read_(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+read_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const READ3args *in = args;
 	struct fake *fake = ctx;
@@ -293,7 +293,7 @@ read_(void *ctx, struct rr_request *request, const void *args, void *result)
 	uint64_t left = in->offset < object->size ? object->size - in->offset : 0;
 
 	if (begin(fake, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	ok->count = (count3)rr_min(rr_min(in->count, fake->read_most), left);
 	ok->data = (struct rpcrdma_bytes){ object->data + in->offset, ok->count };
 	ok->eof = ok->count == left;
@@ -306,8 +306,8 @@ read_(void *ctx, struct rr_request *request, const void *args, void *result)
 	return end(fake, request->proc);
 }
 
-static enum rr_handled
-write_(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+write_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const WRITE3args *in = args;
 	struct fake *fake = ctx;
@@ -315,7 +315,7 @@ write_(void *ctx, struct rr_request *request, const void *args, void *result)
 	struct fake_object *object = object_of(fake, in->file);
 
 	if (begin(fake, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	assert_int_equal(in->count, in->data.length);
 	ok->count = (count3)rr_min(in->count, fake->write_most);
 	assert_true(in->offset + ok->count <= FAKE_FILE_MAX);
@@ -336,14 +336,14 @@ write_(void *ctx, struct rr_request *request, const void *args, void *result)
 	return end(fake, request->proc);
 }
 
-static enum rr_handled
-commit(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+commit(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct fake *fake = ctx;
 	struct fake_object *object = object_of(fake, ((const COMMIT3args *)args)->file);
 
 	if (begin(fake, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	if (!fake->crash_before)
 		object->stable = object->size;
 	fake->crash_before = false;
@@ -351,15 +351,15 @@ commit(void *ctx, struct rr_request *request, const void *args, void *result)
 	return end(fake, request->proc);
 }
 
-static enum rr_handled
-fsinfo(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+fsinfo(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	FSINFO3resok *ok = &((FSINFO3res *)result)->u.resok;
 	struct fake *fake = ctx;
 
 	(void)args;
 	if (begin(fake, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	ok->rtmax = fake->rtmax;
 	ok->wtmax = fake->wtmax;
 	ok->dtpref = 1 << 16;
@@ -387,8 +387,8 @@ name_of(const struct fake *fake, uint32_t number)
 	return number == 0 ? "." : fake->objects[number].name;
 }
 
-static enum rr_handled
-readdirplus(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+readdirplus(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	static entryplus3 entries[FAKE_OBJECTS];
 	const READDIRPLUS3args *in = args;
@@ -399,10 +399,10 @@ readdirplus(void *ctx, struct rr_request *request, const void *args, void *resul
 	uint64_t from = in->cookie;
 
 	if (begin(fake, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	if (fake->no_readdirplus) {
 		res->status = NFS3ERR_NOTSUPP;
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	}
 	if (fake->lie == FAKE_COOKIE_CIRCLE && !listed(fake, directory, from, &number))
 		from = 1;
@@ -428,8 +428,8 @@ readdirplus(void *ctx, struct rr_request *request, const void *args, void *resul
 	return end(fake, request->proc);
 }
 
-static enum rr_handled
-readdir_(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+readdir_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	static entry3 entries[FAKE_OBJECTS];
 	const READDIR3args *in = args;
@@ -440,7 +440,7 @@ readdir_(void *ctx, struct rr_request *request, const void *args, void *result)
 	uint64_t from = in->cookie;
 
 	if (begin(fake, request->proc, result))
-		return RR_HANDLED;
+		return RPCRDMA_HANDLED;
 	while (count < fake->entry_most && listed(fake, directory, from, &number)) {
 		entry3 *entry = &entries[count++];
 		const char *name = name_of(fake, number);
@@ -457,7 +457,7 @@ readdir_(void *ctx, struct rr_request *request, const void *args, void *result)
 	return end(fake, request->proc);
 }
 
-rr_procedure_handler *const fake_handlers[] = {
+rpcrdma_handler *const fake_handlers[] = {
 	[NFSPROC3_NULL] = null,
 	[NFSPROC3_GETATTR] = getattr,
 	[NFSPROC3_SETATTR] = setattr,

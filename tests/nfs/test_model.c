@@ -35,7 +35,7 @@ struct world {
 	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;
 	struct rr_nfs_server *nfs_server;
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 	struct rr_drc *drc;
 	struct sockaddr_in address;
 	struct rpcrdma_nfs *nfs;

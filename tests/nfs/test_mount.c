@@ -71,7 +71,7 @@ export_lists_all(void **state)
 	world->config.export_count = 2;
 	world_restart(world);
 	list = world_mount_call(world, MOUNTPROC3_EXPORT, NULL);
-	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
 	assert_int_equal((*list)->ex_dir.length, 7);
 	assert_memory_equal((*list)->ex_dir.data, "/export", 7);
 	assert_null((*list)->ex_groups);
@@ -102,13 +102,13 @@ unmounting_is_heard(void **state)
 	const mountlist *list;
 
 	world_mount_call(world, MOUNTPROC3_NULL, NULL);
-	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
 	world_mount_call(world, MOUNTPROC3_UMNT, &path);
-	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
 	world_mount_call(world, MOUNTPROC3_UMNTALL, NULL);
-	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
 	list = world_mount_call(world, MOUNTPROC3_DUMP, NULL);
-	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
 	assert_null(*list);
 }
 

@@ -109,7 +109,7 @@ every_procedure_refuses_a_bad_handle(void **state)
 	for (uint32_t proc = NFSPROC3_GETATTR; proc <= NFSPROC3_COMMIT; proc++) {
 		const nfsstat3 *status = world_call(world, proc, &args);
 
-		assert_int_equal(world->handled, RR_HANDLED);
+		assert_int_equal(world->handled, RPCRDMA_HANDLED);
 		assert_int_equal(*status, NFS3ERR_BADHANDLE);
 	}
 }
@@ -120,7 +120,7 @@ null_does_nothing(void **state)
 	struct world *world = *state;
 
 	world_call(world, NFSPROC3_NULL, NULL);
-	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
 	assert_int_equal(world->size, 0);
 }
 

@@ -167,12 +167,12 @@ read_waits_for_memory(void **state)
 		assert_non_null(others[i]);
 	}
 	read_at(world, file, 0, 10);
-	assert_int_equal(world->handled, RR_HANDLE_LATER);
+	assert_int_equal(world->handled, RPCRDMA_HANDLE_LATER);
 	assert_null(world->request.payload);
 	for (unsigned i = 0; i < 4; i++)
 		rr_pool_put(world->pool, others[i]);
 	res = read_at(world, file, 0, 10);
-	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
 	check_read(&res, "hello", true);
 }
 
@@ -211,7 +211,7 @@ a_read_is_short_where_memory_is(void **state)
 	world->request.party = party;
 	text[SHORT] = 0;
 	res = read_at(world, file, 0, SIZE);
-	assert_int_equal(world->handled, RR_HANDLED);
+	assert_int_equal(world->handled, RPCRDMA_HANDLED);
 	check_read(&res, text, false);
 	res = read_at(world, file, SIZE - SHORT, SIZE);
 	check_read(&res, text, true);
@@ -219,7 +219,7 @@ a_read_is_short_where_memory_is(void **state)
 	own = rr_pool_get(world->pool, party, SHORT);
 	assert_non_null(own);
 	read_at(world, file, 0, SIZE);
-	assert_int_equal(world->handled, RR_HANDLE_LATER);
+	assert_int_equal(world->handled, RPCRDMA_HANDLE_LATER);
 	rr_pool_put(world->pool, own);
 	rr_pool_put(world->pool, other);
 	rr_pool_put(world->pool, more);

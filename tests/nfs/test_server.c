@@ -37,7 +37,7 @@ struct world {
 	struct rr_env env;
 	struct rpcrdma_engine *engine;
 	struct rr_nfs_server *nfs_server;
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 	struct rr_drc *drc; /* outlives the server */
 	struct rr_service nfs_service;
 	bool striking;        /* the connection is lost after the next call, before its reply leaves */
@@ -90,8 +90,8 @@ sync(void)
 	note_wait();
 }
 
-static enum rr_handled
-handle(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+handle(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct world *world = ctx;
 	const struct rr_service *service = &world->nfs_service;
@@ -106,7 +106,7 @@ handle(void *ctx, struct rr_request *request, const void *args, void *result)
 static void
 interpose(struct world *world, struct rr_service *service)
 {
-	static rr_procedure_handler *handlers[NFSPROC3_COMMIT + 1];
+	static rpcrdma_handler *handlers[NFSPROC3_COMMIT + 1];
 
 	for (uint32_t i = 0; i <= NFSPROC3_COMMIT; i++)
 		handlers[i] = handle;

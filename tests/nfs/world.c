@@ -191,7 +191,7 @@ static const void *
 call(struct world *world, const struct rr_service *service, uint32_t proc, const void *args)
 {
 	const struct rpcrdma_procedure *procedure = &service->program->procedures[proc];
-	struct rr_request *request = &world->request;
+	struct rpcrdma_request *request = &world->request;
 
 	rr_pool_put(world->pool, request->payload);
 	request->payload = NULL;
@@ -207,7 +207,7 @@ call(struct world *world, const struct rr_service *service, uint32_t proc, const
 	world->handled = service->handlers[proc](service->ctx, request, args, &world->result);
 	/* Whoever called, the server is itself again. */
 	assert_int_equal(setfsuid(UINT32_MAX), geteuid());
-	if (world->handled == RR_HANDLED)
+	if (world->handled == RPCRDMA_HANDLED)
 		measure(world, procedure);
 	return &world->result;
 }

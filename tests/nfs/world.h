@@ -33,9 +33,9 @@ struct world {
 	struct rr_pool *pool;
 	struct rr_nfs_server *server;
 	struct rr_service services[RR_NFS_SERVICES];
-	struct rr_request request;
-	enum rr_handled handled; /* of the last call */
-	uint32_t size;           /* octets of stream of its result */
+	struct rpcrdma_request request;
+	enum rpcrdma_handled handled; /* of the last call */
+	uint32_t size;                /* octets of stream of its result */
 	nfs_fh3 root;
 	union {
 		max_align_t align;

@@ -21,7 +21,7 @@ struct world;
 /* A client with a session, which uses slot 0. */
 struct peer {
 	struct world *world;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	clientid4 clientid;
 	sequenceid4 create_sequence;
 	sessionid4 session;
@@ -45,7 +45,7 @@ struct world {
 	struct rpcrdma_engine *engine;
 	struct rr_nfs4_shared *shared;
 	struct rr_nfs4_server *nfs4;
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 	struct sockaddr_in address;
 	bool rdma;
 	struct peer peers[WORLD_CLIENTS];

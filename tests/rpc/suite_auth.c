@@ -20,7 +20,7 @@ put_word(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller)
 }
 
 static enum rr_auth_stat
-take_word(const struct rr_call_header *call, struct rr_request *request)
+take_word(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
 	request->has_sys = false;
 	return call->cred.body.length == sizeof(uint32_t) ? RR_AUTH_OK : RR_AUTH_BADCRED;
@@ -195,7 +195,7 @@ a_client_has_only_flavors_with_credentials(void **state)
 {
 	struct world *world = *state;
 	struct rr_client_config config;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	struct rr_text why;
 
 	world_client_config(world, &config);

@@ -134,7 +134,7 @@ run_against(struct world *world, struct liar *liar, struct call *call)
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct sockaddr_storage address;
 	struct rr_client_config config;
-	struct rr_client *good = world->client;
+	struct rpcrdma_client *good = world->client;
 	struct rr_text why;
 	int error;
 

@@ -4,10 +4,10 @@
 #include "suite.h"
 
 /* The world's client is another one, which serves what the server calls, and is connected. */
-static struct rr_server *
+static struct rpcrdma_server *
 serve_back(struct world *world, uint64_t retry)
 {
-	struct rr_server *callbacks = world_new_server(world);
+	struct rpcrdma_server *callbacks = world_new_server(world);
 	struct rr_client_config config;
 
 	rr_client_free(world->client);
@@ -22,7 +22,7 @@ serve_back(struct world *world, uint64_t retry)
 }
 
 static void
-end(struct world *world, struct rr_server *callbacks)
+end(struct world *world, struct rpcrdma_server *callbacks)
 {
 	rr_client_free(world->client);
 	world->client = NULL;
@@ -42,7 +42,7 @@ static void
 a_client_that_serves_connects_again_without_a_call(void **state)
 {
 	struct world *world = *state;
-	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+	struct rpcrdma_server *callbacks = serve_back(world, 10 * RR_SECOND);
 
 	for (uint32_t times = 1; times <= 8; times++) {
 		lose_server(world);
@@ -61,7 +61,7 @@ static void
 a_server_that_is_away_is_sought_with_pauses_until_it_is_back(void **state)
 {
 	struct world *world = *state;
-	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+	struct rpcrdma_server *callbacks = serve_back(world, 10 * RR_SECOND);
 	const struct rr_timer *backoff = &world->client->backoff;
 	uint64_t delay = 50 * RR_MILLISECOND, since = world->now;
 
@@ -94,7 +94,7 @@ static void
 calls_wait_as_long_as_the_first_of_them_may(void **state)
 {
 	struct world *world = *state;
-	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+	struct rpcrdma_server *callbacks = serve_back(world, 10 * RR_SECOND);
 	struct call *given_up = call_new(ECHO_NULL), *call = call_new(ECHO_NULL),
 		    *later = call_new(ECHO_NULL);
 	uint64_t since;
@@ -124,7 +124,7 @@ static void
 nothing_is_left_of_a_client_freed_between_attempts(void **state)
 {
 	struct world *world = *state;
-	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+	struct rpcrdma_server *callbacks = serve_back(world, 10 * RR_SECOND);
 
 	lose_server(world);
 	assert_int_equal(world->client->state, RR_CLIENT_BACKOFF);
@@ -140,7 +140,7 @@ static void
 nothing_is_left_of_a_client_freed_during_an_attempt(void **state)
 {
 	struct world *world = *state;
-	struct rr_server *callbacks = serve_back(world, 10 * RR_SECOND);
+	struct rpcrdma_server *callbacks = serve_back(world, 10 * RR_SECOND);
 
 	lose_server(world);
 	world_start_server(world);
@@ -160,7 +160,7 @@ static void
 without_retry_it_does_not_connect_again(void **state)
 {
 	struct world *world = *state;
-	struct rr_server *callbacks = serve_back(world, 0);
+	struct rpcrdma_server *callbacks = serve_back(world, 0);
 
 	lose_server(world);
 	assert_int_equal(world->client->state, RR_CLIENT_FAILED);

@@ -53,7 +53,7 @@ static void
 call_and_go(struct world *world)
 {
 	struct rr_client_config config;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	struct call *call = tally_new(7);
 
 	world_client_config(world, &config);
@@ -71,7 +71,7 @@ come_and_go(struct world *world)
 	uint32_t before = rr_server_connections(world->server);
 	struct call *call = call_new(ECHO_NULL);
 	struct rr_client_config config;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 
 	world_client_config(world, &config);
 	client = world_connect(world, &config);

@@ -113,7 +113,7 @@ calls_of_others_are_served_between_those_of_a_busy_connection(void **state)
 	struct world *world = *state;
 	struct call *calls[CALLS], *other = call_new(ECHO_TALLY);
 	struct rr_client_config config;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	uint32_t before;
 
 	world_client_config(world, &config);
@@ -148,7 +148,7 @@ a_connection_has_a_block_whatever_others_hold(void **state)
 	enum { OTHERS = 2 };
 	struct world *world = *state;
 	struct call *kept[OTHERS], *call = call_new(ECHO_ECHO);
-	struct rr_client *clients[OTHERS], *client;
+	struct rpcrdma_client *clients[OTHERS], *client;
 	struct rr_client_config config;
 
 	world_kill_server(world);
@@ -229,7 +229,7 @@ more_calls_than_blocks_are_all_answered(void **state)
 {
 	enum { CLIENTS = 6, CALLS = 60 };
 	struct world *world = *state;
-	struct rr_client *clients[CLIENTS];
+	struct rpcrdma_client *clients[CLIENTS];
 	struct rr_client_config config;
 	struct call *calls[CLIENTS][CALLS];
 
@@ -283,7 +283,7 @@ connections_are_bounded(void **state)
 	struct rr_client_config client_config;
 	struct world *world;
 	struct call *call = call_new(ECHO_NULL), *later = call_new(ECHO_NULL);
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 
 	(void)state;
 	config.connection_max = MAX;
@@ -318,7 +318,7 @@ run_scenario(struct world *world)
 	struct call *calls[] = { call_new(ECHO_NULL), blob_new(20000, true), fetch_new(9000),
 		call_new(ECHO_COUNT) };
 	struct rr_client_config config;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	struct rr_text why;
 
 	world_client_config(world, &config);
@@ -380,7 +380,7 @@ a_call_that_finds_no_memory_is_not_left_without_answer(void **state)
 		struct call *call = call_new(ECHO_ECHO);
 		struct world *world = world_new(NULL);
 		struct rr_client_config config;
-		struct rr_client *client = world->client;
+		struct rpcrdma_client *client = world->client;
 
 		world_client_config(world, &config);
 		config.retry = 10 * RR_SECOND;

@@ -145,7 +145,7 @@ static void
 a_duplicate_of_what_another_server_executes_is_answered_when_that_ends(void **state)
 {
 	struct world *world = *state;
-	struct rr_server *server = world->server;
+	struct rpcrdma_server *server = world->server;
 	struct wire first, second;
 
 	world->keeping = true;

@@ -21,7 +21,7 @@ fill(uint8_t *data, uint32_t length)
 /* ---- The echo program ---- */
 
 static void
-note(struct world *world, const struct rr_request *request)
+note(struct world *world, const struct rpcrdma_request *request)
 {
 	uint8_t octet;
 
@@ -35,177 +35,178 @@ note(struct world *world, const struct rr_request *request)
 		world->heard = world->handled;
 }
 
-static enum rr_handled
-echo(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+echo(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	note(ctx, request);
 	*(text *)result = *(const text *)args;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
-static enum rr_handled
-sum(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+sum(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	const numbers *in = args;
 
 	note(ctx, request);
 	for (uint32_t i = 0; i < in->count; i++)
 		*(uint32_t *)result += in->values[i];
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 /* Answers with the same data, which lives in the call's memory until the reply was sent. */
-static enum rr_handled
-echo_blob(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+echo_blob(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct world *world = ctx;
 	const blob *in = args;
 
 	if (world->held > 0)
-		return RR_HANDLE_LATER;
+		return RPCRDMA_HANDLE_LATER;
 	note(world, request);
 	*(blob *)result = (blob){ in->after, in->data, in->before };
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 /* Answers with so many octets of pool memory. */
-static enum rr_handled
-fetch(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+fetch(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct world *world = ctx;
 	uint32_t length = *(const uint32_t *)args;
 
 	request->payload = rr_pool_get(world->engine->results, request->party, length);
 	if (!request->payload || world->held > 0)
-		return RR_HANDLE_LATER;
+		return RPCRDMA_HANDLE_LATER;
 	note(world, request);
 	fill(request->payload, length);
 	*(blob *)result = (blob){ 2, { request->payload, length }, 1 };
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 /* Answers with a copy of the data in pool memory: large both ways. */
-static enum rr_handled
-copy_blob(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+copy_blob(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct world *world = ctx;
 	const blob *in = args;
 
 	request->payload = rr_pool_get(world->engine->results, request->party, in->data.length);
 	if (!request->payload)
-		return RR_HANDLE_LATER;
+		return RPCRDMA_HANDLE_LATER;
 	note(world, request);
 	memcpy(request->payload, in->data.data, in->data.length);
 	*(blob *)result = (blob){ in->after, { request->payload, in->data.length }, in->before };
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
-static enum rr_handled
-count(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+count(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	numbers *out = result;
 	uint32_t size = *(const uint32_t *)args;
 
 	note(ctx, request);
 	if (size * sizeof(uint32_t) > (size_t)(request->arena.end - request->arena.next))
-		return RR_HANDLE_SYSTEM_ERR;
+		return RPCRDMA_HANDLE_SYSTEM_ERR;
 	out->count = size;
 	out->values = (uint32_t *)(void *)request->arena.next;
 	for (uint32_t i = 0; i < size; i++)
 		out->values[i] = i;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
-static enum rr_handled
-later(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+later(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct world *world = ctx;
 
 	if (world->held > 0)
-		return RR_HANDLE_LATER;
+		return RPCRDMA_HANDLE_LATER;
 	note(world, request);
 	*(uint32_t *)result = *(const uint32_t *)args;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
-static enum rr_handled
-fail_as_told(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+fail_as_told(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	static uint8_t octets[TEXT_MAX + 1];
 
 	note(ctx, request);
 	switch (*(const outcome *)args) {
-	case OUTCOME_SYSTEM_ERR: return RR_HANDLE_SYSTEM_ERR;
-	case OUTCOME_GARBAGE_ARGS: return RR_HANDLE_GARBAGE_ARGS;
-	case OUTCOME_PROC_UNAVAIL: return RR_HANDLE_PROC_UNAVAIL;
-	case OUTCOME_TOO_WEAK: return RR_HANDLE_TOO_WEAK;
-	case OUTCOME_DROP: return RR_HANDLE_DROP;
+	case OUTCOME_SYSTEM_ERR: return RPCRDMA_HANDLE_SYSTEM_ERR;
+	case OUTCOME_GARBAGE_ARGS: return RPCRDMA_HANDLE_GARBAGE_ARGS;
+	case OUTCOME_PROC_UNAVAIL: return RPCRDMA_HANDLE_PROC_UNAVAIL;
+	case OUTCOME_TOO_WEAK: return RPCRDMA_HANDLE_TOO_WEAK;
+	case OUTCOME_DROP: return RPCRDMA_HANDLE_DROP;
 	case OUTCOME_BAD_RESULT: *(text *)result = (text){ octets, sizeof(octets) }; break;
 	}
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 /* Of a service whose ctx is the world. */
 static struct world *
-world_of(const struct rr_request *request)
+world_of(const struct rpcrdma_request *request)
 {
 	return request->server->services[1].ctx;
 }
 
 static void
-lose(struct rr_request *request)
+lose(void *above, struct rpcrdma_request *request)
 {
 	struct world *world = world_of(request);
 
+	(void)above;
 	world->lost++;
 	if (!world->forgoing)
 		return;
 	world->kept_count--;
-	rr_request_end(request, RR_HANDLE_DROP);
+	rr_request_end(request, RPCRDMA_HANDLE_DROP);
 }
 
 void
 world_answer_kept(struct world *world)
 {
 	while (world->kept_count > 0) {
-		struct rr_request *request = world->kept[--world->kept_count];
+		struct rpcrdma_request *request = world->kept[--world->kept_count];
 
 		*(uint32_t *)request->result = world->tally += *(const uint32_t *)request->args;
-		rr_request_end(request, RR_HANDLED);
+		rr_request_end(request, RPCRDMA_HANDLED);
 	}
 }
 
 /* Another answer each time that it is executed. */
-static enum rr_handled
-tally(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+tally(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct world *world = ctx;
 
 	if (world->held > 0)
-		return RR_HANDLE_LATER;
+		return RPCRDMA_HANDLE_LATER;
 	note(world, request);
 	if (world->keeping) {
 		world->kept[world->kept_count++] = request;
 		request->lost = lose;
-		return RR_HANDLE_KEPT;
+		return RPCRDMA_HANDLE_KEPT;
 	}
 	if (world->striking)
 		rr_loop_defer(world->engine->loop, &world->strike);
 	world->striking = false;
 	*(uint32_t *)result = world->tally += *(const uint32_t *)args;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 /* Another answer each time that it is executed, and data to go with it. */
-static enum rr_handled
-store(void *ctx, struct rr_request *request, const void *args, void *result)
+static enum rpcrdma_handled
+store(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct world *world = ctx;
 	const blob *in = args;
 
 	note(world, request);
 	*(uint32_t *)result = world->tally += in->data.length;
-	return RR_HANDLED;
+	return RPCRDMA_HANDLED;
 }
 
 /* Before the reply leaves: what leaves in a turn does so in later tasks. */
@@ -218,8 +219,8 @@ strike(struct rr_task *task)
 	world_start_server(world);
 }
 
-static rr_procedure_handler *const handlers_v2[] = { NULL };
-static rr_procedure_handler *const handlers_v3[] = {
+static rpcrdma_handler *const handlers_v2[] = { NULL };
+static rpcrdma_handler *const handlers_v3[] = {
 	[ECHO_ECHO] = echo,
 	[ECHO_SUM] = sum,
 	[ECHO_BLOB] = echo_blob,
@@ -261,14 +262,14 @@ counting_realloc(void *ctx, void *old, size_t size)
 	return rr_env_system.realloc(rr_env_system.ctx, old, size);
 }
 
-struct rr_server *
+struct rpcrdma_server *
 world_new_server(struct world *world)
 {
 	const struct rr_service services[] = {
 		{ &ECHO_V2_program, handlers_v2, world },
 		{ &ECHO_V3_program, handlers_v3, world, once_v3 },
 	};
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 
 	world->server_config.drc = world->drc;
 	assert_int_equal(rr_server_new(world->engine, &world->server_config, services, 2, &server), 0);
@@ -317,10 +318,10 @@ world_client_config(const struct world *world, struct rr_client_config *config)
 	memcpy(&config->address, &world->address, sizeof(world->address));
 }
 
-struct rr_client *
+struct rpcrdma_client *
 world_connect(struct world *world, const struct rr_client_config *config)
 {
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 	struct rr_text why;
 
 	assert_int_equal(rr_client_new(world->engine, config, &client, &why), 0);

@@ -27,10 +27,10 @@ struct world {
 	uint32_t allocations, fail_at; /* the allocation of this number fails; 0: none */
 	struct rpcrdma_engine *engine;
 	struct rr_server_config server_config; /* of the next one */
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 	struct rr_drc *drc; /* outlives the server */
 	struct sockaddr_in address;
-	struct rr_client *client;
+	struct rpcrdma_client *client;
 
 	uint32_t handled; /* calls that came to a handler */
 	int peer;         /* above 0: the client's socket, */
@@ -43,7 +43,7 @@ struct world {
 	uint32_t tally; /* of ECHO_TALLY */
 	bool keeping;   /* ECHO_TALLY keeps its requests, up to four of them */
 	bool forgoing;  /* it ends one whose connection is lost */
-	struct rr_request *kept[4];
+	struct rpcrdma_request *kept[4];
 	uint32_t kept_count, lost; /* requests kept now; those whose connection was lost */
 	bool striking;             /* the next ECHO_TALLY loses its connection before its reply leaves */
 	struct rr_task strike;
@@ -64,11 +64,11 @@ void world_kill_server(struct world *world);
 void world_start_server(struct world *world);
 
 /* A server of the same programs that listens nowhere. */
-struct rr_server *world_new_server(struct world *world);
+struct rpcrdma_server *world_new_server(struct world *world);
 
 /* A client of its own of the same server. */
 void world_client_config(const struct world *world, struct rr_client_config *config);
-struct rr_client *world_connect(struct world *world, const struct rr_client_config *config);
+struct rpcrdma_client *world_connect(struct world *world, const struct rr_client_config *config);
 
 /* Octets of the engine's memory that are out. */
 size_t world_memory(const struct world *world);

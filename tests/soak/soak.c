@@ -53,7 +53,7 @@ struct run {
 	struct rr_posix_shared *shared;
 	struct rr_vfs *vfs;
 	struct rr_nfs_server *nfs_server;
-	struct rr_server *server;
+	struct rpcrdma_server *server;
 	struct sockaddr_in address;
 	struct rpcrdma_nfs *nfs;
 	struct rr_nfs_object file;

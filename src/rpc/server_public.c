@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public server: services, with addresses at which they are served. */
-#include "api/counters.h"
-#include "api/services.h"
+/* <rpcrdma/server.h>: configurations are checked, host names become addresses, and the engine is in use. */
 #include "base/address.h"
 #include "base/config.h"
+#include "rpc/server_private.h"
 
 enum { ARENA_MAX = 16 << 20, REPLY_MAX = 1 << 30, CALL_MAX = 16384 };
 
-struct rpcrdma_server {
-	struct rpcrdma_engine *engine;
-	struct rr_api_services *services;
-	uint32_t service_count;
-	struct rr_server *server; /* that of the services */
-	struct rr_text text;
-};
-
 static int
-check(const struct rpcrdma_server_config *config, struct rr_text *text)
+public_check(const struct rpcrdma_server_config *config, struct rr_text *text)
 {
 	if (config->service_count == 0 || !config->services)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "a server needs at least one service");
@@ -28,11 +19,44 @@ check(const struct rpcrdma_server_config *config, struct rr_text *text)
 	return 0;
 }
 
-static int
-make_services(struct rpcrdma_server *server, const struct rpcrdma_server_config *config)
+/* A service of the public, as the server has it. */
+static struct rr_service
+public_service(const struct rpcrdma_service *service)
+{
+	return (struct rr_service){
+		.program = service->program,
+		.handlers = service->handlers,
+		.ctx = service->ctx,
+		.once = service->once,
+	};
+}
+
+int
+rr_server_new_public(struct rpcrdma_engine *engine, const struct rr_server_config *config,
+	const struct rpcrdma_service *services, uint32_t count, struct rpcrdma_server **server)
+{
+	struct rr_service *inner;
+	int error;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!services[i].program || !services[i].handlers)
+			return rr_fail(&engine->text, -RPCRDMA_ERR_INVAL,
+				"service %u lacks its program or its handlers", i);
+	}
+	inner = rr_alloc_array(engine->env, count, sizeof(*inner));
+	if (!inner)
+		return rr_fail(&engine->text, -RPCRDMA_ERR_NOMEM, "no memory for services");
+	for (uint32_t i = 0; i < count; i++)
+		inner[i] = public_service(&services[i]);
+	error = rr_server_new(engine, config, inner, count, server);
+	rr_free(engine->env, inner);
+	return error < 0 ? rr_fail(&engine->text, error, "no memory for services") : 0;
+}
+
+static struct rr_server_config
+public_config(const struct rpcrdma_server_config *config)
 {
 	struct rr_server_config inner = rr_server_config_default;
-	int error;
 
 	if (config->arena_size)
 		inner.arena_size = config->arena_size;
@@ -40,13 +64,7 @@ make_services(struct rpcrdma_server *server, const struct rpcrdma_server_config 
 		inner.reply_max = config->reply_max;
 	if (config->call_max)
 		inner.call_max = config->call_max;
-	error = rr_api_services_new(
-		server->engine, config->services, config->service_count, &inner, &server->services);
-	if (error < 0)
-		return error;
-	server->server = server->services->server;
-	server->service_count = config->service_count;
-	return 0;
+	return inner;
 }
 
 int
@@ -54,7 +72,7 @@ rpcrdma_server_new(struct rpcrdma_engine *engine, const struct rpcrdma_server_co
 	struct rpcrdma_server **result)
 {
 	struct rpcrdma_server_config config;
-	struct rpcrdma_server *server;
+	struct rr_server_config inner;
 	int error;
 
 	if (!engine || !result)
@@ -62,21 +80,14 @@ rpcrdma_server_new(struct rpcrdma_engine *engine, const struct rpcrdma_server_co
 	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
 		"struct rpcrdma_server_config", &engine->text);
 	if (error == 0)
-		error = check(&config, &engine->text);
+		error = public_check(&config, &engine->text);
 	if (error < 0)
 		return error;
-	server = rr_alloc(engine->env, sizeof(*server));
-	if (!server)
-		return rr_fail(&engine->text, -RPCRDMA_ERR_NOMEM, "no memory for a server");
-	server->engine = engine;
-	rr_engine_use(engine);
-	error = make_services(server, &config);
-	if (error < 0) {
-		rpcrdma_server_free(server);
-		return error;
-	}
-	*result = server;
-	return 0;
+	inner = public_config(&config);
+	error = rr_server_new_public(engine, &inner, config.services, config.service_count, result);
+	if (error == 0)
+		rr_engine_use(engine);
+	return error;
 }
 
 void
@@ -86,8 +97,7 @@ rpcrdma_server_free(struct rpcrdma_server *server)
 
 	if (!server)
 		return;
-	rr_api_services_free(server->services);
-	rr_free(engine->env, server);
+	rr_server_free(server);
 	rr_engine_leave(engine);
 }
 
@@ -109,7 +119,7 @@ rpcrdma_server_listen(
 	if (error < 0)
 		return error;
 	size = rr_address_size(&address);
-	error = rr_server_listen(server->server, inner, sockaddr, size, NULL, &server->text);
+	error = rr_server_listen(server, inner, sockaddr, size, NULL, &server->text);
 	if (error == 0)
 		*port = rr_address_port(sockaddr);
 	return error;
@@ -119,19 +129,19 @@ void
 rpcrdma_server_shutdown(struct rpcrdma_server *server)
 {
 	if (server)
-		rr_server_shutdown(server->server);
+		rr_server_shutdown(server);
 }
 
 bool
 rpcrdma_server_idle(const struct rpcrdma_server *server)
 {
-	return !server || rr_server_idle(server->server);
+	return !server || rr_server_idle(server);
 }
 
 uint32_t
 rpcrdma_server_connections(const struct rpcrdma_server *server)
 {
-	return server ? rr_server_connections(server->server) : 0;
+	return server ? rr_server_connections(server) : 0;
 }
 
 int
@@ -141,20 +151,20 @@ rpcrdma_server_counters(const struct rpcrdma_server *server, struct rpcrdma_coun
 
 	if (!server)
 		return -RPCRDMA_ERR_INVAL;
-	rr_server_counters(server->server, &inner);
-	return rr_api_give_counters(counters, &inner);
+	rr_server_counters(server, &inner);
+	return rr_config_give(counters, &inner, sizeof(inner), sizeof(inner));
 }
 
-struct visit {
+struct public_visit {
 	void (*visit)(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
 		const struct rpcrdma_counters *counters);
 	void *ctx;
 };
 
 static void
-visit_carrier(void *ctx, const struct rr_carrier *carrier)
+public_visit(void *ctx, const struct rr_carrier *carrier)
 {
-	const struct visit *visit = ctx;
+	const struct public_visit *visit = ctx;
 	struct rpcrdma_negotiated negotiated;
 
 	rr_carrier_negotiated(carrier, &negotiated);
@@ -168,22 +178,23 @@ rpcrdma_server_each_connection(const struct rpcrdma_server *server,
 	void *ctx)
 {
 	if (server && visit)
-		rr_server_each_connection(server->server, visit_carrier, &(struct visit){ visit, ctx });
+		rr_server_each_connection(server, public_visit, &(struct public_visit){ visit, ctx });
 }
 
 int
 rpcrdma_server_latency(const struct rpcrdma_server *server, const struct rpcrdma_program *program,
 	uint32_t procedure, struct rpcrdma_latency *latency)
 {
-	const struct rpcrdma_latency *inner = NULL;
+	static const struct rpcrdma_latency nothing;
+	const struct rpcrdma_latency *found = NULL;
 
 	if (!server || !program)
 		return -RPCRDMA_ERR_INVAL;
 	for (uint32_t i = 0; i < server->service_count; i++) {
-		if (server->services->services[i].service.program == program)
-			inner = rr_server_latency(server->server, i, procedure);
+		if (server->services[i].program == program)
+			found = rr_server_latency(server, i, procedure);
 	}
-	return rr_api_give_latency(latency, inner);
+	return rr_config_give(latency, found ? found : &nothing, sizeof(nothing), sizeof(nothing));
 }
 
 const char *

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of the public client, from their configuration to done(). */
-#include "api/call.h"
-
-#include <string.h>
-
+/* Calls of the public, from their configuration to done(). */
 #include "base/config.h"
+#include "rpc/client_private.h"
 
 enum { CALLS_KEPT = 1024 };
 
 void
-rr_api_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)
+rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)
 {
 	rr_list_remove(&call->link);
 	rr_cache_put(&engine->calls, call);
 }
 
 static struct rpcrdma_call *
-get(struct rpcrdma_engine *engine)
+calls_get(struct rpcrdma_engine *engine)
 {
 	struct rpcrdma_call *call;
 
@@ -29,15 +26,15 @@ get(struct rpcrdma_engine *engine)
 }
 
 static int
-fail(struct rpcrdma_client *client, int error)
+calls_fail(struct rpcrdma_client *client, int error)
 {
-	client->error = client->text.text;
+	client->said = client->refusal.text;
 	return error;
 }
 
 /* What the inner client would find out only later, or not at all. */
 static int
-check(const struct rpcrdma_call_config *config, struct rr_text *text)
+calls_check(const struct rpcrdma_call_config *config, struct rr_text *text)
 {
 	const struct rpcrdma_program *program = config->program;
 	const struct rpcrdma_procedure *procedure;
@@ -67,22 +64,23 @@ check(const struct rpcrdma_call_config *config, struct rr_text *text)
 }
 
 static void
-ended(struct rr_call *base, int error)
+calls_ended(struct rr_call *base, int error)
 {
 	struct rpcrdma_call *call = rr_container(base, struct rpcrdma_call, base);
-	struct rpcrdma_engine *engine = call->client->engine;
+	struct rpcrdma_client *client = base->client;
+	struct rpcrdma_engine *engine = client->engine;
 
 	rr_list_remove(&call->link);
 	call->ended = true;
 	if (error < 0)
-		call->client->error = rr_client_error(call->client->client);
+		client->said = rr_client_error(client);
 	if (call->done)
 		call->done(call->ctx, call, error);
-	rr_api_call_put(engine, call);
+	rr_call_put(engine, call);
 }
 
 static void
-fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
+calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 {
 	struct rr_call *base = &call->base;
 
@@ -101,7 +99,7 @@ fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 	base->keep = config->keep;
 	base->keep_size = config->keep_size;
 	base->timeout = config->timeout;
-	base->done = ended;
+	base->done = calls_ended;
 	base->arena = config->arena ? rpcrdma_arena(config->arena, config->arena_size)
 				    : (struct rpcrdma_arena){ NULL, NULL };
 	for (uint32_t i = 0; i < config->sink_count; i++)
@@ -118,25 +116,25 @@ rpcrdma_client_call(
 
 	if (!client)
 		return -RPCRDMA_ERR_INVAL;
-	error = rr_config_take(
-		&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_call_config", &client->text);
+	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_call_config",
+		&client->refusal);
 	if (error == 0)
-		error = check(&config, &client->text);
+		error = calls_check(&config, &client->refusal);
 	if (error < 0)
-		return fail(client, error);
-	call = get(client->engine);
+		return calls_fail(client, error);
+	call = calls_get(client->engine);
 	if (!call)
-		return fail(client, rr_fail(&client->text, -RPCRDMA_ERR_NOMEM, "no memory for a call"));
-	call->client = client;
-	fill(call, &config);
+		return calls_fail(
+			client, rr_fail(&client->refusal, -RPCRDMA_ERR_NOMEM, "no memory for a call"));
+	calls_fill(call, &config);
 	rr_list_append(&client->calls, &call->link);
 	if (result)
 		*result = call;
-	rr_client_call(client->client, &call->base);
+	rr_client_call(client, &call->base);
 	return 0;
 }
 
-struct wait {
+struct calls_wait {
 	void (*done)(void *ctx, struct rpcrdma_call *call, int error); /* the caller's */
 	void *ctx;
 	bool over;
@@ -144,9 +142,9 @@ struct wait {
 };
 
 static void
-wait_done(void *ctx, struct rpcrdma_call *call, int error)
+calls_wait_done(void *ctx, struct rpcrdma_call *call, int error)
 {
-	struct wait *wait = ctx;
+	struct calls_wait *wait = ctx;
 
 	wait->over = true;
 	wait->error = error;
@@ -158,22 +156,22 @@ int
 rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma_call_config *theirs)
 {
 	struct rpcrdma_call_config config;
-	struct wait wait = { 0 };
+	struct calls_wait wait = { 0 };
 	struct rpcrdma_call *call;
 	int error;
 
 	if (!client)
 		return -RPCRDMA_ERR_INVAL;
-	error = rr_engine_may_wait(client->engine, __func__, &client->text);
+	error = rr_engine_may_wait(client->engine, __func__, &client->refusal);
 	if (error == 0)
 		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
-			"struct rpcrdma_call_config", &client->text);
+			"struct rpcrdma_call_config", &client->refusal);
 	if (error < 0)
-		return fail(client, error);
+		return calls_fail(client, error);
 	wait.done = config.done;
 	wait.ctx = config.ctx;
 	config.size = sizeof(config);
-	config.done = wait_done;
+	config.done = calls_wait_done;
 	config.ctx = &wait;
 	error = rpcrdma_client_call(client, &config, &call);
 	while (error == 0 && !wait.over) {
@@ -182,8 +180,8 @@ rpcrdma_client_call_and_wait(struct rpcrdma_client *client, const struct rpcrdma
 		if (turned >= 0 || wait.over)
 			continue;
 		rpcrdma_call_cancel(call);
-		client->text = client->engine->text;
-		return fail(client, turned);
+		client->refusal = client->engine->text;
+		return calls_fail(client, turned);
 	}
 	return error < 0 ? error : wait.error;
 }
@@ -199,9 +197,9 @@ rpcrdma_client_call_procedure(struct rpcrdma_client *client, const struct rpcrdm
 		return -RPCRDMA_ERR_INVAL;
 	if (theirs)
 		error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
-			"struct rpcrdma_call_config", &client->text);
+			"struct rpcrdma_call_config", &client->refusal);
 	if (error < 0)
-		return fail(client, error);
+		return calls_fail(client, error);
 	config.size = sizeof(config);
 	config.program = program;
 	config.procedure = procedure;
@@ -215,13 +213,13 @@ rpcrdma_client_call_procedure(struct rpcrdma_client *client, const struct rpcrdm
 void
 rpcrdma_call_cancel(struct rpcrdma_call *call)
 {
-	struct rpcrdma_client *client = call ? call->client : NULL;
+	struct rpcrdma_client *client = call ? call->base.client : NULL;
 
 	if (!call || call->ended)
 		return;
 	call->ended = true;
-	rr_client_cancel(client->client, &call->base);
-	rr_api_call_put(client->engine, call);
+	rr_client_cancel(client, &call->base);
+	rr_call_put(client->engine, call);
 }
 
 uint32_t

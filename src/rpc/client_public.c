@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of the public client, and what people ask it. It owns its rr_client; the engine is the caller's.
- */
-#include "api/call.h"
-#include "api/counters.h"
+/* <rpcrdma/client.h> but for calls: configurations are checked, host names become addresses, and the engine
+ * is in use. */
 #include "base/address.h"
 #include "base/config.h"
+#include "rpc/client_private.h"
 #include "rpc/credential.h"
 
 #define LOOPBACK "127.0.0.1"
@@ -12,7 +11,7 @@
 enum { CLIENT_ADDRESSES = 8 };
 
 /* A client to be: its configuration, and the addresses of its server. */
-struct plan {
+struct public_plan {
 	struct rpcrdma_client_config theirs;
 	struct rr_client_config config;
 	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
@@ -21,8 +20,8 @@ struct plan {
 };
 
 static int
-take_credential(const struct rpcrdma_client_config *config, char *machine, struct rr_client_config *inner,
-	struct rr_text *text)
+public_take_credential(const struct rpcrdma_client_config *config, char *machine,
+	struct rr_client_config *inner, struct rr_text *text)
 {
 	inner->auth = config->auth_none ? &rr_auth_none : &rr_auth_sys;
 	if (config->auth_none)
@@ -31,7 +30,7 @@ take_credential(const struct rpcrdma_client_config *config, char *machine, struc
 }
 
 static int
-make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
+public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
 {
 	struct rpcrdma_client_config *config = &plan->theirs;
 	int error = rr_config_take(
@@ -46,7 +45,7 @@ make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct 
 	if (error < 0)
 		return error;
 	plan->config.retry = config->retry;
-	error = take_credential(config, plan->machine, &plan->config, text);
+	error = public_take_credential(config, plan->machine, &plan->config, text);
 	if (error < 0)
 		return error;
 	plan->address_count = rr_address_resolve(config->host ? config->host : LOOPBACK, config->port,
@@ -54,84 +53,70 @@ make_plan(struct plan *plan, const struct rpcrdma_client_config *theirs, struct 
 	return plan->address_count < 0 ? plan->address_count : 0;
 }
 
+/* The client is there: what the public functions keep of it. */
 static struct rpcrdma_client *
-new_client(struct rpcrdma_engine *engine)
+public_keep(struct rpcrdma_client *client, struct rpcrdma_server *served)
 {
-	struct rpcrdma_client *client = rr_alloc(engine->env, sizeof(*client));
-
-	if (!client) {
-		rr_fail(&engine->text, 0, "no memory for a client");
-		return NULL;
-	}
-	client->engine = engine;
-	client->error = client->text.text;
+	client->served = served;
+	client->said = rr_client_error(client);
 	rr_list_init(&client->calls);
-	rr_engine_use(engine);
+	rr_engine_use(client->engine);
 	return client;
 }
 
-/* error: that of making its inner client. */
+/* The services that the server is to call in the reverse direction. NULL in *served: there are none. */
 static int
-finish(struct rpcrdma_client *client, int error, struct rpcrdma_client **result)
+public_callbacks(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
+	struct rpcrdma_server **served)
 {
-	if (error < 0) {
-		rpcrdma_client_free(client);
-		return error;
-	}
-	client->error = rr_client_error(client->client);
-	*result = client;
-	return 0;
-}
-
-static int
-make_callbacks(struct rpcrdma_client *client, const struct rpcrdma_client_config *config)
-{
+	*served = NULL;
 	if (config->service_count == 0)
 		return 0;
 	if (!config->services)
-		return rr_fail(
-			&client->engine->text, -RPCRDMA_ERR_INVAL, "the client's services are missing");
-	return rr_api_services_new(client->engine, config->services, config->service_count,
-		&rr_server_config_default, &client->callbacks);
+		return rr_fail(&engine->text, -RPCRDMA_ERR_INVAL, "the client's services are missing");
+	return rr_server_new_public(
+		engine, &rr_server_config_default, config->services, config->service_count, served);
 }
 
 /* Begins to connect to the plan's address of this number. */
 static int
-begin(struct rpcrdma_engine *engine, struct plan *plan, int number, struct rpcrdma_client **result)
+public_begin(
+	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)
 {
-	struct rpcrdma_client *client = new_client(engine);
-	int error;
+	struct rpcrdma_client *client;
+	int error = public_callbacks(engine, &plan->theirs, &plan->config.callbacks);
 
-	if (!client)
-		return -RPCRDMA_ERR_NOMEM;
-	error = make_callbacks(client, &plan->theirs);
 	if (error < 0)
-		return finish(client, error, result);
-	plan->config.callbacks = client->callbacks ? client->callbacks->server : NULL;
+		return error;
 	plan->config.address = plan->addresses[number];
 	plan->config.address_size = rr_address_size(&plan->addresses[number]);
-	error = rr_client_new(engine, &plan->config, &client->client, &engine->text);
-	return finish(client, error, result);
+	error = rr_client_new(engine, &plan->config, &client, &engine->text);
+	if (error < 0) {
+		rr_server_free(plan->config.callbacks);
+		return error;
+	}
+	*result = public_keep(client, plan->config.callbacks);
+	return 0;
 }
 
 int
 rpcrdma_client_new(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
 	struct rpcrdma_client **client)
 {
-	struct plan plan;
+	struct public_plan plan;
 	int error;
 
 	if (!engine || !client)
 		return -RPCRDMA_ERR_INVAL;
-	error = make_plan(&plan, config, &engine->text);
-	return error < 0 ? error : begin(engine, &plan, 0, client);
+	error = public_make_plan(&plan, config, &engine->text);
+	return error < 0 ? error : public_begin(engine, &plan, 0, client);
 }
 
 int
 rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_client_config *theirs,
 	struct rpcrdma_client **result)
 {
-	struct rpcrdma_engine *engine = request ? request->engine : NULL;
+	struct rpcrdma_engine *engine = request ? request->server->engine : NULL;
 	char machine[RPCRDMA_AUTH_SYS_NAME + 1];
 	struct rr_client_config inner = { 0 };
 	struct rpcrdma_client_config config;
@@ -143,27 +128,28 @@ rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_cli
 	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs,
 		"struct rpcrdma_client_config", &engine->text);
 	if (error == 0)
-		error = take_credential(&config, machine, &inner, &engine->text);
+		error = public_take_credential(&config, machine, &inner, &engine->text);
 	if (error < 0)
 		return error;
-	client = new_client(engine);
-	if (!client)
-		return -RPCRDMA_ERR_NOMEM;
-	error = rr_request_client(request->inner, &inner, &client->client, &engine->text);
-	return finish(client, error, result);
+	error = rr_request_client(request, &inner, &client, &engine->text);
+	if (error < 0)
+		return error;
+	*result = public_keep(client, NULL);
+	return 0;
 }
 
 static int
-connect_to(struct rpcrdma_engine *engine, struct plan *plan, int number, struct rpcrdma_client **result)
+public_connect_to(
+	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)
 {
 	struct rpcrdma_client *client;
-	int error = begin(engine, plan, number, &client);
+	int error = public_begin(engine, plan, number, &client);
 
 	if (error < 0)
 		return error;
-	error = rr_client_wait_connected(client->client, NULL, NULL);
+	error = rr_client_wait_connected(client, NULL, NULL);
 	if (error < 0) {
-		rr_fail(&engine->text, error, "%s", rr_client_error(client->client));
+		rr_fail(&engine->text, error, "%s", rr_client_error(client));
 		rpcrdma_client_free(client);
 		return error;
 	}
@@ -175,18 +161,18 @@ int
 rpcrdma_client_connect(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
 	struct rpcrdma_client **client)
 {
-	struct plan plan;
+	struct public_plan plan;
 	int error;
 
 	if (!engine || !client)
 		return -RPCRDMA_ERR_INVAL;
 	error = rr_engine_may_wait(engine, __func__, &engine->text);
 	if (error == 0)
-		error = make_plan(&plan, config, &engine->text);
+		error = public_make_plan(&plan, config, &engine->text);
 	if (error < 0)
 		return error;
 	for (int i = 0; i < plan.address_count; i++) {
-		error = connect_to(engine, &plan, i, client);
+		error = public_connect_to(engine, &plan, i, client);
 		if (error != -RPCRDMA_ERR_REFUSED && error != -RPCRDMA_ERR_UNREACHABLE &&
 			error != -RPCRDMA_ERR_TIMEDOUT)
 			return error;
@@ -198,22 +184,27 @@ void
 rpcrdma_client_free(struct rpcrdma_client *client)
 {
 	struct rpcrdma_engine *engine;
+	struct rpcrdma_server *served;
+	struct rr_list calls, *link;
 
 	if (!client)
 		return;
 	engine = client->engine;
-	rr_client_free(client->client);
-	rr_api_services_free(client->callbacks);
-	while (!rr_list_empty(&client->calls))
-		rr_api_call_put(engine, rr_container(client->calls.next, struct rpcrdma_call, link));
-	rr_free(engine->env, client);
+	served = client->served;
+	rr_list_init(&calls);
+	while ((link = rr_list_pop(&client->calls)))
+		rr_list_append(&calls, link);
+	rr_client_free(client);
+	rr_server_free(served);
+	while (!rr_list_empty(&calls))
+		rr_call_put(engine, rr_container(calls.next, struct rpcrdma_call, link));
 	rr_engine_leave(engine);
 }
 
 const char *
 rpcrdma_client_error(const struct rpcrdma_client *client)
 {
-	return client ? client->error : "there is no client: the pointer to it is NULL";
+	return client ? client->said : "there is no client: the pointer to it is NULL";
 }
 
 int
@@ -223,7 +214,7 @@ rpcrdma_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_ne
 
 	if (!client)
 		return -RPCRDMA_ERR_INVAL;
-	rr_client_negotiated(client->client, &mine);
+	rr_client_negotiated(client, &mine);
 	return rr_config_give(negotiated, &mine, sizeof(mine), sizeof(mine));
 }
 
@@ -234,15 +225,19 @@ rpcrdma_client_counters(const struct rpcrdma_client *client, struct rpcrdma_coun
 
 	if (!client)
 		return -RPCRDMA_ERR_INVAL;
-	rr_client_counters(client->client, &inner);
-	return rr_api_give_counters(counters, &inner);
+	rr_client_counters(client, &inner);
+	return rr_config_give(counters, &inner, sizeof(inner), sizeof(inner));
 }
 
 int
 rpcrdma_client_latency(const struct rpcrdma_client *client, const struct rpcrdma_program *program,
 	uint32_t procedure, struct rpcrdma_latency *latency)
 {
+	static const struct rpcrdma_latency nothing;
+	const struct rpcrdma_latency *found;
+
 	if (!client || !program)
 		return -RPCRDMA_ERR_INVAL;
-	return rr_api_give_latency(latency, rr_client_latency(client->client, program, procedure));
+	found = rr_client_latency(client, program, procedure);
+	return rr_config_give(latency, found ? found : &nothing, sizeof(nothing), sizeof(nothing));
 }
