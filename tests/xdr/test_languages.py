@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_languages.py TOOL SOURCE: `rpcrdma xdr` and the C preprocessor; and what it writes is C and C++ without a warning:
-for the schemas here, and for the public ones that are installed."""
+"""test_languages.py TOOL SOURCE [SPECIFICATIONS]: `rpcrdma xdr` and the C preprocessor; and what it writes is C and C++
+without a warning: for the schemas here, for the public ones that are installed, and, given a folder of specifications
+(rfc5662.txt and so on), for those that are to be extracted from them."""
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tap import Tap
 
 TOOL, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+SPECIFICATIONS = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
 STRICT = ["-Wall", "-Wextra", "-Werror", "-c", "-o", os.devnull, f"-I{SOURCE}/include"]
 COMPILERS = [["gcc", "-std=gnu11"], ["g++", "-xc++"], ["g++", "-std=c++17", "-xc++"], ["clang", "-std=c11"],
              ["clang++", "-std=c++17", "-xc++"]]
@@ -22,6 +25,10 @@ NO_SCHEMAS = {"nis.x"}
 # Lines for the header that use Sun's library, and leave it to rpcgen to include that.
 NEED_SUN = {"rpcb_prot.x": ["-include", "rpc/types.h", "-include", "rpc/xdr.h"]}
 SUN = "/usr/include/tirpc"
+# Those whose text is a whole schema. RFC 7861 defines LABEL and PRIVS twice, and RFC 8276 amends another schema.
+RFCS = ["rfc5662", "rfc7531", "rfc7863", "rfc8166"]
+# What RFC 5662 and RFC 7863 leave to the system's <rpc/auth_sys.h>.
+AUTH_SYS = "struct authsys_parms {\n\tunsigned stamp;\n};\n"
 tap = Tap()
 
 
@@ -61,6 +68,17 @@ def public():
                        [result.stderr])
         elif tap.result(result.returncode == 0, f"{name} is taken", [result.stderr]):
             compiles(name, "public", "-isystem", SUN, *NEED_SUN.get(name, []), compilers=TWO)
+
+
+def specifications():
+    os.makedirs("system/rpc")
+    write("system/rpc/auth_sys.h", AUTH_SYS)
+    for name in RFCS:
+        with open(f"{SPECIFICATIONS}/{name}.txt") as text:
+            write(f"{name}.x", "".join(re.findall(r"^ */// ?(.*\n)", text.read(), re.MULTILINE)))
+        result = xdr(f"{name}.x")
+        if tap.result(result.returncode == 0, f"{name}.x is taken", [result.stderr]):
+            compiles(f"{name}.x", name, "-Isystem", compilers=TWO)
 
 
 def preprocessor():
@@ -148,6 +166,8 @@ def main():
         os.chdir(folder)
         for step in (preprocessor, included, warnings, calls, schemas, public):
             step()
+        if SPECIFICATIONS:
+            specifications()
         os.chdir("/")
     tap.end()
 
