@@ -148,6 +148,81 @@ a_search_takes_as_many_steps_as_there_are_directories(void **state)
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
 }
 
+/* Each look at it takes a millisecond. */
+static uint64_t
+ticking_clock(void *ctx)
+{
+	struct folder *folder = ctx;
+
+	folder->now += RR_MILLISECOND;
+	return folder->now;
+}
+
+/* Nobody waits for a search for longer than it may take in a call, or in a slice beside other work. */
+static void
+a_search_has_no_more_time_than_is_meant_for_it(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle = make_deep(folder);
+	uint64_t entries, began;
+
+	folder_start(folder);
+	folder->env.now = ticking_clock;
+	began = folder->now;
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_BUSY);
+	assert_in_range(folder->now - began, RR_SEARCH_CALL, 2 * RR_SEARCH_CALL);
+	entries = folder->tree->core->search.entries;
+	assert_in_range(entries, 1, DEEP / 2);
+	began = folder->now;
+	assert_true(rr_tree_work(folder->tree));
+	assert_in_range(folder->now - began, RR_SEARCH_TIMER, 2 * RR_SEARCH_TIMER);
+	assert_in_range(folder->tree->core->search.entries, entries + 1, entries + DEEP / 4);
+	while (rr_tree_work(folder->tree))
+		;
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
+}
+
+/* The handle of an object that had the inode number of another one before that was made. */
+static struct rr_vfs_handle
+handle_of_an_earlier_one(struct folder *folder, const struct rr_vfs_handle *handle)
+{
+	const struct rr_handle_keys *keys = &folder->tree->core->keys;
+	struct rr_vfs_handle earlier;
+	struct rr_handle_place place;
+	struct rr_handle_id id;
+
+	assert_true(
+		rr_handle_decode(keys, (struct rpcrdma_bytes){ handle->data, handle->length }, &id, &place));
+	id.birth -= RR_SECOND;
+	rr_handle_encode(keys, &id, &place, &earlier);
+	return earlier;
+}
+
+static void
+an_object_whose_number_another_one_has_is_not_searched_for(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle, earlier;
+	uint64_t entries;
+
+	if (!folder_has_births(folder)) {
+		print_message("skipped: this file system has no birth times\n");
+		skip();
+	}
+	folder_mkdir(folder, "pub/d");
+	folder_file(folder, "pub/d/f", "x");
+	handle = handle_of(folder, "d/f");
+	earlier = handle_of_an_earlier_one(folder, &handle);
+	folder_start(folder);
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
+	entries = folder->tree->core->search.entries;
+	assert_true(entries > 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(status_of(folder, &earlier, NULL), RR_VFS_STALE);
+	assert_int_equal(folder->tree->core->search.entries, entries);
+	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
+}
+
 /* No call waits for a search to end: a call that needs another search meanwhile is answered RR_VFS_BUSY,
  * and a call that needs none is served. */
 static void
@@ -253,6 +328,8 @@ main(void)
 		TEST(what_had_to_leave_the_cache_is_found_without_a_search),
 		TEST(removed_objects_are_searched_for_once),
 		TEST(a_search_takes_as_many_steps_as_there_are_directories),
+		TEST(a_search_has_no_more_time_than_is_meant_for_it),
+		TEST(an_object_whose_number_another_one_has_is_not_searched_for),
 		TEST(one_search_at_a_time_goes_on_between_calls),
 		TEST(a_search_survives_what_is_moved_meanwhile),
 	};
