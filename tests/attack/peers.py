@@ -45,12 +45,16 @@ def read_count(results):
 
 
 class Connection:
+    """To address: host, port, and perhaps the host from which to connect."""
+
     def __init__(self, address, receive_buffer=0):
         self.socket = socket.socket()
+        for source in address[2:]:
+            self.socket.bind((source, 0))
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(60)
-        self.socket.connect(address)
+        self.socket.connect(address[:2])
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.xid = random.getrandbits(30)
 
