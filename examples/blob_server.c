@@ -94,7 +94,9 @@ run(struct rpcrdma_server *server)
 static int
 serve(struct store *store, uint16_t port, uint16_t tcp_port)
 {
-	const struct rpcrdma_service service = { &BLOB_V1_program, handlers, store };
+	const struct rpcrdma_service service = {
+		.program = &BLOB_V1_program, .handlers = handlers, .ctx = store
+	};
 	const struct rpcrdma_server_config config = {
 		.size = sizeof(config),
 		.services = &service,

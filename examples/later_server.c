@@ -240,7 +240,9 @@ listen_and_turn(struct rpcrdma_server *server)
 static int
 serve(struct rpcrdma_client *asked)
 {
-	const struct rpcrdma_service service = { &LATER_V1_program, handlers, asked, NULL };
+	const struct rpcrdma_service service = {
+		.program = &LATER_V1_program, .handlers = handlers, .ctx = asked
+	};
 	const struct rpcrdma_server_config config = {
 		.size = sizeof(config), .services = &service, .service_count = 1
 	};
