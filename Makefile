@@ -69,6 +69,16 @@ bench: build
 attack: build
 	@tests/attack/attack $(BUILD)/src/tool/rpcrdma $(ARGUMENTS)
 
+# Debian packages of what is committed, in INTO= (build-deb).
+deb:
+	@scripts/need build deb
+	@scripts/deb $(or $(INTO),build-deb)
+
+# The packages in a bare Debian 12 of its own: built twice, installed, used, removed. Wants root and the network.
+check-install:
+	@scripts/need build deb install
+	@tests/install/check
+
 install: build
 	@$(if $(PREFIX),meson configure $(BUILD) $(AT))
 	@ninja -C $(BUILD) install
@@ -80,4 +90,4 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel check-ceph model mutate fuzz-afl soak attack demo bench install uninstall clean
+.PHONY: all setup build check check-kernel check-ceph model mutate fuzz-afl soak attack demo bench deb check-install install uninstall clean
