@@ -13,18 +13,22 @@ enum client_event {
 	CLIENT_RENEW,
 	CLIENT_LEASE_OVER,
 	CLIENT_LEASE_OVER_STATELESS,
+	CLIENT_UNRECORDED,
 	CLIENT_END,
 	CLIENT_EVENTS
 };
 
 static const enum rr_nfs4_client_phase client_next[RR_NFS4_ENDED + 1][CLIENT_EVENTS] = {
 	[RR_NFS4_UNCONFIRMED] = { RR_NFS4_CONFIRMED, RR_NFS4_UNCONFIRMED, RR_NFS4_ENDED, RR_NFS4_ENDED,
-		RR_NFS4_ENDED },
-	[RR_NFS4_CONFIRMED] = { RR_NFS4_CONFIRMED, RR_NFS4_CONFIRMED, RR_NFS4_COURTESY, RR_NFS4_ENDED,
-		RR_NFS4_ENDED },
+		RR_NFS4_UNCONFIRMED, RR_NFS4_ENDED },
+	[RR_NFS4_CONFIRMED] = { RR_NFS4_CONFIRMED, RR_NFS4_CONFIRMED, RR_NFS4_LAPSING, RR_NFS4_ENDED,
+		RR_NFS4_CONFIRMED, RR_NFS4_ENDED },
+	[RR_NFS4_LAPSING] = { RR_NFS4_CONFIRMED, RR_NFS4_CONFIRMED, RR_NFS4_LAPSING, RR_NFS4_ENDED,
+		RR_NFS4_COURTESY, RR_NFS4_ENDED },
 	[RR_NFS4_COURTESY] = { RR_NFS4_CONFIRMED, RR_NFS4_CONFIRMED, RR_NFS4_COURTESY, RR_NFS4_ENDED,
+		RR_NFS4_COURTESY, RR_NFS4_ENDED },
+	[RR_NFS4_ENDED] = { RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED,
 		RR_NFS4_ENDED },
-	[RR_NFS4_ENDED] = { RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED, RR_NFS4_ENDED },
 };
 
 static void
@@ -47,8 +51,16 @@ client_set_phase(struct rr_nfs4_client *client, enum client_event event)
 	enum rr_nfs4_client_phase old = client->phase;
 
 	client->phase = client_next[old][event];
-	if (client->phase == RR_NFS4_ENDED && old != RR_NFS4_ENDED)
+	if (client->phase == old)
+		return;
+	if (client->phase == RR_NFS4_ENDED)
 		client_leave(client);
+	else if (client->phase == RR_NFS4_LAPSING && !client->table->lapsed)
+		rr_nfs4_client_unrecorded(client);
+	else if (client->phase == RR_NFS4_LAPSING)
+		client->table->lapsed(client->table->ctx, client);
+	else if (client->phase == RR_NFS4_CONFIRMED && old != RR_NFS4_UNCONFIRMED && client->table->back)
+		client->table->back(client->table->ctx, client);
 }
 
 int
@@ -113,7 +125,8 @@ make_room(struct rr_nfs4_clients *clients)
 	rr_list_for_each (link, &clients->leases) {
 		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_lease);
 
-		if (client->phase == RR_NFS4_CONFIRMED && rr_nfs4_client_has_state(client))
+		if ((client->phase == RR_NFS4_CONFIRMED || client->phase == RR_NFS4_LAPSING) &&
+			rr_nfs4_client_has_state(client))
 			continue;
 		client_set_phase(client, CLIENT_END);
 		return true;
@@ -249,6 +262,12 @@ rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now)
 	client->renewed = now;
 	rr_list_remove(&client->by_lease);
 	rr_list_append(&client->table->leases, &client->by_lease);
+}
+
+void
+rr_nfs4_client_unrecorded(struct rr_nfs4_client *client)
+{
+	client_set_phase(client, CLIENT_UNRECORDED);
 }
 
 void

@@ -23,6 +23,7 @@ struct rr_nfs4_principal {
 enum rr_nfs4_client_phase {
 	RR_NFS4_UNCONFIRMED,
 	RR_NFS4_CONFIRMED,
+	RR_NFS4_LAPSING,  /* the lease is over, and the record of the client is being removed */
 	RR_NFS4_COURTESY, /* the lease is over; what it holds stays until somebody else wants it */
 	RR_NFS4_ENDED
 };
@@ -47,7 +48,8 @@ struct rr_nfs4_client {
 	uint32_t session_count, state_count;
 	uint32_t status_flags; /* SEQ4_STATUS_* that hold for all sessions of the client */
 	uint32_t revoked[3];   /* states that are revoked and not freed: see enum rr_nfs4_revoked */
-	bool reclaim_complete, one_fs_complete, may_reclaim, recorded;
+	bool reclaim_complete, one_fs_complete;
+	struct rr_nfs4_record *record; /* on the disk, of the layer above; NULL: it has none */
 	uint32_t owner_length;
 	uint8_t owner[];
 };
@@ -62,6 +64,11 @@ struct rr_nfs4_clients {
 	uint64_t secret;      /* for the hash of owners */
 	/* A record leaves the table: its sessions and states are to go. */
 	void (*ended)(void *ctx, struct rr_nfs4_client *client);
+	/* A lease is over: rr_nfs4_client_unrecorded() is due when the record has gone. NULL: there are no
+	 * records. */
+	void (*lapsed)(void *ctx, struct rr_nfs4_client *client);
+	/* The client came back before somebody wanted what it had. */
+	void (*back)(void *ctx, struct rr_nfs4_client *client);
 	void *ctx;
 };
 
@@ -90,6 +97,9 @@ void rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now);
 
 /* RFC 8881, 18.46.3: "If SEQUENCE returns NFS4_OK, then the associated lease MUST be renewed" */
 void rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now);
+
+/* The client has no record on the disk: once its lease is over, what it has may be taken from it. */
+void rr_nfs4_client_unrecorded(struct rr_nfs4_client *client);
 
 /* The record and all that belongs to it go. */
 void rr_nfs4_client_end(struct rr_nfs4_client *client);

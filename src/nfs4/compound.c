@@ -206,6 +206,8 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 
 	c->encoded = false;
 	c->then = NULL;
+	c->awaited = NULL;
+	c->vfs_pending = false;
 	c->op_memory = NULL;
 	if (c->index >= c->args->decoded) {
 		/* RFC 8881, 15.1.1.1: an operation that does not decode gets its error in its own place. */
@@ -253,7 +255,8 @@ compound_lost(void *above, struct rpcrdma_request *request)
 	struct rr_nfs4_compound *c = above;
 
 	(void)request;
-	c->server->vfs->ops->cancel(c->server->vfs, &c->vfs.call);
+	if (c->vfs_pending)
+		c->server->vfs->ops->cancel(c->server->vfs, &c->vfs.call);
 }
 
 /* Octets that the result may have: what the reply has room for, until a session says less. */

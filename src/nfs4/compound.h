@@ -94,7 +94,9 @@ struct rr_nfs4_compound {
 	rr_nfs4_step *attributes_then;
 	union rr_nfs4_vfs vfs;
 	enum rr_vfs_status vfs_status;
-	struct rr_nfs4_state *state; /* held, as the next two; or NULL */
+	bool vfs_pending;               /* it has begun and not ended */
+	struct rr_nfs4_record *awaited; /* the operation goes on when that is on the disk; or NULL */
+	struct rr_nfs4_state *state;    /* held, as the next two; or NULL */
 	struct rr_nfs4_opened *opened[2];
 	void *op_memory; /* what the operation needs over its steps */
 	struct rr_nfs4_gathered *gathered;
@@ -206,6 +208,13 @@ rr_nfs4_object_as(const struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh,
 	return (struct rr_vfs_object){ { fh->handle.data, fh->handle.length },
 		c->opened[index] ? c->opened[index]->open : fh->open };
 }
+
+/* Whether the client may reclaim what it had before the server started: NFS4ERR_NO_GRACE,
+ * NFS4ERR_RECLAIM_BAD. The lock of the tables is held. */
+nfsstat4 rr_nfs4_may_reclaim(struct rr_nfs4_compound *c);
+
+/* NFS4ERR_GRACE where something may still be reclaimed that the operation stands against. */
+nfsstat4 rr_nfs4_no_grace(const struct rr_nfs4_compound *c);
 
 stable_how4 rr_nfs4_committed(enum rr_vfs_stable stable);
 

@@ -1,29 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs4/grace.h"
 
+#include "base/checked.h"
+
+/* A reclaim moves the end away by this much, so that a client that has begun is not cut off halfway. */
+#define GRACE_STEP (5 * RR_SECOND)
+
 void
-rr_nfs4_grace_begin(struct rr_nfs4_grace *grace, uint32_t expected, uint64_t now, uint64_t lease)
+rr_nfs4_grace_begin(struct rr_nfs4_grace *grace, bool expected, uint64_t now, uint64_t lease)
 {
-	*grace = (struct rr_nfs4_grace){ expected > 0, now + lease, expected };
+	*grace = (struct rr_nfs4_grace){ .active = expected, .until = now + lease, .last = now + 2 * lease };
 }
 
 bool
-rr_nfs4_grace_look(struct rr_nfs4_grace *grace, uint64_t now)
+rr_nfs4_grace_look(struct rr_nfs4_grace *grace, bool expected, uint64_t now)
 {
-	if (!grace->active || (grace->expected > 0 && now < grace->until))
+	if (!grace->active || grace->ends || (expected && now < grace->until))
 		return false;
-	grace->active = false;
+	grace->ends = true;
 	return true;
+}
+
+void
+rr_nfs4_grace_end(struct rr_nfs4_grace *grace)
+{
+	grace->active = grace->ends = false;
+}
+
+void
+rr_nfs4_grace_reclaimed(struct rr_nfs4_grace *grace, uint64_t now)
+{
+	uint64_t until = now + GRACE_STEP;
+
+	if (until > grace->until)
+		grace->until = rr_min(until, grace->last);
 }
 
 /* RFC 8881, 18.51.3: "Once the client sends RECLAIM_COMPLETE, the server will not allow the client to do
  * subsequent reclaims ... and, if these are attempted, will return NFS4ERR_NO_GRACE." */
 nfsstat4
-rr_nfs4_grace_reclaim(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client)
+rr_nfs4_grace_reclaim(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client, bool known)
 {
-	if (!grace->active || client->reclaim_complete)
+	if (!grace->active || grace->ends || client->reclaim_complete)
 		return NFS4ERR_NO_GRACE;
-	return client->may_reclaim ? NFS4_OK : NFS4ERR_RECLAIM_BAD;
+	return known ? NFS4_OK : NFS4ERR_RECLAIM_BAD;
 }
 
 nfsstat4
@@ -35,12 +55,10 @@ rr_nfs4_grace_grant(const struct rr_nfs4_grace *grace, const struct rr_nfs4_clie
 }
 
 nfsstat4
-rr_nfs4_reclaim_complete(struct rr_nfs4_grace *grace, struct rr_nfs4_client *client)
+rr_nfs4_reclaim_complete(struct rr_nfs4_client *client)
 {
 	if (client->reclaim_complete)
 		return NFS4ERR_COMPLETE_ALREADY;
 	client->reclaim_complete = true;
-	if (client->may_reclaim && grace->active && grace->expected > 0)
-		grace->expected--;
 	return NFS4_OK;
 }

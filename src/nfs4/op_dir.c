@@ -95,6 +95,9 @@ rr_op_remove(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	nfsstat4 status = rr_nfs4_name(c->op->u.opremove.target);
 
+	/* What is to be reclaimed by its handle is not removed before that. */
+	if (status == NFS4_OK)
+		status = rr_nfs4_no_grace(c);
 	if (status != NFS4_OK)
 		return status;
 	remove->directory = rr_nfs4_object(&c->current);
@@ -127,6 +130,8 @@ rr_op_rename(struct rr_nfs4_compound *c)
 		status = rr_nfs4_name(args->newname);
 	if (status == NFS4_OK && c->saved.kind == RR_NFS4_FH_PSEUDO)
 		status = NFS4ERR_ROFS;
+	if (status == NFS4_OK)
+		status = rr_nfs4_no_grace(c);
 	if (status != NFS4_OK)
 		return status;
 	rename->from = rr_nfs4_object(&c->saved);

@@ -210,8 +210,8 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 	struct rr_nfs4_tables *tables = &c->server->shared->tables;
 	struct lock_work *work = c->op_memory;
 	struct rr_nfs4_state *state = NULL;
-	nfsstat4 status = args->reclaim ? rr_nfs4_grace_reclaim(&tables->grace, c->client)
-					: rr_nfs4_grace_grant(&tables->grace, c->client);
+	nfsstat4 status =
+		args->reclaim ? rr_nfs4_may_reclaim(c) : rr_nfs4_grace_grant(&tables->grace, c->client);
 
 	if (status == NFS4_OK)
 		status = args->locker.new_lock_owner
@@ -229,7 +229,9 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 		    work->write, &work->conflict))
 		return NFS4_OK;
 	lock_drop_made(c);
-	return NFS4ERR_DENIED;
+	/* 9.6.3.3: "the server returns NFS4ERR_RECLAIM_CONFLICT" where a lock in the way keeps one from
+	 * coming back. */
+	return args->reclaim ? NFS4ERR_RECLAIM_CONFLICT : NFS4ERR_DENIED;
 }
 
 static bool

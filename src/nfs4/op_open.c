@@ -32,7 +32,7 @@ open_check_grace(struct rr_nfs4_compound *c, open_claim_type4 claim)
 	nfsstat4 status = NFS4_OK;
 
 	if (claim == CLAIM_PREVIOUS)
-		status = rr_nfs4_grace_reclaim(&tables->grace, c->client);
+		status = rr_nfs4_may_reclaim(c);
 	else if (claim != CLAIM_DELEGATE_CUR && claim != CLAIM_DELEG_CUR_FH)
 		status = rr_nfs4_grace_grant(&tables->grace, c->client);
 	rr_nfs4_unlock_tables(c->server);

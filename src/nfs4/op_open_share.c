@@ -184,6 +184,8 @@ rr_open_file(struct rr_nfs4_compound *c)
 			c->opened[0] = rr_nfs4_opened_hold(work->reserved.state->opened);
 	}
 	rr_nfs4_unlock_tables(c->server);
+	if (status == NFS4ERR_SHARE_DENIED && args->claim.claim == CLAIM_PREVIOUS)
+		return NFS4ERR_RECLAIM_CONFLICT;
 	if (status != NFS4_OK)
 		return status;
 	return enough ? open_truncate(c) : open_storage(c, open_opened);

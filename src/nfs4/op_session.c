@@ -35,7 +35,7 @@ static void
 exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *client, EXCHANGE_ID4resok *ok)
 {
 	struct rr_nfs4_shared *shared = c->server->shared;
-	struct rpcrdma_bytes identity = { shared->config.identity, sizeof(shared->config.identity) };
+	struct rpcrdma_bytes identity = { shared->identity, sizeof(shared->identity) };
 	nfs_impl_id4 *implementation = rr_nfs4_alloc(c, sizeof(*implementation));
 
 	ok->eir_clientid = rr_nfs4_client_id(client);
@@ -225,7 +225,8 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 
 	if (!client)
 		status = NFS4ERR_STALE_CLIENTID;
-	else if (rr_nfs4_client_has_state(client) && client->phase != RR_NFS4_COURTESY)
+	else if (rr_nfs4_client_has_state(client) && client->phase != RR_NFS4_COURTESY &&
+		 client->phase != RR_NFS4_LAPSING)
 		status = NFS4ERR_CLIENTID_BUSY;
 	else
 		rr_nfs4_client_end(client);
@@ -236,22 +237,67 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 /* RFC 8881, 18.51.4: "If it is done a second time, the error NFS4ERR_COMPLETE_ALREADY will result." With
  * rca_one_fs, of a file system that did not migrate, "the operation returns NFS4_OK and is otherwise
  * ignored"; but for clients that send nothing else, which are not kept from their locks for ever. */
-uint32_t
-rr_op_reclaim_complete(struct rr_nfs4_compound *c)
+static uint32_t
+reclaim_finish(struct rr_nfs4_compound *c)
 {
-	bool one_fs = c->op->u.opreclaim_complete.rca_one_fs;
 	struct rr_nfs4_tables *tables;
 	nfsstat4 status = NFS4_OK;
 
-	if (one_fs && c->current.kind == RR_NFS4_FH_NONE)
-		return NFS4ERR_NOFILEHANDLE;
+	if (c->vfs_status != RR_VFS_OK)
+		return NFS4ERR_SERVERFAULT;
 	tables = rr_nfs4_lock_tables(c->server);
-	if (one_fs)
+	if (c->op->u.opreclaim_complete.rca_one_fs)
 		c->client->one_fs_complete = true;
 	else
-		status = rr_nfs4_reclaim_complete(&tables->grace, c->client);
+		status = rr_nfs4_reclaim_complete(c->client);
+	if (status == NFS4_OK && c->client->reclaim_complete)
+		rr_nfs4_records_forget(&tables->records, c->client);
+	rr_nfs4_look(tables, rr_now(c->server->env));
 	rr_nfs4_unlock_tables(c->server);
 	return status;
+}
+
+/* What the client gets from now on it may reclaim after a restart of the server, which knows it by its record
+ * alone. The lock of the tables is held. True: the record is to be written first. */
+static bool
+reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
+{
+	struct rr_nfs4_records *records = &c->server->shared->tables.records;
+	struct rr_nfs4_client *client = c->client;
+
+	*status = NFS4_OK;
+	if (!records->kept || client->phase == RR_NFS4_ENDED || client->reclaim_complete)
+		return false;
+	if (!client->record)
+		client->record = rr_nfs4_record_new(records, client);
+	if (client->record && client->record->phase == RR_NFS4_RECORD_PRESENT)
+		return false;
+	/* No memory; or another call has it written just now. */
+	if (!client->record || client->record->phase != RR_NFS4_RECORD_ABSENT) {
+		*status = NFS4ERR_DELAY;
+		return false;
+	}
+	c->awaited = client->record;
+	c->then = reclaim_finish;
+	rr_nfs4_record_want(records, client->record, true);
+	return true;
+}
+
+uint32_t
+rr_op_reclaim_complete(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status;
+	bool waits;
+
+	if (c->op->u.opreclaim_complete.rca_one_fs && c->current.kind == RR_NFS4_FH_NONE)
+		return NFS4ERR_NOFILEHANDLE;
+	c->vfs_status = RR_VFS_OK;
+	rr_nfs4_lock_tables(c->server);
+	waits = reclaim_record(c, &status);
+	rr_nfs4_unlock_tables(c->server);
+	if (waits)
+		return RR_NFS4_PENDING;
+	return status == NFS4_OK ? reclaim_finish(c) : status;
 }
 
 /* RFC 8881, 18.47.3: "It MUST NOT be used if the client did not opt for SP4_SSV state protection ...; the

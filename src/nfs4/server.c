@@ -18,8 +18,7 @@ server_look(struct rr_timer *timer)
 	struct rr_nfs4_server *server = rr_container(timer, struct rr_nfs4_server, lease);
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
 
-	rr_nfs4_clients_expire(&tables->clients, rr_now(server->env));
-	rr_nfs4_grace_look(&tables->grace, rr_now(server->env));
+	rr_nfs4_look(tables, rr_now(server->env));
 	rr_nfs4_unlock_tables(server);
 	rr_loop_arm(server->loop, &server->lease, SERVER_LOOK_EVERY);
 }
@@ -41,9 +40,13 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	server->root_squash = config->root_squash;
 	rr_list_init(&server->compounds);
 	rr_list_init(&server->spare);
+	rr_list_init(&server->tasks);
 	rr_timer_init(&server->lease, server_look);
 	error = rr_pseudo_init(&server->pseudo, env, config->vfs, text);
+	if (error == 0 && config->shared->dir)
+		error = rr_vfs_threads_new(loop, 1, &server->recorder, text);
 	if (error < 0) {
+		rr_pseudo_free(&server->pseudo);
 		rr_free(env, server);
 		return error;
 	}
@@ -63,6 +66,7 @@ rr_nfs4_server_end(struct rr_nfs4_server *server)
 	if (!server)
 		return;
 	rr_loop_disarm(server->loop, &server->lease);
+	rr_nfs4_stop_recording(server);
 	tables = rr_nfs4_lock_tables(server);
 	if (--server->shared->servers == 0)
 		rr_nfs4_tables_end(tables);

@@ -5,6 +5,7 @@
 #include "nfs4/pseudo.h"
 #include "nfs4/server.h"
 #include "nfs4/shared.h"
+#include "vfs/threads.h"
 
 struct rr_nfs4_compound;
 
@@ -29,12 +30,20 @@ struct rr_nfs4_server {
 	uint32_t spare_count;
 	struct rr_list connections;
 	struct rr_timer lease;
+	struct rr_list tasks;            /* of the recorder: given, and not done */
+	struct rr_vfs_threads *recorder; /* writes and removes records of clients; NULL: there are none */
 };
 
-/* The lock of the tables: taken around their functions, never held over storage or I/O.
- * rr_nfs4_unlock_tables() closes the opens of what ended meanwhile, after it has let go of the lock. */
+/*
+ * The lock of the tables: taken around their functions, never held over storage or I/O.
+ * rr_nfs4_unlock_tables() has a thread do what the records of clients need, and closes the opens of what
+ * ended meanwhile, after it has let go of the lock.
+ */
 struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
 void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
+
+/* The server ends: what its recorder has begun is done, and nobody waits for it any more. */
+void rr_nfs4_stop_recording(struct rr_nfs4_server *server);
 
 /* The connection of a request; NULL: no memory, or none that sessions can be bound to. */
 struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *request);

@@ -2,6 +2,98 @@
 /* What the operations need of their server: the lock of the tables, and the connection of a request. */
 #include "nfs4/compound.h"
 
+/* A record that a thread writes or removes. */
+struct tables_task {
+	struct rr_vfs_task task;
+	struct rr_list link; /* in the server's list */
+	struct rr_nfs4_server *server;
+	struct rr_nfs4_record *record;
+	bool write, done;
+};
+
+static void
+task_run(struct rr_vfs_task *vfs_task)
+{
+	struct tables_task *task = rr_container(vfs_task, struct tables_task, task);
+	struct rr_nfs4_record_dir *dir = task->server->shared->dir;
+	const struct rr_nfs4_recorded *recorded = &task->record->recorded;
+
+	task->done = task->write ? rr_nfs4_record_write(dir, recorded)
+				 : rr_nfs4_record_remove(dir, recorded->name);
+}
+
+/* A compound that waits for that record; NULL: there is none any more. */
+static struct rr_nfs4_compound *
+task_waiter(const struct tables_task *task)
+{
+	rr_list_for_each (link, &task->server->compounds) {
+		struct rr_nfs4_compound *c = rr_container(link, struct rr_nfs4_compound, link);
+
+		if (c->awaited == task->record)
+			return c;
+	}
+	return NULL;
+}
+
+static void
+task_done(struct rr_vfs_task *vfs_task)
+{
+	struct tables_task *task = rr_container(vfs_task, struct tables_task, task);
+	struct rr_nfs4_server *server = task->server;
+	struct rr_nfs4_compound *c = task_waiter(task);
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
+
+	rr_nfs4_recorded(tables, task->record, task->done);
+	rr_nfs4_look(tables, rr_now(server->env));
+	rr_nfs4_unlock_tables(server);
+	for (; c; c = task_waiter(task)) {
+		c->awaited = NULL;
+		c->vfs_status = task->done ? RR_VFS_OK : RR_VFS_IO;
+		c->resume(c, c->then(c));
+	}
+	rr_list_remove(&task->link);
+	rr_free(server->env, task);
+}
+
+void
+rr_nfs4_stop_recording(struct rr_nfs4_server *server)
+{
+	struct rr_list *link;
+
+	rr_vfs_threads_free(server->recorder);
+	server->recorder = NULL;
+	while ((link = rr_list_pop(&server->tasks))) {
+		struct tables_task *task = rr_container(link, struct tables_task, link);
+
+		rr_list_init(link);
+		task_done(&task->task);
+	}
+}
+
+/* The lock of the tables is held. */
+static void
+tables_record(struct rr_nfs4_server *server)
+{
+	struct rr_nfs4_tables *tables = &server->shared->tables;
+	struct rr_nfs4_record *record;
+
+	while (server->recorder && (record = rr_nfs4_records_next(&tables->records))) {
+		struct tables_task *task = rr_alloc(server->env, sizeof(*task));
+
+		if (!task) {
+			rr_nfs4_recorded(tables, record, false);
+			continue;
+		}
+		task->task.run = task_run;
+		task->task.done = task_done;
+		task->server = server;
+		task->record = record;
+		task->write = record->phase == RR_NFS4_RECORD_WRITING;
+		rr_list_append(&server->tasks, &task->link);
+		rr_vfs_threads_give(server->recorder, &task->task);
+	}
+}
+
 struct rr_nfs4_tables *
 rr_nfs4_lock_tables(struct rr_nfs4_server *server)
 {
@@ -15,6 +107,7 @@ rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 	struct rr_nfs4_tables *tables = &server->shared->tables;
 	struct rr_nfs4_opened *opened;
 
+	tables_record(server);
 	while ((opened = rr_nfs4_opened_unused(tables))) {
 		pthread_mutex_unlock(&server->shared->lock);
 		server->vfs->ops->close(server->vfs, opened->open);

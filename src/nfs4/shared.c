@@ -3,23 +3,55 @@
 
 #include <rpcrdma/error.h>
 
+static int
+shared_take(void *ctx, const struct rr_nfs4_recorded *recorded)
+{
+	return rr_nfs4_records_add(ctx, recorded);
+}
+
+/* What the last start has left. */
+static int
+shared_recall(struct rr_nfs4_shared *shared, struct rr_text *text)
+{
+	struct rr_nfs4_records *records = &shared->tables.records;
+	int error = rr_nfs4_record_dir_open(shared->env, shared->config.records, &shared->dir, text);
+
+	if (error == 0)
+		error = rr_nfs4_record_dir_identity(shared->dir, shared->identity, text);
+	if (error == 0)
+		error = rr_nfs4_record_dir_read(shared->dir, shared_take, records, text);
+	if (error < 0)
+		return error;
+	records->kept = true;
+	rr_nfs4_grace_begin(&shared->tables.grace, rr_nfs4_records_missing(records) > 0, rr_now(shared->env),
+		shared->config.tables.lease);
+	return 0;
+}
+
 int
-rr_nfs4_shared_new(
-	const struct rr_env *env, const struct rr_nfs4_shared_config *config, struct rr_nfs4_shared **result)
+rr_nfs4_shared_new(const struct rr_env *env, const struct rr_nfs4_shared_config *config,
+	struct rr_nfs4_shared **result, struct rr_text *text)
 {
 	struct rr_nfs4_shared *shared = rr_alloc(env, sizeof(*shared));
 	int error;
 
 	if (!shared)
-		return -RPCRDMA_ERR_NOMEM;
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for NFS version 4");
 	shared->env = env;
 	shared->config = *config;
+	pthread_mutex_init(&shared->lock, NULL);
 	error = rr_nfs4_tables_init(&shared->tables, env, &config->tables);
 	if (error < 0) {
+		pthread_mutex_destroy(&shared->lock);
 		rr_free(env, shared);
+		return rr_fail(text, error, "no memory for NFS version 4");
+	}
+	env->random(env->ctx, shared->identity, sizeof(shared->identity));
+	error = config->records ? shared_recall(shared, text) : 0;
+	if (error < 0) {
+		rr_nfs4_shared_free(shared);
 		return error;
 	}
-	pthread_mutex_init(&shared->lock, NULL);
 	*result = shared;
 	return 0;
 }
@@ -30,6 +62,7 @@ rr_nfs4_shared_free(struct rr_nfs4_shared *shared)
 	if (!shared)
 		return;
 	rr_nfs4_tables_free(&shared->tables);
+	rr_nfs4_record_dir_close(shared->dir);
 	pthread_mutex_destroy(&shared->lock);
 	rr_free(shared->env, shared);
 }

@@ -13,12 +13,11 @@
  * storage or I/O.
  */
 
-enum { RR_NFS4_IDENTITY = 16 };
-
 struct rr_nfs4_shared_config {
 	struct rr_nfs4_tables_config tables;
-	/* RFC 8881, 2.10.4: what tells this server from all others, the same after a restart. */
-	uint8_t identity[RR_NFS4_IDENTITY];
+	/* Where the records of clients are kept; NULL: nowhere, so that nothing can be reclaimed after a
+	 * restart. */
+	const char *records;
 };
 
 struct rr_nfs4_shared {
@@ -26,12 +25,16 @@ struct rr_nfs4_shared {
 	struct rr_nfs4_shared_config config;
 	pthread_mutex_t lock;
 	struct rr_nfs4_tables tables;
-	uint32_t servers; /* that use it */
+	uint32_t servers;               /* that use it */
+	struct rr_nfs4_record_dir *dir; /* NULL: records are not kept */
+	/* RFC 8881, 2.10.4: what tells this server from all others, the same after a restart. */
+	uint8_t identity[RR_NFS4_IDENTITY];
 };
 
-/* Errors: NOMEM. */
-int rr_nfs4_shared_new(
-	const struct rr_env *env, const struct rr_nfs4_shared_config *config, struct rr_nfs4_shared **shared);
+/* Where the records name clients of the last start, a grace period begins. Errors: NOMEM, SYSTEM; with text.
+ */
+int rr_nfs4_shared_new(const struct rr_env *env, const struct rr_nfs4_shared_config *config,
+	struct rr_nfs4_shared **shared, struct rr_text *text);
 
 /* All servers that use it have gone. shared may be NULL. */
 void rr_nfs4_shared_free(struct rr_nfs4_shared *shared);

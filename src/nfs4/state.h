@@ -4,6 +4,7 @@
 
 #include "nfs4/grace.h"
 #include "nfs4/range.h"
+#include "nfs4/record.h"
 #include "nfs4/slot.h"
 #include "vfs/vfs.h"
 
@@ -79,6 +80,7 @@ struct rr_nfs4_tables {
 	struct rr_nfs4_clients clients;
 	struct rr_nfs4_sessions sessions;
 	struct rr_nfs4_grace grace;
+	struct rr_nfs4_records records;
 	struct rr_map files, states, owners;
 	struct rr_list unused;
 	uint32_t start;  /* of stateids: random for each start of the server */
@@ -97,9 +99,15 @@ extern const struct rr_nfs4_tables_config rr_nfs4_tables_config_default;
 /* Errors: NOMEM. */
 int rr_nfs4_tables_init(
 	struct rr_nfs4_tables *tables, const struct rr_env *env, const struct rr_nfs4_tables_config *config);
-/* All clients end. */
+/* All clients end; their records stay, as they may reclaim what they had. */
 void rr_nfs4_tables_end(struct rr_nfs4_tables *tables);
 void rr_nfs4_tables_free(struct rr_nfs4_tables *tables);
+
+/* From time to time: leases that are over, and the end of the grace period. */
+void rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now);
+
+/* What rr_nfs4_records_next() gave has been done, or failed. */
+void rr_nfs4_recorded(struct rr_nfs4_tables *tables, struct rr_nfs4_record *record, bool done);
 
 /* ---- state.c: what all states have in common ---- */
 

@@ -59,6 +59,7 @@ vfs_done(struct rr_vfs_call *call)
 	struct rr_nfs4_compound *c = rr_container(call, struct rr_nfs4_compound, vfs.call);
 
 	c->vfs_status = call->status;
+	c->vfs_pending = false;
 	c->resume(c, c->then(c));
 }
 
@@ -75,7 +76,8 @@ uint32_t
 rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step *then)
 {
 	c->then = then;
-	if (status == RR_VFS_PENDING)
+	c->vfs_pending = status == RR_VFS_PENDING;
+	if (c->vfs_pending)
 		return RR_NFS4_PENDING;
 	c->vfs_status = status;
 	return then(c);
@@ -174,6 +176,38 @@ support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint3
 }
 
 nfsstat4
+rr_nfs4_may_reclaim(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_tables *tables = &c->server->shared->tables;
+	bool known = rr_nfs4_records_known(&tables->records, c->client);
+	nfsstat4 status = rr_nfs4_grace_reclaim(&tables->grace, c->client, known);
+
+	if (status == NFS4_OK)
+		rr_nfs4_grace_reclaimed(&tables->grace, rr_now(c->server->env));
+	return status;
+}
+
+nfsstat4
+rr_nfs4_no_grace(const struct rr_nfs4_compound *c)
+{
+	bool active = rr_nfs4_lock_tables(c->server)->grace.active;
+
+	rr_nfs4_unlock_tables(c->server);
+	return active ? NFS4ERR_GRACE : NFS4_OK;
+}
+
+/* RFC 8881, 8.4.2.1: during the grace period, the server "must reject READ and WRITE operations ... with
+ * NFS4ERR_GRACE", but for those by what was reclaimed, and reading that bypasses what it would conflict with.
+ */
+static nfsstat4
+support_special(const struct rr_nfs4_compound *c, enum rr_nfs4_special special, uint32_t access)
+{
+	if (access == 0 || (special == RR_NFS4_BYPASS && access == OPEN4_SHARE_ACCESS_READ))
+		return NFS4_OK;
+	return rr_nfs4_no_grace(c);
+}
+
+nfsstat4
 rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
 	uint32_t access, uint32_t index)
 {
@@ -182,7 +216,7 @@ rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, con
 	nfsstat4 status;
 
 	if (special == RR_NFS4_ANONYMOUS || special == RR_NFS4_BYPASS)
-		return NFS4_OK;
+		return support_special(c, special, access);
 	rr_nfs4_lock_tables(c->server);
 	status = rr_nfs4_find_state(c, fh, given, RR_NFS4_OPEN | RR_NFS4_LOCK | RR_NFS4_DELEGATION, &state);
 	if (status == NFS4_OK)

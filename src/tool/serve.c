@@ -94,6 +94,11 @@ static const struct rr_option serve_options[] = {
 		.help = "where the key of file handles is kept",
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_serve, key_path) },
+	{ .name = "state",
+		.argument = "DIR",
+		.help = "where it is kept which clients of version 4 may reclaim locks after a restart",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_serve, state_path) },
 	{ 0 },
 };
 

@@ -2,6 +2,7 @@
 #ifndef RR_TOOL_SERVE_H
 #define RR_TOOL_SERVE_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -31,7 +32,7 @@ struct rr_serve {
 	struct rr_workers workers;
 	struct rr_tree_config tree;
 	struct rr_filters filters;
-	const char *key_path;
+	const char *key_path, *state_path;
 	bool ceph; /* the exports are paths in CephFS, each with RR_SERVE_CEPH in front */
 	const char *ceph_conf, *ceph_user, *file_system;
 	bool root_squash;
@@ -39,6 +40,10 @@ struct rr_serve {
 	uint32_t address_count;
 	uint32_t tcp_port; /* 0: no TCP */
 };
+
+/* The directory of --state, or one beside the key of file handles, by what is served at which addresses.
+ * Errors: SYSTEM with text. */
+int rr_serve_state(const struct rr_serve *serve, char path[PATH_MAX], struct rr_text *text);
 
 /* Serves until a signal ends it; returns the exit status. */
 int rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve);

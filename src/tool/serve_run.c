@@ -242,9 +242,19 @@ static int
 make_shared4(struct run *run)
 {
 	struct rr_nfs4_shared_config config = { .tables = rr_nfs4_tables_config_default };
+	const struct rr_serve *serve = run->serve;
+	char path[PATH_MAX];
+	struct rr_text text;
+	int error;
 
-	rr_env_system.random(rr_env_system.ctx, config.identity, sizeof(config.identity));
-	return run->serve->version4 ? rr_nfs4_shared_new(&rr_env_system, &config, &run->shared4) : 0;
+	if (!serve->version4)
+		return RR_EXIT_OK;
+	error = rr_serve_state(serve, path, &text);
+	config.records = path;
+	if (error == 0)
+		error = rr_nfs4_shared_new(&rr_env_system, &config, &run->shared4, &text);
+	return error < 0 ? rr_tool_fail(run->tool, "%s; --state names another directory", text.text)
+			 : RR_EXIT_OK;
 }
 
 int
@@ -256,10 +266,11 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	serve->workers.service = &serve_service;
 	serve->workers.ctx = &run;
 	run.drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
-	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0 ||
-		make_shared4(&run) < 0)
+	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
+		status = make_shared4(&run);
+	if (status == RR_EXIT_OK)
 		status = run_cluster(&run);
 	if (status == RR_EXIT_OK)
 		status = rr_workers_run(&serve->workers);

@@ -191,3 +191,23 @@ rr_vfs_key(const struct rr_env *env, const char *path, uint8_t key[RR_VFS_KEY], 
 		error = read_key(path, key, text);
 	return error > 0 ? rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: vanished", path) : error;
 }
+
+int
+rr_vfs_beside_key(const char *key_path, const char *name, char path[PATH_MAX], struct rr_text *text)
+{
+	char place[PATH_MAX];
+	const char *slash;
+	int error = 0, length;
+
+	if (!key_path) {
+		error = default_path(place, text);
+		key_path = place;
+	}
+	if (error)
+		return error;
+	slash = strrchr(key_path, '/');
+	length = snprintf(
+		path, PATH_MAX, "%.*s/%s", slash ? (int)(slash - key_path) : 1, slash ? key_path : ".", name);
+	return length < PATH_MAX ? 0
+				 : rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: the path is too long", key_path);
+}

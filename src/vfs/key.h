@@ -2,6 +2,7 @@
 #ifndef RR_VFS_KEY_H
 #define RR_VFS_KEY_H
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "base/env.h"
@@ -16,5 +17,9 @@ enum { RR_VFS_KEY = 32 };
  * with text.
  */
 int rr_vfs_key(const struct rr_env *env, const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text);
+
+/* The path of something else that is kept beside that key: its directory and name. Errors: SYSTEM with text.
+ */
+int rr_vfs_beside_key(const char *key_path, const char *name, char path[PATH_MAX], struct rr_text *text);
 
 #endif

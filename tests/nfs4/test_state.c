@@ -277,6 +277,62 @@ what_is_revoked_is_known_until_it_is_freed(void **state)
 	assert_int_equal(world->a->status_flags, 0);
 }
 
+/* 8.4.3: what a client without a lease holds is nobody else's before its record has gone from the disk, so
+ * that it cannot reclaim that after a crash. */
+static void
+a_lapsed_client_keeps_what_it_has_until_its_record_has_gone(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_records *records = &world->tables.records;
+	struct rr_nfs4_record *record;
+	struct rr_nfs4_state *open;
+	stateid4 stateid;
+
+	records->kept = true;
+	world->a->record = rr_nfs4_record_new(records, world->a);
+	rr_nfs4_record_want(records, world->a->record, true);
+	record = rr_nfs4_records_next(records);
+	assert_ptr_equal(record, world->a->record);
+	rr_nfs4_recorded(&world->tables, record, true);
+	assert_int_equal(open_as(world, world->a, "o", W, R, &open, &stateid), NFS4_OK);
+	rr_nfs4_client_renew(world->b, 60 * RR_SECOND);
+	rr_nfs4_look(&world->tables, 100 * RR_SECOND);
+	assert_int_equal(world->a->phase, RR_NFS4_LAPSING);
+	assert_int_equal(open_as(world, world->b, "o", R, 0, &open, &stateid), NFS4ERR_SHARE_DENIED);
+	record = rr_nfs4_records_next(records);
+	assert_int_equal(record->phase, RR_NFS4_RECORD_REMOVING);
+	assert_int_equal(open_as(world, world->b, "o", R, 0, &open, &stateid), NFS4ERR_SHARE_DENIED);
+	rr_nfs4_recorded(&world->tables, record, true);
+	assert_int_equal(open_as(world, world->b, "o", R, 0, &open, &stateid), NFS4_OK);
+}
+
+/* One that comes back while its record is being removed is recorded again, one after the other. */
+static void
+a_client_that_comes_back_is_recorded_again(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_records *records = &world->tables.records;
+	struct rr_nfs4_record *record;
+	struct rr_nfs4_state *open;
+	stateid4 stateid;
+
+	world->a->record = record = rr_nfs4_record_new(records, world->a);
+	rr_nfs4_record_want(records, record, true);
+	rr_nfs4_recorded(&world->tables, rr_nfs4_records_next(records), true);
+	assert_int_equal(open_as(world, world->a, "o", W, R, &open, &stateid), NFS4_OK);
+	rr_nfs4_look(&world->tables, 100 * RR_SECOND);
+	assert_ptr_equal(rr_nfs4_records_next(records), record);
+	rr_nfs4_client_renew(world->a, 100 * RR_SECOND);
+	assert_int_equal(record->phase, RR_NFS4_RECORD_REMOVING_WANTED);
+	assert_null(rr_nfs4_records_next(records));
+	rr_nfs4_recorded(&world->tables, record, true);
+	assert_ptr_equal(rr_nfs4_records_next(records), record);
+	assert_int_equal(record->phase, RR_NFS4_RECORD_WRITING);
+	rr_nfs4_recorded(&world->tables, record, true);
+	assert_int_equal(record->phase, RR_NFS4_RECORD_PRESENT);
+	assert_int_equal(world->a->phase, RR_NFS4_CONFIRMED);
+}
+
 int
 main(void)
 {
@@ -291,6 +347,8 @@ main(void)
 		TEST(locks_conflict_between_owners),
 		TEST(courtesy_ends_with_a_conflict),
 		TEST(what_is_revoked_is_known_until_it_is_freed),
+		TEST(a_lapsed_client_keeps_what_it_has_until_its_record_has_gone),
+		TEST(a_client_that_comes_back_is_recorded_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void
 world_start(struct world *world)
 {
 	const struct rr_nfs4_shared_config shared = { .tables = rr_nfs4_tables_config_default,
-		.identity = "server" };
+		.records = world->has_records ? world->records : NULL };
 	const struct rr_tree_config tree = { .exports = world->exports, .export_count = world->export_count };
 	struct rr_nfs4_server_config config;
 	struct rr_service service;
@@ -47,7 +47,8 @@ world_start(struct world *world)
 	assert_int_equal(rr_posix_shared_new(&rr_env_system, 1, &world->posix), 0);
 	if (rr_posix_new(&world->env, world->engine->loop, &tree, world->posix, &world->vfs, &text) < 0)
 		fail_msg("%s", text.text);
-	assert_int_equal(rr_nfs4_shared_new(&world->env, &shared, &world->shared), 0);
+	if (rr_nfs4_shared_new(&world->env, &shared, &world->shared, &text) < 0)
+		fail_msg("%s", text.text);
 	config = (struct rr_nfs4_server_config){ world->engine->results, world->vfs, world->shared, false };
 	assert_int_equal(
 		rr_nfs4_server_new(&world->env, world->engine->loop, &config, &world->nfs4, &text), 0);
@@ -111,18 +112,51 @@ remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
 }
 
 int
-world_teardown(void **state)
+world_setup_records(void **state)
 {
-	struct world *world = *state;
+	struct world *world = world_new();
 
-	for (int i = 0; i < WORLD_CLIENTS; i++)
+	world->exports[0] = (struct rr_tree_export){ world->path, "/" };
+	world->export_count = 1;
+	world->has_records = true;
+	strcpy(world->records, "/tmp/rpcrdma-nfs4-XXXXXX");
+	assert_non_null(mkdtemp(world->records));
+	world_start(world);
+	*state = world;
+	return 0;
+}
+
+static void
+world_stop(struct world *world)
+{
+	for (int i = 0; i < WORLD_CLIENTS; i++) {
 		rr_client_free(world->peers[i].client);
+		world->peers[i].client = NULL;
+	}
 	rr_server_free(world->server);
 	rr_nfs4_server_end(world->nfs4);
 	world->vfs->ops->destroy(world->vfs);
 	rr_nfs4_server_free(world->nfs4);
 	rr_nfs4_shared_free(world->shared);
 	rr_posix_shared_free(world->posix);
+}
+
+void
+world_restart(struct world *world)
+{
+	world_stop(world);
+	world->address.sin_port = 0;
+	world_start(world);
+}
+
+int
+world_teardown(void **state)
+{
+	struct world *world = *state;
+
+	world_stop(world);
+	if (world->has_records)
+		nftw(world->records, remove_path, 16, FTW_DEPTH | FTW_PHYS);
 	rpcrdma_engine_free(world->engine);
 	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
 	free(world);
@@ -227,7 +261,7 @@ peer_create_session(struct peer *peer)
 }
 
 struct peer *
-world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid)
+world_new_peer(struct world *world, uint32_t number, const char *name, uint32_t uid)
 {
 	struct peer *peer = &world->peers[number];
 
@@ -236,6 +270,14 @@ world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid)
 	peer_connect(peer, uid);
 	assert_int_equal(peer_exchange(peer, name, 1, 0), NFS4_OK);
 	assert_int_equal(peer_create_session(peer), NFS4_OK);
+	return peer;
+}
+
+struct peer *
+world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid)
+{
+	struct peer *peer = world_new_peer(world, number, name, uid);
+
 	assert_int_equal(RUN(peer, op_plain(OP_RECLAIM_COMPLETE)), NFS4_OK);
 	return peer;
 }

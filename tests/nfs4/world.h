@@ -35,7 +35,8 @@ struct peer {
 };
 
 struct world {
-	char path[64];
+	char path[64], records[64];
+	bool has_records;
 	struct rr_tree_export exports[2];
 	uint32_t export_count;
 	struct rr_posix_shared *posix;
@@ -54,9 +55,16 @@ struct world {
 /* With one export "/", or two, "/a" and "/deep/b". */
 int world_setup(void **state);
 int world_setup_two_exports(void **state);
+/* With one export "/", and a directory for the records of clients. */
+int world_setup_records(void **state);
 int world_teardown(void **state);
 
-/* Connects, and makes a client and a session, and is done with reclaiming. */
+/* The server ends and starts again at another port; peers are not connected after that. */
+void world_restart(struct world *world);
+
+/* Connects, and makes a client and a session. */
+struct peer *world_new_peer(struct world *world, uint32_t number, const char *name, uint32_t uid);
+/* The same, and is done with reclaiming. */
 struct peer *world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid);
 void peer_connect(struct peer *peer, uint32_t uid);
 nfsstat4 peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags);

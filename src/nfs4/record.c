@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs4/record.h"
+
+#include <string.h>
+
+#include <rpcrdma/error.h>
+
+enum record_event { RECORD_WANT, RECORD_UNWANT, RECORD_DONE, RECORD_FAILED, RECORD_EVENTS };
+
+/* What is under way on the disk ends before something else begins there for the same record. Of a write that
+ * failed nobody knows what it left: it is removed, if the record is wanted no more. */
+static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD_EVENTS] = {
+	[RR_NFS4_RECORD_ABSENT] = { RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_ABSENT, RR_NFS4_RECORD_ABSENT,
+		RR_NFS4_RECORD_ABSENT },
+	[RR_NFS4_RECORD_WRITING] = { RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_WRITING_UNWANTED,
+		RR_NFS4_RECORD_PRESENT, RR_NFS4_RECORD_ABSENT },
+	[RR_NFS4_RECORD_WRITING_UNWANTED] = { RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_WRITING_UNWANTED,
+		RR_NFS4_RECORD_REMOVING, RR_NFS4_RECORD_REMOVING },
+	[RR_NFS4_RECORD_PRESENT] = { RR_NFS4_RECORD_PRESENT, RR_NFS4_RECORD_REMOVING, RR_NFS4_RECORD_PRESENT,
+		RR_NFS4_RECORD_PRESENT },
+	/* What cannot be removed is not tried again before the next start. */
+	[RR_NFS4_RECORD_REMOVING] = { RR_NFS4_RECORD_REMOVING_WANTED, RR_NFS4_RECORD_REMOVING,
+		RR_NFS4_RECORD_ABSENT, RR_NFS4_RECORD_ABSENT },
+	[RR_NFS4_RECORD_REMOVING_WANTED] = { RR_NFS4_RECORD_REMOVING_WANTED, RR_NFS4_RECORD_REMOVING,
+		RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_WRITING },
+};
+
+/* The disk has something to do as soon as a phase begins that is only left by its doing it. */
+static void
+record_set_phase(struct rr_nfs4_records *records, struct rr_nfs4_record *record, enum record_event event)
+{
+	enum rr_nfs4_record_phase old = record->phase;
+	bool begins;
+
+	record->phase = record_next[old][event];
+	begins = (record->phase == RR_NFS4_RECORD_WRITING && old != RR_NFS4_RECORD_WRITING_UNWANTED) ||
+		 (record->phase == RR_NFS4_RECORD_REMOVING && old != RR_NFS4_RECORD_REMOVING_WANTED);
+	if (begins && record->phase != old)
+		rr_list_append(&records->todo, &record->todo);
+}
+
+void
+rr_nfs4_records_init(struct rr_nfs4_records *records, const struct rr_env *env, uint32_t max)
+{
+	*records = (struct rr_nfs4_records){ .env = env, .max = max };
+	rr_list_init(&records->all);
+	rr_list_init(&records->todo);
+	records->name = rr_random_u64(env);
+}
+
+static void
+record_free(struct rr_nfs4_records *records, struct rr_nfs4_record *record)
+{
+	rr_list_remove(&record->link);
+	rr_list_remove(&record->todo);
+	records->count--;
+	rr_free(records->env, record);
+}
+
+void
+rr_nfs4_records_free(struct rr_nfs4_records *records)
+{
+	rr_list_for_each (link, &records->all)
+		record_free(records, rr_container(link, struct rr_nfs4_record, link));
+}
+
+static struct rr_nfs4_record *
+record_make(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *recorded)
+{
+	struct rr_nfs4_record *record;
+
+	if (records->count == records->max)
+		return NULL;
+	record = rr_alloc(records->env, sizeof(*record) + recorded->owner.length);
+	if (!record)
+		return NULL;
+	memcpy(record->owner, recorded->owner.data, recorded->owner.length);
+	record->recorded = *recorded;
+	record->recorded.owner.data = record->owner;
+	rr_list_append(&records->all, &record->link);
+	rr_list_init(&record->todo);
+	records->count++;
+	return record;
+}
+
+int
+rr_nfs4_records_add(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *recorded)
+{
+	struct rr_nfs4_record *record = record_make(records, recorded);
+
+	if (!record)
+		return -RPCRDMA_ERR_NOMEM;
+	record->phase = RR_NFS4_RECORD_PRESENT;
+	record->may_come = true;
+	return 0;
+}
+
+struct rr_nfs4_record *
+rr_nfs4_record_new(struct rr_nfs4_records *records, struct rr_nfs4_client *client)
+{
+	const struct rr_nfs4_recorded recorded = { ++records->name, client->principal,
+		{ client->owner, client->owner_length } };
+	struct rr_nfs4_record *record = record_make(records, &recorded);
+
+	if (record)
+		record->client = client;
+	return record;
+}
+
+void
+rr_nfs4_record_want(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool wanted)
+{
+	if (!records->ends)
+		record_set_phase(records, record, wanted ? RECORD_WANT : RECORD_UNWANT);
+}
+
+struct rr_nfs4_record *
+rr_nfs4_records_next(struct rr_nfs4_records *records)
+{
+	struct rr_list *link = rr_list_pop(&records->todo);
+
+	if (!link)
+		return NULL;
+	rr_list_init(link);
+	return rr_container(link, struct rr_nfs4_record, todo);
+}
+
+static void
+record_look(struct rr_nfs4_records *records, struct rr_nfs4_record *record)
+{
+	if (record->phase == RR_NFS4_RECORD_ABSENT && !record->client)
+		record_free(records, record);
+}
+
+void
+rr_nfs4_record_done(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool done)
+{
+	record_set_phase(records, record, done ? RECORD_DONE : RECORD_FAILED);
+	record_look(records, record);
+}
+
+void
+rr_nfs4_record_leave(struct rr_nfs4_records *records, struct rr_nfs4_record *record)
+{
+	record->client = NULL;
+	rr_nfs4_record_want(records, record, false);
+	record_look(records, record);
+}
+
+/* The same owner, and the same principal: another one's claims are not believed. */
+static bool
+record_is_of(const struct rr_nfs4_record *record, const struct rr_nfs4_client *client)
+{
+	const struct rr_nfs4_recorded *recorded = &record->recorded;
+
+	return recorded->owner.length == client->owner_length &&
+	       memcmp(record->owner, client->owner, client->owner_length) == 0 &&
+	       rr_nfs4_principal_same(recorded->principal, client->principal);
+}
+
+bool
+rr_nfs4_records_known(const struct rr_nfs4_records *records, const struct rr_nfs4_client *client)
+{
+	rr_list_for_each (link, &records->all) {
+		const struct rr_nfs4_record *record = rr_container(link, struct rr_nfs4_record, link);
+
+		if (record->may_come && record_is_of(record, client))
+			return true;
+	}
+	return false;
+}
+
+void
+rr_nfs4_records_forget(struct rr_nfs4_records *records, const struct rr_nfs4_client *client)
+{
+	rr_list_for_each (link, &records->all) {
+		struct rr_nfs4_record *record = rr_container(link, struct rr_nfs4_record, link);
+
+		if (!record->may_come || (client && !record_is_of(record, client)))
+			continue;
+		record->may_come = false;
+		rr_nfs4_record_want(records, record, false);
+	}
+}
+
+uint32_t
+rr_nfs4_records_missing(const struct rr_nfs4_records *records)
+{
+	uint32_t count = 0;
+
+	rr_list_for_each (link, &records->all)
+		count += rr_container(link, struct rr_nfs4_record, link)->may_come;
+	return count;
+}
+
+bool
+rr_nfs4_records_removing(const struct rr_nfs4_records *records)
+{
+	rr_list_for_each (link, &records->all) {
+		const struct rr_nfs4_record *record = rr_container(link, struct rr_nfs4_record, link);
+
+		if (!record->client && record->phase == RR_NFS4_RECORD_REMOVING)
+			return true;
+	}
+	return false;
+}

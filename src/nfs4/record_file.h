@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS4_RECORD_FILE_H
+#define RR_NFS4_RECORD_FILE_H
+
+#include "base/text.h"
+#include "nfs4/client.h"
+
+/*
+ * A directory with a file for each client that may have opens or locks: what a server knows of its clients
+ * when it starts again. RFC 8881, section 8.4.2.1.
+ *
+ * Plain files, as a record is written once in the life of a client and never changed, and no two depend on
+ * each other: a file is written under another name, synced, renamed, and its directory synced, so that a
+ * record is there as a whole or not at all. A data base would bring a log of its own for that.
+ */
+struct rr_nfs4_record_dir;
+
+/* A client as its record has it. */
+struct rr_nfs4_recorded {
+	uint64_t name; /* of the file: no two records of a directory have the same */
+	struct rr_nfs4_principal principal;
+	struct rpcrdma_bytes owner;
+};
+
+/*
+ * Makes the directory where there is none (mode 0700), and locks it against other servers. Errors: NOMEM;
+ * SYSTEM with text.
+ */
+int rr_nfs4_record_dir_open(
+	const struct rr_env *env, const char *path, struct rr_nfs4_record_dir **dir, struct rr_text *text);
+/* dir may be NULL. */
+void rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir);
+
+enum { RR_NFS4_IDENTITY = 16 };
+
+/* Random octets that are kept in the directory: made once, the same ever after. Errors: SYSTEM with text. */
+int rr_nfs4_record_dir_identity(
+	struct rr_nfs4_record_dir *dir, uint8_t identity[RR_NFS4_IDENTITY], struct rr_text *text);
+
+/* take() gets each record; what is none is left alone but for a warning, and what a crash left half written
+ * is removed. Errors: what take() returned; SYSTEM with text. */
+int rr_nfs4_record_dir_read(struct rr_nfs4_record_dir *dir,
+	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx, struct rr_text *text);
+
+/* Both from any thread: true where it is on the disk. Of removing, a record that is not there is removed. */
+bool rr_nfs4_record_write(struct rr_nfs4_record_dir *dir, const struct rr_nfs4_recorded *recorded);
+bool rr_nfs4_record_remove(struct rr_nfs4_record_dir *dir, uint64_t name);
+
+#endif

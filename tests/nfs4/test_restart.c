@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What clients reclaim when the server has started again, and what it knows of them then: RFC 8881,
+ * sections 8.4.2 and 18.51. */
+#include "world.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { R = OPEN4_SHARE_ACCESS_READ, RW = OPEN4_SHARE_ACCESS_BOTH, LEASE = 91 };
+
+/* A file that a client has open and locked. */
+struct held {
+	uint8_t data[NFS4_FHSIZE];
+	struct rpcrdma_bytes handle;
+	stateid4 open, lock;
+};
+
+static void
+hold(struct peer *peer, struct held *held)
+{
+	struct rpcrdma_bytes handle;
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "o", RW, 0, true), op_plain(OP_GETFH)), NFS4_OK);
+	held->open = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	handle = peer_res(peer, 2)->u.opgetfh.u.resok4.object;
+	memcpy(held->data, handle.data, handle.length);
+	held->handle = (struct rpcrdma_bytes){ held->data, handle.length };
+	assert_int_equal(
+		RUN(peer, op_putfh(held->handle), op_lock(&held->open, "l", WRITE_LT, 0, 10)), NFS4_OK);
+	held->lock = peer_res(peer, 1)->u.oplock.u.resok4.lock_stateid;
+}
+
+static nfs_argop4
+op_reclaim(const char *owner)
+{
+	nfs_argop4 op = op_open("", owner, RW, 0, false);
+
+	op.u.opopen.claim = (open_claim4){ .claim = CLAIM_PREVIOUS };
+	return op;
+}
+
+static nfs_argop4
+op_reclaim_lock(const stateid4 *open, uint64_t offset)
+{
+	nfs_argop4 op = op_lock(open, "l", WRITE_LT, offset, 10);
+
+	op.u.oplock.reclaim = true;
+	return op;
+}
+
+static nfsstat4
+reclaim_all(struct peer *peer, const struct held *held)
+{
+	stateid4 open;
+	nfsstat4 status = RUN(peer, op_putfh(held->handle), op_reclaim("o"));
+
+	if (status != NFS4_OK)
+		return status;
+	open = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	return RUN(peer, op_putfh(held->handle), op_reclaim_lock(&open, 0));
+}
+
+static void
+what_a_client_held_is_its_again(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *other;
+	struct held held;
+
+	hold(peer, &held);
+	world_restart(world);
+	peer_connect(peer, 0);
+	assert_int_equal(peer_run(peer, NULL, 0), NFS4ERR_BADSESSION);
+	assert_int_equal(peer_create_session(peer), NFS4ERR_STALE_CLIENTID);
+	rr_client_free(peer->client);
+	other = world_peer(world, 1, "b", 0);
+	assert_int_equal(RUN(other, op_root(), op_open("file", "o", R, 0, false)), NFS4ERR_GRACE);
+	assert_int_equal(RUN(other, op_putfh(held.handle), op_reclaim("o")), NFS4ERR_NO_GRACE);
+	assert_int_equal(RUN(other, op_putfh(held.handle), op_read(&stateid_anonymous, 0, 1)), NFS4ERR_GRACE);
+	assert_int_equal(RUN(other, op_root(),
+				 (nfs_argop4){ .argop = OP_REMOVE, .u.opremove.target = text_bytes("file") }),
+		NFS4ERR_GRACE);
+	peer = world_new_peer(world, 0, "a", 0);
+	assert_int_equal(reclaim_all(peer, &held), NFS4_OK);
+	assert_int_equal(RUN(other, op_root(), op_open("file", "o", RW, 0, false)), NFS4ERR_GRACE);
+	assert_int_equal(RUN(peer, op_plain(OP_RECLAIM_COMPLETE)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_putfh(held.handle), op_reclaim("o")), NFS4ERR_NO_GRACE);
+	/* All have come back: the grace period is over as soon as the old record has gone. */
+	while (RUN(other, op_root(), op_open("file", "o", RW, 0, false)) == NFS4ERR_GRACE)
+		;
+	assert_int_equal(other->res.status, NFS4_OK);
+	held.open = peer_res(other, 1)->u.opopen.u.resok4.stateid;
+	assert_int_equal(
+		RUN(other, op_putfh(held.handle), op_lock(&held.open, "m", WRITE_LT, 5, 1)), NFS4ERR_DENIED);
+	assert_int_equal(peer_res(other, 1)->u.oplock.u.denied.owner.clientid, peer->clientid);
+}
+
+/* A second restart before the client came back, and one after. */
+static void
+restarts_one_after_the_other(void **state)
+{
+	struct world *world = *state;
+	struct held held;
+
+	hold(world_peer(world, 0, "a", 0), &held);
+	world_restart(world);
+	world_restart(world);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4_OK);
+	world_restart(world);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4_OK);
+	assert_int_equal(RUN(&world->peers[0], op_plain(OP_RECLAIM_COMPLETE)), NFS4_OK);
+	world_restart(world);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4_OK);
+}
+
+static void
+a_stranger_reclaims_nothing(void **state)
+{
+	struct world *world = *state;
+	struct held held;
+
+	hold(world_peer(world, 0, "a", 0), &held);
+	world_restart(world);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "b", 0), &held), NFS4ERR_RECLAIM_BAD);
+	/* The same owner, but another user. */
+	assert_int_equal(reclaim_all(world_new_peer(world, 1, "a", 7), &held), NFS4ERR_RECLAIM_BAD);
+}
+
+/* 8.4.3: what another client may have got meanwhile is not reclaimed by the next start's grace period. */
+static void
+who_does_not_come_back_is_forgotten(void **state)
+{
+	struct world *world = *state;
+	struct peer *other;
+	struct held held, theirs;
+
+	hold(world_peer(world, 0, "a", 0), &held);
+	world_restart(world);
+	other = world_peer(world, 1, "b", 0);
+	assert_int_equal(RUN(other, op_root(), op_open("file", "o", R, 0, false)), NFS4ERR_GRACE);
+	for (int i = 0; i < 2; i++) {
+		world->ahead += LEASE / 2 * RR_SECOND + RR_SECOND;
+		assert_int_equal(peer_run(other, NULL, 0), NFS4_OK);
+	}
+	while (RUN(other, op_root(), op_open("file", "o", R, 0, false)) == NFS4ERR_GRACE)
+		;
+	hold(other, &theirs);
+	world_restart(world);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4ERR_RECLAIM_BAD);
+	assert_int_equal(reclaim_all(world_new_peer(world, 1, "b", 0), &theirs), NFS4_OK);
+}
+
+static void
+a_lease_that_is_over_cannot_be_reclaimed(void **state)
+{
+	struct world *world = *state;
+	struct held held, theirs;
+	struct peer *other;
+
+	hold(world_peer(world, 0, "a", 0), &held);
+	world->ahead += LEASE * RR_SECOND;
+	other = world_peer(world, 1, "b", 0);
+	assert_int_equal(RUN(other, op_root(), op_open("file", "o", RW, 0, false)), NFS4_OK);
+	theirs.open = peer_res(other, 1)->u.opopen.u.resok4.stateid;
+	while (RUN(other, op_putfh(held.handle), op_lock(&theirs.open, "m", WRITE_LT, 0, 10)) ==
+		NFS4ERR_DENIED)
+		;
+	assert_int_equal(other->res.status, NFS4_OK);
+	world_restart(world);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4ERR_RECLAIM_BAD);
+	assert_int_equal(reclaim_all(world_new_peer(world, 1, "b", 0), &held), NFS4_OK);
+}
+
+static void
+nobody_waits_for_clients_that_said_goodbye(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	nfs_argop4 op = { .argop = OP_DESTROY_SESSION };
+
+	memcpy(op.u.opdestroy_session.dsa_sessionid, peer->session, sizeof(peer->session));
+	assert_int_equal(peer_raw(peer, &op, 1), NFS4_OK);
+	op = (nfs_argop4){ .argop = OP_DESTROY_CLIENTID,
+		.u.opdestroy_clientid.dca_clientid = peer->clientid };
+	assert_int_equal(peer_raw(peer, &op, 1), NFS4_OK);
+	world_restart(world);
+	peer = world_peer(world, 0, "b", 0);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, true)), NFS4_OK);
+}
+
+/* What a crash left half written, and what somebody else put there, is no record. */
+static void
+files_that_are_no_records_do_no_harm(void **state)
+{
+	static const char *const names[] = { "0123456789abcdef", "0123456789abcdef.new", "readme",
+		"0123456789abcdeg" };
+	struct world *world = *state;
+	struct held held;
+	char path[128];
+
+	hold(world_peer(world, 0, "a", 0), &held);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/%s", world->records, names[i]);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fputs("rr4 and some more octets that are no record of a client", file);
+		fclose(file);
+	}
+	world_restart(world);
+	snprintf(path, sizeof(path), "%s/%s", world->records, names[1]);
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4_OK);
+}
+
+/* 2.10.4 */
+static void
+the_server_is_the_same_one(void **state)
+{
+	struct world *world = *state;
+	uint8_t identity[RR_NFS4_IDENTITY];
+
+	memcpy(identity, world->shared->identity, sizeof(identity));
+	world_restart(world);
+	assert_memory_equal(identity, world->shared->identity, sizeof(identity));
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup_records, world_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(what_a_client_held_is_its_again),
+		TEST(restarts_one_after_the_other),
+		TEST(a_stranger_reclaims_nothing),
+		TEST(who_does_not_come_back_is_forgotten),
+		TEST(a_lease_that_is_over_cannot_be_reclaimed),
+		TEST(nobody_waits_for_clients_that_said_goodbye),
+		TEST(files_that_are_no_records_do_no_harm),
+		TEST(the_server_is_the_same_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
