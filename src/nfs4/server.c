@@ -23,6 +23,15 @@ server_look(struct rr_timer *timer)
 	rr_loop_arm(server->loop, &server->lease, SERVER_LOOK_EVERY);
 }
 
+static int
+server_recorder(struct rr_nfs4_server *server, struct rr_text *text)
+{
+	const struct rr_crew_config config = { .max = 1 };
+	int error = rr_crew_new(server->env, server->loop, &config, &server->recorder);
+
+	return error ? rr_fail(text, error, "no thread for records: %s", rpcrdma_strerror(error)) : 0;
+}
+
 int
 rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_nfs4_server_config *config,
 	struct rr_nfs4_server **result, struct rr_text *text)
@@ -40,11 +49,10 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	server->root_squash = config->root_squash;
 	rr_list_init(&server->compounds);
 	rr_list_init(&server->spare);
-	rr_list_init(&server->tasks);
 	rr_timer_init(&server->lease, server_look);
 	error = rr_pseudo_init(&server->pseudo, env, config->vfs, text);
 	if (error == 0 && config->shared->dir)
-		error = rr_vfs_threads_new(loop, 1, &server->recorder, text);
+		error = server_recorder(server, text);
 	if (error < 0) {
 		rr_pseudo_free(&server->pseudo);
 		rr_free(env, server);

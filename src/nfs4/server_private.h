@@ -5,7 +5,7 @@
 #include "nfs4/pseudo.h"
 #include "nfs4/server.h"
 #include "nfs4/shared.h"
-#include "vfs/threads.h"
+#include "vfs/crew.h"
 
 struct rr_nfs4_compound;
 
@@ -30,8 +30,7 @@ struct rr_nfs4_server {
 	uint32_t spare_count;
 	struct rr_list connections;
 	struct rr_timer lease;
-	struct rr_list tasks;            /* of the recorder: given, and not done */
-	struct rr_vfs_threads *recorder; /* writes and removes records of clients; NULL: there are none */
+	struct rr_crew *recorder; /* writes and removes records of clients; NULL: there are none */
 };
 
 /*

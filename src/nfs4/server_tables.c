@@ -4,22 +4,23 @@
 
 /* A record that a thread writes or removes. */
 struct tables_task {
-	struct rr_vfs_task task;
-	struct rr_list link; /* in the server's list */
+	struct rr_crew_job job;
 	struct rr_nfs4_server *server;
 	struct rr_nfs4_record *record;
 	bool write, done;
 };
 
-static void
-task_run(struct rr_vfs_task *vfs_task)
+static bool
+task_run(struct rr_crew_job *job, void *member)
 {
-	struct tables_task *task = rr_container(vfs_task, struct tables_task, task);
+	struct tables_task *task = rr_container(job, struct tables_task, job);
 	struct rr_nfs4_record_dir *dir = task->server->shared->dir;
 	const struct rr_nfs4_recorded *recorded = &task->record->recorded;
 
+	(void)member;
 	task->done = task->write ? rr_nfs4_record_write(dir, recorded)
 				 : rr_nfs4_record_remove(dir, recorded->name);
+	return true;
 }
 
 /* A compound that waits for that record; NULL: there is none any more. */
@@ -36,9 +37,9 @@ task_waiter(const struct tables_task *task)
 }
 
 static void
-task_done(struct rr_vfs_task *vfs_task)
+task_done(struct rr_crew_job *job)
 {
-	struct tables_task *task = rr_container(vfs_task, struct tables_task, task);
+	struct tables_task *task = rr_container(job, struct tables_task, job);
 	struct rr_nfs4_server *server = task->server;
 	struct rr_nfs4_compound *c = task_waiter(task);
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
@@ -51,23 +52,17 @@ task_done(struct rr_vfs_task *vfs_task)
 		c->vfs_status = task->done ? RR_VFS_OK : RR_VFS_IO;
 		c->resume(c, c->then(c));
 	}
-	rr_list_remove(&task->link);
 	rr_free(server->env, task);
 }
 
 void
 rr_nfs4_stop_recording(struct rr_nfs4_server *server)
 {
-	struct rr_list *link;
+	struct rr_crew *recorder = server->recorder;
 
-	rr_vfs_threads_free(server->recorder);
+	/* No record is begun any more; those that are under way are waited for. */
 	server->recorder = NULL;
-	while ((link = rr_list_pop(&server->tasks))) {
-		struct tables_task *task = rr_container(link, struct tables_task, link);
-
-		rr_list_init(link);
-		task_done(&task->task);
-	}
+	rr_crew_free(recorder);
 }
 
 /* The lock of the tables is held. */
@@ -84,13 +79,12 @@ tables_record(struct rr_nfs4_server *server)
 			rr_nfs4_recorded(tables, record, false);
 			continue;
 		}
-		task->task.run = task_run;
-		task->task.done = task_done;
+		task->job.run = task_run;
+		task->job.done = task_done;
 		task->server = server;
 		task->record = record;
 		task->write = record->phase == RR_NFS4_RECORD_WRITING;
-		rr_list_append(&server->tasks, &task->link);
-		rr_vfs_threads_give(server->recorder, &task->task);
+		rr_crew_add(server->recorder, &task->job);
 	}
 }
 

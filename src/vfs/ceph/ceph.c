@@ -103,7 +103,7 @@ rr_ceph_new(const struct rr_env *env, const struct rr_ceph_config *config, struc
 void
 rr_ceph_free(struct rr_ceph *ceph)
 {
-	if (!ceph || ceph->abandoned)
+	if (!ceph)
 		return;
 	if (ceph->self)
 		ceph->lib.userperm_destroy(ceph->self);
@@ -120,7 +120,8 @@ rr_ceph_free(struct rr_ceph *ceph)
 int
 rr_ceph_provider(struct rr_ceph *ceph, struct rr_loop *loop, struct rr_vfs **vfs, struct rr_text *text)
 {
-	uint32_t count = ceph->config.threads ? ceph->config.threads : CEPH_THREADS;
+	const struct rr_crew_config crew = { .max = ceph->config.threads ? ceph->config.threads
+									 : CEPH_THREADS };
 	struct rr_ceph_vfs *made = rr_alloc(ceph->env, sizeof(*made));
 	int error;
 
@@ -135,11 +136,10 @@ rr_ceph_provider(struct rr_ceph *ceph, struct rr_loop *loop, struct rr_vfs **vfs
 		.read_only = ceph->config.read_only,
 	};
 	made->ceph = ceph;
-	rr_list_init(&made->jobs);
-	error = rr_vfs_threads_new(loop, count, &made->threads, text);
+	error = rr_crew_new(ceph->env, loop, &crew, &made->crew);
 	if (error) {
 		rr_free(ceph->env, made);
-		return error;
+		return rr_fail(text, error, "no thread for files: %s", rpcrdma_strerror(error));
 	}
 	*vfs = &made->vfs;
 	return 0;

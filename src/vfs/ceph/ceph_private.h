@@ -6,10 +6,10 @@
 
 #include "vfs/ceph/ceph.h"
 #include "vfs/ceph/library.h"
-#include "vfs/threads.h"
+#include "vfs/crew.h"
 
 /*
- * Each operation is a job. It waits in the list of its provider until no earlier job stands before it; then a
+ * Each operation is a job of a crew. It waits until no earlier job stands before it; then a
  * thread executes it by calls to libcephfs, which may wait as long as they like; then the loop ends it. A
  * thread touches the job, the call's structure and what it points to; of struct rr_ceph only what never
  * changes, and the opens under their lock.
@@ -27,7 +27,7 @@ struct rr_ceph {
 	const struct rr_env *env;
 	struct rr_ceph_library lib;
 	struct ceph_mount_info *mount;
-	bool mounted, abandoned;
+	bool mounted;
 	struct rr_ceph_config config;
 	struct rr_vfs_export *exports;
 	struct rr_ceph_root *roots;
@@ -59,8 +59,7 @@ struct rr_vfs_open {
 struct rr_ceph_vfs {
 	struct rr_vfs vfs;
 	struct rr_ceph *ceph;
-	struct rr_vfs_threads *threads;
-	struct rr_list jobs; /* in the order in which they began */
+	struct rr_crew *crew;
 	struct rr_vfs_counters counters;
 };
 
@@ -76,17 +75,14 @@ struct rr_ceph_object {
 struct rr_ceph_row;
 
 struct rr_ceph_job {
-	struct rr_vfs_task task;
-	struct rr_list link; /* in rr_ceph_vfs.jobs */
+	struct rr_crew_job crew;
 	struct rr_ceph_vfs *vfs;
 	struct rr_ceph *ceph;
 	struct rr_vfs_call *call;
 	const struct rr_ceph_row *row;
 	struct rr_ceph_object object, second;
 	UserPerm *caller; /* as libcephfs takes it */
-	enum { RR_CEPH_WAITS, RR_CEPH_GIVEN, RR_CEPH_ENDED } state;
 	enum rr_vfs_status status;
-	bool cancelled;
 	uint8_t *list; /* entries that a readdir found, for the loop */
 	uint32_t list_size, list_room;
 };
@@ -116,7 +112,7 @@ void rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 void *rr_ceph_member(struct rr_vfs_call *call, uint16_t offset);
 
 /* ---- run.c ---- */
-void rr_ceph_run(struct rr_vfs_task *task);
+bool rr_ceph_run(struct rr_crew_job *crew, void *member);
 
 /* ---- handle.c ---- */
 int rr_ceph_keys(struct rr_ceph *ceph);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of operations, in the loop: see ceph_private.h. */
+/* Operations begin and end, in the loop: see ceph_private.h. */
 #include <rpcrdma/error.h>
 
 #include "vfs/ceph/ceph_private.h"
@@ -38,66 +38,19 @@ job_note_lock(struct rr_ceph_job *job)
 	rr_ceph_open_hold(job->object.open);
 }
 
-static bool
-job_same(uint64_t number, uint64_t other)
-{
-	return number != 0 && number == other;
-}
-
-static uint64_t
-job_directory(const struct rr_ceph_job *job, bool second)
-{
-	if (!(job->row->flags & RR_CEPH_ENTRIES))
-		return 0;
-	if (second)
-		return job->row->second_change ? job->second.number : 0;
-	return job->row->change ? job->object.number : 0;
-}
-
-static bool
-job_stands_before(const struct rr_ceph_job *earlier, const struct rr_ceph_job *job)
-{
-	if (earlier->state == RR_CEPH_ENDED)
-		return false;
-	if ((job->row->flags & RR_CEPH_COMMITS) && (earlier->row->flags & RR_CEPH_WRITES) &&
-		job_same(earlier->object.number, job->object.number))
-		return true;
-	for (int i = 0; i < 2; i++)
-		if (job_same(job_directory(earlier, i), job_directory(job, false)) ||
-			job_same(job_directory(earlier, i), job_directory(job, true)))
-			return true;
-	return false;
-}
-
-static bool
-job_may_begin(const struct rr_ceph_job *job)
-{
-	rr_list_for_each (link, &job->vfs->jobs) {
-		const struct rr_ceph_job *earlier = rr_container(link, struct rr_ceph_job, link);
-
-		if (earlier == job)
-			return true;
-		if (job_stands_before(earlier, job))
-			return false;
-	}
-	return true;
-}
-
+/* Calls for one directory, or for the data of one file, have an order. */
 static void
-job_give(struct rr_ceph_job *job)
+job_order(struct rr_ceph_job *job)
 {
-	job->state = RR_CEPH_GIVEN;
-	rr_vfs_threads_give(job->vfs->threads, &job->task);
-}
+	uint8_t flags = job->row->flags;
 
-static void
-job_give_those_that_waited(struct rr_ceph_vfs *vfs)
-{
-	rr_list_for_each (link, &vfs->jobs) {
-		struct rr_ceph_job *job = rr_container(link, struct rr_ceph_job, link);
-
-		if (job->state == RR_CEPH_WAITS && job_may_begin(job))
-			job_give(job);
+	if (flags & RR_CEPH_ENTRIES) {
+		job->crew.order = RR_CREW_CHANGE;
+		job->crew.keys[0] = job->row->change ? job->object.number : 0;
+		job->crew.keys[1] = job->row->second_change ? job->second.number : 0;
+	} else if (flags & (RR_CEPH_WRITES | RR_CEPH_COMMITS)) {
+		job->crew.order = flags & RR_CEPH_WRITES ? RR_CREW_WRITE : RR_CREW_COMMIT;
+		job->crew.keys[0] = job->object.number;
 	}
 }
 
@@ -114,17 +67,16 @@ job_free(struct rr_ceph_job *job)
 
 /* done() may begin operations and, after the last one, destroy the provider. */
 static void
-job_done(struct rr_vfs_task *task)
+job_done(struct rr_crew_job *crew)
 {
-	struct rr_ceph_job *job = rr_container(task, struct rr_ceph_job, task);
+	struct rr_ceph_job *job = rr_container(crew, struct rr_ceph_job, crew);
 	struct rr_ceph_vfs *vfs = job->vfs;
 	struct rr_vfs_call *call = job->call;
 
-	job->state = RR_CEPH_ENDED;
-	if (job->row->end && job->status == RR_VFS_OK)
+	if (crew->cancelled)
+		job->status = RR_VFS_CANCELLED;
+	else if (job->row->end && job->status == RR_VFS_OK)
 		job->row->end(job);
-	rr_list_remove(&job->link);
-	job_give_those_that_waited(vfs);
 	vfs->counters.under_way--;
 	vfs->counters.cancelled += job->status == RR_VFS_CANCELLED;
 	call->status = job->status;
@@ -169,7 +121,7 @@ rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_c
 	job_forget(call, row);
 	if (!job)
 		return RR_VFS_BUSY;
-	*job = (struct rr_ceph_job){ .task = { rr_ceph_run, job_done, { NULL, NULL } },
+	*job = (struct rr_ceph_job){ .crew = { .run = rr_ceph_run, .done = job_done },
 		.vfs = own,
 		.ceph = own->ceph,
 		.call = call,
@@ -186,28 +138,18 @@ rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_c
 		return status;
 	}
 	call->job = job;
-	rr_list_append(&own->jobs, &job->link);
+	job_order(job);
 	own->counters.later++;
 	if (++own->counters.under_way > own->counters.under_way_peak)
 		own->counters.under_way_peak = own->counters.under_way;
-	if (job_may_begin(job))
-		job_give(job);
+	rr_crew_add(own->crew, &job->crew);
 	return RR_VFS_PENDING;
 }
 
-/* Ends in a thread, as all do, without having any effect. */
 void
 rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {
-	struct rr_ceph_vfs *own = (struct rr_ceph_vfs *)vfs;
 	struct rr_ceph_job *job = call->job;
 
-	if (job->state == RR_CEPH_WAITS) {
-		job->cancelled = true;
-		return;
-	}
-	if (job->state != RR_CEPH_GIVEN || !rr_vfs_threads_withdraw(own->threads, &job->task))
-		return;
-	job->cancelled = true;
-	rr_vfs_threads_give(own->threads, &job->task);
+	rr_crew_cancel(((struct rr_ceph_vfs *)vfs)->crew, &job->crew);
 }

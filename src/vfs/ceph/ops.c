@@ -58,13 +58,7 @@ ops_destroy(struct rr_vfs *vfs)
 {
 	struct rr_ceph_vfs *own = (struct rr_ceph_vfs *)vfs;
 
-	/* A server that ends does not wait for a cluster that does not answer: its threads end with the
-	 * process, and what they use is left to them. */
-	if (own->counters.under_way > 0) {
-		own->ceph->abandoned = true;
-		return;
-	}
-	rr_vfs_threads_free(own->threads);
+	rr_crew_free(own->crew);
 	rr_free(own->ceph->env, own);
 }
 

@@ -89,17 +89,15 @@ run_put(struct rr_ceph_job *job, struct rr_ceph_object *object)
 		job->ceph->lib.ll_put(job->ceph->mount, object->inode);
 }
 
-void
-rr_ceph_run(struct rr_vfs_task *task)
+bool
+rr_ceph_run(struct rr_crew_job *crew, void *member)
 {
-	struct rr_ceph_job *job = rr_container(task, struct rr_ceph_job, task);
+	struct rr_ceph_job *job = rr_container(crew, struct rr_ceph_job, crew);
 	const struct rr_vfs_caller *caller = job->call->caller;
 	const struct rr_ceph_library *lib = &job->ceph->lib;
 	gid_t *groups = NULL;
 
-	job->status = RR_VFS_CANCELLED;
-	if (job->cancelled)
-		return;
+	(void)member;
 	/* The library takes them as they are, and does not change them. */
 	memcpy(&groups, &caller->groups, sizeof(groups));
 	job->caller = lib->userperm_new(caller->uid, caller->gid, (int)caller->group_count, groups);
@@ -108,4 +106,5 @@ rr_ceph_run(struct rr_vfs_task *task)
 	run_put(job, &job->second);
 	if (job->caller)
 		lib->userperm_destroy(job->caller);
+	return true;
 }

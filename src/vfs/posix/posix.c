@@ -15,7 +15,7 @@
 
 /* Two objects that an operation names, at most: where they are in its structure, and whether their order
  * matters. */
-enum posix_order { UNORDERED, SHARED, ORDERED };
+enum posix_order { UNORDERED, CHANGE, WRITE, COMMIT };
 
 struct posix_kind {
 	rr_posix_operation *operation;
@@ -177,6 +177,9 @@ posix_object(const struct posix_kind *kind, struct rr_vfs_call *call, int i)
 static void
 posix_job_place(struct rr_posix_job *job, const struct posix_kind *kind)
 {
+	static const enum rr_crew_order orders[] = {
+		[CHANGE] = RR_CREW_CHANGE, [WRITE] = RR_CREW_WRITE, [COMMIT] = RR_CREW_COMMIT
+	};
 	struct rr_vfs_call *call = job->work.call;
 
 	for (int i = 0; i < 2; i++) {
@@ -193,11 +196,7 @@ posix_job_place(struct rr_posix_job *job, const struct posix_kind *kind)
 		if (kind->order != UNORDERED)
 			job->crew.keys[i] = (place.number ^ place.place * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	}
-	if (job->crew.keys[0] == 0 && job->crew.keys[1] != 0) {
-		job->crew.keys[0] = job->crew.keys[1];
-		job->crew.keys[1] = 0;
-	}
-	job->crew.shares = kind->order == SHARED;
+	job->crew.order = orders[kind->order];
 }
 
 /* What a job needs from the loop: memory for data, and for entries. */
@@ -321,8 +320,8 @@ OPERATION(setattr, rr_vfs_setattr, rr_posix_setattr, false, UNORDERED, { AT(rr_v
 OPERATION(access, rr_vfs_access, rr_posix_access, true, UNORDERED, { AT(rr_vfs_access, object) })
 OPERATION(readlink, rr_vfs_readlink, rr_posix_readlink, false, UNORDERED, { AT(rr_vfs_readlink, object) })
 OPERATION(read, rr_vfs_read, rr_posix_read, true, UNORDERED, { AT(rr_vfs_read, object) })
-OPERATION(write, rr_vfs_write, rr_posix_write, false, SHARED, { AT(rr_vfs_write, object) })
-OPERATION(commit, rr_vfs_commit, rr_posix_commit, false, ORDERED, { AT(rr_vfs_commit, object) })
+OPERATION(write, rr_vfs_write, rr_posix_write, false, WRITE, { AT(rr_vfs_write, object) })
+OPERATION(commit, rr_vfs_commit, rr_posix_commit, false, COMMIT, { AT(rr_vfs_commit, object) })
 OPERATION(seek, rr_vfs_seek, rr_posix_seek, false, UNORDERED, { AT(rr_vfs_seek, object) })
 OPERATION(allocate, rr_vfs_space, rr_posix_allocate, false, UNORDERED, { AT(rr_vfs_space, object) })
 OPERATION(deallocate, rr_vfs_space, rr_posix_deallocate, false, UNORDERED, { AT(rr_vfs_space, object) })
@@ -331,11 +330,11 @@ OPERATION(
 	clone, rr_vfs_copy, rr_posix_clone, false, UNORDERED, { AT(rr_vfs_copy, from), AT(rr_vfs_copy, to) })
 OPERATION(open, rr_vfs_opening, rr_posix_open, false, UNORDERED, { AT(rr_vfs_opening, object) })
 OPERATION(lookup, rr_vfs_lookup, rr_posix_lookup, true, UNORDERED, { AT(rr_vfs_lookup, directory) })
-OPERATION(create, rr_vfs_create, rr_posix_create, false, ORDERED, { AT(rr_vfs_create, directory) })
-OPERATION(link, rr_vfs_link, rr_posix_link, false, ORDERED,
+OPERATION(create, rr_vfs_create, rr_posix_create, false, CHANGE, { AT(rr_vfs_create, directory) })
+OPERATION(link, rr_vfs_link, rr_posix_link, false, CHANGE,
 	{ AT(rr_vfs_link, file), AT(rr_vfs_link, directory) })
-OPERATION(remove, rr_vfs_remove, rr_posix_remove, false, ORDERED, { AT(rr_vfs_remove, directory) })
-OPERATION(rename, rr_vfs_rename, rr_posix_rename, false, ORDERED,
+OPERATION(remove, rr_vfs_remove, rr_posix_remove, false, CHANGE, { AT(rr_vfs_remove, directory) })
+OPERATION(rename, rr_vfs_rename, rr_posix_rename, false, CHANGE,
 	{ AT(rr_vfs_rename, from), AT(rr_vfs_rename, to) })
 OPERATION(readdir, rr_vfs_readdir, rr_posix_readdir, false, UNORDERED, { AT(rr_vfs_readdir, directory) })
 OPERATION(getxattr, rr_vfs_xattr, rr_posix_getxattr, false, UNORDERED, { AT(rr_vfs_xattr, object) })

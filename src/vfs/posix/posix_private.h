@@ -2,7 +2,7 @@
 #ifndef RR_VFS_POSIX_POSIX_PRIVATE_H
 #define RR_VFS_POSIX_POSIX_PRIVATE_H
 
-#include "vfs/posix/crew.h"
+#include "vfs/crew.h"
 #include "vfs/posix/open.h"
 #include "vfs/posix/posix.h"
 #include "vfs/posix/storer.h"

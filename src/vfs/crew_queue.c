@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/crew_queue.h"
+
+/* ---- keys ---- */
+
+static bool
+queue_conflict(enum rr_crew_order earlier, enum rr_crew_order later)
+{
+	return (earlier == RR_CREW_CHANGE && later == RR_CREW_CHANGE) ||
+	       (earlier == RR_CREW_WRITE && later == RR_CREW_COMMIT);
+}
+
+static struct rr_list *
+queue_bucket(struct rr_crew_queue *queue, uint64_t key)
+{
+	return &queue->buckets[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (RR_CREW_BUCKETS - 1)];
+}
+
+/* Returns how many stand before the new node. */
+static uint32_t
+queue_link(struct rr_crew_queue *queue, struct rr_crew_node *node)
+{
+	struct rr_list *bucket = queue_bucket(queue, node->key);
+	uint32_t before = 0;
+
+	rr_list_for_each (link, bucket) {
+		const struct rr_crew_node *earlier = rr_container(link, struct rr_crew_node, link);
+
+		before += earlier->key == node->key && queue_conflict(earlier->order, node->order);
+	}
+	rr_list_append(bucket, &node->link);
+	return before;
+}
+
+static void queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job);
+
+/* Those that came later have one less before them. */
+static void
+queue_unlink(struct rr_crew_queue *queue, struct rr_crew_node *node)
+{
+	struct rr_list *bucket = queue_bucket(queue, node->key);
+
+	if (node->key == 0)
+		return;
+	for (struct rr_list *link = node->link.next; link != bucket; link = link->next) {
+		const struct rr_crew_node *later = rr_container(link, struct rr_crew_node, link);
+
+		if (later->key != node->key || !queue_conflict(node->order, later->order))
+			continue;
+		if (--later->job->before == 0)
+			queue_make_ready(queue, later->job);
+	}
+	rr_list_remove(&node->link);
+	node->key = 0;
+}
+
+/* The node of a job at work takes the place of that of the job. */
+static void
+queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
+{
+	*to = *from;
+	to->job = NULL;
+	if (from->key == 0)
+		return;
+	rr_list_append(&from->link, &to->link);
+	rr_list_remove(&from->link);
+	from->key = 0;
+}
+
+/* ---- places ---- */
+
+/* The entry of a place: its own, a free one, or one that it shares. */
+static uint32_t
+queue_place(struct rr_crew_queue *queue, uint64_t place)
+{
+	uint32_t vacant = RR_CREW_PLACES;
+
+	for (uint32_t i = 0; i < RR_CREW_PLACES; i++) {
+		struct rr_crew_place *entry = &queue->places[i];
+		bool used = entry->busy > 0 || !rr_list_empty(&entry->ready);
+
+		if (used && entry->place == place)
+			return i;
+		if (!used && vacant == RR_CREW_PLACES)
+			vacant = i;
+	}
+	if (vacant == RR_CREW_PLACES)
+		return (uint32_t)(place % RR_CREW_PLACES);
+	queue->places[vacant].place = place;
+	return vacant;
+}
+
+static bool
+queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
+{
+	return entry->place == RR_CREW_ANYWHERE || entry->busy == 0 || entry->busy < queue->max - queue->busy;
+}
+
+static void
+queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
+{
+	rr_list_append(&queue->places[queue_place(queue, job->place)].ready, &job->link);
+	queue->ready++;
+}
+
+/* ---- jobs ---- */
+
+void
+rr_crew_queue_init(struct rr_crew_queue *queue, uint32_t max)
+{
+	*queue = (struct rr_crew_queue){ .max = max };
+	for (uint32_t i = 0; i < RR_CREW_PLACES; i++)
+		rr_list_init(&queue->places[i].ready);
+	for (uint32_t i = 0; i < RR_CREW_BUCKETS; i++)
+		rr_list_init(&queue->buckets[i]);
+}
+
+void
+rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job)
+{
+	job->waits = true;
+	job->before = 0;
+	rr_list_init(&job->link);
+	for (int i = 0; i < RR_CREW_KEYS; i++) {
+		job->nodes[i] = (struct rr_crew_node){ .key = job->keys[i], .order = job->order, .job = job };
+		if (i > 0 && job->keys[i] == job->keys[0])
+			job->nodes[i].key = 0;
+		if (job->nodes[i].key != 0)
+			job->before += queue_link(queue, &job->nodes[i]);
+	}
+	queue->count++;
+	if (job->before == 0)
+		queue_make_ready(queue, job);
+}
+
+struct rr_crew_job *
+rr_crew_queue_next(const struct rr_crew_queue *queue)
+{
+	for (uint32_t i = 0; i < RR_CREW_PLACES && queue->count > 0; i++) {
+		const struct rr_crew_place *entry = &queue->places[(queue->turn + i) % RR_CREW_PLACES];
+
+		if (!rr_list_empty(&entry->ready) && queue_has_room(queue, entry))
+			return rr_container(entry->ready.next, struct rr_crew_job, link);
+	}
+	return NULL;
+}
+
+void
+rr_crew_queue_begin(struct rr_crew_queue *queue, struct rr_crew_job *job, struct rr_crew_slot *slot)
+{
+	uint32_t place = queue_place(queue, job->place);
+
+	rr_list_remove(&job->link);
+	job->waits = false;
+	slot->job = job;
+	slot->place = place;
+	for (int i = 0; i < RR_CREW_KEYS; i++)
+		queue_hand_over(&job->nodes[i], &slot->nodes[i]);
+	queue->places[place].busy++;
+	queue->busy++;
+	queue->count--;
+	queue->ready--;
+	queue->turn = (place + 1) % RR_CREW_PLACES;
+}
+
+void
+rr_crew_queue_end(struct rr_crew_queue *queue, struct rr_crew_slot *slot)
+{
+	slot->job = NULL;
+	queue->places[slot->place].busy--;
+	queue->busy--;
+	for (int i = 0; i < RR_CREW_KEYS; i++)
+		queue_unlink(queue, &slot->nodes[i]);
+}
+
+bool
+rr_crew_queue_move(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t place)
+{
+	uint32_t to = queue_place(queue, place);
+
+	if (to == slot->place)
+		return true;
+	if (!queue_has_room(queue, &queue->places[to]))
+		return false;
+	queue->places[slot->place].busy--;
+	queue->places[to].busy++;
+	slot->place = to;
+	return true;
+}
+
+void
+rr_crew_queue_withdraw(struct rr_crew_queue *queue, struct rr_crew_job *job)
+{
+	rr_list_remove(&job->link);
+	job->waits = false;
+	queue->count--;
+	queue->ready -= job->before == 0;
+	for (int i = 0; i < RR_CREW_KEYS; i++)
+		queue_unlink(queue, &job->nodes[i]);
+}

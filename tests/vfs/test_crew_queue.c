@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vfs/crew_queue.h"
+
+enum { JOBS = 64, MAX = 8 };
+
+struct crowd {
+	struct rr_crew_queue queue;
+	struct rr_crew_job jobs[JOBS];
+	struct rr_crew_slot slots[MAX];
+};
+
+static int
+setup(void **state)
+{
+	struct crowd *crowd = calloc(1, sizeof(*crowd));
+
+	rr_crew_queue_init(&crowd->queue, MAX);
+	*state = crowd;
+	return crowd ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static void
+add(struct crowd *crowd, int i, uint64_t place, enum rr_crew_order order, uint64_t one, uint64_t two)
+{
+	crowd->jobs[i] = (struct rr_crew_job){ .place = place, .order = order, .keys = { one, two } };
+	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
+}
+
+/* The number of the job that begins next; -1: no job may. */
+static int
+begin(struct crowd *crowd)
+{
+	struct rr_crew_job *job = rr_crew_queue_next(&crowd->queue);
+
+	for (int i = 0; job && i < MAX; i++)
+		if (!crowd->slots[i].job) {
+			rr_crew_queue_begin(&crowd->queue, job, &crowd->slots[i]);
+			return (int)(job - crowd->jobs);
+		}
+	return -1;
+}
+
+static struct rr_crew_slot *
+slot_of(struct crowd *crowd, int job)
+{
+	for (int i = 0; i < MAX; i++)
+		if (crowd->slots[i].job == &crowd->jobs[job])
+			return &crowd->slots[i];
+	fail();
+	return NULL;
+}
+
+static void
+end(struct crowd *crowd, int job)
+{
+	struct rr_crew_slot *slot = slot_of(crowd, job);
+
+	/* By then the job may be freed. */
+	memset(&crowd->jobs[job], 0xee, sizeof(crowd->jobs[job]));
+	rr_crew_queue_end(&crowd->queue, slot);
+}
+
+/* vfs.h, Order: "changes of the entries of one directory happen in the order in which they began" */
+static void
+changes_of_one_object_go_one_after_the_other(void **state)
+{
+	struct crowd *crowd = *state;
+
+	add(crowd, 0, 0, RR_CREW_CHANGE, 7, 0);
+	add(crowd, 1, 0, RR_CREW_CHANGE, 8, 7);
+	add(crowd, 2, 0, RR_CREW_CHANGE, 8, 8);
+	add(crowd, 3, 0, RR_CREW_CHANGE, 9, 0);
+	assert_int_equal(begin(crowd), 0);
+	assert_int_equal(begin(crowd), 3);
+	assert_int_equal(begin(crowd), -1);
+	end(crowd, 0);
+	assert_int_equal(begin(crowd), 1);
+	assert_int_equal(begin(crowd), -1);
+	end(crowd, 1);
+	assert_int_equal(begin(crowd), 2);
+	end(crowd, 2);
+	end(crowd, 3);
+	assert_int_equal(crowd->queue.count, 0);
+	assert_int_equal(crowd->queue.busy, 0);
+	assert_int_equal(crowd->queue.ready, 0);
+}
+
+/* vfs.h, Order: "commit covers all writes to the same object that began before it" */
+static void
+a_commit_waits_for_the_writes_before_it_and_no_write_waits(void **state)
+{
+	struct crowd *crowd = *state;
+
+	add(crowd, 0, 0, RR_CREW_WRITE, 7, 0);
+	add(crowd, 1, 0, RR_CREW_WRITE, 7, 0);
+	add(crowd, 2, 0, RR_CREW_COMMIT, 7, 0);
+	add(crowd, 3, 0, RR_CREW_WRITE, 7, 0);
+	add(crowd, 4, 0, RR_CREW_COMMIT, 8, 0);
+	assert_int_equal(begin(crowd), 0);
+	assert_int_equal(begin(crowd), 1);
+	assert_int_equal(begin(crowd), 3);
+	assert_int_equal(begin(crowd), 4);
+	end(crowd, 1);
+	assert_int_equal(begin(crowd), -1);
+	end(crowd, 0);
+	assert_int_equal(begin(crowd), 2);
+}
+
+static void
+what_is_withdrawn_stands_before_nothing(void **state)
+{
+	struct crowd *crowd = *state;
+
+	add(crowd, 0, 0, RR_CREW_CHANGE, 7, 0);
+	add(crowd, 1, 0, RR_CREW_CHANGE, 7, 9);
+	add(crowd, 2, 0, RR_CREW_CHANGE, 9, 0);
+	add(crowd, 3, 0, RR_CREW_CHANGE, 7, 0);
+	assert_int_equal(begin(crowd), 0);
+	assert_int_equal(begin(crowd), -1);
+	rr_crew_queue_withdraw(&crowd->queue, &crowd->jobs[1]);
+	assert_false(crowd->jobs[1].waits);
+	assert_int_equal(begin(crowd), 2);
+	assert_int_equal(begin(crowd), -1);
+	end(crowd, 0);
+	rr_crew_queue_withdraw(&crowd->queue, &crowd->jobs[3]);
+	assert_int_equal(begin(crowd), -1);
+	assert_int_equal(crowd->queue.count, 0);
+	assert_int_equal(crowd->queue.ready, 0);
+}
+
+/* What hangs in one file system keeps half of the threads for the others, and each of them gets a thread. */
+static void
+a_place_leaves_threads_to_the_others(void **state)
+{
+	struct crowd *crowd = *state;
+
+	for (int i = 0; i < 20; i++)
+		add(crowd, i, 100, RR_CREW_CHANGE, 0, 0);
+	for (int i = 0; i < MAX / 2; i++)
+		assert_int_equal(begin(crowd), i);
+	assert_int_equal(begin(crowd), -1);
+	for (int i = 20; i < 26; i++)
+		add(crowd, i, 200, RR_CREW_CHANGE, 0, 0);
+	add(crowd, 26, 300, RR_CREW_CHANGE, 0, 0);
+	assert_int_equal(begin(crowd), 20);
+	assert_int_equal(begin(crowd), 26);
+	assert_int_equal(begin(crowd), 21);
+	assert_int_equal(begin(crowd), -1);
+	/* The place that hangs gets nothing of what the others give back. */
+	end(crowd, 20);
+	assert_int_equal(begin(crowd), 22);
+	end(crowd, 26);
+	assert_int_equal(begin(crowd), -1);
+	end(crowd, 21);
+	assert_int_equal(begin(crowd), 23);
+}
+
+static void
+a_job_that_crosses_into_a_full_place_is_refused(void **state)
+{
+	struct crowd *crowd = *state;
+
+	for (int i = 0; i < 20; i++)
+		add(crowd, i, 100, RR_CREW_CHANGE, 0, 0);
+	while (begin(crowd) >= 0)
+		;
+	add(crowd, 20, 200, RR_CREW_CHANGE, 0, 0);
+	assert_int_equal(begin(crowd), 20);
+	assert_false(rr_crew_queue_move(&crowd->queue, slot_of(crowd, 20), 100));
+	assert_true(rr_crew_queue_move(&crowd->queue, slot_of(crowd, 20), 200));
+	assert_true(rr_crew_queue_move(&crowd->queue, slot_of(crowd, 20), 300));
+	assert_true(rr_crew_queue_move(&crowd->queue, slot_of(crowd, 0), 400));
+	assert_int_equal(begin(crowd), -1);
+	end(crowd, 0);
+	end(crowd, 1);
+	assert_int_equal(begin(crowd), MAX / 2);
+}
+
+static void
+more_places_than_are_told_apart_are_served_all_the_same(void **state)
+{
+	struct crowd *crowd = *state;
+	int begun = 0;
+
+	for (int i = 0; i < JOBS; i++)
+		add(crowd, i, 1000 + (uint64_t)i, RR_CREW_CHANGE, 0, 0);
+	for (int job; (job = begin(crowd)) >= 0; begun++)
+		end(crowd, job);
+	assert_int_equal(begun, JOBS);
+	assert_int_equal(crowd->queue.busy, 0);
+	for (int i = 0; i < RR_CREW_PLACES; i++)
+		assert_int_equal(crowd->queue.places[i].busy, 0);
+}
+
+static void
+places_take_turns(void **state)
+{
+	struct crowd *crowd = *state;
+	int first[2] = { 0 };
+
+	for (int i = 0; i < 40; i++)
+		add(crowd, i, i < 20 ? 100 : 200, RR_CREW_CHANGE, 0, 0);
+	for (int i = 0; i < 10; i++) {
+		int job = begin(crowd);
+
+		first[job >= 20]++;
+		end(crowd, job);
+	}
+	assert_int_equal(first[0], 5);
+	assert_int_equal(first[1], 5);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			changes_of_one_object_go_one_after_the_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_commit_waits_for_the_writes_before_it_and_no_write_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_withdrawn_stands_before_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_place_leaves_threads_to_the_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_job_that_crosses_into_a_full_place_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			more_places_than_are_told_apart_are_served_all_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(places_take_turns, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
