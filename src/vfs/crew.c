@@ -49,12 +49,13 @@ crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 static void
 crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *member)
 {
-	bool has_ended;
+	bool has_ended, wake;
 
 	rr_crew_queue_begin(&crew->queue, job, &member->slot);
-	if (crew->idle > 0 && rr_crew_queue_next(&crew->queue))
-		pthread_cond_signal(&crew->wanted);
+	wake = crew->idle > 0 && rr_crew_queue_next(&crew->queue);
 	pthread_mutex_unlock(&crew->lock);
+	if (wake)
+		pthread_cond_signal(&crew->wanted);
 	has_ended = job->run(job, member->member);
 	pthread_mutex_lock(&crew->lock);
 	rr_crew_queue_end(&crew->queue, &member->slot);
@@ -194,16 +195,18 @@ rr_crew_free(struct rr_crew *crew)
 void
 rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job)
 {
-	bool begins, grow;
+	bool begins, wake, grow;
 
 	job->cancelled = false;
 	pthread_mutex_lock(&crew->lock);
 	rr_crew_queue_add(&crew->queue, job);
 	begins = rr_crew_queue_next(&crew->queue) != NULL;
 	grow = begins && crew->idle < crew->queue.ready && crew->count < crew->config.max;
-	if (begins && crew->idle > 0)
-		pthread_cond_signal(&crew->wanted);
+	wake = begins && crew->idle > 0;
 	pthread_mutex_unlock(&crew->lock);
+	/* Not under the lock: the thread that wakes would wait for it at once. */
+	if (wake)
+		pthread_cond_signal(&crew->wanted);
 	if (grow)
 		crew_grow(crew);
 }

@@ -33,76 +33,102 @@ read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct i
 	return n;
 }
 
-/* Reads until size octets are there or the file ends; -1 only where nothing was read. */
-static ssize_t
-read_fully(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
+/* Reads until size octets are there, the file ends, or something fails; PENDING: the rest has to be waited
+ * for. */
+static enum rr_vfs_status
+read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs_read *read)
 {
-	size_t done = 0, size = data.iov_len;
-
-	while (done < size) {
-		struct iovec rest = { (uint8_t *)data.iov_base + done, size - done };
-		ssize_t n = read_some(tree, object, fd, rest, offset + done);
+	while (rest->done < rest->size) {
+		struct iovec data = { (uint8_t *)read->data + rest->done, rest->size - rest->done };
+		ssize_t n = read_some(tree, &rest->subject.object, rest->fd, data, read->offset + rest->done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && done == 0)
-			return -1;
+		if (n < 0 && tree->hurries && tree->waits)
+			return RR_VFS_PENDING;
+		if (n < 0 && rest->done == 0)
+			return rr_tree_status(errno);
 		if (n <= 0)
 			break;
-		done += (size_t)n;
+		rest->done += (uint32_t)n;
 	}
-	return (ssize_t)done;
+	return RR_VFS_OK;
 }
 
 static enum rr_vfs_status
-read_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_read *read)
+read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
-	uint64_t end = subject->object.st.stx_size;
-	uint32_t size = read->offset < end ? (uint32_t)rr_min(read->size, end - read->offset) : 0;
-	enum rr_vfs_status status;
-	ssize_t length;
-	int fd;
+	struct rr_posix_rest *rest = &work->rest;
+	enum rr_vfs_status status = read_fully(work->tree, rest, read);
+	uint64_t end;
 
-	status = rr_posix_data(work, subject, O_RDONLY, &fd);
+	if (status != RR_VFS_OK)
+		return status;
+	rr_posix_know(&rest->subject.object, &read->object_after);
+	end = rest->subject.object.st.stx_size;
+	read->length = rest->done;
+	/* Where the file grows meanwhile, no octet at all still means its end: a client could only ask for
+	 * ever. */
+	read->eof =
+		rest->done == 0 ? read->size > 0 || read->offset >= end : read->offset + rest->done >= end;
+	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
+{
+	struct rr_posix_rest *rest = &work->rest;
+	uint64_t end = rest->subject.object.st.stx_size;
+	uint32_t size = read->offset < end ? (uint32_t)rr_min(read->size, end - read->offset) : 0;
+	enum rr_vfs_status status = rr_posix_data(work, &rest->subject, O_RDONLY, &rest->fd);
+
 	if (status != RR_VFS_OK)
 		return status;
 	if (size > 0 && !read->data)
 		read->data = read->memory(read, size);
 	if (size > 0 && !read->data)
 		return RR_VFS_NO_BUFFER;
-	size = (uint32_t)rr_min(size, read->size);
-	length = read_fully(
-		work->tree, &subject->object, fd, (struct iovec){ read->data, size }, read->offset);
-	if (length < 0)
-		return rr_tree_status(errno);
-	rr_posix_know(&subject->object, &read->object_after);
-	end = subject->object.st.stx_size;
-	read->length = (uint32_t)length;
-	/* Where the file grows meanwhile, no octet at all still means its end: a client could only ask for
-	 * ever. */
-	read->eof =
-		length == 0 ? read->size > 0 || read->offset >= end : read->offset + (uint32_t)length >= end;
-	return RR_VFS_OK;
+	rest->size = (uint32_t)rr_min(size, read->size);
+	return read_rest(work, read);
+}
+
+/* The end of a read that began. */
+static enum rr_vfs_status
+read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_status status)
+{
+	struct rr_posix_subject *subject = &work->rest.subject;
+
+	if (status != RR_VFS_OK && status != RR_VFS_NO_BUFFER)
+		rr_posix_know(&subject->object, &read->object_after);
+	rr_posix_put(work, subject);
+	return status;
 }
 
 enum rr_vfs_status
 rr_posix_read(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_read *read = rr_container(call, struct rr_vfs_read, call);
-	struct rr_posix_subject subject;
 	enum rr_vfs_status status;
 
 	read->object_after.valid = false;
-	status = rr_posix_find(work, &read->object, &subject);
+	work->rest.size = work->rest.done = 0;
+	status = rr_posix_find(work, &read->object, &work->rest.subject);
 	if (status != RR_VFS_OK)
 		return status;
-	status = data_type(&subject.object);
+	status = data_type(&work->rest.subject.object);
 	if (status == RR_VFS_OK)
-		status = read_data(work, &subject, read);
-	if (status != RR_VFS_OK && status != RR_VFS_NO_BUFFER)
-		rr_posix_know(&subject.object, &read->object_after);
-	rr_posix_put(work, &subject);
-	return status;
+		status = read_data(work, read);
+	work->rest.waits = status == RR_VFS_PENDING;
+	return work->rest.waits ? status : read_end(work, read, status);
+}
+
+enum rr_vfs_status
+rr_posix_read_rest(struct rr_posix_work *work)
+{
+	struct rr_vfs_read *read = rr_container(work->call, struct rr_vfs_read, call);
+
+	work->rest.waits = false;
+	return read_end(work, read, read_rest(work, read));
 }
 
 /* Writes all, or as much as there is space for; -1 only where nothing was written. */

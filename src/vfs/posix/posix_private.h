@@ -39,6 +39,24 @@ struct rr_posix_work;
 /* Does the whole operation that call begins, in the caller's name; leaves in work what has to be stored. */
 typedef enum rr_vfs_status rr_posix_operation(struct rr_posix_work *work, struct rr_vfs_call *call);
 
+/* An object of an operation, and what becomes of it. */
+struct rr_posix_subject {
+	struct rr_object object;
+	struct rr_vfs_open *open; /* or NULL */
+	struct rr_vfs_change *change;
+};
+
+/*
+ * A read whose data was not in memory. All else was looked at by then: the object is held and fd is open for
+ * the caller, so that a thread only reads.
+ */
+struct rr_posix_rest {
+	bool waits;
+	int fd;
+	uint32_t size, done; /* octets that are to be read, and those that were */
+	struct rr_posix_subject subject;
+};
+
 /* An operation at work. */
 struct rr_posix_work {
 	struct rr_posix *posix;
@@ -47,6 +65,7 @@ struct rr_posix_work {
 	rr_posix_operation *operation;
 	enum rr_vfs_status status;
 	struct rr_stores stores; /* to be on stable storage before the operation ends */
+	struct rr_posix_rest rest;
 	/* In a thread of the crew. */
 	struct rr_posix_gather *gather; /* of readdir; or NULL */
 	struct rr_vfs_open *opens[2];   /* held */
@@ -58,23 +77,36 @@ rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix
 	rr_posix_remove, rr_posix_rename, rr_posix_readdir, rr_posix_getxattr, rr_posix_setxattr,
 	rr_posix_listxattr, rr_posix_removexattr, rr_posix_statfs, rr_posix_limits;
 
+/* Goes on with a read whose rest waits. */
+enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);
+
 /* Memory for the entries of a listing, to be freed with rr_free(); NULL: there is none. */
 struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
 
 /* Hands the caller what was gathered for it. */
 void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir);
 
+/* ---- job.c ---- */
+
+/* Two objects that an operation names, at most: where they are in its structure, and whether their order
+ * matters. */
+enum rr_posix_order { RR_POSIX_UNORDERED, RR_POSIX_CHANGE, RR_POSIX_WRITE, RR_POSIX_COMMIT };
+
+struct rr_posix_kind {
+	rr_posix_operation *operation;
+	bool quick; /* it may be possible without waiting */
+	enum rr_posix_order order;
+	uint16_t objects[2]; /* offsets of struct rr_vfs_object in the call; 0: there is none */
+};
+
+enum rr_vfs_status rr_posix_begin(
+	struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_posix_kind *kind);
+void rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
+
 /* ---- attend.c ---- */
 
 void rr_posix_attend_init(struct rr_posix *posix);
 void rr_posix_attend_later(struct rr_posix *posix);
-
-/* An object of an operation, and what becomes of it. */
-struct rr_posix_subject {
-	struct rr_object object;
-	struct rr_vfs_open *open; /* or NULL */
-	struct rr_vfs_change *change;
-};
 
 /* ---- attributes.c ---- */
 

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "vfs/posix/posix_private.h"
+
+/*
+ * The way to the operations. What can be done without waiting is done at once, in the loop's
+ * thread. All else is a job for the crew: threads that take on the identity of the caller, do the whole
+ * operation, and have what it changed stored by a thread beside them, together with what others changed. The
+ * operation ends then. Without a crew, operations run in the loop's thread, and wait.
+ */
+
+/* An operation that is under way, in a thread of the crew or waiting for what it changed to be stored. */
+struct rr_posix_job {
+	struct rr_crew_job crew;
+	struct rr_store_job store;
+	struct rr_posix_work work;
+	struct rr_storer *storer;
+};
+
+/*
+ * Once the kernel has said that it could not write something back, it says so to nobody again: a later commit
+ * of the same data would succeed. So all clients must send again what they have not committed. RFC 1813,
+ * 3.3.7: "it will not destroy any data without changing the value of verf"
+ */
+static enum rr_vfs_status
+posix_stored(const struct rr_posix_work *work, int error)
+{
+	struct rr_posix *posix = work->posix;
+
+	if (error) {
+		atomic_fetch_add(&posix->shared->verifier, 1);
+		rr_log(posix->env, RR_LOG_ERROR, "what clients wrote could not be stored: %s",
+			strerror(error));
+	}
+	/* After the data was stored: see struct rr_vfs_write. */
+	if (work->operation == rr_posix_commit)
+		rr_container(work->call, struct rr_vfs_commit, call)->verifier = rr_posix_verifier(posix);
+	return rr_tree_status(error);
+}
+
+/* ---- the end of a job, in the loop ---- */
+
+static void
+posix_release_opens(struct rr_posix_job *job)
+{
+	for (int i = 0; i < 2; i++)
+		if (job->work.opens[i])
+			rr_posix_open_release(job->work.posix->shared, job->work.opens[i]);
+}
+
+/* Of a read that does not go on. */
+static void
+posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
+{
+	work->tree = posix->tree;
+	if (work->rest.waits)
+		rr_posix_put(work, &work->rest.subject);
+}
+
+static void
+posix_job_end(struct rr_posix_job *job)
+{
+	struct rr_posix *posix = job->work.posix;
+	struct rr_vfs_call *call = job->work.call;
+
+	call->status = job->work.status;
+	if (job->work.gather && call->status == RR_VFS_OK)
+		rr_posix_readdir_deliver(job->work.gather, rr_container(call, struct rr_vfs_readdir, call));
+	posix_release_opens(job);
+	rr_free(posix->env, job->work.gather);
+	rr_free(posix->env, job);
+	posix->counters.under_way--;
+	posix->counters.cancelled += call->status == RR_VFS_CANCELLED;
+	rr_posix_attend_later(posix);
+	call->done(call);
+}
+
+static void
+posix_job_done(struct rr_crew_job *crew)
+{
+	struct rr_posix_job *job = rr_container(crew, struct rr_posix_job, crew);
+
+	if (crew->cancelled) {
+		job->work.status = RR_VFS_CANCELLED;
+		posix_drop_rest(job->work.posix, &job->work);
+	}
+	posix_job_end(job);
+}
+
+static void
+posix_job_stored(struct rr_store_job *store)
+{
+	struct rr_posix_job *job = rr_container(store, struct rr_posix_job, store);
+
+	job->work.status = posix_stored(&job->work, store->error);
+	posix_job_end(job);
+}
+
+/* ---- the job ---- */
+
+static void
+posix_as_caller(struct rr_posix_work *work)
+{
+	work->status = RR_VFS_FAULT;
+	if (rr_tree_as(work->tree, work->call->caller) == 0)
+		work->status = work->operation(work, work->call);
+	rr_tree_as_self(work->tree);
+}
+
+static bool
+posix_job_crosses(void *ctx, uint64_t place)
+{
+	struct rr_posix_job *job = ctx;
+
+	return rr_crew_move(job->work.posix->crew, &job->crew, place);
+}
+
+/* What is to be stored is a job of the storer from then on. */
+static bool
+posix_job_run(struct rr_crew_job *crew, void *member)
+{
+	struct rr_posix_job *job = rr_container(crew, struct rr_posix_job, crew);
+	struct rr_posix_work *work = &job->work;
+
+	work->tree = member;
+	if (work->rest.waits) {
+		work->status = rr_posix_read_rest(work);
+		return true;
+	}
+	rr_tree_on_crossing(work->tree, posix_job_crosses, job);
+	posix_as_caller(work);
+	if (work->status != RR_VFS_OK || work->stores.count == 0) {
+		rr_stores_drop(&work->stores);
+		return true;
+	}
+	if (!job->storer) {
+		work->status = posix_stored(work, rr_stores_do(&work->stores));
+		return true;
+	}
+	job->store.stores = work->stores;
+	rr_storer_add(job->storer, &job->store);
+	return false;
+}
+
+/* What hangs in one file system keeps nothing of another one from being stored. */
+static struct rr_storer *
+posix_storer(struct rr_posix *posix, uint64_t place)
+{
+	for (uint32_t i = 0; i < posix->storer_count; i++)
+		if (posix->storers[i].place == place)
+			return posix->storers[i].storer;
+	if (posix->storer_count == RR_POSIX_STORERS ||
+		rr_storer_new(posix->env, posix->vfs.loop, &posix->storers[posix->storer_count].storer) < 0)
+		return NULL;
+	posix->storers[posix->storer_count].place = place;
+	return posix->storers[posix->storer_count++].storer;
+}
+
+static void
+posix_under_way(struct rr_posix *posix)
+{
+	struct rr_vfs_counters *counters = &posix->counters;
+
+	counters->later++;
+	counters->under_way++;
+	if (counters->under_way > counters->under_way_peak)
+		counters->under_way_peak = counters->under_way;
+}
+
+static struct rr_vfs_object *
+posix_object(const struct rr_posix_kind *kind, struct rr_vfs_call *call, int i)
+{
+	return kind->objects[i] ? (void *)((char *)call + kind->objects[i]) : NULL;
+}
+
+/* Where the objects of a call lie, and in which order calls for them go. */
+static void
+posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
+{
+	static const enum rr_crew_order orders[] = { [RR_POSIX_CHANGE] = RR_CREW_CHANGE,
+		[RR_POSIX_WRITE] = RR_CREW_WRITE,
+		[RR_POSIX_COMMIT] = RR_CREW_COMMIT };
+	struct rr_vfs_call *call = job->work.call;
+
+	for (int i = 0; i < 2; i++) {
+		struct rr_vfs_object *object = posix_object(kind, call, i);
+		struct rr_tree_place place;
+
+		if (!object)
+			continue;
+		place = object->open ? (struct rr_tree_place){ object->open->place, object->open->inode }
+				     : rr_tree_place(object->handle);
+		if (object->open)
+			rr_posix_open_hold(job->work.opens[i] = object->open);
+		job->crew.place = place.place;
+		if (kind->order != RR_POSIX_UNORDERED)
+			job->crew.keys[i] = (place.number ^ place.place * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+	}
+	job->crew.order = orders[kind->order];
+}
+
+/* What a job needs from the loop: memory for data, and for entries. */
+static enum rr_vfs_status
+posix_job_equip(struct rr_posix_job *job)
+{
+	struct rr_posix_work *work = &job->work;
+
+	if (work->operation == rr_posix_read) {
+		struct rr_vfs_read *read = rr_container(work->call, struct rr_vfs_read, call);
+
+		if (!read->data && read->size > 0)
+			read->data = read->memory(read, read->size);
+		return read->data || read->size == 0 ? RR_VFS_OK : RR_VFS_NO_BUFFER;
+	}
+	if (work->operation != rr_posix_readdir)
+		return RR_VFS_OK;
+	work->gather = rr_posix_gather_new(work->posix->env);
+	return work->gather ? RR_VFS_OK : RR_VFS_BUSY;
+}
+
+static enum rr_vfs_status
+posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
+{
+	struct rr_posix *posix = work->posix;
+	struct rr_posix_job *job = rr_alloc(posix->env, sizeof(*job));
+	enum rr_vfs_status status;
+
+	if (!job) {
+		posix_drop_rest(posix, work);
+		return RR_VFS_BUSY;
+	}
+	job->work = *work;
+	status = posix_job_equip(job);
+	if (status != RR_VFS_OK) {
+		rr_free(posix->env, job);
+		return status;
+	}
+	posix_job_place(job, kind);
+	job->crew.run = posix_job_run;
+	job->crew.done = posix_job_done;
+	job->store.done = posix_job_stored;
+	job->storer = posix_storer(posix, job->crew.place);
+	work->call->job = job;
+	posix_under_way(posix);
+	rr_crew_add(posix->crew, &job->crew);
+	return RR_VFS_PENDING;
+}
+
+/* Not all of it: what an operation may leave there for later is large. */
+static void
+posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vfs_call *call,
+	const struct rr_posix_kind *kind)
+{
+	work->posix = posix;
+	work->call = call;
+	work->operation = kind->operation;
+	work->stores.count = 0;
+	work->rest.waits = false;
+	work->gather = NULL;
+	work->opens[0] = work->opens[1] = NULL;
+}
+
+/* Without a crew: only storing is left to somebody else. */
+static enum rr_vfs_status
+posix_begin_here(struct rr_posix *posix, struct rr_vfs_call *call, const struct rr_posix_kind *kind)
+{
+	struct rr_posix_job *job = NULL;
+	struct rr_posix_work work;
+
+	posix_work_init(&work, posix, call, kind);
+	work.tree = posix->tree;
+	posix_as_caller(&work);
+	rr_posix_attend_later(posix);
+	if (work.status != RR_VFS_OK || work.stores.count == 0) {
+		rr_stores_drop(&work.stores);
+		return work.status;
+	}
+	if (posix->vfs.loop)
+		job = rr_alloc(posix->env, sizeof(*job));
+	if (!job || !(job->storer = posix_storer(posix, 0))) {
+		rr_free(posix->env, job);
+		return posix_stored(&work, rr_stores_do(&work.stores));
+	}
+	job->work = work;
+	job->store.stores = work.stores;
+	job->store.done = posix_job_stored;
+	call->job = job;
+	posix_under_way(posix);
+	rr_storer_add(job->storer, &job->store);
+	return RR_VFS_PENDING;
+}
+
+/* True where all of it was done without waiting. */
+static bool
+posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
+{
+	struct rr_posix *posix = work->posix;
+
+	if (!kind->quick || posix->apart || !rr_tree_hurry(posix->tree))
+		return false;
+	work->tree = posix->tree;
+	posix_as_caller(work);
+	return rr_tree_hurried(posix->tree);
+}
+
+enum rr_vfs_status
+rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_posix_kind *kind)
+{
+	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
+	struct rr_posix_work work;
+
+	posix->counters.begun++;
+	if (!posix->crew)
+		return posix_begin_here(posix, call, kind);
+	posix_work_init(&work, posix, call, kind);
+	if (!posix_hurry(&work, kind))
+		return posix_begin_later(&work, kind);
+	rr_posix_attend_later(posix);
+	return work.status;
+}
+
+/* What a thread has begun goes on to its end. */
+void
+rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
+{
+	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
+	struct rr_posix_job *job = call->job;
+
+	if (posix->crew)
+		rr_crew_cancel(posix->crew, &job->crew);
+}
