@@ -8,13 +8,13 @@
 #include "rpc/drc.h"
 
 #include <pthread.h>
-#include <sodium.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/endian.h"
 #include "base/host.h"
 #include "base/list.h"
+#include "base/siphash.h"
 #include "carrier/carrier.h"
 #include "rpc/drc_share.h"
 
@@ -41,7 +41,7 @@ struct rr_drc {
 	struct rr_drc_config config;
 	/* Makes the hash of a call unknown to peers, who could otherwise make a call that is taken for
 	 * another one. */
-	uint8_t secret[crypto_generichash_KEYBYTES];
+	uint8_t secret[RR_SIPHASH_KEY];
 	pthread_mutex_t lock; /* of all that follows */
 	struct rr_map open, answers;
 	struct rr_list ages; /* the oldest first */
@@ -102,25 +102,18 @@ rr_drc_free(struct rr_drc *drc)
 
 /* ---- Which call it is ---- */
 
-static void
-hash_octets(crypto_generichash_state *hash, const void *octets, uint32_t count)
-{
-	if (count > 0)
-		crypto_generichash_update(hash, octets, count);
-}
-
 /* An item that has the length of the word in front of it, or brings its roundup padding, too. The padding may
  * be any octets (RFC 8166, 8.2.2.3): it counts as zeroes. */
 static void
-hash_item(crypto_generichash_state *hash, const uint8_t *stream, const struct rpcrdma_item *item)
+hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrdma_item *item)
 {
 	static const uint8_t zeroes[3];
 	uint32_t length = item->length;
 
 	if (item->offset >= sizeof(uint32_t))
 		length = rr_min(length, rr_get_be32(stream + item->offset - sizeof(uint32_t)));
-	hash_octets(hash, item->data, length);
-	hash_octets(hash, zeroes, rr_pad(length));
+	rr_siphash_add(hash, item->data, length);
+	rr_siphash_add(hash, zeroes, rr_pad(length));
 }
 
 /*
@@ -128,18 +121,18 @@ hash_item(crypto_generichash_state *hash, const uint8_t *stream, const struct rp
  * taken out of the stream are put back in their places here.
  */
 static void
-hash_arguments(crypto_generichash_state *hash, const struct rpcrdma_message *call, uint32_t at)
+hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, uint32_t at)
 {
 	const uint8_t *stream = call->stream;
 
 	for (uint32_t i = 0; i < call->item_count; i++) {
 		const struct rpcrdma_item *item = &call->items[i];
 
-		hash_octets(hash, stream + at, item->offset - at);
+		rr_siphash_add(hash, stream + at, item->offset - at);
 		hash_item(hash, stream, item);
 		at = item->offset;
 	}
-	hash_octets(hash, stream + at, call->length - at);
+	rr_siphash_add(hash, stream + at, call->length - at);
 }
 
 static uint64_t
@@ -151,8 +144,8 @@ identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 	} who;
 	const char *port = strrchr(key->peer, ':');
 	size_t length = port ? (size_t)(port - key->peer) : strlen(key->peer);
-	uint8_t out[crypto_generichash_BYTES_MIN];
-	crypto_generichash_state hash;
+	uint8_t tag[RR_SIPHASH_TAG];
+	struct rr_siphash hash;
 	uint64_t id;
 
 	memset(&who, 0, sizeof(who));
@@ -162,11 +155,11 @@ identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 	who.proc = key->proc;
 	who.uid = key->uid;
 	memcpy(who.host, key->peer, rr_min(length, sizeof(who.host)));
-	crypto_generichash_init(&hash, drc->secret, sizeof(drc->secret), sizeof(out));
-	hash_octets(&hash, &who, sizeof(who));
+	rr_siphash_init(&hash, drc->secret);
+	rr_siphash_add(&hash, &who, sizeof(who));
 	hash_arguments(&hash, key->call, key->args_at);
-	crypto_generichash_final(&hash, out, sizeof(out));
-	memcpy(&id, out, sizeof(id));
+	rr_siphash_end(&hash, tag);
+	memcpy(&id, tag, sizeof(id));
 	return id;
 }
 
@@ -192,18 +185,6 @@ expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 		forget(drc, rr_container(first, struct answer, own));
 }
 
-static uint64_t
-hash_text(const struct rr_drc *drc, const char *text)
-{
-	uint8_t out[crypto_generichash_BYTES_MIN];
-	uint64_t hash;
-
-	crypto_generichash(
-		out, sizeof(out), (const uint8_t *)text, strlen(text), drc->secret, sizeof(drc->secret));
-	memcpy(&hash, out, sizeof(hash));
-	return hash;
-}
-
 /* In whose share the answer will be. */
 static void
 set_share(const struct rr_drc *drc, struct rr_drc_call *call, const char *peer)
@@ -211,8 +192,8 @@ set_share(const struct rr_drc *drc, struct rr_drc_call *call, const char *peer)
 	char host[RR_HOST_NAME];
 
 	rr_host_name(peer, host);
-	call->host = hash_text(drc, host);
-	call->connection = hash_text(drc, peer);
+	call->host = rr_siphash_64(drc->secret, host, strlen(host));
+	call->connection = rr_siphash_64(drc->secret, peer, strlen(peer));
 }
 
 enum rr_drc_state

@@ -1,34 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A handle: version 1 | export 4 | inode 8 | snapshot 8 | check 8. The check is a keyed hash of all that
- * precedes it. The cluster gives no inode number twice.
+ * A handle: version 1 | export 4 | inode 8 | snapshot 8 | check 16. The check is a keyed hash of all that
+ * precedes it (SipHash-2-4, 128 bits). The cluster gives no inode number twice.
  */
 #include <rpcrdma/error.h>
-#include <sodium.h>
 #include <string.h>
 
 #include "base/endian.h"
+#include "base/siphash.h"
 #include "vfs/ceph/ceph_private.h"
 
-enum { HANDLE_VERSION = 3, HANDLE_CHECKED = 21, HANDLE_LENGTH = HANDLE_CHECKED + crypto_shorthash_BYTES };
+enum { HANDLE_VERSION = 6, HANDLE_CHECKED = 21, HANDLE_LENGTH = HANDLE_CHECKED + RR_SIPHASH_TAG };
 
-_Static_assert(crypto_kdf_KEYBYTES == RR_CEPH_KEY, "the key is a master key");
-_Static_assert(crypto_shorthash_KEYBYTES == sizeof(((struct rr_ceph *)0)->check), "the key of the check");
+_Static_assert(RR_CEPH_KEY == 2 * RR_SIPHASH_KEY, "the key is a secret that keys are derived from");
+_Static_assert(RR_SIPHASH_KEY == sizeof(((struct rr_ceph *)0)->check), "the key of the check");
 
 static uint64_t
-handle_hash(const uint8_t key[crypto_shorthash_KEYBYTES], const char *text)
+handle_hash(const uint8_t key[RR_SIPHASH_KEY], const char *text)
 {
-	uint8_t hash[crypto_shorthash_BYTES];
-
-	crypto_shorthash(hash, (const uint8_t *)text, strlen(text), key);
-	return rr_get_be64(hash);
+	return rr_siphash_64(key, text, strlen(text));
 }
 
 /* The file system's number: the same at all servers, from the cluster's identity and the name. */
 static void
 handle_file_system(struct rr_ceph *ceph)
 {
-	static const uint8_t key[crypto_shorthash_KEYBYTES];
+	static const uint8_t key[RR_SIPHASH_KEY];
 	char cluster[64] = "";
 
 	if (ceph->lib.conf_get(ceph->mount, "fsid", cluster, sizeof(cluster)) < 0)
@@ -40,10 +37,10 @@ handle_file_system(struct rr_ceph *ceph)
 int
 rr_ceph_keys(struct rr_ceph *ceph)
 {
-	uint8_t names[crypto_shorthash_KEYBYTES];
+	uint8_t names[RR_SIPHASH_KEY];
 
-	crypto_kdf_derive_from_key(ceph->check, sizeof(ceph->check), 1, "cephhndl", ceph->config.key);
-	crypto_kdf_derive_from_key(names, sizeof(names), 2, "cephhndl", ceph->config.key);
+	rr_siphash_derive(ceph->config.key, "check of a handle of CephFS", ceph->check);
+	rr_siphash_derive(ceph->config.key, "names of exports of CephFS", names);
 	for (uint32_t i = 0; i < ceph->config.export_count; i++) {
 		ceph->roots[i].hash = (uint32_t)handle_hash(names, ceph->config.exports[i].name);
 		for (uint32_t j = 0; j < i; j++)
@@ -64,7 +61,7 @@ rr_ceph_handle(const struct rr_ceph *ceph, uint32_t export, const struct ceph_st
 	rr_put_be32(data + 1, export);
 	rr_put_be64(data + 5, st->stx_ino);
 	rr_put_be64(data + 13, snapshot);
-	crypto_shorthash(data + HANDLE_CHECKED, data, HANDLE_CHECKED, ceph->check);
+	rr_siphash(ceph->check, data, HANDLE_CHECKED, data + HANDLE_CHECKED);
 	handle->length = HANDLE_LENGTH;
 }
 
@@ -72,12 +69,12 @@ bool
 rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, struct rr_ceph_object *object)
 {
 	const uint8_t *data = handle.data;
-	uint8_t check[crypto_shorthash_BYTES];
+	uint8_t check[RR_SIPHASH_TAG];
 
 	if (handle.length != HANDLE_LENGTH || data[0] != HANDLE_VERSION)
 		return false;
-	crypto_shorthash(check, data, HANDLE_CHECKED, ceph->check);
-	if (sodium_memcmp(check, data + HANDLE_CHECKED, sizeof(check)) != 0)
+	rr_siphash(ceph->check, data, HANDLE_CHECKED, check);
+	if (!rr_siphash_same(check, data + HANDLE_CHECKED))
 		return false;
 	object->export = rr_get_be32(data + 1);
 	object->number = rr_get_be64(data + 5);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A handle: salt 1 | export 4 | number 8 | birth 8 | check 8. The salt makes handles of one object differ;
+ * A handle: salt 1 | export 4 | number 8 | birth 8 | check 16. The salt makes handles of one object differ;
  * the check is a keyed hash of all that precedes it.
  */
-#include <sodium.h>
 #include <string.h>
 
 #include "base/endian.h"
+#include "base/siphash.h"
 #include "vfs/memory/memory_private.h"
 
-enum { HANDLE_CHECKED = 21, HANDLE_LENGTH = HANDLE_CHECKED + crypto_shorthash_BYTES };
+enum { HANDLE_CHECKED = 21, HANDLE_LENGTH = HANDLE_CHECKED + RR_SIPHASH_TAG };
 
-_Static_assert(crypto_shorthash_KEYBYTES == sizeof(((struct rr_memory *)0)->key), "the key");
+_Static_assert(RR_SIPHASH_KEY == sizeof(((struct rr_memory *)0)->key), "the key");
 
 /* A generator of numbers that are equally distributed and repeat with the seed (splitmix64). */
 uint64_t
@@ -33,7 +33,7 @@ rr_memory_handle(struct rr_memory *memory, const struct rr_memory_node *node, st
 	rr_put_be32(data + 1, node->export);
 	rr_put_be64(data + 5, node->attributes.id.number);
 	rr_put_be64(data + 13, node->attributes.id.birth);
-	crypto_shorthash(data + HANDLE_CHECKED, data, HANDLE_CHECKED, memory->key);
+	rr_siphash(memory->key, data, HANDLE_CHECKED, data + HANDLE_CHECKED);
 	handle->length = HANDLE_LENGTH;
 }
 
@@ -55,15 +55,15 @@ enum rr_vfs_status
 rr_memory_resolve(struct rr_memory *memory, const struct rr_vfs_object *object, struct rr_memory_node **node)
 {
 	const uint8_t *data = object->handle.data;
-	uint8_t check[crypto_shorthash_BYTES];
+	uint8_t check[RR_SIPHASH_TAG];
 
 	*node = object->open ? object->open->node : NULL;
 	if (*node)
 		return RR_VFS_OK;
 	if (object->handle.length != HANDLE_LENGTH)
 		return RR_VFS_BAD_HANDLE;
-	crypto_shorthash(check, data, HANDLE_CHECKED, memory->key);
-	if (memcmp(check, data + HANDLE_CHECKED, sizeof(check)) != 0)
+	rr_siphash(memory->key, data, HANDLE_CHECKED, check);
+	if (!rr_siphash_same(check, data + HANDLE_CHECKED))
 		return RR_VFS_BAD_HANDLE;
 	*node = handle_find(memory, rr_get_be64(data + 5), rr_get_be64(data + 13));
 	return *node ? RR_VFS_OK : RR_VFS_STALE;

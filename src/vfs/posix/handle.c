@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vfs/posix/handle.h"
 
-#include <sodium.h>
 #include <string.h>
 
 #include "base/endian.h"
+#include "base/siphash.h"
 
-_Static_assert(crypto_kdf_KEYBYTES == RR_VFS_KEY, "the tree's key is a master key");
-_Static_assert(crypto_shorthash_KEYBYTES == 16, "as in struct rr_handle_keys");
-_Static_assert(crypto_shorthash_BYTES == RR_HANDLE_CHECK, "as in the layout");
+_Static_assert(RR_VFS_KEY == 2 * RR_SIPHASH_KEY, "the tree's key is a secret that keys are derived from");
 
 void
 rr_handle_keys(const uint8_t key[RR_VFS_KEY], struct rr_handle_keys *keys)
 {
-	crypto_kdf_derive_from_key(keys->check, sizeof(keys->check), 1, "nfshndle", key);
-	crypto_kdf_derive_from_key(keys->names, sizeof(keys->names), 2, "nfshndle", key);
+	rr_siphash_derive(key, "check of a handle", keys->check);
+	rr_siphash_derive(key, "hints of names", keys->names);
 }
 
 uint64_t
 rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t length)
 {
-	uint8_t hash[crypto_shorthash_BYTES];
-
-	crypto_shorthash(hash, name, length, keys->names);
-	return rr_get_be64(hash);
+	return rr_siphash_64(keys->names, name, length);
 }
 
 /* The octets of the kernel's handle, with their type and length: how many. */
@@ -54,7 +49,7 @@ rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *i
 	length += handle_put_kernel(&place->kernel, data + length);
 	memcpy(data + length, place->hints, hints);
 	length += hints;
-	crypto_shorthash(data + length, data, length, keys->check);
+	rr_siphash(keys->check, data, length, data + length);
 	handle->length = length + RR_HANDLE_CHECK;
 }
 
@@ -84,15 +79,15 @@ rr_handle_decode(const struct rr_handle_keys *keys, struct rpcrdma_bytes handle,
 	struct rr_handle_place *place)
 {
 	const uint8_t *data = handle.data;
-	uint8_t check[crypto_shorthash_BYTES];
+	uint8_t check[RR_HANDLE_CHECK];
 	uint32_t length = handle.length - RR_HANDLE_CHECK;
 
 	if (handle.length < RR_HANDLE_FIXED + RR_HANDLE_CHECK || handle.length > RR_VFS_HANDLE_MAX)
 		return false;
 	if (data[0] != RR_HANDLE_PLAIN && data[0] != RR_HANDLE_WITH_KERNEL)
 		return false;
-	crypto_shorthash(check, data, length, keys->check);
-	if (sodium_memcmp(check, data + length, sizeof(check)) != 0)
+	rr_siphash(keys->check, data, length, check);
+	if (!rr_siphash_same(check, data + length))
 		return false;
 	*place = (struct rr_handle_place){ .depth = data[1] };
 	id->export = rr_get_be32(data + 2);

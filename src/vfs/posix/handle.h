@@ -4,25 +4,27 @@
 
 #include <rpcrdma/xdr.h>
 
+#include "base/siphash.h"
 #include "vfs/posix/tree.h"
 
 /*
  * The octets of a file handle, most significant first:
  *
- *   version 1 | depth 1 | export 4 | device 4 | inode 8 | birth 8 | hints 0..30 | check 8
+ *   version 4 | depth 1 | export 4 | device 4 | inode 8 | birth 8 | hints 0..22 | check 16
  *
- * There is one hint for each component of the object's path, up to 30: the
- * length follows from the depth. The check is a keyed hash (SipHash-2-4) of
- * all that precedes it.
+ * There is one hint for each component of the object's path, up to 22: the
+ * length follows from the depth. The check is a keyed hash (SipHash-2-4, 128
+ * bits) of all that precedes it: a client that does not have the key forges a
+ * handle with one chance in 2^128 for each call.
  *
  * Where the kernel's own handle of the object is known, that precedes the
  * hints, which are as many fewer:
  *
- *   version 2 | depth 1 | ... | birth 8 | type 1 | length 1 | octets 1..28 | hints | check 8
+ *   version 5 | depth 1 | ... | birth 8 | type 1 | length 1 | octets 1..20 | hints | check 16
  */
 
-enum { RR_HANDLE_PLAIN = 1, RR_HANDLE_WITH_KERNEL = 2 }; /* versions */
-enum { RR_HANDLE_CHECK = 8, RR_HANDLE_FIXED = 26 };
+enum { RR_HANDLE_PLAIN = 4, RR_HANDLE_WITH_KERNEL = 5 }; /* versions; 1 and 2 had a check of 8 octets */
+enum { RR_HANDLE_CHECK = RR_SIPHASH_TAG, RR_HANDLE_FIXED = 26 };
 enum { RR_HANDLE_HINTS = RR_VFS_HANDLE_MAX - RR_HANDLE_FIXED - RR_HANDLE_CHECK };
 enum { RR_HANDLE_KERNEL = RR_HANDLE_HINTS - 2 }; /* octets of a kernel handle */
 enum { RR_HANDLE_DEPTH_MAX = 255 };              /* also stands for any greater depth */
@@ -51,7 +53,7 @@ struct rr_handle_place {
 
 /* Both from the tree's key. */
 struct rr_handle_keys {
-	uint8_t check[16], names[16];
+	uint8_t check[RR_SIPHASH_KEY], names[RR_SIPHASH_KEY];
 };
 
 void rr_handle_keys(const uint8_t key[RR_VFS_KEY], struct rr_handle_keys *keys);

@@ -6,7 +6,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <rpcrdma/error.h>
-#include <sodium.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -193,10 +192,8 @@ rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, struc
 	struct rr_text *text)
 {
 	struct rr_tree *tree;
-	int error = sodium_init() < 0 ? -RPCRDMA_ERR_SYSTEM : 0;
+	int error;
 
-	if (error)
-		return rr_fail(text, error, "libsodium cannot be initialised");
 	tree = rr_alloc(env, sizeof(*tree));
 	if (!tree)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
@@ -268,7 +265,7 @@ core_free(struct rr_tree *tree)
 	rr_free(env, core->exports);
 	rr_free(env, core->roots);
 	pthread_mutex_destroy(&core->lock);
-	sodium_memzero(core, sizeof(*core));
+	explicit_bzero(core, sizeof(*core)); /* the keys */
 	rr_free(env, core);
 }
 

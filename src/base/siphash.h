@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_SIPHASH_H
+#define RR_BASE_SIPHASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * SipHash-2-4 with 128 bits of output (Aumasson and Bernstein, "SipHash: a fast short-input PRF"): a keyed
+ * hash. Without the key, a tag can be guessed only, with one chance in 2^128 for each guess, and two inputs
+ * have the same tag with a chance of 2^-64 after 2^32 inputs, even where only the first half is used.
+ */
+
+enum { RR_SIPHASH_KEY = 16, RR_SIPHASH_TAG = 16 };
+
+/* An input that comes in pieces. */
+struct rr_siphash {
+	uint64_t v[4];
+	uint64_t count;  /* octets so far */
+	uint8_t tail[8]; /* the last of them that make no whole word */
+};
+
+void rr_siphash_init(struct rr_siphash *hash, const uint8_t key[RR_SIPHASH_KEY]);
+void rr_siphash_add(struct rr_siphash *hash, const void *data, size_t size);
+void rr_siphash_end(struct rr_siphash *hash, uint8_t tag[RR_SIPHASH_TAG]);
+
+/* An input that is there as a whole. */
+void rr_siphash(
+	const uint8_t key[RR_SIPHASH_KEY], const void *data, size_t size, uint8_t tag[RR_SIPHASH_TAG]);
+
+/* The same, and the first 64 bits of the tag. */
+uint64_t rr_siphash_64(const uint8_t key[RR_SIPHASH_KEY], const void *data, size_t size);
+
+/* A key of its own for each purpose, from a secret of 32 octets. */
+void rr_siphash_derive(
+	const uint8_t secret[2 * RR_SIPHASH_KEY], const char *purpose, uint8_t key[RR_SIPHASH_KEY]);
+
+/* Compares tags in a time that does not depend on where they differ. */
+bool rr_siphash_same(const uint8_t a[RR_SIPHASH_TAG], const uint8_t b[RR_SIPHASH_TAG]);
+
+#endif
