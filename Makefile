@@ -25,6 +25,11 @@ check-kernel: build
 	@scripts/need kernel
 	@tests/kernel/check $(BUILD)
 
+# What `rpcrdma check` finds on Linux's own NFS/RDMA client and server, in QEMU: writes docs/interop.md.
+interop: build
+	@scripts/need kernel
+	@RPCRDMA_INTEROP=1 tests/kernel/check $(BUILD) judge
+
 # Directories in CephFS, on a cluster that runs on the loopback.
 check-ceph: build
 	@scripts/need ceph
@@ -90,4 +95,4 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel check-ceph model mutate fuzz-afl soak attack demo bench deb check-install install uninstall clean
+.PHONY: all setup build check check-kernel interop check-ceph model mutate fuzz-afl soak attack demo bench deb check-install install uninstall clean
