@@ -85,6 +85,21 @@ struct rpcrdma_engine_config {
 	/* Takes lines of log, of warnings and errors, without line feed. NULL: they go to standard error. */
 	void (*log)(void *ctx, const char *line);
 	void *ctx; /* for log */
+	/*
+	 * A file for all that connections over RDMA send and receive, as a capture in the format of pcapng:
+	 * iWARP over TCP, whatever moves the data, so that Wireshark and `rpcrdma decode` read it. What the
+	 * peer does by RDMA is derived from its messages, and stands in front of them. It is emptied when the
+	 * engine is made, and whole when the engine has ended. The engine copies the name. It costs a copy of
+	 * all data; NULL: no capture.
+	 */
+	const char *capture;
+	/*
+	 * A file for a flight recorder: the same for the last 1024 packets, and of each the first 512 octets,
+	 * which are kept in memory and written when a connection ends with an error of the protocol, and by
+	 * rpcrdma_engine_write_flight(). Each time replaces what the file had. The engine copies the name.
+	 * NULL: no recorder.
+	 */
+	const char *flight;
 };
 
 /*
@@ -96,6 +111,13 @@ struct rpcrdma_engine_config {
  */
 RPCRDMA_API int rpcrdma_engine_new(
 	const struct rpcrdma_engine_config *config, struct rpcrdma_engine **engine);
+
+/*
+ * Writes the file of the flight recorder now: where a program finds that something hangs, for example. Any
+ * thread, but not a signal handler; the engine must not be freed meanwhile. Errors: INVAL (there is no
+ * recorder), SYSTEM (errno).
+ */
+RPCRDMA_API int rpcrdma_engine_write_flight(struct rpcrdma_engine *engine);
 
 /*
  * Frees it. Not inside a callback. engine may be NULL. Functions that were posted and have not run yet run

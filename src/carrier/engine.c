@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "carrier/engine.h"
+#include "carrier/engine_capture.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -162,5 +162,6 @@ rr_engine_destroy(struct rpcrdma_engine *engine)
 	rr_cache_end(&engine->calls);
 	rr_posts_destroy(&engine->posts);
 	engine_end_loop(engine);
+	rr_engine_captures_end(engine);
 	rr_free(&env, engine);
 }

@@ -123,6 +123,7 @@ struct rpcrdma_engine {
 	bool freed;            /* by its caller, while it had users: the last of them ends it */
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
+	struct rr_engine_captures *captures; /* engine_capture.c; NULL: there are none */
 };
 
 /* Whether values of config are in their ranges; what is a carrier's own, its begin() judges. */

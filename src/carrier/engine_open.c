@@ -5,7 +5,7 @@
 #include <sys/eventfd.h>
 
 #include "base/config.h"
-#include "carrier/engine.h"
+#include "carrier/engine_capture.h"
 
 static void
 log_line(void *ctx, enum rr_log_level level, const char *line)
@@ -79,6 +79,11 @@ rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_en
 	}
 	engine->log = config.log;
 	engine->log_ctx = config.ctx;
+	error = rr_engine_captures_begin(engine, &config, &inner);
+	if (error) {
+		rr_free(&rr_env_system, engine);
+		return error;
+	}
 	error = rr_engine_begin(engine, &inner);
 	if (!error)
 		*result = engine;

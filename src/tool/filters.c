@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/filters.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "fabric/filter/capture.h"
 #include "fabric/filter/fault.h"
+#include "fabric/filter/flight.h"
 #include "fabric/filter/record.h"
+
+#define FILTERS_HANG (5 * RR_SECOND) /* a call without an answer for so long hangs */
 
 const char *const rr_filters_transports[] = {
 	[RR_TRANSPORT_AUTO] = "auto",
@@ -57,6 +64,12 @@ const struct rr_option rr_filters_options[] = {
 		.help = "bring about faults; see rpcrdma-fault(7)",
 		.kind = RR_OPTION_CALL,
 		.take = filters_fault },
+	{ .name = "flight",
+		.argument = "FILE",
+		.help = "keep the last 1024 packets, and write them as --capture does on an error of the "
+			"protocol, a call without an answer for 5 s, SIGUSR2, or a failure",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_filters, flight_path) },
 	{ .name = "judge",
 		.help = "hold what is sent and received to the rows of docs/conformance.md, and say what "
 			"breaks "
@@ -108,6 +121,8 @@ filters_put(void *ctx, struct rr_fabric **fabric)
 
 	if (filters->capture)
 		error = rr_capture_fabric_new(*fabric, filters->capture, fabric);
+	if (!error && filters->flight)
+		error = rr_capture_fabric_new(*fabric, rr_flight_capture(filters->flight), fabric);
 	if (!error && filters->judged)
 		error = rr_capture_fabric_new(*fabric, filters->judged, fabric);
 	if (error)
@@ -118,6 +133,36 @@ filters_put(void *ctx, struct rr_fabric **fabric)
 	if (!error && filters->record)
 		error = rr_record_fabric_new(*fabric, filters->record, fabric);
 	return error;
+}
+
+/* The thread that writes the recorder's file takes SIGUSR2: threads that are made from now on have it
+ * blocked, too. */
+static int
+filters_start_flight(struct rr_filters *filters)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (rr_flight_new(filters->flight_path, &filters->flight) < 0)
+		return -RPCRDMA_ERR_NOMEM;
+	return rr_flight_watch(filters->flight, SIGUSR2, FILTERS_HANG);
+}
+
+/* What went before a failure is written, unless it was written already. */
+static void
+filters_end_flight(const struct rr_tool *tool, struct rr_filters *filters, int status)
+{
+	if (!filters->flight)
+		return;
+	if (status != RR_EXIT_OK && !rr_flight_is_written(filters->flight) &&
+		rr_flight_write(filters->flight) < 0)
+		rr_tool_warn(tool, "--flight: %s: %s", filters->flight_path, strerror(errno));
+	if (rr_flight_is_written(filters->flight))
+		rr_tool_warn(tool, "--flight: the last packets are in %s", filters->flight_path);
+	rr_flight_free(filters->flight);
+	filters->flight = NULL;
 }
 
 int
@@ -134,10 +179,13 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 		return rr_tool_fail(tool, "--record: %s", text.text);
 	if (filters->capture_path && rr_capture_open(filters->capture_path, &filters->capture, &text) < 0)
 		return rr_tool_fail(tool, "--capture: %s", text.text);
+	if (filters->flight_path && filters_start_flight(filters) < 0)
+		return rr_tool_fail(tool, "--flight: there is not enough memory");
 	if (filters->judge && rr_judging_begin(tool, &filters->judging, &filters->judged) < 0)
 		return rr_tool_fail(tool, "--judge: there is not enough memory");
 	config->crc |= filters->has_script && rr_fault_corrupts(&filters->script);
-	if (filters->has_script || filters->record || filters->capture || filters->judged) {
+	if (filters->has_script || filters->record || filters->capture || filters->flight ||
+		filters->judged) {
 		config->filter = filters_put;
 		config->filter_ctx = filters;
 	}
@@ -156,6 +204,7 @@ rr_filters_end(const struct rr_tool *tool, struct rr_filters *filters, int statu
 	filters->record = NULL;
 	if (error)
 		status = rr_tool_fail(tool, "--record: %s", text.text);
+	filters_end_flight(tool, filters, status);
 	error = rr_capture_close(filters->capture, &text);
 	filters->capture = NULL;
 	return error ? rr_tool_fail(tool, "--capture: %s", text.text) : status;

@@ -8,7 +8,7 @@
 
 /*
  * Options of connections, which each sub-command with an engine has: the provider (--transport), the filters
- * before it (--fault, --record, --capture, --judge), CRCs (--crc), versions of RPC-over-RDMA
+ * before it (--fault, --record, --capture, --flight, --judge), CRCs (--crc), versions of RPC-over-RDMA
  * (--rpcrdma-version), and how large replies come (--reply-chunks). A program has one struct rr_filters; it
  * lives longer than its engines.
  */
@@ -21,6 +21,8 @@ struct rr_filters {
 	struct rr_record *record;
 	const char *capture_path;
 	struct rr_capture *capture;
+	const char *flight_path;
+	struct rr_flight *flight;
 	bool judge;
 	struct rr_judging *judging;
 	struct rr_capture *judged;

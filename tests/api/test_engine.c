@@ -4,7 +4,9 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void
 an_engine_needs_no_config(void **state)
@@ -99,6 +101,86 @@ the_descriptor_folds_into_poll(void **state)
 	assert_int_equal(sum, 42);
 }
 
+/* Whether the file begins as pcapng does, and how large it is. */
+static long
+capture_size(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	uint32_t block = 0;
+	long size;
+
+	assert_non_null(file);
+	assert_int_equal(fread(&block, 4, 1, file), 1);
+	assert_int_equal(block, 0x0a0d0d0a);
+	fseek(file, 0, SEEK_END);
+	size = ftell(file);
+	fclose(file);
+	return size;
+}
+
+/* A client on an engine of its own calls once. */
+static void
+call_from(struct world *world, struct rpcrdma_engine *engine)
+{
+	const struct rpcrdma_client_config server = { .size = sizeof(server), .port = world->rdma_port };
+	uint32_t values[] = { 40, 2 }, sum = 0;
+	const numbers args = { 2, values };
+	struct rpcrdma_call_config config = world_call_config(CALC_SUM, &args, &sum);
+	struct rpcrdma_client *client = NULL;
+	bool over = false;
+
+	config.done = sum_done;
+	config.ctx = &over;
+	assert_int_equal(rpcrdma_client_new(engine, &server, &client), 0);
+	assert_int_equal(rpcrdma_client_call(client, &config, NULL), 0);
+	for (int i = 0; i < 100000 && !over; i++) {
+		assert_true(rpcrdma_engine_turn(engine, 1000000) >= 0);
+		assert_true(rpcrdma_engine_turn(world->engine, 1000000) >= 0);
+	}
+	assert_true(over);
+	assert_int_equal(sum, 42);
+	rpcrdma_client_free(client);
+}
+
+static void
+a_capture_and_a_flight_recorder_are_kept(void **state)
+{
+	char capture[] = "/tmp/rpcrdma-capture-XXXXXX", flight[] = "/tmp/rpcrdma-flight-XXXXXX";
+	struct rpcrdma_engine_config config = {
+		.size = sizeof(config), .capture = capture, .flight = flight
+	};
+	struct rpcrdma_engine *engine = NULL;
+
+	close(mkstemp(capture));
+	close(mkstemp(flight));
+	assert_int_equal(rpcrdma_engine_new(&config, &engine), 0);
+	unlink(flight);
+	call_from(*state, engine);
+	assert_int_equal(access(flight, F_OK), -1); /* nothing went wrong */
+	assert_int_equal(rpcrdma_engine_write_flight(engine), 0);
+	assert_in_range(capture_size(flight), 500, 10000);
+	rpcrdma_engine_free(engine);
+	assert_in_range(capture_size(capture), 500, 10000);
+	unlink(capture);
+	unlink(flight);
+}
+
+static void
+a_capture_that_cannot_be_is_an_error(void **state)
+{
+	const struct rpcrdma_engine_config config = { .size = sizeof(config),
+		.capture = "/nonexistent/capture" };
+	struct rpcrdma_engine *engine = NULL;
+
+	(void)state;
+	assert_int_equal(rpcrdma_engine_new(&config, &engine), -RPCRDMA_ERR_SYSTEM);
+	assert_null(engine);
+	assert_int_equal(rpcrdma_engine_write_flight(NULL), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(rpcrdma_engine_new(NULL, &engine), 0);
+	assert_int_equal(rpcrdma_engine_write_flight(engine), -RPCRDMA_ERR_INVAL);
+	rpcrdma_engine_free(engine);
+}
+
 static void *
 wake(void *engine)
 {
@@ -156,6 +238,8 @@ main(void)
 		cmocka_unit_test(an_engine_needs_no_config),
 		cmocka_unit_test(a_wrong_config_is_refused),
 		cmocka_unit_test(a_later_config_is_taken_unless_it_asks_for_more),
+		cmocka_unit_test(a_capture_that_cannot_be_is_an_error),
+		T(a_capture_and_a_flight_recorder_are_kept),
 		T(the_descriptor_folds_into_poll),
 		cmocka_unit_test(another_thread_ends_the_wait),
 		T(a_turn_inside_a_callback_is_refused),

@@ -278,6 +278,8 @@ capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 		if (endpoint->own == 0 && !endpoint->is_open && event->length > 0)
 			capture_open(endpoint, data, true);
 		capture_close_flow(endpoint, event->status == 0 ? endpoint->own : !endpoint->own);
+		if (event->status == -RPCRDMA_ERR_PEER || event->status == -RPCRDMA_ERR_ACCESS)
+			rr_capture_failed(rr_capture_of(endpoint));
 		break;
 	case RR_EVENT_COMPLETED:
 		if (event->work == RR_WORK_READ)

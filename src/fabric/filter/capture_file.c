@@ -14,59 +14,24 @@
 #include "base/endian.h"
 #include "base/env.h"
 
-/* ---- pcapng (draft-ietf-opsawg-pcapng) ---- */
-
-enum {
-	BLOCK_SECTION = 0x0a0d0d0a,
-	BLOCK_INTERFACE = 1,
-	BLOCK_PACKET = 6,
-	SECTION_MAGIC = 0x1a2b3c4d,
-	LINK_RAW = 101,
-	OPTION_RESOLUTION = 9,
-	NANOSECONDS = 9
-};
-
-enum { PACKET_MAX = 65535, IP4_SIZE = 20, IP6_SIZE = 40, TCP_SIZE = 20, SEGMENT_MAX = 32768 };
+enum { IP4_SIZE = 20, IP6_SIZE = 40, TCP_SIZE = 20, SEGMENT_MAX = 32768 };
 
 struct rr_capture {
 	pthread_mutex_t lock; /* one packet at a time, in the file as at the function */
 	FILE *file;
 	void (*packet)(void *ctx, uint64_t time, const void *data, size_t size);
 	void *ctx;
-	uint8_t octets[PACKET_MAX];
+	void (*failed)(void *ctx);
+	void *failed_ctx;
+	uint64_t waits_since; /* ns: a call of this side left, and nothing came since; 0: there is no such
+				 call */
+	uint8_t octets[RR_CAPTURE_PACKET_MAX];
 };
-
-static void
-capture_block(
-	FILE *file, uint32_t type, const void *head, uint32_t head_size, const void *data, uint32_t data_size)
-{
-	uint32_t pad = -data_size & 3, size = 12 + head_size + data_size + pad;
-
-	fwrite(&type, 1, 4, file);
-	fwrite(&size, 1, 4, file);
-	fwrite(head, 1, head_size, file);
-	if (data_size > 0)
-		fwrite(data, 1, data_size, file);
-	fwrite("\0\0\0", 1, pad, file);
-	fwrite(&size, 1, 4, file);
-}
 
 static void
 capture_to_file(void *ctx, uint64_t time, const void *data, size_t size)
 {
-	const uint32_t head[] = { 0, (uint32_t)(time >> 32), (uint32_t)time, (uint32_t)size, (uint32_t)size };
-
-	capture_block(ctx, BLOCK_PACKET, head, sizeof(head), data, (uint32_t)size);
-}
-
-static void
-capture_begin_file(FILE *file)
-{
-	const uint32_t section[] = { SECTION_MAGIC, 1, UINT32_MAX, UINT32_MAX };
-	const uint32_t interface[] = { LINK_RAW, PACKET_MAX, 1u << 16 | OPTION_RESOLUTION, NANOSECONDS, 0 };
-
-	capture_block(file, BLOCK_SECTION, section, sizeof(section), NULL, 0);
-	capture_block(file, BLOCK_INTERFACE, interface, sizeof(interface), NULL, 0);
+	rr_capture_put_packet(ctx, time, data, (uint32_t)size, (uint32_t)size);
 }
 
 int
@@ -96,7 +61,7 @@ rr_capture_open(const char *path, struct rr_capture **capture, struct rr_text *t
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	}
 	(*capture)->file = file;
-	capture_begin_file(file);
+	rr_capture_begin_file(file);
 	return 0;
 }
 
@@ -114,6 +79,44 @@ rr_capture_close(struct rr_capture *capture, struct rr_text *text)
 	pthread_mutex_destroy(&capture->lock);
 	free(capture);
 	return error;
+}
+
+/* ---- What a recorder wants to know ---- */
+
+void
+rr_capture_on_failure(struct rr_capture *capture, void (*failed)(void *ctx), void *ctx)
+{
+	capture->failed = failed;
+	capture->failed_ctx = ctx;
+}
+
+void
+rr_capture_failed(const struct rr_capture *capture)
+{
+	if (capture->failed)
+		capture->failed(capture->failed_ctx);
+}
+
+void
+rr_capture_set_waiting(struct rr_capture *capture, bool waits)
+{
+	pthread_mutex_lock(&capture->lock);
+	if (!waits)
+		capture->waits_since = 0;
+	else if (capture->waits_since == 0)
+		capture->waits_since = rr_now(&rr_env_system);
+	pthread_mutex_unlock(&capture->lock);
+}
+
+uint64_t
+rr_capture_waits_since(struct rr_capture *capture)
+{
+	uint64_t since;
+
+	pthread_mutex_lock(&capture->lock);
+	since = capture->waits_since;
+	pthread_mutex_unlock(&capture->lock);
+	return since;
 }
 
 /* ---- Packets ---- */

@@ -3,6 +3,7 @@
 #define RR_FABRIC_FILTER_CAPTURE_PARTS_H
 
 #include <rpcrdma/xdr.h>
+#include <stdio.h>
 
 #include "fabric/filter/capture.h"
 #include "fabric/filter/filter.h"
@@ -92,7 +93,29 @@ void rr_capture_received(struct rr_capture_endpoint *endpoint, const struct rr_e
 /* NULL: there is no region with that handle. */
 struct rr_capture_region *rr_capture_find(const struct rr_capture_endpoint *endpoint, uint32_t handle);
 
+/* ---- capture_pcapng.c ---- */
+
+enum { RR_CAPTURE_PACKET_MAX = 65535 };
+
+/* The blocks before the first packet. */
+void rr_capture_begin_file(FILE *file);
+
+/* A packet of so many octets, of which the first ones are kept. */
+void rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t kept, uint32_t size);
+
 /* ---- capture_file.c ---- */
+
+/* Has a function called when a connection ends with an error of the protocol, in the thread of that
+ * connection. */
+void rr_capture_on_failure(struct rr_capture *capture, void (*failed)(void *ctx), void *ctx);
+void rr_capture_failed(const struct rr_capture *capture);
+
+/* A call of this side left; or something came. */
+void rr_capture_set_waiting(struct rr_capture *capture, bool waits);
+
+/* The time (ns, monotonic) since which a call waits while nothing comes; 0: there is no such call. Any
+ * thread. */
+uint64_t rr_capture_waits_since(struct rr_capture *capture);
 
 /* TCP's flags, RFC 9293, 3.1. */
 enum { RR_CAPTURE_FIN = 1, RR_CAPTURE_SYN = 2, RR_CAPTURE_ACK = 16 };

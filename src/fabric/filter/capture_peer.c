@@ -26,6 +26,17 @@ capture_decode(struct rr_capture_endpoint *endpoint, const void *data, uint32_t 
 	return true;
 }
 
+/* Of messages that this side sends. */
+static bool
+capture_is_call(const struct rr_rdma_header *header, struct rpcrdma_bytes payload)
+{
+	uint32_t xid, type;
+
+	return header->proc == RR_RDMA_NOMSG ||
+	       (header->proc == RR_RDMA_MSG && rr_rpc_peek(payload.data, payload.length, &xid, &type) &&
+		       type == RR_CALL);
+}
+
 void
 rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sges, uint32_t count)
 {
@@ -35,8 +46,11 @@ rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sge
 	struct rpcrdma_bytes payload;
 
 	/* A header lies in one piece. */
-	if (count == 0 || !capture_decode(endpoint, sges[0].addr, sges[0].length, &header, &payload) ||
-		lists->read_count == 0 || endpoint->exposed_count == RR_CAPTURE_EXPOSED)
+	if (count == 0 || !capture_decode(endpoint, sges[0].addr, sges[0].length, &header, &payload))
+		return;
+	if (endpoint->own == 0 && capture_is_call(&header, payload))
+		rr_capture_set_waiting(rr_capture_of(endpoint), true);
+	if (lists->read_count == 0 || endpoint->exposed_count == RR_CAPTURE_EXPOSED)
 		return;
 	exposed = malloc(sizeof(*exposed) + lists->read_count * sizeof(exposed->segments[0]));
 	if (!exposed)
@@ -151,4 +165,5 @@ rr_capture_received(struct rr_capture_endpoint *endpoint, const struct rr_event 
 			capture_was_written(endpoint);
 	}
 	rr_capture_message(rr_capture_of(endpoint), &endpoint->flow, !endpoint->own, send, &sge, 1);
+	rr_capture_set_waiting(rr_capture_of(endpoint), false);
 }

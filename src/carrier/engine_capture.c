@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine owns both; the fabrics that write to them end before them. */
+#include "carrier/engine_capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/filter/flight.h"
+
+struct rr_engine_captures {
+	struct rr_capture *capture;
+	struct rr_flight *flight;
+	char *flight_path;
+};
+
+static int
+captures_put(void *ctx, struct rr_fabric **fabric)
+{
+	const struct rr_engine_captures *captures = ctx;
+	int error = 0;
+
+	if (captures->capture)
+		error = rr_capture_fabric_new(*fabric, captures->capture, fabric);
+	if (!error && captures->flight)
+		error = rr_capture_fabric_new(*fabric, rr_flight_capture(captures->flight), fabric);
+	return error;
+}
+
+static int
+captures_open(struct rr_engine_captures *captures, const struct rpcrdma_engine_config *config)
+{
+	struct rr_text ignored;
+	int error = 0;
+
+	if (config->capture)
+		error = rr_capture_open(config->capture, &captures->capture, &ignored);
+	if (error || !config->flight)
+		return error;
+	captures->flight_path = strdup(config->flight);
+	if (!captures->flight_path)
+		return -RPCRDMA_ERR_NOMEM;
+	return rr_flight_new(captures->flight_path, &captures->flight);
+}
+
+int
+rr_engine_captures_begin(struct rpcrdma_engine *engine, const struct rpcrdma_engine_config *config,
+	struct rr_engine_config *inner)
+{
+	int error;
+
+	if (!config->capture && !config->flight)
+		return 0;
+	engine->captures = calloc(1, sizeof(*engine->captures));
+	if (!engine->captures)
+		return -RPCRDMA_ERR_NOMEM;
+	error = captures_open(engine->captures, config);
+	if (error)
+		rr_engine_captures_end(engine);
+	inner->filter = captures_put;
+	inner->filter_ctx = engine->captures;
+	return error;
+}
+
+void
+rr_engine_captures_end(struct rpcrdma_engine *engine)
+{
+	struct rr_engine_captures *captures = engine->captures;
+	struct rr_text ignored;
+
+	if (!captures)
+		return;
+	rr_capture_close(captures->capture, &ignored);
+	rr_flight_free(captures->flight);
+	free(captures->flight_path);
+	free(captures);
+	engine->captures = NULL;
+}
+
+int
+rpcrdma_engine_write_flight(struct rpcrdma_engine *engine)
+{
+	if (!engine || !engine->captures || !engine->captures->flight)
+		return -RPCRDMA_ERR_INVAL;
+	return rr_flight_write(engine->captures->flight);
+}

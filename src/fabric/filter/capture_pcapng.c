@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files in the format of draft-ietf-opsawg-pcapng. */
+#include "fabric/filter/capture_parts.h"
+
+enum {
+	BLOCK_SECTION = 0x0a0d0d0a,
+	BLOCK_INTERFACE = 1,
+	BLOCK_PACKET = 6,
+	SECTION_MAGIC = 0x1a2b3c4d,
+	LINK_RAW = 101,
+	OPTION_RESOLUTION = 9,
+	NANOSECONDS = 9
+};
+
+static void
+capture_block(
+	FILE *file, uint32_t type, const void *head, uint32_t head_size, const void *data, uint32_t data_size)
+{
+	uint32_t pad = -data_size & 3, size = 12 + head_size + data_size + pad;
+
+	fwrite(&type, 1, 4, file);
+	fwrite(&size, 1, 4, file);
+	fwrite(head, 1, head_size, file);
+	if (data_size > 0)
+		fwrite(data, 1, data_size, file);
+	fwrite("\0\0\0", 1, pad, file);
+	fwrite(&size, 1, 4, file);
+}
+
+void
+rr_capture_begin_file(FILE *file)
+{
+	const uint32_t section[] = { SECTION_MAGIC, 1, UINT32_MAX, UINT32_MAX };
+	const uint32_t interface[] = { LINK_RAW, RR_CAPTURE_PACKET_MAX, 1u << 16 | OPTION_RESOLUTION,
+		NANOSECONDS, 0 };
+
+	capture_block(file, BLOCK_SECTION, section, sizeof(section), NULL, 0);
+	capture_block(file, BLOCK_INTERFACE, interface, sizeof(interface), NULL, 0);
+}
+
+void
+rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t kept, uint32_t size)
+{
+	const uint32_t head[] = { 0, (uint32_t)(time >> 32), (uint32_t)time, kept, size };
+
+	capture_block(file, BLOCK_PACKET, head, sizeof(head), data, kept);
+}
