@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/client_internal.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Reading directories. A reading owns its memory, so that what is done with each entry may call the client
@@ -30,9 +31,10 @@ static int
 note_cookie(struct reading *reading, uint64_t cookie)
 {
 	reading->entries++;
-	if (reading->entries > RR_NFS_ENTRIES)
+	if (reading->entries > reading->nfs->entries_max)
 		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_LIMIT,
-			"the directory has more than %d entries, or no end", RR_NFS_ENTRIES);
+			"the directory has more than %" PRIu64 " entries, or no end",
+			reading->nfs->entries_max);
 	if (cookie == reading->cookie || (reading->entries > 1 && cookie == reading->remarked))
 		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_PEER,
 			"the server lists the directory in a circle: a cookie came twice");

@@ -21,6 +21,7 @@ struct rpcrdma_nfs {
 	struct rpcrdma_nfs_handle root;
 	uint32_t read_max, write_max, readdir_max;
 	uint64_t file_max;
+	uint64_t entries_max; /* of a directory */
 	bool no_readdirplus;
 	bool cleaning;
 	struct rr_list pending;   /* struct rr_nfs_pending, under way */

@@ -67,6 +67,7 @@ ask_limits(struct rpcrdma_nfs *nfs)
 			info->rtmax, info->wtmax);
 	nfs->read_max = (uint32_t)rr_min(info->rtmax, RR_NFS_IO_MAX);
 	nfs->write_max = (uint32_t)rr_min(info->wtmax, RR_NFS_IO_MAX);
+	nfs->entries_max = RR_NFS_ENTRIES;
 	nfs->readdir_max = (uint32_t)rr_min(info->dtpref, READDIR_MAX);
 	if (nfs->readdir_max < READDIR_LEAST)
 		nfs->readdir_max = READDIR_LEAST;

@@ -37,8 +37,9 @@ enum fake_lie {
 	FAKE_WRITE_TOO_MUCH,
 	FAKE_WRITE_LESS_STABLE,
 	FAKE_DIRECTORY_ENDLESS,
-	FAKE_COOKIE_SAME,   /* all cookies are one */
-	FAKE_COOKIE_CIRCLE, /* behind the last entry comes the first */
+	FAKE_COOKIE_SAME,    /* all cookies are one */
+	FAKE_COOKIE_CIRCLE,  /* behind the last entry comes the first */
+	FAKE_COOKIE_GROWING, /* the same, with cookies that never came before */
 	FAKE_EMPTY_HANDLE
 };
 

@@ -404,7 +404,8 @@ readdirplus(void *ctx, struct rpcrdma_request *request, const void *args, void *
 		res->status = NFS3ERR_NOTSUPP;
 		return RPCRDMA_HANDLED;
 	}
-	if (fake->lie == FAKE_COOKIE_CIRCLE && !listed(fake, directory, from, &number))
+	if (fake->lie == FAKE_COOKIE_GROWING ||
+		(fake->lie == FAKE_COOKIE_CIRCLE && !listed(fake, directory, from, &number)))
 		from = 1;
 	while (count < fake->entry_most && fake->lie != FAKE_DIRECTORY_ENDLESS &&
 		listed(fake, directory, from, &number)) {
@@ -416,6 +417,8 @@ readdirplus(void *ctx, struct rpcrdma_request *request, const void *args, void *
 		};
 		if (fake->lie == FAKE_COOKIE_SAME)
 			entry->cookie = 1;
+		if (fake->lie == FAKE_COOKIE_GROWING)
+			entry->cookie = in->cookie + count;
 		entry->name_attributes = follow(fake, &fake->objects[number]);
 		entry->name_handle = follow_handle(fake, &fake->objects[number]);
 		*next = entry;
@@ -424,7 +427,8 @@ readdirplus(void *ctx, struct rpcrdma_request *request, const void *args, void *
 	}
 	*next = NULL;
 	res->u.resok.reply.eof = fake->lie != FAKE_DIRECTORY_ENDLESS && fake->lie != FAKE_COOKIE_SAME &&
-				 fake->lie != FAKE_COOKIE_CIRCLE && !listed(fake, directory, from, &number);
+				 fake->lie != FAKE_COOKIE_CIRCLE && fake->lie != FAKE_COOKIE_GROWING &&
+				 !listed(fake, directory, from, &number);
 	return end(fake, request->proc);
 }
 

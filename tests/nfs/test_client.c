@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nfs/client_internal.h"
+
 /* The NFS client against a server that does what each test wants. */
 
 static struct rr_text text;
@@ -342,6 +344,21 @@ a_cookie_that_comes_twice_ends_the_reading(void **state)
 	assert_non_null(strstr(rpcrdma_nfs_error(nfs), "circle"));
 }
 
+/* New cookies without end: only their number shows it. */
+static void
+a_directory_of_entries_without_number_is_given_up(void **state)
+{
+	(void)state;
+	add_files(7);
+	nfs = fake_must_open(fake, "/export");
+	assert_int_equal(nfs->entries_max, RR_NFS_ENTRIES);
+	nfs->entries_max = 1000;
+	assert_int_equal(list(), 0);
+	fake->lie = FAKE_COOKIE_GROWING;
+	assert_int_equal(list(), -RPCRDMA_ERR_LIMIT);
+	assert_in_range(seen, 900, 1000);
+}
+
 static int
 walk_each(void *ctx, const struct rr_nfs_entry *entry)
 {
@@ -459,6 +476,7 @@ main(void)
 		fake_test(entries_without_handle_or_attributes_are_unknown),
 		fake_test(names_that_lead_elsewhere_are_not_believed),
 		fake_test(a_directory_without_end_is_given_up),
+		fake_test(a_directory_of_entries_without_number_is_given_up),
 		fake_test(a_cookie_that_comes_twice_ends_the_reading),
 		fake_test(each_entry_may_call_the_client_and_end_the_reading),
 		fake_test(jukebox_is_waited_out),

@@ -483,6 +483,33 @@ a_client_that_reads_nothing_is_cut_off_while_others_wait_for_memory(void **state
 	world_free(world);
 }
 
+/* Before a call is served there must be memory for its largest reply; what is left then is that of the reply.
+ */
+static void
+a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs(void **state)
+{
+	enum { FIRST = 16, CALLS = 40, REPLY = 8192 };
+	struct world *world = *state;
+	struct rr_octets call = rr_hex("8000002c" CALL "00000004" NO_AUTH "000004e2"); /* 5000 octets */
+	int fd = raw_connect(world);
+	size_t before;
+
+	send_fetches(world, fd, FIRST);
+	world_settle(world);
+	before = rr_pool_used(world->engine->results);
+	assert_true(before > 0);
+	for (int i = 0; i < CALLS; i++)
+		raw_send(world, fd, call.data, call.size);
+	world_settle(world);
+	assert_int_equal(world->handled, FIRST + CALLS);
+	/* The system may have taken some of the first ones meanwhile. */
+	assert_true(rr_pool_used(world->engine->results) > 0);
+	assert_true(rr_pool_used(world->engine->results) <= before + (size_t)CALLS * REPLY);
+	close(fd);
+	world_settle(world);
+	assert_int_equal(world_memory(world), 0);
+}
+
 /* Clients that begin a long record and do not go on, or by an octet now and then. */
 static void
 a_record_that_does_not_go_on_is_given_up_while_others_wait_for_memory(void **state)
@@ -730,6 +757,7 @@ main(void)
 		suite_test(replies_leave_while_other_calls_of_the_batch_are_being_served),
 		suite_test(replies_that_nobody_reads_hold_up_the_others_for_a_while_only),
 		cmocka_unit_test(a_client_that_reads_nothing_is_cut_off_while_others_wait_for_memory),
+		suite_test(a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs),
 		cmocka_unit_test(a_record_that_does_not_go_on_is_given_up_while_others_wait_for_memory),
 		suite_test(a_reply_survives_a_shutdown_while_more_calls_come),
 		suite_test(a_client_that_ended_its_stream_gets_the_replies_to_its_calls),
