@@ -77,6 +77,9 @@ bool rr_pool_is_wanted(const struct rr_pool *pool);
 /* Since when some party has been waiting for what is due to it; 0: there is none. */
 uint64_t rr_pool_due_since(const struct rr_pool *pool);
 
+/* Whether the party has proved to move some of what it holds. True for NULL. */
+bool rr_pool_has_proved(const struct rr_pool *pool, const struct rr_party *party);
+
 /* Looks whether the party has held a buffer for too long to be believed to move what it holds. */
 void rr_pool_doubt(struct rr_pool *pool, struct rr_party *party);
 

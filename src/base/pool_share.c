@@ -120,6 +120,12 @@ rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head)
 		set_proven(pool, account, party->ops->moved(party->ctx) - account->moved_before);
 }
 
+bool
+rr_pool_has_proved(const struct rr_pool *pool, const struct rr_party *party)
+{
+	return !party || party->accounts[pool->resource].proven > 0;
+}
+
 void
 rr_pool_doubt(struct rr_pool *pool, struct rr_party *party)
 {

@@ -11,12 +11,13 @@
 
 /* XID 0x2a, CALL, RPC 2, the echo program version 3; what follows is the procedure, the credential, the
  * verifier. */
-#define CALL       "0000002a 00000000 00000002 20000099 00000003"
-#define NO_AUTH    "00000000 00000000 00000000 00000000"
-#define NULL_CALL  CALL "00000000" NO_AUTH
-#define SUCCESS    "0000002a 00000001 00000000 00000000 00000000 00000000"
-#define SYSTEM_ERR "0000002a 00000001 00000000 00000000 00000000 00000005"
-#define DENIED     "0000002a 00000001 00000001"
+#define CALL         "0000002a 00000000 00000002 20000099 00000003"
+#define NO_AUTH      "00000000 00000000 00000000 00000000"
+#define NULL_CALL    CALL "00000000" NO_AUTH
+#define SUCCESS      "0000002a 00000001 00000000 00000000 00000000 00000000"
+#define SYSTEM_ERR   "0000002a 00000001 00000000 00000000 00000000 00000005"
+#define GARBAGE_ARGS "0000002a 00000001 00000000 00000000 00000000 00000004"
+#define DENIED       "0000002a 00000001 00000001"
 
 static void
 send_hex(struct world *world, int fd, const char *hex)
@@ -510,11 +511,45 @@ a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs(void **state)
 	assert_int_equal(world_memory(world), 0);
 }
 
+/* However the record is cut into fragments: its first octets cost a peer nothing, and hold no memory. */
+static void
+a_record_of_which_little_came_holds_no_memory(void **state)
+{
+	enum { LENGTH = 600000, FRAGMENT = 1000, LITTLE = 20 };
+	struct world *world = *state;
+	struct rr_octets call = rr_hex(NULL_CALL);
+	uint8_t *record = calloc(1, 4 + LENGTH), mark[4];
+	int whole = raw_connect(world), cut = raw_connect(world);
+
+	rr_put_be32(record, LENGTH | 0x80000000);
+	memcpy(record + 4, call.data, call.size);
+	raw_send(world, whole, record, LITTLE * FRAGMENT);
+	for (int i = 0; i < LITTLE; i++) {
+		rr_put_be32(mark, FRAGMENT);
+		raw_send(world, cut, mark, sizeof(mark));
+		raw_send(world, cut, record + 4 + i * FRAGMENT, FRAGMENT);
+	}
+	world_settle(world);
+	assert_int_equal(world_memory(world), 0);
+	raw_send(world, whole, record + LITTLE * FRAGMENT, LITTLE * FRAGMENT);
+	world_settle(world);
+	assert_in_range(world_memory(world), LENGTH, 2 * LENGTH);
+	raw_send(world, whole, record + 2 * LITTLE * FRAGMENT, 4 + LENGTH - 2 * LITTLE * FRAGMENT);
+	assert_reply(world, whole, GARBAGE_ARGS);
+	raw_send(world, cut, "\x80\0\0\0", 4);
+	assert_reply(world, cut, GARBAGE_ARGS);
+	close(whole);
+	close(cut);
+	free(record);
+	world_settle(world);
+	assert_int_equal(world_memory(world), 0);
+}
+
 /* Clients that begin a long record and do not go on, or by an octet now and then. */
 static void
 a_record_that_does_not_go_on_is_given_up_while_others_wait_for_memory(void **state)
 {
-	enum { SLOW = 3, LENGTH = 600000, BEGUN = 9000 };
+	enum { SLOW = 3, LENGTH = 600000, BEGUN = 40000 };
 	struct world *world = world_with_little_memory();
 	struct rr_octets call = rr_hex(NULL_CALL);
 	uint8_t *record = calloc(1, 4 + LENGTH);
@@ -758,6 +793,7 @@ main(void)
 		suite_test(replies_that_nobody_reads_hold_up_the_others_for_a_while_only),
 		cmocka_unit_test(a_client_that_reads_nothing_is_cut_off_while_others_wait_for_memory),
 		suite_test(a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs),
+		suite_test(a_record_of_which_little_came_holds_no_memory),
 		cmocka_unit_test(a_record_that_does_not_go_on_is_given_up_while_others_wait_for_memory),
 		suite_test(a_reply_survives_a_shutdown_while_more_calls_come),
 		suite_test(a_client_that_ended_its_stream_gets_the_replies_to_its_calls),

@@ -2,7 +2,7 @@
 /*
  * What arrives over TCP. The socket is read into the staging buffer that all
  * carriers of an engine share, or, in the middle of a large record, into the
- * pool memory that the record got when its mark was seen, and what follows it
+ * pool memory that the record got when enough of it had come, and what follows it
  * into staging. What is left of staging when a carrier has had its turn is
  * copied: the part of a record that has come, or, where as many calls are
  * being answered as one peer may have outstanding, all calls behind those.
@@ -235,6 +235,19 @@ took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes take
 	return false;
 }
 
+/*
+ * The whole memory of a record is taken at once. A peer that has not proved to move what it holds must have
+ * sent more of the record before than its first octets, which cost next to nothing.
+ */
+static bool
+may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
+{
+	const struct rr_record *record = &tcp->record;
+
+	return record->fragments > 0 || record->skipping || rr_pool_has_proved(tcp->pool, tcp->base.party) ||
+	       rr_record_has_begun(in, RR_TCP_BEGUN, rr_tcp_record_max(tcp));
+}
+
 /* Handles what staging holds. True where more is to be read. */
 static bool
 process(struct rr_tcp *tcp)
@@ -244,9 +257,11 @@ process(struct rr_tcp *tcp)
 	while (tcp->in && rr_tcp_may_read(tcp)) {
 		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start }, taken;
 		const uint8_t *gathered = tcp->record.data;
-		enum rr_record_result result =
-			rr_record_take(&tcp->record, &in, RR_TCP_IN_PLACE, rr_tcp_record_max(tcp), &taken);
+		enum rr_record_result result;
 
+		if (!may_begin(tcp, in))
+			return true;
+		result = rr_record_take(&tcp->record, &in, RR_TCP_IN_PLACE, rr_tcp_record_max(tcp), &taken);
 		tcp->in_start = tcp->in_end - in.length;
 		if (is_no_message(&tcp->record)) {
 			rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record that is no RPC message",
@@ -294,7 +309,7 @@ receive(struct rr_tcp *tcp)
 	ssize_t got;
 
 	/* There are whole records that had to wait. */
-	if (tcp->in_end - tcp->in_start > RR_TCP_IN_PLACE)
+	if (tcp->in_end - tcp->in_start > RR_TCP_BEGUN)
 		return true;
 	staging_open(tcp);
 	iov[0].iov_base = rr_record_direct(&tcp->record);

@@ -143,6 +143,27 @@ rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_p
 	return RR_RECORD_WHOLE;
 }
 
+bool
+rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max)
+{
+	uint32_t fragments = 0;
+
+	if (in.length >= octets)
+		return true;
+	while (in.length >= RR_RECORD_MARK_SIZE) {
+		uint32_t mark = rr_get_be32(in.data), left = mark & ~RR_RECORD_LAST;
+
+		if (left > max || ++fragments > RR_RECORD_FRAGMENTS)
+			return true;
+		if (left > in.length - RR_RECORD_MARK_SIZE)
+			return false;
+		if (mark & RR_RECORD_LAST)
+			return true;
+		advance(&in, RR_RECORD_MARK_SIZE + left);
+	}
+	return false;
+}
+
 void
 rr_record_room(struct rr_record *record, void *memory)
 {

@@ -49,6 +49,10 @@ enum rr_record_result {
 enum rr_record_result rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	uint32_t max, struct rpcrdma_bytes *whole);
 
+/* Whether so many octets are in `in`, from the mark of a record on, or all of that record; or it is seen to
+ * be longer than max, or broken. */
+bool rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max);
+
 /* Gives the record wanted octets of memory. */
 void rr_record_room(struct rr_record *record, void *memory);
 

@@ -34,6 +34,7 @@ enum rr_tcp_state {
 enum {
 	RR_TCP_STAGING = 65536, /* octets that one read takes in, besides what goes to pool memory */
 	RR_TCP_IN_PLACE = 8192, /* records up to this size, with their marks, are read in place */
+	RR_TCP_BEGUN = 32768,   /* so much has to come of a larger record before memory is taken for it */
 	RR_TCP_BATCH = 16,      /* messages that are worked through before what they brought about leaves */
 	RR_TCP_SMALL = 1024,    /* calls up to this size lie in their exchange */
 	RR_TCP_HEADER_SLACK =
