@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "nfs4/errors.h"
 #include "nfs4/utf8.h"
 
 enum { COMPOUND_SPARE = 16 };
@@ -154,6 +155,8 @@ compound_release(struct rr_nfs4_compound *c)
 static void
 compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 {
+	if (status != NFS4_OK && c->operation != &compound_illegal)
+		status = rr_nfs4_status_for(c->op->argop, status);
 	c->result->status = status;
 	compound_release(c);
 	c->writer.end = c->arena_end;

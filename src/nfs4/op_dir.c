@@ -68,8 +68,8 @@ rr_op_create(struct rr_nfs4_compound *c)
 		status = rr_nfs4_name(args->objname);
 	if (status == NFS4_OK)
 		status = rr_attr_get(&args->createattrs, c->args->minor, &create->set);
-	/* A size is of regular files, which OPEN makes. */
-	if (status == NFS4_OK && create->set.mask & RR_VFS_SET_SIZE)
+	/* A size, also one that no file can have, is of regular files, which OPEN makes. */
+	if (status == NFS4ERR_FBIG || (status == NFS4_OK && create->set.mask & RR_VFS_SET_SIZE))
 		status = NFS4ERR_INVAL;
 	if (status != NFS4_OK)
 		return status;

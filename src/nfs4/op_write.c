@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "nfs4/attr.h"
+#include "nfs4/errors.h"
 #include "nfs4/ops.h"
 
 static const enum rr_vfs_stable write_stable[] = {
@@ -123,7 +124,7 @@ setattr_done(struct rr_nfs4_compound *c)
 {
 	const bitmap4 *asked = &c->op->u.opsetattr.obj_attributes.attrmask;
 	struct rr_attr_mask set = rr_attr_applied(asked, c->vfs.setattr.applied);
-	nfsstat4 status = rr_nfs4_status(c->vfs_status);
+	nfsstat4 status = rr_nfs4_status_for(OP_SETATTR, rr_nfs4_status(c->vfs_status));
 
 	/* A failure has this result, too, which the loop would put the status alone for. */
 	rpcrdma_put_u32(&c->writer, OP_SETATTR);

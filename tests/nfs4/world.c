@@ -45,7 +45,9 @@ world_start(struct world *world)
 	struct rr_text text = { "" };
 
 	assert_int_equal(rr_posix_shared_new(&rr_env_system, 1, &world->posix), 0);
-	if (rr_posix_new(&world->env, world->engine->loop, &tree, world->posix, &world->vfs, &text) < 0)
+	if (world->in_memory)
+		assert_int_equal(rr_memory_provider(world->memory, world->engine->loop, &world->vfs), 0);
+	else if (rr_posix_new(&world->env, world->engine->loop, &tree, world->posix, &world->vfs, &text) < 0)
 		fail_msg("%s", text.text);
 	if (rr_nfs4_shared_new(&world->env, &shared, &world->shared, &text) < 0)
 		fail_msg("%s", text.text);
@@ -126,6 +128,20 @@ world_setup_records(void **state)
 	return 0;
 }
 
+int
+world_setup_memory(void **state)
+{
+	static const struct rr_vfs_export export = { .name = "/" };
+	static const struct rr_memory_config config = { &export, 1, 1, 1 << 24, 1000, 0, 0, false };
+	struct world *world = world_new();
+
+	world->in_memory = true;
+	assert_int_equal(rr_memory_new(&world->env, &config, &world->memory), 0);
+	world_start(world);
+	*state = world;
+	return 0;
+}
+
 static void
 world_stop(struct world *world)
 {
@@ -155,6 +171,7 @@ world_teardown(void **state)
 	struct world *world = *state;
 
 	world_stop(world);
+	rr_memory_free(world->memory);
 	if (world->has_records)
 		nftw(world->records, remove_path, 16, FTW_DEPTH | FTW_PHYS);
 	rpcrdma_engine_free(world->engine);
@@ -185,7 +202,7 @@ check_results(const COMPOUND4res *res)
 		nfsstat4 status;
 
 		memcpy(&status, &result->u, sizeof(status));
-		if (!allowed(result->resop, status))
+		if (!rr_nfs4_status_allowed(result->resop, status))
 			fail_msg("operation %d answers %d", result->resop, status);
 		assert_int_equal(status, i + 1 < res->resarray.count ? NFS4_OK : res->status);
 	}

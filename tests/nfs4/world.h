@@ -6,9 +6,11 @@
 
 #include <netinet/in.h>
 
+#include "nfs4/errors.h"
 #include "nfs4/server.h"
 #include "rpc/client.h"
 #include "ulb/nfs42.h"
+#include "vfs/memory/memory.h"
 #include "vfs/posix/posix.h"
 
 /* A server of version 4 for a directory, and clients of it, in one engine: what they say goes over the
@@ -40,6 +42,8 @@ struct world {
 	struct rr_tree_export exports[2];
 	uint32_t export_count;
 	struct rr_posix_shared *posix;
+	bool in_memory;
+	struct rr_memory *memory;
 	struct rr_vfs *vfs;
 	struct rr_env env;
 	uint64_t ahead; /* of the clock, in nanoseconds */
@@ -57,6 +61,8 @@ int world_setup(void **state);
 int world_setup_two_exports(void **state);
 /* With one export "/", and a directory for the records of clients. */
 int world_setup_records(void **state);
+/* With one export "/" that lies in memory. */
+int world_setup_memory(void **state);
 int world_teardown(void **state);
 
 /* The server ends and starts again at another port; peers are not connected after that. */
@@ -69,9 +75,6 @@ struct peer *world_peer(struct world *world, uint32_t number, const char *name, 
 void peer_connect(struct peer *peer, uint32_t uid);
 nfsstat4 peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags);
 nfsstat4 peer_create_session(struct peer *peer);
-
-/* Whether the operation may answer with that status. */
-bool allowed(nfs_opnum4 op, nfsstat4 status);
 
 /* One COMPOUND as it is; its status. */
 nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
