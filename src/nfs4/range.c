@@ -12,8 +12,12 @@ rr_nfs4_span(uint64_t offset, uint64_t length, struct rr_nfs4_span *span)
 		return false;
 	if (length == UINT64_MAX)
 		return true;
+	/* RFC 8881, 18.10.3: NFS4ERR_INVAL where "the sum of length and offset exceeds NFS4_UINT64_MAX", also
+	 * if the last octet would be one that there is. */
+	if (length > UINT64_MAX - offset)
+		return false;
 	span->last = offset + (length - 1);
-	return span->last >= offset;
+	return true;
 }
 
 uint64_t

@@ -66,3 +66,31 @@ rr_nfs4_shared_free(struct rr_nfs4_shared *shared)
 	pthread_mutex_destroy(&shared->lock);
 	rr_free(shared->env, shared);
 }
+
+static void
+shared_count(const struct rr_nfs4_client *client, struct rr_nfs4_held *held)
+{
+	rr_list_for_each (link, &client->states) {
+		const struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_client);
+
+		held->opens += state->kind == RR_NFS4_OPEN;
+		held->locks += state->ranges.count;
+		held->delegations += state->kind == RR_NFS4_DELEGATION;
+	}
+}
+
+/* In a visit of all clients: a report is rare, and nothing has to be counted on the way. */
+void
+rr_nfs4_held(struct rr_nfs4_shared *shared, struct rr_nfs4_held *held)
+{
+	const struct rr_nfs4_tables *tables = &shared->tables;
+
+	*held = (struct rr_nfs4_held){ 0 };
+	pthread_mutex_lock(&shared->lock);
+	held->clients = tables->clients.count;
+	held->sessions = tables->sessions.count;
+	held->grace = tables->grace.active;
+	rr_list_for_each (link, &tables->clients.leases)
+		shared_count(rr_container(link, struct rr_nfs4_client, by_lease), held);
+	pthread_mutex_unlock(&shared->lock);
+}

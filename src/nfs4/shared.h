@@ -36,6 +36,13 @@ struct rr_nfs4_shared {
 int rr_nfs4_shared_new(const struct rr_env *env, const struct rr_nfs4_shared_config *config,
 	struct rr_nfs4_shared **shared, struct rr_text *text);
 
+/* What clients hold. */
+struct rr_nfs4_held {
+	uint32_t clients, sessions, opens, locks, delegations;
+	bool grace; /* what was held before the start can still be reclaimed */
+};
+void rr_nfs4_held(struct rr_nfs4_shared *shared, struct rr_nfs4_held *held);
+
 /* All servers that use it have gone. shared may be NULL. */
 void rr_nfs4_shared_free(struct rr_nfs4_shared *shared);
 

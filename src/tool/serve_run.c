@@ -28,6 +28,7 @@ struct service {
 	struct rr_vfs *vfs;
 	struct rr_nfs_server *nfs;
 	struct rr_nfs4_server *nfs4;
+	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
 	struct rpcrdma_server *server;
 	struct rr_service services[RR_NFS_SERVICES + 1];
 	uint32_t service_count;
@@ -107,6 +108,7 @@ make(void *ctx, struct rpcrdma_engine *engine, void **result)
 		return rr_tool_fail(run->tool, "out of memory");
 	*result = service;
 	service->engine = engine;
+	service->shared4 = run->shared4;
 	if (provide(run, engine, &service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	status = make_services(run, service);
@@ -138,12 +140,27 @@ announce(void *ctx)
 		printf("and over TCP at port %u\n", serve->tcp_port);
 }
 
+/* All threads have this in common. */
+static void
+report_state(struct rr_nfs4_shared *shared)
+{
+	struct rr_nfs4_held held;
+
+	rr_nfs4_held(shared, &held);
+	fprintf(stderr,
+		"state of NFS version 4: %u clients, %u sessions, %u opens, %u locks, %u delegations%s\n",
+		held.clients, held.sessions, held.opens, held.locks, held.delegations,
+		held.grace ? ", grace period" : "");
+}
+
 static void
 report(const void *ctx, uint32_t thread)
 {
 	const struct service *service = ctx;
 
 	rr_report_server(stderr, thread, service->server, service->services, service->service_count);
+	if (thread == 0 && service->shared4)
+		report_state(service->shared4);
 }
 
 static void

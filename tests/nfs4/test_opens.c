@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OPEN, CLOSE, OPEN_DOWNGRADE, LOCK and stateids at their edges, over the loopback: RFC 8881, sections 8.2,
+ * 9, 18.2, 18.10 to 18.12, 18.16, 18.18, 18.38 and 18.48. */
+#include "world.h"
+
+#include <string.h>
+
+enum { R = OPEN4_SHARE_ACCESS_READ, W = OPEN4_SHARE_ACCESS_WRITE, RW = OPEN4_SHARE_ACCESS_BOTH };
+
+static stateid4
+opened(const struct peer *peer, uint32_t index)
+{
+	return peer_res(peer, index)->u.opopen.u.resok4.stateid;
+}
+
+static nfs_argop4
+op_downgrade(const stateid4 *stateid, uint32_t access, uint32_t deny)
+{
+	return (nfs_argop4){ .argop = OP_OPEN_DOWNGRADE,
+		.u.opopen_downgrade = { *stateid, 0, access, deny } };
+}
+
+static nfs_argop4
+op_exclusive(const char *name, uint8_t verifier, uint32_t attribute)
+{
+	static uint32_t words[3];
+	static const uint8_t value[8] = { 0 };
+	nfs_argop4 op = op_open(name, "o", RW, 0, true);
+	creatverfattr both = { { verifier }, { { 0, NULL }, { NULL, 0 } } };
+
+	memset(words, 0, sizeof(words));
+	words[attribute / 32] = UINT32_C(1) << attribute % 32;
+	if (attribute > 0)
+		both.cva_attrs = (fattr4){ { 3, words }, { value, attribute == FATTR4_MODE ? 4 : 8 } };
+	op.u.opopen.openhow.u.how = (createhow4){ EXCLUSIVE4_1, { .ch_createboth = both } };
+	return op;
+}
+
+/* 18.16.3 */
+static void
+files_are_made_in_four_ways(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	nfs_argop4 guarded = op_open("guarded", "o", RW, 0, true);
+	const OPEN4resok *ok;
+
+	guarded.u.opopen.openhow.u.how.mode = GUARDED4;
+	assert_int_equal(RUN(peer, op_root(), guarded), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), guarded), NFS4ERR_EXIST);
+	assert_int_equal(RUN(peer, op_root(), op_open("guarded", "o", RW, 0, true)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_exclusive("exclusive", 1, FATTR4_MODE)), NFS4_OK);
+	ok = &peer_res(peer, 1)->u.opopen.u.resok4;
+	assert_true(ok->cinfo.before != ok->cinfo.after);
+	assert_true(ok->attrset.values[1] & 1 << (FATTR4_MODE - 32));
+	assert_int_equal(ok->stateid.seqid, 1);
+	/* A retry is no error, and another create is one. */
+	assert_int_equal(RUN(peer, op_root(), op_exclusive("exclusive", 1, FATTR4_MODE)), NFS4_OK);
+	ok = &peer_res(peer, 1)->u.opopen.u.resok4;
+	assert_int_equal(ok->stateid.seqid, 2);
+	assert_int_equal(RUN(peer, op_root(), op_exclusive("exclusive", 2, FATTR4_MODE)), NFS4ERR_EXIST);
+	/* What suppattr_exclcreat does not have, what can only be got, and what there is not. */
+	assert_int_equal(RUN(peer, op_root(), op_exclusive("x", 1, FATTR4_TIME_MODIFY_SET)), NFS4ERR_INVAL);
+	assert_int_equal(RUN(peer, op_root(), op_exclusive("x", 1, FATTR4_CHANGE)), NFS4ERR_INVAL);
+	assert_int_equal(RUN(peer, op_root(), op_exclusive("x", 1, FATTR4_ARCHIVE)), NFS4ERR_INVAL);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("x")), NFS4ERR_NOENT);
+}
+
+/* 18.16.3: "the truncation of the file ... MUST be done" by a size of 0; another size of an existing file is
+ * ignored. */
+static void
+an_existing_file_is_truncated_by_a_size_of_zero_alone(void **state)
+{
+	static uint32_t words[1] = { UINT32_C(1) << FATTR4_SIZE };
+	static uint8_t size[8];
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	nfs_argop4 op = op_open("file", "o", RW, 0, true);
+
+	assert_int_equal(RUN(peer, op_root(), op, op_write(&stateid_current, 0, "text")), NFS4_OK);
+	op.u.opopen.openhow.u.how.u.createattrs = (fattr4){ { 1, words }, { size, sizeof(size) } };
+	size[7] = 2;
+	assert_int_equal(RUN(peer, op_root(), op, op_read(&stateid_current, 0, 10)), NFS4_OK);
+	assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 4);
+	size[7] = 0;
+	assert_int_equal(RUN(peer, op_root(), op, op_read(&stateid_current, 0, 10)), NFS4_OK);
+	assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 0);
+}
+
+/* 18.16.3: claims. */
+static void
+claims_are_made_as_they_can_be(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	nfs_argop4 op = op_open("file", "o", RW, 0, true);
+
+	assert_int_equal(RUN(peer, op_root(), op), NFS4_OK);
+	op.u.opopen.openhow.opentype = OPEN4_NOCREATE;
+	op.u.opopen.claim = (open_claim4){ .claim = CLAIM_FH };
+	assert_int_equal(RUN(peer, op_root(), op), NFS4ERR_ISDIR);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op), NFS4_OK);
+	assert_int_equal(opened(peer, 2).seqid, 2);
+	op.u.opopen.claim = (open_claim4){ .claim = CLAIM_PREVIOUS };
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op), NFS4ERR_NO_GRACE);
+	op.u.opopen.claim = (open_claim4){ .claim = CLAIM_DELEG_CUR_FH };
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op), NFS4ERR_BAD_STATEID);
+	op.u.opopen.claim =
+		(open_claim4){ CLAIM_DELEGATE_CUR, { .delegate_cur_info = { .file = text_bytes("file") } } };
+	assert_int_equal(RUN(peer, op_root(), op), NFS4ERR_BAD_STATEID);
+	op = op_open("file", "o", RW | OPEN4_SHARE_ACCESS_WANT_NO_DELEG, 0, false);
+	assert_int_equal(RUN(peer, op_root(), op), NFS4_OK);
+	assert_int_equal(
+		peer_res(peer, 1)->u.opopen.u.resok4.delegation.delegation_type, OPEN_DELEGATE_NONE_EXT);
+	assert_int_equal(
+		peer_res(peer, 1)->u.opopen.u.resok4.delegation.u.od_whynone.ond_why, WND4_NOT_WANTED);
+	op.u.opopen.share_access = RW | 0x40000;
+	assert_int_equal(RUN(peer, op_root(), op), NFS4ERR_INVAL);
+}
+
+/* 9.7 to 9.9, 18.18.3 */
+static void
+shares_are_denied_and_given_back(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0), *other = world_peer(*state, 1, "b", 0);
+	stateid4 stateid, old;
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, true)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, W, false)), NFS4_OK);
+	stateid = opened(peer, 1);
+	assert_int_equal(stateid.seqid, 2);
+	/* Of the same client, another owner is another one; and an owner's own share stands in its way. */
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "p", W, 0, false)), NFS4ERR_SHARE_DENIED);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", W, 0, false)), NFS4ERR_SHARE_DENIED);
+	assert_int_equal(RUN(other, op_root(), op_open("file", "o", W, 0, false)), NFS4ERR_SHARE_DENIED);
+	assert_int_equal(RUN(other, op_root(), op_open("file", "o", R, W, false)), NFS4ERR_SHARE_DENIED);
+	assert_int_equal(RUN(other, op_root(), op_open("file", "o", R, 0, false)), NFS4_OK);
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_downgrade(&stateid, 0, 0)), NFS4ERR_INVAL);
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_downgrade(&stateid, W, 0)), NFS4ERR_INVAL);
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_downgrade(&stateid, RW, R)), NFS4ERR_INVAL);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_downgrade(&stateid, R, 0)), NFS4_OK);
+	old = stateid;
+	stateid = peer_res(peer, 2)->u.opopen_downgrade.u.resok4.open_stateid;
+	assert_int_equal(stateid.seqid, 3);
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_downgrade(&old, R, 0)), NFS4ERR_OLD_STATEID);
+	assert_int_equal(RUN(other, op_root(), op_open("file", "o", W, 0, false)), NFS4_OK);
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_write(&stateid, 0, "x")), NFS4ERR_OPENMODE);
+	old.seqid = 9;
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_close(&old)), NFS4ERR_BAD_STATEID);
+	assert_int_equal(RUN(peer, op_root(), op_close(&stateid)), NFS4ERR_BAD_STATEID);
+	stateid.seqid = 0;
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_close(&stateid)), NFS4_OK);
+	assert_int_equal(peer_res(peer, 2)->u.opclose.u.open_stateid.seqid, NFS4_UINT32_MAX);
+}
+
+static nfs_argop4
+op_lock_again(const stateid4 *lock, nfs_lock_type4 type, uint64_t offset, uint64_t length)
+{
+	nfs_argop4 op = op_lock(lock, "", type, offset, length);
+
+	op.u.oplock.locker = (locker4){ false, { .lock_owner = { .lock_stateid = *lock } } };
+	return op;
+}
+
+static nfs_argop4
+op_unlock(const stateid4 *lock, uint64_t offset, uint64_t length)
+{
+	return (nfs_argop4){ .argop = OP_LOCKU, .u.oplocku = { WRITE_LT, 0, *lock, offset, length } };
+}
+
+/* 18.10.3, 18.12.3 */
+static void
+ranges_are_locked_and_unlocked(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	const nfs_argop4 file = op_lookup("file");
+	stateid4 open, lock, read;
+	nfs_argop4 reclaim;
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, true)), NFS4_OK);
+	open = opened(peer, 1);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "r", R, 0, false)), NFS4_OK);
+	read = opened(peer, 1);
+	assert_int_equal(RUN(peer, op_root(), op_lock(&open, "l", WRITE_LT, 0, 1)), NFS4ERR_ISDIR);
+	assert_int_equal(RUN(peer, op_root(), file, op_lock(&open, "l", WRITE_LT, 0, 0)), NFS4ERR_INVAL);
+	assert_int_equal(
+		RUN(peer, op_root(), file, op_lock(&open, "l", WRITE_LT, 2, UINT64_MAX - 1)), NFS4ERR_INVAL);
+	assert_int_equal(RUN(peer, op_root(), file, op_lock(&read, "l", WRITE_LT, 0, 1)), NFS4ERR_OPENMODE);
+	assert_int_equal(RUN(peer, op_root(), file, op_lock(&stateid_anonymous, "l", WRITE_LT, 0, 1)),
+		NFS4ERR_BAD_STATEID);
+	assert_int_equal(
+		RUN(peer, op_root(), file, op_lock_again(&open, WRITE_LT, 0, 1)), NFS4ERR_BAD_STATEID);
+	assert_int_equal(RUN(peer, op_root(), file, op_lock(&open, "l", WRITE_LT, 0, 100)), NFS4_OK);
+	lock = peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid;
+	/* Two lock-owners of one client are two. */
+	assert_int_equal(RUN(peer, op_root(), file, op_lock(&read, "m", READ_LT, 50, 1)), NFS4ERR_DENIED);
+	assert_int_equal(RUN(peer, op_root(), file, op_lock_again(&lock, READ_LT, 50, 10)), NFS4_OK);
+	assert_int_equal(
+		RUN(peer, op_root(), file, op_lock_again(&lock, READ_LT, 50, 10)), NFS4ERR_OLD_STATEID);
+	lock.seqid = 0;
+	assert_int_equal(RUN(peer, op_root(), file, op_lock(&read, "m", READ_LT, 50, 10)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, op_lock(&read, "n", READ_LT, 49, 2)), NFS4ERR_DENIED);
+	assert_int_equal(peer_res(peer, 2)->u.oplock.u.denied.offset, 0);
+	assert_int_equal(peer_res(peer, 2)->u.oplock.u.denied.length, 50);
+	assert_int_equal(RUN(peer, op_root(), file, op_unlock(&lock, 0, 0)), NFS4ERR_INVAL);
+	assert_int_equal(RUN(peer, op_root(), file, op_unlock(&open, 0, 1)), NFS4ERR_BAD_STATEID);
+	/* What is not locked may be unlocked. */
+	assert_int_equal(RUN(peer, op_root(), file, op_unlock(&lock, 1000, 1)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, op_unlock(&lock, 0, UINT64_MAX)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, op_lock(&open, "n", WRITE_LT, 100, UINT64_MAX)), NFS4_OK);
+	reclaim = op_lock_again(&lock, WRITE_LT, 0, 1);
+	reclaim.u.oplock.reclaim = true;
+	assert_int_equal(RUN(peer, op_root(), file, reclaim), NFS4ERR_NO_GRACE);
+}
+
+/* 18.38.3, 18.48.3 */
+static void
+stateids_are_tested_and_freed(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0), *other = world_peer(*state, 1, "b", 0);
+	nfs_argop4 test = { .argop = OP_TEST_STATEID }, free_it = { .argop = OP_FREE_STATEID };
+	stateid4 ids[5] = { stateid_anonymous, stateid_current };
+	const nfsstat4 *codes;
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, true)), NFS4_OK);
+	ids[2] = ids[3] = opened(peer, 1);
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_lock(&ids[2], "l", WRITE_LT, 0, 1)), NFS4_OK);
+	ids[4] = peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid;
+	ids[3].seqid = 7;
+	test.u.optest_stateid.ts_stateids.count = 5;
+	test.u.optest_stateid.ts_stateids.values = ids;
+	assert_int_equal(RUN(peer, test), NFS4_OK);
+	codes = peer_res(peer, 0)->u.optest_stateid.u.tsr_resok4.tsr_status_codes.values;
+	assert_int_equal(codes[0], NFS4ERR_BAD_STATEID);
+	assert_int_equal(codes[1], NFS4ERR_BAD_STATEID);
+	assert_int_equal(codes[2], NFS4_OK);
+	assert_int_equal(codes[3], NFS4ERR_BAD_STATEID);
+	assert_int_equal(codes[4], NFS4_OK);
+	assert_int_equal(RUN(other, test), NFS4_OK);
+	codes = peer_res(other, 0)->u.optest_stateid.u.tsr_resok4.tsr_status_codes.values;
+	assert_int_equal(codes[2], NFS4ERR_BAD_STATEID);
+	free_it.u.opfree_stateid.fsa_stateid = ids[2];
+	assert_int_equal(RUN(peer, free_it), NFS4ERR_LOCKS_HELD);
+	assert_int_equal(RUN(other, free_it), NFS4ERR_BAD_STATEID);
+	free_it.u.opfree_stateid.fsa_stateid = ids[4];
+	assert_int_equal(RUN(peer, free_it), NFS4ERR_LOCKS_HELD);
+	ids[4].seqid = 0;
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_unlock(&ids[4], 0, 1)), NFS4_OK);
+	free_it.u.opfree_stateid.fsa_stateid.seqid = 0;
+	assert_int_equal(RUN(peer, free_it), NFS4_OK);
+	assert_int_equal(RUN(peer, free_it), NFS4ERR_BAD_STATEID);
+	free_it.u.opfree_stateid.fsa_stateid = stateid_anonymous;
+	assert_int_equal(RUN(peer, free_it), NFS4ERR_BAD_STATEID);
+}
+
+/* 16.2.3.1.2: SAVEFH and RESTOREFH keep the current stateid, too; what sets another filehandle leaves none.
+ */
+static void
+the_current_stateid_goes_with_the_filehandle(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	const nfs_argop4 save = op_plain(OP_SAVEFH), restore = op_plain(OP_RESTOREFH);
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, true), save, op_root(), restore,
+				 op_write(&stateid_current, 0, "x"), op_close(&stateid_current)),
+		NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, false), op_root(),
+				 op_lookup("file"), op_read(&stateid_current, 0, 1)),
+		NFS4ERR_BAD_STATEID);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_read(&stateid_current, 0, 1)),
+		NFS4ERR_BAD_STATEID);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, false),
+				 op_lock(&stateid_current, "l", WRITE_LT, 0, 1),
+				 op_write(&stateid_current, 0, "y"), op_unlock(&stateid_current, 0, 1)),
+		NFS4_OK);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(files_are_made_in_four_ways),
+		TEST(an_existing_file_is_truncated_by_a_size_of_zero_alone),
+		TEST(claims_are_made_as_they_can_be),
+		TEST(shares_are_denied_and_given_back),
+		TEST(ranges_are_locked_and_unlocked),
+		TEST(stateids_are_tested_and_freed),
+		TEST(the_current_stateid_goes_with_the_filehandle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
