@@ -288,6 +288,7 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 		(struct rr_nfs4_principal){ request->auth->flavor, request->has_sys ? request->sys.uid : 0 };
 	rr_vfs_identify(request->has_sys ? &request->sys : NULL, server->root_squash, &c->identity);
 	rr_list_init(&c->waiter.link);
+	rr_timer_init(&c->look, NULL);
 	rr_list_append(&server->compounds, &c->link);
 	result->tag = c->args->tag;
 	c->arena_end = request->arena.end;

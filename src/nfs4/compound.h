@@ -90,6 +90,8 @@ struct rr_nfs4_compound {
 	nfs_resop4 res;
 	bool encoded; /* the operation wrote its result itself */
 	rr_nfs4_step *then;
+	struct rr_timer look; /* of a retry that waits for the call that it repeats */
+	uint64_t look_until;
 	struct rr_nfs4_fh *attributes_of; /* of rr_nfs4_attributes(), as the next one */
 	rr_nfs4_step *attributes_then;
 	union rr_nfs4_vfs vfs;

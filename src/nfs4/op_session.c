@@ -138,10 +138,13 @@ sequence_replay(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-uint32_t
-rr_op_sequence(struct rr_nfs4_compound *c)
+/* How often a retry looks whether the call that it repeats has ended, and for how long. */
+#define SEQUENCE_LOOK_EVERY (5 * RR_MILLISECOND)
+#define SEQUENCE_LOOK_FOR   (10 * RR_SECOND)
+
+static nfsstat4
+sequence_try(struct rr_nfs4_compound *c)
 {
-	SEQUENCE4res *res = &c->res.u.opsequence;
 	const struct rr_nfs4_call call = {
 		.args = &c->op->u.opsequence,
 		.digest = c->args->digest ^ ((uint64_t)c->principal.flavor << 32 | c->principal.uid) * 31,
@@ -157,14 +160,48 @@ rr_op_sequence(struct rr_nfs4_compound *c)
 	if (status == NFS4_OK && c->turn.kind == RR_NFS4_REPLAY)
 		status = sequence_replay(c);
 	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+/*
+ * RFC 8881, 2.10.6.2: of a retry of a call that has not ended, the replier may answer NFS4ERR_DELAY, for
+ * which clients wait many seconds; or it waits for the call. That may be another thread's, so the retry looks
+ * again and again.
+ */
+static uint32_t
+sequence_go_on(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status = c->connection ? sequence_try(c) : NFS4ERR_DELAY;
+
+	if (status == NFS4ERR_DELAY && c->turn.kind == RR_NFS4_UNDER_WAY && c->connection &&
+		rr_now(c->server->env) < c->look_until) {
+		rr_loop_arm(c->server->loop, &c->look, SEQUENCE_LOOK_EVERY);
+		return RR_NFS4_PENDING;
+	}
 	if (status != NFS4_OK)
 		return status;
-	res->u.sr_resok4 = c->turn.ok;
+	c->res.u.opsequence.u.sr_resok4 = c->turn.ok;
 	if (c->turn.session) {
 		c->client = c->turn.session->client;
 		c->limit = (uint32_t)rr_min(c->limit, c->turn.session->fore.ca_maxresponsesize);
 	}
 	return NFS4_OK;
+}
+
+static void
+sequence_look(struct rr_timer *timer)
+{
+	struct rr_nfs4_compound *c = rr_container(timer, struct rr_nfs4_compound, look);
+
+	c->resume(c, sequence_go_on(c));
+}
+
+uint32_t
+rr_op_sequence(struct rr_nfs4_compound *c)
+{
+	rr_timer_init(&c->look, sequence_look);
+	c->look_until = rr_now(c->server->env) + SEQUENCE_LOOK_FOR;
+	return sequence_go_on(c);
 }
 
 uint32_t

@@ -74,7 +74,7 @@ rr_nfs4_server_end(struct rr_nfs4_server *server)
 	if (!server)
 		return;
 	rr_loop_disarm(server->loop, &server->lease);
-	rr_nfs4_stop_recording(server);
+	rr_nfs4_stop_waiting(server);
 	tables = rr_nfs4_lock_tables(server);
 	if (--server->shared->servers == 0)
 		rr_nfs4_tables_end(tables);

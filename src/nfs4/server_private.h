@@ -41,8 +41,9 @@ struct rr_nfs4_server {
 struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
 void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
 
-/* The server ends: what its recorder has begun is done, and nobody waits for it any more. */
-void rr_nfs4_stop_recording(struct rr_nfs4_server *server);
+/* The server ends: what its recorder has begun is done, and no compound waits for it, or for another call,
+ * any more. */
+void rr_nfs4_stop_waiting(struct rr_nfs4_server *server);
 
 /* The connection of a request; NULL: no memory, or none that sessions can be bound to. */
 struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *request);

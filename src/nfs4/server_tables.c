@@ -55,11 +55,29 @@ task_done(struct rr_crew_job *job)
 	rr_free(server->env, task);
 }
 
+/* A compound that looks for the end of another call; NULL: there is none any more. */
+static struct rr_nfs4_compound *
+looking_compound(const struct rr_nfs4_server *server)
+{
+	rr_list_for_each (link, &server->compounds) {
+		struct rr_nfs4_compound *c = rr_container(link, struct rr_nfs4_compound, link);
+
+		if (rr_timer_armed(&c->look))
+			return c;
+	}
+	return NULL;
+}
+
 void
-rr_nfs4_stop_recording(struct rr_nfs4_server *server)
+rr_nfs4_stop_waiting(struct rr_nfs4_server *server)
 {
 	struct rr_crew *recorder = server->recorder;
+	struct rr_nfs4_compound *c;
 
+	while ((c = looking_compound(server))) {
+		rr_loop_disarm(server->loop, &c->look);
+		c->resume(c, NFS4ERR_DELAY);
+	}
 	/* No record is begun any more; those that are under way are waited for. */
 	server->recorder = NULL;
 	rr_crew_free(recorder);

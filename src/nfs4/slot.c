@@ -113,8 +113,10 @@ slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, str
 	if (slot->digest != call->digest)
 		return NFS4ERR_SEQ_FALSE_RETRY;
 	/* 2.10.6.2: the original request is still in progress. */
-	if (slot->state == SLOT_BUSY)
+	if (slot->state == SLOT_BUSY) {
+		turn->kind = RR_NFS4_UNDER_WAY;
 		return NFS4ERR_DELAY;
+	}
 	turn->kind = slot->cached ? RR_NFS4_REPLAY : RR_NFS4_UNCACHED;
 	turn->ok = slot->ok;
 	turn->reply = slot->reply;

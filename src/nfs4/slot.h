@@ -20,9 +20,10 @@ struct rr_nfs4_call {
 };
 
 enum rr_nfs4_turn_kind {
-	RR_NFS4_NEW,     /* to be executed; rr_nfs4_sequence_end() is due */
-	RR_NFS4_REPLAY,  /* reply, the octets of a COMPOUND4res, is the answer */
-	RR_NFS4_UNCACHED /* the result of SEQUENCE is the answer, and NFS4ERR_RETRY_UNCACHED_REP behind it */
+	RR_NFS4_NEW,      /* to be executed; rr_nfs4_sequence_end() is due */
+	RR_NFS4_REPLAY,   /* reply, the octets of a COMPOUND4res, is the answer */
+	RR_NFS4_UNCACHED, /* the result of SEQUENCE is the answer, and NFS4ERR_RETRY_UNCACHED_REP behind it */
+	RR_NFS4_UNDER_WAY /* with NFS4ERR_DELAY: a retry of a call that has not ended yet */
 };
 
 struct rr_nfs4_turn {

@@ -218,6 +218,50 @@ what_no_client_has_cannot_be_used(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_plain(OP_OFFLOAD_CANCEL)), NFS4ERR_BAD_STATEID);
 }
 
+static void
+hold_getattr(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+	struct rr_memory_fate *fate)
+{
+	(void)ctx, (void)call;
+	fate->held = operation == RR_MEMORY_GETATTR;
+}
+
+/* 2.10.6.2: a retry, over another connection, of a call that is under way gets that call's answer. */
+static void
+a_retry_waits_for_the_call_that_it_repeats(void **state)
+{
+	static const struct rr_memory_script script = { hold_getattr, NULL };
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *again = &world->peers[1];
+	struct started first, retry;
+	uint8_t copy[NFS4_FHSIZE];
+	nfs_argop4 op;
+
+	assert_int_equal(RUN(peer, op_root(), op_plain(OP_GETFH)), NFS4_OK);
+	op = op_putfh(peer_res(peer, 1)->u.opgetfh.u.resok4.object);
+	memcpy(copy, op.u.opputfh.object.data, op.u.opputfh.object.length);
+	op.u.opputfh.object.data = copy;
+	peer->sequence++;
+	peer->cache = true;
+	*again = (struct peer){ .world = world, .minor = 2, .sequence = peer->sequence, .cache = true };
+	memcpy(again->session, peer->session, sizeof(peer->session));
+	peer_connect(again, 0);
+	rr_memory_steer(world->memory, &script);
+	peer_start(peer, &op, &first);
+	while (rr_memory_held(world->memory) == 0)
+		rr_loop_turn(world->engine->loop, -1);
+	peer_start(again, &op, &retry);
+	for (int i = 0; i < 50 && !retry.done; i++)
+		rr_loop_turn(world->engine->loop, RR_MILLISECOND);
+	assert_false(retry.done);
+	rr_memory_release(world->memory);
+	while (!first.done || !retry.done)
+		rr_loop_turn(world->engine->loop, -1);
+	assert_int_equal(peer->res.status, NFS4_OK);
+	assert_int_equal(again->res.status, NFS4_OK);
+	assert_int_equal(again->res.resarray.count, 2);
+}
+
 int
 main(void)
 {
@@ -233,6 +277,8 @@ main(void)
 		TEST(a_reply_that_cannot_be_cached_is_refused_by_sequence),
 		TEST(an_unconfirmed_client_goes_after_a_lease),
 		TEST(what_no_client_has_cannot_be_used),
+		cmocka_unit_test_setup_teardown(
+			a_retry_waits_for_the_call_that_it_repeats, world_setup_memory, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

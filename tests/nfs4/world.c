@@ -232,6 +232,38 @@ peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count)
 	return peer->res.status;
 }
 
+static void
+started_done(struct rr_call *call, int error)
+{
+	struct started *started = call->ctx;
+
+	assert_int_equal(error, 0);
+	started->done = true;
+}
+
+void
+peer_start(struct peer *peer, const nfs_argop4 *op, struct started *started)
+{
+	SEQUENCE4args *sequence = &started->ops[0].u.opsequence;
+
+	*started = (struct started){ .ops = { { .argop = OP_SEQUENCE }, *op } };
+	*sequence = (SEQUENCE4args){ .sa_sequenceid = peer->sequence, .sa_cachethis = peer->cache };
+	memcpy(sequence->sa_sessionid, peer->session, sizeof(peer->session));
+	started->args = (COMPOUND4args){ .minorversion = peer->minor, .argarray = { 2, started->ops } };
+	memset(&peer->res, 0, sizeof(peer->res));
+	started->call = (struct rr_call){ .program = &nfs42_NFS_V4_program,
+		.proc = NFSPROC4_COMPOUND,
+		.args = &started->args,
+		.result = &peer->res,
+		.reply_max = 1 << 16,
+		.arena = rpcrdma_arena(peer->memory, sizeof(peer->memory)),
+		.keep = peer->keep,
+		.keep_size = sizeof(peer->keep),
+		.done = started_done,
+		.ctx = started };
+	rr_client_call(peer->client, &started->call);
+}
+
 nfsstat4
 peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags)
 {

@@ -78,6 +78,16 @@ nfsstat4 peer_create_session(struct peer *peer);
 
 /* One COMPOUND as it is; its status. */
 nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
+/* Begins a call of one operation behind a SEQUENCE, as peer_again() makes it; done is set when its answer is
+ * there. */
+struct started {
+	COMPOUND4args args;
+	nfs_argop4 ops[2];
+	struct rr_call call;
+	bool done;
+};
+void peer_start(struct peer *peer, const nfs_argop4 *op, struct started *started);
+
 /* Behind a SEQUENCE. The result of ops[i] is peer_res(peer, i). */
 nfsstat4 peer_run(struct peer *peer, const nfs_argop4 *ops, uint32_t count);
 const nfs_resop4 *peer_res(const struct peer *peer, uint32_t index);
