@@ -282,6 +282,13 @@ report(const void *service, uint32_t thread)
 }
 
 static void
+measure(const void *service, uint32_t thread, struct rr_measure *measure)
+{
+	(void)thread;
+	rr_measure_gateway(measure, service);
+}
+
+static void
 shut_down(void *service)
 {
 	rr_gateway_shutdown(service);
@@ -303,6 +310,7 @@ static const struct rr_worker_service gateway_service = {
 	.make = make,
 	.announce = announce,
 	.report = report,
+	.measure = measure,
 	.shutdown = shut_down,
 	.idle = is_idle,
 	.free = free_service,

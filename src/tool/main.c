@@ -18,6 +18,7 @@ static const struct rr_tool *const tools[] = {
 	&rr_tool_decode,
 	&rr_tool_devices,
 	&rr_tool_doctor,
+	&rr_tool_top,
 	&rr_tool_xdr,
 };
 

@@ -164,6 +164,16 @@ report(const void *ctx, uint32_t thread)
 }
 
 static void
+measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
+{
+	const struct service *service = ctx;
+
+	rr_measure_server(measure, thread, service->server, service->services, service->service_count);
+	if (thread == 0)
+		rr_measure_state(measure, service->shared4);
+}
+
+static void
 shut_down(void *service)
 {
 	rr_server_shutdown(((struct service *)service)->server);
@@ -224,6 +234,7 @@ static const struct rr_worker_service serve_service = {
 	.make = make,
 	.announce = announce,
 	.report = report,
+	.measure = measure,
 	.shutdown = shut_down,
 	.idle = is_idle,
 	.free = free_service,

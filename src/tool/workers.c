@@ -4,7 +4,7 @@
  * for signals as well. What ends it writes STOP to every worker's eventfd; a
  * worker has its service end in good order, or gives up after DRAIN_LIMIT, and
  * its loop ends. SIGUSR1 writes REPORT: each worker then tells what it counted,
- * as nobody else may look.
+ * as nobody else may look. The monitor (monitor.h) writes MEASURE for the same reason.
  */
 #include "tool/workers.h"
 
@@ -17,13 +17,17 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "tool/asking.h"
 #include "tool/notify.h"
 
 #define DRAIN_LIMIT (4 * RR_SECOND)
 
 /* An eventfd adds up what is written to it. */
-#define STOP   UINT64_C(1)
-#define REPORT (UINT64_C(1) << 32)
+#define STOP    UINT64_C(1)
+#define MEASURE (UINT64_C(1) << 20)
+#define REPORT  (UINT64_C(1) << 40)
+
+#define MEASURE_LIMIT (500 * RR_MILLISECOND) /* for all threads together to say what they counted */
 
 const struct rr_option rr_workers_options[] = {
 	{ .letter = 'n',
@@ -60,6 +64,16 @@ const struct rr_option rr_workers_options[] = {
 		.help = "never expose a large reply in Read chunks: one without room becomes an error",
 		.kind = RR_OPTION_NO,
 		.at = offsetof(struct rr_workers, engine.read_chunks) },
+	{ .name = "monitor",
+		.argument = "SOCKET",
+		.help = "where rpcrdma top asks (below $XDG_RUNTIME_DIR/rpcrdma, or /run/rpcrdma)",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_workers, monitor) },
+	{ .name = "metrics",
+		.argument = "[ADDR:]PORT",
+		.help = "tell Prometheus by HTTP what is counted; without ADDR, on the loopback",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_workers, metrics) },
 	{ .letter = 'v',
 		.name = "verbose",
 		.help = "log what happens to connections",
@@ -78,12 +92,15 @@ struct worker {
 	struct rr_timer drain;
 	bool given_up;
 	pthread_t thread;
+	struct rr_asking *asking; /* the run's */
 };
 
 struct run {
 	struct rr_workers workers;
 	struct rr_watch signals; /* a signalfd, in worker 0's loop */
 	uint32_t count;          /* made */
+	struct rr_asking asking;
+	struct rr_monitor *monitor;
 	struct worker all[RR_WORKERS_MAX];
 };
 
@@ -92,6 +109,51 @@ drain_limit_reached(struct rr_timer *timer)
 {
 	rr_container(timer, struct worker, drain)->given_up = true;
 }
+
+/* ---- What was counted ---- */
+
+static void
+measure_worker(const struct worker *worker)
+{
+	struct rr_measure *measure = rr_asking_take(worker->asking, worker);
+
+	if (!measure)
+		return;
+	worker->ops->measure(worker->service, worker->index, measure);
+	rr_measure_engine(measure, worker->engine);
+	rr_asking_give(worker->asking);
+}
+
+/* In the monitor's thread. */
+static void
+ask_workers(void *ctx, struct rr_measure *measure)
+{
+	struct run *run = ctx;
+	struct timespec limit;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_nsec += (long)MEASURE_LIMIT;
+	limit.tv_sec += limit.tv_nsec / (long)RR_SECOND;
+	limit.tv_nsec %= (long)RR_SECOND;
+	measure->threads = run->count;
+	for (uint32_t i = 0; i < run->count; i++)
+		measure->silent += !rr_asking_ask(
+			&run->asking, measure, &run->all[i], run->all[i].request.fd, MEASURE, &limit);
+}
+
+static int
+start_monitor(struct run *run)
+{
+	const struct rr_monitor_config config = { run->workers.tool->name, run->workers.monitor,
+		run->workers.metrics, ask_workers, run };
+	struct rr_text text;
+
+	if (rr_monitor_new(&config, &run->monitor, &text) < 0)
+		return rr_tool_fail(run->workers.tool, "%s", text.text);
+	return RR_EXIT_OK;
+}
+
+/* ---- Requests ---- */
 
 static void
 request_came(struct rr_watch *watch, unsigned events)
@@ -103,7 +165,9 @@ request_came(struct rr_watch *watch, unsigned events)
 	eventfd_read(watch->fd, &requests);
 	if (requests >= REPORT)
 		worker->ops->report(worker->service, worker->index);
-	if (requests % REPORT == 0)
+	if (requests % REPORT >= MEASURE)
+		measure_worker(worker);
+	if (requests % MEASURE == 0)
 		return;
 	rr_loop_want(worker->engine->loop, watch, 0);
 	worker->ops->shutdown(worker->service);
@@ -209,6 +273,7 @@ make_workers(struct run *run)
 		int status;
 
 		worker->index = run->count++;
+		worker->asking = &run->asking;
 		status = make_worker(&run->workers, worker);
 
 		if (status != RR_EXIT_OK)
@@ -260,18 +325,23 @@ rr_workers_run(const struct rr_workers *workers)
 	int status;
 
 	run = (struct run){ .workers = *workers, .signals.fd = -1 };
+	rr_asking_init(&run.asking);
 	run.workers.engine.inline_receive = workers->engine.inline_send;
 	run.workers.engine.reuse_port = workers->count > 1;
 	status = make_workers(&run);
 	if (status == RR_EXIT_OK)
 		status = watch_signals(&run);
 	if (status == RR_EXIT_OK)
+		status = start_monitor(&run);
+	if (status == RR_EXIT_OK)
 		status = run_workers(&run);
+	rr_monitor_free(run.monitor);
 	if (run.signals.fd >= 0) {
 		rr_loop_unwatch(run.all[0].engine->loop, &run.signals);
 		close(run.signals.fd);
 	}
 	for (uint32_t i = 0; i < run.count; i++)
 		free_worker(&run.all[i]);
+	rr_asking_destroy(&run.asking);
 	return status;
 }

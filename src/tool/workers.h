@@ -3,12 +3,13 @@
 #define RR_TOOL_WORKERS_H
 
 #include "carrier/engine.h"
+#include "tool/monitor.h"
 #include "tool/tool.h"
 
 /*
  * Threads that serve until a signal ends them, each with an engine and a
  * service of its own. They share nothing but what their maker gives them.
- * SIGUSR1 has each of them report.
+ * SIGUSR1 has each of them report; `rpcrdma top` asks their monitor.
  */
 
 enum { RR_WORKERS_MAX = 64 };
@@ -21,9 +22,11 @@ struct rr_worker_service {
 	 */
 	int (*make)(void *ctx, struct rpcrdma_engine *engine, void **service);
 	void (*report)(const void *service, uint32_t thread); /* tells what was counted */
-	void (*announce)(void *ctx);                          /* all are there; says where they are found */
-	void (*shutdown)(void *service);                      /* ends it in good order */
-	bool (*idle)(const void *service);                    /* that is done */
+	/* Adds what was counted. */
+	void (*measure)(const void *service, uint32_t thread, struct rr_measure *measure);
+	void (*announce)(void *ctx);       /* all are there; says where they are found */
+	void (*shutdown)(void *service);   /* ends it in good order */
+	bool (*idle)(const void *service); /* that is done */
 	void (*free)(void *service);
 };
 
@@ -35,6 +38,7 @@ struct rr_workers {
 					 * needed */
 	uint32_t count;
 	bool verbose;
+	const char *monitor, *metrics; /* see struct rr_monitor_config */
 };
 
 /* Table of options (--threads, --credits, --inline, --provided, --no-provided, --verbose); its state is a

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_ASKING_H
+#define RR_TOOL_ASKING_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "tool/measure.h"
+
+/* One thread asks others, one after the other, to add to a measure. A thread that answers too late finds that
+ * nobody asks. */
+struct rr_asking {
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	struct rr_measure *measure; /* to add to, while wanted is set */
+	const void *wanted;
+};
+
+void rr_asking_init(struct rr_asking *asking);
+void rr_asking_destroy(struct rr_asking *asking);
+
+/* Writes request to the eventfd of who, and waits until it has answered, or until limit (CLOCK_REALTIME). */
+bool rr_asking_ask(struct rr_asking *asking, struct rr_measure *measure, const void *who, int fd,
+	uint64_t request, const struct timespec *limit);
+
+/* For who, in its thread: the measure to add to, until rr_asking_give(); NULL: nobody asks any more. */
+struct rr_measure *rr_asking_take(struct rr_asking *asking, const void *who);
+void rr_asking_give(struct rr_asking *asking);
+
+#endif

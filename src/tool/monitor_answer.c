@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/monitor_parts.h"
+
+bool
+rr_monitor_is_whole(const struct rr_monitor_peer *peer)
+{
+	return strstr(peer->request, peer->kind == RR_MONITOR_UNIX ? "\n" : "\r\n\r\n") != NULL;
+}
+
+static bool
+answer_begins(const struct rr_monitor_peer *peer, const char *word)
+{
+	return strncmp(peer->request, word, strlen(word)) == 0;
+}
+
+/* RFC 9112: the length is not told, the end of the connection is the end of the answer. */
+static void
+answer_http(FILE *out, const struct rr_monitor_peer *peer, const struct rr_measure *measure)
+{
+	bool is_get = answer_begins(peer, "GET /metrics ") || answer_begins(peer, "GET /metrics?");
+
+	if (!is_get) {
+		fputs("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", out);
+		return;
+	}
+	fputs("HTTP/1.1 200 OK\r\nConnection: close\r\n"
+	      "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n\r\n",
+		out);
+	rr_measure_prometheus(out, measure);
+}
+
+static void
+answer_unix(FILE *out, const struct rr_monitor_peer *peer, const struct rr_measure *measure)
+{
+	if (answer_begins(peer, "prometheus\n"))
+		rr_measure_prometheus(out, measure);
+	else if (answer_begins(peer, "json\n"))
+		rr_measure_json(out, measure);
+	else
+		fputs("{\"error\":\"a request is json or prometheus\"}\n", out);
+}
+
+bool
+rr_monitor_answer(struct rr_monitor_peer *peer, const struct rr_measure *measure)
+{
+	FILE *out = open_memstream(&peer->reply, &peer->size);
+
+	if (!out)
+		return false;
+	(peer->kind == RR_MONITOR_UNIX ? answer_unix : answer_http)(out, peer, measure);
+	return fclose(out) == 0 && peer->reply;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool/address.h"
+#include "tool/monitor_parts.h"
+
+enum { LISTEN_BACKLOG = 16 };
+
+/* ---- The Unix socket ---- */
+
+bool
+rr_monitor_directory(char *path, size_t size)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct stat status;
+
+	if (runtime && runtime[0] == '/')
+		snprintf(path, size, "%s/rpcrdma", runtime);
+	else if (geteuid() == 0)
+		snprintf(path, size, "/run/rpcrdma");
+	else
+		return false;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return false;
+	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	       (status.st_mode & 022) == 0;
+}
+
+/* Has a socket at the path that only its owner may use. A socket that a program left there goes. */
+static int
+listen_bind(int fd, const struct sockaddr_un *address)
+{
+	struct stat status;
+	mode_t before;
+	int error;
+
+	if (lstat(address->sun_path, &status) == 0 && S_ISSOCK(status.st_mode) &&
+		connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+		unlink(address->sun_path);
+	before = umask(0177);
+	error = bind(fd, (const struct sockaddr *)address, sizeof(*address));
+	umask(before);
+	return error;
+}
+
+static int
+listen_unix(struct rr_monitor_listeners *listeners, const char *path, struct rr_text *text)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%s: the name is too long for a socket", path);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
+	if (listen_bind(fd, &address) < 0 || listen(fd, LISTEN_BACKLOG) < 0) {
+		rr_fail(text, 0, "%s: %s", path, strerror(errno));
+		close(fd);
+		return -RPCRDMA_ERR_SYSTEM;
+	}
+	snprintf(listeners->path, sizeof(listeners->path), "%s", path);
+	listeners->fds[RR_MONITOR_UNIX] = fd;
+	return 0;
+}
+
+/* Where nothing was asked for: a place that is not there is no error. */
+static void
+listen_unix_somewhere(struct rr_monitor_listeners *listeners)
+{
+	char directory[sizeof(listeners->path)], path[sizeof(directory) + 32];
+	struct rr_text ignored;
+
+	if (!rr_monitor_directory(directory, sizeof(directory)))
+		return;
+	snprintf(path, sizeof(path), "%s/%ld.sock", directory, (long)getpid());
+	(void)listen_unix(listeners, path, &ignored);
+}
+
+/* ---- HTTP ---- */
+
+static int
+listen_http(struct rr_monitor_listeners *listeners, const char *spec, struct rr_text *text)
+{
+	bool is_port = spec[strspn(spec, "0123456789")] == '\0';
+	struct sockaddr_storage address;
+	socklen_t size;
+	char whole[300];
+	int fd, on = 1, error;
+
+	snprintf(whole, sizeof(whole), "%s%s", is_port ? "127.0.0.1:" : "", spec);
+	error = rr_tool_listen_address(whole, 0, &address, &size, text);
+	if (error)
+		return error;
+	fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", spec, strerror(errno));
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&address, size) < 0 || listen(fd, LISTEN_BACKLOG) < 0) {
+		rr_fail(text, 0, "%s: %s", spec, strerror(errno));
+		close(fd);
+		return -RPCRDMA_ERR_SYSTEM;
+	}
+	listeners->fds[RR_MONITOR_HTTP] = fd;
+	return 0;
+}
+
+/* ---- Both ---- */
+
+int
+rr_monitor_listen(
+	struct rr_monitor_listeners *listeners, const struct rr_monitor_config *config, struct rr_text *text)
+{
+	int error = 0;
+
+	*listeners = (struct rr_monitor_listeners){ .fds = { -1, -1 } };
+	if (config->socket)
+		error = listen_unix(listeners, config->socket, text);
+	else
+		listen_unix_somewhere(listeners);
+	if (!error && config->metrics)
+		error = listen_http(listeners, config->metrics, text);
+	return error;
+}
+
+void
+rr_monitor_unlisten(struct rr_monitor_listeners *listeners)
+{
+	for (uint32_t i = 0; i < RR_MONITOR_KINDS; i++)
+		if (listeners->fds[i] >= 0)
+			close(listeners->fds[i]);
+	if (listeners->path[0])
+		unlink(listeners->path);
+}
+
+bool
+rr_monitor_may(int fd, enum rr_monitor_kind kind)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (kind != RR_MONITOR_UNIX)
+		return true;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TOOL_MONITOR_PARTS_H
+#define RR_TOOL_MONITOR_PARTS_H
+
+#include <sys/un.h>
+
+#include "tool/monitor.h"
+
+/* Between monitor.c, which turns, monitor_listen.c, which has the sockets, and monitor_answer.c, which has
+ * the words. */
+
+enum rr_monitor_kind { RR_MONITOR_UNIX, RR_MONITOR_HTTP, RR_MONITOR_KINDS };
+
+/* Peers of one kind do not take the places of the other one. */
+enum {
+	RR_MONITOR_OF_A_KIND = 8,
+	RR_MONITOR_PEERS = RR_MONITOR_KINDS * RR_MONITOR_OF_A_KIND,
+	RR_MONITOR_REQUEST = 2048
+};
+
+struct rr_monitor_peer {
+	int fd; /* -1: there is no peer */
+	enum rr_monitor_kind kind;
+	uint64_t deadline; /* ns */
+	char request[RR_MONITOR_REQUEST];
+	size_t got;
+	char *reply; /* NULL: the request is not whole yet */
+	size_t size, at;
+};
+
+struct rr_monitor_listeners {
+	int fds[RR_MONITOR_KINDS]; /* -1: there is no such one */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+};
+
+/* ---- monitor_listen.c ---- */
+
+int rr_monitor_listen(
+	struct rr_monitor_listeners *listeners, const struct rr_monitor_config *config, struct rr_text *text);
+void rr_monitor_unlisten(struct rr_monitor_listeners *listeners);
+
+/* Whether the peer that connected may ask. */
+bool rr_monitor_may(int fd, enum rr_monitor_kind kind);
+
+/* ---- monitor_answer.c ---- */
+
+/* Whether the request can be answered. */
+bool rr_monitor_is_whole(const struct rr_monitor_peer *peer);
+
+/* Makes the reply. False: there is no memory. */
+bool rr_monitor_answer(struct rr_monitor_peer *peer, const struct rr_measure *measure);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/top.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tool/monitor.h"
+#include "tool/tool.h"
+
+enum { TOP_ANSWER = 4 << 20, TOP_PATIENCE = 5000 /* ms */ };
+
+struct top {
+	const struct rr_tool *tool;
+	bool json, prometheus;
+	uint32_t interval, count; /* s; pages, 0: until a signal */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct rr_top_sample *samples[2];
+};
+
+static const struct rr_option top_options[] = {
+	{ .name = "count",
+		.argument = "N",
+		.help = "pages to show (until Ctrl-C)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = 1000000000,
+		.at = offsetof(struct top, count) },
+	{ .name = "interval",
+		.argument = "SECONDS",
+		.help = "time between pages (2)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = 3600,
+		.at = offsetof(struct top, interval) },
+	{ .name = "json",
+		.help = "print one JSON object with all that is counted",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct top, json) },
+	{ .name = "prometheus",
+		.help = "print the same as text for a scraper",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct top, prometheus) },
+	{ 0 },
+};
+
+/* ---- Asking ---- */
+
+static int
+top_connect(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Reads to the end of the connection. NULL: it did not end well. */
+static char *
+top_read(int fd)
+{
+	struct pollfd wait = { fd, POLLIN, 0 };
+	char *answer = malloc(TOP_ANSWER);
+	size_t got = 0;
+
+	while (answer && got < TOP_ANSWER - 1 && poll(&wait, 1, TOP_PATIENCE) > 0) {
+		ssize_t part = recv(fd, answer + got, TOP_ANSWER - 1 - got, 0);
+
+		if (part == 0 && got > 0) {
+			answer[got] = '\0';
+			return answer;
+		}
+		if (part <= 0)
+			break;
+		got += (size_t)part;
+	}
+	free(answer);
+	return NULL;
+}
+
+/* The answer to that request, to be freed; NULL after a message. */
+static char *
+top_ask(const struct top *top, const char *request)
+{
+	int fd = top_connect(top->path);
+	char *answer = NULL;
+
+	if (fd >= 0 && send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request))
+		answer = top_read(fd);
+	if (!answer)
+		rr_tool_fail(top->tool, "%s does not answer: the server may have ended, or hang", top->path);
+	if (fd >= 0)
+		close(fd);
+	return answer;
+}
+
+/* ---- Finding the server ---- */
+
+/* The only socket that something listens at, in the directory where servers of this user have theirs. */
+static int
+top_find(struct top *top)
+{
+	char directory[sizeof(top->path)], path[sizeof(directory) + 256];
+	DIR *entries = rr_monitor_directory(directory, sizeof(directory)) ? opendir(directory) : NULL;
+	struct dirent *entry;
+	uint32_t found = 0;
+
+	while (entries && (entry = readdir(entries))) {
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/%.200s", directory, entry->d_name);
+		if (entry->d_name[0] == '.' || strlen(path) >= sizeof(top->path))
+			continue;
+		fd = top_connect(path);
+		if (fd < 0)
+			continue;
+		close(fd);
+		snprintf(top->path, sizeof(top->path), "%.107s", path);
+		if (found++ > 0)
+			fprintf(stderr, "%s\n", path);
+	}
+	if (entries)
+		closedir(entries);
+	if (found == 1)
+		return RR_EXIT_OK;
+	if (found > 1)
+		return rr_tool_fail(top->tool,
+			"%u servers of this user run: name the socket of one, such as %s", found, top->path);
+	return rr_tool_fail(top->tool, "no server of this user runs here; `rpcrdma serve --monitor SOCKET` "
+				       "says where it answers");
+}
+
+/* ---- Showing ---- */
+
+static int
+top_once(const struct top *top)
+{
+	char *answer = top_ask(top, top->json ? "json\n" : "prometheus\n");
+
+	if (!answer)
+		return RR_EXIT_FAILED;
+	fputs(answer, stdout);
+	free(answer);
+	return rr_tool_end_output(top->tool, RR_EXIT_OK);
+}
+
+static int
+top_live(struct top *top)
+{
+	bool is_terminal = isatty(STDOUT_FILENO);
+	struct rr_top_sample *before = NULL;
+
+	for (uint32_t page = 0; (top->count == 0 || page < top->count) && !rr_tool_interrupted(NULL);
+		page++) {
+		struct rr_top_sample *sample = top->samples[page % 2];
+		char *answer;
+
+		if (page > 0)
+			poll(NULL, 0, (int)top->interval * 1000); /* a signal ends it */
+		if (rr_tool_interrupted(NULL))
+			break;
+		answer = top_ask(top, "prometheus\n");
+		if (!answer)
+			return RR_EXIT_FAILED;
+		sample->at = rr_now(&rr_env_system);
+		rr_top_parse(sample, answer);
+		free(answer);
+		if (is_terminal)
+			fputs("\033[H\033[J", stdout);
+		rr_top_show(stdout, sample, before);
+		before = sample;
+	}
+	return rr_tool_end_output(top->tool, RR_EXIT_OK);
+}
+
+static int
+top_show(struct top *top)
+{
+	int status = RR_EXIT_FAILED;
+
+	if (top->json || top->prometheus)
+		return top_once(top);
+	rr_tool_catch_signals();
+	top->samples[0] = malloc(sizeof(struct rr_top_sample));
+	top->samples[1] = malloc(sizeof(struct rr_top_sample));
+	if (top->samples[0] && top->samples[1])
+		status = top_live(top);
+	else
+		rr_tool_fail(top->tool, "out of memory");
+	free(top->samples[0]);
+	free(top->samples[1]);
+	return status;
+}
+
+static int
+top_run(const struct rr_tool *tool, int argc, char **argv)
+{
+	struct top top = { .tool = tool, .interval = 2 };
+	int status = rr_options_parse(tool, &top, &argc, &argv);
+
+	if (status != RR_OPTIONS_GO_ON)
+		return status;
+	if (argc == 1 && strlen(argv[0]) >= sizeof(top.path))
+		return rr_tool_usage(tool, "%s: the name is too long for a socket", argv[0]);
+	if (argc == 1)
+		snprintf(top.path, sizeof(top.path), "%s", argv[0]);
+	else if (top_find(&top) != RR_EXIT_OK)
+		return RR_EXIT_FAILED;
+	return top_show(&top);
+}
+
+const struct rr_tool rr_tool_top = {
+	.name = "top",
+	.run = top_run,
+	.help = "Show what a server or gateway of this machine does.",
+	.operands = "[SOCKET]",
+	.least = 0,
+	.most = 1,
+	.groups = { { top_options, 0 } },
+};

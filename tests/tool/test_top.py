@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_top.py TOOL: what a server and a gateway say of themselves: to `rpcrdma top` on a Unix socket, and by HTTP."""
+import json
+import os
+import re
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Daemon, Gateway, Server, Tap, free_port
+
+TOOL = os.path.abspath(sys.argv[1])
+tap = Tap()
+
+
+def run(*arguments, **options):
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def http(port, request):
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as peer:
+        peer.sendall(request)
+        answer = b""
+        while part := peer.recv(65536):
+            answer += part
+    return answer.decode()
+
+
+def values(text):
+    """{name and labels: value}; fails where a line is none of the format's."""
+    lines = [line for line in text.splitlines() if not line.startswith("# TYPE rpcrdma_")]
+    matches = [re.fullmatch(r"(rpcrdma_\w+(?:\{[^}]*\})?) ([0-9.e+-]+)", line) for line in lines]
+    return {m[1]: float(m[2]) for m in matches} if all(matches) else {}
+
+
+def test_numbers(path, port, url):
+    for _ in range(3):
+        run("ls", url)
+    connection = subprocess.Popen([TOOL, "ping", "-c", "1000000", "-i", "0.05", url], stdout=subprocess.PIPE, text=True)
+    connection.stdout.readline()
+    done = run("top", "--json", path)
+    told = json.loads(done.stdout)
+    names = {p["procedure"]: p for p in told["procedures"]}
+    tap.result(told["command"] == "serve" and told["threads"] == 2 and told["silent"] == 0 and told["counters"]["calls"] > 9
+               and told["counters"]["octets_inline"] > 1000 and names["NFSPROC3_READDIRPLUS"]["latency"]["calls"] == 3
+               and names["NFSPROC3_READDIRPLUS"]["us_99"] > 0 and told["memory"]["max"] > 0 and "clients" in told["state"],
+               "top --json has counters, latencies, memory and state", [done.stderr, done.stdout[:3000]])
+    tap.result(told["connections"] == 1 and told["connection"][0]["fabric"] == "iwarp" and told["connection"][0]["credits_granted"] > 0,
+               "and each connection, with its credits", [told.get("connection")])
+    text = run("top", "--prometheus", path).stdout
+    seen = values(text)
+    tap.result(seen.get("rpcrdma_connections") == 1 and seen.get('rpcrdma_calls_total{side="client"}', 0) > 9
+               and any(k.startswith("rpcrdma_procedure_seconds_bucket") and 'le="+Inf"' in k for k in seen),
+               "top --prometheus has the same in the text format", [text[:2000]])
+    answer = http(port, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+    head, _, body = answer.partition("\r\n\r\n")
+    tap.result(head.startswith("HTTP/1.1 200 ") and "version=0.0.4" in head and values(body).get("rpcrdma_connections") == 1,
+               "so does --metrics by HTTP", [answer[:500]])
+    tap.result(http(port, b"POST / HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 404 "), "which has nothing else")
+    page = run("top", "--count", "2", "--interval", "1", path).stdout
+    tap.result("1 connections" in page and "READDIRPLUS" in page and page.count("CONNECTION") == 2, "top shows pages", [page])
+    connection.terminate()
+    connection.communicate()
+
+
+def test_hostile(path, port, url):
+    """Peers that say nothing, that say too much, and that do not read."""
+    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
+    http_too_long = socket.create_connection(("127.0.0.1", port))
+    http_too_long.sendall(b"GET /" + b"x" * 100000)
+    tap.result(run("top", "--json", path).returncode == 0, "top is answered while HTTP's peers are silent")
+    local = []
+    for _ in range(8):
+        peer = socket.socket(socket.AF_UNIX)
+        peer.connect(path)
+        local.append(peer)
+    tap.result(run("ls", url).returncode == 0, "the server serves meanwhile")
+    for peer in local + idle:
+        peer.settimeout(60)
+        try:
+            gone = peer.recv(1) == b""
+        except ConnectionError:
+            gone = True
+        if not gone:
+            break
+    tap.result(gone and run("top", "--json", path).returncode == 0, "peers that say nothing are closed after a while")
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(path)
+        peer.sendall(b"nonsense\n")
+        tap.result(b"error" in peer.recv(1000), "an unknown request is answered by an error")
+    for peer in local + idle + [http_too_long]:
+        peer.close()
+
+
+def test_default(top):
+    """The socket is found where no name is given."""
+    environment = dict(os.environ, XDG_RUNTIME_DIR=f"{top}/run")
+    os.mkdir(f"{top}/run")
+    tap.result(run("top", env=environment).returncode == 1, "no server is an error")
+    servers = [Daemon(), Daemon()]
+    command = [TOOL, "serve", "--tcp-port", "0", "--key", f"{top}/key", f"{top}/served"]
+    real = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = f"{top}/run"
+    try:
+        servers[0].launch([*command, "--listen", f"127.0.0.1:{free_port()}"])
+        found = run("top", "--json")
+        tap.result(found.returncode == 0 and json.loads(found.stdout)["command"] == "serve", "the only server is found", [found.stderr])
+        servers[1].launch([*command, "--listen", f"127.0.0.1:{free_port()}"])
+        found = run("top", "--json")
+        tap.result(found.returncode == 1 and "2 servers" in found.stderr, "of two, one is to be named", [found.stderr])
+    finally:
+        for server in servers:
+            server.stop()
+        del os.environ["XDG_RUNTIME_DIR"]
+        if real:
+            os.environ["XDG_RUNTIME_DIR"] = real
+    tap.result(os.listdir(f"{top}/run/rpcrdma") == [], "sockets go with their servers")
+
+
+with tempfile.TemporaryDirectory(prefix="rpcrdma-top-") as top:
+    os.mkdir(f"{top}/served")
+    path, port = f"{top}/monitor", free_port()
+    with Server(TOOL, f"{top}/served", "--threads", "2", "--monitor", path, "--metrics", str(port)) as server:
+        mode = os.stat(path).st_mode
+        tap.result(stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600, "the socket is its owner's only", [oct(mode)])
+        with open("/proc/net/tcp") as file:
+            tap.result(f"0100007F:{port:04X}" in file.read(), "--metrics PORT is on the loopback")
+        test_numbers(path, port, server.url)
+        test_hostile(path, port, server.url)
+        with Gateway(TOOL, server.url, "--monitor", f"{top}/gateway") as gateway:
+            run("ls", gateway.rdma_url)
+            told = json.loads(run("top", "--json", f"{top}/gateway").stdout)
+            tap.result(told["command"] == "gateway" and told["calls"] > 3 and told["server_side"]["calls"] > 3,
+                       "a gateway has both its sides", [told])
+        tap.result(server.stop() == 0 and not os.path.exists(path), "the socket goes with the server")
+    taken = run("serve", "--monitor", f"{top}/no/such/place", f"{top}/served")
+    tap.result(taken.returncode == 1 and "no/such/place" in taken.stderr, "a socket that cannot be made is an error", [taken.stderr])
+    test_default(top)
+tap.end()
