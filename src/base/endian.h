@@ -2,59 +2,75 @@
 #ifndef RR_BASE_ENDIAN_H
 #define RR_BASE_ENDIAN_H
 
+#include <endian.h>
 #include <stdint.h>
+#include <string.h>
 
-/* Integers at any address, in network byte order (be) and in the order of iSCSI's digests (le). */
+/* Integers at any address, in network byte order (be) and in the order of iSCSI's digests (le). Each is one
+ * load or store: compilers do not always see that in shifted octets. */
 
 static inline uint16_t
 rr_get_be16(const uint8_t *in)
 {
-	return (uint16_t)(in[0] << 8 | in[1]);
+	uint16_t value;
+
+	memcpy(&value, in, sizeof(value));
+	return be16toh(value);
 }
 
 static inline uint32_t
 rr_get_be32(const uint8_t *in)
 {
-	return (uint32_t)rr_get_be16(in) << 16 | rr_get_be16(in + 2);
+	uint32_t value;
+
+	memcpy(&value, in, sizeof(value));
+	return be32toh(value);
 }
 
 static inline uint64_t
 rr_get_be64(const uint8_t *in)
 {
-	return (uint64_t)rr_get_be32(in) << 32 | rr_get_be32(in + 4);
+	uint64_t value;
+
+	memcpy(&value, in, sizeof(value));
+	return be64toh(value);
 }
 
 static inline uint32_t
 rr_get_le32(const uint8_t *in)
 {
-	return __builtin_bswap32(rr_get_be32(in));
+	uint32_t value;
+
+	memcpy(&value, in, sizeof(value));
+	return le32toh(value);
 }
 
 static inline void
 rr_put_be16(uint8_t *out, uint16_t value)
 {
-	out[0] = (uint8_t)(value >> 8);
-	out[1] = (uint8_t)value;
+	value = htobe16(value);
+	memcpy(out, &value, sizeof(value));
 }
 
 static inline void
 rr_put_be32(uint8_t *out, uint32_t value)
 {
-	rr_put_be16(out, (uint16_t)(value >> 16));
-	rr_put_be16(out + 2, (uint16_t)value);
+	value = htobe32(value);
+	memcpy(out, &value, sizeof(value));
 }
 
 static inline void
 rr_put_be64(uint8_t *out, uint64_t value)
 {
-	rr_put_be32(out, (uint32_t)(value >> 32));
-	rr_put_be32(out + 4, (uint32_t)value);
+	value = htobe64(value);
+	memcpy(out, &value, sizeof(value));
 }
 
 static inline void
 rr_put_le32(uint8_t *out, uint32_t value)
 {
-	rr_put_be32(out, __builtin_bswap32(value));
+	value = htole32(value);
+	memcpy(out, &value, sizeof(value));
 }
 
 #endif
