@@ -93,7 +93,7 @@ nothing_is_allocated_before_the_first_message(void **state)
 	rr_trace_log(&world->trace, &world->env, "peer");
 	assert_int_equal(world->lines, 0);
 	assert_null(world->trace.records);
-	assert_int_equal(sizeof(struct rr_trace_record), 32);
+	assert_int_equal(sizeof(struct rr_trace_record), 40);
 }
 
 static void

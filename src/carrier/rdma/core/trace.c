@@ -3,22 +3,41 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/endian.h"
 #include "base/probe.h"
 
+static uint32_t
+trace_xid(const struct rr_trace_record *record)
+{
+	return rr_get_be32(record->fixed);
+}
+
+static uint32_t
+trace_vers(const struct rr_trace_record *record)
+{
+	return rr_get_be32(record->fixed + 4);
+}
+
+static uint32_t
+trace_credit(const struct rr_trace_record *record)
+{
+	return rr_get_be32(record->fixed + 8);
+}
+
+static uint32_t
+trace_proc(const struct rr_trace_record *record)
+{
+	return rr_get_be32(record->fixed + 12);
+}
+
 static void
 take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
 {
-	uint64_t octets;
-	uint32_t segments;
-
-	record->parsed = true;
-	if (!rr_rdma_has_lists(lists))
-		return;
-	octets = lists->has_reply ? rr_chunk_length(&lists->reply) : 0;
-	segments = lists->has_reply ? lists->reply.count : 0;
+	uint64_t octets = lists->has_reply ? rr_chunk_length(&lists->reply) : 0;
+	uint32_t segments = lists->has_reply ? lists->reply.count : 0;
 
 	for (uint32_t i = 0; i < lists->read_count; i++)
 		octets += lists->reads[i].target.length;
@@ -33,6 +52,22 @@ take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
 	record->has_reply = lists->has_reply;
 }
 
+/* What a message has that most messages do not have: chunks, or an error. */
+__attribute__((noinline)) static void
+take_rest(struct rr_trace_record *record, const uint8_t *data, const struct rr_chunk_lists *lists)
+{
+	if (trace_proc(record) == RR_RDMA_ERROR && record->length >= RR_RDMA_FIXED_SIZE + 4)
+		record->err = (uint8_t)rr_min(rr_get_be32(data + RR_RDMA_FIXED_SIZE), UINT8_MAX);
+	if (lists)
+		take_lists(record, lists);
+}
+
+__attribute__((noinline)) static void
+trace_begin(struct rr_trace *trace, struct rr_loop *loop)
+{
+	trace->records = rr_alloc_array(rr_loop_env(loop), RR_TRACE_RECORDS, sizeof(*trace->records));
+}
+
 void
 rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
@@ -40,38 +75,30 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 	struct rr_trace_record *record;
 
 	if (!trace->records)
-		trace->records = rr_alloc_array(rr_loop_env(loop), RR_TRACE_RECORDS, sizeof(*record));
+		trace_begin(trace, loop);
 	if (!trace->records)
 		return;
 	record = &trace->records[trace->count++ % RR_TRACE_RECORDS];
-	if (length < RR_RDMA_FIXED_SIZE) {
-		*record = (struct rr_trace_record){ .at = rr_loop_now(loop), .length = length, .sent = sent };
-		return;
-	}
 	*record = (struct rr_trace_record){
-		.at = rr_loop_now(loop),
-		.xid = rr_get_be32(data),
-		.credit = rr_get_be32(data + 8),
-		.length = length,
-		.proc = (uint8_t)rr_min(rr_get_be32(data + 12), UINT8_MAX),
-		.sent = sent,
-		.vers = rr_min(rr_get_be32(data + 4), 15) & 15,
+		.at = rr_loop_now(loop), .length = length, .sent = sent, .parsed = lists
 	};
-	if (record->proc == RR_RDMA_ERROR && length >= RR_RDMA_FIXED_SIZE + 4)
-		record->err = (uint8_t)rr_min(rr_get_be32(data + RR_RDMA_FIXED_SIZE), UINT8_MAX);
-	if (lists)
-		take_lists(record, lists);
-	RR_PROBE(header, (int)sent, record->xid, (int)record->proc, record->credit, length);
+	if (length < RR_RDMA_FIXED_SIZE)
+		return;
+	memcpy(record->fixed, data, RR_RDMA_FIXED_SIZE);
+	RR_PROBE(header, (int)sent, trace_xid(record), (int)trace_proc(record), trace_credit(record), length);
+	if (trace_proc(record) == RR_RDMA_ERROR || (lists && rr_rdma_has_lists(lists)))
+		take_rest(record, data, lists);
 }
 
 /* The procedure, and the error of an RDMA_ERROR, as their version calls them. */
 static void
 name_message(const struct rr_trace_record *record, char *name, size_t size)
 {
-	bool is_error = record->proc == RR_RDMA_ERROR;
+	uint32_t vers = trace_vers(record), proc = trace_proc(record);
+	bool is_error = proc == RR_RDMA_ERROR;
 
-	snprintf(name, size, "%s%s%s", rr_rdma_proc_name(record->vers, record->proc), is_error ? " " : "",
-		is_error ? rr_rdma_err_name(record->vers, record->err) : "");
+	snprintf(name, size, "%s%s%s", rr_rdma_proc_name(vers, proc), is_error ? " " : "",
+		is_error ? rr_rdma_err_name(vers, record->err) : "");
 }
 
 void
@@ -89,14 +116,15 @@ rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, si
 		snprintf(text, size,
 			"%.3f ms ago: %s XID 0x%08" PRIx32 " %s, credit %" PRIu32 ", %" PRIu32
 			" octets, no chunk lists that could be read",
-			ago, way, record->xid, name, record->credit, record->length);
+			ago, way, trace_xid(record), name, trace_credit(record), record->length);
 	else
 		snprintf(text, size,
 			"%.3f ms ago: %s XID 0x%08" PRIx32 " %s, credit %" PRIu32 ", %" PRIu32
 			" octets; %u read segments, %u Write chunks, %s Reply chunk, %u segments, %" PRIu32
 			" octets in chunks",
-			ago, way, record->xid, name, record->credit, record->length, record->reads,
-			record->writes, record->has_reply ? "a" : "no", record->segments, record->octets);
+			ago, way, trace_xid(record), name, trace_credit(record), record->length,
+			record->reads, record->writes, record->has_reply ? "a" : "no", record->segments,
+			record->octets);
 }
 
 void

@@ -10,23 +10,21 @@
  * The last headers that a connection sent and received, kept for the moment
  * when it dies of an error in the protocol.
  *
- * The records, 8 KiB, are allocated with the first message, not with the
+ * The records, 10 KiB, are allocated with the first message, not with the
  * connection: one that never carries anything costs nothing, and a thousand
- * that carried something cost 8 MiB. Where there is no memory, nothing is
+ * that carried something cost 10 MiB. Where there is no memory, nothing is
  * kept.
  */
 enum { RR_TRACE_RECORDS = 256 };
 
 struct rr_trace_record {
-	uint64_t at; /* ns: rr_loop_now() */
-	uint32_t xid, credit;
-	uint32_t length;          /* octets of the message, its header with them */
-	uint32_t octets;          /* in all chunks; UINT32_MAX: or more */
+	uint64_t at;                       /* ns: rr_loop_now() */
+	uint8_t fixed[RR_RDMA_FIXED_SIZE]; /* XID, version, credit, procedure: as they were on the wire */
+	uint32_t length;                   /* octets of the message, its header with them */
+	uint32_t octets;                   /* in all chunks; UINT32_MAX: or more */
 	uint16_t reads, segments; /* read segments; plain ones of all Write chunks and of the Reply chunk */
-	uint8_t writes, proc;     /* 255: or more */
-	uint8_t err;              /* of an RDMA_ERROR */
+	uint8_t writes, err;      /* 255: or more; err: of an RDMA_ERROR */
 	bool sent : 1, has_reply : 1, parsed : 1;
-	uint8_t vers : 4; /* 15: or more */
 };
 
 struct rr_trace {
