@@ -216,17 +216,29 @@ rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from)
 
 /* ---- Writing ---- */
 
+static void
+put_words(uint8_t to[RR_RDMA_FIXED_SIZE], const struct rr_rdma_header *header)
+{
+	rr_put_be32(to, header->xid);
+	rr_put_be32(to + 4, header->vers);
+	rr_put_be32(to + 8, header->credit);
+	rr_put_be32(to + 12, header->proc);
+}
+
 void
 rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {
 	uint8_t *to = rr_xdr_room(writer, RR_RDMA_FIXED_SIZE);
 
-	if (!to)
-		return;
-	rr_put_be32(to, header->xid);
-	rr_put_be32(to + 4, header->vers);
-	rr_put_be32(to + 8, header->credit);
-	rr_put_be32(to + 12, header->proc);
+	if (to)
+		put_words(to, header);
+}
+
+void
+rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *header)
+{
+	put_words(to, header);
+	memset(to + RR_RDMA_FIXED_SIZE, 0, NO_LISTS_SIZE);
 }
 
 static void

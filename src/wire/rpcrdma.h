@@ -109,6 +109,10 @@ enum rr_header_result rr_rdma_get_of(const struct rr_rdma_version *version, stru
 bool rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header);
 void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header);
 
+/* The header of an RDMA_MSG or RDMA_NOMSG without chunks, which most messages have, and which both versions
+ * have in common: its RR_RDMA_HEADER_MIN octets. */
+void rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *header);
+
 /*
  * Read list, Write list and Reply chunk. lists must have its arrays and maxima set; counts are added up here
  * from 0 (rr_rdma_clear_lists()) and never exceed the maxima. Positions that are no multiple of four are

@@ -85,11 +85,12 @@ offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr
 static void
 put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {
+	struct rr_connection *connection = slot->connection;
 	struct rr_chunk writes[RPCRDMA_SINKS_MAX];
 	struct rr_rdma_header header = {
 		.xid = slot->transaction->xid,
 		.vers = slot->version,
-		.credit = slot->connection->requester.credits.asked,
+		.credit = connection->requester.credits.asked,
 		.proc = plan->long_call ? RR_RDMA_NOMSG : RR_RDMA_MSG,
 	};
 	struct rr_chunk_lists lists = {
@@ -102,12 +103,17 @@ put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read
 	};
 	struct rpcrdma_xdr_writer writer;
 
-	for (uint32_t i = 0; i < slot->write_count; i++)
-		writes[i] = (struct rr_chunk){ &slot->segments[i], 1 };
-	rpcrdma_xdr_writer_init(&writer, slot->buffer, rr_room_send_size(slot->connection->room), NULL, 0);
-	rr_rdma_put_any_header(&writer, &header, &lists);
-	slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
-	rr_trace_add(&slot->connection->trace, slot->connection->base.engine->loop, true, slot->buffer,
+	if (slot->region_count == 0) {
+		rr_rdma_put_plain(slot->buffer, &header);
+		slot->buffer_used = RR_RDMA_HEADER_MIN;
+	} else {
+		for (uint32_t i = 0; i < slot->write_count; i++)
+			writes[i] = (struct rr_chunk){ &slot->segments[i], 1 };
+		rpcrdma_xdr_writer_init(&writer, slot->buffer, rr_room_send_size(connection->room), NULL, 0);
+		rr_rdma_put_any_header(&writer, &header, &lists);
+		slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
+	}
+	rr_trace_add(&connection->trace, connection->base.engine->loop, true, slot->buffer,
 		plan->header + plan->body, &lists);
 	slot->sges[0] = (struct rr_sge){ slot->buffer, slot->buffer_used };
 	slot->sge_count = 1;

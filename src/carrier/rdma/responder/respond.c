@@ -206,9 +206,14 @@ put_header(struct rr_inbound *inbound)
 	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
 	 * message as in the matching Call message." */
 	lists = set_read_list(inbound, &memory);
-	rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_room_send_size(inbound->room), NULL, 0);
-	rr_rdma_put_any_header(&writer, &header, lists);
-	length = (uint32_t)rpcrdma_xdr_length(&writer);
+	if (header.proc == RR_RDMA_MSG && !rr_rdma_has_lists(lists)) {
+		rr_rdma_put_plain(inbound->buffer, &header);
+		length = RR_RDMA_HEADER_MIN;
+	} else {
+		rpcrdma_xdr_writer_init(&writer, inbound->buffer, rr_room_send_size(inbound->room), NULL, 0);
+		rr_rdma_put_any_header(&writer, &header, lists);
+		length = (uint32_t)rpcrdma_xdr_length(&writer);
+	}
 	rr_trace_add(&inbound->connection->trace, inbound->engine->loop, true, inbound->buffer,
 		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
 		header.proc > RR_RDMA_NOMSG ? &nothing : lists);
