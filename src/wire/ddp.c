@@ -46,6 +46,24 @@ rr_ddp_put(uint8_t out[RR_DDP_HEADER_MAX], const struct rr_ddp_header *header)
 	return RR_DDP_UNTAGGED_SIZE;
 }
 
+void
+rr_ddp_put_send(uint8_t out[RR_DDP_UNTAGGED_SIZE], bool invalidates, uint32_t handle, uint32_t msn)
+{
+	out[0] = DDP_VERSION | LAST;
+	out[1] = RDMAP_VERSION | (invalidates ? RR_RDMAP_SEND_INVALIDATE : RR_RDMAP_SEND);
+	rr_put_be32(out + 2, invalidates ? handle : 0);
+	rr_put_be32(out + 6, RR_DDP_QUEUE_SEND);
+	rr_put_be32(out + 10, msn);
+	rr_put_be32(out + 14, 0);
+}
+
+bool
+rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE])
+{
+	return (control[0] & (RR_DDP_TAGGED | LAST | DDP_VERSION_MASK)) == (LAST | DDP_VERSION) &&
+	       (control[1] & (RDMAP_VERSION_MASK | RR_RDMAP_OPCODE_MASK)) == (RDMAP_VERSION | RR_RDMAP_SEND);
+}
+
 static void
 get_tagged(const uint8_t *in, struct rr_ddp_header *header)
 {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/endian.h"
+
 /*
  * The headers of DDP (RFC 5041, section 4) and of RDMAP (RFC 5040, section 4),
  * which lie in one another: each ULPDU of MPA is one DDP segment and begins
@@ -91,8 +93,23 @@ rr_rdmap_invalidates(uint8_t opcode)
 	return opcode == RR_RDMAP_SEND_INVALIDATE || opcode == RR_RDMAP_SEND_SE_INVALIDATE;
 }
 
+/* Whether an untagged header is that of the first segment of this queue's message msn. */
+static inline bool
+rr_ddp_is_first_of(const uint8_t header[RR_DDP_UNTAGGED_SIZE], uint32_t queue, uint32_t msn)
+{
+	return rr_get_be32(header + 6) == queue && rr_get_be32(header + 10) == msn &&
+	       rr_get_be32(header + 14) == 0;
+}
+
 /* Writes the header and returns its octets, 14 or 18. */
 size_t rr_ddp_put(uint8_t out[RR_DDP_HEADER_MAX], const struct rr_ddp_header *header);
+
+/* The header of a Send that is one segment; handle: what it invalidates, if it does. */
+void rr_ddp_put_send(uint8_t out[RR_DDP_UNTAGGED_SIZE], bool invalidates, uint32_t handle, uint32_t msn);
+
+/* Whether the control octets are those of a Send's last segment, which invalidates nothing, and right in all
+ * that is checked. */
+bool rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE]);
 
 /*
  * Reads the header at the front of a segment. Whatever the result, all fields that are there are set (the

@@ -118,6 +118,27 @@ place_send(struct rr_iwarp *engine)
 	return outcome;
 }
 
+bool
+rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	bool full;
+
+	if (!engine->allowed || length > engine->shared->config->receive_size)
+		return false;
+	engine->wait.reads = engine->tx.read_count > 0;
+	rx->receive = rr_receives_get(&engine->shared->receives, &engine->wait, &full);
+	if (!rx->receive)
+		return false;
+	rx->ddp.opcode = RR_RDMAP_SEND;
+	rx->ddp.last = true;
+	rx->payload = length;
+	rx->left = 0;
+	rx->doubted = false;
+	rx->checked = true;
+	return true;
+}
+
 static enum rr_iwarp_outcome
 place_read_request(struct rr_iwarp *engine)
 {

@@ -23,6 +23,10 @@ enum rr_iwarp_outcome { RR_IWARP_GO_ON, RR_IWARP_BLOCKED, RR_IWARP_ENDED };
 /* The head of an FPDU is there: checks it and sets where its payload goes. */
 enum rr_iwarp_outcome rr_iwarp_place(struct rr_iwarp *engine);
 
+/* The same for a whole Send of length octets, of which all but the length was checked: it has a receive.
+ * False: the length is wrong, or there is no receive, and nothing was changed. */
+bool rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length);
+
 /* The whole FPDU is there, and its CRC is good. */
 enum rr_iwarp_outcome rr_iwarp_deliver(struct rr_iwarp *engine);
 
@@ -70,6 +74,10 @@ void rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t 
 void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size);
 
 void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
+
+/* The same for an FPDU that is a whole Send, which is copied, where neither a CRC nor markers are in use.
+ * There is a batch. False: it has no room. */
+bool rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length);
 
 /* Takes octets off the front of the batch. */
 void rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets);

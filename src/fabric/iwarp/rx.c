@@ -190,6 +190,34 @@ rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 }
 
 /*
+ * The same for the whole of a Send in its order, without a CRC, which is most that arrives. The checks are
+ * those of rr_iwarp_place(); where one of them fails, or no receive is free, 0 is returned, and nothing was
+ * changed.
+ */
+static size_t
+rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	const uint8_t *head = data + RR_FPDU_LENGTH_SIZE, *payload = head + RR_DDP_UNTAGGED_SIZE;
+	uint32_t length = rr_get_be16(data);
+
+	if (engine->crc || !rr_ddp_is_last_of_send(head) || length < RR_DDP_UNTAGGED_SIZE || rx->receive)
+		return 0;
+	if (!rr_ddp_is_first_of(head, RR_DDP_QUEUE_SEND, rx->send_msn))
+		return 0;
+	rx->ulpdu = (uint16_t)length;
+	length -= RR_DDP_UNTAGGED_SIZE;
+	if (!rr_iwarp_take_send(engine, length))
+		return 0;
+	memcpy(rx->receive, payload, length);
+	engine->base.moved += length;
+	engine->may_send = true;
+	rx->count++;
+	*outcome = rr_iwarp_deliver(engine);
+	return rr_fpdu_size(RR_DDP_UNTAGGED_SIZE + (size_t)length);
+}
+
+/*
  * Takes the FPDU that lies whole at data in one step; returns how many octets of it were used. Where it is
  * blocked or wrong, that is its head, and rx is as if the head had come by itself.
  */
@@ -229,7 +257,9 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 		uint32_t part;
 
 		if (rx_is_whole(rx, data + used, size - used)) {
-			used += rx_take_whole(engine, data + used, &outcome);
+			size_t taken = rx_take_send(engine, data + used, &outcome);
+
+			used += taken > 0 ? taken : rx_take_whole(engine, data + used, &outcome);
 			continue;
 		}
 		switch (rx->phase) {
