@@ -68,8 +68,13 @@ struct rr_work {
 	const struct rr_sge *sges;
 	uint32_t remote_handle;
 	uint64_t remote_offset;
-	void *cookie; /* comes back with the completion; NULL: no event if it succeeds */
+	void *cookie;  /* comes back with the completion; NULL: no event if it succeeds */
+	bool may_copy; /* whoever posts takes RR_POST_COPIED for an answer */
 };
+
+/* What rr_endpoint_post() returns beside 0 and errors: the provider has copied the Send, which is therefore
+ * complete. No event follows. */
+enum { RR_POST_COPIED = 1 };
 
 enum rr_event_kind {
 	RR_EVENT_ESTABLISHED, /* after connect or accept; private data of the peer (connect side only) */
@@ -240,7 +245,8 @@ bool rr_fabric_is_short(struct rr_fabric *fabric);
 /*
  * Posts a work request: they start in the order of their posting, Sends and Writes also complete and arrive
  * in that order; a Read may complete later than what was posted after it. What is posted during one turn of
- * the loop leaves together at its end. Errors: LIMIT (work_max outstanding), DISCONNECTED, NOMEM, INVAL.
+ * the loop leaves together at its end. 0; RR_POST_COPIED for a Send, if work->may_copy. Errors: LIMIT
+ * (work_max outstanding), DISCONNECTED, NOMEM, INVAL.
  */
 int rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work);
 

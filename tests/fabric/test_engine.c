@@ -110,6 +110,63 @@ what_a_batch_brings_about_may_leave_before_its_end(void **state)
 	assert_true(received_first <= RR_IWARP_FLUSH_EACH);
 }
 
+static int
+post_copied(struct node *node, const void *data, uint32_t length, uintptr_t cookie)
+{
+	struct rr_sge sge = { data, length };
+	struct rr_work work = {
+		.kind = RR_WORK_SEND, .sge_count = 1, .sges = &sge, .cookie = (void *)cookie, .may_copy = true
+	};
+
+	return rr_iwarp_post(&node->engine, &work);
+}
+
+/* Its memory is free at once, and no event comes. */
+static void
+a_short_send_is_copied_if_its_poster_wants_that(void **state)
+{
+	char text[] = "first";
+
+	(void)state;
+	assert_int_equal(node_post(initiator, RR_WORK_SEND, "common", 6, 0, 0, 1), 0);
+	node_exchange(initiator, responder);
+	assert_int_equal(post_copied(initiator, text, 5, 2), RR_POST_COPIED);
+	memcpy(text, "other", 5);
+	assert_int_equal(post_copied(initiator, text, 5, 3), RR_POST_COPIED);
+	memset(text, 0, 5);
+	assert_int_equal(initiator->engine.base.outstanding, 0);
+	node_clear(initiator);
+	node_collect(initiator);
+	assert_non_null(memmem(initiator->out, initiator->out_size, "first", 5));
+	assert_non_null(memmem(initiator->out, initiator->out_size, "other", 5));
+	assert_null(strstr(initiator->log, "completed 0 2"));
+	node_feed(responder, initiator->out, initiator->out_size, NODE_STREAM, NULL);
+	assert_int_equal(responder->engine.rx.send_msn, 4);
+	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
+}
+
+/* What is in front of it must leave first, and what is long is not copied. */
+static void
+a_send_is_not_copied_past_another_or_if_it_is_long(void **state)
+{
+	(void)state;
+	assert_int_equal(post_copied(initiator, payload, RR_IWARP_COPY_MAX + 1, 1), 0);
+	assert_int_equal(post_copied(initiator, "behind", 6, 2), 0);
+	node_exchange(initiator, responder);
+	assert_non_null(strstr(initiator->log, "completed 0 2"));
+	/* Without room in the batch, others wait behind it. */
+	for (int i = 0; i < 60; i++)
+		assert_true(post_copied(initiator, payload, 400, 3) >= 0);
+	assert_true(initiator->engine.base.outstanding > 0);
+	assert_int_equal(post_copied(initiator, "behind", 6, 4), 0);
+	node_exchange(initiator, responder);
+	assert_int_equal(responder->engine.rx.send_msn, 1 + 2 + 60 + 1);
+	assert_int_equal(initiator->engine.base.outstanding, 0);
+	/* A responder that was not spoken to may not send. */
+	pair_renew();
+	assert_int_equal(post_copied(responder, "early", 5, 5), 0);
+}
+
 /* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any FPDUs". */
 static void
 a_responder_is_silent_until_it_is_spoken_to(void **state)
@@ -323,6 +380,8 @@ main(void)
 		PAIR_TEST(what_tcp_takes_at_a_time_does_not_matter),
 		PAIR_TEST(what_a_batch_brings_about_may_leave_before_its_end),
 		PAIR_TEST(what_tcp_takes_at_a_time_does_not_matter),
+		PAIR_TEST(a_short_send_is_copied_if_its_poster_wants_that),
+		PAIR_TEST(a_send_is_not_copied_past_another_or_if_it_is_long),
 		PAIR_TEST(a_responder_is_silent_until_it_is_spoken_to),
 		PAIR_TEST(reads_beyond_ord_wait_and_keep_the_order),
 		PAIR_TEST(responses_and_work_take_turns),

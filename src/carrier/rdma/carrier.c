@@ -247,6 +247,7 @@ rr_rdma_new(struct rr_room *room, struct rr_fabric *fabric, const char *peer, bo
 	rr_task_init(&connection->task, rdma_run);
 	rr_stall_init(&connection->stall);
 	rr_list_init(&connection->jobs);
+	rr_list_init(&connection->copied);
 	rr_list_init(&connection->exchanges);
 	rr_list_init(&connection->provided.list);
 	rr_connection_set_peer(connection, NULL, 0);

@@ -27,6 +27,35 @@ enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
 
 /* ---- Work requests ---- */
 
+/*
+ * A provider that copies a Send completes it at once. A job that calls the owner when it completes learns
+ * that from the loop, at the end of the event or the task that the connection is in.
+ */
+static void
+take_copied(struct rr_connection *connection, struct rr_job *job)
+{
+	rr_list_remove(&job->link);
+	if (job->calls_nobody) {
+		job->completed(job, RR_WORK_SEND, 0);
+		return;
+	}
+	rr_list_append(&connection->copied, &job->link);
+	if (connection->inside == 0)
+		rr_loop_defer(connection->base.engine->loop, &connection->task);
+}
+
+void
+rr_driver_complete(struct rr_connection *connection)
+{
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&connection->copied))) {
+		struct rr_job *job = rr_container(link, struct rr_job, link);
+
+		job->completed(job, RR_WORK_SEND, 0);
+	}
+}
+
 /* Posts what this job still has, while there is room. True if the job is through. */
 static bool
 post_job(struct rr_connection *connection, struct rr_job *job)
@@ -36,7 +65,7 @@ post_job(struct rr_connection *connection, struct rr_job *job)
 	struct rr_sge sges[RR_MAX_SGE];
 
 	while (connection->posted < rr_fabric_config(fabric)->work_max) {
-		struct rr_work work = { .sges = sges, .cookie = job };
+		struct rr_work work = { .sges = sges, .cookie = job, .may_copy = true };
 		int error;
 
 		if (!job->next(job, &work, sges, sge_max)) {
@@ -46,10 +75,14 @@ post_job(struct rr_connection *connection, struct rr_job *job)
 		error = rr_endpoint_post(connection->endpoint, &work);
 		/* RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC Reply or
 		 * RPC-over-RDMA error message, the Responder MUST close the connection" */
-		if (error) {
+		if (error < 0) {
 			rr_driver_abort(connection, error, "%s: a work request could not be posted: %s",
 				connection->base.peer, rpcrdma_strerror(error));
 			return false;
+		}
+		if (error == RR_POST_COPIED) {
+			take_copied(connection, job);
+			return true;
 		}
 		connection->posted++;
 		rr_stall_posted(connection, &work);
@@ -76,8 +109,13 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 {
 	if (!connection->endpoint)
 		return;
-	rr_list_append(&connection->jobs, &job->link);
 	rr_stall_watch(connection);
+	/* Most jobs find nothing in front of them, and room for all that they have. */
+	if (rr_list_empty(&connection->jobs) && post_job(connection, job))
+		return;
+	if (!connection->endpoint)
+		return;
+	rr_list_append(&connection->jobs, &job->link);
 	post_jobs(connection);
 }
 
@@ -240,6 +278,8 @@ rr_driver_close(struct rr_connection *connection)
 	rr_stall_end(connection);
 	while ((link = rr_list_pop(&connection->jobs)))
 		; /* their makers know what they are worth */
+	while ((link = rr_list_pop(&connection->copied)))
+		;
 	rr_endpoint_close(connection->endpoint);
 	connection->endpoint = NULL;
 }

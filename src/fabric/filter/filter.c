@@ -250,8 +250,11 @@ int
 rr_filter_post(struct rr_endpoint *base, const struct rr_work *work)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
+	struct rr_work below = *work;
 
-	return endpoint->below ? rr_endpoint_post(endpoint->below, work) : -RPCRDMA_ERR_DISCONNECTED;
+	/* Filters see each completion. */
+	below.may_copy = false;
+	return endpoint->below ? rr_endpoint_post(endpoint->below, &below) : -RPCRDMA_ERR_DISCONNECTED;
 }
 
 int

@@ -38,6 +38,7 @@ rr_iwarp_batch_open(struct rr_iwarp *engine)
 	rr_list_init(&engine->tx.batch->link);
 	engine->tx.batch->first = engine->tx.batch->count = engine->tx.batch->meta = 0;
 	engine->tx.batch->octets = 0;
+	engine->tx.batch->open = true;
 	return true;
 }
 
@@ -226,6 +227,31 @@ rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 		put_marker(fpdu, fpdu->engine->tx.gathered - fpdu->start);
 	rr_fpdu_put_crc(batch_meta(fpdu), fpdu->crc);
 	batch_put_meta(fpdu, RR_FPDU_CRC_SIZE);
+}
+
+bool
+rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length)
+{
+	struct rr_iwarp_batch *batch = engine->tx.batch;
+	size_t ulpdu = RR_DDP_UNTAGGED_SIZE + (size_t)length, size = rr_fpdu_size(ulpdu);
+	uint8_t *fpdu = batch->metas + batch->meta, *to = fpdu + RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE;
+
+	if (batch->meta + size > RR_IWARP_BATCH_META - RR_IWARP_TAIL_MAX ||
+		batch->count == RR_IWARP_BATCH_VECTORS)
+		return false;
+	rr_put_be16(fpdu, (uint16_t)ulpdu);
+	rr_ddp_put_send(fpdu + RR_FPDU_LENGTH_SIZE, work->kind == RR_WORK_SEND_INVALIDATE,
+		work->remote_handle, ++engine->tx.send_msn);
+	for (uint32_t i = 0; i < work->sge_count; i++) {
+		if (work->sges[i].length > 0) /* an empty one may be nowhere */
+			memcpy(to, work->sges[i].addr, work->sges[i].length);
+		to += work->sges[i].length;
+	}
+	memset(to, 0, RR_IWARP_TAIL_MAX); /* pad and CRC, or a little more */
+	batch->meta += (uint32_t)size;
+	engine->tx.gathered += size;
+	append(batch, fpdu, size);
+	return true;
 }
 
 void

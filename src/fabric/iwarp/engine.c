@@ -88,8 +88,9 @@ frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
 }
 
 static uint32_t
-batch_output(const struct rr_iwarp_batch *batch, const struct iovec **vectors)
+batch_output(struct rr_iwarp_batch *batch, const struct iovec **vectors)
 {
+	batch->open = false;
 	*vectors = batch->vectors + batch->first;
 	return batch->count - batch->first;
 }
@@ -97,6 +98,9 @@ batch_output(const struct rr_iwarp_batch *batch, const struct iovec **vectors)
 uint32_t
 rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
 {
+	/* Sends that were copied are in front of what was queued since. */
+	if (engine->tx.batch && engine->tx.batch->open && engine->state == RR_IWARP_OPEN)
+		rr_iwarp_gather(engine);
 	if (engine->tx.batch)
 		return batch_output(engine->tx.batch, vectors);
 	if (engine->frame_at < engine->frame_size)

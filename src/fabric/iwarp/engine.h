@@ -32,7 +32,8 @@ enum {
 	RR_IWARP_FLUSH_EACH = 16, /* Sends that are handed on before what they brought about leaves */
 	RR_IWARP_SCRATCH = 32768, /* octets that one read takes in, besides payload put in place */
 	RR_IWARP_BATCH_VECTORS = 256,
-	RR_IWARP_BATCH_META = 8192,     /* headers and trailers */
+	RR_IWARP_BATCH_META = 16384,    /* headers, trailers, and Sends that were copied */
+	RR_IWARP_COPY_MAX = 512,        /* octets of a Send that is copied: to refer to them costs more */
 	RR_IWARP_BATCH_MAX = 4 << 20,   /* octets in a batch, about */
 	RR_IWARP_BATCH_CRC = 256 << 10, /* the same where each octet is to be looked at */
 	RR_IWARP_ULPDU_MAX = 64768 - 2, /* RFC 5044, 4.3, less what would need a pad */
@@ -59,6 +60,7 @@ struct rr_iwarp_shared {
 struct rr_iwarp_batch {
 	struct rr_list link;
 	uint32_t first, count, meta;
+	bool open; /* TCP was not offered it yet: more can be put into it */
 	size_t octets;
 	struct iovec vectors[RR_IWARP_BATCH_VECTORS];
 	uint8_t metas[RR_IWARP_BATCH_META];
@@ -221,6 +223,7 @@ bool rr_iwarp_is_owed(const struct rr_iwarp *engine);
 /* How large a TCP segment is now (EMSS). */
 void rr_iwarp_set_emss(struct rr_iwarp *engine, uint32_t emss);
 
+/* As rr_endpoint_post(). */
 int rr_iwarp_post(struct rr_iwarp *engine, const struct rr_work *work);
 
 /* Sends a zero-length RDMA Write. */

@@ -148,7 +148,7 @@ iwarp_post(struct rr_endpoint *base, const struct rr_work *work)
 	if (endpoint->state < RR_IWARP_ENDPOINT_UP)
 		return -RPCRDMA_ERR_DISCONNECTED;
 	error = rr_iwarp_post(&endpoint->engine, work);
-	if (!error)
+	if (error >= 0)
 		rr_iwarp_endpoint_defer(endpoint);
 	return error;
 }

@@ -21,6 +21,34 @@ first_of(const struct rr_list *list)
 	return rr_container(list->next, struct rr_work_item, link);
 }
 
+/* Nothing is in front of what is posted now but what the batch holds, which can take more. */
+static bool
+tx_is_free(const struct rr_iwarp *engine)
+{
+	const struct rr_iwarp_tx *tx = &engine->tx;
+
+	return rr_list_empty(&tx->queue) && tx->message == RR_IWARP_NO_MESSAGE && !tx->kick &&
+	       tx->response_next == tx->response_count && engine->frame_at == engine->frame_size &&
+	       (!tx->batch || tx->batch->open);
+}
+
+/* Most Sends are short and have nothing in front of them: to copy one costs less than to keep and to complete
+ * it. False: the Send goes the common way. */
+static bool
+tx_copy(struct rr_iwarp *engine, const struct rr_work *work)
+{
+	size_t length = 0;
+
+	if (!work->may_copy || work->kind > RR_WORK_SEND_INVALIDATE || engine->crc || engine->tx.markers ||
+		!engine->may_send || !tx_is_free(engine))
+		return false;
+	for (uint32_t i = 0; i < work->sge_count; i++)
+		length += work->sges[i].length;
+	if (length > rr_min(RR_IWARP_COPY_MAX, engine->tx.ulpdu_max - RR_DDP_UNTAGGED_SIZE))
+		return false;
+	return rr_iwarp_batch_open(engine) && rr_iwarp_batch_copy(engine, work, (uint32_t)length);
+}
+
 int
 rr_iwarp_post(struct rr_iwarp *engine, const struct rr_work *work)
 {
@@ -30,6 +58,8 @@ rr_iwarp_post(struct rr_iwarp *engine, const struct rr_work *work)
 		return -RPCRDMA_ERR_DISCONNECTED;
 	if (work->kind == RR_WORK_READ && !engine->tx.ord)
 		return -RPCRDMA_ERR_NOTSUP;
+	if (tx_copy(engine, work))
+		return RR_POST_COPIED;
 	item = rr_works_get(&engine->shared->works, work);
 	if (!item)
 		return -RPCRDMA_ERR_NOMEM;

@@ -33,6 +33,8 @@ rr_connection_set_state(struct rr_connection *connection, enum rr_connection_sta
 void
 rr_connection_leave(struct rr_connection *connection)
 {
+	if (connection->inside == 1 && !rr_list_empty(&connection->copied))
+		rr_driver_complete(connection);
 	if (--connection->inside == 0 && connection->closed)
 		connection->parts->free(connection);
 }

@@ -29,13 +29,16 @@
  */
 struct rr_connection;
 
-/* A row of work requests that belong together and are posted in order, as the endpoint has room for them. */
+/* A row of work requests that belong together and are posted in order, as the endpoint has room for them. A
+ * Send is the last of them. */
 struct rr_job {
 	/* Fills in the next work request with at most sge_max sges; false where there is none. */
 	bool (*next)(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
 	/* One of them completed; after the last one the job may be gone. */
 	void (*completed)(struct rr_job *job, enum rr_work_kind kind, int status);
-	struct rr_list link; /* while some are not posted */
+	bool calls_nobody;   /* completed() of a Send, called before its rr_driver_submit() returns, calls
+				nobody */
+	struct rr_list link; /* while some are not posted; then in `copied`, if the Send was */
 };
 
 enum rr_connection_state {
@@ -123,8 +126,9 @@ struct rr_connection {
 
 	struct rr_trace trace;
 
-	struct rr_list jobs; /* with work requests that are not posted */
-	uint32_t posted;     /* work requests that are, and did not complete */
+	struct rr_list jobs;   /* with work requests that are not posted */
+	struct rr_list copied; /* jobs whose Send the provider copied: the loop is to complete them */
+	uint32_t posted;       /* work requests that are, and did not complete */
 	struct rr_stall stall;
 	struct rr_timer kick;
 	uint32_t kicks;
@@ -216,6 +220,9 @@ uint32_t rr_driver_receives(const struct rpcrdma_engine *engine);
 
 /* Posts the job's work requests, now or as others complete. No effect on an endpoint that is closed. */
 void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
+
+/* Completes the jobs whose Send the provider copied. The owner may be called. */
+void rr_driver_complete(struct rr_connection *connection);
 
 /* -RPCRDMA_ERR_...; counted. */
 int rr_driver_register(struct rr_connection *connection, const void *data, uint32_t length,

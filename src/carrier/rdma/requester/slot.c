@@ -26,6 +26,7 @@ rr_slots_make(struct rr_connection *connection, rr_slot_completed_function *comp
 
 		slot->connection = connection;
 		slot->job.completed = completed;
+		slot->job.calls_nobody = true;
 		slot->buffer = requester->buffers + (size_t)i * size;
 		slot->held.lists = (struct rr_chunk_lists){
 			.writes = slot->held_writes,
