@@ -87,8 +87,9 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 {
 	struct rr_nfs4_state *state;
 
-	/* A compound may still run for a client that has ended meanwhile. */
-	if (tables->count >= tables->max || client->phase == RR_NFS4_ENDED)
+	/* A client may have as many states as are still free, so that no client can keep all others from
+	 * theirs. A compound may still run for a client that has ended meanwhile. */
+	if (client->state_count >= tables->max - tables->count || client->phase == RR_NFS4_ENDED)
 		return NULL;
 	state = rr_alloc(tables->env, sizeof(*state) + owner.length);
 	if (!state)

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LOCK, LOCKT, LOCKU: RFC 8881, sections 18.10 to 18.12.
+ * LOCK: RFC 8881, section 18.10.
  *
  * A lock is in the tables, where it stands against those of other clients, and in the storage, where local
  * programs see it. Each lock-owner has an open of its own there. Storage that has no locks is no obstacle.
  */
 #include <string.h>
 
-#include "nfs4/ops.h"
-
-struct lock_work {
-	struct rr_nfs4_span span;
-	bool write, made; /* made: the lock state did not exist before */
-	struct rr_nfs4_conflict conflict;
-};
+#include "nfs4/op_lock.h"
 
 /* RFC 8881, 18.10.3: "NFS4ERR_DENIED" with "the owner, offset, length, and type of lock". */
-static uint32_t
-lock_denied(const struct lock_work *work, LOCK4denied *denied)
+uint32_t
+rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 {
 	denied->offset = work->conflict.span.first;
 	denied->length = rr_nfs4_span_length(work->conflict.span);
@@ -50,7 +44,7 @@ lock_owner(const struct rr_nfs4_state *state)
 static void
 lock_drop_made(struct rr_nfs4_compound *c)
 {
-	const struct lock_work *work = c->op_memory;
+	const struct rr_lock_work *work = c->op_memory;
 
 	if (work->made && c->state->revoked == RR_NFS4_VALID && c->state->ranges.count == 0 &&
 		c->state->seqid == 0)
@@ -61,18 +55,18 @@ lock_drop_made(struct rr_nfs4_compound *c)
 static uint32_t
 lock_undone(struct rr_nfs4_compound *c)
 {
-	struct lock_work *work = c->op_memory;
+	struct rr_lock_work *work = c->op_memory;
 
 	rr_nfs4_lock_tables(c->server);
 	lock_drop_made(c);
 	rr_nfs4_unlock_tables(c->server);
-	return lock_denied(work, &c->res.u.oplock.u.denied);
+	return rr_lock_denied(work, &c->res.u.oplock.u.denied);
 }
 
-static uint32_t
-lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_step *then)
+uint32_t
+rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_step *then)
 {
-	const struct lock_work *work = c->op_memory;
+	const struct rr_lock_work *work = c->op_memory;
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_lock *lock;
 
@@ -92,7 +86,7 @@ lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_ste
 static uint32_t
 lock_finish(struct rr_nfs4_compound *c)
 {
-	struct lock_work *work = c->op_memory;
+	struct rr_lock_work *work = c->op_memory;
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
 	struct rr_nfs4_state *state = c->state;
 	LOCK4res *res = &c->res.u.oplock;
@@ -109,7 +103,7 @@ lock_finish(struct rr_nfs4_compound *c)
 		rr_nfs4_stateid_next(state, &res->u.resok4.lock_stateid);
 	rr_nfs4_unlock_tables(c->server);
 	if (status == NFS4ERR_DENIED)
-		return lock_storage(c, RR_VFS_UNLOCK, lock_undone);
+		return rr_lock_storage(c, RR_VFS_UNLOCK, lock_undone);
 	if (status == NFS4_OK)
 		rr_nfs4_set_stateid(c, &res->u.resok4.lock_stateid);
 	return status;
@@ -118,7 +112,7 @@ lock_finish(struct rr_nfs4_compound *c)
 static uint32_t
 lock_locked(struct rr_nfs4_compound *c)
 {
-	struct lock_work *work = c->op_memory;
+	struct rr_lock_work *work = c->op_memory;
 
 	if (c->vfs_status == RR_VFS_OK || c->vfs_status == RR_VFS_NOTSUPP)
 		return lock_finish(c);
@@ -128,7 +122,7 @@ lock_locked(struct rr_nfs4_compound *c)
 	lock_drop_made(c);
 	rr_nfs4_unlock_tables(c->server);
 	if (c->vfs_status == RR_VFS_LOCK)
-		return lock_denied(work, &c->res.u.oplock.u.denied);
+		return rr_lock_denied(work, &c->res.u.oplock.u.denied);
 	return rr_nfs4_status(c->vfs_status);
 }
 
@@ -136,7 +130,7 @@ lock_locked(struct rr_nfs4_compound *c)
 static uint32_t
 lock_opened(struct rr_nfs4_compound *c)
 {
-	const struct lock_work *work = c->op_memory;
+	const struct rr_lock_work *work = c->op_memory;
 	struct rr_vfs *vfs = c->server->vfs;
 
 	if (c->vfs_status == RR_VFS_OK) {
@@ -147,7 +141,7 @@ lock_opened(struct rr_nfs4_compound *c)
 		if (!c->opened[1])
 			vfs->ops->close(vfs, c->vfs.opening.open);
 	}
-	return lock_storage(c, work->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ, lock_locked);
+	return rr_lock_storage(c, work->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ, lock_locked);
 }
 
 static uint32_t
@@ -181,7 +175,7 @@ static nfsstat4
 lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, struct rr_nfs4_state **state)
 {
 	struct rr_nfs4_tables *tables = &c->server->shared->tables;
-	struct lock_work *work = c->op_memory;
+	struct rr_lock_work *work = c->op_memory;
 	struct rr_nfs4_state *open;
 	nfsstat4 status = rr_nfs4_find_state(c, &c->current, &locker->open_stateid, RR_NFS4_OPEN, &open);
 
@@ -197,7 +191,7 @@ lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, st
 static nfsstat4
 lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, struct rr_nfs4_state **state)
 {
-	const struct lock_work *work = c->op_memory;
+	const struct rr_lock_work *work = c->op_memory;
 	nfsstat4 status = rr_nfs4_find_state(c, &c->current, &locker->lock_stateid, RR_NFS4_LOCK, state);
 
 	return status == NFS4_OK ? lock_check_mode((*state)->parent, work->write) : status;
@@ -208,7 +202,7 @@ static nfsstat4
 lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 {
 	struct rr_nfs4_tables *tables = &c->server->shared->tables;
-	struct lock_work *work = c->op_memory;
+	struct rr_lock_work *work = c->op_memory;
 	struct rr_nfs4_state *state = NULL;
 	nfsstat4 status =
 		args->reclaim ? rr_nfs4_may_reclaim(c) : rr_nfs4_grace_grant(&tables->grace, c->client);
@@ -234,8 +228,8 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 	return args->reclaim ? NFS4ERR_RECLAIM_CONFLICT : NFS4ERR_DENIED;
 }
 
-static bool
-lock_is_write(nfs_lock_type4 type)
+bool
+rr_lock_is_write(nfs_lock_type4 type)
 {
 	return type == WRITE_LT || type == WRITEW_LT;
 }
@@ -255,15 +249,14 @@ lock_typed(struct rr_nfs4_compound *c)
 	status = lock_prepare(c, args);
 	rr_nfs4_unlock_tables(c->server);
 	if (status == NFS4ERR_DENIED)
-		return lock_denied(c->op_memory, &c->res.u.oplock.u.denied);
+		return rr_lock_denied(c->op_memory, &c->res.u.oplock.u.denied);
 	return status == NFS4_OK ? lock_open(c) : status;
 }
 
-/* The work of an operation on the range; NFS4ERR_INVAL: there is no such range. */
-static nfsstat4
-lock_begin(struct rr_nfs4_compound *c, uint64_t offset, uint64_t length, bool write)
+nfsstat4
+rr_lock_begin(struct rr_nfs4_compound *c, uint64_t offset, uint64_t length, bool write)
 {
-	struct lock_work *work = c->op_memory = rr_nfs4_alloc(c, sizeof(*work));
+	struct rr_lock_work *work = c->op_memory = rr_nfs4_alloc(c, sizeof(*work));
 
 	if (!work)
 		return NFS4ERR_DELAY;
@@ -275,90 +268,7 @@ uint32_t
 rr_op_lock(struct rr_nfs4_compound *c)
 {
 	const LOCK4args *args = &c->op->u.oplock;
-	nfsstat4 status = lock_begin(c, args->offset, args->length, lock_is_write(args->locktype));
+	nfsstat4 status = rr_lock_begin(c, args->offset, args->length, rr_lock_is_write(args->locktype));
 
 	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, lock_typed) : status;
-}
-
-/* ---- LOCKT ---- */
-
-static uint32_t
-lockt_typed(struct rr_nfs4_compound *c)
-{
-	struct lock_work *work = c->op_memory;
-	struct rr_nfs4_tables *tables;
-	nfsstat4 status;
-
-	if (c->vfs_status != RR_VFS_OK)
-		return rr_nfs4_status(c->vfs_status);
-	status = rr_nfs4_regular(&c->current);
-	if (status != NFS4_OK)
-		return status;
-	tables = rr_nfs4_lock_tables(c->server);
-	status = rr_nfs4_grace_grant(&tables->grace, c->client);
-	if (status == NFS4_OK &&
-		rr_nfs4_lock_conflict(tables, c->client, &c->current.attributes.id,
-			c->op->u.oplockt.owner.owner, work->span, work->write, &work->conflict))
-		status = NFS4ERR_DENIED;
-	rr_nfs4_unlock_tables(c->server);
-	return status == NFS4ERR_DENIED ? lock_denied(work, &c->res.u.oplockt.u.denied) : status;
-}
-
-uint32_t
-rr_op_lockt(struct rr_nfs4_compound *c)
-{
-	const LOCKT4args *args = &c->op->u.oplockt;
-	nfsstat4 status = lock_begin(c, args->offset, args->length, lock_is_write(args->locktype));
-
-	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, lockt_typed) : status;
-}
-
-/* ---- LOCKU ---- */
-
-static uint32_t
-locku_unlocked(struct rr_nfs4_compound *c)
-{
-	const struct lock_work *work = c->op_memory;
-	stateid4 *stateid = &c->res.u.oplocku.u.lock_stateid;
-	nfsstat4 status = NFS4ERR_BAD_STATEID;
-
-	if (c->vfs_status != RR_VFS_OK && c->vfs_status != RR_VFS_NOTSUPP)
-		return rr_nfs4_status(c->vfs_status);
-	rr_nfs4_lock_tables(c->server);
-	if (c->state->revoked == RR_NFS4_VALID)
-		status = rr_nfs4_unlock(c->state, work->span);
-	if (status == NFS4_OK)
-		rr_nfs4_stateid_next(c->state, stateid);
-	rr_nfs4_unlock_tables(c->server);
-	if (status == NFS4_OK)
-		rr_nfs4_set_stateid(c, stateid);
-	return status;
-}
-
-static uint32_t
-locku_typed(struct rr_nfs4_compound *c)
-{
-	struct rr_nfs4_state *state;
-	nfsstat4 status;
-
-	if (c->vfs_status != RR_VFS_OK)
-		return rr_nfs4_status(c->vfs_status);
-	rr_nfs4_lock_tables(c->server);
-	status = rr_nfs4_find_state(c, &c->current, &c->op->u.oplocku.lock_stateid, RR_NFS4_LOCK, &state);
-	if (status == NFS4_OK) {
-		c->state = rr_nfs4_state_hold(state);
-		if (state->opened)
-			c->opened[1] = rr_nfs4_opened_hold(state->opened);
-	}
-	rr_nfs4_unlock_tables(c->server);
-	return status == NFS4_OK ? lock_storage(c, RR_VFS_UNLOCK, locku_unlocked) : status;
-}
-
-uint32_t
-rr_op_locku(struct rr_nfs4_compound *c)
-{
-	const LOCKU4args *args = &c->op->u.oplocku;
-	nfsstat4 status = lock_begin(c, args->offset, args->length, false);
-
-	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, locku_typed) : status;
 }

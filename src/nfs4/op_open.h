@@ -29,4 +29,13 @@ nfsstat4 rr_open_check_share(uint32_t share_access, uint32_t share_deny);
 /* The current filehandle is the file, whose attributes are known: the share is reserved, the file opened. */
 uint32_t rr_open_file(struct rr_nfs4_compound *c);
 
+/* The share that was reserved goes back to what it was before. */
+void rr_open_undo(struct rr_nfs4_compound *c);
+
+/* Whether what the owner has open already allows what it asked for: then it is not opened again. */
+bool rr_open_is_enough(const struct rr_nfs4_reserved *reserved);
+
+/* Opens the file for what the owner has now, in place of what it had before. */
+uint32_t rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPEN from the file on, OPEN_DOWNGRADE, CLOSE: RFC 8881, sections 18.16, 18.18 and 18.2. */
+/* OPEN from the file on: RFC 8881, section 18.16. */
 #include <string.h>
 
 #include "nfs4/op_open.h"
@@ -7,8 +7,8 @@
 _Static_assert(OPEN4_SHARE_ACCESS_READ == RR_VFS_SHARE_READ && OPEN4_SHARE_ACCESS_WRITE == RR_VFS_SHARE_WRITE,
 	"shares are numbered alike");
 
-static void
-open_undo(struct rr_nfs4_compound *c)
+void
+rr_open_undo(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 
@@ -83,7 +83,7 @@ open_truncated(struct rr_nfs4_compound *c)
 	struct rr_nfs4_open_work *work = c->op_memory;
 
 	if (c->vfs_status != RR_VFS_OK) {
-		open_undo(c);
+		rr_open_undo(c);
 		return rr_nfs4_status(c->vfs_status);
 	}
 	work->applied |= RR_VFS_SET_SIZE;
@@ -115,7 +115,7 @@ open_opened(struct rr_nfs4_compound *c)
 	bool kept;
 
 	if (c->vfs_status != RR_VFS_OK) {
-		open_undo(c);
+		rr_open_undo(c);
 		return rr_nfs4_status(c->vfs_status);
 	}
 	rr_nfs4_lock_tables(c->server);
@@ -127,21 +127,21 @@ open_opened(struct rr_nfs4_compound *c)
 		return open_truncate(c);
 	/* The client has ended meanwhile, or there is no memory. */
 	vfs->ops->close(vfs, c->vfs.opening.open);
-	open_undo(c);
+	rr_open_undo(c);
 	return NFS4ERR_DELAY;
 }
 
 /* A share that the owner has already needs no other open: what that allows is not asked for again. */
-static bool
-open_is_enough(const struct rr_nfs4_reserved *reserved)
+bool
+rr_open_is_enough(const struct rr_nfs4_reserved *reserved)
 {
 	const struct rr_nfs4_state *state = reserved->state;
 
 	return state->opened && state->access == reserved->access && state->deny == reserved->deny;
 }
 
-static uint32_t
-open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
+uint32_t
+rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 {
 	const struct rr_nfs4_open_work *work = c->op_memory;
 	const struct rr_nfs4_state *state = work->reserved.state;
@@ -179,7 +179,7 @@ rr_open_file(struct rr_nfs4_compound *c)
 	tables = rr_nfs4_lock_tables(c->server);
 	status = rr_nfs4_share(tables, c->client, &share, &work->reserved);
 	if (status == NFS4_OK) {
-		enough = open_is_enough(&work->reserved);
+		enough = rr_open_is_enough(&work->reserved);
 		if (work->reserved.state->opened)
 			c->opened[0] = rr_nfs4_opened_hold(work->reserved.state->opened);
 	}
@@ -188,125 +188,5 @@ rr_open_file(struct rr_nfs4_compound *c)
 		return NFS4ERR_RECLAIM_CONFLICT;
 	if (status != NFS4_OK)
 		return status;
-	return enough ? open_truncate(c) : open_storage(c, open_opened);
-}
-
-/* ---- OPEN_DOWNGRADE ---- */
-
-static uint32_t
-downgrade_finish(struct rr_nfs4_compound *c)
-{
-	struct rr_nfs4_open_work *work = c->op_memory;
-	stateid4 *stateid = &c->res.u.opopen_downgrade.u.resok4.open_stateid;
-
-	rr_nfs4_lock_tables(c->server);
-	rr_nfs4_stateid_next(work->reserved.state, stateid);
-	rr_nfs4_state_release(work->reserved.state);
-	rr_nfs4_unlock_tables(c->server);
-	rr_nfs4_set_stateid(c, stateid);
-	return NFS4_OK;
-}
-
-static uint32_t
-downgrade_opened(struct rr_nfs4_compound *c)
-{
-	struct rr_nfs4_open_work *work = c->op_memory;
-	struct rr_vfs *vfs = c->server->vfs;
-	bool kept;
-
-	if (c->vfs_status != RR_VFS_OK) {
-		open_undo(c);
-		return rr_nfs4_status(c->vfs_status);
-	}
-	rr_nfs4_lock_tables(c->server);
-	kept = rr_nfs4_state_opened(work->reserved.state, c->vfs.opening.open);
-	rr_nfs4_unlock_tables(c->server);
-	if (kept)
-		return downgrade_finish(c);
-	vfs->ops->close(vfs, c->vfs.opening.open);
-	open_undo(c);
-	return NFS4ERR_DELAY;
-}
-
-static nfsstat4
-downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
-{
-	struct rr_nfs4_open_work *work = c->op_memory;
-	struct rr_nfs4_state *state;
-	nfsstat4 status;
-
-	rr_nfs4_lock_tables(c->server);
-	status = rr_nfs4_find_state(c, &c->current, &args->open_stateid, RR_NFS4_OPEN, &state);
-	if (status == NFS4_OK) {
-		work->reserved =
-			(struct rr_nfs4_reserved){ state, state->access, state->deny, state->combinations };
-		status = rr_nfs4_downgrade(state, rr_open_access(args->share_access), args->share_deny);
-	}
-	if (status == NFS4_OK) {
-		rr_nfs4_state_hold(state);
-		if (state->opened)
-			c->opened[0] = rr_nfs4_opened_hold(state->opened);
-	}
-	rr_nfs4_unlock_tables(c->server);
-	return status;
-}
-
-static uint32_t
-downgrade_typed(struct rr_nfs4_compound *c)
-{
-	const struct rr_nfs4_open_work *work = c->op_memory;
-	nfsstat4 status;
-
-	if (c->vfs_status != RR_VFS_OK)
-		return rr_nfs4_status(c->vfs_status);
-	status = downgrade_reserve(c, &c->op->u.opopen_downgrade);
-	if (status != NFS4_OK)
-		return status;
-	return open_is_enough(&work->reserved) ? downgrade_finish(c) : open_storage(c, downgrade_opened);
-}
-
-uint32_t
-rr_op_open_downgrade(struct rr_nfs4_compound *c)
-{
-	const OPEN_DOWNGRADE4args *args = &c->op->u.opopen_downgrade;
-	nfsstat4 status = rr_open_check_share(args->share_access, args->share_deny);
-
-	if (status != NFS4_OK)
-		return status;
-	c->op_memory = rr_nfs4_alloc(c, sizeof(struct rr_nfs4_open_work));
-	return c->op_memory ? rr_nfs4_attributes(c, &c->current, downgrade_typed) : NFS4ERR_DELAY;
-}
-
-/* ---- CLOSE ---- */
-
-static uint32_t
-close_typed(struct rr_nfs4_compound *c)
-{
-	stateid4 *closed = &c->res.u.opclose.u.open_stateid;
-	struct rr_nfs4_state *state;
-	nfsstat4 status;
-
-	if (c->vfs_status != RR_VFS_OK)
-		return rr_nfs4_status(c->vfs_status);
-	rr_nfs4_lock_tables(c->server);
-	status = rr_nfs4_find_state(c, &c->current, &c->op->u.opclose.open_stateid, RR_NFS4_OPEN, &state);
-	if (status == NFS4_OK)
-		rr_nfs4_state_end(state);
-	rr_nfs4_unlock_tables(c->server);
-	/* RFC 8881, 18.2.4: "the server SHOULD return the invalid special stateid" */
-	closed->seqid = NFS4_UINT32_MAX;
-	if (status == NFS4_OK)
-		rr_nfs4_set_stateid(c, closed);
-	return status;
-}
-
-/* Where the filehandle is not the one that the file was opened by, the object is looked at. */
-uint32_t
-rr_op_close(struct rr_nfs4_compound *c)
-{
-	uint32_t status;
-
-	c->vfs_status = RR_VFS_OK;
-	status = close_typed(c);
-	return status == NFS4ERR_BAD_STATEID ? rr_nfs4_attributes(c, &c->current, close_typed) : status;
+	return enough ? open_truncate(c) : rr_open_storage(c, open_opened);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations on clients and sessions: RFC 8881, sections 18.33 to 18.37, 18.46, 18.50 and 18.51. */
+/* Operations on clients and sessions: RFC 8881, sections 18.33 to 18.37, 18.47, 18.50 and 18.51. */
 #include <string.h>
 
 #include <rpcrdma/version.h>
 
-#include "base/checked.h"
 #include "nfs4/ops.h"
 
 enum {
@@ -104,104 +103,6 @@ rr_op_create_session(struct rr_nfs4_compound *c)
 	rr_nfs4_create_session(&tables->sessions, &tables->clients, &create, res);
 	rr_nfs4_unlock_tables(c->server);
 	return res->csr_status;
-}
-
-/* Octets of the result of SEQUENCE, number and status among them. */
-enum { SEQUENCE_RESULT = RR_NFS4_ERROR_SIZE + NFS4_SESSIONID_SIZE + 5 * 4 };
-
-/* Octets of the call, those in chunks among them. */
-static uint32_t
-sequence_call_size(const struct rpcrdma_request *request)
-{
-	const struct rpcrdma_message *call = &request->exchange->call;
-	uint64_t size = call->length;
-
-	for (uint32_t i = 0; i < call->item_count; i++)
-		size += call->items[i].length + rr_pad(call->items[i].length);
-	return (uint32_t)rr_min(size, UINT32_MAX);
-}
-
-/* The octets are copied while the lock is held: the slot may be used again after that. */
-static nfsstat4
-sequence_replay(struct rr_nfs4_compound *c)
-{
-	struct rpcrdma_arena arena = { c->writer.next, c->writer.end };
-	uint8_t *copy = arena.next;
-
-	if ((size_t)(arena.end - arena.next) < c->turn.reply_length)
-		return NFS4ERR_DELAY;
-	memcpy(copy, c->turn.reply, c->turn.reply_length);
-	arena.next += (c->turn.reply_length + 15) & ~(size_t)15;
-	if (!rr_nfs4_result_replay(c->result, copy, c->turn.reply_length, &arena))
-		return NFS4ERR_DELAY;
-	c->encoded = true;
-	return NFS4_OK;
-}
-
-/* How often a retry looks whether the call that it repeats has ended, and for how long. */
-#define SEQUENCE_LOOK_EVERY (5 * RR_MILLISECOND)
-#define SEQUENCE_LOOK_FOR   (10 * RR_SECOND)
-
-static nfsstat4
-sequence_try(struct rr_nfs4_compound *c)
-{
-	const struct rr_nfs4_call call = {
-		.args = &c->op->u.opsequence,
-		.digest = c->args->digest ^ ((uint64_t)c->principal.flavor << 32 | c->principal.uid) * 31,
-		.operations = c->args->count,
-		.size = sequence_call_size(c->request),
-		.least = rr_nfs4_size(c) + SEQUENCE_RESULT,
-		.conn = &c->connection->conn,
-		.now = rr_now(c->server->env),
-	};
-	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
-	nfsstat4 status = rr_nfs4_sequence_begin(&tables->sessions, &call, &c->turn);
-
-	if (status == NFS4_OK && c->turn.kind == RR_NFS4_REPLAY)
-		status = sequence_replay(c);
-	rr_nfs4_unlock_tables(c->server);
-	return status;
-}
-
-/*
- * RFC 8881, 2.10.6.2: of a retry of a call that has not ended, the replier may answer NFS4ERR_DELAY, for
- * which clients wait many seconds; or it waits for the call. That may be another thread's, so the retry looks
- * again and again.
- */
-static uint32_t
-sequence_go_on(struct rr_nfs4_compound *c)
-{
-	nfsstat4 status = c->connection ? sequence_try(c) : NFS4ERR_DELAY;
-
-	if (status == NFS4ERR_DELAY && c->turn.kind == RR_NFS4_UNDER_WAY && c->connection &&
-		rr_now(c->server->env) < c->look_until) {
-		rr_loop_arm(c->server->loop, &c->look, SEQUENCE_LOOK_EVERY);
-		return RR_NFS4_PENDING;
-	}
-	if (status != NFS4_OK)
-		return status;
-	c->res.u.opsequence.u.sr_resok4 = c->turn.ok;
-	if (c->turn.session) {
-		c->client = c->turn.session->client;
-		c->limit = (uint32_t)rr_min(c->limit, c->turn.session->fore.ca_maxresponsesize);
-	}
-	return NFS4_OK;
-}
-
-static void
-sequence_look(struct rr_timer *timer)
-{
-	struct rr_nfs4_compound *c = rr_container(timer, struct rr_nfs4_compound, look);
-
-	c->resume(c, sequence_go_on(c));
-}
-
-uint32_t
-rr_op_sequence(struct rr_nfs4_compound *c)
-{
-	rr_timer_init(&c->look, sequence_look);
-	c->look_until = rr_now(c->server->env) + SEQUENCE_LOOK_FOR;
-	return sequence_go_on(c);
 }
 
 uint32_t

@@ -252,7 +252,7 @@ serve_run(const struct rr_tool *tool, int argc, char **argv)
 const struct rr_tool rr_tool_serve = {
 	.name = "serve",
 	.run = serve_run,
-	.help = "Serve directories over NFSv3/RDMA and NFSv3/TCP.",
+	.help = "Serve directories over NFS versions 3, 4.1 and 4.2, by RDMA and TCP.",
 	.operands = "DIRECTORY[=/NAME]...",
 	.least = 1,
 	.most = RR_TOOL_ANY,

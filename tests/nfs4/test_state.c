@@ -277,6 +277,21 @@ what_is_revoked_is_known_until_it_is_freed(void **state)
 	assert_int_equal(world->a->status_flags, 0);
 }
 
+static void
+a_client_leaves_room_for_others(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_state *open;
+	stateid4 stateid;
+	char owner[2] = "a";
+
+	world->tables.max = 8;
+	for (int i = 0; i < 4; i++, owner[0]++)
+		assert_int_equal(open_as(world, world->a, owner, R, 0, &open, &stateid), NFS4_OK);
+	assert_int_equal(open_as(world, world->a, "more", R, 0, &open, &stateid), NFS4ERR_DELAY);
+	assert_int_equal(open_as(world, world->b, "o", R, 0, &open, &stateid), NFS4_OK);
+}
+
 /* 8.4.3: what a client without a lease holds is nobody else's before its record has gone from the disk, so
  * that it cannot reclaim that after a crash. */
 static void
@@ -347,6 +362,7 @@ main(void)
 		TEST(locks_conflict_between_owners),
 		TEST(courtesy_ends_with_a_conflict),
 		TEST(what_is_revoked_is_known_until_it_is_freed),
+		TEST(a_client_leaves_room_for_others),
 		TEST(a_lapsed_client_keeps_what_it_has_until_its_record_has_gone),
 		TEST(a_client_that_comes_back_is_recorded_again),
 	};

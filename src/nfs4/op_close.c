@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* OPEN_DOWNGRADE and CLOSE: RFC 8881, sections 18.18 and 18.2. */
+#include "nfs4/op_open.h"
+
+static uint32_t
+downgrade_finish(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	stateid4 *stateid = &c->res.u.opopen_downgrade.u.resok4.open_stateid;
+
+	rr_nfs4_lock_tables(c->server);
+	rr_nfs4_stateid_next(work->reserved.state, stateid);
+	rr_nfs4_state_release(work->reserved.state);
+	rr_nfs4_unlock_tables(c->server);
+	rr_nfs4_set_stateid(c, stateid);
+	return NFS4_OK;
+}
+
+static uint32_t
+downgrade_opened(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_vfs *vfs = c->server->vfs;
+	bool kept;
+
+	if (c->vfs_status != RR_VFS_OK) {
+		rr_open_undo(c);
+		return rr_nfs4_status(c->vfs_status);
+	}
+	rr_nfs4_lock_tables(c->server);
+	kept = rr_nfs4_state_opened(work->reserved.state, c->vfs.opening.open);
+	rr_nfs4_unlock_tables(c->server);
+	if (kept)
+		return downgrade_finish(c);
+	vfs->ops->close(vfs, c->vfs.opening.open);
+	rr_open_undo(c);
+	return NFS4ERR_DELAY;
+}
+
+static nfsstat4
+downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
+{
+	struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_nfs4_state *state;
+	nfsstat4 status;
+
+	rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_find_state(c, &c->current, &args->open_stateid, RR_NFS4_OPEN, &state);
+	if (status == NFS4_OK) {
+		work->reserved =
+			(struct rr_nfs4_reserved){ state, state->access, state->deny, state->combinations };
+		status = rr_nfs4_downgrade(state, rr_open_access(args->share_access), args->share_deny);
+	}
+	if (status == NFS4_OK) {
+		rr_nfs4_state_hold(state);
+		if (state->opened)
+			c->opened[0] = rr_nfs4_opened_hold(state->opened);
+	}
+	rr_nfs4_unlock_tables(c->server);
+	return status;
+}
+
+static uint32_t
+downgrade_typed(struct rr_nfs4_compound *c)
+{
+	const struct rr_nfs4_open_work *work = c->op_memory;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	status = downgrade_reserve(c, &c->op->u.opopen_downgrade);
+	if (status != NFS4_OK)
+		return status;
+	return rr_open_is_enough(&work->reserved) ? downgrade_finish(c)
+						  : rr_open_storage(c, downgrade_opened);
+}
+
+uint32_t
+rr_op_open_downgrade(struct rr_nfs4_compound *c)
+{
+	const OPEN_DOWNGRADE4args *args = &c->op->u.opopen_downgrade;
+	nfsstat4 status = rr_open_check_share(args->share_access, args->share_deny);
+
+	if (status != NFS4_OK)
+		return status;
+	c->op_memory = rr_nfs4_alloc(c, sizeof(struct rr_nfs4_open_work));
+	return c->op_memory ? rr_nfs4_attributes(c, &c->current, downgrade_typed) : NFS4ERR_DELAY;
+}
+
+/* ---- CLOSE ---- */
+
+static uint32_t
+close_typed(struct rr_nfs4_compound *c)
+{
+	stateid4 *closed = &c->res.u.opclose.u.open_stateid;
+	struct rr_nfs4_state *state;
+	nfsstat4 status;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_find_state(c, &c->current, &c->op->u.opclose.open_stateid, RR_NFS4_OPEN, &state);
+	if (status == NFS4_OK)
+		rr_nfs4_state_end(state);
+	rr_nfs4_unlock_tables(c->server);
+	/* RFC 8881, 18.2.4: "the server SHOULD return the invalid special stateid" */
+	closed->seqid = NFS4_UINT32_MAX;
+	if (status == NFS4_OK)
+		rr_nfs4_set_stateid(c, closed);
+	return status;
+}
+
+/* Where the filehandle is not the one that the file was opened by, the object is looked at. */
+uint32_t
+rr_op_close(struct rr_nfs4_compound *c)
+{
+	uint32_t status;
+
+	c->vfs_status = RR_VFS_OK;
+	status = close_typed(c);
+	return status == NFS4ERR_BAD_STATEID ? rr_nfs4_attributes(c, &c->current, close_typed) : status;
+}

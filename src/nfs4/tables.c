@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All tables together: how they begin and end, and what one does to another. */
+#include "nfs4/state.h"
+
+#include <string.h>
+
+const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
+	.lease = 90 * RR_SECOND,
+	.clients = 4096,
+	.sessions = 8192,
+	.states = 262144,
+	.ranges = 262144,
+	.replies = 256 * 1024 * 1024,
+};
+
+static void
+tables_client_ended(void *ctx, struct rr_nfs4_client *client)
+{
+	struct rr_nfs4_tables *tables = ctx;
+
+	while (!rr_list_empty(&client->states))
+		rr_nfs4_state_end(rr_container(client->states.next, struct rr_nfs4_state, of_client));
+	while (!rr_list_empty(&client->sessions))
+		rr_nfs4_session_end(rr_container(client->sessions.next, struct rr_nfs4_session, of_client));
+	if (client->record)
+		rr_nfs4_record_leave(&tables->records, client->record);
+	client->record = NULL;
+}
+
+/* A client without a lease may lose what it has: it must not reclaim that after a restart. So its record goes
+ * first. */
+static void
+tables_client_lapsed(void *ctx, struct rr_nfs4_client *client)
+{
+	struct rr_nfs4_tables *tables = ctx;
+
+	if (client->record)
+		rr_nfs4_record_want(&tables->records, client->record, false);
+	if (!client->record || client->record->phase == RR_NFS4_RECORD_ABSENT)
+		rr_nfs4_client_unrecorded(client);
+}
+
+static void
+tables_client_back(void *ctx, struct rr_nfs4_client *client)
+{
+	struct rr_nfs4_tables *tables = ctx;
+
+	if (client->record)
+		rr_nfs4_record_want(&tables->records, client->record, true);
+}
+
+void
+rr_nfs4_recorded(struct rr_nfs4_tables *tables, struct rr_nfs4_record *record, bool done)
+{
+	struct rr_nfs4_client *client = record->client;
+
+	rr_nfs4_record_done(&tables->records, record, done);
+	if (client && record->phase == RR_NFS4_RECORD_ABSENT)
+		rr_nfs4_client_unrecorded(client);
+}
+
+void
+rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
+{
+	rr_nfs4_clients_expire(&tables->clients, now);
+	if (rr_nfs4_grace_look(&tables->grace, rr_nfs4_records_missing(&tables->records) > 0, now))
+		rr_nfs4_records_forget(&tables->records, NULL);
+	if (tables->grace.ends && !rr_nfs4_records_removing(&tables->records))
+		rr_nfs4_grace_end(&tables->grace);
+}
+
+int
+rr_nfs4_tables_init(
+	struct rr_nfs4_tables *tables, const struct rr_env *env, const struct rr_nfs4_tables_config *config)
+{
+	int error;
+
+	memset(tables, 0, sizeof(*tables));
+	tables->env = env;
+	tables->start = rr_random_u32(env);
+	tables->max = config->states;
+	tables->ranges_max = config->ranges;
+	rr_list_init(&tables->unused);
+	error = rr_nfs4_clients_init(&tables->clients, env, config->lease, config->clients);
+	if (error == 0)
+		error = rr_nfs4_sessions_init(&tables->sessions, env, config->sessions, config->replies);
+	if (error == 0)
+		error = rr_map_init(&tables->files, env, 1024);
+	if (error == 0)
+		error = rr_map_init(&tables->states, env, 1024);
+	if (error == 0)
+		error = rr_map_init(&tables->owners, env, 1024);
+	rr_nfs4_records_init(&tables->records, env, 2 * config->clients);
+	tables->clients.ended = tables_client_ended;
+	tables->clients.lapsed = tables_client_lapsed;
+	tables->clients.back = tables_client_back;
+	tables->clients.ctx = tables;
+	if (error < 0)
+		rr_nfs4_tables_free(tables);
+	return error;
+}
+
+void
+rr_nfs4_tables_end(struct rr_nfs4_tables *tables)
+{
+	tables->records.ends = true;
+	rr_list_for_each (link, &tables->clients.leases)
+		rr_nfs4_client_end(rr_container(link, struct rr_nfs4_client, by_lease));
+}
+
+void
+rr_nfs4_tables_free(struct rr_nfs4_tables *tables)
+{
+	rr_nfs4_clients_free(&tables->clients); /* which ends what is in the others */
+	rr_nfs4_records_free(&tables->records);
+	rr_nfs4_sessions_free(&tables->sessions);
+	rr_map_free(&tables->owners, tables->env);
+	rr_map_free(&tables->states, tables->env);
+	rr_map_free(&tables->files, tables->env);
+}
