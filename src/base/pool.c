@@ -12,6 +12,7 @@
 enum { ALIGNMENT = 4096 };
 
 _Static_assert(RR_POOL_KEPT == 1 << RR_POOL_SHIFT_KEPT, "the largest size that has a free list");
+_Static_assert((int)RR_POOL_MIN == (int)ALIGNMENT, "sizes are multiples of the alignment");
 
 static struct rr_pool_head *
 head_of(void *buffer)
@@ -31,7 +32,7 @@ buffer_of(struct rr_pool_head *head)
 static void
 trim(struct rr_pool *pool, size_t limit)
 {
-	for (int i = RR_POOL_SHIFT_KEPT - RR_POOL_SHIFT_MIN; i >= 0 && pool->kept > limit; i--) {
+	for (int i = RR_POOL_CLASSES - 1; i >= 0 && pool->kept > limit; i--) {
 		while (pool->kept > limit && !rr_list_empty(&pool->free[i])) {
 			struct rr_list *link = rr_list_pop(&pool->free[i]);
 			struct rr_pool_head *head = rr_container(link, struct rr_pool_head, link);
@@ -42,16 +43,35 @@ trim(struct rr_pool *pool, size_t limit)
 	}
 }
 
-/* The power of two that size is rounded up to, as a shift; 0 where there is none. */
-static unsigned
-shift_of(size_t size)
+/* The largest power of two below size, which is above 1. */
+static size_t
+power_below(size_t size)
 {
-	unsigned bits = 8 * sizeof(unsigned long), shift;
+	return (size_t)1 << (8 * sizeof(unsigned long) - 1 - (unsigned)__builtin_clzl(size - 1));
+}
 
-	if (size <= (size_t)1 << RR_POOL_SHIFT_MIN)
-		return RR_POOL_SHIFT_MIN;
-	shift = bits - (unsigned)__builtin_clzl(size - 1);
-	return shift < bits ? shift : 0;
+/* The size of the buffer for so many octets; 0 where there is none. */
+static size_t
+rounded_of(size_t size)
+{
+	size_t step, rounded;
+
+	if (size <= RR_POOL_MIN)
+		return RR_POOL_MIN;
+	step = power_below(size) / RR_POOL_STEPS;
+	if (step < RR_POOL_MIN)
+		step = RR_POOL_MIN;
+	return __builtin_add_overflow(size, step - 1, &rounded) ? 0 : rounded / step * step;
+}
+
+/* The free list of buffers of that rounded size. */
+static struct rr_list *
+list_of(struct rr_pool *pool, size_t rounded)
+{
+	size_t power = rounded > RR_POOL_MIN ? power_below(rounded) : RR_POOL_MIN;
+	unsigned above = (unsigned)__builtin_ctzl(power) - RR_POOL_SHIFT_MIN;
+
+	return &pool->free[above * RR_POOL_STEPS + (rounded - power) / (power / RR_POOL_STEPS)];
 }
 
 static struct rr_pool_head *
@@ -77,14 +97,13 @@ new_buffer(struct rr_pool *pool, size_t size)
 }
 
 static struct rr_pool_head *
-kept_buffer(struct rr_pool *pool, unsigned shift)
+kept_buffer(struct rr_pool *pool, size_t rounded)
 {
-	struct rr_list *link =
-		shift <= RR_POOL_SHIFT_KEPT ? rr_list_pop(&pool->free[shift - RR_POOL_SHIFT_MIN]) : NULL;
+	struct rr_list *link = rounded <= RR_POOL_KEPT ? rr_list_pop(list_of(pool, rounded)) : NULL;
 
 	if (!link)
 		return NULL;
-	pool->kept -= (size_t)1 << shift;
+	pool->kept -= rounded;
 	return rr_container(link, struct rr_pool_head, link);
 }
 
@@ -100,11 +119,10 @@ void *
 rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
 {
 	struct rr_account *account = rr_pool_account(pool, party);
-	unsigned shift = shift_of(size);
-	size_t rounded = (size_t)1 << shift;
+	size_t rounded = rounded_of(size);
 	struct rr_pool_head *head;
 
-	if (shift == 0)
+	if (rounded == 0)
 		return NULL;
 	account->refused = rounded;
 	if (pool->woken != account && !rr_list_empty(&pool->turns) &&
@@ -112,7 +130,7 @@ rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
 		return NULL;
 	if (rr_pool_share_judge(pool, account, rounded) != RR_POOL_GRANTED)
 		return NULL;
-	head = kept_buffer(pool, shift);
+	head = kept_buffer(pool, rounded);
 	if (!head)
 		head = new_buffer(pool, rounded);
 	if (!head)
@@ -140,7 +158,7 @@ keep(struct rr_pool *pool, struct rr_pool_head *head)
 	const struct rr_account *account = head->account;
 
 	if (head->size <= RR_POOL_KEPT) {
-		rr_list_append(&pool->free[shift_of(head->size) - RR_POOL_SHIFT_MIN], &head->link);
+		rr_list_append(list_of(pool, head->size), &head->link);
 		pool->kept += head->size;
 	} else {
 		rr_free(pool->env, head->memory);
@@ -166,13 +184,13 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 {
 	struct rr_pool_head *head = head_of(buffer), *smaller;
 	struct rr_account *account = head->account;
-	unsigned shift = shift_of(length);
+	size_t rounded = rounded_of(length);
 
-	if (shift == 0 || (size_t)1 << shift >= head->size)
+	if (rounded == 0 || rounded >= head->size)
 		return buffer;
-	smaller = kept_buffer(pool, shift);
+	smaller = kept_buffer(pool, rounded);
 	if (!smaller)
-		smaller = new_buffer(pool, (size_t)1 << shift);
+		smaller = new_buffer(pool, rounded);
 	if (!smaller)
 		return buffer;
 	memcpy(buffer_of(smaller), buffer, length);
@@ -215,7 +233,7 @@ rr_pool_new(struct rr_shares *shares, enum rr_resource resource, size_t max)
 	rr_list_init(&pool->nobody.waiters);
 	rr_list_init(&pool->nobody.turn);
 	rr_list_init(&pool->nobody.held);
-	for (int i = 0; i <= RR_POOL_SHIFT_KEPT - RR_POOL_SHIFT_MIN; i++)
+	for (int i = 0; i < RR_POOL_CLASSES; i++)
 		rr_list_init(&pool->free[i]);
 	shares->pools[resource] = pool;
 	return pool;

@@ -24,7 +24,8 @@
  * buffers come back, one of each party in turn; new requests do not overtake
  * those that are due. Requests of no party are bound by what is free alone.
  *
- * Sizes are rounded up to a power of two of at least 4096 octets; buffers up
+ * Sizes are rounded up to a quarter of the power of two below them, and to
+ * 4096 octets, so that 1 MiB with its header takes 1.25 MiB; buffers up
  * to RR_POOL_KEPT octets are kept on free lists when they come back, so that
  * a stream of calls does not allocate.
  */

@@ -8,7 +8,13 @@
  * The payload memory of an engine, as its files see it: pool.c the buffers,
  * pool_share.c which request is granted, pool_turn.c which waiter is woken.
  */
-enum { RR_POOL_SHIFT_MIN = 12, RR_POOL_SHIFT_KEPT = 21 };
+enum {
+	RR_POOL_SHIFT_MIN = 12,
+	RR_POOL_MIN = 1 << RR_POOL_SHIFT_MIN,
+	RR_POOL_SHIFT_KEPT = 21,
+	RR_POOL_STEPS = 4, /* from each power of two to the next, where those are multiples of RR_POOL_MIN */
+	RR_POOL_CLASSES = (RR_POOL_SHIFT_KEPT - RR_POOL_SHIFT_MIN) * RR_POOL_STEPS + 1
+};
 
 /* What lies in front of each buffer. */
 struct rr_pool_head {
@@ -33,9 +39,9 @@ struct rr_pool {
 	struct rr_shares *shares;
 	enum rr_resource resource;
 	size_t max, used, peak, kept;
-	size_t large;    /* of what is used, all but small requests */
-	size_t unproven; /* of what is used, what its parties have not proved to move */
-	struct rr_list free[RR_POOL_SHIFT_KEPT - RR_POOL_SHIFT_MIN + 1];
+	size_t large;                         /* of what is used, all but small requests */
+	size_t unproven;                      /* of what is used, what its parties have not proved to move */
+	struct rr_list free[RR_POOL_CLASSES]; /* by size */
 	struct rr_account nobody;
 	struct rr_list turns;     /* accounts with waiters */
 	struct rr_account *woken; /* whose waiter is being woken */

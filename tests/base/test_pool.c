@@ -78,11 +78,31 @@ a_stream_of_calls_does_not_allocate(void **state)
 	size_t before;
 
 	(void)state;
-	rr_pool_put(pool, rr_pool_get(pool, NULL, 16 << 10));
+	rr_pool_put(pool, rr_pool_get(pool, NULL, 12 << 10));
 	before = allocations;
 	for (int i = 0; i < 100; i++)
 		rr_pool_put(pool, rr_pool_get(pool, NULL, 9000));
 	assert_int_equal(allocations, before);
+}
+
+/* A message with much data, and a header, would take twice its size if buffers were powers of two. */
+static void
+a_buffer_is_at_most_a_quarter_larger_than_needed(void **state)
+{
+	(void)state;
+	for (size_t size = 4096; size <= MAX; size += 512) {
+		void *buffer = rr_pool_get(pool, NULL, size);
+		size_t before;
+
+		assert_non_null(buffer);
+		assert_true(rr_pool_used(pool) >= size);
+		assert_true(rr_pool_used(pool) - size < 4096 || rr_pool_used(pool) - size < size / 4);
+		memset(buffer, 1, size);
+		rr_pool_put(pool, buffer);
+		before = allocations;
+		rr_pool_put(pool, rr_pool_get(pool, NULL, size));
+		assert_int_equal(allocations, before);
+	}
 }
 
 static void
@@ -264,6 +284,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(buffers_are_aligned_and_counted_rounded_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stream_of_calls_does_not_allocate, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_buffer_is_at_most_a_quarter_larger_than_needed, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_bound_holds, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_request_above_the_bound_is_granted_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_memory_is_no_buffer, setup, teardown),
