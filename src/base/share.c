@@ -162,8 +162,6 @@ look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 		if (party->shares->pools[i])
 			rr_pool_doubt(party->shares->pools[i], party);
 	}
-	if (party->ops && held > 0 && party->ops->withdraw)
-		party->ops->withdraw(party->ctx);
 	if (party->ops)
 		judge(party, held, now);
 }

@@ -11,10 +11,10 @@
  * belong to one host, which is bounded, too.
  *
  * While some party waits for what it is entitled to, an umpire looks at all
- * others every RR_SHARE_TICK. A party that holds what is wanted is asked to
- * withdraw what it can do without, and is cut off where its peer moved less
- * than rr_share_least() for RR_SHARE_LIMIT, or RR_SHARE_LIMIT_NEW. As long as nobody waits, a peer may
- * be as slow as it likes, and the umpire does nothing.
+ * others every RR_SHARE_TICK. A party that holds what is wanted is cut off
+ * where its peer moved less than rr_share_least() for RR_SHARE_LIMIT, or
+ * RR_SHARE_LIMIT_NEW. As long as nobody waits, a peer may be as slow as it
+ * likes, and the umpire does nothing.
  */
 #define RR_SHARE_TICK      (125 * RR_MILLISECOND)
 #define RR_SHARE_LIMIT     (500 * RR_MILLISECOND)
@@ -66,8 +66,6 @@ struct rr_party_ops {
 	bool (*is_awaited)(void *ctx);
 	/* Octets that the peer has taken or brought so far. */
 	uint64_t (*moved)(void *ctx);
-	/* Gives back what has been kept for the peer for long enough. May be NULL. */
-	void (*withdraw)(void *ctx);
 	/* Whether calls of the peer are under way. May be NULL: never. */
 	bool (*is_busy)(void *ctx);
 	/* Ends the connection; why is for people. */

@@ -87,24 +87,19 @@ rdma_is_busy(void *ctx)
 	return !rr_list_empty(&connection->exchanges);
 }
 
+/* The peer has to take what was sent or written, to bring what it was asked for, or to pull a reply. */
 static bool
 rdma_is_awaited(void *ctx)
 {
 	const struct rr_connection *connection = ctx;
 
-	return connection->endpoint && connection->posted > 0;
+	return connection->endpoint && (connection->posted > 0 || connection->provided.exposed > 0);
 }
 
 static uint64_t
 rdma_moved(void *ctx)
 {
 	return rr_stall_moved(ctx);
-}
-
-static void
-rdma_withdraw(void *ctx)
-{
-	rr_provided_withdraw(ctx);
 }
 
 static void
@@ -119,7 +114,6 @@ static const struct rr_party_ops rdma_party = {
 	.is_busy = rdma_is_busy,
 	.is_awaited = rdma_is_awaited,
 	.moved = rdma_moved,
-	.withdraw = rdma_withdraw,
 	.cut = rdma_cut,
 };
 

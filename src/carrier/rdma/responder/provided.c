@@ -108,10 +108,12 @@ forget(struct rr_provided *provided)
  * responder can choose to invalidate its Read chunks after waiting for a short period."
  */
 static void
-withdraw(struct rr_provided *provided)
+expired(struct rr_timer *timer)
 {
+	struct rr_provided *provided = rr_container(timer, struct rr_provided, timer);
 	struct rr_connection *connection = provided->connection;
 
+	rr_connection_enter(connection);
 	RR_PROBE(chunk_withdrawn, connection->base.peer, provided->xid, provided->octets);
 	connection->base.counters.provided_timeouts++;
 	rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
@@ -122,34 +124,6 @@ withdraw(struct rr_provided *provided)
 	let_go(provided);
 	if (!connection->closed)
 		rr_connection_check_idle(connection);
-}
-
-static void
-expired(struct rr_timer *timer)
-{
-	struct rr_provided *provided = rr_container(timer, struct rr_provided, timer);
-	struct rr_connection *connection = provided->connection;
-
-	rr_connection_enter(connection);
-	withdraw(provided);
-	rr_connection_leave(connection);
-}
-
-void
-rr_provided_withdraw(struct rr_connection *connection)
-{
-	uint64_t now = rr_now(connection->base.engine->env);
-
-	rr_connection_enter(connection);
-	rr_list_for_each (link, &connection->provided.list) {
-		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
-
-		if (connection->closed || !connection->endpoint)
-			break;
-		if (provided->inbound && provided->named_at > 0 &&
-			now - provided->named_at >= RR_PROVIDED_WANTED)
-			withdraw(provided);
-	}
 	rr_connection_leave(connection);
 }
 
@@ -224,7 +198,6 @@ rr_provided_expose(struct rr_inbound *inbound)
 void
 rr_provided_named(struct rr_provided *provided)
 {
-	provided->named_at = rr_now(provided->connection->base.engine->env);
 	rr_loop_arm(provided->connection->base.engine->loop, &provided->timer,
 		RR_PROVIDED_TIMEOUT + (provided->octets >> 20) * RR_SECOND);
 }

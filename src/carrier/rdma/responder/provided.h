@@ -12,10 +12,10 @@
  * How many there may be of a connection, and the octets in them, are bounded
  * by the engine's configuration. One that was withdrawn after a timeout counts
  * on, without its octets, as long as its RDMA_DONE may still come: a requester
- * that never sends any gets no more of them.
+ * that never sends any gets no more of them. A requester that pulls nothing
+ * while others wait for the memory loses its connection (base/share.h).
  */
 #define RR_PROVIDED_TIMEOUT (10 * RR_SECOND) /* and a second for each MiB */
-#define RR_PROVIDED_WANTED  RR_SECOND        /* where others wait for the memory */
 
 /* May they be used at all for replies to calls of that version? */
 bool rr_provided_allowed(const struct rr_connection *connection, uint32_t version);
@@ -35,10 +35,6 @@ void rr_provided_named(struct rr_provided *provided);
 /* An RDMA_DONE arrived. */
 void rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Others wait for memory: what its requester has known of for RR_PROVIDED_WANTED is withdrawn before its
- * time. */
-void rr_provided_withdraw(struct rr_connection *connection);
-
 /* After the endpoint was closed: nothing is exposed any more. Inbounds live on. */
 void rr_provided_end(struct rr_connection *connection);
 
@@ -50,7 +46,6 @@ struct rr_provided {
 	struct rr_map_link by_xid;
 	struct rr_timer timer;
 	uint32_t xid, octets, count;
-	uint64_t named_at; /* when its requester came to know of it; 0: not yet */
 	struct rr_region regions[RR_PIECES_MAX];
 	struct rr_read_segment segments[RR_PIECES_MAX];
 };
