@@ -107,13 +107,8 @@ rr_measure_state(struct rr_measure *measure, struct rr_nfs4_shared *shared)
 {
 	if (!shared)
 		return;
-	pthread_mutex_lock(&shared->lock);
 	measure->has_state = true;
-	measure->clients = shared->tables.clients.count;
-	measure->sessions = shared->tables.sessions.count;
-	measure->states = shared->tables.count;
-	measure->ranges = shared->tables.ranges;
-	pthread_mutex_unlock(&shared->lock);
+	rr_nfs4_held(shared, &measure->state);
 }
 
 /* ---- JSON ---- */
@@ -182,8 +177,10 @@ rr_measure_json(FILE *out, const struct rr_measure *measure)
 		measure->arrivals, measure->results, measure->replies, measure->memory_max);
 	if (measure->has_state)
 		fprintf(out,
-			",\"state\":{\"clients\":%" PRIu32 ",\"sessions\":%" PRIu32 ",\"states\":%" PRIu32
-			",\"ranges\":%" PRIu32 "}",
-			measure->clients, measure->sessions, measure->states, measure->ranges);
+			",\"state\":{\"clients\":%" PRIu32 ",\"sessions\":%" PRIu32 ",\"opens\":%" PRIu32
+			",\"locks\":%" PRIu32 ",\"delegations\":%" PRIu32 ",\"grace\":%s}",
+			measure->state.clients, measure->state.sessions, measure->state.opens,
+			measure->state.locks, measure->state.delegations,
+			measure->state.grace ? "true" : "false");
 	fputs("}\n", out);
 }

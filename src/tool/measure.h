@@ -41,7 +41,7 @@ struct rr_measure {
 	uint64_t arrivals, results, replies, memory_max;
 	/* Of NFS version 4. */
 	bool has_state;
-	uint32_t clients, sessions, states, ranges;
+	struct rr_nfs4_held state;
 };
 
 /* Each adds what a thread counted. */

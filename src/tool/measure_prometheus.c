@@ -119,8 +119,10 @@ rr_measure_prometheus(FILE *out, const struct rr_measure *measure)
 		measure->arrivals, measure->results, measure->replies);
 	if (!measure->has_state)
 		return;
-	prometheus_value(out, "gauge", "nfs4_clients", measure->clients);
-	prometheus_value(out, "gauge", "nfs4_sessions", measure->sessions);
-	prometheus_value(out, "gauge", "nfs4_states", measure->states);
-	prometheus_value(out, "gauge", "nfs4_locked_ranges", measure->ranges);
+	prometheus_value(out, "gauge", "nfs4_clients", measure->state.clients);
+	prometheus_value(out, "gauge", "nfs4_sessions", measure->state.sessions);
+	prometheus_value(out, "gauge", "nfs4_opens", measure->state.opens);
+	prometheus_value(out, "gauge", "nfs4_locks", measure->state.locks);
+	prometheus_value(out, "gauge", "nfs4_delegations", measure->state.delegations);
+	prometheus_value(out, "gauge", "nfs4_grace", measure->state.grace);
 }

@@ -94,10 +94,12 @@ view_summary(FILE *out, const struct rr_top_sample *sample, const struct rr_top_
 		view_get(sample, "errors_received_total{side=\"client\"}"));
 	if (view_get(sample, "nfs4_clients") > 0)
 		fprintf(out,
-			"NFS version 4: %.0f clients, %.0f sessions, %.0f opens and locks, %.0f locked "
-			"ranges\n",
+			"NFS version 4: %.0f clients, %.0f sessions, %.0f opens, %.0f locks, %.0f "
+			"delegations%s\n",
 			view_get(sample, "nfs4_clients"), view_get(sample, "nfs4_sessions"),
-			view_get(sample, "nfs4_states"), view_get(sample, "nfs4_locked_ranges"));
+			view_get(sample, "nfs4_opens"), view_get(sample, "nfs4_locks"),
+			view_get(sample, "nfs4_delegations"),
+			view_get(sample, "nfs4_grace") > 0 ? ", grace period" : "");
 }
 
 static double
