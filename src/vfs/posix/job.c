@@ -261,43 +261,70 @@ posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vf
 	work->opens[0] = work->opens[1] = NULL;
 }
 
-/* Without a crew: only storing is left to somebody else. */
+/* What was done in the loop's thread: only storing is left to somebody else. */
 static enum rr_vfs_status
-posix_begin_here(struct rr_posix *posix, struct rr_vfs_call *call, const struct rr_posix_kind *kind)
+posix_store_later(struct rr_posix_work *work)
 {
+	struct rr_posix *posix = work->posix;
 	struct rr_posix_job *job = NULL;
-	struct rr_posix_work work;
 
-	posix_work_init(&work, posix, call, kind);
-	work.tree = posix->tree;
-	posix_as_caller(&work);
 	rr_posix_attend_later(posix);
-	if (work.status != RR_VFS_OK || work.stores.count == 0) {
-		rr_stores_drop(&work.stores);
-		return work.status;
+	if (work->status != RR_VFS_OK || work->stores.count == 0) {
+		rr_stores_drop(&work->stores);
+		return work->status;
 	}
 	if (posix->vfs.loop)
 		job = rr_alloc(posix->env, sizeof(*job));
 	if (!job || !(job->storer = posix_storer(posix, 0))) {
 		rr_free(posix->env, job);
-		return posix_stored(&work, rr_stores_do(&work.stores));
+		return posix_stored(work, rr_stores_do(&work->stores));
 	}
-	job->work = work;
-	job->store.stores = work.stores;
+	job->work = *work;
+	job->store.stores = work->stores;
 	job->store.done = posix_job_stored;
-	call->job = job;
+	work->call->job = job;
 	posix_under_way(posix);
 	rr_storer_add(job->storer, &job->store);
 	return RR_VFS_PENDING;
 }
 
-/* True where all of it was done without waiting. */
+static bool
+posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, struct rr_vfs_call *call)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct rr_vfs_object *object = posix_object(kind, call, i);
+
+		if (!object)
+			continue;
+		if (object->open ? !object->open->memory
+				 : !rr_tree_in_memory(posix->tree, rr_tree_place(object->handle).place))
+			return false;
+	}
+	return true;
+}
+
+/* Cutting a file off takes as long as what is cut off is large. */
+static bool
+posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
+{
+	return kind->operation == rr_posix_setattr &&
+	       rr_container(call, struct rr_vfs_setattr, call)->set.mask & RR_VFS_SET_SIZE;
+}
+
+/* True where all of it was done without waiting. What changes something does not go before what came earlier
+ * and is under way. */
 static bool
 posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
 	struct rr_posix *posix = work->posix;
+	bool memory = kind->quick == RR_POSIX_IN_MEMORY;
 
-	if (!kind->quick || posix->apart || !rr_tree_hurry(posix->tree))
+	if (kind->quick == RR_POSIX_SLOW || posix->apart)
+		return false;
+	if (memory && (posix->counters.under_way > 0 || !posix_in_memory(posix, kind, work->call) ||
+			      posix_takes_long(kind, work->call)))
+		return false;
+	if (!rr_tree_hurry(posix->tree, memory))
 		return false;
 	work->tree = posix->tree;
 	posix_as_caller(work);
@@ -311,13 +338,14 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 	struct rr_posix_work work;
 
 	posix->counters.begun++;
-	if (!posix->crew)
-		return posix_begin_here(posix, call, kind);
 	posix_work_init(&work, posix, call, kind);
-	if (!posix_hurry(&work, kind))
+	if (posix->crew && !posix_hurry(&work, kind))
 		return posix_begin_later(&work, kind);
-	rr_posix_attend_later(posix);
-	return work.status;
+	if (!posix->crew) {
+		work.tree = posix->tree;
+		posix_as_caller(&work);
+	}
+	return posix_store_later(&work);
 }
 
 /* What a thread has begun goes on to its end. */

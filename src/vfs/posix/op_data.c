@@ -170,7 +170,7 @@ write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct 
 	write->count = (uint32_t)length;
 	write->committed = write->stable;
 	if (write->stable != RR_VFS_UNSTABLE)
-		rr_posix_store_fd(work, fd, write->stable == RR_VFS_DATA_SYNC);
+		rr_posix_store_fd(work, &subject->object, fd, write->stable == RR_VFS_DATA_SYNC);
 	return RR_VFS_OK;
 }
 
@@ -214,7 +214,7 @@ commit_data(struct rr_posix_work *work, struct rr_posix_subject *subject)
 	else if (rr_tree_open(work->tree, &subject->object, O_WRONLY, &fd) != RR_VFS_OK)
 		status = rr_tree_open(work->tree, &subject->object, O_RDONLY, &fd);
 	if (status == RR_VFS_OK)
-		rr_posix_store_fd(work, fd, false);
+		rr_posix_store_fd(work, &subject->object, fd, false);
 	return status;
 }
 
@@ -226,6 +226,8 @@ rr_posix_commit(struct rr_posix_work *work, struct rr_vfs_call *call)
 	enum rr_vfs_status status;
 
 	commit->change.exact = commit->change.after.valid = false;
+	/* Where nothing is left to be stored; else it is that of the moment afterwards. */
+	commit->verifier = rr_posix_verifier(work->posix);
 	status = rr_posix_find(work, &commit->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;

@@ -82,7 +82,7 @@ space_change(struct rr_posix_work *work, struct rr_vfs_call *call, int mode)
 	if (fallocate(fd, mode, (off_t)space->offset, (off_t)space->length) < 0)
 		status = rr_tree_status(errno);
 	else
-		rr_posix_store_fd(work, fd, false);
+		rr_posix_store_fd(work, &subject.object, fd, false);
 	rr_posix_after(&subject.object, &space->change);
 	rr_posix_put(work, &subject);
 	return status;
@@ -138,7 +138,7 @@ clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_
 		return errno == EXDEV || errno == ENOTTY || errno == ENOSYS ? RR_VFS_NOTSUPP
 									    : rr_tree_status(errno);
 	copy->copied = copy->length;
-	rr_posix_store_fd(work, pair->out, false);
+	rr_stores_add(&work->stores, pair->out, RR_STORE_FILE);
 	return RR_VFS_OK;
 }
 

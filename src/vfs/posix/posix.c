@@ -18,47 +18,61 @@
 
 #define AT(type, member) offsetof(struct type, member)
 
-OPERATION(getattr, rr_vfs_getattr, rr_posix_getattr, true, RR_POSIX_UNORDERED, { AT(rr_vfs_getattr, object) })
-OPERATION(
-	setattr, rr_vfs_setattr, rr_posix_setattr, false, RR_POSIX_UNORDERED, { AT(rr_vfs_setattr, object) })
-OPERATION(access, rr_vfs_access, rr_posix_access, true, RR_POSIX_UNORDERED, { AT(rr_vfs_access, object) })
-OPERATION(readlink, rr_vfs_readlink, rr_posix_readlink, false, RR_POSIX_UNORDERED,
+OPERATION(getattr, rr_vfs_getattr, rr_posix_getattr, RR_POSIX_QUICK, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_getattr, object) })
+OPERATION(setattr, rr_vfs_setattr, rr_posix_setattr, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_setattr, object) })
+OPERATION(access, rr_vfs_access, rr_posix_access, RR_POSIX_QUICK, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_access, object) })
+OPERATION(readlink, rr_vfs_readlink, rr_posix_readlink, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
 	{ AT(rr_vfs_readlink, object) })
-OPERATION(read, rr_vfs_read, rr_posix_read, true, RR_POSIX_UNORDERED, { AT(rr_vfs_read, object) })
-OPERATION(write, rr_vfs_write, rr_posix_write, false, RR_POSIX_WRITE, { AT(rr_vfs_write, object) })
-OPERATION(commit, rr_vfs_commit, rr_posix_commit, false, RR_POSIX_COMMIT, { AT(rr_vfs_commit, object) })
-OPERATION(seek, rr_vfs_seek, rr_posix_seek, false, RR_POSIX_UNORDERED, { AT(rr_vfs_seek, object) })
-OPERATION(allocate, rr_vfs_space, rr_posix_allocate, false, RR_POSIX_UNORDERED, { AT(rr_vfs_space, object) })
-OPERATION(deallocate, rr_vfs_space, rr_posix_deallocate, false, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_space, object) })
-OPERATION(copy, rr_vfs_copy, rr_posix_copy, false, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_copy, from), AT(rr_vfs_copy, to) })
-OPERATION(clone, rr_vfs_copy, rr_posix_clone, false, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_copy, from), AT(rr_vfs_copy, to) })
-OPERATION(open, rr_vfs_opening, rr_posix_open, false, RR_POSIX_UNORDERED, { AT(rr_vfs_opening, object) })
-OPERATION(lookup, rr_vfs_lookup, rr_posix_lookup, true, RR_POSIX_UNORDERED, { AT(rr_vfs_lookup, directory) })
-OPERATION(create, rr_vfs_create, rr_posix_create, false, RR_POSIX_CHANGE, { AT(rr_vfs_create, directory) })
-OPERATION(link, rr_vfs_link, rr_posix_link, false, RR_POSIX_CHANGE,
-	{ AT(rr_vfs_link, file), AT(rr_vfs_link, directory) })
-OPERATION(remove, rr_vfs_remove, rr_posix_remove, false, RR_POSIX_CHANGE, { AT(rr_vfs_remove, directory) })
-OPERATION(rename, rr_vfs_rename, rr_posix_rename, false, RR_POSIX_CHANGE,
-	{ AT(rr_vfs_rename, from), AT(rr_vfs_rename, to) })
-OPERATION(readdir, rr_vfs_readdir, rr_posix_readdir, false, RR_POSIX_UNORDERED,
-	{ AT(rr_vfs_readdir, directory) })
-OPERATION(getxattr, rr_vfs_xattr, rr_posix_getxattr, false, RR_POSIX_UNORDERED, { AT(rr_vfs_xattr, object) })
-OPERATION(setxattr, rr_vfs_xattr, rr_posix_setxattr, false, RR_POSIX_UNORDERED, { AT(rr_vfs_xattr, object) })
+OPERATION(read, rr_vfs_read, rr_posix_read, RR_POSIX_QUICK, RR_POSIX_UNORDERED, { AT(rr_vfs_read, object) })
 OPERATION(
-	listxattr, rr_vfs_xattr, rr_posix_listxattr, false, RR_POSIX_UNORDERED, { AT(rr_vfs_xattr, object) })
-OPERATION(removexattr, rr_vfs_xattr, rr_posix_removexattr, false, RR_POSIX_UNORDERED,
+	write, rr_vfs_write, rr_posix_write, RR_POSIX_IN_MEMORY, RR_POSIX_WRITE, { AT(rr_vfs_write, object) })
+OPERATION(commit, rr_vfs_commit, rr_posix_commit, RR_POSIX_IN_MEMORY, RR_POSIX_COMMIT,
+	{ AT(rr_vfs_commit, object) })
+OPERATION(seek, rr_vfs_seek, rr_posix_seek, RR_POSIX_SLOW, RR_POSIX_UNORDERED, { AT(rr_vfs_seek, object) })
+OPERATION(allocate, rr_vfs_space, rr_posix_allocate, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_space, object) })
+OPERATION(deallocate, rr_vfs_space, rr_posix_deallocate, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_space, object) })
+OPERATION(copy, rr_vfs_copy, rr_posix_copy, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_copy, from), AT(rr_vfs_copy, to) })
+OPERATION(clone, rr_vfs_copy, rr_posix_clone, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_copy, from), AT(rr_vfs_copy, to) })
+OPERATION(open, rr_vfs_opening, rr_posix_open, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_opening, object) })
+OPERATION(lookup, rr_vfs_lookup, rr_posix_lookup, RR_POSIX_QUICK, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_lookup, directory) })
+OPERATION(create, rr_vfs_create, rr_posix_create, RR_POSIX_IN_MEMORY, RR_POSIX_CHANGE,
+	{ AT(rr_vfs_create, directory) })
+OPERATION(link, rr_vfs_link, rr_posix_link, RR_POSIX_IN_MEMORY, RR_POSIX_CHANGE,
+	{ AT(rr_vfs_link, file), AT(rr_vfs_link, directory) })
+OPERATION(remove, rr_vfs_remove, rr_posix_remove, RR_POSIX_SLOW, RR_POSIX_CHANGE,
+	{ AT(rr_vfs_remove, directory) })
+OPERATION(rename, rr_vfs_rename, rr_posix_rename, RR_POSIX_IN_MEMORY, RR_POSIX_CHANGE,
+	{ AT(rr_vfs_rename, from), AT(rr_vfs_rename, to) })
+OPERATION(readdir, rr_vfs_readdir, rr_posix_readdir, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_readdir, directory) })
+OPERATION(getxattr, rr_vfs_xattr, rr_posix_getxattr, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
 	{ AT(rr_vfs_xattr, object) })
-OPERATION(statfs, rr_vfs_statfs, rr_posix_statfs, false, RR_POSIX_UNORDERED, { AT(rr_vfs_statfs, object) })
-OPERATION(limits, rr_vfs_limits, rr_posix_limits, false, RR_POSIX_UNORDERED, { AT(rr_vfs_limits, object) })
+OPERATION(setxattr, rr_vfs_xattr, rr_posix_setxattr, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_xattr, object) })
+OPERATION(listxattr, rr_vfs_xattr, rr_posix_listxattr, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_xattr, object) })
+OPERATION(removexattr, rr_vfs_xattr, rr_posix_removexattr, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_xattr, object) })
+OPERATION(statfs, rr_vfs_statfs, rr_posix_statfs, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_statfs, object) })
+OPERATION(limits, rr_vfs_limits, rr_posix_limits, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
+	{ AT(rr_vfs_limits, object) })
 
 /* Of a lock, the open is no object. */
 static enum rr_vfs_status
 posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
 {
-	static const struct rr_posix_kind kind = { rr_posix_lock_range, false, RR_POSIX_UNORDERED, { 0 } };
+	static const struct rr_posix_kind kind = { rr_posix_lock_range, RR_POSIX_SLOW, RR_POSIX_UNORDERED,
+		{ 0 } };
 
 	return rr_posix_begin(vfs, &lock->call, &kind);
 }

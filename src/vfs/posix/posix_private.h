@@ -88,13 +88,20 @@ void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_read
 
 /* ---- job.c ---- */
 
+/* Whether the thread of the loop may try to do an operation itself. */
+enum rr_posix_quick {
+	RR_POSIX_SLOW,      /* never: it may take long even where nothing waits */
+	RR_POSIX_IN_MEMORY, /* only where the file system lies in memory as a whole */
+	RR_POSIX_QUICK      /* all that it needs may be in memory */
+};
+
 /* Two objects that an operation names, at most: where they are in its structure, and whether their order
  * matters. */
 enum rr_posix_order { RR_POSIX_UNORDERED, RR_POSIX_CHANGE, RR_POSIX_WRITE, RR_POSIX_COMMIT };
 
 struct rr_posix_kind {
 	rr_posix_operation *operation;
-	bool quick; /* it may be possible without waiting */
+	enum rr_posix_quick quick;
 	enum rr_posix_order order;
 	uint16_t objects[2]; /* offsets of struct rr_vfs_object in the call; 0: there is none */
 };
@@ -158,9 +165,9 @@ enum rr_vfs_status rr_posix_data(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd);
 
 /* What an operation changed is to reach stable storage before it ends: the file that fd refers to (or, data
- * alone, its data), or all that object is and holds. rr_posix_store() leaves the server's own identity in
- * force. */
-void rr_posix_store_fd(struct rr_posix_work *work, int fd, bool data);
+ * alone, its data), or all that object is and holds. In memory, nothing is. rr_posix_store() leaves the
+ * server's own identity in force. */
+void rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, int fd, bool data);
 void rr_posix_store(struct rr_posix_work *work, struct rr_object *object);
 
 uint64_t rr_posix_verifier(const struct rr_posix *posix);

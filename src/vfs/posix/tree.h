@@ -71,9 +71,10 @@ int rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside);
 /*
  * From here to rr_tree_hurried() nothing is done that may wait: for a disk, another machine, another thread.
  * What would is not done, and fails. False: another thread is at work, nothing can be done now.
- * rr_tree_hurried(): whether nothing failed for that reason.
+ * memory: all objects lie where rr_tree_in_memory() says so, and may be changed. rr_tree_hurried(): whether
+ * nothing failed for that reason.
  */
-bool rr_tree_hurry(struct rr_tree *tree);
+bool rr_tree_hurry(struct rr_tree *tree, bool memory);
 bool rr_tree_hurried(struct rr_tree *tree);
 
 const struct rr_tree_config *rr_tree_config(const struct rr_tree *tree);
@@ -104,6 +105,9 @@ struct rr_tree_place {
 	uint64_t place, number;
 };
 struct rr_tree_place rr_tree_place(struct rpcrdma_bytes handle);
+
+/* Whether that is the file system of an export, and lies in memory as a whole. */
+bool rr_tree_in_memory(const struct rr_tree *tree, uint64_t place);
 
 /* The handle of an object. */
 void rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_vfs_handle *handle);

@@ -31,7 +31,7 @@ open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags
 	struct open_how how = {
 		.flags = flags | O_CLOEXEC | O_NOFOLLOW,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
-			   (tree->hurries ? RESOLVE_CACHED : 0),
+			   (tree->hurries && !tree->memory ? RESOLVE_CACHED : 0),
 	};
 	bool was_locked;
 	long fd;
@@ -95,7 +95,7 @@ rr_tree_reopen(struct rr_tree *tree, int fd, int flags)
 
 	/* To open what is in memory for reading never waits; for writing it may, while a file system is
 	 * frozen. */
-	if (flags != O_RDONLY && !rr_tree_may_wait(tree))
+	if (flags != O_RDONLY && !rr_tree_may_open(tree))
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	do {
@@ -123,10 +123,10 @@ stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const stru
 {
 	struct rr_handle_id id;
 
-	if (!rr_tree_may_wait(tree))
-		return errno;
 	if (tree->stays)
 		return EXDEV;
+	if (!rr_tree_may_wait(tree))
+		return errno;
 	id = rr_tree_id(tree, root, st);
 	return !tree->cross || tree->cross(tree->cross_ctx, (uint64_t)id.export << 32 | id.device) ? 0
 												   : EAGAIN;

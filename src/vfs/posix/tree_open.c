@@ -75,7 +75,7 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 {
 	int fd, error;
 
-	if (!rr_tree_may_wait(tree))
+	if (!rr_tree_may_open(tree))
 		return -1;
 	error = check_caller(tree, object, access);
 	if (error) {

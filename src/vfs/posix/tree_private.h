@@ -49,6 +49,7 @@ struct rr_tree {
 	uint32_t depth;              /* functions of the tree that are at work */
 	bool locked;
 	bool hurries; /* nothing is done that may wait */
+	bool memory;  /* what it hurries with lies in a file system that is all memory: opening never waits */
 	bool waits;   /* something was not done for that reason */
 	bool stays;   /* other file systems than that of the root are not asked for anything */
 	bool (*cross)(void *ctx, uint64_t place); /* as in rr_tree_on_crossing() */
@@ -65,6 +66,9 @@ void rr_tree_in(struct rr_tree *tree, bool was_locked);
 
 /* What is to be done may wait: false, with errno, where the tree hurries. */
 bool rr_tree_may_wait(struct rr_tree *tree);
+
+/* The same of opening a file. */
+bool rr_tree_may_open(struct rr_tree *tree);
 
 /* How long a path that led to an object is believed to do so still. */
 #define RR_TREE_BELIEVED RR_SECOND

@@ -328,6 +328,17 @@ rr_tree_place(struct rpcrdma_bytes handle)
 	return (struct rr_tree_place){ rr_get_be64(data + 2), rr_get_be64(data + 10) };
 }
 
+bool
+rr_tree_in_memory(const struct rr_tree *tree, uint64_t place)
+{
+	const struct rr_tree_core *core = tree->core;
+
+	for (uint32_t i = 0; i < core->config.export_count; i++)
+		if (core->roots[i].memory && place == (uint64_t)core->roots[i].id << 32)
+			return true;
+	return false;
+}
+
 enum rr_vfs_status
 rr_object_stat(struct rr_object *object)
 {

@@ -63,12 +63,19 @@ rr_tree_may_wait(struct rr_tree *tree)
 }
 
 bool
-rr_tree_hurry(struct rr_tree *tree)
+rr_tree_may_open(struct rr_tree *tree)
+{
+	return tree->memory || rr_tree_may_wait(tree);
+}
+
+bool
+rr_tree_hurry(struct rr_tree *tree, bool memory)
 {
 	if (pthread_mutex_trylock(&tree->core->lock) != 0)
 		return false;
 	tree->depth = 1;
 	tree->locked = tree->hurries = true;
+	tree->memory = memory;
 	tree->waits = false;
 	return true;
 }
@@ -76,7 +83,7 @@ rr_tree_hurry(struct rr_tree *tree)
 bool
 rr_tree_hurried(struct rr_tree *tree)
 {
-	tree->hurries = false;
+	tree->hurries = tree->memory = false;
 	tree->keeps = true;
 	rr_tree_leave(tree);
 	tree->keeps = false;

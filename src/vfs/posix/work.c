@@ -74,9 +74,10 @@ rr_posix_data(struct rr_posix_work *work, struct rr_posix_subject *subject, int 
 }
 
 void
-rr_posix_store_fd(struct rr_posix_work *work, int fd, bool data)
+rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, int fd, bool data)
 {
-	rr_stores_add(&work->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
+	if (!object->memory)
+		rr_stores_add(&work->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
 }
 
 /* What cannot be opened (a symbolic link, a device, a directory that may not be read) is stored with its
@@ -87,6 +88,8 @@ rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
 	bool opens = S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode);
 	int fd;
 
+	if (object->memory)
+		return;
 	rr_tree_as_self(work->tree);
 	/* Nobody closes these descriptors before they have been copied. */
 	rr_tree_enter(work->tree);
