@@ -12,7 +12,11 @@ extern "C" {
  * A client of an NFS server: one export, reached through RPC-over-RDMA or TCP. File data goes straight from
  * and into the caller's memory, by RDMA where the transport has it.
  *
- * The functions are the same for each version of NFS. This library speaks version 3 (RFC 1813).
+ * The functions are the same for each version of NFS. This library speaks versions 3 (RFC 1813), 4.1 (RFC
+ * 8881) and 4.2 (RFC 7862). Over version 4, files are opened at the server when something is read from them
+ * or written to them, and closed when they were not used for a while, and in rpcrdma_nfs_close(). A session
+ * that the server ends is made again; after a restart of the server, open files are reclaimed. Times before
+ * 1970 and after 2106 become the nearest that version 3 has.
  *
  * Two ways to use each function that has a parameter `then`:
  *   then NULL     the function turns the engine's loop until the server has answered, and returns the result.
@@ -120,9 +124,9 @@ struct rpcrdma_nfs_then {
 struct rpcrdma_nfs_config {
 	size_t size; /* sizeof(struct rpcrdma_nfs_config): see api.h */
 	/*
-	 * nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], must be set. Names: version (3), transport
-	 * (auto, iwarp, verbs, tcp), mountport, port, uid, gid. The export that PATH is in is found by asking
-	 * the server for PATH, and then for what is above it. Copied.
+	 * nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], must be set. Names: version (3, 4.1, 4.2; else
+	 * 3), transport (auto, iwarp, verbs, tcp), mountport, port, uid, gid. The export that PATH is in is
+	 * found by asking the server for PATH, and then for what is above it. Copied.
 	 */
 	const char *url;
 	bool tcp; /* a URL that names no transport is for TCP, not for RDMA */
@@ -151,8 +155,10 @@ struct rpcrdma_nfs_config {
 RPCRDMA_API int rpcrdma_nfs_open(
 	struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config, struct rpcrdma_nfs **nfs);
 
-/* Cancels what is under way, without done(), closes and frees. Also inside a done(), but not while another
- * function of this client waits. nfs may be NULL. */
+/* Cancels what is under way, without done(), closes and frees. Over version 4, files are closed at the
+ * server, and the session is ended, for which at most five seconds are spent; not so inside a callback, where
+ * the server is left to find out by itself. Also inside a done(), but not while another function of this
+ * client waits. nfs may be NULL. */
 RPCRDMA_API void rpcrdma_nfs_close(struct rpcrdma_nfs *nfs);
 
 /* Why the last operation failed, for people. Valid until the next one that fails. */

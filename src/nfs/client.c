@@ -109,7 +109,7 @@ rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 	call->often_large = rr_ulb_nfs3[call->proc].often_large;
 	for (;;) {
 		call->arena = arena;
-		error = rr_nfs_wait(nfs, nfs->client, call);
+		error = rr_nfs_send_and_wait(nfs, call);
 		if (error < 0)
 			return error;
 		status = *(const nfsstat3 *)call->result;

@@ -5,6 +5,7 @@
 #include <rpcrdma/nfs.h>
 
 #include "nfs/limits.h"
+#include "nfs/version.h"
 #include "rpc/client.h"
 #include "ulb/nfs3.h"
 
@@ -31,7 +32,8 @@ struct rr_nfs_config {
 	const char *server;          /* the server's name, for messages */
 	const char *path;            /* an export, or something in one: begins with '/' */
 	uint16_t mount_port;         /* where MOUNT is served over TCP; 0: see rr_nfs_open() */
-	uint64_t timeout;            /* ns to wait for a first sign of life of an RPC server; 0: for ever */
+	enum rr_nfs_version version;
+	uint64_t timeout; /* ns to wait for a first sign of life of an RPC server; 0: for ever */
 	bool (*interrupted)(void *ctx); /* NULL, or asked while waiting: true ends what is waited for */
 	void *interrupted_ctx;
 };

@@ -12,7 +12,7 @@ op_finish(struct rr_nfs_op *op, int error)
 {
 	struct rpcrdma_nfs *nfs = op->nfs;
 
-	op->again = rr_client_reconnects(nfs->client) != op->reconnects;
+	op->again = rr_nfs_repeats(nfs) != op->reconnects;
 	op->nfs = NULL;
 	op->done(op, error);
 }
@@ -50,7 +50,7 @@ op_done(struct rr_call *call, int error)
 	struct rr_nfs_op *op = call->ctx;
 
 	if (error)
-		rr_nfs_fail(op->nfs, error, "%s", rr_client_error(op->nfs->client));
+		rr_nfs_fail(op->nfs, error, "%s", rr_nfs_why(op->nfs));
 	op_finish(op, error ? error : op_result(op));
 }
 
@@ -58,7 +58,7 @@ static void
 op_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 {
 	op->nfs = nfs;
-	op->reconnects = rr_client_reconnects(nfs->client);
+	op->reconnects = rr_nfs_repeats(nfs);
 	op->call = (struct rr_call){
 		.program = &NFS_V3_program,
 		.proc = proc,
@@ -70,7 +70,7 @@ op_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 		.done = op_done,
 		.ctx = op,
 	};
-	rr_client_call(nfs->client, &op->call);
+	rr_nfs_send(nfs, &op->call);
 }
 
 void
@@ -117,5 +117,5 @@ rr_nfs_op_cancel(struct rr_nfs_op *op)
 
 	op->nfs = NULL;
 	if (nfs)
-		rr_client_cancel(nfs->client, &op->call);
+		rr_nfs_withdraw(nfs, &op->call);
 }

@@ -3,6 +3,7 @@
 #define RR_NFS_CLIENT_INTERNAL_H
 
 #include "nfs/client.h"
+#include "nfs/v4/v4.h"
 
 /* What the files of the NFS client share. */
 
@@ -15,6 +16,7 @@ struct rpcrdma_nfs {
 	struct rpcrdma_engine *engine;
 	const struct rr_env *env;
 	struct rpcrdma_client *client;
+	struct rr_v4 *v4;            /* a session of version 4; NULL: version 3 is spoken */
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
 	char export[RR_NFS_PATH];
@@ -36,6 +38,23 @@ struct rpcrdma_nfs {
 /* Sets the error text; returns error. */
 int rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* ---- client_send.c: calls of the NFS procedures, by whichever version is spoken ---- */
+
+/* Starts a call of NFS_V3_program; done() always follows, from the loop. */
+void rr_nfs_send(struct rpcrdma_nfs *nfs, struct rr_call *call);
+
+/* Ends it without done(). */
+void rr_nfs_withdraw(struct rpcrdma_nfs *nfs, struct rr_call *call);
+
+/* Why the last call failed. */
+const char *rr_nfs_why(const struct rpcrdma_nfs *nfs);
+
+/* Changes where a call that was sent before it changed may have been executed twice. */
+uint32_t rr_nfs_repeats(const struct rpcrdma_nfs *nfs);
+
+/* Starts call, and turns the loop until it is done; with then the error text of nfs. */
+int rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /*
  * Makes call, which is prepared but for its waiting, on client and waits for it. The error text is set where

@@ -53,7 +53,7 @@ ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 	struct rpcrdma_nfs *nfs = io->nfs;
 
 	if (error) {
-		rr_nfs_fail(nfs, error, "%s", rr_client_error(nfs->client));
+		rr_nfs_fail(nfs, error, "%s", rr_nfs_why(nfs));
 		finish(io, error);
 		return true;
 	}
@@ -99,7 +99,7 @@ rr_nfs_io_cancel(struct rr_nfs_io *io)
 	if (rr_timer_armed(&io->later))
 		rr_loop_disarm(nfs->engine->loop, &io->later);
 	else
-		rr_client_cancel(nfs->client, &io->call);
+		rr_nfs_withdraw(nfs, &io->call);
 	io->nfs = NULL;
 }
 
@@ -129,7 +129,7 @@ send_read(struct rr_nfs_io *io)
 	io->call.sink_count = 1;
 	io->call.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)io->data + io->moved, length };
 	io->call.reply_max = rr_ulb_nfs3_reply_max(NFSPROC3_READ, &io->args.read);
-	rr_client_call(io->nfs->client, &io->call);
+	rr_nfs_send(io->nfs, &io->call);
 }
 
 /* Takes what the server gave. */
@@ -190,7 +190,7 @@ send_write(struct rr_nfs_io *io)
 		.data = { (const uint8_t *)io->data + io->moved, length },
 	};
 	io->call.reply_max = rr_ulb_nfs3_reply_max(NFSPROC3_WRITE, &io->args.write);
-	rr_client_call(io->nfs->client, &io->call);
+	rr_nfs_send(io->nfs, &io->call);
 }
 
 /* Notes what the server took. */

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "nfs/client_internal.h"
 #include "nfs/nfs_private.h"
+#include "ulb/nfs42.h"
 
 /* The way to a mounted export: connect, greet, mount, ask for the limits. */
 
@@ -24,13 +25,12 @@ late_or_interrupted(void *ctx)
 	       rr_nfs_interrupted(deadline->nfs);
 }
 
-/* Waits for the connection and for an answer to NULL: an RPC server that serves NFS version 3 is there. */
+/* Waits for the connection and for an answer to NULL: an RPC server that serves this version of NFS is there.
+ */
 static int
-greet(struct rpcrdma_nfs *nfs)
+greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 {
-	struct rr_call call = {
-		.program = &NFS_V3_program, .proc = NFSPROC3_NULL, .timeout = nfs->config.timeout
-	};
+	struct rr_call call = { .program = program, .proc = NFSPROC3_NULL, .timeout = nfs->config.timeout };
 	struct deadline deadline = { nfs, nfs->config.timeout ? rr_now(nfs->env) + nfs->config.timeout : 0 };
 	int error = rr_client_wait_connected(nfs->client, late_or_interrupted, &deadline);
 
@@ -84,17 +84,76 @@ tick(struct rr_timer *timer)
 }
 
 static int
+open_v3(struct rpcrdma_nfs *nfs)
+{
+	int error = greet(nfs, &NFS_V3_program);
+
+	if (!error)
+		error = rr_nfs_mount(nfs);
+	return error ? error : ask_limits(nfs);
+}
+
+/* ---- Version 4 ---- */
+
+/* A session, within the time that a server has to answer. */
+static int
+open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
+{
+	const struct rr_v4_config config = {
+		.engine = nfs->engine,
+		.client = nfs->client,
+		.minor = minor,
+		.retry = nfs->config.rpc.retry,
+	};
+	struct deadline deadline = { nfs, nfs->config.timeout ? rr_now(nfs->env) + nfs->config.timeout : 0 };
+	int error = rr_v4_new(&config, &nfs->v4);
+
+	if (error)
+		return rr_nfs_fail(nfs, error, "%s", rpcrdma_strerror(error));
+	error = rr_v4_wait(nfs->v4, late_or_interrupted, &deadline);
+	if (error == -RPCRDMA_ERR_CANCELLED && !rr_nfs_interrupted(nfs))
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_TIMEDOUT, "the server does not give a session in time");
+	return error ? rr_nfs_fail(nfs, error, "%s", rr_v4_error(nfs->v4)) : 0;
+}
+
+/* RFC 8881, 7.3: all exports of a server are in one tree; its root is what is mounted. */
+static int
+mount_root(struct rpcrdma_nfs *nfs)
+{
+	const struct rpcrdma_nfs_handle nowhere = { 0 };
+	struct rr_nfs_object root;
+	int error = rr_nfs_lookup(nfs, &nowhere, "", &root);
+
+	strcpy(nfs->export, "/");
+	if (!error)
+		nfs->root = root.handle;
+	return error;
+}
+
+static int
+open_v4(struct rpcrdma_nfs *nfs, uint32_t minor)
+{
+	int error = greet(nfs, &nfs42_NFS_V4_program);
+
+	if (!error)
+		error = open_session(nfs, minor);
+	if (!error)
+		error = mount_root(nfs);
+	return error ? error : ask_limits(nfs);
+}
+
+static int
 open_all(struct rpcrdma_nfs *nfs)
 {
 	int error = rr_client_new(nfs->engine, &nfs->config.rpc, &nfs->client, &nfs->text);
 
-	if (!error)
-		error = greet(nfs);
-	if (!error)
-		error = rr_nfs_mount(nfs);
-	if (!error)
-		error = ask_limits(nfs);
-	return error;
+	if (error)
+		return error;
+	switch (nfs->config.version) {
+	case RR_NFS_VERSION_41: return open_v4(nfs, 1);
+	case RR_NFS_VERSION_42: return open_v4(nfs, 2);
+	default: return open_v3(nfs);
+	}
 }
 
 int
@@ -142,6 +201,9 @@ rpcrdma_nfs_close(struct rpcrdma_nfs *nfs)
 	engine = nfs->engine;
 	rr_nfs_pending_end(nfs);
 	rr_loop_disarm(engine->loop, &nfs->tick);
+	if (nfs->v4 && !rr_loop_calls_back(engine->loop))
+		rr_v4_leave(nfs->v4, RR_NFS_CLEANING_TIME);
+	rr_v4_free(nfs->v4);
 	rr_client_free(nfs->client);
 	rr_free(nfs->env, nfs);
 	rr_engine_leave(engine);

@@ -14,13 +14,13 @@ struct attempt {
 static struct attempt
 begin(struct rpcrdma_nfs *nfs)
 {
-	return (struct attempt){ nfs, rr_client_reconnects(nfs->client) };
+	return (struct attempt){ nfs, rr_nfs_repeats(nfs) };
 }
 
 static bool
 repeated(const struct attempt *attempt)
 {
-	return rr_client_reconnects(attempt->nfs->client) != attempt->reconnects;
+	return rr_nfs_repeats(attempt->nfs) != attempt->reconnects;
 }
 
 static diropargs3

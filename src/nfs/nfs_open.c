@@ -58,6 +58,7 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		.server = url->host,
 		.path = path,
 		.mount_port = url->mount_port,
+		.version = url->version,
 		.timeout = config->timeout ? config->timeout : OPEN_TIMEOUT,
 		.interrupted = config->interrupted,
 		.interrupted_ctx = config->ctx,

@@ -74,7 +74,7 @@ pending_cancel(struct rr_nfs_pending *pending)
 	else if (rr_timer_armed(&pending->later))
 		rr_loop_disarm(pending->nfs->engine->loop, &pending->later);
 	else
-		rr_client_cancel(pending->nfs->client, &pending->call);
+		rr_nfs_withdraw(pending->nfs, &pending->call);
 	pending_free(pending);
 }
 
@@ -93,7 +93,7 @@ rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
 {
 	struct rpcrdma_nfs *nfs = pending->nfs;
 
-	pending->reconnects = rr_client_reconnects(nfs->client);
+	pending->reconnects = rr_nfs_repeats(nfs);
 	pending->call = (struct rr_call){
 		.program = &NFS_V3_program,
 		.proc = proc,
@@ -108,7 +108,7 @@ rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
 	};
 	if (proc == NFSPROC3_READLINK)
 		pending->call.reply_max += RR_NFS_PATH; /* the target has no sink */
-	rr_client_call(nfs->client, &pending->call);
+	rr_nfs_send(nfs, &pending->call);
 }
 
 void
@@ -130,7 +130,7 @@ static int
 pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 {
 	struct rpcrdma_nfs *nfs = pending->nfs;
-	bool twice = rr_client_reconnects(nfs->client) != pending->reconnects;
+	bool twice = rr_nfs_repeats(nfs) != pending->reconnects;
 
 	/* RFC 1813, section 2.6: "The client should wait and then try the request with a new RPC transaction
 	 * ID." */
@@ -149,7 +149,7 @@ pending_done(struct rr_call *call, int error)
 	struct rpcrdma_nfs *nfs = pending->nfs;
 
 	if (error)
-		rr_nfs_fail(nfs, error, "%s", rr_client_error(nfs->client));
+		rr_nfs_fail(nfs, error, "%s", rr_nfs_why(nfs));
 	else if (pending->result.status != NFS3_OK)
 		error = pending_refused(pending, pending->result.status);
 	else

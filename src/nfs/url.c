@@ -155,10 +155,18 @@ is(const char *text, size_t length, const char *word)
 static int
 parse_version(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
-	(void)url;
-	if (is(value, length, "3"))
+	static const char *const names[] = {
+		[RR_NFS_VERSION_3] = "3", [RR_NFS_VERSION_41] = "4.1", [RR_NFS_VERSION_42] = "4.2"
+	};
+
+	for (size_t i = RR_NFS_VERSION_3; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!is(value, length, names[i]))
+			continue;
+		url->version = (enum rr_nfs_version)i;
 		return 0;
-	return rr_fail(error, -RPCRDMA_ERR_NOTSUP, "NFS version '%.*s' is not supported; version=3 is",
+	}
+	return rr_fail(error, -RPCRDMA_ERR_NOTSUP,
+		"NFS version '%.*s' is not supported; version=3, 4.1 and 4.2 are",
 		(int)(length > 20 ? 20 : length), value);
 }
 

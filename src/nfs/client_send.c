@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of the NFS procedures: as version 3 has them, or through a session of version 4. */
+#include "nfs/client_internal.h"
+
+void
+rr_nfs_send(struct rpcrdma_nfs *nfs, struct rr_call *call)
+{
+	if (nfs->v4)
+		rr_v4_call(nfs->v4, call);
+	else
+		rr_client_call(nfs->client, call);
+}
+
+void
+rr_nfs_withdraw(struct rpcrdma_nfs *nfs, struct rr_call *call)
+{
+	if (nfs->v4)
+		rr_v4_cancel(nfs->v4, call);
+	else
+		rr_client_cancel(nfs->client, call);
+}
+
+const char *
+rr_nfs_why(const struct rpcrdma_nfs *nfs)
+{
+	return nfs->v4 ? rr_v4_error(nfs->v4) : rr_client_error(nfs->client);
+}
+
+/*
+ * RFC 8881, 2.10.6.1: with a session, a call that is sent again on another connection is executed once. Where
+ * the session was lost, the call is made again in another one.
+ */
+uint32_t
+rr_nfs_repeats(const struct rpcrdma_nfs *nfs)
+{
+	return nfs->v4 ? rr_v4_sessions(nfs->v4) : rr_client_reconnects(nfs->client);
+}
+
+struct send_wait {
+	bool done;
+	int error;
+};
+
+static void
+send_done(struct rr_call *call, int error)
+{
+	struct send_wait *wait = call->ctx;
+
+	wait->done = true;
+	wait->error = error;
+}
+
+int
+rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call)
+{
+	struct send_wait wait = { .done = false };
+
+	if (nfs->cleaning)
+		call->timeout = RR_NFS_CLEANING_TIME;
+	call->done = send_done;
+	call->ctx = &wait;
+	rr_nfs_send(nfs, call);
+	while (!wait.done) {
+		int turned = rr_loop_turn(nfs->engine->loop, -1);
+
+		if (wait.done || (turned >= 0 && !rr_nfs_interrupted(nfs)))
+			continue;
+		rr_nfs_withdraw(nfs, call);
+		if (turned < 0)
+			return rr_nfs_fail(nfs, turned, "the event loop failed");
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
+	}
+	return wait.error < 0 ? rr_nfs_fail(nfs, wait.error, "%s", rr_nfs_why(nfs)) : 0;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Attributes of version 4 (RFC 8881, section 5) as those of version 3, and the other way round. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "nfs/v4/private.h"
+
+#define BIT(number) (UINT32_C(1) << (number) % 32)
+
+enum { NOBODY = 65534 };
+
+#define OBJECT_0 (BIT(FATTR4_TYPE) | BIT(FATTR4_SIZE) | BIT(FATTR4_FSID) | BIT(FATTR4_FILEID))
+#define OBJECT_1                                                                                             \
+	(BIT(FATTR4_MODE) | BIT(FATTR4_NUMLINKS) | BIT(FATTR4_OWNER) | BIT(FATTR4_OWNER_GROUP) |             \
+		BIT(FATTR4_RAWDEV) | BIT(FATTR4_SPACE_USED) | BIT(FATTR4_TIME_ACCESS) |                      \
+		BIT(FATTR4_TIME_METADATA) | BIT(FATTR4_TIME_MODIFY))
+
+#define MASK(name, first, second)                                                                            \
+	static uint32_t name##_words[] = { first, second };                                                  \
+	const bitmap4 rr_v4_attr_##name = { 2, name##_words };
+
+MASK(object, OBJECT_0, OBJECT_1)
+MASK(entry, OBJECT_0 | BIT(FATTR4_RDATTR_ERROR) | BIT(FATTR4_FILEHANDLE),
+	OBJECT_1 | BIT(FATTR4_MOUNTED_ON_FILEID))
+MASK(limits, BIT(FATTR4_LEASE_TIME) | BIT(FATTR4_MAXFILESIZE) | BIT(FATTR4_MAXREAD) | BIT(FATTR4_MAXWRITE), 0)
+MASK(space, BIT(FATTR4_FILES_AVAIL) | BIT(FATTR4_FILES_FREE) | BIT(FATTR4_FILES_TOTAL),
+	BIT(FATTR4_SPACE_AVAIL) | BIT(FATTR4_SPACE_FREE) | BIT(FATTR4_SPACE_TOTAL))
+
+/* ---- What a server says ---- */
+
+typedef void attr_get(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken);
+
+#define GET(name, type, member)                                                                              \
+	static void attr_get_##name(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)       \
+	{                                                                                                    \
+		taken->member = rpcrdma_get_##type(reader);                                                  \
+	}
+
+GET(size, u64, attributes.size)
+GET(fileid, u64, attributes.fileid)
+GET(mode, u32, attributes.mode)
+GET(numlinks, u32, attributes.nlink)
+GET(space_used, u64, attributes.used)
+GET(rdattr_error, u32, error)
+GET(mounted_on, u64, mounted_on)
+GET(lease, u32, lease)
+GET(maxread, u64, read_max)
+GET(maxwrite, u64, write_max)
+GET(maxfilesize, u64, file_max)
+GET(space_total, u64, space_total)
+GET(space_free, u64, space_free)
+GET(space_avail, u64, space_avail)
+GET(files_total, u64, files_total)
+GET(files_free, u64, files_free)
+GET(files_avail, u64, files_avail)
+
+/* The numbers of the types are those of version 3; attribute directories and named attributes are not asked
+ * for. */
+static void
+attr_get_type(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
+{
+	uint32_t type = rpcrdma_get_u32(reader);
+
+	_Static_assert((int)NF4FIFO == (int)NF3FIFO && (int)NF4SOCK == (int)NF3SOCK, "the same types");
+	if (type < NF4REG || type > NF4FIFO)
+		rpcrdma_xdr_fail(reader);
+	taken->attributes.type = (ftype3)type;
+}
+
+/* Version 3 has 64 bits for a file system. */
+static void
+attr_get_fsid(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
+{
+	uint64_t major = rpcrdma_get_u64(reader);
+
+	taken->attributes.fsid = major * UINT64_C(0x9e3779b97f4a7c15) ^ rpcrdma_get_u64(reader);
+}
+
+static void
+attr_get_handle(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
+{
+	taken->handle = rpcrdma_get_bytes(reader, NFS4_FHSIZE);
+}
+
+/*
+ * RFC 8881, 5.9: a number as digits, without an '@', is a user or a group by its number. A name is that of a
+ * user of some domain: this client has no table of them.
+ */
+static uint32_t
+attr_get_number(struct rpcrdma_xdr_reader *reader)
+{
+	struct rpcrdma_bytes text = rpcrdma_get_bytes(reader, NFS4_OPAQUE_LIMIT);
+	const char *digits = text.data;
+	uint64_t number = 0;
+
+	if (text.length == 0)
+		return NOBODY;
+	for (uint32_t i = 0; i < text.length; i++) {
+		if (digits[i] < '0' || digits[i] > '9')
+			return NOBODY;
+		number = number * 10 + (uint64_t)(digits[i] - '0');
+		if (number >= UINT32_MAX)
+			return NOBODY;
+	}
+	return (uint32_t)number;
+}
+
+static void
+attr_get_owner(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
+{
+	taken->attributes.uid = attr_get_number(reader);
+}
+
+static void
+attr_get_group(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
+{
+	taken->attributes.gid = attr_get_number(reader);
+}
+
+static void
+attr_get_device(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
+{
+	taken->attributes.rdev.specdata1 = rpcrdma_get_u32(reader);
+	taken->attributes.rdev.specdata2 = rpcrdma_get_u32(reader);
+}
+
+/* Times before 1970 and after 2106 become the nearest that version 3 can say. */
+static nfstime3
+attr_get_time(struct rpcrdma_xdr_reader *reader)
+{
+	int64_t seconds = rpcrdma_get_i64(reader);
+	uint32_t nanoseconds = rpcrdma_get_u32(reader);
+
+	/* RFC 8881, 3.3.1: "Values greater than 999,999,999 for nseconds are invalid." */
+	if (nanoseconds > 999999999)
+		rpcrdma_xdr_fail(reader);
+	if (seconds < 0)
+		return (nfstime3){ 0, 0 };
+	if (seconds > UINT32_MAX)
+		return (nfstime3){ UINT32_MAX, 0 };
+	return (nfstime3){ (uint32_t)seconds, nanoseconds };
+}
+
+#define GET_TIME(name)                                                                                       \
+	static void attr_get_##name(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)       \
+	{                                                                                                    \
+		taken->attributes.name = attr_get_time(reader);                                              \
+	}
+
+GET_TIME(atime)
+GET_TIME(mtime)
+GET_TIME(ctime)
+
+static attr_get *const attr_rows[RR_V4_WORDS * 32] = {
+	[FATTR4_TYPE] = attr_get_type,
+	[FATTR4_SIZE] = attr_get_size,
+	[FATTR4_FSID] = attr_get_fsid,
+	[FATTR4_LEASE_TIME] = attr_get_lease,
+	[FATTR4_RDATTR_ERROR] = attr_get_rdattr_error,
+	[FATTR4_FILEHANDLE] = attr_get_handle,
+	[FATTR4_FILEID] = attr_get_fileid,
+	[FATTR4_FILES_AVAIL] = attr_get_files_avail,
+	[FATTR4_FILES_FREE] = attr_get_files_free,
+	[FATTR4_FILES_TOTAL] = attr_get_files_total,
+	[FATTR4_MAXFILESIZE] = attr_get_maxfilesize,
+	[FATTR4_MAXREAD] = attr_get_maxread,
+	[FATTR4_MAXWRITE] = attr_get_maxwrite,
+	[FATTR4_MODE] = attr_get_mode,
+	[FATTR4_NUMLINKS] = attr_get_numlinks,
+	[FATTR4_OWNER] = attr_get_owner,
+	[FATTR4_OWNER_GROUP] = attr_get_group,
+	[FATTR4_RAWDEV] = attr_get_device,
+	[FATTR4_SPACE_AVAIL] = attr_get_space_avail,
+	[FATTR4_SPACE_FREE] = attr_get_space_free,
+	[FATTR4_SPACE_TOTAL] = attr_get_space_total,
+	[FATTR4_SPACE_USED] = attr_get_space_used,
+	[FATTR4_TIME_ACCESS] = attr_get_atime,
+	[FATTR4_TIME_METADATA] = attr_get_ctime,
+	[FATTR4_TIME_MODIFY] = attr_get_mtime,
+	[FATTR4_MOUNTED_ON_FILEID] = attr_get_mounted_on,
+};
+
+bool
+rr_v4_attr_in(const uint32_t have[RR_V4_WORDS], uint32_t number)
+{
+	return (have[number / 32] & BIT(number)) != 0;
+}
+
+/* RFC 8881, 18.7.3: "The server MUST return a value for each attribute that the client requests if the
+ * attribute is supported": nothing else than what was asked for. */
+static bool
+attr_was_asked(const bitmap4 *given, const bitmap4 *asked)
+{
+	for (uint32_t i = 0; i < given->count; i++) {
+		if (given->values[i] & ~(i < asked->count ? asked->values[i] : 0))
+			return false;
+	}
+	return true;
+}
+
+bool
+rr_v4_attr_take(const fattr4 *given, const bitmap4 *asked, struct rr_v4_attributes *taken)
+{
+	const struct rpcrdma_message values = { .stream = given->attr_vals.data,
+		.length = given->attr_vals.length };
+	struct rpcrdma_xdr_reader reader;
+
+	memset(taken, 0, sizeof(*taken));
+	if (!attr_was_asked(&given->attrmask, asked))
+		return false;
+	rpcrdma_xdr_reader_init(&reader, &values, NULL);
+	for (uint32_t i = 0; i < rr_min(given->attrmask.count, RR_V4_WORDS); i++) {
+		taken->have[i] = given->attrmask.values[i];
+		for (uint32_t left = taken->have[i]; left != 0; left &= left - 1)
+			attr_rows[32 * i + (uint32_t)__builtin_ctz(left)](&reader, taken);
+	}
+	return rpcrdma_xdr_done(&reader);
+}
+
+/* ---- What is to be set ---- */
+
+struct attr_writer {
+	uint32_t *words;
+	struct rpcrdma_xdr_writer values;
+};
+
+static struct rpcrdma_xdr_writer *
+attr_add(struct attr_writer *writer, uint32_t number)
+{
+	writer->words[number / 32] |= BIT(number);
+	return &writer->values;
+}
+
+static void
+attr_put_number(struct attr_writer *writer, uint32_t number, uint32_t value)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%u", value);
+
+	rpcrdma_put_bytes(attr_add(writer, number), (struct rpcrdma_bytes){ text, (uint32_t)length },
+		RPCRDMA_XDR_UNBOUNDED);
+}
+
+static void
+attr_put_time(struct attr_writer *writer, uint32_t number, time_how how, nfstime3 time)
+{
+	struct rpcrdma_xdr_writer *values;
+
+	if (how == DONT_CHANGE)
+		return;
+	values = attr_add(writer, number);
+	rpcrdma_put_u32(values, how == SET_TO_CLIENT_TIME ? SET_TO_CLIENT_TIME4 : SET_TO_SERVER_TIME4);
+	if (how != SET_TO_CLIENT_TIME)
+		return;
+	rpcrdma_put_i64(values, time.seconds);
+	rpcrdma_put_u32(values, time.nseconds);
+}
+
+fattr4
+rr_v4_attr_set(const sattr3 *attributes, uint32_t words[RR_V4_WORDS], uint8_t values[RR_V4_VALUES])
+{
+	struct attr_writer writer = { .words = words };
+
+	memset(words, 0, RR_V4_WORDS * sizeof(*words));
+	rpcrdma_xdr_writer_init(&writer.values, values, RR_V4_VALUES, NULL, 0);
+	/* In the order of their numbers. */
+	if (attributes->size.set_it)
+		rpcrdma_put_u64(attr_add(&writer, FATTR4_SIZE), attributes->size.u.size);
+	if (attributes->mode.set_it)
+		rpcrdma_put_u32(attr_add(&writer, FATTR4_MODE), attributes->mode.u.mode);
+	if (attributes->uid.set_it)
+		attr_put_number(&writer, FATTR4_OWNER, attributes->uid.u.uid);
+	if (attributes->gid.set_it)
+		attr_put_number(&writer, FATTR4_OWNER_GROUP, attributes->gid.u.gid);
+	attr_put_time(&writer, FATTR4_TIME_ACCESS_SET, attributes->atime.set_it, attributes->atime.u.atime);
+	attr_put_time(&writer, FATTR4_TIME_MODIFY_SET, attributes->mtime.set_it, attributes->mtime.u.mtime);
+	return (fattr4){ { words[1]         ? 2
+				 : words[0] ? 1
+					    : 0,
+				 words },
+		{ values, (uint32_t)rpcrdma_xdr_length(&writer.values) } };
+}

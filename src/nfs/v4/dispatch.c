@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls go from a queue into slots of the session, and come out of them with the server's answer. */
+#include <string.h>
+
+#include "nfs/v4/private.h"
+
+#define DISPATCH_PAUSE (100 * RR_MILLISECOND)
+
+enum { DISPATCH_MISORDERED = 20 };
+
+static void dispatch_done(struct rr_call *call, int error);
+
+void
+rr_v4_slot_send(struct rr_v4_slot *slot, const struct rr_v4_work *work)
+{
+	slot->work = work;
+	slot->misordered = 0;
+	slot->until = rr_loop_now(slot->v4->loop) + slot->v4->config.retry;
+	rr_v4_send(slot, dispatch_done);
+}
+
+/* ---- The end of a call ---- */
+
+void
+rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error)
+{
+	outer->error = error;
+	rr_list_remove(&outer->link);
+	rr_list_append(&v4->ending, &outer->link);
+	if (!rr_timer_armed(&v4->ends))
+		rr_loop_arm(v4->loop, &v4->ends, 0);
+}
+
+/* The status of a call that the server refused becomes that of version 3's result: the numbers are the same.
+ */
+void
+rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
+{
+	memset(outer->result, 0, NFS_V3_program.procedures[outer->proc].result_size);
+	*(nfsstat3 *)outer->result = (nfsstat3)(status == NFS4ERR_GRACE ? NFS4ERR_DELAY : status);
+}
+
+/* done() may start further calls, and may end the client: then v4 is gone. */
+static void
+dispatch_finish(struct rr_v4_slot *slot, int error)
+{
+	struct rr_v4 *v4 = slot->v4;
+	struct rr_call *outer = slot->outer;
+	bool gone = false;
+
+	outer->placed = slot->call.placed;
+	outer->pulled = slot->call.pulled;
+	if (slot->open)
+		slot->open->users--;
+	slot->outer = NULL;
+	rr_loop_disarm(v4->loop, &outer->timer);
+	v4->gone = &gone;
+	outer->done(outer, error);
+	if (gone)
+		return;
+	v4->gone = NULL;
+	rr_v4_slot_put(slot);
+	rr_v4_pump(v4);
+}
+
+/* error: negative, or a status. */
+static void
+dispatch_end(struct rr_v4_slot *slot, int error)
+{
+	struct rr_v4 *v4 = slot->v4;
+
+	if (slot->outer) {
+		if (error >= 0)
+			rr_v4_set_status(slot->outer, (nfsstat4)error);
+		dispatch_finish(slot, error < 0 ? error : 0);
+		return;
+	}
+	slot->work->end(slot, error);
+	rr_v4_slot_put(slot);
+	rr_v4_pump(v4);
+}
+
+static void
+dispatch_succeed(struct rr_v4_slot *slot)
+{
+	int error;
+
+	if (slot->outer)
+		rr_v4_set_status(slot->outer, NFS4_OK);
+	error = slot->work->take(slot);
+	if (slot->outer)
+		dispatch_finish(slot, error);
+	else
+		dispatch_end(slot, error);
+}
+
+/* The call is made again: in another session, or with another open. */
+static void
+dispatch_again(struct rr_v4_slot *slot, nfsstat4 status)
+{
+	struct rr_v4 *v4 = slot->v4;
+	struct rr_call *outer = slot->outer;
+
+	if (!outer || outer->losses++ >= RR_V4_RETRIES) {
+		dispatch_end(slot, (int)status);
+		return;
+	}
+	rr_v4_slot_put(slot);
+	rr_list_prepend(&v4->queue, &outer->link);
+	rr_v4_pump(v4);
+}
+
+/* ---- Answers ---- */
+
+bool
+rr_v4_session_is_lost(nfsstat4 status)
+{
+	switch (status) {
+	case NFS4ERR_BADSESSION:
+	case NFS4ERR_DEADSESSION:
+	case NFS4ERR_BADSLOT:
+	case NFS4ERR_BAD_HIGH_SLOT:
+	case NFS4ERR_SEQ_MISORDERED:
+	case NFS4ERR_SEQ_FALSE_RETRY:
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION: return true;
+	default: return false;
+	}
+}
+
+static bool
+dispatch_open_is_lost(nfsstat4 status)
+{
+	switch (status) {
+	case NFS4ERR_BAD_STATEID:
+	case NFS4ERR_OLD_STATEID:
+	case NFS4ERR_STALE_STATEID:
+	case NFS4ERR_EXPIRED:
+	case NFS4ERR_ADMIN_REVOKED:
+	case NFS4ERR_DELEG_REVOKED: return true;
+	default: return false;
+	}
+}
+
+/* Of many calls that find the session lost, the first is enough. */
+static void
+dispatch_session_event(struct rr_v4 *v4, enum rr_v4_event event)
+{
+	if (v4->state == RR_V4_READY)
+		rr_v4_event(v4, event);
+}
+
+/*
+ * RFC 8881, 2.10.6.2: "A retry might be sent while the original request is still in progress on the replier.
+ * The replier SHOULD deal with the issue by returning NFS4ERR_DELAY as the reply to SEQUENCE". The call is
+ * sent with the same sequence ID until its answer comes, as it would be executed twice otherwise.
+ */
+void
+rr_v4_slot_later(struct rr_timer *timer)
+{
+	struct rr_v4_slot *slot = rr_container(timer, struct rr_v4_slot, later);
+
+	if (slot->generation == slot->v4->generation && slot->v4->state == RR_V4_READY)
+		rr_v4_send(slot, dispatch_done);
+	else
+		dispatch_again(slot, NFS4ERR_DELAY);
+}
+
+/* "but implementations MAY return NFS4ERR_MISORDERED": for a while, that is taken to be of a retry, too. */
+static bool
+dispatch_may_come(struct rr_v4_slot *slot, nfsstat4 status)
+{
+	if (slot->generation != slot->v4->generation)
+		return false;
+	if (status == NFS4ERR_SEQ_MISORDERED)
+		return slot->misordered++ < DISPATCH_MISORDERED;
+	return status == NFS4ERR_DELAY && rr_loop_now(slot->v4->loop) < slot->until;
+}
+
+/* SEQUENCE itself failed. RFC 8881, 18.46.3: "If SEQUENCE returns an error, then the state of the slot
+ * (sequence ID, cached reply) MUST NOT change". */
+static void
+dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
+{
+	struct rr_v4 *v4 = slot->v4;
+
+	if (slot->generation == v4->generation)
+		v4->sequence[slot->number]--;
+	if (dispatch_may_come(slot, status)) {
+		rr_loop_arm(v4->loop, &slot->later, DISPATCH_PAUSE);
+		return;
+	}
+	if (!rr_v4_session_is_lost(status)) {
+		dispatch_end(slot, (int)status);
+		return;
+	}
+	if (slot->generation == v4->generation)
+		dispatch_session_event(v4, RR_V4_LOST);
+	dispatch_again(slot, status);
+}
+
+static void
+dispatch_note(struct rr_v4_slot *slot)
+{
+	const SEQUENCE4resok *ok = &slot->result.resarray.values[0].u.opsequence.u.sr_resok4;
+	struct rr_v4 *v4 = slot->v4;
+
+	if (slot->generation != v4->generation)
+		return;
+	v4->fruitless = 0;
+	v4->renewed = rr_loop_now(v4->loop);
+	/* 18.46.3: "the highest slot ID the server would prefer the client use" */
+	v4->highest = ok->sr_target_highest_slotid < v4->slots ? ok->sr_target_highest_slotid : v4->slots - 1;
+	/* 18.46.3: "the server has ... restarted": an answer with it is one of a session that was kept. */
+	if (ok->sr_status_flags & SEQ4_STATUS_RESTART_RECLAIM_NEEDED)
+		dispatch_session_event(v4, RR_V4_STALE);
+}
+
+static void
+dispatch_done(struct rr_call *call, int error)
+{
+	struct rr_v4_slot *slot = call->ctx;
+	struct rr_v4 *v4 = slot->v4;
+	nfsstat4 status = slot->result.status;
+
+	if (error < 0) {
+		rr_fail(&v4->text, error, "%s", rr_client_error(v4->config.client));
+		rr_v4_slot_doubt(slot);
+		dispatch_end(slot, error);
+		return;
+	}
+	if (!rr_v4_reply_is_sound(slot)) {
+		rr_v4_slot_doubt(slot);
+		dispatch_end(slot, rr_v4_broken(v4, "its results are not those of its operations"));
+		return;
+	}
+	if (rr_v4_failed_in_sequence(slot)) {
+		dispatch_refused(slot, status);
+		return;
+	}
+	dispatch_note(slot);
+	if (status == NFS4_OK) {
+		dispatch_succeed(slot);
+		return;
+	}
+	if (slot->outer && slot->open && dispatch_open_is_lost(status)) {
+		rr_v4_open_lose(slot->open);
+		dispatch_again(slot, status);
+		return;
+	}
+	/* 2.10.6.1.3: the call was executed, and its reply was not kept: nothing such changes anything. */
+	if (status == NFS4ERR_RETRY_UNCACHED_REP)
+		dispatch_again(slot, status);
+	else
+		dispatch_end(slot, (int)status);
+}
+
+/* ---- The queue ---- */
+
+/* False where nothing more can be sent now. */
+static bool
+dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
+{
+	const struct rr_v4_work *work = rr_v4_procedures[outer->proc];
+
+	if (work->access) {
+		enum rr_v4_wait wait = rr_v4_wait_open(slot, outer, work->access);
+
+		if (wait != RR_V4_WAIT_NOT)
+			return wait == RR_V4_WAIT_OPEN;
+	}
+	slot->outer = outer;
+	rr_v4_slot_send(slot, work);
+	return true;
+}
+
+void
+rr_v4_pump(struct rr_v4 *v4)
+{
+	uint64_t all = (UINT64_C(1) << v4->slots) - 1;
+
+	while (v4->state == RR_V4_READY && !rr_list_empty(&v4->queue)) {
+		struct rr_v4_slot *slot = rr_v4_slot_get(v4);
+
+		if (!slot)
+			break;
+		if (!dispatch_outer(slot, rr_container(rr_list_pop(&v4->queue), struct rr_call, link)))
+			break;
+	}
+	if (v4->state == RR_V4_READY && rr_list_empty(&v4->queue))
+		rr_v4_close_idle(v4, RR_V4_OPENS_IDLE, 0);
+	/* Calls were given up in all slots: another session has slots again. */
+	if (v4->state == RR_V4_READY && (v4->doubt & all) == all)
+		rr_v4_event(v4, RR_V4_LOST);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The procedures of version 3 by their numbers. */
+#include "nfs/v4/private.h"
+
+const struct rr_v4_work *const rr_v4_procedures[] = {
+	[NFSPROC3_GETATTR] = &rr_v4_getattr3,
+	[NFSPROC3_SETATTR] = &rr_v4_setattr3,
+	[NFSPROC3_LOOKUP] = &rr_v4_lookup3,
+	[NFSPROC3_ACCESS] = &rr_v4_access3,
+	[NFSPROC3_READLINK] = &rr_v4_readlink3,
+	[NFSPROC3_READ] = &rr_v4_read3,
+	[NFSPROC3_WRITE] = &rr_v4_write3,
+	[NFSPROC3_CREATE] = &rr_v4_create3,
+	[NFSPROC3_MKDIR] = &rr_v4_mkdir3,
+	[NFSPROC3_SYMLINK] = &rr_v4_symlink3,
+	[NFSPROC3_REMOVE] = &rr_v4_remove3,
+	[NFSPROC3_RMDIR] = &rr_v4_rmdir3,
+	[NFSPROC3_RENAME] = &rr_v4_rename3,
+	[NFSPROC3_LINK] = &rr_v4_link3,
+	[NFSPROC3_READDIR] = &rr_v4_readdir3,
+	[NFSPROC3_READDIRPLUS] = &rr_v4_readdirplus3,
+	[NFSPROC3_FSSTAT] = &rr_v4_fsstat3,
+	[NFSPROC3_FSINFO] = &rr_v4_fsinfo3,
+	[NFSPROC3_COMMIT] = &rr_v4_commit3,
+};
+
+const uint32_t rr_v4_procedure_count = sizeof(rr_v4_procedures) / sizeof(rr_v4_procedures[0]);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* READ, WRITE and COMMIT. The data is placed: RFC 8267, 6.1, "The opaque data field in the WRITE4args
+ * structure",
+ * "... in the READ4resok structure". */
+#include <string.h>
+
+#include "nfs/v4/private.h"
+
+/* RFC 8881, 8.2.2: a seqid of zero stands for the most recent one. */
+static stateid4
+data_stateid(const struct rr_v4_slot *slot)
+{
+	stateid4 stateid = slot->open->stateid;
+
+	stateid.seqid = 0;
+	return stateid;
+}
+
+/* ---- READ ---- */
+
+static void
+read_build(struct rr_v4_slot *slot)
+{
+	const READ3args *args = slot->outer->args;
+
+	rr_v4_putfh(slot, args->file.data);
+	rr_v4_op(slot, OP_READ, 8)->u.opread = (READ4args){ data_stateid(slot), args->offset, args->count };
+	slot->call.sink_count = slot->outer->sink_count;
+	memcpy(slot->call.sinks, slot->outer->sinks, slot->call.sink_count * sizeof(slot->call.sinks[0]));
+}
+
+static int
+read_take(struct rr_v4_slot *slot)
+{
+	const READ4resok *from = &rr_v4_res(slot, OP_READ)->u.opread.u.resok4;
+	READ3resok *ok = &((READ3res *)slot->outer->result)->u.resok;
+
+	ok->count = from->data.length;
+	ok->eof = from->eof;
+	ok->data = from->data;
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_read3 = {
+	.build = read_build, .take = read_take, .access = OPEN4_SHARE_ACCESS_READ
+};
+
+/* ---- WRITE ---- */
+
+static void
+write_build(struct rr_v4_slot *slot)
+{
+	const WRITE3args *args = slot->outer->args;
+
+	_Static_assert((int)UNSTABLE4 == (int)UNSTABLE && (int)FILE_SYNC4 == (int)FILE_SYNC, "the same");
+	rr_v4_putfh(slot, args->file.data);
+	rr_v4_op(slot, OP_WRITE, 16)->u.opwrite =
+		(WRITE4args){ data_stateid(slot), args->offset, (stable_how4)args->stable, args->data };
+}
+
+static int
+write_take(struct rr_v4_slot *slot)
+{
+	const WRITE4resok *from = &rr_v4_res(slot, OP_WRITE)->u.opwrite.u.resok4;
+	WRITE3resok *ok = &((WRITE3res *)slot->outer->result)->u.resok;
+
+	_Static_assert((int)NFS4_VERIFIER_SIZE == (int)NFS3_WRITEVERFSIZE, "the same verifier");
+	ok->count = from->count;
+	ok->committed = (stable_how)from->committed;
+	memcpy(ok->verf, from->writeverf, sizeof(ok->verf));
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_write3 = {
+	.build = write_build, .take = write_take, .access = OPEN4_SHARE_ACCESS_WRITE
+};
+
+/* ---- COMMIT ---- */
+
+static void
+commit_build(struct rr_v4_slot *slot)
+{
+	const COMMIT3args *args = slot->outer->args;
+
+	rr_v4_putfh(slot, args->file.data);
+	rr_v4_op(slot, OP_COMMIT, NFS4_VERIFIER_SIZE)->u.opcommit =
+		(COMMIT4args){ args->offset, args->count };
+}
+
+static int
+commit_take(struct rr_v4_slot *slot)
+{
+	const COMMIT4resok *from = &rr_v4_res(slot, OP_COMMIT)->u.opcommit.u.resok4;
+	COMMIT3resok *ok = &((COMMIT3res *)slot->outer->result)->u.resok;
+
+	memcpy(ok->verf, from->writeverf, sizeof(ok->verf));
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_commit3 = { .build = commit_build, .take = commit_take };

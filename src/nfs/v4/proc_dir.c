@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* READDIR and READDIRPLUS. */
+#include <string.h>
+
+#include "nfs/v4/private.h"
+
+struct dir_args {
+	nfs_fh3 directory;
+	uint64_t cookie;
+	const uint8_t *verifier;
+	uint32_t dircount, maxcount;
+};
+
+/* The entries are decoded into the caller's memory for lists, behind which those of version 3 follow. */
+static void
+dir_build(struct rr_v4_slot *slot, const struct dir_args *args, const bitmap4 *attributes)
+{
+	READDIR4args *to;
+
+	rr_v4_putfh(slot, args->directory.data);
+	to = &rr_v4_op(slot, OP_READDIR, args->maxcount)->u.opreaddir;
+	*to = (READDIR4args){ .cookie = args->cookie,
+		.dircount = args->dircount,
+		.maxcount = args->maxcount,
+		.attr_request = *attributes };
+	memcpy(to->cookieverf, args->verifier, sizeof(to->cookieverf));
+	slot->call.arena = slot->outer->arena;
+	slot->call.often_large = true;
+}
+
+static void *
+dir_alloc(struct rr_v4_slot *slot, size_t size)
+{
+	struct rpcrdma_arena *arena = &slot->call.arena;
+	uint8_t *at = arena->next + (-(uintptr_t)arena->next & 15);
+
+	if (at > arena->end || size > (size_t)(arena->end - at))
+		return NULL;
+	arena->next = at + size;
+	return memset(at, 0, size);
+}
+
+static int
+dir_no_room(struct rr_v4_slot *slot)
+{
+	return rr_fail(&slot->v4->text, -RPCRDMA_ERR_LIMIT,
+		"a part of a directory has more entries than there is room for");
+}
+
+/* ---- READDIRPLUS ---- */
+
+static void
+plus_build(struct rr_v4_slot *slot)
+{
+	const READDIRPLUS3args *from = slot->outer->args;
+	const struct dir_args args = { from->dir, from->cookie, from->cookieverf, from->dircount,
+		from->maxcount };
+
+	dir_build(slot, &args, &rr_v4_attr_entry);
+}
+
+static int
+plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
+{
+	struct rr_v4_attributes taken;
+
+	if (!rr_v4_attr_take(&from->attrs, &rr_v4_attr_entry, &taken))
+		return rr_v4_broken(
+			slot->v4, "attributes of an entry that cannot be read, or that were not asked for");
+	entry->cookie = from->cookie;
+	entry->name = from->name;
+	entry->fileid = taken.attributes.fileid ? taken.attributes.fileid : taken.mounted_on;
+	/* Where the server cannot say the attributes of an entry, LOOKUP finds out why. */
+	entry->name_attributes.attributes_follow = rr_v4_attr_in(taken.have, FATTR4_TYPE);
+	entry->name_attributes.u.attributes = taken.attributes;
+	entry->name_handle.handle_follows = taken.handle.length > 0;
+	entry->name_handle.u.handle.data = taken.handle;
+	if (rr_v4_keep(slot, &entry->name) < 0)
+		return -RPCRDMA_ERR_LIMIT;
+	return rr_v4_keep(slot, &entry->name_handle.u.handle.data);
+}
+
+static int
+plus_take(struct rr_v4_slot *slot)
+{
+	const READDIR4resok *from = &rr_v4_res(slot, OP_READDIR)->u.opreaddir.u.resok4;
+	READDIRPLUS3resok *ok = &((READDIRPLUS3res *)slot->outer->result)->u.resok;
+	entryplus3 **next = &ok->reply.entries;
+	int error = 0;
+
+	memcpy(ok->cookieverf, from->cookieverf, sizeof(ok->cookieverf));
+	ok->reply.eof = from->reply.eof;
+	for (const entry4 *entry = from->reply.entries; entry && !error; entry = entry->nextentry) {
+		*next = dir_alloc(slot, sizeof(**next));
+		if (!*next)
+			return dir_no_room(slot);
+		error = plus_entry(slot, entry, *next);
+		next = &(*next)->nextentry;
+	}
+	return error;
+}
+
+const struct rr_v4_work rr_v4_readdirplus3 = { .build = plus_build, .take = plus_take };
+
+/* ---- READDIR ---- */
+
+static void
+plain_build(struct rr_v4_slot *slot)
+{
+	static uint32_t words[] = { 1 << FATTR4_FILEID };
+	static const bitmap4 fileid = { 1, words };
+	const READDIR3args *from = slot->outer->args;
+	const struct dir_args args = { from->dir, from->cookie, from->cookieverf, from->count, from->count };
+
+	dir_build(slot, &args, &fileid);
+}
+
+static int
+plain_take(struct rr_v4_slot *slot)
+{
+	const READDIR4resok *from = &rr_v4_res(slot, OP_READDIR)->u.opreaddir.u.resok4;
+	READDIR3resok *ok = &((READDIR3res *)slot->outer->result)->u.resok;
+	entry3 **next = &ok->reply.entries;
+
+	memcpy(ok->cookieverf, from->cookieverf, sizeof(ok->cookieverf));
+	ok->reply.eof = from->reply.eof;
+	for (const entry4 *entry = from->reply.entries; entry; entry = entry->nextentry) {
+		struct rr_v4_attributes taken;
+
+		*next = dir_alloc(slot, sizeof(**next));
+		if (!*next)
+			return dir_no_room(slot);
+		if (!rr_v4_attr_take(&entry->attrs, &slot->ops[2].u.opreaddir.attr_request, &taken))
+			return rr_v4_broken(slot->v4, "attributes of an entry that were not asked for");
+		**next = (entry3){
+			.fileid = taken.attributes.fileid, .name = entry->name, .cookie = entry->cookie
+		};
+		if (rr_v4_keep(slot, &(*next)->name) < 0)
+			return -RPCRDMA_ERR_LIMIT;
+		next = &(*next)->nextentry;
+	}
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_readdir3 = { .build = plain_build, .take = plain_take };

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Procedures on objects and names that change nothing. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "nfs/v4/private.h"
+
+/* Octets that FSINFO leaves for what is around the data of a READ or a WRITE in a session's largest message.
+ */
+enum { AROUND_DATA = 1024, READDIR_PREFERRED = 32 << 10 };
+
+/* The attributes that the last GETATTR had. */
+static int
+name_attributes(struct rr_v4_slot *slot, fattr3 *attributes)
+{
+	struct rr_v4_attributes taken;
+
+	if (!rr_v4_res_attributes(slot, &rr_v4_attr_object, &taken) ||
+		!rr_v4_attr_in(taken.have, FATTR4_TYPE))
+		return rr_v4_broken(slot->v4, "attributes that cannot be read, or that were not asked for");
+	*attributes = taken.attributes;
+	return 0;
+}
+
+/* ---- GETATTR ---- */
+
+static void
+getattr_build(struct rr_v4_slot *slot)
+{
+	rr_v4_putfh(slot, ((const GETATTR3args *)slot->outer->args)->object.data);
+	rr_v4_getattr(slot, &rr_v4_attr_object);
+}
+
+static int
+getattr_take(struct rr_v4_slot *slot)
+{
+	return name_attributes(slot, &((GETATTR3res *)slot->outer->result)->u.resok.obj_attributes);
+}
+
+const struct rr_v4_work rr_v4_getattr3 = { .build = getattr_build, .take = getattr_take };
+
+/* ---- LOOKUP ---- */
+
+/* The handle and the attributes of the current object: as much as there is of the handle. */
+int
+rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes)
+{
+	handle->data = rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
+	attributes->attributes_follow = true;
+	if (handle->data.length == 0)
+		return rr_v4_broken(slot->v4, "an empty file handle");
+	if (rr_v4_keep(slot, &handle->data) < 0)
+		return -RPCRDMA_ERR_LIMIT;
+	return name_attributes(slot, &attributes->u.attributes);
+}
+
+void
+rr_v4_find(struct rr_v4_slot *slot)
+{
+	rr_v4_op(slot, OP_GETFH, 4 + NFS4_FHSIZE);
+	rr_v4_getattr(slot, &rr_v4_attr_object);
+}
+
+/* RFC 8881, 18.13.4: a name of ".." is for LOOKUPP; NFS4ERR_NOENT at the root, which is its own parent here.
+ */
+static void
+lookup_build(struct rr_v4_slot *slot)
+{
+	const diropargs3 *what = &((const LOOKUP3args *)slot->outer->args)->what;
+
+	rr_v4_putfh(slot, what->dir.data);
+	if (what->name.length == 2 && memcmp(what->name.data, "..", 2) == 0)
+		rr_v4_op(slot, OP_LOOKUPP, 0);
+	else if (what->name.length > 0)
+		rr_v4_op(slot, OP_LOOKUP, 0)->u.oplookup.objname = what->name;
+	rr_v4_find(slot);
+}
+
+static int
+lookup_take(struct rr_v4_slot *slot)
+{
+	LOOKUP3resok *ok = &((LOOKUP3res *)slot->outer->result)->u.resok;
+
+	return rr_v4_found(slot, &ok->object, &ok->obj_attributes);
+}
+
+const struct rr_v4_work rr_v4_lookup3 = { .build = lookup_build, .take = lookup_take };
+
+/* ---- ACCESS ---- */
+
+static void
+access_build(struct rr_v4_slot *slot)
+{
+	const ACCESS3args *args = slot->outer->args;
+
+	_Static_assert(
+		(int)ACCESS4_EXECUTE == (int)ACCESS3_EXECUTE && (int)ACCESS4_MODIFY == (int)ACCESS3_MODIFY,
+		"the same bits");
+	rr_v4_putfh(slot, args->object.data);
+	rr_v4_op(slot, OP_ACCESS, 8)->u.opaccess.access = args->access;
+}
+
+static int
+access_take(struct rr_v4_slot *slot)
+{
+	((ACCESS3res *)slot->outer->result)->u.resok.access =
+		rr_v4_res(slot, OP_ACCESS)->u.opaccess.u.resok4.access;
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_access3 = { .build = access_build, .take = access_take };
+
+/* ---- READLINK ---- */
+
+static void
+readlink_build(struct rr_v4_slot *slot)
+{
+	rr_v4_putfh(slot, ((const READLINK3args *)slot->outer->args)->symlink.data);
+	/* The caller has counted the octets of the target. */
+	rr_v4_op(slot, OP_READLINK, 4);
+	slot->call.reply_max = slot->outer->reply_max;
+}
+
+static int
+readlink_take(struct rr_v4_slot *slot)
+{
+	READLINK3resok *ok = &((READLINK3res *)slot->outer->result)->u.resok;
+
+	ok->data = rr_v4_res(slot, OP_READLINK)->u.opreadlink.u.resok4.link;
+	return rr_v4_keep(slot, &ok->data);
+}
+
+const struct rr_v4_work rr_v4_readlink3 = { .build = readlink_build, .take = readlink_take };
+
+/* ---- FSINFO and FSSTAT ---- */
+
+static void
+fsinfo_build(struct rr_v4_slot *slot)
+{
+	rr_v4_putfh(slot, ((const FSINFO3args *)slot->outer->args)->fsroot.data);
+	rr_v4_getattr(slot, &rr_v4_attr_limits);
+}
+
+/* RFC 8881, 5.8.2.20: "Maximum amount of data the READ operation will return": without one, what a message of
+ * the session carries is the limit. */
+static uint32_t
+fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_t said, uint32_t message)
+{
+	uint64_t limit = message > AROUND_DATA ? message - AROUND_DATA : 0;
+
+	return (uint32_t)(rr_v4_attr_in(taken->have, number) && said < limit ? said : limit);
+}
+
+static int
+fsinfo_take(struct rr_v4_slot *slot)
+{
+	FSINFO3resok *ok = &((FSINFO3res *)slot->outer->result)->u.resok;
+	struct rr_v4 *v4 = slot->v4;
+	struct rr_v4_attributes taken;
+
+	if (!rr_v4_res_attributes(slot, &rr_v4_attr_limits, &taken))
+		return rr_v4_broken(v4, "attributes that cannot be read, or that were not asked for");
+	ok->rtmax = fsinfo_limit(&taken, FATTR4_MAXREAD, taken.read_max, v4->reply_max);
+	ok->wtmax = fsinfo_limit(&taken, FATTR4_MAXWRITE, taken.write_max, v4->request_max);
+	ok->dtpref = (uint32_t)rr_min(
+		v4->reply_max > AROUND_DATA ? v4->reply_max - AROUND_DATA : 0, READDIR_PREFERRED);
+	ok->maxfilesize = rr_v4_attr_in(taken.have, FATTR4_MAXFILESIZE) ? taken.file_max : INT64_MAX;
+	if (rr_v4_attr_in(taken.have, FATTR4_LEASE_TIME) && taken.lease > 0)
+		v4->lease = taken.lease * RR_SECOND;
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_fsinfo3 = { .build = fsinfo_build, .take = fsinfo_take };
+
+static void
+fsstat_build(struct rr_v4_slot *slot)
+{
+	rr_v4_putfh(slot, ((const FSSTAT3args *)slot->outer->args)->fsroot.data);
+	rr_v4_getattr(slot, &rr_v4_attr_space);
+}
+
+static int
+fsstat_take(struct rr_v4_slot *slot)
+{
+	FSSTAT3resok *ok = &((FSSTAT3res *)slot->outer->result)->u.resok;
+	struct rr_v4_attributes taken;
+
+	if (!rr_v4_res_attributes(slot, &rr_v4_attr_space, &taken))
+		return rr_v4_broken(slot->v4, "attributes that cannot be read, or that were not asked for");
+	ok->tbytes = taken.space_total;
+	ok->fbytes = taken.space_free;
+	ok->abytes = taken.space_avail;
+	ok->tfiles = taken.files_total;
+	ok->ffiles = taken.files_free;
+	ok->afiles = taken.files_avail;
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_fsstat3 = { .build = fsstat_build, .take = fsstat_take };

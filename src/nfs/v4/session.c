@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The session from EXCHANGE_ID to DESTROY_CLIENTID, and how it comes back after a loss (RFC 8881,
+ * sections 2.10 and 8.4). */
+#include <string.h>
+
+#include <rpcrdma/nfs.h>
+
+#include "nfs/v4/private.h"
+
+#define SESSION_PAUSE (100 * RR_MILLISECOND)
+
+/* How much a session is asked for; less will do. */
+
+static void session_enter(struct rr_v4 *v4, enum rr_v4_state state);
+static void session_done(struct rr_call *call, int error);
+
+/* ---- The states ---- */
+
+/* A file that the server does not give back is opened again when it is needed; one that it does not close is
+ * its own affair. */
+static void
+reclaim_refused(struct rr_v4 *v4)
+{
+	rr_v4_open_lose(v4->control.open);
+}
+
+static void
+close_over(struct rr_v4 *v4)
+{
+	rr_v4_open_forget(v4, v4->control.open);
+}
+
+/* The next file to be reclaimed, or to be closed. */
+static struct rr_v4_open *
+next_to_reclaim(struct rr_v4 *v4)
+{
+	return rr_v4_open_in(v4, RR_V4_OPEN_RECLAIM);
+}
+
+static struct rr_v4_open *
+next_to_close(struct rr_v4 *v4)
+{
+	return rr_v4_open_in(v4, RR_V4_OPEN_READY);
+}
+
+static const struct session_state {
+	const struct rr_v4_work *work;
+	struct rr_v4_open *(*next)(struct rr_v4 *v4); /* the work is done for each of these */
+	void (*over)(struct rr_v4 *v4);               /* the work was done, or refused */
+	void (*refused)(struct rr_v4 *v4);
+	bool lenient; /* a refusal changes nothing */
+	enum rr_v4_state after[RR_V4_EVENTS];
+} session_states[RR_V4_STATES] = {
+#define BACK [RR_V4_LOST] = RR_V4_CREATING, [RR_V4_STALE] = RR_V4_EXCHANGING
+	[RR_V4_IDLE] = { .after = { [RR_V4_START] = RR_V4_EXCHANGING } },
+	[RR_V4_EXCHANGING] = { .work = &rr_v4_exchange_step, .after = { [RR_V4_OK] = RR_V4_CREATING, BACK } },
+	[RR_V4_CREATING] = { .work = &rr_v4_create_step, .after = { [RR_V4_OK] = RR_V4_RECLAIMING, BACK } },
+	[RR_V4_RECLAIMING] = { .work = &rr_v4_reclaim_step,
+		.next = next_to_reclaim,
+		.refused = reclaim_refused,
+		.lenient = true,
+		.after = { [RR_V4_OK] = RR_V4_COMPLETING, BACK } },
+	/* NFS4ERR_COMPLETE_ALREADY: the client was not new to the server. */
+	[RR_V4_COMPLETING] = { .work = &rr_v4_complete_step,
+		.lenient = true,
+		.after = { [RR_V4_OK] = RR_V4_READY, BACK } },
+	[RR_V4_READY] = { .after = { [RR_V4_LEAVE] = RR_V4_CLOSING, BACK } },
+	[RR_V4_CLOSING] = { .work = &rr_v4_close_step,
+		.next = next_to_close,
+		.over = close_over,
+		.lenient = true,
+		.after = { [RR_V4_OK] = RR_V4_DESTROYING } },
+	[RR_V4_DESTROYING] = { .work = &rr_v4_destroy_step,
+		.lenient = true,
+		.after = { [RR_V4_OK] = RR_V4_FORGETTING } },
+	[RR_V4_FORGETTING] = { .work = &rr_v4_forget_step, .lenient = true },
+};
+
+static void
+session_fail(struct rr_v4 *v4, int error)
+{
+	v4->error = error;
+	rr_v4_event(v4, RR_V4_FAILED);
+}
+
+static void
+session_send(struct rr_v4 *v4)
+{
+	v4->control.work = session_states[v4->state].work;
+	v4->control.number = v4->free ? (uint32_t)__builtin_ctzll(v4->free) : 0;
+	v4->control.busy = true;
+	rr_v4_send(&v4->control, session_done);
+}
+
+static void
+session_begin(struct rr_v4 *v4)
+{
+	const struct session_state *state = &session_states[v4->state];
+
+	if (state->next) {
+		v4->control.open = state->next(v4);
+		if (!v4->control.open) {
+			rr_v4_event(v4, RR_V4_OK);
+			return;
+		}
+	}
+	if (state->work)
+		session_send(v4);
+}
+
+/* The calls that wait for a session fail with it. */
+static void
+session_end_calls(struct rr_v4 *v4)
+{
+	while (!rr_list_empty(&v4->queue))
+		rr_v4_end_later(v4, rr_container(v4->queue.next, struct rr_call, link), v4->error);
+}
+
+static void
+session_enter(struct rr_v4 *v4, enum rr_v4_state state)
+{
+	bool begins = v4->state == RR_V4_IDLE || v4->state == RR_V4_READY;
+
+	v4->state = state;
+	if (begins)
+		v4->until = rr_loop_now(v4->loop) + v4->config.retry;
+	if (state == RR_V4_IDLE)
+		session_end_calls(v4);
+	else if (state == RR_V4_READY)
+		rr_v4_pump(v4);
+	else if (state == RR_V4_CREATING && ++v4->fruitless > RR_V4_SESSIONS)
+		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_PEER,
+					 "the server ends each session as soon as it is made"));
+	else
+		session_begin(v4);
+}
+
+void
+rr_v4_event(struct rr_v4 *v4, enum rr_v4_event event)
+{
+	session_enter(v4, session_states[v4->state].after[event]);
+}
+
+/* ---- Answers ---- */
+
+static void
+session_again(struct rr_timer *timer)
+{
+	session_send(rr_container(timer, struct rr_v4_slot, later)->v4);
+}
+
+static void
+session_refused(struct rr_v4 *v4, nfsstat4 status)
+{
+	const struct session_state *state = &session_states[v4->state];
+
+	if (status == NFS4ERR_MINOR_VERS_MISMATCH) {
+		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_PROG_MISMATCH,
+					 "the server does not speak NFS version 4.%u", v4->config.minor));
+		return;
+	}
+	/* RFC 8881, 18.36.3: of CREATE_SESSION, a wrong sequence ID is a client ID out of step. */
+	if (status == NFS4ERR_STALE_CLIENTID ||
+		(v4->state == RR_V4_CREATING && status == NFS4ERR_SEQ_MISORDERED)) {
+		rr_v4_event(v4, RR_V4_STALE);
+		return;
+	}
+	if (!state->work->alone && rr_v4_session_is_lost(status)) {
+		rr_v4_event(v4, RR_V4_LOST);
+		return;
+	}
+	if (!state->lenient) {
+		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_REJECTED,
+					 "the server gives no session of NFS version 4.%u: %s",
+					 v4->config.minor, rpcrdma_nfs_status_text((int)status)));
+		return;
+	}
+	if (state->refused)
+		state->refused(v4);
+	if (state->over)
+		state->over(v4);
+	if (state->next)
+		session_begin(v4);
+	else
+		rr_v4_event(v4, RR_V4_OK);
+}
+
+static void
+session_succeeded(struct rr_v4 *v4)
+{
+	const struct session_state *state = &session_states[v4->state];
+	int error = state->work->take(&v4->control);
+
+	if (error < 0) {
+		session_fail(v4, error);
+		return;
+	}
+	if (state->over)
+		state->over(v4);
+	if (state->next)
+		session_begin(v4);
+	else
+		rr_v4_event(v4, RR_V4_OK);
+}
+
+static void
+session_done(struct rr_call *call, int error)
+{
+	struct rr_v4_slot *slot = call->ctx;
+	struct rr_v4 *v4 = slot->v4;
+	nfsstat4 status = slot->result.status;
+
+	slot->busy = false;
+	if (error < 0) {
+		session_fail(v4, rr_fail(&v4->text, error, "%s", rr_client_error(v4->config.client)));
+		return;
+	}
+	if (!rr_v4_reply_is_sound(slot)) {
+		session_fail(v4, rr_v4_broken(v4, "its results are not those of its operations"));
+		return;
+	}
+	if (rr_v4_failed_in_sequence(slot))
+		v4->sequence[slot->number]--;
+	if (status == NFS4ERR_DELAY && rr_loop_now(v4->loop) < v4->until) {
+		rr_loop_arm(v4->loop, &slot->later, SESSION_PAUSE);
+		return;
+	}
+	v4->renewed = rr_loop_now(v4->loop);
+	if (status == NFS4_OK)
+		session_succeeded(v4);
+	else
+		session_refused(v4, status);
+}
+
+/* ---- The lease ---- */
+
+#define SESSION_TICK (2 * RR_SECOND)
+#define SESSION_IDLE (5 * RR_SECOND)
+
+static void
+renew_build(struct rr_v4_slot *slot)
+{
+	(void)slot;
+}
+
+static void
+renew_end(struct rr_v4_slot *slot, int error)
+{
+	(void)slot, (void)error;
+}
+
+static const struct rr_v4_work renew_work = {
+	.build = renew_build, .take = rr_v4_nothing_take, .end = renew_end
+};
+
+/* RFC 8881, 8.3: "a COMPOUND consisting of a single SEQUENCE operation will suffice": where nothing else was
+ * sent for a third of the lease. */
+static void
+session_tick(struct rr_timer *timer)
+{
+	struct rr_v4 *v4 = rr_container(timer, struct rr_v4, renewal);
+	uint64_t now = rr_loop_now(v4->loop);
+	struct rr_v4_slot *slot;
+
+	rr_loop_arm(v4->loop, timer, SESSION_TICK);
+	if (v4->state != RR_V4_READY)
+		return;
+	rr_v4_close_idle(v4, RR_V4_OPENS_IDLE, now > SESSION_IDLE ? now - SESSION_IDLE : 0);
+	if (now - v4->renewed < v4->lease / 3)
+		return;
+	slot = rr_v4_slot_get(v4);
+	if (!slot)
+		return;
+	v4->renewed = now;
+	rr_v4_slot_send(slot, &renew_work);
+}
+
+void
+rr_v4_session_init(struct rr_v4 *v4)
+{
+	rr_timer_init(&v4->control.later, session_again);
+	rr_timer_init(&v4->renewal, session_tick);
+	rr_loop_arm(v4->loop, &v4->renewal, SESSION_TICK);
+}

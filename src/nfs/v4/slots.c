@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which slots of the session are free, and which can be used. */
+#include "nfs/v4/private.h"
+
+/* RFC 8881, 2.10.6.1: "the requester ... SHOULD use the lowest available slot". */
+struct rr_v4_slot *
+rr_v4_slot_get(struct rr_v4 *v4)
+{
+	uint64_t usable = v4->free & ((UINT64_C(2) << v4->highest) - 1);
+	struct rr_v4_slot *slot;
+
+	if (usable == 0)
+		return NULL;
+	slot = &v4->slot[__builtin_ctzll(usable)];
+	v4->free &= ~(UINT64_C(1) << slot->number);
+	slot->busy = true;
+	slot->outer = NULL;
+	slot->open = NULL;
+	return slot;
+}
+
+/* A slot whose last call was given up is not used again in its session: what the server did with the call is
+ * not known, so that neither is the number that the slot's next call must have. */
+void
+rr_v4_slot_put(struct rr_v4_slot *slot)
+{
+	struct rr_v4 *v4 = slot->v4;
+
+	if (slot->open && slot->outer)
+		slot->open->users--;
+	slot->outer = NULL;
+	slot->open = NULL;
+	if (slot->number < v4->slots &&
+		(slot->generation != v4->generation || !(v4->doubt >> slot->number & 1)))
+		v4->free |= UINT64_C(1) << slot->number;
+	slot->busy = false;
+}
+
+void
+rr_v4_slot_doubt(struct rr_v4_slot *slot)
+{
+	if (slot->generation == slot->v4->generation)
+		slot->v4->doubt |= UINT64_C(1) << slot->number;
+}
+
+void
+rr_v4_slot_give_up(struct rr_v4_slot *slot)
+{
+	rr_loop_disarm(slot->v4->loop, &slot->later);
+	rr_client_cancel(slot->v4->config.client, &slot->call);
+	rr_v4_slot_doubt(slot);
+	if (slot->work->end)
+		slot->work->end(slot, -RPCRDMA_ERR_CANCELLED);
+	rr_v4_slot_put(slot);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The COMPOUNDs that make a session, and end it. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "nfs/v4/private.h"
+
+/* How much a session is asked for; less will do. */
+enum {
+	SESSION_MESSAGE = (1 << 20) + 4096,
+	SESSION_CACHED = 4096,
+	SESSION_OPS_LEAST = 7, /* of REMOVE, which has the most */
+	SESSION_MESSAGE_LEAST = 8192,
+	SESSION_BACK = 4096
+};
+
+static void
+exchange_build(struct rr_v4_slot *slot)
+{
+	struct rr_v4 *v4 = slot->v4;
+	EXCHANGE_ID4args *args;
+
+	args = &rr_v4_op(slot, OP_EXCHANGE_ID, 3 * NFS4_OPAQUE_LIMIT + 256)->u.opexchange_id;
+	memcpy(args->eia_clientowner.co_verifier, v4->verifier, sizeof(v4->verifier));
+	args->eia_clientowner.co_ownerid = (struct rpcrdma_bytes){ v4->owner, v4->owner_length };
+	args->eia_flags = EXCHGID4_FLAG_USE_NON_PNFS;
+}
+
+static int
+exchange_take(struct rr_v4_slot *slot)
+{
+	const EXCHANGE_ID4resok *ok = &rr_v4_res(slot, OP_EXCHANGE_ID)->u.opexchange_id.u.eir_resok4;
+	struct rr_v4 *v4 = slot->v4;
+	bool known = ok->eir_flags & EXCHGID4_FLAG_CONFIRMED_R;
+
+	/* RFC 8881, 18.35.4: "eir_sequenceid ... MUST be ignored" where the server knows the client already.
+	 */
+	if (!known || ok->eir_clientid != v4->clientid) {
+		v4->create_sequence = ok->eir_sequenceid;
+		rr_v4_opens_reclaim(v4);
+	}
+	v4->clientid = ok->eir_clientid;
+	return 0;
+}
+
+static void
+create_build(struct rr_v4_slot *slot)
+{
+	static callback_sec_parms4 sec = { .cb_secflavor = AUTH_NONE };
+	struct rr_v4 *v4 = slot->v4;
+	CREATE_SESSION4args *args;
+
+	v4->message = (uint32_t)rr_min(SESSION_MESSAGE, v4->config.engine->config.message_max);
+	/* No backchannel: nothing is given that would have to be recalled. */
+	args = &rr_v4_op(slot, OP_CREATE_SESSION, XDR_MAX_CREATE_SESSION4res)->u.opcreate_session;
+	*args = (CREATE_SESSION4args){ .csa_clientid = v4->clientid,
+		.csa_sequence = v4->create_sequence,
+		.csa_fore_chan_attrs = { .ca_maxrequestsize = v4->message,
+			.ca_maxresponsesize = v4->message,
+			.ca_maxresponsesize_cached = SESSION_CACHED,
+			.ca_maxoperations = RR_V4_OPS,
+			.ca_maxrequests = RR_V4_SLOTS },
+		.csa_back_chan_attrs = { .ca_maxrequestsize = SESSION_BACK,
+			.ca_maxresponsesize = SESSION_BACK,
+			.ca_maxoperations = 2,
+			.ca_maxrequests = 1 },
+		.csa_cb_program = 0x40000000,
+		.csa_sec_parms = { 1, &sec } };
+}
+
+static int
+create_take(struct rr_v4_slot *slot)
+{
+	const CREATE_SESSION4resok *ok = &rr_v4_res(slot, OP_CREATE_SESSION)->u.opcreate_session.u.csr_resok4;
+	const channel_attrs4 *fore = &ok->csr_fore_chan_attrs;
+	struct rr_v4 *v4 = slot->v4;
+
+	if (fore->ca_maxrequests == 0 || fore->ca_maxoperations < SESSION_OPS_LEAST ||
+		fore->ca_maxrequestsize < SESSION_MESSAGE_LEAST ||
+		fore->ca_maxresponsesize < SESSION_MESSAGE_LEAST)
+		return rr_fail(&v4->text, -RPCRDMA_ERR_PEER,
+			"the server's session has %u slots, %u operations, and messages of %u and %u octets, "
+			"which is no use",
+			fore->ca_maxrequests, fore->ca_maxoperations, fore->ca_maxrequestsize,
+			fore->ca_maxresponsesize);
+	memcpy(v4->session, ok->csr_sessionid, sizeof(v4->session));
+	v4->create_sequence++;
+	v4->generation++;
+	v4->slots = (uint32_t)rr_min(fore->ca_maxrequests, RR_V4_SLOTS);
+	v4->highest = v4->slots - 1;
+	v4->request_max = (uint32_t)rr_min(fore->ca_maxrequestsize, v4->message);
+	v4->reply_max = (uint32_t)rr_min(fore->ca_maxresponsesize, v4->message);
+	v4->free = v4->doubt = 0;
+	memset(v4->sequence, 0, sizeof(v4->sequence));
+	for (uint32_t i = 0; i < v4->slots; i++)
+		v4->free |= (uint64_t)!v4->slot[i].busy << i;
+	return 0;
+}
+
+static void
+complete_build(struct rr_v4_slot *slot)
+{
+	rr_v4_op(slot, OP_RECLAIM_COMPLETE, 0);
+}
+
+static void
+destroy_build(struct rr_v4_slot *slot)
+{
+	DESTROY_SESSION4args *args = &rr_v4_op(slot, OP_DESTROY_SESSION, 0)->u.opdestroy_session;
+
+	memcpy(args->dsa_sessionid, slot->v4->session, sizeof(args->dsa_sessionid));
+}
+
+static void
+forget_build(struct rr_v4_slot *slot)
+{
+	rr_v4_op(slot, OP_DESTROY_CLIENTID, 0)->u.opdestroy_clientid.dca_clientid = slot->v4->clientid;
+}
+
+const struct rr_v4_work rr_v4_exchange_step = {
+	.build = exchange_build, .take = exchange_take, .alone = true
+};
+const struct rr_v4_work rr_v4_create_step = { .build = create_build, .take = create_take, .alone = true };
+const struct rr_v4_work rr_v4_reclaim_step = {
+	.build = rr_v4_open_build, .take = rr_v4_opened, .changes = true
+};
+const struct rr_v4_work rr_v4_complete_step = {
+	.build = complete_build, .take = rr_v4_nothing_take, .changes = true
+};
+const struct rr_v4_work rr_v4_close_step = {
+	.build = rr_v4_close_build, .take = rr_v4_nothing_take, .changes = true
+};
+const struct rr_v4_work rr_v4_destroy_step = {
+	.build = destroy_build, .take = rr_v4_nothing_take, .alone = true
+};
+const struct rr_v4_work rr_v4_forget_step = {
+	.build = forget_build, .take = rr_v4_nothing_take, .alone = true
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_V4_V4_H
+#define RR_NFS_V4_V4_H
+
+#include "rpc/client.h"
+
+/*
+ * The procedures of NFS version 3, carried out on a server of NFS version 4.1 or 4.2 (RFC 8881, RFC 7862):
+ * each call becomes a COMPOUND in a session, and its results become those of version 3. The rest of the
+ * client has one language for both versions.
+ *
+ * Statuses of version 4 are passed on by their numbers. NFS4ERR_GRACE becomes NFS4ERR_DELAY, which has the
+ * number of NFS3ERR_JUKEBOX: the caller waits, and calls again. A handle of no octets is that of the
+ * directory that all paths of the server begin at, and LOOKUP of a name of no octets finds the directory
+ * itself. Times outside of what version 3 can say become the nearest that it can.
+ */
+struct rr_v4;
+
+struct rr_v4_config {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_client *client; /* stays the caller's */
+	uint32_t minor;                /* 1 or 2 */
+	uint64_t retry; /* ns for which a server that asks to come back later is asked for a session; 0: for
+			   ever */
+};
+
+/* Begins to make a session. Errors: NOMEM. */
+int rr_v4_new(const struct rr_v4_config *config, struct rr_v4 **v4);
+
+/* Cancels what is under way, without done(). What the server keeps of this client stays there until its lease
+ * ends, unless rr_v4_leave() was called. v4 may be NULL. */
+void rr_v4_free(struct rr_v4 *v4);
+
+/* Turns the loop until the session is there. stop is asked after each turn: true ends the waiting with
+ * CANCELLED. A server that does not speak this minor version: PROG_MISMATCH. */
+int rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx);
+
+/* Cancels what is under way, without done(), and has the server forget this client: closes files, ends the
+ * session and the client ID. Turns the loop for at most patience ns. */
+void rr_v4_leave(struct rr_v4 *v4, uint64_t patience);
+
+/* Starts a call of NFS_V3_program, as rr_client_call() does. */
+void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
+
+/* Ends it without done(). */
+void rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call);
+
+/* Why the last call failed. */
+const char *rr_v4_error(const struct rr_v4 *v4);
+
+/* How many sessions were made. */
+uint32_t rr_v4_sessions(const struct rr_v4 *v4);
+
+/* Files that are open at the server. */
+uint32_t rr_v4_opens(const struct rr_v4 *v4);
+
+#endif

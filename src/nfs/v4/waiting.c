@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls that need an open file: OPEN when it is not open, CLOSE when it is not needed any more. */
+#include "nfs/v4/private.h"
+
+/* The calls go to the front of the queue, in their order. */
+static void
+waiting_again(struct rr_v4 *v4, struct rr_v4_open *open, bool failed, int error)
+{
+	while (!rr_list_empty(&open->waiters)) {
+		struct rr_call *outer = rr_container(open->waiters.prev, struct rr_call, link);
+
+		rr_list_remove(&outer->link);
+		rr_list_prepend(&v4->queue, &outer->link);
+		if (!failed || outer->losses++ < RR_V4_RETRIES)
+			continue;
+		rr_v4_set_status(outer, (nfsstat4)error);
+		rr_v4_end_later(v4, outer, 0);
+	}
+}
+
+static void
+waiting_fail(struct rr_v4 *v4, struct rr_v4_open *open, int error)
+{
+	while (!rr_list_empty(&open->waiters)) {
+		struct rr_call *outer = rr_container(open->waiters.next, struct rr_call, link);
+
+		if (error >= 0)
+			rr_v4_set_status(outer, (nfsstat4)error);
+		rr_v4_end_later(v4, outer, error < 0 ? error : 0);
+	}
+}
+
+static bool
+waiting_is_worth_it(int error)
+{
+	return error >= 0 && (rr_v4_session_is_lost((nfsstat4)error) || error == NFS4ERR_RETRY_UNCACHED_REP);
+}
+
+static void
+waiting_open_end(struct rr_v4_slot *slot, int error)
+{
+	struct rr_v4 *v4 = slot->v4;
+	struct rr_v4_open *open = slot->open;
+
+	if (error == 0 || waiting_is_worth_it(error))
+		waiting_again(v4, open, error != 0, error);
+	else
+		waiting_fail(v4, open, error);
+	if (error == 0)
+		return;
+	if (open->access)
+		open->state = RR_V4_OPEN_READY;
+	else
+		rr_v4_open_forget(v4, open);
+}
+
+static void
+waiting_close_end(struct rr_v4_slot *slot, int error)
+{
+	struct rr_v4_open *open = slot->open;
+
+	waiting_again(slot->v4, open, false, 0);
+	if (waiting_is_worth_it(error))
+		open->state = RR_V4_OPEN_READY;
+	else
+		rr_v4_open_forget(slot->v4, open);
+}
+
+static const struct rr_v4_work waiting_open = {
+	.build = rr_v4_open_build, .take = rr_v4_opened, .end = waiting_open_end, .changes = true
+};
+
+static const struct rr_v4_work waiting_close = {
+	.build = rr_v4_close_build, .take = rr_v4_nothing_take, .end = waiting_close_end, .changes = true
+};
+
+static void
+waiting_send(struct rr_v4_slot *slot, struct rr_v4_open *open, enum rr_v4_open_state state)
+{
+	open->state = state;
+	slot->open = open;
+	rr_v4_slot_send(slot, state == RR_V4_OPEN_MAKING ? &waiting_open : &waiting_close);
+}
+
+/* There is no room in the table: the file that was not used for the longest time is closed. */
+static enum rr_v4_wait
+waiting_full(struct rr_v4_slot *slot, struct rr_call *outer)
+{
+	struct rr_v4_open *open = rr_v4_open_to_close(slot->v4, 0, 0);
+
+	rr_list_prepend(&slot->v4->queue, &outer->link);
+	if (open)
+		waiting_send(slot, open, RR_V4_OPEN_CLOSING);
+	else
+		rr_v4_slot_put(slot);
+	return RR_V4_WAIT_FULL;
+}
+
+enum rr_v4_wait
+rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, uint32_t access)
+{
+	/* The file is the first of the arguments of all procedures that need it open. */
+	const struct rpcrdma_bytes handle = ((const nfs_fh3 *)outer->args)->data;
+	struct rr_v4 *v4 = slot->v4;
+	struct rr_v4_open *open = rr_v4_open_find(v4, handle);
+
+	if (open && rr_v4_open_begin_use(v4, open, access)) {
+		slot->open = open;
+		return RR_V4_WAIT_NOT;
+	}
+	if (!open)
+		open = rr_v4_open_new(v4, handle);
+	if (!open)
+		return waiting_full(slot, outer);
+	rr_list_append(&open->waiters, &outer->link);
+	if (open->state != RR_V4_OPEN_LOST && open->state != RR_V4_OPEN_READY) {
+		rr_v4_slot_put(slot);
+		return RR_V4_WAIT_OPEN;
+	}
+	open->wanted = open->access | access;
+	waiting_send(slot, open, RR_V4_OPEN_MAKING);
+	return RR_V4_WAIT_OPEN;
+}
+
+void
+rr_v4_close_idle(struct rr_v4 *v4, uint32_t keep, uint64_t before)
+{
+	struct rr_v4_open *open;
+
+	while ((open = rr_v4_open_to_close(v4, keep, before))) {
+		struct rr_v4_slot *slot;
+
+		if (open->state == RR_V4_OPEN_LOST) {
+			rr_v4_open_forget(v4, open);
+			continue;
+		}
+		slot = rr_v4_slot_get(v4);
+		if (!slot)
+			return;
+		waiting_send(slot, open, RR_V4_OPEN_CLOSING);
+	}
+}

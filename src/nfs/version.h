@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_VERSION_H
+#define RR_NFS_VERSION_H
+
+/* Which version of NFS a client is to speak. */
+enum rr_nfs_version {
+	RR_NFS_VERSION_ANY, /* that of most servers: 3 */
+	RR_NFS_VERSION_3,
+	RR_NFS_VERSION_41,
+	RR_NFS_VERSION_42
+};
+
+#endif
