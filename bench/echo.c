@@ -12,8 +12,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "echo.h"
+
+/*
+ * Takes the place of the C library's: time passes by how often it is asked for, so that counts do not
+ * depend on how fast the machine is. A server gives each connection so much time in a turn.
+ */
+int
+clock_gettime(clockid_t id, struct timespec *now)
+{
+	static uint64_t microseconds;
+
+	(void)id;
+	microseconds++;
+	*now = (struct timespec){ .tv_sec = (time_t)(microseconds / 1000000),
+		.tv_nsec = (long)(microseconds % 1000000) * 1000 };
+	return 0;
+}
 
 enum { OCTETS_MAX = 65536, DEPTH_MAX = 128 };
 
