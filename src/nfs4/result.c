@@ -17,7 +17,8 @@ put_operations(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_message *
 			writer, (struct rpcrdma_bytes){ item->data, item->length }, RPCRDMA_XDR_UNBOUNDED);
 		done = item->offset;
 	}
-	rpcrdma_put_fixed(writer, stream + done, message->length - done);
+	if (message->length > done)
+		rpcrdma_put_fixed(writer, stream + done, message->length - done);
 }
 
 void

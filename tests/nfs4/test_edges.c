@@ -232,11 +232,9 @@ op_setattr(uint32_t attribute, uint32_t length, uint8_t last)
 static nfs_argop4
 op_verify(nfs_opnum4 op, uint32_t attribute, uint32_t length, uint8_t last)
 {
-	nfs_argop4 result = op_setattr(attribute, length, last);
+	const nfs_argop4 set = op_setattr(attribute, length, last);
 
-	result.u.opverify.obj_attributes = result.u.opsetattr.obj_attributes;
-	result.argop = op;
-	return result;
+	return (nfs_argop4){ .argop = op, .u.opverify.obj_attributes = set.u.opsetattr.obj_attributes };
 }
 
 /* 5.5, 18.30.3 */
