@@ -146,7 +146,7 @@ rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offs
 	uint64_t end;
 
 	if (!slot || !slot->valid)
-		return RR_REGION_UNKNOWN;
+		return slot && slot->revoked ? RR_REGION_REVOKED : RR_REGION_UNKNOWN;
 	if (!rr_add_u64(offset, length, &end))
 		return RR_REGION_WRAP;
 	if (offset < slot->offset || end > slot->offset + slot->length)
@@ -172,6 +172,17 @@ rr_regions_invalidate(struct rr_regions *regions, uint32_t handle)
 		slot->valid = false;
 }
 
+void
+rr_regions_revoke(struct rr_regions *regions, uint32_t handle)
+{
+	struct rr_region_slot *slot = slot_of(regions, handle);
+
+	if (slot) {
+		slot->valid = false;
+		slot->revoked = true;
+	}
+}
+
 const char *
 rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,
 	enum rr_region_fault fault, char *text, size_t size)
@@ -182,6 +193,7 @@ rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t o
 		[RR_REGION_BOUNDS] = "outside of the region",
 		[RR_REGION_WRAP] = "offset and length pass 2^64",
 		[RR_REGION_RIGHTS] = "the region was not registered for that",
+		[RR_REGION_REVOKED] = "its call was cancelled, and access to the region was ended",
 	};
 	const struct rr_region_slot *slot = slot_of(regions, handle);
 	int n = snprintf(text, size, "handle 0x%08" PRIx32 ", offset 0x%" PRIx64 ", length %" PRIu32 ": %s",

@@ -19,7 +19,8 @@ struct rr_region_slot {
 	uint8_t *addr;
 	uint64_t offset;
 	uint8_t access;
-	bool valid;         /* not invalidated by the peer */
+	bool valid;         /* neither invalidated by the peer nor revoked */
+	bool revoked;       /* this side ended the peer's access */
 	uint32_t next_free; /* number of a slot */
 };
 
@@ -39,6 +40,7 @@ enum rr_region_fault {
 	RR_REGION_BOUNDS,  /* begins before or ends after the region */
 	RR_REGION_WRAP,    /* offset plus length passes 2^64 */
 	RR_REGION_RIGHTS,  /* not registered for this access */
+	RR_REGION_REVOKED, /* this side ended the peer's access */
 };
 
 void rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max);
@@ -60,6 +62,9 @@ bool rr_regions_has(const struct rr_regions *regions, uint32_t handle);
 
 /* Invalidation by the peer; one that is invalid already stays so. */
 void rr_regions_invalidate(struct rr_regions *regions, uint32_t handle);
+
+/* This side ends the peer's access; the handle stays known until it is removed. */
+void rr_regions_revoke(struct rr_regions *regions, uint32_t handle);
 
 /* Says in words what an access was about and why it was refused. */
 const char *rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t offset,

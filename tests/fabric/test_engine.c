@@ -286,6 +286,28 @@ invalidation_stops_a_write_in_the_middle_of_an_fpdu_only(void **state)
 	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
 }
 
+/* A peer cannot know yet that its access was ended: only what nobody revoked is a reproach. */
+static void
+a_read_of_what_was_revoked_is_refused_without_a_reproach(void **state)
+{
+	(void)state;
+	for (int revoked = 0; revoked < 2; revoked++) {
+		struct rr_region region = node_register(responder, 0, 100, RR_REMOTE_READ);
+		uint32_t handle = revoked ? region.handle : region.handle ^ 1;
+
+		if (revoked)
+			rr_iwarp_revoke(&responder->engine, region.handle);
+		node_post(initiator, RR_WORK_READ, initiator->memory, 100, handle, region.offset, 1);
+		node_collect(initiator);
+		memcpy(responder->shared.scratch, initiator->out, initiator->out_size);
+		rr_iwarp_received(&responder->engine, initiator->out_size);
+		assert_int_equal(responder->engine.state, RR_IWARP_CLOSING);
+		assert_int_equal(responder->engine.revoked, revoked);
+		assert_non_null(strstr(responder->engine.text.text, revoked ? "cancelled" : "no region"));
+		pair_renew();
+	}
+}
+
 static void
 the_end_in_the_middle_of_a_message_is_told_as_such(void **state)
 {
@@ -388,6 +410,7 @@ main(void)
 		PAIR_TEST(invalidation_stops_a_response_wherever_it_is),
 		PAIR_TEST(a_peer_must_not_invalidate_what_it_is_reading),
 		PAIR_TEST(invalidation_stops_a_write_in_the_middle_of_an_fpdu_only),
+		PAIR_TEST(a_read_of_what_was_revoked_is_refused_without_a_reproach),
 		PAIR_TEST(the_end_in_the_middle_of_a_message_is_told_as_such),
 		PAIR_TEST(few_batches_are_kept),
 		PAIR_TEST(handles_of_small_tables_are_known),

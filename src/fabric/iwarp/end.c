@@ -99,7 +99,10 @@ write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 static enum rr_iwarp_outcome
 end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
-	rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer, engine->text.text);
+	/* A peer cannot know yet that access was ended: it did nothing wrong. */
+	if (!engine->revoked)
+		rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer,
+			engine->text.text);
 	stop_receiving(engine);
 	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. */
@@ -210,7 +213,7 @@ rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle)
 	bool written = engine->state == RR_IWARP_OPEN && rx->phase == RR_IWARP_PAYLOAD && rx->to &&
 		       rx->ddp.tagged && rx->ddp.opcode == RR_RDMAP_WRITE && rx->ddp.stag == handle;
 
-	rr_regions_invalidate(&engine->regions, handle);
+	rr_regions_revoke(&engine->regions, handle);
 	if (written || (engine->tx.batch && rr_iwarp_is_being_read(engine, handle)) ||
 		(engine->state == RR_IWARP_OPEN && rr_iwarp_is_being_read(engine, handle)))
 		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED,

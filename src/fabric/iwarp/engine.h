@@ -157,6 +157,7 @@ struct rr_iwarp {
 	bool old;      /* initiator: asks with revision 1 */
 	bool again;    /* it is over, but may be tried again so */
 	bool may_send; /* RFC 5044, 7.1.2: a responder, after the first FPDU of the initiator */
+	bool revoked;  /* it ends as the peer used what this side had revoked */
 	bool draining; /* closes when nothing is outstanding */
 	uint32_t allowed;
 	struct rr_receive_wait wait;

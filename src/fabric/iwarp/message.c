@@ -37,6 +37,7 @@ check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t
 
 	if (!fault)
 		return RR_IWARP_GO_ON;
+	engine->revoked = fault == RR_REGION_REVOKED;
 	return rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, cause_of(fault, read), engine->rx.head,
 		"the peer's RDMA %s was refused: %s", read ? "Read" : "Write",
 		rr_regions_explain(regions, handle, offset, length, fault, text, sizeof(text)));

@@ -222,7 +222,7 @@ loop_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
 	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
 
-	rr_regions_invalidate(&endpoint->regions, region->handle);
+	rr_regions_revoke(&endpoint->regions, region->handle);
 	return 0;
 }
 
