@@ -223,6 +223,10 @@ stable_how4 rr_nfs4_committed(enum rr_vfs_stable stable);
 /* NFS4_OK for a regular file; NFS4ERR_ISDIR, NFS4ERR_SYMLINK, NFS4ERR_WRONG_TYPE. */
 nfsstat4 rr_nfs4_regular(const struct rr_nfs4_fh *fh);
 
+/* The same for operations of RFC 7862, which make no difference: "If ... not a regular file, the operation
+ * MUST fail and return NFS4ERR_WRONG_TYPE" (15.1.3, 15.2.3, 15.4.3, 15.13.3). */
+nfsstat4 rr_nfs4_regular_only(const struct rr_nfs4_fh *fh);
+
 /* What the operation did to a directory or file. */
 void rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info);
 

@@ -33,10 +33,10 @@ clone_done(struct rr_nfs4_compound *c)
 static nfsstat4
 copy_check(struct rr_nfs4_compound *c, const stateid4 *from, const stateid4 *to)
 {
-	nfsstat4 status = rr_nfs4_regular(&c->saved);
+	nfsstat4 status = rr_nfs4_regular_only(&c->saved);
 
 	if (status == NFS4_OK)
-		status = rr_nfs4_regular(&c->current);
+		status = rr_nfs4_regular_only(&c->current);
 	if (status == NFS4_OK)
 		status = rr_nfs4_use_stateid(c, &c->saved, from, OPEN4_SHARE_ACCESS_READ, 0);
 	if (status == NFS4_OK)
@@ -119,7 +119,7 @@ static uint32_t
 copy_source(struct rr_nfs4_compound *c)
 {
 	if (c->saved.kind == RR_NFS4_FH_PSEUDO)
-		return NFS4ERR_ISDIR;
+		return NFS4ERR_WRONG_TYPE;
 	return rr_nfs4_attributes(c, &c->saved, copy_target);
 }
 

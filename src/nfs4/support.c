@@ -236,6 +236,12 @@ rr_nfs4_regular(const struct rr_nfs4_fh *fh)
 	}
 }
 
+nfsstat4
+rr_nfs4_regular_only(const struct rr_nfs4_fh *fh)
+{
+	return fh->attributes.type == RR_VFS_FILE ? NFS4_OK : NFS4ERR_WRONG_TYPE;
+}
+
 /* Where "before" is not known, both are alike but for the claim to be exact: a client then looks again. */
 void
 rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info)
