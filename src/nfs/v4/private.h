@@ -22,8 +22,9 @@ enum {
 	RR_V4_OPENS = 64,      /* files that are open at a time */
 	RR_V4_OPENS_IDLE = 16, /* of these, files that nothing is read from or written to */
 	RR_V4_RETRIES = 16,    /* how often one call is made again in a new session, or with a new open */
-	RR_V4_SESSIONS = 8,    /* sessions in a row in which no call succeeded */
-	RR_V4_WORDS = 3        /* of a bitmap of attributes */
+	RR_V4_SESSIONS =
+		16,     /* attempts at a client ID or a session, in a row, after which no call succeeded */
+	RR_V4_WORDS = 3 /* of a bitmap of attributes */
 };
 
 /* ---- attr.c ---- */
@@ -143,7 +144,7 @@ struct rr_v4 {
 	clientid4 clientid;
 	sequenceid4 create_sequence;
 	sessionid4 session;
-	uint32_t generation, fruitless; /* sessions that were made; and those since the last success */
+	uint32_t generation, fruitless; /* sessions that were made; attempts since the last success */
 	uint32_t slots, request_max, reply_max;
 	uint32_t message;                  /* octets of the largest message that this side carries */
 	sequenceid4 sequence[RR_V4_SLOTS]; /* that was used last */

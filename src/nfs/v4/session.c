@@ -128,7 +128,7 @@ session_enter(struct rr_v4 *v4, enum rr_v4_state state)
 		session_end_calls(v4);
 	else if (state == RR_V4_READY)
 		rr_v4_pump(v4);
-	else if (state == RR_V4_CREATING && ++v4->fruitless > RR_V4_SESSIONS)
+	else if ((state == RR_V4_EXCHANGING || state == RR_V4_CREATING) && ++v4->fruitless > RR_V4_SESSIONS)
 		session_fail(v4, rr_fail(&v4->text, -RPCRDMA_ERR_PEER,
 					 "the server ends each session as soon as it is made"));
 	else

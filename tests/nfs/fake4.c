@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fake4.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "fabric/loop/loop.h"
+
+static const uint8_t directory_handle[4] = "dir", file_handle[4] = "file";
+
+/* ---- Attributes ---- */
+
+static void
+fake4_attribute(struct rpcrdma_xdr_writer *writer, uint32_t number, bool directory)
+{
+	switch (number) {
+	case FATTR4_TYPE: rpcrdma_put_u32(writer, directory ? NF4DIR : NF4REG); break;
+	case FATTR4_SIZE: rpcrdma_put_u64(writer, FAKE4_SIZE); break;
+	case FATTR4_FSID:
+	case FATTR4_TIME_ACCESS:
+	case FATTR4_TIME_METADATA:
+	case FATTR4_TIME_MODIFY:
+		rpcrdma_put_u64(writer, 1);
+		rpcrdma_put_u32(writer, 0);
+		if (number == FATTR4_FSID)
+			rpcrdma_put_u32(writer, 1);
+		break;
+	case FATTR4_OWNER:
+	case FATTR4_OWNER_GROUP: rpcrdma_put_bytes(writer, (struct rpcrdma_bytes){ "1000", 4 }, 4); break;
+	case FATTR4_FILEHANDLE: rpcrdma_put_bytes(writer, (struct rpcrdma_bytes){ file_handle, 4 }, 4); break;
+	case FATTR4_MODE:
+	case FATTR4_NUMLINKS:
+	case FATTR4_LEASE_TIME:
+	case FATTR4_RDATTR_ERROR: rpcrdma_put_u32(writer, number == FATTR4_LEASE_TIME ? 30 : 0644); break;
+	case FATTR4_RAWDEV: rpcrdma_put_u64(writer, 0); break;
+	default: rpcrdma_put_u64(writer, 1 << 20); break;
+	}
+}
+
+static fattr4
+fake4_attributes(struct fake4 *fake, const bitmap4 *asked, bool directory)
+{
+	struct rpcrdma_xdr_writer writer;
+	fattr4 given = { *asked, { fake->values, 0 } };
+
+	rpcrdma_xdr_writer_init(&writer, fake->values, sizeof(fake->values), NULL, 0);
+	for (uint32_t i = 0; i < 32 * asked->count; i++) {
+		if (asked->values[i / 32] >> i % 32 & 1)
+			fake4_attribute(&writer, i, directory);
+	}
+	given.attr_vals.length = (uint32_t)rpcrdma_xdr_length(&writer);
+	if (fake->lie == FAKE4_ATTRIBUTE_NOT_ASKED_FOR)
+		asked->values[0] |= 1 << FATTR4_CHANGE;
+	if (fake->lie == FAKE4_ATTRIBUTES_TOO_SHORT)
+		given.attr_vals.length -= 4;
+	if (fake->lie == FAKE4_ATTRIBUTES_TOO_LONG)
+		given.attr_vals.length += 4;
+	return given;
+}
+
+/* ---- Operations: the status of each ---- */
+
+typedef nfsstat4 fake4_operation(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res);
+
+static nfsstat4
+fake4_exchange(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	EXCHANGE_ID4resok *ok = &res->u.opexchange_id.u.eir_resok4;
+
+	(void)op;
+	ok->eir_clientid = ++fake->clientid;
+	ok->eir_sequenceid = 7;
+	ok->eir_flags = EXCHGID4_FLAG_USE_NON_PNFS;
+	fake->fresh = true;
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_create_session(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	CREATE_SESSION4resok *ok = &res->u.opcreate_session.u.csr_resok4;
+
+	if (op->u.opcreate_session.csa_clientid != fake->clientid)
+		return NFS4ERR_STALE_CLIENTID;
+	fake->session++;
+	ok->csr_sessionid[0] = (uint8_t)fake->session;
+	ok->csr_fore_chan_attrs = op->u.opcreate_session.csa_fore_chan_attrs;
+	ok->csr_fore_chan_attrs.ca_maxrequests = fake->lie == FAKE4_NO_SLOTS ? 0 : fake->slots;
+	ok->csr_back_chan_attrs = op->u.opcreate_session.csa_back_chan_attrs;
+	memset(fake->sequence, 0, sizeof(fake->sequence));
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_sequence(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	const SEQUENCE4args *args = &op->u.opsequence;
+	SEQUENCE4resok *ok = &res->u.opsequence.u.sr_resok4;
+
+	if (args->sa_sessionid[0] != fake->session || fake->lie == FAKE4_DEAD_SESSIONS)
+		return NFS4ERR_BADSESSION;
+	assert_true(args->sa_slotid < fake->slots);
+	if (args->sa_sequenceid != fake->sequence[args->sa_slotid] + 1)
+		return NFS4ERR_SEQ_MISORDERED;
+	fake->sequence[args->sa_slotid]++;
+	if (args->sa_slotid > fake->highest)
+		fake->highest = args->sa_slotid;
+	memcpy(ok->sr_sessionid, args->sa_sessionid, sizeof(ok->sr_sessionid));
+	ok->sr_sessionid[1] = fake->lie == FAKE4_WRONG_SESSION;
+	ok->sr_sequenceid = args->sa_sequenceid + (fake->lie == FAKE4_WRONG_SEQUENCE);
+	ok->sr_slotid = args->sa_slotid + (fake->lie == FAKE4_WRONG_SLOT);
+	ok->sr_highest_slotid = ok->sr_target_highest_slotid = fake->slots - 1;
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_complete(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	(void)op, (void)res;
+	fake->fresh = fake->grace = false;
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_lookup(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	(void)fake, (void)res;
+	return op->u.oplookup.objname.length == 4 ? NFS4_OK : NFS4ERR_NOENT;
+}
+
+static nfsstat4
+fake4_open_file(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	OPEN4resok *ok = &res->u.opopen.u.resok4;
+	bool reclaims = op->u.opopen.claim.claim == CLAIM_PREVIOUS;
+
+	/* RFC 8881, 18.51.3: "the server MUST NOT grant ... until RECLAIM_COMPLETE". */
+	if (reclaims != fake->fresh)
+		return reclaims ? NFS4ERR_NO_GRACE : NFS4ERR_GRACE;
+	assert_int_equal(op->u.opopen.share_deny, OPEN4_SHARE_DENY_NONE);
+	fake->reclaims += reclaims;
+	fake->opens++;
+	ok->stateid.seqid = 1;
+	ok->stateid.other[0] = (uint8_t)++fake->stateid;
+	if (fake->delegates)
+		ok->delegation.delegation_type = OPEN_DELEGATE_READ;
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_close(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	(void)op, (void)res;
+	fake->opens--;
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_read(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	const READ4args *args = &op->u.opread;
+	uint64_t left = args->offset < FAKE4_SIZE ? FAKE4_SIZE - args->offset : 0;
+	READ4resok *ok = &res->u.opread.u.resok4;
+
+	if (args->stateid.other[0] != fake->stateid || fake->opens == 0)
+		return NFS4ERR_BAD_STATEID;
+	/* 8.2.2: a seqid of 0 is that of the most recent. */
+	assert_int_equal(args->stateid.seqid, 0);
+	ok->data = (struct rpcrdma_bytes){ fake->data + args->offset, (uint32_t)rr_min(left, args->count) };
+	ok->eof = ok->data.length == left;
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_getfh(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	/* What was looked up is a file, what was not is the directory. */
+	bool directory = op[-1].argop == OP_PUTROOTFH;
+
+	res->u.opgetfh.u.resok4.object = (struct rpcrdma_bytes){ directory ? directory_handle : file_handle,
+		fake->lie == FAKE4_EMPTY_HANDLE ? 0 : 4 };
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_getattr(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	bool directory =
+		op[-1].argop == OP_PUTROOTFH || op[-2].argop == OP_PUTROOTFH ||
+		(op[-1].argop == OP_PUTFH && memcmp(op[-1].u.opputfh.object.data, directory_handle, 4) == 0);
+
+	res->u.opgetattr.u.resok4.obj_attributes =
+		fake4_attributes(fake, &op->u.opgetattr.attr_request, directory);
+	return NFS4_OK;
+}
+
+static fake4_operation *const fake4_operations[FAKE4_OPS] = {
+	[OP_EXCHANGE_ID] = fake4_exchange,
+	[OP_CREATE_SESSION] = fake4_create_session,
+	[OP_SEQUENCE] = fake4_sequence,
+	[OP_RECLAIM_COMPLETE] = fake4_complete,
+	[OP_LOOKUP] = fake4_lookup,
+	[OP_OPEN] = fake4_open_file,
+	[OP_CLOSE] = fake4_close,
+	[OP_READ] = fake4_read,
+	[OP_GETFH] = fake4_getfh,
+	[OP_GETATTR] = fake4_getattr,
+};
+
+/* ---- COMPOUND ---- */
+
+static nfsstat4
+fake4_operate(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	nfsstat4 status = NFS4_OK;
+
+	memset(res, 0, sizeof(*res));
+	res->resop = op->argop;
+	fake->calls[op->argop]++;
+	if (fake->times > 0 && fake->refused == op->argop) {
+		fake->times--;
+		status = fake->refusal;
+	} else if (fake4_operations[op->argop]) {
+		status = fake4_operations[op->argop](fake, op, res);
+	}
+	*(nfsstat4 *)&res->u = status;
+	return status;
+}
+
+static void
+fake4_lies(struct fake4 *fake, COMPOUND4res *res)
+{
+	/* Of sessions alone: so that there is one to lie in. */
+	if (res->resarray.count < 3 || res->status != NFS4_OK)
+		return;
+	if (fake->lie == FAKE4_TOO_MANY_RESULTS)
+		fake->results[res->resarray.count++] = (nfs_resop4){ .resop = OP_PUTFH };
+	if (fake->lie == FAKE4_TOO_FEW_RESULTS)
+		res->resarray.count--;
+	if (fake->lie == FAKE4_OTHER_OPERATION)
+		fake->results[1].resop = OP_SAVEFH;
+	if (fake->lie == FAKE4_ERROR_IN_THE_MIDDLE)
+		fake->results[1].u.opputfh.status = NFS4ERR_STALE;
+}
+
+static enum rpcrdma_handled
+fake4_compound(void *ctx, struct rpcrdma_request *request, const void *arguments, void *result)
+{
+	const COMPOUND4args *args = arguments;
+	COMPOUND4res *res = result;
+	struct fake4 *fake = ctx;
+
+	(void)request;
+	if (fake->silent)
+		return RPCRDMA_HANDLE_DROP;
+	*res = (COMPOUND4res){ .status = NFS4_OK, .resarray.values = fake->results };
+	if (args->minorversion > fake->minor_max) {
+		res->status = NFS4ERR_MINOR_VERS_MISMATCH;
+		return RPCRDMA_HANDLED;
+	}
+	if (fake->lost)
+		fake4_restart(fake);
+	for (uint32_t i = 0; i < args->argarray.count && res->status == NFS4_OK; i++) {
+		assert_true((uint32_t)args->argarray.values[i].argop < FAKE4_OPS);
+		res->status = fake4_operate(fake, &args->argarray.values[i], &fake->results[i]);
+		res->resarray.count++;
+	}
+	fake4_lies(fake, res);
+	return RPCRDMA_HANDLED;
+}
+
+static rpcrdma_handler *const fake4_handlers[] = { NULL, fake4_compound };
+
+/* ---- The whole ---- */
+
+void
+fake4_restart(struct fake4 *fake)
+{
+	fake->lost = false;
+	fake->clientid += 100;
+	fake->session += 100;
+	fake->opens = 0;
+	fake->grace = true;
+}
+
+static uint64_t
+fake4_now(void *ctx)
+{
+	return ((struct fake4 *)ctx)->now;
+}
+
+static void *
+fake4_realloc(void *ctx, void *old, size_t size)
+{
+	(void)ctx;
+	return rr_env_system.realloc(NULL, old, size);
+}
+
+/* Time goes by, and nobody sleeps. */
+static void
+fake4_tick(struct rr_timer *timer)
+{
+	struct fake4 *fake = rr_container(timer, struct fake4, ticker);
+
+	fake->now += RR_MILLISECOND;
+	rr_loop_arm(fake->engine->loop, timer, 0);
+}
+
+struct fake4 *
+fake4_new(void)
+{
+	struct fake4 *fake = calloc(1, sizeof(*fake));
+	struct rr_service service = { &nfs42_NFS_V4_program, fake4_handlers, fake, NULL };
+	struct rr_text text;
+
+	assert_non_null(fake);
+	fake->env = rr_env_system;
+	fake->env.realloc = fake4_realloc;
+	fake->env.now = fake4_now;
+	fake->env.ctx = fake;
+	fake->now = RR_SECOND;
+	fake->minor_max = 2;
+	fake->slots = FAKE4_SLOTS;
+	for (uint32_t i = 0; i < FAKE4_SIZE; i++)
+		fake->data[i] = (uint8_t)(i * 2654435761u >> 13);
+	*(struct sockaddr_in *)&fake->address =
+		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	assert_int_equal(
+		rr_engine_new_on(&fake->env, &rr_engine_config_default, rr_loop_fabric_new, &fake->engine),
+		0);
+	assert_int_equal(
+		rr_server_new(fake->engine, &rr_server_config_default, &service, 1, &fake->server), 0);
+	if (rr_server_listen(fake->server, RR_TRANSPORT_AUTO, (struct sockaddr *)&fake->address,
+		    sizeof(struct sockaddr_in), NULL, &text) < 0)
+		fail_msg("%s", text.text);
+	rr_timer_init(&fake->ticker, fake4_tick);
+	rr_loop_arm(fake->engine->loop, &fake->ticker, 0);
+	return fake;
+}
+
+void
+fake4_free(struct fake4 *fake)
+{
+	rr_loop_disarm(fake->engine->loop, &fake->ticker);
+	rr_server_free(fake->server);
+	rpcrdma_engine_free(fake->engine);
+	free(fake);
+}
+
+int
+fake4_open(struct fake4 *fake, enum rr_nfs_version version, struct rpcrdma_nfs **nfs, struct rr_text *text)
+{
+	struct rr_nfs_config config = {
+		.rpc = { .transport = RR_TRANSPORT_AUTO,
+			.address = fake->address,
+			.address_size = sizeof(struct sockaddr_in),
+			.cred = { .machine = { "test", 4 } },
+			.retry = 60 * RR_SECOND },
+		.server = "fake",
+		.path = "/",
+		.version = version,
+		.timeout = 60 * RR_SECOND,
+	};
+
+	return rr_nfs_open(fake->engine, &config, nfs, text);
+}
+
+struct rpcrdma_nfs *
+fake4_must_open(struct fake4 *fake)
+{
+	struct rpcrdma_nfs *nfs;
+	struct rr_text text;
+
+	if (fake4_open(fake, RR_NFS_VERSION_42, &nfs, &text) != 0)
+		fail_msg("%s", text.text);
+	return nfs;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_NFS_FAKE4_H
+#define RR_TESTS_NFS_FAKE4_H
+
+#include "../test.h"
+
+#include "nfs/client.h"
+#include "rpc/server.h"
+#include "ulb/nfs42.h"
+
+/*
+ * A server of NFS version 4 that does what a test tells it: one directory with one file, served in the engine
+ * of the client, and knobs for what real servers do now and then and what hostile ones do. The clock is the
+ * test's: it goes on by a millisecond in each turn.
+ */
+
+enum { FAKE4_OPS = 96, FAKE4_SIZE = 100000, FAKE4_SLOTS = 4, FAKE4_ENTRIES = 3 };
+
+enum fake4_lie {
+	FAKE4_HONEST,
+	FAKE4_WRONG_SLOT,
+	FAKE4_WRONG_SEQUENCE,
+	FAKE4_WRONG_SESSION,
+	FAKE4_TOO_MANY_RESULTS,
+	FAKE4_TOO_FEW_RESULTS,
+	FAKE4_OTHER_OPERATION,
+	FAKE4_ERROR_IN_THE_MIDDLE,
+	FAKE4_ATTRIBUTE_NOT_ASKED_FOR,
+	FAKE4_ATTRIBUTES_TOO_SHORT,
+	FAKE4_ATTRIBUTES_TOO_LONG,
+	FAKE4_EMPTY_HANDLE,
+	FAKE4_DEAD_SESSIONS, /* each session is gone as soon as it is made */
+	FAKE4_NO_SLOTS,
+	FAKE4_LIES
+};
+
+struct fake4 {
+	struct rr_env env;
+	uint64_t now;
+	struct rpcrdma_engine *engine;
+	struct rr_timer ticker;
+	struct rpcrdma_server *server;
+	struct sockaddr_storage address;
+
+	/* What it knows. */
+	uint32_t clientid, session; /* of today; 0: none */
+	uint32_t sequence[FAKE4_SLOTS];
+	uint32_t opens;            /* OPENs less CLOSEs */
+	uint32_t stateid;          /* that READ and WRITE must have */
+	bool grace, fresh;         /* before RECLAIM_COMPLETE */
+	uint32_t calls[FAKE4_OPS]; /* how often each operation was executed */
+	uint32_t reclaims;         /* OPENs by CLAIM_PREVIOUS */
+	uint32_t highest;          /* the highest slot that was used */
+	uint32_t under_way, most;  /* calls that are kept */
+	uint8_t data[FAKE4_SIZE];
+
+	/* Knobs. */
+	uint32_t minor_max, slots;
+	nfsstat4 refusal; /* of operation refused, so many times */
+	uint32_t refused, times;
+	enum fake4_lie lie;
+	bool delegates, silent;
+	bool lost; /* the next COMPOUND finds the server restarted */
+
+	/* Of one COMPOUND. */
+	nfs_resop4 results[32];
+	uint8_t values[4096];
+	entry4 entries[FAKE4_ENTRIES];
+};
+
+struct fake4 *fake4_new(void);
+void fake4_free(struct fake4 *fake);
+
+/* All sessions, clients and opens are forgotten; what was open can be reclaimed. */
+void fake4_restart(struct fake4 *fake);
+
+int fake4_open(
+	struct fake4 *fake, enum rr_nfs_version version, struct rpcrdma_nfs **nfs, struct rr_text *text);
+struct rpcrdma_nfs *fake4_must_open(struct fake4 *fake);
+
+#endif

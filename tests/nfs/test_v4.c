@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The client of version 4 against a server that loses its sessions, restarts, asks to come back later, and
+ * lies. */
+#include "fake4.h"
+
+#include <string.h>
+
+#include "nfs/client_internal.h"
+
+static struct fake4 *fake;
+static struct rpcrdma_nfs *nfs;
+static struct rr_nfs_object object;
+static uint8_t data[FAKE4_SIZE];
+
+static int
+setup(void **state)
+{
+	(void)state;
+	fake = fake4_new();
+	nfs = NULL;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rpcrdma_nfs_close(nfs);
+	fake4_free(fake);
+	return 0;
+}
+
+struct piece {
+	struct rr_nfs_io io;
+	bool done;
+	int error;
+};
+
+static void
+piece_done(struct rr_nfs_io *io, int error)
+{
+	struct piece *piece = io->ctx;
+
+	piece->done = true;
+	piece->error = error;
+}
+
+static void
+piece_start(struct piece *piece, uint64_t offset, uint32_t length)
+{
+	*piece = (struct piece){ .io = { .file = &object.handle,
+					 .data = data + offset,
+					 .offset = offset,
+					 .length = length,
+					 .done = piece_done } };
+	piece->io.ctx = piece;
+	rr_nfs_read(nfs, &piece->io);
+}
+
+static int
+piece_end(struct piece *piece)
+{
+	while (!piece->done)
+		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+	return piece->error;
+}
+
+static int
+read_file(uint64_t offset, uint32_t length)
+{
+	struct piece piece;
+
+	piece_start(&piece, offset, length);
+	return piece_end(&piece);
+}
+
+static void
+open_file(void)
+{
+	nfs = fake4_must_open(fake);
+	assert_int_equal(rr_nfs_walk(nfs, "file", true, &object), 0);
+	assert_int_equal(object.attributes.type, NF3REG);
+	assert_int_equal(object.attributes.uid, 1000);
+}
+
+static void
+assert_whole(void)
+{
+	assert_int_equal(read_file(0, FAKE4_SIZE), 0);
+	assert_memory_equal(data, fake->data, FAKE4_SIZE);
+}
+
+/* ---- The session ---- */
+
+static void
+a_session_is_made_and_ended(void **state)
+{
+	(void)state;
+	nfs = fake4_must_open(fake);
+	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 1);
+	assert_int_equal(fake->calls[OP_CREATE_SESSION], 1);
+	assert_int_equal(fake->calls[OP_RECLAIM_COMPLETE], 1);
+	rpcrdma_nfs_close(nfs);
+	nfs = NULL;
+	assert_int_equal(fake->calls[OP_DESTROY_SESSION], 1);
+	assert_int_equal(fake->calls[OP_DESTROY_CLIENTID], 1);
+}
+
+static void
+a_minor_version_that_is_not_there_is_said(void **state)
+{
+	struct rr_text text;
+
+	(void)state;
+	fake->minor_max = 1;
+	assert_int_equal(fake4_open(fake, RR_NFS_VERSION_42, &nfs, &text), -RPCRDMA_ERR_PROG_MISMATCH);
+	assert_non_null(strstr(text.text, "4.2"));
+	assert_int_equal(fake4_open(fake, RR_NFS_VERSION_41, &nfs, &text), 0);
+}
+
+static void
+a_file_is_opened_once_and_closed_at_the_end(void **state)
+{
+	(void)state;
+	open_file();
+	assert_whole();
+	assert_whole();
+	assert_int_equal(fake->calls[OP_OPEN], 1);
+	assert_int_equal(fake->opens, 1);
+	rpcrdma_nfs_close(nfs);
+	nfs = NULL;
+	assert_int_equal(fake->opens, 0);
+}
+
+/* Calls that nobody asked for any more do not leave files open for ever. */
+static void
+a_file_that_is_not_used_is_closed(void **state)
+{
+	(void)state;
+	open_file();
+	assert_whole();
+	while (fake->opens > 0)
+		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+	assert_whole();
+	assert_int_equal(fake->calls[OP_OPEN], 2);
+}
+
+static void
+no_more_slots_are_used_than_there_are(void **state)
+{
+	struct piece pieces[16];
+
+	(void)state;
+	open_file();
+	for (uint32_t i = 0; i < 16; i++)
+		piece_start(&pieces[i], 1000 * i, 1000);
+	for (uint32_t i = 0; i < 16; i++)
+		assert_int_equal(piece_end(&pieces[i]), 0);
+	assert_memory_equal(data, fake->data, 16000);
+	assert_int_equal(fake->calls[OP_OPEN], 1);
+	assert_true(fake->highest < FAKE4_SLOTS);
+}
+
+/* RFC 8881, 8.3: "a COMPOUND consisting of a single SEQUENCE operation will suffice" */
+static void
+the_lease_is_renewed_while_nothing_is_asked(void **state)
+{
+	uint32_t before;
+
+	(void)state;
+	open_file();
+	before = fake->calls[OP_SEQUENCE];
+	while (fake->calls[OP_SEQUENCE] < before + 2)
+		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 1);
+}
+
+static void
+a_delegation_that_nobody_wanted_is_returned(void **state)
+{
+	(void)state;
+	fake->delegates = true;
+	open_file();
+	assert_whole();
+	rpcrdma_nfs_close(nfs);
+	nfs = NULL;
+	assert_int_equal(fake->calls[OP_DELEGRETURN], 1);
+}
+
+/* ---- Recovery ---- */
+
+static void
+refuse(uint32_t op, nfsstat4 status, uint32_t times)
+{
+	fake->refused = op;
+	fake->refusal = status;
+	fake->times = times;
+}
+
+static void
+a_lost_session_is_made_again(void **state)
+{
+	static const nfsstat4 losses[] = { NFS4ERR_BADSESSION, NFS4ERR_DEADSESSION, NFS4ERR_BADSLOT,
+		NFS4ERR_SEQ_FALSE_RETRY, NFS4ERR_CONN_NOT_BOUND_TO_SESSION };
+
+	(void)state;
+	open_file();
+	for (uint32_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		refuse(OP_SEQUENCE, losses[i], 1);
+		assert_whole();
+		assert_int_equal(fake->calls[OP_CREATE_SESSION], i + 2);
+	}
+	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 1);
+	assert_int_equal(fake->calls[OP_OPEN], 1);
+}
+
+static void
+open_files_are_reclaimed_after_a_restart(void **state)
+{
+	(void)state;
+	open_file();
+	assert_whole();
+	fake->lost = true;
+	assert_whole();
+	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 2);
+	assert_int_equal(fake->reclaims, 1);
+	assert_int_equal(fake->opens, 1);
+}
+
+static void
+what_cannot_be_reclaimed_is_opened_again(void **state)
+{
+	(void)state;
+	open_file();
+	assert_whole();
+	fake->lost = true;
+	refuse(OP_OPEN, NFS4ERR_NO_GRACE, 1);
+	assert_whole();
+	assert_int_equal(fake->reclaims, 0);
+	assert_int_equal(fake->calls[OP_OPEN], 3);
+}
+
+static void
+a_restart_while_many_calls_are_under_way_is_survived(void **state)
+{
+	struct piece pieces[16];
+
+	(void)state;
+	open_file();
+	assert_whole();
+	for (uint32_t i = 0; i < 16; i++)
+		piece_start(&pieces[i], 1000 * i, 1000);
+	fake->lost = true;
+	for (uint32_t i = 0; i < 16; i++)
+		assert_int_equal(piece_end(&pieces[i]), 0);
+	assert_memory_equal(data, fake->data, 16000);
+	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 2);
+}
+
+static void
+a_stateid_that_is_no_good_any_more_is_made_anew(void **state)
+{
+	static const nfsstat4 losses[] = { NFS4ERR_BAD_STATEID, NFS4ERR_EXPIRED, NFS4ERR_ADMIN_REVOKED,
+		NFS4ERR_OLD_STATEID };
+
+	(void)state;
+	open_file();
+	for (uint32_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		refuse(OP_READ, losses[i], 1);
+		assert_whole();
+		assert_int_equal(fake->calls[OP_OPEN], i + 2);
+	}
+}
+
+static void
+a_server_that_asks_to_come_back_later_is_asked_again(void **state)
+{
+	static const uint32_t operations[] = { OP_OPEN, OP_SEQUENCE, OP_READ };
+
+	(void)state;
+	refuse(OP_EXCHANGE_ID, NFS4ERR_DELAY, 3);
+	open_file();
+	for (uint32_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		refuse(operations[i], NFS4ERR_DELAY, 3);
+		assert_whole();
+		assert_int_equal(fake->times, 0);
+	}
+	/* The server's state is another one, and it is in its grace period. */
+	refuse(OP_OPEN, NFS4ERR_GRACE, 3);
+	fake->stateid++;
+	assert_whole();
+	assert_int_equal(fake->calls[OP_CREATE_SESSION], 1);
+}
+
+static void
+a_call_that_is_given_up_takes_its_slot_with_it(void **state)
+{
+	struct piece piece;
+
+	(void)state;
+	open_file();
+	assert_whole();
+	for (uint32_t i = 0; i < FAKE4_SLOTS; i++) {
+		fake->silent = true;
+		piece_start(&piece, 0, 1000);
+		for (int turn = 0; turn < 100; turn++)
+			assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_false(piece.done);
+		rr_nfs_io_cancel(&piece.io);
+		fake->silent = false;
+	}
+	/* No slot is left, so that another session is made. */
+	assert_whole();
+	assert_int_equal(fake->calls[OP_CREATE_SESSION], 2);
+}
+
+/* ---- Hostile servers ---- */
+
+/* Nothing crashes, and nothing goes on for ever. */
+static void
+a_server_that_always_asks_for_the_same_gets_it_so_often(void **state)
+{
+	static const struct {
+		uint32_t op;
+		nfsstat4 status;
+	} always[] = {
+		{ OP_SEQUENCE, NFS4ERR_BADSESSION },
+		{ OP_SEQUENCE, NFS4ERR_SEQ_MISORDERED },
+		{ OP_SEQUENCE, NFS4ERR_DELAY },
+		{ OP_READ, NFS4ERR_BAD_STATEID },
+		{ OP_READ, NFS4ERR_RETRY_UNCACHED_REP },
+		{ OP_READ, NFS4ERR_DELAY },
+		{ OP_OPEN, NFS4ERR_GRACE },
+		{ OP_OPEN, NFS4ERR_RETRY_UNCACHED_REP },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+		open_file();
+		if (always[i].op != OP_OPEN)
+			assert_whole();
+		refuse(always[i].op, always[i].status, UINT32_MAX);
+		assert_int_not_equal(read_file(0, 1000), 0);
+		rpcrdma_nfs_close(nfs);
+		nfs = NULL;
+		fake->times = 0;
+	}
+}
+
+static void
+steps_that_are_refused_for_ever_end_the_opening(void **state)
+{
+	static const struct {
+		uint32_t op;
+		nfsstat4 status;
+	} always[] = {
+		{ OP_EXCHANGE_ID, NFS4ERR_DELAY },
+		{ OP_EXCHANGE_ID, NFS4ERR_STALE_CLIENTID },
+		{ OP_EXCHANGE_ID, NFS4ERR_SERVERFAULT },
+		{ OP_CREATE_SESSION, NFS4ERR_STALE_CLIENTID },
+		{ OP_CREATE_SESSION, NFS4ERR_SEQ_MISORDERED },
+		{ OP_CREATE_SESSION, NFS4ERR_TOOSMALL },
+		{ OP_RECLAIM_COMPLETE, NFS4ERR_BADSESSION },
+		{ OP_SEQUENCE, NFS4ERR_BADSESSION },
+		{ OP_SEQUENCE, NFS4ERR_STALE_CLIENTID },
+	};
+	struct rr_text text;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(always) / sizeof(always[0]); i++) {
+		refuse(always[i].op, always[i].status, UINT32_MAX);
+		assert_int_not_equal(fake4_open(fake, RR_NFS_VERSION_42, &nfs, &text), 0);
+		nfs = NULL;
+	}
+}
+
+static void
+lies_end_what_is_under_way_with_an_error(void **state)
+{
+	struct rr_text text;
+
+	(void)state;
+	for (int lie = FAKE4_HONEST + 1; lie < FAKE4_LIES; lie++) {
+		fake->lie = (enum fake4_lie)lie;
+		if (fake4_open(fake, RR_NFS_VERSION_42, &nfs, &text) == 0)
+			fail_msg("lie %d was believed", lie);
+		nfs = NULL;
+	}
+}
+
+static void
+lies_about_open_files_end_what_is_under_way_with_an_error(void **state)
+{
+	(void)state;
+	for (int lie = FAKE4_HONEST + 1; lie < FAKE4_DEAD_SESSIONS; lie++) {
+		fake->lie = FAKE4_HONEST;
+		open_file();
+		fake->lie = (enum fake4_lie)lie;
+		if (rr_nfs_walk(nfs, "file", true, &object) == 0)
+			fail_msg("lie %d was believed", lie);
+		rpcrdma_nfs_close(nfs);
+		nfs = NULL;
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_session_is_made_and_ended),
+		TEST(a_minor_version_that_is_not_there_is_said),
+		TEST(a_file_is_opened_once_and_closed_at_the_end),
+		TEST(a_file_that_is_not_used_is_closed),
+		TEST(no_more_slots_are_used_than_there_are),
+		TEST(the_lease_is_renewed_while_nothing_is_asked),
+		TEST(a_delegation_that_nobody_wanted_is_returned),
+		TEST(a_lost_session_is_made_again),
+		TEST(open_files_are_reclaimed_after_a_restart),
+		TEST(what_cannot_be_reclaimed_is_opened_again),
+		TEST(a_restart_while_many_calls_are_under_way_is_survived),
+		TEST(a_stateid_that_is_no_good_any_more_is_made_anew),
+		TEST(a_server_that_asks_to_come_back_later_is_asked_again),
+		TEST(a_call_that_is_given_up_takes_its_slot_with_it),
+		TEST(a_server_that_always_asks_for_the_same_gets_it_so_often),
+		TEST(steps_that_are_refused_for_ever_end_the_opening),
+		TEST(lies_end_what_is_under_way_with_an_error),
+		TEST(lies_about_open_files_end_what_is_under_way_with_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
