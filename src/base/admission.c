@@ -63,13 +63,13 @@ rr_party_leaves(struct rr_party *party)
 /* ---- Which connection goes ---- */
 
 static bool
-is_silent(const struct rr_party *party, uint64_t now)
+admission_is_silent(const struct rr_party *party, uint64_t now)
 {
 	return !party->called && now - party->accepted_at >= GRACE;
 }
 
 static bool
-is_busy(struct rr_party *party, uint64_t now)
+admission_is_busy(struct rr_party *party, uint64_t now)
 {
 	if (!party->called || !party->ops->is_busy || !party->ops->is_busy(party->ctx))
 		return false;
@@ -80,32 +80,32 @@ is_busy(struct rr_party *party, uint64_t now)
 }
 
 static void
-count_silent(struct rr_shares *shares, uint64_t now)
+admission_count_silent(struct rr_shares *shares, uint64_t now)
 {
 	rr_list_for_each (link, &shares->hosts)
 		rr_container(link, struct rr_host, link)->silent = 0;
 	rr_list_for_each (link, &shares->parties) {
 		const struct rr_party *party = rr_container(link, struct rr_party, link);
 
-		party->host->silent += party->accepted && is_silent(party, now);
+		party->host->silent += party->accepted && admission_is_silent(party, now);
 	}
 }
 
 /* Whether it may be cut off for a newcomer of that host, which may be NULL: it has no connection yet. */
 static bool
-may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_t now)
+admission_may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_t now)
 {
 	uint32_t its = party->host->accepted, own = newcomer ? newcomer->accepted : 0;
 
-	if (is_silent(party, now))
+	if (admission_is_silent(party, now))
 		return true;
-	if (is_busy(party, now))
+	if (admission_is_busy(party, now))
 		return its > own + 1;
 	return its > own || party->host == newcomer;
 }
 
 static bool
-goes_before(const struct rr_party *party, const struct rr_party *other)
+admission_goes_before(const struct rr_party *party, const struct rr_party *other)
 {
 	const struct rr_host *host = party->host, *others = other->host;
 
@@ -128,12 +128,13 @@ rr_shares_make_room(struct rr_shares *shares, const char *peer, enum rr_accepted
 
 	rr_host_name(peer, name);
 	newcomer = rr_shares_host(shares, name);
-	count_silent(shares, now);
+	admission_count_silent(shares, now);
 	rr_list_for_each (link, &shares->parties) {
 		struct rr_party *party = rr_container(link, struct rr_party, link);
 
 		if (party->accepted && (kind == RR_NOT_ACCEPTED || party->accepted == kind) &&
-			may_go(party, newcomer, now) && (!first || goes_before(party, first)))
+			admission_may_go(party, newcomer, now) &&
+			(!first || admission_goes_before(party, first)))
 			first = party;
 	}
 	if (!first)

@@ -9,7 +9,7 @@ enum { PROBES = 3 }; /* within the limit */
 
 /* For how long nothing was heard of the peer. False where it cannot be told, or nothing is awaited of it. */
 static bool
-silent_for(int fd, uint64_t *silent)
+alive_silent_for(int fd, uint64_t *silent)
 {
 	struct tcp_info info = { 0 };
 	socklen_t size = sizeof(info);
@@ -25,12 +25,12 @@ silent_for(int fd, uint64_t *silent)
 }
 
 static void
-look(struct rr_timer *timer)
+alive_look(struct rr_timer *timer)
 {
 	struct rr_alive *alive = rr_container(timer, struct rr_alive, timer);
 	uint64_t silent = 0, least = alive->limit / PROBES;
 
-	if (silent_for(alive->fd, &silent) && silent >= alive->limit) {
+	if (alive_silent_for(alive->fd, &silent) && silent >= alive->limit) {
 		alive->dead(alive);
 		return;
 	}
@@ -43,7 +43,7 @@ rr_alive_init(struct rr_alive *alive, void (*dead)(struct rr_alive *alive))
 {
 	alive->dead = dead;
 	alive->fd = -1;
-	rr_timer_init(&alive->timer, look);
+	rr_timer_init(&alive->timer, alive_look);
 }
 
 void

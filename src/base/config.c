@@ -8,7 +8,7 @@
 #include "base/checked.h"
 
 static size_t
-size_of(const void *structure)
+config_size_of(const void *structure)
 {
 	size_t size;
 
@@ -20,7 +20,7 @@ int
 rr_config_take(
 	void *mine, size_t size, size_t first, const void *theirs, const char *name, struct rr_text *text)
 {
-	size_t their_size = theirs ? size_of(theirs) : 0;
+	size_t their_size = theirs ? config_size_of(theirs) : 0;
 
 	if (!theirs)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "there is no %s: the pointer to it is NULL", name);
@@ -42,7 +42,7 @@ rr_config_take(
 int
 rr_config_give(void *theirs, const void *mine, size_t size, size_t first)
 {
-	size_t their_size = theirs ? size_of(theirs) : 0;
+	size_t their_size = theirs ? config_size_of(theirs) : 0;
 
 	if (their_size < first)
 		return -RPCRDMA_ERR_INVAL;

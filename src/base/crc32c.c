@@ -5,7 +5,7 @@
 
 /* One octet at a time, for processors without the instruction and for the odd octets at either end. */
 static uint32_t
-crc_bytes(uint32_t crc, const uint8_t *data, size_t size)
+crc32c_crc_bytes(uint32_t crc, const uint8_t *data, size_t size)
 {
 	while (size-- > 0) {
 		crc ^= *data++;
@@ -85,12 +85,12 @@ rr_crc32c(uint32_t crc, const void *data, size_t size)
 {
 	if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
 		return ~crc_hardware(~crc, data, size);
-	return ~crc_bytes(~crc, data, size);
+	return ~crc32c_crc_bytes(~crc, data, size);
 }
 #else
 uint32_t
 rr_crc32c(uint32_t crc, const void *data, size_t size)
 {
-	return ~crc_bytes(~crc, data, size);
+	return ~crc32c_crc_bytes(~crc, data, size);
 }
 #endif

@@ -9,7 +9,7 @@
 #include <time.h>
 
 static void *
-system_realloc(void *ctx, void *old, size_t size)
+env_system_realloc(void *ctx, void *old, size_t size)
 {
 	(void)ctx;
 	if (size > 0)
@@ -19,7 +19,7 @@ system_realloc(void *ctx, void *old, size_t size)
 }
 
 static uint64_t
-system_now(void *ctx)
+env_system_now(void *ctx)
 {
 	struct timespec now;
 
@@ -29,7 +29,7 @@ system_now(void *ctx)
 }
 
 static void
-system_random(void *ctx, void *data, size_t size)
+env_system_random(void *ctx, void *data, size_t size)
 {
 	uint8_t *next = data;
 
@@ -47,7 +47,7 @@ system_random(void *ctx, void *data, size_t size)
 }
 
 static void
-system_log(void *ctx, enum rr_log_level level, const char *line)
+env_system_log(void *ctx, enum rr_log_level level, const char *line)
 {
 	static const char *const names[] = { "error", "warning", "info", "debug" };
 
@@ -56,10 +56,10 @@ system_log(void *ctx, enum rr_log_level level, const char *line)
 }
 
 const struct rr_env rr_env_system = {
-	.realloc = system_realloc,
-	.now = system_now,
-	.random = system_random,
-	.log = system_log,
+	.realloc = env_system_realloc,
+	.now = env_system_now,
+	.random = env_system_random,
+	.log = env_system_log,
 	.log_level = RR_LOG_WARNING,
 };
 

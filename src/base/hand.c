@@ -16,18 +16,18 @@ struct rr_hand {
 };
 
 static void
-await(sem_t *semaphore)
+hand_await(sem_t *semaphore)
 {
 	while (sem_wait(semaphore) < 0 && errno == EINTR)
 		;
 }
 
 static void *
-run(void *argument)
+hand_run(void *argument)
 {
 	struct rr_hand *hand = argument;
 
-	for (await(&hand->wanted); hand->work; await(&hand->wanted)) {
+	for (hand_await(&hand->wanted); hand->work; hand_await(&hand->wanted)) {
 		hand->work(hand->ctx);
 		sem_post(&hand->done);
 	}
@@ -35,7 +35,7 @@ run(void *argument)
 }
 
 static void
-destroy(struct rr_hand *hand)
+hand_destroy(struct rr_hand *hand)
 {
 	sem_destroy(&hand->wanted);
 	sem_destroy(&hand->done);
@@ -56,10 +56,10 @@ rr_hand_new(const struct rr_env *env, struct rr_hand **hand)
 	sem_init(&new->done, 0, 0);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&new->thread, NULL, run, new);
+	error = pthread_create(&new->thread, NULL, hand_run, new);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error) {
-		destroy(new);
+		hand_destroy(new);
 		errno = error;
 		return -RPCRDMA_ERR_SYSTEM;
 	}
@@ -73,7 +73,7 @@ rr_hand_do(struct rr_hand *hand, void (*work)(void *ctx), void *ctx)
 	hand->work = work;
 	hand->ctx = ctx;
 	sem_post(&hand->wanted);
-	await(&hand->done);
+	hand_await(&hand->done);
 }
 
 void
@@ -84,5 +84,5 @@ rr_hand_free(struct rr_hand *hand)
 	hand->work = NULL;
 	sem_post(&hand->wanted);
 	pthread_join(hand->thread, NULL);
-	destroy(hand);
+	hand_destroy(hand);
 }

@@ -7,7 +7,7 @@
 
 /* Writes the name of an IPv6 address to name. */
 static void
-name_in6(struct in6_addr *address, char name[RR_HOST_NAME])
+host_name_in6(struct in6_addr *address, char name[RR_HOST_NAME])
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -33,5 +33,5 @@ rr_host_name(const char *peer, char name[RR_HOST_NAME])
 		return;
 	snprintf(inner, sizeof(inner), "%.*s", (int)strcspn(name + 1, "]%"), name + 1);
 	if (inet_pton(AF_INET6, inner, &address) == 1)
-		name_in6(&address, name);
+		host_name_in6(&address, name);
 }

@@ -30,7 +30,7 @@ struct rr_loop {
 };
 
 static bool
-timer_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
+loop_timer_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
 {
 	const struct rr_timer *first = rr_container(a, const struct rr_timer, link);
 	const struct rr_timer *second = rr_container(b, const struct rr_timer, link);
@@ -46,7 +46,7 @@ rr_loop_new(const struct rr_env *env)
 	if (!loop)
 		return NULL;
 	loop->env = env;
-	rr_heap_init(&loop->timers, timer_is_before);
+	rr_heap_init(&loop->timers, loop_timer_is_before);
 	rr_list_init(&loop->tasks);
 	rr_peer_log_init(&loop->peer_log, loop);
 	loop->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -79,7 +79,7 @@ rr_loop_env(const struct rr_loop *loop)
 }
 
 static int
-control(struct rr_loop *loop, int operation, struct rr_watch *watch)
+loop_control(struct rr_loop *loop, int operation, struct rr_watch *watch)
 {
 	struct epoll_event event = { .data.ptr = watch };
 
@@ -95,7 +95,7 @@ rr_loop_watch(struct rr_loop *loop, struct rr_watch *watch, int fd, unsigned wan
 {
 	watch->fd = fd;
 	watch->wanted = wanted;
-	return control(loop, EPOLL_CTL_ADD, watch) < 0 ? -RPCRDMA_ERR_SYSTEM : 0;
+	return loop_control(loop, EPOLL_CTL_ADD, watch) < 0 ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
 void
@@ -104,13 +104,13 @@ rr_loop_want(struct rr_loop *loop, struct rr_watch *watch, unsigned wanted)
 	if (watch->wanted == wanted)
 		return;
 	watch->wanted = wanted;
-	control(loop, EPOLL_CTL_MOD, watch);
+	loop_control(loop, EPOLL_CTL_MOD, watch);
 }
 
 void
 rr_loop_unwatch(struct rr_loop *loop, struct rr_watch *watch)
 {
-	control(loop, EPOLL_CTL_DEL, watch);
+	loop_control(loop, EPOLL_CTL_DEL, watch);
 	for (int i = 0; i < loop->nready; i++)
 		if (loop->ready[i].data.ptr == watch)
 			loop->ready[i].data.ptr = NULL;
@@ -184,7 +184,7 @@ rr_loop_fd(const struct rr_loop *loop)
 /* The next timer or the caller's limit, whichever is sooner, in milliseconds, rounded up so as not to spin.
  */
 static int
-wait_limit(const struct rr_loop *loop, int64_t timeout)
+loop_wait_limit(const struct rr_loop *loop, int64_t timeout)
 {
 	int64_t due = rr_loop_due(loop);
 
@@ -205,7 +205,7 @@ rr_loop_poll(struct rr_loop *loop, uint64_t limit)
 
 /* As epoll_wait(2). */
 static int
-wait_for_events(struct rr_loop *loop, int limit)
+loop_wait_for_events(struct rr_loop *loop, int limit)
 {
 	uint64_t until;
 	int n;
@@ -226,7 +226,7 @@ wait_for_events(struct rr_loop *loop, int limit)
 }
 
 static void
-handle_ready(struct rr_loop *loop)
+loop_handle_ready(struct rr_loop *loop)
 {
 	for (int i = 0; i < loop->nready; i++) {
 		struct rr_watch *watch = loop->ready[i].data.ptr;
@@ -247,7 +247,7 @@ handle_ready(struct rr_loop *loop)
 /* A timer that is armed meanwhile waits for the next turn, so that timers that arm each other cannot starve
  * the rest. */
 static bool
-run_timers(struct rr_loop *loop)
+loop_run_timers(struct rr_loop *loop)
 {
 	uint64_t now, last = loop->order;
 	bool ran = false;
@@ -270,7 +270,7 @@ run_timers(struct rr_loop *loop)
 /* Each round runs what was queued when it began, so that tasks that queue each other cannot starve the rest.
  */
 static bool
-run_tasks(struct rr_loop *loop)
+loop_run_tasks(struct rr_loop *loop)
 {
 	bool ran = false;
 
@@ -334,7 +334,7 @@ int
 rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 {
 	bool ran;
-	int n = wait_for_events(loop, wait_limit(loop, timeout));
+	int n = loop_wait_for_events(loop, loop_wait_limit(loop, timeout));
 
 	if (n < 0 && errno != EINTR)
 		return -RPCRDMA_ERR_SYSTEM;
@@ -342,9 +342,9 @@ rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 	loop->turning = true;
 	loop->nready = n > 0 ? n : 0;
 	ran = n > 0;
-	handle_ready(loop);
-	ran |= run_timers(loop);
-	ran |= run_tasks(loop);
+	loop_handle_ready(loop);
+	ran |= loop_run_timers(loop);
+	ran |= loop_run_tasks(loop);
 	loop->turning = false;
 	loop->now = 0;
 	return ran;

@@ -4,7 +4,7 @@
 #include <rpcrdma/error.h>
 
 static struct rr_map_link **
-bucket_of(const struct rr_map *map, uint64_t key)
+map_bucket_of(const struct rr_map *map, uint64_t key)
 {
 	uint64_t hash = (key ^ map->seed) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -39,7 +39,7 @@ rr_map_free(struct rr_map *map, const struct rr_env *env)
 void
 rr_map_add(struct rr_map *map, struct rr_map_link *link, uint64_t key)
 {
-	struct rr_map_link **bucket = bucket_of(map, key);
+	struct rr_map_link **bucket = map_bucket_of(map, key);
 
 	link->key = key;
 	link->next = *bucket;
@@ -50,7 +50,7 @@ rr_map_add(struct rr_map *map, struct rr_map_link *link, uint64_t key)
 struct rr_map_link *
 rr_map_find(const struct rr_map *map, uint64_t key)
 {
-	struct rr_map_link *link = *bucket_of(map, key);
+	struct rr_map_link *link = *map_bucket_of(map, key);
 
 	while (link && link->key != key)
 		link = link->next;
@@ -70,7 +70,7 @@ rr_map_next(const struct rr_map_link *link)
 void
 rr_map_remove(struct rr_map *map, struct rr_map_link *link)
 {
-	struct rr_map_link **at = bucket_of(map, link->key);
+	struct rr_map_link **at = map_bucket_of(map, link->key);
 
 	while (*at != link)
 		at = &(*at)->next;

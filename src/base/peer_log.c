@@ -7,7 +7,7 @@
 
 /* The minute is over. */
 static void
-begin_anew(struct rr_peer_log *log)
+log_begin_anew(struct rr_peer_log *log)
 {
 	const struct rr_env *env = rr_loop_env(log->loop);
 
@@ -27,9 +27,9 @@ begin_anew(struct rr_peer_log *log)
 }
 
 static void
-expired(struct rr_timer *timer)
+log_expired(struct rr_timer *timer)
 {
-	begin_anew(rr_container(timer, struct rr_peer_log, timer));
+	log_begin_anew(rr_container(timer, struct rr_peer_log, timer));
 }
 
 static struct rr_peer_log_host *
@@ -53,7 +53,7 @@ host_of(struct rr_peer_log *log, const char *peer)
 
 /* Whether one more line about the peer may be written. */
 static bool
-may_log(struct rr_peer_log *log, const char *peer)
+log_may(struct rr_peer_log *log, const char *peer)
 {
 	const struct rr_env *env = rr_loop_env(log->loop);
 	struct rr_peer_log_host *host;
@@ -61,7 +61,7 @@ may_log(struct rr_peer_log *log, const char *peer)
 	if (env->log_level >= RR_LOG_INFO)
 		return true;
 	if (rr_now(env) >= log->end)
-		begin_anew(log);
+		log_begin_anew(log);
 	host = host_of(log, peer);
 	if (host->lines < RR_PEER_LOG_LINES) {
 		host->lines++;
@@ -79,7 +79,7 @@ rr_log_peer(struct rr_peer_log *log, const char *peer, const char *format, ...)
 	char line[512];
 	va_list args;
 
-	if (!log || rr_loop_env(log->loop)->log_level < RR_LOG_WARNING || !may_log(log, peer))
+	if (!log || rr_loop_env(log->loop)->log_level < RR_LOG_WARNING || !log_may(log, peer))
 		return;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
@@ -91,12 +91,12 @@ void
 rr_peer_log_init(struct rr_peer_log *log, struct rr_loop *loop)
 {
 	log->loop = loop;
-	rr_timer_init(&log->timer, expired);
+	rr_timer_init(&log->timer, log_expired);
 	snprintf(log->hosts[RR_PEER_LOG_HOSTS].name, RR_HOST_NAME, "other addresses");
 }
 
 void
 rr_peer_log_end(struct rr_peer_log *log)
 {
-	begin_anew(log);
+	log_begin_anew(log);
 }

@@ -15,13 +15,13 @@ _Static_assert(RR_POOL_KEPT == 1 << RR_POOL_SHIFT_KEPT, "the largest size that h
 _Static_assert((int)RR_POOL_MIN == (int)ALIGNMENT, "sizes are multiples of the alignment");
 
 static struct rr_pool_head *
-head_of(void *buffer)
+pool_head_of(void *buffer)
 {
 	return (struct rr_pool_head *)((uint8_t *)buffer - sizeof(struct rr_pool_head));
 }
 
 static void *
-buffer_of(struct rr_pool_head *head)
+pool_buffer_of(struct rr_pool_head *head)
 {
 	return (uint8_t *)head + sizeof(*head);
 }
@@ -30,7 +30,7 @@ buffer_of(struct rr_pool_head *head)
 
 /* Frees kept buffers, the largest first, until no more than limit octets are kept. */
 static void
-trim(struct rr_pool *pool, size_t limit)
+pool_trim(struct rr_pool *pool, size_t limit)
 {
 	for (int i = RR_POOL_CLASSES - 1; i >= 0 && pool->kept > limit; i--) {
 		while (pool->kept > limit && !rr_list_empty(&pool->free[i])) {
@@ -45,20 +45,20 @@ trim(struct rr_pool *pool, size_t limit)
 
 /* The largest power of two below size, which is above 1. */
 static size_t
-power_below(size_t size)
+pool_power_below(size_t size)
 {
 	return (size_t)1 << (8 * sizeof(unsigned long) - 1 - (unsigned)__builtin_clzl(size - 1));
 }
 
 /* The size of the buffer for so many octets; 0 where there is none. */
 static size_t
-rounded_of(size_t size)
+pool_rounded_of(size_t size)
 {
 	size_t step, rounded;
 
 	if (size <= RR_POOL_MIN)
 		return RR_POOL_MIN;
-	step = power_below(size) / RR_POOL_STEPS;
+	step = pool_power_below(size) / RR_POOL_STEPS;
 	if (step < RR_POOL_MIN)
 		step = RR_POOL_MIN;
 	return __builtin_add_overflow(size, step - 1, &rounded) ? 0 : rounded / step * step;
@@ -68,14 +68,14 @@ rounded_of(size_t size)
 static struct rr_list *
 list_of(struct rr_pool *pool, size_t rounded)
 {
-	size_t power = rounded > RR_POOL_MIN ? power_below(rounded) : RR_POOL_MIN;
+	size_t power = rounded > RR_POOL_MIN ? pool_power_below(rounded) : RR_POOL_MIN;
 	unsigned above = (unsigned)__builtin_ctzl(power) - RR_POOL_SHIFT_MIN;
 
 	return &pool->free[above * RR_POOL_STEPS + (rounded - power) / (power / RR_POOL_STEPS)];
 }
 
 static struct rr_pool_head *
-new_buffer(struct rr_pool *pool, size_t size)
+pool_new_buffer(struct rr_pool *pool, size_t size)
 {
 	size_t total;
 	uint8_t *memory, *buffer;
@@ -83,13 +83,13 @@ new_buffer(struct rr_pool *pool, size_t size)
 
 	if (__builtin_add_overflow(size, ALIGNMENT + sizeof(*head), &total))
 		return NULL;
-	trim(pool, pool->max > pool->used + size ? pool->max - pool->used - size : 0);
+	pool_trim(pool, pool->max > pool->used + size ? pool->max - pool->used - size : 0);
 	memory = pool->env->realloc(pool->env->ctx, NULL, total);
 	if (!memory)
 		return NULL;
 	buffer = memory + sizeof(*head);
 	buffer += -(uintptr_t)buffer & (ALIGNMENT - 1);
-	head = head_of(buffer);
+	head = pool_head_of(buffer);
 	head->memory = memory;
 	head->size = size;
 	rr_list_init(&head->link);
@@ -97,7 +97,7 @@ new_buffer(struct rr_pool *pool, size_t size)
 }
 
 static struct rr_pool_head *
-kept_buffer(struct rr_pool *pool, size_t rounded)
+pool_kept_buffer(struct rr_pool *pool, size_t rounded)
 {
 	struct rr_list *link = rounded <= RR_POOL_KEPT ? rr_list_pop(list_of(pool, rounded)) : NULL;
 
@@ -119,7 +119,7 @@ void *
 rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
 {
 	struct rr_account *account = rr_pool_account(pool, party);
-	size_t rounded = rounded_of(size);
+	size_t rounded = pool_rounded_of(size);
 	struct rr_pool_head *head;
 
 	if (rounded == 0)
@@ -130,14 +130,14 @@ rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
 		return NULL;
 	if (rr_pool_share_judge(pool, account, rounded) != RR_POOL_GRANTED)
 		return NULL;
-	head = kept_buffer(pool, rounded);
+	head = pool_kept_buffer(pool, rounded);
 	if (!head)
-		head = new_buffer(pool, rounded);
+		head = pool_new_buffer(pool, rounded);
 	if (!head)
 		return NULL;
 	head->granted = rr_loop_now(pool->shares->loop);
 	rr_pool_share_charge(pool, head, account);
-	return buffer_of(head);
+	return pool_buffer_of(head);
 }
 
 void *
@@ -153,7 +153,7 @@ rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, siz
 
 /* A buffer that nobody holds any more is kept for reuse, or freed. */
 static void
-keep(struct rr_pool *pool, struct rr_pool_head *head)
+pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 {
 	const struct rr_account *account = head->account;
 
@@ -163,7 +163,7 @@ keep(struct rr_pool *pool, struct rr_pool_head *head)
 	} else {
 		rr_free(pool->env, head->memory);
 	}
-	trim(pool, pool->max > pool->used ? pool->max - pool->used : 0);
+	pool_trim(pool, pool->max > pool->used ? pool->max - pool->used : 0);
 	/* One that was woken in vain, and gives back what it had taken before, has changed nothing. */
 	if (pool->woken != account && !rr_list_empty(&pool->turns))
 		rr_loop_defer(pool->shares->loop, &pool->task);
@@ -174,33 +174,33 @@ rr_pool_put(struct rr_pool *pool, void *buffer)
 {
 	if (!buffer)
 		return;
-	rr_pool_share_prove(pool, head_of(buffer));
-	rr_pool_share_discharge(pool, head_of(buffer));
-	keep(pool, head_of(buffer));
+	rr_pool_share_prove(pool, pool_head_of(buffer));
+	rr_pool_share_discharge(pool, pool_head_of(buffer));
+	pool_keep(pool, pool_head_of(buffer));
 }
 
 void *
 rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 {
-	struct rr_pool_head *head = head_of(buffer), *smaller;
+	struct rr_pool_head *head = pool_head_of(buffer), *smaller;
 	struct rr_account *account = head->account;
-	size_t rounded = rounded_of(length);
+	size_t rounded = pool_rounded_of(length);
 
 	if (rounded == 0 || rounded >= head->size)
 		return buffer;
-	smaller = kept_buffer(pool, rounded);
+	smaller = pool_kept_buffer(pool, rounded);
 	if (!smaller)
-		smaller = new_buffer(pool, rounded);
+		smaller = pool_new_buffer(pool, rounded);
 	if (!smaller)
 		return buffer;
-	memcpy(buffer_of(smaller), buffer, length);
+	memcpy(pool_buffer_of(smaller), buffer, length);
 	rr_party_hold(account->party);
 	smaller->granted = head->granted;
 	rr_pool_share_discharge(pool, head);
 	rr_pool_share_charge(pool, smaller, account);
 	rr_party_release(account->party);
-	keep(pool, head);
-	return buffer_of(smaller);
+	pool_keep(pool, head);
+	return pool_buffer_of(smaller);
 }
 
 size_t
@@ -247,6 +247,6 @@ rr_pool_free(struct rr_pool *pool)
 	rr_task_cancel(&pool->task);
 	if (pool->shares->pools[pool->resource] == pool)
 		pool->shares->pools[pool->resource] = NULL;
-	trim(pool, 0);
+	pool_trim(pool, 0);
 	rr_free(pool->env, pool);
 }

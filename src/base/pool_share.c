@@ -7,14 +7,14 @@
 #include "base/pool_private.h"
 
 static size_t
-reserve_of(const struct rr_pool *pool)
+share_reserve_of(const struct rr_pool *pool)
 {
 	return pool->max / RR_POOL_RESERVE;
 }
 
 /* What there is left below a bound. */
 static size_t
-left_below(size_t bound, size_t used)
+share_left_below(size_t bound, size_t used)
 {
 	return bound > used ? bound - used : 0;
 }
@@ -22,7 +22,7 @@ left_below(size_t bound, size_t used)
 bool
 rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
-	size_t start = reserve_of(pool) < RR_POOL_START ? reserve_of(pool) : RR_POOL_START;
+	size_t start = share_reserve_of(pool) < RR_POOL_START ? share_reserve_of(pool) : RR_POOL_START;
 
 	return account->party && account->used + size <= start;
 }
@@ -36,20 +36,20 @@ rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_account *a
 bool
 rr_pool_share_is_huge(const struct rr_pool *pool, size_t size)
 {
-	return size > pool->max - reserve_of(pool);
+	return size > pool->max - share_reserve_of(pool);
 }
 
 /* The most that may be out without proof, beside what is kept for small requests. */
 static size_t
-unproven_max(const struct rr_pool *pool)
+share_unproven_max(const struct rr_pool *pool)
 {
-	return pool->max / RR_POOL_RESERVE * RR_POOL_UNPROVEN - reserve_of(pool);
+	return pool->max / RR_POOL_RESERVE * RR_POOL_UNPROVEN - share_reserve_of(pool);
 }
 
 bool
 rr_pool_share_is_huge_unproven(const struct rr_pool *pool, size_t size)
 {
-	return size > unproven_max(pool);
+	return size > share_unproven_max(pool);
 }
 
 size_t
@@ -64,38 +64,38 @@ rr_pool_share_wants(const struct rr_account *account)
 
 /* Of so many octets that the account holds, those that it has not proved to move. */
 static size_t
-unproven_of(const struct rr_account *account, size_t used)
+share_unproven_of(const struct rr_account *account, size_t used)
 {
-	return account->party ? left_below(used, account->proven) : 0;
+	return account->party ? share_left_below(used, account->proven) : 0;
 }
 
 bool
 rr_pool_share_is_unproven(const struct rr_account *account, size_t size)
 {
-	return unproven_of(account, account->used + size) > 0;
+	return share_unproven_of(account, account->used + size) > 0;
 }
 
 static void
-set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t proven)
+share_set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t proven)
 {
-	pool->unproven -= unproven_of(account, account->used);
+	pool->unproven -= share_unproven_of(account, account->used);
 	account->proven = proven < pool->max ? (size_t)proven : pool->max;
-	pool->unproven += unproven_of(account, account->used);
+	pool->unproven += share_unproven_of(account, account->used);
 }
 
 static void
-set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
+share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 {
-	pool->unproven -= unproven_of(account, account->used);
+	pool->unproven -= share_unproven_of(account, account->used);
 	account->used = used;
-	pool->unproven += unproven_of(account, account->used);
+	pool->unproven += share_unproven_of(account, account->used);
 }
 
 static void
-begin_probation(struct rr_pool *pool, struct rr_account *account, uint64_t now)
+share_begin_probation(struct rr_pool *pool, struct rr_account *account, uint64_t now)
 {
 	account->probation_ends = now + RR_SHARE_PROBATION;
-	set_proven(pool, account, 0);
+	share_set_proven(pool, account, 0);
 }
 
 void
@@ -109,7 +109,7 @@ rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head)
 		return;
 	now = rr_loop_now(pool->shares->loop);
 	if (now - head->granted > RR_SHARE_LATE) {
-		begin_probation(pool, account, now);
+		share_begin_probation(pool, account, now);
 		return;
 	}
 	if (account->probation_ends == 0)
@@ -117,7 +117,7 @@ rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head)
 	if (now < account->probation_ends)
 		account->moved_before = party->ops->moved(party->ctx);
 	else
-		set_proven(pool, account, party->ops->moved(party->ctx) - account->moved_before);
+		share_set_proven(pool, account, party->ops->moved(party->ctx) - account->moved_before);
 }
 
 bool
@@ -135,7 +135,7 @@ rr_pool_doubt(struct rr_pool *pool, struct rr_party *party)
 	if (account->proven == 0 || rr_list_empty(&account->held) ||
 		now - rr_container(account->held.next, struct rr_pool_head, link)->granted <= RR_SHARE_LATE)
 		return;
-	begin_probation(pool, account, now);
+	share_begin_probation(pool, account, now);
 	if (party->ops)
 		account->moved_before = party->ops->moved(party->ctx);
 }
@@ -147,12 +147,13 @@ rr_pool_doubt(struct rr_pool *pool, struct rr_party *party)
  * alone in that has the pool for itself. Beyond a first buffer, it leaves as much as it holds.
  */
 static bool
-is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+share_is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
-	size_t before = unproven_of(account, account->used),
-	       after = unproven_of(account, account->used + size);
+	size_t before = share_unproven_of(account, account->used),
+	       after = share_unproven_of(account, account->used + size);
 	bool small = rr_pool_share_is_small(pool, account, size);
-	size_t room = left_below(unproven_max(pool) + (small ? reserve_of(pool) : 0), pool->unproven);
+	size_t room = share_left_below(
+		share_unproven_max(pool) + (small ? share_reserve_of(pool) : 0), pool->unproven);
 
 	if (after == before || pool->unproven == before)
 		return false;
@@ -163,19 +164,19 @@ is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t s
 
 /* Octets that the account's host may still have: it leaves an eighth to others. */
 static size_t
-room_of_host(const struct rr_pool *pool, const struct rr_account *account)
+share_room_of_host(const struct rr_pool *pool, const struct rr_account *account)
 {
-	size_t bound = pool->max - reserve_of(pool), most = bound - bound / RR_POOL_RESERVE;
+	size_t bound = pool->max - share_reserve_of(pool), most = bound - bound / RR_POOL_RESERVE;
 
-	return left_below(most, account->party->host->used[pool->resource]);
+	return share_left_below(most, account->party->host->used[pool->resource]);
 }
 
 /* Octets that large requests of the account's host can still have. */
 static size_t
-room_of(const struct rr_pool *pool, const struct rr_account *account)
+share_room_of(const struct rr_pool *pool, const struct rr_account *account)
 {
-	size_t room = left_below(pool->max - reserve_of(pool), pool->large);
-	size_t free = left_below(pool->max, pool->used), here = room_of_host(pool, account);
+	size_t room = share_left_below(pool->max - share_reserve_of(pool), pool->large);
+	size_t free = share_left_below(pool->max, pool->used), here = share_room_of_host(pool, account);
 
 	room = room < free ? room : free;
 	return room < here ? room : here;
@@ -185,7 +186,7 @@ struct rr_host *
 rr_pool_share_full_host(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
 	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
-		size <= room_of_host(pool, account))
+		size <= share_room_of_host(pool, account))
 		return NULL;
 	return account->party->host;
 }
@@ -197,12 +198,12 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 
 	if (pool->used == 0)
 		return RR_POOL_GRANTED;
-	if (is_barred(pool, account, size))
+	if (share_is_barred(pool, account, size))
 		return rr_pool_share_is_entitled(pool, account, size) ? RR_POOL_BARRED : RR_POOL_ENOUGH;
 	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
 		(account->used == 0 && pool->large == 0))
-		return size <= left_below(pool->max, pool->used) ? RR_POOL_GRANTED : RR_POOL_LATER;
-	room = room_of(pool, account);
+		return size <= share_left_below(pool->max, pool->used) ? RR_POOL_GRANTED : RR_POOL_LATER;
+	room = share_room_of(pool, account);
 	if (account->used == 0)
 		return size <= room ? RR_POOL_GRANTED : RR_POOL_LATER;
 	return size <= room && account->used + size <= room - size ? RR_POOL_GRANTED : RR_POOL_ENOUGH;
@@ -210,8 +211,8 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 
 /* Whether other, which waits for what is due to it, is to have that before the request is granted. */
 static bool
-comes_first(const struct rr_pool *pool, const struct rr_account *other, const struct rr_account *account,
-	size_t size)
+share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
+	const struct rr_account *account, size_t size)
 {
 	size_t wants = rr_pool_share_wants(other);
 	bool small = rr_pool_share_is_small(pool, account, size);
@@ -220,7 +221,7 @@ comes_first(const struct rr_pool *pool, const struct rr_account *other, const st
 	/* What it waits for comes from its own host. */
 	if (full && full != account->party->host)
 		return false;
-	if (is_barred(pool, other, wants))
+	if (share_is_barred(pool, other, wants))
 		return rr_pool_share_is_unproven(account, size) &&
 		       (!small || rr_pool_share_is_small(pool, other, wants) ||
 			       rr_pool_share_is_huge_unproven(pool, wants));
@@ -238,7 +239,7 @@ rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *acc
 			continue;
 		if (other == account || !account->party)
 			return true;
-		if (other->due && comes_first(pool, other, account, size))
+		if (other->due && share_comes_first(pool, other, account, size))
 			return true;
 	}
 	return false;
@@ -252,7 +253,7 @@ rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_
 	head->account = account;
 	head->small = rr_pool_share_is_small(pool, account, head->size);
 	rr_list_append(&account->held, &head->link);
-	set_used(pool, account, account->used + head->size);
+	share_set_used(pool, account, account->used + head->size);
 	account->refused = 0;
 	if (rr_party_hold(account->party))
 		account->party->host->used[pool->resource] += head->size;
@@ -268,7 +269,7 @@ rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head)
 	struct rr_account *account = head->account;
 
 	rr_list_remove(&head->link);
-	set_used(pool, account, account->used - head->size);
+	share_set_used(pool, account, account->used - head->size);
 	if (account->party)
 		account->party->host->used[pool->resource] -= head->size;
 	pool->large -= head->small ? 0 : head->size;

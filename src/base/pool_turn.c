@@ -4,7 +4,7 @@
 #include "base/pool_private.h"
 
 static void
-set_due(struct rr_pool *pool, struct rr_account *account, bool due)
+turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 {
 	if (due && !account->due)
 		account->due_since = rr_now(pool->env);
@@ -15,7 +15,7 @@ set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 
 /* The first waiter of the account may have what it wants. False: nothing came of that. */
 static bool
-wake_first(struct rr_pool *pool, struct rr_account *account)
+turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 {
 	struct rr_list *link = account->waiters.next;
 	struct rr_pool_waiter *waiter = rr_container(link, struct rr_pool_waiter, link);
@@ -38,7 +38,7 @@ struct round {
 };
 
 static bool
-is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
+turn_is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
 {
 	if (!small && round->full && account->party && account->party->host == round->full)
 		return true;
@@ -47,7 +47,7 @@ is_closed(const struct round *round, const struct rr_account *account, size_t wa
 }
 
 static void
-close_to(struct round *round, const struct rr_pool *pool, const struct rr_account *account,
+turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_account *account,
 	enum rr_pool_verdict verdict, size_t wants)
 {
 	bool small = rr_pool_share_is_small(pool, account, wants);
@@ -66,7 +66,7 @@ close_to(struct round *round, const struct rr_pool *pool, const struct rr_accoun
 
 /* Serves the account, in its turn. */
 static bool
-serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
+turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
 {
 	size_t wants = rr_pool_share_wants(account);
 	enum rr_pool_verdict verdict;
@@ -76,16 +76,16 @@ serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
 		return false;
 	verdict = rr_pool_share_judge(pool, account, wants);
 	if (verdict == RR_POOL_GRANTED &&
-		!is_closed(round, account, wants, rr_pool_share_is_small(pool, account, wants)))
-		return wake_first(pool, account);
-	set_due(pool, account, rr_pool_share_is_entitled(pool, account, wants));
-	close_to(round, pool, account, verdict, wants);
+		!turn_is_closed(round, account, wants, rr_pool_share_is_small(pool, account, wants)))
+		return turn_wake_first(pool, account);
+	turn_set_due(pool, account, rr_pool_share_is_entitled(pool, account, wants));
+	turn_close_to(round, pool, account, verdict, wants);
 	return false;
 }
 
 /* One round: each account once. True where one was served. */
 static bool
-serve_round(struct rr_pool *pool)
+turn_serve_round(struct rr_pool *pool)
 {
 	struct rr_list waiting;
 	struct rr_list *link;
@@ -102,7 +102,7 @@ serve_round(struct rr_pool *pool)
 		/* One that was served goes behind those that were not. */
 		if (!rr_list_empty(&account->waiters))
 			rr_list_append(&pool->turns, link);
-		served |= serve(pool, account, &round);
+		served |= turn_serve(pool, account, &round);
 		if (rr_list_empty(&account->waiters))
 			rr_list_remove(link);
 		rr_party_release(party);
@@ -111,11 +111,11 @@ serve_round(struct rr_pool *pool)
 }
 
 static void
-run(struct rr_task *task)
+turn_run(struct rr_task *task)
 {
 	struct rr_pool *pool = rr_container(task, struct rr_pool, task);
 
-	while (serve_round(pool))
+	while (turn_serve_round(pool))
 		;
 }
 
@@ -135,7 +135,7 @@ rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter
 	if (rr_list_empty(&account->turn))
 		rr_list_append(&pool->turns, &account->turn);
 	if (account->waiters.next == &waiter->link)
-		set_due(pool, account,
+		turn_set_due(pool, account,
 			account->refused > 0 && rr_pool_share_is_entitled(pool, account, waiter->size));
 	account->refused = 0;
 	/* Nothing is out that could come back: who waits is refused for good, or served. */
@@ -178,5 +178,5 @@ void
 rr_pool_turn_init(struct rr_pool *pool)
 {
 	rr_list_init(&pool->turns);
-	rr_task_init(&pool->task, run);
+	rr_task_init(&pool->task, turn_run);
 }

@@ -105,7 +105,7 @@ rr_party_end(struct rr_party *party, const void *ctx)
 
 /* What the party holds of that for which another one has been waiting. */
 static size_t
-holds_of_wanted(
+share_holds_of_wanted(
 	const struct rr_shares *shares, const struct rr_party *party, const uint64_t *since, uint64_t now)
 {
 	size_t held = 0;
@@ -120,7 +120,7 @@ holds_of_wanted(
 }
 
 static bool
-has_proved(const struct rr_party *party)
+share_has_proved(const struct rr_party *party)
 {
 	for (int i = 0; i < RR_RESOURCES; i++) {
 		if (party->accounts[i].proven > 0)
@@ -134,9 +134,9 @@ has_proved(const struct rr_party *party)
  * has moved what is due in its time, its next time begins: a burst at the beginning does not count twice.
  */
 static void
-judge(struct rr_party *party, size_t held, uint64_t now)
+share_judge(struct rr_party *party, size_t held, uint64_t now)
 {
-	uint64_t limit = has_proved(party) ? RR_SHARE_LIMIT : RR_SHARE_LIMIT_NEW, moved;
+	uint64_t limit = share_has_proved(party) ? RR_SHARE_LIMIT : RR_SHARE_LIMIT_NEW, moved;
 
 	if (held == 0 || !party->ops->is_awaited(party->ctx)) {
 		party->judged_from = 0;
@@ -154,20 +154,20 @@ judge(struct rr_party *party, size_t held, uint64_t now)
 }
 
 static void
-look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
+share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 {
-	size_t held = holds_of_wanted(party->shares, party, since, now);
+	size_t held = share_holds_of_wanted(party->shares, party, since, now);
 
 	for (int i = 0; i < RR_RESOURCES; i++) {
 		if (party->shares->pools[i])
 			rr_pool_doubt(party->shares->pools[i], party);
 	}
 	if (party->ops)
-		judge(party, held, now);
+		share_judge(party, held, now);
 }
 
 static void
-tick(struct rr_timer *timer)
+share_tick(struct rr_timer *timer)
 {
 	struct rr_shares *shares = rr_container(timer, struct rr_shares, timer);
 	uint64_t since[RR_RESOURCES] = { 0 }, now = rr_now(rr_loop_env(shares->loop));
@@ -183,7 +183,7 @@ tick(struct rr_timer *timer)
 	for (link = shares->parties.next; link != &shares->parties;) {
 		struct rr_party *party = rr_party_hold(rr_container(link, struct rr_party, link));
 
-		look_at(party, since, now);
+		share_look_at(party, since, now);
 		link = link->next;
 		rr_party_release(party);
 	}
@@ -204,7 +204,7 @@ rr_shares_init(struct rr_shares *shares, struct rr_loop *loop)
 	shares->loop = loop;
 	rr_list_init(&shares->parties);
 	rr_list_init(&shares->hosts);
-	rr_timer_init(&shares->timer, tick);
+	rr_timer_init(&shares->timer, share_tick);
 }
 
 void

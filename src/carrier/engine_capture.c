@@ -14,7 +14,7 @@ struct rr_engine_captures {
 };
 
 static int
-captures_put(void *ctx, struct rr_fabric **fabric)
+capture_captures_put(void *ctx, struct rr_fabric **fabric)
 {
 	const struct rr_engine_captures *captures = ctx;
 	int error = 0;
@@ -27,7 +27,7 @@ captures_put(void *ctx, struct rr_fabric **fabric)
 }
 
 static int
-captures_open(struct rr_engine_captures *captures, const struct rpcrdma_engine_config *config)
+capture_captures_open(struct rr_engine_captures *captures, const struct rpcrdma_engine_config *config)
 {
 	struct rr_text ignored;
 	int error = 0;
@@ -53,10 +53,10 @@ rr_engine_captures_begin(struct rpcrdma_engine *engine, const struct rpcrdma_eng
 	engine->captures = calloc(1, sizeof(*engine->captures));
 	if (!engine->captures)
 		return -RPCRDMA_ERR_NOMEM;
-	error = captures_open(engine->captures, config);
+	error = capture_captures_open(engine->captures, config);
 	if (error)
 		rr_engine_captures_end(engine);
-	inner->filter = captures_put;
+	inner->filter = capture_captures_put;
 	inner->filter_ctx = engine->captures;
 	return error;
 }

@@ -8,7 +8,7 @@
 #include "carrier/engine_capture.h"
 
 static void
-log_line(void *ctx, enum rr_log_level level, const char *line)
+open_log_line(void *ctx, enum rr_log_level level, const char *line)
 {
 	struct rpcrdma_engine *engine = ctx;
 
@@ -17,7 +17,7 @@ log_line(void *ctx, enum rr_log_level level, const char *line)
 }
 
 static struct rr_engine_config
-inner_config(const struct rpcrdma_engine_config *config)
+open_inner_config(const struct rpcrdma_engine_config *config)
 {
 	struct rr_engine_config inner = rr_engine_config_default;
 
@@ -65,7 +65,7 @@ rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_en
 		if (error < 0)
 			return error;
 	}
-	inner = inner_config(&config);
+	inner = open_inner_config(&config);
 	if (!rr_engine_config_is_good(&inner))
 		return -RPCRDMA_ERR_INVAL;
 	engine = rr_alloc(&rr_env_system, sizeof(*engine));
@@ -74,7 +74,7 @@ rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_en
 	engine->own_env = rr_env_system;
 	engine->env = &engine->own_env;
 	if (config.log) {
-		engine->own_env.log = log_line;
+		engine->own_env.log = open_log_line;
 		engine->own_env.ctx = engine;
 	}
 	engine->log = config.log;

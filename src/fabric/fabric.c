@@ -57,7 +57,7 @@ rr_fabric_destroy(struct rr_fabric *fabric)
 }
 
 static bool
-address_is_whole(const struct sockaddr *address, socklen_t size)
+fabric_address_is_whole(const struct sockaddr *address, socklen_t size)
 {
 	if (!address || size < sizeof(address->sa_family))
 		return false;
@@ -67,7 +67,7 @@ address_is_whole(const struct sockaddr *address, socklen_t size)
 }
 
 static bool
-private_data_fits(const struct rr_fabric_ops *ops, const void *data, size_t size)
+fabric_private_data_fits(const struct rr_fabric_ops *ops, const void *data, size_t size)
 {
 	return size <= ops->limits.private_data_max && (data || !size);
 }
@@ -76,7 +76,7 @@ int
 rr_fabric_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
 	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
 {
-	if (!address_is_whole(address, size))
+	if (!fabric_address_is_whole(address, size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be listened at");
 	return fabric->ops->listen(fabric, address, size, handler, ctx, listener, text);
 }
@@ -100,9 +100,9 @@ rr_fabric_connect(struct rr_fabric *fabric, const struct sockaddr *address, sock
 {
 	const struct rr_fabric_ops *ops = fabric->ops;
 
-	if (!address_is_whole(address, size))
+	if (!fabric_address_is_whole(address, size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be connected to");
-	if (!private_data_fits(ops, private_data, private_size))
+	if (!fabric_private_data_fits(ops, private_data, private_size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%zu octets of private data are more than %u",
 			private_size, ops->limits.private_data_max);
 	return ops->connect(fabric, address, size, private_data, private_size, handler, ctx, endpoint, text);
@@ -112,7 +112,7 @@ int
 rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handler, void *ctx,
 	const void *private_data, size_t private_size)
 {
-	if (!private_data_fits(endpoint->ops, private_data, private_size))
+	if (!fabric_private_data_fits(endpoint->ops, private_data, private_size))
 		return -RPCRDMA_ERR_INVAL;
 	endpoint->handler = handler;
 	endpoint->ctx = ctx;
@@ -124,7 +124,7 @@ rr_endpoint_reject(struct rr_endpoint *endpoint, const void *private_data, size_
 {
 	const struct rr_fabric_ops *ops = endpoint->ops;
 
-	if (!private_data_fits(ops, private_data, private_size))
+	if (!fabric_private_data_fits(ops, private_data, private_size))
 		private_size = 0;
 	ops->reject(endpoint, private_data, private_size);
 }
@@ -151,7 +151,7 @@ rr_fabric_is_short(struct rr_fabric *fabric)
 
 /* What a work request moves must have a length of 32 bits: that is what RDMAP can express. */
 static bool
-sges_are_good(const struct rr_sge *sges, uint32_t count)
+fabric_sges_are_good(const struct rr_sge *sges, uint32_t count)
 {
 	uint64_t length = 0;
 
@@ -167,7 +167,7 @@ int
 rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work)
 {
 	if (work->kind > RR_WORK_READ || work->sge_count > endpoint->ops->limits.sge_max ||
-		!sges_are_good(work->sges, work->sge_count))
+		!fabric_sges_are_good(work->sges, work->sge_count))
 		return -RPCRDMA_ERR_INVAL;
 	if (work->kind == RR_WORK_READ && work->sge_count != 1)
 		return -RPCRDMA_ERR_INVAL;

@@ -15,7 +15,7 @@ rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t si
 }
 
 static void *
-pop(struct rr_receives *pool)
+receives_pop(struct rr_receives *pool)
 {
 	void *first = pool->free;
 
@@ -27,31 +27,31 @@ void
 rr_receives_destroy(struct rr_receives *pool)
 {
 	while (pool->free)
-		rr_free(pool->env, pop(pool));
+		rr_free(pool->env, receives_pop(pool));
 }
 
 static bool
-is_exhausted(const struct rr_receives *pool)
+receives_is_exhausted(const struct rr_receives *pool)
 {
 	return pool->out >= pool->max;
 }
 
 static bool
-must_wait(const struct rr_receives *pool, const struct rr_receive_wait *wait)
+receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait *wait)
 {
 	bool first = rr_list_empty(&pool->waiting) || pool->waiting.next == &wait->link;
 
 	if (wait->assured || (wait->reads && pool->out / 2 < pool->max))
 		return false;
-	return !first || is_exhausted(pool);
+	return !first || receives_is_exhausted(pool);
 }
 
 static void
-wake_first(struct rr_receives *pool)
+receives_wake_first(struct rr_receives *pool)
 {
 	struct rr_receive_wait *wait;
 
-	if (rr_list_empty(&pool->waiting) || is_exhausted(pool))
+	if (rr_list_empty(&pool->waiting) || receives_is_exhausted(pool))
 		return;
 	wait = rr_container(pool->waiting.next, struct rr_receive_wait, link);
 	wait->wake(wait);
@@ -62,10 +62,10 @@ rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *fu
 {
 	uint8_t *receive;
 
-	*full = must_wait(pool, wait);
+	*full = receives_must_wait(pool, wait);
 	if (*full)
 		return NULL;
-	receive = pool->free ? pop(pool) : pool->env->realloc(pool->env->ctx, NULL, pool->size);
+	receive = pool->free ? receives_pop(pool) : pool->env->realloc(pool->env->ctx, NULL, pool->size);
 	if (!receive)
 		return NULL;
 	pool->out++;
@@ -79,7 +79,7 @@ rr_receives_put(struct rr_receives *pool, uint8_t *receive)
 	memcpy(receive, &pool->free, sizeof(pool->free));
 	pool->free = receive;
 	pool->out--;
-	wake_first(pool);
+	receives_wake_first(pool);
 }
 
 void
@@ -101,5 +101,5 @@ rr_receives_leave(struct rr_receives *pool, struct rr_receive_wait *wait)
 	if (rr_list_empty(&wait->link))
 		return;
 	rr_list_remove(&wait->link);
-	wake_first(pool);
+	receives_wake_first(pool);
 }

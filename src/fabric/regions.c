@@ -34,7 +34,7 @@ rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env)
 }
 
 static struct rr_region_slot *
-slot_of(const struct rr_regions *regions, uint32_t handle)
+regions_slot_of(const struct rr_regions *regions, uint32_t handle)
 {
 	uint32_t number = (handle ^ regions->disguise) & regions->slot_mask;
 
@@ -44,7 +44,7 @@ slot_of(const struct rr_regions *regions, uint32_t handle)
 }
 
 static int
-grow(struct rr_regions *regions, const struct rr_env *env)
+regions_grow(struct rr_regions *regions, const struct rr_env *env)
 {
 	uint32_t size = regions->size ? regions->size * 2 : SIZE_LEAST;
 	void *slots = env->realloc(env->ctx, regions->slots, size * sizeof(*regions->slots));
@@ -58,7 +58,7 @@ grow(struct rr_regions *regions, const struct rr_env *env)
 
 /* A slot that was never used while there is one, so that handles come again as late as can be. */
 static int
-take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number)
+regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number)
 {
 	if (regions->count == regions->max)
 		return -RPCRDMA_ERR_LIMIT;
@@ -67,7 +67,7 @@ take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number
 		return 0;
 	}
 	if (regions->first_free == RR_REGIONS_NONE) {
-		int error = grow(regions, env);
+		int error = regions_grow(regions, env);
 
 		*number = regions->used;
 		regions->used += !error;
@@ -81,7 +81,7 @@ take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number
 }
 
 static uint32_t
-new_handle(struct rr_regions *regions, uint32_t number)
+regions_new_handle(struct rr_regions *regions, uint32_t number)
 {
 	uint32_t handle;
 
@@ -98,14 +98,14 @@ rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr,
 {
 	struct rr_region_slot *slot;
 	uint32_t number;
-	int error = take_slot(regions, env, &number);
+	int error = regions_take_slot(regions, env, &number);
 
 	if (error)
 		return error;
 	slot = &regions->slots[number];
 	*slot = (struct rr_region_slot){ .addr = addr, .length = length, .access = (uint8_t)access };
 	slot->valid = true;
-	slot->handle = new_handle(regions, number);
+	slot->handle = regions_new_handle(regions, number);
 	/* Differs from region to region, far from 2^64, and keeps the place within the page. */
 	slot->offset = (uint64_t)slot->handle << 12 | ((uintptr_t)addr & 0xfff);
 	regions->count++;
@@ -116,7 +116,7 @@ rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr,
 void
 rr_regions_remove(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = slot_of(regions, handle);
+	struct rr_region_slot *slot = regions_slot_of(regions, handle);
 	uint32_t number;
 
 	if (!slot)
@@ -142,7 +142,7 @@ enum rr_region_fault
 rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,
 	unsigned access, uint8_t **addr)
 {
-	const struct rr_region_slot *slot = slot_of(regions, handle);
+	const struct rr_region_slot *slot = regions_slot_of(regions, handle);
 	uint64_t end;
 
 	if (!slot || !slot->valid)
@@ -160,13 +160,13 @@ rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offs
 bool
 rr_regions_has(const struct rr_regions *regions, uint32_t handle)
 {
-	return slot_of(regions, handle);
+	return regions_slot_of(regions, handle);
 }
 
 void
 rr_regions_invalidate(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = slot_of(regions, handle);
+	struct rr_region_slot *slot = regions_slot_of(regions, handle);
 
 	if (slot)
 		slot->valid = false;
@@ -175,7 +175,7 @@ rr_regions_invalidate(struct rr_regions *regions, uint32_t handle)
 void
 rr_regions_revoke(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = slot_of(regions, handle);
+	struct rr_region_slot *slot = regions_slot_of(regions, handle);
 
 	if (slot) {
 		slot->valid = false;
@@ -195,7 +195,7 @@ rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t o
 		[RR_REGION_RIGHTS] = "the region was not registered for that",
 		[RR_REGION_REVOKED] = "its call was cancelled, and access to the region was ended",
 	};
-	const struct rr_region_slot *slot = slot_of(regions, handle);
+	const struct rr_region_slot *slot = regions_slot_of(regions, handle);
 	int n = snprintf(text, size, "handle 0x%08" PRIx32 ", offset 0x%" PRIx64 ", length %" PRIu32 ": %s",
 		handle, offset, length, reasons[fault]);
 

@@ -23,7 +23,7 @@ rr_works_destroy(struct rr_works *works)
 }
 
 static struct rr_work_item *
-new_item(struct rr_works *works)
+works_new_item(struct rr_works *works)
 {
 	struct rr_list *link = rr_list_pop(&works->free);
 	struct rr_work_item *item;
@@ -41,7 +41,7 @@ new_item(struct rr_works *works)
 struct rr_work_item *
 rr_works_get(struct rr_works *works, const struct rr_work *work)
 {
-	struct rr_work_item *item = new_item(works);
+	struct rr_work_item *item = works_new_item(works);
 
 	if (!item)
 		return NULL;

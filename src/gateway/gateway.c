@@ -17,7 +17,7 @@ struct listener {
 };
 
 static uint32_t
-larger(uint32_t a, uint32_t b)
+gateway_larger(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
@@ -35,13 +35,13 @@ rr_gateway_new(
 	rr_list_init(&new->listeners);
 	rr_list_init(&new->sessions);
 	rr_list_init(&new->free_relays);
-	new->buffer_size = larger(engine->config.inline_receive, RECORD_MAX) + REDUCED_MAX;
+	new->buffer_size = gateway_larger(engine->config.inline_receive, RECORD_MAX) + REDUCED_MAX;
 	*gateway = new;
 	return 0;
 }
 
 static void
-end_listener(struct rr_gateway *gateway, struct listener *listener)
+gateway_end_listener(struct rr_gateway *gateway, struct listener *listener)
 {
 	if (listener->acceptor)
 		rr_acceptor_close(listener->acceptor);
@@ -50,10 +50,10 @@ end_listener(struct rr_gateway *gateway, struct listener *listener)
 }
 
 static void
-unlisten(struct rr_gateway *gateway)
+gateway_unlisten(struct rr_gateway *gateway)
 {
 	while (!rr_list_empty(&gateway->listeners))
-		end_listener(gateway, rr_container(gateway->listeners.next, struct listener, link));
+		gateway_end_listener(gateway, rr_container(gateway->listeners.next, struct listener, link));
 }
 
 void
@@ -72,7 +72,7 @@ rr_gateway_free(struct rr_gateway *gateway)
 {
 	if (!gateway)
 		return;
-	unlisten(gateway);
+	gateway_unlisten(gateway);
 	while (!rr_list_empty(&gateway->sessions))
 		rr_session_free(rr_container(gateway->sessions.next, struct rr_session, link));
 	gateway->freed = true;
@@ -117,7 +117,7 @@ rr_gateway_listen(struct rr_gateway *gateway, enum rr_transport transport, struc
 	rr_list_append(&gateway->listeners, &listener->link);
 	error = gateway_listen_at(listener, &at, &chosen, text);
 	if (error)
-		end_listener(gateway, listener);
+		gateway_end_listener(gateway, listener);
 	else
 		rr_address_set_port(address, rr_address_port((const struct sockaddr *)&chosen));
 	return error;
@@ -127,7 +127,7 @@ void
 rr_gateway_shutdown(struct rr_gateway *gateway)
 {
 	gateway->shut = true;
-	unlisten(gateway);
+	gateway_unlisten(gateway);
 	rr_list_for_each (link, &gateway->sessions)
 		rr_carrier_shutdown(rr_container(link, struct rr_session, link)->client);
 }
@@ -139,7 +139,7 @@ rr_gateway_idle(const struct rr_gateway *gateway)
 }
 
 static void
-add_session(const struct rr_session *session, struct rr_gateway_counters *counters)
+gateway_add_session(const struct rr_session *session, struct rr_gateway_counters *counters)
 {
 	rr_counters_add(&counters->client_side, &session->client->counters);
 	for (uint32_t i = 0; i < session->upstream_count; i++) {
@@ -155,5 +155,5 @@ rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters
 	counters->client_side.size = counters->server_side.size = sizeof(counters->client_side);
 	counters->open = gateway->session_count;
 	for (struct rr_list *link = gateway->sessions.next; link != &gateway->sessions; link = link->next)
-		add_session(rr_container(link, struct rr_session, link), counters);
+		gateway_add_session(rr_container(link, struct rr_session, link), counters);
 }

@@ -35,7 +35,7 @@ rr_known_header_is_reduced(const struct rpcrdma_message *call)
 }
 
 static const struct rpcrdma_program *
-find_program(const struct rr_gateway_config *config, uint32_t prog, uint32_t vers)
+items_find_program(const struct rr_gateway_config *config, uint32_t prog, uint32_t vers)
 {
 	for (uint32_t i = 0; i < config->program_count; i++) {
 		if (config->programs[i]->prog == prog && config->programs[i]->vers == vers)
@@ -58,7 +58,7 @@ rr_known_read(
 	known->proc = header.proc;
 	if (!rr_auth_may_place(&header.cred))
 		return;
-	known->program = find_program(config, header.prog, header.vers);
+	known->program = items_find_program(config, header.prog, header.vers);
 	known->reply_header = RR_RPC_REPLY_FIXED + rr_auth_find(header.cred.flavor)->reply_adds;
 }
 
@@ -70,7 +70,8 @@ rr_known_read(
  * nothing of the header is looked at as an item.
  */
 static bool
-skip_header(enum rr_items_use use, const struct rpcrdma_message *message, struct rpcrdma_xdr_reader *reader)
+items_skip_header(
+	enum rr_items_use use, const struct rpcrdma_message *message, struct rpcrdma_xdr_reader *reader)
 {
 	struct rr_call_header call;
 	struct rr_reply_header reply;
@@ -86,12 +87,12 @@ skip_header(enum rr_items_use use, const struct rpcrdma_message *message, struct
  * are. draft-ietf-nfsv4-rfc5667bis-01, 4: "An NFS client MUST NOT send a Read chunk that corresponds with any
  * other XDR data item". */
 static enum rr_walk_answer
-find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *message,
+items_find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *message,
 	struct rr_ulb_items *found)
 {
 	struct rpcrdma_xdr_reader reader;
 
-	if (!known->program || !skip_header(use, message, &reader))
+	if (!known->program || !items_skip_header(use, message, &reader))
 		return RR_WALK_UNKNOWN;
 	if (use == RR_ITEMS_CALL)
 		return rr_ulb_walk_call(known->program, known->proc, &reader, found);
@@ -108,7 +109,7 @@ struct chosen {
 };
 
 static uint32_t
-count_reduced(const struct rr_ulb_items *found)
+items_count_reduced(const struct rr_ulb_items *found)
 {
 	uint32_t count = 0;
 
@@ -119,9 +120,9 @@ count_reduced(const struct rr_ulb_items *found)
 
 /* Those that are out already, and the first of the others, as long as there is room for all. */
 static void
-choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
+items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 {
-	uint32_t reduced = count_reduced(found);
+	uint32_t reduced = items_count_reduced(found);
 	uint32_t max = reduced > RR_CALL_ITEMS ? reduced : RR_CALL_ITEMS;
 
 	for (uint32_t i = 0; i < found->count && chosen->count < max; i++) {
@@ -134,7 +135,7 @@ choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 }
 
 static void
-choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item)
+items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item)
 {
 	while (chosen->count < place)
 		chosen->items[chosen->count++] = NULL;
@@ -149,7 +150,7 @@ choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item
  * behind the last chunk stay in the stream, if they are there.
  */
 static void
-choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
+items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
 {
 	for (uint32_t i = 0; i < found->count && chosen->count < RR_MESSAGE_ITEMS; i++) {
 		const struct rr_walk_item *item = &found->items[i];
@@ -157,15 +158,15 @@ choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct
 		if (item->result < write_chunks && item->result < RR_MESSAGE_ITEMS) {
 			/* The rest of a result that has several stays in the stream. */
 			if (item->result >= chosen->count)
-				choose_at(chosen, item->result, item);
+				items_choose_at(chosen, item->result, item);
 		} else if (item->reduced) {
-			choose_at(chosen, (uint32_t)rr_min(write_chunks, RR_MESSAGE_ITEMS - 1), item);
+			items_choose_at(chosen, (uint32_t)rr_min(write_chunks, RR_MESSAGE_ITEMS - 1), item);
 		}
 	}
 }
 
 static void
-choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
+items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 {
 	for (uint32_t i = 0; i < found->count && chosen->count < RR_MESSAGE_ITEMS; i++)
 		if (found->items[i].reduced)
@@ -173,14 +174,14 @@ choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 }
 
 static void
-choose(const struct rr_known *known, enum rr_items_use use, const struct rr_ulb_items *found,
+items_choose(const struct rr_known *known, enum rr_items_use use, const struct rr_ulb_items *found,
 	struct chosen *chosen)
 {
 	chosen->count = 0;
 	switch (use) {
-	case RR_ITEMS_CALL: choose_for_call(found, chosen); break;
-	case RR_ITEMS_REPLY_RDMA: choose_by_result(found, known->write_chunks, chosen); break;
-	case RR_ITEMS_REPLY_TCP: choose_reduced(found, chosen); break;
+	case RR_ITEMS_CALL: items_choose_for_call(found, chosen); break;
+	case RR_ITEMS_REPLY_RDMA: items_choose_by_result(found, known->write_chunks, chosen); break;
+	case RR_ITEMS_REPLY_TCP: items_choose_reduced(found, chosen); break;
 	}
 }
 
@@ -188,7 +189,7 @@ choose(const struct rr_known *known, enum rr_items_use use, const struct rr_ulb_
 
 /* Octets of the stream that an item takes. */
 static uint32_t
-in_stream(const struct rr_walk_item *item)
+items_in_stream(const struct rr_walk_item *item)
 {
 	return item && !item->reduced ? item->length + rr_pad(item->length) : 0;
 }
@@ -201,7 +202,7 @@ struct reduction {
 };
 
 static void
-pass(struct reduction *reduction, uint32_t until)
+items_pass(struct reduction *reduction, uint32_t until)
 {
 	uint32_t octets = until - reduction->done;
 
@@ -212,7 +213,7 @@ pass(struct reduction *reduction, uint32_t until)
 }
 
 static void
-reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
+items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out)
 {
 	struct reduction reduction = { .from = in->stream, .to = to };
@@ -221,25 +222,25 @@ reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *t
 		const struct rr_walk_item *item = chosen->items[i];
 
 		if (item)
-			pass(&reduction, item->offset);
+			items_pass(&reduction, item->offset);
 		items[i] = (struct rpcrdma_item){ .offset = reduction.length };
 		if (!item)
 			continue;
 		items[i].data = item->data;
 		items[i].length = item->length;
-		reduction.done += in_stream(item);
+		reduction.done += items_in_stream(item);
 	}
-	pass(&reduction, in->length);
+	items_pass(&reduction, in->length);
 	*out = (struct rpcrdma_message){ to ? to : in->stream, reduction.length, chosen->count, items };
 }
 
 /* Whether the stream without the chosen items is the front of what it is with them. */
 static bool
-is_front(const struct rpcrdma_message *in, const struct chosen *chosen, uint32_t taken)
+items_is_front(const struct rpcrdma_message *in, const struct chosen *chosen, uint32_t taken)
 {
 	const struct rr_walk_item *last = chosen->count > 0 ? chosen->items[chosen->count - 1] : NULL;
 
-	return taken == 0 || (last && in_stream(last) == taken && last->offset + taken == in->length);
+	return taken == 0 || (last && items_in_stream(last) == taken && last->offset + taken == in->length);
 }
 
 enum rr_walk_answer
@@ -250,7 +251,7 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 	struct rr_walk_item room[FOUND_MAX];
 	struct rr_ulb_items found = { .items = room, .max = FOUND_MAX };
 	struct chosen chosen;
-	enum rr_walk_answer answer = find(known, use, in, &found);
+	enum rr_walk_answer answer = items_find(known, use, in, &found);
 	uint32_t reduced = 0, taken = 0;
 
 	if (answer == RR_WALK_MISPLACED)
@@ -262,35 +263,35 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 	if (use != RR_ITEMS_CALL &&
 		!rr_results_are_paired(found.items, found.count, known->sinks, known->chunk_count))
 		return RR_WALK_MISPLACED;
-	choose(known, use, &found, &chosen);
+	items_choose(known, use, &found, &chosen);
 	for (uint32_t i = 0; i < chosen.count; i++) {
 		reduced += chosen.items[i] && chosen.items[i]->reduced;
-		taken += in_stream(chosen.items[i]);
+		taken += items_in_stream(chosen.items[i]);
 	}
 	if (reduced < in->item_count)
 		return RR_WALK_UNKNOWN;
-	if (!is_front(in, &chosen, taken) && in->length - taken > size)
+	if (!items_is_front(in, &chosen, taken) && in->length - taken > size)
 		return RR_WALK_UNKNOWN;
-	reduce(in, &chosen, is_front(in, &chosen, taken) ? NULL : scratch, items, out);
+	items_reduce(in, &chosen, items_is_front(in, &chosen, taken) ? NULL : scratch, items, out);
 	return RR_WALKED;
 }
 
 /* ---- What a reply can need ---- */
 
 static void
-estimate(const struct rr_known *known, const struct rpcrdma_message *call, struct rr_reply_size *size)
+items_estimate(const struct rr_known *known, const struct rpcrdma_message *call, struct rr_reply_size *size)
 {
 	struct rpcrdma_xdr_reader reader;
 
 	*size = (struct rr_reply_size){ .max = RPCRDMA_XDR_UNBOUNDED };
-	if (known->program && skip_header(RR_ITEMS_CALL, call, &reader))
+	if (known->program && items_skip_header(RR_ITEMS_CALL, call, &reader))
 		rr_ulb_reply_size(known->program, known->proc, &reader, size);
 }
 
 /* Octets of the stream or of a sink, with padding, that a result takes which may have no more than share. One
  * whose length is not known is the path of a symbolic link, which never is as long as this. */
 static uint64_t
-room_of(uint32_t most, uint32_t share)
+items_room_of(uint32_t most, uint32_t share)
 {
 	enum { LINK = 65536 };
 	uint64_t length = rr_min(most == RPCRDMA_XDR_UNBOUNDED ? LINK : most, share);
@@ -299,12 +300,12 @@ room_of(uint32_t most, uint32_t share)
 }
 
 static uint64_t
-room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t share)
+items_room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t share)
 {
 	uint64_t room = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		room += room_of(size->results[i], share);
+		room += items_room_of(size->results[i], share);
 	return room;
 }
 
@@ -314,15 +315,15 @@ room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t share)
  * shared by the others.
  */
 static uint32_t
-share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
+items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 {
 	uint32_t share, low = 0, high = UINT32_MAX & ~UINT32_C(3);
 
-	if (room_of_all(size, count, high) <= room)
+	if (items_room_of_all(size, count, high) <= room)
 		return high;
 	while (high - low > 4) {
 		share = (low + (high - low) / 2) & ~UINT32_C(3);
-		if (room_of_all(size, count, share) <= room)
+		if (items_room_of_all(size, count, share) <= room)
 			low = share;
 		else
 			high = share;
@@ -337,16 +338,16 @@ share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
  * there. False where the stream may need more than is known.
  */
 static bool
-add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, struct rr_known *known,
+items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, struct rr_known *known,
 	struct rr_transaction *transaction)
 {
 	uint32_t count = (uint32_t)rr_min(size->result_count, RR_ESTIMATE_RESULTS);
-	uint32_t share = share_of(size, count, *left);
+	uint32_t share = items_share_of(size, count, *left);
 	bool bounded = count == size->result_count;
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t length = (uint32_t)rr_min(size->results[i], share);
-		uint32_t room = (uint32_t)room_of(size->results[i], share);
+		uint32_t room = (uint32_t)items_room_of(size->results[i], share);
 
 		bounded &= size->results[i] != RPCRDMA_XDR_UNBOUNDED;
 		*left -= room;
@@ -362,7 +363,7 @@ add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, st
 
 /* What the stream of a reply takes, as far as is known. */
 static uint32_t
-stream_of(const struct rr_known *known, const struct rr_reply_size *size, uint32_t max)
+items_stream_of(const struct rr_known *known, const struct rr_reply_size *size, uint32_t max)
 {
 	/* RFC 8267, 4.1 and 6.2, have the requester rely on the counts in READDIR. A server that exceeds them
 	 * would be answered by ERR_CHUNK without this. */
@@ -381,12 +382,13 @@ rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint
 	uint64_t least;
 	bool bounded;
 
-	estimate(known, &exchange->call, &size);
+	items_estimate(known, &exchange->call, &size);
 	least = rr_expect_least(
 		&(struct rr_expected){ .min = size.min, .max = size.max, .often_large = size.often_large });
-	stream = stream_of(known, &size, max);
+	stream = items_stream_of(known, &size, max);
 	left = max - stream;
-	bounded = add_sinks(&size, &left, &stream, known, transaction) && size.max != RPCRDMA_XDR_UNBOUNDED;
+	bounded = items_add_sinks(&size, &left, &stream, known, transaction) &&
+		  size.max != RPCRDMA_XDR_UNBOUNDED;
 	transaction->reply_min = (uint32_t)rr_min(least + RR_RPC_REPLY_FIXED + RR_AUTH_FIXED, max);
 	transaction->reply_max = (uint32_t)rr_min(bounded ? stream : stream + left, exchange->stream_room);
 }

@@ -13,7 +13,7 @@ enum {
 };
 
 static uint32_t
-data_max(uint32_t message_max)
+limits_data_max(uint32_t message_max)
 {
 	if (message_max < 2 * BESIDE_DATA)
 		return message_max / 2;
@@ -44,7 +44,7 @@ limits_of(const struct rr_upstream *upstream)
 	const struct rr_session *session = upstream->session;
 	uint32_t message_max = session->gateway->engine->config.message_max;
 	struct rr_limits limits = { .message = message_max,
-		.data = data_max(message_max),
+		.data = limits_data_max(message_max),
 		.callback = message_max,
 		.callback_reply = message_max };
 

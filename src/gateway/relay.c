@@ -5,7 +5,7 @@
  *
  * Who owns what: a relay is in use from the arrival of a call until its answer was sent, then it is kept for
  * reuse. Until it answers (or drops) the exchange, it is in a list of its upstream, and ends with it. After
- * that it belongs to nobody but the carrier that sends the answer: sent() comes also after session and
+ * that it belongs to nobody but the carrier that sends the answer: relay_sent() comes also after session and
  * gateway were freed, and the last one takes the rest of the gateway with it. The call's memory is the
  * exchange's; the reply's is the pool buffer that was taken over, or the relay's own buffer.
  *
@@ -24,7 +24,7 @@
 enum { KEPT_MAX = 1024 };
 
 static void
-release(struct rr_relay *relay)
+relay_release(struct rr_relay *relay)
 {
 	struct rr_gateway *gateway = relay->gateway;
 	struct rr_pool *pool = gateway->engine->pool;
@@ -46,7 +46,7 @@ release(struct rr_relay *relay)
 
 /* It is no longer its upstream's. */
 static void
-leave(struct rr_relay *relay)
+relay_leave(struct rr_relay *relay)
 {
 	if (!relay->callback)
 		rr_map_remove(&relay->upstream->session->xids, &relay->by_xid);
@@ -57,21 +57,21 @@ leave(struct rr_relay *relay)
 /* ---- Answers ---- */
 
 static void
-sent(void *arg)
+relay_sent(void *arg)
 {
-	release(arg);
+	relay_release(arg);
 }
 
 static void
-answer(struct rr_relay *relay)
+relay_answer(struct rr_relay *relay)
 {
-	leave(relay);
-	rr_exchange_reply(relay->exchange, &relay->reply, sent, relay);
+	relay_leave(relay);
+	rr_exchange_reply(relay->exchange, &relay->reply, relay_sent, relay);
 }
 
 /* An answer of the gateway's own. */
 static void
-accept_with(struct rr_relay *relay, enum rr_accept_stat stat)
+relay_accept_with(struct rr_relay *relay, enum rr_accept_stat stat)
 {
 	const struct rr_reply_header header = {
 		.xid = relay->exchange->xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = stat
@@ -82,13 +82,13 @@ accept_with(struct rr_relay *relay, enum rr_accept_stat stat)
 	rpcrdma_xdr_writer_init(&writer, relay->buffer, relay->gateway->buffer_size, NULL, 0);
 	rr_rpc_put_reply(&writer, &header);
 	relay->reply = rpcrdma_xdr_written(&writer);
-	answer(relay);
+	relay_answer(relay);
 }
 
 void
 rr_relay_fail(struct rr_relay *relay)
 {
-	accept_with(relay, RR_SYSTEM_ERR);
+	relay_accept_with(relay, RR_SYSTEM_ERR);
 }
 
 /* By which the answer to a call, or to a callback, goes; by which the call or the callback goes. */
@@ -106,7 +106,7 @@ relay_calls_by(const struct rr_relay *relay)
 
 /* The reply's stream, where it stays until the answer was sent. False where it is too large for that. */
 static bool
-keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *used)
+relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *used)
 {
 	void **memory = relay->transaction.reply_memory, **pulled = relay->transaction.pulled_memory;
 	const uint8_t *stream = reply->stream;
@@ -132,14 +132,14 @@ keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *use
 
 /* Makes the reply one that the other side can be given. */
 static bool
-take_reply(struct rr_relay *relay)
+relay_take_reply(struct rr_relay *relay)
 {
 	struct rpcrdma_message reply = relay->transaction.reply;
 	bool tcp = !rr_transport_has_chunks(relay_answers_by(relay));
 	enum rr_walk_answer walked;
 	uint32_t used, size = relay->gateway->buffer_size;
 
-	if (!keep_stream(relay, &reply, &used))
+	if (!relay_keep_stream(relay, &reply, &used))
 		return false;
 	rr_relay_limit_reply(relay, &reply);
 	relay->reply = reply;
@@ -152,7 +152,7 @@ take_reply(struct rr_relay *relay)
 }
 
 static void
-done(struct rr_transaction *transaction, int error)
+relay_done(struct rr_transaction *transaction, int error)
 {
 	struct rr_relay *relay = rr_container(transaction, struct rr_relay, transaction);
 	const char *peer = relay->exchange->carrier ? relay->exchange->carrier->peer : "a closed connection";
@@ -164,8 +164,8 @@ done(struct rr_transaction *transaction, int error)
 		rr_relay_drop(relay);
 		return;
 	}
-	if (error == 0 && take_reply(relay)) {
-		answer(relay);
+	if (error == 0 && relay_take_reply(relay)) {
+		relay_answer(relay);
 		return;
 	}
 	rr_log_peer(rr_loop_peer_log(relay->gateway->engine->loop), peer,
@@ -178,13 +178,13 @@ done(struct rr_transaction *transaction, int error)
 
 /* An XID may be in use towards each server. */
 static uint64_t
-key(const struct rr_upstream *upstream, uint32_t xid)
+relay_key(const struct rr_upstream *upstream, uint32_t xid)
 {
 	return (uint64_t)(upstream - upstream->session->upstreams) << 32 | xid;
 }
 
 static struct rr_relay *
-take(struct rr_gateway *gateway)
+relay_take(struct rr_gateway *gateway)
 {
 	struct rr_list *link = rr_list_pop(&gateway->free_relays);
 	struct rr_relay *relay;
@@ -202,7 +202,7 @@ struct rr_relay *
 rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool callback)
 {
 	struct rr_gateway *gateway = upstream->session->gateway;
-	struct rr_relay *relay = take(gateway);
+	struct rr_relay *relay = relay_take(gateway);
 
 	if (!relay) {
 		rr_exchange_lose(exchange);
@@ -216,14 +216,14 @@ rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool ca
 	relay->memory = relay->pulled = NULL;
 	rr_list_init(&relay->link);
 	if (!callback)
-		rr_map_add(&upstream->session->xids, &relay->by_xid, key(upstream, exchange->xid));
+		rr_map_add(&upstream->session->xids, &relay->by_xid, relay_key(upstream, exchange->xid));
 	return relay;
 }
 
 struct rr_relay *
 rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
 {
-	struct rr_map_link *link = rr_map_find(&upstream->session->xids, key(upstream, xid));
+	struct rr_map_link *link = rr_map_find(&upstream->session->xids, relay_key(upstream, xid));
 
 	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
 }
@@ -237,7 +237,7 @@ rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
  * Call message".
  */
 static bool
-take_call(struct rr_relay *relay)
+relay_take_call(struct rr_relay *relay)
 {
 	struct rr_transaction *transaction = &relay->transaction;
 	const struct rpcrdma_message *call = &relay->exchange->call;
@@ -260,9 +260,9 @@ rr_relay_send(struct rr_relay *relay)
 
 	rr_list_remove(&relay->link);
 	rr_list_append(&upstream->called, &relay->link);
-	*transaction = (struct rr_transaction){ .xid = relay->exchange->xid, .done = done };
-	if (!take_call(relay)) {
-		accept_with(relay, RR_GARBAGE_ARGS);
+	*transaction = (struct rr_transaction){ .xid = relay->exchange->xid, .done = relay_done };
+	if (!relay_take_call(relay)) {
+		relay_accept_with(relay, RR_GARBAGE_ARGS);
 		return;
 	}
 	if (rr_transport_has_chunks(relay_calls_by(relay)))
@@ -280,7 +280,7 @@ rr_relay_drop(struct rr_relay *relay)
 
 	if (relay->called && carrier)
 		rr_carrier_cancel(carrier, &relay->transaction);
-	leave(relay);
+	relay_leave(relay);
 	rr_exchange_drop(relay->exchange);
-	release(relay);
+	relay_release(relay);
 }

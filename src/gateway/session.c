@@ -47,7 +47,7 @@ rr_session_end(struct rr_session *session)
 /* ---- The client ---- */
 
 static struct rr_upstream *
-route(struct rr_session *session, uint32_t prog)
+session_route(struct rr_session *session, uint32_t prog)
 {
 	const struct rr_gateway_config *config = &session->gateway->config;
 
@@ -64,7 +64,7 @@ route(struct rr_session *session, uint32_t prog)
  * for each credit, and an XID cannot be used twice at a time. False: the exchange was dropped.
  */
 static bool
-take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
+session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
 {
 	upstream->session->gateway->past.repeated++;
 	if (!rr_transport_has_chunks(upstream->target->transport)) {
@@ -76,7 +76,7 @@ take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_
 }
 
 static void
-client_called(void *ctx, struct rr_exchange *exchange)
+session_client_called(void *ctx, struct rr_exchange *exchange)
 {
 	struct rr_session *session = ctx;
 	struct rr_upstream *upstream;
@@ -93,9 +93,9 @@ client_called(void *ctx, struct rr_exchange *exchange)
 		rr_exchange_refuse(exchange);
 		return;
 	}
-	upstream = route(session, rr_known_program(&exchange->call));
+	upstream = session_route(session, rr_known_program(&exchange->call));
 	relay = rr_relay_find(upstream, exchange->xid);
-	if (relay && !take_repetition(upstream, relay, exchange))
+	if (relay && !session_take_repetition(upstream, relay, exchange))
 		return;
 	relay = rr_relay_new(upstream, exchange, false);
 	if (!relay)
@@ -109,7 +109,7 @@ client_called(void *ctx, struct rr_exchange *exchange)
 }
 
 static void
-client_closed(void *ctx, int error, const char *text)
+session_client_closed(void *ctx, int error, const char *text)
 {
 	struct rr_session *session = ctx;
 
@@ -118,12 +118,13 @@ client_closed(void *ctx, int error, const char *text)
 	rr_session_free(session);
 }
 
-static const struct rr_carrier_events client_events = { .closed = client_closed, .call = client_called };
+static const struct rr_carrier_events client_events = { .closed = session_client_closed,
+	.call = session_client_called };
 
 /* ---- The beginning ---- */
 
 static struct rr_session *
-new_session(struct rr_gateway *gateway)
+session_new(struct rr_gateway *gateway)
 {
 	const struct rr_engine_config *config = &gateway->engine->config;
 	const struct rr_env *env = gateway->engine->env;
@@ -140,7 +141,7 @@ new_session(struct rr_gateway *gateway)
 void
 rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport)
 {
-	struct rr_session *session = new_session(gateway);
+	struct rr_session *session = session_new(gateway);
 
 	if (!session) {
 		rr_log_peer(rr_loop_peer_log(gateway->engine->loop), client->peer,

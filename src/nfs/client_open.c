@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "nfs/client_internal.h"
+#include "nfs/client_private.h"
 #include "nfs/nfs_private.h"
 #include "ulb/nfs42.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nfs/client_internal.h"
+#include "nfs/client_private.h"
 
 #include <string.h>
 

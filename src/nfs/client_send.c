@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of the NFS procedures: as version 3 has them, or through a session of version 4. */
-#include "nfs/client_internal.h"
+#include "nfs/client_private.h"
 
 void
 rr_nfs_send(struct rpcrdma_nfs *nfs, struct rr_call *call)

@@ -4,7 +4,7 @@
 
 #include <rpcrdma/nfs.h>
 
-#include "nfs/client_internal.h"
+#include "nfs/client_private.h"
 #include "nfs/url.h"
 
 /*

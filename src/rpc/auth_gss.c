@@ -15,7 +15,7 @@ enum { VERSION_1 = 1, VERSION_3 = 3, PROC_DATA = 0, SERVICE_NONE = 1 };
  * NOT be reduced", either.
  */
 static bool
-may_place(struct rpcrdma_bytes cred)
+gss_may_place(struct rpcrdma_bytes cred)
 {
 	const struct rpcrdma_message body = { .stream = cred.data, .length = cred.length };
 	struct rpcrdma_xdr_reader reader;
@@ -37,5 +37,5 @@ const struct rr_auth rr_auth_gss = {
 	/* RFC 8166, 8.2.2.2: "needs to provide for a maximum size RPCSEC_GSS verifier when allocating reply
 	 * buffers and Reply chunks." */
 	.reply_adds = RR_AUTH_FIXED + RR_AUTH_BODY_MAX,
-	.may_place = may_place,
+	.may_place = gss_may_place,
 };

@@ -8,13 +8,13 @@
 #include "rpc/server.h"
 
 static void
-put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller)
+none_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller)
 {
 	(void)writer, (void)caller;
 }
 
 static enum rr_auth_stat
-take(const struct rr_call_header *call, struct rpcrdma_request *request)
+none_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
 	request->has_sys = false;
 	return call->cred.body.length == 0 ? rr_auth_null_verifier(call) : RR_AUTH_BADCRED;
@@ -27,6 +27,6 @@ const struct rr_auth rr_auth_none = {
 	.reply_adds = RR_AUTH_FIXED + RR_AUTH_BODY_MAX, /* no more than recommended is the length of zero */
 	.answer_adds = RR_AUTH_FIXED,
 	.may_place = rr_auth_places,
-	.put = put,
-	.take = take,
+	.put = none_put,
+	.take = none_take,
 };

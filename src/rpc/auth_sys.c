@@ -12,7 +12,7 @@
 enum { BODY_MAX = 5 * 4 + (RR_AUTH_SYS_NAME + 1) + 4 * RR_AUTH_SYS_GIDS };
 
 static enum rr_auth_stat
-take(const struct rr_call_header *call, struct rpcrdma_request *request)
+sys_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
 	request->has_sys = rr_auth_sys_get(call->cred.body, &request->sys);
 	/* "The verifier accompanying the credential should have "AUTH_NONE" flavor value" */
@@ -27,7 +27,7 @@ const struct rr_auth rr_auth_sys = {
 	.answer_adds = RR_AUTH_FIXED,
 	.may_place = rr_auth_places,
 	.put = rr_auth_sys_put,
-	.take = take,
+	.take = sys_take,
 };
 
 const struct rr_auth rr_auth_short = {

@@ -9,7 +9,7 @@
 
 /* The credential is the same for all calls: it is encoded once. */
 static int
-encode_cred(struct rpcrdma_client *client, struct rr_text *text)
+client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 {
 	struct rpcrdma_xdr_writer writer;
 	struct rpcrdma_message body;
@@ -51,7 +51,7 @@ rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *con
 	rr_list_init(&client->buffers);
 	rr_task_init(&client->task, rr_client_run_ending);
 	rr_client_connect_init(client);
-	error = encode_cred(client, text);
+	error = client_encode_cred(client, text);
 	if (error < 0) {
 		rr_free(engine->env, client);
 		return error;
@@ -81,7 +81,7 @@ rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *conf
 }
 
 static void
-withdraw_all(struct rr_list *calls)
+client_withdraw_all(struct rr_list *calls)
 {
 	while (!rr_list_empty(calls))
 		rr_call_withdraw(rr_container(calls->next, struct rr_call, link));
@@ -94,10 +94,10 @@ rr_client_free(struct rpcrdma_client *client)
 		return;
 	if (client->freed)
 		*client->freed = true;
-	withdraw_all(&client->outstanding);
+	client_withdraw_all(&client->outstanding);
 	rr_client_disconnect(client);
-	withdraw_all(&client->waiting);
-	withdraw_all(&client->ending);
+	client_withdraw_all(&client->waiting);
+	client_withdraw_all(&client->ending);
 	rr_client_free_buffers(client);
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++)
 		rr_free(client->engine->env, client->programs[i].latencies);

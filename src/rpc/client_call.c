@@ -23,7 +23,7 @@ rr_call_withdraw(struct rr_call *call)
 }
 
 static void
-count_time(const struct rr_call *call, int error)
+call_count_time(const struct rr_call *call, int error)
 {
 	uint64_t took = rr_loop_clock(call->client->engine->loop) - call->started;
 
@@ -34,11 +34,11 @@ count_time(const struct rr_call *call, int error)
 
 /* The last that the client does with it: the caller may use it again, or free it, or free the client. */
 static void
-finish(struct rr_call *call, int error)
+call_finish(struct rr_call *call, int error)
 {
 	rr_call_withdraw(call);
 	if (call->latency)
-		count_time(call, error);
+		call_count_time(call, error);
 	call->done(call, error);
 }
 
@@ -68,26 +68,26 @@ rr_client_run_ending(struct rr_task *task)
 	while (count-- > 0 && !freed && !rr_list_empty(&client->ending)) {
 		struct rr_call *call = rr_container(client->ending.next, struct rr_call, link);
 
-		finish(call, call->error);
+		call_finish(call, call->error);
 	}
 	if (!freed)
 		client->freed = NULL;
 }
 
 static void
-expired(struct rr_timer *timer)
+call_expired(struct rr_timer *timer)
 {
 	struct rr_call *call = rr_container(timer, struct rr_call, timer);
 	struct rpcrdma_client *client = call->client;
 
 	rr_fail(&client->text, 0, "%s: no answer to %s within %llu ms", client->peer, rr_call_name(call),
 		(unsigned long long)(call->timeout / RR_MILLISECOND));
-	finish(call, -RPCRDMA_ERR_TIMEDOUT);
+	call_finish(call, -RPCRDMA_ERR_TIMEDOUT);
 }
 
 /* The carrier is done with the transaction. */
 static void
-answered(struct rr_transaction *transaction, int error)
+call_answered(struct rr_transaction *transaction, int error)
 {
 	struct rr_call *call = rr_container(transaction, struct rr_call, transaction);
 	struct rpcrdma_client *client = call->client;
@@ -107,7 +107,7 @@ answered(struct rr_transaction *transaction, int error)
 			rpcrdma_strerror(error));
 	else
 		error = rr_call_decode(call);
-	finish(call, error);
+	call_finish(call, error);
 }
 
 void
@@ -144,9 +144,9 @@ latency_of(struct rpcrdma_client *client, const struct rr_call *call)
 
 /* What rr_call_encode() and the carrier do not set. The rest is large: it is not cleared for each call. */
 static void
-prepare_transaction(struct rr_transaction *transaction)
+call_prepare_transaction(struct rr_transaction *transaction)
 {
-	transaction->done = answered;
+	transaction->done = call_answered;
 	transaction->ctx = NULL;
 	transaction->sink_count = 0;
 	transaction->placed = transaction->pulled = transaction->unused = 0;
@@ -170,8 +170,8 @@ rr_client_call(struct rpcrdma_client *client, struct rr_call *call)
 	call->losses = 0;
 	call->placed = call->pulled = 0;
 	rr_list_init(&call->link);
-	rr_timer_init(&call->timer, expired);
-	prepare_transaction(&call->transaction);
+	rr_timer_init(&call->timer, call_expired);
+	call_prepare_transaction(&call->transaction);
 	error = rr_call_encode(call);
 	if (error < 0) {
 		rr_call_end(call, error);
@@ -196,7 +196,7 @@ struct wait {
 };
 
 static void
-wait_done(struct rr_call *call, int error)
+call_wait_done(struct rr_call *call, int error)
 {
 	struct wait *wait = call->ctx;
 
@@ -210,7 +210,7 @@ rr_client_call_and_wait(
 {
 	struct wait wait = { 0 };
 
-	call->done = wait_done;
+	call->done = call_wait_done;
 	call->ctx = &wait;
 	rr_client_call(client, call);
 	while (!wait.done) {

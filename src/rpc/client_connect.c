@@ -16,7 +16,7 @@ enum { LOSSES_MAX = 5 };
 /* ---- The carrier ---- */
 
 static void
-connected(void *ctx)
+connect_connected(void *ctx)
 {
 	rr_client_event(ctx, RR_CLIENT_CONNECTED);
 }
@@ -32,17 +32,17 @@ rr_client_closed(void *ctx, int error, const char *text)
 }
 
 static void
-called(void *ctx, struct rr_exchange *exchange)
+connect_called(void *ctx, struct rr_exchange *exchange)
 {
 	struct rpcrdma_client *client = ctx;
 
 	rr_server_take(client->config.callbacks, exchange);
 }
 
-static const struct rr_carrier_events deaf = { .connected = connected, .closed = rr_client_closed },
-				      hearing = { .connected = connected,
+static const struct rr_carrier_events deaf = { .connected = connect_connected, .closed = rr_client_closed },
+				      hearing = { .connected = connect_connected,
 					      .closed = rr_client_closed,
-					      .call = called };
+					      .call = connect_called };
 
 int
 rr_client_connect(struct rpcrdma_client *client)
@@ -85,7 +85,7 @@ rr_client_disconnect(struct rpcrdma_client *client)
 /* ---- What happens in which state ---- */
 
 static void
-set_state(struct rpcrdma_client *client, enum rr_client_state state)
+connect_set_state(struct rpcrdma_client *client, enum rr_client_state state)
 {
 	static const char *const names[RR_CLIENT_STATES] = { "first attempt", "up", "idle", "backoff",
 		"retrying", "failed" };
@@ -96,56 +96,56 @@ set_state(struct rpcrdma_client *client, enum rr_client_state state)
 }
 
 static void
-send_waiting(struct rpcrdma_client *client)
+connect_send_waiting(struct rpcrdma_client *client)
 {
 	while (!rr_list_empty(&client->waiting))
 		rr_call_send(rr_container(client->waiting.next, struct rr_call, link));
 }
 
 static void
-fail(struct rpcrdma_client *client)
+connect_fail(struct rpcrdma_client *client)
 {
 	rr_client_disconnect(client);
 	rr_loop_disarm(client->engine->loop, &client->backoff);
 	rr_loop_disarm(client->engine->loop, &client->deadline);
-	set_state(client, RR_CLIENT_FAILED);
+	connect_set_state(client, RR_CLIENT_FAILED);
 	rr_list_for_each (link, &client->waiting)
 		rr_call_end(rr_container(link, struct rr_call, link), client->error);
 }
 
 static void
-up(struct rpcrdma_client *client)
+connect_up(struct rpcrdma_client *client)
 {
 	if (client->state == RR_CLIENT_RETRYING)
 		client->reconnects++;
 	rr_loop_disarm(client->engine->loop, &client->deadline);
-	set_state(client, RR_CLIENT_UP);
-	send_waiting(client);
+	connect_set_state(client, RR_CLIENT_UP);
+	connect_send_waiting(client);
 }
 
 /* Half of the delay is random, so that many clients of one server do not return at one moment. */
 static void
-back_off(struct rpcrdma_client *client)
+connect_back_off(struct rpcrdma_client *client)
 {
 	uint64_t half = client->delay / 2;
 
 	rr_client_disconnect(client);
-	set_state(client, RR_CLIENT_BACKOFF);
+	connect_set_state(client, RR_CLIENT_BACKOFF);
 	rr_loop_arm(client->engine->loop, &client->backoff, half + rr_random_u64(client->engine->env) % half);
 	client->delay = client->delay * 2 < DELAY_MAX ? client->delay * 2 : DELAY_MAX;
 }
 
 static void
-attempt(struct rpcrdma_client *client)
+connect_attempt(struct rpcrdma_client *client)
 {
-	set_state(client, RR_CLIENT_RETRYING);
+	connect_set_state(client, RR_CLIENT_RETRYING);
 	if (rr_client_connect(client) < 0)
 		rr_client_event(client, RR_CLIENT_CLOSED);
 }
 
 /* A call that kills each connection that carries it must not do so for ever. */
 static void
-count_losses(struct rpcrdma_client *client)
+connect_count_losses(struct rpcrdma_client *client)
 {
 	if (client->answered) {
 		client->delay = DELAY_MIN;
@@ -164,7 +164,7 @@ count_losses(struct rpcrdma_client *client)
 
 /* The time for which calls wait for a connection. */
 static void
-begin_deadline(struct rpcrdma_client *client)
+connect_begin_deadline(struct rpcrdma_client *client)
 {
 	if (client->config.retry > 0)
 		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
@@ -172,19 +172,19 @@ begin_deadline(struct rpcrdma_client *client)
 
 /* The server took offence at RPC-over-RDMA version 2: the next connection goes without, once. */
 static void
-without_version_2(struct rpcrdma_client *client)
+connect_without_version_2(struct rpcrdma_client *client)
 {
 	rr_client_disconnect(client);
-	begin_deadline(client);
-	attempt(client);
+	connect_begin_deadline(client);
+	connect_attempt(client);
 }
 
 static void
-rest(struct rpcrdma_client *client)
+connect_rest(struct rpcrdma_client *client)
 {
 	rr_client_disconnect(client);
 	rr_loop_disarm(client->engine->loop, &client->deadline);
-	set_state(client, RR_CLIENT_IDLE);
+	connect_set_state(client, RR_CLIENT_IDLE);
 }
 
 /*
@@ -194,68 +194,68 @@ rest(struct rpcrdma_client *client)
  * re-establish a transport connection".
  */
 static void
-make_again(struct rpcrdma_client *client)
+connect_make_again(struct rpcrdma_client *client)
 {
 	if (client->config.callbacks || !rr_list_empty(&client->waiting))
-		back_off(client);
+		connect_back_off(client);
 	else
-		rest(client);
+		connect_rest(client);
 }
 
 static void
-lost(struct rpcrdma_client *client)
+connect_lost(struct rpcrdma_client *client)
 {
 	rr_log(client->engine->env, RR_LOG_INFO, "%s", client->text.text);
-	count_losses(client);
+	connect_count_losses(client);
 	if (client->error == -RPCRDMA_ERR_VERS && !rr_list_empty(&client->waiting)) {
-		without_version_2(client);
+		connect_without_version_2(client);
 	} else if (client->config.retry == 0) {
-		fail(client);
+		connect_fail(client);
 	} else {
-		begin_deadline(client);
-		make_again(client);
+		connect_begin_deadline(client);
+		connect_make_again(client);
 	}
 }
 
 static void
-not_made_again(struct rpcrdma_client *client)
+connect_not_made_again(struct rpcrdma_client *client)
 {
 	if (client->config.retry == 0)
-		fail(client);
+		connect_fail(client);
 	else
-		make_again(client);
+		connect_make_again(client);
 }
 
 /* What nobody waits for is not given up: whoever does next has all the time that calls have. */
 static void
-give_up(struct rpcrdma_client *client)
+connect_give_up(struct rpcrdma_client *client)
 {
 	if (!rr_list_empty(&client->waiting))
-		fail(client);
+		connect_fail(client);
 }
 
 static void
-wanted(struct rpcrdma_client *client)
+connect_wanted(struct rpcrdma_client *client)
 {
 	if (client->waiting.next == client->waiting.prev)
-		begin_deadline(client);
+		connect_begin_deadline(client);
 }
 
 static void
-wanted_again(struct rpcrdma_client *client)
+connect_wanted_again(struct rpcrdma_client *client)
 {
-	begin_deadline(client);
-	attempt(client);
+	connect_begin_deadline(client);
+	connect_attempt(client);
 }
 
 static void
-hold(struct rpcrdma_client *client)
+connect_hold(struct rpcrdma_client *client)
 {
 	(void)client;
 }
 
 static void
-never(struct rpcrdma_client *client)
+connect_never(struct rpcrdma_client *client)
 {
 	rr_log(client->engine->env, RR_LOG_ERROR, "client of %s: an event that cannot be", client->peer);
 }
@@ -267,13 +267,13 @@ rr_client_event(struct rpcrdma_client *client, enum rr_client_event event)
 {
 	/* clang-format off */
 	static action *const table[RR_CLIENT_STATES][RR_CLIENT_EVENTS] = {
-		/*                      CONNECTED CLOSED    CALL          AGAIN    GIVE_UP */
-		[RR_CLIENT_FIRST] =    { up,      fail,     hold,         never,   never },
-		[RR_CLIENT_UP] =       { never,   lost,     send_waiting, never,   never },
-		[RR_CLIENT_IDLE] =     { never,   never,    wanted_again, never,   never },
-		[RR_CLIENT_BACKOFF] =  { never,   never,    wanted,       attempt, give_up },
-		[RR_CLIENT_RETRYING] = { up,      not_made_again, wanted, never,   give_up },
-		[RR_CLIENT_FAILED] =   { never,   never,    fail,         never,   never },
+		/*                       CONNECTED      CLOSED                  CALL                  AGAIN            GIVE_UP */
+		[RR_CLIENT_FIRST] =    { connect_up,    connect_fail,           connect_hold,         connect_never,   connect_never },
+		[RR_CLIENT_UP] =       { connect_never, connect_lost,           connect_send_waiting, connect_never,   connect_never },
+		[RR_CLIENT_IDLE] =     { connect_never, connect_never,          connect_wanted_again, connect_never,   connect_never },
+		[RR_CLIENT_BACKOFF] =  { connect_never, connect_never,          connect_wanted,       connect_attempt, connect_give_up },
+		[RR_CLIENT_RETRYING] = { connect_up,    connect_not_made_again, connect_wanted,       connect_never,   connect_give_up },
+		[RR_CLIENT_FAILED] =   { connect_never, connect_never,          connect_fail,         connect_never,   connect_never },
 	};
 	/* clang-format on */
 
@@ -281,13 +281,13 @@ rr_client_event(struct rpcrdma_client *client, enum rr_client_event event)
 }
 
 static void
-backoff_over(struct rr_timer *timer)
+connect_backoff_over(struct rr_timer *timer)
 {
 	rr_client_event(rr_container(timer, struct rpcrdma_client, backoff), RR_CLIENT_AGAIN);
 }
 
 static void
-deadline_reached(struct rr_timer *timer)
+connect_deadline_reached(struct rr_timer *timer)
 {
 	rr_client_event(rr_container(timer, struct rpcrdma_client, deadline), RR_CLIENT_GIVE_UP);
 }
@@ -296,6 +296,6 @@ void
 rr_client_connect_init(struct rpcrdma_client *client)
 {
 	client->delay = DELAY_MIN;
-	rr_timer_init(&client->backoff, backoff_over);
-	rr_timer_init(&client->deadline, deadline_reached);
+	rr_timer_init(&client->backoff, connect_backoff_over);
+	rr_timer_init(&client->deadline, connect_deadline_reached);
 }

@@ -22,7 +22,7 @@ struct buffer {
 };
 
 static struct buffer *
-new_buffer(struct rpcrdma_client *client, uint32_t size)
+encode_new_buffer(struct rpcrdma_client *client, uint32_t size)
 {
 	struct rr_list *link = size <= BUFFER_USUAL ? rr_list_pop(&client->buffers) : NULL;
 	struct buffer *buffer;
@@ -64,7 +64,7 @@ rr_client_free_buffers(struct rpcrdma_client *client)
 /* Writes the call into its buffer; false where that is too small, or where the arguments break their schema.
  */
 static bool
-write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
+encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
 	struct buffer *buffer = call->buffer;
 	struct rpcrdma_xdr_writer writer;
@@ -89,7 +89,7 @@ write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 }
 
 static int
-fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
+encode_fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
 	struct rpcrdma_client *client = call->client;
 	uint64_t max = client->engine->config.message_max, size = BUFFER_USUAL;
@@ -99,10 +99,10 @@ fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 		max = procedure->args_max;
 	max += RR_RPC_CALL_FIXED + client->auth->call_adds;
 	for (;; size = rr_min(size * BUFFER_GROWTH, max)) {
-		call->buffer = new_buffer(client, (uint32_t)size);
+		call->buffer = encode_new_buffer(client, (uint32_t)size);
 		if (!call->buffer)
 			return rr_fail(&client->text, -RPCRDMA_ERR_NOMEM, "no memory for a call");
-		if (write_call(call, procedure))
+		if (encode_write_call(call, procedure))
 			return 0;
 		rr_call_free_buffer(call);
 		if (size >= max)
@@ -116,7 +116,7 @@ fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 
 /* Octets of the results, those for sinks not counted. Without a bound: all that a message may have. */
 static uint32_t
-results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
+encode_results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
 	uint32_t max = call->reply_max ? call->reply_max : procedure->result_max;
 	uint64_t left = call->client->engine->config.message_max;
@@ -131,7 +131,7 @@ results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedur
 
 /* Octets that the reply is taken to have at least, once the most is known. */
 static uint32_t
-least_reply(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
+encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
 	const uint32_t header = RR_RPC_REPLY_FIXED + RR_AUTH_FIXED;
 	bool is_known = call->reply_max > 0 || procedure->result_max != RPCRDMA_XDR_UNBOUNDED;
@@ -154,7 +154,8 @@ expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 	struct rr_transaction *transaction = &call->transaction;
 	uint32_t *octets = &transaction->reply_max;
 
-	if (!rr_add_u32(results_max(call, procedure), RR_RPC_REPLY_FIXED + client->auth->reply_adds, octets))
+	if (!rr_add_u32(encode_results_max(call, procedure), RR_RPC_REPLY_FIXED + client->auth->reply_adds,
+		    octets))
 		return false;
 	for (uint32_t i = 0; i < call->sink_count; i++) {
 		uint32_t length = call->sinks[i].length;
@@ -166,7 +167,7 @@ expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 		if (!rr_add_u32(*octets, rr_pad(length), octets) || !rr_add_u32(*octets, length, octets))
 			return false;
 	}
-	transaction->reply_min = least_reply(call, procedure);
+	transaction->reply_min = encode_least_reply(call, procedure);
 	return true;
 }
 
@@ -189,13 +190,13 @@ rr_call_encode(struct rr_call *call)
 		return rr_fail(&client->text, -RPCRDMA_ERR_LIMIT, "%s: the reply would be too large",
 			procedure->name);
 	call->transaction.xid = (*client->xid)++;
-	return fill_buffer(call, procedure);
+	return encode_fill_buffer(call, procedure);
 }
 
 /* ---- The reply ---- */
 
 static int
-denied(struct rr_call *call, const struct rr_reply_header *reply)
+encode_denied(struct rr_call *call, const struct rr_reply_header *reply)
 {
 	static const char *const reasons[] = {
 		[RR_AUTH_OK] = "gives no reason",
@@ -222,7 +223,7 @@ denied(struct rr_call *call, const struct rr_reply_header *reply)
 }
 
 static int
-not_executed(struct rr_call *call, const struct rr_reply_header *reply)
+encode_not_executed(struct rr_call *call, const struct rr_reply_header *reply)
 {
 	struct rr_text *text = &call->client->text;
 	const char *peer = call->client->peer;
@@ -251,7 +252,7 @@ not_executed(struct rr_call *call, const struct rr_reply_header *reply)
 
 /* The reply's stream, where it stays as long as the caller wants it. */
 static int
-keep_reply(struct rr_call *call, struct rpcrdma_message *message)
+encode_keep_reply(struct rr_call *call, struct rpcrdma_message *message)
 {
 	*message = call->transaction.reply;
 	if (!call->keep)
@@ -272,7 +273,7 @@ rr_call_decode(struct rr_call *call)
 	struct rpcrdma_message message;
 	struct rpcrdma_xdr_reader reader;
 	struct rr_reply_header header;
-	int error = keep_reply(call, &message);
+	int error = encode_keep_reply(call, &message);
 
 	if (error < 0)
 		return error;
@@ -282,9 +283,9 @@ rr_call_decode(struct rr_call *call)
 			"%s: the reply to %s has no valid RPC header", call->client->peer,
 			rr_call_name(call));
 	if (header.reply_stat == RR_MSG_DENIED)
-		return denied(call, &header);
+		return encode_denied(call, &header);
 	if (header.accept_stat != RR_SUCCESS)
-		return not_executed(call, &header);
+		return encode_not_executed(call, &header);
 	if (procedure->get_result)
 		procedure->get_result(&reader, call->result);
 	/* RFC 8166, 6.1: a violation is where "A Responder reduces a non-DDP-eligible result data item. The

@@ -71,17 +71,17 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 
 /* What an answer counts for in its share: its octets, and its part of the number of answers. */
 static uint64_t
-weight_of(const struct rr_drc *drc, uint32_t length)
+drc_weight_of(const struct rr_drc *drc, uint32_t length)
 {
 	return sizeof(struct answer) + length + drc->config.octets / drc->config.entries;
 }
 
 static void
-forget(struct rr_drc *drc, struct answer *answer)
+drc_forget(struct rr_drc *drc, struct answer *answer)
 {
 	rr_map_remove(&drc->answers, &answer->link);
 	rr_list_remove(&answer->age);
-	rr_drc_share_remove(&drc->shares, answer->share, &answer->own, weight_of(drc, answer->length));
+	rr_drc_share_remove(&drc->shares, answer->share, &answer->own, drc_weight_of(drc, answer->length));
 	drc->octets -= sizeof(*answer) + answer->length;
 	rr_free(drc->env, answer);
 }
@@ -92,7 +92,7 @@ rr_drc_free(struct rr_drc *drc)
 	if (!drc)
 		return;
 	rr_list_for_each (link, &drc->ages)
-		forget(drc, rr_container(link, struct answer, age));
+		drc_forget(drc, rr_container(link, struct answer, age));
 	rr_drc_shares_end(&drc->shares);
 	rr_map_free(&drc->answers, drc->env);
 	rr_map_free(&drc->open, drc->env);
@@ -105,7 +105,7 @@ rr_drc_free(struct rr_drc *drc)
 /* An item that has the length of the word in front of it, or brings its roundup padding, too. The padding may
  * be any octets (RFC 8166, 8.2.2.3): it counts as zeroes. */
 static void
-hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrdma_item *item)
+drc_hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrdma_item *item)
 {
 	static const uint8_t zeroes[3];
 	uint32_t length = item->length;
@@ -121,7 +121,7 @@ hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrdma_i
  * taken out of the stream are put back in their places here.
  */
 static void
-hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, uint32_t at)
+drc_hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, uint32_t at)
 {
 	const uint8_t *stream = call->stream;
 
@@ -129,14 +129,14 @@ hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, uint
 		const struct rpcrdma_item *item = &call->items[i];
 
 		rr_siphash_add(hash, stream + at, item->offset - at);
-		hash_item(hash, stream, item);
+		drc_hash_item(hash, stream, item);
 		at = item->offset;
 	}
 	rr_siphash_add(hash, stream + at, call->length - at);
 }
 
 static uint64_t
-identity(const struct rr_drc *drc, const struct rr_drc_key *key)
+drc_identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 {
 	struct {
 		uint32_t xid, prog, vers, proc, uid;
@@ -157,7 +157,7 @@ identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 	memcpy(who.host, key->peer, rr_min(length, sizeof(who.host)));
 	rr_siphash_init(&hash, drc->secret);
 	rr_siphash_add(&hash, &who, sizeof(who));
-	hash_arguments(&hash, key->call, key->args_at);
+	drc_hash_arguments(&hash, key->call, key->args_at);
 	rr_siphash_end(&hash, tag);
 	memcpy(&id, tag, sizeof(id));
 	return id;
@@ -167,7 +167,7 @@ identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 
 /* Forgets what is too old, and as many more as make room for so many answers, of so many octets. */
 static void
-expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
+drc_expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 {
 	uint64_t now = rr_now(drc->env);
 	struct rr_list *first;
@@ -177,17 +177,17 @@ expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 
 		if (now - answer->since < drc->config.age)
 			break;
-		forget(drc, answer);
+		drc_forget(drc, answer);
 	}
 	while ((drc->answers.count + count > drc->config.entries ||
 		       drc->octets + octets > drc->config.octets) &&
 		(first = rr_drc_shares_first(&drc->shares)))
-		forget(drc, rr_container(first, struct answer, own));
+		drc_forget(drc, rr_container(first, struct answer, own));
 }
 
 /* In whose share the answer will be. */
 static void
-set_share(const struct rr_drc *drc, struct rr_drc_call *call, const char *peer)
+drc_set_share(const struct rr_drc *drc, struct rr_drc_call *call, const char *peer)
 {
 	char host[RR_HOST_NAME];
 
@@ -200,12 +200,12 @@ enum rr_drc_state
 rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_key *key, void *reply,
 	uint32_t *length)
 {
-	uint64_t id = identity(drc, key);
+	uint64_t id = drc_identity(drc, key);
 	enum rr_drc_state state = RR_DRC_NEW;
 	struct rr_map_link *found;
 
 	pthread_mutex_lock(&drc->lock);
-	expire(drc, 0, 0);
+	drc_expire(drc, 0, 0);
 	found = rr_map_find(&drc->answers, id);
 	if (rr_map_find(&drc->open, id)) {
 		state = RR_DRC_BUSY;
@@ -217,7 +217,7 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 		drc->hits++;
 		state = RR_DRC_ANSWERED;
 	} else {
-		set_share(drc, call, key->peer);
+		drc_set_share(drc, call, key->peer);
 		rr_map_add(&drc->open, &call->link, id);
 	}
 	pthread_mutex_unlock(&drc->lock);
@@ -230,7 +230,7 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
  * nothing must not remove what was made under that name since: the client was told that nothing was removed.
  */
 static void
-keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_message *reply)
+drc_keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_message *reply)
 {
 	struct answer *answer;
 	size_t size = sizeof(*answer) + reply->length;
@@ -238,12 +238,12 @@ keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_me
 	if (reply->item_count > 0 || reply->length > RR_DRC_REPLY_MAX || size > drc->config.octets ||
 		drc->config.entries == 0)
 		return;
-	expire(drc, 1, size);
+	drc_expire(drc, 1, size);
 	answer = rr_alloc(drc->env, size);
 	if (!answer)
 		return;
 	answer->share = rr_drc_share_add(
-		&drc->shares, call->connection, call->host, &answer->own, weight_of(drc, reply->length));
+		&drc->shares, call->connection, call->host, &answer->own, drc_weight_of(drc, reply->length));
 	if (!answer->share) {
 		rr_free(drc->env, answer);
 		return;
@@ -262,7 +262,7 @@ rr_drc_end(struct rr_drc *drc, struct rr_drc_call *call, const struct rpcrdma_me
 	pthread_mutex_lock(&drc->lock);
 	rr_map_remove(&drc->open, &call->link);
 	if (reply)
-		keep(drc, call, reply);
+		drc_keep(drc, call, reply);
 	pthread_mutex_unlock(&drc->lock);
 }
 

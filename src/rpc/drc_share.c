@@ -2,7 +2,7 @@
 #include "rpc/drc_share.h"
 
 static bool
-is_heavier(struct rr_heap_link *a, struct rr_heap_link *b)
+share_is_heavier(struct rr_heap_link *a, struct rr_heap_link *b)
 {
 	return rr_container(a, struct rr_drc_share, rank)->weight >
 	       rr_container(b, struct rr_drc_share, rank)->weight;
@@ -14,7 +14,7 @@ rr_drc_shares_init(struct rr_drc_shares *shares, const struct rr_env *env, uint3
 	int error = rr_map_init(&shares->connections, env, entries);
 
 	shares->env = env;
-	rr_heap_init(&shares->heaviest, is_heavier);
+	rr_heap_init(&shares->heaviest, share_is_heavier);
 	return error ? error : rr_map_init(&shares->hosts, env, entries);
 }
 
@@ -27,25 +27,25 @@ rr_drc_shares_end(struct rr_drc_shares *shares)
 
 /* The heap in which a share has its place. */
 static struct rr_heap *
-heap_of(struct rr_drc_shares *shares, struct rr_drc_share *share)
+share_heap_of(struct rr_drc_shares *shares, struct rr_drc_share *share)
 {
 	return share->host ? &share->host->members : &shares->heaviest;
 }
 
 static void
-set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint64_t weight)
+share_set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint64_t weight)
 {
-	rr_heap_remove(heap_of(shares, share), &share->rank);
+	rr_heap_remove(share_heap_of(shares, share), &share->rank);
 	share->weight = weight;
-	rr_heap_add(heap_of(shares, share), &share->rank);
+	rr_heap_add(share_heap_of(shares, share), &share->rank);
 }
 
 static void
-end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
+share_end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
 {
 	if (share->weight > 0 || share->members.first)
 		return;
-	rr_heap_remove(heap_of(shares, share), &share->rank);
+	rr_heap_remove(share_heap_of(shares, share), &share->rank);
 	rr_map_remove(share->host ? &shares->connections : &shares->hosts, &share->link);
 	rr_free(shares->env, share);
 }
@@ -64,10 +64,10 @@ share_of(struct rr_drc_shares *shares, struct rr_drc_share *host, uint64_t hash)
 	if (!share)
 		return NULL;
 	share->host = host;
-	rr_heap_init(&share->members, is_heavier);
+	rr_heap_init(&share->members, share_is_heavier);
 	rr_list_init(&share->answers);
 	rr_map_add(map, &share->link, hash);
-	rr_heap_add(heap_of(shares, share), &share->rank);
+	rr_heap_add(share_heap_of(shares, share), &share->rank);
 	return share;
 }
 
@@ -81,11 +81,11 @@ rr_drc_share_add(struct rr_drc_shares *shares, uint64_t connection, uint64_t hos
 		return NULL;
 	share = share_of(shares, whole, connection);
 	if (!share) {
-		end_if_empty(shares, whole);
+		share_end_if_empty(shares, whole);
 		return NULL;
 	}
-	set_weight(shares, share, share->weight + weight);
-	set_weight(shares, whole, whole->weight + weight);
+	share_set_weight(shares, share, share->weight + weight);
+	share_set_weight(shares, whole, whole->weight + weight);
 	rr_list_append(&share->answers, answer);
 	return share;
 }
@@ -97,10 +97,10 @@ rr_drc_share_remove(
 	struct rr_drc_share *host = share->host;
 
 	rr_list_remove(answer);
-	set_weight(shares, share, share->weight - weight);
-	set_weight(shares, host, host->weight - weight);
-	end_if_empty(shares, share);
-	end_if_empty(shares, host);
+	share_set_weight(shares, share, share->weight - weight);
+	share_set_weight(shares, host, host->weight - weight);
+	share_end_if_empty(shares, share);
+	share_end_if_empty(shares, host);
 }
 
 struct rr_list *

@@ -2,7 +2,7 @@
 #include "rpc/latency.h"
 
 static uint32_t
-bucket_of(uint64_t ns)
+latency_bucket_of(uint64_t ns)
 {
 	uint64_t us = ns / 1000;
 	uint32_t bucket = us > 0 ? 64 - (uint32_t)__builtin_clzll(us) : 0;
@@ -16,7 +16,7 @@ rr_latency_add(struct rpcrdma_latency *latency, uint64_t ns, bool failed)
 	latency->calls++;
 	latency->errors += failed;
 	latency->sum_ns += ns;
-	latency->buckets[bucket_of(ns)]++;
+	latency->buckets[latency_bucket_of(ns)]++;
 }
 
 uint64_t

@@ -12,7 +12,7 @@
  * AUTH_REJECTEDCRED"
  */
 static enum rr_auth_stat
-authenticate(struct rpcrdma_request *request, const struct rr_call_header *call)
+call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *call)
 {
 	const struct rr_auth *const *auth = request->server->config.auths;
 
@@ -29,7 +29,7 @@ authenticate(struct rpcrdma_request *request, const struct rr_call_header *call)
 /* The service of the call's program and version. NULL where there is none: low and high tell which versions
  * there are, low above high: not even the program. */
 static const struct rr_service *
-find_service(
+call_find_service(
 	const struct rpcrdma_server *server, const struct rr_call_header *call, uint32_t *low, uint32_t *high)
 {
 	*low = UINT32_MAX;
@@ -79,7 +79,7 @@ rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled)
 }
 
 static bool
-is_once(const struct rr_service *service, const struct rpcrdma_request *request)
+call_is_once(const struct rr_service *service, const struct rpcrdma_request *request)
 {
 	return service->once && service->once[request->proc];
 }
@@ -91,7 +91,7 @@ is_once(const struct rr_service *service, const struct rpcrdma_request *request)
  * before, but for the least that they have.
  */
 static bool
-can_answer(const struct rpcrdma_request *request)
+call_can_answer(const struct rpcrdma_request *request)
 {
 	const struct rpcrdma_procedure *procedure = request->procedure;
 	uint64_t largest = (uint64_t)request->header + procedure->result_max;
@@ -103,7 +103,7 @@ can_answer(const struct rpcrdma_request *request)
 
 /* Whether this repeats a call that is executed once; RR_DRC_ANSWERED: it got its answer. */
 static enum rr_drc_state
-repeat(struct rr_block *block)
+call_repeat(struct rr_block *block)
 {
 	const struct rr_service *service = block->service;
 	const struct rpcrdma_request *request = &block->request;
@@ -118,7 +118,7 @@ repeat(struct rr_block *block)
 		.args_at = block->args_at,
 	};
 
-	if (!is_once(service, request))
+	if (!call_is_once(service, request))
 		return RR_DRC_NEW;
 	return rr_block_repeat(block, &key);
 }
@@ -129,7 +129,7 @@ rr_block_execute(struct rr_block *block)
 	const struct rr_service *service = block->service;
 	struct rpcrdma_request *request = &block->request;
 
-	switch (repeat(block)) {
+	switch (call_repeat(block)) {
 	case RR_DRC_NEW: break;
 	case RR_DRC_ANSWERED: return true;
 	case RR_DRC_BUSY: rr_block_repeat_later(block); return true;
@@ -157,7 +157,8 @@ rr_block_try(struct rr_block *block)
  * needs.
  */
 static bool
-run_procedure(struct rr_block *block, const struct rr_service *service, struct rpcrdma_xdr_reader *reader)
+call_run_procedure(
+	struct rr_block *block, const struct rr_service *service, struct rpcrdma_xdr_reader *reader)
 {
 	struct rpcrdma_request *request = &block->request;
 	const struct rpcrdma_procedure *procedure = request->procedure;
@@ -172,7 +173,7 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 		rr_block_accept(block, RR_GARBAGE_ARGS);
 		return true;
 	}
-	if (is_once(service, request) && !can_answer(request)) {
+	if (call_is_once(service, request) && !call_can_answer(request)) {
 		rr_block_refuse(block);
 		return true;
 	}
@@ -183,7 +184,7 @@ run_procedure(struct rr_block *block, const struct rr_service *service, struct r
 
 /* Procedure 0 does nothing and has neither arguments nor results, in every program. */
 static void
-run_null(struct rr_block *block, const struct rpcrdma_xdr_reader *reader)
+call_run_null(struct rr_block *block, const struct rpcrdma_xdr_reader *reader)
 {
 	block->request.procedure = NULL;
 	if (rpcrdma_xdr_done(reader))
@@ -205,14 +206,14 @@ rr_server_latency_of(const struct rpcrdma_server *server, uint32_t index, uint32
 }
 
 static bool
-dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
+call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
 {
 	struct rpcrdma_request *request = &block->request;
 	const struct rr_service *service;
 	const struct rpcrdma_program *program;
 	uint32_t low, high;
 
-	service = find_service(request->server, call, &low, &high);
+	service = call_find_service(request->server, call, &low, &high);
 	if (!service) {
 		if (low > high)
 			rr_block_accept(block, RR_PROG_UNAVAIL);
@@ -226,17 +227,17 @@ dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrd
 	if (call->proc < program->procedure_count && service->handlers[call->proc] &&
 		program->procedures[call->proc].name) {
 		request->procedure = &program->procedures[call->proc];
-		return run_procedure(block, service, reader);
+		return call_run_procedure(block, service, reader);
 	}
 	if (call->proc == 0)
-		run_null(block, reader);
+		call_run_null(block, reader);
 	else
 		rr_block_accept(block, RR_PROC_UNAVAIL);
 	return true;
 }
 
 static void
-prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_call_header *call)
+call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_call_header *call)
 {
 	struct rpcrdma_request *request = &block->request;
 	uint32_t arena = request->server->config.arena_size;
@@ -253,7 +254,7 @@ prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_ca
 
 /* What the reply can convey: a result that may not be placed is in its stream. */
 static void
-set_room(struct rpcrdma_request *request)
+call_set_room(struct rpcrdma_request *request)
 {
 	const struct rr_exchange *exchange = request->exchange;
 	uint64_t stream =
@@ -271,7 +272,7 @@ set_room(struct rpcrdma_request *request)
  * TCP, too, and there is one for each such header.
  */
 static void
-refuse_header(
+call_refuse_header(
 	struct rr_block *block, const struct rr_call_header *call, const struct rpcrdma_xdr_reader *reader)
 {
 	/* RFC 5531, 9: "In version 2 of the RPC protocol specification, rpcvers MUST be equal to 2." */
@@ -304,15 +305,15 @@ rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 		return true;
 	}
 	if (!readable) {
-		refuse_header(block, &call, &reader);
+		call_refuse_header(block, &call, &reader);
 		return true;
 	}
-	prepare(block, exchange, &call);
-	stat = authenticate(&block->request, &call);
+	call_prepare(block, exchange, &call);
+	stat = call_authenticate(&block->request, &call);
 	if (stat != RR_AUTH_OK) {
 		rr_block_deny_auth(block, stat);
 		return true;
 	}
-	set_room(&block->request);
-	return dispatch(block, &call, &reader);
+	call_set_room(&block->request);
+	return call_dispatch(block, &call, &reader);
 }

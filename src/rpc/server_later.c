@@ -111,7 +111,7 @@ later_lose(struct rpcrdma_server *server)
 
 /* Repetitions that still wait are appended again. */
 static void
-try_again(struct rr_timer *timer)
+later_try_again(struct rr_timer *timer)
 {
 	struct rpcrdma_server *server = rr_container(timer, struct rpcrdma_server, again);
 	struct rr_list round, *link;
@@ -128,7 +128,7 @@ rr_server_later_init(struct rpcrdma_server *server)
 {
 	rr_list_init(&server->kept);
 	rr_list_init(&server->repeats);
-	rr_timer_init(&server->again, try_again);
+	rr_timer_init(&server->again, later_try_again);
 }
 
 void

@@ -21,13 +21,13 @@ struct connection {
 };
 
 static void
-end_back(struct rr_server_back *back, int error, const char *text)
+listen_end_back(struct rr_server_back *back, int error, const char *text)
 {
 	back->lose(back, error, text);
 }
 
 static void
-end_connection(struct connection *connection, int error, const char *text)
+listen_end_connection(struct connection *connection, int error, const char *text)
 {
 	struct rpcrdma_server *server = connection->server;
 	struct rr_list *link;
@@ -38,7 +38,8 @@ end_connection(struct connection *connection, int error, const char *text)
 		attachment->ended(attachment);
 	}
 	while (!rr_list_empty(&connection->clients))
-		end_back(rr_container(connection->clients.next, struct rr_server_back, link), error, text);
+		listen_end_back(
+			rr_container(connection->clients.next, struct rr_server_back, link), error, text);
 	rr_line_end(&connection->line);
 	rr_counters_add(&server->past, &connection->carrier->counters);
 	rr_carrier_close(connection->carrier);
@@ -49,26 +50,26 @@ end_connection(struct connection *connection, int error, const char *text)
 }
 
 static void
-closed(void *ctx, int error, const char *text)
+listen_closed(void *ctx, int error, const char *text)
 {
 	struct connection *connection = ctx;
 
 	rr_log(connection->server->engine->env, RR_LOG_INFO, "%s", text);
-	end_connection(connection, error, text);
+	listen_end_connection(connection, error, text);
 }
 
 static void
-called(void *ctx, struct rr_exchange *exchange)
+listen_called(void *ctx, struct rr_exchange *exchange)
 {
 	struct connection *connection = ctx;
 
 	rr_line_take(&connection->line, exchange);
 }
 
-static const struct rr_carrier_events events = { .closed = closed, .call = called };
+static const struct rr_carrier_events events = { .closed = listen_closed, .call = listen_called };
 
 static void
-arrived(void *ctx, struct rr_carrier *carrier)
+listen_arrived(void *ctx, struct rr_carrier *carrier)
 {
 	struct rpcrdma_server *server = ctx;
 	struct connection *connection = rr_alloc(server->engine->env, sizeof(*connection));
@@ -144,7 +145,7 @@ rr_request_attach(const struct rpcrdma_request *request, struct rr_attachment *a
 }
 
 static void
-end_listener(struct rpcrdma_server *server, struct listener *listener)
+listen_end_listener(struct rpcrdma_server *server, struct listener *listener)
 {
 	rr_acceptor_close(listener->acceptor);
 	rr_list_remove(&listener->link);
@@ -152,10 +153,10 @@ end_listener(struct rpcrdma_server *server, struct listener *listener)
 }
 
 static void
-unlisten(struct rpcrdma_server *server)
+listen_unlisten(struct rpcrdma_server *server)
 {
 	while (!rr_list_empty(&server->listeners))
-		end_listener(server, rr_container(server->listeners.next, struct listener, link));
+		listen_end_listener(server, rr_container(server->listeners.next, struct listener, link));
 }
 
 int
@@ -169,7 +170,7 @@ rr_server_listen(struct rpcrdma_server *server, enum rr_transport transport, str
 
 	if (!listener)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a listener");
-	error = rr_carrier_listen(server->engine, &at, arrived, server, &listener->acceptor, text);
+	error = rr_carrier_listen(server->engine, &at, listen_arrived, server, &listener->acceptor, text);
 	if (error) {
 		rr_free(server->engine->env, listener);
 		return error;
@@ -177,7 +178,7 @@ rr_server_listen(struct rpcrdma_server *server, enum rr_transport transport, str
 	rr_list_append(&server->listeners, &listener->link);
 	error = rr_acceptor_address(listener->acceptor, &chosen);
 	if (error) {
-		end_listener(server, listener);
+		listen_end_listener(server, listener);
 		return rr_fail(text, error, "the system does not say at which address it listens");
 	}
 	rr_address_set_port(address, rr_address_port((const struct sockaddr *)&chosen));
@@ -190,7 +191,7 @@ void
 rr_server_shutdown(struct rpcrdma_server *server)
 {
 	server->shut = true;
-	unlisten(server);
+	listen_unlisten(server);
 	rr_list_for_each (link, &server->connections)
 		rr_carrier_shutdown(rr_container(link, struct connection, link)->carrier);
 }
@@ -198,9 +199,9 @@ rr_server_shutdown(struct rpcrdma_server *server)
 void
 rr_server_close_all(struct rpcrdma_server *server)
 {
-	unlisten(server);
+	listen_unlisten(server);
 	while (!rr_list_empty(&server->connections))
-		end_connection(rr_container(server->connections.next, struct connection, link),
+		listen_end_connection(rr_container(server->connections.next, struct connection, link),
 			-RPCRDMA_ERR_DISCONNECTED, "the server closed the connection");
 }
 

@@ -9,7 +9,7 @@
 #include "rpc/server_private.h"
 
 static void
-append(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
+queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
 {
 	exchange->ctx = NULL;
 	if (queue->first)
@@ -20,7 +20,7 @@ append(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
 }
 
 static void
-prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
+queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
 {
 	exchange->ctx = queue->first;
 	if (!queue->first)
@@ -29,7 +29,7 @@ prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
 }
 
 static struct rr_exchange *
-pop(struct rr_exchange_queue *queue)
+queue_pop(struct rr_exchange_queue *queue)
 {
 	struct rr_exchange *exchange = queue->first;
 
@@ -39,18 +39,18 @@ pop(struct rr_exchange_queue *queue)
 }
 
 static size_t
-aligned(size_t size)
+queue_aligned(size_t size)
 {
 	return (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
 }
 
 /* Most of a block is arenas that few calls touch, so it is not zeroed as a whole. */
 static struct rr_block *
-new_block(struct rpcrdma_server *server)
+queue_new_block(struct rpcrdma_server *server)
 {
 	const struct rr_env *env = server->engine->env;
-	size_t args = aligned(server->args_size), result = aligned(server->result_size);
-	size_t arena = aligned(server->config.arena_size);
+	size_t args = queue_aligned(server->args_size), result = queue_aligned(server->result_size);
+	size_t arena = queue_aligned(server->config.arena_size);
 	struct rr_block *block;
 
 	block = env->realloc(env->ctx, NULL, sizeof(*block) + args + result + 2 * arena + RR_REPLY_SMALL);
@@ -72,7 +72,7 @@ new_block(struct rpcrdma_server *server)
  * has ended are in no line: those may leave nothing for it.
  */
 static bool
-may_take_block(const struct rr_line *line)
+queue_may_take_block(const struct rr_line *line)
 {
 	const struct rpcrdma_server *server = line->server;
 	uint64_t used = server->block_count, most = server->config.call_max;
@@ -83,7 +83,7 @@ may_take_block(const struct rr_line *line)
 }
 
 static struct rr_block *
-take_block(struct rr_line *line)
+queue_take_block(struct rr_line *line)
 {
 	struct rpcrdma_server *server = line->server;
 	struct rr_list *link = rr_list_pop(&server->free_blocks);
@@ -91,7 +91,7 @@ take_block(struct rr_line *line)
 
 	if (link)
 		server->free_count--;
-	block = link ? rr_container(link, struct rr_block, link) : new_block(server);
+	block = link ? rr_container(link, struct rr_block, link) : queue_new_block(server);
 	if (!block)
 		return NULL;
 	block->line = line;
@@ -102,7 +102,7 @@ take_block(struct rr_line *line)
 }
 
 static void
-leave_line(struct rr_block *block)
+queue_leave_line(struct rr_block *block)
 {
 	rr_list_remove(&block->link);
 	if (block->line)
@@ -134,7 +134,7 @@ rr_block_release(struct rr_block *block)
 
 	block->request.payload = block->large = NULL;
 	block->request.party = NULL;
-	leave_line(block);
+	queue_leave_line(block);
 	server->block_count--;
 	if (server->free_count < server->config.call_max) {
 		server->free_count++;
@@ -153,15 +153,15 @@ rr_block_release(struct rr_block *block)
 
 /* Memory comes back only if some is out: a call is parked only then. */
 static void
-park(struct rr_line *line, struct rr_exchange *exchange)
+queue_park(struct rr_line *line, struct rr_exchange *exchange)
 {
-	append(&line->parked, exchange);
+	queue_append(&line->parked, exchange);
 	rr_pool_wait(line->server->engine->results, exchange->carrier->party, &line->waiter);
 }
 
 /* Serves the exchange, for which there may be a block. False where there is none. */
 static bool
-serve(struct rr_line *line, struct rr_exchange *exchange)
+queue_serve(struct rr_line *line, struct rr_exchange *exchange)
 {
 	struct rr_block *block;
 
@@ -170,13 +170,13 @@ serve(struct rr_line *line, struct rr_exchange *exchange)
 		return true;
 	}
 	line->server->turn_calls++;
-	block = may_take_block(line) ? take_block(line) : NULL;
+	block = queue_may_take_block(line) ? queue_take_block(line) : NULL;
 	if (!block)
 		return false;
 	if (rr_block_serve(block, exchange))
 		return true;
 	rr_block_release(block);
-	park(line, exchange);
+	queue_park(line, exchange);
 	return true;
 }
 
@@ -212,7 +212,7 @@ rr_line_take_spare(struct rr_line *line, uint32_t size)
 }
 
 static void
-line_give_back(struct rr_line *line)
+queue_line_give_back(struct rr_line *line)
 {
 	void *memory = line->spare;
 
@@ -222,18 +222,18 @@ line_give_back(struct rr_line *line)
 }
 
 static void
-give_back(struct rr_task *task)
+queue_give_back(struct rr_task *task)
 {
 	struct rpcrdma_server *server = rr_container(task, struct rpcrdma_server, give_back);
 
 	while (!rr_list_empty(&server->spares))
-		line_give_back(rr_container(server->spares.next, struct rr_line, spared));
+		queue_line_give_back(rr_container(server->spares.next, struct rr_line, spared));
 }
 
 /* ---- Turns ---- */
 
 static void
-wait_for_block(struct rr_line *line)
+queue_wait_for_block(struct rr_line *line)
 {
 	if (rr_list_empty(&line->turn))
 		rr_list_append(&line->server->turns, &line->turn);
@@ -241,7 +241,7 @@ wait_for_block(struct rr_line *line)
 
 /* Whether calls have been served for so long in this turn of the loop that others are to have theirs. */
 static bool
-is_turn_over(struct rpcrdma_server *server, uint64_t now)
+queue_is_turn_over(struct rpcrdma_server *server, uint64_t now)
 {
 	uint64_t turn = rr_loop_turns(server->engine->loop);
 
@@ -263,9 +263,9 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 	bool over;
 
 	exchange->arrived = rr_loop_now(line->server->engine->loop);
-	over = is_turn_over(line->server, exchange->arrived);
+	over = queue_is_turn_over(line->server, exchange->arrived);
 	if (!line->backlog.first && !over) {
-		if (serve(line, exchange))
+		if (queue_serve(line, exchange))
 			return;
 		/* There is no block, and no call holds a block that would come back: memory for one failed.
 		 */
@@ -274,8 +274,8 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 			return;
 		}
 	}
-	append(&line->backlog, exchange);
-	wait_for_block(line);
+	queue_append(&line->backlog, exchange);
+	queue_wait_for_block(line);
 }
 
 void
@@ -286,7 +286,7 @@ rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
 
 /* One call of each line that waits. True where one was served. */
 static bool
-serve_round(struct rpcrdma_server *server)
+queue_serve_round(struct rpcrdma_server *server)
 {
 	struct rr_list round, *link;
 	bool served = false;
@@ -296,24 +296,24 @@ serve_round(struct rpcrdma_server *server)
 		rr_list_append(&round, link);
 	while ((link = rr_list_pop(&round))) {
 		struct rr_line *line = rr_container(link, struct rr_line, turn);
-		struct rr_exchange *exchange = pop(&line->backlog);
+		struct rr_exchange *exchange = queue_pop(&line->backlog);
 
-		if (exchange && !serve(line, exchange))
-			prepend(&line->backlog, exchange);
+		if (exchange && !queue_serve(line, exchange))
+			queue_prepend(&line->backlog, exchange);
 		else
 			served |= exchange != NULL;
 		if (line->backlog.first)
-			wait_for_block(line);
+			queue_wait_for_block(line);
 	}
 	return served;
 }
 
 static void
-run(struct rr_task *task)
+queue_run(struct rr_task *task)
 {
 	struct rpcrdma_server *server = rr_container(task, struct rpcrdma_server, task);
 
-	while (!is_turn_over(server, rr_now(server->engine->env)) && serve_round(server))
+	while (!queue_is_turn_over(server, rr_now(server->engine->env)) && queue_serve_round(server))
 		;
 	/* Lines wait, and no block will come back: memory for one failed, and is asked for again in a while.
 	 */
@@ -322,35 +322,35 @@ run(struct rr_task *task)
 }
 
 static void
-go_on(struct rr_timer *timer)
+queue_go_on(struct rr_timer *timer)
 {
-	run(&rr_container(timer, struct rpcrdma_server, next_turn)->task);
+	queue_run(&rr_container(timer, struct rpcrdma_server, next_turn)->task);
 }
 
 /* The first that still finds no memory ends the round, and waits in front of the others. */
 static void
-wake(struct rr_pool_waiter *waiter)
+queue_wake(struct rr_pool_waiter *waiter)
 {
 	struct rr_line *line = rr_container(waiter, struct rr_line, waiter);
 	struct rr_exchange_queue round = line->parked;
 	struct rr_exchange *exchange;
 
 	line->parked = (struct rr_exchange_queue){ 0 };
-	while (!line->parked.first && (exchange = pop(&round))) {
-		if (serve(line, exchange))
+	while (!line->parked.first && (exchange = queue_pop(&round))) {
+		if (queue_serve(line, exchange))
 			continue;
-		append(&line->backlog, exchange);
-		wait_for_block(line);
+		queue_append(&line->backlog, exchange);
+		queue_wait_for_block(line);
 	}
-	while ((exchange = pop(&round)))
-		append(&line->parked, exchange);
+	while ((exchange = queue_pop(&round)))
+		queue_append(&line->parked, exchange);
 }
 
 void
 rr_line_init(struct rr_line *line, struct rpcrdma_server *server)
 {
 	line->server = server;
-	line->waiter.wake = wake;
+	line->waiter.wake = queue_wake;
 	rr_list_init(&line->blocks);
 	rr_list_init(&line->turn);
 	rr_list_init(&line->spared);
@@ -362,13 +362,13 @@ rr_line_end(struct rr_line *line)
 {
 	rr_list_remove(&line->turn);
 	rr_list_remove(&line->waiter.link);
-	line_give_back(line);
+	queue_line_give_back(line);
 	while (line->backlog.first)
-		rr_exchange_drop(pop(&line->backlog));
+		rr_exchange_drop(queue_pop(&line->backlog));
 	while (line->parked.first)
-		rr_exchange_drop(pop(&line->parked));
+		rr_exchange_drop(queue_pop(&line->parked));
 	while (!rr_list_empty(&line->blocks))
-		leave_line(rr_container(line->blocks.next, struct rr_block, link));
+		queue_leave_line(rr_container(line->blocks.next, struct rr_block, link));
 }
 
 void
@@ -377,9 +377,9 @@ rr_server_queue_init(struct rpcrdma_server *server)
 	rr_list_init(&server->free_blocks);
 	rr_list_init(&server->turns);
 	rr_list_init(&server->spares);
-	rr_task_init(&server->give_back, give_back);
-	rr_task_init(&server->task, run);
-	rr_timer_init(&server->next_turn, go_on);
+	rr_task_init(&server->give_back, queue_give_back);
+	rr_task_init(&server->task, queue_run);
+	rr_timer_init(&server->next_turn, queue_go_on);
 	rr_line_init(&server->other, server);
 	for (uint32_t i = 0; i < server->service_count; i++) {
 		const struct rpcrdma_program *program = server->services[i].program;
@@ -398,7 +398,7 @@ rr_server_queue_end(struct rpcrdma_server *server)
 {
 	rr_task_cancel(&server->task);
 	rr_task_cancel(&server->give_back);
-	give_back(&server->give_back);
+	queue_give_back(&server->give_back);
 	rr_loop_disarm(server->engine->loop, &server->next_turn);
 	rr_line_end(&server->other);
 }

@@ -14,7 +14,7 @@ _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is ke
 
 /* Octets of the procedure's results in the stream: with marked ones where those may not be placed. */
 static uint64_t
-results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
+reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
 	const struct rpcrdma_request *request = &block->request;
 	const struct rr_service *service = block->service;
@@ -34,7 +34,7 @@ rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedu
 {
 	const struct rpcrdma_request *request = &block->request;
 	const struct rpcrdma_server *server = request->server;
-	uint64_t size = rr_min(results_max(block, procedure) + request->header, request->stream_room);
+	uint64_t size = rr_min(reply_results_max(block, procedure) + request->header, request->stream_room);
 
 	block->reply_size = RR_REPLY_SMALL;
 	if (size <= RR_REPLY_SMALL)
@@ -47,7 +47,7 @@ rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedu
 }
 
 static void
-sent(void *arg)
+reply_sent(void *arg)
 {
 	rr_block_release(arg);
 }
@@ -55,7 +55,7 @@ sent(void *arg)
 /* How many results leave the stream: one for each Write chunk, and without chunks the first few, which are
  * sent from where they lie. More than a Send can gather would not go inline. */
 static uint32_t
-item_max(const struct rpcrdma_request *request)
+reply_item_max(const struct rpcrdma_request *request)
 {
 	enum { FEW = 4 };
 	uint32_t chunks = request->exchange->write_chunks;
@@ -66,20 +66,20 @@ item_max(const struct rpcrdma_request *request)
 }
 
 static struct rpcrdma_xdr_writer
-begin(struct rr_block *block, struct rr_reply_header *header)
+reply_begin(struct rr_block *block, struct rr_reply_header *header)
 {
 	struct rpcrdma_request *request = &block->request;
 	struct rpcrdma_xdr_writer writer;
 
 	rpcrdma_xdr_writer_init(&writer, block->large ? block->large : block->small,
-		block->large ? block->reply_size : RR_REPLY_SMALL, request->items, item_max(request));
+		block->large ? block->reply_size : RR_REPLY_SMALL, request->items, reply_item_max(request));
 	header->xid = request->exchange->xid;
 	rr_rpc_put_reply(&writer, header);
 	return writer;
 }
 
 static void
-remember(struct rr_block *block, const struct rpcrdma_message *reply)
+reply_remember(struct rr_block *block, const struct rpcrdma_message *reply)
 {
 	if (block->once_open)
 		rr_drc_end(block->request.server->config.drc, &block->once, reply);
@@ -89,7 +89,7 @@ remember(struct rr_block *block, const struct rpcrdma_message *reply)
 void
 rr_block_not_executed(struct rr_block *block)
 {
-	remember(block, NULL);
+	reply_remember(block, NULL);
 }
 
 enum rr_drc_state
@@ -107,12 +107,12 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 		carrier->counters.repeats++;
 	RR_PROBE(call_repeated, key->peer, key->xid, key->prog, key->vers, key->proc);
 	block->reply = (struct rpcrdma_message){ .stream = block->small, .length = length };
-	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
+	rr_exchange_reply(block->request.exchange, &block->reply, reply_sent, block);
 	return state;
 }
 
 static void
-count_time(const struct rpcrdma_request *request, bool failed)
+reply_count_time(const struct rpcrdma_request *request, bool failed)
 {
 	uint64_t took = rr_loop_clock(request->server->engine->loop) - request->exchange->arrived;
 
@@ -124,7 +124,7 @@ count_time(const struct rpcrdma_request *request, bool failed)
 /* What was reserved for the largest reply and is not needed goes back, before the reply is held for the peer.
  */
 static void
-trim(struct rr_block *block)
+reply_trim(struct rr_block *block)
 {
 	struct rr_pool *results = block->request.server->engine->results;
 
@@ -142,29 +142,29 @@ trim(struct rr_block *block)
 }
 
 static void
-end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
+reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
 {
 	const struct rpcrdma_request *request = &block->request;
 
 	block->reply = rpcrdma_xdr_written(writer);
-	trim(block);
-	remember(block, &block->reply);
+	reply_trim(block);
+	reply_remember(block, &block->reply);
 	if (request->latency)
-		count_time(request, failed);
+		reply_count_time(request, failed);
 	if (!request->exchange->carrier) { /* it ended while the request was kept */
 		rr_exchange_drop(request->exchange);
 		rr_block_release(block);
 		return;
 	}
-	rr_exchange_reply(block->request.exchange, &block->reply, sent, block);
+	rr_exchange_reply(block->request.exchange, &block->reply, reply_sent, block);
 }
 
 static void
 reply(struct rr_block *block, struct rr_reply_header header)
 {
-	struct rpcrdma_xdr_writer writer = begin(block, &header);
+	struct rpcrdma_xdr_writer writer = reply_begin(block, &header);
 
-	end(block, &writer, true);
+	reply_end(block, &writer, true);
 }
 
 void
@@ -173,12 +173,12 @@ rr_block_succeed(struct rr_block *block)
 	struct rpcrdma_request *request = &block->request;
 	const struct rpcrdma_procedure *procedure = request->procedure;
 	struct rr_reply_header header = { .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SUCCESS };
-	struct rpcrdma_xdr_writer writer = begin(block, &header);
+	struct rpcrdma_xdr_writer writer = reply_begin(block, &header);
 
 	if (procedure && procedure->put_result)
 		procedure->put_result(&writer, request->result);
 	if (!writer.failed) {
-		end(block, &writer, false);
+		reply_end(block, &writer, false);
 		return;
 	}
 	rr_log(request->server->engine->env, RR_LOG_ERROR, "the result of %s for %s does not fit its reply",

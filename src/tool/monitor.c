@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tool/monitor_parts.h"
+#include "tool/monitor_private.h"
 
 enum { MONITOR_LISTENERS = RR_MONITOR_KINDS, MONITOR_END = MONITOR_LISTENERS, MONITOR_FIRST };
 

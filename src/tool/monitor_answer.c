@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/monitor_parts.h"
+#include "tool/monitor_private.h"
 
 bool
 rr_monitor_is_whole(const struct rr_monitor_peer *peer)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tool/address.h"
-#include "tool/monitor_parts.h"
+#include "tool/monitor_private.h"
 
 enum { LISTEN_BACKLOG = 16 };
 

@@ -36,7 +36,7 @@ rr_ulb_callback(void)
 
 /* Nothing of this is marked: it need not be stepped over, but nothing may have been taken out of it. */
 static enum rr_walk_answer
-find_nothing(const struct rpcrdma_xdr_reader *reader)
+binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 {
 	for (const struct rpcrdma_item *item = reader->items; item < reader->items_end; item++) {
 		if (item->length > 0)
@@ -46,14 +46,14 @@ find_nothing(const struct rpcrdma_xdr_reader *reader)
 }
 
 static enum rr_walk_answer
-find_all(const struct rpcrdma_program *program, uint32_t entry, const struct rpcrdma_xdr_reader *reader,
-	struct rr_ulb_items *found)
+binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
+	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found)
 {
 	struct rr_walk walk;
 	enum rr_walk_answer answer;
 
 	if (entry == 0)
-		return find_nothing(reader);
+		return binding_find_nothing(reader);
 	rr_walk_begin(&walk, reader, found->items, found->max);
 	rr_walk_over(&walk, program->walk, entry);
 	answer = rr_walk_end(&walk);
@@ -66,7 +66,7 @@ find_all(const struct rpcrdma_program *program, uint32_t entry, const struct rpc
 }
 
 static enum rr_walk_answer
-find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found,
+binding_find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found,
 	uint32_t (*begin)(struct rr_walk *walk), uint32_t (*next)(struct rr_walk *walk))
 {
 	struct rr_walk walk;
@@ -87,7 +87,7 @@ find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *f
 
 /* NULL where the schema has no such procedure. */
 static const struct rpcrdma_procedure *
-find_procedure(const struct rpcrdma_program *program, uint32_t proc, struct rr_ulb_items *found)
+binding_find_procedure(const struct rpcrdma_program *program, uint32_t proc, struct rr_ulb_items *found)
 {
 	found->count = found->results = 0;
 	if (proc >= program->procedure_count || !program->procedures[proc].name)
@@ -99,24 +99,25 @@ enum rr_walk_answer
 rr_ulb_walk_call(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found)
 {
-	const struct rpcrdma_procedure *procedure = find_procedure(program, proc, found);
+	const struct rpcrdma_procedure *procedure = binding_find_procedure(program, proc, found);
 
 	if (!procedure)
 		return RR_WALK_UNKNOWN;
 	if (rr_compound_is(program, proc))
-		return find_in_compound(reader, found, rr_compound_begin_call, rr_compound_next_call);
-	return find_all(program, procedure->args_walk, reader, found);
+		return binding_find_in_compound(reader, found, rr_compound_begin_call, rr_compound_next_call);
+	return binding_find_all(program, procedure->args_walk, reader, found);
 }
 
 enum rr_walk_answer
 rr_ulb_walk_reply(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found)
 {
-	const struct rpcrdma_procedure *procedure = find_procedure(program, proc, found);
+	const struct rpcrdma_procedure *procedure = binding_find_procedure(program, proc, found);
 
 	if (!procedure)
 		return RR_WALK_UNKNOWN;
 	if (rr_compound_is(program, proc))
-		return find_in_compound(reader, found, rr_compound_begin_reply, rr_compound_next_reply);
-	return find_all(program, procedure->result_walk, reader, found);
+		return binding_find_in_compound(
+			reader, found, rr_compound_begin_reply, rr_compound_next_reply);
+	return binding_find_all(program, procedure->result_walk, reader, found);
 }

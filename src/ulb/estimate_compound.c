@@ -177,14 +177,14 @@ static const uint32_t attributes[] = {
 };
 
 static uint32_t
-word_at(const uint8_t *args, uint32_t offset)
+compound_word_at(const uint8_t *args, uint32_t offset)
 {
 	return rr_get_be32(args + offset);
 }
 
 /* The attributes of one word of a bitmap, the first of them with the number first. */
 static uint32_t
-word_max(uint32_t word, uint64_t first)
+compound_word_max(uint32_t word, uint64_t first)
 {
 	uint32_t max = 0;
 
@@ -200,28 +200,29 @@ word_max(uint32_t word, uint64_t first)
 
 /* GETATTR: a bitmap no larger than the one at args, and what that asks for. */
 static uint32_t
-attributes_max(const uint8_t *args)
+compound_attributes_max(const uint8_t *args)
 {
-	uint32_t words = word_at(args, 0), max = STATUS + 4 + 4;
+	uint32_t words = compound_word_at(args, 0), max = STATUS + 4 + 4;
 
 	for (uint32_t i = 0; i < words; i++) {
 		max = rr_estimate_add(max, 4);
-		max = rr_estimate_add(max, word_max(word_at(args, 4 + 4 * i), 32 * (uint64_t)i));
+		max = rr_estimate_add(
+			max, compound_word_max(compound_word_at(args, 4 + 4 * i), 32 * (uint64_t)i));
 	}
 	return max;
 }
 
 /* How many handles come back where the client protects its state by SSV, nobody limits. */
 static uint32_t
-exchange_id_max(const uint8_t *args)
+compound_exchange_id_max(const uint8_t *args)
 {
-	uint32_t owner = word_at(args, 8);
+	uint32_t owner = compound_word_at(args, 8);
 
-	return word_at(args, 8 + 4 + owner + rr_pad(owner) + 4) == SP4_SSV ? UNKNOWN : EXCHANGE_ID;
+	return compound_word_at(args, 8 + 4 + owner + rr_pad(owner) + 4) == SP4_SSV ? UNKNOWN : EXCHANGE_ID;
 }
 
 static uint32_t
-operation_max(uint32_t number, const uint8_t *args)
+compound_operation_max(uint32_t number, const uint8_t *args)
 {
 	const struct operation *operation;
 	uint64_t counted;
@@ -229,9 +230,9 @@ operation_max(uint32_t number, const uint8_t *args)
 	if (number == OP_ILLEGAL)
 		return STATUS;
 	if (number == OP_GETATTR)
-		return attributes_max(args);
+		return compound_attributes_max(args);
 	if (number == OP_EXCHANGE_ID)
-		return exchange_id_max(args);
+		return compound_exchange_id_max(args);
 	if (number >= sizeof(operations) / sizeof(*operations))
 		return UNKNOWN;
 	operation = &operations[number];
@@ -239,15 +240,15 @@ operation_max(uint32_t number, const uint8_t *args)
 		return UNKNOWN;
 	if (operation->each == 0)
 		return operation->max;
-	counted = (uint64_t)operation->each * word_at(args, operation->count_at);
+	counted = (uint64_t)operation->each * compound_word_at(args, operation->count_at);
 	return rr_estimate_add(operation->max, (uint32_t)rr_min(counted, UINT32_MAX));
 }
 
 /* The count behind stateid and offset; a link's length nobody says. */
 static uint32_t
-item_max(uint32_t number, const uint8_t *args)
+compound_item_max(uint32_t number, const uint8_t *args)
 {
-	return number == OP_READLINK ? UNKNOWN : word_at(args, STATEID + 8);
+	return number == OP_READLINK ? UNKNOWN : compound_word_at(args, STATEID + 8);
 }
 
 void
@@ -265,10 +266,11 @@ rr_estimate_compound(struct rr_walk *walk, struct rr_reply_size *size)
 
 		if (walk->answer != RR_WALKED)
 			return;
-		size->max = rr_estimate_add(size->max, rr_estimate_add(4, operation_max(number, args)));
+		size->max =
+			rr_estimate_add(size->max, rr_estimate_add(4, compound_operation_max(number, args)));
 		size->often_large |= number == OP_READDIR;
 		if (rr_compound_is_read(number))
-			rr_estimate_result(size, item_max(number, args));
+			rr_estimate_result(size, compound_item_max(number, args));
 	}
 	rr_walk_end(walk);
 }

@@ -11,7 +11,7 @@ enum { NFS2_FHSIZE = 32 };
 enum { NFSACL_GETACL = 1, NFSACL_ENTRIES = 1 | 4 };
 
 static void
-skip_words(struct rr_walk *walk, unsigned count)
+legacy_skip_words(struct rr_walk *walk, unsigned count)
 {
 	while (count-- > 0)
 		rr_walk_u32(walk);
@@ -21,13 +21,13 @@ void
 rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size)
 {
 	if (proc == NFS2_READ) {
-		skip_words(walk, NFS2_FHSIZE / 4 + 1);
+		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1);
 		size->results[0] = (uint32_t)rr_min(rr_walk_u32(walk), size->results[0]);
 	}
 	/* RFC 1094, 2.2.17: entries "with a total size of up to "count" bytes"; status, end of list and eof
 	 * are not said to be of that. */
 	if (proc == NFS2_READDIR) {
-		skip_words(walk, NFS2_FHSIZE / 4 + 1);
+		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1);
 		size->max = rr_estimate_add(rr_walk_u32(walk), 12);
 		size->often_large = true;
 	}
@@ -36,7 +36,7 @@ rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 /* RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in
  * bytes". */
 static uint32_t
-list_max(uint32_t count, uint32_t failure)
+legacy_list_max(uint32_t count, uint32_t failure)
 {
 	uint32_t success = rr_estimate_add(count, 4);
 
@@ -51,14 +51,14 @@ rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 	size->often_large = rr_ulb_nfs3[proc].often_large;
 	rr_walk_opaque(walk, NFS3_FHSIZE);
 	if (proc == NFSPROC3_READ) {
-		skip_words(walk, 2);
+		legacy_skip_words(walk, 2);
 		size->results[0] = rr_walk_u32(walk);
 	} else if (proc == NFSPROC3_READDIR) {
-		skip_words(walk, 4);
-		size->max = list_max(rr_walk_u32(walk), 4 + XDR_MAX_READDIR3resfail);
+		legacy_skip_words(walk, 4);
+		size->max = legacy_list_max(rr_walk_u32(walk), 4 + XDR_MAX_READDIR3resfail);
 	} else {
-		skip_words(walk, 5);
-		size->max = list_max(rr_walk_u32(walk), 4 + XDR_MAX_READDIRPLUS3resfail);
+		legacy_skip_words(walk, 5);
+		size->max = legacy_list_max(rr_walk_u32(walk), 4 + XDR_MAX_READDIRPLUS3resfail);
 	}
 }
 

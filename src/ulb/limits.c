@@ -13,7 +13,7 @@ enum { NFS_PROGRAM = 100003, FSINFO = 19 };
 #define MAX_WRITE (UINT32_C(1) << FATTR4_MAXWRITE)
 
 static bool
-is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
+limits_is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
 {
 	return program->prog == NFS_PROGRAM && program->vers == 3 && proc == FSINFO;
 }
@@ -22,49 +22,49 @@ is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
 
 /* The memory of a message is its owner's, who lets it be changed. */
 static uint8_t *
-place(const uint8_t *at)
+limits_place(const uint8_t *at)
 {
 	return (uint8_t *)(uintptr_t)at;
 }
 
 static void
-lower_u32(const uint8_t *at, uint32_t limit)
+limits_lower_u32(const uint8_t *at, uint32_t limit)
 {
 	if (rr_get_be32(at) > limit)
-		rr_put_be32(place(at), limit);
+		rr_put_be32(limits_place(at), limit);
 }
 
 /* The next number; nothing where the message ends before it. */
 static void
-lower_next_u32(struct rpcrdma_xdr_reader *reader, uint32_t limit)
+limits_lower_next_u32(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 {
 	const uint8_t *at = reader->next;
 
 	rpcrdma_get_u32(reader);
 	if (!reader->failed)
-		lower_u32(at, limit);
+		limits_lower_u32(at, limit);
 }
 
 static void
-lower_next_u64(struct rpcrdma_xdr_reader *reader, uint32_t limit)
+limits_lower_next_u64(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 {
 	const uint8_t *at = reader->next;
 
 	if (rpcrdma_get_u64(reader) > limit && !reader->failed) {
-		rr_put_be32(place(at), 0);
-		rr_put_be32(place(at + 4), limit);
+		rr_put_be32(limits_place(at), 0);
+		rr_put_be32(limits_place(at + 4), limit);
 	}
 }
 
 static void
-skip_words(struct rpcrdma_xdr_reader *reader, uint32_t words)
+limits_skip_words(struct rpcrdma_xdr_reader *reader, uint32_t words)
 {
 	while (words-- > 0)
 		rpcrdma_get_u32(reader);
 }
 
 static void
-skip_opaque(struct rpcrdma_xdr_reader *reader)
+limits_skip_opaque(struct rpcrdma_xdr_reader *reader)
 {
 	rpcrdma_get_bytes(reader, UINT32_MAX);
 }
@@ -77,41 +77,41 @@ enum { MAX_REQUEST = 4, MAX_RESPONSE = 8, MAX_RESPONSE_CACHED = 12, RDMA_IRD = 2
 /* RFC 8881, 18.36.3, of ca_maxrequestsize: it "includes the RPC headers", and the same is said of responses.
  */
 static void
-lower_channel(const uint8_t *channel, uint32_t request, uint32_t response)
+limits_lower_channel(const uint8_t *channel, uint32_t request, uint32_t response)
 {
-	lower_u32(channel + MAX_REQUEST, request);
-	lower_u32(channel + MAX_RESPONSE, response);
-	lower_u32(channel + MAX_RESPONSE_CACHED, response);
+	limits_lower_u32(channel + MAX_REQUEST, request);
+	limits_lower_u32(channel + MAX_RESPONSE, response);
+	limits_lower_u32(channel + MAX_RESPONSE_CACHED, response);
 }
 
 /* The attributes of the backchannel behind those of the fore channel. */
 static const uint8_t *
-back_channel(const uint8_t *fore)
+limits_back_channel(const uint8_t *fore)
 {
 	return fore + CHANNEL + 4 * rr_get_be32(fore + RDMA_IRD);
 }
 
 /* fore: the channels in the arguments of a CREATE_SESSION that was stepped over. */
 static uint32_t
-lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
+limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 {
-	const uint8_t *back = back_channel(fore);
+	const uint8_t *back = limits_back_channel(fore);
 	uint32_t asked = rr_get_be32(back + MAX_RESPONSE);
 
-	lower_channel(fore, limits->message, limits->message);
-	lower_channel(back, limits->callback, limits->callback_reply);
+	limits_lower_channel(fore, limits->message, limits->message);
+	limits_lower_channel(back, limits->callback, limits->callback_reply);
 	return asked > limits->callback_reply ? asked : 0;
 }
 
 static void
-lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
+limits_lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
 {
-	const uint8_t *back = back_channel(fore);
+	const uint8_t *back = limits_back_channel(fore);
 
-	lower_channel(fore, limits->message, limits->message);
-	lower_u32(back + MAX_REQUEST, limits->callback);
+	limits_lower_channel(fore, limits->message, limits->message);
+	limits_lower_u32(back + MAX_REQUEST, limits->callback);
 	if (asked > 0 && rr_get_be32(back + MAX_RESPONSE) == limits->callback_reply)
-		rr_put_be32(place(back + MAX_RESPONSE), asked);
+		rr_put_be32(limits_place(back + MAX_RESPONSE), asked);
 }
 
 /* ---- Attributes ---- */
@@ -148,48 +148,50 @@ static const uint8_t attribute_sizes[FATTR4_MAXREAD] = {
 };
 
 static void
-skip_strings(struct rpcrdma_xdr_reader *reader)
+limits_skip_strings(struct rpcrdma_xdr_reader *reader)
 {
 	for (uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, 4); count > 0; count--)
-		skip_opaque(reader);
+		limits_skip_opaque(reader);
 }
 
 /* An access control list: type, flags, mask and name of each entry. */
 static void
-skip_acl(struct rpcrdma_xdr_reader *reader)
+limits_skip_acl(struct rpcrdma_xdr_reader *reader)
 {
 	for (uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, 16); count > 0; count--) {
-		skip_words(reader, 3);
-		skip_opaque(reader);
+		limits_skip_words(reader, 3);
+		limits_skip_opaque(reader);
 	}
 }
 
 /* A path, and for each place the names of servers and a path. */
 static void
-skip_locations(struct rpcrdma_xdr_reader *reader)
+limits_skip_locations(struct rpcrdma_xdr_reader *reader)
 {
-	skip_strings(reader);
+	limits_skip_strings(reader);
 	for (uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, 8); count > 0; count--) {
-		skip_strings(reader);
-		skip_strings(reader);
+		limits_skip_strings(reader);
+		limits_skip_strings(reader);
 	}
 }
 
 static void
-skip_attribute(struct rpcrdma_xdr_reader *reader, uint32_t number)
+limits_skip_attribute(struct rpcrdma_xdr_reader *reader, uint32_t number)
 {
 	switch (number) {
-	case FATTR4_SUPPORTED_ATTRS: skip_words(reader, rpcrdma_get_count(reader, UINT32_MAX, 4)); break;
-	case FATTR4_ACL: skip_acl(reader); break;
-	case FATTR4_FILEHANDLE: skip_opaque(reader); break;
-	case FATTR4_FS_LOCATIONS: skip_locations(reader); break;
-	default: skip_words(reader, attribute_sizes[number] / 4); break;
+	case FATTR4_SUPPORTED_ATTRS:
+		limits_skip_words(reader, rpcrdma_get_count(reader, UINT32_MAX, 4));
+		break;
+	case FATTR4_ACL: limits_skip_acl(reader); break;
+	case FATTR4_FILEHANDLE: limits_skip_opaque(reader); break;
+	case FATTR4_FS_LOCATIONS: limits_skip_locations(reader); break;
+	default: limits_skip_words(reader, attribute_sizes[number] / 4); break;
 	}
 }
 
 /* A fattr4: which attributes there are, and then their values, by number. */
 static void
-lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
+limits_lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
 	uint32_t words = rpcrdma_get_count(reader, UINT32_MAX, 4);
 	uint32_t present = words > 0 ? rpcrdma_get_u32(reader) : 0;
@@ -197,7 +199,7 @@ lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reader *read
 	struct rpcrdma_bytes list;
 
 	if (words > 0)
-		skip_words(reader, words - 1);
+		limits_skip_words(reader, words - 1);
 	list = rpcrdma_get_bytes(reader, UINT32_MAX);
 	if (reader->failed || !(present & (MAX_READ | MAX_WRITE)))
 		return;
@@ -205,22 +207,22 @@ lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reader *read
 		&values, &(struct rpcrdma_message){ .stream = list.data, .length = list.length }, NULL);
 	for (uint32_t number = 0; number < FATTR4_MAXREAD; number++) {
 		if (present & UINT32_C(1) << number)
-			skip_attribute(&values, number);
+			limits_skip_attribute(&values, number);
 	}
 	if (present & MAX_READ)
-		lower_next_u64(&values, limits->data);
+		limits_lower_next_u64(&values, limits->data);
 	if (present & MAX_WRITE)
-		lower_next_u64(&values, limits->data);
+		limits_lower_next_u64(&values, limits->data);
 }
 
 static void
-lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
+limits_lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
-	skip_words(reader, 2); /* the verifier of cookies */
+	limits_skip_words(reader, 2); /* the verifier of cookies */
 	while (rpcrdma_get_bool(reader)) {
-		skip_words(reader, 2); /* cookie */
-		skip_opaque(reader);   /* name */
-		lower_attributes(limits, reader);
+		limits_skip_words(reader, 2); /* cookie */
+		limits_skip_opaque(reader);   /* name */
+		limits_lower_attributes(limits, reader);
 	}
 }
 
@@ -228,21 +230,21 @@ lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 
 /* RFC 1813, 3.3.19: behind the attributes, rtmax, rtpref, rtmult, wtmax, wtpref, wtmult and dtpref. */
 static void
-lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
+limits_lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
 	enum { ATTRIBUTES = 21 };
 
 	if (rpcrdma_get_u32(reader) != 0)
 		return;
 	if (rpcrdma_get_bool(reader))
-		skip_words(reader, ATTRIBUTES);
-	lower_next_u32(reader, limits->data);
-	lower_next_u32(reader, limits->data);
-	skip_words(reader, 1);
-	lower_next_u32(reader, limits->data);
-	lower_next_u32(reader, limits->data);
-	skip_words(reader, 1);
-	lower_next_u32(reader, limits->data);
+		limits_skip_words(reader, ATTRIBUTES);
+	limits_lower_next_u32(reader, limits->data);
+	limits_lower_next_u32(reader, limits->data);
+	limits_skip_words(reader, 1);
+	limits_lower_next_u32(reader, limits->data);
+	limits_lower_next_u32(reader, limits->data);
+	limits_skip_words(reader, 1);
+	limits_lower_next_u32(reader, limits->data);
 }
 
 /* ---- Operation by operation ---- */
@@ -253,7 +255,7 @@ enum { CALL_CHANNELS = 4 + 16, REPLY_CHANNELS = 8 + 24 };
 
 /* READDIR: a cookie with its verifier and two counts are in front of the attributes that are asked for. */
 static bool
-asks_for_sizes(uint32_t operation, const uint8_t *args)
+limits_asks_for_sizes(uint32_t operation, const uint8_t *args)
 {
 	const uint8_t *bitmap = operation == OP_READDIR ? args + 24 : args;
 
@@ -271,13 +273,13 @@ rr_limits_concern(
 	struct rr_walk walk;
 
 	if (!rr_compound_is(program, proc))
-		return is_fsinfo(program, proc);
+		return limits_is_fsinfo(program, proc);
 	rr_walk_begin(&walk, reader, NULL, 0);
 	for (uint32_t count = rr_compound_begin_call(&walk); count > 0 && walk.answer == RR_WALKED; count--) {
 		const uint8_t *operation = walk.reader.next;
 		uint32_t number = rr_compound_next_call(&walk);
 
-		if (walk.answer == RR_WALKED && asks_for_sizes(number, operation + 4))
+		if (walk.answer == RR_WALKED && limits_asks_for_sizes(number, operation + 4))
 			return true;
 	}
 	return false;
@@ -297,23 +299,23 @@ rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_progra
 		const uint8_t *operation = walk.reader.next;
 
 		if (rr_compound_next_call(&walk) == OP_CREATE_SESSION && walk.answer == RR_WALKED)
-			asked = lower_session_call(limits, operation + CALL_CHANNELS);
+			asked = limits_lower_session_call(limits, operation + CALL_CHANNELS);
 	}
 	return asked;
 }
 
 /* operation: its result, that many octets in all, which was stepped over and has no error. */
 static void
-lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
+limits_lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
 {
 	const struct rpcrdma_message result = { .stream = operation + 8, .length = octets - 8 };
 	struct rpcrdma_xdr_reader reader;
 
 	rpcrdma_xdr_reader_init(&reader, &result, NULL);
 	switch (rr_get_be32(operation)) {
-	case OP_CREATE_SESSION: lower_session_reply(limits, asked, operation + REPLY_CHANNELS); break;
-	case OP_GETATTR: lower_attributes(limits, &reader); break;
-	case OP_READDIR: lower_entries(limits, &reader); break;
+	case OP_CREATE_SESSION: limits_lower_session_reply(limits, asked, operation + REPLY_CHANNELS); break;
+	case OP_GETATTR: limits_lower_attributes(limits, &reader); break;
+	case OP_READDIR: limits_lower_entries(limits, &reader); break;
 	default: break;
 	}
 }
@@ -325,8 +327,8 @@ rr_limits_lower_reply(const struct rr_limits *limits, uint32_t asked, const stru
 	struct rpcrdma_xdr_reader results = *reader;
 	struct rr_walk walk;
 
-	if (is_fsinfo(program, proc))
-		lower_fsinfo(limits, &results);
+	if (limits_is_fsinfo(program, proc))
+		limits_lower_fsinfo(limits, &results);
 	if (!rr_compound_is(program, proc))
 		return;
 	rr_walk_begin(&walk, reader, NULL, 0);
@@ -338,6 +340,6 @@ rr_limits_lower_reply(const struct rr_limits *limits, uint32_t asked, const stru
 		rr_compound_next_reply(&walk);
 		octets = (uint32_t)(walk.reader.next - operation);
 		if (walk.answer == RR_WALKED && rr_get_be32(operation + 4) == NFS4_OK)
-			lower_result(limits, asked, operation, octets);
+			limits_lower_result(limits, asked, operation, octets);
 	}
 }

@@ -3,7 +3,7 @@
 
 /* Octets of the chunk that is for items[i]; 0: there is none. */
 static uint32_t
-chunk_for(const struct rr_walk_item *items, uint32_t i, const uint32_t *chunks, uint32_t chunk_count)
+pairing_chunk_for(const struct rr_walk_item *items, uint32_t i, const uint32_t *chunks, uint32_t chunk_count)
 {
 	uint32_t result = items[i].result;
 
@@ -20,7 +20,7 @@ rr_results_are_paired(
 	const struct rr_walk_item *items, uint32_t count, const uint32_t *chunks, uint32_t chunk_count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t chunk = chunk_for(items, i, chunks, chunk_count);
+		uint32_t chunk = pairing_chunk_for(items, i, chunks, chunk_count);
 
 		/* RFC 8267, 6.4.1: with "a matching non-empty Write chunk, then the corresponding READ
 		 * operation MUST return its DDP-eligible data item using that chunk." */

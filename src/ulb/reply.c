@@ -16,7 +16,7 @@ const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES] = {
 /* RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in
  * bytes". The status stands in front of it; a failure has its own size. */
 static uint32_t
-list_max(uint32_t count, uint32_t failure)
+reply_list_max(uint32_t count, uint32_t failure)
 {
 	uint32_t success = count > UINT32_MAX - 4 ? UINT32_MAX : count + 4;
 
@@ -27,8 +27,9 @@ uint32_t
 rr_ulb_nfs3_reply_max(uint32_t proc, const void *args)
 {
 	if (proc == NFSPROC3_READDIR)
-		return list_max(((const READDIR3args *)args)->count, 4 + XDR_MAX_READDIR3resfail);
+		return reply_list_max(((const READDIR3args *)args)->count, 4 + XDR_MAX_READDIR3resfail);
 	if (proc == NFSPROC3_READDIRPLUS)
-		return list_max(((const READDIRPLUS3args *)args)->maxcount, 4 + XDR_MAX_READDIRPLUS3resfail);
+		return reply_list_max(
+			((const READDIRPLUS3args *)args)->maxcount, 4 + XDR_MAX_READDIRPLUS3resfail);
 	return proc < RR_ULB_NFS3_PROCEDURES ? NFS_V3_program.procedures[proc].result_max : 0;
 }

@@ -39,7 +39,7 @@ rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, str
 
 /* There are fewer octets than the schema says; maybe because an item was taken out where none is marked. */
 static bool
-short_of_octets(struct rr_walk *walk)
+walk_short_of_octets(struct rr_walk *walk)
 {
 	walk->answer = RR_WALK_UNKNOWN;
 	for (const struct rpcrdma_item *item = walk->reader.items; item < walk->reader.items_end; item++) {
@@ -50,7 +50,7 @@ short_of_octets(struct rr_walk *walk)
 }
 
 static bool
-unknown(struct rr_walk *walk)
+walk_unknown(struct rr_walk *walk)
 {
 	walk->answer = RR_WALK_UNKNOWN;
 	return false;
@@ -59,7 +59,7 @@ unknown(struct rr_walk *walk)
 /* ---- Items ---- */
 
 static bool
-take_item(struct rr_walk *walk, uint32_t max)
+walk_take_item(struct rr_walk *walk, uint32_t max)
 {
 	struct rpcrdma_xdr_reader *reader = &walk->reader;
 	uint32_t offset = (uint32_t)(reader->next - reader->start) + 4;
@@ -67,7 +67,7 @@ take_item(struct rr_walk *walk, uint32_t max)
 
 	bytes = rpcrdma_get_item(reader, max);
 	if (reader->failed)
-		return short_of_octets(walk);
+		return walk_short_of_octets(walk);
 	if (walk->item_count < walk->item_max)
 		walk->items[walk->item_count] = (struct rr_walk_item){
 			.data = bytes.data,
@@ -83,19 +83,19 @@ take_item(struct rr_walk *walk, uint32_t max)
 /* ---- Instructions ---- */
 
 static inline bool
-skip(struct machine *m, uint64_t octets)
+walk_skip(struct machine *m, uint64_t octets)
 {
 	if ((uint64_t)(m->end - m->next) < octets)
-		return short_of_octets(m->walk);
+		return walk_short_of_octets(m->walk);
 	m->next += octets;
 	return true;
 }
 
 static inline bool
-take_u32(struct machine *m, uint32_t *value)
+walk_take_u32(struct machine *m, uint32_t *value)
 {
 	if (m->end - m->next < 4)
-		return short_of_octets(m->walk);
+		return walk_short_of_octets(m->walk);
 	memcpy(value, m->next, 4);
 	*value = be32toh(*value);
 	m->next += 4;
@@ -103,22 +103,22 @@ take_u32(struct machine *m, uint32_t *value)
 }
 
 static inline bool
-skip_opaque(struct machine *m, uint32_t max)
+walk_skip_opaque(struct machine *m, uint32_t max)
 {
 	uint32_t length;
 
-	if (!take_u32(m, &length))
+	if (!walk_take_u32(m, &length))
 		return false;
 	if (length > max)
-		return unknown(m->walk);
-	return skip(m, (uint64_t)length + rr_pad(length));
+		return walk_unknown(m->walk);
+	return walk_skip(m, (uint64_t)length + rr_pad(length));
 }
 
 static bool
-skip_item(struct machine *m, uint32_t max)
+walk_skip_item(struct machine *m, uint32_t max)
 {
 	m->walk->reader.next = m->next;
-	if (!take_item(m->walk, max))
+	if (!walk_take_item(m->walk, max))
 		return false;
 	m->next = m->walk->reader.next;
 	return true;
@@ -126,57 +126,57 @@ skip_item(struct machine *m, uint32_t max)
 
 /* count times the code at element, and then what follows here. */
 static inline bool
-call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
+walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
 {
 	if (m->depth == DEPTH)
-		return unknown(m->walk);
+		return walk_unknown(m->walk);
 	m->frames[m->depth++] = (struct frame){ back, count - 1, element };
 	m->at = element;
 	return true;
 }
 
 static bool
-begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t element)
+walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t element)
 {
 	uint32_t count;
 
-	if (!take_u32(m, &count))
+	if (!walk_take_u32(m, &count))
 		return false;
 	/* A count beyond what can be here is no reason to begin. */
 	if (count > max || (uint64_t)count * least > (uint64_t)(m->end - m->next))
-		return unknown(m->walk);
+		return walk_unknown(m->walk);
 	m->at += 4;
-	return count == 0 || call(m, element, count, m->at);
+	return count == 0 || walk_call(m, element, count, m->at);
 }
 
 static bool
-skip_array(struct machine *m, uint32_t max, uint32_t size)
+walk_skip_array(struct machine *m, uint32_t max, uint32_t size)
 {
 	uint32_t count;
 
-	if (!take_u32(m, &count))
+	if (!walk_take_u32(m, &count))
 		return false;
 	m->at += 3;
-	return count <= max ? skip(m, (uint64_t)count * size) : unknown(m->walk);
+	return count <= max ? walk_skip(m, (uint64_t)count * size) : walk_unknown(m->walk);
 }
 
 /* A flag, and where the code goes on by it. */
 static bool
-branch(struct machine *m, uint32_t *flag)
+walk_branch(struct machine *m, uint32_t *flag)
 {
-	if (!take_u32(m, flag))
+	if (!walk_take_u32(m, flag))
 		return false;
 	m->at += 2;
-	return *flag <= 1 || unknown(m->walk);
+	return *flag <= 1 || walk_unknown(m->walk);
 }
 
 /* RR_WALK_TABLE first count default addresses */
 static bool
-choose_near(struct machine *m, const uint32_t *i)
+walk_choose_near(struct machine *m, const uint32_t *i)
 {
 	uint32_t value;
 
-	if (!take_u32(m, &value))
+	if (!walk_take_u32(m, &value))
 		return false;
 	value -= i[1];
 	m->at = value < i[2] ? i[4 + value] : i[3];
@@ -185,11 +185,11 @@ choose_near(struct machine *m, const uint32_t *i)
 
 /* RR_WALK_SWITCH count default values and addresses */
 static bool
-choose_far(struct machine *m, const uint32_t *i)
+walk_choose_far(struct machine *m, const uint32_t *i)
 {
 	uint32_t value, low = 0, high = i[1];
 
-	if (!take_u32(m, &value))
+	if (!walk_take_u32(m, &value))
 		return false;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
@@ -205,7 +205,7 @@ choose_far(struct machine *m, const uint32_t *i)
 
 /* The end of a subroutine: the next element, or what follows the call. */
 static inline bool
-finish(struct machine *m)
+walk_finish(struct machine *m)
 {
 	struct frame *frame = &m->frames[m->depth - 1];
 
@@ -221,32 +221,32 @@ finish(struct machine *m)
 
 /* One instruction. False if the walk failed. */
 static inline bool
-step(struct machine *m)
+walk_step(struct machine *m)
 {
 	const uint32_t *i = m->code + m->at;
 	uint32_t flag;
 
 	switch ((enum rr_walk_op)i[0]) {
-	case RR_WALK_END: return finish(m);
-	case RR_WALK_SKIP: m->at += 2; return skip(m, i[1]);
-	case RR_WALK_OPAQUE: m->at += 2; return skip_opaque(m, i[1]);
-	case RR_WALK_ITEM: m->at += 2; return skip_item(m, i[1]);
-	case RR_WALK_ARRAY: return skip_array(m, i[1], i[2]);
-	case RR_WALK_LOOP: return begin_loop(m, i[1], i[2], i[3]);
-	case RR_WALK_TIMES: m->at += 3; return i[1] == 0 || call(m, i[2], i[1], m->at);
-	case RR_WALK_OPTIONAL: return branch(m, &flag) && (!flag || call(m, i[1], 1, m->at));
+	case RR_WALK_END: return walk_finish(m);
+	case RR_WALK_SKIP: m->at += 2; return walk_skip(m, i[1]);
+	case RR_WALK_OPAQUE: m->at += 2; return walk_skip_opaque(m, i[1]);
+	case RR_WALK_ITEM: m->at += 2; return walk_skip_item(m, i[1]);
+	case RR_WALK_ARRAY: return walk_skip_array(m, i[1], i[2]);
+	case RR_WALK_LOOP: return walk_begin_loop(m, i[1], i[2], i[3]);
+	case RR_WALK_TIMES: m->at += 3; return i[1] == 0 || walk_call(m, i[2], i[1], m->at);
+	case RR_WALK_OPTIONAL: return walk_branch(m, &flag) && (!flag || walk_call(m, i[1], 1, m->at));
 	case RR_WALK_AGAIN:
-		if (!branch(m, &flag))
+		if (!walk_branch(m, &flag))
 			return false;
 		m->at = flag ? i[1] : m->at;
 		return true;
-	case RR_WALK_CALL: return call(m, i[1], 1, m->at + 2);
+	case RR_WALK_CALL: return walk_call(m, i[1], 1, m->at + 2);
 	case RR_WALK_JUMP: m->at = i[1]; return true;
-	case RR_WALK_TABLE: return choose_near(m, i);
-	case RR_WALK_SWITCH: return choose_far(m, i);
+	case RR_WALK_TABLE: return walk_choose_near(m, i);
+	case RR_WALK_SWITCH: return walk_choose_far(m, i);
 	case RR_WALK_FAIL: break;
 	}
-	return unknown(m->walk);
+	return walk_unknown(m->walk);
 }
 
 bool
@@ -261,9 +261,9 @@ rr_walk_over(struct rr_walk *walk, const uint32_t *code, uint32_t entry)
 	m.next = walk->reader.next;
 	m.end = walk->reader.end;
 	m.depth = 0;
-	call(&m, entry, 1, 0);
+	walk_call(&m, entry, 1, 0);
 	while (m.depth > 0) {
-		if (!step(&m))
+		if (!walk_step(&m))
 			return false;
 	}
 	walk->reader.next = m.next;
@@ -280,7 +280,7 @@ rr_walk_peek(struct rr_walk *walk)
 	if (walk->answer != RR_WALKED)
 		return 0;
 	if (walk->reader.end - walk->reader.next < 4) {
-		short_of_octets(walk);
+		walk_short_of_octets(walk);
 		return 0;
 	}
 	memcpy(&value, walk->reader.next, 4);
@@ -306,9 +306,9 @@ rr_walk_opaque(struct rr_walk *walk, uint32_t max)
 	if (walk->answer != RR_WALKED)
 		return;
 	if (length > max)
-		unknown(walk);
+		walk_unknown(walk);
 	else if ((uint64_t)(walk->reader.end - walk->reader.next) < octets)
-		short_of_octets(walk);
+		walk_short_of_octets(walk);
 	else
 		walk->reader.next += octets;
 }
@@ -317,7 +317,7 @@ void
 rr_walk_refuse(struct rr_walk *walk)
 {
 	if (walk->answer == RR_WALKED)
-		unknown(walk);
+		walk_unknown(walk);
 }
 
 enum rr_walk_answer

@@ -65,14 +65,14 @@ rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE])
 }
 
 static void
-get_tagged(const uint8_t *in, struct rr_ddp_header *header)
+ddp_get_tagged(const uint8_t *in, struct rr_ddp_header *header)
 {
 	header->stag = rr_get_be32(in + 2);
 	header->to = rr_get_be64(in + 6);
 }
 
 static void
-get_untagged(const uint8_t *in, struct rr_ddp_header *header)
+ddp_get_untagged(const uint8_t *in, struct rr_ddp_header *header)
 {
 	header->invalidate_stag = rr_rdmap_invalidates(header->opcode) ? rr_get_be32(in + 2) : 0;
 	header->queue = rr_get_be32(in + 6);
@@ -82,7 +82,7 @@ get_untagged(const uint8_t *in, struct rr_ddp_header *header)
 
 /* RFC 5040, 4.1: "Figure 4 ... MUST be used to define the value of the Tagged flag", and so of the queue. */
 static bool
-opcode_fits(const struct rr_ddp_header *header)
+ddp_opcode_fits(const struct rr_ddp_header *header)
 {
 	if (header->opcode >= sizeof(messages) / sizeof(messages[0]))
 		return false;
@@ -111,14 +111,14 @@ rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header)
 	if (size < rr_ddp_header_size(header->tagged))
 		return RR_DDP_SHORT;
 	if (header->tagged)
-		get_tagged(in, header);
+		ddp_get_tagged(in, header);
 	else
-		get_untagged(in, header);
+		ddp_get_untagged(in, header);
 	if (!header->tagged && header->queue >= RR_DDP_QUEUES)
 		return RR_DDP_BAD_QUEUE;
 	if ((in[1] & RDMAP_VERSION_MASK) != RDMAP_VERSION)
 		return RR_DDP_BAD_RDMAP_VERSION;
-	return opcode_fits(header) ? RR_DDP_OK : RR_DDP_BAD_OPCODE;
+	return ddp_opcode_fits(header) ? RR_DDP_OK : RR_DDP_BAD_OPCODE;
 }
 
 uint16_t

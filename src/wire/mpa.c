@@ -30,13 +30,13 @@ static const char request_key[] = "MPA ID Req Frame";
 static const char reply_key[] = "MPA ID Rep Frame";
 
 static const char *
-key_of(bool reply)
+mpa_key_of(bool reply)
 {
 	return reply ? reply_key : request_key;
 }
 
 static uint8_t
-flags_of(const struct rr_mpa_frame *frame)
+mpa_flags_of(const struct rr_mpa_frame *frame)
 {
 	uint8_t flags = 0;
 
@@ -54,7 +54,7 @@ flags_of(const struct rr_mpa_frame *frame)
 }
 
 static void
-put_depths(uint8_t *out, const struct rr_mpa_frame *frame)
+mpa_put_depths(uint8_t *out, const struct rr_mpa_frame *frame)
 {
 	uint16_t ird = frame->ird, ord = frame->ord;
 
@@ -69,7 +69,7 @@ put_depths(uint8_t *out, const struct rr_mpa_frame *frame)
 }
 
 static bool
-expressible(const struct rr_mpa_frame *frame)
+mpa_expressible(const struct rr_mpa_frame *frame)
 {
 	size_t depths = frame->enhanced ? RR_MPA_DEPTHS_SIZE : 0;
 
@@ -88,21 +88,21 @@ rr_mpa_put(uint8_t *out, size_t size, const struct rr_mpa_frame *frame)
 	size_t depths = frame->enhanced ? RR_MPA_DEPTHS_SIZE : 0;
 	size_t length = depths + frame->private_data_length;
 
-	if (!expressible(frame) || size < RR_MPA_HEADER_SIZE + length)
+	if (!mpa_expressible(frame) || size < RR_MPA_HEADER_SIZE + length)
 		return 0;
-	memcpy(out, key_of(frame->reply), RR_MPA_KEY_SIZE);
-	out[FLAGS_OFFSET] = flags_of(frame);
+	memcpy(out, mpa_key_of(frame->reply), RR_MPA_KEY_SIZE);
+	out[FLAGS_OFFSET] = mpa_flags_of(frame);
 	out[REVISION_OFFSET] = frame->revision;
 	rr_put_be16(out + LENGTH_OFFSET, (uint16_t)length);
 	if (frame->enhanced)
-		put_depths(out + RR_MPA_HEADER_SIZE, frame);
+		mpa_put_depths(out + RR_MPA_HEADER_SIZE, frame);
 	if (frame->private_data_length > 0)
 		memcpy(out + RR_MPA_HEADER_SIZE + depths, frame->private_data, frame->private_data_length);
 	return RR_MPA_HEADER_SIZE + length;
 }
 
 static void
-get_depths(const uint8_t *in, struct rr_mpa_frame *frame)
+mpa_get_depths(const uint8_t *in, struct rr_mpa_frame *frame)
 {
 	uint16_t ird = rr_get_be16(in), ord = rr_get_be16(in + 2);
 
@@ -118,7 +118,7 @@ get_depths(const uint8_t *in, struct rr_mpa_frame *frame)
 /* The flags and the revision. RFC 5044, 7.1.1, Res: "not checked on reception", which in revision 1 includes
  * S. */
 static void
-get_header(const uint8_t *in, bool reply, struct rr_mpa_frame *frame)
+mpa_get_header(const uint8_t *in, bool reply, struct rr_mpa_frame *frame)
 {
 	*frame = (struct rr_mpa_frame){
 		.reply = reply,
@@ -139,11 +139,11 @@ rr_mpa_get(const void *data, size_t size, bool reply, struct rr_mpa_frame *frame
 	*used = RR_MPA_HEADER_SIZE;
 	/* RFC 5044, 7.1.2: "If a received "Key" does not match the expected value ... connection MUST be
 	 * closed". */
-	if (size > 0 && memcmp(in, key_of(reply), rr_min(size, RR_MPA_KEY_SIZE)) != 0)
+	if (size > 0 && memcmp(in, mpa_key_of(reply), rr_min(size, RR_MPA_KEY_SIZE)) != 0)
 		return RR_MPA_BAD_KEY;
 	if (size < RR_MPA_HEADER_SIZE)
 		return RR_MPA_MORE;
-	get_header(in, reply, frame);
+	mpa_get_header(in, reply, frame);
 	if (frame->revision != 1 && frame->revision != 2)
 		return RR_MPA_BAD_REVISION;
 	/* RFC 5044, 7.1.1: "if the length of the Private Data field exceeds 512 octets, the receiver MUST
@@ -156,7 +156,7 @@ rr_mpa_get(const void *data, size_t size, bool reply, struct rr_mpa_frame *frame
 	if (size < *used)
 		return RR_MPA_MORE;
 	if (frame->enhanced)
-		get_depths(in + RR_MPA_HEADER_SIZE, frame);
+		mpa_get_depths(in + RR_MPA_HEADER_SIZE, frame);
 	frame->private_data = in + RR_MPA_HEADER_SIZE + depths;
 	frame->private_data_length = (uint16_t)(length - depths);
 	return RR_MPA_OK;

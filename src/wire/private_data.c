@@ -24,7 +24,7 @@ enum {
 
 /* RFC 8797, 4.2: "the unsigned number of additional kilo-octets of length beyond the first 1024 octets" */
 static uint8_t
-size_code(uint32_t size)
+data_size_code(uint32_t size)
 {
 	uint32_t units = size / SIZE_UNIT;
 
@@ -34,7 +34,7 @@ size_code(uint32_t size)
 }
 
 static uint32_t
-size_of_code(uint8_t code)
+data_size_of_code(uint8_t code)
 {
 	return (code + 1U) * SIZE_UNIT;
 }
@@ -47,8 +47,8 @@ rr_private_data_put(uint8_t out[RR_PRIVATE_DATA_SIZE], const struct rr_private_d
 	/* RFC 8797, 4, Reserved: "Senders MUST set these bits to zero, and receivers MUST ignore their
 	 * value." */
 	out[FLAGS_OFFSET] = own->remote_invalidation ? REMOTE_INVALIDATION : 0;
-	out[SEND_OFFSET] = size_code(own->send_size);
-	out[RECEIVE_OFFSET] = size_code(own->receive_size);
+	out[SEND_OFFSET] = data_size_code(own->send_size);
+	out[RECEIVE_OFFSET] = data_size_code(own->receive_size);
 }
 
 /*
@@ -57,7 +57,7 @@ rr_private_data_put(uint8_t out[RR_PRIVATE_DATA_SIZE], const struct rr_private_d
  * search goes on where the version is not recognized.
  */
 static const uint8_t *
-find(const uint8_t *data, size_t size)
+data_find(const uint8_t *data, size_t size)
 {
 	for (; size >= RR_PRIVATE_DATA_SIZE; data++, size--) {
 		if (rr_get_be32(data) == FORMAT_IDENTIFIER && data[VERSION_OFFSET] == VERSION)
@@ -69,7 +69,7 @@ find(const uint8_t *data, size_t size)
 bool
 rr_private_data_get(const void *data, size_t size, struct rr_private_data *peer)
 {
-	const uint8_t *message = find(data, size);
+	const uint8_t *message = data_find(data, size);
 
 	/* RFC 8797, 5.1: "bit 15 of the Flags field is zero and (2) both Size fields contain the value zero".
 	 * RFC 8166, 3.3.3: otherwise "senders and receives MUST assume the inline thresholds are 1024 bytes."
@@ -77,8 +77,8 @@ rr_private_data_get(const void *data, size_t size, struct rr_private_data *peer)
 	*peer = (struct rr_private_data){ .send_size = SIZE_UNIT, .receive_size = SIZE_UNIT };
 	if (!message)
 		return false;
-	peer->send_size = size_of_code(message[SEND_OFFSET]);
-	peer->receive_size = size_of_code(message[RECEIVE_OFFSET]);
+	peer->send_size = data_size_of_code(message[SEND_OFFSET]);
+	peer->receive_size = data_size_of_code(message[RECEIVE_OFFSET]);
 	peer->remote_invalidation = message[FLAGS_OFFSET] & REMOTE_INVALIDATION;
 	return true;
 }

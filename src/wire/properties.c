@@ -74,7 +74,7 @@ rr_property_subset(const struct rr_property_set *set, uint32_t has)
 /* ---- Reading ---- */
 
 static enum rr_property
-find(uint32_t code)
+properties_find(uint32_t code)
 {
 	enum rr_property i = 0;
 
@@ -90,7 +90,8 @@ find(uint32_t code)
  * default".
  */
 static uint32_t
-get_value(struct rpcrdma_xdr_reader *reader, struct rpcrdma_bytes data, const struct rr_property_kind *kind)
+properties_get_value(
+	struct rpcrdma_xdr_reader *reader, struct rpcrdma_bytes data, const struct rr_property_kind *kind)
 {
 	const struct rpcrdma_message message = { .stream = data.data, .length = data.length };
 	struct rpcrdma_xdr_reader inner;
@@ -107,13 +108,13 @@ get_value(struct rpcrdma_xdr_reader *reader, struct rpcrdma_bytes data, const st
 
 /* "Note that no error is to be reported if rdma_which is unknown to the receiver." */
 static void
-get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *set)
+properties_get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *set)
 {
 	uint32_t count = rpcrdma_get_count(reader, RR_PROPERTY_SET_MAX, PROPVAL_MIN);
 
 	*set = (struct rr_property_set){ 0 };
 	for (; set->count < count && !reader->failed; set->count++) {
-		enum rr_property i = find(rpcrdma_get_u32(reader));
+		enum rr_property i = properties_find(rpcrdma_get_u32(reader));
 		struct rpcrdma_bytes data = rpcrdma_get_bytes(reader, UINT32_MAX);
 
 		if (reader->failed || i == RR_PROPERTIES)
@@ -121,7 +122,7 @@ get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *set)
 		if (set->has & UINT32_C(1) << i)
 			rpcrdma_xdr_fail(reader);
 		set->has |= UINT32_C(1) << i;
-		set->values[i] = get_value(reader, data, &rr_property_kinds[i]);
+		set->values[i] = properties_get_value(reader, data, &rr_property_kinds[i]);
 		set->positions[i] = set->count;
 	}
 }
@@ -129,7 +130,7 @@ get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *set)
 /* "Words beyond the last one specified are treated as containing zero." Those beyond the largest set select
  * nothing. */
 static void
-get_subset(struct rpcrdma_xdr_reader *reader, struct rr_property_subset *subset)
+properties_get_subset(struct rpcrdma_xdr_reader *reader, struct rr_property_subset *subset)
 {
 	uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, WORD);
 
@@ -152,19 +153,19 @@ rr_property_get(
 	*message = (struct rr_property_message){ 0 };
 	rpcrdma_xdr_reader_init(&reader, &whole, NULL);
 	if (operation == RR_RESPPROP) {
-		get_subset(&reader, &message->done);
-		get_subset(&reader, &message->rejected);
+		properties_get_subset(&reader, &message->done);
+		properties_get_subset(&reader, &message->rejected);
 	}
-	get_set(&reader, &message->set);
+	properties_get_set(&reader, &message->set);
 	if (operation == RR_CONNPROP)
-		get_subset(&reader, &message->nochg);
+		properties_get_subset(&reader, &message->nochg);
 	return rpcrdma_xdr_done(&reader);
 }
 
 /* ---- Writing ---- */
 
 static void
-put_set(struct rpcrdma_xdr_writer *writer, const struct rr_property_set *set)
+properties_put_set(struct rpcrdma_xdr_writer *writer, const struct rr_property_set *set)
 {
 	rpcrdma_put_u32(writer, (uint32_t)__builtin_popcount(set->has));
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
@@ -177,7 +178,8 @@ put_set(struct rpcrdma_xdr_writer *writer, const struct rr_property_set *set)
 }
 
 static void
-put_subset(struct rpcrdma_xdr_writer *writer, const struct rr_property_subset *subset, uint32_t elements)
+properties_put_subset(
+	struct rpcrdma_xdr_writer *writer, const struct rr_property_subset *subset, uint32_t elements)
 {
 	uint32_t count = (elements + WORD_BITS - 1) / WORD_BITS;
 
@@ -195,10 +197,10 @@ rr_property_put(struct rpcrdma_xdr_writer *writer, enum rr_property_operation op
 		return;
 	}
 	if (operation == RR_RESPPROP) {
-		put_subset(writer, &message->done, elements);
-		put_subset(writer, &message->rejected, elements);
+		properties_put_subset(writer, &message->done, elements);
+		properties_put_subset(writer, &message->rejected, elements);
 	}
-	put_set(writer, &message->set);
+	properties_put_set(writer, &message->set);
 	if (operation == RR_CONNPROP)
-		put_subset(writer, &message->nochg, elements);
+		properties_put_subset(writer, &message->nochg, elements);
 }

@@ -10,7 +10,7 @@
 /* False where the body is too long: RFC 5531, 8.2: "up to 400 bytes that are opaque to"
  * the RPC protocol. */
 static bool
-get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
+rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 {
 	const uint8_t *words = rr_xdr_octets(reader, RR_AUTH_FIXED);
 	uint32_t length;
@@ -31,7 +31,7 @@ get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 }
 
 static void
-put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
+rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
 {
 	uint8_t *words = auth->body.length == 0 ? rr_xdr_room(writer, RR_AUTH_FIXED) : NULL;
 
@@ -47,7 +47,7 @@ put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
 /* An enum of the schema that ends at max: RFC 4506, 4.3: "It is an error to encode as an enum any other
  * integer". */
 static uint32_t
-get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
+rpc_get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
 {
 	uint32_t value = rpcrdma_get_u32(reader);
 
@@ -61,12 +61,12 @@ get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
 
 /* Why the first words are not those of a call: the reader ends where that shows. */
 static bool
-get_no_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
+rpc_get_no_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
 {
 	uint32_t type;
 
 	call->xid = rpcrdma_get_u32(reader);
-	type = get_enum(reader, RR_REPLY);
+	type = rpc_get_enum(reader, RR_REPLY);
 	if (reader->failed || type != RR_CALL)
 		return false;
 	/* What follows rpcvers is known of version 2 only. */
@@ -84,15 +84,15 @@ rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
 	*call = (struct rr_call_header){ .rpcvers = RR_RPC_VERSION };
 	if (rpcrdma_xdr_left(reader) < RR_RPC_CALL_FIXED || rr_get_be32(words + 4) != RR_CALL ||
 		rr_get_be32(words + 8) != RR_RPC_VERSION)
-		return get_no_call(reader, call);
+		return rpc_get_no_call(reader, call);
 	reader->next += RR_RPC_CALL_FIXED;
 	call->xid = rr_get_be32(words);
 	call->prog = rr_get_be32(words + 12);
 	call->vers = rr_get_be32(words + 16);
 	call->proc = rr_get_be32(words + 20);
-	if (!get_auth(reader, &call->cred))
+	if (!rpc_get_auth(reader, &call->cred))
 		call->auth_stat = RR_AUTH_BADCRED;
-	else if (!get_auth(reader, &call->verf))
+	else if (!rpc_get_auth(reader, &call->verf))
 		call->auth_stat = RR_AUTH_BADVERF;
 	return !reader->failed;
 }
@@ -118,35 +118,35 @@ rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *
 	rr_put_be32(words + 12, call->prog);
 	rr_put_be32(words + 16, call->vers);
 	rr_put_be32(words + 20, call->proc);
-	put_auth(writer, &call->cred);
-	put_auth(writer, &call->verf);
+	rpc_put_auth(writer, &call->cred);
+	rpc_put_auth(writer, &call->verf);
 }
 
 /* ---- Replies: xid REPLY reply_stat, then one of two bodies ---- */
 
 static void
-get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
+rpc_get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
 	reply->low = rpcrdma_get_u32(reader);
 	reply->high = rpcrdma_get_u32(reader);
 }
 
 static void
-get_accepted(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
+rpc_get_accepted(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
-	get_auth(reader, &reply->verf);
-	reply->accept_stat = get_enum(reader, RR_SYSTEM_ERR);
+	rpc_get_auth(reader, &reply->verf);
+	reply->accept_stat = rpc_get_enum(reader, RR_SYSTEM_ERR);
 	if (reply->accept_stat == RR_PROG_MISMATCH)
-		get_range(reader, reply);
+		rpc_get_range(reader, reply);
 }
 
 /* RFC 5531, 9: "there may be a need for more status codes": so auth_stat is open. */
 static void
-get_denied(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
+rpc_get_denied(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
-	reply->reject_stat = get_enum(reader, RR_AUTH_ERROR);
+	reply->reject_stat = rpc_get_enum(reader, RR_AUTH_ERROR);
 	if (reply->reject_stat == RR_RPC_MISMATCH)
-		get_range(reader, reply);
+		rpc_get_range(reader, reply);
 	else
 		reply->auth_stat = rpcrdma_get_u32(reader);
 }
@@ -158,39 +158,39 @@ rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *repl
 
 	*reply = (struct rr_reply_header){ 0 };
 	reply->xid = rpcrdma_get_u32(reader);
-	type = get_enum(reader, RR_REPLY);
+	type = rpc_get_enum(reader, RR_REPLY);
 	if (reader->failed || type != RR_REPLY)
 		return false;
-	reply->reply_stat = get_enum(reader, RR_MSG_DENIED);
+	reply->reply_stat = rpc_get_enum(reader, RR_MSG_DENIED);
 	if (reply->reply_stat == RR_MSG_ACCEPTED)
-		get_accepted(reader, reply);
+		rpc_get_accepted(reader, reply);
 	else
-		get_denied(reader, reply);
+		rpc_get_denied(reader, reply);
 	return !reader->failed;
 }
 
 static void
-put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
+rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
 	rpcrdma_put_u32(writer, reply->low);
 	rpcrdma_put_u32(writer, reply->high);
 }
 
 static void
-put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
+rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
-	put_auth(writer, &reply->verf);
+	rpc_put_auth(writer, &reply->verf);
 	rpcrdma_put_u32(writer, reply->accept_stat);
 	if (reply->accept_stat == RR_PROG_MISMATCH)
-		put_range(writer, reply);
+		rpc_put_range(writer, reply);
 }
 
 static void
-put_denied(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
+rpc_put_denied(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
 	rpcrdma_put_u32(writer, reply->reject_stat);
 	if (reply->reject_stat == RR_RPC_MISMATCH)
-		put_range(writer, reply);
+		rpc_put_range(writer, reply);
 	else
 		rpcrdma_put_u32(writer, reply->auth_stat);
 }
@@ -206,9 +206,9 @@ rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header
 	rr_put_be32(words + 4, RR_REPLY);
 	rr_put_be32(words + 8, reply->reply_stat);
 	if (reply->reply_stat == RR_MSG_ACCEPTED)
-		put_accepted(writer, reply);
+		rpc_put_accepted(writer, reply);
 	else
-		put_denied(writer, reply);
+		rpc_put_denied(writer, reply);
 }
 
 /* ---- struct authsys_parms, RFC 5531, appendix A ---- */

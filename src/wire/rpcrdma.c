@@ -62,7 +62,7 @@ rr_rdma_clear_lists(struct rr_chunk_lists *lists)
 }
 
 static struct rr_segment
-get_segment(struct rpcrdma_xdr_reader *reader)
+rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 {
 	struct rr_segment segment;
 
@@ -73,7 +73,7 @@ get_segment(struct rpcrdma_xdr_reader *reader)
 }
 
 static enum rr_header_result
-get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
 	while (rpcrdma_get_bool(reader)) {
 		struct rr_read_segment *read;
@@ -82,7 +82,7 @@ get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 			return RR_HEADER_LIMIT;
 		read = &lists->reads[lists->read_count++];
 		read->position = rpcrdma_get_u32(reader);
-		read->target = get_segment(reader);
+		read->target = rdma_get_segment(reader);
 		/* RFC 8166, 3.4.5: "The value in this field MUST be a multiple of four." */
 		if (read->position % WORD != 0)
 			return RR_HEADER_MALFORMED;
@@ -92,7 +92,7 @@ get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 
 /* A counted array, whose count the stream must be able to hold before we look whether our array does. */
 static enum rr_header_result
-get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
+rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
 {
 	uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, RR_SEGMENT_SIZE);
 
@@ -102,20 +102,20 @@ get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, struc
 		return RR_HEADER_LIMIT;
 	*chunk = (struct rr_chunk){ count > 0 ? &lists->segments[lists->segment_count] : NULL, count };
 	for (uint32_t i = 0; i < count; i++)
-		chunk->segments[i] = get_segment(reader);
+		chunk->segments[i] = rdma_get_segment(reader);
 	lists->segment_count += count;
 	return RR_HEADER_OK;
 }
 
 static enum rr_header_result
-get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
 	while (rpcrdma_get_bool(reader)) {
 		enum rr_header_result result;
 
 		if (lists->write_count == lists->write_max)
 			return RR_HEADER_LIMIT;
-		result = get_chunk(reader, lists, &lists->writes[lists->write_count]);
+		result = rdma_get_chunk(reader, lists, &lists->writes[lists->write_count]);
 		if (result != RR_HEADER_OK)
 			return result;
 		lists->write_count++;
@@ -124,7 +124,7 @@ get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 }
 
 static enum rr_header_result
-get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+rdma_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
 	enum rr_header_result result = RR_HEADER_OK;
 	bool present = rpcrdma_get_bool(reader);
@@ -132,14 +132,14 @@ get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	if (reader->failed)
 		return RR_HEADER_MALFORMED;
 	if (present)
-		result = get_chunk(reader, lists, &lists->reply);
+		result = rdma_get_chunk(reader, lists, &lists->reply);
 	lists->has_reply = present && result == RR_HEADER_OK;
 	return result;
 }
 
 /* Most headers have no chunks. */
 static bool
-get_no_lists(struct rpcrdma_xdr_reader *reader)
+rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
 {
 	const uint8_t *words = reader->next;
 
@@ -155,13 +155,13 @@ rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *list
 {
 	enum rr_header_result result;
 
-	if (get_no_lists(reader))
+	if (rdma_get_no_lists(reader))
 		return RR_HEADER_OK;
-	result = get_reads(reader, lists);
+	result = rdma_get_reads(reader, lists);
 	if (result == RR_HEADER_OK)
-		result = get_writes(reader, lists);
+		result = rdma_get_writes(reader, lists);
 	if (result == RR_HEADER_OK)
-		result = get_reply(reader, lists);
+		result = rdma_get_reply(reader, lists);
 	return result;
 }
 
@@ -186,7 +186,7 @@ rr_rdma_place_lists(
 }
 
 static struct rr_chunk
-moved_chunk(const struct rr_chunk *chunk, const struct rr_segment *from, struct rr_segment *to)
+rdma_moved_chunk(const struct rr_chunk *chunk, const struct rr_segment *from, struct rr_segment *to)
 {
 	return (struct rr_chunk){ chunk->count > 0 ? to + (chunk->segments - from) : NULL, chunk->count };
 }
@@ -204,20 +204,20 @@ rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from)
 	to->write_count = from->write_count;
 	to->segment_count = from->segment_count;
 	to->has_reply = from->has_reply;
-	to->reply = moved_chunk(&from->reply, from->segments, to->segments);
+	to->reply = rdma_moved_chunk(&from->reply, from->segments, to->segments);
 	for (uint32_t i = 0; i < from->read_count; i++)
 		to->reads[i] = from->reads[i];
 	for (uint32_t i = 0; i < from->segment_count; i++)
 		to->segments[i] = from->segments[i];
 	for (uint32_t i = 0; i < from->write_count; i++)
-		to->writes[i] = moved_chunk(&from->writes[i], from->segments, to->segments);
+		to->writes[i] = rdma_moved_chunk(&from->writes[i], from->segments, to->segments);
 	return true;
 }
 
 /* ---- Writing ---- */
 
 static void
-put_words(uint8_t to[RR_RDMA_FIXED_SIZE], const struct rr_rdma_header *header)
+rdma_put_words(uint8_t to[RR_RDMA_FIXED_SIZE], const struct rr_rdma_header *header)
 {
 	rr_put_be32(to, header->xid);
 	rr_put_be32(to + 4, header->vers);
@@ -231,18 +231,18 @@ rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header
 	uint8_t *to = rr_xdr_room(writer, RR_RDMA_FIXED_SIZE);
 
 	if (to)
-		put_words(to, header);
+		rdma_put_words(to, header);
 }
 
 void
 rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *header)
 {
-	put_words(to, header);
+	rdma_put_words(to, header);
 	memset(to + RR_RDMA_FIXED_SIZE, 0, NO_LISTS_SIZE);
 }
 
 static void
-put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *segment)
+rdma_put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *segment)
 {
 	rpcrdma_put_u32(writer, segment->handle);
 	rpcrdma_put_u32(writer, segment->length);
@@ -250,11 +250,11 @@ put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *segment)
 }
 
 static void
-put_chunk(struct rpcrdma_xdr_writer *writer, const struct rr_chunk *chunk)
+rdma_put_chunk(struct rpcrdma_xdr_writer *writer, const struct rr_chunk *chunk)
 {
 	rpcrdma_put_u32(writer, chunk->count);
 	for (uint32_t i = 0; i < chunk->count; i++)
-		put_segment(writer, &chunk->segments[i]);
+		rdma_put_segment(writer, &chunk->segments[i]);
 }
 
 void
@@ -272,17 +272,17 @@ rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists
 	for (uint32_t i = 0; i < lists->read_count; i++) {
 		rpcrdma_put_bool(writer, true);
 		rpcrdma_put_u32(writer, lists->reads[i].position);
-		put_segment(writer, &lists->reads[i].target);
+		rdma_put_segment(writer, &lists->reads[i].target);
 	}
 	rpcrdma_put_bool(writer, false);
 	for (uint32_t i = 0; i < lists->write_count; i++) {
 		rpcrdma_put_bool(writer, true);
-		put_chunk(writer, &lists->writes[i]);
+		rdma_put_chunk(writer, &lists->writes[i]);
 	}
 	rpcrdma_put_bool(writer, false);
 	rpcrdma_put_bool(writer, lists->has_reply);
 	if (lists->has_reply)
-		put_chunk(writer, &lists->reply);
+		rdma_put_chunk(writer, &lists->reply);
 }
 
 /* ---- Sizes ---- */

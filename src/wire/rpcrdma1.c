@@ -4,7 +4,7 @@
 enum { ERROR_SIZE_MIN = RR_RDMA_FIXED_SIZE + 4 };
 
 static enum rr_header_result
-get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
+rdma1_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
 	header->err = rpcrdma_get_u32(reader);
 	if (header->err == RR_ERR_VERS) {
@@ -22,7 +22,7 @@ get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
  * more.
  */
 static uint32_t
-least_size(uint32_t proc)
+rdma1_least_size(uint32_t proc)
 {
 	switch (proc) {
 	case RR_RDMA_DONE: return RR_RDMA_FIXED_SIZE;
@@ -32,12 +32,12 @@ least_size(uint32_t proc)
 }
 
 static enum rr_header_result
-get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
+rdma1_get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
 	switch (header->proc) {
 	case RR_RDMA_MSG:
 	case RR_RDMA_NOMSG: return rr_rdma_get_lists(reader, lists);
-	case RR_RDMA_ERROR: return get_error(reader, header);
+	case RR_RDMA_ERROR: return rdma1_get_error(reader, header);
 	default: return RR_HEADER_OK;
 	}
 }
@@ -50,7 +50,7 @@ rr_rdma_get_header(
 }
 
 static void
-put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
+rdma1_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {
 	rpcrdma_put_u32(writer, header->err);
 	if (header->err == RR_ERR_VERS) {
@@ -70,7 +70,7 @@ rr_rdma_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_heade
 	switch (header->proc) {
 	case RR_RDMA_MSG:
 	case RR_RDMA_NOMSG: rr_rdma_put_lists(writer, lists); break;
-	case RR_RDMA_ERROR: put_error(writer, header); break;
+	case RR_RDMA_ERROR: rdma1_put_error(writer, header); break;
 	default: break;
 	}
 }
@@ -79,7 +79,7 @@ const struct rr_rdma_version rr_rdma_version_1 = {
 	.number = RR_RPCRDMA_VERSION_1,
 	.procs = { "RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE", "RDMA_ERROR" },
 	.errs = { [RR_ERR_VERS] = "ERR_VERS", [RR_ERR_CHUNK] = "ERR_CHUNK" },
-	.least_size = least_size,
-	.get = get_rest,
+	.least_size = rdma1_least_size,
+	.get = rdma1_get_rest,
 	.put = rr_rdma_put_header,
 };

@@ -25,7 +25,7 @@ rr_rdma2_payload(uint32_t proc)
 /* ---- Reading ---- */
 
 static enum rr_header_result
-get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
+rdma2_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
 	header->err = rpcrdma_get_u32(reader);
 	switch (header->err) {
@@ -41,7 +41,7 @@ get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 }
 
 static enum rr_header_result
-get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
+rdma2_get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
 	header->opttype = rpcrdma_get_u32(reader);
 	header->optinfo = rpcrdma_get_bytes(reader, UINT32_MAX);
@@ -49,22 +49,22 @@ get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 }
 
 static enum rr_header_result
-get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
+rdma2_get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
 	switch (header->proc) {
 	case RR_RDMA_MSG:
 	case RR_RDMA_NOMSG: return rr_rdma_get_lists(reader, lists);
 	case RR_RDMA_MSGP:
 	case RR_RDMA_DONE: return RR_HEADER_OK;
-	case RR_RDMA_ERROR: return get_error(reader, header);
-	case RR_RDMA_OPTIONAL: return get_optional(reader, header);
+	case RR_RDMA_ERROR: return rdma2_get_error(reader, header);
+	case RR_RDMA_OPTIONAL: return rdma2_get_optional(reader, header);
 	default: return RR_HEADER_MALFORMED;
 	}
 }
 
 /* The least octets of a message, by the XDR of its procedure. */
 static uint32_t
-least_size(uint32_t proc)
+rdma2_least_size(uint32_t proc)
 {
 	switch (proc) {
 	case RR_RDMA_MSGP:
@@ -76,7 +76,7 @@ least_size(uint32_t proc)
 }
 
 static bool
-is_payload_wrong(uint32_t proc, bool follows)
+rdma2_is_payload_wrong(uint32_t proc, bool follows)
 {
 	enum rr_payload payload = rr_rdma2_payload(proc);
 
@@ -84,11 +84,11 @@ is_payload_wrong(uint32_t proc, bool follows)
 }
 
 static enum rr_header_result
-get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
+rdma2_get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
-	enum rr_header_result result = get_body(reader, header, lists);
+	enum rr_header_result result = rdma2_get_body(reader, header, lists);
 
-	if (result == RR_HEADER_OK && is_payload_wrong(header->proc, rpcrdma_xdr_left(reader) > 0))
+	if (result == RR_HEADER_OK && rdma2_is_payload_wrong(header->proc, rpcrdma_xdr_left(reader) > 0))
 		return RR_HEADER_MALFORMED;
 	return result;
 }
@@ -103,7 +103,7 @@ rr_rdma2_get_header(
 /* ---- Writing ---- */
 
 static void
-put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
+rdma2_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {
 	rpcrdma_put_u32(writer, header->err);
 	switch (header->err) {
@@ -127,7 +127,7 @@ rr_rdma2_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_head
 	case RR_RDMA_NOMSG: rr_rdma_put_lists(writer, lists); break;
 	case RR_RDMA_MSGP:
 	case RR_RDMA_DONE: break;
-	case RR_RDMA_ERROR: put_error(writer, header); break;
+	case RR_RDMA_ERROR: rdma2_put_error(writer, header); break;
 	case RR_RDMA_OPTIONAL:
 		rpcrdma_put_u32(writer, header->opttype);
 		rpcrdma_put_bytes(writer, header->optinfo, UINT32_MAX);
@@ -142,8 +142,8 @@ const struct rr_rdma_version rr_rdma_version_2 = {
 	.errs = { [RR_ERR_VERS] = "RDMA_ERR_VERS",
 		[RR_ERR_BAD_HEADER] = "RDMA_ERR_BAD_HEADER",
 		[RR_ERR_INVAL_OPTION] = "RDMA_ERR_INVAL_OPTION" },
-	.least_size = least_size,
-	.get = get_rest,
+	.least_size = rdma2_least_size,
+	.get = rdma2_get_rest,
 	.put = rr_rdma2_put_header,
 };
 
@@ -163,7 +163,7 @@ rr_rdma_version(uint32_t number)
 
 /* Names in a version that is not known are those of the first one. */
 static const struct rr_rdma_version *
-version_for_names(uint32_t number)
+rdma2_version_for_names(uint32_t number)
 {
 	const struct rr_rdma_version *version = rr_rdma_version(number);
 
@@ -173,7 +173,7 @@ version_for_names(uint32_t number)
 const char *
 rr_rdma_proc_name(uint32_t vers, uint32_t proc)
 {
-	const char *name = proc <= RR_RDMA_OPTIONAL ? version_for_names(vers)->procs[proc] : NULL;
+	const char *name = proc <= RR_RDMA_OPTIONAL ? rdma2_version_for_names(vers)->procs[proc] : NULL;
 
 	return name ? name : "unknown procedure";
 }
@@ -181,7 +181,7 @@ rr_rdma_proc_name(uint32_t vers, uint32_t proc)
 const char *
 rr_rdma_err_name(uint32_t vers, uint32_t err)
 {
-	const char *name = err <= RR_ERR_INVAL_OPTION ? version_for_names(vers)->errs[err] : NULL;
+	const char *name = err <= RR_ERR_INVAL_OPTION ? rdma2_version_for_names(vers)->errs[err] : NULL;
 
 	return name ? name : "unknown error";
 }

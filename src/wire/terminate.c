@@ -21,7 +21,7 @@ enum {
 };
 
 static size_t
-terminated_size(const uint8_t *ddp_header)
+terminate_terminated_size(const uint8_t *ddp_header)
 {
 	return rr_ddp_header_size(ddp_header[0] & DDP_TAGGED);
 }
@@ -41,8 +41,8 @@ rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *termi
 		next += 2;
 	}
 	if (terminate->ddp_header) {
-		memcpy(next, terminate->ddp_header, terminated_size(terminate->ddp_header));
-		next += terminated_size(terminate->ddp_header);
+		memcpy(next, terminate->ddp_header, terminate_terminated_size(terminate->ddp_header));
+		next += terminate_terminated_size(terminate->ddp_header);
 	}
 	if (terminate->read_request) {
 		memcpy(next, terminate->read_request, RR_READ_REQUEST_SIZE);
@@ -53,7 +53,7 @@ rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *termi
 
 /* The parts that the header control bits announce, as far as they are whole. */
 static void
-get_parts(const uint8_t *next, const uint8_t *end, uint8_t bits, struct rr_terminate *terminate)
+terminate_get_parts(const uint8_t *next, const uint8_t *end, uint8_t bits, struct rr_terminate *terminate)
 {
 	if (bits & (HAS_LENGTH | HAS_DDP)) {
 		if (end - next < 2)
@@ -63,10 +63,10 @@ get_parts(const uint8_t *next, const uint8_t *end, uint8_t bits, struct rr_termi
 		next += 2;
 	}
 	if (bits & HAS_DDP) {
-		if (next == end || (size_t)(end - next) < terminated_size(next))
+		if (next == end || (size_t)(end - next) < terminate_terminated_size(next))
 			return;
 		terminate->ddp_header = next;
-		next += terminated_size(next);
+		next += terminate_terminated_size(next);
 	}
 	if (bits & HAS_READ_REQUEST && end - next >= RR_READ_REQUEST_SIZE)
 		terminate->read_request = next;
@@ -82,7 +82,7 @@ rr_terminate_get(const void *data, size_t size, struct rr_terminate *terminate)
 		return false;
 	terminate->cause = rr_get_be16(in);
 	terminate->swapped = !(in[2] & (HAS_LENGTH | HAS_DDP | HAS_READ_REQUEST)) && (in[2] & SWAPPED_BITS);
-	get_parts(in + RR_TERMINATE_CONTROL_SIZE, in + size, in[2], terminate);
+	terminate_get_parts(in + RR_TERMINATE_CONTROL_SIZE, in + size, in[2], terminate);
 	return true;
 }
 
@@ -139,7 +139,7 @@ rr_cause_name(uint16_t cause)
 
 /* The same cause with layer and error type exchanged. */
 static uint16_t
-exchanged(uint16_t cause)
+terminate_exchanged(uint16_t cause)
 {
 	return (uint16_t)((cause & 0x0f00) << 4 | (cause & 0xf000) >> 4 | (cause & 0x00ff));
 }
@@ -147,12 +147,12 @@ exchanged(uint16_t cause)
 uint16_t
 rr_terminate_meaning(const struct rr_terminate *terminate)
 {
-	return terminate->swapped ? exchanged(terminate->cause) : terminate->cause;
+	return terminate->swapped ? terminate_exchanged(terminate->cause) : terminate->cause;
 }
 
 /* Only a writer that keeps to the specification leaves anything behind for us to find. */
 static bool
-certain(const struct rr_terminate *terminate)
+terminate_certain(const struct rr_terminate *terminate)
 {
 	return terminate->has_length || terminate->ddp_header || terminate->read_request;
 }
@@ -161,13 +161,13 @@ const char *
 rr_terminate_text(char *text, size_t size, const struct rr_terminate *terminate)
 {
 	const char *name = rr_cause_name(terminate->cause);
-	const char *other = rr_cause_name(exchanged(terminate->cause));
+	const char *other = rr_cause_name(terminate_exchanged(terminate->cause));
 	unsigned int layer = terminate->cause >> 12, type = terminate->cause >> 8 & 15,
 		     code = terminate->cause & 255;
 
 	if (!name)
 		name = "unknown error";
-	if (!other || other == name || certain(terminate))
+	if (!other || other == name || terminate_certain(terminate))
 		snprintf(text, size, "%s (%u/%u/%u)", name, layer, type, code);
 	else if (terminate->swapped || !rr_cause_name(terminate->cause))
 		snprintf(text, size, "%s (%u/%u/%u, written in swapped order)", other, type, layer, code);

@@ -66,7 +66,7 @@ rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader)
  * octets are often zero bytes, but they don't have to be."
  */
 static const uint8_t *
-take_padded(struct rpcrdma_xdr_reader *reader, uint32_t size)
+xdr_take_padded(struct rpcrdma_xdr_reader *reader, uint32_t size)
 {
 	return rr_xdr_octets(reader, (size_t)size + rr_pad(size));
 }
@@ -128,7 +128,7 @@ rpcrdma_get_double(struct rpcrdma_xdr_reader *reader)
 void
 rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size)
 {
-	const uint8_t *octets = take_padded(reader, size);
+	const uint8_t *octets = xdr_take_padded(reader, size);
 
 	if (size == 0)
 		return;
@@ -140,16 +140,16 @@ rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size)
 
 /* The rest of an opaque whose length word was read: length octets of the stream. */
 static struct rpcrdma_bytes
-get_inline(struct rpcrdma_xdr_reader *reader, uint32_t length)
+xdr_get_inline(struct rpcrdma_xdr_reader *reader, uint32_t length)
 {
-	const uint8_t *octets = take_padded(reader, length);
+	const uint8_t *octets = xdr_take_padded(reader, length);
 
 	return (struct rpcrdma_bytes){ octets, octets ? length : 0 };
 }
 
 /* The length word of an opaque<max>; 0 where it failed. */
 static uint32_t
-get_length(struct rpcrdma_xdr_reader *reader, uint32_t max)
+xdr_get_length(struct rpcrdma_xdr_reader *reader, uint32_t max)
 {
 	uint32_t length = rpcrdma_get_u32(reader);
 
@@ -162,7 +162,7 @@ get_length(struct rpcrdma_xdr_reader *reader, uint32_t max)
 struct rpcrdma_bytes
 rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max)
 {
-	return get_inline(reader, get_length(reader, max));
+	return xdr_get_inline(reader, xdr_get_length(reader, max));
 }
 
 /*
@@ -172,7 +172,7 @@ rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max)
  * of anybody.
  */
 static const struct rpcrdma_item *
-take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
+xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 {
 	uint32_t offset = (uint32_t)(reader->next - reader->start);
 	const struct rpcrdma_item *item;
@@ -197,7 +197,7 @@ take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 
 /* RFC 8166, section 3.4.5.2: a Read chunk may or may not bring the roundup padding of its item. */
 static bool
-fits(const struct rpcrdma_item *item, uint32_t length)
+xdr_fits(const struct rpcrdma_item *item, uint32_t length)
 {
 	if (item->length == length)
 		return true;
@@ -207,17 +207,17 @@ fits(const struct rpcrdma_item *item, uint32_t length)
 struct rpcrdma_bytes
 rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max)
 {
-	uint32_t length = get_length(reader, max);
+	uint32_t length = xdr_get_length(reader, max);
 	const struct rpcrdma_item *item;
 
 	if (reader->failed)
 		return (struct rpcrdma_bytes){ NULL, 0 };
-	item = take_item(reader, length);
+	item = xdr_take_item(reader, length);
 	if (!item) {
 		reader->inlined += length > 0;
-		return get_inline(reader, length);
+		return xdr_get_inline(reader, length);
 	}
-	if (fits(item, length))
+	if (xdr_fits(item, length))
 		return (struct rpcrdma_bytes){ item->data, length };
 	rpcrdma_xdr_fail(reader);
 	return (struct rpcrdma_bytes){ NULL, 0 };
@@ -358,7 +358,7 @@ rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t 
 
 /* The length word; false (and failed) where the schema forbids that length or there is no room. */
 static bool
-put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
+xdr_put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
 {
 	if (length > max)
 		rpcrdma_xdr_writer_fail(writer);
@@ -368,17 +368,17 @@ put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
 
 /* The same for octets, which must be there. */
 static bool
-put_bytes_length(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
+xdr_put_bytes_length(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
 	if (!bytes.data && bytes.length > 0)
 		rpcrdma_xdr_writer_fail(writer);
-	return put_length(writer, bytes.length, max);
+	return xdr_put_length(writer, bytes.length, max);
 }
 
 void
 rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
-	if (put_bytes_length(writer, bytes, max) && bytes.length > 0)
+	if (xdr_put_bytes_length(writer, bytes, max) && bytes.length > 0)
 		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
 }
 
@@ -392,7 +392,7 @@ rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes,
 void
 rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
-	if (!put_bytes_length(writer, bytes, max))
+	if (!xdr_put_bytes_length(writer, bytes, max))
 		return;
 	if (writer->item_count == writer->item_max) {
 		rpcrdma_put_fixed(writer, bytes.data, bytes.length);

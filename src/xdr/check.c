@@ -6,7 +6,7 @@
 /* ---- Names ---- */
 
 static struct rr_xdr_number
-successor(struct rr_xdr_number number)
+check_successor(struct rr_xdr_number number)
 {
 	if (!number.negative)
 		return (struct rr_xdr_number){ false, number.magnitude + 1 };
@@ -15,7 +15,7 @@ successor(struct rr_xdr_number number)
 
 /* As in C, a value without a number is one above the value in front of it. */
 static void
-define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
+check_define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
 	struct rr_xdr_enumerator *enumerator = type->enumerators;
 	struct rr_xdr_number next = { 0 };
@@ -41,23 +41,23 @@ define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, b
 		name->number = enumerator->value.number;
 		name->inside = inside;
 		enumerator->name = name->c_name;
-		next = successor(name->number);
+		next = check_successor(name->number);
 	}
 }
 
 static void
-define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
+check_define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
-	define_enumerators(compiler, type, inside);
+	check_define_enumerators(compiler, type, inside);
 	if (type->discriminant)
-		define_inside(compiler, type->discriminant->type, true);
+		check_define_inside(compiler, type->discriminant->type, true);
 	for (struct rr_xdr_declaration *member = type->members; member; member = member->next)
-		define_inside(compiler, member->type, true);
+		check_define_inside(compiler, member->type, true);
 }
 
 /* Some schemas define TRUE and FALSE: bool has them anyhow. */
 static bool
-define_bool(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
+check_define_bool(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
 	bool is_true = strcmp(definition->name, "TRUE") == 0;
 
@@ -79,7 +79,7 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 		RR_XDR_NAME_OTHER };
 	struct rr_xdr_name *name;
 
-	if (definition->what == RR_XDR_CONST && define_bool(compiler, definition))
+	if (definition->what == RR_XDR_CONST && check_define_bool(compiler, definition))
 		return;
 	name = rr_xdr_define(compiler, kinds[definition->what], definition->name, definition->position);
 	if (!name)
@@ -87,16 +87,16 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 	name->definition = definition;
 	definition->name = name->c_name;
 	if (definition->what == RR_XDR_TYPE)
-		define_inside(compiler, definition->declaration.type, false);
+		check_define_inside(compiler, definition->declaration.type, false);
 }
 
 /* ---- Order ---- */
 
-static void order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
+static void check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
 /* Type is needed as a whole; or, if it is only pointed to, as a name. */
 static void
-order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, bool pointed_to)
+check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, bool pointed_to)
 {
 	for (; type->kind == RR_XDR_NAMED && !compiler->error; type = type->definition->declaration.type) {
 		struct rr_xdr_definition *definition = type->definition;
@@ -109,14 +109,14 @@ order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type
 		if (definition->ordered == RR_XDR_BEGUN)
 			rr_xdr_error(compiler, type->position,
 				"%s contains itself here, expected a struct behind a * or <>", type->name);
-		order(compiler, definition);
+		check_order(compiler, definition);
 		if (!plain)
 			return;
 	}
 }
 
 static void
-order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
+check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
 	const struct rr_xdr_type *type = declaration->type;
 	bool pointed_to = declaration->shape == RR_XDR_VARIABLE || declaration->shape == RR_XDR_OPTIONAL;
@@ -124,32 +124,32 @@ order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declarat
 	if (compiler->error)
 		return;
 	if (type->kind == RR_XDR_NAMED)
-		order_reference(compiler, type, pointed_to);
+		check_order_reference(compiler, type, pointed_to);
 	if (type->discriminant)
-		order_declaration(compiler, type->discriminant);
+		check_order_declaration(compiler, type->discriminant);
 	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next)
-		order_declaration(compiler, member);
+		check_order_declaration(compiler, member);
 }
 
 /* Appends what definition needs, and then itself, to the types in an order that C accepts. */
 static void
-order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
+check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
 	if (definition->ordered != RR_XDR_NEW || definition->declaration.type->kind == RR_XDR_FOREIGN)
 		return;
 	definition->ordered = RR_XDR_BEGUN;
 	if (definition->declaration.shape == RR_XDR_PLAIN &&
 		definition->declaration.type->kind == RR_XDR_NAMED)
-		order_reference(compiler, definition->declaration.type, true);
+		check_order_reference(compiler, definition->declaration.type, true);
 	else
-		order_declaration(compiler, &definition->declaration);
+		check_order_declaration(compiler, &definition->declaration);
 	definition->ordered = RR_XDR_DONE;
 	*compiler->ordered_end = definition;
 	compiler->ordered_end = &definition->after;
 }
 
 static void
-resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
+check_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
 	rr_xdr_resolve(compiler, declaration);
 	if (rr_xdr_is_empty(declaration))
@@ -160,7 +160,7 @@ resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declar
 /* ---- Marks ---- */
 
 static struct rr_xdr_declaration *
-find_member(const struct rr_xdr_definition *definition, const char *name)
+check_find_member(const struct rr_xdr_definition *definition, const char *name)
 {
 	struct rr_xdr_declaration *member = definition->declaration.type->members;
 
@@ -175,7 +175,7 @@ find_member(const struct rr_xdr_definition *definition, const char *name)
  * stream": only opaque data and strings of variable length can.
  */
 static void
-place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
+check_place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
 {
 	const struct rr_xdr_name *name = rr_xdr_find(compiler, mark->type);
 	struct rr_xdr_declaration *member;
@@ -185,7 +185,7 @@ place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
 		rr_xdr_error(compiler, mark->position, "%s is not defined as a struct or union", mark->type);
 		return;
 	}
-	member = find_member(name->definition, mark->field);
+	member = check_find_member(name->definition, mark->field);
 	if (!member) {
 		rr_xdr_error(compiler, mark->position, "%s has no member %s", mark->type, mark->field);
 		return;
@@ -218,19 +218,19 @@ rr_xdr_check(struct rr_xdr_compiler *compiler)
 		if (definition->what == RR_XDR_CONST)
 			rr_xdr_evaluate_const(compiler, definition);
 		else if (definition->what == RR_XDR_TYPE)
-			resolve_type(compiler, &definition->declaration);
+			check_resolve_type(compiler, &definition->declaration);
 		else if (definition->what == RR_XDR_PROGRAM)
 			rr_xdr_check_program(compiler, definition);
 	}
 	for (definition = compiler->definitions; definition && !compiler->error;
 		definition = definition->next) {
 		if (definition->what == RR_XDR_TYPE)
-			order(compiler, definition);
+			check_order(compiler, definition);
 	}
 	for (definition = compiler->ordered; definition && !compiler->error; definition = definition->after)
 		rr_xdr_check_declaration(compiler, &definition->declaration);
 	for (const struct rr_xdr_mark *mark = compiler->marks; mark && !compiler->error; mark = mark->next)
-		place(compiler, mark);
+		check_place(compiler, mark);
 	for (definition = compiler->ordered; definition && !compiler->error; definition = definition->after)
 		rr_xdr_rename_members(compiler, &definition->declaration);
 }

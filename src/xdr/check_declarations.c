@@ -2,7 +2,7 @@
 #include "xdr/compiler.h"
 
 static bool
-is_enumerator(const struct rr_xdr_type *type, struct rr_xdr_number number)
+declarations_is_enumerator(const struct rr_xdr_type *type, struct rr_xdr_number number)
 {
 	for (const struct rr_xdr_enumerator *e = type->enumerators; e; e = e->next) {
 		if (rr_xdr_same(e->value.number, number))
@@ -13,19 +13,19 @@ is_enumerator(const struct rr_xdr_type *type, struct rr_xdr_number number)
 
 /* RFC 4506, section 6.4: "the case values must be one of the legal values of the discriminant" */
 static bool
-is_legal(const struct rr_xdr_type *type, struct rr_xdr_number number)
+declarations_is_legal(const struct rr_xdr_type *type, struct rr_xdr_number number)
 {
 	switch (type->kind) {
 	case RR_XDR_INT: return rr_xdr_is_i32(number);
 	case RR_XDR_UNSIGNED_INT: return rr_xdr_is_u32(number);
 	case RR_XDR_BOOL: return !number.negative && number.magnitude <= 1;
-	default: return is_enumerator(type, number);
+	default: return declarations_is_enumerator(type, number);
 	}
 }
 
 /* The label in front of this one, in any arm, that has the same value; or NULL. */
 static const struct rr_xdr_value *
-find_same(const struct rr_xdr_type *type, const struct rr_xdr_value *label)
+declarations_find_same(const struct rr_xdr_type *type, const struct rr_xdr_value *label)
 {
 	for (const struct rr_xdr_declaration *arm = type->members; arm; arm = arm->next) {
 		for (const struct rr_xdr_value *other = arm->labels; other; other = other->next) {
@@ -49,11 +49,11 @@ check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	/* C finds out about numbers that the schema does not know. */
 	if (label->foreign && discriminant->kind != RR_XDR_BOOL)
 		return;
-	if (label->foreign || !is_legal(discriminant, label->number))
+	if (label->foreign || !declarations_is_legal(discriminant, label->number))
 		rr_xdr_error(compiler, label->position, "%s is not a value that %s can have", label->text,
 			type->discriminant->name);
 	/* RFC 4506, section 6.4: "a case value may not be specified more than once" */
-	same = find_same(type, label);
+	same = declarations_find_same(type, label);
 	if (same)
 		rr_xdr_error(compiler, label->position, "there is already a case for %s, at line %u",
 			label->text, same->position.line);

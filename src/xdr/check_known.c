@@ -10,7 +10,7 @@
  */
 
 static bool
-resolve_number(struct rr_xdr_type *type)
+known_resolve_number(struct rr_xdr_type *type)
 {
 	static const struct {
 		const char *name;
@@ -40,7 +40,7 @@ resolve_number(struct rr_xdr_type *type)
 
 /* Octets of a shape of their own: only where the declaration has none. */
 static bool
-resolve_octets(struct rr_xdr_declaration *declaration)
+known_resolve_octets(struct rr_xdr_declaration *declaration)
 {
 	static const struct {
 		const char *name;
@@ -71,7 +71,7 @@ struct known_member {
 };
 
 static struct rr_xdr_declaration *
-make_member(
+known_make_member(
 	struct rr_xdr_compiler *compiler, const struct known_member *known, struct rr_xdr_position position)
 {
 	struct rr_xdr_declaration *member = rr_xdr_alloc(compiler, sizeof(*member));
@@ -94,7 +94,7 @@ make_member(
 }
 
 static bool
-resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+known_resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
 	static const struct known_member known[] = { { "netbuf", "maxlen", RR_XDR_UNSIGNED_INT, RR_XDR_PLAIN,
 							     0 },
@@ -109,7 +109,7 @@ resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (strcmp(type->name, known[i].owner) != 0)
 			continue;
-		*end = make_member(compiler, &known[i], type->position);
+		*end = known_make_member(compiler, &known[i], type->position);
 		if (!*end)
 			return true;
 		end = &(*end)->next;
@@ -143,6 +143,6 @@ rr_xdr_evaluate_foreign(struct rr_xdr_value *value)
 bool
 rr_xdr_resolve_known(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
-	return resolve_number(declaration->type) || resolve_octets(declaration) ||
-	       resolve_struct(compiler, declaration->type);
+	return known_resolve_number(declaration->type) || known_resolve_octets(declaration) ||
+	       known_resolve_struct(compiler, declaration->type);
 }

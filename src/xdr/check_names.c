@@ -5,7 +5,7 @@
 
 /* Whether C would not take name for a member. */
 static bool
-is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
+names_is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	const struct rr_xdr_declaration *member, const char *name)
 {
 	const struct rr_xdr_name *known = rr_xdr_find(compiler, name);
@@ -25,14 +25,14 @@ is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 }
 
 static void
-rename_member(
+names_rename_member(
 	struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, struct rr_xdr_declaration *member)
 {
 	const char *name = member->name;
 
 	if (!name)
 		return;
-	while (is_taken(compiler, type, member, name) && !compiler->error)
+	while (names_is_taken(compiler, type, member, name) && !compiler->error)
 		name = rr_xdr_format(compiler, "%s_", name);
 	if (name != member->name)
 		rr_xdr_warn(compiler, member->position, "%s has a meaning in C or C++: its name there is %s",
@@ -46,11 +46,11 @@ rr_xdr_rename_members(struct rr_xdr_compiler *compiler, struct rr_xdr_declaratio
 	struct rr_xdr_type *type = declaration->type;
 
 	if (type->discriminant) {
-		rename_member(compiler, type, type->discriminant);
+		names_rename_member(compiler, type, type->discriminant);
 		rr_xdr_rename_members(compiler, type->discriminant);
 	}
 	for (struct rr_xdr_declaration *member = type->members; member; member = member->next) {
-		rename_member(compiler, type, member);
+		names_rename_member(compiler, type, member);
 		rr_xdr_rename_members(compiler, member);
 	}
 }

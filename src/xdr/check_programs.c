@@ -51,7 +51,7 @@ name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version
 
 /* Several arguments: they follow each other in the stream as the members of a struct do. */
 static struct rr_xdr_declaration *
-make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *args)
+programs_make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *args)
 {
 	struct rr_xdr_declaration *declaration = rr_xdr_alloc(compiler, sizeof(*declaration));
 	struct rr_xdr_type *type = rr_xdr_alloc(compiler, sizeof(*type));
@@ -74,7 +74,7 @@ make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *args)
 }
 
 static bool
-has_name_in_c(const struct rr_xdr_declaration *declaration)
+programs_has_name_in_c(const struct rr_xdr_declaration *declaration)
 {
 	enum rr_xdr_kind kind = declaration->type->kind;
 
@@ -88,18 +88,18 @@ check_side(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *versio
 	const struct rr_xdr_procedure *procedure, const char *suffix, struct rr_xdr_declaration *declaration)
 {
 	if (declaration->next)
-		declaration = make_struct(compiler, declaration);
+		declaration = programs_make_struct(compiler, declaration);
 	if (!declaration)
 		return NULL;
 	rr_xdr_resolve(compiler, declaration);
-	if (compiler->error || has_name_in_c(declaration))
+	if (compiler->error || programs_has_name_in_c(declaration))
 		return declaration->type;
 	return name_type(compiler, version, procedure, suffix, declaration);
 }
 
 /* Versions of one program often have the same procedure: it has one name in C if it has one number, too. */
 static bool
-is_in_earlier_version(const struct rr_xdr_definition *program, const struct rr_xdr_version *version,
+programs_is_in_earlier_version(const struct rr_xdr_definition *program, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure)
 {
 	const struct rr_xdr_version *earlier = program->versions;
@@ -115,7 +115,7 @@ is_in_earlier_version(const struct rr_xdr_definition *program, const struct rr_x
 }
 
 static void
-define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
+programs_define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
 	const struct rr_xdr_version *version, struct rr_xdr_procedure *procedure)
 {
 	const struct rr_xdr_procedure *other = version->procedures;
@@ -130,7 +130,7 @@ define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definitio
 				"%s is already the number of %s, at line %u", procedure->number.text,
 				other->name, other->position.line);
 	}
-	procedure->defined = is_in_earlier_version(program, version, procedure);
+	procedure->defined = programs_is_in_earlier_version(program, version, procedure);
 	if (procedure->defined)
 		return;
 	name = rr_xdr_define(compiler, RR_XDR_NAME_OTHER, procedure->name, procedure->position);
@@ -139,7 +139,7 @@ define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definitio
 }
 
 static void
-define_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
+programs_define_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
 	struct rr_xdr_version *version)
 {
 	struct rr_xdr_procedure *procedure = version->procedures;
@@ -157,7 +157,7 @@ define_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition 
 				other->name, other->position.line);
 	}
 	for (; procedure && !compiler->error; procedure = procedure->next)
-		define_procedure(compiler, program, version, procedure);
+		programs_define_procedure(compiler, program, version, procedure);
 }
 
 void
@@ -169,7 +169,7 @@ rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition
 	if (!compiler->error)
 		rr_xdr_find(compiler, program->name)->number = program->value.number;
 	for (; version && !compiler->error; version = version->next)
-		define_version(compiler, program, version);
+		programs_define_version(compiler, program, version);
 }
 
 void

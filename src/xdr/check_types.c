@@ -5,7 +5,7 @@
 
 /* A type that an included header has to define, and its codec. */
 static struct rr_xdr_definition *
-declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
+types_declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
 	struct rr_xdr_definition *definition = rr_xdr_alloc(compiler, sizeof(*definition));
 	struct rr_xdr_type *foreign = rr_xdr_alloc(compiler, sizeof(*foreign));
@@ -33,7 +33,7 @@ declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type
 }
 
 static void
-resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
+types_resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
 	struct rr_xdr_type *type = declaration->type;
 	const struct rr_xdr_name *name = rr_xdr_find(compiler, type->name);
@@ -41,7 +41,7 @@ resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declar
 	if (!name && rr_xdr_resolve_known(compiler, declaration))
 		return;
 	if (!name)
-		type->definition = declare_foreign(compiler, type);
+		type->definition = types_declare_foreign(compiler, type);
 	else if (name->kind != RR_XDR_NAME_TYPE)
 		rr_xdr_error(compiler, type->position, "%s (line %u) is not a type", type->name,
 			name->position.line);
@@ -55,7 +55,7 @@ resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declar
  * any number.
  */
 static void
-resolve_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
+types_resolve_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
 	const struct rr_xdr_value *size = &declaration->size;
 
@@ -72,7 +72,7 @@ rr_xdr_is_empty(const struct rr_xdr_declaration *declaration)
 
 /* RFC 5531, section 9, has `opaque results[0]`, for what is no part of the type: C has no member for it. */
 static void
-remove_empty(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+types_remove_empty(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
 	struct rr_xdr_declaration **link = &type->members;
 
@@ -110,7 +110,7 @@ check_unique(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 }
 
 static void
-resolve_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
+types_resolve_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
 	if (type->discriminant)
 		rr_xdr_resolve(compiler, type->discriminant);
@@ -121,7 +121,7 @@ resolve_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 	}
 	check_unique(compiler, type);
 	if (type->members)
-		remove_empty(compiler, type);
+		types_remove_empty(compiler, type);
 }
 
 void
@@ -131,8 +131,8 @@ rr_xdr_resolve(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *decl
 		return;
 	if ((declaration->shape == RR_XDR_FIXED || declaration->bounded) &&
 		rr_xdr_evaluate(compiler, &declaration->size))
-		resolve_size(compiler, declaration);
+		types_resolve_size(compiler, declaration);
 	if (!compiler->error && declaration->type->kind == RR_XDR_NAMED)
-		resolve_name(compiler, declaration);
-	resolve_inside(compiler, declaration->type);
+		types_resolve_name(compiler, declaration);
+	types_resolve_inside(compiler, declaration->type);
 }

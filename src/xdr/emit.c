@@ -31,7 +31,7 @@ rr_xdr_emitter_init(struct rr_xdr_emitter *emitter, struct rr_xdr_compiler *comp
 }
 
 static void
-print_line(struct rr_xdr_emitter *emitter, const char *format, va_list args)
+emit_print_line(struct rr_xdr_emitter *emitter, const char *format, va_list args)
 {
 	for (unsigned i = 0; i < emitter->indent; i++)
 		fputc('\t', emitter->out);
@@ -44,7 +44,7 @@ rr_xdr_line(struct rr_xdr_emitter *emitter, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_line(emitter, format, args);
+	emit_print_line(emitter, format, args);
 	va_end(args);
 	fputc('\n', emitter->out);
 }
@@ -55,7 +55,7 @@ rr_xdr_open(struct rr_xdr_emitter *emitter, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_line(emitter, format, args);
+	emit_print_line(emitter, format, args);
 	va_end(args);
 	fputs(" {\n", emitter->out);
 	emitter->indent++;
@@ -186,7 +186,7 @@ rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type
 
 /* The arm for a value of a bool; NULL where there is none. */
 static const struct rr_xdr_declaration *
-find_arm(const struct rr_xdr_type *type, uint64_t value)
+emit_find_arm(const struct rr_xdr_type *type, uint64_t value)
 {
 	const struct rr_xdr_declaration *other = NULL;
 
@@ -218,7 +218,7 @@ static void
 emit_if(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path, const char *fail,
 	emit_arm emit)
 {
-	const struct rr_xdr_declaration *yes = find_arm(type, 1), *no = find_arm(type, 0);
+	const struct rr_xdr_declaration *yes = emit_find_arm(type, 1), *no = emit_find_arm(type, 0);
 	const char *condition = rr_xdr_member(emitter, path, type->discriminant->name);
 	bool for_yes = !yes || yes->name, for_no = !no || no->name;
 

@@ -9,7 +9,7 @@
 
 /* As it is spelled where C understands that, so that masks look like masks. */
 static const char *
-constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
+header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
 {
 	struct rr_xdr_value number = *value;
 
@@ -25,12 +25,12 @@ emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *pr
 	const struct rr_xdr_version *version = program->versions;
 
 	for (; version; version = version->next) {
-		rr_xdr_line(
-			emitter, "#define %s %s", version->name, constant_text(emitter, &version->number));
+		rr_xdr_line(emitter, "#define %s %s", version->name,
+			header_constant_text(emitter, &version->number));
 		for (const struct rr_xdr_procedure *p = version->procedures; p; p = p->next) {
 			if (!p->defined)
 				rr_xdr_line(emitter, "#define %s %s", p->name,
-					constant_text(emitter, &p->number));
+					header_constant_text(emitter, &p->number));
 		}
 	}
 }
@@ -45,7 +45,7 @@ emit_constants(struct rr_xdr_emitter *emitter)
 		if (definition->what != RR_XDR_CONST && definition->what != RR_XDR_PROGRAM)
 			continue;
 		rr_xdr_line(emitter, "#define %s %s", definition->name,
-			constant_text(emitter, &definition->value));
+			header_constant_text(emitter, &definition->value));
 		emit_versions(emitter, definition);
 	}
 }

@@ -7,7 +7,7 @@
 /* ---- Codecs behind void pointers, as the table wants them ---- */
 
 static const char *
-suffix_of(const struct rr_xdr_type *type)
+program_suffix_of(const struct rr_xdr_type *type)
 {
 	return type->kind < RR_XDR_SCALARS ? rr_xdr_scalars[type->kind].codec : type->definition->name;
 }
@@ -95,11 +95,11 @@ size_of(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 }
 
 static const char *
-call_of(struct rr_xdr_emitter *emitter, const char *verb, const struct rr_xdr_type *type)
+program_call_of(struct rr_xdr_emitter *emitter, const char *verb, const struct rr_xdr_type *type)
 {
 	if (type->kind == RR_XDR_VOID)
 		return "NULL";
-	return rr_xdr_format(emitter->compiler, "call_%s_%s", verb, suffix_of(type));
+	return rr_xdr_format(emitter->compiler, "call_%s_%s", verb, program_suffix_of(type));
 }
 
 static void
@@ -117,15 +117,17 @@ emit_procedure(struct rr_xdr_emitter *emitter, const struct rr_xdr_procedure *pr
 	emit_pair(emitter, "max", a.max, r.max);
 	emit_pair(emitter, "items", a.items, r.items);
 	emit_pair(emitter, "item_max", a.item_max, r.item_max);
-	rr_xdr_line(emitter, "%s, %s,", call_of(emitter, "get", args), call_of(emitter, "put", args));
-	rr_xdr_line(emitter, "%s, %s,", call_of(emitter, "get", result), call_of(emitter, "put", result));
+	rr_xdr_line(emitter, "%s, %s,", program_call_of(emitter, "get", args),
+		program_call_of(emitter, "put", args));
+	rr_xdr_line(emitter, "%s, %s,", program_call_of(emitter, "get", result),
+		program_call_of(emitter, "put", result));
 	emit_pair(
 		emitter, "walk", rr_walk_entry(&emitter->walk, args), rr_walk_entry(&emitter->walk, result));
 	rr_xdr_close(emitter, ",");
 }
 
 static const struct rr_xdr_procedure *
-find_procedure(const struct rr_xdr_version *version, uint64_t number)
+program_find_procedure(const struct rr_xdr_version *version, uint64_t number)
 {
 	const struct rr_xdr_procedure *procedure = version->procedures;
 
@@ -144,7 +146,7 @@ emit_procedures(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *ver
 	fputc('\n', emitter->out);
 	rr_xdr_open(emitter, "static const struct rpcrdma_procedure %s_procedures[] =", version->name);
 	for (uint64_t i = 0; i <= highest; i++) {
-		const struct rr_xdr_procedure *procedure = find_procedure(version, i);
+		const struct rr_xdr_procedure *procedure = program_find_procedure(version, i);
 
 		if (procedure)
 			emit_procedure(emitter, procedure);

@@ -23,13 +23,13 @@ rr_xdr_has_tag(const struct rr_xdr_definition *definition)
 }
 
 static bool
-is_member(const struct rr_xdr_type *type, const char *name)
+scope_is_member(const struct rr_xdr_type *type, const char *name)
 {
-	if (type->discriminant &&
-		(strcmp(type->discriminant->name, name) == 0 || is_member(type->discriminant->type, name)))
+	if (type->discriminant && (strcmp(type->discriminant->name, name) == 0 ||
+					  scope_is_member(type->discriminant->type, name)))
 		return true;
 	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next) {
-		if ((member->name && strcmp(member->name, name) == 0) || is_member(member->type, name))
+		if ((member->name && strcmp(member->name, name) == 0) || scope_is_member(member->type, name))
 			return true;
 	}
 	return false;
@@ -37,7 +37,7 @@ is_member(const struct rr_xdr_type *type, const char *name)
 
 /* Whether a member of the definition, in C, has this name: those among them that the schema does not name. */
 static bool
-is_hidden(const struct rr_xdr_definition *definition, const char *name)
+scope_is_hidden(const struct rr_xdr_definition *definition, const char *name)
 {
 	static const char *const own[] = { "u", "count", "values" };
 
@@ -45,11 +45,11 @@ is_hidden(const struct rr_xdr_definition *definition, const char *name)
 		if (strcmp(name, own[i]) == 0)
 			return true;
 	}
-	return is_member(definition->declaration.type, name);
+	return scope_is_member(definition->declaration.type, name);
 }
 
 static const char *
-alias_of(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
+scope_alias_of(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
 {
 	return rr_xdr_local(
 		emitter->compiler, rr_xdr_format(emitter->compiler, "xdr_type_%s", definition->name));
@@ -61,8 +61,8 @@ rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definiti
 {
 	struct rr_xdr_definition *used = type->kind == RR_XDR_NAMED ? type->definition : NULL;
 
-	if (used && !used->aliased && is_hidden(definition, used->name) && !rr_xdr_has_tag(used)) {
-		rr_xdr_line(emitter, "typedef %s %s;", used->name, alias_of(emitter, used));
+	if (used && !used->aliased && scope_is_hidden(definition, used->name) && !rr_xdr_has_tag(used)) {
+		rr_xdr_line(emitter, "typedef %s %s;", used->name, scope_alias_of(emitter, used));
 		used->aliased = true;
 	}
 	if (type->discriminant)
@@ -80,10 +80,10 @@ rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *t
 {
 	const struct rr_xdr_definition *used = type->definition;
 
-	if (type->kind != RR_XDR_NAMED || !is_hidden(emitter->current, used->name))
+	if (type->kind != RR_XDR_NAMED || !scope_is_hidden(emitter->current, used->name))
 		return rr_xdr_c_type(type);
 	if (rr_xdr_has_tag(used))
 		return rr_xdr_format(
 			emitter->compiler, "%s %s", rr_xdr_is_struct(used) ? "struct" : "enum", used->name);
-	return alias_of(emitter, used);
+	return scope_alias_of(emitter, used);
 }

@@ -106,7 +106,7 @@ emit_member(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *dec
 
 /* Schemas define names such as uint32_t, which C has already. */
 static bool
-is_known(const struct rr_xdr_definition *definition)
+types_is_known(const struct rr_xdr_definition *definition)
 {
 	const struct rr_xdr_declaration *declaration = &definition->declaration;
 
@@ -120,7 +120,7 @@ rr_xdr_emit_type(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *defin
 	const struct rr_xdr_declaration *declaration = &definition->declaration;
 
 	emitter->current = definition;
-	if (is_known(definition))
+	if (types_is_known(definition))
 		return;
 	fputc('\n', emitter->out);
 	rr_xdr_emit_aliases(emitter, definition, declaration->type);

@@ -7,7 +7,7 @@
 
 /* RFC 4506, section 4.4: bool is "enum { FALSE = 0, TRUE = 1 }" */
 static bool
-is_bool(const char *name)
+evaluate_is_bool(const char *name)
 {
 	return strcmp(name, "TRUE") == 0 || strcmp(name, "FALSE") == 0;
 }
@@ -26,7 +26,8 @@ rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition
 }
 
 static void
-take_const(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, struct rr_xdr_definition *constant)
+evaluate_take_const(
+	struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, struct rr_xdr_definition *constant)
 {
 	rr_xdr_evaluate_const(compiler, constant);
 	if (constant->value.is_text)
@@ -46,7 +47,7 @@ evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 		return false;
 	if (!value->is_name)
 		return true;
-	if (is_bool(value->text)) {
+	if (evaluate_is_bool(value->text)) {
 		value->number.magnitude = value->text[0] == 'T';
 		return true;
 	}
@@ -58,7 +59,7 @@ evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 		rr_xdr_error(compiler, value->position, "%s (line %u) is not a constant", value->text,
 			name->position.line);
 	else if (name->kind == RR_XDR_NAME_CONST)
-		take_const(compiler, value, name->definition);
+		evaluate_take_const(compiler, value, name->definition);
 	else
 		value->number = name->number;
 	value->is_enumerator = name->kind == RR_XDR_NAME_ENUMERATOR;
@@ -68,7 +69,7 @@ evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 
 /* From here on the schema knows it as a constant without a number. */
 static void
-declare_foreign(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
+evaluate_declare_foreign(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 {
 	struct rr_xdr_definition *constant = rr_xdr_alloc(compiler, sizeof(*constant));
 	struct rr_xdr_name *name;
@@ -92,7 +93,7 @@ rr_xdr_evaluate(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 	if (!evaluate_name(compiler, value))
 		return false;
 	if (value->foreign && !value->c_name && !rr_xdr_evaluate_foreign(value))
-		declare_foreign(compiler, value);
+		evaluate_declare_foreign(compiler, value);
 	return !compiler->error;
 }
 

@@ -26,7 +26,7 @@ rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer)
 
 /* The text ends in a zero, so that one octet may always be looked at. */
 static bool
-at(const struct rr_xdr_lexer *lexer, const char *word)
+lexer_at(const struct rr_xdr_lexer *lexer, const char *word)
 {
 	return strncmp(lexer->next, word, strlen(word)) == 0;
 }
@@ -38,7 +38,7 @@ rr_xdr_lexer_copy(struct rr_xdr_lexer *lexer, const char *from, const char *to)
 }
 
 static void
-advance(struct rr_xdr_lexer *lexer)
+lexer_advance(struct rr_xdr_lexer *lexer)
 {
 	if (*lexer->next++ != '\n')
 		return;
@@ -55,12 +55,12 @@ rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer)
 }
 
 static void
-skip_comment(struct rr_xdr_lexer *lexer)
+lexer_skip_comment(struct rr_xdr_lexer *lexer)
 {
 	struct rr_xdr_position start = rr_xdr_lexer_position(lexer);
 
-	for (lexer->next += 2; lexer->next < lexer->end; advance(lexer)) {
-		if (!at(lexer, "*/"))
+	for (lexer->next += 2; lexer->next < lexer->end; lexer_advance(lexer)) {
+		if (!lexer_at(lexer, "*/"))
 			continue;
 		lexer->next += 2;
 		return;
@@ -76,7 +76,7 @@ rr_xdr_lexer_is_word(char c)
 
 /* Whether there are only blanks in front of it in its line. */
 static bool
-is_first(const struct rr_xdr_lexer *lexer)
+lexer_is_first(const struct rr_xdr_lexer *lexer)
 {
 	for (const char *before = lexer->line; before < lexer->next; before++) {
 		if (*before != ' ' && *before != '\t')
@@ -86,18 +86,18 @@ is_first(const struct rr_xdr_lexer *lexer)
 }
 
 static void
-skip_to_token(struct rr_xdr_lexer *lexer)
+lexer_skip_to_token(struct rr_xdr_lexer *lexer)
 {
 	while (lexer->next < lexer->end && !lexer->compiler->error) {
 		if (isspace((unsigned char)*lexer->next))
-			advance(lexer);
-		else if (at(lexer, "/*"))
-			skip_comment(lexer);
-		else if (at(lexer, "//"))
+			lexer_advance(lexer);
+		else if (lexer_at(lexer, "/*"))
+			lexer_skip_comment(lexer);
+		else if (lexer_at(lexer, "//"))
 			lexer->next = rr_xdr_lexer_end_of_line(lexer);
-		else if (*lexer->next == '%' && is_first(lexer))
+		else if (*lexer->next == '%' && lexer_is_first(lexer))
 			rr_xdr_lexer_pass_line(lexer);
-		else if (*lexer->next == '#' && is_first(lexer))
+		else if (*lexer->next == '#' && lexer_is_first(lexer))
 			rr_xdr_lexer_directive(lexer);
 		else
 			return;
@@ -105,7 +105,7 @@ skip_to_token(struct rr_xdr_lexer *lexer)
 }
 
 static int
-digit(char c)
+lexer_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -117,34 +117,34 @@ digit(char c)
 }
 
 static void
-bad_number(struct rr_xdr_lexer *lexer, const struct rr_xdr_token *token, const char *why)
+lexer_bad_number(struct rr_xdr_lexer *lexer, const struct rr_xdr_token *token, const char *why)
 {
 	rr_xdr_error(lexer->compiler, token->position, "%s is not a number: %s", token->text, why);
 }
 
 /* Sets the token's number from digits, which are a part of its text. */
 static void
-convert(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token, const char *digits, int base)
+lexer_convert(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token, const char *digits, int base)
 {
 	uint64_t *magnitude = &token->number.magnitude;
 
 	if (!*digits)
-		bad_number(lexer, token, "digits are missing");
+		lexer_bad_number(lexer, token, "digits are missing");
 	for (; *digits; digits++) {
-		if (digit(*digits) >= base) {
-			bad_number(lexer, token,
+		if (lexer_digit(*digits) >= base) {
+			lexer_bad_number(lexer, token,
 				base == 8 ? "the digits of an octal number are 0 to 7"
 					  : "unexpected letter or digit");
 			return;
 		}
 		if (__builtin_mul_overflow(*magnitude, (uint64_t)base, magnitude) ||
-			__builtin_add_overflow(*magnitude, (uint64_t)digit(*digits), magnitude)) {
-			bad_number(lexer, token, "it does not fit into 64 bits");
+			__builtin_add_overflow(*magnitude, (uint64_t)lexer_digit(*digits), magnitude)) {
+			lexer_bad_number(lexer, token, "it does not fit into 64 bits");
 			return;
 		}
 	}
 	if (token->number.negative && *magnitude > (uint64_t)INT64_MAX + 1)
-		bad_number(lexer, token, "it does not fit into 64 bits");
+		lexer_bad_number(lexer, token, "it does not fit into 64 bits");
 	if (*magnitude == 0)
 		token->number.negative = false;
 }
@@ -164,13 +164,13 @@ read_number(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 		return;
 	text = token->text + (token->number.negative ? 1 : 0);
 	if (text[0] != '0' || !text[1])
-		convert(lexer, token, text, 10);
+		lexer_convert(lexer, token, text, 10);
 	else if (token->number.negative)
-		bad_number(lexer, token, "only decimal numbers may be negative");
+		lexer_bad_number(lexer, token, "only decimal numbers may be negative");
 	else if (text[1] == 'x' || text[1] == 'X')
-		convert(lexer, token, text + 2, 16);
+		lexer_convert(lexer, token, text + 2, 16);
 	else
-		convert(lexer, token, text + 1, 8);
+		lexer_convert(lexer, token, text + 1, 8);
 }
 
 static void
@@ -229,7 +229,7 @@ rr_xdr_next_token(struct rr_xdr_lexer *lexer)
 {
 	struct rr_xdr_token token = { .kind = RR_XDR_TOKEN_END, .text = "the end of the file" };
 
-	skip_to_token(lexer);
+	lexer_skip_to_token(lexer);
 	token.position = rr_xdr_lexer_position(lexer);
 	if (lexer->next == lexer->end || lexer->compiler->error)
 		return token;

@@ -28,7 +28,7 @@ rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer)
 }
 
 static void
-skip_blanks(struct rr_xdr_lexer *lexer)
+lines_skip_blanks(struct rr_xdr_lexer *lexer)
 {
 	while (*lexer->next == ' ' || *lexer->next == '\t' || *lexer->next == '\r')
 		lexer->next++;
@@ -36,14 +36,14 @@ skip_blanks(struct rr_xdr_lexer *lexer)
 
 /* One word of a line, and the blanks behind it; "" where there is none. */
 static const char *
-word(struct rr_xdr_lexer *lexer)
+lines_word(struct rr_xdr_lexer *lexer)
 {
 	const char *start = lexer->next, *text;
 
 	while (rr_xdr_lexer_is_word(*lexer->next))
 		lexer->next++;
 	text = rr_xdr_lexer_copy(lexer, start, lexer->next);
-	skip_blanks(lexer);
+	lines_skip_blanks(lexer);
 	return text;
 }
 
@@ -55,10 +55,10 @@ read_mark(struct rr_xdr_lexer *lexer)
 	if (!mark)
 		return;
 	mark->position = rr_xdr_lexer_position(lexer);
-	mark->type = word(lexer);
+	mark->type = lines_word(lexer);
 	if (*lexer->next == '.') {
 		lexer->next++;
-		mark->field = word(lexer);
+		mark->field = lines_word(lexer);
 	}
 	if (!*mark->type || !mark->field || !*mark->field || lexer->next != rr_xdr_lexer_end_of_line(lexer)) {
 		rr_xdr_error(lexer->compiler, mark->position,
@@ -73,7 +73,7 @@ static void
 read_prefix(struct rr_xdr_lexer *lexer)
 {
 	struct rr_xdr_position where = rr_xdr_lexer_position(lexer);
-	const char *name = word(lexer);
+	const char *name = lines_word(lexer);
 
 	if (!*name || isdigit((unsigned char)*name) || lexer->next != rr_xdr_lexer_end_of_line(lexer)) {
 		rr_xdr_error(lexer->compiler, where, "expected a name that the functions' names begin with");
@@ -91,12 +91,12 @@ read_pragma(struct rr_xdr_lexer *lexer)
 	struct rr_xdr_position where;
 	const char *kind;
 
-	if (strcmp(word(lexer), "rpcrdma") != 0) {
+	if (strcmp(lines_word(lexer), "rpcrdma") != 0) {
 		lexer->next = end;
 		return;
 	}
 	where = rr_xdr_lexer_position(lexer);
-	kind = word(lexer);
+	kind = lines_word(lexer);
 	if (strcmp(kind, "place") == 0)
 		read_mark(lexer);
 	else if (strcmp(kind, "prefix") == 0)
@@ -115,7 +115,7 @@ read_marker(struct rr_xdr_lexer *lexer)
 
 	for (; isdigit((unsigned char)*lexer->next) && number < UINT32_MAX / 10 - 1; lexer->next++)
 		number = 10 * number + (unsigned)(*lexer->next - '0');
-	skip_blanks(lexer);
+	lines_skip_blanks(lexer);
 	lexer->line_number = number > 0 ? number - 1 : 0;
 	name = lexer->next + 1;
 	quote = *lexer->next == '"' ? memchr(name, '"', (size_t)(end - name)) : NULL;
@@ -131,12 +131,12 @@ rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer)
 	const char *kind, *unprocessed = lexer->compiler->unprocessed;
 
 	lexer->next++;
-	skip_blanks(lexer);
+	lines_skip_blanks(lexer);
 	if (isdigit((unsigned char)*lexer->next)) {
 		read_marker(lexer);
 		return;
 	}
-	kind = word(lexer);
+	kind = lines_word(lexer);
 	if (strcmp(kind, "pragma") == 0) {
 		read_pragma(lexer);
 		return;

@@ -50,7 +50,7 @@ rr_xdr_expect(struct rr_xdr_parser *parser, const char *text)
 }
 
 static bool
-is_keyword(const char *name)
+parser_is_keyword(const char *name)
 {
 	/* RFC 4506, section 6.4, and RFC 5531, section 12.3: "cannot be used as identifiers" */
 	static const char *const keywords[] = { "bool", "case", "const", "default", "double", "quadruple",
@@ -69,7 +69,7 @@ rr_xdr_parse_name(struct rr_xdr_parser *parser, const char *of_what)
 {
 	const char *name = parser->token.text;
 
-	if (rr_xdr_ended(parser) || parser->token.kind != RR_XDR_TOKEN_NAME || is_keyword(name)) {
+	if (rr_xdr_ended(parser) || parser->token.kind != RR_XDR_TOKEN_NAME || parser_is_keyword(name)) {
 		rr_xdr_expected(parser, of_what);
 		return "";
 	}
@@ -97,7 +97,7 @@ rr_xdr_parse_value(struct rr_xdr_parser *parser)
 /* ---- Definitions ---- */
 
 static void
-parse_const(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
+parser_parse_const(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {
 	definition->what = RR_XDR_CONST;
 	definition->position = parser->token.position;
@@ -114,7 +114,7 @@ parse_const(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 }
 
 static void
-parse_typedef(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
+parser_parse_typedef(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {
 	struct rr_xdr_declaration *declaration = &definition->declaration;
 
@@ -128,7 +128,8 @@ parse_typedef(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition
 
 /* "enum" identifier enum-body, and so on: another spelling of a typedef with a body. */
 static void
-parse_named_body(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition, enum rr_xdr_kind kind)
+parser_parse_named_body(
+	struct rr_xdr_parser *parser, struct rr_xdr_definition *definition, enum rr_xdr_kind kind)
 {
 	struct rr_xdr_type *type = rr_xdr_alloc(parser->compiler, sizeof(*type));
 
@@ -152,18 +153,18 @@ parse_named_body(struct rr_xdr_parser *parser, struct rr_xdr_definition *definit
 }
 
 static void
-parse_definition(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
+parser_parse_definition(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {
 	if (rr_xdr_accept(parser, "const"))
-		parse_const(parser, definition);
+		parser_parse_const(parser, definition);
 	else if (rr_xdr_accept(parser, "typedef"))
-		parse_typedef(parser, definition);
+		parser_parse_typedef(parser, definition);
 	else if (rr_xdr_accept(parser, "enum"))
-		parse_named_body(parser, definition, RR_XDR_ENUM);
+		parser_parse_named_body(parser, definition, RR_XDR_ENUM);
 	else if (rr_xdr_accept(parser, "struct"))
-		parse_named_body(parser, definition, RR_XDR_STRUCT);
+		parser_parse_named_body(parser, definition, RR_XDR_STRUCT);
 	else if (rr_xdr_accept(parser, "union"))
-		parse_named_body(parser, definition, RR_XDR_UNION);
+		parser_parse_named_body(parser, definition, RR_XDR_UNION);
 	else if (rr_xdr_accept(parser, "program"))
 		rr_xdr_parse_program(parser, definition);
 	else
@@ -184,7 +185,7 @@ rr_xdr_parse(struct rr_xdr_compiler *compiler, const char *text, size_t length)
 		if (!definition)
 			return;
 		definition->place = ++compiler->places;
-		parse_definition(&parser, definition);
+		parser_parse_definition(&parser, definition);
 		*compiler->definitions_end = definition;
 		compiler->definitions_end = &definition->next;
 	}

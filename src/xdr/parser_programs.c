@@ -4,7 +4,7 @@
 /* RFC 5531, section 12.2: "The RPC language is identical to the XDR language ... except for" programs. */
 
 static void
-parse_procedure(struct rr_xdr_parser *parser, struct rr_xdr_procedure *procedure)
+programs_parse_procedure(struct rr_xdr_parser *parser, struct rr_xdr_procedure *procedure)
 {
 	struct rr_xdr_declaration **end = &procedure->args_declarations;
 
@@ -25,7 +25,7 @@ parse_procedure(struct rr_xdr_parser *parser, struct rr_xdr_procedure *procedure
 }
 
 static void
-parse_version(struct rr_xdr_parser *parser, struct rr_xdr_version *version)
+programs_parse_version(struct rr_xdr_parser *parser, struct rr_xdr_version *version)
 {
 	struct rr_xdr_procedure **end = &version->procedures;
 
@@ -37,7 +37,7 @@ parse_version(struct rr_xdr_parser *parser, struct rr_xdr_version *version)
 		*end = rr_xdr_alloc(parser->compiler, sizeof(**end));
 		if (!*end)
 			return;
-		parse_procedure(parser, *end);
+		programs_parse_procedure(parser, *end);
 		end = &(*end)->next;
 	} while (!rr_xdr_ended(parser) && !rr_xdr_sees(parser, "}"));
 	rr_xdr_expect(parser, "}");
@@ -59,7 +59,7 @@ rr_xdr_parse_program(struct rr_xdr_parser *parser, struct rr_xdr_definition *pro
 		*end = rr_xdr_alloc(parser->compiler, sizeof(**end));
 		if (!*end)
 			return;
-		parse_version(parser, *end);
+		programs_parse_version(parser, *end);
 		end = &(*end)->next;
 	} while (!rr_xdr_ended(parser) && !rr_xdr_sees(parser, "}"));
 	rr_xdr_expect(parser, "}");

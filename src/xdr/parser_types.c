@@ -7,7 +7,7 @@ enum { DEEPEST = 64 }; /* bodies inside bodies */
 
 /* What may follow the name: [size], <size>, <>. */
 static void
-parse_size(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
+types_parse_size(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
 {
 	if (rr_xdr_accept(parser, "[")) {
 		declaration->shape = RR_XDR_FIXED;
@@ -48,14 +48,14 @@ rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration
 	declaration->position = parser->token.position;
 	declaration->name = rr_xdr_parse_name(parser, "the name of what is declared");
 	if (declaration->shape == RR_XDR_PLAIN)
-		parse_size(parser, declaration);
+		types_parse_size(parser, declaration);
 	if (!parser->compiler->error)
 		check_shape(parser, declaration);
 }
 
 /* Octets as such have no length that the reader knows; a string's may be any. */
 static struct rr_xdr_declaration *
-new_argument(struct rr_xdr_parser *parser)
+types_new_argument(struct rr_xdr_parser *parser)
 {
 	struct rr_xdr_declaration *declaration = rr_xdr_alloc(parser->compiler, sizeof(*declaration));
 
@@ -71,7 +71,7 @@ new_argument(struct rr_xdr_parser *parser)
 struct rr_xdr_declaration *
 rr_xdr_parse_result(struct rr_xdr_parser *parser)
 {
-	struct rr_xdr_declaration *result = new_argument(parser);
+	struct rr_xdr_declaration *result = types_new_argument(parser);
 
 	if (result && result->type && result->type->kind == RR_XDR_STRING)
 		result->shape = RR_XDR_VARIABLE;
@@ -92,7 +92,7 @@ rr_xdr_parse_argument(struct rr_xdr_parser *parser)
 			argument->type->kind = RR_XDR_VOID;
 		return argument;
 	}
-	argument = new_argument(parser);
+	argument = types_new_argument(parser);
 	if (!argument || !argument->type || argument->type->kind == RR_XDR_VOID)
 		return argument;
 	string = argument->type->kind == RR_XDR_STRING;
@@ -105,12 +105,12 @@ rr_xdr_parse_argument(struct rr_xdr_parser *parser)
 		return argument;
 	argument->shape = RR_XDR_VARIABLE;
 	if (rr_xdr_sees(parser, "<"))
-		parse_size(parser, argument);
+		types_parse_size(parser, argument);
 	return argument;
 }
 
 static struct rr_xdr_declaration *
-new_declaration(struct rr_xdr_parser *parser)
+types_new_declaration(struct rr_xdr_parser *parser)
 {
 	struct rr_xdr_declaration *declaration = rr_xdr_alloc(parser->compiler, sizeof(*declaration));
 
@@ -122,7 +122,7 @@ new_declaration(struct rr_xdr_parser *parser)
 /* ---- Types with a body ---- */
 
 static void
-parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+types_parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
 	struct rr_xdr_enumerator **end = &type->enumerators;
 
@@ -145,13 +145,13 @@ parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 }
 
 static void
-parse_struct_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+types_parse_struct_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
 	struct rr_xdr_declaration **end = &type->members;
 
 	rr_xdr_expect(parser, "{");
 	do {
-		struct rr_xdr_declaration *member = new_declaration(parser);
+		struct rr_xdr_declaration *member = types_new_declaration(parser);
 
 		if (!member)
 			return;
@@ -167,7 +167,7 @@ parse_struct_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 
 /* "case" value ":", as many as there are; or "default" ":" */
 static void
-parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
+types_parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
 {
 	struct rr_xdr_value **end = &arm->labels;
 
@@ -191,20 +191,20 @@ parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
 }
 
 static void
-parse_union_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+types_parse_union_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
 	struct rr_xdr_declaration **end = &type->members, *arm;
 
 	rr_xdr_expect(parser, "switch");
 	rr_xdr_expect(parser, "(");
-	type->discriminant = new_declaration(parser);
+	type->discriminant = types_new_declaration(parser);
 	rr_xdr_expect(parser, ")");
 	rr_xdr_expect(parser, "{");
 	do {
 		arm = rr_xdr_alloc(parser->compiler, sizeof(*arm));
 		if (!arm)
 			return;
-		parse_labels(parser, arm);
+		types_parse_labels(parser, arm);
 		rr_xdr_parse_declaration(parser, arm);
 		rr_xdr_expect(parser, ";");
 		*end = arm;
@@ -226,11 +226,11 @@ rr_xdr_parse_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	}
 	parser->depth++;
 	if (type->kind == RR_XDR_ENUM)
-		parse_enum_body(parser, type);
+		types_parse_enum_body(parser, type);
 	else if (type->kind == RR_XDR_STRUCT)
-		parse_struct_body(parser, type);
+		types_parse_struct_body(parser, type);
 	else
-		parse_union_body(parser, type);
+		types_parse_union_body(parser, type);
 	parser->depth--;
 }
 
@@ -238,7 +238,7 @@ rr_xdr_parse_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 
 /* What rpcgen takes for an int: long, short, and either with int behind it. */
 static bool
-parse_long(struct rr_xdr_parser *parser)
+types_parse_long(struct rr_xdr_parser *parser)
 {
 	bool found = rr_xdr_accept(parser, "long") || rr_xdr_accept(parser, "short");
 
@@ -248,18 +248,18 @@ parse_long(struct rr_xdr_parser *parser)
 /* RFC 4506 wants int or hyper behind unsigned; older schemas, those of NFSv4 among them, leave out the int.
  */
 static void
-parse_unsigned(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+types_parse_unsigned(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
 	type->kind = RR_XDR_UNSIGNED_INT;
 	if (rr_xdr_accept(parser, "hyper"))
 		type->kind = RR_XDR_UNSIGNED_HYPER;
 	else if (!rr_xdr_accept(parser, "char"))
-		parse_long(parser);
+		types_parse_long(parser);
 }
 
 /* Types that are one keyword. */
 static bool
-accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+types_accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
 	static const struct {
 		const char *name;
@@ -268,7 +268,7 @@ accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 		{ "double", RR_XDR_DOUBLE }, { "bool", RR_XDR_BOOL }, { "opaque", RR_XDR_OPAQUE },
 		{ "string", RR_XDR_STRING }, { "void", RR_XDR_VOID } };
 
-	if (parse_long(parser)) {
+	if (types_parse_long(parser)) {
 		type->kind = RR_XDR_INT;
 		return true;
 	}
@@ -283,7 +283,7 @@ accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 
 /* Struct, union or enum: a body, or the name of one that is defined elsewhere. */
 static bool
-accept_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
+types_accept_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
 	if (rr_xdr_accept(parser, "enum"))
 		type->kind = RR_XDR_ENUM;
@@ -316,8 +316,8 @@ rr_xdr_parse_type(struct rr_xdr_parser *parser)
 		rr_xdr_error(
 			parser->compiler, type->position, "quadruple is not supported, C has no such type");
 	if (rr_xdr_accept(parser, "unsigned"))
-		parse_unsigned(parser, type);
-	else if (!accept_simple(parser, type) && !accept_body(parser, type)) {
+		types_parse_unsigned(parser, type);
+	else if (!types_accept_simple(parser, type) && !types_accept_body(parser, type)) {
 		type->kind = RR_XDR_NAMED;
 		type->name = rr_xdr_parse_name(parser, "a type");
 	}

@@ -10,7 +10,7 @@
  */
 
 static uint32_t
-plus(uint32_t a, uint32_t b)
+sizes_plus(uint32_t a, uint32_t b)
 {
 	uint32_t sum;
 
@@ -18,7 +18,7 @@ plus(uint32_t a, uint32_t b)
 }
 
 static uint32_t
-times(uint32_t count, uint32_t size)
+sizes_times(uint32_t count, uint32_t size)
 {
 	uint64_t product = (uint64_t)count * size;
 
@@ -27,7 +27,7 @@ times(uint32_t count, uint32_t size)
 }
 
 static uint32_t
-larger(uint32_t a, uint32_t b)
+sizes_larger(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
@@ -43,10 +43,10 @@ size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	for (const struct rr_xdr_declaration *member = type->members; member; member = member->next) {
 		struct rr_xdr_size size = size_of_declaration(compiler, member);
 
-		sum.min = plus(sum.min, size.min);
-		sum.max = plus(sum.max, size.max);
-		sum.items = plus(sum.items, size.items);
-		sum.item_max = larger(sum.item_max, size.item_max);
+		sum.min = sizes_plus(sum.min, size.min);
+		sum.max = sizes_plus(sum.max, size.max);
+		sum.items = sizes_plus(sum.items, size.items);
+		sum.item_max = sizes_larger(sum.item_max, size.item_max);
 	}
 	return sum;
 }
@@ -60,12 +60,12 @@ size_of_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 		struct rr_xdr_size size = size_of_declaration(compiler, arm);
 
 		sum.min = (uint32_t)rr_min(sum.min, size.min);
-		sum.max = larger(sum.max, size.max);
-		sum.items = larger(sum.items, size.items);
-		sum.item_max = larger(sum.item_max, size.item_max);
+		sum.max = sizes_larger(sum.max, size.max);
+		sum.items = sizes_larger(sum.items, size.items);
+		sum.item_max = sizes_larger(sum.item_max, size.item_max);
 	}
-	sum.min = plus(sum.min, 4);
-	sum.max = plus(sum.max, 4);
+	sum.min = sizes_plus(sum.min, 4);
+	sum.max = sizes_plus(sum.max, 4);
 	return sum;
 }
 
@@ -107,23 +107,23 @@ size_of_elements(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *typ
 		return size;
 	}
 	element = rr_xdr_size(compiler, type);
-	size.items = times(count, element.items);
+	size.items = sizes_times(count, element.items);
 	size.item_max = element.item_max;
 	if (count != UINT32_MAX)
-		size.max = plus(4, times(count, element.max));
+		size.max = sizes_plus(4, sizes_times(count, element.max));
 	return size;
 }
 
 static struct rr_xdr_size
 size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 {
-	uint32_t padded = plus(count, rr_pad(count));
+	uint32_t padded = sizes_plus(count, rr_pad(count));
 
 	if (declaration->shape == RR_XDR_FIXED && declaration->size.foreign)
 		return (struct rr_xdr_size){ .min = 4, .max = UINT32_MAX };
 	if (declaration->shape == RR_XDR_FIXED)
 		return (struct rr_xdr_size){ .min = padded, .max = padded };
-	return (struct rr_xdr_size){ .min = 4, .max = plus(4, padded) };
+	return (struct rr_xdr_size){ .min = 4, .max = sizes_plus(4, padded) };
 }
 
 static struct rr_xdr_size
@@ -158,6 +158,6 @@ size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declar
 	if (!counted)
 		return (struct rr_xdr_size){ size.min, UINT32_MAX, size.items ? UINT32_MAX : 0,
 			size.item_max };
-	return (struct rr_xdr_size){ times(count, size.min), times(count, size.max), times(count, size.items),
-		size.item_max };
+	return (struct rr_xdr_size){ sizes_times(count, size.min), sizes_times(count, size.max),
+		sizes_times(count, size.items), size.item_max };
 }

@@ -4,7 +4,7 @@
 #include <rpcrdma/error.h>
 
 static struct rpcrdma_procedure
-load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_code *walk,
+tables_load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_code *walk,
 	const struct rr_xdr_procedure *procedure)
 {
 	struct rr_xdr_size args = rr_xdr_size(compiler, procedure->args);
@@ -27,7 +27,7 @@ load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_code *walk
 
 /* The highest procedure number plus one. */
 static uint32_t
-count_procedures(const struct rr_xdr_version *version)
+tables_count_procedures(const struct rr_xdr_version *version)
 {
 	uint64_t highest = 0;
 
@@ -39,17 +39,17 @@ count_procedures(const struct rr_xdr_version *version)
 }
 
 static void
-load_version(struct rr_xdr_compiler *run, const struct rr_walk_code *walk,
+tables_load_version(struct rr_xdr_compiler *run, const struct rr_walk_code *walk,
 	const struct rr_xdr_definition *program, const struct rr_xdr_version *version,
 	struct rpcrdma_program *table)
 {
-	uint32_t count = count_procedures(version);
+	uint32_t count = tables_count_procedures(version);
 	struct rpcrdma_procedure *procedures = rr_xdr_alloc(run, count * sizeof(*procedures));
 
 	if (!procedures)
 		return;
 	for (const struct rr_xdr_procedure *p = version->procedures; p; p = p->next)
-		procedures[p->number.number.magnitude] = load_procedure(run, walk, p);
+		procedures[p->number.number.magnitude] = tables_load_procedure(run, walk, p);
 	*table = (struct rpcrdma_program){
 		.name = version->name,
 		.prog = (uint32_t)program->value.number.magnitude,
@@ -61,7 +61,7 @@ load_version(struct rr_xdr_compiler *run, const struct rr_walk_code *walk,
 }
 
 static uint32_t
-count_versions(const struct rr_xdr_compiler *run)
+tables_count_versions(const struct rr_xdr_compiler *run)
 {
 	uint32_t count = 0;
 
@@ -73,11 +73,11 @@ count_versions(const struct rr_xdr_compiler *run)
 }
 
 static void
-load(struct rr_xdr_tables *tables)
+tables_load(struct rr_xdr_tables *tables)
 {
 	struct rr_xdr_compiler *run = &tables->run;
 	struct rr_walk_code walk;
-	uint32_t room = count_versions(run);
+	uint32_t room = tables_count_versions(run);
 
 	if (room == 0)
 		rr_xdr_trouble(run, -RPCRDMA_ERR_XDR, "there is no program in it");
@@ -86,7 +86,7 @@ load(struct rr_xdr_tables *tables)
 	tables->programs = rr_xdr_alloc(run, room * sizeof(*tables->programs));
 	for (const struct rr_xdr_definition *d = run->definitions; d; d = d->next) {
 		for (const struct rr_xdr_version *v = d->versions; v && !run->error; v = v->next)
-			load_version(run, &walk, d, v, &tables->programs[tables->count++]);
+			tables_load_version(run, &walk, d, v, &tables->programs[tables->count++]);
 	}
 }
 
@@ -99,7 +99,7 @@ rr_xdr_load(struct rr_xdr_tables *tables, const struct rr_env *env, const char *
 	rr_xdr_compiler_init(&tables->run, env, path, errors);
 	rr_xdr_read(&tables->run);
 	if (!tables->run.error)
-		load(tables);
+		tables_load(tables);
 	error = tables->run.error;
 	if (error)
 		rr_xdr_unload(tables);

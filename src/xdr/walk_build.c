@@ -26,7 +26,7 @@ rr_walk_word(struct rr_walk_code *code, uint32_t word)
 }
 
 static void
-skip(struct rr_walk_code *code, uint32_t octets)
+build_skip(struct rr_walk_code *code, uint32_t octets)
 {
 	uint32_t sum;
 
@@ -42,7 +42,7 @@ skip(struct rr_walk_code *code, uint32_t octets)
 }
 
 static struct rr_walk_target *
-find_target(const struct rr_walk_code *code, const struct rr_xdr_definition *definition,
+build_find_target(const struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_type *type)
 {
 	struct rr_walk_target *target = code->targets;
@@ -54,9 +54,10 @@ find_target(const struct rr_walk_code *code, const struct rr_xdr_definition *def
 
 /* The subroutine, to be built if it is not yet wanted; NULL (and an error) where there is no memory. */
 static struct rr_walk_target *
-want(struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
+build_want(
+	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
 {
-	struct rr_walk_target *target = find_target(code, definition, type);
+	struct rr_walk_target *target = build_find_target(code, definition, type);
 
 	if (target)
 		return target;
@@ -70,9 +71,10 @@ want(struct rr_walk_code *code, const struct rr_xdr_definition *definition, cons
 }
 
 static void
-address(struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
+build_address(
+	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
 {
-	struct rr_walk_target *target = want(code, definition, type);
+	struct rr_walk_target *target = build_want(code, definition, type);
 	struct rr_walk_patch *patch = rr_xdr_alloc(code->compiler, sizeof(*patch));
 
 	if (!target || !patch)
@@ -84,12 +86,12 @@ address(struct rr_walk_code *code, const struct rr_xdr_definition *definition, c
 
 /* The address of what steps over one element. */
 static void
-element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
+build_element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
 	if (type->kind == RR_XDR_NAMED)
-		address(code, type->definition, NULL);
+		build_address(code, type->definition, NULL);
 	else
-		address(code, NULL, type);
+		build_address(code, NULL, type);
 }
 
 /* ---- Types ---- */
@@ -108,7 +110,7 @@ walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 	if (type->kind == RR_XDR_FOREIGN) {
 		rr_walk_refuse_foreign(code, type->position, type->name);
 	} else if (rr_walk_is_uniform_type(type)) {
-		skip(code, rr_xdr_size(code->compiler, type).min);
+		build_skip(code, rr_xdr_size(code->compiler, type).min);
 	} else if (type->kind == RR_XDR_UNION) {
 		rr_walk_union(code, type);
 	} else if (type->kind != RR_XDR_NAMED) {
@@ -119,12 +121,12 @@ walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 		rr_walk_declaration(code, &type->definition->declaration);
 	} else {
 		rr_walk_word(code, RR_WALK_CALL);
-		address(code, type->definition, NULL);
+		build_address(code, type->definition, NULL);
 	}
 }
 
 static uint32_t
-bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
+build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {
 	if (declaration->size.foreign)
 		rr_walk_refuse_foreign(code, declaration->size.position, declaration->size.text);
@@ -137,11 +139,11 @@ static void
 walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration, enum rr_walk_op op)
 {
 	if (declaration->shape == RR_XDR_FIXED) {
-		skip(code, bound(code, declaration) + rr_pad(bound(code, declaration)));
+		build_skip(code, build_bound(code, declaration) + rr_pad(build_bound(code, declaration)));
 		return;
 	}
 	rr_walk_word(code, op);
-	rr_walk_word(code, bound(code, declaration));
+	rr_walk_word(code, build_bound(code, declaration));
 }
 
 static void
@@ -150,10 +152,10 @@ walk_counted(struct rr_walk_code *code, const struct rr_xdr_declaration *declara
 	bool uniform = rr_walk_is_uniform_type(declaration->type);
 
 	rr_walk_word(code, uniform ? RR_WALK_ARRAY : RR_WALK_LOOP);
-	rr_walk_word(code, bound(code, declaration));
+	rr_walk_word(code, build_bound(code, declaration));
 	rr_walk_word(code, rr_xdr_size(code->compiler, declaration->type).min);
 	if (!uniform)
-		element_address(code, declaration->type);
+		build_element_address(code, declaration->type);
 }
 
 void
@@ -171,18 +173,18 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 		walk_counted(code, declaration);
 	} else if (declaration->shape == RR_XDR_OPTIONAL) {
 		rr_walk_word(code, RR_WALK_OPTIONAL);
-		element_address(code, declaration->type);
+		build_element_address(code, declaration->type);
 	} else if (declaration->shape == RR_XDR_PLAIN) {
 		walk_type(code, declaration->type);
 	} else if (rr_walk_is_uniform_type(declaration->type)) {
-		uint64_t octets = (uint64_t)bound(code, declaration) *
+		uint64_t octets = (uint64_t)build_bound(code, declaration) *
 				  rr_xdr_size(code->compiler, declaration->type).min;
 
-		skip(code, (uint32_t)rr_min(octets, UINT32_MAX));
+		build_skip(code, (uint32_t)rr_min(octets, UINT32_MAX));
 	} else {
 		rr_walk_word(code, RR_WALK_TIMES);
-		rr_walk_word(code, bound(code, declaration));
-		element_address(code, declaration->type);
+		rr_walk_word(code, build_bound(code, declaration));
+		build_element_address(code, declaration->type);
 	}
 }
 
@@ -218,10 +220,10 @@ walk_target(struct rr_walk_code *code, struct rr_walk_target *target)
 }
 
 static void
-want_marked(struct rr_walk_code *code, const struct rr_xdr_type *type)
+build_want_marked(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
 	if (type->kind == RR_XDR_NAMED && rr_xdr_reaches_mark(code->compiler, type->definition))
-		want(code, type->definition, NULL);
+		build_want(code, type->definition, NULL);
 }
 
 void
@@ -232,8 +234,8 @@ rr_walk_build(struct rr_walk_code *code, struct rr_xdr_compiler *compiler)
 	for (const struct rr_xdr_definition *d = compiler->definitions; d; d = d->next) {
 		for (const struct rr_xdr_version *v = d->versions; v; v = v->next) {
 			for (const struct rr_xdr_procedure *p = v->procedures; p; p = p->next) {
-				want_marked(code, p->args);
-				want_marked(code, p->result);
+				build_want_marked(code, p->args);
+				build_want_marked(code, p->result);
 			}
 		}
 	}
@@ -252,7 +254,7 @@ uint32_t
 rr_walk_entry(const struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
 	const struct rr_walk_target *target =
-		type->kind == RR_XDR_NAMED ? find_target(code, type->definition, NULL) : NULL;
+		type->kind == RR_XDR_NAMED ? build_find_target(code, type->definition, NULL) : NULL;
 
 	return target ? target->entry : 0;
 }

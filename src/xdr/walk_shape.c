@@ -34,7 +34,7 @@ rr_walk_is_uniform(const struct rr_xdr_declaration *declaration)
 }
 
 static unsigned
-cost_of_type(const struct rr_xdr_type *type)
+shape_cost_of_type(const struct rr_xdr_type *type)
 {
 	struct rr_xdr_definition *definition = type->definition;
 	unsigned cost = type->kind == RR_XDR_UNION ? 4 : 0;
@@ -59,5 +59,5 @@ rr_walk_cost(const struct rr_xdr_declaration *declaration)
 {
 	if (declaration->shape != RR_XDR_PLAIN || rr_walk_is_uniform(declaration))
 		return 3;
-	return cost_of_type(declaration->type);
+	return shape_cost_of_type(declaration->type);
 }

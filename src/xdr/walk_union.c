@@ -11,13 +11,13 @@ struct choice {
 };
 
 static uint32_t
-word_of(struct rr_xdr_number number)
+union_word_of(struct rr_xdr_number number)
 {
 	return number.negative ? (uint32_t)-number.magnitude : (uint32_t)number.magnitude;
 }
 
 static int
-compare(const void *a, const void *b)
+union_compare(const void *a, const void *b)
 {
 	uint32_t x = ((const struct choice *)a)->value, y = ((const struct choice *)b)->value;
 
@@ -26,7 +26,7 @@ compare(const void *a, const void *b)
 
 /* The labels of all arms, by value. */
 static struct choice *
-list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, uint32_t *count)
+union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, uint32_t *count)
 {
 	const struct rr_xdr_declaration *arm;
 	struct choice *choices;
@@ -44,16 +44,16 @@ list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, uint32_t
 		for (const struct rr_xdr_value *label = arm->labels; label; label = label->next) {
 			if (label->foreign)
 				rr_walk_refuse_foreign(code, label->position, label->text);
-			choices[(*count)++] = (struct choice){ word_of(label->number), arm, 0 };
+			choices[(*count)++] = (struct choice){ union_word_of(label->number), arm, 0 };
 		}
 	}
-	qsort(choices, *count, sizeof(*choices), compare);
+	qsort(choices, *count, sizeof(*choices), union_compare);
 	return choices;
 }
 
 /* Where the values lie close together. Returns where the default's address goes. */
 static uint32_t
-put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
+union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
 	uint32_t first = choices[0].value, span = choices[count - 1].value - first + 1, other;
 
@@ -69,7 +69,7 @@ put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 }
 
 static uint32_t
-put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
+union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
 	uint32_t other;
 
@@ -87,7 +87,7 @@ put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 
 /* What goes into the slots of an arm; and of all those values that have none, if it is the default. */
 static void
-fill(struct rr_walk_code *code, const struct choice *choices, uint32_t count,
+union_fill(struct rr_walk_code *code, const struct choice *choices, uint32_t count,
 	const struct rr_xdr_declaration *arm, uint32_t other, uint32_t address)
 {
 	if (code->compiler->error)
@@ -109,20 +109,20 @@ void
 rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
 	uint32_t count, other, jump = 0, end;
-	struct choice *choices = list_choices(code, type, &count);
+	struct choice *choices = union_list_choices(code, type, &count);
 	const struct rr_xdr_declaration *arm;
 	uint64_t span;
 
 	if (!choices)
 		return;
 	span = count ? (uint64_t)choices[count - 1].value - choices[0].value + 1 : UINT64_MAX;
-	other = span <= 2 * (uint64_t)count + 8 ? put_table(code, choices, count)
-						: put_switch(code, choices, count);
+	other = span <= 2 * (uint64_t)count + 8 ? union_put_table(code, choices, count)
+						: union_put_switch(code, choices, count);
 	for (arm = type->members; arm; arm = arm->next) {
 		if (!arm->name)
 			continue;
 		code->skip = 0;
-		fill(code, choices, count, arm, other, code->length);
+		union_fill(code, choices, count, arm, other, code->length);
 		rr_walk_declaration(code, arm);
 		/* Each of these jumps leads to the end; until that is known they lead to each other. */
 		rr_walk_word(code, RR_WALK_JUMP);
@@ -138,7 +138,7 @@ rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 	}
 	for (arm = type->members; arm; arm = arm->next) {
 		if (!arm->name)
-			fill(code, choices, count, arm, other, end);
+			union_fill(code, choices, count, arm, other, end);
 	}
 	code->skip = 0;
 }

@@ -15,7 +15,7 @@
 /*
  * Both outputs are written under temporary names beside their final ones, and
  * renamed when everything went well. Each output owns its temporary file from
- * open_output() to close_output().
+ * xdr_open_output() to close_output().
  */
 
 struct output {
@@ -25,13 +25,13 @@ struct output {
 };
 
 static void
-cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
+xdr_cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
 {
 	rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot write %s: %s", output->path, strerror(errno));
 }
 
 static void
-open_output(struct rr_xdr_compiler *compiler, struct output *output, const char *base, const char *suffix)
+xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const char *base, const char *suffix)
 {
 	static const char unique[] = ".XXXXXX";
 	mode_t mask;
@@ -45,7 +45,7 @@ open_output(struct rr_xdr_compiler *compiler, struct output *output, const char 
 	fd = mkostemp(output->temporary, O_CLOEXEC);
 	if (fd < 0) {
 		output->temporary[0] = '\0';
-		cannot_write(compiler, output);
+		xdr_cannot_write(compiler, output);
 		return;
 	}
 	/* mkostemp() creates private files; these are as any other that a compiler writes. */
@@ -53,42 +53,42 @@ open_output(struct rr_xdr_compiler *compiler, struct output *output, const char 
 	umask(mask);
 	output->file = fdopen(fd, "w");
 	if (fchmod(fd, 0666 & ~mask) < 0 || !output->file)
-		cannot_write(compiler, output);
+		xdr_cannot_write(compiler, output);
 	if (!output->file)
 		close(fd);
 }
 
 static void
-finish_output(struct rr_xdr_compiler *compiler, struct output *output)
+xdr_finish_output(struct rr_xdr_compiler *compiler, struct output *output)
 {
 	if (!output->file)
 		return;
 	if (ferror(output->file) || fflush(output->file) != 0)
-		cannot_write(compiler, output);
+		xdr_cannot_write(compiler, output);
 	if (fclose(output->file) != 0)
-		cannot_write(compiler, output);
+		xdr_cannot_write(compiler, output);
 }
 
 static void
-rename_output(struct rr_xdr_compiler *compiler, struct output *output)
+xdr_rename_output(struct rr_xdr_compiler *compiler, struct output *output)
 {
 	if (compiler->error)
 		return;
 	if (rename(output->temporary, output->path) < 0)
-		cannot_write(compiler, output);
+		xdr_cannot_write(compiler, output);
 	else
 		output->temporary[0] = '\0';
 }
 
 static void
-remove_temporary(const struct output *output)
+xdr_remove_temporary(const struct output *output)
 {
 	if (output->temporary && output->temporary[0])
 		unlink(output->temporary);
 }
 
 static const char *
-last_part(const char *path)
+xdr_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -97,7 +97,7 @@ last_part(const char *path)
 
 /* The macro around a header: XDR_ and its name in capitals. */
 static const char *
-make_guard(struct rr_xdr_compiler *compiler, const char *header)
+xdr_make_guard(struct rr_xdr_compiler *compiler, const char *header)
 {
 	size_t length = strlen(header);
 	char *guard = rr_xdr_alloc(compiler, sizeof("XDR_") + length);
@@ -119,25 +119,25 @@ emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct
 	if (compiler->error)
 		return;
 	rr_xdr_emitter_init(&emitter, compiler, header->file);
-	rr_xdr_emit_header(&emitter, make_guard(compiler, last_part(header->path)));
+	rr_xdr_emit_header(&emitter, xdr_make_guard(compiler, xdr_last_part(header->path)));
 	rr_xdr_emitter_init(&emitter, compiler, source->file);
-	rr_xdr_emit_source(&emitter, last_part(header->path));
+	rr_xdr_emit_source(&emitter, xdr_last_part(header->path));
 }
 
 static void
-write_outputs(struct rr_xdr_compiler *compiler, const char *base)
+xdr_write_outputs(struct rr_xdr_compiler *compiler, const char *base)
 {
 	struct output header = { 0 }, source = { 0 };
 
-	open_output(compiler, &header, base, ".h");
-	open_output(compiler, &source, base, ".c");
+	xdr_open_output(compiler, &header, base, ".h");
+	xdr_open_output(compiler, &source, base, ".c");
 	emit(compiler, &header, &source);
-	finish_output(compiler, &header);
-	finish_output(compiler, &source);
-	rename_output(compiler, &header);
-	rename_output(compiler, &source);
-	remove_temporary(&header);
-	remove_temporary(&source);
+	xdr_finish_output(compiler, &header);
+	xdr_finish_output(compiler, &source);
+	xdr_rename_output(compiler, &header);
+	xdr_rename_output(compiler, &source);
+	xdr_remove_temporary(&header);
+	xdr_remove_temporary(&source);
 }
 
 int
@@ -151,7 +151,7 @@ rr_xdr_compile_with(const struct rr_env *env, const struct rr_xdr_preprocess *pr
 	compiler.preprocess = preprocess;
 	rr_xdr_read(&compiler);
 	if (!compiler.error)
-		write_outputs(&compiler, output_base);
+		xdr_write_outputs(&compiler, output_base);
 	error = compiler.error;
 	rr_xdr_compiler_free(&compiler);
 	return error;

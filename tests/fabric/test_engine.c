@@ -4,7 +4,7 @@
 
 #include "../hex.h"
 #include "../list.h"
-#include "fabric/iwarp/parts.h"
+#include "fabric/iwarp/engine_private.h"
 #include "pair.h"
 
 static void

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nfs/client_internal.h"
+#include "nfs/client_private.h"
 
 /* The NFS client against a server that does what each test wants. */
 

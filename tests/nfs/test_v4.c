@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "nfs/client_internal.h"
+#include "nfs/client_private.h"
 
 static struct fake4 *fake;
 static struct rpcrdma_nfs *nfs;

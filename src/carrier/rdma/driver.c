@@ -32,7 +32,7 @@ enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
  * that from the loop, at the end of the event or the task that the connection is in.
  */
 static void
-take_copied(struct rr_connection *connection, struct rr_job *job)
+driver_take_copied(struct rr_connection *connection, struct rr_job *job)
 {
 	rr_list_remove(&job->link);
 	if (job->calls_nobody) {
@@ -58,7 +58,7 @@ rr_driver_complete(struct rr_connection *connection)
 
 /* Posts what this job still has, while there is room. True if the job is through. */
 static bool
-post_job(struct rr_connection *connection, struct rr_job *job)
+driver_post_job(struct rr_connection *connection, struct rr_job *job)
 {
 	const struct rr_fabric *fabric = connection->fabric;
 	uint32_t sge_max = rr_driver_sge_max(fabric);
@@ -81,7 +81,7 @@ post_job(struct rr_connection *connection, struct rr_job *job)
 			return false;
 		}
 		if (error == RR_POST_COPIED) {
-			take_copied(connection, job);
+			driver_take_copied(connection, job);
 			return true;
 		}
 		connection->posted++;
@@ -96,10 +96,10 @@ post_job(struct rr_connection *connection, struct rr_job *job)
 }
 
 static void
-post_jobs(struct rr_connection *connection)
+driver_post_jobs(struct rr_connection *connection)
 {
 	while (connection->endpoint && !rr_list_empty(&connection->jobs)) {
-		if (!post_job(connection, rr_container(connection->jobs.next, struct rr_job, link)))
+		if (!driver_post_job(connection, rr_container(connection->jobs.next, struct rr_job, link)))
 			return;
 	}
 }
@@ -111,16 +111,16 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 		return;
 	rr_stall_watch(connection);
 	/* Most jobs find nothing in front of them, and room for all that they have. */
-	if (rr_list_empty(&connection->jobs) && post_job(connection, job))
+	if (rr_list_empty(&connection->jobs) && driver_post_job(connection, job))
 		return;
 	if (!connection->endpoint)
 		return;
 	rr_list_append(&connection->jobs, &job->link);
-	post_jobs(connection);
+	driver_post_jobs(connection);
 }
 
 static void
-completed(struct rr_connection *connection, const struct rr_event *event)
+driver_completed(struct rr_connection *connection, const struct rr_event *event)
 {
 	struct rr_job *job = event->cookie;
 
@@ -131,21 +131,21 @@ completed(struct rr_connection *connection, const struct rr_event *event)
 			"%s: a work request failed: %s", connection->base.peer,
 			rpcrdma_strerror(event->status));
 	job->completed(job, event->work, event->status);
-	post_jobs(connection);
+	driver_post_jobs(connection);
 }
 
 /* ---- Events ---- */
 
 /* What a connection dies of may lie in what it said before. */
 static void
-log_trace(const struct rr_connection *connection, int error)
+driver_log_trace(const struct rr_connection *connection, int error)
 {
 	if (error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_ACCESS)
 		rr_trace_log(&connection->trace, connection->base.engine->env, connection->base.peer);
 }
 
 static void
-established(struct rr_connection *connection, const struct rr_event *event)
+driver_established(struct rr_connection *connection, const struct rr_event *event)
 {
 	if (connection->is_active)
 		rr_connection_set_peer(connection, event->data, event->length);
@@ -153,28 +153,28 @@ established(struct rr_connection *connection, const struct rr_event *event)
 }
 
 static void
-disconnected(struct rr_connection *connection, const struct rr_event *event)
+driver_disconnected(struct rr_connection *connection, const struct rr_event *event)
 {
 	bool over_adapter = connection->fabric == connection->room->adapters;
 
 	connection->status = event->status;
 	rr_fail(&connection->text, 0, "%s: %s%s", connection->base.peer, event->text,
 		!connection->established && over_adapter ? " (over an RDMA adapter)" : "");
-	log_trace(connection, event->status);
+	driver_log_trace(connection, event->status);
 	rr_driver_close(connection);
 	connection->parts->ended(connection);
 }
 
 static void
-on_event(void *ctx, const struct rr_event *event)
+driver_on_event(void *ctx, const struct rr_event *event)
 {
 	struct rr_connection *connection = ctx;
 
 	rr_connection_enter(connection);
 	switch (event->kind) {
-	case RR_EVENT_ESTABLISHED: established(connection, event); break;
-	case RR_EVENT_DISCONNECTED: disconnected(connection, event); break;
-	case RR_EVENT_COMPLETED: completed(connection, event); break;
+	case RR_EVENT_ESTABLISHED: driver_established(connection, event); break;
+	case RR_EVENT_DISCONNECTED: driver_disconnected(connection, event); break;
+	case RR_EVENT_COMPLETED: driver_completed(connection, event); break;
 	case RR_EVENT_RECEIVED:
 		rr_loop_disarm(connection->base.engine->loop, &connection->kick);
 		connection->kicks = KICKS;
@@ -185,7 +185,7 @@ on_event(void *ctx, const struct rr_event *event)
 }
 
 static void
-kick_expired(struct rr_timer *timer)
+driver_kick_expired(struct rr_timer *timer)
 {
 	struct rr_connection *connection = rr_container(timer, struct rr_connection, kick);
 
@@ -207,7 +207,7 @@ rr_driver_watch_first_reply(struct rr_connection *connection)
 /* ---- Endpoints ---- */
 
 static void
-own_private_data(const struct rr_connection *connection, uint8_t data[RR_PRIVATE_DATA_SIZE])
+driver_own_private_data(const struct rr_connection *connection, uint8_t data[RR_PRIVATE_DATA_SIZE])
 {
 	rr_private_data_put(data, &connection->own);
 }
@@ -219,11 +219,11 @@ rr_driver_receives(const struct rpcrdma_engine *engine)
 }
 
 static void
-set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoint)
+driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoint)
 {
 	connection->endpoint = endpoint;
 	snprintf(connection->base.peer, sizeof(connection->base.peer), "%s", rr_endpoint_peer(endpoint));
-	rr_timer_init(&connection->kick, kick_expired);
+	rr_timer_init(&connection->kick, driver_kick_expired);
 	/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected
 	 * replies." A responder never grants more than it posts. RFC 8167, 4.3, wants the same for the
 	 * reverse direction, beside that. */
@@ -238,12 +238,12 @@ rr_driver_connect(struct rr_connection *connection, const struct sockaddr *addre
 	struct rr_endpoint *endpoint;
 	int error;
 
-	own_private_data(connection, data);
-	error = rr_fabric_connect(
-		connection->fabric, address, size, data, sizeof(data), on_event, connection, &endpoint, text);
+	driver_own_private_data(connection, data);
+	error = rr_fabric_connect(connection->fabric, address, size, data, sizeof(data), driver_on_event,
+		connection, &endpoint, text);
 	if (error)
 		return error;
-	set_endpoint(connection, endpoint);
+	driver_set_endpoint(connection, endpoint);
 	return 0;
 }
 
@@ -253,10 +253,10 @@ rr_driver_accept(
 {
 	uint8_t data[RR_PRIVATE_DATA_SIZE];
 
-	set_endpoint(connection, endpoint);
+	driver_set_endpoint(connection, endpoint);
 	rr_connection_set_peer(connection, private_data, size);
-	own_private_data(connection, data);
-	return rr_endpoint_accept(endpoint, on_event, connection, data, sizeof(data));
+	driver_own_private_data(connection, data);
+	return rr_endpoint_accept(endpoint, driver_on_event, connection, data, sizeof(data));
 }
 
 void
@@ -302,7 +302,7 @@ rr_driver_abort(struct rr_connection *connection, int error, const char *format,
 	else
 		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer, "%s",
 			connection->text.text);
-	log_trace(connection, error);
+	driver_log_trace(connection, error);
 	rr_driver_close(connection);
 	rr_connection_set_state(connection, RR_CONNECTION_ABORTED);
 	rr_loop_defer(connection->base.engine->loop, &connection->task);
@@ -331,7 +331,7 @@ rr_driver_register(struct rr_connection *connection, const void *data, uint32_t 
  * access before the associated RPC transaction is complete."
  */
 static void
-check_access_ended(struct rr_connection *connection, int error)
+driver_check_access_ended(struct rr_connection *connection, int error)
 {
 	if (error)
 		rr_driver_abort(connection, error, "%s: the peer's access to memory could not be ended: %s",
@@ -342,7 +342,7 @@ void
 rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region)
 {
 	if (connection->endpoint)
-		check_access_ended(connection, rr_endpoint_invalidate(connection->endpoint, region));
+		driver_check_access_ended(connection, rr_endpoint_invalidate(connection->endpoint, region));
 	region->handle = 0;
 }
 
@@ -350,7 +350,7 @@ void
 rr_driver_revoke(struct rr_connection *connection, struct rr_region *region)
 {
 	if (connection->endpoint)
-		check_access_ended(connection, rr_endpoint_revoke(connection->endpoint, region));
+		driver_check_access_ended(connection, rr_endpoint_revoke(connection->endpoint, region));
 }
 
 void

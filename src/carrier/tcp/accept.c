@@ -23,13 +23,13 @@ struct tcp_acceptor {
 };
 
 static struct tcp_acceptor *
-acceptor_of(struct rr_acceptor *acceptor)
+accept_acceptor_of(struct rr_acceptor *acceptor)
 {
 	return rr_container(acceptor, struct tcp_acceptor, base);
 }
 
 static void
-resume(struct rr_timer *timer)
+accept_resume(struct rr_timer *timer)
 {
 	struct tcp_acceptor *acceptor = rr_container(timer, struct tcp_acceptor, pause);
 
@@ -37,14 +37,14 @@ resume(struct rr_timer *timer)
 }
 
 static void
-pause_accepting(struct tcp_acceptor *acceptor)
+accept_pause_accepting(struct tcp_acceptor *acceptor)
 {
 	rr_loop_want(acceptor->engine->loop, &acceptor->watch, 0);
 	rr_loop_arm(acceptor->engine->loop, &acceptor->pause, PAUSE);
 }
 
 static bool
-has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
+accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 {
 	char peer[RR_ADDRESS_TEXT];
 
@@ -72,18 +72,18 @@ accept_one(struct tcp_acceptor *acceptor)
 	if (fd < 0 && errno != EAGAIN) {
 		rr_log_peer(rr_loop_peer_log(acceptor->engine->loop), "",
 			"a TCP connection cannot be accepted: %s", strerror(errno));
-		pause_accepting(acceptor);
+		accept_pause_accepting(acceptor);
 	}
 	if (fd < 0)
 		return false;
-	if (!has_room(acceptor->engine, (struct sockaddr *)&peer)) {
+	if (!accept_has_room(acceptor->engine, (struct sockaddr *)&peer)) {
 		close(fd);
 		return true;
 	}
 	rr_tcp_set_options(fd);
 	if (rr_tcp_new(acceptor->carriers, fd, (struct sockaddr *)&peer, RR_TCP_OPEN, &tcp, &text) < 0) {
 		close(fd);
-		pause_accepting(acceptor);
+		accept_pause_accepting(acceptor);
 		return false;
 	}
 	acceptor->base.handler(acceptor->base.ctx, &tcp->base);
@@ -91,7 +91,7 @@ accept_one(struct tcp_acceptor *acceptor)
 }
 
 static void
-ready(struct rr_watch *watch, unsigned events)
+accept_ready(struct rr_watch *watch, unsigned events)
 {
 	struct tcp_acceptor *acceptor = rr_container(watch, struct tcp_acceptor, watch);
 	bool freed = false;
@@ -105,7 +105,7 @@ ready(struct rr_watch *watch, unsigned events)
 }
 
 static int
-open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *address, socklen_t size)
+accept_open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *address, socklen_t size)
 {
 	static const int on = 1, off = 0;
 	int error, fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -138,9 +138,9 @@ rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at, s
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a listener");
 	acceptor->engine = engine;
 	acceptor->carriers = carriers;
-	acceptor->watch.ready = ready;
-	rr_timer_init(&acceptor->pause, resume);
-	fd = open_socket(engine, at->address, at->size);
+	acceptor->watch.ready = accept_ready;
+	rr_timer_init(&acceptor->pause, accept_resume);
+	fd = accept_open_socket(engine, at->address, at->size);
 	if (fd >= 0 && rr_loop_watch(engine->loop, &acceptor->watch, fd, RR_READABLE) == 0) {
 		*result = &acceptor->base;
 		return 0;
@@ -157,7 +157,7 @@ rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at, s
 int
 rr_tcp_acceptor_address(struct rr_acceptor *base, struct sockaddr_storage *address)
 {
-	const struct tcp_acceptor *acceptor = acceptor_of(base);
+	const struct tcp_acceptor *acceptor = accept_acceptor_of(base);
 	socklen_t size = sizeof(*address);
 
 	return getsockname(acceptor->watch.fd, (struct sockaddr *)address, &size) < 0 ? -RPCRDMA_ERR_SYSTEM
@@ -167,7 +167,7 @@ rr_tcp_acceptor_address(struct rr_acceptor *base, struct sockaddr_storage *addre
 void
 rr_tcp_unlisten(struct rr_acceptor *base)
 {
-	struct tcp_acceptor *acceptor = acceptor_of(base);
+	struct tcp_acceptor *acceptor = accept_acceptor_of(base);
 	struct rr_loop *loop = acceptor->engine->loop;
 
 	if (acceptor->freed)

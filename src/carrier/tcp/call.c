@@ -20,7 +20,7 @@ tcp_of(struct rr_carrier *carrier)
 }
 
 static struct slot *
-new_slot(struct rr_tcp *tcp)
+call_new_slot(struct rr_tcp *tcp)
 {
 	struct rr_list *link = rr_list_pop(&tcp->free_slots);
 	struct slot *slot;
@@ -35,7 +35,7 @@ new_slot(struct rr_tcp *tcp)
 
 /* The transaction no longer is the carrier's. */
 static void
-release(struct rr_tcp *tcp, struct slot *slot)
+call_release(struct rr_tcp *tcp, struct slot *slot)
 {
 	slot->transaction->slot = NULL;
 	rr_map_remove(&tcp->xids, &slot->xid);
@@ -52,7 +52,7 @@ call_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 }
 
 static void
-refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
+call_refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 {
 	transaction->error = error;
 	rr_list_append(&tcp->refused, &transaction->link);
@@ -69,12 +69,12 @@ rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	transaction->slot = NULL;
 	rr_list_init(&transaction->link);
 	if (tcp->state <= RR_TCP_OPEN) {
-		slot = new_slot(tcp);
+		slot = call_new_slot(tcp);
 		if (!slot)
 			rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", carrier->peer);
 	}
 	if (!slot) {
-		refuse(tcp, transaction, -RPCRDMA_ERR_DISCONNECTED);
+		call_refuse(tcp, transaction, -RPCRDMA_ERR_DISCONNECTED);
 		return;
 	}
 	slot->transaction = transaction;
@@ -86,8 +86,8 @@ rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 		tcp->unanswered++;
 		return;
 	}
-	release(tcp, slot);
-	refuse(tcp, transaction, -RPCRDMA_ERR_LIMIT);
+	call_release(tcp, slot);
+	call_refuse(tcp, transaction, -RPCRDMA_ERR_LIMIT);
 }
 
 void
@@ -99,12 +99,12 @@ rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	rr_list_remove(&transaction->link);
 	if (!slot)
 		return;
-	release(tcp, slot);
+	call_release(tcp, slot);
 	rr_tcp_unsend(tcp, &slot->out);
 }
 
 static struct slot *
-find_slot(struct rr_tcp *tcp, uint32_t xid)
+call_find_slot(struct rr_tcp *tcp, uint32_t xid)
 {
 	struct rr_map_link *link = rr_map_find(&tcp->xids, xid);
 
@@ -113,7 +113,7 @@ find_slot(struct rr_tcp *tcp, uint32_t xid)
 
 /* A reply arrived, to a call that was cancelled maybe. */
 static void
-count_reply(struct rr_tcp *tcp)
+call_count_reply(struct rr_tcp *tcp)
 {
 	if (tcp->unanswered > 0)
 		tcp->unanswered--;
@@ -121,11 +121,11 @@ count_reply(struct rr_tcp *tcp)
 
 /* The slot has its answer: the transaction is its owner's again. */
 static struct rr_transaction *
-finish(struct rr_tcp *tcp, struct slot *slot)
+call_finish(struct rr_tcp *tcp, struct slot *slot)
 {
 	struct rr_transaction *transaction = slot->transaction;
 
-	release(tcp, slot);
+	call_release(tcp, slot);
 	rr_tcp_unsend(tcp, &slot->out);
 	return transaction;
 }
@@ -133,14 +133,14 @@ finish(struct rr_tcp *tcp, struct slot *slot)
 void
 rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid)
 {
-	struct slot *slot = find_slot(tcp, xid);
+	struct slot *slot = call_find_slot(tcp, xid);
 	struct rr_transaction *transaction;
 
-	count_reply(tcp);
+	call_count_reply(tcp);
 	tcp->base.counters.discarded++;
 	if (!slot)
 		return;
-	transaction = finish(tcp, slot);
+	transaction = call_finish(tcp, slot);
 	transaction->done(transaction, -RPCRDMA_ERR_LIMIT);
 }
 
@@ -149,17 +149,17 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 {
 	void *memory = pooled ? (void *)(uintptr_t)stream.data : NULL;
 	struct rr_pool *pool = tcp->pool;
-	struct slot *slot = find_slot(tcp, xid);
+	struct slot *slot = call_find_slot(tcp, xid);
 	struct rr_transaction *transaction;
 
-	count_reply(tcp);
+	call_count_reply(tcp);
 	/* Not asked, or asked and cancelled. */
 	if (!slot) {
 		tcp->base.counters.discarded++;
 		rr_pool_put(pool, memory);
 		return;
 	}
-	transaction = finish(tcp, slot);
+	transaction = call_finish(tcp, slot);
 	tcp->base.counters.replies++;
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
 	/* What calls are to arrive in is not for replies to keep. */
@@ -176,7 +176,7 @@ rr_tcp_end_calls(struct rr_tcp *tcp)
 		struct slot *slot = rr_container(tcp->slots.next, struct slot, link);
 		struct rr_transaction *transaction = slot->transaction;
 
-		release(tcp, slot);
+		call_release(tcp, slot);
 		transaction->done(transaction, -RPCRDMA_ERR_DISCONNECTED);
 	}
 }
@@ -200,7 +200,7 @@ rr_tcp_free_calls(struct rr_tcp *tcp)
 	struct rr_list *link;
 
 	while (!rr_list_empty(&tcp->slots))
-		release(tcp, rr_container(tcp->slots.next, struct slot, link));
+		call_release(tcp, rr_container(tcp->slots.next, struct slot, link));
 	while ((link = rr_list_pop(&tcp->free_slots)))
 		rr_free(env, rr_container(link, struct slot, link));
 	while (rr_list_pop(&tcp->refused))

@@ -34,7 +34,7 @@ exchange_of(struct rr_exchange *exchange)
 
 /* Ends an exchange that lost its carrier. */
 static void
-end(struct exchange *exchange)
+exchange_end(struct exchange *exchange)
 {
 	void (*sent)(void *arg) = exchange->sent;
 	void *arg = exchange->arg;
@@ -46,13 +46,13 @@ end(struct exchange *exchange)
 }
 
 static void
-run(struct rr_task *task)
+exchange_run(struct rr_task *task)
 {
-	end(rr_container(task, struct exchange, task));
+	exchange_end(rr_container(task, struct exchange, task));
 }
 
 static struct exchange *
-new_exchange(struct rr_tcp *tcp)
+exchange_new(struct rr_tcp *tcp)
 {
 	struct rr_list *link = rr_list_pop(&tcp->free_exchanges);
 	struct exchange *exchange;
@@ -66,13 +66,13 @@ new_exchange(struct rr_tcp *tcp)
 	exchange->pool = tcp->pool;
 	rr_list_init(&exchange->link);
 	rr_list_init(&exchange->out.link);
-	rr_task_init(&exchange->task, run);
+	rr_task_init(&exchange->task, exchange_run);
 	return exchange;
 }
 
 /* The carrier is done with it. May end a wait for fewer exchanges, or for the last. */
 static void
-retire(struct rr_tcp *tcp, struct exchange *exchange)
+exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 {
 	void *pooled = exchange->pooled;
 
@@ -85,20 +85,21 @@ retire(struct rr_tcp *tcp, struct exchange *exchange)
 }
 
 static void
-reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
+exchange_reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {
 	struct exchange *exchange = rr_container(out, struct exchange, out);
 	void (*sent)(void *arg) = exchange->sent;
 	void *arg = exchange->arg;
 
-	retire(tcp, exchange);
+	exchange_retire(tcp, exchange);
 	if (sent)
 		sent(arg);
 }
 
 /* Where the call's octets are to lie: in place, in the exchange, or in pool memory. */
 static bool
-take_call(const struct rr_tcp *tcp, struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
+exchange_take_call(
+	const struct rr_tcp *tcp, struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
 {
 	void *copy = exchange->small;
 
@@ -119,7 +120,7 @@ take_call(const struct rr_tcp *tcp, struct exchange *exchange, struct rpcrdma_by
 bool
 rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled)
 {
-	struct exchange *exchange = new_exchange(tcp);
+	struct exchange *exchange = exchange_new(tcp);
 	uint32_t max = rr_tcp_record_max(tcp);
 
 	if (!exchange) {
@@ -128,7 +129,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", tcp->base.peer);
 		return true;
 	}
-	if (!take_call(tcp, exchange, &stream, pooled)) {
+	if (!exchange_take_call(tcp, exchange, &stream, pooled)) {
 		rr_list_append(&tcp->free_exchanges, &exchange->link);
 		return false;
 	}
@@ -157,7 +158,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
  * more.
  */
 static void
-send_system_error(struct rr_tcp *tcp, struct exchange *exchange)
+exchange_send_system_error(struct rr_tcp *tcp, struct exchange *exchange)
 {
 	const struct rr_reply_header header = {
 		.xid = exchange->base.xid, .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SYSTEM_ERR
@@ -168,13 +169,13 @@ send_system_error(struct rr_tcp *tcp, struct exchange *exchange)
 	rpcrdma_xdr_writer_init(&writer, exchange->small, sizeof(exchange->small), NULL, 0);
 	rr_rpc_put_reply(&writer, &header);
 	reply = rpcrdma_xdr_written(&writer);
-	exchange->replied = rr_tcp_send(tcp, &exchange->out, &reply, reply_written);
+	exchange->replied = rr_tcp_send(tcp, &exchange->out, &reply, exchange_reply_written);
 }
 
 void
 rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
 {
-	struct exchange *exchange = new_exchange(tcp);
+	struct exchange *exchange = exchange_new(tcp);
 
 	if (!exchange) {
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for an answer", tcp->base.peer);
@@ -187,7 +188,7 @@ rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
 	tcp->exchange_count++;
 	tcp->base.counters.calls++;
 	rr_party_called(tcp->base.party);
-	send_system_error(tcp, exchange);
+	exchange_send_system_error(tcp, exchange);
 }
 
 void
@@ -199,7 +200,7 @@ rr_tcp_reply(
 
 	exchange->sent = sent;
 	exchange->arg = arg;
-	if (tcp && rr_tcp_send(tcp, &exchange->out, reply, reply_written)) {
+	if (tcp && rr_tcp_send(tcp, &exchange->out, reply, exchange_reply_written)) {
 		exchange->replied = true;
 		tcp->base.counters.replies++;
 		return;
@@ -209,7 +210,7 @@ rr_tcp_reply(
 		rr_log_peer(rr_loop_peer_log(exchange->engine->loop), tcp->base.peer,
 			"%s: XID 0x%08x: the reply is larger than a record may be", tcp->base.peer,
 			base->xid);
-		send_system_error(tcp, exchange);
+		exchange_send_system_error(tcp, exchange);
 		return;
 	}
 	rr_loop_defer(exchange->engine->loop, &exchange->task);
@@ -221,9 +222,9 @@ rr_tcp_drop(struct rr_exchange *base)
 	struct exchange *exchange = exchange_of(base);
 
 	if (base->carrier)
-		retire(rr_container(base->carrier, struct rr_tcp, base), exchange);
+		exchange_retire(rr_container(base->carrier, struct rr_tcp, base), exchange);
 	else
-		end(exchange);
+		exchange_end(exchange);
 }
 
 void

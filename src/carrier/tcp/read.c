@@ -62,7 +62,7 @@ rr_tcp_discard_input(struct rr_tcp *tcp)
 /* ---- Staging ---- */
 
 static bool
-staging_is_in(const struct rr_tcp *tcp)
+read_staging_is_in(const struct rr_tcp *tcp)
 {
 	return tcp->in == tcp->staging;
 }
@@ -70,14 +70,14 @@ staging_is_in(const struct rr_tcp *tcp)
 void
 rr_tcp_free_input(struct rr_tcp *tcp)
 {
-	if (!staging_is_in(tcp))
+	if (!read_staging_is_in(tcp))
 		rr_free(tcp->base.engine->env, tcp->in);
 	tcp->in = NULL;
 }
 
 /* What is left is at the front of the staging buffer, so that what comes next has room behind it. */
 static void
-staging_open(struct rr_tcp *tcp)
+read_staging_open(struct rr_tcp *tcp)
 {
 	uint8_t *staging = tcp->staging;
 	uint32_t size = tcp->in_end - tcp->in_start;
@@ -92,7 +92,7 @@ staging_open(struct rr_tcp *tcp)
 
 /* Others may have the staging buffer: what is left in it is copied. */
 static void
-staging_close(struct rr_tcp *tcp)
+read_staging_close(struct rr_tcp *tcp)
 {
 	const struct rr_env *env = tcp->base.engine->env;
 	bool keeps_whole = tcp->whole.data && !tcp->whole_pooled;
@@ -100,7 +100,7 @@ staging_close(struct rr_tcp *tcp)
 	uint32_t size = tcp->in_end - start;
 	uint8_t *copy = NULL;
 
-	if (size > 0 && !staging_is_in(tcp))
+	if (size > 0 && !read_staging_is_in(tcp))
 		return;
 	if (size > 0) {
 		copy = env->realloc(env->ctx, NULL, size);
@@ -123,7 +123,7 @@ staging_close(struct rr_tcp *tcp)
 
 /* Memory comes back only if some is out. */
 static void
-starve(struct rr_tcp *tcp)
+read_starve(struct rr_tcp *tcp)
 {
 	struct rr_pool *pool = tcp->pool;
 
@@ -137,7 +137,7 @@ starve(struct rr_tcp *tcp)
 
 /* Hands tcp->whole on. False where it has to wait, or the carrier ended. */
 static bool
-deliver(struct rr_tcp *tcp)
+read_deliver(struct rr_tcp *tcp)
 {
 	struct rpcrdma_bytes whole = tcp->whole;
 	bool pooled = tcp->whole_pooled;
@@ -153,7 +153,7 @@ deliver(struct rr_tcp *tcp)
 	if (type == RR_CALL && !rr_tcp_called(tcp, xid, whole, pooled)) {
 		tcp->whole = whole;
 		tcp->whole_pooled = pooled;
-		starve(tcp);
+		read_starve(tcp);
 		return false;
 	}
 	tcp->base.counters.inline_messages++;
@@ -169,7 +169,7 @@ deliver(struct rr_tcp *tcp)
 /* The first octets of a record that is too long, all of which were taken. The peer's call gets an answer, and
  * a reply ends its call: neither costs the connection, on which other calls are under way. */
 static void
-skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
+read_skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
 {
 	uint32_t xid, type;
 
@@ -186,7 +186,7 @@ skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
 
 /* A peer that begins a long record with what is no RPC message is not waited for. */
 static bool
-is_no_message(const struct rr_record *record)
+read_is_no_message(const struct rr_record *record)
 {
 	uint32_t xid, type;
 
@@ -195,12 +195,12 @@ is_no_message(const struct rr_record *record)
 }
 
 static bool
-make_room(struct rr_tcp *tcp)
+read_make_room(struct rr_tcp *tcp)
 {
 	void *memory = rr_pool_get(tcp->pool, tcp->base.party, tcp->record.wanted);
 
 	if (!memory) {
-		starve(tcp);
+		read_starve(tcp);
 		return false;
 	}
 	rr_record_room(&tcp->record, memory);
@@ -209,23 +209,23 @@ make_room(struct rr_tcp *tcp)
 
 /* One step of taking a record. True where the next one may follow at once. */
 static bool
-took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes taken, bool pooled)
+read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes taken, bool pooled)
 {
 	switch (result) {
 	case RR_RECORD_MORE: break;
-	case RR_RECORD_ROOM: return make_room(tcp);
+	case RR_RECORD_ROOM: return read_make_room(tcp);
 	case RR_RECORD_WHOLE:
 		rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
 		tcp->whole = taken;
 		tcp->whole_pooled = pooled;
-		return deliver(tcp);
+		return read_deliver(tcp);
 	case RR_RECORD_LARGE:
 		rr_pool_put(tcp->pool, tcp->record.data);
 		tcp->record.data = NULL;
 		return true;
 	case RR_RECORD_SKIPPED:
 		rr_loop_disarm(tcp->base.engine->loop, &tcp->timer);
-		skipped(tcp, taken);
+		read_skipped(tcp, taken);
 		return rr_tcp_alive(tcp);
 	case RR_RECORD_SHREDDED:
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record of more than %u fragments",
@@ -240,7 +240,7 @@ took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes take
  * sent more of the record before than its first octets, which cost next to nothing.
  */
 static bool
-may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
+read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 {
 	const struct rr_record *record = &tcp->record;
 
@@ -250,27 +250,27 @@ may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 
 /* Handles what staging holds. True where more is to be read. */
 static bool
-process(struct rr_tcp *tcp)
+read_process(struct rr_tcp *tcp)
 {
-	if (tcp->whole.data && !deliver(tcp))
+	if (tcp->whole.data && !read_deliver(tcp))
 		return false;
 	while (tcp->in && rr_tcp_may_read(tcp)) {
 		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start }, taken;
 		const uint8_t *gathered = tcp->record.data;
 		enum rr_record_result result;
 
-		if (!may_begin(tcp, in))
+		if (!read_may_begin(tcp, in))
 			return true;
 		result = rr_record_take(&tcp->record, &in, RR_TCP_IN_PLACE, rr_tcp_record_max(tcp), &taken);
 		tcp->in_start = tcp->in_end - in.length;
-		if (is_no_message(&tcp->record)) {
+		if (read_is_no_message(&tcp->record)) {
 			rr_tcp_fail(tcp, -RPCRDMA_ERR_PEER, "%s sent a record that is no RPC message",
 				tcp->base.peer);
 			return false;
 		}
 		if (result == RR_RECORD_MORE)
 			return true;
-		if (!took(tcp, result, taken, gathered && taken.data == gathered))
+		if (!read_took(tcp, result, taken, gathered && taken.data == gathered))
 			return false;
 	}
 	return false;
@@ -284,7 +284,7 @@ process(struct rr_tcp *tcp)
  * connection ends at once.
  */
 static void
-ended(struct rr_tcp *tcp)
+read_ended(struct rr_tcp *tcp)
 {
 	bool accepted = tcp->pool == tcp->base.engine->arrivals;
 
@@ -300,7 +300,7 @@ ended(struct rr_tcp *tcp)
 
 /* Reads once. True where as much came as there was room for. */
 static bool
-receive(struct rr_tcp *tcp)
+read_receive(struct rr_tcp *tcp)
 {
 	struct iovec iov[2];
 	uint32_t direct = 0;
@@ -311,7 +311,7 @@ receive(struct rr_tcp *tcp)
 	/* There are whole records that had to wait. */
 	if (tcp->in_end - tcp->in_start > RR_TCP_BEGUN)
 		return true;
-	staging_open(tcp);
+	read_staging_open(tcp);
 	iov[0].iov_base = rr_record_direct(&tcp->record);
 	if (iov[0].iov_base) {
 		direct = tcp->record.left;
@@ -326,7 +326,7 @@ receive(struct rr_tcp *tcp)
 	if (got < 0)
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer, strerror(errno));
 	if (got == 0)
-		ended(tcp);
+		read_ended(tcp);
 	if (got <= 0)
 		return false;
 	tcp->moved += (uint64_t)got;
@@ -342,7 +342,7 @@ receive(struct rr_tcp *tcp)
 
 /* Whatever the peer still sends is of no interest; its FIN is. */
 static void
-drain(struct rr_tcp *tcp)
+read_drain(struct rr_tcp *tcp)
 {
 	ssize_t got = read(tcp->watch.fd, tcp->staging, RR_TCP_STAGING);
 
@@ -354,16 +354,16 @@ void
 rr_tcp_read(struct rr_tcp *tcp)
 {
 	if (tcp->state == RR_TCP_LINGERING) {
-		drain(tcp);
+		read_drain(tcp);
 		return;
 	}
 	for (int i = 0; i < READS; i++) {
-		bool filled = receive(tcp);
+		bool filled = read_receive(tcp);
 
-		if (!rr_tcp_alive(tcp) || !process(tcp) || !filled)
+		if (!rr_tcp_alive(tcp) || !read_process(tcp) || !filled)
 			break;
 	}
-	staging_close(tcp);
+	read_staging_close(tcp);
 }
 
 void
@@ -371,6 +371,6 @@ rr_tcp_resume(struct rr_tcp *tcp)
 {
 	if (tcp->state != RR_TCP_OPEN || tcp->starved)
 		return;
-	process(tcp);
-	staging_close(tcp);
+	read_process(tcp);
+	read_staging_close(tcp);
 }

@@ -8,14 +8,14 @@
 #include "wire/rpc.h"
 
 static void
-advance(struct rpcrdma_bytes *in, uint32_t octets)
+record_advance(struct rpcrdma_bytes *in, uint32_t octets)
 {
 	in->data = (const uint8_t *)in->data + octets;
 	in->length -= octets;
 }
 
 static void
-keep_head(struct rr_record *record, const void *octets, uint32_t length)
+record_keep_head(struct rr_record *record, const void *octets, uint32_t length)
 {
 	uint32_t kept = (uint32_t)rr_min(length, RR_RECORD_HEAD - record->head_length);
 
@@ -25,18 +25,18 @@ keep_head(struct rr_record *record, const void *octets, uint32_t length)
 
 /* The record is too long. What has come of it holds its first octets, or these are still to come. */
 static enum rr_record_result
-begin_to_skip(struct rr_record *record)
+record_begin_to_skip(struct rr_record *record)
 {
 	record->skipping = true;
 	record->head_length = 0;
 	if (record->length > 0)
-		keep_head(record, record->data, record->length);
+		record_keep_head(record, record->data, record->length);
 	return RR_RECORD_LARGE;
 }
 
 /* A fragment's mark is at the front of in. Opens the fragment, unless the record lies in place, or will. */
 static enum rr_record_result
-take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
+record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
 	struct rpcrdma_bytes *whole)
 {
 	uint32_t mark = rr_get_be32(in->data);
@@ -44,18 +44,18 @@ take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	bool last = mark & RR_RECORD_LAST;
 
 	if (left > max || record->length > max - left)
-		return begin_to_skip(record);
+		return record_begin_to_skip(record);
 	if (last && record->fragments == 0 && left <= in_place - RR_RECORD_MARK_SIZE) {
 		if (in->length - RR_RECORD_MARK_SIZE < left)
 			return RR_RECORD_MORE;
-		advance(in, RR_RECORD_MARK_SIZE);
+		record_advance(in, RR_RECORD_MARK_SIZE);
 		*whole = (struct rpcrdma_bytes){ in->data, left };
-		advance(in, left);
+		record_advance(in, left);
 		return RR_RECORD_WHOLE;
 	}
 	if (++record->fragments > RR_RECORD_FRAGMENTS)
 		return RR_RECORD_SHREDDED;
-	advance(in, RR_RECORD_MARK_SIZE);
+	record_advance(in, RR_RECORD_MARK_SIZE);
 	record->open = true;
 	record->last = last;
 	record->left = left;
@@ -65,7 +65,7 @@ take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 }
 
 static enum rr_record_result
-skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
+record_skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 {
 	uint32_t mark;
 
@@ -74,7 +74,7 @@ skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 	if (++record->fragments > RR_RECORD_FRAGMENTS)
 		return RR_RECORD_SHREDDED;
 	mark = rr_get_be32(in->data);
-	advance(in, RR_RECORD_MARK_SIZE);
+	record_advance(in, RR_RECORD_MARK_SIZE);
 	record->open = true;
 	record->last = mark & RR_RECORD_LAST;
 	record->left = mark & ~RR_RECORD_LAST;
@@ -83,20 +83,20 @@ skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 
 /* Takes the octets of a record that is too long, and keeps only the first of them. */
 static enum rr_record_result
-skip(struct rr_record *record, struct rpcrdma_bytes *in, struct rpcrdma_bytes *whole)
+record_skip(struct rr_record *record, struct rpcrdma_bytes *in, struct rpcrdma_bytes *whole)
 {
 	do {
 		uint32_t octets;
 
 		if (!record->open) {
-			enum rr_record_result result = skip_mark(record, in);
+			enum rr_record_result result = record_skip_mark(record, in);
 
 			if (result != RR_RECORD_ROOM)
 				return result;
 		}
 		octets = (uint32_t)rr_min(in->length, record->left);
-		keep_head(record, in->data, octets);
-		advance(in, octets);
+		record_keep_head(record, in->data, octets);
+		record_advance(in, octets);
 		record->left -= octets;
 		if (record->left > 0)
 			return RR_RECORD_MORE;
@@ -113,7 +113,7 @@ rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_p
 	struct rpcrdma_bytes *whole)
 {
 	if (record->skipping)
-		return skip(record, in, whole);
+		return record_skip(record, in, whole);
 	for (;;) {
 		uint32_t octets;
 
@@ -122,7 +122,7 @@ rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_p
 
 			if (in->length < RR_RECORD_MARK_SIZE)
 				return RR_RECORD_MORE;
-			result = take_mark(record, in, in_place, max, whole);
+			result = record_take_mark(record, in, in_place, max, whole);
 			if (result != RR_RECORD_ROOM)
 				return result;
 		}
@@ -130,7 +130,7 @@ rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_p
 			return RR_RECORD_ROOM;
 		octets = (uint32_t)rr_min(in->length, record->left);
 		memcpy(record->data + record->length, in->data, octets);
-		advance(in, octets);
+		record_advance(in, octets);
 		rr_record_filled(record, octets);
 		if (record->left > 0)
 			return RR_RECORD_MORE;
@@ -159,7 +159,7 @@ rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max)
 			return false;
 		if (mark & RR_RECORD_LAST)
 			return true;
-		advance(&in, RR_RECORD_MARK_SIZE + left);
+		record_advance(&in, RR_RECORD_MARK_SIZE + left);
 	}
 	return false;
 }
@@ -201,7 +201,7 @@ struct pieces {
 };
 
 static void
-add(struct pieces *pieces, const void *data, uint64_t length)
+record_add(struct pieces *pieces, const void *data, uint64_t length)
 {
 	uint64_t skip = length < pieces->skip ? length : pieces->skip;
 
@@ -223,16 +223,16 @@ rr_record_gather(const uint8_t mark[4], const struct rpcrdma_message *message, u
 	const uint8_t *stream = message->stream;
 	uint32_t done = 0;
 
-	add(&pieces, mark, RR_RECORD_MARK_SIZE);
+	record_add(&pieces, mark, RR_RECORD_MARK_SIZE);
 	for (uint32_t i = 0; i < message->item_count; i++) {
 		const struct rpcrdma_item *item = &message->items[i];
 
-		add(&pieces, stream + done, item->offset - done);
-		add(&pieces, item->data, item->length);
-		add(&pieces, zeroes, rr_pad(item->length));
+		record_add(&pieces, stream + done, item->offset - done);
+		record_add(&pieces, item->data, item->length);
+		record_add(&pieces, zeroes, rr_pad(item->length));
 		done = item->offset;
 	}
 	if (message->length > done)
-		add(&pieces, stream + done, message->length - done);
+		record_add(&pieces, stream + done, message->length - done);
 	return pieces.count;
 }

@@ -28,13 +28,13 @@ tcp_of(struct rr_carrier *carrier)
 /* ---- What the loop calls ---- */
 
 static void
-enter(struct rr_tcp *tcp)
+tcp_enter(struct rr_tcp *tcp)
 {
 	tcp->entered = true;
 }
 
 static void
-update(struct rr_tcp *tcp)
+tcp_update(struct rr_tcp *tcp)
 {
 	struct rr_loop *loop = tcp->base.engine->loop;
 	unsigned wanted = 0;
@@ -55,24 +55,24 @@ update(struct rr_tcp *tcp)
 }
 
 static void
-free_tcp(struct rr_tcp *tcp)
+tcp_free(struct rr_tcp *tcp)
 {
 	rr_tcp_free_input(tcp);
 	rr_free(tcp->base.engine->env, tcp);
 }
 
 static void
-leave(struct rr_tcp *tcp)
+tcp_leave(struct rr_tcp *tcp)
 {
 	tcp->entered = false;
 	if (tcp->freed)
-		free_tcp(tcp);
+		tcp_free(tcp);
 	else
-		update(tcp);
+		tcp_update(tcp);
 }
 
 static void
-finish_connect(struct rr_tcp *tcp)
+tcp_finish_connect(struct rr_tcp *tcp)
 {
 	int error = 0;
 	socklen_t size = sizeof(error);
@@ -92,14 +92,14 @@ finish_connect(struct rr_tcp *tcp)
 }
 
 static void
-ready(struct rr_watch *watch, unsigned events)
+tcp_ready(struct rr_watch *watch, unsigned events)
 {
 	struct rr_tcp *tcp = rr_container(watch, struct rr_tcp, watch);
 
-	enter(tcp);
+	tcp_enter(tcp);
 	if (tcp->state == RR_TCP_CONNECTING) {
 		if (events & RR_WRITABLE)
-			finish_connect(tcp);
+			tcp_finish_connect(tcp);
 	} else {
 		/* Where nothing is to be read, only errors and hang-ups come as readable: reading tells
 		 * which. */
@@ -111,37 +111,37 @@ ready(struct rr_watch *watch, unsigned events)
 		if (events & RR_WRITABLE && rr_tcp_alive(tcp))
 			rr_tcp_flush(tcp);
 	}
-	leave(tcp);
+	tcp_leave(tcp);
 }
 
 static void
-timed_out(struct rr_timer *timer)
+tcp_timed_out(struct rr_timer *timer)
 {
 	struct rr_tcp *tcp = rr_container(timer, struct rr_tcp, timer);
 
-	enter(tcp);
+	tcp_enter(tcp);
 	if (tcp->state == RR_TCP_LINGERING)
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", tcp->base.peer);
 	else
 		rr_tcp_fail(
 			tcp, -RPCRDMA_ERR_PEER, "%s: a record was begun and not completed", tcp->base.peer);
-	leave(tcp);
+	tcp_leave(tcp);
 }
 
 static void
-peer_is_dead(struct rr_alive *alive)
+tcp_peer_is_dead(struct rr_alive *alive)
 {
 	struct rr_tcp *tcp = rr_container(alive, struct rr_tcp, alive);
 
-	enter(tcp);
+	tcp_enter(tcp);
 	rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: the connection was lost: the peer is silent",
 		tcp->base.peer);
-	leave(tcp);
+	tcp_leave(tcp);
 }
 
 /* All exchanges are answered: our side of the stream ends. */
 static void
-linger(struct rr_tcp *tcp)
+tcp_linger(struct rr_tcp *tcp)
 {
 	shutdown(tcp->watch.fd, SHUT_WR);
 	tcp->state = RR_TCP_LINGERING;
@@ -149,7 +149,7 @@ linger(struct rr_tcp *tcp)
 }
 
 static void
-tell_failure(struct rr_tcp *tcp)
+tcp_tell_failure(struct rr_tcp *tcp)
 {
 	rr_tcp_end_calls(tcp);
 	rr_tcp_end_refused(tcp);
@@ -161,11 +161,11 @@ tell_failure(struct rr_tcp *tcp)
 }
 
 static void
-run(struct rr_task *task)
+tcp_run(struct rr_task *task)
 {
 	struct rr_tcp *tcp = rr_container(task, struct rr_tcp, task);
 
-	enter(tcp);
+	tcp_enter(tcp);
 	rr_tcp_end_refused(tcp);
 	/* Nothing is read any more, and so no reply. */
 	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING)
@@ -176,28 +176,28 @@ run(struct rr_task *task)
 		rr_tcp_flush(tcp);
 	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING && tcp->exchange_count == 0 &&
 		rr_list_empty(&tcp->out))
-		linger(tcp);
+		tcp_linger(tcp);
 	if (!tcp->freed && tcp->state == RR_TCP_FAILED)
-		tell_failure(tcp);
-	leave(tcp);
+		tcp_tell_failure(tcp);
+	tcp_leave(tcp);
 }
 
 /* The pool has memory again. */
 static void
-wake(struct rr_pool_waiter *waiter)
+tcp_wake(struct rr_pool_waiter *waiter)
 {
 	struct rr_tcp *tcp = rr_container(waiter, struct rr_tcp, waiter);
 
-	enter(tcp);
+	tcp_enter(tcp);
 	tcp->starved = false;
 	rr_tcp_resume(tcp);
-	leave(tcp);
+	tcp_leave(tcp);
 }
 
 /* ---- What the umpire of the shares asks ---- */
 
 static bool
-party_is_awaited(void *ctx)
+tcp_party_is_awaited(void *ctx)
 {
 	const struct rr_tcp *tcp = ctx;
 
@@ -205,7 +205,7 @@ party_is_awaited(void *ctx)
 }
 
 static uint64_t
-party_moved(void *ctx)
+tcp_party_moved(void *ctx)
 {
 	const struct rr_tcp *tcp = ctx;
 
@@ -213,18 +213,18 @@ party_moved(void *ctx)
 }
 
 static void
-party_cut(void *ctx, const char *why)
+tcp_party_cut(void *ctx, const char *why)
 {
 	struct rr_tcp *tcp = ctx;
 
-	enter(tcp);
+	tcp_enter(tcp);
 	rr_log_peer(rr_loop_peer_log(tcp->base.engine->loop), tcp->base.peer, "%s: %s", tcp->base.peer, why);
 	rr_tcp_fail(tcp, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", tcp->base.peer, why);
-	leave(tcp);
+	tcp_leave(tcp);
 }
 
 static bool
-party_is_busy(void *ctx)
+tcp_party_is_busy(void *ctx)
 {
 	const struct rr_tcp *tcp = ctx;
 
@@ -232,10 +232,10 @@ party_is_busy(void *ctx)
 }
 
 static const struct rr_party_ops tcp_party = {
-	.is_busy = party_is_busy,
-	.is_awaited = party_is_awaited,
-	.moved = party_moved,
-	.cut = party_cut,
+	.is_busy = tcp_party_is_busy,
+	.is_awaited = tcp_party_is_awaited,
+	.moved = tcp_party_moved,
+	.cut = tcp_party_cut,
 };
 
 /* ---- Its end ---- */
@@ -250,7 +250,7 @@ tcp_released(struct rr_tcp *tcp)
 }
 
 static void
-carrier_shutdown(struct rr_carrier *carrier)
+tcp_carrier_shutdown(struct rr_carrier *carrier)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
 
@@ -265,7 +265,7 @@ carrier_shutdown(struct rr_carrier *carrier)
 }
 
 static void
-carrier_close(struct rr_carrier *carrier)
+tcp_carrier_close(struct rr_carrier *carrier)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
 
@@ -276,11 +276,11 @@ carrier_close(struct rr_carrier *carrier)
 	tcp->base.party = NULL;
 	tcp->freed = true;
 	if (!tcp->entered)
-		free_tcp(tcp);
+		tcp_free(tcp);
 }
 
 static void
-carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
+tcp_carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {
 	(void)carrier;
 	*negotiated = (struct rpcrdma_negotiated){ .fabric = "tcp" };
@@ -291,16 +291,16 @@ static const struct rr_carrier_ops tcp_ops = {
 	.cancel = rr_tcp_cancel,
 	.reply = rr_tcp_reply,
 	.drop = rr_tcp_drop,
-	.negotiated = carrier_negotiated,
-	.shutdown = carrier_shutdown,
-	.close = carrier_close,
+	.negotiated = tcp_carrier_negotiated,
+	.shutdown = tcp_carrier_shutdown,
+	.close = tcp_carrier_close,
 };
 
 /* ---- Its beginning ---- */
 
 /* Where all TCP carriers of the engine read; NULL: no memory. */
 static uint8_t *
-staging_of(struct rr_carriers *base)
+tcp_staging_of(struct rr_carriers *base)
 {
 	struct rr_tcp_carriers *carriers = rr_container(base, struct rr_tcp_carriers, base);
 	const struct rr_env *env = base->engine->env;
@@ -316,7 +316,7 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 {
 	static const struct rr_carrier_events no_events;
 	struct rpcrdma_engine *engine = carriers->engine;
-	uint8_t *staging = staging_of(carriers);
+	uint8_t *staging = tcp_staging_of(carriers);
 	struct rr_tcp *tcp = staging ? rr_alloc(engine->env, sizeof(*tcp)) : NULL;
 
 	if (!tcp || rr_map_init(&tcp->xids, engine->env, engine->config.credits) < 0) {
@@ -331,11 +331,11 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 	tcp->state = state;
 	tcp->released = tcp_released;
 	tcp->pool = state == RR_TCP_CONNECTING ? engine->pool : engine->arrivals;
-	rr_task_init(&tcp->task, run);
-	rr_timer_init(&tcp->timer, timed_out);
-	rr_alive_init(&tcp->alive, peer_is_dead);
-	tcp->waiter.wake = wake;
-	tcp->watch.ready = ready;
+	rr_task_init(&tcp->task, tcp_run);
+	rr_timer_init(&tcp->timer, tcp_timed_out);
+	rr_alive_init(&tcp->alive, tcp_peer_is_dead);
+	tcp->waiter.wake = tcp_wake;
+	tcp->watch.ready = tcp_ready;
 	rr_list_init(&tcp->waiter.link);
 	rr_list_init(&tcp->out);
 	rr_list_init(&tcp->slots);

@@ -16,7 +16,7 @@ enum { IOVS = 256, PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS };
 
 /* How many elements a message can take. */
 static uint32_t
-pieces_of(const struct rr_tcp_out *out)
+write_pieces_of(const struct rr_tcp_out *out)
 {
 	return 2 + 3 * out->message.item_count;
 }
@@ -28,7 +28,7 @@ struct tail {
 };
 
 static void
-tail_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
+write_tail_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {
 	rr_free(tcp->base.engine->env, rr_container(out, struct tail, out));
 }
@@ -58,14 +58,14 @@ rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_mes
 }
 
 static uint32_t
-gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
+write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 {
 	uint32_t count = 0;
 
 	rr_list_for_each (link, &tcp->out) {
 		struct rr_tcp_out *out = rr_container(link, struct rr_tcp_out, link);
 
-		if (count + pieces_of(out) > IOVS)
+		if (count + write_pieces_of(out) > IOVS)
 			break;
 		count += rr_record_gather(
 			out->mark, &out->message, out->done, iov + count, IOVS - count, octets);
@@ -75,7 +75,7 @@ gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 
 /* So many octets left: the messages that are complete now are their owners' again. */
 static void
-advance(struct rr_tcp *tcp, uint64_t octets)
+write_advance(struct rr_tcp *tcp, uint64_t octets)
 {
 	while (rr_tcp_alive(tcp) && octets > 0) {
 		struct rr_tcp_out *out = rr_container(tcp->out.next, struct rr_tcp_out, link);
@@ -99,7 +99,7 @@ rr_tcp_flush(struct rr_tcp *tcp)
 		struct msghdr message = { .msg_iov = iov };
 		ssize_t sent;
 
-		message.msg_iovlen = gather(tcp, iov, &octets);
+		message.msg_iovlen = write_gather(tcp, iov, &octets);
 		sent = sendmsg(tcp->watch.fd, &message, MSG_NOSIGNAL);
 		if (sent < 0 && errno != EAGAIN && errno != EINTR) {
 			rr_tcp_fail(
@@ -109,7 +109,7 @@ rr_tcp_flush(struct rr_tcp *tcp)
 		tcp->blocked = sent < 0 || (uint64_t)sent < octets;
 		if (sent > 0) {
 			tcp->moved += (uint64_t)sent;
-			advance(tcp, (uint64_t)sent);
+			write_advance(tcp, (uint64_t)sent);
 		}
 		if (tcp->freed || tcp->blocked)
 			return;
@@ -148,7 +148,7 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 	tail->out.message = (struct rpcrdma_message){ .stream = tail->octets, .length = at };
 	tail->out.done = RR_RECORD_MARK_SIZE;
 	tail->out.total = RR_RECORD_MARK_SIZE + at;
-	tail->out.written = tail_written;
+	tail->out.written = write_tail_written;
 	rr_list_append(tcp->out.next, &tail->out.link);
 }
 
@@ -160,7 +160,7 @@ rr_tcp_discard_output(struct rr_tcp *tcp)
 	while ((link = rr_list_pop(&tcp->out))) {
 		struct rr_tcp_out *out = rr_container(link, struct rr_tcp_out, link);
 
-		if (out->written == tail_written)
-			tail_written(tcp, out);
+		if (out->written == write_tail_written)
+			write_tail_written(tcp, out);
 	}
 }

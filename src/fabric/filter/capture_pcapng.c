@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files in the format of draft-ietf-opsawg-pcapng. */
-#include "fabric/filter/capture_parts.h"
+#include "fabric/filter/capture_private.h"
 
 enum {
 	BLOCK_SECTION = 0x0a0d0d0a,

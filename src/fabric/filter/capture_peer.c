@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/filter/capture_parts.h"
+#include "fabric/filter/capture_private.h"
 
 #include <stdlib.h>
 

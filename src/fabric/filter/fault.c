@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/filter/fault_parts.h"
+#include "fabric/filter/fault_private.h"
 
 #include "base/address.h"
 #include "base/checked.h"
@@ -8,7 +8,7 @@
 
 /* SplitMix64: each state leads to the next, all are passed. */
 static uint32_t
-next_random(struct rr_fault_fabric *fabric)
+fault_next_random(struct rr_fault_fabric *fabric)
 {
 	uint64_t z = fabric->state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -18,21 +18,22 @@ next_random(struct rr_fault_fabric *fabric)
 }
 
 static enum rr_fault_action
-choose(struct rr_fault_fabric *fabric, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
+fault_choose(
+	struct rr_fault_fabric *fabric, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
 {
 	const struct rr_fault_script *script = &fabric->script;
 	enum rr_fault_action choice[RR_FAULT_ACTIONS], action;
 	uint32_t count = 0;
 
-	if (!script->rate || next_random(fabric) > script->rate)
+	if (!script->rate || fault_next_random(fabric) > script->rate)
 		return RR_FAULT_NONE;
 	for (unsigned i = 0; i < RR_FAULT_ACTIONS; i++)
 		if (script->kinds >> i & 1 && rr_fault_applies((enum rr_fault_action)i, operation))
 			choice[count++] = (enum rr_fault_action)i;
 	if (!count)
 		return RR_FAULT_NONE;
-	action = choice[next_random(fabric) % count];
-	*argument = next_random(fabric) % (action == RR_FAULT_CUT ? size + 1 : script->delay_max + 1);
+	action = choice[fault_next_random(fabric) % count];
+	*argument = fault_next_random(fabric) % (action == RR_FAULT_CUT ? size + 1 : script->delay_max + 1);
 	return action;
 }
 
@@ -42,7 +43,7 @@ rr_fault_decide(
 {
 	struct rr_fault_fabric *fabric = rr_container(filter, struct rr_fault_fabric, filter);
 	uint64_t number = ++fabric->counts[operation];
-	enum rr_fault_action action = choose(fabric, operation, size, argument);
+	enum rr_fault_action action = fault_choose(fabric, operation, size, argument);
 
 	for (uint32_t i = 0; i < fabric->script.rule_count; i++) {
 		const struct rr_fault_rule *rule = &fabric->script.rules[i];
@@ -61,7 +62,7 @@ rr_fault_decide(
 /* ---- Connections ---- */
 
 static void
-lose(struct rr_filter_endpoint *endpoint)
+fault_lose(struct rr_filter_endpoint *endpoint)
 {
 	rr_fault_drop(rr_fault_of(endpoint), -RPCRDMA_ERR_DISCONNECTED,
 		"the connection was lost (by a fault script)");
@@ -69,7 +70,7 @@ lose(struct rr_filter_endpoint *endpoint)
 
 /* One that never gets anywhere. */
 static int
-refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr_endpoint_handler *handler,
+fault_refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr_endpoint_handler *handler,
 	void *ctx, struct rr_endpoint **endpoint, struct rr_text *text)
 {
 	struct rr_filter_endpoint *new = rr_filter_endpoint_new(fabric, handler, ctx);
@@ -92,7 +93,7 @@ fault_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 	int error;
 
 	if (action == RR_FAULT_FAIL)
-		error = refuse(fabric, address, handler, ctx, endpoint, text);
+		error = fault_refuse(fabric, address, handler, ctx, endpoint, text);
 	else
 		error = rr_filter_connect(
 			base, address, size, private_data, private_size, handler, ctx, endpoint, text);
@@ -133,14 +134,14 @@ fault_register(
 	if (action == RR_FAULT_FAIL)
 		return -RPCRDMA_ERR_NOMEM;
 	if (action == RR_FAULT_DROP)
-		lose(endpoint);
+		fault_lose(endpoint);
 	return rr_filter_register(base, addr, length, access, region);
 }
 
 /* ---- Work requests ---- */
 
 static enum rr_fault_operation
-operation_of(enum rr_work_kind kind)
+fault_operation_of(enum rr_work_kind kind)
 {
 	switch (kind) {
 	case RR_WORK_WRITE: return RR_FAULT_WRITE;
@@ -150,7 +151,7 @@ operation_of(enum rr_work_kind kind)
 }
 
 static uint64_t
-length_of(const struct rr_work *work)
+fault_length_of(const struct rr_work *work)
 {
 	uint64_t length = 0;
 
@@ -162,17 +163,17 @@ length_of(const struct rr_work *work)
 /* Only the first octets are left. A Send of that many is what a bad peer would send; other requests break off
  * with the connection. */
 static void
-cut(struct rr_fault_item *item, uint64_t octets)
+fault_cut(struct rr_fault_item *item, uint64_t octets)
 {
 	for (uint32_t i = 0; i < item->work.sge_count; i++) {
 		item->sges[i].length = (uint32_t)rr_min(item->sges[i].length, octets);
 		octets -= item->sges[i].length;
 	}
-	item->drops = operation_of(item->work.kind) != RR_FAULT_SEND;
+	item->drops = fault_operation_of(item->work.kind) != RR_FAULT_SEND;
 }
 
 static struct rr_fault_item *
-item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
+fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 {
 	struct rr_fault_item *item = rr_fault_item_new(endpoint, 0);
 
@@ -190,7 +191,7 @@ item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 
 /* Every request has a cookie below, so that its completion is heard of. */
 static int
-submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
+fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 {
 	int error = rr_filter_post(&endpoint->filter.base, &item->work);
 
@@ -204,7 +205,7 @@ submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 
 /* Posts what waits: all of it, or what is due. */
 static void
-post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
+fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 {
 	uint64_t now = rr_now(rr_filter_fabric(&endpoint->filter)->env);
 
@@ -215,23 +216,23 @@ post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 			rr_loop_arm(endpoint->filter.base.fabric->loop, &endpoint->posting, item->at - now);
 			return;
 		}
-		if (submit(endpoint, item)) {
+		if (fault_submit(endpoint, item)) {
 			rr_list_append(&endpoint->waiting, &item->link);
-			lose(&endpoint->filter);
+			fault_lose(&endpoint->filter);
 		}
 	}
 }
 
 static void
-posting_is_due(struct rr_timer *timer)
+fault_posting_is_due(struct rr_timer *timer)
 {
 	struct rr_fault_endpoint *endpoint = rr_container(timer, struct rr_fault_endpoint, posting);
 
-	post_waiting(endpoint, rr_now(rr_filter_fabric(&endpoint->filter)->env));
+	fault_post_waiting(endpoint, rr_now(rr_filter_fabric(&endpoint->filter)->env));
 }
 
 static void
-put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay)
+fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay)
 {
 	item->at = rr_now(rr_filter_fabric(&endpoint->filter)->env) + delay;
 	rr_list_append(&endpoint->waiting, &item->link);
@@ -240,27 +241,27 @@ put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t
 }
 
 static int
-post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum rr_fault_action action,
+fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum rr_fault_action action,
 	uint64_t argument)
 {
 	int error = 0;
 
 	if (action == RR_FAULT_CUT)
-		cut(item, argument);
+		fault_cut(item, argument);
 	if (action == RR_FAULT_CORRUPT)
 		rr_filter_corrupt(&endpoint->filter.base);
 	if (action == RR_FAULT_DELAY || action == RR_FAULT_DROP || endpoint->breaking ||
 		!rr_list_empty(&endpoint->waiting))
-		put_off(endpoint, item, action == RR_FAULT_DELAY ? argument : 0);
+		fault_put_off(endpoint, item, action == RR_FAULT_DELAY ? argument : 0);
 	else
-		error = submit(endpoint, item);
+		error = fault_submit(endpoint, item);
 	if (error) {
 		rr_fault_item_free(endpoint, item);
 		return error;
 	}
 	endpoint->filter.base.outstanding++;
 	if (action == RR_FAULT_DROP)
-		lose(&endpoint->filter);
+		fault_lose(&endpoint->filter);
 	return 0;
 }
 
@@ -276,9 +277,9 @@ fault_post(struct rr_endpoint *base, const struct rr_work *work)
 	if (!endpoint->up || endpoint->ended)
 		return -RPCRDMA_ERR_DISCONNECTED;
 	action = rr_fault_decide(
-		rr_filter_fabric(filter), operation_of(work->kind), length_of(work), &argument);
-	item = action == RR_FAULT_FAIL ? NULL : item_for(endpoint, work);
-	return item ? post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
+		rr_filter_fabric(filter), fault_operation_of(work->kind), fault_length_of(work), &argument);
+	item = action == RR_FAULT_FAIL ? NULL : fault_item_for(endpoint, work);
+	return item ? fault_post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
 }
 
 /* What was posted before still leaves. */
@@ -287,14 +288,14 @@ fault_disconnect(struct rr_endpoint *base)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 
-	post_waiting(rr_fault_of(endpoint), UINT64_MAX);
+	fault_post_waiting(rr_fault_of(endpoint), UINT64_MAX);
 	rr_filter_disconnect(base);
 }
 
 /* ---- The filter ---- */
 
 static void
-begin(struct rr_filter_endpoint *filter)
+fault_begin(struct rr_filter_endpoint *filter)
 {
 	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
 
@@ -302,12 +303,12 @@ begin(struct rr_filter_endpoint *filter)
 	rr_list_init(&endpoint->waiting);
 	rr_list_init(&endpoint->held);
 	rr_list_init(&endpoint->last.link);
-	rr_timer_init(&endpoint->posting, posting_is_due);
+	rr_timer_init(&endpoint->posting, fault_posting_is_due);
 	rr_timer_init(&endpoint->telling, rr_fault_told);
 }
 
 static void
-forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
+fault_forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 {
 	while (!rr_list_empty(items)) {
 		struct rr_fault_item *item = rr_container(items->next, struct rr_fault_item, link);
@@ -319,16 +320,16 @@ forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 }
 
 static void
-end(struct rr_filter_endpoint *filter)
+fault_end(struct rr_filter_endpoint *filter)
 {
 	struct rr_fault_endpoint *endpoint = rr_fault_of(filter);
 	struct rr_loop *loop = filter->base.fabric->loop;
 
 	rr_loop_disarm(loop, &endpoint->posting);
 	rr_loop_disarm(loop, &endpoint->telling);
-	forget(endpoint, &endpoint->posted);
-	forget(endpoint, &endpoint->waiting);
-	forget(endpoint, &endpoint->held);
+	fault_forget(endpoint, &endpoint->posted);
+	fault_forget(endpoint, &endpoint->waiting);
+	fault_forget(endpoint, &endpoint->held);
 }
 
 /* What is told of the provider, its name above all, is what the provider tells. */
@@ -368,8 +369,8 @@ rr_fault_fabric_new(struct rr_fabric *below, const struct rr_fault_script *scrip
 	new->script = *script;
 	new->state = script->seed;
 	filter->endpoint_size = sizeof(struct rr_fault_endpoint);
-	filter->begin = begin;
-	filter->end = end;
+	filter->begin = fault_begin;
+	filter->end = fault_end;
 	filter->event = rr_fault_event;
 	*fabric = &filter->base;
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/filter/fault_parts.h"
+#include "fabric/filter/fault_private.h"
 
 #include <string.h>
 
@@ -13,19 +13,19 @@
  */
 
 static struct rr_loop *
-loop_of(const struct rr_fault_endpoint *endpoint)
+events_loop_of(const struct rr_fault_endpoint *endpoint)
 {
 	return endpoint->filter.base.fabric->loop;
 }
 
 static uint64_t
-now(const struct rr_fault_endpoint *endpoint)
+events_now(const struct rr_fault_endpoint *endpoint)
 {
 	return rr_now(rr_filter_fabric(&endpoint->filter)->env);
 }
 
 static struct rr_fault_item *
-first_of(const struct rr_list *list)
+events_first_of(const struct rr_list *list)
 {
 	return rr_container(list->next, struct rr_fault_item, link);
 }
@@ -53,7 +53,7 @@ rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *ite
 enum stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
 
 static enum stream
-stream_of(const struct rr_event *event)
+events_stream_of(const struct rr_event *event)
 {
 	if (event->kind == RR_EVENT_RECEIVED)
 		return STREAM_RECEIVES;
@@ -63,14 +63,14 @@ stream_of(const struct rr_event *event)
 }
 
 static bool
-may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
-	enum stream stream = stream_of(event);
+	enum stream stream = events_stream_of(event);
 
 	rr_list_for_each (link, &endpoint->held) {
 		const struct rr_fault_item *item = rr_container(link, struct rr_fault_item, link);
 
-		if (!item->alone || stream == STREAM_ALL || stream == stream_of(&item->event))
+		if (!item->alone || stream == STREAM_ALL || stream == events_stream_of(&item->event))
 			return false;
 	}
 	return true;
@@ -78,7 +78,7 @@ may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 
 /* Whether what queues up now may be passed in its turn. */
 static bool
-all_are_alone(const struct rr_fault_endpoint *endpoint)
+events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 {
 	rr_list_for_each (link, &endpoint->held) {
 		if (!rr_container(link, const struct rr_fault_item, link)->alone)
@@ -88,7 +88,7 @@ all_are_alone(const struct rr_fault_endpoint *endpoint)
 }
 
 static void
-tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+events_tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
 	if (event->kind == RR_EVENT_ESTABLISHED)
 		endpoint->up = true;
@@ -97,57 +97,57 @@ tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 }
 
 static void
-arm(struct rr_fault_endpoint *endpoint)
+events_arm(struct rr_fault_endpoint *endpoint)
 {
-	uint64_t at, time = now(endpoint);
+	uint64_t at, time = events_now(endpoint);
 
 	if (endpoint->filter.closed || rr_list_empty(&endpoint->held))
 		return;
-	at = first_of(&endpoint->held)->at;
-	rr_loop_arm(loop_of(endpoint), &endpoint->telling, at > time ? at - time : 0);
+	at = events_first_of(&endpoint->held)->at;
+	rr_loop_arm(events_loop_of(endpoint), &endpoint->telling, at > time ? at - time : 0);
 }
 
 void
 rr_fault_told(struct rr_timer *timer)
 {
 	struct rr_fault_endpoint *endpoint = rr_container(timer, struct rr_fault_endpoint, telling);
-	uint64_t time = now(endpoint);
+	uint64_t time = events_now(endpoint);
 
 	while (!endpoint->filter.closed && !rr_list_empty(&endpoint->held)) {
-		struct rr_fault_item *item = first_of(&endpoint->held);
+		struct rr_fault_item *item = events_first_of(&endpoint->held);
 
 		if (item->at > time)
 			break;
 		rr_list_remove(&item->link);
-		tell(endpoint, &item->event);
+		events_tell(endpoint, &item->event);
 		rr_fault_item_free(endpoint, item);
 	}
-	arm(endpoint);
+	events_arm(endpoint);
 }
 
 static void
-hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay, bool alone)
+events_hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay, bool alone)
 {
-	item->at = now(endpoint) + delay;
+	item->at = events_now(endpoint) + delay;
 	item->alone = alone;
 	rr_list_remove(&item->link);
 	rr_list_append(&endpoint->held, &item->link);
 	if (endpoint->held.next == &item->link)
-		arm(endpoint);
+		events_arm(endpoint);
 }
 
 /* Something has passed what was to be passed. */
 static void
-let_go(struct rr_fault_endpoint *endpoint)
+events_let_go(struct rr_fault_endpoint *endpoint)
 {
 	rr_list_for_each (link, &endpoint->held)
 		rr_container(link, struct rr_fault_item, link)->at = 0;
-	arm(endpoint);
+	events_arm(endpoint);
 }
 
 /* A copy of event that can be held; what it brings must not be lost where there is no memory for one. */
 static struct rr_fault_item *
-item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+events_item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
 	bool private = event->kind == RR_EVENT_ESTABLISHED;
 	struct rr_fault_item *item = rr_fault_item_new(endpoint, private ? event->length : 0);
@@ -161,7 +161,7 @@ item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 }
 
 static void
-release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+events_release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
 	if (event->kind == RR_EVENT_RECEIVED)
 		rr_fabric_release(rr_filter_fabric(&endpoint->filter)->below, event->data);
@@ -169,55 +169,55 @@ release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 
 /* Hands event on as action says. */
 static void
-pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, enum rr_fault_action action,
+events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, enum rr_fault_action action,
 	uint64_t delay)
 {
 	bool keeps = action == RR_FAULT_DELAY || action == RR_FAULT_REORDER;
 	struct rr_fault_item *item;
 
-	if (!keeps && may_pass(endpoint, event)) {
+	if (!keeps && events_may_pass(endpoint, event)) {
 		bool passed = !rr_list_empty(&endpoint->held);
 
-		tell(endpoint, event);
+		events_tell(endpoint, event);
 		if (passed && !endpoint->filter.closed)
-			let_go(endpoint);
+			events_let_go(endpoint);
 		return;
 	}
-	item = item_of(endpoint, event);
+	item = events_item_of(endpoint, event);
 	if (item) {
-		hold(endpoint, item, keeps ? delay : 0,
-			action == RR_FAULT_REORDER ||
-				(!keeps && stream_of(event) != STREAM_ALL && all_are_alone(endpoint)));
+		events_hold(endpoint, item, keeps ? delay : 0,
+			action == RR_FAULT_REORDER || (!keeps && events_stream_of(event) != STREAM_ALL &&
+							      events_all_are_alone(endpoint)));
 		return;
 	}
-	release(endpoint, event);
+	events_release(endpoint, event);
 	rr_fault_drop(endpoint, -RPCRDMA_ERR_NOMEM, "no memory");
 }
 
 static void
-cancel_all(struct rr_fault_endpoint *endpoint, struct rr_list *items)
+events_cancel_all(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 {
 	while (!rr_list_empty(items)) {
-		struct rr_fault_item *item = first_of(items);
+		struct rr_fault_item *item = events_first_of(items);
 
 		item->event.status = -RPCRDMA_ERR_CANCELLED;
 		endpoint->filter.base.outstanding--;
-		hold(endpoint, item, 0, false);
+		events_hold(endpoint, item, 0, false);
 	}
 }
 
 static void
-end_with(struct rr_fault_endpoint *endpoint, int status, const char *text)
+events_end_with(struct rr_fault_endpoint *endpoint, int status, const char *text)
 {
 	endpoint->ended = true;
-	rr_loop_disarm(loop_of(endpoint), &endpoint->posting);
-	cancel_all(endpoint, &endpoint->posted);
-	cancel_all(endpoint, &endpoint->waiting);
+	rr_loop_disarm(events_loop_of(endpoint), &endpoint->posting);
+	events_cancel_all(endpoint, &endpoint->posted);
+	events_cancel_all(endpoint, &endpoint->waiting);
 	rr_fail(&endpoint->text, 0, "%s", text);
 	endpoint->last.event = (struct rr_event){
 		.kind = RR_EVENT_DISCONNECTED, .status = status, .text = endpoint->text.text
 	};
-	hold(endpoint, &endpoint->last, 0, false);
+	events_hold(endpoint, &endpoint->last, 0, false);
 }
 
 void
@@ -230,17 +230,17 @@ rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text)
 	endpoint->filter.below = NULL;
 	if (below)
 		rr_endpoint_close(below);
-	end_with(endpoint, status, text);
+	events_end_with(endpoint, status, text);
 }
 
 static void
-lose(struct rr_fault_endpoint *endpoint)
+events_lose(struct rr_fault_endpoint *endpoint)
 {
 	rr_fault_drop(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost (by a fault script)");
 }
 
 static void
-completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+events_completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
 	struct rr_fault_item *item = event->cookie;
 	struct rr_event own = *event;
@@ -257,31 +257,31 @@ completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		own.status = -RPCRDMA_ERR_TIMEDOUT;
 	if (action == RR_FAULT_FLUSH || drops)
 		own.status = -RPCRDMA_ERR_CANCELLED;
-	pass(endpoint, &own, action, delay);
+	events_pass(endpoint, &own, action, delay);
 	if (action == RR_FAULT_FAIL || action == RR_FAULT_FLUSH || action == RR_FAULT_DROP || drops)
-		lose(endpoint);
+		events_lose(endpoint);
 }
 
 static void
-received(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+events_received(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
 	uint64_t delay = 0;
 	enum rr_fault_action action =
 		rr_fault_decide(rr_filter_fabric(&endpoint->filter), RR_FAULT_RECEIVE, event->length, &delay);
 
 	if (action != RR_FAULT_FAIL && action != RR_FAULT_DROP) {
-		pass(endpoint, event, action, delay);
+		events_pass(endpoint, event, action, delay);
 		return;
 	}
-	release(endpoint, event);
+	events_release(endpoint, event);
 	if (action == RR_FAULT_FAIL)
 		rr_fault_drop(endpoint, -RPCRDMA_ERR_PEER, "a receive failed (by a fault script)");
 	else
-		lose(endpoint);
+		events_lose(endpoint);
 }
 
 static void
-keep_reason(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
+events_keep_reason(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
 	uint32_t length = (uint32_t)rr_min(event->length, RR_FAULT_REASON);
 
@@ -299,16 +299,16 @@ rr_fault_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 	switch (event->kind) {
 	case RR_EVENT_ESTABLISHED:
 		if (endpoint->drops_at_start)
-			lose(endpoint);
+			events_lose(endpoint);
 		else
-			pass(endpoint, event, endpoint->start_delay ? RR_FAULT_DELAY : RR_FAULT_NONE,
+			events_pass(endpoint, event, endpoint->start_delay ? RR_FAULT_DELAY : RR_FAULT_NONE,
 				endpoint->start_delay);
 		return;
-	case RR_EVENT_COMPLETED: completed(endpoint, event); return;
-	case RR_EVENT_RECEIVED: received(endpoint, event); return;
+	case RR_EVENT_COMPLETED: events_completed(endpoint, event); return;
+	case RR_EVENT_RECEIVED: events_received(endpoint, event); return;
 	case RR_EVENT_DISCONNECTED:
-		end_with(endpoint, event->status, event->text);
-		keep_reason(endpoint, event);
+		events_end_with(endpoint, event->status, event->text);
+		events_keep_reason(endpoint, event);
 		return;
 	}
 }

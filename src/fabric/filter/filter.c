@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 static void
-bury(struct rr_task *task)
+filter_bury(struct rr_task *task)
 {
 	struct rr_filter_fabric *fabric = rr_container(task, struct rr_filter_fabric, bury);
 	struct rr_list *link;
@@ -14,13 +14,13 @@ bury(struct rr_task *task)
 }
 
 static void
-ignore_endpoint(struct rr_filter_endpoint *endpoint)
+filter_ignore_endpoint(struct rr_filter_endpoint *endpoint)
 {
 	(void)endpoint;
 }
 
 static void
-ignore_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
+filter_ignore_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {
 	(void)endpoint;
 	(void)private_data;
@@ -43,11 +43,11 @@ rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t s
 	fabric->env = rr_loop_env(loop);
 	fabric->below = below;
 	fabric->endpoint_size = sizeof(struct rr_filter_endpoint);
-	fabric->begin = fabric->end = ignore_endpoint;
+	fabric->begin = fabric->end = filter_ignore_endpoint;
 	fabric->event = rr_filter_emit;
-	fabric->request = ignore_request;
+	fabric->request = filter_ignore_request;
 	rr_list_init(&fabric->closed);
-	rr_task_init(&fabric->bury, bury);
+	rr_task_init(&fabric->bury, filter_bury);
 	return fabric;
 }
 
@@ -56,7 +56,7 @@ rr_filter_destroy(struct rr_fabric *base)
 {
 	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
 
-	bury(&fabric->bury);
+	filter_bury(&fabric->bury);
 	rr_task_cancel(&fabric->bury);
 	rr_fabric_destroy(fabric->below);
 	rr_free(fabric->env, fabric);
@@ -81,7 +81,7 @@ rr_filter_endpoint_new(struct rr_filter_fabric *fabric, rr_endpoint_handler *han
 }
 
 static void
-set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
+filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 {
 	endpoint->below = below;
 	snprintf(endpoint->base.peer, sizeof(endpoint->base.peer), "%s", rr_endpoint_peer(below));
@@ -89,7 +89,7 @@ set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 
 /* Ends it on this side alone. */
 static void
-end(struct rr_filter_endpoint *endpoint)
+filter_end(struct rr_filter_endpoint *endpoint)
 {
 	struct rr_filter_fabric *fabric = rr_filter_fabric(endpoint);
 
@@ -107,7 +107,7 @@ rr_filter_close(struct rr_endpoint *base)
 	if (endpoint->below)
 		rr_endpoint_close(endpoint->below);
 	endpoint->below = NULL;
-	end(endpoint);
+	filter_end(endpoint);
 }
 
 void
@@ -127,7 +127,7 @@ rr_filter_event(void *ctx, const struct rr_event *event)
 /* ---- Listening ---- */
 
 static void
-requested(void *ctx, struct rr_endpoint *below, const void *private_data, size_t size)
+filter_requested(void *ctx, struct rr_endpoint *below, const void *private_data, size_t size)
 {
 	struct rr_filter_listener *listener = ctx;
 	struct rr_filter_fabric *fabric = rr_filter_fabric_of(listener->base.fabric);
@@ -137,7 +137,7 @@ requested(void *ctx, struct rr_endpoint *below, const void *private_data, size_t
 		rr_endpoint_reject(below, NULL, 0);
 		return;
 	}
-	set_below(endpoint, below);
+	filter_set_below(endpoint, below);
 	fabric->request(endpoint, private_data, size);
 	listener->base.handler(listener->base.ctx, &endpoint->base, private_data, size);
 }
@@ -153,7 +153,7 @@ rr_filter_listen(struct rr_fabric *base, const struct sockaddr *address, socklen
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	*new = (struct rr_filter_listener){ .base = { base, handler, ctx } };
-	error = rr_fabric_listen(fabric->below, address, size, requested, new, &new->below, text);
+	error = rr_fabric_listen(fabric->below, address, size, filter_requested, new, &new->below, text);
 	if (error)
 		rr_free(fabric->env, new);
 	else
@@ -195,10 +195,10 @@ rr_filter_connect(struct rr_fabric *base, const struct sockaddr *address, sockle
 	error = rr_fabric_connect(
 		fabric->below, address, size, private_data, private_size, rr_filter_event, new, &below, text);
 	if (error) {
-		end(new);
+		filter_end(new);
 		return error;
 	}
-	set_below(new, below);
+	filter_set_below(new, below);
 	*endpoint = &new->base;
 	return 0;
 }
@@ -218,7 +218,7 @@ rr_filter_reject(struct rr_endpoint *base, const void *private_data, size_t priv
 
 	rr_endpoint_reject(endpoint->below, private_data, private_size);
 	endpoint->below = NULL;
-	end(endpoint);
+	filter_end(endpoint);
 }
 
 void

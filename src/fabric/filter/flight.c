@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 #include "base/env.h"
-#include "fabric/filter/capture_parts.h"
+#include "fabric/filter/capture_private.h"
 
 enum { FLIGHT_POLL = 1 }; /* s between two looks at the calls that wait */
 

@@ -68,14 +68,14 @@ struct record_endpoint {
 };
 
 static struct record_fabric *
-fabric_of(struct rr_filter_endpoint *endpoint)
+record_fabric_of(struct rr_filter_endpoint *endpoint)
 {
 	return rr_container(rr_filter_fabric(endpoint), struct record_fabric, filter);
 }
 
-/* From here to end_line() no other thread writes. */
+/* From here to record_end_line() no other thread writes. */
 static FILE *
-begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *what)
+record_begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *what)
 {
 	uint64_t now = rr_now(fabric->filter.env) - fabric->start;
 	FILE *file = fabric->record->file;
@@ -87,29 +87,29 @@ begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *wh
 }
 
 static FILE *
-begin(struct rr_filter_endpoint *endpoint, const char *what)
+record_begin(struct rr_filter_endpoint *endpoint, const char *what)
 {
-	return begin_line(
-		fabric_of(endpoint), rr_container(endpoint, struct record_endpoint, filter)->number, what);
+	return record_begin_line(record_fabric_of(endpoint),
+		rr_container(endpoint, struct record_endpoint, filter)->number, what);
 }
 
 static void
-end_line(FILE *file)
+record_end_line(FILE *file)
 {
 	fputc('\n', file);
 	funlockfile(file);
 }
 
 static int
-end_with(FILE *file, int result)
+record_end_with(FILE *file, int result)
 {
 	fprintf(file, " = %d", result);
-	end_line(file);
+	record_end_line(file);
 	return result;
 }
 
 static void
-put_octets(FILE *file, const void *data, size_t size)
+record_put_octets(FILE *file, const void *data, size_t size)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -130,14 +130,14 @@ put_octets(FILE *file, const void *data, size_t size)
 }
 
 static void
-put_data(FILE *file, const void *data, size_t size)
+record_put_data(FILE *file, const void *data, size_t size)
 {
 	fputs(" data=", file);
-	put_octets(file, data, size);
+	record_put_octets(file, data, size);
 }
 
 static void
-put_address(FILE *file, const struct sockaddr *address)
+record_put_address(FILE *file, const struct sockaddr *address)
 {
 	char text[RR_ADDRESS_TEXT];
 
@@ -153,39 +153,39 @@ static const char *const kinds[] = { [RR_WORK_SEND] = "send",
 	[RR_WORK_READ] = "read" };
 
 static void
-note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
+record_note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
 {
 	static const char *const events[] = { [RR_EVENT_ESTABLISHED] = "established",
 		[RR_EVENT_DISCONNECTED] = "disconnected",
 		[RR_EVENT_COMPLETED] = "completed",
 		[RR_EVENT_RECEIVED] = "received" };
-	FILE *file = begin(endpoint, events[event->kind]);
+	FILE *file = record_begin(endpoint, events[event->kind]);
 
 	switch (event->kind) {
-	case RR_EVENT_ESTABLISHED: put_data(file, event->data, event->length); break;
+	case RR_EVENT_ESTABLISHED: record_put_data(file, event->data, event->length); break;
 	case RR_EVENT_DISCONNECTED:
 		fprintf(file, " %d", event->status);
-		put_data(file, event->data, event->length);
+		record_put_data(file, event->data, event->length);
 		fprintf(file, " %s", event->text);
 		break;
 	case RR_EVENT_COMPLETED: fprintf(file, " %s %d", kinds[event->work], event->status); break;
 	case RR_EVENT_RECEIVED:
 		if (event->invalidated)
 			fprintf(file, " invalidated=0x%08" PRIx32, event->invalidated_handle);
-		put_data(file, event->data, event->length);
+		record_put_data(file, event->data, event->length);
 		break;
 	}
-	end_line(file);
+	record_end_line(file);
 	rr_filter_emit(endpoint, event);
 }
 
 static void
-note_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
+record_note_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {
-	FILE *file = begin(endpoint, "request");
+	FILE *file = record_begin(endpoint, "request");
 
-	put_data(file, private_data, size);
-	end_line(file);
+	record_put_data(file, private_data, size);
+	record_end_line(file);
 }
 
 /* ---- Operations ---- */
@@ -196,16 +196,16 @@ record_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 {
 	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
 	int error = rr_filter_listen(base, address, size, handler, ctx, listener, text);
-	FILE *file = begin_line(rr_container(filter, struct record_fabric, filter), 0, "listen");
+	FILE *file = record_begin_line(rr_container(filter, struct record_fabric, filter), 0, "listen");
 	struct sockaddr_storage chosen;
 
 	fputc(' ', file);
-	put_address(file, address);
+	record_put_address(file, address);
 	if (!error && rr_filter_listener_address(*listener, &chosen) == 0) {
 		fputs(" at=", file);
-		put_address(file, (const struct sockaddr *)&chosen);
+		record_put_address(file, (const struct sockaddr *)&chosen);
 	}
-	return end_with(file, error);
+	return record_end_with(file, error);
 }
 
 static int
@@ -217,32 +217,32 @@ record_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t
 	struct record_fabric *fabric = rr_container(filter, struct record_fabric, filter);
 	int error = rr_filter_connect(
 		base, address, size, private_data, private_size, handler, ctx, endpoint, text);
-	FILE *file = begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
+	FILE *file = record_begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
 
 	fputc(' ', file);
-	put_address(file, address);
-	put_data(file, private_data, private_size);
-	return end_with(file, error);
+	record_put_address(file, address);
+	record_put_data(file, private_data, private_size);
+	return record_end_with(file, error);
 }
 
 static int
 record_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
-	FILE *file = begin(endpoint, "accept");
+	FILE *file = record_begin(endpoint, "accept");
 
-	put_data(file, private_data, private_size);
-	return end_with(file, rr_filter_accept(base, private_data, private_size));
+	record_put_data(file, private_data, private_size);
+	return record_end_with(file, rr_filter_accept(base, private_data, private_size));
 }
 
 static void
 record_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
-	FILE *file = begin(endpoint, "reject");
+	FILE *file = record_begin(endpoint, "reject");
 
-	put_data(file, private_data, private_size);
-	end_line(file);
+	record_put_data(file, private_data, private_size);
+	record_end_line(file);
 	rr_filter_reject(base, private_data, private_size);
 }
 
@@ -250,16 +250,16 @@ static void
 record_allow(struct rr_endpoint *base, uint32_t count)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
-	FILE *file = begin(endpoint, "allow");
+	FILE *file = record_begin(endpoint, "allow");
 
 	fprintf(file, " %" PRIu32, count);
-	end_line(file);
+	record_end_line(file);
 	rr_filter_allow(base, count);
 }
 
 /* What a Send carries is written down, of what an RDMA Write does only length and checksum. */
 static void
-put_work(FILE *file, const struct rr_work *work)
+record_put_work(FILE *file, const struct rr_work *work)
 {
 	uint32_t length = 0, crc = 0;
 
@@ -279,7 +279,7 @@ put_work(FILE *file, const struct rr_work *work)
 		return;
 	fputs(" data=", file);
 	for (uint32_t i = 0; i < work->sge_count; i++)
-		put_octets(file, work->sges[i].addr, work->sges[i].length);
+		record_put_octets(file, work->sges[i].addr, work->sges[i].length);
 }
 
 static int
@@ -287,10 +287,10 @@ record_post(struct rr_endpoint *base, const struct rr_work *work)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	int error = rr_filter_post(base, work);
-	FILE *file = begin(endpoint, kinds[work->kind]);
+	FILE *file = record_begin(endpoint, kinds[work->kind]);
 
-	put_work(file, work);
-	return end_with(file, error);
+	record_put_work(file, work);
+	return record_end_with(file, error);
 }
 
 static int
@@ -299,7 +299,7 @@ record_kick(struct rr_endpoint *base)
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	int error = rr_filter_kick(base);
 
-	return end_with(begin(endpoint, "kick"), error);
+	return record_end_with(record_begin(endpoint, "kick"), error);
 }
 
 static int
@@ -308,22 +308,22 @@ record_register(
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	int error = rr_filter_register(base, addr, length, access, region);
-	FILE *file = begin(endpoint, "register");
+	FILE *file = record_begin(endpoint, "register");
 
 	fprintf(file, " %" PRIu32 " %s%s", length, access & RR_REMOTE_READ ? "r" : "",
 		access & RR_REMOTE_WRITE ? "w" : "");
 	if (!error)
 		fprintf(file, " handle=0x%08" PRIx32 " offset=0x%" PRIx64, region->handle, region->offset);
-	return end_with(file, error);
+	return record_end_with(file, error);
 }
 
 static int
-end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_t handle, int error)
+record_end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_t handle, int error)
 {
-	FILE *file = begin(endpoint, what);
+	FILE *file = record_begin(endpoint, what);
 
 	fprintf(file, " handle=0x%08" PRIx32, handle);
-	return end_with(file, error);
+	return record_end_with(file, error);
 }
 
 static int
@@ -332,7 +332,7 @@ record_invalidate(struct rr_endpoint *base, struct rr_region *region)
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	uint32_t handle = region->handle;
 
-	return end_region(endpoint, "invalidate", handle, rr_filter_invalidate(base, region));
+	return record_end_region(endpoint, "invalidate", handle, rr_filter_invalidate(base, region));
 }
 
 static int
@@ -341,7 +341,7 @@ record_revoke(struct rr_endpoint *base, struct rr_region *region)
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	uint32_t handle = region->handle;
 
-	return end_region(endpoint, "revoke", handle, rr_filter_revoke(base, region));
+	return record_end_region(endpoint, "revoke", handle, rr_filter_revoke(base, region));
 }
 
 static void
@@ -349,7 +349,7 @@ record_disconnect(struct rr_endpoint *base)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 
-	end_line(begin(endpoint, "disconnect"));
+	record_end_line(record_begin(endpoint, "disconnect"));
 	rr_filter_disconnect(base);
 }
 
@@ -358,16 +358,17 @@ record_close(struct rr_endpoint *base)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 
-	end_line(begin(endpoint, "close"));
+	record_end_line(record_begin(endpoint, "close"));
 	rr_filter_close(base);
 }
 
 /* ---- The filter ---- */
 
 static void
-begin_endpoint(struct rr_filter_endpoint *endpoint)
+record_begin_endpoint(struct rr_filter_endpoint *endpoint)
 {
-	rr_container(endpoint, struct record_endpoint, filter)->number = ++fabric_of(endpoint)->endpoints;
+	rr_container(endpoint, struct record_endpoint, filter)->number =
+		++record_fabric_of(endpoint)->endpoints;
 }
 
 static const struct rr_fabric_ops record_ops = {
@@ -406,8 +407,8 @@ rr_record_fabric_new(struct rr_fabric *below, struct rr_record *record, struct r
 	new->number = ++record->fabrics;
 	new->start = rr_now(new->filter.env);
 	new->filter.endpoint_size = sizeof(struct record_endpoint);
-	new->filter.begin = begin_endpoint;
-	new->filter.event = note_event;
-	new->filter.request = note_request;
+	new->filter.begin = record_begin_endpoint;
+	new->filter.event = record_note_event;
+	new->filter.request = record_note_request;
 	return 0;
 }

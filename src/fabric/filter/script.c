@@ -51,18 +51,18 @@ struct reader {
 };
 
 static bool
-is_space(char c)
+script_is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
 /* The next word, "" at the end of the statement. */
 static const char *
-next_word(struct reader *reader)
+script_next_word(struct reader *reader)
 {
 	size_t length;
 
-	while (is_space(*reader->next))
+	while (script_is_space(*reader->next))
 		reader->next++;
 	length = strcspn(reader->next, " \t\n;");
 	if (length >= WORD)
@@ -74,22 +74,22 @@ next_word(struct reader *reader)
 }
 
 static bool
-at_end(struct reader *reader)
+script_at_end(struct reader *reader)
 {
-	while (is_space(*reader->next))
+	while (script_is_space(*reader->next))
 		reader->next++;
 	return !*reader->next || *reader->next == ';';
 }
 
 static int
-wrong(const struct reader *reader, const char *wanted)
+script_wrong(const struct reader *reader, const char *wanted)
 {
 	return rr_fail(reader->text, -RPCRDMA_ERR_INVAL, "fault script: %s is wanted, not '%s'", wanted,
 		reader->word);
 }
 
 static int
-find(const char *const *names, int count, const char *name, size_t length)
+script_find(const char *const *names, int count, const char *name, size_t length)
 {
 	for (int i = 0; i < count; i++)
 		if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
@@ -99,7 +99,7 @@ find(const char *const *names, int count, const char *name, size_t length)
 
 /* A decimal number; what follows it is left in *end. */
 static bool
-read_number(const char *word, uint64_t *number, const char **end)
+script_read_number(const char *word, uint64_t *number, const char **end)
 {
 	char *after;
 
@@ -110,7 +110,7 @@ read_number(const char *word, uint64_t *number, const char **end)
 }
 
 static bool
-read_time(const char *word, uint64_t *time)
+script_read_time(const char *word, uint64_t *time)
 {
 	static const struct {
 		const char *name;
@@ -118,7 +118,7 @@ read_time(const char *word, uint64_t *time)
 	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", RR_MILLISECOND }, { "s", RR_SECOND } };
 	const char *unit;
 
-	if (!read_number(word, time, &unit))
+	if (!script_read_number(word, time, &unit))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(unit, units[i].name) != 0)
@@ -132,56 +132,59 @@ read_time(const char *word, uint64_t *time)
 }
 
 static int
-read_argument(struct reader *reader, struct rr_fault_rule *rule)
+script_read_argument(struct reader *reader, struct rr_fault_rule *rule)
 {
 	const char *end = "";
 
 	rule->argument =
 		rule->action == RR_FAULT_CUT ? CUT_DEFAULT : (uint64_t)DELAY_DEFAULT_MS * RR_MILLISECOND;
-	if (at_end(reader))
+	if (script_at_end(reader))
 		return 0;
-	next_word(reader);
+	script_next_word(reader);
 	if (rule->action == RR_FAULT_DELAY || rule->action == RR_FAULT_REORDER)
-		return read_time(reader->word, &rule->argument) ? 0 : wrong(reader, "a time such as 20ms");
+		return script_read_time(reader->word, &rule->argument)
+			       ? 0
+			       : script_wrong(reader, "a time such as 20ms");
 	if (rule->action != RR_FAULT_CUT)
-		return wrong(reader, "';'");
-	if (!read_number(reader->word, &rule->argument, &end) || *end)
-		return wrong(reader, "a number of octets");
+		return script_wrong(reader, "';'");
+	if (!script_read_number(reader->word, &rule->argument, &end) || *end)
+		return script_wrong(reader, "a number of octets");
 	return 0;
 }
 
 static int
-read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_fault_action action)
+script_read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_fault_action action)
 {
 	struct rr_fault_rule *rule = &script->rules[script->rule_count];
-	const char *word = next_word(reader), *end;
-	int operation = find(operations, RR_FAULT_OPERATIONS, word, strlen(word));
+	const char *word = script_next_word(reader), *end;
+	int operation = script_find(operations, RR_FAULT_OPERATIONS, word, strlen(word));
 
 	if (script->rule_count == RR_FAULT_RULES)
 		return rr_fail(reader->text, -RPCRDMA_ERR_INVAL,
 			"fault script: there are more than %d statements", RR_FAULT_RULES);
 	if (operation == RR_FAULT_OPERATIONS)
-		return wrong(reader, "connect, accept, send, write, read, register, receive or complete");
+		return script_wrong(
+			reader, "connect, accept, send, write, read, register, receive or complete");
 	*rule = (struct rr_fault_rule){ .action = action, .operation = (enum rr_fault_operation)operation };
 	if (!rr_fault_applies(action, rule->operation))
 		return rr_fail(reader->text, -RPCRDMA_ERR_INVAL, "fault script: %s does not apply to %s",
 			actions[action], operations[operation]);
-	if (!read_number(next_word(reader), &rule->number, &end) || !rule->number)
-		return wrong(reader, "which one, a number from 1,");
+	if (!script_read_number(script_next_word(reader), &rule->number, &end) || !rule->number)
+		return script_wrong(reader, "which one, a number from 1,");
 	rule->onward = *end == '+';
 	if (end[rule->onward])
-		return wrong(reader, "which one, a number from 1,");
+		return script_wrong(reader, "which one, a number from 1,");
 	script->rule_count++;
-	return read_argument(reader, rule);
+	return script_read_argument(reader, rule);
 }
 
 static bool
-read_kinds(const char *list, uint32_t *kinds)
+script_read_kinds(const char *list, uint32_t *kinds)
 {
 	*kinds = 0;
 	for (;;) {
 		size_t length = strcspn(list, ",");
-		int action = find(actions, RR_FAULT_ACTIONS, list, length);
+		int action = script_find(actions, RR_FAULT_ACTIONS, list, length);
 
 		if (action == RR_FAULT_ACTIONS)
 			return false;
@@ -193,7 +196,7 @@ read_kinds(const char *list, uint32_t *kinds)
 }
 
 static bool
-read_rate(const char *word, uint32_t *rate)
+script_read_rate(const char *word, uint32_t *rate)
 {
 	char *end;
 	double value = strtod(word, &end);
@@ -205,44 +208,44 @@ read_rate(const char *word, uint32_t *rate)
 }
 
 static int
-read_random(struct reader *reader, struct rr_fault_script *script)
+script_read_random(struct reader *reader, struct rr_fault_script *script)
 {
 	const char *end = "";
 
 	script->rate = UINT32_MAX / 100;
 	script->kinds = ((1u << RR_FAULT_ACTIONS) - 1) & ~(1u << RR_FAULT_CORRUPT); /* not every path can */
 	script->delay_max = (uint64_t)DELAY_DEFAULT_MS * RR_MILLISECOND;
-	while (!at_end(reader)) {
-		const char *word = next_word(reader);
+	while (!script_at_end(reader)) {
+		const char *word = script_next_word(reader);
 		bool good = false;
 
 		if (strncmp(word, "seed=", 5) == 0)
-			good = read_number(word + 5, &script->seed, &end) && !*end;
+			good = script_read_number(word + 5, &script->seed, &end) && !*end;
 		else if (strncmp(word, "rate=", 5) == 0)
-			good = read_rate(word + 5, &script->rate);
+			good = script_read_rate(word + 5, &script->rate);
 		else if (strncmp(word, "kinds=", 6) == 0)
-			good = read_kinds(word + 6, &script->kinds);
+			good = script_read_kinds(word + 6, &script->kinds);
 		else if (strncmp(word, "delay=", 6) == 0)
-			good = read_time(word + 6, &script->delay_max);
+			good = script_read_time(word + 6, &script->delay_max);
 		if (!good)
-			return wrong(reader, "seed=N, rate=0.01, delay=20ms or kinds=drop,delay");
+			return script_wrong(reader, "seed=N, rate=0.01, delay=20ms or kinds=drop,delay");
 	}
 	return 0;
 }
 
 static int
-read_statement(struct reader *reader, struct rr_fault_script *script)
+script_read_statement(struct reader *reader, struct rr_fault_script *script)
 {
-	const char *word = next_word(reader);
-	int action = find(actions, RR_FAULT_ACTIONS, word, strlen(word));
+	const char *word = script_next_word(reader);
+	int action = script_find(actions, RR_FAULT_ACTIONS, word, strlen(word));
 
 	if (!*word)
 		return 0;
 	if (strcmp(word, "random") == 0)
-		return read_random(reader, script);
+		return script_read_random(reader, script);
 	if (action == RR_FAULT_ACTIONS)
-		return wrong(reader, "fail, delay, cut, reorder, flush, drop, corrupt or random");
-	return read_rule(reader, script, (enum rr_fault_action)action);
+		return script_wrong(reader, "fail, delay, cut, reorder, flush, drop, corrupt or random");
+	return script_read_rule(reader, script, (enum rr_fault_action)action);
 }
 
 int
@@ -253,10 +256,10 @@ rr_fault_parse(const char *source, struct rr_fault_script *script, struct rr_tex
 
 	*script = (struct rr_fault_script){ 0 };
 	do {
-		error = read_statement(&reader, script);
-		if (!error && !at_end(&reader)) {
-			next_word(&reader);
-			error = wrong(&reader, "';'");
+		error = script_read_statement(&reader, script);
+		if (!error && !script_at_end(&reader)) {
+			script_next_word(&reader);
+			error = script_wrong(&reader, "';'");
 		}
 	} while (!error && *reader.next++ == ';');
 	return error;

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/crc32c.h"
-#include "fabric/iwarp/parts.h"
+#include "fabric/iwarp/engine_private.h"
 
 /*
  * A batch lies beside the payload that it refers to: headers, trailers and
@@ -70,7 +70,7 @@ rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
 }
 
 static void
-append(struct rr_iwarp_batch *batch, const void *data, size_t size)
+batch_append(struct rr_iwarp_batch *batch, const void *data, size_t size)
 {
 	struct iovec *last = batch->count ? &batch->vectors[batch->count - 1] : NULL;
 
@@ -84,7 +84,7 @@ append(struct rr_iwarp_batch *batch, const void *data, size_t size)
 
 /* The same, with one bit of one octet turned. */
 static void
-append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
+batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
 {
 	struct rr_iwarp_batch *batch = fpdu->batch;
 	uint8_t *octet = batch->metas + batch->meta++;
@@ -92,43 +92,43 @@ append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
 
 	*octet = data[before] ^ (uint8_t)(1 << data[before] % 8);
 	if (before)
-		append(batch, data, before);
-	append(batch, octet, 1);
+		batch_append(batch, data, before);
+	batch_append(batch, octet, 1);
 	if (before + 1 < size)
-		append(batch, data + before + 1, size - before - 1);
+		batch_append(batch, data + before + 1, size - before - 1);
 	fpdu->spoil = SIZE_MAX;
 }
 
 static void
-put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
+batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 {
 	if (fpdu->engine->crc)
 		fpdu->crc = rr_crc32c(fpdu->crc, data, size);
 	fpdu->engine->tx.gathered += size;
 	if (fpdu->spoil < size) {
-		append_spoilt(fpdu, data, size);
+		batch_append_spoilt(fpdu, data, size);
 		return;
 	}
 	if (fpdu->spoil != SIZE_MAX)
 		fpdu->spoil -= size;
-	append(fpdu->batch, data, size);
+	batch_append(fpdu->batch, data, size);
 }
 
 static bool
-marker_is_due(const struct rr_iwarp_tx *tx)
+batch_marker_is_due(const struct rr_iwarp_tx *tx)
 {
 	return tx->markers && tx->gathered % RR_MPA_MARKER_INTERVAL == 0;
 }
 
 /* RFC 5044, 4.3: "All MPA Markers are included in the containing FPDU CRC calculation". */
 static void
-put_marker(struct rr_iwarp_fpdu *fpdu, uint64_t back)
+batch_put_marker(struct rr_iwarp_fpdu *fpdu, uint64_t back)
 {
 	uint8_t *marker = fpdu->batch->metas + fpdu->batch->meta;
 
 	rr_mpa_put_marker(marker, back);
 	fpdu->batch->meta += RR_MPA_MARKER_SIZE;
-	put(fpdu, marker, RR_MPA_MARKER_SIZE);
+	batch_put(fpdu, marker, RR_MPA_MARKER_SIZE);
 }
 
 void
@@ -138,21 +138,21 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 	const uint8_t *next = data;
 
 	if (fpdu->plain) {
-		append(fpdu->batch, data, size);
+		batch_append(fpdu->batch, data, size);
 		return;
 	}
 	if (!tx->markers) {
 		if (size)
-			put(fpdu, data, size);
+			batch_put(fpdu, data, size);
 		return;
 	}
 	while (size) {
 		uint32_t part;
 
-		if (marker_is_due(tx))
-			put_marker(fpdu, tx->gathered - fpdu->start);
+		if (batch_marker_is_due(tx))
+			batch_put_marker(fpdu, tx->gathered - fpdu->start);
 		part = (uint32_t)rr_min(size, RR_MPA_MARKER_INTERVAL - tx->gathered % RR_MPA_MARKER_INTERVAL);
-		put(fpdu, next, part);
+		batch_put(fpdu, next, part);
 		next += part;
 		size -= part;
 	}
@@ -198,8 +198,8 @@ rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const s
 		fpdu->spoil = rr_random_u32(engine->shared->env) % rr_fpdu_size(fpdu->ulpdu);
 	engine->tx.corrupt = false;
 	/* "FPDUPTR value of 0x0000 means that immediately following the Marker is an FPDU header" */
-	if (marker_is_due(&engine->tx))
-		put_marker(fpdu, 0);
+	if (batch_marker_is_due(&engine->tx))
+		batch_put_marker(fpdu, 0);
 	fpdu->start = engine->tx.gathered;
 	head = batch_meta(fpdu);
 	rr_put_be16(head, (uint16_t)fpdu->ulpdu);
@@ -223,8 +223,8 @@ rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 	}
 	batch_put_meta(fpdu, pad);
 	/* RFC 5044, 4.4: "If there is a Marker immediately following the PAD, the Marker is included". */
-	if (marker_is_due(&fpdu->engine->tx))
-		put_marker(fpdu, fpdu->engine->tx.gathered - fpdu->start);
+	if (batch_marker_is_due(&fpdu->engine->tx))
+		batch_put_marker(fpdu, fpdu->engine->tx.gathered - fpdu->start);
 	rr_fpdu_put_crc(batch_meta(fpdu), fpdu->crc);
 	batch_put_meta(fpdu, RR_FPDU_CRC_SIZE);
 }
@@ -250,7 +250,7 @@ rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_
 	memset(to, 0, RR_IWARP_TAIL_MAX); /* pad and CRC, or a little more */
 	batch->meta += (uint32_t)size;
 	engine->tx.gathered += size;
-	append(batch, fpdu, size);
+	batch_append(batch, fpdu, size);
 	return true;
 }
 

@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/crc32c.h"
 #include "base/peer_log.h"
-#include "fabric/iwarp/parts.h"
+#include "fabric/iwarp/engine_private.h"
 
 /*
  * The ways in which a connection ends:
@@ -21,7 +21,7 @@
  */
 
 static void
-stop_receiving(struct rr_iwarp *engine)
+end_stop_receiving(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 
@@ -34,7 +34,7 @@ stop_receiving(struct rr_iwarp *engine)
 }
 
 static void
-set_text(struct rr_iwarp *engine, int status, const char *format, va_list args)
+end_set_text(struct rr_iwarp *engine, int status, const char *format, va_list args)
 {
 	engine->status = status;
 	vsnprintf(engine->text.text, sizeof(engine->text.text), format, args);
@@ -42,7 +42,7 @@ set_text(struct rr_iwarp *engine, int status, const char *format, va_list args)
 
 /* RFC 5040, figure 10: which causes come with the header of the message that was wrong. */
 static void
-describe(struct rr_terminate *terminate, const uint8_t *head)
+end_describe(struct rr_terminate *terminate, const uint8_t *head)
 {
 	const uint8_t *ddp = head + RR_FPDU_LENGTH_SIZE;
 	uint16_t length = rr_get_be16(head);
@@ -61,7 +61,7 @@ describe(struct rr_terminate *terminate, const uint8_t *head)
 
 /* It is so small that there is one at most. */
 static size_t
-insert_marker(uint8_t *fpdu, size_t size, size_t at)
+end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 {
 	memmove(fpdu + at + RR_MPA_MARKER_SIZE, fpdu + at, size - at);
 	rr_mpa_put_marker(fpdu + at, at);
@@ -70,7 +70,7 @@ insert_marker(uint8_t *fpdu, size_t size, size_t at)
 
 /* The FPDU of the Terminate, which leaves behind the batch. */
 static void
-write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
+end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
 	struct rr_ddp_header header = {
 		.last = true, .opcode = RR_RDMAP_TERMINATE, .queue = RR_DDP_QUEUE_TERMINATE, .msn = 1
@@ -80,7 +80,7 @@ write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 	size_t ulpdu, size, at = SIZE_MAX;
 
 	if (head && rr_cause_layer(cause) != RR_LAYER_LLP)
-		describe(&terminate, head);
+		end_describe(&terminate, head);
 	ulpdu = rr_ddp_put(out + RR_FPDU_LENGTH_SIZE, &header);
 	ulpdu += rr_terminate_put(out + RR_FPDU_LENGTH_SIZE + ulpdu, &terminate);
 	rr_put_be16(out, (uint16_t)ulpdu);
@@ -90,7 +90,7 @@ write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 	if (engine->tx.markers)
 		at = -engine->tx.gathered % RR_MPA_MARKER_INTERVAL;
 	if (at <= size)
-		size = insert_marker(out, size, at);
+		size = end_insert_marker(out, size, at);
 	rr_fpdu_put_crc(out + size, engine->crc ? rr_crc32c(0, out, size) : 0);
 	engine->frame_at = 0;
 	engine->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
@@ -103,10 +103,10 @@ end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 	if (!engine->revoked)
 		rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer,
 			engine->text.text);
-	stop_receiving(engine);
+	end_stop_receiving(engine);
 	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. */
-	write_terminate(engine, cause, head);
+	end_write_terminate(engine, cause, head);
 	return RR_IWARP_ENDED;
 }
 
@@ -118,7 +118,7 @@ rr_iwarp_fault(
 	va_list args;
 
 	va_start(args, format);
-	set_text(engine, status, format, args);
+	end_set_text(engine, status, format, args);
 	va_end(args);
 	if (!head || rx->checked)
 		return end_for(engine, cause, head);
@@ -136,7 +136,7 @@ rr_iwarp_confirm_fault(struct rr_iwarp *engine)
 }
 
 static bool
-is_about_access(const struct rr_terminate *terminate)
+end_is_about_access(const struct rr_terminate *terminate)
 {
 	uint16_t cause = rr_terminate_meaning(terminate);
 
@@ -162,7 +162,7 @@ rr_iwarp_terminated(struct rr_iwarp *engine)
 
 	if (rr_terminate_get(engine->rx.head + before, size - before, &terminate)) {
 		rr_terminate_text(text, sizeof(text), &terminate);
-		if (is_about_access(&terminate))
+		if (end_is_about_access(&terminate))
 			status = -RPCRDMA_ERR_ACCESS;
 	}
 	rr_iwarp_over(engine, status, "the peer terminated the connection: %s", text);
@@ -177,9 +177,9 @@ rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
 
 	if (engine->state < RR_IWARP_CLOSING) {
 		va_start(args, format);
-		set_text(engine, status, format, args);
+		end_set_text(engine, status, format, args);
 		va_end(args);
-		stop_receiving(engine);
+		end_stop_receiving(engine);
 	}
 	rr_iwarp_batch_close(engine);
 	engine->frame_at = engine->frame_size;
@@ -235,7 +235,7 @@ rr_iwarp_drain(struct rr_iwarp *engine)
 }
 
 static void
-cancel_all(struct rr_iwarp *engine, struct rr_list *works)
+end_cancel_all(struct rr_iwarp *engine, struct rr_list *works)
 {
 	while (!rr_list_empty(works))
 		rr_works_complete(&engine->shared->works,
@@ -246,7 +246,7 @@ cancel_all(struct rr_iwarp *engine, struct rr_list *works)
 void
 rr_iwarp_flush(struct rr_iwarp *engine)
 {
-	cancel_all(engine, &engine->tx.sent);
-	cancel_all(engine, &engine->tx.reads);
-	cancel_all(engine, &engine->tx.queue);
+	end_cancel_all(engine, &engine->tx.sent);
+	end_cancel_all(engine, &engine->tx.reads);
+	end_cancel_all(engine, &engine->tx.queue);
 }

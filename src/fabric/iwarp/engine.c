@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/iwarp/engine.h"
 
-#include "fabric/iwarp/parts.h"
+#include "fabric/iwarp/engine_private.h"
 
 int
 rr_iwarp_shared_init(struct rr_iwarp_shared *shared)
@@ -51,7 +51,7 @@ rr_iwarp_set_state(struct rr_iwarp *engine, enum rr_iwarp_state state)
 }
 
 static void
-forget(struct rr_iwarp_shared *shared, struct rr_list *works)
+engine_forget(struct rr_iwarp_shared *shared, struct rr_list *works)
 {
 	while (!rr_list_empty(works))
 		rr_works_put(&shared->works, rr_container(works->next, struct rr_work_item, link));
@@ -65,9 +65,9 @@ rr_iwarp_release(struct rr_iwarp *engine)
 
 	rr_iwarp_over(engine, 0, "closed");
 	rr_iwarp_set_state(engine, RR_IWARP_RELEASED);
-	forget(shared, &engine->tx.sent);
-	forget(shared, &engine->tx.reads);
-	forget(shared, &engine->tx.queue);
+	engine_forget(shared, &engine->tx.sent);
+	engine_forget(shared, &engine->tx.reads);
+	engine_forget(shared, &engine->tx.queue);
 	rr_free(env, engine->tx.responses);
 	engine->tx.responses = NULL;
 	engine->tx.response_next = engine->tx.response_count = 0;
@@ -79,7 +79,7 @@ rr_iwarp_release(struct rr_iwarp *engine)
 }
 
 static uint32_t
-frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
+engine_frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
 {
 	engine->frame_vector =
 		(struct iovec){ engine->frame + engine->frame_at, engine->frame_size - engine->frame_at };
@@ -104,7 +104,7 @@ rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
 	if (engine->tx.batch)
 		return batch_output(engine->tx.batch, vectors);
 	if (engine->frame_at < engine->frame_size)
-		return frame_output(engine, vectors);
+		return engine_frame_output(engine, vectors);
 	if (engine->state != RR_IWARP_OPEN)
 		return 0;
 	if (engine->may_send && rr_iwarp_gather(engine))
@@ -115,5 +115,5 @@ rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
 		engine->status = rr_fail(&engine->text, 0, "disconnected");
 	}
 	/* The gathering may have found that the peer is at fault. */
-	return engine->frame_at < engine->frame_size ? frame_output(engine, vectors) : 0;
+	return engine->frame_at < engine->frame_size ? engine_frame_output(engine, vectors) : 0;
 }

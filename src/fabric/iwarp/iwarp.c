@@ -9,7 +9,7 @@
 #include "fabric/iwarp/socket.h"
 
 static void
-bury(struct rr_task *task)
+iwarp_bury(struct rr_task *task)
 {
 	struct rr_iwarp_fabric *fabric = rr_container(task, struct rr_iwarp_fabric, bury);
 	struct rr_list *link;
@@ -19,7 +19,7 @@ bury(struct rr_task *task)
 }
 
 static void
-bury_oldest_rejected(struct rr_iwarp_fabric *fabric)
+iwarp_bury_oldest_rejected(struct rr_iwarp_fabric *fabric)
 {
 	rr_iwarp_endpoint_bury_rejected(rr_container(fabric->rejected.next, struct rr_iwarp_endpoint, link));
 }
@@ -31,15 +31,15 @@ iwarp_destroy(struct rr_fabric *base)
 	const struct rr_env *env = fabric->shared.env;
 
 	while (!rr_list_empty(&fabric->rejected))
-		bury_oldest_rejected(fabric);
-	bury(&fabric->bury);
+		iwarp_bury_oldest_rejected(fabric);
+	iwarp_bury(&fabric->bury);
 	rr_task_cancel(&fabric->bury);
 	rr_iwarp_shared_destroy(&fabric->shared);
 	rr_free(env, fabric);
 }
 
 static int
-start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, socklen_t size,
+iwarp_start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size)
 {
 	int error = rr_iwarp_initiate(&endpoint->engine, private_data, private_size);
@@ -67,7 +67,7 @@ iwarp_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 	}
 	new->engine.base.handler = handler;
 	new->engine.base.ctx = ctx;
-	error = start(new, address, size, private_data, private_size);
+	error = iwarp_start(new, address, size, private_data, private_size);
 	if (error) {
 		rr_iwarp_endpoint_bury(new);
 		return rr_fail(text, error, "%s", rpcrdma_strerror(error));
@@ -104,7 +104,7 @@ iwarp_reject(struct rr_endpoint *base, const void *private_data, size_t private_
 	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric(endpoint);
 
 	if (fabric->rejected_count == RR_IWARP_REJECTED_MAX)
-		bury_oldest_rejected(fabric);
+		iwarp_bury_oldest_rejected(fabric);
 	rr_list_append(&fabric->rejected, &endpoint->link);
 	fabric->rejected_count++;
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_REJECTED);
@@ -273,7 +273,7 @@ rr_iwarp_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config,
 	new->shared.config = &new->base.config;
 	rr_list_init(&new->closed);
 	rr_list_init(&new->rejected);
-	rr_task_init(&new->bury, bury);
+	rr_task_init(&new->bury, iwarp_bury);
 	if (rr_iwarp_shared_init(&new->shared)) {
 		rr_free(env, new);
 		return -RPCRDMA_ERR_NOMEM;

@@ -20,7 +20,7 @@ rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint)
 }
 
 static void
-drop_oldest(struct rr_iwarp_listener *listener)
+listener_drop_oldest(struct rr_iwarp_listener *listener)
 {
 	struct rr_iwarp_endpoint *endpoint =
 		rr_container(listener->pending.next, struct rr_iwarp_endpoint, link);
@@ -46,7 +46,7 @@ rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 }
 
 static void
-admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr *peer)
+listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr *peer)
 {
 	struct rr_iwarp_endpoint *endpoint =
 		rr_iwarp_endpoint_new(rr_iwarp_fabric_of(listener->base.fabric), fd, peer);
@@ -63,7 +63,7 @@ admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr *peer)
 	}
 	/* A peer that connects and sends nothing must not keep others out. */
 	if (listener->pending_count == RR_IWARP_PENDING_MAX)
-		drop_oldest(listener);
+		listener_drop_oldest(listener);
 	endpoint->listener = listener;
 	rr_list_append(&listener->pending, &endpoint->link);
 	listener->pending_count++;
@@ -71,7 +71,7 @@ admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr *peer)
 
 /* There is no descriptor or no memory for the connection that waits: it would be reported again and again. */
 static void
-take_a_break(struct rr_iwarp_listener *listener, int error)
+listener_take_a_break(struct rr_iwarp_listener *listener, int error)
 {
 	struct rr_loop *loop = listener->base.fabric->loop;
 
@@ -81,7 +81,7 @@ take_a_break(struct rr_iwarp_listener *listener, int error)
 }
 
 static void
-ready(struct rr_watch *watch, unsigned events)
+listener_ready(struct rr_watch *watch, unsigned events)
 {
 	struct rr_iwarp_listener *listener = rr_container(watch, struct rr_iwarp_listener, watch);
 
@@ -93,16 +93,16 @@ ready(struct rr_watch *watch, unsigned events)
 		if (fd == -EAGAIN)
 			return;
 		if (fd >= 0)
-			admit(listener, fd, (void *)&peer);
+			listener_admit(listener, fd, (void *)&peer);
 		else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM) {
-			take_a_break(listener, -fd);
+			listener_take_a_break(listener, -fd);
 			return;
 		}
 	}
 }
 
 static void
-go_on(struct rr_timer *timer)
+listener_go_on(struct rr_timer *timer)
 {
 	struct rr_iwarp_listener *listener = rr_container(timer, struct rr_iwarp_listener, pause);
 
@@ -122,8 +122,8 @@ rr_iwarp_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	*new = (struct rr_iwarp_listener){ .base = { base, handler, ctx } };
-	new->watch.ready = ready;
-	rr_timer_init(&new->pause, go_on);
+	new->watch.ready = listener_ready;
+	rr_timer_init(&new->pause, listener_go_on);
 	rr_list_init(&new->pending);
 	new->fd = rr_socket_listen(address, size, fabric->base.config.reuse_port);
 	error = new->fd < 0 ? -new->fd : 0;
@@ -156,7 +156,7 @@ rr_iwarp_unlisten(struct rr_listener *base)
 	struct rr_loop *loop = listener->base.fabric->loop;
 
 	while (!rr_list_empty(&listener->pending))
-		drop_oldest(listener);
+		listener_drop_oldest(listener);
 	rr_loop_disarm(loop, &listener->pause);
 	rr_loop_unwatch(loop, &listener->watch);
 	rr_socket_close(listener->fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/iwarp/parts.h"
+#include "fabric/iwarp/engine_private.h"
 
 /*
  * Placement happens per FPDU, before its payload is read; delivery when the
@@ -8,13 +8,13 @@
  */
 
 static enum rr_iwarp_outcome
-refuse(struct rr_iwarp *engine, uint16_t cause, const char *why)
+message_refuse(struct rr_iwarp *engine, uint16_t cause, const char *why)
 {
 	return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, cause, engine->rx.head, "the peer sent %s", why);
 }
 
 static uint16_t
-cause_of(enum rr_region_fault fault, bool read)
+message_cause_of(enum rr_region_fault fault, bool read)
 {
 	switch (fault) {
 	case RR_REGION_BOUNDS: return read ? RR_CAUSE_RDMAP_BOUNDS : RR_CAUSE_DDP_BOUNDS;
@@ -27,8 +27,8 @@ cause_of(enum rr_region_fault fault, bool read)
 
 /* Whether the peer may access these octets, and where they are. */
 static enum rr_iwarp_outcome
-check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t length, unsigned access,
-	uint8_t **addr)
+message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t length,
+	unsigned access, uint8_t **addr)
 {
 	const struct rr_regions *regions = &engine->regions;
 	enum rr_region_fault fault = rr_regions_find(regions, handle, offset, length, access, addr);
@@ -38,24 +38,24 @@ check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t
 	if (!fault)
 		return RR_IWARP_GO_ON;
 	engine->revoked = fault == RR_REGION_REVOKED;
-	return rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, cause_of(fault, read), engine->rx.head,
+	return rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, message_cause_of(fault, read), engine->rx.head,
 		"the peer's RDMA %s was refused: %s", read ? "Read" : "Write",
 		rr_regions_explain(regions, handle, offset, length, fault, text, sizeof(text)));
 }
 
 static enum rr_iwarp_outcome
-place_write(struct rr_iwarp *engine)
+message_place_write(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 
 	/* RFC 5040, 5.1: a zero-length RDMA Write touches no buffer, and its STag is not checked. */
 	if (!rx->payload)
 		return RR_IWARP_GO_ON;
-	return check_access(engine, rx->ddp.stag, rx->ddp.to, rx->payload, RR_REMOTE_WRITE, &rx->to);
+	return message_check_access(engine, rx->ddp.stag, rx->ddp.to, rx->payload, RR_REMOTE_WRITE, &rx->to);
 }
 
 static struct rr_work_item *
-oldest_read(struct rr_iwarp *engine)
+message_oldest_read(struct rr_iwarp *engine)
 {
 	struct rr_list *reads = &engine->tx.reads;
 
@@ -64,30 +64,33 @@ oldest_read(struct rr_iwarp *engine)
 
 /* RFC 5040, 5.2.2: the responses come in the order of the requests, and sum up to what was asked for. */
 static enum rr_iwarp_outcome
-place_response(struct rr_iwarp *engine)
+message_place_response(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
-	const struct rr_work_item *read = oldest_read(engine);
+	const struct rr_work_item *read = message_oldest_read(engine);
 
 	if (!read || rx->ddp.stag != read->sink)
-		return refuse(engine, RR_CAUSE_DDP_INVALID_STAG, "a Read Response that nobody waits for");
+		return message_refuse(
+			engine, RR_CAUSE_DDP_INVALID_STAG, "a Read Response that nobody waits for");
 	if (rx->ddp.to != read->at || rx->payload > read->length - read->at)
-		return refuse(
+		return message_refuse(
 			engine, RR_CAUSE_DDP_BOUNDS, "a Read Response that is out of place or too long");
 	if (rx->ddp.last != (read->at + rx->payload == read->length))
-		return refuse(engine, RR_CAUSE_DDP_BOUNDS, "a Read Response that ends too early or too late");
+		return message_refuse(
+			engine, RR_CAUSE_DDP_BOUNDS, "a Read Response that ends too early or too late");
 	rx->to = rx->payload ? (uint8_t *)(uintptr_t)read->sges[0].addr + read->at : NULL;
 	return RR_IWARP_GO_ON;
 }
 
 static enum rr_iwarp_outcome
-take_receive(struct rr_iwarp *engine)
+message_take_receive(struct rr_iwarp *engine)
 {
 	struct rr_receives *pool = &engine->shared->receives;
 	bool full;
 
 	if (!engine->allowed)
-		return refuse(engine, RR_CAUSE_DDP_NO_BUFFER, "a Send for which no receive is posted");
+		return message_refuse(
+			engine, RR_CAUSE_DDP_NO_BUFFER, "a Send for which no receive is posted");
 	engine->wait.reads = engine->tx.read_count > 0;
 	engine->rx.receive = rr_receives_get(pool, &engine->wait, &full);
 	if (engine->rx.receive)
@@ -101,19 +104,19 @@ take_receive(struct rr_iwarp *engine)
 }
 
 static enum rr_iwarp_outcome
-place_send(struct rr_iwarp *engine)
+message_place_send(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	enum rr_iwarp_outcome outcome = RR_IWARP_GO_ON;
 
 	if (rx->ddp.msn != rx->send_msn)
-		return refuse(engine, RR_CAUSE_DDP_MSN, "a Send out of sequence");
+		return message_refuse(engine, RR_CAUSE_DDP_MSN, "a Send out of sequence");
 	if (rx->ddp.mo != rx->message)
-		return refuse(engine, RR_CAUSE_DDP_MO, "a segment of a Send at the wrong offset");
+		return message_refuse(engine, RR_CAUSE_DDP_MO, "a segment of a Send at the wrong offset");
 	if (rx->payload > engine->shared->config->receive_size - rx->message)
-		return refuse(engine, RR_CAUSE_DDP_TOO_LONG, "a Send that is longer than a receive");
+		return message_refuse(engine, RR_CAUSE_DDP_TOO_LONG, "a Send that is longer than a receive");
 	if (!rx->receive)
-		outcome = take_receive(engine);
+		outcome = message_take_receive(engine);
 	if (rx->receive)
 		rx->to = rx->receive + rx->message;
 	return outcome;
@@ -141,16 +144,16 @@ rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length)
 }
 
 static enum rr_iwarp_outcome
-place_read_request(struct rr_iwarp *engine)
+message_place_read_request(struct rr_iwarp *engine)
 {
 	const struct rr_iwarp_rx *rx = &engine->rx;
 
 	if (rx->ulpdu != RR_DDP_UNTAGGED_SIZE + RR_READ_REQUEST_SIZE || !rx->ddp.last)
-		return refuse(engine, RR_CAUSE_DDP_TOO_LONG, "a Read Request of the wrong length");
+		return message_refuse(engine, RR_CAUSE_DDP_TOO_LONG, "a Read Request of the wrong length");
 	if (rx->ddp.msn != rx->read_msn)
-		return refuse(engine, RR_CAUSE_DDP_MSN, "a Read Request out of sequence");
+		return message_refuse(engine, RR_CAUSE_DDP_MSN, "a Read Request out of sequence");
 	if (rx->ddp.mo)
-		return refuse(engine, RR_CAUSE_DDP_MO, "a Read Request with a message offset");
+		return message_refuse(engine, RR_CAUSE_DDP_MO, "a Read Request with a message offset");
 	return RR_IWARP_GO_ON;
 }
 
@@ -161,38 +164,39 @@ rr_iwarp_place(struct rr_iwarp *engine)
 	enum rr_ddp_result result = rr_ddp_get(rx->head + RR_FPDU_LENGTH_SIZE, rx->ulpdu, &rx->ddp);
 
 	if (result != RR_DDP_OK)
-		return refuse(engine, rr_ddp_cause(result, &rx->ddp), "an FPDU that is no RDMAP message");
+		return message_refuse(
+			engine, rr_ddp_cause(result, &rx->ddp), "an FPDU that is no RDMAP message");
 	switch ((enum rr_rdmap_opcode)rx->ddp.opcode) {
-	case RR_RDMAP_WRITE: return place_write(engine);
-	case RR_RDMAP_READ_RESPONSE: return place_response(engine);
-	case RR_RDMAP_READ_REQUEST: return place_read_request(engine);
+	case RR_RDMAP_WRITE: return message_place_write(engine);
+	case RR_RDMAP_READ_RESPONSE: return message_place_response(engine);
+	case RR_RDMAP_READ_REQUEST: return message_place_read_request(engine);
 	case RR_RDMAP_TERMINATE: rx->to = NULL; return RR_IWARP_GO_ON;
-	default: return place_send(engine);
+	default: return message_place_send(engine);
 	}
 }
 
 /* After an event: its handler may have done anything. */
 static enum rr_iwarp_outcome
-outcome_of(const struct rr_iwarp *engine)
+message_outcome_of(const struct rr_iwarp *engine)
 {
 	return engine->state == RR_IWARP_OPEN ? RR_IWARP_GO_ON : RR_IWARP_ENDED;
 }
 
 static enum rr_iwarp_outcome
-deliver_response(struct rr_iwarp *engine)
+message_deliver_response(struct rr_iwarp *engine)
 {
-	struct rr_work_item *read = oldest_read(engine);
+	struct rr_work_item *read = message_oldest_read(engine);
 
 	read->at += engine->rx.payload;
 	if (!engine->rx.ddp.last)
 		return RR_IWARP_GO_ON;
 	engine->tx.read_count--;
 	rr_works_complete(&engine->shared->works, read, &engine->base, 0);
-	return outcome_of(engine);
+	return message_outcome_of(engine);
 }
 
 static enum rr_iwarp_outcome
-check_invalidation(struct rr_iwarp *engine, uint32_t handle)
+message_check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 {
 	if (!rr_regions_has(&engine->regions, handle))
 		return rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, RR_CAUSE_RDMAP_INVALIDATE, engine->rx.head,
@@ -207,7 +211,7 @@ check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 }
 
 static enum rr_iwarp_outcome
-deliver_send(struct rr_iwarp *engine)
+message_deliver_send(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	struct rr_event event = { .kind = RR_EVENT_RECEIVED, .data = rx->receive };
@@ -218,7 +222,7 @@ deliver_send(struct rr_iwarp *engine)
 	if (rr_rdmap_invalidates(rx->ddp.opcode)) {
 		event.invalidated = true;
 		event.invalidated_handle = rx->ddp.invalidate_stag;
-		if (check_invalidation(engine, rx->ddp.invalidate_stag) != RR_IWARP_GO_ON)
+		if (message_check_invalidation(engine, rx->ddp.invalidate_stag) != RR_IWARP_GO_ON)
 			return RR_IWARP_ENDED;
 	}
 	event.length = rx->message;
@@ -229,18 +233,18 @@ deliver_send(struct rr_iwarp *engine)
 	engine->base.handler(engine->base.ctx, &event);
 	if (rx->send_msn % RR_IWARP_FLUSH_EACH == 0 && engine->flush && engine->state == RR_IWARP_OPEN)
 		engine->flush(engine);
-	return outcome_of(engine);
+	return message_outcome_of(engine);
 }
 
 static enum rr_iwarp_outcome
-deliver_read_request(struct rr_iwarp *engine)
+message_deliver_read_request(struct rr_iwarp *engine)
 {
 	struct rr_read_request request;
 	uint8_t *from;
 
 	engine->rx.read_msn++;
 	rr_read_request_get(engine->rx.head + RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE, &request);
-	if (request.size && check_access(engine, request.source_stag, request.source_to, request.size,
+	if (request.size && message_check_access(engine, request.source_stag, request.source_to, request.size,
 				    RR_REMOTE_READ, &from) != RR_IWARP_GO_ON)
 		return RR_IWARP_ENDED;
 	return rr_iwarp_enter_response(engine, &request);
@@ -253,9 +257,9 @@ rr_iwarp_deliver(struct rr_iwarp *engine)
 
 	switch ((enum rr_rdmap_opcode)rx->ddp.opcode) {
 	case RR_RDMAP_WRITE: return RR_IWARP_GO_ON;
-	case RR_RDMAP_READ_RESPONSE: return deliver_response(engine);
-	case RR_RDMAP_READ_REQUEST: return deliver_read_request(engine);
+	case RR_RDMAP_READ_RESPONSE: return message_deliver_response(engine);
+	case RR_RDMAP_READ_REQUEST: return message_deliver_read_request(engine);
 	case RR_RDMAP_TERMINATE: return rr_iwarp_terminated(engine);
-	default: return deliver_send(engine);
+	default: return message_deliver_send(engine);
 	}
 }

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/crc32c.h"
-#include "fabric/iwarp/parts.h"
+#include "fabric/iwarp/engine_private.h"
 
 /*
  * An FPDU passes three phases: its head (length, DDP header, and the whole of
@@ -24,7 +24,7 @@ enum {
 };
 
 static void
-expect_head(struct rr_iwarp_rx *rx)
+rx_expect_head(struct rr_iwarp_rx *rx)
 {
 	rx->phase = RR_IWARP_HEAD;
 	rx->have = 0;
@@ -37,18 +37,18 @@ void
 rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
 {
 	rx->send_msn = rx->read_msn = 1;
-	expect_head(rx);
+	rx_expect_head(rx);
 }
 
 static bool
-goes_direct(const struct rr_iwarp_rx *rx)
+rx_goes_direct(const struct rr_iwarp_rx *rx)
 {
 	return rx->phase == RR_IWARP_PAYLOAD && rx->to && !rx->markers &&
 	       (rx->left >= DIRECT_MIN || rx->payload >= BULK_MIN);
 }
 
 static int
-fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
+rx_fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	bool bulk = rx->payload >= BULK_MIN && rx->to && !rx->markers;
@@ -57,7 +57,7 @@ fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 
 	if (rx->blocked)
 		return 0;
-	if (goes_direct(rx))
+	if (rx_goes_direct(rx))
 		vectors[n++] = (struct iovec){ rx->to, rx->left };
 	if (bulk)
 		tail += RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE;
@@ -79,7 +79,7 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 		/* Not an octet more than the frame has: what is behind it belongs to the next state. */
 		vectors[0] = (struct iovec){ setup->in + setup->have, setup->need - setup->have };
 		return 1;
-	case RR_IWARP_OPEN: return fpdu_space(engine, vectors);
+	case RR_IWARP_OPEN: return rx_fpdu_space(engine, vectors);
 	case RR_IWARP_CLOSING:
 		vectors[0] = (struct iovec){ engine->shared->scratch, RR_IWARP_SCRATCH };
 		return 1;
@@ -90,7 +90,7 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 /* How many octets the head has that begins with these: the length and the control octets of an FPDU. All that
  * matters of a bad head is where it ends. */
 static uint32_t
-head_size(const uint8_t *head)
+rx_head_size(const uint8_t *head)
 {
 	size_t size = rr_ddp_head_size(head + RR_FPDU_LENGTH_SIZE);
 
@@ -98,7 +98,7 @@ head_size(const uint8_t *head)
 }
 
 static void
-expect_tail(struct rr_iwarp_rx *rx)
+rx_expect_tail(struct rr_iwarp_rx *rx)
 {
 	rx->phase = RR_IWARP_TAIL;
 	rx->have = 0;
@@ -110,7 +110,7 @@ end_head(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	enum rr_iwarp_outcome outcome;
-	uint32_t end, need = head_size(rx->head);
+	uint32_t end, need = rx_head_size(rx->head);
 
 	if (rx->need < need) {
 		rx->need = need;
@@ -129,13 +129,13 @@ end_head(struct rr_iwarp *engine)
 		return outcome;
 	rx->phase = RR_IWARP_PAYLOAD;
 	if (!rx->left)
-		expect_tail(rx);
+		rx_expect_tail(rx);
 	return RR_IWARP_GO_ON;
 }
 
 /* Octets of the payload have come, and are in their place if they have one. */
 static void
-advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
+rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 
@@ -146,7 +146,7 @@ advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 	rx->left -= size;
 	engine->base.moved += size;
 	if (!rx->left)
-		expect_tail(rx);
+		rx_expect_tail(rx);
 }
 
 /* The FPDU is there to its end, where its CRC field lies. */
@@ -162,13 +162,13 @@ end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 	engine->may_send = true;
 	rx->count++;
 	rx->checked = true;
-	expect_head(rx);
+	rx_expect_head(rx);
 	return rx->doubted ? rr_iwarp_confirm_fault(engine) : rr_iwarp_deliver(engine);
 }
 
 /* The next octets of head or tail, of which so many are under the CRC; returns how many it took. */
 static uint32_t
-take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t *data, size_t size)
+rx_take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t *data, size_t size)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	uint32_t taken = (uint32_t)rr_min(size, rx->need - rx->have);
@@ -225,7 +225,7 @@ static size_t
 rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
-	size_t head = head_size(data), size = rr_fpdu_size(rr_get_be16(data));
+	size_t head = rx_head_size(data), size = rr_fpdu_size(rr_get_be16(data));
 
 	rx->need = rx->have = (uint32_t)head;
 	memcpy(rx->head, data, head);
@@ -237,7 +237,7 @@ rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcom
 	if (rx->left > 0) {
 		if (rx->to)
 			memcpy(rx->to, data + head, rx->left);
-		advance(engine, data + head, rx->left);
+		rx_advance(engine, data + head, rx->left);
 	}
 	if (engine->crc)
 		rx->crc = rr_crc32c(rx->crc, data + (size - rx->need), rx->need - RR_FPDU_CRC_SIZE);
@@ -247,7 +247,7 @@ rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcom
 
 /* Passes octets through the phases; returns how many were used before it blocked or ended. */
 static size_t
-consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
+rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	enum rr_iwarp_outcome outcome = RR_IWARP_GO_ON;
@@ -264,7 +264,7 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 		}
 		switch (rx->phase) {
 		case RR_IWARP_HEAD:
-			part = take(engine, rx->head, rx->need, data + used, size - used);
+			part = rx_take(engine, rx->head, rx->need, data + used, size - used);
 			used += part;
 			rx->since += part;
 			if (rx->have == rx->need)
@@ -274,12 +274,13 @@ consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 			part = (uint32_t)rr_min(size - used, rx->left);
 			if (rx->to)
 				memcpy(rx->to, data + used, part);
-			advance(engine, data + used, part);
+			rx_advance(engine, data + used, part);
 			used += part;
 			rx->since += part;
 			break;
 		case RR_IWARP_TAIL:
-			part = take(engine, rx->tail, rx->need - RR_FPDU_CRC_SIZE, data + used, size - used);
+			part = rx_take(
+				engine, rx->tail, rx->need - RR_FPDU_CRC_SIZE, data + used, size - used);
 			used += part;
 			rx->since += part;
 			if (rx->have == rx->need)
@@ -307,7 +308,7 @@ end_marker(struct rr_iwarp *engine)
 
 /* The same with markers in between, which are taken out. */
 static size_t
-consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
+rx_consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	size_t used = 0;
@@ -319,7 +320,8 @@ consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 		if (at < RR_MPA_MARKER_SIZE)
 			rx->marker[at] = data[used];
 		else
-			part = consume(engine, data + used, rr_min(size - used, RR_MPA_MARKER_INTERVAL - at));
+			part = rx_consume(
+				engine, data + used, rr_min(size - used, RR_MPA_MARKER_INTERVAL - at));
 		used += part;
 		rx->position += part;
 		if (at == RR_MPA_MARKER_SIZE - 1)
@@ -329,13 +331,13 @@ consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 }
 
 static size_t
-consume_stream(struct rr_iwarp *engine, const uint8_t *data, size_t size)
+rx_consume_stream(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
-	return engine->rx.markers ? consume_marked(engine, data, size) : consume(engine, data, size);
+	return engine->rx.markers ? rx_consume_marked(engine, data, size) : rx_consume(engine, data, size);
 }
 
 static void
-stash(struct rr_iwarp *engine, const uint8_t *data, size_t size)
+rx_stash(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	const struct rr_env *env = engine->shared->env;
@@ -362,14 +364,14 @@ rr_iwarp_received(struct rr_iwarp *engine, size_t octets)
 	if (engine->state == RR_IWARP_REPLY || engine->state == RR_IWARP_REQUEST)
 		rr_iwarp_setup_received(engine, octets);
 	else if (engine->state == RR_IWARP_OPEN) {
-		if (goes_direct(rx)) {
+		if (rx_goes_direct(rx)) {
 			used = rr_min(octets, rx->left);
-			advance(engine, rx->to, (uint32_t)used);
+			rx_advance(engine, rx->to, (uint32_t)used);
 			octets -= used;
 		}
-		used = consume_stream(engine, scratch, octets);
+		used = rx_consume_stream(engine, scratch, octets);
 		if (engine->state == RR_IWARP_OPEN && rx->blocked)
-			stash(engine, scratch + used, octets - used);
+			rx_stash(engine, scratch + used, octets - used);
 	}
 }
 
@@ -397,7 +399,7 @@ rr_iwarp_resume(struct rr_iwarp *engine)
 	if (outcome != RR_IWARP_GO_ON || !rx->stash)
 		return;
 	rx->stash_at +=
-		(uint32_t)consume_stream(engine, rx->stash + rx->stash_at, rx->stash_size - rx->stash_at);
+		(uint32_t)rx_consume_stream(engine, rx->stash + rx->stash_at, rx->stash_size - rx->stash_at);
 	if (engine->state != RR_IWARP_OPEN || rx->blocked)
 		return;
 	rr_free(engine->shared->env, rx->stash);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "fabric/iwarp/parts.h"
+#include "fabric/iwarp/engine_private.h"
 
 /*
  * The exchange of MPA frames. The initiator asks with revision 2 and its IRD
@@ -20,7 +20,7 @@ enum {
 };
 
 static int
-begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
+setup_begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
 {
 	engine->setup = rr_alloc(engine->shared->env, sizeof(*engine->setup));
 	if (!engine->setup)
@@ -31,7 +31,7 @@ begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
 }
 
 static void
-write_frame(struct rr_iwarp *engine, struct rr_mpa_frame *frame, const void *private_data, size_t size)
+setup_write_frame(struct rr_iwarp *engine, struct rr_mpa_frame *frame, const void *private_data, size_t size)
 {
 	frame->private_data = private_data;
 	frame->private_data_length = (uint16_t)size;
@@ -53,11 +53,11 @@ rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size
 		.peer_to_peer = config->peer_to_peer,
 		.rtr_write = config->peer_to_peer,
 	};
-	int error = begin(engine, RR_IWARP_REPLY);
+	int error = setup_begin(engine, RR_IWARP_REPLY);
 
 	engine->wait.assured = true;
 	if (!error)
-		write_frame(engine, &frame, private_data, size);
+		setup_write_frame(engine, &frame, private_data, size);
 	return error;
 }
 
@@ -77,12 +77,12 @@ rr_iwarp_initiate_again(struct rr_iwarp *engine)
 int
 rr_iwarp_respond(struct rr_iwarp *engine)
 {
-	return begin(engine, RR_IWARP_REQUEST);
+	return setup_begin(engine, RR_IWARP_REQUEST);
 }
 
 /* The connection is open, with so many RDMA Reads at a time each way. */
 static int
-open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
+setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
 
@@ -106,13 +106,13 @@ open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 
 /* RFC 6581, 9.1: a depth that is not to be negotiated is answered by the same. */
 static uint16_t
-answer(uint16_t asked, uint32_t own)
+setup_answer(uint16_t asked, uint32_t own)
 {
 	return asked == RR_MPA_DEPTH_MAX ? RR_MPA_DEPTH_MAX : (uint16_t)rr_min(asked, own);
 }
 
 static uint32_t
-depth(uint16_t answered, uint32_t own)
+setup_depth(uint16_t answered, uint32_t own)
 {
 	return answered == RR_MPA_DEPTH_MAX ? own : answered;
 }
@@ -123,7 +123,7 @@ depth(uint16_t answered, uint32_t own)
  * that it supports: a zero-length RDMA Write, or a zero-length RDMA Read for those who can nothing else.
  */
 static struct rr_mpa_frame
-reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *config)
+setup_reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *config)
 {
 	struct rr_mpa_frame reply = {
 		.reply = true,
@@ -131,8 +131,8 @@ reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *conf
 		.enhanced = request->enhanced,
 		.markers = config->markers,
 		.crc = request->crc || config->crc,
-		.ird = answer(request->ord, config->read_max),
-		.ord = answer(request->ird, config->read_max),
+		.ird = setup_answer(request->ord, config->read_max),
+		.ord = setup_answer(request->ird, config->read_max),
 		.peer_to_peer = request->peer_to_peer,
 	};
 
@@ -148,17 +148,17 @@ rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size)
 {
 	const struct rr_fabric_config *config = engine->shared->config;
 	const struct rr_mpa_frame *request = &engine->setup->request;
-	struct rr_mpa_frame reply = reply_to(request, config);
+	struct rr_mpa_frame reply = setup_reply_to(request, config);
 	uint32_t ird = config->read_max, ord = UNKNOWN_DEPTH;
 	int error;
 
 	if (request->enhanced) {
-		ird = depth(reply.ird, config->read_max);
-		ord = depth(reply.ord, config->read_max);
+		ird = setup_depth(reply.ird, config->read_max);
+		ord = setup_depth(reply.ord, config->read_max);
 	}
 	/* Before the request goes: the answer may be part of it. */
-	write_frame(engine, &reply, private_data, size);
-	error = open_with(engine, ird, ord, request->markers);
+	setup_write_frame(engine, &reply, private_data, size);
+	error = setup_open_with(engine, ird, ord, request->markers);
 	if (error)
 		return error;
 	engine->crc = reply.crc;
@@ -168,16 +168,16 @@ rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size)
 void
 rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size)
 {
-	struct rr_mpa_frame reply = reply_to(&engine->setup->request, engine->shared->config);
+	struct rr_mpa_frame reply = setup_reply_to(&engine->setup->request, engine->shared->config);
 
 	reply.reject = true;
-	write_frame(engine, &reply, private_data, size);
+	setup_write_frame(engine, &reply, private_data, size);
 	engine->status = -RPCRDMA_ERR_CANCELLED;
 	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 }
 
 static void
-request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
+setup_request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
 {
 	engine->setup->request = *request;
 	rr_iwarp_set_state(engine, RR_IWARP_ASKED);
@@ -187,19 +187,19 @@ request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
 
 /* Reads each way, as far as they are told: revision 1 does not. -RPCRDMA_ERR_NOMEM. */
 static int
-open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
+setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
 	uint32_t own = engine->shared->config->read_max;
 
 	if (!reply->enhanced)
-		return open_with(engine, own, UNKNOWN_DEPTH, reply->markers);
-	return open_with(engine, depth((uint16_t)rr_min(reply->ord, own), own),
-		(uint32_t)rr_min(depth(reply->ird, own), own), reply->markers);
+		return setup_open_with(engine, own, UNKNOWN_DEPTH, reply->markers);
+	return setup_open_with(engine, setup_depth((uint16_t)rr_min(reply->ord, own), own),
+		(uint32_t)rr_min(setup_depth(reply->ird, own), own), reply->markers);
 }
 
 /* What is in the reply and cannot be done. True if the connection ended for it. */
 static bool
-reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
+setup_reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
 	const struct rr_fabric_config *config = engine->shared->config;
 
@@ -217,7 +217,7 @@ reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 }
 
 static void
-refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
+setup_refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
 	engine->reason = engine->setup->in + (reply->private_data - engine->setup->in);
 	engine->reason_size = reply->private_data_length;
@@ -225,7 +225,7 @@ refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 }
 
 static void
-reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
+setup_reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
 	uint8_t data[RR_MPA_PRIVATE_MAX];
 	struct rr_event event = {
@@ -233,7 +233,7 @@ reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 	};
 
 	if (reply->reject) {
-		refused(engine, reply);
+		setup_refused(engine, reply);
 		return;
 	}
 	if (!reply->enhanced && !engine->old) {
@@ -247,11 +247,11 @@ reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 	memcpy(data, reply->private_data, reply->private_data_length);
 	/* RFC 6581, 9.3: "MUST generate the TERM message that contains Layer 2, Error Type 0, Error Code 5
 	 * when it encounters any error locally". */
-	if (open_as_answered(engine, reply)) {
+	if (setup_open_as_answered(engine, reply)) {
 		rr_iwarp_fault(engine, -RPCRDMA_ERR_NOMEM, RR_CAUSE_MPA_CATASTROPHIC, NULL, "no memory");
 		return;
 	}
-	if (!reply_is_too_much(engine, reply))
+	if (!setup_reply_is_too_much(engine, reply))
 		engine->base.handler(engine->base.ctx, &event);
 }
 
@@ -259,7 +259,7 @@ reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 
 /* The first octets of what is not MPA, as far as they can be shown. */
 static void
-quote(char *text, const uint8_t *data, size_t size)
+setup_quote(char *text, const uint8_t *data, size_t size)
 {
 	size = rr_min(size, QUOTED_MAX);
 	for (size_t i = 0; i < size; i++)
@@ -268,11 +268,11 @@ quote(char *text, const uint8_t *data, size_t size)
 }
 
 static void
-frame_is_bad(struct rr_iwarp *engine, enum rr_mpa_result result, unsigned revision)
+setup_frame_is_bad(struct rr_iwarp *engine, enum rr_mpa_result result, unsigned revision)
 {
 	char quoted[QUOTED_MAX + 1];
 
-	quote(quoted, engine->setup->in, engine->setup->have);
+	setup_quote(quoted, engine->setup->in, engine->setup->have);
 	if (result == RR_MPA_BAD_KEY)
 		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
 			"it does not speak iWARP (MPA): it %s \"%s\"; is this the port of NFS/RDMA?",
@@ -297,9 +297,9 @@ rr_iwarp_setup_received(struct rr_iwarp *engine, size_t octets)
 	if (result == RR_MPA_MORE)
 		return;
 	if (result != RR_MPA_OK)
-		frame_is_bad(engine, result, frame.revision);
+		setup_frame_is_bad(engine, result, frame.revision);
 	else if (initiator)
-		reply_received(engine, &frame);
+		setup_reply_received(engine, &frame);
 	else
-		request_received(engine, &frame);
+		setup_request_received(engine, &frame);
 }

@@ -9,7 +9,7 @@
 enum { BACKLOG = 1024, DEFAULT_EMSS = 536 };
 
 static int
-set(int fd, int level, int option, int value)
+socket_set(int fd, int level, int option, int value)
 {
 	return setsockopt(fd, level, option, &value, sizeof(value));
 }
@@ -21,7 +21,7 @@ rr_socket_open(int family)
 
 	if (fd < 0)
 		return -errno;
-	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	socket_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	return fd;
 }
 
@@ -32,12 +32,12 @@ rr_socket_listen(const struct sockaddr *address, socklen_t size, bool reuse_port
 
 	if (fd < 0)
 		return fd;
-	set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	/* An IPv6 address is not to take the port of IPv4, too. */
 	if (address->sa_family == AF_INET6)
-		set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	if (reuse_port)
-		set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+		socket_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (bind(fd, address, size) == 0 && listen(fd, BACKLOG) == 0)
 		return fd;
 	error = -errno;
@@ -61,7 +61,7 @@ rr_socket_accept(int fd, struct sockaddr_storage *peer)
 
 	if (new < 0)
 		return -errno;
-	set(new, IPPROTO_TCP, TCP_NODELAY, 1);
+	socket_set(new, IPPROTO_TCP, TCP_NODELAY, 1);
 	return new;
 }
 

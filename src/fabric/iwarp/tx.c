@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/checked.h"
-#include "fabric/iwarp/parts.h"
+#include "fabric/iwarp/engine_private.h"
 
 /*
  * Work requests leave in the order of their posting; an RDMA Read waits until
@@ -10,13 +10,13 @@
  */
 
 static struct rr_iwarp_response *
-response_at(const struct rr_iwarp_tx *tx, uint32_t number)
+tx_response_at(const struct rr_iwarp_tx *tx, uint32_t number)
 {
 	return &tx->responses[(tx->response_first + number) % tx->ird];
 }
 
 static struct rr_work_item *
-first_of(const struct rr_list *list)
+tx_first_of(const struct rr_list *list)
 {
 	return rr_container(list->next, struct rr_work_item, link);
 }
@@ -111,7 +111,7 @@ rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *r
 	if (tx->response_count == tx->ird)
 		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_DDP_NO_BUFFER, engine->rx.head,
 			"the peer sent more RDMA Reads at a time than the %u that it was allowed", tx->ird);
-	*response_at(tx, tx->response_count) = (struct rr_iwarp_response){ .request = *request };
+	*tx_response_at(tx, tx->response_count) = (struct rr_iwarp_response){ .request = *request };
 	tx->response_count++;
 	return RR_IWARP_GO_ON;
 }
@@ -119,9 +119,9 @@ rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *r
 /* The region may have been invalidated since the request came. A zero-length read has none (RFC 5040, 5.2.1).
  */
 static bool
-begin_response(struct rr_iwarp *engine)
+tx_begin_response(struct rr_iwarp *engine)
 {
-	struct rr_iwarp_response *response = response_at(&engine->tx, engine->tx.response_next);
+	struct rr_iwarp_response *response = tx_response_at(&engine->tx, engine->tx.response_next);
 	const struct rr_read_request *request = &response->request;
 
 	if (request->size && rr_regions_find(&engine->regions, request->source_stag, request->source_to,
@@ -138,23 +138,23 @@ begin_response(struct rr_iwarp *engine)
 }
 
 static bool
-work_is_ready(const struct rr_iwarp_tx *tx)
+tx_work_is_ready(const struct rr_iwarp_tx *tx)
 {
 	if (rr_list_empty(&tx->queue))
 		return false;
-	return first_of(&tx->queue)->kind != RR_WORK_READ || tx->read_count < tx->ord;
+	return tx_first_of(&tx->queue)->kind != RR_WORK_READ || tx->read_count < tx->ord;
 }
 
 /* Chooses the next message, if there is one. */
 static bool
-begin_message(struct rr_iwarp *engine)
+tx_begin_message(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
-	bool work = work_is_ready(tx), response = tx->response_next < tx->response_count;
+	bool work = tx_work_is_ready(tx), response = tx->response_next < tx->response_count;
 
 	tx->at = tx->sge = tx->sge_at = 0;
 	if (response && (tx->work_last || !work))
-		return begin_response(engine);
+		return tx_begin_response(engine);
 	if (!work)
 		return false;
 	tx->message = RR_IWARP_WORK;
@@ -164,7 +164,7 @@ begin_message(struct rr_iwarp *engine)
 
 /* The next size octets of a work request's sges. */
 static void
-refer_to_sges(
+tx_refer_to_sges(
 	struct rr_iwarp_fpdu *fpdu, struct rr_iwarp_tx *tx, const struct rr_work_item *item, uint32_t size)
 {
 	while (size) {
@@ -183,10 +183,10 @@ refer_to_sges(
 }
 
 static void
-gather_response(struct rr_iwarp *engine)
+tx_gather_response(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
-	struct rr_iwarp_response *response = response_at(tx, tx->response_next);
+	struct rr_iwarp_response *response = tx_response_at(tx, tx->response_next);
 	uint32_t size = (uint32_t)rr_min(response->request.size - tx->at, tx->ulpdu_max - RR_DDP_TAGGED_SIZE);
 	struct rr_ddp_header header = {
 		.tagged = true,
@@ -210,7 +210,7 @@ gather_response(struct rr_iwarp *engine)
 }
 
 static void
-gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
+tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
 	struct rr_ddp_header header = { .last = true,
@@ -236,7 +236,7 @@ gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 }
 
 static void
-describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struct rr_ddp_header *header)
+tx_describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struct rr_ddp_header *header)
 {
 	*header = (struct rr_ddp_header){ .tagged = item->kind == RR_WORK_WRITE };
 	if (header->tagged) {
@@ -256,23 +256,23 @@ describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struct r
 }
 
 static void
-gather_work(struct rr_iwarp *engine)
+tx_gather_work(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
-	struct rr_work_item *item = first_of(&tx->queue);
+	struct rr_work_item *item = tx_first_of(&tx->queue);
 	struct rr_ddp_header header;
 	struct rr_iwarp_fpdu fpdu;
 	uint32_t size;
 
 	if (item->kind == RR_WORK_READ) {
-		gather_read_request(engine, item);
+		tx_gather_read_request(engine, item);
 		return;
 	}
-	describe(tx, item, &header);
+	tx_describe(tx, item, &header);
 	size = (uint32_t)rr_min(item->length - tx->at, tx->ulpdu_max - rr_ddp_header_size(header.tagged));
 	header.last = tx->at + size == item->length;
 	rr_iwarp_fpdu_begin(&fpdu, engine, &header, size);
-	refer_to_sges(&fpdu, tx, item, size);
+	tx_refer_to_sges(&fpdu, tx, item, size);
 	rr_iwarp_fpdu_end(&fpdu);
 	tx->at += size;
 	if (!header.last)
@@ -286,7 +286,7 @@ gather_work(struct rr_iwarp *engine)
 
 /* A zero-length RDMA Write, whose STag nobody looks at. */
 static void
-gather_kick(struct rr_iwarp *engine)
+tx_gather_kick(struct rr_iwarp *engine)
 {
 	struct rr_ddp_header header = { .tagged = true, .last = true, .opcode = RR_RDMAP_WRITE };
 	struct rr_iwarp_fpdu fpdu;
@@ -298,20 +298,20 @@ gather_kick(struct rr_iwarp *engine)
 
 /* The next FPDU. False: there is none. */
 static bool
-gather_next(struct rr_iwarp *engine)
+tx_gather_next(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
 
 	if (tx->message == RR_IWARP_NO_MESSAGE && tx->kick) {
-		gather_kick(engine);
+		tx_gather_kick(engine);
 		return true;
 	}
-	if (tx->message == RR_IWARP_NO_MESSAGE && !begin_message(engine))
+	if (tx->message == RR_IWARP_NO_MESSAGE && !tx_begin_message(engine))
 		return false;
 	if (tx->message == RR_IWARP_RESPONSE)
-		gather_response(engine);
+		tx_gather_response(engine);
 	else
-		gather_work(engine);
+		tx_gather_work(engine);
 	return true;
 }
 
@@ -320,7 +320,7 @@ rr_iwarp_gather(struct rr_iwarp *engine)
 {
 	if (!rr_iwarp_batch_open(engine))
 		rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory");
-	while (engine->state == RR_IWARP_OPEN && rr_iwarp_batch_has_room(engine) && gather_next(engine))
+	while (engine->state == RR_IWARP_OPEN && rr_iwarp_batch_has_room(engine) && tx_gather_next(engine))
 		;
 	if (engine->tx.batch && !engine->tx.batch->count)
 		rr_iwarp_batch_close(engine);
@@ -328,9 +328,9 @@ rr_iwarp_gather(struct rr_iwarp *engine)
 }
 
 static void
-retire_responses(struct rr_iwarp_tx *tx)
+tx_retire_responses(struct rr_iwarp_tx *tx)
 {
-	while (tx->response_next && response_at(tx, 0)->end <= tx->taken) {
+	while (tx->response_next && tx_response_at(tx, 0)->end <= tx->taken) {
 		tx->response_first = (tx->response_first + 1) % tx->ird;
 		tx->response_next--;
 		tx->response_count--;
@@ -348,9 +348,9 @@ rr_iwarp_taken(struct rr_iwarp *engine, size_t octets)
 	}
 	tx->taken += octets;
 	rr_iwarp_batch_advance(engine, octets);
-	retire_responses(tx);
-	while (!rr_list_empty(&tx->sent) && first_of(&tx->sent)->end <= tx->taken)
-		rr_works_complete(&engine->shared->works, first_of(&tx->sent), &engine->base, 0);
+	tx_retire_responses(tx);
+	while (!rr_list_empty(&tx->sent) && tx_first_of(&tx->sent)->end <= tx->taken)
+		rr_works_complete(&engine->shared->works, tx_first_of(&tx->sent), &engine->base, 0);
 }
 
 bool
@@ -369,7 +369,8 @@ rr_iwarp_is_being_read(const struct rr_iwarp *engine, uint32_t handle)
 	uint32_t begun = tx->response_next + (tx->message == RR_IWARP_RESPONSE);
 
 	for (uint32_t i = 0; i < begun; i++)
-		if (response_at(tx, i)->request.source_stag == handle && response_at(tx, i)->request.size)
+		if (tx_response_at(tx, i)->request.source_stag == handle &&
+			tx_response_at(tx, i)->request.size)
 			return true;
 	return false;
 }

@@ -135,7 +135,7 @@ rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event)
 {
 	/* clang-format off */
 	static loop_action *const table[RR_LOOP_STATES][RR_LOOP_EVENTS] = {
-		/*                        TURN             ACCEPT               OVERDUE */
+		/*                         TURN            ACCEPT               OVERDUE */
 		[RR_LOOP_CONNECTING] =   { loop_find_peer, loop_hold,           loop_hold },
 		[RR_LOOP_WAITING] =      { loop_hold,      loop_hold,           loop_hold },
 		[RR_LOOP_REQUESTED] =    { loop_hold,      loop_accept_request, loop_hold },

@@ -8,7 +8,7 @@
 #include "fabric/loop/endpoint.h"
 
 static void
-bury(struct rr_task *task)
+loop_bury(struct rr_task *task)
 {
 	struct rr_loop_fabric *fabric = rr_container(task, struct rr_loop_fabric, bury);
 	struct rr_list *link;
@@ -22,7 +22,7 @@ loop_destroy(struct rr_fabric *base)
 {
 	struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
 
-	bury(&fabric->bury);
+	loop_bury(&fabric->bury);
 	rr_task_cancel(&fabric->bury);
 	rr_works_destroy(&fabric->works);
 	rr_receives_destroy(&fabric->receives);
@@ -31,27 +31,27 @@ loop_destroy(struct rr_fabric *base)
 
 /* The port is at the same place in addresses of both families. */
 static in_port_t *
-port_of(struct sockaddr_storage *address)
+loop_port_of(struct sockaddr_storage *address)
 {
 	return &((struct sockaddr_in *)(void *)address)->sin_port;
 }
 
 static bool
-port_is_taken(const struct rr_loop_fabric *fabric, in_port_t port)
+loop_port_is_taken(const struct rr_loop_fabric *fabric, in_port_t port)
 {
 	rr_list_for_each (link, &fabric->listeners) {
-		if (*port_of(&rr_container(link, struct rr_loop_listener, link)->address) == port)
+		if (*loop_port_of(&rr_container(link, struct rr_loop_listener, link)->address) == port)
 			return true;
 	}
 	return false;
 }
 
 static in_port_t
-choose_port(struct rr_loop_fabric *fabric)
+loop_choose_port(struct rr_loop_fabric *fabric)
 {
 	do
 		fabric->last_port++;
-	while (!fabric->last_port || port_is_taken(fabric, htons(fabric->last_port)));
+	while (!fabric->last_port || loop_port_is_taken(fabric, htons(fabric->last_port)));
 	return htons(fabric->last_port);
 }
 
@@ -67,9 +67,9 @@ loop_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t si
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	*new = (struct rr_loop_listener){ .base = { base, handler, ctx } };
 	memcpy(&new->address, address, size < sizeof(new->address) ? size : sizeof(new->address));
-	if (!*port_of(&new->address))
-		*port_of(&new->address) = choose_port(fabric);
-	if (port_is_taken(fabric, *port_of(&new->address))) {
+	if (!*loop_port_of(&new->address))
+		*loop_port_of(&new->address) = loop_choose_port(fabric);
+	if (loop_port_is_taken(fabric, *loop_port_of(&new->address))) {
 		rr_free(fabric->env, new);
 		rr_address_text(address, name, sizeof(name));
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: the port is in use", name);
@@ -298,7 +298,7 @@ rr_loop_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, 
 	rr_works_init(&new->works, env);
 	rr_list_init(&new->listeners);
 	rr_list_init(&new->closed);
-	rr_task_init(&new->bury, bury);
+	rr_task_init(&new->bury, loop_bury);
 	*fabric = &new->base;
 	return 0;
 }

@@ -15,7 +15,8 @@ enum { BATCH = 64 };
 enum outcome { DONE, BLOCKED, ENDED };
 
 static enum outcome
-violation(struct rr_loop_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
+work_violation(
+	struct rr_loop_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
 {
 	char text[200], own[256];
 
@@ -26,7 +27,7 @@ violation(struct rr_loop_endpoint *endpoint, int status, int own_status, const c
 }
 
 static void
-gather(uint8_t *to, const struct rr_work_item *item)
+work_gather(uint8_t *to, const struct rr_work_item *item)
 {
 	for (uint32_t i = 0; i < item->sge_count; i++) {
 		if (item->sges[i].length)
@@ -36,7 +37,7 @@ gather(uint8_t *to, const struct rr_work_item *item)
 }
 
 static enum outcome
-send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
+work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {
 	struct rr_loop_endpoint *peer = endpoint->peer;
 	struct rr_loop_fabric *fabric = rr_loop_fabric(endpoint);
@@ -44,13 +45,13 @@ send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 	bool full;
 
 	if (!peer->allowed)
-		return violation(endpoint, -RPCRDMA_ERR_PEER, -RPCRDMA_ERR_DISCONNECTED, "Send",
+		return work_violation(endpoint, -RPCRDMA_ERR_PEER, -RPCRDMA_ERR_DISCONNECTED, "Send",
 			"no receive is posted for it");
 	if (item->kind == RR_WORK_SEND_INVALIDATE && !rr_regions_has(&peer->regions, item->remote_handle))
-		return violation(endpoint, -RPCRDMA_ERR_ACCESS, -RPCRDMA_ERR_ACCESS, "Send With Invalidate",
-			"no region has this handle");
+		return work_violation(endpoint, -RPCRDMA_ERR_ACCESS, -RPCRDMA_ERR_ACCESS,
+			"Send With Invalidate", "no region has this handle");
 	if (item->length > fabric->base.config.receive_size)
-		return violation(endpoint, -RPCRDMA_ERR_PEER, -RPCRDMA_ERR_DISCONNECTED, "Send",
+		return work_violation(endpoint, -RPCRDMA_ERR_PEER, -RPCRDMA_ERR_DISCONNECTED, "Send",
 			"the message is longer than a receive");
 	event.data = rr_receives_get(&fabric->receives, &endpoint->wait, &full);
 	if (full) {
@@ -67,14 +68,14 @@ send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 		event.invalidated_handle = item->remote_handle;
 		rr_regions_invalidate(&peer->regions, item->remote_handle);
 	}
-	gather(event.data, item);
+	work_gather(event.data, item);
 	peer->allowed--;
 	rr_loop_emit(peer, &event);
 	return DONE;
 }
 
 static enum outcome
-access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
+work_access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {
 	bool reads = item->kind == RR_WORK_READ;
 	unsigned access = reads ? RR_REMOTE_READ : RR_REMOTE_WRITE;
@@ -90,13 +91,13 @@ access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 	if (fault) {
 		rr_regions_explain(regions, item->remote_handle, item->remote_offset, item->length, fault,
 			text, sizeof(text));
-		return violation(endpoint, -RPCRDMA_ERR_ACCESS, -RPCRDMA_ERR_ACCESS,
+		return work_violation(endpoint, -RPCRDMA_ERR_ACCESS, -RPCRDMA_ERR_ACCESS,
 			reads ? "RDMA Read" : "RDMA Write", text);
 	}
 	if (reads)
 		memcpy((void *)(uintptr_t)item->sges[0].addr, at, item->length);
 	else
-		gather(at, item);
+		work_gather(at, item);
 	return DONE;
 }
 
@@ -113,7 +114,7 @@ rr_loop_work(struct rr_loop_endpoint *endpoint)
 			rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 			return;
 		}
-		if ((sends ? send_message(endpoint, item) : access_region(endpoint, item)) != DONE)
+		if ((sends ? work_send_message(endpoint, item) : work_access_region(endpoint, item)) != DONE)
 			return;
 		/* The peer's handler may have ended the connection, but this request was carried out. */
 		if (endpoint->state != RR_LOOP_CLOSED)

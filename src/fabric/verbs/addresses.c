@@ -43,7 +43,7 @@ device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sock
 }
 
 static void
-check(struct rr_verbs_endpoint *endpoint, struct found *found)
+addresses_check(struct rr_verbs_endpoint *endpoint, struct found *found)
 {
 	const struct sockaddr_storage *local = &endpoint->id->route.addr.src_storage;
 	const char *device;
@@ -60,18 +60,18 @@ check(struct rr_verbs_endpoint *endpoint, struct found *found)
 }
 
 static void
-settled(struct rr_timer *timer)
+addresses_settled(struct rr_timer *timer)
 {
 	struct rr_verbs_fabric *fabric = rr_container(timer, struct rr_verbs_fabric, settled);
 	struct found found = { .known = false };
 
 	rr_list_for_each (link, &fabric->living)
-		check(rr_container(link, struct rr_verbs_endpoint, link), &found);
+		addresses_check(rr_container(link, struct rr_verbs_endpoint, link), &found);
 }
 
 /* What was removed is not read: there may have been more of it than the socket can hold. */
 static void
-told(struct rr_watch *watch, unsigned events)
+addresses_told(struct rr_watch *watch, unsigned events)
 {
 	struct rr_verbs_fabric *fabric = rr_container(watch, struct rr_verbs_fabric, addresses);
 	char message[256];
@@ -87,8 +87,8 @@ rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric)
 	struct sockaddr_nl groups = { .nl_family = AF_NETLINK,
 		.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR };
 
-	rr_timer_init(&fabric->settled, settled);
-	fabric->addresses.ready = told;
+	rr_timer_init(&fabric->settled, addresses_settled);
+	fabric->addresses.ready = addresses_told;
 	fabric->address_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 	if (fabric->address_fd >= 0 &&
 		bind(fabric->address_fd, (struct sockaddr *)&groups, sizeof(groups)) == 0 &&

@@ -12,7 +12,7 @@
 #define AWAIT_MAX (20 * RR_MILLISECOND)
 
 static void
-recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
+completion_recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
 	struct rr_verbs_buffer *buffer = (void *)(uintptr_t)(wc->wr_id & ~(uint64_t)RR_VERBS_RECEIVE);
 
@@ -20,7 +20,7 @@ recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 }
 
 static void
-receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
+completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
 	const char *why = rr_verbs_fabric(endpoint)->library.wc_status_str(wc->status);
 
@@ -40,7 +40,7 @@ receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 }
 
 static void
-received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
+completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
 	struct rr_verbs_buffer *buffer = (void *)(uintptr_t)(wc->wr_id & ~(uint64_t)RR_VERBS_RECEIVE);
 	struct rr_event event = { .kind = RR_EVENT_RECEIVED, .data = buffer->data };
@@ -51,11 +51,11 @@ received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	if (endpoint->state == RR_VERBS_ACCEPTED && wc->status == IBV_WC_SUCCESS)
 		rr_verbs_established(endpoint, NULL, 0);
 	if (endpoint->state != RR_VERBS_ESTABLISHED || wc->status != IBV_WC_SUCCESS || !endpoint->allowed) {
-		recycle(endpoint, wc);
+		completion_recycle(endpoint, wc);
 		if (endpoint->state != RR_VERBS_ESTABLISHED)
 			return;
 		if (wc->status != IBV_WC_SUCCESS)
-			receive_failed(endpoint, wc);
+			completion_receive_failed(endpoint, wc);
 		else
 			rr_verbs_end(endpoint, -RPCRDMA_ERR_PEER,
 				"the peer's Send was refused: no receive is posted for it");
@@ -73,7 +73,7 @@ received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 
 /* The first among the posted ones, before end, that completes in order. */
 static struct rr_verbs_work *
-first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end)
+completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end)
 {
 	rr_list_for_each (link, &endpoint->posted) {
 		struct rr_verbs_work *work = rr_container(link, struct rr_verbs_work, link);
@@ -87,11 +87,11 @@ first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end
 }
 
 static void
-sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
+completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
 	struct rr_verbs_work *earlier;
 
-	while ((earlier = first_before(endpoint, work))) {
+	while ((earlier = completion_first_before(endpoint, work))) {
 		endpoint->sq_used -= earlier->slices;
 		rr_verbs_work_complete(endpoint, earlier, 0);
 		if (endpoint->state != RR_VERBS_ESTABLISHED)
@@ -105,7 +105,7 @@ sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 /* What is not our own fault, nor a refusal, is the connection's end: siw calls that a local operation error.
  */
 static int
-meaning(enum ibv_wc_status status)
+completion_meaning(enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_REM_ACCESS_ERR: return -RPCRDMA_ERR_ACCESS;
@@ -124,7 +124,7 @@ work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum
 	static const char *const names[] = { "Send", "Send With Invalidate", "RDMA Write", "RDMA Read",
 		"binding of a window", "empty RDMA Write" };
 	const char *name = names[work->kind], *why = rr_verbs_fabric(endpoint)->library.wc_status_str(status);
-	int error = meaning(status);
+	int error = completion_meaning(status);
 	char about[80] = "";
 
 	if (work->kind == RR_WORK_WRITE || work->kind == RR_WORK_READ)
@@ -136,18 +136,18 @@ work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum
 }
 
 static void
-handle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
+completion_handle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
 	struct rr_verbs_work *work = (void *)(uintptr_t)wc->wr_id;
 
 	if (wc->wr_id & RR_VERBS_RECEIVE) {
-		received(endpoint, wc);
+		completion_received(endpoint, wc);
 		return;
 	}
 	if (endpoint->state != RR_VERBS_ESTABLISHED)
 		return;
 	if (wc->status == IBV_WC_SUCCESS)
-		sent(endpoint, work);
+		completion_sent(endpoint, work);
 	else if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		endpoint->lost = true;
 	else
@@ -173,7 +173,7 @@ rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint)
 
 /* What the queue has, up to a batch, goes to the stash. As ibv_poll_cq(). */
 static int
-fetch(struct rr_verbs_endpoint *endpoint)
+completion_fetch(struct rr_verbs_endpoint *endpoint)
 {
 	int n;
 
@@ -202,16 +202,16 @@ find_reason(struct rr_verbs_endpoint *endpoint)
 
 /* Handles up to a batch, one by one: who is told of one may have to know what is behind it. */
 static int
-poll(struct rr_verbs_endpoint *endpoint)
+completion_poll(struct rr_verbs_endpoint *endpoint)
 {
 	int n = 0;
 
-	if (endpoint->stash_at == endpoint->stashed && endpoint->cq && fetch(endpoint) < 0)
+	if (endpoint->stash_at == endpoint->stashed && endpoint->cq && completion_fetch(endpoint) < 0)
 		return -1;
 	for (; n < RR_VERBS_BATCH && endpoint->stash_at < endpoint->stashed; n++) {
 		struct ibv_wc wc = endpoint->stash[endpoint->stash_at++];
 
-		handle(endpoint, &wc);
+		completion_handle(endpoint, &wc);
 	}
 	return n;
 }
@@ -219,7 +219,7 @@ poll(struct rr_verbs_endpoint *endpoint)
 int
 rr_verbs_poll(struct rr_verbs_endpoint *endpoint)
 {
-	int n = poll(endpoint);
+	int n = completion_poll(endpoint);
 
 	if (n < 0) {
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_SYSTEM, "the completion queue cannot be polled");
@@ -234,20 +234,20 @@ void
 rr_verbs_drain(struct rr_verbs_endpoint *endpoint)
 {
 	while ((endpoint->state == RR_VERBS_ESTABLISHED || endpoint->state == RR_VERBS_ACCEPTED) &&
-		poll(endpoint) > 0)
+		completion_poll(endpoint) > 0)
 		;
 }
 
 void
 rr_verbs_discard(struct rr_verbs_endpoint *endpoint)
 {
-	while (poll(endpoint) > 0)
+	while (completion_poll(endpoint) > 0)
 		;
 }
 
 /* Whether a completion in the stash tells that work has completed, well or not. */
 static bool
-is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *work)
+completion_is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *work)
 {
 	for (uint32_t i = endpoint->stash_at; i < endpoint->stashed; i++) {
 		const struct ibv_wc *wc = &endpoint->stash[i];
@@ -273,8 +273,8 @@ rr_verbs_await(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_region 
 	const struct rr_env *env = rr_verbs_fabric(endpoint)->env;
 	uint64_t begin = rr_now(env);
 
-	while (!is_told(endpoint, region->bind)) {
-		int n = fetch(endpoint);
+	while (!completion_is_told(endpoint, region->bind)) {
+		int n = completion_fetch(endpoint);
 
 		if (n < 0 || (n == 0 && rr_now(env) - begin > AWAIT_MAX)) {
 			rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED,

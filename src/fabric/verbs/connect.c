@@ -38,7 +38,7 @@ struct event {
 };
 
 static uint8_t
-limited(uint32_t wanted, int device_max, uint8_t peer_max)
+connect_limited(uint32_t wanted, int device_max, uint8_t peer_max)
 {
 	if (wanted > (uint32_t)device_max)
 		wanted = (uint32_t)device_max;
@@ -46,7 +46,7 @@ limited(uint32_t wanted, int device_max, uint8_t peer_max)
 }
 
 static struct rdma_conn_param
-connection(const struct rr_verbs_endpoint *endpoint)
+connect_connection(const struct rr_verbs_endpoint *endpoint)
 {
 	uint32_t reads = endpoint->base.fabric->config.read_max;
 	const struct ibv_device_attr *attr = &endpoint->device->attr;
@@ -54,8 +54,10 @@ connection(const struct rr_verbs_endpoint *endpoint)
 	return (struct rdma_conn_param){
 		.private_data = endpoint->private_data,
 		.private_data_len = endpoint->private_size,
-		.responder_resources = limited(reads, attr->max_qp_rd_atom, endpoint->responder_resources),
-		.initiator_depth = limited(reads, attr->max_qp_init_rd_atom, endpoint->initiator_depth),
+		.responder_resources =
+			connect_limited(reads, attr->max_qp_rd_atom, endpoint->responder_resources),
+		.initiator_depth =
+			connect_limited(reads, attr->max_qp_init_rd_atom, endpoint->initiator_depth),
 		.retry_count = RETRIES,
 		.rnr_retry_count = RNR_RETRIES,
 		.srq = 1,
@@ -64,7 +66,8 @@ connection(const struct rr_verbs_endpoint *endpoint)
 }
 
 static int
-modify(struct rr_verbs_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_conn_param *param)
+connect_modify(
+	struct rr_verbs_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_conn_param *param)
 {
 	const struct rr_verbs_library *library = &rr_verbs_fabric(endpoint)->library;
 	struct ibv_qp_attr attr = { .qp_state = state };
@@ -87,13 +90,13 @@ modify(struct rr_verbs_endpoint *endpoint, enum ibv_qp_state state, const struct
 }
 
 static void
-failed(struct rr_verbs_endpoint *endpoint, const char *what)
+connect_failed(struct rr_verbs_endpoint *endpoint, const char *what)
 {
 	rr_verbs_end(endpoint, rr_errno_error(errno), "%s: %s", what, strerror(errno));
 }
 
 static void
-request(struct rr_verbs_endpoint *endpoint)
+connect_request(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rdma_conn_param param;
@@ -107,21 +110,22 @@ request(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_end(endpoint, error, "%s", text.text);
 		return;
 	}
-	param = connection(endpoint);
+	param = connect_connection(endpoint);
 	rr_verbs_set_state(endpoint, RR_VERBS_CONNECTING);
 	if (fabric->library.connect(endpoint->id, &param) < 0)
-		failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
+		connect_failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
 }
 
 /* The peer has accepted (InfiniBand and RoCE): it is told once the queue pair is ready. */
 static void
-confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
+connect_confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
 	if (endpoint->state != RR_VERBS_CONNECTING)
 		return;
-	if (modify(endpoint, IBV_QPS_RTR, NULL) < 0 || modify(endpoint, IBV_QPS_RTS, NULL) < 0 ||
+	if (connect_modify(endpoint, IBV_QPS_RTR, NULL) < 0 ||
+		connect_modify(endpoint, IBV_QPS_RTS, NULL) < 0 ||
 		rr_verbs_fabric(endpoint)->library.establish(endpoint->id) < 0) {
-		failed(endpoint, "cannot establish the connection");
+		connect_failed(endpoint, "cannot establish the connection");
 		return;
 	}
 	endpoint->connected = true;
@@ -129,7 +133,7 @@ confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 }
 
 static void
-established(struct rr_verbs_endpoint *endpoint, struct event *event)
+connect_established(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
 	bool active = endpoint->state == RR_VERBS_CONNECTING;
 
@@ -161,11 +165,11 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 		rr_verbs_end(endpoint, error, "%s", text.text);
 		return 0;
 	}
-	param = connection(endpoint);
-	if ((!endpoint->device->iwarp && (modify(endpoint, IBV_QPS_RTR, &param) < 0 ||
-						 modify(endpoint, IBV_QPS_RTS, &param) < 0)) ||
+	param = connect_connection(endpoint);
+	if ((!endpoint->device->iwarp && (connect_modify(endpoint, IBV_QPS_RTR, &param) < 0 ||
+						 connect_modify(endpoint, IBV_QPS_RTS, &param) < 0)) ||
 		rr_verbs_fabric(endpoint)->library.accept(endpoint->id, &param) < 0) {
-		failed(endpoint, "cannot accept the connection");
+		connect_failed(endpoint, "cannot accept the connection");
 		return 0;
 	}
 	endpoint->connected = true;
@@ -175,7 +179,7 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 }
 
 static void
-rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
+connect_rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 {
 	bool iwarp = endpoint->device && endpoint->device->iwarp;
 	int reason = event->status;
@@ -194,7 +198,7 @@ rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 }
 
 static void
-disconnected(struct rr_verbs_endpoint *endpoint)
+connect_disconnected(struct rr_verbs_endpoint *endpoint)
 {
 	rr_verbs_drain(endpoint);
 	if (endpoint->device)
@@ -206,7 +210,7 @@ disconnected(struct rr_verbs_endpoint *endpoint)
 }
 
 static void
-requested(struct rr_verbs_listener *listener, struct event *event)
+connect_requested(struct rr_verbs_listener *listener, struct event *event)
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(listener->base.fabric);
 	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_new(fabric);
@@ -226,7 +230,7 @@ requested(struct rr_verbs_listener *listener, struct event *event)
 }
 
 static void
-unreachable(struct rr_verbs_endpoint *endpoint, const struct event *event, const char *what)
+connect_unreachable(struct rr_verbs_endpoint *endpoint, const struct event *event, const char *what)
 {
 	int number = event->status < 0 ? -event->status : event->status;
 	int error = rr_errno_error(number);
@@ -237,28 +241,32 @@ unreachable(struct rr_verbs_endpoint *endpoint, const struct event *event, const
 }
 
 static void
-handle(struct event *event)
+connect_handle(struct event *event)
 {
 	struct rr_verbs_endpoint *endpoint = event->id->context;
 
 	switch (event->type) {
-	case RDMA_CM_EVENT_CONNECT_REQUEST: requested(event->listener, event); return;
+	case RDMA_CM_EVENT_CONNECT_REQUEST: connect_requested(event->listener, event); return;
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		if (endpoint->state == RR_VERBS_RESOLVING &&
 			rr_verbs_fabric(endpoint)->library.resolve_route(endpoint->id, ROUTE_TIMEOUT) < 0)
-			failed(endpoint, "there is no route to the peer");
+			connect_failed(endpoint, "there is no route to the peer");
 		return;
-	case RDMA_CM_EVENT_ROUTE_RESOLVED: request(endpoint); return;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED: connect_request(endpoint); return;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		unreachable(endpoint, event, "no RDMA device leads to the address");
+		connect_unreachable(endpoint, event, "no RDMA device leads to the address");
 		return;
-	case RDMA_CM_EVENT_ROUTE_ERROR: unreachable(endpoint, event, "there is no route to the peer"); return;
-	case RDMA_CM_EVENT_UNREACHABLE: unreachable(endpoint, event, "the peer does not answer"); return;
-	case RDMA_CM_EVENT_CONNECT_ERROR: unreachable(endpoint, event, "cannot connect"); return;
-	case RDMA_CM_EVENT_CONNECT_RESPONSE: confirm(endpoint, event); return;
-	case RDMA_CM_EVENT_ESTABLISHED: established(endpoint, event); return;
-	case RDMA_CM_EVENT_REJECTED: rejected(endpoint, event); return;
-	case RDMA_CM_EVENT_DISCONNECTED: disconnected(endpoint); return;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		connect_unreachable(endpoint, event, "there is no route to the peer");
+		return;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		connect_unreachable(endpoint, event, "the peer does not answer");
+		return;
+	case RDMA_CM_EVENT_CONNECT_ERROR: connect_unreachable(endpoint, event, "cannot connect"); return;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE: connect_confirm(endpoint, event); return;
+	case RDMA_CM_EVENT_ESTABLISHED: connect_established(endpoint, event); return;
+	case RDMA_CM_EVENT_REJECTED: connect_rejected(endpoint, event); return;
+	case RDMA_CM_EVENT_DISCONNECTED: connect_disconnected(endpoint); return;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		rr_verbs_drain(endpoint);
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the RDMA device was removed");
@@ -273,7 +281,7 @@ handle(struct event *event)
 
 /* A listener is told that its device or its address is gone: nobody comes there any more. */
 static bool
-is_listener(const struct rr_verbs_fabric *fabric, const struct rdma_cm_id *id)
+connect_is_listener(const struct rr_verbs_fabric *fabric, const struct rdma_cm_id *id)
 {
 	rr_list_for_each (link, &fabric->listeners) {
 		if (rr_container(link, struct rr_verbs_listener, link)->id == id)
@@ -302,8 +310,8 @@ rr_verbs_cm_ready(struct rr_watch *watch, unsigned events)
 		event.responder_resources = param->responder_resources;
 		event.initiator_depth = param->initiator_depth;
 		fabric->library.ack_cm_event(from);
-		if (!is_listener(fabric, event.id))
-			handle(&event);
+		if (!connect_is_listener(fabric, event.id))
+			connect_handle(&event);
 		else
 			rr_log(fabric->env, RR_LOG_WARNING, "a listener has lost its RDMA device");
 	}

@@ -38,7 +38,7 @@ rr_verbs_device_is_strict(const struct ibv_device_attr *attr)
 
 /* The shortest message that a port of it limits to. */
 static uint32_t
-max_message(const struct rr_verbs_device *device)
+device_max_message(const struct rr_verbs_device *device)
 {
 	uint32_t max = UINT32_MAX;
 
@@ -53,7 +53,7 @@ max_message(const struct rr_verbs_device *device)
 }
 
 static int
-watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
+device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	void (*ready)(struct rr_watch *watch, unsigned events))
 {
 	watch->ready = ready;
@@ -63,7 +63,7 @@ watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 }
 
 static struct rr_verbs_device *
-discard(struct rr_verbs_device *device)
+device_discard(struct rr_verbs_device *device)
 {
 	struct rr_verbs_fabric *fabric = device->fabric;
 
@@ -75,7 +75,7 @@ discard(struct rr_verbs_device *device)
 
 /* Whether an open device can be used; why has the reason where not. */
 static bool
-suits(struct rr_verbs_device *device, const char *name, struct rr_text *why)
+device_suits(struct rr_verbs_device *device, const char *name, struct rr_text *why)
 {
 	const char *lacks;
 
@@ -92,7 +92,7 @@ suits(struct rr_verbs_device *device, const char *name, struct rr_text *why)
 /* Its events are watched from the beginning: removing it waits until all have closed it. NULL: why has the
  * reason. */
 static struct rr_verbs_device *
-open_device(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_text *why)
+device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_text *why)
 {
 	struct rr_verbs_device *device = rr_alloc(fabric->env, sizeof(*device));
 
@@ -104,12 +104,12 @@ open_device(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_t
 	device->context = fabric->library.open_device(from);
 	if (!device->context)
 		rr_verbs_cannot_open(from, why);
-	if (!device->context || !suits(device, from->name, why) ||
-		watch(fabric, &device->events, device->context->async_fd, rr_verbs_events_ready) != 0)
-		return discard(device);
+	if (!device->context || !device_suits(device, from->name, why) ||
+		device_watch(fabric, &device->events, device->context->async_fd, rr_verbs_events_ready) != 0)
+		return device_discard(device);
 	device->iwarp = from->transport_type == IBV_TRANSPORT_IWARP;
 	device->windows = rr_verbs_device_has_windows(&device->attr);
-	device->max_message = max_message(device);
+	device->max_message = device_max_message(device);
 	device->key = (uint8_t)rr_random_u32(fabric->env);
 	device->invalidated = IBV_WC_WITH_INV;
 	/* rxe hands the kernel's value of this flag to user space, where it means something of no use here.
@@ -129,7 +129,7 @@ rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
 	int count = 0;
 
 	for (; list && list[count]; count++)
-		open_device(fabric, list[count], &why);
+		device_open(fabric, list[count], &why);
 	if (list)
 		fabric->library.free_device_list(list);
 	if (count == 0)
@@ -147,7 +147,7 @@ rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
 }
 
 static void
-stop(struct rr_verbs_device *device)
+device_stop(struct rr_verbs_device *device)
 {
 	const struct rr_verbs_library *library = &device->fabric->library;
 
@@ -167,7 +167,7 @@ stop(struct rr_verbs_device *device)
 }
 
 static int
-make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives)
+device_make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives)
 {
 	struct rr_verbs_fabric *fabric = device->fabric;
 	const struct rr_fabric_config *config = &fabric->base.config;
@@ -186,7 +186,7 @@ make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives
 }
 
 static int
-make_queues(struct rr_verbs_device *device)
+device_make_queues(struct rr_verbs_device *device)
 {
 	struct rr_verbs_fabric *fabric = device->fabric;
 
@@ -196,21 +196,23 @@ make_queues(struct rr_verbs_device *device)
 		return -RPCRDMA_ERR_SYSTEM;
 	rr_verbs_pool_init(&device->domain.sends, fabric->env, &fabric->library, device->domain.pd,
 		fabric->base.config.receive_size, UINT32_MAX);
-	return make_receives(device, &device->receives[0]) == 0 ? make_receives(device, &device->receives[1])
-								: -RPCRDMA_ERR_SYSTEM;
+	return device_make_receives(device, &device->receives[0]) == 0
+		       ? device_make_receives(device, &device->receives[1])
+		       : -RPCRDMA_ERR_SYSTEM;
 }
 
 static int
-start(struct rr_verbs_device *device, struct rr_text *text)
+device_start(struct rr_verbs_device *device, struct rr_text *text)
 {
 	rr_task_init(&device->refill, rr_verbs_device_refill);
-	if (make_queues(device) == 0 && watch(device->fabric, &device->completions, device->channel->fd,
-						rr_verbs_completions_ready) == 0) {
+	if (device_make_queues(device) == 0 &&
+		device_watch(device->fabric, &device->completions, device->channel->fd,
+			rr_verbs_completions_ready) == 0) {
 		device->started = true;
 		return 0;
 	}
 	rr_fail(text, 0, "%s: cannot make its queues: %s", device->context->device->name, strerror(errno));
-	stop(device);
+	device_stop(device);
 	return -RPCRDMA_ERR_SYSTEM;
 }
 
@@ -224,9 +226,9 @@ rr_verbs_device_close(struct rr_verbs_device *device)
 	if (device->started) {
 		rr_task_cancel(&device->refill);
 		rr_loop_unwatch(fabric->base.loop, &device->completions);
-		stop(device);
+		device_stop(device);
 	}
-	discard(device);
+	device_discard(device);
 }
 
 void
@@ -251,7 +253,7 @@ rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id, stru
 			device = candidate;
 	}
 	if (!device)
-		device = open_device(fabric, wanted, &why); /* it came after the fabric was made */
+		device = device_open(fabric, wanted, &why); /* it came after the fabric was made */
 	if (!device)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the RDMA device %s cannot be used: %.160s",
 			wanted->name, why.text);
@@ -259,5 +261,5 @@ rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id, stru
 		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
 			"the RDMA device %s came late and can do less than the others", wanted->name);
 	*found = device;
-	return device->started ? 0 : start(device, text);
+	return device->started ? 0 : device_start(device, text);
 }

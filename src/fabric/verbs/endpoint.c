@@ -119,7 +119,7 @@ endpoint_event(struct rr_verbs_endpoint *endpoint, enum rr_verbs_event event)
 {
 	/* clang-format off */
 	static endpoint_action *const table[RR_VERBS_STATES][RR_VERBS_EVENTS] = {
-		/*                         TURN                     OVERDUE */
+		/*                          TURN                    OVERDUE */
 		[RR_VERBS_RESOLVING] =    { endpoint_hold,          endpoint_give_up },
 		[RR_VERBS_CONNECTING] =   { endpoint_hold,          endpoint_give_up },
 		[RR_VERBS_REQUESTED] =    { endpoint_hold,          endpoint_give_up },

@@ -25,7 +25,7 @@ rr_verbs_completions_ready(struct rr_watch *watch, unsigned events)
 
 /* Endpoints hear of it from the connection manager. */
 static void
-removed(struct rr_verbs_device *device)
+event_removed(struct rr_verbs_device *device)
 {
 	if (!device->dead)
 		rr_log(device->fabric->env, RR_LOG_WARNING, "the RDMA device %s is gone",
@@ -34,7 +34,7 @@ removed(struct rr_verbs_device *device)
 }
 
 static void
-handle_event(struct rr_verbs_device *device, enum ibv_event_type type, struct rr_verbs_endpoint *endpoint)
+event_handle(struct rr_verbs_device *device, enum ibv_event_type type, struct rr_verbs_endpoint *endpoint)
 {
 	switch (type) {
 	case IBV_EVENT_QP_ACCESS_ERR:
@@ -52,7 +52,7 @@ handle_event(struct rr_verbs_device *device, enum ibv_event_type type, struct rr
 	case IBV_EVENT_CQ_ERR:
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_LIMIT, "more completions came than there was room for");
 		return;
-	case IBV_EVENT_DEVICE_FATAL: removed(device); return;
+	case IBV_EVENT_DEVICE_FATAL: event_removed(device); return;
 	default: return;
 	}
 }
@@ -73,7 +73,7 @@ rr_verbs_device_events(struct rr_verbs_device *device)
 			 type == IBV_EVENT_QP_REQ_ERR)
 			endpoint = event.element.qp->qp_context;
 		library->ack_async_event(&event);
-		handle_event(device, type, endpoint);
+		event_handle(device, type, endpoint);
 	}
 }
 

@@ -63,8 +63,8 @@ static const struct symbol rdmacm_symbols[] = {
 
 /* The libraries hold state of the process, so they are never unloaded. */
 static int
-load(struct rr_verbs_library *library, const char *file, const char *package, const struct symbol *symbols,
-	size_t count, struct rr_text *text)
+library_load(struct rr_verbs_library *library, const char *file, const char *package,
+	const struct symbol *symbols, size_t count, struct rr_text *text)
 {
 	void *handle = dlopen(file, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
 
@@ -86,11 +86,11 @@ load(struct rr_verbs_library *library, const char *file, const char *package, co
 int
 rr_verbs_library_load(struct rr_verbs_library *library, struct rr_text *text)
 {
-	int error = load(library, "libibverbs.so.1", "libibverbs1", ibverbs_symbols,
+	int error = library_load(library, "libibverbs.so.1", "libibverbs1", ibverbs_symbols,
 		sizeof(ibverbs_symbols) / sizeof(ibverbs_symbols[0]), text);
 
 	if (error)
 		return error;
-	return load(library, "librdmacm.so.1", "librdmacm1", rdmacm_symbols,
+	return library_load(library, "librdmacm.so.1", "librdmacm1", rdmacm_symbols,
 		sizeof(rdmacm_symbols) / sizeof(rdmacm_symbols[0]), text);
 }

@@ -9,7 +9,7 @@
 
 /* CAP_IPC_LOCK lifts the limit. */
 static bool
-may_lock_anything(void)
+limits_may_lock_anything(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -24,7 +24,7 @@ rr_verbs_check_locked_memory(uint64_t need, bool strict, struct rr_text *text)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-		limit.rlim_cur >= need || (!strict && may_lock_anything()))
+		limit.rlim_cur >= need || (!strict && limits_may_lock_anything()))
 		return 0;
 	return rr_fail(text, -RPCRDMA_ERR_LIMIT,
 		"locked memory is limited to %" PRIu64 " KiB, and %" PRIu64

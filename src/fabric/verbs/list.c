@@ -14,7 +14,7 @@
 enum { GIDS_MAX = 64 };
 
 static const char *
-state_name(enum ibv_port_state state)
+list_state_name(enum ibv_port_state state)
 {
 	static const char *const names[] = { "unknown", "down", "initializing", "armed", "active",
 		"deferred" };
@@ -44,7 +44,7 @@ find_gids(const struct rr_verbs_library *library, struct ibv_context *context, u
 }
 
 static bool
-describe_port(const struct rr_verbs_library *library, struct ibv_context *context,
+list_describe_port(const struct rr_verbs_library *library, struct ibv_context *context,
 	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)
 {
 	struct rr_verbs_port *port = &info->ports[info->port_count++];
@@ -56,7 +56,7 @@ describe_port(const struct rr_verbs_library *library, struct ibv_context *contex
 	library->query_port_(context, number, &attr);
 	library->query_gid(context, number, 0, &gid);
 	ethernet = attr.link_layer == IBV_LINK_LAYER_ETHERNET;
-	port->state = state_name(attr.state);
+	port->state = list_state_name(attr.state);
 	port->link_layer = ethernet || strcmp(info->transport, "iWARP") == 0 ? "Ethernet" : "InfiniBand";
 	port->max_message = attr.max_msg_sz;
 	if (strcmp(info->transport, "iWARP") != 0) {
@@ -70,7 +70,7 @@ describe_port(const struct rr_verbs_library *library, struct ibv_context *contex
 }
 
 static void
-describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr)
+list_describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr)
 {
 	info->has_attributes = true;
 	info->windows = rr_verbs_device_has_windows(attr);
@@ -85,7 +85,7 @@ describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_a
 
 /* The last word on why it is not usable: what is in the way of a connection, not of the device. */
 static void
-judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, bool active)
+list_judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, bool active)
 {
 	uint64_t need =
 		(uint64_t)rr_fabric_config_default.receive_max * rr_fabric_config_default.receive_size;
@@ -108,8 +108,8 @@ judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, boo
 }
 
 static void
-describe(const struct rr_verbs_library *library, struct ibv_device *device, struct rr_verbs_device_info *info,
-	const struct ifaddrs *interfaces)
+list_describe(const struct rr_verbs_library *library, struct ibv_device *device,
+	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)
 {
 	struct ibv_device_attr attr = { 0 };
 	struct ibv_context *context;
@@ -129,10 +129,10 @@ describe(const struct rr_verbs_library *library, struct ibv_device *device, stru
 	if (library->query_device(context, &attr) != 0) {
 		rr_fail(&info->reason, 0, "it does not tell what it can do: %s", strerror(errno));
 	} else {
-		describe_attributes(info, &attr);
+		list_describe_attributes(info, &attr);
 		while (info->port_count < attr.phys_port_cnt && info->port_count < RR_VERBS_PORTS)
-			active |= describe_port(library, context, info, interfaces);
-		judge(info, &attr, active);
+			active |= list_describe_port(library, context, info, interfaces);
+		list_judge(info, &attr, active);
 	}
 	library->close_device(context);
 }
@@ -158,7 +158,7 @@ rr_verbs_devices(const struct rr_env *env, rr_verbs_device_handler *handler, voi
 	if (info && getifaddrs(&interfaces) < 0)
 		interfaces = NULL;
 	for (int i = 0; info && list[i]; i++) {
-		describe(&library, list[i], info, interfaces);
+		list_describe(&library, list[i], info, interfaces);
 		handler(ctx, info);
 	}
 	if (interfaces)

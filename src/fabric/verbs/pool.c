@@ -14,7 +14,7 @@ rr_verbs_pool_init(struct rr_verbs_pool *pool, const struct rr_env *env,
 }
 
 static void
-free_slab(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab)
+pool_free_slab(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab)
 {
 	if (slab->mr)
 		pool->library->dereg_mr(slab->mr);
@@ -29,13 +29,13 @@ rr_verbs_pool_destroy(struct rr_verbs_pool *pool)
 		struct rr_verbs_slab *slab = pool->slabs;
 
 		pool->slabs = slab->next;
-		free_slab(pool, slab);
+		pool_free_slab(pool, slab);
 	}
 	pool->free = NULL;
 }
 
 static struct rr_verbs_slab *
-new_slab(struct rr_verbs_pool *pool, size_t length)
+pool_new_slab(struct rr_verbs_pool *pool, size_t length)
 {
 	struct rr_verbs_slab *slab = rr_alloc(pool->env, sizeof(*slab));
 
@@ -46,12 +46,12 @@ new_slab(struct rr_verbs_pool *pool, size_t length)
 		slab->mr = pool->library->reg_mr_(pool->pd, slab->memory, length, IBV_ACCESS_LOCAL_WRITE);
 	if (slab->mr)
 		return slab;
-	free_slab(pool, slab);
+	pool_free_slab(pool, slab);
 	return NULL;
 }
 
 static struct rr_verbs_buffer *
-carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, uint64_t size)
+pool_carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, uint64_t size)
 {
 	struct rr_verbs_buffer *buffer = (void *)((char *)slab->memory + at);
 
@@ -60,7 +60,7 @@ carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, uint64_
 }
 
 static bool
-grow(struct rr_verbs_pool *pool)
+pool_grow(struct rr_verbs_pool *pool)
 {
 	size_t stride = (sizeof(struct rr_verbs_buffer) + (size_t)pool->size + ALIGN - 1) / ALIGN * ALIGN;
 	size_t count = stride < SLAB_SIZE ? SLAB_SIZE / stride : 1;
@@ -68,14 +68,14 @@ grow(struct rr_verbs_pool *pool)
 
 	if (count > pool->max - pool->made)
 		count = pool->max - pool->made;
-	slab = count ? new_slab(pool, count * stride) : NULL;
+	slab = count ? pool_new_slab(pool, count * stride) : NULL;
 	if (!slab)
 		return false;
 	slab->next = pool->slabs;
 	pool->slabs = slab;
 	pool->made += (uint32_t)count;
 	while (count--)
-		rr_verbs_pool_put(carve(pool, slab, count * stride, pool->size));
+		rr_verbs_pool_put(pool_carve(pool, slab, count * stride, pool->size));
 	return true;
 }
 
@@ -86,10 +86,10 @@ rr_verbs_pool_get(struct rr_verbs_pool *pool, uint32_t length)
 	struct rr_verbs_slab *slab;
 
 	if (length > pool->size) {
-		slab = new_slab(pool, sizeof(*buffer) + (size_t)length);
-		return slab ? carve(pool, slab, 0, length) : NULL;
+		slab = pool_new_slab(pool, sizeof(*buffer) + (size_t)length);
+		return slab ? pool_carve(pool, slab, 0, length) : NULL;
 	}
-	if (!pool->free && !grow(pool))
+	if (!pool->free && !pool_grow(pool))
 		return NULL;
 	buffer = pool->free;
 	pool->free = buffer->next;
@@ -102,7 +102,7 @@ rr_verbs_pool_put(struct rr_verbs_buffer *buffer)
 	struct rr_verbs_pool *pool = buffer->pool;
 
 	if (buffer->size > pool->size) {
-		free_slab(pool, buffer->slab);
+		pool_free_slab(pool, buffer->slab);
 		return;
 	}
 	buffer->next = pool->free;

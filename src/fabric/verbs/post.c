@@ -14,7 +14,7 @@
 
 /* Cuts off what one request of the queue pair can have. */
 static void
-slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr)
+post_slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
 	uint32_t left = endpoint->device->max_message, length = 0;
 
@@ -39,7 +39,7 @@ slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv
 }
 
 static void
-bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
+post_bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
 	unsigned flags = 0;
 
@@ -58,7 +58,7 @@ bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 }
 
 static void
-build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr,
+post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr,
 	struct ibv_sge *sges)
 {
 	bool first = work->at_length == 0;
@@ -71,10 +71,10 @@ build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv
 		/* One of no octets touches nothing, and a device may want an sge: a Write stands for it. */
 		wr->opcode = work->length ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
 		break;
-	case RR_VERBS_BIND: bind_window(work, wr); return;
+	case RR_VERBS_BIND: post_bind_window(work, wr); return;
 	default: wr->opcode = IBV_WR_RDMA_WRITE; break;
 	}
-	slice(endpoint, work, wr);
+	post_slice(endpoint, work, wr);
 	if (work->kind == RR_WORK_SEND_INVALIDATE)
 		wr->invalidate_rkey = work->remote_handle;
 	if (work->inlined)
@@ -84,7 +84,7 @@ build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv
 }
 
 static uint32_t
-chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sges)
+post_chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sges)
 {
 	uint32_t n = 0;
 
@@ -92,7 +92,7 @@ chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sg
 		!rr_list_empty(&endpoint->queue)) {
 		struct rr_verbs_work *work = rr_container(endpoint->queue.next, struct rr_verbs_work, link);
 
-		build(endpoint, work, &wrs[n], &sges[n * RR_MAX_SGE]);
+		post_build(endpoint, work, &wrs[n], &sges[n * RR_MAX_SGE]);
 		wrs[n].next = &wrs[n + 1];
 		n++;
 		work->slices++;
@@ -118,7 +118,7 @@ rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint)
 	/* What leaves may tell the peer of receives that were allowed in this turn: they come first. */
 	if (!rr_list_empty(&endpoint->queue))
 		rr_verbs_device_refill(&endpoint->device->refill);
-	while (chain(endpoint, wrs, sges)) {
+	while (post_chain(endpoint, wrs, sges)) {
 		int error = ibv_post_send(endpoint->qp, wrs, &bad);
 
 		if (error) {

@@ -15,7 +15,7 @@ enum { SQ_SIZE = 256, CQ_RECEIVES = 64 };
 
 /* The largest size of inline data that the device takes with these queues. */
 static struct ibv_qp *
-make_queue_pair(struct rr_verbs_endpoint *endpoint, struct ibv_qp_init_attr *attr)
+queues_make_queue_pair(struct rr_verbs_endpoint *endpoint, struct ibv_qp_init_attr *attr)
 {
 	static const uint32_t sizes[] = { 220, 64, 0 };
 	struct ibv_qp *qp = NULL;
@@ -29,13 +29,13 @@ make_queue_pair(struct rr_verbs_endpoint *endpoint, struct ibv_qp_init_attr *att
 }
 
 static uint32_t
-smaller(uint32_t a, uint32_t b)
+queues_smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
 static int
-make_queues(struct rr_verbs_endpoint *endpoint)
+queues_make(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rr_verbs_device *device = endpoint->device;
@@ -49,8 +49,8 @@ make_queues(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_pool_init(&endpoint->own.sends, fabric->env, &fabric->library, endpoint->own.pd,
 			fabric->base.config.receive_size, UINT32_MAX);
 	}
-	endpoint->sq_size = smaller(SQ_SIZE, (uint32_t)device->attr.max_qp_wr);
-	endpoint->sge_max = smaller(RR_MAX_SGE, (uint32_t)device->attr.max_sge);
+	endpoint->sq_size = queues_smaller(SQ_SIZE, (uint32_t)device->attr.max_qp_wr);
+	endpoint->sge_max = queues_smaller(RR_MAX_SGE, (uint32_t)device->attr.max_sge);
 	endpoint->cq_receives = endpoint->allowed < CQ_RECEIVES ? CQ_RECEIVES : endpoint->allowed;
 	if (!rr_verbs_stash_room(endpoint)) {
 		errno = ENOMEM;
@@ -64,7 +64,7 @@ make_queues(struct rr_verbs_endpoint *endpoint)
 	attr.send_cq = attr.recv_cq = endpoint->cq;
 	attr.cap.max_send_wr = endpoint->sq_size;
 	attr.cap.max_send_sge = endpoint->sge_max;
-	endpoint->qp = make_queue_pair(endpoint, &attr);
+	endpoint->qp = queues_make_queue_pair(endpoint, &attr);
 	return endpoint->qp ? 0 : -1;
 }
 
@@ -99,7 +99,7 @@ rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text)
 	if (error)
 		return error;
 	endpoint->receives = &endpoint->device->receives[endpoint->connects];
-	if (make_queues(endpoint) < 0 || fabric->library.init_qp_attr(endpoint->id, &attr, &mask) < 0)
+	if (queues_make(endpoint) < 0 || fabric->library.init_qp_attr(endpoint->id, &attr, &mask) < 0)
 		goto failed;
 	attr.qp_access_flags |= IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	if (endpoint->device->windows)

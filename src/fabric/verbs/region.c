@@ -14,7 +14,7 @@
  */
 
 static int
-memory_access(const struct rr_verbs_device *device, unsigned access)
+region_memory_access(const struct rr_verbs_device *device, unsigned access)
 {
 	int flags = access & RR_REMOTE_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0;
 
@@ -51,7 +51,7 @@ end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 }
 
 static int
-free_region(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
+region_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
 	int error = end_access(endpoint, region);
 
@@ -64,8 +64,8 @@ free_region(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 /* The device chooses the upper bits of a window's key, the lowest eight are ours: they go round, so that a
  * handle does not come again before that, even where the device takes the same window each time. */
 static int
-make_window(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
-	unsigned access, uint32_t *handle)
+region_make_window(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr,
+	uint32_t length, unsigned access, uint32_t *handle)
 {
 	region->mw = ibv_alloc_mw(endpoint->domain->pd, IBV_MW_TYPE_2);
 	if (!region->mw)
@@ -96,15 +96,15 @@ rr_verbs_register(
 	rr_list_append(&endpoint->regions, &new->link);
 	endpoint->region_count++;
 	new->mr = fabric->library.reg_mr_(
-		endpoint->domain->pd, addr, length, memory_access(endpoint->device, access));
+		endpoint->domain->pd, addr, length, region_memory_access(endpoint->device, access));
 	if (!new->mr)
 		error = errno == EFAULT ? -RPCRDMA_ERR_INVAL : -RPCRDMA_ERR_NOMEM;
 	else if (endpoint->device->windows)
-		error = make_window(endpoint, new, addr, length, access, &handle);
+		error = region_make_window(endpoint, new, addr, length, access, &handle);
 	else
 		handle = new->mr->rkey;
 	if (error) {
-		free_region(endpoint, new);
+		region_free(endpoint, new);
 		return error;
 	}
 	*region = (struct rr_region){
@@ -118,7 +118,7 @@ rr_verbs_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
 	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
 
-	return free_region(endpoint, region->provider);
+	return region_free(endpoint, region->provider);
 }
 
 int
@@ -133,5 +133,5 @@ void
 rr_verbs_regions_close(struct rr_verbs_endpoint *endpoint)
 {
 	while (!rr_list_empty(&endpoint->regions))
-		free_region(endpoint, rr_container(endpoint->regions.next, struct rr_verbs_region, link));
+		region_free(endpoint, rr_container(endpoint->regions.next, struct rr_verbs_region, link));
 }

@@ -45,7 +45,7 @@ verbs_unlisten(struct rr_listener *base)
 }
 
 static int
-cannot_listen(const struct sockaddr *address, struct rr_text *text)
+verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 {
 	char name[RR_ADDRESS_TEXT];
 	const char *why = strerror(errno);
@@ -76,7 +76,7 @@ verbs_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t s
 	if (fabric->library.create_id(fabric->channel, &new->id, NULL, RDMA_PS_TCP) < 0 ||
 		fabric->library.bind_addr(new->id, (void *)&copy) < 0 ||
 		fabric->library.listen(new->id, BACKLOG) < 0) {
-		cannot_listen(address, text);
+		verbs_cannot_listen(address, text);
 		verbs_unlisten(&new->base);
 		return -RPCRDMA_ERR_SYSTEM;
 	}
@@ -188,7 +188,7 @@ static const struct rr_fabric_ops verbs_ops = {
 };
 
 static int
-open_channel(struct rr_verbs_fabric *fabric, struct rr_text *text)
+verbs_open_channel(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
 	int fd;
 
@@ -207,7 +207,7 @@ open_channel(struct rr_verbs_fabric *fabric, struct rr_text *text)
 }
 
 static int
-start(struct rr_verbs_fabric *fabric, struct rr_text *text)
+verbs_start(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
 	const struct rr_fabric_config *config = &fabric->base.config;
 	int error = rr_verbs_library_load(&fabric->library, text);
@@ -220,7 +220,7 @@ start(struct rr_verbs_fabric *fabric, struct rr_text *text)
 	if (!error)
 		error = rr_verbs_check_locked_memory(
 			(uint64_t)config->receive_max * config->receive_size, strict, text);
-	return error ? error : open_channel(fabric, text);
+	return error ? error : verbs_open_channel(fabric, text);
 }
 
 int
@@ -245,7 +245,7 @@ rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config
 	rr_list_init(&new->living);
 	rr_list_init(&new->closed);
 	rr_list_init(&new->free_works);
-	error = start(new, text);
+	error = verbs_start(new, text);
 	if (error) {
 		verbs_destroy(&new->base);
 		return error;

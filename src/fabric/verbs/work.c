@@ -18,7 +18,7 @@
 enum { COPY_MAX = 4096, KEPT_MAX = 1024 };
 
 static struct rr_verbs_work *
-new_work(struct rr_verbs_endpoint *endpoint, int kind)
+work_new(struct rr_verbs_endpoint *endpoint, int kind)
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rr_list *link = rr_list_pop(&fabric->free_works);
@@ -40,7 +40,7 @@ new_work(struct rr_verbs_endpoint *endpoint, int kind)
 
 /* Gives back what the payload needed. */
 static void
-unload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
+work_unload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
 	for (uint32_t i = 0; i < work->mr_count; i++)
 		rr_verbs_fabric(endpoint)->library.dereg_mr(work->mrs[i]);
@@ -56,7 +56,7 @@ rr_verbs_work_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *wor
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 
 	rr_list_remove(&work->link);
-	unload(endpoint, work);
+	work_unload(endpoint, work);
 	if (work->region)
 		work->region->bind = NULL;
 	if (fabric->kept_works == KEPT_MAX) {
@@ -83,7 +83,7 @@ rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work 
 }
 
 static bool
-fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
 	if (work->length > endpoint->inline_max)
 		return false;
@@ -100,7 +100,7 @@ fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, cons
 }
 
 static int
-copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
 	uint8_t *to;
 
@@ -120,8 +120,8 @@ copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struc
 }
 
 static int
-register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from,
-	int access)
+work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
+	const struct rr_work *from, int access)
 {
 	for (uint32_t i = 0; i < from->sge_count; i++) {
 		void *addr = (void *)(uintptr_t)from->sges[i].addr;
@@ -132,7 +132,7 @@ register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 		mr = rr_verbs_fabric(endpoint)->library.reg_mr_(
 			endpoint->domain->pd, addr, from->sges[i].length, access);
 		if (!mr) {
-			unload(endpoint, work);
+			work_unload(endpoint, work);
 			return -RPCRDMA_ERR_NOMEM;
 		}
 		work->mrs[work->mr_count] = mr;
@@ -144,7 +144,7 @@ register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 }
 
 static int
-load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
+work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
 	int access = IBV_ACCESS_LOCAL_WRITE;
 
@@ -154,20 +154,20 @@ load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struc
 		/* On iWARP, the peer's answer is an access to the sink by its steering tag. */
 		if (endpoint->device->iwarp)
 			access |= IBV_ACCESS_REMOTE_WRITE;
-		return register_payload(endpoint, work, from, access);
+		return work_register_payload(endpoint, work, from, access);
 	}
-	if (fits_inline(endpoint, work, from))
+	if (work_fits_inline(endpoint, work, from))
 		return 0;
 	work->sge_count = 0;
 	if (from->kind != RR_WORK_WRITE || work->length <= COPY_MAX)
-		return copy(endpoint, work, from);
-	if (register_payload(endpoint, work, from, 0) == 0)
+		return work_copy(endpoint, work, from);
+	if (work_register_payload(endpoint, work, from, 0) == 0)
 		return 0;
-	return copy(endpoint, work, from);
+	return work_copy(endpoint, work, from);
 }
 
 static bool
-takes_work(const struct rr_verbs_endpoint *endpoint)
+work_takes(const struct rr_verbs_endpoint *endpoint)
 {
 	return endpoint->state == RR_VERBS_ESTABLISHED && !endpoint->disconnecting;
 }
@@ -185,9 +185,9 @@ rr_verbs_post(struct rr_endpoint *base, const struct rr_work *from)
 	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
 	struct rr_verbs_work *work;
 
-	if (!takes_work(endpoint))
+	if (!work_takes(endpoint))
 		return -RPCRDMA_ERR_DISCONNECTED;
-	work = new_work(endpoint, (int)from->kind);
+	work = work_new(endpoint, (int)from->kind);
 	if (!work)
 		return -RPCRDMA_ERR_NOMEM;
 	work->cookie = from->cookie;
@@ -199,7 +199,7 @@ rr_verbs_post(struct rr_endpoint *base, const struct rr_work *from)
 		rr_verbs_work_free(endpoint, work);
 		return -RPCRDMA_ERR_INVAL;
 	}
-	if (load(endpoint, work, from) < 0) {
+	if (work_load(endpoint, work, from) < 0) {
 		rr_verbs_work_free(endpoint, work);
 		return -RPCRDMA_ERR_NOMEM;
 	}
@@ -214,9 +214,9 @@ rr_verbs_kick(struct rr_endpoint *base)
 	struct rr_verbs_endpoint *endpoint = rr_verbs_endpoint_of(base);
 	struct rr_verbs_work *work;
 
-	if (!takes_work(endpoint))
+	if (!work_takes(endpoint))
 		return -RPCRDMA_ERR_DISCONNECTED;
-	work = new_work(endpoint, RR_VERBS_KICK);
+	work = work_new(endpoint, RR_VERBS_KICK);
 	if (!work)
 		return -RPCRDMA_ERR_NOMEM;
 	queue(endpoint, work);
@@ -227,7 +227,7 @@ int
 rr_verbs_bind(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr, uint32_t length,
 	unsigned access, uint32_t handle)
 {
-	struct rr_verbs_work *work = new_work(endpoint, RR_VERBS_BIND);
+	struct rr_verbs_work *work = work_new(endpoint, RR_VERBS_BIND);
 
 	if (!work)
 		return -RPCRDMA_ERR_NOMEM;

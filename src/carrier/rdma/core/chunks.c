@@ -5,7 +5,7 @@
 
 /* The first chunk at position or behind it; chunks->count where there is none. */
 static uint32_t
-find(const struct rr_read_chunks *chunks, uint32_t position)
+chunks_find(const struct rr_read_chunks *chunks, uint32_t position)
 {
 	uint32_t i = 0;
 
@@ -15,9 +15,9 @@ find(const struct rr_read_chunks *chunks, uint32_t position)
 }
 
 static bool
-add(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
+chunks_add(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
 {
-	uint32_t i = find(chunks, segment->position);
+	uint32_t i = chunks_find(chunks, segment->position);
 	struct rr_read_chunk *chunk = &chunks->chunks[i];
 
 	if (i < chunks->count && chunk->position == segment->position)
@@ -31,7 +31,7 @@ add(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
 }
 
 static uint64_t
-round_up(uint64_t octets, uint32_t multiple)
+chunks_round_up(uint64_t octets, uint32_t multiple)
 {
 	return (octets + multiple - 1) & ~(uint64_t)(multiple - 1);
 }
@@ -42,7 +42,7 @@ round_up(uint64_t octets, uint32_t multiple)
  * back.
  */
 static bool
-locate(struct rr_read_chunks *chunks, uint32_t first, uint32_t body, uint32_t max)
+chunks_locate(struct rr_read_chunks *chunks, uint32_t first, uint32_t body, uint32_t max)
 {
 	uint64_t taken = 0, memory = 0, octets = body;
 
@@ -50,7 +50,7 @@ locate(struct rr_read_chunks *chunks, uint32_t first, uint32_t body, uint32_t ma
 		struct rr_read_chunk *chunk = &chunks->chunks[i];
 
 		chunk->at = (uint32_t)memory;
-		memory = round_up(memory + chunk->length, 8);
+		memory = chunks_round_up(memory + chunk->length, 8);
 		if (i < first)
 			continue;
 		if (chunk->position < taken || chunk->position - taken > body)
@@ -58,8 +58,8 @@ locate(struct rr_read_chunks *chunks, uint32_t first, uint32_t body, uint32_t ma
 		chunk->offset = (uint32_t)(chunk->position - taken);
 		if (i > first && chunk->offset < chunk[-1].offset)
 			return false;
-		taken += round_up(chunk->length, 4);
-		octets += round_up(chunk->length, 4);
+		taken += chunks_round_up(chunk->length, 4);
+		octets += chunks_round_up(chunk->length, 4);
 		if (octets > max)
 			return false;
 	}
@@ -75,7 +75,7 @@ rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body
 
 	chunks->count = chunks->memory = 0;
 	for (uint32_t i = 0; i < lists->read_count; i++) {
-		if (lists->reads[i].target.length > 0 && !add(chunks, &lists->reads[i]))
+		if (lists->reads[i].target.length > 0 && !chunks_add(chunks, &lists->reads[i]))
 			return false;
 	}
 	/* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field.
@@ -85,13 +85,13 @@ rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body
 		return false;
 	if (long_call)
 		body = chunks->chunks[0].length;
-	return body <= max && locate(chunks, long_call, body, max);
+	return body <= max && chunks_locate(chunks, long_call, body, max);
 }
 
 uint32_t
 rr_read_chunks_next(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
 {
-	struct rr_read_chunk *chunk = &chunks->chunks[find(chunks, segment->position)];
+	struct rr_read_chunk *chunk = &chunks->chunks[chunks_find(chunks, segment->position)];
 	uint32_t at = chunk->at + chunk->filled;
 
 	chunk->filled += segment->target.length;

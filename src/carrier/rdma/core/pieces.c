@@ -30,7 +30,7 @@ rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *
 }
 
 static uint32_t
-add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t length, bool item)
+pieces_add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t length, bool item)
 {
 	if (length == 0)
 		return count;
@@ -51,12 +51,12 @@ rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_pie
 
 		if (reduced & rr_item_bit(i))
 			continue;
-		count = add(pieces, count, stream + at, item->offset - at, false);
-		count = add(pieces, count, item->data, item->length, true);
-		count = add(pieces, count, zeroes, rr_pad(item->length), false);
+		count = pieces_add(pieces, count, stream + at, item->offset - at, false);
+		count = pieces_add(pieces, count, item->data, item->length, true);
+		count = pieces_add(pieces, count, zeroes, rr_pad(item->length), false);
 		at = item->offset;
 	}
-	return add(pieces, count, stream + at, message->length - at, false);
+	return pieces_add(pieces, count, stream + at, message->length - at, false);
 }
 
 /* RFC 8166, 3.4.5: "The Position value MUST be computed from the beginning of the unreduced Payload stream".

@@ -7,7 +7,7 @@
 
 /* Octets that results can take in the stream if none of the first `placed` is there. */
 static uint64_t
-results_inline(const struct rr_transaction *transaction, uint32_t placed)
+plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 {
 	uint64_t octets = transaction->reply_max;
 
@@ -23,7 +23,7 @@ results_inline(const struct rr_transaction *transaction, uint32_t placed)
  * in it." A chunk that is smaller than a later sink is therefore not offered, nor one of length zero.
  */
 static uint32_t
-offerable(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
+plan_offerable(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
 	uint32_t count = (uint32_t)rr_min(limits->write_chunks, transaction->sink_count);
 	uint32_t largest = 1;
@@ -43,7 +43,7 @@ offerable(const struct rr_call_limits *limits, const struct rr_transaction *tran
  * and relies on a responder-provider Read chunk to handle large replies."
  */
 static bool
-is_left_to_responder(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
+plan_is_left_to_responder(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
 	if (!limits->provides || limits->reply_chunks == RR_REPLY_CHUNKS_ALWAYS)
 		return false;
@@ -61,9 +61,9 @@ static int
 plan_results(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
 {
-	uint64_t all = results_inline(transaction, 0);
-	uint32_t chunks = offerable(limits, transaction);
-	bool left = is_left_to_responder(limits, transaction);
+	uint64_t all = plan_results_inline(transaction, 0);
+	uint32_t chunks = plan_offerable(limits, transaction);
+	bool left = plan_is_left_to_responder(limits, transaction);
 
 	/* How large a reply becomes that is left to the responder, it decides. */
 	if (all - (left ? transaction->reply_max : 0) > limits->message_max)
@@ -72,7 +72,7 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 		return 0;
 	/* A reply returns the chunks that its call offered: they take room in its header. */
 	if (chunks > 0 &&
-		rr_rdma_header_size(0, chunks, false, chunks) + results_inline(transaction, chunks) <=
+		rr_rdma_header_size(0, chunks, false, chunks) + plan_results_inline(transaction, chunks) <=
 			limits->reply_threshold) {
 		plan->write_chunks = chunks;
 		plan->why_reply = RR_WHY_SINKS;
@@ -93,7 +93,7 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 }
 
 static uint32_t
-call_header(const struct rr_call_plan *plan)
+plan_call_header(const struct rr_call_plan *plan)
 {
 	bool has_reply = plan->reply_chunk > 0;
 
@@ -103,7 +103,7 @@ call_header(const struct rr_call_plan *plan)
 
 /* The largest item that is still in the stream; -1 where there is none. */
 static int
-largest_item(const struct rpcrdma_message *call, uint64_t reduced)
+plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 {
 	int largest = -1;
 
@@ -126,15 +126,16 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	int item;
 
 	plan->body = octets;
-	plan->header = call_header(plan);
+	plan->header = plan_call_header(plan);
 	if ((uint64_t)plan->header + plan->body <= limits->call_threshold)
 		return 0;
 	while ((uint64_t)plan->header + plan->body > limits->call_threshold &&
-		plan->segments < limits->read_chunks && (item = largest_item(call, plan->reduced)) >= 0) {
+		plan->segments < limits->read_chunks &&
+		(item = plan_largest_item(call, plan->reduced)) >= 0) {
 		plan->reduced |= rr_item_bit((uint32_t)item);
 		plan->segments++;
 		plan->body -= (uint32_t)rr_item_octets(&call->items[item]);
-		plan->header = call_header(plan);
+		plan->header = plan_call_header(plan);
 		plan->why_call = RR_WHY_ARGUMENTS;
 	}
 	if ((uint64_t)plan->header + plan->body <= limits->call_threshold)
@@ -147,7 +148,7 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	plan->reduced = 0;
 	plan->body = 0;
 	plan->segments = rr_pieces(call, 0, pieces);
-	plan->header = call_header(plan);
+	plan->header = plan_call_header(plan);
 	return plan->header > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
 }
 
@@ -158,7 +159,7 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 static int
 plan_inline(const struct rr_call_limits *limits, uint32_t octets, struct rr_call_plan *plan)
 {
-	plan->header = call_header(plan);
+	plan->header = plan_call_header(plan);
 	plan->body = octets;
 	return (uint64_t)plan->header + octets > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
 }
@@ -188,7 +189,7 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 /* The header that returns everything that was offered. RFC 8166, 4.3.1: "Responders MUST leave the Read list
  * empty in all replies", but for one that the responder provides. */
 static uint32_t
-reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
+plan_reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
 {
 	return rr_rdma_header_size(reads, offered->write_count, offered->has_reply, offered->segment_count);
 }
@@ -204,7 +205,7 @@ reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
  * order, until there are no more. False where an item does not fit its chunk.
  */
 static bool
-place_items(
+plan_place_items(
 	const struct rr_chunk_lists *offered, const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
 {
 	for (uint32_t i = 0; i < reply->item_count && i < offered->write_count; i++) {
@@ -225,7 +226,7 @@ place_items(
 }
 
 static enum rr_reply_form
-form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
+plan_form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rr_reply_plan *plan)
 {
 	/* RFC 8166, 4.3.3: "the Responder MAY return the RPC Reply message as a Short message rather than
@@ -238,7 +239,7 @@ form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offer
 	 * when the actual size of the RPC Reply's Payload stream exceeds all requester-provided reply
 	 * resources". And: "If a responder does not support responder-provided Read chunks in this case, it
 	 * MUST return an appropriate permanent transport error". */
-	if (limits->read_chunks && reply_header(offered, plan->piece_count) <= limits->threshold)
+	if (limits->read_chunks && plan_reply_header(offered, plan->piece_count) <= limits->threshold)
 		return RR_REPLY_PROVIDED;
 	return RR_REPLY_ERROR;
 }
@@ -248,23 +249,23 @@ rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists 
 	const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
 {
 	plan->form = RR_REPLY_ERROR;
-	plan->header = reply_header(offered, 0);
+	plan->header = plan_reply_header(offered, 0);
 	plan->body = plan->reduced = plan->piece_count = 0;
-	if (plan->header > limits->threshold || !place_items(offered, reply, plan))
+	if (plan->header > limits->threshold || !plan_place_items(offered, reply, plan))
 		return;
 	plan->piece_count = rr_pieces(reply, plan->reduced, plan->pieces);
 	for (uint32_t i = 0; i < plan->piece_count; i++)
 		plan->body += plan->pieces[i].length;
-	plan->form = form_of(limits, offered, plan);
+	plan->form = plan_form_of(limits, offered, plan);
 	if (plan->form == RR_REPLY_PROVIDED)
-		plan->header = reply_header(offered, plan->piece_count);
+		plan->header = plan_reply_header(offered, plan->piece_count);
 }
 
 void
 rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists *offered, uint32_t *item_room,
 	uint32_t *stream_room)
 {
-	uint32_t header = reply_header(offered, 0);
+	uint32_t header = plan_reply_header(offered, 0);
 	uint64_t room = 0, chunk = 0;
 
 	*item_room = *stream_room = 0;

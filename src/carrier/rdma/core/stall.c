@@ -12,7 +12,7 @@ rr_stall_moved(const struct rr_connection *connection)
 
 /* Its calls keep Receives that others wait for, and its peer takes next to nothing. */
 static bool
-is_in_the_way(const struct rr_connection *connection)
+stall_is_in_the_way(const struct rr_connection *connection)
 {
 	return connection->posted > 0 && connection->stall.short_then &&
 	       rr_driver_is_short(connection->fabric) &&
@@ -26,7 +26,7 @@ is_in_the_way(const struct rr_connection *connection)
  * sent to it.
  */
 static bool
-is_out_of_credits(struct rr_connection *connection)
+stall_is_out_of_credits(struct rr_connection *connection)
 {
 	const struct rr_requester *requester = &connection->requester;
 	struct rr_stall *stall = &connection->stall;
@@ -39,16 +39,16 @@ is_out_of_credits(struct rr_connection *connection)
 }
 
 static void
-expired(struct rr_timer *timer)
+stall_expired(struct rr_timer *timer)
 {
 	struct rr_stall *stall = rr_container(timer, struct rr_stall, timer);
 	struct rr_connection *connection = rr_container(stall, struct rr_connection, stall);
 
-	if (is_in_the_way(connection))
+	if (stall_is_in_the_way(connection))
 		rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT,
 			"%s: takes next to nothing, while others wait for the Receives that it holds",
 			connection->base.peer);
-	else if (is_out_of_credits(connection))
+	else if (stall_is_out_of_credits(connection))
 		rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT,
 			"%s: does not answer, and all credits are used up by calls that were given up",
 			connection->base.peer);
@@ -59,7 +59,7 @@ expired(struct rr_timer *timer)
 void
 rr_stall_init(struct rr_stall *stall)
 {
-	rr_timer_init(&stall->timer, expired);
+	rr_timer_init(&stall->timer, stall_expired);
 }
 
 void

@@ -34,7 +34,7 @@ trace_proc(const struct rr_trace_record *record)
 }
 
 static void
-take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
+trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
 {
 	uint64_t octets = lists->has_reply ? rr_chunk_length(&lists->reply) : 0;
 	uint32_t segments = lists->has_reply ? lists->reply.count : 0;
@@ -59,7 +59,7 @@ take_rest(struct rr_trace_record *record, const uint8_t *data, const struct rr_c
 	if (trace_proc(record) == RR_RDMA_ERROR && record->length >= RR_RDMA_FIXED_SIZE + 4)
 		record->err = (uint8_t)rr_min(rr_get_be32(data + RR_RDMA_FIXED_SIZE), UINT8_MAX);
 	if (lists)
-		take_lists(record, lists);
+		trace_take_lists(record, lists);
 }
 
 __attribute__((noinline)) static void
@@ -92,7 +92,7 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 
 /* The procedure, and the error of an RDMA_ERROR, as their version calls them. */
 static void
-name_message(const struct rr_trace_record *record, char *name, size_t size)
+trace_name_message(const struct rr_trace_record *record, char *name, size_t size)
 {
 	uint32_t vers = trace_vers(record), proc = trace_proc(record);
 	bool is_error = proc == RR_RDMA_ERROR;
@@ -108,7 +108,7 @@ rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, si
 	double ago = (double)(now - record->at) / (double)RR_MILLISECOND;
 	char name[48];
 
-	name_message(record, name, sizeof(name));
+	trace_name_message(record, name, sizeof(name));
 	if (record->length < RR_RDMA_FIXED_SIZE)
 		snprintf(text, size, "%.3f ms ago: %s %" PRIu32 " octets, no header", ago, way,
 			record->length);

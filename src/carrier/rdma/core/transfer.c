@@ -11,7 +11,7 @@ rr_transfer(const struct rr_piece *pieces, uint32_t count, struct rr_chunk *chun
 
 /* Sets what was written to the segment it got to, and that nothing was to those behind it. */
 static void
-shorten(struct rr_transfer *transfer)
+transfer_shorten(struct rr_transfer *transfer)
 {
 	struct rr_chunk *chunk = transfer->chunk;
 
@@ -34,7 +34,7 @@ rr_transfer_next(struct rr_transfer *transfer, struct rr_work *work, struct rr_s
 		transfer->segment_at = 0;
 	}
 	if (transfer->piece == transfer->piece_count || transfer->segment == chunk->count) {
-		shorten(transfer);
+		transfer_shorten(transfer);
 		return false;
 	}
 	segment = &chunk->segments[transfer->segment];

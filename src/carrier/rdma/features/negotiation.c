@@ -34,7 +34,7 @@ negotiation_may_fall_back(const struct rr_connection *connection)
 }
 
 static void
-set_state(struct rr_connection *connection, enum rr_negotiation_state state)
+negotiation_set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 {
 	static const char *const names[RR_NEGOTIATION_STATES] = { "open", "asked", "assumed", "settled" };
 	struct rr_negotiation *negotiation = &connection->negotiation;
@@ -49,47 +49,48 @@ set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 }
 
 static void
-ask(struct rr_connection *connection)
+negotiation_ask(struct rr_connection *connection)
 {
-	set_state(connection, RR_NEGOTIATION_ASKED);
+	negotiation_set_state(connection, RR_NEGOTIATION_ASKED);
 }
 
 static void
-settle(struct rr_connection *connection)
+negotiation_settle(struct rr_connection *connection)
 {
-	set_state(connection, RR_NEGOTIATION_SETTLED);
+	negotiation_set_state(connection, RR_NEGOTIATION_SETTLED);
 }
 
 /* A server that agreed to version 2 once is known: a connection to it that is lost says nothing of versions.
  */
 static void
-agree(struct rr_connection *connection)
+negotiation_agree(struct rr_connection *connection)
 {
-	settle(connection);
+	negotiation_settle(connection);
 	if (connection->negotiation.version >= RR_RPCRDMA_VERSION_2)
 		negotiation_note(connection, RR_SERVER_SPEAKS_2);
 }
 
 /* An error that a responder of either version could send: the first call shows which version it speaks. */
 static void
-assume(struct rr_connection *connection)
+negotiation_assume(struct rr_connection *connection)
 {
-	set_state(connection, RR_NEGOTIATION_ASSUMED);
+	negotiation_set_state(connection, RR_NEGOTIATION_ASSUMED);
 }
 
 /* The server does not speak the version that was assumed, but it speaks version 2. */
 static void
-ask_after_all(struct rr_connection *connection)
+negotiation_ask_after_all(struct rr_connection *connection)
 {
 	negotiation_note(connection, RR_SERVER_UNKNOWN);
-	set_state(connection, connection->is_active ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
+	negotiation_set_state(
+		connection, connection->is_active ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
 }
 
 /* 5.2: "To continue operation, the requester selects a protocol version in the range of responder-supported
  * versions for subsequent messages on this connection." Where there is no such version, calls fail. A peer
  * that refuses one version after the other comes to that, too. */
 static void
-select_other(struct rr_connection *connection)
+negotiation_select_other(struct rr_connection *connection)
 {
 	struct rr_negotiation *negotiation = &connection->negotiation;
 	uint32_t refused = negotiation->version;
@@ -98,7 +99,7 @@ select_other(struct rr_connection *connection)
 	if (version > 0)
 		negotiation->version = version;
 	if (version > refused) {
-		ask_after_all(connection);
+		negotiation_ask_after_all(connection);
 		return;
 	}
 	/* 5.2: "If the connection is lost immediately after the RDMA_ERROR reply is received, a requester can
@@ -106,7 +107,7 @@ select_other(struct rr_connection *connection)
 	 * particular responder does not support RPC-over-RDMA Version Two." */
 	if (version > 0)
 		negotiation_note(connection, RR_SERVER_REFUSES_2);
-	settle(connection);
+	negotiation_settle(connection);
 }
 
 /*
@@ -116,33 +117,33 @@ select_other(struct rr_connection *connection)
  * others.
  */
 static void
-lose(struct rr_connection *connection)
+negotiation_lose(struct rr_connection *connection)
 {
 	if (!negotiation_may_fall_back(connection))
 		return;
 	negotiation_note(connection, RR_SERVER_SILENT);
 	connection->negotiation.failed = true;
-	settle(connection);
+	negotiation_settle(connection);
 }
 
 /* draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1, has no answer to a CONNPROP: a server may have sent one of
  * its own instead. */
 static void
-late(struct rr_connection *connection)
+negotiation_late(struct rr_connection *connection)
 {
 	if (connection->parts->is_unanswered(connection)) {
-		agree(connection);
+		negotiation_agree(connection);
 		connection->parts->pump(connection);
 		return;
 	}
-	lose(connection);
+	negotiation_lose(connection);
 	rr_driver_abort(connection, -RPCRDMA_ERR_TIMEDOUT,
 		"%s: did not answer the first message, which is in RPC-over-RDMA version 2",
 		connection->base.peer);
 }
 
 static void
-hold(struct rr_connection *connection)
+negotiation_hold(struct rr_connection *connection)
 {
 	(void)connection;
 }
@@ -154,11 +155,11 @@ rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event
 {
 	/* clang-format off */
 	static action *const table[RR_NEGOTIATION_STATES][RR_NEGOTIATION_EVENTS] = {
-		/*                           SENT  ANSWERED REFUSED       FAILED  LATE  ENDED */
-		[RR_NEGOTIATION_OPEN] =    { ask,  hold,    hold,         assume, hold, hold },
-		[RR_NEGOTIATION_ASKED] =   { hold, agree,   select_other, assume, late, lose },
-		[RR_NEGOTIATION_ASSUMED] = { hold, agree,   select_other, hold,   hold, lose },
-		[RR_NEGOTIATION_SETTLED] = { hold, hold,    hold,         hold,   hold, hold },
+		/*                           SENT              ANSWERED           REFUSED                   FAILED              LATE              ENDED */
+		[RR_NEGOTIATION_OPEN] =    { negotiation_ask,  negotiation_hold,  negotiation_hold,         negotiation_assume, negotiation_hold, negotiation_hold },
+		[RR_NEGOTIATION_ASKED] =   { negotiation_hold, negotiation_agree, negotiation_select_other, negotiation_assume, negotiation_late, negotiation_lose },
+		[RR_NEGOTIATION_ASSUMED] = { negotiation_hold, negotiation_agree, negotiation_select_other, negotiation_hold,   negotiation_hold, negotiation_lose },
+		[RR_NEGOTIATION_SETTLED] = { negotiation_hold, negotiation_hold,  negotiation_hold,         negotiation_hold,   negotiation_hold, negotiation_hold },
 	};
 	/* clang-format on */
 
@@ -166,7 +167,7 @@ rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event
 }
 
 static void
-expired(struct rr_timer *timer)
+negotiation_expired(struct rr_timer *timer)
 {
 	struct rr_negotiation *negotiation = rr_container(timer, struct rr_negotiation, timer);
 	struct rr_connection *connection = rr_container(negotiation, struct rr_connection, negotiation);
@@ -180,7 +181,7 @@ rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *ser
 	struct rr_negotiation *negotiation = &connection->negotiation;
 	struct rr_version_range own = connection->versions;
 
-	rr_timer_init(&negotiation->timer, expired);
+	rr_timer_init(&negotiation->timer, negotiation_expired);
 	negotiation->version = own.low;
 	negotiation->state = RR_NEGOTIATION_ASSUMED;
 	if (!server)

@@ -13,7 +13,7 @@
  * without triggering a connection loss." What was agreed holds from the next message on. Chunks that calls
  * under way have offered stay. */
 static void
-apply(struct rr_connection *connection)
+optional_apply(struct rr_connection *connection)
 {
 	const struct rr_properties *properties = &connection->features.properties;
 	struct rr_thresholds *thresholds = &connection->thresholds[RR_RPCRDMA_VERSION_2 - 1];
@@ -30,7 +30,7 @@ apply(struct rr_connection *connection)
 
 /* Whether a client takes calls of its server is known only when the first message is due. */
 static void
-set_reverse_support(struct rr_connection *connection)
+optional_set_reverse_support(struct rr_connection *connection)
 {
 	const struct rr_carrier_events *events = connection->base.events;
 	struct rr_properties *properties = &connection->features.properties;
@@ -108,7 +108,7 @@ optional_introduce(struct rr_connection *connection)
 	if (connection->negotiation.state != RR_NEGOTIATION_OPEN ||
 		rr_feature_request_is_open(&features->properties.request))
 		return;
-	set_reverse_support(connection);
+	optional_set_reverse_support(connection);
 	if (rr_properties_tell(&features->properties, rr_random_u32(connection->base.engine->env)))
 		rr_list_prepend(&features->requests, &features->properties.request.link);
 }
@@ -261,10 +261,10 @@ optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 	struct rr_optional answer;
 	int err;
 
-	set_reverse_support(connection);
+	optional_set_reverse_support(connection);
 	rr_negotiation_called(connection, arrival->header.vers);
 	err = rr_feature_received(&connection->features, &arrival->header, arrival->payload, &answer);
-	apply(connection);
+	optional_apply(connection);
 	if (err)
 		rr_inbound_refuse(inbound, (enum rr_rdma_err)err);
 	else
@@ -324,7 +324,7 @@ rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *a
 	if (!request)
 		return false;
 	optional_finish(connection, request, -RPCRDMA_ERR_NOTSUP);
-	apply(connection);
+	optional_apply(connection);
 	rr_negotiation_event(connection, optional_judge(connection, &arrival->header));
 	rr_driver_release(connection->fabric, arrival->receive);
 	rr_driver_allow(connection, 1);

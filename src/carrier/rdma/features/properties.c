@@ -23,7 +23,7 @@ static const enum rr_properties_state next_state[RR_PROPERTIES_STATES][EVENTS] =
 };
 
 static bool
-has(uint32_t set, uint32_t property)
+properties_has(uint32_t set, uint32_t property)
 {
 	return set & UINT32_C(1) << property;
 }
@@ -33,7 +33,7 @@ has(uint32_t set, uint32_t property)
 /* draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: "receiver implementations MUST support an inline threshold of
  * 4096 bytes": whatever it says, it takes as much. */
 static void
-set_peer(struct rr_properties *properties, uint32_t property, uint32_t value)
+properties_set_peer(struct rr_properties *properties, uint32_t property, uint32_t value)
 {
 	if (property == RR_PROPERTY_RECEIVE_SIZE && value < RR_INLINE_DEFAULT_2)
 		value = RR_INLINE_DEFAULT_2;
@@ -44,11 +44,11 @@ set_peer(struct rr_properties *properties, uint32_t property, uint32_t value)
  * value for a particular property is still in effect": ours holds where the peer named that property itself.
  */
 static void
-settle_own(struct rr_properties *properties)
+properties_settle_own(struct rr_properties *properties)
 {
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++)
-		properties->own[i] =
-			has(properties->peer_has, i) ? properties->told[i] : rr_property_kinds[i].initial;
+		properties->own[i] = properties_has(properties->peer_has, i) ? properties->told[i]
+									     : rr_property_kinds[i].initial;
 }
 
 void
@@ -61,7 +61,7 @@ rr_properties_init(struct rr_properties *properties, const uint32_t told[RR_PROP
 		properties->told[i] = told[i];
 		properties->peer[i] = rr_property_kinds[i].initial;
 	}
-	settle_own(properties);
+	properties_settle_own(properties);
 }
 
 bool
@@ -74,7 +74,7 @@ rr_properties_read_chunks(const struct rr_properties *properties)
 
 /* info: RR_PROPERTY_INFO_MAX octets, where the message lies until it was sent. */
 static void
-say(struct rr_optional *optional, uint8_t *info, enum rr_property_operation operation,
+properties_say(struct rr_optional *optional, uint8_t *info, enum rr_property_operation operation,
 	const struct rr_property_message *message, uint32_t elements)
 {
 	struct rpcrdma_xdr_writer writer;
@@ -89,8 +89,8 @@ say(struct rr_optional *optional, uint8_t *info, enum rr_property_operation oper
 /* 5.3.1: "All relevant transport properties that the sender is aware of should be included in rdma_start."
  * What does not change any more is all but a receive buffer size that can be raised. */
 static void
-move(struct rr_properties *properties, enum event event, uint32_t xid, struct rr_optional *optional,
-	uint8_t *info)
+properties_move(struct rr_properties *properties, enum event event, uint32_t xid,
+	struct rr_optional *optional, uint8_t *info)
 {
 	bool was_silent = properties->state == RR_PROPERTIES_SILENT;
 	struct rr_property_message message = { .set = rr_property_set(ALL, properties->told) };
@@ -103,7 +103,7 @@ move(struct rr_properties *properties, enum event event, uint32_t xid, struct rr
 		fixed &= ~(uint32_t)RECEIVE_SIZE;
 	message.nochg = rr_property_subset(&message.set, fixed);
 	properties->xid = xid;
-	say(optional, info, RR_CONNPROP, &message, message.set.count);
+	properties_say(optional, info, RR_CONNPROP, &message, message.set.count);
 }
 
 bool
@@ -117,7 +117,7 @@ rr_properties_refused(struct rr_properties *properties, uint32_t xid)
 	}
 	answers = properties->state == RR_PROPERTIES_TOLD && properties->xid == xid && !properties->peer_has;
 	if (answers)
-		move(properties, REFUSE, xid, NULL, NULL);
+		properties_move(properties, REFUSE, xid, NULL, NULL);
 	return answers;
 }
 
@@ -132,7 +132,7 @@ request_done(struct rr_feature_request *request, int error)
 
 /* For another message, as the one before it is no longer under way. */
 static struct rr_feature_request *
-renew_request(struct rr_properties *properties, uint32_t xid, uint32_t answer)
+properties_renew_request(struct rr_properties *properties, uint32_t xid, uint32_t answer)
 {
 	struct rr_feature_request *request = &properties->request;
 
@@ -146,50 +146,50 @@ renew_request(struct rr_properties *properties, uint32_t xid, uint32_t answer)
 bool
 rr_properties_tell(struct rr_properties *properties, uint32_t xid)
 {
-	struct rr_feature_request *request = renew_request(properties, xid, RR_CONNPROP);
+	struct rr_feature_request *request = properties_renew_request(properties, xid, RR_CONNPROP);
 
-	move(properties, TELL, xid, &request->message, properties->request_info);
+	properties_move(properties, TELL, xid, &request->message, properties->request_info);
 	return request->message.due;
 }
 
 /* The peer posts smaller Receives than we could fill, and said that it can change that. */
 static void
-ask(struct rr_features *features, uint32_t xid)
+properties_ask(struct rr_features *features, uint32_t xid)
 {
 	struct rr_properties *properties = &features->properties;
-	struct rr_feature_request *request = renew_request(properties, xid, RR_RESPPROP);
+	struct rr_feature_request *request = properties_renew_request(properties, xid, RR_RESPPROP);
 	const uint32_t values[RR_PROPERTIES] = { [RR_PROPERTY_RECEIVE_SIZE] = properties->send_max };
 	const struct rr_property_message message = { .set = rr_property_set(RECEIVE_SIZE, values) };
 
 	properties->asked = true;
 	properties->asked_xid = xid;
 	properties->want = message.set;
-	say(&request->message, properties->request_info, RR_REQPROP, &message, 0);
+	properties_say(&request->message, properties->request_info, RR_REQPROP, &message, 0);
 	rr_list_append(&features->requests, &request->link);
 }
 
 /* ---- What is heard ---- */
 
 static bool
-parse_connprop(struct rpcrdma_bytes optinfo, void *parsed)
+properties_parse_connprop(struct rpcrdma_bytes optinfo, void *parsed)
 {
 	return rr_property_get(RR_CONNPROP, optinfo, parsed);
 }
 
 static bool
-parse_reqprop(struct rpcrdma_bytes optinfo, void *parsed)
+properties_parse_reqprop(struct rpcrdma_bytes optinfo, void *parsed)
 {
 	return rr_property_get(RR_REQPROP, optinfo, parsed);
 }
 
 static bool
-parse_resprop(struct rpcrdma_bytes optinfo, void *parsed)
+properties_parse_resprop(struct rpcrdma_bytes optinfo, void *parsed)
 {
 	return rr_property_get(RR_RESPPROP, optinfo, parsed);
 }
 
 static bool
-parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
+properties_parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
 {
 	return rr_property_get(RR_UPDPROP, optinfo, parsed);
 }
@@ -197,24 +197,25 @@ parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
 /* 5.3.1: "Properties not included in rdma_start are to be treated by the peer endpoint as having the default
  * value". */
 static void
-connprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
+properties_connprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
 	struct rr_properties *properties = &arrival->features->properties;
 	const struct rr_property_message *message = arrival->parsed;
 	const struct rr_property_set *set = &message->set;
 	bool first = properties->state == RR_PROPERTIES_TOLD && !properties->peer_has;
 
-	move(properties, HEAR, arrival->xid, answer, properties->answer_info);
+	properties_move(properties, HEAR, arrival->xid, answer, properties->answer_info);
 	if (properties->state == RR_PROPERTIES_REFUSED)
 		return;
 	properties->peer_has = set->has;
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++)
-		set_peer(properties, i, has(set->has, i) ? set->values[i] : rr_property_kinds[i].initial);
-	settle_own(properties);
+		properties_set_peer(properties, i,
+			properties_has(set->has, i) ? set->values[i] : rr_property_kinds[i].initial);
+	properties_settle_own(properties);
 	if (first && !rr_feature_request_is_open(&properties->request) &&
 		set->has & ~rr_property_selected(set, &message->nochg) & RECEIVE_SIZE &&
 		properties->peer[RR_PROPERTY_RECEIVE_SIZE] < properties->send_max)
-		ask(arrival->features, arrival->xid);
+		properties_ask(arrival->features, arrival->xid);
 }
 
 /*
@@ -223,7 +224,7 @@ connprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
  * properties".
  */
 static uint32_t
-granted(const struct rr_properties *properties, uint32_t property, uint32_t wanted)
+properties_granted(const struct rr_properties *properties, uint32_t property, uint32_t wanted)
 {
 	uint32_t now = properties->told[property];
 
@@ -235,7 +236,7 @@ granted(const struct rr_properties *properties, uint32_t property, uint32_t want
 /* 5.3.3: "The subsets of properties specified by rdma_done, rdma_rejected, and included in rdma_other MUST
  * NOT overlap, and when ored together, should cover the entire set". Unknown properties are rejected, too. */
 static void
-reqprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
+properties_reqprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
 	struct rr_properties *properties = &arrival->features->properties;
 	const struct rr_property_set *want = &((const struct rr_property_message *)arrival->parsed)->set;
@@ -246,15 +247,15 @@ reqprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
 		uint32_t before = properties->told[i];
 
-		if (!has(want->has, i))
+		if (!properties_has(want->has, i))
 			continue;
-		properties->told[i] = granted(properties, i, want->values[i]);
+		properties->told[i] = properties_granted(properties, i, want->values[i]);
 		if (properties->told[i] == want->values[i])
 			done |= UINT32_C(1) << i;
 		else if (properties->told[i] != before)
 			other |= UINT32_C(1) << i;
 	}
-	settle_own(properties);
+	properties_settle_own(properties);
 	message.set = rr_property_set(other, properties->told);
 	message.done = rr_property_subset(want, done);
 	others = rr_property_subset(want, other);
@@ -264,7 +265,7 @@ reqprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 		if (!((message.done.words[i / 32] | others.words[i / 32]) & bit))
 			message.rejected.words[i / 32] |= bit;
 	}
-	say(answer, properties->answer_info, RR_RESPPROP, &message, want->count);
+	properties_say(answer, properties->answer_info, RR_RESPPROP, &message, want->count);
 }
 
 /*
@@ -274,7 +275,7 @@ reqprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
  * overlap or mismatch, it SHOULD treat properties missing or within the overlap as having been rejected."
  */
 static void
-resprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
+properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
 	struct rr_properties *properties = &arrival->features->properties;
 	const struct rr_property_message *message = arrival->parsed;
@@ -289,34 +290,34 @@ resprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 	rejected = rr_property_selected(&properties->want, &message->rejected);
 	other = message->set.has & properties->want.has;
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
-		if (has(done & ~rejected & ~other, i))
-			set_peer(properties, i, properties->want.values[i]);
-		if (has(other & ~rejected & ~done, i))
-			set_peer(properties, i, message->set.values[i]);
+		if (properties_has(done & ~rejected & ~other, i))
+			properties_set_peer(properties, i, properties->want.values[i]);
+		if (properties_has(other & ~rejected & ~done, i))
+			properties_set_peer(properties, i, message->set.values[i]);
 	}
 }
 
 /* 5.3.4: "rdma_now defines the new property values to be used." 5.3.1: properties that were not told "are not
  * allowed to change subsequently". */
 static void
-updprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
+properties_updprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
 	struct rr_properties *properties = &arrival->features->properties;
 	const struct rr_property_set *now = &((const struct rr_property_message *)arrival->parsed)->set;
 
 	(void)answer;
 	for (uint32_t i = 0; i < RR_PROPERTIES; i++) {
-		if (has(now->has & properties->peer_has, i))
-			set_peer(properties, i, now->values[i]);
+		if (properties_has(now->has & properties->peer_has, i))
+			properties_set_peer(properties, i, now->values[i]);
 	}
 }
 
 /* 5.3, table 2: none is followed by an RPC message payload. */
 static const struct rr_feature_message messages[] = {
-	{ RR_CONNPROP, "CONNPROP", RR_PAYLOAD_NEVER, parse_connprop, connprop },
-	{ RR_REQPROP, "REQPROP", RR_PAYLOAD_NEVER, parse_reqprop, reqprop },
-	{ RR_RESPPROP, "RESPPROP", RR_PAYLOAD_NEVER, parse_resprop, resprop },
-	{ RR_UPDPROP, "UPDPROP", RR_PAYLOAD_NEVER, parse_updprop, updprop },
+	{ RR_CONNPROP, "CONNPROP", RR_PAYLOAD_NEVER, properties_parse_connprop, properties_connprop },
+	{ RR_REQPROP, "REQPROP", RR_PAYLOAD_NEVER, properties_parse_reqprop, properties_reqprop },
+	{ RR_RESPPROP, "RESPPROP", RR_PAYLOAD_NEVER, properties_parse_resprop, properties_resprop },
+	{ RR_UPDPROP, "UPDPROP", RR_PAYLOAD_NEVER, properties_parse_updprop, properties_updprop },
 };
 
 const struct rr_feature rr_feature_properties = {

@@ -20,7 +20,7 @@ struct done {
  * and if not, they "MUST be transmitted using RDMA Send".
  */
 static bool
-next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+done_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
 	struct done *done = rr_container(job, struct done, job);
 
@@ -36,7 +36,7 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 }
 
 static void
-end(struct done *done)
+done_end(struct done *done)
 {
 	rr_list_remove(&done->link);
 	rr_list_remove(&done->job.link); /* if the queue was full behind it, it still waits there */
@@ -44,18 +44,18 @@ end(struct done *done)
 }
 
 static void
-completed(struct rr_job *job, enum rr_work_kind kind, int status)
+done_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
 	struct done *done = rr_container(job, struct done, job);
 
 	(void)kind;
 	(void)status;
 	rr_driver_allow(done->connection, done->owes_receive);
-	end(done);
+	done_end(done);
 }
 
 static void
-put_header(struct done *done, uint32_t xid)
+done_put_header(struct done *done, uint32_t xid)
 {
 	const struct rr_rdma_header header = {
 		.xid = xid,
@@ -90,11 +90,11 @@ rr_done_send(struct rr_connection *connection, uint32_t xid, uint32_t handle, bo
 	if (connection->thresholds[RR_RPCRDMA_VERSION_2 - 1].remote_invalidation)
 		done->handle = handle;
 	RR_PROBE(done_sent, connection->base.peer, xid, done->handle);
-	done->job.next = next_work;
-	done->job.completed = completed;
+	done->job.next = done_next_work;
+	done->job.completed = done_completed;
 	rr_list_init(&done->job.link);
 	rr_list_append(&connection->requester.dones, &done->link);
-	put_header(done, xid);
+	done_put_header(done, xid);
 	connection->base.counters.done_sent++;
 	rr_driver_submit(connection, &done->job);
 }
@@ -105,5 +105,5 @@ rr_done_end(struct rr_connection *connection)
 	struct rr_list *dones = &connection->requester.dones;
 
 	while (!rr_list_empty(dones))
-		end(rr_container(dones->next, struct done, link));
+		done_end(rr_container(dones->next, struct done, link));
 }

@@ -10,7 +10,7 @@
  */
 
 static int
-offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access access)
+marshal_offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access access)
 {
 	struct rr_region *region = &slot->regions[slot->region_count];
 	int error = rr_driver_register(slot->connection, data, length, access, region);
@@ -25,18 +25,18 @@ offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access ac
  * size of each returned data item." 3.4.6.2: it "SHOULD NOT include additional space for XDR roundup
  * padding." */
 static int
-offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
+marshal_offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
 	const struct rr_transaction *transaction = slot->transaction;
 	int error = 0;
 
 	for (uint32_t i = 0; i < plan->write_chunks && !error; i++)
-		error = offer(
+		error = marshal_offer(
 			slot, transaction->sinks[i].data, transaction->sinks[i].length, RR_REMOTE_WRITE);
 	slot->write_count = plan->write_chunks;
 	slot->has_reply = plan->reply_chunk > 0;
 	if (!error && slot->has_reply)
-		error = offer(slot, slot->reply_memory, plan->reply_chunk, RR_REMOTE_WRITE);
+		error = marshal_offer(slot, slot->reply_memory, plan->reply_chunk, RR_REMOTE_WRITE);
 	return error;
 }
 
@@ -47,7 +47,7 @@ offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
  * "Every RDMA read segment in this chunk MUST contain zero in its Position field."
  */
 static int
-offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
+marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {
 	const struct rpcrdma_message *call = &slot->transaction->call;
 	struct rr_piece pieces[RR_PIECES_MAX];
@@ -65,7 +65,7 @@ offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		int error = offer(slot, pieces[i].data, pieces[i].length, RR_REMOTE_READ);
+		int error = marshal_offer(slot, pieces[i].data, pieces[i].length, RR_REMOTE_READ);
 
 		if (error)
 			return error;
@@ -83,7 +83,7 @@ offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr
  * send RDMA_MSGP procedures."
  */
 static void
-put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
+marshal_put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {
 	struct rr_connection *connection = slot->connection;
 	struct rr_chunk writes[RPCRDMA_SINKS_MAX];
@@ -121,7 +121,7 @@ put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read
 
 /* Puts the stream behind the header, and refers to the items between its parts. */
 static void
-put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
+marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
 	const struct rpcrdma_message *call = &slot->transaction->call;
 	struct rr_piece pieces[RR_PIECES_MAX];
@@ -156,7 +156,7 @@ put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 }
 
 static bool
-next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+marshal_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
 	struct rr_slot *slot = rr_container(job, struct rr_slot, job);
 
@@ -172,7 +172,7 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 }
 
 static void
-count_why(struct rpcrdma_counters *counters, enum rr_why why)
+marshal_count_why(struct rpcrdma_counters *counters, enum rr_why why)
 {
 	switch (why) {
 	case RR_WHY_NOT: break;
@@ -186,12 +186,12 @@ count_why(struct rpcrdma_counters *counters, enum rr_why why)
 }
 
 static void
-count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
+marshal_count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
 	struct rpcrdma_counters *counters = &slot->connection->base.counters;
 
-	count_why(counters, plan->why_call);
-	count_why(counters, plan->why_reply);
+	marshal_count_why(counters, plan->why_call);
+	marshal_count_why(counters, plan->why_reply);
 	RR_PROBE(call_sent, slot->connection->base.peer, slot->transaction->xid, plan->body,
 		slot->read_octets, plan->why_call, plan->why_reply);
 	counters->calls++;
@@ -217,7 +217,7 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	rr_slot_set_state(slot, RR_SLOT_QUEUED);
 	slot->revoked = false;
 	slot->held.receive = NULL;
-	slot->job.next = next_work;
+	slot->job.next = marshal_next_work;
 	slot->reply_memory = reply_memory;
 	slot->provided = provided;
 	slot->region_count = slot->read_octets = 0;
@@ -225,19 +225,19 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	slot->pulled_memory = NULL;
 	rr_list_append(&requester->outstanding, &slot->link);
 	rr_map_add(&requester->by_xid, &slot->by_xid, transaction->xid);
-	error = offer_results(slot, plan);
+	error = marshal_offer_results(slot, plan);
 	if (!error)
-		error = offer_arguments(slot, plan, reads);
+		error = marshal_offer_arguments(slot, plan, reads);
 	if (error) {
 		slot->transaction = NULL;
 		slot->reply_memory = NULL;
 		rr_slot_release(slot);
 		return error;
 	}
-	put_header(slot, plan, reads);
-	put_body(slot, plan);
+	marshal_put_header(slot, plan, reads);
+	marshal_put_body(slot, plan);
 	transaction->slot = slot;
-	count_call(slot, plan);
+	marshal_count_call(slot, plan);
 	rr_driver_submit(connection, &slot->job);
 	rr_driver_watch_first_reply(connection);
 	return 0;

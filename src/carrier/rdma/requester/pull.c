@@ -28,7 +28,7 @@ struct rr_pull {
 /* 4.1.4: "If the responder has provided an R_key that may be invalidated, the requester MUST present only
  * that R_key": any of this chunk's, and of no other. 0: there is none. */
 static uint32_t
-handle_of(const struct rr_chunk_lists *lists)
+pull_handle_of(const struct rr_chunk_lists *lists)
 {
 	for (uint32_t i = 0; i < lists->read_count; i++) {
 		if (lists->reads[i].target.length > 0)
@@ -43,15 +43,15 @@ handle_of(const struct rr_chunk_lists *lists)
  * connection on which a peer invalidates it again: an RDMA_DONE that is late invalidates nothing.
  */
 static uint32_t
-handle_to_invalidate(const struct rr_pull *pull)
+pull_handle_to_invalidate(const struct rr_pull *pull)
 {
 	const struct rr_env *env = pull->slot->connection->base.engine->env;
 
-	return rr_now(env) - pull->arrived < RR_PULL_LATE ? handle_of(&pull->arrival.lists) : 0;
+	return rr_now(env) - pull->arrived < RR_PULL_LATE ? pull_handle_of(&pull->arrival.lists) : 0;
 }
 
 static void
-free_pull(struct rr_pull *pull)
+pull_free(struct rr_pull *pull)
 {
 	struct rpcrdma_engine *engine = pull->slot->connection->base.engine;
 
@@ -68,27 +68,27 @@ free_pull(struct rr_pull *pull)
  * RPC Reply message."
  */
 static void
-conclude(struct rr_pull *pull, int error)
+pull_conclude(struct rr_pull *pull, int error)
 {
 	const struct rr_arrival arrival = pull->arrival;
 	struct rr_slot *slot = pull->slot;
 
-	rr_done_send(slot->connection, arrival.header.xid, handle_to_invalidate(pull), false);
-	free_pull(pull);
+	rr_done_send(slot->connection, arrival.header.xid, pull_handle_to_invalidate(pull), false);
+	pull_free(pull);
 	rr_slot_conclude(slot, error, &arrival);
 }
 
 /* ---- Reading ---- */
 
 static bool
-next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+pull_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
 	(void)sge_max;
 	return rr_fetch_next(&rr_container(job, struct rr_pull, job)->fetch, work, sges);
 }
 
 static void
-read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
 	struct rr_pull *pull = rr_container(job, struct rr_pull, job);
 
@@ -100,15 +100,15 @@ read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection": the call ends
 	 * with that, and may go again on the next one. */
 	if (pull->failed)
-		rr_done_send(
-			pull->slot->connection, pull->arrival.header.xid, handle_to_invalidate(pull), false);
+		rr_done_send(pull->slot->connection, pull->arrival.header.xid,
+			pull_handle_to_invalidate(pull), false);
 	else
-		conclude(
+		pull_conclude(
 			pull, rr_slot_take_pulled(pull->slot, &pull->arrival, pull->chunks.chunks[0].length));
 }
 
 static void
-fetch(struct rr_pull *pull)
+pull_fetch(struct rr_pull *pull)
 {
 	struct rr_slot *slot = pull->slot;
 	struct rpcrdma_engine *engine = slot->connection->base.engine;
@@ -128,26 +128,26 @@ fetch(struct rr_pull *pull)
 }
 
 static void
-woken(struct rr_pool_waiter *waiter)
+pull_woken(struct rr_pool_waiter *waiter)
 {
-	fetch(rr_container(waiter, struct rr_pull, waiter));
+	pull_fetch(rr_container(waiter, struct rr_pull, waiter));
 }
 
 static void
-expired(struct rr_timer *timer)
+pull_expired(struct rr_timer *timer)
 {
 	struct rr_pull *pull = rr_container(timer, struct rr_pull, patience);
 	struct rr_connection *connection = pull->slot->connection;
 
 	rr_connection_enter(connection);
-	conclude(pull, pull->slot->transaction ? -RPCRDMA_ERR_NOMEM : 0);
+	pull_conclude(pull, pull->slot->transaction ? -RPCRDMA_ERR_NOMEM : 0);
 	rr_connection_leave(connection);
 }
 
 /* ---- The message ---- */
 
 static struct rr_pull *
-make(struct rr_slot *slot, const struct rr_arrival *arrival)
+pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	struct rpcrdma_engine *engine = slot->connection->base.engine;
 	const struct rr_chunk_lists *lists = &arrival->lists;
@@ -163,12 +163,12 @@ make(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_rdma_place_lists(
 		&pull->arrival.lists, pull + 1, lists->read_count, lists->write_count, lists->segment_count);
 	rr_rdma_copy_lists(&pull->arrival.lists, lists); /* the arrays are as large */
-	pull->waiter.wake = woken;
-	pull->job.next = next_read;
-	pull->job.completed = read_completed;
+	pull->waiter.wake = pull_woken;
+	pull->job.next = pull_next_read;
+	pull->job.completed = pull_read_completed;
 	rr_list_init(&pull->waiter.link);
 	rr_list_init(&pull->job.link);
-	rr_timer_init(&pull->patience, expired);
+	rr_timer_init(&pull->patience, pull_expired);
 	slot->pull = pull;
 	return pull;
 }
@@ -176,7 +176,7 @@ make(struct rr_slot *slot, const struct rr_arrival *arrival)
 /* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field." A reply
  * has no other Read chunk. */
 static int
-judge(struct rr_pull *pull)
+pull_judge(struct rr_pull *pull)
 {
 	const struct rr_slot *slot = pull->slot;
 	const struct rr_connection *connection = slot->connection;
@@ -211,13 +211,13 @@ rr_pull_begin(struct rr_slot *slot)
 
 	rr_slot_set_state(slot, RR_SLOT_PULLING);
 	rr_slot_invalidate(slot); /* first: nothing that is judged may change any more */
-	error = judge(pull);
+	error = pull_judge(pull);
 	/* 4.1.3: "When an RPC transaction is aborted on a requester", nothing is pulled, but "the requester
 	 * MUST notify the responder of pull completion." */
 	if (error || !slot->transaction)
-		conclude(pull, error);
+		pull_conclude(pull, error);
 	else
-		fetch(pull);
+		pull_fetch(pull);
 }
 
 bool
@@ -227,7 +227,7 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 
 	rr_driver_allow(connection, 1);
 	connection->stall.answered++;
-	if (!make(slot, arrival)) {
+	if (!pull_make(slot, arrival)) {
 		rr_driver_release(connection->fabric, arrival->receive);
 		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory to pull a reply",
 			connection->base.peer);
@@ -242,7 +242,7 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 void
 rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
-	rr_done_send(connection, arrival->header.xid, handle_of(&arrival->lists), true);
+	rr_done_send(connection, arrival->header.xid, pull_handle_of(&arrival->lists), true);
 	connection->base.counters.discarded++;
 	RR_PROBE(discarded, connection->base.peer, arrival->length, false);
 	rr_driver_release(connection->fabric, arrival->receive);
@@ -265,5 +265,5 @@ rr_pull_end(struct rr_slot *slot)
 	if (!slot->pull)
 		return;
 	rr_driver_release(slot->connection->fabric, slot->pull->arrival.receive);
-	free_pull(slot->pull);
+	pull_free(slot->pull);
 }

@@ -19,7 +19,7 @@
 
 /* Whether a chunk comes back as it was offered: the same segment, of which no more is used than there was. */
 static bool
-returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
+reply_returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
 {
 	return chunk->count == 1 && chunk->segments[0].handle == offered->handle &&
 	       chunk->segments[0].offset == offered->offset && chunk->segments[0].length <= offered->length;
@@ -33,17 +33,18 @@ rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *
 	if (lists->write_count > 0 && lists->write_count != slot->write_count)
 		return false;
 	for (uint32_t i = 0; i < lists->write_count; i++) {
-		if (!returns(&lists->writes[i], &slot->segments[i]))
+		if (!reply_returns(&lists->writes[i], &slot->segments[i]))
 			return false;
 	}
-	return !lists->has_reply || (slot->has_reply && returns(&lists->reply, rr_slot_reply_segment(slot)));
+	return !lists->has_reply ||
+	       (slot->has_reply && reply_returns(&lists->reply, rr_slot_reply_segment(slot)));
 }
 
 /* The results that the peer placed become the items of the reply. What the header does not say was placed is
  * not looked at: RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write
  * chunk have not been modified." */
 static void
-take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
+reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
 {
 	struct rpcrdma_message *reply = &transaction->reply;
 
@@ -61,7 +62,7 @@ take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *list
 }
 
 static void
-count_reply(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
+reply_count(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
 {
 	struct rpcrdma_counters *counters = &slot->connection->base.counters;
 	uint32_t length = transaction->reply.length;
@@ -80,7 +81,7 @@ count_reply(struct rr_slot *slot, const struct rr_transaction *transaction, bool
 
 /* The stream of a reply: behind its header, or in the Reply chunk. */
 static struct rpcrdma_bytes
-stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
+reply_stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	uint32_t length = (uint32_t)rr_chunk_length(&arrival->lists.reply); /* not above what was offered */
 
@@ -91,7 +92,7 @@ stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
 /* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match the value
  * of the XID field in the accompanying RPC message". */
 static bool
-is_reply_to(struct rpcrdma_bytes stream, uint32_t call)
+reply_answers(struct rpcrdma_bytes stream, uint32_t call)
 {
 	uint32_t xid, type;
 
@@ -100,7 +101,7 @@ is_reply_to(struct rpcrdma_bytes stream, uint32_t call)
 
 /* Whether the message can be the reply to the call. What is not is discarded. */
 static bool
-is_good_reply(const struct rr_slot *slot, const struct rr_arrival *arrival)
+reply_is_good(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	const struct rr_chunk_lists *lists = &arrival->lists;
 	bool long_reply = arrival->header.proc == RR_RDMA_NOMSG;
@@ -115,7 +116,7 @@ is_good_reply(const struct rr_slot *slot, const struct rr_arrival *arrival)
 		return false;
 	/* The memory of a call that was cancelled is not there any more. */
 	return (long_reply && !slot->transaction) ||
-	       is_reply_to(stream_of(slot, arrival), arrival->header.xid);
+	       reply_answers(reply_stream_of(slot, arrival), arrival->header.xid);
 }
 
 /* RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures": an error is only ever about a
@@ -123,44 +124,44 @@ is_good_reply(const struct rr_slot *slot, const struct rr_arrival *arrival)
  * rdma_vers field in the failing request". A peer that does not know this version may name its own in
  * ERR_VERS. */
 static bool
-is_good_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
+reply_is_good_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
 	return header->err == RR_ERR_VERS || header->vers == slot->version;
 }
 
 static bool
-is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
+reply_is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	if (arrival->kind == RR_ARRIVAL_ERROR)
-		return is_good_error(slot, &arrival->header);
-	return is_good_reply(slot, arrival);
+		return reply_is_good_error(slot, &arrival->header);
+	return reply_is_good(slot, arrival);
 }
 
 /* Hands the reply, with that stream, to the transaction. The peer could write to a Reply chunk until its
  * memory was invalidated: only now it is certain that the reply is one. */
 static int
-hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
+reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
 {
 	struct rr_transaction *transaction = slot->transaction;
 
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
-	if (!is_reply_to(stream, transaction->xid))
+	if (!reply_answers(stream, transaction->xid))
 		return -RPCRDMA_ERR_PEER;
 	transaction->pulled = slot->read_octets;
-	take_items(transaction, &arrival->lists);
+	reply_take_items(transaction, &arrival->lists);
 	transaction->unused = slot->write_count - transaction->reply.item_count;
-	count_reply(slot, transaction, arrival->header.proc == RR_RDMA_NOMSG);
+	reply_count(slot, transaction, arrival->header.proc == RR_RDMA_NOMSG);
 	return 0;
 }
 
 /* Takes a reply that was found good to the transaction. */
 static int
-take_reply(struct rr_slot *slot, const struct rr_arrival *arrival)
+reply_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	if (!slot->transaction)
 		return 0;
 	slot->transaction->placed = (uint32_t)rr_chunk_length(&arrival->lists.reply);
-	return hand_over(slot, arrival, stream_of(slot, arrival));
+	return reply_hand_over(slot, arrival, reply_stream_of(slot, arrival));
 }
 
 int
@@ -169,7 +170,7 @@ rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint
 	if (!slot->transaction)
 		return 0;
 	slot->transaction->placed = 0;
-	return hand_over(slot, arrival, (struct rpcrdma_bytes){ slot->pulled_memory, octets });
+	return reply_hand_over(slot, arrival, (struct rpcrdma_bytes){ slot->pulled_memory, octets });
 }
 
 /*
@@ -178,7 +179,7 @@ rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint
  * the rdma_xid field."
  */
 static int
-take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
+reply_take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
 	struct rpcrdma_counters *counters = &slot->connection->base.counters;
 
@@ -189,7 +190,7 @@ take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 
 /* What the answer says of the version of its call. True: the call goes again, in another one. */
 static bool
-negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *header)
+reply_negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *header)
 {
 	struct rr_negotiation *negotiation = &slot->connection->negotiation;
 	enum rr_negotiation_event event = error ? RR_NEGOTIATION_FAILED : RR_NEGOTIATION_ANSWERED;
@@ -226,7 +227,7 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 	 */
 	if (!error || (error != -RPCRDMA_ERR_PEER && error != -RPCRDMA_ERR_VERS && credits->max > 0))
 		rr_credits_grant(credits, arrival->header.credit);
-	if (negotiate(slot, error, &arrival->header)) {
+	if (reply_negotiate(slot, error, &arrival->header)) {
 		rr_slot_retry(slot, arrival->receive);
 		reply_go_on(connection);
 		return;
@@ -252,9 +253,9 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 
 	rr_slot_invalidate(slot); /* first: what is judged must not change any more */
 	if (arrival->kind == RR_ARRIVAL_ERROR)
-		error = take_error(slot, &arrival->header);
+		error = reply_take_error(slot, &arrival->header);
 	else
-		error = take_reply(slot, arrival);
+		error = reply_take(slot, arrival);
 	rr_slot_conclude(slot, error, arrival);
 }
 
@@ -264,7 +265,8 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
  * hit, what it served is lost, and nobody can say what else the peer confuses.
  */
 static bool
-check_invalidated(struct rr_connection *connection, struct rr_slot *slot, const struct rr_arrival *arrival)
+reply_check_invalidated(
+	struct rr_connection *connection, struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	if (!arrival->invalidated)
 		return true;
@@ -301,7 +303,7 @@ rr_requester_knows(const struct rr_connection *connection, uint32_t xid)
 /* The message has the XID of a call, and is no answer to it. The first, the second, the fourth and so on are
  * logged: a peer that sends nothing good must not fill the log. */
 static void
-discard_answer(struct rr_connection *connection, const struct rr_arrival *arrival)
+reply_discard_answer(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
 	uint64_t count = ++connection->base.counters.bad_replies;
 
@@ -322,8 +324,8 @@ slot_accept(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	struct rr_connection *connection = slot->connection;
 
-	if (!is_answer(slot, arrival)) {
-		discard_answer(connection, arrival);
+	if (!reply_is_answer(slot, arrival)) {
+		reply_discard_answer(connection, arrival);
 		return false;
 	}
 	rr_driver_allow(connection, 1);
@@ -408,14 +410,14 @@ slot_event(struct rr_slot *slot, enum rr_slot_event event, const struct rr_arriv
 {
 	/* clang-format off */
 	static slot_action *const table[RR_SLOT_STATES][RR_SLOT_EVENTS] = {
-		/*                     COMPLETED          ANSWERED       TO_PULL */
-		[RR_SLOT_FREE] =     { slot_never,        slot_discard,  slot_discard },
-		[RR_SLOT_QUEUED] =   { slot_never,        slot_discard,  slot_discard },
-		[RR_SLOT_POSTED] =   { slot_wait,         slot_hold,     slot_pull_later },
-		[RR_SLOT_SENT] =     { slot_never,        slot_take,     slot_pull_now },
-		[RR_SLOT_HELD] =     { slot_answer_held,  slot_discard,  slot_discard },
-		[RR_SLOT_DUE] =      { slot_begin_pull,   slot_discard,  slot_discard },
-		[RR_SLOT_PULLING] =  { slot_never,        slot_discard,  slot_discard },
+		/*                    COMPLETED         ANSWERED      TO_PULL */
+		[RR_SLOT_FREE] =    { slot_never,       slot_discard, slot_discard },
+		[RR_SLOT_QUEUED] =  { slot_never,       slot_discard, slot_discard },
+		[RR_SLOT_POSTED] =  { slot_wait,        slot_hold,    slot_pull_later },
+		[RR_SLOT_SENT] =    { slot_never,       slot_take,    slot_pull_now },
+		[RR_SLOT_HELD] =    { slot_answer_held, slot_discard, slot_discard },
+		[RR_SLOT_DUE] =     { slot_begin_pull,  slot_discard, slot_discard },
+		[RR_SLOT_PULLING] = { slot_never,       slot_discard, slot_discard },
 	};
 	/* clang-format on */
 
@@ -437,7 +439,7 @@ rr_requester_answered(struct rr_connection *connection, const struct rr_arrival 
 	struct rr_slot *slot = requester_find(connection, arrival->header.xid);
 	bool is_pulled = arrival->kind == RR_ARRIVAL_REPLY && rr_arrival_is_to_be_pulled(arrival);
 
-	if (!check_invalidated(connection, slot, arrival))
+	if (!reply_check_invalidated(connection, slot, arrival))
 		rr_connection_discard(connection, arrival);
 	else if (!slot && is_pulled)
 		rr_pull_decline(connection, arrival);

@@ -73,7 +73,7 @@ rr_requester_tell(struct rr_connection *connection)
 /* ---- Calling ---- */
 
 static int
-plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
+requester_plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
 {
 	uint32_t version = connection->negotiation.version;
@@ -111,7 +111,7 @@ plan_call(const struct rr_connection *connection, const struct rr_transaction *t
 /* Gives the sinks that are offered, and have none, memory of one buffer; returns the octets that takes.
  * Without a buffer, only that. */
 static uint64_t
-provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory,
+requester_provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory,
 	uint32_t *provided)
 {
 	uint64_t octets = 0;
@@ -132,23 +132,23 @@ provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *pla
 
 /* Memory for the results, of the pool: for a Reply chunk, or for sinks. */
 static int
-get_memory(const struct rr_connection *connection, struct rr_transaction *transaction,
+requester_get_memory(const struct rr_connection *connection, struct rr_transaction *transaction,
 	const struct rr_call_plan *plan, void **memory, uint32_t *provided)
 {
 	struct rr_pool *pool = connection->base.engine->pool;
-	uint64_t octets = plan->reply_chunk + provide_sinks(transaction, plan, NULL, NULL);
+	uint64_t octets = plan->reply_chunk + requester_provide_sinks(transaction, plan, NULL, NULL);
 
 	*memory = octets > 0 ? rr_pool_get(pool, connection->base.party, octets) : NULL;
 	if (octets > 0 && !*memory)
 		return -RPCRDMA_ERR_NOMEM;
-	provide_sinks(transaction, plan, *memory, provided);
+	requester_provide_sinks(transaction, plan, *memory, provided);
 	return 0;
 }
 
 enum start { STARTED, FAILED, NO_CREDIT, NO_POOL_MEMORY };
 
 static enum start
-start(struct rr_connection *connection, struct rr_transaction *transaction, int *error)
+requester_start(struct rr_connection *connection, struct rr_transaction *transaction, int *error)
 {
 	struct rr_requester *requester = &connection->requester;
 	struct rr_pool *pool = connection->base.engine->pool;
@@ -158,9 +158,9 @@ start(struct rr_connection *connection, struct rr_transaction *transaction, int 
 
 	if (!rr_credits_take(&requester->credits))
 		return NO_CREDIT;
-	*error = plan_call(connection, transaction, &plan);
+	*error = requester_plan_call(connection, transaction, &plan);
 	if (!*error)
-		*error = get_memory(connection, transaction, &plan, &memory, &provided);
+		*error = requester_get_memory(connection, transaction, &plan, &memory, &provided);
 	if (*error) {
 		rr_credits_return(&requester->credits);
 		return *error == -RPCRDMA_ERR_NOMEM && !rr_pool_is_idle(pool) ? NO_POOL_MEMORY : FAILED;
@@ -172,7 +172,7 @@ start(struct rr_connection *connection, struct rr_transaction *transaction, int 
 }
 
 static void
-woken(struct rr_pool_waiter *waiter)
+requester_woken(struct rr_pool_waiter *waiter)
 {
 	struct rr_requester *requester = rr_container(waiter, struct rr_requester, memory);
 
@@ -180,7 +180,7 @@ woken(struct rr_pool_waiter *waiter)
 }
 
 static void
-begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
+requester_begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
 {
 	if (*since > 0)
 		return;
@@ -190,7 +190,7 @@ begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *co
 }
 
 static void
-end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
+requester_end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
 {
 	if (*since == 0)
 		return;
@@ -202,17 +202,17 @@ end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
 
 /* The clock is read only where calls begin to wait, and where they no longer do. */
 static void
-end_waits(struct rr_connection *connection)
+requester_end_waits(struct rr_connection *connection)
 {
 	struct rpcrdma_counters *counters = &connection->base.counters;
 
-	end_wait(connection, &connection->requester.without_credit, &counters->credit_wait_ns);
-	end_wait(connection, &connection->requester.without_memory, &counters->memory_wait_ns);
+	requester_end_wait(connection, &connection->requester.without_credit, &counters->credit_wait_ns);
+	requester_end_wait(connection, &connection->requester.without_memory, &counters->memory_wait_ns);
 }
 
 /* Sends what it can; says what keeps the next call from being sent. */
 static enum start
-send_waiting(struct rr_connection *connection)
+requester_send_waiting(struct rr_connection *connection)
 {
 	struct rr_requester *requester = &connection->requester;
 
@@ -222,7 +222,7 @@ send_waiting(struct rr_connection *connection)
 		enum start outcome;
 		int error;
 
-		outcome = start(connection, transaction, &error);
+		outcome = requester_start(connection, transaction, &error);
 		if (outcome == NO_CREDIT || outcome == NO_POOL_MEMORY)
 			return outcome;
 		rr_list_remove(&transaction->link);
@@ -240,19 +240,19 @@ rr_requester_pump(struct rr_connection *connection)
 
 	if (!connection->established || !connection->endpoint || !connection->parts->may_call(connection))
 		return;
-	switch (send_waiting(connection)) {
+	switch (requester_send_waiting(connection)) {
 	case NO_POOL_MEMORY:
-		end_wait(connection, &requester->without_credit, &counters->credit_wait_ns);
-		begin_wait(connection, &requester->without_memory, &counters->memory_waits);
-		requester->memory.wake = woken;
+		requester_end_wait(connection, &requester->without_credit, &counters->credit_wait_ns);
+		requester_begin_wait(connection, &requester->without_memory, &counters->memory_waits);
+		requester->memory.wake = requester_woken;
 		rr_pool_wait(connection->base.engine->pool, connection->base.party, &requester->memory);
 		break;
 	case NO_CREDIT:
-		end_wait(connection, &requester->without_memory, &counters->memory_wait_ns);
-		begin_wait(connection, &requester->without_credit, &counters->credit_waits);
+		requester_end_wait(connection, &requester->without_memory, &counters->memory_wait_ns);
+		requester_begin_wait(connection, &requester->without_credit, &counters->credit_waits);
 		rr_stall_watch(connection);
 		break;
-	default: end_waits(connection); break;
+	default: requester_end_waits(connection); break;
 	}
 }
 
@@ -286,7 +286,7 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 
 /* The provider may still read items of the transaction. */
 static bool
-is_being_read(const struct rr_slot *slot)
+requester_is_being_read(const struct rr_slot *slot)
 {
 	return (slot->state == RR_SLOT_POSTED || slot->state == RR_SLOT_HELD || slot->state == RR_SLOT_DUE) &&
 	       slot->sge_count > 1;
@@ -314,7 +314,7 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	rr_list_remove(&slot->link);
 	rr_list_append(&connection->requester.cancelled, &slot->link);
 	rr_pull_cancel(slot);
-	if (is_being_read(slot))
+	if (requester_is_being_read(slot))
 		rr_driver_abort(connection, -RPCRDMA_ERR_CANCELLED,
 			"%s: a call was cancelled that the peer did not take", connection->base.peer);
 	else if (slot->state == RR_SLOT_QUEUED)
@@ -340,7 +340,7 @@ rr_requester_end(struct rr_connection *connection, bool forget)
 
 	rr_list_remove(&requester->memory.link);
 	rr_done_end(connection);
-	end_waits(connection);
+	requester_end_waits(connection);
 	requester_end_slots(connection, &requester->outstanding, forget);
 	requester_end_slots(connection, &requester->cancelled, true);
 	while ((link = rr_list_pop(&requester->waiting))) {

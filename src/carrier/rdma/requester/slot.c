@@ -89,7 +89,7 @@ struct contents {
 };
 
 static struct contents
-empty(struct rr_slot *slot)
+slot_empty(struct rr_slot *slot)
 {
 	struct contents contents = { slot->transaction, slot->reply_memory, slot->pulled_memory };
 
@@ -100,7 +100,7 @@ empty(struct rr_slot *slot)
 }
 
 static void
-put_memory(struct rpcrdma_engine *engine, const struct contents *contents)
+slot_put_memory(struct rpcrdma_engine *engine, const struct contents *contents)
 {
 	rr_pool_put(engine->pool, contents->memory);
 	rr_pool_put(engine->pool, contents->pulled);
@@ -116,7 +116,7 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	struct rr_transaction *transaction;
 
 	slot->held.receive = NULL; /* it may be the same */
-	contents = empty(slot);
+	contents = slot_empty(slot);
 	transaction = contents.transaction;
 	if (transaction) {
 		transaction->slot = NULL;
@@ -125,12 +125,12 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 		transaction->done(transaction, error);
 	}
 	rr_driver_release(fabric, receive);
-	put_memory(engine, &contents);
+	slot_put_memory(engine, &contents);
 }
 
 /* Memory of the pool that sinks have is theirs for one attempt only. */
 static void
-take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
+slot_take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
 {
 	for (uint32_t i = 0; i < transaction->sink_count; i++) {
 		if (slot->provided & UINT32_C(1) << i)
@@ -145,14 +145,14 @@ rr_slot_retry(struct rr_slot *slot, uint8_t *receive)
 	struct contents contents;
 
 	slot->held.receive = NULL; /* it may be the same */
-	contents = empty(slot);
+	contents = slot_empty(slot);
 	if (contents.transaction) {
 		contents.transaction->slot = NULL;
-		take_back_sinks(slot, contents.transaction);
+		slot_take_back_sinks(slot, contents.transaction);
 		rr_list_prepend(&connection->requester.waiting, &contents.transaction->link);
 	}
 	rr_driver_release(connection->fabric, receive);
-	put_memory(connection->base.engine, &contents);
+	slot_put_memory(connection->base.engine, &contents);
 }
 
 void
@@ -171,11 +171,11 @@ rr_slots_end(struct rr_connection *connection, struct rr_list *slots, bool forge
 		struct rr_slot *slot = rr_container(slots->next, struct rr_slot, link);
 		struct contents contents;
 
-		contents = empty(slot);
+		contents = slot_empty(slot);
 		if (contents.transaction && !forget) {
-			take_back_sinks(slot, contents.transaction);
+			slot_take_back_sinks(slot, contents.transaction);
 			rr_requester_fail(connection, contents.transaction, -RPCRDMA_ERR_DISCONNECTED);
 		}
-		put_memory(connection->base.engine, &contents);
+		slot_put_memory(connection->base.engine, &contents);
 	}
 }

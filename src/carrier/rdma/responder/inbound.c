@@ -7,7 +7,7 @@
 enum { KEPT_MAX = 256 };
 
 static struct rr_inbound *
-make(struct rr_room *room)
+inbound_make(struct rr_room *room)
 {
 	const struct rr_arrival_sizes sizes = rr_arrival_sizes(room);
 	size_t lists = rr_rdma_lists_size(sizes.reads, sizes.writes, sizes.segments);
@@ -27,7 +27,7 @@ make(struct rr_room *room)
 }
 
 static void
-take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arrival)
+inbound_take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
 	if (!arrival) {
 		inbound->receive = NULL;
@@ -51,7 +51,7 @@ rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arriv
 		room->exchange_count--;
 		inbound = rr_container(link, struct rr_inbound, link);
 	} else {
-		inbound = make(room);
+		inbound = inbound_make(room);
 	}
 	if (!inbound)
 		return NULL;
@@ -66,7 +66,7 @@ rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arriv
 	inbound->provided = NULL;
 	rr_list_append(&connection->exchanges, &inbound->link);
 	inbound->unanswered = false;
-	take_arrival(inbound, arrival);
+	inbound_take_arrival(inbound, arrival);
 	return inbound;
 }
 

@@ -20,7 +20,7 @@
 
 /* Of all connections together: what they keep is not there for other replies. */
 static uint64_t
-room_octets_max(const struct rr_room *room)
+provided_room_octets_max(const struct rr_room *room)
 {
 	uint64_t memory_max = room->base.engine->config.memory_max;
 
@@ -49,14 +49,14 @@ rr_provided_room(const struct rr_connection *connection, uint32_t version)
 	if (!rr_provided_allowed(connection, version) || table->count >= room->provided_max)
 		return 0;
 	own = room->provided_octets_max - table->octets;
-	all = room_octets_max(room) - room->provided_octets;
+	all = provided_room_octets_max(room) - room->provided_octets;
 	return (uint32_t)rr_min(rr_min(own, all), room->base.engine->config.message_max);
 }
 
 /* ---- The table ---- */
 
 static void
-account(struct rr_provided *provided)
+provided_account(struct rr_provided *provided)
 {
 	struct rr_provided_table *table = &provided->connection->provided;
 
@@ -71,7 +71,7 @@ account(struct rr_provided *provided)
 
 /* The exchange, and the memory of the reply, are not needed any more. It may end the connection. */
 static void
-let_go(struct rr_provided *provided)
+provided_let_go(struct rr_provided *provided)
 {
 	struct rr_provided_table *table = &provided->connection->provided;
 	struct rr_inbound *inbound = provided->inbound;
@@ -88,7 +88,7 @@ let_go(struct rr_provided *provided)
 }
 
 static void
-forget(struct rr_provided *provided)
+provided_forget(struct rr_provided *provided)
 {
 	struct rr_connection *connection = provided->connection;
 
@@ -99,7 +99,7 @@ forget(struct rr_provided *provided)
 	rr_list_remove(&provided->link);
 	rr_map_remove(&connection->provided.by_xid, &provided->by_xid);
 	connection->provided.count--;
-	let_go(provided);
+	provided_let_go(provided);
 	rr_free(connection->base.engine->env, provided);
 }
 
@@ -108,7 +108,7 @@ forget(struct rr_provided *provided)
  * responder can choose to invalidate its Read chunks after waiting for a short period."
  */
 static void
-expired(struct rr_timer *timer)
+provided_expired(struct rr_timer *timer)
 {
 	struct rr_provided *provided = rr_container(timer, struct rr_provided, timer);
 	struct rr_connection *connection = provided->connection;
@@ -121,7 +121,7 @@ expired(struct rr_timer *timer)
 		provided->xid);
 	for (uint32_t i = 0; i < provided->count; i++)
 		rr_driver_revoke(connection, &provided->regions[i]);
-	let_go(provided);
+	provided_let_go(provided);
 	if (!connection->closed)
 		rr_connection_check_idle(connection);
 	rr_connection_leave(connection);
@@ -132,7 +132,7 @@ expired(struct rr_timer *timer)
 /* 4.1: "a Position Zero Read chunk comprised of one or more RDMA segments". Section 7: exposed "for read-only
  * access". */
 static int
-register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
+provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 {
 	for (uint32_t i = 0; i < inbound->plan.piece_count; i++) {
 		const struct rr_piece *piece = &inbound->plan.pieces[i];
@@ -151,7 +151,7 @@ register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 
 /* False: no memory. */
 static bool
-make_table(struct rr_connection *connection)
+provided_make_table(struct rr_connection *connection)
 {
 	struct rr_map *by_xid = &connection->provided.by_xid;
 
@@ -168,7 +168,7 @@ rr_provided_expose(struct rr_inbound *inbound)
 	int error = -RPCRDMA_ERR_LIMIT;
 
 	if (inbound->plan.body <= rr_provided_room(connection, inbound->header.vers) &&
-		make_table(connection)) {
+		provided_make_table(connection)) {
 		provided = rr_alloc(env, sizeof(*provided));
 		error = provided ? 0 : -RPCRDMA_ERR_NOMEM;
 	}
@@ -181,13 +181,13 @@ rr_provided_expose(struct rr_inbound *inbound)
 	provided->xid = inbound->header.xid;
 	provided->octets = inbound->plan.body;
 	rr_list_init(&provided->link);
-	rr_timer_init(&provided->timer, expired);
-	account(provided);
+	rr_timer_init(&provided->timer, provided_expired);
+	provided_account(provided);
 	inbound->provided = provided;
-	error = register_pieces(provided, inbound);
+	error = provided_register_pieces(provided, inbound);
 	if (error) {
 		connection->base.counters.provided_refused++;
-		forget(provided);
+		provided_forget(provided);
 		return error;
 	}
 	RR_PROBE(chunk_exposed, connection->base.peer, provided->xid, provided->octets, provided->count);
@@ -212,7 +212,7 @@ provided_of(struct rr_map_link *link)
 
 /* The region of the chunk that has this handle; NULL where there is none. */
 static struct rr_region *
-find_region(struct rr_provided *provided, uint32_t handle)
+provided_find_region(struct rr_provided *provided, uint32_t handle)
 {
 	for (uint32_t i = 0; i < provided->count; i++) {
 		if (provided->segments[i].target.handle == handle)
@@ -227,12 +227,13 @@ find_region(struct rr_provided *provided, uint32_t handle)
  * was exposed last is meant. NULL: there is no such chunk.
  */
 static struct rr_provided *
-find(const struct rr_connection *connection, const struct rr_arrival *arrival)
+provided_find(const struct rr_connection *connection, const struct rr_arrival *arrival)
 {
 	const struct rr_map *by_xid = &connection->provided.by_xid;
 	struct rr_map_link *link = by_xid->buckets ? rr_map_find(by_xid, arrival->header.xid) : NULL;
 
-	while (link && arrival->invalidated && !find_region(provided_of(link), arrival->invalidated_handle))
+	while (link && arrival->invalidated &&
+		!provided_find_region(provided_of(link), arrival->invalidated_handle))
 		link = rr_map_next(link);
 	return provided_of(link);
 }
@@ -240,7 +241,7 @@ find(const struct rr_connection *connection, const struct rr_arrival *arrival)
 /* 4.1.4: "the requester MUST present only that R_key when using RDMA Send With Invalidate." If it presents
  * another one, what that served is lost. */
 static bool
-check_invalidated(
+provided_check_invalidated(
 	struct rr_connection *connection, struct rr_provided *provided, const struct rr_arrival *arrival)
 {
 	if (!arrival->invalidated)
@@ -248,7 +249,7 @@ check_invalidated(
 	if (provided) {
 		connection->base.counters.remote_invalidations++;
 		/* For this side the region still exists. */
-		rr_driver_invalidate(connection, find_region(provided, arrival->invalidated_handle));
+		rr_driver_invalidate(connection, provided_find_region(provided, arrival->invalidated_handle));
 		return true;
 	}
 	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
@@ -261,13 +262,13 @@ void
 rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
 	struct rpcrdma_counters *counters = &connection->base.counters;
-	struct rr_provided *provided = find(connection, arrival);
+	struct rr_provided *provided = provided_find(connection, arrival);
 
 	RR_PROBE(done_received, connection->base.peer, arrival->header.xid,
 		arrival->invalidated ? arrival->invalidated_handle : 0, provided != NULL);
 	counters->done_received++;
 	rr_driver_release(connection->fabric, arrival->receive);
-	if (!check_invalidated(connection, provided, arrival))
+	if (!provided_check_invalidated(connection, provided, arrival))
 		return;
 	/* 4.1.3: "Whenever a responder receives a pull completion notification for an XID for which there is
 	 * no Read chunk waiting to be invalidated, the responder MUST silently drop the notification." */
@@ -276,7 +277,7 @@ rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arri
 		rr_driver_allow(connection, 1);
 		return;
 	}
-	forget(provided);
+	provided_forget(provided);
 	if (!connection->closed)
 		rr_connection_check_idle(connection);
 }
@@ -294,6 +295,6 @@ rr_provided_end(struct rr_connection *connection)
 		 * has the loop end the exchange. */
 		if (inbound && inbound->state == RR_INBOUND_NAMED)
 			rr_inbound_set_state(inbound, RR_INBOUND_POSTED);
-		forget(provided);
+		provided_forget(provided);
 	}
 }

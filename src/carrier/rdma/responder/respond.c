@@ -22,7 +22,7 @@
 enum { CREDIT_AT = 8 };
 
 static void
-finish_without_send(struct rr_task *task)
+respond_finish_without_send(struct rr_task *task)
 {
 	rr_inbound_finish(rr_container(task, struct rr_inbound, task));
 }
@@ -78,7 +78,7 @@ rr_inbound_event(struct rr_inbound *inbound, enum rr_inbound_event event)
 }
 
 static void
-completed(struct rr_job *job, enum rr_work_kind kind, int status)
+respond_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
 	(void)status;
 	/* RDMA Writes are in front of the Send, whose completion decides. */
@@ -87,7 +87,7 @@ completed(struct rr_job *job, enum rr_work_kind kind, int status)
 }
 
 static const struct rr_segment *
-first_used(const struct rr_chunk *chunk)
+respond_first_used(const struct rr_chunk *chunk)
 {
 	for (uint32_t i = 0; i < chunk->count; i++) {
 		if (chunk->segments[i].length > 0)
@@ -102,7 +102,7 @@ first_used(const struct rr_chunk *chunk)
  * may have no memory, and the last segment of a Write chunk may be padding whose handle serves many calls.
  */
 static const struct rr_segment *
-segment_to_invalidate(const struct rr_inbound *inbound)
+respond_segment_to_invalidate(const struct rr_inbound *inbound)
 {
 	const struct rr_chunk_lists *lists = &inbound->lists;
 	const struct rr_segment *segment = NULL;
@@ -110,9 +110,9 @@ segment_to_invalidate(const struct rr_inbound *inbound)
 	if (!inbound->connection->thresholds[inbound->header.vers - 1].remote_invalidation)
 		return NULL;
 	for (uint32_t i = 0; !segment && i < lists->write_count; i++)
-		segment = first_used(&lists->writes[i]);
+		segment = respond_first_used(&lists->writes[i]);
 	if (!segment && lists->has_reply)
-		segment = first_used(&lists->reply);
+		segment = respond_first_used(&lists->reply);
 	for (uint32_t i = 0; !segment && i < lists->read_count; i++) {
 		if (lists->reads[i].target.length > 0)
 			segment = &lists->reads[i].target;
@@ -122,9 +122,9 @@ segment_to_invalidate(const struct rr_inbound *inbound)
 
 /* Before the lengths of the segments become those of the reply. */
 static void
-choose_invalidation(struct rr_inbound *inbound)
+respond_choose_invalidation(struct rr_inbound *inbound)
 {
-	const struct rr_segment *segment = segment_to_invalidate(inbound);
+	const struct rr_segment *segment = respond_segment_to_invalidate(inbound);
 
 	inbound->invalidate = segment ? *segment : (struct rr_segment){ 0 };
 }
@@ -134,7 +134,7 @@ choose_invalidation(struct rr_inbound *inbound)
 /* RFC 8166, 4.5.1: a responder answers a version that it does not support by ERR_VERS, "also providing the
  * low and high inclusive version numbers it does, in fact, support." */
 static void
-set_error(const struct rr_inbound *inbound, struct rr_rdma_header *header)
+respond_set_error(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 {
 	const struct rr_connection *connection = inbound->connection;
 
@@ -148,7 +148,7 @@ set_error(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 
 /* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies", but for one of their own. */
 static const struct rr_chunk_lists *
-set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
+respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 {
 	static const struct rr_chunk_lists nothing;
 
@@ -163,7 +163,7 @@ set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 /* Octets of the message. The credits of it are those of this moment: a request asks for some, an answer
  * grants some. */
 static uint32_t
-put_option(struct rr_inbound *inbound)
+respond_put_option(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 	const struct rr_chunk_lists nothing = { 0 };
@@ -182,7 +182,7 @@ put_option(struct rr_inbound *inbound)
  * messages." 4.6.1 says the same of RDMA_MSGP.
  */
 static uint32_t
-put_header(struct rr_inbound *inbound)
+respond_put_header(struct rr_inbound *inbound)
 {
 	struct rr_rdma_header header = {
 		.xid = inbound->header.xid,
@@ -202,10 +202,10 @@ put_header(struct rr_inbound *inbound)
 	struct rpcrdma_xdr_writer writer;
 	uint32_t length;
 
-	set_error(inbound, &header);
+	respond_set_error(inbound, &header);
 	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
 	 * message as in the matching Call message." */
-	lists = set_read_list(inbound, &memory);
+	lists = respond_set_read_list(inbound, &memory);
 	if (header.proc == RR_RDMA_MSG && !rr_rdma_has_lists(lists)) {
 		rr_rdma_put_plain(inbound->buffer, &header);
 		length = RR_RDMA_HEADER_MIN;
@@ -221,7 +221,7 @@ put_header(struct rr_inbound *inbound)
 }
 
 static void
-make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
+respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
 	bool invalidates = inbound->plan.form <= RR_REPLY_PROVIDED && inbound->invalidate.length > 0;
 
@@ -237,8 +237,9 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 	if (invalidates)
 		RR_PROBE(invalidates, inbound->connection->base.peer, inbound->header.xid,
 			work->remote_handle);
-	sges[0] = (struct rr_sge){ inbound->buffer,
-		inbound->plan.form == RR_REPLY_OPTION ? put_option(inbound) : put_header(inbound) };
+	sges[0] = (struct rr_sge){ inbound->buffer, inbound->plan.form == RR_REPLY_OPTION
+							    ? respond_put_option(inbound)
+							    : respond_put_header(inbound) };
 	work->sge_count = 1;
 	for (uint32_t i = 0; inbound->plan.form == RR_REPLY_INLINE && i < inbound->plan.piece_count; i++)
 		sges[work->sge_count++] =
@@ -251,7 +252,7 @@ make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
  * made space available for it"; its length is that of the item.
  */
 static bool
-next_transfer(struct rr_inbound *inbound)
+respond_next_transfer(struct rr_inbound *inbound)
 {
 	const struct rpcrdma_message *reply = &inbound->reply;
 
@@ -276,7 +277,7 @@ next_transfer(struct rr_inbound *inbound)
 }
 
 static bool
-next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
 	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
 
@@ -284,12 +285,12 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
 		if (rr_transfer_next(&inbound->transfer, work, sges, sge_max))
 			return true;
 		inbound->transfer.chunk = NULL;
-		next_transfer(inbound);
+		respond_next_transfer(inbound);
 	}
 	if (inbound->state != RR_INBOUND_REPLYING)
 		return false;
 	rr_inbound_set_state(inbound, RR_INBOUND_POSTED);
-	make_send(inbound, work, sges);
+	respond_make_send(inbound, work, sges);
 	return true;
 }
 
@@ -298,7 +299,7 @@ next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_
  * and take no payload memory.
  */
 static uint32_t
-credits_for(const struct rr_inbound *inbound)
+respond_credits_for(const struct rr_inbound *inbound)
 {
 	const struct rpcrdma_engine *engine = inbound->engine;
 	size_t max = rr_engine_pool_max(&engine->config);
@@ -311,7 +312,7 @@ credits_for(const struct rr_inbound *inbound)
 }
 
 static void
-grant(struct rr_connection *connection, uint32_t credits)
+respond_grant(struct rr_connection *connection, uint32_t credits)
 {
 	connection->granted = credits;
 	if (connection->granted_min == 0 || credits < connection->granted_min)
@@ -321,20 +322,20 @@ grant(struct rr_connection *connection, uint32_t credits)
 }
 
 static void
-answer(struct rr_inbound *inbound)
+respond_answer(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 
 	rr_inbound_set_state(inbound, RR_INBOUND_REPLYING);
 	inbound->next_transfer = 0;
 	inbound->transfer.chunk = NULL;
-	next_transfer(inbound);
-	inbound->job.next = next_work;
-	inbound->job.completed = completed;
+	respond_next_transfer(inbound);
+	inbound->job.next = respond_next_work;
+	inbound->job.completed = respond_completed;
 	rr_list_remove(&inbound->job.link);
-	rr_task_init(&inbound->task, finish_without_send);
+	rr_task_init(&inbound->task, respond_finish_without_send);
 	if (inbound->plan.form != RR_REPLY_OPTION || inbound->receive)
-		grant(connection, credits_for(inbound));
+		respond_grant(connection, respond_credits_for(inbound));
 	rr_driver_submit(connection, &inbound->job);
 }
 
@@ -361,14 +362,14 @@ rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional)
 		memcpy(inbound->buffer + inbound->option, optional->payload.data, optional->payload.length);
 	inbound->option += optional->payload.length;
 	inbound->plan.form = RR_REPLY_OPTION;
-	answer(inbound);
+	respond_answer(inbound);
 	return 0;
 }
 
 /* The first, the second, the fourth and so on: a peer that sends nothing good must not fill the log. */
 static void
-log_error(const struct rr_connection *connection, const struct rr_rdma_header *call, enum rr_rdma_err err,
-	uint64_t count)
+respond_log_error(const struct rr_connection *connection, const struct rr_rdma_header *call,
+	enum rr_rdma_err err, uint64_t count)
 {
 	if ((count & (count - 1)) == 0)
 		rr_log_peer(rr_loop_peer_log(connection->base.engine->loop), connection->base.peer,
@@ -381,13 +382,13 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 {
 	struct rr_connection *connection = inbound->connection;
 
-	log_error(connection, &inbound->header, err, ++connection->base.counters.errors_sent);
+	respond_log_error(connection, &inbound->header, err, ++connection->base.counters.errors_sent);
 	RR_PROBE(error_sent, connection->base.peer, inbound->header.xid, err);
 	connection->base.counters.err_vers_sent += err == RR_ERR_VERS;
 	connection->base.counters.err_inval_option_sent += err == RR_ERR_INVAL_OPTION;
 	inbound->plan.form = RR_REPLY_ERROR;
 	inbound->err = err;
-	answer(inbound);
+	respond_answer(inbound);
 }
 
 /*
@@ -405,7 +406,7 @@ rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 /* ---- Replies ---- */
 
 static void
-count_reply(struct rr_inbound *inbound)
+respond_count_reply(struct rr_inbound *inbound)
 {
 	struct rpcrdma_counters *counters = &inbound->connection->base.counters;
 	const struct rr_reply_plan *plan = &inbound->plan;
@@ -432,7 +433,7 @@ count_reply(struct rr_inbound *inbound)
  * return this Write chunk as an unused Write chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: a server "MUST ignore
  * the Write list for any other NFS procedure, as well as any Write chunks beyond the first". */
 static void
-empty_unused_chunks(struct rr_inbound *inbound)
+respond_empty_unused_chunks(struct rr_inbound *inbound)
 {
 	struct rr_chunk_lists *lists = &inbound->lists;
 
@@ -450,7 +451,7 @@ empty_unused_chunks(struct rr_inbound *inbound)
  * directions.
  */
 static bool
-is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *reply)
+respond_is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 {
 	uint32_t xid, type;
 
@@ -459,7 +460,7 @@ is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *repl
 }
 
 static void
-plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
+respond_plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 {
 	const struct rr_connection *connection = inbound->connection;
 	const struct rr_reply_limits limits = {
@@ -470,7 +471,7 @@ plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 	uint32_t octets;
 
 	inbound->plan.form = RR_REPLY_ERROR;
-	if (is_reply_to(inbound, reply) &&
+	if (respond_is_reply_to(inbound, reply) &&
 		rr_message_check(reply, inbound->engine->config.message_max, &octets) == 0)
 		rr_plan_reply(&limits, &inbound->lists, reply, &inbound->plan);
 }
@@ -484,11 +485,11 @@ rr_responder_reply(
 	inbound->sent = sent;
 	inbound->arg = arg;
 	if (!inbound->connection) {
-		rr_task_init(&inbound->task, finish_without_send);
+		rr_task_init(&inbound->task, respond_finish_without_send);
 		rr_loop_defer(inbound->engine->loop, &inbound->task);
 		return;
 	}
-	plan(inbound, reply);
+	respond_plan(inbound, reply);
 	if (inbound->plan.form == RR_REPLY_ERROR ||
 		(inbound->plan.form == RR_REPLY_PROVIDED && rr_provided_expose(inbound))) {
 		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
@@ -503,10 +504,10 @@ rr_responder_reply(
 	/* The call's items are spent; those of the reply may be the same. */
 	if (reply->item_count > 0)
 		memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
-	choose_invalidation(inbound);
-	empty_unused_chunks(inbound);
-	count_reply(inbound);
-	answer(inbound);
+	respond_choose_invalidation(inbound);
+	respond_empty_unused_chunks(inbound);
+	respond_count_reply(inbound);
+	respond_answer(inbound);
 }
 
 void

@@ -16,7 +16,7 @@
 /* ---- Delivery ---- */
 
 static void
-count_call(struct rr_inbound *inbound)
+responder_count_call(struct rr_inbound *inbound)
 {
 	struct rpcrdma_counters *counters = &inbound->connection->base.counters;
 	bool long_call = inbound->header.proc == RR_RDMA_NOMSG;
@@ -34,7 +34,7 @@ count_call(struct rr_inbound *inbound)
 
 /* Pulled chunks are the stream, if the call was a long one, and items. */
 static void
-assemble(struct rr_inbound *inbound)
+responder_assemble(struct rr_inbound *inbound)
 {
 	bool long_call = inbound->header.proc == RR_RDMA_NOMSG;
 	struct rpcrdma_message *call = &inbound->base.call;
@@ -60,7 +60,7 @@ assemble(struct rr_inbound *inbound)
  * (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), and knows properties, gets no answer.
  */
 static void
-refuse_program(struct rr_inbound *inbound)
+responder_refuse_program(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 	const struct rr_reply_header header = {
@@ -80,20 +80,20 @@ refuse_program(struct rr_inbound *inbound)
 	reply = (struct rpcrdma_message){ .stream = inbound->refusal,
 		.length = (uint32_t)rpcrdma_xdr_length(&writer) };
 	rr_inbound_set_state(inbound, RR_INBOUND_DELIVERED);
-	count_call(inbound);
+	responder_count_call(inbound);
 	rr_responder_reply(&inbound->base, &reply, NULL, NULL);
 }
 
 /* The call is there, all of it. */
 static void
-deliver(struct rr_inbound *inbound)
+responder_deliver(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 	const struct rr_carrier_events *events = connection->base.events;
 	struct rpcrdma_message *call = &inbound->base.call;
 	uint32_t xid, type;
 
-	assemble(inbound);
+	responder_assemble(inbound);
 	/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match
 	 * the value of the XID field in the accompanying RPC message". */
 	if (!rr_rpc_peek(call->stream, call->length, &xid, &type) || xid != inbound->header.xid) {
@@ -108,7 +108,7 @@ deliver(struct rr_inbound *inbound)
 		return;
 	}
 	if (!events || !events->call) {
-		refuse_program(inbound);
+		responder_refuse_program(inbound);
 		return;
 	}
 	inbound->base.xid = xid;
@@ -118,32 +118,32 @@ deliver(struct rr_inbound *inbound)
 		rr_provided_room(connection, inbound->header.vers), &inbound->lists, &inbound->base.item_room,
 		&inbound->base.stream_room);
 	inbound->base.write_chunks = inbound->lists.write_count;
-	count_call(inbound);
+	responder_count_call(inbound);
 	events->call(connection->base.ctx, &inbound->base);
 }
 
 /* ---- Pulling ---- */
 
 static bool
-next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
+responder_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
 	(void)sge_max;
 	return rr_fetch_next(&rr_container(job, struct rr_inbound, job)->fetch, work, sges);
 }
 
 static void
-read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
+responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
 	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
 
 	(void)kind;
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." */
 	if (!status && --inbound->fetch.left == 0)
-		deliver(inbound);
+		responder_deliver(inbound);
 }
 
 static void
-pull(struct rr_inbound *inbound)
+responder_pull(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 
@@ -159,22 +159,22 @@ pull(struct rr_inbound *inbound)
 		return;
 	}
 	inbound->fetch = rr_fetch(&inbound->lists, &inbound->chunks, inbound->memory);
-	inbound->job.next = next_read;
-	inbound->job.completed = read_completed;
+	inbound->job.next = responder_next_read;
+	inbound->job.completed = responder_read_completed;
 	rr_driver_submit(connection, &inbound->job);
 }
 
 static void
-woken(struct rr_pool_waiter *waiter)
+responder_woken(struct rr_pool_waiter *waiter)
 {
-	pull(rr_container(waiter, struct rr_inbound, waiter));
+	responder_pull(rr_container(waiter, struct rr_inbound, waiter));
 }
 
 /* ---- Arrival ---- */
 
 /* Judges the header of a call; that of a good one has its Read chunks set. 0, or the error to answer. */
 static int
-judge_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
+responder_judge_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
 	const struct rr_engine_config *config = &inbound->engine->config;
 	bool long_call = arrival->header.proc == RR_RDMA_NOMSG;
@@ -198,9 +198,9 @@ judge_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 }
 
 static void
-begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
+responder_begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
-	int err = judge_call(inbound, arrival);
+	int err = responder_judge_call(inbound, arrival);
 
 	if (!err)
 		rr_party_called(inbound->connection->base.party);
@@ -212,10 +212,10 @@ begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 		 * with rdma_err field set to ERR_CHUNK." */
 		rr_inbound_refuse(inbound, RR_ERR_CHUNK);
 	} else if (inbound->chunks.count == 0) {
-		deliver(inbound);
+		responder_deliver(inbound);
 	} else {
-		inbound->waiter.wake = woken;
-		pull(inbound);
+		inbound->waiter.wake = responder_woken;
+		responder_pull(inbound);
 	}
 }
 
@@ -224,7 +224,7 @@ begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
  * terminating the connection." Where the Receives suffice, it does not, and the call is served like others.
  */
 static void
-take_credit(struct rr_inbound *inbound)
+responder_take_credit(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
 	uint32_t most = connection->granted_max > 0 ? connection->granted_max : 1;
@@ -265,8 +265,8 @@ rr_responder_called(struct rr_connection *connection, const struct rr_arrival *a
 	inbound = rr_responder_take(connection, arrival);
 	if (!inbound)
 		return;
-	take_credit(inbound);
-	begin_call(inbound, arrival);
+	responder_take_credit(inbound);
+	responder_begin_call(inbound, arrival);
 }
 
 /* ---- The end of the connection ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_FABRIC_FILTER_FAULT_PARTS_H
-#define RR_FABRIC_FILTER_FAULT_PARTS_H
+#ifndef RR_FABRIC_FILTER_FAULT_PRIVATE_H
+#define RR_FABRIC_FILTER_FAULT_PRIVATE_H
 
 #include "fabric/filter/fault.h"
 #include "fabric/filter/filter.h"

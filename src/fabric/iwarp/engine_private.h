@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_FABRIC_IWARP_PARTS_H
-#define RR_FABRIC_IWARP_PARTS_H
+#ifndef RR_FABRIC_IWARP_ENGINE_PRIVATE_H
+#define RR_FABRIC_IWARP_ENGINE_PRIVATE_H
 
 #include "fabric/iwarp/engine.h"
 

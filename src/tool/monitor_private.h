@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_TOOL_MONITOR_PARTS_H
-#define RR_TOOL_MONITOR_PARTS_H
+#ifndef RR_TOOL_MONITOR_PRIVATE_H
+#define RR_TOOL_MONITOR_PRIVATE_H
 
 #include <sys/un.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_NFS_CLIENT_INTERNAL_H
-#define RR_NFS_CLIENT_INTERNAL_H
+#ifndef RR_NFS_CLIENT_PRIVATE_H
+#define RR_NFS_CLIENT_PRIVATE_H
 
 #include "nfs/client.h"
 #include "nfs/v4/v4.h"

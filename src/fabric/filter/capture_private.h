@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef RR_FABRIC_FILTER_CAPTURE_PARTS_H
-#define RR_FABRIC_FILTER_CAPTURE_PARTS_H
+#ifndef RR_FABRIC_FILTER_CAPTURE_PRIVATE_H
+#define RR_FABRIC_FILTER_CAPTURE_PRIVATE_H
 
 #include <rpcrdma/xdr.h>
 #include <stdio.h>
