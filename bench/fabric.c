@@ -237,12 +237,14 @@ writes(bool crc)
 
 	make_end(&receiver, crc);
 	make_end(&sender, crc);
-	if (rr_fabric_listen(receiver.fabric, (void *)&address, sizeof(address), requested, &receiver,
+	if (rr_fabric_listen(receiver.fabric,
+		    &(struct rr_listen){ (void *)&address, sizeof(address), requested, &receiver },
 		    &receiver.listener, &text) ||
 		rr_listener_address(receiver.listener, &bound) ||
 		pthread_create(&thread, NULL, receive_writes, &receiver) ||
-		rr_fabric_connect(sender.fabric, (void *)&bound, sizeof(bound), NULL, 0, sender_event,
-			&sender, &sender.endpoint, &text))
+		rr_fabric_connect(sender.fabric,
+			&(struct rr_connect){ (void *)&bound, sizeof(bound), NULL, 0, sender_event, &sender },
+			&sender.endpoint, &text))
 		fail(text.text);
 	rr_endpoint_allow(sender.endpoint, 2);
 	while (sender.end == 0)

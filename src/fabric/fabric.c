@@ -73,12 +73,12 @@ fabric_private_data_fits(const struct rr_fabric_ops *ops, const void *data, size
 }
 
 int
-rr_fabric_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+rr_fabric_listen(struct rr_fabric *fabric, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text)
 {
-	if (!fabric_address_is_whole(address, size))
+	if (!fabric_address_is_whole(how->address, how->size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be listened at");
-	return fabric->ops->listen(fabric, address, size, handler, ctx, listener, text);
+	return fabric->ops->listen(fabric, how, listener, text);
 }
 
 int
@@ -94,18 +94,17 @@ rr_fabric_unlisten(struct rr_listener *listener)
 }
 
 int
-rr_fabric_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+rr_fabric_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
 	const struct rr_fabric_ops *ops = fabric->ops;
 
-	if (!fabric_address_is_whole(address, size))
+	if (!fabric_address_is_whole(how->address, how->size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be connected to");
-	if (!fabric_private_data_fits(ops, private_data, private_size))
+	if (!fabric_private_data_fits(ops, how->private_data, how->private_size))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "%zu octets of private data are more than %u",
-			private_size, ops->limits.private_data_max);
-	return ops->connect(fabric, address, size, private_data, private_size, handler, ctx, endpoint, text);
+			how->private_size, ops->limits.private_data_max);
+	return ops->connect(fabric, how, endpoint, text);
 }
 
 int

@@ -135,18 +135,35 @@ struct rr_fabric_limits {
 	bool receives_must_suffice;
 };
 
+/* What a listener is made from. */
+struct rr_listen {
+	const struct sockaddr *address;
+	socklen_t size;
+	rr_listener_handler *handler;
+	void *ctx;
+};
+
+/* What a connection is made from. */
+struct rr_connect {
+	const struct sockaddr *address;
+	socklen_t size;
+	const void *private_data;
+	size_t private_size;
+	rr_endpoint_handler *handler;
+	void *ctx;
+};
+
 /* What a provider implements. The front door (the functions below) has checked the arguments. */
 struct rr_fabric_ops {
 	const char *name;
 	struct rr_fabric_limits limits;
 	void (*destroy)(struct rr_fabric *fabric);
-	int (*listen)(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
-		rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text);
+	int (*listen)(struct rr_fabric *fabric, const struct rr_listen *how, struct rr_listener **listener,
+		struct rr_text *text);
 	int (*listener_address)(struct rr_listener *listener, struct sockaddr_storage *address);
 	void (*unlisten)(struct rr_listener *listener);
-	int (*connect)(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
-		const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-		struct rr_endpoint **endpoint, struct rr_text *text);
+	int (*connect)(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_endpoint **endpoint,
+		struct rr_text *text);
 	int (*accept)(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 	void (*reject)(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 	void (*allow)(struct rr_endpoint *endpoint, uint32_t count);
@@ -204,8 +221,8 @@ struct rr_loop *rr_fabric_loop(const struct rr_fabric *fabric);
 void rr_fabric_destroy(struct rr_fabric *fabric);
 
 /* Listens at address (port 0: any). Errors: SYSTEM (port in use, no permission: text says which), NOMEM. */
-int rr_fabric_listen(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text);
+int rr_fabric_listen(struct rr_fabric *fabric, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text);
 
 /* The address that it listens at, with the port that was chosen. */
 int rr_listener_address(struct rr_listener *listener, struct sockaddr_storage *address);
@@ -217,9 +234,8 @@ void rr_fabric_unlisten(struct rr_listener *listener);
  * Begins to connect; ESTABLISHED or DISCONNECTED follows. Private data is copied.
  * Errors (at once): NOMEM, INVAL (private data too long, address family), SYSTEM.
  */
-int rr_fabric_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text);
+int rr_fabric_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text);
 
 /* Accepts a request that a listener handed over; ESTABLISHED (or DISCONNECTED) follows. */
 int rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handler, void *ctx,

@@ -185,7 +185,7 @@ rr_regions_revoke(struct rr_regions *regions, uint32_t handle)
 
 const char *
 rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,
-	enum rr_region_fault fault, char *text, size_t size)
+	enum rr_region_fault fault, struct rr_text *text)
 {
 	static const char *const reasons[] = {
 		[RR_REGION_FINE] = "",
@@ -196,11 +196,12 @@ rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t o
 		[RR_REGION_REVOKED] = "its call was cancelled, and access to the region was ended",
 	};
 	const struct rr_region_slot *slot = regions_slot_of(regions, handle);
-	int n = snprintf(text, size, "handle 0x%08" PRIx32 ", offset 0x%" PRIx64 ", length %" PRIu32 ": %s",
-		handle, offset, length, reasons[fault]);
+	int n = snprintf(text->text, sizeof(text->text),
+		"handle 0x%08" PRIx32 ", offset 0x%" PRIx64 ", length %" PRIu32 ": %s", handle, offset,
+		length, reasons[fault]);
 
-	if (slot && slot->valid && n > 0 && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n, " (offset 0x%" PRIx64 ", length %" PRIu32 ")",
-			slot->offset, slot->length);
-	return text;
+	if (slot && slot->valid && n > 0 && (size_t)n < sizeof(text->text))
+		snprintf(text->text + n, sizeof(text->text) - (size_t)n,
+			" (offset 0x%" PRIx64 ", length %" PRIu32 ")", slot->offset, slot->length);
+	return text->text;
 }

@@ -68,6 +68,6 @@ void rr_regions_revoke(struct rr_regions *regions, uint32_t handle);
 
 /* Says in words what an access was about and why it was refused. */
 const char *rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
-	uint32_t length, enum rr_region_fault fault, char *text, size_t size);
+	uint32_t length, enum rr_region_fault fault, struct rr_text *text);
 
 #endif

@@ -245,11 +245,10 @@ items_is_front(const struct rpcrdma_message *in, const struct chosen *chosen, ui
 
 enum rr_walk_answer
 rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *in,
-	void *scratch, uint32_t size, struct rpcrdma_item items[RR_MESSAGE_ITEMS],
-	struct rpcrdma_message *out)
+	const struct rr_items_room *room, struct rpcrdma_message *out)
 {
-	struct rr_walk_item room[FOUND_MAX];
-	struct rr_ulb_items found = { .items = room, .max = FOUND_MAX };
+	struct rr_walk_item memory[FOUND_MAX];
+	struct rr_ulb_items found = { .items = memory, .max = FOUND_MAX };
 	struct chosen chosen;
 	enum rr_walk_answer answer = items_find(known, use, in, &found);
 	uint32_t reduced = 0, taken = 0;
@@ -270,9 +269,10 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 	}
 	if (reduced < in->item_count)
 		return RR_WALK_UNKNOWN;
-	if (!items_is_front(in, &chosen, taken) && in->length - taken > size)
+	if (!items_is_front(in, &chosen, taken) && in->length - taken > room->size)
 		return RR_WALK_UNKNOWN;
-	items_reduce(in, &chosen, items_is_front(in, &chosen, taken) ? NULL : scratch, items, out);
+	items_reduce(
+		in, &chosen, items_is_front(in, &chosen, taken) ? NULL : room->scratch, room->items, out);
 	return RR_WALKED;
 }
 

@@ -33,18 +33,24 @@ enum rr_items_use {
 	RR_ITEMS_REPLY_TCP   /* only those that are out of the stream already: their places are to be found */
 };
 
+/* Memory for a message whose items are taken out. */
+struct rr_items_room {
+	void *scratch;
+	uint32_t size;              /* octets of scratch */
+	struct rpcrdma_item *items; /* RR_MESSAGE_ITEMS of them */
+};
+
 /*
  * Takes the items of a message out of its stream: sets out to a message of the same meaning, whose items all
- * have their offsets, and are in the array items. What is left of the stream is copied to the size octets of
- * scratch where it has to be; data never is. in stays in use.
+ * have their offsets, and are in room->items. What is left of the stream is copied to
+ * room->scratch where that must be; data never is. in stays in use.
  *
  * RR_WALK_UNKNOWN: nothing was found, and out is in; items of in that have no offset make it useless then.
  * RR_WALK_MISPLACED: see ulb/walk.h, or results of a reply are not in the Write chunks for them; out is not
  * set.
  */
 enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_use use,
-	const struct rpcrdma_message *in, void *scratch, uint32_t size,
-	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out);
+	const struct rpcrdma_message *in, const struct rr_items_room *room, struct rpcrdma_message *out);
 
 /*
  * What the reply to a call can need, for a requester over RDMA: sets reply_max, and sinks without memory,

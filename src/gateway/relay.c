@@ -147,7 +147,8 @@ relay_take_reply(struct rr_relay *relay)
 	if (tcp && relay->known.chunk_count == 0)
 		return true;
 	walked = rr_items_take(&relay->known, tcp ? RR_ITEMS_REPLY_TCP : RR_ITEMS_REPLY_RDMA, &reply,
-		relay->buffer + used, used < size ? size - used : 0, relay->items, &relay->reply);
+		&(struct rr_items_room){ relay->buffer + used, used < size ? size - used : 0, relay->items },
+		&relay->reply);
 	return walked == RR_WALKED || (walked == RR_WALK_UNKNOWN && reply.item_count == 0);
 }
 
@@ -248,8 +249,9 @@ relay_take_call(struct rr_relay *relay)
 	rr_relay_limit_call(relay);
 	if (!rr_transport_has_chunks(relay_calls_by(relay)) && call->item_count == 0)
 		return true;
-	return rr_items_take(&relay->known, RR_ITEMS_CALL, call, relay->buffer, relay->gateway->buffer_size,
-		       relay->items, &transaction->call) != RR_WALK_MISPLACED;
+	return rr_items_take(&relay->known, RR_ITEMS_CALL, call,
+		       &(struct rr_items_room){ relay->buffer, relay->gateway->buffer_size, relay->items },
+		       &transaction->call) != RR_WALK_MISPLACED;
 }
 
 void

@@ -124,9 +124,11 @@ rr_check_connect(struct rr_check_peer *peer, const void *private_data, size_t si
 
 	rr_private_data_put(octets, &own);
 	peer->last = &peer->messages;
-	error = rr_fabric_connect(check->fabric, (const struct sockaddr *)&check->address,
-		rr_address_size(&check->address), private_data ? private_data : octets,
-		private_data ? size : sizeof(octets), peer_event, peer, &peer->endpoint, &peer->why);
+	error = rr_fabric_connect(check->fabric,
+		&(struct rr_connect){ (const struct sockaddr *)&check->address,
+			rr_address_size(&check->address), private_data ? private_data : octets,
+			private_data ? size : sizeof(octets), peer_event, peer },
+		&peer->endpoint, &peer->why);
 	if (error)
 		return error;
 	rr_endpoint_allow(peer->endpoint, RR_CHECK_QUEUE);

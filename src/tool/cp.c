@@ -125,8 +125,10 @@ print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counte
 
 static void
 print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters, double seconds,
-	double rate, uint32_t reconnects, const char *over)
+	uint32_t reconnects, const char *over)
 {
+	double rate = seconds > 0 ? (double)sums->octets / seconds : 0;
+
 	fprintf(out,
 		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"failed\":%" PRIu64
 		",\"octets\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
@@ -152,7 +154,7 @@ print_summary(const struct rr_cp *cp)
 	add_counters(&cp->remotes[0], &counters, &reconnects);
 	add_counters(&cp->remotes[1], &counters, &reconnects);
 	if (cp->json)
-		print_json(out, &cp->sums, &counters, seconds, rate, reconnects, over);
+		print_json(out, &cp->sums, &counters, seconds, reconnects, over);
 	else if (cp->sums.files || cp->sums.directories || cp->sums.links || !cp->sums.failed)
 		print_text(out, &cp->sums, &counters, seconds, rate, over);
 }

@@ -103,9 +103,11 @@ raw_connect(struct raw *raw)
 	struct rr_text text;
 
 	close_endpoint(raw);
-	assert_int_equal(rr_fabric_connect(rr_room_in(raw->world->engine)->fabric,
-				 (void *)&raw->world->address, sizeof(raw->world->address), raw->private_data,
-				 raw->private_size, on_event, raw, &raw->endpoint, &text),
+	assert_int_equal(
+		rr_fabric_connect(rr_room_in(raw->world->engine)->fabric,
+			&(struct rr_connect){ (void *)&raw->world->address, sizeof(raw->world->address),
+				raw->private_data, raw->private_size, on_event, raw },
+			&raw->endpoint, &text),
 		0);
 	rr_endpoint_allow(raw->endpoint, ALLOWED);
 	world_until(raw->world, raw->established && raw->world->server_connected);
@@ -132,7 +134,9 @@ raw_serve(struct raw *raw)
 	struct rr_text text;
 
 	assert_int_equal(
-		rr_fabric_listen(fabric, (void *)&any, sizeof(any), asked, raw, &raw->listener, &text), 0);
+		rr_fabric_listen(fabric, &(struct rr_listen){ (void *)&any, sizeof(any), asked, raw },
+			&raw->listener, &text),
+		0);
 	assert_int_equal(rr_listener_address(raw->listener, &raw->address), 0);
 	raw->world->address = raw->address;
 	world_connect(raw->world);

@@ -318,13 +318,12 @@ static struct rr_fabric_ops failing_ops;
 static const struct rr_fabric_ops *real_ops;
 
 static int
-failing_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size, const void *data,
-	size_t data_size, rr_endpoint_handler *handler, void *ctx, struct rr_endpoint **endpoint,
+failing_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
 {
 	if (fails())
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "the test says no");
-	return real_ops->connect(fabric, address, size, data, data_size, handler, ctx, endpoint, text);
+	return real_ops->connect(fabric, how, endpoint, text);
 }
 
 static int

@@ -29,13 +29,15 @@ late_handler(void *ctx, const struct rr_event *event)
 }
 
 static int
-late_connect(struct rr_fabric *fabric, const struct sockaddr *address, socklen_t size, const void *data,
-	size_t data_size, rr_endpoint_handler *handler, void *ctx, struct rr_endpoint **endpoint,
+late_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
 {
-	real_handler = handler;
-	real_ctx = ctx;
-	return real_ops->connect(fabric, address, size, data, data_size, late_handler, NULL, endpoint, text);
+	real_handler = how->handler;
+	real_ctx = how->ctx;
+	return real_ops->connect(fabric,
+		&(struct rr_connect){
+			how->address, how->size, how->private_data, how->private_size, late_handler, NULL },
+		endpoint, text);
 }
 
 static int

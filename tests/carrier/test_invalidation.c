@@ -93,8 +93,9 @@ requester_offers(rr_fabric_new *make, bool wanted)
 	struct rr_text text;
 
 	world_begin(&world, make, wanted);
-	assert_int_equal(rr_fabric_listen(rr_room_in(world.engine)->fabric, (void *)&any, sizeof(any), asked,
-				 &world, &listener, &text),
+	assert_int_equal(
+		rr_fabric_listen(rr_room_in(world.engine)->fabric,
+			&(struct rr_listen){ (void *)&any, sizeof(any), asked, &world }, &listener, &text),
 		0);
 	assert_int_equal(rr_listener_address(listener, &address), 0);
 	assert_int_equal(
@@ -142,8 +143,10 @@ responder_offers(rr_fabric_new *make, bool wanted)
 				 came, &world, &acceptor, &text),
 		0);
 	assert_int_equal(rr_acceptor_address(acceptor, &address), 0);
-	assert_int_equal(rr_fabric_connect(rr_room_in(world.engine)->fabric, (void *)&address,
-				 sizeof(address), NULL, 0, answered, &world, &world.peer, &text),
+	assert_int_equal(
+		rr_fabric_connect(rr_room_in(world.engine)->fabric,
+			&(struct rr_connect){ (void *)&address, sizeof(address), NULL, 0, answered, &world },
+			&world.peer, &text),
 		0);
 	turn_until_heard(&world);
 	rr_endpoint_close(world.peer);

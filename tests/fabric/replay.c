@@ -187,8 +187,8 @@ result(const struct replay_line *line)
 }
 
 static int
-replay_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+replay_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text)
 {
 	struct replay_fabric *fabric = rr_container(base, struct replay_fabric, base);
 	const struct replay_line *line = take(fabric, NULL, "listen");
@@ -199,8 +199,8 @@ replay_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 		return rr_fail(text, error, "replayed");
 	new = calloc(1, sizeof(*new));
 	assert_non_null(new);
-	new->base = (struct rr_listener){ base, handler, ctx };
-	memcpy(&new->address, address, size);
+	new->base = (struct rr_listener){ base, how->handler, how->ctx };
+	memcpy(&new->address, how->address, how->size);
 	rr_address_set_port((struct sockaddr *)&new->address, replay_port(line->text));
 	if (!fabric->listener)
 		fabric->listener = new;
@@ -228,23 +228,18 @@ replay_unlisten(struct rr_listener *base)
 }
 
 static int
-replay_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+replay_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
 	struct replay_fabric *fabric = rr_container(base, struct replay_fabric, base);
 	const struct replay_line *line = take(fabric, NULL, "connect");
 	int error = result(line);
 
-	(void)address;
-	(void)size;
-	(void)private_data;
-	(void)private_size;
 	if (error)
 		return rr_fail(text, error, "replayed");
 	*endpoint = &new_endpoint(fabric, line->endpoint)->base;
-	(*endpoint)->handler = handler;
-	(*endpoint)->ctx = ctx;
+	(*endpoint)->handler = how->handler;
+	(*endpoint)->ctx = how->ctx;
 	return 0;
 }
 

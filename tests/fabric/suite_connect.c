@@ -54,8 +54,10 @@ too_much_private_data_is_refused_at_once(void **state)
 	struct rr_endpoint *endpoint;
 	struct rr_text text;
 
-	assert_int_equal(rr_fabric_connect(world->fabric, (void *)&world->address, sizeof(world->address),
-				 data, max + 1, NULL, NULL, &endpoint, &text),
+	assert_int_equal(rr_fabric_connect(world->fabric,
+				 &(struct rr_connect){ (void *)&world->address, sizeof(world->address), data,
+					 max + 1, NULL, NULL },
+				 &endpoint, &text),
 		-RPCRDMA_ERR_INVAL);
 }
 
@@ -114,8 +116,10 @@ nothing_else_can_listen_at_a_port_in_use(void **state)
 	struct rr_listener *listener;
 	struct rr_text text = { "" };
 
-	assert_int_equal(rr_fabric_listen(world->fabric, (void *)&world->address, sizeof(world->address),
-				 NULL, NULL, &listener, &text),
+	assert_int_equal(
+		rr_fabric_listen(world->fabric,
+			&(struct rr_listen){ (void *)&world->address, sizeof(world->address), NULL, NULL },
+			&listener, &text),
 		-RPCRDMA_ERR_SYSTEM);
 	assert_non_null(strstr(text.text, "in use"));
 }

@@ -81,7 +81,9 @@ setup(void **state)
 	config.receive_max = 1;
 	assert_int_equal(rr_iwarp_fabric_new(loop, &config, &fabric), 0);
 	assert_int_equal(
-		rr_fabric_listen(fabric, (void *)&any, sizeof(any), asked, NULL, &listener, &fault), 0);
+		rr_fabric_listen(fabric, &(struct rr_listen){ (void *)&any, sizeof(any), asked, NULL },
+			&listener, &fault),
+		0);
 	return rr_listener_address(listener, &address);
 }
 
@@ -115,8 +117,9 @@ dial_a_stranger(void)
 
 	assert_int_equal(bind(fd, (void *)&any, sizeof(any)) | listen(fd, 8), 0);
 	assert_int_equal(getsockname(fd, (void *)&any, &size), 0);
-	assert_int_equal(rr_fabric_connect(
-				 fabric, (void *)&any, sizeof(any), NULL, 0, handle, NULL, &endpoint, &fault),
+	assert_int_equal(rr_fabric_connect(fabric,
+				 &(struct rr_connect){ (void *)&any, sizeof(any), NULL, 0, handle, NULL },
+				 &endpoint, &fault),
 		0);
 	new = accept(fd, NULL, NULL);
 	assert_true(new >= 0);
@@ -288,8 +291,10 @@ an_old_peer_is_asked_with_revision_1(void **state)
 	(void)state;
 	assert_int_equal(bind(listening, (void *)&any, sizeof(any)) | listen(listening, 8), 0);
 	assert_int_equal(getsockname(listening, (void *)&any, &size), 0);
-	assert_int_equal(rr_fabric_connect(fabric, (void *)&any, sizeof(any), "private", 7, handle, NULL,
-				 &endpoint, &fault),
+	assert_int_equal(
+		rr_fabric_connect(fabric,
+			&(struct rr_connect){ (void *)&any, sizeof(any), "private", 7, handle, NULL },
+			&endpoint, &fault),
 		0);
 	fd = accept(listening, NULL, NULL);
 	turn(3);

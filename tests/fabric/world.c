@@ -158,7 +158,8 @@ world_new(const struct rr_fabric_config *config)
 	world->loop = rr_loop_new(&env);
 	assert_non_null(world->loop);
 	assert_int_equal(provider(world->loop, config, &world->fabric), 0);
-	assert_int_equal(rr_fabric_listen(world->fabric, (void *)&any, sizeof(any), asked, world,
+	assert_int_equal(rr_fabric_listen(world->fabric,
+				 &(struct rr_listen){ (void *)&any, sizeof(any), asked, world },
 				 &world->listener, &text),
 		0);
 	assert_int_equal(rr_listener_address(world->listener, &world->address), 0);
@@ -218,8 +219,10 @@ world_dial(struct world *world, struct side *side, const void *data, uint32_t si
 {
 	struct rr_text text;
 
-	assert_int_equal(rr_fabric_connect(world->fabric, (void *)&world->address, sizeof(world->address),
-				 data, size, handle, side, &side->endpoint, &text),
+	assert_int_equal(rr_fabric_connect(world->fabric,
+				 &(struct rr_connect){ (void *)&world->address, sizeof(world->address), data,
+					 size, handle, side },
+				 &side->endpoint, &text),
 		0);
 	rr_endpoint_allow(side->endpoint, world->client_allows);
 }

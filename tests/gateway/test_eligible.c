@@ -86,7 +86,8 @@ items_of_call(void)
 	struct rr_known known;
 
 	rr_known_read(&known, &config, &in);
-	rr_items_take(&known, RR_ITEMS_CALL, &in, scratch, sizeof(scratch), items, &out);
+	rr_items_take(
+		&known, RR_ITEMS_CALL, &in, &(struct rr_items_room){ scratch, sizeof(scratch), items }, &out);
 	return out.item_count;
 }
 
@@ -214,7 +215,8 @@ take(enum rr_items_use use, const struct rpcrdma_message *in, uint32_t chunk_cou
 		.chunk_count = chunk_count,
 		.write_chunks = client_chunks };
 
-	return rr_items_take(&known, use, in, scratch, sizeof(scratch), items, &out);
+	return rr_items_take(
+		&known, use, in, &(struct rr_items_room){ scratch, sizeof(scratch), items }, &out);
 }
 
 static enum rr_walk_answer

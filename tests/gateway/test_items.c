@@ -44,7 +44,8 @@ taken(struct rr_known *known, const struct written *written)
 	uint8_t scratch[1024];
 
 	rr_known_read(known, &config, &written->message);
-	rr_items_take(known, RR_ITEMS_CALL, &written->message, scratch, sizeof(scratch), items, &out);
+	rr_items_take(known, RR_ITEMS_CALL, &written->message,
+		&(struct rr_items_room){ scratch, sizeof(scratch), items }, &out);
 	return out.item_count;
 }
 

@@ -119,11 +119,13 @@ begin(struct peer *peer)
 
 	resolve(&peer->options, &info);
 	if (peer->options.connects)
-		error = rr_fabric_connect(peer->fabric, info->ai_addr, info->ai_addrlen, NULL, 0, handle,
-			peer, &peer->endpoint, &text);
+		error = rr_fabric_connect(peer->fabric,
+			&(struct rr_connect){ info->ai_addr, info->ai_addrlen, NULL, 0, handle, peer },
+			&peer->endpoint, &text);
 	else
-		error = rr_fabric_listen(
-			peer->fabric, info->ai_addr, info->ai_addrlen, asked, peer, &peer->listener, &text);
+		error = rr_fabric_listen(peer->fabric,
+			&(struct rr_listen){ info->ai_addr, info->ai_addrlen, asked, peer }, &peer->listener,
+			&text);
 	peer_need(!error, "cannot begin: %s (%d)", text.text, error);
 	freeaddrinfo(info);
 	if (peer->options.connects)

@@ -50,8 +50,10 @@ reach(struct world *world, enum rr_work_kind kind)
 		.remote_offset = 0x1234 };
 	struct rr_text why;
 
-	assert_int_equal(rr_fabric_connect(fabric, (struct sockaddr *)&world->address, sizeof(world->address),
-				 NULL, 0, handle, &peer, &endpoint, &why),
+	assert_int_equal(rr_fabric_connect(fabric,
+				 &(struct rr_connect){ (struct sockaddr *)&world->address,
+					 sizeof(world->address), NULL, 0, handle, &peer },
+				 &endpoint, &why),
 		0);
 	world_until(world, peer.established);
 	assert_int_equal(rr_endpoint_post(endpoint, &work), 0);

@@ -80,7 +80,8 @@ static int
 acceptor_listen_with(struct rdma_acceptor *acceptor, struct rr_fabric *fabric,
 	const struct rr_carrier_place *at, struct rr_text *text)
 {
-	int error = rr_fabric_listen(fabric, at->address, at->size, acceptor_requested, acceptor,
+	int error = rr_fabric_listen(fabric,
+		&(struct rr_listen){ at->address, at->size, acceptor_requested, acceptor },
 		&acceptor->listeners[acceptor->count], text);
 
 	if (!error)

@@ -239,8 +239,9 @@ rr_driver_connect(struct rr_connection *connection, const struct sockaddr *addre
 	int error;
 
 	driver_own_private_data(connection, data);
-	error = rr_fabric_connect(connection->fabric, address, size, data, sizeof(data), driver_on_event,
-		connection, &endpoint, text);
+	error = rr_fabric_connect(connection->fabric,
+		&(struct rr_connect){ address, size, data, sizeof(data), driver_on_event, connection },
+		&endpoint, text);
 	if (error)
 		return error;
 	driver_set_endpoint(connection, endpoint);

@@ -90,29 +90,27 @@ capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 }
 
 static int
-capture_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
 	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
 	struct rr_capture_fabric *fabric = rr_container(filter, struct rr_capture_fabric, filter);
-	int error = rr_filter_connect(
-		base, address, size, private_data, private_size, handler, ctx, endpoint, text);
+	int error = rr_filter_connect(base, how, endpoint, text);
 
 	if (error)
 		return error;
 	capture_ends(capture_endpoint_of(*endpoint), 0,
 		(uint16_t)(CAPTURE_PORT + fabric->endpoints++ % (UINT16_MAX - CAPTURE_PORT)));
-	capture_keep_first(capture_endpoint_of(*endpoint), private_data, private_size);
+	capture_keep_first(capture_endpoint_of(*endpoint), how->private_data, how->private_size);
 	return 0;
 }
 
 static int
-capture_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+capture_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text)
 {
 	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
-	int error = rr_filter_listen(base, address, size, handler, ctx, listener, text);
+	int error = rr_filter_listen(base, how, listener, text);
 	struct sockaddr_storage chosen;
 
 	if (!error && rr_filter_listener_address(*listener, &chosen) == 0)

@@ -252,13 +252,22 @@ capture_gather(uint8_t *out, const struct rr_sge *sges, uint32_t count, uint32_t
 	}
 }
 
-/* An FPDU with so many octets of the message; without CRC, as the MPA frames say. */
+/* One segment of a message. */
+struct capture_segment {
+	const struct rr_ddp_header *header;
+	const struct rr_sge *sges; /* the whole message */
+	uint32_t sge_count;
+	uint32_t begin, size; /* the octets of the message that the segment has */
+};
+
+/* An FPDU with a segment; without CRC, as the MPA frames say. */
 static void
 capture_fpdu(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
-	const struct rr_ddp_header *header, const struct rr_sge *sges, uint32_t sge_count, uint32_t begin,
-	uint32_t size)
+	const struct capture_segment *segment)
 {
+	const struct rr_ddp_header *header = segment->header;
 	uint32_t head = RR_FPDU_LENGTH_SIZE + (uint32_t)rr_ddp_header_size(header->tagged), whole, at;
+	uint32_t size = segment->size;
 	uint8_t *out;
 
 	whole = (uint32_t)rr_fpdu_size(head - RR_FPDU_LENGTH_SIZE + size);
@@ -268,7 +277,7 @@ capture_fpdu(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t f
 	memset(out + head + size, 0, whole - head - size);
 	rr_put_be16(out, (uint16_t)(head - RR_FPDU_LENGTH_SIZE + size));
 	rr_ddp_put(out + RR_FPDU_LENGTH_SIZE, header);
-	capture_gather(out + head, sges, sge_count, begin, size);
+	capture_gather(out + head, segment->sges, segment->sge_count, segment->begin, size);
 	capture_put(capture, flow, from, RR_CAPTURE_ACK, at, whole);
 	pthread_mutex_unlock(&capture->lock);
 }
@@ -287,7 +296,8 @@ rr_capture_message(struct rr_capture *capture, struct rr_capture_flow *flow, uin
 		uint32_t size = (uint32_t)rr_min(total - at, SEGMENT_MAX);
 
 		header.last = at + size == total;
-		capture_fpdu(capture, flow, from, &header, sges, sge_count, at, size);
+		capture_fpdu(
+			capture, flow, from, &(struct capture_segment){ &header, sges, sge_count, at, size });
 		at += size;
 		header.mo = header.tagged ? 0 : at;
 		header.to += size;

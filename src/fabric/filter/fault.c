@@ -83,9 +83,8 @@ fault_refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr
 }
 
 static int
-fault_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+fault_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
 	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
 	uint64_t argument = 0;
@@ -93,10 +92,9 @@ fault_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 	int error;
 
 	if (action == RR_FAULT_FAIL)
-		error = fault_refuse(fabric, address, handler, ctx, endpoint, text);
+		error = fault_refuse(fabric, how->address, how->handler, how->ctx, endpoint, text);
 	else
-		error = rr_filter_connect(
-			base, address, size, private_data, private_size, handler, ctx, endpoint, text);
+		error = rr_filter_connect(base, how, endpoint, text);
 	if (error)
 		return error;
 	if (action == RR_FAULT_FAIL)

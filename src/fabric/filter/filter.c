@@ -143,8 +143,8 @@ filter_requested(void *ctx, struct rr_endpoint *below, const void *private_data,
 }
 
 int
-rr_filter_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+rr_filter_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text)
 {
 	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
 	struct rr_filter_listener *new = rr_alloc(fabric->env, sizeof(*new));
@@ -152,8 +152,9 @@ rr_filter_listen(struct rr_fabric *base, const struct sockaddr *address, socklen
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	*new = (struct rr_filter_listener){ .base = { base, handler, ctx } };
-	error = rr_fabric_listen(fabric->below, address, size, filter_requested, new, &new->below, text);
+	*new = (struct rr_filter_listener){ .base = { base, how->handler, how->ctx } };
+	error = rr_fabric_listen(fabric->below,
+		&(struct rr_listen){ how->address, how->size, filter_requested, new }, &new->below, text);
 	if (error)
 		rr_free(fabric->env, new);
 	else
@@ -181,19 +182,20 @@ rr_filter_unlisten(struct rr_listener *base)
 /* ---- Connections ---- */
 
 int
-rr_filter_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+rr_filter_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
 	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
-	struct rr_filter_endpoint *new = rr_filter_endpoint_new(fabric, handler, ctx);
+	struct rr_filter_endpoint *new = rr_filter_endpoint_new(fabric, how->handler, how->ctx);
 	struct rr_endpoint *below;
 	int error;
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	error = rr_fabric_connect(
-		fabric->below, address, size, private_data, private_size, rr_filter_event, new, &below, text);
+	error = rr_fabric_connect(fabric->below,
+		&(struct rr_connect){
+			how->address, how->size, how->private_data, how->private_size, rr_filter_event, new },
+		&below, text);
 	if (error) {
 		filter_end(new);
 		return error;

@@ -87,13 +87,12 @@ void rr_filter_event(void *ctx, const struct rr_event *event);
 /* ---- Operations ---- */
 
 void rr_filter_destroy(struct rr_fabric *base);
-int rr_filter_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text);
+int rr_filter_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text);
 int rr_filter_listener_address(struct rr_listener *base, struct sockaddr_storage *address);
 void rr_filter_unlisten(struct rr_listener *base);
-int rr_filter_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text);
+int rr_filter_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text);
 int rr_filter_accept(struct rr_endpoint *base, const void *private_data, size_t private_size);
 void rr_filter_reject(struct rr_endpoint *base, const void *private_data, size_t private_size);
 void rr_filter_allow(struct rr_endpoint *base, uint32_t count);

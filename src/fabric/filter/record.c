@@ -191,16 +191,16 @@ record_note_request(struct rr_filter_endpoint *endpoint, const void *private_dat
 /* ---- Operations ---- */
 
 static int
-record_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+record_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text)
 {
 	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
-	int error = rr_filter_listen(base, address, size, handler, ctx, listener, text);
+	int error = rr_filter_listen(base, how, listener, text);
 	FILE *file = record_begin_line(rr_container(filter, struct record_fabric, filter), 0, "listen");
 	struct sockaddr_storage chosen;
 
 	fputc(' ', file);
-	record_put_address(file, address);
+	record_put_address(file, how->address);
 	if (!error && rr_filter_listener_address(*listener, &chosen) == 0) {
 		fputs(" at=", file);
 		record_put_address(file, (const struct sockaddr *)&chosen);
@@ -209,19 +209,17 @@ record_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 }
 
 static int
-record_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+record_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
 	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
 	struct record_fabric *fabric = rr_container(filter, struct record_fabric, filter);
-	int error = rr_filter_connect(
-		base, address, size, private_data, private_size, handler, ctx, endpoint, text);
+	int error = rr_filter_connect(base, how, endpoint, text);
 	FILE *file = record_begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
 
 	fputc(' ', file);
-	record_put_address(file, address);
-	record_put_data(file, private_data, private_size);
+	record_put_address(file, how->address);
+	record_put_data(file, how->private_data, how->private_size);
 	return record_end_with(file, error);
 }
 

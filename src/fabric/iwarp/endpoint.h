@@ -159,8 +159,8 @@ void rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint);
 /* The endpoint's request is there: hands it over. */
 void rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint);
 
-int rr_iwarp_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text);
+int rr_iwarp_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text);
 int rr_iwarp_listener_address(struct rr_listener *base, struct sockaddr_storage *address);
 void rr_iwarp_unlisten(struct rr_listener *base);
 

@@ -50,24 +50,23 @@ iwarp_start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, 
 }
 
 static int
-iwarp_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+iwarp_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
 	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric_of(base);
-	int fd = rr_socket_open(address->sa_family), error;
+	int fd = rr_socket_open(how->address->sa_family), error;
 	struct rr_iwarp_endpoint *new;
 
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot make a socket: %s", strerror(-fd));
-	new = rr_iwarp_endpoint_new(fabric, fd, address);
+	new = rr_iwarp_endpoint_new(fabric, fd, how->address);
 	if (!new) {
 		rr_socket_close(fd);
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
 	}
-	new->engine.base.handler = handler;
-	new->engine.base.ctx = ctx;
-	error = iwarp_start(new, address, size, private_data, private_size);
+	new->engine.base.handler = how->handler;
+	new->engine.base.ctx = how->ctx;
+	error = iwarp_start(new, how->address, how->size, how->private_data, how->private_size);
 	if (error) {
 		rr_iwarp_endpoint_bury(new);
 		return rr_fail(text, error, "%s", rpcrdma_strerror(error));

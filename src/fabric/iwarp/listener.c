@@ -110,8 +110,8 @@ listener_go_on(struct rr_timer *timer)
 }
 
 int
-rr_iwarp_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+rr_iwarp_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text)
 {
 	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric_of(base);
 	const struct rr_env *env = fabric->shared.env;
@@ -121,11 +121,11 @@ rr_iwarp_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	*new = (struct rr_iwarp_listener){ .base = { base, handler, ctx } };
+	*new = (struct rr_iwarp_listener){ .base = { base, how->handler, how->ctx } };
 	new->watch.ready = listener_ready;
 	rr_timer_init(&new->pause, listener_go_on);
 	rr_list_init(&new->pending);
-	new->fd = rr_socket_listen(address, size, fabric->base.config.reuse_port);
+	new->fd = rr_socket_listen(how->address, how->size, fabric->base.config.reuse_port);
 	error = new->fd < 0 ? -new->fd : 0;
 	if (!error && rr_loop_watch(fabric->base.loop, &new->watch, new->fd, RR_READABLE)) {
 		error = errno;
@@ -136,7 +136,7 @@ rr_iwarp_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_
 		return 0;
 	}
 	rr_free(env, new);
-	rr_address_text(address, name, sizeof(name));
+	rr_address_text(how->address, name, sizeof(name));
 	return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: %s", name,
 		error == EADDRINUSE ? "the port is in use" : strerror(error));
 }

@@ -33,14 +33,14 @@ message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, 
 	const struct rr_regions *regions = &engine->regions;
 	enum rr_region_fault fault = rr_regions_find(regions, handle, offset, length, access, addr);
 	bool read = access == RR_REMOTE_READ;
-	char text[200];
+	struct rr_text text;
 
 	if (!fault)
 		return RR_IWARP_GO_ON;
 	engine->revoked = fault == RR_REGION_REVOKED;
 	return rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, message_cause_of(fault, read), engine->rx.head,
 		"the peer's RDMA %s was refused: %s", read ? "Read" : "Write",
-		rr_regions_explain(regions, handle, offset, length, fault, text, sizeof(text)));
+		rr_regions_explain(regions, handle, offset, length, fault, &text));
 }
 
 static enum rr_iwarp_outcome

@@ -56,8 +56,8 @@ loop_choose_port(struct rr_loop_fabric *fabric)
 }
 
 static int
-loop_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+loop_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text)
 {
 	struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
 	struct rr_loop_listener *new = rr_alloc(fabric->env, sizeof(*new));
@@ -65,13 +65,14 @@ loop_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t si
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	*new = (struct rr_loop_listener){ .base = { base, handler, ctx } };
-	memcpy(&new->address, address, size < sizeof(new->address) ? size : sizeof(new->address));
+	*new = (struct rr_loop_listener){ .base = { base, how->handler, how->ctx } };
+	memcpy(&new->address, how->address,
+		how->size < sizeof(new->address) ? how->size : sizeof(new->address));
 	if (!*loop_port_of(&new->address))
 		*loop_port_of(&new->address) = loop_choose_port(fabric);
 	if (loop_port_is_taken(fabric, *loop_port_of(&new->address))) {
 		rr_free(fabric->env, new);
-		rr_address_text(address, name, sizeof(name));
+		rr_address_text(how->address, name, sizeof(name));
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: the port is in use", name);
 	}
 	rr_list_append(&fabric->listeners, &new->link);
@@ -98,23 +99,21 @@ loop_unlisten(struct rr_listener *base)
 }
 
 static int
-loop_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size, const void *private_data,
-	size_t private_size, rr_endpoint_handler *handler, void *ctx, struct rr_endpoint **endpoint,
+loop_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
 {
 	struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
 	struct rr_loop_endpoint *new = rr_loop_endpoint_new(fabric);
 
-	(void)size;
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	new->base.handler = handler;
-	new->base.ctx = ctx;
-	new->port = ((const struct sockaddr_in *)(const void *)address)->sin_port;
-	rr_address_text(address, new->base.peer, sizeof(new->base.peer));
-	new->private_size = private_size;
-	if (private_size)
-		memcpy(new->private_data, private_data, private_size);
+	new->base.handler = how->handler;
+	new->base.ctx = how->ctx;
+	new->port = ((const struct sockaddr_in *)(const void *)how->address)->sin_port;
+	rr_address_text(how->address, new->base.peer, sizeof(new->base.peer));
+	new->private_size = how->private_size;
+	if (how->private_size)
+		memcpy(new->private_data, how->private_data, how->private_size);
 	rr_loop_defer(fabric->base.loop, &new->task);
 	*endpoint = &new->base;
 	return 0;

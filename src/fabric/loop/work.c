@@ -81,7 +81,7 @@ work_access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 	unsigned access = reads ? RR_REMOTE_READ : RR_REMOTE_WRITE;
 	const struct rr_regions *regions = &endpoint->peer->regions;
 	enum rr_region_fault fault;
-	char text[160];
+	struct rr_text text;
 	uint8_t *at;
 
 	/* RFC 5040, 5: a zero-length RDMA Write or Read touches no buffer, and its STag is not checked. */
@@ -89,10 +89,10 @@ work_access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 		return DONE;
 	fault = rr_regions_find(regions, item->remote_handle, item->remote_offset, item->length, access, &at);
 	if (fault) {
-		rr_regions_explain(regions, item->remote_handle, item->remote_offset, item->length, fault,
-			text, sizeof(text));
+		rr_regions_explain(
+			regions, item->remote_handle, item->remote_offset, item->length, fault, &text);
 		return work_violation(endpoint, -RPCRDMA_ERR_ACCESS, -RPCRDMA_ERR_ACCESS,
-			reads ? "RDMA Read" : "RDMA Write", text);
+			reads ? "RDMA Read" : "RDMA Write", text.text);
 	}
 	if (reads)
 		memcpy((void *)(uintptr_t)item->sges[0].addr, at, item->length);

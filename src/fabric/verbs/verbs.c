@@ -61,8 +61,8 @@ verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 /* RFC 8166, 5: "a translation MUST be employed" from IP addresses and ports: rdma_cm does it, in its TCP port
  * space. */
 static int
-verbs_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	rr_listener_handler *handler, void *ctx, struct rr_listener **listener, struct rr_text *text)
+verbs_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
+	struct rr_text *text)
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(base);
 	struct rr_verbs_listener *new = rr_alloc(fabric->env, sizeof(*new));
@@ -70,13 +70,13 @@ verbs_listen(struct rr_fabric *base, const struct sockaddr *address, socklen_t s
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	memcpy(&copy, address, size < sizeof(copy) ? size : sizeof(copy));
-	*new = (struct rr_verbs_listener){ .base = { base, handler, ctx } };
+	memcpy(&copy, how->address, how->size < sizeof(copy) ? how->size : sizeof(copy));
+	*new = (struct rr_verbs_listener){ .base = { base, how->handler, how->ctx } };
 	rr_list_append(&fabric->listeners, &new->link);
 	if (fabric->library.create_id(fabric->channel, &new->id, NULL, RDMA_PS_TCP) < 0 ||
 		fabric->library.bind_addr(new->id, (void *)&copy) < 0 ||
 		fabric->library.listen(new->id, BACKLOG) < 0) {
-		verbs_cannot_listen(address, text);
+		verbs_cannot_listen(how->address, text);
 		verbs_unlisten(&new->base);
 		return -RPCRDMA_ERR_SYSTEM;
 	}
@@ -95,9 +95,8 @@ verbs_listener_address(struct rr_listener *base, struct sockaddr_storage *addres
 }
 
 static int
-verbs_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t size,
-	const void *private_data, size_t private_size, rr_endpoint_handler *handler, void *ctx,
-	struct rr_endpoint **endpoint, struct rr_text *text)
+verbs_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
+	struct rr_text *text)
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(base);
 	struct rr_verbs_endpoint *new = rr_verbs_endpoint_new(fabric);
@@ -105,22 +104,22 @@ verbs_connect(struct rr_fabric *base, const struct sockaddr *address, socklen_t 
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	memcpy(&copy, address, size < sizeof(copy) ? size : sizeof(copy));
-	new->base.handler = handler;
-	new->base.ctx = ctx;
+	memcpy(&copy, how->address, how->size < sizeof(copy) ? how->size : sizeof(copy));
+	new->base.handler = how->handler;
+	new->base.ctx = how->ctx;
 	new->connects = true;
 	new->responder_resources = new->initiator_depth = READS_MAX;
-	rr_address_text(address, new->base.peer, sizeof(new->base.peer));
-	new->private_size = (uint8_t)private_size;
-	if (private_size)
-		memcpy(new->private_data, private_data, private_size);
+	rr_address_text(how->address, new->base.peer, sizeof(new->base.peer));
+	new->private_size = (uint8_t)how->private_size;
+	if (how->private_size)
+		memcpy(new->private_data, how->private_data, how->private_size);
 	if (fabric->library.create_id(fabric->channel, &new->id, new, RDMA_PS_TCP) < 0) {
 		rr_fail(text, 0, "cannot connect to %s: %s", new->base.peer, strerror(errno));
 		rr_verbs_endpoint_bury(new);
 		return -RPCRDMA_ERR_SYSTEM;
 	}
 	if (fabric->library.resolve_addr(new->id, NULL, (void *)&copy, RESOLVE_TIMEOUT) < 0)
-		rr_verbs_end(new, rr_errno_error(errno), "no RDMA device leads to the address: %s",
+		rr_verbs_end(new, rr_errno_error(errno), "no RDMA device leads to the how->address: %s",
 			strerror(errno));
 	*endpoint = &new->base;
 	return 0;
