@@ -118,10 +118,10 @@ struct rpcrdma_call_config {
 	 */
 	uint32_t reply_min;
 	/*
-	 * Where the result's strings and opaque data are to lie: the octets of the reply are copied there. It
-	 * must have room for reply_max + 424 octets (the reply's header is among them), and for the marked
-	 * results if they come some other way than by RDMA Write: over TCP, or inside a small reply. Else the
-	 * call fails with LIMIT. NULL: they are not copied, and result is valid until done() returns.
+	 * Memory for the result's strings and opaque data: the octets of the reply are copied there. It must
+	 * have room for reply_max + 424 octets (the reply's header is among them), and for the marked results
+	 * if they come some other way than by RDMA Write: over TCP, or inside a small reply. Else the call
+	 * fails with LIMIT. NULL: they are not copied, and result is valid until done() returns.
 	 */
 	void *keep;
 	uint32_t keep_size;
@@ -166,12 +166,12 @@ RPCRDMA_API int rpcrdma_client_call_and_wait(
 	struct rpcrdma_client *client, const struct rpcrdma_call_config *config);
 
 /*
- * What the functions are made of that `rpcrdma xdr` writes for each procedure, VERSION_call_PROCEDURE(client,
- * args, result, config): there, args and result have the procedure's own types, and are left out where they
- * are void. config has everything else of the call, may be NULL, and is copied; its program, procedure, args
- * and result are not looked at. Where config->done is set, this starts the call as rpcrdma_client_call()
- * does, else it waits for it as rpcrdma_client_call_and_wait() does; errors are those of that function. A
- * call that may have to be cancelled is started by rpcrdma_client_call() itself.
+ * `rpcrdma xdr` writes a function for each procedure on top of this one, VERSION_call_PROCEDURE(client, args,
+ * result, config): there, args and result have the procedure's own types, and are left out where they are
+ * void. config has everything else of the call, may be NULL, and is copied; its program, procedure, args and
+ * result are not looked at. Where config->done is set, this starts the call as rpcrdma_client_call() does,
+ * else it waits for it as rpcrdma_client_call_and_wait() does; errors are those of that function. A call that
+ * may have to be cancelled is started by rpcrdma_client_call() itself.
  */
 RPCRDMA_API int rpcrdma_client_call_procedure(struct rpcrdma_client *client,
 	const struct rpcrdma_program *program, uint32_t procedure, const void *args, void *result,

@@ -34,8 +34,8 @@ struct rpcrdma_engine;
  * that return errors. Others do nothing then, or return 0, NULL, or a text that says so.
  */
 
-/* What a client provides for a reply that may not fit inline, where the server can provide a Read chunk.
- * Other servers are always offered a Reply chunk. */
+/* The memory that a client provides for a reply that may not fit inline, where the server can provide a
+ * Read chunk. Other servers are always offered a Reply chunk. */
 enum rpcrdma_reply_chunks {
 	RPCRDMA_REPLY_CHUNKS_AUTO, /* a Reply chunk where the reply will not fit, nothing where it may */
 	RPCRDMA_REPLY_CHUNKS_ALWAYS,
@@ -87,10 +87,10 @@ struct rpcrdma_engine_config {
 	void *ctx; /* for log */
 	/*
 	 * A file for all that connections over RDMA send and receive, as a capture in the format of pcapng:
-	 * iWARP over TCP, whatever moves the data, so that Wireshark and `rpcrdma decode` read it. What the
-	 * peer does by RDMA is derived from its messages, and stands in front of them. It is emptied when the
-	 * engine is made, and whole when the engine has ended. The engine copies the name. It costs a copy of
-	 * all data; NULL: no capture.
+	 * iWARP over TCP, whatever moves the data, so that Wireshark and `rpcrdma decode` read it. RDMA
+	 * operations of the peer are derived from its messages, and stand in front of them. It is emptied
+	 * when the engine is made, and whole when the engine has ended. The engine copies the name. It costs
+	 * a copy of all data; NULL: no capture.
 	 */
 	const char *capture;
 	/*

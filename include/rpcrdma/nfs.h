@@ -112,7 +112,7 @@ struct rpcrdma_nfs_object {
 	struct rpcrdma_nfs_time accessed, modified, changed; /* changed: data or attributes */
 };
 
-/* What is to be called when an operation is done. */
+/* The function that is called when an operation is done. */
 struct rpcrdma_nfs_then {
 	void (*done)(void *ctx, int error); /* may start further operations, and may close the client */
 	void *ctx;

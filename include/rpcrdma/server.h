@@ -130,8 +130,8 @@ RPCRDMA_API uint32_t rpcrdma_server_connections(const struct rpcrdma_server *ser
 RPCRDMA_API int rpcrdma_server_counters(
 	const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
 
-/* Calls visit for each connection there is now. What it is handed is valid until it returns; size says how
- * much of a structure this library has. visit must not use the server. */
+/* Calls visit for each connection there is now. The structures are valid until visit returns; size says
+ * how much of a structure this library has. visit must not use the server. */
 RPCRDMA_API void rpcrdma_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
 		const struct rpcrdma_counters *counters),

@@ -7,7 +7,7 @@
 
 enum { PROBES = 3 }; /* within the limit */
 
-/* For how long nothing was heard of the peer. False where it cannot be told, or nothing is awaited of it. */
+/* For how long the peer has been silent. False where the kernel does not say, or the peer owes no answer. */
 static bool
 alive_silent_for(int fd, uint64_t *silent)
 {

@@ -24,7 +24,7 @@ struct rr_alive {
 /* Must be called once before the others. */
 void rr_alive_init(struct rr_alive *alive, void (*dead)(struct rr_alive *alive));
 
-/* From now on a peer that nothing was heard of for limit nanoseconds, although it was asked, is dead. fd is
+/* From now on a peer that is silent for limit nanoseconds, although it was asked, is dead. fd is
  * connected. */
 void rr_alive_start(struct rr_alive *alive, struct rr_loop *loop, int fd, uint64_t limit);
 

@@ -104,7 +104,8 @@ uint64_t rr_loop_clock(struct rr_loop *loop);
 /* True inside a callback: of a turn of the loop, or between rr_loop_enter() and rr_loop_leave(). */
 bool rr_loop_calls_back(const struct rr_loop *loop);
 
-/* What is called until rr_loop_leave() is a callback, although it does not come from a turn. */
+/* Every function that is called until rr_loop_leave() counts as a callback, although it does not come from
+ * a turn. */
 void rr_loop_enter(struct rr_loop *loop);
 void rr_loop_leave(struct rr_loop *loop);
 

@@ -6,8 +6,9 @@
 /*
  * Who owns what: a buffer is its taker's from rr_pool_get() to rr_pool_put(). In front of each buffer, in the
  * slack that its alignment costs, lies a head that says how large it is and what is to be freed. Buffers that
- * came back hang on a free list of their size by that head. What is out and what is kept stays below the
- * bound together: kept buffers of other sizes are freed to make room. A buffer holds its party.
+ * came back hang on a free list of their size by that head. Buffers that are out and buffers that are kept
+ * stay below the bound together: kept buffers of other sizes are freed to make room. A buffer holds its
+ * party.
  */
 enum { ALIGNMENT = 4096 };
 

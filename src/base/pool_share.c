@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which request for payload memory is granted: pool.h has the rules. What an account has proved to move are
- * the octets that its peer took or brought since the account's probation ended; a buffer that was kept for
- * longer than RR_SHARE_LATE begins another probation.
+ * Which request for payload memory is granted: pool.h has the rules. An account is credited with the octets
+ * that its peer took or brought since its probation ended; a buffer that was kept for longer than
+ * RR_SHARE_LATE begins another probation.
  */
 #include "base/pool_private.h"
 
@@ -218,7 +218,7 @@ share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
 	bool small = rr_pool_share_is_small(pool, account, size);
 	const struct rr_host *full = rr_pool_share_full_host(pool, other, wants);
 
-	/* What it waits for comes from its own host. */
+	/* Its own host holds the memory that it waits for. */
 	if (full && full != account->party->host)
 		return false;
 	if (share_is_barred(pool, other, wants))

@@ -29,9 +29,8 @@ turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 	return account->waiters.next != link;
 }
 
-/* What a round has come to: kinds of requests of which some are due and not granted, by whether they are
- * small; and the host that has its part of the pool, whose large requests wait until it gives something back.
- */
+/* The result of a round: which kinds of requests, small or large, are due and not granted; and the host
+ * that has its part of the pool, whose large requests wait until it gives memory back. */
 struct round {
 	bool closed[2], closed_to_unproven[2];
 	const struct rr_host *full;

@@ -179,7 +179,7 @@ share_tick(struct rr_timer *timer)
 			since[i] = rr_pool_due_since(shares->pools[i]);
 		wanted |= since[i] > 0;
 	}
-	/* What is cut may free its party, and no other. */
+	/* A cut may free the party of what was cut, and no other party. */
 	for (link = shares->parties.next; link != &shares->parties;) {
 		struct rr_party *party = rr_party_hold(rr_container(link, struct rr_party, link));
 

@@ -143,8 +143,7 @@ rr_carrier_attach(struct rr_carrier *carrier, const struct rr_carrier_events *ev
 	carrier->ctx = ctx;
 }
 
-/* What the carrier takes from now on is taken for that party, which is of another connection, and the other
- * one answers for it. */
+/* From now on the carrier takes memory in the name of that party, which belongs to another connection. */
 static inline void
 rr_carrier_join(struct rr_carrier *carrier, struct rr_party *party)
 {

@@ -35,9 +35,9 @@ enum rr_versions {
 };
 
 /*
- * What a requester provides for a reply that may not fit inline, where the responder can provide a Read chunk
- * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 5.3.1). Other responders are always offered a Reply
- * chunk.
+ * The memory that a requester provides for a reply that may not fit inline, where the responder can provide a
+ * Read chunk (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 5.3.1). Other responders are always offered
+ * a Reply chunk.
  */
 enum rr_reply_chunks {
 	RR_REPLY_CHUNKS_AUTO, /* a Reply chunk where it will not fit, else the choice is the responder's */
@@ -105,9 +105,9 @@ struct rpcrdma_engine {
 	struct rr_loop *loop;
 	/*
 	 * Payload memory, half of memory_max each: what calls take that arrive, what their results take until
-	 * they were sent, and what the replies to our own calls take. What lies in one of them may wait for
-	 * the next, but never for one before it or for itself: calls that wait for memory to be answered
-	 * cannot hold all of it, nor can results that wait until our own client reads them.
+	 * they were sent, and what the replies to our own calls take. A holder of memory of one of them may
+	 * wait for the next, but never for one before it or for the same: so calls that wait for memory for
+	 * their answers cannot hold all of it, nor can results that wait until our own client reads them.
 	 */
 	struct rr_pool *arrivals, *results, *pool;
 	struct rr_shares shares; /* of them, and of the connections that there may be */

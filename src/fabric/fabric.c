@@ -148,7 +148,7 @@ rr_fabric_is_short(struct rr_fabric *fabric)
 	return ops->is_short && ops->is_short(fabric);
 }
 
-/* What a work request moves must have a length of 32 bits: that is what RDMAP can express. */
+/* RDMAP has 32 bits for the length of a message: a work request moves no more. */
 static bool
 fabric_sges_are_good(const struct rr_sge *sges, uint32_t count)
 {

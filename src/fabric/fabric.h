@@ -48,9 +48,9 @@ struct rr_sge {
  * steering tag of no more than 32 bits and memory addresses of up to 64 bits in length."
  */
 struct rr_region {
-	uint32_t handle; /* the steering tag that the peer is told; never 0 */
+	uint32_t handle; /* the steering tag, which the peer gets; never 0 */
 	uint32_t length;
-	uint64_t offset; /* what the peer is told of the region's first octet */
+	uint64_t offset; /* the offset of the region's first octet, as the peer gets it */
 	void *provider;  /* the provider's own */
 };
 
@@ -72,8 +72,8 @@ struct rr_work {
 	bool may_copy; /* whoever posts takes RR_POST_COPIED for an answer */
 };
 
-/* What rr_endpoint_post() returns beside 0 and errors: the provider has copied the Send, which is therefore
- * complete. No event follows. */
+/* A result of rr_endpoint_post() beside 0 and errors: the provider has copied the Send, which is complete.
+ * No event follows. */
 enum { RR_POST_COPIED = 1 };
 
 enum rr_event_kind {
@@ -260,8 +260,8 @@ bool rr_fabric_is_short(struct rr_fabric *fabric);
 
 /*
  * Posts a work request: they start in the order of their posting, Sends and Writes also complete and arrive
- * in that order; a Read may complete later than what was posted after it. What is posted during one turn of
- * the loop leaves together at its end. 0; RR_POST_COPIED for a Send, if work->may_copy. Errors: LIMIT
+ * in that order; a Read may complete later than what was posted after it. The work requests of one turn of
+ * the loop leave together at its end. 0; RR_POST_COPIED for a Send, if work->may_copy. Errors: LIMIT
  * (work_max outstanding), DISCONNECTED, NOMEM, INVAL.
  */
 int rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work);

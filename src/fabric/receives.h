@@ -11,10 +11,10 @@
  * its connection finds none. It can wait for one: first come, first served,
  * and those who wait come before those who do not.
  *
- * One that connected always finds one, as long as there is memory; what it is
- * allowed bounds how many. What comes to it may be the answer without which
- * all that is out would never come back: who serves a call by a call of his
- * own holds the receive of the one until the other is answered.
+ * An endpoint that connected always finds a receive, as long as there is memory, and has no more of them than
+ * it is allowed. The message may be the answer without which no receive would ever come back: a server that
+ * answers a call by a call of its own, such as the gateway, holds the receive of the first call until the
+ * second is answered.
  *
  * So it is with data that was asked for by RDMA Read, where it comes behind
  * the Send: one that waits for such data finds a receive as long as not twice

@@ -5,8 +5,9 @@
 #include "base/address.h"
 #include "gateway/gateway_private.h"
 
-/* What a carrier may hand over that is not pool memory: a small record over TCP, or a Receive. And the
- * streams that items are taken out of: larger ones would not fit inline without them either. */
+/* The largest message that a carrier hands over outside of pool memory: a small record over TCP, or a
+ * Receive. Items are taken out of streams up to this size: larger streams would not fit inline without their
+ * items either. */
 enum { RECORD_MAX = 8192, REDUCED_MAX = 4096 };
 
 struct listener {

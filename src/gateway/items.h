@@ -5,7 +5,7 @@
 #include "gateway/gateway.h"
 #include "ulb/binding.h"
 
-/* What a gateway knows of messages: whose they are, and which of their items may travel apart. */
+/* The gateway's knowledge of messages: whose they are, and which of their items may travel apart. */
 
 /* What is known of a call, and needed for its reply. */
 struct rr_known {
@@ -42,8 +42,8 @@ struct rr_items_room {
 
 /*
  * Takes the items of a message out of its stream: sets out to a message of the same meaning, whose items all
- * have their offsets, and are in room->items. What is left of the stream is copied to
- * room->scratch where that must be; data never is. in stays in use.
+ * have their offsets, and are in room->items. The rest of the stream is copied to room->scratch where that
+ * must be; data never is. in stays in use.
  *
  * RR_WALK_UNKNOWN: nothing was found, and out is in; items of in that have no offset make it useless then.
  * RR_WALK_MISPLACED: see ulb/walk.h, or results of a reply are not in the Write chunks for them; out is not
@@ -53,8 +53,8 @@ enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_us
 	const struct rpcrdma_message *in, const struct rr_items_room *room, struct rpcrdma_message *out);
 
 /*
- * What the reply to a call can need, for a requester over RDMA: sets reply_max, and sinks without memory,
- * which are known from then on; but not how many of them are offered. What cannot be known is all that max
+ * Estimates the reply to a call, for a requester over RDMA: sets reply_max, and sinks without memory, which
+ * are known from then on; but not how many of them are offered. A size that cannot be known is all that max
  * octets of message leave, and that the exchange can convey.
  */
 void rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,

@@ -26,7 +26,7 @@ client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 	client->auth = auth;
 	client->cred = (struct rr_opaque_auth){ auth->flavor, { body.stream, body.length } };
 	client->places = auth->may_place(client->cred.body);
-	/* What it was made of is the caller's memory. */
+	/* The configuration lies in the caller's memory: pointers into it are not kept. */
 	client->config.cred.machine = (struct rpcrdma_bytes){ 0 };
 	return 0;
 }

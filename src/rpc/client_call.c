@@ -94,7 +94,7 @@ call_answered(struct rr_transaction *transaction, int error)
 
 	call->sent = false;
 	if (error == -RPCRDMA_ERR_DISCONNECTED) {
-		/* What becomes of it is decided when the carrier reports its end. */
+		/* The call is sent again, or fails, when the carrier reports its end. */
 		rr_list_remove(&call->link);
 		rr_list_append(&client->waiting, &call->link);
 		return;

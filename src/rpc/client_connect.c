@@ -226,7 +226,7 @@ connect_not_made_again(struct rpcrdma_client *client)
 		connect_make_again(client);
 }
 
-/* What nobody waits for is not given up: whoever does next has all the time that calls have. */
+/* Without calls that wait, the connection is not given up: the next call has the whole time for itself. */
 static void
 connect_give_up(struct rpcrdma_client *client)
 {

@@ -146,7 +146,7 @@ encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *p
 	return (uint32_t)rr_min((uint64_t)least + header, call->transaction.reply_max);
 }
 
-/* What the reply can need: sinks where results may be placed, else so much more stream. */
+/* The room for the reply: sinks where results may be placed, else so much more stream. */
 static bool
 expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {

@@ -227,7 +227,8 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 /*
  * RFC 1813, 4.5: "the original completion status of a request is remembered and the operation attempted only
  * once." So the answers of calls that failed are kept as well. A late repetition of a REMOVE that found
- * nothing must not remove what was made under that name since: the client was told that nothing was removed.
+ * nothing must not remove what was made under that name since: the client has the answer that nothing was
+ * removed.
  */
 static void
 drc_keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_message *reply)

@@ -60,7 +60,7 @@ void rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handle
 struct rr_attachment {
 	struct rr_list link;
 	const void *key; /* whose it is: one of each key for a connection */
-	/* The connection ends: the last that is heard of the attachment. Called from the loop, or from inside
+	/* The connection ends, and lets go of the attachment. Called from the loop, or from inside
 	 * rr_server_free(). */
 	void (*ended)(struct rr_attachment *attachment);
 };

@@ -138,7 +138,8 @@ rr_block_execute(struct rr_block *block)
 		service->handlers[request->proc](service->ctx, request, request->args, request->result));
 }
 
-/* What it might need memory for has been taken: its handler can be told to wait for none. */
+/* Tries a repetition again. No handler runs a second time here for want of memory, since a call that waits
+ * has no place to wait in any more: without memory it gets SYSTEM_ERR. */
 void
 rr_block_try(struct rr_block *block)
 {
@@ -252,7 +253,7 @@ call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct 
 	request->arena = rpcrdma_arena(block->result_arena, arena);
 }
 
-/* What the reply can convey: a result that may not be placed is in its stream. */
+/* Sets the room of the reply: a result that may not be placed takes room in the stream. */
 static void
 call_set_room(struct rpcrdma_request *request)
 {

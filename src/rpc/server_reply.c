@@ -121,8 +121,8 @@ reply_count_time(const struct rpcrdma_request *request, bool failed)
 	rr_latency_add(request->latency, took, failed);
 }
 
-/* What was reserved for the largest reply and is not needed goes back, before the reply is held for the peer.
- */
+/* Memory that was reserved for the largest reply and is not needed goes back before the reply waits for
+ * the peer. */
 static void
 reply_trim(struct rr_block *block)
 {

@@ -69,8 +69,8 @@ rr_ddp_header_size(bool tagged)
 }
 
 /*
- * What the two control octets at the front of a segment say of the octets that come before its payload: the
- * header, and with it the whole of a Read Request or a Terminate, neither of which has a payload of its own.
+ * How many octets come before the payload of a segment, by the two control octets at its front: the header,
+ * and with it the whole of a Read Request or a Terminate, neither of which has a payload of its own.
  */
 static inline size_t
 rr_ddp_head_size(const uint8_t control[RR_DDP_CONTROL_SIZE])
@@ -112,8 +112,8 @@ void rr_ddp_put_send(uint8_t out[RR_DDP_UNTAGGED_SIZE], bool invalidates, uint32
 bool rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE]);
 
 /*
- * Reads the header at the front of a segment. Whatever the result, all fields that are there are set (the
- * rest are 0), and the segment is to be refused with rr_ddp_cause() unless the result is RR_DDP_OK.
+ * Reads the header at the front of a segment. With any result, all fields that are there are set (the rest
+ * are 0), and the segment is to be refused with rr_ddp_cause() unless the result is RR_DDP_OK.
  */
 enum rr_ddp_result rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header);
 

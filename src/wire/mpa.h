@@ -49,8 +49,8 @@ enum rr_mpa_result {
 };
 
 /*
- * Writes frame to out. Returns its octets; 0 where it does not fit into size, or breaks a limit. What the
- * frame's kind does not have (R in a request; the RTR bits without A) is not written.
+ * Writes frame to out. Returns its octets; 0 where it does not fit into size, or breaks a limit. Bits that
+ * the frame's kind does not have (R in a request; the RTR bits without A) are not written.
  */
 size_t rr_mpa_put(uint8_t *out, size_t size, const struct rr_mpa_frame *frame);
 

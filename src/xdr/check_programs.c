@@ -16,8 +16,8 @@ check_number(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, uint3
 			highest);
 }
 
-/* What C has no name for gets one: PROCEDURE_args or PROCEDURE_result, with the version in front if need be.
- */
+/* A type without a name in C gets one: PROCEDURE_args or PROCEDURE_result, with the version in front if
+ * need be. */
 static struct rr_xdr_type *
 name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure, const char *suffix,

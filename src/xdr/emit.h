@@ -111,7 +111,7 @@ void rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type 
 bool rr_xdr_is_struct(const struct rr_xdr_definition *definition);
 bool rr_xdr_has_tag(const struct rr_xdr_definition *definition);
 
-/* What a type is called inside the type that is being written; and the second names that this takes, for
+/* The name of a type inside the type that is being written; and the second names that this takes, for
  * definition, in which type stands. */
 const char *rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type);
 void rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition,

@@ -3,7 +3,7 @@
 
 #include "xdr/emit.h"
 
-/* What a type is called in C, there where it is used. */
+/* The name of a type in C at the place of its use. */
 
 bool
 rr_xdr_is_struct(const struct rr_xdr_definition *definition)

@@ -5,10 +5,9 @@
 #include "xdr/lexer.h"
 
 /*
- * RFC 4506, section 6.3, and RFC 5531, section 12.2: a function per rule.
- * After an error every token is the end of the file, so that each function
- * runs to its end without looking; what it returns is then never used.
- * Where memory was missing it may be NULL.
+ * RFC 4506, section 6.3, and RFC 5531, section 12.2: a function per rule. After an error every token is the
+ * end of the file, so that each function runs to its end without looking; its result is then never used, and
+ * may be NULL where memory was missing.
  */
 
 struct rr_xdr_parser {

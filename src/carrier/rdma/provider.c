@@ -7,7 +7,7 @@
 #include "fabric/verbs/verbs.h"
 
 enum {
-	RECEIVE_LEAST = 4096, /* some peers Send more than they were told to */
+	RECEIVE_LEAST = 4096, /* some peers Send more than the size that was announced to them */
 	WORK_LEAST = 256,
 	READS_AT_A_TIME = 32,
 };

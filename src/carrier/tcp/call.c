@@ -162,7 +162,7 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 	transaction = call_finish(tcp, slot);
 	tcp->base.counters.replies++;
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
-	/* What calls are to arrive in is not for replies to keep. */
+	/* Replies must not keep the memory that calls arrive in. */
 	transaction->reply_memory = pool == tcp->base.engine->pool && memory ? &memory : NULL;
 	transaction->pulled_memory = NULL;
 	transaction->done(transaction, 0);

@@ -10,7 +10,7 @@
 
 #include "carrier/tcp/tcp_private.h"
 
-/* What all files of the TCP carrier need: its bounds, and its end. */
+/* Shared by all files of the TCP carrier: its bounds, and its end. */
 
 bool
 rr_tcp_alive(const struct rr_tcp *tcp)

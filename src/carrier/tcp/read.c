@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What arrives over TCP. The socket is read into the staging buffer that all
- * carriers of an engine share, or, in the middle of a large record, into the
- * pool memory that the record got when enough of it had come, and what follows it
- * into staging. What is left of staging when a carrier has had its turn is
- * copied: the part of a record that has come, or, where as many calls are
- * being answered as one peer may have outstanding, all calls behind those.
+ * What arrives over TCP. The socket is read into the staging buffer that all carriers of an engine share, or,
+ * in the middle of a large record, into the pool memory that the record got when enough of it had come, and
+ * what follows it into staging. When a carrier has had its turn, the rest of staging is copied: the part of a
+ * record that has come, or, where as many calls are being answered as one peer may have outstanding, all
+ * calls behind those.
  *
  * A record that is longer than a record may be is taken off the stream piece by piece and dropped; only the
  * call that it was, or answered, fails.
@@ -75,7 +74,7 @@ rr_tcp_free_input(struct rr_tcp *tcp)
 	tcp->in = NULL;
 }
 
-/* What is left is at the front of the staging buffer, so that what comes next has room behind it. */
+/* Moves the rest to the front of the staging buffer, so that the next octets have room behind it. */
 static void
 read_staging_open(struct rr_tcp *tcp)
 {

@@ -23,7 +23,7 @@ record_keep_head(struct rr_record *record, const void *octets, uint32_t length)
 	record->head_length += kept;
 }
 
-/* The record is too long. What has come of it holds its first octets, or these are still to come. */
+/* The record is too long. Its first octets, which name the call, have come already, or are still to come. */
 static enum rr_record_result
 record_begin_to_skip(struct rr_record *record)
 {

@@ -43,8 +43,8 @@ enum rr_record_result {
  * Takes octets off the front of in and advances it past them. A record that comes in one fragment of at most
  * in_place octets, mark included, is never copied: whole refers to in's memory then, and nothing is taken
  * until all of it is there. Any other one is gathered in record->data, which becomes the caller's again with
- * RR_RECORD_WHOLE. What is left in `in` after RR_RECORD_MORE is to be offered again, in front of what arrives
- * next.
+ * RR_RECORD_WHOLE. The octets that are left in `in` after RR_RECORD_MORE are to be offered again, in front of
+ * the next that arrive.
  */
 enum rr_record_result rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	uint32_t max, struct rpcrdma_bytes *whole);

@@ -27,8 +27,8 @@ enum rr_tcp_state {
 			     answered,  nothing is read */
 	RR_TCP_LINGERING, /* all is answered and our FIN sent; waits for the peer's, so that no reset
 			     overtakes a reply */
-	RR_TCP_FAILED,    /* the socket is closed, the owner is still to be told */
-	RR_TCP_CLOSED     /* it was told */
+	RR_TCP_FAILED,    /* the socket is closed, closed() of the owner is due */
+	RR_TCP_CLOSED     /* closed() was called */
 };
 
 enum {

@@ -187,7 +187,7 @@ fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 	return item;
 }
 
-/* Every request has a cookie below, so that its completion is heard of. */
+/* Every request has a cookie below, so that its completion comes here. */
 static int
 fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 {
@@ -330,7 +330,7 @@ fault_end(struct rr_filter_endpoint *filter)
 	fault_forget(endpoint, &endpoint->held);
 }
 
-/* What is told of the provider, its name above all, is what the provider tells. */
+/* Name, limits and configuration are those of the provider below. */
 static const struct rr_fabric_ops fault_ops = {
 	.destroy = rr_filter_destroy,
 	.listen = rr_filter_listen,

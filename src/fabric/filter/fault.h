@@ -6,10 +6,9 @@
 #include "fabric/filter/script.h"
 
 /*
- * A filter that brings about what hardware, networks and peers can do wrong,
- * as a script tells. What it lets the owner see is always something that the
- * interface allows: completions keep their order where the protocol keeps it,
- * and all that is outstanding completes before the end of a connection.
+ * A filter that brings about what hardware, networks and peers can do wrong, as a script says. Its owner sees
+ * only what the interface allows: completions keep their order where the protocol keeps it, and all that is
+ * outstanding completes before the end of a connection.
  */
 
 /*

@@ -32,7 +32,7 @@ struct rr_fault_endpoint {
 	struct rr_filter_endpoint filter; /* comes first */
 	struct rr_list posted;            /* items at the provider */
 	struct rr_list waiting;           /* items to be posted later */
-	struct rr_list held;              /* items whose event is to be told later */
+	struct rr_list held;              /* items whose event goes to the owner later */
 	struct rr_timer posting, telling;
 	struct rr_fault_item last; /* for DISCONNECTED */
 	struct rr_text text;
@@ -40,7 +40,7 @@ struct rr_fault_endpoint {
 	uint64_t start_delay;
 	bool drops_at_start;
 	bool breaking; /* what was cut is the last to leave */
-	bool up;       /* ESTABLISHED was told */
+	bool up;       /* the owner has had ESTABLISHED */
 	bool ended;    /* nothing comes from below any more */
 };
 
@@ -63,7 +63,7 @@ void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item
 /* For struct rr_filter_fabric.event. */
 void rr_fault_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
-/* The connection is lost: what is outstanding is cancelled, then the owner is told. */
+/* The connection is lost: all outstanding work is cancelled, then the owner gets DISCONNECTED. */
 void rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text);
 
 void rr_fault_told(struct rr_timer *timer);

@@ -31,7 +31,7 @@ rr_record_open(const char *path, struct rr_record **record, struct rr_text *text
 		free(new);
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
 	}
-	/* What was written is there also after a crash, up to the last line. */
+	/* After a crash, the file has all lines but perhaps the last. */
 	setvbuf(new->file, NULL, _IOLBF, 1 << 16);
 	fprintf(new->file, "rpcrdma-record 1\n");
 	*record = new;
@@ -255,7 +255,7 @@ record_allow(struct rr_endpoint *base, uint32_t count)
 	rr_filter_allow(base, count);
 }
 
-/* What a Send carries is written down, of what an RDMA Write does only length and checksum. */
+/* The octets of a Send are written down; of an RDMA Write, only length and checksum. */
 static void
 record_put_work(FILE *file, const struct rr_work *work)
 {

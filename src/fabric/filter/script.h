@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /*
- * What a fault filter is told to do (rpcrdma-fault(7) has it for people):
+ * The language of fault scripts (rpcrdma-fault(7) describes it for people):
  *
  *   script     statement { ";" statement }
  *   statement  action operation N[+] [argument]

@@ -46,10 +46,9 @@ enum rr_iwarp_endpoint_event {
 };
 
 /*
- * Who owns what: a listener owns the endpoints whose request has not come
- * yet, its user those that were handed over, the fabric those that the user
- * rejected. An endpoint is freed by the fabric's task, so that a function
- * whose handler closed it can still look at its state.
+ * Ownership: a listener owns the endpoints whose request has not come yet, its user those that were handed
+ * over, the fabric those that the user rejected. An endpoint is freed by the fabric's task, so that a
+ * function whose handler closed it can still look at its state.
  */
 struct rr_iwarp_endpoint {
 	struct rr_iwarp engine; /* begins with struct rr_endpoint */
@@ -147,7 +146,7 @@ void rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint);
 void rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint);
 void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
 
-/* In the middle of a turn, writes once. What TCP does not take now leaves at the end of the turn. */
+/* In the middle of a turn, writes once. Octets that TCP does not take now leave at the end of the turn. */
 void rr_iwarp_stream_flush(struct rr_iwarp *engine);
 
 /* The connection of TCP is lost, with this errno value. */

@@ -2,9 +2,8 @@
 #include "fabric/iwarp/engine_private.h"
 
 /*
- * Placement happens per FPDU, before its payload is read; delivery when the
- * FPDU is whole. What is wrong ends the connection with the layer, type and
- * code of RFC 5040, 4.8 and RFC 5041, 7.2.
+ * Placement happens per FPDU, before its payload is read; delivery when the FPDU is whole. A message that
+ * breaks the protocol ends the connection with the layer, type and code of RFC 5040, 4.8 and RFC 5041, 7.2.
  */
 
 static enum rr_iwarp_outcome

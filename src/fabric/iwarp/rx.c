@@ -70,7 +70,8 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
 	struct rr_iwarp_setup *setup = engine->setup;
 
-	/* RFC 5044, 7.1.2: first there is our MPA frame. Who does not wait for it is not heard before. */
+	/* RFC 5044, 7.1.2: our MPA frame comes first. A peer that sends FPDUs before it has that frame has
+	 * to wait. */
 	if (engine->state <= RR_IWARP_OPEN && engine->frame_at < engine->frame_size)
 		return 0;
 	switch (engine->state) {

@@ -185,7 +185,7 @@ setup_request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reque
 
 /* ---- The initiator ---- */
 
-/* Reads each way, as far as they are told: revision 1 does not. -RPCRDMA_ERR_NOMEM. */
+/* How many RDMA Reads each way, where the reply says it: revision 1 does not. -RPCRDMA_ERR_NOMEM. */
 static int
 setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {

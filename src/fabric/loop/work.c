@@ -5,9 +5,8 @@
 #include "fabric/loop/endpoint.h"
 
 /*
- * Work requests, carried out one after the other. Whatever is wrong with one
- * ends the connection, as it would over a wire: the side that was to be
- * touched has the fault in its text.
+ * Work requests, carried out one after the other. A fault in one of them ends the connection, as it would
+ * over a wire: the side whose memory was to be touched has the fault in its text.
  */
 
 enum { BATCH = 64 };

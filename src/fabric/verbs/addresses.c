@@ -69,7 +69,7 @@ addresses_settled(struct rr_timer *timer)
 		addresses_check(rr_container(link, struct rr_verbs_endpoint, link), &found);
 }
 
-/* What was removed is not read: there may have been more of it than the socket can hold. */
+/* The removed addresses are not read from the socket, which may not have held all of them. */
 static void
 addresses_told(struct rr_watch *watch, unsigned events)
 {

@@ -102,8 +102,7 @@ completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 		rr_verbs_work_complete(endpoint, work, 0);
 }
 
-/* What is not our own fault, nor a refusal, is the connection's end: siw calls that a local operation error.
- */
+/* Any other status means that the connection ended: siw reports that as a local operation error. */
 static int
 completion_meaning(enum ibv_wc_status status)
 {
@@ -171,7 +170,7 @@ rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint)
 	return true;
 }
 
-/* What the queue has, up to a batch, goes to the stash. As ibv_poll_cq(). */
+/* The completions that the queue has, up to a batch, go to the stash. As ibv_poll_cq(). */
 static int
 completion_fetch(struct rr_verbs_endpoint *endpoint)
 {
@@ -200,7 +199,7 @@ find_reason(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost");
 }
 
-/* Handles up to a batch, one by one: who is told of one may have to know what is behind it. */
+/* Handles up to a batch, one by one: a handler may have to know which completions follow. */
 static int
 completion_poll(struct rr_verbs_endpoint *endpoint)
 {

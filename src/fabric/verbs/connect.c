@@ -116,7 +116,7 @@ connect_request(struct rr_verbs_endpoint *endpoint)
 		connect_failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
 }
 
-/* The peer has accepted (InfiniBand and RoCE): it is told once the queue pair is ready. */
+/* The peer has accepted (InfiniBand and RoCE): the confirmation leaves when the queue pair is ready. */
 static void
 connect_confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
@@ -151,7 +151,7 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 	struct rr_text text;
 	int error;
 
-	/* The request may be gone: the handler is told so. */
+	/* The request may be gone: then the handler gets DISCONNECTED. */
 	if (endpoint->state != RR_VERBS_REQUESTED) {
 		rr_verbs_wake(endpoint);
 		return 0;
@@ -279,7 +279,7 @@ connect_handle(struct event *event)
 	}
 }
 
-/* A listener is told that its device or its address is gone: nobody comes there any more. */
+/* The device or the address of a listener is gone: no peer can connect there any more. */
 static bool
 connect_is_listener(const struct rr_verbs_fabric *fabric, const struct rdma_cm_id *id)
 {

@@ -4,7 +4,8 @@
 
 #include "fabric/verbs/endpoint.h"
 
-/* What happens to an endpoint and is the same for all files: it has work, it is up, it ends. */
+/* The events of an endpoint that all files bring about: work is there, the connection is up, the
+ * connection ends. */
 
 void
 rr_verbs_set_state(struct rr_verbs_endpoint *endpoint, enum rr_verbs_state state)

@@ -65,7 +65,7 @@ endpoint_finish(struct rr_verbs_endpoint *endpoint)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* The last of the work has completed: the peer may be told. Its answer is the end. */
+/* All work has completed: now the peer gets the disconnection, and its answer is the end. */
 static void
 endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 {

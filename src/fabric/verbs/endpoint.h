@@ -79,9 +79,9 @@ enum rr_verbs_state {
 	RR_VERBS_RESOLVING,  /* address, then route */
 	RR_VERBS_CONNECTING, /* the request is on its way */
 	RR_VERBS_REQUESTED,  /* by the peer: neither accepted nor rejected */
-	RR_VERBS_ACCEPTED,   /* but the handler has not been told */
+	RR_VERBS_ACCEPTED,   /* but the handler has not had ESTABLISHED */
 	RR_VERBS_ESTABLISHED,
-	RR_VERBS_ENDED, /* its handler has not been told */
+	RR_VERBS_ENDED, /* its handler has not had DISCONNECTED */
 	RR_VERBS_DISCONNECTED,
 	RR_VERBS_CLOSED,
 	RR_VERBS_STATES
@@ -151,7 +151,7 @@ struct rr_verbs_endpoint {
 	uint32_t spins;
 	bool armed; /* the completion queue will tell */
 	bool connects;
-	bool connected; /* the peer has to be told of the end */
+	bool connected; /* the end is to be signalled to the peer */
 	bool disconnecting;
 	bool lost; /* something was flushed, and nobody has said why */
 	uint32_t allowed;

@@ -8,8 +8,8 @@
 #include "base/text.h"
 
 /*
- * The functions of libibverbs and librdmacm that are used here. What the headers define as inline functions
- * (posting, polling, memory windows) goes through the device's own table and is not in this one.
+ * The functions of libibverbs and librdmacm that are used here. Functions that the headers define inline
+ * (posting, polling, memory windows) go through the device's own table and are not in this one.
  */
 struct rr_verbs_library {
 	struct ibv_device **(*get_device_list)(int *count);

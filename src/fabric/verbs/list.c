@@ -9,7 +9,7 @@
 #include "fabric/verbs/network.h"
 #include "fabric/verbs/verbs.h"
 
-/* What devices there are, for people: nothing of this is needed to use them. */
+/* A list of the devices, for people: nothing of this is needed to use them. */
 
 enum { GIDS_MAX = 64 };
 

@@ -115,7 +115,7 @@ rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint)
 	struct ibv_send_wr wrs[RR_VERBS_BATCH], *bad;
 	struct ibv_sge sges[RR_VERBS_BATCH * RR_MAX_SGE];
 
-	/* What leaves may tell the peer of receives that were allowed in this turn: they come first. */
+	/* A message may grant the peer receives that were allowed in this turn: they are posted first. */
 	if (!rr_list_empty(&endpoint->queue))
 		rr_verbs_device_refill(&endpoint->device->refill);
 	while (post_chain(endpoint, wrs, sges)) {

@@ -46,8 +46,8 @@ enum rr_connection_state {
 	RR_CONNECTION_OPEN,
 	RR_CONNECTION_STOPPING, /* the owner wants it ended in good order: what is under way is finished */
 	RR_CONNECTION_LEAVING,  /* it was: the provider disconnects */
-	RR_CONNECTION_ABORTED,  /* ended by this side at once; the owner is told by the task */
-	RR_CONNECTION_ENDED     /* the owner was told */
+	RR_CONNECTION_ABORTED,  /* ended by this side at once; the task calls the owner */
+	RR_CONNECTION_ENDED     /* the owner has been called */
 };
 
 struct rr_slot; /* requester.h */
@@ -141,9 +141,9 @@ struct rr_connection {
 };
 
 /*
- * What this side may send inline in messages of a version, and what it may be sent. RFC 8167, 4.2: "The call
- * inline threshold for the reverse direction is the same as the reply inline threshold for the forward
- * direction, and vice versa."
+ * How many octets this side may send inline in messages of a version, and how many it may receive. RFC 8167,
+ * 4.2: "The call inline threshold for the reverse direction is the same as the reply inline threshold for the
+ * forward direction, and vice versa."
  */
 static inline uint32_t
 rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
@@ -248,7 +248,7 @@ void rr_driver_watch_first_reply(struct rr_connection *connection);
 void rr_driver_disconnect(struct rr_connection *connection);
 void rr_driver_close(struct rr_connection *connection);
 
-/* Ends the connection at once because of what happened on it. The owner is told from the loop. */
+/* Ends the connection at once because of what happened on it. The loop calls the owner. */
 void rr_driver_abort(struct rr_connection *connection, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

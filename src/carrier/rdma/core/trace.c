@@ -52,7 +52,7 @@ trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *li
 	record->has_reply = lists->has_reply;
 }
 
-/* What a message has that most messages do not have: chunks, or an error. */
+/* The rare parts of a message: chunks, or an error. */
 __attribute__((noinline)) static void
 take_rest(struct rr_trace_record *record, const uint8_t *data, const struct rr_chunk_lists *lists)
 {

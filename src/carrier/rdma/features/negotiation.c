@@ -187,7 +187,7 @@ rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *ser
 	if (!server)
 		return;
 	memcpy(&negotiation->server, server, size);
-	/* Whatever is remembered, a side that may speak version 2 only does so. */
+	/* A side that may speak version 2 only does so, also where a failure of version 2 is remembered. */
 	if (own.low < own.high && negotiation_recall(connection) >= RR_SERVER_REFUSES_2)
 		return;
 	negotiation->version = own.high;

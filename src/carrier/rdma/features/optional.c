@@ -275,7 +275,7 @@ optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 }
 
 /* A side that stops takes no optional messages, either, unless it still waits for its last replies: the
- * responder may use properties for these as soon as this side was told of them. */
+ * responder may use properties for these as soon as this side has them. */
 static bool
 optional_is_taken(const struct rr_connection *connection)
 {

@@ -168,7 +168,7 @@ properties_ask(struct rr_features *features, uint32_t xid)
 	rr_list_append(&features->requests, &request->link);
 }
 
-/* ---- What is heard ---- */
+/* ---- Properties of the peer ---- */
 
 static bool
 properties_parse_connprop(struct rpcrdma_bytes optinfo, void *parsed)
@@ -297,8 +297,8 @@ properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	}
 }
 
-/* 5.3.4: "rdma_now defines the new property values to be used." 5.3.1: properties that were not told "are not
- * allowed to change subsequently". */
+/* 5.3.4: "rdma_now defines the new property values to be used." 5.3.1: properties that were not announced
+ * "are not allowed to change subsequently". */
 static void
 properties_updprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {

@@ -17,7 +17,7 @@
  */
 
 enum rr_properties_state {
-	RR_PROPERTIES_SILENT,  /* the peer was not told ours */
+	RR_PROPERTIES_SILENT,  /* our properties were not sent */
 	RR_PROPERTIES_TOLD,    /* it was */
 	RR_PROPERTIES_REFUSED, /* and does not know of properties */
 	RR_PROPERTIES_STATES
@@ -45,7 +45,7 @@ struct rr_properties {
 	uint8_t request_info[RR_PROPERTY_INFO_MAX], answer_info[RR_PROPERTY_INFO_MAX];
 };
 
-/* told: what the peer is to be told; receive_max and send_max: see above. */
+/* told: the properties for the peer; receive_max and send_max: see above. */
 void rr_properties_init(struct rr_properties *properties, const uint32_t told[RR_PROPERTIES],
 	uint32_t receive_max, uint32_t send_max);
 

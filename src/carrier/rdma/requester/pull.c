@@ -94,7 +94,7 @@ pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 
 	(void)kind;
 	pull->failed |= status != 0;
-	/* What is flushed tells that the connection has ended. */
+	/* A flushed work request means that the connection has ended. */
 	if (--pull->fetch.left > 0 || status == -RPCRDMA_ERR_CANCELLED)
 		return;
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection": the call ends

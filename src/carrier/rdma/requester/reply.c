@@ -40,9 +40,9 @@ rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *
 	       (slot->has_reply && reply_returns(&lists->reply, rr_slot_reply_segment(slot)));
 }
 
-/* The results that the peer placed become the items of the reply. What the header does not say was placed is
- * not looked at: RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write
- * chunk have not been modified." */
+/* The results that the peer placed become the items of the reply. Memory of other sinks is not looked at:
+ * RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write chunk have not
+ * been modified." */
 static void
 reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
 {
@@ -99,7 +99,7 @@ reply_answers(struct rpcrdma_bytes stream, uint32_t call)
 	return rr_rpc_peek(stream.data, stream.length, &xid, &type) && xid == call && type == RR_REPLY;
 }
 
-/* Whether the message can be the reply to the call. What is not is discarded. */
+/* Whether the message can be the reply to the call. Any other message is discarded. */
 static bool
 reply_is_good(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {

@@ -11,12 +11,12 @@
 /*
  * The requester's calls, from rr_carrier_call() to their end.
  *
- * Who owns what: a transaction is ours from call to done() or cancel, and is all that time in exactly one
- * place: waiting (no credit or no memory yet), a slot, or failed (done() is due). A slot is in one of free,
- * outstanding and cancelled. What a slot registered is invalidated before the transaction goes back to its
- * owner. The stream of a call is copied behind its header into the slot's buffer, items are gathered from
- * where they lie: a transaction that is cancelled while the provider may still read such items takes the
- * connection with it.
+ * Ownership: a transaction belongs to the requester from the call to done() or cancel, and is all that time
+ * in exactly one place: waiting (no credit or no memory yet), a slot, or failed (done() is due). A slot is in
+ * one of free, outstanding and cancelled. The regions of a slot are invalidated before the transaction goes
+ * back to its owner. The stream of a call is copied behind its header into the slot's buffer, items are
+ * gathered from where they lie: a transaction that is cancelled while the provider may still read such items
+ * takes the connection with it.
  */
 
 int

@@ -100,7 +100,7 @@ void rr_slot_invalidate(struct rr_slot *slot);
  * invalidate one of them with its reply. */
 void rr_slot_revoke(struct rr_slot *slot);
 
-/* What a free slot must not hold goes back: regions, an answer that was held, the XID, the credit. */
+/* Gives back all that a free slot must not hold: regions, an answer that was held, the XID, the credit. */
 void rr_slot_release(struct rr_slot *slot);
 
 /* Gives the transaction a slot, registers, and sends. An error leaves it without one. */

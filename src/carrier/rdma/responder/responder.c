@@ -56,8 +56,8 @@ responder_assemble(struct rr_inbound *inbound)
 /*
  * The owner of this side takes no calls. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of
  * RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation": the call is answered, as
- * a server that does not have the program would answer it. A peer that was told of no support
- * (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), and knows properties, gets no answer.
+ * a server that does not have the program would answer it. A peer that knows properties, and has got the one
+ * for no support (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), gets no answer.
  */
 static void
 responder_refuse_program(struct rr_inbound *inbound)
