@@ -49,6 +49,8 @@ struct rr_nfs4_client {
 	uint32_t status_flags; /* SEQ4_STATUS_* that hold for all sessions of the client */
 	uint32_t revoked[3];   /* states that are revoked and not freed: see enum rr_nfs4_revoked */
 	bool reclaim_complete, one_fs_complete;
+	bool looked_up,
+		known; /* of the records of the last start: they were looked through; they name the client */
 	struct rr_nfs4_record *record; /* on the disk, of the layer above; NULL: it has none */
 	uint32_t owner_length;
 	uint8_t owner[];

@@ -179,9 +179,14 @@ nfsstat4
 rr_nfs4_may_reclaim(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_tables *tables = &c->server->shared->tables;
-	bool known = rr_nfs4_records_known(&tables->records, c->client);
-	nfsstat4 status = rr_nfs4_grace_reclaim(&tables->grace, c->client, known);
+	struct rr_nfs4_client *client = c->client;
+	nfsstat4 status;
 
+	/* Once for each client: it may reclaim thousands of locks. */
+	if (!client->looked_up)
+		client->known = rr_nfs4_records_known(&tables->records, client);
+	client->looked_up = true;
+	status = rr_nfs4_grace_reclaim(&tables->grace, client, client->known);
 	if (status == NFS4_OK)
 		rr_nfs4_grace_reclaimed(&tables->grace, rr_now(c->server->env));
 	return status;
