@@ -17,7 +17,7 @@ static enum outcome
 work_violation(
 	struct rr_loop_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
 {
-	char text[200], own[256];
+	char text[320], own[320]; /* more than a struct rr_text has, with what stands in front of it */
 
 	snprintf(text, sizeof(text), "the peer's %s was refused: %s", what, why);
 	snprintf(own, sizeof(own), "the peer refused our %s: %s", what, why);
