@@ -100,9 +100,8 @@ accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 	return 0;
 }
 
-/* Cuts the last name off path: "/a/b/" to "/a", "/a" to "/". False where it is "/" already. */
-static bool
-cut(char *path)
+bool
+rr_nfs_cut(char *path)
 {
 	size_t length = strlen(path);
 
@@ -181,7 +180,7 @@ mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 			return accept_root(nfs, &result.u.mountinfo);
 		if (first == MNT3_OK || (first == MNT3ERR_NOENT && result.fhs_status == MNT3ERR_ACCES))
 			first = result.fhs_status;
-	} while (cut(nfs->export));
+	} while (rr_nfs_cut(nfs->export));
 	return refuse(nfs, client, first);
 }
 

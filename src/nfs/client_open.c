@@ -48,12 +48,12 @@ greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 	return error;
 }
 
-/* FSINFO: how much a READ, a WRITE, a READDIR and a file may have. */
+/* FSINFO: how much a READ, a WRITE, a READDIR and a file may have, on the file system of an object. */
 static int
-ask_limits(struct rpcrdma_nfs *nfs)
+ask_limits(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle)
 {
 	enum { READDIR_MAX = 32 << 10, READDIR_LEAST = 4096, IO_LEAST = 512 };
-	FSINFO3args args = { .fsroot = rr_nfs_fh(&nfs->root) };
+	FSINFO3args args = { .fsroot = rr_nfs_fh(handle) };
 	FSINFO3res result;
 	const FSINFO3resok *info = &result.u.resok;
 	int error = rr_nfs_call(nfs, NFSPROC3_FSINFO, &args, &result);
@@ -90,7 +90,7 @@ open_v3(struct rpcrdma_nfs *nfs)
 
 	if (!error)
 		error = rr_nfs_mount(nfs);
-	return error ? error : ask_limits(nfs);
+	return error ? error : ask_limits(nfs, &nfs->root);
 }
 
 /* ---- Version 4 ---- */
@@ -130,6 +130,25 @@ mount_root(struct rpcrdma_nfs *nfs)
 	return error;
 }
 
+/*
+ * RFC 8881, 5.4: attributes such as maxfilesize are those of a file system, and the root of a server is often
+ * on one of its own, where no file can be: so what the path names is asked, or what is above it, where that
+ * does not exist yet.
+ */
+static int
+ask_limits_there(struct rpcrdma_nfs *nfs)
+{
+	char path[RR_NFS_PATH];
+	struct rr_nfs_object there;
+	int error;
+
+	strcpy(path, nfs->path);
+	do
+		error = rr_nfs_walk(nfs, path, true, &there);
+	while (error > 0 && rr_nfs_cut(path));
+	return error ? ask_limits(nfs, &nfs->root) : ask_limits(nfs, &there.handle);
+}
+
 static int
 open_v4(struct rpcrdma_nfs *nfs, uint32_t minor)
 {
@@ -139,7 +158,7 @@ open_v4(struct rpcrdma_nfs *nfs, uint32_t minor)
 		error = open_session(nfs, minor);
 	if (!error)
 		error = mount_root(nfs);
-	return error ? error : ask_limits(nfs);
+	return error ? error : ask_limits_there(nfs);
 }
 
 static int

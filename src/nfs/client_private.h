@@ -85,7 +85,11 @@ rr_nfs_fh(const struct rpcrdma_nfs_handle *handle)
 /* Text as the schema's strings. */
 struct rpcrdma_bytes rr_nfs_string(const char *text);
 
-/* client_mount.c: sets export and root, from config.path. */
+/* client_mount.c: cuts the last name off path: "/a/b/" to "/a", "/a" to "/". False where it is "/" already.
+ */
+bool rr_nfs_cut(char *path);
+
+/* Sets export and root, from config.path. */
 int rr_nfs_mount(struct rpcrdma_nfs *nfs);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/client.h"
+#include "ulb/nfs42.h"
 
-/* RFC 1813, section 2.6, for people. */
+/* RFC 1813, section 2.6, and RFC 8881, section 15.1, for people. */
 
 static const struct {
-	nfsstat3 status;
+	int status;
 	const char *text;
 } texts[] = {
 	{ NFS3_OK, "success (NFS3_OK)" },
@@ -36,13 +37,40 @@ static const struct {
 	{ NFS3ERR_SERVERFAULT, "an error inside the server (NFS3ERR_SERVERFAULT)" },
 	{ NFS3ERR_BADTYPE, "the server does not support this type of file (NFS3ERR_BADTYPE)" },
 	{ NFS3ERR_JUKEBOX, "the server asks to come back later (NFS3ERR_JUKEBOX)" },
+	{ NFS4ERR_EXPIRED,
+		"the server took back what was open, as this client was silent (NFS4ERR_EXPIRED)" },
+	{ NFS4ERR_LOCKED, "somebody else locked it (NFS4ERR_LOCKED)" },
+	{ NFS4ERR_SHARE_DENIED, "somebody else has it open, and lets nobody else (NFS4ERR_SHARE_DENIED)" },
+	{ NFS4ERR_WRONGSEC, "the server wants another kind of authentication (NFS4ERR_WRONGSEC)" },
+	{ NFS4ERR_CLID_INUSE, "another client of the server has this name (NFS4ERR_CLID_INUSE)" },
+	{ NFS4ERR_RESOURCE, "the server is out of resources (NFS4ERR_RESOURCE)" },
+	{ NFS4ERR_MOVED, "the file system is on another server now (NFS4ERR_MOVED)" },
+	{ NFS4ERR_STALE_CLIENTID, "the server does not know this client (NFS4ERR_STALE_CLIENTID)" },
+	{ NFS4ERR_BAD_STATEID, "the server does not know what was open (NFS4ERR_BAD_STATEID)" },
+	{ NFS4ERR_SYMLINK, "it is a symbolic link (NFS4ERR_SYMLINK)" },
+	{ NFS4ERR_ATTRNOTSUPP, "the server does not have this attribute (NFS4ERR_ATTRNOTSUPP)" },
+	{ NFS4ERR_OPENMODE, "the file is not open for this (NFS4ERR_OPENMODE)" },
+	{ NFS4ERR_BADOWNER, "the server does not know this user or group (NFS4ERR_BADOWNER)" },
+	{ NFS4ERR_BADCHAR, "the server does not take a character of the name (NFS4ERR_BADCHAR)" },
+	{ NFS4ERR_BADNAME, "the server does not take the name (NFS4ERR_BADNAME)" },
+	{ NFS4ERR_FILE_OPEN, "somebody has it open (NFS4ERR_FILE_OPEN)" },
+	{ NFS4ERR_ADMIN_REVOKED,
+		"the server's administrator took back what was open (NFS4ERR_ADMIN_REVOKED)" },
+	{ NFS4ERR_BADSESSION, "the server does not know the session (NFS4ERR_BADSESSION)" },
+	{ NFS4ERR_DEADSESSION, "the session ended (NFS4ERR_DEADSESSION)" },
+	{ NFS4ERR_SEQ_MISORDERED, "the server lost count of the calls (NFS4ERR_SEQ_MISORDERED)" },
+	{ NFS4ERR_REQ_TOO_BIG, "the call is too large for the session (NFS4ERR_REQ_TOO_BIG)" },
+	{ NFS4ERR_REP_TOO_BIG, "the answer is too large for the session (NFS4ERR_REP_TOO_BIG)" },
+	{ NFS4ERR_TOO_MANY_OPS, "the call has too many operations for the session (NFS4ERR_TOO_MANY_OPS)" },
+	{ NFS4ERR_WRONG_CRED, "the state is another user's (NFS4ERR_WRONG_CRED)" },
+	{ NFS4ERR_WRONG_TYPE, "it is of another type (NFS4ERR_WRONG_TYPE)" },
 };
 
 const char *
 rpcrdma_nfs_status_text(int status)
 {
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if ((int)texts[i].status == status)
+		if (texts[i].status == status)
 			return texts[i].text;
-	return "an error that NFS version 3 does not define";
+	return "an error that NFS does not define";
 }
