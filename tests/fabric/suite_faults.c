@@ -106,7 +106,7 @@ a_handle_is_good_for_its_own_endpoint_only(void **state)
 	world_dial(world, &world->client, NULL, 0);
 	world_until(world, world->asking);
 	world_accept(world, &world->server);
-	world_until(world, world->client.established);
+	world_until(world, world->client.established && world->server.established);
 	/* Its own region, with its own handle, is as large and in the same place. */
 	assert_int_equal(
 		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &another), 0);
