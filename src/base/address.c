@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <rpcrdma/error.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,6 +62,47 @@ socklen_t
 rr_address_size(const struct sockaddr_storage *address)
 {
 	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+/* RFC 4291, 2.5.5.2: "IPv4-Mapped IPv6 Address" */
+static void
+address_map(const struct in_addr *address, uint8_t octets[16])
+{
+	memset(octets, 0, 10);
+	memset(octets + 10, 0xff, 2);
+	memcpy(octets + 12, address, 4);
+}
+
+bool
+rr_address_octets(const struct sockaddr *address, uint8_t octets[16])
+{
+	if (address->sa_family == AF_INET)
+		address_map(&((const struct sockaddr_in *)(const void *)address)->sin_addr, octets);
+	else if (address->sa_family == AF_INET6)
+		memcpy(octets, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
+	return address->sa_family == AF_INET || address->sa_family == AF_INET6;
+}
+
+struct rr_source
+rr_address_source_of(const char *text)
+{
+	struct rr_source source = { 0 };
+	bool brackets = text[0] == '[';
+	const char *end = strrchr(text, brackets ? ']' : ':');
+	char host[INET6_ADDRSTRLEN] = "";
+	struct in_addr in;
+
+	if (!end || (size_t)(end - text) - brackets >= sizeof(host))
+		return source;
+	memcpy(host, text + brackets, (size_t)(end - text) - brackets);
+	source.port = (uint16_t)atoi(end + 1 + brackets);
+	if (brackets)
+		source.known = inet_pton(AF_INET6, host, source.address) == 1;
+	else if (inet_pton(AF_INET, host, &in) == 1)
+		source.known = true;
+	if (source.known && !brackets)
+		address_map(&in, source.address);
+	return source;
 }
 
 void

@@ -9,6 +9,14 @@
 
 enum { RR_ADDRESS_TEXT = 64 };
 
+/* Where a peer calls from: an address as of IPv6 (IPv4 ones are ::ffff:a.b.c.d), without the scope. */
+struct rr_source {
+	uint8_t address[16];
+	uint16_t port;
+	bool known; /* false: the address is of no family that is known here, or there is no peer */
+	bool tcp;   /* RPC goes over TCP itself, not over RDMA: the port is the one that the caller chose */
+};
+
 /* "192.0.2.1:20049" or "[2001:db8::1]:20049"; text has room for RR_ADDRESS_TEXT. */
 void rr_address_text(const struct sockaddr *address, char *text, size_t size);
 
@@ -21,6 +29,12 @@ int rr_address_resolve(
 
 /* Octets of an address of AF_INET or AF_INET6. */
 socklen_t rr_address_size(const struct sockaddr_storage *address);
+
+/* The address and the port of what rr_address_text() wrote. */
+struct rr_source rr_address_source_of(const char *text);
+
+/* The address alone. False: its family is not known here. */
+bool rr_address_octets(const struct sockaddr *address, uint8_t octets[16]);
 
 /* Of AF_INET or AF_INET6. */
 void rr_address_set_port(struct sockaddr *address, uint16_t port);

@@ -133,6 +133,7 @@ struct rr_carrier {
 	struct rpcrdma_counters counters;
 	struct rr_party *party; /* whose memory it takes: base/share.h */
 	char peer[RR_ADDRESS_TEXT];
+	struct rr_source source; /* the same, of an accepted connection */
 };
 
 /* Sets the events of an accepted carrier: inside the acceptor's handler, or later before the next turn. */

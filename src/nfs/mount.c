@@ -20,20 +20,21 @@ mount_status(nfsstat3 status)
 	}
 }
 
+/* Those that the rule of the caller allows, the strongest first. */
 static bool
-mount_list_flavors(struct rpcrdma_request *request, mountres3_ok *ok)
+mount_list_flavors(struct rr_nfs_work *work, mountres3_ok *ok)
 {
-	uint32_t count = 0;
+	static const struct {
+		uint8_t bit;
+		int32_t flavor;
+	} all[] = { { RR_RIGHT_SYS, RR_AUTH_SYS }, { RR_RIGHT_NONE, RR_AUTH_NONE } };
+	int32_t *values = rr_nfs_alloc(work->request, sizeof(all) / sizeof(all[0]) * sizeof(*values));
 
-	while (rr_auth_served[count])
-		count++;
-	ok->auth_flavors.values = rr_nfs_alloc(request, count * sizeof(int32_t));
-	if (!ok->auth_flavors.values)
-		return false;
-	ok->auth_flavors.count = count;
-	for (uint32_t i = 0; i < count; i++)
-		ok->auth_flavors.values[i] = (int32_t)rr_auth_served[i]->flavor;
-	return true;
+	for (size_t i = 0; values && i < sizeof(all) / sizeof(all[0]); i++)
+		if (work->op.walk.flavors & all[i].bit)
+			values[ok->auth_flavors.count++] = all[i].flavor;
+	ok->auth_flavors.values = values;
+	return values != NULL;
 }
 
 static void
@@ -56,18 +57,42 @@ mount_step(struct rr_nfs_work *work)
 	return vfs->ops->lookup(vfs, &walk->lookup);
 }
 
-/* The root of an export is everybody's to have. A directory below it is looked up as its caller would do it
- * by LOOKUP: one that the caller may not reach is not given to it, and whether it exists is not said. */
+/* The export that the path lies in, and the caller's identity there. A caller that may not use all exports
+ * does not learn which names there are besides. */
+static enum rr_vfs_status
+mnt_export(struct rr_nfs_work *work, uint32_t *number)
+{
+	const struct rr_gate_caller caller = rr_nfs_caller(work->request);
+	struct rr_nfs_walk *walk = &work->op.walk;
+	struct rr_gate *gate = work->server->gate;
+	const dirpath *path = work->args;
+	const struct rr_rule *rule;
+
+	*number = rr_vfs_find_export(work->server->vfs, *path, &walk->rest);
+	if (*number == work->server->vfs->export_count)
+		return rr_gate_all_open(gate, &caller) ? RR_VFS_NOENT : RR_VFS_ACCESS;
+	rule = rr_gate_rule(gate, &caller, *number);
+	if (!rule)
+		return RR_VFS_ACCESS;
+	walk->flavors = rule->right.flavors;
+	/* The flavor of MNT itself is not restricted: its result says which ones are. */
+	rr_gate_identify(caller.sys, &rule->right, &work->identity);
+	return RR_VFS_OK;
+}
+
+/* The root of an export is for all whom its rules let in. A directory below it is looked up as its caller
+ * would do it by LOOKUP: one that the caller may not reach is not given to it, and whether it exists is not
+ * said. */
 static enum rr_vfs_status
 mnt_begin(struct rr_nfs_work *work)
 {
-	const dirpath *path = work->args;
 	struct rr_nfs_walk *walk = &work->op.walk;
 	struct rr_vfs *vfs = work->server->vfs;
-	uint32_t number = rr_vfs_find_export(vfs, *path, &walk->rest);
+	uint32_t number;
+	enum rr_vfs_status status = mnt_export(work, &number);
 
-	if (number == vfs->export_count)
-		return RR_VFS_NOENT;
+	if (status != RR_VFS_OK)
+		return status;
 	vfs->ops->root(vfs, number, &walk->at);
 	mount_skip_slashes(&walk->rest);
 	if (walk->rest.length > 0)
@@ -93,8 +118,8 @@ mnt_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 		return RPCRDMA_HANDLE_KEPT;
 	if (status == RR_VFS_OK && walk->lookup.attributes.type != RR_VFS_DIRECTORY)
 		status = RR_VFS_NOTDIR;
-	if (status == RR_VFS_OK && (!mount_list_flavors(work->request, ok) ||
-					   !rr_nfs_handle(work, &walk->lookup.handle, &handle)))
+	if (status == RR_VFS_OK &&
+		(!mount_list_flavors(work, ok) || !rr_nfs_handle(work, &walk->lookup.handle, &handle)))
 		status = RR_VFS_FAULT;
 	res->fhs_status = mount_status(rr_nfs_status(status));
 	if (status == RR_VFS_OK)
@@ -104,19 +129,45 @@ mnt_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 
 const struct rr_nfs_procedure rr_proc_mnt = { mnt_begin, mnt_end, sizeof(struct rr_nfs_walk) };
 
-/* Each export, for everybody. */
+/* The client of the rule that counts; no group stands for everybody. False: no memory. */
+static bool
+export_group(struct rpcrdma_request *request, const struct rr_rule *rule, groups *result)
+{
+	struct groupnode *node;
+	char *name;
+
+	if (rule->kind == RR_RULE_ALL)
+		return true;
+	/* The rules may be others when the reply is sent. */
+	node = rr_nfs_alloc(request, sizeof(*node));
+	name = rr_nfs_alloc(request, strlen(rule->client) + 1);
+	if (!node || !name)
+		return false;
+	strcpy(name, rule->client);
+	node->gr_name = (struct rpcrdma_bytes){ name, (uint32_t)strlen(name) };
+	*result = node;
+	return true;
+}
+
+/* The exports that the caller may use, each with the rule that lets it in. */
 enum rpcrdma_handled
 rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
-	const struct rr_vfs *vfs = ((const struct rr_nfs_server *)ctx)->vfs;
+	const struct rr_nfs_server *server = ctx;
+	const struct rr_gate_caller caller = rr_nfs_caller(request);
+	const struct rr_vfs *vfs = server->vfs;
 	exports *next = result;
 
 	(void)args;
 	for (uint32_t i = 0; i < vfs->export_count; i++) {
+		const struct rr_rule *rule = rr_gate_rule(server->gate, &caller, i);
 		const char *path = vfs->exports[i].name;
-		struct exportnode *node = rr_nfs_alloc(request, sizeof(*node));
+		struct exportnode *node;
 
-		if (!node)
+		if (!rule)
+			continue;
+		node = rr_nfs_alloc(request, sizeof(*node));
+		if (!node || !export_group(request, rule, &node->ex_groups))
 			return RPCRDMA_HANDLE_SYSTEM_ERR;
 		node->ex_dir = (struct rpcrdma_bytes){ path, (uint32_t)strlen(path) };
 		*next = node;

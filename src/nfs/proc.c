@@ -83,15 +83,37 @@ rr_nfs_done(struct rr_vfs_call *call)
 							  : work->procedure->end(work, call->status));
 }
 
-enum rpcrdma_handled
-rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
+struct rr_gate_caller
+rr_nfs_caller(const struct rpcrdma_request *request)
+{
+	return (struct rr_gate_caller){ .source = request->source,
+		.sys = request->has_sys ? &request->sys : NULL,
+		.version = RR_RIGHT_V3 };
+}
+
+/* With the identity that the first handle gives. */
+static enum rr_gate_answer
+proc_ask(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
+{
+	const struct rr_gate_caller caller = rr_nfs_caller(work->request);
+	struct rr_gate *gate = work->server->gate;
+	enum rr_gate_answer answer = RR_GATE_OPEN;
+
+	if (handles->second)
+		answer = rr_gate_ask_handle(gate, &caller, handles->second->data, &work->identity);
+	if (answer != RR_GATE_OPEN || !handles->first)
+		return answer;
+	return rr_gate_ask_handle(gate, &caller, handles->first->data, &work->identity);
+}
+
+struct rr_nfs_work *
+rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
 	struct rpcrdma_request *request, const void *args, void *result)
 {
 	struct rr_nfs_work *work = rr_nfs_alloc(request, offsetof(struct rr_nfs_work, op) + procedure->size);
-	enum rpcrdma_handled handled;
 
 	if (!work)
-		return RPCRDMA_HANDLE_SYSTEM_ERR;
+		return NULL;
 	work->server = server;
 	work->request = request;
 	work->procedure = procedure;
@@ -99,13 +121,29 @@ rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedur
 	work->result = result;
 	work->waiter.wake = proc_wake;
 	rr_list_init(&work->waiter.link);
-	rr_vfs_identify(request->has_sys ? &request->sys : NULL, server->root_squash, &work->identity);
 	work->op.call.caller = &work->identity.caller;
 	work->op.call.done = rr_nfs_done;
+	return work;
+}
+
+enum rpcrdma_handled
+rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
+{
+	enum rr_gate_answer answer;
+	enum rpcrdma_handled handled;
+
+	if (!work)
+		return RPCRDMA_HANDLE_SYSTEM_ERR;
+	answer = proc_ask(work, handles);
+	/* RFC 5531, 9, on AUTH_TOOWEAK: "rejected for security reasons" */
+	if (answer == RR_GATE_FLAVOR)
+		return RPCRDMA_HANDLE_TOO_WEAK;
+	if (answer == RR_GATE_CLOSED)
+		return work->procedure->end(work, RR_VFS_ACCESS);
 	handled = proc_begin(work);
 	if (handled == RPCRDMA_HANDLE_KEPT) {
-		request->above = work;
-		request->lost = proc_lost;
+		work->request->above = work;
+		work->request->lost = proc_lost;
 	}
 	return handled;
 }

@@ -15,7 +15,7 @@ struct rr_nfs_server {
 	const struct rr_env *env;
 	struct rr_pool *pool;
 	struct rr_vfs *vfs;
-	bool root_squash;
+	struct rr_gate *gate; /* to vfs */
 };
 
 /* A listing for READDIR or READDIRPLUS; list.h. */
@@ -32,6 +32,7 @@ struct rr_nfs_walk {
 	struct rr_vfs_lookup lookup;
 	struct rr_vfs_handle at;
 	struct rpcrdma_bytes rest;
+	uint8_t flavors; /* RR_RIGHT_*: those that the caller may use there */
 };
 
 /* A call at work. */
@@ -89,8 +90,20 @@ enum { RR_NFS_STATUS_SIZE = 4 };
 /* Zeroed memory that lives until the reply was sent; NULL where the request's arena is used up. */
 void *rr_nfs_alloc(struct rpcrdma_request *request, size_t size);
 
-/* Runs a procedure. */
-enum rpcrdma_handled rr_nfs_run(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
+/* The caller of a request, for the gate. */
+struct rr_gate_caller rr_nfs_caller(const struct rpcrdma_request *request);
+
+/* The handles of a call; NULL: there is no such handle. */
+struct rr_nfs_handles {
+	const nfs_fh3 *first, *second;
+};
+
+/* Begins a procedure where the gate lets the caller in by all handles of the call; a call without one asks
+ * the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and nothing about the object. */
+enum rpcrdma_handled rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles);
+
+/* Memory for a call at work, which has not begun; NULL: there is no more memory for this request. */
+struct rr_nfs_work *rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
 	struct rpcrdma_request *request, const void *args, void *result);
 
 /* Called by the operation's end, in a later turn. */

@@ -39,16 +39,53 @@ server_do_nothing(void *ctx, struct rpcrdma_request *request, const void *args, 
 	return RPCRDMA_HANDLED;
 }
 
+/* The arguments of all procedures but NULL begin with a handle. */
+#define SERVER_FIRST(args, handle) _Static_assert(offsetof(args, handle) == 0, "the handle comes first")
+SERVER_FIRST(GETATTR3args, object);
+SERVER_FIRST(SETATTR3args, object);
+SERVER_FIRST(LOOKUP3args, what.dir);
+SERVER_FIRST(ACCESS3args, object);
+SERVER_FIRST(READLINK3args, symlink);
+SERVER_FIRST(READ3args, file);
+SERVER_FIRST(WRITE3args, file);
+SERVER_FIRST(CREATE3args, where.dir);
+SERVER_FIRST(MKDIR3args, where.dir);
+SERVER_FIRST(SYMLINK3args, where.dir);
+SERVER_FIRST(MKNOD3args, where.dir);
+SERVER_FIRST(REMOVE3args, object.dir);
+SERVER_FIRST(RMDIR3args, object.dir);
+SERVER_FIRST(RENAME3args, from.dir);
+SERVER_FIRST(LINK3args, file);
+SERVER_FIRST(READDIR3args, dir);
+SERVER_FIRST(READDIRPLUS3args, dir);
+SERVER_FIRST(FSSTAT3args, fsroot);
+SERVER_FIRST(FSINFO3args, fsroot);
+SERVER_FIRST(PATHCONF3args, object);
+SERVER_FIRST(COMMIT3args, file);
+
+/* Two procedures have another handle. */
+static const nfs_fh3 *
+server_second(uint32_t proc, const void *args)
+{
+	if (proc == NFSPROC3_RENAME)
+		return &((const RENAME3args *)args)->to.dir;
+	return proc == NFSPROC3_LINK ? &((const LINK3args *)args)->link.dir : NULL;
+}
+
 static enum rpcrdma_handled
 server_nfs(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
-	return rr_nfs_run(ctx, nfs_procedures[request->proc], request, args, result);
+	const struct rr_nfs_handles handles = { args, server_second(request->proc, args) };
+
+	return rr_nfs_run(rr_nfs_work(ctx, nfs_procedures[request->proc], request, args, result), &handles);
 }
 
 static enum rpcrdma_handled
 server_mnt(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
-	return rr_nfs_run(ctx, &rr_proc_mnt, request, args, result);
+	const struct rr_nfs_handles handles = { NULL, NULL };
+
+	return rr_nfs_run(rr_nfs_work(ctx, &rr_proc_mnt, request, args, result), &handles);
 }
 
 static rpcrdma_handler *const nfs_handlers[] = {
@@ -106,14 +143,14 @@ _Static_assert(
 	sizeof(nfs_once) * sizeof(nfs_handlers[0]) == sizeof(nfs_handlers), "one for each procedure of NFS");
 
 int
-rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, struct rr_vfs *vfs, bool root_squash,
-	struct rr_nfs_server **server)
+rr_nfs_server_new(
+	const struct rr_env *env, struct rr_pool *pool, struct rr_gate *gate, struct rr_nfs_server **server)
 {
 	struct rr_nfs_server *made = rr_alloc(env, sizeof(*made));
 
 	if (!made)
 		return -RPCRDMA_ERR_NOMEM;
-	*made = (struct rr_nfs_server){ env, pool, vfs, root_squash };
+	*made = (struct rr_nfs_server){ env, pool, gate->vfs, gate };
 	*server = made;
 	return 0;
 }

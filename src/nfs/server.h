@@ -4,7 +4,7 @@
 
 #include "rpc/server.h"
 #include "ulb/nfs3.h"
-#include "vfs/vfs.h"
+#include "vfs/gate.h"
 
 /*
  * NFS version 3 (RFC 1813) and MOUNT version 3, as services for an RPC server,
@@ -15,10 +15,10 @@ struct rr_nfs_server;
 
 enum { RR_NFS_SERVICES = 2 };
 
-/* root_squash: uid and gid 0 act as RR_VFS_NOBODY. pool: for the data of READs. vfs and pool are there as
- * long as the server is. Errors: NOMEM. */
-int rr_nfs_server_new(const struct rr_env *env, struct rr_pool *pool, struct rr_vfs *vfs, bool root_squash,
-	struct rr_nfs_server **server);
+/* gate: to what is exported. pool: for the data of READs. Both are there as long as the server is. Errors:
+ * NOMEM. */
+int rr_nfs_server_new(
+	const struct rr_env *env, struct rr_pool *pool, struct rr_gate *gate, struct rr_nfs_server **server);
 
 /* No call may be at work: see struct rr_vfs_counters. server may be NULL. */
 void rr_nfs_server_free(struct rr_nfs_server *server);

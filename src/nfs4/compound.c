@@ -172,7 +172,7 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 
 /* What keeps an operation from being executed: its place, and what it needs. */
 static nfsstat4
-compound_check(const struct rr_nfs4_compound *c)
+compound_check(struct rr_nfs4_compound *c)
 {
 	uint32_t flags = c->operation->flags;
 	uint64_t estimate = c->operation->estimate ? c->operation->estimate(c->op) : c->operation->size;
@@ -198,7 +198,9 @@ compound_check(const struct rr_nfs4_compound *c)
 		return status;
 	if (flags & RR_NFS4_OP_VFS && c->current.kind == RR_NFS4_FH_PSEUDO)
 		return c->operation->pseudo;
-	return NFS4_OK;
+	if (flags & RR_NFS4_OP_SAVED)
+		status = rr_nfs4_admit(c, &c->saved);
+	return status == NFS4_OK && flags & RR_NFS4_OP_FH ? rr_nfs4_admit(c, &c->current) : status;
 }
 
 /* Sets up the next operation and takes its first step. */
@@ -286,7 +288,9 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	c->resume = compound_resume;
 	c->principal =
 		(struct rr_nfs4_principal){ request->auth->flavor, request->has_sys ? request->sys.uid : 0 };
-	rr_vfs_identify(request->has_sys ? &request->sys : NULL, server->root_squash, &c->identity);
+	c->caller = (struct rr_gate_caller){ request->source, request->has_sys ? &request->sys : NULL,
+		RR_RIGHT_V4 };
+	rr_gate_identify(NULL, &rr_right_default, &c->identity);
 	rr_list_init(&c->waiter.link);
 	rr_timer_init(&c->look, NULL);
 	rr_list_append(&server->compounds, &c->link);

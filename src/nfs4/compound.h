@@ -74,7 +74,8 @@ struct rr_nfs4_compound {
 	struct rr_nfs4_turn turn;      /* turn.session: NULL where the compound began without SEQUENCE */
 	struct rr_nfs4_client *client; /* of the session, held by it */
 	struct rr_nfs4_principal principal;
-	struct rr_vfs_identity identity;
+	struct rr_gate_caller caller;
+	struct rr_vfs_identity identity; /* of the caller, in the export of the current filehandle */
 	/* Goes on behind a step that ended later, with what that step returned. */
 	void (*resume)(struct rr_nfs4_compound *c, uint32_t status);
 	uint32_t index; /* of the operation that runs */
@@ -155,6 +156,17 @@ union rr_nfs4_vfs *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
 void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);
 
 nfsstat4 rr_nfs4_status(enum rr_vfs_status status);
+
+/* Whether the gate lets the caller in with this filehandle. The caller's identity from now on is that of the
+ * filehandle's export, or nobody's. */
+bool rr_nfs4_is_open(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
+
+/* The same, as a status of the operation: NFS4ERR_ACCESS, NFS4ERR_WRONGSEC. NFS4_OK also where the operation
+ * may fail neither way; it then goes on as nobody, who reads only. */
+nfsstat4 rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
+
+/* Whether an entry of the pseudo root is there for the caller: it may use that export. */
+bool rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry);
 
 /* ---- room.c ---- */
 

@@ -89,7 +89,11 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 		return NFS4ERR_BADHANDLE;
 	memcpy(handle.data, object.data, object.length);
 	rr_nfs4_set_fh(&c->current, &handle);
-	return putfh_is_compared(c) ? NFS4_OK : rr_nfs4_attributes(c, &c->current, putfh_looked);
+	/* A handle that is not for this caller is not looked at. The next operation finds that out: PUTFH has
+	 * no such error. */
+	if (!rr_nfs4_is_open(c, &c->current) || putfh_is_compared(c))
+		return NFS4_OK;
+	return rr_nfs4_attributes(c, &c->current, putfh_looked);
 }
 
 /* RFC 8881, 18.20.3: PUTPUBFH may mean the root: there is no public filehandle beside it. */

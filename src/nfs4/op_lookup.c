@@ -62,7 +62,7 @@ lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 	if (c->current.kind != RR_NFS4_FH_PSEUDO)
 		return lookup_begin(c, name, then);
 	entry = rr_pseudo_lookup(pseudo, c->current.pseudo, name);
-	if (entry == pseudo->count)
+	if (entry == pseudo->count || !rr_nfs4_sees(c, &pseudo->entries[entry]))
 		return NFS4ERR_NOENT;
 	rr_nfs4_set_entry(c, entry);
 	c->vfs_status = RR_VFS_OK;

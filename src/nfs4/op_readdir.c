@@ -124,7 +124,7 @@ readdir_pseudo(struct rr_nfs4_compound *c)
 		struct rr_vfs_attributes attributes;
 		struct rr_vfs_handle handle;
 
-		if (entry->parent != c->current.pseudo)
+		if (entry->parent != c->current.pseudo || !rr_nfs4_sees(c, entry))
 			continue;
 		rr_pseudo_attributes(pseudo, (uint32_t)i, &attributes);
 		if (entry->is_export)

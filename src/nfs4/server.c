@@ -44,13 +44,13 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	server->env = env;
 	server->loop = loop;
 	server->pool = config->pool;
-	server->vfs = config->vfs;
+	server->vfs = config->gate->vfs;
+	server->gate = config->gate;
 	server->shared = config->shared;
-	server->root_squash = config->root_squash;
 	rr_list_init(&server->compounds);
 	rr_list_init(&server->spare);
 	rr_timer_init(&server->lease, server_look);
-	error = rr_pseudo_init(&server->pseudo, env, config->vfs, text);
+	error = rr_pseudo_init(&server->pseudo, env, server->vfs, text);
 	if (error == 0 && config->shared->dir)
 		error = server_recorder(server, text);
 	if (error < 0) {

@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "nfs4/shared.h"
 #include "rpc/server.h"
+#include "vfs/gate.h"
 
 /*
  * NFS version 4, minor versions 1 and 2 (RFC 8881, RFC 7862, RFC 8276), as a service for an RPC server, over
@@ -14,9 +15,8 @@ struct rr_nfs4_server;
 
 struct rr_nfs4_server_config {
 	struct rr_pool *pool; /* for the data of replies */
-	struct rr_vfs *vfs;
-	struct rr_nfs4_shared *shared; /* lives as long as the server does */
-	bool root_squash;
+	struct rr_gate *gate; /* to what is exported; lives as long as the server does, as the next one */
+	struct rr_nfs4_shared *shared;
 };
 
 /* Errors: NOMEM. */

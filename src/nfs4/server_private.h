@@ -21,10 +21,10 @@ struct rr_nfs4_server {
 	const struct rr_env *env;
 	struct rr_pool *pool;
 	struct rr_vfs *vfs;
+	struct rr_gate *gate; /* to vfs */
 	struct rr_loop *loop;
 	struct rr_nfs4_shared *shared;
 	struct rr_pseudo pseudo;
-	bool root_squash;
 	struct rr_list compounds; /* under way */
 	struct rr_list spare;     /* memory of compounds that ended */
 	uint32_t spare_count;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "nfs4/compound.h"
+#include "nfs4/errors.h"
 
 static const nfsstat4 support_statuses[] = {
 	[RR_VFS_OK] = NFS4_OK,
@@ -51,6 +52,53 @@ nfsstat4
 rr_nfs4_status(enum rr_vfs_status status)
 {
 	return support_statuses[status];
+}
+
+/* Operations that may fail neither way only name the object, or let go of it: they go on, as nobody. */
+static nfsstat4
+support_refuse(struct rr_nfs4_compound *c, nfsstat4 status)
+{
+	rr_gate_identify(NULL, &rr_right_default, &c->identity);
+	if (status == NFS4ERR_WRONGSEC && rr_nfs4_status_allowed(c->op->argop, status))
+		return status;
+	return rr_nfs4_status_allowed(c->op->argop, NFS4ERR_ACCESS) ? NFS4ERR_ACCESS : NFS4_OK;
+}
+
+nfsstat4
+rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
+{
+	const struct rpcrdma_bytes handle = { fh->handle.data, fh->handle.length };
+
+	if (fh->kind != RR_NFS4_FH_VFS)
+		return NFS4_OK;
+	switch (rr_gate_ask_handle(c->server->gate, &c->caller, handle, &c->identity)) {
+	case RR_GATE_OPEN: return NFS4_OK;
+	case RR_GATE_CLOSED: return support_refuse(c, NFS4ERR_ACCESS);
+	case RR_GATE_FLAVOR: break;
+	}
+	/* RFC 8881, 2.6.3.1: these say which flavors there are, whatever the flavor is. */
+	if (c->op->argop == OP_SECINFO || c->op->argop == OP_SECINFO_NO_NAME) {
+		rr_gate_identify(NULL, &rr_right_default, &c->identity);
+		return NFS4_OK;
+	}
+	return support_refuse(c, NFS4ERR_WRONGSEC);
+}
+
+bool
+rr_nfs4_is_open(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
+{
+	const struct rpcrdma_bytes handle = { fh->handle.data, fh->handle.length };
+
+	if (rr_gate_ask_handle(c->server->gate, &c->caller, handle, &c->identity) == RR_GATE_OPEN)
+		return true;
+	rr_gate_identify(NULL, &rr_right_default, &c->identity);
+	return false;
+}
+
+bool
+rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry)
+{
+	return !entry->is_export || rr_gate_rule(c->server->gate, &c->caller, entry->export);
 }
 
 static void

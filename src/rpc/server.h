@@ -20,6 +20,7 @@ struct rpcrdma_request {
 	const struct rpcrdma_procedure *procedure;
 	uint32_t prog, vers, proc;
 	const char *peer;           /* address, for messages */
+	struct rr_source source;    /* the same, as a value */
 	struct rr_party *party;     /* for whom memory is taken */
 	const struct rr_auth *auth; /* the flavor of the call */
 	bool places;                /* under which items may be placed directly */

@@ -247,6 +247,7 @@ call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct 
 	request->vers = call->vers;
 	request->proc = call->proc;
 	request->peer = exchange->carrier->peer;
+	request->source = exchange->carrier->source;
 	request->lost = NULL;
 	request->kept = request->ended = false;
 	request->party = rr_party_hold(exchange->carrier->party);

@@ -43,6 +43,14 @@ serve_take_nfs(const struct rr_tool *tool, void *state, const char *list)
 	return RR_EXIT_OK;
 }
 
+static int
+serve_take_no_root_squash(const struct rr_tool *tool, void *state, const char *argument)
+{
+	(void)tool, (void)argument;
+	((struct rr_serve *)state)->right.squash = RR_SQUASH_NONE;
+	return RR_EXIT_OK;
+}
+
 static const struct rr_option serve_options[] = {
 	{ .letter = 'l',
 		.name = "listen",
@@ -69,11 +77,11 @@ static const struct rr_option serve_options[] = {
 		.name = "read-only",
 		.help = "refuse every change",
 		.kind = RR_OPTION_FLAG,
-		.at = offsetof(struct rr_serve, tree.read_only) },
+		.at = offsetof(struct rr_serve, right.read_only) },
 	{ .name = "no-root-squash",
 		.help = "let remote root act as root",
-		.kind = RR_OPTION_NO,
-		.at = offsetof(struct rr_serve, root_squash) },
+		.kind = RR_OPTION_CALL,
+		.take = serve_take_no_root_squash },
 	{ .name = "ceph-conf",
 		.argument = "FILE",
 		.help = "of directories in CephFS: the cluster's configuration",
@@ -160,6 +168,20 @@ parse_exports(const struct rr_tool *tool, struct rr_serve *serve, int argc, char
 	return RR_EXIT_OK;
 }
 
+/* Everybody may use all directories, as the options say. */
+static int
+serve_rules(const struct rr_tool *tool, struct rr_serve *serve)
+{
+	struct rr_text text;
+
+	if (rr_rules_new(&rr_env_system, serve->tree.export_count, &serve->rules) < 0)
+		return rr_tool_fail(tool, "out of memory");
+	for (uint32_t i = 0; i < serve->tree.export_count; i++)
+		if (rr_rules_add(serve->rules, i, "*", &serve->right, &text) < 0)
+			return rr_tool_fail(tool, "%s", text.text);
+	return RR_EXIT_OK;
+}
+
 /* The server keeps descriptors of hot files: take what the system allows. */
 static void
 raise_descriptor_limit(void)
@@ -220,6 +242,8 @@ serve_parsed(const struct rr_tool *tool, struct rr_serve *serve, int argc, char 
 	if (serve->filters.transport == RR_TRANSPORT_TCP)
 		return rr_tool_usage(tool, "--transport is of RDMA; --tcp-port is where TCP is served");
 	status = parse_exports(tool, serve, argc, argv);
+	if (status == RR_EXIT_OK)
+		status = serve_rules(tool, serve);
 	if (status == RR_EXIT_OK && serve->address_count == 0)
 		status = serve_take_listen(tool, serve, "127.0.0.1");
 	if (status != RR_EXIT_OK)
@@ -236,15 +260,19 @@ serve_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct rr_serve serve = {
 		.workers = { .tool = tool, .engine = rr_engine_config_default, .count = 1 },
-		.root_squash = true,
 		.version3 = true,
 		.version4 = true,
+		.right = { .anon_uid = RR_VFS_NOBODY,
+			.anon_gid = RR_VFS_NOBODY,
+			.flavors = RR_RIGHT_SYS | RR_RIGHT_NONE,
+			.versions = RR_RIGHT_V3 | RR_RIGHT_V4 },
 		.tcp_port = TCP_PORT,
 	};
 	int status = rr_options_parse(tool, &serve, &argc, &argv);
 
 	if (status == RR_OPTIONS_GO_ON)
 		status = serve_parsed(tool, &serve, argc, argv);
+	rr_rules_release(serve.rules);
 	free_exports(&serve);
 	return status;
 }

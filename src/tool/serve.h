@@ -35,8 +35,9 @@ struct rr_serve {
 	const char *key_path, *state_path;
 	bool ceph; /* the exports are paths in CephFS, each with RR_SERVE_CEPH in front */
 	const char *ceph_conf, *ceph_user, *file_system;
-	bool root_squash;
 	bool version3, version4; /* of NFS: those that are served */
+	struct rr_right right;   /* of everybody, by the options */
+	struct rr_rules *rules;
 	uint32_t address_count;
 	uint32_t tcp_port; /* 0: no TCP */
 };

@@ -26,6 +26,7 @@ struct run {
 struct service {
 	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;
+	struct rr_gate gate;
 	struct rr_nfs_server *nfs;
 	struct rr_nfs4_server *nfs4;
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
@@ -66,13 +67,11 @@ make_services(struct run *run, struct service *service)
 {
 	const struct rr_serve *serve = run->serve;
 	struct rpcrdma_engine *engine = service->engine;
-	const struct rr_nfs4_server_config config = { engine->results, service->vfs, run->shared4,
-		serve->root_squash };
+	const struct rr_nfs4_server_config config = { engine->results, &service->gate, run->shared4 };
 	struct rr_text text;
 
 	if (serve->version3) {
-		if (rr_nfs_server_new(engine->env, engine->results, service->vfs, serve->root_squash,
-			    &service->nfs) < 0)
+		if (rr_nfs_server_new(engine->env, engine->results, &service->gate, &service->nfs) < 0)
 			return rr_tool_fail(run->tool, "out of memory");
 		rr_nfs_server_services(service->nfs, service->services);
 		service->service_count = RR_NFS_SERVICES;
@@ -111,6 +110,7 @@ make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	service->shared4 = run->shared4;
 	if (provide(run, engine, &service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
+	rr_gate_init(&service->gate, service->vfs, serve->rules);
 	status = make_services(run, service);
 	if (status != RR_EXIT_OK)
 		return status;
@@ -134,7 +134,7 @@ announce(void *ctx)
 		for (uint32_t j = 0; j < serve->tree.export_count; j++)
 			printf("serving %s as nfs://%s%s over %s%s\n", serve->exports[j].path, text,
 				serve->exports[j].name, serve->addresses[i].providers,
-				serve->tree.read_only ? ", read-only" : "");
+				serve->right.read_only ? ", read-only" : "");
 	}
 	if (serve->tcp_port)
 		printf("and over TCP at port %u\n", serve->tcp_port);
@@ -227,6 +227,7 @@ free_service(void *ctx)
 		service->vfs->ops->destroy(service->vfs);
 	rr_nfs_server_free(service->nfs);
 	rr_nfs4_server_free(service->nfs4);
+	rr_gate_end(&service->gate);
 	rr_free(service->engine->env, service);
 }
 
@@ -248,7 +249,6 @@ run_cluster(struct run *run)
 	struct rr_ceph_export exports[RR_SERVE_EXPORTS];
 	struct rr_ceph_config config = { .exports = exports,
 		.export_count = serve->tree.export_count,
-		.read_only = serve->tree.read_only,
 		.conf = serve->ceph_conf,
 		.user = serve->ceph_user,
 		.file_system = serve->file_system };

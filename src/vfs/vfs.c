@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-#include "base/checked.h"
-#include "wire/rpc.h"
-
-_Static_assert((int)RR_VFS_GROUPS == (int)RR_AUTH_SYS_GIDS, "room for all groups of a credential");
-
 static const char *const status_texts[] = {
 	[RR_VFS_OK] = "done",
 	[RR_VFS_PENDING] = "under way",
@@ -118,26 +113,4 @@ rr_vfs_next_component(struct rpcrdma_bytes *path)
 	name.length = (uint32_t)(next - (const char *)name.data);
 	*path = (struct rpcrdma_bytes){ next, (uint32_t)(end - next) };
 	return name;
-}
-
-/* The greatest number is the one that stands for no user in system calls. */
-static uint32_t
-vfs_number(uint32_t number, bool squash)
-{
-	return (number == 0 && squash) || number == UINT32_MAX ? RR_VFS_NOBODY : number;
-}
-
-void
-rr_vfs_identify(const struct rr_auth_sys *sys, bool squash, struct rr_vfs_identity *identity)
-{
-	struct rr_vfs_caller *caller = &identity->caller;
-
-	*caller = (struct rr_vfs_caller){ RR_VFS_NOBODY, RR_VFS_NOBODY, 0, identity->groups };
-	if (!sys)
-		return;
-	caller->uid = vfs_number(sys->uid, squash);
-	caller->gid = vfs_number(sys->gid, squash);
-	caller->group_count = (uint32_t)rr_min(sys->gid_count, RR_VFS_GROUPS);
-	for (uint32_t i = 0; i < caller->group_count; i++)
-		identity->groups[i] = vfs_number(sys->gids[i], squash);
 }

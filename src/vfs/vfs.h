@@ -112,6 +112,7 @@ struct rr_vfs_caller {
 	uint32_t uid, gid;
 	uint32_t group_count;
 	const uint32_t *groups;
+	bool read_only; /* RR_VFS_ROFS for all that changes something, also by an open for writing */
 };
 
 /* A handle as a value. Compared, handles tell nothing: one object may have several. See struct rr_vfs_id. */
@@ -577,6 +578,10 @@ struct rr_vfs_ops {
 	/* The root of an export, by its number in rr_vfs.exports. */
 	void (*root)(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle);
 
+	/* The number of the export that a handle says it lies in; rr_vfs.export_count: in no export of this
+	 * server. Whether the handle is a forged one is not looked at: operations do that. */
+	uint32_t (*export_of)(const struct rr_vfs *vfs, struct rpcrdma_bytes handle);
+
 	/* Of an operation that is under way: see above. No effect where nothing can be done. */
 	void (*cancel)(struct rr_vfs *vfs, struct rr_vfs_call *call);
 
@@ -650,8 +655,6 @@ uint32_t rr_vfs_find_export(const struct rr_vfs *vfs, struct rpcrdma_bytes path,
 /* Takes the first component off a path; of no length at the end. */
 struct rpcrdma_bytes rr_vfs_next_component(struct rpcrdma_bytes *path);
 
-struct rr_auth_sys;
-
 /* A caller with room for its groups. */
 enum { RR_VFS_GROUPS = 16 };
 
@@ -659,12 +662,5 @@ struct rr_vfs_identity {
 	struct rr_vfs_caller caller; /* groups: below */
 	uint32_t groups[RR_VFS_GROUPS];
 };
-
-/*
- * The caller that a credential stands for. sys NULL: nobody. squash: uid and gid 0, among the groups as well,
- * become RR_VFS_NOBODY. RFC 1813, 4.4: "A UNIX server by default maps uid 0 to a distinguished value
- * (UID_NOBODY), as well as mapping the groups list, before doing its access checking."
- */
-void rr_vfs_identify(const struct rr_auth_sys *sys, bool squash, struct rr_vfs_identity *identity);
 
 #endif

@@ -4,7 +4,7 @@
  * or with an error, against a model: a handful of names in a handful of directories. What fails is printed
  * with its seed and step; `test-nfs-model SEED STEPS` does that again.
  */
-#include "../test.h"
+#include "../gate.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -34,6 +34,7 @@ struct world {
 	uint32_t fail; /* of a thousand operations of the storage */
 	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;
+	struct rr_gate gate;
 	struct rr_nfs_server *nfs_server;
 	struct rpcrdma_server *server;
 	struct rr_drc *drc;
@@ -85,8 +86,9 @@ world_serve(struct world *world)
 	assert_int_equal(rr_memory_provider(world->memory, world->engine->loop, &world->vfs), 0);
 	world->dice = (struct rr_memory_dice){ .state = world->seed, .late = 300, .turns = 3 };
 	rr_memory_steer(world->memory, &(struct rr_memory_script){ decide, world });
-	assert_int_equal(rr_nfs_server_new(&rr_env_system, world->engine->results, world->vfs, false,
-				 &world->nfs_server),
+	test_gate_init(&world->gate, world->vfs, TEST_GATE_OPEN);
+	assert_int_equal(
+		rr_nfs_server_new(&rr_env_system, world->engine->results, &world->gate, &world->nfs_server),
 		0);
 	rr_nfs_server_services(world->nfs_server, services);
 	world->drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
@@ -130,6 +132,7 @@ world_free(struct world *world)
 	rr_server_free(world->server);
 	world->vfs->ops->destroy(world->vfs);
 	rr_nfs_server_free(world->nfs_server);
+	rr_gate_end(&world->gate);
 	rr_drc_free(world->drc);
 	rr_memory_free(world->memory);
 	rpcrdma_engine_free(world->engine);

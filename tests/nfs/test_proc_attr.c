@@ -340,7 +340,7 @@ root_is_root_only_where_it_is_not_squashed(void **state)
 
 	world_caller(world, 0);
 	assert_int_equal(setattr(world, file, &owner).status, NFS3ERR_PERM);
-	world->root_squash = false;
+	world->rule = "*(rw,no_root_squash)";
 	world_restart(world);
 	assert_int_equal(setattr(world, file, &owner).status, NFS3_OK);
 	assert_int_equal(world_stat(world, "file").st_uid, WORLD_OTHER);
@@ -357,7 +357,7 @@ set_id_bits_survive_a_change_of_owner_in_one_call(void **state)
 	sattr3 attributes = { .uid = { true, { WORLD_OTHER } }, .mode = { true, { 04755 } } };
 
 	world_file(world, "file", "hello", 0644);
-	world->root_squash = false;
+	world->rule = "*(rw,no_root_squash)";
 	world_restart(world);
 	world_caller(world, 0);
 	assert_int_equal(setattr(world, world_handle(world, "file"), &attributes).status, NFS3_OK);

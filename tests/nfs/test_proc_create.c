@@ -246,7 +246,7 @@ a_caller_makes_files_where_it_may(void **state)
 	world_caller(world, 0);
 	assert_int_equal(create(world, "roots", UNCHECKED, NULL).status, NFS3_OK);
 	assert_int_equal(world_stat(world, "roots").st_uid, 65534);
-	world->root_squash = false;
+	world->rule = "*(rw,no_root_squash)";
 	world_restart(world);
 	assert_int_equal(create(world, "really", UNCHECKED, NULL).status, NFS3_OK);
 	assert_int_equal(world_stat(world, "really").st_uid, 0);

@@ -174,7 +174,7 @@ root_makes_devices(void **state)
 	mknoddata3 what = { .type = NF3CHR, .u.device = { .spec = { 1, 3 } } };
 	MKNOD3res res;
 
-	world->root_squash = false;
+	world->rule = "*(rw,no_root_squash)";
 	world_restart(world);
 	world_caller(world, 0);
 	res = make_node(world, "null", &what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../test.h"
+#include "../gate.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -34,6 +34,7 @@ struct world {
 	struct rr_tree_export export;
 	struct rr_posix_shared *shared;
 	struct rr_vfs *vfs;
+	struct rr_gate gate;
 	struct rr_env env;
 	struct rpcrdma_engine *engine;
 	struct rr_nfs_server *nfs_server;
@@ -131,9 +132,9 @@ start_server(struct world *world)
 		fail_msg("%s", text.text);
 	if (apart)
 		rr_posix_apart(world->vfs);
+	test_gate_init(&world->gate, world->vfs, TEST_GATE_OPEN);
 	assert_int_equal(
-		rr_nfs_server_new(&world->env, world->engine->results, world->vfs, false, &world->nfs_server),
-		0);
+		rr_nfs_server_new(&world->env, world->engine->results, &world->gate, &world->nfs_server), 0);
 	rr_nfs_server_services(world->nfs_server, services);
 	interpose(world, &services[0]);
 	server.drc = world->drc;
@@ -152,6 +153,7 @@ stop_server(struct world *world)
 	rr_server_free(world->server);
 	world->vfs->ops->destroy(world->vfs);
 	rr_nfs_server_free(world->nfs_server);
+	rr_gate_end(&world->gate);
 }
 
 static void

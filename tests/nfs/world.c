@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../gate.h"
 #include "ulb/mount3.h"
 
 enum { POOL_SIZE = 4 << 20, ORDINARY = 54321 };
@@ -34,6 +35,7 @@ stop_server(struct world *world)
 		world->vfs->ops->destroy(world->vfs);
 	world->vfs = NULL;
 	rr_nfs_server_free(world->server);
+	rr_gate_end(&world->gate);
 	world->server = NULL;
 }
 
@@ -45,9 +47,8 @@ world_restart(struct world *world)
 	stop_server(world);
 	if (rr_posix_new(&world->env, world->vfs_loop, &world->config, world->shared, &world->vfs, &text) < 0)
 		fail_msg("%s", text.text);
-	assert_int_equal(
-		rr_nfs_server_new(&world->env, world->pool, world->vfs, world->root_squash, &world->server),
-		0);
+	test_gate_init(&world->gate, world->vfs, world->rule);
+	assert_int_equal(rr_nfs_server_new(&world->env, world->pool, &world->gate, &world->server), 0);
 	rr_nfs_server_services(world->server, world->services);
 }
 
@@ -78,7 +79,7 @@ world_setup(void **state)
 		assert_int_equal(chown(world->path, WORLD_USER, WORLD_USER), 0);
 	world->exports[0] = (struct rr_tree_export){ world->path, "/export" };
 	world->config = (struct rr_tree_config){ .exports = world->exports, .export_count = 1 };
-	world->root_squash = true;
+	world->rule = "*(rw,sec=sys:none)";
 	assert_int_equal(rr_posix_shared_new(&rr_env_system, 0x1234, &world->shared), 0);
 	world->loop = rr_loop_new(&rr_env_system);
 	assert_non_null(world->loop);
@@ -108,7 +109,7 @@ world_beside(const struct world *world)
 	beside->exports[0] = (struct rr_tree_export){ beside->path, "/export" };
 	beside->config = world->config;
 	beside->config.exports = beside->exports;
-	beside->root_squash = world->root_squash;
+	beside->rule = world->rule;
 	beside->shared = world->shared;
 	beside->loop = rr_loop_new(&rr_env_system);
 	assert_non_null(beside->loop);

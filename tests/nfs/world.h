@@ -24,11 +24,12 @@ struct world {
 	int fd;            /* it */
 	struct rr_tree_export exports[2];
 	struct rr_tree_config config;
-	bool root_squash;
+	const char *rule; /* for all exports: see vfs/rules.h */
 	struct rr_posix_shared *shared;
 	struct rr_loop *loop;     /* of the pool */
 	struct rr_loop *vfs_loop; /* of the provider; NULL: its operations end at once */
 	struct rr_vfs *vfs;
+	struct rr_gate gate;
 	struct rr_shares shares; /* of pool */
 	struct rr_pool *pool;
 	struct rr_nfs_server *server;

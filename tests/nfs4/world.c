@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../gate.h"
+
 const stateid4 stateid_anonymous = { 0 };
 const stateid4 stateid_current = { .seqid = 1 };
 
@@ -51,7 +53,8 @@ world_start(struct world *world)
 		fail_msg("%s", text.text);
 	if (rr_nfs4_shared_new(&world->env, &shared, &world->shared, &text) < 0)
 		fail_msg("%s", text.text);
-	config = (struct rr_nfs4_server_config){ world->engine->results, world->vfs, world->shared, false };
+	test_gate_init(&world->gate, world->vfs, world->rule ? world->rule : TEST_GATE_OPEN);
+	config = (struct rr_nfs4_server_config){ world->engine->results, &world->gate, world->shared };
 	assert_int_equal(
 		rr_nfs4_server_new(&world->env, world->engine->loop, &config, &world->nfs4, &text), 0);
 	rr_nfs4_server_service(world->nfs4, &service);
@@ -153,6 +156,7 @@ world_stop(struct world *world)
 	rr_nfs4_server_end(world->nfs4);
 	world->vfs->ops->destroy(world->vfs);
 	rr_nfs4_server_free(world->nfs4);
+	rr_gate_end(&world->gate);
 	rr_nfs4_shared_free(world->shared);
 	rr_posix_shared_free(world->posix);
 }

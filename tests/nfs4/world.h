@@ -45,6 +45,8 @@ struct world {
 	bool in_memory;
 	struct rr_memory *memory;
 	struct rr_vfs *vfs;
+	struct rr_gate gate;
+	const char *rule; /* for all exports; NULL: TEST_GATE_OPEN */
 	struct rr_env env;
 	uint64_t ahead; /* of the clock, in nanoseconds */
 	struct rpcrdma_engine *engine;

@@ -52,6 +52,7 @@ struct run {
 	struct rr_tree_export export;
 	struct rr_posix_shared *shared;
 	struct rr_vfs *vfs;
+	struct rr_gate gate;
 	struct rr_nfs_server *nfs_server;
 	struct rpcrdma_server *server;
 	struct sockaddr_in address;
@@ -273,6 +274,7 @@ start_server(struct run *run)
 {
 	struct rr_tree_config tree = { .exports = &run->export, .export_count = 1 };
 	struct rr_service services[RR_NFS_SERVICES];
+	struct rr_rules *rules;
 	struct rr_text text = { "" };
 
 	run->export = (struct rr_tree_export){ folder, "/" };
@@ -282,7 +284,12 @@ start_server(struct run *run)
 		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	if (rr_posix_new(&run->env, run->engine->loop, &tree, run->shared, &run->vfs, &text))
 		bad(run, text.text);
-	if (rr_nfs_server_new(&run->env, run->engine->results, run->vfs, false, &run->nfs_server))
+	if (rr_rules_new(&run->env, 1, &rules) ||
+		rr_rules_add(rules, 0, "*(rw,no_root_squash,insecure)", &rr_right_default, &text))
+		bad(run, "no memory");
+	rr_gate_init(&run->gate, run->vfs, rules);
+	rr_rules_release(rules);
+	if (rr_nfs_server_new(&run->env, run->engine->results, &run->gate, &run->nfs_server))
 		bad(run, "no memory");
 	rr_nfs_server_services(run->nfs_server, services);
 	if (rr_server_new(run->engine, &rr_server_config_default, services, RR_NFS_SERVICES, &run->server) ||
@@ -451,6 +458,7 @@ run_once(uint64_t seed, int carrier)
 	rr_server_free(run.server);
 	run.vfs->ops->destroy(run.vfs);
 	rr_nfs_server_free(run.nfs_server);
+	rr_gate_end(&run.gate);
 	rr_posix_shared_free(run.shared);
 	rpcrdma_engine_free(run.engine);
 	snprintf(path, sizeof(path), "%s/file", folder);

@@ -2,6 +2,8 @@
 /* On whose behalf: users, groups, nobody. */
 #include "suite.h"
 
+#include "vfs/gate.h"
+
 static enum rr_vfs_status
 read_one(struct suite *suite, const struct rr_vfs_handle *file, const struct rr_vfs_caller *caller)
 {
@@ -54,7 +56,7 @@ every_group_of_the_caller_counts(void **state)
 	struct suite *suite = *state;
 	struct rr_vfs_handle file;
 	uint32_t groups[64];
-	struct rr_vfs_caller caller = { SUITE_OTHER, SUITE_OTHER, 0, groups };
+	struct rr_vfs_caller caller = { SUITE_OTHER, SUITE_OTHER, 0, groups, false };
 	struct rr_vfs_setattr owner = { .call.caller = &suite->super,
 		.set = { .mask = RR_VFS_SET_GID, .gid = SUITE_GROUP } };
 
@@ -75,7 +77,7 @@ every_group_of_the_caller_counts(void **state)
 		assert_int_equal(write_one(suite, &file, &caller), RR_VFS_ACCESS);
 		groups[count - 1] = 5000;
 	}
-	caller = (struct rr_vfs_caller){ SUITE_OTHER, SUITE_GROUP, 0, NULL };
+	caller = (struct rr_vfs_caller){ SUITE_OTHER, SUITE_GROUP, 0, NULL, false };
 	assert_int_equal(read_one(suite, &file, &caller), RR_VFS_OK);
 }
 
@@ -85,10 +87,12 @@ nobody_may_what_all_may(void **state)
 	struct suite *suite = *state;
 	struct rr_vfs_handle file, made;
 	struct rr_vfs_identity identity;
+	struct rr_right everybody = rr_right_default;
 
+	everybody.read_only = false;
 	suite_needs(suite, SUITE_IDENTITIES);
 	/* Root, squashed. */
-	rr_vfs_identify(NULL, true, &identity);
+	rr_gate_identify(NULL, &everybody, &identity);
 	file = suite_file(suite, "file", "text");
 	suite_set_mode(suite, &file, 0640);
 	assert_int_equal(read_one(suite, &file, &identity.caller), RR_VFS_ACCESS);
@@ -165,7 +169,7 @@ attributes_are_set_by_those_who_may(void **state)
 	const struct rr_vfs_set time = { .mask = RR_VFS_SET_MODIFY_TIME, .modify_time = { 5, 0 } };
 	const struct rr_vfs_set now = { .mask = RR_VFS_SET_MODIFY_NOW | RR_VFS_SET_ACCESS_NOW };
 	const uint32_t group = SUITE_GROUP;
-	const struct rr_vfs_caller member = { SUITE_USER, SUITE_USER, 1, &group };
+	const struct rr_vfs_caller member = { SUITE_USER, SUITE_USER, 1, &group, false };
 
 	suite_needs(suite, SUITE_IDENTITIES);
 	file = suite_file(suite, "file", "text");
@@ -216,6 +220,77 @@ a_directory_is_listed_by_those_who_may_read_it(void **state)
 	assert_int_equal(suite_do(suite, readdir, &readdir), RR_VFS_ACCESS);
 }
 
+static uint32_t
+granted(struct suite *suite, const struct rr_vfs_handle *file, const struct rr_vfs_caller *caller)
+{
+	struct rr_vfs_access access = { .call.caller = caller,
+		.object = suite_at(file),
+		.asked = RR_VFS_MAY_READ | RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND };
+
+	assert_int_equal(suite_do(suite, access, &access), RR_VFS_OK);
+	return access.granted;
+}
+
+static enum rr_vfs_status
+open_as(struct suite *suite, const struct rr_vfs_handle *file, const struct rr_vfs_caller *caller,
+	uint32_t share)
+{
+	struct rr_vfs_opening opening = { .call.caller = caller, .object = suite_at(file), .access = share };
+	enum rr_vfs_status status = suite_do(suite, open, &opening);
+
+	suite->vfs->ops->close(suite->vfs, opening.open);
+	return status;
+}
+
+static void
+a_caller_for_reading_only_changes_nothing(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_handle file = suite_file(suite, "file", "text");
+	struct rr_vfs_caller reader = *suite->caller;
+	const struct rr_vfs_set mode = { .mask = RR_VFS_SET_MODE, .mode = 0600 };
+	const struct rr_vfs_set size = { .mask = RR_VFS_SET_SIZE };
+	struct rr_vfs_open *open = suite_open(suite, &file, RR_VFS_SHARE_WRITE, 0);
+	struct rr_vfs_write write = {
+		.call.caller = &reader, .object = { .open = open }, .data = "x", .length = 1
+	};
+
+	reader.read_only = true;
+	assert_int_equal(read_one(suite, &file, &reader), RR_VFS_OK);
+	assert_int_equal(granted(suite, &file, &reader), RR_VFS_MAY_READ);
+	assert_int_equal(open_as(suite, &file, &reader, RR_VFS_SHARE_READ), RR_VFS_OK);
+	assert_int_equal(open_as(suite, &file, &reader, RR_VFS_SHARE_WRITE), RR_VFS_ROFS);
+	assert_int_equal(write_one(suite, &file, &reader), RR_VFS_ROFS);
+	/* An open that was made before does not help. */
+	assert_int_equal(suite_do(suite, write, &write), RR_VFS_ROFS);
+	assert_int_equal(set(suite, &file, &reader, &mode), RR_VFS_ROFS);
+	assert_int_equal(set(suite, &file, &reader, &size), RR_VFS_ROFS);
+	suite_close(suite, open);
+	suite->caller = &reader;
+	assert_int_equal(suite_create(suite, &suite->root, "new", RR_VFS_FILE, 0644, NULL), RR_VFS_ROFS);
+	assert_int_equal(suite_create(suite, &suite->root, "new", RR_VFS_DIRECTORY, 0755, NULL), RR_VFS_ROFS);
+	assert_int_equal(suite_link(suite, &file, &suite->root, "new"), RR_VFS_ROFS);
+	assert_int_equal(suite_rename(suite, &suite->root, "file", &suite->root, "new"), RR_VFS_ROFS);
+	assert_int_equal(suite_remove(suite, &suite->root, "file", RR_VFS_REMOVE_ANY), RR_VFS_ROFS);
+	suite_holds(suite, &(struct rr_vfs_object){ .handle = { file.data, file.length } }, 0, "text");
+}
+
+static void
+handles_say_which_export_they_lie_in(void **state)
+{
+	struct suite *suite = *state;
+	const struct rr_vfs *vfs = suite->vfs;
+	struct rr_vfs_handle file = suite_file(suite, "file", "text");
+	uint8_t octets[RR_VFS_HANDLE_MAX];
+
+	assert_int_equal(vfs->ops->export_of(vfs, suite_at(&suite->root).handle), 0);
+	assert_int_equal(vfs->ops->export_of(vfs, suite_at(&file).handle), 0);
+	memset(octets, 0xee, sizeof(octets));
+	for (uint32_t length = 0; length <= sizeof(octets); length++)
+		assert_int_equal(vfs->ops->export_of(vfs, (struct rpcrdma_bytes){ octets, length }),
+			vfs->export_count);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(modes_decide_for_others_and_not_for_the_owner),
 	cmocka_unit_test(every_group_of_the_caller_counts),
@@ -225,6 +300,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(attributes_are_set_by_those_who_may),
 	cmocka_unit_test(access_is_that_of_the_caller),
 	cmocka_unit_test(a_directory_is_listed_by_those_who_may_read_it),
+	cmocka_unit_test(a_caller_for_reading_only_changes_nothing),
+	cmocka_unit_test(handles_say_which_export_they_lie_in),
 };
 
 const struct suite_tests suite_of_callers = { tests, sizeof(tests) / sizeof(tests[0]) };

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "vfs/vfs.h"
-#include "wire/rpc.h"
 
 static struct rpcrdma_bytes
 bytes(const char *text)
@@ -99,53 +98,6 @@ no_octet_is_the_root(void **state)
 	assert_int_equal(rr_vfs_next_component(&rest).length, 4);
 }
 
-static void
-root_is_squashed_where_that_is_wanted(void **state)
-{
-	const struct rr_auth_sys sys = { .uid = 0, .gid = 0, .gid_count = 3, .gids = { 5, 0, UINT32_MAX } };
-	struct rr_vfs_identity identity;
-
-	(void)state;
-	rr_vfs_identify(&sys, true, &identity);
-	assert_int_equal(identity.caller.uid, RR_VFS_NOBODY);
-	assert_int_equal(identity.caller.gid, RR_VFS_NOBODY);
-	assert_int_equal(identity.caller.group_count, 3);
-	assert_int_equal(identity.caller.groups[0], 5);
-	assert_int_equal(identity.caller.groups[1], RR_VFS_NOBODY);
-	assert_int_equal(identity.caller.groups[2], RR_VFS_NOBODY);
-	rr_vfs_identify(&sys, false, &identity);
-	assert_int_equal(identity.caller.uid, 0);
-	assert_int_equal(identity.caller.gid, 0);
-	assert_int_equal(identity.caller.groups[1], 0);
-	assert_int_equal(identity.caller.groups[2], RR_VFS_NOBODY);
-}
-
-static void
-all_groups_of_a_credential_count_and_no_more(void **state)
-{
-	struct rr_auth_sys sys = { .uid = 7, .gid = 8, .gid_count = UINT32_MAX };
-	struct rr_vfs_identity identity;
-
-	(void)state;
-	for (uint32_t i = 0; i < RR_AUTH_SYS_GIDS; i++)
-		sys.gids[i] = 100 + i;
-	rr_vfs_identify(&sys, true, &identity);
-	assert_int_equal(identity.caller.group_count, RR_VFS_GROUPS);
-	assert_int_equal(identity.caller.groups[15], 115);
-}
-
-static void
-a_caller_without_a_credential_is_nobody(void **state)
-{
-	struct rr_vfs_identity identity;
-
-	(void)state;
-	rr_vfs_identify(NULL, false, &identity);
-	assert_int_equal(identity.caller.uid, RR_VFS_NOBODY);
-	assert_int_equal(identity.caller.gid, RR_VFS_NOBODY);
-	assert_int_equal(identity.caller.group_count, 0);
-}
-
 int
 main(void)
 {
@@ -155,9 +107,6 @@ main(void)
 		cmocka_unit_test(dots_are_told_from_names_and_from_each_other),
 		cmocka_unit_test(a_path_lies_in_the_export_with_the_longest_name),
 		cmocka_unit_test(no_octet_is_the_root),
-		cmocka_unit_test(root_is_squashed_where_that_is_wanted),
-		cmocka_unit_test(all_groups_of_a_credential_count_and_no_more),
-		cmocka_unit_test(a_caller_without_a_credential_is_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

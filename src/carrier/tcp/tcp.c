@@ -326,6 +326,8 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 	tcp->base = (struct rr_carrier){ .ops = &tcp_ops, .engine = engine, .events = &no_events };
 	tcp->base.counters.size = sizeof(tcp->base.counters);
 	rr_address_text(peer, tcp->base.peer, sizeof(tcp->base.peer));
+	tcp->base.source = rr_address_source_of(tcp->base.peer);
+	tcp->base.source.tcp = true;
 	tcp->base.party = rr_party_new(&engine->shares, tcp->base.peer, &tcp_party, tcp);
 	tcp->staging = staging;
 	tcp->state = state;

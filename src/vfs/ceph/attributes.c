@@ -248,10 +248,10 @@ rr_ceph_access(struct rr_ceph_job *job)
 		access->granted |= RR_VFS_MAY_READ | RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_LIST;
 	if (rr_ceph_may(&st, job->call->caller, 1))
 		access->granted |= RR_VFS_MAY_LOOKUP | RR_VFS_MAY_EXECUTE;
-	if (rr_ceph_may(&st, job->call->caller, 2) && !job->vfs->vfs.read_only)
+	if (rr_ceph_may(&st, job->call->caller, 2) && !rr_ceph_read_only(job))
 		access->granted |= RR_VFS_MAY_XATTR_WRITE;
 	/* The entries of a directory are changed by those only who may search it. */
-	if (rr_ceph_may(&st, job->call->caller, directory ? 3 : 2) && !job->vfs->vfs.read_only)
+	if (rr_ceph_may(&st, job->call->caller, directory ? 3 : 2) && !rr_ceph_read_only(job))
 		access->granted |= changes | RR_VFS_MAY_DELETE;
 	access->granted &= access->supported;
 	return RR_VFS_OK;

@@ -94,6 +94,13 @@ enum {
 	RR_CEPH_COMMITS = 8
 };
 
+/* Whether the caller may change nothing. */
+static inline bool
+rr_ceph_read_only(const struct rr_ceph_job *job)
+{
+	return job->vfs->vfs.read_only || job->call->caller->read_only;
+}
+
 /* What there is to know of an operation. Offsets are into its structure; 0: there is no such member. */
 struct rr_ceph_row {
 	enum rr_vfs_status (*run)(struct rr_ceph_job *job); /* in a thread */
@@ -119,6 +126,8 @@ int rr_ceph_keys(struct rr_ceph *ceph);
 void rr_ceph_handle(const struct rr_ceph *ceph, uint32_t export, const struct ceph_statx *st,
 	uint64_t snapshot, struct rr_vfs_handle *handle);
 bool rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, struct rr_ceph_object *object);
+/* As struct rr_vfs_ops says. */
+uint32_t rr_ceph_export_of(const struct rr_ceph *ceph, struct rpcrdma_bytes handle);
 
 /* ---- status.c ---- */
 /* Of what libcephfs returned: negative values are errors. */

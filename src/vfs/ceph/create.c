@@ -203,7 +203,7 @@ create_do(struct create_plan *plan)
 
 	if (status != RR_VFS_NOENT)
 		return status;
-	if (plan->job->vfs->vfs.read_only)
+	if (rr_ceph_read_only(plan->job))
 		return RR_VFS_ROFS;
 	result = create_entry(plan);
 	/* Another one was faster. */

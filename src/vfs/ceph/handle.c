@@ -65,6 +65,19 @@ rr_ceph_handle(const struct rr_ceph *ceph, uint32_t export, const struct ceph_st
 	handle->length = HANDLE_LENGTH;
 }
 
+uint32_t
+rr_ceph_export_of(const struct rr_ceph *ceph, struct rpcrdma_bytes handle)
+{
+	const uint8_t *data = handle.data;
+	uint32_t number = 0;
+
+	if (handle.length != HANDLE_LENGTH)
+		return ceph->config.export_count;
+	while (number < ceph->config.export_count && ceph->roots[number].hash != rr_get_be32(data + 1))
+		number++;
+	return number;
+}
+
 bool
 rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, struct rr_ceph_object *object)
 {

@@ -129,7 +129,7 @@ rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_c
 	job_note_lock(job);
 	if (!job_note(job, row->object, &job->object) || !job_note(job, row->second, &job->second))
 		status = RR_VFS_BAD_HANDLE;
-	else if ((row->flags & RR_CEPH_CHANGES) && vfs->read_only)
+	else if ((row->flags & RR_CEPH_CHANGES) && rr_ceph_read_only(job))
 		status = RR_VFS_ROFS;
 	if (status == RR_VFS_OK)
 		status = job_memory(job);

@@ -181,7 +181,7 @@ rr_ceph_open(struct rr_ceph_job *job)
 	opening->open = NULL;
 	if (opening->access == 0)
 		return RR_VFS_INVAL;
-	if ((opening->access & RR_VFS_SHARE_WRITE) && job->vfs->vfs.read_only)
+	if ((opening->access & RR_VFS_SHARE_WRITE) && rr_ceph_read_only(job))
 		return RR_VFS_ROFS;
 	if (status != RR_VFS_OK)
 		return status;

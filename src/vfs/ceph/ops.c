@@ -82,11 +82,18 @@ ops_root(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle)
 	rr_ceph_handle(ceph, ceph->roots[number].hash, &st, RR_CEPH_HEAD, handle);
 }
 
+static uint32_t
+ops_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
+{
+	return rr_ceph_export_of(((const struct rr_ceph_vfs *)vfs)->ceph, handle);
+}
+
 const struct rr_vfs_ops rr_ceph_ops = {
 	.name = "ceph",
 	.destroy = ops_destroy,
 	.counters = ops_counters,
 	.root = ops_root,
+	.export_of = ops_export_of,
 	.cancel = rr_ceph_cancel,
 	.close = rr_ceph_close,
 #define OP(name) .name = ops_##name

@@ -75,7 +75,7 @@ access_granted(const struct rr_memory_run *run, const struct access_right *right
 	/* The entries of a directory are changed by those only who may search it. */
 	if (directory && bits == RR_MEMORY_WRITE_BIT && !xattrs)
 		bits |= RR_MEMORY_EXECUTE;
-	if ((bits & RR_MEMORY_WRITE_BIT) && run->memory->config.read_only)
+	if ((bits & RR_MEMORY_WRITE_BIT) && rr_memory_read_only(run))
 		return false;
 	return rr_memory_may(run->node, run->caller, bits);
 }

@@ -128,7 +128,7 @@ create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct 
 	if (!(create->set.mask & RR_VFS_SET_SIZE))
 		return RR_VFS_OK;
 	status = rr_memory_may_use(run, &object, node, RR_VFS_SHARE_WRITE);
-	if (status == RR_VFS_OK && run->memory->config.read_only)
+	if (status == RR_VFS_OK && rr_memory_read_only(run))
 		status = RR_VFS_ROFS;
 	if (status == RR_VFS_OK)
 		status = rr_memory_set_size(run->memory, node, create->set.size);
@@ -166,7 +166,7 @@ create_may(const struct rr_memory_run *run, const struct rr_vfs_create *create)
 {
 	bool device = create->type == RR_VFS_BLOCK_DEVICE || create->type == RR_VFS_CHARACTER_DEVICE;
 
-	if (run->memory->config.read_only)
+	if (rr_memory_read_only(run))
 		return RR_VFS_ROFS;
 	if (device && run->caller->uid != 0)
 		return RR_VFS_PERM;

@@ -51,6 +51,16 @@ handle_find(const struct rr_memory *memory, uint64_t number, uint64_t birth)
 	return NULL;
 }
 
+uint32_t
+rr_memory_export_of(const struct rr_memory *memory, struct rpcrdma_bytes handle)
+{
+	uint32_t count = memory->config.export_count;
+	uint32_t number =
+		handle.length == HANDLE_LENGTH ? rr_get_be32((const uint8_t *)handle.data + 1) : count;
+
+	return number < count ? number : count;
+}
+
 enum rr_vfs_status
 rr_memory_resolve(struct rr_memory *memory, const struct rr_vfs_object *object, struct rr_memory_node **node)
 {

@@ -135,6 +135,13 @@ struct rr_memory_run {
 	struct rr_memory_node *node, *second; /* what the operation's objects are */
 };
 
+/* Whether the caller may change nothing. */
+static inline bool
+rr_memory_read_only(const struct rr_memory_run *run)
+{
+	return run->memory->config.read_only || run->caller->read_only;
+}
+
 enum {
 	RR_MEMORY_CHANGES = 1,  /* not where the export is for reading only */
 	RR_MEMORY_ENTRIES = 2,  /* changes the entries of the directories among its objects */
@@ -178,6 +185,8 @@ void *rr_memory_member(struct rr_vfs_call *call, uint16_t offset);
 /* ---- handle.c ---- */
 void rr_memory_handle(
 	struct rr_memory *memory, const struct rr_memory_node *node, struct rr_vfs_handle *handle);
+/* As struct rr_vfs_ops says. */
+uint32_t rr_memory_export_of(const struct rr_memory *memory, struct rpcrdma_bytes handle);
 enum rr_vfs_status rr_memory_resolve(
 	struct rr_memory *memory, const struct rr_vfs_object *object, struct rr_memory_node **node);
 uint64_t rr_memory_random(struct rr_memory *memory);

@@ -42,7 +42,7 @@ open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 		return RR_VFS_INVAL;
 	if (run->node->attributes.type == RR_VFS_LINK)
 		return RR_VFS_SYMLINK;
-	if ((opening->access & RR_VFS_SHARE_WRITE) && run->memory->config.read_only)
+	if ((opening->access & RR_VFS_SHARE_WRITE) && rr_memory_read_only(run))
 		return RR_VFS_ROFS;
 	object.open = NULL;
 	status = rr_memory_may_use(run, &object, run->node, asked);

@@ -129,11 +129,18 @@ ops_root(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle)
 	rr_memory_handle(memory, memory->roots[number], handle);
 }
 
+static uint32_t
+ops_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
+{
+	return rr_memory_export_of(((const struct rr_memory_vfs *)vfs)->memory, handle);
+}
+
 const struct rr_vfs_ops rr_memory_ops = {
 	.name = "memory",
 	.destroy = ops_destroy,
 	.counters = ops_counters,
 	.root = ops_root,
+	.export_of = ops_export_of,
 	.cancel = rr_memory_cancel,
 	.getattr = ops_getattr,
 	.setattr = ops_setattr,

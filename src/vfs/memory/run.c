@@ -71,7 +71,7 @@ run_row(struct rr_memory_run *run, const struct rr_memory_row *row, enum rr_vfs_
 		status = first;
 	if (status == RR_VFS_OK)
 		status = second;
-	if (status == RR_VFS_OK && (row->flags & RR_MEMORY_CHANGES) && run->memory->config.read_only)
+	if (status == RR_VFS_OK && (row->flags & RR_MEMORY_CHANGES) && rr_memory_read_only(run))
 		status = RR_VFS_ROFS;
 	if (status == RR_VFS_OK)
 		status = row->run(run);

@@ -4,6 +4,7 @@
 
 #include <rpcrdma/xdr.h>
 
+#include "base/endian.h"
 #include "base/siphash.h"
 #include "vfs/posix/tree.h"
 
@@ -24,7 +25,7 @@
  */
 
 enum { RR_HANDLE_PLAIN = 4, RR_HANDLE_WITH_KERNEL = 5 }; /* versions; 1 and 2 had a check of 8 octets */
-enum { RR_HANDLE_CHECK = RR_SIPHASH_TAG, RR_HANDLE_FIXED = 26 };
+enum { RR_HANDLE_CHECK = RR_SIPHASH_TAG, RR_HANDLE_FIXED = 26, RR_HANDLE_EXPORT_AT = 2 };
 enum { RR_HANDLE_HINTS = RR_VFS_HANDLE_MAX - RR_HANDLE_FIXED - RR_HANDLE_CHECK };
 enum { RR_HANDLE_KERNEL = RR_HANDLE_HINTS - 2 }; /* octets of a kernel handle */
 enum { RR_HANDLE_DEPTH_MAX = 255 };              /* also stands for any greater depth */
@@ -79,6 +80,14 @@ rr_handle_hints(const struct rr_handle_place *place)
 
 void rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *id,
 	const struct rr_handle_place *place, struct rr_vfs_handle *handle);
+
+/* Whether it names this export; the check is not looked at. */
+static inline bool
+rr_handle_is_of(struct rpcrdma_bytes handle, uint32_t export)
+{
+	return handle.length >= RR_HANDLE_FIXED &&
+	       rr_get_be32((const uint8_t *)handle.data + RR_HANDLE_EXPORT_AT) == export;
+}
 
 /* False where it was not made with these keys. */
 bool rr_handle_decode(const struct rr_handle_keys *keys, struct rpcrdma_bytes handle, struct rr_handle_id *id,

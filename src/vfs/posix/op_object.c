@@ -36,7 +36,7 @@ setattr_change(struct rr_posix_work *work, struct rr_posix_subject *subject, str
 {
 	enum rr_vfs_status status = RR_VFS_NOT_SYNC;
 
-	if (work->posix->vfs.read_only)
+	if (rr_posix_read_only(work))
 		return RR_VFS_ROFS;
 	rr_posix_change_begin(work->posix, subject, NULL);
 	if (setattr_guard_holds(&subject->object, setattr))
@@ -115,7 +115,7 @@ rr_posix_access(struct rr_posix_work *work, struct rr_vfs_call *call)
 		return status;
 	access->supported = access->asked & access_supported(&subject.object);
 	access->granted = access->supported & access_granted(&subject.object);
-	if (work->posix->vfs.read_only)
+	if (rr_posix_read_only(work))
 		access->granted &= ~(uint32_t)CHANGES;
 	rr_posix_known(&subject.object, &access->object_after);
 	rr_posix_put(work, &subject);

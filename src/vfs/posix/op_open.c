@@ -31,6 +31,8 @@ open_type(const struct rr_object *object)
 static enum rr_vfs_status
 open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, uint32_t share, int *fd)
 {
+	if ((share & RR_VFS_SHARE_WRITE) && rr_posix_read_only(work))
+		return RR_VFS_ROFS;
 	if (!subject->open || share & ~subject->open->access)
 		return rr_tree_open_apart(work->tree, &subject->object, open_access(share), fd);
 	rr_tree_as_self(work->tree);

@@ -146,7 +146,7 @@ xattr_change(struct rr_posix_work *work, struct rr_vfs_xattr *xattr,
 	int error;
 
 	xattr->change.exact = xattr->change.after.valid = false;
-	if (status == RR_VFS_OK && work->posix->vfs.read_only)
+	if (status == RR_VFS_OK && rr_posix_read_only(work))
 		status = RR_VFS_ROFS;
 	if (status == RR_VFS_OK)
 		status = xattr_find(work, xattr, &at);

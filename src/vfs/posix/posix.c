@@ -101,6 +101,12 @@ posix_root(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle)
 	rr_tree_root(rr_container(vfs, struct rr_posix, vfs)->tree, number, handle);
 }
 
+static uint32_t
+posix_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
+{
+	return rr_tree_export_of(((const struct rr_posix *)vfs)->tree, handle);
+}
+
 static void
 posix_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {
@@ -132,6 +138,7 @@ static const struct rr_vfs_ops posix_ops = {
 	.destroy = posix_destroy,
 	.counters = posix_counters,
 	.root = posix_root,
+	.export_of = posix_export_of,
 	.cancel = rr_posix_cancel,
 	.getattr = posix_getattr,
 	.setattr = posix_setattr,

@@ -89,6 +89,9 @@ void rr_tree_stay(struct rr_tree *tree, bool stays);
 /* The handle of the root of an export, by its number. */
 void rr_tree_root(struct rr_tree *tree, uint32_t number, struct rr_vfs_handle *handle);
 
+/* The number of the export that a handle names, forged or not; export_count: no export of the tree. */
+uint32_t rr_tree_export_of(const struct rr_tree *tree, struct rpcrdma_bytes handle);
+
 /* RR_VFS_BAD_HANDLE: not one of ours (the check fails). RR_VFS_STALE: what it named is gone. */
 enum rr_vfs_status rr_tree_resolve(
 	struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object);

@@ -245,6 +245,17 @@ rr_tree_reach(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 	return status;
 }
 
+uint32_t
+rr_tree_export_of(const struct rr_tree *tree, struct rpcrdma_bytes handle)
+{
+	uint32_t number = 0;
+
+	while (number < tree->core->config.export_count &&
+		!rr_handle_is_of(handle, tree->core->roots[number].id))
+		number++;
+	return number;
+}
+
 static const struct rr_tree_root *
 root_of(const struct rr_tree *tree, uint32_t export)
 {

@@ -40,11 +40,17 @@ rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject)
 	rr_object_put(work->tree, &subject->object);
 }
 
+bool
+rr_posix_read_only(const struct rr_posix_work *work)
+{
+	return work->posix->vfs.read_only || work->call->caller->read_only;
+}
+
 enum rr_vfs_status
 rr_posix_entry_name(
 	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
 {
-	if (work->posix->vfs.read_only)
+	if (rr_posix_read_only(work))
 		return RR_VFS_ROFS;
 	return rr_vfs_name(name, text);
 }
@@ -63,6 +69,8 @@ rr_posix_data(struct rr_posix_work *work, struct rr_posix_subject *subject, int 
 	uint32_t share = work_share(access);
 	enum rr_vfs_status status;
 
+	if (access != O_RDONLY && rr_posix_read_only(work))
+		return RR_VFS_ROFS;
 	if (subject->open) {
 		*fd = subject->open->fd;
 		return share & ~subject->open->access ? RR_VFS_OPEN_MODE : RR_VFS_OK;

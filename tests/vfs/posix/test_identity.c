@@ -10,8 +10,8 @@
 #include "vfs/posix/identity.h"
 
 static const uint32_t groups_of_alice[] = { 2001, 2002 }, groups_of_root[] = { 0, 5 };
-static const struct rr_vfs_caller alice = { 1001, 2001, 2, groups_of_alice };
-static const struct rr_vfs_caller root = { 0, 0, 2, groups_of_root };
+static const struct rr_vfs_caller alice = { 1001, 2001, 2, groups_of_alice, false };
+static const struct rr_vfs_caller root = { 0, 0, 2, groups_of_root, false };
 
 static void
 skip_unless_root(void)
@@ -74,7 +74,7 @@ takes_on_uid_gid_and_groups_and_gives_them_back(void **state)
 static void
 one_caller_follows_another(void **state)
 {
-	struct rr_vfs_caller other = { 1002, 2001, 1, groups_of_alice };
+	struct rr_vfs_caller other = { 1002, 2001, 1, groups_of_alice, false };
 	struct rr_identity identity;
 
 	(void)state;
@@ -109,8 +109,8 @@ static void
 more_groups_than_are_kept_are_taken_on_each_time(void **state)
 {
 	uint32_t many[RR_VFS_GROUPS + 1], other[RR_VFS_GROUPS + 1];
-	const struct rr_vfs_caller first = { 1001, 2001, RR_VFS_GROUPS + 1, many };
-	const struct rr_vfs_caller second = { 1001, 2001, RR_VFS_GROUPS + 1, other };
+	const struct rr_vfs_caller first = { 1001, 2001, RR_VFS_GROUPS + 1, many, false };
+	const struct rr_vfs_caller second = { 1001, 2001, RR_VFS_GROUPS + 1, other, false };
 	struct rr_identity identity;
 	gid_t groups[64];
 

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 static const uint32_t groups_of_alice[] = { 2001 }, groups_of_bob[] = { 2002, 2003 };
-static const struct rr_vfs_caller alice = { 1001, 2001, 1, groups_of_alice };
-static const struct rr_vfs_caller bob = { 1002, 2002, 2, groups_of_bob };
-static const struct rr_vfs_caller root = { 0, 0, 0, NULL };
-static const struct rr_vfs_caller nobody = { RR_VFS_NOBODY, RR_VFS_NOBODY, 0, NULL };
+static const struct rr_vfs_caller alice = { 1001, 2001, 1, groups_of_alice, false };
+static const struct rr_vfs_caller bob = { 1002, 2002, 2, groups_of_bob, false };
+static const struct rr_vfs_caller root = { 0, 0, 0, NULL, false };
+static const struct rr_vfs_caller nobody = { RR_VFS_NOBODY, RR_VFS_NOBODY, 0, NULL, false };
 
 static void
 skip_unless_root(void)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/rules.h"
+
+#include <rpcrdma/error.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "vfs/rules_private.h"
+#include "vfs/vfs.h"
+
+/* Of one export: host names have been looked up, and the rules that count first come first. */
+struct rules_of_export {
+	struct rr_rule *rules;
+	uint32_t count, room;
+};
+
+/* The text of a client, which all rules made of it share. */
+struct rules_client {
+	struct rules_client *next;
+	char text[];
+};
+
+struct rr_rules {
+	const struct rr_env *env;
+	atomic_uint references;
+	uint32_t export_count, rule_count;
+	struct rules_client *clients;
+	struct rules_of_export exports[];
+};
+
+const struct rr_right rr_right_default = {
+	.squash = RR_SQUASH_ROOT,
+	.anon_uid = RR_VFS_NOBODY,
+	.anon_gid = RR_VFS_NOBODY,
+	.read_only = true,
+	.secure = true,
+	.flavors = RR_RIGHT_SYS,
+	.versions = RR_RIGHT_V3 | RR_RIGHT_V4,
+};
+
+int
+rr_rules_new(const struct rr_env *env, uint32_t count, struct rr_rules **rules)
+{
+	struct rr_rules *made = rr_alloc(env, sizeof(*made) + count * sizeof(made->exports[0]));
+
+	if (!made)
+		return -RPCRDMA_ERR_NOMEM;
+	made->env = env;
+	made->export_count = count;
+	atomic_init(&made->references, 1);
+	*rules = made;
+	return 0;
+}
+
+struct rr_rules *
+rr_rules_hold(struct rr_rules *rules)
+{
+	atomic_fetch_add(&rules->references, 1);
+	return rules;
+}
+
+void
+rr_rules_release(struct rr_rules *rules)
+{
+	struct rules_client *next;
+
+	if (!rules || atomic_fetch_sub(&rules->references, 1) > 1)
+		return;
+	for (uint32_t i = 0; i < rules->export_count; i++)
+		rr_free(rules->env, rules->exports[i].rules);
+	for (struct rules_client *client = rules->clients; client; client = next) {
+		next = client->next;
+		rr_free(rules->env, client);
+	}
+	rr_free(rules->env, rules);
+}
+
+static const char *
+rules_keep(struct rr_rules *rules, const char *text)
+{
+	size_t size = strlen(text) + 1;
+	struct rules_client *client = rr_alloc(rules->env, sizeof(*client) + size);
+
+	if (!client)
+		return NULL;
+	memcpy(client->text, text, size);
+	client->next = rules->clients;
+	rules->clients = client;
+	return client->text;
+}
+
+static bool
+rules_grow(struct rr_rules *rules, struct rules_of_export *of)
+{
+	uint32_t room = of->room ? 2 * of->room : 8;
+	struct rr_rule *grown;
+
+	if (of->count < of->room)
+		return true;
+	grown = rules->env->realloc(rules->env->ctx, of->rules, room * sizeof(*grown));
+	if (!grown)
+		return false;
+	of->rules = grown;
+	of->room = room;
+	return true;
+}
+
+/* Behind all rules that count before it. */
+static int
+rules_insert(struct rr_rules *rules, uint32_t number, const struct rr_rule *rule)
+{
+	struct rules_of_export *of = &rules->exports[number];
+	uint32_t at;
+
+	if (rules->rule_count == RR_RULES_MAX)
+		return -RPCRDMA_ERR_LIMIT;
+	if (!rules_grow(rules, of))
+		return -RPCRDMA_ERR_NOMEM;
+	for (at = of->count; at > 0 && of->rules[at - 1].kind > rule->kind; at--)
+		of->rules[at] = of->rules[at - 1];
+	of->rules[at] = *rule;
+	of->count++;
+	rules->rule_count++;
+	return 0;
+}
+
+int
+rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const struct rr_right *defaults,
+	struct rr_text *why)
+{
+	struct rr_rule_draft draft = { .rule.right = *defaults };
+	int error = rr_rule_parse(text, &draft, why);
+
+	if (error)
+		return error;
+	draft.rule.client = rules_keep(rules, draft.client);
+	if (!draft.rule.client)
+		return rr_fail(why, -RPCRDMA_ERR_NOMEM, "no memory for rules");
+	for (uint32_t i = 0; i < draft.count && !error; i++) {
+		memcpy(draft.rule.address, draft.addresses[i], sizeof(draft.rule.address));
+		error = rules_insert(rules, number, &draft.rule);
+	}
+	if (error == -RPCRDMA_ERR_LIMIT)
+		return rr_fail(why, error, "there are more than %d rules", RR_RULES_MAX);
+	return error ? rr_fail(why, error, "no memory for rules") : 0;
+}
+
+static bool
+rules_match(const struct rr_rule *rule, const struct rr_source *source)
+{
+	unsigned octets = rule->prefix / 8, bits = rule->prefix % 8;
+
+	if (rule->kind == RR_RULE_ALL)
+		return true;
+	if (!source->known || memcmp(rule->address, source->address, octets) != 0)
+		return false;
+	return bits == 0 || (rule->address[octets] ^ source->address[octets]) >> (8 - bits) == 0;
+}
+
+const struct rr_rule *
+rr_rules_find(const struct rr_rules *rules, uint32_t number, const struct rr_source *source)
+{
+	const struct rules_of_export *of = &rules->exports[number];
+
+	for (uint32_t i = 0; i < of->count; i++)
+		if (rules_match(&of->rules[i], source))
+			return &of->rules[i];
+	return NULL;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The clients of rules: "*", addresses, networks, names of hosts. */
+#include <arpa/inet.h>
+#include <rpcrdma/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vfs/rules_private.h"
+
+/* Octets of an IPv4 address lie behind twelve others: see struct rr_source. */
+enum { CLIENT_MAPPED = 96, CLIENT_BITS = 128 };
+
+/* The number of bits at the beginning of mask, which has nothing but zeros behind them; -1: it has. */
+static int
+client_mask_bits(const uint8_t mask[16], unsigned from)
+{
+	unsigned bits = from;
+
+	while (bits < CLIENT_BITS && mask[bits / 8] & 0x80 >> bits % 8)
+		bits++;
+	for (unsigned i = bits; i < CLIENT_BITS; i++)
+		if (mask[i / 8] & 0x80 >> i % 8)
+			return -1;
+	return (int)bits;
+}
+
+/* "192.0.2.1", "2001:db8::1" */
+static bool
+client_address(const char *text, uint8_t octets[16], bool *is_ipv4)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+
+	*is_ipv4 = inet_pton(AF_INET, text, &in.sin_addr) == 1;
+	if (*is_ipv4)
+		return rr_address_octets((struct sockaddr *)&in, octets);
+	return inet_pton(AF_INET6, text, &in6.sin6_addr) == 1 &&
+	       rr_address_octets((struct sockaddr *)&in6, octets);
+}
+
+/* What stands behind the slash: "24", or "255.255.255.0". -1: neither. */
+static int
+client_prefix(const char *text, bool is_ipv4)
+{
+	unsigned base = is_ipv4 ? CLIENT_MAPPED : 0;
+	size_t digits = strspn(text, "0123456789");
+	uint8_t mask[16];
+	bool mask_is_ipv4;
+
+	if (digits > 0 && digits <= 3 && !text[digits])
+		return atoi(text) <= (int)(CLIENT_BITS - base) ? atoi(text) + (int)base : -1;
+	if (!client_address(text, mask, &mask_is_ipv4) || mask_is_ipv4 != is_ipv4)
+		return -1;
+	return client_mask_bits(mask, base);
+}
+
+static int
+client_network(struct rr_rule_draft *draft, const char *slash, struct rr_text *why)
+{
+	char address[RR_RULES_CLIENT + 1] = "";
+	uint8_t *octets = draft->addresses[0];
+	bool is_ipv4;
+	int prefix;
+
+	memcpy(address, draft->client, (size_t)(slash - draft->client));
+	if (!client_address(address, octets, &is_ipv4))
+		return rr_fail(why, -RPCRDMA_ERR_INVAL, "'%s' is no network: '%s' is no address",
+			draft->client, address);
+	prefix = client_prefix(slash + 1, is_ipv4);
+	if (prefix < 0)
+		return rr_fail(why, -RPCRDMA_ERR_INVAL,
+			"'%s' is no network: '%s' is neither a number of bits up to %d nor a mask",
+			draft->client, slash + 1, is_ipv4 ? 32 : 128);
+	for (unsigned i = (unsigned)prefix; i < CLIENT_BITS; i++)
+		octets[i / 8] &= (uint8_t) ~(0x80 >> i % 8);
+	draft->rule.kind = RR_RULE_NETWORK;
+	draft->rule.prefix = (uint8_t)prefix;
+	draft->count = 1;
+	return 0;
+}
+
+static int
+client_name(struct rr_rule_draft *draft, struct rr_text *why)
+{
+	struct sockaddr_storage found[RR_RULE_ADDRESSES];
+	int count = rr_address_resolve(draft->client, 0, found, RR_RULE_ADDRESSES, why);
+
+	for (int i = 0; i < count; i++)
+		draft->count +=
+			rr_address_octets((struct sockaddr *)&found[i], draft->addresses[draft->count]);
+	return count < 0 ? count : 0;
+}
+
+int
+rr_rule_client(struct rr_rule_draft *draft, struct rr_text *why)
+{
+	const char *client = draft->client, *slash = strchr(client, '/');
+	bool is_ipv4;
+
+	if (strcmp(client, "*") == 0) {
+		draft->rule.kind = RR_RULE_ALL;
+		draft->count = 1;
+		return 0;
+	}
+	if (client[0] == '@' || strpbrk(client, "*?["))
+		return rr_fail(why, -RPCRDMA_ERR_INVAL,
+			"'%s': groups of hosts and patterns of names are not known here; write a network, as "
+			"192.0.2.0/24",
+			client);
+	if (slash)
+		return client_network(draft, slash, why);
+	draft->rule.kind = RR_RULE_HOST;
+	draft->rule.prefix = CLIENT_BITS;
+	draft->count = client_address(client, draft->addresses[0], &is_ipv4);
+	return draft->count ? 0 : client_name(draft, why);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of a rule: its client and its options. */
+#include <rpcrdma/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vfs/rules_private.h"
+
+enum { OPTION_WORD = 64, OPTION_LIST = 1024 };
+
+/* One word of a list of options, apart from what follows its "=". */
+struct option_word {
+	const char *name;
+	/* NULL: what the word asks for is so in any case. False: its value is wrong. */
+	bool (*take)(struct rr_right *right, const char *value);
+	const char *value; /* what the value must be, for messages; NULL: the word takes no value */
+};
+
+static bool
+option_rw(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->read_only = false;
+	return true;
+}
+
+static bool
+option_ro(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->read_only = true;
+	return true;
+}
+
+static bool
+option_root_squash(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->squash = RR_SQUASH_ROOT;
+	return true;
+}
+
+static bool
+option_no_root_squash(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->squash = RR_SQUASH_NONE;
+	return true;
+}
+
+static bool
+option_all_squash(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->squash = RR_SQUASH_ALL;
+	return true;
+}
+
+static bool
+option_secure(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->secure = true;
+	return true;
+}
+
+static bool
+option_insecure(struct rr_right *right, const char *value)
+{
+	(void)value;
+	right->secure = false;
+	return true;
+}
+
+/* The greatest number stands for no user in system calls. */
+static bool
+option_id(const char *value, uint32_t *id)
+{
+	uint64_t number = 0;
+
+	for (const char *at = value; *at; at++) {
+		if (*at < '0' || *at > '9' || at - value >= 10)
+			return false;
+		number = 10 * number + (uint64_t)(*at - '0');
+	}
+	*id = (uint32_t)number;
+	return *value && number < UINT32_MAX;
+}
+
+static bool
+option_anonuid(struct rr_right *right, const char *value)
+{
+	return option_id(value, &right->anon_uid);
+}
+
+static bool
+option_anongid(struct rr_right *right, const char *value)
+{
+	return option_id(value, &right->anon_gid);
+}
+
+/* Words with colons between them; each of names stands for a bit. */
+static bool
+option_bits(const char *value, const char *const names[2], uint8_t *bits)
+{
+	*bits = 0;
+	for (;;) {
+		size_t length = strcspn(value, ":");
+		uint8_t bit = 0;
+
+		for (unsigned i = 0; i < 2; i++)
+			if (strlen(names[i]) == length && memcmp(names[i], value, length) == 0)
+				bit = (uint8_t)(1u << i);
+		*bits |= bit;
+		if (!bit || !value[length])
+			return bit != 0;
+		value += length + 1;
+	}
+}
+
+static bool
+option_sec(struct rr_right *right, const char *value)
+{
+	static const char *const names[] = { "sys", "none" };
+
+	return option_bits(value, names, &right->flavors);
+}
+
+static bool
+option_vers(struct rr_right *right, const char *value)
+{
+	static const char *const names[] = { "3", "4" };
+
+	return option_bits(value, names, &right->versions);
+}
+
+/* Those without take() are in many files, and say what this server does in any case. */
+static const struct option_word option_words[] = {
+	{ "rw", option_rw, NULL },
+	{ "ro", option_ro, NULL },
+	{ "root_squash", option_root_squash, NULL },
+	{ "no_root_squash", option_no_root_squash, NULL },
+	{ "all_squash", option_all_squash, NULL },
+	{ "anonuid", option_anonuid, "a number up to 4294967294" },
+	{ "anongid", option_anongid, "a number up to 4294967294" },
+	{ "sec", option_sec, "sys, none, or sys:none" },
+	{ "vers", option_vers, "3, 4, or 3:4" },
+	{ "secure", option_secure, NULL },
+	{ "insecure", option_insecure, NULL },
+	{ "sync", NULL, NULL },
+	{ "subtree_check", NULL, NULL },
+	{ "no_subtree_check", NULL, NULL },
+	{ "crossmnt", NULL, NULL },
+	{ "nohide", NULL, NULL },
+	{ "wdelay", NULL, NULL },
+	{ "no_wdelay", NULL, NULL },
+};
+
+enum { OPTION_WORDS = sizeof(option_words) / sizeof(option_words[0]) };
+
+static int
+option_unknown(const char *word, struct rr_text *why)
+{
+	char list[OPTION_LIST] = "";
+	size_t length = 0;
+
+	for (unsigned i = 0; i < OPTION_WORDS; i++)
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s%s", i ? " " : "",
+			option_words[i].name, option_words[i].value ? "=" : "");
+	return rr_fail(
+		why, -RPCRDMA_ERR_INVAL, "'%.24s' is no option of a client; these are: %s", word, list);
+}
+
+static int
+option_take(char *word, struct rr_right *right, struct rr_text *why)
+{
+	char *value = strchr(word, '=');
+
+	if (value)
+		*value++ = '\0';
+	for (unsigned i = 0; i < OPTION_WORDS; i++) {
+		const struct option_word *known = &option_words[i];
+
+		if (strcmp(known->name, word) != 0)
+			continue;
+		if (!known->value && value)
+			return rr_fail(why, -RPCRDMA_ERR_INVAL, "'%s' takes no value", word);
+		if (known->value && (!value || !known->take(right, value)))
+			return rr_fail(why, -RPCRDMA_ERR_INVAL, "'%s' takes %s, not '%s'", word, known->value,
+				value ? value : "");
+		if (!known->value && known->take)
+			known->take(right, NULL);
+		return 0;
+	}
+	return option_unknown(word, why);
+}
+
+int
+rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why)
+{
+	for (;;) {
+		size_t length = strcspn(words, ",");
+		char word[OPTION_WORD] = "";
+		int error;
+
+		if (length >= sizeof(word))
+			return rr_fail(why, -RPCRDMA_ERR_INVAL, "the option '%.24s...' is too long", words);
+		memcpy(word, words, length);
+		error = length == 0 ? 0 : option_take(word, right, why);
+		if (error || !words[length])
+			return error;
+		words += length + 1;
+	}
+}
+
+int
+rr_rule_parse(const char *text, struct rr_rule_draft *draft, struct rr_text *why)
+{
+	const char *open = strchr(text, '('), *end = open ? strchr(open, ')') : NULL;
+	size_t length = open ? (size_t)(open - text) : strlen(text);
+	char words[OPTION_LIST] = "";
+	int error;
+
+	if (length == 0)
+		return rr_fail(why, -RPCRDMA_ERR_INVAL,
+			"'%s' has no client in front: write *%s for everybody, and no space before '('", text,
+			text);
+	if (length > RR_RULES_CLIENT)
+		return rr_fail(why, -RPCRDMA_ERR_INVAL, "the client '%.24s...' is too long", text);
+	memcpy(draft->client, text, length);
+	if (open && (!end || end[1] || (size_t)(end - open) > sizeof(words)))
+		return rr_fail(why, -RPCRDMA_ERR_INVAL,
+			"'%.64s': a client is followed by its options in one pair of '(' and ')'", text);
+	if (open)
+		memcpy(words, open + 1, (size_t)(end - open) - 1);
+	error = rr_rules_options(words, &draft->rule.right, why);
+	return error ? error : rr_rule_client(draft, why);
+}

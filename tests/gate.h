@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_TESTS_GATE_H
+#define RR_TESTS_GATE_H
+
+#include "test.h"
+
+#include "vfs/gate.h"
+
+/* Everybody may do everything, root included. */
+#define TEST_GATE_OPEN "*(rw,no_root_squash,insecure,sec=sys:none)"
+
+/* A gate to vfs with this rule for each export. */
+static inline void
+test_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, const char *rule)
+{
+	struct rr_rules *rules;
+	struct rr_text why;
+
+	assert_int_equal(rr_rules_new(&rr_env_system, vfs->export_count, &rules), 0);
+	for (uint32_t i = 0; i < vfs->export_count; i++)
+		if (rr_rules_add(rules, i, rule, &rr_right_default, &why) < 0)
+			fail_msg("%s", why.text);
+	rr_gate_init(gate, vfs, rules);
+	rr_rules_release(rules);
+}
+
+#endif

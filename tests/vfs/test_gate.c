@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../gate.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/rpc.h"
+
+static const struct rr_vfs_export exports[] = { { "/a" }, { "/b" } };
+
+/* A handle is one octet, the number of its export. */
+static uint32_t
+export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
+{
+	uint32_t number = handle.length == 1 ? *(const uint8_t *)handle.data : vfs->export_count;
+
+	return number < vfs->export_count ? number : vfs->export_count;
+}
+
+static const struct rr_vfs_ops ops = { .export_of = export_of };
+
+struct world {
+	struct rr_vfs vfs;
+	struct rr_rules *rules;
+	struct rr_gate gate;
+	struct rr_auth_sys sys;
+	struct rr_gate_caller caller;
+	struct rr_vfs_identity identity;
+};
+
+static struct rr_rules *
+rules_of(const char *const of_exports[2])
+{
+	struct rr_rules *rules;
+	struct rr_text why;
+
+	assert_int_equal(rr_rules_new(&rr_env_system, 2, &rules), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		char text[512], *rule;
+
+		snprintf(text, sizeof(text), "%s", of_exports[i]);
+		for (rule = strtok(text, " "); rule; rule = strtok(NULL, " "))
+			if (rr_rules_add(rules, i, rule, &rr_right_default, &why) < 0)
+				fail_msg("%s: %s", rule, why.text);
+	}
+	return rules;
+}
+
+/* The rules of both exports, and a caller at an address: an ordinary user, over RDMA. */
+static void
+world_begin(struct world *world, const char *first, const char *second, const char *from)
+{
+	*world = (struct world){ .vfs = { .ops = &ops, .exports = exports, .export_count = 2 } };
+	world->rules = rules_of((const char *const[]){ first, second });
+	rr_gate_init(&world->gate, &world->vfs, world->rules);
+	world->sys = (struct rr_auth_sys){ .uid = 7, .gid = 8, .gid_count = 3, .gids = { 5, 0, UINT32_MAX } };
+	world->caller = (struct rr_gate_caller){ rr_address_source_of(from), &world->sys, RR_RIGHT_V3 };
+}
+
+static void
+world_end(struct world *world)
+{
+	rr_gate_end(&world->gate);
+	rr_rules_release(world->rules);
+}
+
+static enum rr_gate_answer
+ask(struct world *world, uint8_t number)
+{
+	return rr_gate_ask_handle(
+		&world->gate, &world->caller, (struct rpcrdma_bytes){ &number, 1 }, &world->identity);
+}
+
+static enum rr_gate_answer
+ask_from(struct world *world, const char *from)
+{
+	world->caller.source = rr_address_source_of(from);
+	return ask(world, 0);
+}
+
+static void
+a_caller_without_a_rule_is_let_in_nowhere(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "192.0.2.1(rw)", "198.51.100.0/24", "192.0.2.2:700");
+	assert_int_equal(ask(&world, 0), RR_GATE_CLOSED);
+	assert_int_equal(ask(&world, 1), RR_GATE_CLOSED);
+	/* Nor with a handle that is of no export. */
+	assert_int_equal(ask(&world, 9), RR_GATE_CLOSED);
+	assert_int_equal(ask_from(&world, "192.0.2.1:700"), RR_GATE_OPEN);
+	assert_int_equal(ask(&world, 1), RR_GATE_CLOSED);
+	assert_int_equal(ask(&world, 9), RR_GATE_OPEN);
+	assert_true(world.identity.caller.read_only);
+	assert_int_equal(world.identity.caller.uid, RR_VFS_NOBODY);
+	assert_int_equal(ask_from(&world, "nobody knows"), RR_GATE_CLOSED);
+	world_end(&world);
+}
+
+static void
+networks_are_matched_bit_by_bit(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "10.1.2.3/12 192.0.2.0/255.255.255.128 2001:db8:8000::/33", "", "10.16.0.1:1");
+	assert_int_equal(ask(&world, 0), RR_GATE_CLOSED);
+	assert_int_equal(ask_from(&world, "10.15.255.255:1"), RR_GATE_OPEN);
+	assert_int_equal(ask_from(&world, "10.0.0.0:1"), RR_GATE_OPEN);
+	assert_int_equal(ask_from(&world, "9.255.255.255:1"), RR_GATE_CLOSED);
+	assert_int_equal(ask_from(&world, "192.0.2.127:1"), RR_GATE_OPEN);
+	assert_int_equal(ask_from(&world, "192.0.2.128:1"), RR_GATE_CLOSED);
+	assert_int_equal(ask_from(&world, "[2001:db8:8000::1]:1"), RR_GATE_OPEN);
+	assert_int_equal(ask_from(&world, "[2001:db8:7fff::1]:1"), RR_GATE_CLOSED);
+	/* The same host, by a socket of IPv6. */
+	assert_int_equal(ask_from(&world, "[::ffff:192.0.2.127]:1"), RR_GATE_OPEN);
+	world_end(&world);
+}
+
+static void
+every_ipv4_address_is_no_ipv6_one(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "0.0.0.0/0", "::/0", "192.0.2.1:1");
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	assert_int_equal(ask_from(&world, "[2001:db8::1]:1"), RR_GATE_CLOSED);
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	world_end(&world);
+}
+
+static void
+a_host_counts_before_a_network_and_that_before_everybody(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world,
+		"*(ro) 192.0.2.0/24(all_squash,anonuid=1) 192.0.2.0/28(rw) 192.0.2.1(no_root_squash)", "",
+		"192.0.2.1:1");
+	world.sys.uid = 0;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 0);
+	/* Of two networks the first one counts. */
+	assert_int_equal(ask_from(&world, "192.0.2.2:1"), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 1);
+	assert_true(world.identity.caller.read_only);
+	assert_int_equal(ask_from(&world, "198.51.100.1:1"), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, RR_VFS_NOBODY);
+	world_end(&world);
+}
+
+static void
+root_is_squashed_unless_the_rule_says_otherwise(void **state)
+{
+	const struct rr_vfs_caller *caller;
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "*(rw,anonuid=11,anongid=12)", "*(rw,no_root_squash)", "192.0.2.1:1");
+	caller = &world.identity.caller;
+	world.sys.uid = world.sys.gid = 0;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(caller->uid, 11);
+	assert_int_equal(caller->gid, 12);
+	assert_int_equal(caller->group_count, 3);
+	assert_int_equal(caller->groups[0], 5);
+	assert_int_equal(caller->groups[1], 12);
+	assert_int_equal(caller->groups[2], 12);
+	assert_false(caller->read_only);
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	assert_int_equal(caller->uid, 0);
+	assert_int_equal(caller->gid, 0);
+	assert_int_equal(caller->groups[1], 0);
+	/* The number that stands for no user in system calls stands for nobody. */
+	assert_int_equal(caller->groups[2], RR_VFS_NOBODY);
+	world_end(&world);
+}
+
+static void
+all_are_squashed_where_the_rule_says_so(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "*(all_squash,anonuid=11,anongid=12)", "", "192.0.2.1:1");
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, 11);
+	assert_int_equal(world.identity.caller.gid, 12);
+	assert_int_equal(world.identity.caller.group_count, 0);
+	world_end(&world);
+}
+
+static void
+all_groups_of_a_credential_count_and_no_more(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "*", "", "192.0.2.1:1");
+	world.sys.gid_count = UINT32_MAX;
+	for (uint32_t i = 0; i < RR_AUTH_SYS_GIDS; i++)
+		world.sys.gids[i] = 100 + i;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.group_count, RR_VFS_GROUPS);
+	assert_int_equal(world.identity.caller.groups[15], 115);
+	world_end(&world);
+}
+
+static void
+a_flavor_that_the_rule_does_not_name_is_refused(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "*", "*(sec=none)", "192.0.2.1:1");
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_int_equal(ask(&world, 1), RR_GATE_FLAVOR);
+	world.caller.sys = NULL;
+	assert_int_equal(ask(&world, 0), RR_GATE_FLAVOR);
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	assert_int_equal(world.identity.caller.uid, RR_VFS_NOBODY);
+	assert_int_equal(world.identity.caller.group_count, 0);
+	world_end(&world);
+}
+
+static void
+a_version_that_the_rule_does_not_name_is_refused(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "*(vers=4)", "*", "192.0.2.1:1");
+	assert_int_equal(ask(&world, 0), RR_GATE_CLOSED);
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	assert_false(rr_gate_all_open(&world.gate, &world.caller));
+	world.caller.version = RR_RIGHT_V4;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	assert_true(rr_gate_all_open(&world.gate, &world.caller));
+	world_end(&world);
+}
+
+/* Over RDMA, no caller chooses its port as a process of Linux does. */
+static void
+over_tcp_a_secure_export_wants_a_port_below_1024(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "*", "*(insecure)", "192.0.2.1:1024");
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	world.caller.source.tcp = true;
+	assert_int_equal(ask(&world, 0), RR_GATE_CLOSED);
+	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
+	/* The same address with another port. */
+	world.caller.source.port = 1023;
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	world_end(&world);
+}
+
+static void
+new_rules_count_at_once(void **state)
+{
+	struct world world;
+	struct rr_rules *rules = rules_of((const char *const[]){ "192.0.2.2", "" });
+
+	(void)state;
+	world_begin(&world, "192.0.2.1", "", "192.0.2.1:1");
+	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
+	rr_gate_take(&world.gate, rules);
+	rr_rules_release(rules);
+	assert_int_equal(ask(&world, 0), RR_GATE_CLOSED);
+	assert_int_equal(ask_from(&world, "192.0.2.2:1"), RR_GATE_OPEN);
+	world_end(&world);
+}
+
+/* As many callers as will not fit into what the gate remembers. */
+static void
+what_the_gate_remembers_of_one_caller_is_no_other_ones(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_begin(&world, "10.0.0.0/9(rw)", "10.128.0.0/9", "10.0.0.0:1");
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t at = i * 2654435761u, high = at >> 23 & 1;
+
+		world.caller.source.address[13] = (uint8_t)(at >> 16);
+		world.caller.source.address[14] = (uint8_t)(at >> 8);
+		world.caller.source.address[15] = (uint8_t)at;
+		assert_int_equal(ask(&world, 0), high ? RR_GATE_CLOSED : RR_GATE_OPEN);
+		assert_int_equal(ask(&world, 1), high ? RR_GATE_OPEN : RR_GATE_CLOSED);
+	}
+	world_end(&world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_caller_without_a_rule_is_let_in_nowhere),
+		cmocka_unit_test(networks_are_matched_bit_by_bit),
+		cmocka_unit_test(every_ipv4_address_is_no_ipv6_one),
+		cmocka_unit_test(a_host_counts_before_a_network_and_that_before_everybody),
+		cmocka_unit_test(root_is_squashed_unless_the_rule_says_otherwise),
+		cmocka_unit_test(all_are_squashed_where_the_rule_says_so),
+		cmocka_unit_test(all_groups_of_a_credential_count_and_no_more),
+		cmocka_unit_test(a_flavor_that_the_rule_does_not_name_is_refused),
+		cmocka_unit_test(a_version_that_the_rule_does_not_name_is_refused),
+		cmocka_unit_test(over_tcp_a_secure_export_wants_a_port_below_1024),
+		cmocka_unit_test(new_rules_count_at_once),
+		cmocka_unit_test(what_the_gate_remembers_of_one_caller_is_no_other_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include <rpcrdma/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vfs/rules.h"
+#include "vfs/vfs.h"
+
+static struct rr_text why;
+
+/* Adds a rule to an export, and finds what it says of a caller. */
+static int
+add(const char *text, const char *from, struct rr_right *right)
+{
+	const struct rr_source source = rr_address_source_of(from);
+	const struct rr_rule *rule;
+	struct rr_rules *rules;
+	int error;
+
+	why.text[0] = '\0';
+	assert_int_equal(rr_rules_new(&rr_env_system, 1, &rules), 0);
+	error = rr_rules_add(rules, 0, text, &rr_right_default, &why);
+	rule = rr_rules_find(rules, 0, &source);
+	assert_true(!error == !!rule);
+	if (rule && right)
+		*right = rule->right;
+	rr_rules_release(rules);
+	return error;
+}
+
+static void
+takes(const char *text, struct rr_right *right)
+{
+	if (add(text, "192.0.2.1:1", right) < 0)
+		fail_msg("%s: %s", text, why.text);
+}
+
+static void
+refuses(const char *text, const char *part)
+{
+	assert_int_equal(add(text, "192.0.2.1:1", NULL), -RPCRDMA_ERR_INVAL);
+	if (!strstr(why.text, part))
+		fail_msg("'%s' is not in: %s", part, why.text);
+}
+
+/* exports(5): "ro", "root_squash", "secure", "sec=sys" are the defaults. */
+static void
+a_client_without_options_reads_squashed(void **state)
+{
+	struct rr_right right;
+
+	(void)state;
+	takes("192.0.2.1", &right);
+	assert_true(right.read_only && right.secure);
+	assert_int_equal(right.squash, RR_SQUASH_ROOT);
+	assert_int_equal(right.anon_uid, RR_VFS_NOBODY);
+	assert_int_equal(right.flavors, RR_RIGHT_SYS);
+	takes("192.0.2.1()", &right);
+	assert_true(right.read_only);
+}
+
+static void
+options_say_what_they_say_in_exports(void **state)
+{
+	struct rr_right right;
+
+	(void)state;
+	takes("192.0.2.1(rw,sync,no_subtree_check,no_root_squash,insecure)", &right);
+	assert_true(!right.read_only && !right.secure);
+	assert_int_equal(right.squash, RR_SQUASH_NONE);
+	takes("*(rw,all_squash,anonuid=4294967294,anongid=0,sec=none:sys,vers=3:4,ro)", &right);
+	assert_true(right.read_only);
+	assert_int_equal(right.squash, RR_SQUASH_ALL);
+	assert_int_equal(right.anon_uid, 4294967294);
+	assert_int_equal(right.anon_gid, 0);
+	assert_int_equal(right.flavors, RR_RIGHT_SYS | RR_RIGHT_NONE);
+	assert_int_equal(right.versions, RR_RIGHT_V3 | RR_RIGHT_V4);
+}
+
+static void
+what_is_not_known_is_refused_with_what_is(void **state)
+{
+	(void)state;
+	refuses("*(rw,asynk)", "'asynk'");
+	refuses("*(rw,async)", "no_root_squash");
+	refuses("*(RW)", "vers=");
+	refuses("*(rw=1)", "no value");
+	refuses("*(anonuid)", "a number");
+	refuses("*(anonuid=)", "a number");
+	refuses("*(anonuid=-2)", "a number");
+	refuses("*(anonuid=4294967295)", "a number");
+	refuses("*(anonuid=99999999999)", "a number");
+	refuses("*(anongid=12x)", "a number");
+	refuses("*(sec=krb5)", "sys, none");
+	refuses("*(sec=sys:krb5)", "sys, none");
+	refuses("*(sec=sys:)", "sys, none");
+	refuses("*(vers=2)", "3, 4");
+}
+
+/* In exports(5), "host (rw)" lets host read and everybody write. */
+static void
+options_without_a_client_are_refused(void **state)
+{
+	(void)state;
+	refuses("(rw)", "no space before");
+	refuses("", "no client");
+	refuses("*(rw", "'(' and ')'");
+	refuses("*(rw)x", "'(' and ')'");
+	refuses("*(rw)(ro)", "'(' and ')'");
+}
+
+static void
+clients_that_are_none_are_refused(void **state)
+{
+	(void)state;
+	refuses("@group(rw)", "groups of hosts");
+	refuses("*.example.org", "patterns");
+	refuses("host?", "patterns");
+	refuses("192.0.2.0/33", "bits up to 32");
+	refuses("2001:db8::/129", "bits up to 128");
+	refuses("192.0.2.0/", "neither");
+	refuses("192.0.2.0/-1", "neither");
+	refuses("192.0.2.0/255.0.255.0", "neither");
+	refuses("192.0.2.0/ffff::", "neither");
+	refuses("host/24", "no address");
+	refuses("/24", "no address");
+}
+
+static void
+a_host_that_has_no_address_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(add("no.such.host.invalid(rw)", "192.0.2.1:1", NULL), -RPCRDMA_ERR_ADDRESS);
+	assert_non_null(strstr(why.text, "no.such.host.invalid"));
+}
+
+static void
+a_host_is_all_of_its_addresses(void **state)
+{
+	(void)state;
+	assert_int_equal(add("localhost", "127.0.0.1:1", NULL), 0);
+}
+
+static void
+there_are_not_more_rules_than_are_allowed(void **state)
+{
+	struct rr_rules *rules;
+	int error = 0;
+	uint32_t count = 0;
+
+	(void)state;
+	assert_int_equal(rr_rules_new(&rr_env_system, 1, &rules), 0);
+	while (!error && count <= RR_RULES_MAX)
+		error = rr_rules_add(rules, 0, count++ % 2 ? "192.0.2.1" : "*", &rr_right_default, &why);
+	assert_int_equal(error, -RPCRDMA_ERR_LIMIT);
+	assert_int_equal(count, RR_RULES_MAX + 1);
+	rr_rules_release(rules);
+}
+
+static void
+addresses_are_taken_out_of_names_of_peers(void **state)
+{
+	struct rr_source source = rr_address_source_of("192.0.2.1:65535");
+	static const uint8_t mapped[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1 };
+
+	(void)state;
+	assert_true(source.known);
+	assert_int_equal(source.port, 65535);
+	assert_memory_equal(source.address, mapped, sizeof(mapped));
+	source = rr_address_source_of("[2001:db8::1]:80");
+	assert_true(source.known);
+	assert_int_equal(source.port, 80);
+	assert_int_equal(source.address[0], 0x20);
+	assert_false(rr_address_source_of("address family 1").known);
+	assert_false(rr_address_source_of("").known);
+	assert_false(rr_address_source_of("[").known);
+	assert_false(rr_address_source_of("[]:1").known);
+}
+
+/* Good rules with octets changed, left out and repeated: each is taken or refused, and nothing else happens.
+ */
+static void
+no_text_is_too_strange(void **state)
+{
+	static const char *const seeds[] = { "192.0.2.0/255.255.255.0(rw,anonuid=12,sec=sys:none)",
+		"2001:db8::/32(ro,all_squash,anongid=4294967294)", "*(rw,sync,no_subtree_check,vers=3:4)" };
+	uint64_t dice = 1;
+
+	(void)state;
+	for (unsigned round = 0; round < 60000; round++) {
+		char text[128];
+		size_t length = (size_t)snprintf(text, sizeof(text), "%s", seeds[round % 3]);
+		struct rr_rules *rules;
+
+		for (unsigned i = 0; i <= round % 4; i++) {
+			size_t at = (size_t)(dice >> 33) % length;
+
+			dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			if (dice >> 62 == 0)
+				memmove(text + at, text + at + 1, length - at);
+			else if (dice >> 62 == 1 && length + 9 < sizeof(text))
+				memmove(text + at + 8, text + at, length - at + 1);
+			else
+				text[at] = (char)(dice >> 40 ? dice >> 40 : 1);
+			length = strlen(text);
+			if (length == 0)
+				break;
+		}
+		/* Names are not looked up for the sake of this test. */
+		if (text[0] != '*' && !strchr(text, '/'))
+			continue;
+		assert_int_equal(rr_rules_new(&rr_env_system, 1, &rules), 0);
+		why.text[0] = '\0';
+		if (rr_rules_add(rules, 0, text, &rr_right_default, &why) < 0)
+			assert_true(why.text[0] != '\0');
+		rr_rules_release(rules);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_client_without_options_reads_squashed),
+		cmocka_unit_test(options_say_what_they_say_in_exports),
+		cmocka_unit_test(what_is_not_known_is_refused_with_what_is),
+		cmocka_unit_test(options_without_a_client_are_refused),
+		cmocka_unit_test(clients_that_are_none_are_refused),
+		cmocka_unit_test(a_host_that_has_no_address_is_refused),
+		cmocka_unit_test(a_host_is_all_of_its_addresses),
+		cmocka_unit_test(there_are_not_more_rules_than_are_allowed),
+		cmocka_unit_test(addresses_are_taken_out_of_names_of_peers),
+		cmocka_unit_test(no_text_is_too_strange),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
