@@ -5,6 +5,7 @@
  * configuration and the duplicate request cache: a client may come back to
  * another thread than it left.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,11 +155,25 @@ report_state(struct rr_nfs4_shared *shared)
 }
 
 static void
+report_storage(const struct rr_vfs *vfs)
+{
+	struct rr_vfs_counters storage;
+
+	vfs->ops->counters(vfs, &storage);
+	fprintf(stderr,
+		"storage: %" PRIu64 " operations, %" PRIu64 " not at once, %" PRIu64
+		" cancelled; %u under way, at most %u; %u opens, %u descriptors\n",
+		storage.begun, storage.later, storage.cancelled, storage.under_way, storage.under_way_peak,
+		storage.opens, storage.descriptors);
+}
+
+static void
 report(const void *ctx, uint32_t thread)
 {
 	const struct service *service = ctx;
 
 	rr_report_server(stderr, thread, service->server, service->services, service->service_count);
+	report_storage(service->vfs);
 	if (thread == 0 && service->shared4)
 		report_state(service->shared4);
 }

@@ -27,7 +27,7 @@ def report(server):
     return "".join(lines)
 
 
-def counted(server):
+def report_of_one(server):
     """What a server of one thread has counted: its report between that head and the next."""
     text = ""
     server.process.send_signal(signal.SIGUSR1)
@@ -36,7 +36,22 @@ def counted(server):
     server.process.send_signal(signal.SIGUSR1)
     while not (line := server.process.stderr.readline()).startswith("thread "):
         text += line
+    return text
+
+
+def counted(server):
+    text = report_of_one(server)
     return {name: int(value) for name, value in re.findall(r"^  (\w+) (\d+)$", text, re.MULTILINE)}
+
+
+def storage(top):
+    """The operations of the provider: all have ended when the client has."""
+    with Server(TOOL, top, stderr=subprocess.PIPE) as server:
+        subprocess.run([TOOL, "mkdir", server.url + "made"], timeout=60)
+        text = report_of_one(server)
+        found = re.search(r"^storage: (\d+) operations, \d+ not at once, 0 cancelled; 0 under way, at most \d+; 0 opens, \d+ descriptors$",
+                          text, re.MULTILINE)
+        tap.result(found is not None and int(found[1]) > 0, "a server tells what its storage does", [text])
 
 
 def large_replies(top):
@@ -103,6 +118,7 @@ def main():
             tap.result(again.returncode == 0, "the server goes on", [again])
             tap.result(server.stop() == 0, "and ends in good order")
             server.process.stderr.close()
+        storage(f"{top}/served")
         large_replies(top)
     tap.end()
 
