@@ -61,7 +61,8 @@ static const struct rr_option check_options[] = {
 };
 
 static const struct rr_check_case *const check_tables[] = { rr_check_header_cases, rr_check_error_cases,
-	rr_check_long_cases, rr_check_data_cases, rr_check_optional_cases, rr_check_change_cases };
+	rr_check_long_cases, rr_check_data_cases, rr_check_nfs4_cases, rr_check_optional_cases,
+	rr_check_change_cases };
 
 enum { CHECK_TABLES = sizeof(check_tables) / sizeof(check_tables[0]) };
 
@@ -124,6 +125,7 @@ check_take_entry(void *ctx, const struct rr_nfs_entry *entry)
 		return 0;
 	check->file = entry->object->handle;
 	check->has_file = true;
+	snprintf(check->file_path, sizeof(check->file_path), "%s/%s", check->url.path, entry->name);
 	return 1;
 }
 
@@ -147,6 +149,7 @@ rr_check_find_objects(struct rr_check *check, const char *url)
 	if (error == 0 && object.attributes.type == NF3REG) {
 		check->file = object.handle;
 		check->has_file = object.attributes.size >= RR_CHECK_FILE_LEAST;
+		snprintf(check->file_path, sizeof(check->file_path), "%s", check->url.path);
 		check->directory = *rr_nfs_root(remote.nfs);
 		check->has_directory = true;
 	}

@@ -70,6 +70,7 @@ struct rr_check_reply {
 /* A call that a case makes. Zeroes mean a NULL call of NFS version 3, in an RDMA_MSG, with a new XID. */
 struct rr_check_call {
 	uint32_t xid, rpc_xid, credit, rdma_proc, proc;
+	uint32_t vers;         /* of NFS; 0: 3 */
 	uint32_t rdma_version; /* 0: that of the connection */
 	struct rr_chunk_lists lists;
 	struct rpcrdma_bytes args;
@@ -86,7 +87,7 @@ struct rr_check_case {
 
 /* Tables of cases; each ends with a row without a name. */
 extern const struct rr_check_case rr_check_change_cases[], rr_check_header_cases[], rr_check_error_cases[],
-	rr_check_data_cases[], rr_check_long_cases[], rr_check_optional_cases[];
+	rr_check_data_cases[], rr_check_long_cases[], rr_check_nfs4_cases[], rr_check_optional_cases[];
 
 enum rr_check_format { RR_CHECK_TEXT, RR_CHECK_JSON, RR_CHECK_TAP, RR_CHECK_JUNIT };
 
@@ -116,6 +117,7 @@ struct rr_check {
 	/* What the URL names: a directory, and a file in it, or the file itself. */
 	struct rpcrdma_nfs_handle directory, file;
 	bool has_directory, has_file;
+	char file_path[RR_URL_PATH + 256]; /* of the file, as the URL has it */
 	char host[RR_AUTH_SYS_NAME + 1];
 	struct rr_auth_sys cred;
 	struct rr_text no_objects; /* why there are none */

@@ -122,6 +122,8 @@ long_answered(struct rr_check_peer *peer, uint32_t xid, struct rr_text *why)
 		return RR_CHECK_FAIL;
 	if (reply.result != RR_HEADER_OK || reply.header.xid != xid || !reply.has_rpc)
 		verdict = rr_check_fail(why, "procedure %u, where a reply inline is due", reply.header.proc);
+	else if (reply.rpc.accept_stat == RR_PROG_MISMATCH)
+		verdict = rr_check_skip(why, "the server has no NFS version 3");
 	else if (reply.rpc.reply_stat != RR_MSG_ACCEPTED || reply.rpc.accept_stat != RR_SUCCESS)
 		verdict = rr_check_fail(why, "the server could not decode the arguments: accept_stat %u",
 			reply.rpc.accept_stat);

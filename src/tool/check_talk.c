@@ -40,7 +40,7 @@ rr_check_put_rpc(const struct rr_check_peer *peer, const struct rr_check_call *c
 	struct rpcrdma_xdr_writer writer, body;
 	struct rr_call_header header = { .xid = call->rpc_xid ? call->rpc_xid : call->xid,
 		.prog = NFS_PROGRAM,
-		.vers = NFS_V3,
+		.vers = call->vers ? call->vers : NFS_V3,
 		.proc = call->proc };
 
 	rpcrdma_xdr_writer_init(&body, cred, sizeof(cred), NULL, 0);

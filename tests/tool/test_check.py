@@ -51,6 +51,11 @@ def test_server(directory):
         tap.result(done.returncode == 0 and found and {(r["row"], r["version"]) for r in found} == {("B4", 1)},
                    "--only takes a row, --rpcrdma-version a version", [found])
         test_formats(server.url)
+    with Server(TOOL, directory, "--nfs", "4") as server:
+        done, found = results(server.url)
+        tap.result(done.returncode == 0 and any(r["name"] == "B9-failed-read" and r["verdict"] == "pass" for r in found)
+                   and any(r["verdict"] == "skip" and r["row"] == "B5" for r in found), "a server of version 4 alone fails no case",
+                   [done.stderr, *[r for r in found if r["verdict"] == "fail"]])
     tap.result(run("--only", "nothing", server.url).returncode != 0, "a server that is gone is an error")
 
 

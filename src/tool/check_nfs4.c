@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "tool/check_chunk.h"
+#include "tool/check_session.h"
+
+/* Cases of NFS version 4.1: a COMPOUND may have several items that are placed (RFC 8267, 6.4). */
+
+enum {
+	NFS4_CHUNK = 4096,
+	NFS4_PART = 1000,
+	NFS4_SEQUENCE_RESULT = 36, /* behind its status: RFC 8881, 18.46.2 */
+	NFS4_FAR_AWAY = 1 << 30    /* behind the end of the file */
+};
+
+/* ---- READs ---- */
+
+/* The chunk came back with so many octets, and those of the file. */
+static enum rr_check_verdict
+nfs4_came(const struct rr_check_chunk *chunk, const struct rr_chunk *back, const uint8_t *expected,
+	uint32_t size, struct rr_text *why)
+{
+	uint64_t total = rr_chunk_length(back);
+
+	if (rr_check_returned(chunk, back, why) != RR_CHECK_PASS)
+		return RR_CHECK_FAIL;
+	if (total != size)
+		return rr_check_fail(why, "a Write chunk has %llu octets, where %u are due",
+			(unsigned long long)total, size);
+	if (memcmp(chunk->data, expected, size) != 0)
+		return rr_check_fail(why, "a Write chunk has other octets than the file");
+	if (!rr_check_is_untouched(chunk, size))
+		return rr_check_fail(why, "octets behind the data of a Write chunk were written");
+	return RR_CHECK_PASS;
+}
+
+/* Two READs, with a Write chunk each; what they are to bring is in sizes. expected: the file's first octets.
+ */
+static enum rr_check_verdict
+nfs4_two_reads(
+	struct rr_check4 *talk, const uint64_t offsets[2], const uint32_t sizes[2], const uint8_t *expected)
+{
+	struct rr_check_chunk chunks[2];
+	struct rr_chunk writes[2];
+	struct rr_chunk_lists lists = { .writes = writes, .write_count = 2 };
+	enum rr_check_verdict verdict = RR_CHECK_PASS;
+	struct rr_check_reply reply;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!rr_check_offer(talk->peer, &chunks[i], 1, NFS4_CHUNK))
+			return rr_check_fail(talk->why, "memory cannot be registered");
+		writes[i] = chunks[i].chunk;
+	}
+	rr_check4_go(talk, 2);
+	rr_check4_put_read(talk, offsets[0], NFS4_PART);
+	rr_check4_put_read(talk, offsets[1], NFS4_PART);
+	if (!rr_check4_call(talk, &lists, &reply))
+		return RR_CHECK_FAIL;
+	if (reply.lists.write_count != 2)
+		verdict = rr_check_fail(
+			talk->why, "two Write chunks were offered, %u came back", reply.lists.write_count);
+	for (uint32_t i = 0; i < 2 && verdict == RR_CHECK_PASS; i++)
+		verdict = nfs4_came(&chunks[i], &reply.lists.writes[i], expected + offsets[i] % NFS4_FAR_AWAY,
+			sizes[i], talk->why);
+	rr_check_forget(&reply);
+	return verdict;
+}
+
+/* The file's first octets, inline. Its path may begin at an export that is the server's root. */
+static enum rr_check_verdict
+nfs4_find(struct rr_check4 *talk, uint8_t expected[2 * NFS4_PART])
+{
+	for (;;) {
+		struct rpcrdma_xdr_reader reader;
+		struct rr_check_reply reply;
+		struct rpcrdma_bytes data;
+		uint32_t status;
+
+		rr_check4_go(talk, 1);
+		rr_check4_put_read(talk, 0, 2 * NFS4_PART);
+		if (!rr_check4_call(talk, NULL, &reply))
+			return RR_CHECK_FAIL;
+		status = rr_check4_status(&reply, &reader);
+		/* SEQUENCE, then two words for each other operation, then eof. */
+		for (uint32_t i = 0;
+			i < 2 + NFS4_SEQUENCE_RESULT / 4 + 2 + 2 * rr_check4_names(talk->path) + 3; i++)
+			rpcrdma_get_u32(&reader);
+		data = rpcrdma_get_bytes(&reader, 2 * NFS4_PART);
+		if (status == NFS4_OK && data.length == 2 * NFS4_PART)
+			memcpy(expected, data.data, data.length);
+		rr_check_forget(&reply);
+		if (status == NFS4_OK)
+			return data.length == 2 * NFS4_PART
+				       ? RR_CHECK_PASS
+				       : rr_check_fail(
+						 talk->why, "READ brings %u octets inline", data.length);
+		talk->path += strspn(talk->path, "/");
+		talk->path += strcspn(talk->path, "/");
+		if (!*talk->path)
+			return rr_check_skip(
+				talk->why, "the file cannot be read in version 4.1: status %u", status);
+	}
+}
+
+static enum rr_check_verdict
+nfs4_reads(
+	struct rr_check_peer *peer, const uint64_t offsets[2], const uint32_t sizes[2], struct rr_text *why)
+{
+	struct rr_check4 talk = { .peer = peer, .why = why, .path = peer->check->file_path };
+	uint8_t expected[2 * NFS4_PART];
+	enum rr_check_verdict verdict = rr_check4_session(&talk);
+
+	if (verdict == RR_CHECK_PASS)
+		verdict = nfs4_find(&talk, expected);
+	return verdict == RR_CHECK_PASS ? nfs4_two_reads(&talk, offsets, sizes, expected) : verdict;
+}
+
+static enum rr_check_verdict
+nfs4_both(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return nfs4_reads(
+		peer, (const uint64_t[]){ 0, NFS4_PART }, (const uint32_t[]){ NFS4_PART, NFS4_PART }, why);
+}
+
+static enum rr_check_verdict
+nfs4_empty(struct rr_check_peer *peer, struct rr_text *why)
+{
+	return nfs4_reads(peer, (const uint64_t[]){ NFS4_FAR_AWAY, NFS4_PART },
+		(const uint32_t[]){ 0, NFS4_PART }, why);
+}
+
+/* A COMPOUND that fails before its READs, so that no chunk is used: PUTROOTFH and READ of a directory. */
+static enum rr_check_verdict
+nfs4_failed(struct rr_check_peer *peer, struct rr_text *why)
+{
+	struct rr_check4 talk = { .peer = peer, .why = why, .path = "" };
+	static const uint8_t nothing[2 * NFS4_PART];
+	enum rr_check_verdict verdict = rr_check4_session(&talk);
+
+	if (verdict != RR_CHECK_PASS)
+		return verdict;
+	return nfs4_two_reads(&talk, (const uint64_t[]){ 0, NFS4_PART }, (const uint32_t[]){ 0, 0 }, nothing);
+}
+
+const struct rr_check_case rr_check_nfs4_cases[] = {
+	{ .name = "B9-two-reads",
+		.row = "B9",
+		.section = "RFC 8267, 6.4.1",
+		.text = "of two READs of a COMPOUND, each fills the Write chunk of its place",
+		.version_1 = true,
+		.version_2 = true,
+		.needs_file = true,
+		.run = nfs4_both },
+	{ .name = "B9-empty-read",
+		.row = "B9",
+		.section = "RFC 8267, 6.4.1",
+		.text = "a READ without data leaves its Write chunk empty, and the next READ has its own",
+		.version_1 = true,
+		.version_2 = true,
+		.needs_file = true,
+		.run = nfs4_empty },
+	{ .name = "B9-failed-read",
+		.row = "B9",
+		.section = "RFC 8267, 6.4.1",
+		.text = "a COMPOUND that fails returns its Write chunks unused",
+		.version_1 = true,
+		.version_2 = true,
+		.run = nfs4_failed },
+	{ 0 },
+};

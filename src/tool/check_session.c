@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "tool/check_session.h"
+
+/* COMPOUNDs of NFS version 4.1, and sessions for them. */
+
+enum { NFS4_VERSION = 4, NFS4_MINOR = 1 };
+
+/* ---- Messages ---- */
+
+void
+rr_check4_begin(struct rr_check4 *talk, uint32_t operations)
+{
+	rpcrdma_xdr_writer_init(&talk->writer, talk->args, sizeof(talk->args), NULL, 0);
+	rpcrdma_put_u32(&talk->writer, 0); /* the tag */
+	rpcrdma_put_u32(&talk->writer, NFS4_MINOR);
+	rpcrdma_put_u32(&talk->writer, operations);
+}
+
+uint32_t
+rr_check4_names(const char *path)
+{
+	uint32_t count = 0;
+
+	while (*path) {
+		path += strspn(path, "/");
+		count += *path != '\0';
+		path += strcspn(path, "/");
+	}
+	return count;
+}
+
+/* SEQUENCE, PUTROOTFH, and LOOKUPs to the file. */
+void
+rr_check4_go(struct rr_check4 *talk, uint32_t more)
+{
+	const char *path = talk->path;
+
+	rr_check4_begin(talk, 2 + rr_check4_names(path) + more);
+	rpcrdma_put_u32(&talk->writer, OP_SEQUENCE);
+	rpcrdma_put_fixed(&talk->writer, talk->session, sizeof(talk->session));
+	rpcrdma_put_u32(&talk->writer, ++talk->sequence);
+	rpcrdma_put_u32(&talk->writer, 0); /* the slot, and the highest one */
+	rpcrdma_put_u32(&talk->writer, 0);
+	rpcrdma_put_u32(&talk->writer, 0); /* the reply need not be kept */
+	rpcrdma_put_u32(&talk->writer, OP_PUTROOTFH);
+	for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
+		size_t length = strcspn(path, "/");
+
+		rpcrdma_put_u32(&talk->writer, OP_LOOKUP);
+		rpcrdma_put_bytes(
+			&talk->writer, (struct rpcrdma_bytes){ path, (uint32_t)length }, RR_CHECK4_ARGS);
+		path += length;
+	}
+}
+
+/* With the stateid of all zeros: RFC 8881, 8.2.3. */
+void
+rr_check4_put_read(struct rr_check4 *talk, uint64_t offset, uint32_t count)
+{
+	static const uint8_t stateid[16];
+
+	rpcrdma_put_u32(&talk->writer, OP_READ);
+	rpcrdma_put_fixed(&talk->writer, stateid, sizeof(stateid));
+	rpcrdma_put_u64(&talk->writer, offset);
+	rpcrdma_put_u32(&talk->writer, count);
+}
+
+/* Sends it; false: there is no reply, and why says so. */
+bool
+rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struct rr_check_reply *reply)
+{
+	struct rr_check_call call = { .vers = NFS4_VERSION,
+		.proc = NFSPROC4_COMPOUND,
+		.args = { talk->args, (uint32_t)rpcrdma_xdr_length(&talk->writer) } };
+
+	if (lists)
+		call.lists = *lists;
+	if (rr_check_call(talk->peer, &call) < 0) {
+		rr_check_fail(talk->why, "a COMPOUND cannot be sent");
+		return false;
+	}
+	return rr_check_reply(talk->peer, reply, talk->why);
+}
+
+/* The status of the COMPOUND; the reader is then behind the number of results. */
+uint32_t
+rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *reader)
+{
+	const struct rpcrdma_message stream = { .stream = reply->results.data,
+		.length = reply->results.length };
+	uint32_t status;
+
+	rpcrdma_xdr_reader_init(reader, &stream, NULL);
+	status = rpcrdma_get_u32(reader);
+	rpcrdma_get_bytes(reader, RR_CHECK4_ARGS);
+	rpcrdma_get_u32(reader);
+	return reader->failed || !reply->has_rpc ? UINT32_MAX : status;
+}
+
+/* ---- A session ---- */
+
+static void
+nfs4_put_exchange(struct rr_check4 *talk)
+{
+	char owner[32];
+	uint64_t number = rr_random_u64(&rr_env_system);
+
+	snprintf(owner, sizeof(owner), "check-%016llx", (unsigned long long)number);
+	rr_check4_begin(talk, 1);
+	rpcrdma_put_u32(&talk->writer, OP_EXCHANGE_ID);
+	rpcrdma_put_u64(&talk->writer, number);
+	rpcrdma_put_bytes(
+		&talk->writer, (struct rpcrdma_bytes){ owner, (uint32_t)strlen(owner) }, RR_CHECK4_ARGS);
+	rpcrdma_put_u32(&talk->writer, 0); /* flags, SP4_NONE, no implementation ID */
+	rpcrdma_put_u32(&talk->writer, SP4_NONE);
+	rpcrdma_put_u32(&talk->writer, 0);
+}
+
+static void
+nfs4_put_channel(struct rr_check4 *talk)
+{
+	static const uint32_t words[] = { 0, 65536, 65536, 4096, 16, 1, 0 }; /* RFC 8881, 18.36.1 */
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		rpcrdma_put_u32(&talk->writer, words[i]);
+}
+
+static bool
+nfs4_create(struct rr_check4 *talk, uint32_t sequence)
+{
+	struct rpcrdma_xdr_reader reader;
+	struct rr_check_reply reply;
+	uint32_t status;
+
+	rr_check4_begin(talk, 1);
+	rpcrdma_put_u32(&talk->writer, OP_CREATE_SESSION);
+	rpcrdma_put_u64(&talk->writer, talk->client);
+	rpcrdma_put_u32(&talk->writer, sequence);
+	rpcrdma_put_u32(&talk->writer, 0); /* flags */
+	nfs4_put_channel(talk);
+	nfs4_put_channel(talk);
+	rpcrdma_put_u32(&talk->writer, 0x40000000); /* callbacks: a program, and AUTH_NONE */
+	rpcrdma_put_u32(&talk->writer, 1);
+	rpcrdma_put_u32(&talk->writer, 0);
+	if (!rr_check4_call(talk, NULL, &reply))
+		return false;
+	status = rr_check4_status(&reply, &reader);
+	rpcrdma_get_u64(&reader); /* the operation and its status */
+	rpcrdma_get_fixed(&reader, talk->session, sizeof(talk->session));
+	rr_check_forget(&reply);
+	if (status != NFS4_OK || reader.failed)
+		rr_check_fail(talk->why, "CREATE_SESSION ends with status %u", status);
+	return status == NFS4_OK && !reader.failed;
+}
+
+/* Why there is no session: the server has no version 4.1 (skip), or it has, and fails. */
+enum rr_check_verdict
+rr_check4_session(struct rr_check4 *talk)
+{
+	struct rpcrdma_xdr_reader reader;
+	struct rr_check_reply reply;
+	uint32_t status, sequence;
+	bool unknown;
+
+	nfs4_put_exchange(talk);
+	if (!rr_check4_call(talk, NULL, &reply))
+		return RR_CHECK_FAIL;
+	unknown = reply.has_rpc &&
+		  (reply.rpc.accept_stat == RR_PROG_MISMATCH || reply.rpc.accept_stat == RR_PROG_UNAVAIL);
+	status = rr_check4_status(&reply, &reader);
+	rpcrdma_get_u64(&reader);
+	talk->client = rpcrdma_get_u64(&reader);
+	sequence = rpcrdma_get_u32(&reader);
+	rr_check_forget(&reply);
+	if (unknown || status == NFS4ERR_MINOR_VERS_MISMATCH)
+		return rr_check_skip(talk->why, "the server has no NFS version 4.1");
+	if (status != NFS4_OK)
+		return rr_check_fail(talk->why, "EXCHANGE_ID ends with status %u", status);
+	return nfs4_create(talk, sequence) ? RR_CHECK_PASS : RR_CHECK_FAIL;
+}
