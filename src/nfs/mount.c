@@ -134,17 +134,17 @@ static bool
 export_group(struct rpcrdma_request *request, const struct rr_rule *rule, groups *result)
 {
 	struct groupnode *node;
-	char *name;
+	char *client;
 
 	if (rule->kind == RR_RULE_ALL)
 		return true;
 	/* The rules may be others when the reply is sent. */
 	node = rr_nfs_alloc(request, sizeof(*node));
-	name = rr_nfs_alloc(request, strlen(rule->client) + 1);
-	if (!node || !name)
+	client = rr_nfs_alloc(request, strlen(rule->client) + 1);
+	if (!node || !client)
 		return false;
-	strcpy(name, rule->client);
-	node->gr_name = (struct rpcrdma_bytes){ name, (uint32_t)strlen(name) };
+	strcpy(client, rule->client);
+	node->gr_name = (struct rpcrdma_bytes){ client, (uint32_t)strlen(client) };
 	*result = node;
 	return true;
 }
