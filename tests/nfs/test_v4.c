@@ -214,6 +214,20 @@ a_lost_session_is_made_again(void **state)
 	assert_int_equal(fake->calls[OP_OPEN], 1);
 }
 
+/* RFC 8881, 2.10.6.2: "implementations MAY return NFS4ERR_MISORDERED" to a retry of what is under way. */
+static void
+a_call_that_is_out_of_order_is_sent_again_before_the_session_is_given_up(void **state)
+{
+	(void)state;
+	open_file();
+	refuse(OP_SEQUENCE, NFS4ERR_SEQ_MISORDERED, 3);
+	assert_whole();
+	assert_int_equal(fake->calls[OP_CREATE_SESSION], 1);
+	refuse(OP_SEQUENCE, NFS4ERR_SEQ_MISORDERED, 30);
+	assert_whole();
+	assert_true(fake->calls[OP_CREATE_SESSION] > 1);
+}
+
 static void
 open_files_are_reclaimed_after_a_restart(void **state)
 {
@@ -417,6 +431,7 @@ main(void)
 		TEST(the_lease_is_renewed_while_nothing_is_asked),
 		TEST(a_delegation_that_nobody_wanted_is_returned),
 		TEST(a_lost_session_is_made_again),
+		TEST(a_call_that_is_out_of_order_is_sent_again_before_the_session_is_given_up),
 		TEST(open_files_are_reclaimed_after_a_restart),
 		TEST(what_cannot_be_reclaimed_is_opened_again),
 		TEST(a_restart_while_many_calls_are_under_way_is_survived),
