@@ -17,15 +17,22 @@ class Cutter:
         self.cuts = {"in": 0, "out": 0}
         self.random = random.Random(seed)
         self.loop = asyncio.new_event_loop()
-        listening = threading.Event()
-        threading.Thread(target=self.run, args=(port, listening), daemon=True).start()
-        listening.wait()
+        self.server = self.loop.run_until_complete(asyncio.start_server(self.connected, "127.0.0.1", port, limit=STEP))
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
-    def run(self, port, listening):
+    def run(self):
         asyncio.set_event_loop(self.loop)
-        self.loop.run_until_complete(asyncio.start_server(self.connected, "127.0.0.1", port, limit=STEP))
-        listening.set()
         self.loop.run_forever()
+
+    def close(self):
+        """Nobody listens at the port any more."""
+        def end():
+            self.server.close()
+            self.loop.stop()
+
+        self.loop.call_soon_threadsafe(end)
+        self.thread.join()
 
     async def connected(self, *source):
         try:
