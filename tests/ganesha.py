@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Debian's nfs-ganesha as a server over TCP, on ports of its own: a peer that is not the kernel's."""
+import fcntl
 import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 
 from tap import free_port
@@ -40,6 +42,9 @@ class Ganesha:
     """work: a directory of its own; data: what it exports as /data."""
 
     def __init__(self, work, data):
+        # One at a time: the rpcbind that one of them starts, and ends, is the machine's.
+        self.lock = open(f"{tempfile.gettempdir()}/rpcrdma-ganesha.lock", "w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.ports = {"nfs": free_port(), "mount": free_port()}
         with open(f"{work}/ganesha.conf", "w") as file:
             file.write(CONFIGURATION.format(path=data, **self.ports))
@@ -67,6 +72,7 @@ class Ganesha:
         if self.rpcbind:
             self.rpcbind.terminate()
             self.rpcbind.wait()
+        self.lock.close()
 
 
 def libnfs_url(nfs_port, mount_port, name, version):
