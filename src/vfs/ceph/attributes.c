@@ -22,20 +22,6 @@ rr_ceph_stat(struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st
 		ceph->lib.ll_getattr(ceph->mount, inode, st, CEPH_STATX_ALL_STATS, 0, ceph->self));
 }
 
-static enum rr_vfs_type
-attributes_type(unsigned mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFDIR: return RR_VFS_DIRECTORY;
-	case S_IFBLK: return RR_VFS_BLOCK_DEVICE;
-	case S_IFCHR: return RR_VFS_CHARACTER_DEVICE;
-	case S_IFLNK: return RR_VFS_LINK;
-	case S_IFSOCK: return RR_VFS_SOCKET;
-	case S_IFIFO: return RR_VFS_FIFO;
-	default: return RR_VFS_FILE;
-	}
-}
-
 static struct rr_vfs_time
 attributes_time(const struct timespec *time)
 {
@@ -47,7 +33,7 @@ rr_ceph_attributes(
 	const struct rr_ceph *ceph, const struct ceph_statx *st, struct rr_vfs_attributes *attributes)
 {
 	*attributes = (struct rr_vfs_attributes){
-		.type = attributes_type(st->stx_mode),
+		.type = rr_vfs_type_of(st->stx_mode),
 		.mode = st->stx_mode & MODE_BITS,
 		.links = st->stx_nlink,
 		.uid = st->stx_uid,

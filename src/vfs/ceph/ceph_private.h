@@ -7,6 +7,7 @@
 #include "vfs/ceph/ceph.h"
 #include "vfs/ceph/library.h"
 #include "vfs/crew.h"
+#include "vfs/system.h"
 
 /*
  * Each operation is a job of a crew. It waits until no earlier job stands before it; then a
@@ -129,9 +130,12 @@ bool rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, str
 /* As struct rr_vfs_ops says. */
 uint32_t rr_ceph_export_of(const struct rr_ceph *ceph, struct rpcrdma_bytes handle);
 
-/* ---- status.c ---- */
 /* Of what libcephfs returned: negative values are errors. */
-enum rr_vfs_status rr_ceph_status(int64_t result);
+static inline enum rr_vfs_status
+rr_ceph_status(int64_t result)
+{
+	return rr_vfs_errno(result < 0 ? (int)-result : 0);
+}
 
 /* ---- attributes.c ---- */
 void rr_ceph_attributes(

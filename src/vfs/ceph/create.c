@@ -51,22 +51,6 @@ create_verifier(struct create_plan *plan)
 }
 
 static enum rr_vfs_status
-create_target(struct create_plan *plan)
-{
-	struct rpcrdma_bytes target = plan->create->target;
-
-	if (plan->create->type != RR_VFS_LINK)
-		return RR_VFS_OK;
-	if (target.length > RR_VFS_TARGET_MAX)
-		return RR_VFS_NAME_TOO_LONG;
-	if (target.length == 0 || memchr(target.data, 0, target.length))
-		return RR_VFS_INVAL;
-	memcpy(plan->target, target.data, target.length);
-	plan->target[target.length] = 0;
-	return RR_VFS_OK;
-}
-
-static enum rr_vfs_status
 create_check(struct create_plan *plan)
 {
 	struct rr_ceph_job *job = plan->job;
@@ -78,8 +62,8 @@ create_check(struct create_plan *plan)
 		status = RR_VFS_NOTDIR;
 	if (status == RR_VFS_OK)
 		status = rr_vfs_name(plan->create->name, plan->text);
-	if (status == RR_VFS_OK)
-		status = create_target(plan);
+	if (status == RR_VFS_OK && plan->create->type == RR_VFS_LINK)
+		status = rr_vfs_target(plan->create->target, plan->target);
 	plan->mode = plan->create->type == RR_VFS_DIRECTORY ? 0700 : 0600;
 	if (plan->set.mask & RR_VFS_SET_MODE)
 		plan->mode = plan->set.mode & MODE_BITS;

@@ -6,22 +6,7 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-static const char xattr_prefix[] = "user.";
-
-enum { PREFIX = sizeof(xattr_prefix) - 1, XATTR_LIST = 65536, XATTR_CREATE = 1, XATTR_REPLACE = 2 };
-
-static enum rr_vfs_status
-xattr_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
-{
-	if (name.length == 0 || memchr(name.data, 0, name.length))
-		return RR_VFS_BAD_CHAR;
-	if (name.length > RR_VFS_NAME_MAX - PREFIX)
-		return RR_VFS_NAME_TOO_LONG;
-	memcpy(text, xattr_prefix, PREFIX);
-	memcpy(text + PREFIX, name.data, name.length);
-	text[PREFIX + name.length] = 0;
-	return RR_VFS_OK;
-}
+enum { XATTR_LIST = 65536, XATTR_CREATE = 1, XATTR_REPLACE = 2 };
 
 static enum rr_vfs_status
 xattr_check(struct rr_ceph_job *job, unsigned bits)
@@ -39,7 +24,7 @@ xattr_check(struct rr_ceph_job *job, unsigned bits)
 static enum rr_vfs_status
 xattr_begin(struct rr_ceph_job *job, unsigned bits, char text[RR_VFS_NAME_MAX + 1])
 {
-	enum rr_vfs_status status = xattr_name(((struct rr_vfs_xattr *)job->call)->name, text);
+	enum rr_vfs_status status = rr_vfs_xattr_name(((struct rr_vfs_xattr *)job->call)->name, text);
 
 	return status == RR_VFS_OK ? xattr_check(job, bits) : status;
 }
@@ -102,11 +87,11 @@ xattr_filter(struct rr_vfs_xattr *xattr, const char *names, size_t size)
 	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
 		uint32_t octets;
 
-		if (strncmp(name, xattr_prefix, PREFIX) != 0)
+		if (strncmp(name, RR_VFS_XATTR_PREFIX, RR_VFS_XATTR_PREFIX_SIZE) != 0)
 			continue;
-		octets = (uint32_t)strlen(name + PREFIX) + 1;
+		octets = (uint32_t)strlen(name + RR_VFS_XATTR_PREFIX_SIZE) + 1;
 		if (octets <= xattr->size && xattr->length <= xattr->size - octets)
-			memcpy(to + xattr->length, name + PREFIX, octets);
+			memcpy(to + xattr->length, name + RR_VFS_XATTR_PREFIX_SIZE, octets);
 		xattr->length += octets;
 	}
 }

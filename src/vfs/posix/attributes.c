@@ -3,20 +3,6 @@
 
 enum { MODE_BITS = 07777 };
 
-static enum rr_vfs_type
-attributes_type(uint32_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFDIR: return RR_VFS_DIRECTORY;
-	case S_IFBLK: return RR_VFS_BLOCK_DEVICE;
-	case S_IFCHR: return RR_VFS_CHARACTER_DEVICE;
-	case S_IFLNK: return RR_VFS_LINK;
-	case S_IFSOCK: return RR_VFS_SOCKET;
-	case S_IFIFO: return RR_VFS_FIFO;
-	default: return RR_VFS_FILE;
-	}
-}
-
 static struct rr_vfs_time
 attributes_time(const struct statx_timestamp *time)
 {
@@ -36,7 +22,7 @@ rr_posix_attributes(const struct rr_object *object, struct rr_vfs_attributes *at
 	const struct statx *st = &object->st;
 
 	*attributes = (struct rr_vfs_attributes){
-		.type = attributes_type(st->stx_mode),
+		.type = rr_vfs_type_of(st->stx_mode),
 		.mode = st->stx_mode & MODE_BITS,
 		.links = st->stx_nlink,
 		.uid = st->stx_uid,

@@ -36,7 +36,7 @@ posix_stored(const struct rr_posix_work *work, int error)
 	/* After the data was stored: see struct rr_vfs_write. */
 	if (work->operation == rr_posix_commit)
 		rr_container(work->call, struct rr_vfs_commit, call)->verifier = rr_posix_verifier(posix);
-	return rr_tree_status(error);
+	return rr_vfs_errno(error);
 }
 
 /* ---- the end of a job, in the loop ---- */

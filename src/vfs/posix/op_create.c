@@ -80,20 +80,6 @@ create_plan_verifier(struct create_plan *plan)
 }
 
 static enum rr_vfs_status
-create_plan_target(struct create_plan *plan)
-{
-	struct rpcrdma_bytes target = plan->create->target;
-
-	if (target.length > RR_VFS_TARGET_MAX)
-		return RR_VFS_NAME_TOO_LONG;
-	if (target.length == 0 || memchr(target.data, 0, target.length))
-		return RR_VFS_INVAL;
-	memcpy(plan->target, target.data, target.length);
-	plan->target[target.length] = 0;
-	return RR_VFS_OK;
-}
-
-static enum rr_vfs_status
 create_plan(struct rr_posix_work *work, struct create_plan *plan)
 {
 	static const uint32_t types[] = {
@@ -111,7 +97,7 @@ create_plan(struct rr_posix_work *work, struct create_plan *plan)
 	if (status == RR_VFS_OK && (create->type < RR_VFS_FILE || create->type > RR_VFS_FIFO))
 		status = RR_VFS_WRONG_TYPE;
 	if (status == RR_VFS_OK && create->type == RR_VFS_LINK)
-		status = create_plan_target(plan);
+		status = rr_vfs_target(plan->create->target, plan->target);
 	if (status != RR_VFS_OK)
 		return status;
 	plan->type = types[create->type];
@@ -216,7 +202,7 @@ create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr
 	error = create_entry(plan) < 0 ? errno : 0;
 	rr_posix_change_end(work->posix, directory, NULL);
 	if (error)
-		return rr_tree_status(error);
+		return rr_vfs_errno(error);
 	status = rr_tree_lookup(work->tree, &directory->object, plan->create->name, &made->object);
 	if (status != RR_VFS_OK)
 		return status;

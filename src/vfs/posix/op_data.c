@@ -47,7 +47,7 @@ read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs
 		if (n < 0 && tree->hurries && tree->waits)
 			return RR_VFS_PENDING;
 		if (n < 0 && rest->done == 0)
-			return rr_tree_status(errno);
+			return rr_vfs_errno(errno);
 		if (n <= 0)
 			break;
 		rest->done += (uint32_t)n;
@@ -166,7 +166,7 @@ write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct 
 		return RR_VFS_FBIG;
 	length = write_fully(fd, write->data, write->length, write->offset);
 	if (length < 0)
-		return rr_tree_status(errno);
+		return rr_vfs_errno(errno);
 	write->count = (uint32_t)length;
 	write->committed = write->stable;
 	if (write->stable != RR_VFS_UNSTABLE)

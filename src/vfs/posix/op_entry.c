@@ -51,7 +51,7 @@ link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posix_s
 	rr_posix_change_end(work->posix, directory, NULL);
 	if (!error)
 		rr_posix_store(work, &directory->object);
-	return rr_tree_status(error);
+	return rr_vfs_errno(error);
 }
 
 enum rr_vfs_status
@@ -108,7 +108,7 @@ remove_entry(
 	rr_object_put(work->tree, &removed);
 	if (!error)
 		rr_posix_store(work, &directory->object);
-	return rr_tree_status(error);
+	return rr_vfs_errno(error);
 }
 
 enum rr_vfs_status
@@ -141,7 +141,7 @@ rename_status(int error)
 	case EEXIST: return RR_VFS_NOTEMPTY;
 	case EISDIR:
 	case ENOTDIR: return RR_VFS_EXIST;
-	default: return rr_tree_status(error);
+	default: return rr_vfs_errno(error);
 	}
 }
 

@@ -27,7 +27,7 @@ rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	if (fstatvfs(subject.object.fd, &fs) < 0) {
-		status = rr_tree_status(errno);
+		status = rr_vfs_errno(errno);
 	} else {
 		out->octets = (uint64_t)fs.f_blocks * fs.f_frsize;
 		out->octets_free = (uint64_t)fs.f_bfree * fs.f_frsize;
@@ -108,7 +108,7 @@ limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
 	long links;
 
 	if (fstatvfs(object->fd, &fs) < 0)
-		return rr_tree_status(errno);
+		return rr_vfs_errno(errno);
 	links = fpathconf(object->fd, _PC_LINK_MAX);
 	limits->file_max = limits_file_max(object);
 	limits->link_max = links > 0 && links < UINT32_MAX ? (uint32_t)links : UINT32_MAX;

@@ -131,7 +131,7 @@ readlink_read(const struct rr_object *object, struct rr_vfs_readlink *readlink)
 		return RR_VFS_WRONG_TYPE;
 	length = readlinkat(object->fd, "", readlink->target, readlink->size);
 	if (length < 0)
-		return rr_tree_status(errno);
+		return rr_vfs_errno(errno);
 	readlink->length = (uint32_t)length;
 	return RR_VFS_OK;
 }

@@ -37,7 +37,7 @@ open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, ui
 		return rr_tree_open_apart(work->tree, &subject->object, open_access(share), fd);
 	rr_tree_as_self(work->tree);
 	*fd = rr_tree_reopen(work->tree, subject->open->fd, open_access(share));
-	return *fd < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
 static enum rr_vfs_status
@@ -115,7 +115,7 @@ static enum rr_vfs_status
 lock_test(struct rr_vfs_lock *lock, struct flock range)
 {
 	if (fcntl(lock->open->fd, F_OFD_GETLK, &range) < 0)
-		return rr_tree_status(errno);
+		return rr_vfs_errno(errno);
 	if (range.l_type == F_UNLCK)
 		return RR_VFS_OK;
 	lock->conflict.kind = range.l_type == F_RDLCK ? RR_VFS_LOCK_READ : RR_VFS_LOCK_WRITE;
@@ -142,7 +142,7 @@ rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (fcntl(lock->open->fd, F_OFD_SETLK, &range) == 0)
 		return RR_VFS_OK;
 	if (errno != EAGAIN && errno != EACCES)
-		return rr_tree_status(errno);
+		return rr_vfs_errno(errno);
 	/* It may have gone meanwhile: then the caller comes again. */
 	status = lock_test(lock, range);
 	return status == RR_VFS_OK ? RR_VFS_BUSY : status;

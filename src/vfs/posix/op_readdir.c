@@ -168,7 +168,7 @@ readdir_read(
 	do {
 		size = getdents64(fd, buffer, sizeof(buffer));
 		if (size < 0)
-			return errno == ENOENT ? RR_VFS_STALE : rr_tree_status(errno);
+			return errno == ENOENT ? RR_VFS_STALE : rr_vfs_errno(errno);
 		readdir->eof = size == 0;
 	} while (size > 0 && readdir_take_all(work, directory, readdir, buffer, (size_t)size));
 	return RR_VFS_OK;

@@ -42,7 +42,7 @@ seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
 		return RR_VFS_NXIO;
 	found = lseek(fd, (off_t)seek->offset, seek->data ? SEEK_DATA : SEEK_HOLE);
 	if (found < 0 && errno != ENXIO)
-		return rr_tree_status(errno);
+		return rr_vfs_errno(errno);
 	seek->found = found < 0 ? size : (uint64_t)found;
 	seek->eof = seek->found >= size;
 	return RR_VFS_OK;
@@ -80,7 +80,7 @@ space_change(struct rr_posix_work *work, struct rr_vfs_call *call, int mode)
 	if (status != RR_VFS_OK)
 		return status;
 	if (fallocate(fd, mode, (off_t)space->offset, (off_t)space->length) < 0)
-		status = rr_tree_status(errno);
+		status = rr_vfs_errno(errno);
 	else
 		rr_posix_store_fd(work, &subject.object, fd, false);
 	rr_posix_after(&subject.object, &space->change);
@@ -119,7 +119,7 @@ copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_v
 		left = rr_min(left, copy->length);
 	length = left > 0 ? copy_file_range(pair->in, &in, pair->out, &out, rr_min(left, COPY_MAX), 0) : 0;
 	if (length < 0)
-		return rr_tree_status(errno);
+		return rr_vfs_errno(errno);
 	copy->copied = (uint64_t)length;
 	return RR_VFS_OK;
 }
@@ -136,7 +136,7 @@ clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_
 
 	if (ioctl(pair->out, FICLONERANGE, &range) < 0)
 		return errno == EXDEV || errno == ENOTTY || errno == ENOSYS ? RR_VFS_NOTSUPP
-									    : rr_tree_status(errno);
+									    : rr_vfs_errno(errno);
 	copy->copied = copy->length;
 	rr_stores_add(&work->stores, pair->out, RR_STORE_FILE);
 	return RR_VFS_OK;

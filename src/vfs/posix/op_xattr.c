@@ -8,28 +8,13 @@
 /* getxattr, setxattr, listxattr, removexattr: RFC 8276 serves the user's name space alone, without its
  * prefix. */
 
-static const char prefix[] = "user.";
-
-enum { PREFIX = sizeof(prefix) - 1, LIST_MAX = 65536 };
+enum { LIST_MAX = 65536 };
 
 struct xattr_subject {
 	struct rr_posix_subject subject;
 	char path[RR_POSIX_PATH];
 	char name[RR_VFS_NAME_MAX + 1];
 };
-
-static enum rr_vfs_status
-xattr_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
-{
-	if (name.length == 0 || memchr(name.data, 0, name.length))
-		return RR_VFS_BAD_CHAR;
-	if (name.length > RR_VFS_NAME_MAX - PREFIX)
-		return RR_VFS_NAME_TOO_LONG;
-	memcpy(text, prefix, PREFIX);
-	memcpy(text + PREFIX, name.data, name.length);
-	text[PREFIX + name.length] = 0;
-	return RR_VFS_OK;
-}
 
 /* Finds the object, of a type that has such attributes. To be put. */
 static enum rr_vfs_status
@@ -53,7 +38,7 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_xattr *xattr = rr_container(call, struct rr_vfs_xattr, call);
 	struct xattr_subject at;
-	enum rr_vfs_status status = xattr_name(xattr->name, at.name);
+	enum rr_vfs_status status = rr_vfs_xattr_name(xattr->name, at.name);
 	ssize_t length;
 	char one;
 
@@ -64,7 +49,7 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	/* For the system, size 0 asks for the size alone. */
 	length = getxattr(
 		at.path, at.name, xattr->size > 0 ? xattr->value : &one, xattr->size > 0 ? xattr->size : 1);
-	status = length < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+	status = length < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 	if (length > (ssize_t)xattr->size)
 		status = RR_VFS_XATTR_SIZE;
 	if (status == RR_VFS_XATTR_SIZE)
@@ -84,11 +69,11 @@ xattr_filter(const char *names, ssize_t size, struct rr_vfs_xattr *xattr)
 	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
 		uint32_t octets;
 
-		if (strncmp(name, prefix, PREFIX) != 0)
+		if (strncmp(name, RR_VFS_XATTR_PREFIX, RR_VFS_XATTR_PREFIX_SIZE) != 0)
 			continue;
-		octets = (uint32_t)strlen(name + PREFIX) + 1;
+		octets = (uint32_t)strlen(name + RR_VFS_XATTR_PREFIX_SIZE) + 1;
 		if (octets <= xattr->size && length <= xattr->size - octets)
-			memcpy(to + length, name + PREFIX, octets);
+			memcpy(to + length, name + RR_VFS_XATTR_PREFIX_SIZE, octets);
 		length += octets;
 	}
 	return length;
@@ -110,7 +95,7 @@ rr_posix_listxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (!names)
 		status = RR_VFS_BUSY;
 	else if (size < 0)
-		status = rr_tree_status(errno);
+		status = rr_vfs_errno(errno);
 	if (status == RR_VFS_OK) {
 		xattr->length = xattr_filter(names, size, xattr);
 		status = xattr->length > xattr->size ? RR_VFS_XATTR_SIZE : RR_VFS_OK;
@@ -142,7 +127,7 @@ xattr_change(struct rr_posix_work *work, struct rr_vfs_xattr *xattr,
 	int (*change)(const struct xattr_subject *at, const struct rr_vfs_xattr *xattr))
 {
 	struct xattr_subject at = { .subject.change = &xattr->change };
-	enum rr_vfs_status status = xattr_name(xattr->name, at.name);
+	enum rr_vfs_status status = rr_vfs_xattr_name(xattr->name, at.name);
 	int error;
 
 	xattr->change.exact = xattr->change.after.valid = false;
@@ -160,7 +145,7 @@ xattr_change(struct rr_posix_work *work, struct rr_vfs_xattr *xattr,
 	if (!error)
 		rr_posix_store(work, &at.subject.object);
 	rr_posix_put(work, &at.subject);
-	return rr_tree_status(error);
+	return rr_vfs_errno(error);
 }
 
 enum rr_vfs_status

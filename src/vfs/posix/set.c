@@ -22,7 +22,7 @@ rr_posix_set_size(struct rr_posix_work *work, struct rr_posix_subject *subject, 
 	status = rr_posix_data(work, subject, O_WRONLY, &fd);
 	if (status != RR_VFS_OK)
 		return status;
-	return ftruncate(fd, (off_t)size) < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+	return ftruncate(fd, (off_t)size) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
 enum rr_vfs_status
@@ -36,7 +36,7 @@ rr_posix_set_owner(const struct rr_object *object, const struct rr_vfs_set *set)
 		(set->mask & RR_VFS_SET_GID && gid == (gid_t)-1))
 		return RR_VFS_INVAL;
 	if (fchownat(object->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
-		return rr_tree_status(errno);
+		return rr_vfs_errno(errno);
 	return RR_VFS_OK;
 }
 
@@ -50,7 +50,7 @@ rr_posix_set_mode(const struct rr_object *object, uint32_t mode)
 	if (S_ISLNK(object->st.stx_mode))
 		return RR_VFS_OK;
 	rr_posix_path(object->fd, path);
-	return chmod(path, mode & MODE_BITS) < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+	return chmod(path, mode & MODE_BITS) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
 /* What utimensat(2) is to do with a time; false where the time is impossible: some of the larger nanoseconds
@@ -78,7 +78,7 @@ rr_posix_set_times(const struct rr_object *object, const struct rr_vfs_set *set)
 		!set_time(mask & RR_VFS_SET_MODIFY_TIME, mask & RR_VFS_SET_MODIFY_NOW, &set->modify_time,
 			&times[1]))
 		return RR_VFS_INVAL;
-	return utimensat(object->fd, "", times, AT_EMPTY_PATH) < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+	return utimensat(object->fd, "", times, AT_EMPTY_PATH) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
 enum {

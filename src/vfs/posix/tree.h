@@ -7,6 +7,7 @@
 #include "base/env.h"
 #include "base/text.h"
 #include "vfs/key.h"
+#include "vfs/system.h"
 #include "vfs/vfs.h"
 
 /*
@@ -180,8 +181,5 @@ void rr_tree_as_self(struct rr_tree *tree);
 
 /* Whether rr_tree_as() changes anything: the process is root. */
 bool rr_tree_acts_as_callers(const struct rr_tree *tree);
-
-/* errno as a status; unknown ones are RR_VFS_IO. */
-enum rr_vfs_status rr_tree_status(int error);
 
 #endif

@@ -19,7 +19,7 @@ open_in(struct rr_tree *tree, const struct rr_object *directory, const char *nam
 	error = *fd < 0 ? errno : rr_tree_stat(tree, node->root, *fd, st);
 	if (error && *fd >= 0)
 		close(*fd);
-	return rr_tree_status(error);
+	return rr_vfs_errno(error);
 }
 
 static enum rr_vfs_status

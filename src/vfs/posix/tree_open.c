@@ -151,7 +151,7 @@ rr_tree_open_apart(struct rr_tree *tree, struct rr_object *object, int access, i
 	was_locked = rr_tree_out(tree);
 	*fd = open_data(tree, object, access, &readable);
 	rr_tree_in(tree, was_locked);
-	return *fd < 0 ? rr_tree_status(errno) : RR_VFS_OK;
+	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
 /* Another thread may have opened the same meanwhile: then there is one too many. */
@@ -186,7 +186,7 @@ open_locked(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
 		error = errno;
 	rr_tree_in(tree, was_locked);
 	if (error)
-		return rr_tree_status(error);
+		return rr_vfs_errno(error);
 	*fd = there >= 0 ? there : open_keep(tree, node, access, *fd, readable);
 	return RR_VFS_OK;
 }

@@ -191,7 +191,7 @@ reach_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 		error = find_again(tree, node, &st);
 	}
 	if (error)
-		return rr_tree_status(error);
+		return rr_vfs_errno(error);
 	rr_tree_object(tree, node, &st, object);
 	return RR_VFS_OK;
 }
@@ -355,7 +355,7 @@ rr_object_stat(struct rr_object *object)
 {
 	unsigned mask = STATX_BASIC_STATS | STATX_BTIME;
 
-	return rr_tree_status(
+	return rr_vfs_errno(
 		statx(object->fd, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, mask, &object->st) == 0 ? 0
 												     : errno);
 }

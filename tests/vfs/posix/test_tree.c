@@ -280,14 +280,14 @@ static void
 has_a_status_for_each_errno(void **state)
 {
 	(void)state;
-	assert_int_equal(rr_tree_status(0), RR_VFS_OK);
-	assert_int_equal(rr_tree_status(ENOENT), RR_VFS_NOENT);
-	assert_int_equal(rr_tree_status(ENOTEMPTY), RR_VFS_NOTEMPTY);
-	assert_int_equal(rr_tree_status(EDQUOT), RR_VFS_DQUOT);
-	assert_int_equal(rr_tree_status(EMFILE), RR_VFS_BUSY);
-	assert_int_equal(rr_tree_status(ELOOP), RR_VFS_IO);
+	assert_int_equal(rr_vfs_errno(0), RR_VFS_OK);
+	assert_int_equal(rr_vfs_errno(ENOENT), RR_VFS_NOENT);
+	assert_int_equal(rr_vfs_errno(ENOTEMPTY), RR_VFS_NOTEMPTY);
+	assert_int_equal(rr_vfs_errno(EDQUOT), RR_VFS_DQUOT);
+	assert_int_equal(rr_vfs_errno(EMFILE), RR_VFS_BUSY);
+	assert_int_equal(rr_vfs_errno(ELOOP), RR_VFS_IO);
 	for (int error = 1; error < 200; error++)
-		assert_int_not_equal(rr_tree_status(error), RR_VFS_OK);
+		assert_int_not_equal(rr_vfs_errno(error), RR_VFS_OK);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
