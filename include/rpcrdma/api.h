@@ -3,7 +3,7 @@
 #define RPCRDMA_API_H
 
 /*
- * What the public headers have in common.
+ * This is common to all public headers.
  *
  * Structures that begin with `size_t size` may get more members at their end
  * in later versions. The caller sets size to sizeof the structure as its

@@ -34,16 +34,17 @@ struct rpcrdma_client_config {
 	uint16_t port;    /* must be set */
 	enum rpcrdma_transport transport;
 	bool auth_none; /* calls carry AUTH_NONE. Else AUTH_SYS (RFC 5531, section 8.1) */
-	/* Who the calls say they are from. Copied. NULL: the effective user and groups of this process. */
+	/* The user and groups that calls are made for. Copied. NULL: the effective user and groups of this
+	 * process. */
 	const struct rpcrdma_auth_sys *auth_sys;
 	/* For how long, in nanoseconds, a lost connection is tried again before its calls fail, from when the
 	 * first of them began to wait for it. 0: not at all. */
 	uint64_t retry;
 	/*
-	 * What the server may call over this connection, in the reverse direction (RFC 8167): see
-	 * rpcrdma_request_client(). The array is copied, what it points to must stay as long as the client.
-	 * Over RDMA, such calls and their replies are small: they are no larger than the inline threshold,
-	 * and nothing of them is placed.
+	 * The services that the server may call over this connection, in the reverse direction (RFC 8167):
+	 * see rpcrdma_request_client(). The array is copied, what it points to must stay as long as the
+	 * client. Over RDMA, such calls and their replies are small: they are no larger than the inline
+	 * threshold, and nothing of them is placed.
 	 *
 	 * While it has services, a client makes a lost connection again without waiting for a call of its
 	 * own, and tries until the server is back or the client is freed: the server cannot (RFC 8167,
@@ -93,7 +94,7 @@ struct rpcrdma_sink {
 	uint32_t length;
 };
 
-/* What to call. Zero is the default, everywhere. */
+/* A call to be made. Zero is the default, everywhere. */
 struct rpcrdma_call_config {
 	size_t size;                           /* sizeof(struct rpcrdma_call_config): see api.h */
 	const struct rpcrdma_program *program; /* as `rpcrdma xdr` writes it; must be set */
@@ -125,7 +126,7 @@ struct rpcrdma_call_config {
 	 */
 	void *keep;
 	uint32_t keep_size;
-	/* Where arrays, lists and optional data of the result are to lie. NULL: a result that has some fails
+	/* The memory for arrays, lists and optional data of the result. NULL: a result that has some fails
 	 * with XDR. */
 	void *arena;
 	size_t arena_size;
@@ -197,7 +198,7 @@ RPCRDMA_API const char *rpcrdma_client_error(const struct rpcrdma_client *client
  * this library knows. */
 enum { RPCRDMA_PROPERTIES = 4 };
 
-/* What the property is, in a few words: "receive buffer size". NULL: there is no such property. Any thread.
+/* A property in a few words: "receive buffer size". NULL: there is no such property. Any thread.
  */
 RPCRDMA_API const char *rpcrdma_property_name(uint32_t index);
 
@@ -221,7 +222,7 @@ struct rpcrdma_negotiated {
 	uint32_t provided;                /* such chunks that this side has exposed, now */
 	uint32_t provided_peak;           /* and the most at a time */
 	bool properties;                  /* the peer announced its transport properties, in version 2 */
-	/* What is in force of each side's properties: by index, see rpcrdma_property_name(). */
+	/* The values in force of each side's properties: by index, see rpcrdma_property_name(). */
 	uint32_t own_properties[RPCRDMA_PROPERTIES], peer_properties[RPCRDMA_PROPERTIES];
 };
 

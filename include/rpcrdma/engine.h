@@ -231,7 +231,8 @@ enum rpcrdma_transport {
 
 enum { RPCRDMA_AUTH_SYS_GIDS = 16, RPCRDMA_AUTH_SYS_NAME = 255 };
 
-/* What an AUTH_SYS credential says (RFC 5531, appendix A). The layout is that of the protocol, and final. */
+/* The contents of an AUTH_SYS credential (RFC 5531, appendix A). The layout is that of the protocol, and
+ * final. */
 struct rpcrdma_auth_sys {
 	uint32_t stamp, uid, gid;
 	uint32_t gid_count; /* of further groups */
@@ -239,7 +240,7 @@ struct rpcrdma_auth_sys {
 	char machine[RPCRDMA_AUTH_SYS_NAME + 1]; /* the caller's name for itself, ended by a zero */
 };
 
-/* What connections did. Octets are those of RPC messages. */
+/* The work of connections. Octets are those of RPC messages. */
 struct rpcrdma_counters {
 	size_t size; /* set by the caller: see api.h */
 	uint64_t calls, replies;

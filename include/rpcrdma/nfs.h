@@ -38,7 +38,7 @@ extern "C" {
  */
 struct rpcrdma_nfs;
 
-/* What a server answers, by the numbers that NFS versions 3 and 4 share (RFC 1813, section 2.6; RFC 8881,
+/* The statuses of a server, by the numbers that NFS versions 3 and 4 share (RFC 1813, section 2.6; RFC 8881,
  * section 15.1). A server may answer other numbers: rpcrdma_nfs_status_text() has a text for each. */
 enum rpcrdma_nfs_status {
 	RPCRDMA_NFS_OK = 0,
@@ -130,8 +130,8 @@ struct rpcrdma_nfs_config {
 	 */
 	const char *url;
 	bool tcp; /* a URL that names no transport is for TCP, not for RDMA */
-	/* Who the calls say they are from (AUTH_SYS). Copied. NULL: the effective user and groups of this
-	 * process, or uid and gid of the URL where that has them. */
+	/* The user and groups that calls are made for (AUTH_SYS). Copied. NULL: the effective user and groups
+	 * of this process, or uid and gid of the URL where that has them. */
 	const struct rpcrdma_auth_sys *auth_sys;
 	uint64_t timeout; /* ns until a server that does not answer at all is given up. 20 s */
 	/* ns for which a lost connection is tried again, and a server that asks to come back later is asked
@@ -197,7 +197,7 @@ RPCRDMA_API int rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_n
 RPCRDMA_API int rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	char *target, size_t size, const struct rpcrdma_nfs_then *then);
 
-/* What is to be set. Each member counts where its set_... is true. */
+/* The attributes to be set. Each member counts where its set_... is true. */
 struct rpcrdma_nfs_changes {
 	size_t size; /* sizeof(struct rpcrdma_nfs_changes): see api.h */
 	bool set_mode, set_uid, set_gid, set_length, set_accessed, set_modified;

@@ -24,7 +24,7 @@ struct rpcrdma_server;
  * handler keeps the request. */
 struct rpcrdma_request;
 
-/* What a handler says. */
+/* The results of a handler. */
 enum rpcrdma_handled {
 	RPCRDMA_HANDLED,           /* result is set: SUCCESS (RFC 5531, section 9) */
 	RPCRDMA_HANDLE_LATER,      /* rpcrdma_request_payload() returned NULL: the handler is called again
@@ -154,13 +154,13 @@ RPCRDMA_API uint32_t rpcrdma_request_procedure(const struct rpcrdma_request *req
  * returns; of a request that is kept, to be asked for again. */
 RPCRDMA_API const char *rpcrdma_request_peer(const struct rpcrdma_request *request);
 
-/* Who the call says it is from: copies the AUTH_SYS credential (RFC 5531, appendix A) to auth_sys. Nothing
- * proves it. False where the credential is another: AUTH_NONE. */
+/* The user and groups that a call is made for: copies the AUTH_SYS credential (RFC 5531, appendix A) to
+ * auth_sys. Nothing proves it. False where the credential is another: AUTH_NONE. */
 RPCRDMA_API bool rpcrdma_request_auth_sys(
 	const struct rpcrdma_request *request, struct rpcrdma_auth_sys *auth_sys);
 
 /*
- * What the reply can convey: octets of the largest marked result, and of the
+ * The room of the reply: octets of the largest marked result, and of the
  * encoded result besides. Over RDMA, the client provided for no more (RFC
  * 8166, section 4.4); a reply beyond it is answered with ERR_CHUNK. Where no
  * Write chunk waits for a marked result, it takes its room from the rest.
@@ -204,7 +204,7 @@ RPCRDMA_API int rpcrdma_request_client(struct rpcrdma_request *request,
  * and answers in a later turn: when a timer expires, when a call of its own is answered, or when another
  * thread is done with it. Others are served meanwhile.
  *
- * Who owns what: the request, its arguments, the memory for its result, and memory of rpcrdma_request_alloc()
+ * Ownership: the request, its arguments, the memory for its result, and memory of rpcrdma_request_alloc()
  * and rpcrdma_request_payload() are the handler's until rpcrdma_request_end(), which is called exactly once
  * for each request that is kept: also when the connection ends, and also when the server has been freed
  * meanwhile. The functions "inside a handler" above may be used until then.

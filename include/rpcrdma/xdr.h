@@ -146,7 +146,7 @@ RPCRDMA_API void rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader);
 RPCRDMA_API void rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
 	struct rpcrdma_item *items, uint32_t item_max);
 
-/* What was written, as a message that refers to the writer's memory. Only if not failed. */
+/* The octets written, as a message that refers to the writer's memory. Only if not failed. */
 RPCRDMA_API struct rpcrdma_message rpcrdma_xdr_written(const struct rpcrdma_xdr_writer *writer);
 
 /* Octets written so far to the stream. */
@@ -212,7 +212,7 @@ struct rpcrdma_procedure {
 	void (*put_args)(struct rpcrdma_xdr_writer *writer, const void *value);
 	void (*get_result)(struct rpcrdma_xdr_reader *reader, void *value);
 	void (*put_result)(struct rpcrdma_xdr_writer *writer, const void *value);
-	/* Where the code begins that finds marked items without decoding; 0: there are none to find. */
+	/* The place of the code that finds marked items without decoding; 0: there are none to find. */
 	uint32_t args_walk, result_walk;
 };
 

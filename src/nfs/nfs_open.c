@@ -12,7 +12,7 @@
 
 enum { OPEN_ADDRESSES = 8 };
 
-/* Who the calls say they are from: config, else the URL, else this process. */
+/* The user and groups that calls are made for: config, else the URL, else this process. */
 static int
 open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *url, char *machine,
 	struct rr_auth_sys *cred, struct rr_text *text)
