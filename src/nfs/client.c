@@ -99,7 +99,7 @@ wait_a_moment(struct rpcrdma_nfs *nfs)
 int
 rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
-	uint64_t until = rr_now(nfs->env) + (nfs->cleaning ? 0 : nfs->config.rpc.retry);
+	uint64_t until = rr_now(nfs->env) + (nfs->cleaning ? RR_NFS_CLEANING_TIME : nfs->config.rpc.retry);
 	struct rpcrdma_arena arena = call->arena;
 	nfsstat3 status;
 	int error;

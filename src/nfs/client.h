@@ -79,7 +79,8 @@ uint64_t rr_nfs_file_max(const struct rpcrdma_nfs *nfs);
 
 /*
  * While clean is true, interruption is not looked at, and every call ends after at most five seconds: for
- * removing what should not stay behind.
+ * removing what should not stay behind. NFS3ERR_JUKEBOX is waited out for as long: a server whose connection
+ * was lost during such a call may answer so when the call is repeated.
  */
 void rr_nfs_cleaning(struct rpcrdma_nfs *nfs, bool clean);
 
