@@ -48,7 +48,7 @@ rr_nfs_interrupted(const struct rpcrdma_nfs *nfs)
 }
 
 static bool
-interrupted(void *ctx)
+client_interrupted(void *ctx)
 {
 	return rr_nfs_interrupted(ctx);
 }
@@ -60,7 +60,7 @@ rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_ca
 
 	if (nfs->cleaning)
 		call->timeout = RR_NFS_CLEANING_TIME;
-	error = rr_client_call_and_wait(client, call, interrupted, nfs);
+	error = rr_client_call_and_wait(client, call, client_interrupted, nfs);
 	if (error == -RPCRDMA_ERR_CANCELLED)
 		return rr_nfs_fail(nfs, error, "interrupted");
 	if (error < 0)
@@ -76,19 +76,19 @@ struct pause {
 };
 
 static void
-pause_over(struct rr_timer *timer)
+client_pause_over(struct rr_timer *timer)
 {
 	rr_container(timer, struct pause, timer)->over = true;
 }
 
 /* True where the pause was waited out, false where it was interrupted. */
 static bool
-wait_a_moment(struct rpcrdma_nfs *nfs)
+client_pause(struct rpcrdma_nfs *nfs)
 {
 	struct rr_loop *loop = nfs->engine->loop;
 	struct pause pause = { .over = false };
 
-	rr_timer_init(&pause.timer, pause_over);
+	rr_timer_init(&pause.timer, client_pause_over);
 	rr_loop_arm(loop, &pause.timer, JUKEBOX_PAUSE);
 	while (!pause.over && !rr_nfs_interrupted(nfs))
 		rr_loop_turn(loop, -1);
@@ -117,7 +117,7 @@ rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 		 * RPC transaction ID." */
 		if (status != NFS3ERR_JUKEBOX || rr_now(nfs->env) >= until)
 			break;
-		if (!wait_a_moment(nfs))
+		if (!client_pause(nfs))
 			return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
 	}
 	if (status != NFS3_OK)

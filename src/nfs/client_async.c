@@ -8,7 +8,7 @@
 /* Procedures on names, many under way at a time, for who has many files. */
 
 static void
-op_finish(struct rr_nfs_op *op, int error)
+async_finish(struct rr_nfs_op *op, int error)
 {
 	struct rpcrdma_nfs *nfs = op->nfs;
 
@@ -19,7 +19,7 @@ op_finish(struct rr_nfs_op *op, int error)
 
 /* What the server said of the object, where it said all of it. */
 static bool
-op_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attributes)
+async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attributes)
 {
 	if (!attributes->attributes_follow || !rr_nfs_handle_set(&op->object.handle, handle->data))
 		return false;
@@ -28,7 +28,7 @@ op_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attribu
 }
 
 static int
-op_result(struct rr_nfs_op *op)
+async_result(struct rr_nfs_op *op)
 {
 	const CREATE3resok *made = &op->result.create.u.resok;
 	const LOOKUP3resok *found = &op->result.lookup.u.resok;
@@ -37,25 +37,25 @@ op_result(struct rr_nfs_op *op)
 		return rr_nfs_fail(
 			op->nfs, (int)op->result.status, "%s", rpcrdma_nfs_status_text(op->result.status));
 	if (op->call.proc == NFSPROC3_CREATE &&
-		(!made->obj.handle_follows || !op_take(op, &made->obj.u.handle, &made->obj_attributes)))
+		(!made->obj.handle_follows || !async_take(op, &made->obj.u.handle, &made->obj_attributes)))
 		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it made");
-	if (op->call.proc == NFSPROC3_LOOKUP && !op_take(op, &found->object, &found->obj_attributes))
+	if (op->call.proc == NFSPROC3_LOOKUP && !async_take(op, &found->object, &found->obj_attributes))
 		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it found");
 	return 0;
 }
 
 static void
-op_done(struct rr_call *call, int error)
+async_done(struct rr_call *call, int error)
 {
 	struct rr_nfs_op *op = call->ctx;
 
 	if (error)
 		rr_nfs_fail(op->nfs, error, "%s", rr_nfs_why(op->nfs));
-	op_finish(op, error ? error : op_result(op));
+	async_finish(op, error ? error : async_result(op));
 }
 
 static void
-op_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
+async_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 {
 	op->nfs = nfs;
 	op->reconnects = rr_nfs_repeats(nfs);
@@ -67,7 +67,7 @@ op_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 		.reply_max = rr_ulb_nfs3_reply_max(proc, &op->args),
 		.keep = op->keep,
 		.keep_size = sizeof(op->keep),
-		.done = op_done,
+		.done = async_done,
 		.ctx = op,
 	};
 	rr_nfs_send(nfs, &op->call);
@@ -78,7 +78,7 @@ rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpc
 	const char *name)
 {
 	op->args.lookup = (LOOKUP3args){ .what = { rr_nfs_fh(directory), rr_nfs_string(name) } };
-	op_call(nfs, op, NFSPROC3_LOOKUP);
+	async_call(nfs, op, NFSPROC3_LOOKUP);
 }
 
 void
@@ -88,7 +88,7 @@ rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpc
 	op->args.create = (CREATE3args){ .where = { rr_nfs_fh(directory), rr_nfs_string(name) } };
 	op->args.create.how.mode = GUARDED;
 	op->args.create.how.u.obj_attributes = *attributes;
-	op_call(nfs, op, NFSPROC3_CREATE);
+	async_call(nfs, op, NFSPROC3_CREATE);
 }
 
 void
@@ -96,7 +96,7 @@ rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rp
 	const sattr3 *attributes)
 {
 	op->args.setattr = (SETATTR3args){ .object = rr_nfs_fh(handle), .new_attributes = *attributes };
-	op_call(nfs, op, NFSPROC3_SETATTR);
+	async_call(nfs, op, NFSPROC3_SETATTR);
 }
 
 void
@@ -107,7 +107,7 @@ rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpc
 		.from = { rr_nfs_fh(directory), rr_nfs_string(from) },
 		.to = { rr_nfs_fh(directory), rr_nfs_string(to) },
 	};
-	op_call(nfs, op, NFSPROC3_RENAME);
+	async_call(nfs, op, NFSPROC3_RENAME);
 }
 
 void

@@ -28,7 +28,7 @@ struct reading {
  * comes by it.
  */
 static int
-note_cookie(struct reading *reading, uint64_t cookie)
+dir_note_cookie(struct reading *reading, uint64_t cookie)
 {
 	reading->entries++;
 	if (reading->entries > reading->nfs->entries_max)
@@ -49,7 +49,7 @@ note_cookie(struct reading *reading, uint64_t cookie)
  * zero in it, it could lead anywhere.
  */
 static int
-hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
+dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 	const struct rr_nfs_object *object)
 {
 	struct rr_nfs_entry entry = { .fileid = fileid, .object = object };
@@ -75,7 +75,7 @@ hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 }
 
 static int
-hand_on_plus(struct reading *reading, const entryplus3 *entry)
+dir_hand_on_plus(struct reading *reading, const entryplus3 *entry)
 {
 	struct rr_nfs_object object;
 	bool known = entry->name_handle.handle_follows && entry->name_attributes.attributes_follow &&
@@ -83,12 +83,12 @@ hand_on_plus(struct reading *reading, const entryplus3 *entry)
 
 	if (known)
 		object.attributes = entry->name_attributes.u.attributes;
-	return hand_on(reading, entry->name, entry->fileid, known ? &object : NULL);
+	return dir_hand_on(reading, entry->name, entry->fileid, known ? &object : NULL);
 }
 
 /* A server that gives neither an entry nor the end would be asked for ever. */
 static int
-check_progress(struct reading *reading, bool any)
+dir_check_progress(struct reading *reading, bool any)
 {
 	if (!any && !reading->eof)
 		return rr_nfs_fail(reading->nfs, -RPCRDMA_ERR_PEER,
@@ -97,7 +97,7 @@ check_progress(struct reading *reading, bool any)
 }
 
 static struct rr_call
-prepare(struct reading *reading, uint32_t proc, const void *args, void *result)
+dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *result)
 {
 	return (struct rr_call){
 		.proc = proc,
@@ -110,7 +110,7 @@ prepare(struct reading *reading, uint32_t proc, const void *args, void *result)
 }
 
 static int
-read_plus(struct reading *reading)
+dir_read_plus(struct reading *reading)
 {
 	READDIRPLUS3args args = {
 		.dir = rr_nfs_fh(reading->directory),
@@ -119,7 +119,7 @@ read_plus(struct reading *reading)
 		.maxcount = reading->nfs->readdir_max,
 	};
 	READDIRPLUS3res result;
-	struct rr_call call = prepare(reading, NFSPROC3_READDIRPLUS, &args, &result);
+	struct rr_call call = dir_prepare(reading, NFSPROC3_READDIRPLUS, &args, &result);
 	int error;
 
 	memcpy(args.cookieverf, reading->verifier, sizeof(args.cookieverf));
@@ -128,18 +128,18 @@ read_plus(struct reading *reading)
 		return error;
 	memcpy(reading->verifier, result.u.resok.cookieverf, sizeof(reading->verifier));
 	reading->eof = result.u.resok.reply.eof;
-	error = check_progress(reading, result.u.resok.reply.entries != NULL);
+	error = dir_check_progress(reading, result.u.resok.reply.entries != NULL);
 	for (const entryplus3 *entry = result.u.resok.reply.entries; entry && !error;
 		entry = entry->nextentry) {
-		error = note_cookie(reading, entry->cookie);
+		error = dir_note_cookie(reading, entry->cookie);
 		if (!error)
-			error = hand_on_plus(reading, entry);
+			error = dir_hand_on_plus(reading, entry);
 	}
 	return error;
 }
 
 static int
-read_plain(struct reading *reading)
+dir_read_plain(struct reading *reading)
 {
 	READDIR3args args = {
 		.dir = rr_nfs_fh(reading->directory),
@@ -147,7 +147,7 @@ read_plain(struct reading *reading)
 		.count = reading->nfs->readdir_max,
 	};
 	READDIR3res result;
-	struct rr_call call = prepare(reading, NFSPROC3_READDIR, &args, &result);
+	struct rr_call call = dir_prepare(reading, NFSPROC3_READDIR, &args, &result);
 	int error;
 
 	memcpy(args.cookieverf, reading->verifier, sizeof(args.cookieverf));
@@ -156,29 +156,29 @@ read_plain(struct reading *reading)
 		return error;
 	memcpy(reading->verifier, result.u.resok.cookieverf, sizeof(reading->verifier));
 	reading->eof = result.u.resok.reply.eof;
-	error = check_progress(reading, result.u.resok.reply.entries != NULL);
+	error = dir_check_progress(reading, result.u.resok.reply.entries != NULL);
 	for (const entry3 *entry = result.u.resok.reply.entries; entry && !error; entry = entry->nextentry) {
-		error = note_cookie(reading, entry->cookie);
+		error = dir_note_cookie(reading, entry->cookie);
 		if (!error)
-			error = hand_on(reading, entry->name, entry->fileid, NULL);
+			error = dir_hand_on(reading, entry->name, entry->fileid, NULL);
 	}
 	return error;
 }
 
 static int
-read_all(struct reading *reading)
+dir_read_all(struct reading *reading)
 {
 	struct rpcrdma_nfs *nfs = reading->nfs;
 	int error = 0;
 
 	while (!error && !reading->eof) {
 		if (!nfs->no_readdirplus) {
-			error = read_plus(reading);
+			error = dir_read_plus(reading);
 			nfs->no_readdirplus = error == NFS3ERR_NOTSUPP || error == -RPCRDMA_ERR_PROC_UNAVAIL;
 			if (!nfs->no_readdirplus)
 				continue;
 		}
-		error = read_plain(reading);
+		error = dir_read_plain(reading);
 	}
 	return error;
 }
@@ -194,7 +194,7 @@ rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directo
 	reading.keep = rr_alloc(nfs->env, reading.keep_size);
 	reading.arena = rr_alloc(nfs->env, ENTRIES_ARENA);
 	if (reading.keep && reading.arena)
-		error = read_all(&reading);
+		error = dir_read_all(&reading);
 	else
 		rr_nfs_fail(nfs, error, "%s", rpcrdma_strerror(error));
 	rr_free(nfs->env, reading.keep);

@@ -13,48 +13,48 @@
 
 #define JUKEBOX_PAUSE (200 * RR_MILLISECOND)
 
-static void send_read(struct rr_nfs_io *io);
-static void send_write(struct rr_nfs_io *io);
+static void io_send_read(struct rr_nfs_io *io);
+static void io_send_write(struct rr_nfs_io *io);
 
 static bool
-is_read(const struct rr_nfs_io *io)
+io_is_read(const struct rr_nfs_io *io)
 {
 	return io->call.proc == NFSPROC3_READ;
 }
 
 static void
-finish(struct rr_nfs_io *io, int error)
+io_finish(struct rr_nfs_io *io, int error)
 {
 	io->nfs = NULL;
 	io->done(io, error);
 }
 
 static int
-broken(struct rr_nfs_io *io, const char *what)
+io_broken(struct rr_nfs_io *io, const char *what)
 {
 	return rr_nfs_fail(io->nfs, -RPCRDMA_ERR_PEER, "the server's answer to %s makes no sense: %s",
-		is_read(io) ? "READ" : "WRITE", what);
+		io_is_read(io) ? "READ" : "WRITE", what);
 }
 
 /* ---- What both have in common ---- */
 
 static void
-try_again(struct rr_timer *timer)
+io_again(struct rr_timer *timer)
 {
 	struct rr_nfs_io *io = rr_container(timer, struct rr_nfs_io, later);
 
-	is_read(io) ? send_read(io) : send_write(io);
+	io_is_read(io) ? io_send_read(io) : io_send_write(io);
 }
 
 /* True where the call failed, and the piece with it, or where it is to be made again later. */
 static bool
-ended(struct rr_nfs_io *io, int error, nfsstat3 status)
+io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 {
 	struct rpcrdma_nfs *nfs = io->nfs;
 
 	if (error) {
 		rr_nfs_fail(nfs, error, "%s", rr_nfs_why(nfs));
-		finish(io, error);
+		io_finish(io, error);
 		return true;
 	}
 	if (status == NFS3_OK)
@@ -64,12 +64,12 @@ ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 		return true;
 	}
 	rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text(status));
-	finish(io, (int)status);
+	io_finish(io, (int)status);
 	return true;
 }
 
 static void
-start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, uint32_t proc,
+io_start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, uint32_t proc,
 	void (*done)(struct rr_call *call, int error))
 {
 	io->nfs = nfs;
@@ -78,7 +78,7 @@ start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, uint32_t proc,
 	io->eof = false;
 	io->verifier_changed = false;
 	io->retry_until = rr_now(nfs->env) + nfs->config.rpc.retry;
-	rr_timer_init(&io->later, try_again);
+	rr_timer_init(&io->later, io_again);
 	io->call = (struct rr_call){
 		.program = &NFS_V3_program,
 		.proc = proc,
@@ -110,18 +110,18 @@ rr_nfs_io_cancel(struct rr_nfs_io *io)
 enum { LEAST = 512, ANSWERS_FREE = 64 };
 
 static int
-check_progress(struct rr_nfs_io *io)
+io_check_progress(struct rr_nfs_io *io)
 {
 	io->answers++;
 	if (io->answers <= ANSWERS_FREE || io->moved >= (uint64_t)(io->answers - ANSWERS_FREE) * LEAST)
 		return 0;
-	return broken(io, "so few octets at a time that it would not come to an end");
+	return io_broken(io, "so few octets at a time that it would not come to an end");
 }
 
 /* ---- READ ---- */
 
 static void
-send_read(struct rr_nfs_io *io)
+io_send_read(struct rr_nfs_io *io)
 {
 	uint32_t length = (uint32_t)rr_min(io->length - io->moved, io->nfs->read_max);
 
@@ -134,51 +134,51 @@ send_read(struct rr_nfs_io *io)
 
 /* Takes what the server gave. */
 static int
-take(struct rr_nfs_io *io)
+io_take_read(struct rr_nfs_io *io)
 {
 	const READ3resok *ok = &io->result.read.u.resok;
 	uint8_t *at = (uint8_t *)io->data + io->moved;
 
 	if (ok->data.length > io->args.read.count)
-		return broken(io, "more data than was asked for");
+		return io_broken(io, "more data than was asked for");
 	if (ok->count != ok->data.length)
-		return broken(io, "count is not the length of the data");
+		return io_broken(io, "count is not the length of the data");
 	if (ok->count == 0 && !ok->eof)
-		return broken(io, "no data, and not the end of the file");
+		return io_broken(io, "no data, and not the end of the file");
 	if (ok->data.data != at && ok->data.length > 0)
 		memcpy(at, ok->data.data, ok->data.length);
 	io->moved += ok->data.length;
 	io->eof = ok->eof;
-	return io->eof ? 0 : check_progress(io);
+	return io->eof ? 0 : io_check_progress(io);
 }
 
 static void
-read_done(struct rr_call *call, int error)
+io_read_done(struct rr_call *call, int error)
 {
 	struct rr_nfs_io *io = call->ctx;
 
-	if (ended(io, error, io->result.read.status))
+	if (io_ended(io, error, io->result.read.status))
 		return;
-	error = take(io);
+	error = io_take_read(io);
 	/* RFC 1813, section 3.3.6: a server may return fewer octets than requested; not being at the end, it
 	 * has more. */
 	if (error || io->eof || io->moved == io->length)
-		finish(io, error);
+		io_finish(io, error);
 	else
-		send_read(io);
+		io_send_read(io);
 }
 
 void
 rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io)
 {
-	start(nfs, io, NFSPROC3_READ, read_done);
-	send_read(io);
+	io_start(nfs, io, NFSPROC3_READ, io_read_done);
+	io_send_read(io);
 }
 
 /* ---- WRITE ---- */
 
 static void
-send_write(struct rr_nfs_io *io)
+io_send_write(struct rr_nfs_io *io)
 {
 	uint32_t length = (uint32_t)rr_min(io->length - io->moved, io->nfs->write_max);
 
@@ -195,42 +195,42 @@ send_write(struct rr_nfs_io *io)
 
 /* Notes what the server took. */
 static int
-note(struct rr_nfs_io *io)
+io_take_write(struct rr_nfs_io *io)
 {
 	const WRITE3resok *ok = &io->result.write.u.resok;
 
 	if (ok->count == 0 || ok->count > io->args.write.count)
-		return broken(io, "count is 0, or more than was sent");
+		return io_broken(io, "count is 0, or more than was sent");
 	/* RFC 1813, section 3.3.7: "the server ... can return a higher level of stability", never a lower
 	 * one. */
 	if (ok->committed < io->stable)
-		return broken(io, "the data is less stable than was asked for");
+		return io_broken(io, "the data is less stable than was asked for");
 	if (io->moved == 0 || ok->committed < io->committed)
 		io->committed = ok->committed;
 	if (io->moved > 0 && memcmp(io->verifier, ok->verf, sizeof(io->verifier)) != 0)
 		io->verifier_changed = true;
 	memcpy(io->verifier, ok->verf, sizeof(io->verifier));
 	io->moved += ok->count;
-	return check_progress(io);
+	return io_check_progress(io);
 }
 
 static void
-write_done(struct rr_call *call, int error)
+io_write_done(struct rr_call *call, int error)
 {
 	struct rr_nfs_io *io = call->ctx;
 
-	if (ended(io, error, io->result.write.status))
+	if (io_ended(io, error, io->result.write.status))
 		return;
-	error = note(io);
+	error = io_take_write(io);
 	if (error || io->moved == io->length)
-		finish(io, error);
+		io_finish(io, error);
 	else
-		send_write(io);
+		io_send_write(io);
 }
 
 void
 rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io)
 {
-	start(nfs, io, NFSPROC3_WRITE, write_done);
-	send_write(io);
+	io_start(nfs, io, NFSPROC3_WRITE, io_write_done);
+	io_send_write(io);
 }

@@ -16,7 +16,7 @@
 enum { MNT_REPLY_MAX = 1024, EXPORT_REPLY_MAX = 32 << 10 };
 
 static struct rr_call
-prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, uint32_t proc, const void *args,
+mount_prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, uint32_t proc, const void *args,
 	void *result)
 {
 	return (struct rr_call){
@@ -35,7 +35,7 @@ prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, uint32_t
 
 /* A client over TCP at another port of the server. */
 static int
-open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
+mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
 {
 	struct rr_client_config config = nfs->config.rpc;
 
@@ -48,14 +48,14 @@ open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
 /* RFC 1833, section 3: "PMAPPROC_GETPORT: ... A port value of zeros indicates the program has not been
  * registered." */
 static int
-ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
+mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 {
 	mapping args = { .prog = MOUNT_V3_program.prog, .vers = MOUNT_V3_program.vers, .prot = IPPROTO_TCP };
 	uint32_t result = 0;
-	struct rr_call call = prepare(nfs, &PMAP_VERS_program, PMAPPROC_GETPORT, &args, &result);
+	struct rr_call call = mount_prepare(nfs, &PMAP_VERS_program, PMAPPROC_GETPORT, &args, &result);
 	struct rpcrdma_client *client;
 	struct rr_text why;
-	int error = open_tcp(nfs, PMAP_PORT, &client);
+	int error = mount_open_tcp(nfs, PMAP_PORT, &client);
 
 	if (error)
 		return error;
@@ -81,7 +81,7 @@ ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 /* ---- What it answers ---- */
 
 static int
-accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
+mount_accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 {
 	bool usable = mounted->auth_flavors.count == 0;
 
@@ -122,7 +122,7 @@ static void
 list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text, size_t size)
 {
 	exports result = NULL;
-	struct rr_call call = prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_EXPORT, NULL, &result);
+	struct rr_call call = mount_prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_EXPORT, NULL, &result);
 	int used;
 
 	call.reply_max = EXPORT_REPLY_MAX;
@@ -141,7 +141,7 @@ list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text,
 
 /* MOUNT's statuses have the numbers of NFS's. */
 static int
-refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 status)
+mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 status)
 {
 	char list[160];
 
@@ -167,7 +167,7 @@ mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 	do {
 		dirpath args = rr_nfs_string(nfs->export);
 		mountres3 result;
-		struct rr_call call = prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_MNT, &args, &result);
+		struct rr_call call = mount_prepare(nfs, &MOUNT_V3_program, MOUNTPROC3_MNT, &args, &result);
 		int error;
 
 		if (args.length > MNTPATHLEN)
@@ -177,11 +177,11 @@ mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 		if (error)
 			return error;
 		if (result.fhs_status == MNT3_OK)
-			return accept_root(nfs, &result.u.mountinfo);
+			return mount_accept_root(nfs, &result.u.mountinfo);
 		if (first == MNT3_OK || (first == MNT3ERR_NOENT && result.fhs_status == MNT3ERR_ACCES))
 			first = result.fhs_status;
 	} while (rr_nfs_cut(nfs->export));
-	return refuse(nfs, client, first);
+	return mount_refuse(nfs, client, first);
 }
 
 int
@@ -195,11 +195,11 @@ rr_nfs_mount(struct rpcrdma_nfs *nfs)
 		error = mount_on(nfs, nfs->client);
 		if (error != -RPCRDMA_ERR_PROG_UNAVAIL && error != -RPCRDMA_ERR_PROG_MISMATCH)
 			return error;
-		error = ask_port(nfs, &port);
+		error = mount_ask_port(nfs, &port);
 		if (error)
 			return error;
 	}
-	error = open_tcp(nfs, port, &client);
+	error = mount_open_tcp(nfs, port, &client);
 	if (error)
 		return error;
 	error = mount_on(nfs, client);

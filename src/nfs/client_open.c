@@ -17,7 +17,7 @@ struct deadline {
 };
 
 static bool
-late_or_interrupted(void *ctx)
+open_is_late(void *ctx)
 {
 	const struct deadline *deadline = ctx;
 
@@ -28,11 +28,11 @@ late_or_interrupted(void *ctx)
 /* Waits for the connection and for an answer to NULL: an RPC server that serves this version of NFS is there.
  */
 static int
-greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
+open_greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 {
 	struct rr_call call = { .program = program, .proc = NFSPROC3_NULL, .timeout = nfs->config.timeout };
 	struct deadline deadline = { nfs, nfs->config.timeout ? rr_now(nfs->env) + nfs->config.timeout : 0 };
-	int error = rr_client_wait_connected(nfs->client, late_or_interrupted, &deadline);
+	int error = rr_client_wait_connected(nfs->client, open_is_late, &deadline);
 
 	if (error == -RPCRDMA_ERR_CANCELLED && !rr_nfs_interrupted(nfs))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_TIMEDOUT,
@@ -50,7 +50,7 @@ greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 
 /* FSINFO: how much a READ, a WRITE, a READDIR and a file may have, on the file system of an object. */
 static int
-ask_limits(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle)
+open_ask_limits(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle)
 {
 	enum { READDIR_MAX = 32 << 10, READDIR_LEAST = 4096, IO_LEAST = 512 };
 	FSINFO3args args = { .fsroot = rr_nfs_fh(handle) };
@@ -76,7 +76,7 @@ ask_limits(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle)
 }
 
 static void
-tick(struct rr_timer *timer)
+open_tick(struct rr_timer *timer)
 {
 	struct rpcrdma_nfs *nfs = rr_container(timer, struct rpcrdma_nfs, tick);
 
@@ -86,11 +86,11 @@ tick(struct rr_timer *timer)
 static int
 open_v3(struct rpcrdma_nfs *nfs)
 {
-	int error = greet(nfs, &NFS_V3_program);
+	int error = open_greet(nfs, &NFS_V3_program);
 
 	if (!error)
 		error = rr_nfs_mount(nfs);
-	return error ? error : ask_limits(nfs, &nfs->root);
+	return error ? error : open_ask_limits(nfs, &nfs->root);
 }
 
 /* ---- Version 4 ---- */
@@ -110,7 +110,7 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 
 	if (error)
 		return rr_nfs_fail(nfs, error, "%s", rpcrdma_strerror(error));
-	error = rr_v4_wait(nfs->v4, late_or_interrupted, &deadline);
+	error = rr_v4_wait(nfs->v4, open_is_late, &deadline);
 	if (error == -RPCRDMA_ERR_CANCELLED && !rr_nfs_interrupted(nfs))
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_TIMEDOUT, "the server does not give a session in time");
 	return error ? rr_nfs_fail(nfs, error, "%s", rr_v4_error(nfs->v4)) : 0;
@@ -136,7 +136,7 @@ mount_root(struct rpcrdma_nfs *nfs)
  * does not exist yet.
  */
 static int
-ask_limits_there(struct rpcrdma_nfs *nfs)
+open_ask_limits_there(struct rpcrdma_nfs *nfs)
 {
 	char path[RR_NFS_PATH];
 	struct rr_nfs_object there;
@@ -146,19 +146,19 @@ ask_limits_there(struct rpcrdma_nfs *nfs)
 	do
 		error = rr_nfs_walk(nfs, path, true, &there);
 	while (error > 0 && rr_nfs_cut(path));
-	return error ? ask_limits(nfs, &nfs->root) : ask_limits(nfs, &there.handle);
+	return error ? open_ask_limits(nfs, &nfs->root) : open_ask_limits(nfs, &there.handle);
 }
 
 static int
 open_v4(struct rpcrdma_nfs *nfs, uint32_t minor)
 {
-	int error = greet(nfs, &nfs42_NFS_V4_program);
+	int error = open_greet(nfs, &nfs42_NFS_V4_program);
 
 	if (!error)
 		error = open_session(nfs, minor);
 	if (!error)
 		error = mount_root(nfs);
-	return error ? error : ask_limits_there(nfs);
+	return error ? error : open_ask_limits_there(nfs);
 }
 
 static int
@@ -197,7 +197,7 @@ rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, s
 	strcpy(nfs->path, config->path);
 	nfs->config.server = nfs->server;
 	nfs->config.path = nfs->path;
-	rr_timer_init(&nfs->tick, tick);
+	rr_timer_init(&nfs->tick, open_tick);
 	if (config->interrupted)
 		rr_loop_arm(engine->loop, &nfs->tick, TICK);
 	error = open_all(nfs);

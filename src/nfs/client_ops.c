@@ -12,26 +12,26 @@ struct attempt {
 };
 
 static struct attempt
-begin(struct rpcrdma_nfs *nfs)
+ops_begin(struct rpcrdma_nfs *nfs)
 {
 	return (struct attempt){ nfs, rr_nfs_repeats(nfs) };
 }
 
 static bool
-repeated(const struct attempt *attempt)
+ops_repeated(const struct attempt *attempt)
 {
 	return rr_nfs_repeats(attempt->nfs) != attempt->reconnects;
 }
 
 static diropargs3
-where(const struct rpcrdma_nfs_handle *directory, const char *name)
+ops_where(const struct rpcrdma_nfs_handle *directory, const char *name)
 {
 	return (diropargs3){ rr_nfs_fh(directory), rr_nfs_string(name) };
 }
 
 /* What CREATE and MKDIR answered, or LOOKUP where they left it open. */
 static int
-made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const post_op_fh3 *handle, const post_op_attr *attributes, struct rr_nfs_object *object)
 {
 	if (!handle->handle_follows || !attributes->attributes_follow)
@@ -44,12 +44,12 @@ made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const 
 
 /* The server says that name exists; it may be this client's own doing. Returns 0 where it is. */
 static int
-made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
+ops_made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
 	const char *name, ftype3 type, struct rr_nfs_object *object)
 {
 	struct rr_text text = attempt->nfs->text;
 
-	if (error == NFS3ERR_EXIST && repeated(attempt) &&
+	if (error == NFS3ERR_EXIST && ops_repeated(attempt) &&
 		rr_nfs_lookup(attempt->nfs, directory, name, object) == 0 && object->attributes.type == type)
 		return 0;
 	attempt->nfs->text = text;
@@ -122,94 +122,94 @@ int
 rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	bool guarded, const sattr3 *attributes, struct rr_nfs_object *object)
 {
-	CREATE3args args = { .where = where(directory, name) };
+	CREATE3args args = { .where = ops_where(directory, name) };
 	CREATE3res result;
-	struct attempt attempt = begin(nfs);
+	struct attempt attempt = ops_begin(nfs);
 	int error;
 
 	args.how.mode = guarded ? GUARDED : UNCHECKED;
 	args.how.u.obj_attributes = *attributes;
 	error = rr_nfs_call(nfs, NFSPROC3_CREATE, &args, &result);
 	if (error)
-		return made_before(&attempt, error, directory, name, NF3REG, object);
-	return made(nfs, directory, name, &result.u.resok.obj, &result.u.resok.obj_attributes, object);
+		return ops_made_before(&attempt, error, directory, name, NF3REG, object);
+	return ops_made(nfs, directory, name, &result.u.resok.obj, &result.u.resok.obj_attributes, object);
 }
 
 int
 rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const sattr3 *attributes, struct rr_nfs_object *object)
 {
-	MKDIR3args args = { .where = where(directory, name), .attributes = *attributes };
+	MKDIR3args args = { .where = ops_where(directory, name), .attributes = *attributes };
 	MKDIR3res result;
-	struct attempt attempt = begin(nfs);
+	struct attempt attempt = ops_begin(nfs);
 	int error = rr_nfs_call(nfs, NFSPROC3_MKDIR, &args, &result);
 
 	if (error)
-		return made_before(&attempt, error, directory, name, NF3DIR, object);
-	return made(nfs, directory, name, &result.u.resok.obj, &result.u.resok.obj_attributes, object);
+		return ops_made_before(&attempt, error, directory, name, NF3DIR, object);
+	return ops_made(nfs, directory, name, &result.u.resok.obj, &result.u.resok.obj_attributes, object);
 }
 
 int
 rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const char *target)
 {
-	SYMLINK3args args = { .where = where(directory, name),
+	SYMLINK3args args = { .where = ops_where(directory, name),
 		.symlink = { .symlink_data = rr_nfs_string(target) } };
 	SYMLINK3res result;
-	struct attempt attempt = begin(nfs);
+	struct attempt attempt = ops_begin(nfs);
 	struct rr_nfs_object object;
 	int error = rr_nfs_call(nfs, NFSPROC3_SYMLINK, &args, &result);
 
-	return error ? made_before(&attempt, error, directory, name, NF3LNK, &object) : 0;
+	return error ? ops_made_before(&attempt, error, directory, name, NF3LNK, &object) : 0;
 }
 
 int
 rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name)
 {
-	LINK3args args = { .file = rr_nfs_fh(file), .link = where(directory, name) };
+	LINK3args args = { .file = rr_nfs_fh(file), .link = ops_where(directory, name) };
 	LINK3res result;
-	struct attempt attempt = begin(nfs);
+	struct attempt attempt = ops_begin(nfs);
 	struct rr_nfs_object object;
 	int error = rr_nfs_call(nfs, NFSPROC3_LINK, &args, &result);
 
-	return error ? made_before(&attempt, error, directory, name, NF3REG, &object) : 0;
+	return error ? ops_made_before(&attempt, error, directory, name, NF3REG, &object) : 0;
 }
 
 int
 rr_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name)
 {
-	REMOVE3args args = { .object = where(directory, name) };
+	REMOVE3args args = { .object = ops_where(directory, name) };
 	REMOVE3res result;
-	struct attempt attempt = begin(nfs);
+	struct attempt attempt = ops_begin(nfs);
 	int error = rr_nfs_call(nfs, NFSPROC3_REMOVE, &args, &result);
 
-	return error == NFS3ERR_NOENT && repeated(&attempt) ? 0 : error;
+	return error == NFS3ERR_NOENT && ops_repeated(&attempt) ? 0 : error;
 }
 
 int
 rr_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name)
 {
-	RMDIR3args args = { .object = where(directory, name) };
+	RMDIR3args args = { .object = ops_where(directory, name) };
 	RMDIR3res result;
-	struct attempt attempt = begin(nfs);
+	struct attempt attempt = ops_begin(nfs);
 	int error = rr_nfs_call(nfs, NFSPROC3_RMDIR, &args, &result);
 
-	return error == NFS3ERR_NOENT && repeated(&attempt) ? 0 : error;
+	return error == NFS3ERR_NOENT && ops_repeated(&attempt) ? 0 : error;
 }
 
 int
 rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
 	const struct rpcrdma_nfs_handle *to, const char *to_name)
 {
-	RENAME3args args = { .from = where(from, from_name), .to = where(to, to_name) };
+	RENAME3args args = { .from = ops_where(from, from_name), .to = ops_where(to, to_name) };
 	RENAME3res result;
-	struct attempt attempt = begin(nfs);
+	struct attempt attempt = ops_begin(nfs);
 	struct rr_nfs_object object;
 	struct rr_text text;
 	int error = rr_nfs_call(nfs, NFSPROC3_RENAME, &args, &result);
 
-	if (error != NFS3ERR_NOENT || !repeated(&attempt))
+	if (error != NFS3ERR_NOENT || !ops_repeated(&attempt))
 		return error;
 	text = nfs->text;
 	if (rr_nfs_lookup(nfs, to, to_name, &object) == 0)

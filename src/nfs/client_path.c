@@ -35,7 +35,7 @@ struct walk {
 
 /* Takes the next name off the rest; false at its end. */
 static int
-next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
+path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 {
 	size_t length;
 
@@ -52,7 +52,7 @@ next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 
 /* The part of an absolute target that is inside what is mounted, or NULL. */
 static const char *
-inside(const struct rpcrdma_nfs *nfs, const char *target)
+path_inside_export(const struct rpcrdma_nfs *nfs, const char *target)
 {
 	size_t length = strlen(nfs->export);
 
@@ -64,7 +64,7 @@ inside(const struct rpcrdma_nfs *nfs, const char *target)
 }
 
 static int
-go_to_root(struct walk *walk)
+path_go_to_root(struct walk *walk)
 {
 	walk->here.handle = walk->nfs->root;
 	return rr_nfs_getattr(walk->nfs, &walk->here.handle, &walk->here.attributes);
@@ -73,7 +73,7 @@ go_to_root(struct walk *walk)
 /* Puts the target of the link in front of the rest. walk->here stays the link's directory, unless it is
  * absolute. */
 static int
-follow_link(struct walk *walk, const struct rr_nfs_object *link)
+path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 {
 	struct rpcrdma_nfs *nfs = walk->nfs;
 	char target[RR_NFS_PATH], *into = walk->path[walk->turn ^= 1];
@@ -87,13 +87,13 @@ follow_link(struct walk *walk, const struct rr_nfs_object *link)
 	if (error)
 		return error;
 	if (target[0] == '/') {
-		start = inside(nfs, target);
+		start = path_inside_export(nfs, target);
 		if (!start)
 			return rr_nfs_fail(nfs, -RPCRDMA_ERR_NOTSUP,
 				"a symbolic link leads to %.100s on the server, which is outside of the "
 				"export %.80s",
 				target, nfs->export);
-		error = go_to_root(walk);
+		error = path_go_to_root(walk);
 		if (error)
 			return error;
 	}
@@ -107,7 +107,7 @@ follow_link(struct walk *walk, const struct rr_nfs_object *link)
 
 /* One name further. last: nothing comes behind it. */
 static int
-step(struct walk *walk, const char *name, bool follow)
+path_step(struct walk *walk, const char *name, bool follow)
 {
 	struct rr_nfs_object next;
 	bool last = walk->rest[strspn(walk->rest, "/")] == '\0';
@@ -122,7 +122,7 @@ step(struct walk *walk, const char *name, bool follow)
 		return error;
 	/* "link/" means what the link leads to, as POSIX has it. */
 	if (next.attributes.type == NF3LNK && (!last || follow || walk->rest[0] == '/'))
-		return follow_link(walk, &next);
+		return path_follow_link(walk, &next);
 	walk->here = next;
 	return 0;
 }
@@ -132,14 +132,14 @@ rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nf
 {
 	struct walk walk = { .nfs = nfs, .rest = path };
 	char name[RR_NFS_NAME + 1];
-	int error = go_to_root(&walk);
+	int error = path_go_to_root(&walk);
 
 	while (!error) {
-		error = next_name(&walk, name);
+		error = path_next_name(&walk, name);
 		if (!error && name[0] == '\0')
 			break;
 		if (!error)
-			error = step(&walk, name, follow);
+			error = path_step(&walk, name, follow);
 	}
 	if (!error)
 		*object = walk.here;

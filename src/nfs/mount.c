@@ -60,7 +60,7 @@ mount_step(struct rr_nfs_work *work)
 /* The export that the path lies in, and the caller's identity there. A caller that may not use all exports
  * does not learn which names there are besides. */
 static enum rr_vfs_status
-mnt_export(struct rr_nfs_work *work, uint32_t *number)
+mount_export(struct rr_nfs_work *work, uint32_t *number)
 {
 	const struct rr_gate_caller caller = rr_nfs_caller(work->request);
 	struct rr_nfs_walk *walk = &work->op.walk;
@@ -84,12 +84,12 @@ mnt_export(struct rr_nfs_work *work, uint32_t *number)
  * would do it by LOOKUP: one that the caller may not reach is not given to it, and whether it exists is not
  * said. */
 static enum rr_vfs_status
-mnt_begin(struct rr_nfs_work *work)
+mount_begin(struct rr_nfs_work *work)
 {
 	struct rr_nfs_walk *walk = &work->op.walk;
 	struct rr_vfs *vfs = work->server->vfs;
 	uint32_t number;
-	enum rr_vfs_status status = mnt_export(work, &number);
+	enum rr_vfs_status status = mount_export(work, &number);
 
 	if (status != RR_VFS_OK)
 		return status;
@@ -103,7 +103,7 @@ mnt_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-mnt_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	struct rr_nfs_walk *walk = &work->op.walk;
 	mountres3 *res = work->result;
@@ -127,11 +127,11 @@ mnt_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_mnt = { mnt_begin, mnt_end, sizeof(struct rr_nfs_walk) };
+const struct rr_nfs_procedure rr_proc_mnt = { mount_begin, mount_end, sizeof(struct rr_nfs_walk) };
 
 /* The client of the rule that counts; no group stands for everybody. False: no memory. */
 static bool
-export_group(struct rpcrdma_request *request, const struct rr_rule *rule, groups *result)
+mount_export_group(struct rpcrdma_request *request, const struct rr_rule *rule, groups *result)
 {
 	struct groupnode *node;
 	char *client;
@@ -167,7 +167,7 @@ rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, voi
 		if (!rule)
 			continue;
 		node = rr_nfs_alloc(request, sizeof(*node));
-		if (!node || !export_group(request, rule, &node->ex_groups))
+		if (!node || !mount_export_group(request, rule, &node->ex_groups))
 			return RPCRDMA_HANDLE_SYSTEM_ERR;
 		node->ex_dir = (struct rpcrdma_bytes){ path, (uint32_t)strlen(path) };
 		*next = node;

@@ -206,7 +206,7 @@ rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char 
 }
 
 static struct rpcrdma_nfs_time
-object_time(nfstime3 time)
+pending_object_time(nfstime3 time)
 {
 	return (struct rpcrdma_nfs_time){ time.seconds, time.nseconds };
 }
@@ -228,9 +228,9 @@ rr_nfs_object_give(
 		.number = attributes->fileid,
 		.device_major = attributes->rdev.specdata1,
 		.device_minor = attributes->rdev.specdata2,
-		.accessed = object_time(attributes->atime),
-		.modified = object_time(attributes->mtime),
-		.changed = object_time(attributes->ctime),
+		.accessed = pending_object_time(attributes->atime),
+		.modified = pending_object_time(attributes->mtime),
+		.changed = pending_object_time(attributes->ctime),
 	};
 
 	_Static_assert((int)RPCRDMA_NFS_FIFO == (int)NF3FIFO, "the same types");

@@ -4,7 +4,7 @@
 /* GETATTR, SETATTR, ACCESS: RFC 1813, sections 3.3.1, 3.3.2 and 3.3.4. */
 
 static enum rr_vfs_status
-getattr_begin(struct rr_nfs_work *work)
+proc_getattr_begin(struct rr_nfs_work *work)
 {
 	const GETATTR3args *args = work->args;
 	struct rr_vfs *vfs = work->server->vfs;
@@ -14,7 +14,7 @@ getattr_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-getattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_getattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	GETATTR3res *res = work->result;
 
@@ -24,10 +24,11 @@ getattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_getattr = { getattr_begin, getattr_end, sizeof(struct rr_vfs_getattr) };
+const struct rr_nfs_procedure rr_proc_getattr = { proc_getattr_begin, proc_getattr_end,
+	sizeof(struct rr_vfs_getattr) };
 
 static enum rr_vfs_status
-setattr_begin(struct rr_nfs_work *work)
+proc_setattr_begin(struct rr_nfs_work *work)
 {
 	const SETATTR3args *args = work->args;
 	struct rr_vfs_setattr *setattr = &work->op.setattr;
@@ -43,7 +44,7 @@ setattr_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-setattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_setattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	SETATTR3res *res = work->result;
 
@@ -53,8 +54,8 @@ setattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_setattr = { setattr_begin, setattr_end, sizeof(struct rr_vfs_setattr),
-	true };
+const struct rr_nfs_procedure rr_proc_setattr = { proc_setattr_begin, proc_setattr_end,
+	sizeof(struct rr_vfs_setattr), true };
 
 enum {
 	ALL = ACCESS3_READ | ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND | ACCESS3_DELETE |
@@ -69,7 +70,7 @@ _Static_assert((int)RR_VFS_MAY_READ == (int)ACCESS3_READ && (int)RR_VFS_MAY_LOOK
 	"rights are numbered alike");
 
 static enum rr_vfs_status
-access_begin(struct rr_nfs_work *work)
+proc_access_begin(struct rr_nfs_work *work)
 {
 	const ACCESS3args *args = work->args;
 	struct rr_vfs *vfs = work->server->vfs;
@@ -80,7 +81,7 @@ access_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-access_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_access_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	ACCESS3res *res = work->result;
 
@@ -91,4 +92,5 @@ access_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_access = { access_begin, access_end, sizeof(struct rr_vfs_access) };
+const struct rr_nfs_procedure rr_proc_access = { proc_access_begin, proc_access_end,
+	sizeof(struct rr_vfs_access) };

@@ -7,7 +7,7 @@
 enum { DIRECTORY_PREFERRED = 65536, BLOCK = 4096 };
 
 static enum rr_vfs_status
-fsstat_begin(struct rr_nfs_work *work)
+proc_fsstat_begin(struct rr_nfs_work *work)
 {
 	const FSSTAT3args *args = work->args;
 	struct rr_vfs *vfs = work->server->vfs;
@@ -17,7 +17,7 @@ fsstat_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-fsstat_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_fsstat_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_statfs *statfs = &work->op.statfs;
 	FSSTAT3res *res = work->result;
@@ -39,7 +39,8 @@ fsstat_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_fsstat = { fsstat_begin, fsstat_end, sizeof(struct rr_vfs_statfs) };
+const struct rr_nfs_procedure rr_proc_fsstat = { proc_fsstat_begin, proc_fsstat_end,
+	sizeof(struct rr_vfs_statfs) };
 
 static enum rr_vfs_status
 limits_begin(struct rr_nfs_work *work, nfs_fh3 handle)
@@ -51,13 +52,13 @@ limits_begin(struct rr_nfs_work *work, nfs_fh3 handle)
 }
 
 static enum rr_vfs_status
-fsinfo_begin(struct rr_nfs_work *work)
+proc_fsinfo_begin(struct rr_nfs_work *work)
 {
 	return limits_begin(work, ((const FSINFO3args *)work->args)->fsroot);
 }
 
 static enum rpcrdma_handled
-fsinfo_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_fsinfo_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_limits *limits = &work->op.limits;
 	FSINFO3res *res = work->result;
@@ -83,16 +84,17 @@ fsinfo_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_fsinfo = { fsinfo_begin, fsinfo_end, sizeof(struct rr_vfs_limits) };
+const struct rr_nfs_procedure rr_proc_fsinfo = { proc_fsinfo_begin, proc_fsinfo_end,
+	sizeof(struct rr_vfs_limits) };
 
 static enum rr_vfs_status
-pathconf_begin(struct rr_nfs_work *work)
+proc_pathconf_begin(struct rr_nfs_work *work)
 {
 	return limits_begin(work, ((const PATHCONF3args *)work->args)->object);
 }
 
 static enum rpcrdma_handled
-pathconf_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_pathconf_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_limits *limits = &work->op.limits;
 	PATHCONF3res *res = work->result;
@@ -114,5 +116,5 @@ pathconf_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_pathconf = { pathconf_begin, pathconf_end,
+const struct rr_nfs_procedure rr_proc_pathconf = { proc_pathconf_begin, proc_pathconf_end,
 	sizeof(struct rr_vfs_limits) };

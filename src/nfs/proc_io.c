@@ -15,7 +15,7 @@
 
 /* Octets of data that the reply can convey; where no chunk waits for them, inside the stream. */
 static uint32_t
-read_room(const struct rpcrdma_request *request)
+proc_read_room(const struct rpcrdma_request *request)
 {
 	uint32_t beside = request->header + RR_NFS_STATUS_SIZE + XDR_MAX_READ3resok;
 
@@ -32,7 +32,7 @@ read_room(const struct rpcrdma_request *request)
 enum { READ_SHORT = 64 << 10 };
 
 static void *
-read_memory(struct rr_vfs_read *read, uint32_t size)
+proc_read_memory(struct rr_vfs_read *read, uint32_t size)
 {
 	struct rr_nfs_work *work = rr_container(read, struct rr_nfs_work, op.read);
 	struct rpcrdma_request *request = work->request;
@@ -44,12 +44,12 @@ read_memory(struct rr_vfs_read *read, uint32_t size)
 }
 
 static enum rr_vfs_status
-read_begin(struct rr_nfs_work *work)
+proc_read_begin(struct rr_nfs_work *work)
 {
 	const READ3args *args = work->args;
 	struct rr_vfs_read *read = &work->op.read;
 	struct rr_vfs *vfs = work->server->vfs;
-	uint32_t room = read_room(work->request);
+	uint32_t room = proc_read_room(work->request);
 
 	/* A client that leaves no room would ask for ever. */
 	if (args->count > 0 && room == 0)
@@ -57,27 +57,27 @@ read_begin(struct rr_nfs_work *work)
 	read->object = rr_nfs_object(args->file);
 	read->offset = args->offset;
 	read->size = (uint32_t)rr_min(rr_min(args->count, RR_NFS_IO_MAX), room);
-	read->memory = read_memory;
+	read->memory = proc_read_memory;
 	read->data = NULL;
 	return vfs->ops->read(vfs, read);
 }
 
 /* RFC 1813, 3.3.6: "The correct return value for the NFS version 3 protocol is NFS3ERR_INVAL." */
 static nfsstat3
-data_status(enum rr_vfs_status status)
+proc_data_status(enum rr_vfs_status status)
 {
 	return status == RR_VFS_ISDIR ? NFS3ERR_INVAL : rr_nfs_status(status);
 }
 
 static enum rpcrdma_handled
-read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_read *read = &work->op.read;
 	READ3res *res = work->result;
 
 	if (status == RR_VFS_NO_BUFFER)
 		return RPCRDMA_HANDLE_LATER;
-	res->status = data_status(status);
+	res->status = proc_data_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_post_op(&read->object_after, &res->u.resfail.file_attributes);
 		return RPCRDMA_HANDLED;
@@ -89,17 +89,17 @@ read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_read = { read_begin, read_end, sizeof(struct rr_vfs_read) };
+const struct rr_nfs_procedure rr_proc_read = { proc_read_begin, proc_read_end, sizeof(struct rr_vfs_read) };
 
 /* Of any other, the reply says only what the file is like. */
 static bool
-write_makes_sense(const WRITE3args *args)
+proc_write_makes_sense(const WRITE3args *args)
 {
 	return args->count == args->data.length;
 }
 
 static enum rr_vfs_status
-write_begin(struct rr_nfs_work *work)
+proc_write_begin(struct rr_nfs_work *work)
 {
 	static const enum rr_vfs_stable stables[] = {
 		[UNSTABLE] = RR_VFS_UNSTABLE, [DATA_SYNC] = RR_VFS_DATA_SYNC, [FILE_SYNC] = RR_VFS_FILE_SYNC
@@ -108,7 +108,7 @@ write_begin(struct rr_nfs_work *work)
 	struct rr_vfs_write *write = &work->op.write;
 	struct rr_vfs *vfs = work->server->vfs;
 
-	if (!write_makes_sense(args)) {
+	if (!proc_write_makes_sense(args)) {
 		work->op.getattr.object = rr_nfs_object(args->file);
 		return vfs->ops->getattr(vfs, &work->op.getattr);
 	}
@@ -121,14 +121,14 @@ write_begin(struct rr_nfs_work *work)
 }
 
 static void
-put_verifier(uint64_t value, writeverf3 verifier)
+proc_put_verifier(uint64_t value, writeverf3 verifier)
 {
 	_Static_assert(sizeof(value) == NFS3_WRITEVERFSIZE, "all of it");
 	memcpy(verifier, &value, sizeof(value));
 }
 
 static enum rpcrdma_handled
-write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	static const stable_how stables[] = {
 		[RR_VFS_UNSTABLE] = UNSTABLE, [RR_VFS_DATA_SYNC] = DATA_SYNC, [RR_VFS_FILE_SYNC] = FILE_SYNC
@@ -137,14 +137,14 @@ write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	post_op_attr *after;
 	WRITE3res *res = work->result;
 
-	if (status == RR_VFS_OK && !write_makes_sense(work->args)) {
+	if (status == RR_VFS_OK && !proc_write_makes_sense(work->args)) {
 		res->status = NFS3ERR_INVAL;
 		after = &res->u.resfail.file_wcc.after;
 		after->attributes_follow = true;
 		rr_nfs_fattr(&work->op.getattr.attributes, &after->u.attributes);
 		return RPCRDMA_HANDLED;
 	}
-	res->status = data_status(status);
+	res->status = proc_data_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_wcc(&write->change, &res->u.resfail.file_wcc);
 		return RPCRDMA_HANDLED;
@@ -152,14 +152,15 @@ write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	rr_nfs_wcc(&write->change, &res->u.resok.file_wcc);
 	res->u.resok.count = write->count;
 	res->u.resok.committed = stables[write->committed];
-	put_verifier(write->verifier, res->u.resok.verf);
+	proc_put_verifier(write->verifier, res->u.resok.verf);
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_write = { write_begin, write_end, sizeof(struct rr_vfs_write) };
+const struct rr_nfs_procedure rr_proc_write = { proc_write_begin, proc_write_end,
+	sizeof(struct rr_vfs_write) };
 
 static enum rr_vfs_status
-commit_begin(struct rr_nfs_work *work)
+proc_commit_begin(struct rr_nfs_work *work)
 {
 	const COMMIT3args *args = work->args;
 	struct rr_vfs *vfs = work->server->vfs;
@@ -171,19 +172,20 @@ commit_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-commit_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_commit_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_commit *commit = &work->op.commit;
 	COMMIT3res *res = work->result;
 
-	res->status = data_status(status);
+	res->status = proc_data_status(status);
 	if (status != RR_VFS_OK) {
 		rr_nfs_wcc(&commit->change, &res->u.resfail.file_wcc);
 		return RPCRDMA_HANDLED;
 	}
 	rr_nfs_wcc(&commit->change, &res->u.resok.file_wcc);
-	put_verifier(commit->verifier, res->u.resok.verf);
+	proc_put_verifier(commit->verifier, res->u.resok.verf);
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_commit = { commit_begin, commit_end, sizeof(struct rr_vfs_commit) };
+const struct rr_nfs_procedure rr_proc_commit = { proc_commit_begin, proc_commit_end,
+	sizeof(struct rr_vfs_commit) };

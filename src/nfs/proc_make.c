@@ -48,7 +48,7 @@ make_result(struct rr_nfs_work *work, nfsstat3 status)
 }
 
 static enum rr_vfs_status
-create_begin(struct rr_nfs_work *work)
+proc_create_begin(struct rr_nfs_work *work)
 {
 	static const enum rr_vfs_how hows[] = {
 		[UNCHECKED] = RR_VFS_UNCHECKED, [GUARDED] = RR_VFS_GUARDED, [EXCLUSIVE] = RR_VFS_EXCLUSIVE
@@ -65,7 +65,7 @@ create_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-create_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_create_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const CREATE3args *args = work->args;
 	CREATE3res *res = work->result;
@@ -80,11 +80,11 @@ create_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_create = { create_begin, create_end, sizeof(struct rr_vfs_create),
-	true };
+const struct rr_nfs_procedure rr_proc_create = { proc_create_begin, proc_create_end,
+	sizeof(struct rr_vfs_create), true };
 
 static enum rr_vfs_status
-mkdir_begin(struct rr_nfs_work *work)
+proc_mkdir_begin(struct rr_nfs_work *work)
 {
 	const MKDIR3args *args = work->args;
 
@@ -92,7 +92,7 @@ mkdir_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-mkdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_mkdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const MKDIR3args *args = work->args;
 	MKDIR3res *res = work->result;
@@ -107,10 +107,11 @@ mkdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_mkdir = { mkdir_begin, mkdir_end, sizeof(struct rr_vfs_create), true };
+const struct rr_nfs_procedure rr_proc_mkdir = { proc_mkdir_begin, proc_mkdir_end,
+	sizeof(struct rr_vfs_create), true };
 
 static enum rr_vfs_status
-symlink_begin(struct rr_nfs_work *work)
+proc_symlink_begin(struct rr_nfs_work *work)
 {
 	const SYMLINK3args *args = work->args;
 
@@ -119,7 +120,7 @@ symlink_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-symlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_symlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const SYMLINK3args *args = work->args;
 	SYMLINK3res *res = work->result;
@@ -134,11 +135,11 @@ symlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_symlink = { symlink_begin, symlink_end, sizeof(struct rr_vfs_create),
-	true };
+const struct rr_nfs_procedure rr_proc_symlink = { proc_symlink_begin, proc_symlink_end,
+	sizeof(struct rr_vfs_create), true };
 
 static enum rr_vfs_status
-mknod_device(
+proc_mknod_device(
 	struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type type, const devicedata3 *device)
 {
 	work->op.create.device[0] = device->spec.specdata1;
@@ -147,14 +148,14 @@ mknod_device(
 }
 
 static enum rr_vfs_status
-mknod_begin(struct rr_nfs_work *work)
+proc_mknod_begin(struct rr_nfs_work *work)
 {
 	const MKNOD3args *args = work->args;
 	const mknoddata3 *what = &args->what;
 
 	switch (what->type) {
-	case NF3CHR: return mknod_device(work, &args->where, RR_VFS_CHARACTER_DEVICE, &what->u.device);
-	case NF3BLK: return mknod_device(work, &args->where, RR_VFS_BLOCK_DEVICE, &what->u.device);
+	case NF3CHR: return proc_mknod_device(work, &args->where, RR_VFS_CHARACTER_DEVICE, &what->u.device);
+	case NF3BLK: return proc_mknod_device(work, &args->where, RR_VFS_BLOCK_DEVICE, &what->u.device);
 	case NF3FIFO: return make_begin(work, &args->where, RR_VFS_FIFO, &what->u.pipe_attributes);
 	case NF3SOCK: return make_begin(work, &args->where, RR_VFS_SOCKET, &what->u.pipe_attributes);
 	default: return make_begin(work, &args->where, (enum rr_vfs_type)0, NULL);
@@ -162,7 +163,7 @@ mknod_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-mknod_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_mknod_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const MKNOD3args *args = work->args;
 	MKNOD3res *res = work->result;
@@ -178,4 +179,5 @@ mknod_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_mknod = { mknod_begin, mknod_end, sizeof(struct rr_vfs_create), true };
+const struct rr_nfs_procedure rr_proc_mknod = { proc_mknod_begin, proc_mknod_end,
+	sizeof(struct rr_vfs_create), true };

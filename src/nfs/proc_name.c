@@ -4,7 +4,7 @@
 /* LOOKUP and READLINK: RFC 1813, sections 3.3.3 and 3.3.5. */
 
 static enum rr_vfs_status
-lookup_begin(struct rr_nfs_work *work)
+proc_lookup_begin(struct rr_nfs_work *work)
 {
 	const LOOKUP3args *args = work->args;
 	struct rr_vfs *vfs = work->server->vfs;
@@ -15,7 +15,7 @@ lookup_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-lookup_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_lookup_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_lookup *lookup = &work->op.lookup;
 	LOOKUP3resok found = { 0 };
@@ -35,10 +35,11 @@ lookup_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_lookup = { lookup_begin, lookup_end, sizeof(struct rr_vfs_lookup) };
+const struct rr_nfs_procedure rr_proc_lookup = { proc_lookup_begin, proc_lookup_end,
+	sizeof(struct rr_vfs_lookup) };
 
 static enum rr_vfs_status
-readlink_begin(struct rr_nfs_work *work)
+proc_readlink_begin(struct rr_nfs_work *work)
 {
 	const READLINK3args *args = work->args;
 	struct rr_vfs_readlink *readlink = &work->op.readlink;
@@ -52,7 +53,7 @@ readlink_begin(struct rr_nfs_work *work)
 
 /* RFC 1813, 3.3.5: "should return the error, NFS3ERR_INVAL, if the object is not of type, NF3LNK" */
 static enum rpcrdma_handled
-readlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_readlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const struct rr_vfs_readlink *readlink = &work->op.readlink;
 	READLINK3res *res = work->result;
@@ -67,5 +68,5 @@ readlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_readlink = { readlink_begin, readlink_end,
+const struct rr_nfs_procedure rr_proc_readlink = { proc_readlink_begin, proc_readlink_end,
 	sizeof(struct rr_vfs_readlink) };

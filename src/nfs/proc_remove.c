@@ -39,7 +39,7 @@ const struct rr_nfs_procedure rr_proc_remove = { remove_begin, remove_end, sizeo
 	true };
 
 static enum rr_vfs_status
-rmdir_begin(struct rr_nfs_work *work)
+proc_rmdir_begin(struct rr_nfs_work *work)
 {
 	const RMDIR3args *args = work->args;
 
@@ -47,7 +47,7 @@ rmdir_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-rmdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_rmdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const RMDIR3args *args = work->args;
 	RMDIR3res *res = work->result;
@@ -59,4 +59,5 @@ rmdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_rmdir = { rmdir_begin, rmdir_end, sizeof(struct rr_vfs_remove), true };
+const struct rr_nfs_procedure rr_proc_rmdir = { proc_rmdir_begin, proc_rmdir_end,
+	sizeof(struct rr_vfs_remove), true };

@@ -44,7 +44,7 @@ const struct rr_nfs_procedure rr_proc_rename = { rename_begin, rename_end, sizeo
 	true };
 
 static enum rr_vfs_status
-link_begin(struct rr_nfs_work *work)
+proc_link_begin(struct rr_nfs_work *work)
 {
 	const LINK3args *args = work->args;
 	struct rr_vfs_link *link = &work->op.link;
@@ -57,7 +57,7 @@ link_begin(struct rr_nfs_work *work)
 }
 
 static enum rpcrdma_handled
-link_end(struct rr_nfs_work *work, enum rr_vfs_status status)
+proc_link_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
 	const LINK3args *args = work->args;
 	LINK3res *res = work->result;
@@ -75,4 +75,5 @@ link_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	return RPCRDMA_HANDLED;
 }
 
-const struct rr_nfs_procedure rr_proc_link = { link_begin, link_end, sizeof(struct rr_vfs_link), true };
+const struct rr_nfs_procedure rr_proc_link = { proc_link_begin, proc_link_end, sizeof(struct rr_vfs_link),
+	true };

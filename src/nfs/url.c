@@ -20,7 +20,7 @@ rr_url_is(const char *text)
 /* ---- Pieces ---- */
 
 static int
-hex_value(char digit)
+url_hex_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
@@ -33,9 +33,9 @@ hex_value(char digit)
 
 /* RFC 3986, section 2.1: "%41". Returns false where it is no such thing, or stands for a zero octet. */
 static bool
-decode_octet(const char *text, char *octet)
+url_decode_octet(const char *text, char *octet)
 {
-	int high = hex_value(text[1]), low = high < 0 ? -1 : hex_value(text[2]);
+	int high = url_hex_value(text[1]), low = high < 0 ? -1 : url_hex_value(text[2]);
 
 	if (low < 0 || (high == 0 && low == 0))
 		return false;
@@ -45,7 +45,7 @@ decode_octet(const char *text, char *octet)
 
 /* Decodes length octets of text to out. */
 static int
-decode(const char *text, size_t length, char *out, size_t size, const char *what, struct rr_text *error)
+url_decode(const char *text, size_t length, char *out, size_t size, const char *what, struct rr_text *error)
 {
 	const char *end = text + length;
 	size_t used = 0;
@@ -58,7 +58,7 @@ decode(const char *text, size_t length, char *out, size_t size, const char *what
 			out[used++] = *text++;
 			continue;
 		}
-		if (end - text < 3 || !decode_octet(text, &out[used++]))
+		if (end - text < 3 || !url_decode_octet(text, &out[used++]))
 			return rr_fail(error, -RPCRDMA_ERR_INVAL,
 				"'%%' in the %s must be followed by two hexadecimal digits other than 00; "
 				"write %%25 for '%%' itself",
@@ -71,7 +71,7 @@ decode(const char *text, size_t length, char *out, size_t size, const char *what
 
 /* A decimal number from least to max, all of it. */
 static bool
-number(const char *text, size_t length, uint64_t least, uint64_t max, uint64_t *value)
+url_number(const char *text, size_t length, uint64_t least, uint64_t max, uint64_t *value)
 {
 	*value = 0;
 	if (length == 0 || length > 10)
@@ -85,11 +85,11 @@ number(const char *text, size_t length, uint64_t least, uint64_t max, uint64_t *
 }
 
 static int
-parse_port(const char *text, size_t length, const char *what, uint16_t *port, struct rr_text *error)
+url_parse_port(const char *text, size_t length, const char *what, uint16_t *port, struct rr_text *error)
 {
 	uint64_t value;
 
-	if (!number(text, length, 1, UINT16_MAX, &value))
+	if (!url_number(text, length, 1, UINT16_MAX, &value))
 		return rr_fail(error, -RPCRDMA_ERR_INVAL, "%s '%.*s' is not a port number (1 to 65535)", what,
 			(int)(length > 40 ? 40 : length), text);
 	*port = (uint16_t)value;
@@ -97,11 +97,11 @@ parse_port(const char *text, size_t length, const char *what, uint16_t *port, st
 }
 
 static int
-parse_id(const char *text, size_t length, const char *what, uint32_t *id, struct rr_text *error)
+url_parse_id(const char *text, size_t length, const char *what, uint32_t *id, struct rr_text *error)
 {
 	uint64_t value;
 
-	if (!number(text, length, 0, UINT32_MAX, &value))
+	if (!url_number(text, length, 0, UINT32_MAX, &value))
 		return rr_fail(error, -RPCRDMA_ERR_INVAL, "%s '%.*s' is not a number (0 to 4294967295)", what,
 			(int)(length > 40 ? 40 : length), text);
 	*id = (uint32_t)value;
@@ -111,7 +111,7 @@ parse_id(const char *text, size_t length, const char *what, uint32_t *id, struct
 /* ---- HOST[:PORT] ---- */
 
 static int
-parse_authority(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
+url_parse_authority(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
 {
 	const char *end = text + length, *host_end;
 
@@ -134,33 +134,33 @@ parse_authority(const char *text, size_t length, struct rr_url *url, struct rr_t
 	}
 	if (host_end == text)
 		return rr_fail(error, -RPCRDMA_ERR_INVAL, "the host is missing: nfs://HOST[:PORT]/PATH");
-	if (decode(text, (size_t)(host_end - text), url->host, sizeof(url->host), "host", error) < 0)
+	if (url_decode(text, (size_t)(host_end - text), url->host, sizeof(url->host), "host", error) < 0)
 		return -RPCRDMA_ERR_INVAL;
 	host_end += length;
 	if (host_end == end)
 		return 0;
 	if (*host_end != ':')
 		return rr_fail(error, -RPCRDMA_ERR_INVAL, "only ':PORT' may follow ']'");
-	return parse_port(host_end + 1, (size_t)(end - host_end - 1), "the port", &url->port, error);
+	return url_parse_port(host_end + 1, (size_t)(end - host_end - 1), "the port", &url->port, error);
 }
 
 /* ---- ?OPTION=VALUE ---- */
 
 static bool
-is(const char *text, size_t length, const char *word)
+url_word_is(const char *text, size_t length, const char *word)
 {
 	return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
 static int
-parse_version(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+url_parse_version(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
 	static const char *const names[] = {
 		[RR_NFS_VERSION_3] = "3", [RR_NFS_VERSION_41] = "4.1", [RR_NFS_VERSION_42] = "4.2"
 	};
 
 	for (size_t i = RR_NFS_VERSION_3; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!is(value, length, names[i]))
+		if (!url_word_is(value, length, names[i]))
 			continue;
 		url->version = (enum rr_nfs_version)i;
 		return 0;
@@ -171,7 +171,7 @@ parse_version(const char *value, size_t length, struct rr_url *url, struct rr_te
 }
 
 static int
-parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+url_parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
 	static const char *const names[] = { [RR_TRANSPORT_AUTO] = "auto",
 		[RR_TRANSPORT_IWARP] = "iwarp",
@@ -179,7 +179,7 @@ parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_
 		[RR_TRANSPORT_TCP] = "tcp" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!is(value, length, names[i]))
+		if (!url_word_is(value, length, names[i]))
 			continue;
 		url->transport = (enum rr_transport)i;
 		url->has_transport = true;
@@ -191,16 +191,16 @@ parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_
 }
 
 static int
-parse_mount_port(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+url_parse_mount_port(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
-	return parse_port(value, length, "mountport", &url->mount_port, error);
+	return url_parse_port(value, length, "mountport", &url->mount_port, error);
 }
 
 static int
-parse_port_option(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+url_parse_port_option(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
 	uint16_t port;
-	int result = parse_port(value, length, "port", &port, error);
+	int result = url_parse_port(value, length, "port", &port, error);
 
 	if (result < 0)
 		return result;
@@ -212,39 +212,39 @@ parse_port_option(const char *value, size_t length, struct rr_url *url, struct r
 }
 
 static int
-parse_uid(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+url_parse_uid(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
 	url->has_uid = true;
-	return parse_id(value, length, "uid", &url->uid, error);
+	return url_parse_id(value, length, "uid", &url->uid, error);
 }
 
 static int
-parse_gid(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+url_parse_gid(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
 	url->has_gid = true;
-	return parse_id(value, length, "gid", &url->gid, error);
+	return url_parse_id(value, length, "gid", &url->gid, error);
 }
 
 static const struct {
 	const char *name;
 	int (*parse)(const char *value, size_t length, struct rr_url *url, struct rr_text *error);
 } options[] = {
-	{ "version", parse_version },
-	{ "transport", parse_transport },
-	{ "mountport", parse_mount_port },
-	{ "port", parse_port_option },
-	{ "uid", parse_uid },
-	{ "gid", parse_gid },
+	{ "version", url_parse_version },
+	{ "transport", url_parse_transport },
+	{ "mountport", url_parse_mount_port },
+	{ "port", url_parse_port_option },
+	{ "uid", url_parse_uid },
+	{ "gid", url_parse_gid },
 };
 
 static int
-parse_option(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
+url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
 {
 	const char *equals = memchr(text, '=', length);
 	size_t name = equals ? (size_t)(equals - text) : length;
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		if (!is(text, name, options[i].name))
+		if (!url_word_is(text, name, options[i].name))
 			continue;
 		if (!equals)
 			return rr_fail(error, -RPCRDMA_ERR_INVAL, "'=' and a value are missing behind %s",
@@ -257,11 +257,11 @@ parse_option(const char *text, size_t length, struct rr_url *url, struct rr_text
 }
 
 static int
-parse_query(const char *text, struct rr_url *url, struct rr_text *error)
+url_parse_query(const char *text, struct rr_url *url, struct rr_text *error)
 {
 	while (*text) {
 		size_t length = strcspn(text, "&");
-		int result = length == 0 ? 0 : parse_option(text, length, url, error);
+		int result = length == 0 ? 0 : url_parse_option(text, length, url, error);
 
 		if (result < 0)
 			return result;
@@ -284,7 +284,7 @@ rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
 		return rr_fail(error, -RPCRDMA_ERR_INVAL, "a URL has the form nfs://HOST[:PORT]/PATH");
 	text += sizeof(scheme) + 1;
 	authority = strcspn(text, "/?#");
-	result = parse_authority(text, authority, url, error);
+	result = url_parse_authority(text, authority, url, error);
 	if (result < 0)
 		return result;
 	text += authority;
@@ -292,9 +292,9 @@ rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
 	if (text[path] == '#')
 		return rr_fail(error, -RPCRDMA_ERR_INVAL,
 			"'#' has no meaning in an NFS URL; write %%23 for it in a path");
-	result = decode(path ? text : "/", path ? path : 1, url->path, sizeof(url->path), "path", error);
+	result = url_decode(path ? text : "/", path ? path : 1, url->path, sizeof(url->path), "path", error);
 	if (result == 0 && text[path] == '?')
-		result = parse_query(text + path + 1, url, error);
+		result = url_parse_query(text + path + 1, url, error);
 	url->has_port = url->port != 0;
 	if (result == 0 && url->port == 0)
 		url->port = url->transport == RR_TRANSPORT_TCP ? RR_URL_TCP_PORT : RR_URL_RDMA_PORT;

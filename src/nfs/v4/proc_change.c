@@ -11,7 +11,7 @@
  * operation".
  */
 static void
-remove_build(struct rr_v4_slot *slot, const diropargs3 *what, nfs_opnum4 compare)
+proc_remove_build(struct rr_v4_slot *slot, const diropargs3 *what, nfs_opnum4 compare)
 {
 	static uint32_t words[] = { 1 << FATTR4_TYPE };
 	static const uint8_t directory[] = { 0, 0, 0, NF4DIR };
@@ -30,29 +30,29 @@ remove_build(struct rr_v4_slot *slot, const diropargs3 *what, nfs_opnum4 compare
 }
 
 static void
-remove_file_build(struct rr_v4_slot *slot)
+proc_remove_file_build(struct rr_v4_slot *slot)
 {
-	remove_build(slot, &((const REMOVE3args *)slot->outer->args)->object, OP_NVERIFY);
+	proc_remove_build(slot, &((const REMOVE3args *)slot->outer->args)->object, OP_NVERIFY);
 }
 
 const struct rr_v4_work rr_v4_remove3 = {
-	.build = remove_file_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_remove_file_build, .take = rr_v4_nothing_take, .changes = true
 };
 
 static void
-remove_directory_build(struct rr_v4_slot *slot)
+proc_remove_directory_build(struct rr_v4_slot *slot)
 {
-	remove_build(slot, &((const RMDIR3args *)slot->outer->args)->object, OP_VERIFY);
+	proc_remove_build(slot, &((const RMDIR3args *)slot->outer->args)->object, OP_VERIFY);
 }
 
 const struct rr_v4_work rr_v4_rmdir3 = {
-	.build = remove_directory_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_remove_directory_build, .take = rr_v4_nothing_take, .changes = true
 };
 
 /* ---- RENAME and LINK ---- */
 
 static void
-rename_build(struct rr_v4_slot *slot)
+proc_rename_build(struct rr_v4_slot *slot)
 {
 	const RENAME3args *args = slot->outer->args;
 
@@ -64,11 +64,11 @@ rename_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_rename3 = {
-	.build = rename_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_rename_build, .take = rr_v4_nothing_take, .changes = true
 };
 
 static void
-link_build(struct rr_v4_slot *slot)
+proc_link_build(struct rr_v4_slot *slot)
 {
 	const LINK3args *args = slot->outer->args;
 
@@ -78,4 +78,6 @@ link_build(struct rr_v4_slot *slot)
 	rr_v4_op(slot, OP_LINK, XDR_MAX_change_info4)->u.oplink.newname = args->link.name;
 }
 
-const struct rr_v4_work rr_v4_link3 = { .build = link_build, .take = rr_v4_nothing_take, .changes = true };
+const struct rr_v4_work rr_v4_link3 = {
+	.build = proc_link_build, .take = rr_v4_nothing_take, .changes = true
+};

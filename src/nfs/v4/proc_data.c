@@ -19,7 +19,7 @@ data_stateid(const struct rr_v4_slot *slot)
 /* ---- READ ---- */
 
 static void
-read_build(struct rr_v4_slot *slot)
+proc_read_build(struct rr_v4_slot *slot)
 {
 	const READ3args *args = slot->outer->args;
 
@@ -30,7 +30,7 @@ read_build(struct rr_v4_slot *slot)
 }
 
 static int
-read_take(struct rr_v4_slot *slot)
+proc_read_take(struct rr_v4_slot *slot)
 {
 	const READ4resok *from = &rr_v4_res(slot, OP_READ)->u.opread.u.resok4;
 	READ3resok *ok = &((READ3res *)slot->outer->result)->u.resok;
@@ -42,13 +42,13 @@ read_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_read3 = {
-	.build = read_build, .take = read_take, .access = OPEN4_SHARE_ACCESS_READ
+	.build = proc_read_build, .take = proc_read_take, .access = OPEN4_SHARE_ACCESS_READ
 };
 
 /* ---- WRITE ---- */
 
 static void
-write_build(struct rr_v4_slot *slot)
+proc_write_build(struct rr_v4_slot *slot)
 {
 	const WRITE3args *args = slot->outer->args;
 
@@ -59,7 +59,7 @@ write_build(struct rr_v4_slot *slot)
 }
 
 static int
-write_take(struct rr_v4_slot *slot)
+proc_write_take(struct rr_v4_slot *slot)
 {
 	const WRITE4resok *from = &rr_v4_res(slot, OP_WRITE)->u.opwrite.u.resok4;
 	WRITE3resok *ok = &((WRITE3res *)slot->outer->result)->u.resok;
@@ -72,13 +72,13 @@ write_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_write3 = {
-	.build = write_build, .take = write_take, .access = OPEN4_SHARE_ACCESS_WRITE
+	.build = proc_write_build, .take = proc_write_take, .access = OPEN4_SHARE_ACCESS_WRITE
 };
 
 /* ---- COMMIT ---- */
 
 static void
-commit_build(struct rr_v4_slot *slot)
+proc_commit_build(struct rr_v4_slot *slot)
 {
 	const COMMIT3args *args = slot->outer->args;
 
@@ -88,7 +88,7 @@ commit_build(struct rr_v4_slot *slot)
 }
 
 static int
-commit_take(struct rr_v4_slot *slot)
+proc_commit_take(struct rr_v4_slot *slot)
 {
 	const COMMIT4resok *from = &rr_v4_res(slot, OP_COMMIT)->u.opcommit.u.resok4;
 	COMMIT3resok *ok = &((COMMIT3res *)slot->outer->result)->u.resok;
@@ -97,4 +97,4 @@ commit_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_commit3 = { .build = commit_build, .take = commit_take };
+const struct rr_v4_work rr_v4_commit3 = { .build = proc_commit_build, .take = proc_commit_take };

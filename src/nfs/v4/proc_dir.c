@@ -50,7 +50,7 @@ dir_no_room(struct rr_v4_slot *slot)
 /* ---- READDIRPLUS ---- */
 
 static void
-plus_build(struct rr_v4_slot *slot)
+proc_plus_build(struct rr_v4_slot *slot)
 {
 	const READDIRPLUS3args *from = slot->outer->args;
 	const struct dir_args args = { from->dir, from->cookie, from->cookieverf, from->dircount,
@@ -60,7 +60,7 @@ plus_build(struct rr_v4_slot *slot)
 }
 
 static int
-plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
+proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 {
 	struct rr_v4_attributes taken;
 
@@ -81,7 +81,7 @@ plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 }
 
 static int
-plus_take(struct rr_v4_slot *slot)
+proc_plus_take(struct rr_v4_slot *slot)
 {
 	const READDIR4resok *from = &rr_v4_res(slot, OP_READDIR)->u.opreaddir.u.resok4;
 	READDIRPLUS3resok *ok = &((READDIRPLUS3res *)slot->outer->result)->u.resok;
@@ -94,18 +94,18 @@ plus_take(struct rr_v4_slot *slot)
 		*next = dir_alloc(slot, sizeof(**next));
 		if (!*next)
 			return dir_no_room(slot);
-		error = plus_entry(slot, entry, *next);
+		error = proc_plus_entry(slot, entry, *next);
 		next = &(*next)->nextentry;
 	}
 	return error;
 }
 
-const struct rr_v4_work rr_v4_readdirplus3 = { .build = plus_build, .take = plus_take };
+const struct rr_v4_work rr_v4_readdirplus3 = { .build = proc_plus_build, .take = proc_plus_take };
 
 /* ---- READDIR ---- */
 
 static void
-plain_build(struct rr_v4_slot *slot)
+proc_plain_build(struct rr_v4_slot *slot)
 {
 	static uint32_t words[] = { 1 << FATTR4_FILEID };
 	static const bitmap4 fileid = { 1, words };
@@ -116,7 +116,7 @@ plain_build(struct rr_v4_slot *slot)
 }
 
 static int
-plain_take(struct rr_v4_slot *slot)
+proc_plain_take(struct rr_v4_slot *slot)
 {
 	const READDIR4resok *from = &rr_v4_res(slot, OP_READDIR)->u.opreaddir.u.resok4;
 	READDIR3resok *ok = &((READDIR3res *)slot->outer->result)->u.resok;
@@ -142,4 +142,4 @@ plain_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_readdir3 = { .build = plain_build, .take = plain_take };
+const struct rr_v4_work rr_v4_readdir3 = { .build = proc_plain_build, .take = proc_plain_take };

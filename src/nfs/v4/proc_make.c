@@ -9,7 +9,7 @@
 /* RFC 8881, 18.30.3: the stateid matters where the size is set; the anonymous one is as good as an open, as
  * this client denies nobody anything. */
 static void
-setattr_build(struct rr_v4_slot *slot)
+proc_setattr_build(struct rr_v4_slot *slot)
 {
 	const SETATTR3args *args = slot->outer->args;
 	SETATTR4args *to;
@@ -20,13 +20,13 @@ setattr_build(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_setattr3 = {
-	.build = setattr_build, .take = rr_v4_nothing_take, .changes = true
+	.build = proc_setattr_build, .take = rr_v4_nothing_take, .changes = true
 };
 
 /* ---- CREATE ---- */
 
 static void
-create_build(struct rr_v4_slot *slot)
+proc_create_build(struct rr_v4_slot *slot)
 {
 	const CREATE3args *args = slot->outer->args;
 	OPEN4args *to;
@@ -48,7 +48,7 @@ create_build(struct rr_v4_slot *slot)
  * keeps the file open until the end of the session.
  */
 static int
-create_take(struct rr_v4_slot *slot)
+proc_create_take(struct rr_v4_slot *slot)
 {
 	CREATE3resok *ok = &((CREATE3res *)slot->outer->result)->u.resok;
 	const OPEN4resok *answered = &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4;
@@ -63,7 +63,9 @@ create_take(struct rr_v4_slot *slot)
 	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
 }
 
-const struct rr_v4_work rr_v4_create3 = { .build = create_build, .take = create_take, .changes = true };
+const struct rr_v4_work rr_v4_create3 = {
+	.build = proc_create_build, .take = proc_create_take, .changes = true
+};
 
 /* ---- MKDIR and SYMLINK ---- */
 
@@ -80,7 +82,7 @@ make_object(struct rr_v4_slot *slot, const diropargs3 *where, const sattr3 *attr
 }
 
 static void
-mkdir_build(struct rr_v4_slot *slot)
+proc_mkdir_build(struct rr_v4_slot *slot)
 {
 	const MKDIR3args *args = slot->outer->args;
 
@@ -89,7 +91,7 @@ mkdir_build(struct rr_v4_slot *slot)
 }
 
 static int
-mkdir_take(struct rr_v4_slot *slot)
+proc_mkdir_take(struct rr_v4_slot *slot)
 {
 	MKDIR3resok *ok = &((MKDIR3res *)slot->outer->result)->u.resok;
 
@@ -97,10 +99,12 @@ mkdir_take(struct rr_v4_slot *slot)
 	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
 }
 
-const struct rr_v4_work rr_v4_mkdir3 = { .build = mkdir_build, .take = mkdir_take, .changes = true };
+const struct rr_v4_work rr_v4_mkdir3 = {
+	.build = proc_mkdir_build, .take = proc_mkdir_take, .changes = true
+};
 
 static void
-symlink_build(struct rr_v4_slot *slot)
+proc_symlink_build(struct rr_v4_slot *slot)
 {
 	const SYMLINK3args *args = slot->outer->args;
 	CREATE4args *to = make_object(slot, &args->where, &args->symlink.symlink_attributes);
@@ -111,7 +115,7 @@ symlink_build(struct rr_v4_slot *slot)
 }
 
 static int
-symlink_take(struct rr_v4_slot *slot)
+proc_symlink_take(struct rr_v4_slot *slot)
 {
 	SYMLINK3resok *ok = &((SYMLINK3res *)slot->outer->result)->u.resok;
 
@@ -119,4 +123,6 @@ symlink_take(struct rr_v4_slot *slot)
 	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
 }
 
-const struct rr_v4_work rr_v4_symlink3 = { .build = symlink_build, .take = symlink_take, .changes = true };
+const struct rr_v4_work rr_v4_symlink3 = {
+	.build = proc_symlink_build, .take = proc_symlink_take, .changes = true
+};

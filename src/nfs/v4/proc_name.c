@@ -25,19 +25,19 @@ name_attributes(struct rr_v4_slot *slot, fattr3 *attributes)
 /* ---- GETATTR ---- */
 
 static void
-getattr_build(struct rr_v4_slot *slot)
+proc_getattr_build(struct rr_v4_slot *slot)
 {
 	rr_v4_putfh(slot, ((const GETATTR3args *)slot->outer->args)->object.data);
 	rr_v4_getattr(slot, &rr_v4_attr_object);
 }
 
 static int
-getattr_take(struct rr_v4_slot *slot)
+proc_getattr_take(struct rr_v4_slot *slot)
 {
 	return name_attributes(slot, &((GETATTR3res *)slot->outer->result)->u.resok.obj_attributes);
 }
 
-const struct rr_v4_work rr_v4_getattr3 = { .build = getattr_build, .take = getattr_take };
+const struct rr_v4_work rr_v4_getattr3 = { .build = proc_getattr_build, .take = proc_getattr_take };
 
 /* ---- LOOKUP ---- */
 
@@ -64,7 +64,7 @@ rr_v4_find(struct rr_v4_slot *slot)
 /* RFC 8881, 18.13.4: a name of ".." is for LOOKUPP; NFS4ERR_NOENT at the root, which is its own parent here.
  */
 static void
-lookup_build(struct rr_v4_slot *slot)
+proc_lookup_build(struct rr_v4_slot *slot)
 {
 	const diropargs3 *what = &((const LOOKUP3args *)slot->outer->args)->what;
 
@@ -77,19 +77,19 @@ lookup_build(struct rr_v4_slot *slot)
 }
 
 static int
-lookup_take(struct rr_v4_slot *slot)
+proc_lookup_take(struct rr_v4_slot *slot)
 {
 	LOOKUP3resok *ok = &((LOOKUP3res *)slot->outer->result)->u.resok;
 
 	return rr_v4_found(slot, &ok->object, &ok->obj_attributes);
 }
 
-const struct rr_v4_work rr_v4_lookup3 = { .build = lookup_build, .take = lookup_take };
+const struct rr_v4_work rr_v4_lookup3 = { .build = proc_lookup_build, .take = proc_lookup_take };
 
 /* ---- ACCESS ---- */
 
 static void
-access_build(struct rr_v4_slot *slot)
+proc_access_build(struct rr_v4_slot *slot)
 {
 	const ACCESS3args *args = slot->outer->args;
 
@@ -101,19 +101,19 @@ access_build(struct rr_v4_slot *slot)
 }
 
 static int
-access_take(struct rr_v4_slot *slot)
+proc_access_take(struct rr_v4_slot *slot)
 {
 	((ACCESS3res *)slot->outer->result)->u.resok.access =
 		rr_v4_res(slot, OP_ACCESS)->u.opaccess.u.resok4.access;
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_access3 = { .build = access_build, .take = access_take };
+const struct rr_v4_work rr_v4_access3 = { .build = proc_access_build, .take = proc_access_take };
 
 /* ---- READLINK ---- */
 
 static void
-readlink_build(struct rr_v4_slot *slot)
+proc_readlink_build(struct rr_v4_slot *slot)
 {
 	rr_v4_putfh(slot, ((const READLINK3args *)slot->outer->args)->symlink.data);
 	/* The caller has counted the octets of the target. */
@@ -122,7 +122,7 @@ readlink_build(struct rr_v4_slot *slot)
 }
 
 static int
-readlink_take(struct rr_v4_slot *slot)
+proc_readlink_take(struct rr_v4_slot *slot)
 {
 	READLINK3resok *ok = &((READLINK3res *)slot->outer->result)->u.resok;
 
@@ -130,12 +130,12 @@ readlink_take(struct rr_v4_slot *slot)
 	return rr_v4_keep(slot, &ok->data);
 }
 
-const struct rr_v4_work rr_v4_readlink3 = { .build = readlink_build, .take = readlink_take };
+const struct rr_v4_work rr_v4_readlink3 = { .build = proc_readlink_build, .take = proc_readlink_take };
 
 /* ---- FSINFO and FSSTAT ---- */
 
 static void
-fsinfo_build(struct rr_v4_slot *slot)
+proc_fsinfo_build(struct rr_v4_slot *slot)
 {
 	rr_v4_putfh(slot, ((const FSINFO3args *)slot->outer->args)->fsroot.data);
 	rr_v4_getattr(slot, &rr_v4_attr_limits);
@@ -144,7 +144,7 @@ fsinfo_build(struct rr_v4_slot *slot)
 /* RFC 8881, 5.8.2.20: "Maximum amount of data the READ operation will return": without one, what a message of
  * the session carries is the limit. */
 static uint32_t
-fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_t said, uint32_t message)
+proc_fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_t said, uint32_t message)
 {
 	uint64_t limit = message > AROUND_DATA ? message - AROUND_DATA : 0;
 
@@ -152,7 +152,7 @@ fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_t sai
 }
 
 static int
-fsinfo_take(struct rr_v4_slot *slot)
+proc_fsinfo_take(struct rr_v4_slot *slot)
 {
 	FSINFO3resok *ok = &((FSINFO3res *)slot->outer->result)->u.resok;
 	struct rr_v4 *v4 = slot->v4;
@@ -160,8 +160,8 @@ fsinfo_take(struct rr_v4_slot *slot)
 
 	if (!rr_v4_res_attributes(slot, &rr_v4_attr_limits, &taken))
 		return rr_v4_broken(v4, "attributes that cannot be read, or that were not asked for");
-	ok->rtmax = fsinfo_limit(&taken, FATTR4_MAXREAD, taken.read_max, v4->reply_max);
-	ok->wtmax = fsinfo_limit(&taken, FATTR4_MAXWRITE, taken.write_max, v4->request_max);
+	ok->rtmax = proc_fsinfo_limit(&taken, FATTR4_MAXREAD, taken.read_max, v4->reply_max);
+	ok->wtmax = proc_fsinfo_limit(&taken, FATTR4_MAXWRITE, taken.write_max, v4->request_max);
 	ok->dtpref = (uint32_t)rr_min(
 		v4->reply_max > AROUND_DATA ? v4->reply_max - AROUND_DATA : 0, READDIR_PREFERRED);
 	ok->maxfilesize = rr_v4_attr_in(taken.have, FATTR4_MAXFILESIZE) ? taken.file_max : INT64_MAX;
@@ -170,17 +170,17 @@ fsinfo_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_fsinfo3 = { .build = fsinfo_build, .take = fsinfo_take };
+const struct rr_v4_work rr_v4_fsinfo3 = { .build = proc_fsinfo_build, .take = proc_fsinfo_take };
 
 static void
-fsstat_build(struct rr_v4_slot *slot)
+proc_fsstat_build(struct rr_v4_slot *slot)
 {
 	rr_v4_putfh(slot, ((const FSSTAT3args *)slot->outer->args)->fsroot.data);
 	rr_v4_getattr(slot, &rr_v4_attr_space);
 }
 
 static int
-fsstat_take(struct rr_v4_slot *slot)
+proc_fsstat_take(struct rr_v4_slot *slot)
 {
 	FSSTAT3resok *ok = &((FSSTAT3res *)slot->outer->result)->u.resok;
 	struct rr_v4_attributes taken;
@@ -196,4 +196,4 @@ fsstat_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_fsstat3 = { .build = fsstat_build, .take = fsstat_take };
+const struct rr_v4_work rr_v4_fsstat3 = { .build = proc_fsstat_build, .take = proc_fsstat_take };

@@ -19,26 +19,26 @@ static void session_done(struct rr_call *call, int error);
 /* A file that the server does not give back is opened again when it is needed; one that it does not close is
  * its own affair. */
 static void
-reclaim_refused(struct rr_v4 *v4)
+session_reclaim_refused(struct rr_v4 *v4)
 {
 	rr_v4_open_lose(v4->control.open);
 }
 
 static void
-close_over(struct rr_v4 *v4)
+session_close_over(struct rr_v4 *v4)
 {
 	rr_v4_open_forget(v4, v4->control.open);
 }
 
 /* The next file to be reclaimed, or to be closed. */
 static struct rr_v4_open *
-next_to_reclaim(struct rr_v4 *v4)
+session_next_to_reclaim(struct rr_v4 *v4)
 {
 	return rr_v4_open_in(v4, RR_V4_OPEN_RECLAIM);
 }
 
 static struct rr_v4_open *
-next_to_close(struct rr_v4 *v4)
+session_next_to_close(struct rr_v4 *v4)
 {
 	return rr_v4_open_in(v4, RR_V4_OPEN_READY);
 }
@@ -56,8 +56,8 @@ static const struct session_state {
 	[RR_V4_EXCHANGING] = { .work = &rr_v4_exchange_step, .after = { [RR_V4_OK] = RR_V4_CREATING, BACK } },
 	[RR_V4_CREATING] = { .work = &rr_v4_create_step, .after = { [RR_V4_OK] = RR_V4_RECLAIMING, BACK } },
 	[RR_V4_RECLAIMING] = { .work = &rr_v4_reclaim_step,
-		.next = next_to_reclaim,
-		.refused = reclaim_refused,
+		.next = session_next_to_reclaim,
+		.refused = session_reclaim_refused,
 		.lenient = true,
 		.after = { [RR_V4_OK] = RR_V4_COMPLETING, BACK } },
 	/* NFS4ERR_COMPLETE_ALREADY: the client was not new to the server. */
@@ -66,8 +66,8 @@ static const struct session_state {
 		.after = { [RR_V4_OK] = RR_V4_READY, BACK } },
 	[RR_V4_READY] = { .after = { [RR_V4_LEAVE] = RR_V4_CLOSING, BACK } },
 	[RR_V4_CLOSING] = { .work = &rr_v4_close_step,
-		.next = next_to_close,
-		.over = close_over,
+		.next = session_next_to_close,
+		.over = session_close_over,
 		.lenient = true,
 		.after = { [RR_V4_OK] = RR_V4_DESTROYING } },
 	[RR_V4_DESTROYING] = { .work = &rr_v4_destroy_step,
@@ -238,19 +238,19 @@ session_done(struct rr_call *call, int error)
 #define SESSION_IDLE (5 * RR_SECOND)
 
 static void
-renew_build(struct rr_v4_slot *slot)
+session_renew_build(struct rr_v4_slot *slot)
 {
 	(void)slot;
 }
 
 static void
-renew_end(struct rr_v4_slot *slot, int error)
+session_renew_end(struct rr_v4_slot *slot, int error)
 {
 	(void)slot, (void)error;
 }
 
 static const struct rr_v4_work renew_work = {
-	.build = renew_build, .take = rr_v4_nothing_take, .end = renew_end
+	.build = session_renew_build, .take = rr_v4_nothing_take, .end = session_renew_end
 };
 
 /* RFC 8881, 8.3: "a COMPOUND consisting of a single SEQUENCE operation will suffice": where nothing else was

@@ -15,7 +15,7 @@ enum {
 };
 
 static void
-exchange_build(struct rr_v4_slot *slot)
+steps_exchange_build(struct rr_v4_slot *slot)
 {
 	struct rr_v4 *v4 = slot->v4;
 	EXCHANGE_ID4args *args;
@@ -27,7 +27,7 @@ exchange_build(struct rr_v4_slot *slot)
 }
 
 static int
-exchange_take(struct rr_v4_slot *slot)
+steps_exchange_take(struct rr_v4_slot *slot)
 {
 	const EXCHANGE_ID4resok *ok = &rr_v4_res(slot, OP_EXCHANGE_ID)->u.opexchange_id.u.eir_resok4;
 	struct rr_v4 *v4 = slot->v4;
@@ -44,7 +44,7 @@ exchange_take(struct rr_v4_slot *slot)
 }
 
 static void
-create_build(struct rr_v4_slot *slot)
+steps_create_build(struct rr_v4_slot *slot)
 {
 	static callback_sec_parms4 sec = { .cb_secflavor = AUTH_NONE };
 	struct rr_v4 *v4 = slot->v4;
@@ -69,7 +69,7 @@ create_build(struct rr_v4_slot *slot)
 }
 
 static int
-create_take(struct rr_v4_slot *slot)
+steps_create_take(struct rr_v4_slot *slot)
 {
 	const CREATE_SESSION4resok *ok = &rr_v4_res(slot, OP_CREATE_SESSION)->u.opcreate_session.u.csr_resok4;
 	const channel_attrs4 *fore = &ok->csr_fore_chan_attrs;
@@ -98,13 +98,13 @@ create_take(struct rr_v4_slot *slot)
 }
 
 static void
-complete_build(struct rr_v4_slot *slot)
+steps_complete_build(struct rr_v4_slot *slot)
 {
 	rr_v4_op(slot, OP_RECLAIM_COMPLETE, 0);
 }
 
 static void
-destroy_build(struct rr_v4_slot *slot)
+steps_destroy_build(struct rr_v4_slot *slot)
 {
 	DESTROY_SESSION4args *args = &rr_v4_op(slot, OP_DESTROY_SESSION, 0)->u.opdestroy_session;
 
@@ -112,27 +112,29 @@ destroy_build(struct rr_v4_slot *slot)
 }
 
 static void
-forget_build(struct rr_v4_slot *slot)
+steps_forget_build(struct rr_v4_slot *slot)
 {
 	rr_v4_op(slot, OP_DESTROY_CLIENTID, 0)->u.opdestroy_clientid.dca_clientid = slot->v4->clientid;
 }
 
 const struct rr_v4_work rr_v4_exchange_step = {
-	.build = exchange_build, .take = exchange_take, .alone = true
+	.build = steps_exchange_build, .take = steps_exchange_take, .alone = true
 };
-const struct rr_v4_work rr_v4_create_step = { .build = create_build, .take = create_take, .alone = true };
+const struct rr_v4_work rr_v4_create_step = {
+	.build = steps_create_build, .take = steps_create_take, .alone = true
+};
 const struct rr_v4_work rr_v4_reclaim_step = {
 	.build = rr_v4_open_build, .take = rr_v4_opened, .changes = true
 };
 const struct rr_v4_work rr_v4_complete_step = {
-	.build = complete_build, .take = rr_v4_nothing_take, .changes = true
+	.build = steps_complete_build, .take = rr_v4_nothing_take, .changes = true
 };
 const struct rr_v4_work rr_v4_close_step = {
 	.build = rr_v4_close_build, .take = rr_v4_nothing_take, .changes = true
 };
 const struct rr_v4_work rr_v4_destroy_step = {
-	.build = destroy_build, .take = rr_v4_nothing_take, .alone = true
+	.build = steps_destroy_build, .take = rr_v4_nothing_take, .alone = true
 };
 const struct rr_v4_work rr_v4_forget_step = {
-	.build = forget_build, .take = rr_v4_nothing_take, .alone = true
+	.build = steps_forget_build, .take = rr_v4_nothing_take, .alone = true
 };
