@@ -10,7 +10,7 @@
 
 /* Splits spec into host and port, in place; host loses its brackets, port is NULL where there is none. */
 static int
-split(char *spec, char **host, char **port)
+address_split(char *spec, char **host, char **port)
 {
 	char *colon;
 
@@ -47,7 +47,7 @@ rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_
 	if (strlen(spec) >= sizeof(copy))
 		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the address is too long");
 	strcpy(copy, spec);
-	if (split(copy, &host, &port) < 0 || !*host)
+	if (address_split(copy, &host, &port) < 0 || !*host)
 		return rr_fail(text, -RPCRDMA_ERR_INVAL,
 			"'%s' is no address: write ADDR, ADDR:PORT or [ADDR]:PORT", spec);
 	if (port && rr_options_number(port, 65535, &number) < 0)

@@ -70,7 +70,7 @@ rr_attributes_time(struct rpcrdma_nfs_time time, bool brief, char text[48])
 
 /* Two whole numbers: a fraction with nine decimals would not survive in a parser that has doubles. */
 static void
-put_time(FILE *out, const char *name, struct rpcrdma_nfs_time time)
+attributes_put_time(FILE *out, const char *name, struct rpcrdma_nfs_time time)
 {
 	fprintf(out, ",\"%s\":%" PRId64 ",\"%s_nsec\":%" PRIu32, name, time.seconds, name, time.nanoseconds);
 }
@@ -84,7 +84,7 @@ rr_attributes_json(FILE *out, const struct rpcrdma_nfs_object *object)
 		",\"fileid\":%" PRIu64,
 		rr_attributes_type(object->type), object->mode, object->links, object->uid, object->gid,
 		object->length, object->used, object->filesystem, object->number);
-	put_time(out, "atime", object->accessed);
-	put_time(out, "mtime", object->modified);
-	put_time(out, "ctime", object->changed);
+	attributes_put_time(out, "atime", object->accessed);
+	attributes_put_time(out, "mtime", object->modified);
+	attributes_put_time(out, "ctime", object->changed);
 }

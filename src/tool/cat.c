@@ -32,7 +32,7 @@ struct cat {
 };
 
 static void
-piece_done(void *ctx, int error)
+cat_piece_done(void *ctx, int error)
 {
 	struct cat_piece *piece = ctx;
 
@@ -43,7 +43,7 @@ piece_done(void *ctx, int error)
 
 /* Up to the size that the file had; from there on one piece at a time, in case it grew. */
 static void
-read_ahead(struct cat *cat)
+cat_read_ahead(struct cat *cat)
 {
 	while (cat->begun - cat->written < WINDOW) {
 		uint64_t offset = cat->begun * PIECE;
@@ -55,14 +55,14 @@ read_ahead(struct cat *cat)
 		piece->io.offset = offset;
 		cat->begun++;
 		cat->error = rpcrdma_nfs_read(
-			cat->remote.nfs, &piece->io, &(struct rpcrdma_nfs_then){ piece_done, piece });
+			cat->remote.nfs, &piece->io, &(struct rpcrdma_nfs_then){ cat_piece_done, piece });
 		if (cat->error)
 			return;
 	}
 }
 
 static int
-write_out(struct cat *cat, const struct rpcrdma_nfs_io *io)
+cat_write_piece(struct cat *cat, const struct rpcrdma_nfs_io *io)
 {
 	const uint8_t *next = io->data;
 	size_t left = io->moved;
@@ -83,7 +83,7 @@ write_out(struct cat *cat, const struct rpcrdma_nfs_io *io)
 }
 
 static int
-write_ready(struct cat *cat)
+cat_write_ready(struct cat *cat)
 {
 	int result = RR_EXIT_OK;
 
@@ -92,7 +92,7 @@ write_ready(struct cat *cat)
 
 		if (!piece->ready)
 			return RR_EXIT_OK;
-		result = write_out(cat, &piece->io);
+		result = cat_write_piece(cat, &piece->io);
 		cat->eof = piece->io.eof;
 		cat->written++;
 	}
@@ -100,7 +100,7 @@ write_ready(struct cat *cat)
 }
 
 static int
-stream(struct cat *cat)
+cat_stream(struct cat *cat)
 {
 	int result = RR_EXIT_OK;
 
@@ -114,11 +114,11 @@ stream(struct cat *cat)
 		piece->io.length = PIECE;
 	}
 	while (!cat->eof && !cat->error && result == RR_EXIT_OK && !rr_tool_interrupted(NULL)) {
-		read_ahead(cat);
+		cat_read_ahead(cat);
 		if (rr_loop_turn(cat->engine->loop, -1) < 0)
 			result = rr_tool_fail(cat->tool, "waiting for events failed: %s", strerror(errno));
 		else
-			result = write_ready(cat);
+			result = cat_write_ready(cat);
 	}
 	if (cat->error)
 		return rr_tool_fail(
@@ -129,7 +129,7 @@ stream(struct cat *cat)
 }
 
 static int
-show(struct cat *cat)
+cat_show(struct cat *cat)
 {
 	cat->object.size = sizeof(cat->object);
 	if (rpcrdma_nfs_find(cat->remote.nfs, cat->remote.rest, true, &cat->object) != 0)
@@ -143,11 +143,11 @@ show(struct cat *cat)
 	cat->memory = aligned_alloc(4096, (size_t)WINDOW * PIECE);
 	if (!cat->memory)
 		return rr_tool_fail(cat->tool, "out of memory");
-	return stream(cat);
+	return cat_stream(cat);
 }
 
 static int
-open_and_show(struct cat *cat, const struct rr_engine_config *config, const char *url)
+cat_open_and_show(struct cat *cat, const struct rr_engine_config *config, const char *url)
 {
 	struct rr_text text;
 	int error;
@@ -155,7 +155,7 @@ open_and_show(struct cat *cat, const struct rr_engine_config *config, const char
 	if (rr_remote_engine(config, &cat->engine, &text) < 0)
 		return rr_tool_fail(cat->tool, "%s", text.text);
 	error = rr_remote_open(cat->engine, url, &cat->remote, &text);
-	return error ? rr_advice_fail(cat->tool, cat->remote.name, error, &text) : show(cat);
+	return error ? rr_advice_fail(cat->tool, cat->remote.name, error, &text) : cat_show(cat);
 }
 
 /* What the command line says. */
@@ -175,7 +175,7 @@ cat_url(const struct rr_tool *tool, const struct rr_engine_config *config, const
 		return rr_tool_fail(tool, "out of memory");
 	cat->tool = tool;
 	cat->remote = *how;
-	result = open_and_show(cat, config, url);
+	result = cat_open_and_show(cat, config, url);
 	rr_remote_close(&cat->remote);
 	rpcrdma_engine_free(cat->engine);
 	free(cat->memory);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool
-grow(struct rr_catalog *catalog)
+catalog_grow(struct rr_catalog *catalog)
 {
 	size_t room = catalog->room ? 2 * catalog->room : 64;
 	struct rr_catalog_entry *entries = reallocarray(catalog->entries, room, sizeof(*entries));
@@ -25,7 +25,7 @@ rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdm
 	catalog->octets += sizeof(*entry) + strlen(name) + 1;
 	if (catalog->octets > RR_CATALOG_MAX)
 		return -RPCRDMA_ERR_LIMIT;
-	if (catalog->count == catalog->room && !grow(catalog))
+	if (catalog->count == catalog->room && !catalog_grow(catalog))
 		return -RPCRDMA_ERR_NOMEM;
 	entry = &catalog->entries[catalog->count];
 	memset(entry, 0, sizeof(*entry));
@@ -41,7 +41,7 @@ rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdm
 }
 
 static int
-compare(const void *a, const void *b)
+catalog_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct rr_catalog_entry *)a)->name, ((const struct rr_catalog_entry *)b)->name);
 }
@@ -50,7 +50,7 @@ void
 rr_catalog_sort(struct rr_catalog *catalog)
 {
 	if (catalog->count > 1)
-		qsort(catalog->entries, catalog->count, sizeof(catalog->entries[0]), compare);
+		qsort(catalog->entries, catalog->count, sizeof(catalog->entries[0]), catalog_compare);
 }
 
 void

@@ -102,7 +102,7 @@ rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *
 /* ---- A session ---- */
 
 static void
-nfs4_put_exchange(struct rr_check4 *talk)
+session_put_exchange(struct rr_check4 *talk)
 {
 	char owner[32];
 	uint64_t number = rr_random_u64(&rr_env_system);
@@ -119,7 +119,7 @@ nfs4_put_exchange(struct rr_check4 *talk)
 }
 
 static void
-nfs4_put_channel(struct rr_check4 *talk)
+session_put_channel(struct rr_check4 *talk)
 {
 	static const uint32_t words[] = { 0, 65536, 65536, 4096, 16, 1, 0 }; /* RFC 8881, 18.36.1 */
 
@@ -128,7 +128,7 @@ nfs4_put_channel(struct rr_check4 *talk)
 }
 
 static bool
-nfs4_create(struct rr_check4 *talk, uint32_t sequence)
+session_create(struct rr_check4 *talk, uint32_t sequence)
 {
 	struct rpcrdma_xdr_reader reader;
 	struct rr_check_reply reply;
@@ -139,8 +139,8 @@ nfs4_create(struct rr_check4 *talk, uint32_t sequence)
 	rpcrdma_put_u64(&talk->writer, talk->client);
 	rpcrdma_put_u32(&talk->writer, sequence);
 	rpcrdma_put_u32(&talk->writer, 0); /* flags */
-	nfs4_put_channel(talk);
-	nfs4_put_channel(talk);
+	session_put_channel(talk);
+	session_put_channel(talk);
 	rpcrdma_put_u32(&talk->writer, 0x40000000); /* callbacks: a program, and AUTH_NONE */
 	rpcrdma_put_u32(&talk->writer, 1);
 	rpcrdma_put_u32(&talk->writer, 0);
@@ -164,7 +164,7 @@ rr_check4_session(struct rr_check4 *talk)
 	uint32_t status, sequence;
 	bool unknown;
 
-	nfs4_put_exchange(talk);
+	session_put_exchange(talk);
 	if (!rr_check4_call(talk, NULL, &reply))
 		return RR_CHECK_FAIL;
 	unknown = reply.has_rpc &&
@@ -178,5 +178,5 @@ rr_check4_session(struct rr_check4 *talk)
 		return rr_check_skip(talk->why, "the server has no NFS version 4.1");
 	if (status != NFS4_OK)
 		return rr_check_fail(talk->why, "EXCHANGE_ID ends with status %u", status);
-	return nfs4_create(talk, sequence) ? RR_CHECK_PASS : RR_CHECK_FAIL;
+	return session_create(talk, sequence) ? RR_CHECK_PASS : RR_CHECK_FAIL;
 }

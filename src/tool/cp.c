@@ -66,7 +66,7 @@ rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
 /* ---- Summary ---- */
 
 static void
-add_counters(const struct rr_remote *remote, struct rpcrdma_counters *sum, uint32_t *reconnects)
+cp_add_counters(const struct rr_remote *remote, struct rpcrdma_counters *sum, uint32_t *reconnects)
 {
 	struct rpcrdma_counters counters;
 
@@ -81,7 +81,7 @@ add_counters(const struct rr_remote *remote, struct rpcrdma_counters *sum, uint3
 
 /* "iwarp", or "verbs and iwarp" where both ends are servers: source and destination. */
 static void
-name_fabrics(const struct rr_cp *cp, char *text, size_t size)
+cp_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 {
 	const char *names[2] = { NULL, NULL };
 	struct rpcrdma_negotiated negotiated;
@@ -99,23 +99,23 @@ name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 }
 
 static const char *
-plural(uint64_t count, const char *one, const char *many)
+cp_plural(uint64_t count, const char *one, const char *many)
 {
 	return count == 1 ? one : many;
 }
 
 static void
-print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters, double seconds,
-	double rate, const char *over)
+cp_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters,
+	double seconds, double rate, const char *over)
 {
 	char text[16];
 
-	fprintf(out, "copied %" PRIu64 " %s", sums->files, plural(sums->files, "file", "files"));
+	fprintf(out, "copied %" PRIu64 " %s", sums->files, cp_plural(sums->files, "file", "files"));
 	if (sums->directories)
 		fprintf(out, ", %" PRIu64 " %s", sums->directories,
-			plural(sums->directories, "directory", "directories"));
+			cp_plural(sums->directories, "directory", "directories"));
 	if (sums->links)
-		fprintf(out, ", %" PRIu64 " %s", sums->links, plural(sums->links, "link", "links"));
+		fprintf(out, ", %" PRIu64 " %s", sums->links, cp_plural(sums->links, "link", "links"));
 	fprintf(out,
 		": %" PRIu64 " octets in %.2f s, %s/s; %" PRIu64 " went by RDMA Write, %" PRIu64
 		" by RDMA Read, %" PRIu64 " inline, over %s\n",
@@ -124,8 +124,8 @@ print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counte
 }
 
 static void
-print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters, double seconds,
-	uint32_t reconnects, const char *over)
+cp_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters,
+	double seconds, uint32_t reconnects, const char *over)
 {
 	double rate = seconds > 0 ? (double)sums->octets / seconds : 0;
 
@@ -141,7 +141,7 @@ print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counte
 }
 
 static void
-print_summary(const struct rr_cp *cp)
+cp_print_summary(const struct rr_cp *cp)
 {
 	struct rpcrdma_counters counters = { 0 };
 	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
@@ -150,13 +150,13 @@ print_summary(const struct rr_cp *cp)
 	char over[32] = "";
 	FILE *out = cp->streamed ? stderr : stdout; /* data may have gone there */
 
-	name_fabrics(cp, over, sizeof(over));
-	add_counters(&cp->remotes[0], &counters, &reconnects);
-	add_counters(&cp->remotes[1], &counters, &reconnects);
+	cp_name_fabrics(cp, over, sizeof(over));
+	cp_add_counters(&cp->remotes[0], &counters, &reconnects);
+	cp_add_counters(&cp->remotes[1], &counters, &reconnects);
 	if (cp->json)
-		print_json(out, &cp->sums, &counters, seconds, reconnects, over);
+		cp_print_json(out, &cp->sums, &counters, seconds, reconnects, over);
 	else if (cp->sums.files || cp->sums.directories || cp->sums.links || !cp->sums.failed)
-		print_text(out, &cp->sums, &counters, seconds, rate, over);
+		cp_print_text(out, &cp->sums, &counters, seconds, rate, over);
 }
 
 /* ---- Both ends ---- */
@@ -166,7 +166,7 @@ enum { HOLE_LOCAL = 4 << 10, HOLE_REMOTE = 64 << 10 };
 
 /* Names are put behind it with a slash of their own. */
 static void
-cut_slashes(char *name)
+cp_cut_slashes(char *name)
 {
 	size_t length = strlen(name);
 
@@ -175,8 +175,8 @@ cut_slashes(char *name)
 }
 
 static int
-open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, struct rr_side *side, char *name,
-	size_t size)
+cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, struct rr_side *side,
+	char *name, size_t size)
 {
 	struct rr_text text;
 	int error;
@@ -188,7 +188,7 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 		.hole_unit = HOLE_LOCAL,
 	};
 	snprintf(name, size, "%s", argument);
-	cut_slashes(name);
+	cp_cut_slashes(name);
 	if (!rr_url_is(argument))
 		return RR_EXIT_OK;
 	side->ops = &rr_side_remote;
@@ -197,7 +197,7 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 	if (error)
 		return rr_advice_fail(cp->tool, remote->name, error, &text);
 	snprintf(name, size, "%s", remote->name);
-	cut_slashes(name);
+	cp_cut_slashes(name);
 	side->nfs = remote->nfs;
 	side->hole_unit = HOLE_REMOTE;
 	side->piece_max = side == &cp->from ? rr_nfs_read_max(remote->nfs) : rr_nfs_write_max(remote->nfs);
@@ -205,10 +205,10 @@ open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, stru
 }
 
 static int
-copy(struct rr_cp *cp, const char *source, const char *destination)
+cp_copy(struct rr_cp *cp, const char *source, const char *destination)
 {
-	if (open_side(cp, source, &cp->remotes[0], &cp->from, cp->from_name, sizeof(cp->from_name)) ||
-		open_side(cp, destination, &cp->remotes[1], &cp->to, cp->to_name, sizeof(cp->to_name)))
+	if (cp_open_side(cp, source, &cp->remotes[0], &cp->from, cp->from_name, sizeof(cp->from_name)) ||
+		cp_open_side(cp, destination, &cp->remotes[1], &cp->to, cp->to_name, sizeof(cp->to_name)))
 		return RR_EXIT_FAILED;
 	rr_progress_init(&cp->progress, !cp->quiet);
 	if (rr_pump_init(&cp->pump, cp->engine, &cp->progress) < 0 || rr_cp_small_init(cp) < 0)
@@ -220,7 +220,7 @@ copy(struct rr_cp *cp, const char *source, const char *destination)
 	rr_cp_small_free(cp);
 	if (!cp->quiet && !cp->stop &&
 		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links > 0))
-		print_summary(cp);
+		cp_print_summary(cp);
 	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
 }
 
@@ -252,7 +252,7 @@ cp_parsed(struct rr_cp *cp, char **argv)
 	if (rr_remote_engine(&config, &cp->engine, &text) < 0)
 		status = rr_tool_fail(cp->tool, "%s", text.text);
 	else
-		status = copy(cp, argv[0], argv[1]);
+		status = cp_copy(cp, argv[0], argv[1]);
 	rr_remote_close(&cp->remotes[0]);
 	rr_remote_close(&cp->remotes[1]);
 	rpcrdma_engine_free(cp->engine);

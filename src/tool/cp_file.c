@@ -45,7 +45,7 @@ rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 
 /* What exists at the destination. */
 static int
-find_there(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_info *there)
+file_find_target(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_info *there)
 {
 	struct rr_info link;
 
@@ -64,22 +64,22 @@ find_there(struct rr_cp *cp, const struct rr_place *to, const char *to_name, str
 }
 
 static bool
-same_time(struct timespec a, struct timespec b)
+file_is_same_time(struct timespec a, struct timespec b)
 {
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
 /* One file can be seen from both sides, by way of its server and here: all that both sides tell is equal. */
 static bool
-is_same(const struct rr_info *a, const struct rr_info *b)
+file_is_same(const struct rr_info *a, const struct rr_info *b)
 {
 	return a->kind == RR_KIND_FILE && b->kind == RR_KIND_FILE && a->fileid == b->fileid &&
-	       a->size == b->size && a->uid == b->uid && same_time(a->mtime, b->mtime) &&
-	       same_time(a->ctime, b->ctime);
+	       a->size == b->size && a->uid == b->uid && file_is_same_time(a->mtime, b->mtime) &&
+	       file_is_same_time(a->ctime, b->ctime);
 }
 
 static int
-check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
+file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
 {
 	const char *why = NULL;
 
@@ -89,13 +89,13 @@ check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_info 
 		why = "it is a socket, or a device or named pipe of the server: nothing can be written to it";
 	if (there->kind == RR_KIND_STREAM && info->kind == RR_KIND_LINK)
 		why = "it is a device or a named pipe, which will not be replaced by a link";
-	if (is_same(info, there))
+	if (file_is_same(info, there))
 		why = "the source and the destination are the same file";
 	return why ? rr_cp_fail_because(cp, &cp->to, why) : 0;
 }
 
 static int
-put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *temporary, const char *to_name)
+file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *temporary, const char *to_name)
 {
 	if (cp->to.ops->rename(&cp->to, to, temporary, to_name) == 0)
 		return 0;
@@ -114,7 +114,7 @@ struct copying {
 
 /* All that happens between the opening of the target and its renaming. */
 static int
-fill(struct copying *copying)
+file_fill(struct copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	struct rr_file *target = &copying->target;
@@ -132,7 +132,7 @@ fill(struct copying *copying)
 
 /* made: when the file of this number was made, by the clock of its side. */
 static void
-remove_stale(const struct copying *copying, unsigned number, struct timespec made)
+file_remove_stale(const struct copying *copying, unsigned number, struct timespec made)
 {
 	struct rr_cp *cp = copying->cp;
 	char temporary[RR_CP_TEMPORARY];
@@ -147,7 +147,7 @@ remove_stale(const struct copying *copying, unsigned number, struct timespec mad
 }
 
 static int
-create_temporary(struct copying *copying)
+file_create_temporary(struct copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	unsigned number = 0;
@@ -163,18 +163,18 @@ create_temporary(struct copying *copying)
 		return error == 1 ? rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way")
 				  : rr_cp_fail(cp, &cp->to);
 	}
-	remove_stale(copying, number, copying->target.made);
+	file_remove_stale(copying, number, copying->target.made);
 	return 0;
 }
 
 /* A new file in the place of an old one has its mode, and must have its owner. */
 static int
-create_like(struct copying *copying)
+file_create_like(struct copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	const struct rr_info *there = &copying->there;
 
-	if (create_temporary(copying) < 0)
+	if (file_create_temporary(copying) < 0)
 		return -1;
 	copying->info.mode = there->mode;
 	if (copying->target.uid == there->uid && copying->target.gid == there->gid)
@@ -188,7 +188,7 @@ create_like(struct copying *copying)
 }
 
 static int
-open_existing(struct copying *copying)
+file_open_existing(struct copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	const struct rr_info *there = &copying->there;
@@ -203,12 +203,12 @@ open_existing(struct copying *copying)
 		through_link ? cp->to_path : copying->to_name, there, &copying->target);
 	if (result < 0)
 		return rr_cp_fail(cp, &cp->to);
-	return result == 1 ? create_like(copying) : 0;
+	return result == 1 ? file_create_like(copying) : 0;
 }
 
 /* What a stream gives has neither mode nor times of its own. */
 static void
-describe_stream(const struct rr_cp *cp, struct rr_info *info)
+file_describe_stream(const struct rr_cp *cp, struct rr_info *info)
 {
 	struct timespec now;
 
@@ -223,39 +223,39 @@ describe_stream(const struct rr_cp *cp, struct rr_info *info)
 }
 
 static int
-describe_source(struct copying *copying)
+file_describe_source(struct copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 
 	if (copying->source.stream && copying->info.kind != RR_KIND_STREAM)
 		return rr_cp_fail_because(cp, &cp->from, "it is no regular file any more");
 	if (copying->source.stream)
-		describe_stream(cp, &copying->info);
+		file_describe_stream(cp, &copying->info);
 	else if (cp->from.ops->describe(&copying->source, &copying->info) < 0)
 		return rr_cp_fail(cp, &cp->from);
 	return 0;
 }
 
 static int
-copy_open_file(struct copying *copying)
+file_copy_open(struct copying *copying)
 {
 	enum rr_kind there = copying->there.kind;
 	struct rr_cp *cp = copying->cp;
-	int error = describe_source(copying);
+	int error = file_describe_source(copying);
 
 	if (error)
 		return error;
-	error = there == RR_KIND_FILE || there == RR_KIND_STREAM ? open_existing(copying)
-								 : create_temporary(copying);
+	error = there == RR_KIND_FILE || there == RR_KIND_STREAM ? file_open_existing(copying)
+								 : file_create_temporary(copying);
 	if (error)
 		return error;
 	if (cp->depth == 0 && copying->info.kind == RR_KIND_FILE)
 		rr_progress_expect(&cp->progress, copying->info.size);
 	rr_progress_file(&cp->progress, cp->path[0] ? cp->path + 1 : copying->to_name, copying->info.size);
-	error = fill(copying);
+	error = file_fill(copying);
 	cp->to.ops->close(&copying->target);
 	if (!error && copying->temporary[0])
-		error = put_in_place(cp, copying->to, copying->temporary, copying->to_name);
+		error = file_put_in_place(cp, copying->to, copying->temporary, copying->to_name);
 	if (error && copying->temporary[0])
 		rr_cp_remove_temporary(cp, copying->to, copying->temporary);
 	if (error)
@@ -273,11 +273,12 @@ rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 	struct copying copying = { .cp = cp, .to = to, .to_name = to_name, .info = *info };
 	int error;
 
-	if (find_there(cp, to, to_name, &copying.there) < 0 || check_target(cp, info, &copying.there) < 0)
+	if (file_find_target(cp, to, to_name, &copying.there) < 0 ||
+		file_check_target(cp, info, &copying.there) < 0)
 		return -1;
 	if (cp->from.ops->open(&cp->from, from, name, info, &copying.source) < 0)
 		return rr_cp_fail(cp, &cp->from);
-	error = copy_open_file(&copying);
+	error = file_copy_open(&copying);
 	cp->from.ops->close(&copying.source);
 	return error;
 }
@@ -293,7 +294,7 @@ rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 
 	if (cp->to.ops->look(&cp->to, to, to_name, &there) < 0)
 		return rr_cp_fail(cp, &cp->to);
-	if (check_target(cp, info, &there) < 0)
+	if (file_check_target(cp, info, &there) < 0)
 		return -1;
 	if (cp->from.ops->read_link(&cp->from, from, name, info, target) < 0)
 		return rr_cp_fail(cp, &cp->from);
@@ -303,7 +304,7 @@ rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 	} while (error == 1 && ++number < NUMBERS);
 	if (error)
 		return rr_cp_fail(cp, &cp->to);
-	error = put_in_place(cp, to, temporary, to_name);
+	error = file_put_in_place(cp, to, temporary, to_name);
 	if (error)
 		rr_cp_remove_temporary(cp, to, temporary);
 	else

@@ -20,7 +20,7 @@ rr_cp_local_fail(struct rr_side *side)
 }
 
 static enum rr_kind
-kind_of(mode_t mode)
+local_kind(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG: return RR_KIND_FILE;
@@ -37,7 +37,7 @@ void
 rr_cp_local_describe(const struct stat *st, struct rr_info *info)
 {
 	*info = (struct rr_info){
-		.kind = kind_of(st->st_mode),
+		.kind = local_kind(st->st_mode),
 		.mode = st->st_mode & 07777,
 		.uid = st->st_uid,
 		.gid = st->st_gid,
@@ -53,7 +53,7 @@ rr_cp_local_describe(const struct stat *st, struct rr_info *info)
 }
 
 static int
-look_at(struct rr_side *side, int at, const char *name, int flags, struct rr_info *info)
+local_look_at(struct rr_side *side, int at, const char *name, int flags, struct rr_info *info)
 {
 	struct stat st;
 
@@ -71,20 +71,20 @@ local_find(struct rr_side *side, const char *path, bool follow, struct rr_info *
 		*info = (struct rr_info){ .kind = RR_KIND_STREAM };
 		return 0;
 	}
-	return look_at(side, AT_FDCWD, path, follow ? 0 : AT_SYMLINK_NOFOLLOW, info);
+	return local_look_at(side, AT_FDCWD, path, follow ? 0 : AT_SYMLINK_NOFOLLOW, info);
 }
 
 static int
 local_look(struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info)
 {
-	return look_at(side, place->fd, name, AT_SYMLINK_NOFOLLOW, info);
+	return local_look_at(side, place->fd, name, AT_SYMLINK_NOFOLLOW, info);
 }
 
 static int
 local_examine(struct rr_side *side, const struct rr_place *place, const struct rr_catalog_entry *entry,
 	struct rr_info *info)
 {
-	return look_at(side, place->fd, entry->name, AT_SYMLINK_NOFOLLOW, info);
+	return local_look_at(side, place->fd, entry->name, AT_SYMLINK_NOFOLLOW, info);
 }
 
 static int
@@ -106,7 +106,7 @@ local_leave(struct rr_side *side, struct rr_place *place)
 }
 
 static int
-gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
+local_gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 {
 	const struct dirent *entry;
 
@@ -133,7 +133,7 @@ local_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog
 			close(fd);
 		return result;
 	}
-	result = gather(side, stream, catalog);
+	result = local_gather(side, stream, catalog);
 	closedir(stream);
 	return result;
 }
@@ -191,7 +191,7 @@ local_set(struct rr_side *side, const struct rr_place *place, const struct rr_in
 
 /* What takes the place of an old file is on disk before the old one goes. */
 static int
-sync_replacement(const struct rr_place *place, const char *from, const char *to)
+local_sync_replacement(const struct rr_place *place, const char *from, const char *to)
 {
 	int fd, status;
 
@@ -209,7 +209,7 @@ sync_replacement(const struct rr_place *place, const char *from, const char *to)
 static int
 local_rename(struct rr_side *side, const struct rr_place *place, const char *from, const char *to)
 {
-	if (sync_replacement(place, from, to) < 0)
+	if (local_sync_replacement(place, from, to) < 0)
 		return rr_cp_local_fail(side);
 	return renameat(place->fd, from, place->fd, to) < 0 ? rr_cp_local_fail(side) : 0;
 }

@@ -17,13 +17,13 @@
 /* ---- Opening ---- */
 
 static bool
-is_standard(const char *name)
+local_is_standard(const char *name)
 {
 	return strcmp(name, "-") == 0;
 }
 
 static void
-set_fd(struct rr_side *side, int fd, struct rr_file *file)
+local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
 {
 	struct stat st;
 
@@ -42,11 +42,11 @@ rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char 
 	bool stream = info && info->kind == RR_KIND_STREAM;
 	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (place ? O_NOFOLLOW : 0) | (stream ? 0 : O_NONBLOCK);
 
-	if (stream && !place && is_standard(name)) {
-		set_fd(side, fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), file);
+	if (stream && !place && local_is_standard(name)) {
+		local_set_fd(side, fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), file);
 		file->stream = true;
 	} else {
-		set_fd(side, openat(rr_cp_local_at(place), name, flags), file);
+		local_set_fd(side, openat(rr_cp_local_at(place), name, flags), file);
 	}
 	return file->fd < 0 ? rr_cp_local_fail(side) : 0;
 }
@@ -58,7 +58,7 @@ rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const cha
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
 	(void)size;
-	set_fd(side, openat(place->fd, name, flags, 0600), file);
+	local_set_fd(side, openat(place->fd, name, flags, 0600), file);
 	clock_gettime(CLOCK_REALTIME, &file->made);
 	if (file->fd < 0 && errno == EEXIST)
 		return 1;
@@ -71,11 +71,11 @@ rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const 
 {
 	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (place ? O_NOFOLLOW : 0);
 
-	if (there->kind == RR_KIND_STREAM && !place && is_standard(name)) {
-		set_fd(side, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), file);
+	if (there->kind == RR_KIND_STREAM && !place && local_is_standard(name)) {
+		local_set_fd(side, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), file);
 		file->stream = true;
 	} else {
-		set_fd(side, openat(rr_cp_local_at(place), name, flags), file);
+		local_set_fd(side, openat(rr_cp_local_at(place), name, flags), file);
 	}
 	if (file->fd < 0)
 		return rr_cp_local_fail(side);
@@ -108,7 +108,7 @@ rr_cp_local_extent(struct rr_file *file, uint64_t offset, uint64_t *start, uint6
 
 /* One read(2) more of a piece: 1 while more is to come, 0 when it is complete or at the end, or negative. */
 static int
-stream_read_some(struct rr_file *file, struct rr_piece *piece)
+local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
 {
 	ssize_t got = read(file->fd, (uint8_t *)piece->data + piece->moved, piece->length - piece->moved);
 
@@ -121,11 +121,11 @@ stream_read_some(struct rr_file *file, struct rr_piece *piece)
 }
 
 static void
-stream_ready(struct rr_watch *watch, unsigned events)
+local_stream_ready(struct rr_watch *watch, unsigned events)
 {
 	struct rr_file *file = rr_container(watch, struct rr_file, watch);
 	struct rr_piece *piece = file->awaited;
-	int result = stream_read_some(file, piece);
+	int result = local_stream_read_some(file, piece);
 
 	(void)events;
 	if (result == 1)
@@ -136,18 +136,18 @@ stream_ready(struct rr_watch *watch, unsigned events)
 
 /* Devices such as /dev/zero cannot be waited for, and need not. */
 static int
-stream_read(struct rr_file *file, struct rr_piece *piece)
+local_stream_read(struct rr_file *file, struct rr_piece *piece)
 {
 	int result;
 
 	piece->moved = 0;
 	piece->file = file;
-	file->watch.ready = stream_ready;
+	file->watch.ready = local_stream_ready;
 	if (rr_loop_watch(file->side->loop, &file->watch, file->fd, RR_READABLE) == 0) {
 		file->awaited = piece;
 		return 0;
 	}
-	while ((result = stream_read_some(file, piece)) == 1)
+	while ((result = local_stream_read_some(file, piece)) == 1)
 		;
 	return result < 0 ? result : 1;
 }
@@ -157,7 +157,7 @@ int
 rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 {
 	if (file->stream)
-		return stream_read(file, piece);
+		return local_stream_read(file, piece);
 	for (piece->moved = 0; piece->moved < piece->length;) {
 		ssize_t got = pread(file->fd, (uint8_t *)piece->data + piece->moved,
 			piece->length - piece->moved, (off_t)(piece->offset + piece->moved));
@@ -177,7 +177,7 @@ rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 
 /* Nothing of the old octets goes before there are new ones. */
 static int
-empty(struct rr_file *file)
+local_empty(struct rr_file *file)
 {
 	if (file->empty_first && ftruncate(file->fd, 0) < 0)
 		return rr_cp_local_fail(file->side);
@@ -188,7 +188,7 @@ empty(struct rr_file *file)
 int
 rr_cp_local_write(struct rr_file *file, struct rr_piece *piece)
 {
-	int error = empty(file);
+	int error = local_empty(file);
 
 	for (piece->moved = 0; !error && piece->moved < piece->length;) {
 		const uint8_t *data = (const uint8_t *)piece->data + piece->moved;
@@ -231,7 +231,7 @@ rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
 
 /* What was written in place keeps its mode, and where it is another user's, times are not ours to set. */
 static int
-set_times(struct rr_file *file, const struct rr_info *info)
+local_set_times(struct rr_file *file, const struct rr_info *info)
 {
 	struct timespec times[2] = { info->atime, info->mtime };
 
@@ -247,12 +247,12 @@ rr_cp_local_finish(struct rr_file *file, const struct rr_info *info)
 
 	if (file->stream)
 		return 0;
-	error = empty(file);
+	error = local_empty(file);
 	if (error)
 		return error;
 	if (file->short_end && ftruncate(file->fd, (off_t)info->size) < 0)
 		return rr_cp_local_fail(file->side);
-	return file->in_place ? set_times(file, info) : rr_cp_local_set(file->side, file->fd, info);
+	return file->in_place ? local_set_times(file, info) : rr_cp_local_set(file->side, file->fd, info);
 }
 
 int

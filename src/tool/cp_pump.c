@@ -12,7 +12,7 @@
 /* How often a server may forget data in restarts before it is taken for one that never keeps any. */
 enum { ROUNDS = 16 };
 
-static void slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot);
+static void pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot);
 
 int
 rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_progress *progress)
@@ -74,28 +74,28 @@ pump_changed(struct rr_pump *pump)
 /* ---- A slot's way: idle, reading, held if it must be, writing, idle ---- */
 
 static void
-slot_free(struct rr_pump *pump, struct rr_pump_slot *slot)
+pump_slot_free(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	slot->state = RR_SLOT_IDLE;
 	pump->busy--;
 }
 
 static void
-slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
+pump_slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
 {
 	pump_stop(pump, slot->state == RR_SLOT_READING ? pump->from->side : pump->to->side, error);
-	slot_free(pump, slot);
+	pump_slot_free(pump, slot);
 }
 
 static void
-slot_completed(struct rr_piece *piece, int error)
+pump_slot_completed(struct rr_piece *piece, int error)
 {
 	struct rr_pump_slot *slot = piece->ctx;
 
 	if (error)
-		slot_fail(slot->pump, slot, error);
+		pump_slot_fail(slot->pump, slot, error);
 	else
-		slot_advance(slot->pump, slot);
+		pump_slot_advance(slot->pump, slot);
 }
 
 static void
@@ -125,7 +125,7 @@ pump_skip_hole(struct rr_pump *pump)
 
 /* 1: the piece was read at once; 0: it is on its way, or nothing is left to be read; or negative. */
 static int
-slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
+pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	struct rr_piece *piece = &slot->piece;
 	uint64_t end;
@@ -139,7 +139,7 @@ slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	if (error)
 		return error;
 	end = pump->extents ? rr_min(pump->end, pump->extent_end) : pump->end;
-	*piece = (struct rr_piece){ .data = slot->memory, .offset = pump->next, .done = slot_completed };
+	*piece = (struct rr_piece){ .data = slot->memory, .offset = pump->next, .done = pump_slot_completed };
 	piece->length = (uint32_t)rr_min(pump->piece_size, end > pump->next ? end - pump->next : 0);
 	piece->ctx = slot;
 	slot->start = pump->next;
@@ -150,7 +150,7 @@ slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 
 /* Where the next run of octets begins that is no hole, or that ends, from at on. */
 static uint32_t
-slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint32_t at, bool hole)
+pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint32_t at, bool hole)
 {
 	uint32_t unit = pump->to->side->hole_unit;
 
@@ -174,17 +174,17 @@ pump_release(struct rr_pump *pump)
 		struct rr_pump_slot *slot = &pump->slots[i];
 
 		if (slot->state == RR_SLOT_HELD && slot->start == pump->done) {
-			slot_advance(pump, slot);
+			pump_slot_advance(pump, slot);
 			return;
 		}
 	}
 }
 
 static int
-slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
+pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	pump_count(pump, slot->filled);
-	slot_free(pump, slot);
+	pump_slot_free(pump, slot);
 	if (pump->in_order) {
 		pump->done = slot->start + slot->filled;
 		pump_release(pump);
@@ -194,7 +194,7 @@ slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 
 /* The next run of what was read. */
 static int
-slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
+pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	struct rr_piece *piece = &slot->piece;
 	uint32_t start;
@@ -203,11 +203,11 @@ slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 		slot->state = RR_SLOT_HELD;
 		return 0;
 	}
-	start = slot_find(pump, slot, slot->cursor, false);
-	slot->cursor = slot_find(pump, slot, start, true);
+	start = pump_slot_find(pump, slot, slot->cursor, false);
+	slot->cursor = pump_slot_find(pump, slot, start, true);
 	slot->state = RR_SLOT_WRITING;
 	if (start == slot->cursor)
-		return slot_finish(pump, slot);
+		return pump_slot_finish(pump, slot);
 	piece->data = slot->memory + start;
 	piece->offset = slot->start + start;
 	piece->length = slot->cursor - start;
@@ -221,12 +221,12 @@ pump_read_on(struct rr_pump *pump)
 {
 	for (uint32_t i = 0; i < RR_PUMP_PIECES && !pump->reading && pump->next < pump->end; i++)
 		if (pump->slots[i].state == RR_SLOT_IDLE && !pump->error)
-			slot_advance(pump, &pump->slots[i]);
+			pump_slot_advance(pump, &pump->slots[i]);
 }
 
 /* Fewer octets than asked for are the end of a stream. */
 static int
-slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
+pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	bool stream = pump->from->stream;
 
@@ -237,31 +237,31 @@ slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 		return pump_changed(pump);
 	if (slot->filled != slot->piece.length)
 		pump->next = pump->end = slot->start + slot->filled;
-	return slot_write(pump, slot);
+	return pump_slot_write(pump, slot);
 }
 
 static int
-slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
+pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	switch (slot->state) {
-	case RR_SLOT_READING: return slot_take(pump, slot);
+	case RR_SLOT_READING: return pump_slot_take(pump, slot);
 	case RR_SLOT_HELD:
-	case RR_SLOT_WRITING: return slot_write(pump, slot);
-	default: return slot_read(pump, slot);
+	case RR_SLOT_WRITING: return pump_slot_write(pump, slot);
+	default: return pump_slot_read(pump, slot);
 	}
 }
 
 /* Takes the slot as far as it goes without waiting. */
 static void
-slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
+pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	bool stream = pump->from->stream;
 	int result;
 
-	while ((result = slot_step(pump, slot)) == 1)
+	while ((result = pump_slot_step(pump, slot)) == 1)
 		;
 	if (result < 0)
-		slot_fail(pump, slot, result);
+		pump_slot_fail(pump, slot, result);
 	if (stream && !pump->error)
 		pump_read_on(pump);
 }
@@ -290,7 +290,7 @@ pump_run(struct rr_pump *pump, uint64_t size)
 	pump->end = size;
 	pump->reading = false;
 	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
-		slot_advance(pump, &pump->slots[i]);
+		pump_slot_advance(pump, &pump->slots[i]);
 	while (pump->busy > 0 && !pump->error && !rr_tool_interrupted(NULL)) {
 		if (rr_loop_turn(pump->engine->loop, -1) < 0)
 			pump_stop_because(

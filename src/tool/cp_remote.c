@@ -18,13 +18,13 @@ rr_cp_remote_fail(struct rr_side *side, int error)
 }
 
 static int
-check(struct rr_side *side, int error)
+remote_check(struct rr_side *side, int error)
 {
 	return error ? rr_cp_remote_fail(side, error) : 0;
 }
 
 static void
-describe(const struct rpcrdma_nfs_object *object, struct rr_info *info)
+remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
 	*info = (struct rr_info){
 		.kind = object->type == RPCRDMA_NFS_FILE        ? RR_KIND_FILE
@@ -47,14 +47,14 @@ describe(const struct rpcrdma_nfs_object *object, struct rr_info *info)
 }
 
 static int
-found(struct rr_side *side, int error, const struct rpcrdma_nfs_object *object, struct rr_info *info)
+remote_found(struct rr_side *side, int error, const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
 	info->kind = RR_KIND_NONE;
 	if (error == NFS3ERR_NOENT)
 		return 0;
 	if (error)
 		return rr_cp_remote_fail(side, error);
-	describe(object, info);
+	remote_describe_object(object, info);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ remote_find(struct rr_side *side, const char *path, bool follow, struct rr_info 
 {
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
-	return found(side, rpcrdma_nfs_find(side->nfs, path, follow, &object), &object, info);
+	return remote_found(side, rpcrdma_nfs_find(side->nfs, path, follow, &object), &object, info);
 }
 
 static int
@@ -71,7 +71,8 @@ remote_look(struct rr_side *side, const struct rr_place *place, const char *name
 {
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
-	return found(side, rpcrdma_nfs_lookup(side->nfs, &place->handle, name, &object, NULL), &object, info);
+	return remote_found(
+		side, rpcrdma_nfs_lookup(side->nfs, &place->handle, name, &object, NULL), &object, info);
 }
 
 static int
@@ -80,7 +81,7 @@ remote_examine(struct rr_side *side, const struct rr_place *place, const struct 
 {
 	if (!entry->known)
 		return remote_look(side, place, entry->name, info);
-	describe(&entry->object, info);
+	remote_describe_object(&entry->object, info);
 	return 0;
 }
 
@@ -102,7 +103,7 @@ remote_leave(struct rr_side *side, struct rr_place *place)
 static int
 remote_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog)
 {
-	return check(side, rpcrdma_nfs_list(side->nfs, &place->handle, rr_catalog_take, catalog));
+	return remote_check(side, rpcrdma_nfs_list(side->nfs, &place->handle, rr_catalog_take, catalog));
 }
 
 static int
@@ -110,11 +111,11 @@ remote_read_link(struct rr_side *side, const struct rr_place *place, const char 
 	const struct rr_info *info, char target[RR_NFS_PATH])
 {
 	(void)place, (void)name;
-	return check(side, rpcrdma_nfs_readlink(side->nfs, &info->handle, target, RR_NFS_PATH, NULL));
+	return remote_check(side, rpcrdma_nfs_readlink(side->nfs, &info->handle, target, RR_NFS_PATH, NULL));
 }
 
 static sattr3
-mode_alone(uint32_t mode)
+remote_mode_alone(uint32_t mode)
 {
 	sattr3 attributes = { .mode.set_it = true };
 
@@ -126,13 +127,13 @@ static int
 remote_make_directory(
 	struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into)
 {
-	sattr3 attributes = mode_alone(0700);
+	sattr3 attributes = remote_mode_alone(0700);
 	struct rr_nfs_object object;
 	int error = rr_nfs_mkdir(side->nfs, &place->handle, name, &attributes, &object);
 
 	if (!error)
 		into->handle = object.handle;
-	return check(side, error);
+	return remote_check(side, error);
 }
 
 static int
@@ -140,12 +141,12 @@ remote_make_link(struct rr_side *side, const struct rr_place *place, const char 
 {
 	int error = rr_nfs_symlink(side->nfs, &place->handle, name, target);
 
-	return check(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : error ? -RPCRDMA_ERR_SYSTEM : 0;
+	return remote_check(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : error ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
 /* Times outside of what NFS version 3 can say (1970 to 2106) become the nearest that it can. */
 static nfstime3
-to_nfs(struct timespec time)
+remote_nfs_time(struct timespec time)
 {
 	if (time.tv_sec < 0)
 		return (nfstime3){ 0, 0 };
@@ -157,11 +158,11 @@ to_nfs(struct timespec time)
 sattr3
 rr_cp_remote_attributes(const struct rr_info *info)
 {
-	sattr3 attributes = mode_alone(info->mode & RR_MODE_KEPT);
+	sattr3 attributes = remote_mode_alone(info->mode & RR_MODE_KEPT);
 
 	attributes.atime.set_it = attributes.mtime.set_it = SET_TO_CLIENT_TIME;
-	attributes.atime.u.atime = to_nfs(info->atime);
-	attributes.mtime.u.mtime = to_nfs(info->mtime);
+	attributes.atime.u.atime = remote_nfs_time(info->atime);
+	attributes.mtime.u.mtime = remote_nfs_time(info->mtime);
 	return attributes;
 }
 
@@ -170,13 +171,13 @@ remote_set(struct rr_side *side, const struct rr_place *place, const struct rr_i
 {
 	sattr3 attributes = rr_cp_remote_attributes(info);
 
-	return check(side, rr_nfs_setattr(side->nfs, &place->handle, &attributes));
+	return remote_check(side, rr_nfs_setattr(side->nfs, &place->handle, &attributes));
 }
 
 static int
 remote_rename(struct rr_side *side, const struct rr_place *place, const char *from, const char *to)
 {
-	return check(side, rr_nfs_rename(side->nfs, &place->handle, from, &place->handle, to));
+	return remote_check(side, rr_nfs_rename(side->nfs, &place->handle, from, &place->handle, to));
 }
 
 static int
@@ -187,7 +188,7 @@ remote_remove(struct rr_side *side, const struct rr_place *place, const char *na
 	rr_nfs_cleaning(side->nfs, true);
 	error = rr_nfs_remove(side->nfs, &place->handle, name);
 	rr_nfs_cleaning(side->nfs, false);
-	return check(side, error);
+	return remote_check(side, error);
 }
 
 /* ---- Files ---- */
@@ -203,7 +204,7 @@ remote_open(struct rr_side *side, const struct rr_place *place, const char *name
 
 /* Where ACCESS does not grant it, a SETATTR of nothing tells why, as a read-only export is a reason, too. */
 static int
-check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *handle)
+remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *handle)
 {
 	const sattr3 nothing = { 0 };
 	uint32_t granted = 0;
@@ -228,7 +229,7 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 	const struct rr_info *there, struct rr_file *file)
 {
 	sattr3 empty = { .size = { .set_it = true, .u.size = 0 } };
-	int error = check_writable(side, &there->handle);
+	int error = remote_check_writable(side, &there->handle);
 
 	(void)name;
 	if (error)
@@ -241,7 +242,7 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 		.handle = there->handle,
 		.stable = UNSTABLE,
 	};
-	return check(side, rr_nfs_setattr(side->nfs, &file->handle, &empty));
+	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &empty));
 }
 
 static int
@@ -257,7 +258,7 @@ remote_finish(struct rr_file *file, const struct rr_info *info)
 	/* What was written in place may be another user's: its times are not ours to set then. */
 	if (error == NFS3ERR_PERM && file->in_place && !file->short_end)
 		return 0;
-	return check(file->side, error);
+	return remote_check(file->side, error);
 }
 
 static int
@@ -268,7 +269,7 @@ remote_describe(struct rr_file *file, struct rr_info *info)
 
 	if (error)
 		return rr_cp_remote_fail(file->side, error);
-	describe(&object, info);
+	remote_describe_object(&object, info);
 	return 0;
 }
 

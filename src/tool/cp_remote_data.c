@@ -31,7 +31,7 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 }
 
 static void
-start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
+remote_start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
 {
 	piece->file = file;
 	piece->io.file = &file->handle;
@@ -44,7 +44,7 @@ start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_i
 }
 
 static void
-read_done(struct rr_nfs_io *io, int error)
+remote_read_done(struct rr_nfs_io *io, int error)
 {
 	struct rr_piece *piece = io->ctx;
 
@@ -55,13 +55,13 @@ read_done(struct rr_nfs_io *io, int error)
 int
 rr_cp_remote_read(struct rr_file *file, struct rr_piece *piece)
 {
-	start(file, piece, read_done);
+	remote_start(file, piece, remote_read_done);
 	rr_nfs_read(file->side->nfs, &piece->io);
 	return 0;
 }
 
 static void
-raise(uint64_t *value, uint64_t least)
+remote_raise(uint64_t *value, uint64_t least)
 {
 	if (*value < least)
 		*value = least;
@@ -72,26 +72,26 @@ raise(uint64_t *value, uint64_t least)
  * verifier other than the last one means that nothing that was written before can be relied on.
  */
 static void
-note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE])
+remote_note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE])
 {
 	if (file->has_verifier && memcmp(file->verifier, verifier, sizeof(file->verifier)) != 0)
-		raise(&file->lost_end, file->written_end);
+		remote_raise(&file->lost_end, file->written_end);
 	memcpy(file->verifier, verifier, sizeof(file->verifier));
 	file->has_verifier = true;
 }
 
 static void
-write_done(struct rr_nfs_io *io, int error)
+remote_write_done(struct rr_nfs_io *io, int error)
 {
 	struct rr_piece *piece = io->ctx;
 	struct rr_file *file = piece->file;
 
 	piece->moved = io->moved;
 	if (!error && io->committed == UNSTABLE) {
-		note_verifier(file, io->verifier);
-		raise(&file->written_end, piece->offset + piece->length);
+		remote_note_verifier(file, io->verifier);
+		remote_raise(&file->written_end, piece->offset + piece->length);
 		if (io->verifier_changed)
-			raise(&file->lost_end, piece->offset + piece->length);
+			remote_raise(&file->lost_end, piece->offset + piece->length);
 	}
 	piece->done(piece, error ? rr_cp_remote_fail(file->side, error) : 0);
 }
@@ -99,7 +99,7 @@ write_done(struct rr_nfs_io *io, int error)
 int
 rr_cp_remote_write(struct rr_file *file, struct rr_piece *piece)
 {
-	start(file, piece, write_done);
+	remote_start(file, piece, remote_write_done);
 	rr_nfs_write(file->side->nfs, &piece->io);
 	return 0;
 }
@@ -122,7 +122,7 @@ rr_cp_remote_commit(struct rr_file *file, uint64_t *lost)
 	error = rr_nfs_commit(file->side->nfs, &file->handle, verifier);
 	if (error)
 		return rr_cp_remote_fail(file->side, error);
-	note_verifier(file, verifier);
+	remote_note_verifier(file, verifier);
 	*lost = file->lost_end;
 	file->has_verifier = false;
 	file->written_end = file->lost_end = 0;

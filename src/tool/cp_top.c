@@ -8,7 +8,7 @@
 
 /* "a" of "/x/a//"; empty where there is none ("/", "."), so that what is in it is meant. */
 static void
-last_name(const char *path, char name[RR_NFS_NAME + 1])
+top_last_name(const char *path, char name[RR_NFS_NAME + 1])
 {
 	size_t end = strlen(path), start;
 
@@ -25,7 +25,7 @@ last_name(const char *path, char name[RR_NFS_NAME + 1])
 
 /* Everything in front of the last name: "/x" of "/x/a", "." of "a". */
 static void
-directory_of(const char *path, bool local, char out[RR_NFS_PATH])
+top_directory(const char *path, bool local, char out[RR_NFS_PATH])
 {
 	size_t end = strlen(path);
 
@@ -39,7 +39,7 @@ directory_of(const char *path, bool local, char out[RR_NFS_PATH])
 }
 
 static void
-append_name(char *path, size_t size, const char *name)
+top_append_name(char *path, size_t size, const char *name)
 {
 	size_t length = strlen(path);
 
@@ -54,16 +54,16 @@ struct target {
 
 /* The destination is no directory: it, or what it will be, has a name in one. */
 static int
-target_beside(struct rr_cp *cp, const char *path, struct target *target)
+top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 {
 	char parent[RR_NFS_PATH];
 	struct rr_info info;
 	size_t length = strlen(path);
 
-	last_name(path, target->name);
+	top_last_name(path, target->name);
 	if (target->name[0] == '\0')
 		return rr_cp_fail_because(cp, &cp->to, "there is no such directory, or its name is too long");
-	directory_of(path, !cp->to.nfs, parent);
+	top_directory(path, !cp->to.nfs, parent);
 	if (cp->to.ops->find(&cp->to, parent, true, &info) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	if (info.kind == RR_KIND_NONE)
@@ -78,7 +78,7 @@ target_beside(struct rr_cp *cp, const char *path, struct target *target)
 }
 
 static int
-find_target(struct rr_cp *cp, const char *source, const char *path, struct target *target)
+top_find_target(struct rr_cp *cp, const char *source, const char *path, struct target *target)
 {
 	struct rr_info info;
 
@@ -86,23 +86,23 @@ find_target(struct rr_cp *cp, const char *source, const char *path, struct targe
 		return rr_cp_fail(cp, &cp->to);
 	snprintf(cp->to_path, sizeof(cp->to_path), "%s", path);
 	if (info.kind != RR_KIND_DIRECTORY)
-		return target_beside(cp, path, target);
+		return top_target_beside(cp, path, target);
 	if (!cp->from.nfs && strcmp(source, "-") == 0)
 		return rr_cp_fail_because(
 			cp, &cp->to, "it is a directory: what comes from standard input needs a name in it");
-	last_name(source, target->name);
+	top_last_name(source, target->name);
 	if (cp->to.ops->enter(&cp->to, NULL, path, &info, &target->place) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	if (target->name[0]) {
-		append_name(cp->to_name, sizeof(cp->to_name), target->name);
-		append_name(cp->to_path, sizeof(cp->to_path), target->name);
+		top_append_name(cp->to_name, sizeof(cp->to_name), target->name);
+		top_append_name(cp->to_path, sizeof(cp->to_path), target->name);
 	}
 	return 0;
 }
 
 /* "cp -r nfs://server/ there": the source has no name of its own. */
 static void
-copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct rr_place *to)
+top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct rr_place *to)
 {
 	struct rr_place inside;
 
@@ -126,7 +126,7 @@ copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, co
 
 /* The path that a side's find() takes, and the one whose last name counts. */
 static const char *
-path_of(const struct rr_side *side, const char *argument)
+top_path(const struct rr_side *side, const char *argument)
 {
 	return side->nfs ? rr_nfs_rest(side->nfs) : argument;
 }
@@ -134,7 +134,7 @@ path_of(const struct rr_side *side, const char *argument)
 void
 rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 {
-	const char *from = path_of(&cp->from, source), *to = path_of(&cp->to, destination);
+	const char *from = top_path(&cp->from, source), *to = top_path(&cp->to, destination);
 	const char *whole = cp->from.nfs ? cp->remotes[0].url.path : source;
 	struct target target = { .place.fd = -1 };
 	struct rr_info info;
@@ -151,11 +151,11 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
 		return;
 	}
-	if (find_target(cp, whole, to, &target) < 0)
+	if (top_find_target(cp, whole, to, &target) < 0)
 		return;
 	if (target.name[0])
 		rr_cp_entry(cp, NULL, from, &info, &target.place, target.name);
 	else
-		copy_contents(cp, from, &info, &target.place);
+		top_copy_contents(cp, from, &info, &target.place);
 	cp->to.ops->leave(&cp->to, &target.place);
 }

@@ -9,7 +9,7 @@
 
 /* What a terminal is told of the size of the work: files of directories that were read so far. */
 static void
-expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
+tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
 {
 	for (size_t i = 0; i < catalog->count && cp->progress.enabled; i++) {
 		const struct rr_catalog_entry *entry = &catalog->entries[i];
@@ -24,7 +24,7 @@ expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalo
 
 /* What could be read of the directory. */
 static void
-list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_catalog *catalog)
+tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_catalog *catalog)
 {
 	const char *endless;
 
@@ -43,9 +43,9 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	struct rr_catalog catalog = { 0 };
 	size_t length = strlen(cp->path);
 
-	list_directory(cp, from, &catalog);
+	tree_list_directory(cp, from, &catalog);
 	rr_catalog_sort(&catalog);
-	expect_all(cp, from, &catalog);
+	tree_expect_all(cp, from, &catalog);
 	for (size_t i = 0; i < catalog.count && !cp->stop; i++) {
 		const struct rr_catalog_entry *entry = &catalog.entries[i];
 		struct rr_info info;
@@ -68,7 +68,8 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 
 /* Makes the directory on the receiving side, or enters the one that is there. */
 static int
-prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into, bool *made)
+tree_prepare(
+	struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into, bool *made)
 {
 	const struct rr_side_ops *ops = cp->to.ops;
 	struct rr_info there;
@@ -88,13 +89,13 @@ prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct
 
 /* Mode and times come last: the mode may forbid writing, and each new entry changes the times. */
 static void
-copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
+tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
 {
 	struct rr_place into = { .fd = -1 };
 	bool made = false, fresh = cp->fresh;
 
-	if (prepare(cp, to, to_name, &into, &made) < 0)
+	if (tree_prepare(cp, to, to_name, &into, &made) < 0)
 		return;
 	cp->depth++;
 	cp->fresh = made;
@@ -108,8 +109,8 @@ copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info 
 }
 
 static void
-enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name)
+tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *name,
+	const struct rr_info *info, const struct rr_place *to, const char *to_name)
 {
 	const char *endless = rr_trail_enter(&cp->trail, info->fsid, info->fileid);
 	struct rr_place inside;
@@ -121,29 +122,29 @@ enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *name, 
 	if (cp->from.ops->enter(&cp->from, from, name, info, &inside) < 0) {
 		rr_cp_fail(cp, &cp->from);
 	} else {
-		copy_into(cp, &inside, info, to, to_name);
+		tree_copy_into(cp, &inside, info, to, to_name);
 		cp->from.ops->leave(&cp->from, &inside);
 	}
 	rr_trail_leave(&cp->trail);
 }
 
 static bool
-is_target(const struct rr_cp *cp, const struct rr_info *info)
+tree_is_target(const struct rr_cp *cp, const struct rr_info *info)
 {
 	return cp->depth > 0 && cp->to.nfs && cp->from.nfs && info->handle.length == cp->to_top.length &&
 	       memcmp(info->handle.data, cp->to_top.data, cp->to_top.length) == 0;
 }
 
 static void
-copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
-	const struct rr_place *to, const char *to_name)
+tree_copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *name,
+	const struct rr_info *info, const struct rr_place *to, const char *to_name)
 {
 	if (!cp->recursive)
 		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
-	else if (is_target(cp, info))
+	else if (tree_is_target(cp, info))
 		rr_cp_fail_because(cp, &cp->from, "a directory cannot be copied into itself");
 	else
-		enter_and_copy(cp, from, name, info, to, to_name);
+		tree_enter_and_copy(cp, from, name, info, to, to_name);
 }
 
 void
@@ -161,7 +162,7 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 			rr_cp_file(cp, from, name, info, to, to_name);
 		break;
 	case RR_KIND_LINK: rr_cp_link(cp, from, name, info, to, to_name); break;
-	case RR_KIND_DIRECTORY: copy_directory(cp, from, name, info, to, to_name); break;
+	case RR_KIND_DIRECTORY: tree_copy_directory(cp, from, name, info, to, to_name); break;
 	case RR_KIND_NONE: break;
 	case RR_KIND_STREAM:
 		if (from == NULL && (!cp->recursive || strcmp(name, "-") == 0)) {

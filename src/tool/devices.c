@@ -35,20 +35,20 @@ static const struct rr_option devices_options[] = {
 };
 
 static uint32_t
-limit_of(const struct rr_verbs_device_info *info, const struct limit *limit)
+devices_limit(const struct rr_verbs_device_info *info, const struct limit *limit)
 {
 	return *(const uint32_t *)(const void *)((const char *)info + limit->at);
 }
 
 static void
-json_member(const char *name, const char *text)
+devices_json_member(const char *name, const char *text)
 {
 	printf("\"%s\":", name);
 	rr_tool_json_string(stdout, text);
 }
 
 static void
-json_list(const char *name, const char (*texts)[RR_ADDRESS_TEXT], uint32_t count)
+devices_json_list(const char *name, const char (*texts)[RR_ADDRESS_TEXT], uint32_t count)
 {
 	printf(",\"%s\":[", name);
 	for (uint32_t i = 0; i < count; i++) {
@@ -59,46 +59,46 @@ json_list(const char *name, const char (*texts)[RR_ADDRESS_TEXT], uint32_t count
 }
 
 static void
-json_port(const struct rr_verbs_port *port, uint32_t number)
+devices_json_port(const struct rr_verbs_port *port, uint32_t number)
 {
 	printf("%s{\"port\":%" PRIu32 ",", number > 1 ? "," : "", number);
-	json_member("state", port->state);
+	devices_json_member("state", port->state);
 	printf(",");
-	json_member("link_layer", port->link_layer);
+	devices_json_member("link_layer", port->link_layer);
 	printf(",");
-	json_member("network", port->network);
+	devices_json_member("network", port->network);
 	printf(",\"mtu\":%" PRIu32 ",\"max_message\":%" PRIu64, port->mtu, port->max_message);
-	json_list("addresses", port->addresses, port->address_count);
-	json_list("gids", port->gids, port->gid_count);
+	devices_json_list("addresses", port->addresses, port->address_count);
+	devices_json_list("gids", port->gids, port->gid_count);
 	printf("}");
 }
 
 static void
-json_device(const struct rr_verbs_device_info *info)
+devices_json_device(const struct rr_verbs_device_info *info)
 {
 	printf("{");
-	json_member("device", info->name);
+	devices_json_member("device", info->name);
 	printf(",");
-	json_member("transport", info->transport);
+	devices_json_member("transport", info->transport);
 	printf(",\"usable\":%s", info->usable ? "true" : "false");
 	if (!info->usable) {
 		printf(",");
-		json_member("reason", info->reason.text);
+		devices_json_member("reason", info->reason.text);
 	}
 	if (info->has_attributes) {
 		printf(",\"remote_invalidation\":%s,\"max_region_size\":%" PRIu64,
 			info->windows ? "true" : "false", info->max_region_size);
 		for (size_t i = 0; i < LIMITS; i++)
-			printf(",\"%s\":%" PRIu32, limits[i].key, limit_of(info, &limits[i]));
+			printf(",\"%s\":%" PRIu32, limits[i].key, devices_limit(info, &limits[i]));
 	}
 	printf(",\"ports\":[");
 	for (uint32_t i = 0; i < info->port_count; i++)
-		json_port(&info->ports[i], i + 1);
+		devices_json_port(&info->ports[i], i + 1);
 	printf("]}");
 }
 
 static void
-print_port(const struct rr_verbs_port *port, uint32_t number)
+devices_print_port(const struct rr_verbs_port *port, uint32_t number)
 {
 	printf("  port %" PRIu32 ": %s, %s", number, port->state, port->link_layer);
 	if (port->network[0])
@@ -113,12 +113,12 @@ print_port(const struct rr_verbs_port *port, uint32_t number)
 }
 
 static void
-print_device(const struct rr_verbs_device_info *info)
+devices_print_device(const struct rr_verbs_device_info *info)
 {
 	printf("%s: %s, %s%s\n", info->name, info->transport,
 		info->usable ? "usable" : "not usable: ", info->usable ? "" : info->reason.text);
 	for (uint32_t i = 0; i < info->port_count; i++)
-		print_port(&info->ports[i], i + 1);
+		devices_print_port(&info->ports[i], i + 1);
 	if (!info->has_attributes)
 		return;
 	printf("  remote invalidation: %s\n",
@@ -127,20 +127,20 @@ print_device(const struct rr_verbs_device_info *info)
 	if (info->max_region_size < UINT64_MAX)
 		printf("regions of %" PRIu64 " octets, ", info->max_region_size);
 	for (size_t i = 0; i < LIMITS; i++)
-		printf("%s%" PRIu32 " %s", i ? ", " : "", limit_of(info, &limits[i]), limits[i].name);
+		printf("%s%" PRIu32 " %s", i ? ", " : "", devices_limit(info, &limits[i]), limits[i].name);
 	printf("\n");
 }
 
 static void
-show(void *ctx, const struct rr_verbs_device_info *info)
+devices_show(void *ctx, const struct rr_verbs_device_info *info)
 {
 	struct devices *devices = ctx;
 
 	if (devices->json) {
 		printf("%s", devices->count ? "," : "{\"devices\":[");
-		json_device(info);
+		devices_json_device(info);
 	} else {
-		print_device(info);
+		devices_print_device(info);
 	}
 	devices->count++;
 }
@@ -154,10 +154,10 @@ devices_run(const struct rr_tool *tool, int argc, char **argv)
 
 	if (status != RR_OPTIONS_GO_ON)
 		return status;
-	error = rr_verbs_devices(&rr_env_system, show, &devices, &text);
+	error = rr_verbs_devices(&rr_env_system, devices_show, &devices, &text);
 	if (error && devices.json) {
 		printf("{\"devices\":[],");
-		json_member("reason", text.text);
+		devices_json_member("reason", text.text);
 		printf("}\n");
 		return RR_EXIT_FAILED;
 	}

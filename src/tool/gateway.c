@@ -44,7 +44,7 @@ struct run {
 /* ---- Options ---- */
 
 static const char *
-after(const char *text, const char *prefix)
+gateway_after_prefix(const char *text, const char *prefix)
 {
 	size_t length = strlen(prefix);
 
@@ -58,7 +58,7 @@ gateway_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 {
 	struct run *run = state;
 	struct address *address = &run->addresses[run->address_count];
-	const char *tcp = after(spec, "tcp://"), *rdma = after(spec, "rdma://");
+	const char *tcp = gateway_after_prefix(spec, "tcp://"), *rdma = gateway_after_prefix(spec, "rdma://");
 	struct rr_text text;
 
 	if (run->address_count == ADDRESSES)
@@ -88,7 +88,7 @@ gateway_take_to(const struct rr_tool *tool, void *state, const char *url)
 }
 
 static int
-add_route(struct run *run, uint32_t prog, uint16_t port)
+gateway_add_route(struct run *run, uint32_t prog, uint16_t port)
 {
 	struct rr_gateway_config *config = &run->config;
 
@@ -102,7 +102,7 @@ add_route(struct run *run, uint32_t prog, uint16_t port)
 enum { MOUNT_PROGRAM = 100005 };
 
 static int
-program_number(const char *name, uint32_t *prog)
+gateway_program_number(const char *name, uint32_t *prog)
 {
 	static const struct {
 		const char *name;
@@ -139,10 +139,10 @@ gateway_take_program(const struct rr_tool *tool, void *state, const char *spec)
 
 	if (equals && (size_t)(equals - spec) < sizeof(name))
 		memcpy(name, spec, (size_t)(equals - spec));
-	if (!name[0] || program_number(name, &prog) < 0 || rr_options_number(equals + 1, 65535, &port) < 0 ||
-		port == 0)
+	if (!name[0] || gateway_program_number(name, &prog) < 0 ||
+		rr_options_number(equals + 1, 65535, &port) < 0 || port == 0)
 		return rr_tool_usage(tool, "--program takes PROG=PORT, not '%s'", spec);
-	return add_route(run, prog, (uint16_t)port);
+	return gateway_add_route(run, prog, (uint16_t)port);
 }
 
 static int
@@ -207,7 +207,7 @@ static const struct rr_option gateway_options[] = {
 /* ---- Addresses of the server ---- */
 
 static int
-resolve(struct run *run, const struct rr_url *url, struct rr_gateway_target *target)
+gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_target *target)
 {
 	struct rr_text text;
 	int count = rr_address_resolve(url->host, url->port, target->addresses, RR_GATEWAY_ADDRESSES, &text);
@@ -220,19 +220,19 @@ resolve(struct run *run, const struct rr_url *url, struct rr_gateway_target *tar
 }
 
 static int
-resolve_all(struct run *run)
+gateway_resolve_all(struct run *run)
 {
 	struct rr_url url = run->url;
 	int status = RR_EXIT_OK;
 
 	if (url.mount_port > 0)
-		status = add_route(run, MOUNT_PROGRAM, url.mount_port);
+		status = gateway_add_route(run, MOUNT_PROGRAM, url.mount_port);
 	if (status == RR_EXIT_OK)
-		status = resolve(run, &url, &run->config.server);
+		status = gateway_resolve(run, &url, &run->config.server);
 	url.transport = RR_TRANSPORT_TCP;
 	for (uint32_t i = 0; i < run->config.route_count && status == RR_EXIT_OK; i++) {
 		url.port = run->ports[i];
-		status = resolve(run, &url, &run->config.routes[i].target);
+		status = gateway_resolve(run, &url, &run->config.routes[i].target);
 	}
 	return status;
 }
@@ -240,7 +240,7 @@ resolve_all(struct run *run)
 /* ---- What each thread runs ---- */
 
 static int
-make(void *ctx, struct rpcrdma_engine *engine, void **service)
+gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 {
 	struct run *run = ctx;
 	struct rr_gateway *gateway;
@@ -261,7 +261,7 @@ make(void *ctx, struct rpcrdma_engine *engine, void **service)
 }
 
 static void
-announce(void *ctx)
+gateway_announce(void *ctx)
 {
 	const struct run *run = ctx;
 	char text[RR_ADDRESS_TEXT], server[RR_ADDRESS_TEXT];
@@ -276,49 +276,49 @@ announce(void *ctx)
 }
 
 static void
-report(const void *service, uint32_t thread)
+gateway_report(const void *service, uint32_t thread)
 {
 	rr_report_gateway(stderr, thread, service);
 }
 
 static void
-measure(const void *service, uint32_t thread, struct rr_measure *measure)
+gateway_measure(const void *service, uint32_t thread, struct rr_measure *measure)
 {
 	(void)thread;
 	rr_measure_gateway(measure, service);
 }
 
 static void
-shut_down(void *service)
+gateway_shut_down(void *service)
 {
 	rr_gateway_shutdown(service);
 }
 
 static bool
-is_idle(const void *service)
+gateway_is_idle(const void *service)
 {
 	return rr_gateway_idle(service);
 }
 
 static void
-free_service(void *service)
+gateway_free(void *service)
 {
 	rr_gateway_free(service);
 }
 
 static const struct rr_worker_service gateway_service = {
-	.make = make,
-	.announce = announce,
-	.report = report,
-	.measure = measure,
-	.shutdown = shut_down,
-	.idle = is_idle,
-	.free = free_service,
+	.make = gateway_make,
+	.announce = gateway_announce,
+	.report = gateway_report,
+	.measure = gateway_measure,
+	.shutdown = gateway_shut_down,
+	.idle = gateway_is_idle,
+	.free = gateway_free,
 };
 
 /* What the option says, or what schemas need if that is more. */
 static void
-set_message_max(const struct run *run, struct rr_engine_config *engine)
+gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 {
 	uint32_t of_schemas = rr_schemas_message_max(&run->config);
 	size_t memory;
@@ -339,8 +339,8 @@ gateway_parsed(struct run *run)
 
 	if (run->filters.transport == RR_TRANSPORT_TCP)
 		rr_url_prefer_tcp(&run->url);
-	status = resolve_all(run);
-	set_message_max(run, engine);
+	status = gateway_resolve_all(run);
+	gateway_set_message_max(run, engine);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(run->tool, &run->filters, engine);
 	if (status != RR_EXIT_OK)

@@ -40,14 +40,14 @@ ls_only_names(const struct ls *ls)
 }
 
 static int
-fail(struct ls *ls, const char *name)
+ls_fail(struct ls *ls, const char *name)
 {
 	return rr_tool_fail(ls->tool, "%s%s%s: %s", ls->remote.name, name ? "/" : "", name ? name : "",
 		rpcrdma_nfs_error(ls->remote.nfs));
 }
 
 static void
-print_long(const struct rr_catalog_entry *entry, const char *target)
+ls_print_long(const struct rr_catalog_entry *entry, const char *target)
 {
 	const struct rpcrdma_nfs_object *object = &entry->object;
 	char mode[11], time[48];
@@ -64,7 +64,7 @@ print_long(const struct rr_catalog_entry *entry, const char *target)
 }
 
 static void
-print_json(struct ls *ls, const struct rr_catalog_entry *entry, const char *target)
+ls_print_json(struct ls *ls, const struct rr_catalog_entry *entry, const char *target)
 {
 	printf("%s{\"name\":", ls->printed++ ? ",\n" : "");
 	rr_tool_json_string(stdout, entry->name);
@@ -78,7 +78,7 @@ print_json(struct ls *ls, const struct rr_catalog_entry *entry, const char *targ
 }
 
 static int
-print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
+ls_print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
 {
 	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
 
@@ -92,17 +92,17 @@ print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
 	if (entry->object.type == RPCRDMA_NFS_SYMLINK &&
 		rpcrdma_nfs_readlink(ls->remote.nfs, &entry->object.handle, target, sizeof(target), NULL) !=
 			0)
-		return fail(ls, entry->name);
+		return ls_fail(ls, entry->name);
 	if (ls->json)
-		print_json(ls, entry, target);
+		ls_print_json(ls, entry, target);
 	else
-		print_long(entry, target);
+		ls_print_long(entry, target);
 	return RR_EXIT_OK;
 }
 
 /* Asks for what READDIRPLUS left out. An entry that is gone meanwhile stays unknown. */
 static int
-complete(struct ls *ls, const struct rpcrdma_nfs_handle *directory)
+ls_complete(struct ls *ls, const struct rpcrdma_nfs_handle *directory)
 {
 	for (size_t i = 0; i < ls->catalog.count; i++) {
 		struct rr_catalog_entry *entry = &ls->catalog.entries[i];
@@ -111,43 +111,43 @@ complete(struct ls *ls, const struct rpcrdma_nfs_handle *directory)
 						   &entry->object, NULL);
 
 		if (error && error != RPCRDMA_NFS_NOENT)
-			return fail(ls, entry->name);
+			return ls_fail(ls, entry->name);
 		entry->known = !error;
 	}
 	return RR_EXIT_OK;
 }
 
 static int
-gather(struct ls *ls)
+ls_gather(struct ls *ls)
 {
 	struct rpcrdma_nfs *nfs = ls->remote.nfs;
 	const char *slash = strrchr(ls->remote.url.path, '/');
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
 	if (rpcrdma_nfs_find(nfs, ls->remote.rest, ls_only_names(ls), &object) != 0)
-		return fail(ls, NULL);
+		return ls_fail(ls, NULL);
 	if (object.type != RPCRDMA_NFS_DIRECTORY) {
 		if (rr_catalog_add(&ls->catalog, slash[1] ? slash + 1 : ls->remote.url.path, &object) == 0)
 			return RR_EXIT_OK;
 		return rr_tool_fail(ls->tool, "out of memory");
 	}
 	if (rpcrdma_nfs_list(nfs, &object.handle, rr_catalog_take, &ls->catalog) != 0)
-		return fail(ls, NULL);
+		return ls_fail(ls, NULL);
 	rr_catalog_sort(&ls->catalog);
-	return ls_only_names(ls) ? RR_EXIT_OK : complete(ls, &object.handle);
+	return ls_only_names(ls) ? RR_EXIT_OK : ls_complete(ls, &object.handle);
 }
 
 static int
-list(struct ls *ls)
+ls_list(struct ls *ls)
 {
-	int result = gather(ls);
+	int result = ls_gather(ls);
 
 	if (result != RR_EXIT_OK)
 		return result;
 	if (ls->json)
 		printf("[");
 	for (size_t i = 0; i < ls->catalog.count && result == RR_EXIT_OK; i++)
-		result = print_entry(ls, &ls->catalog.entries[i]);
+		result = ls_print_entry(ls, &ls->catalog.entries[i]);
 	if (ls->json)
 		printf("]\n");
 	return rr_tool_end_output(ls->tool, result);
@@ -172,7 +172,7 @@ ls_run(const struct rr_tool *tool, int argc, char **argv)
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(tool, &ls.filters, rr_tool_fail(tool, "%s", text.text));
 	error = rr_remote_open(engine, argv[0], &ls.remote, &text);
-	result = error ? rr_advice_fail(tool, ls.remote.name, error, &text) : list(&ls);
+	result = error ? rr_advice_fail(tool, ls.remote.name, error, &text) : ls_list(&ls);
 	rr_catalog_free(&ls.catalog);
 	rr_remote_close(&ls.remote);
 	rpcrdma_engine_free(engine);

@@ -25,7 +25,7 @@ static const struct rr_tool *const tools[] = {
 enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
 
 static void
-print_usage(FILE *out)
+main_print_usage(FILE *out)
 {
 	fprintf(out, "Usage: rpcrdma COMMAND [ARGUMENT]...\n"
 		     "ONC RPC and NFS over RDMA in user space, with or without RDMA hardware.\n\n"
@@ -43,11 +43,11 @@ int
 main(int argc, char **argv)
 {
 	if (argc < 2) {
-		print_usage(stderr);
+		main_print_usage(stderr);
 		return RR_EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		print_usage(stdout);
+		main_print_usage(stdout);
 		return RR_EXIT_OK;
 	}
 	if (strcmp(argv[1], "--version") == 0) {

@@ -11,7 +11,7 @@ rr_names_fail(const struct rr_names *names)
 }
 
 static int
-split(struct rr_names *names)
+names_split(struct rr_names *names)
 {
 	const struct rr_url *url = &names->remote.url;
 	const char *last = url->path + rr_remote_last(url);
@@ -28,12 +28,13 @@ split(struct rr_names *names)
 }
 
 static int
-run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char *url,
+names_run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char *url,
 	int (*each)(struct rr_names *names))
 {
 	struct rr_text text;
 	int error = rr_remote_open(engine, url, &names->remote, &text);
-	int status = error ? rr_advice_fail(names->tool, names->remote.name, error, &text) : split(names);
+	int status =
+		error ? rr_advice_fail(names->tool, names->remote.name, error, &text) : names_split(names);
 
 	if (status == RR_EXIT_OK)
 		status = each(names);
@@ -42,7 +43,7 @@ run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char *url,
 }
 
 static int
-run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *names))
+names_run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *names))
 {
 	struct rr_engine_config config = rr_engine_config_default;
 	struct rr_filters *filters = &names->filters;
@@ -58,7 +59,7 @@ run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *names)
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		status = rr_tool_fail(names->tool, "%s", text.text);
 	for (; engine && *urls && !rr_tool_interrupted(NULL); urls++)
-		if (run_one(names, engine, *urls, each) != RR_EXIT_OK)
+		if (names_run_one(names, engine, *urls, each) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
 	rpcrdma_engine_free(engine);
 	return rr_filters_end(names->tool, filters, status);
@@ -70,5 +71,5 @@ rr_names_run(const struct rr_tool *tool, int argc, char **argv, int (*each)(stru
 	struct rr_names names = { .tool = tool };
 	int status = rr_options_parse(tool, &names, &argc, &argv);
 
-	return status == RR_OPTIONS_GO_ON ? run_all(&names, argv, each) : status;
+	return status == RR_OPTIONS_GO_ON ? names_run_all(&names, argv, each) : status;
 }

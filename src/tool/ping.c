@@ -68,7 +68,7 @@ static const struct rr_option ping_options[] = {
 
 /* The first address that answers. */
 static int
-connect_client(struct ping *ping)
+ping_connect(struct ping *ping)
 {
 	struct sockaddr_storage addresses[ADDRESSES];
 	struct rr_text text = { "" };
@@ -99,7 +99,7 @@ connect_client(struct ping *ping)
 }
 
 static void
-print_negotiated(const struct ping *ping)
+ping_print_negotiated(const struct ping *ping)
 {
 	struct rpcrdma_negotiated n;
 
@@ -128,7 +128,7 @@ print_negotiated(const struct ping *ping)
 }
 
 static void
-print_properties_json(const struct rpcrdma_negotiated *n)
+ping_print_properties_json(const struct rpcrdma_negotiated *n)
 {
 	printf(",\"properties\":{");
 	for (uint32_t i = 0; i < RPCRDMA_PROPERTIES; i++) {
@@ -142,13 +142,13 @@ print_properties_json(const struct rpcrdma_negotiated *n)
 
 /* What version 2 made of it meanwhile. */
 static void
-print_in_force(const struct ping *ping, const struct rpcrdma_negotiated *n)
+ping_print_in_force(const struct ping *ping, const struct rpcrdma_negotiated *n)
 {
 	if (ping->json)
 		printf(",\"inline_call\":%u,\"inline_reply\":%u,\"remote_invalidation\":%s", n->inline_call,
 			n->inline_reply, n->remote_invalidation ? "true" : "false");
 	if (n->properties && ping->json)
-		print_properties_json(n);
+		ping_print_properties_json(n);
 	if (!n->properties || ping->json)
 		return;
 	printf("properties in force:\n");
@@ -158,7 +158,7 @@ print_in_force(const struct ping *ping, const struct rpcrdma_negotiated *n)
 }
 
 static void
-print_summary(const struct ping *ping)
+ping_print_summary(const struct ping *ping)
 {
 	struct rpcrdma_counters counters;
 	struct rpcrdma_negotiated n;
@@ -166,7 +166,7 @@ print_summary(const struct ping *ping)
 	rr_client_negotiated(ping->client, &n);
 	if (ping->json) {
 		printf("]");
-		print_in_force(ping, &n);
+		ping_print_in_force(ping, &n);
 		printf(",\"credits_asked\":%u,\"credits_granted\":%u,\"credits_min\":%u,\"credits_max\":%u,"
 		       "\"calls\":%lu,\"reconnects\":%u,\"counters\":",
 			n.credits_asked, n.credits_granted, n.credits_min, n.credits_max, ping->done,
@@ -179,7 +179,7 @@ print_summary(const struct ping *ping)
 		printf("}}\n");
 		return;
 	}
-	print_in_force(ping, &n);
+	ping_print_in_force(ping, &n);
 	if (n.version)
 		printf("credits: asked %u, granted %u\n", n.credits_asked, n.credits_granted);
 	if (ping->done)
@@ -189,7 +189,7 @@ print_summary(const struct ping *ping)
 }
 
 static int
-one_call(struct ping *ping, uint64_t *took)
+ping_call(struct ping *ping, uint64_t *took)
 {
 	struct rr_call call = { .program = &NFS_V3_program, .proc = NFSPROC3_NULL, .timeout = CALL_TIMEOUT };
 	uint64_t start = rr_now(ping->engine->env);
@@ -206,7 +206,7 @@ one_call(struct ping *ping, uint64_t *took)
 }
 
 static void
-print_answer(const struct ping *ping, uint64_t took)
+ping_print_answer(const struct ping *ping, uint64_t took)
 {
 	if (ping->json)
 		printf("%s%.1f", ping->done > 1 ? "," : "", (double)took / 1e3);
@@ -216,18 +216,18 @@ print_answer(const struct ping *ping, uint64_t took)
 }
 
 static void
-pause_over(struct rr_timer *timer)
+ping_pause_over(struct rr_timer *timer)
 {
 	(void)timer;
 }
 
 /* Between two calls the loop goes on, so that a lost connection is noticed. */
 static void
-wait_interval(struct ping *ping)
+ping_wait_interval(struct ping *ping)
 {
 	struct rr_timer timer;
 
-	rr_timer_init(&timer, pause_over);
+	rr_timer_init(&timer, ping_pause_over);
 	rr_loop_arm(ping->engine->loop, &timer, ping->interval);
 	while (rr_timer_armed(&timer) && !rr_tool_interrupted(NULL))
 		if (rr_loop_turn(ping->engine->loop, -1) < 0)
@@ -237,7 +237,7 @@ wait_interval(struct ping *ping)
 
 /* What was negotiated shows in the first answer. */
 static int
-call_all(struct ping *ping)
+ping_call_all(struct ping *ping)
 {
 	int error = 0;
 
@@ -245,13 +245,13 @@ call_all(struct ping *ping)
 		uint64_t took;
 
 		if (ping->done)
-			wait_interval(ping);
-		error = one_call(ping, &took);
+			ping_wait_interval(ping);
+		error = ping_call(ping, &took);
 		if (error)
 			break;
 		if (ping->done == 1)
-			print_negotiated(ping);
-		print_answer(ping, took);
+			ping_print_negotiated(ping);
+		ping_print_answer(ping, took);
 	}
 	return error;
 }
@@ -259,15 +259,15 @@ call_all(struct ping *ping)
 static int
 ping_all(struct ping *ping)
 {
-	int error, status = connect_client(ping);
+	int error, status = ping_connect(ping);
 	struct rr_text text;
 
 	if (status != RR_EXIT_OK)
 		return status;
-	error = call_all(ping);
+	error = ping_call_all(ping);
 	if (ping->done == 0)
-		print_negotiated(ping);
-	print_summary(ping);
+		ping_print_negotiated(ping);
+	ping_print_summary(ping);
 	if (error == 0 || error == -RPCRDMA_ERR_CANCELLED)
 		return RR_EXIT_OK;
 	rr_fail(&text, 0, "%s", rr_client_error(ping->client));

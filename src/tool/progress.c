@@ -61,7 +61,7 @@ rr_progress_octets(uint64_t octets, char *text, size_t size)
 }
 
 static int
-columns(void)
+progress_columns(void)
 {
 	struct winsize window;
 
@@ -71,14 +71,14 @@ columns(void)
 }
 
 static void
-draw(const struct rr_progress *progress, uint64_t now)
+progress_draw(const struct rr_progress *progress, uint64_t now)
 {
 	enum { BAR = 20 };
 	uint64_t all = progress->expected > progress->total ? progress->expected : progress->total;
 	int full = all ? (int)((double)progress->total * BAR / (double)all) : 0;
 	double seconds = (double)(now - progress->start) / (double)RR_SECOND;
 	char octets[16], expected[16], rate[16], bar[BAR + 1], line[512];
-	int width = columns() - 1;
+	int width = progress_columns() - 1;
 
 	full = full > BAR ? BAR : full;
 	memset(bar, ' ', BAR);
@@ -107,7 +107,7 @@ rr_progress_show(struct rr_progress *progress)
 		return;
 	progress->last = now;
 	progress->shown = true;
-	draw(progress, now);
+	progress_draw(progress, now);
 }
 
 void

@@ -26,7 +26,7 @@ rr_remote_engine(const struct rr_engine_config *config, struct rpcrdma_engine **
 }
 
 static void
-say_over(const struct rr_remote *remote)
+remote_say_over(const struct rr_remote *remote)
 {
 	struct rpcrdma_negotiated negotiated;
 
@@ -65,7 +65,7 @@ rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote 
 	if (!error)
 		error = rpcrdma_nfs_root(remote->nfs, &remote->root, &remote->rest);
 	if (!error && remote->verbose)
-		say_over(remote);
+		remote_say_over(remote);
 	return error;
 }
 

@@ -11,7 +11,7 @@
 enum { HEADERS = 4096, MESSAGE_MAX = 16 << 20 };
 
 static bool
-is_known(const struct rr_gateway_config *config, const struct rpcrdma_program *program)
+schemas_is_known(const struct rr_gateway_config *config, const struct rpcrdma_program *program)
 {
 	for (uint32_t i = 0; i < config->program_count; i++) {
 		if (config->programs[i]->prog == program->prog && config->programs[i]->vers == program->vers)
@@ -21,10 +21,10 @@ is_known(const struct rr_gateway_config *config, const struct rpcrdma_program *p
 }
 
 static int
-add(const struct rr_tool *tool, const char *path, const struct rpcrdma_program *program,
+schemas_add(const struct rr_tool *tool, const char *path, const struct rpcrdma_program *program,
 	struct rr_gateway_config *config)
 {
-	if (is_known(config, program))
+	if (schemas_is_known(config, program))
 		return rr_tool_fail(tool, "%s: program %" PRIu32 " version %" PRIu32 " is known already",
 			path, program->prog, program->vers);
 	if (config->program_count == RR_GATEWAY_PROGRAMS)
@@ -47,13 +47,13 @@ rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const 
 		return RR_EXIT_FAILED;
 	schemas->count++;
 	for (uint32_t i = 0; i < file->count && status == RR_EXIT_OK; i++)
-		status = add(tool, path, &file->programs[i], config);
+		status = schemas_add(tool, path, &file->programs[i], config);
 	return status;
 }
 
 /* Of one side of a procedure; 0: no bound is known. */
 static uint64_t
-side_max(uint32_t stream, uint32_t items, uint32_t item_max)
+schemas_side_max(uint32_t stream, uint32_t items, uint32_t item_max)
 {
 	if (stream == RPCRDMA_XDR_UNBOUNDED || items == RPCRDMA_XDR_UNBOUNDED ||
 		item_max == RPCRDMA_XDR_UNBOUNDED)
@@ -71,8 +71,9 @@ rr_schemas_message_max(const struct rr_gateway_config *config)
 
 		for (uint32_t proc = 0; proc < program->procedure_count; proc++) {
 			const struct rpcrdma_procedure *p = &program->procedures[proc];
-			uint64_t args = side_max(p->args_max, p->args_items, p->args_item_max);
-			uint64_t result = side_max(p->result_max, p->result_items, p->result_item_max);
+			uint64_t args = schemas_side_max(p->args_max, p->args_items, p->args_item_max);
+			uint64_t result =
+				schemas_side_max(p->result_max, p->result_items, p->result_item_max);
 
 			most = args > most ? args : most;
 			most = result > most ? result : most;

@@ -112,7 +112,7 @@ static const struct rr_option serve_options[] = {
 
 /* PATH, or PATH?fs=NAME, in CephFS. */
 static int
-parse_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
+serve_parse_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 {
 	static const char query[] = "?fs=";
 	char *file_system = strstr(argument, query);
@@ -132,7 +132,7 @@ parse_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 
 /* DIR or DIR=/NAME. Without a name, an only directory is "/", one of several "/" and its last component. */
 static int
-parse_export(const struct rr_tool *tool, struct rr_serve *serve, struct rr_tree_export *export,
+serve_parse_export(const struct rr_tool *tool, struct rr_serve *serve, struct rr_tree_export *export,
 	char *argument, bool only)
 {
 	bool ceph = strncmp(argument, RR_SERVE_CEPH, strlen(RR_SERVE_CEPH)) == 0;
@@ -140,7 +140,7 @@ parse_export(const struct rr_tool *tool, struct rr_serve *serve, struct rr_tree_
 
 	if (name)
 		*name++ = '\0';
-	if (ceph && parse_ceph(tool, serve, argument) != RR_EXIT_OK)
+	if (ceph && serve_parse_ceph(tool, serve, argument) != RR_EXIT_OK)
 		return RR_EXIT_USAGE;
 	path = ceph ? strdup(argument) : realpath(argument, NULL); /* lives as long as the program serves */
 	if (!path)
@@ -153,12 +153,12 @@ parse_export(const struct rr_tool *tool, struct rr_serve *serve, struct rr_tree_
 }
 
 static int
-parse_exports(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
+serve_parse_exports(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {
 	if (argc > RR_SERVE_EXPORTS)
 		return rr_tool_usage(tool, "at most %d directories can be served", RR_SERVE_EXPORTS);
 	for (int i = 0; i < argc; i++) {
-		int status = parse_export(tool, serve, &serve->exports[i], argv[i], argc == 1);
+		int status = serve_parse_export(tool, serve, &serve->exports[i], argv[i], argc == 1);
 
 		if (status != RR_EXIT_OK)
 			return status;
@@ -184,7 +184,7 @@ serve_rules(const struct rr_tool *tool, struct rr_serve *serve)
 
 /* The server keeps descriptors of hot files: take what the system allows. */
 static void
-raise_descriptor_limit(void)
+serve_raise_descriptor_limit(void)
 {
 	struct rlimit limit;
 
@@ -195,7 +195,7 @@ raise_descriptor_limit(void)
 }
 
 static void
-free_exports(struct rr_serve *serve)
+serve_free_exports(struct rr_serve *serve)
 {
 	for (size_t i = 0; i < RR_SERVE_EXPORTS; i++) {
 		char *path;
@@ -223,7 +223,7 @@ serve_go(void *ctx)
 }
 
 static bool
-storage_may_hang(const struct rr_serve *serve)
+serve_storage_may_hang(const struct rr_serve *serve)
 {
 	bool may = false;
 
@@ -241,7 +241,7 @@ serve_parsed(const struct rr_tool *tool, struct rr_serve *serve, int argc, char 
 
 	if (serve->filters.transport == RR_TRANSPORT_TCP)
 		return rr_tool_usage(tool, "--transport is of RDMA; --tcp-port is where TCP is served");
-	status = parse_exports(tool, serve, argc, argv);
+	status = serve_parse_exports(tool, serve, argc, argv);
 	if (status == RR_EXIT_OK)
 		status = serve_rules(tool, serve);
 	if (status == RR_EXIT_OK && serve->address_count == 0)
@@ -251,8 +251,8 @@ serve_parsed(const struct rr_tool *tool, struct rr_serve *serve, int argc, char 
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
 	umask(0); /* modes are the clients' */
-	raise_descriptor_limit();
-	return storage_may_hang(serve) ? rr_guard_run(serve_go, &serving) : serve_go(&serving);
+	serve_raise_descriptor_limit();
+	return serve_storage_may_hang(serve) ? rr_guard_run(serve_go, &serving) : serve_go(&serving);
 }
 
 static int
@@ -273,7 +273,7 @@ serve_run(const struct rr_tool *tool, int argc, char **argv)
 	if (status == RR_OPTIONS_GO_ON)
 		status = serve_parsed(tool, &serve, argc, argv);
 	rr_rules_release(serve.rules);
-	free_exports(&serve);
+	serve_free_exports(&serve);
 	return status;
 }
 

@@ -37,7 +37,7 @@ struct service {
 };
 
 static int
-listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcrdma_server *server)
+serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcrdma_server *server)
 {
 	struct rr_text text;
 
@@ -64,7 +64,7 @@ listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcrdma_se
 
 /* The versions of NFS that are to be served. */
 static int
-make_services(struct run *run, struct service *service)
+serve_make_services(struct run *run, struct service *service)
 {
 	const struct rr_serve *serve = run->serve;
 	struct rpcrdma_engine *engine = service->engine;
@@ -86,7 +86,7 @@ make_services(struct run *run, struct service *service)
 }
 
 static int
-provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vfs, struct rr_text *text)
+serve_provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vfs, struct rr_text *text)
 {
 	if (run->ceph)
 		return rr_ceph_provider(run->ceph, engine->loop, vfs, text);
@@ -95,7 +95,7 @@ provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vf
 }
 
 static int
-make(void *ctx, struct rpcrdma_engine *engine, void **result)
+serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 {
 	struct run *run = ctx;
 	struct rr_serve *serve = run->serve;
@@ -109,23 +109,23 @@ make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	*result = service;
 	service->engine = engine;
 	service->shared4 = run->shared4;
-	if (provide(run, engine, &service->vfs, &text) < 0)
+	if (serve_provide(run, engine, &service->vfs, &text) < 0)
 		return rr_tool_fail(run->tool, "%s", text.text);
 	rr_gate_init(&service->gate, service->vfs, serve->rules);
-	status = make_services(run, service);
+	status = serve_make_services(run, service);
 	if (status != RR_EXIT_OK)
 		return status;
 	config.drc = run->drc;
 	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
-	status = listen_all(run->tool, serve, service->server);
+	status = serve_listen_all(run->tool, serve, service->server);
 	if (status == RR_EXIT_OK && !run->ceph && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS))
 		rr_posix_apart(service->vfs);
 	return status;
 }
 
 static void
-announce(void *ctx)
+serve_announce(void *ctx)
 {
 	const struct rr_serve *serve = ((struct run *)ctx)->serve;
 	char text[RR_ADDRESS_TEXT];
@@ -143,7 +143,7 @@ announce(void *ctx)
 
 /* All threads have this in common. */
 static void
-report_state(struct rr_nfs4_shared *shared)
+serve_report_state(struct rr_nfs4_shared *shared)
 {
 	struct rr_nfs4_held held;
 
@@ -155,7 +155,7 @@ report_state(struct rr_nfs4_shared *shared)
 }
 
 static void
-report_storage(const struct rr_vfs *vfs)
+serve_report_storage(const struct rr_vfs *vfs)
 {
 	struct rr_vfs_counters storage;
 
@@ -168,18 +168,18 @@ report_storage(const struct rr_vfs *vfs)
 }
 
 static void
-report(const void *ctx, uint32_t thread)
+serve_report(const void *ctx, uint32_t thread)
 {
 	const struct service *service = ctx;
 
 	rr_report_server(stderr, thread, service->server, service->services, service->service_count);
-	report_storage(service->vfs);
+	serve_report_storage(service->vfs);
 	if (thread == 0 && service->shared4)
-		report_state(service->shared4);
+		serve_report_state(service->shared4);
 }
 
 static void
-measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
+serve_measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
 {
 	const struct service *service = ctx;
 
@@ -189,19 +189,19 @@ measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
 }
 
 static void
-shut_down(void *service)
+serve_shut_down(void *service)
 {
 	rr_server_shutdown(((struct service *)service)->server);
 }
 
 static bool
-is_idle(const void *service)
+serve_is_idle(const void *service)
 {
 	return rr_server_idle(((const struct service *)service)->server);
 }
 
 static uint32_t
-under_way(const struct service *service)
+serve_under_way(const struct service *service)
 {
 	struct rr_vfs_counters counters = { 0 };
 
@@ -217,26 +217,26 @@ enum { LAST_TURNS = 5 };
 /* A thread that hangs in a system call still uses memory of its operation: then nothing can be freed, and
  * nobody waits for that thread. */
 static void
-end_where_storage_hangs(const struct service *service)
+serve_end_where_storage_hangs(const struct service *service)
 {
-	for (int i = 0; i < LAST_TURNS && under_way(service) > 0; i++)
+	for (int i = 0; i < LAST_TURNS && serve_under_way(service) > 0; i++)
 		rr_loop_turn(service->engine->loop, LAST_TURN);
-	if (under_way(service) == 0)
+	if (serve_under_way(service) == 0)
 		return;
 	fprintf(stderr, "rpcrdma: %u operations wait for storage that does not answer, and are given up\n",
-		under_way(service));
+		serve_under_way(service));
 	fflush(NULL);
 	_exit(RR_EXIT_OK);
 }
 
 static void
-free_service(void *ctx)
+serve_free(void *ctx)
 {
 	struct service *service = ctx;
 
 	rr_server_free(service->server);
 	rr_nfs4_server_end(service->nfs4);
-	end_where_storage_hangs(service);
+	serve_end_where_storage_hangs(service);
 	/* What is under way ends with it. */
 	if (service->vfs)
 		service->vfs->ops->destroy(service->vfs);
@@ -247,18 +247,18 @@ free_service(void *ctx)
 }
 
 static const struct rr_worker_service serve_service = {
-	.make = make,
-	.announce = announce,
-	.report = report,
-	.measure = measure,
-	.shutdown = shut_down,
-	.idle = is_idle,
-	.free = free_service,
+	.make = serve_make,
+	.announce = serve_announce,
+	.report = serve_report,
+	.measure = serve_measure,
+	.shutdown = serve_shut_down,
+	.idle = serve_is_idle,
+	.free = serve_free,
 };
 
 /* Connects to the cluster, where there is one. */
 static int
-run_cluster(struct run *run)
+serve_run_cluster(struct run *run)
 {
 	const struct rr_serve *serve = run->serve;
 	struct rr_ceph_export exports[RR_SERVE_EXPORTS];
@@ -282,7 +282,7 @@ run_cluster(struct run *run)
 }
 
 static int
-make_shared4(struct run *run)
+serve_make_shared4(struct run *run)
 {
 	struct rr_nfs4_shared_config config = { .tables = rr_nfs4_tables_config_default };
 	const struct rr_serve *serve = run->serve;
@@ -312,9 +312,9 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
-		status = make_shared4(&run);
+		status = serve_make_shared4(&run);
 	if (status == RR_EXIT_OK)
-		status = run_cluster(&run);
+		status = serve_run_cluster(&run);
 	if (status == RR_EXIT_OK)
 		status = rr_workers_run(&serve->workers);
 	rr_ceph_free(run.ceph);

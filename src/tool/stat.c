@@ -21,14 +21,14 @@ static const struct rr_option stat_options[] = {
 };
 
 static void
-print_handle(const struct rpcrdma_nfs_handle *handle)
+stat_print_handle(const struct rpcrdma_nfs_handle *handle)
 {
 	for (uint32_t i = 0; i < handle->length; i++)
 		printf("%02x", handle->data[i]);
 }
 
 static void
-print_json(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
+stat_print_json(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
 {
 	printf("{\"url\":");
 	rr_tool_json_string(stdout, url);
@@ -39,12 +39,12 @@ print_json(const char *url, const struct rpcrdma_nfs_object *object, const char 
 		rr_tool_json_string(stdout, target);
 	}
 	printf(",\"handle\":\"");
-	print_handle(&object->handle);
+	stat_print_handle(&object->handle);
 	printf("\"}\n");
 }
 
 static void
-print_text(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
+stat_print_text(const char *url, const struct rpcrdma_nfs_object *object, const char *target)
 {
 	char mode[11], atime[48], mtime[48], ctime[48];
 
@@ -64,13 +64,13 @@ print_text(const char *url, const struct rpcrdma_nfs_object *object, const char 
 		object->mode, mode, object->uid, object->gid, object->links);
 	printf("fileid: %" PRIu64 "   fsid: 0x%" PRIx64 "\n", object->number, object->filesystem);
 	printf("Access: %s\nModify: %s\nChange: %s\nHandle: ", atime, mtime, ctime);
-	print_handle(&object->handle);
+	stat_print_handle(&object->handle);
 	printf("\n");
 }
 
 /* The object itself: a symbolic link is not followed. */
 static int
-show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
+stat_show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 {
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
@@ -80,7 +80,7 @@ show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 		error = rpcrdma_nfs_readlink(remote->nfs, &object.handle, target, sizeof(target), NULL);
 	if (error)
 		return rr_tool_fail(tool, "%s: %s", remote->name, rpcrdma_nfs_error(remote->nfs));
-	(json ? print_json : print_text)(remote->name, &object, target);
+	(json ? stat_print_json : stat_print_text)(remote->name, &object, target);
 	return rr_tool_end_output(tool, RR_EXIT_OK);
 }
 
@@ -104,7 +104,7 @@ stat_run(const struct rr_tool *tool, int argc, char **argv)
 		return rr_filters_end(tool, &run.filters, rr_tool_fail(tool, "%s", text.text));
 	error = rr_remote_open(engine, argv[0], &run.remote, &text);
 	result = error ? rr_advice_fail(tool, run.remote.name, error, &text)
-		       : show(tool, &run.remote, run.json);
+		       : stat_show(tool, &run.remote, run.json);
 	rr_remote_close(&run.remote);
 	rpcrdma_engine_free(engine);
 	return rr_filters_end(tool, &run.filters, result);

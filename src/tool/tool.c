@@ -51,7 +51,7 @@ rr_tool_warn(const struct rr_tool *tool, const char *format, ...)
 }
 
 static void
-remember(int number)
+tool_remember(int number)
 {
 	the_signal = number;
 }
@@ -60,7 +60,7 @@ void
 rr_tool_catch_signals(void)
 {
 	static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = remember }; /* no SA_RESTART: a signal ends the wait */
+	struct sigaction action = { .sa_handler = tool_remember }; /* no SA_RESTART: a signal ends the wait */
 
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaction(caught[i], &action, NULL);

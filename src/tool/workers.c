@@ -105,7 +105,7 @@ struct run {
 };
 
 static void
-drain_limit_reached(struct rr_timer *timer)
+workers_drain_limit_reached(struct rr_timer *timer)
 {
 	rr_container(timer, struct worker, drain)->given_up = true;
 }
@@ -113,7 +113,7 @@ drain_limit_reached(struct rr_timer *timer)
 /* ---- What was counted ---- */
 
 static void
-measure_worker(const struct worker *worker)
+worker_measure(const struct worker *worker)
 {
 	struct rr_measure *measure = rr_asking_take(worker->asking, worker);
 
@@ -126,7 +126,7 @@ measure_worker(const struct worker *worker)
 
 /* In the monitor's thread. */
 static void
-ask_workers(void *ctx, struct rr_measure *measure)
+workers_ask(void *ctx, struct rr_measure *measure)
 {
 	struct run *run = ctx;
 	struct timespec limit;
@@ -142,10 +142,10 @@ ask_workers(void *ctx, struct rr_measure *measure)
 }
 
 static int
-start_monitor(struct run *run)
+workers_start_monitor(struct run *run)
 {
 	const struct rr_monitor_config config = { run->workers.tool->name, run->workers.monitor,
-		run->workers.metrics, ask_workers, run };
+		run->workers.metrics, workers_ask, run };
 	struct rr_text text;
 
 	if (rr_monitor_new(&config, &run->monitor, &text) < 0)
@@ -156,7 +156,7 @@ start_monitor(struct run *run)
 /* ---- Requests ---- */
 
 static void
-request_came(struct rr_watch *watch, unsigned events)
+worker_request_came(struct rr_watch *watch, unsigned events)
 {
 	struct worker *worker = rr_container(watch, struct worker, request);
 	eventfd_t requests = 0;
@@ -166,7 +166,7 @@ request_came(struct rr_watch *watch, unsigned events)
 	if (requests >= REPORT)
 		worker->ops->report(worker->service, worker->index);
 	if (requests % REPORT >= MEASURE)
-		measure_worker(worker);
+		worker_measure(worker);
 	if (requests % MEASURE == 0)
 		return;
 	rr_loop_want(worker->engine->loop, watch, 0);
@@ -175,14 +175,14 @@ request_came(struct rr_watch *watch, unsigned events)
 }
 
 static void
-tell_workers(struct run *run, eventfd_t request)
+workers_tell(struct run *run, eventfd_t request)
 {
 	for (uint32_t i = 0; i < run->count; i++)
 		eventfd_write(run->all[i].request.fd, request);
 }
 
 static void
-signal_came(struct rr_watch *watch, unsigned events)
+workers_signal_came(struct rr_watch *watch, unsigned events)
 {
 	struct run *run = rr_container(watch, struct run, signals);
 	struct signalfd_siginfo signal;
@@ -191,24 +191,24 @@ signal_came(struct rr_watch *watch, unsigned events)
 	if (read(watch->fd, &signal, sizeof(signal)) != sizeof(signal))
 		return;
 	if (signal.ssi_signo == SIGUSR1) {
-		tell_workers(run, REPORT);
+		workers_tell(run, REPORT);
 		return;
 	}
 	rr_loop_want(run->all[0].engine->loop, watch, 0);
-	tell_workers(run, STOP);
+	workers_tell(run, STOP);
 }
 
-/* What it has made is freed by free_worker(), also after a failure. */
+/* What it has made is freed by worker_free(), also after a failure. */
 static int
-make_worker(const struct rr_workers *workers, struct worker *worker)
+worker_make(const struct rr_workers *workers, struct worker *worker)
 {
 	struct rr_engine_config config = workers->engine;
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	worker->ops = workers->service;
 	worker->request.fd = fd;
-	worker->request.ready = request_came;
-	rr_timer_init(&worker->drain, drain_limit_reached);
+	worker->request.ready = worker_request_came;
+	rr_timer_init(&worker->drain, workers_drain_limit_reached);
 	worker->env = rr_env_system;
 	worker->env.log_level = workers->verbose ? RR_LOG_DEBUG : RR_LOG_WARNING;
 	config.adapters_elsewhere = worker->index > 0;
@@ -221,7 +221,7 @@ make_worker(const struct rr_workers *workers, struct worker *worker)
 }
 
 static void
-free_worker(struct worker *worker)
+worker_free(struct worker *worker)
 {
 	if (worker->service)
 		worker->ops->free(worker->service);
@@ -234,7 +234,7 @@ free_worker(struct worker *worker)
 }
 
 static void *
-run_worker(void *argument)
+worker_run(void *argument)
 {
 	struct worker *worker = argument;
 
@@ -246,7 +246,7 @@ run_worker(void *argument)
 
 /* Signals are blocked in every thread and read by worker 0. */
 static int
-watch_signals(struct run *run)
+workers_watch_signals(struct run *run)
 {
 	sigset_t set;
 	int fd;
@@ -259,14 +259,14 @@ watch_signals(struct run *run)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	run->signals.ready = signal_came;
+	run->signals.ready = workers_signal_came;
 	if (fd < 0 || rr_loop_watch(run->all[0].engine->loop, &run->signals, fd, RR_READABLE) < 0)
 		return rr_tool_fail(run->workers.tool, "signals cannot be watched: %s", strerror(errno));
 	return RR_EXIT_OK;
 }
 
 static int
-make_workers(struct run *run)
+workers_make(struct run *run)
 {
 	while (run->count < run->workers.count) {
 		struct worker *worker = &run->all[run->count];
@@ -274,7 +274,7 @@ make_workers(struct run *run)
 
 		worker->index = run->count++;
 		worker->asking = &run->asking;
-		status = make_worker(&run->workers, worker);
+		status = worker_make(&run->workers, worker);
 
 		if (status != RR_EXIT_OK)
 			return status;
@@ -283,7 +283,7 @@ make_workers(struct run *run)
 }
 
 static void
-announce(const struct rr_workers *workers)
+workers_announce(const struct rr_workers *workers)
 {
 	workers->service->announce(workers->ctx);
 	printf("ready\n");
@@ -297,22 +297,22 @@ announce(const struct rr_workers *workers)
 
 /* Worker 0 runs here, the others in threads of their own. */
 static int
-run_workers(struct run *run)
+workers_run(struct run *run)
 {
 	uint32_t started = 1;
 	int status = RR_EXIT_OK;
 
 	while (started < run->count &&
-		pthread_create(&run->all[started].thread, NULL, run_worker, &run->all[started]) == 0)
+		pthread_create(&run->all[started].thread, NULL, worker_run, &run->all[started]) == 0)
 		started++;
 	if (started < run->count) {
 		status = rr_tool_fail(
 			run->workers.tool, "thread %u cannot be started; try fewer --threads", started);
-		tell_workers(run, STOP);
+		workers_tell(run, STOP);
 	} else {
-		announce(&run->workers);
+		workers_announce(&run->workers);
 	}
-	run_worker(&run->all[0]);
+	worker_run(&run->all[0]);
 	for (uint32_t i = 1; i < started; i++)
 		pthread_join(run->all[i].thread, NULL);
 	return status;
@@ -328,20 +328,20 @@ rr_workers_run(const struct rr_workers *workers)
 	rr_asking_init(&run.asking);
 	run.workers.engine.inline_receive = workers->engine.inline_send;
 	run.workers.engine.reuse_port = workers->count > 1;
-	status = make_workers(&run);
+	status = workers_make(&run);
 	if (status == RR_EXIT_OK)
-		status = watch_signals(&run);
+		status = workers_watch_signals(&run);
 	if (status == RR_EXIT_OK)
-		status = start_monitor(&run);
+		status = workers_start_monitor(&run);
 	if (status == RR_EXIT_OK)
-		status = run_workers(&run);
+		status = workers_run(&run);
 	rr_monitor_free(run.monitor);
 	if (run.signals.fd >= 0) {
 		rr_loop_unwatch(run.all[0].engine->loop, &run.signals);
 		close(run.signals.fd);
 	}
 	for (uint32_t i = 0; i < run.count; i++)
-		free_worker(&run.all[i]);
+		worker_free(&run.all[i]);
 	rr_asking_destroy(&run.asking);
 	return status;
 }

@@ -9,7 +9,7 @@ enum { BASE_SIZE = 4096, ARGUMENTS_MAX = 64 };
 
 /* "dir/nfs3.x" gives "nfs3": the files appear in the working directory. */
 static bool
-default_base(const char *path, char base[BASE_SIZE])
+xdr_default_base(const char *path, char base[BASE_SIZE])
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -111,7 +111,7 @@ xdr_run(const struct rr_tool *tool, int argc, char **argv)
 	if (status != RR_OPTIONS_GO_ON)
 		return status;
 	arguments.preprocess.arguments = arguments.for_cpp;
-	if (!*arguments.base && !default_base(argv[0], arguments.base))
+	if (!*arguments.base && !xdr_default_base(argv[0], arguments.base))
 		return rr_tool_usage(tool, "'%s' gives no name for the output; use -o", argv[0]);
 	if (rr_xdr_compile_with(&rr_env_system, &arguments.preprocess, argv[0], arguments.base, stderr) < 0)
 		return RR_EXIT_FAILED;
