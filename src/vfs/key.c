@@ -14,7 +14,7 @@
 static const char file_name[] = "rpcrdma/handle-key";
 
 static int
-default_path(char path[PATH_MAX], struct rr_text *text)
+key_default_path(char path[PATH_MAX], struct rr_text *text)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	int length;
@@ -35,7 +35,7 @@ default_path(char path[PATH_MAX], struct rr_text *text)
 }
 
 static int
-make_directories(const char *path, struct rr_text *text)
+key_make_directories(const char *path, struct rr_text *text)
 {
 	char part[PATH_MAX];
 	size_t length = strlen(path);
@@ -54,7 +54,7 @@ make_directories(const char *path, struct rr_text *text)
 }
 
 static bool
-read_whole(int fd, uint8_t key[RR_VFS_KEY])
+key_read_whole(int fd, uint8_t key[RR_VFS_KEY])
 {
 	size_t done = 0;
 
@@ -71,7 +71,7 @@ read_whole(int fd, uint8_t key[RR_VFS_KEY])
 }
 
 static bool
-write_whole(int fd, const uint8_t key[RR_VFS_KEY])
+key_write_whole(int fd, const uint8_t key[RR_VFS_KEY])
 {
 	size_t done = 0;
 
@@ -88,7 +88,7 @@ write_whole(int fd, const uint8_t key[RR_VFS_KEY])
 }
 
 static int
-check_file(int fd, const char *path, struct rr_text *text)
+key_check_file(int fd, const char *path, struct rr_text *text)
 {
 	struct stat st;
 
@@ -112,7 +112,7 @@ check_file(int fd, const char *path, struct rr_text *text)
 
 /* 1 where there is none. */
 static int
-read_key(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
+key_read(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), error;
 
@@ -120,8 +120,8 @@ read_key(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 		return 1;
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
-	error = check_file(fd, path, text);
-	if (!error && !read_whole(fd, key))
+	error = key_check_file(fd, path, text);
+	if (!error && !key_read_whole(fd, key))
 		error = rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be read", path);
 	close(fd);
 	return error;
@@ -129,7 +129,7 @@ read_key(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 
 /* A name is on the disk when its directory is. */
 static bool
-sync_directory(const char *path)
+key_sync_directory(const char *path)
 {
 	char directory[PATH_MAX];
 	const char *slash = strrchr(path, '/');
@@ -148,7 +148,7 @@ sync_directory(const char *path)
 
 /* link(2), not rename(2): of two servers that start at once one makes the key, and the other reads it. */
 static int
-write_key(const struct rr_env *env, const char *path, struct rr_text *text)
+key_write(const struct rr_env *env, const char *path, struct rr_text *text)
 {
 	char temporary[PATH_MAX + 32];
 	uint8_t key[RR_VFS_KEY];
@@ -160,8 +160,8 @@ write_key(const struct rr_env *env, const char *path, struct rr_text *text)
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be made: %s", path, strerror(errno));
 	env->random(env->ctx, key, sizeof(key));
-	done = write_whole(fd, key) && fsync(fd) == 0;
-	done = done && (link(temporary, path) == 0 || errno == EEXIST) && sync_directory(path);
+	done = key_write_whole(fd, key) && fsync(fd) == 0;
+	done = done && (link(temporary, path) == 0 || errno == EEXIST) && key_sync_directory(path);
 	if (!done)
 		rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
 	close(fd);
@@ -176,19 +176,19 @@ rr_vfs_key(const struct rr_env *env, const char *path, uint8_t key[RR_VFS_KEY], 
 	int error = 0;
 
 	if (!path) {
-		error = default_path(place, text);
+		error = key_default_path(place, text);
 		path = place;
 	}
 	if (error)
 		return error;
-	error = read_key(path, key, text);
+	error = key_read(path, key, text);
 	if (error <= 0)
 		return error;
-	error = make_directories(path, text);
+	error = key_make_directories(path, text);
 	if (!error)
-		error = write_key(env, path, text);
+		error = key_write(env, path, text);
 	if (!error)
-		error = read_key(path, key, text);
+		error = key_read(path, key, text);
 	return error > 0 ? rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: vanished", path) : error;
 }
 
@@ -200,7 +200,7 @@ rr_vfs_beside_key(const char *key_path, const char *name, char path[PATH_MAX], s
 	int error = 0, length;
 
 	if (!key_path) {
-		error = default_path(place, text);
+		error = key_default_path(place, text);
 		key_path = place;
 	}
 	if (error)

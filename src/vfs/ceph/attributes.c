@@ -87,7 +87,7 @@ rr_ceph_getattr(struct rr_ceph_job *job)
 }
 
 static enum rr_vfs_status
-set_some(
+attributes_set_some(
 	struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st, int mask, const UserPerm *caller)
 {
 	const struct rr_ceph *ceph = job->ceph;
@@ -102,11 +102,11 @@ rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode, uint64_t size)
 
 	if (size > INT64_MAX)
 		return RR_VFS_FBIG;
-	return set_some(job, inode, &st, CEPH_SETATTR_SIZE, job->ceph->self);
+	return attributes_set_some(job, inode, &st, CEPH_SETATTR_SIZE, job->ceph->self);
 }
 
 static enum rr_vfs_status
-set_owner(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
+attributes_set_owner(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
 {
 	struct ceph_statx st = { .stx_uid = set->uid, .stx_gid = set->gid };
 	int mask = (set->mask & RR_VFS_SET_UID ? CEPH_SETATTR_UID : 0) |
@@ -115,11 +115,11 @@ set_owner(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set 
 	if (((set->mask & RR_VFS_SET_UID) && set->uid == UINT32_MAX) ||
 		((set->mask & RR_VFS_SET_GID) && set->gid == UINT32_MAX))
 		return RR_VFS_INVAL;
-	return set_some(job, inode, &st, mask, job->caller);
+	return attributes_set_some(job, inode, &st, mask, job->caller);
 }
 
 static enum rr_vfs_status
-set_times(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
+attributes_set_times(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
 {
 	struct ceph_statx st = { .stx_atime = { set->access_time.seconds, set->access_time.nanoseconds },
 		.stx_mtime = { set->modify_time.seconds, set->modify_time.nanoseconds } };
@@ -142,11 +142,11 @@ set_times(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set 
 		st.stx_mtime = now;
 		mask |= CEPH_SETATTR_MTIME_NOW;
 	}
-	return set_some(job, inode, &st, mask, job->caller);
+	return attributes_set_some(job, inode, &st, mask, job->caller);
 }
 
 static enum rr_vfs_status
-set_mode(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
+attributes_set_mode(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
 {
 	struct ceph_statx st;
 	enum rr_vfs_status status = rr_ceph_stat(job, inode, &st);
@@ -155,7 +155,7 @@ set_mode(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *
 	if (status != RR_VFS_OK || S_ISLNK(st.stx_mode))
 		return status;
 	st.stx_mode = (uint16_t)(set->mode & MODE_BITS);
-	return set_some(job, inode, &st, CEPH_SETATTR_MODE, job->caller);
+	return attributes_set_some(job, inode, &st, CEPH_SETATTR_MODE, job->caller);
 }
 
 enum rr_vfs_status
@@ -168,18 +168,18 @@ rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_se
 	enum rr_vfs_status status = RR_VFS_OK;
 
 	if (set->mask & owner) {
-		status = set_owner(job, inode, set);
+		status = attributes_set_owner(job, inode, set);
 		*applied |= status == RR_VFS_OK ? set->mask & owner : 0;
 	}
 	/* A new object stays with the owner that it has where another may not be given. */
 	if (made && status == RR_VFS_PERM)
 		status = RR_VFS_OK;
 	if (status == RR_VFS_OK && (set->mask & RR_VFS_SET_MODE)) {
-		status = set_mode(job, inode, set);
+		status = attributes_set_mode(job, inode, set);
 		*applied |= status == RR_VFS_OK ? (uint32_t)RR_VFS_SET_MODE : 0;
 	}
 	if (status == RR_VFS_OK && (set->mask & times)) {
-		status = set_times(job, inode, set);
+		status = attributes_set_times(job, inode, set);
 		*applied |= status == RR_VFS_OK ? set->mask & times : 0;
 	}
 	return status;

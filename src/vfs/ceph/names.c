@@ -124,7 +124,7 @@ rr_ceph_remove(struct rr_ceph_job *job)
 }
 
 static enum rr_vfs_status
-rename_names(struct rr_ceph_job *job, char old[RR_VFS_NAME_MAX + 1], char new[RR_VFS_NAME_MAX + 1])
+names_rename(struct rr_ceph_job *job, char old[RR_VFS_NAME_MAX + 1], char new[RR_VFS_NAME_MAX + 1])
 {
 	struct rr_vfs_rename *rename = (struct rr_vfs_rename *)job->call;
 	struct ceph_statx st;
@@ -147,7 +147,7 @@ rr_ceph_rename(struct rr_ceph_job *job)
 	const struct rr_ceph *ceph = job->ceph;
 	char old[RR_VFS_NAME_MAX + 1], new[RR_VFS_NAME_MAX + 1];
 	struct ceph_statx moved, replaced;
-	enum rr_vfs_status status = rename_names(job, old, new), there;
+	enum rr_vfs_status status = names_rename(job, old, new), there;
 
 	if (status == RR_VFS_OK)
 		status = names_stat(job, &job->object, old, &moved);

@@ -100,7 +100,7 @@ rr_ceph_done(struct rr_ceph_job *job, struct Fh *file)
 
 /* Under the lock. */
 static void
-share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
+open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
 {
 	if (share && --share->holders == 0)
 		rr_free(ceph->env, share);
@@ -125,7 +125,7 @@ open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_s
 		open->share->deny = opening->deny;
 	}
 	if (related && !beside) {
-		share_put(job->ceph, other->share);
+		open_share_put(job->ceph, other->share);
 		other->share = NULL;
 	}
 	rr_list_append(&job->ceph->opens, &open->link);
@@ -234,7 +234,7 @@ rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
 		return;
 	pthread_mutex_lock(&ceph->lock);
 	rr_list_remove(&open->link);
-	share_put(ceph, open->share);
+	open_share_put(ceph, open->share);
 	open->share = NULL;
 	ceph->open_count--;
 	pthread_mutex_unlock(&ceph->lock);

@@ -12,7 +12,7 @@ rr_memory_getattr(struct rr_memory_run *run)
 }
 
 static enum rr_vfs_status
-setattr_size(struct rr_memory_run *run, struct rr_vfs_setattr *setattr)
+attribute_set_size(struct rr_memory_run *run, struct rr_vfs_setattr *setattr)
 {
 	enum rr_vfs_status status;
 
@@ -39,7 +39,7 @@ rr_memory_setattr(struct rr_memory_run *run)
 	if (setattr->guarded &&
 		(setattr->guard.seconds != time->seconds || setattr->guard.nanoseconds != time->nanoseconds))
 		return RR_VFS_NOT_SYNC;
-	status = setattr_size(run, setattr);
+	status = attribute_set_size(run, setattr);
 	if (status == RR_VFS_OK)
 		status = rr_memory_set_owner(run, run->node, &setattr->set, &setattr->applied);
 	if (status == RR_VFS_OK)
@@ -67,7 +67,7 @@ static const struct access_right {
 };
 
 static bool
-access_granted(const struct rr_memory_run *run, const struct access_right *right, bool directory)
+attribute_granted(const struct rr_memory_run *run, const struct access_right *right, bool directory)
 {
 	unsigned bits = right->bits;
 	bool xattrs = right->right & (RR_VFS_MAY_XATTR_WRITE);
@@ -96,7 +96,7 @@ rr_memory_access(struct rr_memory_run *run)
 		if (!(access->asked & right->right) || !sense)
 			continue;
 		access->supported |= right->right;
-		if (access_granted(run, right, type == RR_VFS_DIRECTORY))
+		if (attribute_granted(run, right, type == RR_VFS_DIRECTORY))
 			access->granted |= right->right;
 	}
 	return RR_VFS_OK;
@@ -118,7 +118,7 @@ rr_memory_readlink(struct rr_memory_run *run)
 }
 
 static uint64_t
-statfs_free(uint64_t bound, uint64_t used)
+attribute_free_space(uint64_t bound, uint64_t used)
 {
 	return used < bound ? bound - used : 0;
 }
@@ -130,9 +130,9 @@ rr_memory_statfs(struct rr_memory_run *run)
 	const struct rr_memory_limit *all = &run->memory->all;
 
 	statfs->octets = all->octets;
-	statfs->octets_free = statfs->octets_for_all = statfs_free(all->octets, all->octets_used);
+	statfs->octets_free = statfs->octets_for_all = attribute_free_space(all->octets, all->octets_used);
 	statfs->files = all->files;
-	statfs->files_free = statfs->files_for_all = statfs_free(all->files, all->files_used);
+	statfs->files_free = statfs->files_for_all = attribute_free_space(all->files, all->files_used);
 	return RR_VFS_OK;
 }
 

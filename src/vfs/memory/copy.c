@@ -112,7 +112,7 @@ rr_memory_copy(struct rr_memory_run *run)
 
 /* Whether there is space for all of it, as if nothing of it could take the place of what is there. */
 static enum rr_vfs_status
-clone_space(const struct memory_copy *state)
+copy_clone_space(const struct memory_copy *state)
 {
 	const struct rr_memory_node *from = state->run->node;
 	uint32_t first = rr_memory_pages_find(from, state->copy->from_offset / RR_MEMORY_PAGE);
@@ -142,7 +142,7 @@ rr_memory_clone(struct rr_memory_run *run)
 			(clone->from_offset + state.length != run->node->attributes.size ||
 				clone->to_offset + state.length < run->second->attributes.size)))
 		return RR_VFS_INVAL;
-	status = clone_space(&state);
+	status = copy_clone_space(&state);
 	if (status != RR_VFS_OK)
 		return status;
 	status = copy_steps(&state, UINT64_MAX);

@@ -4,7 +4,7 @@
 #include "vfs/memory/memory_private.h"
 
 static struct rr_memory_range *
-range_new(struct rr_memory *memory, enum rr_vfs_lock_kind kind, uint64_t first, uint64_t last)
+lock_range_new(struct rr_memory *memory, enum rr_vfs_lock_kind kind, uint64_t first, uint64_t last)
 {
 	struct rr_memory_range *range = rr_alloc(memory->env, sizeof(*range));
 
@@ -17,7 +17,7 @@ range_new(struct rr_memory *memory, enum rr_vfs_lock_kind kind, uint64_t first, 
 }
 
 static bool
-range_meets(const struct rr_memory_range *range, const struct rr_memory_range *other)
+lock_range_meets(const struct rr_memory_range *range, const struct rr_memory_range *other)
 {
 	return range->first <= other->last && other->first <= range->last;
 }
@@ -28,7 +28,7 @@ lock_meets(const struct rr_vfs_open *other, const struct rr_memory_range *wanted
 	rr_list_for_each (link, &other->ranges) {
 		const struct rr_memory_range *range = rr_container(link, struct rr_memory_range, link);
 
-		if (range_meets(range, wanted) &&
+		if (lock_range_meets(range, wanted) &&
 			(range->kind == RR_VFS_LOCK_WRITE || wanted->kind == RR_VFS_LOCK_WRITE))
 			return range;
 	}
@@ -57,7 +57,7 @@ lock_cut(struct rr_vfs_open *open, const struct rr_memory_range *wanted, struct 
 		struct rr_memory_range *range = rr_container(link, struct rr_memory_range, link);
 		bool head = range->first<wanted->first, tail = range->last> wanted->last;
 
-		if (!range_meets(range, wanted))
+		if (!lock_range_meets(range, wanted))
 			continue;
 		if (head && tail) {
 			**spare = (struct rr_memory_range){
@@ -92,7 +92,7 @@ lock_merge(const struct rr_vfs_open *open, struct rr_memory_range *wanted)
 		bool before = range->last < asked.first && range->last + 1 == asked.first;
 		bool behind = asked.last < range->first && asked.last + 1 == range->first;
 
-		if (range->kind != wanted->kind || !(before || behind || range_meets(range, &asked)))
+		if (range->kind != wanted->kind || !(before || behind || lock_range_meets(range, &asked)))
 			continue;
 		if (range->first < wanted->first)
 			wanted->first = range->first;
@@ -105,11 +105,11 @@ static enum rr_vfs_status
 lock_set(struct rr_vfs_open *open, struct rr_memory_range *wanted)
 {
 	struct rr_memory *memory = open->memory;
-	struct rr_memory_range *range = NULL, *spare = range_new(memory, wanted->kind, 0, 0);
+	struct rr_memory_range *range = NULL, *spare = lock_range_new(memory, wanted->kind, 0, 0);
 
 	lock_merge(open, wanted);
 	if (wanted->kind != RR_VFS_UNLOCK)
-		range = range_new(memory, wanted->kind, wanted->first, wanted->last);
+		range = lock_range_new(memory, wanted->kind, wanted->first, wanted->last);
 	if (!spare || (wanted->kind != RR_VFS_UNLOCK && !range)) {
 		rr_free(memory->env, range);
 		rr_free(memory->env, spare);

@@ -17,7 +17,7 @@ name_directory(const struct rr_memory_node *node)
 }
 
 static enum rr_vfs_status
-lookup_find(struct rr_memory_run *run, struct rpcrdma_bytes name, struct rr_memory_node **node)
+name_lookup_find(struct rr_memory_run *run, struct rpcrdma_bytes name, struct rr_memory_node **node)
 {
 	char text[RR_VFS_NAME_MAX + 1];
 	enum rr_vfs_status status = rr_vfs_name(name, text);
@@ -45,7 +45,7 @@ rr_memory_lookup(struct rr_memory_run *run)
 	struct rr_memory_node *node;
 
 	if (status == RR_VFS_OK)
-		status = lookup_find(run, lookup->name, &node);
+		status = name_lookup_find(run, lookup->name, &node);
 	if (status != RR_VFS_OK)
 		return status;
 	rr_memory_handle(run->memory, node, &lookup->handle);
@@ -101,7 +101,7 @@ rr_memory_link(struct rr_memory_run *run)
 
 /* Whether the object may lose a name, or its name be given to another. */
 static enum rr_vfs_status
-remove_may(struct rr_memory_node *node, enum rr_vfs_remove_what what)
+name_may_remove(struct rr_memory_node *node, enum rr_vfs_remove_what what)
 {
 	bool directory = node->attributes.type == RR_VFS_DIRECTORY;
 
@@ -125,14 +125,14 @@ rr_memory_remove(struct rr_memory_run *run)
 		return RR_VFS_NOENT;
 	status = rr_memory_may_delete(run->node, entry->node, run->caller);
 	if (status == RR_VFS_OK)
-		status = remove_may(entry->node, remove->what);
+		status = name_may_remove(entry->node, remove->what);
 	if (status == RR_VFS_OK)
 		rr_memory_entry_remove(run->memory, entry);
 	return status;
 }
 
 static bool
-rename_into_itself(const struct rr_memory_node *moved, const struct rr_memory_node *to)
+name_rename_into_itself(const struct rr_memory_node *moved, const struct rr_memory_node *to)
 {
 	const struct rr_memory_node *up = to;
 
@@ -142,7 +142,7 @@ rename_into_itself(const struct rr_memory_node *moved, const struct rr_memory_no
 }
 
 static enum rr_vfs_status
-rename_may(const struct rr_memory_run *run, const struct rr_memory_node *moved,
+name_may_rename(const struct rr_memory_run *run, const struct rr_memory_node *moved,
 	const struct rr_memory_entry *replaced)
 {
 	bool directory = moved->attributes.type == RR_VFS_DIRECTORY;
@@ -150,7 +150,7 @@ rename_may(const struct rr_memory_run *run, const struct rr_memory_node *moved,
 
 	if (status != RR_VFS_OK)
 		return status;
-	if (directory && rename_into_itself(moved, run->second))
+	if (directory && name_rename_into_itself(moved, run->second))
 		return RR_VFS_INVAL;
 	/* A directory that moves is written: its "..". */
 	if (directory && run->node != run->second && !rr_memory_may(moved, run->caller, RR_MEMORY_WRITE_BIT))
@@ -162,7 +162,7 @@ rename_may(const struct rr_memory_run *run, const struct rr_memory_node *moved,
 		return status;
 	if ((replaced->node->attributes.type == RR_VFS_DIRECTORY) != directory)
 		return RR_VFS_EXIST;
-	return remove_may(replaced->node, RR_VFS_REMOVE_ANY);
+	return name_may_remove(replaced->node, RR_VFS_REMOVE_ANY);
 }
 
 enum rr_vfs_status
@@ -184,7 +184,7 @@ rr_memory_rename(struct rr_memory_run *run)
 	 * other), then RENAME should perform no action and return NFS3_OK." */
 	if (replaced && replaced->node == entry->node)
 		return RR_VFS_OK;
-	status = rename_may(run, entry->node, replaced);
+	status = name_may_rename(run, entry->node, replaced);
 	if (status != RR_VFS_OK)
 		return status;
 	if (replaced)

@@ -51,7 +51,7 @@ open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 }
 
 static void
-share_put(struct rr_memory *memory, struct rr_memory_share *share)
+open_share_put(struct rr_memory *memory, struct rr_memory_share *share)
 {
 	if (share && --share->holders == 0)
 		rr_free(memory->env, share);
@@ -78,7 +78,7 @@ open_share(struct rr_memory *memory, const struct rr_vfs_opening *opening)
 		share->deny = opening->deny;
 	}
 	if (other && opening->relation == RR_VFS_REPLACES) {
-		share_put(memory, other->share);
+		open_share_put(memory, other->share);
 		other->share = NULL;
 	}
 	return share;
@@ -138,7 +138,7 @@ rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
 	rr_list_remove(&open->link);
 	rr_memory_unlock_all(open);
 	rr_memory_lease_end(open);
-	share_put(memory, open->share);
+	open_share_put(memory, open->share);
 	open->share = NULL;
 	open->closed = true;
 	memory->opens--;

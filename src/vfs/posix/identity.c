@@ -42,7 +42,7 @@ set_reserves(bool on, bool *before)
 }
 
 static int
-keep_own(struct rr_identity *identity)
+identity_keep_own(struct rr_identity *identity)
 {
 	int count = getgroups(0, NULL);
 
@@ -100,7 +100,7 @@ identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 }
 
 static int
-give_up(struct rr_identity *identity)
+identity_give_up(struct rr_identity *identity)
 {
 	identity->taken = false;
 	identity->in_force = true;
@@ -116,7 +116,7 @@ rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *calle
 
 	if (!identity->root)
 		return 0;
-	error = identity->own_gids ? 0 : keep_own(identity);
+	error = identity->own_gids ? 0 : identity_keep_own(identity);
 	if (error)
 		return error;
 	if (!identity_note(identity, caller)) {
@@ -124,13 +124,13 @@ rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *calle
 		rr_identity_drop(identity);
 		if (syscall(SET_GROUPS, (long)caller->group_count, caller->groups) != 0 ||
 			!set_number(SET_GID, identity->gid))
-			return give_up(identity);
+			return identity_give_up(identity);
 		identity->taken = true;
 	}
 	if (identity->in_force && identity->uid == uid)
 		return 0;
 	identity->in_force = true;
-	return set_number(SET_UID, identity->uid) ? 0 : give_up(identity);
+	return set_number(SET_UID, identity->uid) ? 0 : identity_give_up(identity);
 }
 
 void
@@ -152,6 +152,6 @@ rr_identity_resume(struct rr_identity *identity)
 {
 	if (!identity->in_force || set_number(SET_UID, identity->uid))
 		return true;
-	give_up(identity);
+	identity_give_up(identity);
 	return false;
 }

@@ -21,7 +21,7 @@ data_type(const struct rr_object *object)
 
 /* In a hurry, only what lies in memory is read. */
 static ssize_t
-read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
+op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
 {
 	ssize_t n;
 
@@ -36,11 +36,12 @@ read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct i
 /* Reads until size octets are there, the file ends, or something fails; PENDING: the rest has to be waited
  * for. */
 static enum rr_vfs_status
-read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs_read *read)
+op_read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs_read *read)
 {
 	while (rest->done < rest->size) {
 		struct iovec data = { (uint8_t *)read->data + rest->done, rest->size - rest->done };
-		ssize_t n = read_some(tree, &rest->subject.object, rest->fd, data, read->offset + rest->done);
+		ssize_t n =
+			op_read_some(tree, &rest->subject.object, rest->fd, data, read->offset + rest->done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -56,10 +57,10 @@ read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs
 }
 
 static enum rr_vfs_status
-read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
+op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
 	struct rr_posix_rest *rest = &work->rest;
-	enum rr_vfs_status status = read_fully(work->tree, rest, read);
+	enum rr_vfs_status status = op_read_fully(work->tree, rest, read);
 	uint64_t end;
 
 	if (status != RR_VFS_OK)
@@ -75,7 +76,7 @@ read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 }
 
 static enum rr_vfs_status
-read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
+op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
 	struct rr_posix_rest *rest = &work->rest;
 	uint64_t end = rest->subject.object.st.stx_size;
@@ -89,12 +90,12 @@ read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 	if (size > 0 && !read->data)
 		return RR_VFS_NO_BUFFER;
 	rest->size = (uint32_t)rr_min(size, read->size);
-	return read_rest(work, read);
+	return op_read_rest(work, read);
 }
 
 /* The end of a read that began. */
 static enum rr_vfs_status
-read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_status status)
+op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_status status)
 {
 	struct rr_posix_subject *subject = &work->rest.subject;
 
@@ -117,9 +118,9 @@ rr_posix_read(struct rr_posix_work *work, struct rr_vfs_call *call)
 		return status;
 	status = data_type(&work->rest.subject.object);
 	if (status == RR_VFS_OK)
-		status = read_data(work, read);
+		status = op_read_data(work, read);
 	work->rest.waits = status == RR_VFS_PENDING;
-	return work->rest.waits ? status : read_end(work, read, status);
+	return work->rest.waits ? status : op_read_end(work, read, status);
 }
 
 enum rr_vfs_status
@@ -128,12 +129,12 @@ rr_posix_read_rest(struct rr_posix_work *work)
 	struct rr_vfs_read *read = rr_container(work->call, struct rr_vfs_read, call);
 
 	work->rest.waits = false;
-	return read_end(work, read, read_rest(work, read));
+	return op_read_end(work, read, op_read_rest(work, read));
 }
 
 /* Writes all, or as much as there is space for; -1 only where nothing was written. */
 static ssize_t
-write_fully(int fd, const uint8_t *data, size_t size, uint64_t offset)
+op_write_fully(int fd, const uint8_t *data, size_t size, uint64_t offset)
 {
 	size_t done = 0;
 
@@ -152,7 +153,7 @@ write_fully(int fd, const uint8_t *data, size_t size, uint64_t offset)
 }
 
 static enum rr_vfs_status
-write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_write *write)
+op_write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_write *write)
 {
 	enum rr_vfs_status status = data_type(&subject->object);
 	ssize_t length;
@@ -164,7 +165,7 @@ write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct 
 		return status;
 	if (write->offset > (uint64_t)INT64_MAX - write->length)
 		return RR_VFS_FBIG;
-	length = write_fully(fd, write->data, write->length, write->offset);
+	length = op_write_fully(fd, write->data, write->length, write->offset);
 	if (length < 0)
 		return rr_vfs_errno(errno);
 	write->count = (uint32_t)length;
@@ -188,7 +189,7 @@ rr_posix_write(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &write->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
-	status = write_data(work, &subject, write);
+	status = op_write_data(work, &subject, write);
 	/* No "before": others may write to the file at the same time, without any lock. */
 	rr_posix_after(&subject.object, &write->change);
 	rr_posix_put(work, &subject);
@@ -201,7 +202,7 @@ rr_posix_write(struct rr_posix_work *work, struct rr_vfs_call *call)
  * likely open already.
  */
 static enum rr_vfs_status
-commit_data(struct rr_posix_work *work, struct rr_posix_subject *subject)
+op_commit_data(struct rr_posix_work *work, struct rr_posix_subject *subject)
 {
 	enum rr_vfs_status status = data_type(&subject->object);
 	int fd;
@@ -231,7 +232,7 @@ rr_posix_commit(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &commit->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
-	status = commit_data(work, &subject);
+	status = op_commit_data(work, &subject);
 	rr_posix_after(&subject.object, &commit->change);
 	rr_posix_put(work, &subject);
 	return status;

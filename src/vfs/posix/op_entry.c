@@ -32,7 +32,7 @@ rr_posix_lookup(struct rr_posix_work *work, struct rr_vfs_call *call)
 }
 
 static enum rr_vfs_status
-link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posix_subject *directory,
+op_link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posix_subject *directory,
 	struct rpcrdma_bytes name)
 {
 	char path[RR_POSIX_PATH], text[RR_VFS_NAME_MAX + 1];
@@ -68,7 +68,7 @@ rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &link->directory, &directory);
 	if (status == RR_VFS_OK) {
 		rr_posix_unchanged(&directory.object, directory.change);
-		status = link_entry(work, &file.object, &directory, link->name);
+		status = op_link_entry(work, &file.object, &directory, link->name);
 		rr_posix_put(work, &directory);
 	}
 	rr_posix_know(&file.object, &link->file_after);
@@ -78,7 +78,7 @@ rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 /* What is removed by a call that takes anything. */
 static bool
-remove_is_directory(const struct rr_posix_subject *directory, const char *text)
+op_remove_is_directory(const struct rr_posix_subject *directory, const char *text)
 {
 	struct stat st;
 
@@ -86,7 +86,7 @@ remove_is_directory(const struct rr_posix_subject *directory, const char *text)
 }
 
 static enum rr_vfs_status
-remove_entry(
+op_remove_entry(
 	struct rr_posix_work *work, struct rr_posix_subject *directory, const struct rr_vfs_remove *remove)
 {
 	char text[RR_VFS_NAME_MAX + 1];
@@ -97,7 +97,7 @@ remove_entry(
 	if (status != RR_VFS_OK)
 		return status;
 	if (remove->what == RR_VFS_REMOVE_DIRECTORY ||
-		(remove->what == RR_VFS_REMOVE_ANY && remove_is_directory(directory, text)))
+		(remove->what == RR_VFS_REMOVE_ANY && op_remove_is_directory(directory, text)))
 		flags = AT_REMOVEDIR;
 	rr_tree_peek(work->tree, &directory->object, remove->name, &removed);
 	rr_posix_change_begin(work->posix, directory, NULL);
@@ -123,7 +123,7 @@ rr_posix_remove(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	rr_posix_unchanged(&directory.object, directory.change);
-	status = remove_entry(work, &directory, remove);
+	status = op_remove_entry(work, &directory, remove);
 	rr_posix_put(work, &directory);
 	return status;
 }
@@ -135,7 +135,7 @@ struct entry_name {
 };
 
 static enum rr_vfs_status
-rename_status(int error)
+op_rename_status(int error)
 {
 	switch (error) {
 	case EEXIST: return RR_VFS_NOTEMPTY;
@@ -147,7 +147,7 @@ rename_status(int error)
 
 /* Both names are checked. */
 static enum rr_vfs_status
-rename_change(struct rr_posix_work *work, const struct entry_name *old, const struct entry_name *new,
+op_rename_change(struct rr_posix_work *work, const struct entry_name *old, const struct entry_name *new,
 	struct rr_posix_subject *from, struct rr_posix_subject *to)
 {
 	struct rr_object moved, replaced;
@@ -162,11 +162,11 @@ rename_change(struct rr_posix_work *work, const struct entry_name *old, const st
 		rr_tree_renamed(work->tree, &moved, &replaced, &to->object, new->text);
 	rr_object_put(work->tree, &moved);
 	rr_object_put(work->tree, &replaced);
-	return rename_status(error);
+	return op_rename_status(error);
 }
 
 static enum rr_vfs_status
-rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, struct rr_posix_subject *from,
+op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, struct rr_posix_subject *from,
 	struct rr_posix_subject *to)
 {
 	struct entry_name old = { .name = rename->old_name }, new = { .name = rename->new_name };
@@ -180,7 +180,7 @@ rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, str
 	if (status == RR_VFS_OK && from->object.export != to->object.export)
 		status = RR_VFS_XDEV;
 	if (status == RR_VFS_OK)
-		status = rename_change(work, &old, &new, from, to);
+		status = op_rename_change(work, &old, &new, from, to);
 	if (status != RR_VFS_OK)
 		return status;
 	/* The new name first: after a crash between the two there are both, not neither. */
@@ -207,7 +207,7 @@ rr_posix_rename(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &rename->to, &to);
 	if (status == RR_VFS_OK) {
 		rr_posix_unchanged(&to.object, to.change);
-		status = rename_entry(work, rename, &from, &to);
+		status = op_rename_entry(work, rename, &from, &to);
 		rr_posix_put(work, &to);
 	}
 	rr_posix_put(work, &from);

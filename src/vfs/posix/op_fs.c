@@ -44,7 +44,7 @@ rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 /* Whether a file may have this size. FIEMAP refuses what begins beyond the greatest size, and so does
  * lseek(2) where the file system does not number its directories' entries in a way of its own. */
 static bool
-limits_take_size(int fd, uint64_t size)
+op_limits_take_size(int fd, uint64_t size)
 {
 	struct fiemap map = { .fm_start = size, .fm_length = 1 };
 
@@ -56,7 +56,7 @@ limits_take_size(int fd, uint64_t size)
 /* RFC 1813, 3.3.19: "The maximum size of a file on the file system." Clients refuse with it what would fail
  * only when it is written back. */
 static uint64_t
-limits_file_max(const struct rr_object *object)
+op_limits_file_max(const struct rr_object *object)
 {
 	uint64_t good = INT32_MAX, bad = (uint64_t)INT64_MAX + 1;
 	bool opens = S_ISREG(object->st.stx_mode) || S_ISDIR(object->st.stx_mode);
@@ -70,7 +70,7 @@ limits_file_max(const struct rr_object *object)
 	while (bad - good > 1) {
 		uint64_t middle = good + (bad - good) / 2;
 
-		if (limits_take_size(fd, middle))
+		if (op_limits_take_size(fd, middle))
 			good = middle;
 		else
 			bad = middle;
@@ -80,7 +80,7 @@ limits_file_max(const struct rr_object *object)
 }
 
 static bool
-limits_have_xattrs(const struct rr_object *object)
+op_limits_have_xattrs(const struct rr_object *object)
 {
 	char path[RR_POSIX_PATH];
 
@@ -92,7 +92,7 @@ limits_have_xattrs(const struct rr_object *object)
 
 /* The file systems that can share blocks between files do so by their own blocks. */
 static uint32_t
-limits_clone_block(const struct rr_object *object)
+op_limits_clone_block(const struct rr_object *object)
 {
 	struct statfs fs;
 
@@ -102,7 +102,7 @@ limits_clone_block(const struct rr_object *object)
 }
 
 static enum rr_vfs_status
-limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
+op_limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
 {
 	struct statvfs fs;
 	long links;
@@ -110,11 +110,11 @@ limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
 	if (fstatvfs(object->fd, &fs) < 0)
 		return rr_vfs_errno(errno);
 	links = fpathconf(object->fd, _PC_LINK_MAX);
-	limits->file_max = limits_file_max(object);
+	limits->file_max = op_limits_file_max(object);
 	limits->link_max = links > 0 && links < UINT32_MAX ? (uint32_t)links : UINT32_MAX;
 	limits->name_max = (uint32_t)fs.f_namemax;
-	limits->clone_block = limits_clone_block(object);
-	limits->xattrs = limits_have_xattrs(object);
+	limits->clone_block = op_limits_clone_block(object);
+	limits->xattrs = op_limits_have_xattrs(object);
 	limits->case_insensitive = false;
 	limits->case_preserving = true;
 	return RR_VFS_OK;
@@ -132,7 +132,7 @@ rr_posix_limits(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	rr_tree_as_self(work->tree);
-	status = limits_find(&subject.object, limits);
+	status = op_limits_find(&subject.object, limits);
 	rr_posix_known(&subject.object, &limits->object_after);
 	rr_posix_put(work, &subject);
 	return status;

@@ -23,7 +23,7 @@ rr_posix_getattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 /* RFC 1813, 3.3.2: "If the values are different, the server must preserve the object attributes" */
 static bool
-setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setattr *setattr)
+op_setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setattr *setattr)
 {
 	return !setattr->guarded || (setattr->guard.seconds == object->st.stx_ctime.tv_sec &&
 					    setattr->guard.nanoseconds == object->st.stx_ctime.tv_nsec);
@@ -32,14 +32,15 @@ setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setattr 
 /* A write may change a regular file at any time, without a lock: of that, no state "before" is known. The
  * guard is looked at when other threads are kept out. */
 static enum rr_vfs_status
-setattr_change(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_setattr *setattr)
+op_setattr_change(
+	struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_setattr *setattr)
 {
 	enum rr_vfs_status status = RR_VFS_NOT_SYNC;
 
 	if (rr_posix_read_only(work))
 		return RR_VFS_ROFS;
 	rr_posix_change_begin(work->posix, subject, NULL);
-	if (setattr_guard_holds(&subject->object, setattr))
+	if (op_setattr_guard_holds(&subject->object, setattr))
 		status = rr_posix_set(work, subject, &setattr->set, &setattr->applied);
 	rr_posix_change_end(work->posix, subject, NULL);
 	if (S_ISREG(subject->object.st.stx_mode))
@@ -61,13 +62,13 @@ rr_posix_setattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	rr_posix_unchanged(&subject.object, &setattr->change);
-	status = setattr_change(work, &subject, setattr);
+	status = op_setattr_change(work, &subject, setattr);
 	rr_posix_put(work, &subject);
 	return status;
 }
 
 static bool
-access_permits(const struct rr_object *object, int mode)
+op_access_permits(const struct rr_object *object, int mode)
 {
 	return faccessat(object->fd, "", mode, AT_EMPTY_PATH | AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -78,7 +79,7 @@ enum {
 };
 
 static uint32_t
-access_supported(const struct rr_object *object)
+op_access_supported(const struct rr_object *object)
 {
 	uint32_t all = RR_VFS_MAY_READ | RR_VFS_MAY_MODIFY | RR_VFS_MAY_EXTEND;
 
@@ -89,10 +90,10 @@ access_supported(const struct rr_object *object)
 
 /* To change a directory takes both write and search permission. */
 static uint32_t
-access_granted(const struct rr_object *object)
+op_access_granted(const struct rr_object *object)
 {
-	bool directory = S_ISDIR(object->st.stx_mode), search = access_permits(object, X_OK);
-	bool read = access_permits(object, R_OK), write = access_permits(object, W_OK);
+	bool directory = S_ISDIR(object->st.stx_mode), search = op_access_permits(object, X_OK);
+	bool read = op_access_permits(object, R_OK), write = op_access_permits(object, W_OK);
 	uint32_t granted = read ? RR_VFS_MAY_READ | RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_LIST : 0;
 
 	if (search)
@@ -113,8 +114,8 @@ rr_posix_access(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 	if (status != RR_VFS_OK)
 		return status;
-	access->supported = access->asked & access_supported(&subject.object);
-	access->granted = access->supported & access_granted(&subject.object);
+	access->supported = access->asked & op_access_supported(&subject.object);
+	access->granted = access->supported & op_access_granted(&subject.object);
 	if (rr_posix_read_only(work))
 		access->granted &= ~(uint32_t)CHANGES;
 	rr_posix_known(&subject.object, &access->object_after);
@@ -123,7 +124,7 @@ rr_posix_access(struct rr_posix_work *work, struct rr_vfs_call *call)
 }
 
 static enum rr_vfs_status
-readlink_read(const struct rr_object *object, struct rr_vfs_readlink *readlink)
+op_readlink_read(const struct rr_object *object, struct rr_vfs_readlink *readlink)
 {
 	ssize_t length;
 
@@ -145,7 +146,7 @@ rr_posix_readlink(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 	if (status != RR_VFS_OK)
 		return status;
-	status = readlink_read(&subject.object, readlink);
+	status = op_readlink_read(&subject.object, readlink);
 	rr_posix_know(&subject.object, &readlink->object_after);
 	rr_posix_put(work, &subject);
 	return status;

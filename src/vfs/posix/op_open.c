@@ -89,7 +89,7 @@ rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 /* Of a range that reaches to the end of all that can be, the system says length 0. */
 static bool
-lock_range(const struct rr_vfs_lock *lock, struct flock *range)
+op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 {
 	static const short kinds[] = {
 		[RR_VFS_UNLOCK] = F_UNLCK, [RR_VFS_LOCK_READ] = F_RDLCK, [RR_VFS_LOCK_WRITE] = F_WRLCK
@@ -112,7 +112,7 @@ lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 
 /* Whether somebody else has a lock in the way. */
 static enum rr_vfs_status
-lock_test(struct rr_vfs_lock *lock, struct flock range)
+op_lock_test(struct rr_vfs_lock *lock, struct flock range)
 {
 	if (fcntl(lock->open->fd, F_OFD_GETLK, &range) < 0)
 		return rr_vfs_errno(errno);
@@ -132,10 +132,10 @@ rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 	struct flock range;
 
 	(void)work;
-	if (!lock_range(lock, &range))
+	if (!op_lock_range(lock, &range))
 		return RR_VFS_INVAL;
 	if (lock->test)
-		return lock_test(lock, range);
+		return op_lock_test(lock, range);
 	if ((lock->kind == RR_VFS_LOCK_READ && !(lock->open->access & RR_VFS_SHARE_READ)) ||
 		(lock->kind == RR_VFS_LOCK_WRITE && !(lock->open->access & RR_VFS_SHARE_WRITE)))
 		return RR_VFS_OPEN_MODE;
@@ -144,6 +144,6 @@ rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (errno != EAGAIN && errno != EACCES)
 		return rr_vfs_errno(errno);
 	/* It may have gone meanwhile: then the caller comes again. */
-	status = lock_test(lock, range);
+	status = op_lock_test(lock, range);
 	return status == RR_VFS_OK ? RR_VFS_BUSY : status;
 }

@@ -34,7 +34,7 @@ space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int ac
 
 /* RFC 7862, 15.11.3: where there is no data behind the offset, the rest of the file is a hole. */
 static enum rr_vfs_status
-seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
+op_seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
 {
 	off_t found;
 
@@ -58,7 +58,7 @@ rr_posix_seek(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 	if (status != RR_VFS_OK)
 		return status;
-	status = seek_in(fd, subject.object.st.stx_size, seek);
+	status = op_seek_in(fd, subject.object.st.stx_size, seek);
 	rr_posix_put(work, &subject);
 	return status;
 }
@@ -107,7 +107,7 @@ struct space_pair {
 };
 
 static enum rr_vfs_status
-copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
+op_copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
 {
 	uint64_t size = pair->from.object.st.stx_size;
 	uint64_t left = copy->from_offset < size ? size - copy->from_offset : 0;
@@ -125,7 +125,7 @@ copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_v
 }
 
 static enum rr_vfs_status
-clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
+op_clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
 {
 	struct file_clone_range range = {
 		.src_fd = pair->in,
@@ -143,7 +143,7 @@ clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_
 }
 
 static enum rr_vfs_status
-copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
+op_copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
 	enum rr_vfs_status (*between)(
 		struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy))
 {
@@ -172,11 +172,11 @@ copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
 enum rr_vfs_status
 rr_posix_copy(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
-	return copy_between(work, call, copy_data);
+	return op_copy_between(work, call, op_copy_data);
 }
 
 enum rr_vfs_status
 rr_posix_clone(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
-	return copy_between(work, call, clone_data);
+	return op_copy_between(work, call, op_clone_data);
 }

@@ -33,7 +33,7 @@ rr_posix_shared_free(struct rr_posix_shared *shared)
 }
 
 static int
-lock_of(const struct statx *st)
+shared_lock_of(const struct statx *st)
 {
 	uint64_t device = (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
 	uint64_t hash = (st->stx_ino ^ device << 20) * UINT64_C(0x9e3779b97f4a7c15);
@@ -43,11 +43,11 @@ lock_of(const struct statx *st)
 
 /* The lower of the two is taken first; -1: there is no second one. */
 static void
-locks_of(const struct statx *one, const struct statx *two, int *first, int *second)
+shared_locks_of(const struct statx *one, const struct statx *two, int *first, int *second)
 {
-	int other = two ? lock_of(two) : lock_of(one);
+	int other = two ? shared_lock_of(two) : shared_lock_of(one);
 
-	*first = lock_of(one);
+	*first = shared_lock_of(one);
 	*second = -1;
 	if (other > *first)
 		*second = other;
@@ -62,7 +62,7 @@ rr_posix_lock(struct rr_posix_shared *shared, const struct statx *one, const str
 {
 	int first, second;
 
-	locks_of(one, two, &first, &second);
+	shared_locks_of(one, two, &first, &second);
 	pthread_mutex_lock(&shared->locks[first]);
 	if (second >= 0)
 		pthread_mutex_lock(&shared->locks[second]);
@@ -73,7 +73,7 @@ rr_posix_unlock(struct rr_posix_shared *shared, const struct statx *one, const s
 {
 	int first, second;
 
-	locks_of(one, two, &first, &second);
+	shared_locks_of(one, two, &first, &second);
 	if (second >= 0)
 		pthread_mutex_unlock(&shared->locks[second]);
 	pthread_mutex_unlock(&shared->locks[first]);

@@ -20,7 +20,7 @@ struct target {
 
 /* The same object, to be stored in the same way. */
 static struct target *
-target_find(struct target *targets, uint32_t count, const struct target *wanted)
+batch_target_find(struct target *targets, uint32_t count, const struct target *wanted)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (targets[i].inode == wanted->inode && targets[i].device == wanted->device &&
@@ -55,19 +55,19 @@ batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_S
 /* What comes several times is stored the last time (a renaming has its directories stored in an order), and
  * only there: how many are left. */
 static uint32_t
-targets_unite(struct target *targets, uint32_t count)
+batch_unite(struct target *targets, uint32_t count)
 {
 	uint32_t left = count;
 
 	for (uint32_t i = 0; i < count; i++) {
-		targets[i].same = target_find(targets + i + 1, count - i - 1, &targets[i]);
+		targets[i].same = batch_target_find(targets + i + 1, count - i - 1, &targets[i]);
 		left -= targets[i].same != NULL;
 	}
 	return left;
 }
 
 static int
-target_store(const struct target *target, enum rr_store_how how)
+batch_target_store(const struct target *target, enum rr_store_how how)
 {
 	int fd = target->store->fd, result = 0;
 
@@ -84,7 +84,7 @@ target_store(const struct target *target, enum rr_store_how how)
 
 /* Each file system once, and for all that lies on it. */
 static void
-targets_store_whole(struct target *targets, uint32_t count)
+batch_store_whole(struct target *targets, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		bool everything = targets[i].store->how == RR_STORE_EVERYTHING;
@@ -93,18 +93,19 @@ targets_store_whole(struct target *targets, uint32_t count)
 		while (targets[first].device != targets[i].device)
 			first++;
 		targets[i].same = NULL;
-		targets[i].error = first < i ? targets[first].error
-					     : target_store(&targets[i], everything ? RR_STORE_EVERYTHING
-										    : RR_STORE_FILE_SYSTEM);
+		targets[i].error = first < i
+					   ? targets[first].error
+					   : batch_target_store(&targets[i],
+						     everything ? RR_STORE_EVERYTHING : RR_STORE_FILE_SYSTEM);
 	}
 }
 
 static void
-targets_store(struct target *targets, uint32_t count)
+batch_store(struct target *targets, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (!targets[i].same)
-			targets[i].error = target_store(&targets[i], targets[i].store->how);
+			targets[i].error = batch_target_store(&targets[i], targets[i].store->how);
 	for (uint32_t i = count; i-- > 0;)
 		if (targets[i].same)
 			targets[i].error = targets[i].same->error;
@@ -116,10 +117,10 @@ rr_store_batch(struct rr_list *batch)
 	struct target targets[RR_STORE_BATCH * RR_STORES], *next = targets;
 	uint32_t count = batch_targets(batch, targets);
 
-	if (targets_unite(targets, count) < WHOLE_FROM)
-		targets_store(targets, count);
+	if (batch_unite(targets, count) < WHOLE_FROM)
+		batch_store(targets, count);
 	else
-		targets_store_whole(targets, count);
+		batch_store_whole(targets, count);
 	for (struct rr_list *link = batch->next; link != batch; link = link->next) {
 		struct rr_store_job *job = rr_container(link, struct rr_store_job, link);
 

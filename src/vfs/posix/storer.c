@@ -90,7 +90,7 @@ storer_take(struct rr_storer *storer, struct batch *batch)
 }
 
 static void *
-run(void *argument)
+storer_run(void *argument)
 {
 	struct rr_storer *storer = argument;
 	const uint64_t one = 1;
@@ -132,7 +132,7 @@ storer_finish(struct rr_storer *storer)
 }
 
 static void
-ready(struct rr_watch *watch, unsigned events)
+storer_ready(struct rr_watch *watch, unsigned events)
 {
 	uint64_t count;
 
@@ -149,7 +149,7 @@ storer_start(struct rr_storer *storer)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&storer->thread, NULL, run, storer);
+	error = pthread_create(&storer->thread, NULL, storer_run, storer);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;
 	return error ? -RPCRDMA_ERR_SYSTEM : 0;
@@ -176,7 +176,7 @@ rr_storer_new(const struct rr_env *env, struct rr_loop *loop, struct rr_storer *
 		return -RPCRDMA_ERR_NOMEM;
 	new->env = env;
 	new->loop = loop;
-	new->watch.ready = ready;
+	new->watch.ready = storer_ready;
 	rr_list_init(&new->arriving);
 	rr_list_init(&new->stored);
 	pthread_mutex_init(&new->lock, NULL);

@@ -18,7 +18,7 @@ enum { OPEN_MIN = 16, OPEN_DEFAULT_MAX = 1024 };
 
 /* An eighth of what the process may have: there are several trees, and the rest of the server. */
 static uint32_t
-default_open_max(void)
+tree_default_open_max(void)
 {
 	struct rlimit limit;
 
@@ -29,7 +29,7 @@ default_open_max(void)
 
 /* "/pub/" is "/pub"; "/" stays. */
 static size_t
-name_length(const char *name)
+tree_name_length(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -39,7 +39,7 @@ name_length(const char *name)
 }
 
 static int
-copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct rr_text *text)
+tree_copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct rr_text *text)
 {
 	tree->core->config = *config;
 	tree->core->config.exports = tree->core->exports =
@@ -52,7 +52,7 @@ copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct r
 		char *name = rr_strdup(tree->env, from->name);
 
 		if (name)
-			name[name_length(name)] = 0;
+			name[tree_name_length(name)] = 0;
 		tree->core->exports[i].name = name;
 		tree->core->exports[i].path = rr_strdup(tree->env, from->path);
 		if (!name || !tree->core->exports[i].path)
@@ -65,7 +65,7 @@ copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct r
 }
 
 static int
-check_system(struct rr_text *text)
+tree_check_system(struct rr_text *text)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
 	long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof(how));
@@ -84,7 +84,7 @@ check_system(struct rr_text *text)
 
 /* Of the file system's own identity, where it has one, and the export: the same after restarts. */
 static uint64_t
-root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
+tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
 {
 	struct {
 		uint64_t export;
@@ -100,7 +100,7 @@ root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
 
 /* File systems of this machine, as far as they are known to be. */
 static void
-root_kind(struct rr_tree_root *root, int fd)
+tree_root_kind(struct rr_tree_root *root, int fd)
 {
 	static const long local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
 		TMPFS_MAGIC };
@@ -134,8 +134,8 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(error));
 	}
 	root->device = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor;
-	root->fsid = root_fsid(tree, root, fd);
-	root_kind(root, fd);
+	root->fsid = tree_root_fsid(tree, root, fd);
+	tree_root_kind(root, fd);
 	id = rr_tree_id(tree, root, &st);
 	root->node = rr_nodes_add(&tree->core->nodes, root, &id);
 	if (!root->node) {
@@ -173,7 +173,7 @@ open_roots(struct rr_tree *tree, struct rr_text *text)
 }
 
 static int
-core_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree_core **core)
+tree_core_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree_core **core)
 {
 	struct rr_tree_core *new = rr_alloc(env, sizeof(*new));
 
@@ -183,8 +183,8 @@ core_new(const struct rr_env *env, const struct rr_tree_config *config, struct r
 	new->trees = 1;
 	rr_handle_keys(config->key, &new->keys);
 	*core = new;
-	return rr_nodes_init(
-		&new->nodes, env, &new->keys, config->open_max > 0 ? config->open_max : default_open_max());
+	return rr_nodes_init(&new->nodes, env, &new->keys,
+		config->open_max > 0 ? config->open_max : tree_default_open_max());
 }
 
 int
@@ -199,12 +199,12 @@ rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, struc
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
 	tree->env = env;
 	rr_identity_init(&tree->identity, env);
-	error = core_new(env, config, &tree->core);
+	error = tree_core_new(env, config, &tree->core);
 	if (error)
 		rr_fail(text, error, "no memory for a tree");
 	else
-		error = check_system(text);
-	error = error ? error : copy_exports(tree, config, text);
+		error = tree_check_system(text);
+	error = error ? error : tree_copy_exports(tree, config, text);
 	if (!error && (rr_seen_init(&tree->core->seen, env) < 0 || rr_search_init(tree) < 0))
 		error = rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a tree");
 	if (tree->core)
@@ -236,7 +236,7 @@ rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside)
 }
 
 static void
-free_text(const struct rr_env *env, const char *text)
+tree_free_text(const struct rr_env *env, const char *text)
 {
 	union {
 		const char *in;
@@ -247,7 +247,7 @@ free_text(const struct rr_env *env, const char *text)
 }
 
 static void
-core_free(struct rr_tree *tree)
+tree_core_free(struct rr_tree *tree)
 {
 	const struct rr_env *env = tree->env;
 	struct rr_tree_core *core = tree->core;
@@ -259,8 +259,8 @@ core_free(struct rr_tree *tree)
 		if (core->roots[i].mount_fd >= 0)
 			close(core->roots[i].mount_fd);
 	for (uint32_t i = 0; core->exports && i < core->config.export_count; i++) {
-		free_text(env, core->exports[i].path);
-		free_text(env, core->exports[i].name);
+		tree_free_text(env, core->exports[i].path);
+		tree_free_text(env, core->exports[i].name);
 	}
 	rr_free(env, core->exports);
 	rr_free(env, core->roots);
@@ -282,7 +282,7 @@ rr_tree_free(struct rr_tree *tree)
 		last = --tree->core->trees == 0;
 		rr_tree_leave(tree);
 		if (last)
-			core_free(tree);
+			tree_core_free(tree);
 	}
 	rr_free(tree->env, tree);
 }

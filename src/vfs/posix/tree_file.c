@@ -12,7 +12,7 @@
 
 /* True where descriptors were short, and some have been closed. */
 static bool
-try_again(struct rr_tree *tree)
+file_try_again(struct rr_tree *tree)
 {
 	int error = errno;
 
@@ -40,7 +40,7 @@ open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags
 		was_locked = rr_tree_out(tree);
 		fd = syscall(SYS_openat2, directory, path, &how, sizeof(how));
 		rr_tree_in(tree, was_locked);
-	} while (fd < 0 && try_again(tree));
+	} while (fd < 0 && file_try_again(tree));
 	if (fd < 0 && errno == EAGAIN && tree->hurries)
 		tree->waits = true;
 	return (int)fd;
@@ -48,7 +48,7 @@ open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags
 
 /* The longest head of path that the kernel takes and that ends before a slash; 0 where there is none. */
 static size_t
-head_length(const char *path)
+file_head_length(const char *path)
 {
 	size_t length = PATH_MAX - 1;
 
@@ -64,7 +64,7 @@ rr_tree_beneath(struct rr_tree *tree, int directory, const char *path, uint64_t 
 
 	while (strlen(path) >= PATH_MAX) {
 		char head[PATH_MAX];
-		size_t length = head_length(path);
+		size_t length = file_head_length(path);
 
 		memcpy(head, path, length);
 		head[length] = 0;
@@ -102,12 +102,12 @@ rr_tree_reopen(struct rr_tree *tree, int fd, int flags)
 		was_locked = rr_tree_out(tree);
 		opened = open(link, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 		rr_tree_in(tree, was_locked);
-	} while (opened < 0 && try_again(tree));
+	} while (opened < 0 && file_try_again(tree));
 	return opened;
 }
 
 static int
-stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
+file_stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 {
 	bool was_locked = rr_tree_out(tree);
 	int error =
@@ -119,7 +119,7 @@ stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 
 /* What lies on another file system than the root: whether it may be asked, as it may hang. */
 static int
-stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
+file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
 	struct rr_handle_id id;
 
@@ -140,14 +140,14 @@ rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, stru
 	int error = 0;
 
 	if (root->local || tree->hurries)
-		error = stat_with(tree, fd, AT_STATX_DONT_SYNC, st);
+		error = file_stat_with(tree, fd, AT_STATX_DONT_SYNC, st);
 	if (error)
 		return error;
 	if (root->local && ((uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor) == root->device)
 		return 0;
 	if (root->local || tree->hurries)
-		error = stat_elsewhere(tree, root, st);
-	return error ? error : stat_with(tree, fd, AT_STATX_SYNC_AS_STAT, st);
+		error = file_stat_elsewhere(tree, root, st);
+	return error ? error : file_stat_with(tree, fd, AT_STATX_SYNC_AS_STAT, st);
 }
 
 struct rr_handle_id

@@ -95,7 +95,7 @@ rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct r
 }
 
 static void
-peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
+lookup_peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)
 {
 	struct rr_node *parent = directory->node, *node;
@@ -124,7 +124,7 @@ rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpc
 	struct rr_object *object)
 {
 	rr_tree_enter(tree);
-	peek_locked(tree, directory, name, object);
+	lookup_peek_locked(tree, directory, name, object);
 	rr_tree_leave(tree);
 }
 

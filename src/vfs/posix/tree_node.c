@@ -10,7 +10,7 @@
 #include "vfs/posix/tree_private.h"
 
 static uint64_t
-id_key(const struct rr_handle_id *id)
+node_id_key(const struct rr_handle_id *id)
 {
 	uint64_t key = id->inode ^ id->birth * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -18,13 +18,13 @@ id_key(const struct rr_handle_id *id)
 }
 
 static uint64_t
-name_key(const struct rr_node *parent, uint64_t hash)
+node_name_key(const struct rr_node *parent, uint64_t hash)
 {
 	return hash ^ (uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 static bool
-is_root(const struct rr_node *node)
+node_is_root(const struct rr_node *node)
 {
 	return node->root->node == node;
 }
@@ -45,7 +45,7 @@ rr_nodes_init(struct rr_nodes *nodes, const struct rr_env *env, const struct rr_
 struct rr_node *
 rr_nodes_find(const struct rr_nodes *nodes, const struct rr_handle_id *id)
 {
-	uint64_t key = id_key(id);
+	uint64_t key = node_id_key(id);
 
 	for (struct rr_map_link *link = rr_map_find(&nodes->by_id, key); link; link = link->next) {
 		struct rr_node *node = rr_container(link, struct rr_node, by_id);
@@ -59,7 +59,7 @@ rr_nodes_find(const struct rr_nodes *nodes, const struct rr_handle_id *id)
 struct rr_node *
 rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const char *name)
 {
-	uint64_t key = name_key(parent, rr_handle_hash(nodes->keys, name, strlen(name)));
+	uint64_t key = node_name_key(parent, rr_handle_hash(nodes->keys, name, strlen(name)));
 
 	for (struct rr_map_link *link = rr_map_find(&nodes->by_name, key); link; link = link->next) {
 		struct rr_node *node = rr_container(link, struct rr_node, by_name);
@@ -71,7 +71,7 @@ rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const
 }
 
 static void
-take_out(struct rr_nodes *nodes, struct rr_node *node)
+node_take_out(struct rr_nodes *nodes, struct rr_node *node)
 {
 	struct rr_node *parent = node->parent;
 
@@ -86,10 +86,10 @@ take_out(struct rr_nodes *nodes, struct rr_node *node)
 }
 
 static void
-free_node(struct rr_nodes *nodes, struct rr_node *node)
+node_free(struct rr_nodes *nodes, struct rr_node *node)
 {
 	rr_nodes_close(nodes, node);
-	take_out(nodes, node);
+	node_take_out(nodes, node);
 	rr_map_remove(&nodes->by_id, &node->by_id);
 	rr_list_remove(&node->idle);
 	nodes->count--;
@@ -101,7 +101,7 @@ void
 rr_nodes_free(struct rr_nodes *nodes)
 {
 	while (nodes->count > 0 && !rr_list_empty(&nodes->idle))
-		free_node(nodes, rr_container(nodes->idle.next, struct rr_node, idle));
+		node_free(nodes, rr_container(nodes->idle.next, struct rr_node, idle));
 	rr_retired_close(&nodes->near);
 	rr_retired_close(&nodes->far);
 	rr_map_free(&nodes->by_id, nodes->env);
@@ -119,7 +119,7 @@ nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
 }
 
 static void
-make_room(struct rr_nodes *nodes)
+node_make_room(struct rr_nodes *nodes)
 {
 	rr_list_for_each (link, &nodes->idle) {
 		struct rr_node *node = rr_container(link, struct rr_node, idle);
@@ -129,7 +129,7 @@ make_room(struct rr_nodes *nodes)
 		if (node->refs > 0)
 			continue;
 		nodes_leave_place(nodes, node);
-		free_node(nodes, node);
+		node_free(nodes, node);
 	}
 }
 
@@ -138,7 +138,7 @@ rr_nodes_add(struct rr_nodes *nodes, const struct rr_tree_root *root, const stru
 {
 	struct rr_node *node;
 
-	make_room(nodes);
+	node_make_room(nodes);
 	node = rr_alloc(nodes->env, sizeof(*node));
 	if (!node)
 		return NULL;
@@ -148,7 +148,7 @@ rr_nodes_add(struct rr_nodes *nodes, const struct rr_tree_root *root, const stru
 	rr_list_init(&node->open);
 	rr_list_init(&node->idle);
 	rr_list_append(&nodes->idle, &node->idle);
-	rr_map_add(&nodes->by_id, &node->by_id, id_key(id));
+	rr_map_add(&nodes->by_id, &node->by_id, node_id_key(id));
 	nodes->count++;
 	return node;
 }
@@ -156,13 +156,13 @@ rr_nodes_add(struct rr_nodes *nodes, const struct rr_tree_root *root, const stru
 void
 rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node)
 {
-	take_out(nodes, node);
+	node_take_out(nodes, node);
 	if (node->refs == 0)
 		rr_nodes_close(nodes, node);
 }
 
 static bool
-is_above(const struct rr_node *node, const struct rr_node *below)
+node_is_above(const struct rr_node *node, const struct rr_node *below)
 {
 	while (below && below != node)
 		below = below->parent;
@@ -176,13 +176,13 @@ rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *par
 	uint64_t hash = rr_handle_hash(nodes->keys, name, strlen(name));
 	char *copy;
 
-	if (there == node || is_root(node))
+	if (there == node || node_is_root(node))
 		return 0;
 	if (there)
 		rr_nodes_unplace(nodes, there);
-	take_out(nodes, node);
+	node_take_out(nodes, node);
 	/* Directories that others moved into each other: what was known of the upper one is outdated. */
-	if (node->children > 0 && is_above(node, parent))
+	if (node->children > 0 && node_is_above(node, parent))
 		rr_nodes_unplace(nodes, parent);
 	if (node == parent)
 		return 0;
@@ -192,7 +192,7 @@ rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *par
 	node->name = copy;
 	node->hint = (uint8_t)hash;
 	node->parent = parent;
-	rr_map_add(&nodes->by_name, &node->by_name, name_key(parent, hash));
+	rr_map_add(&nodes->by_name, &node->by_name, node_name_key(parent, hash));
 	parent->children++;
 	rr_list_remove(&parent->idle);
 	return 0;
@@ -347,7 +347,7 @@ rr_node_path_length(const struct rr_node *node)
 
 	for (; node->parent; node = node->parent)
 		length += (int64_t)strlen(node->name) + 1;
-	if (!is_root(node))
+	if (!node_is_root(node))
 		return -1;
 	return length > 0 ? length - 1 : 0;
 }

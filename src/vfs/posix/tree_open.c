@@ -9,13 +9,13 @@
 
 /* With the identity that is in force, as if by open(2): 0 or errno. */
 static int
-access_of(int fd, int mode)
+open_access_of(int fd, int mode)
 {
 	return syscall(SYS_faccessat2, fd, "", mode, AT_EACCESS | AT_EMPTY_PATH) == 0 ? 0 : errno;
 }
 
 static bool
-is_owner(const struct rr_tree *tree, const struct rr_object *object)
+open_is_owner(const struct rr_tree *tree, const struct rr_object *object)
 {
 	uint32_t uid = tree->identity.in_force ? tree->identity.uid : geteuid();
 
@@ -24,7 +24,7 @@ is_owner(const struct rr_tree *tree, const struct rr_object *object)
 
 /* Whether the caller may have what is open already, or what the server itself can open: 0 or errno. */
 static int
-check_caller(const struct rr_tree *tree, const struct rr_object *object, int access)
+open_check_caller(const struct rr_tree *tree, const struct rr_object *object, int access)
 {
 	bool regular = S_ISREG(object->st.stx_mode);
 	int mode = access == O_RDONLY ? R_OK : access == O_WRONLY ? W_OK : R_OK | W_OK;
@@ -32,12 +32,12 @@ check_caller(const struct rr_tree *tree, const struct rr_object *object, int acc
 
 	/* RFC 1813, 4.4: "the server's permission checking algorithm should allow the owner of a file to
 	 * access it regardless of the permission setting." */
-	if (regular && is_owner(tree, object))
+	if (regular && open_is_owner(tree, object))
 		return 0;
-	error = access_of(object->fd, mode);
+	error = open_access_of(object->fd, mode);
 	/* RFC 1813, 4.4: "the server allows reading of files if the uid given in the call has either execute
 	 * or read permission on the file". */
-	if (error == EACCES && regular && access == O_RDONLY && access_of(object->fd, X_OK) == 0)
+	if (error == EACCES && regular && access == O_RDONLY && open_access_of(object->fd, X_OK) == 0)
 		return 0;
 	return error;
 }
@@ -50,7 +50,7 @@ open_own(struct rr_tree *tree, struct rr_object *object, int access)
 	char link[32];
 	int fd, error;
 
-	if (rr_object_stat(object) != RR_VFS_OK || !is_owner(tree, object)) {
+	if (rr_object_stat(object) != RR_VFS_OK || !open_is_owner(tree, object)) {
 		errno = EACCES;
 		return -1;
 	}
@@ -77,7 +77,7 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 
 	if (!rr_tree_may_open(tree))
 		return -1;
-	error = check_caller(tree, object, access);
+	error = open_check_caller(tree, object, access);
 	if (error) {
 		errno = error;
 		return -1;
@@ -118,7 +118,7 @@ open_data(struct rr_tree *tree, struct rr_object *object, int access, bool *read
 
 /* A descriptor that is open already, for this access; or -1. */
 static int
-cached(const struct rr_node *node, int access)
+open_cached(const struct rr_node *node, int access)
 {
 	int both = node->readable ? node->data_fd[RR_NODE_WRITE] : -1;
 
@@ -158,7 +158,7 @@ rr_tree_open_apart(struct rr_tree *tree, struct rr_object *object, int access, i
 static int
 open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool readable)
 {
-	int slot = access == O_RDONLY ? RR_NODE_READ : RR_NODE_WRITE, there = cached(node, access);
+	int slot = access == O_RDONLY ? RR_NODE_READ : RR_NODE_WRITE, there = open_cached(node, access);
 
 	if (there >= 0) {
 		close(fd);
@@ -175,11 +175,11 @@ open_locked(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
 {
 	struct rr_node *node = object->node;
 	bool readable, was_locked;
-	int error = 0, there = cached(node, access);
+	int error = 0, there = open_cached(node, access);
 
 	was_locked = rr_tree_out(tree);
 	if (there >= 0 && tree->identity.in_force)
-		error = check_caller(tree, object, access);
+		error = open_check_caller(tree, object, access);
 	else if (there < 0)
 		*fd = open_data(tree, object, access, &readable);
 	if (there < 0 && *fd < 0)

@@ -95,14 +95,14 @@ open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct stat
 }
 
 static bool
-leads_elsewhere(int error)
+resolve_leads_elsewhere(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV ||
 	       error == ENAMETOOLONG;
 }
 
 static int
-follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
 	int fd, error = open_path(tree, node, &fd, st);
 
@@ -119,7 +119,7 @@ follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 /* Walks path from the root, and learns the nodes on it. The last one, which is held then; NULL: not there any
  * more. */
 static struct rr_node *
-walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
+resolve_walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
 {
 	struct rr_node *at = root->node;
 	char *rest = NULL;
@@ -149,14 +149,14 @@ rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct st
 	struct rr_node *end;
 
 	memset(st, 0, sizeof(*st));
-	end = walk(tree, node->root, path, st);
+	end = resolve_walk(tree, node->root, path, st);
 	if (end)
 		rr_nodes_release(&tree->core->nodes, end);
 	return end == node;
 }
 
 static int
-find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
 	struct rr_handle_place place;
 	struct rr_handle_id id;
@@ -181,14 +181,14 @@ find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 
 /* Of a held node. */
 static enum rr_vfs_status
-reach_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
+resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
 	struct statx st;
-	int error = follow_path(tree, node, &st);
+	int error = resolve_follow_path(tree, node, &st);
 
-	if (leads_elsewhere(error)) {
+	if (resolve_leads_elsewhere(error)) {
 		rr_nodes_unplace(&tree->core->nodes, node);
-		error = find_again(tree, node, &st);
+		error = resolve_find_again(tree, node, &st);
 	}
 	if (error)
 		return rr_vfs_errno(error);
@@ -198,7 +198,7 @@ reach_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 
 /* What is open, and was seen in its place just now, needs one system call. */
 static bool
-is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
 	if (node->path_fd < 0 || rr_tree_stat(tree, node->root, node->path_fd, st) != 0)
 		return false;
@@ -209,11 +209,11 @@ is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 }
 
 static enum rr_vfs_status
-reach_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
+resolve_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
 	enum rr_vfs_status status;
 	struct statx st;
-	bool at_hand = !node->gone && is_at_hand(tree, node, &st);
+	bool at_hand = !node->gone && resolve_is_at_hand(tree, node, &st);
 
 	if (node->gone) {
 		rr_nodes_unplace(&tree->core->nodes, node);
@@ -226,7 +226,7 @@ reach_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 		return RR_VFS_OK;
 	}
 	rr_identity_suspend(&tree->identity);
-	status = reach_by_path(tree, node, object);
+	status = resolve_by_path(tree, node, object);
 	if (rr_identity_resume(&tree->identity))
 		return status;
 	if (status == RR_VFS_OK)
@@ -240,7 +240,7 @@ rr_tree_reach(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 	enum rr_vfs_status status;
 
 	rr_nodes_hold(&tree->core->nodes, node);
-	status = reach_held(tree, node, object);
+	status = resolve_held(tree, node, object);
 	rr_nodes_release(&tree->core->nodes, node);
 	return status;
 }
@@ -257,7 +257,7 @@ rr_tree_export_of(const struct rr_tree *tree, struct rpcrdma_bytes handle)
 }
 
 static const struct rr_tree_root *
-root_of(const struct rr_tree *tree, uint32_t export)
+resolve_root(const struct rr_tree *tree, uint32_t export)
 {
 	for (uint32_t i = 0; i < tree->core->config.export_count; i++)
 		if (tree->core->roots[i].id == export)
@@ -277,7 +277,7 @@ resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_obje
 	 * consistency checks." */
 	if (!rr_handle_decode(&tree->core->keys, handle, &id, &place))
 		return RR_VFS_BAD_HANDLE;
-	root = root_of(tree, id.export);
+	root = resolve_root(tree, id.export);
 	if (!root)
 		return RR_VFS_STALE;
 	rr_nodes_tidy(&tree->core->nodes, rr_now(tree->env));

@@ -39,13 +39,13 @@ rr_search_end(struct rr_tree *tree)
 }
 
 static struct rr_search_memory *
-memory_of(const struct rr_tree *tree, const struct rr_tree_root *root)
+search_memory(const struct rr_tree *tree, const struct rr_tree_root *root)
 {
 	return &tree->core->search.memories[root - tree->core->roots];
 }
 
 static void
-bits_of(uint64_t inode, uint32_t bits[2])
+search_bits(uint64_t inode, uint32_t bits[2])
 {
 	uint64_t hash = inode * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -58,12 +58,12 @@ bits_of(uint64_t inode, uint32_t bits[2])
 void
 rr_search_note(struct rr_tree *tree, const struct rr_tree_root *root, uint64_t inode)
 {
-	uint64_t *seen = memory_of(tree, root)->seen;
+	uint64_t *seen = search_memory(tree, root)->seen;
 	uint32_t bits[2];
 
 	if (!seen)
 		return;
-	bits_of(inode, bits);
+	search_bits(inode, bits);
 	for (int i = 0; i < 2; i++)
 		seen[bits[i] / 64] |= UINT64_C(1) << bits[i] % 64;
 }
@@ -72,18 +72,18 @@ rr_search_note(struct rr_tree *tree, const struct rr_tree_root *root, uint64_t i
 static bool
 search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const struct rr_handle_id *id)
 {
-	const struct rr_search_memory *memory = memory_of(tree, root);
+	const struct rr_search_memory *memory = search_memory(tree, root);
 	uint32_t bits[2];
 
 	if (!memory->seen || rr_now(tree->env) >= memory->until || id->birth == 0 ||
 		id->birth >= memory->birth)
 		return false;
-	bits_of(id->inode, bits);
+	search_bits(id->inode, bits);
 	return !(memory->seen[bits[0] / 64] >> bits[0] % 64 & memory->seen[bits[1] / 64] >> bits[1] % 64 & 1);
 }
 
 static struct rr_search_vain *
-vain_of(const struct rr_tree *tree, const struct rr_handle_id *id, uint64_t *hash)
+search_vain(const struct rr_tree *tree, const struct rr_handle_id *id, uint64_t *hash)
 {
 	*hash = rr_handle_hash(&tree->core->keys, id, sizeof(*id));
 	return &tree->core->search.vain[*hash % RR_SEARCH_VAIN];
@@ -93,7 +93,7 @@ static bool
 search_was_vain(const struct rr_tree *tree, const struct rr_handle_id *id)
 {
 	uint64_t hash;
-	const struct rr_search_vain *vain = vain_of(tree, id, &hash);
+	const struct rr_search_vain *vain = search_vain(tree, id, &hash);
 
 	return vain->hash == hash && rr_now(tree->env) < vain->until;
 }
@@ -111,9 +111,9 @@ static void
 search_remember_vain(struct rr_tree *tree)
 {
 	struct rr_search *search = &tree->core->search;
-	struct rr_search_memory *memory = memory_of(tree, search->root);
+	struct rr_search_memory *memory = search_memory(tree, search->root);
 	uint64_t hash;
-	struct rr_search_vain *vain = vain_of(tree, &search->id, &hash);
+	struct rr_search_vain *vain = search_vain(tree, &search->id, &hash);
 
 	*vain = (struct rr_search_vain){ hash, search_believed(tree) };
 	if (search->hinted)
@@ -131,7 +131,7 @@ static void
 search_everywhere(struct rr_tree *tree)
 {
 	struct rr_search *search = &tree->core->search;
-	struct rr_search_memory *memory = memory_of(tree, search->root);
+	struct rr_search_memory *memory = search_memory(tree, search->root);
 
 	memory->until = 0;
 	if (!memory->seen)
@@ -221,7 +221,7 @@ search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_h
  * its inode number, so that it is gone from this file system.
  */
 static int
-seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
+search_seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
 	uint64_t root = rr_seen_key(&node->root->node->id);
 	char *path = rr_seen_path(&tree->core->seen, rr_seen_key(&node->id), root);
@@ -242,7 +242,7 @@ int
 rr_tree_search(
 	struct rr_tree *tree, struct rr_node *node, const struct rr_handle_place *place, struct statx *st)
 {
-	int error = seen_again(tree, node, st);
+	int error = search_seen_again(tree, node, st);
 
 	if (error != ENOENT)
 		return error;
@@ -252,7 +252,7 @@ rr_tree_search(
 		return EAGAIN;
 	if (tree->core->search.root) {
 		search_run(tree, RR_SEARCH_CALL, false);
-		error = seen_again(tree, node, st);
+		error = search_seen_again(tree, node, st);
 		if (error != ENOENT)
 			return error;
 		if (search_was_vain(tree, &node->id))
@@ -262,7 +262,7 @@ rr_tree_search(
 	}
 	search_begin(tree, node, place);
 	search_run(tree, RR_SEARCH_CALL, true);
-	error = seen_again(tree, node, st);
+	error = search_seen_again(tree, node, st);
 	if (error != ENOENT)
 		return error;
 	return tree->core->search.root ? EAGAIN : ESTALE;

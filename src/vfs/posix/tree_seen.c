@@ -21,22 +21,22 @@ rr_seen_init(struct rr_seen *seen, const struct rr_env *env)
 }
 
 static size_t
-sighting_size(const char *name)
+seen_sighting_size(const char *name)
 {
 	return sizeof(struct sighting) + strlen(name) + 1;
 }
 
 static void
-sighting_free(struct rr_seen *seen, struct sighting *sighting)
+seen_sighting_free(struct rr_seen *seen, struct sighting *sighting)
 {
-	seen->octets -= sighting_size(sighting->name);
+	seen->octets -= seen_sighting_size(sighting->name);
 	rr_map_remove(&seen->map, &sighting->link);
 	rr_list_remove(&sighting->age);
 	rr_free(seen->env, sighting);
 }
 
 static struct sighting *
-sighting_find(const struct rr_seen *seen, uint64_t key)
+seen_sighting_find(const struct rr_seen *seen, uint64_t key)
 {
 	struct rr_map_link *link = rr_map_find(&seen->map, key);
 
@@ -49,7 +49,7 @@ rr_seen_free(struct rr_seen *seen)
 	if (!seen->map.buckets)
 		return;
 	rr_list_for_each (link, &seen->ages)
-		sighting_free(seen, rr_container(link, struct sighting, age));
+		seen_sighting_free(seen, rr_container(link, struct sighting, age));
 	rr_map_free(&seen->map, seen->env);
 }
 
@@ -65,8 +65,8 @@ rr_seen_key(const struct rr_handle_id *id)
 void
 rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *name)
 {
-	struct sighting *sighting = sighting_find(seen, key);
-	size_t size = sighting_size(name);
+	struct sighting *sighting = seen_sighting_find(seen, key);
+	size_t size = seen_sighting_size(name);
 
 	if (sighting && sighting->parent == parent && strcmp(sighting->name, name) == 0) {
 		rr_list_remove(&sighting->age);
@@ -74,11 +74,11 @@ rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *na
 		return;
 	}
 	if (sighting)
-		sighting_free(seen, sighting);
+		seen_sighting_free(seen, sighting);
 	rr_list_for_each (link, &seen->ages) {
 		if (seen->octets + size <= seen->octets_max)
 			break;
-		sighting_free(seen, rr_container(link, struct sighting, age));
+		seen_sighting_free(seen, rr_container(link, struct sighting, age));
 	}
 	sighting = rr_alloc(seen->env, size);
 	if (!sighting)
@@ -92,12 +92,12 @@ rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *na
 
 /* Octets of the path with its final zero; 0: not known, or deeper than a handle can say. */
 static size_t
-path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
+seen_path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
 {
 	size_t size = 0;
 
 	for (uint32_t depth = 0; key != root; depth++) {
-		const struct sighting *sighting = sighting_find(seen, key);
+		const struct sighting *sighting = seen_sighting_find(seen, key);
 
 		if (!sighting || depth == RR_HANDLE_DEPTH_MAX)
 			return 0;
@@ -110,13 +110,13 @@ path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
 char *
 rr_seen_path(const struct rr_seen *seen, uint64_t key, uint64_t root)
 {
-	size_t size = path_size(seen, key, root);
+	size_t size = seen_path_size(seen, key, root);
 	char *path = size > 0 ? rr_alloc(seen->env, size) : NULL, *at;
 
 	if (!path)
 		return NULL;
 	for (at = path + size; key != root;) {
-		const struct sighting *sighting = sighting_find(seen, key);
+		const struct sighting *sighting = seen_sighting_find(seen, key);
 		size_t length = strlen(sighting->name);
 
 		at--;

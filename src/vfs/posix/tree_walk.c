@@ -26,7 +26,7 @@ struct frame {
 };
 
 static struct frame *
-frame_innermost(const struct rr_search *search)
+walk_frame_innermost(const struct rr_search *search)
 {
 	if (rr_list_empty(&search->frames))
 		return NULL;
@@ -34,17 +34,17 @@ frame_innermost(const struct rr_search *search)
 }
 
 static void
-below_free(struct rr_tree *tree, struct below *below)
+walk_below_free(struct rr_tree *tree, struct below *below)
 {
 	tree->core->search.pending -= sizeof(*below) + strlen(below->name);
 	rr_free(tree->env, below);
 }
 
 static void
-frame_drop(struct rr_tree *tree, struct frame *frame)
+walk_frame_drop(struct rr_tree *tree, struct frame *frame)
 {
 	rr_list_for_each (link, &frame->below)
-		below_free(tree, rr_container(link, struct below, link));
+		walk_below_free(tree, rr_container(link, struct below, link));
 	rr_list_remove(&frame->link);
 	rr_free(tree->env, frame);
 }
@@ -59,10 +59,10 @@ walk_set_fd(struct rr_search *search, int fd)
 }
 
 static bool
-frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
+walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
 {
 	struct rr_search *search = &tree->core->search;
-	const struct frame *above = frame_innermost(search);
+	const struct frame *above = walk_frame_innermost(search);
 	struct frame *frame = rr_alloc(tree->env, sizeof(*frame) + strlen(name) + 1);
 
 	if (!frame) {
@@ -86,8 +86,8 @@ walk_clear(struct rr_tree *tree)
 	struct rr_search *search = &tree->core->search;
 	struct frame *frame;
 
-	while ((frame = frame_innermost(search)))
-		frame_drop(tree, frame);
+	while ((frame = walk_frame_innermost(search)))
+		walk_frame_drop(tree, frame);
 	walk_set_fd(search, -1);
 	search->reading = false;
 }
@@ -117,7 +117,7 @@ rr_tree_walk_begin(struct rr_tree *tree)
 
 	walk_clear(tree);
 	fd = walk_open(tree, search->root->node->path_fd, "", &id);
-	search->complete = fd >= 0 && frame_push(tree, "", fd, &id);
+	search->complete = fd >= 0 && walk_frame_push(tree, "", fd, &id);
 }
 
 void
@@ -241,7 +241,7 @@ walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 	search->found = rr_handle_same(&id, &search->id);
 	if (search->found)
 		close(fd);
-	else if (!frame_push(tree, name, fd, &id))
+	else if (!walk_frame_push(tree, name, fd, &id))
 		search->complete = false;
 }
 
@@ -271,8 +271,8 @@ walk_leave(struct rr_tree *tree, struct frame *frame)
 	struct statx st;
 	bool is_above;
 
-	frame_drop(tree, frame);
-	frame = frame_innermost(search);
+	walk_frame_drop(tree, frame);
+	frame = walk_frame_innermost(search);
 	walk_set_fd(search, fd);
 	if (!frame)
 		return;
@@ -285,8 +285,8 @@ walk_leave(struct rr_tree *tree, struct frame *frame)
 		is_above = walk_reopen(tree, frame);
 		search->complete = search->complete && is_above;
 		if (!is_above)
-			frame_drop(tree, frame);
-		frame = frame_innermost(search);
+			walk_frame_drop(tree, frame);
+		frame = walk_frame_innermost(search);
 	}
 }
 
@@ -294,7 +294,7 @@ bool
 rr_tree_walk_step(struct rr_tree *tree)
 {
 	struct rr_search *search = &tree->core->search;
-	struct frame *frame = frame_innermost(search);
+	struct frame *frame = walk_frame_innermost(search);
 	struct rr_list *link;
 
 	if (!frame || search->left == 0)
@@ -311,6 +311,6 @@ rr_tree_walk_step(struct rr_tree *tree)
 		return true;
 	}
 	walk_enter(tree, frame, rr_container(link, struct below, link)->name);
-	below_free(tree, rr_container(link, struct below, link));
+	walk_below_free(tree, rr_container(link, struct below, link));
 	return true;
 }
