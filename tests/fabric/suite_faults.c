@@ -30,8 +30,8 @@ is_refused(unsigned rights, enum rr_work_kind kind, int64_t shift, uint32_t leng
 		world, world->server.receives || (world->client.disconnected && world->server.disconnected));
 	if (world->server.receives)
 		world_until(world, world->client.completions == 2);
-	/* siw looks at the memory of a Read when it sends the answer, which may be after the Send arrived. The
-	 * Send completes before the Read then. */
+	/* siw looks at the memory of a Read when it sends the answer, which may be after the Send arrived.
+	 * The Send completes before the Read then. */
 	refused = world->server.disconnected || world->client.completed[0].status ||
 		  world->client.completed[1].status;
 	if (refused) {
