@@ -5,7 +5,7 @@
 #include "nfs4/attr.h"
 
 #define ATTR_PUT(name)                                                                                       \
-	static void put_##name(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source)
+	static void attr_put_##name(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source)
 #define ATTR_CONST(name, function, value)                                                                    \
 	ATTR_PUT(name)                                                                                       \
 	{                                                                                                    \
@@ -61,7 +61,7 @@ ATTR_PUT(filehandle)
 
 /* RFC 8881, 5.9: users and groups go as digits: "the string representation of a numeric user/group value". */
 static void
-put_number(struct rpcrdma_xdr_writer *writer, uint32_t number)
+attr_put_number(struct rpcrdma_xdr_writer *writer, uint32_t number)
 {
 	char text[16];
 	int length = snprintf(text, sizeof(text), "%u", number);
@@ -76,7 +76,7 @@ ATTR_PUT(rawdev)
 }
 
 static void
-put_time(struct rpcrdma_xdr_writer *writer, struct rr_vfs_time time)
+attr_put_time(struct rpcrdma_xdr_writer *writer, struct rr_vfs_time time)
 {
 	rpcrdma_put_i64(writer, time.seconds);
 	rpcrdma_put_u32(writer, time.nanoseconds);
@@ -104,16 +104,16 @@ ATTR_VALUE(maxname, rpcrdma_put_u32, limits->name_max)
 ATTR_VALUE(io_max, rpcrdma_put_u64, io_max)
 ATTR_VALUE(mode, rpcrdma_put_u32, attributes->mode)
 ATTR_VALUE(numlinks, rpcrdma_put_u32, attributes->links)
-ATTR_VALUE(owner, put_number, attributes->uid)
-ATTR_VALUE(owner_group, put_number, attributes->gid)
+ATTR_VALUE(owner, attr_put_number, attributes->uid)
+ATTR_VALUE(owner_group, attr_put_number, attributes->gid)
 ATTR_VALUE(space_avail, rpcrdma_put_u64, statfs->octets_for_all)
 ATTR_VALUE(space_free, rpcrdma_put_u64, statfs->octets_free)
 ATTR_VALUE(space_total, rpcrdma_put_u64, statfs->octets)
 ATTR_VALUE(space_used, rpcrdma_put_u64, attributes->used)
-ATTR_VALUE(time_access, put_time, attributes->access_time)
-ATTR_CONST(time_delta, put_time, time_delta)
-ATTR_VALUE(time_metadata, put_time, attributes->change_time)
-ATTR_VALUE(time_modify, put_time, attributes->modify_time)
+ATTR_VALUE(time_access, attr_put_time, attributes->access_time)
+ATTR_CONST(time_delta, attr_put_time, time_delta)
+ATTR_VALUE(time_metadata, attr_put_time, attributes->change_time)
+ATTR_VALUE(time_modify, attr_put_time, attributes->modify_time)
 ATTR_VALUE(mounted_on_fileid, rpcrdma_put_u64, attributes->mounted_on)
 ATTR_VALUE(clone_blksize, rpcrdma_put_u32, limits->clone_block)
 ATTR_VALUE(xattr_support, rpcrdma_put_bool, limits->xattrs)
@@ -121,14 +121,14 @@ ATTR_VALUE(xattr_support, rpcrdma_put_bool, limits->xattrs)
 /* ---- values that are set ---- */
 
 static nfsstat4
-get_size(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+attr_get_size(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
 	set->size = rpcrdma_get_u64(reader);
 	return set->size > INT64_MAX ? NFS4ERR_FBIG : NFS4_OK;
 }
 
 static nfsstat4
-get_mode(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+attr_get_mode(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
 	set->mode = rpcrdma_get_u32(reader);
 	return set->mode > 07777 ? NFS4ERR_INVAL : NFS4_OK;
@@ -136,16 +136,16 @@ get_mode(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 
 /* RFC 8275, 4.2: mode and umask; the umask has nothing but permissions. */
 static nfsstat4
-get_mode_umask(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+attr_get_mode_umask(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
 	set->mode = rpcrdma_get_u32(reader);
 	set->umask = rpcrdma_get_u32(reader);
 	return set->mode > 07777 || set->umask > 0777 ? NFS4ERR_INVAL : NFS4_OK;
 }
 
-/* Digits, as put_number() writes them. */
+/* Digits, as attr_put_number() writes them. */
 static nfsstat4
-get_number(struct rpcrdma_xdr_reader *reader, uint32_t *number)
+attr_get_number(struct rpcrdma_xdr_reader *reader, uint32_t *number)
 {
 	struct rpcrdma_bytes text = rpcrdma_get_bytes(reader, RPCRDMA_XDR_UNBOUNDED);
 	const char *digits = text.data;
@@ -167,19 +167,19 @@ get_number(struct rpcrdma_xdr_reader *reader, uint32_t *number)
 }
 
 static nfsstat4
-get_owner(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+attr_get_owner(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
-	return get_number(reader, &set->uid);
+	return attr_get_number(reader, &set->uid);
 }
 
 static nfsstat4
-get_owner_group(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+attr_get_owner_group(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
-	return get_number(reader, &set->gid);
+	return attr_get_number(reader, &set->gid);
 }
 
 static nfsstat4
-get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uint32_t now, uint32_t *sets)
+attr_get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uint32_t now, uint32_t *sets)
 {
 	uint32_t how = rpcrdma_get_u32(reader);
 
@@ -196,15 +196,15 @@ get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uint32_
 }
 
 static nfsstat4
-get_time_access_set(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+attr_get_time_access_set(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
-	return get_settime(reader, &set->access_time, RR_VFS_SET_ACCESS_NOW, &set->mask);
+	return attr_get_settime(reader, &set->access_time, RR_VFS_SET_ACCESS_NOW, &set->mask);
 }
 
 static nfsstat4
-get_time_modify_set(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
+attr_get_time_modify_set(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
-	return get_settime(reader, &set->modify_time, RR_VFS_SET_MODIFY_NOW, &set->mask);
+	return attr_get_settime(reader, &set->modify_time, RR_VFS_SET_MODIFY_NOW, &set->mask);
 }
 
 _Static_assert(RR_VFS_SET_ACCESS_NOW >> 1 == RR_VFS_SET_ACCESS_TIME &&
@@ -217,56 +217,56 @@ enum {
 };
 
 const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
-	[FATTR4_SUPPORTED_ATTRS] = { put_supported_attrs, .size = 16 },
-	[FATTR4_TYPE] = { put_type, .size = 4 },
-	[FATTR4_FH_EXPIRE_TYPE] = { put_fh_expire_type, .size = 4 },
-	[FATTR4_CHANGE] = { put_change, .size = 8 },
-	[FATTR4_SIZE] = { put_size, get_size, RR_VFS_SET_SIZE, .size = 8, .exclusive = true },
-	[FATTR4_LINK_SUPPORT] = { put_yes, .size = 4 },
-	[FATTR4_SYMLINK_SUPPORT] = { put_yes, .size = 4 },
-	[FATTR4_NAMED_ATTR] = { put_no, .size = 4 },
-	[FATTR4_FSID] = { put_fsid, .size = 16 },
+	[FATTR4_SUPPORTED_ATTRS] = { attr_put_supported_attrs, .size = 16 },
+	[FATTR4_TYPE] = { attr_put_type, .size = 4 },
+	[FATTR4_FH_EXPIRE_TYPE] = { attr_put_fh_expire_type, .size = 4 },
+	[FATTR4_CHANGE] = { attr_put_change, .size = 8 },
+	[FATTR4_SIZE] = { attr_put_size, attr_get_size, RR_VFS_SET_SIZE, .size = 8, .exclusive = true },
+	[FATTR4_LINK_SUPPORT] = { attr_put_yes, .size = 4 },
+	[FATTR4_SYMLINK_SUPPORT] = { attr_put_yes, .size = 4 },
+	[FATTR4_NAMED_ATTR] = { attr_put_no, .size = 4 },
+	[FATTR4_FSID] = { attr_put_fsid, .size = 16 },
 	/* Several handles may name one object. */
-	[FATTR4_UNIQUE_HANDLES] = { put_no, .size = 4 },
-	[FATTR4_LEASE_TIME] = { put_lease_time, .size = 4 },
-	[FATTR4_RDATTR_ERROR] = { put_rdattr_error, .size = 4 },
-	[FATTR4_ACLSUPPORT] = { put_nothing, .size = 4 },
-	[FATTR4_CANSETTIME] = { put_yes, .size = 4 },
-	[FATTR4_CASE_INSENSITIVE] = { put_case_insensitive, .needs = RR_ATTR_LIMITS, .size = 4 },
-	[FATTR4_CASE_PRESERVING] = { put_case_preserving, .needs = RR_ATTR_LIMITS, .size = 4 },
-	[FATTR4_CHOWN_RESTRICTED] = { put_yes, .size = 4 },
-	[FATTR4_FILEHANDLE] = { put_filehandle, .size = 4 + RR_VFS_HANDLE_MAX },
-	[FATTR4_FILEID] = { put_fileid, .size = 8 },
-	[FATTR4_FILES_AVAIL] = { put_files_avail, .needs = RR_ATTR_STATFS, .size = 8 },
-	[FATTR4_FILES_FREE] = { put_files_free, .needs = RR_ATTR_STATFS, .size = 8 },
-	[FATTR4_FILES_TOTAL] = { put_files_total, .needs = RR_ATTR_STATFS, .size = 8 },
-	[FATTR4_HOMOGENEOUS] = { put_yes, .size = 4 },
-	[FATTR4_MAXFILESIZE] = { put_maxfilesize, .needs = RR_ATTR_LIMITS, .size = 8 },
-	[FATTR4_MAXLINK] = { put_maxlink, .needs = RR_ATTR_LIMITS, .size = 4 },
-	[FATTR4_MAXNAME] = { put_maxname, .needs = RR_ATTR_LIMITS, .size = 4 },
-	[FATTR4_MAXREAD] = { put_io_max, .size = 8 },
-	[FATTR4_MAXWRITE] = { put_io_max, .size = 8 },
-	[FATTR4_MODE] = { put_mode, get_mode, RR_VFS_SET_MODE, .size = 4, .exclusive = true },
-	[FATTR4_NO_TRUNC] = { put_yes, .size = 4 },
-	[FATTR4_NUMLINKS] = { put_numlinks, .size = 4 },
-	[FATTR4_OWNER] = { put_owner, get_owner, RR_VFS_SET_UID, .size = 16, .exclusive = true },
-	[FATTR4_OWNER_GROUP] = { put_owner_group, get_owner_group, RR_VFS_SET_GID, .size = 16,
+	[FATTR4_UNIQUE_HANDLES] = { attr_put_no, .size = 4 },
+	[FATTR4_LEASE_TIME] = { attr_put_lease_time, .size = 4 },
+	[FATTR4_RDATTR_ERROR] = { attr_put_rdattr_error, .size = 4 },
+	[FATTR4_ACLSUPPORT] = { attr_put_nothing, .size = 4 },
+	[FATTR4_CANSETTIME] = { attr_put_yes, .size = 4 },
+	[FATTR4_CASE_INSENSITIVE] = { attr_put_case_insensitive, .needs = RR_ATTR_LIMITS, .size = 4 },
+	[FATTR4_CASE_PRESERVING] = { attr_put_case_preserving, .needs = RR_ATTR_LIMITS, .size = 4 },
+	[FATTR4_CHOWN_RESTRICTED] = { attr_put_yes, .size = 4 },
+	[FATTR4_FILEHANDLE] = { attr_put_filehandle, .size = 4 + RR_VFS_HANDLE_MAX },
+	[FATTR4_FILEID] = { attr_put_fileid, .size = 8 },
+	[FATTR4_FILES_AVAIL] = { attr_put_files_avail, .needs = RR_ATTR_STATFS, .size = 8 },
+	[FATTR4_FILES_FREE] = { attr_put_files_free, .needs = RR_ATTR_STATFS, .size = 8 },
+	[FATTR4_FILES_TOTAL] = { attr_put_files_total, .needs = RR_ATTR_STATFS, .size = 8 },
+	[FATTR4_HOMOGENEOUS] = { attr_put_yes, .size = 4 },
+	[FATTR4_MAXFILESIZE] = { attr_put_maxfilesize, .needs = RR_ATTR_LIMITS, .size = 8 },
+	[FATTR4_MAXLINK] = { attr_put_maxlink, .needs = RR_ATTR_LIMITS, .size = 4 },
+	[FATTR4_MAXNAME] = { attr_put_maxname, .needs = RR_ATTR_LIMITS, .size = 4 },
+	[FATTR4_MAXREAD] = { attr_put_io_max, .size = 8 },
+	[FATTR4_MAXWRITE] = { attr_put_io_max, .size = 8 },
+	[FATTR4_MODE] = { attr_put_mode, attr_get_mode, RR_VFS_SET_MODE, .size = 4, .exclusive = true },
+	[FATTR4_NO_TRUNC] = { attr_put_yes, .size = 4 },
+	[FATTR4_NUMLINKS] = { attr_put_numlinks, .size = 4 },
+	[FATTR4_OWNER] = { attr_put_owner, attr_get_owner, RR_VFS_SET_UID, .size = 16, .exclusive = true },
+	[FATTR4_OWNER_GROUP] = { attr_put_owner_group, attr_get_owner_group, RR_VFS_SET_GID, .size = 16,
 		.exclusive = true },
-	[FATTR4_RAWDEV] = { put_rawdev, .size = 8 },
-	[FATTR4_SPACE_AVAIL] = { put_space_avail, .needs = RR_ATTR_STATFS, .size = 8 },
-	[FATTR4_SPACE_FREE] = { put_space_free, .needs = RR_ATTR_STATFS, .size = 8 },
-	[FATTR4_SPACE_TOTAL] = { put_space_total, .needs = RR_ATTR_STATFS, .size = 8 },
-	[FATTR4_SPACE_USED] = { put_space_used, .size = 8 },
-	[FATTR4_TIME_ACCESS] = { put_time_access, .size = 12 },
-	[FATTR4_TIME_ACCESS_SET] = { NULL, get_time_access_set, TIMES_ACCESS },
-	[FATTR4_TIME_DELTA] = { put_time_delta, .size = 12 },
-	[FATTR4_TIME_METADATA] = { put_time_metadata, .size = 12 },
-	[FATTR4_TIME_MODIFY] = { put_time_modify, .size = 12 },
-	[FATTR4_TIME_MODIFY_SET] = { NULL, get_time_modify_set, TIMES_MODIFY },
-	[FATTR4_MOUNTED_ON_FILEID] = { put_mounted_on_fileid, .size = 8 },
-	[FATTR4_SUPPATTR_EXCLCREAT] = { put_suppattr_exclcreat, .size = 16 },
-	[FATTR4_CLONE_BLKSIZE] = { put_clone_blksize, .needs = RR_ATTR_LIMITS, .size = 4, .minor = 2 },
-	[RR_ATTR_MODE_UMASK] = { NULL, get_mode_umask, RR_VFS_SET_MODE | RR_VFS_SET_UMASK, .minor = 2,
+	[FATTR4_RAWDEV] = { attr_put_rawdev, .size = 8 },
+	[FATTR4_SPACE_AVAIL] = { attr_put_space_avail, .needs = RR_ATTR_STATFS, .size = 8 },
+	[FATTR4_SPACE_FREE] = { attr_put_space_free, .needs = RR_ATTR_STATFS, .size = 8 },
+	[FATTR4_SPACE_TOTAL] = { attr_put_space_total, .needs = RR_ATTR_STATFS, .size = 8 },
+	[FATTR4_SPACE_USED] = { attr_put_space_used, .size = 8 },
+	[FATTR4_TIME_ACCESS] = { attr_put_time_access, .size = 12 },
+	[FATTR4_TIME_ACCESS_SET] = { NULL, attr_get_time_access_set, TIMES_ACCESS },
+	[FATTR4_TIME_DELTA] = { attr_put_time_delta, .size = 12 },
+	[FATTR4_TIME_METADATA] = { attr_put_time_metadata, .size = 12 },
+	[FATTR4_TIME_MODIFY] = { attr_put_time_modify, .size = 12 },
+	[FATTR4_TIME_MODIFY_SET] = { NULL, attr_get_time_modify_set, TIMES_MODIFY },
+	[FATTR4_MOUNTED_ON_FILEID] = { attr_put_mounted_on_fileid, .size = 8 },
+	[FATTR4_SUPPATTR_EXCLCREAT] = { attr_put_suppattr_exclcreat, .size = 16 },
+	[FATTR4_CLONE_BLKSIZE] = { attr_put_clone_blksize, .needs = RR_ATTR_LIMITS, .size = 4, .minor = 2 },
+	[RR_ATTR_MODE_UMASK] = { NULL, attr_get_mode_umask, RR_VFS_SET_MODE | RR_VFS_SET_UMASK, .minor = 2,
 		.exclusive = true },
-	[FATTR4_XATTR_SUPPORT] = { put_xattr_support, .needs = RR_ATTR_LIMITS, .size = 4, .minor = 2 },
+	[FATTR4_XATTR_SUPPORT] = { attr_put_xattr_support, .needs = RR_ATTR_LIMITS, .size = 4, .minor = 2 },
 };

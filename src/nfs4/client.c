@@ -90,7 +90,7 @@ rr_nfs4_clients_free(struct rr_nfs4_clients *clients)
 
 /* FNV-1a over the owner, keyed: the map scatters what a peer chooses. */
 static uint64_t
-owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint32_t length)
+client_owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint32_t length)
 {
 	uint64_t hash = clients->secret ^ UINT64_C(14695981039346656037);
 
@@ -101,9 +101,9 @@ owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint32_t len
 
 /* The confirmed record of an owner, or the unconfirmed one. */
 static struct rr_nfs4_client *
-find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t length, bool confirmed)
+client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t length, bool confirmed)
 {
-	struct rr_map_link *link = rr_map_find(&clients->by_owner, owner_hash(clients, data, length));
+	struct rr_map_link *link = rr_map_find(&clients->by_owner, client_owner_hash(clients, data, length));
 
 	for (; link; link = rr_map_next(link)) {
 		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_owner);
@@ -118,7 +118,7 @@ find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t len
 /* Where the table is full, an unconfirmed record or a courtesy client makes room: the one that was renewed
  * longest ago, as the list begins with it. */
 static bool
-make_room(struct rr_nfs4_clients *clients)
+client_make_room(struct rr_nfs4_clients *clients)
 {
 	if (clients->count < clients->max)
 		return true;
@@ -135,13 +135,13 @@ make_room(struct rr_nfs4_clients *clients)
 }
 
 static nfsstat4
-add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
+client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
 	struct rr_nfs4_client **made)
 {
 	const client_owner4 *owner = exchange->owner;
 	struct rr_nfs4_client *client;
 
-	if (!make_room(clients))
+	if (!client_make_room(clients))
 		return NFS4ERR_DELAY;
 	client = rr_alloc(clients->env, sizeof(*client) + owner->co_ownerid.length);
 	if (!client)
@@ -161,7 +161,7 @@ add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *excha
 	rr_list_init(&client->states);
 	rr_map_add(&clients->by_id, &client->by_id, (uint64_t)clients->start << 32 | clients->next++);
 	rr_map_add(&clients->by_owner, &client->by_owner,
-		owner_hash(clients, client->owner, client->owner_length));
+		client_owner_hash(clients, client->owner, client->owner_length));
 	rr_list_append(&clients->leases, &client->by_lease);
 	clients->count++;
 	*made = client;
@@ -170,7 +170,7 @@ add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *excha
 
 /* RFC 8881, 18.35.4, cases 6 to 9: EXCHGID4_FLAG_UPD_CONFIRMED_REC_A was set. */
 static nfsstat4
-update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange)
+client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange)
 {
 	if (!confirmed)
 		return NFS4ERR_NOENT; /* 7: no confirmed record */
@@ -183,7 +183,7 @@ update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *e
 
 /* RFC 8881, 18.35.4, cases 2, 3 and 5: a confirmed record, and no update. */
 static nfsstat4
-meet_confirmed(
+client_meet_confirmed(
 	struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange, uint64_t now, bool *same)
 {
 	bool in_lease = now - confirmed->renewed < confirmed->table->lease;
@@ -207,22 +207,22 @@ rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchan
 {
 	const void *owner = exchange->owner->co_ownerid.data;
 	uint32_t length = exchange->owner->co_ownerid.length;
-	struct rr_nfs4_client *confirmed = find_owner(clients, owner, length, true);
+	struct rr_nfs4_client *confirmed = client_find_owner(clients, owner, length, true);
 	struct rr_nfs4_client *unconfirmed;
 	nfsstat4 status;
 	bool same = false;
 
 	*client = confirmed;
 	if (exchange->update)
-		return update_record(confirmed, exchange);
-	status = confirmed ? meet_confirmed(confirmed, exchange, now, &same) : NFS4_OK;
+		return client_update_record(confirmed, exchange);
+	status = confirmed ? client_meet_confirmed(confirmed, exchange, now, &same) : NFS4_OK;
 	if (status != NFS4_OK || same)
 		return status;
 	/* 1 and 4: "the server deletes the unconfirmed record" and makes a new one. */
-	unconfirmed = find_owner(clients, owner, length, false);
+	unconfirmed = client_find_owner(clients, owner, length, false);
 	if (unconfirmed)
 		client_set_phase(unconfirmed, CLIENT_END);
-	return add_record(clients, exchange, now, client);
+	return client_add_record(clients, exchange, now, client);
 }
 
 struct rr_nfs4_client *
@@ -244,7 +244,7 @@ rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now)
 {
 	struct rr_nfs4_client *old =
 		client->phase == RR_NFS4_UNCONFIRMED
-			? find_owner(client->table, client->owner, client->owner_length, true)
+			? client_find_owner(client->table, client->owner, client->owner_length, true)
 			: NULL;
 
 	if (old)

@@ -54,7 +54,7 @@ file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 
 /* The key of an owner in a file. */
 static uint64_t
-owner_hash(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+file_owner_hash(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner)
 {
 	uint64_t hash = file_hash(tables, id) ^ rr_nfs4_client_id(client) ^ (uint64_t)kind << 56;
@@ -68,7 +68,8 @@ struct rr_nfs4_state *
 rr_nfs4_state_of_owner(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner)
 {
-	struct rr_map_link *link = rr_map_find(&tables->owners, owner_hash(tables, client, id, kind, owner));
+	struct rr_map_link *link =
+		rr_map_find(&tables->owners, file_owner_hash(tables, client, id, kind, owner));
 
 	for (; link; link = rr_map_next(link)) {
 		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, by_owner);
@@ -110,7 +111,7 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	if (owner.length > 0)
 		memcpy(state->owner, owner.data, owner.length);
 	rr_map_add(&tables->states, &state->by_number, ++tables->number);
-	rr_map_add(&tables->owners, &state->by_owner, owner_hash(tables, client, id, kind, owner));
+	rr_map_add(&tables->owners, &state->by_owner, file_owner_hash(tables, client, id, kind, owner));
 	rr_list_append(&client->states, &state->of_client);
 	rr_list_append(&state->file->states, &state->of_file);
 	client->state_count++;

@@ -5,7 +5,7 @@
 
 /* An operation that has put its number, its status and the rest of its result into the stream. */
 static uint32_t
-getattr_gathered(struct rr_nfs4_compound *c)
+op_getattr_gathered(struct rr_nfs4_compound *c)
 {
 	struct rr_attr_mask mask = rr_attr_mask(&c->op->u.opgetattr.attr_request);
 
@@ -26,12 +26,12 @@ rr_op_getattr(struct rr_nfs4_compound *c)
 	/* RFC 8881, 18.7.3: "The client MUST NOT request write-only attributes ... NFS4ERR_INVAL" */
 	if (rr_attr_has_write_only(&mask))
 		return NFS4ERR_INVAL;
-	return rr_nfs4_gather(c, &c->current, &mask, getattr_gathered);
+	return rr_nfs4_gather(c, &c->current, &mask, op_getattr_gathered);
 }
 
 /* The argument of both begins with, and is, what is to be compared. */
 static nfsstat4
-verify_compare(struct rr_nfs4_compound *c)
+op_verify_compare(struct rr_nfs4_compound *c)
 {
 	const fattr4 *fattr = &c->op->u.opverify.obj_attributes;
 	struct rr_attr_mask mask = rr_attr_mask(&fattr->attrmask);
@@ -44,23 +44,23 @@ verify_compare(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-verify_gathered(struct rr_nfs4_compound *c)
+op_verify_gathered(struct rr_nfs4_compound *c)
 {
-	nfsstat4 status = verify_compare(c);
+	nfsstat4 status = op_verify_compare(c);
 
 	return status == NFS4ERR_SAME ? NFS4_OK : status;
 }
 
 static uint32_t
-nverify_gathered(struct rr_nfs4_compound *c)
+op_nverify_gathered(struct rr_nfs4_compound *c)
 {
-	nfsstat4 status = verify_compare(c);
+	nfsstat4 status = op_verify_compare(c);
 
 	return status == NFS4ERR_NOT_SAME ? NFS4_OK : status;
 }
 
 static uint32_t
-verify_begin(struct rr_nfs4_compound *c, rr_nfs4_step *then)
+op_verify_begin(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 {
 	const fattr4 *fattr = &c->op->u.opverify.obj_attributes;
 	struct rr_attr_mask mask = rr_attr_mask(&fattr->attrmask);
@@ -72,13 +72,13 @@ verify_begin(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 uint32_t
 rr_op_verify(struct rr_nfs4_compound *c)
 {
-	return verify_begin(c, verify_gathered);
+	return op_verify_begin(c, op_verify_gathered);
 }
 
 uint32_t
 rr_op_nverify(struct rr_nfs4_compound *c)
 {
-	return verify_begin(c, nverify_gathered);
+	return op_verify_begin(c, op_nverify_gathered);
 }
 
 enum {
@@ -88,7 +88,7 @@ enum {
 };
 
 static uint32_t
-access_done(struct rr_nfs4_compound *c)
+op_access_done(struct rr_nfs4_compound *c)
 {
 	ACCESS4resok *ok = &c->res.u.opaccess.u.resok4;
 
@@ -120,5 +120,5 @@ rr_op_access(struct rr_nfs4_compound *c)
 	access = &rr_nfs4_vfs_begin(c)->access;
 	access->object = rr_nfs4_object(&c->current);
 	access->asked = asked;
-	return rr_nfs4_vfs(c, vfs->ops->access(vfs, access), access_done);
+	return rr_nfs4_vfs(c, vfs->ops->access(vfs, access), op_access_done);
 }

@@ -3,7 +3,7 @@
 #include "nfs4/op_open.h"
 
 static uint32_t
-downgrade_finish(struct rr_nfs4_compound *c)
+op_downgrade_finish(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 	stateid4 *stateid = &c->res.u.opopen_downgrade.u.resok4.open_stateid;
@@ -17,7 +17,7 @@ downgrade_finish(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-downgrade_opened(struct rr_nfs4_compound *c)
+op_downgrade_opened(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 	struct rr_vfs *vfs = c->server->vfs;
@@ -31,14 +31,14 @@ downgrade_opened(struct rr_nfs4_compound *c)
 	kept = rr_nfs4_state_opened(work->reserved.state, c->vfs.opening.open);
 	rr_nfs4_unlock_tables(c->server);
 	if (kept)
-		return downgrade_finish(c);
+		return op_downgrade_finish(c);
 	vfs->ops->close(vfs, c->vfs.opening.open);
 	rr_open_undo(c);
 	return NFS4ERR_DELAY;
 }
 
 static nfsstat4
-downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
+op_downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 	struct rr_nfs4_state *state;
@@ -61,18 +61,18 @@ downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
 }
 
 static uint32_t
-downgrade_typed(struct rr_nfs4_compound *c)
+op_downgrade_typed(struct rr_nfs4_compound *c)
 {
 	const struct rr_nfs4_open_work *work = c->op_memory;
 	nfsstat4 status;
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
-	status = downgrade_reserve(c, &c->op->u.opopen_downgrade);
+	status = op_downgrade_reserve(c, &c->op->u.opopen_downgrade);
 	if (status != NFS4_OK)
 		return status;
-	return rr_open_is_enough(&work->reserved) ? downgrade_finish(c)
-						  : rr_open_storage(c, downgrade_opened);
+	return rr_open_is_enough(&work->reserved) ? op_downgrade_finish(c)
+						  : rr_open_storage(c, op_downgrade_opened);
 }
 
 uint32_t
@@ -84,7 +84,7 @@ rr_op_open_downgrade(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	c->op_memory = rr_nfs4_alloc(c, sizeof(struct rr_nfs4_open_work));
-	return c->op_memory ? rr_nfs4_attributes(c, &c->current, downgrade_typed) : NFS4ERR_DELAY;
+	return c->op_memory ? rr_nfs4_attributes(c, &c->current, op_downgrade_typed) : NFS4ERR_DELAY;
 }
 
 /* ---- CLOSE ---- */

@@ -22,7 +22,7 @@ copy_done(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-clone_done(struct rr_nfs4_compound *c)
+op_clone_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status == RR_VFS_XDEV)
 		return NFS4ERR_XDEV;
@@ -86,7 +86,7 @@ copy_typed(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-clone_typed(struct rr_nfs4_compound *c)
+op_clone_typed(struct rr_nfs4_compound *c)
 {
 	const CLONE4args *args = &c->op->u.opclone;
 	struct rr_vfs *vfs = c->server->vfs;
@@ -102,14 +102,14 @@ clone_typed(struct rr_nfs4_compound *c)
 		return NFS4ERR_INVAL;
 	return rr_nfs4_vfs(c,
 		vfs->ops->clone(vfs, copy_begin(c, args->cl_src_offset, args->cl_dst_offset, args->cl_count)),
-		clone_done);
+		op_clone_done);
 }
 
 /* First the attributes of the source, then those of the target. */
 static uint32_t
 copy_target(struct rr_nfs4_compound *c)
 {
-	rr_nfs4_step *then = c->op->argop == OP_COPY ? copy_typed : clone_typed;
+	rr_nfs4_step *then = c->op->argop == OP_COPY ? copy_typed : op_clone_typed;
 
 	return c->vfs_status == RR_VFS_OK ? rr_nfs4_attributes(c, &c->current, then)
 					  : rr_nfs4_status(c->vfs_status);

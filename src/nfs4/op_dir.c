@@ -14,7 +14,7 @@ dir_status(enum rr_vfs_status status)
 }
 
 static uint32_t
-create_done(struct rr_nfs4_compound *c)
+op_create_done(struct rr_nfs4_compound *c)
 {
 	const struct rr_vfs_create *create = &c->vfs.create;
 	const CREATE4args *args = &c->op->u.opcreate;
@@ -36,7 +36,7 @@ create_done(struct rr_nfs4_compound *c)
 
 /* RFC 8881, 18.4.3: types that CREATE does not make: "NFS4ERR_BADTYPE". */
 static nfsstat4
-create_type(const createtype4 *type, struct rr_vfs_create *create)
+op_create_type(const createtype4 *type, struct rr_vfs_create *create)
 {
 	switch (type->type) {
 	case NF4DIR: create->type = RR_VFS_DIRECTORY; return NFS4_OK;
@@ -62,7 +62,7 @@ rr_op_create(struct rr_nfs4_compound *c)
 	const CREATE4args *args = &c->op->u.opcreate;
 	struct rr_vfs_create *create = &rr_nfs4_vfs_begin(c)->create;
 	struct rr_vfs *vfs = c->server->vfs;
-	nfsstat4 status = create_type(&args->objtype, create);
+	nfsstat4 status = op_create_type(&args->objtype, create);
 
 	if (status == NFS4_OK)
 		status = rr_nfs4_name(args->objname);
@@ -76,11 +76,11 @@ rr_op_create(struct rr_nfs4_compound *c)
 	create->directory = rr_nfs4_object(&c->current);
 	create->name = args->objname;
 	create->how = RR_VFS_GUARDED;
-	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), create_done);
+	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), op_create_done);
 }
 
 static uint32_t
-remove_done(struct rr_nfs4_compound *c)
+op_remove_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
 		return dir_status(c->vfs_status);
@@ -103,11 +103,11 @@ rr_op_remove(struct rr_nfs4_compound *c)
 	remove->directory = rr_nfs4_object(&c->current);
 	remove->name = c->op->u.opremove.target;
 	remove->what = RR_VFS_REMOVE_ANY;
-	return rr_nfs4_vfs(c, vfs->ops->remove(vfs, remove), remove_done);
+	return rr_nfs4_vfs(c, vfs->ops->remove(vfs, remove), op_remove_done);
 }
 
 static uint32_t
-rename_done(struct rr_nfs4_compound *c)
+op_rename_done(struct rr_nfs4_compound *c)
 {
 	RENAME4resok *ok = &c->res.u.oprename.u.resok4;
 
@@ -138,11 +138,11 @@ rr_op_rename(struct rr_nfs4_compound *c)
 	rename->to = rr_nfs4_object(&c->current);
 	rename->old_name = args->oldname;
 	rename->new_name = args->newname;
-	return rr_nfs4_vfs(c, vfs->ops->rename(vfs, rename), rename_done);
+	return rr_nfs4_vfs(c, vfs->ops->rename(vfs, rename), op_rename_done);
 }
 
 static uint32_t
-link_done(struct rr_nfs4_compound *c)
+op_link_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
 		return dir_status(c->vfs_status);
@@ -166,5 +166,5 @@ rr_op_link(struct rr_nfs4_compound *c)
 	link->file = rr_nfs4_object(&c->saved);
 	link->directory = rr_nfs4_object(&c->current);
 	link->name = c->op->u.oplink.newname;
-	return rr_nfs4_vfs(c, vfs->ops->link(vfs, link), link_done);
+	return rr_nfs4_vfs(c, vfs->ops->link(vfs, link), op_link_done);
 }

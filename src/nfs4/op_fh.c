@@ -5,7 +5,7 @@
 #include "nfs4/ops.h"
 
 static uint32_t
-putfh_known(struct rr_nfs4_compound *c)
+op_putfh_known(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status == RR_VFS_OK)
 		return NFS4_OK;
@@ -16,27 +16,27 @@ putfh_known(struct rr_nfs4_compound *c)
 /* The last name of the object has gone. The client that has it open goes on with it: RFC 8881, 18.25.3,
  * leaves it to the server what becomes of a file that is removed while it is open. */
 static uint32_t
-putfh_looked(struct rr_nfs4_compound *c)
+op_putfh_looked(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_opened *opened;
 
 	if (c->vfs_status != RR_VFS_STALE || c->pinned)
-		return putfh_known(c);
+		return op_putfh_known(c);
 	rr_nfs4_lock_tables(c->server);
 	opened = rr_nfs4_opened_of(c->client, &c->current.handle);
 	if (opened)
 		c->pinned = rr_nfs4_opened_hold(opened);
 	rr_nfs4_unlock_tables(c->server);
 	if (!opened)
-		return putfh_known(c);
+		return op_putfh_known(c);
 	c->current.open = opened->open;
-	return rr_nfs4_attributes(c, &c->current, putfh_known);
+	return rr_nfs4_attributes(c, &c->current, op_putfh_known);
 }
 
 /* Operations that compare the filehandle with that of a stateid, and look at the object only if these differ.
  */
 static bool
-putfh_is_compared(const struct rr_nfs4_compound *c)
+op_putfh_is_compared(const struct rr_nfs4_compound *c)
 {
 	if (c->index + 1 >= c->args->decoded)
 		return false;
@@ -49,7 +49,7 @@ putfh_is_compared(const struct rr_nfs4_compound *c)
 }
 
 static void
-set_pseudo(struct rr_nfs4_compound *c, uint32_t directory)
+op_set_pseudo(struct rr_nfs4_compound *c, uint32_t directory)
 {
 	struct rr_vfs_handle handle;
 
@@ -67,7 +67,7 @@ rr_nfs4_set_entry(struct rr_nfs4_compound *c, uint32_t entry)
 	struct rr_vfs_handle handle;
 
 	if (!pseudo->is_empty && !pseudo->entries[entry].is_export) {
-		set_pseudo(c, entry);
+		op_set_pseudo(c, entry);
 		return;
 	}
 	vfs->ops->root(vfs, pseudo->is_empty ? pseudo->root_export : pseudo->entries[entry].export, &handle);
@@ -82,7 +82,7 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	uint32_t directory = rr_pseudo_find(&c->server->pseudo, object);
 
 	if (directory < c->server->pseudo.count) {
-		set_pseudo(c, directory);
+		op_set_pseudo(c, directory);
 		return NFS4_OK;
 	}
 	if (object.length == 0 || object.length > RR_VFS_HANDLE_MAX)
@@ -91,9 +91,9 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	rr_nfs4_set_fh(&c->current, &handle);
 	/* A handle that is not for this caller is not looked at. The next operation finds that out: PUTFH has
 	 * no such error. */
-	if (!rr_nfs4_is_open(c, &c->current) || putfh_is_compared(c))
+	if (!rr_nfs4_is_open(c, &c->current) || op_putfh_is_compared(c))
 		return NFS4_OK;
-	return rr_nfs4_attributes(c, &c->current, putfh_looked);
+	return rr_nfs4_attributes(c, &c->current, op_putfh_looked);
 }
 
 /* RFC 8881, 18.20.3: PUTPUBFH may mean the root: there is no public filehandle beside it. */

@@ -36,7 +36,7 @@ rr_op_lockt(struct rr_nfs4_compound *c)
 /* ---- LOCKU ---- */
 
 static uint32_t
-locku_unlocked(struct rr_nfs4_compound *c)
+op_locku_unlocked(struct rr_nfs4_compound *c)
 {
 	const struct rr_lock_work *work = c->op_memory;
 	stateid4 *stateid = &c->res.u.oplocku.u.lock_stateid;
@@ -56,7 +56,7 @@ locku_unlocked(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-locku_typed(struct rr_nfs4_compound *c)
+op_locku_typed(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_state *state;
 	nfsstat4 status;
@@ -71,7 +71,7 @@ locku_typed(struct rr_nfs4_compound *c)
 			c->opened[1] = rr_nfs4_opened_hold(state->opened);
 	}
 	rr_nfs4_unlock_tables(c->server);
-	return status == NFS4_OK ? rr_lock_storage(c, RR_VFS_UNLOCK, locku_unlocked) : status;
+	return status == NFS4_OK ? rr_lock_storage(c, RR_VFS_UNLOCK, op_locku_unlocked) : status;
 }
 
 uint32_t
@@ -80,5 +80,5 @@ rr_op_locku(struct rr_nfs4_compound *c)
 	const LOCKU4args *args = &c->op->u.oplocku;
 	nfsstat4 status = rr_lock_begin(c, args->offset, args->length, false);
 
-	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, locku_typed) : status;
+	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, op_locku_typed) : status;
 }

@@ -78,14 +78,14 @@ rr_op_lookup(struct rr_nfs4_compound *c)
 /* ---- the directory above ---- */
 
 static bool
-lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
+op_lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
 {
 	return a->fsid[0] == b->fsid[0] && a->fsid[1] == b->fsid[1] && a->number == b->number;
 }
 
 /* The export that the current filehandle is the root of. */
 static uint32_t
-lookupp_export(struct rr_nfs4_compound *c)
+op_lookupp_export(struct rr_nfs4_compound *c)
 {
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_handle root;
@@ -102,15 +102,15 @@ lookupp_export(struct rr_nfs4_compound *c)
 
 /* Storage says that an export's root lies above itself; above that is the directory that names the export. */
 static uint32_t
-lookupp_done(struct rr_nfs4_compound *c)
+op_lookupp_done(struct rr_nfs4_compound *c)
 {
 	const struct rr_pseudo *pseudo = &c->server->pseudo;
 	uint32_t entry;
 
 	if (c->vfs_status != RR_VFS_OK ||
-		!lookupp_is_same(&c->vfs.lookup.attributes.id, &c->current.attributes.id))
+		!op_lookupp_is_same(&c->vfs.lookup.attributes.id, &c->current.attributes.id))
 		return lookup_done(c);
-	entry = pseudo->is_empty ? 0 : rr_pseudo_of_export(pseudo, lookupp_export(c));
+	entry = pseudo->is_empty ? 0 : rr_pseudo_of_export(pseudo, op_lookupp_export(c));
 	/* RFC 8881, 18.14.3: "If the current filehandle is ... the root ... NFS4ERR_NOENT" */
 	if (entry == 0)
 		return NFS4ERR_NOENT;
@@ -119,13 +119,13 @@ lookupp_done(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-lookupp_typed(struct rr_nfs4_compound *c)
+op_lookupp_typed(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	if (c->current.attributes.type != RR_VFS_DIRECTORY)
 		return NFS4ERR_NOTDIR;
-	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, lookupp_done);
+	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, op_lookupp_done);
 }
 
 uint32_t
@@ -137,14 +137,14 @@ rr_op_lookupp(struct rr_nfs4_compound *c)
 		rr_nfs4_set_entry(c, c->server->pseudo.entries[c->current.pseudo].parent);
 		return NFS4_OK;
 	}
-	return rr_nfs4_attributes(c, &c->current, lookupp_typed);
+	return rr_nfs4_attributes(c, &c->current, op_lookupp_typed);
 }
 
 /* ---- flavors ---- */
 
 /* RFC 8881, 18.29.3 and 18.45.3: "consumes the current filehandle": there is none after a success. */
 static uint32_t
-secinfo_answer(struct rr_nfs4_compound *c)
+op_secinfo_answer(struct rr_nfs4_compound *c)
 {
 	static const uint32_t flavors[] = { AUTH_SYS, AUTH_NONE };
 	enum { COUNT = sizeof(flavors) / sizeof(*flavors) };
@@ -162,45 +162,45 @@ secinfo_answer(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-secinfo_done(struct rr_nfs4_compound *c)
+op_secinfo_done(struct rr_nfs4_compound *c)
 {
-	return c->vfs_status == RR_VFS_OK ? secinfo_answer(c) : lookup_status(c);
+	return c->vfs_status == RR_VFS_OK ? op_secinfo_answer(c) : lookup_status(c);
 }
 
 uint32_t
 rr_op_secinfo(struct rr_nfs4_compound *c)
 {
 	bool pseudo = c->current.kind == RR_NFS4_FH_PSEUDO;
-	uint32_t status = lookup_name(c, c->op->u.opsecinfo.name, secinfo_done);
+	uint32_t status = lookup_name(c, c->op->u.opsecinfo.name, op_secinfo_done);
 
-	return pseudo && status == NFS4_OK ? secinfo_answer(c) : status;
+	return pseudo && status == NFS4_OK ? op_secinfo_answer(c) : status;
 }
 
 /* Of the directory above, which must be there. */
 static uint32_t
-secinfo_parent_done(struct rr_nfs4_compound *c)
+op_secinfo_parent_done(struct rr_nfs4_compound *c)
 {
-	uint32_t status = lookupp_done(c);
+	uint32_t status = op_lookupp_done(c);
 
-	return status == NFS4_OK ? secinfo_answer(c) : status;
+	return status == NFS4_OK ? op_secinfo_answer(c) : status;
 }
 
 static uint32_t
-secinfo_parent_typed(struct rr_nfs4_compound *c)
+op_secinfo_parent_typed(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	if (c->current.attributes.type != RR_VFS_DIRECTORY)
 		return NFS4ERR_NOTDIR;
-	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, secinfo_parent_done);
+	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, op_secinfo_parent_done);
 }
 
 uint32_t
 rr_op_secinfo_no_name(struct rr_nfs4_compound *c)
 {
 	if (c->op->u.opsecinfo_no_name == SECINFO_STYLE4_CURRENT_FH)
-		return secinfo_answer(c);
+		return op_secinfo_answer(c);
 	if (c->current.kind != RR_NFS4_FH_PSEUDO)
-		return rr_nfs4_attributes(c, &c->current, secinfo_parent_typed);
-	return c->current.pseudo == 0 ? NFS4ERR_NOENT : secinfo_answer(c);
+		return rr_nfs4_attributes(c, &c->current, op_secinfo_parent_typed);
+	return c->current.pseudo == 0 ? NFS4ERR_NOENT : op_secinfo_answer(c);
 }

@@ -172,7 +172,7 @@ rr_op_read(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-readlink_done(struct rr_nfs4_compound *c)
+op_readlink_done(struct rr_nfs4_compound *c)
 {
 	struct rr_vfs_readlink *readlink = &c->vfs.readlink;
 
@@ -199,5 +199,5 @@ rr_op_readlink(struct rr_nfs4_compound *c)
 	readlink->object = rr_nfs4_object(&c->current);
 	readlink->target = target;
 	readlink->size = RR_VFS_TARGET_MAX;
-	return rr_nfs4_vfs(c, vfs->ops->readlink(vfs, readlink), readlink_done);
+	return rr_nfs4_vfs(c, vfs->ops->readlink(vfs, readlink), op_readlink_done);
 }

@@ -15,7 +15,7 @@ enum {
 /* RFC 8881, 18.35.3: "If they are, the server MUST reject the operation with NFS4ERR_INVAL", of undefined
  * bits. RFC 7862, 14.1 defines one more. */
 static nfsstat4
-exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
+op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
 {
 	uint32_t known = EXCHANGE_FLAGS | (c->args->minor >= 2 ? EXCHGID4_FLAG_SUPP_FENCE_OPS : 0);
 
@@ -31,7 +31,7 @@ exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
 }
 
 static void
-exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *client, EXCHANGE_ID4resok *ok)
+op_exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *client, EXCHANGE_ID4resok *ok)
 {
 	struct rr_nfs4_shared *shared = c->server->shared;
 	struct rpcrdma_bytes identity = { shared->identity, sizeof(shared->identity) };
@@ -65,7 +65,7 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 	};
 	struct rr_nfs4_client *client;
 	struct rr_nfs4_tables *tables;
-	nfsstat4 status = exchange_check(c, args);
+	nfsstat4 status = op_exchange_check(c, args);
 
 	if (status != NFS4_OK)
 		return status;
@@ -74,7 +74,7 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 	rr_nfs4_clients_expire(&tables->clients, rr_now(c->server->env));
 	status = rr_nfs4_exchange_id(&tables->clients, &exchange, rr_now(c->server->env), &client);
 	if (status == NFS4_OK)
-		exchange_answer(c, client, &c->res.u.opexchange_id.u.eir_resok4);
+		op_exchange_answer(c, client, &c->res.u.opexchange_id.u.eir_resok4);
 	rr_nfs4_unlock_tables(c->server);
 	return status;
 }
@@ -176,7 +176,7 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
  * rca_one_fs, of a file system that did not migrate, "the operation returns NFS4_OK and is otherwise
  * ignored"; but for clients that send nothing else, which are not kept from their locks for ever. */
 static uint32_t
-reclaim_finish(struct rr_nfs4_compound *c)
+op_reclaim_finish(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_tables *tables;
 	nfsstat4 status = NFS4_OK;
@@ -198,7 +198,7 @@ reclaim_finish(struct rr_nfs4_compound *c)
 /* What the client gets from now on it may reclaim after a restart of the server, which knows it by its record
  * alone. The lock of the tables is held. True: the record is to be written first. */
 static bool
-reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
+op_reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
 {
 	struct rr_nfs4_records *records = &c->server->shared->tables.records;
 	struct rr_nfs4_client *client = c->client;
@@ -216,7 +216,7 @@ reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
 		return false;
 	}
 	c->awaited = client->record;
-	c->then = reclaim_finish;
+	c->then = op_reclaim_finish;
 	rr_nfs4_record_want(records, client->record, true);
 	return true;
 }
@@ -231,11 +231,11 @@ rr_op_reclaim_complete(struct rr_nfs4_compound *c)
 		return NFS4ERR_NOFILEHANDLE;
 	c->vfs_status = RR_VFS_OK;
 	rr_nfs4_lock_tables(c->server);
-	waits = reclaim_record(c, &status);
+	waits = op_reclaim_record(c, &status);
 	rr_nfs4_unlock_tables(c->server);
 	if (waits)
 		return RR_NFS4_PENDING;
-	return status == NFS4_OK ? reclaim_finish(c) : status;
+	return status == NFS4_OK ? op_reclaim_finish(c) : status;
 }
 
 /* RFC 8881, 18.47.3: "It MUST NOT be used if the client did not opt for SP4_SSV state protection ...; the

@@ -59,7 +59,7 @@ rr_op_deallocate(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-seek_done(struct rr_nfs4_compound *c)
+op_seek_done(struct rr_nfs4_compound *c)
 {
 	seek_res4 *ok = &c->res.u.opseek.u.resok4;
 
@@ -71,7 +71,7 @@ seek_done(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-seek_typed(struct rr_nfs4_compound *c)
+op_seek_typed(struct rr_nfs4_compound *c)
 {
 	const SEEK4args *args = &c->op->u.opseek;
 	struct rr_vfs *vfs = c->server->vfs;
@@ -89,7 +89,7 @@ seek_typed(struct rr_nfs4_compound *c)
 	seek->object = rr_nfs4_object_as(c, &c->current, 0);
 	seek->offset = args->sa_offset;
 	seek->data = args->sa_what == NFS4_CONTENT_DATA;
-	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), seek_done);
+	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), op_seek_done);
 }
 
 /* RFC 7862, 15.11.3: "If sa_what is not ... NFS4ERR_UNION_NOTSUPP"; beyond the end: NFS4ERR_NXIO. */
@@ -102,11 +102,11 @@ rr_op_seek(struct rr_nfs4_compound *c)
 		return NFS4ERR_UNION_NOTSUPP;
 	if (args->sa_offset > INT64_MAX)
 		return NFS4ERR_NXIO;
-	return rr_nfs4_attributes(c, &c->current, seek_typed);
+	return rr_nfs4_attributes(c, &c->current, op_seek_typed);
 }
 
 static uint32_t
-advise_typed(struct rr_nfs4_compound *c)
+op_advise_typed(struct rr_nfs4_compound *c)
 {
 	nfsstat4 status;
 
@@ -123,5 +123,5 @@ advise_typed(struct rr_nfs4_compound *c)
 uint32_t
 rr_op_io_advise(struct rr_nfs4_compound *c)
 {
-	return rr_nfs4_attributes(c, &c->current, advise_typed);
+	return rr_nfs4_attributes(c, &c->current, op_advise_typed);
 }

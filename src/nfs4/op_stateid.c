@@ -38,7 +38,7 @@ rr_op_free_stateid(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-delegreturn_typed(struct rr_nfs4_compound *c)
+op_delegreturn_typed(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_state *state;
 	nfsstat4 status;
@@ -57,5 +57,5 @@ delegreturn_typed(struct rr_nfs4_compound *c)
 uint32_t
 rr_op_delegreturn(struct rr_nfs4_compound *c)
 {
-	return rr_nfs4_attributes(c, &c->current, delegreturn_typed);
+	return rr_nfs4_attributes(c, &c->current, op_delegreturn_typed);
 }

@@ -83,7 +83,7 @@ rr_op_write(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-commit_done(struct rr_nfs4_compound *c)
+op_commit_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
@@ -92,7 +92,7 @@ commit_done(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-commit_typed(struct rr_nfs4_compound *c)
+op_commit_typed(struct rr_nfs4_compound *c)
 {
 	const COMMIT4args *args = &c->op->u.opcommit;
 	struct rr_vfs *vfs = c->server->vfs;
@@ -108,19 +108,19 @@ commit_typed(struct rr_nfs4_compound *c)
 	commit->object = rr_nfs4_object(&c->current);
 	commit->offset = args->offset;
 	commit->length = args->count;
-	return rr_nfs4_vfs(c, vfs->ops->commit(vfs, commit), commit_done);
+	return rr_nfs4_vfs(c, vfs->ops->commit(vfs, commit), op_commit_done);
 }
 
 uint32_t
 rr_op_commit(struct rr_nfs4_compound *c)
 {
-	return rr_nfs4_attributes(c, &c->current, commit_typed);
+	return rr_nfs4_attributes(c, &c->current, op_commit_typed);
 }
 
 /* RFC 8881, 18.30.3: "On either success or failure of the operation, the server will return the attrsset
  * bitmask". */
 static uint32_t
-setattr_done(struct rr_nfs4_compound *c)
+op_setattr_done(struct rr_nfs4_compound *c)
 {
 	const bitmap4 *asked = &c->op->u.opsetattr.obj_attributes.attrmask;
 	struct rr_attr_mask set = rr_attr_applied(asked, c->vfs.setattr.applied);
@@ -135,7 +135,7 @@ setattr_done(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
-setattr_typed(struct rr_nfs4_compound *c)
+op_setattr_typed(struct rr_nfs4_compound *c)
 {
 	const SETATTR4args *args = &c->op->u.opsetattr;
 	uint32_t access = c->set.mask & RR_VFS_SET_SIZE ? OPEN4_SHARE_ACCESS_WRITE : 0;
@@ -154,7 +154,7 @@ setattr_typed(struct rr_nfs4_compound *c)
 	setattr = &rr_nfs4_vfs_begin(c)->setattr;
 	setattr->object = access != 0 ? rr_nfs4_object_as(c, &c->current, 0) : rr_nfs4_object(&c->current);
 	setattr->set = c->set;
-	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), setattr_done);
+	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), op_setattr_done);
 }
 
 uint32_t
@@ -165,5 +165,5 @@ rr_op_setattr(struct rr_nfs4_compound *c)
 	/* RFC 8275, 4.2: mode_umask is for objects that are made. */
 	if (status == NFS4_OK && c->set.mask & RR_VFS_SET_UMASK)
 		status = NFS4ERR_INVAL;
-	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, setattr_typed) : status;
+	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, op_setattr_typed) : status;
 }

@@ -34,7 +34,7 @@ xattr_begin(struct rr_nfs4_compound *c, xattrkey4 name)
 }
 
 static uint32_t
-getxattr_done(struct rr_nfs4_compound *c)
+op_getxattr_done(struct rr_nfs4_compound *c)
 {
 	const struct rr_vfs_xattr *xattr = &c->vfs.xattr;
 
@@ -59,11 +59,11 @@ rr_op_getxattr(struct rr_nfs4_compound *c)
 	xattr->value = rr_nfs4_alloc(c, xattr->size);
 	if (!xattr->value)
 		return NFS4ERR_DELAY;
-	return rr_nfs4_vfs(c, vfs->ops->getxattr(vfs, xattr), getxattr_done);
+	return rr_nfs4_vfs(c, vfs->ops->getxattr(vfs, xattr), op_getxattr_done);
 }
 
 static uint32_t
-setxattr_done(struct rr_nfs4_compound *c)
+op_setxattr_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
 		return xattr_status(c->vfs_status);
@@ -91,11 +91,11 @@ rr_op_setxattr(struct rr_nfs4_compound *c)
 	memcpy(&xattr->value, &args->sxa_value.data, sizeof(xattr->value));
 	xattr->size = args->sxa_value.length;
 	xattr->how = hows[args->sxa_option];
-	return rr_nfs4_vfs(c, vfs->ops->setxattr(vfs, xattr), setxattr_done);
+	return rr_nfs4_vfs(c, vfs->ops->setxattr(vfs, xattr), op_setxattr_done);
 }
 
 static uint32_t
-removexattr_done(struct rr_nfs4_compound *c)
+op_removexattr_done(struct rr_nfs4_compound *c)
 {
 	if (c->vfs_status != RR_VFS_OK)
 		return xattr_status(c->vfs_status);
@@ -112,13 +112,13 @@ rr_op_removexattr(struct rr_nfs4_compound *c)
 
 	if (status != NFS4_OK)
 		return status;
-	return rr_nfs4_vfs(c, vfs->ops->removexattr(vfs, xattr_begin(c, name)), removexattr_done);
+	return rr_nfs4_vfs(c, vfs->ops->removexattr(vfs, xattr_begin(c, name)), op_removexattr_done);
 }
 
 /* RFC 8276, 8.4.3: the cookie is the number of names that were listed; maxcount counts all of
  * LISTXATTRS4resok. */
 static uint32_t
-listxattrs_done(struct rr_nfs4_compound *c)
+op_listxattrs_done(struct rr_nfs4_compound *c)
 {
 	const LISTXATTRS4args *args = &c->op->u.oplistxattrs;
 	LISTXATTRS4resok *ok = &c->res.u.oplistxattrs.u.lxr_value;
@@ -163,5 +163,5 @@ rr_op_listxattrs(struct rr_nfs4_compound *c)
 	xattr->value = rr_nfs4_alloc(c, xattr->size);
 	if (!xattr->value)
 		return NFS4ERR_DELAY;
-	return rr_nfs4_vfs(c, vfs->ops->listxattr(vfs, xattr), listxattrs_done);
+	return rr_nfs4_vfs(c, vfs->ops->listxattr(vfs, xattr), op_listxattrs_done);
 }

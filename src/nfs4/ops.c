@@ -14,7 +14,7 @@
 enum { OPS_STATUS = 8, OPS_STATEID = 16, OPS_CINFO = 20, OPS_BITMAP = 16, OPS_FATTR_SLACK = 64 };
 
 static uint32_t
-getattr_estimate(const nfs_argop4 *op)
+ops_getattr_estimate(const nfs_argop4 *op)
 {
 	struct rr_attr_mask mask = rr_attr_mask(&op->u.opgetattr.attr_request);
 
@@ -22,26 +22,26 @@ getattr_estimate(const nfs_argop4 *op)
 }
 
 static uint32_t
-read_estimate(const nfs_argop4 *op)
+ops_read_estimate(const nfs_argop4 *op)
 {
 	(void)op;
 	return OPS_STATUS + 8;
 }
 
 static uint32_t
-readdir_estimate(const nfs_argop4 *op)
+ops_readdir_estimate(const nfs_argop4 *op)
 {
 	return (uint32_t)rr_min(op->u.opreaddir.maxcount, 64 << 10) + OPS_STATUS;
 }
 
 static uint32_t
-read_plus_estimate(const nfs_argop4 *op)
+ops_read_plus_estimate(const nfs_argop4 *op)
 {
 	return (uint32_t)rr_min(op->u.opread_plus.rpa_count, 64 << 10) + 64;
 }
 
 static uint32_t
-test_stateid_estimate(const nfs_argop4 *op)
+ops_test_stateid_estimate(const nfs_argop4 *op)
 {
 	return OPS_STATUS + 4 + 4 * op->u.optest_stateid.ts_stateids.count;
 }
@@ -63,7 +63,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_ROFS },
 	[OP_DELEGRETURN] = { rr_op_delegreturn, FH | VFS | CHANGES, OPS_STATUS,
 		.pseudo = NFS4ERR_BAD_STATEID },
-	[OP_GETATTR] = { rr_op_getattr, FH, 0, getattr_estimate },
+	[OP_GETATTR] = { rr_op_getattr, FH, 0, ops_getattr_estimate },
 	[OP_GETFH] = { rr_op_getfh, FH, OPS_STATUS + 4 + RR_VFS_HANDLE_MAX },
 	[OP_LINK] = { rr_op_link, FH | SAVED | VFS | CHANGES, OPS_STATUS + OPS_CINFO,
 		.pseudo = NFS4ERR_ROFS },
@@ -81,8 +81,8 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_PUTFH] = { rr_op_putfh, 0, OPS_STATUS },
 	[OP_PUTPUBFH] = { rr_op_putrootfh, 0, OPS_STATUS },
 	[OP_PUTROOTFH] = { rr_op_putrootfh, 0, OPS_STATUS },
-	[OP_READ] = { rr_op_read, FH | VFS, 0, read_estimate, .pseudo = NFS4ERR_ISDIR },
-	[OP_READDIR] = { rr_op_readdir, FH, 0, readdir_estimate },
+	[OP_READ] = { rr_op_read, FH | VFS, 0, ops_read_estimate, .pseudo = NFS4ERR_ISDIR },
+	[OP_READDIR] = { rr_op_readdir, FH, 0, ops_readdir_estimate },
 	[OP_READLINK] = { rr_op_readlink, FH | VFS, OPS_STATUS + 4, .pseudo = NFS4ERR_WRONG_TYPE },
 	[OP_REMOVE] = { rr_op_remove, FH | VFS | CHANGES, OPS_STATUS + OPS_CINFO, .pseudo = NFS4ERR_ROFS },
 	[OP_RENAME] = { rr_op_rename, FH | SAVED | VFS | CHANGES, OPS_STATUS + 2 * OPS_CINFO,
@@ -101,7 +101,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_FREE_STATEID] = { rr_op_free_stateid, CHANGES, OPS_STATUS },
 	[OP_SECINFO_NO_NAME] = { rr_op_secinfo_no_name, FH, OPS_STATUS + 12 },
 	[OP_SEQUENCE] = { rr_op_sequence, FIRST, OPS_STATUS + 36 },
-	[OP_TEST_STATEID] = { rr_op_test_stateid, 0, 0, test_stateid_estimate },
+	[OP_TEST_STATEID] = { rr_op_test_stateid, 0, 0, ops_test_stateid_estimate },
 	[OP_DESTROY_CLIENTID] = { rr_op_destroy_clientid, FIRST, OPS_STATUS },
 	[OP_RECLAIM_COMPLETE] = { rr_op_reclaim_complete, CHANGES, OPS_STATUS },
 	[OP_SET_SSV] = { rr_op_set_ssv, CHANGES, OPS_STATUS },
@@ -112,7 +112,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_IO_ADVISE] = { rr_op_io_advise, FH | VFS, OPS_STATUS + OPS_BITMAP, .pseudo = NFS4ERR_ISDIR },
 	[OP_OFFLOAD_CANCEL] = { rr_op_offload, FH | VFS, OPS_STATUS, .pseudo = NFS4ERR_BAD_STATEID },
 	[OP_OFFLOAD_STATUS] = { rr_op_offload, FH | VFS, OPS_STATUS, .pseudo = NFS4ERR_BAD_STATEID },
-	[OP_READ_PLUS] = { rr_op_read_plus, FH | VFS, 0, read_plus_estimate, .pseudo = NFS4ERR_ISDIR },
+	[OP_READ_PLUS] = { rr_op_read_plus, FH | VFS, 0, ops_read_plus_estimate, .pseudo = NFS4ERR_ISDIR },
 	[OP_SEEK] = { rr_op_seek, FH | VFS, OPS_STATUS + 12, .pseudo = NFS4ERR_ISDIR },
 	[OP_CLONE] = { rr_op_clone, FH | SAVED | VFS | CHANGES, OPS_STATUS, .pseudo = NFS4ERR_WRONG_TYPE },
 	[OP_GETXATTR] = { rr_op_getxattr, FH | VFS, OPS_STATUS + 4 + (28 << 10), .pseudo = NFS4ERR_NOTSUPP },

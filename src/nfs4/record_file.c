@@ -41,7 +41,7 @@ file_name(uint64_t name, const char *end, char text[FILE_NAME_MAX])
 
 /* Each directory on the way, like mkdir -p. */
 static int
-dir_make(const char *path, struct rr_text *text)
+record_make_directory(const char *path, struct rr_text *text)
 {
 	char part[PATH_MAX];
 	size_t length = strlen(path);
@@ -65,7 +65,7 @@ rr_nfs4_record_dir_open(
 	const struct rr_env *env, const char *path, struct rr_nfs4_record_dir **made, struct rr_text *text)
 {
 	struct rr_nfs4_record_dir *dir;
-	int error = dir_make(path, text), fd;
+	int error = record_make_directory(path, text), fd;
 
 	if (error < 0)
 		return error;

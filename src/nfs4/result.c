@@ -4,7 +4,7 @@
 /* The stream between two marked items goes over as it is; an item goes by reference where the writer has room
  * for it, and into the stream where not. The length word in front of an item is written with it. */
 static void
-put_operations(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_message *message)
+result_put_operations(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_message *message)
 {
 	const uint8_t *stream = message->stream;
 	uint32_t done = 0;
@@ -33,7 +33,7 @@ rr_nfs4_put_result(struct rpcrdma_xdr_writer *writer, const void *value)
 	rpcrdma_put_u32(writer, result->status);
 	rpcrdma_put_bytes(writer, result->tag, RPCRDMA_XDR_UNBOUNDED);
 	rpcrdma_put_u32(writer, result->count);
-	put_operations(writer, &result->message);
+	result_put_operations(writer, &result->message);
 }
 
 uint32_t

@@ -11,7 +11,7 @@ struct tables_task {
 };
 
 static bool
-task_run(struct rr_crew_job *job, void *member)
+server_task_run(struct rr_crew_job *job, void *member)
 {
 	struct tables_task *task = rr_container(job, struct tables_task, job);
 	struct rr_nfs4_record_dir *dir = task->server->shared->dir;
@@ -25,7 +25,7 @@ task_run(struct rr_crew_job *job, void *member)
 
 /* A compound that waits for that record; NULL: there is none any more. */
 static struct rr_nfs4_compound *
-task_waiter(const struct tables_task *task)
+server_task_waiter(const struct tables_task *task)
 {
 	rr_list_for_each (link, &task->server->compounds) {
 		struct rr_nfs4_compound *c = rr_container(link, struct rr_nfs4_compound, link);
@@ -37,17 +37,17 @@ task_waiter(const struct tables_task *task)
 }
 
 static void
-task_done(struct rr_crew_job *job)
+server_task_done(struct rr_crew_job *job)
 {
 	struct tables_task *task = rr_container(job, struct tables_task, job);
 	struct rr_nfs4_server *server = task->server;
-	struct rr_nfs4_compound *c = task_waiter(task);
+	struct rr_nfs4_compound *c = server_task_waiter(task);
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
 
 	rr_nfs4_recorded(tables, task->record, task->done);
 	rr_nfs4_look(tables, rr_now(server->env));
 	rr_nfs4_unlock_tables(server);
-	for (; c; c = task_waiter(task)) {
+	for (; c; c = server_task_waiter(task)) {
 		c->awaited = NULL;
 		c->vfs_status = task->done ? RR_VFS_OK : RR_VFS_IO;
 		c->resume(c, c->then(c));
@@ -57,7 +57,7 @@ task_done(struct rr_crew_job *job)
 
 /* A compound that looks for the end of another call; NULL: there is none any more. */
 static struct rr_nfs4_compound *
-looking_compound(const struct rr_nfs4_server *server)
+server_looking_compound(const struct rr_nfs4_server *server)
 {
 	rr_list_for_each (link, &server->compounds) {
 		struct rr_nfs4_compound *c = rr_container(link, struct rr_nfs4_compound, link);
@@ -74,7 +74,7 @@ rr_nfs4_stop_waiting(struct rr_nfs4_server *server)
 	struct rr_crew *recorder = server->recorder;
 	struct rr_nfs4_compound *c;
 
-	while ((c = looking_compound(server))) {
+	while ((c = server_looking_compound(server))) {
 		rr_loop_disarm(server->loop, &c->look);
 		c->resume(c, NFS4ERR_DELAY);
 	}
@@ -97,8 +97,8 @@ tables_record(struct rr_nfs4_server *server)
 			rr_nfs4_recorded(tables, record, false);
 			continue;
 		}
-		task->job.run = task_run;
-		task->job.done = task_done;
+		task->job.run = server_task_run;
+		task->job.done = server_task_done;
 		task->server = server;
 		task->record = record;
 		task->write = record->phase == RR_NFS4_RECORD_WRITING;
@@ -130,7 +130,7 @@ rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 }
 
 static void
-connection_ended(struct rr_attachment *attachment)
+server_connection_ended(struct rr_attachment *attachment)
 {
 	struct rr_nfs4_connection *connection =
 		rr_container(attachment, struct rr_nfs4_connection, attachment);
@@ -161,7 +161,7 @@ rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *reques
 		return NULL;
 	connection->server = server;
 	connection->attachment.key = server;
-	connection->attachment.ended = connection_ended;
+	connection->attachment.ended = server_connection_ended;
 	rr_list_init(&connection->attachment.link);
 	rr_nfs4_conn_init(&connection->conn);
 	if (rr_request_attach(request, &connection->attachment))

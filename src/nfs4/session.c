@@ -121,7 +121,7 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
  * and NFS4ERR_TOOSMALL where nothing could be done with them.
  */
 static nfsstat4
-fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
+session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
 	if (asked->ca_maxrequestsize < SESSION_REQUEST_LEAST ||
 		asked->ca_maxresponsesize < SESSION_RESPONSE_LEAST)
@@ -142,7 +142,7 @@ fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, cha
 /* "ca_maxoperations ... For the backchannel, the server MUST NOT change the value that the client offers."
  * The same holds for its other sizes, which may only be lowered. */
 static nfsstat4
-back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
+session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
 	if (asked->ca_maxrequestsize < SESSION_BACK_REQUEST_LEAST ||
 		asked->ca_maxresponsesize < SESSION_BACK_RESPONSE_LEAST ||
@@ -160,7 +160,7 @@ back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, cha
 
 /* AUTH_SYS is taken where the client offers it, else AUTH_NONE: there are no callbacks under RPCSEC_GSS. */
 static void
-take_callback(struct rr_nfs4_session *session, const CREATE_SESSION4args *args)
+session_take_callback(struct rr_nfs4_session *session, const CREATE_SESSION4args *args)
 {
 	session->cb_program = args->csa_cb_program;
 	rr_nfs4_callback_security(session, args->csa_sec_parms.values, args->csa_sec_parms.count);
@@ -181,7 +181,7 @@ rr_nfs4_callback_security(struct rr_nfs4_session *session, const callback_sec_pa
 
 /* 16 octets: 4 that count, so that no two are alike, and 12 that nobody can predict. */
 static void
-make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
+session_make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 {
 	uint32_t count = sessions->next++;
 
@@ -190,7 +190,7 @@ make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 }
 
 static struct rr_nfs4_session *
-make_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore,
+session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore,
 	const channel_attrs4 *back)
 {
 	uint64_t reserved = (uint64_t)fore->ca_maxrequests * fore->ca_maxresponsesize_cached;
@@ -217,7 +217,7 @@ make_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 	rr_list_init(&session->bindings);
 	rr_list_append(&client->sessions, &session->of_client);
 	client->session_count++;
-	make_id(sessions, session->id);
+	session_make_id(sessions, session->id);
 	rr_map_add(&sessions->by_id, &session->by_id, session_key(session->id));
 	sessions->count++;
 	return session;
@@ -225,7 +225,7 @@ make_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 
 /* Phase 4 of section 18.36.4: the session is created. */
 static nfsstat4
-create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
+session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
 	const struct rr_nfs4_create *create, CREATE_SESSION4resok *ok)
 {
 	const CREATE_SESSION4args *args = create->args;
@@ -235,15 +235,15 @@ create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
 
 	if (args->csa_flags & ~(uint32_t)SESSION_FLAGS)
 		return NFS4ERR_INVAL;
-	status = fore_attrs(&create->limits, &args->csa_fore_chan_attrs, &fore);
+	status = session_fore_attrs(&create->limits, &args->csa_fore_chan_attrs, &fore);
 	if (status == NFS4_OK)
-		status = back_attrs(&create->limits, &args->csa_back_chan_attrs, &back);
+		status = session_back_attrs(&create->limits, &args->csa_back_chan_attrs, &back);
 	if (status != NFS4_OK)
 		return status;
-	session = make_session(sessions, client, &fore, &back);
+	session = session_make(sessions, client, &fore, &back);
 	if (!session)
 		return NFS4ERR_NOSPC;
-	take_callback(session, args);
+	session_take_callback(session, args);
 	rr_nfs4_bind(session, create->conn, RR_NFS4_FORE);
 	ok->csr_flags = args->csa_flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN;
 	if (ok->csr_flags) {
@@ -279,7 +279,7 @@ rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients
 		!rr_nfs4_principal_same(client->principal, create->principal))
 		res->csr_status = NFS4ERR_CLID_INUSE;
 	else
-		res->csr_status = create_phase(sessions, client, create, &res->u.csr_resok4);
+		res->csr_status = session_create_phase(sessions, client, create, &res->u.csr_resok4);
 	client->sequence = sequence;
 	client->created = *res;
 	if (res->csr_status == NFS4_OK)

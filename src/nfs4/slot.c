@@ -91,7 +91,7 @@ slot_result(const struct rr_nfs4_session *session, const SEQUENCE4args *args, SE
 
 /* What does not depend on the slot, before anything of the slot changes. */
 static nfsstat4
-check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call *call)
+slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call *call)
 {
 	const SEQUENCE4args *args = call->args;
 
@@ -170,7 +170,7 @@ rr_nfs4_sequence_begin(
 	*turn = (struct rr_nfs4_turn){ 0 };
 	if (!session)
 		return NFS4ERR_BADSESSION;
-	status = check_call(session, call);
+	status = slot_check_call(session, call);
 	if (status == NFS4_OK)
 		status = slot_begin(session, call, turn);
 	if (status != NFS4_OK)

@@ -102,7 +102,7 @@ rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry)
 }
 
 static void
-vfs_done(struct rr_vfs_call *call)
+support_vfs_done(struct rr_vfs_call *call)
 {
 	struct rr_nfs4_compound *c = rr_container(call, struct rr_nfs4_compound, vfs.call);
 
@@ -116,7 +116,7 @@ rr_nfs4_vfs_begin(struct rr_nfs4_compound *c)
 {
 	memset(&c->vfs, 0, sizeof(c->vfs));
 	c->vfs.call.caller = &c->identity.caller;
-	c->vfs.call.done = vfs_done;
+	c->vfs.call.done = support_vfs_done;
 	return &c->vfs;
 }
 
@@ -316,7 +316,7 @@ rr_nfs4_name(component4 name)
 }
 
 static uint32_t
-attributes_done(struct rr_nfs4_compound *c)
+support_attributes_done(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_fh *fh = c->attributes_of;
 
@@ -337,5 +337,5 @@ rr_nfs4_attributes(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, rr_nfs4_st
 	c->attributes_of = fh;
 	c->attributes_then = then;
 	rr_nfs4_vfs_begin(c)->getattr.object = rr_nfs4_object(fh);
-	return rr_nfs4_vfs(c, vfs->ops->getattr(vfs, &c->vfs.getattr), attributes_done);
+	return rr_nfs4_vfs(c, vfs->ops->getattr(vfs, &c->vfs.getattr), support_attributes_done);
 }
