@@ -11,8 +11,6 @@
  * waited for needs. Pieces of file data (client_io.c) are their callers'.
  */
 
-#define JUKEBOX_PAUSE (200 * RR_MILLISECOND)
-
 int
 rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
 {
@@ -70,59 +68,50 @@ rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_ca
 
 /* ---- NFS procedures ---- */
 
+/* A call that waits for a busy server. */
 struct pause {
-	struct rr_timer timer;
+	struct rr_nfs_retry retry;
 	bool over;
 };
 
 static void
 client_pause_over(struct rr_timer *timer)
 {
-	rr_container(timer, struct pause, timer)->over = true;
+	rr_container(timer, struct pause, retry.later)->over = true;
 }
 
-/* True where the pause was waited out, false where it was interrupted. */
-static bool
-client_pause(struct rpcrdma_nfs *nfs)
+/* Makes the call: its status, or negative. */
+static int
+client_try(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
-	struct rr_loop *loop = nfs->engine->loop;
-	struct pause pause = { .over = false };
+	int error = rr_nfs_send_and_wait(nfs, call);
 
-	rr_timer_init(&pause.timer, client_pause_over);
-	rr_loop_arm(loop, &pause.timer, JUKEBOX_PAUSE);
-	while (!pause.over && !rr_nfs_interrupted(nfs))
-		rr_loop_turn(loop, -1);
-	rr_loop_disarm(loop, &pause.timer);
-	return pause.over;
+	return error < 0 ? error : (int)*(const nfsstat3 *)call->result;
 }
 
 int
 rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
-	uint64_t until = rr_now(nfs->env) + (nfs->cleaning ? RR_NFS_CLEANING_TIME : nfs->config.rpc.retry);
-	struct rpcrdma_arena arena = call->arena;
-	nfsstat3 status;
-	int error;
+	const struct rpcrdma_arena arena = call->arena;
+	struct pause pause;
+	int status, error;
 
 	call->program = &NFS_V3_program;
 	call->reply_max += rr_ulb_nfs3_reply_max(call->proc, call->args);
 	call->often_large = rr_ulb_nfs3[call->proc].often_large;
-	for (;;) {
-		call->arena = arena;
-		error = rr_nfs_send_and_wait(nfs, call);
-		if (error < 0)
+	rr_nfs_retry_init(nfs, &pause.retry, client_pause_over);
+	status = client_try(nfs, call);
+	while (status > 0 && rr_nfs_retry_later(nfs, &pause.retry, (nfsstat3)status)) {
+		pause.over = false;
+		error = rr_nfs_turn_until(nfs, &pause.over);
+		if (error) {
+			rr_nfs_retry_cancel(nfs, &pause.retry);
 			return error;
-		status = *(const nfsstat3 *)call->result;
-		/* RFC 1813, section 2.6: "The client should wait and then try the request with a new
-		 * RPC transaction ID." */
-		if (status != NFS3ERR_JUKEBOX || rr_now(nfs->env) >= until)
-			break;
-		if (!client_pause(nfs))
-			return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
+		}
+		call->arena = arena;
+		status = client_try(nfs, call);
 	}
-	if (status != NFS3_OK)
-		return rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text(status));
-	return 0;
+	return status > 0 ? rr_nfs_fail(nfs, status, "%s", rpcrdma_nfs_status_text(status)) : status;
 }
 
 int

@@ -147,6 +147,12 @@ enum { RR_NFS_ENTRIES = 10000000 };
 int rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry), void *ctx);
 
+/* A call that a busy server wants to have again later: the client's own. */
+struct rr_nfs_retry {
+	struct rr_timer later;
+	uint64_t until; /* from then on, NFS3ERR_JUKEBOX is a status as any other */
+};
+
 /* ---- File data (client_io.c) ---- */
 
 /*
@@ -174,9 +180,8 @@ struct rr_nfs_io {
 	/* The client's. */
 	struct rpcrdma_nfs *nfs;
 	struct rr_call call;
-	struct rr_timer later;
-	uint32_t answers;     /* READs or WRITEs that this piece took so far */
-	uint64_t retry_until; /* when NFS3ERR_JUKEBOX is no longer waited out */
+	struct rr_nfs_retry retry;
+	uint32_t answers; /* READs or WRITEs that this piece took so far */
 	union {
 		READ3args read;
 		WRITE3args write;

@@ -11,8 +11,6 @@
  * memory is the caller's: the piece with its call, and the data, which the call's sink points into.
  */
 
-#define JUKEBOX_PAUSE (200 * RR_MILLISECOND)
-
 static void io_send_read(struct rr_nfs_io *io);
 static void io_send_write(struct rr_nfs_io *io);
 
@@ -41,7 +39,7 @@ io_broken(struct rr_nfs_io *io, const char *what)
 static void
 io_again(struct rr_timer *timer)
 {
-	struct rr_nfs_io *io = rr_container(timer, struct rr_nfs_io, later);
+	struct rr_nfs_io *io = rr_container(timer, struct rr_nfs_io, retry.later);
 
 	io_is_read(io) ? io_send_read(io) : io_send_write(io);
 }
@@ -59,10 +57,8 @@ io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 	}
 	if (status == NFS3_OK)
 		return false;
-	if (status == NFS3ERR_JUKEBOX && rr_now(nfs->env) < io->retry_until) {
-		rr_loop_arm(nfs->engine->loop, &io->later, JUKEBOX_PAUSE);
+	if (rr_nfs_retry_later(nfs, &io->retry, status))
 		return true;
-	}
 	rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text(status));
 	io_finish(io, (int)status);
 	return true;
@@ -77,8 +73,7 @@ io_start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, uint32_t proc,
 	io->answers = 0;
 	io->eof = false;
 	io->verifier_changed = false;
-	io->retry_until = rr_now(nfs->env) + nfs->config.rpc.retry;
-	rr_timer_init(&io->later, io_again);
+	rr_nfs_retry_init(nfs, &io->retry, io_again);
 	io->call = (struct rr_call){
 		.program = &NFS_V3_program,
 		.proc = proc,
@@ -96,9 +91,7 @@ rr_nfs_io_cancel(struct rr_nfs_io *io)
 
 	if (!nfs)
 		return;
-	if (rr_timer_armed(&io->later))
-		rr_loop_disarm(nfs->engine->loop, &io->later);
-	else
+	if (!rr_nfs_retry_cancel(nfs, &io->retry))
 		rr_nfs_withdraw(nfs, &io->call);
 	io->nfs = NULL;
 }

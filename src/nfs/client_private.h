@@ -53,8 +53,25 @@ const char *rr_nfs_why(const struct rpcrdma_nfs *nfs);
 /* Changes where a call that was sent before it changed may have been executed twice. */
 uint32_t rr_nfs_repeats(const struct rpcrdma_nfs *nfs);
 
-/* Starts call, and turns the loop until it is done; with then the error text of nfs. */
+/* Turns the loop until over is true. Fails, with the error text of nfs, where the loop fails or the caller is
+ * interrupted before. */
+int rr_nfs_turn_until(struct rpcrdma_nfs *nfs, const bool *over);
+
+/* Starts call, and turns the loop until it is done. Where it fails, the error text of nfs is set. */
 int rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call);
+
+/* ---- client_retry.c: a busy server is asked again ---- */
+
+/* Begins the time for which a call is made again: as long as a lost connection would be waited for. again()
+ * makes the call again. */
+void rr_nfs_retry_init(
+	struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, void (*again)(struct rr_timer *later));
+
+/* True where the status is NFS3ERR_JUKEBOX and there is time left: again() is called after a pause. */
+bool rr_nfs_retry_later(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, nfsstat3 status);
+
+/* Ends a pause without again(). False: there was no pause. */
+bool rr_nfs_retry_cancel(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry);
 
 /*
  * Makes call, which is prepared but for its waiting, on client and waits for it. The error text is set where

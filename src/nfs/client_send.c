@@ -36,6 +36,22 @@ rr_nfs_repeats(const struct rpcrdma_nfs *nfs)
 	return nfs->v4 ? rr_v4_sessions(nfs->v4) : rr_client_reconnects(nfs->client);
 }
 
+int
+rr_nfs_turn_until(struct rpcrdma_nfs *nfs, const bool *over)
+{
+	while (!*over) {
+		int turned = rr_loop_turn(nfs->engine->loop, -1);
+
+		if (*over)
+			break;
+		if (turned < 0)
+			return rr_nfs_fail(nfs, turned, "the event loop failed");
+		if (rr_nfs_interrupted(nfs))
+			return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
+	}
+	return 0;
+}
+
 struct send_wait {
 	bool done;
 	int error;
@@ -54,21 +70,17 @@ int
 rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
 	struct send_wait wait = { .done = false };
+	int error;
 
 	if (nfs->cleaning)
 		call->timeout = RR_NFS_CLEANING_TIME;
 	call->done = send_done;
 	call->ctx = &wait;
 	rr_nfs_send(nfs, call);
-	while (!wait.done) {
-		int turned = rr_loop_turn(nfs->engine->loop, -1);
-
-		if (wait.done || (turned >= 0 && !rr_nfs_interrupted(nfs)))
-			continue;
+	error = rr_nfs_turn_until(nfs, &wait.done);
+	if (error) {
 		rr_nfs_withdraw(nfs, call);
-		if (turned < 0)
-			return rr_nfs_fail(nfs, turned, "the event loop failed");
-		return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
+		return error;
 	}
 	return wait.error < 0 ? rr_nfs_fail(nfs, wait.error, "%s", rr_nfs_why(nfs)) : 0;
 }

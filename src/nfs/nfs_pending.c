@@ -6,8 +6,6 @@
 #include "nfs/nfs_private.h"
 #include "ulb/reply.h"
 
-#define JUKEBOX_PAUSE (200 * RR_MILLISECOND)
-
 enum { PENDINGS_KEPT = 64 };
 
 static void pending_done(struct rr_call *call, int error);
@@ -22,7 +20,7 @@ rr_nfs_pending_init(struct rpcrdma_nfs *nfs)
 static void
 pending_again(struct rr_timer *timer)
 {
-	struct rr_nfs_pending *pending = rr_container(timer, struct rr_nfs_pending, later);
+	struct rr_nfs_pending *pending = rr_container(timer, struct rr_nfs_pending, retry.later);
 
 	rr_nfs_pending_call(pending, pending->call.proc);
 }
@@ -45,8 +43,7 @@ rr_nfs_pending_new(
 	pending->nfs = nfs;
 	if (then)
 		pending->then = *then;
-	pending->retry_until = rr_now(nfs->env) + nfs->config.rpc.retry;
-	rr_timer_init(&pending->later, pending_again);
+	rr_nfs_retry_init(nfs, &pending->retry, pending_again);
 	rr_list_append(&nfs->pending, &pending->link);
 	*result = pending;
 	return 0;
@@ -71,9 +68,7 @@ pending_cancel(struct rr_nfs_pending *pending)
 {
 	if (pending->io)
 		rr_nfs_io_cancel(&pending->data);
-	else if (rr_timer_armed(&pending->later))
-		rr_loop_disarm(pending->nfs->engine->loop, &pending->later);
-	else
+	else if (!rr_nfs_retry_cancel(pending->nfs, &pending->retry))
 		rr_nfs_withdraw(pending->nfs, &pending->call);
 	pending_free(pending);
 }
@@ -132,12 +127,8 @@ pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 	struct rpcrdma_nfs *nfs = pending->nfs;
 	bool twice = rr_nfs_repeats(nfs) != pending->reconnects;
 
-	/* RFC 1813, section 2.6: "The client should wait and then try the request with a new RPC transaction
-	 * ID." */
-	if (status == NFS3ERR_JUKEBOX && rr_now(nfs->env) < pending->retry_until) {
-		rr_loop_arm(nfs->engine->loop, &pending->later, JUKEBOX_PAUSE);
+	if (rr_nfs_retry_later(nfs, &pending->retry, status))
 		return PENDING_GOES_ON;
-	}
 	rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text((int)status));
 	return twice && pending->repeated ? pending->repeated(pending, (int)status) : (int)status;
 }
@@ -171,15 +162,10 @@ rr_nfs_pending_wait(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_the
 
 	if (then)
 		return 0;
-	while (!pending->over) {
-		int turned = rr_loop_turn(nfs->engine->loop, -1);
-
-		if (pending->over || (turned >= 0 && !rr_nfs_interrupted(nfs)))
-			continue;
+	error = rr_nfs_turn_until(nfs, &pending->over);
+	if (error) {
 		pending_cancel(pending);
-		if (turned < 0)
-			return rr_nfs_fail(nfs, turned, "the event loop failed");
-		return rr_nfs_fail(nfs, -RPCRDMA_ERR_CANCELLED, "interrupted");
+		return error;
 	}
 	error = pending->error;
 	pending_free(pending);

@@ -40,8 +40,7 @@ struct rr_nfs_pending {
 
 	struct rr_nfs_io data; /* a read or a write */
 	struct rr_call call;   /* everything else */
-	struct rr_timer later;
-	uint64_t retry_until; /* when NFS3ERR_JUKEBOX is no longer waited out */
+	struct rr_nfs_retry retry;
 	uint32_t reconnects;
 	union {
 		GETATTR3args getattr;
