@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The errors that an operation may answer with: RFC 8881, section 15.2; RFC 7862, section 11.2; RFC 8276,
- * section 8.5. The text of an operation has some that the tables have not: NFS4ERR_NXIO of SEEK (RFC
- * 7862, 15.11.3), NFS4ERR_TOOSMALL of LISTXATTRS (RFC 8276, 8.4.3), beside which stands the error that
- * READDIR has for a cookie. COPY has the NFS4ERR_XDEV of CLONE, by which clients know that they have to copy
- * themselves. What nearly every operation may answer with stands once, in errors_common.
+ * section 8.5. The text of an operation has some that the tables have not: NFS4ERR_PERM of EXCHANGE_ID (RFC
+ * 8881, 18.35.4, case 9), NFS4ERR_NXIO of SEEK (RFC 7862, 15.11.3), NFS4ERR_TOOSMALL of LISTXATTRS (RFC
+ * 8276, 8.4.3), beside which stands the error that READDIR has for a cookie. COPY has the NFS4ERR_XDEV of
+ * CLONE, by which clients know that they have to copy themselves. What nearly every operation may answer with
+ * stands once, in errors_common.
  */
 #include "nfs4/errors.h"
 
@@ -105,8 +106,9 @@ static const nfsstat4 *const errors_of[OP_REMOVEXATTR + 1] = {
 	[OP_BACKCHANNEL_CTL] = ERRORS(NFS4ERR_INVAL, NFS4ERR_NOENT),
 	[OP_BIND_CONN_TO_SESSION] =
 		ERRORS(NFS4ERR_BADSESSION, NFS4ERR_BAD_SESSION_DIGEST, NFS4ERR_INVAL, NFS4ERR_NOT_ONLY_OP),
-	[OP_EXCHANGE_ID] = ERRORS(NFS4ERR_BADCHAR, NFS4ERR_CLID_INUSE, NFS4ERR_ENCR_ALG_UNSUPP,
-		NFS4ERR_HASH_ALG_UNSUPP, NFS4ERR_INVAL, NFS4ERR_NOENT, NFS4ERR_NOT_ONLY_OP, NFS4ERR_NOT_SAME),
+	[OP_EXCHANGE_ID] =
+		ERRORS(NFS4ERR_BADCHAR, NFS4ERR_CLID_INUSE, NFS4ERR_ENCR_ALG_UNSUPP, NFS4ERR_HASH_ALG_UNSUPP,
+			NFS4ERR_INVAL, NFS4ERR_NOENT, NFS4ERR_NOT_ONLY_OP, NFS4ERR_NOT_SAME, NFS4ERR_PERM),
 	[OP_CREATE_SESSION] =
 		ERRORS(NFS4ERR_CLID_INUSE, NFS4ERR_INVAL, NFS4ERR_NOENT, NFS4ERR_NOT_ONLY_OP, NFS4ERR_NOSPC,
 			NFS4ERR_SEQ_MISORDERED, NFS4ERR_STALE_CLIENTID, NFS4ERR_TOOSMALL, NFS4ERR_WRONG_CRED),

@@ -4,12 +4,22 @@
 
 #include "nfs4/ops.h"
 
-/* A symbolic link where a directory is wanted is an error of its own. */
+/*
+ * A symbolic link where a directory is wanted is an error of its own. RFC 8881 says so of LOOKUP (18.13.3),
+ * and has the error in the table of LOOKUPP (15.2), whose text names NFS4ERR_NOTDIR alone; Linux answers both
+ * alike.
+ */
+static uint32_t
+lookup_not_directory(const struct rr_nfs4_compound *c)
+{
+	return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
+}
+
 static uint32_t
 lookup_status(const struct rr_nfs4_compound *c)
 {
-	if (c->vfs_status == RR_VFS_NOTDIR && c->current.known && c->current.attributes.type == RR_VFS_LINK)
-		return NFS4ERR_SYMLINK;
+	if (c->vfs_status == RR_VFS_NOTDIR && c->current.known)
+		return lookup_not_directory(c);
 	return rr_nfs4_status(c->vfs_status);
 }
 
@@ -35,7 +45,7 @@ lookup_typed(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	if (c->current.attributes.type != RR_VFS_DIRECTORY)
-		return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
+		return lookup_not_directory(c);
 	lookup = &rr_nfs4_vfs_begin(c)->lookup;
 	lookup->directory = rr_nfs4_object(&c->current);
 	lookup->name = c->lookup_name;
@@ -124,7 +134,7 @@ op_lookupp_typed(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	if (c->current.attributes.type != RR_VFS_DIRECTORY)
-		return NFS4ERR_NOTDIR;
+		return lookup_not_directory(c);
 	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, op_lookupp_done);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nfs4/client.h"
+#include "nfs4/errors.h"
 
 #define LEASE (90 * RR_SECOND)
 
@@ -44,14 +45,17 @@ teardown(void **state)
 	return 0;
 }
 
+/* The status is one that EXCHANGE_ID may answer with. */
 static nfsstat4
 exchange(struct world *world, const char *name, uint8_t verifier, uint32_t uid, bool update,
 	struct rr_nfs4_client **client)
 {
 	client_owner4 owner = { .co_verifier = { verifier }, .co_ownerid = { name, (uint32_t)strlen(name) } };
 	const struct rr_nfs4_exchange exchange = { &owner, { 1, uid }, update };
+	nfsstat4 status = rr_nfs4_exchange_id(&world->clients, &exchange, world->now, client);
 
-	return rr_nfs4_exchange_id(&world->clients, &exchange, world->now, client);
+	assert_true(rr_nfs4_status_allowed(OP_EXCHANGE_ID, status));
+	return status;
 }
 
 static struct rr_nfs4_client *

@@ -49,6 +49,8 @@ peer_with_kinds(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, true)), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), op_create(NF4DIR, "dir", NULL)), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), op_create(NF4LNK, "link", "file")), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("link"), op_lookup("x")), NFS4ERR_SYMLINK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("link"), op_plain(OP_LOOKUPP)), NFS4ERR_SYMLINK);
 	assert_int_equal(RUN(peer, op_root(), op_create(NF4FIFO, "fifo", NULL)), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), op_create(NF4SOCK, "sock", NULL)), NFS4_OK);
 	return peer;
