@@ -9,15 +9,9 @@ attributes_time(const struct statx_timestamp *time)
 	return (struct rr_vfs_time){ time->tv_sec, time->tv_nsec };
 }
 
-/* Each change moves the time of change: the system's clock for that is fine enough, or ticks. */
-static uint64_t
-attributes_change(const struct statx *st)
-{
-	return (uint64_t)st->stx_ctime.tv_sec * RR_SECOND + st->stx_ctime.tv_nsec;
-}
-
 void
-rr_posix_attributes(const struct rr_object *object, struct rr_vfs_attributes *attributes)
+rr_posix_attributes(
+	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_attributes *attributes)
 {
 	const struct statx *st = &object->st;
 
@@ -33,7 +27,7 @@ rr_posix_attributes(const struct rr_object *object, struct rr_vfs_attributes *at
 		.used = st->stx_blocks * 512,
 		.id = { .fsid = { object->fsid }, .number = st->stx_ino },
 		.mounted_on = st->stx_ino,
-		.change = attributes_change(st),
+		.change = rr_change_number(&posix->shared->changes, st),
 		.access_time = attributes_time(&st->stx_atime),
 		.modify_time = attributes_time(&st->stx_mtime),
 		.change_time = attributes_time(&st->stx_ctime),
@@ -45,68 +39,97 @@ rr_posix_attributes(const struct rr_object *object, struct rr_vfs_attributes *at
 }
 
 void
-rr_posix_known(const struct rr_object *object, struct rr_vfs_known *known)
+rr_posix_known(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_known *known)
 {
 	known->valid = true;
-	rr_posix_attributes(object, &known->attributes);
+	rr_posix_attributes(posix, object, &known->attributes);
 }
 
 void
-rr_posix_know(struct rr_object *object, struct rr_vfs_known *known)
+rr_posix_know(const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known)
 {
 	known->valid = rr_object_stat(object) == RR_VFS_OK;
 	if (known->valid)
-		rr_posix_attributes(object, &known->attributes);
+		rr_posix_attributes(posix, object, &known->attributes);
+}
+
+void
+rr_posix_know_changed(const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known)
+{
+	const struct statx_timestamp before = object->st.stx_ctime;
+
+	known->valid = rr_object_stat(object) == RR_VFS_OK;
+	if (!known->valid)
+		return;
+	rr_change_happened(&posix->shared->changes, &before, &object->st);
+	rr_posix_attributes(posix, object, &known->attributes);
 }
 
 static void
-attributes_before(const struct rr_object *object, struct rr_vfs_change *change)
+attributes_before(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change)
 {
 	const struct statx *st = &object->st;
 
 	change->exact = true;
 	change->before.size = st->stx_size;
-	change->before.change = attributes_change(st);
+	change->before.change = rr_change_number(&posix->shared->changes, st);
 	change->before.modify_time = attributes_time(&st->stx_mtime);
 	change->before.change_time = attributes_time(&st->stx_ctime);
 }
 
 void
-rr_posix_unchanged(const struct rr_object *object, struct rr_vfs_change *change)
+rr_posix_unchanged(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change)
 {
-	attributes_before(object, change);
-	rr_posix_known(object, &change->after);
+	attributes_before(posix, object, change);
+	rr_posix_known(posix, object, &change->after);
 }
 
 void
-rr_posix_after(struct rr_object *object, struct rr_vfs_change *change)
+rr_posix_after(
+	const struct rr_posix *posix, struct rr_object *object, bool changed, struct rr_vfs_change *change)
 {
 	change->exact = false;
-	rr_posix_know(object, &change->after);
+	if (changed)
+		rr_posix_know_changed(posix, object, &change->after);
+	else
+		rr_posix_know(posix, object, &change->after);
 }
 
 static void
-attributes_take_before(struct rr_posix_subject *subject)
+attributes_take_before(const struct rr_posix *posix, struct rr_posix_subject *subject)
 {
 	subject->change->exact = false;
 	if (rr_object_stat(&subject->object) == RR_VFS_OK)
-		attributes_before(&subject->object, subject->change);
+		attributes_before(posix, &subject->object, subject->change);
 }
 
 void
 rr_posix_change_begin(struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two)
 {
 	rr_posix_lock(posix->shared, &one->object.st, two ? &two->object.st : NULL);
-	attributes_take_before(one);
+	attributes_take_before(posix, one);
 	if (two)
-		attributes_take_before(two);
+		attributes_take_before(posix, two);
+}
+
+static void
+attributes_take_after(const struct rr_posix *posix, struct rr_posix_subject *subject, bool changed)
+{
+	bool exact = subject->change->exact;
+
+	rr_posix_after(posix, &subject->object, changed, subject->change);
+	subject->change->exact = exact;
 }
 
 void
-rr_posix_change_end(struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two)
+rr_posix_change_end(
+	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two, bool changed)
 {
-	rr_posix_know(&one->object, &one->change->after);
+	/* Both may be one object, which then changed once. */
+	bool same = two && two->object.st.stx_ino == one->object.st.stx_ino;
+
+	attributes_take_after(posix, one, changed);
 	if (two)
-		rr_posix_know(&two->object, &two->change->after);
+		attributes_take_after(posix, two, changed && !same);
 	rr_posix_unlock(posix->shared, &one->object.st, two ? &two->object.st : NULL);
 }

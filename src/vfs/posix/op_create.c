@@ -171,7 +171,7 @@ create_undo(struct rr_posix_work *work, const struct create_plan *plan, const st
 
 	if (unlinkat(directory->object.fd, plan->text, plan->type == S_IFDIR ? AT_REMOVEDIR : 0) == 0)
 		rr_tree_removed(work->tree, made, &directory->object, plan->text);
-	rr_posix_after(&directory->object, directory->change);
+	rr_posix_after(work->posix, &directory->object, true, directory->change);
 }
 
 /* What of the wanted attributes a new object has: not an owner that it could not be given, and not times
@@ -200,7 +200,7 @@ create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr
 
 	rr_posix_change_begin(work->posix, directory, NULL);
 	error = create_entry(plan) < 0 ? errno : 0;
-	rr_posix_change_end(work->posix, directory, NULL);
+	rr_posix_change_end(work->posix, directory, NULL, !error);
 	if (error)
 		return rr_vfs_errno(error);
 	status = rr_tree_lookup(work->tree, &directory->object, plan->create->name, &made->object);
@@ -232,17 +232,20 @@ create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VER
 static enum rr_vfs_status
 create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr_posix_subject *found)
 {
-	enum rr_vfs_status status = RR_VFS_OK;
+	enum rr_vfs_status status;
 
 	if (create->how == RR_VFS_EXCLUSIVE)
 		return create_made_by(&found->object, create->verifier) ? RR_VFS_OK : RR_VFS_EXIST;
 	if (!S_ISREG(found->object.st.stx_mode))
 		return RR_VFS_EXIST;
-	if (create->set.mask & RR_VFS_SET_SIZE)
-		status = rr_posix_set_size(work, found, create->set.size);
-	if (status == RR_VFS_OK)
-		create->applied = create->set.mask & RR_VFS_SET_SIZE;
-	return status;
+	if (!(create->set.mask & RR_VFS_SET_SIZE))
+		return RR_VFS_OK;
+	status = rr_posix_set_size(work, found, create->set.size);
+	if (status != RR_VFS_OK)
+		return status;
+	create->applied = RR_VFS_SET_SIZE;
+	rr_posix_know_changed(work->posix, &found->object, &create->object_after);
+	return RR_VFS_OK;
 }
 
 static enum rr_vfs_status
@@ -272,7 +275,7 @@ create_finish(struct rr_posix_work *work, const struct create_plan *plan, struct
 		rr_posix_store(work, &made->object);
 	rr_posix_store(work, &plan->directory->object);
 	rr_tree_handle(work->tree, &made->object, &create->handle);
-	rr_posix_know(&made->object, &create->object_after);
+	rr_posix_know(work->posix, &made->object, &create->object_after);
 	rr_posix_put(work, made);
 }
 
@@ -291,7 +294,7 @@ rr_posix_create(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &create->directory, &directory);
 	if (status != RR_VFS_OK)
 		return status;
-	rr_posix_unchanged(&directory.object, directory.change);
+	rr_posix_unchanged(work->posix, &directory.object, directory.change);
 	status = create_plan(work, &plan);
 	if (status == RR_VFS_OK)
 		status = create_or_reuse(work, &plan, &made);

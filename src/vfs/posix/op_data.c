@@ -65,7 +65,7 @@ op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 
 	if (status != RR_VFS_OK)
 		return status;
-	rr_posix_know(&rest->subject.object, &read->object_after);
+	rr_posix_know(work->posix, &rest->subject.object, &read->object_after);
 	end = rest->subject.object.st.stx_size;
 	read->length = rest->done;
 	/* Where the file grows meanwhile, no octet at all still means its end: a client could only ask for
@@ -100,7 +100,7 @@ op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_st
 	struct rr_posix_subject *subject = &work->rest.subject;
 
 	if (status != RR_VFS_OK && status != RR_VFS_NO_BUFFER)
-		rr_posix_know(&subject->object, &read->object_after);
+		rr_posix_know(work->posix, &subject->object, &read->object_after);
 	rr_posix_put(work, subject);
 	return status;
 }
@@ -191,7 +191,7 @@ rr_posix_write(struct rr_posix_work *work, struct rr_vfs_call *call)
 		return status;
 	status = op_write_data(work, &subject, write);
 	/* No "before": others may write to the file at the same time, without any lock. */
-	rr_posix_after(&subject.object, &write->change);
+	rr_posix_after(work->posix, &subject.object, status == RR_VFS_OK, &write->change);
 	rr_posix_put(work, &subject);
 	return status;
 }
@@ -233,7 +233,7 @@ rr_posix_commit(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	status = op_commit_data(work, &subject);
-	rr_posix_after(&subject.object, &commit->change);
+	rr_posix_after(work->posix, &subject.object, false, &commit->change);
 	rr_posix_put(work, &subject);
 	return status;
 }

@@ -23,10 +23,10 @@ rr_posix_lookup(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_tree_lookup(work->tree, &directory.object, lookup->name, &object);
 	if (status == RR_VFS_OK) {
 		rr_tree_handle(work->tree, &object, &lookup->handle);
-		rr_posix_attributes(&object, &lookup->attributes);
+		rr_posix_attributes(work->posix, &object, &lookup->attributes);
 		rr_object_put(work->tree, &object);
 	}
-	rr_posix_known(&directory.object, &lookup->directory_after);
+	rr_posix_known(work->posix, &directory.object, &lookup->directory_after);
 	rr_posix_put(work, &directory);
 	return status;
 }
@@ -48,7 +48,7 @@ op_link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posi
 	rr_posix_path(file->fd, path);
 	rr_posix_change_begin(work->posix, directory, NULL);
 	error = linkat(AT_FDCWD, path, directory->object.fd, text, AT_SYMLINK_FOLLOW) < 0 ? errno : 0;
-	rr_posix_change_end(work->posix, directory, NULL);
+	rr_posix_change_end(work->posix, directory, NULL, !error);
 	if (!error)
 		rr_posix_store(work, &directory->object);
 	return rr_vfs_errno(error);
@@ -67,11 +67,14 @@ rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
 		return status;
 	status = rr_posix_find(work, &link->directory, &directory);
 	if (status == RR_VFS_OK) {
-		rr_posix_unchanged(&directory.object, directory.change);
+		rr_posix_unchanged(work->posix, &directory.object, directory.change);
 		status = op_link_entry(work, &file.object, &directory, link->name);
 		rr_posix_put(work, &directory);
 	}
-	rr_posix_know(&file.object, &link->file_after);
+	if (status == RR_VFS_OK)
+		rr_posix_know_changed(work->posix, &file.object, &link->file_after);
+	else
+		rr_posix_know(work->posix, &file.object, &link->file_after);
 	rr_posix_put(work, &file);
 	return status;
 }
@@ -102,7 +105,7 @@ op_remove_entry(
 	rr_tree_peek(work->tree, &directory->object, remove->name, &removed);
 	rr_posix_change_begin(work->posix, directory, NULL);
 	error = unlinkat(directory->object.fd, text, flags) < 0 ? errno : 0;
-	rr_posix_change_end(work->posix, directory, NULL);
+	rr_posix_change_end(work->posix, directory, NULL, !error);
 	if (!error)
 		rr_tree_removed(work->tree, &removed, &directory->object, text);
 	rr_object_put(work->tree, &removed);
@@ -122,7 +125,7 @@ rr_posix_remove(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &remove->directory, &directory);
 	if (status != RR_VFS_OK)
 		return status;
-	rr_posix_unchanged(&directory.object, directory.change);
+	rr_posix_unchanged(work->posix, &directory.object, directory.change);
 	status = op_remove_entry(work, &directory, remove);
 	rr_posix_put(work, &directory);
 	return status;
@@ -151,13 +154,17 @@ op_rename_change(struct rr_posix_work *work, const struct entry_name *old, const
 	struct rr_posix_subject *from, struct rr_posix_subject *to)
 {
 	struct rr_object moved, replaced;
+	bool same;
 	int error;
 
 	rr_tree_peek(work->tree, &from->object, old->name, &moved);
 	rr_tree_peek(work->tree, &to->object, new->name, &replaced);
+	/* rename(2): "If oldpath and newpath are existing hard links referring to the same file, then
+	 * rename() does nothing" */
+	same = moved.node && moved.node == replaced.node;
 	rr_posix_change_begin(work->posix, from, to);
 	error = renameat(from->object.fd, old->text, to->object.fd, new->text) < 0 ? errno : 0;
-	rr_posix_change_end(work->posix, from, to);
+	rr_posix_change_end(work->posix, from, to, !error && !same);
 	if (!error)
 		rr_tree_renamed(work->tree, &moved, &replaced, &to->object, new->text);
 	rr_object_put(work->tree, &moved);
@@ -203,10 +210,10 @@ rr_posix_rename(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &rename->from, &from);
 	if (status != RR_VFS_OK)
 		return status;
-	rr_posix_unchanged(&from.object, from.change);
+	rr_posix_unchanged(work->posix, &from.object, from.change);
 	status = rr_posix_find(work, &rename->to, &to);
 	if (status == RR_VFS_OK) {
-		rr_posix_unchanged(&to.object, to.change);
+		rr_posix_unchanged(work->posix, &to.object, to.change);
 		status = op_rename_entry(work, rename, &from, &to);
 		rr_posix_put(work, &to);
 	}

@@ -36,7 +36,7 @@ rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 		out->files_free = fs.f_ffree;
 		out->files_for_all = fs.f_favail;
 	}
-	rr_posix_known(&subject.object, &out->object_after);
+	rr_posix_known(work->posix, &subject.object, &out->object_after);
 	rr_posix_put(work, &subject);
 	return status;
 }
@@ -133,7 +133,7 @@ rr_posix_limits(struct rr_posix_work *work, struct rr_vfs_call *call)
 		return status;
 	rr_tree_as_self(work->tree);
 	status = op_limits_find(&subject.object, limits);
-	rr_posix_known(&subject.object, &limits->object_after);
+	rr_posix_known(work->posix, &subject.object, &limits->object_after);
 	rr_posix_put(work, &subject);
 	return status;
 }

@@ -16,7 +16,7 @@ rr_posix_getattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 
 	if (status != RR_VFS_OK)
 		return status;
-	rr_posix_attributes(&subject.object, &getattr->attributes);
+	rr_posix_attributes(work->posix, &subject.object, &getattr->attributes);
 	rr_posix_put(work, &subject);
 	return RR_VFS_OK;
 }
@@ -42,7 +42,7 @@ op_setattr_change(
 	rr_posix_change_begin(work->posix, subject, NULL);
 	if (op_setattr_guard_holds(&subject->object, setattr))
 		status = rr_posix_set(work, subject, &setattr->set, &setattr->applied);
-	rr_posix_change_end(work->posix, subject, NULL);
+	rr_posix_change_end(work->posix, subject, NULL, setattr->applied != 0);
 	if (S_ISREG(subject->object.st.stx_mode))
 		subject->change->exact = false;
 	if (status == RR_VFS_OK)
@@ -61,7 +61,7 @@ rr_posix_setattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &setattr->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
-	rr_posix_unchanged(&subject.object, &setattr->change);
+	rr_posix_unchanged(work->posix, &subject.object, &setattr->change);
 	status = op_setattr_change(work, &subject, setattr);
 	rr_posix_put(work, &subject);
 	return status;
@@ -118,7 +118,7 @@ rr_posix_access(struct rr_posix_work *work, struct rr_vfs_call *call)
 	access->granted = access->supported & op_access_granted(&subject.object);
 	if (rr_posix_read_only(work))
 		access->granted &= ~(uint32_t)CHANGES;
-	rr_posix_known(&subject.object, &access->object_after);
+	rr_posix_known(work->posix, &subject.object, &access->object_after);
 	rr_posix_put(work, &subject);
 	return RR_VFS_OK;
 }
@@ -147,7 +147,7 @@ rr_posix_readlink(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	status = op_readlink_read(&subject.object, readlink);
-	rr_posix_know(&subject.object, &readlink->object_after);
+	rr_posix_know(work->posix, &subject.object, &readlink->object_after);
 	rr_posix_put(work, &subject);
 	return status;
 }

@@ -82,7 +82,7 @@ rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	status = open_subject(work, &subject, opening);
-	rr_posix_known(&subject.object, &opening->object_after);
+	rr_posix_known(work->posix, &subject.object, &opening->object_after);
 	rr_posix_put(work, &subject);
 	return status;
 }

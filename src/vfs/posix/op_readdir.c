@@ -129,7 +129,7 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 	/* What is mounted here may hang, and the list does not. */
 	rr_tree_stay(work->tree, directory->local);
 	if (rr_tree_lookup(work->tree, directory, entry.name, &object) == RR_VFS_OK) {
-		rr_posix_attributes(&object, &attributes);
+		rr_posix_attributes(work->posix, &object, &attributes);
 		rr_tree_handle(work->tree, &object, &handle);
 		rr_object_put(work->tree, &object);
 		entry.attributes = &attributes;
@@ -204,7 +204,7 @@ rr_posix_readdir(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	status = readdir_list(work, &directory.object, readdir);
-	rr_posix_know(&directory.object, &readdir->directory_after);
+	rr_posix_know(work->posix, &directory.object, &readdir->directory_after);
 	rr_posix_put(work, &directory);
 	return status;
 }

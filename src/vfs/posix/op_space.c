@@ -83,7 +83,7 @@ space_change(struct rr_posix_work *work, struct rr_vfs_call *call, int mode)
 		status = rr_vfs_errno(errno);
 	else
 		rr_posix_store_fd(work, &subject.object, fd, false);
-	rr_posix_after(&subject.object, &space->change);
+	rr_posix_after(work->posix, &subject.object, status == RR_VFS_OK, &space->change);
 	rr_posix_put(work, &subject);
 	return status;
 }
@@ -162,7 +162,7 @@ op_copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
 	status = space_find(work, &copy->to, O_WRONLY, &pair.to, &pair.out);
 	if (status == RR_VFS_OK) {
 		status = between(work, &pair, copy);
-		rr_posix_after(&pair.to.object, &copy->change);
+		rr_posix_after(work->posix, &pair.to.object, status == RR_VFS_OK, &copy->change);
 		rr_posix_put(work, &pair.to);
 	}
 	rr_posix_put(work, &pair.from);

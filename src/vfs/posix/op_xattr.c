@@ -139,7 +139,7 @@ xattr_change(struct rr_posix_work *work, struct rr_vfs_xattr *xattr,
 		return status;
 	rr_posix_change_begin(work->posix, &at.subject, NULL);
 	error = change(&at, xattr) < 0 ? errno : 0;
-	rr_posix_change_end(work->posix, &at.subject, NULL);
+	rr_posix_change_end(work->posix, &at.subject, NULL, !error);
 	if (S_ISREG(at.subject.object.st.stx_mode))
 		xattr->change.exact = false;
 	if (!error)

@@ -117,17 +117,23 @@ void rr_posix_attend_later(struct rr_posix *posix);
 
 /* ---- attributes.c ---- */
 
-void rr_posix_attributes(const struct rr_object *object, struct rr_vfs_attributes *attributes);
+void rr_posix_attributes(
+	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_attributes *attributes);
 
-/* Those that object->st has, and those of this moment. */
-void rr_posix_known(const struct rr_object *object, struct rr_vfs_known *known);
-void rr_posix_know(struct rr_object *object, struct rr_vfs_known *known);
+/* Those that object->st has, and those of this moment; the third one where this process has changed the
+ * object since object->st was taken. */
+void rr_posix_known(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_known *known);
+void rr_posix_know(const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
+void rr_posix_know_changed(
+	const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
 
 /* Both halves are those of object->st: nothing was changed. */
-void rr_posix_unchanged(const struct rr_object *object, struct rr_vfs_change *change);
+void rr_posix_unchanged(
+	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change);
 
-/* "after" alone: that of this moment. */
-void rr_posix_after(struct rr_object *object, struct rr_vfs_change *change);
+/* "after" alone: that of this moment. changed: by this process, since object->st was taken. */
+void rr_posix_after(
+	const struct rr_posix *posix, struct rr_object *object, bool changed, struct rr_vfs_change *change);
 
 /*
  * These enclose the one system call that changes an object, or two (two may be NULL): no other thread of this
@@ -135,7 +141,8 @@ void rr_posix_after(struct rr_object *object, struct rr_vfs_change *change);
  */
 void rr_posix_change_begin(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two);
-void rr_posix_change_end(struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two);
+void rr_posix_change_end(
+	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two, bool changed);
 
 /* ---- set.c: sets what set asks for, in the caller's name, and says what in applied ---- */
 

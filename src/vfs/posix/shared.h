@@ -8,11 +8,12 @@
 
 #include "base/env.h"
 #include "base/list.h"
+#include "vfs/posix/change.h"
 
 /*
  * What the providers of all threads of a process share: the write verifier, the
- * share reservations (open.h), and locks that keep a thread from changing an
- * object while another one looks at it before and after a change of its own.
+ * share reservations (open.h), the counts of changes (change.h), and locks that keep a thread from changing
+ * an object while another one looks at it before and after a change of its own.
  *
  * An object has its lock by a hash of its device and inode number; two objects
  * may have the same one. A lock is held for one change and the two statx(2)
@@ -27,6 +28,7 @@ struct rr_posix_shared {
 	 */
 	_Atomic uint64_t verifier;
 	pthread_mutex_t locks[RR_POSIX_LOCKS];
+	struct rr_changes changes;
 	pthread_mutex_t opens_lock; /* of opens: never held over a system call */
 	struct rr_list opens[RR_POSIX_LOCKS];
 	_Atomic uint32_t open_count; /* all opens */

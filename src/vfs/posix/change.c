@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vfs/posix/change.h"
+
+#include "base/env.h"
+
+static const uint64_t count_mask = (UINT64_C(1) << RR_CHANGE_BITS) - 1;
+
+static uint64_t
+change_time(const struct statx_timestamp *time)
+{
+	return (uint64_t)time->tv_sec * RR_SECOND + time->tv_nsec;
+}
+
+static uint64_t
+change_hash(uint64_t value)
+{
+	value *= UINT64_C(0x9e3779b97f4a7c15);
+	value ^= value >> 32;
+	value *= UINT64_C(0xd6e8feb86659fd93);
+	return value ^ value >> 32;
+}
+
+static uint64_t
+change_object(const struct statx *st)
+{
+	return change_hash(
+		st->stx_ino ^ (uint64_t)st->stx_dev_major << 52 ^ (uint64_t)st->stx_dev_minor << 32);
+}
+
+static uint32_t
+change_slot(uint64_t object)
+{
+	return (uint32_t)(object & (RR_CHANGE_SLOTS - 1));
+}
+
+/* What a slot has for an object that changed at that time, with the count 0. */
+static uint64_t
+change_stamp(uint64_t object, uint64_t time)
+{
+	return change_hash(object ^ time) & ~count_mask;
+}
+
+uint64_t
+rr_change_number(const struct rr_changes *changes, const struct statx *st)
+{
+	uint64_t object = change_object(st), time = change_time(&st->stx_ctime);
+	uint64_t count = atomic_load(&changes->slots[change_slot(object)]) ^ change_stamp(object, time);
+
+	return count <= count_mask ? time + count : time;
+}
+
+/*
+ * The first change within a tick moves the clock and has the count 0; the slot keeps that, since another
+ * thread that looked before this change may end its own within the same tick.
+ */
+void
+rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *before, const struct statx *st)
+{
+	uint64_t object = change_object(st), time = change_time(&st->stx_ctime);
+	uint64_t stamp = change_stamp(object, time), first = stamp | (change_time(before) == time);
+	_Atomic uint64_t *slot = &changes->slots[change_slot(object)];
+	uint64_t old = atomic_load(slot), new;
+
+	do {
+		uint64_t count = old ^ stamp;
+
+		if (count == count_mask)
+			return;
+		new = count < count_mask ? old + 1 : first;
+	} while (!atomic_compare_exchange_weak(slot, &old, new));
+}
