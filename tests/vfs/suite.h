@@ -26,8 +26,9 @@ enum {
 	SUITE_LEASES = 16,
 	SUITE_DEVICES = 32,
 	SUITE_COPIES = 64,
-	SUITE_VAST = 128, /* files of almost 8 EiB */
-	SUITE_MANY = 256, /* 20,000 files are made in seconds */
+	SUITE_VAST = 128,   /* files of almost 8 EiB */
+	SUITE_MANY = 256,   /* 20,000 files are made in seconds */
+	SUITE_PLACES = 512, /* an entry keeps its place in a listing when others come and go */
 };
 
 struct suite;

@@ -172,9 +172,11 @@ changes_meanwhile_neither_hide_nor_repeat_the_others(void **state)
 {
 	struct suite *suite = *state;
 	struct rr_vfs_handle directory = suite_make(suite, &suite->root, "directory", RR_VFS_DIRECTORY, 0755);
-	struct listing *listing = listing_new(&directory);
+	struct listing *listing;
 	bool ended = false;
 
+	suite_needs(suite, SUITE_PLACES);
+	listing = listing_new(&directory);
 	make_files(suite, &directory, 0, 60);
 	for (uint32_t i = 0; i < 60 && !ended; i++) {
 		char name[16];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The suite on directories of this machine: in memory (tmpfs), and where temporary files are. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +111,39 @@ keeps_xattrs(const char *folder)
 	return keeps;
 }
 
+/* Whether the second entry of a directory is still found behind the first one when that was removed: tmpfs
+ * counted entries before Linux 6.6. */
+static bool
+keeps_places(const char *folder)
+{
+	char path[64], name[80];
+	struct dirent *entry = NULL;
+	bool keeps = false;
+	DIR *directory;
+	long place;
+
+	snprintf(path, sizeof(path), "%s/rpcrdma-suite-XXXXXX", folder);
+	assert_non_null(mkdtemp(path));
+	for (char c = 'a'; c <= 'b'; c++) {
+		snprintf(name, sizeof(name), "%s/%c", path, c);
+		assert_int_equal(mkdir(name, 0700), 0);
+	}
+	directory = opendir(path);
+	assert_non_null(directory);
+	do
+		entry = readdir(directory);
+	while (entry && entry->d_name[0] == '.');
+	assert_non_null(entry);
+	place = telldir(directory);
+	assert_int_equal(unlinkat(dirfd(directory), entry->d_name, AT_REMOVEDIR), 0);
+	seekdir(directory, place);
+	while ((entry = readdir(directory)))
+		keeps = keeps || entry->d_name[0] != '.';
+	closedir(directory);
+	nftw(path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
+	return keeps;
+}
+
 static unsigned
 can(const char *folder)
 {
@@ -119,6 +154,8 @@ can(const char *folder)
 	/* Each file that is made waits for the disk. */
 	if (strcmp(folder, "/dev/shm") == 0)
 		all |= SUITE_MANY;
+	if (keeps_places(folder))
+		all |= SUITE_PLACES;
 	return all | (keeps_xattrs(folder) ? SUITE_XATTRS : 0);
 }
 
