@@ -29,6 +29,7 @@ struct address {
 
 struct run {
 	const struct rr_tool *tool;
+	struct rr_option_config file;
 	struct address addresses[ADDRESSES];
 	uint32_t address_count;
 	struct rr_gateway_config config;
@@ -332,6 +333,13 @@ gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 }
 
 static int
+gateway_checked(const struct run *run)
+{
+	printf("%s: no errors\n", run->file.path ? run->file.path : "the command line");
+	return RR_EXIT_OK;
+}
+
+static int
 gateway_parsed(struct run *run)
 {
 	struct rr_engine_config *engine = &run->workers.engine;
@@ -341,6 +349,8 @@ gateway_parsed(struct run *run)
 		rr_url_prefer_tcp(&run->url);
 	status = gateway_resolve_all(run);
 	gateway_set_message_max(run, engine);
+	if (status == RR_EXIT_OK && run->file.check)
+		return gateway_checked(run);
 	if (status == RR_EXIT_OK)
 		status = rr_filters_start(run->tool, &run->filters, engine);
 	if (status != RR_EXIT_OK)
@@ -365,16 +375,21 @@ gateway_run(const struct rr_tool *tool, int argc, char **argv)
 	if (status == RR_OPTIONS_GO_ON)
 		status = gateway_parsed(&run);
 	rr_schemas_free(&run.schemas);
+	rr_conf_free(&run.file.conf);
 	return status;
 }
+
+static const struct rr_option_file gateway_file = { .at = offsetof(struct run, file) };
 
 const struct rr_tool rr_tool_gateway = {
 	.name = "gateway",
 	.run = gateway_run,
+	.file = &gateway_file,
 	.help = "Pass NFS on between RDMA and TCP, in either direction.",
 	.notes = "SIGTERM and Ctrl-C answer what was received, then end.\n",
 	.groups = {
 		{ gateway_options, 0 },
+		{ rr_option_config_options, offsetof(struct run, file) },
 		{ rr_workers_options, offsetof(struct run, workers) },
 		{ rr_filters_options, offsetof(struct run, filters) },
 		{ rr_filters_calls, offsetof(struct run, filters) },

@@ -77,7 +77,7 @@ guard_status(int status)
 
 /* Returns the child's exit status, or success where the child cannot end. */
 static int
-guard_wait(pid_t child, const sigset_t *signals)
+guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 {
 	uint64_t deadline = 0; /* not set */
 	int status, signal;
@@ -93,7 +93,7 @@ guard_wait(pid_t child, const sigset_t *signals)
 		if (signal < 0 || signal == SIGCHLD)
 			continue;
 		kill(child, signal);
-		if (signal != SIGUSR1 && !deadline)
+		if (signal != SIGUSR1 && !(signal == SIGHUP && goes_on) && !deadline)
 			deadline = rr_now(&rr_env_system) + GUARD_LIMIT;
 	}
 }
@@ -129,7 +129,7 @@ guard_serve(const sigset_t *before, int pipe, int (*serve)(void *ctx), void *ctx
 }
 
 int
-rr_guard_run(int (*serve)(void *ctx), void *ctx)
+rr_guard_run(int (*serve)(void *ctx), void *ctx, bool goes_on)
 {
 	sigset_t signals, before;
 	int pipe[2], status;
@@ -149,7 +149,7 @@ rr_guard_run(int (*serve)(void *ctx), void *ctx)
 	close(pipe[child == 0]);
 	if (child == 0)
 		return guard_serve(&before, pipe[0], serve, ctx);
-	status = child < 0 ? serve(ctx) : guard_wait(child, &signals);
+	status = child < 0 ? serve(ctx) : guard_wait(child, &signals, goes_on);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	close(pipe[1]);
 	return status;

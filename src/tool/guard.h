@@ -16,7 +16,7 @@
 bool rr_guard_wanted(const char *path);
 
 /* Runs serve(ctx) in a child and returns its exit status; in the child, as well. Where no child is to be had,
- * serve(ctx) runs here. To be called before threads are made. */
-int rr_guard_run(int (*serve)(void *ctx), void *ctx);
+ * serve(ctx) runs here. goes_on: the child serves on after SIGHUP. To be called before threads are made. */
+int rr_guard_run(int (*serve)(void *ctx), void *ctx, bool goes_on);
 
 #endif

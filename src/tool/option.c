@@ -8,24 +8,8 @@
 #include <string.h>
 
 #include "nfs/url.h"
+#include "tool/option_private.h"
 #include "tool/tool.h"
-
-/* getopt_long() returns letters as they are, OPTION_LONG and more for long names, by their place. */
-enum { OPTIONS_MAX = 48, OPTION_LONG = 256, OPTION_HELP = OPTION_LONG + OPTIONS_MAX, OPTION_NAME = 64 };
-
-struct option_place {
-	const struct rr_option *option;
-	void *state; /* of its table */
-	bool seen;
-};
-
-struct option_set {
-	const struct rr_tool *tool;
-	struct option_place places[OPTIONS_MAX];
-	int count;
-	struct option longs[OPTIONS_MAX + 2];
-	char letters[2 * OPTIONS_MAX + 2];
-};
 
 int
 rr_options_number(const char *text, unsigned long max, unsigned long *number)
@@ -155,8 +139,8 @@ option_take_word(const struct option_set *set, const struct option_place *place,
 	return rr_tool_usage(set->tool, "%s takes %s, not '%s'", option_name(option, name), list, argument);
 }
 
-static int
-option_take(struct option_set *set, struct option_place *place, const char *argument)
+int
+rr_option_take(struct option_set *set, struct option_place *place, const char *argument)
 {
 	void *member = (char *)place->state + place->option->at;
 
@@ -207,6 +191,7 @@ rr_options_parse(const struct rr_tool *tool, void *state, int *argc, char ***arg
 
 	option_set_init(&set, tool, state);
 	opterr = 0;
+	optind = 0; /* from the beginning, also where this command line was parsed before */
 	while ((found = getopt_long(*argc, *argv, set.letters, set.longs, NULL)) != -1) {
 		struct option_place *place = option_find(&set, found);
 
@@ -214,12 +199,14 @@ rr_options_parse(const struct rr_tool *tool, void *state, int *argc, char ***arg
 			return rr_tool_help(tool);
 		if (!place)
 			return option_refuse(&set, found, (*argv)[optind - 1]);
-		status = option_take(&set, place, optarg);
+		status = rr_option_take(&set, place, optarg);
 		if (status != RR_EXIT_OK)
 			return status;
 	}
 	*argc -= optind;
 	*argv += optind;
-	status = option_check_required(&set);
+	status = rr_option_file(&set, state);
+	if (status == RR_OPTIONS_GO_ON)
+		status = option_check_required(&set);
 	return status != RR_OPTIONS_GO_ON ? status : option_check_operands(tool, *argc, *argv);
 }

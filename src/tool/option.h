@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tool/conf.h"
+
 struct rr_tool;
 
 /*
@@ -35,8 +37,31 @@ struct rr_option {
 	uint32_t multiple;        /* of a number; 0: any */
 	const char *const *words; /* the last one is NULL */
 	bool required;            /* the sub-command does nothing without it */
+	bool not_in_file;         /* it has no meaning in a configuration file */
 	/* Takes the argument; state is that of the table. An exit status, after a message if it is not OK. */
 	int (*take)(const struct rr_tool *tool, void *state, const char *argument);
+};
+
+/* What --config and --check-config say: for a sub-command that reads a configuration file. */
+struct rr_option_config {
+	const char *path;    /* NULL: there is no file */
+	bool check;          /* the options and the file are to be looked at, and no more */
+	struct rr_conf conf; /* the sub-command frees it: arguments lie in it */
+};
+
+/* Their table, whose state is a struct rr_option_config. */
+extern const struct rr_option rr_option_config_options[];
+
+/*
+ * A configuration file of a sub-command. A line of the file is an option without its dashes, and its
+ * argument. An option of the command line counts instead of the same option in the file.
+ */
+struct rr_option_file {
+	size_t at; /* of the struct rr_option_config in the state of the sub-command */
+	/* Takes a line that begins with no letter, or with first_of; NULL: there are no such lines. Returns
+	 * an exit status, after a message if it is not OK. */
+	int (*line)(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf);
+	const char *first_of; /* "ceph:"; or NULL */
 };
 
 /* A table, which a row without letter and name ends, and where its state is in that of the sub-command. */

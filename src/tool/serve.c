@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/serve.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -77,7 +76,13 @@ static const struct rr_option serve_options[] = {
 		.name = "read-only",
 		.help = "refuse every change",
 		.kind = RR_OPTION_FLAG,
-		.at = offsetof(struct rr_serve, right.read_only) },
+		.at = offsetof(struct rr_serve, tree.read_only) },
+	{ .name = "allow",
+		.argument = "CLIENT[(OPTIONS)]",
+		.help = "only this client may use the directories: an address, a network or a host; more "
+			"than once if wanted (*)",
+		.kind = RR_OPTION_CALL,
+		.take = rr_serve_take_allow },
 	{ .name = "no-root-squash",
 		.help = "let remote root act as root",
 		.kind = RR_OPTION_CALL,
@@ -110,78 +115,6 @@ static const struct rr_option serve_options[] = {
 	{ 0 },
 };
 
-/* PATH, or PATH?fs=NAME, in CephFS. */
-static int
-serve_parse_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
-{
-	static const char query[] = "?fs=";
-	char *file_system = strstr(argument, query);
-
-	if (argument[strlen(RR_SERVE_CEPH)] != '/')
-		return rr_tool_usage(tool, "%s: a path in CephFS begins with '/'", argument);
-	serve->ceph = true;
-	if (!file_system)
-		return RR_EXIT_OK;
-	*file_system = '\0';
-	file_system += strlen(query);
-	if (serve->file_system && strcmp(serve->file_system, file_system) != 0)
-		return rr_tool_usage(tool, "one server serves one file system of a cluster");
-	serve->file_system = file_system;
-	return RR_EXIT_OK;
-}
-
-/* DIR or DIR=/NAME. Without a name, an only directory is "/", one of several "/" and its last component. */
-static int
-serve_parse_export(const struct rr_tool *tool, struct rr_serve *serve, struct rr_tree_export *export,
-	char *argument, bool only)
-{
-	bool ceph = strncmp(argument, RR_SERVE_CEPH, strlen(RR_SERVE_CEPH)) == 0;
-	char *name = strstr(argument, "=/"), *path;
-
-	if (name)
-		*name++ = '\0';
-	if (ceph && serve_parse_ceph(tool, serve, argument) != RR_EXIT_OK)
-		return RR_EXIT_USAGE;
-	path = ceph ? strdup(argument) : realpath(argument, NULL); /* lives as long as the program serves */
-	if (!path)
-		return rr_tool_fail(tool, "%s: %s; name a directory that exists", argument, strerror(errno));
-	export->path = path;
-	export->name = name ? name : only ? "/" : strrchr(path, '/');
-	if (ceph == serve->ceph)
-		return RR_EXIT_OK;
-	return rr_tool_usage(tool, "directories of this machine and of CephFS want a server each");
-}
-
-static int
-serve_parse_exports(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
-{
-	if (argc > RR_SERVE_EXPORTS)
-		return rr_tool_usage(tool, "at most %d directories can be served", RR_SERVE_EXPORTS);
-	for (int i = 0; i < argc; i++) {
-		int status = serve_parse_export(tool, serve, &serve->exports[i], argv[i], argc == 1);
-
-		if (status != RR_EXIT_OK)
-			return status;
-	}
-	serve->tree.exports = serve->exports;
-	serve->tree.export_count = (uint32_t)argc;
-	return RR_EXIT_OK;
-}
-
-/* Everybody may use all directories, as the options say. */
-static int
-serve_rules(const struct rr_tool *tool, struct rr_serve *serve)
-{
-	struct rr_text text;
-
-	if (rr_rules_new(&rr_env_system, serve->tree.export_count, &serve->rules) < 0)
-		return rr_tool_fail(tool, "out of memory");
-	for (uint32_t i = 0; i < serve->tree.export_count; i++)
-		if (rr_rules_add(serve->rules, i, "*", &serve->right, &text) < 0)
-			return rr_tool_fail(tool, "%s", text.text);
-	return RR_EXIT_OK;
-}
-
 /* The server keeps descriptors of hot files: take what the system allows. */
 static void
 serve_raise_descriptor_limit(void)
@@ -191,17 +124,6 @@ serve_raise_descriptor_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
-static void
-serve_free_exports(struct rr_serve *serve)
-{
-	for (size_t i = 0; i < RR_SERVE_EXPORTS; i++) {
-		char *path;
-
-		memcpy(&path, &serve->exports[i].path, sizeof(path));
-		free(path);
 	}
 }
 
@@ -233,61 +155,140 @@ serve_storage_may_hang(const struct rr_serve *serve)
 }
 
 static int
-serve_parsed(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
+serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 {
 	struct serving serving = { tool, serve };
 	struct rr_text text;
-	int status;
 
-	if (serve->filters.transport == RR_TRANSPORT_TCP)
-		return rr_tool_usage(tool, "--transport is of RDMA; --tcp-port is where TCP is served");
-	status = serve_parse_exports(tool, serve, argc, argv);
-	if (status == RR_EXIT_OK)
-		status = serve_rules(tool, serve);
-	if (status == RR_EXIT_OK && serve->address_count == 0)
-		status = serve_take_listen(tool, serve, "127.0.0.1");
-	if (status != RR_EXIT_OK)
-		return status;
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
 	umask(0); /* modes are the clients' */
 	serve_raise_descriptor_limit();
-	return serve_storage_may_hang(serve) ? rr_guard_run(serve_go, &serving) : serve_go(&serving);
+	return serve_storage_may_hang(serve) ? rr_guard_run(serve_go, &serving, serve->config.path)
+					     : serve_go(&serving);
+}
+
+/* ---- The command line and the configuration file ---- */
+
+void
+rr_serve_free(struct rr_serve *serve)
+{
+	if (!serve)
+		return;
+	for (size_t i = 0; i < RR_SERVE_EXPORTS; i++) {
+		char *path;
+
+		memcpy(&path, &serve->exports[i].path, sizeof(path));
+		free(path);
+		free(serve->texts[i]);
+	}
+	rr_rules_release(serve->rules);
+	rr_conf_free(&serve->config.conf);
+	free(serve);
+}
+
+static int
+serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
+{
+	bool only = argc == 1;
+	int status = RR_EXIT_OK;
+
+	for (size_t i = 0; i < RR_SERVE_EXPORTS; i++)
+		only &= !serve->texts[i];
+	for (int i = 0; i < argc && status == RR_EXIT_OK; i++) {
+		uint32_t number;
+
+		status = rr_serve_add(
+			tool, serve, argv[i], only ? RR_SERVE_AS_ROOT : RR_SERVE_BY_COMPONENT, &number);
+	}
+	return status;
+}
+
+/* What options and lines say together. */
+static int
+serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
+{
+	int status;
+
+	if (serve->filters.transport == RR_TRANSPORT_TCP)
+		return rr_tool_usage(tool, "--transport is of RDMA; --tcp-port is where TCP is served");
+	status = serve_operands(tool, serve, argc, argv);
+	if (status == RR_EXIT_OK)
+		status = rr_serve_rules(tool, serve);
+	if (status == RR_EXIT_OK && serve->tree.export_count == 0 && !serve->running)
+		return rr_tool_usage(tool,
+			"an argument is missing: DIRECTORY[=/NAME]..., or --config FILE with directories");
+	if (status == RR_EXIT_OK && serve->address_count == 0)
+		status = serve_take_listen(tool, serve, "127.0.0.1");
+	if (status != RR_EXIT_OK)
+		return status;
+	serve->tree.exports = serve->exports;
+	return RR_OPTIONS_GO_ON;
+}
+
+int
+rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int argc, char **argv,
+	struct rr_serve **result)
+{
+	struct rr_serve *serve = *result = calloc(1, sizeof(*serve));
+	int status;
+
+	if (!serve || rr_rules_new(&rr_env_system, RR_SERVE_EXPORTS, &serve->rules) < 0)
+		return rr_tool_fail(tool, "out of memory");
+	serve->workers = (struct rr_workers){ .tool = tool, .engine = rr_engine_config_default, .count = 1 };
+	serve->version3 = serve->version4 = true;
+	serve->right = (struct rr_right){ .anon_uid = RR_VFS_NOBODY,
+		.anon_gid = RR_VFS_NOBODY,
+		.flavors = RR_RIGHT_SYS | RR_RIGHT_NONE,
+		.versions = RR_RIGHT_V3 | RR_RIGHT_V4 };
+	serve->tcp_port = TCP_PORT;
+	serve->running = running;
+	serve->argc = argc;
+	serve->argv = argv;
+	status = rr_options_parse(tool, serve, &argc, &argv);
+	return status == RR_OPTIONS_GO_ON ? serve_complete(tool, serve, argc, argv) : status;
+}
+
+static int
+serve_checked(const struct rr_serve *serve)
+{
+	printf("%s: no errors; %u %s\n", serve->config.path ? serve->config.path : "the command line",
+		serve->tree.export_count, serve->tree.export_count == 1 ? "directory" : "directories");
+	return RR_EXIT_OK;
 }
 
 static int
 serve_run(const struct rr_tool *tool, int argc, char **argv)
 {
-	struct rr_serve serve = {
-		.workers = { .tool = tool, .engine = rr_engine_config_default, .count = 1 },
-		.version3 = true,
-		.version4 = true,
-		.right = { .anon_uid = RR_VFS_NOBODY,
-			.anon_gid = RR_VFS_NOBODY,
-			.flavors = RR_RIGHT_SYS | RR_RIGHT_NONE,
-			.versions = RR_RIGHT_V3 | RR_RIGHT_V4 },
-		.tcp_port = TCP_PORT,
-	};
-	int status = rr_options_parse(tool, &serve, &argc, &argv);
+	struct rr_serve *serve;
+	int status = rr_serve_load(tool, NULL, argc, argv, &serve);
 
 	if (status == RR_OPTIONS_GO_ON)
-		status = serve_parsed(tool, &serve, argc, argv);
-	rr_rules_release(serve.rules);
-	serve_free_exports(&serve);
+		status = serve->config.check ? serve_checked(serve) : serve_start(tool, serve);
+	rr_serve_free(serve);
 	return status;
 }
+
+static const struct rr_option_file serve_file = {
+	.at = offsetof(struct rr_serve, config),
+	.line = rr_serve_take_line,
+	.first_of = RR_SERVE_CEPH,
+};
 
 const struct rr_tool rr_tool_serve = {
 	.name = "serve",
 	.run = serve_run,
 	.help = "Serve directories over NFS versions 3, 4.1 and 4.2, by RDMA and TCP.",
-	.operands = "DIRECTORY[=/NAME]...",
-	.least = 1,
+	.operands = "[DIRECTORY[=/NAME]]...",
+	.file = &serve_file,
 	.most = RR_TOOL_ANY,
 	.notes = "An only DIRECTORY without NAME is served as /, one of several as / and its last component.\n"
+		 "A file for --config also has directories and their clients, as in exports(5); SIGHUP takes the "
+		 "new rules.\n"
 		 "SIGTERM and Ctrl-C answer what was received, then end.\n",
 	.groups = {
 		{ serve_options, 0 },
+		{ rr_option_config_options, offsetof(struct rr_serve, config) },
 		{ rr_workers_options, offsetof(struct rr_serve, workers) },
 		{ rr_filters_options, offsetof(struct rr_serve, filters) },
 	},

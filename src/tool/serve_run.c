@@ -22,9 +22,11 @@ struct run {
 	struct rr_ceph *ceph;           /* NULL: directories of this machine */
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
 	struct rr_drc *drc;
+	struct rr_serve_rules *fresh;
 };
 
 struct service {
+	struct run *run;
 	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
@@ -107,6 +109,7 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (!service)
 		return rr_tool_fail(run->tool, "out of memory");
 	*result = service;
+	service->run = run;
 	service->engine = engine;
 	service->shared4 = run->shared4;
 	if (serve_provide(run, engine, &service->vfs, &text) < 0)
@@ -135,7 +138,7 @@ serve_announce(void *ctx)
 		for (uint32_t j = 0; j < serve->tree.export_count; j++)
 			printf("serving %s as nfs://%s%s over %s%s\n", serve->exports[j].path, text,
 				serve->exports[j].name, serve->addresses[i].providers,
-				serve->right.read_only ? ", read-only" : "");
+				serve->tree.read_only ? ", read-only" : "");
 	}
 	if (serve->tcp_port)
 		printf("and over TCP at port %u\n", serve->tcp_port);
@@ -234,6 +237,7 @@ serve_free(void *ctx)
 {
 	struct service *service = ctx;
 
+	rr_serve_rules_end(service->run->fresh);
 	rr_server_free(service->server);
 	rr_nfs4_server_end(service->nfs4);
 	serve_end_where_storage_hangs(service);
@@ -246,6 +250,24 @@ serve_free(void *ctx)
 	rr_free(service->engine->env, service);
 }
 
+static void
+serve_reload_rules(void *ctx, struct rr_workers_run *workers)
+{
+	const struct run *run = ctx;
+
+	rr_serve_reload(run->fresh, workers);
+}
+
+static void
+serve_renew(void *ctx)
+{
+	struct service *service = ctx;
+	struct rr_rules *rules = rr_serve_fresh(service->run->fresh);
+
+	rr_gate_take(&service->gate, rules);
+	rr_rules_release(rules);
+}
+
 static const struct rr_worker_service serve_service = {
 	.make = serve_make,
 	.announce = serve_announce,
@@ -256,6 +278,19 @@ static const struct rr_worker_service serve_service = {
 	.free = serve_free,
 };
 
+/* With a configuration file, SIGHUP means that it is read again. */
+static struct rr_worker_service
+serve_service_for(const struct rr_serve *serve)
+{
+	struct rr_worker_service service = serve_service;
+
+	if (serve->config.path) {
+		service.reload = serve_reload_rules;
+		service.renew = serve_renew;
+	}
+	return service;
+}
+
 /* Connects to the cluster, where there is one. */
 static int
 serve_run_cluster(struct run *run)
@@ -264,6 +299,7 @@ serve_run_cluster(struct run *run)
 	struct rr_ceph_export exports[RR_SERVE_EXPORTS];
 	struct rr_ceph_config config = { .exports = exports,
 		.export_count = serve->tree.export_count,
+		.read_only = serve->tree.read_only,
 		.conf = serve->ceph_conf,
 		.user = serve->ceph_user,
 		.file_system = serve->file_system };
@@ -303,16 +339,19 @@ serve_make_shared4(struct run *run)
 int
 rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 {
+	const struct rr_worker_service service = serve_service_for(serve);
 	struct run run = { .tool = tool, .serve = serve };
 	int status;
 
-	serve->workers.service = &serve_service;
+	serve->workers.service = &service;
 	serve->workers.ctx = &run;
 	run.drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
 	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
 		status = serve_make_shared4(&run);
+	if (status == RR_EXIT_OK)
+		status = rr_serve_rules_new(tool, serve, &run.fresh);
 	if (status == RR_EXIT_OK)
 		status = serve_run_cluster(&run);
 	if (status == RR_EXIT_OK)
@@ -321,5 +360,6 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	rr_nfs4_shared_free(run.shared4);
 	rr_posix_shared_free(run.shared);
 	rr_drc_free(run.drc);
+	rr_serve_rules_free(run.fresh);
 	return status;
 }

@@ -14,7 +14,11 @@ print_message(const struct rr_tool *tool, const char *format, va_list args)
 	char text[8192];
 
 	vsnprintf(text, sizeof(text), format, args);
-	fprintf(stderr, "rpcrdma %s: %s\n", tool->name, rr_tool_mask(text));
+	rr_tool_mask(text);
+	if (tool->where)
+		fprintf(stderr, "rpcrdma %s: %s: %s\n", tool->name, tool->where, text);
+	else
+		fprintf(stderr, "rpcrdma %s: %s\n", tool->name, text);
 }
 
 int
@@ -25,7 +29,8 @@ rr_tool_usage(const struct rr_tool *tool, const char *format, ...)
 	va_start(args, format);
 	print_message(tool, format, args);
 	va_end(args);
-	rr_tool_synopsis(tool, stderr);
+	if (!tool->where)
+		rr_tool_synopsis(tool, stderr);
 	return RR_EXIT_USAGE;
 }
 

@@ -22,10 +22,13 @@ struct rr_tool {
 	const char *name;
 	int (*run)(const struct rr_tool *tool, int argc, char **argv); /* argv[0] is the sub-command's name */
 	const char *help;                                              /* one line */
-	const char *operands; /* what follows the options, "SRC DST"; NULL: nothing */
-	int least, most;      /* operands; most may be RR_TOOL_ANY */
-	bool urls;            /* each operand is a URL */
-	const char *notes;    /* lines below the options in --help, or NULL */
+	const char *operands;              /* what follows the options, "SRC DST"; NULL: nothing */
+	int least, most;                   /* operands; most may be RR_TOOL_ANY */
+	bool urls;                         /* each operand is a URL */
+	const char *notes;                 /* lines below the options in --help, or NULL */
+	const struct rr_option_file *file; /* NULL: the sub-command reads no configuration file */
+	const char
+		*where; /* "FILE:LINE", while a line of that is looked at: it precedes messages; else NULL */
 	struct rr_option_group groups[RR_OPTION_GROUPS];
 };
 

@@ -26,6 +26,7 @@
 #define STOP    UINT64_C(1)
 #define MEASURE (UINT64_C(1) << 20)
 #define REPORT  (UINT64_C(1) << 40)
+#define RENEW   (UINT64_C(1) << 56)
 
 #define MEASURE_LIMIT (500 * RR_MILLISECOND) /* for all threads together to say what they counted */
 
@@ -95,7 +96,7 @@ struct worker {
 	struct rr_asking *asking; /* the run's */
 };
 
-struct run {
+struct rr_workers_run {
 	struct rr_workers workers;
 	struct rr_watch signals; /* a signalfd, in worker 0's loop */
 	uint32_t count;          /* made */
@@ -128,7 +129,7 @@ worker_measure(const struct worker *worker)
 static void
 workers_ask(void *ctx, struct rr_measure *measure)
 {
-	struct run *run = ctx;
+	struct rr_workers_run *run = ctx;
 	struct timespec limit;
 
 	clock_gettime(CLOCK_REALTIME, &limit);
@@ -142,7 +143,7 @@ workers_ask(void *ctx, struct rr_measure *measure)
 }
 
 static int
-workers_start_monitor(struct run *run)
+workers_start_monitor(struct rr_workers_run *run)
 {
 	const struct rr_monitor_config config = { run->workers.tool->name, run->workers.monitor,
 		run->workers.metrics, workers_ask, run };
@@ -163,7 +164,9 @@ worker_request_came(struct rr_watch *watch, unsigned events)
 
 	(void)events;
 	eventfd_read(watch->fd, &requests);
-	if (requests >= REPORT)
+	if (requests >= RENEW)
+		worker->ops->renew(worker->service);
+	if (requests % RENEW >= REPORT)
 		worker->ops->report(worker->service, worker->index);
 	if (requests % REPORT >= MEASURE)
 		worker_measure(worker);
@@ -175,16 +178,22 @@ worker_request_came(struct rr_watch *watch, unsigned events)
 }
 
 static void
-workers_tell(struct run *run, eventfd_t request)
+workers_tell(struct rr_workers_run *run, eventfd_t request)
 {
 	for (uint32_t i = 0; i < run->count; i++)
 		eventfd_write(run->all[i].request.fd, request);
 }
 
+void
+rr_workers_renew(struct rr_workers_run *run)
+{
+	workers_tell(run, RENEW);
+}
+
 static void
 workers_signal_came(struct rr_watch *watch, unsigned events)
 {
-	struct run *run = rr_container(watch, struct run, signals);
+	struct rr_workers_run *run = rr_container(watch, struct rr_workers_run, signals);
 	struct signalfd_siginfo signal;
 
 	(void)events;
@@ -192,6 +201,10 @@ workers_signal_came(struct rr_watch *watch, unsigned events)
 		return;
 	if (signal.ssi_signo == SIGUSR1) {
 		workers_tell(run, REPORT);
+		return;
+	}
+	if (signal.ssi_signo == SIGHUP && run->workers.service->reload) {
+		run->workers.service->reload(run->workers.ctx, run);
 		return;
 	}
 	rr_loop_want(run->all[0].engine->loop, watch, 0);
@@ -246,7 +259,7 @@ worker_run(void *argument)
 
 /* Signals are blocked in every thread and read by worker 0. */
 static int
-workers_watch_signals(struct run *run)
+workers_watch_signals(struct rr_workers_run *run)
 {
 	sigset_t set;
 	int fd;
@@ -266,7 +279,7 @@ workers_watch_signals(struct run *run)
 }
 
 static int
-workers_make(struct run *run)
+workers_make(struct rr_workers_run *run)
 {
 	while (run->count < run->workers.count) {
 		struct worker *worker = &run->all[run->count];
@@ -297,7 +310,7 @@ workers_announce(const struct rr_workers *workers)
 
 /* Worker 0 runs here, the others in threads of their own. */
 static int
-workers_run(struct run *run)
+workers_run(struct rr_workers_run *run)
 {
 	uint32_t started = 1;
 	int status = RR_EXIT_OK;
@@ -321,10 +334,10 @@ workers_run(struct run *run)
 int
 rr_workers_run(const struct rr_workers *workers)
 {
-	static struct run run; /* too large for the stack, and there is one */
+	static struct rr_workers_run run; /* too large for the stack, and there is one */
 	int status;
 
-	run = (struct run){ .workers = *workers, .signals.fd = -1 };
+	run = (struct rr_workers_run){ .workers = *workers, .signals.fd = -1 };
 	rr_asking_init(&run.asking);
 	run.workers.engine.inline_receive = workers->engine.inline_send;
 	run.workers.engine.reuse_port = workers->count > 1;

@@ -14,6 +14,9 @@
 
 enum { RR_WORKERS_MAX = 64 };
 
+/* Workers that run. */
+struct rr_workers_run;
+
 struct rr_worker_service {
 	/*
 	 * Makes a service on engine, and has it listen. Called for one worker after the other in the main
@@ -27,6 +30,11 @@ struct rr_worker_service {
 	void (*announce)(void *ctx);       /* all are there; says where they are found */
 	void (*shutdown)(void *service);   /* ends it in good order */
 	bool (*idle)(const void *service); /* that is done */
+	/* Both NULL: SIGHUP ends the service. reload: SIGHUP came; called in the first worker's thread.
+	 * Whenever there is something new, from any thread, the service calls rr_workers_renew(), and each
+	 * worker then calls renew in its own thread. */
+	void (*reload)(void *ctx, struct rr_workers_run *run);
+	void (*renew)(void *service);
 	void (*free)(void *service);
 };
 
@@ -44,6 +52,9 @@ struct rr_workers {
 /* Table of options (--threads, --credits, --inline, --provided, --no-provided, --verbose); its state is a
  * struct rr_workers. */
 extern const struct rr_option rr_workers_options[];
+
+/* For any thread, while the workers run. */
+void rr_workers_renew(struct rr_workers_run *run);
 
 /* Returns the exit status. */
 int rr_workers_run(const struct rr_workers *workers);

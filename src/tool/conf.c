@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/conf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <rpcrdma/error.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Octets of the file, at most limit + 1 of them. */
+static ssize_t
+conf_load(int fd, char *text, size_t limit)
+{
+	size_t size = 0;
+
+	while (size <= limit) {
+		ssize_t got = read(fd, text + size, limit + 1 - size);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		size += (size_t)got;
+	}
+	return (ssize_t)size;
+}
+
+int
+rr_conf_read(const char *path, struct rr_conf *conf, struct rr_text *why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+	char *text = malloc(RR_CONF_MAX + 1);
+	ssize_t size = fd >= 0 && text ? conf_load(fd, text, RR_CONF_MAX) : -1;
+
+	*conf = (struct rr_conf){ 0 };
+	if (size < 0)
+		error = rr_fail(why, -RPCRDMA_ERR_SYSTEM, "%s", strerror(errno));
+	else if (size > RR_CONF_MAX)
+		error = rr_fail(
+			why, -RPCRDMA_ERR_LIMIT, "a configuration file has at most %d octets", RR_CONF_MAX);
+	else
+		error = rr_conf_take(text, (size_t)size, conf, why);
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+int
+rr_conf_take(const char *text, size_t size, struct rr_conf *conf, struct rr_text *why)
+{
+	*conf = (struct rr_conf){ .size = size, .next = 1, .ended = true };
+	if (memchr(text, 0, size))
+		return rr_fail(why, -RPCRDMA_ERR_INVAL, "this is no text: there is a zero octet in it");
+	conf->text = malloc(size + 1);
+	if (!conf->text)
+		return rr_fail(why, -RPCRDMA_ERR_NOMEM, "out of memory");
+	memcpy(conf->text, text, size);
+	conf->text[size] = '\0';
+	return 0;
+}
+
+void
+rr_conf_free(struct rr_conf *conf)
+{
+	free(conf->text);
+	conf->text = NULL;
+}
+
+/* Behind the line feed of this line, or at the end of the text. */
+static void
+conf_skip_line(struct rr_conf *conf)
+{
+	while (conf->at < conf->size && conf->text[conf->at] != '\n')
+		conf->at++;
+	if (conf->at < conf->size) {
+		conf->at++;
+		conf->next++;
+	}
+	conf->ended = true;
+}
+
+static bool
+conf_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Blanks, and ends of lines behind a backslash. */
+static void
+conf_skip_blanks(struct rr_conf *conf)
+{
+	for (;;) {
+		const char *at = conf->text + conf->at;
+
+		if (at[0] == '\\' && at[1] == '\n') {
+			conf->at += 2;
+			conf->next++;
+		} else if (conf_is_blank(at[0])) {
+			conf->at++;
+		} else {
+			return;
+		}
+	}
+}
+
+static bool
+conf_octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+/* The octet that "\040" at this place stands for; 0: none. */
+static char
+conf_escape(const char *at)
+{
+	if (!conf_octal(at[1]) || !conf_octal(at[2]) || !conf_octal(at[3]) || at[1] > '3')
+		return 0;
+	return (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
+}
+
+/* Takes the word at this place. It becomes shorter, never longer, so that it can lie where it was. */
+static char *
+conf_take_word(struct rr_conf *conf)
+{
+	char *word = conf->text + conf->at, *to = word, *at = word;
+	bool quoted = false;
+
+	for (; *at && *at != '\n' && (quoted || !conf_is_blank(*at)); at++) {
+		if (*at == '"') {
+			quoted = !quoted;
+		} else if (*at != '\\') {
+			*to++ = *at;
+		} else if (at[1] == '\n' && !quoted) {
+			break;
+		} else if ((*to = conf_escape(at))) {
+			to++;
+			at += 3;
+		} else {
+			conf->bad = "a backslash stands before three octal digits, as in \\040, or at the "
+				    "end of a line";
+			break;
+		}
+	}
+	if (!conf->bad && quoted)
+		conf->bad = "a quotation mark has no other one in the same line";
+	conf->at = (size_t)(at - conf->text);
+	if (conf->bad) {
+		conf_skip_line(conf);
+		return NULL;
+	}
+	/* What stands behind the word may be overwritten below. */
+	conf_skip_blanks(conf);
+	if (conf->at >= conf->size || conf->text[conf->at] == '\n' || conf->text[conf->at] == '#')
+		conf_skip_line(conf);
+	*to = '\0';
+	return word;
+}
+
+char *
+rr_conf_word(struct rr_conf *conf)
+{
+	if (conf->ended || conf->bad)
+		return NULL;
+	conf->line = conf->next;
+	return conf_take_word(conf);
+}
+
+char *
+rr_conf_first(struct rr_conf *conf)
+{
+	char *word;
+
+	if (!conf->ended)
+		conf_skip_line(conf);
+	conf->bad = NULL;
+	for (;;) {
+		conf_skip_blanks(conf);
+		if (conf->at >= conf->size)
+			return NULL;
+		if (conf->text[conf->at] != '\n' && conf->text[conf->at] != '#')
+			break;
+		conf_skip_line(conf);
+	}
+	conf->ended = false;
+	word = rr_conf_word(conf);
+	return word ? word : conf->text + conf->size; /* the empty word */
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The directories that are served, and the rules for their clients: from operands, and from lines of the
+ * configuration file. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/serve.h"
+
+/* PATH, or PATH?fs=NAME, in CephFS. */
+static int
+exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
+{
+	static const char query[] = "?fs=";
+	char *file_system = strstr(argument, query);
+
+	if (argument[strlen(RR_SERVE_CEPH)] != '/')
+		return rr_tool_usage(tool, "%s: a path in CephFS begins with '/'", argument);
+	serve->ceph = true;
+	if (!file_system)
+		return RR_EXIT_OK;
+	*file_system = '\0';
+	file_system += strlen(query);
+	if (serve->file_system && strcmp(serve->file_system, file_system) != 0)
+		return rr_tool_usage(tool, "one server serves one file system of a cluster");
+	serve->file_system = file_system;
+	return RR_EXIT_OK;
+}
+
+/* The place of a directory among those of the server. One that runs goes on with those that it has. */
+static int
+exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct rr_tree_export *export,
+	uint32_t *number)
+{
+	const struct rr_serve *among = serve->running ? serve->running : serve;
+	uint32_t count = among->tree.export_count;
+
+	for (*number = 0; *number < count; ++*number)
+		if (strcmp(among->exports[*number].name, export->name) == 0)
+			break;
+	if (*number < count && (!serve->running || serve->texts[*number]))
+		return rr_tool_usage(tool,
+			"two directories are served as %s: give one another name, as "
+			"DIRECTORY=/NAME",
+			export->name);
+	if (*number < count && strcmp(among->exports[*number].path, export->path) == 0)
+		return RR_EXIT_OK;
+	if (serve->running)
+		return rr_tool_usage(tool, "%s is not served as %s yet: a restart adds directories",
+			export->path, export->name);
+	if (count == RR_SERVE_EXPORTS)
+		return rr_tool_usage(tool, "at most %d directories can be served", RR_SERVE_EXPORTS);
+	serve->tree.export_count++;
+	return RR_EXIT_OK;
+}
+
+/* DIR or DIR=/NAME in text, which is kept. */
+static int
+exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enum rr_serve_naming naming,
+	uint32_t *number)
+{
+	bool ceph = strncmp(text, RR_SERVE_CEPH, strlen(RR_SERVE_CEPH)) == 0;
+	char *equals = strstr(text, "=/"), *path;
+	const char *name = equals ? equals + 1 : NULL;
+	struct rr_tree_export export;
+	int status;
+
+	if (equals)
+		*equals = '\0';
+	if (ceph && exports_ceph(tool, serve, text) != RR_EXIT_OK)
+		return RR_EXIT_USAGE;
+	if (ceph != serve->ceph)
+		return rr_tool_usage(tool, "directories of this machine and of CephFS want a server each");
+	path = ceph ? strdup(text) : realpath(text, NULL);
+	if (!path)
+		return rr_tool_fail(tool, "%s: %s; name a directory that exists", text, strerror(errno));
+	if (!name && naming == RR_SERVE_BY_PATH)
+		name = ceph ? text + strlen(RR_SERVE_CEPH) : text;
+	else if (!name)
+		name = naming == RR_SERVE_AS_ROOT ? "/" : strrchr(path, '/');
+	export = (struct rr_tree_export){ path, name };
+	status = exports_place(tool, serve, &export, number);
+	if (status != RR_EXIT_OK) {
+		free(path);
+		return status;
+	}
+	serve->exports[*number] = export;
+	serve->texts[*number] = text;
+	return RR_EXIT_OK;
+}
+
+int
+rr_serve_add(const struct rr_tool *tool, struct rr_serve *serve, const char *argument,
+	enum rr_serve_naming naming, uint32_t *number)
+{
+	char *text = strdup(argument);
+	int status =
+		text ? exports_take(tool, serve, text, naming, number) : rr_tool_fail(tool, "out of memory");
+
+	if (status != RR_EXIT_OK)
+		free(text);
+	return status;
+}

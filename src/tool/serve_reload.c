@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * At SIGHUP the configuration is read again, by a thread of its own: names of hosts may take long to look up,
+ * and calls are served meanwhile. A configuration with errors is refused as a whole, and the rules stay as
+ * they are.
+ *
+ * Who owns what: `rules` is a reference, replaced under the lock. Each worker takes a reference of its own.
+ * `reading` is the thread's while it runs; its last act is to become idle.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool/serve.h"
+
+enum { RELOAD_LIMIT = 1 }; /* s that the end of the server waits for the thread */
+
+struct rr_serve_rules {
+	const struct rr_tool *tool;
+	const struct rr_serve *serve;
+	struct rr_workers_run *workers;
+	pthread_mutex_t lock;
+	struct rr_rules *rules;
+	pthread_t thread;
+	enum { RELOAD_IDLE, RELOAD_READS, RELOAD_AGAIN } state;
+	bool started; /* thread is to be joined */
+};
+
+int
+rr_serve_rules_new(const struct rr_tool *tool, const struct rr_serve *serve, struct rr_serve_rules **result)
+{
+	struct rr_serve_rules *made = calloc(1, sizeof(*made));
+
+	*result = made;
+	if (!made)
+		return rr_tool_fail(tool, "out of memory");
+	made->tool = tool;
+	made->serve = serve;
+	made->rules = rr_rules_hold(serve->rules);
+	pthread_mutex_init(&made->lock, NULL);
+	return RR_EXIT_OK;
+}
+
+/* The server ends within five seconds, however long a name is looked up: then what the thread uses cannot be
+ * freed, and the process ends at once. */
+void
+rr_serve_rules_end(struct rr_serve_rules *fresh)
+{
+	struct timespec limit;
+
+	if (!fresh->started)
+		return;
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += RELOAD_LIMIT;
+	fresh->started = pthread_timedjoin_np(fresh->thread, NULL, &limit) != 0;
+	if (!fresh->started)
+		return;
+	fprintf(stderr,
+		"rpcrdma serve: names of hosts in %s are still looked up; the server does not wait for "
+		"them\n",
+		fresh->serve->config.path);
+	fflush(NULL);
+	_exit(RR_EXIT_OK);
+}
+
+void
+rr_serve_rules_free(struct rr_serve_rules *fresh)
+{
+	if (!fresh)
+		return;
+	rr_rules_release(fresh->rules);
+	pthread_mutex_destroy(&fresh->lock);
+	free(fresh);
+}
+
+struct rr_rules *
+rr_serve_fresh(struct rr_serve_rules *fresh)
+{
+	struct rr_rules *rules;
+
+	pthread_mutex_lock(&fresh->lock);
+	rules = rr_rules_hold(fresh->rules);
+	pthread_mutex_unlock(&fresh->lock);
+	return rules;
+}
+
+/* Reads the configuration once. */
+static void
+reload_once(struct rr_serve_rules *fresh)
+{
+	const struct rr_serve *running = fresh->serve;
+	struct rr_rules *before;
+	struct rr_serve *serve;
+	int status = rr_serve_load(fresh->tool, running, running->argc, running->argv, &serve);
+
+	if (status == RR_OPTIONS_GO_ON) {
+		pthread_mutex_lock(&fresh->lock);
+		before = fresh->rules;
+		fresh->rules = rr_rules_hold(serve->rules);
+		pthread_mutex_unlock(&fresh->lock);
+		rr_rules_release(before);
+		rr_workers_renew(fresh->workers);
+		fprintf(stderr, "rpcrdma serve: %s: the new rules count from now on\n", running->config.path);
+	} else {
+		fprintf(stderr, "rpcrdma serve: %s: refused; the rules stay as they are\n",
+			running->config.path);
+	}
+	rr_serve_free(serve);
+}
+
+/* Whether SIGHUP came once more meanwhile. */
+static bool
+reload_again(struct rr_serve_rules *fresh)
+{
+	bool again;
+
+	pthread_mutex_lock(&fresh->lock);
+	again = fresh->state == RELOAD_AGAIN;
+	fresh->state = again ? RELOAD_READS : RELOAD_IDLE;
+	pthread_mutex_unlock(&fresh->lock);
+	return again;
+}
+
+static void *
+reload_thread(void *ctx)
+{
+	struct rr_serve_rules *fresh = ctx;
+
+	do
+		reload_once(fresh);
+	while (reload_again(fresh));
+	return NULL;
+}
+
+/* False: a thread reads already, and will do so once more. */
+static bool
+reload_begin(struct rr_serve_rules *fresh)
+{
+	bool idle;
+
+	pthread_mutex_lock(&fresh->lock);
+	idle = fresh->state == RELOAD_IDLE;
+	fresh->state = idle ? RELOAD_READS : RELOAD_AGAIN;
+	pthread_mutex_unlock(&fresh->lock);
+	return idle;
+}
+
+void
+rr_serve_reload(struct rr_serve_rules *fresh, struct rr_workers_run *workers)
+{
+	fresh->workers = workers;
+	if (!reload_begin(fresh))
+		return;
+	if (fresh->started)
+		pthread_join(fresh->thread, NULL);
+	fresh->started = pthread_create(&fresh->thread, NULL, reload_thread, fresh) == 0;
+	if (!fresh->started) {
+		rr_tool_warn(fresh->tool, "no thread to read %s again", fresh->serve->config.path);
+		reload_again(fresh);
+	}
+}

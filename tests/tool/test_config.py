@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_config.py TOOL: the configuration file of `rpcrdma serve`: what is wrong with it, rules for clients, SIGHUP."""
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Daemon, Server, Tap, free_port
+
+TOOL = os.path.abspath(sys.argv[1])
+tap = Tap()
+
+
+def run(*arguments):
+    return subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def check(name, good, result):
+    tap.result(good, name, [f"exit status {result.returncode}", result.stdout, result.stderr])
+
+
+class Config:
+    def __init__(self, folder, text=""):
+        self.path = f"{folder}/serve.conf"
+        self.write(text)
+
+    def write(self, text):
+        with open(self.path, "w") as file:
+            file.write(text)
+
+
+class ConfiguredServer(Daemon):
+    def __init__(self, config, *arguments):
+        self.port, self.tcp_port = free_port(), free_port()
+        self.url = f"nfs://127.0.0.1:{self.port}"
+        self.launch([TOOL, "serve", "--config", config.path, "--listen", f"127.0.0.1:{self.port}", "--tcp-port",
+                     str(self.tcp_port), "--key", config.path + ".key", *arguments], subprocess.PIPE)
+
+    def reload(self):
+        """What the server says to SIGHUP, up to its verdict."""
+        self.process.send_signal(signal.SIGHUP)
+        text = ""
+        for line in self.process.stderr:
+            text += line
+            if "count from now on" in line or "refused;" in line:
+                return text
+        return text
+
+
+class Mounts:
+    """MNT over one connection that stays open."""
+
+    def __init__(self, port):
+        self.stream = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.xid = 0
+
+    def status(self, path):
+        self.xid += 1
+        octets = path.encode() + b"\0" * (-len(path) % 4)
+        credential = struct.pack(">6I", 1, 20, 0, 0, 7, 7) + struct.pack(">I", 0)
+        call = struct.pack(">6I", self.xid, 0, 2, 100005, 3, 1) + credential + struct.pack(">2I", 0, 0) + \
+            struct.pack(">I", len(path)) + octets
+        self.stream.sendall(struct.pack(">I", 0x80000000 | len(call)) + call)
+        reply = self.take(struct.unpack(">I", self.take(4))[0] & 0x7fffffff)
+        return struct.unpack(">I", reply[24:28])[0]
+
+    def take(self, size):
+        data = b""
+        while len(data) < size:
+            more = self.stream.recv(size - len(data))
+            if not more:
+                raise RuntimeError("the connection was closed")
+            data += more
+        return data
+
+    def becomes(self, path, status):
+        """The threads of a server take new rules one after the other."""
+        deadline = time.monotonic() + 60
+        while self.status(path) != status and time.monotonic() < deadline:
+            pass
+        return self.status(path) == status
+
+
+def errors(folder):
+    config = Config(folder, "thread 2\nthreads two\nread-only now\n\n/no/such/dir *(rw)\n"
+                    f"{folder} 192.0.2.0/33(rw)\n{folder}=/b *(rw,asink)\n{folder}=/c 192.0.2.7 (rw\n\"x\nread-only\nread-only\n"
+                    "config other.conf\n")
+    result = run("serve", "--config", config.path, "--check-config")
+    lines = result.stderr.splitlines()
+
+    def said(line, *parts):
+        return any(f"{config.path}:{line}: " in text and all(part in text for part in parts) for text in lines)
+    check("each line with an error is named", result.returncode == 2 and len(lines) == 10, result)
+    check("an unknown word comes with those that are known", said(1, "'thread'", "threads, ", "listen, ", "tcp-port"), result)
+    check("arguments are looked at", said(2, "--threads takes a number from 1 to 64, not 'two'")
+          and said(3, "a word too many"), result)
+    check("directories are looked for", said(5, "/no/such/dir", "exists"), result)
+    check("clients and their options are looked at", said(6, "192.0.2.0/33") and said(7, "'asink'", "no_root_squash"), result)
+    check("a blank between a client and its options is an error", said(8, "no space before"), result)
+    check("quotation marks come in pairs", said(9, "quotation mark"), result)
+    check("what is said twice is an error", said(11, "line 10"), result)
+    check("a file names no other file", said(12, "'config'"), result)
+    check("no server starts with such a file", run("serve", "--config", config.path).returncode == 2, result)
+    config.write(f"{folder}\n")
+    result = run("serve", "--config", config.path, "--check-config")
+    check("a directory without clients is an error", result.returncode == 2 and ":1: no clients" in result.stderr, result)
+    result = run("serve", "--config", f"{folder}/none", "--check-config")
+    check("so is a file that is not there", result.returncode == 1 and "No such file" in result.stderr, result)
+    config.write(f"# a comment\nthreads 2\n\"{folder}\" -ro,sync 192.0.2.1 \\\n  *(rw)\n{folder}=/b localhost\n")
+    result = run("serve", "--config", config.path, "--check-config")
+    check("a good file is said to be one", result.returncode == 0 and "no errors; 2 directories" in result.stdout, result)
+
+
+def rules(folder):
+    os.makedirs(f"{folder}/mine")
+    os.makedirs(f"{folder}/theirs")
+    os.makedirs(f"{folder}/read")
+    for name in ("mine", "theirs", "read"):
+        os.chmod(f"{folder}/{name}", 0o777)
+        open(f"{folder}/{name}/file", "w").close()
+    config = Config(folder, f"{folder}/mine=/mine 127.0.0.0/8(rw)\n{folder}/theirs=/theirs 192.0.2.1(rw)\n"
+                    f"{folder}/read=/read *(ro,insecure)\nthreads 2\nlisten 192.0.2.99\n")
+    with ConfiguredServer(config) as server:
+        result = run("ls", f"{server.url}/mine")
+        check("a client uses what a rule lets it use", result.returncode == 0 and result.stdout == "file\n", result)
+        result = run("mkdir", f"{server.url}/mine/new")
+        check("and changes it where the rule says rw", os.path.isdir(f"{folder}/mine/new"), result)
+        result = run("ls", f"{server.url}/theirs")
+        check("what is for others is not given", result.returncode == 1 and "theirs" in result.stderr
+              and result.stdout == "", result)
+        result = run("mkdir", f"{server.url}/read/new")
+        check("what is for reading is not changed", result.returncode == 1 and "read" in result.stderr.lower()
+              and not os.path.exists(f"{folder}/read/new"), result)
+        mounts = Mounts(server.tcp_port)
+        tap.result(mounts.status("/mine") == 13, "over TCP, a rule wants a port below 1024")
+        tap.result(mounts.status("/read") == 0, "unless it says insecure")
+        tap.result(server.stop() == 0, "such a server ends as any other")
+
+
+def reload(folder):
+    config = Config(folder, f"{folder}/mine=/mine *(rw,insecure)\n{folder}/read=/read *(insecure)\n")
+    with ConfiguredServer(config, "--threads", "2") as server:
+        mounts = Mounts(server.tcp_port)
+        tap.result(mounts.status("/mine") == 0 and mounts.status("/read") == 0, "both are there before SIGHUP")
+        config.write(f"{folder}/mine=/mine 192.0.2.1(rw)\n{folder}/read=/read *(insecure)\n")
+        text = server.reload()
+        tap.result(mounts.becomes("/mine", 13) and mounts.status("/read") == 0,
+                   "new rules count, for connections that were there before", [text])
+        config.write(f"{folder}/mine=/mine *(rw,insecure)\n{folder}/read=/read *(insekure)\n")
+        text = server.reload()
+        tap.result("refused" in text and f"{config.path}:2: 'insekure'" in text, "a file with an error is refused, with the reason",
+                   [text])
+        tap.result(mounts.status("/mine") == 13, "as a whole")
+        config.write(f"{folder}/mine=/mine *(insecure)\n{folder}/theirs=/theirs *(insecure)\n")
+        text = server.reload()
+        tap.result("refused" in text and ":2: " in text and "restart" in text, "so is one with another directory", [text])
+        config.write(f"{folder}/mine=/mine *(insecure)\n")
+        text = server.reload()
+        tap.result(mounts.becomes("/mine", 0) and mounts.becomes("/read", 13),
+                   "what is no longer in the file is for nobody", [text])
+        os.unlink(config.path)
+        text = server.reload()
+        tap.result("refused" in text and mounts.status("/mine") == 0, "without a file, all stays as it is", [text])
+        tap.result(server.stop() == 0, "SIGTERM ends the server")
+
+
+def allow(folder):
+    config = Config(folder, "allow 192.0.2.0/24\n")
+    with ConfiguredServer(config, f"{folder}/mine") as server:
+        result = run("ls", f"{server.url}/")
+        check("--allow keeps others out", result.returncode == 1, result)
+    with ConfiguredServer(config, "--allow", "127.0.0.1(ro)", f"{folder}/mine") as server:
+        result = run("ls", f"{server.url}/")
+        check("what the command line says counts instead", result.returncode == 0, result)
+        result = run("mkdir", f"{server.url}/more")
+        check("with its options", result.returncode == 1 and not os.path.exists(f"{folder}/mine/more"), result)
+    result = run("serve", "--allow", "@group", folder)
+    check("clients on the command line are looked at", result.returncode == 2 and "@group" in result.stderr, result)
+    result = run("serve")
+    check("a server wants a directory, as an operand or in a file", result.returncode == 2 and "DIRECTORY[=/NAME]..., or --config FILE" in result.stderr, result)
+
+
+def gateway(folder):
+    config = Config(folder, "listen tcp://127.0.0.1:0\n/srv *(rw)\nto nfs://127.0.0.1/here\n")
+    result = run("gateway", "--config", config.path, "--check-config")
+    check("the file of a gateway has no directories", result.returncode == 2 and f"{config.path}:2: '/srv' is no option"
+          in result.stderr and f"{config.path}:3: --to: " in result.stderr, result)
+    with Server(TOOL, f"{folder}/mine") as server:
+        port = free_port()
+        config.write(f"listen tcp://127.0.0.1:{port}\n")
+        result = run("gateway", "--config", config.path, "--check-config")
+        check("what it must have can be in the file or in the command line", result.returncode == 2 and "--to is missing"
+              in result.stderr, result)
+        config.write(f"listen tcp://127.0.0.1:{port}\nto nfs://127.0.0.1:{server.port}/\n")
+        result = run("gateway", "--config", config.path, "--check-config")
+        check("a good file of a gateway is said to be one", result.returncode == 0 and "no errors" in result.stdout, result)
+        daemon = Daemon()
+        daemon.launch([TOOL, "gateway", "--config", config.path])
+        with daemon:
+            result = run("ls", f"nfs://127.0.0.1:{port}/?transport=tcp&mountport={port}")
+            check("a gateway does what its file says", result.returncode == 0 and "file" in result.stdout.split(), result)
+            daemon.process.send_signal(signal.SIGHUP)
+            tap.result(daemon.process.wait(60) == 0, "SIGHUP ends a gateway")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="rpcrdma-config-") as folder:
+        os.chmod(folder, 0o755)
+        errors(folder)
+        rules(folder)
+        reload(folder)
+        allow(folder)
+        gateway(folder)
+    tap.end()
+
+
+main()
