@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -17,6 +18,7 @@ rr_address_text(const struct sockaddr *address, char *text, size_t size)
 {
 	const struct sockaddr_in *in = (const void *)address;
 	const struct sockaddr_in6 *in6 = (const void *)address;
+	const struct sockaddr_un *un = (const void *)address;
 	char host[INET6_ADDRSTRLEN] = "?";
 
 	switch (address->sa_family) {
@@ -28,6 +30,7 @@ rr_address_text(const struct sockaddr *address, char *text, size_t size)
 		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
 		snprintf(text, size, "[%s]:%u", host, ntohs(in6->sin6_port));
 		return;
+	case AF_UNIX: snprintf(text, size, "%s", un->sun_path); return;
 	default: snprintf(text, size, "address family %d", address->sa_family);
 	}
 }

@@ -17,7 +17,8 @@ struct rr_source {
 	bool tcp;   /* RPC goes over TCP itself, not over RDMA: the port is the one that the caller chose */
 };
 
-/* "192.0.2.1:20049" or "[2001:db8::1]:20049"; text has room for RR_ADDRESS_TEXT. */
+/* "192.0.2.1:20049", "[2001:db8::1]:20049", or the path of a Unix socket, cut where it is too long; text has
+ * room for RR_ADDRESS_TEXT. */
 void rr_address_text(const struct sockaddr *address, char *text, size_t size);
 
 struct rr_text;

@@ -9,6 +9,7 @@
 #include "nfs/server.h"
 #include "nfs4/server.h"
 #include "tool/filters.h"
+#include "tool/rpcbind.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
 #include "vfs/ceph/ceph.h"
@@ -37,6 +38,8 @@ struct rr_serve {
 	const char *ceph_conf, *ceph_user, *file_system;
 	bool version3, version4; /* of NFS: those that are served */
 	struct rr_option_config config;
+	struct rr_rpcbind rpcbind;
+	bool rpcbind_rdma;                /* RDMA is registered, too */
 	char *texts[RR_SERVE_EXPORTS];    /* of the exports that the command line and the file name */
 	unsigned lines[RR_SERVE_EXPORTS]; /* of the file; 0: an operand of the command line */
 	bool ruled[RR_SERVE_EXPORTS];     /* it has rules */
@@ -84,6 +87,10 @@ void rr_serve_rules_end(struct rr_serve_rules *fresh);
 void rr_serve_rules_free(struct rr_serve_rules *fresh);
 struct rr_rules *rr_serve_fresh(struct rr_serve_rules *fresh);
 void rr_serve_reload(struct rr_serve_rules *fresh, struct rr_workers_run *workers);
+
+/* serve_rpcbind.c: registers with rpcbind where that is wanted, and takes away what was registered, once. */
+void rr_serve_register(const struct rr_tool *tool, struct rr_serve *serve);
+void rr_serve_withdraw(const struct rr_tool *tool, struct rr_serve *serve);
 
 /* Serves until a signal ends it; returns the exit status. */
 int rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve);

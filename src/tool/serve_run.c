@@ -130,7 +130,8 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 static void
 serve_announce(void *ctx)
 {
-	const struct rr_serve *serve = ((struct run *)ctx)->serve;
+	const struct run *run = ctx;
+	const struct rr_serve *serve = run->serve;
 	char text[RR_ADDRESS_TEXT];
 
 	for (uint32_t i = 0; i < serve->address_count; i++) {
@@ -142,6 +143,7 @@ serve_announce(void *ctx)
 	}
 	if (serve->tcp_port)
 		printf("and over TCP at port %u\n", serve->tcp_port);
+	rr_serve_register(run->tool, run->serve);
 }
 
 /* All threads have this in common. */
@@ -237,6 +239,7 @@ serve_free(void *ctx)
 {
 	struct service *service = ctx;
 
+	rr_serve_withdraw(service->run->tool, service->run->serve);
 	rr_serve_rules_end(service->run->fresh);
 	rr_server_free(service->server);
 	rr_nfs4_server_end(service->nfs4);

@@ -18,8 +18,9 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	struct rr_tcp *tcp;
 	int error, fd, result;
 
-	if (address->sa_family != AF_INET && address->sa_family != AF_INET6)
-		return rr_fail(text, -RPCRDMA_ERR_INVAL, "only IPv4 and IPv6 addresses can be connected to");
+	if (address->sa_family != AF_INET && address->sa_family != AF_INET6 && address->sa_family != AF_UNIX)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL,
+			"only addresses of IPv4, IPv6 and Unix sockets can be connected to");
 	fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "no socket: %s", strerror(errno));

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/rpcbind.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/address.h"
+#include "carrier/engine.h"
+#include "rpc/client.h"
+#include "ulb/rpcb4.h"
+
+/* rpcbind is on this machine and answers at once, or not at all. */
+#define RPCBIND_LIMIT RR_SECOND
+
+enum { RPCBIND_OWNER = 16 };
+
+/* ---- Entries ---- */
+
+/* RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text, then the port as two octets in decimal. */
+static void
+rpcbind_address(char text[RR_RPCBIND_ADDRESS], const struct sockaddr *address, bool any)
+{
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+	uint16_t port = rr_address_port(address);
+	char host[INET6_ADDRSTRLEN] = "::";
+
+	if (address->sa_family == AF_INET && any)
+		strcpy(host, "0.0.0.0");
+	else if (address->sa_family == AF_INET)
+		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
+	else if (!any)
+		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
+	snprintf(text, RR_RPCBIND_ADDRESS, "%s.%u.%u", host, port >> 8, port & 255);
+}
+
+/* RFC 5665, 5.1: "rdma" and "rdma6" for RDMA, "tcp" and "tcp6" for TCP. */
+static const char *
+rpcbind_netid(bool tcp, const struct sockaddr *address)
+{
+	static const char *const netids[2][2] = { { "rdma", "rdma6" }, { "tcp", "tcp6" } };
+
+	return netids[tcp][address->sa_family == AF_INET6];
+}
+
+void
+rr_rpcbind_add(
+	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address)
+{
+	const char *netid = rpcbind_netid(tcp, address);
+	struct rr_rpcbind_entry *entry = rpcbind->entries;
+	const struct rr_rpcbind_entry *end = entry + rpcbind->count;
+	uint16_t port = rr_address_port(address);
+	bool another;
+
+	while (entry < end && (entry->prog != prog || entry->vers != vers || entry->netid != netid))
+		entry++;
+	another = entry < end;
+	if (entry == rpcbind->entries + RR_RPCBIND_MAX || (another && entry->port != port))
+		return;
+	rpcbind->count += !another;
+	*entry = (struct rr_rpcbind_entry){ .prog = prog, .vers = vers, .netid = netid, .port = port };
+	rpcbind_address(entry->address, address, another);
+}
+
+/* ---- Calls ---- */
+
+struct rpcbind_talk {
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_client *client;
+};
+
+static int
+rpcbind_open(const struct rr_rpcbind *rpcbind, struct rpcbind_talk *talk, struct rr_text *why)
+{
+	struct rr_client_config config = { .transport = RR_TRANSPORT_TCP,
+		.address_size = sizeof(struct sockaddr_un) };
+	struct sockaddr_un *address = (void *)&config.address;
+
+	*talk = (struct rpcbind_talk){ 0 };
+	if (strlen(rpcbind->socket) >= sizeof(address->sun_path))
+		return rr_fail(why, -RPCRDMA_ERR_INVAL, "the path of the socket is too long");
+	address->sun_family = AF_UNIX;
+	strcpy(address->sun_path, rpcbind->socket);
+	if (rr_engine_new(&rr_env_system, &rr_engine_config_default, &talk->engine) < 0)
+		return rr_fail(
+			why, -RPCRDMA_ERR_SYSTEM, "an event loop cannot be set up: %s", strerror(errno));
+	return rr_client_new(talk->engine, &config, &talk->client, why);
+}
+
+static void
+rpcbind_close(struct rpcbind_talk *talk)
+{
+	rr_client_free(talk->client);
+	rpcrdma_engine_free(talk->engine);
+}
+
+static struct rpcrdma_bytes
+rpcbind_string(const char *text)
+{
+	return (struct rpcrdma_bytes){ text, (uint32_t)strlen(text) };
+}
+
+static int
+rpcbind_call(struct rpcbind_talk *talk, uint32_t proc, const struct rr_rpcbind_entry *entry, bool *done)
+{
+	char owner[RPCBIND_OWNER];
+	rpcb args = { entry->prog, entry->vers, rpcbind_string(entry->netid), rpcbind_string(entry->address),
+		{ 0 } };
+	struct rr_call call = { .program = &RPCBVERS4_program,
+		.proc = proc,
+		.args = &args,
+		.result = done,
+		.timeout = RPCBIND_LIMIT };
+
+	snprintf(owner, sizeof(owner), "%u", (unsigned)geteuid());
+	args.r_owner = rpcbind_string(owner);
+	return rr_client_call_and_wait(talk->client, &call, NULL, NULL);
+}
+
+static void
+rpcbind_warn(const struct rr_tool *tool, const struct rr_rpcbind *rpcbind, const char *why)
+{
+	rr_tool_warn(
+		tool, "rpcbind at %s: %s; clients that ask it do not find this server", rpcbind->socket, why);
+}
+
+static void
+rpcbind_set_all(const struct rr_tool *tool, struct rr_rpcbind *rpcbind, struct rpcbind_talk *talk)
+{
+	for (struct rr_rpcbind_entry *entry = rpcbind->entries; entry < rpcbind->entries + rpcbind->count;
+		entry++) {
+		if (rpcbind_call(talk, RPCBPROC_SET, entry, &entry->registered) < 0) {
+			rpcbind_warn(tool, rpcbind, rr_client_error(talk->client));
+			return;
+		}
+		if (!entry->registered)
+			rr_tool_warn(tool,
+				"rpcbind at %s: program %u version %u is registered under %s by another "
+				"server, or "
+				"this user may not do so",
+				rpcbind->socket, entry->prog, entry->vers, entry->netid);
+	}
+}
+
+void
+rr_rpcbind_register(const struct rr_tool *tool, struct rr_rpcbind *rpcbind)
+{
+	struct rpcbind_talk talk;
+	struct rr_text why;
+
+	if (rpcbind_open(rpcbind, &talk, &why) < 0)
+		rpcbind_warn(tool, rpcbind, why.text);
+	else
+		rpcbind_set_all(tool, rpcbind, &talk);
+	rpcbind_close(&talk);
+}
+
+static void
+rpcbind_unset_all(const struct rr_tool *tool, struct rr_rpcbind *rpcbind, struct rpcbind_talk *talk)
+{
+	for (struct rr_rpcbind_entry *entry = rpcbind->entries; entry < rpcbind->entries + rpcbind->count;
+		entry++) {
+		bool gone, registered = entry->registered;
+
+		entry->registered = false;
+		if (!registered || rpcbind_call(talk, RPCBPROC_UNSET, entry, &gone) == 0)
+			continue;
+		rr_tool_warn(tool, "rpcbind at %s: %s", rpcbind->socket, rr_client_error(talk->client));
+		return;
+	}
+}
+
+void
+rr_rpcbind_withdraw(const struct rr_tool *tool, struct rr_rpcbind *rpcbind)
+{
+	struct rpcbind_talk talk;
+	struct rr_text why;
+
+	if (rpcbind_open(rpcbind, &talk, &why) < 0)
+		rr_tool_warn(tool, "rpcbind at %s: %s", rpcbind->socket, why.text);
+	else
+		rpcbind_unset_all(tool, rpcbind, &talk);
+	rpcbind_close(&talk);
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_rpcbind.py TOOL: `rpcrdma serve --rpcbind` registers its programs at a socket where a rpcbind of this test answers."""
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap, free_port
+
+TOOL = os.path.abspath(sys.argv[1])
+tap = Tap()
+SET, UNSET = 1, 2
+
+
+class Rpcbind:
+    """RFC 1833, section 2: SET is true where nobody else has the program, version and transport."""
+
+    def __init__(self, path, taken=()):
+        self.calls, self.taken = [], taken
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            stream, _ = self.listener.accept()
+            with stream, stream.makefile("rb") as file:
+                while mark := file.read(4):
+                    stream.sendall(self.answer(file.read(struct.unpack(">I", mark)[0] & 0x7fffffff)))
+
+    def answer(self, call):
+        xid, kind, rpc, prog, vers, proc, _, size = struct.unpack(">8I", call[:32])
+        at = 32 + size
+        at += 8 + struct.unpack(">2I", call[at:at + 8])[1]
+        number, version = struct.unpack(">2I", call[at:at + 8])
+        at += 8
+        texts = []
+        for _ in range(3):
+            length = struct.unpack(">I", call[at:at + 4])[0]
+            texts.append(call[at + 4:at + 4 + length].decode())
+            at += 4 + (length + 3) // 4 * 4
+        good = (kind, rpc, prog, vers) == (0, 2, 100000, 4) and at == len(call) and texts[2] == str(os.geteuid())
+        self.calls.append((proc, number, version, texts[0], texts[1]) if good else ("bad", call))
+        reply = struct.pack(">7I", xid, 1, 0, 0, 0, 0, texts[0] not in self.taken)
+        return struct.pack(">I", 0x80000000 | len(reply)) + reply
+
+
+def universal(host, port):
+    return f"{host}.{port >> 8}.{port & 255}"
+
+
+def expected(proc, addresses, programs=((100003, 3), (100005, 3), (100003, 4))):
+    return sorted((proc, *program, netid, address) for netid, address in addresses.items() for program in programs)
+
+
+def served(folder, name, taken, *options):
+    """The calls of a server that was up and was ended, and what the server said."""
+    rpcbind = Rpcbind(f"{folder}/{name}", taken)
+    with Server(TOOL, folder, "--rpcbind", f"{folder}/{name}", *options, tcp_port=free_port(), stderr=subprocess.PIPE) as server:
+        up = sorted(rpcbind.calls)
+        status = server.stop()
+        text = server.process.stderr.read()
+    return server, up, sorted(rpcbind.calls[len(up):]), text, status
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="rpcrdma-rpcbind-") as folder:
+        server, up, down, text, status = served(folder, "one", (), "--rpcbind-rdma")
+        addresses = {"rdma": universal("127.0.0.1", server.port), "tcp": universal("127.0.0.1", server.tcp_port)}
+        tap.result(up == expected(SET, addresses), "a server that is up has registered its programs over RDMA and TCP", up)
+        tap.result(down == expected(UNSET, addresses), "one that ends takes them away", down)
+        tap.result(status == 0 and text == "", "and says nothing", [text])
+
+        other = free_port()
+        server, up, down, text, status = served(folder, "two", (), "--rpcbind-rdma", "--listen", f"[::1]:{other}", "--listen",
+                                                f"127.0.0.2:{free_port()}", "--nfs", "3")
+        addresses = {"rdma": universal("127.0.0.1", server.port), "tcp": universal("0.0.0.0", server.tcp_port),
+                     "rdma6": universal("::1", other), "tcp6": universal("::1", server.tcp_port)}
+        tap.result(up == expected(SET, addresses, ((100003, 3), (100005, 3))),
+                   "IPv6 has names of its own; several addresses at one port are all addresses, and of several ports the first one counts", up)
+
+        server, up, down, text, status = served(folder, "three", ("tcp",), "--rpcbind-rdma")
+        tap.result("under tcp by another server" in text and len(down) == 3 and all(call[3] == "rdma" for call in down),
+                   "what another server has is said, and left alone", [text, down])
+
+        server, up, down, text, status = served(folder, "four", ())
+        tap.result(up == expected(SET, {"tcp": universal("127.0.0.1", server.tcp_port)}),
+                   "RDMA is registered where that is asked for alone", up)
+
+        with Server(TOOL, folder, "--rpcbind", f"{folder}/none", tcp_port=free_port(), stderr=subprocess.PIPE) as server:
+            status = server.stop()
+            text = server.process.stderr.read()
+        tap.result(status == 0 and f"rpcbind at {folder}/none: " in text and "do not find" in text,
+                   "without rpcbind a server serves, and says what is missing", [text])
+        result = subprocess.run([TOOL, "serve", "--rpcbind", "x", "--tcp-port", "0", folder], capture_output=True, text=True, timeout=60)
+        tap.result(result.returncode == 2 and "--rpcbind-rdma" in result.stderr, "there must be something to register", [result])
+    tap.end()
+
+
+main()
