@@ -143,6 +143,9 @@ serve_announce(void *ctx)
 	}
 	if (serve->tcp_port)
 		printf("and over TCP at port %u\n", serve->tcp_port);
+	if (serve->version3)
+		printf("version 3 has no locks of the server: mount with nolock%s\n",
+			serve->version4 ? ", or with vers=4.1" : "");
 	rr_serve_register(run->tool, run->serve);
 }
 

@@ -186,6 +186,22 @@ def allow(folder):
     check("a server wants a directory, as an operand or in a file", result.returncode == 2 and "DIRECTORY[=/NAME]..., or --config FILE" in result.stderr, result)
 
 
+def addresses(folder):
+    port, tcp_port = free_port(), free_port()
+    config = Config(folder, f"listen *:{port}\nlisten [*]:{port}\ntcp-port {tcp_port}\nkey {folder}/key\n{folder}/mine=/ *(insecure)\n")
+    process = subprocess.Popen([TOOL, "serve", "--config", config.path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    text = ""
+    for line in process.stdout:
+        text += line
+        if line == "ready\n":
+            break
+    for host in ("127.0.0.1", "[::1]"):
+        result = run("ls", f"nfs://{host}:{tcp_port}/?transport=tcp&mountport={tcp_port}")
+        check(f"all addresses of both families are served at once: {host}", result.returncode == 0, result)
+    process.terminate()
+    tap.result(process.wait(60) == 0 and "nolock" in text, "clients of version 3 are to mount without locks, and that is said", [text])
+
+
 def gateway(folder):
     config = Config(folder, "listen tcp://127.0.0.1:0\n/srv *(rw)\nto nfs://127.0.0.1/here\n")
     result = run("gateway", "--config", config.path, "--check-config")
@@ -216,6 +232,7 @@ def main():
         rules(folder)
         reload(folder)
         allow(folder)
+        addresses(folder)
         gateway(folder)
     tap.end()
 

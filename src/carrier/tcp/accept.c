@@ -107,7 +107,7 @@ accept_ready(struct rr_watch *watch, unsigned events)
 static int
 accept_open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *address, socklen_t size)
 {
-	static const int on = 1, off = 0;
+	static const int on = 1;
 	int error, fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -115,8 +115,9 @@ accept_open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *a
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (engine->config.reuse_port)
 		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+	/* As over RDMA: [::] is every IPv6 address, so that 0.0.0.0 can be listened at beside it. */
 	if (address->sa_family == AF_INET6)
-		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	if (bind(fd, address, size) == 0 && listen(fd, BACKLOG) == 0)
 		return fd;
 	error = errno;
