@@ -124,6 +124,8 @@ mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 	res->fhs_status = mount_status(rr_nfs_status(status));
 	if (status == RR_VFS_OK)
 		ok->fhandle = handle.data;
+	if (status == RR_VFS_OK && work->server->mounts)
+		rr_mounts_add(work->server->mounts, &work->request->source, *(const dirpath *)work->args);
 	return RPCRDMA_HANDLED;
 }
 
@@ -173,5 +175,56 @@ rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, voi
 		*next = node;
 		next = &node->ex_next;
 	}
+	return RPCRDMA_HANDLED;
+}
+
+/* One entry of the list; NULL: no memory. */
+static struct mountbody *
+mount_node(struct rpcrdma_request *request, const struct rr_mounts_entry *entry)
+{
+	struct mountbody *node = rr_nfs_alloc(request, sizeof(*node));
+	struct rr_mounts_entry *copy = rr_nfs_alloc(request, sizeof(*copy));
+
+	if (!node || !copy)
+		return NULL;
+	*copy = *entry;
+	node->ml_hostname = (struct rpcrdma_bytes){ copy->host, (uint32_t)strlen(copy->host) };
+	node->ml_directory = (struct rpcrdma_bytes){ copy->path, (uint32_t)strlen(copy->path) };
+	return node;
+}
+
+/* RFC 1813, 5.2.2: "returns the list of remotely mounted file systems". As many as there is memory for in one
+ * request. */
+enum rpcrdma_handled
+rr_proc_dump(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	const struct rr_nfs_server *server = ctx;
+	const struct rr_gate_caller caller = rr_nfs_caller(request);
+	const struct rr_source *only = rr_gate_all_open(server->gate, &caller) ? NULL : &caller.source;
+	mountlist *next = result;
+
+	(void)args;
+	for (uint32_t i = 0; server->mounts && i < RR_MOUNTS_MAX; i++) {
+		struct rr_mounts_entry entry;
+
+		if (!rr_mounts_get(server->mounts, i, only, &entry))
+			continue;
+		*next = mount_node(request, &entry);
+		if (!*next)
+			break;
+		next = &(*next)->ml_next;
+	}
+	return RPCRDMA_HANDLED;
+}
+
+enum rpcrdma_handled
+rr_proc_umnt(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	const struct rr_nfs_server *server = ctx;
+
+	(void)result;
+	if (server->mounts)
+		rr_mounts_remove(
+			server->mounts, &request->source, request->proc == MOUNTPROC3_UMNT ? args : NULL);
 	return RPCRDMA_HANDLED;
 }

@@ -6,10 +6,15 @@
 #include "ulb/mount3.h"
 
 /*
- * The MOUNT protocol: RFC 1813, appendix I. No list of mounts is kept, so that
- * DUMP has nothing to tell: nothing depends on that list, and clients that go
- * away leave their entries in it for ever.
+ * The MOUNT protocol: RFC 1813, appendix I. The list of mounts (mounts.h) only informs: nothing depends on
+ * it.
  */
+
+/* Lists the mounts: to a caller that may use all exports those of everybody, to others their own. */
+rpcrdma_handler rr_proc_dump;
+
+/* UMNT, and UMNTALL, which has no arguments. */
+rpcrdma_handler rr_proc_umnt;
 
 /* Lists the exports. */
 rpcrdma_handler rr_proc_export;

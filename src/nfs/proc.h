@@ -15,7 +15,8 @@ struct rr_nfs_server {
 	const struct rr_env *env;
 	struct rr_pool *pool;
 	struct rr_vfs *vfs;
-	struct rr_gate *gate; /* to vfs */
+	struct rr_gate *gate;     /* to vfs */
+	struct rr_mounts *mounts; /* NULL: no list is kept */
 };
 
 /* A listing for READDIR or READDIRPLUS; list.h. */

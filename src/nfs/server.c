@@ -118,9 +118,9 @@ static rpcrdma_handler *const nfs_handlers[] = {
 static rpcrdma_handler *const mount_handlers[] = {
 	[MOUNTPROC3_NULL] = server_do_nothing,
 	[MOUNTPROC3_MNT] = server_mnt,
-	[MOUNTPROC3_DUMP] = server_do_nothing,
-	[MOUNTPROC3_UMNT] = server_do_nothing,
-	[MOUNTPROC3_UMNTALL] = server_do_nothing,
+	[MOUNTPROC3_DUMP] = rr_proc_dump,
+	[MOUNTPROC3_UMNT] = rr_proc_umnt,
+	[MOUNTPROC3_UMNTALL] = rr_proc_umnt,
 	[MOUNTPROC3_EXPORT] = rr_proc_export,
 };
 
@@ -150,7 +150,7 @@ rr_nfs_server_new(
 
 	if (!made)
 		return -RPCRDMA_ERR_NOMEM;
-	*made = (struct rr_nfs_server){ env, pool, gate->vfs, gate };
+	*made = (struct rr_nfs_server){ env, pool, gate->vfs, gate, NULL };
 	*server = made;
 	return 0;
 }
@@ -160,6 +160,12 @@ rr_nfs_server_free(struct rr_nfs_server *server)
 {
 	if (server)
 		rr_free(server->env, server);
+}
+
+void
+rr_nfs_server_list_mounts(struct rr_nfs_server *server, struct rr_mounts *mounts)
+{
+	server->mounts = mounts;
 }
 
 void

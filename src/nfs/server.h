@@ -2,6 +2,7 @@
 #ifndef RR_NFS_SERVER_H
 #define RR_NFS_SERVER_H
 
+#include "nfs/mounts.h"
 #include "rpc/server.h"
 #include "ulb/nfs3.h"
 #include "vfs/gate.h"
@@ -19,6 +20,9 @@ enum { RR_NFS_SERVICES = 2 };
  * NOMEM. */
 int rr_nfs_server_new(
 	const struct rr_env *env, struct rr_pool *pool, struct rr_gate *gate, struct rr_nfs_server **server);
+
+/* Has the server keep the list of mounts that DUMP tells, which is there as long as the server is. */
+void rr_nfs_server_list_mounts(struct rr_nfs_server *server, struct rr_mounts *mounts);
 
 /* No call may be at work: see struct rr_vfs_counters. server may be NULL. */
 void rr_nfs_server_free(struct rr_nfs_server *server);

@@ -22,6 +22,7 @@ struct run {
 	struct rr_ceph *ceph;           /* NULL: directories of this machine */
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
 	struct rr_drc *drc;
+	struct rr_mounts *mounts;
 	struct rr_serve_rules *fresh;
 };
 
@@ -76,6 +77,7 @@ serve_make_services(struct run *run, struct service *service)
 	if (serve->version3) {
 		if (rr_nfs_server_new(engine->env, engine->results, &service->gate, &service->nfs) < 0)
 			return rr_tool_fail(run->tool, "out of memory");
+		rr_nfs_server_list_mounts(service->nfs, run->mounts);
 		rr_nfs_server_services(service->nfs, service->services);
 		service->service_count = RR_NFS_SERVICES;
 	}
@@ -352,7 +354,8 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	serve->workers.service = &service;
 	serve->workers.ctx = &run;
 	run.drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
-	if (!run.drc || rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
+	if (!run.drc || rr_mounts_new(&rr_env_system, &run.mounts) < 0 ||
+		rr_posix_shared_new(&rr_env_system, rr_random_u64(&rr_env_system), &run.shared) < 0)
 		status = rr_tool_fail(tool, "out of memory");
 	else
 		status = serve_make_shared4(&run);
@@ -366,6 +369,7 @@ rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve)
 	rr_nfs4_shared_free(run.shared4);
 	rr_posix_shared_free(run.shared);
 	rr_drc_free(run.drc);
+	rr_mounts_free(run.mounts);
 	rr_serve_rules_free(run.fresh);
 	return status;
 }

@@ -53,22 +53,38 @@ class ConfiguredServer(Daemon):
         return text
 
 
+def string(text):
+    return struct.pack(">I", len(text)) + text.encode() + b"\0" * (-len(text) % 4)
+
+
 class Mounts:
     """MNT over one connection that stays open."""
 
-    def __init__(self, port):
-        self.stream = socket.create_connection(("127.0.0.1", port), timeout=60)
+    def __init__(self, port, address="127.0.0.1"):
+        self.stream = socket.create_connection(("127.0.0.1", port), timeout=60, source_address=(address, 0))
         self.xid = 0
 
-    def status(self, path):
+    def call(self, procedure, arguments):
         self.xid += 1
-        octets = path.encode() + b"\0" * (-len(path) % 4)
         credential = struct.pack(">6I", 1, 20, 0, 0, 7, 7) + struct.pack(">I", 0)
-        call = struct.pack(">6I", self.xid, 0, 2, 100005, 3, 1) + credential + struct.pack(">2I", 0, 0) + \
-            struct.pack(">I", len(path)) + octets
+        call = struct.pack(">6I", self.xid, 0, 2, 100005, 3, procedure) + credential + struct.pack(">2I", 0, 0) + \
+            arguments
         self.stream.sendall(struct.pack(">I", 0x80000000 | len(call)) + call)
-        reply = self.take(struct.unpack(">I", self.take(4))[0] & 0x7fffffff)
-        return struct.unpack(">I", reply[24:28])[0]
+        return self.take(struct.unpack(">I", self.take(4))[0] & 0x7fffffff)[24:]
+
+    def status(self, path):
+        return struct.unpack(">I", self.call(1, string(path))[:4])[0]
+
+    def dump(self):
+        """(host, path) of each mount."""
+        data, found = self.call(2, b""), []
+        while struct.unpack(">I", data[:4])[0]:
+            data = data[4:]
+            for _ in range(2):
+                length = struct.unpack(">I", data[:4])[0]
+                found.append(data[4:4 + length].decode())
+                data = data[4 + (length + 3) // 4 * 4:]
+        return sorted(zip(found[::2], found[1::2]))
 
     def take(self, size):
         data = b""
@@ -186,6 +202,22 @@ def allow(folder):
     check("a server wants a directory, as an operand or in a file", result.returncode == 2 and "DIRECTORY[=/NAME]..., or --config FILE" in result.stderr, result)
 
 
+def listed(folder):
+    config = Config(folder, f"{folder}/mine=/mine 127.0.0.0/8(rw,insecure)\n{folder}/read=/read 127.0.0.1(insecure)\n")
+    with ConfiguredServer(config, "--threads", "2") as server:
+        first, second = Mounts(server.tcp_port), Mounts(server.tcp_port)
+        other = Mounts(server.tcp_port, "127.0.0.2")
+        for mounts, path in ((first, "/mine"), (first, "/read"), (first, "/read"), (other, "/mine"), (other, "/read"), (first, "/no")):
+            mounts.status(path)
+        all_of_them = [("127.0.0.1", "/mine"), ("127.0.0.1", "/read"), ("127.0.0.2", "/mine")]
+        tap.result(second.dump() == all_of_them, "DUMP lists each mount once, and no refused one", second.dump())
+        tap.result(other.dump() == all_of_them[2:], "a client for which not all directories are sees its own", other.dump())
+        second.call(3, string("/mine"))
+        tap.result(second.dump() == all_of_them[1:], "UMNT takes one away", second.dump())
+        second.call(4, b"")
+        tap.result(second.dump() == all_of_them[2:], "UMNTALL takes all of one client away", second.dump())
+
+
 def addresses(folder):
     port, tcp_port = free_port(), free_port()
     config = Config(folder, f"listen *:{port}\nlisten [*]:{port}\ntcp-port {tcp_port}\nkey {folder}/key\n{folder}/mine=/ *(insecure)\n")
@@ -232,6 +264,7 @@ def main():
         rules(folder)
         reload(folder)
         allow(folder)
+        listed(folder)
         addresses(folder)
         gateway(folder)
     tap.end()
