@@ -125,8 +125,9 @@ struct rpcrdma_nfs_config {
 	size_t size; /* sizeof(struct rpcrdma_nfs_config): see api.h */
 	/*
 	 * nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], must be set. Names: version (3, 4.1, 4.2; else
-	 * 3), transport (auto, iwarp, verbs, tcp), mountport, port, uid, gid. The export that PATH is in is
-	 * found by asking the server for PATH, and then for what is above it. Copied.
+	 * the highest that the server speaks, but 3 where the server exports PATH by version 3 alone),
+	 * transport (auto, iwarp, verbs, tcp), mountport, port, uid, gid. Over version 3, the export that
+	 * PATH is in is found by asking the server for PATH, and then for what is above it. Copied.
 	 */
 	const char *url;
 	bool tcp; /* a URL that names no transport is for TCP, not for RDMA */

@@ -10,7 +10,8 @@
 #include "ulb/nfs3.h"
 
 /*
- * An NFS version 3 client (RFC 1813): one export of one server.
+ * An NFS client: one export of one server, by version 3 (RFC 1813), or the root of one by versions 4.1
+ * and 4.2.
  *
  * Two kinds of functions. Those that move file data are asynchronous: many
  * are outstanding at a time, and the caller runs the engine's loop. All others
@@ -53,9 +54,13 @@ enum {
 /*
  * Connects, finds the export that path is in, and mounts it.
  *
- * MOUNT is asked for path, then for what is above it, up to "/", until the server accepts: that is the root.
- * It is asked on the connection itself; where the server does not offer MOUNT there (Linux over RDMA), over
- * TCP at mount_port, or, if that is 0, at the port that the server's rpcbind names (port 111).
+ * Without a version in config, the highest that the server speaks is spoken, but version 3 where the tree of
+ * version 4 has nothing of the first name in the path, and version 3 an export of its own.
+ *
+ * Over version 3, MOUNT is asked for path, then for what is above it, up to "/", until the server accepts:
+ * that is the root. It is asked on the connection itself; where the server does not offer MOUNT there (Linux
+ * over RDMA), over TCP at mount_port, or, if that is 0, at the port that the server's rpcbind names (port
+ * 111).
  *
  * Errors (text says more): ADDRESS, REFUSED, UNREACHABLE, TIMEDOUT, REJECTED, PEER, PROG_UNAVAIL (no NFS
  * there), CANCELLED, NOMEM; positive: the server exports nothing there.

@@ -161,6 +161,64 @@ open_v4(struct rpcrdma_nfs *nfs, uint32_t minor)
 	return error ? error : open_ask_limits_there(nfs);
 }
 
+/* ---- The highest version ---- */
+
+static void
+open_leave_v4(struct rpcrdma_nfs *nfs)
+{
+	if (nfs->v4)
+		rr_v4_leave(nfs->v4, RR_NFS_CLEANING_TIME);
+	rr_v4_free(nfs->v4);
+	nfs->v4 = NULL;
+}
+
+/* Whether the root of version 4 has no object of the first name in the path. */
+static bool
+open_is_elsewhere(struct rpcrdma_nfs *nfs)
+{
+	char first[RR_NFS_PATH];
+	struct rr_nfs_object there;
+	char *end;
+
+	strcpy(first, nfs->path);
+	end = strchr(first + 1, '/');
+	if (end)
+		*end = '\0';
+	return first[1] && rr_nfs_walk(nfs, first, true, &there) == NFS3ERR_NOENT;
+}
+
+/*
+ * The tree of version 4 need not begin where MOUNT's names do: the Linux server has the directory of an
+ * export with fsid=0 for its root (exports(5)). So a path that version 4 does not have is asked for with
+ * version 3, and is spoken of in the version whose server exports it by name.
+ */
+static int
+open_where_it_is(struct rpcrdma_nfs *nfs, uint32_t minor)
+{
+	int error;
+
+	open_leave_v4(nfs);
+	error = open_v3(nfs);
+	if (!error && strcmp(nfs->export, "/") != 0)
+		return 0;
+	return open_v4(nfs, minor);
+}
+
+static int
+open_highest(struct rpcrdma_nfs *nfs)
+{
+	for (uint32_t minor = 2; minor > 0; minor--) {
+		int error = open_v4(nfs, minor);
+
+		if (!error && open_is_elsewhere(nfs))
+			return open_where_it_is(nfs, minor);
+		if (error != -RPCRDMA_ERR_PROG_MISMATCH && error != -RPCRDMA_ERR_PROG_UNAVAIL)
+			return error;
+		open_leave_v4(nfs);
+	}
+	return open_v3(nfs);
+}
+
 static int
 open_all(struct rpcrdma_nfs *nfs)
 {
@@ -169,9 +227,10 @@ open_all(struct rpcrdma_nfs *nfs)
 	if (error)
 		return error;
 	switch (nfs->config.version) {
+	case RR_NFS_VERSION_3: return open_v3(nfs);
 	case RR_NFS_VERSION_41: return open_v4(nfs, 1);
 	case RR_NFS_VERSION_42: return open_v4(nfs, 2);
-	default: return open_v3(nfs);
+	default: return open_highest(nfs);
 	}
 }
 

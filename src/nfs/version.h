@@ -4,7 +4,7 @@
 
 /* Which version of NFS a client is to speak. */
 enum rr_nfs_version {
-	RR_NFS_VERSION_ANY, /* that of most servers: 3 */
+	RR_NFS_VERSION_ANY, /* the highest that the server speaks */
 	RR_NFS_VERSION_3,
 	RR_NFS_VERSION_41,
 	RR_NFS_VERSION_42

@@ -129,11 +129,12 @@ check_take_entry(void *ctx, const struct rr_nfs_entry *entry)
 	return 1;
 }
 
-/* What the URL names, or the first file of at least 5000 octets in the directory that it names. */
+/* What the URL names, or the first file of at least 5000 octets in the directory that it names. The cases
+ * call procedures of version 3, whose handles those of version 4 need not be. */
 void
 rr_check_find_objects(struct rr_check *check, const char *url)
 {
-	struct rr_remote remote = { 0 };
+	struct rr_remote remote = { .version_3 = true };
 	struct rr_nfs_object object;
 	int error = rr_remote_open(check->engine, url, &remote, &check->no_objects);
 

@@ -59,6 +59,8 @@ rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote 
 		return error;
 	if (remote->tcp)
 		rr_url_prefer_tcp(&remote->url);
+	if (remote->version_3 && remote->url.version == RR_NFS_VERSION_ANY)
+		remote->url.version = RR_NFS_VERSION_3;
 	snprintf(above, sizeof(above), "%.*s", (int)rr_remote_last(&remote->url), remote->url.path);
 	error = rr_nfs_open_url(
 		engine, &config, &remote->url, remote->beside ? above : remote->url.path, &remote->nfs, text);

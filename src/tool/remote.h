@@ -16,6 +16,7 @@ struct rr_remote {
 	char name[512]; /* the URL without its options, for messages */
 	bool beside;    /* what is mounted is to be above the URL's last name */
 	bool tcp;       /* a URL that names no transport is for TCP */
+	bool version_3; /* a URL that names no version of NFS is for version 3 */
 	bool verbose;   /* says on standard error what the connection goes over, once it is there */
 };
 

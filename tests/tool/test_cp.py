@@ -18,7 +18,7 @@ from tap import Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
 LARGE = 40 << 20
-VERSION_4 = os.environ.get("RPCRDMA_VERSION", "3") != "3"
+VERSION_4 = os.environ.get("RPCRDMA_VERSION") != "3"
 tap = Tap()
 
 

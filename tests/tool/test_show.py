@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tap import Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
-VERSION_4 = os.environ.get("RPCRDMA_VERSION", "3") != "3"
+VERSION_4 = os.environ.get("RPCRDMA_VERSION") != "3"
 LARGE = (37 << 20) + 12345
 tap = Tap()
 
@@ -169,6 +170,20 @@ def progress(url, top):
         tap.result(b"] 0 B of 200.0 MB" in seen, "that of a tree tells of all of it", [seen])
 
 
+def highest(top):
+    """A URL that names no version is for the highest that the server speaks."""
+    for versions, spoken, other in (("3,4", "NFSPROC4_COMPOUND", "NFSPROC3_READDIRPLUS"),
+                                    ("3", "NFSPROC3_READDIRPLUS", "NFSPROC4_COMPOUND")):
+        with open(f"{top}.log", "w+") as log, Server(TOOL, top, "--nfs", versions, stderr=log) as server:
+            result = run("ls", server.url)
+            server.process.send_signal(signal.SIGUSR1)
+            server.stop()
+            log.seek(0)
+            text = log.read()
+            tap.result(result.returncode == 0 and spoken in text and other not in text,
+                       f"of versions {versions}, the highest is spoken", [result, text])
+
+
 def main():
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="rpcrdma-show-", dir=memory) as work:
@@ -183,6 +198,8 @@ def main():
             terminals(server.url, top)
             progress(server.url, top)
         exports(top)
+        if "RPCRDMA_VERSION" not in os.environ:
+            highest(top)
     tap.end()
 
 

@@ -129,7 +129,7 @@ with tempfile.TemporaryDirectory(prefix="rpcrdma-top-") as top:
         tap.result(stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600, "the socket is its owner's only", [oct(mode)])
         with open("/proc/net/tcp") as file:
             tap.result(f"0100007F:{port:04X}" in file.read(), "--metrics PORT is on the loopback")
-        test_numbers(path, port, server.url)
+        test_numbers(path, port, server.url + "?version=3")
         test_hostile(path, port, server.url)
         with Gateway(TOOL, server.url, "--monitor", f"{top}/gateway") as gateway:
             run("ls", gateway.rdma_url)
