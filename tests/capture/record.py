@@ -69,16 +69,18 @@ def make_tree(top):
 
 
 def work(tool, server, directory, version):
-    """Every operation that moves data, in both directions."""
-    url = server.url
-    for command, *arguments in (["ping", "-c", "2", url], ["cp", "-r", f"{directory}/in", f"{url}copy"],
-                                ["ls", "-l", f"{url}copy/many"], ["stat", f"{url}copy/long-link"],
-                                ["cp", "-r", f"{url}copy", f"{directory}/out"], ["cat", f"{url}copy/file-4097"]):
+    """Every operation of NFS version 3 that moves data, in both directions."""
+    def url(name=""):
+        return f"{server.url}{name}?version=3"
+
+    for command, *arguments in (["ping", "-c", "2", url()], ["cp", "-r", f"{directory}/in", url("copy")],
+                                ["ls", "-l", url("copy/many")], ["stat", url("copy/long-link")],
+                                ["cp", "-r", url("copy"), f"{directory}/out"], ["cat", url("copy/file-4097")]):
         subprocess.run([tool, command, "--rpcrdma-version", version, *arguments], check=True,
                        stdout=subprocess.DEVNULL)
     if version == "2":
         # Replies that are left to the responder: it provides Read chunks, and gets RDMA_DONE.
-        subprocess.run([tool, "ls", "-l", "--reply-chunks", "never", f"{url}copy/many"], check=True,
+        subprocess.run([tool, "ls", "-l", "--reply-chunks", "never", url("copy/many")], check=True,
                        stdout=subprocess.DEVNULL)
 
 
