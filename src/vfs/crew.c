@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The queue is shared, under one lock, which is never held over a system call that may wait. A job is in the
- * queue, then with a member, then in "ended", from where the loop takes all at once. A thread that begins a
- * job wakes another where a further job could begin: so nobody wakes threads that find nothing to do.
+ * queue, then with a member, then in "ended", from where the loop takes all at once. One thread at a time is
+ * being woken: a thread that begins a job wakes another where a further job could begin. So many jobs that
+ * come at once cost few calls of the system, and nobody wakes threads that find nothing to do.
  */
 #include "vfs/crew.h"
 
@@ -30,10 +31,21 @@ struct rr_crew {
 	struct rr_crew_queue queue;
 	struct rr_list ended;
 	uint32_t idle;  /* threads that wait for a job */
+	bool waking;    /* a signal is on its way to one of them, which will look for jobs */
 	uint32_t count; /* threads: the loop's to change */
 	bool ends;
 	struct crew_member members[];
 };
+
+/* Under the lock: whether "wanted" is to be signalled, by the caller, when the lock was given back. */
+static bool
+crew_wakes(struct rr_crew *crew)
+{
+	bool wakes = crew->idle > 0 && !crew->waking && rr_crew_queue_next(&crew->queue);
+
+	crew->waking |= wakes;
+	return wakes;
+}
 
 static void
 crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
@@ -52,7 +64,7 @@ crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *mem
 	bool has_ended, wake;
 
 	rr_crew_queue_begin(&crew->queue, job, &member->slot);
-	wake = crew->idle > 0 && rr_crew_queue_next(&crew->queue);
+	wake = crew_wakes(crew);
 	pthread_mutex_unlock(&crew->lock);
 	if (wake)
 		pthread_cond_signal(&crew->wanted);
@@ -80,6 +92,7 @@ crew_run(void *argument)
 		crew->idle++;
 		pthread_cond_wait(&crew->wanted, &crew->lock);
 		crew->idle--;
+		crew->waking = false;
 	}
 	/* Those that waited for the last job end, too. */
 	pthread_cond_broadcast(&crew->wanted);
@@ -195,14 +208,14 @@ rr_crew_free(struct rr_crew *crew)
 void
 rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job)
 {
-	bool begins, wake, grow;
+	bool wake, grow;
 
 	job->cancelled = false;
 	pthread_mutex_lock(&crew->lock);
 	rr_crew_queue_add(&crew->queue, job);
-	begins = rr_crew_queue_next(&crew->queue) != NULL;
-	grow = begins && crew->idle < crew->queue.ready && crew->count < crew->config.max;
-	wake = begins && crew->idle > 0;
+	grow = crew->idle < crew->queue.ready && crew->count < crew->config.max &&
+	       rr_crew_queue_next(&crew->queue);
+	wake = crew_wakes(crew);
 	pthread_mutex_unlock(&crew->lock);
 	/* Not under the lock: the thread that wakes would wait for it at once. */
 	if (wake)
@@ -214,15 +227,16 @@ rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job)
 bool
 rr_crew_move(struct rr_crew *crew, const struct rr_crew_job *job, uint64_t place)
 {
-	bool has_room = false;
+	bool has_room = false, wake;
 
 	pthread_mutex_lock(&crew->lock);
 	for (uint32_t i = 0; i < crew->config.max; i++)
 		if (crew->members[i].slot.job == job)
 			has_room = rr_crew_queue_move(&crew->queue, &crew->members[i].slot, place);
-	if (has_room && crew->idle > 0 && rr_crew_queue_next(&crew->queue))
-		pthread_cond_signal(&crew->wanted);
+	wake = has_room && crew_wakes(crew);
 	pthread_mutex_unlock(&crew->lock);
+	if (wake)
+		pthread_cond_signal(&crew->wanted);
 	return has_room;
 }
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../test.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "vfs/crew.h"
+
+enum { MANY = 40 };
+
+/* Signals of the crew are counted. Those that are held back reach nobody. */
+static atomic_uint signals;
+static atomic_bool held_back;
+static pthread_cond_t *_Atomic wanted;
+
+int
+pthread_cond_signal(pthread_cond_t *cond)
+{
+	signals++;
+	wanted = cond;
+	return held_back ? 0 : pthread_cond_broadcast(cond);
+}
+
+struct world {
+	struct rr_loop *loop;
+	struct rr_crew *crew;
+	struct rr_crew_job jobs[MANY];
+	unsigned begun, done; /* jobs */
+};
+
+static struct world *there_is;
+
+static bool
+job_run(struct rr_crew_job *job, void *member)
+{
+	(void)job;
+	(void)member;
+	return true;
+}
+
+static void
+job_done(struct rr_crew_job *job)
+{
+	(void)job;
+	there_is->done++;
+}
+
+/* With one thread. */
+static int
+setup(void **state)
+{
+	static const struct rr_crew_config config = { .max = 1 };
+	struct world *world = calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	there_is = world;
+	signals = 0;
+	held_back = false;
+	world->loop = rr_loop_new(&rr_env_system);
+	assert_non_null(world->loop);
+	assert_int_equal(rr_crew_new(&rr_env_system, world->loop, &config, &world->crew), 0);
+	*state = world;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+
+	rr_crew_free(world->crew);
+	rr_loop_free(world->loop);
+	free(world);
+	return 0;
+}
+
+static void
+add(struct world *world)
+{
+	struct rr_crew_job *job = &world->jobs[world->begun++ % MANY];
+
+	*job = (struct rr_crew_job){ .run = job_run, .done = job_done };
+	rr_crew_add(world->crew, job);
+}
+
+static void
+finish(struct world *world)
+{
+	turn_until(world->done == world->begun, rr_loop_turn(world->loop, RR_SECOND));
+}
+
+static void
+jobs_that_come_at_once_wake_a_thread_once(void **state)
+{
+	struct world *world = *state;
+
+	/* A job whose thread has not begun to wait is done without a signal. */
+	held_back = true;
+	for (add(world); signals == 0; add(world))
+		finish(world);
+	for (int i = 0; i < MANY / 2; i++)
+		add(world);
+	assert_int_equal(signals, 1);
+
+	held_back = false;
+	pthread_cond_broadcast(wanted);
+	finish(world);
+}
+
+static void
+a_thread_that_was_woken_is_woken_again(void **state)
+{
+	struct world *world = *state;
+
+	for (unsigned before = signals; signals < before + 3;) {
+		add(world);
+		finish(world);
+	}
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(jobs_that_come_at_once_wake_a_thread_once),
+		TEST(a_thread_that_was_woken_is_woken_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
