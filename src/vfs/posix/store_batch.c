@@ -5,10 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* From so many files and directories on, the file system as a whole is stored: of 2000 octets each, 32 new
- * files took 35 ms by fsync(2) and 6 ms by syncfs(2), 8 took 3 and 4 ms (ext4). */
-enum { WHOLE_FROM = 12 };
-
 /* One thing to store, and what it is. */
 struct target {
 	const struct rr_store *store;
@@ -112,15 +108,19 @@ batch_store(struct target *targets, uint32_t count)
 }
 
 void
-rr_store_batch(struct rr_list *batch)
+rr_store_batch(struct rr_list *batch, struct rr_store_pace *pace, const struct rr_env *env)
 {
 	struct target targets[RR_STORE_BATCH * RR_STORES], *next = targets;
-	uint32_t count = batch_targets(batch, targets);
+	uint32_t count = batch_targets(batch, targets), united = batch_unite(targets, count);
+	bool whole = rr_store_pace_is_whole(pace, united);
+	uint64_t start = rr_now(env);
 
-	if (batch_unite(targets, count) < WHOLE_FROM)
-		batch_store(targets, count);
-	else
+	if (whole)
 		batch_store_whole(targets, count);
+	else
+		batch_store(targets, count);
+	if (united > 0)
+		rr_store_pace_learn(pace, whole, united, rr_now(env) - start);
 	for (struct rr_list *link = batch->next; link != batch; link = link->next) {
 		struct rr_store_job *job = rr_container(link, struct rr_store_job, link);
 

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/checked.h"
+
 struct rr_storer {
 	const struct rr_env *env;
 	struct rr_loop *loop;
@@ -23,21 +25,12 @@ struct rr_storer {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wanted;
 	struct rr_list arriving, stored;
-	uint32_t count;  /* arriving */
-	uint32_t enough; /* so many are worth waking the thread for */
+	uint32_t count; /* arriving */
+	bool gathers;   /* the thread waits for a batch to be complete */
 	bool ends;
 	uint64_t batches;
+	struct rr_store_pace pace; /* the thread's */
 };
-
-/* How a batch went. */
-struct batch {
-	struct rr_list jobs;
-	uint32_t count;
-	uint64_t took; /* ns */
-};
-
-/* The most that is waited for more jobs. */
-#define GATHER_MAX (5 * RR_MILLISECOND)
 
 static void
 storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
@@ -48,45 +41,35 @@ storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
 		rr_list_append(to, link);
 }
 
-static uint64_t
-storer_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * RR_SECOND + (uint64_t)now.tv_nsec;
-}
-
-/*
- * Those whose jobs were stored by the last batch are likely to come with the next ones, one after the other:
- * what would be begun with the first of these keeps the others waiting. So it is waited until there are as
- * many again, but only for a quarter of the time that storing takes.
- */
+/* Waits for the jobs that are likely to come soon: what would be begun without them keeps them waiting. */
 static void
-storer_gather(struct rr_storer *storer, const struct batch *last)
+storer_gather(struct rr_storer *storer)
 {
-	uint64_t until = storer_now() + (last->took / 4 < GATHER_MAX ? last->took / 4 : GATHER_MAX);
+	const struct rr_store_pace *pace = &storer->pace;
+	uint64_t until = rr_now(&rr_env_system) + rr_store_pace_patience(pace);
 	const struct timespec deadline = { (time_t)(until / RR_SECOND), (long)(until % RR_SECOND) };
 
-	storer->enough = last->count;
-	while (storer->count < storer->enough && !storer->ends)
+	storer->gathers = true;
+	while (!rr_store_pace_is_enough(pace, storer->count) && !storer->ends)
 		if (pthread_cond_timedwait(&storer->wanted, &storer->lock, &deadline) != 0)
 			break;
-	storer->enough = 1;
+	storer->gathers = false;
 }
 
-/* Takes what is to be stored next; false: nothing will be. */
-static bool
-storer_take(struct rr_storer *storer, struct batch *batch)
+/* Takes what is to be stored next, and says how many jobs; 0: nothing will be. */
+static uint32_t
+storer_take(struct rr_storer *storer, struct rr_list *jobs)
 {
+	uint32_t count;
+
 	while (storer->count == 0 && !storer->ends)
 		pthread_cond_wait(&storer->wanted, &storer->lock);
-	storer_gather(storer, batch);
-	batch->count = storer->count < RR_STORE_BATCH ? storer->count : RR_STORE_BATCH;
-	storer->count -= batch->count;
-	storer_move(&storer->arriving, &batch->jobs, batch->count);
-	storer->batches += batch->count > 0;
-	return batch->count > 0;
+	storer_gather(storer);
+	count = (uint32_t)rr_min(storer->count, RR_STORE_BATCH);
+	storer->count -= count;
+	storer_move(&storer->arriving, jobs, count);
+	storer->batches += count > 0;
+	return count;
 }
 
 static void *
@@ -94,19 +77,20 @@ storer_run(void *argument)
 {
 	struct rr_storer *storer = argument;
 	const uint64_t one = 1;
-	struct batch batch = { 0 };
+	struct rr_list jobs;
+	uint32_t count;
 
-	rr_list_init(&batch.jobs);
+	rr_list_init(&jobs);
 	pthread_mutex_lock(&storer->lock);
-	while (storer_take(storer, &batch)) {
-		uint64_t start = storer_now();
+	while ((count = storer_take(storer, &jobs)) > 0) {
+		uint64_t start = rr_now(storer->env);
 
 		pthread_mutex_unlock(&storer->lock);
-		rr_store_batch(&batch.jobs);
-		batch.took = storer_now() - start;
+		rr_store_batch(&jobs, &storer->pace, storer->env);
 		pthread_mutex_lock(&storer->lock);
-		storer_move(&batch.jobs, &storer->stored, batch.count);
-		/* It fails only where the loop has been told 2^64 times already. */
+		rr_store_pace_end(&storer->pace, count, storer->count, rr_now(storer->env) - start);
+		storer_move(&jobs, &storer->stored, count);
+		/* It fails only where the loop was woken 2^64 times already. */
 		if (write(storer->watch.fd, &one, sizeof(one)) < 0)
 			continue;
 	}
@@ -180,7 +164,7 @@ rr_storer_new(const struct rr_env *env, struct rr_loop *loop, struct rr_storer *
 	rr_list_init(&new->arriving);
 	rr_list_init(&new->stored);
 	pthread_mutex_init(&new->lock, NULL);
-	new->enough = 1;
+	rr_store_pace_init(&new->pace);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&new->wanted, &attributes);
@@ -220,7 +204,8 @@ rr_storer_add(struct rr_storer *storer, struct rr_store_job *job)
 	rr_list_init(&job->link);
 	pthread_mutex_lock(&storer->lock);
 	rr_list_append(&storer->arriving, &job->link);
-	if (++storer->count >= storer->enough)
+	storer->count++;
+	if (storer->gathers ? rr_store_pace_is_enough(&storer->pace, storer->count) : storer->count == 1)
 		pthread_cond_signal(&storer->wanted);
 	pthread_mutex_unlock(&storer->lock);
 }

@@ -9,8 +9,8 @@
 /*
  * A thread that brings to stable storage what calls have changed, for the thread of a loop, which serves
  * others meanwhile. Jobs that come while it works are one batch, stored together: a file or directory that
- * several of them changed once, and where a batch has many, the file system as a whole. So the more calls
- * wait, the less each costs.
+ * several of them changed once, or the file system as a whole where that takes less. So the more calls wait,
+ * the less each costs.
  */
 struct rr_storer;
 
