@@ -22,18 +22,29 @@ binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *c
 	return NULL;
 }
 
+/* The next connection is to prove itself anew. */
+static void
+binding_drop_back(struct rr_nfs4_binding *binding)
+{
+	struct rr_nfs4_session *session = binding->session;
+
+	if (!(binding->channels & RR_NFS4_BACK))
+		return;
+	binding->channels &= ~(uint32_t)RR_NFS4_BACK;
+	if (--session->back_count == 0)
+		session->back_works = false;
+}
+
 static void
 binding_drop(struct rr_nfs4_binding *binding)
 {
 	struct rr_nfs4_session *session = binding->session;
-	struct rr_nfs4_sessions *sessions = session->table;
 
+	binding_drop_back(binding);
 	rr_list_remove(&binding->of_session);
 	rr_list_remove(&binding->of_conn);
 	session->binding_count--;
-	if (binding->channels & RR_NFS4_BACK && --session->back_count == 0 && sessions->back_lost)
-		sessions->back_lost(sessions->ctx, session);
-	rr_free(sessions->env, binding);
+	rr_free(session->table->env, binding);
 }
 
 void
@@ -41,6 +52,15 @@ rr_nfs4_conn_end(struct rr_nfs4_conn *conn)
 {
 	rr_list_for_each (link, &conn->bindings)
 		binding_drop(rr_container(link, struct rr_nfs4_binding, of_conn));
+}
+
+void
+rr_nfs4_unbind_back(struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
+{
+	struct rr_nfs4_binding *binding = binding_find(session, conn);
+
+	if (binding)
+		binding_drop_back(binding);
 }
 
 void

@@ -82,6 +82,16 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 /* What one message can carry, both ways. */
 enum { SESSION_IO = (1 << 20) + 4096, SESSION_CACHED = 4096, SESSION_SLOTS = 64, SESSION_BACK = 4096 };
 
+/* The lock of the tables is held. */
+static void
+session_way_back(struct rr_nfs4_compound *c, const sessionid4 id)
+{
+	struct rr_nfs4_session *session = rr_nfs4_session_find(&c->server->shared->tables.sessions, id);
+
+	if (session && rr_nfs4_bound(session, &c->connection->conn) & RR_NFS4_BACK)
+		rr_nfs4_way_back(c->connection, c->request, session);
+}
+
 uint32_t
 rr_op_create_session(struct rr_nfs4_compound *c)
 {
@@ -90,6 +100,7 @@ rr_op_create_session(struct rr_nfs4_compound *c)
 		.principal = c->principal,
 		.limits = { SESSION_IO, SESSION_IO, SESSION_CACHED, RR_NFS4_OPERATIONS, SESSION_SLOTS,
 			SESSION_BACK },
+		.minor = c->args->minor,
 		.now = rr_now(c->server->env),
 	};
 	CREATE_SESSION4res *res = &c->res.u.opcreate_session;
@@ -101,6 +112,8 @@ rr_op_create_session(struct rr_nfs4_compound *c)
 	tables = rr_nfs4_lock_tables(c->server);
 	rr_nfs4_clients_expire(&tables->clients, create.now);
 	rr_nfs4_create_session(&tables->sessions, &tables->clients, &create, res);
+	if (res->csr_status == NFS4_OK)
+		session_way_back(c, res->u.csr_resok4.csr_sessionid);
 	rr_nfs4_unlock_tables(c->server);
 	return res->csr_status;
 }
@@ -137,6 +150,8 @@ rr_op_bind_conn_to_session(struct rr_nfs4_compound *c)
 	tables = rr_nfs4_lock_tables(c->server);
 	rr_nfs4_bind_conn_to_session(
 		&tables->sessions, &c->connection->conn, &c->op->u.opbind_conn_to_session, res);
+	if (res->bctsr_status == NFS4_OK)
+		session_way_back(c, res->u.bctsr_resok4.bctsr_sessid);
 	rr_nfs4_unlock_tables(c->server);
 	return res->bctsr_status;
 }
@@ -149,6 +164,8 @@ rr_op_backchannel_ctl(struct rr_nfs4_compound *c)
 	rr_nfs4_lock_tables(c->server);
 	c->turn.session->cb_program = args->bca_cb_program;
 	rr_nfs4_callback_security(c->turn.session, args->bca_sec_parms.values, args->bca_sec_parms.count);
+	if (c->connection)
+		session_way_back(c, c->turn.session->id);
 	rr_nfs4_unlock_tables(c->server);
 	return NFS4_OK;
 }

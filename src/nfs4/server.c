@@ -50,10 +50,15 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	rr_list_init(&server->compounds);
 	rr_list_init(&server->spare);
 	rr_timer_init(&server->lease, server_look);
+	rr_list_init(&server->outbox);
+	server->mail.fd = -1;
 	error = rr_pseudo_init(&server->pseudo, env, server->vfs, text);
+	if (error == 0)
+		error = rr_nfs4_mail_begin(server, text);
 	if (error == 0 && config->shared->dir)
 		error = server_recorder(server, text);
 	if (error < 0) {
+		rr_nfs4_mail_end(server);
 		rr_pseudo_free(&server->pseudo);
 		rr_free(env, server);
 		return error;
@@ -61,6 +66,7 @@ rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop, const struct 
 	rr_loop_arm(loop, &server->lease, SERVER_LOOK_EVERY);
 	rr_nfs4_lock_tables(server);
 	server->shared->servers++;
+	server->shared->tables.sessions.send = rr_nfs4_send;
 	rr_nfs4_unlock_tables(server);
 	*result = server;
 	return 0;
@@ -79,6 +85,7 @@ rr_nfs4_server_end(struct rr_nfs4_server *server)
 	if (--server->shared->servers == 0)
 		rr_nfs4_tables_end(tables);
 	rr_nfs4_unlock_tables(server);
+	rr_nfs4_mail_end(server);
 }
 
 void

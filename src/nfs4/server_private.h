@@ -14,7 +14,9 @@ struct rr_nfs4_connection {
 	struct rr_attachment attachment; /* of the RPC server's connection */
 	struct rr_nfs4_server *server;
 	struct rr_nfs4_conn conn;
-	bool rdma;
+	struct rr_list ways;  /* back to the client: server_callback.c's, as the next ones */
+	struct rr_list calls; /* under way */
+	uint32_t way_count;
 };
 
 struct rr_nfs4_server {
@@ -28,7 +30,8 @@ struct rr_nfs4_server {
 	struct rr_list compounds; /* under way */
 	struct rr_list spare;     /* memory of compounds that ended */
 	uint32_t spare_count;
-	struct rr_list connections;
+	struct rr_list outbox; /* callbacks to be sent: under the lock of the tables */
+	struct rr_watch mail;  /* an eventfd: there are some */
 	struct rr_timer lease;
 	struct rr_crew *recorder; /* writes and removes records of clients; NULL: there are none */
 };
@@ -47,5 +50,25 @@ void rr_nfs4_stop_waiting(struct rr_nfs4_server *server);
 
 /* The connection of a request; NULL: no memory, or none that sessions can be bound to. */
 struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *request);
+
+/* ---- server_callback.c ---- */
+
+/* Errors: NOMEM, SYSTEM; with text. */
+int rr_nfs4_mail_begin(struct rr_nfs4_server *server, struct rr_text *text);
+void rr_nfs4_mail_end(struct rr_nfs4_server *server);
+
+/* For sessions->send. The lock of the tables is held. */
+void rr_nfs4_send(struct rr_nfs4_callback *callback);
+
+/* The connection of the request is bound to the session's backchannel: what is needed to call over it is made
+ * while there is a request of it, and the client is asked whether it answers. The lock of the tables is held.
+ */
+void rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
+	struct rr_nfs4_session *session);
+
+/* The connection ends: nothing goes over it any more. The lock of the tables is held by the first; the second
+ * frees, without it. */
+void rr_nfs4_ways_lost(struct rr_nfs4_connection *connection);
+void rr_nfs4_ways_free(struct rr_nfs4_connection *connection);
 
 #endif

@@ -138,7 +138,9 @@ server_connection_ended(struct rr_attachment *attachment)
 
 	rr_nfs4_lock_tables(server);
 	rr_nfs4_conn_end(&connection->conn);
+	rr_nfs4_ways_lost(connection);
 	rr_nfs4_unlock_tables(server);
+	rr_nfs4_ways_free(connection);
 	rr_list_for_each (link, &server->compounds) {
 		struct rr_nfs4_compound *c = rr_container(link, struct rr_nfs4_compound, link);
 
@@ -164,6 +166,8 @@ rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *reques
 	connection->attachment.ended = server_connection_ended;
 	rr_list_init(&connection->attachment.link);
 	rr_nfs4_conn_init(&connection->conn);
+	rr_list_init(&connection->ways);
+	rr_list_init(&connection->calls);
 	if (rr_request_attach(request, &connection->attachment))
 		return connection;
 	rr_free(server->env, connection);

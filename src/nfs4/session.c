@@ -17,8 +17,7 @@ enum { SESSION_BACK_REQUEST_LEAST = 256, SESSION_BACK_RESPONSE_LEAST = 128 };
 
 enum {
 	SESSION_FLAGS = CREATE_SESSION4_FLAG_PERSIST | CREATE_SESSION4_FLAG_CONN_BACK_CHAN |
-			CREATE_SESSION4_FLAG_CONN_RDMA,
-	SESSION_BACK_SLOTS = 16
+			CREATE_SESSION4_FLAG_CONN_RDMA
 };
 
 int
@@ -29,6 +28,7 @@ rr_nfs4_sessions_init(
 	sessions->env = env;
 	sessions->max = max;
 	sessions->budget = budget;
+	rr_list_init(&sessions->callbacks);
 	return rr_map_init(&sessions->by_id, env, 256);
 }
 
@@ -94,6 +94,7 @@ rr_nfs4_session_end(struct rr_nfs4_session *session)
 	sessions->count--;
 	sessions->budget += session->reserved;
 	session->table = NULL;
+	rr_nfs4_callbacks_leave(sessions, session);
 	rr_nfs4_session_release(session);
 }
 
@@ -153,7 +154,7 @@ session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 		.ca_maxresponsesize = (uint32_t)rr_min(asked->ca_maxresponsesize, limits->back_max),
 		.ca_maxresponsesize_cached = 0,
 		.ca_maxoperations = asked->ca_maxoperations,
-		.ca_maxrequests = (uint32_t)rr_min(asked->ca_maxrequests, SESSION_BACK_SLOTS),
+		.ca_maxrequests = (uint32_t)rr_min(asked->ca_maxrequests, RR_NFS4_BACK_SLOTS),
 	};
 	return NFS4_OK;
 }
@@ -215,6 +216,7 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 	session->reserved = reserved;
 	sessions->budget -= reserved;
 	rr_list_init(&session->bindings);
+	rr_list_init(&session->probe.link);
 	rr_list_append(&client->sessions, &session->of_client);
 	client->session_count++;
 	session_make_id(sessions, session->id);
@@ -243,6 +245,7 @@ session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *c
 	session = session_make(sessions, client, &fore, &back);
 	if (!session)
 		return NFS4ERR_NOSPC;
+	session->minor = create->minor;
 	session_take_callback(session, args);
 	rr_nfs4_bind(session, create->conn, RR_NFS4_FORE);
 	ok->csr_flags = args->csa_flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN;

@@ -2,6 +2,7 @@
 #ifndef RR_NFS4_SESSION_H
 #define RR_NFS4_SESSION_H
 
+#include "nfs4/callback.h"
 #include "nfs4/client.h"
 
 /*
@@ -38,6 +39,14 @@ struct rr_nfs4_binding {
 
 struct rr_nfs4_slot;
 
+enum { RR_NFS4_BACK_SLOTS = 16 };
+
+/* A slot of the backchannel: the sequence ID of the last callback that was answered. */
+struct rr_nfs4_back_slot {
+	sequenceid4 sequence;
+	bool busy;
+};
+
 struct rr_nfs4_session {
 	struct rr_nfs4_sessions *table;
 	struct rr_map_link by_id;
@@ -55,17 +64,21 @@ struct rr_nfs4_session {
 	bool cb_fault;
 	uint64_t reserved; /* octets of the budget for cached replies */
 	struct rr_nfs4_slot *slots;
-	void *back_ctx; /* of the layer that calls back */
+	uint32_t minor; /* version, of callbacks too */
+	/* The client has answered a callback since it was last bound to a connection for them. */
+	bool back_works;
+	struct rr_nfs4_callback probe;
+	struct rr_nfs4_back_slot back_slots[RR_NFS4_BACK_SLOTS];
 };
 
 struct rr_nfs4_sessions {
 	const struct rr_env *env;
 	struct rr_map by_id;
 	uint32_t count, max, next;
-	uint64_t budget; /* octets that cached replies of all sessions may still take */
-	/* The session's last binding for callbacks has gone, or the session has. */
-	void (*back_lost)(void *ctx, struct rr_nfs4_session *session);
-	void *ctx;
+	uint64_t budget;          /* octets that cached replies of all sessions may still take */
+	struct rr_list callbacks; /* that wait */
+	/* Sends the callback over its connection, from the thread of that one. NULL: callbacks wait. */
+	void (*send)(struct rr_nfs4_callback *callback);
 };
 
 enum { RR_NFS4_SESSIONS_PER_CLIENT = 32, RR_NFS4_BINDINGS_PER_SESSION = 64 };
@@ -81,6 +94,7 @@ struct rr_nfs4_create {
 	struct rr_nfs4_principal principal;
 	struct rr_nfs4_limits limits;
 	struct rr_nfs4_conn *conn;
+	uint32_t minor;
 	uint64_t now;
 };
 
@@ -123,6 +137,8 @@ void rr_nfs4_conn_end(struct rr_nfs4_conn *conn);
 void rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_t channels);
 /* What the connection is bound to: RR_NFS4_FORE, RR_NFS4_BACK, or 0. */
 uint32_t rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
+/* The connection is not bound to the backchannel any more. */
+void rr_nfs4_unbind_back(struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
 void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
 /* A connection that callbacks of the session can go over; NULL where there is none. */
 struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);

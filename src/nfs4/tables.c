@@ -67,6 +67,7 @@ rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 		rr_nfs4_records_forget(&tables->records, NULL);
 	if (tables->grace.ends && !rr_nfs4_records_removing(&tables->records))
 		rr_nfs4_grace_end(&tables->grace);
+	rr_nfs4_callbacks_go(&tables->sessions, now);
 }
 
 int

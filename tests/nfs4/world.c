@@ -149,8 +149,7 @@ static void
 world_stop(struct world *world)
 {
 	for (int i = 0; i < WORLD_CLIENTS; i++) {
-		rr_client_free(world->peers[i].client);
-		world->peers[i].client = NULL;
+		peer_disconnect(&world->peers[i]);
 	}
 	rr_server_free(world->server);
 	rr_nfs4_server_end(world->nfs4);
@@ -184,6 +183,128 @@ world_teardown(void **state)
 	return 0;
 }
 
+static enum rpcrdma_handled
+answer_null(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	struct answers *answers = ctx;
+
+	(void)request, (void)args, (void)result;
+	answers->nulls++;
+	return answers->silent ? RPCRDMA_HANDLE_DROP : RPCRDMA_HANDLED;
+}
+
+/* RFC 8881, 20.9.3: what a client checks of CB_SEQUENCE. */
+static void
+answer_sequence(struct answers *answers, const CB_SEQUENCE4args *args, CB_SEQUENCE4res *res)
+{
+	CB_SEQUENCE4resok *ok = &res->u.csr_resok4;
+
+	assert_true(args->csa_slotid < 16 && args->csa_highest_slotid >= args->csa_slotid);
+	res->csr_status = answers->sequence;
+	if (answers->sequence != NFS4_OK)
+		return;
+	if (args->csa_sequenceid == answers->last[args->csa_slotid] && answers->replays)
+		answers->retries++;
+	else
+		assert_int_equal(args->csa_sequenceid, answers->last[args->csa_slotid] + 1);
+	answers->last[args->csa_slotid] = args->csa_sequenceid;
+	memcpy(ok->csr_sessionid, args->csa_sessionid, sizeof(ok->csr_sessionid));
+	ok->csr_sequenceid = args->csa_sequenceid;
+	ok->csr_slotid = args->csa_slotid;
+	ok->csr_highest_slotid = ok->csr_target_highest_slotid = 15;
+}
+
+static void
+answer_note(struct answers *answers, const nfs_cb_argop4 *op)
+{
+	const nfs_fh4 *handle =
+		op->argop == OP_CB_RECALL ? &op->u.opcbrecall.fh : &op->u.opcbnotify_lock.cnla_fh;
+
+	assert_true(answers->compounds < WORLD_CALLBACKS && handle->length <= sizeof(answers->handle));
+	answers->ops[answers->compounds] = *op;
+	answers->handle_length = handle->length;
+	memcpy(answers->handle, handle->data, handle->length);
+	answers->compounds++;
+}
+
+static enum rpcrdma_handled
+answer_compound(void *ctx, struct rpcrdma_request *request, const void *arguments, void *result)
+{
+	const CB_COMPOUND4args *args = arguments;
+	struct answers *answers = ctx;
+	CB_COMPOUND4res *res = result;
+	nfs_cb_resop4 *ops = rpcrdma_request_alloc(request, 2 * sizeof(*ops));
+
+	assert_int_equal(args->argarray.count, 2);
+	assert_int_equal(args->argarray.values[0].argop, OP_CB_SEQUENCE);
+	answers->minor = args->minorversion;
+	ops[0].resop = OP_CB_SEQUENCE;
+	answer_sequence(answers, &args->argarray.values[0].u.opcbsequence, &ops[0].u.opcbsequence);
+	answer_note(answers, &args->argarray.values[1]);
+	if (answers->silent)
+		return RPCRDMA_HANDLE_DROP;
+	res->status = answers->sequence != NFS4_OK ? answers->sequence : answers->status;
+	res->resarray.values = ops;
+	res->resarray.count = answers->sequence != NFS4_OK ? 1 : 2;
+	ops[1].resop = args->argarray.values[1].argop;
+	/* The result of both operations is a status. */
+	ops[1].u.opcbrecall.status = answers->status;
+	return RPCRDMA_HANDLED;
+}
+
+static void
+peer_serve(struct peer *peer)
+{
+	static rpcrdma_handler *const handlers[] = { answer_null, answer_compound };
+	const struct rr_service service = { &nfs42_NFS_CB_program, handlers, &peer->answers, NULL, NULL };
+
+	if (!peer->answers.server)
+		assert_int_equal(rr_server_new(peer->world->engine, &rr_server_config_default, &service, 1,
+					 &peer->answers.server),
+			0);
+}
+
+void
+peer_disconnect(struct peer *peer)
+{
+	rr_client_free(peer->client);
+	rr_server_free(peer->answers.server);
+	peer->client = NULL;
+	peer->answers.server = NULL;
+}
+
+nfsstat4
+peer_bind(struct peer *peer, uint32_t uid)
+{
+	nfs_argop4 op = { .argop = OP_BIND_CONN_TO_SESSION,
+		.u.opbind_conn_to_session.bctsa_dir = CDFC4_FORE_OR_BOTH };
+
+	if (!peer->client)
+		peer_connect(peer, uid);
+	memcpy(op.u.opbind_conn_to_session.bctsa_sessid, peer->session, sizeof(peer->session));
+	return peer_raw(peer, &op, 1);
+}
+
+uint32_t
+peer_flags(const struct peer *peer)
+{
+	return peer->res.resarray.values[0].u.opsequence.u.sr_resok4.sr_status_flags;
+}
+
+void
+world_wait(struct world *world, const uint32_t *number, uint32_t least)
+{
+	while (*number < least)
+		assert_true(rr_loop_turn(world->engine->loop, 20 * (int64_t)RR_SECOND) >= 0);
+}
+
+struct peer *
+world_caller(struct world *world, uint32_t number, const char *name, uint32_t uid)
+{
+	world->peers[number].calls_back = true;
+	return world_peer(world, number, name, uid);
+}
+
 void
 peer_connect(struct peer *peer, uint32_t uid)
 {
@@ -192,6 +313,9 @@ peer_connect(struct peer *peer, uint32_t uid)
 		.cred = { .uid = uid, .gid = uid } };
 	struct rr_text text;
 
+	if (peer->calls_back)
+		peer_serve(peer);
+	config.callbacks = peer->answers.server;
 	memcpy(&config.address, &peer->world->address, sizeof(peer->world->address));
 	if (rr_client_new(peer->world->engine, &config, &peer->client, &text) < 0)
 		fail_msg("%s", text.text);
@@ -297,6 +421,7 @@ peer_create_session(struct peer *peer)
 	nfs_argop4 op = { .argop = OP_CREATE_SESSION,
 		.u.opcreate_session = { .csa_clientid = peer->clientid,
 			.csa_sequence = peer->create_sequence,
+			.csa_flags = peer->calls_back ? CREATE_SESSION4_FLAG_CONN_BACK_CHAN : 0,
 			.csa_fore_chan_attrs = peer->fore ? *peer->fore : attrs,
 			.csa_back_chan_attrs = peer->back ? *peer->back : attrs,
 			.csa_cb_program = 0x40000000,

@@ -9,6 +9,7 @@
 #include "nfs4/errors.h"
 #include "nfs4/server.h"
 #include "rpc/client.h"
+#include "rpc/server.h"
 #include "ulb/nfs42.h"
 #include "vfs/memory/memory.h"
 #include "vfs/posix/posix.h"
@@ -16,9 +17,25 @@
 /* A server of version 4 for a directory, and clients of it, in one engine: what they say goes over the
  * loopback. */
 
-enum { WORLD_CLIENTS = 3, WORLD_OPS = 24 };
+enum { WORLD_CLIENTS = 3, WORLD_OPS = 24, WORLD_CALLBACKS = 16 };
 
 struct world;
+
+/* How a client answers callbacks, and those that came. */
+struct answers {
+	struct rpcrdma_server *server; /* NULL: it serves no callbacks */
+	uint32_t nulls, compounds;     /* that came */
+	nfsstat4 sequence, status;     /* of the next ones: NFS4_OK: as it should be */
+	bool silent;                   /* none is answered */
+	bool replays;                  /* a sequence ID that came before is taken for a retry */
+	uint32_t retries;
+	sequenceid4 last[16]; /* of each slot */
+	uint32_t minor;
+	/* The second operation of each COMPOUND; pointers in it are not valid. */
+	nfs_cb_argop4 ops[WORLD_CALLBACKS];
+	uint8_t handle[128]; /* of the last */
+	uint32_t handle_length;
+};
 
 /* A client with a session, which uses slot 0. */
 struct peer {
@@ -31,6 +48,8 @@ struct peer {
 	bool cache;                        /* of its next calls */
 	const channel_attrs4 *fore, *back; /* NULL: generous ones */
 	const char *tag;                   /* NULL: "tag" */
+	bool calls_back;                   /* its sessions have a backchannel, and it serves callbacks */
+	struct answers answers;
 	/* The last answer. */
 	COMPOUND4res res;
 	uint8_t memory[1 << 17], keep[1 << 18];
@@ -77,6 +96,16 @@ struct peer *world_peer(struct world *world, uint32_t number, const char *name, 
 void peer_connect(struct peer *peer, uint32_t uid);
 nfsstat4 peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags);
 nfsstat4 peer_create_session(struct peer *peer);
+
+/* The flags of the last SEQUENCE. */
+uint32_t peer_flags(const struct peer *peer);
+/* A client that serves callbacks, connected, with a session, done with reclaiming. */
+struct peer *world_caller(struct world *world, uint32_t number, const char *name, uint32_t uid);
+/* Turns of the loop until the number is at least that. */
+void world_wait(struct world *world, const uint32_t *number, uint32_t least);
+void peer_disconnect(struct peer *peer);
+/* BIND_CONN_TO_SESSION to both channels, over a connection that is made for it where there is none. */
+nfsstat4 peer_bind(struct peer *peer, uint32_t uid);
 
 /* One COMPOUND as it is; its status. */
 nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);

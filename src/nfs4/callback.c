@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way of a callback through the backchannel. */
+#include <string.h>
+
+#include "nfs4/session.h"
+
+enum callback_event { CALLBACK_QUEUE, CALLBACK_SEND, CALLBACK_RETURN, CALLBACK_END, CALLBACK_EVENTS };
+
+/* After this time a callback is repeated that the client could not do yet. */
+#define CALLBACK_AGAIN RR_SECOND
+
+static const enum rr_nfs4_callback_phase callback_next[RR_NFS4_CALLBACK_PHASES][CALLBACK_EVENTS] = {
+	[RR_NFS4_CALLBACK_IDLE] = { RR_NFS4_CALLBACK_QUEUED, RR_NFS4_CALLBACK_IDLE, RR_NFS4_CALLBACK_IDLE,
+		RR_NFS4_CALLBACK_IDLE },
+	[RR_NFS4_CALLBACK_QUEUED] = { RR_NFS4_CALLBACK_QUEUED, RR_NFS4_CALLBACK_OUT, RR_NFS4_CALLBACK_QUEUED,
+		RR_NFS4_CALLBACK_IDLE },
+	[RR_NFS4_CALLBACK_OUT] = { RR_NFS4_CALLBACK_OUT, RR_NFS4_CALLBACK_OUT, RR_NFS4_CALLBACK_QUEUED,
+		RR_NFS4_CALLBACK_IDLE },
+};
+
+static void
+callback_set_phase(struct rr_nfs4_callback *callback, enum callback_event event)
+{
+	callback->phase = callback_next[callback->phase][event];
+}
+
+/* The slot may be used by another callback. */
+static void
+callback_drop_slot(struct rr_nfs4_callback *callback)
+{
+	struct rr_nfs4_session *session = callback->session;
+
+	if (!session)
+		return;
+	callback->session = NULL;
+	session->back_slots[callback->slot].busy = false;
+	rr_nfs4_session_release(session);
+}
+
+static void
+callback_end(struct rr_nfs4_callback *callback)
+{
+	struct rr_nfs4_client *client = callback->client;
+	struct rr_nfs4_session *session = callback->session;
+
+	rr_list_remove(&callback->link);
+	if (session && callback->kind->put)
+		session->back_slots[callback->slot].busy = false;
+	callback->session = NULL;
+	callback->client = NULL;
+	callback_set_phase(callback, CALLBACK_END);
+	callback->kind->ended(callback);
+	/* The callback may have gone with its owner by now, or goes with the session. */
+	if (session)
+		rr_nfs4_session_release(session);
+	rr_nfs4_client_release(client);
+}
+
+void
+rr_nfs4_callback_queue(struct rr_nfs4_callback *callback, const struct rr_nfs4_callback_kind *kind,
+	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client)
+{
+	if (callback->phase != RR_NFS4_CALLBACK_IDLE)
+		return;
+	callback->kind = kind;
+	callback->sessions = sessions;
+	callback->client = rr_nfs4_client_hold(client);
+	callback->session = NULL;
+	callback->not_before = 0;
+	callback->cancelled = false;
+	callback_set_phase(callback, CALLBACK_QUEUE);
+	rr_list_append(&callback->sessions->callbacks, &callback->link);
+}
+
+/* One that has a slot goes out nevertheless: the client may have seen its sequence ID. */
+void
+rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback)
+{
+	if (callback->phase == RR_NFS4_CALLBACK_IDLE)
+		return;
+	callback->cancelled = true;
+	if (callback->phase == RR_NFS4_CALLBACK_QUEUED && !callback->session)
+		callback_end(callback);
+}
+
+static bool
+callback_take_slot(struct rr_nfs4_callback *callback, struct rr_nfs4_session *session)
+{
+	for (uint32_t i = 0; i < session->back.ca_maxrequests; i++) {
+		if (session->back_slots[i].busy)
+			continue;
+		session->back_slots[i].busy = true;
+		callback->slot = i;
+		callback->session = rr_nfs4_session_hold(session);
+		return true;
+	}
+	return false;
+}
+
+/* A session that the callback can go to; NULL: there is none by now. */
+static struct rr_nfs4_session *
+callback_choose(struct rr_nfs4_callback *callback)
+{
+	if (callback->session)
+		return callback->session->back_count > 0 ? callback->session : NULL;
+	rr_list_for_each (link, &callback->client->sessions) {
+		struct rr_nfs4_session *session = rr_container(link, struct rr_nfs4_session, of_client);
+
+		if (session->back_count > 0 && !session->cb_fault && callback_take_slot(callback, session))
+			return session;
+	}
+	return NULL;
+}
+
+void
+rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now)
+{
+	rr_list_for_each (link, &sessions->callbacks) {
+		struct rr_nfs4_callback *callback = rr_container(link, struct rr_nfs4_callback, link);
+		struct rr_nfs4_session *session;
+
+		if (!sessions->send || now < callback->not_before)
+			continue;
+		session = callback_choose(callback);
+		if (!session)
+			continue;
+		rr_list_remove(&callback->link);
+		callback_set_phase(callback, CALLBACK_SEND);
+		callback->conn = rr_nfs4_back_conn(session);
+		sessions->send(callback);
+	}
+}
+
+/* Back to the queue, or to an end where there is no need for it any more. */
+static void
+callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
+{
+	bool slot_is_gone = !callback->session || rr_nfs4_session_ended(callback->session);
+
+	rr_list_remove(&callback->link);
+	callback->conn = NULL;
+	if (slot_is_gone && (callback->cancelled || !callback->kind->put)) {
+		callback_end(callback);
+		return;
+	}
+	if (slot_is_gone)
+		callback_drop_slot(callback);
+	callback_set_phase(callback, CALLBACK_RETURN);
+	callback->not_before = not_before;
+	rr_list_append(&callback->sessions->callbacks, &callback->link);
+}
+
+void
+rr_nfs4_callback_lost(struct rr_nfs4_callback *callback)
+{
+	callback_return(callback, 0);
+}
+
+void
+rr_nfs4_callback_failed(struct rr_nfs4_callback *callback)
+{
+	struct rr_nfs4_session *session = callback->session;
+
+	if (!rr_nfs4_session_ended(session))
+		rr_nfs4_unbind_back(session, callback->conn);
+	callback_return(callback, 0);
+}
+
+/* RFC 8881, 18.46.3: "SEQ4_STATUS_BACKCHANNEL_FAULT: The server has encountered an unrecoverable fault with
+ * the backchannel (e.g., it has lost track of the sequence ID for a slot in the backchannel)." */
+static void
+callback_fault(struct rr_nfs4_callback *callback)
+{
+	callback->session->cb_fault = true;
+	callback_drop_slot(callback);
+	callback_return(callback, 0);
+}
+
+/* CB_SEQUENCE succeeded: the slot has another sequence ID from now on. */
+static void
+callback_advance(struct rr_nfs4_callback *callback, nfsstat4 status, uint64_t now)
+{
+	callback->session->back_slots[callback->slot].sequence++;
+	callback->session->back_works = true;
+	callback_drop_slot(callback);
+	if (!callback->cancelled && callback->kind->answered(callback, status))
+		callback_return(callback, now + CALLBACK_AGAIN);
+	else
+		callback_end(callback);
+}
+
+static bool
+callback_is_answer(const struct rr_nfs4_callback *callback, const CB_COMPOUND4res *res)
+{
+	const CB_SEQUENCE4resok *ok = &res->resarray.values[0].u.opcbsequence.u.csr_resok4;
+
+	return memcmp(ok->csr_sessionid, callback->session->id, sizeof(ok->csr_sessionid)) == 0 &&
+	       ok->csr_slotid == callback->slot &&
+	       ok->csr_sequenceid == callback->session->back_slots[callback->slot].sequence + 1;
+}
+
+void
+rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4res *res, uint64_t now)
+{
+	nfsstat4 status;
+
+	if (!res) {
+		callback->session->back_works = true;
+		callback_end(callback);
+		return;
+	}
+	/* An answer without a result of CB_SEQUENCE: of a client that does not take the minor version. */
+	if (res->resarray.count == 0 || res->resarray.values[0].resop != OP_CB_SEQUENCE) {
+		rr_nfs4_callback_failed(callback);
+		return;
+	}
+	status = res->resarray.values[0].u.opcbsequence.csr_status;
+	if (status == NFS4ERR_DELAY)
+		callback_return(callback, now + CALLBACK_AGAIN);
+	else if (status != NFS4_OK || !callback_is_answer(callback, res))
+		callback_fault(callback);
+	else
+		callback_advance(callback, res->status, now);
+}
+
+void
+rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4args *args)
+{
+	const struct rr_nfs4_session *session = callback->session;
+
+	memcpy(args->csa_sessionid, session->id, sizeof(args->csa_sessionid));
+	args->csa_sequenceid = session->back_slots[callback->slot].sequence + 1;
+	args->csa_slotid = callback->slot;
+	for (uint32_t i = 0; i < session->back.ca_maxrequests; i++) {
+		if (session->back_slots[i].busy)
+			args->csa_highest_slotid = i;
+	}
+}
+
+/* ---- of sessions ---- */
+
+static void
+probe_ended(struct rr_nfs4_callback *callback)
+{
+	(void)callback;
+}
+
+static const struct rr_nfs4_callback_kind probe_kind = { .ended = probe_ended };
+
+void
+rr_nfs4_back_probe(struct rr_nfs4_session *session, uint64_t now)
+{
+	struct rr_nfs4_callback *probe = &session->probe;
+
+	if (session->back_count > 0 && !session->back_works && probe->phase == RR_NFS4_CALLBACK_IDLE) {
+		rr_nfs4_callback_queue(probe, &probe_kind, session->table, session->client);
+		probe->session = rr_nfs4_session_hold(session);
+	}
+	rr_nfs4_callbacks_go(session->table, now);
+}
+
+bool
+rr_nfs4_back_works(const struct rr_nfs4_client *client)
+{
+	rr_list_for_each (link, &client->sessions) {
+		const struct rr_nfs4_session *session = rr_container(link, struct rr_nfs4_session, of_client);
+
+		if (session->back_count > 0 && session->back_works && !session->cb_fault)
+			return true;
+	}
+	return false;
+}
+
+void
+rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_session *session)
+{
+	rr_list_for_each (link, &sessions->callbacks) {
+		struct rr_nfs4_callback *callback = rr_container(link, struct rr_nfs4_callback, link);
+
+		if (callback->session == session)
+			callback_return(callback, 0);
+	}
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CB_COMPOUND and CB_NULL over the connections that clients have made: RFC 8881, sections 2.10.3.1, 20
+ * and 21.
+ *
+ * Any thread may find that a client is to be called, and the connection may be another thread's: the callback
+ * goes to the outbox of that one's server, whose eventfd wakes its loop.
+ */
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <rpcrdma/error.h>
+
+#include "nfs4/compound.h"
+#include "rpc/client.h"
+
+/* As long a client may take for an answer. */
+#define CALLBACK_TIMEOUT (10 * RR_SECOND)
+
+/* Programs and credentials that sessions of one connection may have; octets of an answer. */
+enum { CALLBACK_WAYS = 8, CALLBACK_REPLY = 2048 };
+
+/* A client of the RPC layer for callbacks with one program number and one credential. */
+struct callback_way {
+	struct rr_list link;
+	struct rpcrdma_program program;
+	struct rpcrdma_client *client;
+	bool has_sys;
+	uint32_t uid, gid;
+};
+
+struct callback_call {
+	struct rr_list link; /* in the connection's calls */
+	struct rr_call call;
+	struct rr_nfs4_connection *connection;
+	struct rr_nfs4_callback *callback;
+	CB_COMPOUND4args args;
+	CB_COMPOUND4res res;
+	nfs_cb_argop4 ops[2];
+	uint8_t memory[1024], keep[4096];
+};
+
+static struct rr_nfs4_connection *
+callback_connection(const struct rr_nfs4_callback *callback)
+{
+	return rr_container(callback->conn, struct rr_nfs4_connection, conn);
+}
+
+void
+rr_nfs4_send(struct rr_nfs4_callback *callback)
+{
+	struct rr_nfs4_server *server = callback_connection(callback)->server;
+
+	rr_list_append(&server->outbox, &callback->link);
+	eventfd_write(server->mail.fd, 1);
+}
+
+static struct callback_way *
+way_find(const struct rr_nfs4_connection *connection, const struct rr_nfs4_session *session)
+{
+	rr_list_for_each (link, &connection->ways) {
+		struct callback_way *way = rr_container(link, struct callback_way, link);
+
+		if (way->program.prog == session->cb_program && way->has_sys == session->has_sys &&
+			(!way->has_sys || (way->uid == session->sys_uid && way->gid == session->sys_gid)))
+			return way;
+	}
+	return NULL;
+}
+
+/* Where there is no memory, the first callback fails, and the client is asked for another connection. */
+static void
+way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
+	const struct rr_nfs4_session *session)
+{
+	const struct rr_client_config config = {
+		.auth = session->has_sys ? &rr_auth_sys : &rr_auth_none,
+		.cred = { .uid = session->sys_uid, .gid = session->sys_gid },
+	};
+	const struct rr_env *env = connection->server->env;
+	struct callback_way *way;
+	struct rr_text text;
+
+	if (way_find(connection, session) || connection->way_count == CALLBACK_WAYS)
+		return;
+	way = rr_alloc(env, sizeof(*way));
+	if (!way)
+		return;
+	way->program = nfs42_NFS_CB_program;
+	way->program.prog = session->cb_program;
+	way->has_sys = session->has_sys;
+	way->uid = session->sys_uid;
+	way->gid = session->sys_gid;
+	if (rr_request_client(request, &config, &way->client, &text) < 0) {
+		rr_free(env, way);
+		return;
+	}
+	rr_list_append(&connection->ways, &way->link);
+	connection->way_count++;
+}
+
+void
+rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
+	struct rr_nfs4_session *session)
+{
+	way_make(connection, request, session);
+	rr_nfs4_back_probe(session, rr_now(connection->server->env));
+}
+
+static void
+call_done(struct rr_call *call, int error)
+{
+	struct callback_call *done = rr_container(call, struct callback_call, call);
+	struct rr_nfs4_server *server = done->connection->server;
+	struct rr_nfs4_callback *callback = done->callback;
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
+
+	rr_list_remove(&done->link);
+	if (error < 0)
+		rr_nfs4_callback_failed(callback);
+	else
+		rr_nfs4_callback_answered(
+			callback, callback->kind->put ? &done->res : NULL, rr_now(server->env));
+	rr_nfs4_callbacks_go(&tables->sessions, rr_now(server->env));
+	rr_nfs4_unlock_tables(server);
+	rr_free(server->env, done);
+}
+
+/* The lock of the tables is held: what the callback is about may end after that. */
+static void
+call_fill(struct callback_call *made, const struct callback_way *way)
+{
+	const struct rr_nfs4_callback *callback = made->callback;
+	bool bare = !callback->kind->put;
+
+	made->call = (struct rr_call){ .program = &way->program,
+		.proc = bare ? CB_NULL : CB_COMPOUND,
+		.args = &made->args,
+		.result = &made->res,
+		.reply_max = bare ? 0 : CALLBACK_REPLY,
+		.arena = rpcrdma_arena(made->memory, sizeof(made->memory)),
+		.keep = made->keep,
+		.keep_size = sizeof(made->keep),
+		.timeout = CALLBACK_TIMEOUT,
+		.done = call_done };
+	if (bare)
+		return;
+	made->args.minorversion = callback->session->minor;
+	made->args.argarray.count = 2;
+	made->args.argarray.values = made->ops;
+	made->ops[0].argop = OP_CB_SEQUENCE;
+	rr_nfs4_callback_sequence(callback, &made->ops[0].u.opcbsequence);
+	callback->kind->put(callback, &made->ops[1]);
+}
+
+/* The lock of the tables is held. NULL: it was not possible. */
+static struct callback_call *
+call_make(struct rr_nfs4_callback *callback, struct callback_way **way)
+{
+	struct rr_nfs4_connection *connection = callback_connection(callback);
+	struct callback_call *made;
+
+	rr_list_remove(&callback->link);
+	*way = way_find(connection, callback->session);
+	if (!*way) {
+		rr_nfs4_callback_failed(callback);
+		return NULL;
+	}
+	made = rr_alloc(connection->server->env, sizeof(*made));
+	if (!made) {
+		rr_nfs4_callback_lost(callback);
+		return NULL;
+	}
+	made->connection = connection;
+	made->callback = callback;
+	call_fill(made, *way);
+	rr_list_append(&connection->calls, &made->link);
+	return made;
+}
+
+/* The lock is given back while a call begins. */
+static void
+mail_ready(struct rr_watch *watch, unsigned events)
+{
+	struct rr_nfs4_server *server = rr_container(watch, struct rr_nfs4_server, mail);
+	eventfd_t count;
+
+	(void)events;
+	eventfd_read(watch->fd, &count);
+	rr_nfs4_lock_tables(server);
+	while (!rr_list_empty(&server->outbox)) {
+		struct callback_way *way;
+		struct callback_call *made =
+			call_make(rr_container(server->outbox.next, struct rr_nfs4_callback, link), &way);
+
+		if (!made)
+			continue;
+		rr_nfs4_unlock_tables(server);
+		rr_client_call(way->client, &made->call);
+		rr_nfs4_lock_tables(server);
+	}
+	rr_nfs4_unlock_tables(server);
+}
+
+int
+rr_nfs4_mail_begin(struct rr_nfs4_server *server, struct rr_text *text)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), error;
+
+	server->mail.ready = mail_ready;
+	if (fd < 0)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "no descriptor for callbacks");
+	error = rr_loop_watch(server->loop, &server->mail, fd, RR_READABLE);
+	if (error == 0)
+		return 0;
+	close(fd);
+	server->mail.fd = -1;
+	return rr_fail(text, error, "no descriptor for callbacks: %s", rpcrdma_strerror(error));
+}
+
+void
+rr_nfs4_mail_end(struct rr_nfs4_server *server)
+{
+	if (server->mail.fd < 0)
+		return;
+	rr_loop_unwatch(server->loop, &server->mail);
+	close(server->mail.fd);
+	server->mail.fd = -1;
+}
+
+void
+rr_nfs4_ways_lost(struct rr_nfs4_connection *connection)
+{
+	rr_list_for_each (link, &connection->server->outbox) {
+		struct rr_nfs4_callback *callback = rr_container(link, struct rr_nfs4_callback, link);
+
+		if (callback->conn == &connection->conn)
+			rr_nfs4_callback_lost(callback);
+	}
+	rr_list_for_each (link, &connection->calls)
+		rr_nfs4_callback_lost(rr_container(link, struct callback_call, link)->callback);
+	rr_nfs4_callbacks_go(&connection->server->shared->tables.sessions, rr_now(connection->server->env));
+}
+
+void
+rr_nfs4_ways_free(struct rr_nfs4_connection *connection)
+{
+	const struct rr_env *env = connection->server->env;
+	struct rr_list *link;
+
+	while ((link = rr_list_pop(&connection->calls))) {
+		struct callback_call *call = rr_container(link, struct callback_call, link);
+
+		rr_client_cancel(call->call.client, &call->call);
+		rr_free(env, call);
+	}
+	while ((link = rr_list_pop(&connection->ways))) {
+		struct callback_way *way = rr_container(link, struct callback_way, link);
+
+		rr_client_free(way->client);
+		rr_free(env, way);
+	}
+}
