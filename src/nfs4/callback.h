@@ -32,7 +32,7 @@ struct rr_nfs4_callback;
 struct rr_nfs4_callback_kind {
 	/* Writes the operation. What op points to stays as long as the callback is out. NULL: the callback is
 	 * CB_NULL, which has no session's slot. */
-	void (*put)(const struct rr_nfs4_callback *callback, nfs_cb_argop4 *op);
+	void (*put)(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op);
 	/* The client has answered its operation so. True: the callback is to be sent again after a while. */
 	bool (*answered)(struct rr_nfs4_callback *callback, nfsstat4 status);
 	/* The callback is idle: it was answered, or cancelled, or there is no session for it any more. */

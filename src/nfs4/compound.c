@@ -225,7 +225,9 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	c->operation = &rr_nfs4_operations[c->op->argop];
 	memset(&c->res, 0, sizeof(c->res));
 	status = compound_check(c);
-	return status == NFS4_OK ? c->operation->run(c) : status;
+	if (status != NFS4_OK)
+		return status;
+	return c->operation->flags & RR_NFS4_OP_RECALLS ? rr_nfs4_recall_first(c) : c->operation->run(c);
 }
 
 /* False: an operation is under way. True: the answer is complete, and the compound is gone. */

@@ -52,6 +52,7 @@ union rr_nfs4_vfs {
 	struct rr_vfs_copy copy;
 	struct rr_vfs_opening opening;
 	struct rr_vfs_lock lock;
+	struct rr_vfs_lease lease;
 	struct rr_vfs_lookup lookup;
 	struct rr_vfs_create create;
 	struct rr_vfs_link link;
@@ -117,12 +118,13 @@ struct rr_nfs4_compound {
 
 /* How an operation is treated: compound.c's table is in ops.c. */
 enum {
-	RR_NFS4_OP_FIRST = 1,    /* may be the first one, without SEQUENCE, and then the only one */
-	RR_NFS4_OP_FH = 2,       /* needs a current filehandle */
-	RR_NFS4_OP_SAVED = 4,    /* needs a saved filehandle */
-	RR_NFS4_OP_CHANGES = 8,  /* changes something: it is not executed unless its reply fits */
-	RR_NFS4_OP_VFS = 16,     /* fails for a directory of the pseudo root, with the status `pseudo` */
-	RR_NFS4_OP_CONSUMES = 32 /* leaves no current filehandle */
+	RR_NFS4_OP_FIRST = 1,     /* may be the first one, without SEQUENCE, and then the only one */
+	RR_NFS4_OP_FH = 2,        /* needs a current filehandle */
+	RR_NFS4_OP_SAVED = 4,     /* needs a saved filehandle */
+	RR_NFS4_OP_CHANGES = 8,   /* changes something: it is not executed unless its reply fits */
+	RR_NFS4_OP_VFS = 16,      /* fails for a directory of the pseudo root, with the status `pseudo` */
+	RR_NFS4_OP_CONSUMES = 32, /* leaves no current filehandle */
+	RR_NFS4_OP_RECALLS = 64   /* changes what other clients may have a delegation of */
 };
 
 struct rr_nfs4_operation {
@@ -167,6 +169,15 @@ nfsstat4 rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
 
 /* Whether an entry of the pseudo root is there for the caller: it may use that export. */
 bool rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry);
+
+/* ---- recall.c ---- */
+
+/* Runs the operation, after a look for delegations of what it changes: NFS4ERR_DELAY while other clients have
+ * some. */
+uint32_t rr_nfs4_recall_first(struct rr_nfs4_compound *c);
+
+/* The same for one file. writes: storage would not let it be written while the client itself has one. */
+nfsstat4 rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writes);
 
 /* ---- room.c ---- */
 

@@ -107,6 +107,7 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	rr_list_init(&state->locks);
 	rr_list_init(&state->of_open);
 	rr_list_init(&state->recall);
+	rr_list_init(&state->callback.link);
 	state->owner_length = owner.length;
 	if (owner.length > 0)
 		memcpy(state->owner, owner.data, owner.length);
@@ -130,6 +131,10 @@ rr_nfs4_file_leave(struct rr_nfs4_state *state)
 	}
 	if (state->kind == RR_NFS4_LOCK)
 		file->lock_count--;
+	if (state->kind == RR_NFS4_DELEGATION) {
+		file->delegations--;
+		state->tables->delegations--;
+	}
 	rr_map_remove(&state->tables->owners, &state->by_owner);
 	rr_list_remove(&state->of_file);
 	state->file = NULL;

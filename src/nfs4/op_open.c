@@ -196,19 +196,31 @@ open_by_handle(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, open_found);
 }
 
-/* CLAIM_DELEGATE_CUR: the client has the delegation, which allows what it opens. */
-static nfsstat4
-open_check_delegation(struct rr_nfs4_compound *c, const stateid4 *given)
+/* The delegation that the claim names is the client's; id: of that file. The lock of the tables is held. */
+nfsstat4
+rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id)
 {
-	struct rr_nfs4_tables *tables;
+	const open_claim4 *claim = &c->op->u.opopen.claim;
+	const stateid4 *given = claim->claim == CLAIM_DELEGATE_CUR
+					? &claim->u.delegate_cur_info.delegate_stateid
+					: &claim->u.oc_delegate_stateid;
 	struct rr_nfs4_state *state;
 	stateid4 stateid;
 	nfsstat4 status = rr_nfs4_current_stateid(c, given, &stateid);
 
-	if (status != NFS4_OK)
-		return status;
-	tables = rr_nfs4_lock_tables(c->server);
-	status = rr_nfs4_state_find(tables, c->client, &stateid, NULL, RR_NFS4_DELEGATION, &state);
+	return status == NFS4_OK ? rr_nfs4_state_find(&c->server->shared->tables, c->client, &stateid, id,
+					   RR_NFS4_DELEGATION, &state)
+				 : status;
+}
+
+/* Before the file is found. */
+static nfsstat4
+open_check_delegation(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status;
+
+	rr_nfs4_lock_tables(c->server);
+	status = rr_open_check_delegation(c, NULL);
 	rr_nfs4_unlock_tables(c->server);
 	return status;
 }
@@ -232,10 +244,10 @@ rr_op_open(struct rr_nfs4_compound *c)
 	case CLAIM_PREVIOUS:
 	case CLAIM_FH: return open_by_handle(c);
 	case CLAIM_DELEGATE_CUR:
-		status = open_check_delegation(c, &claim->u.delegate_cur_info.delegate_stateid);
+		status = open_check_delegation(c);
 		return status == NFS4_OK ? open_by_name(c, claim->u.delegate_cur_info.file) : status;
 	case CLAIM_DELEG_CUR_FH:
-		status = open_check_delegation(c, &claim->u.oc_delegate_stateid);
+		status = open_check_delegation(c);
 		return status == NFS4_OK ? open_by_handle(c) : status;
 	/* Delegations do not outlive the client that they were given to. */
 	case CLAIM_DELEGATE_PREV:

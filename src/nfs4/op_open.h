@@ -14,6 +14,9 @@ struct rr_nfs4_open_work {
 	bool created, exclusive;
 	uint32_t applied; /* RR_VFS_SET_* */
 	change_info4 cinfo;
+	struct rr_vfs_id id;
+	struct rr_nfs4_state *delegation; /* held; NULL: none is given */
+	why_no_delegation4 why;
 };
 
 /* What share_access and share_deny have beside wants: OPEN4_SHARE_ACCESS_READ to BOTH. */
@@ -37,5 +40,19 @@ bool rr_open_is_enough(const struct rr_nfs4_reserved *reserved);
 
 /* Opens the file for what the owner has now, in place of what it had before. */
 uint32_t rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then);
+
+/* Whether the delegation that the claim names is there; id: of the file that it is to be of, or NULL. The
+ * lock of the tables is held. */
+nfsstat4 rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id);
+
+/* op_open_share.c: the OPEN has succeeded. */
+uint32_t rr_open_finish(struct rr_nfs4_compound *c);
+
+/* op_open_deleg.c: the file is open; goes on with rr_open_finish() when it is known whether there is to be a
+ * delegation. */
+uint32_t rr_open_delegate(struct rr_nfs4_compound *c);
+
+/* The delegation, or why there is none. The lock of the tables is held. */
+void rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation);
 
 #endif

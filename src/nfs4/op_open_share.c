@@ -17,22 +17,6 @@ rr_open_undo(struct rr_nfs4_compound *c)
 	rr_nfs4_unlock_tables(c->server);
 }
 
-/* "in the event the server does not return a delegation, it MUST return a delegation type of
- * OPEN_DELEGATE_NONE_EXT", where the client said what it wants. */
-static void
-open_no_delegation(uint32_t share_access, open_delegation4 *delegation)
-{
-	uint32_t want = share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
-
-	delegation->delegation_type = OPEN_DELEGATE_NONE;
-	if (want == OPEN4_SHARE_ACCESS_WANT_NO_PREFERENCE)
-		return;
-	delegation->delegation_type = OPEN_DELEGATE_NONE_EXT;
-	delegation->u.od_whynone.ond_why = want == OPEN4_SHARE_ACCESS_WANT_NO_DELEG ? WND4_NOT_WANTED
-					   : want == OPEN4_SHARE_ACCESS_WANT_CANCEL ? WND4_CANCELLED
-										    : WND4_RESOURCE;
-}
-
 /* The attributes that were set, and those that hold the verifier of an exclusive create. */
 static nfsstat4
 open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
@@ -58,8 +42,8 @@ open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 }
 
 /* The open is the client's. */
-static uint32_t
-open_finish(struct rr_nfs4_compound *c)
+uint32_t
+rr_open_finish(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 	OPEN4resok *ok = &c->res.u.opopen.u.resok4;
@@ -68,8 +52,8 @@ open_finish(struct rr_nfs4_compound *c)
 	open_attrset(c, &ok->attrset);
 	ok->cinfo = work->cinfo;
 	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX;
-	open_no_delegation(c->op->u.opopen.share_access, &ok->delegation);
 	rr_nfs4_lock_tables(c->server);
+	rr_open_give(c, &ok->delegation);
 	rr_nfs4_stateid_next(state, &ok->stateid);
 	rr_nfs4_state_release(state);
 	rr_nfs4_unlock_tables(c->server);
@@ -87,7 +71,7 @@ open_truncated(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	}
 	work->applied |= RR_VFS_SET_SIZE;
-	return open_finish(c);
+	return rr_open_delegate(c);
 }
 
 static uint32_t
@@ -98,7 +82,7 @@ open_truncate(struct rr_nfs4_compound *c)
 	struct rr_vfs_setattr *setattr;
 
 	if (!work->truncate || work->created)
-		return open_finish(c);
+		return rr_open_delegate(c);
 	setattr = &rr_nfs4_vfs_begin(c)->setattr;
 	setattr->object = rr_nfs4_object(&c->current);
 	if (c->op->u.opopen.share_access & OPEN4_SHARE_ACCESS_WRITE)
@@ -155,6 +139,29 @@ rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), then);
 }
 
+/*
+ * RFC 8881, 10.4: delegations of others end before the file is open for writing, or denied to them. By
+ * CLAIM_DELEGATE_CUR the client opens what it has a delegation of. The lock of the tables is held.
+ */
+static nfsstat4
+open_meet_delegations(struct rr_nfs4_compound *c, struct rr_nfs4_tables *tables)
+{
+	const OPEN4args *args = &c->op->u.opopen;
+	const struct rr_nfs4_open_work *work = c->op_memory;
+	uint64_t now = rr_now(c->server->env);
+	bool writes = args->share_access & OPEN4_SHARE_ACCESS_WRITE || work->truncate;
+
+	if (args->claim.claim == CLAIM_DELEGATE_CUR || args->claim.claim == CLAIM_DELEG_CUR_FH)
+		return writes ? NFS4ERR_INVAL : rr_open_check_delegation(c, &work->id);
+	if (!writes && args->share_deny == OPEN4_SHARE_DENY_NONE)
+		return NFS4_OK;
+	if (rr_nfs4_deleg_conflict(tables, c->client, &work->id, now))
+		return NFS4ERR_DELAY;
+	if (writes)
+		rr_nfs4_deleg_own(tables, c->client, &work->id, now);
+	return NFS4_OK;
+}
+
 uint32_t
 rr_open_file(struct rr_nfs4_compound *c)
 {
@@ -176,8 +183,11 @@ rr_open_file(struct rr_nfs4_compound *c)
 	status = rr_nfs4_regular(&c->current);
 	if (status != NFS4_OK)
 		return status;
+	work->id = c->current.attributes.id;
 	tables = rr_nfs4_lock_tables(c->server);
-	status = rr_nfs4_share(tables, c->client, &share, &work->reserved);
+	status = open_meet_delegations(c, tables);
+	if (status == NFS4_OK)
+		status = rr_nfs4_share(tables, c->client, &share, &work->reserved);
 	if (status == NFS4_OK) {
 		enough = rr_open_is_enough(&work->reserved);
 		if (work->reserved.state->opened)

@@ -11,7 +11,14 @@
  * NFS4ERR_NOTSUPP (RFC 8881, 8.8; RFC 7862, 13).
  */
 
-enum { OPS_STATUS = 8, OPS_STATEID = 16, OPS_CINFO = 20, OPS_BITMAP = 16, OPS_FATTR_SLACK = 64 };
+enum {
+	OPS_STATUS = 8,
+	OPS_STATEID = 16,
+	OPS_CINFO = 20,
+	OPS_BITMAP = 16,
+	OPS_DELEGATION = 36,
+	OPS_FATTR_SLACK = 64
+};
 
 static uint32_t
 ops_getattr_estimate(const nfs_argop4 *op)
@@ -51,6 +58,7 @@ enum {
 	FH = RR_NFS4_OP_FH,
 	SAVED = RR_NFS4_OP_SAVED,
 	CHANGES = RR_NFS4_OP_CHANGES,
+	RECALLS = RR_NFS4_OP_RECALLS,
 	VFS = RR_NFS4_OP_VFS
 };
 
@@ -65,7 +73,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_BAD_STATEID },
 	[OP_GETATTR] = { rr_op_getattr, FH, 0, ops_getattr_estimate },
 	[OP_GETFH] = { rr_op_getfh, FH, OPS_STATUS + 4 + RR_VFS_HANDLE_MAX },
-	[OP_LINK] = { rr_op_link, FH | SAVED | VFS | CHANGES, OPS_STATUS + OPS_CINFO,
+	[OP_LINK] = { rr_op_link, FH | SAVED | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_CINFO,
 		.pseudo = NFS4ERR_ROFS },
 	[OP_LOCK] = { rr_op_lock, FH | VFS | CHANGES, OPS_STATUS + 32 + NFS4_OPAQUE_LIMIT,
 		.pseudo = NFS4ERR_ISDIR },
@@ -75,7 +83,8 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_LOOKUP] = { rr_op_lookup, FH, OPS_STATUS },
 	[OP_LOOKUPP] = { rr_op_lookupp, FH, OPS_STATUS },
 	[OP_NVERIFY] = { rr_op_nverify, FH, OPS_STATUS },
-	[OP_OPEN] = { rr_op_open, FH | CHANGES, OPS_STATUS + OPS_STATEID + OPS_CINFO + 4 + OPS_BITMAP + 12 },
+	[OP_OPEN] = { rr_op_open, FH | CHANGES,
+		OPS_STATUS + OPS_STATEID + OPS_CINFO + 4 + OPS_BITMAP + 4 + OPS_DELEGATION },
 	[OP_OPEN_DOWNGRADE] = { rr_op_open_downgrade, FH | VFS | CHANGES, OPS_STATUS + OPS_STATEID,
 		.pseudo = NFS4ERR_BAD_STATEID },
 	[OP_PUTFH] = { rr_op_putfh, 0, OPS_STATUS },
@@ -84,13 +93,15 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_READ] = { rr_op_read, FH | VFS, 0, ops_read_estimate, .pseudo = NFS4ERR_ISDIR },
 	[OP_READDIR] = { rr_op_readdir, FH, 0, ops_readdir_estimate },
 	[OP_READLINK] = { rr_op_readlink, FH | VFS, OPS_STATUS + 4, .pseudo = NFS4ERR_WRONG_TYPE },
-	[OP_REMOVE] = { rr_op_remove, FH | VFS | CHANGES, OPS_STATUS + OPS_CINFO, .pseudo = NFS4ERR_ROFS },
-	[OP_RENAME] = { rr_op_rename, FH | SAVED | VFS | CHANGES, OPS_STATUS + 2 * OPS_CINFO,
+	[OP_REMOVE] = { rr_op_remove, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_CINFO,
+		.pseudo = NFS4ERR_ROFS },
+	[OP_RENAME] = { rr_op_rename, FH | SAVED | VFS | CHANGES | RECALLS, OPS_STATUS + 2 * OPS_CINFO,
 		.pseudo = NFS4ERR_ROFS },
 	[OP_RESTOREFH] = { rr_op_restorefh, SAVED, OPS_STATUS },
 	[OP_SAVEFH] = { rr_op_savefh, FH, OPS_STATUS },
 	[OP_SECINFO] = { rr_op_secinfo, FH, OPS_STATUS + 12 },
-	[OP_SETATTR] = { rr_op_setattr, FH | VFS | CHANGES, OPS_STATUS + OPS_BITMAP, .pseudo = NFS4ERR_ROFS },
+	[OP_SETATTR] = { rr_op_setattr, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_BITMAP,
+		.pseudo = NFS4ERR_ROFS },
 	[OP_VERIFY] = { rr_op_verify, FH, OPS_STATUS },
 	[OP_WRITE] = { rr_op_write, FH | VFS | CHANGES, OPS_STATUS + 16, .pseudo = NFS4ERR_ISDIR },
 	[OP_BACKCHANNEL_CTL] = { rr_op_backchannel_ctl, CHANGES, OPS_STATUS },
@@ -116,11 +127,11 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_SEEK] = { rr_op_seek, FH | VFS, OPS_STATUS + 12, .pseudo = NFS4ERR_ISDIR },
 	[OP_CLONE] = { rr_op_clone, FH | SAVED | VFS | CHANGES, OPS_STATUS, .pseudo = NFS4ERR_WRONG_TYPE },
 	[OP_GETXATTR] = { rr_op_getxattr, FH | VFS, OPS_STATUS + 4 + (28 << 10), .pseudo = NFS4ERR_NOTSUPP },
-	[OP_SETXATTR] = { rr_op_setxattr, FH | VFS | CHANGES, OPS_STATUS + OPS_CINFO,
+	[OP_SETXATTR] = { rr_op_setxattr, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_CINFO,
 		.pseudo = NFS4ERR_ROFS },
 	[OP_LISTXATTRS] = { rr_op_listxattrs, FH | VFS, OPS_STATUS + 16 + (28 << 10),
 		.pseudo = NFS4ERR_NOTSUPP },
-	[OP_REMOVEXATTR] = { rr_op_removexattr, FH | VFS | CHANGES, OPS_STATUS + OPS_CINFO,
+	[OP_REMOVEXATTR] = { rr_op_removexattr, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_CINFO,
 		.pseudo = NFS4ERR_ROFS },
 };
 

@@ -131,7 +131,7 @@ call_done(struct rr_call *call, int error)
 static void
 call_fill(struct callback_call *made, const struct callback_way *way)
 {
-	const struct rr_nfs4_callback *callback = made->callback;
+	struct rr_nfs4_callback *callback = made->callback;
 	bool bare = !callback->kind->put;
 
 	made->call = (struct rr_call){ .program = &way->program,

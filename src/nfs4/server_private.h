@@ -27,6 +27,7 @@ struct rr_nfs4_server {
 	struct rr_loop *loop;
 	struct rr_nfs4_shared *shared;
 	struct rr_pseudo pseudo;
+	bool no_leases;           /* the storage gives none */
 	struct rr_list compounds; /* under way */
 	struct rr_list spare;     /* memory of compounds that ended */
 	uint32_t spare_count;

@@ -37,11 +37,24 @@ state_drop_effect(struct rr_nfs4_state *state)
 		rr_nfs4_state_end(rr_container(state->locks.next, struct rr_nfs4_state, of_open));
 	rr_list_remove(&state->of_open);
 	rr_list_remove(&state->recall);
+	rr_nfs4_callback_cancel(&state->callback);
 	state->parent = NULL;
 	tables->ranges -= state->ranges.count;
 	rr_nfs4_ranges_free(&state->ranges, tables->env);
 	if (state->file)
 		rr_nfs4_file_leave(state);
+}
+
+void
+rr_nfs4_state_close(struct rr_nfs4_state *state)
+{
+	struct rr_nfs4_opened *opened = state->opened;
+
+	if (!opened)
+		return;
+	state->opened = NULL;
+	opened->delegation = NULL;
+	rr_nfs4_opened_release(state->tables, opened);
 }
 
 void
@@ -51,6 +64,7 @@ rr_nfs4_state_revoke(struct rr_nfs4_state *state, enum rr_nfs4_revoked revoked)
 		return;
 	state->revoked = revoked;
 	state_drop_effect(state);
+	rr_nfs4_state_close(state);
 	state_count_revoked(state->client, revoked, 1);
 }
 
@@ -64,6 +78,7 @@ rr_nfs4_state_end(struct rr_nfs4_state *state)
 	state_count_revoked(client, state->revoked, -1);
 	state->revoked = RR_NFS4_GONE;
 	state_drop_effect(state);
+	rr_nfs4_state_close(state);
 	rr_map_remove(&state->tables->states, &state->by_number);
 	rr_list_remove(&state->of_client);
 	client->state_count--;
@@ -86,8 +101,7 @@ rr_nfs4_state_release(struct rr_nfs4_state *state)
 
 	if (--state->holders > 0)
 		return;
-	if (state->opened)
-		rr_nfs4_opened_release(tables, state->opened);
+	rr_nfs4_state_close(state);
 	rr_free(tables->env, state);
 }
 
@@ -102,11 +116,12 @@ rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open)
 	opened = rr_alloc(tables->env, sizeof(*opened));
 	if (!opened)
 		return false;
+	opened->tables = tables;
+	opened->delegation = state->kind == RR_NFS4_DELEGATION ? state : NULL;
 	opened->open = open;
 	opened->holders = 1;
 	rr_list_init(&opened->link);
-	if (state->opened)
-		rr_nfs4_opened_release(tables, state->opened);
+	rr_nfs4_state_close(state);
 	state->opened = opened;
 	return true;
 }

@@ -32,9 +32,13 @@ enum rr_nfs4_revoked {
 
 struct rr_nfs4_tables;
 
+struct rr_nfs4_state;
+
 /* An open of the storage. */
 struct rr_nfs4_opened {
-	struct rr_list link; /* in the tables' list of those that are not used any more */
+	struct rr_nfs4_tables *tables;
+	struct rr_nfs4_state *delegation; /* which ends with the storage's lease; NULL: there is none */
+	struct rr_list link;              /* in the tables' list of those that are not used any more */
 	struct rr_vfs_open *open;
 	uint32_t holders;
 };
@@ -46,7 +50,8 @@ struct rr_nfs4_file {
 	/* Opens by what they have and what they deny: [0] reading, [1] writing. */
 	uint32_t access[2], deny[2];
 	uint32_t lock_count; /* lock states, whether they lock anything or not */
-	uint64_t recalled;   /* when a delegation of it was last recalled; 0: never */
+	uint32_t delegations;
+	uint64_t recalled; /* when a delegation of it was last recalled; 0: never */
 };
 
 struct rr_nfs4_state {
@@ -68,9 +73,10 @@ struct rr_nfs4_state {
 	struct rr_list of_open;
 	struct rr_nfs4_state *parent;
 	struct rr_nfs4_ranges ranges;
-	/* Of a delegation: the callback layer's. */
+	/* Of a delegation: its place in the tables' recalls, since when, and the CB_RECALL. */
 	struct rr_list recall;
-	uint64_t recall_sent; /* 0: it is not recalled */
+	uint64_t recalled; /* 0: it is not recalled */
+	struct rr_nfs4_callback callback;
 	uint32_t owner_length;
 	uint8_t owner[];
 };
@@ -86,11 +92,13 @@ struct rr_nfs4_tables {
 	uint32_t start;  /* of stateids: random for each start of the server */
 	uint64_t number; /* of the last stateid */
 	uint32_t count, max, ranges, ranges_max;
+	struct rr_list recalls; /* delegations that are to be returned: the one recalled first first */
+	uint32_t delegations, delegations_max;
 };
 
 struct rr_nfs4_tables_config {
 	uint64_t lease; /* nanoseconds */
-	uint32_t clients, sessions, states, ranges;
+	uint32_t clients, sessions, states, ranges, delegations;
 	uint64_t replies; /* octets of replies kept for retries */
 };
 
@@ -150,6 +158,9 @@ nfsstat4 rr_nfs4_free_stateid(
 void rr_nfs4_state_end(struct rr_nfs4_state *state);
 /* The state is revoked: it has no effect any more, and its stateid stays until it is freed. */
 void rr_nfs4_state_revoke(struct rr_nfs4_state *state, enum rr_nfs4_revoked revoked);
+
+/* The open of the state is closed when nobody uses it any more. */
+void rr_nfs4_state_close(struct rr_nfs4_state *state);
 
 struct rr_nfs4_state *rr_nfs4_state_hold(struct rr_nfs4_state *state);
 void rr_nfs4_state_release(struct rr_nfs4_state *state);
@@ -227,5 +238,40 @@ struct rr_nfs4_state *rr_nfs4_lock_state(
  */
 nfsstat4 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
 nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
+
+/* ---- deleg.c ---- */
+
+/*
+ * A delegation of the file for the client, held: given when the first answer names it, by
+ * rr_nfs4_stateid_next(). Until then it ends where something comes in its way. NULL: it cannot have any, and
+ * why.
+ */
+struct rr_nfs4_state *rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, const struct rr_vfs_handle *handle, uint64_t now,
+	why_no_delegation4 *why);
+/* The same of what the client had before the server started: there is no need for a way to recall it. */
+struct rr_nfs4_state *rr_nfs4_deleg_reclaim(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, const struct rr_vfs_handle *handle);
+
+/* The client is to return the delegation: CB_RECALL, and a lease period for it. */
+void rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now);
+/* The same where the client learns of it otherwise. */
+void rr_nfs4_deleg_lapse(struct rr_nfs4_state *state, uint64_t now);
+
+/* Whether other clients have delegations of a file that is to be changed, which are recalled. client: NULL
+ * where none has made the request. */
+bool rr_nfs4_deleg_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, uint64_t now);
+
+/*
+ * The client itself is to change a file that it may have a delegation of: that is recalled, but stands in the
+ * way of nothing. The storage's lease would, and it goes at once: so local programs could change the file
+ * without the client's knowledge, from then on.
+ */
+void rr_nfs4_deleg_own(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, uint64_t now);
+
+/* Delegations that were not returned in time are revoked. */
+void rr_nfs4_delegs_look(struct rr_nfs4_tables *tables, uint64_t now);
 
 #endif

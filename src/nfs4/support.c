@@ -216,6 +216,9 @@ support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint3
 
 	if (access & ~open->access)
 		return NFS4ERR_OPENMODE;
+	/* A delegation whose open gave way to a write of its client. */
+	if (!open->opened && open->kind == RR_NFS4_DELEGATION)
+		return NFS4_OK;
 	/* Its OPEN is under way: no answer has named the stateid yet. */
 	if (!open->opened)
 		return NFS4ERR_BAD_STATEID;
@@ -253,11 +256,18 @@ rr_nfs4_no_grace(const struct rr_nfs4_compound *c)
  * NFS4ERR_GRACE", but for those by what was reclaimed, and reading that bypasses what it would conflict with.
  */
 static nfsstat4
-support_special(const struct rr_nfs4_compound *c, enum rr_nfs4_special special, uint32_t access)
+support_special(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, enum rr_nfs4_special special,
+	uint32_t access)
 {
+	nfsstat4 status;
+
 	if (access == 0 || (special == RR_NFS4_BYPASS && access == OPEN4_SHARE_ACCESS_READ))
 		return NFS4_OK;
-	return rr_nfs4_no_grace(c);
+	status = rr_nfs4_no_grace(c);
+	/* Where the file is not known yet, it is looked at, and this is done again. */
+	if (status == NFS4_OK && access & OPEN4_SHARE_ACCESS_WRITE && fh->known)
+		status = rr_nfs4_recall(c, &fh->attributes.id, true);
+	return status;
 }
 
 nfsstat4
@@ -269,7 +279,7 @@ rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, con
 	nfsstat4 status;
 
 	if (special == RR_NFS4_ANONYMOUS || special == RR_NFS4_BYPASS)
-		return support_special(c, special, access);
+		return support_special(c, fh, special, access);
 	rr_nfs4_lock_tables(c->server);
 	status = rr_nfs4_find_state(c, fh, given, RR_NFS4_OPEN | RR_NFS4_LOCK | RR_NFS4_DELEGATION, &state);
 	if (status == NFS4_OK)

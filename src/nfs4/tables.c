@@ -10,6 +10,7 @@ const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.sessions = 8192,
 	.states = 262144,
 	.ranges = 262144,
+	.delegations = 4096,
 	.replies = 256 * 1024 * 1024,
 };
 
@@ -63,6 +64,7 @@ void
 rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 {
 	rr_nfs4_clients_expire(&tables->clients, now);
+	rr_nfs4_delegs_look(tables, now);
 	if (rr_nfs4_grace_look(&tables->grace, rr_nfs4_records_missing(&tables->records) > 0, now))
 		rr_nfs4_records_forget(&tables->records, NULL);
 	if (tables->grace.ends && !rr_nfs4_records_removing(&tables->records))
@@ -81,6 +83,8 @@ rr_nfs4_tables_init(
 	tables->start = rr_random_u32(env);
 	tables->max = config->states;
 	tables->ranges_max = config->ranges;
+	tables->delegations_max = config->delegations;
+	rr_list_init(&tables->recalls);
 	rr_list_init(&tables->unused);
 	error = rr_nfs4_clients_init(&tables->clients, env, config->lease, config->clients);
 	if (error == 0)

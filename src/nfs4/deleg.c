@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Read delegations: RFC 8881, sections 10.2 and 10.4. Delegations to write are never given. */
+#include "nfs4/state.h"
+
+/* A client has one delegation of a file at most: it has no owner. */
+static const struct rpcrdma_bytes deleg_owner = { "", 0 };
+
+static void
+recall_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
+{
+	const struct rr_nfs4_state *state = rr_container(callback, struct rr_nfs4_state, callback);
+
+	op->argop = OP_CB_RECALL;
+	rr_nfs4_stateid(state, &op->u.opcbrecall.stateid);
+	op->u.opcbrecall.fh = (nfs_fh4){ state->handle.data, state->handle.length };
+}
+
+/* The client may not have seen the answer to its OPEN yet: then it does not know the stateid. */
+static bool
+recall_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
+{
+	const struct rr_nfs4_state *state = rr_container(callback, struct rr_nfs4_state, callback);
+
+	return status != NFS4_OK && state->revoked == RR_NFS4_VALID;
+}
+
+static void
+recall_ended(struct rr_nfs4_callback *callback)
+{
+	rr_nfs4_state_release(rr_container(callback, struct rr_nfs4_state, callback));
+}
+
+static const struct rr_nfs4_callback_kind recall_kind = { recall_put, recall_answered, recall_ended };
+
+static struct rr_nfs4_state *
+deleg_new(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,
+	const struct rr_vfs_handle *handle)
+{
+	struct rr_nfs4_state *state;
+
+	if (tables->delegations == tables->delegations_max ||
+		rr_nfs4_state_of_owner(tables, client, id, RR_NFS4_DELEGATION, deleg_owner))
+		return NULL;
+	state = rr_nfs4_state_make(tables, client, id, RR_NFS4_DELEGATION, deleg_owner);
+	if (!state)
+		return NULL;
+	state->handle = *handle;
+	state->access = OPEN4_SHARE_ACCESS_READ;
+	state->file->delegations++;
+	tables->delegations++;
+	return rr_nfs4_state_hold(state);
+}
+
+/* 10.4: "The client must have responded properly to previous recalls." "There must be no current OPEN
+ * conflicting with the requested delegation." "The probability of future conflicting open requests should be
+ * low based on the recent history of the file." */
+struct rr_nfs4_state *
+rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,
+	const struct rr_vfs_handle *handle, uint64_t now, why_no_delegation4 *why)
+{
+	const struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
+
+	*why = WND4_RESOURCE;
+	if (tables->grace.active || !rr_nfs4_back_works(client) ||
+		client->revoked[RR_NFS4_RECALL_REVOKED - 1] > 0)
+		return NULL;
+	*why = WND4_CONTENTION;
+	if (file &&
+		(file->access[1] > 0 || (file->recalled > 0 && now - file->recalled < tables->clients.lease)))
+		return NULL;
+	*why = WND4_RESOURCE;
+	return deleg_new(tables, client, id, handle);
+}
+
+struct rr_nfs4_state *
+rr_nfs4_deleg_reclaim(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, const struct rr_vfs_handle *handle)
+{
+	return deleg_new(tables, client, id, handle);
+}
+
+void
+rr_nfs4_deleg_lapse(struct rr_nfs4_state *state, uint64_t now)
+{
+	if (state->recalled > 0)
+		return;
+	state->recalled = state->file->recalled = now;
+	rr_list_append(&state->tables->recalls, &state->recall);
+}
+
+void
+rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now)
+{
+	struct rr_nfs4_sessions *sessions = &state->tables->sessions;
+
+	if (state->revoked != RR_NFS4_VALID || state->recalled > 0)
+		return;
+	/* No answer has named it yet: it is not given at all. */
+	if (state->seqid == 0) {
+		state->file->recalled = now;
+		rr_nfs4_state_end(state);
+		return;
+	}
+	rr_nfs4_deleg_lapse(state, now);
+	rr_nfs4_state_hold(state);
+	rr_nfs4_callback_queue(&state->callback, &recall_kind, sessions, state->client);
+	rr_nfs4_callbacks_go(sessions, now);
+}
+
+/* A delegation of another client; those that are recalled already last. NULL: there is none. */
+static struct rr_nfs4_state *
+deleg_of_others(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client)
+{
+	struct rr_nfs4_state *found = NULL;
+
+	rr_list_for_each (link, &file->states) {
+		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
+
+		if (state->kind != RR_NFS4_DELEGATION || state->client == client)
+			continue;
+		found = state;
+		if (state->recalled == 0 || state->client->phase == RR_NFS4_COURTESY)
+			break;
+	}
+	return found;
+}
+
+bool
+rr_nfs4_deleg_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, uint64_t now)
+{
+	for (;;) {
+		const struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
+		struct rr_nfs4_state *state =
+			file && file->delegations > 0 ? deleg_of_others(file, client) : NULL;
+
+		if (!state)
+			return false;
+		if (state->client->phase == RR_NFS4_COURTESY)
+			rr_nfs4_client_end(state->client);
+		else if (state->recalled > 0)
+			return true;
+		else
+			rr_nfs4_deleg_recall(state, now);
+	}
+}
+
+void
+rr_nfs4_deleg_own(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, uint64_t now)
+{
+	struct rr_nfs4_state *state =
+		rr_nfs4_state_of_owner(tables, client, id, RR_NFS4_DELEGATION, deleg_owner);
+
+	if (!state)
+		return;
+	rr_nfs4_state_hold(state);
+	rr_nfs4_deleg_recall(state, now);
+	rr_nfs4_state_close(state);
+	rr_nfs4_state_release(state);
+}
+
+/* 10.4.5: "servers SHOULD revoke delegations that are not returned in a period of time equal to the lease
+ * period." */
+void
+rr_nfs4_delegs_look(struct rr_nfs4_tables *tables, uint64_t now)
+{
+	while (!rr_list_empty(&tables->recalls)) {
+		struct rr_nfs4_state *state =
+			rr_container(tables->recalls.next, struct rr_nfs4_state, recall);
+
+		if (now - state->recalled < tables->clients.lease)
+			return;
+		rr_nfs4_state_revoke(state, RR_NFS4_RECALL_REVOKED);
+	}
+}

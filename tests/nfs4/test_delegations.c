@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Read delegations: RFC 8881, sections 10.2, 10.4, 18.6, 18.16, 18.38, 18.48 and 20.2. */
+#include "world.h"
+
+#include <string.h>
+
+enum { READ = OPEN4_SHARE_ACCESS_READ, WRITE = OPEN4_SHARE_ACCESS_WRITE };
+
+static const stateid4 *
+opened(const struct peer *peer, uint32_t index)
+{
+	return &peer_res(peer, index)->u.opopen.u.resok4.stateid;
+}
+
+static const open_delegation4 *
+given(const struct peer *peer, uint32_t index)
+{
+	return &peer_res(peer, index)->u.opopen.u.resok4.delegation;
+}
+
+/* A client whose backchannel is known to work. */
+static struct peer *
+working_caller(struct world *world, uint32_t number, const char *name)
+{
+	struct peer *peer = world_caller(world, number, name, 0);
+
+	world_wait(world, &peer->answers.nulls, 1);
+	while (peer_flags(peer) != 0)
+		RUN(peer, op_root());
+	RUN(peer, op_root());
+	return peer;
+}
+
+static void
+make_file(struct peer *peer, const char *name)
+{
+	stateid4 stateid;
+
+	assert_int_equal(RUN(peer, op_root(), op_open(name, "maker", WRITE, 0, true)), NFS4_OK);
+	stateid = *opened(peer, 1);
+	assert_int_equal(RUN(peer, op_root(), op_lookup(name), op_close(&stateid)), NFS4_OK);
+}
+
+/* A client with a delegation of "file", which is closed; and another client. */
+struct held {
+	struct peer *holder, *other;
+	stateid4 stateid;
+};
+
+static struct held
+hold(struct world *world)
+{
+	struct held held = { working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0), { 0 } };
+	stateid4 open;
+
+	make_file(held.holder, "file");
+	make_file(held.holder, "target");
+	assert_int_equal(RUN(held.holder, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_READ);
+	assert_false(given(held.holder, 1)->u.read.recall);
+	held.stateid = given(held.holder, 1)->u.read.stateid;
+	open = *opened(held.holder, 1);
+	assert_int_equal(RUN(held.holder, op_root(), op_lookup("file"), op_close(&open)), NFS4_OK);
+	return held;
+}
+
+static nfs_argop4
+op_delegreturn(const stateid4 *stateid)
+{
+	return (nfs_argop4){ .argop = OP_DELEGRETURN, .u.opdelegreturn.deleg_stateid = *stateid };
+}
+
+static nfsstat4
+give_back(const struct held *held, const char *name)
+{
+	return RUN(held->holder, op_root(), op_lookup(name), op_delegreturn(&held->stateid));
+}
+
+static void
+expect_recall(struct world *world, const struct held *held)
+{
+	const struct answers *answers = &held->holder->answers;
+	const CB_RECALL4args *args;
+
+	world_wait(world, &answers->compounds, 1);
+	args = &answers->ops[0].u.opcbrecall;
+	assert_int_equal(answers->ops[0].argop, OP_CB_RECALL);
+	assert_int_equal(answers->minor, held->holder->minor);
+	assert_memory_equal(&args->stateid, &held->stateid, sizeof(args->stateid));
+	assert_false(args->truncate);
+}
+
+/* 10.4: "The server ... a backchannel", and "There must be no current OPEN conflicting with the requested
+ * delegation." */
+static void
+a_delegation_needs_a_backchannel_and_no_writer(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = working_caller(world, 0, "client"), *deaf = world_peer(world, 1, "deaf", 0);
+	stateid4 open;
+
+	make_file(peer, "file");
+	assert_int_equal(RUN(deaf, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(deaf, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(RUN(deaf, op_root(), op_open("file", "w", WRITE, 0, false)), NFS4_OK);
+	open = *opened(deaf, 1);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(RUN(deaf, op_root(), op_lookup("file"), op_close(&open)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
+	/* A client has one of a file. */
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "p", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
+}
+
+/* 18.16.3: "OPEN4_SHARE_ACCESS_WANT_..." */
+static void
+a_client_says_what_it_wants(void **state)
+{
+	static const struct {
+		uint32_t access;
+		open_delegation_type4 type;
+		why_no_delegation4 why;
+	} wants[] = {
+		{ READ | OPEN4_SHARE_ACCESS_WANT_NO_DELEG, OPEN_DELEGATE_NONE_EXT, WND4_NOT_WANTED },
+		{ READ | OPEN4_SHARE_ACCESS_WANT_CANCEL, OPEN_DELEGATE_NONE_EXT, WND4_CANCELLED },
+		{ READ | OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG, OPEN_DELEGATE_NONE_EXT,
+			WND4_WRITE_DELEG_NOT_SUPP_FTYPE },
+		{ READ | OPEN4_SHARE_ACCESS_WANT_READ_DELEG, OPEN_DELEGATE_READ, 0 },
+		{ READ | OPEN4_SHARE_ACCESS_WANT_ANY_DELEG, OPEN_DELEGATE_READ, 0 },
+		{ READ | WRITE | OPEN4_SHARE_ACCESS_WANT_ANY_DELEG, OPEN_DELEGATE_NONE_EXT, WND4_RESOURCE },
+		/* The writer is there still. */
+		{ READ | OPEN4_SHARE_ACCESS_WANT_READ_DELEG, OPEN_DELEGATE_NONE_EXT, WND4_CONTENTION },
+	};
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f", "f" };
+	struct peer *peer = working_caller(*state, 0, "client");
+
+	for (uint32_t i = 0; i < sizeof(wants) / sizeof(*wants); i++) {
+		const open_delegation4 *delegation;
+
+		make_file(peer, names[i]);
+		if (i == 6)
+			assert_int_equal(RUN(peer, op_root(), op_open("f", "w", WRITE, 0, false)), NFS4_OK);
+		assert_int_equal(
+			RUN(peer, op_root(), op_open(names[i], "o", wants[i].access, 0, false)), NFS4_OK);
+		delegation = given(peer, 1);
+		assert_int_equal(delegation->delegation_type, wants[i].type);
+		if (wants[i].type == OPEN_DELEGATE_NONE_EXT)
+			assert_int_equal(delegation->u.od_whynone.ond_why, wants[i].why);
+	}
+}
+
+/* 10.2: "The conflicting request will not be acted on until the recall is complete." */
+static void
+an_open_for_writing_waits_until_it_is_returned(void **state)
+{
+	struct held held = hold(*state);
+
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(*state, &held);
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	/* The holder reads by its delegation, and what is not against it goes on. */
+	assert_int_equal(
+		RUN(held.holder, op_root(), op_lookup("file"), op_read(&held.stateid, 0, 10)), NFS4_OK);
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "r", READ, 0, false)), NFS4_OK);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4_OK);
+	assert_int_equal(held.holder->answers.compounds, 1);
+	/* It has ended. */
+	assert_int_equal(give_back(&held, "file"), NFS4ERR_BAD_STATEID);
+}
+
+/* A conflicting operation of another client gets NFS4ERR_DELAY; then, when the delegation is returned, what
+ * it should get. */
+static void
+expect_conflict(void **state, const nfs_argop4 *ops, uint32_t count)
+{
+	struct held held = hold(*state);
+
+	assert_int_equal(peer_run(held.other, ops, count), NFS4ERR_DELAY);
+	expect_recall(*state, &held);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	assert_int_equal(peer_run(held.other, ops, count), NFS4_OK);
+	assert_int_equal(held.holder->answers.compounds, 1);
+}
+
+#define EXPECT_CONFLICT(state, ...)                                                                          \
+	expect_conflict(state, (const nfs_argop4[]){ __VA_ARGS__ },                                          \
+		sizeof((const nfs_argop4[]){ __VA_ARGS__ }) / sizeof(nfs_argop4))
+
+static nfs_argop4
+op_setattr(uint32_t attribute)
+{
+	static uint32_t size[1] = { 1 << FATTR4_SIZE }, mode[2] = { 0, 1 << (FATTR4_MODE - 32) };
+	static const uint8_t octets[8] = { 0 };
+	nfs_argop4 op = { .argop = OP_SETATTR };
+	fattr4 *attributes = &op.u.opsetattr.obj_attributes;
+
+	if (attribute == FATTR4_SIZE)
+		*attributes = (fattr4){ { 1, size }, { octets, 8 } };
+	else
+		*attributes = (fattr4){ { 2, mode }, { octets, 4 } };
+	return op;
+}
+
+static void
+setting_the_size_recalls(void **state)
+{
+	EXPECT_CONFLICT(state, op_root(), op_lookup("file"), op_setattr(FATTR4_SIZE));
+}
+
+static void
+setting_an_attribute_recalls(void **state)
+{
+	EXPECT_CONFLICT(state, op_root(), op_lookup("file"), op_setattr(FATTR4_MODE));
+}
+
+static void
+writing_without_an_open_recalls(void **state)
+{
+	EXPECT_CONFLICT(state, op_root(), op_lookup("file"), op_write(&stateid_anonymous, 0, "data"));
+}
+
+static nfs_argop4
+op_remove(const char *name)
+{
+	return (nfs_argop4){ .argop = OP_REMOVE, .u.opremove.target = text_bytes(name) };
+}
+
+static void
+removing_recalls(void **state)
+{
+	EXPECT_CONFLICT(state, op_root(), op_remove("file"));
+}
+
+static nfs_argop4
+op_rename(const char *from, const char *to)
+{
+	return (nfs_argop4){ .argop = OP_RENAME, .u.oprename = { text_bytes(from), text_bytes(to) } };
+}
+
+static void
+renaming_recalls(void **state)
+{
+	EXPECT_CONFLICT(state, op_root(), op_plain(OP_SAVEFH), op_rename("file", "new"));
+}
+
+static void
+renaming_another_file_over_it_recalls(void **state)
+{
+	EXPECT_CONFLICT(state, op_root(), op_plain(OP_SAVEFH), op_rename("target", "file"));
+}
+
+static void
+linking_recalls(void **state)
+{
+	EXPECT_CONFLICT(state, op_root(), op_lookup("file"), op_plain(OP_SAVEFH), op_root(),
+		(nfs_argop4){ .argop = OP_LINK, .u.oplink.newname = text_bytes("link") });
+}
+
+static void
+denying_others_to_read_recalls(void **state)
+{
+	EXPECT_CONFLICT(state, op_root(), op_open("file", "o", READ, OPEN4_SHARE_DENY_READ, false));
+}
+
+/* 10.4: the guarantees are against others: what the holder does itself is done at once. */
+static void
+the_holder_waits_for_nothing(void **state)
+{
+	struct held held = hold(*state);
+
+	assert_int_equal(RUN(held.holder, op_root(), op_lookup("file"), op_setattr(FATTR4_MODE)), NFS4_OK);
+	assert_int_equal(RUN(held.holder, op_root(), op_plain(OP_SAVEFH), op_rename("file", "new")), NFS4_OK);
+	assert_int_equal(held.holder->answers.compounds, 0);
+	/* To write, the storage's lease has to go, and the delegation with it; the OPEN succeeds. */
+	assert_int_equal(RUN(held.holder, op_root(), op_open("new", "o", WRITE, 0, false)), NFS4_OK);
+	expect_recall(*state, &held);
+	assert_int_equal(
+		RUN(held.holder, op_root(), op_lookup("new"), op_read(&held.stateid, 0, 10)), NFS4_OK);
+	assert_int_equal(give_back(&held, "new"), NFS4_OK);
+}
+
+static nfs_argop4
+op_claim(const stateid4 *delegation, const char *name, uint32_t access)
+{
+	nfs_argop4 op = op_open(name, "claimer", access, 0, false);
+
+	op.u.opopen.claim = (open_claim4){ CLAIM_DELEGATE_CUR,
+		{ .delegate_cur_info = { *delegation, text_bytes(name) } } };
+	return op;
+}
+
+/* 10.2.1: before a delegation is returned, the client opens what it has opened by it. */
+static void
+what_is_open_by_a_delegation_is_opened_during_a_recall(void **state)
+{
+	struct held held = hold(*state);
+
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(*state, &held);
+	assert_int_equal(
+		RUN(held.holder, op_root(), op_claim(&held.stateid, "target", READ)), NFS4ERR_BAD_STATEID);
+	assert_int_equal(RUN(held.holder, op_root(), op_claim(&held.stateid, "file", WRITE)), NFS4ERR_INVAL);
+	assert_int_equal(RUN(held.holder, op_root(), op_claim(&held.stateid, "file", READ)), NFS4_OK);
+	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+}
+
+static nfs_argop4
+op_free(const stateid4 *stateid)
+{
+	return (nfs_argop4){ .argop = OP_FREE_STATEID, .u.opfree_stateid.fsa_stateid = *stateid };
+}
+
+/* The lease passes, and both clients keep theirs. */
+static void
+pass_a_lease(struct world *world, const struct held *held)
+{
+	for (int i = 0; i < 2; i++) {
+		world->ahead += 46 * RR_SECOND;
+		RUN(held->holder, op_root());
+		RUN(held->other, op_root());
+	}
+}
+
+/* 10.4.5: "servers SHOULD revoke delegations that are not returned in a period of time equal to the lease
+ * period." */
+static void
+what_is_not_returned_is_revoked(void **state)
+{
+	struct held held = hold(*state);
+	nfs_argop4 test = { .argop = OP_TEST_STATEID, .u.optest_stateid.ts_stateids = { 1, &held.stateid } };
+
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(*state, &held);
+	pass_a_lease(*state, &held);
+	while (RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)) == NFS4ERR_DELAY)
+		continue;
+	assert_int_equal(RUN(held.holder, test), NFS4_OK);
+	assert_int_equal(peer_flags(held.holder), SEQ4_STATUS_RECALLABLE_STATE_REVOKED);
+	assert_int_equal(peer_res(held.holder, 0)->u.optest_stateid.u.tsr_resok4.tsr_status_codes.values[0],
+		NFS4ERR_DELEG_REVOKED);
+	assert_int_equal(RUN(held.holder, op_root(), op_lookup("file"), op_read(&held.stateid, 0, 10)),
+		NFS4ERR_DELEG_REVOKED);
+	assert_int_equal(give_back(&held, "file"), NFS4ERR_DELEG_REVOKED);
+	/* Meanwhile it gets no other one. */
+	assert_int_equal(RUN(held.holder, op_root(), op_open("target", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(RUN(held.holder, op_free(&held.stateid)), NFS4_OK);
+	assert_int_equal(RUN(held.holder, op_free(&held.stateid)), NFS4ERR_BAD_STATEID);
+	assert_int_equal(peer_flags(held.holder), 0);
+	assert_int_equal(RUN(held.holder, op_root(), op_open("target", "p", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_READ);
+}
+
+/* 2.10.6.1: a callback whose connection is lost is sent again in its slot, with its sequence ID. */
+static void
+a_recall_goes_out_again_over_the_next_connection(void **state)
+{
+	struct world *world = *state;
+	struct held held = hold(world);
+
+	held.holder->answers.silent = held.holder->answers.replays = true;
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(world, &held);
+	peer_disconnect(held.holder);
+	held.holder->answers.silent = false;
+	assert_int_equal(peer_bind(held.holder, 0), NFS4_OK);
+	world_wait(world, &held.holder->answers.compounds, 2);
+	assert_int_equal(held.holder->answers.retries, 1);
+	assert_memory_equal(
+		&held.holder->answers.ops[1].u.opcbrecall.stateid, &held.stateid, sizeof(stateid4));
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4_OK);
+}
+
+/* 20.2: a recall may reach the client before the answer to the OPEN; then it does not know the stateid. */
+static void
+a_recall_that_comes_too_early_is_repeated(void **state)
+{
+	struct world *world = *state;
+	struct held held = hold(world);
+
+	held.holder->answers.status = NFS4ERR_BAD_STATEID;
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(world, &held);
+	held.holder->answers.status = NFS4_OK;
+	world->ahead += 6 * RR_SECOND;
+	world_wait(world, &held.holder->answers.compounds, 2);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+}
+
+/* 18.46.3: SEQ4_STATUS_BACKCHANNEL_FAULT: the sequence of a slot is lost. */
+static void
+a_lost_sequence_is_a_fault_of_the_backchannel(void **state)
+{
+	struct world *world = *state;
+	struct held held = hold(world);
+
+	held.holder->answers.sequence = NFS4ERR_SEQ_MISORDERED;
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	world_wait(world, &held.holder->answers.compounds, 1);
+	while (RUN(held.holder, op_root()) == NFS4_OK && peer_flags(held.holder) == 0)
+		continue;
+	assert_int_equal(peer_flags(held.holder), SEQ4_STATUS_BACKCHANNEL_FAULT);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+}
+
+/* A client whose lease is over stands in nobody's way. */
+static void
+a_client_without_a_lease_is_not_waited_for(void **state)
+{
+	struct world *world = *state;
+	struct held held = hold(world);
+
+	for (int i = 0; i < 2; i++) {
+		world->ahead += 46 * RR_SECOND;
+		RUN(held.other, op_root());
+	}
+	while (RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)) == NFS4ERR_DELAY)
+		continue;
+	assert_int_equal(held.other->res.status, NFS4_OK);
+	assert_int_equal(RUN(held.holder, op_root()), NFS4ERR_BADSESSION);
+}
+
+#define WITH_MEMORY(test) cmocka_unit_test_setup_teardown(test, world_setup_memory, world_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_MEMORY(a_delegation_needs_a_backchannel_and_no_writer),
+		WITH_MEMORY(a_client_says_what_it_wants),
+		WITH_MEMORY(an_open_for_writing_waits_until_it_is_returned),
+		WITH_MEMORY(setting_the_size_recalls),
+		WITH_MEMORY(setting_an_attribute_recalls),
+		WITH_MEMORY(writing_without_an_open_recalls),
+		WITH_MEMORY(removing_recalls),
+		WITH_MEMORY(renaming_recalls),
+		WITH_MEMORY(renaming_another_file_over_it_recalls),
+		WITH_MEMORY(linking_recalls),
+		WITH_MEMORY(denying_others_to_read_recalls),
+		WITH_MEMORY(the_holder_waits_for_nothing),
+		WITH_MEMORY(what_is_open_by_a_delegation_is_opened_during_a_recall),
+		WITH_MEMORY(what_is_not_returned_is_revoked),
+		WITH_MEMORY(a_recall_goes_out_again_over_the_next_connection),
+		WITH_MEMORY(a_recall_that_comes_too_early_is_repeated),
+		WITH_MEMORY(a_lost_sequence_is_a_fault_of_the_backchannel),
+		WITH_MEMORY(a_client_without_a_lease_is_not_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
