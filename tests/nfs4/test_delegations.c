@@ -2,7 +2,11 @@
 /* Read delegations: RFC 8881, sections 10.2, 10.4, 18.6, 18.16, 18.38, 18.48 and 20.2. */
 #include "world.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { READ = OPEN4_SHARE_ACCESS_READ, WRITE = OPEN4_SHARE_ACCESS_WRITE };
 
@@ -425,6 +429,64 @@ a_client_without_a_lease_is_not_waited_for(void **state)
 	assert_int_equal(RUN(held.holder, op_root()), NFS4ERR_BADSESSION);
 }
 
+/* 10.4: "Operations done outside the NFSv4.1 protocol, due to, for example, access by other protocols, or by
+ * local access, also need to result in delegation recall". */
+static void
+a_local_program_that_writes_recalls(void **state)
+{
+	struct world *world = *state;
+	struct held held = hold(world);
+	char path[100];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", world->path);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(fd, -1);
+	assert_int_equal(errno, EWOULDBLOCK);
+	expect_recall(world, &held);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(fd >= 0);
+	/* While it is open for writing, there is no delegation. */
+	assert_int_equal(RUN(held.holder, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	close(fd);
+}
+
+static nfs_argop4
+op_reclaim(uint32_t access, open_delegation_type4 type)
+{
+	nfs_argop4 op = op_open("", "o", access, 0, false);
+
+	op.u.opopen.claim = (open_claim4){ CLAIM_PREVIOUS, { .delegate_type = type } };
+	return op;
+}
+
+/* 10.2.1: after a restart of the server, "the client ... reclaims using OPEN with a claim type of
+ * CLAIM_PREVIOUS" and says which delegation it had. */
+static void
+a_delegation_is_reclaimed_after_a_restart(void **state)
+{
+	struct world *world = *state;
+	struct held held = hold(world);
+	struct peer *holder;
+	stateid4 stateid;
+
+	world_restart(world);
+	holder = &world->peers[0];
+	peer_connect(holder, 0);
+	assert_int_equal(peer_exchange(holder, "holder", 1, 0), NFS4_OK);
+	assert_int_equal(peer_create_session(holder), NFS4_OK);
+	assert_int_equal(
+		RUN(holder, op_root(), op_lookup("file"), op_reclaim(READ, OPEN_DELEGATE_READ)), NFS4_OK);
+	assert_int_equal(given(holder, 2)->delegation_type, OPEN_DELEGATE_READ);
+	assert_false(given(holder, 2)->u.read.recall);
+	stateid = given(holder, 2)->u.read.stateid;
+	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), op_read(&stateid, 0, 10)), NFS4_OK);
+	held.stateid = stateid;
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+}
+
 #define WITH_MEMORY(test) cmocka_unit_test_setup_teardown(test, world_setup_memory, world_teardown)
 
 int
@@ -449,6 +511,13 @@ main(void)
 		WITH_MEMORY(a_recall_that_comes_too_early_is_repeated),
 		WITH_MEMORY(a_lost_sequence_is_a_fault_of_the_backchannel),
 		WITH_MEMORY(a_client_without_a_lease_is_not_waited_for),
+		cmocka_unit_test_setup_teardown(
+			a_local_program_that_writes_recalls, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_open_for_writing_waits_until_it_is_returned, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(the_holder_waits_for_nothing, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_delegation_is_reclaimed_after_a_restart, world_setup_records, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

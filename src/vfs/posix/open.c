@@ -15,6 +15,7 @@ rr_posix_open_new(struct rr_posix_shared *shared, const struct rr_object *object
 		return NULL;
 	}
 	rr_list_init(&open->link);
+	rr_list_init(&open->lease.link);
 	open->refs = 1;
 	open->fd = fd;
 	open->export = object->export;

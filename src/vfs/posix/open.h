@@ -22,6 +22,12 @@ struct rr_vfs_open {
 	const struct rr_tree_export *export; /* as in struct rr_object */
 	uint64_t fsid, inode, place;
 	bool local, memory;
+	struct {
+		struct rr_list link; /* in its provider's, while it is to be looked at */
+		bool held;
+		void (*recall)(void *ctx);
+		void *ctx;
+	} lease; /* lease.c's */
 };
 
 /* Takes fd over. NULL: no memory. */
@@ -38,5 +44,8 @@ void rr_posix_unreserve(struct rr_posix_shared *shared, struct rr_vfs_open *open
 
 /* Whether an open denies others this access. */
 bool rr_posix_is_denied(struct rr_posix_shared *shared, const struct rr_object *object, uint32_t access);
+
+/* lease.c: the lease of the open, if there is one, is given back; recall() does not come after that. */
+void rr_posix_lease_end(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
 #endif

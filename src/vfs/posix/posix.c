@@ -77,13 +77,6 @@ posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
 	return rr_posix_begin(vfs, &lock->call, &kind);
 }
 
-static enum rr_vfs_status
-posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease)
-{
-	(void)vfs, (void)lease;
-	return RR_VFS_NOTSUPP;
-}
-
 static void
 posix_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
 {
@@ -92,6 +85,7 @@ posix_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
 	if (!open)
 		return;
 	rr_posix_unreserve(posix->shared, open);
+	rr_posix_lease_end(posix->shared, open);
 	rr_posix_open_release(posix->shared, open);
 }
 
@@ -123,6 +117,7 @@ posix_destroy(struct rr_vfs *vfs)
 {
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
 
+	rr_posix_leases_end(posix);
 	rr_crew_free(posix->crew);
 	for (uint32_t i = 0; i < posix->storer_count; i++)
 		rr_storer_free(posix->storers[i].storer);
@@ -155,7 +150,7 @@ static const struct rr_vfs_ops posix_ops = {
 	.open = posix_open,
 	.close = posix_close,
 	.lock = posix_lock,
-	.lease = posix_lease,
+	.lease = rr_posix_lease,
 	.lookup = posix_lookup,
 	.create = posix_create,
 	.link = posix_link,
@@ -220,6 +215,7 @@ rr_posix_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_tre
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for exports");
 	posix->env = env;
 	posix->shared = shared;
+	rr_posix_leases_init(posix);
 	error = posix_start(posix, loop, config, text);
 	if (error) {
 		posix_destroy(&posix->vfs);

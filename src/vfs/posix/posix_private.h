@@ -29,7 +29,9 @@ struct rr_posix {
 	struct rr_timer timer;     /* looks after the tree */
 	struct rr_crew_job attend; /* does that */
 	bool attending;
-	bool slice_due; /* of a search: the timer is armed for it */
+	bool slice_due;              /* of a search: the timer is armed for it */
+	struct rr_list leases;       /* that are looked at: under the shared lock of leases */
+	struct rr_timer lease_timer; /* looks at them */
 	struct rr_vfs_export *exports;
 	struct rr_vfs_counters counters;
 };
@@ -76,6 +78,12 @@ rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix
 	rr_posix_clone, rr_posix_open, rr_posix_lock_range, rr_posix_lookup, rr_posix_create, rr_posix_link,
 	rr_posix_remove, rr_posix_rename, rr_posix_readdir, rr_posix_getxattr, rr_posix_setxattr,
 	rr_posix_listxattr, rr_posix_removexattr, rr_posix_statfs, rr_posix_limits;
+
+/* ---- lease.c ---- */
+
+void rr_posix_leases_init(struct rr_posix *posix);
+void rr_posix_leases_end(struct rr_posix *posix);
+enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
 
 /* Goes on with a read whose rest waits. */
 enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);

@@ -17,6 +17,7 @@ rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix
 	for (int i = 0; i < RR_POSIX_LOCKS; i++)
 		rr_list_init(&new->opens[i]);
 	pthread_mutex_init(&new->opens_lock, NULL);
+	pthread_mutex_init(&new->leases_lock, NULL);
 	*shared = new;
 	return 0;
 }
@@ -29,6 +30,7 @@ rr_posix_shared_free(struct rr_posix_shared *shared)
 	for (int i = 0; i < RR_POSIX_LOCKS; i++)
 		pthread_mutex_destroy(&shared->locks[i]);
 	pthread_mutex_destroy(&shared->opens_lock);
+	pthread_mutex_destroy(&shared->leases_lock);
 	rr_free(shared->env, shared);
 }
 

@@ -31,6 +31,8 @@ struct rr_posix_shared {
 	struct rr_changes changes;
 	pthread_mutex_t opens_lock; /* of opens: never held over a system call */
 	struct rr_list opens[RR_POSIX_LOCKS];
+	pthread_mutex_t leases_lock; /* of all leases, and of lists of them */
+	uint32_t lease_count;
 	_Atomic uint32_t open_count; /* all opens */
 	_Atomic uint32_t denying;    /* opens that deny others anything */
 };
