@@ -139,7 +139,8 @@ callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 
 	rr_list_remove(&callback->link);
 	callback->conn = NULL;
-	if (slot_is_gone && (callback->cancelled || !callback->kind->put)) {
+	if (slot_is_gone &&
+		(callback->cancelled || !callback->kind->put || callback->client->phase == RR_NFS4_ENDED)) {
 		callback_end(callback);
 		return;
 	}
@@ -279,5 +280,16 @@ rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_sessio
 
 		if (callback->session == session)
 			callback_return(callback, 0);
+	}
+}
+
+void
+rr_nfs4_callbacks_end(struct rr_nfs4_sessions *sessions, const struct rr_nfs4_client *client)
+{
+	rr_list_for_each (link, &sessions->callbacks) {
+		struct rr_nfs4_callback *callback = rr_container(link, struct rr_nfs4_callback, link);
+
+		if (callback->client == client)
+			callback_end(callback);
 	}
 }

@@ -85,4 +85,7 @@ bool rr_nfs4_back_works(const struct rr_nfs4_client *client);
 /* session.c's: the session has ended, and the callbacks that had a slot of it may take another session. */
 void rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_session *session);
 
+/* The client has ended, and its sessions have: nothing waits for it any more. */
+void rr_nfs4_callbacks_end(struct rr_nfs4_sessions *sessions, const struct rr_nfs4_client *client);
+
 #endif

@@ -64,6 +64,16 @@ rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client
 	return true;
 }
 
+bool
+rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write)
+{
+	const struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
+	struct rr_nfs4_state *holder;
+
+	return file && lock_in_the_way(file, client, owner, span, write, &holder);
+}
+
 struct rr_nfs4_state *
 rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, struct rpcrdma_bytes owner)
 {
@@ -93,6 +103,11 @@ rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 		rr_nfs4_range_lock(&state->ranges, tables->env, span, write) < 0)
 		return NFS4ERR_SERVERFAULT;
 	tables->ranges += state->ranges.count - before;
+	rr_nfs4_wait_end(tables, state->client, &state->file->id,
+		(struct rpcrdma_bytes){ state->owner, state->owner_length });
+	/* A lock to write that became a lock to read. */
+	if (!write)
+		rr_nfs4_waits_look(tables, &state->file->id);
 	return NFS4_OK;
 }
 
@@ -105,5 +120,6 @@ rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span)
 	if (rr_nfs4_range_unlock(&state->ranges, tables->env, span) < 0)
 		return NFS4ERR_SERVERFAULT;
 	tables->ranges += state->ranges.count - before;
+	rr_nfs4_waits_look(tables, &state->file->id);
 	return NFS4_OK;
 }

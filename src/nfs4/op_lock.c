@@ -222,6 +222,8 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 	if (!rr_nfs4_lock_conflict(tables, c->client, &state->file->id, lock_owner(state), work->span,
 		    work->write, &work->conflict))
 		return NFS4_OK;
+	if (args->locktype == READW_LT || args->locktype == WRITEW_LT)
+		rr_nfs4_wait(state, work->span, work->write);
 	lock_drop_made(c);
 	/* 9.6.3.3: "the server returns NFS4ERR_RECLAIM_CONFLICT" where a lock in the way keeps one from
 	 * coming back. */

@@ -51,7 +51,7 @@ rr_open_finish(struct rr_nfs4_compound *c)
 
 	open_attrset(c, &ok->attrset);
 	ok->cinfo = work->cinfo;
-	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX;
+	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX | OPEN4_RESULT_MAY_NOTIFY_LOCK;
 	rr_nfs4_lock_tables(c->server);
 	rr_open_give(c, &ok->delegation);
 	rr_nfs4_stateid_next(state, &ok->stateid);

@@ -32,6 +32,7 @@ static void
 state_drop_effect(struct rr_nfs4_state *state)
 {
 	struct rr_nfs4_tables *tables = state->tables;
+	bool had_locks;
 
 	while (!rr_list_empty(&state->locks))
 		rr_nfs4_state_end(rr_container(state->locks.next, struct rr_nfs4_state, of_open));
@@ -39,8 +40,11 @@ state_drop_effect(struct rr_nfs4_state *state)
 	rr_list_remove(&state->recall);
 	rr_nfs4_callback_cancel(&state->callback);
 	state->parent = NULL;
+	had_locks = state->ranges.count > 0;
 	tables->ranges -= state->ranges.count;
 	rr_nfs4_ranges_free(&state->ranges, tables->env);
+	if (state->file && had_locks)
+		rr_nfs4_waits_look(tables, &state->file->id);
 	if (state->file)
 		rr_nfs4_file_leave(state);
 }

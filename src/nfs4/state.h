@@ -94,6 +94,8 @@ struct rr_nfs4_tables {
 	uint32_t count, max, ranges, ranges_max;
 	struct rr_list recalls; /* delegations that are to be returned: the one recalled first first */
 	uint32_t delegations, delegations_max;
+	struct rr_list waits; /* for locks: wait.c's */
+	uint32_t wait_count;
 };
 
 struct rr_nfs4_tables_config {
@@ -238,6 +240,22 @@ struct rr_nfs4_state *rr_nfs4_lock_state(
  */
 nfsstat4 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
 nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
+
+/* Whether somebody else than the owner has a lock in the way, a courtesy client or not. */
+bool rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write);
+
+/* ---- wait.c ---- */
+
+/* The owner of a lock state waits for the range, which somebody else has: CB_NOTIFY_LOCK comes when that one
+ * lets go of it. Where that is not possible, the client asks again and again. */
+void rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
+/* The owner has got its lock, or asks for none any more. */
+void rr_nfs4_wait_end(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner);
+void rr_nfs4_waits_leave(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client);
+/* Something of the file was unlocked. */
+void rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
 
 /* ---- deleg.c ---- */
 

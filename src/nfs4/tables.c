@@ -19,10 +19,12 @@ tables_client_ended(void *ctx, struct rr_nfs4_client *client)
 {
 	struct rr_nfs4_tables *tables = ctx;
 
+	rr_nfs4_waits_leave(tables, client);
 	while (!rr_list_empty(&client->states))
 		rr_nfs4_state_end(rr_container(client->states.next, struct rr_nfs4_state, of_client));
 	while (!rr_list_empty(&client->sessions))
 		rr_nfs4_session_end(rr_container(client->sessions.next, struct rr_nfs4_session, of_client));
+	rr_nfs4_callbacks_end(&tables->sessions, client);
 	if (client->record)
 		rr_nfs4_record_leave(&tables->records, client->record);
 	client->record = NULL;
@@ -85,6 +87,7 @@ rr_nfs4_tables_init(
 	tables->ranges_max = config->ranges;
 	tables->delegations_max = config->delegations;
 	rr_list_init(&tables->recalls);
+	rr_list_init(&tables->waits);
 	rr_list_init(&tables->unused);
 	error = rr_nfs4_clients_init(&tables->clients, env, config->lease, config->clients);
 	if (error == 0)

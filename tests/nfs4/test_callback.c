@@ -67,6 +67,90 @@ a_lost_connection_takes_the_backchannel_along(void **state)
 	wait_for_flags(peer, 0);
 }
 
+static stateid4
+lock_file(struct peer *peer, const char *owner, nfs_lock_type4 type, nfsstat4 expected)
+{
+	stateid4 open;
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", owner, OPEN4_SHARE_ACCESS_BOTH, 0, true)), NFS4_OK);
+	assert_true(peer_res(peer, 1)->u.opopen.u.resok4.rflags & OPEN4_RESULT_MAY_NOTIFY_LOCK);
+	open = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_lock(&open, owner, type, 0, 10)), expected);
+	return expected == NFS4_OK ? peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid : open;
+}
+
+/* 20.11: CB_NOTIFY_LOCK "to indicate the possible availability of a byte-range lock", for READW_LT and
+ * WRITEW_LT. */
+static void
+a_client_that_waits_for_a_lock_is_called(void **state)
+{
+	struct world *world = *state;
+	struct peer *holder = world_peer(world, 1, "holder", 0),
+		    *waiter = world_caller(world, 0, "waiter", 0);
+	const CB_NOTIFY_LOCK4args *args = &waiter->answers.ops[0].u.opcbnotify_lock;
+	nfs_argop4 unlock = { .argop = OP_LOCKU, .u.oplocku = { .locktype = WRITE_LT, .length = 10 } };
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	unlock.u.oplocku.lock_stateid = lock_file(holder, "first", WRITE_LT, NFS4_OK);
+	lock_file(waiter, "impatient", WRITE_LT, NFS4ERR_DENIED);
+	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	assert_int_equal(waiter->answers.compounds, 0);
+	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
+	world_wait(world, &waiter->answers.compounds, 1);
+	assert_int_equal(waiter->answers.ops[0].argop, OP_CB_NOTIFY_LOCK);
+	assert_true(args->cnla_lock_owner.clientid == waiter->clientid);
+	assert_int_equal(args->cnla_lock_owner.owner.length, 6);
+	lock_file(waiter, "second", WRITEW_LT, NFS4_OK);
+	assert_int_equal(waiter->answers.compounds, 1);
+}
+
+/* What waits ends with its client, and a client that has gone leaves its locks to those that wait. */
+static void
+locks_of_a_client_that_ends_are_waited_for(void **state)
+{
+	struct world *world = *state;
+	struct peer *holder = world_peer(world, 1, "holder", 0),
+		    *waiter = world_caller(world, 0, "waiter", 0);
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	lock_file(holder, "first", WRITE_LT, NFS4_OK);
+	lock_file(waiter, "second", READW_LT, NFS4ERR_DENIED);
+	/* The holder begins anew: its verifier is another one. */
+	assert_int_equal(peer_exchange(holder, "holder", 2, 0), NFS4_OK);
+	assert_int_equal(peer_create_session(holder), NFS4_OK);
+	world_wait(world, &waiter->answers.compounds, 1);
+	assert_int_equal(waiter->answers.ops[0].argop, OP_CB_NOTIFY_LOCK);
+}
+
+/* A notification for a client that cannot be reached ends with that client. */
+static void
+a_client_that_ends_is_not_called(void **state)
+{
+	struct world *world = *state;
+	struct peer *holder = world_peer(world, 1, "holder", 0),
+		    *waiter = world_caller(world, 0, "waiter", 0);
+	nfs_argop4 unlock = { .argop = OP_LOCKU, .u.oplocku = { .locktype = WRITE_LT, .length = 10 } };
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	unlock.u.oplocku.lock_stateid = lock_file(holder, "first", WRITE_LT, NFS4_OK);
+	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	peer_disconnect(waiter);
+	waiter->calls_back = false;
+	peer_connect(waiter, 0);
+	wait_for_flags(waiter, SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION);
+	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
+	assert_int_equal(peer_exchange(waiter, "waiter", 2, 0), NFS4_OK);
+	assert_int_equal(peer_create_session(waiter), NFS4_OK);
+	assert_true(rr_list_empty(&world->shared->tables.sessions.callbacks));
+	assert_int_equal(world->shared->tables.wait_count, 0);
+}
+
 int
 main(void)
 {
@@ -77,6 +161,12 @@ main(void)
 			a_client_that_fails_callbacks_has_no_path, world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_lost_connection_takes_the_backchannel_along, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_client_that_waits_for_a_lock_is_called, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			locks_of_a_client_that_ends_are_waited_for, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_client_that_ends_is_not_called, world_setup_memory, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

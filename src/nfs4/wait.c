@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Clients that wait for a lock: RFC 8881, sections 9.6 and 20.11. They are told when nothing is in the way
+ * any more, and ask again; the lock is not kept for them.
+ */
+#include <string.h>
+
+#include "nfs4/state.h"
+
+/* Locks that all clients, and one of them, may wait for; the others ask again and again. */
+enum { WAIT_MAX = 4096, WAIT_CLIENT_MAX = 64, WAIT_OWNER_MAX = 128 };
+
+struct wait {
+	struct rr_list link; /* in the tables' waits, until the client is told */
+	struct rr_nfs4_tables *tables;
+	struct rr_nfs4_client *client; /* which has not ended, while the wait is in the list */
+	struct rr_vfs_id id;
+	struct rr_vfs_handle handle;
+	struct rr_nfs4_span span;
+	bool write;
+	clientid4 clientid;
+	struct rr_nfs4_callback callback;
+	uint32_t owner_length;
+	uint8_t owner[WAIT_OWNER_MAX];
+};
+
+static void
+notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
+{
+	struct wait *wait = rr_container(callback, struct wait, callback);
+	CB_NOTIFY_LOCK4args *args = &op->u.opcbnotify_lock;
+
+	op->argop = OP_CB_NOTIFY_LOCK;
+	args->cnla_fh = (nfs_fh4){ wait->handle.data, wait->handle.length };
+	args->cnla_lock_owner.clientid = wait->clientid;
+	args->cnla_lock_owner.owner = (struct rpcrdma_bytes){ wait->owner, wait->owner_length };
+}
+
+/* 20.11.4: "The server might not send" it at all: it is sent once. */
+static bool
+notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
+{
+	(void)callback, (void)status;
+	return false;
+}
+
+static void
+notify_ended(struct rr_nfs4_callback *callback)
+{
+	struct wait *wait = rr_container(callback, struct wait, callback);
+
+	wait->tables->wait_count--;
+	rr_free(wait->tables->env, wait);
+}
+
+static const struct rr_nfs4_callback_kind notify_kind = { notify_put, notify_answered, notify_ended };
+
+/* The wait of the owner in that file, out of the list; NULL: there is none. count: of the client's. */
+static struct wait *
+wait_take(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const struct rr_vfs_id *id,
+	struct rpcrdma_bytes owner, uint32_t *count)
+{
+	struct wait *found = NULL;
+
+	*count = 0;
+	rr_list_for_each (link, &tables->waits) {
+		struct wait *wait = rr_container(link, struct wait, link);
+
+		if (wait->client != client)
+			continue;
+		++*count;
+		if (wait->owner_length == owner.length && rr_nfs4_id_same(&wait->id, id) &&
+			memcmp(wait->owner, owner.data, owner.length) == 0)
+			found = wait;
+	}
+	if (found)
+		rr_list_remove(&found->link);
+	return found;
+}
+
+void
+rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
+{
+	const struct rpcrdma_bytes owner = { state->owner, state->owner_length };
+	struct rr_nfs4_tables *tables = state->tables;
+	struct wait *wait;
+	uint32_t count;
+
+	if (owner.length > WAIT_OWNER_MAX || !rr_nfs4_back_works(state->client))
+		return;
+	wait = wait_take(tables, state->client, &state->file->id, owner, &count);
+	if (!wait && (count >= WAIT_CLIENT_MAX || tables->wait_count >= WAIT_MAX))
+		return;
+	if (!wait) {
+		wait = rr_alloc(tables->env, sizeof(*wait));
+		if (!wait)
+			return;
+		tables->wait_count++;
+	}
+	wait->tables = tables;
+	wait->client = state->client;
+	wait->clientid = rr_nfs4_client_id(state->client);
+	wait->id = state->file->id;
+	wait->handle = state->handle;
+	wait->span = span;
+	wait->write = write;
+	wait->owner_length = owner.length;
+	memcpy(wait->owner, owner.data, owner.length);
+	rr_list_append(&tables->waits, &wait->link);
+}
+
+void
+rr_nfs4_wait_end(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
+	const struct rr_vfs_id *id, struct rpcrdma_bytes owner)
+{
+	uint32_t count;
+	struct wait *wait = wait_take(tables, client, id, owner, &count);
+
+	if (wait)
+		notify_ended(&wait->callback);
+}
+
+void
+rr_nfs4_waits_leave(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client)
+{
+	rr_list_for_each (link, &tables->waits) {
+		struct wait *wait = rr_container(link, struct wait, link);
+
+		if (wait->client != client)
+			continue;
+		rr_list_remove(link);
+		notify_ended(&wait->callback);
+	}
+}
+
+void
+rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
+{
+	bool are_some = false;
+
+	rr_list_for_each (link, &tables->waits) {
+		struct wait *wait = rr_container(link, struct wait, link);
+		const struct rpcrdma_bytes owner = { wait->owner, wait->owner_length };
+
+		if (!rr_nfs4_id_same(&wait->id, id) ||
+			rr_nfs4_is_locked(tables, wait->client, id, owner, wait->span, wait->write))
+			continue;
+		rr_list_remove(link);
+		rr_list_init(&wait->callback.link);
+		rr_nfs4_callback_queue(&wait->callback, &notify_kind, &tables->sessions, wait->client);
+		are_some = true;
+	}
+	if (are_some)
+		rr_nfs4_callbacks_go(&tables->sessions, 0);
+}
