@@ -36,7 +36,7 @@ notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 	args->cnla_lock_owner.owner = (struct rpcrdma_bytes){ wait->owner, wait->owner_length };
 }
 
-/* 20.11.4: "The server might not send" it at all: it is sent once. */
+/* 20.11.4: "the client must still rely on polling for blocking locks": it is called once. */
 static bool
 notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {

@@ -94,8 +94,7 @@ expect_recall(struct world *world, const struct held *held)
 	assert_false(args->truncate);
 }
 
-/* 10.4: "The server ... a backchannel", and "There must be no current OPEN conflicting with the requested
- * delegation." */
+/* 10.4: "There must be no current OPEN conflicting with the requested delegation." */
 static void
 a_delegation_needs_a_backchannel_and_no_writer(void **state)
 {
@@ -118,7 +117,7 @@ a_delegation_needs_a_backchannel_and_no_writer(void **state)
 	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
 }
 
-/* 18.16.3: "OPEN4_SHARE_ACCESS_WANT_..." */
+/* 18.16.3: the flags OPEN4_SHARE_ACCESS_WANT_*, and why there is no delegation. */
 static void
 a_client_says_what_it_wants(void **state)
 {
@@ -462,8 +461,7 @@ op_reclaim(uint32_t access, open_delegation_type4 type)
 	return op;
 }
 
-/* 10.2.1: after a restart of the server, "the client ... reclaims using OPEN with a claim type of
- * CLAIM_PREVIOUS" and says which delegation it had. */
+/* 10.2.1: after a restart of the server, the client says by CLAIM_PREVIOUS which delegation it had. */
 static void
 a_delegation_is_reclaimed_after_a_restart(void **state)
 {
