@@ -18,7 +18,7 @@
 
 enum { POOL_SIZE = 4 << 20, ORDINARY = 54321 };
 
-unsigned world_syncs;
+_Atomic unsigned world_syncs;
 int world_sync_error, world_read_error;
 void (*world_sync_meanwhile)(void);
 

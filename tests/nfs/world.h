@@ -110,7 +110,7 @@ enum { WORLD_LONG_AGO = 1000000000 };
 void world_age(struct world *world, const char *path);
 
 /* How often fsync(2) or fdatasync(2) was called, and the errno with which the next call fails. */
-extern unsigned world_syncs;
+extern _Atomic unsigned world_syncs;
 extern int world_sync_error;
 
 /* What somebody else does meanwhile; NULL: nothing. */
