@@ -13,7 +13,7 @@ from fuse import CONTENT, Hanging
 from tap import Server, Tap
 
 TOOL = os.path.abspath(sys.argv[1])
-WAITING = 100  # more than there are threads
+WAITING = 48  # more than the 32 threads that a server has for its storage
 tap = Tap()
 
 
