@@ -31,8 +31,9 @@ extern "C" {
  *
  * A server that asks to come back later is asked again, for as long as config->retry says. A call whose
  * answer was lost with the connection is sent again. Where a server then finds its own work done, the outcome
- * counts as success: EXIST of what is to be made, if what exists is of that type; NOENT of what is to be
- * removed, and of what is to be renamed, if the new name exists.
+ * counts as success: EXIST of what is to be made, if what exists is of that type, and of what is to be
+ * linked, if the name is one of the same file; NOENT of what is to be removed, and of what is to be renamed,
+ * if the new name exists.
  *
  * Threads: those of the engine.
  */
@@ -193,6 +194,17 @@ RPCRDMA_API int rpcrdma_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma
 RPCRDMA_API int rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then);
 
+/* The size of a file system. A number that the server does not say is 0. */
+struct rpcrdma_nfs_space {
+	size_t size;                            /* set by the caller: see api.h */
+	uint64_t total, free, available;        /* octets; available: of those that are free, to the caller */
+	uint64_t files, files_free, files_left; /* objects; left: of those that are free, to the caller */
+};
+
+/* The size of the file system that an object is on. */
+RPCRDMA_API int rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	struct rpcrdma_nfs_space *space, const struct rpcrdma_nfs_then *then);
+
 /* The target of a symbolic link, closed by a zero; size: octets at target, RPCRDMA_NFS_PATH_MAX + 1 suffice.
  * LIMIT: the target has no room there. */
 RPCRDMA_API int rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
@@ -228,6 +240,18 @@ RPCRDMA_API int rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma
 /* Removes an empty directory. */
 RPCRDMA_API int rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_then *then);
+
+/* A new symbolic link, to target: a path, which the server does not look at. EXIST where the name exists.
+ * target is copied at once. INVAL: target is empty; NAMETOOLONG: target has more than RPCRDMA_NFS_PATH_MAX
+ * octets. */
+RPCRDMA_API int rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
+	const char *name, const char *target, struct rpcrdma_nfs_object *object,
+	const struct rpcrdma_nfs_then *then);
+
+/* Gives file, which is no directory, one more name (a hard link). EXIST where the name exists, XDEV where
+ * directory is of another file system. */
+RPCRDMA_API int rpcrdma_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
+	const struct rpcrdma_nfs_handle *directory, const char *name, const struct rpcrdma_nfs_then *then);
 
 /* Gives an object another name, and another directory. What had that name before is replaced. */
 RPCRDMA_API int rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from,

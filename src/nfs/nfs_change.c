@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public functions that change names and attributes. */
+/* Public functions that change attributes and make objects. */
+#include <string.h>
+
 #include "base/config.h"
 #include "nfs/nfs_private.h"
 
@@ -35,9 +37,8 @@ change_take(
 	return error;
 }
 
-/* A new operation on a name in a directory. */
-static int
-change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+int
+rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
 {
 	struct rr_nfs_pending *pending;
@@ -56,8 +57,8 @@ change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, 
 	return 0;
 }
 
-static diropargs3
-change_where(struct rr_nfs_pending *pending, unsigned number)
+diropargs3
+rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number)
 {
 	return (diropargs3){ rr_nfs_fh(&pending->handles[number]), rr_nfs_string(pending->names[number]) };
 }
@@ -105,6 +106,14 @@ change_take_file(struct rr_nfs_pending *pending)
 }
 
 static int
+change_take_symlink(struct rr_nfs_pending *pending)
+{
+	const SYMLINK3resok *made = &pending->result.symlink.u.resok;
+
+	return change_take_made(pending, &made->obj, &made->obj_attributes);
+}
+
+static int
 change_take_directory(struct rr_nfs_pending *pending)
 {
 	const MKDIR3resok *made = &pending->result.mkdir.u.resok;
@@ -119,7 +128,9 @@ change_made_before(struct rr_nfs_pending *pending, int status)
 	if (status != NFS3ERR_EXIST)
 		return status;
 	pending->status = status;
-	pending->type = pending->take == change_take_file ? NF3REG : NF3DIR;
+	pending->type = pending->take == change_take_file        ? NF3REG
+			: pending->take == change_take_directory ? NF3DIR
+								 : NF3LNK;
 	rr_nfs_pending_lookup(pending, 0);
 	return PENDING_GOES_ON;
 }
@@ -130,14 +141,14 @@ rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dir
 	const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = object ? change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+	int error = object ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
 
 	if (error)
 		return error;
 	pending->object = object;
 	pending->take = change_take_file;
 	pending->repeated = change_made_before;
-	pending->args.create = (CREATE3args){ .where = change_where(pending, 0), .how.mode = GUARDED };
+	pending->args.create = (CREATE3args){ .where = rr_nfs_change_where(pending, 0), .how.mode = GUARDED };
 	error = change_take(nfs, changes, &pending->args.create.how.u.obj_attributes, MODE_FILE);
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
@@ -151,14 +162,14 @@ rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = object ? change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+	int error = object ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
 
 	if (error)
 		return error;
 	pending->object = object;
 	pending->take = change_take_directory;
 	pending->repeated = change_made_before;
-	pending->args.mkdir = (MKDIR3args){ .where = change_where(pending, 0) };
+	pending->args.mkdir = (MKDIR3args){ .where = rr_nfs_change_where(pending, 0) };
 	error = change_take(nfs, changes, &pending->args.mkdir.attributes, MODE_DIRECTORY);
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
@@ -166,71 +177,39 @@ rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	return rr_nfs_pending_wait(pending, then);
 }
 
-/* ---- Removing and renaming ---- */
-
+/* Copies the target. INVAL, or NFS3ERR_NAMETOOLONG, with a text. */
 static int
-change_gone_before(struct rr_nfs_pending *pending, int status)
+change_target(struct rr_nfs_pending *pending, const char *target)
 {
-	(void)pending;
-	return status == NFS3ERR_NOENT ? 0 : status;
-}
+	size_t length = target ? strlen(target) : 0;
 
-/* The old name is gone: if the new one is there, that is the work of the call itself. */
-static int
-change_renamed_before(struct rr_nfs_pending *pending, int status)
-{
-	if (status != NFS3ERR_NOENT)
-		return status;
-	pending->status = status;
-	rr_nfs_pending_lookup(pending, 1);
-	return PENDING_GOES_ON;
+	if (length == 0)
+		return rr_nfs_fail(
+			pending->nfs, -RPCRDMA_ERR_INVAL, "the target of the symbolic link is missing");
+	if (length >= sizeof(pending->path))
+		return rr_nfs_fail(pending->nfs, NFS3ERR_NAMETOOLONG, "%s",
+			rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
+	memcpy(pending->path, target, length + 1);
+	return 0;
 }
 
 int
-rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const struct rpcrdma_nfs_then *then)
+rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const char *target, struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = change_new(nfs, directory, name, then, &pending);
+	int error = object ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
 
 	if (error)
 		return error;
-	pending->repeated = change_gone_before;
-	pending->args.remove = (REMOVE3args){ change_where(pending, 0) };
-	rr_nfs_pending_call(pending, NFSPROC3_REMOVE);
-	return rr_nfs_pending_wait(pending, then);
-}
-
-int
-rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
-	const struct rpcrdma_nfs_then *then)
-{
-	struct rr_nfs_pending *pending;
-	int error = change_new(nfs, directory, name, then, &pending);
-
-	if (error)
-		return error;
-	pending->repeated = change_gone_before;
-	pending->args.rmdir = (RMDIR3args){ change_where(pending, 0) };
-	rr_nfs_pending_call(pending, NFSPROC3_RMDIR);
-	return rr_nfs_pending_wait(pending, then);
-}
-
-int
-rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
-	const struct rpcrdma_nfs_handle *to, const char *to_name, const struct rpcrdma_nfs_then *then)
-{
-	struct rr_nfs_pending *pending;
-	int error = to ? change_new(nfs, from, from_name, then, &pending) : -RPCRDMA_ERR_INVAL;
-
-	if (error)
-		return error;
-	pending->handles[1] = *to;
-	error = rr_nfs_pending_name(pending, 1, to_name);
+	pending->object = object;
+	pending->take = change_take_symlink;
+	pending->repeated = change_made_before;
+	pending->args.symlink = (SYMLINK3args){ .where = rr_nfs_change_where(pending, 0) };
+	error = change_target(pending, target);
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
-	pending->repeated = change_renamed_before;
-	pending->args.rename = (RENAME3args){ change_where(pending, 0), change_where(pending, 1) };
-	rr_nfs_pending_call(pending, NFSPROC3_RENAME);
+	pending->args.symlink.symlink.symlink_data = rr_nfs_string(pending->path);
+	rr_nfs_pending_call(pending, NFSPROC3_SYMLINK);
 	return rr_nfs_pending_wait(pending, then);
 }

@@ -2,6 +2,7 @@
 /* Public functions on names that change nothing. */
 #include <string.h>
 
+#include "base/config.h"
 #include "nfs/nfs_private.h"
 
 /* ---- Objects ---- */
@@ -104,6 +105,44 @@ rpcrdma_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct 
 	if (!error && !rr_nfs_object_give(object, &found.handle, &found.attributes))
 		error = rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");
 	return error;
+}
+
+static int
+name_take_space(struct rr_nfs_pending *pending)
+{
+	const FSSTAT3resok *ok = &pending->result.fsstat.u.resok;
+	const struct rpcrdma_nfs_space mine = {
+		.total = ok->tbytes,
+		.free = ok->fbytes,
+		.available = ok->abytes,
+		.files = ok->tfiles,
+		.files_free = ok->ffiles,
+		.files_left = ok->afiles,
+	};
+
+	if (rr_config_give(pending->space, &mine, sizeof(mine), sizeof(mine)) == 0)
+		return 0;
+	return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_INVAL, "the structure's size is less than it ever was");
+}
+
+int
+rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	struct rpcrdma_nfs_space *space, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !handle || !space)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_nfs_pending_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->space = space;
+	pending->handles[0] = *handle;
+	pending->take = name_take_space;
+	pending->args.fsstat = (FSSTAT3args){ rr_nfs_fh(&pending->handles[0]) };
+	rr_nfs_pending_call(pending, NFSPROC3_FSSTAT);
+	return rr_nfs_pending_wait(pending, then);
 }
 
 /* ---- Symbolic links ---- */

@@ -33,6 +33,7 @@ struct rr_nfs_pending {
 	char *target;
 	size_t target_size;
 	uint8_t *verifier;
+	struct rpcrdma_nfs_space *space;
 	struct rpcrdma_nfs_io *io;
 	struct rpcrdma_nfs_handle handles[2];
 	char names[2][RR_NFS_NAME + 1];
@@ -49,9 +50,12 @@ struct rr_nfs_pending {
 		READLINK3args readlink;
 		CREATE3args create;
 		MKDIR3args mkdir;
+		SYMLINK3args symlink;
+		LINK3args link;
 		REMOVE3args remove;
 		RMDIR3args rmdir;
 		RENAME3args rename;
+		FSSTAT3args fsstat;
 		COMMIT3args commit;
 	} args;
 	union {
@@ -62,12 +66,16 @@ struct rr_nfs_pending {
 		READLINK3res readlink;
 		CREATE3res create;
 		MKDIR3res mkdir;
+		SYMLINK3res symlink;
+		LINK3res link;
 		REMOVE3res remove;
 		RMDIR3res rmdir;
 		RENAME3res rename;
+		FSSTAT3res fsstat;
 		COMMIT3res commit;
 	} result;
 	uint8_t keep[RR_NFS_PATH + 1024]; /* the reply's header, and the largest of the results */
+	char path[RR_NFS_PATH];           /* the target of a new symbolic link */
 };
 
 enum { PENDING_GOES_ON = INT32_MAX };
@@ -100,6 +108,14 @@ bool rr_nfs_object_give(
 
 /* Starts LOOKUP of pending->names[number] in pending->handles[number]. */
 void rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number);
+
+/* nfs_change.c: a new operation on a name in a directory: handles[0] and names[0]. Errors: INVAL, NOMEM,
+ * NFS3ERR_NAMETOOLONG. */
+int rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result);
+
+/* pending->names[number] in pending->handles[number]. */
+diropargs3 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number);
 
 /* nfs_open.c: opens an export by a URL that was taken apart; path is that of the URL, or one above it. */
 int rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,

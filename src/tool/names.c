@@ -27,14 +27,22 @@ names_split(struct rr_names *names)
 	return rr_tool_fail(names->tool, "%s: a name is wanted, not '%s'", names->remote.name, names->last);
 }
 
+int
+rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char *url)
+{
+	struct rr_text text;
+	int error;
+
+	names->remote.beside = true;
+	error = rr_remote_open(engine, url, &names->remote, &text);
+	return error ? rr_advice_fail(names->tool, names->remote.name, error, &text) : names_split(names);
+}
+
 static int
 names_run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char *url,
 	int (*each)(struct rr_names *names))
 {
-	struct rr_text text;
-	int error = rr_remote_open(engine, url, &names->remote, &text);
-	int status =
-		error ? rr_advice_fail(names->tool, names->remote.name, error, &text) : names_split(names);
+	int status = rr_names_open(names, engine, url);
 
 	if (status == RR_EXIT_OK)
 		status = each(names);
@@ -55,7 +63,6 @@ names_run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *
 		return status;
 	rr_tool_catch_signals();
 	names->remote.tcp = filters->transport == RR_TRANSPORT_TCP;
-	names->remote.beside = true;
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		status = rr_tool_fail(names->tool, "%s", text.text);
 	for (; engine && *urls && !rr_tool_interrupted(NULL); urls++)

@@ -19,6 +19,10 @@ struct rr_names {
 	char last[RR_NFS_NAME + 1];  /* "": the URL is that of "/" */
 };
 
+/* Opens what the URL's last name is in. Returns an exit status, after a message if it is not OK; in any case,
+ * names->remote is to be closed. */
+int rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char *url);
+
 /* "NAME: what the server says"; returns RR_EXIT_FAILED. */
 int rr_names_fail(const struct rr_names *names);
 

@@ -25,6 +25,7 @@ struct fake_object {
 	uint64_t size,
 		stable; /* octets: all, and those that survive a restart (which fills the rest with '?') */
 	char target[512];
+	uint32_t same; /* another name of the object of this number; 0: an object of its own */
 	sattr3 set;
 };
 

@@ -150,7 +150,7 @@ lookup(void *ctx, struct rpcrdma_request *request, const void *args, void *resul
 		res->status = NFS3ERR_NOENT;
 		return RPCRDMA_HANDLED;
 	}
-	res->u.resok.object = handle_of((uint32_t)(object - fake->objects));
+	res->u.resok.object = handle_of(object->same ? object->same : (uint32_t)(object - fake->objects));
 	if (fake->lie == FAKE_EMPTY_HANDLE)
 		res->u.resok.object.data.length = 0;
 	res->u.resok.obj_attributes = follow(fake, object);
@@ -240,6 +240,39 @@ symlink_(void *ctx, struct rpcrdma_request *request, const void *args, void *res
 		return RPCRDMA_HANDLED;
 	}
 	memcpy(object->target, in->symlink.symlink_data.data, in->symlink.symlink_data.length);
+	return end(ctx, request->proc);
+}
+
+static enum rpcrdma_handled
+link_(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	const LINK3args *in = args;
+	const struct fake *fake = ctx;
+	LINK3res *res = result;
+	struct fake_object *object;
+
+	if (begin(ctx, request->proc, result))
+		return RPCRDMA_HANDLED;
+	object = make(ctx, &in->link, NF3REG);
+	if (!object) {
+		res->status = NFS3ERR_EXIST;
+		return RPCRDMA_HANDLED;
+	}
+	object->same = (uint32_t)(object_of(ctx, in->file) - fake->objects);
+	return end(ctx, request->proc);
+}
+
+static enum rpcrdma_handled
+fsstat(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	FSSTAT3res *res = result;
+
+	(void)args;
+	if (begin(ctx, request->proc, result))
+		return RPCRDMA_HANDLED;
+	res->u.resok = (FSSTAT3resok){
+		.tbytes = UINT64_MAX, .fbytes = 2, .abytes = 1, .tfiles = 6, .ffiles = 5, .afiles = 4
+	};
 	return end(ctx, request->proc);
 }
 
@@ -475,8 +508,10 @@ rpcrdma_handler *const fake_handlers[] = {
 	[NFSPROC3_REMOVE] = remove_,
 	[NFSPROC3_RMDIR] = remove_, /* arguments and results have the same members */
 	[NFSPROC3_RENAME] = rename_,
+	[NFSPROC3_LINK] = link_,
 	[NFSPROC3_READDIR] = readdir_,
 	[NFSPROC3_READDIRPLUS] = readdirplus,
+	[NFSPROC3_FSSTAT] = fsstat,
 	[NFSPROC3_FSINFO] = fsinfo,
 	[NFSPROC3_COMMIT] = commit,
 };

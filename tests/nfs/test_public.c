@@ -174,6 +174,63 @@ names_are_made_changed_renamed_and_removed(void **state)
 }
 
 static void
+links_are_made(void **state)
+{
+	struct rpcrdma_nfs_object made = { .size = sizeof(made) };
+	struct rpcrdma_nfs_handle file;
+	char target[RPCRDMA_NFS_PATH_MAX + 1];
+
+	(void)state;
+	fake_file(fake, 0, "file", SIZE);
+	open_export();
+	assert_int_equal(rpcrdma_nfs_symlink(nfs, &root, "soft", "some/where", &made, NULL), 0);
+	assert_int_equal(made.type, RPCRDMA_NFS_SYMLINK);
+	assert_int_equal(rpcrdma_nfs_readlink(nfs, &made.handle, target, sizeof(target), NULL), 0);
+	assert_string_equal(target, "some/where");
+	assert_int_equal(rpcrdma_nfs_symlink(nfs, &root, "soft", "x", &made, NULL), RPCRDMA_NFS_EXIST);
+	file = look_up("file").handle;
+	assert_int_equal(rpcrdma_nfs_link(nfs, &file, &root, "hard", NULL), 0);
+	assert_memory_equal(look_up("hard").handle.data, file.data, file.length);
+	assert_int_equal(rpcrdma_nfs_link(nfs, &file, &root, "hard", NULL), RPCRDMA_NFS_EXIST);
+}
+
+static void
+a_link_whose_answer_was_lost_is_made_once(void **state)
+{
+	struct rpcrdma_nfs_object made = { .size = sizeof(made) };
+	struct rpcrdma_nfs_handle file, other;
+
+	(void)state;
+	fake_file(fake, 0, "file", SIZE);
+	fake_file(fake, 0, "other", SIZE);
+	open_export();
+	file = look_up("file").handle;
+	other = look_up("other").handle;
+	fake->crash_at = NFSPROC3_SYMLINK;
+	assert_int_equal(rpcrdma_nfs_symlink(nfs, &root, "soft", "there", &made, NULL), 0);
+	assert_int_equal(made.type, RPCRDMA_NFS_SYMLINK);
+	fake->crash_at = NFSPROC3_SYMLINK;
+	assert_int_equal(rpcrdma_nfs_symlink(nfs, &root, "file", "there", &made, NULL), RPCRDMA_NFS_EXIST);
+	fake->crash_at = NFSPROC3_LINK;
+	assert_int_equal(rpcrdma_nfs_link(nfs, &file, &root, "hard", NULL), 0);
+	fake->crash_at = NFSPROC3_LINK;
+	assert_int_equal(rpcrdma_nfs_link(nfs, &other, &root, "hard", NULL), RPCRDMA_NFS_EXIST);
+}
+
+static void
+a_file_system_says_its_size(void **state)
+{
+	struct rpcrdma_nfs_space space = { .size = sizeof(space) }, small = { .size = 8 };
+
+	(void)state;
+	open_export();
+	assert_int_equal(rpcrdma_nfs_statfs(nfs, &root, &space, NULL), 0);
+	assert_true(space.total == UINT64_MAX && space.free == 2 && space.available == 1);
+	assert_true(space.files == 6 && space.files_free == 5 && space.files_left == 4);
+	assert_int_equal(rpcrdma_nfs_statfs(nfs, &root, &small, NULL), -RPCRDMA_ERR_INVAL);
+}
+
+static void
 an_answer_that_was_lost_does_not_make_a_failure_of_a_success(void **state)
 {
 	struct rpcrdma_nfs_object made = { .size = sizeof(made) };
@@ -338,7 +395,7 @@ what_is_missing_is_refused(void **state)
 	struct rpcrdma_nfs_object found = { .size = sizeof(found) }, small = { .size = 8 };
 	struct rpcrdma_nfs_io io = { .size = sizeof(io) };
 	const struct rpcrdma_nfs_then then = { NULL, NULL };
-	char longest[RPCRDMA_NFS_NAME_MAX + 2];
+	char longest[RPCRDMA_NFS_NAME_MAX + 2], path[RPCRDMA_NFS_PATH_MAX + 2];
 
 	(void)state;
 	memset(longest, 'x', sizeof(longest));
@@ -355,6 +412,12 @@ what_is_missing_is_refused(void **state)
 	assert_int_equal(rpcrdma_nfs_read(NULL, &io, NULL), -RPCRDMA_ERR_INVAL);
 	assert_int_equal(rpcrdma_nfs_remove(NULL, &root, "a", NULL), -RPCRDMA_ERR_INVAL);
 	assert_int_equal(rpcrdma_nfs_rename(nfs, &root, "a", NULL, "b", NULL), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(rpcrdma_nfs_link(nfs, NULL, &root, "a", NULL), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(rpcrdma_nfs_statfs(nfs, &root, NULL, NULL), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(rpcrdma_nfs_symlink(nfs, &root, "a", "", &found, NULL), -RPCRDMA_ERR_INVAL);
+	memset(path, 'x', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(rpcrdma_nfs_symlink(nfs, &root, "a", path, &found, NULL), RPCRDMA_NFS_NAMETOOLONG);
 	assert_non_null(rpcrdma_nfs_error(NULL));
 	rpcrdma_nfs_close(NULL);
 }
@@ -369,6 +432,9 @@ main(void)
 		fake_test(a_server_that_asks_to_come_back_is_asked_again),
 		fake_test(a_directory_is_listed_and_a_link_read),
 		fake_test(names_are_made_changed_renamed_and_removed),
+		fake_test(links_are_made),
+		fake_test(a_link_whose_answer_was_lost_is_made_once),
+		fake_test(a_file_system_says_its_size),
 		fake_test(an_answer_that_was_lost_does_not_make_a_failure_of_a_success),
 		fake_test(a_failure_stays_one_where_the_connection_was_lost),
 		fake_test(data_goes_there_and_back),

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_names.py TOOL: `rpcrdma mkdir` and `rm` against `rpcrdma serve`."""
+"""test_names.py TOOL: `rpcrdma mkdir`, `rm`, `mv`, `ln` and `df` against `rpcrdma serve`."""
+import json
 import os
+import pty
 import stat
 import subprocess
 import sys
@@ -63,6 +65,129 @@ def rm(url, top):
         check(f"'/{path}' is not removed", result.returncode == 1 and os.path.isdir(f"{top}/x/y/z"), result)
 
 
+def put(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def get(path):
+    with open(path) as file:
+        return file.read()
+
+
+def mv(url, top):
+    os.makedirs(f"{top}/m/into")
+    for name in ("a", "b", "c", "d"):
+        put(f"{top}/m/{name}", name)
+    url, top = url + "m/", f"{top}/m"
+    result = run("mv", url + "a", url + "A")
+    check("mv gives a file another name", result.returncode == 0 and get(f"{top}/A") == "a" and not os.path.exists(f"{top}/a"),
+          result)
+    result = run("mv", url + "A", url + "b")
+    check("a file that has the name is replaced", result.returncode == 0 and get(f"{top}/b") == "a", result)
+    result = run("mv", "-n", url + "b", url + "c")
+    check("but not with -n, which is an error", result.returncode == 1 and "exists" in result.stderr and get(f"{top}/b") == "a"
+          and get(f"{top}/c") == "c", result)
+    result = run("mv", "-n", url + "b", url + "e")
+    check("-n moves to a new name", result.returncode == 0 and get(f"{top}/e") == "a", result)
+    result = run("mv", url + "c", url + "none", url + "d", url + "into")
+    check("several go into a directory; what is missing is an error", result.returncode == 1 and "none" in result.stderr
+          and sorted(os.listdir(f"{top}/into")) == ["c", "d"], result)
+    result = run("mv", url + "e", url + "into/c", url + "new")
+    check("and into nothing else", result.returncode == 1 and "directory" in result.stderr
+          and sorted(os.listdir(top)) == ["e", "into"], result)
+    os.symlink("nowhere", f"{top}/link")
+    result = run("mv", url + "link", url + "into/")
+    check("a link is moved, and not what it leads to", result.returncode == 0 and os.readlink(f"{top}/into/link") == "nowhere", result)
+    result = run("mv", url + "into", url + "other")
+    check("a directory is moved", result.returncode == 0 and sorted(os.listdir(f"{top}/other")) == ["c", "d", "link"], result)
+    result = run("mv", url + "other", url + "other/below")
+    check("but not into itself", result.returncode == 1 and os.path.isdir(f"{top}/other"), result)
+    for operands in (["here", url + "x"], [url + "e", "there"]):
+        result = run("mv", *operands)
+        check(f"mv {operands[0][:4]} {operands[1][:5]} is a mistake: URLs are wanted", result.returncode == 2, result)
+    result = run("mv", url + "e", url.replace("127.0.0.1", "localhost") + "f")
+    check("nothing is moved to what may be another server", result.returncode == 1 and "another server" in result.stderr
+          and get(f"{top}/e") == "a", result)
+
+
+def ln(url, top):
+    os.makedirs(f"{top}/l/into")
+    put(f"{top}/l/a", "a")
+    put(f"{top}/l/b", "b")
+    url, top = url + "l/", f"{top}/l"
+    result = run("ln", url + "a", url + "hard")
+    check("ln makes a hard link", result.returncode == 0 and os.path.samefile(f"{top}/a", f"{top}/hard"), result)
+    result = run("ln", url + "b", url + "hard")
+    check("a name that exists is an error", result.returncode == 1 and "exists" in result.stderr
+          and os.path.samefile(f"{top}/a", f"{top}/hard"), result)
+    result = run("ln", "-f", url + "b", url + "hard")
+    check("-f replaces it", result.returncode == 0 and os.path.samefile(f"{top}/b", f"{top}/hard"), result)
+    result = run("ln", "-f", url + "b", url + "hard")
+    check("-f does not remove a name of the same file", result.returncode == 1 and os.path.samefile(f"{top}/b", f"{top}/hard"), result)
+    result = run("ln", url + "a", url + "b", url + "into")
+    check("several are linked in a directory", result.returncode == 0 and os.path.samefile(f"{top}/into/b", f"{top}/b"), result)
+    result = run("ln", url + "into", url + "x")
+    check("a directory is not", result.returncode == 1 and "-s" in result.stderr, result)
+    result = run("ln", "-s", "../some/where", url + "soft")
+    check("-s makes a symbolic link of any text", result.returncode == 0 and os.readlink(f"{top}/soft") == "../some/where", result)
+    result = run("ln", "-s", "/x/y", url + "into")
+    check("with its last name, in a directory", result.returncode == 0 and os.readlink(f"{top}/into/y") == "/x/y", result)
+    result = run("ln", "-s", "other", url + "soft")
+    check("over nothing", result.returncode == 1 and os.readlink(f"{top}/soft") == "../some/where", result)
+    result = run("ln", "-sf", "other", url + "soft")
+    check("but with -f", result.returncode == 0 and os.readlink(f"{top}/soft") == "other", result)
+    result = run("ln", "-s", "there", "here")
+    check("a link is a URL", result.returncode == 2, result)
+    result = run("ln", "there", url + "here")
+    check("so is what a hard link leads to", result.returncode == 2, result)
+    result = run("ln", "-s", "x" * 5000, url + "long")
+    check("a target may be too long", result.returncode == 1 and "long" in result.stderr and not os.path.lexists(f"{top}/long"), result)
+
+
+def df(url, top):
+    there = os.statvfs(top)
+    result = run("df", url, url + "none", url + "l/soft", url + "m")
+    lines = result.stdout.splitlines()
+    check("df shows a line for each URL that is there", result.returncode == 1 and len(lines) == 3 and "none" in result.stderr
+          and lines[1].split()[0] == str(there.f_blocks * there.f_frsize) and lines[2].split()[-1].endswith("/m"), result)
+    result = run("df", "-h", url)
+    check("-h is for people", result.returncode == 0 and "B " in result.stdout.splitlines()[1], result)
+    result = run("df", "-i", url)
+    check("-i counts files", result.returncode == 0 and result.stdout.splitlines()[1].split()[0] == str(there.f_files), result)
+    result = run("df", "--json", url, url + "m")
+    both = json.loads(result.stdout)
+    check("--json is JSON", len(both) == 2 and both[0]["size"] == there.f_blocks * there.f_frsize
+          and both[1]["files"] == there.f_files and both[1]["url"].endswith("/m"), result)
+    check("of nothing, too", json.loads(run("df", "--json", url + "none").stdout) == [], result)
+
+
+def on_terminal(*arguments):
+    """What the command shows on a terminal."""
+    control, terminal = pty.openpty()
+    process = subprocess.Popen([TOOL, *arguments], stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    try:
+        while data := os.read(control, 4096):
+            shown += data
+    except OSError:
+        pass
+    os.close(control)
+    process.wait(timeout=60)
+    return shown
+
+
+def terminal(url, top):
+    """URLs name octets by %XX: none of them reaches a terminal."""
+    bad = "%1b[2J%0d"
+    for command in (["mv", url + bad, url + "x"], ["ln", url + bad, url + "x"], ["ln", "-s", "x", url + "none/" + bad],
+                    ["ln", "-s", "\x1b[2J", url + "x/y/z/n/o"], ["df", url + bad]):
+        shown = on_terminal(*command)
+        check(f"{command[0]} shows no control characters", shown and b"\x1b" not in shown,
+              subprocess.CompletedProcess(command, 0, shown, ""))
+
+
 def main():
     os.umask(0o022)
     with tempfile.TemporaryDirectory(prefix="rpcrdma-names-") as work:
@@ -71,6 +196,10 @@ def main():
         with Server(TOOL, top) as server:
             mkdir(server.url, top)
             rm(server.url, top)
+            mv(server.url, top)
+            ln(server.url, top)
+            df(server.url, top)
+            terminal(server.url, top)
     tap.end()
 
 

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Public functions that remove, move and add names. */
+#include <string.h>
+
+#include "nfs/nfs_private.h"
+
+static int
+move_gone_before(struct rr_nfs_pending *pending, int status)
+{
+	(void)pending;
+	return status == NFS3ERR_NOENT ? 0 : status;
+}
+
+/* The old name is gone: if the new one is there, that is the work of the call itself. */
+static int
+move_renamed_before(struct rr_nfs_pending *pending, int status)
+{
+	if (status != NFS3ERR_NOENT)
+		return status;
+	pending->status = status;
+	rr_nfs_pending_lookup(pending, 1);
+	return PENDING_GOES_ON;
+}
+
+int
+rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = rr_nfs_change_new(nfs, directory, name, then, &pending);
+
+	if (error)
+		return error;
+	pending->repeated = move_gone_before;
+	pending->args.remove = (REMOVE3args){ rr_nfs_change_where(pending, 0) };
+	rr_nfs_pending_call(pending, NFSPROC3_REMOVE);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = rr_nfs_change_new(nfs, directory, name, then, &pending);
+
+	if (error)
+		return error;
+	pending->repeated = move_gone_before;
+	pending->args.rmdir = (RMDIR3args){ rr_nfs_change_where(pending, 0) };
+	rr_nfs_pending_call(pending, NFSPROC3_RMDIR);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
+	const struct rpcrdma_nfs_handle *to, const char *to_name, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = to ? rr_nfs_change_new(nfs, from, from_name, then, &pending) : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	pending->handles[1] = *to;
+	error = rr_nfs_pending_name(pending, 1, to_name);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	pending->repeated = move_renamed_before;
+	pending->args.rename =
+		(RENAME3args){ rr_nfs_change_where(pending, 0), rr_nfs_change_where(pending, 1) };
+	rr_nfs_pending_call(pending, NFSPROC3_RENAME);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+/* The name exists: it may be the work of the call itself, if it is one of the same file. */
+static int
+move_take_linked(struct rr_nfs_pending *pending)
+{
+	const struct rpcrdma_bytes found = pending->result.lookup.u.resok.object.data;
+	const struct rpcrdma_nfs_handle *file = &pending->handles[1];
+
+	return found.length == file->length && memcmp(found.data, file->data, file->length) == 0
+		       ? 0
+		       : pending->status;
+}
+
+static int
+move_linked_before(struct rr_nfs_pending *pending, int status)
+{
+	if (status != NFS3ERR_EXIST)
+		return status;
+	pending->status = status;
+	rr_nfs_pending_lookup(pending, 0);
+	pending->take = move_take_linked;
+	return PENDING_GOES_ON;
+}
+
+int
+rpcrdma_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
+	const struct rpcrdma_nfs_handle *directory, const char *name, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = file ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	pending->handles[1] = *file;
+	pending->repeated = move_linked_before;
+	pending->args.link = (LINK3args){ rr_nfs_fh(&pending->handles[1]), rr_nfs_change_where(pending, 0) };
+	rr_nfs_pending_call(pending, NFSPROC3_LINK);
+	return rr_nfs_pending_wait(pending, then);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/pairs.h"
+
+/* Makes hard and symbolic links. */
+
+/* The connection that calls go over: that of the source, which a symbolic link has not. */
+static struct rpcrdma_nfs *
+ln_nfs(const struct rr_pairs *pairs)
+{
+	return pairs->symbolic ? pairs->to.nfs : pairs->source.remote.nfs;
+}
+
+static int
+ln_make(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
+{
+	struct rpcrdma_nfs_object made = { .size = sizeof(made) };
+	const struct rpcrdma_nfs_handle *to = &pairs->directory.handle;
+
+	if (pairs->symbolic)
+		return rpcrdma_nfs_symlink(pairs->to.nfs, to, name, pairs->text, &made, NULL);
+	return rpcrdma_nfs_link(ln_nfs(pairs), &file->handle, to, name, NULL);
+}
+
+/* Removes what has the name; but never the last name of the file that is to be linked, nor a directory. */
+static int
+ln_replace(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
+{
+	struct rpcrdma_nfs *nfs = ln_nfs(pairs);
+	const struct rpcrdma_nfs_handle *to = &pairs->directory.handle;
+	struct rpcrdma_nfs_object there = { .size = sizeof(there) };
+	int error = rpcrdma_nfs_lookup(nfs, to, name, &there, NULL);
+
+	if (!error && there.type == RPCRDMA_NFS_DIRECTORY)
+		return rr_pairs_fail(pairs, "a directory has the new name");
+	if (!error && !pairs->symbolic && there.filesystem == file->filesystem &&
+		there.number == file->number)
+		return rr_pairs_fail(pairs, "the new name is one of this file already");
+	if (!error)
+		error = rpcrdma_nfs_remove(nfs, to, name, NULL);
+	if (!error)
+		error = ln_make(pairs, file, name);
+	return error ? rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs)) : RR_EXIT_OK;
+}
+
+static int
+ln_find(const struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
+{
+	struct rpcrdma_nfs *nfs = pairs->source.remote.nfs;
+	struct rpcrdma_nfs_object above = { .size = sizeof(above) };
+
+	if (rpcrdma_nfs_find(nfs, pairs->source.path, true, &above) != 0 ||
+		rpcrdma_nfs_lookup(nfs, &above.handle, pairs->source.last, file, NULL) != 0)
+		return rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs));
+	if (file->type == RPCRDMA_NFS_DIRECTORY)
+		return rr_pairs_fail(
+			pairs, "a directory cannot have a second name; -s makes a symbolic link");
+	return RR_EXIT_OK;
+}
+
+static int
+ln_one(struct rr_pairs *pairs, const char *name)
+{
+	struct rpcrdma_nfs_object file = { .size = sizeof(file) };
+	int error, status = pairs->symbolic ? RR_EXIT_OK : ln_find(pairs, &file);
+
+	if (status != RR_EXIT_OK)
+		return status;
+	error = ln_make(pairs, &file, name);
+	if (error == RPCRDMA_NFS_EXIST && pairs->replace)
+		return ln_replace(pairs, &file, name);
+	return error ? rr_pairs_fail(pairs, rpcrdma_nfs_error(ln_nfs(pairs))) : RR_EXIT_OK;
+}
+
+static int
+ln_run(const struct rr_tool *tool, int argc, char **argv)
+{
+	return rr_pairs_run(tool, argc, argv, ln_one);
+}
+
+static const struct rr_option ln_options[] = {
+	{ .letter = 's',
+		.name = "symbolic",
+		.help = "make symbolic links: TARGET is the text of the link, and not a URL",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_pairs, symbolic) },
+	{ .letter = 'f',
+		.name = "force",
+		.help = "remove a file that has the name of the link",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_pairs, replace) },
+	{ 0 },
+};
+
+const struct rr_tool rr_tool_ln = {
+	.name = "ln",
+	.run = ln_run,
+	.help = "Make links on a server.",
+	.operands = "TARGET... LINK",
+	.least = 2,
+	.most = RR_TOOL_ANY,
+	.notes = "TARGET and LINK are URLs of one server. Where LINK is a directory, links are made in it.\n",
+	.groups = {
+		{ ln_options, 0 },
+		{ rr_remote_options, offsetof(struct rr_pairs, to) },
+		{ rr_filters_transport, offsetof(struct rr_pairs, filters) },
+		{ rr_filters_options, offsetof(struct rr_pairs, filters) },
+		{ rr_filters_calls, offsetof(struct rr_pairs, filters) },
+	},
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/pairs.h"
+
+/* Renames: no data moves. */
+
+static int
+mv_one(struct rr_pairs *pairs, const char *name)
+{
+	struct rpcrdma_nfs *nfs = pairs->source.remote.nfs;
+	struct rpcrdma_nfs_object from = { .size = sizeof(from) }, there = { .size = sizeof(there) };
+	const struct rpcrdma_nfs_handle *to = &pairs->directory.handle;
+	int error = rpcrdma_nfs_find(nfs, pairs->source.path, true, &from);
+
+	if (!error && pairs->keep) {
+		error = rpcrdma_nfs_lookup(nfs, to, name, &there, NULL);
+		if (!error)
+			return rr_pairs_fail(pairs, "its new name exists already");
+		error = error == RPCRDMA_NFS_NOENT ? 0 : error;
+	}
+	if (!error)
+		error = rpcrdma_nfs_rename(nfs, &from.handle, pairs->source.last, to, name, NULL);
+	return error ? rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs)) : RR_EXIT_OK;
+}
+
+static int
+mv_run(const struct rr_tool *tool, int argc, char **argv)
+{
+	return rr_pairs_run(tool, argc, argv, mv_one);
+}
+
+static const struct rr_option mv_options[] = {
+	{ .letter = 'n',
+		.name = "no-clobber",
+		.help = "leave a file that has the new name already; that is an error",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_pairs, keep) },
+	{ 0 },
+};
+
+const struct rr_tool rr_tool_mv = {
+	.name = "mv",
+	.run = mv_run,
+	.help = "Give files and directories of a server other names.",
+	.operands = "SOURCE... DESTINATION",
+	.least = 2,
+	.most = RR_TOOL_ANY,
+	.notes = "SOURCE and DESTINATION are URLs of one server. A file that has the new name is replaced.\n",
+	.groups = {
+		{ mv_options, 0 },
+		{ rr_remote_options, offsetof(struct rr_pairs, to) },
+		{ rr_filters_transport, offsetof(struct rr_pairs, filters) },
+		{ rr_filters_options, offsetof(struct rr_pairs, filters) },
+		{ rr_filters_calls, offsetof(struct rr_pairs, filters) },
+	},
+};

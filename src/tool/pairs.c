@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/pairs.h"
+
+#include <string.h>
+#include <strings.h>
+
+int
+rr_pairs_fail(const struct rr_pairs *pairs, const char *why)
+{
+	return rr_tool_fail(
+		pairs->tool, "%s: %s", pairs->symbolic ? pairs->text : pairs->source.remote.name, why);
+}
+
+/* ---- The destination ---- */
+
+static int
+pairs_fail_there(const struct rr_pairs *pairs, const char *why)
+{
+	return rr_tool_fail(pairs->tool, "%s: %s", pairs->to.name, why);
+}
+
+/* "b" of "a/b/"; empty where the path has no such name, or a name that no file can have. */
+static size_t
+pairs_last(const char *path, char name[RR_NFS_NAME + 1])
+{
+	size_t end = strlen(path), start;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/';)
+		start--;
+	name[0] = '\0';
+	if (end - start <= RR_NFS_NAME)
+		snprintf(name, RR_NFS_NAME + 1, "%.*s", (int)(end - start), path + start);
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		name[0] = '\0';
+	return start;
+}
+
+/* The destination does not exist, or is no directory: its name is in the directory above. */
+static int
+pairs_find_above(struct rr_pairs *pairs)
+{
+	char above[RR_URL_PATH];
+	size_t length = pairs_last(pairs->to.rest, pairs->name);
+
+	if (pairs->name[0] == '\0')
+		return pairs_fail_there(pairs, "this is no name that a file can have");
+	snprintf(above, sizeof(above), "%.*s", (int)length, pairs->to.rest);
+	if (rpcrdma_nfs_find(pairs->to.nfs, above, true, &pairs->directory) != 0)
+		return pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
+	return RR_EXIT_OK;
+}
+
+static int
+pairs_find(struct rr_pairs *pairs, bool several)
+{
+	struct rpcrdma_nfs_object *object = &pairs->directory;
+	int error;
+
+	object->size = sizeof(*object);
+	error = rpcrdma_nfs_find(pairs->to.nfs, pairs->to.rest, true, object);
+	if (!error && object->type == RPCRDMA_NFS_DIRECTORY)
+		return RR_EXIT_OK;
+	if (error && error != RPCRDMA_NFS_NOENT)
+		return pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
+	if (several)
+		return pairs_fail_there(pairs, "several sources need a directory to go to");
+	return pairs_find_above(pairs);
+}
+
+/* ---- Sources ---- */
+
+/* A handle of one server means nothing, or another file, to another server. */
+static bool
+pairs_same_server(const struct rr_url *a, const struct rr_url *b)
+{
+	return strcasecmp(a->host, b->host) == 0 && a->port == b->port && a->version == b->version;
+}
+
+/* Opens the present source, a URL, and takes its last name. */
+static int
+pairs_open_source(struct rr_pairs *pairs, struct rpcrdma_engine *engine, char last[RR_NFS_NAME + 1])
+{
+	struct rr_names *source = &pairs->source;
+	int status = rr_names_open(source, engine, pairs->text);
+
+	if (status != RR_EXIT_OK)
+		return status;
+	if (!pairs_same_server(&source->remote.url, &pairs->to.url))
+		return rr_pairs_fail(pairs,
+			"it is on another server than the destination, or reached in another way; "
+			"`rpcrdma cp` copies");
+	strcpy(last, source->last);
+	return last[0] ? RR_EXIT_OK : rr_pairs_fail(pairs, "an export has no name in a directory");
+}
+
+static int
+pairs_run_one(
+	struct rr_pairs *pairs, struct rpcrdma_engine *engine, int (*each)(struct rr_pairs *, const char *))
+{
+	char last[RR_NFS_NAME + 1];
+	int status = RR_EXIT_OK;
+
+	if (pairs->symbolic)
+		pairs_last(pairs->text, last);
+	else
+		status = pairs_open_source(pairs, engine, last);
+	if (status != RR_EXIT_OK)
+		return status;
+	if (pairs->name[0])
+		return each(pairs, pairs->name);
+	return last[0] ? each(pairs, last)
+		       : rr_pairs_fail(pairs, "it has no last name: the destination must say the name");
+}
+
+static int
+pairs_run_sources(struct rr_pairs *pairs, struct rpcrdma_engine *engine, int count, char **sources,
+	int (*each)(struct rr_pairs *, const char *))
+{
+	int status = pairs_find(pairs, count > 1);
+
+	if (status != RR_EXIT_OK)
+		return status;
+	for (int i = 0; i < count && !rr_tool_interrupted(NULL); i++) {
+		pairs->text = sources[i];
+		if (pairs_run_one(pairs, engine, each) != RR_EXIT_OK)
+			status = RR_EXIT_FAILED;
+		rr_remote_close(&pairs->source.remote);
+	}
+	return status;
+}
+
+static int
+pairs_run_all(struct rr_pairs *pairs, int argc, char **argv, int (*each)(struct rr_pairs *, const char *))
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rpcrdma_engine *engine;
+	struct rr_text text;
+	int error, status = rr_filters_start(pairs->tool, &pairs->filters, &config);
+
+	if (status != RR_EXIT_OK)
+		return status;
+	rr_tool_catch_signals();
+	pairs->to.tcp = pairs->filters.transport == RR_TRANSPORT_TCP;
+	pairs->source.tool = pairs->tool;
+	pairs->source.remote.tcp = pairs->to.tcp;
+	pairs->source.remote.verbose = pairs->to.verbose;
+	if (rr_remote_engine(&config, &engine, &text) < 0)
+		return rr_filters_end(
+			pairs->tool, &pairs->filters, rr_tool_fail(pairs->tool, "%s", text.text));
+	error = rr_remote_open(engine, argv[argc - 1], &pairs->to, &text);
+	status = error ? rr_advice_fail(pairs->tool, pairs->to.name, error, &text)
+		       : pairs_run_sources(pairs, engine, argc - 1, argv, each);
+	rr_remote_close(&pairs->to);
+	rpcrdma_engine_free(engine);
+	return rr_filters_end(pairs->tool, &pairs->filters, status);
+}
+
+int
+rr_pairs_run(const struct rr_tool *tool, int argc, char **argv,
+	int (*each)(struct rr_pairs *pairs, const char *name))
+{
+	struct rr_pairs pairs = { .tool = tool };
+	int status = rr_options_parse(tool, &pairs, &argc, &argv);
+
+	if (status != RR_OPTIONS_GO_ON)
+		return status;
+	for (int i = pairs.symbolic ? argc - 1 : 0; i < argc; i++)
+		if (!rr_url_is(argv[i]))
+			return rr_tool_usage(tool, "%s is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
+	return pairs_run_all(&pairs, argc, argv, each);
+}
