@@ -321,9 +321,8 @@ peer_connect(struct peer *peer, uint32_t uid)
 		fail_msg("%s", text.text);
 }
 
-/* Each result has a status that its operation may have, and a COMPOUND ends with its first error. */
-static void
-check_results(const COMPOUND4res *res)
+void
+world_check_results(const COMPOUND4res *res)
 {
 	for (uint32_t i = 0; i < res->resarray.count; i++) {
 		const nfs_resop4 *result = &res->resarray.values[i];
@@ -356,7 +355,7 @@ peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count)
 		fail_msg("%s", rr_client_error(peer->client));
 	assert_int_equal(peer->res.tag.length, args.tag.length);
 	assert_memory_equal(peer->res.tag.data, args.tag.data, args.tag.length);
-	check_results(&peer->res);
+	world_check_results(&peer->res);
 	return peer->res.status;
 }
 

@@ -107,6 +107,8 @@ void peer_disconnect(struct peer *peer);
 /* BIND_CONN_TO_SESSION to both channels, over a connection that is made for it where there is none. */
 nfsstat4 peer_bind(struct peer *peer, uint32_t uid);
 
+/* Each result has a status that its operation may have, and a COMPOUND ends with its first error. */
+void world_check_results(const COMPOUND4res *res);
 /* One COMPOUND as it is; its status. */
 nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
 /* Begins a call of one operation behind a SEQUENCE, as peer_again() makes it; done is set when its answer is
