@@ -22,6 +22,27 @@ set_number(long call, uint32_t number)
 	return (uint32_t)syscall(call, UINT32_MAX) == number;
 }
 
+void
+rr_identity_suspend(struct rr_identity *identity)
+{
+	if (identity->acts_as != 0)
+		syscall(SET_UID, 0);
+	identity->acts_as = 0;
+}
+
+/* Calls the system only where the thread has another uid for files: a caller who is root costs no call. */
+static bool
+identity_set_uid(struct rr_identity *identity, uint32_t uid)
+{
+	if (identity->acts_as == uid)
+		return true;
+	identity->acts_as = uid;
+	if (set_number(SET_UID, uid))
+		return true;
+	rr_identity_suspend(identity);
+	return false;
+}
+
 /* CAP_SYS_RESOURCE lets callers past their quotas and into the blocks that a file system reserves, and does
  * not go with the uid as the others do. False: the system refuses. */
 static bool
@@ -103,7 +124,6 @@ static int
 identity_give_up(struct rr_identity *identity)
 {
 	identity->taken = false;
-	identity->in_force = true;
 	rr_identity_drop(identity);
 	return -RPCRDMA_ERR_SYSTEM;
 }
@@ -111,7 +131,6 @@ identity_give_up(struct rr_identity *identity)
 int
 rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 {
-	uint32_t uid = identity->uid;
 	int error;
 
 	if (!identity->root)
@@ -127,10 +146,8 @@ rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *calle
 			return identity_give_up(identity);
 		identity->taken = true;
 	}
-	if (identity->in_force && identity->uid == uid)
-		return 0;
 	identity->in_force = true;
-	return set_number(SET_UID, identity->uid) ? 0 : identity_give_up(identity);
+	return identity_set_uid(identity, identity->uid) ? 0 : identity_give_up(identity);
 }
 
 void
@@ -140,17 +157,10 @@ rr_identity_drop(struct rr_identity *identity)
 	identity->in_force = false;
 }
 
-void
-rr_identity_suspend(const struct rr_identity *identity)
-{
-	if (identity->in_force)
-		syscall(SET_UID, 0);
-}
-
 bool
 rr_identity_resume(struct rr_identity *identity)
 {
-	if (!identity->in_force || set_number(SET_UID, identity->uid))
+	if (!identity->in_force || identity_set_uid(identity, identity->uid))
 		return true;
 	identity_give_up(identity);
 	return false;

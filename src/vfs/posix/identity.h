@@ -20,9 +20,10 @@
  * rr_identity_free() restores what the thread began with.
  */
 struct rr_identity {
-	bool root;     /* of a process that may change its identity */
-	bool in_force; /* a caller's identity, now */
-	bool taken;    /* at least once: what follows is set */
+	bool root;        /* of a process that may change its identity */
+	bool in_force;    /* a caller's identity, now */
+	bool taken;       /* at least once: what follows is set */
+	uint32_t acts_as; /* the thread's uid for files, now */
 	uint32_t uid, gid, gid_count,
 		gids[RR_VFS_GROUPS]; /* of the last caller; gid_count greater: of nobody */
 	const struct rr_env *env;
@@ -40,7 +41,7 @@ void rr_identity_drop(struct rr_identity *identity);
 
 /* For a few calls as the server itself in the midst of a caller's work. False: the caller's identity could
  * not be taken on again; the thread is left as itself and must do no more for that caller. */
-void rr_identity_suspend(const struct rr_identity *identity);
+void rr_identity_suspend(struct rr_identity *identity);
 bool rr_identity_resume(struct rr_identity *identity);
 
 #endif

@@ -1,13 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../../test.h"
 
+#include <dlfcn.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "vfs/posix/identity.h"
+
+/* Calls that change the uid or the gid for files, or ask for it. */
+static atomic_uint changes;
+
+static bool
+is_change(long number)
+{
+	bool is = number == SYS_setfsuid || number == SYS_setfsgid;
+
+#ifdef SYS_setfsuid32
+	is |= number == SYS_setfsuid32 || number == SYS_setfsgid32;
+#endif
+	return is;
+}
+
+/* Those have one argument, and the others that are made here have two. */
+long
+syscall(long number, ...)
+{
+	union {
+		void *address;
+		long (*call)(long, ...);
+	} system = { .address = dlsym(RTLD_NEXT, "syscall") };
+	long first, second;
+	va_list list;
+
+	changes += is_change(number);
+	va_start(list, number);
+	first = va_arg(list, long);
+	second = is_change(number) ? 0 : va_arg(list, long);
+	va_end(list);
+	return system.call(number, first, second);
+}
 
 static const uint32_t groups_of_alice[] = { 2001, 2002 }, groups_of_root[] = { 0, 5 };
 static const struct rr_vfs_caller alice = { 1001, 2001, 2, groups_of_alice, false };
@@ -130,6 +165,56 @@ more_groups_than_are_kept_are_taken_on_each_time(void **state)
 	rr_identity_free(&identity);
 }
 
+static unsigned
+changes_of_a_turn(struct rr_identity *identity, const struct rr_vfs_caller *caller)
+{
+	unsigned before = changes;
+
+	assert_int_equal(rr_identity_take(identity, caller), 0);
+	rr_identity_suspend(identity);
+	assert_true(rr_identity_resume(identity));
+	rr_identity_drop(identity);
+	return changes - before;
+}
+
+static void
+a_caller_who_is_root_costs_no_call(void **state)
+{
+	struct rr_identity identity;
+
+	(void)state;
+	skip_unless_root();
+	rr_identity_init(&identity, &rr_env_system);
+	changes_of_a_turn(&identity, &root);
+	assert_int_equal(changes_of_a_turn(&identity, &root), 0);
+	assert_true(changes_of_a_turn(&identity, &alice) > 0);
+	assert_acts_as(0, 2001);
+	changes_of_a_turn(&identity, &root);
+	assert_int_equal(changes_of_a_turn(&identity, &root), 0);
+	assert_acts_as(0, 0);
+	rr_identity_free(&identity);
+}
+
+/* That number is no uid: the system refuses it. */
+static void
+a_uid_that_is_no_number_is_refused(void **state)
+{
+	const struct rr_vfs_caller nobody = { UINT32_MAX, 2001, 2, groups_of_alice, false };
+	struct rr_identity identity;
+
+	(void)state;
+	skip_unless_root();
+	rr_identity_init(&identity, &rr_env_system);
+	for (int i = 0; i < 2; i++) {
+		assert_true(rr_identity_take(&identity, &nobody) < 0);
+		assert_int_equal(setfsuid((uid_t)-1), 0);
+		assert_int_equal(rr_identity_take(&identity, &alice), 0);
+		assert_true(rr_identity_take(&identity, &nobody) < 0);
+		assert_int_equal(setfsuid((uid_t)-1), 0);
+	}
+	rr_identity_free(&identity);
+}
+
 struct look {
 	uint32_t uid, gid;
 	int groups;
@@ -207,6 +292,8 @@ main(void)
 		cmocka_unit_test(takes_on_uid_gid_and_groups_and_gives_them_back),
 		cmocka_unit_test(one_caller_follows_another),
 		cmocka_unit_test(more_groups_than_are_kept_are_taken_on_each_time),
+		cmocka_unit_test(a_caller_who_is_root_costs_no_call),
+		cmocka_unit_test(a_uid_that_is_no_number_is_refused),
 		cmocka_unit_test(other_threads_stay_who_they_are),
 		cmocka_unit_test(an_ordinary_user_stays_itself),
 	};
