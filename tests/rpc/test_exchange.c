@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What carrier.h says of exchanges, on a TCP carrier without the server above it. */
+/* What carrier.h says of exchanges and of calls that the accepting side makes, on a TCP carrier without the
+ * server above it. */
 #include "raw.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,33 +49,81 @@ accepted(void *ctx, struct rr_carrier *carrier)
 	rr_carrier_attach(carrier, &events, one);
 }
 
-static void
-the_array_of_a_replys_items_is_not_needed_any_more(void **state)
+/* A connection of the test's own to a carrier that is accepted: its socket. */
+static int
+one_connect(struct world *world, struct one *one)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	const uint8_t call[] = { 1, 2, 3, 4, 0, 0, 0, 0 };
-	struct world *world = *state;
 	struct sockaddr_in server = world->address;
 	struct sockaddr_storage chosen;
-	struct one one = { 0 };
 	struct rr_text why;
 	int fd;
 
 	assert_int_equal(rr_carrier_listen(world->engine,
 				 &(struct rr_carrier_place){
 					 RR_TRANSPORT_TCP, (struct sockaddr *)&address, sizeof(address) },
-				 accepted, &one, &one.acceptor, &why),
+				 accepted, one, &one->acceptor, &why),
 		0);
-	assert_int_equal(rr_acceptor_address(one.acceptor, &chosen), 0);
+	assert_int_equal(rr_acceptor_address(one->acceptor, &chosen), 0);
 	memcpy(&world->address, &chosen, sizeof(world->address));
 	fd = raw_connect(world);
+	world->address = server;
+	world_until(world, one->carrier);
+	return fd;
+}
+
+static void
+one_end(struct one *one)
+{
+	rr_carrier_close(one->carrier);
+	rr_acceptor_close(one->acceptor);
+}
+
+static void
+the_array_of_a_replys_items_is_not_needed_any_more(void **state)
+{
+	const uint8_t call[] = { 1, 2, 3, 4, 0, 0, 0, 0 };
+	struct world *world = *state;
+	struct one one = { 0 };
+	int fd = one_connect(world, &one);
+
 	raw_send_record(world, fd, call, sizeof(call));
 	assert_reply(world, fd, "01020304 00000001 00000004 64617461 00000009");
 	world_until(world, one.sent == 1);
 	close(fd);
-	rr_carrier_close(one.carrier);
-	rr_acceptor_close(one.acceptor);
-	world->address = server;
+	one_end(&one);
+}
+
+/* rr_transaction: call is the caller's again from done() on. */
+static void
+call_ended(struct rr_transaction *transaction, int error)
+{
+	int *result = transaction->ctx;
+
+	*result = error;
+	free((void *)(uintptr_t)transaction->call.stream);
+}
+
+static void
+of_a_call_that_a_shutdown_ends_nothing_is_sent(void **state)
+{
+	struct world *world = *state;
+	struct one one = { 0 };
+	int fd = one_connect(world, &one), result = 0;
+	struct rr_transaction transaction = {
+		.xid = XID,
+		.call = { .stream = calloc(1, 64), .length = 64 },
+		.reply_max = 64,
+		.done = call_ended,
+		.ctx = &result,
+	};
+
+	rr_carrier_call(one.carrier, &transaction);
+	rr_carrier_shutdown(one.carrier);
+	world_until(world, result);
+	assert_int_equal(result, -RPCRDMA_ERR_DISCONNECTED);
+	assert_closed(world, fd);
+	one_end(&one);
 }
 
 int
@@ -82,6 +132,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			the_array_of_a_replys_items_is_not_needed_any_more, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			of_a_call_that_a_shutdown_ends_nothing_is_sent, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

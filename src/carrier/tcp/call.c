@@ -33,13 +33,14 @@ call_new_slot(struct rr_tcp *tcp)
 	return slot;
 }
 
-/* The transaction no longer is the carrier's. */
+/* The transaction no longer is the carrier's, and nothing of its call is sent any more. */
 static void
 call_release(struct rr_tcp *tcp, struct slot *slot)
 {
 	slot->transaction->slot = NULL;
 	rr_map_remove(&tcp->xids, &slot->xid);
 	rr_list_remove(&slot->link);
+	rr_tcp_unsend(tcp, &slot->out);
 	rr_list_append(&tcp->free_slots, &slot->link);
 }
 
@@ -100,7 +101,6 @@ rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	if (!slot)
 		return;
 	call_release(tcp, slot);
-	rr_tcp_unsend(tcp, &slot->out);
 }
 
 static struct slot *
@@ -126,7 +126,6 @@ call_finish(struct rr_tcp *tcp, struct slot *slot)
 	struct rr_transaction *transaction = slot->transaction;
 
 	call_release(tcp, slot);
-	rr_tcp_unsend(tcp, &slot->out);
 	return transaction;
 }
 
