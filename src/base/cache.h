@@ -25,17 +25,26 @@ rr_cache_init(struct rr_cache *cache, const struct rr_env *env, size_t size, uin
 	*cache = (struct rr_cache){ .env = env, .size = size, .most = most };
 }
 
-/* A block, whose contents are undefined. NULL: no memory. */
+/* A block that was kept: as it was given back, but for its first pointer. NULL: there is no such block. */
 static inline void *
-rr_cache_get(struct rr_cache *cache)
+rr_cache_take(struct rr_cache *cache)
 {
 	void *block = cache->first;
 
 	if (!block)
-		return rr_alloc(cache->env, cache->size);
+		return NULL;
 	cache->first = *(void **)block;
 	cache->count--;
 	return block;
+}
+
+/* A block, whose contents are undefined. NULL: no memory. */
+static inline void *
+rr_cache_get(struct rr_cache *cache)
+{
+	void *block = rr_cache_take(cache);
+
+	return block ? block : rr_alloc(cache->env, cache->size);
 }
 
 /* The block is not needed any more. */
@@ -57,7 +66,7 @@ rr_cache_end(struct rr_cache *cache)
 {
 	cache->most = 0;
 	while (cache->first)
-		rr_free(cache->env, rr_cache_get(cache));
+		rr_free(cache->env, rr_cache_take(cache));
 }
 
 #endif

@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/receives.h"
 
-#include <string.h>
-
 void
 rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t size, uint32_t max)
 {
-	pool->env = env;
-	pool->size = size < sizeof(void *) ? sizeof(void *) : size;
+	rr_cache_init(&pool->kept, env, size < sizeof(void *) ? sizeof(void *) : size, UINT32_MAX);
 	pool->max = max;
 	pool->out = 0;
-	pool->free = NULL;
 	rr_list_init(&pool->waiting);
-}
-
-static void *
-receives_pop(struct rr_receives *pool)
-{
-	void *first = pool->free;
-
-	memcpy(&pool->free, first, sizeof(pool->free));
-	return first;
 }
 
 void
 rr_receives_destroy(struct rr_receives *pool)
 {
-	while (pool->free)
-		rr_free(pool->env, receives_pop(pool));
+	rr_cache_end(&pool->kept);
 }
 
 static bool
@@ -65,7 +51,7 @@ rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *fu
 	*full = receives_must_wait(pool, wait);
 	if (*full)
 		return NULL;
-	receive = pool->free ? receives_pop(pool) : pool->env->realloc(pool->env->ctx, NULL, pool->size);
+	receive = rr_cache_get(&pool->kept);
 	if (!receive)
 		return NULL;
 	pool->out++;
@@ -76,8 +62,7 @@ rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *fu
 void
 rr_receives_put(struct rr_receives *pool, uint8_t *receive)
 {
-	memcpy(receive, &pool->free, sizeof(pool->free));
-	pool->free = receive;
+	rr_cache_put(&pool->kept, receive);
 	pool->out--;
 	receives_wake_first(pool);
 }

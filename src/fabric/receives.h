@@ -2,7 +2,7 @@
 #ifndef RR_FABRIC_RECEIVES_H
 #define RR_FABRIC_RECEIVES_H
 
-#include "base/env.h"
+#include "base/cache.h"
 #include "base/list.h"
 
 /*
@@ -21,10 +21,8 @@
  * as many are out.
  */
 struct rr_receives {
-	const struct rr_env *env;
-	size_t size;
+	struct rr_cache kept;
 	uint32_t max, out;
-	void *free; /* each begins with the address of the next */
 	struct rr_list waiting;
 };
 

@@ -6,45 +6,19 @@
 enum { KEPT_MAX = 4096 };
 
 void
-rr_works_init(struct rr_works *works, const struct rr_env *env)
+rr_works_init(struct rr_cache *works, const struct rr_env *env)
 {
-	works->env = env;
-	works->kept = 0;
-	rr_list_init(&works->free);
-}
-
-void
-rr_works_destroy(struct rr_works *works)
-{
-	struct rr_list *link;
-
-	while ((link = rr_list_pop(&works->free)))
-		rr_free(works->env, rr_container(link, struct rr_work_item, link));
-}
-
-static struct rr_work_item *
-works_new_item(struct rr_works *works)
-{
-	struct rr_list *link = rr_list_pop(&works->free);
-	struct rr_work_item *item;
-
-	if (link) {
-		works->kept--;
-		return rr_container(link, struct rr_work_item, link);
-	}
-	item = rr_alloc(works->env, sizeof(*item));
-	if (item)
-		rr_list_init(&item->link);
-	return item;
+	rr_cache_init(works, env, sizeof(struct rr_work_item), KEPT_MAX);
 }
 
 struct rr_work_item *
-rr_works_get(struct rr_works *works, const struct rr_work *work)
+rr_works_get(struct rr_cache *works, const struct rr_work *work)
 {
-	struct rr_work_item *item = works_new_item(works);
+	struct rr_work_item *item = rr_cache_get(works);
 
 	if (!item)
 		return NULL;
+	rr_list_init(&item->link);
 	item->kind = work->kind;
 	item->remote_handle = work->remote_handle;
 	item->remote_offset = work->remote_offset;
@@ -61,19 +35,14 @@ rr_works_get(struct rr_works *works, const struct rr_work *work)
 }
 
 void
-rr_works_put(struct rr_works *works, struct rr_work_item *item)
+rr_works_put(struct rr_cache *works, struct rr_work_item *item)
 {
 	rr_list_remove(&item->link);
-	if (works->kept == KEPT_MAX) {
-		rr_free(works->env, item);
-		return;
-	}
-	works->kept++;
-	rr_list_append(&works->free, &item->link);
+	rr_cache_put(works, item);
 }
 
 void
-rr_works_complete(struct rr_works *works, struct rr_work_item *item, struct rr_endpoint *endpoint, int status)
+rr_works_complete(struct rr_cache *works, struct rr_work_item *item, struct rr_endpoint *endpoint, int status)
 {
 	struct rr_event event = {
 		.kind = RR_EVENT_COMPLETED, .status = status, .work = item->kind, .cookie = item->cookie

@@ -2,6 +2,7 @@
 #ifndef RR_FABRIC_WORKS_H
 #define RR_FABRIC_WORKS_H
 
+#include "base/cache.h"
 #include "fabric/fabric.h"
 
 /*
@@ -21,22 +22,17 @@ struct rr_work_item {
 	struct rr_sge sges[RR_MAX_SGE];
 };
 
-struct rr_works {
-	const struct rr_env *env;
-	struct rr_list free;
-	uint32_t kept;
-};
-
-void rr_works_init(struct rr_works *works, const struct rr_env *env);
-void rr_works_destroy(struct rr_works *works);
+/* The memory of items; rr_cache_end() frees it. */
+void rr_works_init(struct rr_cache *works, const struct rr_env *env);
 
 /* An item for work, in no list; NULL: no memory. */
-struct rr_work_item *rr_works_get(struct rr_works *works, const struct rr_work *work);
+struct rr_work_item *rr_works_get(struct rr_cache *works, const struct rr_work *work);
 
-void rr_works_put(struct rr_works *works, struct rr_work_item *item);
+/* Takes item out of its list, and frees it. */
+void rr_works_put(struct rr_cache *works, struct rr_work_item *item);
 
 /* Takes item out of its list, frees it, and tells the endpoint's handler where it wants to know. */
 void rr_works_complete(
-	struct rr_works *works, struct rr_work_item *item, struct rr_endpoint *endpoint, int status);
+	struct rr_cache *works, struct rr_work_item *item, struct rr_endpoint *endpoint, int status);
 
 #endif

@@ -8,7 +8,7 @@
 /* The largest message that a carrier hands over outside of pool memory: a small record over TCP, or a
  * Receive. Items are taken out of streams up to this size: larger streams would not fit inline without their
  * items either. */
-enum { RECORD_MAX = 8192, REDUCED_MAX = 4096 };
+enum { RECORD_MAX = 8192, REDUCED_MAX = 4096, RELAYS_KEPT = 1024 };
 
 struct listener {
 	struct rr_list link;
@@ -35,8 +35,8 @@ rr_gateway_new(
 	new->config = *config;
 	rr_list_init(&new->listeners);
 	rr_list_init(&new->sessions);
-	rr_list_init(&new->free_relays);
 	new->buffer_size = gateway_larger(engine->config.inline_receive, RECORD_MAX) + REDUCED_MAX;
+	rr_cache_init(&new->relays, engine->env, sizeof(struct rr_relay) + new->buffer_size, RELAYS_KEPT);
 	*gateway = new;
 	return 0;
 }
@@ -60,12 +60,8 @@ gateway_unlisten(struct rr_gateway *gateway)
 void
 rr_gateway_delete(struct rr_gateway *gateway)
 {
-	const struct rr_env *env = gateway->engine->env;
-	struct rr_list *link;
-
-	while ((link = rr_list_pop(&gateway->free_relays)))
-		rr_free(env, rr_container(link, struct rr_relay, link));
-	rr_free(env, gateway);
+	rr_cache_end(&gateway->relays);
+	rr_free(gateway->engine->env, gateway);
 }
 
 void

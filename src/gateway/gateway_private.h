@@ -2,6 +2,7 @@
 #ifndef RR_GATEWAY_GATEWAY_PRIVATE_H
 #define RR_GATEWAY_GATEWAY_PRIVATE_H
 
+#include "base/cache.h"
 #include "base/map.h"
 #include "gateway/gateway.h"
 #include "gateway/items.h"
@@ -19,8 +20,8 @@ struct rr_gateway {
 	struct rpcrdma_engine *engine;
 	struct rr_gateway_config config;
 	struct rr_list listeners, sessions;
-	struct rr_list free_relays;
-	uint32_t session_count, free_count;
+	struct rr_cache relays; /* their memory */
+	uint32_t session_count;
 	uint32_t relay_count; /* in use: sent() of their replies may come after the gateway was freed */
 	uint32_t buffer_size; /* of each relay */
 	bool shut, freed;

@@ -21,8 +21,6 @@
 #include "gateway/gateway_private.h"
 #include "wire/rpc.h"
 
-enum { KEPT_MAX = 1024 };
-
 static void
 relay_release(struct rr_relay *relay)
 {
@@ -32,12 +30,7 @@ relay_release(struct rr_relay *relay)
 
 	relay->memory = relay->pulled = NULL;
 	gateway->relay_count--;
-	if (gateway->free_count < KEPT_MAX) {
-		gateway->free_count++;
-		rr_list_append(&gateway->free_relays, &relay->link);
-	} else {
-		rr_free(gateway->engine->env, relay);
-	}
+	rr_cache_put(&gateway->relays, relay);
 	if (gateway->freed && gateway->relay_count == 0)
 		rr_gateway_delete(gateway);
 	rr_pool_put(pool, memory);
@@ -184,31 +177,17 @@ relay_key(const struct rr_upstream *upstream, uint32_t xid)
 	return (uint64_t)(upstream - upstream->session->upstreams) << 32 | xid;
 }
 
-static struct rr_relay *
-relay_take(struct rr_gateway *gateway)
-{
-	struct rr_list *link = rr_list_pop(&gateway->free_relays);
-	struct rr_relay *relay;
-
-	if (link)
-		gateway->free_count--;
-	relay = link ? rr_container(link, struct rr_relay, link)
-		     : rr_alloc(gateway->engine->env, sizeof(*relay) + gateway->buffer_size);
-	if (relay)
-		gateway->relay_count++;
-	return relay;
-}
-
 struct rr_relay *
 rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool callback)
 {
 	struct rr_gateway *gateway = upstream->session->gateway;
-	struct rr_relay *relay = relay_take(gateway);
+	struct rr_relay *relay = rr_cache_get(&gateway->relays);
 
 	if (!relay) {
 		rr_exchange_lose(exchange);
 		return NULL;
 	}
+	gateway->relay_count++;
 	relay->gateway = gateway;
 	relay->upstream = upstream;
 	relay->callback = callback;

@@ -26,8 +26,9 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 	if (!server)
 		return -RPCRDMA_ERR_NOMEM;
 	server->engine = engine;
-	rr_list_init(&server->free_blocks);
 	server->config = *config;
+	rr_cache_init(
+		&server->free_blocks, engine->env, 0, config->call_max); /* queue_new_block() makes them */
 	for (uint32_t i = 0; i < service_count; i++)
 		procedures += services[i].program->procedure_count;
 	server->services = rr_alloc_array(engine->env, service_count, sizeof(*services));

@@ -2,6 +2,7 @@
 #ifndef RR_RPC_SERVER_PRIVATE_H
 #define RR_RPC_SERVER_PRIVATE_H
 
+#include "base/cache.h"
 #include "rpc/server.h"
 
 /*
@@ -43,9 +44,9 @@ struct rr_line {
 };
 
 struct rr_block {
+	struct rr_list link; /* in its line's blocks; first, as the server's cache of blocks writes there */
 	struct rpcrdma_request request;
 	struct rr_line *line; /* of its call's connection; NULL once that ended */
-	struct rr_list link;  /* in free_blocks, or in the line's */
 	struct rpcrdma_message reply;
 	void *large; /* pool memory for the reply's stream, if it may need more than small */
 	uint32_t reply_size;
@@ -74,12 +75,12 @@ struct rpcrdma_server {
 	bool shut, freed;
 
 	size_t args_size, result_size; /* of the largest C types */
-	struct rr_list free_blocks;
-	uint32_t block_count, free_count; /* in use, and kept */
-	struct rr_list turns;             /* lines whose calls wait for a block */
-	struct rr_list spares;            /* lines that keep memory until the end of the turn */
-	struct rr_task give_back;         /* of that */
-	struct rr_line other;             /* of calls that came by no connection of the server's own */
+	struct rr_cache free_blocks;
+	uint32_t block_count;     /* in use */
+	struct rr_list turns;     /* lines whose calls wait for a block */
+	struct rr_list spares;    /* lines that keep memory until the end of the turn */
+	struct rr_task give_back; /* of that */
+	struct rr_line other;     /* of calls that came by no connection of the server's own */
 	struct rr_list kept,
 		repeats;       /* blocks whose handler answers later; that repeat what is being executed */
 	struct rr_timer again; /* for repeats */

@@ -86,12 +86,10 @@ static struct rr_block *
 queue_take_block(struct rr_line *line)
 {
 	struct rpcrdma_server *server = line->server;
-	struct rr_list *link = rr_list_pop(&server->free_blocks);
-	struct rr_block *block;
+	struct rr_block *block = rr_cache_take(&server->free_blocks);
 
-	if (link)
-		server->free_count--;
-	block = link ? rr_container(link, struct rr_block, link) : queue_new_block(server);
+	if (!block)
+		block = queue_new_block(server);
 	if (!block)
 		return NULL;
 	block->line = line;
@@ -114,10 +112,8 @@ void
 rr_server_delete(struct rpcrdma_server *server)
 {
 	const struct rr_env *env = server->engine->env;
-	struct rr_list *link;
 
-	while ((link = rr_list_pop(&server->free_blocks)))
-		rr_free(env, rr_container(link, struct rr_block, link));
+	rr_cache_end(&server->free_blocks);
 	rr_drc_free(server->own_drc);
 	rr_free(env, server->services);
 	rr_free(env, server->latencies);
@@ -136,12 +132,7 @@ rr_block_release(struct rr_block *block)
 	block->request.party = NULL;
 	queue_leave_line(block);
 	server->block_count--;
-	if (server->free_count < server->config.call_max) {
-		server->free_count++;
-		rr_list_append(&server->free_blocks, &block->link);
-	} else {
-		rr_free(server->engine->env, block);
-	}
+	rr_cache_put(&server->free_blocks, block);
 	if (!rr_list_empty(&server->turns))
 		rr_loop_defer(server->engine->loop, &server->task);
 	rr_pool_put(pool, payload);
@@ -374,7 +365,6 @@ rr_line_end(struct rr_line *line)
 void
 rr_server_queue_init(struct rpcrdma_server *server)
 {
-	rr_list_init(&server->free_blocks);
 	rr_list_init(&server->turns);
 	rr_list_init(&server->spares);
 	rr_task_init(&server->give_back, queue_give_back);

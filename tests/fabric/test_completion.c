@@ -150,7 +150,7 @@ setup(void **state)
 		.ack_cq_events = ack_cq_events };
 	rr_list_init(&fabric.living);
 	rr_list_init(&fabric.closed);
-	rr_list_init(&fabric.free_works);
+	rr_cache_init(&fabric.works, &env, sizeof(struct rr_verbs_work), 16);
 	context.ops.poll_cq = poll_cq;
 	context.ops.post_send = post_send;
 	context.ops.alloc_mw = alloc_mw;
@@ -181,14 +181,11 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	struct rr_list *link;
-
 	(void)state;
 	rr_verbs_endpoint_close(&endpoint->base);
 	rr_verbs_endpoint_bury(endpoint);
 	rr_task_cancel(&device.refill);
-	while ((link = rr_list_pop(&fabric.free_works)))
-		rr_free(&env, rr_container(link, struct rr_verbs_work, link));
+	rr_cache_end(&fabric.works);
 	rr_loop_free(fabric.base.loop);
 	return 0;
 }

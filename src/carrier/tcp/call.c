@@ -8,7 +8,7 @@
 
 struct slot {
 	struct rr_tcp_out out;
-	struct rr_list link; /* in slots, or in free_slots */
+	struct rr_list link; /* in slots */
 	struct rr_map_link xid;
 	struct rr_transaction *transaction;
 };
@@ -19,20 +19,6 @@ tcp_of(struct rr_carrier *carrier)
 	return rr_container(carrier, struct rr_tcp, base);
 }
 
-static struct slot *
-call_new_slot(struct rr_tcp *tcp)
-{
-	struct rr_list *link = rr_list_pop(&tcp->free_slots);
-	struct slot *slot;
-
-	if (link)
-		return rr_container(link, struct slot, link);
-	slot = rr_alloc(tcp->base.engine->env, sizeof(*slot));
-	if (slot)
-		rr_list_init(&slot->link);
-	return slot;
-}
-
 /* The transaction no longer is the carrier's, and nothing of its call is sent any more. */
 static void
 call_release(struct rr_tcp *tcp, struct slot *slot)
@@ -41,7 +27,7 @@ call_release(struct rr_tcp *tcp, struct slot *slot)
 	rr_map_remove(&tcp->xids, &slot->xid);
 	rr_list_remove(&slot->link);
 	rr_tcp_unsend(tcp, &slot->out);
-	rr_list_append(&tcp->free_slots, &slot->link);
+	rr_cache_put(&tcp->free_slots, slot);
 }
 
 /* The octets are the kernel's; the answer is to come. */
@@ -61,6 +47,14 @@ call_refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 }
 
 void
+rr_tcp_init_calls(struct rr_tcp *tcp)
+{
+	rr_list_init(&tcp->slots);
+	rr_list_init(&tcp->refused);
+	rr_cache_init(&tcp->free_slots, tcp->base.engine->env, sizeof(struct slot), UINT32_MAX);
+}
+
+void
 rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
@@ -70,7 +64,7 @@ rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	transaction->slot = NULL;
 	rr_list_init(&transaction->link);
 	if (tcp->state <= RR_TCP_OPEN) {
-		slot = call_new_slot(tcp);
+		slot = rr_cache_get(&tcp->free_slots);
 		if (!slot)
 			rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", carrier->peer);
 	}
@@ -195,14 +189,10 @@ rr_tcp_end_refused(struct rr_tcp *tcp)
 void
 rr_tcp_free_calls(struct rr_tcp *tcp)
 {
-	const struct rr_env *env = tcp->base.engine->env;
-	struct rr_list *link;
-
 	while (!rr_list_empty(&tcp->slots))
 		call_release(tcp, rr_container(tcp->slots.next, struct slot, link));
-	while ((link = rr_list_pop(&tcp->free_slots)))
-		rr_free(env, rr_container(link, struct slot, link));
+	rr_cache_end(&tcp->free_slots);
 	while (rr_list_pop(&tcp->refused))
 		;
-	rr_map_free(&tcp->xids, env);
+	rr_map_free(&tcp->xids, tcp->base.engine->env);
 }

@@ -16,7 +16,7 @@ struct exchange {
 	struct rr_exchange base;
 	struct rpcrdma_engine *engine;
 	struct rr_tcp_out out;
-	struct rr_list link; /* in exchanges or free_exchanges; in none where the carrier ended */
+	struct rr_list link; /* in exchanges; in no list where the carrier ended */
 	struct rr_task task; /* ends it where the carrier cannot */
 	void (*sent)(void *arg);
 	void *arg;
@@ -51,15 +51,18 @@ exchange_run(struct rr_task *task)
 	exchange_end(rr_container(task, struct exchange, task));
 }
 
+void
+rr_tcp_init_exchanges(struct rr_tcp *tcp)
+{
+	rr_list_init(&tcp->exchanges);
+	rr_cache_init(&tcp->free_exchanges, tcp->base.engine->env, sizeof(struct exchange), UINT32_MAX);
+}
+
 static struct exchange *
 exchange_new(struct rr_tcp *tcp)
 {
-	struct rr_list *link = rr_list_pop(&tcp->free_exchanges);
-	struct exchange *exchange;
+	struct exchange *exchange = rr_cache_get(&tcp->free_exchanges);
 
-	if (link)
-		return rr_container(link, struct exchange, link);
-	exchange = rr_alloc(tcp->base.engine->env, sizeof(*exchange));
 	if (!exchange)
 		return NULL;
 	exchange->engine = tcp->base.engine;
@@ -78,7 +81,7 @@ exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 
 	exchange->pooled = NULL;
 	rr_list_remove(&exchange->link);
-	rr_list_append(&tcp->free_exchanges, &exchange->link);
+	rr_cache_put(&tcp->free_exchanges, exchange);
 	tcp->exchange_count--;
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 	rr_pool_put(tcp->pool, pooled);
@@ -130,7 +133,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 		return true;
 	}
 	if (!exchange_take_call(tcp, exchange, &stream, pooled)) {
-		rr_list_append(&tcp->free_exchanges, &exchange->link);
+		rr_cache_put(&tcp->free_exchanges, exchange);
 		return false;
 	}
 	exchange->base = (struct rr_exchange){
@@ -240,7 +243,6 @@ rr_tcp_orphan_exchanges(struct rr_tcp *tcp)
 		if (exchange->replied)
 			rr_loop_defer(tcp->base.engine->loop, &exchange->task);
 	}
-	while ((link = rr_list_pop(&tcp->free_exchanges)))
-		rr_free(tcp->base.engine->env, rr_container(link, struct exchange, link));
+	rr_cache_end(&tcp->free_exchanges);
 	tcp->exchange_count = 0;
 }

@@ -340,11 +340,8 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 	tcp->watch.ready = tcp_ready;
 	rr_list_init(&tcp->waiter.link);
 	rr_list_init(&tcp->out);
-	rr_list_init(&tcp->slots);
-	rr_list_init(&tcp->free_slots);
-	rr_list_init(&tcp->refused);
-	rr_list_init(&tcp->exchanges);
-	rr_list_init(&tcp->free_exchanges);
+	rr_tcp_init_calls(tcp);
+	rr_tcp_init_exchanges(tcp);
 	if (!tcp->base.party || rr_loop_watch(engine->loop, &tcp->watch, fd,
 					state == RR_TCP_OPEN ? RR_READABLE : RR_WRITABLE) < 0) {
 		rr_party_end(tcp->base.party, tcp);

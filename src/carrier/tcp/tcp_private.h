@@ -3,6 +3,7 @@
 #define RR_CARRIER_TCP_TCP_PRIVATE_H
 
 #include "base/alive.h"
+#include "base/cache.h"
 #include "base/map.h"
 #include "carrier/tcp/record.h"
 #include "carrier/tcp/tcp.h"
@@ -74,10 +75,10 @@ struct rr_tcp {
 	struct rr_list out;   /* struct rr_tcp_out */
 	struct rr_map xids;   /* struct rr_tcp_slot, to be answered */
 	struct rr_list slots; /* all that are in use, in the order of their calls */
-	struct rr_list free_slots;
+	struct rr_cache free_slots;
 	struct rr_list refused;   /* struct rr_transaction, for which there was no slot */
 	struct rr_list exchanges; /* struct rr_tcp_exchange, until their reply was written */
-	struct rr_list free_exchanges;
+	struct rr_cache free_exchanges;
 	uint32_t exchange_count;
 
 	struct rr_record record;
@@ -138,6 +139,7 @@ void rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out);
 void rr_tcp_discard_output(struct rr_tcp *tcp);
 
 /* call.c */
+void rr_tcp_init_calls(struct rr_tcp *tcp);
 void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
 void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction);
 /* A reply arrived. pooled: it lies in pool memory, which is given back; else it is the carrier's until this
@@ -152,6 +154,8 @@ void rr_tcp_end_refused(struct rr_tcp *tcp);
 void rr_tcp_free_calls(struct rr_tcp *tcp);
 
 /* exchange.c */
+void rr_tcp_init_exchanges(struct rr_tcp *tcp);
+
 /* A call arrived: hands it over. pooled: it lies in pool memory, which becomes the exchange's. False where
  * there is no pool memory to copy it to now. */
 bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);

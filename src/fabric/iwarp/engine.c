@@ -21,7 +21,7 @@ rr_iwarp_shared_destroy(struct rr_iwarp_shared *shared)
 
 	while ((link = rr_list_pop(&shared->batches)))
 		rr_free(shared->env, rr_container(link, struct rr_iwarp_batch, link));
-	rr_works_destroy(&shared->works);
+	rr_cache_end(&shared->works);
 	rr_receives_destroy(&shared->receives);
 	rr_free(shared->env, shared->scratch);
 }

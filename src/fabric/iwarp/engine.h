@@ -51,7 +51,7 @@ struct rr_iwarp_shared {
 	struct rr_peer_log *log; /* NULL: no log */
 	const struct rr_fabric_config *config;
 	struct rr_receives receives;
-	struct rr_works works;
+	struct rr_cache works;
 	struct rr_list batches; /* free ones, */
 	uint32_t batches_kept;  /* of them so many */
 	uint8_t *scratch;

@@ -14,7 +14,7 @@ struct rr_loop_fabric {
 	struct rr_fabric base;
 	const struct rr_env *env;
 	struct rr_receives receives;
-	struct rr_works works;
+	struct rr_cache works;
 	struct rr_list listeners;
 	struct rr_list closed; /* endpoints that are to be freed */
 	struct rr_task bury;

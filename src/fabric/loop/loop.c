@@ -24,7 +24,7 @@ loop_destroy(struct rr_fabric *base)
 
 	loop_bury(&fabric->bury);
 	rr_task_cancel(&fabric->bury);
-	rr_works_destroy(&fabric->works);
+	rr_cache_end(&fabric->works);
 	rr_receives_destroy(&fabric->receives);
 	rr_free(fabric->env, fabric);
 }

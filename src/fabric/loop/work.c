@@ -103,7 +103,7 @@ work_access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 void
 rr_loop_work(struct rr_loop_endpoint *endpoint)
 {
-	struct rr_works *works = &rr_loop_fabric(endpoint)->works;
+	struct rr_cache *works = &rr_loop_fabric(endpoint)->works;
 
 	for (int i = 0; endpoint->state == RR_LOOP_ESTABLISHED && !rr_list_empty(&endpoint->queue); i++) {
 		struct rr_work_item *item = rr_container(endpoint->queue.next, struct rr_work_item, link);

@@ -2,6 +2,7 @@
 #ifndef RR_FABRIC_VERBS_ENDPOINT_H
 #define RR_FABRIC_VERBS_ENDPOINT_H
 
+#include "base/cache.h"
 #include "fabric/fabric.h"
 #include "fabric/verbs/pool.h"
 #include "fabric/verbs/verbs.h"
@@ -26,8 +27,7 @@ struct rr_verbs_fabric {
 	struct rr_timer settled; /* since the last change */
 	struct rr_list living;   /* endpoints that are not closed */
 	struct rr_list closed;   /* endpoints that are to be freed at the end of the turn or a little later */
-	struct rr_list free_works; /* for reuse */
-	uint32_t kept_works;
+	struct rr_cache works;   /* their memory */
 };
 
 /* Where local memory is registered for sending. */

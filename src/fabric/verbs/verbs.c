@@ -9,14 +9,13 @@
 #include "base/errno.h"
 #include "fabric/verbs/endpoint.h"
 
-enum { RESOLVE_TIMEOUT = 2000, BACKLOG = 128, READS_MAX = 255 };
+enum { WORKS_KEPT = 1024, RESOLVE_TIMEOUT = 2000, BACKLOG = 128, READS_MAX = 255 };
 
 static void
 verbs_destroy(struct rr_fabric *base)
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(base);
 	const struct rr_env *env = fabric->env;
-	struct rr_list *link;
 
 	rr_list_for_each (closed, &fabric->closed)
 		rr_verbs_endpoint_bury(rr_container(closed, struct rr_verbs_endpoint, link));
@@ -27,8 +26,7 @@ verbs_destroy(struct rr_fabric *base)
 		rr_loop_unwatch(fabric->base.loop, &fabric->watch);
 		fabric->library.destroy_event_channel(fabric->channel);
 	}
-	while ((link = rr_list_pop(&fabric->free_works)))
-		rr_free(env, rr_container(link, struct rr_verbs_work, link));
+	rr_cache_end(&fabric->works);
 	rr_free(env, fabric);
 }
 
@@ -243,7 +241,7 @@ rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config
 	rr_list_init(&new->listeners);
 	rr_list_init(&new->living);
 	rr_list_init(&new->closed);
-	rr_list_init(&new->free_works);
+	rr_cache_init(&new->works, env, sizeof(struct rr_verbs_work), WORKS_KEPT);
 	error = verbs_start(new, text);
 	if (error) {
 		verbs_destroy(&new->base);

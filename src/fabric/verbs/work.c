@@ -15,23 +15,15 @@
  * well.
  */
 
-enum { COPY_MAX = 4096, KEPT_MAX = 1024 };
+enum { COPY_MAX = 4096 };
 
 static struct rr_verbs_work *
 work_new(struct rr_verbs_endpoint *endpoint, int kind)
 {
-	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
-	struct rr_list *link = rr_list_pop(&fabric->free_works);
-	struct rr_verbs_work *work;
+	struct rr_verbs_work *work = rr_cache_get(&rr_verbs_fabric(endpoint)->works);
 
-	if (link) {
-		fabric->kept_works--;
-		work = rr_container(link, struct rr_verbs_work, link);
-	} else {
-		work = fabric->env->realloc(fabric->env->ctx, NULL, sizeof(*work));
-		if (!work)
-			return NULL;
-	}
+	if (!work)
+		return NULL;
 	memset(work, 0, offsetof(struct rr_verbs_work, sges));
 	rr_list_init(&work->link);
 	work->kind = kind;
@@ -53,18 +45,11 @@ work_unload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 void
 rr_verbs_work_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
-	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
-
 	rr_list_remove(&work->link);
 	work_unload(endpoint, work);
 	if (work->region)
 		work->region->bind = NULL;
-	if (fabric->kept_works == KEPT_MAX) {
-		rr_free(fabric->env, work);
-		return;
-	}
-	fabric->kept_works++;
-	rr_list_append(&fabric->free_works, &work->link);
+	rr_cache_put(&rr_verbs_fabric(endpoint)->works, work);
 }
 
 void
