@@ -146,7 +146,7 @@ connection_lose(struct rr_decode_connections *shared, struct rr_decode_connectio
 		connection_note(shared, connection, from, "octets are missing in the capture");
 }
 
-/* What was read: octets that are no FPDUs, or a stream that is not MPA at all. */
+/* Counts and reports octets that are no FPDUs, or a stream that is not MPA at all. */
 static void
 connection_was_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdus *before, struct rpcrdma_bytes data)

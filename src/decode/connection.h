@@ -36,7 +36,7 @@ struct rr_decode_connections {
 	bool is_cut;          /* it was not captured whole */
 };
 
-/* Where and when the packet that is being decoded was captured. */
+/* The connection, side and time of the packet that is being decoded. */
 struct rr_place rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
 	const struct rr_packet_end *ends);
 

@@ -7,8 +7,8 @@
 #include "decode/packet.h"
 
 /*
- * Decodes captured packets: TCP connections, and iWARP on them; RoCE; RPC-over-RDMA messages on either. What
- * is captured may be anything: memory, connections and transactions are bounded, and the oldest of them make
+ * Decodes captured packets: TCP connections, and iWARP on them; RoCE; RPC-over-RDMA messages on either. A
+ * capture may hold anything: memory, connections and transactions are bounded, and the oldest of them make
  * room.
  */
 
@@ -19,8 +19,8 @@ struct rr_decode_limits {
 
 extern const struct rr_decode_limits rr_decode_limits;
 
-/* What is found, in the order in which it is. Values and what they refer to are valid until the call returns.
- */
+/* The findings, in the order of the packets that they are in. Values and what they refer to are valid
+ * until the call returns. */
 struct rr_decode_sink {
 	void (*message)(void *ctx, const struct rr_message *message);
 	/* The MPA frame of a side, or what its connection manager sent. */

@@ -153,7 +153,8 @@ judge_note(void *ctx, const struct rr_place *place, const char *text)
 	(void)text;
 }
 
-/* What is missing may be the answer to any question about what came before. */
+/* Octets are missing in the capture: they may hold what a later message refers to, so that its absence is
+ * no finding. */
 static void
 judge_lost(void *ctx, const struct rr_place *place)
 {

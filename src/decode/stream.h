@@ -7,7 +7,7 @@
 /*
  * One direction of a TCP connection, put together from segments that come in any order, repeatedly, or never.
  * The octets that are kept lie in one buffer of at most RR_STREAM_WINDOW, with the list of the parts of it
- * that have come. What is in front of the first gap can be read. A gap that does not close is given up.
+ * that have come. The octets in front of the first gap can be read. A gap that does not close is given up.
  */
 enum {
 	RR_STREAM_RANGES = 64,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/proc.h"
 
-/* What cannot come of an operation that version 3 uses is NFS3ERR_SERVERFAULT. */
+/* A status of storage that no operation of version 3 ends with becomes NFS3ERR_SERVERFAULT. */
 static const nfsstat3 statuses[RR_VFS_FAULT + 1] = {
 	[RR_VFS_OK] = NFS3_OK,
 	[RR_VFS_PENDING] = NFS3ERR_SERVERFAULT,

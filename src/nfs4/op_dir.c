@@ -95,7 +95,8 @@ rr_op_remove(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	nfsstat4 status = rr_nfs4_name(c->op->u.opremove.target);
 
-	/* What is to be reclaimed by its handle is not removed before that. */
+	/* A file whose opens are still to be reclaimed is not removed: its handle would no longer be
+	 * found. */
 	if (status == NFS4_OK)
 		status = rr_nfs4_no_grace(c);
 	if (status != NFS4_OK)

@@ -51,7 +51,8 @@ lock_drop_made(struct rr_nfs4_compound *c)
 		rr_nfs4_state_end(c->state);
 }
 
-/* What the storage has locked and the tables could not take is unlocked again; nobody waits for that. */
+/* A lock that the storage has granted and that the tables have no room for is given back; nobody waits for
+ * that. */
 static uint32_t
 lock_undone(struct rr_nfs4_compound *c)
 {

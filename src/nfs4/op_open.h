@@ -19,7 +19,7 @@ struct rr_nfs4_open_work {
 	why_no_delegation4 why;
 };
 
-/* What share_access and share_deny have beside wants: OPEN4_SHARE_ACCESS_READ to BOTH. */
+/* The bits of share_access and share_deny that are not wants: OPEN4_SHARE_ACCESS_READ to BOTH. */
 static inline uint32_t
 rr_open_access(uint32_t share_access)
 {

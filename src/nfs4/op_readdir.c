@@ -20,7 +20,7 @@ struct readdir_work {
 	bool full;
 };
 
-/* What is encoded of an entry that fits goes over; else nothing of it does. */
+/* An entry goes into the reply as a whole, or, where it does not fit, not at all. */
 static bool
 readdir_put(struct rr_nfs4_compound *c, struct readdir_work *work, uint64_t cookie, struct rpcrdma_bytes name,
 	const struct rr_attr_source *source)

@@ -212,8 +212,9 @@ op_reclaim_finish(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* What the client gets from now on it may reclaim after a restart of the server, which knows it by its record
- * alone. The lock of the tables is held. True: the record is to be written first. */
+/* From now on the client may reclaim its opens and locks after a restart of the server, which then knows
+ * this client from its record alone. The lock of the tables is held. True: the record is to be written
+ * first. */
 static bool
 op_reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
 {

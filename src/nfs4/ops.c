@@ -7,8 +7,8 @@
 /*
  * All operations by number. The size is the most that a result can have, number and status among it; it
  * counts for operations that change something, which are refused before they do where their result may not
- * fit. What has no function is OPTIONAL and not supported, or of version 4.0, which has no place here:
- * NFS4ERR_NOTSUPP (RFC 8881, 8.8; RFC 7862, 13).
+ * fit. An operation without a function is OPTIONAL and not supported, or belongs to version 4.0, which is not
+ * served: NFS4ERR_NOTSUPP (RFC 8881, 8.8; RFC 7862, 13).
  */
 
 enum {

@@ -7,8 +7,8 @@
 
 enum record_event { RECORD_WANT, RECORD_UNWANT, RECORD_DONE, RECORD_FAILED, RECORD_EVENTS };
 
-/* What is under way on the disk ends before something else begins there for the same record. Of a write that
- * failed nobody knows what it left: it is removed, if the record is wanted no more. */
+/* One action on the disk ends before the next begins for the same record. After a write that failed, the
+ * file may be there or not: it is removed where the record is no longer wanted. */
 static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD_EVENTS] = {
 	[RR_NFS4_RECORD_ABSENT] = { RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_ABSENT, RR_NFS4_RECORD_ABSENT,
 		RR_NFS4_RECORD_ABSENT },

@@ -9,10 +9,10 @@
 #include "base/checked.h"
 #include "nfs4/slot.h"
 
-/* What no session can do with less: a SEQUENCE with a filehandle and one small operation. */
+/* The smallest sizes that a session can work with: a SEQUENCE with a filehandle and one small operation. */
 enum { SESSION_REQUEST_LEAST = 256, SESSION_RESPONSE_LEAST = 256, SESSION_OPERATIONS_LEAST = 2 };
 
-/* What no callback can do with less: a CB_SEQUENCE and a CB_RECALL. */
+/* The smallest sizes that callbacks can work with: a CB_SEQUENCE and a CB_RECALL. */
 enum { SESSION_BACK_REQUEST_LEAST = 256, SESSION_BACK_RESPONSE_LEAST = 128 };
 
 enum {

@@ -19,7 +19,7 @@ struct rr_nfs4_limits {
 	uint32_t request_max, response_max; /* octets of a COMPOUND with its RPC header, data included */
 	uint32_t cached_max;
 	uint32_t operations_max, slots_max;
-	/* What a callback and its reply may have: over RDMA, what goes inline (RFC 8267, 6.5.2). */
+	/* The largest callback and its reply: over RDMA, as large as an inline message (RFC 8267, 6.5.2). */
 	uint32_t back_max;
 };
 

@@ -8,9 +8,9 @@
 #include "nfs4/state.h"
 
 /*
- * What the servers of all threads have in common: the tables of clients, sessions and states, and who this
- * server is. One lock guards the tables; it is held for the time of one function of theirs, never over
- * storage or I/O.
+ * The servers of all threads share this: the tables of clients, sessions and states, and the identity of the
+ * server. One lock guards the tables; it is held for the time of one function of theirs, never over storage
+ * or I/O.
  */
 
 struct rr_nfs4_shared_config {

@@ -189,7 +189,7 @@ local_set(struct rr_side *side, const struct rr_place *place, const struct rr_in
 	return rr_cp_local_set(side, place->fd, info);
 }
 
-/* What takes the place of an old file is on disk before the old one goes. */
+/* The new file is on the disk before it replaces the old file. */
 static int
 local_sync_replacement(const struct rr_place *place, const char *from, const char *to)
 {

@@ -229,7 +229,8 @@ rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
 
 /* ---- The end ---- */
 
-/* What was written in place keeps its mode, and where it is another user's, times are not ours to set. */
+/* A file that was written in place keeps its mode. If another user owns the file, this process may not set
+ * its times. */
 static int
 local_set_times(struct rr_file *file, const struct rr_info *info)
 {

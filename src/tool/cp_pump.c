@@ -166,7 +166,8 @@ pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint
 	return pump->punch || hole ? slot->filled : at;
 }
 
-/* Who was held for this slot goes on. */
+/* The slot that holds the next octets of a stream goes on, if it was held until those in front of it were
+ * written. */
 static void
 pump_release(struct rr_pump *pump)
 {

@@ -6,10 +6,9 @@
 #include "tool/progress.h"
 
 /*
- * Moves the data of one file at a time from one side to the other: a window of
- * pieces, each read and then written, in any order among them. What is in a
- * hole is neither read nor written. Where one of the files is a stream, one
- * piece is read at a time, and pieces are written in their order.
+ * Moves the data of one file at a time from one side to the other: a window of pieces, each read and then
+ * written, in any order among them. Holes are neither read nor written. Where one of the files is a stream,
+ * one piece is read at a time, and pieces are written in their order.
  */
 
 enum { RR_PUMP_PIECES = 16, RR_PUMP_PIECE = 1 << 20 };

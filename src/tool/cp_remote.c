@@ -255,7 +255,8 @@ remote_finish(struct rr_file *file, const struct rr_info *info)
 	attributes.size.set_it = file->short_end;
 	attributes.size.u.size = info->size;
 	error = rr_nfs_setattr(file->side->nfs, &file->handle, &attributes);
-	/* What was written in place may be another user's: its times are not ours to set then. */
+	/* A file that was written in place may be another user's, whose times the server does not let us
+	 * set. */
 	if (error == NFS3ERR_PERM && file->in_place && !file->short_end)
 		return 0;
 	return remote_check(file->side, error);

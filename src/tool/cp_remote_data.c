@@ -5,7 +5,7 @@
 
 /* The data of files on a server: pieces, and what becomes of them when the server restarts. */
 
-/* What is one WRITE needs no COMMIT. */
+/* A file that is one WRITE needs no COMMIT. */
 int
 rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file)

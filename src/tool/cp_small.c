@@ -58,7 +58,7 @@ typedef void small_begin(struct small_job *job);
 
 static small_begin small_read, small_look, small_create, small_write, small_set, small_rename, small_finish;
 
-/* What is begun in each state, and the state that follows when it is done. */
+/* Each state: the action that begins in it, and the state that follows when the action is done. */
 static const struct {
 	small_begin *begin;
 	enum small_state next;

@@ -7,7 +7,7 @@
 /* Directories: what is in them is copied one by one; what fails is reported, and the others are copied
  * nevertheless. */
 
-/* What a terminal is told of the size of the work: files of directories that were read so far. */
+/* The total that a terminal shows counts the files of those directories that were read so far. */
 static void
 tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
 {

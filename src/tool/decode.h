@@ -17,7 +17,7 @@ struct rr_decode_filter {
 	const char *name; /* of a procedure; NULL: by number */
 };
 
-/* What `rpcrdma decode` was asked to do, and how far it is. */
+/* The options of `rpcrdma decode`, and how far it is. */
 struct rr_decode {
 	bool json, verbose, check;
 	struct rr_decode_filter filters[RR_DECODE_FILTERS];

@@ -150,7 +150,7 @@ filters_start_flight(struct rr_filters *filters)
 	return rr_flight_watch(filters->flight, SIGUSR2, FILTERS_HANG);
 }
 
-/* What went before a failure is written, unless it was written already. */
+/* The packets before a failure are written, unless that was done already. */
 static void
 filters_end_flight(const struct rr_tool *tool, struct rr_filters *filters, int status)
 {

@@ -317,7 +317,7 @@ static const struct rr_worker_service gateway_service = {
 	.free = gateway_free,
 };
 
-/* What the option says, or what schemas need if that is more. */
+/* The size that the option says, or the size that schemas need if that is more. */
 static void
 gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 {

@@ -16,7 +16,7 @@
 enum { MONITOR_LISTENERS = RR_MONITOR_KINDS, MONITOR_END = MONITOR_LISTENERS, MONITOR_FIRST };
 
 #define MONITOR_PATIENCE (2 * RR_SECOND)        /* for a peer, from its connection to the end of the answer */
-#define MONITOR_FRESH    (100 * RR_MILLISECOND) /* what was measured is told again for so long */
+#define MONITOR_FRESH    (100 * RR_MILLISECOND) /* a measurement answers further requests for so long */
 
 struct rr_monitor {
 	struct rr_monitor_config config;

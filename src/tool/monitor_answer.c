@@ -16,7 +16,7 @@ answer_begins(const struct rr_monitor_peer *peer, const char *word)
 	return strncmp(peer->request, word, strlen(word)) == 0;
 }
 
-/* RFC 9112: the length is not told, the end of the connection is the end of the answer. */
+/* RFC 9112: without a Content-Length, the answer ends where the connection ends. */
 static void
 answer_http(FILE *out, const struct rr_monitor_peer *peer, const struct rr_measure *measure)
 {

@@ -71,7 +71,7 @@ listen_unix(struct rr_monitor_listeners *listeners, const char *path, struct rr_
 	return 0;
 }
 
-/* Where nothing was asked for: a place that is not there is no error. */
+/* For the default path, which no option named: a directory that does not exist is no error. */
 static void
 listen_unix_somewhere(struct rr_monitor_listeners *listeners)
 {

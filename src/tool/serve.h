@@ -26,7 +26,7 @@ struct rr_serve_address {
 	const char *providers; /* "iwarp", "verbs" or both: what came of --transport */
 };
 
-/* What `rpcrdma serve` was asked to do. */
+/* The options of `rpcrdma serve`. */
 struct rr_serve {
 	struct rr_serve_address addresses[RR_SERVE_ADDRESSES];
 	struct rr_tree_export exports[RR_SERVE_EXPORTS];

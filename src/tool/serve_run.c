@@ -249,7 +249,7 @@ serve_free(void *ctx)
 	rr_server_free(service->server);
 	rr_nfs4_server_end(service->nfs4);
 	serve_end_where_storage_hangs(service);
-	/* What is under way ends with it. */
+	/* The operations that are under way end with the storage. */
 	if (service->vfs)
 		service->vfs->ops->destroy(service->vfs);
 	rr_nfs_server_free(service->nfs);

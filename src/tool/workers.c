@@ -211,7 +211,7 @@ workers_signal_came(struct rr_watch *watch, unsigned events)
 	workers_tell(run, STOP);
 }
 
-/* What it has made is freed by worker_free(), also after a failure. */
+/* worker_free() frees the parts of a worker, also after a failure. */
 static int
 worker_make(const struct rr_workers *workers, struct worker *worker)
 {

@@ -403,9 +403,10 @@ struct rr_vfs_lock {
 };
 
 /*
- * Asks to be told before others, local programs among them, open the file for writing or truncate it: RR_VFS_
- * NOTSUPP or RR_VFS_BUSY where that cannot be had. recall() comes at most once, from the loop of the provider
- * that was asked; from then on the others wait until the lease is given back, or the open is closed.
+ * Asks for a lease: recall() is called before others, local programs among them, open the file for writing or
+ * truncate it: RR_VFS_ NOTSUPP or RR_VFS_BUSY where that cannot be had. recall() comes at most once, from the
+ * loop of the provider that was asked; from then on the others wait until the lease is given back, or the
+ * open is closed.
  */
 struct rr_vfs_lease {
 	struct rr_vfs_call call;
@@ -499,8 +500,8 @@ struct rr_vfs_entry {
 /*
  * Lists a directory from a cookie on: 0, or one that came with an entry, at any time. take() gets one entry
  * after the other, from the loop or from inside the function; false: it has no room for it, and the listing
- * ends in front of it. No end of the list and no entry that was taken: count is 0 and eof is false.
- * What is neither made nor removed meanwhile is listed exactly once.
+ * ends in front of it. No end of the list and no entry that was taken: count is 0 and eof is false. An entry
+ * that is neither made nor removed meanwhile is listed exactly once.
  */
 struct rr_vfs_readdir {
 	struct rr_vfs_call call;

@@ -12,8 +12,8 @@
  * v4->ending. The list link and the timer of struct rr_call, which the RPC client uses for the calls that it
  * makes itself, hold it there: the RPC client never sees the caller's call, only the slot's.
  *
- * Calls inside this folder go down: v4.c, session.c, dispatch.c, open.c, proc_*.c, compound.c, attr.c. What
- * goes up goes through struct rr_v4_work.
+ * Calls inside this folder go down: v4.c, session.c, dispatch.c, open.c, proc_*.c, compound.c, attr.c. Calls
+ * up go through struct rr_v4_work.
  */
 
 enum {
@@ -152,7 +152,7 @@ struct rr_v4 {
 	uint64_t lease, renewed;
 	struct rr_timer renewal;
 
-	bool *gone;           /* where done() of a caller is told that the client ended in it; else NULL */
+	bool *gone; /* while a caller's done() runs: set to true where it ends this client; else NULL */
 	uint64_t free, doubt; /* bits: slots that are free; slots whose last call was given up */
 	uint32_t highest;     /* the highest slot that the server wants to be used */
 	struct rr_list queue, ending;

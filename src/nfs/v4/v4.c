@@ -171,7 +171,7 @@ v4_drop_list(struct rr_v4 *v4, struct rr_list *list)
 		rr_loop_disarm(v4->loop, &rr_container(link, struct rr_call, link)->timer);
 }
 
-/* What the caller and the session itself have under way ends without done(). */
+/* The calls of the caller and of the session itself end without done(). */
 static void
 v4_drop(struct rr_v4 *v4)
 {

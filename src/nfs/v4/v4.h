@@ -27,7 +27,7 @@ struct rr_v4_config {
 /* Begins to make a session. Errors: NOMEM. */
 int rr_v4_new(const struct rr_v4_config *config, struct rr_v4 **v4);
 
-/* Cancels what is under way, without done(). What the server keeps of this client stays there until its lease
+/* Cancels what is under way, without done(). The server keeps its state of this client until the lease
  * ends, unless rr_v4_leave() was called. v4 may be NULL. */
 void rr_v4_free(struct rr_v4 *v4);
 

@@ -10,8 +10,8 @@
  *
  * A handle is made of inode and snapshot number, under the key. So servers on several machines that have the
  * same key and exports of the same names understand each other's handles, and a client that loses one of them
- * goes on with another. What is opened is known to its own server alone: share reservations are not seen by
- * others; byte-range locks are, as the cluster has them.
+ * goes on with another. Each server knows its own opens alone: share reservations are not seen by the others.
+ * The cluster keeps the byte-range locks, so all servers see them.
  */
 
 enum { RR_CEPH_KEY = 32 };

@@ -84,7 +84,7 @@ job_done(struct rr_crew_job *crew)
 	call->done(call);
 }
 
-/* What has to be asked for before a thread is at work, as it belongs to the loop: memory for data. */
+/* Takes memory for data before a thread begins: the memory belongs to the loop's thread. */
 static enum rr_vfs_status
 job_memory(const struct rr_ceph_job *job)
 {

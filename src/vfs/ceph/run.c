@@ -23,7 +23,7 @@ run_find(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object
 		return rr_ceph_status(result) == RR_VFS_NOENT ? RR_VFS_STALE : rr_ceph_status(result);
 	}
 	object->mine = true;
-	/* What has no name any more may be in memory still. */
+	/* A removed file may still be in memory. */
 	if (rr_ceph_stat(job, object->inode, &st) == RR_VFS_OK && st.stx_nlink == 0)
 		return RR_VFS_STALE;
 	return RR_VFS_OK;

@@ -51,7 +51,7 @@ file_fits(const struct rr_memory *memory, uint64_t offset, uint64_t length)
 	return rr_add_u64(offset, length, &end) && end <= memory->config.file_max;
 }
 
-/* What is written from now on is lost with the power. */
+/* Data that is written from now on is lost with the power. */
 static void
 file_unsettle(struct rr_memory_node *node)
 {

@@ -37,7 +37,7 @@ void rr_memory_free(struct rr_memory *memory);
 /* NOMEM. Ended by vfs->ops->destroy(). */
 int rr_memory_provider(struct rr_memory *memory, struct rr_loop *loop, struct rr_vfs **vfs);
 
-/* Sets the space, as rr_memory_config says. What is there already stays. */
+/* Sets the space, as rr_memory_config says. Files that exist stay. */
 void rr_memory_space(struct rr_memory *memory, uint64_t octets, uint64_t files);
 
 /* A quota of user uid, on top of the space: UINT64_MAX means no bound. At most eight users have one: false.
@@ -102,7 +102,7 @@ struct rr_memory_script {
 /* From now on. script NULL: each operation ends at once. */
 void rr_memory_steer(struct rr_memory *memory, const struct rr_memory_script *script);
 
-/* What is held goes on in the next turn; what begins later may be held again. */
+/* The operations that were held go on in the next turn; later ones may be held again. */
 void rr_memory_release(struct rr_memory *memory);
 
 /* How many operations are held, of all providers. */
@@ -110,8 +110,8 @@ uint32_t rr_memory_held(const struct rr_memory *memory);
 
 /*
  * A script that throws dice: late and fail are parts of a thousand, turns is the greatest delay before an
- * operation is executed, and again before it ends. What fails does so with an error that any storage can
- * have: RR_VFS_IO, RR_VFS_BUSY, RR_VFS_FAULT, and of changes RR_VFS_NOSPC and RR_VFS_DQUOT.
+ * operation is executed, and again before it ends. A failing operation ends with an error that any storage
+ * can have: RR_VFS_IO, RR_VFS_BUSY, RR_VFS_FAULT, and of changes RR_VFS_NOSPC and RR_VFS_DQUOT.
  */
 struct rr_memory_dice {
 	uint64_t state; /* the seed */

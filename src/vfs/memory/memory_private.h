@@ -18,7 +18,7 @@ enum { RR_MEMORY_PAGE = 4096, RR_MEMORY_QUOTAS = 8, RR_MEMORY_XATTR_MAX = 65536 
 struct rr_memory_page {
 	uint64_t index;
 	uint8_t *data;
-	/* What comes back after a loss of power, where that is not data. */
+	/* The data that comes back after a loss of power, where that is not `data`. */
 	uint8_t *stable;
 	enum { RR_MEMORY_SETTLED, RR_MEMORY_CHANGED, RR_MEMORY_FRESH /* no page comes back */ } state;
 };

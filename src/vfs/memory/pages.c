@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The data of a file: pages in the order of their index. What has no page is a hole. */
+/* The data of a file: pages in the order of their index. A part of the file without a page is a hole. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -159,7 +159,8 @@ pages_remove(struct rr_memory *memory, struct rr_memory_node *node, uint32_t fro
 	rr_memory_discharge(memory, node->attributes.uid, octets, 0);
 }
 
-/* end is below 2^64 - RR_MEMORY_PAGE. What is punched is stable at once, with all else. */
+/* end is below 2^64 - RR_MEMORY_PAGE. A hole is on stable storage at once, and so is all other data of the
+ * file. */
 void
 rr_memory_pages_punch(struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is on stable storage, where that differs from what is read: after writes that need not be stable. */
+/* Stable storage: its content differs from that of memory after writes that need not be stable. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vfs/posix/posix_private.h"
 
-/* What calls began and did not wait for goes on from a timer, and descriptors that nobody uses are closed. */
+/* A timer continues the work that calls began without waiting for it, and closes descriptors that nobody
+ * uses. */
 
 /* How long others have the thread between two slices of a search, and how long descriptors may be out of use
  * before somebody looks after them. */

@@ -53,7 +53,7 @@ rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *i
 	handle->length = length + RR_HANDLE_CHECK;
 }
 
-/* What comes between the fixed part and the check, size octets of it, must fit exactly. */
+/* The size octets between the fixed part and the check must be used up exactly. */
 static bool
 handle_get_place(const uint8_t *data, uint32_t size, bool with_kernel, struct rr_handle_place *place)
 {

@@ -4,10 +4,10 @@
 #include "vfs/posix/posix_private.h"
 
 /*
- * The way to the operations. What can be done without waiting is done at once, in the loop's
- * thread. All else is a job for the crew: threads that take on the identity of the caller, do the whole
- * operation, and have what it changed stored by a thread beside them, together with what others changed. The
- * operation ends then. Without a crew, operations run in the loop's thread, and wait.
+ * The way to the operations. An operation that need not wait is done at once, in the loop's thread. Any other
+ * is a job for the crew: its threads take on the identity of the caller and do the whole operation. The
+ * storer, a further thread, then brings its changes to stable storage together with those of other
+ * operations, and the operation ends. Without a crew, operations run in the loop's thread, and wait.
  */
 
 /* An operation that is under way, in a thread of the crew or waiting for what it changed to be stored. */
@@ -116,7 +116,7 @@ posix_job_crosses(void *ctx, uint64_t place)
 	return rr_crew_move(job->work.posix->crew, &job->crew, place);
 }
 
-/* What is to be stored is a job of the storer from then on. */
+/* A job whose changes are to be stored is the storer's from then on. */
 static bool
 posix_job_run(struct rr_crew_job *crew, void *member)
 {
@@ -261,7 +261,7 @@ posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vf
 	work->opens[0] = work->opens[1] = NULL;
 }
 
-/* What was done in the loop's thread: only storing is left to somebody else. */
+/* An operation that was done in the loop's thread: only its changes are still to be stored. */
 static enum rr_vfs_status
 posix_store_later(struct rr_posix_work *work)
 {
@@ -311,8 +311,8 @@ posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 	       rr_container(call, struct rr_vfs_setattr, call)->set.mask & RR_VFS_SET_SIZE;
 }
 
-/* True where all of it was done without waiting. What changes something does not go before what came earlier
- * and is under way. */
+/* True where all of it was done without waiting. An operation that changes something does not overtake
+ * earlier ones that are under way. */
 static bool
 posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -348,7 +348,7 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 	return posix_store_later(&work);
 }
 
-/* What a thread has begun goes on to its end. */
+/* An operation that a thread has begun goes on to its end. */
 void
 rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {

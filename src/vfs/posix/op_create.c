@@ -174,8 +174,8 @@ create_undo(struct rr_posix_work *work, const struct create_plan *plan, const st
 	rr_posix_after(work->posix, &directory->object, true, directory->change);
 }
 
-/* What of the wanted attributes a new object has: not an owner that it could not be given, and not times
- * where the verifier is. */
+/* The attributes of a new object, of those that were wanted: without an owner that it could not be given,
+ * and without times where the verifier is kept in them. */
 static uint32_t
 create_applied(const struct rr_vfs_create *create, const struct statx *st)
 {

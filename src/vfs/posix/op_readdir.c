@@ -15,8 +15,8 @@
 enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
 
 /*
- * A thread beside the loop's gathers entries, and the loop hands them to the caller. What is gathered is
- * bounded by what the caller has room for; what it does not take is read again.
+ * A thread beside the loop's gathers entries, and the loop hands them to the caller. No more is gathered than
+ * the caller has room for; entries that the caller does not take are read again.
  */
 enum { GATHER_MAX = 256 << 10 };
 
@@ -126,7 +126,7 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 		return readdir_hand_over(work, readdir, &entry);
 	}
 	entry.number = given->d_ino;
-	/* What is mounted here may hang, and the list does not. */
+	/* A file system that is mounted here may hang; the listing must not. */
 	rr_tree_stay(work->tree, directory->local);
 	if (rr_tree_lookup(work->tree, directory, entry.name, &object) == RR_VFS_OK) {
 		rr_posix_attributes(work->posix, &object, &attributes);

@@ -182,9 +182,9 @@ enum rr_vfs_status rr_posix_entry_name(
 enum rr_vfs_status rr_posix_data(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd);
 
-/* What an operation changed is to reach stable storage before it ends: the file that fd refers to (or, data
- * alone, its data), or all that object is and holds. In memory, nothing is. rr_posix_store() leaves the
- * server's own identity in force. */
+/* The changes of an operation are to reach stable storage before it ends: those of the file that fd refers
+ * to (or of its data alone), or all that object is and holds. File systems in memory have no stable
+ * storage, and nothing is stored. rr_posix_store() leaves the server's own identity in force. */
 void rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, int fd, bool data);
 void rr_posix_store(struct rr_posix_work *work, struct rr_object *object);
 

@@ -53,8 +53,8 @@ rr_posix_set_mode(const struct rr_object *object, uint32_t mode)
 	return chmod(path, mode & MODE_BITS) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* What utimensat(2) is to do with a time; false where the time is impossible: some of the larger nanoseconds
- * mean something else to it. */
+/* Converts a time for utimensat(2); false where the time is impossible: some nanoseconds beyond a second
+ * have a meaning of their own there. */
 static bool
 set_time(bool given, bool now, const struct rr_vfs_time *time, struct timespec *out)
 {

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * What has to reach stable storage before a call is answered. RFC 1813, 4.7:
- * "any data associated with the request is now on stable storage". A procedure
- * notes it; it is done when the procedure has its result, attributes included.
+ * The changes that have to reach stable storage before a call is answered. RFC 1813, 4.7: "any data
+ * associated with the request is now on stable storage". A procedure notes it; it is done when the procedure
+ * has its result, attributes included.
  */
 
 enum rr_store_how {

@@ -48,8 +48,8 @@ batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_S
 	return count;
 }
 
-/* What comes several times is stored the last time (a renaming has its directories stored in an order), and
- * only there: how many are left. */
+/* A target that is listed several times is stored once, at its last place (a renaming has its directories
+ * stored in an order). Returns how many targets are left. */
 static uint32_t
 batch_unite(struct target *targets, uint32_t count)
 {

@@ -138,9 +138,9 @@ enum rr_vfs_status rr_tree_open_near(struct rr_tree *tree, const struct rr_objec
 void rr_object_put(struct rr_tree *tree, struct rr_object *object);
 
 /*
- * What name in directory leads to, before that name is removed or changed; an object without a node where
- * that cannot be told. Where the tree knows the object by another name (of a hard link), it keeps that one.
- * To be put.
+ * The object that name in directory leads to, before that name is removed or changed; an object without a
+ * node where it is not known. Where the tree knows the object by another name (of a hard link), it keeps that
+ * one. To be put.
  */
 void rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object);

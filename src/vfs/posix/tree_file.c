@@ -117,7 +117,7 @@ file_stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 	return error;
 }
 
-/* What lies on another file system than the root: whether it may be asked, as it may hang. */
+/* Whether a file system other than that of the root, which may hang, may be asked: 0 or an errno. */
 static int
 file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -132,8 +132,8 @@ file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const
 												   : EAGAIN;
 }
 
-/* A local file system has nothing to ask anybody for. What is mounted below it is first looked at as far as
- * the system has it in memory. */
+/* A local file system asks no other machine. Of a file system that is mounted below it, first only what
+ * the kernel has in memory is used. */
 int
 rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st)
 {

@@ -108,7 +108,7 @@ rr_nodes_free(struct rr_nodes *nodes)
 	rr_map_free(&nodes->by_name, nodes->env);
 }
 
-/* What was known is not lost with the node: its name, and those of the directories above. */
+/* The name of a node, and those of the directories above, are not lost with the node. */
 static void
 nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
 {
@@ -327,8 +327,8 @@ rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct 
 
 	for (; top->parent; top = top->parent)
 		depth++;
-	/* Where the top is not known: where it was when its handle was made. The root's handle says depth 0.
-	 */
+	/* Where the top is not known, the depth is that of the time when the handle was made. The root's
+	 * handle says depth 0. */
 	if (!rr_handle_decode(
 		    nodes->keys, (struct rpcrdma_bytes){ top->handle.data, top->handle.length }, &id, place))
 		*place = (struct rr_handle_place){ 0 };

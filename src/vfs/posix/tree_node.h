@@ -61,9 +61,9 @@ struct rr_nodes {
 	struct rr_list idle, open;     /* the least recently used first */
 	uint32_t count, max;           /* nodes */
 	uint32_t open_count, open_max; /* descriptors */
-	/* Descriptors for data that nobody uses any more: closing them may wait, for what a file system does
-	 * when a file is closed. Whoever may wait closes those of local file systems, and the one who tidies
-	 * up those of others, which may hang. */
+	/* Descriptors for data that nobody uses any more: closing them may wait, for what a file system
+	 * does when a file is closed. A thread that may wait closes those of local file systems; the
+	 * thread that tidies up closes those of other file systems, which may hang. */
 	struct rr_retired near, far;
 };
 
@@ -83,7 +83,7 @@ struct rr_node *rr_nodes_add(
 /* node is now called name in parent, and nothing else is. -RPCRDMA_ERR_NOMEM: it has no place. */
 int rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *parent, const char *name);
 
-/* Where node is is not known any more; its descriptors are closed as soon as it is not held. */
+/* The place of node is not known any more; its descriptors are closed as soon as it is not held. */
 void rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node);
 
 /* Node is in use; marks it as the most recently used. */

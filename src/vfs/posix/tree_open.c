@@ -97,7 +97,8 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 	return fd;
 }
 
-/* What is written is often read as well, and by others: if possible, one descriptor for both. */
+/* A file that is written is often read as well, also by other callers: if possible, one descriptor serves
+ * both. */
 static int
 open_data(struct rr_tree *tree, struct rr_object *object, int access, bool *readable)
 {

@@ -64,7 +64,7 @@ void rr_tree_leave(struct rr_tree *tree);
 bool rr_tree_out(struct rr_tree *tree);
 void rr_tree_in(struct rr_tree *tree, bool was_locked);
 
-/* What is to be done may wait: false, with errno, where the tree hurries. */
+/* Asks whether a step that may wait is allowed: false, with errno, where the tree hurries. */
 bool rr_tree_may_wait(struct rr_tree *tree);
 
 /* The same of opening a file. */

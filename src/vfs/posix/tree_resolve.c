@@ -37,7 +37,7 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 	return node;
 }
 
-/* What is mounted below an export is known by its device number, as in handles. */
+/* A file system that is mounted below an export is known by its device number, as in handles. */
 static uint64_t
 resolve_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -196,7 +196,7 @@ resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *ob
 	return RR_VFS_OK;
 }
 
-/* What is open, and was seen in its place just now, needs one system call. */
+/* An object that is open, and was seen in its place just now, needs one system call. */
 static bool
 resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {

@@ -88,8 +88,8 @@ rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, in
 		rr_stores_add(&work->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
 }
 
-/* What cannot be opened (a symbolic link, a device, a directory that may not be read) is stored with its
- * whole file system. */
+/* An object that cannot be opened (a symbolic link, a device, a directory that may not be read) is stored
+ * by storing its whole file system. */
 void
 rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
 {
