@@ -241,12 +241,12 @@ rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4a
 /* ---- of sessions ---- */
 
 static void
-probe_ended(struct rr_nfs4_callback *callback)
+callback_probe_ended(struct rr_nfs4_callback *callback)
 {
 	(void)callback;
 }
 
-static const struct rr_nfs4_callback_kind probe_kind = { .ended = probe_ended };
+static const struct rr_nfs4_callback_kind probe_kind = { .ended = callback_probe_ended };
 
 void
 rr_nfs4_back_probe(struct rr_nfs4_session *session, uint64_t now)

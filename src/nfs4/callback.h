@@ -30,8 +30,8 @@ enum rr_nfs4_callback_phase {
 struct rr_nfs4_callback;
 
 struct rr_nfs4_callback_kind {
-	/* Writes the operation. What op points to stays as long as the callback is out. NULL: the callback is
-	 * CB_NULL, which has no session's slot. */
+	/* Writes the operation. The memory that op points to stays as long as the callback is out. NULL:
+	 * the callback is CB_NULL, which has no session's slot. */
 	void (*put)(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op);
 	/* The client has answered its operation so. True: the callback is to be sent again after a while. */
 	bool (*answered)(struct rr_nfs4_callback *callback, nfsstat4 status);

@@ -8,19 +8,19 @@
 #include "nfs4/op_open.h"
 
 static bool
-delegate_is_reclaimed(const OPEN4args *args)
+deleg_is_reclaimed(const OPEN4args *args)
 {
 	return args->claim.claim == CLAIM_PREVIOUS && args->claim.u.delegate_type == OPEN_DELEGATE_READ;
 }
 
 /* Whether the OPEN may have one; if not, why. */
 static bool
-delegate_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
+deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 {
 	uint32_t want = args->share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
 
 	*why = WND4_RESOURCE;
-	if (delegate_is_reclaimed(args))
+	if (deleg_is_reclaimed(args))
 		return true;
 	switch (want) {
 	case OPEN4_SHARE_ACCESS_WANT_NO_DELEG: *why = WND4_NOT_WANTED; return false;
@@ -34,7 +34,7 @@ delegate_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 
 /* Something local is about to change the file. */
 static void
-delegate_broken(void *ctx)
+deleg_broken(void *ctx)
 {
 	struct rr_nfs4_opened *opened = ctx;
 	struct rr_nfs4_tables *tables = opened->tables;
@@ -46,24 +46,24 @@ delegate_broken(void *ctx)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-/* What was reclaimed stays the client's until it returns it; anything else is not given. The lock of the
- * tables is held. */
+/* A delegation that was reclaimed stays the client's until it returns it; any other is not given. The lock
+ * of the tables is held. */
 static void
-delegate_fail(struct rr_nfs4_compound *c)
+deleg_fail(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 	struct rr_nfs4_state *state = work->delegation;
 
 	if (state->revoked != RR_NFS4_VALID)
 		return;
-	if (delegate_is_reclaimed(&c->op->u.opopen))
+	if (deleg_is_reclaimed(&c->op->u.opopen))
 		rr_nfs4_deleg_lapse(state, rr_now(c->server->env));
 	else
 		rr_nfs4_state_end(state);
 }
 
 static uint32_t
-delegate_leased(struct rr_nfs4_compound *c)
+deleg_leased(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 
@@ -71,7 +71,7 @@ delegate_leased(struct rr_nfs4_compound *c)
 	rr_nfs4_lock_tables(c->server);
 	if (c->vfs_status != RR_VFS_OK) {
 		rr_nfs4_state_close(work->delegation);
-		delegate_fail(c);
+		deleg_fail(c);
 	}
 	rr_nfs4_unlock_tables(c->server);
 	return rr_open_finish(c);
@@ -79,7 +79,7 @@ delegate_leased(struct rr_nfs4_compound *c)
 
 /* The open that the lease belongs to is the delegation's, as that may outlive the OPEN. */
 static uint32_t
-delegate_opened(struct rr_nfs4_compound *c)
+deleg_opened(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 	struct rr_vfs *vfs = c->server->vfs;
@@ -94,7 +94,7 @@ delegate_opened(struct rr_nfs4_compound *c)
 			rr_nfs4_opened_release(work->delegation->tables, c->opened[0]);
 		c->opened[0] = opened;
 	} else {
-		delegate_fail(c);
+		deleg_fail(c);
 	}
 	rr_nfs4_unlock_tables(c->server);
 	if (!opened && c->vfs_status == RR_VFS_OK)
@@ -103,20 +103,20 @@ delegate_opened(struct rr_nfs4_compound *c)
 		return rr_open_finish(c);
 	lease = &rr_nfs4_vfs_begin(c)->lease;
 	lease->open = open;
-	lease->recall = delegate_broken;
+	lease->recall = deleg_broken;
 	lease->ctx = opened;
-	return rr_nfs4_vfs(c, vfs->ops->lease(vfs, lease), delegate_leased);
+	return rr_nfs4_vfs(c, vfs->ops->lease(vfs, lease), deleg_leased);
 }
 
 static struct rr_nfs4_state *
-delegate_make(struct rr_nfs4_compound *c)
+deleg_make(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 	const struct rr_vfs_id *id = &work->id;
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
 	struct rr_nfs4_state *state;
 
-	if (delegate_is_reclaimed(&c->op->u.opopen))
+	if (deleg_is_reclaimed(&c->op->u.opopen))
 		state = rr_nfs4_deleg_reclaim(tables, c->client, id, &c->current.handle);
 	else
 		state = rr_nfs4_deleg_make(
@@ -133,23 +133,23 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_opening *opening;
 
-	if (!delegate_is_wanted(args, &work->why))
+	if (!deleg_is_wanted(args, &work->why))
 		return rr_open_finish(c);
-	if (!c->server->no_leases || delegate_is_reclaimed(args))
-		work->delegation = delegate_make(c);
+	if (!c->server->no_leases || deleg_is_reclaimed(args))
+		work->delegation = deleg_make(c);
 	if (!work->delegation)
 		return rr_open_finish(c);
 	opening = &rr_nfs4_vfs_begin(c)->opening;
 	opening->object = rr_nfs4_object_as(c, &c->current, c->opened[1] ? 1 : 0);
 	opening->access = RR_VFS_SHARE_READ;
 	opening->relation = RR_VFS_BESIDE;
-	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), delegate_opened);
+	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), deleg_opened);
 }
 
 /* "in the event the server does not return a delegation, it MUST return a delegation type of
  * OPEN_DELEGATE_NONE_EXT", where the client said what it wants. */
 static void
-delegate_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *delegation)
+deleg_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *delegation)
 {
 	if ((share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK) == OPEN4_SHARE_ACCESS_WANT_NO_PREFERENCE)
 		return;
@@ -167,7 +167,7 @@ rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation)
 
 	delegation->delegation_type = OPEN_DELEGATE_NONE;
 	if (!state || state->revoked != RR_NFS4_VALID) {
-		delegate_none(c->op->u.opopen.share_access, state ? WND4_CONTENTION : work->why, delegation);
+		deleg_none(c->op->u.opopen.share_access, state ? WND4_CONTENTION : work->why, delegation);
 	} else {
 		delegation->delegation_type = OPEN_DELEGATE_READ;
 		rr_nfs4_stateid_next(state, &read->stateid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is done before an operation that changes a file which other clients may have a delegation of: RFC
+ * Delegations that other clients may have of a file are recalled before an operation changes the file: RFC
  * 8881, section 10.4. "it is assured that neither the contents, the attributes (with the exception of
  * time_access), nor the names of any links to the file will change without its knowledge".
  */

@@ -57,7 +57,7 @@ rr_nfs4_send(struct rr_nfs4_callback *callback)
 }
 
 static struct callback_way *
-way_find(const struct rr_nfs4_connection *connection, const struct rr_nfs4_session *session)
+callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_nfs4_session *session)
 {
 	rr_list_for_each (link, &connection->ways) {
 		struct callback_way *way = rr_container(link, struct callback_way, link);
@@ -71,7 +71,7 @@ way_find(const struct rr_nfs4_connection *connection, const struct rr_nfs4_sessi
 
 /* Where there is no memory, the first callback fails, and the client is asked for another connection. */
 static void
-way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
+callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	const struct rr_nfs4_session *session)
 {
 	const struct rr_client_config config = {
@@ -82,7 +82,7 @@ way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	struct callback_way *way;
 	struct rr_text text;
 
-	if (way_find(connection, session) || connection->way_count == CALLBACK_WAYS)
+	if (callback_way_find(connection, session) || connection->way_count == CALLBACK_WAYS)
 		return;
 	way = rr_alloc(env, sizeof(*way));
 	if (!way)
@@ -104,12 +104,12 @@ void
 rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	struct rr_nfs4_session *session)
 {
-	way_make(connection, request, session);
+	callback_way_make(connection, request, session);
 	rr_nfs4_back_probe(session, rr_now(connection->server->env));
 }
 
 static void
-call_done(struct rr_call *call, int error)
+callback_done(struct rr_call *call, int error)
 {
 	struct callback_call *done = rr_container(call, struct callback_call, call);
 	struct rr_nfs4_server *server = done->connection->server;
@@ -129,7 +129,7 @@ call_done(struct rr_call *call, int error)
 
 /* The lock of the tables is held: what the callback is about may end after that. */
 static void
-call_fill(struct callback_call *made, const struct callback_way *way)
+callback_fill(struct callback_call *made, const struct callback_way *way)
 {
 	struct rr_nfs4_callback *callback = made->callback;
 	bool bare = !callback->kind->put;
@@ -143,7 +143,7 @@ call_fill(struct callback_call *made, const struct callback_way *way)
 		.keep = made->keep,
 		.keep_size = sizeof(made->keep),
 		.timeout = CALLBACK_TIMEOUT,
-		.done = call_done };
+		.done = callback_done };
 	if (bare)
 		return;
 	made->args.minorversion = callback->session->minor;
@@ -156,13 +156,13 @@ call_fill(struct callback_call *made, const struct callback_way *way)
 
 /* The lock of the tables is held. NULL: it was not possible. */
 static struct callback_call *
-call_make(struct rr_nfs4_callback *callback, struct callback_way **way)
+callback_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 {
 	struct rr_nfs4_connection *connection = callback_connection(callback);
 	struct callback_call *made;
 
 	rr_list_remove(&callback->link);
-	*way = way_find(connection, callback->session);
+	*way = callback_way_find(connection, callback->session);
 	if (!*way) {
 		rr_nfs4_callback_failed(callback);
 		return NULL;
@@ -174,14 +174,14 @@ call_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 	}
 	made->connection = connection;
 	made->callback = callback;
-	call_fill(made, *way);
+	callback_fill(made, *way);
 	rr_list_append(&connection->calls, &made->link);
 	return made;
 }
 
 /* The lock is given back while a call begins. */
 static void
-mail_ready(struct rr_watch *watch, unsigned events)
+callback_mail_ready(struct rr_watch *watch, unsigned events)
 {
 	struct rr_nfs4_server *server = rr_container(watch, struct rr_nfs4_server, mail);
 	eventfd_t count;
@@ -192,7 +192,7 @@ mail_ready(struct rr_watch *watch, unsigned events)
 	while (!rr_list_empty(&server->outbox)) {
 		struct callback_way *way;
 		struct callback_call *made =
-			call_make(rr_container(server->outbox.next, struct rr_nfs4_callback, link), &way);
+			callback_make(rr_container(server->outbox.next, struct rr_nfs4_callback, link), &way);
 
 		if (!made)
 			continue;
@@ -208,7 +208,7 @@ rr_nfs4_mail_begin(struct rr_nfs4_server *server, struct rr_text *text)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), error;
 
-	server->mail.ready = mail_ready;
+	server->mail.ready = callback_mail_ready;
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "no descriptor for callbacks");
 	error = rr_loop_watch(server->loop, &server->mail, fd, RR_READABLE);

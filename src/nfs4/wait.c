@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clients that wait for a lock: RFC 8881, sections 9.6 and 20.11. They are told when nothing is in the way
- * any more, and ask again; the lock is not kept for them.
+ * Clients that wait for a lock: RFC 8881, sections 9.6 and 20.11. A client gets CB_NOTIFY_LOCK when nothing
+ * is in its way any more, and asks again; the lock is not kept for them.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum { WAIT_MAX = 4096, WAIT_CLIENT_MAX = 64, WAIT_OWNER_MAX = 128 };
 
 struct wait {
-	struct rr_list link; /* in the tables' waits, until the client is told */
+	struct rr_list link; /* in the tables' waits, until CB_NOTIFY_LOCK is sent */
 	struct rr_nfs4_tables *tables;
 	struct rr_nfs4_client *client; /* which has not ended, while the wait is in the list */
 	struct rr_vfs_id id;
@@ -25,7 +25,7 @@ struct wait {
 };
 
 static void
-notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
+wait_notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 {
 	struct wait *wait = rr_container(callback, struct wait, callback);
 	CB_NOTIFY_LOCK4args *args = &op->u.opcbnotify_lock;
@@ -38,14 +38,14 @@ notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 
 /* 20.11.4: "the client must still rely on polling for blocking locks": it is called once. */
 static bool
-notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
+wait_notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {
 	(void)callback, (void)status;
 	return false;
 }
 
 static void
-notify_ended(struct rr_nfs4_callback *callback)
+wait_notify_ended(struct rr_nfs4_callback *callback)
 {
 	struct wait *wait = rr_container(callback, struct wait, callback);
 
@@ -53,7 +53,8 @@ notify_ended(struct rr_nfs4_callback *callback)
 	rr_free(wait->tables->env, wait);
 }
 
-static const struct rr_nfs4_callback_kind notify_kind = { notify_put, notify_answered, notify_ended };
+static const struct rr_nfs4_callback_kind notify_kind = { wait_notify_put, wait_notify_answered,
+	wait_notify_ended };
 
 /* The wait of the owner in that file, out of the list; NULL: there is none. count: of the client's. */
 static struct wait *
@@ -117,7 +118,7 @@ rr_nfs4_wait_end(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *cli
 	struct wait *wait = wait_take(tables, client, id, owner, &count);
 
 	if (wait)
-		notify_ended(&wait->callback);
+		wait_notify_ended(&wait->callback);
 }
 
 void
@@ -129,7 +130,7 @@ rr_nfs4_waits_leave(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *
 		if (wait->client != client)
 			continue;
 		rr_list_remove(link);
-		notify_ended(&wait->callback);
+		wait_notify_ended(&wait->callback);
 	}
 }
 

@@ -32,9 +32,9 @@ pace_forget(uint64_t *cost, uint64_t took)
 }
 
 /*
- * What a file system takes depends on all that was changed in it, by other programs as well: the next time it
- * may be more or less. So the way that is not taken becomes cheaper in proportion to the time that the other
- * way takes, until it is tried again: trying it costs a sixteenth of all the time at most.
+ * The time that a file system takes depends on all that was changed in it, by other programs as well: the
+ * next time it may be more or less. So the way that is not taken becomes cheaper in proportion to the time
+ * that the other way takes, until it is tried again: trying it costs a sixteenth of all the time at most.
  */
 void
 rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint64_t took)
