@@ -5,8 +5,8 @@
 #include "tool/names.h"
 
 /*
- * What sub-commands that take sources and a destination on one server have in common: each source gets a name
- * in the directory that the destination is, or, where that is no directory, the destination's own name.
+ * For sub-commands that take sources and a destination on one server: each source gets a name in the
+ * directory that the destination is, or, where that is no directory, the destination's own name.
  */
 struct rr_pairs {
 	const struct rr_tool *tool;
