@@ -103,9 +103,12 @@ df_url(struct df *df, struct rpcrdma_engine *engine, const char *url)
 {
 	struct rr_remote remote = df->remote;
 	struct rr_text text;
-	int error = rr_remote_open(engine, url, &remote, &text);
-	int status = error ? rr_advice_fail(df->tool, remote.name, error, &text) : df_show(df, &remote);
+	int error, status;
 
+	if (rr_tool_interrupted(NULL))
+		return RR_EXIT_FAILED;
+	error = rr_remote_open(engine, url, &remote, &text);
+	status = error ? rr_advice_fail(df->tool, remote.name, error, &text) : df_show(df, &remote);
 	rr_remote_close(&remote);
 	return status;
 }
@@ -118,7 +121,7 @@ df_urls(struct df *df, struct rpcrdma_engine *engine, int count, char **urls)
 
 	if (df->json)
 		printf("[");
-	for (int i = 0; i < count && !rr_tool_interrupted(NULL); i++)
+	for (int i = 0; i < count; i++)
 		if (df_url(df, engine, urls[i]) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
 	if (df->json)

@@ -1,197 +1,253 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
+#include "tool/ls.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "tool/attributes.h"
-#include "tool/catalog.h"
-#include "tool/filters.h"
-#include "tool/remote.h"
-#include "tool/tool.h"
-
-/* Lists one directory whole, sorted by name, those that begin with a dot too; or shows one file. */
-
-struct ls {
-	const struct rr_tool *tool;
-	struct rr_remote remote;
-	struct rr_catalog catalog;
-	struct rr_filters filters;
-	bool is_long, json;
-	size_t printed;
-};
+/* Lists directories, each sorted by name, and what is below them where that is wanted; or shows files. */
 
 static const struct rr_option ls_options[] = {
+	{ .letter = 'a',
+		.name = "all",
+		.help = "also names that begin with a dot",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_ls, all) },
 	{ .letter = 'l',
 		.name = "long",
 		.help = "with mode, links, owner, group, size, time, and where links lead",
 		.kind = RR_OPTION_FLAG,
-		.at = offsetof(struct ls, is_long) },
+		.at = offsetof(struct rr_ls, is_long) },
+	{ .letter = 'h',
+		.name = "human-readable",
+		.help = "with -l, print sizes as 12.3 MB, and not in octets",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_ls, human) },
+	{ .letter = 'R',
+		.name = "recursive",
+		.help = "list the directories below, too; links are not followed",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_ls, recursive) },
 	{ .name = "json",
 		.help = "print a JSON array",
 		.kind = RR_OPTION_FLAG,
-		.at = offsetof(struct ls, json) },
+		.at = offsetof(struct rr_ls, json) },
 	{ 0 },
 };
 
-/* Names alone need no attributes. */
-static bool
-ls_only_names(const struct ls *ls)
-{
-	return !ls->is_long && !ls->json;
-}
-
-static int
-ls_fail(struct ls *ls, const char *name)
-{
-	return rr_tool_fail(ls->tool, "%s%s%s: %s", ls->remote.name, name ? "/" : "", name ? name : "",
-		rpcrdma_nfs_error(ls->remote.nfs));
-}
-
-static void
-ls_print_long(const struct rr_catalog_entry *entry, const char *target)
-{
-	const struct rpcrdma_nfs_object *object = &entry->object;
-	char mode[11], time[48];
-
-	rr_attributes_mode(object, mode);
-	rr_attributes_time(object->modified, true, time);
-	printf("%s %3" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %s ", mode, object->links,
-		object->uid, object->gid, object->length, time);
-	rr_tool_put_name(stdout, entry->name);
-	if (target[0])
-		printf(" -> ");
-	rr_tool_put_name(stdout, target);
-	printf("\n");
-}
-
-static void
-ls_print_json(struct ls *ls, const struct rr_catalog_entry *entry, const char *target)
-{
-	printf("%s{\"name\":", ls->printed++ ? ",\n" : "");
-	rr_tool_json_string(stdout, entry->name);
-	printf(",");
-	rr_attributes_json(stdout, &entry->object);
-	if (target[0])
-		printf(",\"target\":");
-	if (target[0])
-		rr_tool_json_string(stdout, target);
-	printf("}");
-}
-
-static int
-ls_print_entry(struct ls *ls, const struct rr_catalog_entry *entry)
-{
-	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
-
-	if (!entry->known && !ls_only_names(ls))
-		return RR_EXIT_OK;
-	if (ls_only_names(ls)) {
-		rr_tool_put_name(stdout, entry->name);
-		printf("\n");
-		return RR_EXIT_OK;
-	}
-	if (entry->object.type == RPCRDMA_NFS_SYMLINK &&
-		rpcrdma_nfs_readlink(ls->remote.nfs, &entry->object.handle, target, sizeof(target), NULL) !=
-			0)
-		return ls_fail(ls, entry->name);
-	if (ls->json)
-		ls_print_json(ls, entry, target);
-	else
-		ls_print_long(entry, target);
-	return RR_EXIT_OK;
-}
+/* ---- Directories ---- */
 
 /* Asks for what READDIRPLUS left out. An entry that is gone meanwhile stays unknown. */
 static int
-ls_complete(struct ls *ls, const struct rpcrdma_nfs_handle *directory)
+ls_complete(const struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
+	struct rr_catalog *catalog)
 {
-	for (size_t i = 0; i < ls->catalog.count; i++) {
-		struct rr_catalog_entry *entry = &ls->catalog.entries[i];
+	for (size_t i = 0; i < catalog->count; i++) {
+		struct rr_catalog_entry *entry = &catalog->entries[i];
 		int error = entry->known ? 0
 					 : rpcrdma_nfs_lookup(ls->remote.nfs, directory, entry->name,
 						   &entry->object, NULL);
 
 		if (error && error != RPCRDMA_NFS_NOENT)
-			return ls_fail(ls, entry->name);
+			return rr_ls_fail(ls, where, entry->name);
 		entry->known = !error;
 	}
 	return RR_EXIT_OK;
 }
 
 static int
-ls_gather(struct ls *ls)
+ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
+	struct rr_catalog *catalog)
 {
-	struct rpcrdma_nfs *nfs = ls->remote.nfs;
-	const char *slash = strrchr(ls->remote.url.path, '/');
-	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+	const char *endless;
+	int error = rpcrdma_nfs_list(ls->remote.nfs, directory, rr_catalog_take, catalog);
 
-	if (rpcrdma_nfs_find(nfs, ls->remote.rest, ls_only_names(ls), &object) != 0)
-		return ls_fail(ls, NULL);
-	if (object.type != RPCRDMA_NFS_DIRECTORY) {
-		if (rr_catalog_add(&ls->catalog, slash[1] ? slash + 1 : ls->remote.url.path, &object) == 0)
-			return RR_EXIT_OK;
+	if (catalog->octets > RR_CATALOG_MAX)
+		return rr_tool_fail(ls->tool, "%s: there are more names than memory for them", where);
+	if (error)
+		return rr_ls_fail(ls, where, NULL);
+	endless = ls->recursive ? rr_trail_count(&ls->trail, catalog->count) : NULL;
+	if (endless)
+		return rr_tool_fail(ls->tool, "%s: %s", where, endless);
+	rr_catalog_sort(catalog);
+	return rr_ls_only_names(ls) && !ls->recursive ? RR_EXIT_OK
+						      : ls_complete(ls, where, directory, catalog);
+}
+
+static int ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory);
+
+static int
+ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry)
+{
+	size_t length = strlen(where);
+	char *path;
+	int status;
+
+	if (rr_tool_interrupted(NULL))
+		return RR_EXIT_FAILED;
+	if (!entry->known || entry->object.type != RPCRDMA_NFS_DIRECTORY || rr_ls_is_hidden(ls, entry))
+		return RR_EXIT_OK;
+	if (asprintf(&path, "%s%s%s", where, where[length - 1] == '/' ? "" : "/", entry->name) < 0)
 		return rr_tool_fail(ls->tool, "out of memory");
-	}
-	if (rpcrdma_nfs_list(nfs, &object.handle, rr_catalog_take, &ls->catalog) != 0)
-		return ls_fail(ls, NULL);
-	rr_catalog_sort(&ls->catalog);
-	return ls_only_names(ls) ? RR_EXIT_OK : ls_complete(ls, &object.handle);
+	status = ls_directory(ls, path, &entry->object);
+	free(path);
+	return status;
+}
+
+/* A failure is reported, and the rest is listed. */
+static int
+ls_contents(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory)
+{
+	const uint64_t before = ls->octets;
+	struct rr_catalog catalog = { .octets = before };
+	int status = ls_gather(ls, where, &directory->handle, &catalog);
+
+	if (status == RR_EXIT_OK)
+		rr_ls_print_head(ls, where);
+	for (size_t i = 0; i < catalog.count && status == RR_EXIT_OK; i++)
+		status = rr_ls_print(ls, where, &catalog.entries[i]);
+	ls->octets = catalog.octets;
+	for (size_t i = 0; ls->recursive && i < catalog.count; i++)
+		if (ls_below(ls, where, &catalog.entries[i]) != RR_EXIT_OK)
+			status = RR_EXIT_FAILED;
+	ls->octets = before;
+	rr_catalog_free(&catalog);
+	return status;
 }
 
 static int
-ls_list(struct ls *ls)
+ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory)
 {
-	int result = ls_gather(ls);
+	const char *endless;
+	int status;
 
-	if (result != RR_EXIT_OK)
-		return result;
+	if (ls->trail.endless)
+		return RR_EXIT_FAILED;
+	endless = rr_trail_enter(&ls->trail, directory->filesystem, directory->number);
+	if (endless)
+		return rr_tool_fail(ls->tool, "%s: %s", where, endless);
+	status = ls_contents(ls, where, directory);
+	rr_trail_leave(&ls->trail);
+	return status;
+}
+
+/* ---- URLs ---- */
+
+static int
+ls_file(struct rr_ls *ls, const struct rpcrdma_nfs_object *object)
+{
+	const struct rr_url *url = &ls->remote.url;
+	const char *last = url->path + rr_remote_last(url);
+	char name[RR_URL_PATH], where[sizeof(ls->remote.name)];
+	struct rr_catalog catalog = { 0 };
+	size_t length = strlen(ls->remote.name);
+	int status;
+
+	while (length > 0 && ls->remote.name[length - 1] == '/')
+		length--;
+	while (length > 0 && ls->remote.name[length - 1] != '/')
+		length--;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(last, "/"), last);
+	snprintf(where, sizeof(where), "%.*s", (int)length, ls->remote.name);
+	if (rr_catalog_add(&catalog, name[0] ? name : url->path, object) < 0)
+		return rr_tool_fail(ls->tool, "out of memory");
+	status = rr_ls_print(ls, where, &catalog.entries[0]);
+	rr_catalog_free(&catalog);
+	return status;
+}
+
+static int
+ls_show(struct rr_ls *ls)
+{
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+
+	if (rpcrdma_nfs_find(ls->remote.nfs, ls->remote.rest, rr_ls_only_names(ls), &object) != 0)
+		return rr_ls_fail(ls, ls->remote.name, NULL);
+	if (object.type != RPCRDMA_NFS_DIRECTORY)
+		return ls_file(ls, &object);
+	return ls_directory(ls, ls->remote.name, &object);
+}
+
+static int
+ls_url(struct rr_ls *ls, struct rpcrdma_engine *engine, const char *url)
+{
+	struct rr_text text;
+	int error, status;
+
+	if (rr_tool_interrupted(NULL))
+		return RR_EXIT_FAILED;
+	ls->remote = ls->how;
+	ls->trail = (struct rr_trail){ .depth = 0 };
+	error = rr_remote_open(engine, url, &ls->remote, &text);
+	status = error ? rr_advice_fail(ls->tool, ls->remote.name, error, &text) : ls_show(ls);
+	rr_remote_close(&ls->remote);
+	return status;
+}
+
+/* A URL that fails is reported, and the others are listed. */
+static int
+ls_urls(struct rr_ls *ls, struct rpcrdma_engine *engine, int count, char **urls)
+{
+	int status = RR_EXIT_OK;
+
+	ls->headed = ls->recursive || count > 1;
 	if (ls->json)
 		printf("[");
-	for (size_t i = 0; i < ls->catalog.count && result == RR_EXIT_OK; i++)
-		result = ls_print_entry(ls, &ls->catalog.entries[i]);
+	for (int i = 0; i < count; i++)
+		if (ls_url(ls, engine, urls[i]) != RR_EXIT_OK)
+			status = RR_EXIT_FAILED;
 	if (ls->json)
 		printf("]\n");
-	return rr_tool_end_output(ls->tool, result);
+	return rr_tool_end_output(ls->tool, status);
+}
+
+static int
+ls_parsed(struct rr_ls *ls, int argc, char **argv)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rpcrdma_engine *engine;
+	struct rr_text text;
+	int status = rr_filters_start(ls->tool, &ls->filters, &config);
+
+	if (status != RR_EXIT_OK)
+		return status;
+	rr_tool_catch_signals();
+	ls->how.tcp = ls->filters.transport == RR_TRANSPORT_TCP;
+	if (rr_remote_engine(&config, &engine, &text) < 0)
+		return rr_filters_end(ls->tool, &ls->filters, rr_tool_fail(ls->tool, "%s", text.text));
+	status = ls_urls(ls, engine, argc, argv);
+	rpcrdma_engine_free(engine);
+	return rr_filters_end(ls->tool, &ls->filters, status);
 }
 
 static int
 ls_run(const struct rr_tool *tool, int argc, char **argv)
 {
-	struct ls ls = { .tool = tool };
-	struct rr_engine_config config = rr_engine_config_default;
-	struct rpcrdma_engine *engine;
-	struct rr_text text;
-	int error, result = rr_options_parse(tool, &ls, &argc, &argv);
+	struct rr_ls *ls = calloc(1, sizeof(*ls));
+	int status;
 
-	if (result != RR_OPTIONS_GO_ON)
-		return result;
-	rr_tool_catch_signals();
-	result = rr_filters_start(tool, &ls.filters, &config);
-	if (result != RR_EXIT_OK)
-		return result;
-	ls.remote.tcp = ls.filters.transport == RR_TRANSPORT_TCP;
-	if (rr_remote_engine(&config, &engine, &text) < 0)
-		return rr_filters_end(tool, &ls.filters, rr_tool_fail(tool, "%s", text.text));
-	error = rr_remote_open(engine, argv[0], &ls.remote, &text);
-	result = error ? rr_advice_fail(tool, ls.remote.name, error, &text) : ls_list(&ls);
-	rr_catalog_free(&ls.catalog);
-	rr_remote_close(&ls.remote);
-	rpcrdma_engine_free(engine);
-	return rr_filters_end(tool, &ls.filters, result);
+	if (!ls)
+		return rr_tool_fail(tool, "out of memory");
+	ls->tool = tool;
+	status = rr_options_parse(tool, ls, &argc, &argv);
+	if (status == RR_OPTIONS_GO_ON)
+		status = ls_parsed(ls, argc, argv);
+	free(ls);
+	return status;
 }
 
 const struct rr_tool rr_tool_ls = {
 	.name = "ls",
 	.run = ls_run,
-	.help = "List a directory.",
-	.operands = "URL",
+	.help = "List directories.",
+	.operands = "URL...",
 	.least = 1,
-	.most = 1,
+	.most = RR_TOOL_ANY,
 	.urls = true,
 	.groups = {
 		{ ls_options, 0 },
-		{ rr_remote_options, offsetof(struct ls, remote) },
-		{ rr_filters_transport, offsetof(struct ls, filters) },
-		{ rr_filters_options, offsetof(struct ls, filters) },
-		{ rr_filters_calls, offsetof(struct ls, filters) },
+		{ rr_remote_options, offsetof(struct rr_ls, how) },
+		{ rr_filters_transport, offsetof(struct rr_ls, filters) },
+		{ rr_filters_options, offsetof(struct rr_ls, filters) },
+		{ rr_filters_calls, offsetof(struct rr_ls, filters) },
 	},
 };

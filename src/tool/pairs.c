@@ -102,6 +102,8 @@ pairs_run_one(
 	char last[RR_NFS_NAME + 1];
 	int status = RR_EXIT_OK;
 
+	if (rr_tool_interrupted(NULL))
+		return RR_EXIT_FAILED;
 	if (pairs->symbolic)
 		pairs_last(pairs->text, last);
 	else
@@ -122,7 +124,7 @@ pairs_run_sources(struct rr_pairs *pairs, struct rpcrdma_engine *engine, int cou
 
 	if (status != RR_EXIT_OK)
 		return status;
-	for (int i = 0; i < count && !rr_tool_interrupted(NULL); i++) {
+	for (int i = 0; i < count; i++) {
 		pairs->text = sources[i];
 		if (pairs_run_one(pairs, engine, each) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
@@ -168,6 +170,6 @@ rr_pairs_run(const struct rr_tool *tool, int argc, char **argv,
 		return status;
 	for (int i = pairs.symbolic ? argc - 1 : 0; i < argc; i++)
 		if (!rr_url_is(argv[i]))
-			return rr_tool_usage(tool, "%s is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
+			return rr_tool_usage(tool, "'%s' is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
 	return pairs_run_all(&pairs, argc, argv, each);
 }

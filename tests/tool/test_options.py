@@ -68,10 +68,13 @@ def check(command):
 
 
 def operands():
-    for command in ("ls", "stat", "cat", "rm", "mkdir", "ping"):
+    for command in ("ls", "stat", "cat", "rm", "mkdir", "df", "ping"):
         refused("an operand is missing", command, [], "an argument is missing: URL(\\.\\.\\.)?")
         refused("an operand is no URL", command, ["here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH")
-    for command in ("ls", "stat", "ping"):
+    for command in ("mv", "ln"):
+        refused("an operand is missing", command, ["nfs://a/"], "an argument is missing: .*")
+        refused("an operand is no URL", command, ["nfs://a/", "here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH")
+    for command in ("stat", "ping"):
         refused("one operand too many", command, ["nfs://a/", "nfs://b/"], "'nfs://b/' is one argument too many")
     for command, few, many in (("cp", ["a"], ["nfs://a/", "b", "c"]), ("decode", [], ["a", "b"]), ("xdr", [], ["a", "b"]),
                                ("serve", [], None), ("devices", None, ["x"])):

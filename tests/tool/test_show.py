@@ -44,7 +44,10 @@ def fill(top):
 
 def ls(url):
     result = run("ls", url + "d")
-    check("ls lists by name, hidden ones too", result.stdout.decode().split("\n")
+    check("ls lists by name", result.stdout.decode().split("\n") == ["Z", "a", "b", "link", "with space", ""]
+          and result.returncode == 0, result)
+    result = run("ls", "-a", url + "d")
+    check("with -a, names that begin with a dot too", result.stdout.decode().split("\n")
           == [".hidden", "Z", "a", "b", "link", "with space", ""] and result.returncode == 0, result)
     result = run("ls", "-l", url + "d")
     line = next((line for line in result.stdout.decode().splitlines() if line.endswith(" a")), "")
@@ -52,13 +55,46 @@ def ls(url):
     check("and where links lead", b"link -> a\n" in result.stdout, result)
     result = run("ls", "--json", url + "d")
     entries = {entry["name"]: entry for entry in json.loads(result.stdout)}
-    check("ls --json is JSON", len(entries) == 6 and entries["a"]["mode"] == "4755" and entries["b"]["size"] == 1
+    check("ls --json is JSON", len(entries) == 5 and entries["a"]["mode"] == "4755" and entries["b"]["size"] == 1
           and entries["link"]["target"] == "a", result)
     check("ls of a file is that file", run("ls", url + "d/b").stdout == b"b\n", run("ls", url + "d/b"))
     result = run("ls", "--json", url + "void")
     check("ls --json of an empty directory is an empty array", json.loads(result.stdout) == [], result)
     result = run("ls", url + "none")
     check("ls of nothing fails", result.returncode == 1 and not result.stdout and b"no such file" in result.stderr, result)
+
+
+def ls_many(url, top):
+    os.makedirs(f"{top}/r/one/deep")
+    os.makedirs(f"{top}/r/.dot/below")
+    for name in ("file", "one/f1", "one/.h", "one/deep/f2", ".dot/f3"):
+        with open(f"{top}/r/{name}", "w") as file:
+            file.write(name * 1000)
+    os.symlink("..", f"{top}/r/one/up")
+    root = url + "r"
+    result = run("ls", "-R", root)
+    check("ls -R lists what is below, and follows no links", result.returncode == 0 and result.stdout.decode()
+          == f"{root}:\nfile\none\n\n{root}/one:\ndeep\nf1\nup\n\n{root}/one/deep:\nf2\n", result)
+    result = run("ls", "-aR", root + "/")
+    check("with -a, hidden directories too", result.returncode == 0 and result.stdout.decode()
+          == f"{root}/:\n.dot\nfile\none\n\n{root}/.dot:\nbelow\nf3\n\n{root}/.dot/below:\n\n{root}/one:\n.h\ndeep\nf1\nup\n\n"
+             f"{root}/one/deep:\nf2\n", result)
+    result = run("ls", "-R", "--json", root)
+    entries = json.loads(result.stdout)
+    check("as JSON, each name has its directory", [(entry["directory"], entry["name"]) for entry in entries]
+          == [(root, "file"), (root, "one"), (root + "/one", "deep"), (root + "/one", "f1"), (root + "/one", "up"),
+              (root + "/one/deep", "f2")], result)
+    result = run("ls", root + "/one/.h", root + "/none", root + "/one/deep")
+    check("several URLs are listed; one that is missing is an error", result.returncode == 1 and b"no such file" in result.stderr
+          and result.stdout.decode() == f".h\n\n{root}/one/deep:\nf2\n", result)
+    result = run("ls", "--json", root + "/one/.h", root + "/one/deep")
+    check("as JSON, too", [(entry["directory"], entry["name"]) for entry in json.loads(result.stdout)]
+          == [(root + "/one/", ".h"), (root + "/one/deep", "f2")], result)
+    result = run("ls", "-lh", root)
+    check("ls -h shows sizes for people", any(line.split()[4:6] == ["4.0", "kB"] for line in result.stdout.decode().splitlines()), result)
+    result = run("ls", "-lR", root)
+    check("ls -lR shows attributes below", b"up -> ..\n" in result.stdout and b" 7000 " not in result.stdout
+          and b" 6000 " in result.stdout, result)
 
 
 def show(url, top):
@@ -193,6 +229,7 @@ def main():
         fill(top)
         with Server(TOOL, top) as server:
             ls(server.url)
+            ls_many(server.url, top)
             show(server.url, top)
             cat(server.url, top)
             terminals(server.url, top)

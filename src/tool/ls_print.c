@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+
+#include "tool/attributes.h"
+#include "tool/ls.h"
+#include "tool/progress.h"
+
+bool
+rr_ls_only_names(const struct rr_ls *ls)
+{
+	return !ls->is_long && !ls->json;
+}
+
+bool
+rr_ls_is_hidden(const struct rr_ls *ls, const struct rr_catalog_entry *entry)
+{
+	return entry->name[0] == '.' && !ls->all && ls->trail.depth > 0;
+}
+
+int
+rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name)
+{
+	return rr_tool_fail(ls->tool, "%s%s%s: %s", where, name ? "/" : "", name ? name : "",
+		rpcrdma_nfs_error(ls->remote.nfs));
+}
+
+static void
+ls_print_name(const char *name)
+{
+	rr_tool_put_name(stdout, name);
+	printf("\n");
+}
+
+static void
+ls_print_long(const struct rr_ls *ls, const struct rr_catalog_entry *entry, const char *target)
+{
+	const struct rpcrdma_nfs_object *object = &entry->object;
+	char mode[11], time[48], size[24];
+
+	rr_attributes_mode(object, mode);
+	rr_attributes_time(object->modified, true, time);
+	if (ls->human)
+		rr_progress_octets(object->length, size, sizeof(size));
+	else
+		snprintf(size, sizeof(size), "%" PRIu64, object->length);
+	printf("%s %3" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12s %s ", mode, object->links, object->uid,
+		object->gid, size, time);
+	rr_tool_put_name(stdout, entry->name);
+	if (target[0])
+		printf(" -> ");
+	rr_tool_put_name(stdout, target);
+	printf("\n");
+}
+
+static void
+ls_print_json(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry, const char *target)
+{
+	printf("%s{\"name\":", ls->printed ? ",\n" : "");
+	rr_tool_json_string(stdout, entry->name);
+	if (ls->headed) {
+		printf(",\"directory\":");
+		rr_tool_json_string(stdout, where);
+	}
+	printf(",");
+	rr_attributes_json(stdout, &entry->object);
+	if (target[0])
+		printf(",\"target\":");
+	if (target[0])
+		rr_tool_json_string(stdout, target);
+	printf("}");
+}
+
+int
+rr_ls_print(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry)
+{
+	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
+
+	if (rr_ls_is_hidden(ls, entry) || (!entry->known && !rr_ls_only_names(ls)))
+		return RR_EXIT_OK;
+	if (!rr_ls_only_names(ls) && entry->object.type == RPCRDMA_NFS_SYMLINK &&
+		rpcrdma_nfs_readlink(ls->remote.nfs, &entry->object.handle, target, sizeof(target), NULL) !=
+			0)
+		return rr_ls_fail(ls, where, entry->name);
+	if (ls->json)
+		ls_print_json(ls, where, entry, target);
+	else if (ls->is_long)
+		ls_print_long(ls, entry, target);
+	else
+		ls_print_name(entry->name);
+	ls->printed++;
+	return RR_EXIT_OK;
+}
+
+void
+rr_ls_print_head(struct rr_ls *ls, const char *where)
+{
+	if (!ls->headed || ls->json)
+		return;
+	if (ls->printed++)
+		printf("\n");
+	rr_tool_put_name(stdout, where);
+	printf(":\n");
+}
