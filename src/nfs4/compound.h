@@ -159,9 +159,17 @@ void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);
 
 nfsstat4 rr_nfs4_status(enum rr_vfs_status status);
 
-/* Whether the gate lets the caller in with this filehandle. The caller's identity from now on is that of the
- * filehandle's export, or nobody's. */
-bool rr_nfs4_is_open(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
+/* Whether the gate lets the caller in with this filehandle: a directory of the pseudo root is open to all.
+ * The caller's identity from now on is that of the filehandle's export, or nobody's. */
+enum rr_gate_answer rr_nfs4_ask(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
+
+/* The status of an operation that has set the current filehandle, for which that is the gate's answer:
+ * whether NFS4ERR_WRONGSEC is its status depends on the operation behind it. */
+nfsstat4 rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answer);
+
+/* The flavors that the caller may use the current filehandle with; their number. */
+enum { RR_NFS4_FLAVORS = 2 };
+uint32_t rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_NFS4_FLAVORS]);
 
 /* The same, as a status of the operation: NFS4ERR_ACCESS, NFS4ERR_WRONGSEC. NFS4_OK also where the operation
  * may fail neither way; it then goes on as nobody, who reads only. */

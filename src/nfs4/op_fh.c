@@ -80,6 +80,7 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	nfs_fh4 object = c->op->u.opputfh.object;
 	struct rr_vfs_handle handle = { .length = object.length };
 	uint32_t directory = rr_pseudo_find(&c->server->pseudo, object);
+	enum rr_gate_answer answer;
 
 	if (directory < c->server->pseudo.count) {
 		op_set_pseudo(c, directory);
@@ -90,9 +91,10 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	memcpy(handle.data, object.data, object.length);
 	rr_nfs4_set_fh(&c->current, &handle);
 	/* A handle that is not for this caller is not looked at. The next operation finds that out: PUTFH has
-	 * no such error. */
-	if (!rr_nfs4_is_open(c, &c->current) || op_putfh_is_compared(c))
-		return NFS4_OK;
+	 * no such error, but for the flavor. */
+	answer = rr_nfs4_ask(c, &c->current);
+	if (answer != RR_GATE_OPEN || op_putfh_is_compared(c))
+		return rr_nfs4_security_put(c, answer);
 	return rr_nfs4_attributes(c, &c->current, op_putfh_looked);
 }
 
@@ -101,7 +103,7 @@ uint32_t
 rr_op_putrootfh(struct rr_nfs4_compound *c)
 {
 	rr_nfs4_set_entry(c, 0);
-	return NFS4_OK;
+	return rr_nfs4_security_put(c, rr_nfs4_ask(c, &c->current));
 }
 
 uint32_t
@@ -123,5 +125,5 @@ uint32_t
 rr_op_restorefh(struct rr_nfs4_compound *c)
 {
 	c->current = c->saved;
-	return NFS4_OK;
+	return rr_nfs4_security_put(c, rr_nfs4_ask(c, &c->current));
 }

@@ -79,10 +79,17 @@ lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 	return NFS4_OK;
 }
 
+/* From the pseudo root into an export. RFC 8881, 2.6.3.1.1.3: NFS4ERR_WRONGSEC "should be returned from the
+ * LOOKUP". */
 uint32_t
 rr_op_lookup(struct rr_nfs4_compound *c)
 {
-	return lookup_name(c, c->op->u.oplookup.objname, lookup_done);
+	bool pseudo = c->current.kind == RR_NFS4_FH_PSEUDO;
+	uint32_t status = lookup_name(c, c->op->u.oplookup.objname, lookup_done);
+
+	if (pseudo && status == NFS4_OK && rr_nfs4_ask(c, &c->current) == RR_GATE_FLAVOR)
+		return NFS4ERR_WRONGSEC;
+	return status;
 }
 
 /* ---- the directory above ---- */
@@ -156,16 +163,15 @@ rr_op_lookupp(struct rr_nfs4_compound *c)
 static uint32_t
 op_secinfo_answer(struct rr_nfs4_compound *c)
 {
-	static const uint32_t flavors[] = { AUTH_SYS, AUTH_NONE };
-	enum { COUNT = sizeof(flavors) / sizeof(*flavors) };
+	uint32_t flavors[RR_NFS4_FLAVORS];
 	/* The result of SECINFO_NO_NAME is of the same type, in the same place. */
 	SECINFO4resok *ok = &c->res.u.opsecinfo.u.resok4;
 
-	ok->values = rr_nfs4_alloc(c, COUNT * sizeof(*ok->values));
+	ok->values = rr_nfs4_alloc(c, RR_NFS4_FLAVORS * sizeof(*ok->values));
 	if (!ok->values)
 		return NFS4ERR_DELAY;
-	ok->count = COUNT;
-	for (uint32_t i = 0; i < COUNT; i++)
+	ok->count = rr_nfs4_security_flavors(c, flavors);
+	for (uint32_t i = 0; i < ok->count; i++)
 		ok->values[i].flavor = flavors[i];
 	c->current.kind = RR_NFS4_FH_NONE;
 	return NFS4_OK;

@@ -84,15 +84,17 @@ rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 	return support_refuse(c, NFS4ERR_WRONGSEC);
 }
 
-bool
-rr_nfs4_is_open(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
+enum rr_gate_answer
+rr_nfs4_ask(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 {
 	const struct rpcrdma_bytes handle = { fh->handle.data, fh->handle.length };
+	enum rr_gate_answer answer = RR_GATE_OPEN;
 
-	if (rr_gate_ask_handle(c->server->gate, &c->caller, handle, &c->identity) == RR_GATE_OPEN)
-		return true;
-	rr_gate_identify(NULL, &rr_right_default, &c->identity);
-	return false;
+	if (fh->kind == RR_NFS4_FH_VFS)
+		answer = rr_gate_ask_handle(c->server->gate, &c->caller, handle, &c->identity);
+	if (answer != RR_GATE_OPEN)
+		rr_gate_identify(NULL, &rr_right_default, &c->identity);
+	return answer;
 }
 
 bool

@@ -77,16 +77,112 @@ who_may_only_read_from_now_on_does_not_write_by_an_open(void **state)
 	assert_memory_equal(peer_res(peer, 1)->u.opread.u.resok4.data.data, "text", 4);
 }
 
-/* GETATTR cannot say that the flavor is wrong; SECINFO_NO_NAME says which one is right. */
+static nfs_argop4
+op_secinfo(const char *name)
+{
+	return (nfs_argop4){ .argop = OP_SECINFO, .u.opsecinfo.name = text_bytes(name) };
+}
+
+/* The operation that the answer ends with. */
+static nfs_opnum4
+last_op(const struct peer *peer)
+{
+	return peer->res.resarray.values[peer->res.resarray.count - 1].resop;
+}
+
+/* A peer that comes with AUTH_SYS, the handle of a file in an export that is for AUTH_NONE from now on. */
+static struct peer *
+wrong_flavor(struct world *world, struct rpcrdma_bytes *file, uint8_t copy[NFS4_FHSIZE])
+{
+	struct peer *peer = world_peer(world, 0, "a", 0);
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("a"),
+			op_open("file", "owner", OPEN4_SHARE_ACCESS_READ, 0, true), op_plain(OP_GETFH)),
+		NFS4_OK);
+	*file = handle_copy(peer, 3, copy);
+	rules(world, "*(rw,insecure,sec=none)", "*(rw,insecure,sec=sys)");
+	return peer;
+}
+
+/* 2.6.3.1.1.7: "the put filehandle operation MUST return NFS4ERR_WRONGSEC when there is a security tuple
+ * mismatch. This avoids the complexity of adding NFS4ERR_WRONGSEC as an allowable error to every other
+ * operation." 2.6.3.1.1.3: "Instead, it should be returned from the LOOKUP". */
 static void
 a_flavor_that_the_rule_does_not_name_is_refused(void **state)
 {
-	struct world *world = *state;
-	struct peer *peer = world_peer(world, 0, "a", 0);
+	nfs_argop4 by_handle = op_open("", "owner", OPEN4_SHARE_ACCESS_READ, 0, false);
+	struct rpcrdma_bytes file;
+	uint8_t copy[NFS4_FHSIZE];
+	struct peer *peer = wrong_flavor(*state, &file, copy);
 
-	rules(world, "*(rw,insecure,sec=none)", NULL);
-	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), op_plain(OP_GETATTR)), NFS4ERR_ACCESS);
-	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), op_plain(OP_SECINFO_NO_NAME)), NFS4_OK);
+	by_handle.u.opopen.claim.claim = CLAIM_FH;
+	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), op_plain(OP_GETATTR)), NFS4ERR_WRONGSEC);
+	assert_int_equal(last_op(peer), OP_LOOKUP);
+	assert_int_equal(RUN(peer, op_putfh(file), op_plain(OP_GETATTR)), NFS4ERR_WRONGSEC);
+	assert_int_equal(last_op(peer), OP_PUTFH);
+	assert_int_equal(RUN(peer, op_putfh(file), by_handle), NFS4ERR_WRONGSEC);
+	assert_int_equal(last_op(peer), OP_PUTFH);
+	assert_int_equal(
+		RUN(peer, op_putfh(file), op_plain(OP_SAVEFH), op_plain(OP_GETFH)), NFS4ERR_WRONGSEC);
+	assert_int_equal(last_op(peer), OP_PUTFH);
+	assert_int_equal(RUN(peer, op_putfh(file), op_plain(OP_SAVEFH), op_root(), op_plain(OP_RESTOREFH),
+				 op_plain(OP_GETATTR)),
+		NFS4ERR_WRONGSEC);
+	assert_int_equal(last_op(peer), OP_RESTOREFH);
+}
+
+/* 2.6.3.1.1.2 to 2.6.3.1.1.6 */
+static void
+putting_a_filehandle_leaves_a_wrong_flavor_to_what_follows(void **state)
+{
+	struct rpcrdma_bytes file;
+	uint8_t copy[NFS4_FHSIZE];
+	struct peer *peer = wrong_flavor(*state, &file, copy);
+
+	assert_int_equal(RUN(peer, op_putfh(file)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_putfh(file), op_plain(OP_SAVEFH)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_putfh(file), op_root(), op_plain(OP_GETATTR)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_putfh(file), op_plain(OP_SECINFO_NO_NAME)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_putfh(file), op_lookup("name")), NFS4ERR_WRONGSEC);
+	assert_int_equal(last_op(peer), OP_LOOKUP);
+	assert_int_equal(RUN(peer, op_putfh(file), op_plain(OP_LOOKUPP)), NFS4ERR_WRONGSEC);
+	assert_int_equal(last_op(peer), OP_LOOKUPP);
+	assert_int_equal(
+		RUN(peer, op_putfh(file), op_open("name", "owner", OPEN4_SHARE_ACCESS_READ, 0, false)),
+		NFS4ERR_WRONGSEC);
+	assert_int_equal(last_op(peer), OP_OPEN);
+}
+
+static void
+assert_flavors(const struct peer *peer, uint32_t index, uint32_t first, uint32_t count)
+{
+	const SECINFO4resok *ok = &peer_res(peer, index)->u.opsecinfo.u.resok4;
+
+	assert_int_equal(ok->count, count);
+	assert_int_equal(ok->values[0].flavor, first);
+}
+
+/* 18.29.3: "a list of valid RPC authentication flavors for a specific directory filehandle, file name pair"
+ */
+static void
+an_export_says_which_flavors_it_may_be_used_with(void **state)
+{
+	struct rpcrdma_bytes file;
+	uint8_t copy[NFS4_FHSIZE];
+	struct peer *peer = wrong_flavor(*state, &file, copy);
+
+	assert_int_equal(RUN(peer, op_root(), op_secinfo("a")), NFS4_OK);
+	assert_flavors(peer, 1, AUTH_NONE, 1);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("deep"), op_secinfo("b")), NFS4_OK);
+	assert_flavors(peer, 2, AUTH_SYS, 1);
+	assert_int_equal(RUN(peer, op_putfh(file), op_plain(OP_SECINFO_NO_NAME)), NFS4_OK);
+	assert_flavors(peer, 1, AUTH_NONE, 1);
+	assert_int_equal(RUN(peer, op_root(), op_plain(OP_SECINFO_NO_NAME)), NFS4_OK);
+	assert_flavors(peer, 1, AUTH_SYS, 2);
+	rules(*state, "*(rw,insecure,sec=sys:none)", NULL);
+	assert_int_equal(RUN(peer, op_root(), op_secinfo("a")), NFS4_OK);
+	assert_flavors(peer, 1, AUTH_SYS, 2);
 }
 
 static nfs_argop4
@@ -130,6 +226,8 @@ main(void)
 		two_exports(a_handle_that_was_got_before_gives_nothing_any_more),
 		two_exports(who_may_only_read_from_now_on_does_not_write_by_an_open),
 		two_exports(a_flavor_that_the_rule_does_not_name_is_refused),
+		two_exports(putting_a_filehandle_leaves_a_wrong_flavor_to_what_follows),
+		two_exports(an_export_says_which_flavors_it_may_be_used_with),
 		two_exports(handles_of_two_exports_in_one_call_are_both_looked_at),
 	};
 
