@@ -27,6 +27,11 @@ deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 	case OPEN4_SHARE_ACCESS_WANT_CANCEL: *why = WND4_CANCELLED; return false;
 	case OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG: *why = WND4_WRITE_DELEG_NOT_SUPP_FTYPE; return false;
 	}
+	/* Not asked for, and soon to be recalled: a new file is about to be written to, and a share that
+	 * denies something is there for others that come. */
+	if (want == OPEN4_SHARE_ACCESS_WANT_NO_PREFERENCE &&
+		(args->openhow.opentype == OPEN4_CREATE || args->share_deny != OPEN4_SHARE_DENY_NONE))
+		return false;
 	if (args->claim.claim != CLAIM_NULL && args->claim.claim != CLAIM_FH)
 		return false;
 	return rr_open_access(args->share_access) == OPEN4_SHARE_ACCESS_READ;

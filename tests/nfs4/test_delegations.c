@@ -117,6 +117,25 @@ a_delegation_needs_a_backchannel_and_no_writer(void **state)
 	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
 }
 
+/* A new file is about to be written to, and a share that denies something is there for others that come. */
+static void
+a_delegation_that_would_not_last_is_given_only_where_it_is_asked_for(void **state)
+{
+	enum { ASKED = READ | OPEN4_SHARE_ACCESS_WANT_READ_DELEG };
+	struct peer *peer = working_caller(*state, 0, "client");
+
+	assert_int_equal(RUN(peer, op_root(), op_open("a", "o", READ, 0, true)), NFS4_OK);
+	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(RUN(peer, op_root(), op_open("b", "o", ASKED, 0, true)), NFS4_OK);
+	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("a", "o", READ, OPEN4_SHARE_DENY_WRITE, false)), NFS4_OK);
+	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("a", "o", ASKED, OPEN4_SHARE_DENY_WRITE, false)), NFS4_OK);
+	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
+}
+
 /* 18.16.3: the flags OPEN4_SHARE_ACCESS_WANT_*, and why there is no delegation. */
 static void
 a_client_says_what_it_wants(void **state)
@@ -492,6 +511,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_MEMORY(a_delegation_needs_a_backchannel_and_no_writer),
+		WITH_MEMORY(a_delegation_that_would_not_last_is_given_only_where_it_is_asked_for),
 		WITH_MEMORY(a_client_says_what_it_wants),
 		WITH_MEMORY(an_open_for_writing_waits_until_it_is_returned),
 		WITH_MEMORY(setting_the_size_recalls),
