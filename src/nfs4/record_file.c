@@ -15,6 +15,7 @@
 
 #include "base/crc32c.h"
 #include "base/endian.h"
+#include "base/whole.h"
 
 struct rr_nfs4_record_dir {
 	const struct rr_env *env;
@@ -123,7 +124,7 @@ file_read(const struct rr_nfs4_record_dir *dir, const char *name, uint8_t data[F
 	struct rr_nfs4_recorded *recorded)
 {
 	int fd = openat(dir->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t got = fd < 0 ? -1 : read(fd, data, FILE_MAX + 1);
+	ssize_t got = fd < 0 ? -1 : rr_whole_read(fd, data, FILE_MAX + 1, RR_WHOLE_HERE);
 
 	if (fd >= 0)
 		close(fd);
@@ -183,7 +184,8 @@ file_put(const struct rr_nfs4_record_dir *dir, const char *name, const char *fre
 	size_t length)
 {
 	int fd = openat(dir->fd, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	bool done = fd >= 0 && write(fd, data, length) == (ssize_t)length && fsync(fd) == 0;
+	bool done = fd >= 0 && rr_whole_write(fd, data, length, RR_WHOLE_HERE) == (ssize_t)length &&
+		    fsync(fd) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -195,7 +197,7 @@ rr_nfs4_record_dir_identity(
 	struct rr_nfs4_record_dir *dir, uint8_t identity[RR_NFS4_IDENTITY], struct rr_text *text)
 {
 	int fd = openat(dir->fd, FILE_IDENTITY, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	ssize_t got = fd < 0 ? -1 : read(fd, identity, RR_NFS4_IDENTITY);
+	ssize_t got = fd < 0 ? -1 : rr_whole_read(fd, identity, RR_NFS4_IDENTITY, RR_WHOLE_HERE);
 
 	if (fd >= 0)
 		close(fd);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/whole.h"
 #include "tool/cp_local.h"
 #include "tool/tool.h"
 
@@ -156,20 +157,14 @@ local_stream_read(struct rr_file *file, struct rr_piece *piece)
 int
 rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 {
+	ssize_t got;
+
 	if (file->stream)
 		return local_stream_read(file, piece);
-	for (piece->moved = 0; piece->moved < piece->length;) {
-		ssize_t got = pread(file->fd, (uint8_t *)piece->data + piece->moved,
-			piece->length - piece->moved, (off_t)(piece->offset + piece->moved));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return rr_cp_local_fail(file->side);
-		if (got == 0)
-			break;
-		piece->moved += (uint32_t)got;
-	}
+	got = rr_whole_read(file->fd, piece->data, piece->length, (int64_t)piece->offset);
+	if (got < 0)
+		return rr_cp_local_fail(file->side);
+	piece->moved = (uint32_t)got;
 	return 1;
 }
 

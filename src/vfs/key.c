@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/whole.h"
 #include "vfs/key.h"
 
 static const char file_name[] = "rpcrdma/handle-key";
@@ -53,40 +54,6 @@ key_make_directories(const char *path, struct rr_text *text)
 	return 0;
 }
 
-static bool
-key_read_whole(int fd, uint8_t key[RR_VFS_KEY])
-{
-	size_t done = 0;
-
-	while (done < RR_VFS_KEY) {
-		ssize_t got = read(fd, key + done, RR_VFS_KEY - done);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
-}
-
-static bool
-key_write_whole(int fd, const uint8_t key[RR_VFS_KEY])
-{
-	size_t done = 0;
-
-	while (done < RR_VFS_KEY) {
-		ssize_t put = write(fd, key + done, RR_VFS_KEY - done);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return false;
-		done += (size_t)put;
-	}
-	return true;
-}
-
 static int
 key_check_file(int fd, const char *path, struct rr_text *text)
 {
@@ -121,7 +88,7 @@ key_read(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
 	error = key_check_file(fd, path, text);
-	if (!error && !key_read_whole(fd, key))
+	if (!error && rr_whole_read(fd, key, RR_VFS_KEY, RR_WHOLE_HERE) != RR_VFS_KEY)
 		error = rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be read", path);
 	close(fd);
 	return error;
@@ -160,7 +127,7 @@ key_write(const struct rr_env *env, const char *path, struct rr_text *text)
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be made: %s", path, strerror(errno));
 	env->random(env->ctx, key, sizeof(key));
-	done = key_write_whole(fd, key) && fsync(fd) == 0;
+	done = rr_whole_write(fd, key, RR_VFS_KEY, RR_WHOLE_HERE) == RR_VFS_KEY && fsync(fd) == 0;
 	done = done && (link(temporary, path) == 0 || errno == EEXIST) && key_sync_directory(path);
 	if (!done)
 		rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/whole.h"
 #include "vfs/posix/posix_private.h"
 #include "vfs/posix/tree_private.h"
 
@@ -132,26 +133,6 @@ rr_posix_read_rest(struct rr_posix_work *work)
 	return op_read_end(work, read, op_read_rest(work, read));
 }
 
-/* Writes all, or as much as there is space for; -1 only where nothing was written. */
-static ssize_t
-op_write_fully(int fd, const uint8_t *data, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pwrite(fd, data + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && done == 0)
-			return -1;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
-
 static enum rr_vfs_status
 op_write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_write *write)
 {
@@ -165,7 +146,7 @@ op_write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, stru
 		return status;
 	if (write->offset > (uint64_t)INT64_MAX - write->length)
 		return RR_VFS_FBIG;
-	length = op_write_fully(fd, write->data, write->length, write->offset);
+	length = rr_whole_write(fd, write->data, write->length, (int64_t)write->offset);
 	if (length < 0)
 		return rr_vfs_errno(errno);
 	write->count = (uint32_t)length;
