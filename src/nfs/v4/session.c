@@ -149,6 +149,21 @@ session_again(struct rr_timer *timer)
 	session_send(rr_container(timer, struct rr_v4_slot, later)->v4);
 }
 
+/* The work of a state was done, or was refused and changes nothing: the next piece of it, or the next state.
+ */
+static void
+session_step_over(struct rr_v4 *v4)
+{
+	const struct session_state *state = &session_states[v4->state];
+
+	if (state->over)
+		state->over(v4);
+	if (state->next)
+		session_begin(v4);
+	else
+		rr_v4_event(v4, RR_V4_OK);
+}
+
 static void
 session_refused(struct rr_v4 *v4, nfsstat4 status)
 {
@@ -177,12 +192,7 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 	}
 	if (state->refused)
 		state->refused(v4);
-	if (state->over)
-		state->over(v4);
-	if (state->next)
-		session_begin(v4);
-	else
-		rr_v4_event(v4, RR_V4_OK);
+	session_step_over(v4);
 }
 
 static void
@@ -195,12 +205,7 @@ session_succeeded(struct rr_v4 *v4)
 		session_fail(v4, error);
 		return;
 	}
-	if (state->over)
-		state->over(v4);
-	if (state->next)
-		session_begin(v4);
-	else
-		rr_v4_event(v4, RR_V4_OK);
+	session_step_over(v4);
 }
 
 static void

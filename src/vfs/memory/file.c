@@ -133,10 +133,10 @@ file_reserve(struct rr_memory_run *run, uint64_t offset, uint64_t length)
 	return RR_VFS_OK;
 }
 
-enum rr_vfs_status
-rr_memory_allocate(struct rr_memory_run *run)
+/* Both allocate and deallocate: the range is checked, and all that was written before is stable. */
+static enum rr_vfs_status
+file_begin_space(struct rr_memory_run *run, const struct rr_vfs_space *space)
 {
-	struct rr_vfs_space *space = (struct rr_vfs_space *)run->call;
 	enum rr_vfs_status status = rr_memory_may_use(run, &space->object, run->node, RR_VFS_SHARE_WRITE);
 
 	if (status != RR_VFS_OK)
@@ -146,6 +146,17 @@ rr_memory_allocate(struct rr_memory_run *run)
 	if (!file_fits(run->memory, space->offset, space->length))
 		return RR_VFS_FBIG;
 	rr_memory_settle(run->memory, run->node);
+	return RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_memory_allocate(struct rr_memory_run *run)
+{
+	struct rr_vfs_space *space = (struct rr_vfs_space *)run->call;
+	enum rr_vfs_status status = file_begin_space(run, space);
+
+	if (status != RR_VFS_OK)
+		return status;
 	status = file_reserve(run, space->offset, space->length);
 	if (status != RR_VFS_OK)
 		return status;
@@ -159,15 +170,10 @@ enum rr_vfs_status
 rr_memory_deallocate(struct rr_memory_run *run)
 {
 	struct rr_vfs_space *space = (struct rr_vfs_space *)run->call;
-	enum rr_vfs_status status = rr_memory_may_use(run, &space->object, run->node, RR_VFS_SHARE_WRITE);
+	enum rr_vfs_status status = file_begin_space(run, space);
 
 	if (status != RR_VFS_OK)
 		return status;
-	if (space->length == 0)
-		return RR_VFS_INVAL;
-	if (!file_fits(run->memory, space->offset, space->length))
-		return RR_VFS_FBIG;
-	rr_memory_settle(run->memory, run->node);
 	rr_memory_pages_punch(run->memory, run->node, space->offset, space->offset + space->length);
 	file_touch(run, run->node);
 	return RR_VFS_OK;

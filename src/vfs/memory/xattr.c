@@ -33,20 +33,30 @@ xattr_find(const struct rr_memory_node *node, struct rpcrdma_bytes name)
 	return NULL;
 }
 
-enum rr_vfs_status
-rr_memory_getxattr(struct rr_memory_run *run)
+/* The attribute that the call names, where the caller may use attributes for these bits. */
+static enum rr_vfs_status
+xattr_look(const struct rr_memory_run *run, unsigned bits, struct rr_memory_xattr **found)
 {
-	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)run->call;
-	enum rr_vfs_status status = xattr_check(run, RR_MEMORY_READ_BIT);
-	const struct rr_memory_xattr *found;
+	const struct rr_vfs_xattr *xattr = (const struct rr_vfs_xattr *)run->call;
+	enum rr_vfs_status status = xattr_check(run, bits);
 
 	if (status == RR_VFS_OK)
 		status = xattr_name(xattr->name);
 	if (status != RR_VFS_OK)
 		return status;
-	found = xattr_find(run->node, xattr->name);
-	if (!found)
-		return RR_VFS_NO_XATTR;
+	*found = xattr_find(run->node, xattr->name);
+	return *found ? RR_VFS_OK : RR_VFS_NO_XATTR;
+}
+
+enum rr_vfs_status
+rr_memory_getxattr(struct rr_memory_run *run)
+{
+	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)run->call;
+	struct rr_memory_xattr *found;
+	enum rr_vfs_status status = xattr_look(run, RR_MEMORY_READ_BIT, &found);
+
+	if (status != RR_VFS_OK)
+		return status;
 	xattr->length = found->size;
 	if (found->size > xattr->size)
 		return RR_VFS_XATTR_SIZE;
@@ -131,17 +141,11 @@ rr_memory_listxattr(struct rr_memory_run *run)
 enum rr_vfs_status
 rr_memory_removexattr(struct rr_memory_run *run)
 {
-	struct rr_vfs_xattr *xattr = (struct rr_vfs_xattr *)run->call;
-	enum rr_vfs_status status = xattr_check(run, RR_MEMORY_WRITE_BIT);
 	struct rr_memory_xattr *found;
+	enum rr_vfs_status status = xattr_look(run, RR_MEMORY_WRITE_BIT, &found);
 
-	if (status == RR_VFS_OK)
-		status = xattr_name(xattr->name);
 	if (status != RR_VFS_OK)
 		return status;
-	found = xattr_find(run->node, xattr->name);
-	if (!found)
-		return RR_VFS_NO_XATTR;
 	xattr_remove(run->memory, found);
 	rr_memory_touch(run->memory, run->node, false);
 	return RR_VFS_OK;
