@@ -14,7 +14,7 @@
  * test's: it goes on by a millisecond in each turn.
  */
 
-enum { FAKE4_OPS = 96, FAKE4_SIZE = 100000, FAKE4_SLOTS = 4, FAKE4_ENTRIES = 3 };
+enum { FAKE4_OPS = 96, FAKE4_SIZE = 100000, FAKE4_SLOTS = 4, FAKE4_SLOTS_MAX = 64, FAKE4_ENTRIES = 3 };
 
 enum fake4_lie {
 	FAKE4_HONEST,
@@ -44,7 +44,7 @@ struct fake4 {
 
 	/* What it knows. */
 	uint32_t clientid, session; /* of today; 0: none */
-	uint32_t sequence[FAKE4_SLOTS];
+	uint32_t sequence[FAKE4_SLOTS_MAX];
 	uint32_t opens;            /* OPENs less CLOSEs */
 	uint32_t stateid;          /* that READ and WRITE must have */
 	bool grace, fresh;         /* before RECLAIM_COMPLETE */
@@ -55,8 +55,8 @@ struct fake4 {
 	uint8_t data[FAKE4_SIZE];
 
 	/* Knobs. */
-	uint32_t minor_max, slots;
-	nfsstat4 refusal; /* of operation refused, so many times */
+	uint32_t minor_max, slots; /* slots: FAKE4_SLOTS, or up to FAKE4_SLOTS_MAX */
+	nfsstat4 refusal;          /* of operation refused, so many times */
 	uint32_t refused, times;
 	enum fake4_lie lie;
 	bool delegates, silent;

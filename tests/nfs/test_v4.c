@@ -161,6 +161,22 @@ no_more_slots_are_used_than_there_are(void **state)
 	assert_true(fake->highest < FAKE4_SLOTS);
 }
 
+static void
+all_of_64_slots_are_used(void **state)
+{
+	struct piece pieces[FAKE4_SLOTS_MAX];
+
+	(void)state;
+	fake->slots = FAKE4_SLOTS_MAX;
+	open_file();
+	for (uint32_t i = 0; i < FAKE4_SLOTS_MAX; i++)
+		piece_start(&pieces[i], 1000 * i, 1000);
+	for (uint32_t i = 0; i < FAKE4_SLOTS_MAX; i++)
+		assert_int_equal(piece_end(&pieces[i]), 0);
+	assert_memory_equal(data, fake->data, 1000 * FAKE4_SLOTS_MAX);
+	assert_int_equal(fake->highest, FAKE4_SLOTS_MAX - 1);
+}
+
 /* RFC 8881, 8.3: "a COMPOUND consisting of a single SEQUENCE operation will suffice" */
 static void
 the_lease_is_renewed_while_nothing_is_asked(void **state)
@@ -428,6 +444,7 @@ main(void)
 		TEST(a_file_is_opened_once_and_closed_at_the_end),
 		TEST(a_file_that_is_not_used_is_closed),
 		TEST(no_more_slots_are_used_than_there_are),
+		TEST(all_of_64_slots_are_used),
 		TEST(the_lease_is_renewed_while_nothing_is_asked),
 		TEST(a_delegation_that_nobody_wanted_is_returned),
 		TEST(a_lost_session_is_made_again),

@@ -276,7 +276,7 @@ dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 void
 rr_v4_pump(struct rr_v4 *v4)
 {
-	uint64_t all = (UINT64_C(1) << v4->slots) - 1;
+	uint64_t all = (UINT64_C(2) << (v4->slots - 1)) - 1;
 
 	while (v4->state == RR_V4_READY && !rr_list_empty(&v4->queue)) {
 		struct rr_v4_slot *slot = rr_v4_slot_get(v4);

@@ -17,9 +17,9 @@
  */
 
 enum {
-	RR_V4_SLOTS = 32,
+	RR_V4_SLOTS = 64,
 	RR_V4_OPS = 12,
-	RR_V4_OPENS = 64,      /* files that are open at a time */
+	RR_V4_OPENS = 160,     /* files that are open at a time: `rpcrdma cp` has 128 under way */
 	RR_V4_OPENS_IDLE = 16, /* of these, files that nothing is read from or written to */
 	RR_V4_RETRIES = 16,    /* how often one call is made again in a new session, or with a new open */
 	RR_V4_SESSIONS =
