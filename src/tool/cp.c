@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/cp.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +22,16 @@ static const struct rr_option cp_options[] = {
 		.help = "the same as -r",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct rr_cp, recursive) },
+	{ .letter = 'u',
+		.name = "update",
+		.help = "leave files that are there and not older than their source",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, update) },
+	{ .letter = 'c',
+		.name = "checksum",
+		.help = "leave files that are there with the same contents",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, checksum) },
 	{ .letter = 'q',
 		.name = "quiet",
 		.help = "no progress bar, and no summary",
@@ -61,102 +70,6 @@ rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
 	side->fatal = false;
 	rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", why);
 	return rr_cp_fail(cp, side);
-}
-
-/* ---- Summary ---- */
-
-static void
-cp_add_counters(const struct rr_remote *remote, struct rpcrdma_counters *sum, uint32_t *reconnects)
-{
-	struct rpcrdma_counters counters;
-
-	if (!remote->nfs)
-		return;
-	rr_client_counters(rr_nfs_rpc(remote->nfs), &counters);
-	sum->octets_rdma_write += counters.octets_rdma_write;
-	sum->octets_rdma_read += counters.octets_rdma_read;
-	sum->octets_inline += counters.octets_inline;
-	*reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
-}
-
-/* "iwarp", or "verbs and iwarp" where both ends are servers: source and destination. */
-static void
-cp_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
-{
-	const char *names[2] = { NULL, NULL };
-	struct rpcrdma_negotiated negotiated;
-
-	for (int i = 0; i < 2; i++) {
-		if (!cp->remotes[i].nfs)
-			continue;
-		rr_client_negotiated(rr_nfs_rpc(cp->remotes[i].nfs), &negotiated);
-		names[i] = negotiated.fabric;
-	}
-	if (names[0] && names[1] && strcmp(names[0], names[1]) != 0)
-		snprintf(text, size, "%s and %s", names[0], names[1]);
-	else
-		snprintf(text, size, "%s", names[0] ? names[0] : names[1]);
-}
-
-static const char *
-cp_plural(uint64_t count, const char *one, const char *many)
-{
-	return count == 1 ? one : many;
-}
-
-static void
-cp_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters,
-	double seconds, double rate, const char *over)
-{
-	char text[16];
-
-	fprintf(out, "copied %" PRIu64 " %s", sums->files, cp_plural(sums->files, "file", "files"));
-	if (sums->directories)
-		fprintf(out, ", %" PRIu64 " %s", sums->directories,
-			cp_plural(sums->directories, "directory", "directories"));
-	if (sums->links)
-		fprintf(out, ", %" PRIu64 " %s", sums->links, cp_plural(sums->links, "link", "links"));
-	fprintf(out,
-		": %" PRIu64 " octets in %.2f s, %s/s; %" PRIu64 " went by RDMA Write, %" PRIu64
-		" by RDMA Read, %" PRIu64 " inline, over %s\n",
-		sums->octets, seconds, rr_progress_octets((uint64_t)rate, text, sizeof(text)),
-		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, over);
-}
-
-static void
-cp_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters,
-	double seconds, uint32_t reconnects, const char *over)
-{
-	double rate = seconds > 0 ? (double)sums->octets / seconds : 0;
-
-	fprintf(out,
-		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"failed\":%" PRIu64
-		",\"octets\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
-		sums->files, sums->directories, sums->links, sums->failed, sums->octets, seconds, rate);
-	fprintf(out,
-		"\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64
-		",\"octets_inline\":%" PRIu64 ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",
-		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, reconnects,
-		over);
-}
-
-static void
-cp_print_summary(const struct rr_cp *cp)
-{
-	struct rpcrdma_counters counters = { 0 };
-	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
-	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
-	uint32_t reconnects = 0;
-	char over[32] = "";
-	FILE *out = cp->streamed ? stderr : stdout; /* data may have gone there */
-
-	cp_name_fabrics(cp, over, sizeof(over));
-	cp_add_counters(&cp->remotes[0], &counters, &reconnects);
-	cp_add_counters(&cp->remotes[1], &counters, &reconnects);
-	if (cp->json)
-		cp_print_json(out, &cp->sums, &counters, seconds, reconnects, over);
-	else if (cp->sums.files || cp->sums.directories || cp->sums.links || !cp->sums.failed)
-		cp_print_text(out, &cp->sums, &counters, seconds, rate, over);
 }
 
 /* ---- Both ends ---- */
@@ -219,8 +132,8 @@ cp_copy(struct rr_cp *cp, const char *source, const char *destination)
 	rr_pump_free(&cp->pump);
 	rr_cp_small_free(cp);
 	if (!cp->quiet && !cp->stop &&
-		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links > 0))
-		cp_print_summary(cp);
+		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links + cp->sums.skipped > 0))
+		rr_cp_summary(cp);
 	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
 }
 

@@ -11,19 +11,22 @@
 #include "tool/trail.h"
 
 /*
- * `rpcrdma cp`: cp.c takes the options, opens both ends and sums up; cp_top.c
+ * `rpcrdma cp`: cp.c takes the options and opens both ends; cp_top.c
  * finds out what is copied to where; cp_tree.c walks; cp_file.c copies one
  * file or link; cp_pump.c moves data; cp_local.c and cp_remote.c are the ends.
  */
 
 struct rr_cp_sums {
 	uint64_t files, directories, links, octets;
-	uint64_t failed; /* what could not be copied, or was not as it is no file, directory or link */
+	uint64_t skipped; /* files that the destination has, as --update and --checksum want them */
+	uint64_t failed;  /* what could not be copied, or was not as it is no file, directory or link */
 };
 
 struct rr_cp {
 	const struct rr_tool *tool;
 	bool recursive, quiet, json;
+	bool update;    /* files that are not older at the destination are left as they are */
+	bool checksum;  /* so are files with the same contents */
 	bool streamed;  /* data was written into a device or pipe, which may be standard output */
 	uint32_t umask; /* what a file gets that is made of a stream is kept from others by */
 	enum rr_sparse sparse;
@@ -52,6 +55,9 @@ int rr_cp_fail(struct rr_cp *cp, struct rr_side *side);
 /* The same with a text of the caller's, which does not end the work on other files. */
 int rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why);
 
+/* cp_summary.c: prints what was copied, for people or as JSON. */
+void rr_cp_summary(const struct rr_cp *cp);
+
 /* cp_top.c: copies source to destination, as the command line has them. Failures were reported and counted.
  */
 void rr_cp_top(struct rr_cp *cp, const char *source, const char *destination);
@@ -60,6 +66,18 @@ void rr_cp_top(struct rr_cp *cp, const char *source, const char *destination);
  * path then. */
 void rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
+
+/* A file, and its name at the destination; as rr_cp_entry() takes them. */
+struct rr_cp_pair {
+	const struct rr_place *from;
+	const char *name;
+	const struct rr_info *info;
+	const struct rr_place *to;
+	const char *to_name;
+};
+
+/* cp_same.c: true: the options want the file that is at the destination left as it is. */
+bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 
 /* cp_tree.c: what is in a directory, into another one. */
 void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);

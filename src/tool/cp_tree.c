@@ -147,6 +147,14 @@ tree_copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *n
 		tree_enter_and_copy(cp, from, name, info, to, to_name);
 }
 
+static void
+tree_skip(struct rr_cp *cp, const struct rr_info *info)
+{
+	cp->sums.skipped++;
+	if (cp->depth > 0)
+		rr_progress_add(&cp->progress, info->size);
+}
+
 void
 rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
@@ -158,7 +166,9 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	}
 	switch (info->kind) {
 	case RR_KIND_FILE:
-		if (!rr_cp_small(cp, from, name, info, to))
+		if (rr_cp_same(cp, &(struct rr_cp_pair){ from, name, info, to, to_name }))
+			tree_skip(cp, info);
+		else if (!rr_cp_small(cp, from, name, info, to))
 			rr_cp_file(cp, from, name, info, to, to_name);
 		break;
 	case RR_KIND_LINK: rr_cp_link(cp, from, name, info, to, to_name); break;

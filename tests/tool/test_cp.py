@@ -280,6 +280,52 @@ def changes(world, server):
     os.unlink(f"{world.served}/shrinking")
 
 
+def put(path, text, seconds):
+    with open(path, "w") as file:
+        file.write(text)
+    os.utime(path, ns=(0, seconds * 10**9 + 5))
+
+
+def get(path):
+    with open(path) as file:
+        return file.read()
+
+
+def updates(world, server):
+    """To a server, and from it."""
+    for number, (top, there) in enumerate(((f"{world.local}/u", f"{world.served}/u"), (f"{world.served}/v", f"{world.local}/v"))):
+        os.makedirs(f"{top}/d")
+        os.makedirs(f"{there}/d")
+        for name, mine, when, theirs, then in (
+                ("same", "text", 100, "text", 100), ("older", "mine", 101, "their", 100), ("newer", "mine", 100, "their", 101),
+                ("touched", "text", 101, "text", 100), ("d/changed", "mine", 100, "them", 100), ("d/missing", "mine", 1, None, 0)):
+            put(f"{top}/{name}", mine, when)
+            if theirs:
+                put(f"{there}/{name}", theirs, then)
+        put(f"{top}/large", "x" * 3000000, 101)
+        put(f"{there}/large", "x" * 2999999 + "y", 100)
+        way = "to a server" if number == 0 else "from a server"
+        source, target = (top, server.url) if number == 0 else (server.url + "v", world.local)
+        result = run("cp", "-r", "--json", "--update", "--checksum", source, target)
+        sums = json.loads(result.stdout)
+        check(f"--update and --checksum leave what is not older, and what is the same, {way}", result.returncode == 0
+              and sums["files"] == 3 and sums["skipped"] == 4 and get(f"{there}/newer") == "their" and get(f"{there}/older") == "mine"
+              and get(f"{there}/d/changed") == "them" and get(f"{there}/d/missing") == "mine"
+              and get(f"{there}/large") == get(f"{top}/large"), result)
+        check(f"a file that is left keeps its times, {way}", os.stat(f"{there}/touched").st_mtime_ns == 100 * 10**9 + 5, result)
+        result = run("cp", "-r", "-u", source, target)
+        check(f"--update alone looks at times, {way}", result.returncode == 0 and "copied 1 file," in result.stdout
+              and "left 6 as they are" in result.stdout and os.stat(f"{there}/touched").st_mtime_ns == 101 * 10**9 + 5, result)
+        result = run("cp", "-r", "-c", source, target)
+        check(f"--checksum alone looks at contents, {way}", result.returncode == 0 and "left 5 as they are" in result.stdout
+              and get(f"{there}/newer") == "mine" and get(f"{there}/d/changed") == "mine", result)
+        one = (f"{top}/same", server.url + "u/same") if number == 0 else (server.url + "v/same", f"{there}/same")
+        for option in ("-u", "-c"):
+            result = run("cp", "--json", option, *one)
+            sums = json.loads(result.stdout)
+            check(f"{option} of one file, {way}", result.returncode == 0 and sums["files"] == 0 and sums["skipped"] == 1, result)
+
+
 def interruptions(world, server):
     source = world.large(f"{world.local}/large")
     shutil.copy(source, f"{world.served}/large")
@@ -344,7 +390,7 @@ def main():
         os.chmod(work, 0o755)
         world = World(work)
         with Server(TOOL, world.served) as server:
-            for part in (copies, targets, refusals, partly, permissions, changes, interruptions, restarts):
+            for part in (copies, targets, refusals, partly, permissions, changes, updates, interruptions, restarts):
                 part(world, server)
         strangers(world)
         read_only(world)

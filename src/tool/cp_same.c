@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "tool/cp.h"
+
+/* --update and --checksum: files that need not be copied, as the destination has them. */
+
+enum { SAME_FROM, SAME_TO, SAME_SIDES };
+
+/* One file, read from both sides at a time, piece by piece. */
+struct same {
+	struct rr_cp *cp;
+	struct rr_file files[SAME_SIDES];
+	struct rr_piece pieces[SAME_SIDES];
+	bool awaited[SAME_SIDES];
+	bool failed;
+	uint32_t length; /* of a piece */
+	uint8_t *memory; /* of a piece of each side */
+};
+
+static void
+same_was_read(struct rr_piece *piece, int error)
+{
+	struct same *same = piece->ctx;
+
+	same->awaited[piece - same->pieces] = false;
+	same->failed |= error != 0;
+}
+
+static void
+same_begin(struct same *same, int side, uint64_t offset)
+{
+	struct rr_file *file = &same->files[side];
+	int result;
+
+	same->pieces[side] = (struct rr_piece){
+		.data = same->memory + (size_t)side * same->length,
+		.offset = offset,
+		.length = same->length,
+		.done = same_was_read,
+		.ctx = same,
+	};
+	same->awaited[side] = true;
+	result = file->side->ops->read(file, &same->pieces[side]);
+	if (result != 0)
+		same->awaited[side] = false;
+	same->failed |= result < 0;
+}
+
+/* Waits for both sides. A failure is no error: the copy that follows finds and reports the cause. */
+static void
+same_wait(struct same *same)
+{
+	struct rr_loop *loop = same->cp->engine->loop;
+
+	while (same->awaited[SAME_FROM] || same->awaited[SAME_TO]) {
+		if (rr_loop_turn(loop, -1) >= 0 && !rr_tool_interrupted(NULL))
+			continue;
+		for (int side = 0; side < SAME_SIDES; side++) {
+			if (same->awaited[side])
+				same->files[side].side->ops->cancel(&same->pieces[side]);
+			same->awaited[side] = false;
+		}
+		same->failed = true;
+	}
+}
+
+static bool
+same_piece(struct same *same, uint64_t offset, uint64_t size)
+{
+	const struct rr_piece *from = &same->pieces[SAME_FROM], *to = &same->pieces[SAME_TO];
+	uint32_t wanted = (uint32_t)rr_min(size - offset, same->length);
+
+	for (int side = 0; side < SAME_SIDES; side++)
+		same_begin(same, side, offset);
+	same_wait(same);
+	return !same->failed && from->moved == wanted && to->moved == wanted &&
+	       memcmp(from->data, to->data, wanted) == 0;
+}
+
+static uint32_t
+same_piece_max(const struct rr_side *side)
+{
+	return side->nfs ? rr_nfs_read_max(side->nfs) : RR_PUMP_PIECE;
+}
+
+static bool
+same_data(struct same *same, uint64_t size)
+{
+	const struct rr_cp *cp = same->cp;
+	bool equal = true;
+
+	same->length =
+		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(same_piece_max(&cp->from), same_piece_max(&cp->to)));
+	same->memory = malloc((size_t)SAME_SIDES * same->length);
+	if (!same->memory)
+		return false;
+	for (uint64_t offset = 0; offset < size && equal; offset += same->length)
+		equal = same_piece(same, offset, size);
+	free(same->memory);
+	return equal;
+}
+
+/* The file there, at the top of the copy, is the one that its path leads to. */
+static bool
+same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
+{
+	const struct rr_place *to = cp->depth > 0 ? pair->to : NULL;
+	struct same same = { .cp = cp };
+	bool equal;
+
+	if (pair->info->size != there->size)
+		return false;
+	if (cp->from.ops->open(&cp->from, pair->from, pair->name, pair->info, &same.files[SAME_FROM]) < 0)
+		return false;
+	if (cp->to.ops->open(&cp->to, to, to ? pair->to_name : cp->to_path, there, &same.files[SAME_TO]) <
+		0) {
+		cp->from.ops->close(&same.files[SAME_FROM]);
+		return false;
+	}
+	equal = same_data(&same, there->size);
+	cp->from.ops->close(&same.files[SAME_FROM]);
+	cp->to.ops->close(&same.files[SAME_TO]);
+	return equal;
+}
+
+static bool
+same_is_older(struct timespec a, struct timespec b)
+{
+	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
+bool
+rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	struct rr_info there;
+	int error;
+
+	if (!cp->update && !cp->checksum)
+		return false;
+	error = cp->depth > 0 ? cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there)
+			      : cp->to.ops->find(&cp->to, cp->to_path, true, &there);
+	if (error < 0 || there.kind != RR_KIND_FILE)
+		return false;
+	if (cp->update && !same_is_older(there.mtime, pair->info->mtime))
+		return true;
+	return cp->checksum && same_contents(cp, pair, &there);
+}

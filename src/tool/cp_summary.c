@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tool/cp.h"
+
+/* What was copied, and how it went. */
+
+static void
+summary_add_counters(const struct rr_remote *remote, struct rpcrdma_counters *sum, uint32_t *reconnects)
+{
+	struct rpcrdma_counters counters;
+
+	if (!remote->nfs)
+		return;
+	rr_client_counters(rr_nfs_rpc(remote->nfs), &counters);
+	sum->octets_rdma_write += counters.octets_rdma_write;
+	sum->octets_rdma_read += counters.octets_rdma_read;
+	sum->octets_inline += counters.octets_inline;
+	*reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
+}
+
+/* "iwarp", or "verbs and iwarp" where both ends are servers: source and destination. */
+static void
+summary_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
+{
+	const char *names[2] = { NULL, NULL };
+	struct rpcrdma_negotiated negotiated;
+
+	for (int i = 0; i < 2; i++) {
+		if (!cp->remotes[i].nfs)
+			continue;
+		rr_client_negotiated(rr_nfs_rpc(cp->remotes[i].nfs), &negotiated);
+		names[i] = negotiated.fabric;
+	}
+	if (names[0] && names[1] && strcmp(names[0], names[1]) != 0)
+		snprintf(text, size, "%s and %s", names[0], names[1]);
+	else
+		snprintf(text, size, "%s", names[0] ? names[0] : names[1]);
+}
+
+static const char *
+summary_plural(uint64_t count, const char *one, const char *many)
+{
+	return count == 1 ? one : many;
+}
+
+static void
+summary_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters,
+	double seconds, double rate, const char *over)
+{
+	char text[16];
+
+	fprintf(out, "copied %" PRIu64 " %s", sums->files, summary_plural(sums->files, "file", "files"));
+	if (sums->directories)
+		fprintf(out, ", %" PRIu64 " %s", sums->directories,
+			summary_plural(sums->directories, "directory", "directories"));
+	if (sums->links)
+		fprintf(out, ", %" PRIu64 " %s", sums->links, summary_plural(sums->links, "link", "links"));
+	if (sums->skipped)
+		fprintf(out, ", left %" PRIu64 " as %s", sums->skipped,
+			summary_plural(sums->skipped, "it is", "they are"));
+	fprintf(out,
+		": %" PRIu64 " octets in %.2f s, %s/s; %" PRIu64 " went by RDMA Write, %" PRIu64
+		" by RDMA Read, %" PRIu64 " inline, over %s\n",
+		sums->octets, seconds, rr_progress_octets((uint64_t)rate, text, sizeof(text)),
+		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, over);
+}
+
+static void
+summary_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters,
+	double seconds, uint32_t reconnects, const char *over)
+{
+	double rate = seconds > 0 ? (double)sums->octets / seconds : 0;
+
+	fprintf(out,
+		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64
+		",\"skipped\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"octets\":%" PRIu64
+		",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
+		sums->files, sums->directories, sums->links, sums->skipped, sums->failed, sums->octets,
+		seconds, rate);
+	fprintf(out,
+		"\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64
+		",\"octets_inline\":%" PRIu64 ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",
+		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, reconnects,
+		over);
+}
+
+void
+rr_cp_summary(const struct rr_cp *cp)
+{
+	struct rpcrdma_counters counters = { 0 };
+	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
+	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
+	uint32_t reconnects = 0;
+	char over[32] = "";
+	FILE *out = cp->streamed ? stderr : stdout; /* data may have gone there */
+
+	summary_name_fabrics(cp, over, sizeof(over));
+	summary_add_counters(&cp->remotes[0], &counters, &reconnects);
+	summary_add_counters(&cp->remotes[1], &counters, &reconnects);
+	if (cp->json)
+		summary_print_json(out, &cp->sums, &counters, seconds, reconnects, over);
+	else if (cp->sums.files || cp->sums.directories || cp->sums.links || cp->sums.skipped ||
+		 !cp->sums.failed)
+		summary_print_text(out, &cp->sums, &counters, seconds, rate, over);
+}
