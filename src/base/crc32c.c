@@ -33,7 +33,7 @@ static const uint32_t past_short = 0xb9e02b86, past_two_short = 0xdd7e3b0c, past
 		      past_two_long = 0x1dc403cc;
 
 TARGET static inline uint64_t
-word_at(const uint8_t *data)
+crc32c_word_at(const uint8_t *data)
 {
 	uint64_t word;
 
@@ -43,7 +43,7 @@ word_at(const uint8_t *data)
 
 /* What a sum becomes at the distance that power stands for. */
 TARGET static inline uint64_t
-shift(uint64_t sum, uint32_t power)
+crc32c_shift(uint64_t sum, uint32_t power)
 {
 	__m128i product =
 		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)sum), _mm_cvtsi32_si128((int)power), 0);
@@ -52,29 +52,29 @@ shift(uint64_t sum, uint32_t power)
 }
 
 TARGET static inline uint64_t
-three_blocks(uint64_t first, const uint8_t *data, size_t block, uint32_t past_one, uint32_t past_two)
+crc32c_three_blocks(uint64_t first, const uint8_t *data, size_t block, uint32_t past_one, uint32_t past_two)
 {
 	uint64_t second = 0, third = 0;
 
 	for (size_t i = 0; i < block; i += sizeof(uint64_t)) {
-		first = _mm_crc32_u64(first, word_at(data + i));
-		second = _mm_crc32_u64(second, word_at(data + block + i));
-		third = _mm_crc32_u64(third, word_at(data + 2 * block + i));
+		first = _mm_crc32_u64(first, crc32c_word_at(data + i));
+		second = _mm_crc32_u64(second, crc32c_word_at(data + block + i));
+		third = _mm_crc32_u64(third, crc32c_word_at(data + 2 * block + i));
 	}
-	return shift(first, past_two) ^ shift(second, past_one) ^ third;
+	return crc32c_shift(first, past_two) ^ crc32c_shift(second, past_one) ^ third;
 }
 
 TARGET static uint32_t
-crc_hardware(uint32_t crc, const uint8_t *data, size_t size)
+crc32c_hardware(uint32_t crc, const uint8_t *data, size_t size)
 {
 	uint64_t sum = crc;
 
 	for (; size >= 3 * LONG; data += 3 * LONG, size -= 3 * LONG)
-		sum = three_blocks(sum, data, LONG, past_long, past_two_long);
+		sum = crc32c_three_blocks(sum, data, LONG, past_long, past_two_long);
 	for (; size >= 3 * SHORT; data += 3 * SHORT, size -= 3 * SHORT)
-		sum = three_blocks(sum, data, SHORT, past_short, past_two_short);
+		sum = crc32c_three_blocks(sum, data, SHORT, past_short, past_two_short);
 	for (; size >= sizeof(uint64_t); data += sizeof(uint64_t), size -= sizeof(uint64_t))
-		sum = _mm_crc32_u64(sum, word_at(data));
+		sum = _mm_crc32_u64(sum, crc32c_word_at(data));
 	while (size-- > 0)
 		sum = _mm_crc32_u8((uint32_t)sum, *data++);
 	return (uint32_t)sum;
@@ -84,7 +84,7 @@ uint32_t
 rr_crc32c(uint32_t crc, const void *data, size_t size)
 {
 	if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
-		return ~crc_hardware(~crc, data, size);
+		return ~crc32c_hardware(~crc, data, size);
 	return ~crc32c_crc_bytes(~crc, data, size);
 }
 #else

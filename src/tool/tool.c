@@ -9,7 +9,7 @@
 static volatile sig_atomic_t the_signal;
 
 static void __attribute__((format(printf, 2, 0)))
-print_message(const struct rr_tool *tool, const char *format, va_list args)
+tool_print_message(const struct rr_tool *tool, const char *format, va_list args)
 {
 	char text[8192];
 
@@ -27,7 +27,7 @@ rr_tool_usage(const struct rr_tool *tool, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_message(tool, format, args);
+	tool_print_message(tool, format, args);
 	va_end(args);
 	if (!tool->where)
 		rr_tool_synopsis(tool, stderr);
@@ -40,7 +40,7 @@ rr_tool_fail(const struct rr_tool *tool, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_message(tool, format, args);
+	tool_print_message(tool, format, args);
 	va_end(args);
 	return RR_EXIT_FAILED;
 }
@@ -51,7 +51,7 @@ rr_tool_warn(const struct rr_tool *tool, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_message(tool, format, args);
+	tool_print_message(tool, format, args);
 	va_end(args);
 }
 

@@ -54,7 +54,7 @@ trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *li
 
 /* The rare parts of a message: chunks, or an error. */
 __attribute__((noinline)) static void
-take_rest(struct rr_trace_record *record, const uint8_t *data, const struct rr_chunk_lists *lists)
+trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struct rr_chunk_lists *lists)
 {
 	if (trace_proc(record) == RR_RDMA_ERROR && record->length >= RR_RDMA_FIXED_SIZE + 4)
 		record->err = (uint8_t)rr_min(rr_get_be32(data + RR_RDMA_FIXED_SIZE), UINT8_MAX);
@@ -87,7 +87,7 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 	memcpy(record->fixed, data, RR_RDMA_FIXED_SIZE);
 	RR_PROBE(header, (int)sent, trace_xid(record), (int)trace_proc(record), trace_credit(record), length);
 	if (trace_proc(record) == RR_RDMA_ERROR || (lists && rr_rdma_has_lists(lists)))
-		take_rest(record, data, lists);
+		trace_take_rest(record, data, lists);
 }
 
 /* The procedure, and the error of an RDMA_ERROR, as their version calls them. */
