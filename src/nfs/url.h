@@ -31,13 +31,15 @@ struct rr_url {
 	uint32_t uid, gid;
 };
 
-/* True for what begins with "nfs:", whatever comes then: not a local path. */
+/* True if text begins with "nfs:": then it is meant as a URL, and not as a local path, even if the rest is
+ * wrong. */
 bool rr_url_is(const char *text);
 
-/* -RPCRDMA_ERR_INVAL, or -RPCRDMA_ERR_NOTSUP for a version that is not there; error says what is wrong. */
+/* Takes a URL apart. Errors: -RPCRDMA_ERR_INVAL, and -RPCRDMA_ERR_NOTSUP for a version of NFS that is not
+ * supported; the text in error says which part is wrong. */
 int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
 
-/* A URL that names no transport is for TCP. */
+/* Makes a URL that names no transport one for TCP, with the port of NFS over TCP where it names no port. */
 void rr_url_prefer_tcp(struct rr_url *url);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "ulb/nfs42.h"
 
-/* Whether the operation may answer with that status: RFC 8881, section 15.2, and its successors. */
+/* Whether the operation may answer with that status: RFC 8881, section 15.2; RFC 7862, section 11.2; RFC
+ * 8276, section 8.5. */
 bool rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status);
 
 /* The status, or NFS4ERR_SERVERFAULT in place of an error that no client expects of the operation: storage

@@ -18,6 +18,7 @@ struct rr_judging {
 	uint64_t broken, remarks;
 };
 
+/* The judge has found that a rule was broken: reports it, unless many were reported already. */
 static void
 judging_found(void *ctx, const struct rr_finding *finding)
 {

@@ -6,7 +6,8 @@
 #include "fabric/filter/capture.h"
 #include "tool/tool.h"
 
-/* --judge: what a command sends and receives is held to the rows of docs/conformance.md while it does so. */
+/* --judge: the messages that a command sends and receives are held to the rows of docs/conformance.md
+ * while it runs. */
 struct rr_judging;
 
 /* *capture is where filters write to, until rr_judging_end(). -RPCRDMA_ERR_NOMEM. */

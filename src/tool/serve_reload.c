@@ -123,6 +123,8 @@ reload_again(struct rr_serve_rules *fresh)
 	return again;
 }
 
+/* The thread that reads the configuration: once for each SIGHUP, though several that come while it reads
+ * count as one. */
 static void *
 reload_thread(void *ctx)
 {

@@ -114,6 +114,7 @@ batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 	batch_append(fpdu->batch, data, size);
 }
 
+/* RFC 5044, 4.3: markers are used where the peer asks for them, one every 512 octets of the stream. */
 static bool
 batch_marker_is_due(const struct rr_iwarp_tx *tx)
 {

@@ -225,8 +225,8 @@ bool rr_v4_open_begin_use(struct rr_v4 *v4, struct rr_v4_open *open, uint32_t ac
 
 void rr_v4_open_forget(struct rr_v4 *v4, struct rr_v4_open *open);
 
-/* The file that was not used for the longest time, if more than keep are idle, or if that was before the
- * given time. NULL: nothing is to be closed. */
+/* The open file to close next: the one that was not used for the longest time, if more than keep open
+ * files are idle, or if its last use was before the given time. NULL: no file is to be closed. */
 struct rr_v4_open *rr_v4_open_to_close(struct rr_v4 *v4, uint32_t keep, uint64_t before);
 
 /* Some open in this state; NULL: there is none. */

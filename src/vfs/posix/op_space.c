@@ -13,6 +13,8 @@
 /* Octets of one copy at the most: the rest is the caller's to ask for. */
 enum { COPY_MAX = 4 << 20 };
 
+/* The regular file that the operation names, and a descriptor of it for access (O_RDONLY, O_WRONLY). Where it
+ * succeeds, the subject is to be put. */
 static enum rr_vfs_status
 space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int access,
 	struct rr_posix_subject *subject, int *fd)
