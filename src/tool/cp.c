@@ -117,42 +117,64 @@ cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, s
 	return RR_EXIT_OK;
 }
 
-static int
-cp_copy(struct rr_cp *cp, const char *source, const char *destination)
+/* Opens a source and copies it. False: it cannot be opened, which was reported. */
+static bool
+cp_copy_one(struct rr_cp *cp, const char *source, const char *destination)
 {
-	if (cp_open_side(cp, source, &cp->remotes[0], &cp->from, cp->from_name, sizeof(cp->from_name)) ||
-		cp_open_side(cp, destination, &cp->remotes[1], &cp->to, cp->to_name, sizeof(cp->to_name)))
+	rr_cp_count(cp, &cp->remotes[0]);
+	rr_remote_close(&cp->remotes[0]);
+	if (cp_open_side(cp, source, &cp->remotes[0], &cp->from, cp->from_name, sizeof(cp->from_name))) {
+		cp->sums.failed++;
+		return false;
+	}
+	snprintf(cp->to_name, sizeof(cp->to_name), "%s", cp->to.nfs ? cp->remotes[1].name : destination);
+	cp_cut_slashes(cp->to_name);
+	rr_cp_top(cp, source, destination);
+	return true;
+}
+
+static int
+cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
+{
+	bool opened = false;
+
+	if (cp_open_side(cp, destination, &cp->remotes[1], &cp->to, cp->to_name, sizeof(cp->to_name)))
 		return RR_EXIT_FAILED;
 	rr_progress_init(&cp->progress, !cp->quiet);
 	if (rr_pump_init(&cp->pump, cp->engine, &cp->progress) < 0 || rr_cp_small_init(cp) < 0)
 		return rr_tool_fail(cp->tool, "out of memory");
 	cp->pump.sparse = cp->sparse;
-	rr_cp_top(cp, source, destination);
+	cp->several = count > 1;
+	for (int i = 0; i < count && !cp->stop; i++)
+		opened |= cp_copy_one(cp, sources[i], destination);
 	rr_progress_hide(&cp->progress);
 	rr_pump_free(&cp->pump);
 	rr_cp_small_free(cp);
-	if (!cp->quiet && !cp->stop &&
+	if (opened && !cp->quiet && !cp->stop &&
 		(cp->json || cp->sums.files + cp->sums.directories + cp->sums.links + cp->sums.skipped > 0))
 		rr_cp_summary(cp);
 	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
 }
 
 static int
-cp_check_ends(const struct rr_tool *tool, char **argv)
+cp_check_ends(const struct rr_tool *tool, int count, char **sources, const char *destination)
 {
-	if (argv[0][0] == '\0' || argv[1][0] == '\0')
-		return rr_tool_usage(tool, "the source or the destination is empty");
-	if (!rr_url_is(argv[0]) && !rr_url_is(argv[1]))
-		return rr_tool_usage(tool, "one side must be a URL (nfs://HOST[:PORT]/PATH); cp(1) copies "
-					   "files on this machine");
+	for (int i = 0; i < count; i++) {
+		if (sources[i][0] == '\0' || destination[0] == '\0')
+			return rr_tool_usage(tool, "the source or the destination is empty");
+		if (!rr_url_is(sources[i]) && !rr_url_is(destination))
+			return rr_tool_usage(tool,
+				"one side must be a URL (nfs://HOST[:PORT]/PATH); cp(1) copies "
+				"files on this machine");
+	}
 	return RR_EXIT_OK;
 }
 
 static int
-cp_parsed(struct rr_cp *cp, char **argv)
+cp_parsed(struct rr_cp *cp, int count, char **argv)
 {
 	struct rr_engine_config config = rr_engine_config_default;
-	int status = cp_check_ends(cp->tool, argv);
+	int status = cp_check_ends(cp->tool, count, argv, argv[count]);
 	struct rr_text text;
 
 	if (status != RR_EXIT_OK)
@@ -165,7 +187,7 @@ cp_parsed(struct rr_cp *cp, char **argv)
 	if (rr_remote_engine(&config, &cp->engine, &text) < 0)
 		status = rr_tool_fail(cp->tool, "%s", text.text);
 	else
-		status = cp_copy(cp, argv[0], argv[1]);
+		status = cp_copy(cp, count, argv, argv[count]);
 	rr_remote_close(&cp->remotes[0]);
 	rr_remote_close(&cp->remotes[1]);
 	rpcrdma_engine_free(cp->engine);
@@ -185,7 +207,7 @@ cp_run(const struct rr_tool *tool, int argc, char **argv)
 	umask((mode_t)cp->umask);
 	status = rr_options_parse(tool, cp, &argc, &argv);
 	if (status == RR_OPTIONS_GO_ON)
-		status = cp_parsed(cp, argv);
+		status = cp_parsed(cp, argc - 1, argv);
 	free(cp);
 	return status;
 }
@@ -194,9 +216,9 @@ const struct rr_tool rr_tool_cp = {
 	.name = "cp",
 	.run = cp_run,
 	.help = "Copy files and trees to, from and between servers.",
-	.operands = "SOURCE DESTINATION",
+	.operands = "SOURCE... DESTINATION",
 	.least = 2,
-	.most = 2,
+	.most = RR_TOOL_ANY,
 	.notes = "A file that exists is written in place: it keeps its owner, mode, access lists and links. "
 		 "SOURCE\nand DESTINATION can be devices and pipes, and - for standard input or output.\n",
 	.groups = {

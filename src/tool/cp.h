@@ -32,11 +32,14 @@ struct rr_cp {
 	enum rr_sparse sparse;
 	struct rr_filters filters;
 	struct rpcrdma_engine *engine;
-	struct rr_remote remotes[2]; /* of the source and of the destination */
+	struct rr_remote remotes[2]; /* of the present source and of the destination */
 	struct rr_side from, to;
 	struct rr_progress progress;
 	struct rr_pump pump;
 	struct rr_cp_sums sums;
+	struct rpcrdma_counters counters; /* of connections that were closed, and at the end of all */
+	uint32_t reconnects;              /* so here */
+	bool several;                     /* sources: the destination must be a directory */
 	bool stop;                        /* nothing more can be copied */
 	struct rpcrdma_nfs_handle to_top; /* the directory that the tree is copied to, on a server */
 	struct rr_cp_small *small;
@@ -55,8 +58,11 @@ int rr_cp_fail(struct rr_cp *cp, struct rr_side *side);
 /* The same with a text of the caller's, which does not end the work on other files. */
 int rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why);
 
+/* cp_summary.c: adds to what the summary says of connections, before the end of this one. */
+void rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote);
+
 /* cp_summary.c: prints what was copied, for people or as JSON. */
-void rr_cp_summary(const struct rr_cp *cp);
+void rr_cp_summary(struct rr_cp *cp);
 
 /* cp_top.c: copies source to destination, as the command line has them. Failures were reported and counted.
  */

@@ -6,18 +6,18 @@
 
 /* What was copied, and how it went. */
 
-static void
-summary_add_counters(const struct rr_remote *remote, struct rpcrdma_counters *sum, uint32_t *reconnects)
+void
+rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote)
 {
 	struct rpcrdma_counters counters;
 
 	if (!remote->nfs)
 		return;
 	rr_client_counters(rr_nfs_rpc(remote->nfs), &counters);
-	sum->octets_rdma_write += counters.octets_rdma_write;
-	sum->octets_rdma_read += counters.octets_rdma_read;
-	sum->octets_inline += counters.octets_inline;
-	*reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
+	cp->counters.octets_rdma_write += counters.octets_rdma_write;
+	cp->counters.octets_rdma_read += counters.octets_rdma_read;
+	cp->counters.octets_inline += counters.octets_inline;
+	cp->reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
 }
 
 /* "iwarp", or "verbs and iwarp" where both ends are servers: source and destination. */
@@ -36,7 +36,7 @@ summary_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 	if (names[0] && names[1] && strcmp(names[0], names[1]) != 0)
 		snprintf(text, size, "%s and %s", names[0], names[1]);
 	else
-		snprintf(text, size, "%s", names[0] ? names[0] : names[1]);
+		snprintf(text, size, "%s", names[0] ? names[0] : names[1] ? names[1] : "");
 }
 
 static const char *
@@ -87,21 +87,19 @@ summary_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 }
 
 void
-rr_cp_summary(const struct rr_cp *cp)
+rr_cp_summary(struct rr_cp *cp)
 {
-	struct rpcrdma_counters counters = { 0 };
 	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
 	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
-	uint32_t reconnects = 0;
 	char over[32] = "";
 	FILE *out = cp->streamed ? stderr : stdout; /* data may have gone there */
 
 	summary_name_fabrics(cp, over, sizeof(over));
-	summary_add_counters(&cp->remotes[0], &counters, &reconnects);
-	summary_add_counters(&cp->remotes[1], &counters, &reconnects);
+	rr_cp_count(cp, &cp->remotes[0]);
+	rr_cp_count(cp, &cp->remotes[1]);
 	if (cp->json)
-		summary_print_json(out, &cp->sums, &counters, seconds, reconnects, over);
+		summary_print_json(out, &cp->sums, &cp->counters, seconds, cp->reconnects, over);
 	else if (cp->sums.files || cp->sums.directories || cp->sums.links || cp->sums.skipped ||
 		 !cp->sums.failed)
-		summary_print_text(out, &cp->sums, &counters, seconds, rate, over);
+		summary_print_text(out, &cp->sums, &cp->counters, seconds, rate, over);
 }

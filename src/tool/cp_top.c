@@ -85,6 +85,8 @@ top_find_target(struct rr_cp *cp, const char *source, const char *path, struct t
 	if (cp->to.ops->find(&cp->to, path, true, &info) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	snprintf(cp->to_path, sizeof(cp->to_path), "%s", path);
+	if (info.kind != RR_KIND_DIRECTORY && cp->several)
+		return rr_cp_fail_because(cp, &cp->to, "several sources need a directory to go to");
 	if (info.kind != RR_KIND_DIRECTORY)
 		return top_target_beside(cp, path, target);
 	if (!cp->from.nfs && strcmp(source, "-") == 0)

@@ -185,6 +185,31 @@ def targets(world, server):
           and os.path.exists(f"{world.local}/root/tree/a/b/c/149"), result)
 
 
+def several(world, server):
+    """Sources of both kinds, into a directory."""
+    os.makedirs(f"{world.local}/s/tree")
+    os.mkdir(f"{world.served}/several")
+    for name in ("s/one", "s/two", "s/tree/three"):
+        with open(f"{world.local}/{name}", "w") as file:
+            file.write(name)
+    result = run("cp", "-r", "--json", f"{world.local}/s/one", f"{world.local}/s/none", server.url + "file", f"{world.local}/s/tree",
+                 server.url + "several")
+    sums = json.loads(result.stdout)
+    check("several sources go into a directory; one that is missing is an error", result.returncode == 1
+          and sorted(os.listdir(f"{world.served}/several")) == ["file", "one", "tree"] and "s/none" in result.stderr
+          and sums["files"] == 3 and sums["failed"] == 1 and equal(f"{world.served}/several/file", f"{world.served}/file"), result)
+    os.mkdir(f"{world.local}/back")
+    result = run("cp", "-r", "--json", server.url + "several/one", server.url + "none", server.url + "several/tree", f"{world.local}/back")
+    sums = json.loads(result.stdout)
+    check("so do several URLs", result.returncode == 1 and sorted(os.listdir(f"{world.local}/back")) == ["one", "tree"]
+          and sums["files"] == 2 and sums["failed"] == 1, result)
+    check_fails("several sources need a directory", run("cp", server.url + "file", f"{world.local}/s/one", server.url + "several/new"),
+                "need a directory")
+    check("and make no file without one", not os.path.exists(f"{world.served}/several/new"))
+    check_fails("each source is on a server, if the destination is not", run("cp", server.url + "file", "x", f"{world.local}/back"),
+                "must be a URL", status=2)
+
+
 def refusals(world, server):
     out = f"{world.local}/refused"
     url = server.url
@@ -390,7 +415,7 @@ def main():
         os.chmod(work, 0o755)
         world = World(work)
         with Server(TOOL, world.served) as server:
-            for part in (copies, targets, refusals, partly, permissions, changes, updates, interruptions, restarts):
+            for part in (copies, targets, several, refusals, partly, permissions, changes, updates, interruptions, restarts):
                 part(world, server)
         strangers(world)
         read_only(world)
