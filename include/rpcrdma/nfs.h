@@ -29,11 +29,11 @@ extern "C" {
  * Results: 0; a negative enum rpcrdma_error where the operation failed on this side or on the way; a positive
  * enum rpcrdma_nfs_status where the server refused it. rpcrdma_nfs_error() has the text of the last failure.
  *
- * A server that asks to come back later is asked again, for as long as config->retry says. A call whose
- * answer was lost with the connection is sent again. Where a server then finds its own work done, the outcome
- * counts as success: EXIST of what is to be made, if what exists is of that type, and of what is to be
- * linked, if the name is one of the same file; NOENT of what is to be removed, and of what is to be renamed,
- * if the new name exists.
+ * A busy server (RPCRDMA_NFS_DELAY) is asked again, for as long as config->retry says. A call whose answer
+ * was lost with the connection is sent again. If the server had executed it already, the second answer
+ * counts as success: EXIST for a new object, if an object of that type exists; EXIST for a link, if the name
+ * is one of the same file; NOENT for a name to remove; NOENT for a name to change, if the new name
+ * exists.
  *
  * Threads: those of the engine.
  */
@@ -139,8 +139,8 @@ struct rpcrdma_nfs_config {
 	/* ns for which a lost connection is tried again, and a server that asks to come back later is asked
 	 * again. 120 s; UINT64_MAX: neither is done. */
 	uint64_t retry;
-	/* Is asked now and then while a function waits; true ends what is waited for, with CANCELLED. NULL:
-	 * nothing ends it. */
+	/* Called now and then while a function waits; if it returns true, the function ends with CANCELLED.
+	 * NULL: the function waits to the end. */
 	bool (*interrupted)(void *ctx);
 	void *ctx; /* for interrupted */
 };
@@ -157,22 +157,22 @@ struct rpcrdma_nfs_config {
 RPCRDMA_API int rpcrdma_nfs_open(
 	struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config, struct rpcrdma_nfs **nfs);
 
-/* Cancels what is under way, without done(), closes and frees. Over version 4, files are closed at the
- * server, and the session is ended, for which at most five seconds are spent; not so inside a callback, where
- * the server is left to find out by itself. Also inside a done(), but not while another function of this
- * client waits. nfs may be NULL. */
+/* Cancels the operations under way, without done(), closes the connection and frees nfs. Over version 4, the
+ * files are closed at the server and the session is ended, which takes five seconds at most; inside a
+ * callback that is left out, and the server notices when the lease ends. May be called inside a done(), but
+ * not while another function of this client waits. nfs may be NULL. */
 RPCRDMA_API void rpcrdma_nfs_close(struct rpcrdma_nfs *nfs);
 
-/* Why the last operation failed, for people. Valid until the next one that fails. */
+/* The reason why the last operation failed, for people. Valid until the next operation fails. */
 RPCRDMA_API const char *rpcrdma_nfs_error(const struct rpcrdma_nfs *nfs);
 
-/* Fills in root: the directory that is mounted. rest (may be NULL) becomes what the URL's path has below it,
- * "" where there is nothing; it lives as long as the client. Errors: INVAL. */
+/* Fills in root: the directory that is mounted. rest (may be NULL) becomes the part of the URL's path below
+ * root, or ""; the text lives as long as the client. Errors: INVAL. */
 RPCRDMA_API int rpcrdma_nfs_root(
 	const struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_handle *root, const char **rest);
 
 /* The most octets that one READ and one WRITE of this server carry. A read or a write of this library may be
- * larger: it then takes several. Either may be NULL. */
+ * larger: it then takes several READs or WRITEs. Either pointer may be NULL. */
 RPCRDMA_API void rpcrdma_nfs_limits(const struct rpcrdma_nfs *nfs, uint32_t *read_max, uint32_t *write_max);
 
 /* Fills in counters of all connections of this client. Errors: INVAL (size). */
@@ -180,7 +180,7 @@ RPCRDMA_API int rpcrdma_nfs_counters(const struct rpcrdma_nfs *nfs, struct rpcrd
 
 /* ---- Names ---- */
 
-/* The object that path names, from the mounted directory: "", "/" and "." are that itself. Symbolic links on
+/* The object that path names below the mounted directory, which "", "/" and "." name. Symbolic links on
  * the way are followed on this side, at most 40; the last name only if follow is set. Always blocks. Errors
  * besides those of any operation: LIMIT (too many links), NOTSUP (a link that leads out of the export). */
 RPCRDMA_API int rpcrdma_nfs_find(
@@ -197,8 +197,8 @@ RPCRDMA_API int rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_n
 /* The size of a file system. A number that the server does not say is 0. */
 struct rpcrdma_nfs_space {
 	size_t size;                            /* set by the caller: see api.h */
-	uint64_t total, free, available;        /* octets; available: of those that are free, to the caller */
-	uint64_t files, files_free, files_left; /* objects; left: of those that are free, to the caller */
+	uint64_t total, free, available;        /* octets; available: the free ones that the caller may use */
+	uint64_t files, files_free, files_left; /* objects; left: the free ones that the caller may make */
 };
 
 /* The size of the file system that an object is on. */
@@ -253,7 +253,7 @@ RPCRDMA_API int rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdm
 RPCRDMA_API int rpcrdma_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name, const struct rpcrdma_nfs_then *then);
 
-/* Gives an object another name, and another directory. What had that name before is replaced. */
+/* Gives an object another name, and another directory. An object that had that name is replaced. */
 RPCRDMA_API int rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from,
 	const char *from_name, const struct rpcrdma_nfs_handle *to, const char *to_name,
 	const struct rpcrdma_nfs_then *then);
@@ -277,10 +277,10 @@ RPCRDMA_API int rpcrdma_nfs_list(struct rpcrdma_nfs *nfs, const struct rpcrdma_n
 
 /* ---- File data ---- */
 
-/* How far data that was written has come. */
+/* Where the data of a write is when the server answers. */
 enum rpcrdma_nfs_stability {
 	RPCRDMA_NFS_UNSTABLE,  /* in the server's memory: rpcrdma_nfs_commit() stores it */
-	RPCRDMA_NFS_DATA_SYNC, /* stored, with what is needed to find it */
+	RPCRDMA_NFS_DATA_SYNC, /* stored, with the attributes that are needed to read it */
 	RPCRDMA_NFS_FILE_SYNC  /* stored, with all attributes */
 };
 
@@ -299,18 +299,18 @@ struct rpcrdma_nfs_io {
 
 	/* Set by the library. */
 	uint32_t moved; /* octets. Of a read: less than length only at the end of the file */
-	bool eof;       /* of a read: nothing is behind it */
-	enum rpcrdma_nfs_stability stored; /* of a write: the least of what the server did */
+	bool eof;       /* of a read: the file ends behind it */
+	enum rpcrdma_nfs_stability stored; /* of a write: the weakest that the server's answers say */
 	/*
-	 * Of a write that is stored UNSTABLE: where rpcrdma_nfs_commit() has another verifier afterwards, the
-	 * server lost the data meanwhile, and it is to be written again (RFC 1813, section 3.3.21).
+	 * Of a write that is stored UNSTABLE: if rpcrdma_nfs_commit() gives another verifier later, the
+	 * server has lost the data: the caller writes it again (RFC 1813, section 3.3.21).
 	 */
 	uint8_t verifier[RPCRDMA_NFS_VERIFIER];
-	bool verifier_changed; /* of a write: during the write itself, so that part of it is lost */
+	bool verifier_changed; /* of a write: the verifier changed while it went on: a part of it is lost */
 };
 
-/* Reads length octets at offset into data: by the server's RDMA Writes, or by a copy of what came inline or
- * over TCP. io is the library's until the operation is done. */
+/* Reads length octets at offset into data: the server's RDMA Writes place them there, or the library copies
+ * them where they came inline or over TCP. io is the library's until the operation is done. */
 RPCRDMA_API int rpcrdma_nfs_read(
 	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then);
 
@@ -318,8 +318,8 @@ RPCRDMA_API int rpcrdma_nfs_read(
 RPCRDMA_API int rpcrdma_nfs_write(
 	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then);
 
-/* Has all of the file stored that was written UNSTABLE. verifier: RPCRDMA_NFS_VERIFIER octets, to be compared
- * with those of the writes. */
+/* Has the server store all data of the file that was written UNSTABLE. verifier: RPCRDMA_NFS_VERIFIER octets,
+ * which the caller compares with those of the writes. */
 RPCRDMA_API int rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	uint8_t *verifier, const struct rpcrdma_nfs_then *then);
 

@@ -40,21 +40,21 @@ enum rpcrdma_handled {
 /*
  * Handles a call: it was decoded into args, of the procedure's C type, which
  * lives as long as the request. Fills in result, of the procedure's C type,
- * which is zeroed; what result points to must stay until the reply was sent:
+ * which is zeroed. Memory that result points to must stay until the reply was sent:
  * rpcrdma_request_alloc() and rpcrdma_request_payload() give such memory, and
- * args, and what that points to, is such memory as well.
+ * args, with all that it points to, is such memory as well.
  *
- * Is called from rpcrdma_engine_turn(); while it runs, nothing else does. A handler that must wait for
- * something returns RPCRDMA_HANDLE_KEPT: see "Requests that are answered later" below.
+ * A handler is called from rpcrdma_engine_turn(); while it runs, the engine does nothing else. A handler that
+ * must wait for something returns RPCRDMA_HANDLE_KEPT: see "Requests that are answered later" below.
  */
 typedef enum rpcrdma_handled rpcrdma_handler(
 	void *ctx, struct rpcrdma_request *request, const void *args, void *result);
 
 /*
- * A version of a program, and what handles it. handlers has
+ * A version of a program, and its handlers. The array handlers has
  * program->procedure_count members, by procedure number; where one is NULL,
  * PROC_UNAVAIL is answered, but SUCCESS for procedure 0 (RFC 5531, section
- * 12.1). program, handlers and ctx stay the caller's, and must stay.
+ * 12.1). program, handlers and ctx belong to the caller, and must live as long as the server.
  *
  * once has a member for each procedure as well, or is NULL. Where a member is true, a call that a client
  * repeats (after it lost its connection, for example) is not executed again: the repetition gets the answer
@@ -98,16 +98,16 @@ RPCRDMA_API int rpcrdma_server_new(struct rpcrdma_engine *engine, const struct r
 /*
  * Closes all connections at once and frees. Memory that replies under way
  * refer to, and that is the caller's, must stay until rpcrdma_engine_free().
- * Not inside a handler, nor inside lost() of a request that is kept: that
- * comes from inside this function for each of them, and must not use the
- * server. Such a request is still to be ended. server may be NULL.
+ * Must not be called inside a handler, nor inside lost(). For each request that a handler kept, this function
+ * calls lost(), which must not use the server; such a request is still to be ended. server may
+ * be NULL.
  */
 RPCRDMA_API void rpcrdma_server_free(struct rpcrdma_server *server);
 
 /*
- * Serves at host and *port, too; as often as wanted. host is a name or a
- * numeric address: "0.0.0.0" and "::" are all of this machine, NULL is
- * 127.0.0.1. A *port of 0 is replaced by the one that was chosen.
+ * Serves at host and *port, besides the addresses of earlier calls. host is a name or a
+ * numeric address: "0.0.0.0" and "::" mean all addresses of this machine, NULL means
+ * 127.0.0.1. A *port of 0 is replaced by the port that the system chooses.
  *
  * Errors, text on the server: INVAL, ADDRESS (host cannot be resolved),
  * SYSTEM (in use, no permission), NOMEM, and of RDMA adapters NOTSUP (none, or no library), LIMIT (locked
@@ -116,8 +116,8 @@ RPCRDMA_API void rpcrdma_server_free(struct rpcrdma_server *server);
 RPCRDMA_API int rpcrdma_server_listen(
 	struct rpcrdma_server *server, enum rpcrdma_transport transport, const char *host, uint16_t *port);
 
-/* Begins to end in good order: no new connections, no new calls; what was received is answered, requests
- * that are kept among it, then connections close. Also inside a handler. */
+/* Begins to end in good order: no new connections, no new calls; the calls that were received are answered,
+ * those that handlers keep too, then connections close. May be called inside a handler. */
 RPCRDMA_API void rpcrdma_server_shutdown(struct rpcrdma_server *server);
 
 /* True after rpcrdma_server_shutdown(), once all is answered and closed. */
