@@ -106,6 +106,7 @@ fake4_sequence(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	if (args->sa_sequenceid != fake->sequence[args->sa_slotid] + 1)
 		return NFS4ERR_SEQ_MISORDERED;
 	fake->sequence[args->sa_slotid]++;
+	fake->beside += args->sa_highest_slotid > args->sa_slotid;
 	if (args->sa_slotid > fake->highest)
 		fake->highest = args->sa_slotid;
 	memcpy(ok->sr_sessionid, args->sa_sessionid, sizeof(ok->sr_sessionid));

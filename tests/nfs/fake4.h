@@ -51,6 +51,7 @@ struct fake4 {
 	uint32_t calls[FAKE4_OPS]; /* how often each operation was executed */
 	uint32_t reclaims;         /* OPENs by CLAIM_PREVIOUS */
 	uint32_t highest;          /* the highest slot that was used */
+	uint32_t beside;           /* calls that name a higher slot than their own as one in use */
 	uint32_t under_way, most;  /* calls that are kept */
 	uint8_t data[FAKE4_SIZE];
 

@@ -161,20 +161,22 @@ no_more_slots_are_used_than_there_are(void **state)
 	assert_true(fake->highest < FAKE4_SLOTS);
 }
 
+/* RFC 8881, 18.46.3: "the highest slot ID for which the client has a request outstanding" */
 static void
 all_of_64_slots_are_used(void **state)
 {
-	struct piece pieces[FAKE4_SLOTS_MAX];
+	struct piece pieces[FAKE4_SLOTS_MAX + 1];
 
 	(void)state;
 	fake->slots = FAKE4_SLOTS_MAX;
 	open_file();
-	for (uint32_t i = 0; i < FAKE4_SLOTS_MAX; i++)
+	for (uint32_t i = 0; i <= FAKE4_SLOTS_MAX; i++)
 		piece_start(&pieces[i], 1000 * i, 1000);
-	for (uint32_t i = 0; i < FAKE4_SLOTS_MAX; i++)
+	for (uint32_t i = 0; i <= FAKE4_SLOTS_MAX; i++)
 		assert_int_equal(piece_end(&pieces[i]), 0);
-	assert_memory_equal(data, fake->data, 1000 * FAKE4_SLOTS_MAX);
+	assert_memory_equal(data, fake->data, 1000 * (FAKE4_SLOTS_MAX + 1));
 	assert_int_equal(fake->highest, FAKE4_SLOTS_MAX - 1);
+	assert_true(fake->beside > 0);
 }
 
 /* RFC 8881, 8.3: "a COMPOUND consisting of a single SEQUENCE operation will suffice" */

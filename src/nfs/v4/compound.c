@@ -45,7 +45,7 @@ compound_sequence(struct rr_v4_slot *slot)
 {
 	const struct rr_v4 *v4 = slot->v4;
 	SEQUENCE4args *args = &rr_v4_op(slot, OP_SEQUENCE, XDR_MAX_SEQUENCE4res)->u.opsequence;
-	uint64_t busy = ~v4->free & ((UINT64_C(1) << v4->slots) - 1);
+	uint64_t busy = ~v4->free & rr_v4_slots_of(v4);
 
 	memcpy(args->sa_sessionid, v4->session, sizeof(args->sa_sessionid));
 	args->sa_sequenceid = v4->sequence[slot->number];

@@ -276,8 +276,6 @@ dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 void
 rr_v4_pump(struct rr_v4 *v4)
 {
-	uint64_t all = (UINT64_C(2) << (v4->slots - 1)) - 1;
-
 	while (v4->state == RR_V4_READY && !rr_list_empty(&v4->queue)) {
 		struct rr_v4_slot *slot = rr_v4_slot_get(v4);
 
@@ -289,6 +287,6 @@ rr_v4_pump(struct rr_v4 *v4)
 	if (v4->state == RR_V4_READY && rr_list_empty(&v4->queue))
 		rr_v4_close_idle(v4, RR_V4_OPENS_IDLE, 0);
 	/* Calls were given up in all slots: another session has slots again. */
-	if (v4->state == RR_V4_READY && (v4->doubt & all) == all)
+	if (v4->state == RR_V4_READY && (rr_v4_slots_of(v4) & ~v4->doubt) == 0)
 		rr_v4_event(v4, RR_V4_LOST);
 }

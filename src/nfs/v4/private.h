@@ -250,6 +250,9 @@ int rr_v4_nothing_take(struct rr_v4_slot *slot);
 
 /* ---- slots.c ---- */
 
+/* A bit for each slot of the session that there is, which has at least one and at most 64. */
+uint64_t rr_v4_slots_of(const struct rr_v4 *v4);
+
 /* A slot for a call; NULL: there is none now. */
 struct rr_v4_slot *rr_v4_slot_get(struct rr_v4 *v4);
 void rr_v4_slot_put(struct rr_v4_slot *slot);

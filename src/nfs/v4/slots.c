@@ -2,6 +2,12 @@
 /* Which slots of the session are free, and which can be used. */
 #include "nfs/v4/private.h"
 
+uint64_t
+rr_v4_slots_of(const struct rr_v4 *v4)
+{
+	return (UINT64_C(2) << (v4->slots - 1)) - 1;
+}
+
 /* RFC 8881, 2.10.6.1: "the requester ... SHOULD use the lowest available slot". */
 struct rr_v4_slot *
 rr_v4_slot_get(struct rr_v4 *v4)
