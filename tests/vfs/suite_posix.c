@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The suite on directories of this machine: in memory (tmpfs), and where temporary files are. */
+/*
+ * The suite on directories of this machine: in memory (tmpfs), and where temporary files are. With the
+ * argument --own, the program may fill the disk of the latter, which has quotas.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/quota.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -19,6 +25,7 @@ struct storage {
 	struct rr_tree_config config;
 	struct rr_posix_shared *shared;
 	struct rr_text text;
+	bool bounded; /* SUITE_USER has a quota */
 };
 
 static void
@@ -68,6 +75,44 @@ setup_disk(struct suite *suite)
 	setup_in(suite, "/var/tmp");
 }
 
+/* A file takes all other space. */
+static void
+shrink(struct suite *suite, uint64_t octets)
+{
+	const struct storage *storage = suite->storage;
+	struct statvfs st;
+	char name[80];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/filler", storage->path);
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(fstatvfs(fd, &st), 0);
+	assert_int_equal(posix_fallocate(fd, 0, (off_t)(st.f_bavail * st.f_frsize - octets)), 0);
+	close(fd);
+}
+
+/* 0: no quota. */
+static void
+set_quota(const struct storage *storage, uint64_t octets)
+{
+	struct dqblk quota = { .dqb_bhardlimit = octets / 1024, .dqb_valid = QIF_BLIMITS };
+	int fd = open(storage->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(syscall(SYS_quotactl_fd, fd, QCMD(Q_SETQUOTA, USRQUOTA), SUITE_USER, &quota), 0);
+	close(fd);
+}
+
+static void
+bound(struct suite *suite, uint64_t octets)
+{
+	struct storage *storage = suite->storage;
+
+	set_quota(storage, octets);
+	storage->bounded = true;
+}
+
 static int
 remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -82,6 +127,8 @@ teardown(struct suite *suite)
 
 	suite->vfs->ops->destroy(suite->vfs);
 	rr_posix_shared_free(storage->shared);
+	if (storage->bounded)
+		set_quota(storage, 0);
 	nftw(storage->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
 	free(storage);
 }
@@ -160,13 +207,14 @@ can(const char *folder)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	bool own = argc > 1 && strcmp(argv[1], "--own") == 0;
 	const struct suite_provider providers[] = {
 		{ "posix, tmpfs", can("/dev/shm"), setup_tmpfs, teardown, restart, NULL, NULL, NULL, NULL,
 			NULL },
-		{ "posix, disk", can("/var/tmp"), setup_disk, teardown, restart, NULL, NULL, NULL, NULL,
-			NULL },
+		{ "posix, disk", can("/var/tmp"), setup_disk, teardown, restart, own ? shrink : NULL,
+			own ? bound : NULL, NULL, NULL, NULL },
 	};
 
 	return suite_run(providers, 2);
