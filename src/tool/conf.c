@@ -8,32 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Octets of the file, at most limit + 1 of them. */
-static ssize_t
-conf_load(int fd, char *text, size_t limit)
-{
-	size_t size = 0;
-
-	while (size <= limit) {
-		ssize_t got = read(fd, text + size, limit + 1 - size);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			break;
-		size += (size_t)got;
-	}
-	return (ssize_t)size;
-}
+#include "base/whole.h"
 
 int
 rr_conf_read(const char *path, struct rr_conf *conf, struct rr_text *why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
 	char *text = malloc(RR_CONF_MAX + 1);
-	ssize_t size = fd >= 0 && text ? conf_load(fd, text, RR_CONF_MAX) : -1;
+	ssize_t size = fd >= 0 && text ? rr_whole_read(fd, text, RR_CONF_MAX + 1, RR_WHOLE_HERE) : -1;
 
 	*conf = (struct rr_conf){ 0 };
 	if (size < 0)
