@@ -277,7 +277,7 @@ RPCRDMA_API int rpcrdma_nfs_list(struct rpcrdma_nfs *nfs, const struct rpcrdma_n
 
 /* ---- File data ---- */
 
-/* Where the data of a write is when the server answers. */
+/* How safe the data of a write is when the server answers. */
 enum rpcrdma_nfs_stability {
 	RPCRDMA_NFS_UNSTABLE,  /* in the server's memory: rpcrdma_nfs_commit() stores it */
 	RPCRDMA_NFS_DATA_SYNC, /* stored, with the attributes that are needed to read it */
