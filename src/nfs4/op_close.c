@@ -19,22 +19,9 @@ op_downgrade_finish(struct rr_nfs4_compound *c)
 static uint32_t
 op_downgrade_opened(struct rr_nfs4_compound *c)
 {
-	struct rr_nfs4_open_work *work = c->op_memory;
-	struct rr_vfs *vfs = c->server->vfs;
-	bool kept;
+	nfsstat4 status = rr_open_take(c);
 
-	if (c->vfs_status != RR_VFS_OK) {
-		rr_open_undo(c);
-		return rr_nfs4_status(c->vfs_status);
-	}
-	rr_nfs4_lock_tables(c->server);
-	kept = rr_nfs4_state_opened(work->reserved.state, c->vfs.opening.open);
-	rr_nfs4_unlock_tables(c->server);
-	if (kept)
-		return op_downgrade_finish(c);
-	vfs->ops->close(vfs, c->vfs.opening.open);
-	rr_open_undo(c);
-	return NFS4ERR_DELAY;
+	return status == NFS4_OK ? op_downgrade_finish(c) : status;
 }
 
 static nfsstat4

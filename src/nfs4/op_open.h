@@ -41,6 +41,13 @@ bool rr_open_is_enough(const struct rr_nfs4_reserved *reserved);
 /* Opens the file for what the owner has now, in place of what it had before. */
 uint32_t rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then);
 
+/*
+ * The storage has answered rr_open_storage(). The state takes the new open, which is held in c->opened[1]
+ * until the operation ends. Where the storage refused, the client has ended meanwhile, or memory is missing
+ * (NFS4ERR_DELAY), the share goes back to what it was before.
+ */
+nfsstat4 rr_open_take(struct rr_nfs4_compound *c);
+
 /* Whether the delegation that the claim names is there; id: of the file that it is to be of, or NULL. The
  * lock of the tables is held. */
 nfsstat4 rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id);

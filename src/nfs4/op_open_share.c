@@ -91,10 +91,11 @@ open_truncate(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), open_truncated);
 }
 
-static uint32_t
-open_opened(struct rr_nfs4_compound *c)
+nfsstat4
+rr_open_take(struct rr_nfs4_compound *c)
 {
-	struct rr_nfs4_open_work *work = c->op_memory;
+	const struct rr_nfs4_open_work *work = c->op_memory;
+	struct rr_nfs4_state *state = work->reserved.state;
 	struct rr_vfs *vfs = c->server->vfs;
 	bool kept;
 
@@ -103,16 +104,23 @@ open_opened(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	}
 	rr_nfs4_lock_tables(c->server);
-	kept = rr_nfs4_state_opened(work->reserved.state, c->vfs.opening.open);
+	kept = rr_nfs4_state_opened(state, c->vfs.opening.open);
 	if (kept)
-		c->opened[1] = rr_nfs4_opened_hold(work->reserved.state->opened);
+		c->opened[1] = rr_nfs4_opened_hold(state->opened);
 	rr_nfs4_unlock_tables(c->server);
 	if (kept)
-		return open_truncate(c);
-	/* The client has ended meanwhile, or there is no memory. */
+		return NFS4_OK;
 	vfs->ops->close(vfs, c->vfs.opening.open);
 	rr_open_undo(c);
 	return NFS4ERR_DELAY;
+}
+
+static uint32_t
+open_opened(struct rr_nfs4_compound *c)
+{
+	nfsstat4 status = rr_open_take(c);
+
+	return status == NFS4_OK ? open_truncate(c) : status;
 }
 
 /* A share that the owner has already needs no other open: what that allows is not asked for again. */
