@@ -132,25 +132,25 @@ mount_root(struct rpcrdma_nfs *nfs)
 
 /*
  * RFC 8881, 5.4: attributes such as maxfilesize are those of a file system, and the root of a server is often
- * on one of its own, where no file can be: so what the path names is asked, or what is above it, where that
- * does not exist yet.
+ * on one of its own, where no file can be. So the limits are those of the object at the path, or of the
+ * closest directory above it that exists. missing: the root has no object of the path's first name.
  */
 static int
-open_ask_limits_there(struct rpcrdma_nfs *nfs)
+open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 {
 	char path[RR_NFS_PATH];
 	struct rr_nfs_object there;
-	int error;
+	int error, refusal = 0;
 
 	strcpy(path, nfs->path);
-	do
-		error = rr_nfs_walk(nfs, path, true, &there);
-	while (error > 0 && rr_nfs_cut(path));
-	return error ? open_ask_limits(nfs, &nfs->root) : open_ask_limits(nfs, &there.handle);
+	while ((error = rr_nfs_walk(nfs, path, true, &there)) > 0 && rr_nfs_cut(path))
+		refusal = error;
+	*missing = strcmp(path, "/") == 0 && refusal == NFS3ERR_NOENT;
+	return open_ask_limits(nfs, error ? &nfs->root : &there.handle);
 }
 
 static int
-open_v4(struct rpcrdma_nfs *nfs, uint32_t minor)
+open_v4(struct rpcrdma_nfs *nfs, uint32_t minor, bool *missing)
 {
 	int error = open_greet(nfs, &nfs42_NFS_V4_program);
 
@@ -158,7 +158,7 @@ open_v4(struct rpcrdma_nfs *nfs, uint32_t minor)
 		error = open_session(nfs, minor);
 	if (!error)
 		error = mount_root(nfs);
-	return error ? error : open_ask_limits_there(nfs);
+	return error ? error : open_ask_limits_there(nfs, missing);
 }
 
 /* ---- The highest version ---- */
@@ -172,45 +172,33 @@ open_leave_v4(struct rpcrdma_nfs *nfs)
 	nfs->v4 = NULL;
 }
 
-/* Whether the root of version 4 has no object of the first name in the path. */
-static bool
-open_is_elsewhere(struct rpcrdma_nfs *nfs)
-{
-	char first[RR_NFS_PATH];
-	struct rr_nfs_object there;
-	char *end;
-
-	strcpy(first, nfs->path);
-	end = strchr(first + 1, '/');
-	if (end)
-		*end = '\0';
-	return first[1] && rr_nfs_walk(nfs, first, true, &there) == NFS3ERR_NOENT;
-}
-
 /*
  * The tree of version 4 need not begin where MOUNT's names do: the Linux server has the directory of an
- * export with fsid=0 for its root (exports(5)). So a path that version 4 does not have is asked for with
- * version 3, and is spoken of in the version whose server exports it by name.
+ * export with fsid=0 for its root (exports(5)). So a path whose first name version 4 does not have is mounted
+ * with version 3; where version 3 exports "/" only, or fails as well, the client stays with version 4.
  */
 static int
 open_where_it_is(struct rpcrdma_nfs *nfs, uint32_t minor)
 {
+	bool missing;
 	int error;
 
 	open_leave_v4(nfs);
 	error = open_v3(nfs);
 	if (!error && strcmp(nfs->export, "/") != 0)
 		return 0;
-	return open_v4(nfs, minor);
+	return open_v4(nfs, minor, &missing);
 }
 
 static int
 open_highest(struct rpcrdma_nfs *nfs)
 {
-	for (uint32_t minor = 2; minor > 0; minor--) {
-		int error = open_v4(nfs, minor);
+	bool missing;
 
-		if (!error && open_is_elsewhere(nfs))
+	for (uint32_t minor = 2; minor > 0; minor--) {
+		int error = open_v4(nfs, minor, &missing);
+
+		if (!error && missing)
 			return open_where_it_is(nfs, minor);
 		if (error != -RPCRDMA_ERR_PROG_MISMATCH && error != -RPCRDMA_ERR_PROG_UNAVAIL)
 			return error;
@@ -223,13 +211,14 @@ static int
 open_all(struct rpcrdma_nfs *nfs)
 {
 	int error = rr_client_new(nfs->engine, &nfs->config.rpc, &nfs->client, &nfs->text);
+	bool missing;
 
 	if (error)
 		return error;
 	switch (nfs->config.version) {
 	case RR_NFS_VERSION_3: return open_v3(nfs);
-	case RR_NFS_VERSION_41: return open_v4(nfs, 1);
-	case RR_NFS_VERSION_42: return open_v4(nfs, 2);
+	case RR_NFS_VERSION_41: return open_v4(nfs, 1, &missing);
+	case RR_NFS_VERSION_42: return open_v4(nfs, 2, &missing);
 	default: return open_highest(nfs);
 	}
 }

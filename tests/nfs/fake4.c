@@ -324,6 +324,7 @@ fake4_new(void)
 	fake->env.ctx = fake;
 	fake->now = RR_SECOND;
 	fake->minor_max = 2;
+	fake->path = "/";
 	fake->slots = FAKE4_SLOTS;
 	for (uint32_t i = 0; i < FAKE4_SIZE; i++)
 		fake->data[i] = (uint8_t)(i * 2654435761u >> 13);
@@ -361,7 +362,7 @@ fake4_open(struct fake4 *fake, enum rr_nfs_version version, struct rpcrdma_nfs *
 			.cred = { .machine = { "test", 4 } },
 			.retry = 60 * RR_SECOND },
 		.server = "fake",
-		.path = "/",
+		.path = fake->path,
 		.version = version,
 		.timeout = 60 * RR_SECOND,
 	};

@@ -61,7 +61,8 @@ struct fake4 {
 	uint32_t refused, times;
 	enum fake4_lie lie;
 	bool delegates, silent;
-	bool lost; /* the next COMPOUND finds the server restarted */
+	bool lost;        /* the next COMPOUND finds the server restarted */
+	const char *path; /* that fake4_open() opens */
 
 	/* Of one COMPOUND. */
 	nfs_resop4 results[32];

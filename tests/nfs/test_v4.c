@@ -119,6 +119,34 @@ a_minor_version_that_is_not_there_is_said(void **state)
 }
 
 static void
+a_path_is_walked_once_while_the_highest_version_is_found(void **state)
+{
+	struct rr_text text;
+
+	(void)state;
+	fake->path = "/file";
+	assert_int_equal(fake4_open(fake, RR_NFS_VERSION_ANY, &nfs, &text), 0);
+	assert_int_equal(fake->calls[OP_LOOKUP], 1);
+	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 1);
+}
+
+/* The server of this test has no version 3: the client comes back to version 4, with another session. */
+static void
+only_a_path_whose_first_name_is_missing_is_looked_for_with_version_3(void **state)
+{
+	struct rr_text text;
+
+	(void)state;
+	fake->path = "/missing/file";
+	assert_int_equal(fake4_open(fake, RR_NFS_VERSION_ANY, &nfs, &text), 0);
+	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 2);
+	rpcrdma_nfs_close(nfs);
+	fake->path = "/file/missing";
+	assert_int_equal(fake4_open(fake, RR_NFS_VERSION_ANY, &nfs, &text), 0);
+	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 3);
+}
+
+static void
 a_file_is_opened_once_and_closed_at_the_end(void **state)
 {
 	(void)state;
@@ -443,6 +471,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_session_is_made_and_ended),
 		TEST(a_minor_version_that_is_not_there_is_said),
+		TEST(a_path_is_walked_once_while_the_highest_version_is_found),
+		TEST(only_a_path_whose_first_name_is_missing_is_looked_for_with_version_3),
 		TEST(a_file_is_opened_once_and_closed_at_the_end),
 		TEST(a_file_that_is_not_used_is_closed),
 		TEST(no_more_slots_are_used_than_there_are),
