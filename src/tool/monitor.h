@@ -12,9 +12,15 @@
  */
 struct rr_monitor;
 
+/* The directory of the sockets of one user. The directories of services begin with the same word. */
+#define RR_MONITOR_DIRECTORY "rpcrdma"
+
 struct rr_monitor_config {
 	const char *command;
-	const char *socket;  /* path of the Unix socket; NULL: below rr_monitor_directory(), if that can be */
+	/* The path of the Unix socket. NULL: the default, if a socket can be made there, which is
+	 * PID.sock in the directory that a service manager made ($RUNTIME_DIRECTORY), else in
+	 * RR_MONITOR_DIRECTORY below $XDG_RUNTIME_DIR, or for root below /run. */
+	const char *socket;
 	const char *metrics; /* ADDR:PORT, or PORT of the loopback; NULL: no HTTP */
 	/* Has all threads add what they counted to measure, in the monitor's thread; false: it is not known
 	 * how. */
@@ -28,8 +34,5 @@ int rr_monitor_new(const struct rr_monitor_config *config, struct rr_monitor **m
 
 /* monitor may be NULL. */
 void rr_monitor_free(struct rr_monitor *monitor);
-
-/* Where the sockets of this user are; false: there is no such place. */
-bool rr_monitor_directory(char *path, size_t size);
 
 #endif

@@ -14,22 +14,45 @@ enum { LISTEN_BACKLOG = 16 };
 
 /* ---- The Unix socket ---- */
 
-bool
-rr_monitor_directory(char *path, size_t size)
+/* Whether nobody else can put sockets into the directory. */
+static bool
+listen_is_own(const struct stat *status)
+{
+	return S_ISDIR(status->st_mode) && status->st_uid == geteuid() && (status->st_mode & 022) == 0;
+}
+
+/*
+ * The directory that a service manager made for this instance (systemd.exec(5), RuntimeDirectory=). It is a
+ * symbolic link for a user who exists only while the service runs, hence stat(). Of several, the first one.
+ */
+static bool
+listen_managed_directory(char *path, size_t size)
+{
+	const char *managed = getenv("RUNTIME_DIRECTORY");
+	struct stat status;
+
+	if (!managed || managed[0] != '/' || strcspn(managed, ":") >= size)
+		return false;
+	snprintf(path, size, "%.*s", (int)strcspn(managed, ":"), managed);
+	return stat(path, &status) == 0 && listen_is_own(&status);
+}
+
+/* The directory of all servers of this user. It is made where it does not exist. */
+static bool
+listen_user_directory(char *path, size_t size)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	struct stat status;
 
 	if (runtime && runtime[0] == '/')
-		snprintf(path, size, "%s/rpcrdma", runtime);
+		snprintf(path, size, "%s/" RR_MONITOR_DIRECTORY, runtime);
 	else if (geteuid() == 0)
-		snprintf(path, size, "/run/rpcrdma");
+		snprintf(path, size, "/run/" RR_MONITOR_DIRECTORY);
 	else
 		return false;
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return false;
-	return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-	       (status.st_mode & 022) == 0;
+	return lstat(path, &status) == 0 && listen_is_own(&status);
 }
 
 /* Has a socket at the path that only its owner may use. A socket that a program left there goes. */
@@ -78,7 +101,8 @@ listen_unix_somewhere(struct rr_monitor_listeners *listeners)
 	char directory[sizeof(listeners->path)], path[sizeof(directory) + 32];
 	struct rr_text ignored;
 
-	if (!rr_monitor_directory(directory, sizeof(directory)))
+	if (!listen_managed_directory(directory, sizeof(directory)) &&
+		!listen_user_directory(directory, sizeof(directory)))
 		return;
 	snprintf(path, sizeof(path), "%s/%ld.sock", directory, (long)getpid());
 	(void)listen_unix(listeners, path, &ignored);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/top.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tool/monitor.h"
+#include "base/env.h"
 #include "tool/tool.h"
 
 enum { TOP_ANSWER = 4 << 20, TOP_PATIENCE = 5000 /* ms */ };
@@ -51,20 +50,6 @@ static const struct rr_option top_options[] = {
 
 /* ---- Asking ---- */
 
-static int
-top_connect(const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
 /* Reads to the end of the connection. NULL: it did not end well. */
 static char *
 top_read(int fd)
@@ -92,7 +77,7 @@ top_read(int fd)
 static char *
 top_ask(const struct top *top, const char *request)
 {
-	int fd = top_connect(top->path);
+	int fd = rr_top_connect(top->path);
 	char *answer = NULL;
 
 	if (fd >= 0 && send(fd, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request))
@@ -102,42 +87,6 @@ top_ask(const struct top *top, const char *request)
 	if (fd >= 0)
 		close(fd);
 	return answer;
-}
-
-/* ---- Finding the server ---- */
-
-/* The only socket that something listens at, in the directory where servers of this user have theirs. */
-static int
-top_find(struct top *top)
-{
-	char directory[sizeof(top->path)], path[sizeof(directory) + 256];
-	DIR *entries = rr_monitor_directory(directory, sizeof(directory)) ? opendir(directory) : NULL;
-	struct dirent *entry;
-	uint32_t found = 0;
-
-	while (entries && (entry = readdir(entries))) {
-		int fd;
-
-		snprintf(path, sizeof(path), "%s/%.200s", directory, entry->d_name);
-		if (entry->d_name[0] == '.' || strlen(path) >= sizeof(top->path))
-			continue;
-		fd = top_connect(path);
-		if (fd < 0)
-			continue;
-		close(fd);
-		snprintf(top->path, sizeof(top->path), "%.107s", path);
-		if (found++ > 0)
-			fprintf(stderr, "%s\n", path);
-	}
-	if (entries)
-		closedir(entries);
-	if (found == 1)
-		return RR_EXIT_OK;
-	if (found > 1)
-		return rr_tool_fail(top->tool,
-			"%u servers of this user run: name the socket of one, such as %s", found, top->path);
-	return rr_tool_fail(top->tool, "no server of this user runs here; `rpcrdma serve --monitor SOCKET` "
-				       "says where it answers");
 }
 
 /* ---- Showing ---- */
@@ -214,7 +163,7 @@ top_run(const struct rr_tool *tool, int argc, char **argv)
 		return rr_tool_usage(tool, "%s: the name is too long for a socket", argv[0]);
 	if (argc == 1)
 		snprintf(top.path, sizeof(top.path), "%s", argv[0]);
-	else if (top_find(&top) != RR_EXIT_OK)
+	else if (rr_top_find(tool, top.path, sizeof(top.path)) != RR_EXIT_OK)
 		return RR_EXIT_FAILED;
 	return top_show(&top);
 }

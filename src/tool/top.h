@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Between top.c, which asks, and top_view.c, which shows. */
+#include "tool/tool.h"
+
+/* Between top.c, which asks, top_find.c, which finds the server, and top_view.c, which shows. */
 
 enum { RR_TOP_VALUES = 8192, RR_TOP_KEY = 192 };
 
@@ -21,6 +23,13 @@ struct rr_top_sample {
 	uint32_t count;
 	struct rr_top_value values[RR_TOP_VALUES];
 };
+
+/* Connects to the socket: a descriptor, or -1. */
+int rr_top_connect(const char *path);
+
+/* The path of the only socket at which a server or gateway answers this user: RR_EXIT_OK. Else, after a
+ * message, RR_EXIT_FAILED: no server answers, or several do, and their sockets are listed. */
+int rr_top_find(const struct rr_tool *tool, char *path, size_t size);
 
 /* Takes text apart; what is too much, or no value, is left out. */
 void rr_top_parse(struct rr_top_sample *sample, const char *text);

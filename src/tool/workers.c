@@ -67,7 +67,8 @@ const struct rr_option rr_workers_options[] = {
 		.at = offsetof(struct rr_workers, engine.read_chunks) },
 	{ .name = "monitor",
 		.argument = "SOCKET",
-		.help = "where rpcrdma top asks (below $XDG_RUNTIME_DIR/rpcrdma, or /run/rpcrdma)",
+		.help = "where rpcrdma top asks (in a directory of the service, of the user, or "
+			"/run/rpcrdma)",
 		.kind = RR_OPTION_TEXT,
 		.at = offsetof(struct rr_workers, monitor) },
 	{ .name = "metrics",

@@ -96,21 +96,56 @@ def test_hostile(path, port, url):
         peer.close()
 
 
+def top_alone(**environment):
+    """`rpcrdma top --json` with an empty /run, so that no other server of this machine is found."""
+    command = [TOOL, "top", "--json"]
+    if os.geteuid() == 0:
+        command = ["unshare", "--mount", "sh", "-ec", 'mount -t tmpfs none /run; exec "$@"', "sh", *command]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ, **environment))
+
+
+def may_hide_run():
+    return os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/run"],
+                                               capture_output=True).returncode == 0
+
+
+def test_service(top):
+    """As a service manager starts them: each instance has a directory of its own."""
+    os.mkdir(f"{top}/services")
+    gateways = []
+    for name in ("one", "two"):
+        own = f"{top}/services/rpcrdma-gateway-{name}"
+        os.mkdir(f"{top}/services/private-{name}", 0o700)
+        os.symlink(f"{top}/services/private-{name}", own)  # as for a user who exists only while the service runs
+        os.environ["RUNTIME_DIRECTORY"] = own
+        gateways.append(Daemon())
+        gateways[-1].launch([TOOL, "gateway", "--listen", f"tcp://127.0.0.1:{free_port()}", "--to", f"nfs://127.0.0.1:{free_port()}/"])
+        del os.environ["RUNTIME_DIRECTORY"]
+        tap.result(len(os.listdir(own)) == 1, f"the service {name} has its socket in its own directory", [os.listdir(own)])
+        if name == "one":
+            found = top_alone(XDG_RUNTIME_DIR=f"{top}/services")
+            tap.result(found.returncode == 0 and json.loads(found.stdout)["command"] == "gateway", "top finds the service", [found.stderr])
+    found = top_alone(XDG_RUNTIME_DIR=f"{top}/services")
+    tap.result(found.returncode == 1 and all(f"rpcrdma-gateway-{name}/" in found.stderr for name in ("one", "two")),
+               "top lists all services", [found.stderr])
+    for gateway in gateways:
+        gateway.stop()
+
+
 def test_default(top):
     """The socket is found where no name is given."""
-    environment = dict(os.environ, XDG_RUNTIME_DIR=f"{top}/run")
     os.mkdir(f"{top}/run")
-    tap.result(run("top", env=environment).returncode == 1, "no server is an error")
+    tap.result(top_alone(XDG_RUNTIME_DIR=f"{top}/run").returncode == 1, "no server is an error")
     servers = [Daemon(), Daemon()]
     command = [TOOL, "serve", "--tcp-port", "0", "--key", f"{top}/key", f"{top}/served"]
     real = os.environ.get("XDG_RUNTIME_DIR")
     os.environ["XDG_RUNTIME_DIR"] = f"{top}/run"
     try:
         servers[0].launch([*command, "--listen", f"127.0.0.1:{free_port()}"])
-        found = run("top", "--json")
+        found = top_alone()
         tap.result(found.returncode == 0 and json.loads(found.stdout)["command"] == "serve", "the only server is found", [found.stderr])
         servers[1].launch([*command, "--listen", f"127.0.0.1:{free_port()}"])
-        found = run("top", "--json")
+        found = top_alone()
         tap.result(found.returncode == 1 and "2 servers" in found.stderr, "of two, one is to be named", [found.stderr])
     finally:
         for server in servers:
@@ -139,5 +174,7 @@ with tempfile.TemporaryDirectory(prefix="rpcrdma-top-") as top:
         tap.result(server.stop() == 0 and not os.path.exists(path), "the socket goes with the server")
     taken = run("serve", "--monitor", f"{top}/no/such/place", f"{top}/served")
     tap.result(taken.returncode == 1 and "no/such/place" in taken.stderr, "a socket that cannot be made is an error", [taken.stderr])
-    test_default(top)
+    if may_hide_run():
+        test_service(top)
+        test_default(top)
 tap.end()

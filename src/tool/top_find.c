@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sockets of the servers and gateways that this user may ask. A program that a user starts has its socket
+ * in the directory RR_MONITOR_DIRECTORY; a service has a directory of its own, whose name begins with that
+ * word and a hyphen (RuntimeDirectory= of its unit). Root may ask the services of the machine, whatever user
+ * they have.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tool/monitor.h"
+#include "tool/top.h"
+
+struct find {
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* the last one that was found */
+	uint32_t count;
+};
+
+int
+rr_top_connect(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Of two servers or more, each is listed: the first one when the second one is found. */
+static void
+find_count(struct find *find, const char *path)
+{
+	if (find->count == 1)
+		fprintf(stderr, "%s\n", find->path);
+	if (find->count++ > 0)
+		fprintf(stderr, "%s\n", path);
+	snprintf(find->path, sizeof(find->path), "%.107s", path);
+}
+
+/* The sockets of a directory at which something listens. */
+static void
+find_in(struct find *find, const char *directory)
+{
+	DIR *entries = opendir(directory);
+	char path[sizeof(find->path) + 256];
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		int fd;
+
+		snprintf(path, sizeof(path), "%.107s/%.200s", directory, entry->d_name);
+		if (entry->d_name[0] == '.' || strlen(path) >= sizeof(find->path))
+			continue;
+		fd = rr_top_connect(path);
+		if (fd < 0)
+			continue;
+		close(fd);
+		find_count(find, path);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+/* Those in the directories of servers below the parent. */
+static void
+find_below(struct find *find, const char *parent)
+{
+	const size_t length = strlen(RR_MONITOR_DIRECTORY);
+	DIR *entries = opendir(parent);
+	char directory[sizeof(find->path) + 256];
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		const char *name = entry->d_name;
+
+		if (strncmp(name, RR_MONITOR_DIRECTORY, length) != 0 ||
+			(name[length] != '\0' && name[length] != '-'))
+			continue;
+		snprintf(directory, sizeof(directory), "%.107s/%.200s", parent, name);
+		find_in(find, directory);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+int
+rr_top_find(const struct rr_tool *tool, char *path, size_t size)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct find find = { .count = 0 };
+
+	if (runtime && runtime[0] == '/')
+		find_below(&find, runtime);
+	if (geteuid() == 0 && (!runtime || strcmp(runtime, "/run") != 0))
+		find_below(&find, "/run");
+	snprintf(path, size, "%s", find.path);
+	if (find.count == 1)
+		return RR_EXIT_OK;
+	if (find.count > 1)
+		return rr_tool_fail(tool, "%u servers answer this user: name the socket of one, such as %s",
+			find.count, path);
+	return rr_tool_fail(tool, "no server of this user runs here; `rpcrdma serve --monitor SOCKET` "
+				  "says where it answers");
+}
