@@ -143,6 +143,48 @@ made_reply(struct made *made, uint8_t from, uint32_t xid)
 	made_message(made, from, &writer);
 }
 
+/* ---- A capture file ---- */
+
+static bool
+made_write_words(FILE *file, const uint32_t *words, uint32_t count)
+{
+	uint8_t out[4];
+
+	for (uint32_t i = 0; i < count; i++) {
+		rr_put_be32(out, words[i]);
+		if (fwrite(out, sizeof(out), 1, file) != 1)
+			return false;
+	}
+	return true;
+}
+
+static bool
+made_write_packets(const struct made *made, FILE *file)
+{
+	enum { VERSION = 2 << 16 | 4, RAW_IP = 101, MICROSECONDS = 1000 };
+	const uint32_t begin[] = { UINT32_C(0xa1b2c3d4), VERSION, 0, 0, MADE_PACKET, RAW_IP };
+
+	if (!made_write_words(file, begin, 6))
+		return false;
+	for (uint32_t i = 0; i < made->count; i++) {
+		const struct made_packet *packet = &made->packets[i];
+		const uint32_t record[] = { 0, i * MICROSECONDS, packet->size, packet->size };
+
+		if (!made_write_words(file, record, 4) || fwrite(packet->data, packet->size, 1, file) != 1)
+			return false;
+	}
+	return true;
+}
+
+bool
+made_write(const struct made *made, const char *path)
+{
+	FILE *file = fopen(path, "wb");
+	bool written = file && made_write_packets(made, file);
+
+	return file && fclose(file) == 0 && written;
+}
+
 /* ---- What is found ---- */
 
 static void

@@ -60,6 +60,10 @@ void made_reply(struct made *made, uint8_t from, uint32_t xid);
 /* Decodes the packets of made, in order. */
 void made_decode(const struct made *made, const struct rr_decode_limits *limits, struct found *found);
 
+/* The packets of made as a capture file of libpcap's first format, a millisecond apart; whether it was
+ * written. */
+bool made_write(const struct made *made, const char *path);
+
 /* The sink of found, for tests that bring the packets themselves. */
 struct rr_decode_sink made_sink(struct found *found);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -638,53 +639,57 @@ break_done(void)
 	say(CLIENT, (struct said){ .vers = 2, .proc = RR_RDMA_DONE });
 }
 
-static void (*const breaks[RR_RULES])(void) = {
-	[RR_RULE_TCP] = break_tcp,
-	[RR_RULE_XID] = break_xid,
-	[RR_RULE_BODY] = break_body,
-	[RR_RULE_NO_BODY] = break_no_body,
-	[RR_RULE_NOWHERE] = break_nowhere,
-	[RR_RULE_RETIRED] = break_retired,
-	[RR_RULE_TWICE] = break_twice,
-	[RR_RULE_UNANSWERED] = break_unanswered,
-	[RR_RULE_CHUNK_KIND] = break_chunk_kind,
-	[RR_RULE_OVERLAP] = break_overlap,
-	[RR_RULE_POSITION] = break_position,
-	[RR_RULE_POSITION_ZERO] = break_position_zero,
-	[RR_RULE_NOT_OFFERED] = break_not_offered,
-	[RR_RULE_DIRECTION] = break_direction,
-	[RR_RULE_EMPTY_REPLY] = break_empty_reply,
-	[RR_RULE_RETURNED] = break_returned,
-	[RR_RULE_LONGER] = break_longer,
-	[RR_RULE_REPLY_READS] = break_reply_reads,
-	[RR_RULE_REPLY_CHUNK] = break_reply_chunk,
-	[RR_RULE_EMPTY_SEGMENT] = break_empty_segment,
-	[RR_RULE_OUTSIDE] = break_outside,
-	[RR_RULE_ORDER] = break_order,
-	[RR_RULE_LENGTH] = break_length,
-	[RR_RULE_LATE] = break_late,
-	[RR_RULE_READ_RESPONSE] = break_read_response,
-	[RR_RULE_SEND_SEGMENTS] = break_send_segments,
-	[RR_RULE_CREDITS] = break_credits,
-	[RR_RULE_GRANT] = break_grant,
-	[RR_RULE_NO_RECEIVE] = break_no_receive,
-	[RR_RULE_THRESHOLD] = break_threshold,
-	[RR_RULE_RANGE] = break_range,
-	[RR_RULE_ERROR_VERSION] = break_error_version,
-	[RR_RULE_ERROR_OF_ERROR] = break_error_of_error,
-	[RR_RULE_MALFORMED] = break_malformed,
-	[RR_RULE_PADDING] = break_padding,
-	[RR_RULE_REVERSE_VERSION] = break_reverse_version,
-	[RR_RULE_REPEATED] = break_repeated,
-	[RR_RULE_STRAY_REPLY] = break_stray_reply,
-	[RR_RULE_WRITE_CHUNKS] = break_write_chunks,
-	[RR_RULE_INVALIDATION] = break_invalidation,
-	[RR_RULE_INVALIDATED] = break_invalidated,
-	[RR_RULE_OLD_THRESHOLD] = break_old_threshold,
-	[RR_RULE_VERSION_REFUSED] = break_version_refused,
-	[RR_RULE_OPTION] = break_option,
-	[RR_RULE_PROVIDED] = break_provided,
-	[RR_RULE_DONE] = break_done,
+/* name: that of its capture in corpus/, behind the row. */
+static const struct {
+	const char *name;
+	void (*make)(void);
+} breaks[RR_RULES] = {
+	[RR_RULE_TCP] = { "tcp", break_tcp },
+	[RR_RULE_XID] = { "xid", break_xid },
+	[RR_RULE_BODY] = { "body", break_body },
+	[RR_RULE_NO_BODY] = { "no-body", break_no_body },
+	[RR_RULE_NOWHERE] = { "nowhere", break_nowhere },
+	[RR_RULE_RETIRED] = { "retired", break_retired },
+	[RR_RULE_TWICE] = { "twice", break_twice },
+	[RR_RULE_UNANSWERED] = { "unanswered", break_unanswered },
+	[RR_RULE_CHUNK_KIND] = { "chunk-kind", break_chunk_kind },
+	[RR_RULE_OVERLAP] = { "overlap", break_overlap },
+	[RR_RULE_POSITION] = { "position", break_position },
+	[RR_RULE_POSITION_ZERO] = { "position-zero", break_position_zero },
+	[RR_RULE_NOT_OFFERED] = { "not-offered", break_not_offered },
+	[RR_RULE_DIRECTION] = { "direction", break_direction },
+	[RR_RULE_EMPTY_REPLY] = { "empty-reply", break_empty_reply },
+	[RR_RULE_RETURNED] = { "returned", break_returned },
+	[RR_RULE_LONGER] = { "longer", break_longer },
+	[RR_RULE_REPLY_READS] = { "reply-reads", break_reply_reads },
+	[RR_RULE_REPLY_CHUNK] = { "reply-chunk", break_reply_chunk },
+	[RR_RULE_EMPTY_SEGMENT] = { "empty-segment", break_empty_segment },
+	[RR_RULE_OUTSIDE] = { "outside", break_outside },
+	[RR_RULE_ORDER] = { "order", break_order },
+	[RR_RULE_LENGTH] = { "length", break_length },
+	[RR_RULE_LATE] = { "late", break_late },
+	[RR_RULE_READ_RESPONSE] = { "read-response", break_read_response },
+	[RR_RULE_SEND_SEGMENTS] = { "send-segments", break_send_segments },
+	[RR_RULE_CREDITS] = { "credits", break_credits },
+	[RR_RULE_GRANT] = { "grant", break_grant },
+	[RR_RULE_NO_RECEIVE] = { "no-receive", break_no_receive },
+	[RR_RULE_THRESHOLD] = { "threshold", break_threshold },
+	[RR_RULE_RANGE] = { "range", break_range },
+	[RR_RULE_ERROR_VERSION] = { "error-version", break_error_version },
+	[RR_RULE_ERROR_OF_ERROR] = { "error-of-error", break_error_of_error },
+	[RR_RULE_MALFORMED] = { "malformed", break_malformed },
+	[RR_RULE_PADDING] = { "padding", break_padding },
+	[RR_RULE_REVERSE_VERSION] = { "reverse-version", break_reverse_version },
+	[RR_RULE_REPEATED] = { "repeated", break_repeated },
+	[RR_RULE_STRAY_REPLY] = { "stray-reply", break_stray_reply },
+	[RR_RULE_WRITE_CHUNKS] = { "write-chunks", break_write_chunks },
+	[RR_RULE_INVALIDATION] = { "invalidation", break_invalidation },
+	[RR_RULE_INVALIDATED] = { "invalidated", break_invalidated },
+	[RR_RULE_OLD_THRESHOLD] = { "old-threshold", break_old_threshold },
+	[RR_RULE_VERSION_REFUSED] = { "version-refused", break_version_refused },
+	[RR_RULE_OPTION] = { "option", break_option },
+	[RR_RULE_PROVIDED] = { "provided", break_provided },
+	[RR_RULE_DONE] = { "done", break_done },
 };
 
 /* ---- Judging ---- */
@@ -738,16 +743,22 @@ assert_only(const struct verdict *verdict, enum rr_rule rule)
 }
 
 static void
+make_broken(uint32_t rule)
+{
+	made_begin(&made);
+	open_with(4096, true);
+	assert_non_null(breaks[rule].make);
+	breaks[rule].make();
+}
+
+static void
 each_rule_is_found_where_it_alone_is_broken(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < RR_RULES; i++) {
 		struct verdict verdict;
 
-		made_begin(&made);
-		open_with(4096, true);
-		assert_non_null(breaks[i]);
-		breaks[i]();
+		make_broken(i);
 		verdict = judge();
 		assert_only(&verdict, (enum rr_rule)i);
 	}
@@ -862,8 +873,29 @@ no_change_of_a_packet_breaks_anything(void **state)
 	}
 }
 
+/* ---- The same as files, for other tools ---- */
+
+static int
+write_corpus(const char *directory)
+{
+	for (uint32_t i = 0; i < RR_RULES; i++) {
+		char path[4096];
+		int size = snprintf(
+			path, sizeof(path), "%s/%s-%s.pcap", directory, rr_rules[i].row, breaks[i].name);
+
+		make_broken(i);
+		if (size >= (int)sizeof(path) || !made_write(&made, path)) {
+			fprintf(stderr, "%s/%s-%s.pcap: the capture could not be written\n", directory,
+				rr_rules[i].row, breaks[i].name);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* With the name of a directory: writes a capture for each rule there. */
 int
-main(void)
+main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_has_a_row_a_section_and_a_text),
@@ -873,5 +905,7 @@ main(void)
 		cmocka_unit_test(no_change_of_a_packet_breaks_anything),
 	};
 
+	if (argc == 2)
+		return write_corpus(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
