@@ -41,7 +41,7 @@ def pcapng_packets(data):
 def tcp_segments(path):
     """Yields (source, destination, sequence, flags, payload) of each TCP segment over IPv4 or IPv6."""
     for link, packet in packets(path):
-        network = {1: 14, 113: 16, 276: 20, 0: 4}[link]
+        network = {1: 14, 101: 0, 113: 16, 276: 20, 0: 4}[link]
         ip = packet[network:]
         if ip[0] >> 4 == 4 and ip[9] == 6:
             addresses = ip[12:16], ip[16:20]

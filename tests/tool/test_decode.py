@@ -18,9 +18,11 @@ def decode(*arguments, **options):
 
 
 def refused(name, path, **options):
-    done = decode(path, **options)
-    words = done.stderr.split(path)
-    tap.result(done.returncode == 1 and len(words) == 2 and not done.stdout, name, [done.returncode, done.stdout, done.stderr])
+    for check in (), ("--check",):
+        done = decode(*check, path, **options)
+        words = done.stderr.split(path)
+        tap.result(done.returncode == 1 and len(words) == 2 and not done.stdout, " ".join((name, *check)),
+                   [done.returncode, done.stdout, done.stderr])
 
 
 with tempfile.TemporaryDirectory(prefix="rpcrdma-decode-") as directory:
