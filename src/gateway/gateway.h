@@ -39,6 +39,9 @@ struct rr_gateway_config {
 	/* What is marked in programs that ulb/binding.h does not know. The tables outlive the gateway. */
 	uint32_t program_count;
 	const struct rpcrdma_program *programs[RR_GATEWAY_PROGRAMS];
+	/* What to do about a server that cannot be reached, for the log; NULL, or NULL from it: nothing to
+	 * say. */
+	const char *(*advice)(int error);
 };
 
 struct rr_gateway_counters {

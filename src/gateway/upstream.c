@@ -45,6 +45,18 @@ rr_upstream_end(struct rr_upstream *upstream)
 		rr_relay_drop(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
+/* The advice is logged once, not at each try. */
+static void
+upstream_report(const struct rr_upstream *upstream, const char *peer, int error, const char *text)
+{
+	const struct rr_gateway *gateway = upstream->session->gateway;
+	const char *advice =
+		upstream->sought == 0 && gateway->config.advice ? gateway->config.advice(error) : NULL;
+
+	rr_log_peer(rr_loop_peer_log(gateway->engine->loop), peer, "%s%s%s", text, advice ? "; to do: " : "",
+		advice ? advice : "");
+}
+
 /* Tries its addresses from the current one on. False where none is left. */
 static bool
 upstream_connect(struct rr_upstream *upstream)
@@ -68,7 +80,7 @@ upstream_connect(struct rr_upstream *upstream)
 			return true;
 		}
 		upstream->carrier = NULL;
-		rr_log_peer(rr_loop_peer_log(engine->loop), "", "%s", text.text);
+		upstream_report(upstream, "", error, text.text);
 	}
 	upstream->address = 0;
 	return false;
@@ -160,12 +172,10 @@ upstream_closed(void *ctx, int error, const char *text)
 	struct rr_session *session = upstream->session;
 	bool connected = upstream->connected;
 
-	(void)error;
 	if (connected)
 		rr_log(session->gateway->engine->env, RR_LOG_INFO, "%s", text);
 	else
-		rr_log_peer(rr_loop_peer_log(session->gateway->engine->loop), upstream->carrier->peer, "%s",
-			text);
+		upstream_report(upstream, upstream->carrier->peer, error, text);
 	upstream_close(upstream);
 	if (!connected) {
 		upstream->address++;

@@ -6,6 +6,7 @@
 #include "gateway/gateway.h"
 #include "nfs/url.h"
 #include "tool/address.h"
+#include "tool/advice.h"
 #include "tool/filters.h"
 #include "tool/report.h"
 #include "tool/schemas.h"
@@ -364,6 +365,7 @@ gateway_run(const struct rr_tool *tool, int argc, char **argv)
 	struct run run = { .tool = tool,
 		.poll = POLL_DEFAULT,
 		.message_max = MESSAGE_DEFAULT,
+		.config = { .advice = rr_advice },
 		.workers = { .tool = tool,
 			.service = &gateway_service,
 			.engine = rr_engine_config_default,

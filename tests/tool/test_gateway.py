@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -80,6 +81,20 @@ def default_ports():
             for port in (20049, 2049):
                 socket.create_connection((address, port), timeout=10).close()
     tap.result(True, "a gateway listens at the ports that are known for it")
+
+
+def unreachable():
+    """A gateway says what to do about a server that is not there: once, not at each try."""
+    log = Log()
+    null = struct.pack(">10I", 1, 0, 2, 100003, 3, 0, 0, 0, 0, 0)
+    with Gateway(TOOL, f"nfs://127.0.0.1:{free_port()}/", stderr=log) as gateway:
+        with socket.create_connection(("127.0.0.1", gateway.tcp_port), timeout=10) as client:
+            client.sendall(struct.pack(">I", 1 << 31 | len(null)) + null)
+            client.settimeout(100)
+            client.recv(1)  # ends when the server was sought in vain
+    text = log.read_text()
+    tap.result(text.count("cannot connect") > 2 and text.count("to do: start the server") == 1,
+               "what to do about a server that is not there is said, once", text.splitlines())
 
 
 def report(gateway, stderr):
@@ -268,6 +283,7 @@ os.mkdir(f"{WORK}/served")
 try:
     usage()
     default_ports()
+    unreachable()
     make_tree(f"{WORK}/tree")
     combinations(f"{WORK}/tree")
     provided()
