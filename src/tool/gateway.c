@@ -221,6 +221,15 @@ gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_tar
 	return RR_EXIT_OK;
 }
 
+/* What rr_advice() says of RDMA alone is of no use for a server over TCP. */
+static const char *
+gateway_advise_tcp(int error)
+{
+	if (error == -RPCRDMA_ERR_REFUSED)
+		return "start the server, or give its port: NFS over TCP is usually at 2049";
+	return error == -RPCRDMA_ERR_PEER ? NULL : rr_advice(error);
+}
+
 static int
 gateway_resolve_all(struct run *run)
 {
@@ -231,6 +240,8 @@ gateway_resolve_all(struct run *run)
 		status = gateway_add_route(run, MOUNT_PROGRAM, url.mount_port);
 	if (status == RR_EXIT_OK)
 		status = gateway_resolve(run, &url, &run->config.server);
+	run->config.advice =
+		run->config.server.transport == RR_TRANSPORT_TCP ? gateway_advise_tcp : rr_advice;
 	url.transport = RR_TRANSPORT_TCP;
 	for (uint32_t i = 0; i < run->config.route_count && status == RR_EXIT_OK; i++) {
 		url.port = run->ports[i];
@@ -365,7 +376,6 @@ gateway_run(const struct rr_tool *tool, int argc, char **argv)
 	struct run run = { .tool = tool,
 		.poll = POLL_DEFAULT,
 		.message_max = MESSAGE_DEFAULT,
-		.config = { .advice = rr_advice },
 		.workers = { .tool = tool,
 			.service = &gateway_service,
 			.engine = rr_engine_config_default,

@@ -85,16 +85,17 @@ def default_ports():
 
 def unreachable():
     """A gateway says what to do about a server that is not there: once, not at each try."""
-    log = Log()
     null = struct.pack(">10I", 1, 0, 2, 100003, 3, 0, 0, 0, 0, 0)
-    with Gateway(TOOL, f"nfs://127.0.0.1:{free_port()}/", stderr=log) as gateway:
-        with socket.create_connection(("127.0.0.1", gateway.tcp_port), timeout=10) as client:
-            client.sendall(struct.pack(">I", 1 << 31 | len(null)) + null)
-            client.settimeout(100)
-            client.recv(1)  # ends when the server was sought in vain
-    text = log.read_text()
-    tap.result(text.count("cannot connect") > 2 and text.count("to do: start the server") == 1,
-               "what to do about a server that is not there is said, once", text.splitlines())
+    for query, advice in (("", "echo rdma 20049"), ("?transport=tcp", "usually at 2049")):
+        log = Log()
+        with Gateway(TOOL, f"nfs://127.0.0.1:{free_port()}/{query}", stderr=log) as gateway:
+            with socket.create_connection(("127.0.0.1", gateway.tcp_port), timeout=10) as client:
+                client.sendall(struct.pack(">I", 1 << 31 | len(null)) + null)
+                client.settimeout(100)
+                client.recv(1)  # ends when the server was sought in vain
+        text = log.read_text()
+        tap.result(text.count("refused") > 2 and text.count("to do: start the server") == text.count(advice) == 1,
+                   f"what to do about a server that is not there is said, once {query}", text.splitlines())
 
 
 def report(gateway, stderr):
