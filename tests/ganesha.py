@@ -13,7 +13,7 @@ from tap import free_port
 CONFIGURATION = """
 NFS_CORE_PARAM {{ NFS_Port = {nfs}; MNT_Port = {mount}; Enable_NLM = false; Enable_RQUOTA = false; Protocols = 3, 4;
                  Bind_addr = 127.0.0.1; mount_path_pseudo = true; }}
-NFSV4 {{ Graceless = true; }}
+NFSV4 {{ Graceless = true; Minor_Versions = {minors}; }}
 EXPORT {{ Export_Id = 1; Path = {path}; Pseudo = /data; Access_Type = RW; Squash = no_root_squash; SecType = sys;
          Protocols = 3, 4; Transports = TCP; FSAL {{ Name = VFS; }} }}
 """
@@ -39,15 +39,15 @@ def wait_for_port(port):
 
 
 class Ganesha:
-    """work: a directory of its own; data: what it exports as /data."""
+    """work: a directory of its own; data: what it exports as /data; minors: those of version 4 that it speaks."""
 
-    def __init__(self, work, data):
+    def __init__(self, work, data, minors="0, 1, 2"):
         # One at a time: the rpcbind that one of them starts, and ends, is the machine's.
         self.lock = open(f"{tempfile.gettempdir()}/rpcrdma-ganesha.lock", "w")
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.ports = {"nfs": free_port(), "mount": free_port()}
         with open(f"{work}/ganesha.conf", "w") as file:
-            file.write(CONFIGURATION.format(path=data, **self.ports))
+            file.write(CONFIGURATION.format(path=data, minors=minors, **self.ports))
         self.log = f"{work}/ganesha.log"
         self.rpcbind = None
         if subprocess.run(["pgrep", "-x", "rpcbind"], stdout=subprocess.DEVNULL).returncode:
@@ -57,6 +57,7 @@ class Ganesha:
                                          "-p", f"{work}/ganesha.pid", "-N", "NIV_EVENT"])
         for _ in range(600):
             if os.path.exists(self.log) and "NFS SERVER INITIALIZED" in open(self.log).read():
+                wait_for_port(self.ports["nfs"])
                 return
             time.sleep(0.1)
         self.stop()

@@ -3,9 +3,12 @@
 
 #include "tool/check_session.h"
 
-/* COMPOUNDs of NFS version 4.1, and sessions for them. */
+/* COMPOUNDs of NFS version 4.1, and sessions for them; of version 4.0 without sessions. */
 
-enum { NFS4_VERSION = 4, NFS4_MINOR = 1 };
+enum {
+	NFS4_VERSION = 4,
+	SEQUENCE_RESULT = 36 /* behind its status: RFC 8881, 18.46.2 */
+};
 
 /* ---- Messages ---- */
 
@@ -14,12 +17,12 @@ rr_check4_begin(struct rr_check4 *talk, uint32_t operations)
 {
 	rpcrdma_xdr_writer_init(&talk->writer, talk->args, sizeof(talk->args), NULL, 0);
 	rpcrdma_put_u32(&talk->writer, 0); /* the tag */
-	rpcrdma_put_u32(&talk->writer, NFS4_MINOR);
+	rpcrdma_put_u32(&talk->writer, talk->minor);
 	rpcrdma_put_u32(&talk->writer, operations);
 }
 
-uint32_t
-rr_check4_names(const char *path)
+static uint32_t
+session_names(const char *path)
 {
 	uint32_t count = 0;
 
@@ -31,19 +34,25 @@ rr_check4_names(const char *path)
 	return count;
 }
 
-/* SEQUENCE, PUTROOTFH, and LOOKUPs to the file. */
-void
-rr_check4_go(struct rr_check4 *talk, uint32_t more)
+static void
+session_put_sequence(struct rr_check4 *talk)
 {
-	const char *path = talk->path;
-
-	rr_check4_begin(talk, 2 + rr_check4_names(path) + more);
 	rpcrdma_put_u32(&talk->writer, OP_SEQUENCE);
 	rpcrdma_put_fixed(&talk->writer, talk->session, sizeof(talk->session));
 	rpcrdma_put_u32(&talk->writer, ++talk->sequence);
 	rpcrdma_put_u32(&talk->writer, 0); /* the slot, and the highest one */
 	rpcrdma_put_u32(&talk->writer, 0);
 	rpcrdma_put_u32(&talk->writer, 0); /* the reply need not be kept */
+}
+
+void
+rr_check4_go(struct rr_check4 *talk, uint32_t more)
+{
+	const char *path = talk->path;
+
+	rr_check4_begin(talk, (talk->minor > 0 ? 2 : 1) + session_names(path) + more);
+	if (talk->minor > 0)
+		session_put_sequence(talk);
 	rpcrdma_put_u32(&talk->writer, OP_PUTROOTFH);
 	for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
 		size_t length = strcspn(path, "/");
@@ -53,6 +62,17 @@ rr_check4_go(struct rr_check4 *talk, uint32_t more)
 			&talk->writer, (struct rpcrdma_bytes){ path, (uint32_t)length }, RR_CHECK4_ARGS);
 		path += length;
 	}
+}
+
+void
+rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *reader)
+{
+	uint32_t words = 2 + 2 * session_names(talk->path); /* operation and status of each */
+
+	if (talk->minor > 0)
+		words += 2 + SEQUENCE_RESULT / 4;
+	while (words-- > 0)
+		rpcrdma_get_u32(reader);
 }
 
 /* With the stateid of all zeros: RFC 8881, 8.2.3. */
@@ -155,7 +175,6 @@ session_create(struct rr_check4 *talk, uint32_t sequence)
 	return status == NFS4_OK && !reader.failed;
 }
 
-/* Why there is no session: the server has no version 4.1 (skip), or it has, and fails. */
 enum rr_check_verdict
 rr_check4_session(struct rr_check4 *talk)
 {
@@ -164,6 +183,7 @@ rr_check4_session(struct rr_check4 *talk)
 	uint32_t status, sequence;
 	bool unknown;
 
+	talk->minor = 1;
 	session_put_exchange(talk);
 	if (!rr_check4_call(talk, NULL, &reply))
 		return RR_CHECK_FAIL;
@@ -174,8 +194,12 @@ rr_check4_session(struct rr_check4 *talk)
 	talk->client = rpcrdma_get_u64(&reader);
 	sequence = rpcrdma_get_u32(&reader);
 	rr_check_forget(&reply);
-	if (unknown || status == NFS4ERR_MINOR_VERS_MISMATCH)
-		return rr_check_skip(talk->why, "the server has no NFS version 4.1");
+	if (unknown)
+		return rr_check_skip(talk->why, "the server has no NFS version 4");
+	if (status == NFS4ERR_MINOR_VERS_MISMATCH) {
+		talk->minor = 0;
+		return RR_CHECK_PASS;
+	}
 	if (status != NFS4_OK)
 		return rr_check_fail(talk->why, "EXCHANGE_ID ends with status %u", status);
 	return session_create(talk, sequence) ? RR_CHECK_PASS : RR_CHECK_FAIL;

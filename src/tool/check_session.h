@@ -5,7 +5,7 @@
 #include "tool/check.h"
 #include "ulb/nfs41.h"
 
-/* COMPOUNDs of NFS version 4.1, for cases. */
+/* COMPOUNDs of NFS version 4.1, for cases; of version 4.0 where a server has no later one. */
 
 enum { RR_CHECK4_ARGS = 1024 };
 
@@ -13,6 +13,7 @@ enum { RR_CHECK4_ARGS = 1024 };
 struct rr_check4 {
 	struct rr_check_peer *peer;
 	struct rr_text *why;
+	uint32_t minor; /* 0: the server has no later version, and there is no session */
 	uint8_t session[NFS4_SESSIONID_SIZE];
 	uint64_t client;
 	uint32_t sequence;
@@ -21,17 +22,18 @@ struct rr_check4 {
 	uint8_t args[RR_CHECK4_ARGS];
 };
 
-/* Begins a session. A server without version 4.1: skipped. */
+/* Begins a session where the server has version 4.1. A server without version 4: skipped. */
 enum rr_check_verdict rr_check4_session(struct rr_check4 *talk);
 
 /* Begins a COMPOUND of so many operations. */
 void rr_check4_begin(struct rr_check4 *talk, uint32_t operations);
 
-/* Begins one with SEQUENCE, PUTROOTFH, and LOOKUPs to the file, and more operations behind them. */
+/* Begins one with SEQUENCE in a session, PUTROOTFH, and LOOKUPs to the file, and more operations behind them.
+ */
 void rr_check4_go(struct rr_check4 *talk, uint32_t more);
 
-/* The names that a path has. */
-uint32_t rr_check4_names(const char *path);
+/* Moves the reader of such a reply, which is behind the number of results, to the results of those more. */
+void rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *reader);
 
 void rr_check4_put_read(struct rr_check4 *talk, uint64_t offset, uint32_t count);
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """test_ganesha.py TOOL: the commands over versions 4.1 and 4.2 against a server that is not this project's: nfs-ganesha,
-over TCP."""
+over TCP, and `rpcrdma check` of a gateway to it."""
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import ganesha
-from tap import Tap
+from tap import Gateway, Tap
 
 TOOL = os.path.abspath(sys.argv[1])
 tap = Tap()
@@ -56,6 +57,17 @@ def go(version, server, work, served):
     tap.result(not os.path.exists(f"{served}/in-{version}"), f"{version}: it is gone")
 
 
+def checked(server, minors):
+    """The cases of version 4: with sessions, and of version 4.0 where the server has no other one."""
+    with Gateway(TOOL, f"nfs://127.0.0.1:{server.ports['nfs']}/?transport=tcp&mountport={server.ports['mount']}") as gateway:
+        done = subprocess.run([TOOL, "check", "--format", "json", "--only", "B9", f"{gateway.rdma_url}data/source/a/size-100001"],
+                              capture_output=True, text=True, timeout=120)
+    cases = [json.loads(line) for line in done.stdout.splitlines()]
+    verdicts = [case["verdict"] for case in cases if "verdict" in case]
+    tap.result(len(verdicts) == 6 and set(verdicts) == {"pass"},
+               f"rpcrdma check, with minor versions {minors}: several READs of a COMPOUND, in both versions", [done.stderr, *cases])
+
+
 def main():
     reason = ganesha.why_not()
     if reason:
@@ -71,6 +83,12 @@ def main():
                 go(version, server, work, served)
         finally:
             server.stop()
+        for minors in ("0, 1, 2", "0"):
+            server = ganesha.Ganesha(work, work, minors)
+            try:
+                checked(server, minors)
+            finally:
+                server.stop()
     tap.end()
 
 
