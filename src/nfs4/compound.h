@@ -107,7 +107,7 @@ struct rr_nfs4_compound {
 	struct rr_vfs_set set;
 	uint32_t read_size, lock_access;
 	component4 lookup_name;
-	rr_nfs4_step *lookup_then;
+	rr_nfs4_step *lookup_then, *read_then;
 
 	struct rpcrdma_xdr_writer writer; /* of the results */
 	uint8_t *arena_end;               /* of the arena, when no operation runs */
@@ -228,6 +228,10 @@ nfsstat4 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid
  */
 nfsstat4 rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
 	uint32_t access, uint32_t index);
+
+/* For an operation that reads no octet: then() is called with c->vfs_status of whether its caller may read
+ * the file, which an open that is held in c->opened[0] has asked already. */
+uint32_t rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then);
 
 /* The state that a stateid of the operation names, for the current filehandle. The lock of the tables is
  * held. */

@@ -203,8 +203,42 @@ rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status)
 	return status == NFS4_OK || errors_has(errors_common, status) || errors_has(errors_of[op], status);
 }
 
+/* Storage may have an error that the tables do not list for the operation, such as NFS4ERR_PERM of a
+ * directory with the sticky bit for REMOVE, or NFS4ERR_NOSPC for COMMIT: the first one here that is listed
+ * stands for it. */
+static const struct {
+	nfsstat4 status, instead;
+} errors_near[] = {
+	{ NFS4ERR_PERM, NFS4ERR_ACCESS },
+	{ NFS4ERR_ACCESS, NFS4ERR_PERM },
+	{ NFS4ERR_ROFS, NFS4ERR_ACCESS },
+	{ NFS4ERR_DQUOT, NFS4ERR_NOSPC },
+	{ NFS4ERR_DQUOT, NFS4ERR_IO },
+	{ NFS4ERR_NOSPC, NFS4ERR_IO },
+	{ NFS4ERR_FBIG, NFS4ERR_INVAL },
+	{ NFS4ERR_FBIG, NFS4ERR_IO },
+	{ NFS4ERR_NXIO, NFS4ERR_IO },
+	{ NFS4ERR_MLINK, NFS4ERR_NOSPC },
+	{ NFS4ERR_XATTR2BIG, NFS4ERR_IO },
+	{ NFS4ERR_SYMLINK, NFS4ERR_NOTDIR },
+	{ NFS4ERR_SYMLINK, NFS4ERR_WRONG_TYPE },
+	{ NFS4ERR_SYMLINK, NFS4ERR_INVAL },
+	{ NFS4ERR_ISDIR, NFS4ERR_WRONG_TYPE },
+	{ NFS4ERR_ISDIR, NFS4ERR_INVAL },
+	{ NFS4ERR_WRONG_TYPE, NFS4ERR_INVAL },
+	{ NFS4ERR_NOTEMPTY, NFS4ERR_EXIST },
+	{ NFS4ERR_NOENT, NFS4ERR_STALE },
+	{ NFS4ERR_NAMETOOLONG, NFS4ERR_INVAL },
+	{ NFS4ERR_LOCKED, NFS4ERR_DELAY },
+};
+
 nfsstat4
 rr_nfs4_status_for(nfs_opnum4 op, nfsstat4 status)
 {
-	return rr_nfs4_status_allowed(op, status) ? status : NFS4ERR_SERVERFAULT;
+	if (rr_nfs4_status_allowed(op, status))
+		return status;
+	for (size_t i = 0; i < sizeof(errors_near) / sizeof(*errors_near); i++)
+		if (errors_near[i].status == status && rr_nfs4_status_allowed(op, errors_near[i].instead))
+			return errors_near[i].instead;
+	return NFS4ERR_SERVERFAULT;
 }

@@ -8,8 +8,8 @@
  * 8276, section 8.5. */
 bool rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status);
 
-/* The status, or NFS4ERR_SERVERFAULT in place of an error that no client expects of the operation: storage
- * fails in more ways than the tables of the RFCs have. */
+/* The status, or the nearest one that the operation may answer with: storage fails in more ways than the
+ * tables of the RFCs have. NFS4ERR_SERVERFAULT where no status is near. */
 nfsstat4 rr_nfs4_status_for(nfs_opnum4 op, nfsstat4 status);
 
 #endif

@@ -63,11 +63,26 @@ open_looked_up(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
+open_look_up(struct rr_nfs4_compound *c)
+{
+	struct rr_vfs_lookup *lookup = &rr_nfs4_vfs_begin(c)->lookup;
+	struct rr_vfs *vfs = c->server->vfs;
+
+	lookup->directory = rr_nfs4_object(&c->current);
+	lookup->name = c->lookup_name;
+	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), open_looked_up);
+}
+
+static uint32_t
 open_created(struct rr_nfs4_compound *c)
 {
 	const struct rr_vfs_create *create = &c->vfs.create;
 	struct rr_nfs4_open_work *work = c->op_memory;
 
+	/* RFC 8881, 18.16.3: UNCHECKED4 opens what is there. The name is of what is no regular file: its type
+	 * says why it is not opened. */
+	if (c->vfs_status == RR_VFS_EXIST && create->how == RR_VFS_UNCHECKED)
+		return open_look_up(c);
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	rr_nfs4_change_info(&create->directory_change, &work->cinfo);
@@ -147,19 +162,11 @@ open_create(struct rr_nfs4_compound *c)
 static uint32_t
 open_typed(struct rr_nfs4_compound *c)
 {
-	struct rr_vfs *vfs = c->server->vfs;
-	struct rr_vfs_lookup *lookup;
-
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	if (c->current.attributes.type != RR_VFS_DIRECTORY)
 		return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
-	if (c->op->u.opopen.openhow.opentype == OPEN4_CREATE)
-		return open_create(c);
-	lookup = &rr_nfs4_vfs_begin(c)->lookup;
-	lookup->directory = rr_nfs4_object(&c->current);
-	lookup->name = c->lookup_name;
-	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), open_looked_up);
+	return c->op->u.opopen.openhow.opentype == OPEN4_CREATE ? open_create(c) : open_look_up(c);
 }
 
 static uint32_t
@@ -249,9 +256,10 @@ rr_op_open(struct rr_nfs4_compound *c)
 	case CLAIM_DELEG_CUR_FH:
 		status = open_check_delegation(c);
 		return status == NFS4_OK ? open_by_handle(c) : status;
-	/* Delegations do not outlive the client that they were given to. */
+	/* Delegations do not outlive the client that they were given to: there is no such delegation to be
+	 * reclaimed. Section 15.2 has no NFS4ERR_NOTSUPP for OPEN. */
 	case CLAIM_DELEGATE_PREV:
-	case CLAIM_DELEG_PREV_FH: return NFS4ERR_NOTSUPP;
+	case CLAIM_DELEG_PREV_FH: return NFS4ERR_RECLAIM_BAD;
 	}
 	return NFS4ERR_INVAL;
 }

@@ -134,6 +134,41 @@ read_begin(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
+read_asked(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status == RR_VFS_OK && !(c->vfs.access.granted & RR_VFS_MAY_READ))
+		c->vfs_status = RR_VFS_ACCESS;
+	return c->read_then(c);
+}
+
+uint32_t
+rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then)
+{
+	struct rr_vfs *vfs = c->server->vfs;
+	struct rr_vfs_access *access;
+
+	c->vfs_status = RR_VFS_OK;
+	if (c->opened[0])
+		return then(c);
+	c->read_then = then;
+	access = &rr_nfs4_vfs_begin(c)->access;
+	access->object = rr_nfs4_object(&c->current);
+	access->asked = RR_VFS_MAY_READ;
+	return rr_nfs4_vfs(c, vfs->ops->access(vfs, access), read_asked);
+}
+
+static uint32_t
+read_nothing(struct rr_nfs4_compound *c)
+{
+	const READ4args *args = &c->op->u.opread;
+
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	c->res.u.opread.u.resok4.eof = c->current.known && args->offset >= c->current.attributes.size;
+	return NFS4_OK;
+}
+
+static uint32_t
 read_typed(struct rr_nfs4_compound *c)
 {
 	const READ4args *args = &c->op->u.opread;
@@ -146,11 +181,10 @@ read_typed(struct rr_nfs4_compound *c)
 		status = rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_READ, 0);
 	if (status != NFS4_OK)
 		return status;
-	/* RFC 8881, 18.22.3: at or beyond the end, no octet and eof. */
-	if (args->count == 0 || args->offset > INT64_MAX) {
-		c->res.u.opread.u.resok4.eof = c->current.known && args->offset >= c->current.attributes.size;
-		return NFS4_OK;
-	}
+	/* RFC 8881, 18.22.3: at or beyond the end, no octet and eof; and of a count of 0: "the READ succeeds
+	 * and returns zero bytes of data again subject to access permissions checking". */
+	if (args->count == 0 || args->offset > INT64_MAX)
+		return rr_nfs4_may_read(c, read_nothing);
 	return read_begin(c);
 }
 

@@ -108,6 +108,16 @@ plus_found_data(struct rr_nfs4_compound *c)
 }
 
 static uint32_t
+plus_nothing(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	c->res.u.opread_plus.u.rp_resok4.rpr_eof =
+		c->op->u.opread_plus.rpa_offset >= c->current.attributes.size;
+	return NFS4_OK;
+}
+
+static uint32_t
 plus_typed(struct rr_nfs4_compound *c)
 {
 	const READ_PLUS4args *args = &c->op->u.opread_plus;
@@ -121,10 +131,8 @@ plus_typed(struct rr_nfs4_compound *c)
 		status = rr_nfs4_use_stateid(c, &c->current, &args->rpa_stateid, OPEN4_SHARE_ACCESS_READ, 0);
 	if (status != NFS4_OK)
 		return status;
-	if (args->rpa_count == 0 || args->rpa_offset >= c->current.attributes.size) {
-		c->res.u.opread_plus.u.rp_resok4.rpr_eof = args->rpa_offset >= c->current.attributes.size;
-		return NFS4_OK;
-	}
+	if (args->rpa_count == 0 || args->rpa_offset >= c->current.attributes.size)
+		return rr_nfs4_may_read(c, plus_nothing);
 	work->end = rr_min(args->rpa_offset + args->rpa_count, c->current.attributes.size);
 	return plus_seek(c, true, plus_found_data);
 }

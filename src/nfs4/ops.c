@@ -121,8 +121,9 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_WRONG_TYPE },
 	[OP_DEALLOCATE] = { rr_op_deallocate, FH | VFS | CHANGES, OPS_STATUS, .pseudo = NFS4ERR_WRONG_TYPE },
 	[OP_IO_ADVISE] = { rr_op_io_advise, FH | VFS, OPS_STATUS + OPS_BITMAP, .pseudo = NFS4ERR_ISDIR },
-	[OP_OFFLOAD_CANCEL] = { rr_op_offload, FH | VFS, OPS_STATUS, .pseudo = NFS4ERR_BAD_STATEID },
-	[OP_OFFLOAD_STATUS] = { rr_op_offload, FH | VFS, OPS_STATUS, .pseudo = NFS4ERR_BAD_STATEID },
+	/* The stateid decides; RFC 7862, 11.2 has no NFS4ERR_NOFILEHANDLE for them. */
+	[OP_OFFLOAD_CANCEL] = { rr_op_offload, 0, OPS_STATUS },
+	[OP_OFFLOAD_STATUS] = { rr_op_offload, 0, OPS_STATUS },
 	[OP_READ_PLUS] = { rr_op_read_plus, FH | VFS, 0, ops_read_plus_estimate, .pseudo = NFS4ERR_ISDIR },
 	[OP_SEEK] = { rr_op_seek, FH | VFS, OPS_STATUS + 12, .pseudo = NFS4ERR_ISDIR },
 	[OP_CLONE] = { rr_op_clone, FH | SAVED | VFS | CHANGES, OPS_STATUS, .pseudo = NFS4ERR_WRONG_TYPE },

@@ -218,6 +218,8 @@ what_no_client_has_cannot_be_used(void **state)
 	assert_int_equal(RUN(peer, ssv), NFS4ERR_INVAL);
 	assert_int_equal(RUN(peer, op_root(), op_plain(OP_OFFLOAD_STATUS)), NFS4ERR_BAD_STATEID);
 	assert_int_equal(RUN(peer, op_root(), op_plain(OP_OFFLOAD_CANCEL)), NFS4ERR_BAD_STATEID);
+	assert_int_equal(RUN(peer, op_plain(OP_OFFLOAD_STATUS)), NFS4ERR_BAD_STATEID);
+	assert_int_equal(RUN(peer, op_plain(OP_OFFLOAD_CANCEL)), NFS4ERR_BAD_STATEID);
 }
 
 static void

@@ -8,6 +8,9 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/endian.h"
 
 enum { R = OPEN4_SHARE_ACCESS_READ, W = OPEN4_SHARE_ACCESS_WRITE, RW = OPEN4_SHARE_ACCESS_BOTH };
 
@@ -232,6 +235,17 @@ op_setattr(uint32_t attribute, uint32_t length, uint8_t last)
 }
 
 static nfs_argop4
+op_setattr_mode(uint32_t mode)
+{
+	static const uint32_t words[2] = { 0, 1 << (FATTR4_MODE - 32) };
+	static uint8_t values[4];
+
+	rr_put_be32(values, mode);
+	return (nfs_argop4){ .argop = OP_SETATTR,
+		.u.opsetattr.obj_attributes = { { 2, (uint32_t *)(uintptr_t)words }, { values, 4 } } };
+}
+
+static nfs_argop4
 op_verify(nfs_opnum4 op, uint32_t attribute, uint32_t length, uint8_t last)
 {
 	const nfs_argop4 set = op_setattr(attribute, length, last);
@@ -329,12 +343,133 @@ handles_and_rights(void **state)
 	assert_int_equal(RUN(peer, op_root(), secinfo), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), secinfo, op_plain(OP_GETFH)), NFS4ERR_NOFILEHANDLE);
 	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), secinfo), NFS4ERR_NOTDIR);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("link"), secinfo), NFS4ERR_NOTDIR);
 	secinfo.u.opsecinfo.name = text_bytes("");
 	assert_int_equal(RUN(peer, op_root(), secinfo), NFS4ERR_INVAL);
 	secinfo.u.opsecinfo.name = text_bytes("..");
 	assert_int_equal(RUN(peer, op_root(), secinfo), NFS4ERR_BADNAME);
 	secinfo.u.opsecinfo.name = text_bytes("none");
 	assert_int_equal(RUN(peer, op_root(), secinfo), NFS4ERR_NOENT);
+}
+
+/* 18.16.3: "UNCHECKED4 means that the file should be created if a file of that name does not exist and
+ * encountering an existing regular file of that name is not an error." */
+static void
+an_unchecked_create_says_what_is_there_instead(void **state)
+{
+	struct peer *peer = peer_with_kinds(state);
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, true)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("dir", "o", R, 0, true)), NFS4ERR_ISDIR);
+	assert_int_equal(RUN(peer, op_root(), op_open("link", "o", R, 0, true)), NFS4ERR_SYMLINK);
+	assert_int_equal(RUN(peer, op_root(), op_open("fifo", "o", R, 0, true)), NFS4ERR_WRONG_TYPE);
+	assert_int_equal(RUN(peer, op_root(), op_open("sock", "o", R, 0, true)), NFS4ERR_WRONG_TYPE);
+}
+
+/* 18.16.3: "The server MAY support CLAIM_DELEGATE_PREV and/or CLAIM_DELEG_PREV_FH". */
+static void
+no_delegation_outlives_its_client(void **state)
+{
+	struct peer *peer = peer_with_kinds(state);
+	nfs_argop4 open = op_open("file", "o", R, 0, false);
+
+	open.u.opopen.claim =
+		(open_claim4){ .claim = CLAIM_DELEGATE_PREV, .u.file_delegate_prev = text_bytes("file") };
+	assert_int_equal(RUN(peer, op_root(), open), NFS4ERR_RECLAIM_BAD);
+	open.u.opopen.claim = (open_claim4){ .claim = CLAIM_DELEG_PREV_FH };
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), open), NFS4ERR_RECLAIM_BAD);
+}
+
+/* 18.10.3: "any range of bytes" up to octet 2^64 - 2 by its length, and to the last by NFS4_UINT64_MAX. The
+ * files of the storage, and its locks, end at 2^63. */
+static void
+ranges_beyond_what_storage_can_lock_are_locked(void **state)
+{
+	struct peer *peer = peer_with_kinds(state), *other = world_peer(*state, 1, "b", 0);
+	static const uint64_t ranges[][2] = { { UINT64_MAX - 1, 1 }, { UINT64_C(1) << 63, 100 },
+		{ (UINT64_C(1) << 63) - 5, 10 }, { UINT64_MAX, UINT64_MAX } };
+
+	assert_int_equal(RUN(other, op_root(), op_open("file", "p", RW, 0, false)), NFS4_OK);
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+		const nfs_argop4 lockt = { .argop = OP_LOCKT,
+			.u.oplockt = { WRITE_LT, ranges[i][0], ranges[i][1], { 0, text_bytes("m") } } };
+		nfs_argop4 locku = { .argop = OP_LOCKU,
+			.u.oplocku = { .locktype = WRITE_LT,
+				.lock_stateid = stateid_current,
+				.offset = ranges[i][0],
+				.length = ranges[i][1] } };
+
+		assert_int_equal(
+			RUN(peer, op_root(), op_open("file", "o", RW, 0, false),
+				op_lock(&stateid_current, "l", WRITE_LT, ranges[i][0], ranges[i][1])),
+			NFS4_OK);
+		locku.u.oplocku.lock_stateid = peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid;
+		assert_int_equal(RUN(other, op_root(), op_lookup("file"), lockt), NFS4ERR_DENIED);
+		assert_int_equal(RUN(peer, op_root(), op_lookup("file"), locku), NFS4_OK);
+		assert_int_equal(RUN(other, op_root(), op_lookup("file"), lockt), NFS4_OK);
+	}
+}
+
+/* 15.2: storage has errors that are not listed for each operation. */
+static void
+the_nearest_error_stands_for_one_that_is_not_listed(void **state)
+{
+	(void)state;
+	assert_int_equal(rr_nfs4_status_for(OP_REMOVE, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(OP_RENAME, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(OP_LINK, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(OP_WRITE, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(OP_SETATTR, NFS4ERR_PERM), NFS4ERR_PERM);
+	assert_int_equal(rr_nfs4_status_for(OP_COMMIT, NFS4ERR_NOSPC), NFS4ERR_IO);
+	assert_int_equal(rr_nfs4_status_for(OP_COMMIT, NFS4ERR_DQUOT), NFS4ERR_IO);
+	assert_int_equal(rr_nfs4_status_for(OP_ALLOCATE, NFS4ERR_PERM), NFS4ERR_ACCESS);
+	assert_int_equal(rr_nfs4_status_for(OP_SECINFO, NFS4ERR_SYMLINK), NFS4ERR_NOTDIR);
+	assert_int_equal(rr_nfs4_status_for(OP_READLINK, NFS4ERR_ISDIR), NFS4ERR_WRONG_TYPE);
+}
+
+static void
+world_open_to_all(const struct world *world)
+{
+	assert_int_equal(chmod(world->path, 0755), 0);
+}
+
+/* A directory with the sticky bit: EPERM of the storage. */
+static void
+a_file_of_another_user_is_not_removed_from_a_sticky_directory(void **state)
+{
+	struct peer *peer = peer_with_kinds(state), *user = world_peer(*state, 1, "b", 1000);
+	const nfs_argop4 dir = op_lookup("dir"), save = op_plain(OP_SAVEFH);
+
+	if (geteuid() != 0)
+		skip();
+	world_open_to_all(*state);
+	assert_int_equal(RUN(peer, op_root(), dir, op_open("x", "o", RW, 0, true)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), dir, op_setattr_mode(01777)), NFS4_OK);
+	assert_int_equal(RUN(user, op_root(), dir, op_remove("x")), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(user, op_root(), dir, save, op_rename("x", "y")), NFS4ERR_ACCESS);
+}
+
+/* 18.22.3: "the READ succeeds and returns zero bytes of data again subject to access permissions checking" */
+static void
+reading_nothing_needs_the_right_to_read(void **state)
+{
+	struct peer *peer = peer_with_kinds(state), *user = world_peer(*state, 1, "b", 1000);
+	const nfs_argop4 file = op_lookup("file");
+	nfs_argop4 plus = { .argop = OP_READ_PLUS };
+
+	if (geteuid() != 0)
+		skip();
+	world_open_to_all(*state);
+	user->minor = 2;
+	assert_int_equal(RUN(peer, op_root(), file, op_setattr_mode(0600)), NFS4_OK);
+	assert_int_equal(RUN(user, op_root(), file, op_read(&stateid_anonymous, 0, 0)), NFS4ERR_ACCESS);
+	assert_int_equal(
+		RUN(user, op_root(), file, op_read(&stateid_anonymous, UINT64_MAX, 1)), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(user, op_root(), file, plus), NFS4ERR_ACCESS);
+	plus.u.opread_plus.rpa_count = 1;
+	assert_int_equal(RUN(user, op_root(), file, plus), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid_anonymous, 0, 0)), NFS4_OK);
+	assert_true(peer_res(peer, 2)->u.opread.u.resok4.eof);
 }
 
 /* A directory above the exports has nothing but names. */
@@ -381,6 +516,12 @@ main(void)
 		TEST(attributes_are_set_that_can_be),
 		TEST(attributes_are_compared),
 		TEST(handles_and_rights),
+		TEST(an_unchecked_create_says_what_is_there_instead),
+		TEST(no_delegation_outlives_its_client),
+		TEST(ranges_beyond_what_storage_can_lock_are_locked),
+		cmocka_unit_test(the_nearest_error_stands_for_one_that_is_not_listed),
+		TEST(a_file_of_another_user_is_not_removed_from_a_sticky_directory),
+		TEST(reading_nothing_needs_the_right_to_read),
 		cmocka_unit_test_setup_teardown(
 			the_root_of_several_exports_is_a_directory, world_setup_two_exports, world_teardown),
 	};

@@ -62,6 +62,7 @@ struct world {
 	uint32_t export_count;
 	struct rr_posix_shared *posix;
 	bool in_memory;
+	bool storage_fails; /* in ways of its own: NFS4ERR_SERVERFAULT is no wonder */
 	struct rr_memory *memory;
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
@@ -107,8 +108,9 @@ void peer_disconnect(struct peer *peer);
 /* BIND_CONN_TO_SESSION to both channels, over a connection that is made for it where there is none. */
 nfsstat4 peer_bind(struct peer *peer, uint32_t uid);
 
-/* Each result has a status that its operation may have, and a COMPOUND ends with its first error. */
-void world_check_results(const COMPOUND4res *res);
+/* Each result has a status that its operation may have, none has NFS4ERR_SERVERFAULT, by which the server
+ * stands in for a status that the operation may not have, and a COMPOUND ends with its first error. */
+void world_check_results(const struct world *world, const COMPOUND4res *res);
 /* One COMPOUND as it is; its status. */
 nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
 /* Begins a call of one operation behind a SEQUENCE, as peer_again() makes it; done is set when its answer is
