@@ -323,6 +323,53 @@ RPCRDMA_API int rpcrdma_nfs_write(
 RPCRDMA_API int rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	uint8_t *verifier, const struct rpcrdma_nfs_then *then);
 
+/* ---- Holes, and copies that a server makes: version 4.2 alone ---- */
+
+/*
+ * The functions below fail with NOTSUP where version 4.2 is not spoken, and with RPCRDMA_NFS_NOTSUPP, or a
+ * status that is not in the list above, where the server has no such operation: the caller reads and writes
+ * instead.
+ */
+
+enum rpcrdma_nfs_content { RPCRDMA_NFS_DATA, RPCRDMA_NFS_HOLE };
+
+/* The offset of the next data, or of the next hole, at or behind offset (RFC 7862, section 15.11). Each file
+ * ends with a hole. NXIO: no data follows, or offset is behind the end of the file. *found is written when
+ * the operation succeeds. */
+RPCRDMA_API int rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
+	enum rpcrdma_nfs_content what, uint64_t offset, uint64_t *found, const struct rpcrdma_nfs_then *then);
+
+/* A part of a file that the server copies into another of its files. */
+struct rpcrdma_nfs_range {
+	size_t size; /* set by the caller: see api.h */
+	/* Set by the caller. Nothing but regular files; RFC 7862 wants two different files for a copy. */
+	struct rpcrdma_nfs_handle from, to;
+	uint64_t from_offset, to_offset;
+	uint64_t length; /* octets, which from must have. rpcrdma_nfs_clone(): 0 is all up to its end */
+
+	/* Set by the library. */
+	uint64_t copied;                        /* octets, also where the operation failed */
+	enum rpcrdma_nfs_stability stored;      /* the weakest that the server's answers say */
+	uint8_t verifier[RPCRDMA_NFS_VERIFIER]; /* as struct rpcrdma_nfs_io has it */
+	bool verifier_changed;                  /* so here */
+};
+
+/* The server copies the data of a range (RFC 7862, section 15.2): several COPYs follow each other where it
+ * copies less than it was asked for. Holes may become zeroes. Octets that are stored UNSTABLE need
+ * rpcrdma_nfs_commit(). range is the library's until the operation is done. */
+RPCRDMA_API int rpcrdma_nfs_copy(
+	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, const struct rpcrdma_nfs_then *then);
+
+/* The two files share the storage of a range until it is written to (RFC 7862, section 15.13), holes
+ * included. File systems that cannot do that refuse it. A clone is on stable storage. range is the library's
+ * until the operation is done. */
+RPCRDMA_API int rpcrdma_nfs_clone(
+	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, const struct rpcrdma_nfs_then *then);
+
+/* True where both clients are connected to one address, speak version 4.2, and the servers say that they are
+ * one (RFC 8881, section 2.10.4): handles of either client are good for the other one then. */
+RPCRDMA_API bool rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 #include <rpcrdma/nfs.h>
 
 #include "nfs/limits.h"
+#include "nfs/v4/newer.h"
 #include "nfs/version.h"
 #include "rpc/client.h"
 #include "ulb/nfs3.h"
@@ -67,6 +68,9 @@ enum {
  */
 int rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs,
 	struct rr_text *text);
+
+/* True where version 4.2 is spoken, whose procedures (nfs/v4/newer.h) are there then. */
+bool rr_nfs_is_newer(const struct rpcrdma_nfs *nfs);
 
 /* The connection, for counters and what was negotiated. */
 struct rpcrdma_client *rr_nfs_rpc(const struct rpcrdma_nfs *nfs);
@@ -229,6 +233,8 @@ struct rr_nfs_op {
 		CREATE3args create;
 		SETATTR3args setattr;
 		RENAME3args rename;
+		struct rr_v4_seek_args seek;
+		struct rr_v4_copy_args copy;
 	} args;
 	union {
 		nfsstat3 status;
@@ -236,6 +242,8 @@ struct rr_nfs_op {
 		CREATE3res create;
 		SETATTR3res setattr;
 		RENAME3res rename;
+		struct rr_v4_seek_result seek;
+		struct rr_v4_copy_result copy;
 	} result;
 	uint8_t keep[1280]; /* the reply's header, and the largest of the results */
 };
@@ -250,6 +258,14 @@ void rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const stru
 /* In one directory. */
 void rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *from, const char *to);
+
+/* Over version 4.2 alone: the next data, or the next hole (result.seek.found; NFS3ERR_NXIO: there is no
+ * data); and the beginning of a file, copied by the server into another file of it, and stored. handles:
+ * until done(). */
+void rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file,
+	uint64_t offset, bool data);
+void rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,
+	const struct rpcrdma_nfs_handle *to, uint64_t length);
 
 /* Ends it without done(). No effect on one that is not under way (or zeroed). */
 void rr_nfs_op_cancel(struct rr_nfs_op *op);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "ulb/reply.h"
-
 /* Procedures on names, many under way at a time, for who has many files. */
 
 static void
@@ -41,6 +39,10 @@ async_result(struct rr_nfs_op *op)
 		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it made");
 	if (op->call.proc == NFSPROC3_LOOKUP && !async_take(op, &found->object, &found->obj_attributes))
 		return rr_nfs_fail(op->nfs, -RPCRDMA_ERR_NOTSUP, "the server does not say what it found");
+	if (op->call.proc == RR_V4_COPY &&
+		(op->result.copy.count != op->args.copy.length || op->result.copy.committed != FILE_SYNC))
+		return rr_nfs_fail(
+			op->nfs, -RPCRDMA_ERR_NOTSUP, "the server copied a part, or did not store it");
 	return 0;
 }
 
@@ -64,7 +66,7 @@ async_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 		.proc = proc,
 		.args = &op->args,
 		.result = &op->result,
-		.reply_max = rr_ulb_nfs3_reply_max(proc, &op->args),
+		.reply_max = rr_nfs_reply_max(proc, &op->args),
 		.keep = op->keep,
 		.keep_size = sizeof(op->keep),
 		.done = async_done,
@@ -108,6 +110,24 @@ rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpc
 		.to = { rr_nfs_fh(directory), rr_nfs_string(to) },
 	};
 	async_call(nfs, op, NFSPROC3_RENAME);
+}
+
+void
+rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file,
+	uint64_t offset, bool data)
+{
+	op->args.seek = (struct rr_v4_seek_args){ .file = rr_nfs_fh(file), .offset = offset, .data = data };
+	async_call(nfs, op, RR_V4_SEEK);
+}
+
+void
+rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,
+	const struct rpcrdma_nfs_handle *to, uint64_t length)
+{
+	op->args.copy = (struct rr_v4_copy_args){
+		.to = rr_nfs_fh(to), .from = rr_nfs_fh(from), .length = length, .commit = true
+	};
+	async_call(nfs, op, RR_V4_COPY);
 }
 
 void

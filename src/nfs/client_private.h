@@ -3,6 +3,7 @@
 #define RR_NFS_CLIENT_PRIVATE_H
 
 #include "nfs/client.h"
+#include "nfs/v4/newer.h"
 #include "nfs/v4/v4.h"
 
 /* What the files of the NFS client share. */
@@ -49,6 +50,9 @@ void rr_nfs_withdraw(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* Why the last call failed. */
 const char *rr_nfs_why(const struct rpcrdma_nfs *nfs);
+
+/* The octets of a procedure's results that the schema does not bound. */
+uint32_t rr_nfs_reply_max(uint32_t proc, const void *args);
 
 /* Changes where a call that was sent before it changed may have been executed twice. */
 uint32_t rr_nfs_repeats(const struct rpcrdma_nfs *nfs);

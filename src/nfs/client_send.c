@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of the NFS procedures: as version 3 has them, or through a session of version 4. */
 #include "nfs/client_private.h"
+#include "ulb/reply.h"
 
 void
 rr_nfs_send(struct rpcrdma_nfs *nfs, struct rr_call *call)
@@ -18,6 +19,18 @@ rr_nfs_withdraw(struct rpcrdma_nfs *nfs, struct rr_call *call)
 		rr_v4_cancel(nfs->v4, call);
 	else
 		rr_client_cancel(nfs->client, call);
+}
+
+bool
+rr_nfs_is_newer(const struct rpcrdma_nfs *nfs)
+{
+	return nfs->v4 && rr_v4_minor(nfs->v4) >= 2;
+}
+
+uint32_t
+rr_nfs_reply_max(uint32_t proc, const void *args)
+{
+	return proc <= NFSPROC3_COMMIT ? rr_ulb_nfs3_reply_max(proc, args) : 0;
 }
 
 const char *

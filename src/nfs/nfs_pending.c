@@ -4,7 +4,6 @@
 
 #include "base/config.h"
 #include "nfs/nfs_private.h"
-#include "ulb/reply.h"
 
 enum { PENDINGS_KEPT = 64 };
 
@@ -94,7 +93,7 @@ rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
 		.proc = proc,
 		.args = &pending->args,
 		.result = &pending->result,
-		.reply_max = rr_ulb_nfs3_reply_max(proc, &pending->args),
+		.reply_max = rr_nfs_reply_max(proc, &pending->args),
 		.keep = pending->keep,
 		.keep_size = sizeof(pending->keep),
 		.timeout = nfs->cleaning ? RR_NFS_CLEANING_TIME : 0,

@@ -35,6 +35,8 @@ struct rr_nfs_pending {
 	uint8_t *verifier;
 	struct rpcrdma_nfs_space *space;
 	struct rpcrdma_nfs_io *io;
+	struct rpcrdma_nfs_range *range;
+	uint64_t *found;
 	struct rpcrdma_nfs_handle handles[2];
 	char names[2][RR_NFS_NAME + 1];
 	ftype3 type; /* the object must be of this type; 0: of any */
@@ -57,6 +59,8 @@ struct rr_nfs_pending {
 		RENAME3args rename;
 		FSSTAT3args fsstat;
 		COMMIT3args commit;
+		struct rr_v4_seek_args seek;
+		struct rr_v4_copy_args copy;
 	} args;
 	union {
 		nfsstat3 status;
@@ -73,6 +77,8 @@ struct rr_nfs_pending {
 		RENAME3res rename;
 		FSSTAT3res fsstat;
 		COMMIT3res commit;
+		struct rr_v4_seek_result seek;
+		struct rr_v4_copy_result copy;
 	} result;
 	uint8_t keep[RR_NFS_PATH + 1024]; /* the reply's header, and the largest of the results */
 	char path[RR_NFS_PATH];           /* the target of a new symbolic link */

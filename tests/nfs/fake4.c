@@ -74,6 +74,9 @@ fake4_exchange(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	ok->eir_clientid = ++fake->clientid;
 	ok->eir_sequenceid = 7;
 	ok->eir_flags = EXCHGID4_FLAG_USE_NON_PNFS;
+	if (fake->major)
+		ok->eir_server_owner.so_major_id =
+			(struct rpcrdma_bytes){ fake->major, (uint32_t)strlen(fake->major) };
 	fake->fresh = true;
 	return NFS4_OK;
 }
@@ -198,6 +201,50 @@ fake4_getattr(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	return NFS4_OK;
 }
 
+static nfsstat4
+fake4_seek(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	assert_int_equal(op->u.opseek.sa_stateid.seqid, 0);
+	res->u.opseek.u.resok4 = fake->seek;
+	return fake->opens > 0 ? NFS4_OK : NFS4ERR_BAD_STATEID;
+}
+
+static nfsstat4
+fake4_copy(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	static stateid4 later;
+	const COPY4args *args = &op->u.opcopy;
+	COPY4resok *ok = &res->u.opcopy.u.cr_resok4;
+	uint64_t most = fake->copy_most ? fake->copy_most : args->ca_count;
+
+	assert_true(args->ca_synchronous && args->ca_consecutive && args->ca_source_server.count == 0);
+	assert_int_equal(args->ca_src_stateid.seqid, 0);
+	assert_int_equal(args->ca_dst_stateid.seqid, 0);
+	assert_int_not_equal(args->ca_src_stateid.other[0], args->ca_dst_stateid.other[0]);
+	assert_true(fake->copied_to == 0 || args->ca_dst_offset == fake->copied_to);
+	fake->copied = *args;
+	ok->cr_response.wr_count = fake->copy_nothing ? 0 : rr_min(args->ca_count, most) + fake->copy_more;
+	if (fake->copy_later) {
+		ok->cr_response.wr_callback_id.count = 1;
+		ok->cr_response.wr_callback_id.values = &later;
+	}
+	ok->cr_response.wr_committed = UNSTABLE4;
+	ok->cr_response.wr_writeverf[0] = (uint8_t)(fake->verifier_step * fake->calls[OP_COPY]);
+	ok->cr_requirements = (copy_requirements4){ !fake->copy_anyhow, true };
+	fake->copied_to = ok->cr_response.wr_count < args->ca_count
+				  ? args->ca_dst_offset + ok->cr_response.wr_count
+				  : 0;
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_clone(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	(void)res;
+	fake->cloned = op->u.opclone;
+	return NFS4_OK;
+}
+
 static fake4_operation *const fake4_operations[FAKE4_OPS] = {
 	[OP_EXCHANGE_ID] = fake4_exchange,
 	[OP_CREATE_SESSION] = fake4_create_session,
@@ -209,6 +256,9 @@ static fake4_operation *const fake4_operations[FAKE4_OPS] = {
 	[OP_READ] = fake4_read,
 	[OP_GETFH] = fake4_getfh,
 	[OP_GETATTR] = fake4_getattr,
+	[OP_SEEK] = fake4_seek,
+	[OP_COPY] = fake4_copy,
+	[OP_CLONE] = fake4_clone,
 };
 
 /* ---- COMPOUND ---- */

@@ -54,6 +54,9 @@ struct fake4 {
 	uint32_t beside;           /* calls that name a higher slot than their own as one in use */
 	uint32_t under_way, most;  /* calls that are kept */
 	uint8_t data[FAKE4_SIZE];
+	COPY4args copied;   /* the last COPY */
+	CLONE4args cloned;  /* the last CLONE */
+	uint64_t copied_to; /* where the next COPY must begin, if the last one was short */
 
 	/* Knobs. */
 	uint32_t minor_max, slots; /* slots: FAKE4_SLOTS, or up to FAKE4_SLOTS_MAX */
@@ -61,8 +64,13 @@ struct fake4 {
 	uint32_t refused, times;
 	enum fake4_lie lie;
 	bool delegates, silent;
-	bool lost;        /* the next COMPOUND finds the server restarted */
-	const char *path; /* that fake4_open() opens */
+	bool lost;          /* the next COMPOUND finds the server restarted */
+	const char *major;  /* ID of the server's owner; NULL: empty */
+	seek_res4 seek;     /* the answer to SEEK */
+	uint64_t copy_most; /* octets of one COPY; 0: all */
+	bool copy_nothing, copy_more, copy_later, copy_anyhow;
+	uint8_t verifier_step; /* how much the verifier changes by each COPY */
+	const char *path;      /* that fake4_open() opens */
 
 	/* Of one COMPOUND. */
 	nfs_resop4 results[32];

@@ -36,7 +36,7 @@ rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error)
 void
 rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
 {
-	memset(outer->result, 0, NFS_V3_program.procedures[outer->proc].result_size);
+	memset(outer->result, 0, rr_v4_result_size(outer->proc));
 	*(nfsstat3 *)outer->result = (nfsstat3)(status == NFS4ERR_GRACE ? NFS4ERR_DELAY : status);
 }
 
@@ -50,9 +50,7 @@ dispatch_finish(struct rr_v4_slot *slot, int error)
 
 	outer->placed = slot->call.placed;
 	outer->pulled = slot->call.pulled;
-	if (slot->open)
-		slot->open->users--;
-	slot->outer = NULL;
+	rr_v4_slot_end_use(slot);
 	rr_loop_disarm(v4->loop, &outer->timer);
 	v4->gone = &gone;
 	outer->done(outer, error);
@@ -244,6 +242,8 @@ dispatch_done(struct rr_call *call, int error)
 	}
 	if (slot->outer && slot->open && dispatch_open_is_lost(status)) {
 		rr_v4_open_lose(slot->open);
+		if (slot->source)
+			rr_v4_open_lose(slot->source);
 		dispatch_again(slot, status);
 		return;
 	}
@@ -263,7 +263,7 @@ dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 	const struct rr_v4_work *work = rr_v4_procedures[outer->proc];
 
 	if (work->access) {
-		enum rr_v4_wait wait = rr_v4_wait_open(slot, outer, work->access);
+		enum rr_v4_wait wait = rr_v4_wait_open(slot, outer, work);
 
 		if (wait != RR_V4_WAIT_NOT)
 			return wait == RR_V4_WAIT_OPEN;

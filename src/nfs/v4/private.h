@@ -2,6 +2,7 @@
 #ifndef RR_NFS_V4_PRIVATE_H
 #define RR_NFS_V4_PRIVATE_H
 
+#include "nfs/v4/newer.h"
 #include "nfs/v4/v4.h"
 #include "ulb/nfs3.h"
 #include "ulb/nfs42.h"
@@ -91,6 +92,7 @@ struct rr_v4_work {
 	/* Of the session's own: it is over, by a negative error, a status, or 0 from take(). */
 	void (*end)(struct rr_v4_slot *slot, int error);
 	uint32_t access; /* the OPEN4_SHARE_ACCESS_... that the file must be open with; 0: none */
+	bool source;     /* and the second of the arguments is a file that must be open to be read */
 	bool changes;    /* it is not idempotent: the server is to keep its reply */
 	bool alone;      /* without SEQUENCE */
 };
@@ -101,7 +103,7 @@ struct rr_v4_slot {
 	bool busy;
 	const struct rr_v4_work *work;
 	struct rr_call *outer; /* the caller's; NULL for the session's own */
-	struct rr_v4_open *open;
+	struct rr_v4_open *open, *source;
 	uint32_t kept; /* octets used of the caller's memory for results */
 	uint32_t reply_max;
 	uint32_t misordered;   /* answers NFS4ERR_SEQ_MISORDERED to its call */
@@ -114,6 +116,12 @@ struct rr_v4_slot {
 	uint32_t words[RR_V4_WORDS];
 	uint8_t values[RR_V4_VALUES];
 	uint8_t arena[8192] __attribute__((aligned(16)));
+};
+
+/* Which server it is: RFC 8881, 2.10.4. */
+struct rr_v4_server {
+	uint32_t major_length, scope_length; /* major_length 0: the server did not say */
+	uint8_t major[NFS4_OPAQUE_LIMIT], scope[NFS4_OPAQUE_LIMIT];
 };
 
 enum rr_v4_state {
@@ -142,6 +150,7 @@ struct rr_v4 {
 	uint32_t owner_length;
 	verifier4 verifier;
 	clientid4 clientid;
+	struct rr_v4_server server;
 	sequenceid4 create_sequence;
 	sessionid4 session;
 	uint32_t generation, fruitless; /* sessions that were made; attempts since the last success */
@@ -195,7 +204,10 @@ extern const uint32_t rr_v4_procedure_count;
 extern const struct rr_v4_work rr_v4_getattr3, rr_v4_setattr3, rr_v4_lookup3, rr_v4_access3, rr_v4_readlink3,
 	rr_v4_read3, rr_v4_write3, rr_v4_create3, rr_v4_mkdir3, rr_v4_symlink3, rr_v4_remove3, rr_v4_rmdir3,
 	rr_v4_rename3, rr_v4_link3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsstat3, rr_v4_fsinfo3,
-	rr_v4_commit3;
+	rr_v4_commit3, rr_v4_seek, rr_v4_copy, rr_v4_clone;
+
+/* Octets of the C type that the procedure's results have. */
+size_t rr_v4_result_size(uint32_t proc);
 
 /* Appends GETFH and GETATTR; takes what they answered. */
 void rr_v4_find(struct rr_v4_slot *slot);
@@ -257,6 +269,9 @@ uint64_t rr_v4_slots_of(const struct rr_v4 *v4);
 struct rr_v4_slot *rr_v4_slot_get(struct rr_v4 *v4);
 void rr_v4_slot_put(struct rr_v4_slot *slot);
 
+/* The caller's call does not use its open files any more. */
+void rr_v4_slot_end_use(struct rr_v4_slot *slot);
+
 /* What the server did with the call in it is not known. */
 void rr_v4_slot_doubt(struct rr_v4_slot *slot);
 
@@ -283,13 +298,14 @@ bool rr_v4_session_is_lost(nfsstat4 status);
 /* ---- waiting.c: calls that need an open file ---- */
 
 enum rr_v4_wait {
-	RR_V4_WAIT_NOT,  /* slot->open is set */
+	RR_V4_WAIT_NOT,  /* slot->open is set, and slot->source where the work has one */
 	RR_V4_WAIT_OPEN, /* the call is with the open that it needs */
 	RR_V4_WAIT_FULL  /* the call is the first of the queue: another file is to be closed before */
 };
 
 /* A call wants to use a slot; where it waits, the slot is free again, or has other work. */
-enum rr_v4_wait rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, uint32_t access);
+enum rr_v4_wait rr_v4_wait_open(
+	struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work);
 
 /* Closes files that nothing was read from or written to for a while. */
 void rr_v4_close_idle(struct rr_v4 *v4, uint32_t keep, uint64_t before);

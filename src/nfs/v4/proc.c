@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The procedures of version 3 by their numbers. */
+/* The procedures of version 3 by their numbers, and behind them those that version 4.2 has beside. */
 #include "nfs/v4/private.h"
 
 const struct rr_v4_work *const rr_v4_procedures[] = {
@@ -22,6 +22,21 @@ const struct rr_v4_work *const rr_v4_procedures[] = {
 	[NFSPROC3_FSSTAT] = &rr_v4_fsstat3,
 	[NFSPROC3_FSINFO] = &rr_v4_fsinfo3,
 	[NFSPROC3_COMMIT] = &rr_v4_commit3,
+	[RR_V4_SEEK] = &rr_v4_seek,
+	[RR_V4_COPY] = &rr_v4_copy,
+	[RR_V4_CLONE] = &rr_v4_clone,
 };
 
 const uint32_t rr_v4_procedure_count = sizeof(rr_v4_procedures) / sizeof(rr_v4_procedures[0]);
+
+static const size_t proc_newer_sizes[RR_V4_PROCEDURES] = {
+	[RR_V4_SEEK] = sizeof(struct rr_v4_seek_result),
+	[RR_V4_COPY] = sizeof(struct rr_v4_copy_result),
+	[RR_V4_CLONE] = sizeof(struct rr_v4_copy_result),
+};
+
+size_t
+rr_v4_result_size(uint32_t proc)
+{
+	return proc <= NFSPROC3_COMMIT ? NFS_V3_program.procedures[proc].result_size : proc_newer_sizes[proc];
+}

@@ -21,8 +21,18 @@ rr_v4_slot_get(struct rr_v4 *v4)
 	v4->free &= ~(UINT64_C(1) << slot->number);
 	slot->busy = true;
 	slot->outer = NULL;
-	slot->open = NULL;
+	slot->open = slot->source = NULL;
 	return slot;
+}
+
+void
+rr_v4_slot_end_use(struct rr_v4_slot *slot)
+{
+	if (slot->outer && slot->open)
+		slot->open->users--;
+	if (slot->outer && slot->source)
+		slot->source->users--;
+	slot->outer = NULL;
 }
 
 /* A slot whose last call was given up is not used again in its session: what the server did with the call is
@@ -32,10 +42,8 @@ rr_v4_slot_put(struct rr_v4_slot *slot)
 {
 	struct rr_v4 *v4 = slot->v4;
 
-	if (slot->open && slot->outer)
-		slot->open->users--;
-	slot->outer = NULL;
-	slot->open = NULL;
+	rr_v4_slot_end_use(slot);
+	slot->open = slot->source = NULL;
 	if (slot->number < v4->slots &&
 		(slot->generation != v4->generation || !(v4->doubt >> slot->number & 1)))
 		v4->free |= UINT64_C(1) << slot->number;

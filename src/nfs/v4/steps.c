@@ -26,6 +26,17 @@ steps_exchange_build(struct rr_v4_slot *slot)
 	args->eia_flags = EXCHGID4_FLAG_USE_NON_PNFS;
 }
 
+/* As much of it as there is room for: how much that is. */
+static uint32_t
+steps_keep(uint8_t kept[NFS4_OPAQUE_LIMIT], struct rpcrdma_bytes bytes)
+{
+	uint32_t length = (uint32_t)rr_min(bytes.length, NFS4_OPAQUE_LIMIT);
+
+	if (length > 0)
+		memcpy(kept, bytes.data, length);
+	return length;
+}
+
 static int
 steps_exchange_take(struct rr_v4_slot *slot)
 {
@@ -40,6 +51,8 @@ steps_exchange_take(struct rr_v4_slot *slot)
 		rr_v4_opens_reclaim(v4);
 	}
 	v4->clientid = ok->eir_clientid;
+	v4->server.major_length = steps_keep(v4->server.major, ok->eir_server_owner.so_major_id);
+	v4->server.scope_length = steps_keep(v4->server.scope, ok->eir_server_scope);
 	return 0;
 }
 

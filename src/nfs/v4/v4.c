@@ -89,6 +89,24 @@ rr_v4_error(const struct rr_v4 *v4)
 }
 
 uint32_t
+rr_v4_minor(const struct rr_v4 *v4)
+{
+	return v4->config.minor;
+}
+
+/* RFC 8881, 2.10.4: servers with the same major ID and the same scope are one, whose file handles are good by
+ * either. */
+bool
+rr_v4_is_same_server(const struct rr_v4 *a, const struct rr_v4 *b)
+{
+	const struct rr_v4_server *x = &a->server, *y = &b->server;
+
+	return x->major_length > 0 && x->major_length == y->major_length &&
+	       x->scope_length == y->scope_length && memcmp(x->major, y->major, x->major_length) == 0 &&
+	       memcmp(x->scope, y->scope, x->scope_length) == 0;
+}
+
+uint32_t
 rr_v4_sessions(const struct rr_v4 *v4)
 {
 	return v4->generation;
@@ -139,10 +157,12 @@ rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 	rr_list_append(&v4->queue, &call->link);
 	if (call->timeout > 0)
 		rr_loop_arm(v4->loop, &call->timer, call->timeout);
-	if (call->proc >= rr_v4_procedure_count || !rr_v4_procedures[call->proc]) {
+	if (call->proc >= rr_v4_procedure_count || !rr_v4_procedures[call->proc] ||
+		(call->proc > NFSPROC3_COMMIT && v4->config.minor < 2)) {
 		rr_v4_end_later(v4, call,
 			rr_fail(&v4->text, -RPCRDMA_ERR_PROC_UNAVAIL,
-				"NFS version 4 has nothing like procedure %u of version 3", call->proc));
+				"NFS version 4.%u has nothing like procedure %u", v4->config.minor,
+				call->proc));
 		return;
 	}
 	if (v4->state == RR_V4_IDLE)

@@ -13,6 +13,8 @@
  * number of NFS3ERR_JUKEBOX: the caller waits, and calls again. A handle of no octets is that of the
  * directory that all paths of the server begin at, and LOOKUP of a name of no octets finds the directory
  * itself. Times outside of what version 3 can say become the nearest that it can.
+ *
+ * Version 4.2 has procedures that version 3 has not: newer.h.
  */
 struct rr_v4;
 
@@ -44,6 +46,12 @@ void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
 
 /* Ends it without done(). */
 void rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call);
+
+/* The minor version that is spoken. */
+uint32_t rr_v4_minor(const struct rr_v4 *v4);
+
+/* True where both say that they are one server. Nobody but the servers themselves vouches for it. */
+bool rr_v4_is_same_server(const struct rr_v4 *a, const struct rr_v4 *b);
 
 /* Why the last call failed. */
 const char *rr_v4_error(const struct rr_v4 *v4);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Public functions that version 4.2 alone has: holes, and copies within a server. */
+#include <string.h>
+
+#include "base/address.h"
+#include "base/checked.h"
+#include "base/config.h"
+#include "nfs/nfs_private.h"
+
+/* Of one COPY, which a server may execute as a whole before it answers. */
+#define COPY_PIECE (UINT64_C(64) << 20)
+
+static int
+copy_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending)
+{
+	if (!rr_nfs_is_newer(nfs))
+		return rr_nfs_fail(
+			nfs, -RPCRDMA_ERR_NOTSUP, "NFS version 4.2 has this, and it is not spoken here");
+	return rr_nfs_pending_new(nfs, then, pending);
+}
+
+/* ---- SEEK ---- */
+
+static int
+copy_take_seek(struct rr_nfs_pending *pending)
+{
+	*pending->found = pending->result.seek.found;
+	return 0;
+}
+
+int
+rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
+	enum rpcrdma_nfs_content what, uint64_t offset, uint64_t *found, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !file || !found || (what != RPCRDMA_NFS_DATA && what != RPCRDMA_NFS_HOLE))
+		return -RPCRDMA_ERR_INVAL;
+	error = copy_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->handles[0] = *file;
+	pending->found = found;
+	pending->take = copy_take_seek;
+	pending->args.seek = (struct rr_v4_seek_args){
+		.file = rr_nfs_fh(&pending->handles[0]), .offset = offset, .data = what == RPCRDMA_NFS_DATA
+	};
+	rr_nfs_pending_call(pending, RR_V4_SEEK);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+/* ---- COPY and CLONE ---- */
+
+static int
+copy_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_range *range, bool may_be_empty)
+{
+	if (range->size < sizeof(*range))
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL,
+			"the size of struct rpcrdma_nfs_range is %zu, less than it ever was", range->size);
+	if ((range->length == 0 && !may_be_empty) || range->from_offset > UINT64_MAX - range->length ||
+		range->to_offset > UINT64_MAX - range->length)
+		return rr_nfs_fail(nfs, -RPCRDMA_ERR_INVAL,
+			"a range to be copied has no octets, or an end that no file can have");
+	return 0;
+}
+
+/* The next COPY of the range. */
+static void
+copy_send(struct rr_nfs_pending *pending)
+{
+	const struct rpcrdma_nfs_range *range = pending->range;
+
+	pending->args.copy = (struct rr_v4_copy_args){
+		.to = rr_nfs_fh(&range->to),
+		.from = rr_nfs_fh(&range->from),
+		.to_offset = range->to_offset + range->copied,
+		.from_offset = range->from_offset + range->copied,
+		.length = rr_min(range->length - range->copied, COPY_PIECE),
+	};
+	rr_nfs_pending_call(pending, RR_V4_COPY);
+}
+
+/* The least that a server must copy by each COPY but the last: one that copies an octet at a time would keep
+ * its client for ever. */
+enum { COPY_LEAST = 512 };
+
+static int
+copy_take_copy(struct rr_nfs_pending *pending)
+{
+	const struct rr_v4_copy_result *result = &pending->result.copy;
+	struct rpcrdma_nfs_range *range = pending->range;
+
+	if (range->copied > 0 && memcmp(range->verifier, result->verifier, sizeof(range->verifier)) != 0)
+		range->verifier_changed = true;
+	if (range->copied == 0 || (enum rpcrdma_nfs_stability)result->committed < range->stored)
+		range->stored = (enum rpcrdma_nfs_stability)result->committed;
+	memcpy(range->verifier, result->verifier, sizeof(range->verifier));
+	range->copied += result->count;
+	if (range->copied == range->length)
+		return 0;
+	if (result->count < COPY_LEAST)
+		return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_PEER,
+			"the server copies so few octets at a time that it would not come to an end");
+	copy_send(pending);
+	return PENDING_GOES_ON;
+}
+
+static int
+copy_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, bool clone,
+	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending)
+{
+	int error = nfs && range ? copy_check(nfs, range, clone) : -RPCRDMA_ERR_INVAL;
+
+	if (!error)
+		error = copy_new(nfs, then, pending);
+	if (error)
+		return error;
+	range->copied = 0;
+	range->verifier_changed = false;
+	(*pending)->range = range;
+	return 0;
+}
+
+int
+rpcrdma_nfs_copy(
+	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = copy_start(nfs, range, false, then, &pending);
+
+	if (error)
+		return error;
+	pending->take = copy_take_copy;
+	copy_send(pending);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+static int
+copy_take_clone(struct rr_nfs_pending *pending)
+{
+	pending->range->copied = pending->range->length;
+	pending->range->stored = RPCRDMA_NFS_FILE_SYNC;
+	return 0;
+}
+
+int
+rpcrdma_nfs_clone(
+	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = copy_start(nfs, range, true, then, &pending);
+
+	if (error)
+		return error;
+	pending->take = copy_take_clone;
+	pending->args.copy = (struct rr_v4_copy_args){
+		.to = rr_nfs_fh(&range->to),
+		.from = rr_nfs_fh(&range->from),
+		.to_offset = range->to_offset,
+		.from_offset = range->from_offset,
+		.length = range->length,
+	};
+	rr_nfs_pending_call(pending, RR_V4_CLONE);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+/* ---- One server ---- */
+
+static bool
+copy_is_same_address(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
+{
+	const struct sockaddr *x = (const struct sockaddr *)&a->config.rpc.address,
+			      *y = (const struct sockaddr *)&b->config.rpc.address;
+	uint8_t here[16], there[16];
+
+	return rr_address_octets(x, here) && rr_address_octets(y, there) &&
+	       memcmp(here, there, sizeof(here)) == 0 && rr_address_port(x) == rr_address_port(y);
+}
+
+/*
+ * RFC 8881, 2.10.5.1: "the client does not have to trust the servers' claims". A server that claims to be
+ * another one could have a file of that one copied whose handle it knows. So both clients must be connected
+ * to one address, too.
+ */
+bool
+rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
+{
+	return a && b && rr_nfs_is_newer(a) && rr_nfs_is_newer(b) && rr_v4_is_same_server(a->v4, b->v4) &&
+	       copy_is_same_address(a, b);
+}

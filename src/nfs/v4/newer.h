@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_NFS_V4_NEWER_H
+#define RR_NFS_V4_NEWER_H
+
+#include "ulb/nfs3.h"
+
+/*
+ * Procedures of rr_v4_call() that version 3 has not: operations of version 4.2 (RFC 7862). Their numbers
+ * follow those of version 3, and their arguments and results have the same shape: the file that has to be
+ * open is the first of the arguments, the status is the first of the results.
+ */
+enum rr_v4_newer { RR_V4_SEEK = NFSPROC3_COMMIT + 1, RR_V4_COPY, RR_V4_CLONE, RR_V4_PROCEDURES };
+
+struct rr_v4_seek_args {
+	nfs_fh3 file;
+	uint64_t offset;
+	bool data; /* the next data is looked for, else the next hole */
+};
+
+struct rr_v4_seek_result {
+	nfsstat3 status; /* NFS3ERR_NXIO: there is no such thing at or behind offset */
+	uint64_t found;
+};
+
+/* COPY, and CLONE, where length may be 0: up to the end of the source. */
+struct rr_v4_copy_args {
+	nfs_fh3 to, from;
+	uint64_t to_offset, from_offset, length;
+	bool commit; /* the data is to be on stable storage before the answer; CLONE always does that */
+};
+
+struct rr_v4_copy_result {
+	nfsstat3 status;
+	uint64_t count; /* octets; COPY may copy less than it was asked for */
+	stable_how committed;
+	uint8_t verifier[NFS3_WRITEVERFSIZE];
+};
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SEEK, COPY and CLONE of version 4.2. */
+#include <string.h>
+
+#include "nfs/v4/private.h"
+
+/* RFC 8881, 8.2.2: a seqid of zero stands for the most recent one. */
+static stateid4
+newer_stateid(const struct rr_v4_open *open)
+{
+	stateid4 stateid = open->stateid;
+
+	stateid.seqid = 0;
+	return stateid;
+}
+
+/* ---- SEEK ---- */
+
+static void
+proc_seek_build(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_seek_args *args = slot->outer->args;
+
+	rr_v4_putfh(slot, args->file.data);
+	rr_v4_op(slot, OP_SEEK, XDR_MAX_seek_res4)->u.opseek = (SEEK4args){ newer_stateid(slot->open),
+		args->offset, args->data ? NFS4_CONTENT_DATA : NFS4_CONTENT_HOLE };
+}
+
+/*
+ * RFC 7862, 15.11.3: "If the server cannot find a corresponding sa_what, then the status will still be
+ * NFS4_OK, but sr_eof would be TRUE." Linux answers NFS4ERR_NXIO where no data follows. A hole is always
+ * found: "All files MUST have a virtual hole at the end of the file."
+ */
+static int
+proc_seek_take(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_seek_args *args = slot->outer->args;
+	const seek_res4 *from = &rr_v4_res(slot, OP_SEEK)->u.opseek.u.resok4;
+	struct rr_v4_seek_result *result = slot->outer->result;
+
+	if (args->data && from->sr_eof) {
+		result->status = NFS3ERR_NXIO;
+		return 0;
+	}
+	if (from->sr_offset < args->offset)
+		return rr_v4_broken(slot->v4, "SEEK found something in front of where it was to look");
+	result->found = from->sr_offset;
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_seek = {
+	.build = proc_seek_build, .take = proc_seek_take, .access = OPEN4_SHARE_ACCESS_READ
+};
+
+/* ---- COPY and CLONE ---- */
+
+/* The source is the saved file, the target the current one. */
+static void
+newer_files(struct rr_v4_slot *slot, const struct rr_v4_copy_args *args)
+{
+	rr_v4_putfh(slot, args->from.data);
+	rr_v4_op(slot, OP_SAVEFH, 0);
+	rr_v4_putfh(slot, args->to.data);
+}
+
+static void
+newer_commit(struct rr_v4_slot *slot)
+{
+	rr_v4_op(slot, OP_COMMIT, NFS4_VERIFIER_SIZE)->u.opcommit = (COMMIT4args){ 0, 0 };
+}
+
+/* There is no backchannel by which the end of an asynchronous copy could be said. */
+static void
+proc_copy_build(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_copy_args *args = slot->outer->args;
+
+	newer_files(slot, args);
+	rr_v4_op(slot, OP_COPY, XDR_MAX_COPY4resok + sizeof(stateid4))->u.opcopy = (COPY4args){
+		.ca_src_stateid = newer_stateid(slot->source),
+		.ca_dst_stateid = newer_stateid(slot->open),
+		.ca_src_offset = args->from_offset,
+		.ca_dst_offset = args->to_offset,
+		.ca_count = args->length,
+		.ca_consecutive = true,
+		.ca_synchronous = true,
+	};
+	if (args->commit)
+		newer_commit(slot);
+}
+
+/*
+ * RFC 7862, 15.2.3: "if ca_synchronous is set, then the client has required that the copy protocol selected
+ * MUST perform a synchronous copy", and "if ca_consecutive is set, then the client has specified that the
+ * copy protocol selected MUST copy bytes in consecutive order". A server that does neither is taken for one
+ * that does not copy: which octets it copied is not known.
+ */
+static int
+proc_copy_take(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_copy_args *args = slot->outer->args;
+	const COPY4resok *from = &rr_v4_res(slot, OP_COPY)->u.opcopy.u.cr_resok4;
+	const write_response4 *answered = &from->cr_response;
+	struct rr_v4_copy_result *result = slot->outer->result;
+
+	if (answered->wr_callback_id.count > 0 || !from->cr_requirements.cr_consecutive) {
+		result->status = NFS3ERR_NOTSUPP;
+		return 0;
+	}
+	if (answered->wr_count == 0 || answered->wr_count > args->length)
+		return rr_v4_broken(slot->v4, "COPY copied nothing, or more than it was asked for");
+	result->count = answered->wr_count;
+	result->committed = (stable_how)answered->wr_committed;
+	memcpy(result->verifier, answered->wr_writeverf, sizeof(result->verifier));
+	/* RFC 8881, 18.32.3: with the same verifier, COMMIT stored what was copied. */
+	if (args->commit &&
+		memcmp(result->verifier, rr_v4_res(slot, OP_COMMIT)->u.opcommit.u.resok4.writeverf,
+			sizeof(result->verifier)) == 0)
+		result->committed = FILE_SYNC;
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_copy = { .build = proc_copy_build,
+	.take = proc_copy_take,
+	.access = OPEN4_SHARE_ACCESS_WRITE,
+	.source = true,
+	.changes = true };
+
+/* RFC 7862, 15.13, does not say that what was cloned is on stable storage. */
+static void
+proc_clone_build(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_copy_args *args = slot->outer->args;
+
+	newer_files(slot, args);
+	rr_v4_op(slot, OP_CLONE, 0)->u.opclone = (CLONE4args){
+		.cl_src_stateid = newer_stateid(slot->source),
+		.cl_dst_stateid = newer_stateid(slot->open),
+		.cl_src_offset = args->from_offset,
+		.cl_dst_offset = args->to_offset,
+		.cl_count = args->length,
+	};
+	newer_commit(slot);
+}
+
+static int
+proc_clone_take(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_copy_args *args = slot->outer->args;
+	struct rr_v4_copy_result *result = slot->outer->result;
+
+	result->count = args->length;
+	result->committed = FILE_SYNC;
+	return 0;
+}
+
+const struct rr_v4_work rr_v4_clone = { .build = proc_clone_build,
+	.take = proc_clone_take,
+	.access = OPEN4_SHARE_ACCESS_WRITE,
+	.source = true,
+	.changes = true };
