@@ -129,6 +129,8 @@ cp_copy_one(struct rr_cp *cp, const char *source, const char *destination)
 	}
 	snprintf(cp->to_name, sizeof(cp->to_name), "%s", cp->to.nfs ? cp->remotes[1].name : destination);
 	cp_cut_slashes(cp->to_name);
+	cp->pump.within = cp->pump.clones = rpcrdma_nfs_is_same_server(cp->from.nfs, cp->to.nfs);
+	cp->pump.within_proved = false;
 	rr_cp_top(cp, source, destination);
 	return true;
 }

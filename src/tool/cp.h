@@ -13,12 +13,14 @@
 /*
  * `rpcrdma cp`: cp.c takes the options and opens both ends; cp_top.c
  * finds out what is copied to where; cp_tree.c walks; cp_file.c copies one
- * file or link; cp_pump.c moves data; cp_local.c and cp_remote.c are the ends.
+ * file or link; cp_pump.c moves data, and cp_within.c has a server move it; cp_local.c and cp_remote.c are
+ * the ends.
  */
 
 struct rr_cp_sums {
 	uint64_t files, directories, links, octets;
 	uint64_t skipped; /* files that the destination has, as --update and --checksum want them */
+	uint64_t within;  /* octets that a server copied by itself */
 	uint64_t failed;  /* what could not be copied, or was not as it is no file, directory or link */
 };
 

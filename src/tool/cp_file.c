@@ -263,6 +263,7 @@ file_copy_open(struct copying *copying)
 	cp->streamed |= copying->target.stream;
 	cp->sums.files++;
 	cp->sums.octets += copying->info.size;
+	cp->sums.within += cp->pump.copied_within;
 	return 0;
 }
 

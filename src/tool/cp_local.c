@@ -237,6 +237,7 @@ const struct rr_side_ops rr_side_local = {
 	.create = rr_cp_local_create,
 	.overwrite = rr_cp_local_overwrite,
 	.extent = rr_cp_local_extent,
+	.cancel_extent = rr_cp_local_cancel_extent,
 	.read = rr_cp_local_read,
 	.write = rr_cp_local_write,
 	.cancel = rr_cp_local_cancel,

@@ -28,7 +28,8 @@ int rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const
 	struct rr_file *file);
 int rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, struct rr_file *file);
-int rr_cp_local_extent(struct rr_file *file, uint64_t offset, uint64_t *start, uint64_t *end);
+int rr_cp_local_extent(struct rr_extent *extent);
+void rr_cp_local_cancel_extent(struct rr_extent *extent);
 int rr_cp_local_read(struct rr_file *file, struct rr_piece *piece);
 int rr_cp_local_write(struct rr_file *file, struct rr_piece *piece);
 void rr_cp_local_cancel(struct rr_piece *piece);

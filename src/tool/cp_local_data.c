@@ -85,24 +85,32 @@ rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const 
 	return 0;
 }
 
+/* Nothing but the file itself is asked: the answer is there at once. */
 int
-rr_cp_local_extent(struct rr_file *file, uint64_t offset, uint64_t *start, uint64_t *end)
+rr_cp_local_extent(struct rr_extent *extent)
 {
-	off_t from = lseek(file->fd, (off_t)offset, SEEK_DATA), to;
+	struct rr_file *file = extent->file;
+	off_t from = lseek(file->fd, (off_t)extent->offset, SEEK_DATA), to;
 	struct stat st;
 
 	if (from < 0 && errno == ENXIO) {
 		if (fstat(file->fd, &st) < 0)
 			return rr_cp_local_fail(file->side);
-		*start = *end = (uint64_t)st.st_size;
-		return 0;
+		extent->start = extent->end = (uint64_t)st.st_size;
+		return 1;
 	}
 	to = from < 0 ? -1 : lseek(file->fd, from, SEEK_HOLE);
 	if (to < 0)
 		return rr_cp_local_fail(file->side);
-	*start = (uint64_t)from;
-	*end = (uint64_t)to;
-	return 0;
+	extent->start = (uint64_t)from;
+	extent->end = (uint64_t)to;
+	return 1;
+}
+
+void
+rr_cp_local_cancel_extent(struct rr_extent *extent)
+{
+	(void)extent;
 }
 
 /* ---- Reading ---- */

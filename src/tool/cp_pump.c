@@ -105,47 +105,87 @@ pump_count(struct rr_pump *pump, uint64_t octets)
 		rr_progress_add(pump->progress, octets);
 }
 
-/* Goes on to the next octets of the source that are in no hole. */
-static int
-pump_skip_hole(struct rr_pump *pump)
-{
-	uint64_t before = pump->next;
-	int error;
+/* ---- Holes of the source ---- */
 
-	if (!pump->extents || pump->next < pump->extent_end)
-		return 0;
-	error = pump->from->side->ops->extent(pump->from, pump->next, &pump->extent_start, &pump->extent_end);
-	if (error)
-		return error;
-	/* At the end of the file, which may have shrunk, there is nothing more to be read. */
-	pump->next = pump->extent_end <= pump->next ? pump->end : rr_min(pump->extent_start, pump->end);
+/* What is known of the holes from pump->next on. At the end of the file, which may have shrunk, there is
+ * nothing more to be read. Without an answer, the octets are read, and zeroes among them become holes. */
+static void
+pump_take_extent(struct rr_pump *pump)
+{
+	const struct rr_extent *extent = &pump->extent;
+	uint64_t before = pump->next;
+
+	if (extent->unknown) {
+		pump->extents = false;
+		pump->punch = true;
+		return;
+	}
+	pump->next = extent->end <= before ? pump->end : rr_min(extent->start, pump->end);
 	pump_count(pump, pump->next - before);
-	return 0;
 }
 
-/* 1: the piece was read at once; 0: it is on its way, or nothing is left to be read; or negative. */
+static void
+pump_found_extent(struct rr_extent *extent, int error)
+{
+	struct rr_pump *pump = extent->ctx;
+
+	pump->seeking = false;
+	pump->busy--;
+	if (error)
+		pump_stop(pump, pump->from->side, error);
+	else
+		pump_take_extent(pump);
+	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
+		if (pump->slots[i].state == RR_SLOT_IDLE)
+			pump_slot_advance(pump, &pump->slots[i]);
+}
+
+/* True where the next octets are known to be in no hole, or nothing is known of holes; else they are asked
+ * for. */
+static bool
+pump_skip_hole(struct rr_pump *pump)
+{
+	struct rr_extent *extent = &pump->extent;
+	int result;
+
+	if (!pump->extents || pump->next < extent->end)
+		return true;
+	*extent = (struct rr_extent){
+		.file = pump->from, .offset = pump->next, .done = pump_found_extent, .ctx = pump
+	};
+	result = pump->from->side->ops->extent(extent);
+	if (result == 1)
+		pump_take_extent(pump);
+	if (result < 0)
+		pump_stop(pump, pump->from->side, result);
+	pump->seeking = result == 0;
+	pump->busy += pump->seeking;
+	return result == 1;
+}
+
+/* ---- Pieces ---- */
+
+/* 1: the piece was read at once; 0: it is on its way, or nothing can be read now; or negative. */
 static int
 pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	struct rr_piece *piece = &slot->piece;
 	uint64_t end;
-	int error;
 
-	if (pump->error || pump->next == pump->end || (pump->reading && pump->from->stream))
+	if (pump->error || pump->next == pump->end || pump->seeking || (pump->reading && pump->from->stream))
+		return 0;
+	if (!pump_skip_hole(pump) || pump->next == pump->end)
 		return 0;
 	slot->state = RR_SLOT_READING;
 	pump->busy++;
-	error = pump_skip_hole(pump);
-	if (error)
-		return error;
-	end = pump->extents ? rr_min(pump->end, pump->extent_end) : pump->end;
+	end = pump->extents ? rr_min(pump->end, pump->extent.end) : pump->end;
 	*piece = (struct rr_piece){ .data = slot->memory, .offset = pump->next, .done = pump_slot_completed };
-	piece->length = (uint32_t)rr_min(pump->piece_size, end > pump->next ? end - pump->next : 0);
+	piece->length = (uint32_t)rr_min(pump->piece_size, end - pump->next);
 	piece->ctx = slot;
 	slot->start = pump->next;
 	pump->next += piece->length;
 	pump->reading = true;
-	return piece->length > 0 ? pump->from->side->ops->read(pump->from, piece) : 1;
+	return pump->from->side->ops->read(pump->from, piece);
 }
 
 /* Where the next run of octets begins that is no hole, or that ends, from at on. */
@@ -279,6 +319,9 @@ pump_cancel(struct rr_pump *pump)
 			pump->to->side->ops->cancel(&slot->piece);
 		slot->state = RR_SLOT_IDLE;
 	}
+	if (pump->seeking)
+		pump->from->side->ops->cancel_extent(&pump->extent);
+	pump->seeking = false;
 	pump->busy = 0;
 }
 
@@ -287,7 +330,7 @@ pump_cancel(struct rr_pump *pump)
 static int
 pump_run(struct rr_pump *pump, uint64_t size)
 {
-	pump->next = pump->done = pump->extent_end = 0;
+	pump->next = pump->done = pump->extent.end = 0;
 	pump->end = size;
 	pump->reading = false;
 	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
@@ -302,6 +345,17 @@ pump_run(struct rr_pump *pump, uint64_t size)
 		pump_stop_because(pump, pump->to->side, -RPCRDMA_ERR_CANCELLED, true, "interrupted");
 	pump_cancel(pump);
 	return pump->error;
+}
+
+/* The server moves the data, or this side does. */
+static int
+pump_move(struct rr_pump *pump, uint64_t size)
+{
+	int result = pump->by_server ? rr_pump_within(pump, size) : 1;
+
+	if (result < 0)
+		pump_stop(pump, pump->to->side, result);
+	return result == 1 ? pump_run(pump, size) : result;
 }
 
 static int
@@ -324,6 +378,7 @@ static void
 pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const struct rr_info *info)
 {
 	bool holes = pump->sparse != RR_SPARSE_NEVER && !to->stream;
+	bool sparse = !from->stream && info->used < info->size;
 
 	pump->from = from;
 	pump->to = to;
@@ -331,10 +386,13 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 	pump->failed = NULL;
 	pump->again = false;
 	pump->last = 0;
+	pump->copied_within = 0;
 	pump->in_order = from->stream || to->stream;
-	pump->extents = holes && !from->stream && from->side->ops->extent && info->used < info->size;
-	pump->punch = holes && (pump->sparse == RR_SPARSE_ALWAYS ||
-				       (!pump->extents && !from->stream && info->used < info->size));
+	pump->extents = holes && sparse;
+	pump->punch = holes && pump->sparse == RR_SPARSE_ALWAYS;
+	/* Zeroes that are looked for, or written instead of holes, must be seen by this side. */
+	pump->by_server = pump->within && !pump->in_order && info->size > 0 &&
+			  (pump->sparse == RR_SPARSE_AUTO || (pump->sparse == RR_SPARSE_NEVER && !sparse));
 	pump->piece_size =
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
 }
@@ -358,7 +416,7 @@ rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, str
 
 	pump_begin(pump, from, to, info);
 	for (int round = 0; round < ROUNDS; round++) {
-		if (pump_run(pump, todo) || pump_check_size(pump, info->size))
+		if (pump_move(pump, todo) || pump_check_size(pump, info->size))
 			return pump->error;
 		if (from->stream)
 			info->size = pump->end;

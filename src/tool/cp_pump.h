@@ -8,7 +8,8 @@
 /*
  * Moves the data of one file at a time from one side to the other: a window of pieces, each read and then
  * written, in any order among them. Holes are neither read nor written. Where one of the files is a stream,
- * one piece is read at a time, and pieces are written in their order.
+ * one piece is read at a time, and pieces are written in their order. Where both sides are one server that
+ * copies by itself (cp_within.c), no data moves by way of here.
  */
 
 enum { RR_PUMP_PIECES = 16, RR_PUMP_PIECE = 1 << 20 };
@@ -44,18 +45,25 @@ struct rr_pump {
 
 	/* Of the run in progress. */
 	struct rr_file *from, *to;
-	uint64_t next, end;                /* what is to be read; end shrinks when a stream's end is seen */
-	uint64_t extent_start, extent_end; /* of the source: octets that are in no hole */
-	uint64_t done;                     /* in order: what lies in front of this was written */
-	uint64_t last;                     /* the end of what was written */
+	uint64_t next, end;      /* what is to be read; end shrinks when a stream's end is seen */
+	struct rr_extent extent; /* of the source: octets that are in no hole */
+	uint64_t done;           /* in order: what lies in front of this was written */
+	uint64_t last;           /* the end of what was written */
 	uint32_t piece_size, busy;
-	bool extents;  /* the source's holes are known, and left out */
-	bool punch;    /* zeroes are not written */
-	bool in_order; /* one of the files is a stream */
-	bool reading;  /* a piece of the stream is being read */
-	bool again;    /* octets of this run were counted before */
+	bool extents;   /* the source's holes are known, and left out */
+	bool seeking;   /* the next extent is being asked for */
+	bool punch;     /* zeroes are not written */
+	bool in_order;  /* one of the files is a stream */
+	bool by_server; /* the server copies by itself */
+	bool reading;   /* a piece of the stream is being read */
+	bool again;     /* octets of this run were counted before */
 	int error;
 	struct rr_side *failed; /* whose text says why */
+
+	/* Of all runs between two sides. */
+	bool within, clones;    /* both sides are one server, which copies, or clones, as far as is known */
+	bool within_proved;     /* the server did it once */
+	uint64_t copied_within; /* octets of the last run that the server copied by itself */
 };
 
 /* -RPCRDMA_ERR_NOMEM. */
@@ -69,5 +77,9 @@ void rr_pump_free(struct rr_pump *pump);
  * side whose file and text tell of an error.
  */
 int rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info);
+
+/* cp_within.c: has the server copy the file. 1: the server does not do that, and the data goes by way of
+ * here; or negative. */
+int rr_pump_within(struct rr_pump *pump, uint64_t size);
 
 #endif

@@ -17,6 +17,14 @@ int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, cons
 int rr_cp_remote_read(struct rr_file *file, struct rr_piece *piece);
 int rr_cp_remote_write(struct rr_file *file, struct rr_piece *piece);
 void rr_cp_remote_cancel(struct rr_piece *piece);
+int rr_cp_remote_extent(struct rr_extent *extent);
+void rr_cp_remote_cancel_extent(struct rr_extent *extent);
+int rr_cp_remote_within(
+	struct rr_file *from, struct rr_file *to, uint64_t offset, uint64_t length, bool clone);
+
+/* Octets in front of end were written, and the server may forget them in a restart. */
+void rr_cp_remote_note_unstable(
+	struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE], uint64_t end, bool changed);
 int rr_cp_remote_commit(struct rr_file *file, uint64_t *lost);
 
 #endif

@@ -80,6 +80,16 @@ remote_note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERF
 	file->has_verifier = true;
 }
 
+void
+rr_cp_remote_note_unstable(
+	struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE], uint64_t end, bool changed)
+{
+	remote_note_verifier(file, verifier);
+	remote_raise(&file->written_end, end);
+	if (changed)
+		remote_raise(&file->lost_end, end);
+}
+
 static void
 remote_write_done(struct rr_nfs_io *io, int error)
 {
@@ -87,12 +97,9 @@ remote_write_done(struct rr_nfs_io *io, int error)
 	struct rr_file *file = piece->file;
 
 	piece->moved = io->moved;
-	if (!error && io->committed == UNSTABLE) {
-		remote_note_verifier(file, io->verifier);
-		remote_raise(&file->written_end, piece->offset + piece->length);
-		if (io->verifier_changed)
-			remote_raise(&file->lost_end, piece->offset + piece->length);
-	}
+	if (!error && io->committed == UNSTABLE)
+		rr_cp_remote_note_unstable(
+			file, io->verifier, piece->offset + piece->length, io->verifier_changed);
 	piece->done(piece, error ? rr_cp_remote_fail(file->side, error) : 0);
 }
 

@@ -82,6 +82,21 @@ struct rr_piece {
 	void *ctx;
 };
 
+/* The next octets of a file that are in no hole. */
+struct rr_extent {
+	/* Set by the caller. */
+	struct rr_file *file;
+	uint64_t offset;
+	void (*done)(struct rr_extent *extent, int error); /* where extent() returned 0 */
+	void *ctx;
+
+	/* Set before the end: from start to end, at or behind offset. At the end of the file both are its
+	 * size, or more than any file has. */
+	uint64_t start, end;
+	bool unknown;        /* this server cannot say: there is neither start nor end */
+	struct rr_nfs_op op; /* remote */
+};
+
 struct rr_side {
 	const struct rr_side_ops *ops;
 	struct rpcrdma_nfs *nfs; /* remote */
@@ -134,13 +149,19 @@ struct rr_side_ops {
 	 */
 	int (*overwrite)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *there, struct rr_file *file);
-	/* The first octets at or behind offset that are not in a hole: from *start to *end. At the end of
-	 * the file both are its size. NULL: this side cannot know. */
-	int (*extent)(struct rr_file *file, uint64_t offset, uint64_t *start, uint64_t *end);
+	/* Begins to find out what extent is to have: 1, it is done; 0, done() will come; or negative. */
+	int (*extent)(struct rr_extent *extent);
+	void (*cancel_extent)(struct rr_extent *extent);
 	/* Begins to read or write a piece: 1, it is done (moved is set); 0, done() will come; or negative. */
 	int (*read)(struct rr_file *file, struct rr_piece *piece);
 	int (*write)(struct rr_file *file, struct rr_piece *piece);
 	void (*cancel)(struct rr_piece *piece);
+	/*
+	 * Has the server of both files copy length octets at offset of one to the same place of the other; as
+	 * a clone, which takes the whole file. 1: the server does not do that; or negative. NULL: this side
+	 * is no server.
+	 */
+	int (*within)(struct rr_file *from, struct rr_file *to, uint64_t offset, uint64_t length, bool clone);
 	/*
 	 * Makes what was written stay over a crash. *lost: octets at the beginning of the file that the other
 	 * side forgot in a restart and that must be written again, before commit() is called again; 0: none.

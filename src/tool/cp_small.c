@@ -18,7 +18,7 @@
  * caller's until rr_cp_small_end().
  */
 
-enum { JOBS = 128 };
+enum { JOBS = 128, SMALL_HOLE = 4096 /* octets that are worth a hole */ };
 
 enum small_state {
 	SMALL_IDLE,
@@ -38,8 +38,9 @@ struct small_job {
 	const struct rr_place *from, *to;
 	const char *name;
 	struct rr_info info;
-	bool fresh; /* the directory has nothing but what this copy puts there */
-	bool made;  /* the temporary file may exist */
+	bool fresh;  /* the directory has nothing but what this copy puts there */
+	bool made;   /* the temporary file may exist */
+	bool within; /* the server copies the data by itself, which is not read then */
 	char temporary[RR_CP_TEMPORARY];
 	struct rpcrdma_nfs_handle handle; /* of the target */
 	struct rr_nfs_io io;
@@ -99,6 +100,7 @@ small_finish(struct small_job *job)
 
 	cp->sums.files++;
 	cp->sums.octets += job->info.size;
+	cp->sums.within += job->within ? job->info.size : 0;
 	rr_progress_add(&cp->progress, job->info.size);
 }
 
@@ -135,6 +137,10 @@ small_read_local(struct small_job *job)
 static void
 small_read(struct small_job *job)
 {
+	if (job->within) {
+		small_next(job, 0);
+		return;
+	}
 	if (!job->cp->from.nfs) {
 		small_next(job, small_read_local(job));
 		return;
@@ -231,6 +237,10 @@ small_write(struct small_job *job)
 		small_next(job, 0);
 		return;
 	}
+	if (job->within) {
+		rr_nfs_op_copy(job->cp->to.nfs, &job->op, &job->info.handle, &job->handle, job->info.size);
+		return;
+	}
 	job->io = (struct rr_nfs_io){
 		.file = &job->handle,
 		.data = job->data,
@@ -307,13 +317,22 @@ small_turn(struct rr_cp *cp)
 	rr_progress_show(&cp->progress);
 }
 
+/* Holes are kept, and zeroes made holes, by rr_cp_file(). */
+static bool
+small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
+{
+	if (cp->sparse == RR_SPARSE_ALWAYS)
+		return info->size >= SMALL_HOLE;
+	return cp->sparse == RR_SPARSE_AUTO && info->size >= info->used + SMALL_HOLE;
+}
+
 static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
 {
 	uint32_t most = (uint32_t)rr_min(RR_CP_SMALL, rr_min(cp->from.piece_max, cp->to.piece_max));
 	struct rr_info there;
 
-	if (cp->depth == 0 || info->size >= most)
+	if (cp->depth == 0 || info->size >= most || small_is_sparse(cp, info))
 		return false;
 	/* What exists here is seen at once. */
 	return cp->to.nfs || cp->fresh ||
@@ -339,6 +358,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	job->info = *info;
 	job->fresh = cp->fresh;
 	job->made = false;
+	job->within = cp->pump.within && info->size > 0;
 	rr_cp_temporary(name, 0, job->temporary);
 	cp->small->active++;
 	small_set_state(job, SMALL_READING);

@@ -60,10 +60,12 @@ summary_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 	if (sums->skipped)
 		fprintf(out, ", left %" PRIu64 " as %s", sums->skipped,
 			summary_plural(sums->skipped, "it is", "they are"));
+	fprintf(out, ": %" PRIu64 " octets in %.2f s, %s/s; ", sums->octets, seconds,
+		rr_progress_octets((uint64_t)rate, text, sizeof(text)));
+	if (sums->within)
+		fprintf(out, "%" PRIu64 " were copied by the server itself, ", sums->within);
 	fprintf(out,
-		": %" PRIu64 " octets in %.2f s, %s/s; %" PRIu64 " went by RDMA Write, %" PRIu64
-		" by RDMA Read, %" PRIu64 " inline, over %s\n",
-		sums->octets, seconds, rr_progress_octets((uint64_t)rate, text, sizeof(text)),
+		"%" PRIu64 " went by RDMA Write, %" PRIu64 " by RDMA Read, %" PRIu64 " inline, over %s\n",
 		counters->octets_rdma_write, counters->octets_rdma_read, counters->octets_inline, over);
 }
 
@@ -76,9 +78,9 @@ summary_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 	fprintf(out,
 		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64
 		",\"skipped\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"octets\":%" PRIu64
-		",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
+		",\"octets_within_server\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
 		sums->files, sums->directories, sums->links, sums->skipped, sums->failed, sums->octets,
-		seconds, rate);
+		sums->within, seconds, rate);
 	fprintf(out,
 		"\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64
 		",\"octets_inline\":%" PRIu64 ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/checked.h"
+#include "tool/cp_pump.h"
+#include "tool/tool.h"
+
+/*
+ * A copy from a server to the same server, which that makes by itself: as a clone of the whole file, or else
+ * extent by extent, so that holes stay holes. If the server refuses, the whole file is copied by way of this
+ * side: the octets that the server copied until then are written once more.
+ */
+
+/* How much a progress bar goes on at once. */
+#define WITHIN_PIECE (UINT64_C(64) << 20)
+
+struct within_search {
+	bool over;
+	int error;
+};
+
+static void
+within_found(struct rr_extent *extent, int error)
+{
+	struct within_search *search = extent->ctx;
+
+	search->over = true;
+	search->error = error;
+}
+
+/* The next octets that are no hole, waited for. */
+static int
+within_extent(struct rr_pump *pump, uint64_t offset, struct rr_extent *extent)
+{
+	struct within_search search = { .over = false };
+	int result;
+
+	*extent = (struct rr_extent){
+		.file = pump->from, .offset = offset, .done = within_found, .ctx = &search
+	};
+	result = pump->from->side->ops->extent(extent);
+	while (result == 0 && !search.over) {
+		if (rr_loop_turn(pump->engine->loop, -1) >= 0 && !rr_tool_interrupted(NULL))
+			continue;
+		pump->from->side->ops->cancel_extent(extent);
+		return -RPCRDMA_ERR_CANCELLED;
+	}
+	return result < 0 ? result : search.error;
+}
+
+static int
+within_piece(struct rr_pump *pump, uint64_t offset, uint64_t length)
+{
+	int result = pump->to->side->ops->within(pump->from, pump->to, offset, length, false);
+
+	if (result != 0)
+		return result;
+	pump->copied_within += length;
+	pump->last = offset + length;
+	rr_progress_add(pump->progress, pump->again ? 0 : length);
+	rr_progress_show(pump->progress);
+	return 0;
+}
+
+static int
+within_range(struct rr_pump *pump, uint64_t offset, uint64_t end)
+{
+	int result = 0;
+
+	for (; offset < end && result == 0; offset += WITHIN_PIECE)
+		result = within_piece(pump, offset, rr_min(end - offset, WITHIN_PIECE));
+	return result;
+}
+
+/* All octets that are in no hole. */
+static int
+within_extents(struct rr_pump *pump, uint64_t size)
+{
+	struct rr_extent extent;
+	int result = 0;
+
+	for (uint64_t at = 0; at < size && result == 0; at = extent.end) {
+		result = within_extent(pump, at, &extent);
+		if (result != 0 || extent.unknown)
+			return result < 0 ? result : 1;
+		if (extent.end <= at)
+			break;
+		rr_progress_add(pump->progress, pump->again ? 0 : rr_min(extent.start, size) - at);
+		result = within_range(pump, extent.start, rr_min(extent.end, size));
+	}
+	return result;
+}
+
+static int
+within_clone(struct rr_pump *pump, uint64_t size)
+{
+	int result = pump->clones ? pump->to->side->ops->within(pump->from, pump->to, 0, 0, true) : 1;
+
+	pump->clones = result != 1;
+	if (result != 0)
+		return result;
+	pump->copied_within = pump->last = size;
+	rr_progress_add(pump->progress, pump->again ? 0 : size);
+	return 0;
+}
+
+int
+rr_pump_within(struct rr_pump *pump, uint64_t size)
+{
+	int result;
+
+	pump->copied_within = 0;
+	result = within_clone(pump, size);
+	if (result == 1)
+		result = pump->extents ? within_extents(pump, size) : within_range(pump, 0, size);
+	pump->within_proved |= result == 0;
+	if (result != 1)
+		return result;
+	/* A server that refuses one file may copy another. */
+	pump->within = pump->within_proved;
+	pump->by_server = false;
+	pump->last = pump->copied_within = 0;
+	return 1;
+}
