@@ -184,6 +184,10 @@ fake4_getfh(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	/* What was looked up is a file, what was not is the directory. */
 	bool directory = op[-1].argop == OP_PUTROOTFH;
 
+	if (op[-1].argop == OP_OPEN && op[-1].u.opopen.claim.claim == CLAIM_NULL) {
+		res->u.opgetfh.u.resok4.object = op[-1].u.opopen.claim.u.file;
+		return NFS4_OK;
+	}
 	res->u.opgetfh.u.resok4.object = (struct rpcrdma_bytes){ directory ? directory_handle : file_handle,
 		fake->lie == FAKE4_EMPTY_HANDLE ? 0 : 4 };
 	return NFS4_OK;

@@ -227,6 +227,34 @@ copies_of_more_files_than_can_be_open_all_end(void **state)
 	assert_int_equal(fake->calls[OP_COPY], COPIES);
 }
 
+enum { MADE = 500 };
+
+/* As many calls as there are slots are under way, and each makes a file that the server has open then. */
+static void
+files_that_are_made_are_all_closed_at_the_end(void **state)
+{
+	static struct rpcrdma_nfs_object objects[MADE];
+	const struct rpcrdma_nfs_then then = { .done = copy_done };
+	char name[16];
+
+	(void)state;
+	rpcrdma_nfs_close(nfs);
+	fake->slots = FAKE4_SLOTS_MAX;
+	nfs = fake4_must_open(fake);
+	copies_done = 0;
+	for (uint32_t i = 0; i < MADE; i++) {
+		snprintf(name, sizeof(name), "file%06u", i);
+		objects[i].size = sizeof(objects[i]);
+		assert_int_equal(rpcrdma_nfs_create(nfs, &from, name, NULL, &objects[i], &then), 0);
+	}
+	while (copies_done < MADE)
+		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+	assert_int_equal(fake->calls[OP_OPEN], MADE);
+	rpcrdma_nfs_close(nfs);
+	nfs = NULL;
+	assert_int_equal(fake->opens, 0);
+}
+
 static void
 a_range_must_be_one_that_a_file_can_have(void **state)
 {
@@ -308,6 +336,7 @@ main(void)
 		TEST(lies_about_what_was_copied_are_not_believed),
 		TEST(a_clone_is_stored),
 		TEST(copies_of_more_files_than_can_be_open_all_end),
+		TEST(files_that_are_made_are_all_closed_at_the_end),
 		TEST(a_range_must_be_one_that_a_file_can_have),
 		TEST(older_versions_have_none_of_it),
 		TEST(servers_are_one_if_they_say_so),

@@ -262,12 +262,10 @@ dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 {
 	const struct rr_v4_work *work = rr_v4_procedures[outer->proc];
 
-	if (work->access) {
-		enum rr_v4_wait wait = rr_v4_wait_open(slot, outer, work);
+	enum rr_v4_wait wait = rr_v4_wait_open(slot, outer, work);
 
-		if (wait != RR_V4_WAIT_NOT)
-			return wait == RR_V4_WAIT_OPEN;
-	}
+	if (wait != RR_V4_WAIT_NOT)
+		return wait == RR_V4_WAIT_OPEN;
 	slot->outer = outer;
 	rr_v4_slot_send(slot, work);
 	return true;

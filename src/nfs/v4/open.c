@@ -41,6 +41,12 @@ open_use(struct rr_v4 *v4, struct rr_v4_open *open)
 	rr_list_prepend(&v4->opens, &open->link);
 }
 
+bool
+rr_v4_open_has_room(const struct rr_v4 *v4)
+{
+	return v4->open_count + v4->making < RR_V4_OPENS;
+}
+
 struct rr_v4_open *
 rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 {
@@ -54,6 +60,7 @@ rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 	open->has_delegation = false;
 	open->handle_length = handle.length;
 	memcpy(open->handle, handle.data, handle.length);
+	v4->open_count++;
 	open_use(v4, open);
 	return open;
 }
@@ -80,6 +87,7 @@ void
 rr_v4_open_forget(struct rr_v4 *v4, struct rr_v4_open *open)
 {
 	open->state = RR_V4_OPEN_FREE;
+	v4->open_count--;
 	rr_list_remove(&open->link);
 	rr_list_append(&v4->open_free, &open->link);
 }

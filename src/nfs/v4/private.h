@@ -20,7 +20,7 @@
 enum {
 	RR_V4_SLOTS = 64,
 	RR_V4_OPS = 12,
-	RR_V4_OPENS = 160,     /* files that are open at a time: `rpcrdma cp` has 128 under way */
+	RR_V4_OPENS = 320,     /* files that are open at a time: `rpcrdma cp` copies 128 to their server */
 	RR_V4_OPENS_IDLE = 16, /* of these, files that nothing is read from or written to */
 	RR_V4_RETRIES = 16,    /* how often one call is made again in a new session, or with a new open */
 	RR_V4_SESSIONS =
@@ -93,6 +93,7 @@ struct rr_v4_work {
 	void (*end)(struct rr_v4_slot *slot, int error);
 	uint32_t access; /* the OPEN4_SHARE_ACCESS_... that the file must be open with; 0: none */
 	bool source;     /* and the second of the arguments is a file that must be open to be read */
+	bool makes;      /* it opens a file that it makes */
 	bool changes;    /* it is not idempotent: the server is to keep its reply */
 	bool alone;      /* without SEQUENCE */
 };
@@ -168,6 +169,7 @@ struct rr_v4 {
 	struct rr_timer ends;
 
 	struct rr_list opens, open_free;
+	uint32_t open_count, making; /* entries in opens; calls in slots that will make one more each */
 	struct rr_v4_open open[RR_V4_OPENS];
 	struct rr_v4_slot control;
 	struct rr_v4_slot slot[RR_V4_SLOTS];
@@ -225,6 +227,9 @@ void rr_v4_opens_init(struct rr_v4 *v4);
 
 /* The open of a file; NULL: there is none. */
 struct rr_v4_open *rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle);
+
+/* True where there is room for one more than the calls in slots will take. */
+bool rr_v4_open_has_room(const struct rr_v4 *v4);
 
 /* A new one, in RR_V4_OPEN_LOST. NULL: all are in use. */
 struct rr_v4_open *rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle);
@@ -298,7 +303,7 @@ bool rr_v4_session_is_lost(nfsstat4 status);
 /* ---- waiting.c: calls that need an open file ---- */
 
 enum rr_v4_wait {
-	RR_V4_WAIT_NOT,  /* slot->open is set, and slot->source where the work has one */
+	RR_V4_WAIT_NOT,  /* the files that the work needs are in slot->open and slot->source */
 	RR_V4_WAIT_OPEN, /* the call is with the open that it needs */
 	RR_V4_WAIT_FULL  /* the call is the first of the queue: another file is to be closed before */
 };

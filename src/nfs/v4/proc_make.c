@@ -43,10 +43,7 @@ proc_create_build(struct rr_v4_slot *slot)
 	rr_v4_find(slot);
 }
 
-/*
- * The file is open now: what is written into it follows. Where the table of opens has no room, the server
- * keeps the file open until the end of the session.
- */
+/* The file is open now: what is written into it follows. rr_v4_wait_open() kept room for it. */
 static int
 proc_create_take(struct rr_v4_slot *slot)
 {
@@ -64,7 +61,7 @@ proc_create_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_create3 = {
-	.build = proc_create_build, .take = proc_create_take, .changes = true
+	.build = proc_create_build, .take = proc_create_take, .makes = true, .changes = true
 };
 
 /* ---- MKDIR and SYMLINK ---- */

@@ -32,6 +32,8 @@ rr_v4_slot_end_use(struct rr_v4_slot *slot)
 		slot->open->users--;
 	if (slot->outer && slot->source)
 		slot->source->users--;
+	if (slot->outer && slot->work->makes)
+		slot->v4->making--;
 	slot->outer = NULL;
 }
 

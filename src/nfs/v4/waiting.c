@@ -107,7 +107,7 @@ waiting_for(struct rr_v4_slot *slot, struct rr_call *outer, struct rpcrdma_bytes
 	*used = open;
 	if (open && rr_v4_open_begin_use(v4, open, access))
 		return RR_V4_WAIT_NOT;
-	if (!open)
+	if (!open && rr_v4_open_has_room(v4))
 		open = rr_v4_open_new(v4, handle);
 	if (!open)
 		return waiting_full(slot, outer);
@@ -127,8 +127,14 @@ rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_
 	/* The file is the first of the arguments of all procedures that need it open. */
 	const nfs_fh3 *files = outer->args;
 	struct rr_v4_open *open, *source = NULL;
-	enum rr_v4_wait wait = waiting_for(slot, outer, files[0].data, work->access, &open);
+	enum rr_v4_wait wait;
 
+	if (work->makes && !rr_v4_open_has_room(slot->v4))
+		return waiting_full(slot, outer);
+	slot->v4->making += work->makes;
+	if (!work->access)
+		return RR_V4_WAIT_NOT;
+	wait = waiting_for(slot, outer, files[0].data, work->access, &open);
 	if (wait == RR_V4_WAIT_NOT && work->source) {
 		wait = waiting_for(slot, outer, files[1].data, OPEN4_SHARE_ACCESS_READ, &source);
 		open->users -= wait != RR_V4_WAIT_NOT;
