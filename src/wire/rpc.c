@@ -10,17 +10,8 @@
 /* False where the body is too long: RFC 5531, 8.2: "up to 400 bytes that are opaque to"
  * the RPC protocol. */
 static bool
-rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
+rpc_get_body(struct rpcrdma_xdr_reader *reader, uint32_t length, struct rr_opaque_auth *auth)
 {
-	const uint8_t *words = rr_xdr_octets(reader, RR_AUTH_FIXED);
-	uint32_t length;
-
-	if (!words)
-		return true;
-	auth->flavor = rr_get_be32(words);
-	length = rr_get_be32(words + 4);
-	if (length == 0)
-		return true;
 	if (length > RR_AUTH_BODY_MAX) {
 		rpcrdma_xdr_fail(reader);
 		return false;
@@ -28,6 +19,17 @@ rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 	auth->body.data = rr_xdr_octets(reader, length + rr_pad(length));
 	auth->body.length = auth->body.data ? length : 0;
 	return true;
+}
+
+static inline bool
+rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
+{
+	const uint8_t *words = rr_xdr_octets(reader, RR_AUTH_FIXED);
+	uint32_t length = words ? rr_get_be32(words + 4) : 0;
+
+	if (words)
+		auth->flavor = rr_get_be32(words);
+	return length == 0 || rpc_get_body(reader, length, auth);
 }
 
 static void
@@ -124,6 +126,8 @@ rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *
 
 /* ---- Replies: xid REPLY reply_stat, then one of two bodies ---- */
 
+enum { REPLY_WORDS = 3 * sizeof(uint32_t) }; /* octets of those three */
+
 static void
 rpc_get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
@@ -154,14 +158,17 @@ rpc_get_denied(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 bool
 rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
-	uint32_t type;
+	const uint8_t *words = rr_xdr_octets(reader, REPLY_WORDS);
 
 	*reply = (struct rr_reply_header){ 0 };
-	reply->xid = rpcrdma_get_u32(reader);
-	type = rpc_get_enum(reader, RR_REPLY);
-	if (reader->failed || type != RR_REPLY)
+	if (!words)
 		return false;
-	reply->reply_stat = rpc_get_enum(reader, RR_MSG_DENIED);
+	reply->xid = rr_get_be32(words);
+	reply->reply_stat = rr_get_be32(words + 8);
+	if (rr_get_be32(words + 4) != RR_REPLY || reply->reply_stat > RR_MSG_DENIED) {
+		rpcrdma_xdr_fail(reader);
+		return false;
+	}
 	if (reply->reply_stat == RR_MSG_ACCEPTED)
 		rpc_get_accepted(reader, reply);
 	else
@@ -176,9 +183,27 @@ rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *r
 	rpcrdma_put_u32(writer, reply->high);
 }
 
+/* Most replies are of calls that were executed, and have no verifier. */
+static bool
+rpc_put_success(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
+{
+	uint8_t *words;
+
+	if (reply->accept_stat != RR_SUCCESS || reply->verf.body.length > 0)
+		return false;
+	words = rr_xdr_room(writer, RR_AUTH_FIXED + sizeof(uint32_t));
+	if (!words)
+		return true;
+	rr_put_be32(words, reply->verf.flavor);
+	rr_put_be64(words + 4, RR_SUCCESS); /* the length of the verifier, and the status */
+	return true;
+}
+
 static void
 rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
+	if (rpc_put_success(writer, reply))
+		return;
 	rpc_put_auth(writer, &reply->verf);
 	rpcrdma_put_u32(writer, reply->accept_stat);
 	if (reply->accept_stat == RR_PROG_MISMATCH)
@@ -198,7 +223,7 @@ rpc_put_denied(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *
 void
 rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
-	uint8_t *words = rr_xdr_room(writer, 3 * sizeof(uint32_t));
+	uint8_t *words = rr_xdr_room(writer, REPLY_WORDS);
 
 	if (!words)
 		return;

@@ -35,6 +35,12 @@ rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *head
 	return true;
 }
 
+static uint32_t
+rdma_least_size(const struct rr_rdma_version *version, uint32_t proc)
+{
+	return proc < sizeof(version->least) ? version->least[proc] : RR_RDMA_HEADER_MIN;
+}
+
 /*
  * RFC 8166, 4.5: of a message that is too short, the receiver "cannot trust the value of the XID field;
  * therefore, it MUST silently discard the message".
@@ -46,7 +52,7 @@ rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader 
 	size_t size = rpcrdma_xdr_left(reader);
 
 	rr_rdma_clear_lists(lists);
-	if (!rr_rdma_get_fixed(reader, header) || size < version->least_size(header->proc))
+	if (!rr_rdma_get_fixed(reader, header) || size < rdma_least_size(version, header->proc))
 		return RR_HEADER_SHORT;
 	if (header->vers != version->number)
 		return RR_HEADER_VERS;
@@ -64,12 +70,15 @@ rr_rdma_clear_lists(struct rr_chunk_lists *lists)
 static struct rr_segment
 rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 {
-	struct rr_segment segment;
+	const uint8_t *words = rr_xdr_octets(reader, RR_SEGMENT_SIZE);
 
-	segment.handle = rpcrdma_get_u32(reader);
-	segment.length = rpcrdma_get_u32(reader);
-	segment.offset = rpcrdma_get_u64(reader);
-	return segment;
+	if (!words)
+		return (struct rr_segment){ 0 };
+	return (struct rr_segment){
+		.handle = rr_get_be32(words),
+		.length = rr_get_be32(words + WORD),
+		.offset = rr_get_be64(words + 2 * WORD),
+	};
 }
 
 static enum rr_header_result
@@ -244,9 +253,13 @@ rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *h
 static void
 rdma_put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *segment)
 {
-	rpcrdma_put_u32(writer, segment->handle);
-	rpcrdma_put_u32(writer, segment->length);
-	rpcrdma_put_u64(writer, segment->offset);
+	uint8_t *to = rr_xdr_room(writer, RR_SEGMENT_SIZE);
+
+	if (!to)
+		return;
+	rr_put_be32(to, segment->handle);
+	rr_put_be32(to + WORD, segment->length);
+	rr_put_be64(to + 2 * WORD, segment->offset);
 }
 
 static void

@@ -92,8 +92,9 @@ struct rr_rdma_version {
 	const char
 		*procs[RR_RDMA_OPTIONAL + 1]; /* names of procedures, and of errors; NULL: there is no such */
 	const char *errs[RR_ERR_INVAL_OPTION + 1];
-	/* The least octets of a message of that procedure. A shorter one is not parsed. */
-	uint32_t (*least_size)(uint32_t proc);
+	/* The least octets of a message of that procedure; of any further one: RR_RDMA_HEADER_MIN. A shorter
+	 * one is not parsed. */
+	uint8_t least[RR_RDMA_OPTIONAL + 1];
 	enum rr_header_result (*get)(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header,
 		struct rr_chunk_lists *lists);
 	/* lists may be NULL: all three are not present. */

@@ -16,21 +16,6 @@ rdma1_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/*
- * The least octets of a message: "a minimal size RPC-over-RDMA header (28 bytes)" (RFC 8166, 4.5), but by the
- * XDR of section 4.1.2 an RDMA_DONE ends with its fixed words, and an RDMA_ERROR with ERR_CHUNK takes one
- * more.
- */
-static uint32_t
-rdma1_least_size(uint32_t proc)
-{
-	switch (proc) {
-	case RR_RDMA_DONE: return RR_RDMA_FIXED_SIZE;
-	case RR_RDMA_ERROR: return ERROR_SIZE_MIN;
-	default: return RR_RDMA_HEADER_MIN;
-	}
-}
-
 static enum rr_header_result
 rdma1_get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -79,7 +64,13 @@ const struct rr_rdma_version rr_rdma_version_1 = {
 	.number = RR_RPCRDMA_VERSION_1,
 	.procs = { "RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP", "RDMA_DONE", "RDMA_ERROR" },
 	.errs = { [RR_ERR_VERS] = "ERR_VERS", [RR_ERR_CHUNK] = "ERR_CHUNK" },
-	.least_size = rdma1_least_size,
+	/*
+	 * The least octets of a message: "a minimal size RPC-over-RDMA header (28 bytes)" (RFC 8166, 4.5),
+	 * but by the XDR of section 4.1.2 an RDMA_DONE ends with its fixed words, and an RDMA_ERROR with
+	 * ERR_CHUNK takes one more.
+	 */
+	.least = { RR_RDMA_HEADER_MIN, RR_RDMA_HEADER_MIN, RR_RDMA_HEADER_MIN, RR_RDMA_FIXED_SIZE,
+		ERROR_SIZE_MIN, RR_RDMA_HEADER_MIN },
 	.get = rdma1_get_rest,
 	.put = rr_rdma_put_header,
 };

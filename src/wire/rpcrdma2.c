@@ -62,19 +62,6 @@ rdma2_get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header,
 	}
 }
 
-/* The least octets of a message, by the XDR of its procedure. */
-static uint32_t
-rdma2_least_size(uint32_t proc)
-{
-	switch (proc) {
-	case RR_RDMA_MSGP:
-	case RR_RDMA_DONE: return RR_RDMA_FIXED_SIZE;
-	case RR_RDMA_ERROR: return ERROR_SIZE_MIN;
-	case RR_RDMA_OPTIONAL: return RR_RDMA_OPTIONAL_MIN;
-	default: return RR_RDMA_HEADER_MIN;
-	}
-}
-
 static bool
 rdma2_is_payload_wrong(uint32_t proc, bool follows)
 {
@@ -142,7 +129,9 @@ const struct rr_rdma_version rr_rdma_version_2 = {
 	.errs = { [RR_ERR_VERS] = "RDMA_ERR_VERS",
 		[RR_ERR_BAD_HEADER] = "RDMA_ERR_BAD_HEADER",
 		[RR_ERR_INVAL_OPTION] = "RDMA_ERR_INVAL_OPTION" },
-	.least_size = rdma2_least_size,
+	/* By the XDR of each procedure. */
+	.least = { RR_RDMA_HEADER_MIN, RR_RDMA_HEADER_MIN, RR_RDMA_FIXED_SIZE, RR_RDMA_FIXED_SIZE,
+		ERROR_SIZE_MIN, RR_RDMA_OPTIONAL_MIN },
 	.get = rdma2_get_rest,
 	.put = rr_rdma2_put_header,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/endian.h"
 #include "wire/room.h"
 
 /*
@@ -344,16 +345,22 @@ rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value)
 	rpcrdma_put_u64(writer, bits);
 }
 
+/* Copies size octets, at least one, and pads them: the last word is cleared before them. */
+static void
+xdr_copy_padded(uint8_t *to, const void *data, uint32_t size)
+{
+	memset(to + (size - 1) / 4 * (size_t)4, 0, 4);
+	memcpy(to, data, size);
+}
+
 void
 rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size)
 {
-	uint32_t pad = rr_pad(size);
-	uint8_t *octets = rr_xdr_room(writer, (size_t)size + pad);
+	size_t padded = (size_t)size + rr_pad(size);
+	uint8_t *octets = rr_xdr_room(writer, padded);
 
-	if (!octets || size == 0)
-		return;
-	memcpy(octets, data, size);
-	memset(octets + size, 0, pad);
+	if (octets && size > 0)
+		xdr_copy_padded(octets, data, size);
 }
 
 /* The length word; false (and failed) where the schema forbids that length or there is no room. */
@@ -378,8 +385,18 @@ xdr_put_bytes_length(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes byt
 void
 rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
-	if (xdr_put_bytes_length(writer, bytes, max) && bytes.length > 0)
-		rpcrdma_put_fixed(writer, bytes.data, bytes.length);
+	uint8_t *to;
+
+	if (bytes.length > max || (!bytes.data && bytes.length > 0)) {
+		rpcrdma_xdr_writer_fail(writer);
+		return;
+	}
+	to = rr_xdr_room(writer, 4 + (size_t)bytes.length + rr_pad(bytes.length));
+	if (!to)
+		return;
+	rr_put_be32(to, bytes.length);
+	if (bytes.length > 0)
+		xdr_copy_padded(to + 4, bytes.data, bytes.length);
 }
 
 /*
