@@ -21,6 +21,16 @@ enum { KEPT_MAX = 64 };
 /* Markers in one FPDU. */
 enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARKER_SIZE) + 2 };
 
+static void
+batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
+{
+	uint32_t markers = engine->tx.markers ? MARKERS_MAX : 0;
+
+	batch->count_most = RR_IWARP_BATCH_VECTORS - (RR_MAX_SGE + 2 + SPOILT_VECTORS + 2 * markers);
+	batch->meta_most = RR_IWARP_BATCH_META - (RR_IWARP_FPDU_MAX + 1 + RR_MPA_MARKER_SIZE * markers);
+	batch->octets_most = (engine->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX) - 1;
+}
+
 bool
 rr_iwarp_batch_open(struct rr_iwarp *engine)
 {
@@ -39,6 +49,7 @@ rr_iwarp_batch_open(struct rr_iwarp *engine)
 	engine->tx.batch->first = engine->tx.batch->count = engine->tx.batch->meta = 0;
 	engine->tx.batch->octets = 0;
 	engine->tx.batch->open = true;
+	batch_set_bounds(engine, engine->tx.batch);
 	return true;
 }
 
@@ -61,25 +72,9 @@ bool
 rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
 {
 	const struct rr_iwarp_batch *batch = engine->tx.batch;
-	size_t max = engine->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX;
-	uint32_t markers = engine->tx.markers ? MARKERS_MAX : 0;
 
-	return batch->count + RR_MAX_SGE + 2 + SPOILT_VECTORS + 2 * markers <= RR_IWARP_BATCH_VECTORS &&
-	       batch->meta + RR_IWARP_FPDU_MAX + 1 + RR_MPA_MARKER_SIZE * markers <= RR_IWARP_BATCH_META &&
-	       batch->octets < max;
-}
-
-static void
-batch_append(struct rr_iwarp_batch *batch, const void *data, size_t size)
-{
-	struct iovec *last = batch->count ? &batch->vectors[batch->count - 1] : NULL;
-
-	batch->octets += size;
-	if (last && (const uint8_t *)last->iov_base + last->iov_len == data) {
-		last->iov_len += size;
-		return;
-	}
-	batch->vectors[batch->count++] = (struct iovec){ (void *)(uintptr_t)data, size };
+	return batch->count <= batch->count_most && batch->meta <= batch->meta_most &&
+	       batch->octets <= batch->octets_most;
 }
 
 /* The same, with one bit of one octet turned. */
@@ -92,10 +87,10 @@ batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size
 
 	*octet = data[before] ^ (uint8_t)(1 << data[before] % 8);
 	if (before)
-		batch_append(batch, data, before);
-	batch_append(batch, octet, 1);
+		rr_iwarp_batch_append(batch, data, before);
+	rr_iwarp_batch_append(batch, octet, 1);
 	if (before + 1 < size)
-		batch_append(batch, data + before + 1, size - before - 1);
+		rr_iwarp_batch_append(batch, data + before + 1, size - before - 1);
 	fpdu->spoil = SIZE_MAX;
 }
 
@@ -111,7 +106,7 @@ batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 	}
 	if (fpdu->spoil != SIZE_MAX)
 		fpdu->spoil -= size;
-	batch_append(fpdu->batch, data, size);
+	rr_iwarp_batch_append(fpdu->batch, data, size);
 }
 
 /* RFC 5044, 4.3: markers are used where the peer asks for them, one every 512 octets of the stream. */
@@ -133,15 +128,10 @@ batch_put_marker(struct rr_iwarp_fpdu *fpdu, uint64_t back)
 }
 
 void
-rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
+rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint32_t size)
 {
 	const struct rr_iwarp_tx *tx = &fpdu->engine->tx;
-	const uint8_t *next = data;
 
-	if (fpdu->plain) {
-		batch_append(fpdu->batch, data, size);
-		return;
-	}
 	if (!tx->markers) {
 		if (size)
 			batch_put(fpdu, data, size);
@@ -153,8 +143,8 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 		if (batch_marker_is_due(tx))
 			batch_put_marker(fpdu, tx->gathered - fpdu->start);
 		part = (uint32_t)rr_min(size, RR_MPA_MARKER_INTERVAL - tx->gathered % RR_MPA_MARKER_INTERVAL);
-		batch_put(fpdu, next, part);
-		next += part;
+		batch_put(fpdu, data, part);
+		data += part;
 		size -= part;
 	}
 }
@@ -211,13 +201,11 @@ rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const s
 void
 rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 {
-	static const uint8_t zeros[4];
 	size_t pad = rr_fpdu_pad(fpdu->ulpdu);
 
+	memset(batch_meta(fpdu), 0, RR_IWARP_TAIL_MAX);
 	/* Without a CRC the field is 0, as the pad is, and both are put as one. */
-	memcpy(batch_meta(fpdu), zeros, sizeof(zeros));
 	if (fpdu->plain) {
-		memcpy(batch_meta(fpdu) + pad, zeros, RR_FPDU_CRC_SIZE);
 		batch_put_meta(fpdu, pad + RR_FPDU_CRC_SIZE);
 		fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
 		return;
@@ -251,7 +239,7 @@ rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_
 	memset(to, 0, RR_IWARP_TAIL_MAX); /* pad and CRC, or a little more */
 	batch->meta += (uint32_t)size;
 	engine->tx.gathered += size;
-	batch_append(batch, fpdu, size);
+	rr_iwarp_batch_append(batch, fpdu, size);
 	return true;
 }
 

@@ -62,6 +62,9 @@ struct rr_iwarp_batch {
 	uint32_t first, count, meta;
 	bool open; /* TCP was not offered it yet: more can be put into it */
 	size_t octets;
+	/* An FPDU is put into it while it has no more than these. */
+	uint32_t count_most, meta_most;
+	size_t octets_most;
 	struct iovec vectors[RR_IWARP_BATCH_VECTORS];
 	uint8_t metas[RR_IWARP_BATCH_META];
 };

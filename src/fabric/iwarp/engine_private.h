@@ -67,8 +67,33 @@ bool rr_iwarp_batch_has_room(const struct rr_iwarp *engine);
 void rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine,
 	const struct rr_ddp_header *header, uint32_t payload);
 
+/* The next size octets of the batch lie at data. */
+static inline void
+rr_iwarp_batch_append(struct rr_iwarp_batch *batch, const void *data, size_t size)
+{
+	struct iovec *next = &batch->vectors[batch->count];
+
+	batch->octets += size;
+	if (batch->count > 0 && (const uint8_t *)next[-1].iov_base + next[-1].iov_len == data) {
+		next[-1].iov_len += size;
+		return;
+	}
+	*next = (struct iovec){ (void *)(uintptr_t)data, size };
+	batch->count++;
+}
+
+/* The same for an FPDU that is not plain: with its CRC, and markers in between. */
+void rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint32_t size);
+
 /* Refers to the next octets of its payload. */
-void rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size);
+static inline void
+rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
+{
+	if (fpdu->plain)
+		rr_iwarp_batch_append(fpdu->batch, data, size);
+	else
+		rr_iwarp_fpdu_refer_marked(fpdu, data, size);
+}
 
 /* Copies them. */
 void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size);
