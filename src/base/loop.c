@@ -301,6 +301,12 @@ rr_loop_clock(struct rr_loop *loop)
 }
 
 uint64_t
+rr_loop_known(const struct rr_loop *loop)
+{
+	return loop->now;
+}
+
+uint64_t
 rr_loop_now(struct rr_loop *loop)
 {
 	return loop->now > 0 ? loop->now : rr_loop_clock(loop);

@@ -101,6 +101,9 @@ int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 uint64_t rr_loop_now(struct rr_loop *loop);
 uint64_t rr_loop_clock(struct rr_loop *loop);
 
+/* What rr_loop_now() would say without reading the clock; 0: it would read the clock. */
+uint64_t rr_loop_known(const struct rr_loop *loop);
+
 /* True inside a callback: of a turn of the loop, or between rr_loop_enter() and rr_loop_leave(). */
 bool rr_loop_calls_back(const struct rr_loop *loop);
 

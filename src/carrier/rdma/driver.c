@@ -91,6 +91,11 @@ driver_post_job(struct rr_connection *connection, struct rr_job *job)
 				work.remote_handle, work.remote_offset);
 		connection->base.counters.rdma_reads += work.kind == RR_WORK_READ;
 		connection->base.counters.rdma_writes += work.kind == RR_WORK_WRITE;
+		/* A Send is the last of a job. */
+		if (work.kind == RR_WORK_SEND || work.kind == RR_WORK_SEND_INVALIDATE) {
+			rr_list_remove(&job->link);
+			return true;
+		}
 	}
 	return false;
 }

@@ -70,6 +70,9 @@ rdma_end(struct rr_carriers *carriers)
 	struct rr_room *room = rr_room_of(carriers);
 
 	rr_responder_trim(room);
+	rr_cache_end(&room->dones);
+	rr_cache_end(&room->pulls);
+	rr_cache_end(&room->provided);
 	rr_arrival_unprepare(room);
 	rr_provider_end(room);
 	rr_free(carriers->engine->env, room);

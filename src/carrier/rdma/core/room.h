@@ -2,6 +2,7 @@
 #ifndef RR_CARRIER_RDMA_CORE_ROOM_H
 #define RR_CARRIER_RDMA_CORE_ROOM_H
 
+#include "base/cache.h"
 #include "carrier/rdma/rdma.h"
 #include "carrier/rdma/version.h"
 #include "fabric/fabric.h"
@@ -26,8 +27,23 @@ struct rr_room {
 	struct rr_servers servers;           /* that were called */
 	struct rr_list exchanges;            /* kept for reuse */
 	uint32_t exchange_count;
+	/* Kept for reuse, of which no connection keeps its own: RDMA_DONEs (done.c), replies that are pulled
+	 * (pull.c), replies in Read chunks (provided.c). Each is set up when it is first used. */
+	struct rr_cache dones, pulls, provided;
 	uint64_t provided_octets; /* that all connections have exposed in Read chunks */
 };
+
+/* At most so many of each kind are kept. */
+enum { RR_ROOM_KEPT = 256 };
+
+/* A block of size octets, whose contents are undefined, of one of those caches. NULL: no memory. */
+static inline void *
+rr_room_get(const struct rr_room *room, struct rr_cache *cache, size_t size)
+{
+	if (cache->size == 0)
+		rr_cache_init(cache, room->base.engine->env, size, RR_ROOM_KEPT);
+	return rr_cache_get(cache);
+}
 
 /* Octets of the largest message that is sent in any version: draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has
  * both sides take 4096 in version 2. */

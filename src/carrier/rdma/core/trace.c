@@ -62,32 +62,43 @@ trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struc
 		trace_take_lists(record, lists);
 }
 
-__attribute__((noinline)) static void
-trace_begin(struct rr_trace *trace, struct rr_loop *loop)
-{
-	trace->records = rr_alloc_array(rr_loop_env(loop), RR_TRACE_RECORDS, sizeof(*trace->records));
-}
-
-void
-rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
+static inline void
+trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
 {
-	struct rr_trace_record *record;
+	struct rr_trace_record *record = &trace->records[trace->count++ % RR_TRACE_RECORDS];
 
-	if (!trace->records)
-		trace_begin(trace, loop);
-	if (!trace->records)
-		return;
-	record = &trace->records[trace->count++ % RR_TRACE_RECORDS];
-	*record = (struct rr_trace_record){
-		.at = rr_loop_now(loop), .length = length, .sent = sent, .parsed = lists
-	};
+	*record = (struct rr_trace_record){ .at = now, .length = length, .sent = sent, .parsed = lists };
 	if (length < RR_RDMA_FIXED_SIZE)
 		return;
 	memcpy(record->fixed, data, RR_RDMA_FIXED_SIZE);
 	RR_PROBE(header, (int)sent, trace_xid(record), (int)trace_proc(record), trace_credit(record), length);
 	if (trace_proc(record) == RR_RDMA_ERROR || (lists && rr_rdma_has_lists(lists)))
 		trace_take_rest(record, data, lists);
+}
+
+/* The first message, and the first of a turn. */
+__attribute__((noinline)) static void
+trace_begin(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
+	const struct rr_chunk_lists *lists)
+{
+	if (!trace->records)
+		trace->records = rr_alloc_array(rr_loop_env(loop), RR_TRACE_RECORDS, sizeof(*trace->records));
+	if (trace->records)
+		trace_put(trace, rr_loop_now(loop), sent, data, length, lists);
+}
+
+/* Nothing is called but as the last step: so no register is saved. */
+void
+rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
+	const struct rr_chunk_lists *lists)
+{
+	uint64_t now = rr_loop_known(loop);
+
+	if (!trace->records || now == 0)
+		trace_begin(trace, loop, sent, data, length, lists);
+	else
+		trace_put(trace, now, sent, data, length, lists);
 }
 
 /* The procedure, and the error of an RDMA_ERROR, as their version calls them. */

@@ -40,7 +40,7 @@ done_end(struct done *done)
 {
 	rr_list_remove(&done->link);
 	rr_list_remove(&done->job.link); /* if the queue was full behind it, it still waits there */
-	rr_free(done->connection->base.engine->env, done);
+	rr_cache_put(&done->connection->room->dones, done);
 }
 
 static void
@@ -79,19 +79,22 @@ rr_done_send(struct rr_connection *connection, uint32_t xid, uint32_t handle, bo
 
 	if (!connection->endpoint)
 		return;
-	done = rr_alloc(connection->base.engine->env, sizeof(*done));
+	done = rr_room_get(connection->room, &connection->room->dones, sizeof(*done));
 	if (!done) {
 		rr_driver_abort(connection, -RPCRDMA_ERR_NOMEM, "%s: no memory for an RDMA_DONE",
 			connection->base.peer);
 		return;
 	}
 	done->connection = connection;
+	done->posted = false;
 	done->owes_receive = owes_receive;
+	done->handle = 0;
 	if (connection->thresholds[RR_RPCRDMA_VERSION_2 - 1].remote_invalidation)
 		done->handle = handle;
 	RR_PROBE(done_sent, connection->base.peer, xid, done->handle);
 	done->job.next = done_next_work;
 	done->job.completed = done_completed;
+	done->job.calls_nobody = true;
 	rr_list_init(&done->job.link);
 	rr_list_append(&connection->requester.dones, &done->link);
 	done_put_header(done, xid);

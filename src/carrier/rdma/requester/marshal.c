@@ -82,18 +82,62 @@ marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, s
  * "A Requester MUST NOT send an RPC-over-RDMA header with the RDMA_ERROR procedure"; 4.6.1: "senders MUST NOT
  * send RDMA_MSGP procedures."
  */
-static void
-marshal_put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
+static struct rr_rdma_header
+marshal_header(const struct rr_slot *slot, const struct rr_call_plan *plan)
 {
-	struct rr_connection *connection = slot->connection;
-	struct rr_chunk writes[RPCRDMA_SINKS_MAX];
-	struct rr_rdma_header header = {
+	return (struct rr_rdma_header){
 		.xid = slot->transaction->xid,
 		.vers = slot->version,
-		.credit = connection->requester.credits.asked,
+		.credit = slot->connection->requester.credits.asked,
 		.proc = plan->long_call ? RR_RDMA_NOMSG : RR_RDMA_MSG,
 	};
-	struct rr_chunk_lists lists = {
+}
+
+/* The header is in the slot's buffer. */
+static void
+marshal_begin(struct rr_slot *slot, const struct rr_call_plan *plan, uint32_t octets,
+	const struct rr_chunk_lists *lists)
+{
+	struct rr_connection *connection = slot->connection;
+
+	slot->buffer_used = octets;
+	slot->sges[0] = (struct rr_sge){ slot->buffer, octets };
+	slot->sge_count = 1;
+	rr_trace_add(&connection->trace, connection->base.engine->loop, true, slot->buffer,
+		plan->header + plan->body, lists);
+}
+
+/* The header of a call without chunks, as most calls are. */
+static void
+marshal_put_plain(struct rr_slot *slot, const struct rr_call_plan *plan)
+{
+	static const struct rr_chunk_lists nothing;
+	const struct rr_rdma_header header = marshal_header(slot, plan);
+
+	slot->write_count = 0;
+	slot->has_reply = false;
+	rr_rdma_put_plain(slot->buffer, &header);
+	marshal_begin(slot, plan, RR_RDMA_HEADER_MIN, &nothing);
+}
+
+/* Registers what the peer is to read and to write, and lists it in the header. */
+__attribute__((noinline)) static int
+marshal_put_chunks(struct rr_slot *slot, const struct rr_call_plan *plan)
+{
+	const struct rr_rdma_header header = marshal_header(slot, plan);
+	struct rr_read_segment reads[RR_SLOT_READS];
+	struct rr_chunk writes[RPCRDMA_SINKS_MAX];
+	struct rpcrdma_xdr_writer writer;
+	struct rr_chunk_lists lists;
+	int error = marshal_offer_results(slot, plan);
+
+	if (!error)
+		error = marshal_offer_arguments(slot, plan, reads);
+	if (error)
+		return error;
+	for (uint32_t i = 0; i < slot->write_count; i++)
+		writes[i] = (struct rr_chunk){ &slot->segments[i], 1 };
+	lists = (struct rr_chunk_lists){
 		.reads = reads,
 		.writes = writes,
 		.read_count = plan->segments,
@@ -101,41 +145,21 @@ marshal_put_header(struct rr_slot *slot, const struct rr_call_plan *plan, struct
 		.reply = { &slot->segments[slot->write_count], slot->has_reply },
 		.has_reply = slot->has_reply,
 	};
-	struct rpcrdma_xdr_writer writer;
-
-	if (slot->region_count == 0) {
-		rr_rdma_put_plain(slot->buffer, &header);
-		slot->buffer_used = RR_RDMA_HEADER_MIN;
-	} else {
-		for (uint32_t i = 0; i < slot->write_count; i++)
-			writes[i] = (struct rr_chunk){ &slot->segments[i], 1 };
-		rpcrdma_xdr_writer_init(&writer, slot->buffer, rr_room_send_size(connection->room), NULL, 0);
-		rr_rdma_put_any_header(&writer, &header, &lists);
-		slot->buffer_used = (uint32_t)rpcrdma_xdr_length(&writer);
-	}
-	rr_trace_add(&connection->trace, connection->base.engine->loop, true, slot->buffer,
-		plan->header + plan->body, &lists);
-	slot->sges[0] = (struct rr_sge){ slot->buffer, slot->buffer_used };
-	slot->sge_count = 1;
+	rpcrdma_xdr_writer_init(&writer, slot->buffer, rr_room_send_size(slot->connection->room), NULL, 0);
+	rr_rdma_put_any_header(&writer, &header, &lists);
+	marshal_begin(slot, plan, (uint32_t)rpcrdma_xdr_length(&writer), &lists);
+	return 0;
 }
 
 /* Puts the stream behind the header, and refers to the items between its parts. */
-static void
-marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
+__attribute__((noinline)) static void
+marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
-	const struct rpcrdma_message *call = &slot->transaction->call;
 	struct rr_piece pieces[RR_PIECES_MAX];
-	uint32_t count, sge_max = rr_driver_sge_max(slot->connection->fabric);
+	uint32_t sge_max = rr_driver_sge_max(slot->connection->fabric);
+	uint32_t count = rr_pieces(&slot->transaction->call, plan->reduced, pieces);
 	bool extends = true;
 
-	/* Most calls are one stream. */
-	if (call->item_count == 0 && !plan->long_call) {
-		memcpy(slot->buffer + slot->buffer_used, call->stream, call->length);
-		slot->buffer_used += call->length;
-		slot->sges[0].length += call->length;
-		return;
-	}
-	count = plan->long_call ? 0 : rr_pieces(call, plan->reduced, pieces);
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t *to = slot->buffer + slot->buffer_used;
 
@@ -153,6 +177,23 @@ marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 			slot->sges[slot->sge_count++] = (struct rr_sge){ to, pieces[i].length };
 		extends = true;
 	}
+}
+
+/* Most calls are one stream. */
+static void
+marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
+{
+	const struct rpcrdma_message *call = &slot->transaction->call;
+
+	if (plan->long_call)
+		return;
+	if (call->item_count > 0) {
+		marshal_put_items(slot, plan);
+		return;
+	}
+	memcpy(slot->buffer + slot->buffer_used, call->stream, call->length);
+	slot->buffer_used += call->length;
+	slot->sges[0].length += call->length;
 }
 
 static bool
@@ -209,8 +250,7 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 {
 	struct rr_requester *requester = &connection->requester;
 	struct rr_slot *slot = rr_container(rr_list_pop(&requester->free), struct rr_slot, link);
-	struct rr_read_segment reads[RR_SLOT_READS];
-	int error;
+	int error = 0;
 
 	slot->transaction = transaction;
 	slot->version = connection->negotiation.version;
@@ -225,16 +265,16 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	slot->pulled_memory = NULL;
 	rr_list_append(&requester->outstanding, &slot->link);
 	rr_map_add(&requester->by_xid, &slot->by_xid, transaction->xid);
-	error = marshal_offer_results(slot, plan);
-	if (!error)
-		error = marshal_offer_arguments(slot, plan, reads);
+	if (plan->segments == 0 && plan->write_chunks == 0 && plan->reply_chunk == 0)
+		marshal_put_plain(slot, plan);
+	else
+		error = marshal_put_chunks(slot, plan);
 	if (error) {
 		slot->transaction = NULL;
 		slot->reply_memory = NULL;
 		rr_slot_release(slot);
 		return error;
 	}
-	marshal_put_header(slot, plan, reads);
 	marshal_put_body(slot, plan);
 	transaction->slot = slot;
 	marshal_count_call(slot, plan);

@@ -14,7 +14,7 @@
 struct rr_pull {
 	struct rr_slot *slot;
 	struct rr_arrival arrival; /* its lists are behind this structure */
-	uint64_t arrived;          /* ns */
+	uint64_t arrived;          /* ns: rr_loop_now() */
 	struct rr_read_chunks chunks;
 	struct rr_fetch fetch;
 	struct rr_job job;
@@ -45,21 +45,21 @@ pull_handle_of(const struct rr_chunk_lists *lists)
 static uint32_t
 pull_handle_to_invalidate(const struct rr_pull *pull)
 {
-	const struct rr_env *env = pull->slot->connection->base.engine->env;
+	struct rr_loop *loop = pull->slot->connection->base.engine->loop;
 
-	return rr_now(env) - pull->arrived < RR_PULL_LATE ? pull_handle_of(&pull->arrival.lists) : 0;
+	return rr_loop_now(loop) - pull->arrived < RR_PULL_LATE ? pull_handle_of(&pull->arrival.lists) : 0;
 }
 
 static void
 pull_free(struct rr_pull *pull)
 {
-	struct rpcrdma_engine *engine = pull->slot->connection->base.engine;
+	struct rr_slot *slot = pull->slot;
 
 	rr_list_remove(&pull->waiter.link);
 	rr_list_remove(&pull->job.link);
-	rr_loop_disarm(engine->loop, &pull->patience);
-	pull->slot->pull = NULL;
-	rr_free(engine->env, pull);
+	rr_loop_disarm(slot->connection->base.engine->loop, &pull->patience);
+	slot->pull = NULL;
+	rr_cache_put(&slot->connection->room->pulls, pull);
 }
 
 /*
@@ -149,23 +149,23 @@ pull_expired(struct rr_timer *timer)
 static struct rr_pull *
 pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
-	struct rpcrdma_engine *engine = slot->connection->base.engine;
-	const struct rr_chunk_lists *lists = &arrival->lists;
-	struct rr_pull *pull =
-		rr_alloc(engine->env, sizeof(*pull) + rr_rdma_lists_size(lists->read_count,
-							      lists->write_count, lists->segment_count));
+	struct rr_room *room = slot->connection->room;
+	const struct rr_arrival_sizes sizes = rr_arrival_sizes(room);
+	struct rr_pull *pull = rr_room_get(room, &room->pulls,
+		sizeof(*pull) + rr_rdma_lists_size(sizes.reads, sizes.writes, sizes.segments));
 
 	if (!pull)
 		return NULL;
 	pull->slot = slot;
 	pull->arrival = *arrival;
-	pull->arrived = rr_now(engine->env);
-	rr_rdma_place_lists(
-		&pull->arrival.lists, pull + 1, lists->read_count, lists->write_count, lists->segment_count);
-	rr_rdma_copy_lists(&pull->arrival.lists, lists); /* the arrays are as large */
+	pull->arrived = rr_loop_now(room->base.engine->loop);
+	pull->failed = false;
+	rr_rdma_place_lists(&pull->arrival.lists, pull + 1, sizes.reads, sizes.writes, sizes.segments);
+	rr_rdma_copy_lists(&pull->arrival.lists, &arrival->lists); /* the arrays are as large */
 	pull->waiter.wake = pull_woken;
 	pull->job.next = pull_next_read;
 	pull->job.completed = pull_read_completed;
+	pull->job.calls_nobody = false;
 	rr_list_init(&pull->waiter.link);
 	rr_list_init(&pull->job.link);
 	rr_timer_init(&pull->patience, pull_expired);

@@ -100,7 +100,7 @@ provided_forget(struct rr_provided *provided)
 	rr_map_remove(&connection->provided.by_xid, &provided->by_xid);
 	connection->provided.count--;
 	provided_let_go(provided);
-	rr_free(connection->base.engine->env, provided);
+	rr_cache_put(&connection->room->provided, provided);
 }
 
 /*
@@ -142,8 +142,9 @@ provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *
 
 		if (error)
 			return error;
-		provided->segments[i].target =
-			(struct rr_segment){ region->handle, piece->length, region->offset };
+		provided->segments[i] = (struct rr_read_segment){
+			.target = { region->handle, piece->length, region->offset },
+		};
 		provided->count++;
 	}
 	return 0;
@@ -163,13 +164,13 @@ int
 rr_provided_expose(struct rr_inbound *inbound)
 {
 	struct rr_connection *connection = inbound->connection;
-	const struct rr_env *env = inbound->engine->env;
+	struct rr_room *room = connection->room;
 	struct rr_provided *provided = NULL;
 	int error = -RPCRDMA_ERR_LIMIT;
 
 	if (inbound->plan.body <= rr_provided_room(connection, inbound->header.vers) &&
 		provided_make_table(connection)) {
-		provided = rr_alloc(env, sizeof(*provided));
+		provided = rr_room_get(room, &room->provided, sizeof(*provided));
 		error = provided ? 0 : -RPCRDMA_ERR_NOMEM;
 	}
 	if (error) {
@@ -180,6 +181,7 @@ rr_provided_expose(struct rr_inbound *inbound)
 	provided->inbound = inbound;
 	provided->xid = inbound->header.xid;
 	provided->octets = inbound->plan.body;
+	provided->count = 0;
 	rr_list_init(&provided->link);
 	rr_timer_init(&provided->timer, provided_expired);
 	provided_account(provided);
