@@ -106,32 +106,42 @@ calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 		base->sinks[i] = config->sinks[i];
 }
 
-int
-rpcrdma_client_call(
-	struct rpcrdma_client *client, const struct rpcrdma_call_config *theirs, struct rpcrdma_call **result)
+static int
+calls_begin(
+	struct rpcrdma_client *client, const struct rpcrdma_call_config *config, struct rpcrdma_call **result)
 {
-	struct rpcrdma_call_config config;
 	struct rpcrdma_call *call;
-	int error;
+	int error = calls_check(config, &client->refusal);
 
-	if (!client)
-		return -RPCRDMA_ERR_INVAL;
-	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_call_config",
-		&client->refusal);
-	if (error == 0)
-		error = calls_check(&config, &client->refusal);
 	if (error < 0)
 		return calls_fail(client, error);
 	call = calls_get(client->engine);
 	if (!call)
 		return calls_fail(
 			client, rr_fail(&client->refusal, -RPCRDMA_ERR_NOMEM, "no memory for a call"));
-	calls_fill(call, &config);
+	calls_fill(call, config);
 	rr_list_append(&client->calls, &call->link);
 	if (result)
 		*result = call;
 	rr_client_call(client, &call->base);
 	return 0;
+}
+
+int
+rpcrdma_client_call(
+	struct rpcrdma_client *client, const struct rpcrdma_call_config *theirs, struct rpcrdma_call **result)
+{
+	struct rpcrdma_call_config config;
+	int error;
+
+	if (!client)
+		return -RPCRDMA_ERR_INVAL;
+	/* What a caller of this version of the library gives need not be copied. */
+	if (theirs && theirs->size == sizeof(config))
+		return calls_begin(client, theirs, result);
+	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_call_config",
+		&client->refusal);
+	return error < 0 ? calls_fail(client, error) : calls_begin(client, &config, result);
 }
 
 struct calls_wait {

@@ -166,8 +166,9 @@ call_run_procedure(
 
 	block->service = service;
 	block->args_at = (uint32_t)(reader->next - reader->start);
-	memset(block->memory, 0, procedure->args_size);
-	memset(request->result, 0, procedure->result_size);
+	/* The result lies right behind the arguments: both are cleared as one. */
+	request->result = (uint8_t *)block->memory + rr_block_aligned(procedure->args_size);
+	memset(block->memory, 0, rr_block_aligned(procedure->args_size) + procedure->result_size);
 	if (procedure->get_args)
 		procedure->get_args(reader, block->memory);
 	if (!rpcrdma_xdr_done(reader)) {

@@ -40,7 +40,7 @@ struct rr_line {
 	 * octets. */
 	void *spare;
 	uint32_t spare_size;
-	struct rr_list spared; /* in the server's spares, while there is such memory */
+	struct rr_list spared; /* in the server's spares, to the end of a turn that had such memory */
 };
 
 struct rr_block {
@@ -57,8 +57,15 @@ struct rr_block {
 	const struct rr_service *service; /* that of the call */
 	uint32_t args_at;                 /* where its arguments begin in its stream */
 	char peer[RR_ADDRESS_TEXT];       /* where the request may outlive its connection */
-	max_align_t memory[];
+	max_align_t memory[];             /* the arguments, the result behind them, small and both arenas */
 };
+
+/* How much of a block's memory arguments or a result of that size take. */
+static inline size_t
+rr_block_aligned(size_t size)
+{
+	return (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+}
 
 struct rpcrdma_server {
 	struct rpcrdma_engine *engine;

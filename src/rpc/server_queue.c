@@ -38,19 +38,13 @@ queue_pop(struct rr_exchange_queue *queue)
 	return exchange;
 }
 
-static size_t
-queue_aligned(size_t size)
-{
-	return (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-}
-
 /* Most of a block is arenas that few calls touch, so it is not zeroed as a whole. */
 static struct rr_block *
 queue_new_block(struct rpcrdma_server *server)
 {
 	const struct rr_env *env = server->engine->env;
-	size_t args = queue_aligned(server->args_size), result = queue_aligned(server->result_size);
-	size_t arena = queue_aligned(server->config.arena_size);
+	size_t args = rr_block_aligned(server->args_size), result = rr_block_aligned(server->result_size);
+	size_t arena = rr_block_aligned(server->config.arena_size);
 	struct rr_block *block;
 
 	block = env->realloc(env->ctx, NULL, sizeof(*block) + args + result + 2 * arena + RR_REPLY_SMALL);
@@ -185,8 +179,10 @@ rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size)
 		return false;
 	line->spare = memory;
 	line->spare_size = size;
-	rr_list_append(&server->spares, &line->spared);
-	rr_loop_defer(server->engine->loop, &server->give_back);
+	if (rr_list_empty(&line->spared)) {
+		rr_list_append(&server->spares, &line->spared);
+		rr_loop_defer(server->engine->loop, &server->give_back);
+	}
 	return true;
 }
 
@@ -195,10 +191,8 @@ rr_line_take_spare(struct rr_line *line, uint32_t size)
 {
 	void *memory = line && line->spare_size == size ? line->spare : NULL;
 
-	if (!memory)
-		return NULL;
-	line->spare = NULL;
-	rr_list_remove(&line->spared);
+	if (memory)
+		line->spare = NULL;
 	return memory;
 }
 

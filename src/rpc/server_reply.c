@@ -65,17 +65,15 @@ reply_item_max(const struct rpcrdma_request *request)
 	return chunks > FEW ? (uint32_t)rr_min(chunks, RR_MESSAGE_ITEMS) : FEW;
 }
 
-static struct rpcrdma_xdr_writer
-reply_begin(struct rr_block *block, struct rr_reply_header *header)
+static void
+reply_begin(struct rr_block *block, struct rr_reply_header *header, struct rpcrdma_xdr_writer *writer)
 {
 	struct rpcrdma_request *request = &block->request;
-	struct rpcrdma_xdr_writer writer;
 
-	rpcrdma_xdr_writer_init(&writer, block->large ? block->large : block->small,
+	rpcrdma_xdr_writer_init(writer, block->large ? block->large : block->small,
 		block->large ? block->reply_size : RR_REPLY_SMALL, request->items, reply_item_max(request));
 	header->xid = request->exchange->xid;
-	rr_rpc_put_reply(&writer, header);
-	return writer;
+	rr_rpc_put_reply(writer, header);
 }
 
 static void
@@ -121,6 +119,24 @@ reply_count_time(const struct rpcrdma_request *request, bool failed)
 	rr_latency_add(request->latency, took, failed);
 }
 
+/* The reply in memory of its own size. Memory that was reserved, and is much larger, serves the next call of
+ * the turn, if it may. */
+static void *
+reply_shrink(struct rr_block *block, struct rr_pool *results)
+{
+	uint32_t length = block->reply.length;
+	void *smaller = NULL;
+
+	if (length < block->reply_size / 2)
+		smaller = rr_pool_get(results, block->request.party, length);
+	if (!smaller)
+		return rr_pool_trim(results, block->large, length);
+	memcpy(smaller, block->large, length);
+	if (!rr_line_keep_spare(block->line, block->large, block->reply_size))
+		rr_pool_put(results, block->large);
+	return smaller;
+}
+
 /* Memory that was reserved for the largest reply and is not needed goes back before the reply waits for
  * the peer. */
 static void
@@ -131,7 +147,7 @@ reply_trim(struct rr_block *block)
 	if (!block->large)
 		return;
 	if (block->reply.length > RR_REPLY_SMALL) {
-		block->large = rr_pool_trim(results, block->large, block->reply.length);
+		block->large = reply_shrink(block, results);
 		block->reply.stream = block->large;
 		return;
 	}
@@ -162,8 +178,9 @@ reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool 
 static void
 reply(struct rr_block *block, struct rr_reply_header header)
 {
-	struct rpcrdma_xdr_writer writer = reply_begin(block, &header);
+	struct rpcrdma_xdr_writer writer;
 
+	reply_begin(block, &header, &writer);
 	reply_end(block, &writer, true);
 }
 
@@ -173,8 +190,9 @@ rr_block_succeed(struct rr_block *block)
 	struct rpcrdma_request *request = &block->request;
 	const struct rpcrdma_procedure *procedure = request->procedure;
 	struct rr_reply_header header = { .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SUCCESS };
-	struct rpcrdma_xdr_writer writer = reply_begin(block, &header);
+	struct rpcrdma_xdr_writer writer;
 
+	reply_begin(block, &header, &writer);
 	if (procedure && procedure->put_result)
 		procedure->put_result(&writer, request->result);
 	if (!writer.failed) {
