@@ -323,7 +323,7 @@ RPCRDMA_API int rpcrdma_nfs_write(
 RPCRDMA_API int rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	uint8_t *verifier, const struct rpcrdma_nfs_then *then);
 
-/* ---- Holes, and copies that a server makes: version 4.2 alone ---- */
+/* ---- Holes, copies that a server makes, extended attributes: version 4.2 alone ---- */
 
 /*
  * The functions below fail with NOTSUP where version 4.2 is not spoken, and with RPCRDMA_NFS_NOTSUPP, or a
@@ -365,6 +365,40 @@ RPCRDMA_API int rpcrdma_nfs_copy(
  * until the operation is done. */
 RPCRDMA_API int rpcrdma_nfs_clone(
 	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, const struct rpcrdma_nfs_then *then);
+
+/* ---- Extended attributes (RFC 8276), of regular files and directories ---- */
+
+enum { RPCRDMA_NFS_XATTR_MAX = 65536 }; /* octets of a value */
+
+/* The memory of a value, or of a list of names. The layout is final. */
+struct rpcrdma_nfs_value {
+	void *data;
+	uint32_t room;   /* octets at data that the library may write to */
+	uint32_t length; /* octets of the value */
+};
+
+/* A server may answer besides: an attribute of this name is not there, or it is too large for the server. */
+enum rpcrdma_nfs_xattr_status { RPCRDMA_NFS_NOXATTR = 10095, RPCRDMA_NFS_XATTR2BIG = 10096 };
+
+/* Names are those of Linux without "user." (RFC 8276, section 4), of at most RPCRDMA_NFS_NAME_MAX octets; "/"
+ * is not taken. The memory of value is the library's until the operation is done; value itself only where it
+ * is written to. */
+
+/* Reads the value of an attribute into value->data, and sets value->length. LIMIT: it has no room there. */
+RPCRDMA_API int rpcrdma_nfs_get_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const char *name, struct rpcrdma_nfs_value *value, const struct rpcrdma_nfs_then *then);
+
+/* Sets an attribute, which may exist, to value->length octets. */
+RPCRDMA_API int rpcrdma_nfs_set_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const char *name, const struct rpcrdma_nfs_value *value, const struct rpcrdma_nfs_then *then);
+
+/* Removes an attribute. */
+RPCRDMA_API int rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const char *name, const struct rpcrdma_nfs_then *then);
+
+/* The names of all attributes, each closed by a zero. LIMIT: they have no room at names->data. */
+RPCRDMA_API int rpcrdma_nfs_list_xattrs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	struct rpcrdma_nfs_value *names, const struct rpcrdma_nfs_then *then);
 
 /* True where both clients are connected to one address, speak version 4.2, and the servers say that they are
  * one (RFC 8881, section 2.10.4): handles of either client are good for the other one then. */

@@ -235,6 +235,7 @@ struct rr_nfs_op {
 		RENAME3args rename;
 		struct rr_v4_seek_args seek;
 		struct rr_v4_copy_args copy;
+		struct rr_v4_xattr_args xattr;
 	} args;
 	union {
 		nfsstat3 status;
@@ -244,6 +245,7 @@ struct rr_nfs_op {
 		RENAME3res rename;
 		struct rr_v4_seek_result seek;
 		struct rr_v4_copy_result copy;
+		struct rr_v4_xattr_result xattr;
 	} result;
 	uint8_t keep[1280]; /* the reply's header, and the largest of the results */
 };
@@ -266,6 +268,9 @@ void rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct 
 	uint64_t offset, bool data);
 void rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,
 	const struct rpcrdma_nfs_handle *to, uint64_t length);
+/* Whether there are extended attributes: result.xattr.length is 0 where there are not. */
+void rr_nfs_op_list_xattrs(
+	struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file);
 
 /* Ends it without done(). No effect on one that is not under way (or zeroed). */
 void rr_nfs_op_cancel(struct rr_nfs_op *op);

@@ -131,6 +131,15 @@ rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrd
 }
 
 void
+rr_nfs_op_list_xattrs(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file)
+{
+	op->args.xattr = (struct rr_v4_xattr_args){
+		.file = rr_nfs_fh(file), .value = op->keep, .size = sizeof(op->keep)
+	};
+	async_call(nfs, op, RR_V4_LISTXATTRS);
+}
+
+void
 rr_nfs_op_cancel(struct rr_nfs_op *op)
 {
 	struct rpcrdma_nfs *nfs = op->nfs;

@@ -63,6 +63,8 @@ static const struct {
 	{ NFS4ERR_REP_TOO_BIG, "the answer is too large for the session (NFS4ERR_REP_TOO_BIG)" },
 	{ NFS4ERR_TOO_MANY_OPS, "the call has too many operations for the session (NFS4ERR_TOO_MANY_OPS)" },
 	{ NFS4ERR_WRONG_CRED, "the state is another user's (NFS4ERR_WRONG_CRED)" },
+	{ NFS4ERR_NOXATTR, "there is no such extended attribute (NFS4ERR_NOXATTR)" },
+	{ NFS4ERR_XATTR2BIG, "the extended attribute is too large for the server (NFS4ERR_XATTR2BIG)" },
 	{ NFS4ERR_WRONG_TYPE, "it is of another type (NFS4ERR_WRONG_TYPE)" },
 };
 

@@ -10,8 +10,9 @@
 /* Of one COPY, which a server may execute as a whole before it answers. */
 #define COPY_PIECE (UINT64_C(64) << 20)
 
-static int
-copy_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending)
+int
+rr_nfs_newer_new(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending)
 {
 	if (!rr_nfs_is_newer(nfs))
 		return rr_nfs_fail(
@@ -37,7 +38,7 @@ rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 
 	if (!nfs || !file || !found || (what != RPCRDMA_NFS_DATA && what != RPCRDMA_NFS_HOLE))
 		return -RPCRDMA_ERR_INVAL;
-	error = copy_new(nfs, then, &pending);
+	error = rr_nfs_newer_new(nfs, then, &pending);
 	if (error)
 		return error;
 	pending->handles[0] = *file;
@@ -113,7 +114,7 @@ copy_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, bool clone,
 	int error = nfs && range ? copy_check(nfs, range, clone) : -RPCRDMA_ERR_INVAL;
 
 	if (!error)
-		error = copy_new(nfs, then, pending);
+		error = rr_nfs_newer_new(nfs, then, pending);
 	if (error)
 		return error;
 	range->copied = 0;

@@ -37,6 +37,7 @@ struct rr_nfs_pending {
 	struct rpcrdma_nfs_io *io;
 	struct rpcrdma_nfs_range *range;
 	uint64_t *found;
+	uint32_t *length;
 	struct rpcrdma_nfs_handle handles[2];
 	char names[2][RR_NFS_NAME + 1];
 	ftype3 type; /* the object must be of this type; 0: of any */
@@ -61,6 +62,7 @@ struct rr_nfs_pending {
 		COMMIT3args commit;
 		struct rr_v4_seek_args seek;
 		struct rr_v4_copy_args copy;
+		struct rr_v4_xattr_args xattr;
 	} args;
 	union {
 		nfsstat3 status;
@@ -79,6 +81,7 @@ struct rr_nfs_pending {
 		COMMIT3res commit;
 		struct rr_v4_seek_result seek;
 		struct rr_v4_copy_result copy;
+		struct rr_v4_xattr_result xattr;
 	} result;
 	uint8_t keep[RR_NFS_PATH + 1024]; /* the reply's header, and the largest of the results */
 	char path[RR_NFS_PATH];           /* the target of a new symbolic link */
@@ -91,6 +94,10 @@ void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 
 /* A new operation; then as the caller of the public function gave it. Errors, with a text: INVAL, NOMEM. */
 int rr_nfs_pending_new(
+	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
+
+/* The same for an operation that version 4.2 alone has. Errors besides: NOTSUP. */
+int rr_nfs_newer_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
 /* The operation cannot be started. Returns error. */

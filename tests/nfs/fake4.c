@@ -249,6 +249,25 @@ fake4_clone(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	return NFS4_OK;
 }
 
+static nfsstat4
+fake4_list_xattrs(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	const LISTXATTRS4args *args = &op->u.oplistxattrs;
+
+	res->u.oplistxattrs.u.lxr_value = fake->names;
+	fake->names.lxr_eof = true;
+	assert_int_equal(args->lxa_cookie, fake->calls[OP_LISTXATTRS] > 1 ? fake->names.lxr_cookie : 0);
+	return NFS4_OK;
+}
+
+static nfsstat4
+fake4_get_xattr(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
+{
+	assert_memory_equal(op->u.opgetxattr.gxa_name.data, "name", 4);
+	res->u.opgetxattr.u.gxr_value = fake->value;
+	return NFS4_OK;
+}
+
 static fake4_operation *const fake4_operations[FAKE4_OPS] = {
 	[OP_EXCHANGE_ID] = fake4_exchange,
 	[OP_CREATE_SESSION] = fake4_create_session,
@@ -262,6 +281,8 @@ static fake4_operation *const fake4_operations[FAKE4_OPS] = {
 	[OP_GETATTR] = fake4_getattr,
 	[OP_SEEK] = fake4_seek,
 	[OP_COPY] = fake4_copy,
+	[OP_GETXATTR] = fake4_get_xattr,
+	[OP_LISTXATTRS] = fake4_list_xattrs,
 	[OP_CLONE] = fake4_clone,
 };
 

@@ -64,10 +64,12 @@ struct fake4 {
 	uint32_t refused, times;
 	enum fake4_lie lie;
 	bool delegates, silent;
-	bool lost;          /* the next COMPOUND finds the server restarted */
-	const char *major;  /* ID of the server's owner; NULL: empty */
-	seek_res4 seek;     /* the answer to SEEK */
-	uint64_t copy_most; /* octets of one COPY; 0: all */
+	bool lost;                  /* the next COMPOUND finds the server restarted */
+	const char *major;          /* ID of the server's owner; NULL: empty */
+	seek_res4 seek;             /* the answer to SEEK */
+	uint64_t copy_most;         /* octets of one COPY; 0: all */
+	LISTXATTRS4resok names;     /* the answer to LISTXATTRS */
+	struct rpcrdma_bytes value; /* and to GETXATTR */
 	bool copy_nothing, copy_more, copy_later, copy_anyhow;
 	uint8_t verifier_step; /* how much the verifier changes by each COPY */
 	const char *path;      /* that fake4_open() opens */

@@ -270,6 +270,51 @@ a_range_must_be_one_that_a_file_can_have(void **state)
 	assert_int_equal(fake->calls[OP_OPEN], 0);
 }
 
+/* ---- Extended attributes ---- */
+
+static void
+values_and_names_have_the_room_that_they_need(void **state)
+{
+	xattrkey4 names[2] = { { "one", 3 }, { "three", 5 } };
+	char data[20];
+	struct rpcrdma_nfs_value value = { .data = data, .room = sizeof(data) };
+
+	(void)state;
+	fake->value = (struct rpcrdma_bytes){ "a value of 20 octets", 20 };
+	assert_int_equal(rpcrdma_nfs_get_xattr(nfs, &from, "name", &value, NULL), 0);
+	assert_int_equal(value.length, 20);
+	assert_memory_equal(data, fake->value.data, 20);
+	value.room = 19;
+	assert_int_equal(rpcrdma_nfs_get_xattr(nfs, &from, "name", &value, NULL), -RPCRDMA_ERR_LIMIT);
+	fake->names = (LISTXATTRS4resok){ .lxr_cookie = 77, .lxr_names = { 2, names } };
+	assert_int_equal(rpcrdma_nfs_list_xattrs(nfs, &from, &value, NULL), -RPCRDMA_ERR_LIMIT);
+	fake->names.lxr_eof = false;
+	fake->calls[OP_LISTXATTRS] = 0;
+	value.room = 20;
+	assert_int_equal(rpcrdma_nfs_list_xattrs(nfs, &from, &value, NULL), 0);
+	assert_int_equal(value.length, 20);
+	assert_memory_equal(data, "one\0three\0one\0three", 20);
+	assert_int_equal(fake->calls[OP_LISTXATTRS], 2);
+}
+
+static void
+a_list_of_names_that_is_none_is_not_believed(void **state)
+{
+	xattrkey4 bad[] = { { "", 0 }, { "z\0ero", 5 } };
+	char data[100];
+	struct rpcrdma_nfs_value value = { .data = data, .room = sizeof(data) };
+
+	(void)state;
+	assert_int_equal(rpcrdma_nfs_list_xattrs(nfs, &from, &value, NULL), -RPCRDMA_ERR_PEER);
+	for (uint32_t i = 0; i < 2; i++) {
+		fake->calls[OP_LISTXATTRS] = 0;
+		fake->names = (LISTXATTRS4resok){ .lxr_eof = true, .lxr_names = { 1, &bad[i] } };
+		assert_int_equal(rpcrdma_nfs_list_xattrs(nfs, &from, &value, NULL), -RPCRDMA_ERR_PEER);
+	}
+	assert_int_equal(rpcrdma_nfs_get_xattr(nfs, &from, "", &value, NULL), -RPCRDMA_ERR_INVAL);
+	assert_int_equal(rpcrdma_nfs_set_xattr(nfs, &from, NULL, &value, NULL), -RPCRDMA_ERR_INVAL);
+}
+
 /* ---- Versions and servers ---- */
 
 static void
@@ -338,6 +383,8 @@ main(void)
 		TEST(copies_of_more_files_than_can_be_open_all_end),
 		TEST(files_that_are_made_are_all_closed_at_the_end),
 		TEST(a_range_must_be_one_that_a_file_can_have),
+		TEST(values_and_names_have_the_room_that_they_need),
+		TEST(a_list_of_names_that_is_none_is_not_believed),
 		TEST(older_versions_have_none_of_it),
 		TEST(servers_are_one_if_they_say_so),
 	};

@@ -5,11 +5,20 @@
 #include "ulb/nfs3.h"
 
 /*
- * Procedures of rr_v4_call() that version 3 has not: operations of version 4.2 (RFC 7862). Their numbers
- * follow those of version 3, and their arguments and results have the same shape: the file that has to be
- * open is the first of the arguments, the status is the first of the results.
+ * Procedures of rr_v4_call() that version 3 has not: operations of version 4.2 (RFC 7862, RFC 8276). Their
+ * numbers follow those of version 3, and their arguments and results have the same shape: the file that has
+ * to be open is the first of the arguments, the status is the first of the results.
  */
-enum rr_v4_newer { RR_V4_SEEK = NFSPROC3_COMMIT + 1, RR_V4_COPY, RR_V4_CLONE, RR_V4_PROCEDURES };
+enum rr_v4_newer {
+	RR_V4_SEEK = NFSPROC3_COMMIT + 1,
+	RR_V4_COPY,
+	RR_V4_CLONE,
+	RR_V4_GETXATTR,
+	RR_V4_SETXATTR,
+	RR_V4_REMOVEXATTR,
+	RR_V4_LISTXATTRS,
+	RR_V4_PROCEDURES
+};
 
 struct rr_v4_seek_args {
 	nfs_fh3 file;
@@ -34,6 +43,22 @@ struct rr_v4_copy_result {
 	uint64_t count; /* octets; COPY may copy less than it was asked for */
 	stable_how committed;
 	uint8_t verifier[NFS3_WRITEVERFSIZE];
+};
+
+/* GETXATTR, SETXATTR, REMOVEXATTR and LISTXATTRS, whose names go to value, each closed by a zero. */
+struct rr_v4_xattr_args {
+	nfs_fh3 file;
+	struct rpcrdma_bytes name;
+	void *value;     /* SETXATTR only reads it */
+	uint32_t size;   /* octets at value */
+	uint64_t cookie; /* LISTXATTRS: 0 at first */
+};
+
+struct rr_v4_xattr_result {
+	nfsstat3 status;
+	uint32_t length; /* octets that went to value */
+	uint64_t cookie;
+	bool eof; /* of the list */
 };
 
 #endif

@@ -206,7 +206,8 @@ extern const uint32_t rr_v4_procedure_count;
 extern const struct rr_v4_work rr_v4_getattr3, rr_v4_setattr3, rr_v4_lookup3, rr_v4_access3, rr_v4_readlink3,
 	rr_v4_read3, rr_v4_write3, rr_v4_create3, rr_v4_mkdir3, rr_v4_symlink3, rr_v4_remove3, rr_v4_rmdir3,
 	rr_v4_rename3, rr_v4_link3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsstat3, rr_v4_fsinfo3,
-	rr_v4_commit3, rr_v4_seek, rr_v4_copy, rr_v4_clone;
+	rr_v4_commit3, rr_v4_seek, rr_v4_copy, rr_v4_clone, rr_v4_getxattr, rr_v4_setxattr, rr_v4_removexattr,
+	rr_v4_listxattrs;
 
 /* Octets of the C type that the procedure's results have. */
 size_t rr_v4_result_size(uint32_t proc);

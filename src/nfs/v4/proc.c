@@ -25,6 +25,10 @@ const struct rr_v4_work *const rr_v4_procedures[] = {
 	[RR_V4_SEEK] = &rr_v4_seek,
 	[RR_V4_COPY] = &rr_v4_copy,
 	[RR_V4_CLONE] = &rr_v4_clone,
+	[RR_V4_GETXATTR] = &rr_v4_getxattr,
+	[RR_V4_SETXATTR] = &rr_v4_setxattr,
+	[RR_V4_REMOVEXATTR] = &rr_v4_removexattr,
+	[RR_V4_LISTXATTRS] = &rr_v4_listxattrs,
 };
 
 const uint32_t rr_v4_procedure_count = sizeof(rr_v4_procedures) / sizeof(rr_v4_procedures[0]);
@@ -33,6 +37,10 @@ static const size_t proc_newer_sizes[RR_V4_PROCEDURES] = {
 	[RR_V4_SEEK] = sizeof(struct rr_v4_seek_result),
 	[RR_V4_COPY] = sizeof(struct rr_v4_copy_result),
 	[RR_V4_CLONE] = sizeof(struct rr_v4_copy_result),
+	[RR_V4_GETXATTR] = sizeof(struct rr_v4_xattr_result),
+	[RR_V4_SETXATTR] = sizeof(struct rr_v4_xattr_result),
+	[RR_V4_REMOVEXATTR] = sizeof(struct rr_v4_xattr_result),
+	[RR_V4_LISTXATTRS] = sizeof(struct rr_v4_xattr_result),
 };
 
 size_t

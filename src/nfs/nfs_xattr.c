@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Public functions on extended attributes, which version 4.2 alone has. */
+#include <string.h>
+
+#include "nfs/nfs_private.h"
+
+static int
+xattr_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const char *name,
+	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
+{
+	struct rr_nfs_pending *pending;
+	int error;
+
+	if (!nfs || !handle)
+		return -RPCRDMA_ERR_INVAL;
+	error = rr_nfs_newer_new(nfs, then, &pending);
+	if (error)
+		return error;
+	pending->handles[0] = *handle;
+	if (name)
+		error = rr_nfs_pending_name(pending, 0, name);
+	if (error)
+		return rr_nfs_pending_drop(pending, error);
+	pending->args.xattr = (struct rr_v4_xattr_args){ .file = rr_nfs_fh(&pending->handles[0]),
+		.name = rr_nfs_string(pending->names[0]) };
+	*result = pending;
+	return 0;
+}
+
+static int
+xattr_take_value(struct rr_nfs_pending *pending)
+{
+	*pending->length = pending->result.xattr.length;
+	return 0;
+}
+
+int
+rpcrdma_nfs_get_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const char *name,
+	struct rpcrdma_nfs_value *value, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = name && value && value->data && value->room <= RPCRDMA_NFS_XATTR_MAX
+			    ? xattr_new(nfs, handle, name, then, &pending)
+			    : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	pending->length = &value->length;
+	pending->take = xattr_take_value;
+	pending->args.xattr.value = value->data;
+	pending->args.xattr.size = value->room;
+	rr_nfs_pending_call(pending, RR_V4_GETXATTR);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_set_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const char *name,
+	const struct rpcrdma_nfs_value *value, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error =
+		name && value && (value->data || value->length == 0) && value->length <= RPCRDMA_NFS_XATTR_MAX
+			? xattr_new(nfs, handle, name, then, &pending)
+			: -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	pending->args.xattr.value = value->data;
+	pending->args.xattr.size = value->length;
+	rr_nfs_pending_call(pending, RR_V4_SETXATTR);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+int
+rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const char *name,
+	const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = name ? xattr_new(nfs, handle, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	rr_nfs_pending_call(pending, RR_V4_REMOVEXATTR);
+	return rr_nfs_pending_wait(pending, then);
+}
+
+/* The names that fit in value, and then more of them: LIMIT where they do not fit. */
+static int
+xattr_take_names(struct rr_nfs_pending *pending)
+{
+	const struct rr_v4_xattr_result *result = &pending->result.xattr;
+	struct rr_v4_xattr_args *args = &pending->args.xattr;
+
+	*pending->length += result->length;
+	if (result->eof)
+		return 0;
+	args->value = (uint8_t *)args->value + result->length;
+	args->size -= result->length;
+	args->cookie = result->cookie;
+	rr_nfs_pending_call(pending, RR_V4_LISTXATTRS);
+	return PENDING_GOES_ON;
+}
+
+int
+rpcrdma_nfs_list_xattrs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	struct rpcrdma_nfs_value *names, const struct rpcrdma_nfs_then *then)
+{
+	struct rr_nfs_pending *pending;
+	int error = names && names->data ? xattr_new(nfs, handle, NULL, then, &pending) : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	names->length = 0;
+	pending->length = &names->length;
+	pending->take = xattr_take_names;
+	pending->args.xattr.value = names->data;
+	pending->args.xattr.size = names->room;
+	rr_nfs_pending_call(pending, RR_V4_LISTXATTRS);
+	return rr_nfs_pending_wait(pending, then);
+}
