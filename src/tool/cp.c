@@ -22,6 +22,11 @@ static const struct rr_option cp_options[] = {
 		.help = "the same as -r",
 		.kind = RR_OPTION_FLAG,
 		.at = offsetof(struct rr_cp, recursive) },
+	{ .letter = 'a',
+		.name = "archive",
+		.help = "the same as -r, and keep owners, hard links and extended attributes, too",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_cp, archive) },
 	{ .letter = 'u',
 		.name = "update",
 		.help = "leave files that are there and not older than their source",
@@ -99,6 +104,9 @@ cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, s
 		.loop = cp->engine->loop,
 		.piece_max = RR_PUMP_PIECE,
 		.hole_unit = HOLE_LOCAL,
+		.archive = cp->archive,
+		.keep_uid = cp->archive,
+		.keep_gid = cp->archive,
 	};
 	snprintf(name, size, "%s", argument);
 	cp_cut_slashes(name);
@@ -132,6 +140,7 @@ cp_copy_one(struct rr_cp *cp, const char *source, const char *destination)
 	cp->pump.within = cp->pump.clones = rpcrdma_nfs_is_same_server(cp->from.nfs, cp->to.nfs);
 	cp->pump.within_proved = false;
 	rr_cp_top(cp, source, destination);
+	rr_cp_archive_end(cp);
 	return true;
 }
 
@@ -186,6 +195,7 @@ cp_parsed(struct rr_cp *cp, int count, char **argv)
 		return status;
 	rr_tool_catch_signals();
 	cp->remotes[1].verbose = cp->remotes[0].verbose;
+	cp->recursive |= cp->archive;
 	if (rr_remote_engine(&config, &cp->engine, &text) < 0)
 		status = rr_tool_fail(cp->tool, "%s", text.text);
 	else

@@ -20,6 +20,7 @@
 struct rr_cp_sums {
 	uint64_t files, directories, links, octets;
 	uint64_t skipped; /* files that the destination has, as --update and --checksum want them */
+	uint64_t names;   /* hard links to files that were copied */
 	uint64_t within;  /* octets that a server copied by itself */
 	uint64_t failed;  /* what could not be copied, or was not as it is no file, directory or link */
 };
@@ -27,6 +28,7 @@ struct rr_cp_sums {
 struct rr_cp {
 	const struct rr_tool *tool;
 	bool recursive, quiet, json;
+	bool archive;   /* owners, hard links and extended attributes are kept, too */
 	bool update;    /* files that are not older at the destination are left as they are */
 	bool checksum;  /* so are files with the same contents */
 	bool streamed;  /* data was written into a device or pipe, which may be standard output */
@@ -43,7 +45,11 @@ struct rr_cp {
 	uint32_t reconnects;              /* so here */
 	bool several;                     /* sources: the destination must be a directory */
 	bool stop;                        /* nothing more can be copied */
-	struct rpcrdma_nfs_handle to_top; /* the directory that the tree is copied to, on a server */
+	struct rr_place to_top;           /* the directory that the tree is copied to */
+	void *archived;                   /* files of several names that were copied: a tree of tsearch(3) */
+	bool no_xattrs;                   /* the destination takes no extended attributes */
+	char xattr_names[65536];
+	uint8_t xattr_value[RPCRDMA_NFS_XATTR_MAX];
 	struct rr_cp_small *small;
 	bool fresh;                /* the directory that is copied to was made by this copy */
 	char to_path[RR_NFS_PATH]; /* of what the source is copied to, while depth is 0 */
@@ -103,9 +109,20 @@ bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name
 void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
 
 /* cp_file.c: the temporary name of this number for name; and its end, with a warning where it stays. */
-enum { RR_CP_TEMPORARY = 256 };
+enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
 void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
+
+/* cp_archive.c, with -a: gives the copy of a file that was copied under another name one more name. 1: it was
+ * not copied yet; or -1 with the failure reported. */
+int rr_cp_archive_link(
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
+/* Notes a file that was copied under a name. */
+void rr_cp_archive_note(
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
+void rr_cp_archive_end(struct rr_cp *cp);
+/* Copies extended attributes of a file or a directory: 0, or -1 with the failure reported. */
+int rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
 /* cp_file.c: 0, or -1 with the failure reported. */
 int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,

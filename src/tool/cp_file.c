@@ -21,7 +21,7 @@
  * A program that is killed leaves its temporary file behind. So the names are few for each target: the first
  * that is free is taken, and those in front of it that nobody has written to for so long are removed.
  */
-enum { KEPT_OF_NAME = 200, NUMBERS = 16, STALE = 3600 };
+enum { KEPT_OF_NAME = 200, STALE = 3600 };
 
 void
 rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY])
@@ -112,22 +112,40 @@ struct copying {
 	char temporary[RR_CP_TEMPORARY]; /* "": the target is written in place */
 };
 
+static int
+file_copy_xattrs(const struct copying *copying)
+{
+	const struct rr_file *source = &copying->source, *target = &copying->target;
+
+	if (source->stream || target->stream)
+		return 0;
+	return rr_cp_archive_xattrs(copying->cp, &(struct rr_place){ source->fd, source->handle },
+		&(struct rr_place){ target->fd, target->handle });
+}
+
+static int
+file_finish(struct copying *copying)
+{
+	struct rr_side *to = &copying->cp->to;
+
+	return to->ops->finish(&copying->target, &copying->info) < 0 ? rr_cp_fail(copying->cp, to) : 0;
+}
+
 /* All that happens between the opening of the target and its renaming. */
 static int
 file_fill(struct copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	struct rr_file *target = &copying->target;
+	int error = rr_pump_copy(&cp->pump, &copying->source, target, &copying->info) < 0
+			    ? rr_cp_fail(cp, cp->pump.failed)
+			    : file_copy_xattrs(copying);
 
-	if (rr_pump_copy(&cp->pump, &copying->source, target, &copying->info) < 0)
-		rr_cp_fail(cp, cp->pump.failed);
-	else if (cp->to.ops->finish(target, &copying->info) < 0)
-		rr_cp_fail(cp, &cp->to);
-	else
-		return 0;
-	if (target->in_place && !target->stream && !target->empty_first)
+	if (!error)
+		error = file_finish(copying);
+	if (error && target->in_place && !target->stream && !target->empty_first)
 		rr_tool_warn(cp->tool, "%s%s: it was written over, and is incomplete", cp->to_name, cp->path);
-	return -1;
+	return error;
 }
 
 /* made: when the file of this number was made, by the clock of its side. */
@@ -157,7 +175,7 @@ file_create_temporary(struct copying *copying)
 		rr_cp_temporary(copying->to_name, number, copying->temporary);
 		error = cp->to.ops->create(
 			&cp->to, copying->to, copying->temporary, copying->info.size, &copying->target);
-	} while (error == 1 && ++number < NUMBERS);
+	} while (error == 1 && ++number < RR_CP_NUMBERS);
 	if (error) {
 		copying->temporary[0] = '\0';
 		return error == 1 ? rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way")
@@ -176,6 +194,8 @@ file_create_like(struct copying *copying)
 
 	if (file_create_temporary(copying) < 0)
 		return -1;
+	if (cp->archive)
+		return 0;
 	copying->info.mode = there->mode;
 	if (copying->target.uid == there->uid && copying->target.gid == there->gid)
 		return 0;
@@ -302,10 +322,13 @@ rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 	do {
 		rr_cp_temporary(to_name, number, temporary);
 		error = cp->to.ops->make_link(&cp->to, to, temporary, target);
-	} while (error == 1 && ++number < NUMBERS);
+	} while (error == 1 && ++number < RR_CP_NUMBERS);
 	if (error)
 		return rr_cp_fail(cp, &cp->to);
-	error = file_put_in_place(cp, to, temporary, to_name);
+	if (cp->archive && cp->to.ops->set_link(&cp->to, to, temporary, info) < 0)
+		error = rr_cp_fail(cp, &cp->to);
+	else
+		error = file_put_in_place(cp, to, temporary, to_name);
 	if (error)
 		rr_cp_remove_temporary(cp, to, temporary);
 	else

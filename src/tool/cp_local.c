@@ -174,15 +174,6 @@ local_make_link(struct rr_side *side, const struct rr_place *place, const char *
 	return result < 0 ? rr_cp_local_fail(side) : 0;
 }
 
-int
-rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
-{
-	struct timespec times[2] = { info->atime, info->mtime };
-
-	return fchmod(fd, info->mode & RR_MODE_KEPT) < 0 || futimens(fd, times) < 0 ? rr_cp_local_fail(side)
-										    : 0;
-}
-
 static int
 local_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
 {
@@ -231,6 +222,11 @@ const struct rr_side_ops rr_side_local = {
 	.make_directory = local_make_directory,
 	.make_link = local_make_link,
 	.set = local_set,
+	.set_link = rr_cp_local_set_link,
+	.make_name = rr_cp_local_make_name,
+	.list_xattrs = rr_cp_local_list_xattrs,
+	.get_xattr = rr_cp_local_get_xattr,
+	.set_xattr = rr_cp_local_set_xattr,
 	.rename = local_rename,
 	.remove = local_remove,
 	.open = rr_cp_local_open,

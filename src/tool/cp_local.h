@@ -38,4 +38,16 @@ int rr_cp_local_finish(struct rr_file *file, const struct rr_info *info);
 int rr_cp_local_describe_file(struct rr_file *file, struct rr_info *info);
 void rr_cp_local_close(struct rr_file *file);
 
+/* cp_local_archive.c */
+int rr_cp_local_set_link(
+	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
+int rr_cp_local_make_name(
+	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name);
+int rr_cp_local_list_xattrs(
+	struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names);
+int rr_cp_local_get_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	struct rpcrdma_nfs_value *value);
+int rr_cp_local_set_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	const struct rpcrdma_nfs_value *value);
+
 #endif

@@ -256,7 +256,8 @@ rr_cp_local_finish(struct rr_file *file, const struct rr_info *info)
 		return error;
 	if (file->short_end && ftruncate(file->fd, (off_t)info->size) < 0)
 		return rr_cp_local_fail(file->side);
-	return file->in_place ? local_set_times(file, info) : rr_cp_local_set(file->side, file->fd, info);
+	return file->in_place && !file->side->archive ? local_set_times(file, info)
+						      : rr_cp_local_set(file->side, file->fd, info);
 }
 
 int

@@ -144,34 +144,12 @@ remote_make_link(struct rr_side *side, const struct rr_place *place, const char 
 	return remote_check(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : error ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
-/* Times outside of what NFS version 3 can say (1970 to 2106) become the nearest that it can. */
-static nfstime3
-remote_nfs_time(struct timespec time)
-{
-	if (time.tv_sec < 0)
-		return (nfstime3){ 0, 0 };
-	if (time.tv_sec > UINT32_MAX)
-		return (nfstime3){ UINT32_MAX, 0 };
-	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
-}
-
-sattr3
-rr_cp_remote_attributes(const struct rr_info *info)
-{
-	sattr3 attributes = remote_mode_alone(info->mode & RR_MODE_KEPT);
-
-	attributes.atime.set_it = attributes.mtime.set_it = SET_TO_CLIENT_TIME;
-	attributes.atime.u.atime = remote_nfs_time(info->atime);
-	attributes.mtime.u.mtime = remote_nfs_time(info->mtime);
-	return attributes;
-}
-
 static int
 remote_set(struct rr_side *side, const struct rr_place *place, const struct rr_info *info)
 {
-	sattr3 attributes = rr_cp_remote_attributes(info);
+	sattr3 attributes = rr_cp_remote_attributes(side, info);
 
-	return remote_check(side, rr_nfs_setattr(side->nfs, &place->handle, &attributes));
+	return remote_check(side, rr_cp_remote_apply(side, &place->handle, attributes));
 }
 
 static int
@@ -248,18 +226,19 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 static int
 remote_finish(struct rr_file *file, const struct rr_info *info)
 {
-	sattr3 attributes = rr_cp_remote_attributes(info);
+	struct rr_side *side = file->side;
+	sattr3 attributes = rr_cp_remote_attributes(side, info);
 	int error;
 
-	attributes.mode.set_it = !file->in_place;
+	attributes.mode.set_it = !file->in_place || side->archive;
 	attributes.size.set_it = file->short_end;
 	attributes.size.u.size = info->size;
-	error = rr_nfs_setattr(file->side->nfs, &file->handle, &attributes);
+	error = rr_cp_remote_apply(side, &file->handle, attributes);
 	/* A file that was written in place may be another user's, whose times the server does not let us
 	 * set. */
 	if (error == NFS3ERR_PERM && file->in_place && !file->short_end)
 		return 0;
-	return remote_check(file->side, error);
+	return remote_check(side, error);
 }
 
 static int
@@ -291,6 +270,11 @@ const struct rr_side_ops rr_side_remote = {
 	.make_directory = remote_make_directory,
 	.make_link = remote_make_link,
 	.set = remote_set,
+	.set_link = rr_cp_remote_set_link,
+	.make_name = rr_cp_remote_make_name,
+	.list_xattrs = rr_cp_remote_list_xattrs,
+	.get_xattr = rr_cp_remote_get_xattr,
+	.set_xattr = rr_cp_remote_set_xattr,
 	.rename = remote_rename,
 	.remove = remote_remove,
 	.open = remote_open,

@@ -9,8 +9,11 @@
 /* Takes over the client's error text; returns a negative number for error, which may be an nfsstat3. */
 int rr_cp_remote_fail(struct rr_side *side, int error);
 
-/* Mode and times. */
-sattr3 rr_cp_remote_attributes(const struct rr_info *info);
+/* Mode and times, and owner and group as far as the side keeps them. */
+sattr3 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info);
+
+/* Sets them; without owner and group where the server refuses those. */
+int rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes);
 
 int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file);
@@ -26,5 +29,17 @@ int rr_cp_remote_within(
 void rr_cp_remote_note_unstable(
 	struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE], uint64_t end, bool changed);
 int rr_cp_remote_commit(struct rr_file *file, uint64_t *lost);
+
+/* cp_remote_archive.c */
+int rr_cp_remote_set_link(
+	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
+int rr_cp_remote_make_name(
+	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name);
+int rr_cp_remote_list_xattrs(
+	struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names);
+int rr_cp_remote_get_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	struct rpcrdma_nfs_value *value);
+int rr_cp_remote_set_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	const struct rpcrdma_nfs_value *value);
 
 #endif

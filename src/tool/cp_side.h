@@ -44,6 +44,14 @@ struct rr_place {
 	struct rpcrdma_nfs_handle handle;
 };
 
+/* A file under the first of its names, which is to have more of them. */
+struct rr_first {
+	struct rr_place top;
+	const char *path;                 /* local: below top */
+	struct rpcrdma_nfs_handle handle; /* remote */
+	uint64_t fsid, fileid;
+};
+
 struct rr_side;
 struct rr_side_ops;
 struct rr_piece;
@@ -106,6 +114,8 @@ struct rr_side {
 	uint32_t hole_unit; /* octets of zeroes that are worth a hole: a power of two */
 	struct rr_text text;
 	bool fatal;
+	bool archive;            /* owners are kept, where that is allowed */
+	bool keep_uid, keep_gid; /* remote: as far as is known, it is */
 };
 
 struct rr_side_ops {
@@ -131,6 +141,21 @@ struct rr_side_ops {
 		struct rr_side *side, const struct rr_place *place, const char *name, const char *target);
 	/* Gives the place itself info's mode and times. */
 	int (*set)(struct rr_side *side, const struct rr_place *place, const struct rr_info *info);
+	/* What cp -a keeps (cp_local_archive.c, cp_remote_archive.c). Owner and times of a symbolic link. */
+	int (*set_link)(struct rr_side *side, const struct rr_place *place, const char *name,
+		const struct rr_info *info);
+	/* One more name for a file. 1: the name is taken. */
+	int (*make_name)(struct rr_side *side, const struct rr_first *first, const struct rr_place *place,
+		const char *name);
+	/* Names of extended attributes without "user.", each closed by a zero: object is a file or a
+	 * directory, of which fd or handle is set. */
+	int (*list_xattrs)(
+		struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names);
+	int (*get_xattr)(struct rr_side *side, const struct rr_place *object, const char *name,
+		struct rpcrdma_nfs_value *value);
+	/* 1: this side takes no extended attributes. */
+	int (*set_xattr)(struct rr_side *side, const struct rr_place *object, const char *name,
+		const struct rpcrdma_nfs_value *value);
 	int (*rename)(struct rr_side *side, const struct rr_place *place, const char *from, const char *to);
 	/* A file or a link. Interruption does not stop it. */
 	int (*remove)(struct rr_side *side, const struct rr_place *place, const char *name);

@@ -22,6 +22,7 @@ enum { JOBS = 128, SMALL_HOLE = 4096 /* octets that are worth a hole */ };
 
 enum small_state {
 	SMALL_IDLE,
+	SMALL_LISTING, /* extended attributes */
 	SMALL_READING,
 	SMALL_LOOKING,
 	SMALL_CREATING,
@@ -57,7 +58,8 @@ struct rr_cp_small {
 
 typedef void small_begin(struct small_job *job);
 
-static small_begin small_read, small_look, small_create, small_write, small_set, small_rename, small_finish;
+static small_begin small_list, small_read, small_look, small_create, small_write, small_set, small_rename,
+	small_finish;
 
 /* Each state: the action that begins in it, and the state that follows when the action is done. */
 static const struct {
@@ -65,6 +67,7 @@ static const struct {
 	enum small_state next;
 } steps[SMALL_STATES] = {
 	[SMALL_IDLE] = { small_finish, SMALL_IDLE },
+	[SMALL_LISTING] = { small_list, SMALL_READING },
 	[SMALL_READING] = { small_read, SMALL_LOOKING },
 	[SMALL_LOOKING] = { small_look, SMALL_CREATING },
 	[SMALL_CREATING] = { small_create, SMALL_WRITING },
@@ -107,6 +110,45 @@ small_finish(struct small_job *job)
 /* ---- From the source ---- */
 
 static void
+small_was_listed(struct rr_nfs_op *op, int error)
+{
+	struct small_job *job = op->ctx;
+
+	/* rr_cp_file() copies files with extended attributes, and knows what a refusal means. */
+	if (error == NFS3ERR_NOTSUPP)
+		error = 0;
+	else if (!error && op->result.xattr.length > 0)
+		error = NFS3ERR_NOTSUPP;
+	small_next(job, error);
+}
+
+static void
+small_list(struct small_job *job)
+{
+	const struct rr_cp *cp = job->cp;
+
+	if (!cp->archive || cp->no_xattrs || !cp->from.nfs || !rr_nfs_is_newer(cp->from.nfs)) {
+		small_next(job, 0);
+		return;
+	}
+	job->op.done = small_was_listed;
+	job->op.ctx = job;
+	rr_nfs_op_list_xattrs(cp->from.nfs, &job->op, &job->info.handle);
+}
+
+/* Extended attributes of a local file are seen at once. */
+static bool
+small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
+{
+	char names[1024];
+	struct rpcrdma_nfs_value value = { .data = names, .room = sizeof(names) };
+
+	return cp->archive && !cp->no_xattrs &&
+	       (file->side->ops->list_xattrs(file->side, &(struct rr_place){ .fd = file->fd }, &value) < 0 ||
+		       value.length > 0);
+}
+
+static void
 small_was_read(struct rr_nfs_io *io, int error)
 {
 	struct small_job *job = io->ctx;
@@ -126,7 +168,7 @@ small_read_local(struct small_job *job)
 	if (error)
 		return error;
 	error = side->ops->describe(&file, &job->info);
-	if (!error && (file.stream || job->info.kind != RR_KIND_FILE))
+	if (!error && (file.stream || job->info.kind != RR_KIND_FILE || small_has_xattrs(job->cp, &file)))
 		error = -RPCRDMA_ERR_SYSTEM;
 	if (!error && side->ops->read(&file, &piece) < 0)
 		error = -RPCRDMA_ERR_SYSTEM;
@@ -220,7 +262,7 @@ small_create(struct small_job *job)
 
 	/* Nothing that is written changes its times afterwards. */
 	if (job->info.size == 0)
-		attributes = rr_cp_remote_attributes(&job->info);
+		attributes = rr_cp_remote_attributes(&job->cp->to, &job->info);
 	rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &attributes);
 }
 
@@ -255,7 +297,7 @@ small_write(struct small_job *job)
 static void
 small_set(struct small_job *job)
 {
-	sattr3 attributes = rr_cp_remote_attributes(&job->info);
+	sattr3 attributes = rr_cp_remote_attributes(&job->cp->to, &job->info);
 
 	if (job->info.size == 0)
 		small_next(job, 0);
@@ -332,7 +374,8 @@ small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *
 	uint32_t most = (uint32_t)rr_min(RR_CP_SMALL, rr_min(cp->from.piece_max, cp->to.piece_max));
 	struct rr_info there;
 
-	if (cp->depth == 0 || info->size >= most || small_is_sparse(cp, info))
+	if (cp->depth == 0 || info->size >= most || small_is_sparse(cp, info) ||
+		(cp->archive && info->links > 1))
 		return false;
 	/* What exists here is seen at once. */
 	return cp->to.nfs || cp->fresh ||
@@ -361,7 +404,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	job->within = cp->pump.within && info->size > 0;
 	rr_cp_temporary(name, 0, job->temporary);
 	cp->small->active++;
-	small_set_state(job, SMALL_READING);
+	small_set_state(job, SMALL_LISTING);
 	return true;
 }
 

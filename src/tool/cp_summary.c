@@ -57,6 +57,9 @@ summary_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 			summary_plural(sums->directories, "directory", "directories"));
 	if (sums->links)
 		fprintf(out, ", %" PRIu64 " %s", sums->links, summary_plural(sums->links, "link", "links"));
+	if (sums->names)
+		fprintf(out, ", %" PRIu64 " more %s of files", sums->names,
+			summary_plural(sums->names, "name", "names"));
 	if (sums->skipped)
 		fprintf(out, ", left %" PRIu64 " as %s", sums->skipped,
 			summary_plural(sums->skipped, "it is", "they are"));
@@ -76,11 +79,11 @@ summary_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 	double rate = seconds > 0 ? (double)sums->octets / seconds : 0;
 
 	fprintf(out,
-		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64
+		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"names\":%" PRIu64
 		",\"skipped\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"octets\":%" PRIu64
 		",\"octets_within_server\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
-		sums->files, sums->directories, sums->links, sums->skipped, sums->failed, sums->octets,
-		sums->within, seconds, rate);
+		sums->files, sums->directories, sums->links, sums->names, sums->skipped, sums->failed,
+		sums->octets, sums->within, seconds, rate);
 	fprintf(out,
 		"\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64
 		",\"octets_inline\":%" PRIu64 ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",

@@ -116,7 +116,7 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 		rr_cp_fail(cp, &cp->from);
 		return;
 	}
-	cp->to_top = to->handle;
+	cp->to_top = *to;
 	cp->depth++;
 	/* The trail is empty: the top can always be entered. */
 	(void)rr_trail_enter(&cp->trail, info->fsid, info->fileid);

@@ -83,7 +83,7 @@ tree_prepare(
 		  : ops->enter(&cp->to, to, to_name, &there, into) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	if (cp->depth == 0)
-		cp->to_top = into->handle;
+		cp->to_top = *into;
 	return 0;
 }
 
@@ -102,7 +102,9 @@ tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_
 	rr_cp_contents(cp, inside, &into);
 	cp->fresh = fresh;
 	cp->depth--;
-	if (made && !cp->stop && cp->to.ops->set(&cp->to, &into, info) < 0)
+	if (!cp->stop)
+		rr_cp_archive_xattrs(cp, inside, &into);
+	if ((made || cp->archive) && !cp->stop && cp->to.ops->set(&cp->to, &into, info) < 0)
 		rr_cp_fail(cp, &cp->to);
 	cp->sums.directories++;
 	cp->to.ops->leave(&cp->to, &into);
@@ -131,8 +133,9 @@ tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *n
 static bool
 tree_is_target(const struct rr_cp *cp, const struct rr_info *info)
 {
-	return cp->depth > 0 && cp->to.nfs && cp->from.nfs && info->handle.length == cp->to_top.length &&
-	       memcmp(info->handle.data, cp->to_top.data, cp->to_top.length) == 0;
+	return cp->depth > 0 && cp->to.nfs && cp->from.nfs &&
+	       info->handle.length == cp->to_top.handle.length &&
+	       memcmp(info->handle.data, cp->to_top.handle.data, cp->to_top.handle.length) == 0;
 }
 
 static void
@@ -155,6 +158,23 @@ tree_skip(struct rr_cp *cp, const struct rr_info *info)
 		rr_progress_add(&cp->progress, info->size);
 }
 
+/* The files that cp_small.c copies have no other names. */
+static void
+tree_copy_file(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	if (rr_cp_archive_link(cp, pair->info, pair->to, pair->to_name) <= 0)
+		return;
+	if (rr_cp_same(cp, pair)) {
+		tree_skip(cp, pair->info);
+		rr_cp_archive_note(cp, pair->info, pair->to, pair->to_name);
+		return;
+	}
+	if (rr_cp_small(cp, pair->from, pair->name, pair->info, pair->to))
+		return;
+	if (rr_cp_file(cp, pair->from, pair->name, pair->info, pair->to, pair->to_name) == 0)
+		rr_cp_archive_note(cp, pair->info, pair->to, pair->to_name);
+}
+
 void
 rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
@@ -165,12 +185,7 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 		return;
 	}
 	switch (info->kind) {
-	case RR_KIND_FILE:
-		if (rr_cp_same(cp, &(struct rr_cp_pair){ from, name, info, to, to_name }))
-			tree_skip(cp, info);
-		else if (!rr_cp_small(cp, from, name, info, to))
-			rr_cp_file(cp, from, name, info, to, to_name);
-		break;
+	case RR_KIND_FILE: tree_copy_file(cp, &(struct rr_cp_pair){ from, name, info, to, to_name }); break;
 	case RR_KIND_LINK: rr_cp_link(cp, from, name, info, to, to_name); break;
 	case RR_KIND_DIRECTORY: tree_copy_directory(cp, from, name, info, to, to_name); break;
 	case RR_KIND_NONE: break;

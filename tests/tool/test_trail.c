@@ -75,6 +75,36 @@ rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
 	(void)to;
 }
 
+int
+rr_cp_archive_link(
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
+{
+	(void)cp;
+	(void)info;
+	(void)to;
+	(void)to_name;
+	return 1;
+}
+
+void
+rr_cp_archive_note(
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
+{
+	(void)cp;
+	(void)info;
+	(void)to;
+	(void)to_name;
+}
+
+int
+rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
+{
+	(void)cp;
+	(void)from;
+	(void)to;
+	return 0;
+}
+
 /* ---- Copies ---- */
 
 /* Both sides are the server: its root is copied into its directory 1, which is an entry of another one. */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/cp.h"
+
+/* What cp -a keeps beside data, modes and times: hard links within the tree, and extended attributes. */
+
+/* ---- Hard links ---- */
+
+/* A file of several names that was copied under one of them. */
+struct archive_file {
+	uint64_t fsid, fileid; /* of the source */
+	struct rr_first first;
+	char path[]; /* of the copy, below the top */
+};
+
+static int
+archive_compare(const void *a, const void *b)
+{
+	const struct archive_file *x = a, *y = b;
+
+	if (x->fsid != y->fsid)
+		return x->fsid < y->fsid ? -1 : 1;
+	return x->fileid < y->fileid ? -1 : x->fileid > y->fileid;
+}
+
+static bool
+archive_has_names(const struct rr_cp *cp, const struct rr_info *info)
+{
+	return cp->archive && cp->depth > 0 && info->links > 1;
+}
+
+/* The copy is under this name: later names of the file become links to it. Without memory, they become files.
+ */
+void
+rr_cp_archive_note(
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
+{
+	size_t size = strlen(cp->path) + 1;
+	struct archive_file *file;
+	struct rr_info made;
+	void *found;
+
+	if (!archive_has_names(cp, info) || cp->to.ops->look(&cp->to, to, to_name, &made) < 0 ||
+		made.kind != RR_KIND_FILE)
+		return;
+	file = malloc(sizeof(*file) + size);
+	if (!file)
+		return;
+	*file = (struct archive_file){ .fsid = info->fsid, .fileid = info->fileid };
+	memcpy(file->path, cp->path, size);
+	file->first = (struct rr_first){ .top = cp->to_top,
+		.path = file->path + 1,
+		.handle = made.handle,
+		.fsid = made.fsid,
+		.fileid = made.fileid };
+	found = tsearch(file, &cp->archived, archive_compare);
+	if (!found || *(struct archive_file **)found != file)
+		free(file);
+}
+
+void
+rr_cp_archive_end(struct rr_cp *cp)
+{
+	tdestroy(cp->archived, free);
+	cp->archived = NULL;
+}
+
+static int
+archive_make_name(
+	struct rr_cp *cp, const struct rr_first *first, const struct rr_place *to, const char *to_name)
+{
+	char temporary[RR_CP_TEMPORARY];
+	unsigned number = 0;
+	int error;
+
+	do {
+		rr_cp_temporary(to_name, number, temporary);
+		error = cp->to.ops->make_name(&cp->to, first, to, temporary);
+	} while (error == 1 && ++number < RR_CP_NUMBERS);
+	if (error)
+		return error == 1 ? rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way")
+				  : rr_cp_fail(cp, &cp->to);
+	if (cp->to.ops->rename(&cp->to, to, temporary, to_name) == 0)
+		return 0;
+	rr_cp_fail(cp, &cp->to);
+	rr_cp_remove_temporary(cp, to, temporary);
+	return -1;
+}
+
+/* rename(2) does nothing where both names are of one file: so the name is looked at before. */
+int
+rr_cp_archive_link(
+	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
+{
+	const struct archive_file key = { .fsid = info->fsid, .fileid = info->fileid };
+	struct rr_info there;
+	const struct rr_first *first;
+	void *found;
+
+	if (!archive_has_names(cp, info))
+		return 1;
+	found = tfind(&key, &cp->archived, archive_compare);
+	if (!found)
+		return 1;
+	first = &(*(struct archive_file **)found)->first;
+	if (cp->to.ops->look(&cp->to, to, to_name, &there) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (there.kind == RR_KIND_DIRECTORY)
+		return rr_cp_fail_because(
+			cp, &cp->to, "there is a directory of this name, which will not be replaced");
+	if (there.kind == RR_KIND_FILE && there.fileid == first->fileid && there.fsid == first->fsid)
+		return 0;
+	if (archive_make_name(cp, first, to, to_name) < 0)
+		return -1;
+	cp->sums.names++;
+	return 0;
+}
+
+/* ---- Extended attributes ---- */
+
+/* Said once: there may be many such files. */
+static int
+archive_cannot(struct rr_cp *cp)
+{
+	if (!cp->no_xattrs)
+		rr_tool_warn(cp->tool,
+			"%s%s: its extended attributes are left out, as the destination takes none; so are "
+			"those of "
+			"others",
+			cp->from_name, cp->path);
+	cp->no_xattrs = true;
+	return 0;
+}
+
+static int
+archive_xattr(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const char *name)
+{
+	struct rpcrdma_nfs_value value = { .data = cp->xattr_value, .room = RPCRDMA_NFS_XATTR_MAX };
+	int result = cp->from.ops->get_xattr(&cp->from, from, name, &value);
+
+	if (result < 0)
+		return rr_cp_fail(cp, &cp->from);
+	result = cp->to.ops->set_xattr(&cp->to, to, name, &value);
+	if (result < 0)
+		return rr_cp_fail(cp, &cp->to);
+	return result == 1 ? archive_cannot(cp) : 0;
+}
+
+int
+rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
+{
+	struct rpcrdma_nfs_value names = { .data = cp->xattr_names, .room = sizeof(cp->xattr_names) };
+	int result = 0;
+
+	if (!cp->archive || cp->no_xattrs)
+		return 0;
+	if (cp->from.ops->list_xattrs(&cp->from, from, &names) < 0)
+		return rr_cp_fail(cp, &cp->from);
+	for (uint32_t at = 0; at < names.length && result == 0 && !cp->no_xattrs;) {
+		const char *name = cp->xattr_names + at;
+
+		result = archive_xattr(cp, from, to, name);
+		at += (uint32_t)strlen(name) + 1;
+	}
+	return result;
+}

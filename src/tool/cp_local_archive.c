@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "tool/cp_local.h"
+
+/* What cp -a keeps of local files beside data: owners, hard links, extended attributes. */
+
+/* False: this process may not give the file to that owner. */
+static bool
+local_give(int fd, const struct rr_info *info)
+{
+	if (fchown(fd, info->uid, info->gid) == 0)
+		return true;
+	/* A group that the user is in can be had without the owner. */
+	return fchown(fd, (uid_t)-1, info->gid) == 0 && false;
+}
+
+/* Set-user-ID and set-group-ID are for the owner that they were meant for. */
+int
+rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
+{
+	struct timespec times[2] = { info->atime, info->mtime };
+	mode_t kept = side->archive && local_give(fd, info) ? 07777 : RR_MODE_KEPT;
+
+	return fchmod(fd, info->mode & kept) < 0 || futimens(fd, times) < 0 ? rr_cp_local_fail(side) : 0;
+}
+
+/* A link of another owner does as well. */
+int
+rr_cp_local_set_link(
+	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
+{
+	struct timespec times[2] = { info->atime, info->mtime };
+
+	if (fchownat(place->fd, name, info->uid, info->gid, AT_SYMLINK_NOFOLLOW) < 0 && errno != EPERM)
+		return rr_cp_local_fail(side);
+	return utimensat(place->fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? rr_cp_local_fail(side) : 0;
+}
+
+int
+rr_cp_local_make_name(
+	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name)
+{
+	int result = linkat(first->top.fd, first->path, place->fd, name, 0);
+
+	if (result < 0 && errno == EEXIST)
+		return 1;
+	return result < 0 ? rr_cp_local_fail(side) : 0;
+}
+
+/* ---- Extended attributes: those that users set ---- */
+
+#define LOCAL_USER "user."
+
+enum { USER_LENGTH = sizeof(LOCAL_USER) - 1 };
+
+static void
+local_full_name(const char *name, char full[RR_NFS_NAME + USER_LENGTH + 1])
+{
+	snprintf(full, RR_NFS_NAME + USER_LENGTH + 1, LOCAL_USER "%s", name);
+}
+
+/* Names of other kinds are taken out, and the prefix of the others. */
+int
+rr_cp_local_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
+{
+	ssize_t size = flistxattr(object->fd, names->data, names->room);
+	char *at = names->data, *end = at + size, *to = at;
+
+	names->length = 0;
+	if (size < 0)
+		return errno == ENOTSUP ? 0 : rr_cp_local_fail(side);
+	while (at < end) {
+		size_t length = strlen(at) + 1;
+
+		if (strncmp(at, LOCAL_USER, USER_LENGTH) == 0 && length > USER_LENGTH + 1) {
+			memmove(to, at + USER_LENGTH, length - USER_LENGTH);
+			to += length - USER_LENGTH;
+		}
+		at += length;
+	}
+	names->length = (uint32_t)(to - (char *)names->data);
+	return 0;
+}
+
+int
+rr_cp_local_get_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	struct rpcrdma_nfs_value *value)
+{
+	char full[RR_NFS_NAME + USER_LENGTH + 1];
+	ssize_t size;
+
+	local_full_name(name, full);
+	size = fgetxattr(object->fd, full, value->data, value->room);
+	if (size < 0)
+		return rr_cp_local_fail(side);
+	value->length = (uint32_t)size;
+	return 0;
+}
+
+int
+rr_cp_local_set_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	const struct rpcrdma_nfs_value *value)
+{
+	char full[RR_NFS_NAME + USER_LENGTH + 1];
+	int result;
+
+	local_full_name(name, full);
+	result = fsetxattr(object->fd, full, value->data, value->length, 0);
+	if (result < 0 && errno == ENOTSUP)
+		return 1;
+	return result < 0 ? rr_cp_local_fail(side) : 0;
+}

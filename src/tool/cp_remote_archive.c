@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tool/cp_remote.h"
+#include "ulb/nfs42.h"
+
+/* What cp -a keeps of files of a server beside data: owners, hard links, extended attributes. */
+
+/* Times outside of what NFS version 3 can say (1970 to 2106) become the nearest that it can. */
+static nfstime3
+remote_nfs_time(struct timespec time)
+{
+	if (time.tv_sec < 0)
+		return (nfstime3){ 0, 0 };
+	if (time.tv_sec > UINT32_MAX)
+		return (nfstime3){ UINT32_MAX, 0 };
+	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
+}
+
+/* Set-user-ID and set-group-ID are for the owner and the group that they were meant for. */
+sattr3
+rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info)
+{
+	bool all = side->keep_uid && side->keep_gid;
+	sattr3 attributes = {
+		.mode = { true, { info->mode & (all ? 07777u : RR_MODE_KEPT) } },
+		.uid = { side->keep_uid, { info->uid } },
+		.gid = { side->keep_gid, { info->gid } },
+	};
+
+	attributes.atime.set_it = attributes.mtime.set_it = SET_TO_CLIENT_TIME;
+	attributes.atime.u.atime = remote_nfs_time(info->atime);
+	attributes.mtime.u.mtime = remote_nfs_time(info->mtime);
+	return attributes;
+}
+
+static bool
+remote_is_refusal(int error)
+{
+	return error == NFS3ERR_PERM || error == NFS3ERR_ACCES || error == NFS4ERR_BADOWNER;
+}
+
+/* A server that refuses an owner once is not asked for one again: a user who may give nothing away has many
+ * files that are another's. Then the same holds for groups. */
+int
+rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
+{
+	int error = rr_nfs_setattr(side->nfs, handle, &attributes);
+
+	if (remote_is_refusal(error) && attributes.uid.set_it) {
+		side->keep_uid = attributes.uid.set_it = false;
+		attributes.mode.u.mode &= RR_MODE_KEPT;
+		error = rr_nfs_setattr(side->nfs, handle, &attributes);
+	}
+	if (remote_is_refusal(error) && attributes.gid.set_it) {
+		side->keep_gid = attributes.gid.set_it = false;
+		error = rr_nfs_setattr(side->nfs, handle, &attributes);
+	}
+	return error;
+}
+
+int
+rr_cp_remote_set_link(
+	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
+{
+	sattr3 attributes = rr_cp_remote_attributes(side, info);
+	struct rr_nfs_object link;
+	int error = rr_nfs_lookup(side->nfs, &place->handle, name, &link);
+
+	attributes.mode.set_it = false;
+	if (!error)
+		error = rr_cp_remote_apply(side, &link.handle, attributes);
+	/* Some servers cannot set anything of a link. */
+	return error < 0 ? rr_cp_remote_fail(side, error) : 0;
+}
+
+int
+rr_cp_remote_make_name(
+	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name)
+{
+	int error = rr_nfs_link(side->nfs, &first->handle, &place->handle, name);
+
+	if (error == NFS3ERR_EXIST)
+		return 1;
+	return error ? rr_cp_remote_fail(side, error) : 0;
+}
+
+/* ---- Extended attributes ---- */
+
+int
+rr_cp_remote_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
+{
+	int error = rr_nfs_is_newer(side->nfs)
+			    ? rpcrdma_nfs_list_xattrs(side->nfs, &object->handle, names, NULL)
+			    : NFS3ERR_NOTSUPP;
+
+	if (error != NFS3ERR_NOTSUPP)
+		return error ? rr_cp_remote_fail(side, error) : 0;
+	names->length = 0;
+	return 0;
+}
+
+int
+rr_cp_remote_get_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	struct rpcrdma_nfs_value *value)
+{
+	int error = rpcrdma_nfs_get_xattr(side->nfs, &object->handle, name, value, NULL);
+
+	return error ? rr_cp_remote_fail(side, error) : 0;
+}
+
+int
+rr_cp_remote_set_xattr(struct rr_side *side, const struct rr_place *object, const char *name,
+	const struct rpcrdma_nfs_value *value)
+{
+	int error = rr_nfs_is_newer(side->nfs)
+			    ? rpcrdma_nfs_set_xattr(side->nfs, &object->handle, name, value, NULL)
+			    : NFS3ERR_NOTSUPP;
+
+	if (error == NFS3ERR_NOTSUPP)
+		return 1;
+	return error ? rr_cp_remote_fail(side, error) : 0;
+}
