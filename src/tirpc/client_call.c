@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A call of a CLIENT. The thread that calls holds the client's lock, encodes into the client's buffer, turns
+ * the engine's loop until the reply is there, the time is over or the call is aborted, and decodes from where
+ * the reply lies.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tirpc/tirpc.h"
+
+enum { CALL_REFRESHES = 2, CALL_SECONDS_MAX = 100000000 };
+
+struct call {
+	struct rr_tirpc_client *client;
+	rpcproc_t proc;
+	xdrproc_t xargs, xresult;
+	void *args, *result;
+	uint64_t deadline;
+	struct rr_transaction transaction;
+	bool done;
+	int error;        /* of the transaction */
+	bool may_refresh; /* the server did not take the credential */
+	struct rpc_msg reply;
+};
+
+static enum clnt_stat
+call_fail(struct rr_tirpc_client *client, enum clnt_stat status, int number)
+{
+	client->error = (struct rpc_err){ .re_status = status };
+	client->error.re_errno = number;
+	return status;
+}
+
+/* ---- The call's message ---- */
+
+/* RFC 5531, section 9: the header of a call. Credential, verifier and arguments are the authenticator's. */
+static bool
+call_write(struct call *call, uint32_t *length)
+{
+	const struct rr_tirpc_client *client = call->client;
+	AUTH *auth = client->handle.cl_auth;
+	uint32_t words[] = { client->xid, CALL, RPC_MSG_VERSION, client->prog, client->vers,
+		(uint32_t)call->proc };
+	bool good = true;
+	XDR xdrs;
+
+	xdrmem_create(&xdrs, (char *)client->buffer, client->buffer_size, XDR_ENCODE);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		good = good && xdr_uint32_t(&xdrs, &words[i]);
+	good = good && AUTH_MARSHALL(auth, &xdrs) && AUTH_WRAP(auth, &xdrs, call->xargs, call->args);
+	*length = xdr_getpos(&xdrs);
+	return good;
+}
+
+static bool
+call_grow(struct rr_tirpc_client *client, uint32_t size)
+{
+	uint8_t *larger = realloc(client->buffer, size);
+
+	if (!larger)
+		return false;
+	client->buffer = larger;
+	client->buffer_size = size;
+	return true;
+}
+
+/* The buffer grows until the message fits. */
+static enum clnt_stat
+call_encode(struct call *call, uint32_t *length)
+{
+	struct rr_tirpc_client *client = call->client;
+	const uint32_t max = client->engine->config.message_max;
+
+	client->xid++;
+	if (client->buffer_size == 0 && !call_grow(client, RR_TIRPC_BUFFER))
+		return call_fail(client, RPC_SYSTEMERROR, ENOMEM);
+	while (!call_write(call, length)) {
+		uint64_t size = (uint64_t)client->buffer_size * RR_TIRPC_GROWTH;
+
+		if (client->buffer_size >= max)
+			return call_fail(client, RPC_CANTENCODEARGS, EMSGSIZE);
+		if (!call_grow(client, size < max ? (uint32_t)size : max))
+			return call_fail(client, RPC_SYSTEMERROR, ENOMEM);
+	}
+	return RPC_SUCCESS;
+}
+
+/* ---- The reply ---- */
+
+/* The results, where the server executed the call: RFC 5531, section 9, SUCCESS. */
+static void
+call_take_results(struct call *call, XDR *xdrs)
+{
+	struct rpc_err *error = &call->client->error;
+	AUTH *auth = call->client->handle.cl_auth;
+
+	if (!AUTH_VALIDATE(auth, &call->reply.acpted_rply.ar_verf)) {
+		error->re_status = RPC_AUTHERROR;
+		error->re_why = AUTH_INVALIDRESP;
+	} else if (call->xresult && !AUTH_UNWRAP(auth, xdrs, call->xresult, call->result)) {
+		error->re_status = RPC_CANTDECODERES;
+	}
+}
+
+static void
+call_decode(struct call *call)
+{
+	struct rr_tirpc_client *client = call->client;
+	const struct rpcrdma_message *message = &call->transaction.reply;
+	struct rpc_msg *reply = &call->reply;
+	union {
+		const void *from;
+		char *stream; /* XDR reads it only */
+	} memory = { message->stream };
+	XDR xdrs;
+
+	*reply = (struct rpc_msg){ .rm_direction = REPLY };
+	reply->acpted_rply.ar_results.proc = rr_tirpc_nothing;
+	client->error = (struct rpc_err){ .re_status = RPC_SUCCESS };
+	xdrmem_create(&xdrs, memory.stream, message->length, XDR_DECODE);
+	if (message->item_count > 0 || !xdr_replymsg(&xdrs, reply)) {
+		client->error.re_status = RPC_CANTDECODERES;
+	} else {
+		_seterr_reply(reply, &client->error);
+		if (client->error.re_status == RPC_SUCCESS)
+			call_take_results(call, &xdrs);
+		call->may_refresh = client->error.re_status == RPC_AUTHERROR;
+	}
+	if (reply->rm_reply.rp_stat == MSG_ACCEPTED && reply->acpted_rply.ar_verf.oa_base) {
+		xdrs.x_op = XDR_FREE;
+		(void)xdr_opaque_auth(&xdrs, &reply->acpted_rply.ar_verf);
+	}
+}
+
+static void
+call_done(struct rr_transaction *transaction, int error)
+{
+	struct call *call = transaction->ctx;
+
+	call->done = true;
+	call->error = error;
+	if (error == 0)
+		call_decode(call);
+}
+
+/* ---- In between ---- */
+
+static void
+call_start(struct call *call, uint32_t length)
+{
+	struct rr_tirpc_client *client = call->client;
+
+	call->done = false;
+	call->transaction = (struct rr_transaction){
+		.xid = client->xid,
+		.call = { .stream = client->buffer, .length = length },
+		.reply_max = client->engine->config.message_max,
+		.done = call_done,
+		.ctx = call,
+	};
+	rr_carrier_call(client->carrier, &call->transaction);
+}
+
+/* Turns the loop until the call has ended, which is cancelled where its time is over. False: it was. */
+static bool
+call_wait(struct call *call, bool once)
+{
+	struct rr_tirpc_client *client = call->client;
+
+	do {
+		rr_tirpc_turn(client, call->deadline);
+	} while (!call->done && !once && client->carrier && !atomic_load(&client->aborted) &&
+		 rr_now(client->engine->env) < call->deadline);
+	if (!call->done && client->carrier)
+		rr_carrier_cancel(client->carrier, &call->transaction);
+	return call->done || !client->carrier;
+}
+
+/* What the end of a transaction without a reply means. */
+static enum clnt_stat
+call_lost(struct call *call)
+{
+	int error = call->done ? call->error : call->client->lost;
+
+	if (error == -RPCRDMA_ERR_NOMEM || error == -RPCRDMA_ERR_SYSTEM)
+		return call_fail(call->client, RPC_SYSTEMERROR, rr_tirpc_errno(error));
+	if (error == -RPCRDMA_ERR_LIMIT || error == -RPCRDMA_ERR_INVAL)
+		return call_fail(call->client, RPC_CANTSEND, EMSGSIZE);
+	return call_fail(call->client, RPC_CANTRECV, rr_tirpc_errno(error));
+}
+
+/* No connection: nothing was sent. */
+static enum clnt_stat
+call_unsent(struct rr_tirpc_client *client, int error)
+{
+	if (error == -RPCRDMA_ERR_TIMEDOUT)
+		return call_fail(client, RPC_TIMEDOUT, ETIMEDOUT);
+	if (error == -RPCRDMA_ERR_CANCELLED)
+		return call_fail(client, RPC_INTR, EINTR);
+	return call_fail(client, RPC_CANTSEND, rr_tirpc_errno(error));
+}
+
+/*
+ * Sends once, and again where the connection ended because the server took offence at RPC-over-RDMA version
+ * 2: it has not executed the call then, and the next connection does without.
+ */
+static enum clnt_stat
+call_exchange(struct call *call, bool once)
+{
+	struct rr_tirpc_client *client = call->client;
+
+	for (bool again = false;; again = true) {
+		uint32_t length;
+		enum clnt_stat status;
+		int error = rr_tirpc_connect(client, call->deadline);
+
+		if (error < 0)
+			return call_unsent(client, error);
+		status = call_encode(call, &length);
+		if (status != RPC_SUCCESS)
+			return status;
+		call_start(call, length);
+		if (!call_wait(call, once))
+			return atomic_load(&client->aborted) ? call_fail(client, RPC_INTR, EINTR)
+							     : call_fail(client, RPC_TIMEDOUT, ETIMEDOUT);
+		if (call->done && call->error == 0)
+			return client->error.re_status;
+		if (again || client->carrier || client->lost != -RPCRDMA_ERR_VERS)
+			return call_lost(call);
+	}
+}
+
+static enum clnt_stat
+call_run(struct call *call, bool once)
+{
+	struct rr_tirpc_client *client = call->client;
+	enum clnt_stat status;
+
+	/* The loop takes in what happened since the last call: the server may have closed the connection. */
+	(void)rpcrdma_engine_turn(client->engine, 0);
+	for (int refreshes = 0;; refreshes++) {
+		call->may_refresh = false;
+		status = call_exchange(call, once);
+		if (!call->may_refresh || refreshes == CALL_REFRESHES ||
+			!AUTH_REFRESH(client->handle.cl_auth, &call->reply))
+			return status;
+	}
+}
+
+static uint64_t
+call_nanoseconds(const struct timeval *time)
+{
+	if (time->tv_sec < 0 || time->tv_usec < 0)
+		return 0;
+	if (time->tv_sec > CALL_SECONDS_MAX)
+		return CALL_SECONDS_MAX * RR_SECOND;
+	return (uint64_t)time->tv_sec * RR_SECOND + (uint64_t)time->tv_usec * RR_MICROSECOND;
+}
+
+enum clnt_stat
+rr_tirpc_call(CLIENT *handle, rpcproc_t proc, xdrproc_t xargs, void *args, xdrproc_t xresult, void *result,
+	struct timeval timeout)
+{
+	struct rr_tirpc_client *client = handle->cl_private;
+	struct call call = { .client = client,
+		.proc = proc,
+		.xargs = xargs,
+		.args = args,
+		.xresult = xresult,
+		.result = result };
+	enum clnt_stat status;
+	uint64_t limit;
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&client->lock);
+	atomic_store(&client->aborted, false);
+	limit = call_nanoseconds(client->has_timeout ? &client->timeout : &timeout);
+	call.deadline = rr_now(client->engine->env) + limit;
+	/* As over TCP: without time, and without results, the call is only sent. */
+	status = call_run(&call, limit == 0);
+	if (limit == 0 && !xresult && status == RPC_TIMEDOUT)
+		status = call_fail(client, RPC_SUCCESS, 0);
+	pthread_mutex_unlock(&client->lock);
+	pthread_setcancelstate(cancel, NULL);
+	return status;
+}

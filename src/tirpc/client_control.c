@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* clnt_control(). */
+#include <string.h>
+
+#include "base/address.h"
+#include "tirpc/tirpc.h"
+
+enum { CONTROL_SECONDS_MAX = 100000000, CONTROL_MICROSECONDS = 1000000 };
+
+static bool_t
+control_set_timeout(struct rr_tirpc_client *client, const struct timeval *timeout)
+{
+	if (timeout->tv_sec < 0 || timeout->tv_sec > CONTROL_SECONDS_MAX || timeout->tv_usec < 0 ||
+		timeout->tv_usec > CONTROL_MICROSECONDS)
+		return FALSE;
+	client->timeout = *timeout;
+	client->has_timeout = true;
+	return TRUE;
+}
+
+static bool_t
+control_get_timeout(const struct rr_tirpc_client *client, struct timeval *timeout)
+{
+	*timeout = client->timeout;
+	return TRUE;
+}
+
+/* The netbuf refers to the client's memory, as that of a CLIENT over TCP does. */
+static bool_t
+control_get_address(struct rr_tirpc_client *client, struct netbuf *address)
+{
+	address->buf = &client->address;
+	address->len = address->maxlen = rr_address_size(&client->address);
+	return TRUE;
+}
+
+/* The numbers of XID, version and program are rpcvers_t and the like: 32 bits. */
+static bool_t
+control_number(uint32_t *member, void *info, bool set)
+{
+	if (set)
+		memcpy(member, info, sizeof(*member));
+	else
+		memcpy(info, member, sizeof(*member));
+	return TRUE;
+}
+
+/* CLSET_XID: the XID of the next call. */
+static bool_t
+control_set_xid(struct rr_tirpc_client *client, void *info)
+{
+	(void)control_number(&client->xid, info, true);
+	client->xid--;
+	return TRUE;
+}
+
+static bool_t
+control_do(struct rr_tirpc_client *client, u_int request, void *info)
+{
+	switch (request) {
+	case CLSET_TIMEOUT: return control_set_timeout(client, info);
+	case CLGET_TIMEOUT: return control_get_timeout(client, info);
+	case CLGET_SERVER_ADDR:
+		memcpy(info, &client->address, rr_address_size(&client->address));
+		return TRUE;
+	case CLGET_SVC_ADDR: return control_get_address(client, info);
+	case CLGET_FD: *(int *)info = rpcrdma_engine_fd(client->engine); return TRUE;
+	case CLGET_XID: return control_number(&client->xid, info, false);
+	case CLSET_XID: return control_set_xid(client, info);
+	case CLGET_VERS: return control_number(&client->vers, info, false);
+	case CLSET_VERS: return control_number(&client->vers, info, true);
+	case CLGET_PROG: return control_number(&client->prog, info, false);
+	case CLSET_PROG: return control_number(&client->prog, info, true);
+	default: return FALSE;
+	}
+}
+
+bool_t
+rr_tirpc_control(CLIENT *handle, u_int request, void *info)
+{
+	struct rr_tirpc_client *client = handle->cl_private;
+	bool_t done;
+
+	/* The connection's end is the client's business in any case. */
+	if (request == CLSET_FD_CLOSE || request == CLSET_FD_NCLOSE)
+		return TRUE;
+	if (!info)
+		return FALSE;
+	pthread_mutex_lock(&client->lock);
+	done = control_do(client, request, info);
+	pthread_mutex_unlock(&client->lock);
+	return done;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs in the rpcbind of this machine (RFC 1833, section 2), under the netids of RFC 5665. rpcb_set() of
+ * libtirpc cannot do it: it makes universal addresses for its own netids alone.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/address.h"
+#include "tirpc/tirpc.h"
+
+#define REGISTER_SOCKET "/run/rpcbind.sock"
+
+enum { REGISTER_SECONDS = 25, REGISTER_OWNER = 16 };
+
+/* A client of rpcbind at its socket, by which rpcbind knows its caller. NULL: rpcbind does not run. */
+static CLIENT *
+register_open(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = REGISTER_SOCKET };
+	struct netbuf at = { .buf = &address, .len = sizeof(address), .maxlen = sizeof(address) };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CLIENT *client = NULL;
+	int close_it = 1;
+
+	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		client = clnt_vc_create(fd, &at, RPCBPROG, RPCBVERS4, 0, 0);
+	if (client)
+		(void)clnt_control(client, CLSET_FD_CLOSE, (char *)&close_it);
+	else if (fd >= 0)
+		close(fd);
+	return client;
+}
+
+/* RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text, then the port as two octets in decimal. */
+static void
+register_address(const struct rr_tirpc_server *server, char *text, size_t size)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&server->at;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&server->at;
+	u_short port = server->handle.xp_port;
+	char host[INET6_ADDRSTRLEN] = "";
+
+	if (server->at.ss_family == AF_INET)
+		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
+	else
+		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
+	snprintf(text, size, "%s.%u.%u", host, port >> 8, port & UINT8_MAX);
+}
+
+static bool_t
+register_call(const struct rr_tirpc_server *server, rpcproc_t procedure, rpcprog_t prog, rpcvers_t vers)
+{
+	char address[INET6_ADDRSTRLEN + sizeof(".255.255")], owner[REGISTER_OWNER];
+	rpcb entry = { prog, vers, server->handle.xp_netid, address, owner };
+	struct timeval limit = { REGISTER_SECONDS, 0 };
+	CLIENT *client = register_open();
+	bool_t done = FALSE;
+
+	if (!client)
+		return FALSE;
+	register_address(server, address, sizeof(address));
+	snprintf(owner, sizeof(owner), "%u", (unsigned)geteuid());
+	if (clnt_call(client, procedure, (xdrproc_t)xdr_rpcb, &entry, (xdrproc_t)xdr_bool, &done, limit) !=
+		RPC_SUCCESS)
+		done = FALSE;
+	clnt_destroy(client);
+	return done;
+}
+
+bool_t
+rpcrdma_svc_reg(SVCXPRT *transport, rpcprog_t prog, rpcvers_t vers,
+	void (*dispatch)(struct svc_req *request, SVCXPRT *transport))
+{
+	const struct rr_tirpc_server *server = transport->xp_p1;
+
+	/* What another process registered, and perhaps left behind, gives way, as in svc_reg() of rpcgen. */
+	(void)register_call(server, RPCBPROC_UNSET, prog, vers);
+	return svc_reg(transport, prog, vers, dispatch, NULL) &&
+	       register_call(server, RPCBPROC_SET, prog, vers);
+}
+
+void
+rpcrdma_svc_unreg(SVCXPRT *transport, rpcprog_t prog, rpcvers_t vers)
+{
+	(void)register_call(transport->xp_p1, RPCBPROC_UNSET, prog, vers);
+	svc_unreg(prog, vers);
+}
