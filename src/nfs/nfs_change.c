@@ -42,14 +42,10 @@ rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
 {
 	struct rr_nfs_pending *pending;
-	int error;
+	int error = rr_nfs_pending_on(nfs, directory, then, &pending);
 
-	if (!nfs || !directory)
-		return -RPCRDMA_ERR_INVAL;
-	error = rr_nfs_pending_new(nfs, then, &pending);
 	if (error)
 		return error;
-	pending->handles[0] = *directory;
 	error = rr_nfs_pending_name(pending, 0, name);
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
@@ -68,20 +64,14 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 	const struct rpcrdma_nfs_changes *changes, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error;
+	int error = changes ? rr_nfs_pending_on(nfs, handle, then, &pending) : -RPCRDMA_ERR_INVAL;
 
-	if (!nfs || !handle || !changes)
-		return -RPCRDMA_ERR_INVAL;
-	error = rr_nfs_pending_new(nfs, then, &pending);
 	if (error)
 		return error;
-	pending->handles[0] = *handle;
 	pending->args.setattr = (SETATTR3args){ .object = rr_nfs_fh(&pending->handles[0]) };
 	error = change_take(nfs, changes, &pending->args.setattr.new_attributes, 0);
-	if (error)
-		return rr_nfs_pending_drop(pending, error);
-	rr_nfs_pending_call(pending, NFSPROC3_SETATTR);
-	return rr_nfs_pending_wait(pending, then);
+	return error ? rr_nfs_pending_drop(pending, error)
+		     : rr_nfs_pending_start(pending, NFSPROC3_SETATTR, then);
 }
 
 /* ---- Making ---- */
@@ -135,25 +125,36 @@ change_made_before(struct rr_nfs_pending *pending, int status)
 	return PENDING_GOES_ON;
 }
 
+/* A new operation that makes an object of that name. */
+static int
+change_make(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
+	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then,
+	struct rr_nfs_pending **result)
+{
+	int error = object ? rr_nfs_change_new(nfs, directory, name, then, result) : -RPCRDMA_ERR_INVAL;
+
+	if (error)
+		return error;
+	(*result)->object = object;
+	(*result)->repeated = change_made_before;
+	return 0;
+}
+
 int
 rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = object ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+	int error = change_make(nfs, directory, name, object, then, &pending);
 
 	if (error)
 		return error;
-	pending->object = object;
 	pending->take = change_take_file;
-	pending->repeated = change_made_before;
 	pending->args.create = (CREATE3args){ .where = rr_nfs_change_where(pending, 0), .how.mode = GUARDED };
 	error = change_take(nfs, changes, &pending->args.create.how.u.obj_attributes, MODE_FILE);
-	if (error)
-		return rr_nfs_pending_drop(pending, error);
-	rr_nfs_pending_call(pending, NFSPROC3_CREATE);
-	return rr_nfs_pending_wait(pending, then);
+	return error ? rr_nfs_pending_drop(pending, error)
+		     : rr_nfs_pending_start(pending, NFSPROC3_CREATE, then);
 }
 
 int
@@ -162,19 +163,15 @@ rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = object ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+	int error = change_make(nfs, directory, name, object, then, &pending);
 
 	if (error)
 		return error;
-	pending->object = object;
 	pending->take = change_take_directory;
-	pending->repeated = change_made_before;
 	pending->args.mkdir = (MKDIR3args){ .where = rr_nfs_change_where(pending, 0) };
 	error = change_take(nfs, changes, &pending->args.mkdir.attributes, MODE_DIRECTORY);
-	if (error)
-		return rr_nfs_pending_drop(pending, error);
-	rr_nfs_pending_call(pending, NFSPROC3_MKDIR);
-	return rr_nfs_pending_wait(pending, then);
+	return error ? rr_nfs_pending_drop(pending, error)
+		     : rr_nfs_pending_start(pending, NFSPROC3_MKDIR, then);
 }
 
 /* Copies the target. INVAL, or NFS3ERR_NAMETOOLONG, with a text. */
@@ -198,18 +195,15 @@ rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *di
 	const char *target, struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error = object ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
+	int error = change_make(nfs, directory, name, object, then, &pending);
 
 	if (error)
 		return error;
-	pending->object = object;
 	pending->take = change_take_symlink;
-	pending->repeated = change_made_before;
 	pending->args.symlink = (SYMLINK3args){ .where = rr_nfs_change_where(pending, 0) };
 	error = change_target(pending, target);
 	if (error)
 		return rr_nfs_pending_drop(pending, error);
 	pending->args.symlink.symlink.symlink_data = rr_nfs_string(pending->path);
-	rr_nfs_pending_call(pending, NFSPROC3_SYMLINK);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_SYMLINK, then);
 }

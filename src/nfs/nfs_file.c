@@ -89,18 +89,13 @@ rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *fil
 	const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error;
+	int error = verifier ? rr_nfs_pending_on(nfs, file, then, &pending) : -RPCRDMA_ERR_INVAL;
 
-	if (!nfs || !file || !verifier)
-		return -RPCRDMA_ERR_INVAL;
-	error = rr_nfs_pending_new(nfs, then, &pending);
 	if (error)
 		return error;
-	pending->handles[0] = *file;
 	pending->verifier = verifier;
 	pending->take = file_take_commit;
 	/* RFC 1813, section 3.3.21: "If count is 0, a flush from offset to the end of file is done." */
 	pending->args.commit = (COMMIT3args){ .file = rr_nfs_fh(&pending->handles[0]) };
-	rr_nfs_pending_call(pending, NFSPROC3_COMMIT);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_COMMIT, then);
 }

@@ -33,8 +33,7 @@ rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dir
 		return error;
 	pending->repeated = move_gone_before;
 	pending->args.remove = (REMOVE3args){ rr_nfs_change_where(pending, 0) };
-	rr_nfs_pending_call(pending, NFSPROC3_REMOVE);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_REMOVE, then);
 }
 
 int
@@ -48,8 +47,7 @@ rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 		return error;
 	pending->repeated = move_gone_before;
 	pending->args.rmdir = (RMDIR3args){ rr_nfs_change_where(pending, 0) };
-	rr_nfs_pending_call(pending, NFSPROC3_RMDIR);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_RMDIR, then);
 }
 
 int
@@ -68,8 +66,7 @@ rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *fro
 	pending->repeated = move_renamed_before;
 	pending->args.rename =
 		(RENAME3args){ rr_nfs_change_where(pending, 0), rr_nfs_change_where(pending, 1) };
-	rr_nfs_pending_call(pending, NFSPROC3_RENAME);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_RENAME, then);
 }
 
 /* The name exists: it may be the work of the call itself, if it is one of the same file. */
@@ -107,6 +104,5 @@ rpcrdma_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	pending->handles[1] = *file;
 	pending->repeated = move_linked_before;
 	pending->args.link = (LINK3args){ rr_nfs_fh(&pending->handles[1]), rr_nfs_change_where(pending, 0) };
-	rr_nfs_pending_call(pending, NFSPROC3_LINK);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_LINK, then);
 }

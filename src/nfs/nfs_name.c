@@ -55,18 +55,11 @@ rpcrdma_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dir
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error;
+	int error = object ? rr_nfs_change_new(nfs, directory, name, then, &pending) : -RPCRDMA_ERR_INVAL;
 
-	if (!nfs || !directory || !object)
-		return -RPCRDMA_ERR_INVAL;
-	error = rr_nfs_pending_new(nfs, then, &pending);
 	if (error)
 		return error;
 	pending->object = object;
-	pending->handles[0] = *directory;
-	error = rr_nfs_pending_name(pending, 0, name);
-	if (error)
-		return rr_nfs_pending_drop(pending, error);
 	rr_nfs_pending_lookup(pending, 0);
 	return rr_nfs_pending_wait(pending, then);
 }
@@ -76,19 +69,14 @@ rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handl
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error;
+	int error = object ? rr_nfs_pending_on(nfs, handle, then, &pending) : -RPCRDMA_ERR_INVAL;
 
-	if (!nfs || !handle || !object)
-		return -RPCRDMA_ERR_INVAL;
-	error = rr_nfs_pending_new(nfs, then, &pending);
 	if (error)
 		return error;
 	pending->object = object;
-	pending->handles[0] = *handle;
 	pending->take = name_take_attributes;
 	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(&pending->handles[0]) };
-	rr_nfs_pending_call(pending, NFSPROC3_GETATTR);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_GETATTR, then);
 }
 
 int
@@ -130,19 +118,14 @@ rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 	struct rpcrdma_nfs_space *space, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error;
+	int error = space ? rr_nfs_pending_on(nfs, handle, then, &pending) : -RPCRDMA_ERR_INVAL;
 
-	if (!nfs || !handle || !space)
-		return -RPCRDMA_ERR_INVAL;
-	error = rr_nfs_pending_new(nfs, then, &pending);
 	if (error)
 		return error;
 	pending->space = space;
-	pending->handles[0] = *handle;
 	pending->take = name_take_space;
 	pending->args.fsstat = (FSSTAT3args){ rr_nfs_fh(&pending->handles[0]) };
-	rr_nfs_pending_call(pending, NFSPROC3_FSSTAT);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_FSSTAT, then);
 }
 
 /* ---- Symbolic links ---- */
@@ -169,20 +152,15 @@ rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *h
 	size_t size, const struct rpcrdma_nfs_then *then)
 {
 	struct rr_nfs_pending *pending;
-	int error;
+	int error = target ? rr_nfs_pending_on(nfs, handle, then, &pending) : -RPCRDMA_ERR_INVAL;
 
-	if (!nfs || !handle || !target)
-		return -RPCRDMA_ERR_INVAL;
-	error = rr_nfs_pending_new(nfs, then, &pending);
 	if (error)
 		return error;
 	pending->target = target;
 	pending->target_size = size;
-	pending->handles[0] = *handle;
 	pending->take = name_take_target;
 	pending->args.readlink = (READLINK3args){ rr_nfs_fh(&pending->handles[0]) };
-	rr_nfs_pending_call(pending, NFSPROC3_READLINK);
-	return rr_nfs_pending_wait(pending, then);
+	return rr_nfs_pending_start(pending, NFSPROC3_READLINK, then);
 }
 
 /* ---- Directories ---- */

@@ -48,6 +48,17 @@ rr_nfs_pending_new(
 	return 0;
 }
 
+int
+rr_nfs_pending_on(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
+{
+	int error = nfs && handle ? rr_nfs_pending_new(nfs, then, result) : -RPCRDMA_ERR_INVAL;
+
+	if (!error)
+		(*result)->handles[0] = *handle;
+	return error;
+}
+
 static void
 pending_free(struct rr_nfs_pending *pending)
 {
@@ -169,6 +180,13 @@ rr_nfs_pending_wait(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_the
 	error = pending->error;
 	pending_free(pending);
 	return error;
+}
+
+int
+rr_nfs_pending_start(struct rr_nfs_pending *pending, uint32_t proc, const struct rpcrdma_nfs_then *then)
+{
+	rr_nfs_pending_call(pending, proc);
+	return rr_nfs_pending_wait(pending, then);
 }
 
 /* ---- Arguments and results ---- */

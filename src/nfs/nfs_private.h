@@ -96,7 +96,12 @@ void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 int rr_nfs_pending_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
-/* The same for an operation that version 4.2 alone has. Errors besides: NOTSUP. */
+/* The same for an operation on an object, whose handle becomes handles[0]. Also INVAL, where nfs or handle is
+ * NULL. */
+int rr_nfs_pending_on(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
+	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
+
+/* rr_nfs_pending_new() for an operation that version 4.2 alone has. Errors besides: NOTSUP. */
 int rr_nfs_newer_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
@@ -111,6 +116,9 @@ void rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error);
 
 /* The operation was started: returns 0, or waits for it where then is NULL. */
 int rr_nfs_pending_wait(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_then *then);
+
+/* rr_nfs_pending_call(), and then rr_nfs_pending_wait(). */
+int rr_nfs_pending_start(struct rr_nfs_pending *pending, uint32_t proc, const struct rpcrdma_nfs_then *then);
 
 /* Copies a name to pending->names[number]. INVAL, or NFS3ERR_NAMETOOLONG, with a text. */
 int rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char *name);
