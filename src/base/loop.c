@@ -22,6 +22,7 @@ struct rr_loop {
 	struct rr_heap timers; /* the earliest first */
 	uint64_t order;        /* of the last timer that was armed: those of one time expire in this order */
 	struct rr_list tasks;
+	struct rr_list graves;
 	uint64_t poll_limit;
 	bool polls;                      /* the last wait was shorter than poll_limit */
 	struct epoll_event ready[BATCH]; /* of the turn in progress; unwatch clears its entries */
@@ -48,6 +49,7 @@ rr_loop_new(const struct rr_env *env)
 	loop->env = env;
 	rr_heap_init(&loop->timers, loop_timer_is_before);
 	rr_list_init(&loop->tasks);
+	rr_list_init(&loop->graves);
 	rr_peer_log_init(&loop->peer_log, loop);
 	loop->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (loop->epoll >= 0)
@@ -56,11 +58,28 @@ rr_loop_new(const struct rr_env *env)
 	return NULL;
 }
 
+/* Freeing one object may bury another. */
+static bool
+loop_free_buried(struct rr_loop *loop)
+{
+	struct rr_list *link;
+	bool freed = false;
+
+	while ((link = rr_list_pop(&loop->graves))) {
+		struct rr_grave *grave = rr_container(link, struct rr_grave, link);
+
+		grave->free(grave, loop->env);
+		freed = true;
+	}
+	return freed;
+}
+
 void
 rr_loop_free(struct rr_loop *loop)
 {
 	if (!loop)
 		return;
+	loop_free_buried(loop);
 	rr_peer_log_end(&loop->peer_log);
 	close(loop->epoll);
 	rr_free(loop->env, loop);
@@ -161,12 +180,23 @@ rr_task_cancel(struct rr_task *task)
 	rr_list_remove(&task->link);
 }
 
+void
+rr_loop_bury(struct rr_loop *loop, struct rr_grave *grave,
+	void (*free)(struct rr_grave *grave, const struct rr_env *env))
+{
+	grave->free = free;
+	if (rr_loop_calls_back(loop))
+		rr_list_append(&loop->graves, &grave->link);
+	else
+		free(grave, loop->env);
+}
+
 int64_t
 rr_loop_due(const struct rr_loop *loop)
 {
 	uint64_t now, at;
 
-	if (!rr_list_empty(&loop->tasks))
+	if (!rr_list_empty(&loop->tasks) || !rr_list_empty(&loop->graves))
 		return 0;
 	if (!loop->timers.first)
 		return -1;
@@ -351,6 +381,7 @@ rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 	loop_handle_ready(loop);
 	ran |= loop_run_timers(loop);
 	ran |= loop_run_tasks(loop);
+	ran |= loop_free_buried(loop);
 	loop->turning = false;
 	loop->now = 0;
 	return ran;

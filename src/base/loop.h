@@ -13,7 +13,9 @@
  *
  * Who owns what: the caller owns each watch, timer and task (they are members
  * of its own structures) and takes them out before it frees them. A callback
- * may add and remove any of them, its own too.
+ * may add and remove any of them, its own too. An object whose owner may close
+ * it in one of its own callbacks is not freed there, but buried: the loop owns
+ * it until the turn ends, and functions that are under way can still look at it.
  */
 struct rr_loop;
 
@@ -39,10 +41,15 @@ struct rr_task {
 	struct rr_list link; /* private */
 };
 
+struct rr_grave {
+	void (*free)(struct rr_grave *grave, const struct rr_env *env);
+	struct rr_list link; /* private */
+};
+
 /* NULL: no memory, or no epoll descriptor to be had (errno says why). */
 struct rr_loop *rr_loop_new(const struct rr_env *env);
 
-/* Nothing may be watched, armed or queued any more. loop may be NULL. */
+/* Nothing may be watched, armed or queued any more; what is buried is freed. loop may be NULL. */
 void rr_loop_free(struct rr_loop *loop);
 
 const struct rr_env *rr_loop_env(const struct rr_loop *loop);
@@ -87,9 +94,17 @@ void rr_loop_defer(struct rr_loop *loop, struct rr_task *task);
 void rr_task_cancel(struct rr_task *task);
 
 /*
+ * Calls free with grave, a member of what is to be freed, and with the loop's environment: at the end of the
+ * turn where a callback is under way, else at once. An object is buried once.
+ */
+void rr_loop_bury(struct rr_loop *loop, struct rr_grave *grave,
+	void (*free)(struct rr_grave *grave, const struct rr_env *env));
+
+/*
  * One turn: waits for at most timeout nanoseconds (negative: until something happens; 0: not at all), and not
- * longer than to the next timer; then handles what is ready, timers that expired, and deferred tasks.
- * Returns 1 where anything ran, 0 where nothing did, -RPCRDMA_ERR_SYSTEM. A signal ends the wait.
+ * longer than to the next timer; then handles what is ready, timers that expired, and deferred tasks, and
+ * frees what is buried. Returns 1 where anything ran, 0 where nothing did, -RPCRDMA_ERR_SYSTEM. A signal ends
+ * the wait.
  */
 int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 

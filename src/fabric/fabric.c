@@ -56,6 +56,18 @@ rr_fabric_destroy(struct rr_fabric *fabric)
 		fabric->ops->destroy(fabric);
 }
 
+static void
+fabric_free_endpoint(struct rr_grave *grave, const struct rr_env *env)
+{
+	rr_free(env, rr_container(grave, struct rr_endpoint, grave));
+}
+
+void
+rr_endpoint_bury(struct rr_endpoint *endpoint)
+{
+	rr_loop_bury(endpoint->fabric->loop, &endpoint->grave, fabric_free_endpoint);
+}
+
 static bool
 fabric_address_is_whole(const struct sockaddr *address, socklen_t size)
 {

@@ -204,7 +204,12 @@ struct rr_endpoint {
 	uint32_t outstanding;       /* work requests posted and not completed; kept by the provider */
 	uint64_t moved;             /* octets that the peer took, or brought; where the provider knows */
 	char peer[RR_ADDRESS_TEXT]; /* "192.0.2.1:20049" or "[2001:db8::1]:20049", for messages */
+	struct rr_grave grave;
 };
+
+/* For providers: frees an endpoint that is closed at the end of the turn, as its own handler may have closed
+ * it. The provider's structure begins with endpoint. */
+void rr_endpoint_bury(struct rr_endpoint *endpoint);
 
 /* Puts filters before a fabric, which they own from then on. *fabric stays a fabric that is to be destroyed,
  * also after a failure. */

@@ -87,13 +87,17 @@ client_withdraw_all(struct rr_list *calls)
 		rr_call_withdraw(rr_container(calls->next, struct rr_call, link));
 }
 
+static void
+client_free_buried(struct rr_grave *grave, const struct rr_env *env)
+{
+	rr_free(env, rr_container(grave, struct rpcrdma_client, grave));
+}
+
 void
 rr_client_free(struct rpcrdma_client *client)
 {
 	if (!client)
 		return;
-	if (client->freed)
-		*client->freed = true;
 	client_withdraw_all(&client->outstanding);
 	rr_client_disconnect(client);
 	client_withdraw_all(&client->waiting);
@@ -104,7 +108,7 @@ rr_client_free(struct rpcrdma_client *client)
 	rr_task_cancel(&client->task);
 	rr_loop_disarm(client->engine->loop, &client->backoff);
 	rr_loop_disarm(client->engine->loop, &client->deadline);
-	rr_free(client->engine->env, client);
+	rr_loop_bury(client->engine->loop, &client->grave, client_free_buried);
 }
 
 int

@@ -59,19 +59,15 @@ rr_client_run_ending(struct rr_task *task)
 {
 	struct rpcrdma_client *client = rr_container(task, struct rpcrdma_client, task);
 	uint32_t count = 0;
-	bool freed = false;
 
 	/* Calls that end because a done() made them end in the next round. */
 	rr_list_for_each (link, &client->ending)
 		count++;
-	client->freed = &freed;
-	while (count-- > 0 && !freed && !rr_list_empty(&client->ending)) {
+	while (count-- > 0 && !rr_list_empty(&client->ending)) {
 		struct rr_call *call = rr_container(client->ending.next, struct rr_call, link);
 
 		call_finish(call, call->error);
 	}
-	if (!freed)
-		client->freed = NULL;
 }
 
 static void

@@ -74,7 +74,7 @@ struct rpcrdma_client {
 	uint32_t own_xid, *xid; /* the next: all who call over a connection take theirs from one place */
 	struct rr_list waiting, outstanding, ending;
 	struct rr_task task;
-	bool *freed;            /* where the task wants to hear of it */
+	struct rr_grave grave;
 	struct rr_list buffers; /* free ones */
 
 	/* Of the public functions. */

@@ -271,6 +271,96 @@ between_turns_the_time_is_never_an_old_one(void **state)
 	assert_int_equal(rr_loop_now(loop), reading + 1);
 }
 
+/* ---- Objects that are freed later ---- */
+
+struct object {
+	struct rr_task task;
+	struct rr_grave grave, other;
+};
+
+static void
+object_free(struct rr_grave *grave, const struct rr_env *given)
+{
+	ran++;
+	rr_free(given, rr_container(grave, struct object, grave));
+}
+
+static void
+object_free_other(struct rr_grave *grave, const struct rr_env *given)
+{
+	struct object *object = rr_container(grave, struct object, other);
+
+	(void)given;
+	ran++;
+	rr_loop_bury(loop, &object->grave, object_free);
+}
+
+static void
+object_closes_itself(struct rr_task *task)
+{
+	struct object *object = rr_container(task, struct object, task);
+
+	rr_loop_bury(loop, &object->grave, object_free);
+	assert_int_equal(ran, 0);
+	rr_task_init(&object->task, NULL); /* its memory is still there */
+}
+
+static struct object *
+object_new(void)
+{
+	struct object *object = rr_alloc(&env, sizeof(*object));
+
+	assert_non_null(object);
+	rr_task_init(&object->task, object_closes_itself);
+	return object;
+}
+
+static void
+an_object_that_is_buried_in_its_own_callback_is_freed_at_the_end_of_the_turn(void **state)
+{
+	(void)state;
+	rr_loop_defer(loop, &object_new()->task);
+	assert_int_equal(rr_loop_turn(loop, 0), 1);
+	assert_int_equal(ran, 1);
+}
+
+static void
+an_object_that_is_buried_outside_a_callback_is_freed_at_once(void **state)
+{
+	(void)state;
+	rr_loop_bury(loop, &object_new()->grave, object_free);
+	assert_int_equal(ran, 1);
+	assert_int_equal(rr_loop_due(loop), -1);
+}
+
+static void
+what_is_buried_in_a_callback_outside_a_turn_makes_the_next_turn_due(void **state)
+{
+	(void)state;
+	rr_loop_enter(loop);
+	rr_loop_bury(loop, &object_new()->grave, object_free);
+	rr_loop_leave(loop);
+	assert_int_equal(ran, 0);
+	assert_int_equal(rr_loop_due(loop), 0);
+	assert_int_equal(rr_loop_turn(loop, -1), 1);
+	assert_int_equal(ran, 1);
+	assert_int_equal(rr_loop_due(loop), -1);
+}
+
+static void
+what_is_freed_may_bury_more_and_a_loop_that_ends_frees_all(void **state)
+{
+	(void)state;
+	rr_loop_enter(loop);
+	rr_loop_bury(loop, &object_new()->other, object_free_other);
+	rr_loop_bury(loop, &object_new()->grave, object_free);
+	rr_loop_leave(loop);
+	assert_int_equal(ran, 0);
+	rr_loop_free(loop);
+	loop = NULL;
+	assert_int_equal(ran, 3);
+}
+
 int
 main(void)
 {
@@ -290,6 +380,15 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			in_a_turn_the_clock_is_read_once_unless_a_new_reading_is_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(between_turns_the_time_is_never_an_old_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_object_that_is_buried_in_its_own_callback_is_freed_at_the_end_of_the_turn, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			an_object_that_is_buried_outside_a_callback_is_freed_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_buried_in_a_callback_outside_a_turn_makes_the_next_turn_due, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_freed_may_bury_more_and_a_loop_that_ends_frees_all, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

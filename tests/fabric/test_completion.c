@@ -183,7 +183,7 @@ teardown(void **state)
 {
 	(void)state;
 	rr_verbs_endpoint_close(&endpoint->base);
-	rr_verbs_endpoint_bury(endpoint);
+	rr_verbs_endpoint_end(endpoint);
 	rr_task_cancel(&device.refill);
 	rr_cache_end(&fabric.works);
 	rr_loop_free(fabric.base.loop);

@@ -5,9 +5,8 @@
 #include "carrier/rdma/responder/provided.h"
 
 /*
- * A connection with all of its parts, from its making to its end, as a carrier. It is freed when its owner
- * closed it and nobody is inside any more (rr_connection_leave()); exchanges that are with the owner then
- * live on without it.
+ * A connection with all of its parts, from its making to its end, as a carrier. It is buried when its owner
+ * closed it; exchanges that are with the owner then live on without it.
  */
 
 /* ---- What the core calls ---- */
@@ -74,7 +73,6 @@ static const struct rr_connection_parts rdma_parts = {
 	.pump = rr_requester_pump,
 	.is_idle = rr_requester_idle,
 	.ended = rdma_ended,
-	.free = rr_rdma_free,
 };
 
 /* ---- What the umpire of the shares asks ---- */
@@ -178,6 +176,13 @@ rdma_shutdown(struct rr_carrier *carrier)
 }
 
 static void
+rdma_free_buried(struct rr_grave *grave, const struct rr_env *env)
+{
+	(void)env;
+	rr_rdma_free(rr_container(grave, struct rr_connection, grave));
+}
+
+static void
 rdma_close(struct rr_carrier *carrier)
 {
 	struct rr_connection *connection = rr_connection_of(carrier);
@@ -185,9 +190,10 @@ rdma_close(struct rr_carrier *carrier)
 	rr_connection_enter(connection);
 	connection->closed = true;
 	rr_driver_close(connection);
-	rr_task_cancel(&connection->task);
 	rdma_end_parts(connection, true);
 	rr_connection_leave(connection);
+	rr_task_cancel(&connection->task);
+	rr_loop_bury(carrier->engine->loop, &connection->grave, rdma_free_buried);
 }
 
 static const struct rr_carrier_ops rdma_ops = {

@@ -19,7 +19,8 @@ struct tcp_acceptor {
 	struct rr_carriers *carriers;
 	struct rr_watch watch;
 	struct rr_timer pause;
-	bool *freed; /* set while the handler is being called */
+	bool closed; /* by its owner, maybe in the handler */
+	struct rr_grave grave;
 };
 
 static struct tcp_acceptor *
@@ -94,14 +95,10 @@ static void
 accept_ready(struct rr_watch *watch, unsigned events)
 {
 	struct tcp_acceptor *acceptor = rr_container(watch, struct tcp_acceptor, watch);
-	bool freed = false;
 
 	(void)events;
-	acceptor->freed = &freed;
-	while (accept_one(acceptor) && !freed)
+	while (accept_one(acceptor) && !acceptor->closed)
 		;
-	if (!freed)
-		acceptor->freed = NULL;
 }
 
 static int
@@ -165,16 +162,21 @@ rr_tcp_acceptor_address(struct rr_acceptor *base, struct sockaddr_storage *addre
 										      : 0;
 }
 
+static void
+accept_free(struct rr_grave *grave, const struct rr_env *env)
+{
+	rr_free(env, rr_container(grave, struct tcp_acceptor, grave));
+}
+
 void
 rr_tcp_unlisten(struct rr_acceptor *base)
 {
 	struct tcp_acceptor *acceptor = accept_acceptor_of(base);
 	struct rr_loop *loop = acceptor->engine->loop;
 
-	if (acceptor->freed)
-		*acceptor->freed = true;
+	acceptor->closed = true;
 	rr_loop_unwatch(loop, &acceptor->watch);
 	rr_loop_disarm(loop, &acceptor->pause);
 	close(acceptor->watch.fd);
-	rr_free(acceptor->engine->env, acceptor);
+	rr_loop_bury(loop, &acceptor->grave, accept_free);
 }

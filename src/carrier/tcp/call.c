@@ -165,7 +165,7 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 void
 rr_tcp_end_calls(struct rr_tcp *tcp)
 {
-	while (!tcp->freed && !rr_list_empty(&tcp->slots)) {
+	while (!tcp->closed && !rr_list_empty(&tcp->slots)) {
 		struct slot *slot = rr_container(tcp->slots.next, struct slot, link);
 		struct rr_transaction *transaction = slot->transaction;
 
@@ -179,7 +179,7 @@ rr_tcp_end_refused(struct rr_tcp *tcp)
 {
 	struct rr_list *link;
 
-	while (!tcp->freed && (link = rr_list_pop(&tcp->refused))) {
+	while (!tcp->closed && (link = rr_list_pop(&tcp->refused))) {
 		struct rr_transaction *transaction = rr_container(link, struct rr_transaction, link);
 
 		transaction->done(transaction, transaction->error);

@@ -15,7 +15,7 @@
 bool
 rr_tcp_alive(const struct rr_tcp *tcp)
 {
-	return !tcp->freed && tcp->state < RR_TCP_FAILED;
+	return !tcp->closed && tcp->state < RR_TCP_FAILED;
 }
 
 uint32_t

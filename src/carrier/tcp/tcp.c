@@ -27,12 +27,7 @@ tcp_of(struct rr_carrier *carrier)
 
 /* ---- What the loop calls ---- */
 
-static void
-tcp_enter(struct rr_tcp *tcp)
-{
-	tcp->entered = true;
-}
-
+/* The end of each callback: what the loop is to wait for. */
 static void
 tcp_update(struct rr_tcp *tcp)
 {
@@ -52,23 +47,6 @@ tcp_update(struct rr_tcp *tcp)
 		rr_loop_disarm(loop, &tcp->timer);
 	else if (!rr_timer_armed(&tcp->timer))
 		rr_loop_arm(loop, &tcp->timer, RECORD_LIMIT);
-}
-
-static void
-tcp_free(struct rr_tcp *tcp)
-{
-	rr_tcp_free_input(tcp);
-	rr_free(tcp->base.engine->env, tcp);
-}
-
-static void
-tcp_leave(struct rr_tcp *tcp)
-{
-	tcp->entered = false;
-	if (tcp->freed)
-		tcp_free(tcp);
-	else
-		tcp_update(tcp);
 }
 
 static void
@@ -96,7 +74,6 @@ tcp_ready(struct rr_watch *watch, unsigned events)
 {
 	struct rr_tcp *tcp = rr_container(watch, struct rr_tcp, watch);
 
-	tcp_enter(tcp);
 	if (tcp->state == RR_TCP_CONNECTING) {
 		if (events & RR_WRITABLE)
 			tcp_finish_connect(tcp);
@@ -111,7 +88,7 @@ tcp_ready(struct rr_watch *watch, unsigned events)
 		if (events & RR_WRITABLE && rr_tcp_alive(tcp))
 			rr_tcp_flush(tcp);
 	}
-	tcp_leave(tcp);
+	tcp_update(tcp);
 }
 
 static void
@@ -119,13 +96,12 @@ tcp_timed_out(struct rr_timer *timer)
 {
 	struct rr_tcp *tcp = rr_container(timer, struct rr_tcp, timer);
 
-	tcp_enter(tcp);
 	if (tcp->state == RR_TCP_LINGERING)
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: shut down", tcp->base.peer);
 	else
 		rr_tcp_fail(
 			tcp, -RPCRDMA_ERR_PEER, "%s: a record was begun and not completed", tcp->base.peer);
-	tcp_leave(tcp);
+	tcp_update(tcp);
 }
 
 static void
@@ -133,10 +109,9 @@ tcp_peer_is_dead(struct rr_alive *alive)
 {
 	struct rr_tcp *tcp = rr_container(alive, struct rr_tcp, alive);
 
-	tcp_enter(tcp);
 	rr_tcp_fail(tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: the connection was lost: the peer is silent",
 		tcp->base.peer);
-	tcp_leave(tcp);
+	tcp_update(tcp);
 }
 
 /* All exchanges are answered: our side of the stream ends. */
@@ -153,7 +128,7 @@ tcp_tell_failure(struct rr_tcp *tcp)
 {
 	rr_tcp_end_calls(tcp);
 	rr_tcp_end_refused(tcp);
-	if (tcp->freed)
+	if (tcp->closed)
 		return;
 	tcp->state = RR_TCP_CLOSED;
 	if (tcp->base.events->closed)
@@ -165,7 +140,6 @@ tcp_run(struct rr_task *task)
 {
 	struct rr_tcp *tcp = rr_container(task, struct rr_tcp, task);
 
-	tcp_enter(tcp);
 	rr_tcp_end_refused(tcp);
 	/* Nothing is read any more, and so no reply. */
 	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING)
@@ -177,9 +151,9 @@ tcp_run(struct rr_task *task)
 	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING && tcp->exchange_count == 0 &&
 		rr_list_empty(&tcp->out))
 		tcp_linger(tcp);
-	if (!tcp->freed && tcp->state == RR_TCP_FAILED)
+	if (!tcp->closed && tcp->state == RR_TCP_FAILED)
 		tcp_tell_failure(tcp);
-	tcp_leave(tcp);
+	tcp_update(tcp);
 }
 
 /* The pool has memory again. */
@@ -188,10 +162,9 @@ tcp_wake(struct rr_pool_waiter *waiter)
 {
 	struct rr_tcp *tcp = rr_container(waiter, struct rr_tcp, waiter);
 
-	tcp_enter(tcp);
 	tcp->starved = false;
 	rr_tcp_resume(tcp);
-	tcp_leave(tcp);
+	tcp_update(tcp);
 }
 
 /* ---- What the umpire of the shares asks ---- */
@@ -217,10 +190,9 @@ tcp_party_cut(void *ctx, const char *why)
 {
 	struct rr_tcp *tcp = ctx;
 
-	tcp_enter(tcp);
 	rr_log_peer(rr_loop_peer_log(tcp->base.engine->loop), tcp->base.peer, "%s: %s", tcp->base.peer, why);
 	rr_tcp_fail(tcp, -RPCRDMA_ERR_TIMEDOUT, "%s: %s", tcp->base.peer, why);
-	tcp_leave(tcp);
+	tcp_update(tcp);
 }
 
 static bool
@@ -265,6 +237,15 @@ tcp_carrier_shutdown(struct rr_carrier *carrier)
 }
 
 static void
+tcp_free(struct rr_grave *grave, const struct rr_env *env)
+{
+	struct rr_tcp *tcp = rr_container(grave, struct rr_tcp, grave);
+
+	rr_tcp_free_input(tcp);
+	rr_free(env, tcp);
+}
+
+static void
 tcp_carrier_close(struct rr_carrier *carrier)
 {
 	struct rr_tcp *tcp = tcp_of(carrier);
@@ -274,9 +255,8 @@ tcp_carrier_close(struct rr_carrier *carrier)
 	rr_tcp_free_calls(tcp);
 	rr_party_end(tcp->base.party, tcp);
 	tcp->base.party = NULL;
-	tcp->freed = true;
-	if (!tcp->entered)
-		tcp_free(tcp);
+	tcp->closed = true;
+	rr_loop_bury(carrier->engine->loop, &tcp->grave, tcp_free);
 }
 
 static void

@@ -13,10 +13,9 @@
  * directions, call.c the requester's transactions, exchange.c the responder's exchanges, connect.c and
  * accept.c how carriers come about.
  *
- * Everything that calls back happens between rr_tcp_enter() and
- * rr_tcp_leave(), which only the watch, the timer and the task do; so a
- * carrier that is closed inside a callback is freed when the last of its own
- * functions has returned. rr_tcp_alive() is asked after each callback.
+ * Only the watch, the timers, the task and the waiter for pool memory call back.
+ * The owner may close the carrier in any callback: the carrier is then buried,
+ * and rr_tcp_alive() is asked after each callback.
  */
 
 struct rr_tcp;
@@ -56,7 +55,8 @@ struct rr_tcp {
 	struct rr_carrier base;
 	enum rr_tcp_state state;
 	void (*released)(struct rr_tcp *tcp); /* its socket was closed; tcp.c sets it */
-	bool entered, freed;
+	bool closed;                          /* by its owner */
+	struct rr_grave grave;
 	bool blocked;         /* the socket takes no more octets for now */
 	bool starved;         /* the pool had no memory for what arrives */
 	struct rr_pool *pool; /* for what arrives: calls, or, at the connecting side, replies */

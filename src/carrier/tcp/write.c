@@ -111,7 +111,7 @@ rr_tcp_flush(struct rr_tcp *tcp)
 			tcp->moved += (uint64_t)sent;
 			write_advance(tcp, (uint64_t)sent);
 		}
-		if (tcp->freed || tcp->blocked)
+		if (tcp->closed || tcp->blocked)
 			return;
 	}
 	tcp->blocked = false;

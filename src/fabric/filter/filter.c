@@ -4,16 +4,6 @@
 #include <stdio.h>
 
 static void
-filter_bury(struct rr_task *task)
-{
-	struct rr_filter_fabric *fabric = rr_container(task, struct rr_filter_fabric, bury);
-	struct rr_list *link;
-
-	while ((link = rr_list_pop(&fabric->closed)))
-		rr_free(fabric->env, rr_container(link, struct rr_filter_endpoint, link));
-}
-
-static void
 filter_ignore_endpoint(struct rr_filter_endpoint *endpoint)
 {
 	(void)endpoint;
@@ -46,8 +36,6 @@ rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t s
 	fabric->begin = fabric->end = filter_ignore_endpoint;
 	fabric->event = rr_filter_emit;
 	fabric->request = filter_ignore_request;
-	rr_list_init(&fabric->closed);
-	rr_task_init(&fabric->bury, filter_bury);
 	return fabric;
 }
 
@@ -56,8 +44,6 @@ rr_filter_destroy(struct rr_fabric *base)
 {
 	struct rr_filter_fabric *fabric = rr_filter_fabric_of(base);
 
-	filter_bury(&fabric->bury);
-	rr_task_cancel(&fabric->bury);
 	rr_fabric_destroy(fabric->below);
 	rr_free(fabric->env, fabric);
 }
@@ -75,7 +61,6 @@ rr_filter_endpoint_new(struct rr_filter_fabric *fabric, rr_endpoint_handler *han
 	endpoint->base.fabric = &fabric->base;
 	endpoint->base.handler = handler;
 	endpoint->base.ctx = ctx;
-	rr_list_init(&endpoint->link);
 	fabric->begin(endpoint);
 	return endpoint;
 }
@@ -87,7 +72,7 @@ filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 	snprintf(endpoint->base.peer, sizeof(endpoint->base.peer), "%s", rr_endpoint_peer(below));
 }
 
-/* Ends it on this side alone. */
+/* Ends the endpoint on this side alone. */
 static void
 filter_end(struct rr_filter_endpoint *endpoint)
 {
@@ -95,8 +80,7 @@ filter_end(struct rr_filter_endpoint *endpoint)
 
 	endpoint->closed = true;
 	fabric->end(endpoint);
-	rr_list_append(&fabric->closed, &endpoint->link);
-	rr_loop_defer(fabric->base.loop, &fabric->bury);
+	rr_endpoint_bury(&endpoint->base);
 }
 
 void

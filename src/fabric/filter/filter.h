@@ -11,8 +11,8 @@
  * embeds these structures at the front of its own.
  *
  * Who owns what: a filter's fabric owns the one below, each endpoint the one
- * below until the filter closed that. Endpoints are freed by the fabric's
- * task, so that a function whose handler closed one can still look at it.
+ * below until the filter closed that. A closed endpoint is buried, as its own
+ * handler may close it.
  */
 struct rr_filter_endpoint;
 
@@ -30,8 +30,6 @@ struct rr_filter_fabric {
 	void (*event)(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 	/* A request came, and is about to be handed over. */
 	void (*request)(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size);
-	struct rr_list closed;
-	struct rr_task bury;
 };
 
 struct rr_filter_listener {
@@ -43,7 +41,6 @@ struct rr_filter_endpoint {
 	struct rr_endpoint base;
 	struct rr_endpoint *below; /* NULL: there is none any more */
 	bool closed;
-	struct rr_list link; /* in rr_filter_fabric.closed */
 };
 
 static inline struct rr_filter_fabric *

@@ -463,14 +463,11 @@ rr_iwarp_endpoint_unwatch(struct rr_iwarp_endpoint *endpoint)
 void
 rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint)
 {
-	struct rr_iwarp_fabric *fabric = rr_iwarp_fabric(endpoint);
-
 	endpoint_leave_socket(endpoint);
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_CLOSED);
 	rr_task_cancel(&endpoint->task);
 	rr_iwarp_release(&endpoint->engine);
-	rr_list_append(&fabric->closed, &endpoint->link);
-	rr_loop_defer(fabric->base.loop, &fabric->bury);
+	rr_endpoint_bury(&endpoint->engine.base);
 }
 
 void

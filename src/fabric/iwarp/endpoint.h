@@ -10,10 +10,8 @@
 struct rr_iwarp_fabric {
 	struct rr_fabric base;
 	struct rr_iwarp_shared shared;
-	struct rr_list closed;   /* endpoints that are to be freed */
 	struct rr_list rejected; /* endpoints whose peer has not closed yet, the oldest first */
 	uint32_t rejected_count;
-	struct rr_task bury;
 };
 
 /* The states of an endpoint. Those of the iWARP connection are its engine's: engine.h. */
@@ -28,7 +26,7 @@ enum rr_iwarp_endpoint_state {
 	RR_IWARP_ENDPOINT_SHUT,     /* FIN was sent: the peer is to close, within that limit */
 	RR_IWARP_ENDPOINT_REJECTED, /* the fabric keeps the endpoint until the peer has closed */
 	RR_IWARP_ENDPOINT_REPORTED, /* the owner has the event of the end */
-	RR_IWARP_ENDPOINT_CLOSED,   /* the fabric's task frees it */
+	RR_IWARP_ENDPOINT_CLOSED,   /* the loop frees it */
 	RR_IWARP_ENDPOINT_STATES
 };
 
@@ -47,8 +45,8 @@ enum rr_iwarp_endpoint_event {
 
 /*
  * Ownership: a listener owns the endpoints whose request has not come yet, its user those that were handed
- * over, the fabric those that the user rejected. An endpoint is freed by the fabric's task, so that a
- * function whose handler closed it can still look at its state.
+ * over, the fabric those that the user rejected. A closed endpoint is buried, as its own handler may close
+ * it.
  */
 struct rr_iwarp_endpoint {
 	struct rr_iwarp engine; /* begins with struct rr_endpoint */
@@ -59,7 +57,7 @@ struct rr_iwarp_endpoint {
 	struct rr_timer owed; /* limits how long the rest of an FPDU or of a Send may take */
 	uint64_t debt;        /* which FPDU or Send that is */
 	struct rr_task task;  /* at the end of the turn: what is to leave, and what has changed */
-	struct rr_list link;  /* in rr_iwarp_listener.pending, or in rr_iwarp_fabric.rejected or closed */
+	struct rr_list link;  /* in rr_iwarp_listener.pending, or in rr_iwarp_fabric.rejected */
 	struct rr_iwarp_listener *listener; /* whose pending it is */
 	enum rr_iwarp_endpoint_state state;
 	bool full;                       /* TCP takes no more for now */

@@ -9,16 +9,6 @@
 #include "fabric/iwarp/socket.h"
 
 static void
-iwarp_bury(struct rr_task *task)
-{
-	struct rr_iwarp_fabric *fabric = rr_container(task, struct rr_iwarp_fabric, bury);
-	struct rr_list *link;
-
-	while ((link = rr_list_pop(&fabric->closed)))
-		rr_free(fabric->shared.env, rr_container(link, struct rr_iwarp_endpoint, link));
-}
-
-static void
 iwarp_bury_oldest_rejected(struct rr_iwarp_fabric *fabric)
 {
 	rr_iwarp_endpoint_bury_rejected(rr_container(fabric->rejected.next, struct rr_iwarp_endpoint, link));
@@ -32,8 +22,6 @@ iwarp_destroy(struct rr_fabric *base)
 
 	while (!rr_list_empty(&fabric->rejected))
 		iwarp_bury_oldest_rejected(fabric);
-	iwarp_bury(&fabric->bury);
-	rr_task_cancel(&fabric->bury);
 	rr_iwarp_shared_destroy(&fabric->shared);
 	rr_free(env, fabric);
 }
@@ -270,9 +258,7 @@ rr_iwarp_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config,
 	new->shared.env = env;
 	new->shared.log = rr_loop_peer_log(loop);
 	new->shared.config = &new->base.config;
-	rr_list_init(&new->closed);
 	rr_list_init(&new->rejected);
-	rr_task_init(&new->bury, iwarp_bury);
 	if (rr_iwarp_shared_init(&new->shared)) {
 		rr_free(env, new);
 		return -RPCRDMA_ERR_NOMEM;

@@ -179,7 +179,6 @@ rr_loop_endpoint_new(struct rr_loop_fabric *fabric)
 		return NULL;
 	endpoint->base.ops = fabric->base.ops;
 	endpoint->base.fabric = &fabric->base;
-	rr_list_init(&endpoint->link);
 	rr_list_init(&endpoint->queue);
 	rr_list_init(&endpoint->wait.link);
 	endpoint->wait.wake = loop_wake;
@@ -201,8 +200,7 @@ rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint)
 	while (!rr_list_empty(&endpoint->queue))
 		rr_works_put(&fabric->works, rr_container(endpoint->queue.next, struct rr_work_item, link));
 	rr_regions_destroy(&endpoint->regions, fabric->env);
-	rr_list_append(&fabric->closed, &endpoint->link);
-	rr_loop_defer(fabric->base.loop, &fabric->bury);
+	rr_endpoint_bury(&endpoint->base);
 }
 
 void

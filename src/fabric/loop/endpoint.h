@@ -16,8 +16,6 @@ struct rr_loop_fabric {
 	struct rr_receives receives;
 	struct rr_cache works;
 	struct rr_list listeners;
-	struct rr_list closed; /* endpoints that are to be freed */
-	struct rr_task bury;
 	uint16_t last_port;
 };
 
@@ -48,13 +46,11 @@ enum rr_loop_event {
 };
 
 /*
- * An endpoint, in step with its peer: both are established, or none is. It
- * is freed by the fabric's task, so that a function whose handler closed it
- * can still look at its state.
+ * An endpoint, in step with its peer: either both are established, or neither
+ * is. A closed endpoint is buried, as its own handler may close it.
  */
 struct rr_loop_endpoint {
 	struct rr_endpoint base;
-	struct rr_list link; /* in rr_loop_fabric.closed */
 	struct rr_task task;
 	struct rr_timer timer; /* limits a disconnection in good order */
 	enum rr_loop_state state;

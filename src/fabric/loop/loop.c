@@ -8,22 +8,10 @@
 #include "fabric/loop/endpoint.h"
 
 static void
-loop_bury(struct rr_task *task)
-{
-	struct rr_loop_fabric *fabric = rr_container(task, struct rr_loop_fabric, bury);
-	struct rr_list *link;
-
-	while ((link = rr_list_pop(&fabric->closed)))
-		rr_free(fabric->env, rr_container(link, struct rr_loop_endpoint, link));
-}
-
-static void
 loop_destroy(struct rr_fabric *base)
 {
 	struct rr_loop_fabric *fabric = rr_loop_fabric_of(base);
 
-	loop_bury(&fabric->bury);
-	rr_task_cancel(&fabric->bury);
 	rr_cache_end(&fabric->works);
 	rr_receives_destroy(&fabric->receives);
 	rr_free(fabric->env, fabric);
@@ -296,8 +284,6 @@ rr_loop_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, 
 	rr_receives_init(&new->receives, env, config->receive_size, config->receive_max);
 	rr_works_init(&new->works, env);
 	rr_list_init(&new->listeners);
-	rr_list_init(&new->closed);
-	rr_task_init(&new->bury, loop_bury);
 	*fabric = &new->base;
 	return 0;
 }

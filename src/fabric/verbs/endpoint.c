@@ -127,7 +127,7 @@ endpoint_event(struct rr_verbs_endpoint *endpoint, enum rr_verbs_event event)
 		[RR_VERBS_ESTABLISHED] =  { endpoint_work,          endpoint_give_up },
 		[RR_VERBS_ENDED] =        { endpoint_finish,        endpoint_hold },
 		[RR_VERBS_DISCONNECTED] = { endpoint_hold,          endpoint_hold },
-		[RR_VERBS_CLOSED] =       { rr_verbs_endpoint_bury, rr_verbs_endpoint_bury },
+		[RR_VERBS_CLOSED] =       { endpoint_hold,          rr_verbs_endpoint_end },
 	};
 	/* clang-format on */
 
@@ -184,11 +184,11 @@ rr_verbs_endpoint_close(struct rr_endpoint *base)
 	if (endpoint->qp)
 		rr_loop_arm(fabric->base.loop, &endpoint->timer, LINGER);
 	else
-		rr_loop_defer(fabric->base.loop, &endpoint->task);
+		rr_verbs_endpoint_end(endpoint);
 }
 
 void
-rr_verbs_endpoint_bury(struct rr_verbs_endpoint *endpoint)
+rr_verbs_endpoint_end(struct rr_verbs_endpoint *endpoint)
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rr_verbs_device *device = endpoint->device;
@@ -199,7 +199,8 @@ rr_verbs_endpoint_bury(struct rr_verbs_endpoint *endpoint)
 	rr_task_cancel(&endpoint->task);
 	rr_verbs_queues_destroy(endpoint);
 	rr_free(fabric->env, endpoint->stash);
-	rr_free(fabric->env, endpoint);
+	endpoint->stash = NULL;
+	rr_endpoint_bury(&endpoint->base);
 	if (!had_queues)
 		return;
 	device->endpoints--;

@@ -26,7 +26,7 @@ struct rr_verbs_fabric {
 	struct rr_watch addresses;
 	struct rr_timer settled; /* since the last change */
 	struct rr_list living;   /* endpoints that are not closed */
-	struct rr_list closed;   /* endpoints that are to be freed at the end of the turn or a little later */
+	struct rr_list closed;   /* endpoints whose queues linger (endpoint.c) */
 	struct rr_cache works;   /* their memory */
 };
 
@@ -273,8 +273,8 @@ struct rr_verbs_endpoint *rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric);
 
 void rr_verbs_endpoint_close(struct rr_endpoint *base);
 
-/* Frees a closed endpoint now. */
-void rr_verbs_endpoint_bury(struct rr_verbs_endpoint *endpoint);
+/* The endpoint gives its queues back, and is buried. */
+void rr_verbs_endpoint_end(struct rr_verbs_endpoint *endpoint);
 
 /* queues.c */
 

@@ -18,7 +18,7 @@ verbs_destroy(struct rr_fabric *base)
 	const struct rr_env *env = fabric->env;
 
 	rr_list_for_each (closed, &fabric->closed)
-		rr_verbs_endpoint_bury(rr_container(closed, struct rr_verbs_endpoint, link));
+		rr_verbs_endpoint_end(rr_container(closed, struct rr_verbs_endpoint, link));
 	while (!rr_list_empty(&fabric->devices))
 		rr_verbs_device_close(rr_container(fabric->devices.next, struct rr_verbs_device, link));
 	rr_verbs_addresses_unwatch(fabric);
@@ -113,11 +113,11 @@ verbs_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 		memcpy(new->private_data, how->private_data, how->private_size);
 	if (fabric->library.create_id(fabric->channel, &new->id, new, RDMA_PS_TCP) < 0) {
 		rr_fail(text, 0, "cannot connect to %s: %s", new->base.peer, strerror(errno));
-		rr_verbs_endpoint_bury(new);
+		rr_verbs_endpoint_end(new);
 		return -RPCRDMA_ERR_SYSTEM;
 	}
 	if (fabric->library.resolve_addr(new->id, NULL, (void *)&copy, RESOLVE_TIMEOUT) < 0)
-		rr_verbs_end(new, rr_errno_error(errno), "no RDMA device leads to the how->address: %s",
+		rr_verbs_end(new, rr_errno_error(errno), "no RDMA device leads to this address: %s",
 			strerror(errno));
 	*endpoint = &new->base;
 	return 0;

@@ -3,7 +3,7 @@
 
 #include "base/probe.h"
 
-/* The states of a connection, and who is inside it. */
+/* The states of a connection, and its functions that are under way. */
 
 void
 rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size)
@@ -35,8 +35,7 @@ rr_connection_leave(struct rr_connection *connection)
 {
 	if (connection->inside == 1 && !rr_list_empty(&connection->copied))
 		rr_driver_complete(connection);
-	if (--connection->inside == 0 && connection->closed)
-		connection->parts->free(connection);
+	connection->inside--;
 }
 
 void

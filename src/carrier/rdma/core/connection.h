@@ -23,9 +23,8 @@
  *
  * Callbacks of the owner come from driver.c's event handler and from the
  * connection's task, that is from the loop. Inside any of them the owner may
- * close the connection: its memory then stays until the outermost
- * rr_connection_leave(), and `closed` says that nobody is to be called any
- * more.
+ * close the connection, which is then buried: `closed` says that nobody is to
+ * be called any more.
  */
 struct rr_connection;
 
@@ -70,8 +69,6 @@ struct rr_connection_parts {
 	bool (*is_idle)(const struct rr_connection *connection);
 	/* The endpoint was closed: hands everything back and calls the owner. */
 	void (*ended)(struct rr_connection *connection);
-	/* Its owner closed it, and nobody is inside any more. */
-	void (*free)(struct rr_connection *connection);
 };
 
 /* Calls in the reverse direction that there can be at a time: what the accepting side asks for, and the
@@ -114,7 +111,8 @@ struct rr_connection {
 	bool is_active; /* this side connected; the other side accepted */
 	bool established, closed, peer_sent_private_data;
 	bool declined;   /* a call of the peer's, while this side was stopping */
-	uint32_t inside; /* nested entries: see above */
+	uint32_t inside; /* calls of rr_connection_enter() without their rr_connection_leave() */
+	struct rr_grave grave;
 	struct rr_private_data own, peer;
 	struct rr_thresholds thresholds[RR_VERSIONS]; /* of version 1, of version 2 */
 	struct rr_version_range versions;             /* that this side speaks */
@@ -188,7 +186,8 @@ void rr_rdma_free(struct rr_connection *connection);
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
-/* Around everything that may call the owner. */
+/* Around everything that may call the owner: Sends that the provider copied are completed when the outermost
+ * function leaves. */
 static inline void
 rr_connection_enter(struct rr_connection *connection)
 {
