@@ -86,7 +86,7 @@ run(struct world *world, struct peer *peers[2], const uint8_t *data, size_t size
 		octets.peer = peers[data[0] & SECOND_CLIENT];
 		octets.operations = data[1] % (OPERATIONS + 1);
 		if (data[0] & LEASE_OVER)
-			world->ahead += 100 * RR_SECOND;
+			world->stage.now += 100 * RR_SECOND;
 		take_words(&octets, data + HEAD, (uint32_t)length, world->shared->tables.start);
 		send_octets(peers[data[0] & SECOND_CLIENT], &octets);
 		data += HEAD + length;

@@ -26,7 +26,7 @@ note_message(struct raw *raw, const struct rr_event *event)
 	message->length = event->length;
 	message->invalidated = event->invalidated;
 	message->handle = event->invalidated_handle;
-	rr_fabric_release(rr_room_in(raw->world->engine)->fabric, event->data);
+	rr_fabric_release(rr_room_in(raw->world->stage.engine)->fabric, event->data);
 	if (!raw->exact)
 		rr_endpoint_allow(raw->endpoint, 1);
 }
@@ -104,7 +104,7 @@ raw_connect(struct raw *raw)
 
 	close_endpoint(raw);
 	assert_int_equal(
-		rr_fabric_connect(rr_room_in(raw->world->engine)->fabric,
+		rr_fabric_connect(rr_room_in(raw->world->stage.engine)->fabric,
 			&(struct rr_connect){ (void *)&raw->world->address, sizeof(raw->world->address),
 				raw->private_data, raw->private_size, on_event, raw },
 			&raw->endpoint, &text),
@@ -130,7 +130,7 @@ void
 raw_serve(struct raw *raw)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct rr_fabric *fabric = rr_room_in(raw->world->engine)->fabric;
+	struct rr_fabric *fabric = rr_room_in(raw->world->stage.engine)->fabric;
 	struct rr_text text;
 
 	assert_int_equal(

@@ -104,7 +104,7 @@ the_time_without_a_credit_is_counted(void **state)
 	rr_carrier_negotiated(world->client, &negotiated);
 	assert_int_equal(negotiated.credits_used, 1);
 	for (uint32_t i = 0; i < 3; i++) {
-		world->now += 5 * RR_SECOND;
+		world->stage.now += 5 * RR_SECOND;
 		answer_small(world, world_next_call(world));
 		world_until(world, calls[i]->done && world->arrived == (i < 2 ? i + 2 : 3));
 	}
@@ -126,8 +126,8 @@ the_time_without_memory_is_counted(void **state)
 {
 	struct world *world = world_new(NULL);
 	struct call *call = call_new(world, 1, 40);
-	size_t all = world->engine->config.memory_max / 2;
-	void *hostage = rr_pool_get(world->engine->pool, NULL, all);
+	size_t all = world->stage.engine->config.memory_max / 2;
+	void *hostage = rr_pool_get(world->stage.engine->pool, NULL, all);
 
 	(void)state;
 	assert_non_null(hostage);
@@ -136,8 +136,8 @@ the_time_without_memory_is_counted(void **state)
 	call_start(world, call);
 	world_settle(world);
 	assert_false(call->done);
-	world->now += 3 * RR_SECOND;
-	rr_pool_put(world->engine->pool, hostage);
+	world->stage.now += 3 * RR_SECOND;
+	rr_pool_put(world->stage.engine->pool, hostage);
 	world_until(world, call->done);
 	assert_int_equal(world->client->counters.memory_waits, 1);
 	assert_int_equal(world->client->counters.memory_wait_ns, 3 * RR_SECOND);
@@ -182,14 +182,14 @@ errors_do_not_fill_the_log(void **state)
 	struct world *world = raw->world;
 
 	(void)state;
-	world->env.log = count_lines;
-	world->env.log_level = RR_LOG_WARNING;
+	world->stage.env.log = count_lines;
+	world->stage.env.log_level = RR_LOG_WARNING;
 	memset(&logged, 0, sizeof(logged));
 	for (uint32_t xid = 1; xid <= 1000; xid++) {
 		SEND(raw, xid, 7, 8, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 0);
 		raw_next(raw);
 	}
-	world->env.log_level = RR_LOG_ERROR;
+	world->stage.env.log_level = RR_LOG_ERROR;
 	assert_int_equal(world->server->counters.errors_sent, 1000);
 	assert_int_equal(logged.lines, 10); /* the 1st, 2nd, 4th to 512th */
 	raw_end(raw);
@@ -212,13 +212,13 @@ a_protocol_error_tells_the_last_headers(void **state)
 	world_until(world, call->done);
 	call_start(world, other);
 	raw_parse(raw_next(raw), &header);
-	world->env.log = count_lines;
-	world->env.log_level = RR_LOG_INFO;
+	world->stage.env.log = count_lines;
+	world->stage.env.log_level = RR_LOG_INFO;
 	memset(&logged, 0, sizeof(logged));
 	raw_send_words(
 		raw, WORDS(99, 1, 8, RR_RDMA_MSG, 0, 0, 0, 99, RR_REPLY, 7), header.segments[0].handle);
 	world_until(world, world->client_closed);
-	world->env.log_level = RR_LOG_ERROR;
+	world->stage.env.log_level = RR_LOG_ERROR;
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_PEER);
 	assert_int_equal(logged.sent, 1);
 	assert_int_equal(logged.received, 1);

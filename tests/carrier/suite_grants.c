@@ -167,7 +167,7 @@ row_B11_calls_wait_for_memory_and_go_on(void **state)
 		answer_small(world, world_next_call(world));
 		raw_next(raw);
 	}
-	assert_true(rr_pool_peak(world->engine->arrivals) <= config.memory_max / 2);
+	assert_true(rr_pool_peak(world->stage.engine->arrivals) <= config.memory_max / 2);
 	raw_end(raw);
 }
 

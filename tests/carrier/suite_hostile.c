@@ -20,7 +20,7 @@ enum { XID = 5, DATA = 600 };
 static uint32_t
 step(const struct world *world)
 {
-	return strcmp(rr_fabric_name(rr_room_in(world->engine)->fabric), "loop") == 0 ? 1 : 13;
+	return strcmp(rr_fabric_name(rr_room_in(world->stage.engine)->fabric), "loop") == 0 ? 1 : 13;
 }
 
 /* What a raw requester offers. */
@@ -121,7 +121,7 @@ begin(void)
 
 	host_world = world;
 	rr_acceptor_close(world->acceptor);
-	assert_int_equal(rr_carrier_listen(world->engine,
+	assert_int_equal(rr_carrier_listen(world->stage.engine,
 				 &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) },
 				 host_accepted, world, &world->acceptor, &text),
 		0);
@@ -259,7 +259,8 @@ settle_reply(struct raw *raw, struct call *call)
 		world_until(world, world->client_connected && raw->established);
 	}
 	world_settle(world);
-	assert_int_equal(rr_pool_used(world->engine->pool) + rr_pool_used(world->engine->arrivals), 0);
+	assert_int_equal(
+		rr_pool_used(world->stage.engine->pool) + rr_pool_used(world->stage.engine->arrivals), 0);
 	raw->message_count = 0; /* a reply that became a call was answered */
 	world_forget(world);
 }
@@ -413,20 +414,21 @@ run_calls(struct scenario *scenario)
 static bool
 run_scenario(rr_fabric_new *make, struct rr_env *env)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct world world = { .now = RR_SECOND };
+	struct sockaddr_in any = stage_loopback();
+	struct world world = { 0 };
 	struct scenario scenario = { .world = &world };
 	struct rr_text text;
 	bool good = false;
 
 	host_world = &world;
-	if (rr_engine_new_on(env, &rr_engine_config_default, make, &world.engine))
+	if (rr_engine_new_on(env, &rr_engine_config_default, make, &world.stage.engine))
 		return false;
-	if (!rr_carrier_listen(world.engine,
+	world.stage.loop = world.stage.engine->loop;
+	if (!rr_carrier_listen(world.stage.engine,
 		    &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) }, host_accepted,
 		    &world, &world.acceptor, &text) &&
 		!rr_acceptor_address(world.acceptor, &world.address) &&
-		!rr_carrier_connect(world.engine,
+		!rr_carrier_connect(world.stage.engine,
 			&(struct rr_carrier_place){
 				RR_TRANSPORT_AUTO, (void *)&world.address, sizeof(world.address) },
 			&scenario_events, &scenario, &scenario.client, &text)) {
@@ -442,8 +444,9 @@ run_scenario(rr_fabric_new *make, struct rr_env *env)
 	if (world.acceptor)
 		rr_acceptor_close(world.acceptor);
 	world_settle(&world);
-	assert_int_equal(rr_pool_used(world.engine->pool) + rr_pool_used(world.engine->arrivals), 0);
-	rpcrdma_engine_free(world.engine);
+	assert_int_equal(
+		rr_pool_used(world.stage.engine->pool) + rr_pool_used(world.stage.engine->arrivals), 0);
+	rpcrdma_engine_free(world.stage.engine);
 	world_forget(&world);
 	return good;
 }

@@ -132,7 +132,7 @@ an_engine_that_ends_tells_of_replies_under_way(void **state)
 	rr_carrier_close(world->server);
 	rr_carrier_close(world->client);
 	rr_acceptor_close(world->acceptor);
-	rpcrdma_engine_free(world->engine);
+	rpcrdma_engine_free(world->stage.engine);
 	assert_int_equal(*sent, 1);
 	assert_false(call->done); /* forgotten as if cancelled */
 	world_forget(world);

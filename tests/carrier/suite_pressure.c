@@ -41,16 +41,16 @@ row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 	world = raw->world;
 	world->answer = answer_small;
 	assert_int_equal(granted(raw), 64);
-	hostages[0] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 4);
+	hostages[0] = rr_pool_get(world->stage.engine->arrivals, NULL, MEMORY / 4);
 	assert_int_equal(granted(raw), 64); /* half of it is out */
-	hostages[1] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 8);
+	hostages[1] = rr_pool_get(world->stage.engine->arrivals, NULL, MEMORY / 8);
 	assert_int_equal(granted(raw), 32);
-	hostages[2] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 16);
+	hostages[2] = rr_pool_get(world->stage.engine->arrivals, NULL, MEMORY / 16);
 	assert_int_equal(granted(raw), 16);
-	hostages[3] = rr_pool_get(world->engine->arrivals, NULL, MEMORY / 16);
+	hostages[3] = rr_pool_get(world->stage.engine->arrivals, NULL, MEMORY / 16);
 	assert_int_equal(granted(raw), 1); /* nothing is left */
 	for (uint32_t i = 0; i < 4; i++)
-		rr_pool_put(world->engine->arrivals, hostages[i]);
+		rr_pool_put(world->stage.engine->arrivals, hostages[i]);
 	assert_int_equal(granted(raw), 64);
 	raw_end(raw);
 }

@@ -462,7 +462,7 @@ the_property_decides_on_remote_invalidation(void **state)
 	uint32_t wanted = 1;
 
 	(void)state;
-	if (!rr_fabric_limits(rr_room_in(raw->world->engine)->fabric)->remote_invalidation)
+	if (!rr_fabric_limits(rr_room_in(raw->world->stage.engine)->fabric)->remote_invalidation)
 		wanted = 0;
 	for (uint32_t xid = 1; xid < 3; xid++, wanted = 0) {
 		struct rr_region region = raw_register(raw, memory, sizeof(memory), RR_REMOTE_WRITE);

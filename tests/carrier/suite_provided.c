@@ -42,7 +42,7 @@ end_raw(struct raw *raw)
 
 	raw_free(raw);
 	world_settle(world);
-	assert_int_equal(rr_room_in(world->engine)->provided_octets, 0);
+	assert_int_equal(rr_room_in(world->stage.engine)->provided_octets, 0);
 	world_free(world);
 }
 
@@ -145,14 +145,14 @@ row_B14_who_never_sends_done_is_shown_no_more_than_the_bound(void **state)
 		ask_for_chunk(raw, xid);
 	assert_refused(raw, 4, 2);
 	assert_int_equal(exposed(raw), 3);
-	assert_int_equal(rr_room_in(raw->world->engine)->provided_octets, 3 * LARGE);
+	assert_int_equal(rr_room_in(raw->world->stage.engine)->provided_octets, 3 * LARGE);
 	assert_int_equal(raw->world->server->counters.provided_refused, 1);
 	world_pass(raw->world, RR_PROVIDED_TIMEOUT - 1);
 	assert_int_equal(exposed(raw), 3);
 	world_pass(raw->world, 1);
 	assert_int_equal(exposed(raw), 0);
 	assert_int_equal(raw->world->server->counters.provided_timeouts, 3);
-	assert_int_equal(rr_room_in(raw->world->engine)->provided_octets, 0);
+	assert_int_equal(rr_room_in(raw->world->stage.engine)->provided_octets, 0);
 	assert_int_equal(raw->world->sent, 4); /* the memory is its owner's again */
 	/* Their RDMA_DONE may still come; until then there is no Receive for a fourth. */
 	assert_refused(raw, 5, 2);
@@ -251,13 +251,13 @@ static void
 pressure_begin(struct pressure *pressure, struct world *world)
 {
 	static const struct rr_party_ops ops = { .is_awaited = pressure_is_awaited, .cut = pressure_ends };
-	struct rr_pool *pool = world->engine->results;
-	size_t all = rr_engine_pool_max(&world->engine->config);
+	struct rr_pool *pool = world->stage.engine->results;
+	size_t all = rr_engine_pool_max(&world->stage.engine->config);
 
 	*pressure = (struct pressure){ .waiter.wake = pressure_woken };
 	rr_list_init(&pressure->waiter.link);
 	pressure->held = rr_pool_get(pool, world->server->party, all);
-	pressure->party = rr_party_new(&world->engine->shares, "192.0.2.9:1", &ops, pressure);
+	pressure->party = rr_party_new(&world->stage.engine->shares, "192.0.2.9:1", &ops, pressure);
 	assert_non_null(pressure->held);
 	assert_non_null(pressure->party);
 	assert_null(rr_pool_get(pool, pressure->party, 4096));
@@ -268,7 +268,7 @@ static void
 pressure_end(struct pressure *pressure, struct world *world)
 {
 	rr_list_remove(&pressure->waiter.link);
-	rr_pool_put(world->engine->results, pressure->held);
+	rr_pool_put(world->stage.engine->results, pressure->held);
 	rr_party_end(pressure->party, pressure);
 }
 

@@ -15,7 +15,7 @@ enum { LARGE = 9004 }; /* no multiple of eight */
 static void
 pass_time(struct world *world)
 {
-	world->now += RR_MILLISECOND;
+	world->stage.now += RR_MILLISECOND;
 	world_turn(world);
 }
 
@@ -51,7 +51,7 @@ end(struct world *world)
 	world_settle(world);
 	assert_false(world->client_closed);
 	assert_int_equal(world_negotiated(world->server).provided, 0);
-	assert_int_equal(rr_room_in(world->engine)->provided_octets, 0);
+	assert_int_equal(rr_room_in(world->stage.engine)->provided_octets, 0);
 	world_free(world);
 }
 
@@ -191,7 +191,7 @@ pull_under(const char *faults)
 	assert_true(call->done && call->error < 0);
 	assert_int_equal(world->sent, 1);
 	assert_int_equal(world_negotiated(world->server).provided, 0);
-	assert_int_equal(rr_room_in(world->engine)->provided_octets, 0);
+	assert_int_equal(rr_room_in(world->stage.engine)->provided_octets, 0);
 	world_free(world);
 }
 

@@ -93,14 +93,14 @@ row_B14_a_call_may_be_cancelled_during_the_pull(void **state)
 
 	(void)state;
 	pull_answer_from(raw, 2, region);
-	while (!call->done && rr_pool_used(raw->world->engine->pool) == 0)
+	while (!call->done && rr_pool_used(raw->world->stage.engine->pool) == 0)
 		world_turn(raw->world);
 	/* On a provider without delay, the pull is over already. */
 	if (!call->done)
 		rr_carrier_cancel(raw->world->client, &call->transaction);
 	pull_assert_done(raw, 2, region.handle);
 	world_settle(raw->world);
-	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
+	assert_int_equal(rr_pool_used(raw->world->stage.engine->pool), 0);
 	pull_assert_works(raw, 3);
 	raw_end(raw);
 }

@@ -30,8 +30,8 @@ row_B14_absurd_lengths_are_refused_before_memory_is_taken(void **state)
 {
 	struct raw *raw = pull_begin();
 	struct rr_region region = pull_expose_reply(raw, 9), huge = region;
-	uint32_t max = raw->world->engine->config.message_max;
-	size_t peak = rr_pool_peak(raw->world->engine->pool);
+	uint32_t max = raw->world->stage.engine->config.message_max;
+	size_t peak = rr_pool_peak(raw->world->stage.engine->pool);
 
 	(void)state;
 	huge.length = UINT32_MAX;
@@ -44,7 +44,7 @@ row_B14_absurd_lengths_are_refused_before_memory_is_taken(void **state)
 	/* Nothing at all. */
 	huge.length = 0;
 	refuses(raw, 5, -RPCRDMA_ERR_PEER, 0, 1, 0, SEGMENT(huge), 0, 0, 0);
-	assert_int_equal(rr_pool_peak(raw->world->engine->pool), peak);
+	assert_int_equal(rr_pool_peak(raw->world->stage.engine->pool), peak);
 	pull_assert_works(raw, 6);
 	raw_end(raw);
 }
@@ -231,7 +231,7 @@ begin_without_memory(void **buffer)
 	config.memory_max = 1 << 20;
 	config.message_max = 1 << 19;
 	raw = pull_begin_with(&config, 1, 1);
-	*buffer = rr_pool_get(raw->world->engine->pool, NULL, 1 << 19);
+	*buffer = rr_pool_get(raw->world->stage.engine->pool, NULL, 1 << 19);
 	assert_non_null(*buffer);
 	return raw;
 }
@@ -249,7 +249,7 @@ row_B14_a_pull_waits_for_memory(void **state)
 	world_pass(raw->world, RR_PULL_PATIENCE - 1);
 	assert_false(call->done);
 	assert_int_equal(raw->message_count, 0);
-	rr_pool_put(raw->world->engine->pool, buffer);
+	rr_pool_put(raw->world->stage.engine->pool, buffer);
 	call_answered(call);
 	pull_assert_done(raw, 2, region.handle);
 	raw_end(raw);
@@ -269,7 +269,7 @@ row_B14_a_late_notification_invalidates_nothing(void **state)
 	world_stuff(raw->world->client, true);
 	pull_answer_large(raw, 2);
 	world_settle(raw->world);
-	raw->world->now += RR_PULL_LATE;
+	raw->world->stage.now += RR_PULL_LATE;
 	world_stuff(raw->world->client, false);
 	call_begin(raw->world, 3, 40);
 	call_answered(call);
@@ -290,11 +290,11 @@ row_B14_a_pull_does_not_wait_for_memory_for_ever(void **state)
 	world_settle(raw->world);
 	rr_carrier_cancel(raw->world->client, &cancelled->transaction);
 	pull_assert_done(raw, 3, other.handle);
-	raw->world->now += RR_PULL_PATIENCE;
+	raw->world->stage.now += RR_PULL_PATIENCE;
 	call_ended(call, -RPCRDMA_ERR_NOMEM);
 	pull_assert_done(raw, 2, region.handle);
 	pull_assert_works(raw, 4);
-	rr_pool_put(raw->world->engine->pool, buffer);
+	rr_pool_put(raw->world->stage.engine->pool, buffer);
 	raw_end(raw);
 }
 
@@ -311,7 +311,7 @@ row_B14_a_connection_may_end_while_a_pull_waits(void **state)
 	rr_endpoint_disconnect(raw->endpoint);
 	world_until(raw->world, raw->world->client_closed);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
-	rr_pool_put(raw->world->engine->pool, buffer);
+	rr_pool_put(raw->world->stage.engine->pool, buffer);
 	raw_end(raw);
 }
 
@@ -332,7 +332,7 @@ row_B14_flips_cost_at_most_the_connection(void **state)
 		uint32_t words[] = { 2, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 0 };
 
 		/* Through the kernel, every thirteenth will do. */
-		if (strcmp(rr_fabric_name(rr_room_in(raw->world->engine)->fabric), "loop") != 0)
+		if (strcmp(rr_fabric_name(rr_room_in(raw->world->stage.engine)->fabric), "loop") != 0)
 			step = 13;
 		words[bit / 32] ^= UINT32_C(1) << bit % 32;
 		raw_send_words(raw, words, WORDS_OF_IT, 0);

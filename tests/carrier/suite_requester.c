@@ -385,7 +385,7 @@ row_A9_an_inline_reply_leaves_the_reply_chunk_alone(void **state)
 		call_answered(call);
 		assert_int_equal(call->reply.length, 12);
 	}
-	assert_int_equal(rr_pool_used(raw->world->engine->pool), 0);
+	assert_int_equal(rr_pool_used(raw->world->stage.engine->pool), 0);
 	raw_end_client(raw);
 }
 

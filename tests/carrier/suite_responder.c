@@ -483,7 +483,7 @@ a_handle_that_is_not_there_costs_the_connection(void **state)
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(none), 0, 0, 0, XID, 0);
 	world_until(raw->world, raw->disconnected && raw->world->server_closed);
 	assert_int_equal(raw->world->arrived, 0);
-	assert_int_equal(rr_pool_used(raw->world->engine->arrivals), 0);
+	assert_int_equal(rr_pool_used(raw->world->stage.engine->arrivals), 0);
 	raw_connect(raw);
 	raw->world->answer = answer_small;
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 1, SEGMENT(none), 0, 0, XID, 0);

@@ -255,11 +255,11 @@ row_B13_err_vers_makes_calls_go_in_version_1(void **state)
 	/* It is remembered: the next connection does not ask. */
 	connect_again(raw);
 	spoken(raw, 2, 1);
-	raw->world->now += 3500 * RR_SECOND;
+	raw->world->stage.now += 3500 * RR_SECOND;
 	connect_again(raw);
 	spoken(raw, 3, 1);
 	/* But not for ever. */
-	raw->world->now += 101 * RR_SECOND;
+	raw->world->stage.now += 101 * RR_SECOND;
 	connect_again(raw);
 	raw_agree(raw, 32);
 	spoken(raw, 4, 2);
@@ -375,7 +375,7 @@ silence_and_loss_are_remembered(bool silence)
 
 	raw_introduced(raw, &xid);
 	if (silence)
-		raw->world->now += RR_NEGOTIATION_PATIENCE;
+		raw->world->stage.now += RR_NEGOTIATION_PATIENCE;
 	else
 		rr_endpoint_disconnect(raw->endpoint);
 	world_until(raw->world, raw->world->client_closed);
@@ -383,7 +383,7 @@ silence_and_loss_are_remembered(bool silence)
 	assert_int_equal(raw->world->client_error, -RPCRDMA_ERR_VERS);
 	connect_again(raw);
 	spoken(raw, 2, 1);
-	raw->world->now += 121 * RR_SECOND;
+	raw->world->stage.now += 121 * RR_SECOND;
 	connect_again(raw);
 	raw_agree(raw, 32);
 	spoken(raw, 3, 2);

@@ -3,8 +3,6 @@
 
 #include "../fence.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,12 +40,6 @@ world_speak_version_1(void **state)
 	(void)state;
 	world_versions = RR_VERSIONS_1;
 	return 0;
-}
-
-static uint64_t
-now(void *ctx)
-{
-	return ((struct world *)ctx)->now;
 }
 
 /* ---- The owner of the connections ---- */
@@ -126,20 +118,16 @@ accepted(void *ctx, struct rr_carrier *carrier)
 struct world *
 world_listening_on(const struct rr_engine_config *config, rr_fabric_new *make)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in any = stage_loopback();
 	struct rr_engine_config own = config ? *config : rr_engine_config_default;
 	struct world *world = calloc(1, sizeof(*world));
 	struct rr_text text;
 
 	assert_non_null(world);
 	own.versions = world_versions;
-	world->env = rr_env_system;
-	world->env.now = now;
-	world->env.ctx = world;
-	world->env.log_level = getenv("RPCRDMA_TEST_LOG") ? RR_LOG_DEBUG : RR_LOG_ERROR;
-	world->now = RR_SECOND;
-	assert_int_equal(rr_engine_new_on(&world->env, &own, make, &world->engine), 0);
-	assert_int_equal(rr_carrier_listen(world->engine,
+	stage_init(&world->stage);
+	stage_engine(&world->stage, &own, make);
+	assert_int_equal(rr_carrier_listen(world->stage.engine,
 				 &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) },
 				 accepted, world, &world->acceptor, &text),
 		0);
@@ -154,7 +142,7 @@ world_connect(struct world *world)
 
 	world->client_connected = world->client_closed = false;
 	assert_int_equal(
-		rr_carrier_connect(world->engine,
+		rr_carrier_connect(world->stage.engine,
 			&(struct rr_carrier_place){
 				RR_TRANSPORT_AUTO, (void *)&world->address, sizeof(world->address) },
 			world->hears ? &hearing_client_events : &client_events, world, &world->client, &text),
@@ -226,9 +214,10 @@ world_free(struct world *world)
 	if (world->acceptor)
 		rr_acceptor_close(world->acceptor);
 	world_settle(world);
-	assert_int_equal(rr_pool_used(world->engine->pool) + rr_pool_used(world->engine->arrivals), 0);
-	assert_int_equal(rr_shares_accepted(&world->engine->shares), 0);
-	rpcrdma_engine_free(world->engine);
+	assert_int_equal(
+		rr_pool_used(world->stage.engine->pool) + rr_pool_used(world->stage.engine->arrivals), 0);
+	assert_int_equal(rr_shares_accepted(&world->stage.engine->shares), 0);
+	stage_end(&world->stage);
 	world_forget(world);
 	free(world);
 }
@@ -246,7 +235,8 @@ world_negotiated(const struct rr_carrier *carrier)
 static int64_t
 patience(const struct world *world)
 {
-	return strcmp(rr_fabric_name(rr_room_in(world->engine)->fabric), "loop") == 0 ? 0 : RR_MILLISECOND;
+	return strcmp(rr_fabric_name(rr_room_in(world->stage.engine)->fabric), "loop") == 0 ? 0
+											    : RR_MILLISECOND;
 }
 
 static void
@@ -262,7 +252,7 @@ check(const struct rr_carrier *carrier)
 static int
 turn(struct world *world)
 {
-	int ran = rr_loop_turn(world->engine->loop, patience(world));
+	int ran = rr_loop_turn(world->stage.engine->loop, patience(world));
 
 	assert_true(ran >= 0);
 	check(world->client);
@@ -293,7 +283,7 @@ world_settle(struct world *world)
 void
 world_pass(struct world *world, uint64_t time)
 {
-	world->now += time;
+	world->stage.now += time;
 	world_settle(world);
 }
 

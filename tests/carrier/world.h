@@ -2,7 +2,7 @@
 #ifndef RR_TESTS_TRANSPORT_WORLD_H
 #define RR_TESTS_TRANSPORT_WORLD_H
 
-#include "../test.h"
+#include "../stage.h"
 
 #include "carrier/carrier.h"
 
@@ -31,9 +31,7 @@ enum { WORLD_CALLS = 256 };
 struct memory;
 
 struct world {
-	struct rr_env env;
-	uint64_t now;
-	struct rpcrdma_engine *engine;
+	struct stage stage;
 	struct rr_acceptor *acceptor;
 	struct sockaddr_storage address;
 	struct rr_carrier *client, *server;

@@ -51,9 +51,9 @@ start_far_gateway(struct chain *chain, const struct rr_engine_config *config, bo
 	struct sockaddr_in *address)
 {
 	struct rr_gateway_config far = { .route_count = 0 };
-	struct rr_loop *loop = chain->world->engine->loop;
+	struct rr_loop *loop = chain->world->stage.engine->loop;
 
-	assert_int_equal(rr_engine_new(&chain->world->env, config, &chain->engine), 0);
+	assert_int_equal(rr_engine_new(&chain->world->stage.env, config, &chain->engine), 0);
 	chain->turning.ready = turn_far_engine;
 	assert_int_equal(
 		rr_loop_watch(loop, &chain->turning, rr_loop_fd(chain->engine->loop), RR_READABLE), 0);
@@ -79,7 +79,7 @@ chain_new_on(const struct rr_engine_config *config, bool over_tcp, const uint32_
 		near.routes[i].prog = routes[i];
 		set_target(&near.routes[near.route_count++].target, true, &address);
 	}
-	chain->near = start_gateway(chain->world->engine, &near, true, &chain->address);
+	chain->near = start_gateway(chain->world->stage.engine, &near, true, &chain->address);
 	return chain;
 }
 
@@ -104,7 +104,7 @@ chain_free(struct chain *chain)
 	rr_loop_turn(chain->engine->loop, 0); /* exchanges of closed connections end in a turn */
 	assert_int_equal(world_memory(chain->world), 0);
 	assert_int_equal(rr_pool_used(chain->engine->pool) + rr_pool_used(chain->engine->arrivals), 0);
-	rr_loop_unwatch(chain->world->engine->loop, &chain->turning);
+	rr_loop_unwatch(chain->world->stage.engine->loop, &chain->turning);
 	rpcrdma_engine_free(chain->engine);
 	world_free(chain->world);
 	free(chain);

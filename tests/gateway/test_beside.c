@@ -64,14 +64,14 @@ setup(void **state)
 
 	beside = (struct beside){ .world = world };
 	/* The first call in version 2 would ask for a Reply chunk instead. */
-	world->engine->config.versions = RR_VERSIONS_1;
-	assert_int_equal(rr_carrier_listen(world->engine,
+	world->stage.engine->config.versions = RR_VERSIONS_1;
+	assert_int_equal(rr_carrier_listen(world->stage.engine,
 				 &(struct rr_carrier_place){
 					 RR_TRANSPORT_AUTO, (struct sockaddr *)&address, sizeof(address) },
 				 accepted, &beside, &beside.acceptor, &why),
 		0);
 	assert_int_equal(rr_acceptor_address(beside.acceptor, &config.server.addresses[0]), 0);
-	assert_int_equal(rr_gateway_new(world->engine, &config, &beside.gateway), 0);
+	assert_int_equal(rr_gateway_new(world->stage.engine, &config, &beside.gateway), 0);
 	world->address = address;
 	assert_int_equal(rr_gateway_listen(beside.gateway, RR_TRANSPORT_TCP,
 				 (struct sockaddr *)&world->address, sizeof(world->address), &why),

@@ -192,12 +192,12 @@ a_server_that_is_not_there_costs_the_connection_after_a_while(void **state)
 {
 	enum { TIMES_MAX = 6 };
 	struct chain *chain = chain_new(NULL, NULL);
-	uint64_t began = chain->world->now;
+	uint64_t began = chain->world->stage.now;
 	uint32_t times = 0;
 
 	(void)state;
 	lose_listener(chain);
-	while (chain->world->now - began < 60 * RR_SECOND) {
+	while (chain->world->stage.now - began < 60 * RR_SECOND) {
 		struct message *call = removal(XID + times++);
 
 		chain->client = chain_client(chain);
@@ -205,7 +205,7 @@ a_server_that_is_not_there_costs_the_connection_after_a_while(void **state)
 		free(call);
 		while (!is_closed(chain->client)) {
 			chain_pass(chain, 100 * RR_MILLISECOND);
-			assert_true(chain->world->now - began < 90 * RR_SECOND);
+			assert_true(chain->world->stage.now - began < 90 * RR_SECOND);
 		}
 		close(chain->client);
 		chain->client = -1;
@@ -234,10 +234,10 @@ a_server_that_comes_back_gets_the_calls_that_waited(void **state)
 		chain_pass(chain, 2 * RR_SECOND);
 	}
 	chain->listener = raw_listen_at(&address);
-	began = chain->world->now;
+	began = chain->world->stage.now;
 	while ((chain->server = accept4(chain->listener, NULL, NULL, SOCK_NONBLOCK)) < 0) {
 		chain_pass(chain, 100 * RR_MILLISECOND);
-		assert_true(chain->world->now - began < 10 * RR_SECOND);
+		assert_true(chain->world->stage.now - began < 10 * RR_SECOND);
 	}
 	for (int i = 0; i < 2; i++)
 		expect_message(chain, chain->server, calls[i]);

@@ -38,15 +38,15 @@ setup(void **state)
 	struct rr_text why;
 
 	refused = (struct refused){ .world = world, .listener = raw_listen(&server), .server = -1 };
-	world->engine->config.versions = RR_VERSIONS_1;
+	world->stage.engine->config.versions = RR_VERSIONS_1;
 	/* What is larger than this goes as a Read chunk. */
-	world->engine->config.inline_send = world->engine->config.inline_receive = 1024;
+	world->stage.engine->config.inline_send = world->stage.engine->config.inline_receive = 1024;
 	memcpy(&config.server.addresses[0], &server, sizeof(server));
-	assert_int_equal(rr_gateway_new(world->engine, &config, &refused.gateway), 0);
+	assert_int_equal(rr_gateway_new(world->stage.engine, &config, &refused.gateway), 0);
 	assert_int_equal(rr_gateway_listen(refused.gateway, RR_TRANSPORT_AUTO, (struct sockaddr *)&address,
 				 sizeof(address), &why),
 		0);
-	assert_int_equal(rr_carrier_connect(world->engine,
+	assert_int_equal(rr_carrier_connect(world->stage.engine,
 				 &(struct rr_carrier_place){
 					 RR_TRANSPORT_AUTO, (struct sockaddr *)&address, sizeof(address) },
 				 &no_events, NULL, &refused.client, &why),

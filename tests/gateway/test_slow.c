@@ -217,7 +217,7 @@ end(struct pair *pair)
 {
 	assert_int_equal(pair->server.count, CALLS);
 	assert_int_equal(pair->client.count, CALLS);
-	assert_bounded(pair->chain->world->engine);
+	assert_bounded(pair->chain->world->stage.engine);
 	assert_bounded(pair->chain->engine);
 	free_end(&pair->client);
 	free_end(&pair->server);
@@ -298,8 +298,8 @@ another_client_is_served(bool over_tcp)
 	queue(&other.client, call_of(&other.client, FIRST));
 	send_some(&other.client);
 	init_end(&other.server, raw_accept(other.chain->world, other.chain->listener), LARGE);
-	began = other.chain->world->now;
-	while (other.client.count == 0 && other.chain->world->now - began <= 2 * RR_SECOND) {
+	began = other.chain->world->stage.now;
+	while (other.client.count == 0 && other.chain->world->stage.now - began <= 2 * RR_SECOND) {
 		run(&other, true, true);
 		chain_pass(other.chain, 25 * RR_MILLISECOND);
 	}

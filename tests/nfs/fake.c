@@ -69,7 +69,7 @@ fake_serve(struct fake *fake)
 	};
 	struct rr_text text;
 
-	assert_int_equal(rr_server_new(fake->engine, &rr_server_config_default, services,
+	assert_int_equal(rr_server_new(fake->stage.engine, &rr_server_config_default, services,
 				 fake->mount_apart ? 1 : 2, &fake->server),
 		0);
 	if (rr_server_listen(fake->server, RR_TRANSPORT_AUTO, (struct sockaddr *)&fake->address,
@@ -78,7 +78,8 @@ fake_serve(struct fake *fake)
 	if (!fake->mount_apart || fake->mountd)
 		return;
 	assert_int_equal(
-		rr_server_new(fake->engine, &rr_server_config_default, &services[1], 1, &fake->mountd), 0);
+		rr_server_new(fake->stage.engine, &rr_server_config_default, &services[1], 1, &fake->mountd),
+		0);
 	if (rr_server_listen(fake->mountd, RR_TRANSPORT_TCP, (struct sockaddr *)&fake->mount_address,
 		    sizeof(struct sockaddr_in), NULL, &text) < 0)
 		fail_msg("%s", text.text);
@@ -96,31 +97,10 @@ fake_restart(struct fake *fake)
 	fake_serve(fake);
 }
 
-static uint64_t
-now(void *ctx)
-{
-	return ((struct fake *)ctx)->now;
-}
-
-static void *
-with_system(void *ctx, void *old, size_t size)
-{
-	(void)ctx;
-	return rr_env_system.realloc(NULL, old, size);
-}
-
-/* Time goes by, and nobody sleeps. */
 static void
-tick(struct rr_timer *timer)
+crash(struct rr_timer *timer)
 {
-	struct fake *fake = rr_container(timer, struct fake, ticker);
-
-	fake->now += RR_MILLISECOND;
-	rr_loop_arm(fake->engine->loop, timer, 0);
-	if (!fake->crashing)
-		return;
-	fake->crashing = false;
-	fake_restart(fake);
+	fake_restart(rr_container(timer, struct fake, crash));
 }
 
 struct fake *
@@ -130,12 +110,11 @@ fake_new(void)
 	struct sockaddr_in *address = (struct sockaddr_in *)&fake->address;
 
 	assert_non_null(fake);
-	fake->env = rr_env_system;
-	fake->env.realloc = with_system;
-	fake->env.now = now;
-	fake->env.ctx = fake;
-	fake->now = RR_SECOND;
-	*address = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	stage_init(&fake->stage);
+	stage_engine(&fake->stage, NULL, rr_loop_fabric_new);
+	stage_tick(&fake->stage);
+	rr_timer_init(&fake->crash, crash);
+	*address = stage_loopback();
 	*(struct sockaddr_in *)&fake->mount_address = *address;
 	fake->export = "/export";
 	fake->refusal = NFS3ERR_NOENT;
@@ -144,21 +123,16 @@ fake_new(void)
 	fake->read_most = fake->write_most = fake->entry_most = UINT32_MAX;
 	fake->crash_at = UINT32_MAX;
 	fake_add(fake, 0, "", NF3DIR);
-	assert_int_equal(
-		rr_engine_new_on(&fake->env, &rr_engine_config_default, rr_loop_fabric_new, &fake->engine),
-		0);
-	rr_timer_init(&fake->ticker, tick);
-	rr_loop_arm(fake->engine->loop, &fake->ticker, 0);
 	return fake;
 }
 
 void
 fake_free(struct fake *fake)
 {
-	rr_loop_disarm(fake->engine->loop, &fake->ticker);
+	rr_loop_disarm(fake->stage.loop, &fake->crash);
 	rr_server_free(fake->server);
 	rr_server_free(fake->mountd);
-	rpcrdma_engine_free(fake->engine);
+	stage_end(&fake->stage);
 	for (uint32_t i = 0; i < FAKE_OBJECTS; i++)
 		free(fake->objects[i].data);
 	free(fake);
@@ -190,7 +164,7 @@ fake_open(struct fake *fake, const char *path, struct rpcrdma_nfs **nfs, struct 
 		.interrupted_ctx = fake,
 	};
 
-	return rr_nfs_open(fake->engine, &config, nfs, text);
+	return rr_nfs_open(fake->stage.engine, &config, nfs, text);
 }
 
 struct rpcrdma_nfs *

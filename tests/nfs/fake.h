@@ -2,7 +2,7 @@
 #ifndef RR_TESTS_NFS_FAKE_H
 #define RR_TESTS_NFS_FAKE_H
 
-#include "../test.h"
+#include "../stage.h"
 
 #include "nfs/client.h"
 #include "rpc/server.h"
@@ -45,10 +45,7 @@ enum fake_lie {
 };
 
 struct fake {
-	struct rr_env env;
-	uint64_t now;
-	struct rpcrdma_engine *engine;
-	struct rr_timer ticker;
+	struct stage stage;
 	struct rpcrdma_server *server, *mountd;
 	struct sockaddr_storage address, mount_address;
 	struct fake_object objects[FAKE_OBJECTS]; /* 0: the root */
@@ -74,7 +71,7 @@ struct fake {
 	uint32_t crash_at;    /* this procedure, once: executed, but the server restarts before it answers */
 	uint32_t crash_after; /* not at the first of them, but after so many more */
 	bool crash_before;    /* it is not executed before the restart */
-	bool crashing;
+	struct rr_timer crash;
 };
 
 /* A server that is honest, complete and generous, with the empty export "/export". */

@@ -362,29 +362,6 @@ fake4_restart(struct fake4 *fake)
 	fake->grace = true;
 }
 
-static uint64_t
-fake4_now(void *ctx)
-{
-	return ((struct fake4 *)ctx)->now;
-}
-
-static void *
-fake4_realloc(void *ctx, void *old, size_t size)
-{
-	(void)ctx;
-	return rr_env_system.realloc(NULL, old, size);
-}
-
-/* Time goes by, and nobody sleeps. */
-static void
-fake4_tick(struct rr_timer *timer)
-{
-	struct fake4 *fake = rr_container(timer, struct fake4, ticker);
-
-	fake->now += RR_MILLISECOND;
-	rr_loop_arm(fake->engine->loop, timer, 0);
-}
-
 struct fake4 *
 fake4_new(void)
 {
@@ -393,37 +370,28 @@ fake4_new(void)
 	struct rr_text text;
 
 	assert_non_null(fake);
-	fake->env = rr_env_system;
-	fake->env.realloc = fake4_realloc;
-	fake->env.now = fake4_now;
-	fake->env.ctx = fake;
-	fake->now = RR_SECOND;
+	stage_init(&fake->stage);
+	stage_engine(&fake->stage, NULL, rr_loop_fabric_new);
+	stage_tick(&fake->stage);
 	fake->minor_max = 2;
 	fake->path = "/";
 	fake->slots = FAKE4_SLOTS;
 	for (uint32_t i = 0; i < FAKE4_SIZE; i++)
 		fake->data[i] = (uint8_t)(i * 2654435761u >> 13);
-	*(struct sockaddr_in *)&fake->address =
-		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	*(struct sockaddr_in *)&fake->address = stage_loopback();
 	assert_int_equal(
-		rr_engine_new_on(&fake->env, &rr_engine_config_default, rr_loop_fabric_new, &fake->engine),
-		0);
-	assert_int_equal(
-		rr_server_new(fake->engine, &rr_server_config_default, &service, 1, &fake->server), 0);
+		rr_server_new(fake->stage.engine, &rr_server_config_default, &service, 1, &fake->server), 0);
 	if (rr_server_listen(fake->server, RR_TRANSPORT_AUTO, (struct sockaddr *)&fake->address,
 		    sizeof(struct sockaddr_in), NULL, &text) < 0)
 		fail_msg("%s", text.text);
-	rr_timer_init(&fake->ticker, fake4_tick);
-	rr_loop_arm(fake->engine->loop, &fake->ticker, 0);
 	return fake;
 }
 
 void
 fake4_free(struct fake4 *fake)
 {
-	rr_loop_disarm(fake->engine->loop, &fake->ticker);
 	rr_server_free(fake->server);
-	rpcrdma_engine_free(fake->engine);
+	stage_end(&fake->stage);
 	free(fake);
 }
 
@@ -442,7 +410,7 @@ fake4_open(struct fake4 *fake, enum rr_nfs_version version, struct rpcrdma_nfs *
 		.timeout = 60 * RR_SECOND,
 	};
 
-	return rr_nfs_open(fake->engine, &config, nfs, text);
+	return rr_nfs_open(fake->stage.engine, &config, nfs, text);
 }
 
 struct rpcrdma_nfs *

@@ -2,7 +2,7 @@
 #ifndef RR_TESTS_NFS_FAKE4_H
 #define RR_TESTS_NFS_FAKE4_H
 
-#include "../test.h"
+#include "../stage.h"
 
 #include "nfs/client.h"
 #include "rpc/server.h"
@@ -35,10 +35,7 @@ enum fake4_lie {
 };
 
 struct fake4 {
-	struct rr_env env;
-	uint64_t now;
-	struct rpcrdma_engine *engine;
-	struct rr_timer ticker;
+	struct stage stage;
 	struct rpcrdma_server *server;
 	struct sockaddr_storage address;
 

@@ -99,7 +99,7 @@ end(struct fake *fake, uint32_t proc)
 		return RPCRDMA_HANDLED;
 	}
 	fake->crash_at = UINT32_MAX;
-	fake->crashing = true;
+	rr_loop_arm(fake->stage.loop, &fake->crash, 0);
 	return RPCRDMA_HANDLE_DROP;
 }
 

@@ -2,7 +2,6 @@
 /* What a server does by itself, from the timer of its loop, while nobody calls it. */
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -13,68 +12,33 @@
 /* Descriptors are out of use for ten seconds before they are closed, and the timer looks every five. */
 enum { CLOSED_AFTER = 15 };
 
-struct attended {
-	struct world *world;
-	struct rr_env env; /* with this clock */
-	uint64_t now;
-	struct rr_loop *loop;
-};
-
-static uint64_t
-clock_of(void *ctx)
-{
-	return ((const struct attended *)ctx)->now;
-}
-
 static int
 setup(void **state)
 {
-	struct attended *attended = calloc(1, sizeof *attended);
-	void *world;
+	struct world *world;
 
-	assert_non_null(attended);
-	assert_int_equal(world_setup(&world), 0);
-	attended->world = world;
-	attended->now = 1000 * RR_SECOND;
-	attended->env = attended->world->env;
-	attended->env.now = clock_of;
-	attended->env.ctx = attended;
-	attended->world->env = attended->env;
-	attended->loop = rr_loop_new(&attended->env);
-	assert_non_null(attended->loop);
-	attended->world->vfs_loop = attended->loop;
-	world_restart(attended->world);
-	*state = attended;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	struct attended *attended = *state;
-	struct rr_loop *loop = attended->loop;
-	void *world = attended->world;
-
-	world_teardown(&world);
-	rr_loop_free(loop);
-	free(attended);
+	assert_int_equal(world_setup(state), 0);
+	world = *state;
+	world->stage.runs = false;
+	world->vfs_loop = world->stage.loop;
+	world_restart(world);
 	return 0;
 }
 
 static void
-pass(struct attended *attended, unsigned seconds)
+pass(struct world *world, unsigned seconds)
 {
 	for (unsigned i = 0; i < seconds; i++) {
-		attended->now += RR_SECOND;
-		assert_true(rr_loop_turn(attended->loop, 0) >= 0);
+		world->stage.now += RR_SECOND;
+		stage_turn(&world->stage);
 	}
 }
 
 /* How many descriptors the server has open for files and directories, without those of the exports. */
 static uint32_t
-open_count(const struct attended *attended)
+open_count(const struct world *world)
 {
-	const struct rr_tree *tree = rr_container(attended->world->vfs, struct rr_posix, vfs)->tree;
+	const struct rr_tree *tree = rr_container(world->vfs, struct rr_posix, vfs)->tree;
 
 	return tree->core->nodes.open_count - tree->core->config.export_count;
 }
@@ -82,23 +46,22 @@ open_count(const struct attended *attended)
 static void
 descriptors_out_of_use_are_closed_without_a_call(void **state)
 {
-	struct attended *attended = *state;
+	struct world *world = *state;
 
-	world_directory(attended->world, "d", 0755);
-	world_file(attended->world, "d/file", "hello", 0644);
-	world_handle(attended->world, "d/file");
-	pass(attended, 5);
-	assert_int_equal(open_count(attended), 2);
-	pass(attended, CLOSED_AFTER - 5);
-	assert_int_equal(open_count(attended), 0);
+	world_directory(world, "d", 0755);
+	world_file(world, "d/file", "hello", 0644);
+	world_handle(world, "d/file");
+	pass(world, 5);
+	assert_int_equal(open_count(world), 2);
+	pass(world, CLOSED_AFTER - 5);
+	assert_int_equal(open_count(world), 0);
 }
 
 /* Calls for one file do not keep the descriptors of others open. */
 static void
 descriptors_out_of_use_are_closed_while_others_are_used(void **state)
 {
-	struct attended *attended = *state;
-	struct world *world = attended->world;
+	struct world *world = *state;
 	GETATTR3args get;
 
 	get.object = world_made(world, "used", "hello", 0644);
@@ -107,9 +70,9 @@ descriptors_out_of_use_are_closed_while_others_are_used(void **state)
 	for (unsigned i = 0; i < CLOSED_AFTER; i++) {
 		assert_int_equal(
 			((const GETATTR3res *)world_call(world, NFSPROC3_GETATTR, &get))->status, NFS3_OK);
-		pass(attended, 1);
+		pass(world, 1);
 	}
-	assert_int_equal(open_count(attended), 1);
+	assert_int_equal(open_count(world), 1);
 }
 
 /* ---- A file system that is mounted below an export ---- */
@@ -131,30 +94,30 @@ setup_apart(void **state)
 static int
 teardown_apart(void **state)
 {
-	return *state ? teardown(state) : 0;
+	return *state ? world_teardown(state) : 0;
 }
 
 static void
 a_file_system_mounted_below_an_export_can_be_unmounted(void **state)
 {
-	struct attended *attended = *state;
+	struct world *world = *state;
 	char path[100];
 
-	if (!attended) {
+	if (!world) {
 		print_message("skipped: this process may not mount file systems\n");
 		skip();
 	}
-	world_directory(attended->world, "mounted", 0755);
-	snprintf(path, sizeof path, "%s/mounted", attended->world->path);
+	world_directory(world, "mounted", 0755);
+	snprintf(path, sizeof path, "%s/mounted", world->path);
 	assert_int_equal(mount("none", path, "tmpfs", 0, "mode=755"), 0);
-	world_file(attended->world, "mounted/file", "hello", 0644);
-	world_handle(attended->world, "mounted/file");
+	world_file(world, "mounted/file", "hello", 0644);
+	world_handle(world, "mounted/file");
 	assert_int_equal(umount2(path, 0), -1);
-	pass(attended, CLOSED_AFTER);
+	pass(world, CLOSED_AFTER);
 	assert_int_equal(umount2(path, 0), 0);
 }
 
-#define test(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define test(function) cmocka_unit_test_setup_teardown(function, setup, world_teardown)
 
 int
 main(void)

@@ -130,9 +130,9 @@ cleaning_is_not_interrupted_but_limited(void **state)
 	assert_int_equal(rr_nfs_remove(nfs, rr_nfs_root(nfs), "file"), 0);
 	rr_server_free(fake->server);
 	fake->server = NULL;
-	before = fake->now;
+	before = fake->stage.now;
 	assert_true(rr_nfs_remove(nfs, rr_nfs_root(nfs), "file") < 0);
-	assert_in_range(fake->now - before, 0, 6 * RR_SECOND);
+	assert_in_range(fake->stage.now - before, 0, 6 * RR_SECOND);
 }
 
 static void

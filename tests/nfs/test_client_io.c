@@ -30,7 +30,7 @@ move(struct rr_nfs_io *io, void (*start)(struct rpcrdma_nfs *nfs, struct rr_nfs_
 	start(nfs, io);
 	assert_false(result.done);
 	while (!result.done)
-		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 	return result.error;
 }
 
@@ -180,13 +180,13 @@ a_cancelled_piece_is_left_alone(void **state)
 	rr_nfs_io_cancel(&io);
 	memset(data, 0, 4096);
 	for (int i = 0; i < 100; i++)
-		rr_loop_turn(fake->engine->loop, 0);
+		rr_loop_turn(fake->stage.engine->loop, 0);
 	assert_false(result.done);
 	assert_int_equal(data[4095], 0);
 	fake->jukebox = 1;
 	rr_nfs_read(nfs, &io);
 	while (fake->jukebox > 0)
-		rr_loop_turn(fake->engine->loop, 0);
+		rr_loop_turn(fake->stage.engine->loop, 0);
 	rr_nfs_io_cancel(&io);
 	assert_int_equal(move(&io, rr_nfs_read), 0);
 }
@@ -270,7 +270,7 @@ pieces_survive_a_restart_of_the_server(void **state)
 		rr_nfs_read(nfs, &io[i]);
 	}
 	while (done < PIECES) {
-		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 		for (uint32_t i = done = 0; i < PIECES; i++)
 			done += results[i].done;
 	}

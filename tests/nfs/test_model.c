@@ -5,6 +5,7 @@
  * with its seed and step; `test-nfs-model SEED STEPS` does that again.
  */
 #include "../gate.h"
+#include "../stage.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -29,10 +30,10 @@ struct node {
 };
 
 struct world {
+	struct stage stage;
 	struct rr_memory *memory;
 	struct rr_memory_dice dice;
 	uint32_t fail; /* of a thousand operations of the storage */
-	struct rpcrdma_engine *engine;
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
 	struct rr_nfs_server *nfs_server;
@@ -83,19 +84,19 @@ world_serve(struct world *world)
 	struct rr_text text;
 
 	assert_int_equal(rr_memory_new(&rr_env_system, &config, &world->memory), 0);
-	assert_int_equal(rr_memory_provider(world->memory, world->engine->loop, &world->vfs), 0);
+	assert_int_equal(rr_memory_provider(world->memory, world->stage.engine->loop, &world->vfs), 0);
 	world->dice = (struct rr_memory_dice){ .state = world->seed, .late = 300, .turns = 3 };
 	rr_memory_steer(world->memory, &(struct rr_memory_script){ decide, world });
 	test_gate_init(&world->gate, world->vfs, TEST_GATE_OPEN);
-	assert_int_equal(
-		rr_nfs_server_new(&rr_env_system, world->engine->results, &world->gate, &world->nfs_server),
+	assert_int_equal(rr_nfs_server_new(&rr_env_system, world->stage.engine->results, &world->gate,
+				 &world->nfs_server),
 		0);
 	rr_nfs_server_services(world->nfs_server, services);
 	world->drc = rr_drc_new(&rr_env_system, &rr_drc_config_default);
 	server.drc = world->drc;
-	assert_int_equal(rr_server_new(world->engine, &server, services, RR_NFS_SERVICES, &world->server), 0);
-	world->address =
-		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	assert_int_equal(
+		rr_server_new(world->stage.engine, &server, services, RR_NFS_SERVICES, &world->server), 0);
+	world->address = stage_loopback();
 	if (rr_server_listen(world->server, RR_TRANSPORT_TCP, (struct sockaddr *)&world->address,
 		    sizeof(world->address), NULL, &text) < 0)
 		fail_msg("%s", text.text);
@@ -113,10 +114,12 @@ world_new(uint64_t seed)
 
 	assert_non_null(world);
 	world->state = world->seed = seed;
-	assert_int_equal(rr_engine_new(&rr_env_system, &rr_engine_config_default, &world->engine), 0);
+	stage_init(&world->stage);
+	world->stage.runs = true;
+	stage_engine(&world->stage, NULL, NULL);
 	world_serve(world);
 	memcpy(&config.rpc.address, &world->address, sizeof(world->address));
-	if (rr_nfs_open(world->engine, &config, &world->nfs, &text) != 0)
+	if (rr_nfs_open(world->stage.engine, &config, &world->nfs, &text) != 0)
 		fail_msg("%s", text.text);
 	world->nodes[0].type = NF3DIR;
 	world->nodes[0].handle = *rr_nfs_root(world->nfs);
@@ -135,7 +138,7 @@ world_free(struct world *world)
 	rr_gate_end(&world->gate);
 	rr_drc_free(world->drc);
 	rr_memory_free(world->memory);
-	rpcrdma_engine_free(world->engine);
+	stage_end(&world->stage);
 	free(world);
 }
 
@@ -366,7 +369,7 @@ move_data(struct world *world, struct rr_nfs_io *io, bool writing)
 		rr_nfs_write(world->nfs, io);
 	else
 		rr_nfs_read(world->nfs, io);
-	turn_until(world->done, rr_loop_turn(world->engine->loop, RR_SECOND));
+	turn_until(world->done, rr_loop_turn(world->stage.engine->loop, RR_SECOND));
 	return world->error;
 }
 

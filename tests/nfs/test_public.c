@@ -50,7 +50,7 @@ static int
 wait_for(struct outcome *outcome)
 {
 	while (!outcome->over)
-		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 	assert_int_equal(outcome->count, 1);
 	return outcome->error;
 }
@@ -336,13 +336,13 @@ closing_cancels_what_is_under_way(void **state)
 	fake->jukebox = 1; /* one of them waits for its time to come again */
 	assert_int_equal(rpcrdma_nfs_stat(nfs, &io.file, &found, &then), 0);
 	while (fake->jukebox)
-		rr_loop_turn(fake->engine->loop, -1);
+		rr_loop_turn(fake->stage.engine->loop, -1);
 	assert_int_equal(rpcrdma_nfs_read(nfs, &io, &then), 0);
 	assert_int_equal(rpcrdma_nfs_stat(nfs, &root, &found, &then), 0);
 	rpcrdma_nfs_close(nfs);
 	nfs = NULL;
 	for (uint32_t i = 0; i < 1000; i++)
-		rr_loop_turn(fake->engine->loop, 0);
+		rr_loop_turn(fake->stage.engine->loop, 0);
 	assert_int_equal(outcome.count, 0);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../gate.h"
+#include "../stage.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
@@ -30,13 +30,12 @@ static bool apart;              /* the procedures have a thread of their own */
 enum { GROUP = 54321 };
 
 struct world {
-	char path[64];
+	struct stage stage;
+	char path[STAGE_PATH];
 	struct rr_tree_export export;
 	struct rr_posix_shared *shared;
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
-	struct rr_env env;
-	struct rpcrdma_engine *engine;
 	struct rr_nfs_server *nfs_server;
 	struct rpcrdma_server *server;
 	struct rr_drc *drc; /* outlives the server */
@@ -98,7 +97,7 @@ handle(void *ctx, struct rpcrdma_request *request, const void *args, void *resul
 	const struct rr_service *service = &world->nfs_service;
 
 	if (world->striking)
-		rr_loop_defer(world->engine->loop, &world->strike);
+		rr_loop_defer(world->stage.engine->loop, &world->strike);
 	world->striking = false;
 	return service->handlers[request->proc](service->ctx, request, args, result);
 }
@@ -126,19 +125,22 @@ start_server(struct world *world)
 	struct sockaddr *address = (struct sockaddr *)&world->address;
 	struct rr_service services[RR_NFS_SERVICES];
 	struct rr_text text = { "" };
-	int error = rr_posix_new(&world->env, world->engine->loop, &tree, world->shared, &world->vfs, &text);
+	int error = rr_posix_new(
+		&world->stage.env, world->stage.engine->loop, &tree, world->shared, &world->vfs, &text);
 
 	if (error)
 		fail_msg("%s", text.text);
 	if (apart)
 		rr_posix_apart(world->vfs);
 	test_gate_init(&world->gate, world->vfs, TEST_GATE_OPEN);
-	assert_int_equal(
-		rr_nfs_server_new(&world->env, world->engine->results, &world->gate, &world->nfs_server), 0);
+	assert_int_equal(rr_nfs_server_new(&world->stage.env, world->stage.engine->results, &world->gate,
+				 &world->nfs_server),
+		0);
 	rr_nfs_server_services(world->nfs_server, services);
 	interpose(world, &services[0]);
 	server.drc = world->drc;
-	assert_int_equal(rr_server_new(world->engine, &server, services, RR_NFS_SERVICES, &world->server), 0);
+	assert_int_equal(
+		rr_server_new(world->stage.engine, &server, services, RR_NFS_SERVICES, &world->server), 0);
 	error = provider ? rr_server_listen(world->server, RR_TRANSPORT_AUTO, address, sizeof world->address,
 				   NULL, &text)
 			 : rr_server_listen(world->server, RR_TRANSPORT_TCP, address, sizeof world->address,
@@ -160,7 +162,7 @@ static void
 strike(struct rr_task *task)
 {
 	struct world *world = rr_container(task, struct world, strike);
-	struct rr_engine_config *config = &world->engine->config;
+	struct rr_engine_config *config = &world->stage.engine->config;
 
 	stop_server(world);
 	if (world->inline_then > 0) {
@@ -186,37 +188,25 @@ setup(void **state)
 
 	assert_non_null(world);
 	*state = world;
-	strcpy(world->path, "/tmp/rpcrdma-server-XXXXXX");
-	assert_non_null(mkdtemp(world->path));
+	stage_init(&world->stage);
+	world->stage.runs = true;
+	stage_engine(&world->stage, NULL, provider);
+	stage_directory(world->path);
 	world->export = (struct rr_tree_export){ world->path, "/export" };
 	assert_int_equal(rr_posix_shared_new(&rr_env_system, 1, &world->shared), 0);
-	world->env = rr_env_system;
-	world->env.log = NULL;
 	world->data = malloc(SIZE);
 	world->copy = calloc(1, SIZE + 100);
 	for (uint32_t i = 0; i < SIZE; i++)
 		world->data[i] = (uint8_t)(i * 7 + i / 253);
-	assert_int_equal(
-		provider ? rr_engine_new_on(&world->env, &rr_engine_config_default, provider, &world->engine)
-			 : rr_engine_new(&world->env, &rr_engine_config_default, &world->engine),
-		0);
-	world->address =
-		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	world->address = stage_loopback();
 	rr_task_init(&world->strike, strike);
-	world->drc = rr_drc_new(&world->env, &rr_drc_config_default);
+	world->drc = rr_drc_new(&world->stage.env, &rr_drc_config_default);
 	assert_non_null(world->drc);
 	start_server(world);
 	memcpy(&config.rpc.address, &world->address, sizeof world->address);
-	if (rr_nfs_open(world->engine, &config, &world->nfs, &text) != 0)
+	if (rr_nfs_open(world->stage.engine, &config, &world->nfs, &text) != 0)
 		fail_msg("%s", text.text);
 	return 0;
-}
-
-static int
-remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
 }
 
 static int
@@ -228,8 +218,8 @@ teardown(void **state)
 	stop_server(world);
 	rr_posix_shared_free(world->shared);
 	rr_drc_free(world->drc);
-	rpcrdma_engine_free(world->engine);
-	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
+	stage_end(&world->stage);
+	stage_remove(world->path);
 	free(world->data);
 	free(world->copy);
 	free(world);
@@ -268,7 +258,7 @@ move(struct world *world, const struct rpcrdma_nfs_handle *file, uint8_t *data, 
 			rr_nfs_read(world->nfs, &world->io[i]);
 	}
 	while (world->done < PIECES)
-		assert_true(rr_loop_turn(world->engine->loop, 10 * RR_SECOND) >= 0);
+		assert_true(rr_loop_turn(world->stage.engine->loop, 10 * RR_SECOND) >= 0);
 }
 
 static struct rr_nfs_object

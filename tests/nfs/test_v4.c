@@ -61,7 +61,7 @@ static int
 piece_end(struct piece *piece)
 {
 	while (!piece->done)
-		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 	return piece->error;
 }
 
@@ -168,7 +168,7 @@ a_file_that_is_not_used_is_closed(void **state)
 	open_file();
 	assert_whole();
 	while (fake->opens > 0)
-		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 	assert_whole();
 	assert_int_equal(fake->calls[OP_OPEN], 2);
 }
@@ -217,7 +217,7 @@ the_lease_is_renewed_while_nothing_is_asked(void **state)
 	open_file();
 	before = fake->calls[OP_SEQUENCE];
 	while (fake->calls[OP_SEQUENCE] < before + 2)
-		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 1);
 }
 
@@ -364,7 +364,7 @@ a_call_that_is_given_up_takes_its_slot_with_it(void **state)
 		fake->silent = true;
 		piece_start(&piece, 0, 1000);
 		for (int turn = 0; turn < 100; turn++)
-			assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+			assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 		assert_false(piece.done);
 		rr_nfs_io_cancel(&piece.io);
 		fake->silent = false;

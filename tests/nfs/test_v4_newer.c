@@ -223,7 +223,7 @@ copies_of_more_files_than_can_be_open_all_end(void **state)
 		assert_int_equal(rpcrdma_nfs_copy(nfs, &ranges[i], &then), 0);
 	}
 	while (copies_done < COPIES)
-		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 	assert_int_equal(fake->calls[OP_COPY], COPIES);
 }
 
@@ -248,7 +248,7 @@ files_that_are_made_are_all_closed_at_the_end(void **state)
 		assert_int_equal(rpcrdma_nfs_create(nfs, &from, name, NULL, &objects[i], &then), 0);
 	}
 	while (copies_done < MADE)
-		assert_true(rr_loop_turn(fake->engine->loop, -1) >= 0);
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
 	assert_int_equal(fake->calls[OP_OPEN], MADE);
 	rpcrdma_nfs_close(nfs);
 	nfs = NULL;

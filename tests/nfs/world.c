@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +44,11 @@ world_restart(struct world *world)
 	struct rr_text text;
 
 	stop_server(world);
-	if (rr_posix_new(&world->env, world->vfs_loop, &world->config, world->shared, &world->vfs, &text) < 0)
+	if (rr_posix_new(&world->stage.env, world->vfs_loop, &world->config, world->shared, &world->vfs,
+		    &text) < 0)
 		fail_msg("%s", text.text);
 	test_gate_init(&world->gate, world->vfs, world->rule);
-	assert_int_equal(rr_nfs_server_new(&world->env, world->pool, &world->gate, &world->server), 0);
+	assert_int_equal(rr_nfs_server_new(&world->stage.env, world->pool, &world->gate, &world->server), 0);
 	rr_nfs_server_services(world->server, world->services);
 }
 
@@ -68,10 +68,10 @@ world_setup(void **state)
 	struct world *world = calloc(1, sizeof *world);
 
 	assert_non_null(world);
-	world->env = rr_env_system;
-	world->env.log = NULL;
-	strcpy(world->path, "/tmp/rpcrdma-nfs-XXXXXX");
-	assert_non_null(mkdtemp(world->path));
+	stage_init(&world->stage);
+	world->stage.runs = true;
+	stage_loop(&world->stage);
+	stage_directory(world->path);
 	world->fd = open(world->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(world->fd >= 0);
 	assert_int_equal(chmod(world->path, 0755), 0);
@@ -81,9 +81,7 @@ world_setup(void **state)
 	world->config = (struct rr_tree_config){ .exports = world->exports, .export_count = 1 };
 	world->rule = "*(rw,sec=sys:none)";
 	assert_int_equal(rr_posix_shared_new(&rr_env_system, 0x1234, &world->shared), 0);
-	world->loop = rr_loop_new(&rr_env_system);
-	assert_non_null(world->loop);
-	rr_shares_init(&world->shares, world->loop);
+	rr_shares_init(&world->shares, world->stage.loop);
 	world->pool = rr_pool_new(&world->shares, RR_RESULTS, POOL_SIZE);
 	assert_non_null(world->pool);
 	world_age(world, "");
@@ -103,7 +101,9 @@ world_beside(const struct world *world)
 	struct world *beside = calloc(1, sizeof *beside);
 
 	assert_non_null(beside);
-	beside->env = world->env;
+	stage_init(&beside->stage);
+	beside->stage.runs = true;
+	stage_loop(&beside->stage);
 	strcpy(beside->path, world->path);
 	beside->fd = world->fd;
 	beside->exports[0] = (struct rr_tree_export){ beside->path, "/export" };
@@ -111,9 +111,7 @@ world_beside(const struct world *world)
 	beside->config.exports = beside->exports;
 	beside->rule = world->rule;
 	beside->shared = world->shared;
-	beside->loop = rr_loop_new(&rr_env_system);
-	assert_non_null(beside->loop);
-	rr_shares_init(&beside->shares, beside->loop);
+	rr_shares_init(&beside->shares, beside->stage.loop);
 	beside->pool = rr_pool_new(&beside->shares, RR_RESULTS, POOL_SIZE);
 	assert_non_null(beside->pool);
 	beside->request = world->request;
@@ -130,15 +128,8 @@ world_beside_free(struct world *beside)
 	stop_server(beside);
 	rr_pool_free(beside->pool);
 	rr_shares_end(&beside->shares);
-	rr_loop_free(beside->loop);
+	stage_end(&beside->stage);
 	free(beside);
-}
-
-static int
-remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
 }
 
 int
@@ -151,9 +142,9 @@ world_teardown(void **state)
 	rr_posix_shared_free(world->shared);
 	rr_pool_free(world->pool);
 	rr_shares_end(&world->shares);
-	rr_loop_free(world->loop);
+	stage_end(&world->stage);
 	close(world->fd);
-	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
+	stage_remove(world->path);
 	free(world);
 	return 0;
 }

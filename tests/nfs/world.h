@@ -2,7 +2,7 @@
 #ifndef RR_TESTS_NFS_WORLD_H
 #define RR_TESTS_NFS_WORLD_H
 
-#include "../test.h"
+#include "../stage.h"
 
 #include "base/pool.h"
 #include "nfs/limits.h"
@@ -19,14 +19,13 @@
 enum { WORLD_USER = 1000, WORLD_OTHER = 2000 };
 
 struct world {
-	struct rr_env env; /* quiet */
-	char path[64];     /* of the directory */
-	int fd;            /* it */
+	struct stage stage;    /* its loop is the pool's; the clock runs */
+	char path[STAGE_PATH]; /* of the directory */
+	int fd;                /* the directory */
 	struct rr_tree_export exports[2];
 	struct rr_tree_config config;
 	const char *rule; /* for all exports: see vfs/rules.h */
 	struct rr_posix_shared *shared;
-	struct rr_loop *loop;     /* of the pool */
 	struct rr_loop *vfs_loop; /* of the provider; NULL: its operations end at once */
 	struct rr_vfs *vfs;
 	struct rr_gate gate;

@@ -39,7 +39,7 @@ a_client_that_fails_callbacks_has_no_path(void **state)
 	peer->answers.silent = true;
 	world_caller(world, 0, "client", 0);
 	world_wait(world, &peer->answers.nulls, 1);
-	world->ahead += 11 * RR_SECOND;
+	world->stage.now += 11 * RR_SECOND;
 	wait_for_flags(peer, SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION);
 	/* 18.34: a client that binds the connection again has a backchannel again. */
 	peer->answers.silent = false;

@@ -203,7 +203,7 @@ an_unconfirmed_client_goes_after_a_lease(void **state)
 	other->minor = 2;
 	peer_connect(other, 0);
 	assert_int_equal(peer_exchange(other, "b", 1, 0), NFS4_OK);
-	world->ahead += 91 * RR_SECOND;
+	world->stage.now += 91 * RR_SECOND;
 	assert_int_equal(peer_create_session(other), NFS4ERR_STALE_CLIENTID);
 	(void)peer;
 }
@@ -263,14 +263,14 @@ a_retry_waits_for_the_call_that_it_repeats(void **state)
 	rr_memory_steer(world->memory, &script);
 	peer_start(peer, &op, &first);
 	while (rr_memory_held(world->memory) == 0)
-		rr_loop_turn(world->engine->loop, -1);
+		rr_loop_turn(world->stage.engine->loop, -1);
 	peer_start(again, &op, &retry);
 	while (!retry.done && under_way(world) < 2)
-		rr_loop_turn(world->engine->loop, -1);
+		rr_loop_turn(world->stage.engine->loop, -1);
 	assert_false(retry.done);
 	rr_memory_release(world->memory);
 	while (!first.done || !retry.done)
-		rr_loop_turn(world->engine->loop, -1);
+		rr_loop_turn(world->stage.engine->loop, -1);
 	assert_int_equal(peer->res.status, NFS4_OK);
 	assert_int_equal(again->res.status, NFS4_OK);
 	assert_int_equal(again->res.resarray.count, 2);

@@ -341,7 +341,7 @@ static void
 pass_a_lease(struct world *world, const struct held *held)
 {
 	for (int i = 0; i < 2; i++) {
-		world->ahead += 46 * RR_SECOND;
+		world->stage.now += 46 * RR_SECOND;
 		RUN(held->holder, op_root());
 		RUN(held->other, op_root());
 	}
@@ -409,7 +409,7 @@ a_recall_that_comes_too_early_is_repeated(void **state)
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
 	expect_recall(world, &held);
 	held.holder->answers.status = NFS4_OK;
-	world->ahead += 6 * RR_SECOND;
+	world->stage.now += 6 * RR_SECOND;
 	world_wait(world, &held.holder->answers.compounds, 2);
 	assert_int_equal(give_back(&held, "file"), NFS4_OK);
 }
@@ -438,7 +438,7 @@ a_client_without_a_lease_is_not_waited_for(void **state)
 	struct held held = hold(world);
 
 	for (int i = 0; i < 2; i++) {
-		world->ahead += 46 * RR_SECOND;
+		world->stage.now += 46 * RR_SECOND;
 		RUN(held.other, op_root());
 	}
 	while (RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)) == NFS4ERR_DELAY)

@@ -141,7 +141,7 @@ who_does_not_come_back_is_forgotten(void **state)
 	other = world_peer(world, 1, "b", 0);
 	assert_int_equal(RUN(other, op_root(), op_open("file", "o", R, 0, false)), NFS4ERR_GRACE);
 	for (int i = 0; i < 2; i++) {
-		world->ahead += LEASE / 2 * RR_SECOND + RR_SECOND;
+		world->stage.now += LEASE / 2 * RR_SECOND + RR_SECOND;
 		assert_int_equal(peer_run(other, NULL, 0), NFS4_OK);
 	}
 	while (RUN(other, op_root(), op_open("file", "o", R, 0, false)) == NFS4ERR_GRACE)
@@ -160,7 +160,7 @@ a_lease_that_is_over_cannot_be_reclaimed(void **state)
 	struct peer *other;
 
 	hold(world_peer(world, 0, "a", 0), &held);
-	world->ahead += LEASE * RR_SECOND;
+	world->stage.now += LEASE * RR_SECOND;
 	other = world_peer(world, 1, "b", 0);
 	assert_int_equal(RUN(other, op_root(), op_open("file", "o", RW, 0, false)), NFS4_OK);
 	theirs.open = peer_res(other, 1)->u.opopen.u.resok4.stateid;

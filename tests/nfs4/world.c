@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "world.h"
 
-#include <arpa/inet.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +11,6 @@
 
 const stateid4 stateid_anonymous = { 0 };
 const stateid4 stateid_current = { .seqid = 1 };
-
-static uint64_t
-world_now(void *ctx)
-{
-	const struct world *world = ctx;
-
-	return rr_env_system.now(rr_env_system.ctx) + world->ahead;
-}
-
-static void *
-world_realloc(void *ctx, void *old, size_t size)
-{
-	(void)ctx;
-	return rr_env_system.realloc(rr_env_system.ctx, old, size);
-}
-
-static void
-world_random(void *ctx, void *data, size_t size)
-{
-	(void)ctx;
-	rr_env_system.random(rr_env_system.ctx, data, size);
-}
 
 static void
 world_start(struct world *world)
@@ -48,18 +24,22 @@ world_start(struct world *world)
 
 	assert_int_equal(rr_posix_shared_new(&rr_env_system, 1, &world->posix), 0);
 	if (world->in_memory)
-		assert_int_equal(rr_memory_provider(world->memory, world->engine->loop, &world->vfs), 0);
-	else if (rr_posix_new(&world->env, world->engine->loop, &tree, world->posix, &world->vfs, &text) < 0)
+		assert_int_equal(
+			rr_memory_provider(world->memory, world->stage.engine->loop, &world->vfs), 0);
+	else if (rr_posix_new(&world->stage.env, world->stage.engine->loop, &tree, world->posix, &world->vfs,
+			 &text) < 0)
 		fail_msg("%s", text.text);
-	if (rr_nfs4_shared_new(&world->env, &shared, &world->shared, &text) < 0)
+	if (rr_nfs4_shared_new(&world->stage.env, &shared, &world->shared, &text) < 0)
 		fail_msg("%s", text.text);
 	test_gate_init(&world->gate, world->vfs, world->rule ? world->rule : TEST_GATE_OPEN);
-	config = (struct rr_nfs4_server_config){ world->engine->results, &world->gate, world->shared };
-	assert_int_equal(
-		rr_nfs4_server_new(&world->env, world->engine->loop, &config, &world->nfs4, &text), 0);
+	config = (struct rr_nfs4_server_config){ world->stage.engine->results, &world->gate, world->shared };
+	assert_int_equal(rr_nfs4_server_new(
+				 &world->stage.env, world->stage.engine->loop, &config, &world->nfs4, &text),
+		0);
 	rr_nfs4_server_service(world->nfs4, &service);
 	assert_int_equal(
-		rr_server_new(world->engine, &rr_server_config_default, &service, 1, &world->server), 0);
+		rr_server_new(world->stage.engine, &rr_server_config_default, &service, 1, &world->server),
+		0);
 	if (rr_server_listen(world->server, RR_TRANSPORT_TCP, (struct sockaddr *)&world->address,
 		    sizeof(world->address), NULL, &text) < 0)
 		fail_msg("%s", text.text);
@@ -71,12 +51,11 @@ world_new(void)
 	struct world *world = calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	strcpy(world->path, "/tmp/rpcrdma-nfs4-XXXXXX");
-	assert_non_null(mkdtemp(world->path));
-	world->env = (struct rr_env){ world_realloc, world_now, world_random, NULL, world, RR_LOG_ERROR };
-	assert_int_equal(rr_engine_new(&world->env, &rr_engine_config_default, &world->engine), 0);
-	world->address =
-		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	stage_init(&world->stage);
+	world->stage.runs = true;
+	stage_engine(&world->stage, NULL, NULL);
+	stage_directory(world->path);
+	world->address = stage_loopback();
 	return world;
 }
 
@@ -109,13 +88,6 @@ world_setup_two_exports(void **state)
 	return 0;
 }
 
-static int
-remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
 int
 world_setup_records(void **state)
 {
@@ -124,8 +96,7 @@ world_setup_records(void **state)
 	world->exports[0] = (struct rr_tree_export){ world->path, "/" };
 	world->export_count = 1;
 	world->has_records = true;
-	strcpy(world->records, "/tmp/rpcrdma-nfs4-XXXXXX");
-	assert_non_null(mkdtemp(world->records));
+	stage_directory(world->records);
 	world_start(world);
 	*state = world;
 	return 0;
@@ -139,7 +110,7 @@ world_setup_memory(void **state)
 	struct world *world = world_new();
 
 	world->in_memory = true;
-	assert_int_equal(rr_memory_new(&world->env, &config, &world->memory), 0);
+	assert_int_equal(rr_memory_new(&world->stage.env, &config, &world->memory), 0);
 	world_start(world);
 	*state = world;
 	return 0;
@@ -176,9 +147,9 @@ world_teardown(void **state)
 	world_stop(world);
 	rr_memory_free(world->memory);
 	if (world->has_records)
-		nftw(world->records, remove_path, 16, FTW_DEPTH | FTW_PHYS);
-	rpcrdma_engine_free(world->engine);
-	nftw(world->path, remove_path, 16, FTW_DEPTH | FTW_PHYS);
+		stage_remove(world->records);
+	stage_end(&world->stage);
+	stage_remove(world->path);
 	free(world);
 	return 0;
 }
@@ -259,8 +230,8 @@ peer_serve(struct peer *peer)
 	const struct rr_service service = { &nfs42_NFS_CB_program, handlers, &peer->answers, NULL, NULL };
 
 	if (!peer->answers.server)
-		assert_int_equal(rr_server_new(peer->world->engine, &rr_server_config_default, &service, 1,
-					 &peer->answers.server),
+		assert_int_equal(rr_server_new(peer->world->stage.engine, &rr_server_config_default, &service,
+					 1, &peer->answers.server),
 			0);
 }
 
@@ -295,7 +266,7 @@ void
 world_wait(struct world *world, const uint32_t *number, uint32_t least)
 {
 	while (*number < least)
-		assert_true(rr_loop_turn(world->engine->loop, 20 * (int64_t)RR_SECOND) >= 0);
+		assert_true(rr_loop_turn(world->stage.engine->loop, 20 * (int64_t)RR_SECOND) >= 0);
 }
 
 struct peer *
@@ -317,7 +288,7 @@ peer_connect(struct peer *peer, uint32_t uid)
 		peer_serve(peer);
 	config.callbacks = peer->answers.server;
 	memcpy(&config.address, &peer->world->address, sizeof(peer->world->address));
-	if (rr_client_new(peer->world->engine, &config, &peer->client, &text) < 0)
+	if (rr_client_new(peer->world->stage.engine, &config, &peer->client, &text) < 0)
 		fail_msg("%s", text.text);
 }
 

@@ -2,9 +2,7 @@
 #ifndef RR_TESTS_NFS4_WORLD_H
 #define RR_TESTS_NFS4_WORLD_H
 
-#include "../test.h"
-
-#include <netinet/in.h>
+#include "../stage.h"
 
 #include "nfs4/errors.h"
 #include "nfs4/server.h"
@@ -56,7 +54,8 @@ struct peer {
 };
 
 struct world {
-	char path[64], records[64];
+	struct stage stage;
+	char path[STAGE_PATH], records[STAGE_PATH];
 	bool has_records;
 	struct rr_tree_export exports[2];
 	uint32_t export_count;
@@ -67,9 +66,6 @@ struct world {
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
 	const char *rule; /* for all exports; NULL: TEST_GATE_OPEN */
-	struct rr_env env;
-	uint64_t ahead; /* of the clock, in nanoseconds */
-	struct rpcrdma_engine *engine;
 	struct rr_nfs4_shared *shared;
 	struct rr_nfs4_server *nfs4;
 	struct rpcrdma_server *server;

@@ -200,7 +200,7 @@ a_client_has_only_flavors_with_credentials(void **state)
 
 	world_client_config(world, &config);
 	config.auth = &rr_auth_gss;
-	assert_int_equal(rr_client_new(world->engine, &config, &client, &why), -RPCRDMA_ERR_NOTSUP);
+	assert_int_equal(rr_client_new(world->stage.engine, &config, &client, &why), -RPCRDMA_ERR_NOTSUP);
 	assert_non_null(strstr(why.text, "RPCSEC_GSS"));
 }
 

@@ -51,7 +51,7 @@ call_reduced(struct world *world, uint32_t proc, uint32_t count, uint32_t behind
 	transaction.call = rpcrdma_xdr_written(&writer);
 	transaction.call.item_count = 1;
 	transaction.call.items = &item;
-	assert_int_equal(rr_carrier_connect(world->engine,
+	assert_int_equal(rr_carrier_connect(world->stage.engine,
 				 &(struct rr_carrier_place){
 					 RR_TRANSPORT_AUTO, (void *)&world->address, sizeof(world->address) },
 				 &no_events, NULL, &carrier, &why),
@@ -138,13 +138,13 @@ run_against(struct world *world, struct liar *liar, struct call *call)
 	struct rr_text why;
 	int error;
 
-	assert_int_equal(rr_carrier_listen(world->engine,
+	assert_int_equal(rr_carrier_listen(world->stage.engine,
 				 &(struct rr_carrier_place){ RR_TRANSPORT_AUTO, (void *)&any, sizeof(any) },
 				 accepted, liar, &liar->acceptor, &why),
 		0);
 	assert_int_equal(rr_acceptor_address(liar->acceptor, &address), 0);
 	/* The first call in version 2 would ask for a Reply chunk instead. */
-	world->engine->config.versions = RR_VERSIONS_1;
+	world->stage.engine->config.versions = RR_VERSIONS_1;
 	world_client_config(world, &config);
 	config.address = address;
 	world->client = world_connect(world, &config);

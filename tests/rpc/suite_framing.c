@@ -54,14 +54,14 @@ static void
 send_as(struct world *world, struct sending *sending, enum form form, uint8_t octet)
 {
 	static const struct rr_carrier_events no_events;
-	struct rr_engine_config *config = &world->engine->config;
+	struct rr_engine_config *config = &world->stage.engine->config;
 	struct rr_carrier *carrier;
 	struct rr_text why;
 
 	config->versions = RR_VERSIONS_1;
 	config->inline_send = config->inline_receive = form == INLINE ? LARGE : SMALL;
 	prepare(sending, form, octet);
-	assert_int_equal(rr_carrier_connect(world->engine,
+	assert_int_equal(rr_carrier_connect(world->stage.engine,
 				 &(struct rr_carrier_place){
 					 RR_TRANSPORT_AUTO, (void *)&world->address, sizeof(world->address) },
 				 &no_events, NULL, &carrier, &why),

@@ -44,11 +44,11 @@ send_message(struct world *world, const struct rpcrdma_message *message)
 
 	sending.transaction.call = *message;
 	if (world_provider)
-		error = rr_carrier_connect(world->engine,
+		error = rr_carrier_connect(world->stage.engine,
 			&(struct rr_carrier_place){ RR_TRANSPORT_AUTO, address, sizeof(world->address) },
 			&no_events, NULL, &sending.carrier, &why);
 	else
-		error = rr_carrier_connect(world->engine,
+		error = rr_carrier_connect(world->stage.engine,
 			&(struct rr_carrier_place){ RR_TRANSPORT_TCP, address, sizeof(world->address) },
 			&no_events, NULL, &sending.carrier, &why);
 	assert_int_equal(error, 0);
@@ -174,8 +174,8 @@ a_header_that_is_reduced_is_not_processed(void **state)
 
 	if (!world_provider)
 		return; /* nothing is reduced over TCP */
-	world->engine->config.versions = RR_VERSIONS_1;
-	world->engine->config.inline_send = world->engine->config.inline_receive = 1024;
+	world->stage.engine->config.versions = RR_VERSIONS_1;
+	world->stage.engine->config.inline_send = world->stage.engine->config.inline_receive = 1024;
 	for (int is_verifier = 0; is_verifier <= 1; is_verifier++) {
 		uint8_t octets[MESSAGE];
 		struct rpcrdma_item item;

@@ -63,7 +63,7 @@ a_server_that_is_away_is_sought_with_pauses_until_it_is_back(void **state)
 	struct world *world = *state;
 	struct rpcrdma_server *callbacks = serve_back(world, 10 * RR_SECOND);
 	const struct rr_timer *backoff = &world->client->backoff;
-	uint64_t delay = 50 * RR_MILLISECOND, since = world->now;
+	uint64_t delay = 50 * RR_MILLISECOND, since = world->stage.now;
 
 	lose_server(world);
 	for (int attempts = 0; attempts < 30; attempts++) {
@@ -71,19 +71,19 @@ a_server_that_is_away_is_sought_with_pauses_until_it_is_back(void **state)
 
 		world_until(world, world->client->state == RR_CLIENT_BACKOFF);
 		at = backoff->at;
-		assert_in_range(at - world->now, delay / 2, delay);
-		world->now = at - 1;
+		assert_in_range(at - world->stage.now, delay / 2, delay);
+		world->stage.now = at - 1;
 		world_settle(world);
 		assert_int_equal(world->client->state, RR_CLIENT_BACKOFF);
 		assert_int_equal(backoff->at, at);
-		world->now = at;
+		world->stage.now = at;
 		world_settle(world);
 		delay = delay * 2 < 2 * RR_SECOND ? delay * 2 : 2 * RR_SECOND;
 	}
-	assert_true(world->now > since + 2 * world->client->config.retry);
+	assert_true(world->stage.now > since + 2 * world->client->config.retry);
 	world_start_server(world);
 	world_pass_until(world, rr_server_connections(world->server) == 1);
-	assert_true(world->now <= backoff->at + 2 * RR_SECOND);
+	assert_true(world->stage.now <= backoff->at + 2 * RR_SECOND);
 	world_warm_up(world);
 	end(world, callbacks);
 }
@@ -105,13 +105,13 @@ calls_wait_as_long_as_the_first_of_them_may(void **state)
 	rr_client_cancel(world->client, &given_up->base);
 	world_pass(world, 4 * RR_SECOND);
 	call_start(world, call);
-	since = world->now;
+	since = world->stage.now;
 	world_pass(world, 9 * RR_SECOND);
 	call_start(world, later);
 	world_settle(world);
 	assert_false(call->done);
 	world_pass_until(world, call->done && later->done);
-	assert_in_range(world->now - since, 10 * RR_SECOND, 11 * RR_SECOND);
+	assert_in_range(world->stage.now - since, 10 * RR_SECOND, 11 * RR_SECOND);
 	assert_true(call->error == -RPCRDMA_ERR_REFUSED || call->error == -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(given_up->times, 0);
 	end(world, callbacks);
@@ -130,7 +130,7 @@ nothing_is_left_of_a_client_freed_between_attempts(void **state)
 	assert_int_equal(world->client->state, RR_CLIENT_BACKOFF);
 	end(world, callbacks);
 	assert_int_equal(world_memory(world), 0);
-	assert_true(rr_loop_due(world->engine->loop) < 0);
+	assert_true(rr_loop_due(world->stage.engine->loop) < 0);
 	world_start_server(world);
 	world_pass(world, 100 * RR_SECOND);
 	assert_int_equal(rr_server_connections(world->server), 0);
@@ -153,7 +153,7 @@ nothing_is_left_of_a_client_freed_during_an_attempt(void **state)
 	assert_int_equal(rr_server_connections(world->server), 0);
 	lose_server(world);
 	assert_int_equal(world_memory(world), 0);
-	assert_true(rr_loop_due(world->engine->loop) < 0);
+	assert_true(rr_loop_due(world->stage.engine->loop) < 0);
 }
 
 static void
@@ -178,7 +178,7 @@ a_client_that_serves_nothing_waits_for_a_call(void **state)
 	world_warm_up(world);
 	lose_server(world);
 	assert_int_equal(world->client->state, RR_CLIENT_IDLE);
-	assert_true(rr_loop_due(world->engine->loop) < 0);
+	assert_true(rr_loop_due(world->stage.engine->loop) < 0);
 	world_start_server(world);
 	world_pass(world, 100 * RR_SECOND);
 	assert_int_equal(rr_server_connections(world->server), 0);

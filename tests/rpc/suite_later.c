@@ -32,7 +32,7 @@ a_handler_answers_from_a_timer(void **state)
 	world_warm_up(world);
 	world->keeping = true;
 	rr_timer_init(&answer.timer, answer_now);
-	rr_loop_arm(world->engine->loop, &answer.timer, RR_SECOND);
+	rr_loop_arm(world->stage.engine->loop, &answer.timer, RR_SECOND);
 	call_start(world, call);
 	world_until(world, world->kept_count == 1);
 	/* Others are served meanwhile. */

@@ -96,14 +96,14 @@ reconnecting_backs_off_by_times_that_differ(void **state)
 	world_settle(world);
 	for (int i = 0; i < ATTEMPTS; i++) {
 		const struct rr_timer *backoff = &world->client->backoff;
-		uint64_t wait = backoff->at - world->now;
+		uint64_t wait = backoff->at - world->stage.now;
 
 		assert_int_equal(world->client->state, RR_CLIENT_BACKOFF);
 		assert_in_range(wait, delay / 2, delay);
 		shares[i] = wait * 1000 / delay;
 		differ |= shares[i] != shares[0];
 		delay = delay * 2 < 2 * RR_SECOND ? delay * 2 : 2 * RR_SECOND;
-		world->now = backoff->at;
+		world->stage.now = backoff->at;
 		world_settle(world);
 	}
 	assert_true(differ);
@@ -125,7 +125,7 @@ calls_fail_when_the_server_stays_away(void **state)
 	assert_false(call->done);
 	world_pass_until(world, call->done);
 	assert_true(call->error == -RPCRDMA_ERR_REFUSED || call->error == -RPCRDMA_ERR_DISCONNECTED);
-	assert_true(world->now <= RR_SECOND + 11 * RR_SECOND);
+	assert_true(world->stage.now <= RR_SECOND + 11 * RR_SECOND);
 	assert_int_equal(call_run(world, late), call->error);
 	call_free(call);
 	call_free(late);
@@ -259,7 +259,7 @@ a_call_without_answer_times_out(void **state)
 	world_settle(world);
 	world_pass(world, 5 * RR_SECOND - 1);
 	assert_false(call->done);
-	world->now += 1;
+	world->stage.now += 1;
 	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_TIMEDOUT);
 	assert_non_null(strstr(rr_client_error(world->client), "5000 ms"));
 	assert_int_equal(call_run(world, other), 0);
@@ -278,7 +278,7 @@ a_first_call_without_answer_does_not_hold_up_the_others(void **state)
 	call->base.timeout = 5 * RR_SECOND;
 	call_start(world, call);
 	world_settle(world);
-	world->now += 5 * RR_SECOND;
+	world->stage.now += 5 * RR_SECOND;
 	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_TIMEDOUT);
 	call_start(world, other);
 	world_settle(world);
@@ -304,7 +304,7 @@ an_answer_that_comes_too_late_harms_nothing(void **state)
 	call->base.timeout = 5 * RR_SECOND;
 	call_start(world, call);
 	world_settle(world);
-	world->now += 5 * RR_SECOND;
+	world->stage.now += 5 * RR_SECOND;
 	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_TIMEDOUT);
 	world_let_go(world);
 	world_settle(world);

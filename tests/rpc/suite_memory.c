@@ -203,9 +203,9 @@ large_calls_share_little_memory(void **state)
 	}
 	world_settle(world);
 	assert_int_equal(world_memory(world), 0);
-	assert_true(rr_pool_peak(world->engine->arrivals) <= config.memory_max / 2);
-	assert_true(rr_pool_peak(world->engine->results) <= config.memory_max / 2);
-	assert_true(rr_pool_peak(world->engine->pool) <= config.memory_max / 2);
+	assert_true(rr_pool_peak(world->stage.engine->arrivals) <= config.memory_max / 2);
+	assert_true(rr_pool_peak(world->stage.engine->results) <= config.memory_max / 2);
+	assert_true(rr_pool_peak(world->stage.engine->pool) <= config.memory_max / 2);
 	world_free(world);
 }
 
@@ -216,7 +216,8 @@ replies_find_memory_while_results_hold_all_of_theirs(void **state)
 	struct world *world = *state;
 	struct call *call = blob_new(300000, true);
 
-	world->hostage = rr_pool_get(world->engine->results, NULL, world->engine->config.memory_max / 2);
+	world->hostage =
+		rr_pool_get(world->stage.engine->results, NULL, world->stage.engine->config.memory_max / 2);
 	assert_non_null(world->hostage);
 	assert_int_equal(call_run(world, call), 0);
 	assert_blob(call);
@@ -261,11 +262,11 @@ connect_silently(struct world *world)
 	struct rr_text why;
 	int error;
 
-	error = world_provider ? rr_carrier_connect(world->engine,
+	error = world_provider ? rr_carrier_connect(world->stage.engine,
 					 &(struct rr_carrier_place){
 						 RR_TRANSPORT_AUTO, address, sizeof(world->address) },
 					 &events, NULL, &carrier, &why)
-			       : rr_carrier_connect(world->engine,
+			       : rr_carrier_connect(world->stage.engine,
 					 &(struct rr_carrier_place){
 						 RR_TRANSPORT_TCP, address, sizeof(world->address) },
 					 &events, NULL, &carrier, &why);
@@ -323,7 +324,7 @@ run_scenario(struct world *world)
 
 	world_client_config(world, &config);
 	config.retry = RR_SECOND;
-	if (rr_client_new(world->engine, &config, &client, &why) < 0)
+	if (rr_client_new(world->stage.engine, &config, &client, &why) < 0)
 		client = NULL;
 	for (int i = 0; i < 4 && client; i++) {
 		calls[i]->base.timeout =
@@ -334,7 +335,7 @@ run_scenario(struct world *world)
 		for (int steps = 0; !calls[i]->done; steps++) {
 			assert_true(steps < 1000);
 			world_turn(world);
-			world->now += 50 * RR_MILLISECOND;
+			world->stage.now += 50 * RR_MILLISECOND;
 		}
 		assert_int_equal(calls[i]->times, 1);
 	}
@@ -355,11 +356,11 @@ no_failing_allocation_does_harm(void **state)
 
 		world_warm_up(world);
 		world_settle(world);
-		world->allocations = 0;
-		world->fail_at = fail_at++;
+		world->stage.allocations = 0;
+		world->stage.fail_at = fail_at++;
 		run_scenario(world);
-		failed = world->allocations >= world->fail_at;
-		world->fail_at = 0;
+		failed = world->stage.allocations >= world->stage.fail_at;
+		world->stage.fail_at = 0;
 		world_settle(world);
 		assert_int_equal(world_memory(world), 0);
 		world_free(world);
@@ -386,17 +387,17 @@ a_call_that_finds_no_memory_is_not_left_without_answer(void **state)
 		config.retry = 10 * RR_SECOND;
 		world->client = world_connect(world, &config);
 		call->base.timeout = 5 * RR_SECOND;
-		world->allocations = 0;
-		world->fail_at = fail_at++;
+		world->stage.allocations = 0;
+		world->stage.fail_at = fail_at++;
 		call_start(world, call);
 		for (int steps = 0; !call->done; steps++) {
 			assert_true(steps < 1000);
 			world_turn(world);
-			world->now += 10 * RR_MILLISECOND;
+			world->stage.now += 10 * RR_MILLISECOND;
 		}
 		assert_int_not_equal(call->error, -RPCRDMA_ERR_TIMEDOUT);
-		failed = world->allocations >= world->fail_at;
-		world->fail_at = 0;
+		failed = world->stage.allocations >= world->stage.fail_at;
+		world->stage.fail_at = 0;
 		rr_client_free(client);
 		call_free(call);
 		world_settle(world);

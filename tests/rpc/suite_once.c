@@ -27,11 +27,11 @@ wire_open(struct world *world, struct wire *wire)
 
 	memset(wire, 0, sizeof(*wire));
 	if (world_provider)
-		error = rr_carrier_connect(world->engine,
+		error = rr_carrier_connect(world->stage.engine,
 			&(struct rr_carrier_place){ RR_TRANSPORT_AUTO, address, sizeof(world->address) },
 			&no_events, NULL, &wire->carrier, &why);
 	else
-		error = rr_carrier_connect(world->engine,
+		error = rr_carrier_connect(world->stage.engine,
 			&(struct rr_carrier_place){ RR_TRANSPORT_TCP, address, sizeof(world->address) },
 			&no_events, NULL, &wire->carrier, &why);
 	assert_int_equal(error, 0);
@@ -221,10 +221,10 @@ answers_are_kept_for_two_minutes(void **state)
 
 	wire_open(world, &wire);
 	wire_call(world, &wire, 77, 5);
-	world->now += 120 * RR_SECOND - 1;
+	world->stage.now += 120 * RR_SECOND - 1;
 	wire_call(world, &wire, 77, 5);
 	assert_int_equal(world->handled, 1);
-	world->now += 1;
+	world->stage.now += 1;
 	wire_call(world, &wire, 77, 5);
 	assert_int_equal(world->handled, 2);
 	rr_carrier_close(wire.carrier);
@@ -322,7 +322,7 @@ serve_cramped(struct world *world, struct cramped *cramped, uint32_t proc, uint3
 	const struct rr_call_header header = {
 		.xid = stream_room, .prog = ECHO_PROGRAM, .vers = ECHO_V3, .proc = proc
 	};
-	struct rr_carrier carrier = { .ops = &ops, .engine = world->engine, .peer = "192.0.2.1:700" };
+	struct rr_carrier carrier = { .ops = &ops, .engine = world->stage.engine, .peer = "192.0.2.1:700" };
 	struct rpcrdma_xdr_writer writer;
 	uint8_t stream[100];
 

@@ -38,7 +38,7 @@ handle(void *ctx, const struct rr_event *event)
 static void
 reach(struct world *world, enum rr_work_kind kind)
 {
-	struct rr_fabric *fabric = rr_room_in(world->engine)->fabric;
+	struct rr_fabric *fabric = rr_room_in(world->stage.engine)->fabric;
 	struct peer peer = { .established = false };
 	struct rr_endpoint *endpoint;
 	uint8_t octets[32] = { 0 };
@@ -70,8 +70,8 @@ an_access_outside_costs_one_connection_and_is_logged(void **state)
 	(void)state;
 	world_provider = rr_iwarp_fabric_new;
 	world = world_new(NULL);
-	world->env.log = note;
-	world->env.log_level = RR_LOG_WARNING;
+	world->stage.env.log = note;
+	world->stage.env.log_level = RR_LOG_WARNING;
 	world_warm_up(world);
 	for (uint32_t i = 0; i < 2; i++) {
 		lines = 0;
@@ -92,8 +92,8 @@ hundreds_of_such_connections_do_not_fill_the_log(void **state)
 	(void)state;
 	world_provider = rr_iwarp_fabric_new;
 	world = world_new(NULL);
-	world->env.log = note;
-	world->env.log_level = RR_LOG_WARNING;
+	world->stage.env.log = note;
+	world->stage.env.log_level = RR_LOG_WARNING;
 	all = 0;
 	for (int i = 0; i < CONNECTIONS; i++)
 		reach(world, RR_WORK_WRITE);

@@ -59,7 +59,7 @@ one_connect(struct world *world, struct one *one)
 	struct rr_text why;
 	int fd;
 
-	assert_int_equal(rr_carrier_listen(world->engine,
+	assert_int_equal(rr_carrier_listen(world->stage.engine,
 				 &(struct rr_carrier_place){
 					 RR_TRANSPORT_TCP, (struct sockaddr *)&address, sizeof(address) },
 				 accepted, one, &one->acceptor, &why),

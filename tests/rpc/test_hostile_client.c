@@ -296,7 +296,7 @@ a_client_that_does_not_read_is_not_read_from(void **state)
 	world_settle(world);
 	assert_true(world->handled > 0);
 	assert_true(world->handled < CALLS);
-	assert_true(rr_pool_peak(world->engine->results) <= world->engine->config.memory_max / 2);
+	assert_true(rr_pool_peak(world->stage.engine->results) <= world->stage.engine->config.memory_max / 2);
 	for (int i = 0; i < CALLS; i++)
 		assert_int_equal(raw_receive(world, fd, reply, LENGTH + 100), 24 + 4 + 4 + LENGTH + 4);
 	assert_int_equal(world->handled, CALLS);
@@ -319,7 +319,7 @@ a_client_has_no_more_calls_outstanding_than_credits(void **state)
 		raw_send(world, fd, call.data, call.size);
 	world_settle(world);
 	rr_server_counters(world->server, &counters);
-	assert_int_equal(counters.calls, world->engine->config.credits);
+	assert_int_equal(counters.calls, world->stage.engine->config.credits);
 	world_let_go(world);
 	for (int i = 0; i < CALLS; i++)
 		assert_reply(world, fd, SUCCESS "00000007");
@@ -365,7 +365,7 @@ calls_beyond_the_credits_wait_though_they_were_read(void **state)
 	assert_int_equal(write(fd, call.data, 20), 20);
 	world_settle(world);
 	rr_server_counters(world->server, &counters);
-	assert_int_equal(counters.calls, world->engine->config.credits);
+	assert_int_equal(counters.calls, world->stage.engine->config.credits);
 	assert_alive_beside(world);
 	world_let_go(world);
 	for (int i = 0; i < 99; i++)
@@ -436,12 +436,12 @@ world_with_little_memory(void)
 static void
 assert_answered_soon(struct world *world, int fd)
 {
-	uint64_t began = world->now;
+	uint64_t began = world->stage.now;
 	uint8_t octet;
 
-	while (recv(fd, &octet, 1, MSG_PEEK) < 0 && world->now - began <= 2 * RR_SECOND)
+	while (recv(fd, &octet, 1, MSG_PEEK) < 0 && world->stage.now - began <= 2 * RR_SECOND)
 		world_pass(world, 25 * RR_MILLISECOND);
-	assert_true(world->now - began <= 2 * RR_SECOND);
+	assert_true(world->stage.now - began <= 2 * RR_SECOND);
 }
 
 static void
@@ -497,15 +497,15 @@ a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs(void **state)
 
 	send_fetches(world, fd, FIRST);
 	world_settle(world);
-	before = rr_pool_used(world->engine->results);
+	before = rr_pool_used(world->stage.engine->results);
 	assert_true(before > 0);
 	for (int i = 0; i < CALLS; i++)
 		raw_send(world, fd, call.data, call.size);
 	world_settle(world);
 	assert_int_equal(world->handled, FIRST + CALLS);
 	/* The system may have taken some of the first ones meanwhile. */
-	assert_true(rr_pool_used(world->engine->results) > 0);
-	assert_true(rr_pool_used(world->engine->results) <= before + (size_t)CALLS * REPLY);
+	assert_true(rr_pool_used(world->stage.engine->results) > 0);
+	assert_true(rr_pool_used(world->stage.engine->results) <= before + (size_t)CALLS * REPLY);
 	close(fd);
 	world_settle(world);
 	assert_int_equal(world_memory(world), 0);
@@ -755,8 +755,8 @@ many_connections_do_not_fill_the_log(void **state)
 	enum { CONNECTIONS = 40, LENGTH = 1200000 };
 	struct world *world = *state;
 
-	world->env.log = count_warnings;
-	world->env.log_level = RR_LOG_WARNING;
+	world->stage.env.log = count_warnings;
+	world->stage.env.log_level = RR_LOG_WARNING;
 	warnings = 0;
 	for (int i = 0; i < CONNECTIONS; i++) {
 		int fd = raw_connect(world);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "world.h"
 
-#include "../fence.h"
 #include "rpc/server_private.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +24,7 @@ note(struct world *world, const struct rpcrdma_request *request)
 	uint8_t octet;
 
 	world->xids[world->handled++ % 1024] = request->exchange->xid;
-	world->now += world->takes;
+	world->stage.now += world->takes;
 	world->item_room = request->item_room;
 	world->saw_sys = request->has_sys;
 	if (request->has_sys)
@@ -75,7 +73,7 @@ fetch(void *ctx, struct rpcrdma_request *request, const void *args, void *result
 	struct world *world = ctx;
 	uint32_t length = *(const uint32_t *)args;
 
-	request->payload = rr_pool_get(world->engine->results, request->party, length);
+	request->payload = rr_pool_get(world->stage.engine->results, request->party, length);
 	if (!request->payload || world->held > 0)
 		return RPCRDMA_HANDLE_LATER;
 	note(world, request);
@@ -91,7 +89,7 @@ copy_blob(void *ctx, struct rpcrdma_request *request, const void *args, void *re
 	struct world *world = ctx;
 	const blob *in = args;
 
-	request->payload = rr_pool_get(world->engine->results, request->party, in->data.length);
+	request->payload = rr_pool_get(world->stage.engine->results, request->party, in->data.length);
 	if (!request->payload)
 		return RPCRDMA_HANDLE_LATER;
 	note(world, request);
@@ -191,7 +189,7 @@ tally(void *ctx, struct rpcrdma_request *request, const void *args, void *result
 		return RPCRDMA_HANDLE_KEPT;
 	}
 	if (world->striking)
-		rr_loop_defer(world->engine->loop, &world->strike);
+		rr_loop_defer(world->stage.engine->loop, &world->strike);
 	world->striking = false;
 	*(uint32_t *)result = world->tally += *(const uint32_t *)args;
 	return RPCRDMA_HANDLED;
@@ -238,30 +236,6 @@ static const bool once_v3[ECHO_STORE + 1] = { [ECHO_TALLY] = true, [ECHO_STORE] 
 
 /* ---- The world ---- */
 
-static uint64_t
-now(void *ctx)
-{
-	return ((struct world *)ctx)->now;
-}
-
-/* However many were drawn before, by whom ever. */
-static void
-same_octets(void *ctx, void *data, size_t size)
-{
-	(void)ctx;
-	memset(data, world_octet, size);
-}
-
-static void *
-counting_realloc(void *ctx, void *old, size_t size)
-{
-	struct world *world = ctx;
-
-	if (size > 0 && ++world->allocations == world->fail_at)
-		return NULL;
-	return rr_env_system.realloc(rr_env_system.ctx, old, size);
-}
-
 struct rpcrdma_server *
 world_new_server(struct world *world)
 {
@@ -272,7 +246,7 @@ world_new_server(struct world *world)
 	struct rpcrdma_server *server;
 
 	world->server_config.drc = world->drc;
-	assert_int_equal(rr_server_new(world->engine, &world->server_config, services, 2, &server), 0);
+	assert_int_equal(rr_server_new(world->stage.engine, &world->server_config, services, 2, &server), 0);
 	return server;
 }
 
@@ -324,7 +298,7 @@ world_connect(struct world *world, const struct rr_client_config *config)
 	struct rpcrdma_client *client;
 	struct rr_text why;
 
-	assert_int_equal(rr_client_new(world->engine, config, &client, &why), 0);
+	assert_int_equal(rr_client_new(world->stage.engine, config, &client, &why), 0);
 	return client;
 }
 
@@ -333,25 +307,14 @@ world_new(const struct rr_engine_config *config)
 {
 	struct world *world = calloc(1, sizeof(*world));
 	struct rr_client_config client;
-	int error;
 
 	assert_non_null(world);
-	world->env = rr_env_system;
-	world->env.ctx = world;
-	world->env.now = now;
-	world->env.realloc = counting_realloc;
-	world->env.log = NULL;
-	if (world_octet)
-		world->env.random = same_octets;
-	world->now = RR_SECOND;
-	config = config ? config : &rr_engine_config_default;
-	error = world_provider ? rr_engine_new_on(&world->env, config, world_provider, &world->engine)
-			       : rr_engine_new(&world->env, config, &world->engine);
-	assert_int_equal(error, 0);
-	world->address =
-		(struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	stage_init(&world->stage);
+	world->stage.octet = world_octet;
+	stage_engine(&world->stage, config, world_provider);
+	world->address = stage_loopback();
 	world->server_config = rr_server_config_default;
-	world->drc = rr_drc_new(&world->env, &rr_drc_config_default);
+	world->drc = rr_drc_new(&world->stage.env, &rr_drc_config_default);
 	assert_non_null(world->drc);
 	rr_task_init(&world->strike, strike);
 	world_start_server(world);
@@ -365,9 +328,9 @@ world_free(struct world *world)
 {
 	rr_client_free(world->client);
 	rr_server_free(world->server);
-	rr_pool_put(world->engine->results, world->hostage);
+	rr_pool_put(world->stage.engine->results, world->hostage);
 	rr_drc_free(world->drc);
-	rpcrdma_engine_free(world->engine);
+	stage_end(&world->stage);
 	free(world);
 }
 
@@ -388,33 +351,32 @@ world_teardown(void **state)
 size_t
 world_memory(const struct world *world)
 {
-	return rr_pool_used(world->engine->arrivals) + rr_pool_used(world->engine->results) +
-	       rr_pool_used(world->engine->pool);
+	return rr_pool_used(world->stage.engine->arrivals) + rr_pool_used(world->stage.engine->results) +
+	       rr_pool_used(world->stage.engine->pool);
 }
 
 void
 world_turn(struct world *world)
 {
-	assert_true(rr_loop_turn(world->engine->loop, RR_MILLISECOND) >= 0);
+	stage_turn(&world->stage);
 }
 
 void
 world_settle(struct world *world)
 {
-	settle_turns(rr_loop_turn(world->engine->loop, 0));
+	stage_settle(&world->stage);
 }
 
 void
 world_pass(struct world *world, uint64_t time)
 {
-	world->now += time;
-	world_settle(world);
+	stage_pass(&world->stage, time);
 }
 
 void
 world_hold(struct world *world)
 {
-	world->hostage = rr_pool_get(world->engine->results, NULL, 4096);
+	world->hostage = rr_pool_get(world->stage.engine->results, NULL, 4096);
 	assert_non_null(world->hostage);
 	world->held = 1;
 }
@@ -423,7 +385,7 @@ void
 world_let_go(struct world *world)
 {
 	world->held = 0;
-	rr_pool_put(world->engine->results, world->hostage);
+	rr_pool_put(world->stage.engine->results, world->hostage);
 	world->hostage = NULL;
 }
 

@@ -2,9 +2,7 @@
 #ifndef RR_TESTS_RPC_WORLD_H
 #define RR_TESTS_RPC_WORLD_H
 
-#include "../test.h"
-
-#include <netinet/in.h>
+#include "../stage.h"
 
 #include "echo.h"
 #include "rpc/client.h"
@@ -22,10 +20,7 @@ extern rr_fabric_new *world_provider;
 extern uint8_t world_octet;
 
 struct world {
-	struct rr_env env;
-	uint64_t now;
-	uint32_t allocations, fail_at; /* the allocation of this number fails; 0: none */
-	struct rpcrdma_engine *engine;
+	struct stage stage;
 	struct rr_server_config server_config; /* of the next one */
 	struct rpcrdma_server *server;
 	struct rr_drc *drc; /* outlives the server */

@@ -68,7 +68,7 @@ setup(void **state)
 		.ops = &rr_side_remote, .nfs = nfs, .piece_max = rr_nfs_write_max(nfs), .hole_unit = 65536
 	};
 	rr_progress_init(&progress, false);
-	assert_int_equal(rr_pump_init(&pump, fake->engine, &progress), 0);
+	assert_int_equal(rr_pump_init(&pump, fake->stage.engine, &progress), 0);
 	make_source();
 	return 0;
 }
@@ -223,7 +223,7 @@ interruption_leaves_nothing_under_way(void **state)
 	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
 		assert_int_equal(pump.slots[i].state, RR_SLOT_IDLE);
 	for (int i = 0; i < 50; i++)
-		rr_loop_turn(fake->engine->loop, 0);
+		rr_loop_turn(fake->stage.engine->loop, 0);
 }
 
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
