@@ -20,6 +20,7 @@ int suite_order(void);
 int suite_pressure(void);
 int suite_reverse(void);
 int suite_rows(void);
+int suite_negotiation(void);
 int suite_version(void);
 int suite_properties(void);
 int suite_provided(void);
@@ -33,9 +34,9 @@ suite_run(rr_fabric_new *make)
 	provider = make;
 	return suite_counters() + suite_feature() + suite_pair() + suite_requester() + suite_cancel() +
 	       suite_responder() + suite_grants() + suite_life() + suite_shutdown() + suite_hostile() +
-	       suite_order() + suite_pressure() + suite_reverse() + suite_version() + suite_properties() +
-	       suite_required() + suite_provided() + suite_provided_pair() + suite_pull() + suite_pull_bad() +
-	       suite_rows();
+	       suite_order() + suite_pressure() + suite_reverse() + suite_negotiation() + suite_version() +
+	       suite_properties() + suite_required() + suite_provided() + suite_provided_pair() +
+	       suite_pull() + suite_pull_bad() + suite_rows();
 }
 
 #endif

@@ -144,3 +144,22 @@ assert_reply(struct world *world, int fd, const char *hex)
 	assert_int_equal(size, expected.size);
 	assert_memory_equal(reply, expected.data, size);
 }
+
+void
+raw_send_hex(struct world *world, int fd, const char *hex)
+{
+	struct rr_octets octets = rr_hex(hex);
+
+	raw_send_record(world, fd, octets.data, octets.size);
+}
+
+void
+assert_alive(struct world *world, int fd)
+{
+	raw_send_hex(world, fd,
+		"0000002a 00000000 00000002 20000099 00000003 00000000 00000000 00000000 00000000 00000000");
+	assert_reply(world, fd, "0000002a 00000001 00000000 00000000 00000000 00000000");
+	close(fd);
+	world_settle(world);
+	assert_int_equal(world_memory(world), 0);
+}

@@ -26,7 +26,13 @@ void raw_send_record(struct world *world, int fd, const void *data, size_t size)
 /* One record, as it comes; its length. 0: the connection was closed. */
 size_t raw_receive(struct world *world, int fd, void *data, size_t size);
 
+/* The octets that hex has, as one record. */
+void raw_send_hex(struct world *world, int fd, const char *hex);
+
 void assert_closed(struct world *world, int fd);
 void assert_reply(struct world *world, int fd, const char *hex);
+
+/* The server still answers on this connection, and no memory is in use once that is closed. */
+void assert_alive(struct world *world, int fd);
 
 #endif
