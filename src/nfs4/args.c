@@ -23,15 +23,16 @@ args_peek(const struct rpcrdma_xdr_reader *reader)
 	return rpcrdma_xdr_left(reader) < 4 ? 0 : rr_get_be32(reader->next);
 }
 
-/* FNV-1a by words of four octets: stream lengths are multiples of that. */
+/* FNV-1a by words of eight octets; stream lengths are multiples of four. */
 static uint64_t
 args_digest(const uint8_t *data, size_t length)
 {
+	const uint8_t *end = data + rr_min(length, ARGS_DIGEST_MAX);
 	uint64_t hash = UINT64_C(14695981039346656037) ^ length;
 
-	for (size_t i = 0; i + 4 <= rr_min(length, ARGS_DIGEST_MAX); i += 4)
-		hash = (hash ^ rr_get_be32(data + i)) * UINT64_C(1099511628211);
-	return hash;
+	for (; end - data >= 8; data += 8)
+		hash = (hash ^ rr_get_be64(data)) * UINT64_C(1099511628211);
+	return end - data >= 4 ? (hash ^ rr_get_be32(data)) * UINT64_C(1099511628211) : hash;
 }
 
 /*

@@ -25,7 +25,7 @@ compound_new(struct rr_nfs4_server *server)
 		return rr_alloc(server->env, sizeof(*c));
 	server->spare_count--;
 	c = rr_container(link, struct rr_nfs4_compound, link);
-	memset(c, 0, offsetof(struct rr_nfs4_compound, op));
+	memset(c, 0, offsetof(struct rr_nfs4_compound, current));
 	return c;
 }
 
@@ -52,24 +52,51 @@ compound_collect(struct rr_nfs4_compound *c)
 	c->result->message.item_count = c->writer.item_count;
 }
 
-/* The session's slot gets its copy, where it wants one. */
+/* Lets go of the tables' objects that the operation needed. The lock of the tables is held. */
+static void
+compound_release(struct rr_nfs4_compound *c)
+{
+	struct rr_nfs4_tables *tables = &c->server->shared->tables;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (c->opened[i])
+			rr_nfs4_opened_release(tables, c->opened[i]);
+		c->opened[i] = NULL;
+	}
+	if (c->state)
+		rr_nfs4_state_release(c->state);
+	c->state = NULL;
+}
+
+/* A copy of the result for the session's slot, where the slot wants one. */
+static void *
+compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
+{
+	void *copy;
+
+	if (!c->turn.session || (!c->turn.cache && c->args->count > 1))
+		return NULL;
+	copy = c->server->env->realloc(c->server->env->ctx, NULL, size);
+	if (!copy || rr_nfs4_result_copy(c->result, copy, size))
+		return copy;
+	rr_free(c->server->env, copy);
+	return NULL;
+}
+
+/* Under one lock: what the last operation and the filehandle held is let go of, and the slot gets its copy.
+ */
 static void
 compound_end_turn(struct rr_nfs4_compound *c)
 {
 	uint32_t size = rr_nfs4_result_size(c->result);
-	void *copy = NULL;
+	void *copy = compound_copy(c, size);
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
 
-	if (!c->turn.session)
-		return;
-	if (c->turn.cache || c->args->count == 1) {
-		copy = c->server->env->realloc(c->server->env->ctx, NULL, size);
-		if (copy && !rr_nfs4_result_copy(c->result, copy, size)) {
-			rr_free(c->server->env, copy);
-			copy = NULL;
-		}
-	}
-	rr_nfs4_lock_tables(c->server);
-	rr_nfs4_sequence_end(&c->turn, copy, size);
+	compound_release(c);
+	if (c->pinned)
+		rr_nfs4_opened_release(tables, c->pinned);
+	if (c->turn.session)
+		rr_nfs4_sequence_end(&c->turn, copy, size);
 	rr_nfs4_unlock_tables(c->server);
 	rr_free(c->server->env, copy);
 }
@@ -82,10 +109,6 @@ compound_end(struct rr_nfs4_compound *c)
 	bool kept = c->kept;
 
 	compound_collect(c);
-	if (c->pinned) {
-		rr_nfs4_opened_release(rr_nfs4_lock_tables(c->server), c->pinned);
-		rr_nfs4_unlock_tables(c->server);
-	}
 	compound_end_turn(c);
 	request->arena.next = c->writer.next;
 	compound_free(c);
@@ -133,23 +156,11 @@ compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_
 	compound_put_error(c, start, items, size_status);
 }
 
-static void
-compound_release(struct rr_nfs4_compound *c)
+/* Whether the answer is complete when the operation has ended. */
+static bool
+compound_is_last(const struct rr_nfs4_compound *c)
 {
-	struct rr_nfs4_tables *tables;
-
-	if (!c->state && !c->opened[0] && !c->opened[1])
-		return;
-	tables = rr_nfs4_lock_tables(c->server);
-	for (uint32_t i = 0; i < 2; i++) {
-		if (c->opened[i])
-			rr_nfs4_opened_release(tables, c->opened[i]);
-		c->opened[i] = NULL;
-	}
-	if (c->state)
-		rr_nfs4_state_release(c->state);
-	c->state = NULL;
-	rr_nfs4_unlock_tables(c->server);
+	return c->result->status != NFS4_OK || c->index + 1 >= c->args->count;
 }
 
 static void
@@ -158,7 +169,11 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	if (status != NFS4_OK && c->operation != &compound_illegal)
 		status = rr_nfs4_status_for(c->op->argop, status);
 	c->result->status = status;
-	compound_release(c);
+	if ((c->state || c->opened[0] || c->opened[1]) && !compound_is_last(c)) {
+		rr_nfs4_lock_tables(c->server);
+		compound_release(c);
+		rr_nfs4_unlock_tables(c->server);
+	}
 	c->writer.end = c->arena_end;
 	/* Nothing but the operation wrote behind what the last one left. */
 	compound_put(c, c->writer.start + c->result->message.length, c->result->message.item_count, status);
@@ -223,7 +238,8 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	}
 	c->op = &c->args->ops[c->index];
 	c->operation = &rr_nfs4_operations[c->op->argop];
-	memset(&c->res, 0, sizeof(c->res));
+	if (!(c->operation->flags & RR_NFS4_OP_FILLS))
+		memset(&c->res, 0, sizeof(c->res));
 	status = compound_check(c);
 	if (status != NFS4_OK)
 		return status;
@@ -286,6 +302,8 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	c->request = request;
 	c->args = request->args;
 	c->result = result;
+	c->current.kind = c->saved.kind = RR_NFS4_FH_NONE;
+	c->current.known = c->saved.known = c->current.has_stateid = false;
 	c->limit = compound_limit(request);
 	c->resume = compound_resume;
 	c->principal =

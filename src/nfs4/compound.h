@@ -80,11 +80,17 @@ struct rr_nfs4_compound {
 	/* Goes on behind a step that ended later, with what that step returned. */
 	void (*resume)(struct rr_nfs4_compound *c, uint32_t status);
 	uint32_t index; /* of the operation that runs */
+	uint32_t asked; /* index of the operation that the identity was found out for by PUTFH before it; or 0
+			 */
 	bool kept;      /* the request is kept */
 	uint32_t limit; /* octets that the result may have, by the session and by the room for the reply */
 
-	struct rr_nfs4_fh current, saved;
 	struct rr_nfs4_opened *pinned; /* held: of a filehandle whose object has no name any more */
+	struct rr_nfs4_state *state;   /* held, as the next two; or NULL */
+	struct rr_nfs4_opened *opened[2];
+
+	/* From here on, a new compound is not zeroed: each call would pay for it. */
+	struct rr_nfs4_fh current, saved;
 
 	/* Of the operation that runs. */
 	const nfs_argop4 *op;
@@ -100,9 +106,7 @@ struct rr_nfs4_compound {
 	enum rr_vfs_status vfs_status;
 	bool vfs_pending;               /* it has begun and not ended */
 	struct rr_nfs4_record *awaited; /* the operation goes on when that is on the disk; or NULL */
-	struct rr_nfs4_state *state;    /* held, as the next two; or NULL */
-	struct rr_nfs4_opened *opened[2];
-	void *op_memory; /* what the operation needs over its steps */
+	void *op_memory;                /* what the operation needs over its steps */
 	struct rr_nfs4_gathered *gathered;
 	struct rr_vfs_set set;
 	uint32_t read_size, lock_access;
@@ -124,7 +128,8 @@ enum {
 	RR_NFS4_OP_CHANGES = 8,   /* changes something: it is not executed unless its reply fits */
 	RR_NFS4_OP_VFS = 16,      /* fails for a directory of the pseudo root, with the status `pseudo` */
 	RR_NFS4_OP_CONSUMES = 32, /* leaves no current filehandle */
-	RR_NFS4_OP_RECALLS = 64   /* changes what other clients may have a delegation of */
+	RR_NFS4_OP_RECALLS = 64,  /* changes what other clients may have a delegation of */
+	RR_NFS4_OP_FILLS = 128    /* fills all of its result, which need not be zeroed before */
 };
 
 struct rr_nfs4_operation {
@@ -153,6 +158,8 @@ uint32_t rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_n
 
 /* Prepares the structure for the next storage operation, zeroed, as the caller. */
 union rr_nfs4_vfs *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
+/* The same, of an operation that is often called: size: of its own structure, which alone is zeroed. */
+union rr_nfs4_vfs *rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size);
 
 /* Zeroed memory that lives until the operation ends; NULL: the arena is used up. */
 void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);
@@ -213,6 +220,8 @@ rr_nfs4_object(const struct rr_nfs4_fh *fh)
 /* The object is another one from now on. Section 16.2.3.1.2: operations that set the current filehandle
  * without a stateid leave an anonymous stateid as the current one. */
 void rr_nfs4_set_fh(struct rr_nfs4_fh *fh, const struct rr_vfs_handle *handle);
+/* The same; octets: of a handle, RR_VFS_HANDLE_MAX at most. */
+void rr_nfs4_set_octets(struct rr_nfs4_fh *fh, nfs_fh4 octets);
 void rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid);
 
 /* The current filehandle becomes that of an entry of the pseudo root: a directory, or the root of an export.

@@ -78,7 +78,6 @@ uint32_t
 rr_op_putfh(struct rr_nfs4_compound *c)
 {
 	nfs_fh4 object = c->op->u.opputfh.object;
-	struct rr_vfs_handle handle = { .length = object.length };
 	uint32_t directory = rr_pseudo_find(&c->server->pseudo, object);
 	enum rr_gate_answer answer;
 
@@ -88,11 +87,11 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	}
 	if (object.length == 0 || object.length > RR_VFS_HANDLE_MAX)
 		return NFS4ERR_BADHANDLE;
-	memcpy(handle.data, object.data, object.length);
-	rr_nfs4_set_fh(&c->current, &handle);
+	rr_nfs4_set_octets(&c->current, object);
 	/* A handle that is not for this caller is not looked at. The next operation finds that out: PUTFH has
 	 * no such error, but for the flavor. */
 	answer = rr_nfs4_ask(c, &c->current);
+	c->asked = answer == RR_GATE_OPEN ? c->index + 1 : 0;
 	if (answer != RR_GATE_OPEN || op_putfh_is_compared(c))
 		return rr_nfs4_security_put(c, answer);
 	return rr_nfs4_attributes(c, &c->current, op_putfh_looked);

@@ -123,7 +123,7 @@ static uint32_t
 read_begin(struct rr_nfs4_compound *c)
 {
 	const READ4args *args = &c->op->u.opread;
-	struct rr_vfs_read *read = &rr_nfs4_vfs_begin(c)->read;
+	struct rr_vfs_read *read = &rr_nfs4_vfs_begin_of(c, sizeof(*read))->read;
 	struct rr_vfs *vfs = c->server->vfs;
 
 	read->object = rr_nfs4_object_as(c, &c->current, 0);
@@ -164,7 +164,9 @@ read_nothing(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
-	c->res.u.opread.u.resok4.eof = c->current.known && args->offset >= c->current.attributes.size;
+	c->res.u.opread.u.resok4 = (READ4resok){
+		.eof = c->current.known && args->offset >= c->current.attributes.size,
+	};
 	return NFS4_OK;
 }
 

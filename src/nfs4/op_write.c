@@ -42,7 +42,7 @@ static uint32_t
 write_begin(struct rr_nfs4_compound *c)
 {
 	const WRITE4args *args = &c->op->u.opwrite;
-	struct rr_vfs_write *write = &rr_nfs4_vfs_begin(c)->write;
+	struct rr_vfs_write *write = &rr_nfs4_vfs_begin_of(c, sizeof(*write))->write;
 	struct rr_vfs *vfs = c->server->vfs;
 
 	write->object = rr_nfs4_object_as(c, &c->current, 0);

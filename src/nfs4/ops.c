@@ -59,7 +59,8 @@ enum {
 	SAVED = RR_NFS4_OP_SAVED,
 	CHANGES = RR_NFS4_OP_CHANGES,
 	RECALLS = RR_NFS4_OP_RECALLS,
-	VFS = RR_NFS4_OP_VFS
+	VFS = RR_NFS4_OP_VFS,
+	FILLS = RR_NFS4_OP_FILLS
 };
 
 const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
@@ -87,10 +88,10 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		OPS_STATUS + OPS_STATEID + OPS_CINFO + 4 + OPS_BITMAP + 4 + OPS_DELEGATION },
 	[OP_OPEN_DOWNGRADE] = { rr_op_open_downgrade, FH | VFS | CHANGES, OPS_STATUS + OPS_STATEID,
 		.pseudo = NFS4ERR_BAD_STATEID },
-	[OP_PUTFH] = { rr_op_putfh, 0, OPS_STATUS },
+	[OP_PUTFH] = { rr_op_putfh, FILLS, OPS_STATUS },
 	[OP_PUTPUBFH] = { rr_op_putrootfh, 0, OPS_STATUS },
 	[OP_PUTROOTFH] = { rr_op_putrootfh, 0, OPS_STATUS },
-	[OP_READ] = { rr_op_read, FH | VFS, 0, ops_read_estimate, .pseudo = NFS4ERR_ISDIR },
+	[OP_READ] = { rr_op_read, FH | VFS | FILLS, 0, ops_read_estimate, .pseudo = NFS4ERR_ISDIR },
 	[OP_READDIR] = { rr_op_readdir, FH, 0, ops_readdir_estimate },
 	[OP_READLINK] = { rr_op_readlink, FH | VFS, OPS_STATUS + 4, .pseudo = NFS4ERR_WRONG_TYPE },
 	[OP_REMOVE] = { rr_op_remove, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_CINFO,
@@ -103,7 +104,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_SETATTR] = { rr_op_setattr, FH | VFS | CHANGES | RECALLS, OPS_STATUS + OPS_BITMAP,
 		.pseudo = NFS4ERR_ROFS },
 	[OP_VERIFY] = { rr_op_verify, FH, OPS_STATUS },
-	[OP_WRITE] = { rr_op_write, FH | VFS | CHANGES, OPS_STATUS + 16, .pseudo = NFS4ERR_ISDIR },
+	[OP_WRITE] = { rr_op_write, FH | VFS | CHANGES | FILLS, OPS_STATUS + 16, .pseudo = NFS4ERR_ISDIR },
 	[OP_BACKCHANNEL_CTL] = { rr_op_backchannel_ctl, CHANGES, OPS_STATUS },
 	[OP_BIND_CONN_TO_SESSION] = { rr_op_bind_conn_to_session, FIRST, OPS_STATUS + 24 },
 	[OP_EXCHANGE_ID] = { rr_op_exchange_id, FIRST, OPS_STATUS + 128 },
@@ -111,7 +112,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 	[OP_DESTROY_SESSION] = { rr_op_destroy_session, FIRST, OPS_STATUS },
 	[OP_FREE_STATEID] = { rr_op_free_stateid, CHANGES, OPS_STATUS },
 	[OP_SECINFO_NO_NAME] = { rr_op_secinfo_no_name, FH, OPS_STATUS + 12 },
-	[OP_SEQUENCE] = { rr_op_sequence, FIRST, OPS_STATUS + 36 },
+	[OP_SEQUENCE] = { rr_op_sequence, FIRST | FILLS, OPS_STATUS + 36 },
 	[OP_TEST_STATEID] = { rr_op_test_stateid, 0, 0, ops_test_stateid_estimate },
 	[OP_DESTROY_CLIENTID] = { rr_op_destroy_clientid, FIRST, OPS_STATUS },
 	[OP_RECLAIM_COMPLETE] = { rr_op_reclaim_complete, CHANGES, OPS_STATUS },

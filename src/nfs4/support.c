@@ -69,8 +69,9 @@ rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 {
 	const struct rpcrdma_bytes handle = { fh->handle.data, fh->handle.length };
 
-	if (fh->kind != RR_NFS4_FH_VFS)
+	if (fh->kind != RR_NFS4_FH_VFS || (fh == &c->current && c->asked == c->index))
 		return NFS4_OK;
+	c->asked = 0; /* the identity may become that of another export */
 	switch (rr_gate_ask_handle(c->server->gate, &c->caller, handle, &c->identity)) {
 	case RR_GATE_OPEN: return NFS4_OK;
 	case RR_GATE_CLOSED: return support_refuse(c, NFS4ERR_ACCESS);
@@ -114,12 +115,18 @@ support_vfs_done(struct rr_vfs_call *call)
 }
 
 union rr_nfs4_vfs *
-rr_nfs4_vfs_begin(struct rr_nfs4_compound *c)
+rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size)
 {
-	memset(&c->vfs, 0, sizeof(c->vfs));
+	memset(&c->vfs, 0, size);
 	c->vfs.call.caller = &c->identity.caller;
 	c->vfs.call.done = support_vfs_done;
 	return &c->vfs;
+}
+
+union rr_nfs4_vfs *
+rr_nfs4_vfs_begin(struct rr_nfs4_compound *c)
+{
+	return rr_nfs4_vfs_begin_of(c, sizeof(c->vfs));
 }
 
 uint32_t
@@ -149,12 +156,19 @@ rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size)
 }
 
 void
-rr_nfs4_set_fh(struct rr_nfs4_fh *fh, const struct rr_vfs_handle *handle)
+rr_nfs4_set_octets(struct rr_nfs4_fh *fh, nfs_fh4 octets)
 {
 	fh->kind = RR_NFS4_FH_VFS;
-	fh->handle = *handle;
+	fh->handle.length = octets.length;
+	memcpy(fh->handle.data, octets.data, octets.length);
 	fh->known = fh->has_stateid = false;
 	fh->open = NULL;
+}
+
+void
+rr_nfs4_set_fh(struct rr_nfs4_fh *fh, const struct rr_vfs_handle *handle)
+{
+	rr_nfs4_set_octets(fh, (nfs_fh4){ handle->data, handle->length });
 }
 
 void
