@@ -17,8 +17,10 @@
  *   parties of one peer address leave an eighth to other addresses.
  * - What parties hold beyond what they have proved to move, octets that went
  *   through buffers which came back in time, may be five eighths of the pool together,
- *   unless one party alone holds such. So those that are silent, slow or new
- *   never keep the others from all of the pool.
+ *   unless one party alone holds such, and no other one waits. So those that are silent,
+ *   slow or new never keep the others from all of the pool. Half of these are for first
+ *   buffers; of the other half, a party has no more than one part of
+ *   RR_POOL_NEWCOMERS while others wait, so that they do not keep out each other.
  *
  * A request that is not granted may wait. Waiters are woken from the loop as
  * buffers come back, one of each party in turn; new requests do not overtake
@@ -29,7 +31,13 @@
  * to RR_POOL_KEPT octets are kept on free lists when they come back, so that
  * a stream of calls does not allocate.
  */
-enum { RR_POOL_KEPT = 1 << 21, RR_POOL_START = 256 << 10, RR_POOL_RESERVE = 8, RR_POOL_UNPROVEN = 5 };
+enum {
+	RR_POOL_KEPT = 1 << 21,
+	RR_POOL_START = 256 << 10,
+	RR_POOL_RESERVE = 8,
+	RR_POOL_UNPROVEN = 5,
+	RR_POOL_NEWCOMERS = 32
+};
 
 struct rr_pool_waiter {
 	void (*wake)(struct rr_pool_waiter *waiter); /* called from the loop; may get, and wait again */

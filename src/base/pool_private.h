@@ -44,6 +44,7 @@ struct rr_pool {
 	struct rr_list free[RR_POOL_CLASSES]; /* by size */
 	struct rr_account nobody;
 	struct rr_list turns;     /* accounts with waiters */
+	struct rr_list round;     /* those of them that are still to be looked at in the present round */
 	struct rr_account *woken; /* whose waiter is being woken */
 	struct rr_task task;
 };
@@ -79,5 +80,7 @@ void rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head);
 
 /* pool_turn.c */
 void rr_pool_turn_init(struct rr_pool *pool);
+/* Whether an account beside this one waits. */
+bool rr_pool_turn_others_wait(const struct rr_pool *pool, const struct rr_account *account);
 
 #endif

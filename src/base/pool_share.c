@@ -143,8 +143,25 @@ rr_pool_doubt(struct rr_pool *pool, struct rr_party *party)
 /* ---- Judgement ---- */
 
 /*
+ * Whether the account may have that beyond its first buffer, without proof: half of the room is kept for
+ * first buffers of others, and where others wait, it must hold no more than lets RR_POOL_NEWCOMERS hold as
+ * much. Few of those that move nothing would else hold all, and keep the others waiting until the umpire cuts
+ * them off.
+ */
+static bool
+share_is_further_barred(
+	const struct rr_pool *pool, const struct rr_account *account, size_t more, size_t after)
+{
+	size_t most = share_unproven_max(pool);
+
+	if (more > share_left_below(most / 2, pool->unproven))
+		return true;
+	return after > most / RR_POOL_NEWCOMERS && rr_pool_turn_others_wait(pool, account);
+}
+
+/*
  * Whether what is out without proof, of all accounts, leaves no room for the request. An account that is
- * alone in that has the pool for itself. Beyond a first buffer, it leaves as much as it holds.
+ * alone in that, while no other one waits, has the pool for itself.
  */
 static bool
 share_is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
@@ -155,11 +172,11 @@ share_is_barred(const struct rr_pool *pool, const struct rr_account *account, si
 	size_t room = share_left_below(
 		share_unproven_max(pool) + (small ? share_reserve_of(pool) : 0), pool->unproven);
 
-	if (after == before || pool->unproven == before)
+	if (after == before || (pool->unproven == before && !rr_pool_turn_others_wait(pool, account)))
 		return false;
-	if (account->used == 0 || small)
-		return after - before > room;
-	return after - before > room || after > room - (after - before);
+	if (after - before > room)
+		return true;
+	return account->used > 0 && !small && share_is_further_barred(pool, account, after - before, after);
 }
 
 /* Octets that the account's host may still have: it leaves an eighth to others. */

@@ -86,15 +86,13 @@ turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round
 static bool
 turn_serve_round(struct rr_pool *pool)
 {
-	struct rr_list waiting;
 	struct rr_list *link;
 	struct round round = { 0 };
 	bool served = false;
 
-	rr_list_init(&waiting);
 	while ((link = rr_list_pop(&pool->turns)))
-		rr_list_append(&waiting, link);
-	while ((link = rr_list_pop(&waiting))) {
+		rr_list_append(&pool->round, link);
+	while ((link = rr_list_pop(&pool->round))) {
 		struct rr_account *account = rr_container(link, struct rr_account, turn);
 		struct rr_party *party = rr_party_hold(account->party);
 
@@ -152,6 +150,24 @@ rr_pool_is_wanted(const struct rr_pool *pool)
 	return false;
 }
 
+static bool
+turn_has_other(const struct rr_list *list, const struct rr_account *account)
+{
+	for (struct rr_list *link = list->next; link != list; link = link->next) {
+		const struct rr_account *other = rr_container(link, struct rr_account, turn);
+
+		if (other != account && rr_pool_share_wants(other) > 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+rr_pool_turn_others_wait(const struct rr_pool *pool, const struct rr_account *account)
+{
+	return turn_has_other(&pool->turns, account) || turn_has_other(&pool->round, account);
+}
+
 bool
 rr_pool_is_idle(const struct rr_pool *pool)
 {
@@ -177,5 +193,6 @@ void
 rr_pool_turn_init(struct rr_pool *pool)
 {
 	rr_list_init(&pool->turns);
+	rr_list_init(&pool->round);
 	rr_task_init(&pool->task, turn_run);
 }

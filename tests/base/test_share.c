@@ -17,8 +17,11 @@ enum { MAX = 32 << 20, PARTIES = 48, HELD = 64, STEPS = 1500, SEEDS = 40 };
 
 /* HONEST gives each buffer back a step later; SILENT never does; SLOW one in ten seconds; TRICKLING gives
  * nothing back, though some octets move in each step; a RENEWED one is silent, and comes again as soon as it
- * was cut off. */
-enum kind { HONEST, SILENT, SLOW, TRICKLING, RENEWED, KINDS };
+ * was cut off. A NEWCOMER makes a connection for each buffer, which it gives back as an HONEST one does, and
+ * pauses. */
+enum kind { HONEST, SILENT, SLOW, TRICKLING, RENEWED, KINDS, NEWCOMER };
+
+enum { PAUSE = 20 }; /* steps */
 
 struct member {
 	struct world *world;
@@ -88,6 +91,12 @@ static const struct rr_party_ops member_ops = {
 };
 
 static bool
+is_honest(const struct member *member)
+{
+	return member->kind == HONEST || member->kind == NEWCOMER;
+}
+
+static bool
 member_get(struct member *member)
 {
 	struct world *world = member->world;
@@ -95,7 +104,7 @@ member_get(struct member *member)
 
 	if (!buffer)
 		return false;
-	if (member->kind == HONEST && member->since > 0 && world->now - member->since > world->longest)
+	if (is_honest(member) && member->since > 0 && world->now - member->since > world->longest)
 		world->longest = world->now - member->since;
 	memset(buffer, 1, 64);
 	member->since = 0;
@@ -108,7 +117,9 @@ member_get(struct member *member)
 static void
 member_request(struct member *member)
 {
-	while (member->since == 0 && member->count < (member->kind == HONEST ? 2 : HELD)) {
+	uint32_t most = member->kind == HONEST ? 2 : member->kind == NEWCOMER ? 1 : HELD;
+
+	while (member->since == 0 && member->count < most) {
 		if (member_get(member))
 			continue;
 		member->since = member->world->now;
@@ -121,7 +132,9 @@ member_woken(struct rr_pool_waiter *waiter)
 {
 	struct member *member = rr_container(waiter, struct member, waiter);
 
-	if (!member_get(member))
+	if (member_get(member))
+		member_request(member);
+	else
 		rr_pool_wait(member->world->pool, member->party, waiter);
 }
 
@@ -163,12 +176,33 @@ member_end(struct member *member)
 }
 
 static void
+newcomer_step(struct member *member)
+{
+	struct world *world = member->world;
+
+	if (member->count > 0) {
+		member_put(member);
+		member_end(member);
+		member->last = world->now;
+	}
+	if (!member->party && world->now - member->last < PAUSE * STEP)
+		return;
+	if (!member->party)
+		member_connect(member);
+	member_request(member);
+}
+
+static void
 member_step(struct member *member)
 {
 	struct world *world = member->world;
 
+	if (member->kind == NEWCOMER) {
+		newcomer_step(member);
+		return;
+	}
 	if (member->cut) {
-		assert_int_not_equal(member->kind, HONEST);
+		assert_false(is_honest(member));
 		member_end(member);
 	}
 	if (!member->party && member->kind == RENEWED)
@@ -464,6 +498,28 @@ those_that_move_next_to_nothing_are_cut_off(void **state)
 	world_free(world);
 }
 
+/*
+ * Those that were cut off and come again have their turn in front of newcomers that move what they get. There
+ * is room for a first buffer of each, so newcomers hardly wait, as long as no connection gets more than that.
+ */
+static void
+newcomers_are_served_beside_those_that_come_again(void **state)
+{
+	enum { GREEDY = 24, NEWCOMERS = 3 };
+	struct world *world = world_new(1);
+
+	(void)state;
+	for (int i = 0; i < GREEDY; i++)
+		world_add(world, RENEWED, 512 << 10);
+	for (int i = 0; i < NEWCOMERS; i++)
+		world_add(world, NEWCOMER, 1 << 20);
+	world_steps(world, STEPS);
+	for (int i = GREEDY; i < GREEDY + NEWCOMERS; i++)
+		assert_true(world->members[i].grants >= STEPS / (PAUSE + 1) / 2);
+	assert_true(world->longest <= 700 * RR_MILLISECOND);
+	world_free(world);
+}
+
 int
 main(void)
 {
@@ -477,6 +533,7 @@ main(void)
 		cmocka_unit_test(a_large_request_is_not_overtaken_for_ever),
 		cmocka_unit_test(an_address_leaves_some_to_the_others),
 		cmocka_unit_test(those_that_move_next_to_nothing_are_cut_off),
+		cmocka_unit_test(newcomers_are_served_beside_those_that_come_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
