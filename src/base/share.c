@@ -57,6 +57,7 @@ rr_party_new(struct rr_shares *shares, const char *peer, const struct rr_party_o
 	}
 	party->shares = shares;
 	party->references = 1;
+	party->number = ++shares->made;
 	party->ops = ops;
 	party->ctx = ctx;
 	for (int i = 0; i < RR_RESOURCES; i++) {

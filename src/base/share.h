@@ -77,6 +77,7 @@ struct rr_party {
 	struct rr_host *host;
 	struct rr_list link;
 	uint32_t references; /* the connection, its buffers */
+	uint64_t number;     /* no other party of these shares ever has it; above 0 */
 	struct rr_account accounts[RR_RESOURCES];
 	const struct rr_party_ops *ops; /* NULL once the connection ended */
 	void *ctx;
@@ -97,6 +98,7 @@ struct rr_shares {
 	uint32_t accepted_max;          /* connections accepted at a time, set by the owner */
 	uint32_t accepted[RR_ACCEPTED]; /* and how many there are, of each kind */
 	uint64_t order;                 /* of the last call or connection */
+	uint64_t made;                  /* parties so far */
 };
 
 void rr_shares_init(struct rr_shares *shares, struct rr_loop *loop);

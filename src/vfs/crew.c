@@ -61,6 +61,7 @@ crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 static void
 crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *member)
 {
+	uint64_t began = rr_now(crew->env);
 	bool has_ended, wake;
 
 	rr_crew_queue_begin(&crew->queue, job, &member->slot);
@@ -70,7 +71,7 @@ crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *mem
 		pthread_cond_signal(&crew->wanted);
 	has_ended = job->run(job, member->member);
 	pthread_mutex_lock(&crew->lock);
-	rr_crew_queue_end(&crew->queue, &member->slot);
+	rr_crew_queue_end(&crew->queue, &member->slot, rr_now(crew->env) - began);
 	if (has_ended)
 		crew_has_ended(crew, job);
 }

@@ -77,7 +77,7 @@ queue_place(struct rr_crew_queue *queue, uint64_t place)
 
 	for (uint32_t i = 0; i < RR_CREW_PLACES; i++) {
 		struct rr_crew_place *entry = &queue->places[i];
-		bool used = entry->busy > 0 || !rr_list_empty(&entry->ready);
+		bool used = entry->busy > 0 || entry->ready.first;
 
 		if (used && entry->place == place)
 			return i;
@@ -93,14 +93,25 @@ queue_place(struct rr_crew_queue *queue, uint64_t place)
 static bool
 queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
 {
+	if (entry->place & RR_CREW_BULK && entry->busy >= RR_CREW_BULK_MAX)
+		return false;
 	return entry->place == RR_CREW_ANYWHERE || entry->busy == 0 || entry->busy < queue->max - queue->busy;
 }
 
 static void
 queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
-	rr_list_append(&queue->places[queue_place(queue, job->place)].ready, &job->link);
+	rr_fair_enter(&queue->fair, job->owner, &job->turn);
+	job->at = queue_place(queue, job->place);
+	rr_heap_add(&queue->places[job->at].ready, &job->ready);
 	queue->ready++;
+}
+
+static bool
+queue_job_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
+{
+	return rr_fair_is_before(&rr_container(a, struct rr_crew_job, ready)->turn,
+		&rr_container(b, struct rr_crew_job, ready)->turn);
 }
 
 /* ---- jobs ---- */
@@ -110,7 +121,7 @@ rr_crew_queue_init(struct rr_crew_queue *queue, uint32_t max)
 {
 	*queue = (struct rr_crew_queue){ .max = max };
 	for (uint32_t i = 0; i < RR_CREW_PLACES; i++)
-		rr_list_init(&queue->places[i].ready);
+		rr_heap_init(&queue->places[i].ready, queue_job_is_before);
 	for (uint32_t i = 0; i < RR_CREW_BUCKETS; i++)
 		rr_list_init(&queue->buckets[i]);
 }
@@ -139,8 +150,8 @@ rr_crew_queue_next(const struct rr_crew_queue *queue)
 	for (uint32_t i = 0; i < RR_CREW_PLACES && queue->count > 0; i++) {
 		const struct rr_crew_place *entry = &queue->places[(queue->turn + i) % RR_CREW_PLACES];
 
-		if (!rr_list_empty(&entry->ready) && queue_has_room(queue, entry))
-			return rr_container(entry->ready.next, struct rr_crew_job, link);
+		if (entry->ready.first && queue_has_room(queue, entry))
+			return rr_container(entry->ready.first, struct rr_crew_job, ready);
 	}
 	return NULL;
 }
@@ -148,24 +159,25 @@ rr_crew_queue_next(const struct rr_crew_queue *queue)
 void
 rr_crew_queue_begin(struct rr_crew_queue *queue, struct rr_crew_job *job, struct rr_crew_slot *slot)
 {
-	uint32_t place = queue_place(queue, job->place);
-
-	rr_list_remove(&job->link);
+	rr_heap_remove(&queue->places[job->at].ready, &job->ready);
+	rr_fair_begin(&queue->fair, &job->turn);
+	slot->turn = job->turn;
 	job->waits = false;
 	slot->job = job;
-	slot->place = place;
+	slot->place = job->at;
 	for (int i = 0; i < RR_CREW_KEYS; i++)
 		queue_hand_over(&job->nodes[i], &slot->nodes[i]);
-	queue->places[place].busy++;
+	queue->places[job->at].busy++;
 	queue->busy++;
 	queue->count--;
 	queue->ready--;
-	queue->turn = (place + 1) % RR_CREW_PLACES;
+	queue->turn = (job->at + 1) % RR_CREW_PLACES;
 }
 
 void
-rr_crew_queue_end(struct rr_crew_queue *queue, struct rr_crew_slot *slot)
+rr_crew_queue_end(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t spent)
 {
+	rr_fair_end(&queue->fair, &slot->turn, spent);
 	slot->job = NULL;
 	queue->places[slot->place].busy--;
 	queue->busy--;
@@ -191,10 +203,13 @@ rr_crew_queue_move(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint6
 void
 rr_crew_queue_withdraw(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
-	rr_list_remove(&job->link);
+	if (job->before == 0) {
+		rr_heap_remove(&queue->places[job->at].ready, &job->ready);
+		rr_fair_leave(&queue->fair, &job->turn);
+		queue->ready--;
+	}
 	job->waits = false;
 	queue->count--;
-	queue->ready -= job->before == 0;
 	for (int i = 0; i < RR_CREW_KEYS; i++)
 		queue_unlink(queue, &job->nodes[i]);
 }

@@ -211,7 +211,9 @@ struct rr_vfs_set {
 
 /* What begins each operation's structure. */
 struct rr_vfs_call {
-	const struct rr_vfs_caller *caller;     /* in */
+	const struct rr_vfs_caller *caller; /* in */
+	uint64_t owner; /* in: the connection, as a number: owners take turns by the time that their
+			   operations take */
 	void (*done)(struct rr_vfs_call *call); /* in: see above */
 	enum rr_vfs_status status;              /* out, when done() is called */
 	/* The provider's until the end. */

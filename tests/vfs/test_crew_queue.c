@@ -38,6 +38,14 @@ add(struct crowd *crowd, int i, uint64_t place, enum rr_crew_order order, uint64
 	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
 }
 
+/* In any place, without keys. */
+static void
+add_of(struct crowd *crowd, int i, uint64_t owner)
+{
+	crowd->jobs[i] = (struct rr_crew_job){ .owner = owner };
+	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
+}
+
 /* The number of the job that begins next; -1: no job may. */
 static int
 begin(struct crowd *crowd)
@@ -69,7 +77,7 @@ end(struct crowd *crowd, int job)
 
 	/* By then the job may be freed. */
 	memset(&crowd->jobs[job], 0xee, sizeof(crowd->jobs[job]));
-	rr_crew_queue_end(&crowd->queue, slot);
+	rr_crew_queue_end(&crowd->queue, slot, 1000);
 }
 
 /* vfs.h, Order: "changes of the entries of one directory happen in the order in which they began" */
@@ -167,6 +175,49 @@ a_place_leaves_threads_to_the_others(void **state)
 	assert_int_equal(begin(crowd), 23);
 }
 
+/* One that has many jobs under way, each of them long, does not hold up another one's first. */
+static void
+the_owner_whose_jobs_took_least_goes_first(void **state)
+{
+	struct crowd *crowd = *state;
+
+	add_of(crowd, 0, 5);
+	assert_int_equal(begin(crowd), 0);
+	end(crowd, 0);
+	for (int i = 1; i < 20; i++)
+		add_of(crowd, i, 5);
+	for (int i = 1; i <= MAX; i++)
+		assert_int_equal(begin(crowd), i);
+	add_of(crowd, 20, 7);
+	add_of(crowd, 21, 7);
+	end(crowd, 1);
+	assert_int_equal(begin(crowd), 20);
+	end(crowd, 2);
+	assert_int_equal(begin(crowd), MAX + 1);
+	end(crowd, 3);
+	assert_int_equal(begin(crowd), 21);
+}
+
+/* Jobs that only take the processor: more of them at a time would keep it from others, and end no sooner. */
+static void
+few_bulk_jobs_are_at_work_at_a_time(void **state)
+{
+	static struct rr_crew_slot slots[RR_CREW_BULK_MAX + 2];
+	struct crowd *crowd = *state;
+
+	rr_crew_queue_init(&crowd->queue, 64);
+	for (int i = 0; i < 20; i++)
+		add(crowd, i, 100 | RR_CREW_BULK, RR_CREW_CHANGE, 0, 0);
+	for (int i = 0; i < RR_CREW_BULK_MAX; i++)
+		rr_crew_queue_begin(&crowd->queue, rr_crew_queue_next(&crowd->queue), &slots[i]);
+	assert_null(rr_crew_queue_next(&crowd->queue));
+	add(crowd, 20, 100, RR_CREW_CHANGE, 0, 0);
+	assert_ptr_equal(rr_crew_queue_next(&crowd->queue), &crowd->jobs[20]);
+	rr_crew_queue_begin(&crowd->queue, &crowd->jobs[20], &slots[RR_CREW_BULK_MAX]);
+	rr_crew_queue_end(&crowd->queue, &slots[0], 1000);
+	assert_ptr_equal(rr_crew_queue_next(&crowd->queue), &crowd->jobs[RR_CREW_BULK_MAX]);
+}
+
 static void
 a_job_that_crosses_into_a_full_place_is_refused(void **state)
 {
@@ -232,6 +283,8 @@ main(void)
 			a_commit_waits_for_the_writes_before_it_and_no_write_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_withdrawn_stands_before_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_place_leaves_threads_to_the_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_owner_whose_jobs_took_least_goes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_bulk_jobs_are_at_work_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_job_that_crosses_into_a_full_place_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(

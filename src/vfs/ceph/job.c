@@ -139,6 +139,7 @@ rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_c
 	}
 	call->job = job;
 	job_order(job);
+	job->crew.owner = call->owner;
 	own->counters.later++;
 	if (++own->counters.under_way > own->counters.under_way_peak)
 		own->counters.under_way_peak = own->counters.under_way;

@@ -113,7 +113,7 @@ posix_job_crosses(void *ctx, uint64_t place)
 {
 	struct rr_posix_job *job = ctx;
 
-	return rr_crew_move(job->work.posix->crew, &job->crew, place);
+	return rr_crew_move(job->work.posix->crew, &job->crew, place | (job->crew.place & RR_CREW_BULK));
 }
 
 /* A job whose changes are to be stored is the storer's from then on. */
@@ -237,10 +237,13 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 		return status;
 	}
 	posix_job_place(job, kind);
+	job->crew.owner = work->call->owner;
 	job->crew.run = posix_job_run;
 	job->crew.done = posix_job_done;
 	job->store.done = posix_job_stored;
 	job->storer = posix_storer(posix, job->crew.place);
+	if (work->operation == rr_posix_readdir)
+		job->crew.place |= RR_CREW_BULK;
 	work->call->job = job;
 	posix_under_way(posix);
 	rr_crew_add(posix->crew, &job->crew);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/fair.h"
+
+enum { AVERAGED = 8 }; /* jobs that an average goes back over, about */
+
+/* An owner whose tag the clock has passed gets the clock as its next tag in any case: nothing is lost when
+ * the table forgets it. */
+static struct rr_fair_owner *
+fair_owner(struct rr_fair *fair, uint64_t number)
+{
+	struct rr_fair_owner *owner = &fair->owners[number % RR_FAIR_OWNERS];
+
+	if (owner->number != number && owner->tag <= fair->clock)
+		*owner = (struct rr_fair_owner){ .number = number };
+	return owner;
+}
+
+static uint64_t
+fair_averaged(uint64_t average, uint64_t cost)
+{
+	return average == 0 ? cost : average - average / AVERAGED + cost / AVERAGED;
+}
+
+void
+rr_fair_enter(struct rr_fair *fair, uint64_t owner, struct rr_fair_turn *turn)
+{
+	struct rr_fair_owner *entry = fair_owner(fair, owner);
+
+	turn->owner = owner;
+	turn->order = ++fair->order;
+	turn->tag = entry->tag > fair->clock ? entry->tag : fair->clock;
+	turn->charged = entry->average > 0 ? entry->average : fair->average;
+	entry->tag = turn->tag + turn->charged;
+}
+
+void
+rr_fair_begin(struct rr_fair *fair, const struct rr_fair_turn *turn)
+{
+	if (turn->tag > fair->clock)
+		fair->clock = turn->tag;
+}
+
+void
+rr_fair_leave(struct rr_fair *fair, const struct rr_fair_turn *turn)
+{
+	struct rr_fair_owner *entry = fair_owner(fair, turn->owner);
+
+	entry->tag -= entry->tag > turn->charged ? turn->charged : entry->tag;
+}
+
+void
+rr_fair_end(struct rr_fair *fair, const struct rr_fair_turn *turn, uint64_t cost)
+{
+	struct rr_fair_owner *entry = fair_owner(fair, turn->owner);
+
+	rr_fair_leave(fair, turn);
+	entry->tag += cost;
+	entry->average = fair_averaged(entry->average, cost);
+	fair->average = fair_averaged(fair->average, cost);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RR_BASE_FAIR_H
+#define RR_BASE_FAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Turns of owners that share something by the time that each of their jobs takes: start-time fair queueing.
+ * Each job gets a tag when it comes, and the job with the lowest tag goes first. The tags of an owner grow by
+ * the cost of its jobs, so an owner that used little goes before one that used much, and an owner that was
+ * idle goes at once, but saves nothing up. The cost of a job is known at its end: until then, the job is
+ * charged with the average cost of its owner's jobs, or, of a new owner, with the average cost of all jobs.
+ *
+ * An owner is a number; 0 is an owner, too. The table remembers an owner as long as its tag is ahead of the
+ * clock. Where more owners are ahead than the table has places, owners that share a place count as one.
+ */
+enum { RR_FAIR_OWNERS = 256 };
+
+/* The turn of a job. */
+struct rr_fair_turn {
+	uint64_t owner, tag, charged;
+	uint64_t order; /* of arrival: decides between equal tags */
+};
+
+struct rr_fair_owner {
+	uint64_t number, tag, average;
+};
+
+struct rr_fair {
+	uint64_t clock; /* the highest tag of a job that began */
+	uint64_t order;
+	uint64_t average; /* cost of a job */
+	struct rr_fair_owner owners[RR_FAIR_OWNERS];
+};
+
+/* A job comes. fair is zeroed before its first use. */
+void rr_fair_enter(struct rr_fair *fair, uint64_t owner, struct rr_fair_turn *turn);
+/* The job begins; it ended, and cost so much. */
+void rr_fair_begin(struct rr_fair *fair, const struct rr_fair_turn *turn);
+void rr_fair_end(struct rr_fair *fair, const struct rr_fair_turn *turn, uint64_t cost);
+
+/* The job will not begin: that costs nothing. */
+void rr_fair_leave(struct rr_fair *fair, const struct rr_fair_turn *turn);
+
+static inline bool
+rr_fair_is_before(const struct rr_fair_turn *a, const struct rr_fair_turn *b)
+{
+	return a->tag < b->tag || (a->tag == b->tag && a->order < b->order);
+}
+
+#endif
