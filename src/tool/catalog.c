@@ -53,6 +53,19 @@ rr_catalog_sort(struct rr_catalog *catalog)
 		qsort(catalog->entries, catalog->count, sizeof(catalog->entries[0]), catalog_compare);
 }
 
+static int
+catalog_compare_name(const void *name, const void *entry)
+{
+	return strcmp(name, ((const struct rr_catalog_entry *)entry)->name);
+}
+
+bool
+rr_catalog_has(const struct rr_catalog *catalog, const char *name)
+{
+	return catalog->count > 0 && bsearch(name, catalog->entries, catalog->count,
+					     sizeof(catalog->entries[0]), catalog_compare_name) != NULL;
+}
+
 void
 rr_catalog_free(struct rr_catalog *catalog)
 {

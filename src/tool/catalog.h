@@ -27,6 +27,9 @@ int rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rp
 /* By name, octet by octet. */
 void rr_catalog_sort(struct rr_catalog *catalog);
 
+/* Whether a sorted catalog has the name. */
+bool rr_catalog_has(const struct rr_catalog *catalog, const char *name);
+
 void rr_catalog_free(struct rr_catalog *catalog);
 
 /* For rpcrdma_nfs_list(); ctx is a catalog. */

@@ -206,8 +206,8 @@ cp_parsed(struct rr_cp *cp, int count, char **argv)
 	return rr_filters_end(cp->tool, &cp->filters, status);
 }
 
-static int
-cp_run(const struct rr_tool *tool, int argc, char **argv)
+int
+rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync)
 {
 	struct rr_cp *cp = calloc(1, sizeof(*cp));
 	int status;
@@ -215,6 +215,7 @@ cp_run(const struct rr_tool *tool, int argc, char **argv)
 	if (!cp)
 		return rr_tool_fail(tool, "out of memory");
 	cp->tool = tool;
+	cp->sync = cp->archive = sync;
 	cp->umask = umask(0);
 	umask((mode_t)cp->umask);
 	status = rr_options_parse(tool, cp, &argc, &argv);
@@ -222,6 +223,12 @@ cp_run(const struct rr_tool *tool, int argc, char **argv)
 		status = cp_parsed(cp, argc - 1, argv);
 	free(cp);
 	return status;
+}
+
+static int
+cp_run(const struct rr_tool *tool, int argc, char **argv)
+{
+	return rr_cp_run(tool, argc, argv, false);
 }
 
 const struct rr_tool rr_tool_cp = {

@@ -22,6 +22,7 @@ struct rr_cp_sums {
 	uint64_t skipped; /* files that the destination has, as --update and --checksum want them */
 	uint64_t names;   /* hard links to files that were copied */
 	uint64_t within;  /* octets that a server copied by itself */
+	uint64_t removed; /* files and directories that the source does not have */
 	uint64_t failed;  /* what could not be copied, or was not as it is no file, directory or link */
 };
 
@@ -29,6 +30,10 @@ struct rr_cp {
 	const struct rr_tool *tool;
 	bool recursive, quiet, json;
 	bool archive;   /* owners, hard links and extended attributes are kept, too */
+	bool sync;      /* `rpcrdma sync`: the destination is to become what the source is */
+	bool remove;    /* what the source has not is removed */
+	bool dry;       /* nothing is changed: what would be done is printed */
+	bool absent;    /* of a dry run: the destination does not have the present directory */
 	bool update;    /* files that are not older at the destination are left as they are */
 	bool checksum;  /* so are files with the same contents */
 	bool streamed;  /* data was written into a device or pipe, which may be standard output */
@@ -90,8 +95,30 @@ struct rr_cp_pair {
 	const char *to_name;
 };
 
+/* cp.c: the command line of `rpcrdma cp`, or of `rpcrdma sync`. An exit status. */
+int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);
+
+/*
+ * cp_sync.c, for `rpcrdma sync`. rr_cp_sync_same(): true where the destination has the file, or the symbolic
+ * link, as it is, apart from mode, owner and times, which are set then. rr_cp_sync_clear(): removes what is
+ * in the way of an entry, if it may; -1 with the failure reported. rr_cp_sync_remove(): removes what the
+ * source does not have; catalog: what the source has. rr_cp_sync_say(): true of a dry run, whose action is
+ * printed.
+ */
+bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
+int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
+void rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog);
+bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
+
+/* cp_same.c: the files have the same octets. */
+bool rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there);
+
 /* cp_same.c: true: the options want the file that is at the destination left as it is. */
 bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
+
+/* cp_tree.c: gives a directory its extended attributes, mode and times, when all that is in it was copied. */
+void rr_cp_directory_end(
+	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info);
 
 /* cp_tree.c: what is in a directory, into another one. */
 void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);

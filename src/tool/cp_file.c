@@ -265,8 +265,9 @@ file_copy_open(struct copying *copying)
 
 	if (error)
 		return error;
-	error = there == RR_KIND_FILE || there == RR_KIND_STREAM ? file_open_existing(copying)
-								 : file_create_temporary(copying);
+	error = (there == RR_KIND_FILE && !cp->sync) || there == RR_KIND_STREAM
+			? file_open_existing(copying)
+			: file_create_temporary(copying);
 	if (error)
 		return error;
 	if (cp->depth == 0 && copying->info.kind == RR_KIND_FILE)

@@ -211,6 +211,12 @@ local_remove(struct rr_side *side, const struct rr_place *place, const char *nam
 	return unlinkat(place->fd, name, 0) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
+static int
+local_remove_directory(struct rr_side *side, const struct rr_place *place, const char *name)
+{
+	return unlinkat(place->fd, name, AT_REMOVEDIR) < 0 ? rr_cp_local_fail(side) : 0;
+}
+
 const struct rr_side_ops rr_side_local = {
 	.find = local_find,
 	.look = local_look,
@@ -229,6 +235,7 @@ const struct rr_side_ops rr_side_local = {
 	.set_xattr = rr_cp_local_set_xattr,
 	.rename = local_rename,
 	.remove = local_remove,
+	.remove_directory = local_remove_directory,
 	.open = rr_cp_local_open,
 	.create = rr_cp_local_create,
 	.overwrite = rr_cp_local_overwrite,

@@ -10,14 +10,14 @@
 
 /* What cp -a keeps of local files beside data: owners, hard links, extended attributes. */
 
-/* False: this process may not give the file to that owner. */
+/* False: this process may not give the file to that owner, or to that group. A process that may not do so
+ * once is not going to. */
 static bool
-local_give(int fd, const struct rr_info *info)
+local_give(struct rr_side *side, int fd, const struct rr_info *info)
 {
-	if (fchown(fd, info->uid, info->gid) == 0)
-		return true;
-	/* A group that the user is in can be had without the owner. */
-	return fchown(fd, (uid_t)-1, info->gid) == 0 && false;
+	if (side->keep_uid && fchown(fd, info->uid, (gid_t)-1) < 0)
+		side->keep_uid = false;
+	return fchown(fd, (uid_t)-1, info->gid) == 0 && side->keep_uid;
 }
 
 /* Set-user-ID and set-group-ID are for the owner that they were meant for. */
@@ -25,7 +25,7 @@ int
 rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 {
 	struct timespec times[2] = { info->atime, info->mtime };
-	mode_t kept = side->archive && local_give(fd, info) ? 07777 : RR_MODE_KEPT;
+	mode_t kept = side->archive && local_give(side, fd, info) ? 07777 : RR_MODE_KEPT;
 
 	return fchmod(fd, info->mode & kept) < 0 || futimens(fd, times) < 0 ? rr_cp_local_fail(side) : 0;
 }

@@ -169,6 +169,12 @@ remote_remove(struct rr_side *side, const struct rr_place *place, const char *na
 	return remote_check(side, error);
 }
 
+static int
+remote_remove_directory(struct rr_side *side, const struct rr_place *place, const char *name)
+{
+	return remote_check(side, rr_nfs_rmdir(side->nfs, &place->handle, name));
+}
+
 /* ---- Files ---- */
 
 static int
@@ -277,6 +283,7 @@ const struct rr_side_ops rr_side_remote = {
 	.set_xattr = rr_cp_remote_set_xattr,
 	.rename = remote_rename,
 	.remove = remote_remove,
+	.remove_directory = remote_remove_directory,
 	.open = remote_open,
 	.create = rr_cp_remote_create,
 	.overwrite = remote_overwrite,

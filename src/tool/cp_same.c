@@ -104,8 +104,8 @@ same_data(struct same *same, uint64_t size)
 }
 
 /* The file there, at the top of the copy, is the one that its path leads to. */
-static bool
-same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
+bool
+rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {
 	const struct rr_place *to = cp->depth > 0 ? pair->to : NULL;
 	struct same same = { .cp = cp };
@@ -146,5 +146,5 @@ rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 		return false;
 	if (cp->update && !same_is_older(there.mtime, pair->info->mtime))
 		return true;
-	return cp->checksum && same_contents(cp, pair, &there);
+	return cp->checksum && rr_cp_same_contents(cp, pair, &there);
 }

@@ -115,7 +115,7 @@ struct rr_side {
 	struct rr_text text;
 	bool fatal;
 	bool archive;            /* owners are kept, where that is allowed */
-	bool keep_uid, keep_gid; /* remote: as far as is known, it is */
+	bool keep_uid, keep_gid; /* as far as is known, it is */
 };
 
 struct rr_side_ops {
@@ -159,6 +159,8 @@ struct rr_side_ops {
 	int (*rename)(struct rr_side *side, const struct rr_place *place, const char *from, const char *to);
 	/* A file or a link. Interruption does not stop it. */
 	int (*remove)(struct rr_side *side, const struct rr_place *place, const char *name);
+	/* An empty directory. */
+	int (*remove_directory)(struct rr_side *side, const struct rr_place *place, const char *name);
 
 	/* Opens for reading. place may be NULL as for enter(). */
 	int (*open)(struct rr_side *side, const struct rr_place *place, const char *name,

@@ -379,7 +379,8 @@ small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *
 		return false;
 	/* What exists here is seen at once. */
 	return cp->to.nfs || cp->fresh ||
-	       (cp->to.ops->look(&cp->to, to, name, &there) == 0 && there.kind == RR_KIND_NONE);
+	       (cp->to.ops->look(&cp->to, to, name, &there) == 0 &&
+		       (there.kind == RR_KIND_NONE || (cp->sync && there.kind == RR_KIND_FILE)));
 }
 
 bool
@@ -399,7 +400,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	job->to = to;
 	job->name = name;
 	job->info = *info;
-	job->fresh = cp->fresh;
+	job->fresh = cp->fresh || cp->sync; /* a file that is there is replaced */
 	job->made = false;
 	job->within = cp->pump.within && info->size > 0;
 	rr_cp_temporary(name, 0, job->temporary);

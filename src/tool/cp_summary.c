@@ -60,6 +60,8 @@ summary_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 	if (sums->names)
 		fprintf(out, ", %" PRIu64 " more %s of files", sums->names,
 			summary_plural(sums->names, "name", "names"));
+	if (sums->removed)
+		fprintf(out, ", removed %" PRIu64, sums->removed);
 	if (sums->skipped)
 		fprintf(out, ", left %" PRIu64 " as %s", sums->skipped,
 			summary_plural(sums->skipped, "it is", "they are"));
@@ -80,10 +82,10 @@ summary_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 
 	fprintf(out,
 		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"names\":%" PRIu64
-		",\"skipped\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"octets\":%" PRIu64
+		",\"removed\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"octets\":%" PRIu64
 		",\"octets_within_server\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
-		sums->files, sums->directories, sums->links, sums->names, sums->skipped, sums->failed,
-		sums->octets, sums->within, seconds, rate);
+		sums->files, sums->directories, sums->links, sums->names, sums->removed, sums->skipped,
+		sums->failed, sums->octets, sums->within, seconds, rate);
 	fprintf(out,
 		"\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64
 		",\"octets_inline\":%" PRIu64 ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",

@@ -78,7 +78,8 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 }
 
 static int
-top_find_target(struct rr_cp *cp, const char *source, const char *path, struct target *target)
+top_find_target(
+	struct rr_cp *cp, const char *source, enum rr_kind kind, const char *path, struct target *target)
 {
 	struct rr_info info;
 
@@ -92,7 +93,9 @@ top_find_target(struct rr_cp *cp, const char *source, const char *path, struct t
 	if (!cp->from.nfs && strcmp(source, "-") == 0)
 		return rr_cp_fail_because(
 			cp, &cp->to, "it is a directory: what comes from standard input needs a name in it");
-	top_last_name(source, target->name);
+	/* `rpcrdma sync`: the directory becomes what the source is. */
+	if (!cp->sync || kind != RR_KIND_DIRECTORY)
+		top_last_name(source, target->name);
 	if (cp->to.ops->enter(&cp->to, NULL, path, &info, &target->place) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	if (target->name[0]) {
@@ -123,6 +126,8 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	rr_cp_contents(cp, &inside, to);
 	rr_trail_leave(&cp->trail);
 	cp->depth--;
+	if (cp->sync)
+		rr_cp_directory_end(cp, &inside, to, info);
 	cp->from.ops->leave(&cp->from, &inside);
 }
 
@@ -141,7 +146,7 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 	struct target target = { .place.fd = -1 };
 	struct rr_info info;
 
-	if (cp->from.ops->find(&cp->from, from, !cp->recursive, &info) < 0) {
+	if (cp->from.ops->find(&cp->from, from, !cp->recursive || cp->sync, &info) < 0) {
 		rr_cp_fail(cp, &cp->from);
 		return;
 	}
@@ -153,7 +158,7 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
 		return;
 	}
-	if (top_find_target(cp, whole, to, &target) < 0)
+	if (top_find_target(cp, whole, info.kind, to, &target) < 0)
 		return;
 	if (target.name[0])
 		rr_cp_entry(cp, NULL, from, &info, &target.place, target.name);

@@ -22,19 +22,21 @@ tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_c
 	}
 }
 
-/* What could be read of the directory. */
-static void
+/* What could be read of the directory; false: not all. */
+static bool
 tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_catalog *catalog)
 {
+	bool whole = cp->from.ops->list(&cp->from, from, catalog) == 0;
 	const char *endless;
 
-	if (cp->from.ops->list(&cp->from, from, catalog) < 0)
+	if (!whole)
 		rr_cp_fail(cp, &cp->from);
 	endless = rr_trail_count(&cp->trail, catalog->count);
 	if (!endless)
-		return;
+		return whole;
 	rr_cp_fail_because(cp, &cp->from, endless);
 	cp->stop = true;
+	return false;
 }
 
 void
@@ -42,9 +44,12 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 {
 	struct rr_catalog catalog = { 0 };
 	size_t length = strlen(cp->path);
+	bool whole = tree_list_directory(cp, from, &catalog);
 
-	tree_list_directory(cp, from, &catalog);
 	rr_catalog_sort(&catalog);
+	/* Where the source could not be read, nothing is known to be missing there. */
+	if (cp->remove && whole && !cp->absent)
+		rr_cp_sync_remove(cp, to, &catalog);
 	tree_expect_all(cp, from, &catalog);
 	for (size_t i = 0; i < catalog.count && !cp->stop; i++) {
 		const struct rr_catalog_entry *entry = &catalog.entries[i];
@@ -64,6 +69,15 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	}
 	rr_cp_small_end(cp, to);
 	rr_catalog_free(&catalog);
+}
+
+static bool
+tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
+{
+	struct rr_info there;
+
+	return cp->absent || cp->to.ops->look(&cp->to, to, to_name, &there) < 0 ||
+	       there.kind != RR_KIND_DIRECTORY;
 }
 
 /* Makes the directory on the receiving side, or enters the one that is there. */
@@ -88,6 +102,32 @@ tree_prepare(
 }
 
 /* Mode and times come last: the mode may forbid writing, and each new entry changes the times. */
+void
+rr_cp_directory_end(
+	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info)
+{
+	if (cp->dry || cp->stop)
+		return;
+	rr_cp_archive_xattrs(cp, from, to);
+	if (!cp->stop && cp->to.ops->set(&cp->to, to, info) < 0)
+		rr_cp_fail(cp, &cp->to);
+}
+
+/* Says what would become of a directory that the destination does not have. */
+static void
+tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
+{
+	bool absent = cp->absent;
+
+	rr_cp_sync_say(cp, "make");
+	cp->absent = true;
+	cp->depth++;
+	rr_cp_contents(cp, inside, &(struct rr_place){ .fd = -1 });
+	cp->depth--;
+	cp->absent = absent;
+	cp->sums.directories++;
+}
+
 static void
 tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
@@ -95,6 +135,10 @@ tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_
 	struct rr_place into = { .fd = -1 };
 	bool made = false, fresh = cp->fresh;
 
+	if (cp->dry && tree_is_absent(cp, to, to_name)) {
+		tree_say_all(cp, inside);
+		return;
+	}
 	if (tree_prepare(cp, to, to_name, &into, &made) < 0)
 		return;
 	cp->depth++;
@@ -102,10 +146,8 @@ tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_
 	rr_cp_contents(cp, inside, &into);
 	cp->fresh = fresh;
 	cp->depth--;
-	if (!cp->stop)
-		rr_cp_archive_xattrs(cp, inside, &into);
-	if ((made || cp->archive) && !cp->stop && cp->to.ops->set(&cp->to, &into, info) < 0)
-		rr_cp_fail(cp, &cp->to);
+	if (made || cp->archive)
+		rr_cp_directory_end(cp, inside, &into, info);
 	cp->sums.directories++;
 	cp->to.ops->leave(&cp->to, &into);
 }
@@ -162,11 +204,16 @@ tree_skip(struct rr_cp *cp, const struct rr_info *info)
 static void
 tree_copy_file(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {
-	if (rr_cp_archive_link(cp, pair->info, pair->to, pair->to_name) <= 0)
+	if (!cp->dry && rr_cp_archive_link(cp, pair->info, pair->to, pair->to_name) <= 0)
 		return;
-	if (rr_cp_same(cp, pair)) {
+	if (cp->sync ? rr_cp_sync_same(cp, pair) : rr_cp_same(cp, pair)) {
 		tree_skip(cp, pair->info);
 		rr_cp_archive_note(cp, pair->info, pair->to, pair->to_name);
+		return;
+	}
+	if (rr_cp_sync_say(cp, "copy")) {
+		cp->sums.files++;
+		cp->sums.octets += pair->info->size;
 		return;
 	}
 	if (rr_cp_small(cp, pair->from, pair->name, pair->info, pair->to))
@@ -175,18 +222,33 @@ tree_copy_file(struct rr_cp *cp, const struct rr_cp_pair *pair)
 		rr_cp_archive_note(cp, pair->info, pair->to, pair->to_name);
 }
 
+static void
+tree_copy_link(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	if (cp->sync && rr_cp_sync_same(cp, pair))
+		tree_skip(cp, pair->info);
+	else if (rr_cp_sync_say(cp, "copy"))
+		cp->sums.links++;
+	else
+		rr_cp_link(cp, pair->from, pair->name, pair->info, pair->to, pair->to_name);
+}
+
 void
 rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
 {
+	const struct rr_cp_pair pair = { from, name, info, to, to_name };
+
 	if (rr_tool_interrupted(NULL)) {
 		rr_cp_fail_because(cp, &cp->to, "interrupted");
 		cp->stop = true;
 		return;
 	}
+	if (cp->sync && rr_cp_sync_clear(cp, &pair) < 0)
+		return;
 	switch (info->kind) {
-	case RR_KIND_FILE: tree_copy_file(cp, &(struct rr_cp_pair){ from, name, info, to, to_name }); break;
-	case RR_KIND_LINK: rr_cp_link(cp, from, name, info, to, to_name); break;
+	case RR_KIND_FILE: tree_copy_file(cp, &pair); break;
+	case RR_KIND_LINK: tree_copy_link(cp, &pair); break;
 	case RR_KIND_DIRECTORY: tree_copy_directory(cp, from, name, info, to, to_name); break;
 	case RR_KIND_NONE: break;
 	case RR_KIND_STREAM:

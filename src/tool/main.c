@@ -11,6 +11,7 @@ static const struct rr_tool *const tools[] = {
 	&rr_tool_stat,
 	&rr_tool_cat,
 	&rr_tool_cp,
+	&rr_tool_sync,
 	&rr_tool_rm,
 	&rr_tool_mkdir,
 	&rr_tool_mv,

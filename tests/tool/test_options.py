@@ -76,7 +76,7 @@ def operands():
         refused("an operand is no URL", command, ["nfs://a/", "here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH")
     for command in ("stat", "ping"):
         refused("one operand too many", command, ["nfs://a/", "nfs://b/"], "'nfs://b/' is one argument too many")
-    for command, few, many in (("cp", ["a"], None), ("decode", [], ["a", "b"]), ("xdr", [], ["a", "b"]),
+    for command, few, many in (("cp", ["a"], None), ("sync", ["a"], ["a", "b", "c"]), ("decode", [], ["a", "b"]), ("xdr", [], ["a", "b"]),
                                ("serve", [], None), ("devices", None, ["x"])):
         if few is not None:
             refused("an operand is missing", command, few, "an argument is missing: .*")

@@ -105,6 +105,38 @@ rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct
 	return 0;
 }
 
+bool
+rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	(void)cp;
+	(void)pair;
+	return false;
+}
+
+int
+rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	(void)cp;
+	(void)pair;
+	return 0;
+}
+
+void
+rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog)
+{
+	(void)cp;
+	(void)to;
+	(void)catalog;
+}
+
+bool
+rr_cp_sync_say(const struct rr_cp *cp, const char *action)
+{
+	(void)cp;
+	(void)action;
+	return false;
+}
+
 /* ---- Copies ---- */
 
 /* Both sides are the server: its root is copied into its directory 1, which is an entry of another one. */

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/cp.h"
+
+/* `rpcrdma sync` leaves files that are the same, and removes files that the source does not have. */
+
+bool
+rr_cp_sync_say(const struct rr_cp *cp, const char *action)
+{
+	const char *path = cp->path[0] ? cp->path + 1 : ".";
+
+	if (!cp->dry)
+		return false;
+	if (cp->json) {
+		printf("{\"action\":\"%s\",\"path\":", action);
+		rr_tool_json_string(stdout, path);
+		puts("}");
+		return true;
+	}
+	printf("%s ", action);
+	rr_tool_put_name(stdout, path);
+	putchar('\n');
+	return true;
+}
+
+/* ---- Equal files ---- */
+
+static bool
+sync_is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Mode and times, and the owner, as far as the destination takes them. */
+static void
+sync_attributes(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
+{
+	const struct rr_info *info = pair->info;
+	struct rr_side *to = &cp->to;
+	uint32_t kept = to->keep_uid && to->keep_gid ? 07777 : RR_MODE_KEPT;
+	struct rr_file file;
+
+	if ((info->mode & kept) == there->mode && (info->uid == there->uid || !to->keep_uid) &&
+		(info->gid == there->gid || !to->keep_gid) && sync_is_same_time(info->mtime, there->mtime))
+		return;
+	if (rr_cp_sync_say(cp, "set"))
+		return;
+	if (to->ops->open(to, pair->to, pair->to_name, there, &file) < 0) {
+		rr_cp_fail(cp, to);
+		return;
+	}
+	if (to->ops->set(to, &(struct rr_place){ file.fd, file.handle }, info) < 0)
+		rr_cp_fail(cp, to);
+	to->ops->close(&file);
+}
+
+static bool
+sync_same_link(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
+{
+	char mine[RR_NFS_PATH], theirs[RR_NFS_PATH];
+
+	return there->kind == RR_KIND_LINK &&
+	       cp->from.ops->read_link(&cp->from, pair->from, pair->name, pair->info, mine) == 0 &&
+	       cp->to.ops->read_link(&cp->to, pair->to, pair->to_name, there, theirs) == 0 &&
+	       strcmp(mine, theirs) == 0;
+}
+
+bool
+rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	const struct rr_info *info = pair->info;
+	struct rr_info there;
+
+	if (cp->absent || cp->fresh || cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0)
+		return false;
+	if (info->kind == RR_KIND_LINK)
+		return sync_same_link(cp, pair, &there);
+	if (there.kind != RR_KIND_FILE || there.size != info->size)
+		return false;
+	if (cp->checksum ? !rr_cp_same_contents(cp, pair, &there)
+			 : !sync_is_same_time(info->mtime, there.mtime))
+		return false;
+	sync_attributes(cp, pair, &there);
+	return true;
+}
+
+/* ---- Removal ---- */
+
+static void sync_remove_entry(struct rr_cp *cp, const struct rr_place *place, const char *name,
+	const struct rr_info *info, struct rr_trail *trail);
+
+static bool
+sync_goes_on(const struct rr_cp *cp, const struct rr_trail *trail)
+{
+	return !cp->stop && !trail->endless && !rr_tool_interrupted(NULL);
+}
+
+/* Names are under cp->path. keep: NULL, or the names that stay, in order. */
+static void
+sync_remove_all(
+	struct rr_cp *cp, const struct rr_place *place, const struct rr_catalog *keep, struct rr_trail *trail)
+{
+	struct rr_catalog catalog = { 0 };
+	size_t length = strlen(cp->path);
+	const char *endless = NULL;
+
+	if (cp->to.ops->list(&cp->to, place, &catalog) < 0)
+		rr_cp_fail(cp, &cp->to);
+	else
+		endless = rr_trail_count(trail, catalog.count);
+	if (endless)
+		rr_cp_fail_because(cp, &cp->to, endless);
+	for (size_t i = 0; i < catalog.count && sync_goes_on(cp, trail); i++) {
+		const struct rr_catalog_entry *entry = &catalog.entries[i];
+		struct rr_info info;
+
+		if (keep && rr_catalog_has(keep, entry->name))
+			continue;
+		if ((size_t)snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", entry->name) >=
+			sizeof(cp->path) - length)
+			rr_cp_fail_because(cp, &cp->to, "the path of what is to be removed is too long");
+		else if (cp->to.ops->examine(&cp->to, place, entry, &info) < 0)
+			rr_cp_fail(cp, &cp->to);
+		else if (info.kind != RR_KIND_NONE)
+			sync_remove_entry(cp, place, entry->name, &info, trail);
+		cp->path[length] = '\0';
+	}
+	rr_catalog_free(&catalog);
+}
+
+/* False: the directory stays. */
+static bool
+sync_empty(struct rr_cp *cp, const struct rr_place *place, const char *name, const struct rr_info *info,
+	struct rr_trail *trail)
+{
+	const char *endless = rr_trail_enter(trail, info->fsid, info->fileid);
+	uint64_t failed = cp->sums.failed;
+	struct rr_place inside;
+
+	if (endless) {
+		rr_cp_fail_because(cp, &cp->to, endless);
+		return false;
+	}
+	if (cp->to.ops->enter(&cp->to, place, name, info, &inside) < 0) {
+		rr_cp_fail(cp, &cp->to);
+	} else {
+		sync_remove_all(cp, &inside, NULL, trail);
+		cp->to.ops->leave(&cp->to, &inside);
+	}
+	rr_trail_leave(trail);
+	return failed == cp->sums.failed && sync_goes_on(cp, trail);
+}
+
+static void
+sync_remove_entry(struct rr_cp *cp, const struct rr_place *place, const char *name,
+	const struct rr_info *info, struct rr_trail *trail)
+{
+	bool directory = info->kind == RR_KIND_DIRECTORY;
+	int error = 0;
+
+	if (directory && !sync_empty(cp, place, name, info, trail))
+		return;
+	if (!rr_cp_sync_say(cp, "remove"))
+		error = directory ? cp->to.ops->remove_directory(&cp->to, place, name)
+				  : cp->to.ops->remove(&cp->to, place, name);
+	if (error)
+		rr_cp_fail(cp, &cp->to);
+	else
+		cp->sums.removed++;
+}
+
+void
+rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog)
+{
+	struct rr_trail *trail = calloc(1, sizeof(*trail));
+
+	if (!trail) {
+		rr_cp_fail_because(cp, &cp->to, "out of memory");
+		return;
+	}
+	sync_remove_all(cp, to, catalog, trail);
+	free(trail);
+}
+
+/* A directory in the place of something else, or the other way round. */
+int
+rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
+{
+	bool directory = pair->info->kind == RR_KIND_DIRECTORY;
+	uint64_t failed = cp->sums.failed;
+	struct rr_trail *trail;
+	struct rr_info there;
+
+	if (cp->depth == 0 || cp->absent || cp->fresh || !cp->remove)
+		return 0;
+	if (cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (there.kind == RR_KIND_NONE || (there.kind == RR_KIND_DIRECTORY) == directory)
+		return 0;
+	trail = calloc(1, sizeof(*trail));
+	if (!trail)
+		return rr_cp_fail_because(cp, &cp->to, "out of memory");
+	sync_remove_entry(cp, pair->to, pair->to_name, &there, trail);
+	free(trail);
+	return cp->sums.failed == failed && !rr_tool_interrupted(NULL) ? 0 : -1;
+}
