@@ -5,101 +5,132 @@
  * one at a time. Prints for each server a line of rates (MiB/s) of each turn, and one of medians of all calls
  * (us).
  */
-#include <arpa/inet.h>
 #include <err.h>
-#include <netinet/in.h>
+#include <rpcrdma/client.h>
+#include <rpcrdma/nfs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "carrier/engine.h"
-#include "nfs/client.h"
+#include <time.h>
 
 enum { WINDOW = 4, TURNS = 9, MIB = 1 << 20, CALLS = 1200, SERVERS_MAX = 8 };
+
+/* Procedure 0 of NFS version 3 has neither arguments nor results: no schema is needed. */
+static const struct rpcrdma_procedure procedures[] = { { .name = "NULL" } };
+static const struct rpcrdma_program nfs_v3 = { "NFS_V3", 100003, 3, 1, procedures, NULL };
 
 struct server {
 	const char *name;
 	struct rpcrdma_nfs *nfs;
-	struct rr_nfs_object file;
+	struct rpcrdma_client *client; /* for NULL */
+	struct rpcrdma_nfs_object file;
 	double rates[TURNS];
 	uint64_t nulls[TURNS * CALLS], getattrs[TURNS * CALLS]; /* ns */
 };
 
 static struct rpcrdma_engine *engine;
 
+static uint64_t
+now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 static void
 open_server(struct server *server, const char *file)
 {
 	const char *colon = strchr(server->name, ':');
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct rr_nfs_config config = { .server = server->name, .path = "/" };
-	struct rr_text text;
+	int port = colon ? atoi(colon + 1) : 0;
+	bool tcp = strncmp(server->name, "tcp:", 4) == 0;
+	struct rpcrdma_client_config client = { .size = sizeof(client),
+		.port = (uint16_t)port,
+		.transport = tcp ? RPCRDMA_TRANSPORT_TCP : RPCRDMA_TRANSPORT_RDMA };
+	struct rpcrdma_nfs_config config = { .size = sizeof(config) };
+	struct rpcrdma_nfs_handle root;
+	uint32_t read_max;
+	char url[100];
 
 	if (!colon)
 		errx(2, "%s is not of the form tcp:PORT or rdma:PORT", server->name);
-	address.sin_port = htons((uint16_t)atoi(colon + 1));
-	config.rpc.transport = strncmp(server->name, "tcp:", 4) == 0 ? RR_TRANSPORT_TCP : RR_TRANSPORT_AUTO;
-	memcpy(&config.rpc.address, &address, sizeof(address));
-	config.rpc.address_size = sizeof(address);
-	if (rr_nfs_open(engine, &config, &server->nfs, &text))
-		errx(1, "%s: %s", server->name, text.text);
-	if (rr_nfs_lookup(server->nfs, rr_nfs_root(server->nfs), file, &server->file))
+	snprintf(url, sizeof(url), "nfs://127.0.0.1:%d/?version=3&transport=%s", port, tcp ? "tcp" : "auto");
+	config.url = url;
+	if (rpcrdma_nfs_open(engine, &config, &server->nfs) ||
+		rpcrdma_client_connect(engine, &client, &server->client))
+		errx(1, "%s: %s", server->name, rpcrdma_engine_error(engine));
+	server->file.size = sizeof(server->file);
+	if (rpcrdma_nfs_root(server->nfs, &root, NULL) ||
+		rpcrdma_nfs_lookup(server->nfs, &root, file, &server->file, NULL))
 		errx(1, "%s: %s", server->name, rpcrdma_nfs_error(server->nfs));
-	if (server->file.attributes.size < MIB || rr_nfs_read_max(server->nfs) < MIB)
+	rpcrdma_nfs_limits(server->nfs, &read_max, NULL);
+	if (server->file.length < MIB || read_max < MIB)
 		errx(1, "%s: %s: 1 MiB cannot be read at once", server->name, file);
 }
 
 /* ---- Rates ---- */
 
+struct reading;
+
+struct piece {
+	struct reading *reading;
+	struct rpcrdma_nfs_io io;
+};
+
 struct reading {
 	struct server *server;
 	uint64_t next, size;
 	uint32_t under_way;
-	struct rr_nfs_io ios[WINDOW];
+	struct piece pieces[WINDOW];
 };
 
+static void read_done(void *ctx, int error);
+
 static void
-next_read(struct reading *reading, struct rr_nfs_io *io)
+next_read(struct piece *piece)
 {
+	struct reading *reading = piece->reading;
+	const struct rpcrdma_nfs_then then = { read_done, piece };
+
 	if (reading->next + MIB > reading->size)
 		return;
-	io->offset = reading->next;
+	piece->io.offset = reading->next;
 	reading->next += MIB;
 	reading->under_way++;
-	rr_nfs_read(reading->server->nfs, io);
+	if (rpcrdma_nfs_read(reading->server->nfs, &piece->io, &then))
+		errx(1, "%s: READ: %s", reading->server->name, rpcrdma_nfs_error(reading->server->nfs));
 }
 
 static void
-read_done(struct rr_nfs_io *io, int error)
+read_done(void *ctx, int error)
 {
-	struct reading *reading = io->ctx;
+	struct piece *piece = ctx;
+	struct reading *reading = piece->reading;
 
-	if (error || io->moved != MIB)
+	if (error || piece->io.moved != MIB)
 		errx(1, "%s: READ: %s", reading->server->name, rpcrdma_nfs_error(reading->server->nfs));
 	reading->under_way--;
-	next_read(reading, io);
+	next_read(piece);
 }
 
-/* The whole file once. */
+/* Reads the whole file once. */
 static double
 read_rate(struct server *server, uint8_t *memory)
 {
-	struct reading reading = { .server = server, .size = server->file.attributes.size };
-	uint64_t start = rr_now(engine->env);
+	struct reading reading = { .server = server, .size = server->file.length };
+	uint64_t start = now();
 
 	for (size_t i = 0; i < WINDOW; i++) {
-		struct rr_nfs_io *io = &reading.ios[i];
-
-		io->file = &server->file.handle;
-		io->data = memory + i * MIB;
-		io->length = MIB;
-		io->done = read_done;
-		io->ctx = &reading;
-		next_read(&reading, io);
+		reading.pieces[i] = (struct piece){ &reading, { .size = sizeof(struct rpcrdma_nfs_io),
+								      .file = server->file.handle,
+								      .data = memory + i * MIB,
+								      .length = MIB } };
+		next_read(&reading.pieces[i]);
 	}
 	while (reading.under_way > 0)
-		rr_loop_turn(engine->loop, -1);
-	return (double)reading.next / MIB * (double)RR_SECOND / (double)(rr_now(engine->env) - start);
+		rpcrdma_engine_turn(engine, -1);
+	return (double)reading.next / MIB * 1e9 / (double)(now() - start);
 }
 
 /* ---- Latencies ---- */
@@ -107,23 +138,23 @@ read_rate(struct server *server, uint8_t *memory)
 static uint64_t
 time_null(struct server *server)
 {
-	struct rr_call call = { .program = &NFS_V3_program, .proc = NFSPROC3_NULL };
-	uint64_t start = rr_now(engine->env);
+	const struct rpcrdma_call_config call = { .size = sizeof(call), .program = &nfs_v3 };
+	uint64_t start = now();
 
-	if (rr_client_call_and_wait(rr_nfs_rpc(server->nfs), &call, NULL, NULL))
-		errx(1, "%s: NULL: %s", server->name, rr_client_error(rr_nfs_rpc(server->nfs)));
-	return rr_now(engine->env) - start;
+	if (rpcrdma_client_call_and_wait(server->client, &call))
+		errx(1, "%s: NULL: %s", server->name, rpcrdma_client_error(server->client));
+	return now() - start;
 }
 
 static uint64_t
 time_getattr(struct server *server)
 {
-	uint64_t start = rr_now(engine->env);
-	fattr3 attributes;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+	uint64_t start = now();
 
-	if (rr_nfs_getattr(server->nfs, &server->file.handle, &attributes))
+	if (rpcrdma_nfs_stat(server->nfs, &server->file.handle, &object, NULL))
 		errx(1, "%s: GETATTR: %s", server->name, rpcrdma_nfs_error(server->nfs));
-	return rr_now(engine->env) - start;
+	return now() - start;
 }
 
 static void
@@ -159,7 +190,7 @@ main(int argc, char **argv)
 
 	if (count < 1 || count > SERVERS_MAX || !memory)
 		errx(2, "usage: calls FILE tcp:PORT|rdma:PORT...");
-	if (rr_engine_new(&rr_env_system, &rr_engine_config_default, &engine))
+	if (rpcrdma_engine_new(NULL, &engine))
 		err(1, "an event loop cannot be set up");
 	for (int i = 0; i < count; i++) {
 		servers[i].name = argv[2 + i];
@@ -176,6 +207,7 @@ main(int argc, char **argv)
 		for (int turn = 0; turn < TURNS; turn++)
 			printf("%.0f ", servers[i].rates[turn]);
 		printf("\n%.1f %.1f\n", median_us(servers[i].nulls), median_us(servers[i].getattrs));
+		rpcrdma_client_free(servers[i].client);
 		rpcrdma_nfs_close(servers[i].nfs);
 	}
 	rpcrdma_engine_free(engine);

@@ -5,6 +5,7 @@
 #include <rpcrdma/nfs.h>
 
 #include "nfs/limits.h"
+#include "nfs/url.h"
 #include "nfs/v4/newer.h"
 #include "nfs/version.h"
 #include "rpc/client.h"
@@ -68,6 +69,10 @@ enum {
  */
 int rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs,
 	struct rr_text *text);
+
+/* Opens an export by a URL that was taken apart; path is that of the URL, or one above it. */
+int rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
+	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text);
 
 /* True where version 4.2 is spoken, whose procedures (nfs/v4/newer.h) are there then. */
 bool rr_nfs_is_newer(const struct rpcrdma_nfs *nfs);

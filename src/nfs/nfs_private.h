@@ -5,7 +5,6 @@
 #include <rpcrdma/nfs.h>
 
 #include "nfs/client_private.h"
-#include "nfs/url.h"
 
 /*
  * The public functions on names and file data (<rpcrdma/nfs.h>) share one structure for what is under way.
@@ -137,9 +136,5 @@ int rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *
 
 /* pending->names[number] in pending->handles[number]. */
 diropargs3 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number);
-
-/* nfs_open.c: opens an export by a URL that was taken apart; path is that of the URL, or one above it. */
-int rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
-	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text);
 
 #endif

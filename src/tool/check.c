@@ -116,12 +116,12 @@ check_speaks(struct rr_check *check, uint32_t version)
 }
 
 static int
-check_take_entry(void *ctx, const struct rr_nfs_entry *entry)
+check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
 	struct rr_check *check = ctx;
 
-	if (!entry->object || entry->object->attributes.type != NF3REG ||
-		entry->object->attributes.size < RR_CHECK_FILE_LEAST)
+	if (!entry->object || entry->object->type != RPCRDMA_NFS_FILE ||
+		entry->object->length < RR_CHECK_FILE_LEAST)
 		return 0;
 	check->file = entry->object->handle;
 	check->has_file = true;
@@ -135,23 +135,23 @@ void
 rr_check_find_objects(struct rr_check *check, const char *url)
 {
 	struct rr_remote remote = { .version_3 = true };
-	struct rr_nfs_object object;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 	int error = rr_remote_open(check->engine, url, &remote, &check->no_objects);
 
 	if (error == 0)
-		error = rr_nfs_walk(remote.nfs, rr_nfs_rest(remote.nfs), true, &object);
+		error = rpcrdma_nfs_find(remote.nfs, remote.rest, true, &object);
 	if (error && remote.nfs)
 		rr_fail(&check->no_objects, 0, "%s", rpcrdma_nfs_error(remote.nfs));
-	if (error == 0 && object.attributes.type == NF3DIR) {
+	if (error == 0 && object.type == RPCRDMA_NFS_DIRECTORY) {
 		check->directory = object.handle;
 		check->has_directory = true;
-		rr_nfs_readdir(remote.nfs, &object.handle, check_take_entry, check);
+		rpcrdma_nfs_list(remote.nfs, &object.handle, check_take_entry, check);
 	}
-	if (error == 0 && object.attributes.type == NF3REG) {
+	if (error == 0 && object.type == RPCRDMA_NFS_FILE) {
 		check->file = object.handle;
-		check->has_file = object.attributes.size >= RR_CHECK_FILE_LEAST;
+		check->has_file = object.length >= RR_CHECK_FILE_LEAST;
 		snprintf(check->file_path, sizeof(check->file_path), "%s", check->url.path);
-		check->directory = *rr_nfs_root(remote.nfs);
+		check->directory = remote.root;
 		check->has_directory = true;
 	}
 	rr_remote_close(&remote);

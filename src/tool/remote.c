@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nfs/nfs_private.h"
 #include "tool/tool.h"
 
 const struct rr_option rr_remote_options[] = {
