@@ -15,8 +15,8 @@ extern "C" {
  * A connection that was up once and is lost is made again, with backoff, and
  * calls outstanding are sent again with the same XIDs. A server may then
  * handle a call twice: see RFC 5531, section 4, on what transports promise.
- * Where no call is outstanding it is made again for the next one, unless the
- * server may call, too: see services below.
+ * Where no call is outstanding, the connection is made again for the next call;
+ * at once where the server may call as well: see services below.
  *
  * Threads: those of its engine.
  */
@@ -77,8 +77,9 @@ RPCRDMA_API int rpcrdma_client_new(struct rpcrdma_engine *engine, const struct r
 RPCRDMA_API int rpcrdma_client_connect(struct rpcrdma_engine *engine,
 	const struct rpcrdma_client_config *config, struct rpcrdma_client **client);
 
-/* Cancels all calls, without their done(), closes and frees. Also inside a callback, but not while a blocking
- * call of this client waits, unless inside the done() of that. client may be NULL. */
+/* Cancels all calls without calling their done(), closes the connection and frees the client. Also inside a
+ * callback, but not while a blocking call of this client waits, except in the done() of that call. client may
+ * be NULL. */
 RPCRDMA_API void rpcrdma_client_free(struct rpcrdma_client *client);
 
 /* The most marked results of one call that can be placed. */
@@ -86,8 +87,8 @@ enum { RPCRDMA_SINKS_MAX = 4 };
 
 /*
  * Memory in which a marked result (`#pragma rpcrdma place` in the schema) may
- * be placed by the server's RDMA Write, without a copy. length is the most
- * that the result can have.
+ * be placed by the server's RDMA Write, without a copy. length: the most
+ * octets that the result can have.
  */
 struct rpcrdma_sink {
 	void *data;
@@ -114,8 +115,8 @@ struct rpcrdma_call_config {
 	 * Octets of the encoded result at least, marked data not counted. 0: what the schema says. In version
 	 * 2, a reply that may not fit inline is left to a server that can provide a Read chunk for it; where
 	 * reply_min says that it will not fit inline, a Reply chunk is offered instead, which spares a round
-	 * trip (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1). It need not be true: a smaller reply comes
-	 * inline. More than reply_max counts as reply_max.
+	 * trip (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1). A smaller reply comes inline
+	 * nevertheless. More than reply_max counts as reply_max.
 	 */
 	uint32_t reply_min;
 	/*
@@ -131,8 +132,8 @@ struct rpcrdma_call_config {
 	void *arena;
 	size_t arena_size;
 	uint64_t timeout; /* in nanoseconds; the call fails with TIMEDOUT then. 0: none */
-	/* Comes once, from rpcrdma_engine_turn(): see rpcrdma_client_call() for the errors. It may start
-	 * other calls, and may free the client. NULL: nobody hears of it. */
+	/* Called once, from rpcrdma_engine_turn(): see rpcrdma_client_call() for the errors. It may start
+	 * other calls, and may free the client. NULL: nothing is called. */
 	void (*done)(void *ctx, struct rpcrdma_call *call, int error);
 	void *ctx; /* for done */
 };
@@ -202,7 +203,7 @@ enum { RPCRDMA_PROPERTIES = 4 };
  */
 RPCRDMA_API const char *rpcrdma_property_name(uint32_t index);
 
-/* How the connection came out. */
+/* What the two sides of a connection agreed on, and what of it is in use. */
 struct rpcrdma_negotiated {
 	size_t size;              /* set by the caller: see api.h */
 	const char *fabric;       /* "iwarp", "verbs" or "tcp"; constant */
@@ -214,8 +215,8 @@ struct rpcrdma_negotiated {
 	uint32_t credits_asked;   /* calls that may be under way at a time, as asked for, */
 	uint32_t credits_granted; /* and as the last reply granted */
 	uint32_t credits_used; /* now: calls of this side that are under way, and a message of properties */
-	uint32_t credits_min;  /* the extremes of what was granted; 0 where nothing was yet */
-	uint32_t credits_max;
+	uint32_t credits_min;  /* the least that was granted so far, */
+	uint32_t credits_max;  /* and the most; both 0 before the first grant */
 	uint32_t own_send, own_receive;   /* octets of the largest Send, as this side announced it, */
 	uint32_t peer_send, peer_receive; /* and the peer; its defaults where private_data is false */
 	bool read_chunks;                 /* both sides take replies in Read chunks of the responder */

@@ -30,8 +30,8 @@ extern "C" {
 struct rpcrdma_engine;
 
 /*
- * NULL for a handle, a configuration, or where a result is to be stored, is answered with INVAL by functions
- * that return errors. Others do nothing then, or return 0, NULL, or a text that says so.
+ * Where a handle, a configuration, or the place for a result is NULL, functions that return errors return
+ * INVAL. Other functions then do nothing, or return 0, NULL, or a text that says so.
  */
 
 /* The memory that a client provides for a reply that may not fit inline, where the server can provide a
@@ -47,7 +47,8 @@ struct rpcrdma_engine_config {
 	size_t size; /* sizeof(struct rpcrdma_engine_config): see api.h */
 	/*
 	 * Octets of the largest RDMA Send that this side sends, and that it takes (RFC 8166, section 3.3.2,
-	 * inline threshold; told to the peer by RFC 8797): multiples of 1024 from 1024 to 262144. 4096.
+	 * inline threshold; RFC 8797 announces both to the peer): multiples of 1024 from 1024 to 262144.
+	 * 4096.
 	 */
 	uint32_t inline_send, inline_receive;
 	/* Calls under way on a connection: what a client asks for, and what a server grants (RFC 8166,
@@ -64,9 +65,9 @@ struct rpcrdma_engine_config {
 	 * takes the place of the connection that was longest without a call. 1024 */
 	uint32_t connection_max;
 	/*
-	 * Octets of memory for calls that arrived, and for results until they were sent. Where none is left,
-	 * new calls wait: this is what bounds a server. Replies to our own calls get half as much on top.
-	 * 64 MiB.
+	 * Octets of memory for calls that arrived, and for results until they were sent. Where no memory
+	 * is left, new calls wait: this bounds a server. Replies to calls of this side have half as much of
+	 * their own. 64 MiB.
 	 */
 	size_t memory_max;
 	bool crc;                    /* iWARP: ask for CRC32c (RFC 5044, section 7.1) */
@@ -75,8 +76,8 @@ struct rpcrdma_engine_config {
 	uint32_t rpcrdma_version;    /* RPC-over-RDMA: 1 or 2 only; 0: both, where a client tries 2 first */
 	/*
 	 * Replies in Read chunks of the responder (draft-cel-nfsv4-rpcrdma-reliable-reply-02): used in
-	 * RPC-over-RDMA version 2, where both sides announced them. A server that none is left for answers
-	 * with an error what it cannot convey otherwise.
+	 * RPC-over-RDMA version 2, where both sides announced them. A server that may expose no
+	 * more of them answers with an error where a reply fits in no other way.
 	 */
 	bool no_read_chunks;    /* do not announce them */
 	uint32_t reply_chunks;  /* of calls: enum rpcrdma_reply_chunks */
@@ -88,16 +89,16 @@ struct rpcrdma_engine_config {
 	/*
 	 * A file for all that connections over RDMA send and receive, as a capture in the format of pcapng:
 	 * iWARP over TCP, whatever moves the data, so that Wireshark and `rpcrdma decode` read it. RDMA
-	 * operations of the peer are derived from its messages, and stand in front of them. It is emptied
-	 * when the engine is made, and whole when the engine has ended. The engine copies the name. It costs
-	 * a copy of all data; NULL: no capture.
+	 * operations of the peer are derived from its messages, and stand in front of them. The file is
+	 * emptied when the engine is made, and complete when the engine has ended. The engine copies the
+	 * name. A capture costs a copy of all data. NULL: no capture.
 	 */
 	const char *capture;
 	/*
-	 * A file for a flight recorder: the same for the last 1024 packets, and of each the first 512 octets,
-	 * which are kept in memory and written when a connection ends with an error of the protocol, and by
-	 * rpcrdma_engine_write_flight(). Each time replaces what the file had. The engine copies the name.
-	 * NULL: no recorder.
+	 * A file for a flight recorder: a capture of the last 1024 packets, with the first 512 octets of
+	 * each. The recorder keeps them in memory, and writes the file anew when a connection ends with an
+	 * error of the protocol, and in rpcrdma_engine_write_flight(). The engine copies the name. NULL: no
+	 * recorder.
 	 */
 	const char *flight;
 };
@@ -120,10 +121,10 @@ RPCRDMA_API int rpcrdma_engine_new(
 RPCRDMA_API int rpcrdma_engine_write_flight(struct rpcrdma_engine *engine);
 
 /*
- * Frees it. Not inside a callback. engine may be NULL. Functions that were posted and have not run yet run
- * first, inside this function. Where clients, servers, timers or requests that a handler keeps are left on
- * it, the engine is not turned any more, and ends with the last of them: each of them is still to be freed,
- * or ended.
+ * Frees the engine. Not inside a callback. engine may be NULL. Functions that were posted and have not run
+ * yet run first, inside this function. Where clients, servers, timers or requests that a handler keeps are
+ * left on it, the engine is not turned any more, and ends with the last of them: each of them is still to be
+ * freed, or ended.
  */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *engine);
 
@@ -160,8 +161,8 @@ RPCRDMA_API int64_t rpcrdma_engine_due(const struct rpcrdma_engine *engine);
 RPCRDMA_API void rpcrdma_engine_wake(struct rpcrdma_engine *engine);
 
 /*
- * A function that another thread has run in the loop: a thread that works for a handler, for example, hands
- * the request back by it. The caller sets run and ctx, and everything else to zero before the first use. From
+ * A function that another thread wants to run in the engine's thread. So a thread that works for a handler
+ * hands the request back. The caller sets run and ctx, and everything else to zero before the first use. From
  * rpcrdma_engine_post() until run() is called the structure is the library's; inside run() it is the caller's
  * again, and may be posted again, or freed.
  */
@@ -207,8 +208,8 @@ RPCRDMA_API void rpcrdma_timer_disarm(struct rpcrdma_timer *timer);
 /* Disarms and frees. timer may be NULL. */
 RPCRDMA_API void rpcrdma_timer_free(struct rpcrdma_timer *timer);
 
-/* Why the last function failed that was to make something on this engine, or to turn it: what, where, and
- * what to do about it. Valid until the next of them. */
+/* The reason why the last function failed that makes something on this engine, or turns it: what failed,
+ * where, and what to do about it. Valid until such a function is called again. */
 RPCRDMA_API const char *rpcrdma_engine_error(const struct rpcrdma_engine *engine);
 
 /* ---- What clients and servers have in common ---- */
@@ -256,31 +257,35 @@ struct rpcrdma_counters {
 	uint64_t invalidations;        /* by this side */
 	uint64_t remote_invalidations; /* by the peer, with Send With Invalidate */
 	uint64_t credit_waits;         /* calls that waited for a credit, */
-	uint64_t credit_wait_ns;       /* and for how long there were such */
+	uint64_t credit_wait_ns;       /* and how long at least one call waited so */
 	uint64_t memory_waits;         /* calls that waited for memory of the engine's memory_max, */
-	uint64_t memory_wait_ns;       /* likewise */
+	uint64_t memory_wait_ns;       /* and how long at least one call waited so */
 	uint64_t errors_sent;          /* RDMA_ERROR: RFC 8166, section 4.5 */
 	uint64_t errors_received;
-	uint64_t discarded; /* messages that meant nothing here */
-	/* Why a client used or offered chunks: with that argument in its stream a call would not fit inline
-	 * (Read chunk); a long call's stream does not, without items that could be taken out, or even
-	 * without them; with these results in its stream the reply might not (Write chunks); the stream of
-	 * the reply might not (Reply chunk), or would, but not all results have a Write chunk (likewise). */
+	uint64_t discarded; /* messages that this side had no use for */
+	/*
+	 * Why a client used or offered chunks.
+	 *   why_arguments  a call did not fit inline with an argument in its stream: a Read chunk has that
+	 *   why_stream     a call did not fit inline, and had no item to take out: a long call
+	 *   why_rest       a call did not fit inline even without its items: a long call
+	 *   why_sinks      a reply might not fit inline with the results in its stream: Write chunks
+	 *   why_reply      the stream of a reply might not fit inline: a Reply chunk
+	 *   why_many       a reply had more results than Write chunks: a Reply chunk
+	 */
 	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
 	uint64_t rdma_reads, rdma_writes;          /* operations that this side posted */
 	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are INVAL_OPTION, see below,
 						      and ERR_CHUNK, in version 2 BAD_HEADER, too */
 	uint64_t overruns;    /* calls of the peer's beyond what was ever granted to it */
-	uint64_t bad_replies; /* of what was discarded: it had the XID of a call, and was no good answer to it
-			       */
+	uint64_t bad_replies; /* of the discarded: had the XID of a call, and were no valid reply to it */
 	uint64_t repeats;     /* calls answered out of the duplicate request cache, not executed again */
 	/* Replies in Read chunks of the responder. */
-	uint64_t replies_left;      /* calls whose reply, if large, was left to the responder */
+	uint64_t replies_left;      /* calls without a Reply chunk: the responder provides large replies */
 	uint64_t provided_replies;  /* replies in such a chunk, sent or received */
 	uint64_t provided_refused;  /* replies that found no room, and became errors */
 	uint64_t provided_timeouts; /* chunks withdrawn, as the requester did not say that it pulled them */
 	uint64_t done_sent, done_received; /* RDMA_DONE */
-	uint64_t done_unmatched;           /* of those received: for no chunk */
+	uint64_t done_unmatched;           /* of those received: they named no chunk */
 	/* Of the errors: RDMA_ERR_INVAL_OPTION of version 2, the answer to an optional feature that is not
 	 * known. */
 	uint64_t err_inval_option_sent, err_inval_option_received;
@@ -290,7 +295,7 @@ struct rpcrdma_counters {
  * 0. NULL: there is no such counter. Any thread. */
 RPCRDMA_API const char *rpcrdma_counter_name(uint32_t index);
 
-/* The value of the counter of this name; 0 where counters, by its size, does not have it, or is NULL. Any
+/* The value of the counter at this place; 0 where counters is NULL, or is too small to have the counter. Any
  * thread. */
 RPCRDMA_API uint64_t rpcrdma_counter_value(const struct rpcrdma_counters *counters, uint32_t index);
 
@@ -307,8 +312,8 @@ struct rpcrdma_latency {
 	uint64_t buckets[RPCRDMA_LATENCY_BUCKETS];
 };
 
-/* The upper end, in microseconds, of the bucket of the call that is slower than percent of 100 calls. 0 where
- * nothing was counted, or latency is NULL. Any thread. */
+/* The time, in microseconds, in which percent of 100 calls were done: the upper end of a bucket. 0 where no
+ * call was counted, or latency is NULL. Any thread. */
 RPCRDMA_API uint64_t rpcrdma_latency_percentile(const struct rpcrdma_latency *latency, unsigned percent);
 
 #ifdef __cplusplus

@@ -33,14 +33,14 @@ enum rpcrdma_handled {
 	RPCRDMA_HANDLE_SYSTEM_ERR, /* the other accept_stat values of RFC 5531, section 9: SYSTEM_ERR */
 	RPCRDMA_HANDLE_GARBAGE_ARGS,
 	RPCRDMA_HANDLE_PROC_UNAVAIL,
-	RPCRDMA_HANDLE_TOO_WEAK, /* AUTH_ERROR with AUTH_TOOWEAK: the credential does not do */
+	RPCRDMA_HANDLE_TOO_WEAK, /* AUTH_ERROR with AUTH_TOOWEAK: the credential does not suffice */
 	RPCRDMA_HANDLE_KEPT /* the handler keeps the request and answers later, by rpcrdma_request_end() */
 };
 
 /*
- * Handles a call: it was decoded into args, of the procedure's C type, which
- * lives as long as the request. Fills in result, of the procedure's C type,
- * which is zeroed. Memory that result points to must stay until the reply was sent:
+ * Handles a call. args, of the procedure's C type, has the decoded arguments,
+ * and lives as long as the request. The handler fills in result, of the
+ * procedure's C type, which is zeroed. Memory that result points to must stay until the reply was sent:
  * rpcrdma_request_alloc() and rpcrdma_request_payload() give such memory, and
  * args, with all that it points to, is such memory as well.
  *
@@ -52,9 +52,9 @@ typedef enum rpcrdma_handled rpcrdma_handler(
 
 /*
  * A version of a program, and its handlers. The array handlers has
- * program->procedure_count members, by procedure number; where one is NULL,
- * PROC_UNAVAIL is answered, but SUCCESS for procedure 0 (RFC 5531, section
- * 12.1). program, handlers and ctx belong to the caller, and must live as long as the server.
+ * program->procedure_count members, by procedure number; where a handler is
+ * NULL, the server answers PROC_UNAVAIL, and SUCCESS for procedure 0 (RFC 5531,
+ * section 12.1). program, handlers and ctx belong to the caller, and must live as long as the server.
  *
  * once has a member for each procedure as well, or is NULL. Where a member is true, a call that a client
  * repeats (after it lost its connection, for example) is not executed again: the repetition gets the answer
@@ -96,7 +96,7 @@ RPCRDMA_API int rpcrdma_server_new(struct rpcrdma_engine *engine, const struct r
 	struct rpcrdma_server **server);
 
 /*
- * Closes all connections at once and frees. Memory that replies under way
+ * Closes all connections at once and frees the server. Memory that replies under way
  * refer to, and that is the caller's, must stay until rpcrdma_engine_free().
  * Must not be called inside a handler, nor inside lost(). For each request that a handler kept, this function
  * calls lost(), which must not use the server; such a request is still to be ended. server may
@@ -130,8 +130,8 @@ RPCRDMA_API uint32_t rpcrdma_server_connections(const struct rpcrdma_server *ser
 RPCRDMA_API int rpcrdma_server_counters(
 	const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
 
-/* Calls visit for each connection there is now. The structures are valid until visit returns; size says
- * how much of a structure this library has. visit must not use the server. */
+/* Calls visit for each connection there is now. The structures are valid until visit returns; their
+ * size is that which this library knows. visit must not use the server. */
 RPCRDMA_API void rpcrdma_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
 		const struct rpcrdma_counters *counters),
@@ -162,8 +162,9 @@ RPCRDMA_API bool rpcrdma_request_auth_sys(
 /*
  * The room of the reply: octets of the largest marked result, and of the
  * encoded result besides. Over RDMA, the client provided for no more (RFC
- * 8166, section 4.4); a reply beyond it is answered with ERR_CHUNK. Where no
- * Write chunk waits for a marked result, it takes its room from the rest.
+ * 8166, section 4.4); the server answers with ERR_CHUNK in place of a larger
+ * reply. A marked result for which there is no Write chunk takes its room from
+ * that of the encoded result.
  */
 RPCRDMA_API uint32_t rpcrdma_request_item_room(const struct rpcrdma_request *request);
 RPCRDMA_API uint32_t rpcrdma_request_stream_room(const struct rpcrdma_request *request);
@@ -174,19 +175,20 @@ RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *request, size_t 
 
 /*
  * Memory for marked results, not zeroed, aligned to pages, that lives until
- * the reply was sent. One for each call: asked again, what it gave before is
- * void. NULL where none is left of memory_max of the engine's config: the handler
- * then returns RPCRDMA_HANDLE_LATER, before it did anything.
+ * the reply was sent. A request has one such block: another call of this
+ * function frees the block before. NULL where memory_max of the engine's config
+ * is used up: the handler then returns RPCRDMA_HANDLE_LATER, and must not have
+ * changed anything.
  */
 RPCRDMA_API void *rpcrdma_request_payload(struct rpcrdma_request *request, size_t size);
 
 /*
- * Makes a client that calls whom the request came from, over the connection
- * that it came by: the reverse direction (RFC 8167). The peer serves what its
- * own config names as services. The client outlives the request; free it with
- * rpcrdma_client_free(). When the connection ends, its calls fail with
- * DISCONNECTED, and so do later ones: it is not made again, and nothing is
- * sent twice.
+ * Makes a client that calls the sender of the request, over the same
+ * connection: the reverse direction (RFC 8167). The peer serves the services
+ * of its own config. The client outlives the request; free it with
+ * rpcrdma_client_free(). When the connection ends, calls fail with
+ * DISCONNECTED, later calls as well: the connection is not made again, and no
+ * call is sent twice.
  *
  * Of config, auth_none and auth_sys count. Calls and replies are no larger
  * than the inline thresholds; a larger one fails with LIMIT.
@@ -220,8 +222,8 @@ RPCRDMA_API int rpcrdma_request_client(struct rpcrdma_request *request,
 /*
  * Has lost(ctx, request) called, once, when the connection of a request ends before the request is ended:
  * nobody waits for its answer any more. lost() may end the request, or stop what that waits for and have it
- * ended later. An answer that comes nevertheless goes nowhere, but for a procedure that is executed once:
- * there a client that repeats the call on another connection gets it.
+ * ended later. A later answer is dropped, except that of a procedure that is executed once (see
+ * struct rpcrdma_service): a client that repeats the call on another connection gets that answer.
  *
  * Over TCP, a client that only ends its own stream still waits for its answers: a reset ends the connection.
  *

@@ -87,7 +87,7 @@ struct rpcrdma_xdr_writer {
 RPCRDMA_API void rpcrdma_xdr_reader_init(struct rpcrdma_xdr_reader *reader,
 	const struct rpcrdma_message *message, struct rpcrdma_arena *arena);
 
-/* True if nothing failed and the whole stream was read: each decoder's last question. */
+/* True if nothing failed and the whole stream was read. A decoder asks this at its end. */
 RPCRDMA_API bool rpcrdma_xdr_done(const struct rpcrdma_xdr_reader *reader);
 
 /* Octets of the stream not yet read; 0 after a failure. */
@@ -146,7 +146,7 @@ RPCRDMA_API void rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader);
 RPCRDMA_API void rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
 	struct rpcrdma_item *items, uint32_t item_max);
 
-/* The octets written, as a message that refers to the writer's memory. Only if not failed. */
+/* The octets written, as a message that refers to the writer's memory. Not where the writer has failed. */
 RPCRDMA_API struct rpcrdma_message rpcrdma_xdr_written(const struct rpcrdma_xdr_writer *writer);
 
 /* Octets written so far to the stream. */

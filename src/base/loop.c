@@ -13,7 +13,7 @@ enum { BATCH = 64, TASK_ROUNDS = 100 };
 
 struct rr_loop {
 	uint64_t turns;
-	uint32_t entered; /* callbacks that do not come from a turn are under way, so deep */
+	uint32_t entered; /* calls of rr_loop_enter() without their rr_loop_leave() */
 	uint64_t now; /* the last reading of the clock in this turn; 0: there was no reading, or there is no
 			 turn */
 	bool turning;
@@ -233,7 +233,7 @@ rr_loop_poll(struct rr_loop *loop, uint64_t limit)
 	loop->polls = false;
 }
 
-/* As epoll_wait(2). */
+/* Waits for ready descriptors; the result is that of epoll_wait(2). */
 static int
 loop_wait_for_events(struct rr_loop *loop, int limit)
 {

@@ -60,9 +60,9 @@ client_has_back(const struct rr_nfs4_client *client)
 }
 
 /*
- * SEQ4_STATUS_CB_PATH_DOWN is set where a session of the client was to have a backchannel: a client that
- * never asked for one is not asked to make one. SEQ4_STATUS_RESTART_RECLAIM_NEEDED is never set: no session
- * outlives a restart of the server, so that a client learns of it by NFS4ERR_BADSESSION.
+ * The server sets SEQ4_STATUS_CB_PATH_DOWN for a client that asked for a backchannel and has no connection
+ * for one, not for a client that never asked. It never sets SEQ4_STATUS_RESTART_RECLAIM_NEEDED: no session
+ * outlives a restart of the server, so NFS4ERR_BADSESSION is how a client learns of the restart.
  */
 uint32_t
 rr_nfs4_status_flags(const struct rr_nfs4_session *session)

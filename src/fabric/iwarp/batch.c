@@ -12,10 +12,11 @@
  * while TCP has not taken all of it; else it lies on the fabric's free list.
  */
 
-/* A damaged octet lies apart, and parts what it is in. */
+/* A test damages an octet by a copy of that octet: its payload becomes two vectors more. */
 enum { SPOILT_VECTORS = 2 };
 
-/* Free ones. Each endpoint gives its own back before the next one sends, unless TCP takes no more. */
+/* Batches that are kept for reuse. An endpoint gives its batch back before the next endpoint sends, unless
+ * TCP takes no more. */
 enum { KEPT_MAX = 64 };
 
 /* Markers in one FPDU. */
@@ -77,7 +78,7 @@ rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
 	       batch->octets <= batch->octets_most;
 }
 
-/* The same, with one bit of one octet turned. */
+/* As rr_iwarp_batch_append(), with one bit of the octet at fpdu->spoil turned. */
 static void
 batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
 {
@@ -149,7 +150,7 @@ rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint
 	}
 }
 
-/* Where the next octets of a header or a trailer are written, before batch_put_meta() puts so many of them.
+/* The place where the next octets of a header or a trailer are written; batch_put_meta() then appends them.
  */
 static uint8_t *
 batch_meta(const struct rr_iwarp_fpdu *fpdu)

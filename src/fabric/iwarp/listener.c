@@ -29,7 +29,7 @@ listener_drop_oldest(struct rr_iwarp_listener *listener)
 	rr_iwarp_endpoint_bury(endpoint);
 }
 
-/* While its user thinks about it, nothing is read, and no time is kept. */
+/* While the listener's user decides about a request, nothing is read, and no time limit holds. */
 void
 rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 {

@@ -174,7 +174,7 @@ rr_iwarp_place(struct rr_iwarp *engine)
 	}
 }
 
-/* After an event: its handler may have done anything. */
+/* The outcome after an event, whose handler may have ended or closed the connection. */
 static enum rr_iwarp_outcome
 message_outcome_of(const struct rr_iwarp *engine)
 {

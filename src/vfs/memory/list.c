@@ -11,7 +11,7 @@ struct memory_list {
 	bool search; /* the caller may look at what the entries name */
 };
 
-/* False: there is no room for it. */
+/* Gives the caller an entry. False: the caller has no room for it. */
 static bool
 list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	const struct rr_memory_node *node)

@@ -5,7 +5,7 @@
 
 /* ---- Calls ---- */
 
-/* Octets that results can take in the stream if none of the first `placed` is there. */
+/* Octets that results can take in the stream, if the first `placed` of them travel in Write chunks. */
 static uint64_t
 plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 {
@@ -65,7 +65,7 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 	uint32_t chunks = plan_offerable(limits, transaction);
 	bool left = plan_is_left_to_responder(limits, transaction);
 
-	/* How large a reply becomes that is left to the responder, it decides. */
+	/* A reply that the responder provides itself needs no room here. */
 	if (all - (left ? transaction->reply_max : 0) > limits->message_max)
 		return -RPCRDMA_ERR_LIMIT;
 	if (rr_rdma_header_size(0, 0, false, 0) + all <= limits->reply_threshold)

@@ -31,7 +31,7 @@ properties_has(uint32_t set, uint32_t property)
 /* ---- Values ---- */
 
 /* draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: "receiver implementations MUST support an inline threshold of
- * 4096 bytes": whatever it says, it takes as much. */
+ * 4096 bytes": a smaller value of the peer counts as 4096. */
 static void
 properties_set_peer(struct rr_properties *properties, uint32_t property, uint32_t value)
 {

@@ -51,7 +51,7 @@ inbound_finish_later(struct rr_inbound *inbound)
 	rr_loop_defer(inbound->engine->loop, &inbound->task);
 }
 
-/* The owner answers it in its own time, or its Send has not completed. */
+/* The inbound stays: its owner has not answered yet, or its Send has not completed. */
 static void
 inbound_hold(struct rr_inbound *inbound)
 {
@@ -160,8 +160,8 @@ respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 	return lists;
 }
 
-/* Octets of the message. The credits of it are those of this moment: a request asks for some, an answer
- * grants some. */
+/* Returns the octets of the optional message. Its credit field is set only now: an answer grants credits, a
+ * request asks for some. */
 static uint32_t
 respond_put_option(struct rr_inbound *inbound)
 {
@@ -295,8 +295,8 @@ respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges,
 }
 
 /*
- * What the answer to a call that asked for so many credits grants. Calls in the reverse direction go inline
- * and take no payload memory.
+ * The credits that the answer to a call grants. Calls in the reverse direction go inline and take no payload
+ * memory: their grant is constant.
  */
 static uint32_t
 respond_credits_for(const struct rr_inbound *inbound)
@@ -366,7 +366,8 @@ rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional)
 	return 0;
 }
 
-/* The first, the second, the fourth and so on: a peer that sends nothing good must not fill the log. */
+/* Logs the first error of a connection, the second, the fourth and so on: a peer that sends bad messages only
+ * must not fill the log. */
 static void
 respond_log_error(const struct rr_connection *connection, const struct rr_rdma_header *call,
 	enum rr_rdma_err err, uint64_t count)
