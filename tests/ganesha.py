@@ -53,15 +53,27 @@ class Ganesha:
         if subprocess.run(["pgrep", "-x", "rpcbind"], stdout=subprocess.DEVNULL).returncode:
             self.rpcbind = subprocess.Popen(["rpcbind", "-f", "-w"])
             wait_for_port(111)
-        self.process = subprocess.Popen(["ganesha.nfsd", "-F", "-f", f"{work}/ganesha.conf", "-L", self.log,
-                                         "-p", f"{work}/ganesha.pid", "-N", "NIV_EVENT"])
+        self.work = work
+        self.process = None
+        self.start()
+
+    def start(self):
+        open(self.log, "w").close()
+        self.process = subprocess.Popen(["ganesha.nfsd", "-F", "-f", f"{self.work}/ganesha.conf", "-L", self.log,
+                                         "-p", f"{self.work}/ganesha.pid", "-N", "NIV_EVENT"])
         for _ in range(600):
-            if os.path.exists(self.log) and "NFS SERVER INITIALIZED" in open(self.log).read():
+            if "NFS SERVER INITIALIZED" in open(self.log).read():
                 wait_for_port(self.ports["nfs"])
                 return
             time.sleep(0.1)
         self.stop()
         raise RuntimeError("nfs-ganesha did not start: " + open(self.log).read()[-2000:])
+
+    def restart(self):
+        """It is killed, and starts again at the same ports."""
+        self.process.kill()
+        self.process.wait()
+        self.start()
 
     def url(self, name, version=3):
         """For libnfs."""

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """test_ganesha.py TOOL: the commands over versions 4.1 and 4.2 against a server that is not this project's: nfs-ganesha,
-over TCP, and `rpcrdma check` of a gateway to it."""
+over TCP, also while it is killed and starts again, and `rpcrdma check` of a gateway to it."""
+import filecmp
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import ganesha
@@ -57,6 +59,57 @@ def go(version, server, work, served):
     tap.result(not os.path.exists(f"{served}/in-{version}"), f"{version}: it is gone")
 
 
+def under_way(copy, folder, before):
+    """Waits until the copy has put some data into a new file of the folder; False: it ended first."""
+    while copy.poll() is None:
+        for name in set(os.listdir(folder)) - before:
+            if os.path.exists(f"{folder}/{name}") and os.path.getsize(f"{folder}/{name}") > 0:
+                return True
+        time.sleep(0.005)
+    return False
+
+
+def over_a_restart(version, server, work, served):
+    """The server is killed and starts again while a file is copied to it, and while it is copied back."""
+    source, there, back = f"{work}/big", f"{served}/big-{version}", f"{work}/back-{version}"
+    url = f"nfs://127.0.0.1:{server.ports['nfs']}/data/big-{version}?transport=tcp&version={version}"
+    with open(source, "wb") as file:
+        file.write(os.urandom(1 << 20) * 192)
+    for name, arguments, target in (("in", (source, url), served), ("out", (url, back), work)):
+        before = set(os.listdir(target))
+        copy = subprocess.Popen([TOOL, "cp", "-q", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        begun = under_way(copy, target, before)
+        server.restart()
+        said = copy.communicate(timeout=300)[0]
+        tap.result(copy.returncode == 0, f"{version}: a file is copied {name} while the server is killed and starts again", [said])
+        print(f"# {name}: the copy {'was under way' if begun else 'was over'} when the server was killed")
+    tap.result(filecmp.cmp(source, there, False) and filecmp.cmp(source, back, False), f"{version}: and both are equal")
+    for path in (source, there, back):
+        os.unlink(path)
+
+
+def within_the_server(version, server, work, served):
+    """A file with a hole, copied in, within the server, and out."""
+    def url(name):
+        return f"nfs://127.0.0.1:{server.ports['nfs']}/data/{name}?transport=tcp&version={version}"
+
+    source, back = f"{work}/sparse", f"{work}/sparse-back"
+    with open(source, "wb") as file:
+        file.write(b"begin")
+        file.seek(32 << 20)
+        file.write(b"end")
+    steps = ((source, url("sparse")), (url("sparse"), url("sparse-copy")), (url("sparse-copy"), back))
+    done = [subprocess.run([TOOL, "cp", "-q", *step], capture_output=True, text=True, timeout=120) for step in steps]
+    tap.result(all(one.returncode == 0 for one in done), f"{version}: a file with a hole is copied in, within the server, and out", done)
+    tap.result(filecmp.cmp(source, f"{served}/sparse-copy", False) and filecmp.cmp(source, back, False), f"{version}: and is equal")
+    blocks = [os.stat(path).st_blocks for path in (source, f"{served}/sparse", f"{served}/sparse-copy", back)]
+    print(f"# blocks: {blocks}")
+    if version == "4.2":
+        tap.result(blocks[1] < 2048 and blocks[3] < 2048, f"{version}: with its hole", [blocks])
+    for path in (source, back, f"{served}/sparse", f"{served}/sparse-copy"):
+        os.unlink(path)
+
+
 def checked(server, minors):
     """The cases of version 4: with sessions, and of version 4.0 where the server has no other one."""
     with Gateway(TOOL, f"nfs://127.0.0.1:{server.ports['nfs']}/?transport=tcp&mountport={server.ports['mount']}") as gateway:
@@ -81,6 +134,8 @@ def main():
         try:
             for version in ("4.1", "4.2"):
                 go(version, server, work, served)
+                within_the_server(version, server, work, served)
+                over_a_restart(version, server, work, served)
         finally:
             server.stop()
         for minors in ("0, 1, 2", "0"):
