@@ -62,7 +62,7 @@ static const struct rr_option check_options[] = {
 
 static const struct rr_check_case *const check_tables[] = { rr_check_header_cases, rr_check_error_cases,
 	rr_check_long_cases, rr_check_data_cases, rr_check_nfs4_cases, rr_check_optional_cases,
-	rr_check_change_cases };
+	rr_check_reverse_cases, rr_check_change_cases };
 
 enum { CHECK_TABLES = sizeof(check_tables) / sizeof(check_tables[0]) };
 

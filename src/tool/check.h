@@ -46,6 +46,9 @@ struct rr_check_peer {
 	uint32_t send_size, receive_size; /* of the peer */
 	struct rr_check_message *messages, **last;
 	uint32_t message_count;
+	/* The case takes calls in the reverse direction: the first one that no rr_check_called() took yet. */
+	bool takes_calls;
+	struct rr_check_message *called;
 	struct rr_check_memory *memory;
 	uint32_t completions;
 	int status;         /* of a work request that failed, or of the end of the connection */
@@ -87,7 +90,8 @@ struct rr_check_case {
 
 /* Tables of cases; each ends with a row without a name. */
 extern const struct rr_check_case rr_check_change_cases[], rr_check_header_cases[], rr_check_error_cases[],
-	rr_check_data_cases[], rr_check_long_cases[], rr_check_nfs4_cases[], rr_check_optional_cases[];
+	rr_check_data_cases[], rr_check_long_cases[], rr_check_nfs4_cases[], rr_check_optional_cases[],
+	rr_check_reverse_cases[];
 
 enum rr_check_format { RR_CHECK_TEXT, RR_CHECK_JSON, RR_CHECK_TAP, RR_CHECK_JUNIT };
 
@@ -150,9 +154,12 @@ int rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call);
 /* The call's octets behind the RPC-over-RDMA header, for a chunk. Returns how many; 0: they do not fit. */
 uint32_t rr_check_put_rpc(
 	const struct rr_check_peer *peer, const struct rr_check_call *call, void *out, uint32_t size);
-/* The next message, decoded. False: there was none; why says so. */
+/* The next message, decoded. False: there was none; why says so. Where the case takes calls in the reverse
+ * direction, a call is kept for rr_check_called(), and the message behind it is the next one. */
 bool rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why);
 void rr_check_forget(struct rr_check_reply *reply);
+/* The next call in the reverse direction. False: none came, or another message did; why says so. */
+bool rr_check_called(struct rr_check_peer *peer, struct rr_check_reply *call, struct rr_text *why);
 
 /* What a case returns after writing why. */
 enum rr_check_verdict rr_check_fail(struct rr_text *why, const char *format, ...)

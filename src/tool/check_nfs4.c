@@ -65,41 +65,6 @@ nfs4_two_reads(
 	return verdict;
 }
 
-/* The file's first octets, inline. Its path may begin at an export that is the server's root. */
-static enum rr_check_verdict
-nfs4_find(struct rr_check4 *talk, uint8_t expected[2 * NFS4_PART])
-{
-	for (;;) {
-		struct rpcrdma_xdr_reader reader;
-		struct rr_check_reply reply;
-		struct rpcrdma_bytes data;
-		uint32_t status;
-
-		rr_check4_go(talk, 1);
-		rr_check4_put_read(talk, 0, 2 * NFS4_PART);
-		if (!rr_check4_call(talk, NULL, &reply))
-			return RR_CHECK_FAIL;
-		status = rr_check4_status(&reply, &reader);
-		rr_check4_skip_way(talk, &reader);
-		rpcrdma_get_u64(&reader); /* READ and its status */
-		rpcrdma_get_u32(&reader); /* eof */
-		data = rpcrdma_get_bytes(&reader, 2 * NFS4_PART);
-		if (status == NFS4_OK && data.length == 2 * NFS4_PART)
-			memcpy(expected, data.data, data.length);
-		rr_check_forget(&reply);
-		if (status == NFS4_OK)
-			return data.length == 2 * NFS4_PART
-				       ? RR_CHECK_PASS
-				       : rr_check_fail(
-						 talk->why, "READ brings %u octets inline", data.length);
-		talk->path += strspn(talk->path, "/");
-		talk->path += strcspn(talk->path, "/");
-		if (!*talk->path)
-			return rr_check_skip(talk->why, "the file cannot be read in version 4.%u: status %u",
-				talk->minor, status);
-	}
-}
-
 static enum rr_check_verdict
 nfs4_reads(
 	struct rr_check_peer *peer, const uint64_t offsets[2], const uint32_t sizes[2], struct rr_text *why)
@@ -109,8 +74,11 @@ nfs4_reads(
 	enum rr_check_verdict verdict = rr_check4_session(&talk);
 
 	if (verdict == RR_CHECK_PASS)
-		verdict = nfs4_find(&talk, expected);
-	return verdict == RR_CHECK_PASS ? nfs4_two_reads(&talk, offsets, sizes, expected) : verdict;
+		verdict = rr_check4_find(&talk, expected, sizeof(expected));
+	if (verdict == RR_CHECK_PASS)
+		verdict = nfs4_two_reads(&talk, offsets, sizes, expected);
+	rr_check4_end(&talk);
+	return verdict;
 }
 
 static enum rr_check_verdict
@@ -135,9 +103,11 @@ nfs4_failed(struct rr_check_peer *peer, struct rr_text *why)
 	static const uint8_t nothing[2 * NFS4_PART];
 	enum rr_check_verdict verdict = rr_check4_session(&talk);
 
-	if (verdict != RR_CHECK_PASS)
-		return verdict;
-	return nfs4_two_reads(&talk, (const uint64_t[]){ 0, NFS4_PART }, (const uint32_t[]){ 0, 0 }, nothing);
+	if (verdict == RR_CHECK_PASS)
+		verdict = nfs4_two_reads(
+			&talk, (const uint64_t[]){ 0, NFS4_PART }, (const uint32_t[]){ 0, 0 }, nothing);
+	rr_check4_end(&talk);
+	return verdict;
 }
 
 const struct rr_check_case rr_check_nfs4_cases[] = {

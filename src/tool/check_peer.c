@@ -151,6 +151,7 @@ rr_check_close(struct rr_check_peer *peer)
 		free(peer->messages);
 		peer->messages = next;
 	}
+	free(peer->called);
 	while (peer->memory) {
 		struct rr_check_memory *next = peer->memory->next;
 

@@ -87,9 +87,8 @@ rr_check4_put_read(struct rr_check4 *talk, uint64_t offset, uint32_t count)
 	rpcrdma_put_u32(&talk->writer, count);
 }
 
-/* Sends it; false: there is no reply, and why says so. */
 bool
-rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struct rr_check_reply *reply)
+rr_check4_send(struct rr_check4 *talk, const struct rr_chunk_lists *lists)
 {
 	struct rr_check_call call = { .vers = NFS4_VERSION,
 		.proc = NFSPROC4_COMPOUND,
@@ -97,11 +96,16 @@ rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struc
 
 	if (lists)
 		call.lists = *lists;
-	if (rr_check_call(talk->peer, &call) < 0) {
-		rr_check_fail(talk->why, "a COMPOUND cannot be sent");
-		return false;
-	}
-	return rr_check_reply(talk->peer, reply, talk->why);
+	if (rr_check_call(talk->peer, &call) == 0)
+		return true;
+	rr_check_fail(talk->why, "a COMPOUND cannot be sent");
+	return false;
+}
+
+bool
+rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struct rr_check_reply *reply)
+{
+	return rr_check4_send(talk, lists) && rr_check_reply(talk->peer, reply, talk->why);
 }
 
 /* The status of the COMPOUND; the reader is then behind the number of results. */
@@ -158,10 +162,10 @@ session_create(struct rr_check4 *talk, uint32_t sequence)
 	rpcrdma_put_u32(&talk->writer, OP_CREATE_SESSION);
 	rpcrdma_put_u64(&talk->writer, talk->client);
 	rpcrdma_put_u32(&talk->writer, sequence);
-	rpcrdma_put_u32(&talk->writer, 0); /* flags */
+	rpcrdma_put_u32(&talk->writer, talk->back ? CREATE_SESSION4_FLAG_CONN_BACK_CHAN : 0);
 	session_put_channel(talk);
 	session_put_channel(talk);
-	rpcrdma_put_u32(&talk->writer, 0x40000000); /* callbacks: a program, and AUTH_NONE */
+	rpcrdma_put_u32(&talk->writer, RR_CHECK4_CALLBACK); /* the program, and AUTH_NONE */
 	rpcrdma_put_u32(&talk->writer, 1);
 	rpcrdma_put_u32(&talk->writer, 0);
 	if (!rr_check4_call(talk, NULL, &reply))
@@ -169,6 +173,8 @@ session_create(struct rr_check4 *talk, uint32_t sequence)
 	status = rr_check4_status(&reply, &reader);
 	rpcrdma_get_u64(&reader); /* the operation and its status */
 	rpcrdma_get_fixed(&reader, talk->session, sizeof(talk->session));
+	rpcrdma_get_u32(&reader); /* the sequence */
+	talk->back = rpcrdma_get_u32(&reader) & CREATE_SESSION4_FLAG_CONN_BACK_CHAN;
 	rr_check_forget(&reply);
 	if (status != NFS4_OK || reader.failed)
 		rr_check_fail(talk->why, "CREATE_SESSION ends with status %u", status);
@@ -203,4 +209,63 @@ rr_check4_session(struct rr_check4 *talk)
 	if (status != NFS4_OK)
 		return rr_check_fail(talk->why, "EXCHANGE_ID ends with status %u", status);
 	return session_create(talk, sequence) ? RR_CHECK_PASS : RR_CHECK_FAIL;
+}
+
+void
+rr_check4_end(struct rr_check4 *talk)
+{
+	struct rr_check_reply reply;
+	struct rr_text ignored;
+
+	if (talk->minor == 0 || talk->peer->disconnected)
+		return;
+	talk->why = &ignored;
+	rr_check4_begin(talk, 1);
+	rpcrdma_put_u32(&talk->writer, OP_DESTROY_SESSION);
+	rpcrdma_put_fixed(&talk->writer, talk->session, sizeof(talk->session));
+	if (rr_check4_call(talk, NULL, &reply))
+		rr_check_forget(&reply);
+	rr_check4_begin(talk, 1);
+	rpcrdma_put_u32(&talk->writer, OP_DESTROY_CLIENTID);
+	rpcrdma_put_u64(&talk->writer, talk->client);
+	if (rr_check4_call(talk, NULL, &reply))
+		rr_check_forget(&reply);
+}
+
+/* ---- The file ---- */
+
+enum rr_check_verdict
+rr_check4_find(struct rr_check4 *talk, uint8_t *octets, uint32_t size)
+{
+	for (;;) {
+		struct rpcrdma_xdr_reader reader;
+		struct rr_check_reply reply;
+		struct rpcrdma_bytes data;
+		uint32_t status;
+
+		rr_check4_go(talk, 1);
+		rr_check4_put_read(talk, 0, size);
+		if (!rr_check4_call(talk, NULL, &reply))
+			return RR_CHECK_FAIL;
+		status = rr_check4_status(&reply, &reader);
+		rr_check4_skip_way(talk, &reader);
+		rpcrdma_get_u64(&reader); /* READ and its status */
+		rpcrdma_get_u32(&reader); /* eof */
+		data = rpcrdma_get_bytes(&reader, size);
+		if (status == NFS4_OK && data.length == size)
+			memcpy(octets, data.data, data.length);
+		rr_check_forget(&reply);
+		if (status == NFS4_OK)
+			return data.length == size ? RR_CHECK_PASS
+						   : rr_check_fail(talk->why, "READ brings %u octets inline",
+							     data.length);
+		talk->path += strspn(talk->path, "/");
+		talk->path += strcspn(talk->path, "/");
+		if (status == NFS4ERR_GRACE)
+			return rr_check_skip(talk->why, "the server was restarted, and lets no file be read "
+							"until its grace period ends: try again later");
+		if (!*talk->path)
+			return rr_check_skip(talk->why, "the file cannot be read in version 4.%u: status %u",
+				talk->minor, status);
+	}
 }

@@ -105,21 +105,14 @@ talk_decode_rpc(struct rr_check_reply *reply)
 			left };
 }
 
-bool
-rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why)
+static void
+talk_decode(struct rr_check_reply *reply, struct rr_check_message *message)
 {
-	struct rr_check_message *message = rr_check_receive(peer);
-	struct rpcrdma_message stream;
+	const struct rpcrdma_message stream = { .stream = message->data, .length = message->length };
 	struct rpcrdma_xdr_reader reader;
 	uint32_t left;
 
 	memset(reply, 0, sizeof(*reply));
-	if (!message && peer->disconnected)
-		rr_check_fail(why, "the connection ended: %.180s", peer->why.text);
-	else if (!message)
-		rr_check_fail(why, "no answer came within %u s", peer->check->timeout);
-	if (!message)
-		return false;
 	reply->message = message;
 	reply->lists = (struct rr_chunk_lists){ .reads = reply->reads,
 		.writes = reply->writes,
@@ -127,16 +120,71 @@ rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct 
 		.read_max = RR_CHECK_SEGMENTS,
 		.write_max = RR_CHECK_SEGMENTS,
 		.segment_max = RR_CHECK_SEGMENTS * 2 };
-	stream = (struct rpcrdma_message){ .stream = message->data, .length = message->length };
 	rpcrdma_xdr_reader_init(&reader, &stream, NULL);
 	reply->result = rr_rdma_get_any_header(&reader, RR_RPCRDMA_VERSION_2, &reply->header, &reply->lists);
 	if (reply->result != RR_HEADER_OK)
-		return true;
+		return;
 	left = (uint32_t)rpcrdma_xdr_left(&reader);
 	reply->payload = (struct rpcrdma_bytes){ message->data + (message->length - left), left };
 	if (reply->header.proc == RR_RDMA_MSG)
 		talk_decode_rpc(reply);
-	return true;
+}
+
+static bool
+talk_is_call(const struct rr_check_reply *reply)
+{
+	uint32_t xid, msg_type;
+
+	return reply->result == RR_HEADER_OK && reply->header.proc == RR_RDMA_MSG &&
+	       rr_rpc_peek(reply->payload.data, reply->payload.length, &xid, &msg_type) &&
+	       msg_type == RR_CALL;
+}
+
+/* The next message, of either direction. */
+static bool
+talk_receive(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why)
+{
+	struct rr_check_message *message = rr_check_receive(peer);
+
+	if (message) {
+		talk_decode(reply, message);
+		return true;
+	}
+	memset(reply, 0, sizeof(*reply));
+	if (peer->disconnected)
+		rr_check_fail(why, "the connection ended: %.180s", peer->why.text);
+	else
+		rr_check_fail(why, "no answer came within %u s", peer->check->timeout);
+	return false;
+}
+
+bool
+rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why)
+{
+	while (talk_receive(peer, reply, why)) {
+		if (!peer->takes_calls || peer->called || !talk_is_call(reply))
+			return true;
+		peer->called = reply->message;
+	}
+	return false;
+}
+
+bool
+rr_check_called(struct rr_check_peer *peer, struct rr_check_reply *call, struct rr_text *why)
+{
+	if (peer->called) {
+		talk_decode(call, peer->called);
+		peer->called = NULL;
+		return true;
+	}
+	if (!talk_receive(peer, call, why))
+		return false;
+	if (talk_is_call(call))
+		return true;
+	rr_check_fail(why, "a message of procedure %u, where a call in the reverse direction is due",
+		call->header.proc);
+	rr_check_forget(call);
+	return false;
 }
 
 /* ---- What cases often want to know ---- */

@@ -44,6 +44,8 @@ def test_server(directory):
         tap.result(done.returncode == 0 and not failed and len(passed) > 40 and {r["version"] for r in passed} == {1, 2},
                    f"our server passes {len(passed)} cases, of versions 1 and 2", [done.stderr, *failed])
         tap.result(sorted(os.listdir(directory)) == before, "nothing stays behind")
+        reverse = {(r["version"], r["verdict"]) for r in found if r["name"] == "B6-reverse-call"}
+        tap.result(reverse == {(1, "pass"), (2, "pass")}, "its calls in the reverse direction pass, in versions 1 and 2", [reverse])
         done, found = results(server.url)
         tap.result([r["name"] for r in found if "destructive" in r.get("why", "")] == ["B7-repeated-call"],
                    "cases that change something need --destructive", [found])
