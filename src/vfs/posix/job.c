@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <string.h>
 
 #include "vfs/posix/posix_private.h"
@@ -7,12 +8,20 @@
  * The way to the operations. An operation that need not wait is done at once, in the loop's thread. Any other
  * is a job for the crew: its threads take on the identity of the caller and do the whole operation. The
  * storer, a further thread, then brings its changes to stable storage together with those of other
- * operations, and the operation ends. Without a crew, operations run in the loop's thread, and wait.
+ * operations, and the operation ends. A read that began in the loop's thread, and lacks nothing but data of a
+ * disk, needs no identity any more, and goes to io_uring. Without a crew, operations run in the loop's
+ * thread, and wait.
  */
 
-/* An operation that is under way, in a thread of the crew or waiting for what it changed to be stored. */
+/* A larger read goes to a thread: its data is copied out of the page cache where the read goes on, and a ring
+ * does that in the loop's thread. */
+enum { JOB_RING_MOST = 65536 };
+
+/* An operation that is under way: in a thread of the crew, as a read of the ring, or waiting for what it
+ * changed to be stored. */
 struct rr_posix_job {
 	struct rr_crew_job crew;
+	struct rr_ring_read ring;
 	struct rr_store_job store;
 	struct rr_posix_work work;
 	struct rr_storer *storer;
@@ -219,6 +228,48 @@ posix_job_equip(struct rr_posix_job *job)
 	return work->gather ? RR_VFS_OK : RR_VFS_BUSY;
 }
 
+/* ---- a read by the ring ---- */
+
+/* A read that came in part goes on in a thread. */
+static void
+posix_ring_done(struct rr_ring_read *read)
+{
+	struct rr_posix_job *job = rr_container(read, struct rr_posix_job, ring);
+	struct rr_posix_work *work = &job->work;
+	struct rr_posix *posix = work->posix;
+	struct rr_posix_rest *rest = &work->rest;
+
+	if (read->result > 0)
+		rest->done += (uint32_t)read->result;
+	if (read->result == -EAGAIN || read->result == -EINTR ||
+		(read->result > 0 && rest->done < rest->size)) {
+		rr_crew_add(posix->crew, &job->crew);
+		return;
+	}
+	work->tree = posix->tree;
+	work->status = rr_posix_read_came(work, read->result < 0 ? -read->result : 0);
+	posix_job_end(job);
+}
+
+/* False: the crew is to do it. */
+static bool
+posix_ring_begin(struct rr_posix_job *job)
+{
+	const struct rr_posix_rest *rest = &job->work.rest;
+	struct rr_ring *ring = job->work.posix->ring;
+	const struct rr_vfs_read *read;
+
+	if (!ring || !rest->waits || rest->size - rest->done > JOB_RING_MOST)
+		return false;
+	read = rr_container(job->work.call, struct rr_vfs_read, call);
+	job->ring = (struct rr_ring_read){ .fd = rest->fd,
+		.size = rest->size - rest->done,
+		.data = (uint8_t *)read->data + rest->done,
+		.offset = read->offset + rest->done,
+		.done = posix_ring_done };
+	return rr_ring_begin(ring, &job->ring);
+}
+
 static enum rr_vfs_status
 posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -246,7 +297,8 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 		job->crew.place |= RR_CREW_BULK;
 	work->call->job = job;
 	posix_under_way(posix);
-	rr_crew_add(posix->crew, &job->crew);
+	if (!posix_ring_begin(job))
+		rr_crew_add(posix->crew, &job->crew);
 	return RR_VFS_PENDING;
 }
 

@@ -57,15 +57,13 @@ op_read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_
 	return RR_VFS_OK;
 }
 
-static enum rr_vfs_status
-op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
+/* The octets that were read are the result. */
+static void
+op_read_result(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
 	struct rr_posix_rest *rest = &work->rest;
-	enum rr_vfs_status status = op_read_fully(work->tree, rest, read);
 	uint64_t end;
 
-	if (status != RR_VFS_OK)
-		return status;
 	rr_posix_know(work->posix, &rest->subject.object, &read->object_after);
 	end = rest->subject.object.st.stx_size;
 	read->length = rest->done;
@@ -73,7 +71,16 @@ op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 	 * ever. */
 	read->eof =
 		rest->done == 0 ? read->size > 0 || read->offset >= end : read->offset + rest->done >= end;
-	return RR_VFS_OK;
+}
+
+static enum rr_vfs_status
+op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
+{
+	enum rr_vfs_status status = op_read_fully(work->tree, &work->rest, read);
+
+	if (status == RR_VFS_OK)
+		op_read_result(work, read);
+	return status;
 }
 
 static enum rr_vfs_status
@@ -131,6 +138,18 @@ rr_posix_read_rest(struct rr_posix_work *work)
 
 	work->rest.waits = false;
 	return op_read_end(work, read, op_read_rest(work, read));
+}
+
+enum rr_vfs_status
+rr_posix_read_came(struct rr_posix_work *work, int error)
+{
+	struct rr_vfs_read *read = rr_container(work->call, struct rr_vfs_read, call);
+	enum rr_vfs_status status = work->rest.done == 0 ? rr_vfs_errno(error) : RR_VFS_OK;
+
+	work->rest.waits = false;
+	if (status == RR_VFS_OK)
+		op_read_result(work, read);
+	return op_read_end(work, read, status);
 }
 
 static enum rr_vfs_status

@@ -118,6 +118,7 @@ posix_destroy(struct rr_vfs *vfs)
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
 
 	rr_posix_leases_end(posix);
+	rr_ring_free(posix->ring); /* a read that came in part goes on in the crew */
 	rr_crew_free(posix->crew);
 	for (uint32_t i = 0; i < posix->storer_count; i++)
 		rr_storer_free(posix->storers[i].storer);
@@ -201,7 +202,11 @@ posix_start(struct rr_posix *posix, struct rr_loop *loop, const struct rr_tree_c
 	rr_posix_attend_init(posix);
 	crew.max = loop ? config->workers : 0;
 	error = crew.max > 0 ? rr_crew_new(posix->env, loop, &crew, &posix->crew) : 0;
-	return error ? rr_fail(text, error, "no thread for files: %s", rpcrdma_strerror(error)) : 0;
+	if (error)
+		return rr_fail(text, error, "no thread for files: %s", rpcrdma_strerror(error));
+	if (posix->crew && rr_ring_new(posix->env, loop, RR_POSIX_RING, &posix->ring) < 0)
+		rr_log(posix->env, RR_LOG_INFO, "no io_uring here: threads read what is not in memory");
+	return 0;
 }
 
 int

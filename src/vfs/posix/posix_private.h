@@ -5,11 +5,13 @@
 #include "vfs/crew.h"
 #include "vfs/posix/open.h"
 #include "vfs/posix/posix.h"
+#include "vfs/posix/ring.h"
 #include "vfs/posix/storer.h"
 
 /* What the files of the provider share: the provider, operations at work, and the steps that many take. */
 
-enum { RR_POSIX_STORERS = 8 };
+/* RING: reads that io_uring does at a time. */
+enum { RR_POSIX_STORERS = 8, RR_POSIX_RING = 256 };
 
 struct rr_posix_gather;
 
@@ -18,6 +20,7 @@ struct rr_posix {
 	const struct rr_env *env;
 	struct rr_tree *tree;
 	struct rr_crew *crew; /* does what may wait; NULL: the loop's thread does all */
+	struct rr_ring *ring; /* reads what a disk has to bring; NULL: the crew does that, too */
 	bool apart;           /* the loop's thread takes on nobody's identity */
 	struct rr_posix_shared *shared;
 	struct {
@@ -87,6 +90,9 @@ enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease
 
 /* Goes on with a read whose rest waits. */
 enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);
+
+/* Ends a read whose rest came by other means, or failed; error: 0, or an errno. */
+enum rr_vfs_status rr_posix_read_came(struct rr_posix_work *work, int error);
 
 /* Memory for the entries of a listing, to be freed with rr_free(); NULL: there is none. */
 struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
