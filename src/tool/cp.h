@@ -23,6 +23,7 @@ struct rr_cp_sums {
 	uint64_t names;   /* hard links to files that were copied */
 	uint64_t within;  /* octets that a server copied by itself */
 	uint64_t removed; /* files and directories that the source does not have */
+	uint64_t resumed; /* octets that earlier copies had written */
 	uint64_t failed;  /* what could not be copied, or was not as it is no file, directory or link */
 };
 
@@ -34,6 +35,7 @@ struct rr_cp {
 	bool remove;    /* what the source has not is removed */
 	bool dry;       /* nothing is changed: what would be done is printed */
 	bool absent;    /* of a dry run: the destination does not have the present directory */
+	bool resume;    /* what an earlier copy left is gone on with, and left for a later one */
 	bool update;    /* files that are not older at the destination are left as they are */
 	bool checksum;  /* so are files with the same contents */
 	bool streamed;  /* data was written into a device or pipe, which may be standard output */
@@ -109,6 +111,10 @@ bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
 void rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog);
 bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
+
+/* cp_same.c: how many octets the open source and the file there begin with alike. */
+uint64_t rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct rr_cp_pair *pair,
+	const struct rr_info *there);
 
 /* cp_same.c: the files have the same octets. */
 bool rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there);

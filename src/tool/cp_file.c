@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "tool/cp.h"
 
 /*
@@ -185,6 +186,48 @@ file_create_temporary(struct copying *copying)
 	return 0;
 }
 
+/*
+ * --resume: the first of the temporary files, which an earlier copy may have left, is gone on with behind
+ * what it has of the source. 1: there is no such thing. Octets behind that, which may be from another source,
+ * go first.
+ */
+static int
+file_go_on(struct copying *copying)
+{
+	struct rr_cp *cp = copying->cp;
+	struct rr_cp_pair pair = { .to = copying->to, .to_name = copying->temporary };
+	uint8_t verifier[NFS3_WRITEVERFSIZE];
+	struct rr_info old;
+	uint64_t kept;
+
+	if (!cp->resume || copying->source.stream)
+		return 1;
+	rr_cp_temporary(copying->to_name, 0, copying->temporary);
+	if (cp->to.ops->look(&cp->to, copying->to, copying->temporary, &old) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	if (old.kind != RR_KIND_FILE || old.links != 1)
+		return 1;
+	/* The octets are stored before they are compared: no restart takes them away afterwards. */
+	if (cp->to.nfs && rr_nfs_commit(cp->to.nfs, &old.handle, verifier) != 0)
+		return 1;
+	kept = rr_cp_same_beginning(cp, &copying->source, &pair, &old);
+	if (kept == 0)
+		return 1;
+	kept = rr_min(kept, copying->info.size);
+	if (cp->to.ops->go_on(&cp->to, copying->to, copying->temporary, &old, kept, &copying->target) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	cp->sums.resumed += kept;
+	return 0;
+}
+
+static int
+file_create_or_go_on(struct copying *copying)
+{
+	int error = file_go_on(copying);
+
+	return error == 1 ? file_create_temporary(copying) : error;
+}
+
 /* A new file in the place of an old one has its mode, and must have its owner. */
 static int
 file_create_like(struct copying *copying)
@@ -256,6 +299,19 @@ file_describe_source(struct copying *copying)
 	return 0;
 }
 
+/* A later copy goes on with it. */
+static bool
+file_stays(const struct copying *copying)
+{
+	const struct rr_cp *cp = copying->cp;
+
+	if (!cp->resume || copying->source.stream)
+		return false;
+	rr_tool_warn(cp->tool, "%s%s: what was copied stays in %s beside it, for --resume", cp->to_name,
+		cp->path, copying->temporary);
+	return true;
+}
+
 static int
 file_copy_open(struct copying *copying)
 {
@@ -267,7 +323,7 @@ file_copy_open(struct copying *copying)
 		return error;
 	error = (there == RR_KIND_FILE && !cp->sync) || there == RR_KIND_STREAM
 			? file_open_existing(copying)
-			: file_create_temporary(copying);
+			: file_create_or_go_on(copying);
 	if (error)
 		return error;
 	if (cp->depth == 0 && copying->info.kind == RR_KIND_FILE)
@@ -277,7 +333,7 @@ file_copy_open(struct copying *copying)
 	cp->to.ops->close(&copying->target);
 	if (!error && copying->temporary[0])
 		error = file_put_in_place(cp, copying->to, copying->temporary, copying->to_name);
-	if (error && copying->temporary[0])
+	if (error && copying->temporary[0] && !file_stays(copying))
 		rr_cp_remove_temporary(cp, copying->to, copying->temporary);
 	if (error)
 		return error;

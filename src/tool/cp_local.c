@@ -239,6 +239,7 @@ const struct rr_side_ops rr_side_local = {
 	.open = rr_cp_local_open,
 	.create = rr_cp_local_create,
 	.overwrite = rr_cp_local_overwrite,
+	.go_on = rr_cp_local_go_on,
 	.extent = rr_cp_local_extent,
 	.cancel_extent = rr_cp_local_cancel_extent,
 	.read = rr_cp_local_read,

@@ -28,6 +28,8 @@ int rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const
 	struct rr_file *file);
 int rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, struct rr_file *file);
+int rr_cp_local_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *there, uint64_t kept, struct rr_file *file);
 int rr_cp_local_extent(struct rr_extent *extent);
 void rr_cp_local_cancel_extent(struct rr_extent *extent);
 int rr_cp_local_read(struct rr_file *file, struct rr_piece *piece);

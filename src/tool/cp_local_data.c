@@ -85,6 +85,22 @@ rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const 
 	return 0;
 }
 
+int
+rr_cp_local_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *there, uint64_t kept, struct rr_file *file)
+{
+	(void)there;
+	local_set_fd(side, openat(place->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), file);
+	if (file->fd >= 0 && !file->stream && ftruncate(file->fd, (off_t)kept) == 0) {
+		file->kept = kept;
+		return 0;
+	}
+	rr_cp_local_fail(side);
+	if (file->fd >= 0)
+		close(file->fd);
+	return -RPCRDMA_ERR_SYSTEM;
+}
+
 /* Nothing but the file itself is asked: the answer is there at once. */
 int
 rr_cp_local_extent(struct rr_extent *extent)

@@ -330,7 +330,8 @@ pump_cancel(struct rr_pump *pump)
 static int
 pump_run(struct rr_pump *pump, uint64_t size)
 {
-	pump->next = pump->done = pump->extent.end = 0;
+	pump->next = pump->done = pump->again ? 0 : pump->to->kept;
+	pump->extent.end = 0;
 	pump->end = size;
 	pump->reading = false;
 	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
@@ -385,13 +386,13 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 	pump->error = 0;
 	pump->failed = NULL;
 	pump->again = false;
-	pump->last = 0;
+	pump->last = to->kept;
 	pump->copied_within = 0;
 	pump->in_order = from->stream || to->stream;
 	pump->extents = holes && sparse;
 	pump->punch = holes && pump->sparse == RR_SPARSE_ALWAYS;
 	/* Zeroes that are looked for, or written instead of holes, must be seen by this side. */
-	pump->by_server = pump->within && !pump->in_order && info->size > 0 &&
+	pump->by_server = pump->within && !pump->in_order && info->size > 0 && to->kept == 0 &&
 			  (pump->sparse == RR_SPARSE_AUTO || (pump->sparse == RR_SPARSE_NEVER && !sparse));
 	pump->piece_size =
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));

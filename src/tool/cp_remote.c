@@ -230,6 +230,17 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 }
 
 static int
+remote_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
+	const struct rr_info *there, uint64_t kept, struct rr_file *file)
+{
+	sattr3 cut = { .size = { .set_it = true, .u.size = kept } };
+
+	(void)place, (void)name;
+	*file = (struct rr_file){ .side = side, .handle = there->handle, .stable = UNSTABLE, .kept = kept };
+	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &cut));
+}
+
+static int
 remote_finish(struct rr_file *file, const struct rr_info *info)
 {
 	struct rr_side *side = file->side;
@@ -287,6 +298,7 @@ const struct rr_side_ops rr_side_remote = {
 	.open = remote_open,
 	.create = rr_cp_remote_create,
 	.overwrite = remote_overwrite,
+	.go_on = remote_go_on,
 	.extent = rr_cp_remote_extent,
 	.cancel_extent = rr_cp_remote_cancel_extent,
 	.within = rr_cp_remote_within,

@@ -86,20 +86,44 @@ same_piece_max(const struct rr_side *side)
 	return side->nfs ? rr_nfs_read_max(side->nfs) : RR_PUMP_PIECE;
 }
 
+/* False: there is no memory. */
 static bool
-same_data(struct same *same, uint64_t size)
+same_prepare(struct same *same)
 {
 	const struct rr_cp *cp = same->cp;
-	bool equal = true;
 
 	same->length =
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(same_piece_max(&cp->from), same_piece_max(&cp->to)));
 	same->memory = malloc((size_t)SAME_SIDES * same->length);
-	if (!same->memory)
-		return false;
+	return same->memory != NULL;
+}
+
+static bool
+same_data(struct same *same, uint64_t size)
+{
+	bool equal = same_prepare(same);
+
 	for (uint64_t offset = 0; offset < size && equal; offset += same->length)
 		equal = same_piece(same, offset, size);
 	free(same->memory);
+	return equal;
+}
+
+uint64_t
+rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct rr_cp_pair *pair,
+	const struct rr_info *there)
+{
+	struct same same = { .cp = cp, .files[SAME_FROM] = *from };
+	uint64_t equal = 0;
+
+	if (cp->to.ops->open(&cp->to, pair->to, pair->to_name, there, &same.files[SAME_TO]) < 0)
+		return 0;
+	/* Whole pieces: what is behind them is copied again. */
+	if (same_prepare(&same))
+		while (equal + same.length <= there->size && same_piece(&same, equal, equal + same.length))
+			equal += same.length;
+	free(same.memory);
+	cp->to.ops->close(&same.files[SAME_TO]);
 	return equal;
 }
 

@@ -63,6 +63,7 @@ struct rr_piece;
 struct rr_file {
 	struct rr_side *side;
 	bool stream;
+	uint64_t kept;         /* octets at its beginning that are as they are to be */
 	bool in_place;         /* it was there before: it keeps its mode, and what fails does not remove it */
 	bool empty_first;      /* its old octets go when the first new ones are written, or at finish() */
 	bool short_end;        /* finish() sets the size: the last octets were a hole, and not written */
@@ -176,6 +177,9 @@ struct rr_side_ops {
 	 */
 	int (*overwrite)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *there, struct rr_file *file);
+	/* Opens a regular file of place for writing, and cuts off what is behind its first kept octets. */
+	int (*go_on)(struct rr_side *side, const struct rr_place *place, const char *name,
+		const struct rr_info *there, uint64_t kept, struct rr_file *file);
 	/* Begins to find out what extent is to have: 1, it is done; 0, done() will come; or negative. */
 	int (*extent)(struct rr_extent *extent);
 	void (*cancel_extent)(struct rr_extent *extent);

@@ -67,6 +67,8 @@ summary_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 			summary_plural(sums->skipped, "it is", "they are"));
 	fprintf(out, ": %" PRIu64 " octets in %.2f s, %s/s; ", sums->octets, seconds,
 		rr_progress_octets((uint64_t)rate, text, sizeof(text)));
+	if (sums->resumed)
+		fprintf(out, "%" PRIu64 " were there already, ", sums->resumed);
 	if (sums->within)
 		fprintf(out, "%" PRIu64 " were copied by the server itself, ", sums->within);
 	fprintf(out,
@@ -83,9 +85,10 @@ summary_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 	fprintf(out,
 		"{\"files\":%" PRIu64 ",\"directories\":%" PRIu64 ",\"links\":%" PRIu64 ",\"names\":%" PRIu64
 		",\"removed\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"octets\":%" PRIu64
-		",\"octets_within_server\":%" PRIu64 ",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
+		",\"octets_resumed\":%" PRIu64 ",\"octets_within_server\":%" PRIu64
+		",\"seconds\":%.6f,\"octets_per_second\":%.0f,",
 		sums->files, sums->directories, sums->links, sums->names, sums->removed, sums->skipped,
-		sums->failed, sums->octets, sums->within, seconds, rate);
+		sums->failed, sums->octets, sums->resumed, sums->within, seconds, rate);
 	fprintf(out,
 		"\"octets_rdma_write\":%" PRIu64 ",\"octets_rdma_read\":%" PRIu64
 		",\"octets_inline\":%" PRIu64 ",\"reconnects\":%" PRIu32 ",\"over\":\"%s\"}\n",
