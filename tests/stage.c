@@ -51,7 +51,11 @@ stage_init(struct stage *stage)
 {
 	*stage = (struct stage){ .now = RR_SECOND };
 	stage->env = (struct rr_env){
-		.realloc = stage_realloc, .now = stage_now, .random = stage_random, .ctx = stage
+		.realloc = stage_realloc,
+		.now = stage_now,
+		.random = stage_random,
+		.ctx = stage,
+		.log_level = RR_LOG_WARNING,
 	};
 	rr_timer_init(&stage->ticker, stage_ticked);
 }

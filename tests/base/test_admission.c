@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which connection goes when there are as many as there may be, and another client comes. */
-#include "../test.h"
+#include "../stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,19 +16,11 @@ struct member {
 };
 
 struct world {
-	struct rr_env env;
-	uint64_t now;
-	struct rr_loop *loop;
+	struct stage stage;
 	struct rr_shares shares;
 	struct member members[MEMBERS];
 	uint32_t count;
 };
-
-static uint64_t
-world_now(void *ctx)
-{
-	return ((struct world *)ctx)->now;
-}
 
 static bool
 member_is_busy(void *ctx)
@@ -53,13 +45,9 @@ setup(void **state)
 	struct world *world = calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	world->env = rr_env_system;
-	world->env.ctx = world;
-	world->env.now = world_now;
-	world->now = RR_SECOND;
-	world->loop = rr_loop_new(&world->env);
-	assert_non_null(world->loop);
-	rr_shares_init(&world->shares, world->loop);
+	stage_init(&world->stage);
+	stage_loop(&world->stage);
+	rr_shares_init(&world->shares, world->stage.loop);
 	world->shares.accepted_max = MAX;
 	*state = world;
 	return 0;
@@ -74,7 +62,7 @@ teardown(void **state)
 		rr_party_end(world->members[i].party, &world->members[i]);
 	assert_int_equal(rr_shares_accepted(&world->shares), 0);
 	rr_shares_end(&world->shares);
-	rr_loop_free(world->loop);
+	stage_end(&world->stage);
 	free(world);
 	return 0;
 }
@@ -133,7 +121,7 @@ silent_connections_keep_nobody_out(void **state)
 	/* At once, and when they have been silent for long; the oldest goes first. */
 	assert_non_null(arrive_tcp(world, "10.0.0.1:3"));
 	assert_true(world->members[1].cut);
-	world->now += 100 * RR_SECOND;
+	world->stage.now += 100 * RR_SECOND;
 	assert_non_null(arrive_tcp(world, "10.0.0.2:3"));
 	assert_true(world->members[2].cut);
 	assert_non_null(arrive(world, "10.0.0.1:3", RR_ACCEPTED_RDMA));
@@ -157,7 +145,7 @@ silent_ones_go_before_any_that_called(void **state)
 		snprintf(peer, sizeof(peer), "10.1.0.%d:1", i);
 		arrive_tcp(world, peer);
 	}
-	world->now += 2 * RR_SECOND;
+	world->stage.now += 2 * RR_SECOND;
 	for (int i = 0; i < 10; i++)
 		assert_non_null(arrive_tcp(world, "10.0.0.9:1"));
 	for (int i = 0; i < 3; i++)
@@ -221,7 +209,7 @@ an_address_keeps_no_more_than_its_share(void **state)
 	for (uint32_t i = MAX; i < world->count; i++)
 		assert_false(world->members[i].cut);
 	/* A call that is never answered, as its answer is not read, protects for a while only. */
-	world->now += 61 * RR_SECOND;
+	world->stage.now += 61 * RR_SECOND;
 	assert_non_null(arrive_tcp(world, "10.0.0.1:1"));
 	assert_true(rr_shares_accepted(&world->shares) <= MAX);
 }
@@ -237,7 +225,7 @@ an_address_with_more_takes_none_from_one_with_fewer(void **state)
 	fill(world, "10.0.0.1:1", true);
 	for (uint32_t i = 1; i < world->count; i++)
 		world->members[i].busy = true;
-	world->now += 10 * RR_SECOND;
+	world->stage.now += 10 * RR_SECOND;
 	assert_null(arrive_tcp(world, "10.0.0.1:1"));
 	assert_false(few->cut);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../test.h"
+#include "../stage.h"
 
 #include <arpa/inet.h>
 #include <linux/filter.h>
@@ -12,9 +12,7 @@
 
 /* Both ends of a TCP connection. The loop's clock is the test's, that of the system's TCP is not. */
 struct world {
-	struct rr_env env;
-	uint64_t now;
-	struct rr_loop *loop;
+	struct stage stage;
 	struct rr_alive alive;
 	uint32_t deaths;
 	int fd, peer;
@@ -22,19 +20,6 @@ struct world {
 
 enum { TURNS = 300 }; /* of 10 ms at most: a repetition takes 200 ms to come */
 #define LIMIT (100 * RR_MILLISECOND)
-
-static uint64_t
-now(void *ctx)
-{
-	return ((struct world *)ctx)->now;
-}
-
-static void *
-memory(void *ctx, void *old, size_t size)
-{
-	(void)ctx;
-	return rr_env_system.realloc(NULL, old, size);
-}
 
 static void
 died(struct rr_alive *alive)
@@ -49,16 +34,13 @@ static int
 setup(void **state)
 {
 	static struct world world;
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = stage_loopback();
 	socklen_t size = sizeof(address);
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 
-	world = (struct world){ .env = rr_env_system, .fd = socket(AF_INET, SOCK_STREAM, 0) };
-	world.env.ctx = &world;
-	world.env.now = now;
-	world.env.realloc = memory;
-	world.loop = rr_loop_new(&world.env);
-	assert_non_null(world.loop);
+	world = (struct world){ .fd = socket(AF_INET, SOCK_STREAM, 0) };
+	stage_init(&world.stage);
+	stage_loop(&world.stage);
 	assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
 	assert_int_equal(listen(listener, 1), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
@@ -67,7 +49,7 @@ setup(void **state)
 	assert_true(world.peer >= 0);
 	close(listener);
 	rr_alive_init(&world.alive, died);
-	rr_alive_start(&world.alive, world.loop, world.fd, LIMIT);
+	rr_alive_start(&world.alive, world.stage.loop, world.fd, LIMIT);
 	*state = &world;
 	return 0;
 }
@@ -78,7 +60,7 @@ teardown(void **state)
 	struct world *world = *state;
 
 	rr_alive_stop(&world->alive);
-	rr_loop_free(world->loop);
+	stage_end(&world->stage);
 	close(world->fd);
 	close(world->peer);
 	return 0;
@@ -97,8 +79,8 @@ kill_peer(struct world *world)
 static void
 turn(struct world *world, int64_t wait)
 {
-	world->now += LIMIT;
-	assert_true(rr_loop_turn(world->loop, wait) >= 0);
+	world->stage.now += LIMIT;
+	assert_true(rr_loop_turn(world->stage.loop, wait) >= 0);
 }
 
 static void

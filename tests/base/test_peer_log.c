@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* However many warnings a peer causes, over however many connections: few lines are written. */
-#include "../test.h"
+#include "../stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,24 +11,16 @@
 enum { LAST = 4096 };
 
 struct world {
-	struct rr_env env;
-	uint64_t now;
-	struct rr_loop *loop;
+	struct stage stage;
 	struct rr_peer_log *log;
 	uint32_t lines;
 	char last[LAST]; /* line */
 };
 
-static uint64_t
-world_now(void *ctx)
-{
-	return ((struct world *)ctx)->now;
-}
-
 static void
 world_log(void *ctx, enum rr_log_level level, const char *line)
 {
-	struct world *world = ctx;
+	struct world *world = rr_container(ctx, struct world, stage);
 
 	assert_int_equal(level, RR_LOG_WARNING);
 	world->lines++;
@@ -41,14 +33,10 @@ setup(void **state)
 	struct world *world = calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	world->env = rr_env_system;
-	world->env.ctx = world;
-	world->env.now = world_now;
-	world->env.log = world_log;
-	world->now = RR_SECOND;
-	world->loop = rr_loop_new(&world->env);
-	assert_non_null(world->loop);
-	world->log = rr_loop_peer_log(world->loop);
+	stage_init(&world->stage);
+	world->stage.env.log = world_log;
+	stage_loop(&world->stage);
+	world->log = rr_loop_peer_log(world->stage.loop);
 	*state = world;
 	return 0;
 }
@@ -58,7 +46,7 @@ teardown(void **state)
 {
 	struct world *world = *state;
 
-	rr_loop_free(world->loop);
+	stage_end(&world->stage);
 	free(world);
 	return 0;
 }
@@ -94,17 +82,17 @@ one_line_says_how_many_were_left_out(void **state)
 
 	warn(world, "192.0.2.1:7", 100);
 	world->lines = 0;
-	world->now += RR_PEER_LOG_WINDOW;
-	rr_loop_turn(world->loop, 0);
+	world->stage.now += RR_PEER_LOG_WINDOW;
+	rr_loop_turn(world->stage.loop, 0);
 	assert_int_equal(world->lines, 1);
 	assert_string_equal(world->last, "192.0.2.1: 84 more warnings within a minute were left out");
 	warn(world, "192.0.2.1:7", 1);
 	assert_string_equal(world->last, "192.0.2.1:7: misbehaves, number 0");
 	/* Nothing was held back meanwhile: no line, and no timer. */
 	world->lines = 0;
-	assert_true(rr_loop_due(world->loop) < 0);
-	world->now += RR_PEER_LOG_WINDOW;
-	rr_loop_turn(world->loop, 0);
+	assert_true(rr_loop_due(world->stage.loop) < 0);
+	world->stage.now += RR_PEER_LOG_WINDOW;
+	rr_loop_turn(world->stage.loop, 0);
 	assert_int_equal(world->lines, 0);
 }
 
@@ -120,8 +108,8 @@ the_lines_of_all_hosts_are_bounded(void **state)
 	}
 	assert_int_equal(world->lines, (RR_PEER_LOG_HOSTS + 1) * RR_PEER_LOG_LINES);
 	world->lines = 0;
-	world->now += RR_PEER_LOG_WINDOW;
-	rr_loop_turn(world->loop, 0);
+	world->stage.now += RR_PEER_LOG_WINDOW;
+	rr_loop_turn(world->stage.loop, 0);
 	assert_int_equal(world->lines, RR_PEER_LOG_HOSTS + 1);
 	assert_string_equal(
 		world->last, "other addresses: 98704 more warnings within a minute were left out");
@@ -132,10 +120,10 @@ a_verbose_log_has_all_lines(void **state)
 {
 	struct world *world = *state;
 
-	world->env.log_level = RR_LOG_INFO;
+	world->stage.env.log_level = RR_LOG_INFO;
 	warn(world, "192.0.2.1:7", 100);
 	assert_int_equal(world->lines, 100);
-	world->env.log_level = RR_LOG_ERROR;
+	world->stage.env.log_level = RR_LOG_ERROR;
 	warn(world, "192.0.2.1:7", 100);
 	assert_int_equal(world->lines, 100);
 }
@@ -146,8 +134,8 @@ what_was_left_out_is_said_at_the_end(void **state)
 	struct world *world = *state;
 
 	warn(world, "192.0.2.1:7", 20);
-	rr_loop_free(world->loop);
-	world->loop = NULL;
+	stage_end(&world->stage);
+	world->stage.loop = NULL;
 	assert_string_equal(world->last, "192.0.2.1: 4 more warnings within a minute were left out");
 }
 

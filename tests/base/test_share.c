@@ -3,7 +3,7 @@
  * Connections that share a pool: honest ones against some that hold what they get. A seed makes the schedule,
  * the clock is the test's, and each step is checked. RR_SHARE_SEED repeats one that failed.
  */
-#include "../test.h"
+#include "../stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,21 +39,14 @@ struct member {
 };
 
 struct world {
-	struct rr_env env;
-	uint64_t now, longest; /* that an honest one waited */
+	struct stage stage;
+	uint64_t longest; /* that an honest member waited */
 	uint32_t random;
-	struct rr_loop *loop;
 	struct rr_shares shares;
 	struct rr_pool *pool;
 	struct member members[PARTIES];
 	uint32_t count;
 };
-
-static uint64_t
-world_now(void *ctx)
-{
-	return ((struct world *)ctx)->now;
-}
 
 static uint32_t
 below(struct world *world, uint32_t bound)
@@ -104,8 +97,8 @@ member_get(struct member *member)
 
 	if (!buffer)
 		return false;
-	if (is_honest(member) && member->since > 0 && world->now - member->since > world->longest)
-		world->longest = world->now - member->since;
+	if (is_honest(member) && member->since > 0 && world->stage.now - member->since > world->longest)
+		world->longest = world->stage.now - member->since;
 	memset(buffer, 1, 64);
 	member->since = 0;
 	member->grants++;
@@ -122,7 +115,7 @@ member_request(struct member *member)
 	while (member->since == 0 && member->count < most) {
 		if (member_get(member))
 			continue;
-		member->since = member->world->now;
+		member->since = member->world->stage.now;
 		rr_pool_wait(member->world->pool, member->party, &member->waiter);
 	}
 }
@@ -183,9 +176,9 @@ newcomer_step(struct member *member)
 	if (member->count > 0) {
 		member_put(member);
 		member_end(member);
-		member->last = world->now;
+		member->last = world->stage.now;
 	}
-	if (!member->party && world->now - member->last < PAUSE * STEP)
+	if (!member->party && world->stage.now - member->last < PAUSE * STEP)
 		return;
 	if (!member->party)
 		member_connect(member);
@@ -213,8 +206,8 @@ member_step(struct member *member)
 		member_put(member);
 	if (member->kind == TRICKLING)
 		member->moved += 100;
-	if (member->kind == SLOW && member->count > 0 && world->now - member->last >= 10 * RR_SECOND) {
-		member->last = world->now;
+	if (member->kind == SLOW && member->count > 0 && world->stage.now - member->last >= 10 * RR_SECOND) {
+		member->last = world->stage.now;
 		member_put(member);
 	}
 	member_request(member);
@@ -228,14 +221,10 @@ world_new(uint32_t seed)
 	struct world *world = calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	world->env = rr_env_system;
-	world->env.ctx = world;
-	world->env.now = world_now;
-	world->now = RR_SECOND;
+	stage_init(&world->stage);
 	world->random = seed;
-	world->loop = rr_loop_new(&world->env);
-	assert_non_null(world->loop);
-	rr_shares_init(&world->shares, world->loop);
+	stage_loop(&world->stage);
+	rr_shares_init(&world->shares, world->stage.loop);
 	world->pool = rr_pool_new(&world->shares, RR_RESULTS, MAX);
 	assert_non_null(world->pool);
 	return world;
@@ -250,7 +239,7 @@ world_add_at(struct world *world, const char *address, enum kind kind, size_t si
 	member->address = address;
 	member->kind = kind;
 	member->size = size;
-	member->last = world->now;
+	member->last = world->stage.now;
 	member_connect(member);
 	return member;
 }
@@ -266,10 +255,10 @@ world_step(struct world *world)
 {
 	for (uint32_t i = 0; i < world->count; i++)
 		member_step(&world->members[i]);
-	while (rr_loop_turn(world->loop, 0) > 0)
+	while (rr_loop_turn(world->stage.loop, 0) > 0)
 		;
 	assert_true(rr_pool_used(world->pool) <= MAX);
-	world->now += STEP;
+	world->stage.now += STEP;
 }
 
 static void
@@ -286,14 +275,14 @@ world_free(struct world *world)
 		if (world->members[i].party)
 			member_end(&world->members[i]);
 	}
-	while (rr_loop_turn(world->loop, 0) > 0)
+	while (rr_loop_turn(world->stage.loop, 0) > 0)
 		;
 	assert_int_equal(rr_pool_used(world->pool), 0);
 	assert_true(rr_list_empty(&world->shares.parties));
 	assert_true(rr_list_empty(&world->shares.hosts));
 	rr_pool_free(world->pool);
 	rr_shares_end(&world->shares);
-	rr_loop_free(world->loop);
+	stage_end(&world->stage);
 	free(world);
 }
 
