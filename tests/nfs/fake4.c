@@ -222,7 +222,8 @@ fake4_copy(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	uint64_t most = fake->copy_most ? fake->copy_most : args->ca_count;
 
 	assert_true(args->ca_synchronous && args->ca_consecutive && args->ca_source_server.count == 0);
-	assert_int_equal(args->ca_src_stateid.seqid, 0);
+	/* RFC 8881, 8.2.3: the anonymous stateid. */
+	assert_memory_equal(&args->ca_src_stateid, &(stateid4){ 0 }, sizeof(stateid4));
 	assert_int_equal(args->ca_dst_stateid.seqid, 0);
 	assert_int_not_equal(args->ca_src_stateid.other[0], args->ca_dst_stateid.other[0]);
 	assert_true(fake->copied_to == 0 || args->ca_dst_offset == fake->copied_to);

@@ -242,8 +242,6 @@ dispatch_done(struct rr_call *call, int error)
 	}
 	if (slot->outer && slot->open && dispatch_open_is_lost(status)) {
 		rr_v4_open_lose(slot->open);
-		if (slot->source)
-			rr_v4_open_lose(slot->source);
 		dispatch_again(slot, status);
 		return;
 	}

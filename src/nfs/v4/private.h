@@ -20,7 +20,7 @@
 enum {
 	RR_V4_SLOTS = 64,
 	RR_V4_OPS = 12,
-	RR_V4_OPENS = 320,     /* files that are open at a time: `rpcrdma cp` copies 128 to their server */
+	RR_V4_OPENS = 160,     /* files that are open at a time: `rpcrdma cp` has 128 under way */
 	RR_V4_OPENS_IDLE = 16, /* of these, files that nothing is read from or written to */
 	RR_V4_RETRIES = 16,    /* how often one call is made again in a new session, or with a new open */
 	RR_V4_SESSIONS =
@@ -92,7 +92,6 @@ struct rr_v4_work {
 	/* Of the session's own: it is over, by a negative error, a status, or 0 from take(). */
 	void (*end)(struct rr_v4_slot *slot, int error);
 	uint32_t access; /* the OPEN4_SHARE_ACCESS_... that the file must be open with; 0: none */
-	bool source;     /* and the second of the arguments is a file that must be open to be read */
 	bool makes;      /* it opens a file that it makes */
 	bool changes;    /* it is not idempotent: the server is to keep its reply */
 	bool alone;      /* without SEQUENCE */
@@ -104,7 +103,7 @@ struct rr_v4_slot {
 	bool busy;
 	const struct rr_v4_work *work;
 	struct rr_call *outer; /* the caller's; NULL for the session's own */
-	struct rr_v4_open *open, *source;
+	struct rr_v4_open *open;
 	uint32_t kept; /* octets used of the caller's memory for results */
 	uint32_t reply_max;
 	uint32_t misordered;   /* answers NFS4ERR_SEQ_MISORDERED to its call */
@@ -304,7 +303,7 @@ bool rr_v4_session_is_lost(nfsstat4 status);
 /* ---- waiting.c: calls that need an open file ---- */
 
 enum rr_v4_wait {
-	RR_V4_WAIT_NOT,  /* the files that the work needs are in slot->open and slot->source */
+	RR_V4_WAIT_NOT,  /* slot->open is set, if the work has access */
 	RR_V4_WAIT_OPEN, /* the call is with the open that it needs */
 	RR_V4_WAIT_FULL  /* the call is the first of the queue: another file is to be closed before */
 };

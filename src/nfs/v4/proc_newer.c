@@ -54,7 +54,12 @@ const struct rr_v4_work rr_v4_seek = {
 
 /* ---- COPY and CLONE ---- */
 
-/* The source is the saved file, the target the current one. */
+/*
+ * The source is the saved file, the target the current one. RFC 7862, 15.2.3: "ca_src_stateid MUST refer to a
+ * stateid that is valid for a READ operation": the anonymous one is, all zeroes (RFC 8881, 8.2.3), so that
+ * the source need not be open. A call that needed two open files could wait for the second while the first is
+ * closed, and the other way round, without end.
+ */
 static void
 newer_files(struct rr_v4_slot *slot, const struct rr_v4_copy_args *args)
 {
@@ -77,7 +82,6 @@ proc_copy_build(struct rr_v4_slot *slot)
 
 	newer_files(slot, args);
 	rr_v4_op(slot, OP_COPY, XDR_MAX_COPY4resok + sizeof(stateid4))->u.opcopy = (COPY4args){
-		.ca_src_stateid = newer_stateid(slot->source),
 		.ca_dst_stateid = newer_stateid(slot->open),
 		.ca_src_offset = args->from_offset,
 		.ca_dst_offset = args->to_offset,
@@ -120,11 +124,9 @@ proc_copy_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-const struct rr_v4_work rr_v4_copy = { .build = proc_copy_build,
-	.take = proc_copy_take,
-	.access = OPEN4_SHARE_ACCESS_WRITE,
-	.source = true,
-	.changes = true };
+const struct rr_v4_work rr_v4_copy = {
+	.build = proc_copy_build, .take = proc_copy_take, .access = OPEN4_SHARE_ACCESS_WRITE, .changes = true
+};
 
 /* RFC 7862, 15.13, does not say that what was cloned is on stable storage. */
 static void
@@ -134,7 +136,6 @@ proc_clone_build(struct rr_v4_slot *slot)
 
 	newer_files(slot, args);
 	rr_v4_op(slot, OP_CLONE, 0)->u.opclone = (CLONE4args){
-		.cl_src_stateid = newer_stateid(slot->source),
 		.cl_dst_stateid = newer_stateid(slot->open),
 		.cl_src_offset = args->from_offset,
 		.cl_dst_offset = args->to_offset,
@@ -157,5 +158,4 @@ proc_clone_take(struct rr_v4_slot *slot)
 const struct rr_v4_work rr_v4_clone = { .build = proc_clone_build,
 	.take = proc_clone_take,
 	.access = OPEN4_SHARE_ACCESS_WRITE,
-	.source = true,
 	.changes = true };

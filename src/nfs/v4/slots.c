@@ -21,7 +21,7 @@ rr_v4_slot_get(struct rr_v4 *v4)
 	v4->free &= ~(UINT64_C(1) << slot->number);
 	slot->busy = true;
 	slot->outer = NULL;
-	slot->open = slot->source = NULL;
+	slot->open = NULL;
 	return slot;
 }
 
@@ -30,8 +30,6 @@ rr_v4_slot_end_use(struct rr_v4_slot *slot)
 {
 	if (slot->outer && slot->open)
 		slot->open->users--;
-	if (slot->outer && slot->source)
-		slot->source->users--;
 	if (slot->outer && slot->work->makes)
 		slot->v4->making--;
 	slot->outer = NULL;
@@ -45,7 +43,7 @@ rr_v4_slot_put(struct rr_v4_slot *slot)
 	struct rr_v4 *v4 = slot->v4;
 
 	rr_v4_slot_end_use(slot);
-	slot->open = slot->source = NULL;
+	slot->open = NULL;
 	if (slot->number < v4->slots &&
 		(slot->generation != v4->generation || !(v4->doubt >> slot->number & 1)))
 		v4->free |= UINT64_C(1) << slot->number;

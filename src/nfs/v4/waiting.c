@@ -96,17 +96,24 @@ waiting_full(struct rr_v4_slot *slot, struct rr_call *outer)
 	return RR_V4_WAIT_FULL;
 }
 
-/* One file; where the call waits not, the file is in *used, with one user more. */
-static enum rr_v4_wait
-waiting_for(struct rr_v4_slot *slot, struct rr_call *outer, struct rpcrdma_bytes handle, uint32_t access,
-	struct rr_v4_open **used)
+enum rr_v4_wait
+rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work)
 {
+	/* The file is the first of the arguments of all procedures that need it open. */
+	const struct rpcrdma_bytes handle = ((const nfs_fh3 *)outer->args)->data;
 	struct rr_v4 *v4 = slot->v4;
-	struct rr_v4_open *open = rr_v4_open_find(v4, handle);
+	struct rr_v4_open *open;
 
-	*used = open;
-	if (open && rr_v4_open_begin_use(v4, open, access))
+	if (work->makes && !rr_v4_open_has_room(v4))
+		return waiting_full(slot, outer);
+	v4->making += work->makes;
+	if (!work->access)
 		return RR_V4_WAIT_NOT;
+	open = rr_v4_open_find(v4, handle);
+	if (open && rr_v4_open_begin_use(v4, open, work->access)) {
+		slot->open = open;
+		return RR_V4_WAIT_NOT;
+	}
 	if (!open && rr_v4_open_has_room(v4))
 		open = rr_v4_open_new(v4, handle);
 	if (!open)
@@ -116,34 +123,9 @@ waiting_for(struct rr_v4_slot *slot, struct rr_call *outer, struct rpcrdma_bytes
 		rr_v4_slot_put(slot);
 		return RR_V4_WAIT_OPEN;
 	}
-	open->wanted = open->access | access;
+	open->wanted = open->access | work->access;
 	waiting_send(slot, open, RR_V4_OPEN_MAKING);
 	return RR_V4_WAIT_OPEN;
-}
-
-enum rr_v4_wait
-rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work)
-{
-	/* The file is the first of the arguments of all procedures that need it open. */
-	const nfs_fh3 *files = outer->args;
-	struct rr_v4_open *open, *source = NULL;
-	enum rr_v4_wait wait;
-
-	if (work->makes && !rr_v4_open_has_room(slot->v4))
-		return waiting_full(slot, outer);
-	slot->v4->making += work->makes;
-	if (!work->access)
-		return RR_V4_WAIT_NOT;
-	wait = waiting_for(slot, outer, files[0].data, work->access, &open);
-	if (wait == RR_V4_WAIT_NOT && work->source) {
-		wait = waiting_for(slot, outer, files[1].data, OPEN4_SHARE_ACCESS_READ, &source);
-		open->users -= wait != RR_V4_WAIT_NOT;
-	}
-	if (wait != RR_V4_WAIT_NOT)
-		return wait;
-	slot->open = open;
-	slot->source = source;
-	return RR_V4_WAIT_NOT;
 }
 
 void
