@@ -174,7 +174,7 @@ invalidation_in_the_middle_of_an_access(enum rr_work_kind kind, int turns)
 		0);
 	assert_int_equal(side_post(&world->client, kind, own, SIZE, region.handle, region.offset, 1), 0);
 	for (int i = 0; i < turns; i++)
-		rr_loop_turn(world->loop, 0);
+		rr_loop_turn(world->stage.loop, 0);
 	rr_endpoint_invalidate(world->server.endpoint, &region);
 	free(memory);
 	world_until(world, world->client.completions == 1);

@@ -198,7 +198,7 @@ regions_come_and_go_between_sends(void **state)
 			rr_endpoint_register(world->client.endpoint, memory, 8, RR_REMOTE_READ, &region), 0);
 		assert_int_equal(side_send(&world->client, "x", 1, 0), 0);
 		for (uint32_t turns = i % 3; turns > 0; turns--)
-			rr_loop_turn(world->loop, 0);
+			rr_loop_turn(world->stage.loop, 0);
 		rr_endpoint_invalidate(world->client.endpoint, &region);
 	}
 	world_until(world, world->server.receives == N);

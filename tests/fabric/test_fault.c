@@ -127,7 +127,7 @@ posts_that_are_delayed_keep_their_order(void **state)
 	world_connect(world);
 	assert_int_equal(side_send(&world->client, "1", 1, 1), 0);
 	assert_int_equal(side_send(&world->client, "2", 1, 2), 0);
-	rr_loop_turn(world->loop, 0);
+	rr_loop_turn(world->stage.loop, 0);
 	assert_int_equal(world->server.receives, 0);
 	world_until(world, world->server.receives == 2 && world->client.completions == 2);
 	assert_memory_equal(world->server.received[0].data, "1", 1);
@@ -160,7 +160,7 @@ a_delayed_completion_keeps_back_all_events(void **state)
 	assert_int_equal(side_send(&world->client, "1", 1, 1), 0);
 	world_until(world, world->server.receives == 1);
 	assert_int_equal(side_send(&world->server, "2", 1, 0), 0);
-	rr_loop_turn(world->loop, 0);
+	rr_loop_turn(world->stage.loop, 0);
 	assert_int_equal(world->client.completions + world->client.receives, 0);
 	world_until(world, world->client.receives == 1);
 	assert_int_equal(world->client.completions, 1);

@@ -142,7 +142,7 @@ a_lost_address_ends_its_connections_and_no_others(void **state)
 	/* The other one has heard of it, too, and looked. */
 	do
 		world_turn(kept);
-	while (rr_loop_due(kept->loop) >= 0);
+	while (rr_loop_due(kept->stage.loop) >= 0);
 	assert_int_equal(side_send(&kept->client, "x", 1, 1), 0);
 	world_until(kept, kept->server.receives == 1 && kept->client.completions == 1);
 	assert_false(kept->client.disconnected || kept->server.disconnected);

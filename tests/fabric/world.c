@@ -13,16 +13,12 @@
 static suite_fabric_new *provider;
 static const struct suite_adapter *provider_adapter;
 static bool on_ipv6;
-static struct rr_env env;
 
 void
 world_provider(suite_fabric_new *make, const struct suite_adapter *adapter)
 {
 	provider = make;
 	provider_adapter = adapter;
-	env = rr_env_system;
-	/* Faults are what these tests are about: they need not be logged. */
-	env.log = NULL;
 }
 
 void
@@ -155,9 +151,10 @@ world_new(const struct rr_fabric_config *config)
 		any = provider_adapter->address;
 	world->client.world = world->server.world = world;
 	world->client_allows = world->server_allows = WORLD_LOG;
-	world->loop = rr_loop_new(&env);
-	assert_non_null(world->loop);
-	assert_int_equal(provider(world->loop, config, &world->fabric), 0);
+	stage_init(&world->stage);
+	world->stage.runs = true;
+	stage_loop(&world->stage);
+	assert_int_equal(provider(world->stage.loop, config, &world->fabric), 0);
 	assert_int_equal(rr_fabric_listen(world->fabric,
 				 &(struct rr_listen){ (void *)&any, sizeof(any), asked, world },
 				 &world->listener, &text),
@@ -191,7 +188,7 @@ world_free(struct world *world)
 	if (world->listener)
 		rr_fabric_unlisten(world->listener);
 	rr_fabric_destroy(world->fabric);
-	rr_loop_free(world->loop);
+	stage_end(&world->stage);
 	free(world);
 }
 
@@ -205,13 +202,13 @@ world_teardown(void **state)
 void
 world_turn(struct world *world)
 {
-	assert_true(rr_loop_turn(world->loop, 10 * (int64_t)RR_MILLISECOND) >= 0);
+	assert_true(rr_loop_turn(world->stage.loop, 10 * (int64_t)RR_MILLISECOND) >= 0);
 }
 
 void
 world_settle(struct world *world)
 {
-	settle_turns(rr_loop_turn(world->loop, RR_MILLISECOND));
+	settle_turns(rr_loop_turn(world->stage.loop, RR_MILLISECOND));
 }
 
 void

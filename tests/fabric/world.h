@@ -2,6 +2,7 @@
 #ifndef RR_TESTS_FABRIC_WORLD_H
 #define RR_TESTS_FABRIC_WORLD_H
 
+#include "../stage.h"
 #include "suite.h"
 
 /*
@@ -42,7 +43,7 @@ struct side {
 enum world_answer { WORLD_ACCEPT, WORLD_REJECT, WORLD_HOLD };
 
 struct world {
-	struct rr_loop *loop;
+	struct stage stage; /* the clock runs */
 	struct rr_fabric *fabric;
 	struct rr_listener *listener;
 	struct sockaddr_storage address;
