@@ -4,7 +4,8 @@
  * octets, DEPTH calls at a time. VERSION is that of RPC-over-RDMA, 0 over TCP. Client and server have an
  * engine each, and take turns in one thread, so that a run does the same on any machine. As many calls as
  * the connection needs to be warm go before, with turns that are not counted: bench/instructions counts
- * what client_turn() and server_turn() execute.
+ * what client_turn(), gateway_turn() and server_turn() execute. The program bench-gateway has a gateway
+ * between client and server.
  */
 #include <err.h>
 #include <rpcrdma/client.h>
@@ -12,30 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "between.h"
 #include "echo.h"
-
-/*
- * Takes the place of the C library's: time passes by how often it is asked for, so that counts do not
- * depend on how fast the machine is. A server gives each connection so much time in a turn.
- */
-int
-clock_gettime(clockid_t id, struct timespec *now)
-{
-	static uint64_t microseconds;
-
-	(void)id;
-	microseconds++;
-	*now = (struct timespec){ .tv_sec = (time_t)(microseconds / 1000000),
-		.tv_nsec = (long)(microseconds % 1000000) * 1000 };
-	return 0;
-}
+#include "still.h"
 
 enum { OCTETS_MAX = 65536, DEPTH_MAX = 128 };
 
 struct echo {
 	struct rpcrdma_engine *client_engine, *server_engine;
+	struct between *between; /* client and server; NULL: nothing is there */
 	struct rpcrdma_client *client;
 	struct rpcrdma_server *server;
 	echo_data sent, received;
@@ -45,6 +32,7 @@ struct echo {
 };
 
 void client_turn(struct echo *echo);
+void gateway_turn(struct echo *echo);
 void server_turn(struct echo *echo);
 
 static enum rpcrdma_handled
@@ -105,6 +93,12 @@ echo_client_turn(struct echo *echo)
 }
 
 static void
+echo_gateway_turn(struct echo *echo)
+{
+	between_turn(echo->between);
+}
+
+static void
 echo_server_turn(struct echo *echo)
 {
 	if (rpcrdma_engine_turn(echo->server_engine, 0) < 0)
@@ -115,6 +109,12 @@ __attribute__((noinline)) void
 client_turn(struct echo *echo)
 {
 	echo_client_turn(echo);
+}
+
+__attribute__((noinline)) void
+gateway_turn(struct echo *echo)
+{
+	echo_gateway_turn(echo);
 }
 
 __attribute__((noinline)) void
@@ -130,7 +130,9 @@ echo_run(struct echo *echo, uint32_t calls, bool counted)
 	echo->counted = counted;
 	while (echo->left > 0 || echo->under_way > 0) {
 		(counted ? client_turn : echo_client_turn)(echo);
+		(counted ? gateway_turn : echo_gateway_turn)(echo);
 		(counted ? server_turn : echo_server_turn)(echo);
+		(counted ? gateway_turn : echo_gateway_turn)(echo);
 	}
 }
 
@@ -168,6 +170,7 @@ echo_start(struct echo *echo, enum rpcrdma_transport transport, uint32_t version
 		rpcrdma_engine_new(&engine, &echo->server_engine) < 0)
 		errx(1, "no engine");
 	echo_serve(echo, transport, &config.port);
+	echo->between = between_begin(&engine, &config);
 	if (rpcrdma_client_new(echo->client_engine, &config, &echo->client) < 0)
 		errx(1, "the client: %s", rpcrdma_engine_error(echo->client_engine));
 }
@@ -182,6 +185,7 @@ main(int argc, char **argv)
 
 	if (argc != 6)
 		errx(2, "usage: echo tcp|iwarp VERSION OCTETS DEPTH CALLS");
+	still_begin();
 	tcp = strcmp(argv[1], "tcp") == 0;
 	echo.sent.length = (uint32_t)atoi(argv[3]);
 	echo.depth = (uint32_t)atoi(argv[4]);
@@ -195,6 +199,7 @@ main(int argc, char **argv)
 	echo_run(&echo, calls, true);
 	echo_run(&echo, echo.depth, false);
 	rpcrdma_client_free(echo.client);
+	between_end(echo.between);
 	rpcrdma_server_free(echo.server);
 	rpcrdma_engine_free(echo.client_engine);
 	rpcrdma_engine_free(echo.server_engine);

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nfs tcp|iwarp VERSION null|read|write OCTETS DEPTH CALLS: calls an NFS server of this process so many
+ * times, DEPTH calls at a time, over NFS version 3. VERSION is that of RPC-over-RDMA, 0 over TCP. A READ or
+ * WRITE (UNSTABLE) has so many octets of a file on tmpfs. Client and server have an engine each, and take
+ * turns in one thread, once the client has mounted what the server exports: bench/instructions counts what
+ * client_turn() and server_turn() execute.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <rpcrdma/nfs.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfs/client.h"
+#include "nfs/server.h"
+#include "rpc/server.h"
+#include "still.h"
+#include "vfs/gate.h"
+#include "vfs/posix/posix.h"
+
+enum { OCTETS_MAX = 1 << 20, DEPTH_MAX = 64 };
+
+enum work { WORK_NULL, WORK_READ, WORK_WRITE };
+
+static const char *const works[] = { "null", "read", "write" };
+
+struct bench;
+
+struct lane {
+	struct bench *bench;
+	struct rr_call call;
+	struct rpcrdma_nfs_io io;
+};
+
+/* On tmpfs, with one file in it. */
+static char directory[] = "/dev/shm/rpcrdma-bench-XXXXXX";
+
+struct bench {
+	struct rpcrdma_engine *client_engine, *server_engine;
+	struct rr_posix_shared *shared;
+	struct rr_vfs *vfs;
+	struct rr_gate gate;
+	struct rr_nfs_server *nfs_server;
+	struct rpcrdma_server *server;
+	struct rpcrdma_nfs *nfs;
+	struct rpcrdma_nfs_object file;
+	atomic_bool mounted;
+	enum work work;
+	uint32_t octets, depth, left, under_way;
+	struct lane lanes[DEPTH_MAX];
+};
+
+void client_turn(struct bench *bench);
+void server_turn(struct bench *bench);
+
+static void lane_begin(struct lane *lane);
+
+static void
+lane_end(struct lane *lane, int error)
+{
+	if (error || (lane->bench->work != WORK_NULL && lane->io.moved != lane->bench->octets))
+		errx(1, "%s: %s", works[lane->bench->work], rpcrdma_nfs_error(lane->bench->nfs));
+	lane->bench->under_way--;
+	lane_begin(lane);
+}
+
+static void
+lane_called(struct rr_call *call, int error)
+{
+	lane_end(call->ctx, error);
+}
+
+static void
+lane_moved(void *ctx, int error)
+{
+	lane_end(ctx, error);
+}
+
+static void
+lane_begin(struct lane *lane)
+{
+	const struct rpcrdma_nfs_then then = { lane_moved, lane };
+	struct bench *bench = lane->bench;
+	int error = 0;
+
+	if (bench->left == 0)
+		return;
+	bench->left--;
+	bench->under_way++;
+	if (bench->work == WORK_NULL)
+		rr_client_call(rr_nfs_rpc(bench->nfs), &lane->call);
+	else if (bench->work == WORK_READ)
+		error = rpcrdma_nfs_read(bench->nfs, &lane->io, &then);
+	else
+		error = rpcrdma_nfs_write(bench->nfs, &lane->io, &then);
+	if (error)
+		errx(1, "%s: %s", works[bench->work], rpcrdma_nfs_error(bench->nfs));
+}
+
+static void
+bench_turn(struct rpcrdma_engine *engine)
+{
+	if (rpcrdma_engine_turn(engine, 0) < 0)
+		errx(1, "%s", rpcrdma_engine_error(engine));
+}
+
+static void
+bench_client_turn(struct bench *bench)
+{
+	bench_turn(bench->client_engine);
+}
+
+static void
+bench_server_turn(struct bench *bench)
+{
+	bench_turn(bench->server_engine);
+}
+
+__attribute__((noinline)) void
+client_turn(struct bench *bench)
+{
+	bench_client_turn(bench);
+}
+
+__attribute__((noinline)) void
+server_turn(struct bench *bench)
+{
+	bench_server_turn(bench);
+}
+
+static void
+bench_run(struct bench *bench, uint32_t calls, bool counted)
+{
+	bench->left = calls;
+	for (uint32_t i = 0; i < bench->depth; i++)
+		lane_begin(&bench->lanes[i]);
+	while (bench->under_way > 0) {
+		(counted ? client_turn : bench_client_turn)(bench);
+		(counted ? server_turn : bench_server_turn)(bench);
+	}
+}
+
+/* ---- The server ---- */
+
+static void
+file_name(char *name, size_t size)
+{
+	snprintf(name, size, "%s/file", directory);
+}
+
+static void
+file_remove(void)
+{
+	char name[sizeof(directory) + 8];
+
+	file_name(name, sizeof(name));
+	if (remove(name) || remove(directory))
+		warn("%s", directory);
+}
+
+static void
+file_make(void)
+{
+	static uint8_t octets[OCTETS_MAX];
+	char name[sizeof(directory) + 8];
+	FILE *file;
+
+	if (!mkdtemp(directory))
+		err(1, "%s", directory);
+	file_name(name, sizeof(name));
+	file = fopen(name, "w");
+	if (!file || fwrite(octets, 1, sizeof(octets), file) != sizeof(octets) || fclose(file))
+		err(1, "%s", name);
+	atexit(file_remove);
+}
+
+static void
+bench_provide(struct bench *bench)
+{
+	const struct rr_tree_export export = { directory, "/bench" };
+	const struct rr_tree_config config = { .exports = &export, .export_count = 1 };
+	const struct rr_env *env = &rr_env_system;
+	struct rr_rules *rules;
+	struct rr_text text;
+
+	if (rr_posix_shared_new(env, 1, &bench->shared) < 0 ||
+		rr_posix_new(env, bench->server_engine->loop, &config, bench->shared, &bench->vfs, &text) <
+			0 ||
+		rr_rules_new(env, 1, &rules) < 0 ||
+		rr_rules_add(
+			rules, 0, "*(rw,no_root_squash,insecure,sec=sys:none)", &rr_right_default, &text) < 0)
+		errx(1, "the directory of the server");
+	rr_gate_init(&bench->gate, bench->vfs, rules);
+	rr_rules_release(rules);
+}
+
+/* Listens by that transport; returns the port. */
+static uint16_t
+bench_listen(struct bench *bench, enum rr_transport transport)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rr_text text;
+
+	if (rr_server_listen(
+		    bench->server, transport, (struct sockaddr *)&address, sizeof(address), NULL, &text) < 0)
+		errx(1, "the server: %s", text.text);
+	return ntohs(address.sin_port);
+}
+
+static void
+bench_serve(struct bench *bench)
+{
+	struct rpcrdma_engine *engine = bench->server_engine;
+	struct rr_service services[RR_NFS_SERVICES];
+
+	bench_provide(bench);
+	if (rr_nfs_server_new(engine->env, engine->results, &bench->gate, &bench->nfs_server) < 0)
+		errx(1, "no memory for a server");
+	rr_nfs_server_services(bench->nfs_server, services);
+	if (rr_server_new(engine, &rr_server_config_default, services, RR_NFS_SERVICES, &bench->server) < 0)
+		errx(1, "no memory for a server");
+}
+
+static void *
+bench_serve_mount(void *ctx)
+{
+	struct bench *bench = ctx;
+
+	while (!bench->mounted)
+		if (rpcrdma_engine_turn(bench->server_engine, 1000000) < 0)
+			errx(1, "%s", rpcrdma_engine_error(bench->server_engine));
+	return NULL;
+}
+
+/* ---- The client ---- */
+
+/* The functions that open are waited for: the server takes its turns in another thread meanwhile. MOUNT is
+ * called over TCP. */
+static void
+bench_open(struct bench *bench, bool tcp)
+{
+	uint16_t mount = bench_listen(bench, RR_TRANSPORT_TCP);
+	char url[128];
+	const struct rpcrdma_nfs_config config = { .size = sizeof(config), .url = url };
+	struct rpcrdma_nfs_handle root;
+	pthread_t thread;
+
+	snprintf(url, sizeof(url), "nfs://127.0.0.1:%u/bench?version=3&transport=%s&mountport=%u",
+		tcp ? mount : bench_listen(bench, RR_TRANSPORT_IWARP), tcp ? "tcp" : "iwarp", mount);
+	if (pthread_create(&thread, NULL, bench_serve_mount, bench))
+		errx(1, "no thread");
+	if (rpcrdma_nfs_open(bench->client_engine, &config, &bench->nfs) ||
+		rpcrdma_nfs_root(bench->nfs, &root, NULL) ||
+		rpcrdma_nfs_lookup(bench->nfs, &root, "file", &bench->file, NULL))
+		errx(1, "%s: %s", url, rpcrdma_engine_error(bench->client_engine));
+	bench->mounted = true;
+	pthread_join(thread, NULL);
+}
+
+static void
+bench_make_lanes(struct bench *bench)
+{
+	for (uint32_t i = 0; i < bench->depth; i++) {
+		struct lane *lane = &bench->lanes[i];
+
+		lane->bench = bench;
+		lane->call = (struct rr_call){
+			.program = &NFS_V3_program, .proc = NFSPROC3_NULL, .done = lane_called, .ctx = lane
+		};
+		lane->io = (struct rpcrdma_nfs_io){ .size = sizeof(lane->io),
+			.file = bench->file.handle,
+			.data = calloc(1, OCTETS_MAX),
+			.length = bench->octets };
+		if (!lane->io.data)
+			errx(1, "no memory");
+	}
+}
+
+static void
+bench_end(struct bench *bench)
+{
+	rpcrdma_nfs_close(bench->nfs);
+	rr_server_free(bench->server);
+	rr_nfs_server_free(bench->nfs_server);
+	bench->vfs->ops->destroy(bench->vfs);
+	rr_gate_end(&bench->gate);
+	rr_posix_shared_free(bench->shared);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct bench bench = { .file.size = sizeof(bench.file) };
+	struct rpcrdma_engine_config config = { .size = sizeof(config), .credits = 256 };
+	bool tcp;
+
+	if (argc != 7)
+		errx(2, "usage: nfs tcp|iwarp VERSION null|read|write OCTETS DEPTH CALLS");
+	tcp = strcmp(argv[1], "tcp") == 0;
+	config.rpcrdma_version = (uint32_t)atoi(argv[2]);
+	while (strcmp(argv[3], works[bench.work]) != 0)
+		if (bench.work++ == WORK_WRITE)
+			errx(2, "there is no %s", argv[3]);
+	bench.octets = (uint32_t)atoi(argv[4]);
+	bench.depth = (uint32_t)atoi(argv[5]);
+	if (bench.octets > OCTETS_MAX || bench.depth == 0 || bench.depth > DEPTH_MAX)
+		errx(2, "at most %d octets, and 1 to %d calls at a time", OCTETS_MAX, DEPTH_MAX);
+	if (rpcrdma_engine_new(&config, &bench.client_engine) < 0 ||
+		rpcrdma_engine_new(&config, &bench.server_engine) < 0)
+		errx(1, "no engine");
+	file_make();
+	bench_serve(&bench);
+	bench_open(&bench, tcp);
+	bench_make_lanes(&bench);
+	still_begin();
+	bench_run(&bench, 4 * bench.depth, false);
+	bench_run(&bench, (uint32_t)atoi(argv[6]), true);
+	bench_end(&bench);
+	return 0;
+}
