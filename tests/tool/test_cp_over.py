@@ -60,6 +60,11 @@ def keeps(place, data):
     after = os.stat(target)
     check(f"{place.name}: mode and owner stay", result.returncode == 0 and read(target) == data
           and (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid), result, after)
+    place.copy("fresh")
+    os.chmod(f"{place.path}/fresh", 0o600)
+    result = place.copy("fresh")
+    check(f"{place.name}: the mode of a file of its own stays", result.returncode == 0
+          and stat.S_IMODE(os.stat(f"{place.path}/fresh").st_mode) == 0o600 and read(f"{place.path}/fresh") == data, result)
     write(f"{place.path}/one", b"old")
     os.link(f"{place.path}/one", f"{place.path}/two")
     result = place.copy("one")
