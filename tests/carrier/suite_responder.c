@@ -411,7 +411,7 @@ row_B3_some_messages_are_discarded_silently(void **state)
 		SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0);
 		raw_send(raw, "short", 5);
 		/* Errors, if they were long enough for an answer. */
-		SEND(raw, XID, 9, ASKED, RR_RDMA_MSG);
+		SEND(raw, XID, 9, ASKED, RR_RDMA_DONE);
 		SEND(raw, XID, 1, ASKED, 77, 0, 0);
 		SEND(raw, XID, 1, ASKED, RR_RDMA_DONE, 0, 0, 0);
 		SEND(raw, XID, 1, ASKED, RR_RDMA_ERROR, RR_ERR_CHUNK);
