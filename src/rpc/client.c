@@ -151,9 +151,11 @@ rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters 
 const struct rpcrdma_latency *
 rr_client_latency(const struct rpcrdma_client *client, const struct rpcrdma_program *program, uint32_t proc)
 {
-	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS && proc < program->procedure_count; i++) {
-		if (client->programs[i].program == program)
-			return &client->programs[i].latencies[proc];
+	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++) {
+		const struct rr_client_program *known = &client->programs[i];
+
+		if (known->latencies && known->prog == program->prog && known->vers == program->vers)
+			return proc < known->procedure_count ? &known->latencies[proc] : NULL;
 	}
 	return NULL;
 }

@@ -117,23 +117,33 @@ rr_call_send(struct rr_call *call)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
-/* Where the call is counted. NULL: nowhere, as there are too many programs, or is no memory. */
+static struct rpcrdma_latency *
+latency_make(const struct rpcrdma_client *client, struct rr_client_program *made, const struct rr_call *call)
+{
+	const struct rpcrdma_program *program = call->program;
+
+	made->latencies =
+		rr_alloc_array(client->engine->env, program->procedure_count, sizeof(*made->latencies));
+	if (!made->latencies)
+		return NULL;
+	made->prog = program->prog;
+	made->vers = program->vers;
+	made->procedure_count = program->procedure_count;
+	return &made->latencies[call->proc];
+}
+
+/* Where the call is counted. NULL: nowhere, as there are too many programs, or procedures, or is no memory.
+ */
 static struct rpcrdma_latency *
 latency_of(struct rpcrdma_client *client, const struct rr_call *call)
 {
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++) {
 		struct rr_client_program *known = &client->programs[i];
 
-		if (known->program == call->program)
-			return &known->latencies[call->proc];
-		if (known->program)
-			continue;
-		known->latencies = rr_alloc_array(
-			client->engine->env, call->program->procedure_count, sizeof(*known->latencies));
 		if (!known->latencies)
-			return NULL;
-		known->program = call->program;
-		return &known->latencies[call->proc];
+			return latency_make(client, known, call);
+		if (known->prog == call->program->prog && known->vers == call->program->vers)
+			return call->proc < known->procedure_count ? &known->latencies[call->proc] : NULL;
 	}
 	return NULL;
 }

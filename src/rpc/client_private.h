@@ -38,10 +38,11 @@ enum rr_client_event {
 	RR_CLIENT_EVENTS
 };
 
-/* What is counted of a program: allocated with the first call of it. */
+/* What is counted of a program: allocated with the first call of it. The caller may describe the same program
+ * elsewhere for the next call, and with another number of procedures. */
 struct rr_client_program {
-	const struct rpcrdma_program *program;
-	struct rpcrdma_latency *latencies; /* by procedure */
+	uint32_t prog, vers, procedure_count;
+	struct rpcrdma_latency *latencies; /* by procedure; NULL: there is no such program */
 };
 
 enum { RR_CLIENT_PROGRAMS = 4 };

@@ -136,6 +136,35 @@ in_buckets(const struct rpcrdma_latency *latency)
 	return calls;
 }
 
+/* A program that is described anew for each call, with as many procedures as that call needs. */
+static void
+a_program_may_be_described_anew_for_each_call(void **state)
+{
+	struct world *world = *state;
+	struct rpcrdma_latency latency = { .size = sizeof(latency) };
+
+	for (uint32_t count = CALC_NULL + 1; count <= CALC_V1_program.procedure_count; count++) {
+		struct rpcrdma_program program = CALC_V1_program;
+		struct rpcrdma_call_config config = {
+			.size = sizeof(config), .program = &program, .procedure = CALC_NULL
+		};
+
+		program.procedure_count = count;
+		assert_int_equal(rpcrdma_client_call_and_wait(world->client, &config), 0);
+		if (count - 1 != CALC_UNHANDLED)
+			continue;
+		config.procedure = CALC_UNHANDLED;
+		assert_int_equal(
+			rpcrdma_client_call_and_wait(world->client, &config), -RPCRDMA_ERR_PROC_UNAVAIL);
+	}
+	assert_int_equal(rpcrdma_client_latency(world->client, &CALC_V1_program, CALC_NULL, &latency), 0);
+	assert_int_equal(latency.calls, CALC_V1_program.procedure_count - CALC_NULL);
+	/* The first description had no such procedure: there is no room to count it. */
+	assert_int_equal(
+		rpcrdma_client_latency(world->client, &CALC_V1_program, CALC_UNHANDLED, &latency), 0);
+	assert_int_equal(latency.calls, 0);
+}
+
 static void
 how_long_a_procedure_took_is_told_on_both_sides(void **state)
 {
@@ -314,6 +343,7 @@ main(void)
 		T(what_was_negotiated_is_told),
 		T(counters_count_on_both_sides),
 		T(how_long_a_procedure_took_is_told_on_both_sides),
+		T(a_program_may_be_described_anew_for_each_call),
 		T(each_connection_of_a_server_tells_of_itself),
 		T(connecting_to_nobody_says_so),
 		T(each_address_of_a_host_is_tried),

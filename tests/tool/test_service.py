@@ -60,7 +60,7 @@ def completed(*words):
 
 
 def completion():
-    tap.result(completed(TOOL, "s") == ["serve", "stat"], "bash completes sub-commands", completed(TOOL, "s"))
+    tap.result(completed(TOOL, "s") == ["serve", "stat", "sync"], "bash completes sub-commands", completed(TOOL, "s"))
     tap.result(completed(TOOL, "serve", "--tcp") == ["--tcp-port"], "and their options", completed(TOOL, "serve", "--tcp"))
 
 
