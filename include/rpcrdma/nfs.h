@@ -128,7 +128,8 @@ struct rpcrdma_nfs_config {
 	/*
 	 * nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], must be set. Names: version (3, 4.1, 4.2; else
 	 * the highest that the server speaks, but 3 where the server exports PATH by version 3 alone),
-	 * transport (auto, iwarp, verbs, tcp), mountport, port, uid, gid. Over version 3, the export that
+	 * transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind (alone, or with a value: the port of
+	 * rpcbind, which is asked for the port of NFS), uid, gid. Over version 3, the export that
 	 * PATH is in is found by asking the server for PATH, and then for what is above it. Copied.
 	 */
 	const char *url;

@@ -35,6 +35,7 @@ struct rr_nfs_config {
 	const char *server;          /* the server's name, for messages */
 	const char *path;            /* an export, or something in one: begins with '/' */
 	uint16_t mount_port;         /* where MOUNT is served over TCP; 0: see rr_nfs_open() */
+	uint16_t rpcbind;            /* the port of rpcbind; 0: 111 */
 	enum rr_nfs_version version;
 	uint64_t timeout; /* ns to wait for a first sign of life of an RPC server; 0: for ever */
 	bool (*interrupted)(void *ctx); /* NULL, or asked while waiting: true ends what is waited for */
@@ -61,8 +62,8 @@ enum {
  *
  * Over version 3, MOUNT is asked for path, then for what is above it, up to "/", until the server accepts:
  * that is the root. It is asked on the connection itself; where the server does not offer MOUNT there (Linux
- * over RDMA), over TCP at mount_port, or, if that is 0, at the port that the server's rpcbind names (port
- * 111).
+ * over RDMA and TCP), over TCP at mount_port, or, if that is 0, at the port that the server's rpcbind
+ * names.
  *
  * Errors (text says more): ADDRESS, REFUSED, UNREACHABLE, TIMEDOUT, REJECTED, PEER, PROG_UNAVAIL (no NFS
  * there), CANCELLED, NOMEM; positive: the server exports nothing there.

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/client_private.h"
 
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/address.h"
+#include "nfs/lookup.h"
 #include "ulb/mount3.h"
-#include "ulb/portmap2.h"
 
-/* Finding the export that a path is in: MOUNT version 3 (RFC 1813, section 5), and rpcbind (RFC 1833) for its
- * port. */
+/* Finding the export that a path is in: MOUNT version 3 (RFC 1813, section 5), and rpcbind for its port. */
 
 /* What the schema does not bound: the flavors of MNT, and the list of EXPORT. */
 enum { MNT_REPLY_MAX = 1024, EXPORT_REPLY_MAX = 32 << 10 };
@@ -45,37 +43,29 @@ mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **c
 	return rr_client_new(nfs->engine, &config, client, &nfs->text);
 }
 
-/* RFC 1833, section 3: "PMAPPROC_GETPORT: ... A port value of zeros indicates the program has not been
- * registered." */
 static int
 mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 {
-	mapping args = { .prog = MOUNT_V3_program.prog, .vers = MOUNT_V3_program.vers, .prot = IPPROTO_TCP };
-	uint32_t result = 0;
-	struct rr_call call = mount_prepare(nfs, &PMAP_VERS_program, PMAPPROC_GETPORT, &args, &result);
-	struct rpcrdma_client *client;
+	const struct rr_nfs_config *config = &nfs->config;
+	const struct rr_lookup lookup = {
+		.engine = nfs->engine,
+		.address = config->rpc.address,
+		.rpcbind = config->rpcbind,
+		.prog = MOUNT_V3_program.prog,
+		.low = MOUNT_V3_program.vers,
+		.high = MOUNT_V3_program.vers,
+		.timeout = config->timeout,
+		.interrupted = config->interrupted,
+		.ctx = config->interrupted_ctx,
+	};
 	struct rr_text why;
-	int error = mount_open_tcp(nfs, PMAP_PORT, &client);
+	int error = rr_lookup_port(&lookup, port, &why);
 
-	if (error)
-		return error;
-	error = rr_nfs_wait(nfs, client, &call);
-	rr_client_free(client);
-	if (error == -RPCRDMA_ERR_CANCELLED)
-		return error;
-	if (error) {
-		why = nfs->text;
-		return rr_nfs_fail(nfs, error,
-			"MOUNT is not served on this connection, and rpcbind cannot be asked for its port: "
-			"%.140s; "
-			"give it with ?mountport=N",
-			why.text);
-	}
-	if (result == 0 || result > UINT16_MAX)
-		return rr_nfs_fail(nfs, -RPCRDMA_ERR_PROG_UNAVAIL,
-			"the server serves MOUNT version 3 neither on this connection nor over TCP");
-	*port = (uint16_t)result;
-	return 0;
+	if (!error)
+		return 0;
+	return rr_nfs_fail(nfs, error,
+		"MOUNT is not served on this connection, and %.150s; give its port with ?mountport=N",
+		why.text);
 }
 
 /* ---- What it answers ---- */

@@ -4,6 +4,7 @@
 
 #include "base/address.h"
 #include "base/config.h"
+#include "nfs/lookup.h"
 #include "nfs/nfs_private.h"
 #include "rpc/credential.h"
 
@@ -30,7 +31,23 @@ open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *ur
 	return 0;
 }
 
-/* The first address that answers. */
+/* Opens at one address of the host, which gets its port from rpcbind where the URL says so. */
+static int
+open_at(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
+	struct rpcrdma_nfs **nfs, struct rr_text *text)
+{
+	struct rr_lookup lookup = { .engine = engine,
+		.address = config->rpc.address,
+		.timeout = config->timeout,
+		.interrupted = config->interrupted,
+		.ctx = config->interrupted_ctx };
+	int error = rr_lookup_nfs(&lookup, url, text);
+
+	config->rpc.address = lookup.address;
+	return error ? error : rr_nfs_open(engine, config, nfs, text);
+}
+
+/* The first address that answers. Of several addresses, rpcbind may know one family alone. */
 static int
 open_first(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
 	struct rpcrdma_nfs **nfs, struct rr_text *text)
@@ -41,7 +58,7 @@ open_first(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nf
 	for (int i = 0; i < count; i++) {
 		config->rpc.address = addresses[i];
 		config->rpc.address_size = rr_address_size(&addresses[i]);
-		error = rr_nfs_open(engine, config, nfs, text);
+		error = open_at(engine, url, config, nfs, text);
 		if (error != -RPCRDMA_ERR_REFUSED && error != -RPCRDMA_ERR_UNREACHABLE &&
 			error != -RPCRDMA_ERR_TIMEDOUT)
 			return error;
@@ -58,6 +75,7 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		.server = url->host,
 		.path = path,
 		.mount_port = url->mount_port,
+		.rpcbind = url->rpcbind,
 		.version = url->version,
 		.timeout = config->timeout ? config->timeout : OPEN_TIMEOUT,
 		.interrupted = config->interrupted,

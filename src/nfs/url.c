@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "ulb/portmap2.h"
 
 static const char scheme[] = "nfs:";
 
@@ -211,6 +212,14 @@ url_parse_port_option(const char *value, size_t length, struct rr_url *url, stru
 	return 0;
 }
 
+/* "rpcbind" alone has no value: NULL. */
+static int
+url_parse_rpcbind(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
+{
+	url->rpcbind = PMAP_PORT;
+	return value ? url_parse_port(value, length, "rpcbind", &url->rpcbind, error) : 0;
+}
+
 static int
 url_parse_uid(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
@@ -228,13 +237,15 @@ url_parse_gid(const char *value, size_t length, struct rr_url *url, struct rr_te
 static const struct {
 	const char *name;
 	int (*parse)(const char *value, size_t length, struct rr_url *url, struct rr_text *error);
+	bool alone; /* it may stand without a value */
 } options[] = {
-	{ "version", url_parse_version },
-	{ "transport", url_parse_transport },
-	{ "mountport", url_parse_mount_port },
-	{ "port", url_parse_port_option },
-	{ "uid", url_parse_uid },
-	{ "gid", url_parse_gid },
+	{ "version", url_parse_version, false },
+	{ "transport", url_parse_transport, false },
+	{ "mountport", url_parse_mount_port, false },
+	{ "port", url_parse_port_option, false },
+	{ "rpcbind", url_parse_rpcbind, true },
+	{ "uid", url_parse_uid, false },
+	{ "gid", url_parse_gid, false },
 };
 
 static int
@@ -246,13 +257,16 @@ url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		if (!url_word_is(text, name, options[i].name))
 			continue;
+		if (!equals && options[i].alone)
+			return options[i].parse(NULL, 0, url, error);
 		if (!equals)
 			return rr_fail(error, -RPCRDMA_ERR_INVAL, "'=' and a value are missing behind %s",
 				options[i].name);
 		return options[i].parse(equals + 1, length - name - 1, url, error);
 	}
 	return rr_fail(error, -RPCRDMA_ERR_INVAL,
-		"there is no option '%.*s'; there are version, transport, mountport, port, uid and gid",
+		"there is no option '%.*s'; there are version, transport, mountport, port, rpcbind, uid and "
+		"gid",
 		(int)(name > 40 ? 40 : name), text);
 }
 
@@ -296,7 +310,10 @@ rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
 	if (result == 0 && text[path] == '?')
 		result = url_parse_query(text + path + 1, url, error);
 	url->has_port = url->port != 0;
-	if (result == 0 && url->port == 0)
+	if (result == 0 && url->has_port && url->rpcbind)
+		return rr_fail(error, -RPCRDMA_ERR_INVAL, "the port %u is given: rpcbind is not asked for it",
+			url->port);
+	if (result == 0 && url->port == 0 && !url->rpcbind)
 		url->port = url->transport == RR_TRANSPORT_TCP ? RR_URL_TCP_PORT : RR_URL_RDMA_PORT;
 	return result;
 }
@@ -307,6 +324,6 @@ rr_url_prefer_tcp(struct rr_url *url)
 	if (url->has_transport)
 		return;
 	url->transport = RR_TRANSPORT_TCP;
-	if (!url->has_port)
+	if (!url->has_port && !url->rpcbind)
 		url->port = RR_URL_TCP_PORT;
 }

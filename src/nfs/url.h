@@ -12,7 +12,8 @@
 /*
  * nfs://HOST[:PORT]/PATH[?OPTION=VALUE[&...]], after RFC 2224 and RFC 3986: HOST is a name, an IPv4 address,
  * or an IPv6 address in brackets; "%41" stands for one octet. Options: version (3, 4.1, 4.2), transport
- * (auto, iwarp, verbs, tcp), mountport, port, uid, gid.
+ * (auto, iwarp, verbs, tcp), mountport, port, rpcbind, uid, gid. "rpcbind" alone, or with the port of
+ * rpcbind, says that the port of NFS is to be looked up (nfs/lookup.h).
  */
 
 enum { RR_URL_RDMA_PORT = 20049, RR_URL_TCP_PORT = 2049, RR_URL_HOST = 256, RR_URL_PATH = 4096 };
@@ -21,12 +22,13 @@ struct rr_text;
 
 struct rr_url {
 	char host[RR_URL_HOST]; /* without brackets */
-	uint16_t port;          /* the transport's own where the URL has none */
+	uint16_t port;          /* the transport's own where the URL has none; 0: rpcbind knows it */
 	char path[RR_URL_PATH]; /* begins with '/' */
 	enum rr_nfs_version version;
 	enum rr_transport transport;
 	bool has_transport, has_port; /* the URL said so */
 	uint16_t mount_port;          /* 0: to be found out */
+	uint16_t rpcbind;             /* where rpcbind is asked for the port of NFS; 0: it is not asked */
 	bool has_uid, has_gid;
 	uint32_t uid, gid;
 };

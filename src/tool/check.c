@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "carrier/rdma/provider.h"
+#include "nfs/lookup.h"
 
 enum { CHECK_ADDRESSES = 8, CHECK_RECEIVE = 65536 };
 
@@ -87,9 +88,16 @@ check_find_server(struct rr_check *check, struct rr_text *text)
 		return rr_fail(text, -RPCRDMA_ERR_NOTSUP, "check is for RPC-over-RDMA");
 	for (int i = 0; i < count; i++) {
 		struct rr_check_peer peer = check_peer(check, 1);
+		struct rr_lookup lookup = { .engine = check->engine,
+			.address = addresses[i],
+			.timeout = check->timeout * RR_SECOND,
+			.interrupted = rr_tool_interrupted };
 		struct rr_carrier_place place;
 
-		check->address = addresses[i];
+		error = rr_lookup_nfs(&lookup, &check->url, text);
+		if (error)
+			continue;
+		check->address = addresses[i] = lookup.address;
 		place = (struct rr_carrier_place){ check->url.transport,
 			(const struct sockaddr *)&addresses[i], rr_address_size(&addresses[i]) };
 		error = rr_provider_to(room, &place, &check->fabric, text);

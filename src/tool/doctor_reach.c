@@ -7,7 +7,9 @@
 
 #include "base/address.h"
 #include "carrier/rdma/provider.h"
+#include "nfs/lookup.h"
 #include "tool/doctor.h"
+#include "ulb/portmap2.h"
 
 /* The way to the server, up to a connection of RDMA. */
 
@@ -79,6 +81,52 @@ reach_route(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
+/* ---- What rpcbind says ---- */
+
+static int
+reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *port, struct rr_text *why)
+{
+	const struct rr_check *check = &doctor->check;
+	struct rr_lookup lookup = { .engine = check->engine,
+		.address = check->address,
+		.timeout = check->timeout * RR_SECOND,
+		.interrupted = rr_tool_interrupted };
+	int error = rr_lookup_nfs(&lookup, url, why);
+
+	*port = error ? 0 : rr_address_port((const struct sockaddr *)&lookup.address);
+	return error;
+}
+
+/* Where the URL leaves the port to rpcbind. */
+static bool
+reach_rpcbind(struct rr_doctor *doctor)
+{
+	struct rr_check *check = &doctor->check;
+	struct rr_doctor_step step = { .name = "rpcbind" };
+	struct rr_text why = { "" };
+	uint16_t port;
+
+	if (check->url.rpcbind == 0)
+		return true;
+	rr_doctor_begin(doctor);
+	step.failed = reach_ask_rpcbind(doctor, &check->url, &port, &why) < 0;
+	if (step.failed) {
+		rr_doctor_found(&step, "%s", why.text);
+		rr_doctor_advise(&step,
+			"see what is registered there (`rpcinfo -s %s`): `rpcrdma serve --rpcbind PATH "
+			"--rpcbind-rdma` "
+			"registers NFS over RDMA, the Linux server does not",
+			check->url.host);
+	} else {
+		check->url.port = port;
+		rr_address_set_port((struct sockaddr *)&check->address, port);
+		rr_doctor_found(&step, "rpcbind at port %u says that NFS over RDMA is at port %u",
+			check->url.rpcbind, port);
+	}
+	rr_doctor_end(doctor, &step);
+	return !step.failed;
+}
+
 /* ---- What moves the data ---- */
 
 static bool
@@ -143,12 +191,21 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 	const struct rr_check *check = &doctor->check;
 	uint16_t port = check->url.port;
 	bool has_rdma = port != RR_URL_RDMA_PORT && reach_tcp(&check->address, RR_URL_RDMA_PORT, 1) == 0;
+	struct rr_url asking = check->url;
+	struct rr_text why;
+	uint16_t registered = 0;
 
+	asking.rpcbind = PMAP_PORT;
+	if (error == -ECONNREFUSED && !has_rdma)
+		reach_ask_rpcbind(doctor, &asking, &registered, &why);
 	if (error == -ETIMEDOUT || error == -EHOSTUNREACH)
 		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_TIMEDOUT));
 	else if (has_rdma)
 		rr_doctor_advise(
 			step, "port %u answers there: leave the port out of the URL", RR_URL_RDMA_PORT);
+	else if (registered)
+		rr_doctor_advise(step, "rpcbind there says port %u: put :%u or ?rpcbind in the URL",
+			registered, registered);
 	else
 		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_REFUSED));
 }
@@ -215,6 +272,6 @@ reach_handshake(struct rr_doctor *doctor)
 bool
 rr_doctor_reach(struct rr_doctor *doctor)
 {
-	return reach_name(doctor) && reach_route(doctor) && reach_provider(doctor) && reach_port(doctor) &&
-	       reach_handshake(doctor);
+	return reach_name(doctor) && reach_route(doctor) && reach_rpcbind(doctor) && reach_provider(doctor) &&
+	       reach_port(doctor) && reach_handshake(doctor);
 }

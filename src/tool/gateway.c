@@ -83,6 +83,9 @@ gateway_take_to(const struct rr_tool *tool, void *state, const char *url)
 
 	if (rr_url_parse(url, &run->url, &text) < 0)
 		return rr_tool_usage(tool, "--to: %s", text.text);
+	if (run->url.rpcbind)
+		return rr_tool_usage(
+			tool, "--to: a gateway does not ask rpcbind; give the port of the server");
 	if (strcmp(run->url.path, "/") != 0)
 		return rr_tool_usage(
 			tool, "--to: clients choose what they mount; leave out '%s'", run->url.path);

@@ -39,8 +39,8 @@ main_print_usage(FILE *out)
 	fprintf(out,
 		"\n`rpcrdma COMMAND --help` tells more of each; so do rpcrdma(1) and rpcrdma-COMMAND(1).\n"
 		"URLs: nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...]\n"
-		"      transport=auto|iwarp|verbs|tcp, mountport=N, port=N, version=3|4.1|4.2, uid=N, "
-		"gid=N\n");
+		"      transport=auto|iwarp|verbs|tcp, mountport=N, port=N, rpcbind[=N], version=3|4.1|4.2, "
+		"uid=N, gid=N\n");
 }
 
 int

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/address.h"
+#include "nfs/lookup.h"
 #include "nfs/url.h"
 #include "rpc/client.h"
 #include "tool/advice.h"
@@ -24,6 +25,7 @@ struct ping {
 	uint64_t interval; /* ns */
 	bool json;
 	struct rr_url url;
+	uint16_t port; /* of the service that answers */
 	struct rr_filters filters;
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client;
@@ -66,6 +68,35 @@ static const struct rr_option ping_options[] = {
 	{ 0 },
 };
 
+static int
+ping_connect_to(struct ping *ping, const struct sockaddr_storage *address, struct rr_text *text)
+{
+	struct rr_lookup lookup = { .engine = ping->engine,
+		.address = *address,
+		.timeout = CALL_TIMEOUT,
+		.interrupted = rr_tool_interrupted };
+	int error = rr_lookup_nfs(&lookup, &ping->url, text);
+	const struct rr_client_config config = {
+		.transport = ping->url.transport,
+		.address = lookup.address,
+		.address_size = rr_address_size(address),
+		.auth = &rr_auth_none,
+	};
+
+	if (!error)
+		error = rr_client_new(ping->engine, &config, &ping->client, text);
+	if (error)
+		return error;
+	ping->port = rr_address_port((const struct sockaddr *)&lookup.address);
+	error = rr_client_wait_connected(ping->client, rr_tool_interrupted, NULL);
+	if (!error)
+		return 0;
+	rr_fail(text, 0, "%s", rr_client_error(ping->client));
+	rr_client_free(ping->client);
+	ping->client = NULL;
+	return error;
+}
+
 /* The first address that answers. */
 static int
 ping_connect(struct ping *ping)
@@ -75,25 +106,10 @@ ping_connect(struct ping *ping)
 	int count = rr_address_resolve(ping->url.host, ping->url.port, addresses, ADDRESSES, &text);
 	int error = count;
 
-	for (int i = 0; i < count; i++) {
-		struct rr_client_config config = {
-			.transport = ping->url.transport,
-			.address = addresses[i],
-			.address_size = rr_address_size(&addresses[i]),
-			.auth = &rr_auth_none,
-		};
-
-		error = rr_client_new(ping->engine, &config, &ping->client, &text);
-		if (error)
-			continue;
-		error = rr_client_wait_connected(ping->client, rr_tool_interrupted, NULL);
+	for (int i = 0; i < count && !rr_tool_interrupted(NULL); i++) {
+		error = ping_connect_to(ping, &addresses[i], &text);
 		if (error == 0)
 			return RR_EXIT_OK;
-		rr_fail(&text, 0, "%s", rr_client_error(ping->client));
-		rr_client_free(ping->client);
-		ping->client = NULL;
-		if (rr_tool_interrupted(NULL))
-			break;
 	}
 	return rr_advice_fail(ping->tool, ping->url.host, error, &text);
 }
@@ -109,15 +125,15 @@ ping_print_negotiated(const struct ping *ping)
 		rr_tool_json_string(stdout, ping->url.host);
 		printf(",\"port\":%u,\"fabric\":\"%s\",\"version\":%u,\"private_data\":%s,\"own_send\":%u,"
 		       "\"own_receive\":%u,\"peer_send\":%u,\"peer_receive\":%u,\"rtt_us\":[",
-			ping->url.port, n.fabric, n.version, n.private_data ? "true" : "false", n.own_send,
+			ping->port, n.fabric, n.version, n.private_data ? "true" : "false", n.own_send,
 			n.own_receive, n.peer_send, n.peer_receive);
 		return;
 	}
 	if (n.version == 0) {
-		printf("%s port %u: ONC RPC over TCP\n", ping->url.host, ping->url.port);
+		printf("%s port %u: ONC RPC over TCP\n", ping->url.host, ping->port);
 		return;
 	}
-	printf("%s port %u: RPC-over-RDMA version %u on %s\n", ping->url.host, ping->url.port, n.version,
+	printf("%s port %u: RPC-over-RDMA version %u on %s\n", ping->url.host, ping->port, n.version,
 		n.fabric);
 	if (n.private_data)
 		printf("  peer's private data: sends %u, receives %u octets\n", n.peer_send, n.peer_receive);

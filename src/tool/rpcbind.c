@@ -11,6 +11,7 @@
 
 #include "base/address.h"
 #include "carrier/engine.h"
+#include "nfs/lookup.h"
 #include "rpc/client.h"
 #include "ulb/rpcb4.h"
 
@@ -39,20 +40,11 @@ rpcbind_address(char text[RR_RPCBIND_ADDRESS], const struct sockaddr *address, b
 	snprintf(text, RR_RPCBIND_ADDRESS, "%s.%u.%u", host, port >> 8, port & 255);
 }
 
-/* RFC 5665, 5.1: "rdma" and "rdma6" for RDMA, "tcp" and "tcp6" for TCP. */
-static const char *
-rpcbind_netid(bool tcp, const struct sockaddr *address)
-{
-	static const char *const netids[2][2] = { { "rdma", "rdma6" }, { "tcp", "tcp6" } };
-
-	return netids[tcp][address->sa_family == AF_INET6];
-}
-
 void
 rr_rpcbind_add(
 	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address)
 {
-	const char *netid = rpcbind_netid(tcp, address);
+	const char *netid = rr_lookup_netid(!tcp, address->sa_family);
 	struct rr_rpcbind_entry *entry = rpcbind->entries;
 	const struct rr_rpcbind_entry *end = entry + rpcbind->count;
 	uint16_t port = rr_address_port(address);

@@ -69,6 +69,10 @@ static const struct {
 	{ "nfs://h/?uid=-1", "uid '-1'", -RPCRDMA_ERR_INVAL },
 	{ "nfs://h/?gid=4294967296", "gid", -RPCRDMA_ERR_INVAL },
 	{ "nfs://h/?colour=red", "'colour'", -RPCRDMA_ERR_INVAL },
+	{ "nfs://h:5/?rpcbind", "the port 5 is given", -RPCRDMA_ERR_INVAL },
+	{ "nfs://h/?rpcbind=112&port=5", "the port 5 is given", -RPCRDMA_ERR_INVAL },
+	{ "nfs://h/?rpcbind=", "rpcbind ''", -RPCRDMA_ERR_INVAL },
+	{ "nfs://h/?rpcbind=0", "rpcbind '0'", -RPCRDMA_ERR_INVAL },
 };
 
 static void
@@ -103,6 +107,25 @@ bad_urls_are_refused_and_the_text_says_why(void **state)
 		if (!strstr(error.text, bad[i].says))
 			fail_msg("%s: %s", bad[i].text, error.text);
 	}
+}
+
+static void
+rpcbind_takes_the_place_of_a_port(void **state)
+{
+	struct rr_text error;
+	struct rr_url url;
+
+	(void)state;
+	assert_int_equal(rr_url_parse("nfs://h/x?rpcbind", &url, &error), 0);
+	assert_int_equal(url.rpcbind, 111);
+	assert_int_equal(url.port, 0);
+	assert_int_equal(rr_url_parse("nfs://h/x?rpcbind=7&version=3", &url, &error), 0);
+	assert_int_equal(url.rpcbind, 7);
+	rr_url_prefer_tcp(&url);
+	assert_int_equal(url.port, 0);
+	assert_int_equal(url.transport, RR_TRANSPORT_TCP);
+	assert_int_equal(rr_url_parse("nfs://h/x", &url, &error), 0);
+	assert_int_equal(url.rpcbind, 0);
 }
 
 static void
@@ -167,6 +190,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_urls_are_taken_apart),
 		cmocka_unit_test(bad_urls_are_refused_and_the_text_says_why),
+		cmocka_unit_test(rpcbind_takes_the_place_of_a_port),
 		cmocka_unit_test(identities_are_numbers),
 		cmocka_unit_test(what_is_too_long_is_refused),
 		cmocka_unit_test(local_paths_are_no_urls),
