@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "tool/filters.h"
+#include "tool/outcome.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
 
@@ -21,6 +22,7 @@ struct cat_piece {
 
 struct cat {
 	const struct rr_tool *tool;
+	struct rr_outcome *outcome;
 	struct rpcrdma_engine *engine;
 	struct rr_remote remote;
 	struct rpcrdma_nfs_object object;
@@ -75,8 +77,10 @@ cat_write_piece(struct cat *cat, const struct rpcrdma_nfs_io *io)
 		if (put < 0 && errno == EPIPE)
 			return RR_EXIT_FAILED;
 		if (put < 0)
-			return rr_tool_fail(cat->tool, "standard output: %s", strerror(errno));
+			return rr_outcome_fail(
+				cat->outcome, cat->tool, "standard output: %s", strerror(errno));
 		next += put;
+		cat->outcome->octets += (uint64_t)put;
 		left -= (size_t)put;
 	}
 	return RR_EXIT_OK;
@@ -116,15 +120,16 @@ cat_stream(struct cat *cat)
 	while (!cat->eof && !cat->error && result == RR_EXIT_OK && !rr_tool_interrupted(NULL)) {
 		cat_read_ahead(cat);
 		if (rr_loop_turn(cat->engine->loop, -1) < 0)
-			result = rr_tool_fail(cat->tool, "waiting for events failed: %s", strerror(errno));
+			result = rr_outcome_fail(
+				cat->outcome, cat->tool, "waiting for events failed: %s", strerror(errno));
 		else
 			result = cat_write_ready(cat);
 	}
 	if (cat->error)
-		return rr_tool_fail(
-			cat->tool, "%s: %s", cat->remote.name, rpcrdma_nfs_error(cat->remote.nfs));
+		return rr_outcome_fail(cat->outcome, cat->tool, "%s: %s", cat->remote.name,
+			rpcrdma_nfs_error(cat->remote.nfs));
 	if (result == RR_EXIT_OK && rr_tool_interrupted(NULL))
-		return rr_tool_fail(cat->tool, "%s: interrupted", cat->remote.name);
+		return rr_outcome_fail(cat->outcome, cat->tool, "%s: interrupted", cat->remote.name);
 	return result;
 }
 
@@ -133,16 +138,17 @@ cat_show(struct cat *cat)
 {
 	cat->object.size = sizeof(cat->object);
 	if (rpcrdma_nfs_find(cat->remote.nfs, cat->remote.rest, true, &cat->object) != 0)
-		return rr_tool_fail(
-			cat->tool, "%s: %s", cat->remote.name, rpcrdma_nfs_error(cat->remote.nfs));
+		return rr_outcome_fail(cat->outcome, cat->tool, "%s: %s", cat->remote.name,
+			rpcrdma_nfs_error(cat->remote.nfs));
 	if (cat->object.type == RPCRDMA_NFS_DIRECTORY)
-		return rr_tool_fail(
-			cat->tool, "%s: it is a directory; `rpcrdma ls` lists it", cat->remote.name);
+		return rr_outcome_fail(cat->outcome, cat->tool,
+			"%s: it is a directory; `rpcrdma ls` lists it", cat->remote.name);
 	if (cat->object.type != RPCRDMA_NFS_FILE)
-		return rr_tool_fail(cat->tool, "%s: it is no regular file", cat->remote.name);
+		return rr_outcome_fail(
+			cat->outcome, cat->tool, "%s: it is no regular file", cat->remote.name);
 	cat->memory = aligned_alloc(4096, (size_t)WINDOW * PIECE);
 	if (!cat->memory)
-		return rr_tool_fail(cat->tool, "out of memory");
+		return rr_outcome_fail(cat->outcome, cat->tool, "out of memory");
 	return cat_stream(cat);
 }
 
@@ -153,20 +159,24 @@ cat_open_and_show(struct cat *cat, const struct rr_engine_config *config, const 
 	int error;
 
 	if (rr_remote_engine(config, &cat->engine, &text) < 0)
-		return rr_tool_fail(cat->tool, "%s", text.text);
+		return rr_outcome_fail(cat->outcome, cat->tool, "%s", text.text);
 	error = rr_remote_open(cat->engine, url, &cat->remote, &text);
-	return error ? rr_advice_fail(cat->tool, cat->remote.name, error, &text) : cat_show(cat);
+	if (!error)
+		return cat_show(cat);
+	rr_outcome_note(cat->outcome, cat->remote.name, text.text);
+	return rr_advice_fail(cat->tool, cat->remote.name, error, &text);
 }
 
 /* What the command line says. */
 struct cat_options {
 	struct rr_filters filters;
-	struct rr_remote remote; /* how each URL is opened */
+	struct rr_remote remote;   /* how each URL is opened */
+	struct rr_outcome outcome; /* of the present URL */
 };
 
 static int
 cat_url(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url,
-	const struct rr_remote *how)
+	struct cat_options *options)
 {
 	struct cat *cat = calloc(1, sizeof(*cat));
 	int result;
@@ -174,8 +184,13 @@ cat_url(const struct rr_tool *tool, const struct rr_engine_config *config, const
 	if (!cat)
 		return rr_tool_fail(tool, "out of memory");
 	cat->tool = tool;
-	cat->remote = *how;
+	cat->remote = options->remote;
+	cat->outcome = &options->outcome;
+	rr_outcome_begin(cat->outcome);
 	result = cat_open_and_show(cat, config, url);
+	cat->outcome->files = result == RR_EXIT_OK;
+	rr_outcome_end(
+		cat->outcome, stderr, result, cat->remote.name, NULL); /* the data went to standard output */
 	rr_remote_close(&cat->remote);
 	rpcrdma_engine_free(cat->engine);
 	free(cat->memory);
@@ -198,7 +213,7 @@ cat_run(const struct rr_tool *tool, int argc, char **argv)
 		return result;
 	options.remote.tcp = options.filters.transport == RR_TRANSPORT_TCP;
 	for (int i = 0; i < argc && result == RR_EXIT_OK; i++)
-		result = cat_url(tool, &config, argv[i], &options.remote);
+		result = cat_url(tool, &config, argv[i], &options);
 	return rr_filters_end(tool, &options.filters, result);
 }
 
@@ -211,6 +226,7 @@ const struct rr_tool rr_tool_cat = {
 	.most = RR_TOOL_ANY,
 	.urls = true,
 	.groups = {
+		{ rr_outcome_options, offsetof(struct cat_options, outcome) },
 		{ rr_remote_options, offsetof(struct cat_options, remote) },
 		{ rr_filters_transport, offsetof(struct cat_options, filters) },
 		{ rr_filters_options, offsetof(struct cat_options, filters) },

@@ -23,7 +23,7 @@ ln_make(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, con
 
 /* Removes what has the name; but never the last name of the file that is to be linked, nor a directory. */
 static int
-ln_replace(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
+ln_replace(struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
 {
 	struct rpcrdma_nfs *nfs = ln_nfs(pairs);
 	const struct rpcrdma_nfs_handle *to = &pairs->directory.handle;
@@ -43,7 +43,7 @@ ln_replace(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, 
 }
 
 static int
-ln_find(const struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
+ln_find(struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
 {
 	struct rpcrdma_nfs *nfs = pairs->source.remote.nfs;
 	struct rpcrdma_nfs_object above = { .size = sizeof(above) };
@@ -101,6 +101,7 @@ const struct rr_tool rr_tool_ln = {
 	.notes = "TARGET and LINK are URLs of one server. Where LINK is a directory, links are made in it.\n",
 	.groups = {
 		{ ln_options, 0 },
+		{ rr_outcome_options, offsetof(struct rr_pairs, source.outcome) },
 		{ rr_remote_options, offsetof(struct rr_pairs, to) },
 		{ rr_filters_transport, offsetof(struct rr_pairs, filters) },
 		{ rr_filters_options, offsetof(struct rr_pairs, filters) },

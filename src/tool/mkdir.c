@@ -17,6 +17,7 @@ mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *d
 	umask(mask);
 	changes.mode = 0777 & ~(uint32_t)mask;
 	error = rpcrdma_nfs_mkdir(nfs, &directory->handle, name, &changes, &made, NULL);
+	names->outcome.directories += error == 0;
 	if (error == RPCRDMA_NFS_EXIST && names->flag &&
 		rpcrdma_nfs_lookup(nfs, &directory->handle, name, &made, NULL) == 0 &&
 		made.type == RPCRDMA_NFS_DIRECTORY)
@@ -49,7 +50,8 @@ mkdir_url(struct rr_names *names)
 
 	if (names->last[0] == '\0')
 		return names->flag ? RR_EXIT_OK
-				   : rr_tool_fail(names->tool, "%s: it exists already", names->remote.name);
+				   : rr_outcome_fail(&names->outcome, names->tool, "%s: it exists already",
+					     names->remote.name);
 	if (names->flag && mkdir_parents(names, &directory) != RR_EXIT_OK)
 		return RR_EXIT_FAILED;
 	if (!names->flag && rpcrdma_nfs_find(names->remote.nfs, names->path, true, &directory) != 0)
@@ -82,6 +84,7 @@ const struct rr_tool rr_tool_mkdir = {
 	.urls = true,
 	.groups = {
 		{ mkdir_options, 0 },
+		{ rr_outcome_options, offsetof(struct rr_names, outcome) },
 		{ rr_remote_options, offsetof(struct rr_names, remote) },
 		{ rr_filters_transport, offsetof(struct rr_names, filters) },
 		{ rr_filters_options, offsetof(struct rr_names, filters) },

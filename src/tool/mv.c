@@ -47,6 +47,7 @@ const struct rr_tool rr_tool_mv = {
 	.notes = "SOURCE and DESTINATION are URLs of one server. A file that has the new name is replaced.\n",
 	.groups = {
 		{ mv_options, 0 },
+		{ rr_outcome_options, offsetof(struct rr_pairs, source.outcome) },
 		{ rr_remote_options, offsetof(struct rr_pairs, to) },
 		{ rr_filters_transport, offsetof(struct rr_pairs, filters) },
 		{ rr_filters_options, offsetof(struct rr_pairs, filters) },

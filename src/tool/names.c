@@ -5,9 +5,10 @@
 #include <string.h>
 
 int
-rr_names_fail(const struct rr_names *names)
+rr_names_fail(struct rr_names *names)
 {
-	return rr_tool_fail(names->tool, "%s: %s", names->remote.name, rpcrdma_nfs_error(names->remote.nfs));
+	return rr_outcome_fail(&names->outcome, names->tool, "%s: %s", names->remote.name,
+		rpcrdma_nfs_error(names->remote.nfs));
 }
 
 static int
@@ -19,12 +20,13 @@ names_split(struct rr_names *names)
 
 	snprintf(names->path, sizeof(names->path), "%s", names->remote.rest);
 	if (length > RR_NFS_NAME)
-		return rr_tool_fail(names->tool, "%s: %s", names->remote.name,
+		return rr_outcome_fail(&names->outcome, names->tool, "%s: %s", names->remote.name,
 			rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
 	snprintf(names->last, sizeof(names->last), "%.*s", (int)length, last);
 	if (strcmp(names->last, ".") != 0 && strcmp(names->last, "..") != 0)
 		return RR_EXIT_OK;
-	return rr_tool_fail(names->tool, "%s: a name is wanted, not '%s'", names->remote.name, names->last);
+	return rr_outcome_fail(&names->outcome, names->tool, "%s: a name is wanted, not '%s'",
+		names->remote.name, names->last);
 }
 
 int
@@ -35,17 +37,23 @@ rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char 
 
 	names->remote.beside = true;
 	error = rr_remote_open(engine, url, &names->remote, &text);
-	return error ? rr_advice_fail(names->tool, names->remote.name, error, &text) : names_split(names);
+	if (!error)
+		return names_split(names);
+	rr_outcome_note(&names->outcome, names->remote.name, text.text);
+	return rr_advice_fail(names->tool, names->remote.name, error, &text);
 }
 
 static int
 names_run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char *url,
 	int (*each)(struct rr_names *names))
 {
-	int status = rr_names_open(names, engine, url);
+	int status;
 
+	rr_outcome_begin(&names->outcome);
+	status = rr_names_open(names, engine, url);
 	if (status == RR_EXIT_OK)
 		status = each(names);
+	rr_outcome_end(&names->outcome, stdout, status, names->remote.name, NULL);
 	rr_remote_close(&names->remote);
 	return status;
 }
@@ -69,7 +77,7 @@ names_run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *
 		if (names_run_one(names, engine, *urls, each) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
 	rpcrdma_engine_free(engine);
-	return rr_filters_end(names->tool, filters, status);
+	return rr_filters_end(names->tool, filters, rr_tool_end_output(names->tool, status));
 }
 
 int

@@ -3,6 +3,7 @@
 #define RR_TOOL_NAMES_H
 
 #include "tool/filters.h"
+#include "tool/outcome.h"
 #include "tool/remote.h"
 #include "tool/tool.h"
 #include "tool/trail.h"
@@ -11,7 +12,8 @@
 
 struct rr_names {
 	const struct rr_tool *tool;
-	bool flag; /* the one option that each has: --recursive, --parents */
+	bool flag;                 /* the one option that each has: --recursive, --parents */
+	struct rr_outcome outcome; /* of the present URL */
 	struct rr_filters filters;
 	struct rr_trail trail;
 	struct rr_remote remote;
@@ -24,7 +26,7 @@ struct rr_names {
 int rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char *url);
 
 /* "NAME: what the server says"; returns RR_EXIT_FAILED. */
-int rr_names_fail(const struct rr_names *names);
+int rr_names_fail(struct rr_names *names);
 
 /* Takes the command line, and calls each for every URL, with what its last name is in mounted. An exit
  * status.

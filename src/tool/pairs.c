@@ -5,18 +5,18 @@
 #include <strings.h>
 
 int
-rr_pairs_fail(const struct rr_pairs *pairs, const char *why)
+rr_pairs_fail(struct rr_pairs *pairs, const char *why)
 {
-	return rr_tool_fail(
-		pairs->tool, "%s: %s", pairs->symbolic ? pairs->text : pairs->source.remote.name, why);
+	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s: %s",
+		pairs->symbolic ? pairs->text : pairs->source.remote.name, why);
 }
 
 /* ---- The destination ---- */
 
 static int
-pairs_fail_there(const struct rr_pairs *pairs, const char *why)
+pairs_fail_there(struct rr_pairs *pairs, const char *why)
 {
-	return rr_tool_fail(pairs->tool, "%s: %s", pairs->to.name, why);
+	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s: %s", pairs->to.name, why);
 }
 
 /* "b" of "a/b/"; empty where the path has no such name, or a name that no file can have. */
@@ -96,10 +96,9 @@ pairs_open_source(struct rr_pairs *pairs, struct rpcrdma_engine *engine, char la
 }
 
 static int
-pairs_run_one(
-	struct rr_pairs *pairs, struct rpcrdma_engine *engine, int (*each)(struct rr_pairs *, const char *))
+pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
+	int (*each)(struct rr_pairs *, const char *), char last[RR_NFS_NAME + 1])
 {
-	char last[RR_NFS_NAME + 1];
 	int status = RR_EXIT_OK;
 
 	if (rr_tool_interrupted(NULL))
@@ -111,24 +110,63 @@ pairs_run_one(
 	if (status != RR_EXIT_OK)
 		return status;
 	if (pairs->name[0])
-		return each(pairs, pairs->name);
+		strcpy(last, pairs->name);
 	return last[0] ? each(pairs, last)
 		       : rr_pairs_fail(pairs, "it has no last name: the destination must say the name");
+}
+
+/* One source, and what became of it. Where the destination is a directory, the last name of the source is the
+ * new one. */
+static int
+pairs_run_next(
+	struct rr_pairs *pairs, struct rpcrdma_engine *engine, int (*each)(struct rr_pairs *, const char *))
+{
+	char name[RR_NFS_NAME + 1] = "";
+	int status;
+
+	rr_outcome_begin(&pairs->source.outcome);
+	status = pairs_run_one(pairs, engine, each, name);
+	pairs->source.outcome.files = status == RR_EXIT_OK;
+	rr_outcome_end(&pairs->source.outcome, stdout, status,
+		pairs->symbolic ? pairs->text : pairs->source.remote.name,
+		&(struct rr_outcome_to){ pairs->to.name, pairs->name[0] ? "" : name });
+	rr_remote_close(&pairs->source.remote);
+	return status;
+}
+
+/* A destination that cannot be used ends the command. */
+static int
+pairs_open_destination(struct rr_pairs *pairs, struct rpcrdma_engine *engine, const char *url, bool several)
+{
+	struct rr_outcome *outcome = &pairs->source.outcome;
+	struct rr_text text;
+	int error, status;
+
+	rr_outcome_begin(outcome);
+	error = rr_remote_open(engine, url, &pairs->to, &text);
+	if (!error)
+		status = pairs_find(pairs, several);
+	else {
+		rr_outcome_note(outcome, pairs->to.name, text.text);
+		status = rr_advice_fail(pairs->tool, pairs->to.name, error, &text);
+	}
+	if (status != RR_EXIT_OK)
+		rr_outcome_end(outcome, stdout, status, pairs->to.name, NULL);
+	return status;
 }
 
 static int
 pairs_run_sources(struct rr_pairs *pairs, struct rpcrdma_engine *engine, int count, char **sources,
 	int (*each)(struct rr_pairs *, const char *))
 {
-	int status = pairs_find(pairs, count > 1);
+	int status = pairs_open_destination(pairs, engine, sources[count], count > 1);
 
 	if (status != RR_EXIT_OK)
 		return status;
 	for (int i = 0; i < count; i++) {
 		pairs->text = sources[i];
-		if (pairs_run_one(pairs, engine, each) != RR_EXIT_OK)
+		if (pairs_run_next(pairs, engine, each) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
-		rr_remote_close(&pairs->source.remote);
 	}
 	return status;
 }
@@ -139,7 +177,7 @@ pairs_run_all(struct rr_pairs *pairs, int argc, char **argv, int (*each)(struct 
 	struct rr_engine_config config = rr_engine_config_default;
 	struct rpcrdma_engine *engine;
 	struct rr_text text;
-	int error, status = rr_filters_start(pairs->tool, &pairs->filters, &config);
+	int status = rr_filters_start(pairs->tool, &pairs->filters, &config);
 
 	if (status != RR_EXIT_OK)
 		return status;
@@ -151,12 +189,10 @@ pairs_run_all(struct rr_pairs *pairs, int argc, char **argv, int (*each)(struct 
 	if (rr_remote_engine(&config, &engine, &text) < 0)
 		return rr_filters_end(
 			pairs->tool, &pairs->filters, rr_tool_fail(pairs->tool, "%s", text.text));
-	error = rr_remote_open(engine, argv[argc - 1], &pairs->to, &text);
-	status = error ? rr_advice_fail(pairs->tool, pairs->to.name, error, &text)
-		       : pairs_run_sources(pairs, engine, argc - 1, argv, each);
+	status = pairs_run_sources(pairs, engine, argc - 1, argv, each);
 	rr_remote_close(&pairs->to);
 	rpcrdma_engine_free(engine);
-	return rr_filters_end(pairs->tool, &pairs->filters, status);
+	return rr_filters_end(pairs->tool, &pairs->filters, rr_tool_end_output(pairs->tool, status));
 }
 
 int

@@ -17,12 +17,12 @@ struct rr_pairs {
 	struct rr_remote to;                 /* the destination */
 	struct rpcrdma_nfs_object directory; /* the new name is in it */
 	char name[RR_NFS_NAME + 1];          /* "": the source's own last name */
-	struct rr_names source;              /* the present one, which is open unless symbolic is set */
-	const char *text;                    /* the present source as the command line has it */
+	struct rr_names source; /* the present one, which is open unless symbolic is set; its outcome */
+	const char *text;       /* the present source as the command line has it */
 };
 
 /* "SOURCE: why"; returns RR_EXIT_FAILED. */
-int rr_pairs_fail(const struct rr_pairs *pairs, const char *why);
+int rr_pairs_fail(struct rr_pairs *pairs, const char *why);
 
 /* Takes the command line, and calls each for every source with the new name. An exit status. */
 int rr_pairs_run(const struct rr_tool *tool, int argc, char **argv,

@@ -7,9 +7,9 @@
 static int rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name);
 
 static int
-rm_fail(const struct rr_names *names, const char *name, const char *why)
+rm_fail(struct rr_names *names, const char *name, const char *why)
 {
-	return rr_tool_fail(names->tool, "%s: %s: %s", names->remote.name, name, why);
+	return rr_outcome_fail(&names->outcome, names->tool, "%s: %s: %s", names->remote.name, name, why);
 }
 
 static int
@@ -51,6 +51,7 @@ rm_directory(struct rr_names *names, const struct rpcrdma_nfs_handle *directory,
 		return rm_fail(names, name, "interrupted");
 	if (rpcrdma_nfs_rmdir(names->remote.nfs, directory, name, NULL) != 0)
 		return rm_fail(names, name, rpcrdma_nfs_error(names->remote.nfs));
+	names->outcome.directories++;
 	return RR_EXIT_OK;
 }
 
@@ -66,6 +67,8 @@ rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, cons
 		return rm_directory(names, directory, name, &object);
 	if (rpcrdma_nfs_remove(nfs, directory, name, NULL) != 0)
 		return rm_fail(names, name, rpcrdma_nfs_error(nfs));
+	names->outcome.files++;
+	names->outcome.octets += object.type == RPCRDMA_NFS_FILE ? object.length : 0;
 	return RR_EXIT_OK;
 }
 
@@ -75,7 +78,8 @@ rm_url(struct rr_names *names)
 	struct rpcrdma_nfs_object directory = { .size = sizeof(directory) };
 
 	if (names->last[0] == '\0')
-		return rr_tool_fail(names->tool, "%s: an export is not removed", names->remote.name);
+		return rr_outcome_fail(
+			&names->outcome, names->tool, "%s: an export is not removed", names->remote.name);
 	if (rpcrdma_nfs_find(names->remote.nfs, names->path, true, &directory) != 0)
 		return rr_names_fail(names);
 	names->trail = (struct rr_trail){ .depth = 0 };
@@ -107,6 +111,7 @@ const struct rr_tool rr_tool_rm = {
 	.urls = true,
 	.groups = {
 		{ rm_options, 0 },
+		{ rr_outcome_options, offsetof(struct rr_names, outcome) },
 		{ rr_remote_options, offsetof(struct rr_names, remote) },
 		{ rr_filters_transport, offsetof(struct rr_names, filters) },
 		{ rr_filters_options, offsetof(struct rr_names, filters) },

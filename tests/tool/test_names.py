@@ -162,6 +162,53 @@ def df(url, top):
     check("of nothing, too", json.loads(run("df", "--json", url + "none").stdout) == [], result)
 
 
+def objects(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def json_of_each(url, top):
+    """A JSON object for each operand: what was done, or what went wrong."""
+    top, url = f"{top}/j", url + "j/"
+    os.mkdir(top)
+    put(f"{top}/file", "")
+    result = run("mkdir", "--json", "-p", url + "a/b", url + "file/x")
+    said = objects(result.stdout)
+    check("mkdir --json counts directories", result.returncode == 1 and [o["directories"] for o in said] == [2, 0] and said[0]["done"]
+          and said[0]["url"] == url + "a/b" and said[0]["seconds"] >= 0 and "error" not in said[0], result)
+    result = run("mkdir", "--json", url + "a", url + "c")
+    said = objects(result.stdout)
+    check("what fails has an error, and so has standard error", [o["done"] for o in said] == [False, True] and "exists" in said[0]["error"]
+          and said[0]["failed"] == 1 and "exists" in result.stderr, result)
+    put(f"{top}/a/five", "12345")
+    put(f"{top}/c/three", "123")
+    result = run("mv", "--json", url + "a/five", url + "none", url + "c")
+    said = objects(result.stdout)
+    check("mv --json says where each source went", [o["done"] for o in said] == [True, False] and said[0]["url"] == url + "a/five"
+          and said[0]["to"] == url + "c/five" and "no such" in said[1]["error"], result)
+    result = run("ln", "--json", "-s", "five", url + "c/soft")
+    said = objects(result.stdout)
+    check("ln --json says which link was made", said == [{**said[0], "url": "five", "to": url + "c/soft", "done": True}], result)
+    result = run("ln", "--json", url + "c/five", url + "none/hard")
+    said = objects(result.stdout)
+    check("a destination that is not there is an error of its own", len(said) == 1 and said[0]["url"] == url + "none/hard"
+          and not said[0]["done"] and "no such" in said[0]["error"], result)
+    result = run("cat", "--json", url + "c/five", url + "c/soft")
+    check("cat --json writes to standard error how many octets there were", result.stdout == "12345" * 2
+          and [o["octets"] for o in objects(result.stderr)] == [5, 5], result)
+    result = run("cat", "--json", url + "c")
+    check("cat of a directory has an error", "directory" in objects(result.stderr.splitlines()[-1])[0]["error"], result)
+    result = run("rm", "--json", "-r", url + "c", url + "none")
+    said = objects(result.stdout)
+    check("rm --json counts what it removed", said[0]["files"] == 3 and said[0]["directories"] == 1 and said[0]["octets"] == 8
+          and not said[1]["done"], result)
+    closed = "nfs://127.0.0.1:9/x"
+    for command in (["mkdir", closed], ["rm", closed], ["mv", url + "a", closed], ["ln", "-s", "x", closed]):
+        result = run(command[0], "--json", *command[1:])
+        said = objects(result.stdout)
+        check(f"{command[0]} --json has an object without a server, too", len(said) == 1 and said[0]["url"] == closed
+              and "refused" in said[0]["error"].lower(), result)
+
+
 def on_terminal(*arguments):
     """What the command shows on a terminal."""
     control, terminal = pty.openpty()
@@ -199,6 +246,7 @@ def main():
             mv(server.url, top)
             ln(server.url, top)
             df(server.url, top)
+            json_of_each(server.url, top)
             terminal(server.url, top)
     tap.end()
 
