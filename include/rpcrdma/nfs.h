@@ -19,13 +19,14 @@ extern "C" {
  * 1970 and after 2106 become the nearest that version 3 has.
  *
  * Two ways to use each function that has a parameter `then`:
- *   then NULL     the function turns the engine's loop until the server has answered, and returns the result.
- *                 Not inside a callback: INVAL.
- *   else          the function starts the operation and returns 0, or a negative error where it cannot be
- *                 started; then->done() is called later, from rpcrdma_engine_turn(), with the result. *then
- *                 is copied. Until done() is called, or rpcrdma_nfs_close() returns, the memory for results
- * and data belongs to the library; handles, names and changes are copied at once. Many operations may be
- * under way at a time.
+ *   then NULL   The function turns the engine's loop until the server has answered, and returns the result.
+ *               Not inside a callback: INVAL.
+ *   else        The function starts the operation and returns 0, or a negative error where it cannot be
+ *               started; then->done() is called later, from rpcrdma_engine_turn(), with the result.
+ *
+ * *then is copied. Until done() is called, or rpcrdma_nfs_close() returns, the memory for results and data
+ * belongs to the library; handles, names and changes are copied at once. Many operations may be under way at
+ * a time.
  *
  * Results: 0; a negative enum rpcrdma_error where the operation failed on this side or on the way; a positive
  * enum rpcrdma_nfs_status where the server refused it. rpcrdma_nfs_error() has the text of the last failure.
