@@ -45,6 +45,10 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 	rr_list_init(&server->connections);
 	rr_server_later_init(server);
 	rr_server_queue_init(server);
+	if (!rr_server_turns_init(server)) {
+		rr_server_delete(server);
+		return -RPCRDMA_ERR_NOMEM;
+	}
 	*result = server;
 	return 0;
 }
@@ -64,6 +68,7 @@ rr_server_free(struct rpcrdma_server *server)
 		return;
 	loop = server->engine->loop;
 	rr_loop_enter(loop); /* lost() of a request is a callback, too */
+	rr_server_turns_end(server);
 	rr_server_queue_end(server);
 	rr_server_close_all(server);
 	rr_server_later_end(server);

@@ -68,11 +68,25 @@ listen_called(void *ctx, struct rr_exchange *exchange)
 
 static const struct rr_carrier_events events = { .closed = listen_closed, .call = listen_called };
 
+static struct connection *
+listen_new_connection(struct rpcrdma_server *server, struct rr_carrier *carrier)
+{
+	struct connection *connection = rr_alloc(server->engine->env, sizeof(*connection));
+
+	if (!connection)
+		return NULL;
+	if (rr_line_init(&connection->line, server, carrier->party->host))
+		return connection;
+	rr_line_end(&connection->line);
+	rr_free(server->engine->env, connection);
+	return NULL;
+}
+
 static void
 listen_arrived(void *ctx, struct rr_carrier *carrier)
 {
 	struct rpcrdma_server *server = ctx;
-	struct connection *connection = rr_alloc(server->engine->env, sizeof(*connection));
+	struct connection *connection = listen_new_connection(server, carrier);
 
 	if (!connection) {
 		rr_log_peer(rr_loop_peer_log(server->engine->loop), carrier->peer,
@@ -85,7 +99,6 @@ listen_arrived(void *ctx, struct rr_carrier *carrier)
 	connection->xid = rr_random_u32(server->engine->env);
 	rr_list_init(&connection->clients);
 	rr_list_init(&connection->attached);
-	rr_line_init(&connection->line, server);
 	rr_list_append(&server->connections, &connection->link);
 	server->connection_count++;
 	rr_carrier_attach(carrier, &events, connection);

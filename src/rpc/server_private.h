@@ -7,7 +7,8 @@
 
 /*
  * An RPC server, as its files see it: server.c its life, server_listen.c
- * listeners and connections, server_queue.c which call is served when,
+ * listeners and connections, server_queue.c the memory of calls that are served
+ * and of those that wait, server_turns.c which call is served when,
  * server_call.c from the call's header to the procedure, server_reply.c from
  * the result to the reply.
  *
@@ -28,13 +29,23 @@ struct rr_exchange_queue {
 	struct rr_exchange *first, *last;
 };
 
+/* Those connections of a server that come from one address. */
+struct rr_line_address {
+	struct rr_list link; /* in the server's addresses */
+	const struct rr_host *host;
+	uint32_t lines;
+	struct rr_list waiting; /* lines with a backlog, the one whose turn is next first */
+	struct rr_list turn;    /* in the server's turns, while lines are waiting */
+};
+
 /* The calls of one connection: those that wait, and the blocks of those that were served. */
 struct rr_line {
 	struct rpcrdma_server *server;
-	struct rr_list blocks; /* in use */
+	struct rr_line_address *address; /* that of the connection */
+	struct rr_list blocks;           /* in use */
 	uint32_t block_count;
 	struct rr_exchange_queue backlog, parked; /* for a block; for pool memory */
-	struct rr_list turn;                      /* in the server's turns, while there is a backlog */
+	struct rr_list turn;                      /* in its address' waiting, while there is a backlog */
 	struct rr_pool_waiter waiter;
 	/* Pool memory that was reserved for a reply and not needed: for the next call of this turn. Its
 	 * octets. */
@@ -84,7 +95,8 @@ struct rpcrdma_server {
 	size_t args_size, result_size; /* of the largest C types */
 	struct rr_cache free_blocks;
 	uint32_t block_count;     /* in use */
-	struct rr_list turns;     /* lines whose calls wait for a block */
+	struct rr_list addresses; /* struct rr_line_address, of all lines */
+	struct rr_list turns;     /* those of them whose calls wait */
 	struct rr_list spares;    /* lines that keep memory until the end of the turn */
 	struct rr_task give_back; /* of that */
 	struct rr_line other;     /* of calls that came by no connection of the server's own */
@@ -116,17 +128,30 @@ void rr_server_close_all(struct rpcrdma_server *server);
 /* server_queue.c */
 void rr_server_queue_init(struct rpcrdma_server *server);
 void rr_server_queue_end(struct rpcrdma_server *server);
-void rr_line_init(struct rr_line *line, struct rpcrdma_server *server);
-/* Serves the call, or keeps it until it can be served. */
-void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
+void rr_queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
+void rr_queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
+/* The first one, which leaves the queue; NULL: there is none. */
+struct rr_exchange *rr_queue_pop(struct rr_exchange_queue *queue);
+/* Serves the exchange, for which there may be a block. False where there is none. */
+bool rr_line_serve(struct rr_line *line, struct rr_exchange *exchange);
 /* The connection ends: calls that wait are dropped, those that were served go on without it. */
-void rr_line_end(struct rr_line *line);
+void rr_line_release(struct rr_line *line);
 /* Keeps memory that was reserved for a reply for the next call of this turn. False: it is to go back. */
 bool rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size);
 /* Such memory that was reserved with that size, which then is the caller's; NULL: there is none. */
 void *rr_line_take_spare(struct rr_line *line, uint32_t size);
 /* The block is free again: its reply was sent, or there is none. */
 void rr_block_release(struct rr_block *block);
+
+/* server_turns.c */
+/* False: no memory; rr_server_turns_end() is not due then. */
+bool rr_server_turns_init(struct rpcrdma_server *server);
+void rr_server_turns_end(struct rpcrdma_server *server);
+/* host: where the connection comes from; NULL: nowhere. False: no memory; rr_line_end() is due even then. */
+bool rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host);
+void rr_line_end(struct rr_line *line);
+/* Serves the call, or keeps it until it can be served. */
+void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
 
 /* server_call.c: serves the exchange. False: it must be served again when there is pool memory. */
 bool rr_block_serve(struct rr_block *block, struct rr_exchange *exchange);

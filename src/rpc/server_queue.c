@@ -3,13 +3,13 @@
  * Which call is served when. Blocks are the server's, in use from the moment
  * a call is served until its reply was sent, then kept for reuse. Each
  * connection has a line of calls: those beyond its share of the blocks wait in
- * the line's backlog, and lines are served in turns. Calls for which there was
+ * the line's backlog until their turn comes (server_turns.c). Calls for which there was
  * no pool memory are parked until some comes back.
  */
 #include "rpc/server_private.h"
 
-static void
-queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
+void
+rr_queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
 {
 	exchange->ctx = NULL;
 	if (queue->first)
@@ -19,8 +19,8 @@ queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
 	queue->last = exchange;
 }
 
-static void
-queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
+void
+rr_queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
 {
 	exchange->ctx = queue->first;
 	if (!queue->first)
@@ -28,8 +28,8 @@ queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange)
 	queue->first = exchange;
 }
 
-static struct rr_exchange *
-queue_pop(struct rr_exchange_queue *queue)
+struct rr_exchange *
+rr_queue_pop(struct rr_exchange_queue *queue)
 {
 	struct rr_exchange *exchange = queue->first;
 
@@ -140,13 +140,12 @@ rr_block_release(struct rr_block *block)
 static void
 queue_park(struct rr_line *line, struct rr_exchange *exchange)
 {
-	queue_append(&line->parked, exchange);
+	rr_queue_append(&line->parked, exchange);
 	rr_pool_wait(line->server->engine->results, exchange->carrier->party, &line->waiter);
 }
 
-/* Serves the exchange, for which there may be a block. False where there is none. */
-static bool
-queue_serve(struct rr_line *line, struct rr_exchange *exchange)
+bool
+rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 {
 	struct rr_block *block;
 
@@ -215,143 +214,14 @@ queue_give_back(struct rr_task *task)
 		queue_line_give_back(rr_container(server->spares.next, struct rr_line, spared));
 }
 
-/* ---- Turns ---- */
-
-static void
-queue_wait_for_block(struct rr_line *line)
-{
-	if (rr_list_empty(&line->turn))
-		rr_list_append(&line->server->turns, &line->turn);
-}
-
-/* Whether calls have been served for so long in this turn of the loop that others are to have theirs. */
-static bool
-queue_is_turn_over(struct rpcrdma_server *server, uint64_t now)
-{
-	uint64_t turn = rr_loop_turns(server->engine->loop);
-
-	if (server->turn != turn) {
-		server->turn_began = now;
-		server->turn_calls = 0;
-	}
-	server->turn = turn;
-	if (server->turn_calls < RR_SERVER_TURN_CALLS || now - server->turn_began < RR_SERVER_TURN)
-		return false;
-	if (!rr_timer_armed(&server->next_turn))
-		rr_loop_arm(server->engine->loop, &server->next_turn, 0);
-	return true;
-}
-
 void
-rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
+rr_line_release(struct rr_line *line)
 {
-	bool over;
-
-	exchange->arrived = rr_loop_now(line->server->engine->loop);
-	over = queue_is_turn_over(line->server, exchange->arrived);
-	if (!line->backlog.first && !over) {
-		if (queue_serve(line, exchange))
-			return;
-		/* There is no block, and no call holds a block that would come back: memory for one failed.
-		 */
-		if (line->server->block_count == 0) {
-			rr_exchange_lose(exchange);
-			return;
-		}
-	}
-	queue_append(&line->backlog, exchange);
-	queue_wait_for_block(line);
-}
-
-void
-rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
-{
-	rr_line_take(&server->other, exchange);
-}
-
-/* One call of each line that waits. True where one was served. */
-static bool
-queue_serve_round(struct rpcrdma_server *server)
-{
-	struct rr_list round, *link;
-	bool served = false;
-
-	rr_list_init(&round);
-	while ((link = rr_list_pop(&server->turns)))
-		rr_list_append(&round, link);
-	while ((link = rr_list_pop(&round))) {
-		struct rr_line *line = rr_container(link, struct rr_line, turn);
-		struct rr_exchange *exchange = queue_pop(&line->backlog);
-
-		if (exchange && !queue_serve(line, exchange))
-			queue_prepend(&line->backlog, exchange);
-		else
-			served |= exchange != NULL;
-		if (line->backlog.first)
-			queue_wait_for_block(line);
-	}
-	return served;
-}
-
-static void
-queue_run(struct rr_task *task)
-{
-	struct rpcrdma_server *server = rr_container(task, struct rpcrdma_server, task);
-
-	while (!queue_is_turn_over(server, rr_now(server->engine->env)) && queue_serve_round(server))
-		;
-	/* Lines wait, and no block will come back: memory for one failed, and is asked for again in a while.
-	 */
-	if (!rr_list_empty(&server->turns) && server->block_count == 0 && !rr_timer_armed(&server->next_turn))
-		rr_loop_arm(server->engine->loop, &server->next_turn, 10 * RR_MILLISECOND);
-}
-
-static void
-queue_go_on(struct rr_timer *timer)
-{
-	queue_run(&rr_container(timer, struct rpcrdma_server, next_turn)->task);
-}
-
-/* The first that still finds no memory ends the round, and waits in front of the others. */
-static void
-queue_wake(struct rr_pool_waiter *waiter)
-{
-	struct rr_line *line = rr_container(waiter, struct rr_line, waiter);
-	struct rr_exchange_queue round = line->parked;
-	struct rr_exchange *exchange;
-
-	line->parked = (struct rr_exchange_queue){ 0 };
-	while (!line->parked.first && (exchange = queue_pop(&round))) {
-		if (queue_serve(line, exchange))
-			continue;
-		queue_append(&line->backlog, exchange);
-		queue_wait_for_block(line);
-	}
-	while ((exchange = queue_pop(&round)))
-		queue_append(&line->parked, exchange);
-}
-
-void
-rr_line_init(struct rr_line *line, struct rpcrdma_server *server)
-{
-	line->server = server;
-	line->waiter.wake = queue_wake;
-	rr_list_init(&line->blocks);
-	rr_list_init(&line->turn);
-	rr_list_init(&line->spared);
-	rr_list_init(&line->waiter.link);
-}
-
-void
-rr_line_end(struct rr_line *line)
-{
-	rr_list_remove(&line->turn);
-	rr_list_remove(&line->waiter.link);
 	queue_line_give_back(line);
 	while (line->backlog.first)
-		rr_exchange_drop(queue_pop(&line->backlog));
+		rr_exchange_drop(rr_queue_pop(&line->backlog));
 	while (line->parked.first)
-		rr_exchange_drop(queue_pop(&line->parked));
+		rr_exchange_drop(rr_queue_pop(&line->parked));
 	while (!rr_list_empty(&line->blocks))
 		queue_leave_line(rr_container(line->blocks.next, struct rr_block, link));
 }
@@ -359,12 +229,8 @@ rr_line_end(struct rr_line *line)
 void
 rr_server_queue_init(struct rpcrdma_server *server)
 {
-	rr_list_init(&server->turns);
 	rr_list_init(&server->spares);
 	rr_task_init(&server->give_back, queue_give_back);
-	rr_task_init(&server->task, queue_run);
-	rr_timer_init(&server->next_turn, queue_go_on);
-	rr_line_init(&server->other, server);
 	for (uint32_t i = 0; i < server->service_count; i++) {
 		const struct rpcrdma_program *program = server->services[i].program;
 
@@ -380,9 +246,6 @@ rr_server_queue_init(struct rpcrdma_server *server)
 void
 rr_server_queue_end(struct rpcrdma_server *server)
 {
-	rr_task_cancel(&server->task);
 	rr_task_cancel(&server->give_back);
 	queue_give_back(&server->give_back);
-	rr_loop_disarm(server->engine->loop, &server->next_turn);
-	rr_line_end(&server->other);
 }

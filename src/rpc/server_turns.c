@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Turns of calls that wait for a block, or for time. Addresses take turns, and the connections of an address
+ * take turns within those of their address: an address has no more of the loop's time with many connections
+ * than with one. An address (base/host.h) is there as long as a line belongs to it.
+ */
+#include "rpc/server_private.h"
+
+/* ---- Addresses ---- */
+
+static struct rr_line_address *
+turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
+{
+	struct rr_line_address *address;
+
+	rr_list_for_each (link, &server->addresses) {
+		address = rr_container(link, struct rr_line_address, link);
+		if (address->host == host)
+			return address;
+	}
+	address = rr_alloc(server->engine->env, sizeof(*address));
+	if (!address)
+		return NULL;
+	address->host = host;
+	rr_list_init(&address->turn);
+	rr_list_init(&address->waiting);
+	rr_list_append(&server->addresses, &address->link);
+	return address;
+}
+
+static void
+turns_leave_address(struct rr_line *line)
+{
+	struct rr_line_address *address = line->address;
+
+	rr_list_remove(&line->turn);
+	if (!address)
+		return;
+	line->address = NULL;
+	if (rr_list_empty(&address->waiting))
+		rr_list_remove(&address->turn);
+	if (--address->lines > 0)
+		return;
+	rr_list_remove(&address->link);
+	rr_free(line->server->engine->env, address);
+}
+
+/* ---- Waiting ---- */
+
+static void
+turns_wait(struct rr_line *line)
+{
+	struct rr_line_address *address = line->address;
+
+	if (rr_list_empty(&line->turn))
+		rr_list_append(&address->waiting, &line->turn);
+	if (rr_list_empty(&address->turn))
+		rr_list_append(&line->server->turns, &address->turn);
+}
+
+/* Whether calls have been served for so long in this turn of the loop that others are to have theirs. */
+static bool
+turns_are_over(struct rpcrdma_server *server, uint64_t now)
+{
+	uint64_t turn = rr_loop_turns(server->engine->loop);
+
+	if (server->turn != turn) {
+		server->turn_began = now;
+		server->turn_calls = 0;
+	}
+	server->turn = turn;
+	if (server->turn_calls < RR_SERVER_TURN_CALLS || now - server->turn_began < RR_SERVER_TURN)
+		return false;
+	if (!rr_timer_armed(&server->next_turn))
+		rr_loop_arm(server->engine->loop, &server->next_turn, 0);
+	return true;
+}
+
+/* A call that comes while others wait for their turn has its own behind them: else the connections that are
+ * read first would have all of each turn of the loop. */
+void
+rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
+{
+	struct rpcrdma_server *server = line->server;
+	bool over;
+
+	exchange->arrived = rr_loop_now(server->engine->loop);
+	over = turns_are_over(server, exchange->arrived);
+	if (!over && rr_list_empty(&server->turns)) {
+		if (rr_line_serve(line, exchange))
+			return;
+		/* There is no block, and no call holds a block that would come back: memory for one failed.
+		 */
+		if (server->block_count == 0) {
+			rr_exchange_lose(exchange);
+			return;
+		}
+	} else if (!over) {
+		rr_loop_defer(server->engine->loop, &server->task);
+	}
+	rr_queue_append(&line->backlog, exchange);
+	turns_wait(line);
+}
+
+void
+rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
+{
+	rr_line_take(&server->other, exchange);
+}
+
+/* ---- Rounds ---- */
+
+/* One call of the line. False: there is no block for it. */
+static bool
+turns_serve_line(struct rr_line *line)
+{
+	struct rr_exchange *exchange = rr_queue_pop(&line->backlog);
+	bool served = exchange && rr_line_serve(line, exchange);
+
+	if (exchange && !served)
+		rr_queue_prepend(&line->backlog, exchange);
+	if (line->backlog.first)
+		turns_wait(line);
+	return served;
+}
+
+/* One call of the address: of the first of its lines that there is a block for. False where there is none. */
+static bool
+turns_serve_address(struct rr_line_address *address)
+{
+	bool served = false;
+
+	for (uint32_t tries = address->lines; tries > 0 && !served; tries--) {
+		struct rr_list *link = rr_list_pop(&address->waiting);
+
+		if (!link)
+			break;
+		served = turns_serve_line(rr_container(link, struct rr_line, turn));
+	}
+	return served;
+}
+
+/* One call of each address that waits. True where one was served. */
+static bool
+turns_serve_round(struct rpcrdma_server *server)
+{
+	struct rr_list round, *link;
+	bool served = false;
+
+	rr_list_init(&round);
+	while ((link = rr_list_pop(&server->turns)))
+		rr_list_append(&round, link);
+	while ((link = rr_list_pop(&round))) {
+		struct rr_line_address *address = rr_container(link, struct rr_line_address, turn);
+
+		served |= turns_serve_address(address);
+		if (!rr_list_empty(&address->waiting) && rr_list_empty(&address->turn))
+			rr_list_append(&server->turns, &address->turn);
+	}
+	return served;
+}
+
+static void
+turns_run(struct rr_task *task)
+{
+	struct rpcrdma_server *server = rr_container(task, struct rpcrdma_server, task);
+
+	while (!turns_are_over(server, rr_now(server->engine->env)) && turns_serve_round(server))
+		;
+	/* Lines wait, and no block will come back: memory for one failed, and is asked for again in a while.
+	 */
+	if (!rr_list_empty(&server->turns) && server->block_count == 0 && !rr_timer_armed(&server->next_turn))
+		rr_loop_arm(server->engine->loop, &server->next_turn, 10 * RR_MILLISECOND);
+}
+
+static void
+turns_go_on(struct rr_timer *timer)
+{
+	turns_run(&rr_container(timer, struct rpcrdma_server, next_turn)->task);
+}
+
+/* ---- Lines ---- */
+
+/* The first that still finds no memory ends the round, and waits in front of the others. */
+static void
+turns_wake(struct rr_pool_waiter *waiter)
+{
+	struct rr_line *line = rr_container(waiter, struct rr_line, waiter);
+	struct rr_exchange_queue round = line->parked;
+	struct rr_exchange *exchange;
+
+	line->parked = (struct rr_exchange_queue){ 0 };
+	while (!line->parked.first && (exchange = rr_queue_pop(&round))) {
+		if (rr_line_serve(line, exchange))
+			continue;
+		rr_queue_append(&line->backlog, exchange);
+		turns_wait(line);
+	}
+	while ((exchange = rr_queue_pop(&round)))
+		rr_queue_append(&line->parked, exchange);
+}
+
+bool
+rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host)
+{
+	line->server = server;
+	line->waiter.wake = turns_wake;
+	rr_list_init(&line->blocks);
+	rr_list_init(&line->turn);
+	rr_list_init(&line->spared);
+	rr_list_init(&line->waiter.link);
+	line->address = turns_address_of(server, host);
+	if (!line->address)
+		return false;
+	line->address->lines++;
+	return true;
+}
+
+void
+rr_line_end(struct rr_line *line)
+{
+	turns_leave_address(line);
+	rr_list_remove(&line->waiter.link);
+	rr_line_release(line);
+}
+
+bool
+rr_server_turns_init(struct rpcrdma_server *server)
+{
+	rr_list_init(&server->addresses);
+	rr_list_init(&server->turns);
+	rr_task_init(&server->task, turns_run);
+	rr_timer_init(&server->next_turn, turns_go_on);
+	return rr_line_init(&server->other, server, NULL);
+}
+
+void
+rr_server_turns_end(struct rpcrdma_server *server)
+{
+	rr_task_cancel(&server->task);
+	rr_loop_disarm(server->engine->loop, &server->next_turn);
+	rr_line_end(&server->other);
+}
