@@ -8,6 +8,7 @@ void
 rr_nfs4_conn_init(struct rr_nfs4_conn *conn)
 {
 	rr_list_init(&conn->bindings);
+	rr_nfs4_origin_init(&conn->origin);
 }
 
 static struct rr_nfs4_binding *
@@ -52,6 +53,7 @@ rr_nfs4_conn_end(struct rr_nfs4_conn *conn)
 {
 	rr_list_for_each (link, &conn->bindings)
 		binding_drop(rr_container(link, struct rr_nfs4_binding, of_conn));
+	rr_nfs4_origin_end(&conn->origin);
 }
 
 void
@@ -83,6 +85,7 @@ rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_
 			rr_list_append(&session->bindings, &binding->of_session);
 			rr_list_append(&conn->bindings, &binding->of_conn);
 			session->binding_count++;
+			rr_nfs4_origin_found(&conn->origin, &session->client->holding);
 		}
 	}
 	if (!binding)

@@ -42,6 +42,7 @@ client_leave(struct rr_nfs4_client *client)
 	clients->count--;
 	if (clients->ended)
 		clients->ended(clients->ctx, client);
+	rr_nfs4_origin_leave(&client->holding);
 	rr_nfs4_client_release(client);
 }
 
@@ -74,6 +75,8 @@ rr_nfs4_clients_init(struct rr_nfs4_clients *clients, const struct rr_env *env, 
 	clients->next = 1;
 	clients->secret = rr_random_u64(env);
 	rr_list_init(&clients->leases);
+	rr_list_init(&clients->addresses);
+	rr_nfs4_origin_init(&clients->nobody);
 	if (rr_map_init(&clients->by_id, env, 256) < 0 || rr_map_init(&clients->by_owner, env, 256) < 0)
 		return -RPCRDMA_ERR_NOMEM;
 	return 0;
@@ -84,6 +87,7 @@ rr_nfs4_clients_free(struct rr_nfs4_clients *clients)
 {
 	rr_list_for_each (link, &clients->leases)
 		client_set_phase(rr_container(link, struct rr_nfs4_client, by_lease), CLIENT_END);
+	rr_nfs4_origin_end(&clients->nobody);
 	rr_map_free(&clients->by_id, clients->env);
 	rr_map_free(&clients->by_owner, clients->env);
 }
@@ -115,23 +119,58 @@ client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint3
 	return NULL;
 }
 
-/* Where the table is full, an unconfirmed record or a courtesy client makes room: the one that was renewed
- * longest ago, as the list begins with it. */
+/* A client that loses nothing it cannot make anew at once: it has no opens and no locks, or no lease. */
 static bool
-client_make_room(struct rr_nfs4_clients *clients)
+client_is_idle(const struct rr_nfs4_client *client)
 {
-	if (clients->count < clients->max)
-		return true;
+	return (client->phase != RR_NFS4_CONFIRMED && client->phase != RR_NFS4_LAPSING) ||
+	       client->state_count == 0;
+}
+
+/* The client that goes for a newcomer: an idle one before others, and of those the one with the heaviest
+ * origin, and then the one that was renewed longest ago, as the list begins with it. NULL: there is none. */
+static struct rr_nfs4_client *
+client_to_go(const struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *origin)
+{
+	struct rr_nfs4_client *found = NULL;
+	bool found_idle = false;
+
 	rr_list_for_each (link, &clients->leases) {
 		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_lease);
+		bool idle = client_is_idle(client);
 
-		if ((client->phase == RR_NFS4_CONFIRMED || client->phase == RR_NFS4_LAPSING) &&
-			rr_nfs4_client_has_state(client))
+		if ((found_idle && !idle) || !rr_nfs4_origin_yields(&client->holding, origin, idle))
 			continue;
-		client_set_phase(client, CLIENT_END);
-		return true;
+		if (found && idle == found_idle &&
+			!rr_nfs4_origin_is_heavier(&client->holding, &found->holding))
+			continue;
+		found = client;
+		found_idle = idle;
 	}
-	return false;
+	return found;
+}
+
+static bool
+client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *origin)
+{
+	struct rr_nfs4_client *client;
+
+	if (clients->count < clients->max)
+		return true;
+	client = client_to_go(clients, origin);
+	if (client)
+		client_set_phase(client, CLIENT_END);
+	return client != NULL;
+}
+
+/* NULL: no memory. */
+static struct rr_nfs4_origin *
+client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange)
+{
+	if (exchange->origin)
+		return exchange->origin;
+	return rr_nfs4_origin_join(&clients->addresses, clients->env, &clients->nobody, "") ? &clients->nobody
+											    : NULL;
 }
 
 static nfsstat4
@@ -139,9 +178,10 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	struct rr_nfs4_client **made)
 {
 	const client_owner4 *owner = exchange->owner;
+	struct rr_nfs4_origin *origin = client_origin(clients, exchange);
 	struct rr_nfs4_client *client;
 
-	if (!client_make_room(clients))
+	if (!origin || !client_make_room(clients, origin))
 		return NFS4ERR_DELAY;
 	client = rr_alloc(clients->env, sizeof(*client) + owner->co_ownerid.length);
 	if (!client)
@@ -163,6 +203,7 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	rr_map_add(&clients->by_owner, &client->by_owner,
 		client_owner_hash(clients, client->owner, client->owner_length));
 	rr_list_append(&clients->leases, &client->by_lease);
+	rr_nfs4_origin_enter(origin, &client->holding);
 	clients->count++;
 	*made = client;
 	return NFS4_OK;
@@ -288,6 +329,12 @@ rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now)
 			client, client->state_count > 0 ? CLIENT_LEASE_OVER : CLIENT_LEASE_OVER_STATELESS);
 	}
 	return UINT64_MAX;
+}
+
+uint64_t
+rr_nfs4_client_address(const struct rr_nfs4_client *client)
+{
+	return client->holding.origin ? (uintptr_t)client->holding.origin->address : 0;
 }
 
 bool

@@ -4,6 +4,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
+#include "nfs4/origin.h"
 #include "ulb/nfs42.h"
 
 /*
@@ -35,6 +36,7 @@ struct rr_nfs4_client {
 	struct rr_map_link by_id; /* key: the client ID */
 	struct rr_map_link by_owner;
 	struct rr_list by_lease; /* in the table's leases: the one renewed longest ago first */
+	struct rr_nfs4_holding holding;
 	enum rr_nfs4_client_phase phase;
 	verifier4 verifier;
 	struct rr_nfs4_principal principal;
@@ -60,6 +62,8 @@ struct rr_nfs4_clients {
 	const struct rr_env *env;
 	struct rr_map by_id, by_owner;
 	struct rr_list leases;
+	struct rr_list addresses;     /* struct rr_nfs4_address */
+	struct rr_nfs4_origin nobody; /* of clients that came by no connection */
 	uint64_t lease;
 	uint32_t count, max;
 	uint32_t start, next; /* of client IDs: random for each start of the server, and a counter */
@@ -77,7 +81,8 @@ struct rr_nfs4_clients {
 struct rr_nfs4_exchange {
 	const client_owner4 *owner;
 	struct rr_nfs4_principal principal;
-	bool update; /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
+	bool update;                   /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
+	struct rr_nfs4_origin *origin; /* the connection, which has an address; NULL: there is none */
 };
 
 /* lease: nanoseconds. Errors: NOMEM; rr_nfs4_clients_free() is due even then. */
@@ -86,7 +91,7 @@ int rr_nfs4_clients_init(
 void rr_nfs4_clients_free(struct rr_nfs4_clients *clients);
 
 /* EXCHANGE_ID by the nine cases of section 18.35.4. NFS4ERR_RESOURCE becomes NFS4ERR_DELAY where the table is
- * full of clients with a lease. */
+ * full of clients whose origins have no more of them than that of the newcomer. */
 nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
 	uint64_t now, struct rr_nfs4_client **client);
 
@@ -109,6 +114,9 @@ void rr_nfs4_client_end(struct rr_nfs4_client *client);
 /* Leases that are over: unconfirmed records go, confirmed ones without state go, others are courtesy clients
  * from now on. Returns the nanoseconds until the next lease ends, UINT64_MAX where there is none. */
 uint64_t rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now);
+
+/* A number for the address that the client came from. */
+uint64_t rr_nfs4_client_address(const struct rr_nfs4_client *client);
 
 bool rr_nfs4_client_has_state(const struct rr_nfs4_client *client);
 

@@ -88,15 +88,14 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 {
 	struct rr_nfs4_state *state;
 
-	/* A client may have as many states as are still free, so that no client can keep all others from
-	 * theirs. A compound may still run for a client that has ended meanwhile. */
-	if (client->state_count >= tables->max - tables->count || client->phase == RR_NFS4_ENDED)
+	/* A compound may still run for a client that has ended meanwhile. */
+	if (client->phase == RR_NFS4_ENDED || !rr_nfs4_quota_take(&tables->states_quota, &client->holding, 1))
 		return NULL;
 	state = rr_alloc(tables->env, sizeof(*state) + owner.length);
-	if (!state)
-		return NULL;
-	state->file = file_make(tables, id);
-	if (!state->file) {
+	if (state)
+		state->file = file_make(tables, id);
+	if (!state || !state->file) {
+		rr_nfs4_quota_give(&tables->states_quota, &client->holding, 1);
 		rr_free(tables->env, state);
 		return NULL;
 	}
@@ -134,6 +133,7 @@ rr_nfs4_file_leave(struct rr_nfs4_state *state)
 	if (state->kind == RR_NFS4_DELEGATION) {
 		file->delegations--;
 		state->tables->delegations--;
+		rr_nfs4_quota_give(&state->tables->delegations_quota, &state->client->holding, 1);
 	}
 	rr_map_remove(&state->tables->owners, &state->by_owner);
 	rr_list_remove(&state->of_file);

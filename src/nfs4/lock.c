@@ -92,17 +92,33 @@ rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, st
 	return state;
 }
 
-/* A range at most comes with each call: one more is cut in two, and one is put between. */
+/* Ranges that a change may add: a range is cut in two, and another one is put between. Taken before the
+ * change is made, and given back as far as it took fewer. */
+enum { LOCK_ADDS = 2 };
+
+static void
+lock_changed(struct rr_nfs4_state *state, uint32_t taken, uint32_t before)
+{
+	struct rr_nfs4_tables *tables = state->tables;
+
+	tables->ranges += state->ranges.count - before;
+	rr_nfs4_quota_give(
+		&tables->ranges_quota, &state->client->holding, taken + before - state->ranges.count);
+}
+
 nfsstat4
 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 {
 	struct rr_nfs4_tables *tables = state->tables;
 	uint32_t before = state->ranges.count;
+	int error;
 
-	if (tables->ranges + 2 > tables->ranges_max ||
-		rr_nfs4_range_lock(&state->ranges, tables->env, span, write) < 0)
+	if (!rr_nfs4_quota_take(&tables->ranges_quota, &state->client->holding, LOCK_ADDS))
 		return NFS4ERR_SERVERFAULT;
-	tables->ranges += state->ranges.count - before;
+	error = rr_nfs4_range_lock(&state->ranges, tables->env, span, write);
+	lock_changed(state, LOCK_ADDS, before);
+	if (error < 0)
+		return NFS4ERR_SERVERFAULT;
 	rr_nfs4_wait_end(tables, state->client, &state->file->id,
 		(struct rpcrdma_bytes){ state->owner, state->owner_length });
 	/* A lock to write that became a lock to read. */
@@ -115,11 +131,15 @@ nfsstat4
 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span)
 {
 	struct rr_nfs4_tables *tables = state->tables;
-	uint32_t before = state->ranges.count;
+	uint32_t before = state->ranges.count, adds = rr_nfs4_range_is_cut(&state->ranges, span) ? 1 : 0;
+	int error;
 
-	if (rr_nfs4_range_unlock(&state->ranges, tables->env, span) < 0)
+	if (!rr_nfs4_quota_take(&tables->ranges_quota, &state->client->holding, adds))
 		return NFS4ERR_SERVERFAULT;
-	tables->ranges += state->ranges.count - before;
+	error = rr_nfs4_range_unlock(&state->ranges, tables->env, span);
+	lock_changed(state, adds, before);
+	if (error < 0)
+		return NFS4ERR_SERVERFAULT;
 	rr_nfs4_waits_look(tables, &state->file->id);
 	return NFS4_OK;
 }

@@ -62,6 +62,7 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 		.owner = &args->eia_clientowner,
 		.principal = c->principal,
 		.update = args->eia_flags & EXCHGID4_FLAG_UPD_CONFIRMED_REC_A,
+		.origin = c->connection ? &c->connection->conn.origin : NULL,
 	};
 	struct rr_nfs4_client *client;
 	struct rr_nfs4_tables *tables;

@@ -103,6 +103,16 @@ range_insert(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_
 		range_merge(ranges, env, before);
 }
 
+bool
+rr_nfs4_range_is_cut(const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span span)
+{
+	for (const struct rr_nfs4_range *range = ranges->first; range; range = range->next) {
+		if (range->span.first < span.first && range->span.last > span.last)
+			return true;
+	}
+	return false;
+}
+
 int
 rr_nfs4_range_lock(
 	struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span, bool write)

@@ -36,6 +36,9 @@ bool rr_nfs4_span(uint64_t offset, uint64_t length, struct rr_nfs4_span *span);
 /* The length on the wire. */
 uint64_t rr_nfs4_span_length(struct rr_nfs4_span span);
 
+/* Whether unlocking span makes two ranges of a single one. */
+bool rr_nfs4_range_is_cut(const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span span);
+
 /* Both change nothing where they fail: -RPCRDMA_ERR_NOMEM. */
 int rr_nfs4_range_lock(
 	struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span, bool write);

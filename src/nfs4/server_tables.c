@@ -102,6 +102,7 @@ tables_record(struct rr_nfs4_server *server)
 		task->server = server;
 		task->record = record;
 		task->write = record->phase == RR_NFS4_RECORD_WRITING;
+		task->job.owner = record->client ? rr_nfs4_client_address(record->client) : 0;
 		rr_crew_add(server->recorder, &task->job);
 	}
 }
@@ -150,6 +151,18 @@ server_connection_ended(struct rr_attachment *attachment)
 	rr_free(server->env, connection);
 }
 
+/* The connection has an address as soon as it is attached: clients come from there. */
+static bool
+server_connection_join(struct rr_nfs4_connection *connection, const struct rpcrdma_request *request)
+{
+	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(connection->server);
+	bool joined = rr_nfs4_origin_join(
+		&tables->clients.addresses, connection->server->env, &connection->conn.origin, request->peer);
+
+	rr_nfs4_unlock_tables(connection->server);
+	return joined;
+}
+
 struct rr_nfs4_connection *
 rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *request)
 {
@@ -168,8 +181,12 @@ rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *reques
 	rr_nfs4_conn_init(&connection->conn);
 	rr_list_init(&connection->ways);
 	rr_list_init(&connection->calls);
-	if (rr_request_attach(request, &connection->attachment))
+	if (server_connection_join(connection, request) &&
+		rr_request_attach(request, &connection->attachment))
 		return connection;
+	rr_nfs4_lock_tables(server);
+	rr_nfs4_conn_end(&connection->conn);
+	rr_nfs4_unlock_tables(server);
 	rr_free(server->env, connection);
 	return NULL;
 }

@@ -21,13 +21,13 @@ enum {
 };
 
 int
-rr_nfs4_sessions_init(
-	struct rr_nfs4_sessions *sessions, const struct rr_env *env, uint32_t max, uint64_t budget)
+rr_nfs4_sessions_init(struct rr_nfs4_sessions *sessions, const struct rr_env *env, uint32_t max,
+	uint64_t replies, uint32_t clients)
 {
 	memset(sessions, 0, sizeof(*sessions));
 	sessions->env = env;
-	sessions->max = max;
-	sessions->budget = budget;
+	rr_nfs4_quota_init(&sessions->sessions, RR_NFS4_SESSIONS, max, clients);
+	rr_nfs4_quota_init(&sessions->replies, RR_NFS4_REPLIES, replies, clients);
 	rr_list_init(&sessions->callbacks);
 	return rr_map_init(&sessions->by_id, env, 256);
 }
@@ -37,6 +37,45 @@ rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions)
 {
 	rr_map_free(&sessions->by_id, sessions->env);
 }
+
+/* ---- What a session takes of the quotas ---- */
+
+static void
+session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, uint64_t reserved)
+{
+	rr_nfs4_quota_give(&sessions->sessions, &client->holding, 1);
+	rr_nfs4_quota_give(&sessions->replies, &client->holding, reserved);
+}
+
+/* A session with fewer slots than the client asked for is better than no session. 0: there is no memory for
+ * the replies of one slot. */
+static uint32_t
+session_take_replies(
+	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore)
+{
+	for (uint32_t slots = fore->ca_maxrequests; slots > 0; slots /= 2) {
+		if (rr_nfs4_quota_take(&sessions->replies, &client->holding,
+			    (uint64_t)slots * fore->ca_maxresponsesize_cached))
+			return slots;
+	}
+	return 0;
+}
+
+/* Lowers the slots to what there is memory for. False: there is none. */
+static bool
+session_take(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, channel_attrs4 *fore)
+{
+	if (client->session_count == RR_NFS4_SESSIONS_PER_CLIENT || client->phase == RR_NFS4_ENDED ||
+		!rr_nfs4_quota_take(&sessions->sessions, &client->holding, 1))
+		return false;
+	fore->ca_maxrequests = session_take_replies(sessions, client, fore);
+	if (fore->ca_maxrequests > 0)
+		return true;
+	rr_nfs4_quota_give(&sessions->sessions, &client->holding, 1);
+	return false;
+}
+
+/* ---- The life of a session ---- */
 
 static uint64_t
 session_key(const sessionid4 id)
@@ -92,7 +131,7 @@ rr_nfs4_session_end(struct rr_nfs4_session *session)
 	rr_list_remove(&session->of_client);
 	session->client->session_count--;
 	sessions->count--;
-	sessions->budget += session->reserved;
+	session_give(sessions, session->client, session->reserved);
 	session->table = NULL;
 	rr_nfs4_callbacks_leave(sessions, session);
 	rr_nfs4_session_release(session);
@@ -191,22 +230,25 @@ session_make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 }
 
 static struct rr_nfs4_session *
-session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore,
+session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, channel_attrs4 *fore,
 	const channel_attrs4 *back)
 {
-	uint64_t reserved = (uint64_t)fore->ca_maxrequests * fore->ca_maxresponsesize_cached;
 	struct rr_nfs4_session *session;
+	uint64_t reserved;
 
-	if (sessions->count == sessions->max || client->session_count == RR_NFS4_SESSIONS_PER_CLIENT ||
-		reserved > sessions->budget)
+	if (!session_take(sessions, client, fore))
 		return NULL;
+	reserved = (uint64_t)fore->ca_maxrequests * fore->ca_maxresponsesize_cached;
 	session = rr_alloc(sessions->env, sizeof(*session));
-	if (!session)
+	if (!session) {
+		session_give(sessions, client, reserved);
 		return NULL;
+	}
 	session->fore = *fore;
 	session->back = *back;
 	session->client = client;
 	if (!rr_nfs4_slots_make(session, sessions->env)) {
+		session_give(sessions, client, reserved);
 		rr_free(sessions->env, session);
 		return NULL;
 	}
@@ -214,7 +256,6 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 	rr_nfs4_client_hold(client);
 	session->holders = 1;
 	session->reserved = reserved;
-	sessions->budget -= reserved;
 	rr_list_init(&session->bindings);
 	rr_list_init(&session->probe.link);
 	rr_list_append(&client->sessions, &session->of_client);

@@ -26,6 +26,7 @@ struct rr_nfs4_limits {
 /* One connection, as the sessions see it. */
 struct rr_nfs4_conn {
 	struct rr_list bindings;
+	struct rr_nfs4_origin origin; /* of the clients that came by it */
 };
 
 enum { RR_NFS4_FORE = 1, RR_NFS4_BACK = 2 };
@@ -62,7 +63,7 @@ struct rr_nfs4_session {
 	uint32_t sys_uid, sys_gid;
 	bool wants_back; /* the client asked for a backchannel at some time */
 	bool cb_fault;
-	uint64_t reserved; /* octets of the budget for cached replies */
+	uint64_t reserved; /* octets for cached replies */
 	struct rr_nfs4_slot *slots;
 	uint32_t minor; /* version, of callbacks too */
 	/* The client has answered a callback since it was last bound to a connection for them. */
@@ -74,8 +75,8 @@ struct rr_nfs4_session {
 struct rr_nfs4_sessions {
 	const struct rr_env *env;
 	struct rr_map by_id;
-	uint32_t count, max, next;
-	uint64_t budget;          /* octets that cached replies of all sessions may still take */
+	uint32_t count, next;
+	struct rr_nfs4_quota sessions, replies;
 	struct rr_list callbacks; /* that wait */
 	/* Sends the callback over its connection, from the thread of that one. NULL: callbacks wait. */
 	void (*send)(struct rr_nfs4_callback *callback);
@@ -83,9 +84,9 @@ struct rr_nfs4_sessions {
 
 enum { RR_NFS4_SESSIONS_PER_CLIENT = 32, RR_NFS4_BINDINGS_PER_SESSION = 64 };
 
-/* Errors: NOMEM. */
-int rr_nfs4_sessions_init(
-	struct rr_nfs4_sessions *sessions, const struct rr_env *env, uint32_t max, uint64_t budget);
+/* max, replies: sessions, and octets of cached replies, of so many clients together. Errors: NOMEM. */
+int rr_nfs4_sessions_init(struct rr_nfs4_sessions *sessions, const struct rr_env *env, uint32_t max,
+	uint64_t replies, uint32_t clients);
 /* All sessions have gone. */
 void rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions);
 

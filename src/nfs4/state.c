@@ -42,6 +42,7 @@ state_drop_effect(struct rr_nfs4_state *state)
 	state->parent = NULL;
 	had_locks = state->ranges.count > 0;
 	tables->ranges -= state->ranges.count;
+	rr_nfs4_quota_give(&tables->ranges_quota, &state->client->holding, state->ranges.count);
 	rr_nfs4_ranges_free(&state->ranges, tables->env);
 	if (state->file && had_locks)
 		rr_nfs4_waits_look(tables, &state->file->id);
@@ -86,6 +87,7 @@ rr_nfs4_state_end(struct rr_nfs4_state *state)
 	rr_map_remove(&state->tables->states, &state->by_number);
 	rr_list_remove(&state->of_client);
 	client->state_count--;
+	rr_nfs4_quota_give(&state->tables->states_quota, &client->holding, 1);
 	state->client = NULL;
 	state->tables->count--;
 	rr_nfs4_state_release(state);

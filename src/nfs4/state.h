@@ -91,9 +91,10 @@ struct rr_nfs4_tables {
 	struct rr_list unused;
 	uint32_t start;  /* of stateids: random for each start of the server */
 	uint64_t number; /* of the last stateid */
-	uint32_t count, max, ranges, ranges_max;
+	uint32_t count, ranges;
+	struct rr_nfs4_quota states_quota, ranges_quota, delegations_quota;
 	struct rr_list recalls; /* delegations that are to be returned: the one recalled first first */
-	uint32_t delegations, delegations_max;
+	uint32_t delegations;
 	struct rr_list waits; /* for locks: wait.c's */
 	uint32_t wait_count;
 };

@@ -83,15 +83,17 @@ rr_nfs4_tables_init(
 	memset(tables, 0, sizeof(*tables));
 	tables->env = env;
 	tables->start = rr_random_u32(env);
-	tables->max = config->states;
-	tables->ranges_max = config->ranges;
-	tables->delegations_max = config->delegations;
+	rr_nfs4_quota_init(&tables->states_quota, RR_NFS4_STATES, config->states, config->clients);
+	rr_nfs4_quota_init(&tables->ranges_quota, RR_NFS4_RANGES, config->ranges, config->clients);
+	rr_nfs4_quota_init(
+		&tables->delegations_quota, RR_NFS4_DELEGATIONS, config->delegations, config->clients);
 	rr_list_init(&tables->recalls);
 	rr_list_init(&tables->waits);
 	rr_list_init(&tables->unused);
 	error = rr_nfs4_clients_init(&tables->clients, env, config->lease, config->clients);
 	if (error == 0)
-		error = rr_nfs4_sessions_init(&tables->sessions, env, config->sessions, config->replies);
+		error = rr_nfs4_sessions_init(
+			&tables->sessions, env, config->sessions, config->replies, config->clients);
 	if (error == 0)
 		error = rr_map_init(&tables->files, env, 1024);
 	if (error == 0)

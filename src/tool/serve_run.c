@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/address.h"
@@ -325,6 +326,16 @@ serve_run_cluster(struct run *run)
 	return RR_EXIT_OK;
 }
 
+/* Each open and each lock-owner has a descriptor: half of them are for all else. */
+static void
+serve_bound_states(struct rr_nfs4_tables_config *tables)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && tables->states > limit.rlim_cur / 2)
+		tables->states = (uint32_t)(limit.rlim_cur / 2);
+}
+
 static int
 serve_make_shared4(struct run *run)
 {
@@ -338,6 +349,7 @@ serve_make_shared4(struct run *run)
 		return RR_EXIT_OK;
 	error = rr_serve_state(serve, path, &text);
 	config.records = path;
+	serve_bound_states(&config.tables);
 	if (error == 0)
 		error = rr_nfs4_shared_new(&rr_env_system, &config, &run->shared4, &text);
 	return error < 0 ? rr_tool_fail(run->tool, "%s; --state names another directory", text.text)

@@ -285,7 +285,7 @@ a_client_leaves_room_for_others(void **state)
 	stateid4 stateid;
 	char owner[2] = "a";
 
-	world->tables.max = 8;
+	rr_nfs4_quota_init(&world->tables.states_quota, RR_NFS4_STATES, 8, 1000);
 	for (int i = 0; i < 4; i++, owner[0]++)
 		assert_int_equal(open_as(world, world->a, owner, R, 0, &open, &stateid), NFS4_OK);
 	assert_int_equal(open_as(world, world->a, "more", R, 0, &open, &stateid), NFS4ERR_DELAY);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nfs4/origin.h"
+
+#include <string.h>
+
+/* The clients of an address may have that many times as much beyond the least as they leave. */
+enum { ORIGIN_TIMES = 3 };
+
+/* ---- Addresses ---- */
+
+static struct rr_nfs4_address *
+origin_address(struct rr_list *addresses, const struct rr_env *env, const char *peer)
+{
+	struct rr_nfs4_address *address;
+	char name[RR_HOST_NAME];
+
+	rr_host_name(peer, name);
+	rr_list_for_each (link, addresses) {
+		address = rr_container(link, struct rr_nfs4_address, link);
+		if (strcmp(address->name, name) == 0)
+			return address;
+	}
+	address = rr_alloc(env, sizeof(*address));
+	if (!address)
+		return NULL;
+	address->env = env;
+	memcpy(address->name, name, sizeof(name));
+	rr_nfs4_origin_init(&address->lost);
+	address->lost.address = address;
+	rr_list_append(addresses, &address->link);
+	return address;
+}
+
+static void
+origin_address_leave(struct rr_nfs4_address *address)
+{
+	if (address->origins > 0 || address->clients > 0)
+		return;
+	rr_list_remove(&address->link);
+	rr_free(address->env, address);
+}
+
+/* ---- Origins ---- */
+
+void
+rr_nfs4_origin_init(struct rr_nfs4_origin *origin)
+{
+	*origin = (struct rr_nfs4_origin){ .count = 0 };
+	rr_list_init(&origin->clients);
+}
+
+bool
+rr_nfs4_origin_join(
+	struct rr_list *addresses, const struct rr_env *env, struct rr_nfs4_origin *origin, const char *peer)
+{
+	if (origin->address)
+		return true;
+	origin->address = origin_address(addresses, env, peer);
+	if (!origin->address)
+		return false;
+	origin->address->origins++;
+	return true;
+}
+
+void
+rr_nfs4_origin_enter(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding)
+{
+	holding->origin = origin;
+	origin->count++;
+	origin->address->clients++;
+	rr_list_append(&origin->clients, &holding->link);
+}
+
+static void
+origin_remove(struct rr_nfs4_holding *holding)
+{
+	rr_list_remove(&holding->link);
+	holding->origin->count--;
+	holding->origin->address->clients--;
+}
+
+void
+rr_nfs4_origin_leave(struct rr_nfs4_holding *holding)
+{
+	struct rr_nfs4_address *address = holding->origin->address;
+
+	origin_remove(holding);
+	holding->origin = NULL;
+	origin_address_leave(address);
+}
+
+void
+rr_nfs4_origin_found(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding)
+{
+	if (!holding->origin || !origin->address || holding->origin != &origin->address->lost)
+		return;
+	origin_remove(holding);
+	rr_nfs4_origin_enter(origin, holding);
+}
+
+void
+rr_nfs4_origin_end(struct rr_nfs4_origin *origin)
+{
+	struct rr_nfs4_address *address = origin->address;
+
+	if (!address)
+		return;
+	rr_list_for_each (link, &origin->clients) {
+		struct rr_nfs4_holding *holding = rr_container(link, struct rr_nfs4_holding, link);
+
+		origin_remove(holding);
+		rr_nfs4_origin_enter(&address->lost, holding);
+	}
+	origin->address = NULL;
+	address->origins--;
+	origin_address_leave(address);
+}
+
+bool
+rr_nfs4_origin_yields(const struct rr_nfs4_holding *holding, const struct rr_nfs4_origin *origin, bool idle)
+{
+	const struct rr_nfs4_origin *its = holding->origin;
+	uint32_t more = idle ? 0 : 1;
+
+	if (its->address != origin->address)
+		return its->address->clients > origin->address->clients + more;
+	return its->count > origin->count + more || (its == origin && idle);
+}
+
+bool
+rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_nfs4_holding *b)
+{
+	const struct rr_nfs4_address *of_a = a->origin->address, *of_b = b->origin->address;
+
+	return of_a->clients > of_b->clients || (of_a == of_b && a->origin->count > b->origin->count);
+}
+
+/* ---- Quotas ---- */
+
+void
+rr_nfs4_quota_init(struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint64_t max, uint32_t clients)
+{
+	quota->what = what;
+	quota->least = max / 2 / clients;
+	quota->free = max - quota->least * clients;
+}
+
+static uint64_t
+origin_beyond_least(const struct rr_nfs4_quota *quota, uint64_t held)
+{
+	return held > quota->least ? held - quota->least : 0;
+}
+
+bool
+rr_nfs4_quota_take(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount)
+{
+	uint64_t *held = &holding->held[quota->what], *more = &holding->origin->address->more[quota->what];
+	uint64_t before = origin_beyond_least(quota, *held),
+		 after = origin_beyond_least(quota, *held + amount);
+	uint64_t wanted = after - before, left;
+
+	if (wanted > 0) {
+		if (wanted > quota->free)
+			return false;
+		left = quota->free - wanted;
+		if (after > left || *more + wanted > ORIGIN_TIMES * left)
+			return false;
+	}
+	*held += amount;
+	*more += wanted;
+	quota->free -= wanted;
+	return true;
+}
+
+void
+rr_nfs4_quota_give(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount)
+{
+	uint64_t *held = &holding->held[quota->what];
+	uint64_t given = origin_beyond_least(quota, *held) - origin_beyond_least(quota, *held - amount);
+
+	*held -= amount;
+	holding->origin->address->more[quota->what] -= given;
+	quota->free += given;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One address, and one connection, cannot take what clients elsewhere need: src/nfs4/origin.h. */
+#include "../test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "nfs4/state.h"
+
+enum {
+	CONNECTIONS = 40,
+	CLIENTS = 64,
+	STATES = 4096,
+	RANGES = 4096,
+	SESSIONS = 256,
+	LEAST = STATES / 2 / CLIENTS
+};
+
+static const struct rr_nfs4_tables_config config = {
+	.lease = 90 * RR_SECOND,
+	.clients = CLIENTS,
+	.sessions = SESSIONS,
+	.states = STATES,
+	.ranges = RANGES,
+	.delegations = CLIENTS,
+	.replies = 4 << 20,
+};
+
+static const struct rr_vfs_id file = { { 1, 2 }, 3, 4 };
+static const struct rr_vfs_handle handle = { 4, "file" };
+
+struct world {
+	struct rr_nfs4_tables tables;
+	struct rr_nfs4_conn conns[CONNECTIONS], same, other; /* from one address; two victims */
+	uint32_t names;
+	CREATE_SESSION4res created;
+};
+
+static void
+conn_begin(struct world *world, struct rr_nfs4_conn *conn, const char *peer)
+{
+	rr_nfs4_conn_init(conn);
+	assert_true(
+		rr_nfs4_origin_join(&world->tables.clients.addresses, &rr_env_system, &conn->origin, peer));
+}
+
+static int
+setup(void **state)
+{
+	struct world *world = rr_alloc(&rr_env_system, sizeof(*world));
+
+	assert_int_equal(rr_nfs4_tables_init(&world->tables, &rr_env_system, &config), 0);
+	for (int i = 0; i < CONNECTIONS; i++)
+		conn_begin(world, &world->conns[i], "192.0.2.1:700");
+	conn_begin(world, &world->same, "192.0.2.1:701");
+	conn_begin(world, &world->other, "192.0.2.2:700");
+	*state = world;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < CONNECTIONS; i++)
+		rr_nfs4_conn_end(&world->conns[i]);
+	rr_nfs4_conn_end(&world->same);
+	rr_nfs4_conn_end(&world->other);
+	rr_nfs4_tables_end(&world->tables);
+	assert_int_equal(world->tables.count, 0);
+	assert_true(rr_list_empty(&world->tables.clients.addresses));
+	rr_nfs4_tables_free(&world->tables);
+	rr_free(&rr_env_system, world);
+	return 0;
+}
+
+/* A new client by that connection; NULL: it gets NFS4ERR_DELAY. */
+static struct rr_nfs4_client *
+exchange(struct world *world, struct rr_nfs4_conn *conn)
+{
+	char name[16];
+	client_owner4 owner = { .co_ownerid = { name,
+					(uint32_t)snprintf(name, sizeof(name), "%u", ++world->names) } };
+	const struct rr_nfs4_exchange exchange = { &owner, { 1, 0 }, false, &conn->origin };
+	struct rr_nfs4_client *made;
+	nfsstat4 status = rr_nfs4_exchange_id(&world->tables.clients, &exchange, 0, &made);
+
+	if (status != NFS4_OK)
+		assert_int_equal(status, NFS4ERR_DELAY);
+	return status == NFS4_OK ? made : NULL;
+}
+
+/* CREATE_SESSION with so many slots; 0: it fails, else the slots that it got. */
+static uint32_t
+create_session(struct world *world, struct rr_nfs4_client *client, struct rr_nfs4_conn *conn, uint32_t slots)
+{
+	const channel_attrs4 wanted = { .ca_maxrequestsize = 8192,
+		.ca_maxresponsesize = 8192,
+		.ca_maxresponsesize_cached = 4096,
+		.ca_maxoperations = 16,
+		.ca_maxrequests = slots };
+	const CREATE_SESSION4args args = { .csa_clientid = rr_nfs4_client_id(client),
+		.csa_sequence = client->sequence + 1,
+		.csa_fore_chan_attrs = wanted,
+		.csa_back_chan_attrs = wanted };
+	const struct rr_nfs4_create create = { &args, { 1, 0 }, { 1 << 20, 1 << 20, 4096, 128, 64, 4096 },
+		conn };
+
+	memset(&world->created, 0, sizeof(world->created));
+	rr_nfs4_create_session(&world->tables.sessions, &world->tables.clients, &create, &world->created);
+	return world->created.csr_status == NFS4_OK
+		       ? world->created.u.csr_resok4.csr_fore_chan_attrs.ca_maxrequests
+		       : 0;
+}
+
+/* A client of the connection opens under a new owner; NULL: it may not. */
+static struct rr_nfs4_state *
+open_file(struct world *world, struct rr_nfs4_client *client)
+{
+	char owner[16];
+	const struct rr_nfs4_share share = { &file, &handle,
+		{ owner, (uint32_t)snprintf(owner, sizeof(owner), "%u", ++world->names) },
+		OPEN4_SHARE_ACCESS_BOTH, OPEN4_SHARE_DENY_NONE };
+	struct rr_nfs4_reserved reserved;
+
+	if (rr_nfs4_share(&world->tables, client, &share, &reserved) != NFS4_OK)
+		return NULL;
+	rr_nfs4_state_release(reserved.state);
+	return reserved.state;
+}
+
+/* A client that mounts, opens a file and locks some of it. */
+static void
+assert_is_served(struct world *world, struct rr_nfs4_conn *conn)
+{
+	struct rr_nfs4_client *client = exchange(world, conn);
+	struct rr_nfs4_state *open, *locks;
+
+	assert_non_null(client);
+	assert_true(create_session(world, client, conn, 64) >= 8);
+	for (int i = 0; i < LEAST - 1; i++) {
+		open = open_file(world, client);
+		assert_non_null(open);
+	}
+	locks = rr_nfs4_lock_state(&world->tables, open, (struct rpcrdma_bytes){ "o", 1 });
+	assert_non_null(locks);
+	for (uint32_t i = 0; i < RANGES / 2 / CLIENTS / 2; i++)
+		assert_int_equal(
+			rr_nfs4_lock(locks, (struct rr_nfs4_span){ i * 20, i * 20 + 9 }, true), NFS4_OK);
+}
+
+/* Both at an address of its own, and at that of those who take what they can. */
+static void
+assert_others_are_served(struct world *world)
+{
+	assert_is_served(world, &world->same);
+	assert_is_served(world, &world->other);
+}
+
+static void
+clients_that_are_not_confirmed_keep_nobody_out(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_client *client = exchange(world, &world->same);
+	clientid4 id = rr_nfs4_client_id(client);
+
+	for (int i = 0; i < 100 * CLIENTS; i++)
+		assert_non_null(exchange(world, &world->conns[i % CONNECTIONS]));
+	for (int i = 0; i < 10 * CLIENTS; i++) { /* each by a connection of its own */
+		rr_nfs4_conn_end(&world->conns[0]);
+		conn_begin(world, &world->conns[0], "192.0.2.1:702");
+		assert_non_null(exchange(world, &world->conns[0]));
+	}
+	/* The flood has not pushed out what another connection was about to confirm. */
+	assert_ptr_equal(rr_nfs4_client_find(&world->tables.clients, id), client);
+	assert_others_are_served(world);
+}
+
+/* Each client has a session and an open file, so that no client may be forgotten without harm. */
+static void
+clients_that_hold_something_keep_nobody_out(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < 10 * CLIENTS; i++) {
+		struct rr_nfs4_conn *conn = &world->conns[i % 3];
+		struct rr_nfs4_client *client = exchange(world, conn);
+
+		if (!client)
+			continue;
+		create_session(world, client, conn, 64);
+		open_file(world, client);
+	}
+	assert_int_equal(world->tables.clients.count, CLIENTS);
+	assert_others_are_served(world);
+}
+
+/* The connections end as soon as the clients are made. */
+static void
+clients_without_connection_keep_nobody_out(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < 10 * CLIENTS; i++) {
+		struct rr_nfs4_conn *conn = &world->conns[0];
+		struct rr_nfs4_client *client = exchange(world, conn);
+
+		if (client) {
+			create_session(world, client, conn, 64);
+			open_file(world, client);
+		}
+		rr_nfs4_conn_end(conn);
+		conn_begin(world, conn, "192.0.2.1:702");
+	}
+	assert_others_are_served(world);
+}
+
+/* Nor is a client with an open file the one that goes, where its connection made no more than that one. */
+static void
+a_client_that_is_alone_on_its_connection_stays(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_client *client = exchange(world, &world->same);
+	clientid4 id = rr_nfs4_client_id(client);
+
+	rr_nfs4_client_confirm(client, 0);
+	open_file(world, client);
+	for (int i = 0; i < 10 * CLIENTS; i++) {
+		struct rr_nfs4_client *made = exchange(world, &world->conns[i % CONNECTIONS]);
+
+		if (made) {
+			rr_nfs4_client_confirm(made, 0);
+			open_file(world, made);
+		}
+	}
+	assert_ptr_equal(rr_nfs4_client_find(&world->tables.clients, id), client);
+}
+
+static void
+opens_of_an_address_leave_some_to_others(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_client *last = NULL;
+
+	for (int i = 0; i < CLIENTS / 2; i++) {
+		struct rr_nfs4_client *client = exchange(world, &world->conns[i]);
+
+		rr_nfs4_client_confirm(client, 0);
+		for (int opens = 0; opens < STATES && open_file(world, client); opens++)
+			;
+		last = client;
+	}
+	assert_int_equal(last->state_count, LEAST);
+	assert_others_are_served(world);
+	/* Another address may have more than that, as the first one has left a quarter of the rest. */
+	last = exchange(world, &world->other);
+	rr_nfs4_client_confirm(last, 0);
+	for (uint32_t i = 0; i < STATES && open_file(world, last); i++)
+		;
+	assert_true(last->state_count >= LEAST + STATES / 2 / 16);
+}
+
+static void
+ranges_of_an_address_leave_some_to_others(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < CLIENTS / 2; i++) {
+		struct rr_nfs4_client *client = exchange(world, &world->conns[i]);
+		struct rr_nfs4_state *locks;
+		uint64_t at = 0;
+
+		rr_nfs4_client_confirm(client, 0);
+		locks = rr_nfs4_lock_state(
+			&world->tables, open_file(world, client), (struct rpcrdma_bytes){ "o", 1 });
+		while (rr_nfs4_lock(locks, (struct rr_nfs4_span){ at, at }, false) == NFS4_OK &&
+			at < 2 * RANGES)
+			at += 2;
+	}
+	assert_true(world->tables.ranges < RANGES);
+	assert_others_are_served(world);
+}
+
+/* A range that is cut in two is one more. */
+static void
+unlocking_is_bounded_too(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_client *client = exchange(world, &world->other);
+	const struct rr_nfs4_span all = { 0, UINT64_MAX };
+	struct rr_nfs4_state *locks;
+	uint64_t at = 1;
+
+	rr_nfs4_client_confirm(client, 0);
+	locks = rr_nfs4_lock_state(
+		&world->tables, open_file(world, client), (struct rpcrdma_bytes){ "o", 1 });
+	assert_int_equal(rr_nfs4_lock(locks, all, true), NFS4_OK);
+	while (at < 3 * RANGES && rr_nfs4_unlock(locks, (struct rr_nfs4_span){ at, at }) == NFS4_OK)
+		at += 2;
+	assert_true(world->tables.ranges <= RANGES);
+	assert_true(at < 3 * RANGES);
+	/* What makes no more of them is always possible. */
+	assert_int_equal(rr_nfs4_unlock(locks, all), NFS4_OK);
+	assert_int_equal(world->tables.ranges, 0);
+}
+
+static void
+sessions_of_an_address_leave_some_to_others(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < CLIENTS / 2; i++) {
+		struct rr_nfs4_conn *conn = &world->conns[i];
+		struct rr_nfs4_client *client = exchange(world, conn);
+
+		for (int sessions = 0; sessions < SESSIONS; sessions++)
+			create_session(world, client, conn, 64);
+	}
+	assert_others_are_served(world);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(clients_that_are_not_confirmed_keep_nobody_out),
+		TEST(clients_that_hold_something_keep_nobody_out),
+		TEST(clients_without_connection_keep_nobody_out),
+		TEST(a_client_that_is_alone_on_its_connection_stays),
+		TEST(opens_of_an_address_leave_some_to_others),
+		TEST(ranges_of_an_address_leave_some_to_others),
+		TEST(unlocking_is_bounded_too),
+		TEST(sessions_of_an_address_leave_some_to_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
