@@ -221,15 +221,17 @@ pump_release(struct rr_pump *pump)
 	}
 }
 
+/* The slot is free after the one behind it went on: that one looks for free slots to read into, and must not
+ * find the slot that the caller is about to read into. */
 static int
 pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
 	pump_count(pump, slot->filled);
-	pump_slot_free(pump, slot);
 	if (pump->in_order) {
 		pump->done = slot->start + slot->filled;
 		pump_release(pump);
 	}
+	pump_slot_free(pump, slot);
 	return 1;
 }
 

@@ -168,6 +168,78 @@ a_server_that_never_keeps_anything_is_given_up(void **state)
 	assert_non_null(strstr(pump.failed->text.text, "forgot"));
 }
 
+/* A pipe that has all of its octets from the beginning. */
+enum { PIPED = 50500, PIPED_PIECE = 1000 };
+
+static void
+open_pipe(void)
+{
+	static uint8_t data[PIPED];
+	int ends[2];
+
+	for (uint32_t i = 0; i < PIPED; i++)
+		data[i] = fake_octet(i);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], data, PIPED), PIPED);
+	close(ends[1]);
+	from = (struct rr_file){ .side = &local, .stream = true, .fd = ends[0], .watch.fd = -1 };
+}
+
+static struct rr_piece *first; /* the piece that begins the file */
+static struct rr_timer patience;
+
+static bool
+is_any_slot_idle(void)
+{
+	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
+		if (pump.slots[i].state == RR_SLOT_IDLE)
+			return true;
+	return false;
+}
+
+/* The first piece is written when each slot has a piece, and no more can be read. */
+static void
+write_first_at_last(struct rr_timer *timer)
+{
+	if (is_any_slot_idle() || pump.reading)
+		rr_loop_arm(fake->stage.engine->loop, timer, 1000000);
+	else
+		assert_int_equal(rr_side_remote.write(first->file, first), 0);
+}
+
+static int
+write_slowly_at_first(struct rr_file *file, struct rr_piece *piece)
+{
+	if (piece->offset > 0)
+		return rr_side_remote.write(file, piece);
+	first = piece;
+	piece->file = file;
+	rr_timer_init(&patience, write_first_at_last);
+	rr_loop_arm(fake->stage.engine->loop, &patience, 1000000);
+	return 0;
+}
+
+static void
+a_stream_that_is_faster_than_the_server_is_pushed_to_its_end(void **state)
+{
+	struct rr_side_ops slow = rr_side_remote;
+	struct rr_info info = { .size = RR_SIZE_UNKNOWN };
+
+	(void)state;
+	slow.write = write_slowly_at_first;
+	remote.ops = &slow;
+	local.loop = fake->stage.engine->loop;
+	remote.piece_max = PIPED_PIECE;
+	open_pipe();
+	assert_int_equal(remote.ops->create(&remote, &there, "target", RR_SIZE_UNKNOWN, &to), 0);
+	assert_int_equal(rr_pump_copy(&pump, &from, &to, &info), 0);
+	remote.ops = &rr_side_remote;
+	assert_int_equal(info.size, PIPED);
+	assert_int_equal(fake->objects[1].size, PIPED);
+	for (uint32_t i = 0; i < PIPED; i++)
+		assert_int_equal(fake->objects[1].data[i], fake_octet(i));
+}
+
 static int
 pull(void)
 {
@@ -237,6 +309,7 @@ main(void)
 		WITH_WORLD(data_lost_before_the_commit_is_sent_again),
 		WITH_WORLD(stable_data_needs_no_commit),
 		WITH_WORLD(a_server_that_never_keeps_anything_is_given_up),
+		WITH_WORLD(a_stream_that_is_faster_than_the_server_is_pushed_to_its_end),
 		WITH_WORLD(a_file_is_pulled_through_short_reads_and_a_restart),
 		WITH_WORLD(a_file_that_shrank_is_an_error_of_the_source),
 		WITH_WORLD(interruption_leaves_nothing_under_way),
