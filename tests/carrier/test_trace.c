@@ -7,6 +7,9 @@
 #include "base/endian.h"
 #include "carrier/rdma/core/trace.h"
 
+/* Blocks of the engine: more than a connection has by itself. */
+enum { BLOCKS = RR_TRACE_OWN + 3 };
+
 struct world {
 	struct rr_env env;
 	struct rr_loop *loop;
@@ -14,6 +17,7 @@ struct world {
 	bool no_memory;
 	uint32_t lines;
 	char first[256], second[256], last[256];
+	struct rr_traces traces;
 	struct rr_trace trace;
 };
 
@@ -57,6 +61,8 @@ setup(void **state)
 	};
 	world->loop = rr_loop_new(&world->env);
 	assert_non_null(world->loop);
+	rr_traces_init(&world->traces, &world->env, BLOCKS);
+	rr_trace_init(&world->trace, &world->traces);
 	*state = world;
 	return 0;
 }
@@ -66,7 +72,8 @@ teardown(void **state)
 {
 	struct world *world = *state;
 
-	rr_trace_free(&world->trace, &world->env);
+	rr_trace_free(&world->trace);
+	assert_int_equal(world->traces.count, 0);
 	rr_loop_free(world->loop);
 	free(world);
 	return 0;
@@ -92,7 +99,7 @@ nothing_is_allocated_before_the_first_message(void **state)
 
 	rr_trace_log(&world->trace, &world->env, "peer");
 	assert_int_equal(world->lines, 0);
-	assert_null(world->trace.records);
+	assert_int_equal(world->traces.count, 0);
 	assert_int_equal(sizeof(struct rr_trace_record), 40);
 }
 
@@ -185,6 +192,65 @@ the_last_256_are_kept_oldest_first(void **state)
 }
 
 static void
+add_to(struct world *world, struct rr_trace *trace, uint32_t count)
+{
+	static const uint8_t header[RR_RDMA_HEADER_MIN];
+
+	for (uint32_t i = 0; i < count; i++)
+		rr_trace_add(trace, world->loop, false, header, sizeof(header), NULL);
+}
+
+/* However many connections there are, and whatever each of them carries: the memory of all headers together
+ * is bounded. A connection that begins to carry messages takes the block that was begun first. */
+static void
+connections_share_a_bounded_number_of_blocks(void **state)
+{
+	enum { OTHERS = 5 * BLOCKS };
+	struct world *world = *state;
+	static struct rr_trace others[OTHERS];
+
+	add_to(world, &world->trace, 1);
+	for (uint32_t i = 0; i < OTHERS; i++) {
+		rr_trace_init(&others[i], &world->traces);
+		add_to(world, &others[i], 1);
+		assert_true(world->traces.count <= BLOCKS);
+	}
+	/* The block of the first one went to others, and so did those of all but the last. */
+	rr_trace_log(&world->trace, &world->env, "p");
+	assert_int_equal(world->lines, 0);
+	for (uint32_t i = 0; i < OTHERS; i++)
+		assert_int_equal(others[i].block_count, i >= OTHERS - BLOCKS);
+	/* It is kept for again, as soon as it carries something. */
+	add(world, true, 7, RR_RDMA_MSG, NULL);
+	rr_trace_log(&world->trace, &world->env, "p");
+	assert_string_equal(world->first, "p: the last 1 of 2 headers:");
+	assert_int_equal(world->traces.count, BLOCKS);
+	for (uint32_t i = 0; i < OTHERS; i++)
+		rr_trace_free(&others[i]);
+}
+
+/* One that is busy fills its own two blocks in turns where there are no others to be had. */
+static void
+a_busy_connection_leaves_others_their_headers(void **state)
+{
+	struct world *world = *state;
+	struct rr_trace quiet[BLOCKS - 1];
+
+	for (uint32_t i = 0; i < BLOCKS - 1; i++) {
+		rr_trace_init(&quiet[i], &world->traces);
+		add_to(world, &quiet[i], 1);
+	}
+	add_to(world, &world->trace, 100 * RR_TRACE_BLOCK);
+	assert_int_equal(world->trace.block_count, 2);
+	for (uint32_t i = 1; i < BLOCKS - 1; i++)
+		assert_int_equal(quiet[i].block_count, 1);
+	rr_trace_log(&world->trace, &world->env, "p");
+	assert_int_equal(world->lines, 1 + 2 * RR_TRACE_BLOCK);
+	for (uint32_t i = 0; i < BLOCKS - 1; i++)
+		rr_trace_free(&quiet[i]);
+}
+
+static void
 without_memory_nothing_is_kept(void **state)
 {
 	struct world *world = *state;
@@ -205,6 +271,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(what_is_no_header_is_told_as_well, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_are_those_of_the_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_last_256_are_kept_oldest_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			connections_share_a_bounded_number_of_blocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_busy_connection_leaves_others_their_headers, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_memory_nothing_is_kept, setup, teardown),
 	};
 

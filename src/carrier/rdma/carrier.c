@@ -53,7 +53,7 @@ rr_rdma_free(struct rr_connection *connection)
 	rr_requester_destroy(connection);
 	rr_features_free(&connection->features, engine->env);
 	rr_map_free(&connection->provided.by_xid, engine->env);
-	rr_trace_free(&connection->trace, engine->env);
+	rr_trace_free(&connection->trace);
 	rr_party_end(connection->base.party, connection);
 	rr_free(engine->env, connection);
 }
@@ -246,6 +246,7 @@ rr_rdma_new(struct rr_room *room, struct rr_fabric *fabric, const char *peer, bo
 	};
 	rr_task_init(&connection->task, rdma_run);
 	rr_stall_init(&connection->stall);
+	rr_trace_init(&connection->trace, &room->traces);
 	rr_list_init(&connection->jobs);
 	rr_list_init(&connection->copied);
 	rr_list_init(&connection->exchanges);

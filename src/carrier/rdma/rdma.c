@@ -53,6 +53,7 @@ rdma_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 		return -RPCRDMA_ERR_NOMEM;
 	room->base.engine = engine;
 	rr_list_init(&room->exchanges);
+	rr_traces_init(&room->traces, engine->env, RR_TRACE_BLOCKS);
 	rdma_set_bounds(room, &engine->config);
 	error = rr_provider_begin(room, engine);
 	if (error) {

@@ -2,7 +2,7 @@
 /*
  * The requester's side. A slot stands for a transaction from rr_carrier_call()
  * to its end; the transaction points to its slot, and the slots that wait for
- * a reply are found by XID. Slots are kept for reuse.
+ * a reply are found by XID. Slots are kept for reuse by any carrier of the engine.
  */
 #include "carrier/tcp/tcp_private.h"
 
@@ -27,7 +27,7 @@ call_release(struct rr_tcp *tcp, struct slot *slot)
 	rr_map_remove(&tcp->xids, &slot->xid);
 	rr_list_remove(&slot->link);
 	rr_tcp_unsend(tcp, &slot->out);
-	rr_cache_put(&tcp->free_slots, slot);
+	rr_cache_put(&tcp->kind->slots, slot);
 }
 
 /* The octets are the kernel's; the answer is to come. */
@@ -47,11 +47,16 @@ call_refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 }
 
 void
+rr_tcp_keep_slots(struct rr_tcp_carriers *kind)
+{
+	rr_cache_init(&kind->slots, kind->base.engine->env, sizeof(struct slot), RR_TCP_KEPT);
+}
+
+void
 rr_tcp_init_calls(struct rr_tcp *tcp)
 {
 	rr_list_init(&tcp->slots);
 	rr_list_init(&tcp->refused);
-	rr_cache_init(&tcp->free_slots, tcp->base.engine->env, sizeof(struct slot), UINT32_MAX);
 }
 
 void
@@ -64,7 +69,7 @@ rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	transaction->slot = NULL;
 	rr_list_init(&transaction->link);
 	if (tcp->state <= RR_TCP_OPEN) {
-		slot = rr_cache_get(&tcp->free_slots);
+		slot = rr_cache_get(&tcp->kind->slots);
 		if (!slot)
 			rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a call", carrier->peer);
 	}
@@ -191,7 +196,6 @@ rr_tcp_free_calls(struct rr_tcp *tcp)
 {
 	while (!rr_list_empty(&tcp->slots))
 		call_release(tcp, rr_container(tcp->slots.next, struct slot, link));
-	rr_cache_end(&tcp->free_slots);
 	while (rr_list_pop(&tcp->refused))
 		;
 	rr_map_free(&tcp->xids, tcp->base.engine->env);

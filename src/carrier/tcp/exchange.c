@@ -2,8 +2,8 @@
 /*
  * The responder's side. An exchange is the receiver's until it is answered or
  * dropped, then the carrier's until the reply was written, then it waits for
- * reuse. The carrier may end before: an exchange then goes on alone, and is
- * freed when it is answered or dropped. It owns the memory of its call.
+ * reuse by any carrier of the engine. The carrier may end before: an exchange then
+ * goes on alone, and is freed when it is answered or dropped. It owns the memory of its call.
  */
 #include <string.h>
 
@@ -52,16 +52,21 @@ exchange_run(struct rr_task *task)
 }
 
 void
+rr_tcp_keep_exchanges(struct rr_tcp_carriers *kind)
+{
+	rr_cache_init(&kind->exchanges, kind->base.engine->env, sizeof(struct exchange), RR_TCP_KEPT);
+}
+
+void
 rr_tcp_init_exchanges(struct rr_tcp *tcp)
 {
 	rr_list_init(&tcp->exchanges);
-	rr_cache_init(&tcp->free_exchanges, tcp->base.engine->env, sizeof(struct exchange), UINT32_MAX);
 }
 
 static struct exchange *
 exchange_new(struct rr_tcp *tcp)
 {
-	struct exchange *exchange = rr_cache_get(&tcp->free_exchanges);
+	struct exchange *exchange = rr_cache_get(&tcp->kind->exchanges);
 
 	if (!exchange)
 		return NULL;
@@ -81,7 +86,7 @@ exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 
 	exchange->pooled = NULL;
 	rr_list_remove(&exchange->link);
-	rr_cache_put(&tcp->free_exchanges, exchange);
+	rr_cache_put(&tcp->kind->exchanges, exchange);
 	tcp->exchange_count--;
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 	rr_pool_put(tcp->pool, pooled);
@@ -133,7 +138,7 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 		return true;
 	}
 	if (!exchange_take_call(tcp, exchange, &stream, pooled)) {
-		rr_cache_put(&tcp->free_exchanges, exchange);
+		rr_cache_put(&tcp->kind->exchanges, exchange);
 		return false;
 	}
 	exchange->base = (struct rr_exchange){
@@ -243,6 +248,5 @@ rr_tcp_orphan_exchanges(struct rr_tcp *tcp)
 		if (exchange->replied)
 			rr_loop_defer(tcp->base.engine->loop, &exchange->task);
 	}
-	rr_cache_end(&tcp->free_exchanges);
 	tcp->exchange_count = 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The life of a TCP carrier. It owns its socket until it fails or is closed,
- * its slots and exchanges on free lists, and at most one buffer of the pool,
+ * the slots and exchanges that are in use, and at most one buffer of the pool,
  * for the record that is arriving. What ends it closes the socket at once;
  * the task then tells everybody, in this order: exchanges lose their carrier,
  * transactions get done(), the owner gets closed().
@@ -309,6 +309,7 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 	tcp->base.source = rr_address_source_of(tcp->base.peer);
 	tcp->base.source.tcp = true;
 	tcp->base.party = rr_party_new(&engine->shares, tcp->base.peer, &tcp_party, tcp);
+	tcp->kind = rr_container(carriers, struct rr_tcp_carriers, base);
 	tcp->staging = staging;
 	tcp->state = state;
 	tcp->released = tcp_released;

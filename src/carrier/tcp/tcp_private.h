@@ -37,6 +37,7 @@ enum {
 	RR_TCP_BEGUN = 32768,   /* so much has to come of a larger record before memory is taken for it */
 	RR_TCP_BATCH = 16,      /* messages that are worked through before what they brought about leaves */
 	RR_TCP_SMALL = 1024,    /* calls up to this size lie in their exchange */
+	RR_TCP_KEPT = 1024,     /* exchanges, and slots, that an engine keeps for reuse */
 	RR_TCP_HEADER_SLACK =
 		4096 /* octets that a record may have above message_max: RPC header and padding */
 };
@@ -51,8 +52,11 @@ struct rr_tcp_out {
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out);
 };
 
+struct rr_tcp_carriers;
+
 struct rr_tcp {
 	struct rr_carrier base;
+	struct rr_tcp_carriers *kind;
 	enum rr_tcp_state state;
 	void (*released)(struct rr_tcp *tcp); /* its socket was closed; tcp.c sets it */
 	bool closed;                          /* by its owner */
@@ -72,13 +76,11 @@ struct rr_tcp {
 	uint32_t delivered;  /* records that were handed on */
 	uint64_t moved;      /* octets that the peer took, and brought in records */
 
-	struct rr_list out;   /* struct rr_tcp_out */
-	struct rr_map xids;   /* struct rr_tcp_slot, to be answered */
-	struct rr_list slots; /* all that are in use, in the order of their calls */
-	struct rr_cache free_slots;
+	struct rr_list out;       /* struct rr_tcp_out */
+	struct rr_map xids;       /* struct rr_tcp_slot, to be answered */
+	struct rr_list slots;     /* all that are in use, in the order of their calls */
 	struct rr_list refused;   /* struct rr_transaction, for which there was no slot */
 	struct rr_list exchanges; /* struct rr_tcp_exchange, until their reply was written */
-	struct rr_cache free_exchanges;
 	uint32_t exchange_count;
 
 	struct rr_record record;
@@ -89,10 +91,13 @@ struct rr_tcp {
 	uint32_t in_start, in_end;
 };
 
-/* The TCP carriers of an engine. */
+/* The TCP carriers of an engine. They share what is kept for reuse: a connection that is idle holds none of
+ * it.
+ */
 struct rr_tcp_carriers {
 	struct rr_carriers base;
 	uint8_t *staging; /* where they read, one at a time; made with the first of them */
+	struct rr_cache slots, exchanges;
 };
 
 /* core.c */
@@ -139,6 +144,7 @@ void rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out);
 void rr_tcp_discard_output(struct rr_tcp *tcp);
 
 /* call.c */
+void rr_tcp_keep_slots(struct rr_tcp_carriers *kind);
 void rr_tcp_init_calls(struct rr_tcp *tcp);
 void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
 void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction);
@@ -154,6 +160,7 @@ void rr_tcp_end_refused(struct rr_tcp *tcp);
 void rr_tcp_free_calls(struct rr_tcp *tcp);
 
 /* exchange.c */
+void rr_tcp_keep_exchanges(struct rr_tcp_carriers *kind);
 void rr_tcp_init_exchanges(struct rr_tcp *tcp);
 
 /* A call arrived: hands it over. pooled: it lies in pool memory, which becomes the exchange's. False where

@@ -3,6 +3,7 @@
 #define RR_CARRIER_RDMA_CORE_ROOM_H
 
 #include "base/cache.h"
+#include "carrier/rdma/core/trace.h"
 #include "carrier/rdma/rdma.h"
 #include "carrier/rdma/version.h"
 #include "fabric/fabric.h"
@@ -31,6 +32,7 @@ struct rr_room {
 	 * (pull.c), replies in Read chunks (provided.c). Each is set up when it is first used. */
 	struct rr_cache dones, pulls, provided;
 	uint64_t provided_octets; /* that all connections have exposed in Read chunks */
+	struct rr_traces traces;  /* the last headers of connections */
 };
 
 /* At most so many of each kind are kept. */

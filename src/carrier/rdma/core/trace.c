@@ -66,8 +66,10 @@ static inline void
 trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
 {
-	struct rr_trace_record *record = &trace->records[trace->count++ % RR_TRACE_RECORDS];
+	struct rr_trace_block *block = trace->last;
+	struct rr_trace_record *record = &block->records[block->count++];
 
+	trace->count++;
 	*record = (struct rr_trace_record){ .at = now, .length = length, .sent = sent, .parsed = lists };
 	if (length < RR_RDMA_FIXED_SIZE)
 		return;
@@ -77,14 +79,68 @@ trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, 
 		trace_take_rest(record, data, lists);
 }
 
-/* The first message, and the first of a turn. */
+/* ---- Blocks ---- */
+
+/* Takes the block away from the connection that has it. */
+static struct rr_trace_block *
+trace_take_block(struct rr_trace_block *block)
+{
+	struct rr_trace *trace = block->trace;
+
+	rr_list_remove(&block->own);
+	rr_list_remove(&block->all);
+	trace->block_count--;
+	if (trace->last == block)
+		trace->last = NULL;
+	return block;
+}
+
+/* A block for the trace, which is in no list: new, or one that is used again. NULL: there is no memory. */
+static struct rr_trace_block *
+trace_find_block(const struct rr_trace *trace)
+{
+	struct rr_traces *traces = trace->traces;
+	bool full = traces->count == traces->most;
+	struct rr_trace_block *block;
+
+	if (trace->block_count == RR_TRACE_OWN || (full && trace->block_count > 1))
+		return trace_take_block(rr_container(trace->blocks.next, struct rr_trace_block, own));
+	if (full)
+		return trace_take_block(rr_container(traces->blocks.next, struct rr_trace_block, all));
+	block = rr_alloc(traces->env, sizeof(*block));
+	traces->count += block != NULL;
+	return block;
+}
+
+/* The next record of the trace is in a block of its own. False: there is no memory. */
+static bool
+trace_begin_block(struct rr_trace *trace)
+{
+	struct rr_trace_block *block = trace_find_block(trace);
+
+	if (!block)
+		return false;
+	block->trace = trace;
+	block->count = 0;
+	rr_list_append(&trace->blocks, &block->own);
+	rr_list_append(&trace->traces->blocks, &block->all);
+	trace->block_count++;
+	trace->last = block;
+	return true;
+}
+
+static bool
+trace_has_room(const struct rr_trace *trace)
+{
+	return trace->last && trace->last->count < RR_TRACE_BLOCK;
+}
+
+/* The first message of a block, and the first of a turn. */
 __attribute__((noinline)) static void
 trace_begin(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
 {
-	if (!trace->records)
-		trace->records = rr_alloc_array(rr_loop_env(loop), RR_TRACE_RECORDS, sizeof(*trace->records));
-	if (trace->records)
+	if (trace_has_room(trace) || trace_begin_block(trace))
 		trace_put(trace, rr_loop_now(loop), sent, data, length, lists);
 }
 
@@ -95,7 +151,7 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 {
 	uint64_t now = rr_loop_known(loop);
 
-	if (!trace->records || now == 0)
+	if (!trace_has_room(trace) || now == 0)
 		trace_begin(trace, loop, sent, data, length, lists);
 	else
 		trace_put(trace, now, sent, data, length, lists);
@@ -138,25 +194,64 @@ rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, si
 			record->octets);
 }
 
-void
-rr_trace_log(const struct rr_trace *trace, const struct rr_env *env, const char *peer)
+/* Logs the records of the block but for the first ones. */
+static void
+trace_log_block(
+	const struct rr_trace_block *block, uint32_t first, const struct rr_env *env, const char *peer)
 {
-	uint64_t first = trace->count > RR_TRACE_RECORDS ? trace->count - RR_TRACE_RECORDS : 0;
 	char text[256];
 
-	if (!trace->records)
-		return;
-	rr_log(env, RR_LOG_INFO, "%s: the last %" PRIu64 " of %" PRIu64 " headers:", peer,
-		trace->count - first, trace->count);
-	for (uint64_t i = first; i < trace->count; i++) {
-		rr_trace_text(&trace->records[i % RR_TRACE_RECORDS], rr_now(env), text, sizeof(text));
+	for (uint32_t i = first; i < block->count; i++) {
+		rr_trace_text(&block->records[i], rr_now(env), text, sizeof(text));
 		rr_log(env, RR_LOG_INFO, "%s: %s", peer, text);
 	}
 }
 
 void
-rr_trace_free(struct rr_trace *trace, const struct rr_env *env)
+rr_trace_log(const struct rr_trace *trace, const struct rr_env *env, const char *peer)
 {
-	rr_free(env, trace->records);
-	*trace = (struct rr_trace){ 0 };
+	uint32_t kept = 0, shown, passed;
+
+	if (!trace->last)
+		return;
+	rr_list_for_each (link, &trace->blocks)
+		kept += rr_container(link, const struct rr_trace_block, own)->count;
+	shown = (uint32_t)rr_min(kept, RR_TRACE_RECORDS);
+	passed = kept - shown;
+	rr_log(env, RR_LOG_INFO, "%s: the last %" PRIu32 " of %" PRIu64 " headers:", peer, shown,
+		trace->count);
+	rr_list_for_each (link, &trace->blocks) {
+		const struct rr_trace_block *block = rr_container(link, const struct rr_trace_block, own);
+		uint32_t first = (uint32_t)rr_min(passed, block->count);
+
+		trace_log_block(block, first, env, peer);
+		passed -= first;
+	}
+}
+
+void
+rr_traces_init(struct rr_traces *traces, const struct rr_env *env, uint32_t most)
+{
+	*traces = (struct rr_traces){ .env = env, .most = most };
+	rr_list_init(&traces->blocks);
+}
+
+void
+rr_trace_init(struct rr_trace *trace, struct rr_traces *traces)
+{
+	*trace = (struct rr_trace){ .traces = traces };
+	rr_list_init(&trace->blocks);
+}
+
+void
+rr_trace_free(struct rr_trace *trace)
+{
+	struct rr_traces *traces = trace->traces;
+
+	while (trace->block_count > 0) {
+		struct rr_trace_block *block = rr_container(trace->blocks.next, struct rr_trace_block, own);
+
+		rr_free(traces->env, trace_take_block(block));
+		traces->count--;
+	}
 }
