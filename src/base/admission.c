@@ -18,11 +18,20 @@
 /* Calls that have been under way for longer, without another one, do not protect their connection. */
 #define BUSY_LIMIT (60 * RR_SECOND)
 
+uint64_t
+rr_shares_hash(const struct rr_shares *shares, const char *name)
+{
+	return rr_siphash_64(shares->secret, name, strlen(name));
+}
+
 struct rr_host *
 rr_shares_host(struct rr_shares *shares, const char *name)
 {
-	rr_list_for_each (link, &shares->hosts) {
-		struct rr_host *host = rr_container(link, struct rr_host, link);
+	struct rr_map_link *link =
+		shares->by_name.buckets ? rr_map_find(&shares->by_name, rr_shares_hash(shares, name)) : NULL;
+
+	for (; link; link = rr_map_next(link)) {
+		struct rr_host *host = rr_container(link, struct rr_host, by_name);
 
 		if (strcmp(host->name, name) == 0)
 			return host;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/host.h"
 #include "base/pool.h"
 
@@ -13,6 +14,30 @@
 
 /* ---- Hosts ---- */
 
+/* As many addresses as that are found without a search; more of them share places. */
+enum { BUCKETS_LEAST = 64, BUCKETS_MOST = 16384 };
+
+static struct rr_host *
+host_new(struct rr_shares *shares, const char name[RR_HOST_NAME])
+{
+	const struct rr_env *env = rr_loop_env(shares->loop);
+	uint32_t buckets = (uint32_t)rr_min(shares->accepted_max, BUCKETS_MOST);
+	struct rr_host *host;
+
+	if (!shares->by_name.buckets) {
+		env->random(env->ctx, shares->secret, sizeof(shares->secret));
+		if (rr_map_init(&shares->by_name, env, buckets > BUCKETS_LEAST ? buckets : BUCKETS_LEAST) < 0)
+			return NULL;
+	}
+	host = rr_alloc(env, sizeof(*host));
+	if (!host)
+		return NULL;
+	memcpy(host->name, name, sizeof(host->name));
+	rr_list_append(&shares->hosts, &host->link);
+	rr_map_add(&shares->by_name, &host->by_name, rr_shares_hash(shares, name));
+	return host;
+}
+
 static struct rr_host *
 host_of(struct rr_shares *shares, const char *peer)
 {
@@ -21,14 +46,10 @@ host_of(struct rr_shares *shares, const char *peer)
 
 	rr_host_name(peer, name);
 	host = rr_shares_host(shares, name);
-	if (!host) {
-		host = rr_alloc(rr_loop_env(shares->loop), sizeof(*host));
-		if (!host)
-			return NULL;
-		memcpy(host->name, name, sizeof(name));
-		rr_list_append(&shares->hosts, &host->link);
-	}
-	host->parties++;
+	if (!host)
+		host = host_new(shares, name);
+	if (host)
+		host->parties++;
 	return host;
 }
 
@@ -38,6 +59,7 @@ host_leave(struct rr_shares *shares, struct rr_host *host)
 	if (--host->parties > 0)
 		return;
 	rr_list_remove(&host->link);
+	rr_map_remove(&shares->by_name, &host->by_name);
 	rr_free(rr_loop_env(shares->loop), host);
 }
 
@@ -212,4 +234,5 @@ void
 rr_shares_end(struct rr_shares *shares)
 {
 	rr_loop_disarm(shares->loop, &shares->timer);
+	rr_map_free(&shares->by_name, rr_loop_env(shares->loop));
 }

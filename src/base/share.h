@@ -4,6 +4,8 @@
 
 #include "base/host.h"
 #include "base/loop.h"
+#include "base/map.h"
+#include "base/siphash.h"
 
 /*
  * Fair shares of what an engine has only so much of. Each connection is a
@@ -53,6 +55,7 @@ struct rr_account {
 /* The parties of one peer address, as rr_host_name() sees it. */
 struct rr_host {
 	struct rr_list link;
+	struct rr_map_link by_name;
 	uint32_t parties;
 	uint32_t accepted; /* connections that it made */
 	uint32_t silent;   /* those of them that never called: set anew whenever there must be room */
@@ -93,6 +96,8 @@ struct rr_party {
 struct rr_shares {
 	struct rr_loop *loop;
 	struct rr_list parties, hosts;
+	struct rr_map by_name;          /* the hosts; made with the first of them */
+	uint8_t secret[RR_SIPHASH_KEY]; /* of by_name */
 	struct rr_pool *pools[RR_RESOURCES];
 	struct rr_timer timer;
 	uint32_t accepted_max;          /* connections accepted at a time, set by the owner */
@@ -102,6 +107,9 @@ struct rr_shares {
 };
 
 void rr_shares_init(struct rr_shares *shares, struct rr_loop *loop);
+
+/* A name as a key of by_name. */
+uint64_t rr_shares_hash(const struct rr_shares *shares, const char *name);
 
 /* The host of that name; NULL: no connection of it is there. */
 struct rr_host *rr_shares_host(struct rr_shares *shares, const char *name);

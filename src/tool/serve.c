@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tool/address.h"
@@ -124,18 +123,6 @@ static const struct rr_option serve_options[] = {
 	{ 0 },
 };
 
-/* The server keeps descriptors of hot files: take what the system allows. */
-static void
-serve_raise_descriptor_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 struct serving {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
@@ -172,7 +159,6 @@ serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
 	umask(0); /* modes are the clients' */
-	serve_raise_descriptor_limit();
 	return serve_storage_may_hang(serve) ? rr_guard_run(serve_go, &serving, serve->config.path)
 					     : serve_go(&serving);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -39,6 +40,13 @@ const struct rr_option rr_workers_options[] = {
 		.low = 1,
 		.high = RR_WORKERS_MAX,
 		.at = offsetof(struct rr_workers, count) },
+	{ .name = "connections",
+		.argument = "N",
+		.help = "connections that each thread accepts at a time (1024)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = RR_WORKERS_CONNECTIONS,
+		.at = offsetof(struct rr_workers, engine.connection_max) },
 	{ .name = "credits",
 		.argument = "N",
 		.help = "calls that a connection may have outstanding (64)",
@@ -332,12 +340,25 @@ workers_run(struct rr_workers_run *run)
 	return status;
 }
 
+/* Connections take descriptors, and so do the files of a server: the system's own limit is the only one. */
+static void
+workers_raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 int
 rr_workers_run(const struct rr_workers *workers)
 {
 	static struct rr_workers_run run; /* too large for the stack, and there is one */
 	int status;
 
+	workers_raise_descriptor_limit();
 	run = (struct rr_workers_run){ .workers = *workers, .signals.fd = -1 };
 	rr_asking_init(&run.asking);
 	run.workers.engine.inline_receive = workers->engine.inline_send;

@@ -12,7 +12,8 @@
  * SIGUSR1 has each of them report; `rpcrdma top` asks their monitor.
  */
 
-enum { RR_WORKERS_MAX = 64 };
+/* Threads, and connections of each thread, at most. */
+enum { RR_WORKERS_MAX = 64, RR_WORKERS_CONNECTIONS = 1000000 };
 
 /* Workers that run. */
 struct rr_workers_run;
@@ -49,8 +50,8 @@ struct rr_workers {
 	const char *monitor, *metrics; /* see struct rr_monitor_config */
 };
 
-/* Table of options (--threads, --credits, --inline, --provided, --no-provided, --verbose); its state is a
- * struct rr_workers. */
+/* Table of options (--threads, --connections, --credits, --inline, --provided, --no-provided, --verbose); its
+ * state is a struct rr_workers. */
 extern const struct rr_option rr_workers_options[];
 
 /* For any thread, while the workers run. */

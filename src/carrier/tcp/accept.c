@@ -10,7 +10,9 @@
 #include "base/peer_log.h"
 #include "carrier/tcp/tcp_private.h"
 
-enum { BACKLOG = 128 };
+enum {
+	BACKLOG = 4096
+}; /* clients that come at once, as after a restart; the system may have a lower bound */
 #define PAUSE (100 * RR_MILLISECOND) /* where descriptors or memory ran out */
 
 struct tcp_acceptor {

@@ -6,7 +6,8 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024, DEFAULT_EMSS = 536 };
+/* Clients come at once after a restart; the system may have a lower bound. */
+enum { BACKLOG = 4096, DEFAULT_EMSS = 536 };
 
 static int
 socket_set(int fd, int level, int option, int value)

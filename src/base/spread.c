@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/spread.h"
+
+#include <pthread.h>
+#include <rpcrdma/error.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct rr_spread {
+	const struct rr_env *env;
+	pthread_mutex_t lock;   /* of all that follows, and of all members */
+	struct rr_list members; /* in the order in which they joined */
+};
+
+struct rr_spread_member {
+	struct rr_spread *spread;
+	struct rr_list link;
+	struct rr_loop *loop;
+	struct rr_watch wake; /* an eventfd: there are gifts */
+	uint32_t count;       /* connections */
+	struct rr_list seats, gifts;
+};
+
+/* A connection on its way to another engine. */
+struct gift {
+	struct rr_list link;
+	int fd;
+	struct sockaddr_storage peer;
+	char address[RR_ADDRESS_TEXT]; /* of the seat that it is for */
+};
+
+struct rr_spread *
+rr_spread_new(const struct rr_env *env)
+{
+	struct rr_spread *spread = rr_alloc(env, sizeof(*spread));
+
+	if (!spread)
+		return NULL;
+	spread->env = env;
+	pthread_mutex_init(&spread->lock, NULL);
+	rr_list_init(&spread->members);
+	return spread;
+}
+
+void
+rr_spread_free(struct rr_spread *spread)
+{
+	if (!spread)
+		return;
+	pthread_mutex_destroy(&spread->lock);
+	rr_free(spread->env, spread);
+}
+
+/* ---- Connections that come from other engines ---- */
+
+static struct rr_spread_seat *
+spread_seat_at(const struct rr_spread_member *member, const char *address)
+{
+	rr_list_for_each (link, &member->seats) {
+		struct rr_spread_seat *seat = rr_container(link, struct rr_spread_seat, link);
+
+		if (strcmp(seat->address, address) == 0)
+			return seat;
+	}
+	return NULL;
+}
+
+static void
+spread_refuse(struct rr_spread_member *member, struct gift *gift)
+{
+	close(gift->fd);
+	rr_spread_ended(member);
+}
+
+/* Seats are the member's own: nobody else changes them. */
+static void
+spread_unwrap(struct rr_spread_member *member, struct gift *gift)
+{
+	struct rr_spread_seat *seat = spread_seat_at(member, gift->address);
+
+	if (seat)
+		seat->take(seat, gift->fd, &gift->peer);
+	else
+		spread_refuse(member, gift);
+	rr_free(member->spread->env, gift);
+}
+
+static struct gift *
+spread_next_gift(struct rr_spread_member *member)
+{
+	struct rr_list *link;
+
+	pthread_mutex_lock(&member->spread->lock);
+	link = rr_list_pop(&member->gifts);
+	pthread_mutex_unlock(&member->spread->lock);
+	return link ? rr_container(link, struct gift, link) : NULL;
+}
+
+static void
+spread_woken(struct rr_watch *watch, unsigned events)
+{
+	struct rr_spread_member *member = rr_container(watch, struct rr_spread_member, wake);
+	struct gift *gift;
+	eventfd_t count;
+
+	(void)events;
+	(void)eventfd_read(watch->fd, &count);
+	while ((gift = spread_next_gift(member)))
+		spread_unwrap(member, gift);
+}
+
+/* ---- Members ---- */
+
+int
+rr_spread_join(struct rr_spread *spread, struct rr_loop *loop, struct rr_spread_member **result)
+{
+	struct rr_spread_member *member = rr_alloc(spread->env, sizeof(*member));
+
+	if (!member)
+		return -RPCRDMA_ERR_NOMEM;
+	member->spread = spread;
+	member->loop = loop;
+	member->wake.ready = spread_woken;
+	member->wake.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	rr_list_init(&member->seats);
+	rr_list_init(&member->gifts);
+	if (member->wake.fd < 0 || rr_loop_watch(loop, &member->wake, member->wake.fd, RR_READABLE) < 0) {
+		if (member->wake.fd >= 0)
+			close(member->wake.fd);
+		rr_free(spread->env, member);
+		return -RPCRDMA_ERR_SYSTEM;
+	}
+	pthread_mutex_lock(&spread->lock);
+	rr_list_append(&spread->members, &member->link);
+	pthread_mutex_unlock(&spread->lock);
+	*result = member;
+	return 0;
+}
+
+void
+rr_spread_leave(struct rr_spread_member *member)
+{
+	struct gift *gift;
+
+	if (!member)
+		return;
+	pthread_mutex_lock(&member->spread->lock);
+	rr_list_remove(&member->link);
+	pthread_mutex_unlock(&member->spread->lock);
+	rr_loop_unwatch(member->loop, &member->wake);
+	close(member->wake.fd);
+	while ((gift = spread_next_gift(member))) {
+		spread_refuse(member, gift);
+		rr_free(member->spread->env, gift);
+	}
+	rr_free(member->spread->env, member);
+}
+
+void
+rr_spread_sit(struct rr_spread_member *member, struct rr_spread_seat *seat, int fd)
+{
+	struct sockaddr_storage address = { 0 };
+	socklen_t size = sizeof(address);
+
+	seat->member = member;
+	rr_list_init(&seat->link);
+	if (!member || getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+		return;
+	rr_address_text((const struct sockaddr *)&address, seat->address, sizeof(seat->address));
+	pthread_mutex_lock(&member->spread->lock);
+	rr_list_append(&member->seats, &seat->link);
+	pthread_mutex_unlock(&member->spread->lock);
+}
+
+void
+rr_spread_stand(struct rr_spread_seat *seat)
+{
+	if (!seat->member)
+		return;
+	pthread_mutex_lock(&seat->member->spread->lock);
+	rr_list_remove(&seat->link);
+	pthread_mutex_unlock(&seat->member->spread->lock);
+}
+
+/* ---- Connections ---- */
+
+/* The member with the fewest connections among those that listen at the address. */
+static struct rr_spread_member *
+spread_choose(const struct rr_spread_seat *seat)
+{
+	struct rr_spread_member *best = seat->member;
+
+	rr_list_for_each (link, &best->spread->members) {
+		struct rr_spread_member *member = rr_container(link, struct rr_spread_member, link);
+
+		if (member->count < best->count && spread_seat_at(member, seat->address))
+			best = member;
+	}
+	return best;
+}
+
+bool
+rr_spread_offer(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
+{
+	struct rr_spread_member *own = seat->member, *other;
+	struct gift *gift;
+
+	if (!own)
+		return false;
+	gift = rr_alloc(own->spread->env, sizeof(*gift));
+	pthread_mutex_lock(&own->spread->lock);
+	other = gift ? spread_choose(seat) : own;
+	other->count++;
+	if (other != own) {
+		gift->fd = fd;
+		gift->peer = *peer;
+		memcpy(gift->address, seat->address, sizeof(gift->address));
+		rr_list_append(&other->gifts, &gift->link);
+		(void)eventfd_write(other->wake.fd, 1); /* fails only where it is readable already */
+	}
+	pthread_mutex_unlock(&own->spread->lock);
+	if (other == own)
+		rr_free(own->spread->env, gift);
+	return other != own;
+}
+
+void
+rr_spread_ended(struct rr_spread_member *member)
+{
+	if (!member)
+		return;
+	pthread_mutex_lock(&member->spread->lock);
+	member->count--;
+	pthread_mutex_unlock(&member->spread->lock);
+}
+
+uint32_t
+rr_spread_count(struct rr_spread_member *member)
+{
+	uint32_t count;
+
+	pthread_mutex_lock(&member->spread->lock);
+	count = member->count;
+	pthread_mutex_unlock(&member->spread->lock);
+	return count;
+}
