@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /*
- * An RPC client: one server, one connection at a time, many calls outstanding.
+ * An RPC client: one server, one connection at a time or several, many calls outstanding.
  *
  * A connection that was up once and is lost is made again, with backoff, and
  * calls outstanding are sent again with the same XIDs. A server may then
@@ -26,6 +26,9 @@ struct rpcrdma_client;
 struct rpcrdma_call;
 
 struct rpcrdma_service; /* see rpcrdma/server.h */
+
+/* The most connections of a client. */
+enum { RPCRDMA_CONNECTIONS_MAX = 64 };
 
 /* Zero is the default, everywhere. */
 struct rpcrdma_client_config {
@@ -52,6 +55,15 @@ struct rpcrdma_client_config {
 	 */
 	const struct rpcrdma_service *services;
 	uint32_t service_count;
+	/*
+	 * Connections over which calls are spread: each call goes over the one with the fewest calls. More
+	 * than one helps where the server serves them by several threads, or where one connection is the
+	 * limit. Each is made again by itself when it is lost, and a call is sent again on the one that it
+	 * went over. The server calls back over the first one alone, which is also the one that
+	 * rpcrdma_client_negotiated() tells of; if it cannot be made, the client cannot. Further ones that
+	 * cannot be made are done without. At most RPCRDMA_CONNECTIONS_MAX. 1
+	 */
+	uint32_t connections;
 };
 
 /*

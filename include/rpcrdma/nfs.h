@@ -146,6 +146,9 @@ struct rpcrdma_nfs_config {
 	 * NULL: the function waits to the end. */
 	bool (*interrupted)(void *ctx);
 	void *ctx; /* for interrupted */
+	/* Connections over which calls are spread: see struct rpcrdma_client_config. Over version 4, all of
+	 * them are of one session. At most RPCRDMA_CONNECTIONS_MAX. 1 */
+	uint32_t connections;
 };
 
 /*

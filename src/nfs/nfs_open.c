@@ -82,6 +82,7 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 		.interrupted_ctx = config->ctx,
 		.rpc.transport = url->transport,
 		.rpc.retry = config->retry ? config->retry : OPEN_RETRY,
+		.rpc.connections = config->connections,
 	};
 	int error = open_credential(config, url, machine, &inner.rpc.cred, text);
 
@@ -108,6 +109,9 @@ rpcrdma_nfs_open(
 		return error;
 	if (!config.url)
 		return rr_fail(&engine->text, -RPCRDMA_ERR_INVAL, "the NFS client's config has no URL");
+	if (config.connections > RPCRDMA_CONNECTIONS_MAX)
+		return rr_fail(&engine->text, -RPCRDMA_ERR_INVAL,
+			"the NFS client's config has more than %d connections", RPCRDMA_CONNECTIONS_MAX);
 	error = rr_url_parse(config.url, &url, &engine->text);
 	if (error)
 		return error;

@@ -44,6 +44,7 @@ rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *con
 	client->config = *config;
 	client->own_xid = rr_random_u32(engine->env);
 	client->xid = &client->own_xid;
+	client->root = client;
 	rr_list_init(&client->back.link);
 	rr_list_init(&client->waiting);
 	rr_list_init(&client->outstanding);
@@ -60,6 +61,54 @@ rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *con
 	return 0;
 }
 
+/* ---- Further connections ---- */
+
+static int
+client_add_connection(
+	struct rpcrdma_client *root, const struct rr_client_config *config, struct rr_text *text)
+{
+	struct rpcrdma_client *further;
+	int error = rr_client_new(root->engine, config, &further, text);
+
+	if (error < 0)
+		return error;
+	further->root = root;
+	further->xid = &root->own_xid;
+	root->more[root->more_count++] = further;
+	return 0;
+}
+
+static int
+client_add_connections(
+	struct rpcrdma_client *client, const struct rr_client_config *config, struct rr_text *text)
+{
+	struct rr_client_config further = *config;
+	int error = 0;
+
+	if (config->connections < 2)
+		return 0;
+	/* The server calls back over the first connection alone. */
+	further.callbacks = NULL;
+	further.connections = 1;
+	client->more =
+		rr_alloc_array(client->engine->env, config->connections - 1, sizeof(struct rpcrdma_client *));
+	if (!client->more)
+		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for connections");
+	while (!error && client->more_count < config->connections - 1)
+		error = client_add_connection(client, &further, text);
+	return error;
+}
+
+static void
+client_free_connections(struct rpcrdma_client *client)
+{
+	while (client->more_count > 0)
+		rr_client_free(client->more[--client->more_count]);
+	rr_free(client->engine->env, client->more);
+	client->more = NULL;
+	client->failed = NULL;
+}
+
 int
 rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config,
 	struct rpcrdma_client **result, struct rr_text *text)
@@ -74,6 +123,11 @@ rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *conf
 	if (error < 0) {
 		*text = client->text;
 		rr_free(engine->env, client);
+		return error;
+	}
+	error = client_add_connections(client, config, text);
+	if (error < 0) {
+		rr_client_free(client);
 		return error;
 	}
 	*result = client;
@@ -98,6 +152,7 @@ rr_client_free(struct rpcrdma_client *client)
 {
 	if (!client)
 		return;
+	client_free_connections(client);
 	client_withdraw_all(&client->outstanding);
 	rr_client_disconnect(client);
 	client_withdraw_all(&client->waiting);
@@ -128,7 +183,7 @@ rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(void
 const char *
 rr_client_error(const struct rpcrdma_client *client)
 {
-	return client->text.text;
+	return client->failed ? client->failed->text.text : client->text.text;
 }
 
 void
@@ -146,6 +201,12 @@ rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters 
 	counters->size = sizeof(*counters);
 	if (client->carrier)
 		rr_counters_add(counters, &client->carrier->counters);
+	for (uint32_t i = 0; i < client->more_count; i++) {
+		struct rpcrdma_counters further;
+
+		rr_client_counters(client->more[i], &further);
+		rr_counters_add(counters, &further);
+	}
 }
 
 const struct rpcrdma_latency *
@@ -163,5 +224,9 @@ rr_client_latency(const struct rpcrdma_client *client, const struct rpcrdma_prog
 uint32_t
 rr_client_reconnects(const struct rpcrdma_client *client)
 {
-	return client->reconnects;
+	uint32_t reconnects = client->reconnects;
+
+	for (uint32_t i = 0; i < client->more_count; i++)
+		reconnects += client->more[i]->reconnects;
+	return reconnects;
 }

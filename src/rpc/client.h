@@ -7,12 +7,16 @@
 #include "rpc/latency.h"
 
 /*
- * An RPC client: one peer, one connection at a time, many calls outstanding.
+ * An RPC client: one peer, one connection at a time or several, many calls outstanding.
  * A connection that was up once and is lost is made again, with backoff, and
  * the calls outstanding are sent again with the same XIDs (RFC 8166,
  * section 4.5.5: "RPC recovery can handle complete loss and
  * re-establishment of a transport connection"). Where nothing is outstanding,
  * it is made again for the next call; at once where the server may call.
+ *
+ * Of several connections, each call goes over that with the fewest calls, and stays there: it is sent again
+ * on the connection that was made again in place of the one that was lost. So a server that knows a repeated
+ * call by the connection still knows it.
  */
 
 struct rpcrdma_server;
@@ -26,6 +30,7 @@ struct rr_client_config {
 	/* ns for which a lost connection is tried again before its calls fail, from when the first of them
 	 * began to wait for it; 0: not at all */
 	uint64_t retry;
+	uint32_t connections; /* over which calls are spread; 0: one */
 	/* Serves what the server calls over this connection, in the reverse direction (RFC 8167). It is there
 	 * as long as the client. Unless retry is 0, a lost connection is tried again while no call waits for
 	 * it, too, without end. NULL: nobody does. */

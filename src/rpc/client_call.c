@@ -18,6 +18,7 @@ rr_call_withdraw(struct rr_call *call)
 		rr_carrier_cancel(client->carrier, &call->transaction);
 	call->sent = false;
 	rr_loop_disarm(client->engine->loop, &call->timer);
+	client->load -= !rr_list_empty(&call->link);
 	rr_list_remove(&call->link);
 	rr_call_free_buffer(call);
 }
@@ -36,7 +37,11 @@ call_count_time(const struct rr_call *call, int error)
 static void
 call_finish(struct rr_call *call, int error)
 {
+	struct rpcrdma_client *client = call->client;
+
 	rr_call_withdraw(call);
+	if (error < 0)
+		client->root->failed = client != client->root ? client : NULL;
 	if (call->latency)
 		call_count_time(call, error);
 	call->done(call, error);
@@ -162,12 +167,43 @@ call_prepare_transaction(struct rr_transaction *transaction)
 	rr_list_init(&transaction->link);
 }
 
+/*
+ * A connection that has no calls, and was lost, is made again for a call as that of any client. One that
+ * calls wait for, or that could not be made at all, gets no more of them while others are up.
+ */
+static bool
+call_may_go_over(const struct rpcrdma_client *client)
+{
+	return client->state == RR_CLIENT_UP || client->state == RR_CLIENT_IDLE;
+}
+
+/* The client whose connection the next call goes over. */
+static struct rpcrdma_client *
+call_choose_connection(struct rpcrdma_client *client)
+{
+	struct rpcrdma_client *best = client;
+	bool ready = call_may_go_over(client);
+
+	for (uint32_t i = 0; i < client->more_count; i++) {
+		struct rpcrdma_client *further = client->more[i];
+
+		if (call_may_go_over(further) && (!ready || further->load < best->load)) {
+			best = further;
+			ready = true;
+		}
+	}
+	return best;
+}
+
 void
 rr_client_call(struct rpcrdma_client *client, struct rr_call *call)
 {
 	int error;
 
 	call->latency = latency_of(client, call);
+	if (client->more_count > 0)
+		client = call_choose_connection(client);
+	client->load++;
 	call->started = rr_loop_now(client->engine->loop);
 	call->client = client;
 	call->buffer = NULL;
@@ -227,6 +263,7 @@ rr_client_call_and_wait(
 		if (turned >= 0 && !(interrupted && interrupted(ctx)))
 			continue;
 		rr_client_cancel(client, call);
+		client->failed = NULL;
 		if (turned < 0)
 			return rr_fail(&client->text, turned, "the event loop failed");
 		return rr_fail(&client->text, -RPCRDMA_ERR_CANCELLED, "%s: cancelled", client->peer);

@@ -67,7 +67,7 @@ static void
 calls_ended(struct rr_call *base, int error)
 {
 	struct rpcrdma_call *call = rr_container(base, struct rpcrdma_call, base);
-	struct rpcrdma_client *client = base->client;
+	struct rpcrdma_client *client = base->client->root;
 	struct rpcrdma_engine *engine = client->engine;
 
 	rr_list_remove(&call->link);

@@ -78,7 +78,7 @@ rr_client_disconnect(struct rpcrdma_client *client)
 	if (client->config.callbacks)
 		rr_server_connection_lost(client->config.callbacks);
 	rr_list_remove(&client->back.link);
-	client->xid = &client->own_xid;
+	client->xid = &client->root->own_xid;
 	client->carrier = NULL;
 }
 

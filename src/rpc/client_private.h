@@ -16,6 +16,9 @@
  * waiting for a connection, outstanding at the carrier, or ending with
  * call->error from the task.
  *
+ * A client over several connections has a client for each further one, of which it is the root. These have
+ * XIDs, counts of calls, and the text of the last failure, from their root.
+ *
  * A client for the reverse direction has no connection of its own: it is UP
  * from the start, and FAILED when the connection, which is a server's, ends.
  */
@@ -52,6 +55,12 @@ struct rpcrdma_client {
 	struct rr_client_config config;
 	char *machine;
 	char peer[RR_ADDRESS_TEXT];
+	struct rpcrdma_client *root;  /* itself, but of a client for a further connection */
+	struct rpcrdma_client **more; /* those, of a root */
+	uint32_t more_count;
+	uint32_t load; /* calls that are on this connection, or wait for it */
+	struct rpcrdma_client
+		*failed; /* of a root: the further client whose call failed last, or NULL: its own */
 	const struct rr_auth *auth;
 	bool places; /* items may be placed directly, under this flavor */
 	struct rr_opaque_auth cred;

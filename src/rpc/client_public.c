@@ -44,7 +44,11 @@ public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *t
 	error = rr_engine_transport(config->transport, &plan->config.transport, text);
 	if (error < 0)
 		return error;
+	if (config->connections > RPCRDMA_CONNECTIONS_MAX)
+		return rr_fail(text, -RPCRDMA_ERR_INVAL, "the client's config has more than %d connections",
+			RPCRDMA_CONNECTIONS_MAX);
 	plan->config.retry = config->retry;
+	plan->config.connections = config->connections;
 	error = public_take_credential(config, plan->machine, &plan->config, text);
 	if (error < 0)
 		return error;

@@ -12,6 +12,17 @@ static const char *const cp_sparse[] = {
 	NULL,
 };
 
+const struct rr_option rr_cp_connections[] = {
+	{ .name = "connections",
+		.argument = "N",
+		.help = "connections to each server, over which calls are spread (1)",
+		.kind = RR_OPTION_NUMBER,
+		.low = 1,
+		.high = RPCRDMA_CONNECTIONS_MAX,
+		.at = offsetof(struct rr_cp, connections) },
+	{ 0 },
+};
+
 static const struct rr_option cp_options[] = {
 	{ .letter = 'r',
 		.name = "recursive",
@@ -118,6 +129,7 @@ cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, s
 		return RR_EXIT_OK;
 	side->ops = &rr_side_remote;
 	remote->tcp = cp->filters.transport == RR_TRANSPORT_TCP;
+	remote->connections = cp->connections;
 	error = rr_remote_open(cp->engine, argument, remote, &text);
 	if (error)
 		return rr_advice_fail(cp->tool, remote->name, error, &text);
@@ -246,6 +258,7 @@ const struct rr_tool rr_tool_cp = {
 		 "SOURCE\nand DESTINATION can be devices and pipes, and - for standard input or output.\n",
 	.groups = {
 		{ cp_options, 0 },
+		{ rr_cp_connections, 0 },
 		{ rr_remote_options, offsetof(struct rr_cp, remotes) },
 		{ rr_filters_transport, offsetof(struct rr_cp, filters) },
 		{ rr_filters_options, offsetof(struct rr_cp, filters) },

@@ -41,6 +41,7 @@ struct rr_cp {
 	bool streamed;  /* data was written into a device or pipe, which may be standard output */
 	uint32_t umask; /* what a file gets that is made of a stream is kept from others by */
 	enum rr_sparse sparse;
+	uint32_t connections; /* to each server */
 	struct rr_filters filters;
 	struct rpcrdma_engine *engine;
 	struct rr_remote remotes[2]; /* of the present source and of the destination */
@@ -96,6 +97,9 @@ struct rr_cp_pair {
 	const struct rr_place *to;
 	const char *to_name;
 };
+
+/* cp.c: the option --connections, of `rpcrdma cp` and of `rpcrdma sync`. */
+extern const struct rr_option rr_cp_connections[];
 
 /* cp.c: the command line of `rpcrdma cp`, or of `rpcrdma sync`. An exit status. */
 int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);

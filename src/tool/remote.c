@@ -48,7 +48,8 @@ rr_remote_last(const struct rr_url *url)
 int
 rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text)
 {
-	const struct rpcrdma_nfs_config config = { .interrupted = rr_tool_interrupted };
+	const struct rpcrdma_nfs_config config = { .interrupted = rr_tool_interrupted,
+		.connections = remote->connections };
 	char above[RR_URL_PATH];
 	int error;
 

@@ -13,11 +13,12 @@ struct rr_remote {
 	struct rpcrdma_nfs_handle root; /* of what is mounted */
 	const char *rest;               /* of the URL's path, below it */
 	struct rr_url url;
-	char name[512]; /* the URL without its options, for messages */
-	bool beside;    /* what is mounted is to be above the URL's last name */
-	bool tcp;       /* a URL that names no transport is for TCP */
-	bool version_3; /* a URL that names no version of NFS is for version 3 */
-	bool verbose;   /* says on standard error what the connection goes over, once it is there */
+	char name[512];       /* the URL without its options, for messages */
+	bool beside;          /* what is mounted is to be above the URL's last name */
+	bool tcp;             /* a URL that names no transport is for TCP */
+	bool version_3;       /* a URL that names no version of NFS is for version 3 */
+	uint32_t connections; /* over which calls are spread; 0: one */
+	bool verbose;         /* says on standard error what the connection goes over, once it is there */
 };
 
 /* Table of options (--verbose); its state is a struct rr_remote. */

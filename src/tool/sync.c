@@ -48,6 +48,7 @@ const struct rr_tool rr_tool_sync = {
 		 "left; all that `rpcrdma cp -a` keeps is kept.\n",
 	.groups = {
 		{ sync_options, 0 },
+		{ rr_cp_connections, 0 },
 		{ rr_remote_options, offsetof(struct rr_cp, remotes) },
 		{ rr_filters_transport, offsetof(struct rr_cp, filters) },
 		{ rr_filters_options, offsetof(struct rr_cp, filters) },

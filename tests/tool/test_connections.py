@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_connections.py TOOL: `rpcrdma cp --connections` spreads its calls, and goes on when one of its connections is cut in the
+middle; `serve --connections` bounds the connections of a server."""
+import filecmp
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from tap import Server, Tap, free_port
+
+TOOL = os.path.abspath(sys.argv[1])
+CONNECTIONS = 4
+CUT_AFTER = 512 << 10  # octets of a connection
+tap = Tap()
+
+
+class Relay:
+    """Passes connections on to a port, counts what they carry, and cuts one of them once, when it has carried enough."""
+
+    def __init__(self, port):
+        self.port, self.octets, self.cut, self.lock = port, [], None, threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.own = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self.port))
+            with self.lock:
+                number = len(self.octets)
+                self.octets.append(0)
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=(number, *pair), daemon=True).start()
+
+    def must_cut(self, number, octets):
+        with self.lock:
+            self.octets[number] += octets
+            if self.cut is not None or number == 0 or self.octets[number] < CUT_AFTER:
+                return False
+            self.cut = number
+            return True
+
+    def carry(self, number, source, sink):
+        try:
+            while data := source.recv(65536):
+                if self.must_cut(number, len(data)):
+                    break
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.listener.close()
+
+
+def make_tree(top):
+    os.makedirs(f"{top}/small")
+    for number in range(100):
+        with open(f"{top}/small/{number}", "wb") as file:
+            file.write(os.urandom(3000))
+    for number in range(4):
+        with open(f"{top}/{number}", "wb") as file:
+            file.write(os.urandom(8 << 20))
+    return top
+
+
+def is_equal(one, other):
+    same = filecmp.dircmp(one, other)
+    files = [f"{name}/{entry}" for name in ("", "small") for entry in os.listdir(f"{one}/{name}")]
+    return not same.left_only and not same.right_only and all(
+        os.path.isdir(f"{one}/{file}") or filecmp.cmp(f"{one}/{file}", f"{other}/{file}", shallow=False) for file in files)
+
+
+def copied(source, destination):
+    return subprocess.run([TOOL, "cp", "-r", "--json", "--connections", str(CONNECTIONS), source, destination],
+                          capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL)
+
+
+def spread(work, tree, port, options):
+    """Copies in and out, each through a relay of its own that cuts a connection."""
+    name = options.replace("=", "-").replace("&", "-").strip("?")
+    for way in ("in", "out"):
+        with Relay(port) as relay:
+            url = f"nfs://127.0.0.1:{relay.own}/{name}{options}"
+            result = copied(tree, url) if way == "in" else copied(url, f"{work}/{name}-out")
+        words = json.loads(result.stdout) if result.returncode == 0 else {}
+        details = (result.stderr, result.stdout, relay.octets)
+        tap.result(result.returncode == 0 and is_equal(tree, f"{work}/served/{name}" if way == "in" else f"{work}/{name}-out"),
+                   f"{name}, {way}: the copy is equal although a connection was cut", details)
+        tap.result(words.get("reconnects") == 1 and len(relay.octets) == CONNECTIONS + 1,
+                   f"{name}, {way}: that connection alone was made again", details)
+        tap.result(all(octets > CUT_AFTER // 8 for octets in relay.octets[:CONNECTIONS]), f"{name}, {way}: each connection carried its part", details)
+
+
+def is_open(connection):
+    """Whether the server still has it: it answers nothing, so the end is all that can come."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+def bounded(folder):
+    """Of more connections than there may be, the oldest ones go, and a client is served all the same."""
+    tcp = free_port()
+    with Server(TOOL, folder, "--connections", "3", tcp_port=tcp):
+        connections = [socket.create_connection(("127.0.0.1", tcp)) for _ in range(6)]
+        until = time.monotonic() + 60
+        while sum(map(is_open, connections)) > 3 and time.monotonic() < until:
+            time.sleep(0.05)
+        tap.result(sum(map(is_open, connections)) == 3, "serve --connections 3 keeps three of six connections",
+                   [is_open(connection) for connection in connections])
+        result = subprocess.run([TOOL, "ls", f"nfs://127.0.0.1:{tcp}/?transport=tcp"], capture_output=True, text=True, timeout=60)
+        tap.result(result.returncode == 0, "and serves another client", (result.stderr,))
+        for connection in connections:
+            connection.close()
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="rpcrdma-connections-") as work:
+        tree = make_tree(f"{work}/tree")
+        os.makedirs(f"{work}/served")
+        tcp = free_port()
+        with Server(TOOL, f"{work}/served", "--threads", "2", tcp_port=tcp) as server:
+            spread(work, tree, server.port, "?version=3")
+            spread(work, tree, server.port, "?version=4.2")
+            spread(work, tree, tcp, "?version=4.2&transport=tcp")
+        for number in ("0", "65"):
+            result = subprocess.run([TOOL, "cp", "--connections", number, "a", "b"], capture_output=True, text=True, timeout=60)
+            tap.result(result.returncode == 2 and "--connections takes a number from 1 to 64" in result.stderr,
+                       f"cp --connections {number} is refused", (result.stderr,))
+        bounded(f"{work}/served")
+    tap.end()
+
+
+main()
