@@ -42,9 +42,11 @@ struct rr_nfs4_client {
 	struct rr_nfs4_principal principal;
 	uint64_t renewed;
 	uint32_t holders;
-	/* The one slot of CREATE_SESSION (18.36.4), and what it answered last. */
+	/* The one slot of CREATE_SESSION (18.36.4), and what it answered last; refused: to arguments that no
+	 * session can have. */
 	sequenceid4 sequence;
 	CREATE_SESSION4res created;
+	bool refused;
 	/* Sessions and states that refer to this record, by the layers that own them. */
 	struct rr_list sessions, states;
 	uint32_t session_count, state_count;

@@ -301,22 +301,29 @@ session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *c
 	return NFS4_OK;
 }
 
+/*
+ * The answer of the slot is kept so that no session is made twice. NFS4ERR_TOOSMALL and NFS4ERR_INVAL depend
+ * on the arguments alone and change nothing: the same arguments get the same answer when they are looked at
+ * again, and a client that asks for larger sizes under the same sequence ID gets its session.
+ */
 void
 rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients *clients,
 	const struct rr_nfs4_create *create, CREATE_SESSION4res *res)
 {
 	struct rr_nfs4_client *client = rr_nfs4_client_find(clients, create->args->csa_clientid);
 	sequenceid4 sequence = create->args->csa_sequence;
+	bool repeats;
 
 	res->csr_status = client ? NFS4_OK : NFS4ERR_STALE_CLIENTID;
 	if (!client)
 		return;
-	if (sequence == client->sequence) {
+	repeats = sequence == client->sequence;
+	if (repeats && !client->refused) {
 		*res = client->created; /* a replay, or the contrived result */
 		return;
 	}
 	res->csr_status = NFS4ERR_SEQ_MISORDERED;
-	if (sequence != client->sequence + 1)
+	if (!repeats && sequence != client->sequence + 1)
 		return;
 	/* Phase 3: an unconfirmed client ID is confirmed by the principal that it was made for. */
 	if (client->phase == RR_NFS4_UNCONFIRMED &&
@@ -326,6 +333,7 @@ rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients
 		res->csr_status = session_create_phase(sessions, client, create, &res->u.csr_resok4);
 	client->sequence = sequence;
 	client->created = *res;
+	client->refused = res->csr_status == NFS4ERR_TOOSMALL || res->csr_status == NFS4ERR_INVAL;
 	if (res->csr_status == NFS4_OK)
 		rr_nfs4_client_confirm(client, create->now);
 }

@@ -149,6 +149,28 @@ sizes_are_lowered_or_refused(void **state)
 	assert_int_equal(create_as(world, 3, 0xf, &wanted, 0), NFS4ERR_INVAL);
 }
 
+/* 18.36.4 caches an answer, so that a session is made once. A refusal that the arguments alone decide comes
+ * again to the same arguments, and does not stand in the way of better ones under the same number. */
+static void
+a_refusal_of_sizes_does_not_use_the_sequence_up(void **state)
+{
+	struct world *world = *state;
+	channel_attrs4 fore = wanted;
+
+	fore.ca_maxrequestsize = 20;
+	assert_int_equal(create_as(world, 1, 0, &fore, 0), NFS4ERR_TOOSMALL);
+	assert_int_equal(create_as(world, 1, 0, &fore, 0), NFS4ERR_TOOSMALL);
+	assert_int_equal(create_as(world, 1, 0xf, &wanted, 0), NFS4ERR_INVAL);
+	assert_int_equal(create(world, 1), NFS4_OK);
+	assert_int_equal(create_as(world, 1, 0, &fore, 0), NFS4_OK);
+	assert_int_equal(world->client->session_count, 1);
+	/* The next number counts behind a refusal, too. */
+	assert_int_equal(create_as(world, 2, 0, &fore, 0), NFS4ERR_TOOSMALL);
+	assert_int_equal(create(world, 3), NFS4_OK);
+	assert_int_equal(create(world, 2), NFS4ERR_SEQ_MISORDERED);
+	assert_int_equal(world->client->session_count, 2);
+}
+
 /* 18.46.3 and 2.10.6.1: what a slot takes. */
 static void
 a_slot_takes_the_next_call_and_repeats_the_last_answer(void **state)
@@ -271,6 +293,7 @@ main(void)
 		TEST(create_session_has_a_reply_cache_of_one_slot),
 		TEST(another_principal_cannot_confirm_but_may_create_later),
 		TEST(sizes_are_lowered_or_refused),
+		TEST(a_refusal_of_sizes_does_not_use_the_sequence_up),
 		TEST(a_slot_takes_the_next_call_and_repeats_the_last_answer),
 		TEST(an_error_of_sequence_leaves_the_slot_alone),
 		TEST(a_session_with_calls_under_way_is_not_destroyed),
