@@ -51,8 +51,13 @@ open_looked_up(struct rr_nfs4_compound *c)
 {
 	const struct rr_vfs_lookup *lookup = &c->vfs.lookup;
 
+	const struct rr_nfs4_open_work *work = c->op_memory;
+
 	if (c->vfs_status == RR_VFS_NOTDIR && c->current.attributes.type == RR_VFS_LINK)
 		return NFS4ERR_SYMLINK;
+	/* The name was there a moment ago, and has gone since: the client tries again. */
+	if (c->vfs_status == RR_VFS_NOENT && work->unchecked)
+		return NFS4ERR_DELAY;
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	open_set_cinfo(c->op_memory, &lookup->directory_after);
@@ -81,13 +86,13 @@ open_created(struct rr_nfs4_compound *c)
 
 	/* RFC 8881, 18.16.3: UNCHECKED4 opens what is there. The name is of what is no regular file: its type
 	 * says why it is not opened. */
-	if (c->vfs_status == RR_VFS_EXIST && create->how == RR_VFS_UNCHECKED)
+	if (c->vfs_status == RR_VFS_EXIST && work->unchecked)
 		return open_look_up(c);
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	rr_nfs4_change_info(&create->directory_change, &work->cinfo);
 	work->created = create->created;
-	work->applied = create->applied;
+	work->applied = create->applied | (create->created && work->truncate ? RR_VFS_SET_SIZE : 0);
 	/* A client takes a directory that did not change for a file that was not made. */
 	if (create->created && work->cinfo.before == work->cinfo.after)
 		work->cinfo.before--;
@@ -109,7 +114,8 @@ open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 	switch (how->mode) {
 	case UNCHECKED4:
 	case GUARDED4:
-		create->how = how->mode == UNCHECKED4 ? RR_VFS_UNCHECKED : RR_VFS_GUARDED;
+		work->unchecked = how->mode == UNCHECKED4;
+		create->how = work->unchecked ? RR_VFS_UNCHECKED : RR_VFS_GUARDED;
 		attrs = &how->u.createattrs;
 		break;
 	case EXCLUSIVE4: memcpy(create->verifier, how->u.createverf, sizeof(create->verifier)); break;
@@ -136,7 +142,8 @@ open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 	return status;
 }
 
-/* An existing file is truncated when it is open, and any other size of one is ignored. */
+/* An existing file is truncated when it is open, and any other size of one is ignored. A new file gets any
+ * size: the storage makes it with that, and an existing file is looked up instead. */
 static uint32_t
 open_create(struct rr_nfs4_compound *c)
 {
@@ -151,9 +158,9 @@ open_create(struct rr_nfs4_compound *c)
 	create->name = c->lookup_name;
 	create->type = RR_VFS_FILE;
 	create->set = work->set;
-	if (create->how == RR_VFS_UNCHECKED && work->set.mask & RR_VFS_SET_SIZE) {
+	if (work->unchecked && work->set.mask & RR_VFS_SET_SIZE) {
 		work->truncate = work->set.size == 0;
-		create->set.mask &= ~(uint32_t)RR_VFS_SET_SIZE;
+		create->how = RR_VFS_GUARDED;
 	}
 	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), open_created);
 }

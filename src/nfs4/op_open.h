@@ -11,7 +11,7 @@ struct rr_nfs4_open_work {
 	struct rr_vfs_set set;
 	const bitmap4 *asked; /* attributes to be set; NULL: none */
 	bool truncate;        /* an existing file, once the OPEN is sure to succeed */
-	bool created, exclusive;
+	bool created, exclusive, unchecked;
 	uint32_t applied; /* RR_VFS_SET_* */
 	change_info4 cinfo;
 	struct rr_vfs_id id;

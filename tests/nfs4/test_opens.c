@@ -65,6 +65,32 @@ files_are_made_in_four_ways(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_lookup("x")), NFS4ERR_NOENT);
 }
 
+/* 18.16.3: "UNCHECKED4 indicates that the file should be created if a file of that name does not exist": with
+ * the attributes that the client gives, its size among them. */
+static void
+a_new_file_has_the_size_that_was_asked_for(void **state)
+{
+	static const createmode4 modes[] = { UNCHECKED4, GUARDED4 };
+	static const char *const names[] = { "unchecked", "guarded" };
+	static uint32_t words[1] = { UINT32_C(1) << FATTR4_SIZE };
+	static const uint8_t size[8] = { [7] = 9 };
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+
+	for (size_t i = 0; i < 2; i++) {
+		nfs_argop4 op = op_open(names[i], "o", R, 0, true);
+		const OPEN4resok *ok;
+
+		op.u.opopen.openhow.u.how.mode = modes[i];
+		op.u.opopen.openhow.u.how.u.createattrs = (fattr4){ { 1, words }, { size, sizeof(size) } };
+		assert_int_equal(RUN(peer, op_root(), op, op_read(&stateid_current, 0, 20)), NFS4_OK);
+		ok = &peer_res(peer, 1)->u.opopen.u.resok4;
+		assert_int_equal(ok->attrset.count, 1);
+		assert_int_equal(ok->attrset.values[0], words[0]);
+		assert_true(ok->cinfo.before != ok->cinfo.after);
+		assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 9);
+	}
+}
+
 /* 18.16.3: "the truncation of the file ... MUST be done" by a size of 0; another size of an existing file is
  * ignored. */
 static void
@@ -284,6 +310,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_made_in_four_ways),
+		TEST(a_new_file_has_the_size_that_was_asked_for),
 		TEST(an_existing_file_is_truncated_by_a_size_of_zero_alone),
 		TEST(claims_are_made_as_they_can_be),
 		TEST(shares_are_denied_and_given_back),
