@@ -18,6 +18,7 @@ struct readdir_work {
 	uint32_t maxcount, count; /* octets of READDIR4resok; entries */
 	uint8_t *begin;           /* of READDIR4resok */
 	bool full;
+	nfsstat4 failed; /* of the first entry whose attributes cannot be had, without rdattr_error */
 };
 
 /* An entry goes into the reply as a whole, or, where it does not fit, not at all. */
@@ -72,12 +73,14 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 		return readdir_put(c, work, entry->cookie + READDIR_COOKIES, entry->name, &source);
 	}
 	source.attributes = &none;
-	source.error = NFS4ERR_ACCESS;
+	source.error = entry->status == RR_VFS_OK ? NFS4ERR_NOENT : rr_nfs4_status(entry->status);
 	memset(&lost.mask, 0, sizeof(lost.mask));
-	/* Gone since, or not to be looked at: without rdattr_error the entry is left out, as if it were gone.
-	 */
-	if (!rr_attr_in(&work->mask, FATTR4_RDATTR_ERROR))
-		return true;
+	/* 18.23.3: "If the client does not request the attribute, the server has no choice but to return
+	 * failure for the entire READDIR operation." An object that is gone is no entry any more. */
+	if (!rr_attr_in(&work->mask, FATTR4_RDATTR_ERROR)) {
+		work->failed = rr_nfs4_status(entry->status);
+		return work->failed == NFS4_OK;
+	}
 	rr_attr_add(&lost.mask, FATTR4_RDATTR_ERROR);
 	taken = readdir_put(c, &lost, entry->cookie + READDIR_COOKIES, entry->name, &source);
 	work->count = lost.count;
@@ -106,6 +109,8 @@ readdir_done(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
+	if (work->failed != NFS4_OK)
+		return work->failed;
 	return readdir_finish(c, c->vfs.readdir.eof && !work->full);
 }
 

@@ -494,7 +494,9 @@ struct rr_vfs_entry {
 	struct rpcrdma_bytes name;
 	uint64_t cookie; /* the position behind it: greater than 0, below 2^63 */
 	uint64_t number; /* as in struct rr_vfs_id */
-	/* Where they were asked for. NULL: the object is gone by now, or the caller may not look at it. */
+	/* Where they were asked for. NULL: status says why the caller may not look at the object; RR_VFS_OK:
+	 * the object is gone by now. */
+	enum rr_vfs_status status;
 	const struct rr_vfs_attributes *attributes;
 	const struct rr_vfs_handle *handle;
 };

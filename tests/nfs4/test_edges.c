@@ -503,6 +503,34 @@ the_root_of_several_exports_is_a_directory(void **state)
 		NFS4ERR_XDEV);
 }
 
+/* 18.23.3: "If the client does not request the attribute, the server has no choice but to return failure for
+ * the entire READDIR operation." */
+static void
+entries_that_may_not_be_looked_at_are_not_left_out(void **state)
+{
+	static uint32_t type = UINT32_C(1) << FATTR4_TYPE,
+			both = UINT32_C(1) << FATTR4_TYPE | UINT32_C(1) << FATTR4_RDATTR_ERROR;
+	struct peer *peer = peer_with_kinds(state), *user = world_peer(*state, 1, "b", 1000);
+	const nfs_argop4 dir = op_lookup("dir");
+	nfs_argop4 names = op_readdir(0, 0, 4096), types = names, errors = names;
+	const dirlist4 *list;
+
+	types.u.opreaddir.attr_request = (bitmap4){ 1, &type };
+	errors.u.opreaddir.attr_request = (bitmap4){ 1, &both };
+	assert_int_equal(RUN(peer, op_root(), op_setattr_mode(0755)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), dir, op_create(NF4DIR, "inner", NULL)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), dir, op_setattr_mode(0744)), NFS4_OK);
+	assert_int_equal(RUN(user, op_root(), dir, types), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(user, op_root(), dir, names), NFS4_OK);
+	assert_non_null(peer_res(user, 2)->u.opreaddir.u.resok4.reply.entries);
+	assert_int_equal(RUN(user, op_root(), dir, errors), NFS4_OK);
+	list = &peer_res(user, 2)->u.opreaddir.u.resok4.reply;
+	assert_non_null(list->entries);
+	assert_int_equal(list->entries->attrs.attrmask.values[0], UINT32_C(1) << FATTR4_RDATTR_ERROR);
+	assert_int_equal(rr_get_be32(list->entries->attrs.attr_vals.data), NFS4ERR_ACCESS);
+	assert_true(list->eof);
+}
+
 int
 main(void)
 {
@@ -522,6 +550,8 @@ main(void)
 		cmocka_unit_test(the_nearest_error_stands_for_one_that_is_not_listed),
 		TEST(a_file_of_another_user_is_not_removed_from_a_sticky_directory),
 		TEST(reading_nothing_needs_the_right_to_read),
+		cmocka_unit_test_setup_teardown(entries_that_may_not_be_looked_at_are_not_left_out,
+			world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			the_root_of_several_exports_is_a_directory, world_setup_two_exports, world_teardown),
 	};

@@ -86,6 +86,7 @@ struct rr_ceph_job {
 	enum rr_vfs_status status;
 	uint8_t *list; /* entries that a readdir found, for the loop */
 	uint32_t list_size, list_room;
+	bool list_search; /* the caller may look at what the entries name */
 };
 
 enum {

@@ -110,7 +110,7 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 	ceph->lib.ll_releasedir(ceph->mount, directory);
 	readdir->eof = result == 1;
 	/* Whether the caller may look at what the entries name. */
-	readdir->attributes &= rr_ceph_may(&st, job->call->caller, 1);
+	job->list_search = rr_ceph_may(&st, job->call->caller, 1);
 	return rr_ceph_status(result);
 }
 
@@ -124,7 +124,8 @@ list_give(struct rr_ceph_job *job, const struct list_entry *entry, const char *n
 		.name = { name, entry->length }, .cookie = entry->cookie, .number = entry->st.stx_ino
 	};
 
-	if (readdir->attributes) {
+	given.status = readdir->attributes && !job->list_search ? RR_VFS_ACCESS : RR_VFS_OK;
+	if (readdir->attributes && job->list_search) {
 		rr_ceph_attributes(job->ceph, &entry->st, &attributes);
 		rr_ceph_handle(job->ceph, job->object.export, &entry->st, job->object.snapshot, &handle);
 		given.attributes = &attributes;

@@ -20,6 +20,7 @@ list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	struct rr_vfs_handle handle;
 	struct rr_vfs_entry entry = { .name = name, .cookie = cookie, .number = node->attributes.id.number };
 
+	entry.status = readdir->attributes && !list->search ? RR_VFS_ACCESS : RR_VFS_OK;
 	if (readdir->attributes && list->search) {
 		rr_memory_handle(list->run->memory, node, &handle);
 		entry.attributes = &node->attributes;

@@ -120,6 +120,7 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 	struct rr_vfs_attributes attributes;
 	struct rr_vfs_handle handle;
 	struct rr_object object;
+	enum rr_vfs_status status;
 
 	if (!readdir->attributes) {
 		entry.number = readdir_number(work, directory, given);
@@ -128,7 +129,9 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 	entry.number = given->d_ino;
 	/* A file system that is mounted here may hang; the listing must not. */
 	rr_tree_stay(work->tree, directory->local);
-	if (rr_tree_lookup(work->tree, directory, entry.name, &object) == RR_VFS_OK) {
+	status = rr_tree_lookup(work->tree, directory, entry.name, &object);
+	entry.status = status == RR_VFS_NOENT || status == RR_VFS_STALE ? RR_VFS_OK : status;
+	if (status == RR_VFS_OK) {
 		rr_posix_attributes(work->posix, &object, &attributes);
 		rr_tree_handle(work->tree, &object, &handle);
 		rr_object_put(work->tree, &object);
