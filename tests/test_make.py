@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""test_make.py SOURCE: the Makefile, ./run and scripts/bench, with stand-ins for what they call: what is asked of whom."""
+"""test_make.py SOURCE: the Makefile, ./run, scripts/check and scripts/bench, with stand-ins for what they call: what is asked of whom."""
+import json
 import os
 import shutil
 import subprocess
@@ -73,6 +74,37 @@ def needing():
     tap.result(result.returncode == 0 and calls == ["make check"], "and where all is there, it is make", calls)
 
 
+def checking():
+    """Two programs that fail, one of them in a single test, and one that nothing is wrong with."""
+    programs = [{"name": "good", "result": "OK", "stdout": "ok 1 - one\n"},
+                {"name": "broken", "result": "FAIL", "stdout": "ok 1 - one\nnot ok 2 - two_goes_wrong\n"},
+                {"name": "gone", "result": "TIMEOUT", "stdout": "ok 1 - one\n"}]
+    os.makedirs("build/meson-logs", exist_ok=True)
+    open("build/build.ninja", "w").close()
+    with open("build/meson-logs/testlog.json", "w") as log:
+        log.writelines(json.dumps(one) + "\n" for one in programs)
+    for name in ("meson", "ninja"):
+        program(f"bin/{name}", f'echo "{name} $*" >>calls\n')
+    result, calls = called([f"{SOURCE}/scripts/check", "build"])
+    end = result.stdout.split("What failed, each with the line that runs it again:\n")[-1].splitlines()
+    tap.result(result.returncode == 1 and end == [
+        "    build broken: two_goes_wrong",
+        "        RPCRDMA_TEST=two_goes_wrong meson test -C build -t 4 -v broken",
+        "    build gone: gone (TIMEOUT)",
+        "        meson test -C build -t 4 -v gone",
+        "3 passed, 2 failed, 0 skipped"], "the end of `make check` is what failed, and how that is run again", [result.stdout, result.stderr])
+    with open("build/meson-logs/testlog.json", "w") as log:
+        log.write(json.dumps(programs[0]) + "\n")
+    result, calls = called([f"{SOURCE}/scripts/check", "build"])
+    tap.result(result.returncode == 0 and result.stdout == "ok build good: 1\n1 passed, 0 failed, 0 skipped\n",
+               "where nothing failed, there is nothing to run again", [result.stdout, result.stderr])
+    program("bin/ninja", 'echo "FAILED: it"\nexit 1\n')
+    result, calls = called([f"{SOURCE}/scripts/check", "build"])
+    tap.result(result.returncode == 1 and result.stderr.endswith("CC=gcc ninja -C build\n"),
+               "a build that fails is repeated by the line that it ends with", [result.stdout, result.stderr])
+    shutil.rmtree("build")
+
+
 def measuring():
     program("build/bench/bench-fabric", 'echo "target speed of a thing: wanted at least 0.9, measured 0.45"\nexit 1\n')
     program("build/bench/bench-walk", "echo some figures\n")
@@ -93,7 +125,7 @@ def measuring():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for step in (installing, needing, measuring):
+        for step in (installing, needing, checking, measuring):
             step()
         os.chdir("/")
     tap.end()
