@@ -3,7 +3,6 @@
 #define RR_BASE_CHECKED_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* *sum = a + b; false where that does not fit, and *sum is then not to be used. */
@@ -26,8 +25,10 @@ rr_pad(uint32_t length)
 	return -length & 3;
 }
 
-static inline size_t
-rr_min(size_t a, size_t b)
+/* Of 64 bits on every machine: times, offsets and sizes of files go through it as well as lengths in memory.
+ */
+static inline uint64_t
+rr_min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }

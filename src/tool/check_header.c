@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <endian.h>
 #include <string.h>
 
 #include "tool/check.h"
@@ -35,8 +36,8 @@ header_credit_zero(struct rr_check_peer *peer, struct rr_text *why)
 	uint32_t size;
 
 	call.xid = rr_random_u32(&rr_env_system);
-	words[0] = __builtin_bswap32(call.xid);
-	words[1] = __builtin_bswap32(peer->version);
+	words[0] = htobe32(call.xid);
+	words[1] = htobe32(peer->version);
 	memcpy(out, words, sizeof(words));
 	size = rr_check_put_rpc(peer, &call, out + sizeof(words), sizeof(out) - sizeof(words));
 	if (rr_check_send(peer, out, (uint32_t)sizeof(words) + size, 0) < 0)

@@ -88,7 +88,7 @@ limits_lower_channel(const uint8_t *channel, uint32_t request, uint32_t response
 static const uint8_t *
 limits_back_channel(const uint8_t *fore)
 {
-	return fore + CHANNEL + 4 * rr_get_be32(fore + RDMA_IRD);
+	return fore + CHANNEL + (size_t)4 * rr_get_be32(fore + RDMA_IRD);
 }
 
 /* fore: the channels in the arguments of a CREATE_SESSION that was stepped over. */

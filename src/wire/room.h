@@ -6,12 +6,14 @@
 
 /*
  * Octets of a stream that a codec reads or writes as one, with one check of the bounds for all of them: the
- * fixed words of headers. As with the functions of <rpcrdma/xdr.h>, a failure is for good.
+ * fixed words of headers. As with the functions of <rpcrdma/xdr.h>, a failure is for good. Sizes have 64 bits
+ * on every machine: a length that a peer names, with its padding, may pass the largest size_t of a machine of
+ * 32 bits.
  */
 
 /* The next size octets of the stream, which then are read; NULL (and failed) where there are fewer. */
 static inline const uint8_t *
-rr_xdr_octets(struct rpcrdma_xdr_reader *reader, size_t size)
+rr_xdr_octets(struct rpcrdma_xdr_reader *reader, uint64_t size)
 {
 	const uint8_t *octets = reader->next;
 
@@ -25,7 +27,7 @@ rr_xdr_octets(struct rpcrdma_xdr_reader *reader, size_t size)
 
 /* Room for the next size octets, which then count as written; NULL (and failed) where there is less. */
 static inline uint8_t *
-rr_xdr_room(struct rpcrdma_xdr_writer *writer, size_t size)
+rr_xdr_room(struct rpcrdma_xdr_writer *writer, uint64_t size)
 {
 	uint8_t *octets = writer->next;
 

@@ -69,7 +69,7 @@ rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader)
 static const uint8_t *
 xdr_take_padded(struct rpcrdma_xdr_reader *reader, uint32_t size)
 {
-	return rr_xdr_octets(reader, (size_t)size + rr_pad(size));
+	return rr_xdr_octets(reader, (uint64_t)size + rr_pad(size));
 }
 
 uint32_t
@@ -356,8 +356,7 @@ xdr_copy_padded(uint8_t *to, const void *data, uint32_t size)
 void
 rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size)
 {
-	size_t padded = (size_t)size + rr_pad(size);
-	uint8_t *octets = rr_xdr_room(writer, padded);
+	uint8_t *octets = rr_xdr_room(writer, (uint64_t)size + rr_pad(size));
 
 	if (octets && size > 0)
 		xdr_copy_padded(octets, data, size);
@@ -391,7 +390,7 @@ rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes,
 		rpcrdma_xdr_writer_fail(writer);
 		return;
 	}
-	to = rr_xdr_room(writer, 4 + (size_t)bytes.length + rr_pad(bytes.length));
+	to = rr_xdr_room(writer, 4 + (uint64_t)bytes.length + rr_pad(bytes.length));
 	if (!to)
 		return;
 	rr_put_be32(to, bytes.length);

@@ -268,7 +268,8 @@ an_unused_write_chunk_leaves_its_item_in_the_stream(void **state)
 static void
 arrays_come_zeroed_and_aligned_from_the_arena_until_it_is_full(void **state)
 {
-	_Alignas(16) uint8_t memory[64];
+	enum { ALIGN = _Alignof(max_align_t) }; /* 16 octets, or 8 on some machines of 32 bits */
+	_Alignas(ALIGN) uint8_t memory[48 + ALIGN];
 	struct rpcrdma_arena arena = rpcrdma_arena(memory, sizeof(memory));
 	struct rpcrdma_xdr_reader reader = reader_of("", 0, NULL, 0);
 	uint8_t *array;
@@ -280,10 +281,10 @@ arrays_come_zeroed_and_aligned_from_the_arena_until_it_is_full(void **state)
 	assert_ptr_equal(array, memory);
 	assert_memory_equal(array, "\0\0\0\xff", 4);
 	array = rpcrdma_get_array(&reader, 4, 8);
-	assert_ptr_equal(array, memory + 16);
+	assert_ptr_equal(array, memory + ALIGN);
 	assert_null(rpcrdma_get_array(&reader, 0, 8));
 	assert_false(reader.failed);
-	assert_ptr_equal(rpcrdma_get_array(&reader, 1, 16), memory + 48);
+	assert_ptr_equal(rpcrdma_get_array(&reader, 1, 16), memory + ALIGN + 32);
 	assert_null(rpcrdma_get_array(&reader, 1, 1));
 	assert_true(reader.failed);
 }
@@ -291,18 +292,19 @@ arrays_come_zeroed_and_aligned_from_the_arena_until_it_is_full(void **state)
 static void
 alignment_takes_from_the_arena_too(void **state)
 {
-	_Alignas(16) uint8_t memory[33];
-	struct rpcrdma_arena arena = rpcrdma_arena(memory + 1, 30);
+	enum { ALIGN = _Alignof(max_align_t) };
+	_Alignas(ALIGN) uint8_t memory[2 * ALIGN];
+	struct rpcrdma_arena arena = rpcrdma_arena(memory + 1, 2 * ALIGN - 2);
 	struct rpcrdma_xdr_reader reader = reader_of("", 0, NULL, 0);
 
 	(void)state;
 	reader.arena = &arena;
-	assert_null(rpcrdma_get_array(&reader, 1, 16)); /* 15 octets of 30 are behind the first aligned one */
+	assert_null(rpcrdma_get_array(&reader, 1, ALIGN)); /* behind the first aligned octet is one too few */
 	assert_true(reader.failed);
-	arena = rpcrdma_arena(memory + 1, 31);
+	arena = rpcrdma_arena(memory + 1, 2 * ALIGN - 1);
 	reader = reader_of("", 0, NULL, 0);
 	reader.arena = &arena;
-	assert_ptr_equal(rpcrdma_get_array(&reader, 1, 16), memory + 16);
+	assert_ptr_equal(rpcrdma_get_array(&reader, 1, ALIGN), memory + ALIGN);
 }
 
 static void
@@ -453,6 +455,25 @@ what_is_written_with_items_is_read_with_items(void **state)
 	assert_true(rpcrdma_xdr_done(&reader));
 }
 
+/* On a machine of 32 bits, such a length and its padding make no octets at all. */
+static void
+a_length_that_its_padding_takes_past_32_bits_is_refused(void **state)
+{
+	(void)state;
+	for (uint32_t length = UINT32_MAX; length >= UINT32_MAX - 8; length--) {
+		uint8_t stream[16] = { 0 };
+		struct rpcrdma_xdr_reader reader = reader_of(stream, sizeof(stream), NULL, 0);
+		struct rpcrdma_bytes bytes;
+
+		memset(stream, 0xff, 3);
+		stream[3] = (uint8_t)length;
+		bytes = rpcrdma_get_bytes(&reader, UINT32_MAX);
+		assert_null(bytes.data);
+		assert_int_equal(bytes.length, 0);
+		assert_true(reader.failed);
+	}
+}
+
 int
 main(void)
 {
@@ -474,6 +495,7 @@ main(void)
 		cmocka_unit_test(alignment_takes_from_the_arena_too),
 		cmocka_unit_test(arrays_without_an_arena_or_of_absurd_size_fail),
 		cmocka_unit_test(a_count_is_bounded_by_the_schema_and_by_what_the_stream_can_hold),
+		cmocka_unit_test(a_length_that_its_padding_takes_past_32_bits_is_refused),
 		cmocka_unit_test(a_writer_without_room_writes_nothing_more),
 		cmocka_unit_test(nothing_longer_than_the_schema_allows_is_written),
 		cmocka_unit_test(items_are_recorded_while_there_is_room_and_then_copied),

@@ -95,10 +95,12 @@ static uint32_t
 op_limits_clone_block(const struct rr_object *object)
 {
 	struct statfs fs;
+	uint32_t type;
 
 	if (fstatfs(object->fd, &fs) < 0)
 		return 0;
-	return fs.f_type == BTRFS_SUPER_MAGIC || fs.f_type == XFS_SUPER_MAGIC ? (uint32_t)fs.f_bsize : 0;
+	type = (uint32_t)fs.f_type; /* all of its 32 bits are the number */
+	return type == BTRFS_SUPER_MAGIC || type == XFS_SUPER_MAGIC ? (uint32_t)fs.f_bsize : 0;
 }
 
 static enum rr_vfs_status
@@ -111,7 +113,7 @@ op_limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
 		return rr_vfs_errno(errno);
 	links = fpathconf(object->fd, _PC_LINK_MAX);
 	limits->file_max = op_limits_file_max(object);
-	limits->link_max = links > 0 && links < UINT32_MAX ? (uint32_t)links : UINT32_MAX;
+	limits->link_max = links > 0 && (uint64_t)links < UINT32_MAX ? (uint32_t)links : UINT32_MAX;
 	limits->name_max = (uint32_t)fs.f_namemax;
 	limits->clone_block = op_limits_clone_block(object);
 	limits->xattrs = op_limits_have_xattrs(object);
