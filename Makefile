@@ -84,6 +84,17 @@ check-install:
 	@scripts/need build deb install
 	@tests/install/check
 
+# In another release of Debian, a bare system of its own: built, tested, made into packages, which are installed and removed. Wants
+# root and the network; RELEASE= another one than trixie.
+check-release:
+	@scripts/need install
+	@tests/install/check-release $(or $(RELEASE),trixie)
+
+# The tests of codecs, compiler and bindings on a big-endian machine and on one of 32 bits, emulated; MACHINES= one of s390x, armhf.
+check-foreign:
+	@scripts/need build foreign
+	@tests/foreign/check $(MACHINES)
+
 install: build
 	@$(if $(PREFIX),meson configure $(BUILD) $(AT))
 	@ninja -C $(BUILD) install
@@ -95,4 +106,5 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-.PHONY: all setup build check check-kernel interop check-ceph model mutate fuzz-afl soak attack demo bench deb check-install install uninstall clean
+.PHONY: all setup build check check-kernel interop check-ceph model mutate fuzz-afl soak attack demo bench deb check-install \
+	check-release check-foreign install uninstall clean
