@@ -95,6 +95,16 @@ check-foreign:
 	@scripts/need build foreign
 	@tests/foreign/check $(MACHINES)
 
+# What clang-tidy and cppcheck find; FILES= in these alone.
+lint:
+	@scripts/need build lint
+	@scripts/lint $(FILES)
+
+# Which lines the tests execute, folder by folder: build-coverage/coverage/index.html shows each of them.
+coverage:
+	@scripts/need build check coverage
+	@scripts/coverage
+
 install: build
 	@$(if $(PREFIX),meson configure $(BUILD) $(AT))
 	@ninja -C $(BUILD) install
@@ -107,4 +117,4 @@ clean:
 	rm -rf build build-*
 
 .PHONY: all setup build check check-kernel interop check-ceph model mutate fuzz-afl soak attack demo bench deb check-install \
-	check-release check-foreign install uninstall clean
+	check-release check-foreign lint coverage install uninstall clean

@@ -72,7 +72,7 @@ list_of(struct rr_pool *pool, size_t rounded)
 	size_t power = rounded > RR_POOL_MIN ? pool_power_below(rounded) : RR_POOL_MIN;
 	unsigned above = (unsigned)__builtin_ctzl(power) - RR_POOL_SHIFT_MIN;
 
-	return &pool->free[above * RR_POOL_STEPS + (rounded - power) / (power / RR_POOL_STEPS)];
+	return &pool->free[(size_t)above * RR_POOL_STEPS + (rounded - power) / (power / RR_POOL_STEPS)];
 }
 
 static struct rr_pool_head *

@@ -79,7 +79,7 @@ rr_siphash_end(struct rr_siphash *hash, uint8_t tag[RR_SIPHASH_TAG])
 	memset(hash->tail + hash->count % 8, 0, 8 - hash->count % 8);
 	siphash_take(hash, siphash_word(hash->tail) | hash->count << 56);
 	hash->v[2] ^= 0xee;
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		hash->v[1] ^= i == 0 ? 0 : 0xdd;
 		siphash_rounds(hash->v, 4);
 		word = htole64(hash->v[0] ^ hash->v[1] ^ hash->v[2] ^ hash->v[3]);

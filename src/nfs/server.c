@@ -139,8 +139,8 @@ static const bool nfs_once[] = {
 };
 
 _Static_assert(sizeof(nfs_handlers) == sizeof(nfs_procedures), "one for each procedure of NFS");
-_Static_assert(
-	sizeof(nfs_once) * sizeof(nfs_handlers[0]) == sizeof(nfs_handlers), "one for each procedure of NFS");
+_Static_assert(sizeof(nfs_once) / sizeof(nfs_once[0]) == sizeof(nfs_handlers) / sizeof(nfs_handlers[0]),
+	"one for each procedure of NFS");
 
 int
 rr_nfs_server_new(

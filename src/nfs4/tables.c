@@ -11,7 +11,7 @@ const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.states = 262144,
 	.ranges = 262144,
 	.delegations = 4096,
-	.replies = 256 * 1024 * 1024,
+	.replies = UINT32_C(256) << 20,
 };
 
 static void

@@ -43,7 +43,7 @@ static void
 monitor_accept(struct rr_monitor *monitor, enum rr_monitor_kind kind)
 {
 	int fd = accept4(monitor->listeners.fds[kind], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct rr_monitor_peer *peer = &monitor->peers[kind * RR_MONITOR_OF_A_KIND];
+	struct rr_monitor_peer *peer = &monitor->peers[(size_t)kind * RR_MONITOR_OF_A_KIND];
 	const struct rr_monitor_peer *end = peer + RR_MONITOR_OF_A_KIND;
 
 	if (fd < 0)

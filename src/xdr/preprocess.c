@@ -16,8 +16,6 @@
  * pipe. A schema without directives does not need it, and is compiled where there is none.
  */
 
-extern char **environ;
-
 static const char *const own_arguments[] = {
 	"-std=c11", /* or words such as unix would be replaced by numbers */
 	"-C",       /* comments in lines for the header stay there */

@@ -92,7 +92,7 @@ post_chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct i
 		!rr_list_empty(&endpoint->queue)) {
 		struct rr_verbs_work *work = rr_container(endpoint->queue.next, struct rr_verbs_work, link);
 
-		post_build(endpoint, work, &wrs[n], &sges[n * RR_MAX_SGE]);
+		post_build(endpoint, work, &wrs[n], &sges[(size_t)n * RR_MAX_SGE]);
 		wrs[n].next = &wrs[n + 1];
 		n++;
 		work->slices++;

@@ -164,7 +164,7 @@ int
 rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes)
 {
 	const struct rr_call *outer = slot->outer;
-	uint8_t *at = (uint8_t *)outer->keep + slot->kept;
+	uint8_t *at;
 
 	/* Without such memory, results are valid until done() returns. */
 	if (!outer->keep || bytes->length == 0)
@@ -172,6 +172,7 @@ rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes)
 	if (bytes->length > outer->keep_size - slot->kept)
 		return rr_fail(&slot->v4->text, -RPCRDMA_ERR_LIMIT,
 			"a result has %u octets, more than there is room for", bytes->length);
+	at = (uint8_t *)outer->keep + slot->kept;
 	memcpy(at, bytes->data, bytes->length);
 	bytes->data = at;
 	slot->kept += bytes->length;

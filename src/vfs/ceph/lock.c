@@ -10,7 +10,7 @@
 static short
 lock_type(enum rr_vfs_lock_kind kind)
 {
-	return kind == RR_VFS_UNLOCK ? F_UNLCK : kind == RR_VFS_LOCK_READ ? F_RDLCK : F_WRLCK;
+	return (short)(kind == RR_VFS_UNLOCK ? F_UNLCK : kind == RR_VFS_LOCK_READ ? F_RDLCK : F_WRLCK);
 }
 
 /* The cluster numbers octets up to 2^63 - 1; length 0 is for it what UINT64_MAX is here. */

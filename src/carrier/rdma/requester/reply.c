@@ -439,12 +439,10 @@ rr_requester_answered(struct rr_connection *connection, const struct rr_arrival 
 	struct rr_slot *slot = requester_find(connection, arrival->header.xid);
 	bool is_pulled = arrival->kind == RR_ARRIVAL_REPLY && rr_arrival_is_to_be_pulled(arrival);
 
-	if (!reply_check_invalidated(connection, slot, arrival))
+	if (!reply_check_invalidated(connection, slot, arrival) || (!slot && !is_pulled))
 		rr_connection_discard(connection, arrival);
-	else if (!slot && is_pulled)
-		rr_pull_decline(connection, arrival);
 	else if (!slot)
-		rr_connection_discard(connection, arrival);
+		rr_pull_decline(connection, arrival);
 	else
 		slot_event(slot, is_pulled ? RR_SLOT_TO_PULL : RR_SLOT_ANSWERED, arrival);
 }
