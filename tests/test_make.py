@@ -118,7 +118,7 @@ def measuring():
     tap.result("speed of a thing at least 0.9 0.45 0.50 MISSED".split() in table
                and "memory, MB at most 100 20 0.20 met".split() in table, "a table at the end says which", [out])
     tap.result("FAILED bench/gateway: exit status 3" in out and "FAILED bench/storage: No such file" in out
-               and out.endswith("1 passed, 3 failed\n") and result.returncode == 1,
+               and out.endswith("1 passed, 4 failed\n") and result.returncode == 1,
                "and that a program failed, and another is not there", [out])
 
 
