@@ -9,6 +9,7 @@
 #include "tool/advice.h"
 #include "tool/filters.h"
 #include "tool/report.h"
+#include "tool/rpcbind.h"
 #include "tool/schemas.h"
 #include "tool/tool.h"
 #include "tool/workers.h"
@@ -37,6 +38,8 @@ struct run {
 	struct rr_url url;
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
 	struct rr_workers workers;
+	struct rr_rpcbind rpcbind;
+	bool rpcbind_rdma;
 	uint32_t poll;        /* us */
 	uint32_t message_max; /* MiB */
 	struct rr_filters filters;
@@ -200,6 +203,15 @@ static const struct rr_option gateway_options[] = {
 		.low = 1,
 		.high = MESSAGE_MOST,
 		.at = offsetof(struct run, message_max) },
+	{ .name = "rpcbind",
+		.argument = "SOCKET",
+		.help = "register with the rpcbind at this socket, as a rule /run/rpcbind.sock",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct run, rpcbind.socket) },
+	{ .name = "rpcbind-rdma",
+		.help = "register RDMA with it, too, as rdma and rdma6: not every rpcbind knows these names",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct run, rpcbind_rdma) },
 	{ .name = "poll",
 		.argument = "US",
 		.help = "look so long for what comes next before sleeping, while that pays (50)",
@@ -276,10 +288,24 @@ gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 	return RR_EXIT_OK;
 }
 
+/* The versions that the server has, clients learn from the server. */
+static void
+gateway_register(struct run *run)
+{
+	for (uint32_t i = 0; i < run->address_count; i++) {
+		const struct address *address = &run->addresses[i];
+
+		if (address->tcp || run->rpcbind_rdma)
+			rr_rpcbind_add_nfs(&run->rpcbind, true, true, address->tcp,
+				(const struct sockaddr *)&address->address);
+	}
+	rr_rpcbind_register(run->tool, &run->rpcbind);
+}
+
 static void
 gateway_announce(void *ctx)
 {
-	const struct run *run = ctx;
+	struct run *run = ctx;
 	char text[RR_ADDRESS_TEXT], server[RR_ADDRESS_TEXT];
 
 	rr_address_text((const struct sockaddr *)&run->config.server.addresses[0], server, sizeof(server));
@@ -289,6 +315,7 @@ gateway_announce(void *ctx)
 			run->addresses[i].tcp ? "TCP" : "RDMA", server,
 			run->config.server.transport == RR_TRANSPORT_TCP ? "TCP" : "RDMA");
 	}
+	gateway_register(run);
 }
 
 static void
@@ -370,7 +397,9 @@ gateway_parsed(struct run *run)
 		status = rr_filters_start(run->tool, &run->filters, engine);
 	if (status != RR_EXIT_OK)
 		return status;
-	return rr_filters_end(run->tool, &run->filters, rr_workers_run(&run->workers));
+	status = rr_workers_run(&run->workers);
+	rr_rpcbind_withdraw(run->tool, &run->rpcbind);
+	return rr_filters_end(run->tool, &run->filters, status);
 }
 
 static int

@@ -13,12 +13,14 @@
 #include "carrier/engine.h"
 #include "nfs/lookup.h"
 #include "rpc/client.h"
+#include "ulb/mount3.h"
+#include "ulb/nfs3.h"
 #include "ulb/rpcb4.h"
 
 /* rpcbind is on this machine and answers at once, or not at all. */
 #define RPCBIND_LIMIT RR_SECOND
 
-enum { RPCBIND_OWNER = 16 };
+enum { RPCBIND_OWNER = 16, RPCBIND_NFS_V4 = 4 };
 
 /* ---- Entries ---- */
 
@@ -58,6 +60,18 @@ rr_rpcbind_add(
 	rpcbind->count += !another;
 	*entry = (struct rr_rpcbind_entry){ .prog = prog, .vers = vers, .netid = netid, .port = port };
 	rpcbind_address(entry->address, address, another);
+}
+
+void
+rr_rpcbind_add_nfs(
+	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address)
+{
+	if (version3) {
+		rr_rpcbind_add(rpcbind, NFS_V3_program.prog, NFS_V3_program.vers, tcp, address);
+		rr_rpcbind_add(rpcbind, MOUNT_V3_program.prog, MOUNT_V3_program.vers, tcp, address);
+	}
+	if (version4)
+		rr_rpcbind_add(rpcbind, NFS_V3_program.prog, RPCBIND_NFS_V4, tcp, address);
 }
 
 /* ---- Calls ---- */
@@ -146,6 +160,8 @@ rr_rpcbind_register(const struct rr_tool *tool, struct rr_rpcbind *rpcbind)
 	struct rpcbind_talk talk;
 	struct rr_text why;
 
+	if (!rpcbind->socket)
+		return;
 	if (rpcbind_open(rpcbind, &talk, &why) < 0)
 		rpcbind_warn(tool, rpcbind, why.text);
 	else
@@ -171,9 +187,14 @@ rpcbind_unset_all(const struct rr_tool *tool, struct rr_rpcbind *rpcbind, struct
 void
 rr_rpcbind_withdraw(const struct rr_tool *tool, struct rr_rpcbind *rpcbind)
 {
+	bool registered = false;
 	struct rpcbind_talk talk;
 	struct rr_text why;
 
+	for (size_t i = 0; i < rpcbind->count; i++)
+		registered |= rpcbind->entries[i].registered;
+	if (!registered)
+		return;
 	if (rpcbind_open(rpcbind, &talk, &why) < 0)
 		rr_tool_warn(tool, "rpcbind at %s: %s", rpcbind->socket, why.text);
 	else

@@ -37,8 +37,13 @@ struct rr_rpcbind {
 void rr_rpcbind_add(
 	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address);
 
-/* Registers the entries, or takes away those that were registered. Says what could not be done: a server
- * that is not registered is still found at the ports that its clients know. */
+/* The same for NFS, in the versions that there are, and for MOUNT, which belongs to version 3. */
+void rr_rpcbind_add_nfs(
+	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address);
+
+/* Registers the entries, or takes away those that were registered. Where there is no socket, nothing is done.
+ * Says what could not be done: a server that is not registered is still found at the ports that its clients
+ * know. */
 void rr_rpcbind_register(const struct rr_tool *tool, struct rr_rpcbind *rpcbind);
 void rr_rpcbind_withdraw(const struct rr_tool *tool, struct rr_rpcbind *rpcbind);
 

@@ -10,7 +10,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import Server, Tap, free_port
+from tap import Gateway, Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
 tap = Tap()
@@ -92,6 +92,14 @@ def main():
         server, up, down, text, status = served(folder, "four", ())
         tap.result(up == expected(SET, {"tcp": universal("127.0.0.1", server.tcp_port)}),
                    "RDMA is registered where that is asked for alone", up)
+
+        rpcbind = Rpcbind(f"{folder}/five")
+        with Gateway(TOOL, "nfs://127.0.0.1:1/", "--rpcbind", f"{folder}/five", "--rpcbind-rdma", stderr=subprocess.PIPE) as gateway:
+            up = sorted(rpcbind.calls)
+            status, text = gateway.stop(), gateway.process.stderr.read()
+        addresses = {"rdma": universal("127.0.0.1", gateway.rdma_port), "tcp": universal("127.0.0.1", gateway.tcp_port)}
+        tap.result((status, text, up, sorted(rpcbind.calls[len(up):])) == (0, "", expected(SET, addresses), expected(UNSET, addresses)),
+                   "a gateway registers likewise while it is up", [status, text, up])
 
         with Server(TOOL, folder, "--rpcbind", f"{folder}/none", tcp_port=free_port(), stderr=subprocess.PIPE) as server:
             status = server.stop()
