@@ -12,6 +12,9 @@
 #define EVERY (RR_SECOND / 5)
 #define FIRST RR_SECOND
 
+/* Seconds from which on nothing is foretold: 100 hours. */
+#define PROGRESS_LONG 360000
+
 /* Octets of a file that takes a while. */
 #define LARGE (UINT64_C(64) << 20)
 
@@ -60,6 +63,22 @@ rr_progress_octets(uint64_t octets, char *text, size_t size)
 	return text;
 }
 
+const char *
+rr_progress_left(uint64_t done, uint64_t all, uint64_t took, char *text, size_t size)
+{
+	double rest = all > done ? (double)(all - done) : 0;
+	double left = done ? rest * (double)took / (double)done / (double)RR_SECOND + 0.5 : PROGRESS_LONG;
+	unsigned seconds = left < PROGRESS_LONG ? (unsigned)left : PROGRESS_LONG;
+
+	if (seconds >= PROGRESS_LONG)
+		snprintf(text, size, "-:--");
+	else if (seconds < 3600)
+		snprintf(text, size, "%u:%02u", seconds / 60, seconds % 60);
+	else
+		snprintf(text, size, "%u:%02u:%02u", seconds / 3600, seconds / 60 % 60, seconds % 60);
+	return text;
+}
+
 static int
 progress_columns(void)
 {
@@ -77,7 +96,7 @@ progress_draw(const struct rr_progress *progress, uint64_t now)
 	uint64_t all = progress->expected > progress->total ? progress->expected : progress->total;
 	int full = all ? (int)((double)progress->total * BAR / (double)all) : 0;
 	double seconds = (double)(now - progress->start) / (double)RR_SECOND;
-	char octets[16], expected[16], rate[16], bar[BAR + 1], line[512];
+	char octets[16], expected[16], rate[16], left[16], bar[BAR + 1], line[512];
 	int width = progress_columns() - 1;
 
 	full = full > BAR ? BAR : full;
@@ -88,8 +107,9 @@ progress_draw(const struct rr_progress *progress, uint64_t now)
 	rr_progress_octets(all, expected, sizeof(expected));
 	rr_progress_octets(
 		seconds > 0 ? (uint64_t)((double)progress->total / seconds) : 0, rate, sizeof(rate));
-	snprintf(line, sizeof(line), "[%s] %s of %s %9s/s  %.300s", bar, octets, expected, rate,
-		progress->name);
+	rr_progress_left(progress->total, all, now - progress->start, left, sizeof(left));
+	snprintf(line, sizeof(line), "[%s] %s of %s %9s/s %7s left  %.300s", bar, octets, expected, rate,
+		left, progress->name);
 	fprintf(stderr, "\r%.*s\033[K", width, rr_tool_mask(line));
 }
 

@@ -36,4 +36,8 @@ void rr_progress_hide(struct rr_progress *progress);
 /* "12.3 MB"; returns text. */
 const char *rr_progress_octets(uint64_t octets, char *text, size_t size);
 
+/* The time that is left, where so many octets of all of them took that many ns: "0:07", "1:02:03", or "-:--"
+ * where it is not known, or is 100 hours or more; returns text. */
+const char *rr_progress_left(uint64_t done, uint64_t all, uint64_t took, char *text, size_t size);
+
 #endif
