@@ -93,6 +93,8 @@ rr_engine_begin(struct rpcrdma_engine *engine, const struct rr_engine_config *co
 	rr_list_init(&engine->carriers);
 	rr_posts_init(&engine->posts);
 	error = engine_make_loop(engine);
+	if (!error && config->spread)
+		error = rr_spread_join(config->spread, engine->loop, &engine->spread);
 	if (!error)
 		error = engine_make_pools(engine);
 	if (!error)
@@ -133,6 +135,7 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 static void
 engine_end_loop(struct rpcrdma_engine *engine)
 {
+	rr_spread_leave(engine->spread);
 	if (engine->loop && engine->wake.fd >= 0)
 		rr_loop_unwatch(engine->loop, &engine->wake);
 	if (engine->wake.fd >= 0)

@@ -7,6 +7,7 @@
 #include "base/cache.h"
 #include "base/loop.h"
 #include "base/pool.h"
+#include "base/spread.h"
 #include "base/text.h"
 #include "carrier/post.h"
 
@@ -75,7 +76,8 @@ struct rr_engine_config {
 	/* Optional features of version 2 beside those of feature.c; NULL behind the last one, or no list. */
 	const struct rr_feature *const *features;
 	bool crc;                   /* iWARP: ask for CRC32c */
-	bool reuse_port;            /* several engines listen at one address */
+	bool reuse_port;            /* several engines listen at one address, */
+	struct rr_spread *spread;   /* and spread connections by this; NULL: as the system does */
 	enum rr_transport provider; /* of RDMA: what RR_TRANSPORT_AUTO stands for */
 	/* Another engine listens at the same addresses, and has the RDMA adapters: a port of theirs can have
 	 * one listener only. */
@@ -110,8 +112,9 @@ struct rpcrdma_engine {
 	 * their answers cannot hold all of it, nor can results that wait until our own client reads them.
 	 */
 	struct rr_pool *arrivals, *results, *pool;
-	struct rr_shares shares; /* of them, and of the connections that there may be */
-	struct rr_list carriers; /* struct rr_carriers, one of each kind: carrier.h */
+	struct rr_shares shares;         /* of them, and of the connections that there may be */
+	struct rr_spread_member *spread; /* NULL: connections stay where they come */
+	struct rr_list carriers;         /* struct rr_carriers, one of each kind: carrier.h */
 
 	/* Of the caller, who has it as the public handle. */
 	struct rr_env own_env; /* env, where it was made by rpcrdma_engine_new() */

@@ -32,6 +32,7 @@
 
 struct rr_fabric;
 struct rr_listener;
+struct rr_spread_member;
 struct rr_endpoint;
 
 enum rr_access { RR_REMOTE_READ = 1, RR_REMOTE_WRITE = 2 };
@@ -119,6 +120,7 @@ struct rr_fabric_config {
 	bool markers;        /* iWARP, for tests: ask the peer for markers in what it sends */
 	bool peer_to_peer;   /* iWARP: ask for peer-to-peer mode, in which the responder may send first */
 	bool reuse_port;     /* several fabrics (threads) listen at one address */
+	struct rr_spread_member *spread; /* iWARP: by which these share connections; or NULL */
 };
 
 /* Enough for a client or one server thread; the caller changes what it wants. */

@@ -363,6 +363,8 @@ rr_workers_run(const struct rr_workers *workers)
 	rr_asking_init(&run.asking);
 	run.workers.engine.inline_receive = workers->engine.inline_send;
 	run.workers.engine.reuse_port = workers->count > 1;
+	if (workers->count > 1)
+		run.workers.engine.spread = rr_spread_new(&rr_env_system);
 	status = workers_make(&run);
 	if (status == RR_EXIT_OK)
 		status = workers_watch_signals(&run);
@@ -377,6 +379,7 @@ rr_workers_run(const struct rr_workers *workers)
 	}
 	for (uint32_t i = 0; i < run.count; i++)
 		worker_free(&run.all[i]);
+	rr_spread_free(run.workers.engine.spread);
 	rr_asking_destroy(&run.asking);
 	return status;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """test_connections.py TOOL: `rpcrdma cp --connections` spreads its calls, and goes on when one of its connections is cut in the
-middle; `serve --connections` bounds the connections of a server."""
+middle; `serve --connections` bounds the connections of a server, and `serve --threads` spreads them evenly."""
+import collections
 import filecmp
 import json
 import os
@@ -138,6 +139,43 @@ def bounded(folder):
             connection.close()
 
 
+def threads_of(path, count):
+    """How many connections each thread has, when there are so many in all."""
+    until = time.monotonic() + 60
+    while True:
+        result = subprocess.run([TOOL, "top", "--json", path], capture_output=True, text=True, timeout=60)
+        connections = json.loads(result.stdout)["connection"] if result.returncode == 0 else []
+        if len(connections) == count or time.monotonic() > until:
+            return collections.Counter(connection["thread"] for connection in connections)
+        time.sleep(0.05)
+
+
+def even(folder, path):
+    """The system gives connections to any of the threads that listen; each of them ends up with as many as the others."""
+    tcp = free_port()
+    with Server(TOOL, folder, "--threads", "3", "--monitor", path, tcp_port=tcp) as server:
+        connections = [socket.create_connection(("127.0.0.1", tcp)) for _ in range(12)]
+        counts = threads_of(path, 12)
+        tap.result(sorted(counts.values()) == [4, 4, 4], "connections over TCP are spread evenly over threads", [counts])
+        pings = [subprocess.Popen([TOOL, "ping", "-c", "1000000", "-i", "0.2", server.url], stdout=subprocess.PIPE) for _ in range(6)]
+        for ping in pings:
+            ping.stdout.readline()
+        counts = threads_of(path, 18)
+        tap.result(sorted(counts.values()) == [6, 6, 6], "and so are those over RDMA, together with them", [counts])
+        for ping in pings:
+            ping.terminate()
+            ping.communicate()
+        threads_of(path, 12)
+        for connection in connections[:5]:
+            connection.close()
+        threads_of(path, 7)
+        connections[:5] = [socket.create_connection(("127.0.0.1", tcp)) for _ in range(5)]
+        counts = threads_of(path, 12)
+        tap.result(sorted(counts.values()) == [4, 4, 4], "newcomers go to the threads that have the fewest", [counts])
+        for connection in connections:
+            connection.close()
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="rpcrdma-connections-") as work:
         tree = make_tree(f"{work}/tree")
@@ -152,6 +190,7 @@ def main():
             tap.result(result.returncode == 2 and "--connections takes a number from 1 to 64" in result.stderr,
                        f"cp --connections {number} is refused", (result.stderr,))
         bounded(f"{work}/served")
+        even(f"{work}/served", f"{work}/monitor")
     tap.end()
 
 

@@ -22,8 +22,9 @@ provider_larger(uint32_t a, uint32_t b)
 
 /* What connections need of a fabric. */
 static struct rr_fabric_config
-provider_config(const struct rr_room *room, const struct rr_engine_config *config)
+provider_config(const struct rr_room *room, const struct rpcrdma_engine *engine)
 {
+	const struct rr_engine_config *config = &engine->config;
 	struct rr_fabric_config fabric = rr_fabric_config_default;
 	size_t receives;
 
@@ -41,6 +42,7 @@ provider_config(const struct rr_room *room, const struct rr_engine_config *confi
 	fabric.region_max = config->credits * RR_SLOT_REGIONS + room->provided_max * RR_PIECES_MAX;
 	fabric.crc = config->crc;
 	fabric.reuse_port = config->reuse_port;
+	fabric.spread = engine->spread;
 	return fabric;
 }
 
@@ -53,7 +55,7 @@ provider_add_filters(const struct rr_engine_config *config, struct rr_fabric **f
 int
 rr_provider_begin(struct rr_room *room, const struct rpcrdma_engine *engine)
 {
-	const struct rr_fabric_config config = provider_config(room, &engine->config);
+	const struct rr_fabric_config config = provider_config(room, engine);
 	rr_fabric_new *make = engine->config.make ? engine->config.make : rr_iwarp_fabric_new;
 	int error = make(engine->loop, &config, &room->fabric);
 	room->receive_size = config.receive_size;
@@ -72,7 +74,7 @@ int
 rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_text *text)
 {
 	const struct rpcrdma_engine *engine = room->base.engine;
-	const struct rr_fabric_config config = provider_config(room, &engine->config);
+	const struct rr_fabric_config config = provider_config(room, engine);
 	int error;
 
 	if (!room->adapters) {

@@ -21,6 +21,7 @@ struct tcp_acceptor {
 	struct rr_carriers *carriers;
 	struct rr_watch watch;
 	struct rr_timer pause;
+	struct rr_spread_seat seat;
 	bool closed; /* by its owner, maybe in the handler */
 	struct rr_grave grave;
 };
@@ -59,14 +60,41 @@ accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 	return false;
 }
 
+/* The connection is this engine's. False where there is no memory for it. */
+static bool
+accept_take(struct tcp_acceptor *acceptor, int fd, const struct sockaddr *peer)
+{
+	struct rr_tcp *tcp;
+	struct rr_text text;
+	bool has_room = accept_has_room(acceptor->engine, peer);
+
+	rr_tcp_set_options(fd);
+	if (!has_room || rr_tcp_new(acceptor->carriers, fd, peer, RR_TCP_OPEN, &tcp, &text) < 0) {
+		close(fd);
+		rr_spread_ended(acceptor->seat.member);
+		return !has_room;
+	}
+	tcp->spread = acceptor->seat.member;
+	acceptor->base.handler(acceptor->base.ctx, &tcp->base);
+	return true;
+}
+
+/* Another engine's listener accepted the connection. */
+static void
+accept_take_from(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
+{
+	struct tcp_acceptor *acceptor = rr_container(seat, struct tcp_acceptor, seat);
+
+	if (!accept_take(acceptor, fd, (const struct sockaddr *)peer))
+		accept_pause_accepting(acceptor);
+}
+
 /* One connection. False where there is none to accept now. */
 static bool
 accept_one(struct tcp_acceptor *acceptor)
 {
 	struct sockaddr_storage peer;
 	socklen_t size = sizeof(peer);
-	struct rr_tcp *tcp;
-	struct rr_text text;
 	int fd = accept4(acceptor->watch.fd, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	/* accept(2): errors of the new connection are reported here, too, and concern nobody else. */
@@ -79,18 +107,11 @@ accept_one(struct tcp_acceptor *acceptor)
 	}
 	if (fd < 0)
 		return false;
-	if (!accept_has_room(acceptor->engine, (struct sockaddr *)&peer)) {
-		close(fd);
+	if (rr_spread_offer(&acceptor->seat, fd, &peer) ||
+		accept_take(acceptor, fd, (struct sockaddr *)&peer))
 		return true;
-	}
-	rr_tcp_set_options(fd);
-	if (rr_tcp_new(acceptor->carriers, fd, (struct sockaddr *)&peer, RR_TCP_OPEN, &tcp, &text) < 0) {
-		close(fd);
-		accept_pause_accepting(acceptor);
-		return false;
-	}
-	acceptor->base.handler(acceptor->base.ctx, &tcp->base);
-	return true;
+	accept_pause_accepting(acceptor);
+	return false;
 }
 
 static void
@@ -142,6 +163,8 @@ rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at, s
 	rr_timer_init(&acceptor->pause, accept_resume);
 	fd = accept_open_socket(engine, at->address, at->size);
 	if (fd >= 0 && rr_loop_watch(engine->loop, &acceptor->watch, fd, RR_READABLE) == 0) {
+		acceptor->seat.take = accept_take_from;
+		rr_spread_sit(engine->spread, &acceptor->seat, fd);
 		*result = &acceptor->base;
 		return 0;
 	}
@@ -177,6 +200,7 @@ rr_tcp_unlisten(struct rr_acceptor *base)
 	struct rr_loop *loop = acceptor->engine->loop;
 
 	acceptor->closed = true;
+	rr_spread_stand(&acceptor->seat);
 	rr_loop_unwatch(loop, &acceptor->watch);
 	rr_loop_disarm(loop, &acceptor->pause);
 	close(acceptor->watch.fd);

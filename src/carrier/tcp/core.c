@@ -63,6 +63,7 @@ rr_tcp_release(struct rr_tcp *tcp)
 	if (tcp->unanswered > 0)
 		core_abort_stream(tcp);
 	close(tcp->watch.fd);
+	rr_spread_ended(tcp->spread);
 	tcp->watch.fd = -1;
 	rr_loop_disarm(loop, &tcp->timer);
 	rr_list_remove(&tcp->waiter.link);

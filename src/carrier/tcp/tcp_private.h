@@ -65,6 +65,7 @@ struct rr_tcp {
 	bool starved;         /* the pool had no memory for what arrives */
 	struct rr_pool *pool; /* for what arrives: calls, or, at the connecting side, replies */
 	struct rr_watch watch;
+	struct rr_spread_member *spread; /* an accepted connection counts as its; else NULL */
 	struct rr_task task;
 	struct rr_timer timer; /* an incomplete record, or lingering */
 	struct rr_alive alive;

@@ -78,8 +78,10 @@ endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 	rr_alive_stop(&endpoint->alive);
 	rr_loop_disarm(endpoint_loop(endpoint), &endpoint->owed);
 	rr_iwarp_endpoint_unwatch(endpoint);
-	if (endpoint->fd >= 0)
+	if (endpoint->fd >= 0) {
 		rr_socket_close(endpoint->fd);
+		rr_spread_ended(endpoint->spread);
+	}
 	endpoint->fd = -1;
 }
 

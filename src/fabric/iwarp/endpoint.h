@@ -3,6 +3,7 @@
 #define RR_FABRIC_IWARP_ENDPOINT_H
 
 #include "base/alive.h"
+#include "base/spread.h"
 #include "fabric/iwarp/engine.h"
 
 /* What the files of the provider share: an engine with its socket, its place in the loop, and its timer. */
@@ -49,9 +50,10 @@ enum rr_iwarp_endpoint_event {
  * it.
  */
 struct rr_iwarp_endpoint {
-	struct rr_iwarp engine; /* begins with struct rr_endpoint */
-	int fd;                 /* -1: closed */
-	struct rr_watch watch;  /* its fd is -1: not watched */
+	struct rr_iwarp engine;          /* begins with struct rr_endpoint */
+	int fd;                          /* -1: closed */
+	struct rr_spread_member *spread; /* an accepted connection counts as its; else NULL */
+	struct rr_watch watch;           /* its fd is -1: not watched */
 	struct rr_timer timer;
 	struct rr_alive alive;
 	struct rr_timer owed; /* limits how long the rest of an FPDU or of a Send may take */
@@ -82,6 +84,7 @@ struct rr_iwarp_listener {
 	int fd;
 	struct rr_watch watch;
 	struct rr_timer pause;
+	struct rr_spread_seat seat;
 	struct rr_list pending; /* endpoints that have not sent their request, the oldest first */
 	uint32_t pending_count;
 };

@@ -53,8 +53,10 @@ listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr
 
 	if (!endpoint) {
 		rr_socket_close(fd);
+		rr_spread_ended(listener->seat.member);
 		return;
 	}
+	endpoint->spread = listener->seat.member;
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_PENDING);
 	if (rr_iwarp_respond(&endpoint->engine) ||
 		rr_iwarp_endpoint_watch(endpoint, RR_READABLE, request_limit)) {
@@ -67,6 +69,13 @@ listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr
 	endpoint->listener = listener;
 	rr_list_append(&listener->pending, &endpoint->link);
 	listener->pending_count++;
+}
+
+/* Another engine's listener accepted the connection. */
+static void
+listener_take(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
+{
+	listener_admit(rr_container(seat, struct rr_iwarp_listener, seat), fd, (const struct sockaddr *)peer);
 }
 
 /* There is no descriptor or no memory for the connection that waits: it would be reported again and again. */
@@ -92,6 +101,8 @@ listener_ready(struct rr_watch *watch, unsigned events)
 
 		if (fd == -EAGAIN)
 			return;
+		if (fd >= 0 && rr_spread_offer(&listener->seat, fd, &peer))
+			continue;
 		if (fd >= 0)
 			listener_admit(listener, fd, (void *)&peer);
 		else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM) {
@@ -132,6 +143,8 @@ rr_iwarp_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_l
 		rr_socket_close(new->fd);
 	}
 	if (!error) {
+		new->seat.take = listener_take;
+		rr_spread_sit(fabric->base.config.spread, &new->seat, new->fd);
 		*listener = &new->base;
 		return 0;
 	}
@@ -157,6 +170,7 @@ rr_iwarp_unlisten(struct rr_listener *base)
 
 	while (!rr_list_empty(&listener->pending))
 		listener_drop_oldest(listener);
+	rr_spread_stand(&listener->seat);
 	rr_loop_disarm(loop, &listener->pause);
 	rr_loop_unwatch(loop, &listener->watch);
 	rr_socket_close(listener->fd);
