@@ -21,7 +21,7 @@ def main():
         ["unshare", "--mount", "--net", "mount", "-t", "tmpfs", "none", "/run"], capture_output=True).returncode == 0
     if not may:
         print("1..0 # SKIP this takes root, rpcbind and namespaces of its own")
-        sys.exit(77)
+        sys.exit(0)
     sys.exit(subprocess.run(["unshare", "--mount", "--net", "sh", "-c", INSIDE, "sh", *sys.argv[1:]], timeout=240).returncode)
 
 
