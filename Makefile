@@ -20,10 +20,11 @@ check:
 	@scripts/need build check
 	@scripts/check
 
-# Both roles against Linux's own NFS/RDMA client and server, in QEMU.
+# Both roles against Linux's own NFS/RDMA client and server, in QEMU. JOBS: of those that tests/kernel/check describes; without
+# it, all but the longest.
 check-kernel: build
 	@scripts/need kernel
-	@tests/kernel/check $(BUILD)
+	@tests/kernel/check $(BUILD) $(JOBS)
 
 # What `rpcrdma check` finds on Linux's own NFS/RDMA client and server, in QEMU: writes docs/interop.md.
 interop: build
