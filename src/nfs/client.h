@@ -181,7 +181,8 @@ struct rr_nfs_io {
 	void *data; /* only read from by rr_nfs_write() */
 	uint64_t offset;
 	uint32_t length;
-	stable_how stable;                             /* WRITE */
+	stable_how stable; /* WRITE */
+	bool once; /* READ: of a file that nothing else is read from; version 4 closes it by the same call */
 	void (*done)(struct rr_nfs_io *io, int error); /* from the loop: 0, negative, or positive as above */
 	void *ctx;
 
@@ -239,6 +240,7 @@ struct rr_nfs_op {
 		CREATE3args create;
 		SETATTR3args setattr;
 		RENAME3args rename;
+		struct rr_v4_put_args put;
 		struct rr_v4_seek_args seek;
 		struct rr_v4_copy_args copy;
 		struct rr_v4_xattr_args xattr;
@@ -263,6 +265,18 @@ void rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *name, const sattr3 *attributes);
 void rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
 	const sattr3 *attributes);
+/* A new regular file with all of its data, made under a temporary name of the directory and renamed, by one
+ * call: where rr_nfs_can_put() is true. The data stays the caller's until done(). */
+struct rr_nfs_put {
+	const struct rpcrdma_nfs_handle *directory;
+	const char *temporary, *name;
+	sattr3 attributes;
+	const void *data;
+	uint32_t length;
+	bool *made; /* set to true where the server refuses something, and the temporary name is there */
+};
+bool rr_nfs_can_put(const struct rpcrdma_nfs *nfs);
+void rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_put *put);
 /* In one directory. */
 void rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *from, const char *to);

@@ -112,6 +112,26 @@ rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpc
 	async_call(nfs, op, NFSPROC3_RENAME);
 }
 
+bool
+rr_nfs_can_put(const struct rpcrdma_nfs *nfs)
+{
+	return nfs->v4 && rr_v4_can_put(nfs->v4);
+}
+
+void
+rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_put *put)
+{
+	op->args.put = (struct rr_v4_put_args){
+		.directory = rr_nfs_fh(put->directory),
+		.temporary = rr_nfs_string(put->temporary),
+		.name = rr_nfs_string(put->name),
+		.attributes = put->attributes,
+		.data = { put->data, put->length },
+		.made = put->made,
+	};
+	async_call(nfs, op, RR_V4_PUT);
+}
+
 void
 rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file,
 	uint64_t offset, bool data)

@@ -17,7 +17,7 @@ static void io_send_write(struct rr_nfs_io *io);
 static bool
 io_is_read(const struct rr_nfs_io *io)
 {
-	return io->call.proc == NFSPROC3_READ;
+	return io->call.proc != NFSPROC3_WRITE;
 }
 
 static void
@@ -59,6 +59,12 @@ io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 		return false;
 	if (rr_nfs_retry_later(nfs, &io->retry, status))
 		return true;
+	/* A status that version 3 has not. */
+	if (io->call.proc == RR_V4_READ_ONCE && status > NFS3ERR_JUKEBOX) {
+		io->once = false;
+		io_send_read(io);
+		return true;
+	}
 	rr_nfs_fail(nfs, (int)status, "%s", rpcrdma_nfs_status_text(status));
 	io_finish(io, (int)status);
 	return true;
@@ -118,6 +124,7 @@ io_send_read(struct rr_nfs_io *io)
 {
 	uint32_t length = (uint32_t)rr_min(io->length - io->moved, io->nfs->read_max);
 
+	io->call.proc = io->once && io->nfs->v4 ? RR_V4_READ_ONCE : NFSPROC3_READ;
 	io->args.read = (READ3args){ rr_nfs_fh(io->file), io->offset + io->moved, length };
 	io->call.sink_count = 1;
 	io->call.sinks[0] = (struct rpcrdma_sink){ (uint8_t *)io->data + io->moved, length };

@@ -24,10 +24,13 @@ rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *director
 	return 0;
 }
 
-/* Where a walk is: the path still to go, in path[0], built in turns in the two buffers. */
+/* Where a walk is: the path still to go, in path[0], built in turns in the two buffers. at_root: here is the
+ * root, which is taken for a directory, and its attributes were not asked for. by_name: one name at a time.
+ */
 struct walk {
 	struct rpcrdma_nfs *nfs;
 	struct rr_nfs_object here;
+	bool at_root, by_name;
 	char path[2][RR_NFS_PATH];
 	unsigned turn, links;
 	const char *rest;
@@ -63,11 +66,19 @@ path_inside_export(const struct rpcrdma_nfs *nfs, const char *target)
 	return target + length;
 }
 
-static int
+static void
 path_go_to_root(struct walk *walk)
 {
 	walk->here.handle = walk->nfs->root;
-	return rr_nfs_getattr(walk->nfs, &walk->here.handle, &walk->here.attributes);
+	walk->here.attributes.type = NF3DIR;
+	walk->at_root = true;
+}
+
+static void
+path_go_on(struct walk *walk, const struct rr_nfs_object *next)
+{
+	walk->here = *next;
+	walk->at_root = false;
 }
 
 /* Puts the target of the link in front of the rest. walk->here stays the link's directory, unless it is
@@ -93,16 +104,26 @@ path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 				"a symbolic link leads to %.100s on the server, which is outside of the "
 				"export %.80s",
 				target, nfs->export);
-		error = path_go_to_root(walk);
-		if (error)
-			return error;
+		path_go_to_root(walk);
 	}
 	length = snprintf(into, RR_NFS_PATH, "%s/%s", start, walk->rest);
 	if (length >= RR_NFS_PATH)
 		return rr_nfs_fail(
 			nfs, NFS3ERR_NAMETOOLONG, "%s", rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
 	walk->rest = into;
+	walk->by_name = !nfs->v4;
 	return 0;
+}
+
+/* POSIX: above the root there is the root. RFC 8881, 18.14.3, has NFS4ERR_NOENT there. */
+static bool
+path_stays(const struct walk *walk, const char *name)
+{
+	const struct rpcrdma_nfs_handle *here = &walk->here.handle, *root = &walk->nfs->root;
+
+	return strcmp(name, ".") == 0 ||
+	       (walk->nfs->v4 && strcmp(name, "..") == 0 && here->length == root->length &&
+		       memcmp(here->data, root->data, root->length) == 0);
 }
 
 /* One name further. last: nothing comes behind it. */
@@ -115,7 +136,7 @@ path_step(struct walk *walk, const char *name, bool follow)
 
 	if (walk->here.attributes.type != NF3DIR)
 		return rr_nfs_fail(walk->nfs, NFS3ERR_NOTDIR, "%s", rpcrdma_nfs_status_text(NFS3ERR_NOTDIR));
-	if (strcmp(name, ".") == 0)
+	if (path_stays(walk, name))
 		return 0;
 	error = rr_nfs_lookup(walk->nfs, &walk->here.handle, name, &next);
 	if (error)
@@ -123,24 +144,82 @@ path_step(struct walk *walk, const char *name, bool follow)
 	/* "link/" means what the link leads to, as POSIX has it. */
 	if (next.attributes.type == NF3LNK && (!last || follow || walk->rest[0] == '/'))
 		return path_follow_link(walk, &next);
-	walk->here = next;
+	path_go_on(walk, &next);
+	return 0;
+}
+
+/* ---- Many names at a time, with version 4 ---- */
+
+/* As many of the next names as one call takes, up to one that the server is not to be asked for. Returns what
+ * follows them. */
+static const char *
+path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
+{
+	uint32_t most = rr_v4_names_max(walk->nfs->v4);
+	const char *rest = walk->rest + strspn(walk->rest, "/");
+
+	for (args->count = 0; *rest && args->count < most; args->count++) {
+		size_t length = strcspn(rest, "/");
+
+		if (length > RR_NFS_NAME || (length == 1 && rest[0] == '.'))
+			break;
+		args->names[args->count] = (struct rpcrdma_bytes){ rest, (uint32_t)length };
+		rest += length + strspn(rest + length, "/");
+	}
+	return rest;
+}
+
+/*
+ * RFC 8881, 2.3: "multi-component look up requests can be constructed by combining multiple LOOKUP
+ * operations." A server follows no symbolic link among them, and does not say which name it refused: after
+ * anything but success, and where the last name is that of a link, the walk goes on name by name from where
+ * it was.
+ */
+static int
+path_leap(struct walk *walk)
+{
+	struct rr_v4_walk_args args = { .directory = rr_nfs_fh(&walk->here.handle) };
+	const char *rest = path_gather(walk, &args);
+	struct rr_nfs_object next;
+	LOOKUP3res result;
+	int error;
+
+	if (args.count < 2)
+		return 0;
+	error = rr_nfs_call(walk->nfs, RR_V4_WALK, &args, &result);
+	walk->by_name = error != 0 || result.u.resok.obj_attributes.u.attributes.type == NF3LNK;
+	if (walk->by_name)
+		return error < 0 ? error : 0;
+	if (!rr_nfs_handle_set(&next.handle, result.u.resok.object.data))
+		return rr_nfs_fail(walk->nfs, -RPCRDMA_ERR_PEER, "the server gave no file handle");
+	next.attributes = result.u.resok.obj_attributes.u.attributes;
+	path_go_on(walk, &next);
+	walk->rest = rest;
 	return 0;
 }
 
 int
 rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object)
 {
-	struct walk walk = { .nfs = nfs, .rest = path };
+	struct walk walk = { .nfs = nfs, .rest = path, .by_name = !nfs->v4 };
 	char name[RR_NFS_NAME + 1];
-	int error = path_go_to_root(&walk);
+	int error = 0;
 
+	path_go_to_root(&walk);
 	while (!error) {
+		const char *before = walk.rest;
+
+		error = walk.by_name ? 0 : path_leap(&walk);
+		if (error || walk.rest != before)
+			continue;
 		error = path_next_name(&walk, name);
 		if (!error && name[0] == '\0')
 			break;
 		if (!error)
 			error = path_step(&walk, name, follow);
 	}
+	if (!error && walk.at_root)
+		error = rr_nfs_getattr(nfs, &walk.here.handle, &walk.here.attributes);
 	if (!error)
 		*object = walk.here;
 	return error;

@@ -182,6 +182,7 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	*piece = (struct rr_piece){ .data = slot->memory, .offset = pump->next, .done = pump_slot_completed };
 	piece->length = (uint32_t)rr_min(pump->piece_size, end - pump->next);
 	piece->ctx = slot;
+	piece->io.once = piece->offset == 0 && piece->length == pump->end;
 	slot->start = pump->next;
 	pump->next += piece->length;
 	pump->reading = true;

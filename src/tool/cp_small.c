@@ -12,10 +12,10 @@
  * nobody waits for the answers of one file before the next is begun.
  *
  * A job is one file. It reads the file whole, makes it under its temporary name, writes it by one WRITE that
- * is stable at once (no COMMIT follows), sets its mode and times, and renames it. All of it is tried once:
- * where anything is not as it mostly is, from an existing file to a lost connection, the file is left for
- * rr_cp_file(), which knows what to do and what to say. The directories, and the names, of jobs are their
- * caller's until rr_cp_small_end().
+ * is stable at once (no COMMIT follows), sets its mode and times, and renames it: by one COMPOUND with
+ * version 4, which also reads a whole file by one. All of it is tried once: where anything is not as it
+ * mostly is, from an existing file to a lost connection, the file is left for rr_cp_file(), which knows what
+ * to do and what to say. The directories, and the names, of jobs are their caller's until rr_cp_small_end().
  */
 
 enum { JOBS = 128, SMALL_HOLE = 4096 /* octets that are worth a hole */ };
@@ -29,7 +29,8 @@ enum small_state {
 	SMALL_WRITING,
 	SMALL_SETTING,
 	SMALL_RENAMING,
-	SMALL_LEFT, /* for rr_cp_file() */
+	SMALL_PUTTING, /* from SMALL_CREATING to SMALL_RENAMING by one call */
+	SMALL_LEFT,    /* for rr_cp_file() */
 	SMALL_STATES
 };
 
@@ -59,7 +60,7 @@ struct rr_cp_small {
 typedef void small_begin(struct small_job *job);
 
 static small_begin small_list, small_read, small_look, small_create, small_write, small_set, small_rename,
-	small_finish;
+	small_put, small_finish;
 
 /* Each state: the action that begins in it, and the state that follows when the action is done. */
 static const struct {
@@ -69,7 +70,8 @@ static const struct {
 	[SMALL_IDLE] = { small_finish, SMALL_IDLE },
 	[SMALL_LISTING] = { small_list, SMALL_READING },
 	[SMALL_READING] = { small_read, SMALL_LOOKING },
-	[SMALL_LOOKING] = { small_look, SMALL_CREATING },
+	[SMALL_LOOKING] = { small_look, SMALL_PUTTING },
+	[SMALL_PUTTING] = { small_put, SMALL_IDLE },
 	[SMALL_CREATING] = { small_create, SMALL_WRITING },
 	[SMALL_WRITING] = { small_write, SMALL_SETTING },
 	[SMALL_SETTING] = { small_set, SMALL_RENAMING },
@@ -191,6 +193,7 @@ small_read(struct small_job *job)
 		.file = &job->info.handle,
 		.data = job->data,
 		.length = (uint32_t)job->info.size + 1,
+		.once = true,
 		.done = small_was_read,
 		.ctx = job,
 	};
@@ -208,6 +211,8 @@ small_op_done(struct rr_nfs_op *op, int error)
 		error = error == NFS3ERR_NOENT ? 0 : -RPCRDMA_ERR_SYSTEM;
 	if (job->state == SMALL_CREATING && (!error || op->again))
 		job->made = true;
+	if (job->state == SMALL_PUTTING)
+		job->made |= error < 0 || op->again;
 	if (job->state == SMALL_CREATING && !error)
 		job->handle = op->object.handle;
 	small_next(job, error);
@@ -253,6 +258,25 @@ small_look(struct small_job *job)
 		small_next(job, 0);
 	else
 		rr_nfs_op_lookup(cp->to.nfs, &job->op, &job->to->handle, job->name);
+}
+
+static void
+small_put(struct small_job *job)
+{
+	const struct rr_nfs_put put = {
+		.directory = &job->to->handle,
+		.temporary = job->temporary,
+		.name = job->name,
+		.attributes = rr_cp_remote_attributes(&job->cp->to, &job->info),
+		.data = job->data,
+		.length = (uint32_t)job->info.size,
+		.made = &job->made,
+	};
+
+	if (job->within || job->info.size == 0 || !rr_nfs_can_put(job->cp->to.nfs))
+		small_set_state(job, SMALL_CREATING);
+	else
+		rr_nfs_op_put(job->cp->to.nfs, &job->op, &put);
 }
 
 static void

@@ -92,6 +92,8 @@ fake4_create_session(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	ok->csr_sessionid[0] = (uint8_t)fake->session;
 	ok->csr_fore_chan_attrs = op->u.opcreate_session.csa_fore_chan_attrs;
 	ok->csr_fore_chan_attrs.ca_maxrequests = fake->lie == FAKE4_NO_SLOTS ? 0 : fake->slots;
+	if (fake->operations)
+		ok->csr_fore_chan_attrs.ca_maxoperations = fake->operations;
 	ok->csr_back_chan_attrs = op->u.opcreate_session.csa_back_chan_attrs;
 	memset(fake->sequence, 0, sizeof(fake->sequence));
 	return NFS4_OK;
@@ -145,10 +147,12 @@ fake4_open_file(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	if (reclaims != fake->fresh)
 		return reclaims ? NFS4ERR_NO_GRACE : NFS4ERR_GRACE;
 	assert_int_equal(op->u.opopen.share_deny, OPEN4_SHARE_DENY_NONE);
+	fake->owner = op->u.opopen.owner.owner.length;
 	fake->reclaims += reclaims;
 	fake->opens++;
 	ok->stateid.seqid = 1;
 	ok->stateid.other[0] = (uint8_t)++fake->stateid;
+	ok->stateid.other[1] = 1; /* never all zeroes */
 	if (fake->delegates)
 		ok->delegation.delegation_type = OPEN_DELEGATE_READ;
 	return NFS4_OK;
@@ -157,7 +161,10 @@ fake4_open_file(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 static nfsstat4
 fake4_close(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 {
-	(void)op, (void)res;
+	(void)res;
+	/* An open that is closed at once is none of those that other calls use. */
+	if (memcmp(&op->u.opclose.open_stateid, &(stateid4){ .seqid = 1 }, sizeof(stateid4)) == 0)
+		assert_true(fake->owner > strlen("rpcrdma"));
 	fake->opens--;
 	return NFS4_OK;
 }
@@ -169,10 +176,15 @@ fake4_read(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	uint64_t left = args->offset < FAKE4_SIZE ? FAKE4_SIZE - args->offset : 0;
 	READ4resok *ok = &res->u.opread.u.resok4;
 
-	if (args->stateid.other[0] != fake->stateid || fake->opens == 0)
-		return NFS4ERR_BAD_STATEID;
-	/* 8.2.2: a seqid of 0 is that of the most recent. */
-	assert_int_equal(args->stateid.seqid, 0);
+	/* RFC 8881, 8.2.3: the current stateid, which is that of the OPEN. */
+	if (op[-1].argop == OP_OPEN) {
+		assert_memory_equal(&args->stateid, &(stateid4){ .seqid = 1 }, sizeof(stateid4));
+	} else {
+		if (args->stateid.other[0] != fake->stateid || fake->opens == 0)
+			return NFS4ERR_BAD_STATEID;
+		/* 8.2.2: a seqid of 0 is that of the most recent. */
+		assert_int_equal(args->stateid.seqid, 0);
+	}
 	ok->data = (struct rpcrdma_bytes){ fake->data + args->offset, (uint32_t)rr_min(left, args->count) };
 	ok->eof = ok->data.length == left;
 	return NFS4_OK;
@@ -340,6 +352,7 @@ fake4_compound(void *ctx, struct rpcrdma_request *request, const void *arguments
 	}
 	if (fake->lost)
 		fake4_restart(fake);
+	assert_true(fake->operations == 0 || args->argarray.count <= fake->operations);
 	for (uint32_t i = 0; i < args->argarray.count && res->status == NFS4_OK; i++) {
 		assert_true((uint32_t)args->argarray.values[i].argop < FAKE4_OPS);
 		res->status = fake4_operate(fake, &args->argarray.values[i], &fake->results[i]);

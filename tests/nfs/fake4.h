@@ -47,6 +47,7 @@ struct fake4 {
 	bool grace, fresh;         /* before RECLAIM_COMPLETE */
 	uint32_t calls[FAKE4_OPS]; /* how often each operation was executed */
 	uint32_t reclaims;         /* OPENs by CLAIM_PREVIOUS */
+	uint32_t owner;            /* octets of the last open-owner */
 	uint32_t highest;          /* the highest slot that was used */
 	uint32_t beside;           /* calls that name a higher slot than their own as one in use */
 	uint32_t under_way, most;  /* calls that are kept */
@@ -57,6 +58,7 @@ struct fake4 {
 
 	/* Knobs. */
 	uint32_t minor_max, slots; /* slots: FAKE4_SLOTS, or up to FAKE4_SLOTS_MAX */
+	uint32_t operations;       /* of a COMPOUND; 0: as many as the client asked for */
 	nfsstat4 refusal;          /* of operation refused, so many times */
 	uint32_t refused, times;
 	enum fake4_lie lie;

@@ -233,7 +233,7 @@ a_delegation_that_nobody_wanted_is_returned(void **state)
 	assert_int_equal(fake->calls[OP_DELEGRETURN], 1);
 }
 
-/* ---- Recovery ---- */
+/* ---- Small files: one COMPOUND each ---- */
 
 static void
 refuse(uint32_t op, nfsstat4 status, uint32_t times)
@@ -242,6 +242,225 @@ refuse(uint32_t op, nfsstat4 status, uint32_t times)
 	fake->refusal = status;
 	fake->times = times;
 }
+
+static int
+read_once(void)
+{
+	struct piece piece = { .io = { .file = &object.handle,
+				       .data = data,
+				       .length = FAKE4_SIZE,
+				       .once = true,
+				       .done = piece_done } };
+
+	piece.io.ctx = &piece;
+	memset(data, 0, sizeof(data));
+	rr_nfs_read(nfs, &piece.io);
+	return piece_end(&piece);
+}
+
+/* RFC 8881, 16.2.3.1.2: OPEN, READ and CLOSE of a file, by the current stateid. */
+static void
+a_small_file_is_opened_and_read_and_closed_by_one_call(void **state)
+{
+	uint32_t before;
+
+	(void)state;
+	open_file();
+	before = fake->calls[OP_SEQUENCE];
+	assert_int_equal(read_once(), 0);
+	assert_memory_equal(data, fake->data, FAKE4_SIZE);
+	assert_int_equal(fake->calls[OP_SEQUENCE], before + 1);
+	assert_int_equal(fake->calls[OP_CLOSE], 1);
+	assert_int_equal(fake->opens, 0);
+}
+
+static void
+a_small_file_that_cannot_be_read_is_closed_all_the_same(void **state)
+{
+	(void)state;
+	open_file();
+	refuse(OP_READ, NFS4ERR_IO, 1);
+	assert_int_equal(read_once(), NFS3ERR_IO);
+	refuse(OP_OPEN, NFS4ERR_ACCESS, 1);
+	assert_int_equal(read_once(), NFS3ERR_ACCES);
+	assert_int_equal(fake->opens, 1);
+	rpcrdma_nfs_close(nfs);
+	nfs = NULL;
+	assert_int_equal(fake->opens, 0);
+}
+
+static void
+a_server_without_current_stateids_reads_small_files_as_others(void **state)
+{
+	(void)state;
+	open_file();
+	refuse(OP_READ, NFS4ERR_BAD_STATEID, 1);
+	assert_int_equal(read_once(), 0);
+	assert_memory_equal(data, fake->data, FAKE4_SIZE);
+	rpcrdma_nfs_close(nfs);
+	nfs = NULL;
+	assert_int_equal(fake->opens, 0);
+}
+
+static void
+small_files_survive_a_restart_and_a_lost_session(void **state)
+{
+	(void)state;
+	open_file();
+	refuse(OP_READ, NFS4ERR_IO, 1);
+	assert_int_equal(read_once(), NFS3ERR_IO); /* one that waits to be closed */
+	fake->lost = true;
+	assert_int_equal(read_once(), 0);
+	refuse(OP_SEQUENCE, NFS4ERR_BADSESSION, 1);
+	assert_int_equal(read_once(), 0);
+	refuse(OP_READ, NFS4ERR_RETRY_UNCACHED_REP, 1);
+	assert_int_equal(read_once(), 0);
+	assert_memory_equal(data, fake->data, FAKE4_SIZE);
+	assert_int_equal(fake->reclaims, 0);
+}
+
+static void
+a_delegation_of_a_small_file_is_returned(void **state)
+{
+	(void)state;
+	fake->delegates = true;
+	open_file();
+	assert_int_equal(read_once(), 0);
+	rpcrdma_nfs_close(nfs);
+	nfs = NULL;
+	assert_int_equal(fake->calls[OP_DELEGRETURN], 1);
+}
+
+struct putting {
+	struct rr_nfs_op op;
+	bool done, made;
+	int error;
+};
+
+static void
+put_done(struct rr_nfs_op *op, int error)
+{
+	struct putting *putting = op->ctx;
+
+	putting->done = true;
+	putting->error = error;
+}
+
+static int
+put_file(bool *made)
+{
+	struct putting putting = { .op = { .done = put_done } };
+	const struct rr_nfs_put put = { rr_nfs_root(nfs), "temporary", "name", { .mode = { true, { 0640 } } },
+		data, 1000, &putting.made };
+
+	putting.op.ctx = &putting;
+	assert_true(rr_nfs_can_put(nfs));
+	rr_nfs_op_put(nfs, &putting.op, &put);
+	while (!putting.done)
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
+	*made = putting.made;
+	return putting.error;
+}
+
+static void
+a_small_file_is_made_and_written_and_renamed_by_one_call(void **state)
+{
+	uint32_t before;
+	bool made;
+
+	(void)state;
+	nfs = fake4_must_open(fake);
+	before = fake->calls[OP_SEQUENCE];
+	assert_int_equal(put_file(&made), 0);
+	assert_int_equal(fake->calls[OP_SEQUENCE], before + 1);
+	assert_int_equal(fake->calls[OP_WRITE], 1);
+	assert_int_equal(fake->calls[OP_SETATTR], 1);
+	assert_int_equal(fake->calls[OP_RENAME], 1);
+	assert_int_equal(fake->calls[OP_CLOSE], 1);
+	assert_int_equal(fake->opens, 0);
+}
+
+/* RFC 8881, 18.32.3: "The server MAY write fewer bytes than requested by the client". */
+static void
+a_small_file_that_is_not_whole_is_not_renamed(void **state)
+{
+	static const struct {
+		uint32_t op;
+		nfsstat4 status;
+		uint32_t opens;
+		bool made;
+	} refusals[] = {
+		{ OP_SAVEFH, NFS4ERR_DELAY, 0, false },
+		{ OP_OPEN, NFS4ERR_EXIST, 0, false },
+		{ OP_WRITE, NFS4ERR_NOSPC, 1, true },
+		{ OP_VERIFY, NFS4ERR_NOT_SAME, 1, true },
+		{ OP_SETATTR, NFS4ERR_PERM, 1, true },
+		{ OP_CLOSE, NFS4ERR_DELAY, 1, true },
+		{ OP_RESTOREFH, NFS4ERR_STALE, 0, true },
+		{ OP_RENAME, NFS4ERR_EXIST, 0, true },
+	};
+	bool made;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		nfs = fake4_must_open(fake);
+		refuse(refusals[i].op, refusals[i].status, 1);
+		assert_int_equal(put_file(&made), refusals[i].status);
+		assert_int_equal(made, refusals[i].made);
+		assert_int_equal(fake->opens, refusals[i].opens);
+		rpcrdma_nfs_close(nfs);
+		nfs = NULL;
+		assert_int_equal(fake->opens, 0);
+	}
+	assert_int_equal(fake->calls[OP_RENAME], 1);
+}
+
+static void
+a_session_of_few_operations_does_not_make_whole_files(void **state)
+{
+	(void)state;
+	fake->operations = 10;
+	nfs = fake4_must_open(fake);
+	assert_false(rr_nfs_can_put(nfs));
+}
+
+/* ---- Paths ---- */
+
+static uint32_t
+calls_of_walk(const char *path, int error)
+{
+	uint32_t before = fake->calls[OP_SEQUENCE];
+
+	assert_int_equal(rr_nfs_walk(nfs, path, true, &object), error);
+	return fake->calls[OP_SEQUENCE] - before;
+}
+
+/* RFC 8881, 2.3: "multi-component look up requests can be constructed by combining multiple LOOKUP
+ * operations." */
+static void
+a_path_is_looked_up_by_one_call(void **state)
+{
+	(void)state;
+	nfs = fake4_must_open(fake);
+	assert_int_equal(calls_of_walk("/aaaa/bbbb//cccc/dddd/eeee/ffff/gggg/file", 0), 1);
+	assert_int_equal(object.attributes.type, NF3REG);
+	assert_int_equal(calls_of_walk("/", 0), 1);
+	assert_int_equal(object.attributes.type, NF3DIR);
+	/* The name that is missing is found by walking name by name: the first is no directory here. */
+	assert_int_equal(calls_of_walk("aaaa/missing/file", NFS3ERR_NOTDIR), 2);
+	assert_int_equal(calls_of_walk("missing/file", NFS3ERR_NOENT), 2);
+}
+
+static void
+a_path_takes_as_many_calls_as_the_session_makes_necessary(void **state)
+{
+	(void)state;
+	fake->operations = 7;
+	nfs = fake4_must_open(fake);
+	assert_int_equal(calls_of_walk("aaaa/bbbb/cccc/dddd/file", 0), 2);
+}
+
+/* ---- Recovery ---- */
 
 static void
 a_lost_session_is_made_again(void **state)
@@ -479,6 +698,16 @@ main(void)
 		TEST(all_of_64_slots_are_used),
 		TEST(the_lease_is_renewed_while_nothing_is_asked),
 		TEST(a_delegation_that_nobody_wanted_is_returned),
+		TEST(a_small_file_is_opened_and_read_and_closed_by_one_call),
+		TEST(a_small_file_that_cannot_be_read_is_closed_all_the_same),
+		TEST(a_server_without_current_stateids_reads_small_files_as_others),
+		TEST(small_files_survive_a_restart_and_a_lost_session),
+		TEST(a_delegation_of_a_small_file_is_returned),
+		TEST(a_small_file_is_made_and_written_and_renamed_by_one_call),
+		TEST(a_small_file_that_is_not_whole_is_not_renamed),
+		TEST(a_session_of_few_operations_does_not_make_whole_files),
+		TEST(a_path_is_looked_up_by_one_call),
+		TEST(a_path_takes_as_many_calls_as_the_session_makes_necessary),
 		TEST(a_lost_session_is_made_again),
 		TEST(a_call_that_is_out_of_order_is_sent_again_before_the_session_is_given_up),
 		TEST(open_files_are_reclaimed_after_a_restart),

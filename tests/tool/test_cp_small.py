@@ -32,10 +32,10 @@ def calls(log, server):
         file.seek(0, os.SEEK_END)
         server.process.send_signal(signal.SIGUSR1)
         text = ""
-        while "MNT: " not in text or not text.endswith("\n"):
+        while "state of NFS version 4: " not in text or not text.endswith("\n"):
             text += file.read()
             time.sleep(0.01)
-    return {name: int(count) for name, count in re.findall(r"NFSPROC3_([A-Z]+): (\d+) calls", text)}
+    return {name: int(count) for name, count in re.findall(r"NFSPROC[34]_([A-Z]+): (\d+) calls", text)}
 
 
 def spent(log, server, *arguments):
@@ -90,12 +90,30 @@ def counts(work, log, server):
     check("files that exist are written over", result.returncode == 0 and same(f"{work}/source", f"{work}/served/source"), result.stderr)
 
 
+def compounds(work, log, server):
+    """With version 4, a small file is made, written and renamed by one COMPOUND, and opened, read and closed by one."""
+    for version in ("4.1", "4.2"):
+        there = f"{server.url}{version}?version={version}"
+        result, up = spent(log, server, "cp", "-r", f"{work}/source", there)
+        check(f"many files are pushed with version {version}", result.returncode == 0 and same(f"{work}/source", f"{work}/served/{version}"),
+              result.stderr)
+        check("each by one COMPOUND", up["COMPOUND"] < FILES + 30, up)
+        result, down = spent(log, server, "cp", "-r", there, f"{work}/down-{version}")
+        check("and pulled", result.returncode == 0 and same(f"{work}/source", f"{work}/down-{version}"), result.stderr)
+        check("by one COMPOUND each", down["COMPOUND"] < FILES + 30, down)
+    with open(log) as file:
+        check("and nothing stays open", file.read().splitlines()[-1] ==
+              "state of NFS version 4: 0 clients, 0 sessions, 0 opens, 0 locks, 0 delegations")
+    _, spoken = spent(log, server, "cp", f"{server.url}4.2/1?version=4.2", f"{work}/one")
+    check("a file takes a COMPOUND for its path, and for its data", spoken["COMPOUND"] <= 12, spoken)
+
+
 def together(work, server):
     """The server is stopped again and again, until it is seen in the middle of several files. A copy that was too quick for
     that is made again."""
     most = copies = status = 0
     while most < 4 and copies < 20 and status == 0:
-        process = subprocess.Popen([TOOL, "cp", "-q", "-r", f"{work}/source", server.url + f"together-{copies}"])
+        process = subprocess.Popen([TOOL, "cp", "-q", "-r", f"{work}/source", version_3(server, f"together-{copies}")])
         while process.poll() is None:
             server.process.send_signal(signal.SIGSTOP)
             most = max(most, len(temporaries(f"{work}/served")))
@@ -139,6 +157,7 @@ def main():
         with open(f"{work}/log", "w") as log, Server(TOOL, f"{work}/served", stderr=log) as server:
             run("ls", version_3(server, ""))
             counts(work, f"{work}/log", server)
+            compounds(work, f"{work}/log", server)
             together(work, server)
             ended(work, server)
             stale(work, server)

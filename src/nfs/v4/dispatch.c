@@ -240,6 +240,8 @@ dispatch_done(struct rr_call *call, int error)
 		dispatch_succeed(slot);
 		return;
 	}
+	if (slot->work->fail)
+		slot->work->fail(slot);
 	if (slot->outer && slot->open && dispatch_open_is_lost(status)) {
 		rr_v4_open_lose(slot->open);
 		dispatch_again(slot, status);

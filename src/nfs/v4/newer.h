@@ -5,12 +5,16 @@
 #include "ulb/nfs3.h"
 
 /*
- * Procedures of rr_v4_call() that version 3 has not: operations of version 4.2 (RFC 7862, RFC 8276). Their
- * numbers follow those of version 3, and their arguments and results have the same shape: the file that has
- * to be open is the first of the arguments, the status is the first of the results.
+ * Procedures of rr_v4_call() that version 3 has not: a walk along many names, and operations of version 4.2
+ * (RFC 7862, RFC 8276). Their numbers follow those of version 3, and their arguments and results have the
+ * same shape: the file that has to be open is the first of the arguments, the status is the first of the
+ * results.
  */
 enum rr_v4_newer {
-	RR_V4_SEEK = NFSPROC3_COMMIT + 1,
+	RR_V4_WALK = NFSPROC3_COMMIT + 1,
+	RR_V4_READ_ONCE, /* READ of a file that is opened and closed for it: nothing else is read from it */
+	RR_V4_PUT,       /* a whole file, where rr_v4_can_put() */
+	RR_V4_SEEK,      /* from here on, of version 4.2 alone */
 	RR_V4_COPY,
 	RR_V4_CLONE,
 	RR_V4_GETXATTR,
@@ -18,6 +22,30 @@ enum rr_v4_newer {
 	RR_V4_REMOVEXATTR,
 	RR_V4_LISTXATTRS,
 	RR_V4_PROCEDURES
+};
+
+/*
+ * Many LOOKUPs in one COMPOUND; the results are those of LOOKUP for the last name, a LOOKUP3res. Each name
+ * but the last must be that of a directory: a symbolic link among them is NFS4ERR_SYMLINK or NFS3ERR_NOTDIR.
+ */
+enum { RR_V4_NAMES = 8 };
+
+struct rr_v4_walk_args {
+	nfs_fh3 directory;
+	uint32_t count; /* of names: at most rr_v4_names_max() */
+	struct rpcrdma_bytes names[RR_V4_NAMES];
+};
+
+/*
+ * A new file, which is made under a temporary name, written to stable storage, and renamed once all of that
+ * was done.
+ */
+struct rr_v4_put_args {
+	nfs_fh3 directory;
+	struct rpcrdma_bytes temporary, name;
+	sattr3 attributes; /* with those that writing changes */
+	struct rpcrdma_bytes data;
+	bool *made; /* set to true where a call that was refused has made the temporary name */
 };
 
 struct rr_v4_seek_args {

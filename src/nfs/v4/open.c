@@ -25,7 +25,7 @@ rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 	for (struct rr_list *link = v4->opens.next; link != &v4->opens; link = link->next) {
 		struct rr_v4_open *open = rr_container(link, struct rr_v4_open, link);
 
-		if (open->handle_length == handle.length &&
+		if (!open->once && open->handle_length == handle.length &&
 			memcmp(open->handle, handle.data, handle.length) == 0)
 			return open;
 	}
@@ -57,7 +57,7 @@ rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 	open = rr_container(v4->open_free.next, struct rr_v4_open, link);
 	open->state = RR_V4_OPEN_LOST;
 	open->access = open->wanted = open->users = 0;
-	open->has_delegation = false;
+	open->has_delegation = open->once = false;
 	open->handle_length = handle.length;
 	memcpy(open->handle, handle.data, handle.length);
 	v4->open_count++;
@@ -143,7 +143,7 @@ rr_v4_opens_reclaim(struct rr_v4 *v4)
 		open->has_delegation = false;
 		if (open->state != RR_V4_OPEN_READY)
 			continue;
-		open->state = RR_V4_OPEN_RECLAIM;
+		open->state = open->once ? RR_V4_OPEN_LOST : RR_V4_OPEN_RECLAIM;
 		open->wanted = open->access;
 	}
 }

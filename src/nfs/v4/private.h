@@ -20,6 +20,7 @@
 enum {
 	RR_V4_SLOTS = 64,
 	RR_V4_OPS = 12,
+	RR_V4_PUT_OPS = 11,    /* of RR_V4_PUT */
 	RR_V4_OPENS = 160,     /* files that are open at a time: `rpcrdma cp` has 128 under way */
 	RR_V4_OPENS_IDLE = 16, /* of these, files that nothing is read from or written to */
 	RR_V4_RETRIES = 16,    /* how often one call is made again in a new session, or with a new open */
@@ -74,6 +75,7 @@ struct rr_v4_open {
 	uint64_t used;           /* when it was last used */
 	stateid4 stateid, delegation;
 	bool has_delegation;
+	bool once;              /* of another owner: for no call, and to be closed */
 	struct rr_list waiters; /* struct rr_call */
 	uint8_t handle[NFS4_FHSIZE];
 	uint32_t handle_length;
@@ -89,10 +91,12 @@ struct rr_v4_work {
 	void (*build)(struct rr_v4_slot *slot);
 	/* All operations succeeded: 0, or a negative error. Of a procedure: fills in the caller's result. */
 	int (*take)(struct rr_v4_slot *slot);
+	/* Of a procedure, or NULL: an operation was refused, slot->result has the results up to that one. */
+	void (*fail)(struct rr_v4_slot *slot);
 	/* Of the session's own: it is over, by a negative error, a status, or 0 from take(). */
 	void (*end)(struct rr_v4_slot *slot, int error);
 	uint32_t access; /* the OPEN4_SHARE_ACCESS_... that the file must be open with; 0: none */
-	bool makes;      /* it opens a file that it makes */
+	bool makes;      /* it opens a file that is not in the table of opens */
 	bool changes;    /* it is not idempotent: the server is to keep its reply */
 	bool alone;      /* without SEQUENCE */
 };
@@ -115,6 +119,8 @@ struct rr_v4_slot {
 	nfs_argop4 ops[RR_V4_OPS];
 	uint32_t words[RR_V4_WORDS];
 	uint8_t values[RR_V4_VALUES];
+	char owner[24];  /* of an open that the COMPOUND closes itself */
+	uint8_t size[8]; /* that a file is to have */
 	uint8_t arena[8192] __attribute__((aligned(16)));
 };
 
@@ -154,7 +160,7 @@ struct rr_v4 {
 	sequenceid4 create_sequence;
 	sessionid4 session;
 	uint32_t generation, fruitless; /* sessions that were made; attempts since the last success */
-	uint32_t slots, request_max, reply_max;
+	uint32_t slots, request_max, reply_max, operations; /* of a COMPOUND */
 	uint32_t message;                  /* octets of the largest message that this side carries */
 	sequenceid4 sequence[RR_V4_SLOTS]; /* that was used last */
 	uint64_t until;                    /* when a server that asks to come back later is no longer asked */
@@ -205,8 +211,8 @@ extern const uint32_t rr_v4_procedure_count;
 extern const struct rr_v4_work rr_v4_getattr3, rr_v4_setattr3, rr_v4_lookup3, rr_v4_access3, rr_v4_readlink3,
 	rr_v4_read3, rr_v4_write3, rr_v4_create3, rr_v4_mkdir3, rr_v4_symlink3, rr_v4_remove3, rr_v4_rmdir3,
 	rr_v4_rename3, rr_v4_link3, rr_v4_readdir3, rr_v4_readdirplus3, rr_v4_fsstat3, rr_v4_fsinfo3,
-	rr_v4_commit3, rr_v4_seek, rr_v4_copy, rr_v4_clone, rr_v4_getxattr, rr_v4_setxattr, rr_v4_removexattr,
-	rr_v4_listxattrs;
+	rr_v4_commit3, rr_v4_walk, rr_v4_read_once, rr_v4_put, rr_v4_seek, rr_v4_copy, rr_v4_clone,
+	rr_v4_getxattr, rr_v4_setxattr, rr_v4_removexattr, rr_v4_listxattrs;
 
 /* Octets of the C type that the procedure's results have. */
 size_t rr_v4_result_size(uint32_t proc);
@@ -214,6 +220,10 @@ size_t rr_v4_result_size(uint32_t proc);
 /* Appends GETFH and GETATTR; takes what they answered. */
 void rr_v4_find(struct rr_v4_slot *slot);
 int rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes);
+
+/* Appends the READ that the caller's arguments describe; takes what it answered. */
+void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
+int rr_v4_read_take(struct rr_v4_slot *slot);
 
 /* Octets of a result that live as long as the caller's call says: an error LIMIT where there is no room. */
 int rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The procedures of version 3 by their numbers, and behind them those that version 4.2 has beside. */
+/* The procedures of version 3 by their numbers, and behind them those of newer.h. */
 #include "nfs/v4/private.h"
 
 const struct rr_v4_work *const rr_v4_procedures[] = {
@@ -22,6 +22,9 @@ const struct rr_v4_work *const rr_v4_procedures[] = {
 	[NFSPROC3_FSSTAT] = &rr_v4_fsstat3,
 	[NFSPROC3_FSINFO] = &rr_v4_fsinfo3,
 	[NFSPROC3_COMMIT] = &rr_v4_commit3,
+	[RR_V4_WALK] = &rr_v4_walk,
+	[RR_V4_READ_ONCE] = &rr_v4_read_once,
+	[RR_V4_PUT] = &rr_v4_put,
 	[RR_V4_SEEK] = &rr_v4_seek,
 	[RR_V4_COPY] = &rr_v4_copy,
 	[RR_V4_CLONE] = &rr_v4_clone,
@@ -34,6 +37,9 @@ const struct rr_v4_work *const rr_v4_procedures[] = {
 const uint32_t rr_v4_procedure_count = sizeof(rr_v4_procedures) / sizeof(rr_v4_procedures[0]);
 
 static const size_t proc_newer_sizes[RR_V4_PROCEDURES] = {
+	[RR_V4_WALK] = sizeof(LOOKUP3res),
+	[RR_V4_READ_ONCE] = sizeof(READ3res),
+	[RR_V4_PUT] = sizeof(nfsstat3),
 	[RR_V4_SEEK] = sizeof(struct rr_v4_seek_result),
 	[RR_V4_COPY] = sizeof(struct rr_v4_copy_result),
 	[RR_V4_CLONE] = sizeof(struct rr_v4_copy_result),

@@ -18,19 +18,25 @@ data_stateid(const struct rr_v4_slot *slot)
 
 /* ---- READ ---- */
 
-static void
-proc_read_build(struct rr_v4_slot *slot)
+void
+rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid)
 {
 	const READ3args *args = slot->outer->args;
 
-	rr_v4_putfh(slot, args->file.data);
-	rr_v4_op(slot, OP_READ, 8)->u.opread = (READ4args){ data_stateid(slot), args->offset, args->count };
+	rr_v4_op(slot, OP_READ, 8)->u.opread = (READ4args){ stateid, args->offset, args->count };
 	slot->call.sink_count = slot->outer->sink_count;
 	memcpy(slot->call.sinks, slot->outer->sinks, slot->call.sink_count * sizeof(slot->call.sinks[0]));
 }
 
-static int
-proc_read_take(struct rr_v4_slot *slot)
+static void
+proc_read_build(struct rr_v4_slot *slot)
+{
+	rr_v4_putfh(slot, ((const READ3args *)slot->outer->args)->file.data);
+	rr_v4_read_op(slot, data_stateid(slot));
+}
+
+int
+rr_v4_read_take(struct rr_v4_slot *slot)
 {
 	const READ4resok *from = &rr_v4_res(slot, OP_READ)->u.opread.u.resok4;
 	READ3resok *ok = &((READ3res *)slot->outer->result)->u.resok;
@@ -42,7 +48,7 @@ proc_read_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_read3 = {
-	.build = proc_read_build, .take = proc_read_take, .access = OPEN4_SHARE_ACCESS_READ
+	.build = proc_read_build, .take = rr_v4_read_take, .access = OPEN4_SHARE_ACCESS_READ
 };
 
 /* ---- WRITE ---- */

@@ -64,15 +64,21 @@ rr_v4_find(struct rr_v4_slot *slot)
 /* RFC 8881, 18.13.4: a name of ".." is for LOOKUPP; NFS4ERR_NOENT at the root, which is its own parent here.
  */
 static void
+proc_lookup_one(struct rr_v4_slot *slot, struct rpcrdma_bytes name)
+{
+	if (name.length == 2 && memcmp(name.data, "..", 2) == 0)
+		rr_v4_op(slot, OP_LOOKUPP, 0);
+	else if (name.length > 0)
+		rr_v4_op(slot, OP_LOOKUP, 0)->u.oplookup.objname = name;
+}
+
+static void
 proc_lookup_build(struct rr_v4_slot *slot)
 {
 	const diropargs3 *what = &((const LOOKUP3args *)slot->outer->args)->what;
 
 	rr_v4_putfh(slot, what->dir.data);
-	if (what->name.length == 2 && memcmp(what->name.data, "..", 2) == 0)
-		rr_v4_op(slot, OP_LOOKUPP, 0);
-	else if (what->name.length > 0)
-		rr_v4_op(slot, OP_LOOKUP, 0)->u.oplookup.objname = what->name;
+	proc_lookup_one(slot, what->name);
 	rr_v4_find(slot);
 }
 
@@ -85,6 +91,20 @@ proc_lookup_take(struct rr_v4_slot *slot)
 }
 
 const struct rr_v4_work rr_v4_lookup3 = { .build = proc_lookup_build, .take = proc_lookup_take };
+
+/* 2.3: "multi-component look up requests can be constructed by combining multiple LOOKUP operations." */
+static void
+proc_walk_build(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_walk_args *args = slot->outer->args;
+
+	rr_v4_putfh(slot, args->directory.data);
+	for (uint32_t i = 0; i < args->count; i++)
+		proc_lookup_one(slot, args->names[i]);
+	rr_v4_find(slot);
+}
+
+const struct rr_v4_work rr_v4_walk = { .build = proc_walk_build, .take = proc_lookup_take };
 
 /* ---- ACCESS ---- */
 

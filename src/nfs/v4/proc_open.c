@@ -35,10 +35,11 @@ rr_v4_close_build(struct rr_v4_slot *slot)
 	const struct rr_v4_open *open = slot->open;
 
 	rr_v4_putfh(slot, open_handle(open));
-	rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = open->stateid;
-	/* No delegation was wanted: a server that gave one gets it back. */
+	/* No delegation was wanted: a server that gave one gets it back, also where it has closed the file.
+	 */
 	if (open->has_delegation)
 		rr_v4_op(slot, OP_DELEGRETURN, 0)->u.opdelegreturn.deleg_stateid = open->delegation;
+	rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = open->stateid;
 }
 
 int

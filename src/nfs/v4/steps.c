@@ -101,6 +101,7 @@ steps_create_take(struct rr_v4_slot *slot)
 	v4->generation++;
 	v4->slots = (uint32_t)rr_min(fore->ca_maxrequests, RR_V4_SLOTS);
 	v4->highest = v4->slots - 1;
+	v4->operations = fore->ca_maxoperations;
 	v4->request_max = (uint32_t)rr_min(fore->ca_maxrequestsize, v4->message);
 	v4->reply_max = (uint32_t)rr_min(fore->ca_maxresponsesize, v4->message);
 	v4->free = v4->doubt = 0;

@@ -94,6 +94,21 @@ rr_v4_minor(const struct rr_v4 *v4)
 	return v4->config.minor;
 }
 
+uint32_t
+rr_v4_names_max(const struct rr_v4 *v4)
+{
+	enum { OTHERS = 4 }; /* SEQUENCE, PUTFH, GETFH, GETATTR */
+
+	_Static_assert(RR_V4_NAMES <= RR_V4_OPS - OTHERS, "a walk fits in a COMPOUND");
+	return v4->operations - OTHERS < RR_V4_NAMES ? v4->operations - OTHERS : RR_V4_NAMES;
+}
+
+bool
+rr_v4_can_put(const struct rr_v4 *v4)
+{
+	return v4->operations >= RR_V4_PUT_OPS;
+}
+
 /* RFC 8881, 2.10.4: servers with the same major ID and the same scope are one, whose file handles are good by
  * either. */
 bool
@@ -158,7 +173,7 @@ rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 	if (call->timeout > 0)
 		rr_loop_arm(v4->loop, &call->timer, call->timeout);
 	if (call->proc >= rr_v4_procedure_count || !rr_v4_procedures[call->proc] ||
-		(call->proc > NFSPROC3_COMMIT && v4->config.minor < 2)) {
+		(call->proc >= RR_V4_SEEK && v4->config.minor < 2)) {
 		rr_v4_end_later(v4, call,
 			rr_fail(&v4->text, -RPCRDMA_ERR_PROC_UNAVAIL,
 				"NFS version 4.%u has nothing like procedure %u", v4->config.minor,

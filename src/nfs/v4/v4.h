@@ -50,6 +50,13 @@ void rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call);
 /* The minor version that is spoken. */
 uint32_t rr_v4_minor(const struct rr_v4 *v4);
 
+/* How many names RR_V4_WALK may have: at least 1. RFC 8881, 18.36.3: "The maximum number of operations ...
+ * that the client will send in a COMPOUND". */
+uint32_t rr_v4_names_max(const struct rr_v4 *v4);
+
+/* Whether a COMPOUND may have as many operations as RR_V4_PUT has. */
+bool rr_v4_can_put(const struct rr_v4 *v4);
+
 /* True where both say that they are one server. Nobody but the servers themselves vouches for it. */
 bool rr_v4_is_same_server(const struct rr_v4 *a, const struct rr_v4 *b);
 

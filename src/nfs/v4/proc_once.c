@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small files: what is opened is closed by the same COMPOUND. */
+#include <stdio.h>
+
+#include "base/endian.h"
+#include "nfs/v4/private.h"
+
+/* RFC 8881, 8.2.3: "When "other" is zero and "seqid" is one, the stateid represents the current stateid":
+ * that of the OPEN. */
+static const stateid4 once_current = { .seqid = 1 };
+
+/* Each slot has an owner of its own: opens of one owner and one file are one open (RFC 8881, 9.7), and this
+ * CLOSE would end it for the calls that use the table of opens. */
+static void
+once_open(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
+{
+	int length = snprintf(slot->owner, sizeof(slot->owner), "rpcrdma %u", slot->number);
+
+	rr_v4_open_owner(slot, args, access);
+	args->owner.owner = (struct rpcrdma_bytes){ slot->owner, (uint32_t)length };
+}
+
+static void
+once_close(struct rr_v4_slot *slot)
+{
+	rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = once_current;
+}
+
+/* A file that the server has still open, or a delegation, goes to the table of opens, which closes it with
+ * those that are not used. Room was kept for that, as the work makes an open. */
+static void
+once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
+{
+	struct rr_v4_open *open = rr_v4_open_new(slot->v4, handle);
+
+	if (!open)
+		return;
+	rr_v4_open_take(slot->v4, open, &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4, access);
+	open->once = true;
+}
+
+static bool
+once_is_delegated(const struct rr_v4_slot *slot)
+{
+	open_delegation_type4 type = rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4.delegation.delegation_type;
+
+	return type == OPEN_DELEGATE_READ || type == OPEN_DELEGATE_WRITE;
+}
+
+/* ---- READ of a file that nothing else is read from ---- */
+
+static void
+proc_read_once_build(struct rr_v4_slot *slot)
+{
+	const READ3args *args = slot->outer->args;
+	OPEN4args *to;
+
+	rr_v4_putfh(slot, args->file.data);
+	to = &rr_v4_op(slot, OP_OPEN, RR_V4_OPEN_MAX)->u.opopen;
+	once_open(slot, to, OPEN4_SHARE_ACCESS_READ);
+	to->claim.claim = CLAIM_FH;
+	rr_v4_read_op(slot, once_current);
+	once_close(slot);
+}
+
+static int
+proc_read_once_take(struct rr_v4_slot *slot)
+{
+	if (once_is_delegated(slot))
+		once_leave_to_table(
+			slot, ((const READ3args *)slot->outer->args)->file.data, OPEN4_SHARE_ACCESS_READ);
+	return rr_v4_read_take(slot);
+}
+
+/* An operation behind OPEN failed. */
+static void
+proc_read_once_fail(struct rr_v4_slot *slot)
+{
+	nfs_opnum4 failed = slot->ops[slot->result.resarray.count - 1].argop;
+
+	if (failed == OP_READ || failed == OP_CLOSE)
+		once_leave_to_table(
+			slot, ((const READ3args *)slot->outer->args)->file.data, OPEN4_SHARE_ACCESS_READ);
+}
+
+/* The server need not keep the reply: where it was lost, all of it can be done again. */
+const struct rr_v4_work rr_v4_read_once = {
+	.build = proc_read_once_build,
+	.take = proc_read_once_take,
+	.fail = proc_read_once_fail,
+	.makes = true,
+};
+
+/* ---- A whole file ---- */
+
+static void
+once_create(struct rr_v4_slot *slot, struct rpcrdma_bytes name)
+{
+	static uint32_t mode_words[] = { 0, UINT32_C(1) << (FATTR4_MODE - 32) };
+	static const uint8_t mode[] = { 0, 0, 0600 >> 8, 0600 & 0xff };
+	OPEN4args *to = &rr_v4_op(slot, OP_OPEN, RR_V4_OPEN_MAX)->u.opopen;
+
+	once_open(slot, to, OPEN4_SHARE_ACCESS_BOTH);
+	to->openhow.opentype = OPEN4_CREATE;
+	to->openhow.u.how.mode = GUARDED4;
+	to->openhow.u.how.u.createattrs = (fattr4){ { 2, mode_words }, { mode, sizeof(mode) } };
+	to->claim.claim = CLAIM_NULL;
+	to->claim.u.file = name;
+}
+
+/* 18.32.3: "The server MAY write fewer bytes than requested by the client": then the size is not that of the
+ * data, and VERIFY ends the COMPOUND. */
+static void
+once_write(struct rr_v4_slot *slot, struct rpcrdma_bytes data)
+{
+	static uint32_t size_words[] = { UINT32_C(1) << FATTR4_SIZE };
+
+	rr_v4_op(slot, OP_WRITE, 16)->u.opwrite = (WRITE4args){ once_current, 0, FILE_SYNC4, data };
+	rr_put_be64(slot->size, data.length);
+	rr_v4_op(slot, OP_VERIFY, 0)->u.opverify.obj_attributes =
+		(fattr4){ { 1, size_words }, { slot->size, sizeof(slot->size) } };
+}
+
+static void
+proc_put_build(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_put_args *args = slot->outer->args;
+	SETATTR4args *to;
+
+	rr_v4_putfh(slot, args->directory.data);
+	rr_v4_op(slot, OP_SAVEFH, 0);
+	once_create(slot, args->temporary);
+	rr_v4_op(slot, OP_GETFH, 4 + NFS4_FHSIZE);
+	once_write(slot, args->data);
+	to = &rr_v4_op(slot, OP_SETATTR, 4 + 4 * RR_V4_WORDS)->u.opsetattr;
+	to->obj_attributes = rr_v4_attr_set(&args->attributes, slot->words, slot->values);
+	once_close(slot);
+	rr_v4_op(slot, OP_RESTOREFH, 0);
+	rr_v4_op(slot, OP_RENAME, 2 * XDR_MAX_change_info4)->u.oprename =
+		(RENAME4args){ .oldname = args->temporary, .newname = args->name };
+}
+
+static struct rpcrdma_bytes
+once_handle(const struct rr_v4_slot *slot)
+{
+	return rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
+}
+
+static int
+proc_put_take(struct rr_v4_slot *slot)
+{
+	if (once_is_delegated(slot))
+		once_leave_to_table(slot, once_handle(slot), OPEN4_SHARE_ACCESS_BOTH);
+	return 0;
+}
+
+static void
+proc_put_fail(struct rr_v4_slot *slot)
+{
+	const struct rr_v4_put_args *args = slot->outer->args;
+
+	switch (slot->ops[slot->result.resarray.count - 1].argop) {
+	case OP_WRITE:
+	case OP_VERIFY:
+	case OP_SETATTR:
+	case OP_CLOSE:
+		once_leave_to_table(slot, once_handle(slot), OPEN4_SHARE_ACCESS_BOTH);
+		*args->made = true;
+		break;
+	case OP_GETFH:
+	case OP_RESTOREFH:
+	case OP_RENAME: *args->made = true; break;
+	default: break;
+	}
+}
+
+const struct rr_v4_work rr_v4_put = {
+	.build = proc_put_build,
+	.take = proc_put_take,
+	.fail = proc_put_fail,
+	.makes = true,
+	.changes = true,
+};
