@@ -51,9 +51,8 @@ pool_power_below(size_t size)
 	return (size_t)1 << (8 * sizeof(unsigned long) - 1 - (unsigned)__builtin_clzl(size - 1));
 }
 
-/* The size of the buffer for so many octets; 0 where there is none. */
-static size_t
-pool_rounded_of(size_t size)
+size_t
+rr_pool_rounded_of(size_t size)
 {
 	size_t step, rounded;
 
@@ -116,11 +115,11 @@ rr_pool_account(struct rr_pool *pool, struct rr_party *party)
 	return party ? &party->accounts[pool->resource] : &pool->nobody;
 }
 
-void *
-rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
+/* NULL: it is not granted, or there is no memory. */
+static struct rr_pool_head *
+pool_take(struct rr_pool *pool, struct rr_account *account, size_t size)
 {
-	struct rr_account *account = rr_pool_account(pool, party);
-	size_t rounded = pool_rounded_of(size);
+	size_t rounded = rr_pool_rounded_of(size);
 	struct rr_pool_head *head;
 
 	if (rounded == 0)
@@ -138,7 +137,18 @@ rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
 		return NULL;
 	head->granted = rr_loop_now(pool->shares->loop);
 	rr_pool_share_charge(pool, head, account);
-	return pool_buffer_of(head);
+	return head;
+}
+
+void *
+rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
+{
+	struct rr_account *account = rr_pool_account(pool, party);
+	struct rr_pool_head *head;
+
+	account->growing = NULL;
+	head = pool_take(pool, account, size);
+	return head ? pool_buffer_of(head) : NULL;
 }
 
 void *
@@ -170,14 +180,56 @@ pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 		rr_loop_defer(pool->shares->loop, &pool->task);
 }
 
+/* The buffer that was to become larger goes, and with the last buffer of an account the guest. */
+static void
+pool_forget_growing(struct rr_pool *pool, const struct rr_pool_head *head)
+{
+	struct rr_account *account = head->account;
+
+	if (account->growing == head)
+		account->growing = NULL;
+	if (pool->guest == account && account->used == head->size)
+		pool->guest = NULL;
+}
+
 void
 rr_pool_put(struct rr_pool *pool, void *buffer)
 {
 	if (!buffer)
 		return;
+	pool_forget_growing(pool, pool_head_of(buffer));
 	rr_pool_share_prove(pool, pool_head_of(buffer));
 	rr_pool_share_discharge(pool, pool_head_of(buffer));
 	pool_keep(pool, pool_head_of(buffer));
+}
+
+void *
+rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t length, size_t size)
+{
+	struct rr_account *account = rr_pool_account(pool, party);
+	struct rr_pool_head *old, *head;
+	size_t refused;
+
+	if (!buffer)
+		return rr_pool_get(pool, party, size);
+	old = account->growing = pool_head_of(buffer);
+	rr_party_hold(party);
+	rr_pool_share_discharge(pool, old);
+	head = pool_take(pool, account, size);
+	if (head) {
+		memcpy(pool_buffer_of(head), buffer, length);
+		head->granted = old->granted;
+		account->growing = NULL;
+		if (rr_pool_share_is_beyond(pool))
+			pool->guest = account;
+		pool_keep(pool, old);
+	} else {
+		refused = account->refused;
+		rr_pool_share_charge(pool, old, account);
+		account->refused = refused;
+	}
+	rr_party_release(party);
+	return head ? pool_buffer_of(head) : NULL;
 }
 
 void *
@@ -185,7 +237,7 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 {
 	struct rr_pool_head *head = pool_head_of(buffer), *smaller;
 	struct rr_account *account = head->account;
-	size_t rounded = pool_rounded_of(length);
+	size_t rounded = rr_pool_rounded_of(length);
 
 	if (rounded == 0 || rounded >= head->size)
 		return buffer;
@@ -202,6 +254,29 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 	rr_party_release(account->party);
 	pool_keep(pool, head);
 	return pool_buffer_of(smaller);
+}
+
+/* Something larger than a part of the pool could hold all memory for those that have proved to move, while it
+ * grows; and what a party holds beside it may not come back before it has grown. Both have their memory at
+ * once, or wait without any. */
+size_t
+rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted)
+{
+	const struct rr_account *account = rr_pool_account(pool, party);
+	size_t held = buffer ? pool_head_of(buffer)->size : 0;
+	size_t step = rr_pool_rounded_of(come > RR_POOL_STEP ? come : RR_POOL_STEP);
+
+	if (wanted > pool->max / 4 || step > wanted || account->used > held)
+		return wanted;
+	if (rr_pool_has_proved(pool, party) || rr_pool_share_has_plenty(pool, wanted))
+		return wanted;
+	return step;
+}
+
+bool
+rr_pool_is_alone(const struct rr_pool *pool, void *buffer)
+{
+	return buffer && pool->used == pool_head_of(buffer)->size;
 }
 
 size_t

@@ -26,6 +26,11 @@
  * buffers come back, one of each party in turn; new requests do not overtake
  * those that are due. Requests of no party are bound by what is free alone.
  *
+ * What comes slowly takes its memory as it comes: rr_pool_step() and
+ * rr_pool_grow(). One that waits for a larger buffer meanwhile holds the smaller one;
+ * so that such do not wait for each other for ever, one of them at a time may have more
+ * than the part of those that have proved nothing.
+ *
  * Sizes are rounded up to a quarter of the power of two below them, and to
  * 4096 octets, so that 1 MiB with its header takes 1.25 MiB; buffers up
  * to RR_POOL_KEPT octets are kept on free lists when they come back, so that
@@ -34,6 +39,7 @@
 enum {
 	RR_POOL_KEPT = 1 << 21,
 	RR_POOL_START = 256 << 10,
+	RR_POOL_STEP = 64 << 10,
 	RR_POOL_RESERVE = 8,
 	RR_POOL_UNPROVEN = 5,
 	RR_POOL_NEWCOMERS = 32
@@ -62,6 +68,24 @@ void *rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size);
 /* The same; where so much is not granted to a party that holds nothing of the pool, a buffer of least octets,
  * and *size becomes least. */
 void *rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, size_t least);
+
+/*
+ * Of something that will have wanted octets in all, so many have come: the size of the buffer that the party
+ * asks for next in the place of buffer, which may be NULL. All of it, where the party has proved to move what
+ * it holds, where it holds something else, or where there is plenty; else RR_POOL_STEP to begin with, and
+ * then what has come, as sizes are rounded up.
+ */
+size_t rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted);
+
+/*
+ * A buffer of size octets in the place of buffer, which has come back, with its first length octets. The
+ * request is judged as if the party did not hold buffer. NULL as of rr_pool_get(): then the party has buffer
+ * as before, also while it waits. buffer may be NULL.
+ */
+void *rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t length, size_t size);
+
+/* Whether nothing but buffer is out: to wait for a larger one would be in vain. buffer may be NULL. */
+bool rr_pool_is_alone(const struct rr_pool *pool, void *buffer);
 
 /* buffer may be NULL. */
 void rr_pool_put(struct rr_pool *pool, void *buffer);

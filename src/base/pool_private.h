@@ -46,10 +46,15 @@ struct rr_pool {
 	struct rr_list turns;     /* accounts with waiters */
 	struct rr_list round;     /* those of them that are still to be looked at in the present round */
 	struct rr_account *woken; /* whose waiter is being woken */
+	/* The one that may grow beyond the part of those that have proved nothing, until all of its buffers
+	 * came back; NULL: there is none. */
+	struct rr_account *guest;
 	struct rr_task task;
 };
 
-/* pool.c: that of the party, or of nobody in particular. */
+/* pool.c: the size of the buffer for so many octets; 0 where there is none. */
+size_t rr_pool_rounded_of(size_t size);
+/* That of the party, or of nobody in particular. */
 struct rr_account *rr_pool_account(struct rr_pool *pool, struct rr_party *party);
 
 /* pool_share.c */
@@ -72,6 +77,10 @@ size_t rr_pool_share_wants(const struct rr_account *account);
  * back; else NULL. */
 struct rr_host *rr_pool_share_full_host(
 	const struct rr_pool *pool, const struct rr_account *account, size_t size);
+/* Whether so much is little beside what may be out without proof, and nobody waits. */
+bool rr_pool_share_has_plenty(const struct rr_pool *pool, size_t size);
+/* Whether more is out without proof than may be, beside what is kept for small requests. */
+bool rr_pool_share_is_beyond(const struct rr_pool *pool);
 /* The buffer is out now, or no more. */
 void rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account);
 void rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head);

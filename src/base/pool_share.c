@@ -30,7 +30,9 @@ rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *acco
 bool
 rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
-	return !account->party || account->used == 0 || rr_pool_share_is_small(pool, account, size);
+	return !account->party || account->used == 0 ||
+	       (account->growing && account->used == account->growing->size) ||
+	       rr_pool_share_is_small(pool, account, size);
 }
 
 bool
@@ -140,6 +142,28 @@ rr_pool_doubt(struct rr_pool *pool, struct rr_party *party)
 		account->moved_before = party->ops->moved(party->ctx);
 }
 
+/* ---- What grows ---- */
+
+bool
+rr_pool_share_has_plenty(const struct rr_pool *pool, size_t size)
+{
+	return pool->unproven + size <= share_unproven_max(pool) / 8 && !rr_pool_is_wanted(pool);
+}
+
+bool
+rr_pool_share_is_beyond(const struct rr_pool *pool)
+{
+	return pool->unproven > share_unproven_max(pool);
+}
+
+/* Those that wait for a larger buffer and hold a smaller one could wait for each other for ever. So one of
+ * them may have it. */
+static bool
+share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
+{
+	return account->growing && account->used == 0 && (!pool->guest || pool->guest == account);
+}
+
 /* ---- Judgement ---- */
 
 /*
@@ -215,7 +239,7 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 
 	if (pool->used == 0)
 		return RR_POOL_GRANTED;
-	if (share_is_barred(pool, account, size))
+	if (share_is_barred(pool, account, size) && !share_is_guest(pool, account))
 		return rr_pool_share_is_entitled(pool, account, size) ? RR_POOL_BARRED : RR_POOL_ENOUGH;
 	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
 		(account->used == 0 && pool->large == 0))

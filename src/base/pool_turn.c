@@ -63,22 +63,38 @@ turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_a
 	}
 }
 
-/* Serves the account, in its turn. */
+/* Whether the account may have what it wants, in its turn. */
+static bool
+turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, struct round *round)
+{
+	enum rr_pool_verdict verdict = rr_pool_share_judge(pool, account, wants);
+
+	if (verdict == RR_POOL_GRANTED &&
+		!turn_is_closed(round, account, wants, rr_pool_share_is_small(pool, account, wants)))
+		return true;
+	turn_close_to(round, pool, account, verdict, wants);
+	return false;
+}
+
+/* Serves the account, in its turn. A buffer that would come back is judged as if it had. */
 static bool
 turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
 {
+	struct rr_pool_head *growing = account->growing;
 	size_t wants = rr_pool_share_wants(account);
-	enum rr_pool_verdict verdict;
+	bool granted;
 
 	account->due &= wants > 0;
 	if (wants == 0)
 		return false;
-	verdict = rr_pool_share_judge(pool, account, wants);
-	if (verdict == RR_POOL_GRANTED &&
-		!turn_is_closed(round, account, wants, rr_pool_share_is_small(pool, account, wants)))
+	if (growing)
+		rr_pool_share_discharge(pool, growing);
+	granted = turn_is_granted(pool, account, wants, round);
+	if (growing)
+		rr_pool_share_charge(pool, growing, account);
+	if (granted)
 		return turn_wake_first(pool, account);
 	turn_set_due(pool, account, rr_pool_share_is_entitled(pool, account, wants));
-	turn_close_to(round, pool, account, verdict, wants);
 	return false;
 }
 

@@ -35,6 +35,7 @@ enum { RR_SHARE_SLOWEST = 64 << 10, RR_SHARE_TURNOVER = 8 };
 enum rr_accepted { RR_NOT_ACCEPTED, RR_ACCEPTED_TCP, RR_ACCEPTED_RDMA, RR_ACCEPTED };
 
 struct rr_pool;
+struct rr_pool_head;
 struct rr_party;
 
 /* What a party has of one pool. */
@@ -46,9 +47,10 @@ struct rr_account {
 	uint64_t moved_before;   /* octets that do not prove anything: they moved before probation ended */
 	uint64_t probation_ends; /* 0: no buffer came back yet */
 	size_t refused;          /* octets of the last request that was not granted */
-	struct rr_list waiters;  /* struct rr_pool_waiter, the first come first */
-	struct rr_list turn;     /* in the pool's list of those that wait */
-	bool due;                /* it waits although its share would allow what it wants */
+	struct rr_pool_head *growing; /* the buffer for which a larger one is wanted; NULL: there is none */
+	struct rr_list waiters;       /* struct rr_pool_waiter, the first come first */
+	struct rr_list turn;          /* in the pool's list of those that wait */
+	bool due;                     /* it waits although its share would allow what it wants */
 	uint64_t due_since;
 };
 

@@ -19,6 +19,7 @@ struct stream {
 	uint8_t whole[MAX];
 	uint32_t whole_length;
 	bool in_place;
+	uint32_t piece; /* of the memory that the record gets; 0: all at once */
 };
 
 static void
@@ -27,6 +28,15 @@ put_fragment(struct stream *stream, const void *data, uint32_t length, bool last
 	rr_put_be32(stream->octets + stream->length, rr_record_mark(length, last));
 	memcpy(stream->octets + stream->length + 4, data, length);
 	stream->length += 4 + length;
+}
+
+/* All that the record needs, or so many octets more than it has. */
+static uint32_t
+next_room(const struct stream *stream)
+{
+	uint32_t room = stream->record.room + stream->piece;
+
+	return stream->piece > 0 && room < stream->record.wanted ? room : stream->record.wanted;
 }
 
 /* Offers the octets in pieces of step, as a reader does: what was not taken is offered again. */
@@ -42,7 +52,7 @@ take_in_steps(struct stream *stream, uint32_t step)
 		from = to - in.length;
 		if (result == RR_RECORD_ROOM) {
 			assert_true(stream->record.wanted <= MAX);
-			rr_record_room(&stream->record, stream->room);
+			rr_record_room(&stream->record, stream->room, next_room(stream));
 			continue;
 		}
 		if (result == RR_RECORD_WHOLE || result == RR_RECORD_SKIPPED) {
@@ -136,23 +146,55 @@ octets_may_be_read_into_the_record_directly(void **state)
 {
 	struct stream *stream = *state;
 	struct rpcrdma_bytes in = { stream->octets, 4 }, whole;
+	uint32_t octets;
 
 	put_fragment(stream, sample, 100, true);
 	assert_int_equal(rr_record_take(&stream->record, &in, IN_PLACE, MAX, &whole), RR_RECORD_ROOM);
-	assert_null(rr_record_direct(&stream->record));
+	assert_null(rr_record_direct(&stream->record, &octets));
 	assert_int_equal(stream->record.wanted, 100);
-	rr_record_room(&stream->record, stream->room);
+	rr_record_room(&stream->record, stream->room, 100);
 	assert_int_equal(rr_record_take(&stream->record, &in, IN_PLACE, MAX, &whole), RR_RECORD_MORE);
-	assert_ptr_equal(rr_record_direct(&stream->record), stream->room);
+	assert_ptr_equal(rr_record_direct(&stream->record, &octets), stream->room);
 	memcpy(stream->room, sample, 60);
 	rr_record_filled(&stream->record, 60);
 	assert_int_equal(rr_record_take(&stream->record, &in, IN_PLACE, MAX, &whole), RR_RECORD_MORE);
-	memcpy(rr_record_direct(&stream->record), sample + 60, 40);
+	memcpy(rr_record_direct(&stream->record, &octets), sample + 60, 40);
 	rr_record_filled(&stream->record, 40);
-	assert_null(rr_record_direct(&stream->record));
+	assert_null(rr_record_direct(&stream->record, &octets));
 	assert_int_equal(rr_record_take(&stream->record, &in, IN_PLACE, MAX, &whole), RR_RECORD_WHOLE);
 	assert_int_equal(whole.length, 100);
 	assert_memory_equal(whole.data, sample, 100);
+}
+
+static void
+a_record_gets_its_memory_piece_by_piece(void **state)
+{
+	struct stream *stream = *state;
+	struct rpcrdma_bytes in = { stream->octets, 4 + 10 }, whole;
+	uint32_t octets;
+
+	put_fragment(stream, sample, 100, true);
+	assert_int_equal(rr_record_take(&stream->record, &in, IN_PLACE, MAX, &whole), RR_RECORD_ROOM);
+	rr_record_room(&stream->record, stream->room, 10);
+	assert_int_equal(rr_record_take(&stream->record, &in, IN_PLACE, MAX, &whole), RR_RECORD_MORE);
+	assert_null(rr_record_direct(&stream->record, &octets));
+	in.length = 1;
+	assert_int_equal(rr_record_take(&stream->record, &in, IN_PLACE, MAX, &whole), RR_RECORD_ROOM);
+	rr_record_room(&stream->record, stream->room, 25);
+	assert_int_equal(rr_record_take(&stream->record, &in, IN_PLACE, MAX, &whole), RR_RECORD_MORE);
+	assert_ptr_equal(rr_record_direct(&stream->record, &octets), stream->room + 11);
+	assert_int_equal(octets, 14);
+	for (uint32_t piece = 1; piece < 50; piece++) {
+		stream->record = (struct rr_record){ 0 };
+		stream->length = 0;
+		stream->piece = piece;
+		put_fragment(stream, sample, 40, false);
+		put_fragment(stream, sample + 40, 0, false);
+		put_fragment(stream, sample + 40, 60, true);
+		assert_int_equal(take_in_steps(stream, 1 + piece % 5), RR_RECORD_WHOLE);
+		assert_int_equal(stream->whole_length, 100);
+		assert_memory_equal(stream->whole, sample, 100);
+	}
 }
 
 static void
@@ -290,6 +332,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			fragments_make_one_record_wherever_they_are_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(octets_may_be_read_into_the_record_directly, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_record_gets_its_memory_piece_by_piece, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_record_longer_than_allowed_is_refused_at_its_mark, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -14,8 +14,9 @@
  *
  * Reading stops where a record needs pool memory and there is none, and where
  * as many calls are being answered as one peer may have outstanding; it goes
- * on from the carrier's task. A carrier that waits for memory holds none: a
- * record gets all it can need at once.
+ * on from the carrier's task. The memory of a record grows with the octets that
+ * come, unless the peer has proved to move what it holds, or there is plenty
+ * (rr_pool_step()). A carrier that waits for more holds what it has.
  */
 #include <errno.h>
 #include <string.h>
@@ -126,7 +127,7 @@ read_starve(struct rr_tcp *tcp)
 {
 	struct rr_pool *pool = tcp->pool;
 
-	if (rr_pool_is_idle(pool)) {
+	if (rr_pool_is_idle(pool) || rr_pool_is_alone(pool, tcp->record.data)) {
 		rr_tcp_fail(tcp, -RPCRDMA_ERR_NOMEM, "%s: no memory for a record", tcp->base.peer);
 		return;
 	}
@@ -196,13 +197,17 @@ read_is_no_message(const struct rr_record *record)
 static bool
 read_make_room(struct rr_tcp *tcp)
 {
-	void *memory = rr_pool_get(tcp->pool, tcp->base.party, tcp->record.wanted);
+	struct rr_record *record = &tcp->record;
+	struct rr_party *party = tcp->base.party;
+	uint32_t come = record->length + (uint32_t)rr_min(tcp->in_end - tcp->in_start, record->left);
+	size_t size = rr_pool_step(tcp->pool, party, record->data, come, record->wanted);
+	void *memory = rr_pool_grow(tcp->pool, party, record->data, record->length, size);
 
 	if (!memory) {
 		read_starve(tcp);
 		return false;
 	}
-	rr_record_room(&tcp->record, memory);
+	rr_record_room(record, memory, (uint32_t)size);
 	return true;
 }
 
@@ -235,8 +240,8 @@ read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes
 }
 
 /*
- * The whole memory of a record is taken at once. A peer that has not proved to move what it holds must have
- * sent more of the record before than its first octets, which cost next to nothing.
+ * A peer that has not proved to move what it holds must have sent more of a record than its first octets,
+ * which cost next to nothing, before the record gets memory.
  */
 static bool
 read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
@@ -311,11 +316,9 @@ read_receive(struct rr_tcp *tcp)
 	if (tcp->in_end - tcp->in_start > RR_TCP_BEGUN)
 		return true;
 	read_staging_open(tcp);
-	iov[0].iov_base = rr_record_direct(&tcp->record);
-	if (iov[0].iov_base) {
-		direct = tcp->record.left;
+	iov[0].iov_base = rr_record_direct(&tcp->record, &direct);
+	if (iov[0].iov_base)
 		iov[count++].iov_len = direct;
-	}
 	iov[count].iov_base = tcp->in + tcp->in_end;
 	room = direct >= BULK_MIN ? BULK_TAIL : RR_TCP_STAGING - tcp->in_end;
 	iov[count++].iov_len = room;

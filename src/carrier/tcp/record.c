@@ -59,8 +59,8 @@ record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in
 	record->open = true;
 	record->last = last;
 	record->left = left;
-	/* One buffer for the whole record: of its size if that is known, else of the largest there can be. */
-	record->wanted = last ? left : max;
+	/* Memory for the whole record: of its size if that is known, else of the largest there can be. */
+	record->wanted = last ? record->length + left : max;
 	return RR_RECORD_ROOM;
 }
 
@@ -126,12 +126,14 @@ rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_p
 			if (result != RR_RECORD_ROOM)
 				return result;
 		}
-		if (!record->data)
+		if (!record->data || (record->length == record->room && record->left > 0 && in->length > 0))
 			return RR_RECORD_ROOM;
-		octets = (uint32_t)rr_min(in->length, record->left);
+		octets = (uint32_t)rr_min(rr_min(in->length, record->left), record->room - record->length);
 		memcpy(record->data + record->length, in->data, octets);
 		record_advance(in, octets);
 		rr_record_filled(record, octets);
+		if (record->left > 0 && in->length > 0)
+			continue;
 		if (record->left > 0)
 			return RR_RECORD_MORE;
 		record->open = false;
@@ -165,15 +167,17 @@ rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max)
 }
 
 void
-rr_record_room(struct rr_record *record, void *memory)
+rr_record_room(struct rr_record *record, void *memory, uint32_t room)
 {
 	record->data = memory;
+	record->room = room;
 }
 
 void *
-rr_record_direct(const struct rr_record *record)
+rr_record_direct(const struct rr_record *record, uint32_t *octets)
 {
-	return record->data && record->left > 0 ? record->data + record->length : NULL;
+	*octets = record->data ? (uint32_t)rr_min(record->left, record->room - record->length) : 0;
+	return *octets > 0 ? record->data + record->length : NULL;
 }
 
 void

@@ -20,7 +20,8 @@ enum {
 struct rr_record {
 	uint8_t *data;   /* memory given with rr_record_room(); NULL while there is none */
 	uint32_t length; /* octets of the record in data so far */
-	uint32_t wanted; /* RR_RECORD_ROOM: octets of memory that the record needs */
+	uint32_t room;   /* octets that data has room for */
+	uint32_t wanted; /* RR_RECORD_ROOM: octets of memory that the record needs in the end */
 	uint32_t left;   /* octets of the current fragment that are still to come */
 	uint32_t fragments;
 	bool open, last; /* in a fragment; it is the record's last */
@@ -31,7 +32,8 @@ struct rr_record {
 
 enum rr_record_result {
 	RR_RECORD_MORE,  /* more octets are needed */
-	RR_RECORD_ROOM,  /* rr_record_room() is needed, then the rest of the same octets */
+	RR_RECORD_ROOM,  /* rr_record_room() is needed, then the rest of the same octets: the record has no
+			    memory, or more octets have come than that has room for */
 	RR_RECORD_WHOLE, /* a record is complete */
 	RR_RECORD_LARGE, /* the record is longer than max: its memory is the caller's again, and record->data
 			    to be set to NULL; then its octets are skipped */
@@ -53,11 +55,11 @@ enum rr_record_result rr_record_take(struct rr_record *record, struct rpcrdma_by
  * be longer than max, or broken. */
 bool rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max);
 
-/* Gives the record wanted octets of memory. */
-void rr_record_room(struct rr_record *record, void *memory);
+/* Gives the record so many octets of memory, wanted or fewer, which begin with those that it had. */
+void rr_record_room(struct rr_record *record, void *memory, uint32_t room);
 
-/* Where the next record->left octets of the stream may be read into directly; NULL: nowhere. */
-void *rr_record_direct(const struct rr_record *record);
+/* Where the next octets of the stream may be read into directly, and how many; NULL: nowhere. */
+void *rr_record_direct(const struct rr_record *record, uint32_t *octets);
 
 /* That was done with so many octets. */
 void rr_record_filled(struct rr_record *record, uint32_t octets);
