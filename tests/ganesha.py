@@ -2,6 +2,7 @@
 """Debian's nfs-ganesha as a server over TCP, on ports of its own: a peer that is not the kernel's."""
 import fcntl
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -12,7 +13,7 @@ from tap import free_port
 
 CONFIGURATION = """
 NFS_CORE_PARAM {{ NFS_Port = {nfs}; MNT_Port = {mount}; Enable_NLM = false; Enable_RQUOTA = false; Protocols = 3, 4;
-                 Bind_addr = 127.0.0.1; mount_path_pseudo = true; }}
+                 Bind_addr = 127.0.0.1; mount_path_pseudo = true; {newer} }}
 NFSV4 {{ Graceless = true; Minor_Versions = {minors}; }}
 EXPORT {{ Export_Id = 1; Path = {path}; Pseudo = /data; Access_Type = RW; Squash = no_root_squash; SecType = sys;
          Protocols = 3, 4; Transports = TCP; FSAL {{ Name = VFS; }} }}
@@ -26,6 +27,13 @@ def why_not():
     if missing:
         return "not installed: " + ", ".join(missing)
     return "only root can run nfs-ganesha" if os.geteuid() else None
+
+
+def newer():
+    """From version 5 on, it wants a right that containers do not have, unless it may do without."""
+    version = subprocess.run(["ganesha.nfsd", "-v"], capture_output=True, text=True).stdout
+    found = re.search(r"V(\d+)", version)
+    return "allow_set_io_flusher_fail = true;" if found and int(found[1]) >= 5 else ""
 
 
 def wait_for_port(port):
@@ -47,7 +55,7 @@ class Ganesha:
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.ports = {"nfs": free_port(), "mount": free_port()}
         with open(f"{work}/ganesha.conf", "w") as file:
-            file.write(CONFIGURATION.format(path=data, minors=minors, **self.ports))
+            file.write(CONFIGURATION.format(path=data, minors=minors, newer=newer(), **self.ports))
         self.log = f"{work}/ganesha.log"
         self.rpcbind = None
         if subprocess.run(["pgrep", "-x", "rpcbind"], stdout=subprocess.DEVNULL).returncode:
