@@ -79,6 +79,7 @@ def checking():
     """Two programs that fail, one of them in a single test, and one that nothing is wrong with."""
     programs = [{"name": "good", "result": "OK", "stdout": "ok 1 - one\n"},
                 {"name": "broken", "result": "FAIL", "stdout": "ok 1 - one\nnot ok 2 - two_goes_wrong\n"},
+                {"name": "left out", "result": "SKIP", "stdout": "ok 1 - one # SKIP there is no device\n"},
                 {"name": "gone", "result": "TIMEOUT", "stdout": "ok 1 - one\n"}]
     os.makedirs("build/meson-logs", exist_ok=True)
     open("build/build.ninja", "w").close()
@@ -93,7 +94,7 @@ def checking():
         "        RPCRDMA_TEST=two_goes_wrong meson test -C build -t 4 -v broken",
         "    build gone: gone (TIMEOUT)",
         "        meson test -C build -t 4 -v gone",
-        "3 passed, 2 failed, 0 skipped"], "the end of `make check` is what failed, and how that is run again", [result.stdout, result.stderr])
+        "3 passed, 2 failed, 1 skipped"], "the end of `make check` is what failed, and how that is run again", [result.stdout, result.stderr])
     with open("build/meson-logs/testlog.json", "w") as log:
         log.write(json.dumps(programs[0]) + "\n")
     result, calls = called([f"{SOURCE}/scripts/check", "build"])
