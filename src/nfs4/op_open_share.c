@@ -193,9 +193,13 @@ rr_open_file(struct rr_nfs4_compound *c)
 		return status;
 	work->id = c->current.attributes.id;
 	tables = rr_nfs4_lock_tables(c->server);
-	status = open_meet_delegations(c, tables);
-	if (status == NFS4_OK)
-		status = rr_nfs4_share(tables, c->client, &share, &work->reserved);
+	/* An open that a share reservation refuses recalls nothing. */
+	status = rr_nfs4_share(tables, c->client, &share, &work->reserved);
+	if (status == NFS4_OK) {
+		status = open_meet_delegations(c, tables);
+		if (status != NFS4_OK)
+			rr_nfs4_share_undo(&work->reserved);
+	}
 	if (status == NFS4_OK) {
 		enough = rr_open_is_enough(&work->reserved);
 		if (work->reserved.state->opened)

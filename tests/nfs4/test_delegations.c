@@ -430,6 +430,22 @@ a_lost_sequence_is_a_fault_of_the_backchannel(void **state)
 	assert_int_equal(give_back(&held, "file"), NFS4_OK);
 }
 
+/* 18.16.3: an OPEN that a share reservation refuses is NFS4ERR_SHARE_DENIED; it changes nothing. */
+static void
+an_open_that_is_denied_recalls_nothing(void **state)
+{
+	const struct held held = hold(*state);
+	const nfs_argop4 denies = op_open("file", "o", READ, OPEN4_SHARE_DENY_WRITE, false);
+	const nfs_argop4 writes = op_open("file", "o", WRITE, 0, false);
+
+	assert_int_equal(RUN(held.holder, op_root(), denies), NFS4_OK);
+	assert_int_equal(RUN(held.other, op_root(), writes), NFS4ERR_SHARE_DENIED);
+	assert_int_equal(RUN(held.holder, op_root()), NFS4_OK);
+	assert_int_equal(RUN(held.other, op_root()), NFS4_OK);
+	assert_int_equal(held.holder->answers.compounds, 0);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+}
+
 /* A client whose lease is over stands in nobody's way. */
 static void
 a_client_without_a_lease_is_not_waited_for(void **state)
@@ -524,6 +540,7 @@ main(void)
 		WITH_MEMORY(denying_others_to_read_recalls),
 		WITH_MEMORY(the_holder_waits_for_nothing),
 		WITH_MEMORY(what_is_open_by_a_delegation_is_opened_during_a_recall),
+		WITH_MEMORY(an_open_that_is_denied_recalls_nothing),
 		WITH_MEMORY(what_is_not_returned_is_revoked),
 		WITH_MEMORY(a_recall_goes_out_again_over_the_next_connection),
 		WITH_MEMORY(a_recall_that_comes_too_early_is_repeated),
