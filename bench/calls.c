@@ -1,34 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls FILE tcp:PORT|rdma:PORT...: measures NFS version 3 servers on the loopback against each other, in
- * turns: the rate of READs of 1 MiB of FILE, WINDOW of them outstanding, and how long NULL and GETATTR take,
- * one at a time. Prints for each server a line of rates (MiB/s) of each turn, and one of medians of all calls
- * (us).
+ * calls tcp|iwarp null|OCTETS DEPTH spin|block: a client calls a server in a process of its own for
+ * SECONDS, an echo of so many octets, or procedure 0, DEPTH calls at a time. Each has a processor for itself.
+ * Both turn their engines without waiting (spin), or wait for what comes next (block).
+ * calls plain CALL REPLY spin|block: the same by send(2) and recv(2) alone, with so many octets each way.
+ * Prints calls a second, and of calls made one at a time the median and the 99th percentile in microseconds.
+ * bench/calls compiles this file with the library of an earlier commit as well, so it keeps to what both
+ * have.
  */
 #include <err.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <rpcrdma/client.h>
-#include <rpcrdma/nfs.h>
+#include <rpcrdma/server.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { WINDOW = 4, TURNS = 9, MIB = 1 << 20, CALLS = 1200, SERVERS_MAX = 8 };
+#include "echo.h"
 
-/* Procedure 0 of NFS version 3 has neither arguments nor results: no schema is needed. */
+#define SECONDS 0.4
+
+enum { OCTETS_MAX = 65536, SAMPLES_MAX = 1 << 20 };
+
 static const struct rpcrdma_procedure procedures[] = { { .name = "NULL" } };
-static const struct rpcrdma_program nfs_v3 = { "NFS_V3", 100003, 3, 1, procedures, NULL };
+static const struct rpcrdma_program program_null = { "ECHO_V1", ECHO_PROGRAM, ECHO_V1, 1, procedures, NULL };
 
-struct server {
-	const char *name;
-	struct rpcrdma_nfs *nfs;
-	struct rpcrdma_client *client; /* for NULL */
-	struct rpcrdma_nfs_object file;
-	double rates[TURNS];
-	uint64_t nulls[TURNS * CALLS], getattrs[TURNS * CALLS]; /* ns */
+static uint8_t octets[OCTETS_MAX];
+static uint64_t samples[SAMPLES_MAX];
+
+struct bench {
+	enum rpcrdma_transport transport;
+	bool null, waits;
+	uint32_t depth;
+	struct rpcrdma_engine *engine;
+	struct rpcrdma_client *client;
+	echo_data sent, received;
+	uint64_t until; /* no call begins after that */
+	uint64_t began; /* the last call */
+	uint64_t done;
+	uint32_t under_way;
 };
-
-static struct rpcrdma_engine *engine;
 
 static uint64_t
 now(void)
@@ -39,131 +58,21 @@ now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+/* Keeps this process on the first processor that it may use, or on the last one. */
 static void
-open_server(struct server *server, const char *file)
+pin(bool first)
 {
-	const char *colon = strchr(server->name, ':');
-	int port = colon ? atoi(colon + 1) : 0;
-	bool tcp = strncmp(server->name, "tcp:", 4) == 0;
-	struct rpcrdma_client_config client = { .size = sizeof(client),
-		.port = (uint16_t)port,
-		.transport = tcp ? RPCRDMA_TRANSPORT_TCP : RPCRDMA_TRANSPORT_RDMA };
-	struct rpcrdma_nfs_config config = { .size = sizeof(config) };
-	struct rpcrdma_nfs_handle root;
-	uint32_t read_max;
-	char url[100];
+	cpu_set_t allowed, one;
+	int chosen = -1;
 
-	if (!colon)
-		errx(2, "%s is not of the form tcp:PORT or rdma:PORT", server->name);
-	snprintf(url, sizeof(url), "nfs://127.0.0.1:%d/?version=3&transport=%s", port, tcp ? "tcp" : "auto");
-	config.url = url;
-	if (rpcrdma_nfs_open(engine, &config, &server->nfs) ||
-		rpcrdma_client_connect(engine, &client, &server->client))
-		errx(1, "%s: %s", server->name, rpcrdma_engine_error(engine));
-	server->file.size = sizeof(server->file);
-	if (rpcrdma_nfs_root(server->nfs, &root, NULL) ||
-		rpcrdma_nfs_lookup(server->nfs, &root, file, &server->file, NULL))
-		errx(1, "%s: %s", server->name, rpcrdma_nfs_error(server->nfs));
-	rpcrdma_nfs_limits(server->nfs, &read_max, NULL);
-	if (server->file.length < MIB || read_max < MIB)
-		errx(1, "%s: %s: 1 MiB cannot be read at once", server->name, file);
-}
-
-/* ---- Rates ---- */
-
-struct reading;
-
-struct piece {
-	struct reading *reading;
-	struct rpcrdma_nfs_io io;
-};
-
-struct reading {
-	struct server *server;
-	uint64_t next, size;
-	uint32_t under_way;
-	struct piece pieces[WINDOW];
-};
-
-static void read_done(void *ctx, int error);
-
-static void
-next_read(struct piece *piece)
-{
-	struct reading *reading = piece->reading;
-	const struct rpcrdma_nfs_then then = { read_done, piece };
-
-	if (reading->next + MIB > reading->size)
-		return;
-	piece->io.offset = reading->next;
-	reading->next += MIB;
-	reading->under_way++;
-	if (rpcrdma_nfs_read(reading->server->nfs, &piece->io, &then))
-		errx(1, "%s: READ: %s", reading->server->name, rpcrdma_nfs_error(reading->server->nfs));
-}
-
-static void
-read_done(void *ctx, int error)
-{
-	struct piece *piece = ctx;
-	struct reading *reading = piece->reading;
-
-	if (error || piece->io.moved != MIB)
-		errx(1, "%s: READ: %s", reading->server->name, rpcrdma_nfs_error(reading->server->nfs));
-	reading->under_way--;
-	next_read(piece);
-}
-
-/* Reads the whole file once. */
-static double
-read_rate(struct server *server, uint8_t *memory)
-{
-	struct reading reading = { .server = server, .size = server->file.length };
-	uint64_t start = now();
-
-	for (size_t i = 0; i < WINDOW; i++) {
-		reading.pieces[i] = (struct piece){ &reading, { .size = sizeof(struct rpcrdma_nfs_io),
-								      .file = server->file.handle,
-								      .data = memory + i * MIB,
-								      .length = MIB } };
-		next_read(&reading.pieces[i]);
-	}
-	while (reading.under_way > 0)
-		rpcrdma_engine_turn(engine, -1);
-	return (double)reading.next / MIB * 1e9 / (double)(now() - start);
-}
-
-/* ---- Latencies ---- */
-
-static uint64_t
-time_null(struct server *server)
-{
-	const struct rpcrdma_call_config call = { .size = sizeof(call), .program = &nfs_v3 };
-	uint64_t start = now();
-
-	if (rpcrdma_client_call_and_wait(server->client, &call))
-		errx(1, "%s: NULL: %s", server->name, rpcrdma_client_error(server->client));
-	return now() - start;
-}
-
-static uint64_t
-time_getattr(struct server *server)
-{
-	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
-	uint64_t start = now();
-
-	if (rpcrdma_nfs_stat(server->nfs, &server->file.handle, &object, NULL))
-		errx(1, "%s: GETATTR: %s", server->name, rpcrdma_nfs_error(server->nfs));
-	return now() - start;
-}
-
-static void
-time_calls(struct server *server, int first)
-{
-	for (int i = first; i < first + CALLS; i++) {
-		server->nulls[i] = time_null(server);
-		server->getattrs[i] = time_getattr(server);
-	}
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		err(1, "sched_getaffinity");
+	for (int i = 0; i < CPU_SETSIZE && (chosen < 0 || !first); i++)
+		chosen = CPU_ISSET(i, &allowed) ? i : chosen;
+	CPU_ZERO(&one);
+	CPU_SET(chosen, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		err(1, "sched_setaffinity");
 }
 
 static int
@@ -174,43 +83,264 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double
-median_us(uint64_t *times)
+static void
+report(uint64_t count, uint64_t took, bool timed)
 {
-	qsort(times, (size_t)TURNS * CALLS, sizeof(*times), compare);
-	return (double)times[TURNS * CALLS / 2] / 1e3;
+	size_t taken = count < SAMPLES_MAX ? count : SAMPLES_MAX;
+
+	printf("%.0f", (double)count * 1e9 / (double)took);
+	qsort(samples, taken, sizeof(samples[0]), compare);
+	if (timed && taken > 0)
+		printf(" %.2f %.2f", (double)samples[taken / 2] / 1e3,
+			(double)samples[taken * 99 / 100] / 1e3);
+	printf("\n");
+}
+
+/* ---- The server ---- */
+
+static enum rpcrdma_handled
+handle_echo(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
+{
+	(void)ctx;
+	(void)request;
+	memcpy(result, args, sizeof(echo_data));
+	return RPCRDMA_HANDLED;
+}
+
+static void
+bench_engine(struct bench *bench)
+{
+	struct rpcrdma_engine_config config = { .size = sizeof(config), .credits = 256 };
+
+	if (rpcrdma_engine_new(&config, &bench->engine))
+		errx(1, "no engine");
+}
+
+static void
+bench_turn(struct bench *bench)
+{
+	if (rpcrdma_engine_turn(bench->engine, bench->waits ? -1 : 0) < 0)
+		errx(1, "%s", rpcrdma_engine_error(bench->engine));
+}
+
+/* Never returns; its port goes to that descriptor. */
+static void
+serve(struct bench *bench, int to)
+{
+	static rpcrdma_handler *const handlers[] = { [ECHO_ECHO] = handle_echo };
+	const struct rpcrdma_service service = { .program = &ECHO_V1_program, .handlers = handlers };
+	const struct rpcrdma_server_config config = {
+		.size = sizeof(config), .services = &service, .service_count = 1
+	};
+	struct rpcrdma_server *server;
+	uint16_t port = 0;
+
+	bench_engine(bench);
+	if (rpcrdma_server_new(bench->engine, &config, &server) ||
+		rpcrdma_server_listen(server, bench->transport, NULL, &port))
+		errx(1, "the server: %s", rpcrdma_engine_error(bench->engine));
+	if (write(to, &port, sizeof(port)) != sizeof(port))
+		err(1, "the port");
+	for (;;)
+		bench_turn(bench);
+}
+
+/* ---- The client ---- */
+
+static void call_begin(struct bench *bench);
+
+static void
+call_done(void *ctx, struct rpcrdma_call *call, int error)
+{
+	struct bench *bench = ctx;
+
+	(void)call;
+	if (error < 0 || (!bench->null && bench->received.length != bench->sent.length))
+		errx(1, "a call: %s", rpcrdma_client_error(bench->client));
+	if (bench->depth == 1 && bench->done < SAMPLES_MAX)
+		samples[bench->done] = now() - bench->began;
+	bench->done++;
+	bench->under_way--;
+	call_begin(bench);
+}
+
+/* One of many at a time reads no clock: the turns of the loop end those. */
+static void
+call_begin(struct bench *bench)
+{
+	const struct rpcrdma_call_config config = {
+		.size = sizeof(config),
+		.program = bench->null ? &program_null : &ECHO_V1_program,
+		.procedure = bench->null ? 0 : ECHO_ECHO,
+		.args = &bench->sent,
+		.result = &bench->received,
+		.reply_max = bench->sent.length + 8,
+		.done = call_done,
+		.ctx = bench,
+	};
+
+	if (bench->depth == 1)
+		bench->began = now();
+	if (bench->until == 0 || (bench->depth == 1 && bench->began >= bench->until))
+		return;
+	bench->under_way++;
+	if (rpcrdma_client_call(bench->client, &config, NULL))
+		errx(1, "%s", rpcrdma_client_error(bench->client));
+}
+
+/* Calls for so long; returns how long that was. */
+static uint64_t
+call_for(struct bench *bench, uint64_t time)
+{
+	uint64_t start = now();
+
+	bench->done = 0;
+	bench->until = start + time;
+	for (uint32_t i = 0; i < bench->depth; i++)
+		call_begin(bench);
+	while (bench->under_way > 0) {
+		bench_turn(bench);
+		if (bench->depth > 1 && bench->until > 0 && now() >= bench->until)
+			bench->until = 0;
+	}
+	return now() - start;
+}
+
+static void
+bench_calls(struct bench *bench, uint16_t port)
+{
+	struct rpcrdma_client_config config = {
+		.size = sizeof(config), .transport = bench->transport, .auth_none = true, .port = port
+	};
+	uint64_t took;
+
+	bench_engine(bench);
+	if (rpcrdma_client_connect(bench->engine, &config, &bench->client))
+		errx(1, "the client: %s", rpcrdma_engine_error(bench->engine));
+	call_for(bench, 50000000);
+	took = call_for(bench, (uint64_t)(SECONDS * 1e9));
+	report(bench->done, took, bench->depth == 1);
+}
+
+/* ---- send(2) and recv(2) alone ---- */
+
+static void
+plain_move(int fd, bool sends, size_t size, bool waits)
+{
+	while (size > 0) {
+		ssize_t n =
+			sends ? send(fd, octets, size, 0) : recv(fd, octets, size, waits ? 0 : MSG_DONTWAIT);
+
+		if (n == 0)
+			exit(0);
+		size -= n > 0 ? (size_t)n : 0;
+	}
+}
+
+static int
+plain_socket(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)))
+		err(1, "a socket");
+	return fd;
+}
+
+static void
+plain_serve(int listener, size_t call, size_t reply, bool waits)
+{
+	int fd = accept(listener, NULL, NULL), on = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	for (;;) {
+		plain_move(fd, false, call, waits);
+		plain_move(fd, true, reply, waits);
+	}
+}
+
+static void
+plain_call(int fd, size_t call, size_t reply, bool waits)
+{
+	uint64_t start = now(), count = 0, before = start, until = start + (uint64_t)(SECONDS * 1e9);
+
+	for (; before < until && count < SAMPLES_MAX; count++) {
+		uint64_t after;
+
+		plain_move(fd, true, call, waits);
+		plain_move(fd, false, reply, waits);
+		after = now();
+		samples[count] = after - before;
+		before = after;
+	}
+	report(count, before - start, true);
+}
+
+static void
+plain(size_t call, size_t reply, bool waits)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int listener = plain_socket(), fd = plain_socket();
+
+	if (bind(listener, (struct sockaddr *)&address, size) || listen(listener, 1) ||
+		getsockname(listener, (struct sockaddr *)&address, &size))
+		err(1, "a port");
+	if (fork() == 0) {
+		pin(false);
+		plain_serve(listener, call, reply, waits);
+	}
+	pin(true);
+	if (connect(fd, (struct sockaddr *)&address, size))
+		err(1, "connect");
+	plain_call(fd, call, reply, waits);
+}
+
+/* ---- */
+
+static void
+bench_run(struct bench *bench)
+{
+	int ends[2];
+	uint16_t port;
+	pid_t server;
+
+	if (pipe(ends))
+		err(1, "pipe");
+	server = fork();
+	if (server == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin(false);
+		serve(bench, ends[1]);
+	}
+	pin(true);
+	close(ends[1]);
+	if (read(ends[0], &port, sizeof(port)) != sizeof(port))
+		errx(1, "there is no server");
+	bench_calls(bench, port);
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
 }
 
 int
 main(int argc, char **argv)
 {
-	static struct server servers[SERVERS_MAX];
-	int count = argc - 2;
-	uint8_t *memory = aligned_alloc(4096, (size_t)WINDOW * MIB);
+	struct bench bench = { .depth = 1 };
 
-	if (count < 1 || count > SERVERS_MAX || !memory)
-		errx(2, "usage: calls FILE tcp:PORT|rdma:PORT...");
-	if (rpcrdma_engine_new(NULL, &engine))
-		err(1, "an event loop cannot be set up");
-	for (int i = 0; i < count; i++) {
-		servers[i].name = argv[2 + i];
-		open_server(&servers[i], argv[1]);
-		read_rate(&servers[i], memory); /* the first time does not count */
+	if (argc != 5)
+		errx(2, "usage: calls tcp|iwarp null|OCTETS DEPTH spin|block, or calls plain CALL REPLY "
+			"spin|block");
+	bench.waits = strcmp(argv[4], "spin") != 0;
+	if (strcmp(argv[1], "plain") == 0) {
+		plain((size_t)atoi(argv[2]), (size_t)atoi(argv[3]), bench.waits);
+		return 0;
 	}
-	for (int turn = 0; turn < TURNS; turn++) {
-		for (int i = 0; i < count; i++) {
-			servers[i].rates[turn] = read_rate(&servers[i], memory);
-			time_calls(&servers[i], turn * CALLS);
-		}
-	}
-	for (int i = 0; i < count; i++) {
-		for (int turn = 0; turn < TURNS; turn++)
-			printf("%.0f ", servers[i].rates[turn]);
-		printf("\n%.1f %.1f\n", median_us(servers[i].nulls), median_us(servers[i].getattrs));
-		rpcrdma_client_free(servers[i].client);
-		rpcrdma_nfs_close(servers[i].nfs);
-	}
-	rpcrdma_engine_free(engine);
-	free(memory);
+	bench.transport = strcmp(argv[1], "tcp") == 0 ? RPCRDMA_TRANSPORT_TCP : RPCRDMA_TRANSPORT_IWARP;
+	bench.null = strcmp(argv[2], "null") == 0;
+	bench.sent = (echo_data){ octets, bench.null ? 0 : (uint32_t)atoi(argv[2]) };
+	bench.depth = (uint32_t)atoi(argv[3]);
+	if (bench.sent.length > OCTETS_MAX || bench.depth == 0 || bench.depth > 256)
+		errx(2, "at most %d octets, and 1 to 256 calls at a time", OCTETS_MAX);
+	bench_run(&bench);
 	return 0;
 }

@@ -110,6 +110,7 @@ def checking():
 def measuring():
     program("build/bench/bench-fabric", 'echo "target speed of a thing: wanted at least 0.9, measured 0.45"\nexit 1\n')
     program("build/bench/bench-walk", "echo some figures\n")
+    program("bench/calls", "exit 0\n")
     program("bench/replies", "exit 0\n")
     program("bench/copy", 'echo "target memory, MB: wanted at most 100, measured 20"\n')
     program("bench/gateway", "exit 3\n")
