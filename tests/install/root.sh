@@ -36,7 +36,7 @@ root_alone() {
 # What is mounted there is another's: nothing of it is removed.
 root_remove() {
 	local mounted
-	for mounted in dev/pts dev/shm proc .; do
+	for mounted in run/netns dev/pts dev/shm proc .; do
 		umount "$root/$mounted" 2>/dev/null
 	done
 	[ -z "$alone" ] || ip netns del "rpcrdma-$$"
