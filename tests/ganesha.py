@@ -78,7 +78,7 @@ class Ganesha:
         open(self.log, "w").close()
         self.process = subprocess.Popen(["ganesha.nfsd", "-F", "-f", f"{self.work}/ganesha.conf", "-L", self.log,
                                          "-p", f"{self.work}/ganesha.pid", "-N", "NIV_EVENT"])
-        for _ in range(600):
+        for _ in range(3000):
             if "NFS SERVER INITIALIZED" in open(self.log).read():
                 wait_for_port(self.ports["nfs"])
                 return

@@ -36,6 +36,14 @@ class Tap:
 PORTS = itertools.count(random.randrange(10000, 30000))
 
 
+def may_others_run(tool):
+    """Whether other users reach the command: a checkout below /root, for one, is closed to them."""
+    try:
+        return subprocess.run([tool, "--help"], user=65534, group=65534, extra_groups=[], stdout=subprocess.DEVNULL).returncode == 0
+    except PermissionError:
+        return False
+
+
 def free_port():
     """A port where nobody listens, never the same twice, and below those that the system gives to clients."""
     for port in PORTS:
