@@ -36,6 +36,11 @@ def newer():
     return "allow_set_io_flusher_fail = true;" if found and int(found[1]) >= 5 else ""
 
 
+def configuration(path, ports, minors):
+    """ports: of "nfs" and of "mount"; minors: those of version 4 that it speaks."""
+    return CONFIGURATION.format(path=path, minors=minors, newer=newer(), **ports)
+
+
 def wait_for_port(port):
     for _ in range(600):
         try:
@@ -64,7 +69,7 @@ class Ganesha:
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.ports = {"nfs": free_port(), "mount": free_port()}
         with open(f"{work}/ganesha.conf", "w") as file:
-            file.write(CONFIGURATION.format(path=data, minors=minors, newer=newer(), **self.ports))
+            file.write(configuration(data, self.ports, minors))
         self.log = f"{work}/ganesha.log"
         self.rpcbind = None
         if not is_rpcbind_here():

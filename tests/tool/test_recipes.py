@@ -76,7 +76,7 @@ def begin_rpcrdma(work):
 
 
 def begin_ganesha(work):
-    text = ganesha.CONFIGURATION.format(nfs=2049, mount=20048, minors="1, 2", path="/srv/data")
+    text = ganesha.configuration("/srv/data", {"nfs": 2049, "mount": 20048}, "1, 2")
     with open(f"{work}/ganesha.conf", "w") as file:
         file.write(text.replace("127.0.0.1", "192.0.2.1"))
     log = f"{work}/ganesha.log"
