@@ -110,10 +110,22 @@ give_sinks(struct call *call)
 
 /* ---- Its end ---- */
 
+/* More octets, padding among them, than a message may have here. */
+static bool
+is_too_long(const struct said *said)
+{
+	uint32_t octets = said->length;
+
+	for (uint32_t i = 0; i < said->item_count; i++)
+		octets += model_padded(said->lengths[i]);
+	return octets > MODEL_MESSAGE_MAX;
+}
+
 static bool
 is_allowed(const struct call *call, int error)
 {
 	switch (error) {
+	case -RPCRDMA_ERR_LIMIT: return is_too_long(&call->said);
 	/* What was not offered room may come in a Read chunk of the responder's. */
 	case 0:
 		return call->answered &&

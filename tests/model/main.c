@@ -39,8 +39,8 @@ print_totals(const struct model_totals *totals)
 		totals->steps, totals->calls, totals->reverse, totals->answered, totals->refused,
 		totals->failed, totals->cancelled, totals->lost, totals->resent);
 	printf("# %" PRIu64 " ends of connections, %" PRIu64 " of them of version 2, %" PRIu64
-	       " with the peer's properties, %" PRIu64 " faults\n#",
-		totals->connections, totals->version[2], totals->properties, totals->faults);
+	       " with the peer's properties, %" PRIu64 " cut off, %" PRIu64 " faults\n#",
+		totals->connections, totals->version[2], totals->properties, totals->cut, totals->faults);
 	for (uint32_t i = 0; i < RR_COUNTERS; i++)
 		printf(" %s %" PRIu64, rr_counter_names[i], rr_counters_get(&totals->counters, i));
 	printf("\n");
@@ -61,11 +61,19 @@ came_by_all(const struct model_totals *totals)
 	       counters->err_vers_received > 0;
 }
 
+/* Peers that are late by 20 ms at times are rarely taken for peers that do not move. */
+static bool
+are_cuts_rare(const struct model_totals *totals)
+{
+	return totals->cut <= 1 + totals->connections / 500;
+}
+
 int
 main(int argc, char **argv)
 {
 	uint64_t seed = 1, steps = RUN_STEPS;
 	struct model_totals totals = { 0 };
+	bool good;
 	int option;
 
 	while ((option = getopt(argc, argv, "n:")) != -1) {
@@ -82,7 +90,8 @@ main(int argc, char **argv)
 		model_run(seed++, RUN_STEPS, &totals);
 	}
 	print_totals(&totals);
-	printf("%s 1 - %" PRIu64 " steps, and all that must hold did\n1..1\n",
-		steps < 10 * RUN_STEPS || came_by_all(&totals) ? "ok" : "not ok", totals.steps);
-	return steps < 10 * RUN_STEPS || came_by_all(&totals) ? 0 : 1;
+	good = are_cuts_rare(&totals) && (steps < 10 * RUN_STEPS || came_by_all(&totals));
+	printf("%s 1 - %" PRIu64 " steps, and all that must hold did\n1..1\n", good ? "ok" : "not ok",
+		totals.steps);
+	return good ? 0 : 1;
 }

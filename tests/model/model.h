@@ -99,6 +99,7 @@ struct model_totals {
 	uint64_t steps, calls, reverse, answered, refused, failed, cancelled, lost, resent, connections,
 		faults;
 	uint64_t version[RR_VERSIONS + 1], properties; /* of connections that ended */
+	uint64_t cut;                                  /* connections, as they moved next to nothing */
 	struct rpcrdma_counters counters;
 };
 
