@@ -39,7 +39,6 @@ struct run {
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
 	struct rr_workers workers;
 	struct rr_rpcbind rpcbind;
-	bool rpcbind_rdma;
 	uint32_t poll;        /* us */
 	uint32_t message_max; /* MiB */
 	struct rr_filters filters;
@@ -203,15 +202,6 @@ static const struct rr_option gateway_options[] = {
 		.low = 1,
 		.high = MESSAGE_MOST,
 		.at = offsetof(struct run, message_max) },
-	{ .name = "rpcbind",
-		.argument = "SOCKET",
-		.help = "register with the rpcbind at this socket, as a rule /run/rpcbind.sock",
-		.kind = RR_OPTION_TEXT,
-		.at = offsetof(struct run, rpcbind.socket) },
-	{ .name = "rpcbind-rdma",
-		.help = "register RDMA with it, too, as rdma and rdma6: not every rpcbind knows these names",
-		.kind = RR_OPTION_FLAG,
-		.at = offsetof(struct run, rpcbind_rdma) },
 	{ .name = "poll",
 		.argument = "US",
 		.help = "look so long for what comes next before sleeping, while that pays (50)",
@@ -295,7 +285,7 @@ gateway_register(struct run *run)
 	for (uint32_t i = 0; i < run->address_count; i++) {
 		const struct address *address = &run->addresses[i];
 
-		if (address->tcp || run->rpcbind_rdma)
+		if (address->tcp || run->rpcbind.rdma)
 			rr_rpcbind_add_nfs(&run->rpcbind, true, true, address->tcp,
 				(const struct sockaddr *)&address->address);
 	}
@@ -435,6 +425,7 @@ const struct rr_tool rr_tool_gateway = {
 		{ gateway_options, 0 },
 		{ rr_option_config_options, offsetof(struct run, file) },
 		{ rr_workers_options, offsetof(struct run, workers) },
+		{ rr_rpcbind_options, offsetof(struct run, rpcbind) },
 		{ rr_filters_options, offsetof(struct run, filters) },
 		{ rr_filters_calls, offsetof(struct run, filters) },
 	},

@@ -17,6 +17,19 @@
 #include "ulb/nfs3.h"
 #include "ulb/rpcb4.h"
 
+const struct rr_option rr_rpcbind_options[] = {
+	{ .name = "rpcbind",
+		.argument = "SOCKET",
+		.help = "register with the rpcbind at this socket, as a rule /run/rpcbind.sock",
+		.kind = RR_OPTION_TEXT,
+		.at = offsetof(struct rr_rpcbind, socket) },
+	{ .name = "rpcbind-rdma",
+		.help = "register RDMA with it, too, as rdma and rdma6: not every rpcbind knows these names",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_rpcbind, rdma) },
+	{ 0 },
+};
+
 /* rpcbind is on this machine and answers at once, or not at all. */
 #define RPCBIND_LIMIT RR_SECOND
 

@@ -27,9 +27,13 @@ struct rr_rpcbind_entry {
 /* What a server has there, and the path of rpcbind's socket; NULL: nothing is to be registered. */
 struct rr_rpcbind {
 	const char *socket;
+	bool rdma; /* RDMA is registered, too */
 	struct rr_rpcbind_entry entries[RR_RPCBIND_MAX];
 	size_t count;
 };
+
+/* --rpcbind and --rpcbind-rdma, of struct rr_rpcbind. */
+extern const struct rr_option rr_rpcbind_options[];
 
 /* Adds the program at this address, of AF_INET or AF_INET6, over TCP or RDMA. There is one entry for each
  * version and transport: where the program has several addresses of one family at one port, all addresses of

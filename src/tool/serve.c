@@ -82,15 +82,6 @@ static const struct rr_option serve_options[] = {
 			"than once if wanted (*)",
 		.kind = RR_OPTION_CALL,
 		.take = rr_serve_take_allow },
-	{ .name = "rpcbind",
-		.argument = "SOCKET",
-		.help = "register with the rpcbind at this socket, as a rule /run/rpcbind.sock",
-		.kind = RR_OPTION_TEXT,
-		.at = offsetof(struct rr_serve, rpcbind.socket) },
-	{ .name = "rpcbind-rdma",
-		.help = "register RDMA with it, too, as rdma and rdma6: not every rpcbind knows these names",
-		.kind = RR_OPTION_FLAG,
-		.at = offsetof(struct rr_serve, rpcbind_rdma) },
 	{ .name = "no-root-squash",
 		.help = "let remote root act as root",
 		.kind = RR_OPTION_CALL,
@@ -207,7 +198,7 @@ serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 
 	if (serve->filters.transport == RR_TRANSPORT_TCP)
 		return rr_tool_usage(tool, "--transport is of RDMA; --tcp-port is where TCP is served");
-	if (serve->rpcbind.socket && serve->tcp_port == 0 && !serve->rpcbind_rdma)
+	if (serve->rpcbind.socket && serve->tcp_port == 0 && !serve->rpcbind.rdma)
 		return rr_tool_usage(
 			tool, "--rpcbind registers TCP, and there is none; --rpcbind-rdma registers RDMA");
 	status = serve_operands(tool, serve, argc, argv);
@@ -288,6 +279,7 @@ const struct rr_tool rr_tool_serve = {
 		{ serve_options, 0 },
 		{ rr_option_config_options, offsetof(struct rr_serve, config) },
 		{ rr_workers_options, offsetof(struct rr_serve, workers) },
+		{ rr_rpcbind_options, offsetof(struct rr_serve, rpcbind) },
 		{ rr_filters_options, offsetof(struct rr_serve, filters) },
 	},
 };

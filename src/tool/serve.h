@@ -39,7 +39,6 @@ struct rr_serve {
 	bool version3, version4; /* of NFS: those that are served */
 	struct rr_option_config config;
 	struct rr_rpcbind rpcbind;
-	bool rpcbind_rdma;                /* RDMA is registered, too */
 	char *texts[RR_SERVE_EXPORTS];    /* of the exports that the command line and the file name */
 	unsigned lines[RR_SERVE_EXPORTS]; /* of the file; 0: an operand of the command line */
 	bool ruled[RR_SERVE_EXPORTS];     /* it has rules */

@@ -16,7 +16,7 @@ rr_serve_register(const struct rr_tool *tool, struct rr_serve *serve)
 	for (uint32_t i = 0; i < serve->address_count; i++) {
 		struct sockaddr_storage tcp = serve->addresses[i].rdma;
 
-		if (serve->rpcbind_rdma)
+		if (serve->rpcbind.rdma)
 			rpcbind_add_programs(serve, false, &serve->addresses[i].rdma);
 		rr_address_set_port((struct sockaddr *)&tcp, (uint16_t)serve->tcp_port);
 		if (serve->tcp_port)
