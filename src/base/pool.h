@@ -26,7 +26,7 @@
  * buffers come back, one of each party in turn; new requests do not overtake
  * those that are due. Requests of no party are bound by what is free alone.
  *
- * What comes slowly takes its memory as it comes: rr_pool_step() and
+ * A message that comes slowly takes its memory as its octets come: rr_pool_step() and
  * rr_pool_grow(). One that waits for a larger buffer meanwhile holds the smaller one;
  * so that such do not wait for each other for ever, one of them at a time may have more
  * than the part of those that have proved nothing.

@@ -12,7 +12,7 @@
  * spread evenly. The system gives a connection to any of the listeners, whatever each of them has already;
  * the engine that gets it hands it on to the engine with the fewest connections.
  *
- * Who owns what: the maker of the engines owns the spread, and frees it when all members have left. A member
+ * Ownership: the maker of the engines owns the spread, and frees it when all members have left. A member
  * belongs to an engine, a seat to a listener. A descriptor that was handed on belongs to the spread until
  * take() of the other engine's listener gets it, in the thread of that engine, or until it is closed as there
  * is no such listener any more.

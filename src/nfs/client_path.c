@@ -24,8 +24,9 @@ rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *director
 	return 0;
 }
 
-/* Where a walk is: the path still to go, in path[0], built in turns in the two buffers. at_root: here is the
- * root, which is taken for a directory, and its attributes were not asked for. by_name: one name at a time.
+/* The state of a walk: the path still to go, in path[0], built in turns in the two buffers. at_root: here is
+ * the root, which is taken for a directory, and its attributes were not asked for. by_name: one name at a
+ * time.
  */
 struct walk {
 	struct rpcrdma_nfs *nfs;

@@ -7,7 +7,7 @@
 #include "base/list.h"
 
 /*
- * Where clients come from, and how much clients of one address may have. Pure, like client.h.
+ * The origins of clients, and how much clients of one address may have. Pure, like client.h.
  *
  * The origin of a client is the connection of its EXCHANGE_ID, or, once that has ended, all such connections
  * of its address together. Where the table of clients is full, a newcomer takes the place of a client of the

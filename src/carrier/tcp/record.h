@@ -58,7 +58,8 @@ bool rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max)
 /* Gives the record so many octets of memory, wanted or fewer, which begin with those that it had. */
 void rr_record_room(struct rr_record *record, void *memory, uint32_t room);
 
-/* Where the next octets of the stream may be read into directly, and how many; NULL: nowhere. */
+/* The place that the next octets of the stream may be read into directly, and for how many; NULL: there is
+ * no such place. */
 void *rr_record_direct(const struct rr_record *record, uint32_t *octets);
 
 /* That was done with so many octets. */
