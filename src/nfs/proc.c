@@ -91,7 +91,9 @@ rr_nfs_caller(const struct rpcrdma_request *request)
 		.version = RR_RIGHT_V3 };
 }
 
-/* With the identity that the first handle gives. */
+/* Asks the gate whether the caller may use the exports of both handles. The first handle is asked last, as
+ * the gate sets work->identity, and the procedure is to run with the identity that the first handle's export
+ * gives. */
 static enum rr_gate_answer
 proc_ask(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
 {

@@ -250,7 +250,8 @@ encode_not_executed(struct rr_call *call, const struct rr_reply_header *reply)
 	}
 }
 
-/* The reply's stream, where it stays as long as the caller wants it. */
+/* Copies the reply's stream into the caller's buffer (call->keep), if there is one, so that results which
+ * point into the stream stay valid after the call. */
 static int
 encode_keep_reply(struct rr_call *call, struct rpcrdma_message *message)
 {

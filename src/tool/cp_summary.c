@@ -20,7 +20,8 @@ rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote)
 	cp->reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
 }
 
-/* "iwarp", or "verbs and iwarp" where both ends are servers: source and destination. */
+/* Writes the names of the fabrics that the data went over: "iwarp", or, where source and destination are
+ * servers on different fabrics, "verbs and iwarp", that of the source first. */
 static void
 summary_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 {

@@ -53,7 +53,8 @@ rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text 
 	return 0;
 }
 
-/* By the name of the procedure, of RPC or of RPC-over-RDMA, in any case of letters; or by RPC number. */
+/* Whether the message is of the procedure that the filter asks for: by the number of an RPC procedure, or by
+ * the name of a procedure of RPC or of RPC-over-RDMA, in capitals or not. */
 static bool
 filter_procedure(const struct rr_decode_filter *filter, const struct rr_message *message)
 {

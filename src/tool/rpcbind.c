@@ -37,7 +37,8 @@ enum { RPCBIND_OWNER = 16, RPCBIND_NFS_V4 = 4 };
 
 /* ---- Entries ---- */
 
-/* RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text, then the port as two octets in decimal. */
+/* Writes a universal address, RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text, then the port as two octets
+ * in decimal. any: all addresses of this machine stand in place of the address. */
 static void
 rpcbind_address(char text[RR_RPCBIND_ADDRESS], const struct sockaddr *address, bool any)
 {

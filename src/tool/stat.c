@@ -68,7 +68,7 @@ stat_print_text(const char *url, const struct rpcrdma_nfs_object *object, const 
 	printf("\n");
 }
 
-/* The object itself: a symbolic link is not followed. */
+/* Shows the object that the URL names. A symbolic link is shown itself, with its target, and not followed. */
 static int
 stat_show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 {

@@ -73,7 +73,8 @@ top_read(int fd)
 	return NULL;
 }
 
-/* The answer to that request, to be freed; NULL after a message. */
+/* Sends the request to the server's socket and returns its answer, which the caller frees. NULL: there is no
+ * answer, and the user was shown why. */
 static char *
 top_ask(const struct top *top, const char *request)
 {

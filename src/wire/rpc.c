@@ -183,7 +183,8 @@ rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *r
 	rpcrdma_put_u32(writer, reply->high);
 }
 
-/* Most replies are of calls that were executed, and have no verifier. */
+/* Writes the header of the commonest reply at once: the call was executed, and the verifier is empty. False:
+ * the reply is another one, and nothing was written. Without room the writer fails, as usual. */
 static bool
 rpc_put_success(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {

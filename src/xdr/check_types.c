@@ -3,7 +3,8 @@
 
 #include "xdr/compiler.h"
 
-/* A type that an included header has to define, and its codec. */
+/* Declares a type that no schema defines: a header that the generated code includes has to define the type
+ * and the functions that encode and decode it. The user is warned of that. */
 static struct rr_xdr_definition *
 types_declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {

@@ -8,7 +8,8 @@
 #include "base/endian.h"
 #include "vfs/posix/tree_private.h"
 
-/* The root of an export is open all the time. */
+/* Returns the time at which the place of the directory was last verified. The root of an export is kept open,
+ * so its place is right at any time. */
 uint64_t
 rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory)
 {
