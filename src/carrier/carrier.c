@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/carrier.h"
 
-/* Connecting and listening: finds the kind of carriers that the transport belongs to. */
+/* Connects and listens by the kind of carriers to which the transport belongs. */
 
+/* Returns the engine's kind of carriers that works by the transport; NULL: there is no such kind. */
 static struct rr_carriers *
 carrier_kind(const struct rpcrdma_engine *engine, enum rr_transport transport)
 {

@@ -2,6 +2,6 @@
 #include "carrier/rdma/rdma.h"
 #include "carrier/tcp/tcp.h"
 
-/* The only file that names the kinds of carriers. */
+/* The table of the kinds of carriers. No other file names the kinds. */
 
 const struct rr_carriers_ops *const rr_carriers_known[] = { &rr_rdma_carriers, &rr_tcp_carriers, NULL };

@@ -5,22 +5,23 @@
 #include <rpcrdma/engine.h>
 #include <stddef.h>
 
-/* The members of struct rpcrdma_counters behind size. Octets are of RPC messages. */
+/* The number of counters: the members of struct rpcrdma_counters behind size. Counters of octets count those
+ * of RPC messages. */
 enum {
 	RR_COUNTERS = (sizeof(struct rpcrdma_counters) - offsetof(struct rpcrdma_counters, calls)) /
 		      sizeof(uint64_t)
 };
 
-/* In the order of the members. */
+/* The names of the counters, in the order of the members. */
 extern const char *const rr_counter_names[RR_COUNTERS];
 
-/* An RDMA_ERROR arrived; err: its rdma_err. */
+/* Counts an RDMA_ERROR that arrived; err: its rdma_err. */
 void rr_counters_error_received(struct rpcrdma_counters *counters, uint32_t err);
 
-/* sum has its size afterwards. */
+/* Adds the counters to sum, and sets the size of sum. */
 void rr_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *counters);
 
-/* The counter with that index in rr_counter_names. */
+/* Returns the counter with that index in rr_counter_names. */
 uint64_t rr_counters_get(const struct rpcrdma_counters *counters, uint32_t index);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "carrier/carrier.h"
 
-/* An engine owns its loop, its pools and its carriers, and frees them in the opposite order. */
+/* Makes and ends engines. An engine owns its loop, its pools and its carriers, and frees them in the opposite
+ * order. */
 
 enum { CREDITS_MAX = 16384, MESSAGE_MIN = 1024, MESSAGE_MAX = 1 << 30 };
 
@@ -17,7 +18,7 @@ const struct rr_engine_config rr_engine_config_default = {
 	.message_max = (1 << 20) + (64 << 10),
 	/* RFC 8267, 6.4.2: a Read list with "either a Position Zero Read chunk, one Read chunk with a
 	 * non-zero Position, or both", at most one Write chunk, "up to sixteen RDMA segments" in each: "NFS
-	 * version 4 servers MUST accept and process such requests." This is more. */
+	 * version 4 servers MUST accept and process such requests." The value allows more than these. */
 	.segment_max = 300,
 	.chunk_max = 64,
 	.memory_max = 64 << 20,
@@ -33,13 +34,15 @@ rr_engine_config_is_good(const struct rr_engine_config *config)
 	       config->message_max <= MESSAGE_MAX && config->memory_max > 0 && config->connection_max > 0;
 }
 
+/* Runs the functions that other threads posted, when the engine's eventfd says that there are some. */
 static void
 engine_woken(struct rr_watch *watch, unsigned events)
 {
 	eventfd_t count;
 
 	(void)events;
-	(void)eventfd_read(watch->fd, &count); /* nothing to be read is what is wanted, too */
+	(void)eventfd_read(
+		watch->fd, &count); /* the read may fail as there is nothing to read: that is no error here */
 	rr_posts_run(&rr_container(watch, struct rpcrdma_engine, wake)->posts);
 }
 
@@ -151,7 +154,7 @@ rr_engine_destroy(struct rpcrdma_engine *engine)
 	const struct rr_env env = *engine->env;
 	struct rr_list *link;
 
-	/* The sent() of replies whose carrier was closed. */
+	/* These turns call the sent() of replies whose carrier was closed. */
 	while (engine->loop && rr_loop_due(engine->loop) == 0 && rr_loop_turn(engine->loop, 0) > 0)
 		;
 	while ((link = rr_list_pop(&engine->carriers))) {

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "carrier/post.h"
 
-/* What moves messages. */
+/* The transports, by which messages move. */
 enum rr_transport {
 	RR_TRANSPORT_AUTO,  /* RDMA: adapters where the address belongs to one, else iWARP */
 	RR_TRANSPORT_IWARP, /* RDMA, this project's own, over TCP sockets */
@@ -19,7 +19,7 @@ enum rr_transport {
 	RR_TRANSPORT_TCP
 };
 
-/* Items may travel beside the stream of a message, in chunks. */
+/* Whether items may travel beside the stream of a message, in chunks. */
 static inline bool
 rr_transport_has_chunks(enum rr_transport transport)
 {
@@ -28,20 +28,18 @@ rr_transport_has_chunks(enum rr_transport transport)
 
 #define RR_TRANSPORT_BIT(transport) (UINT32_C(1) << (transport))
 
-/* What an engine may speak of RPC-over-RDMA. A responder answers in the version of the call. */
+/* The versions of RPC-over-RDMA that an engine may use. A responder answers in the version of the call. */
 enum rr_versions {
 	RR_VERSIONS_AUTO, /* 1 and 2: a requester tries 2 first */
 	RR_VERSIONS_1,
 	RR_VERSIONS_2
 };
 
-/*
- * The memory that a requester provides for a reply that may not fit inline, where the responder can provide a
- * Read chunk (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 5.3.1). Other responders are always offered
- * a Reply chunk.
- */
+/* When a requester provides memory for a reply that may not fit inline, although the responder can provide a
+ * Read chunk for it (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 5.3.1). Responders that cannot are
+ * always offered a Reply chunk. */
 enum rr_reply_chunks {
-	RR_REPLY_CHUNKS_AUTO, /* a Reply chunk where it will not fit, else the choice is the responder's */
+	RR_REPLY_CHUNKS_AUTO, /* a Reply chunk if the reply will not fit inline, else the responder chooses */
 	RR_REPLY_CHUNKS_ALWAYS,
 	RR_REPLY_CHUNKS_NEVER
 };
@@ -50,51 +48,55 @@ struct rr_fabric;
 struct rr_fabric_config;
 struct rr_feature;
 
+/* Makes a fabric in the loop. */
 typedef int rr_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
-/*
- * An engine: the event loop of one thread with its carriers and its memory.
- * Connections of one engine share nothing with those of another; a server
- * that wants several cores runs several engines.
- */
+/* The configuration of an engine. An engine is the event loop of one thread with its carriers and its memory.
+ * Connections of one engine share nothing with those of another; a server that wants to use several cores
+ * runs several engines. */
 struct rr_engine_config {
-	uint32_t inline_send, inline_receive; /* own sizes, RFC 8797: 1024 to 262144, multiples of 1024 */
-	uint32_t credits;                     /* to ask for, as a requester, and to grant, as a responder */
-	uint32_t message_max;                 /* octets of one RPC message with its items, either direction */
-	uint32_t segment_max;                 /* segments in all chunks of one header */
-	uint32_t chunk_max;                   /* Read chunks but for one at position zero, and Write chunks */
-	size_t memory_max;                    /* octets of payload memory */
-	bool remote_invalidation;             /* advertise R */
-	bool read_chunks;                     /* announce responder-provided Read chunks */
-	/* What of them a connection may expose: chunks (0: as many as credits), and octets in all of them (0:
-	 * half of memory_max, and at least message_max). Beyond that, large replies become errors. */
+	uint32_t inline_send,
+		inline_receive;   /* sizes of this side, RFC 8797: 1024 to 262144, multiples of 1024 */
+	uint32_t credits;         /* that a requester asks for, and that a responder grants */
+	uint32_t message_max;     /* octets of one RPC message with its items, either direction */
+	uint32_t segment_max;     /* segments in all chunks of one header */
+	uint32_t chunk_max;       /* Read chunks without those at position zero; and Write chunks */
+	size_t memory_max;        /* octets of payload memory */
+	bool remote_invalidation; /* advertise R */
+	bool read_chunks;         /* announce that responder-provided Read chunks are taken */
+	/* How much a connection may expose in Read chunks of replies: chunks (0: as many as credits), and
+	 * octets in all of them (0: half of memory_max, and at least message_max). Beyond that, large replies
+	 * become errors. */
 	uint32_t provided_max;
 	size_t provided_octets;
 	enum rr_reply_chunks reply_chunks; /* of calls */
-	enum rr_versions versions;         /* of RPC-over-RDMA, of connections that are made from now on */
-	/* Optional features of version 2 beside those of feature.c; NULL behind the last one, or no list. */
+	enum rr_versions versions;         /* of RPC-over-RDMA, for connections that are made from now on */
+	/* Optional features of version 2 beside those of feature.c, with NULL behind the last feature; or
+	 * NULL. */
 	const struct rr_feature *const *features;
-	bool crc;                   /* iWARP: ask for CRC32c */
-	bool reuse_port;            /* several engines listen at one address, */
-	struct rr_spread *spread;   /* and spread connections by this; NULL: as the system does */
-	enum rr_transport provider; /* of RDMA: what RR_TRANSPORT_AUTO stands for */
-	/* Another engine listens at the same addresses, and has the RDMA adapters: a port of theirs can have
-	 * one listener only. */
+	bool crc;        /* iWARP: ask for CRC32c */
+	bool reuse_port; /* several engines listen at one address */
+	struct rr_spread
+		*spread; /* which spreads connections over the engines; NULL: the system spreads them */
+	enum rr_transport provider; /* of RDMA: the one that RR_TRANSPORT_AUTO stands for */
+	/* Another engine listens at the same addresses and has the RDMA adapters: a port of an adapter can
+	 * have one listener only. */
 	bool adapters_elsewhere;
 	uint32_t connection_max; /* connections accepted at a time */
-	/* Puts filters before each provider's fabric, or NULL. filter_ctx must outlive the engine. */
+	/* Puts filters before each provider's fabric; may be NULL. filter_ctx must outlive the engine. */
 	int (*filter)(void *ctx, struct rr_fabric **fabric);
 	void *filter_ctx;
-	/* The only provider of RDMA is what this makes: for tests. NULL: those that there are. */
+	/* Makes the fabric of the only RDMA provider; tests set this. NULL: the engine has the usual
+	 * providers. */
 	rr_fabric_new *make;
 };
 
-/* 4096 both ways, 64 credits, 1 MiB + 64 KiB messages, 300 segments, 64 chunks, 64 MiB, R set, Read chunks
+/* 4096 both ways, 64 credits, messages of 1 MiB + 64 KiB, 300 segments, 64 chunks, 64 MiB, R set, Read chunks
  * announced, 1024 connections. */
 extern const struct rr_engine_config rr_engine_config_default;
 
-/* Octets of each of an engine's pools. */
+/* Returns the octets that each of an engine's pools may give out. */
 static inline size_t
 rr_engine_pool_max(const struct rr_engine_config *config)
 {
@@ -105,59 +107,60 @@ struct rpcrdma_engine {
 	const struct rr_env *env;
 	struct rr_engine_config config;
 	struct rr_loop *loop;
-	/*
-	 * Payload memory, half of memory_max each: what calls take that arrive, what their results take until
-	 * they were sent, and what the replies to our own calls take. A holder of memory of one of them may
-	 * wait for the next, but never for one before it or for the same: so calls that wait for memory for
-	 * their answers cannot hold all of it, nor can results that wait until our own client reads them.
-	 */
+	/* Payload memory, half of memory_max each. arrivals: for calls that arrive; results: for their
+	 * results until these were sent; pool: for the replies to calls of this side. A holder of memory of
+	 * one of these pools may wait for memory of the next pool in this order, but never of the same pool
+	 * or of an earlier one. So calls that wait for memory for their answers cannot hold all memory, nor
+	 * can results that wait until the client in the same engine reads them. */
 	struct rr_pool *arrivals, *results, *pool;
-	struct rr_shares shares;         /* of them, and of the connections that there may be */
-	struct rr_spread_member *spread; /* NULL: connections stay where they come */
-	struct rr_list carriers;         /* struct rr_carriers, one of each kind: carrier.h */
+	struct rr_shares shares;         /* of the pools, and of the connections that are allowed */
+	struct rr_spread_member *spread; /* NULL: each connection stays in the engine that accepted it */
+	struct rr_list carriers;         /* struct rr_carriers, one for each kind: carrier.h */
 
-	/* Of the caller, who has it as the public handle. */
-	struct rr_env own_env; /* env, where it was made by rpcrdma_engine_new() */
-	struct rr_text text;   /* why the last function failed that was to make something on it */
-	struct rr_watch wake;  /* an eventfd */
+	/* What follows belongs to the caller, who has the engine as the public handle. */
+	struct rr_env own_env; /* env points to this if rpcrdma_engine_new() made the engine */
+	struct rr_text text;   /* why the last function failed that was to make something on the engine */
+	struct rr_watch wake;  /* its descriptor is an eventfd */
 	struct rr_posts posts;
 	struct rr_cache calls; /* memory of struct rpcrdma_call */
-	uint32_t users;        /* clients, servers, timers and kept requests on it */
-	bool freed;            /* by its caller, while it had users: the last of them ends it */
+	uint32_t users;        /* clients, servers, timers and kept requests that use the engine */
+	bool freed;            /* the caller freed the engine while it had users: the last user ends it */
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
 	struct rr_engine_captures *captures; /* engine_capture.c; NULL: there are none */
 };
 
-/* Whether values of config are in their ranges; what is a carrier's own, its begin() judges. */
+/* Whether the values of config are in their ranges. The begin() of each kind of carriers checks the values
+ * that concern only that kind. */
 bool rr_engine_config_is_good(const struct rr_engine_config *config);
 
-/* An engine with all kinds of carriers. Errors: NOMEM, SYSTEM, INVAL. */
+/* Makes an engine with all kinds of carriers. Errors: NOMEM, SYSTEM, INVAL. */
 int rr_engine_new(
 	const struct rr_env *env, const struct rr_engine_config *config, struct rpcrdma_engine **engine);
 
-/* The same on the provider that make() creates, and that one only. Errors of config->filter are handed on. */
+/* Does the same with the provider that make() creates as the only provider. Errors of config->filter are
+ * returned, too. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rpcrdma_engine **engine);
 
-/*
- * Makes an engine of zeroed memory whose env is set, and which is freed where this fails: what
- * rr_engine_new() and rpcrdma_engine_new() have in common.
- */
+/* Makes an engine of zeroed memory whose env is set; the memory is freed if this fails. rr_engine_new() and
+ * rpcrdma_engine_new() both use this function. */
 int rr_engine_begin(struct rpcrdma_engine *engine, const struct rr_engine_config *config);
 
-/* Ends an engine that nobody uses: every carrier and acceptor must have been closed, every exchange answered
- * or dropped; the sent() of replies that were under way then come before this returns. */
+/* Ends an engine without users: every carrier and acceptor must have been closed, every exchange answered or
+ * dropped. The sent() of replies that were under way come before this returns. */
 void rr_engine_destroy(struct rpcrdma_engine *engine);
 
-/* A client, a server, a timer or a request that is kept begins and ends to use the engine. */
+/* Begins and ends the use of the engine by a client, a server, a timer or a request that is kept. */
 void rr_engine_use(struct rpcrdma_engine *engine);
 void rr_engine_leave(struct rpcrdma_engine *engine);
 
-/* -RPCRDMA_ERR_INVAL, with a text, inside a callback, where nothing may wait. */
+/* Returns 0 if the caller may wait. Inside a callback nothing may wait: -RPCRDMA_ERR_INVAL, with a text that
+ * names the function. */
 int rr_engine_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text);
 
-/* The same transport as the inside has it. -RPCRDMA_ERR_INVAL, with a text: there is no such transport. */
+/* Translates the transport of the public interface. -RPCRDMA_ERR_INVAL, with a text: there is no such
+ * transport. */
 int rr_engine_transport(enum rpcrdma_transport transport, enum rr_transport *inner, struct rr_text *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine owns both; the fabrics that write to them end before them. */
+/* The engine owns the capture and the flight recorder. The fabrics that write to these end before them. */
 #include "carrier/engine_capture.h"
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@ struct rr_engine_captures {
 	char *flight_path;
 };
 
+/* Puts the filters that write to the capture and to the flight recorder before *fabric. */
 static int
 capture_captures_put(void *ctx, struct rr_fabric **fabric)
 {

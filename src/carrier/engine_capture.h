@@ -4,14 +4,15 @@
 
 #include "carrier/engine.h"
 
-/* The capture and the flight recorder of an engine that a program made: rpcrdma_engine_config. */
+/* The capture and the flight recorder of an engine that a program made with a struct
+ * rpcrdma_engine_config. */
 
-/* Makes what config asks for, at engine->captures, and has inner put it before each provider. Errors: SYSTEM,
- * NOMEM. */
+/* Makes the capture and the flight recorder that config asks for, at engine->captures, and sets the filter of
+ * inner, which puts them before each provider. Errors: SYSTEM, NOMEM. */
 int rr_engine_captures_begin(struct rpcrdma_engine *engine, const struct rpcrdma_engine_config *config,
 	struct rr_engine_config *inner);
 
-/* After the engine's fabrics. */
+/* Ends both. The engine's fabrics must have ended before. */
 void rr_engine_captures_end(struct rpcrdma_engine *engine);
 
 #endif

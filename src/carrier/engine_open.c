@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "carrier/engine_capture.h"
 
+/* Hands a log line of the environment to the log function of the engine's caller. */
 static void
 open_log_line(void *ctx, enum rr_log_level level, const char *line)
 {
@@ -16,6 +17,8 @@ open_log_line(void *ctx, enum rr_log_level level, const char *line)
 	engine->log(engine->log_ctx, line);
 }
 
+/* Returns the private configuration: the defaults, changed by all members of the public one that are not
+ * 0. */
 static struct rr_engine_config
 open_inner_config(const struct rpcrdma_engine_config *config)
 {
@@ -165,11 +168,12 @@ rpcrdma_engine_due(const struct rpcrdma_engine *engine)
 void
 rpcrdma_engine_wake(struct rpcrdma_engine *engine)
 {
-	int saved = errno; /* a signal handler's caller may be about to look at it */
+	int saved = errno; /* the caller of a signal handler may be about to read errno */
 
 	if (!engine)
 		return;
-	(void)eventfd_write(engine->wake.fd, 1); /* fails only where it is readable already */
+	(void)eventfd_write(
+		engine->wake.fd, 1); /* fails only if the eventfd is readable already, which is enough */
 	errno = saved;
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Functions that other threads have run in the loop. The structures are the
- * callers'; the lock is of the list that links them, and is taken where a
- * function is posted, and when the engine's eventfd says that some were.
- */
+/* Runs functions in the loop that other threads posted. The structures belong to the callers. The lock guards
+ * the list that links them; it is taken when a function is posted, and when the engine's eventfd says that
+ * functions were posted. */
 #include "carrier/post.h"
 
 #include "carrier/engine.h"
@@ -20,6 +18,7 @@ rr_posts_destroy(struct rr_posts *posts)
 	pthread_mutex_destroy(&posts->lock);
 }
 
+/* Empties the list and returns its first structure. ends: no more are taken from now on. */
 static struct rpcrdma_post *
 post_take_all(struct rr_posts *posts, bool ends)
 {
@@ -33,7 +32,8 @@ post_take_all(struct rr_posts *posts, bool ends)
 	return first;
 }
 
-/* The structure is the caller's from the moment when it does not count as posted any more. */
+/* Returns a copy of the structure, and marks the structure as not posted: from that moment on it belongs to
+ * its caller. */
 static struct rpcrdma_post
 post_release(struct rr_posts *posts, struct rpcrdma_post *post)
 {
@@ -97,7 +97,7 @@ rpcrdma_engine_post(struct rpcrdma_engine *engine, struct rpcrdma_post *post)
 	ended = posts->ended;
 	if (!ended) {
 		post_append(posts, post);
-		/* Inside the lock: once the function has run, the engine may go. */
+		/* The lock is still held: once the function has run, the engine may be freed. */
 		rpcrdma_engine_wake(engine);
 	}
 	pthread_mutex_unlock(&posts->lock);

@@ -7,9 +7,9 @@
 
 struct rpcrdma_post;
 
-/* Functions that other threads have run in an engine's loop: see rpcrdma_engine_post(). */
+/* The functions that other threads posted to run in an engine's loop: see rpcrdma_engine_post(). */
 struct rr_posts {
-	pthread_mutex_t lock; /* of what follows, and of the structures in the list */
+	pthread_mutex_t lock; /* for what follows, and for the structures in the list */
 	struct rpcrdma_post *first, *last;
 	bool ended;
 };
@@ -17,10 +17,10 @@ struct rr_posts {
 void rr_posts_init(struct rr_posts *posts);
 void rr_posts_destroy(struct rr_posts *posts);
 
-/* Runs what has been posted until now. */
+/* Runs the functions that have been posted until now. */
 void rr_posts_run(struct rr_posts *posts);
 
-/* Runs what has been posted, and takes no more. */
+/* Runs the functions that have been posted, and refuses all that are posted later. */
 void rr_posts_end(struct rr_posts *posts);
 
 #endif

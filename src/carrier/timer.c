@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timers of the engine's loop, for those who use the engine. */
+/* Timers of the engine's loop, for users of the engine. */
 #include "carrier/engine.h"
 
 struct rpcrdma_timer {

@@ -5,16 +5,14 @@
 #include "carrier/rdma/acceptor.h"
 #include "carrier/rdma/core/connection.h"
 
-/*
- * Listening, by one provider or by two at the same address. An acceptor owns its listeners; an endpoint that
- * asks for a connection is the connection's from then on.
- */
+/* Listens by one provider or by two at the same address. An acceptor owns its listeners. An endpoint that
+ * asks for a connection belongs to the connection from then on. */
 
 struct rdma_acceptor {
 	struct rr_acceptor base; /* comes first */
 	struct rr_room *room;
-	struct sockaddr_storage address; /* as asked for */
-	uint32_t count;                  /* of listeners, each with its fabric; 0: others listen there */
+	struct sockaddr_storage address; /* as the caller asked for */
+	uint32_t count; /* of listeners, each with its fabric; 0: another engine listens there */
 	struct rr_fabric *fabrics[RR_PROVIDER_FABRICS];
 	struct rr_listener *listeners[RR_PROVIDER_FABRICS];
 };
@@ -25,12 +23,10 @@ acceptor_of(struct rr_acceptor *acceptor)
 	return rr_container(acceptor, struct rdma_acceptor, base);
 }
 
-/*
- * Whether there are Receives for a connection more. Where a Send that finds no receive ends its connection,
- * as iWARP has it, all connections together are allowed no more Sends than there are receives. RFC
- * 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available resources in a
- * Shared Receive Queue"; here it takes fewer connections instead.
- */
+/* Whether there are Receives for another connection. In iWARP a Send that finds no receive ends its
+ * connection, so all connections together are allowed no more Sends than there are receives. RFC 8166, 3.3.1:
+ * "a Responder may reduce the granted credit value to accommodate the available resources in a Shared Receive
+ * Queue"; this responder takes fewer connections instead. */
 static bool
 acceptor_has_receives(const struct rpcrdma_engine *engine, const struct rr_fabric *fabric)
 {
@@ -40,6 +36,8 @@ acceptor_has_receives(const struct rpcrdma_engine *engine, const struct rr_fabri
 	       connections * rr_driver_receives(engine) <= rr_fabric_config(fabric)->receive_max;
 }
 
+/* Whether a connection of that peer may be accepted. Another connection may be cut off to make room for
+ * it. */
 static bool
 acceptor_has_room(struct rpcrdma_engine *engine, const struct rr_fabric *fabric, const char *peer)
 {
@@ -48,6 +46,8 @@ acceptor_has_room(struct rpcrdma_engine *engine, const struct rr_fabric *fabric,
 	       rr_shares_admit(&engine->shares, peer);
 }
 
+/* Accepts the connection that an endpoint asks for, and hands it to the acceptor's handler; or declines
+ * it. */
 static void
 acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_data, size_t size)
 {
@@ -89,7 +89,8 @@ acceptor_listen_with(struct rdma_acceptor *acceptor, struct rr_fabric *fabric,
 	return error;
 }
 
-/* By the second provider, at the port of the first. A failure of the second leaves the first. */
+/* Listens by the second provider, too, at the port of the first. If this fails, the first provider listens
+ * alone. */
 static void
 acceptor_listen_too(struct rdma_acceptor *acceptor, struct rr_fabric *fabric)
 {

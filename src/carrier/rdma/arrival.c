@@ -8,7 +8,7 @@
 
 /* ---- Arrays ---- */
 
-/* How many elements of size octets can be in a header that fits our receives. */
+/* Returns how many elements of size octets a header can have that fits the receives of this side. */
 static uint32_t
 arrival_holds(const struct rr_room *room, uint32_t size)
 {
@@ -52,7 +52,8 @@ rr_arrival_unprepare(struct rr_room *room)
 
 /* ---- Kinds ---- */
 
-/* RFC 5531, 9: the XID comes first, then the type of the message. */
+/* Tells a call from a reply by the RPC message that follows the header. RFC 5531, 9: the XID comes first,
+ * then the type of the message. */
 static enum rr_arrival_kind
 arrival_kind_of_message(const struct rr_arrival *arrival)
 {
@@ -67,6 +68,7 @@ arrival_kind_of_message(const struct rr_arrival *arrival)
 	}
 }
 
+/* Returns the kind of a message whose header could be decoded. */
 static enum rr_arrival_kind
 arrival_kind_of_good(const struct rr_arrival *arrival)
 {
@@ -74,9 +76,9 @@ arrival_kind_of_good(const struct rr_arrival *arrival)
 
 	switch (arrival->header.proc) {
 	case RR_RDMA_MSG: return arrival_kind_of_message(arrival);
-	/* The Read list of a Long Call, and the Reply chunk of a Long Reply: but either may be wrong to have
-	 * it, and in version 2 a reply may have a Read list (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1).
-	 */
+	/* The message lies in the Read list of a Long Call or in the Reply chunk of a Long Reply. The lists
+	 * do not tell which, as they may be wrong, and in version 2 a reply may have a Read list
+	 * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1). */
 	case RR_RDMA_NOMSG: return RR_ARRIVAL_UNCLEAR;
 	case RR_RDMA_ERROR: return RR_ARRIVAL_ERROR;
 	/* RFC 8166, 4.6.2: "Receivers MUST silently discard RDMA_DONE messages." */
@@ -86,8 +88,8 @@ arrival_kind_of_good(const struct rr_arrival *arrival)
 	}
 }
 
-/* The header is wrong, or of a version that is not known. In such a version, only RDMA_ERROR is sure to mean
- * what it means in the known ones. */
+/* Returns the kind of a message whose header is wrong, or of an unknown version. In an unknown version only
+ * RDMA_ERROR is sure to mean the same as in the known versions. */
 static enum rr_arrival_kind
 arrival_kind_of_bad(const struct rr_arrival *arrival)
 {
@@ -102,12 +104,11 @@ arrival_kind_of_bad(const struct rr_arrival *arrival)
 	}
 }
 
-/*
- * RFC 8166, 4.5: "If an incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA header
- * (28 bytes), the receiver cannot trust the value of the XID field; therefore, it MUST silently discard the
- * message before performing any parsing." By their XDR, some procedures take fewer octets; what they mean has
- * a kind of its own, but for RDMA_MSGP of version 2, which is refused whatever its length.
- */
+/* Returns the kind of the message. RFC 8166, 4.5: "If an incoming RPC-over-RDMA message is not as long as a
+ * minimal size RPC-over-RDMA header (28 bytes), the receiver cannot trust the value of the XID field;
+ * therefore, it MUST silently discard the message before performing any parsing." Some procedures take fewer
+ * octets by their XDR; these have kinds of their own and are not discarded for that. RDMA_MSGP of version 2
+ * has no such kind, but is refused whatever its length. */
 static enum rr_arrival_kind
 arrival_kind(const struct rr_arrival *arrival)
 {

@@ -4,18 +4,19 @@
 
 #include "carrier/rdma/core/room.h"
 
-/*
- * A message that arrived, decoded once. The driver decodes it and switches on its kind; requester, responder
- * and features take the value, and nobody looks at the octets of a header again.
+/* A message that arrived, decoded once. The driver decodes it and switches on its kind; requester, responder
+ * and features take the decoded value, and do not read the octets of the header again.
  *
  * Both peers of a connection may call (RFC 8167). Whether a message is a call or a reply shows in the RPC
  * message that it carries, never in its XID: the XIDs of the two directions are chosen independently. Some
- * headers, good and bad ones, leave that open; the driver then asks whether a call of this side has the XID.
- */
+ * headers, good and bad ones, leave the question open; the driver then asks whether a call of this side has
+ * the XID. */
 enum rr_arrival_kind {
-	RR_ARRIVAL_CALL,     /* or what a call must have been: header and lists may be wrong, see result */
-	RR_ARRIVAL_REPLY,    /* likewise */
-	RR_ARRIVAL_UNCLEAR,  /* one of the two above */
+	/* A call, or a wrong message that must have been a call: header and lists may be wrong, see
+	 * result. */
+	RR_ARRIVAL_CALL,
+	RR_ARRIVAL_REPLY,    /* likewise for a reply */
+	RR_ARRIVAL_UNCLEAR,  /* a call or a reply */
 	RR_ARRIVAL_ERROR,    /* an RDMA_ERROR that could be decoded */
 	RR_ARRIVAL_DONE,     /* an RDMA_DONE of version 2 */
 	RR_ARRIVAL_OPTIONAL, /* an RDMA_OPTIONAL of version 2; its header may be wrong, see result */
@@ -24,43 +25,43 @@ enum rr_arrival_kind {
 
 struct rr_arrival {
 	enum rr_arrival_kind kind;
-	/* RR_HEADER_VERS also where the version is known, but this side does not speak it. */
+	/* RR_HEADER_VERS also if the version is known, but this side does not use it. */
 	enum rr_header_result result;
 	struct rr_rdma_header header; /* the fixed words are set, unless kind is RR_ARRIVAL_JUNK */
-	struct rr_chunk_lists lists;  /* what could be read of them; in arrays of the engine */
-	struct rpcrdma_bytes payload; /* what follows the header; in the receive */
-	uint8_t *receive;             /* the whole message; its owner is the one who was given the arrival */
-	uint32_t length;              /* octets of it */
-	bool invalidated;             /* by Send With Invalidate: */
+	struct rr_chunk_lists lists;  /* the lists as far as they could be read; in arrays of the engine */
+	struct rpcrdma_bytes payload; /* the octets behind the header; in the receive */
+	uint8_t *receive; /* the whole message; the function that is given the arrival owns the receive */
+	uint32_t length;  /* octets of the whole message */
+	bool invalidated; /* by Send With Invalidate, this handle: */
 	uint32_t invalidated_handle;
 };
 
-/* How many elements the chunk lists of a header can have that is accepted. */
+/* How many elements the chunk lists of a header may have. A header with more is refused. */
 struct rr_arrival_sizes {
 	uint32_t reads, writes, segments;
 };
 
 struct rr_arrival_sizes rr_arrival_sizes(const struct rr_room *room);
 
-/* The arrays that arrivals of an engine are decoded into, made once. -RPCRDMA_ERR_NOMEM. */
+/* Makes the arrays into which the arrivals of an engine are decoded, if they are not there yet.
+ * -RPCRDMA_ERR_NOMEM. */
 int rr_arrival_prepare(struct rr_room *room);
 void rr_arrival_unprepare(struct rr_room *room);
 
-/*
- * Decodes the message of an RR_EVENT_RECEIVED. lists: arrays and maxima to decode into; what they hold is the
- * arrival's until the next message is decoded into them. versions: those that this side speaks.
- */
+/* Decodes the message of an RR_EVENT_RECEIVED. lists: arrays and maxima to decode into; their contents belong
+ * to the arrival until the next message is decoded into them. versions: those that this side uses. */
 void rr_arrival_decode(struct rr_arrival *arrival, struct rr_version_range versions,
 	const struct rr_chunk_lists *lists, const struct rr_event *event);
 
-/* The message lies in a Read chunk, as that of a Long Call does. */
+/* Whether the message lies in a Read chunk, as that of a Long Call does. */
 static inline bool
 rr_arrival_has_message_in_read_chunk(const struct rr_arrival *arrival)
 {
 	return arrival->header.proc == RR_RDMA_NOMSG && arrival->lists.read_count > 0;
 }
 
-/* And as that of a reply may in version 2 (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 4.1). */
+/* Whether the message lies in a Read chunk and may be a reply. In version 2 a reply may lie there
+ * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 4.1). */
 static inline bool
 rr_arrival_is_to_be_pulled(const struct rr_arrival *arrival)
 {

@@ -4,13 +4,12 @@
 #include "carrier/rdma/dispatch.h"
 #include "carrier/rdma/responder/provided.h"
 
-/*
- * A connection with all of its parts, from its making to its end, as a carrier. It is buried when its owner
- * closed it; exchanges that are with the owner then live on without it.
- */
+/* An RDMA connection with all of its parts, from its making to its end, as a carrier. When its owner closes
+ * it, the connection is buried; exchanges that the owner still has then live on without it. */
 
 /* ---- What the core calls ---- */
 
+/* Ends requester, responder and features. forget: transactions end without their done(). */
 static void
 rdma_end_parts(struct rr_connection *connection, bool forget)
 {
@@ -19,7 +18,7 @@ rdma_end_parts(struct rr_connection *connection, bool forget)
 	rr_requester_end(connection, forget);
 }
 
-/* The endpoint is closed: all parts end, then the owner is called. */
+/* Ends all parts, as the endpoint is closed, then calls the owner. */
 static void
 rdma_ended(struct rr_connection *connection)
 {
@@ -27,7 +26,7 @@ rdma_ended(struct rr_connection *connection)
 
 	if (connection->status < 0)
 		rr_negotiation_event(connection, RR_NEGOTIATION_ENDED);
-	/* Another connection can do better. */
+	/* Another connection can do without the question. */
 	if (connection->negotiation.failed)
 		connection->status = -RPCRDMA_ERR_VERS;
 	rr_connection_set_state(connection, RR_CONNECTION_ENDED);
@@ -38,6 +37,7 @@ rdma_ended(struct rr_connection *connection)
 		events->closed(connection->base.ctx, connection->status, connection->text.text);
 }
 
+/* Sends the calls that wait, and disconnects if the owner wants that and nothing is left to do. */
 static void
 rdma_go_on(struct rr_connection *connection)
 {
@@ -75,7 +75,7 @@ static const struct rr_connection_parts rdma_parts = {
 	.ended = rdma_ended,
 };
 
-/* ---- What the umpire of the shares asks ---- */
+/* ---- What the shares ask a party ---- */
 
 static bool
 rdma_is_busy(void *ctx)
@@ -85,7 +85,8 @@ rdma_is_busy(void *ctx)
 	return !rr_list_empty(&connection->exchanges);
 }
 
-/* The peer has to take what was sent or written, to bring what it was asked for, or to pull a reply. */
+/* Whether this side waits for the peer: the peer has to take what was sent or written, to bring what an RDMA
+ * Read asks for, or to pull a reply. */
 static bool
 rdma_is_awaited(void *ctx)
 {
@@ -94,12 +95,14 @@ rdma_is_awaited(void *ctx)
 	return connection->endpoint && (connection->posted > 0 || connection->provided.exposed > 0);
 }
 
+/* Returns the octets that moved on the connection. */
 static uint64_t
 rdma_moved(void *ctx)
 {
 	return rr_stall_moved(ctx);
 }
 
+/* Ends the connection at once, as the shares ask for it. why: the reason, as text. */
 static void
 rdma_cut(void *ctx, const char *why)
 {
@@ -175,6 +178,7 @@ rdma_shutdown(struct rr_carrier *carrier)
 	rr_loop_defer(carrier->engine->loop, &connection->task);
 }
 
+/* Frees a connection that was closed, once the loop has no use for it. */
 static void
 rdma_free_buried(struct rr_grave *grave, const struct rr_env *env)
 {
@@ -209,6 +213,8 @@ static const struct rr_carrier_ops rdma_ops = {
 
 /* ---- A connection's beginning ---- */
 
+/* Runs as the connection's task: calls the done() of failed transactions, then ends the connection or goes on
+ * with it. */
 static void
 rdma_run(struct rr_task *task)
 {

@@ -3,26 +3,24 @@
 
 #include "carrier/rdma/responder/provided.h"
 
-/* A message that arrived is decoded here, once, and goes to the part that its kind belongs to. */
+/* Decodes each message that arrives, once, and hands it to the part that its kind belongs to. */
 
-/* The owner of this side of the connection takes calls. */
+/* Whether the owner of this side of the connection takes calls. */
 static bool
 dispatch_has_services(const struct rr_connection *connection)
 {
 	return connection->base.events && connection->base.events->call;
 }
 
-/*
- * The header does not say whether the message is a call or a reply. One with the XID of a call of this side
- * is the reply to that call; a side that takes no calls takes every one for a reply.
- */
+/* Whether a message is a reply, where its header leaves that open. A message with the XID of a call of this
+ * side is the reply to that call. A side that takes no calls treats every message as a reply. */
 static bool
 dispatch_is_reply(const struct rr_connection *connection, const struct rr_arrival *arrival)
 {
 	bool known = rr_requester_knows(connection, arrival->header.xid);
 
-	/* RFC 8167, 5.3: the reverse direction has no chunks. So this is a Long Call, or a reply in a Read
-	 * chunk of the responder's. */
+	/* RFC 8167, 5.3: the reverse direction has no chunks. So the accepting side has a Long Call here, and
+	 * the connecting side a reply in a Read chunk that the responder provides. */
 	if (rr_arrival_has_message_in_read_chunk(arrival) && !connection->is_active)
 		return false;
 	if (connection->is_active && !dispatch_has_services(connection))

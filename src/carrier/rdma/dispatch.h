@@ -4,7 +4,7 @@
 
 #include "carrier/rdma/core/connection.h"
 
-/* The event is RR_EVENT_RECEIVED: its receive goes to the part that takes the message. */
+/* Takes an RR_EVENT_RECEIVED. Its receive then belongs to the part that takes the message. */
 void rr_dispatch_received(struct rr_connection *connection, const struct rr_event *event);
 
 #endif

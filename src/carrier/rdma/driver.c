@@ -6,31 +6,29 @@
 #include "base/probe.h"
 #include "carrier/rdma/core/connection.h"
 
-/*
- * The only file that touches endpoints. Fabrics are made by engine.c, chosen by provider.c, and listened with
- * in acceptor.c.
+/* Drives the endpoint of a connection; no other file touches endpoints. Fabrics are made and chosen by
+ * provider.c, and acceptor.c listens with them.
  *
- * Who owns what: the connection owns its endpoint from rr_driver_connect() or
- * rr_driver_accept() to rr_driver_close(). Jobs are their makers'; they wait in the connection's list until
- * all their work requests are posted, and what those point to stays until they completed or the endpoint was
- * closed. The receive of an arrival belongs to the function that is given the arrival, which gives it back by
- * rr_driver_release(), or lets others do that.
- */
+ * Ownership: the connection owns its endpoint from rr_driver_connect() or rr_driver_accept() to
+ * rr_driver_close(). Jobs belong to their makers. A job waits in the connection's list until all its work
+ * requests are posted; the memory that these point to stays until they completed or the endpoint was closed.
+ * The receive of an arrival belongs to the function that is given the arrival. That function returns the
+ * receive by rr_driver_release(), or hands it on. */
 
-/* Receives beyond the credits: for what a peer may send without one. */
+/* Receives beyond the credits: for messages that a peer may send without a credit. */
 enum { RECEIVE_MARGIN = 2 };
 
-/* Linux misses the first frame of a third of connections that are as quick as ours. */
+/* How long to wait for the first reply before each kick. Linux misses the first frame of a third of the
+ * connections whose peer is as quick as this project. */
 static const uint64_t kick_delays[] = { 30 * RR_MILLISECOND, 900 * RR_MILLISECOND };
 
 enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
 
 /* ---- Work requests ---- */
 
-/*
- * A provider that copies a Send completes it at once. A job that calls the owner when it completes learns
- * that from the loop, at the end of the event or the task that the connection is in.
- */
+/* Takes note that the provider copied the Send of the job. Such a Send completes at once; but if completed()
+ * of the job may call the owner, it is called from the loop, at the end of the event or task that the
+ * connection is in. */
 static void
 driver_take_copied(struct rr_connection *connection, struct rr_job *job)
 {
@@ -56,7 +54,7 @@ rr_driver_complete(struct rr_connection *connection)
 	}
 }
 
-/* Posts what this job still has, while there is room. True if the job is through. */
+/* Posts the work requests that the job still has, while there is room. True: the job has no more. */
 static bool
 driver_post_job(struct rr_connection *connection, struct rr_job *job)
 {
@@ -91,7 +89,7 @@ driver_post_job(struct rr_connection *connection, struct rr_job *job)
 				work.remote_handle, work.remote_offset);
 		connection->base.counters.rdma_reads += work.kind == RR_WORK_READ;
 		connection->base.counters.rdma_writes += work.kind == RR_WORK_WRITE;
-		/* A Send is the last of a job. */
+		/* A Send is the last work request of a job. */
 		if (work.kind == RR_WORK_SEND || work.kind == RR_WORK_SEND_INVALIDATE) {
 			rr_list_remove(&job->link);
 			return true;
@@ -100,6 +98,7 @@ driver_post_job(struct rr_connection *connection, struct rr_job *job)
 	return false;
 }
 
+/* Posts the work requests of the jobs that wait, in order, as far as there is room. */
 static void
 driver_post_jobs(struct rr_connection *connection)
 {
@@ -115,7 +114,7 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 	if (!connection->endpoint)
 		return;
 	rr_stall_watch(connection);
-	/* Most jobs find nothing in front of them, and room for all that they have. */
+	/* Most jobs have no other job in front of them, and room for all their work requests. */
 	if (rr_list_empty(&connection->jobs) && driver_post_job(connection, job))
 		return;
 	if (!connection->endpoint)
@@ -141,7 +140,8 @@ driver_completed(struct rr_connection *connection, const struct rr_event *event)
 
 /* ---- Events ---- */
 
-/* What a connection dies of may lie in what it said before. */
+/* Logs the last headers if the connection ends by an error in the protocol: the headers may show the
+ * cause. */
 static void
 driver_log_trace(const struct rr_connection *connection, int error)
 {
@@ -189,6 +189,7 @@ driver_on_event(void *ctx, const struct rr_event *event)
 	rr_connection_leave(connection);
 }
 
+/* Kicks the endpoint, as the first reply is late, and arms the timer for the next kick. */
 static void
 driver_kick_expired(struct rr_timer *timer)
 {
@@ -231,8 +232,8 @@ driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoi
 	connection->base.source = rr_address_source_of(connection->base.peer);
 	rr_timer_init(&connection->kick, driver_kick_expired);
 	/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected
-	 * replies." A responder never grants more than it posts. RFC 8167, 4.3, wants the same for the
-	 * reverse direction, beside that. */
+	 * replies." A responder never grants more credits than it posts Receives. RFC 8167, 4.3, wants the
+	 * same for the reverse direction, beside that. */
 	rr_driver_allow(connection, rr_driver_receives(connection->base.engine));
 }
 
@@ -284,7 +285,7 @@ rr_driver_close(struct rr_connection *connection)
 	rr_loop_disarm(connection->base.engine->loop, &connection->negotiation.timer);
 	rr_stall_end(connection);
 	while ((link = rr_list_pop(&connection->jobs)))
-		; /* their makers know what they are worth */
+		; /* the makers of the jobs free them */
 	while ((link = rr_list_pop(&connection->copied)))
 		;
 	rr_endpoint_close(connection->endpoint);
@@ -303,7 +304,7 @@ rr_driver_abort(struct rr_connection *connection, int error, const char *format,
 	va_end(args);
 	connection->status = error;
 	RR_PROBE(connection_aborted, connection->base.peer, error, connection->text.text);
-	/* A connection that the peer has ended already is no news: who needs it makes it again. */
+	/* A connection that the peer has ended already needs no warning: a user of it connects again. */
 	if (error == -RPCRDMA_ERR_DISCONNECTED)
 		rr_log(connection->base.engine->env, RR_LOG_INFO, "%s", connection->text.text);
 	else
@@ -325,18 +326,17 @@ rr_driver_register(struct rr_connection *connection, const void *data, uint32_t 
 
 	if (!connection->endpoint)
 		return -RPCRDMA_ERR_DISCONNECTED;
-	/* The provider only reads where the access is RR_REMOTE_READ. */
+	/* The provider only reads the memory if the access is RR_REMOTE_READ. */
 	error = rr_endpoint_register(connection->endpoint, (void *)(uintptr_t)data, length, access, region);
 	connection->base.counters.registrations += !error;
 	RR_PROBE(registered, connection->base.peer, region->handle, length, error);
 	return error;
 }
 
-/*
- * RFC 8166, 4.5.4: "After a Requester has received a reply, if it is unable to invalidate a memory region due
- * to an unrecoverable problem, the Requester MUST close the connection to protect that memory from Responder
- * access before the associated RPC transaction is complete."
- */
+/* Ends the connection if an invalidation failed. RFC 8166, 4.5.4: "After a Requester has received a reply,
+ * if it is unable to invalidate a memory region due to an unrecoverable problem, the Requester MUST close
+ * the connection to protect that memory from Responder access before the associated RPC transaction is
+ * complete." */
 static void
 driver_check_access_ended(struct rr_connection *connection, int error)
 {

@@ -7,7 +7,7 @@
 #include "fabric/verbs/verbs.h"
 
 enum {
-	RECEIVE_LEAST = 4096, /* some peers Send more than the size that was announced to them */
+	RECEIVE_LEAST = 4096, /* some peers Send more than the size that this side announced */
 	WORK_LEAST = 256,
 	READS_AT_A_TIME = 32,
 };
@@ -20,7 +20,7 @@ provider_larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* What connections need of a fabric. */
+/* Returns the configuration of a fabric that fits the connections of the engine. */
 static struct rr_fabric_config
 provider_config(const struct rr_room *room, const struct rpcrdma_engine *engine)
 {
@@ -32,7 +32,7 @@ provider_config(const struct rr_room *room, const struct rpcrdma_engine *engine)
 	 * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: those of version 2 "MUST support an inline threshold
 	 * of 4096 bytes". */
 	fabric.receive_size = provider_larger(config->inline_receive, RECEIVE_LEAST);
-	/* Receives are made as they are needed: a quarter of the payload memory bounds them, but four busy
+	/* Receives are made as they are needed. A quarter of the payload memory bounds them, but four busy
 	 * connections must be able to use all of their credits. */
 	receives = config->memory_max / 4 / fabric.receive_size;
 	fabric.receive_max =
@@ -95,6 +95,8 @@ rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_
 
 /* ---- Choosing ---- */
 
+/* Returns the provider that is wanted: iWARP stands for the only fabric there is, and AUTO for the configured
+ * provider. */
 static enum rr_transport
 provider_wanted(const struct rr_room *room, enum rr_transport transport)
 {
@@ -103,8 +105,8 @@ provider_wanted(const struct rr_room *room, enum rr_transport transport)
 	return transport == RR_TRANSPORT_AUTO ? room->base.engine->config.provider : transport;
 }
 
-/* Where nobody asked for adapters by name, adapters that cannot be used are worth a line in the log. Most
- * machines have no adapter at all: that is no news. */
+/* Logs why the adapters cannot be used, although no caller asked for them by name. Most machines have no
+ * adapter at all: that is no warning. */
 static void
 provider_log(const struct rr_room *room, int error, const struct rr_text *why)
 {
@@ -114,8 +116,8 @@ provider_log(const struct rr_room *room, int error, const struct rr_text *why)
 		"iWARP over sockets, no RDMA adapter: %s", why->text);
 }
 
-/* The adapters' fabric if it can be had, else NULL. Adapters that could not be opened are not tried again:
- * the obstacle does not go by itself. */
+/* Returns the adapters' fabric, or NULL if it cannot be made. After a failure the adapters are not tried
+ * again: the obstacle does not disappear by itself. */
 static struct rr_fabric *
 provider_try_adapters(struct rr_room *room)
 {
@@ -133,7 +135,7 @@ provider_try_adapters(struct rr_room *room)
 	return NULL;
 }
 
-/* The adapters' fabric, if this address of the machine is that of an adapter. */
+/* Returns the adapters' fabric if this address of the machine belongs to an adapter, else NULL. */
 static struct rr_fabric *
 provider_adapters_of(struct rr_room *room, const struct sockaddr *local, socklen_t size)
 {

@@ -5,7 +5,7 @@
 #include "carrier/rdma/acceptor.h"
 #include "carrier/rdma/core/connection.h"
 
-/* RDMA as a kind of carriers: what it keeps for an engine, and how connections begin at the active side. */
+/* RDMA as a kind of carriers: its data in an engine, and how connections begin on the active side. */
 
 enum { INLINE_MIN = 1024, INLINE_MAX = 262144, PROVIDED_MAX = 4096, CHUNKS_MAX = 1024 };
 
@@ -24,8 +24,9 @@ rdma_config_is_good(const struct rr_engine_config *config)
 	       config->chunk_max > 0 && config->chunk_max <= CHUNKS_MAX;
 }
 
-/* A requester sends its RDMA_DONE before the call that its credit is used for next: one that does so never
- * has more replies exposed than it has credits. */
+/* Sets how much a connection may expose in Read chunks of replies. The default is as many replies as credits:
+ * a requester that sends its RDMA_DONE before it uses the credit for the next call never has more replies
+ * exposed. */
 static void
 rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
 {

@@ -28,6 +28,7 @@ rr_version_other(uint32_t refused, struct rr_version_range own, struct rr_versio
 
 /* ---- Servers ---- */
 
+/* Converts an address to the form in which servers are remembered. False: it is neither IPv4 nor IPv6. */
 static bool
 version_key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
 {
@@ -49,6 +50,7 @@ version_key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
 	}
 }
 
+/* Returns the index of the server's entry; -1: there is no entry. */
 static int
 version_find(const struct rr_servers *servers, const uint8_t octets[16], uint16_t port)
 {
@@ -60,6 +62,7 @@ version_find(const struct rr_servers *servers, const uint8_t octets[16], uint16_
 	return -1;
 }
 
+/* Returns the index of the entry that expires first, or of an unused entry. */
 static int
 version_oldest(const struct rr_servers *servers)
 {

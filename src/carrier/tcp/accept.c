@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A listening socket. The acceptor owns it; connections are whose it hands them to. */
+/* A listening socket. The acceptor owns it; each connection belongs to the owner to whom the handler gives
+ * it. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 
 enum {
 	BACKLOG = 4096
-}; /* clients that come at once, as after a restart; the system may have a lower bound */
-#define PAUSE (100 * RR_MILLISECOND) /* where descriptors or memory ran out */
+}; /* clients that connect at the same time, as after a restart; the system may have a lower bound */
+#define PAUSE (100 * RR_MILLISECOND) /* how long to wait when descriptors or memory ran out */
 
 struct tcp_acceptor {
 	struct rr_acceptor base; /* comes first */
@@ -22,7 +23,7 @@ struct tcp_acceptor {
 	struct rr_watch watch;
 	struct rr_timer pause;
 	struct rr_spread_seat seat;
-	bool closed; /* by its owner, maybe in the handler */
+	bool closed; /* by its owner, maybe inside the handler */
 	struct rr_grave grave;
 };
 
@@ -47,6 +48,7 @@ accept_pause_accepting(struct tcp_acceptor *acceptor)
 	rr_loop_arm(acceptor->engine->loop, &acceptor->pause, PAUSE);
 }
 
+/* Whether a connection from that address may be accepted; if not, logs that. */
 static bool
 accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 {
@@ -60,7 +62,7 @@ accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 	return false;
 }
 
-/* The connection is this engine's. False where there is no memory for it. */
+/* Makes a carrier of the connection, which this engine keeps. False: there is no memory for the carrier. */
 static bool
 accept_take(struct tcp_acceptor *acceptor, int fd, const struct sockaddr *peer)
 {
@@ -79,7 +81,7 @@ accept_take(struct tcp_acceptor *acceptor, int fd, const struct sockaddr *peer)
 	return true;
 }
 
-/* Another engine's listener accepted the connection. */
+/* Takes a connection that the listener of another engine accepted. */
 static void
 accept_take_from(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
 {
@@ -89,7 +91,7 @@ accept_take_from(struct rr_spread_seat *seat, int fd, const struct sockaddr_stor
 		accept_pause_accepting(acceptor);
 }
 
-/* One connection. False where there is none to accept now. */
+/* Accepts one connection. False: there is no connection to accept now. */
 static bool
 accept_one(struct tcp_acceptor *acceptor)
 {
@@ -97,7 +99,8 @@ accept_one(struct tcp_acceptor *acceptor)
 	socklen_t size = sizeof(peer);
 	int fd = accept4(acceptor->watch.fd, (struct sockaddr *)&peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	/* accept(2): errors of the new connection are reported here, too, and concern nobody else. */
+	/* accept(2): errors of the new connection are reported here, too, and do not concern other
+	 * connections. */
 	if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
 		return true;
 	if (fd < 0 && errno != EAGAIN) {
@@ -135,7 +138,8 @@ accept_open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *a
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (engine->config.reuse_port)
 		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
-	/* As over RDMA: [::] is every IPv6 address, so that 0.0.0.0 can be listened at beside it. */
+	/* As over RDMA, [::] stands for all IPv6 addresses only, so that 0.0.0.0 can be listened at beside
+	 * it. */
 	if (address->sa_family == AF_INET6)
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	if (bind(fd, address, size) == 0 && listen(fd, BACKLOG) == 0)

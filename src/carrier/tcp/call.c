@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The requester's side. A slot stands for a transaction from rr_carrier_call()
- * to its end; the transaction points to its slot, and the slots that wait for
- * a reply are found by XID. Slots are kept for reuse by any carrier of the engine.
- */
+/* The requester's side. A slot stands for a transaction from rr_carrier_call() to its end. The transaction
+ * points to its slot, and the slots that wait for a reply are found by XID. The engine keeps slots for reuse
+ * by any of its carriers. */
 #include "carrier/tcp/tcp_private.h"
 
+/* A call under way. */
 struct slot {
 	struct rr_tcp_out out;
-	struct rr_list link; /* in slots */
+	struct rr_list link; /* in rr_tcp.slots */
 	struct rr_map_link xid;
 	struct rr_transaction *transaction;
 };
@@ -19,7 +18,7 @@ tcp_of(struct rr_carrier *carrier)
 	return rr_container(carrier, struct rr_tcp, base);
 }
 
-/* The transaction no longer is the carrier's, and nothing of its call is sent any more. */
+/* Ends the slot: the transaction no longer belongs to the carrier, and no more of its call is sent. */
 static void
 call_release(struct rr_tcp *tcp, struct slot *slot)
 {
@@ -30,7 +29,7 @@ call_release(struct rr_tcp *tcp, struct slot *slot)
 	rr_cache_put(&tcp->kind->slots, slot);
 }
 
-/* The octets are the kernel's; the answer is to come. */
+/* Does nothing, as the kernel has the octets of the call, and the answer is still to come. */
 static void
 call_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {
@@ -38,6 +37,7 @@ call_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 	(void)out;
 }
 
+/* Queues a transaction that cannot be sent for its done(), with that error. */
 static void
 call_refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 {
@@ -110,7 +110,7 @@ call_find_slot(struct rr_tcp *tcp, uint32_t xid)
 	return link ? rr_container(link, struct slot, xid) : NULL;
 }
 
-/* A reply arrived, to a call that was cancelled maybe. */
+/* Counts a reply. It may answer a call that was cancelled. */
 static void
 call_count_reply(struct rr_tcp *tcp)
 {
@@ -118,7 +118,7 @@ call_count_reply(struct rr_tcp *tcp)
 		tcp->unanswered--;
 }
 
-/* The slot has its answer: the transaction is its owner's again. */
+/* Ends the slot, which has its answer, and returns the transaction. */
 static struct rr_transaction *
 call_finish(struct rr_tcp *tcp, struct slot *slot)
 {
@@ -151,7 +151,7 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 	struct rr_transaction *transaction;
 
 	call_count_reply(tcp);
-	/* Not asked, or asked and cancelled. */
+	/* No call has that XID, or it was cancelled. */
 	if (!slot) {
 		tcp->base.counters.discarded++;
 		rr_pool_put(pool, memory);
@@ -160,7 +160,8 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 	transaction = call_finish(tcp, slot);
 	tcp->base.counters.replies++;
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
-	/* Replies must not keep the memory that calls arrive in. */
+	/* Only replies that lie in the engine's pool for replies may be kept by the caller: the memory in
+	 * which calls arrive must stay free for calls. */
 	transaction->reply_memory = pool == tcp->base.engine->pool && memory ? &memory : NULL;
 	transaction->pulled_memory = NULL;
 	transaction->done(transaction, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a TCP carrier begins at the connecting side, and what TCP carriers are in an engine. */
+/* Begins TCP carriers at the connecting side, and makes what the TCP carriers of an engine share. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "carrier/tcp/tcp_private.h"
 
-/* Shared by all files of the TCP carrier: its bounds, and its end. */
+/* What all files of the TCP carrier use: its bounds, and its end. */
 
 bool
 rr_tcp_alive(const struct rr_tcp *tcp)
@@ -26,7 +26,7 @@ rr_tcp_record_max(const struct rr_tcp *tcp)
 	return max < INT32_MAX - RR_TCP_HEADER_SLACK ? max + RR_TCP_HEADER_SLACK : INT32_MAX;
 }
 
-/* How long the peer may leave sent octets unacknowledged, or not answer a SYN. */
+/* How long the peer may leave sent octets unacknowledged, or a SYN unanswered. */
 enum { PEER_LIMIT_MS = 60000 };
 
 void
@@ -34,13 +34,14 @@ rr_tcp_set_options(int fd)
 {
 	static const int on = 1, limit = PEER_LIMIT_MS;
 
-	/* They make it better; nothing depends on them. */
+	/* These options are improvements; a failure does no harm. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
 }
 
-/* A FIN alone means that nothing more is sent; a server still executes and answers what came before. Where
- * calls are given up, a reset says so, and the server need not hold their replies, nor their requests. */
+/* Has the socket end with a reset. A FIN alone means that no more is sent: a server still executes the calls
+ * that came before, and answers them. When calls are given up, a reset tells the server so, and it can drop
+ * requests and replies. */
 static void
 core_abort_stream(const struct rr_tcp *tcp)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The responder's side. An exchange is the receiver's until it is answered or
- * dropped, then the carrier's until the reply was written, then it waits for
- * reuse by any carrier of the engine. The carrier may end before: an exchange then
- * goes on alone, and is freed when it is answered or dropped. It owns the memory of its call.
- */
+/* The responder's side. An exchange belongs to its receiver until it is answered or dropped, and to the
+ * carrier until the reply was written; then it waits for reuse by any carrier of the engine. The carrier may
+ * end before: an exchange then lives on alone, and is freed when it is answered or dropped. It owns the
+ * memory of its call. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -12,12 +10,13 @@
 #include "carrier/tcp/tcp_private.h"
 #include "wire/rpc.h"
 
+/* A call that arrived, until its reply was written. */
 struct exchange {
 	struct rr_exchange base;
 	struct rpcrdma_engine *engine;
 	struct rr_tcp_out out;
-	struct rr_list link; /* in exchanges; in no list where the carrier ended */
-	struct rr_task task; /* ends it where the carrier cannot */
+	struct rr_list link; /* in rr_tcp.exchanges; in no list once the carrier ended */
+	struct rr_task task; /* ends the exchange when the carrier cannot */
 	void (*sent)(void *arg);
 	void *arg;
 	bool replied;
@@ -32,7 +31,7 @@ exchange_of(struct rr_exchange *exchange)
 	return rr_container(exchange, struct exchange, base);
 }
 
-/* Ends an exchange that lost its carrier. */
+/* Frees an exchange that lost its carrier, and calls its sent(). */
 static void
 exchange_end(struct exchange *exchange)
 {
@@ -78,7 +77,8 @@ exchange_new(struct rr_tcp *tcp)
 	return exchange;
 }
 
-/* The carrier is done with it. May end a wait for fewer exchanges, or for the last. */
+/* Ends an exchange for the carrier. The task may have waited for fewer exchanges, or for the end of the last
+ * of them. */
 static void
 exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 {
@@ -104,7 +104,8 @@ exchange_reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 		sent(arg);
 }
 
-/* Where the call's octets are to lie: in place, in the exchange, or in pool memory. */
+/* Finds the place for the call's octets: pool memory where they lie already, the exchange, or new pool
+ * memory; copies them there. False: there is no pool memory now. */
 static bool
 exchange_take_call(
 	const struct rr_tcp *tcp, struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
@@ -162,9 +163,8 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 	return true;
 }
 
-/* Answers an exchange by SYSTEM_ERR. The reply lies where a small call would: that call is not needed any
- * more.
- */
+/* Answers an exchange by SYSTEM_ERR. The reply lies where a small call would lie: the call is not needed any
+ * more. */
 static void
 exchange_send_system_error(struct rr_tcp *tcp, struct exchange *exchange)
 {
@@ -213,7 +213,7 @@ rr_tcp_reply(
 		tcp->base.counters.replies++;
 		return;
 	}
-	/* Without an answer the peer would wait for ever, or try again for ever. */
+	/* The exchange is answered in any case: else the peer would wait or try again without end. */
 	if (tcp) {
 		rr_log_peer(rr_loop_peer_log(exchange->engine->loop), tcp->base.peer,
 			"%s: XID 0x%08x: the reply is larger than a record may be", tcp->base.peer,

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What arrives over TCP. The socket is read into the staging buffer that all carriers of an engine share, or,
- * in the middle of a large record, into the pool memory that the record got when enough of it had come, and
- * what follows it into staging. When a carrier has had its turn, the rest of staging is copied: the part of a
- * record that has come, or, where as many calls are being answered as one peer may have outstanding, all
- * calls behind those.
+/* Reads from TCP. The socket is read into the staging buffer, which all carriers of an engine share. In the
+ * middle of a large record it is read into the pool memory of that record, and the octets behind the record
+ * into staging. A record gets pool memory when enough of it has come. At the end of a carrier's turn the rest
+ * of staging is copied: the part of a record that has come, or all calls that wait, as the peer has as many
+ * calls outstanding as it may have.
  *
- * A record that is longer than a record may be is taken off the stream piece by piece and dropped; only the
- * call that it was, or answered, fails.
+ * A record that is longer than a record may be is taken off the stream piece by piece and dropped. Only the
+ * call that it contained, or answered, fails.
  *
  * A client that shuts down its sending side ("half close") still gets the replies to its calls. The end of
  * the stream therefore ends a server's connection only when no call of that client is unanswered.
  *
- * Reading stops where a record needs pool memory and there is none, and where
- * as many calls are being answered as one peer may have outstanding; it goes
- * on from the carrier's task. The memory of a record grows with the octets that
- * come, unless the peer has proved to move what it holds, or there is plenty
- * (rr_pool_step()). A carrier that waits for more holds what it has.
- */
+ * Reading stops if a record needs pool memory and there is no memory, and if the peer has as many calls
+ * outstanding as it may have. The carrier's task goes on with it. The memory of a record grows with the
+ * octets that come, unless the peer has proved to move the octets that it holds memory for, or there is
+ * plenty of memory (rr_pool_step()). A carrier that waits for more memory keeps what it has. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,9 +26,12 @@
 #include "wire/rpc.h"
 
 enum {
-	READS = 4,        /* in one turn, so that a busy peer does not starve the others */
-	BULK_MIN = 16384, /* behind a rest of a record as long as that, little is read into staging, as it */
-	BULK_TAIL = 1024, /* would have to be copied: the next record is large as well */
+	READS = 4, /* reads in one turn: a busy peer must not starve the others */
+	/* If at least BULK_MIN octets of a record are still to come, only BULK_TAIL octets are read into
+	 * staging behind the record: the next record is likely to be large, too, and would have to be
+	 * copied. */
+	BULK_MIN = 16384,
+	BULK_TAIL = 1024,
 };
 
 bool
@@ -61,6 +61,7 @@ rr_tcp_discard_input(struct rr_tcp *tcp)
 
 /* ---- Staging ---- */
 
+/* Whether the octets that were read lie in the staging buffer. */
 static bool
 read_staging_is_in(const struct rr_tcp *tcp)
 {
@@ -75,7 +76,8 @@ rr_tcp_free_input(struct rr_tcp *tcp)
 	tcp->in = NULL;
 }
 
-/* Moves the rest to the front of the staging buffer, so that the next octets have room behind it. */
+/* Moves the rest of what was read to the front of the staging buffer, so that the next octets have room
+ * behind it. */
 static void
 read_staging_open(struct rr_tcp *tcp)
 {
@@ -90,7 +92,7 @@ read_staging_open(struct rr_tcp *tcp)
 	tcp->in_end = size;
 }
 
-/* Others may have the staging buffer: what is left in it is copied. */
+/* Copies what is left in the staging buffer, so that other carriers can use the buffer. */
 static void
 read_staging_close(struct rr_tcp *tcp)
 {
@@ -121,7 +123,7 @@ read_staging_close(struct rr_tcp *tcp)
 
 /* ---- Records ---- */
 
-/* Memory comes back only if some is out. */
+/* Has the carrier wait for pool memory; or ends the connection, if no memory is out that could come back. */
 static void
 read_starve(struct rr_tcp *tcp)
 {
@@ -135,7 +137,7 @@ read_starve(struct rr_tcp *tcp)
 	rr_pool_wait(pool, tcp->base.party, &tcp->waiter);
 }
 
-/* Hands tcp->whole on. False where it has to wait, or the carrier ended. */
+/* Hands tcp->whole on. False: it has to wait, or the carrier ended. */
 static bool
 read_deliver(struct rr_tcp *tcp)
 {
@@ -160,14 +162,14 @@ read_deliver(struct rr_tcp *tcp)
 	tcp->base.counters.octets_inline += whole.length;
 	if (type == RR_REPLY)
 		rr_tcp_replied(tcp, xid, whole, pooled);
-	/* Neither side idles while the other one works through a batch. */
+	/* Answers are sent after each batch, so that neither side is idle while the other side works. */
 	if (rr_tcp_alive(tcp) && ++tcp->delivered % RR_TCP_BATCH == 0 && !tcp->blocked)
 		rr_tcp_flush(tcp);
 	return rr_tcp_alive(tcp);
 }
 
-/* The first octets of a record that is too long, all of which were taken. The peer's call gets an answer, and
- * a reply ends its call: neither costs the connection, on which other calls are under way. */
+/* Ends the call of a record that was too long; head: its first octets. A call of the peer gets an answer, and
+ * a reply ends its call: the connection goes on, as other calls are under way on it. */
 static void
 read_skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
 {
@@ -184,7 +186,8 @@ read_skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
 		rr_tcp_replied_too_long(tcp, xid);
 }
 
-/* A peer that begins a long record with what is no RPC message is not waited for. */
+/* Whether the record that is being skipped begins with octets that are no RPC message: its end is not waited
+ * for. */
 static bool
 read_is_no_message(const struct rr_record *record)
 {
@@ -194,6 +197,8 @@ read_is_no_message(const struct rr_record *record)
 	       (!rr_rpc_peek(record->head, record->head_length, &xid, &type) || type > RR_REPLY);
 }
 
+/* Gives the record memory for the octets that have come, and maybe more. False: the carrier waits for
+ * memory. */
 static bool
 read_make_room(struct rr_tcp *tcp)
 {
@@ -211,7 +216,7 @@ read_make_room(struct rr_tcp *tcp)
 	return true;
 }
 
-/* One step of taking a record. True where the next one may follow at once. */
+/* Acts on the result of a step of rr_record_take(). True: the next step may follow at once. */
 static bool
 read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes taken, bool pooled)
 {
@@ -239,10 +244,9 @@ read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes
 	return false;
 }
 
-/*
- * A peer that has not proved to move what it holds must have sent more of a record than its first octets,
- * which cost next to nothing, before the record gets memory.
- */
+/* Whether the record at the front of in may get memory. If the peer has not proved to move what it holds
+ * memory for, more must have come of the record than its first octets, which cost the peer next to
+ * nothing. */
 static bool
 read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 {
@@ -252,7 +256,7 @@ read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 	       rr_record_has_begun(in, RR_TCP_BEGUN, rr_tcp_record_max(tcp));
 }
 
-/* Handles what staging holds. True where more is to be read. */
+/* Handles the octets in staging. True: more is to be read. */
 static bool
 read_process(struct rr_tcp *tcp)
 {
@@ -280,13 +284,11 @@ read_process(struct rr_tcp *tcp)
 	return false;
 }
 
-/*
- * The peer sends nothing more. Every whole record was handed on before: the socket is read only where no
- * record waits. RFC 9293, 3.6: "The user who CLOSEs may continue to RECEIVE until the TCP receiver is told
- * that the remote peer has CLOSED also." Whether the peer closed its receiving side, too, shows when a reply
- * is written: a reset then ends the connection. A server that ends its stream answers no call, so a client's
- * connection ends at once.
- */
+/* Acts on the end of the peer's stream. Every whole record was handed on before: the socket is read only
+ * while no record waits. RFC 9293, 3.6: "The user who CLOSEs may continue to RECEIVE until the TCP receiver
+ * is told that the remote peer has CLOSED also." Whether the peer closed its receiving side, too, shows when
+ * a reply is written: a reset then ends the connection. A server that ends its stream answers no call, so a
+ * client's connection ends at once. */
 static void
 read_ended(struct rr_tcp *tcp)
 {
@@ -302,7 +304,7 @@ read_ended(struct rr_tcp *tcp)
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 }
 
-/* Reads once. True where as much came as there was room for. */
+/* Reads once. True: the octets that came filled the room for them. */
 static bool
 read_receive(struct rr_tcp *tcp)
 {
@@ -342,7 +344,7 @@ read_receive(struct rr_tcp *tcp)
 	return (size_t)got == room;
 }
 
-/* Whatever the peer still sends is of no interest; its FIN is. */
+/* Reads and drops what the peer still sends, until its FIN. */
 static void
 read_drain(struct rr_tcp *tcp)
 {

@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "wire/rpc.h"
 
+/* Takes octets off the front of in. */
 static void
 record_advance(struct rpcrdma_bytes *in, uint32_t octets)
 {
@@ -14,6 +15,7 @@ record_advance(struct rpcrdma_bytes *in, uint32_t octets)
 	in->length -= octets;
 }
 
+/* Keeps the first octets of a record that is skipped. */
 static void
 record_keep_head(struct rr_record *record, const void *octets, uint32_t length)
 {
@@ -23,7 +25,8 @@ record_keep_head(struct rr_record *record, const void *octets, uint32_t length)
 	record->head_length += kept;
 }
 
-/* The record is too long. Its first octets, which name the call, have come already, or are still to come. */
+/* Begins to skip a record that is too long. Its first octets, which name the call, may have come already:
+ * they are kept. */
 static enum rr_record_result
 record_begin_to_skip(struct rr_record *record)
 {
@@ -34,7 +37,8 @@ record_begin_to_skip(struct rr_record *record)
 	return RR_RECORD_LARGE;
 }
 
-/* A fragment's mark is at the front of in. Opens the fragment, unless the record lies in place, or will. */
+/* Takes the mark of a fragment off the front of in, and opens the fragment. A short record is returned at
+ * once, in place, when all of it is there. */
 static enum rr_record_result
 record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
 	struct rpcrdma_bytes *whole)
@@ -59,11 +63,13 @@ record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in
 	record->open = true;
 	record->last = last;
 	record->left = left;
-	/* Memory for the whole record: of its size if that is known, else of the largest there can be. */
+	/* The record needs memory of its whole size; if that is not known yet, of the largest size that is
+	 * allowed. */
 	record->wanted = last ? record->length + left : max;
 	return RR_RECORD_ROOM;
 }
 
+/* Takes the mark of a fragment of a record that is skipped. */
 static enum rr_record_result
 record_skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 {
@@ -81,7 +87,7 @@ record_skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 	return RR_RECORD_ROOM;
 }
 
-/* Takes the octets of a record that is too long, and keeps only the first of them. */
+/* Takes the octets of a record that is too long off in, and keeps only the first of them. */
 static enum rr_record_result
 record_skip(struct rr_record *record, struct rpcrdma_bytes *in, struct rpcrdma_bytes *whole)
 {
@@ -197,13 +203,14 @@ rr_record_length(const struct rpcrdma_message *message)
 	return length;
 }
 
-/* Where the pieces of a record go. */
+/* Collects the pieces of a record in iov, without the first skip octets. */
 struct pieces {
 	struct iovec *iov;
 	uint32_t count, max;
 	uint64_t skip, *octets;
 };
 
+/* Adds a piece, as far as it lies behind the octets to be skipped and there is room. */
 static void
 record_add(struct pieces *pieces, const void *data, uint64_t length)
 {
@@ -212,7 +219,7 @@ record_add(struct pieces *pieces, const void *data, uint64_t length)
 	pieces->skip -= skip;
 	if (skip == length || pieces->count == pieces->max)
 		return;
-	/* struct iovec is shared with readv(2): its pointer is not const. */
+	/* struct iovec serves readv(2), too: its pointer is not const. */
 	pieces->iov[pieces->count].iov_base = (uint8_t *)(uintptr_t)data + skip;
 	pieces->iov[pieces->count++].iov_len = length - skip;
 	*pieces->octets += length - skip;

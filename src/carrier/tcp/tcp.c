@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The life of a TCP carrier. It owns its socket until it fails or is closed,
- * the slots and exchanges that are in use, and at most one buffer of the pool,
- * for the record that is arriving. What ends it closes the socket at once;
- * the task then tells everybody, in this order: exchanges lose their carrier,
- * transactions get done(), the owner gets closed().
- */
+/* The life of a TCP carrier. The carrier owns its socket until it fails or is closed, the slots and exchanges
+ * that are in use, and at most one buffer of the pool, for the record that is arriving. A failure closes the
+ * socket at once. The task then goes on, in this order: exchanges lose their carrier, transactions get
+ * done(), the owner gets closed(). */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,7 +24,7 @@ tcp_of(struct rr_carrier *carrier)
 
 /* ---- What the loop calls ---- */
 
-/* The end of each callback: what the loop is to wait for. */
+/* Sets the events that the loop is to watch for; each callback ends with this. */
 static void
 tcp_update(struct rr_tcp *tcp)
 {
@@ -78,8 +75,7 @@ tcp_ready(struct rr_watch *watch, unsigned events)
 		if (events & RR_WRITABLE)
 			tcp_finish_connect(tcp);
 	} else {
-		/* Where nothing is to be read, only errors and hang-ups come as readable: reading tells
-		 * which. */
+		/* If no reading is wanted, only errors and hang-ups come as readable. */
 		if (events & RR_READABLE && watch->wanted & RR_READABLE)
 			rr_tcp_read(tcp);
 		else if (events & RR_READABLE)
@@ -114,7 +110,7 @@ tcp_peer_is_dead(struct rr_alive *alive)
 	tcp_update(tcp);
 }
 
-/* All exchanges are answered: our side of the stream ends. */
+/* Ends the stream of this side, as all exchanges are answered. */
 static void
 tcp_linger(struct rr_tcp *tcp)
 {
@@ -123,6 +119,7 @@ tcp_linger(struct rr_tcp *tcp)
 	rr_loop_arm(tcp->base.engine->loop, &tcp->timer, LINGER_LIMIT);
 }
 
+/* Ends all transactions, then calls the owner's closed(). */
 static void
 tcp_tell_failure(struct rr_tcp *tcp)
 {
@@ -135,13 +132,14 @@ tcp_tell_failure(struct rr_tcp *tcp)
 		tcp->base.events->closed(tcp->base.ctx, tcp->error, tcp->why.text);
 }
 
+/* Runs as the carrier's task: goes on with reading and writing, and with the end of the carrier. */
 static void
 tcp_run(struct rr_task *task)
 {
 	struct rr_tcp *tcp = rr_container(task, struct rr_tcp, task);
 
 	rr_tcp_end_refused(tcp);
-	/* Nothing is read any more, and so no reply. */
+	/* No more is read, so no more replies come. */
 	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING)
 		rr_tcp_end_calls(tcp);
 	if (rr_tcp_alive(tcp) && tcp->state != RR_TCP_CONNECTING)
@@ -156,7 +154,7 @@ tcp_run(struct rr_task *task)
 	tcp_update(tcp);
 }
 
-/* The pool has memory again. */
+/* Goes on with reading, as the pool has memory again. */
 static void
 tcp_wake(struct rr_pool_waiter *waiter)
 {
@@ -167,7 +165,7 @@ tcp_wake(struct rr_pool_waiter *waiter)
 	tcp_update(tcp);
 }
 
-/* ---- What the umpire of the shares asks ---- */
+/* ---- What the shares ask a party ---- */
 
 static bool
 tcp_party_is_awaited(void *ctx)
@@ -212,7 +210,7 @@ static const struct rr_party_ops tcp_party = {
 
 /* ---- Its end ---- */
 
-/* The socket is closed: nothing refers to what was read, or is to be written. */
+/* Drops all that was read and all that is to be written, as the socket is closed. */
 static void
 tcp_released(struct rr_tcp *tcp)
 {
@@ -278,7 +276,7 @@ static const struct rr_carrier_ops tcp_ops = {
 
 /* ---- Its beginning ---- */
 
-/* Where all TCP carriers of the engine read; NULL: no memory. */
+/* Returns the buffer into which all TCP carriers of the engine read; NULL: no memory. */
 static uint8_t *
 tcp_staging_of(struct rr_carriers *base)
 {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What leaves over TCP. Messages queue up during a turn of the loop and leave
- * together at its end, gathered from where they lie. A message belongs to
- * whoever queued it; its memory is needed until written().
- */
+/* Writes to TCP. Messages queue up during a turn of the loop and are sent together at its end, gathered from
+ * where they lie. A message belongs to the function that queued it; its memory is needed until written(). */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,14 +11,14 @@
 
 enum { IOVS = 256, PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS };
 
-/* How many elements a message can take. */
+/* Returns how many elements of iov a message can take. */
 static uint32_t
 write_pieces_of(const struct rr_tcp_out *out)
 {
 	return 2 + 3 * out->message.item_count;
 }
 
-/* The rest of a message whose owner took it back in the middle. */
+/* The rest of a message whose owner took it back after a part was sent. */
 struct tail {
 	struct rr_tcp_out out;
 	uint8_t octets[];
@@ -57,6 +54,8 @@ rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_mes
 	return true;
 }
 
+/* Collects the pieces of the messages at the front of the queue. Returns how many, and adds their octets to
+ * *octets. */
 static uint32_t
 write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 {
@@ -73,7 +72,7 @@ write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 	return count;
 }
 
-/* So many octets left: the messages that are complete now are their owners' again. */
+/* Counts octets that were sent: the messages that are complete now get their written(). */
 static void
 write_advance(struct rr_tcp *tcp, uint64_t octets)
 {
@@ -143,8 +142,8 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 		memcpy(tail->octets + at, iov[i].iov_base, iov[i].iov_len);
 		at += (uint32_t)iov[i].iov_len;
 	}
-	/* The mark counts as sent; what is in front of it in the queue is nothing, since it was being sent.
-	 */
+	/* The mark counts as sent. The message was being sent, so it was the first of the queue, and its rest
+	 * stays there. */
 	tail->out.message = (struct rpcrdma_message){ .stream = tail->octets, .length = at };
 	tail->out.done = RR_RECORD_MARK_SIZE;
 	tail->out.total = RR_RECORD_MARK_SIZE + at;

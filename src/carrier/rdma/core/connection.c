@@ -3,15 +3,15 @@
 
 #include "base/probe.h"
 
-/* The states of a connection, and its functions that are under way. */
+/* The states of a connection, and the events that change them. */
 
 void
 rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size)
 {
 	const struct rr_private_data *own = &connection->own, *peer = &connection->peer;
 
-	/* RFC 8797, 4: one "MUST be prepared for the settings to change upon a reconnection": they are the
-	 * connection's, and judged anew for each. */
+	/* RFC 8797, 4: one "MUST be prepared for the settings to change upon a reconnection": the settings
+	 * belong to the connection, and each connection judges them anew. */
 	connection->peer_sent_private_data = rr_private_data_get(private_data, size, &connection->peer);
 	connection->thresholds[0] = rr_thresholds(connection->is_active ? own : peer,
 		connection->is_active ? peer : own, own->remote_invalidation);
@@ -54,8 +54,9 @@ rr_connection_established(struct rr_connection *connection)
 	connection->parts->go_on(connection);
 }
 
-/* The end of the connection tells a peer that its call was declined. Own calls do not hold that up: the peer
- * may have declined them likewise, and wait, too. */
+/* Disconnects a stopping connection once nothing is under way. If a call of the peer was declined, calls of
+ * this side are not waited for: the peer may have declined them likewise, and only the end of the connection
+ * shows that. */
 void
 rr_connection_check_idle(struct rr_connection *connection)
 {

@@ -13,120 +13,125 @@
 #include "carrier/rdma/features/feature.h"
 #include "carrier/rdma/features/negotiation.h"
 
-/*
- * An RPC-over-RDMA connection inside. The connecting side is requester, the accepting side responder; in
- * the reverse direction (RFC 8167) it is the other way round. There messages go inline only, with credits of
- * their own.
+/* An RPC-over-RDMA connection inside. The connecting side is requester, the accepting side responder; in the
+ * reverse direction (RFC 8167) it is the other way round. Messages of the reverse direction go inline only,
+ * with credits of their own.
  *
- * The core is connection.c, stall.c and the driver. Requester, responder and features call the core; the
- * core calls them through one table, struct rr_connection_parts.
+ * The core is connection.c, stall.c and the driver. Requester, responder and features call the core; the core
+ * calls them through one table, struct rr_connection_parts.
  *
- * Callbacks of the owner come from driver.c's event handler and from the
- * connection's task, that is from the loop. Inside any of them the owner may
- * close the connection, which is then buried: `closed` says that nobody is to
- * be called any more.
- */
+ * Callbacks of the owner come from the driver's event handler and from the connection's task, that is from
+ * the loop. Inside any callback the owner may close the connection, which is then buried: `closed` says that
+ * the owner must not be called any more. */
 struct rr_connection;
 
-/* A row of work requests that belong together and are posted in order, as the endpoint has room for them. A
- * Send is the last of them. */
+/* A job is a row of work requests that belong together. They are posted in order, as the endpoint has room
+ * for them. A Send is the last of a row. */
 struct rr_job {
-	/* Fills in the next work request with at most sge_max sges; false where there is none. */
+	/* Fills in the next work request with at most sge_max sges; false: there are no more. */
 	bool (*next)(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
-	/* One of them completed; after the last one the job may be gone. */
+	/* Is called when a work request of the job completed; with the last call the job may be freed. */
 	void (*completed)(struct rr_job *job, enum rr_work_kind kind, int status);
-	bool calls_nobody;   /* completed() of a Send, called before its rr_driver_submit() returns, calls
-				nobody */
-	struct rr_list link; /* while some are not posted; then in `copied`, if the Send was */
+	/* completed() of a Send, called before its rr_driver_submit() returns, does not call the owner */
+	bool calls_nobody;
+	struct rr_list
+		link; /* in `jobs` while some are not posted; then in `copied`, if the Send was copied */
 };
 
+/* The states of a connection. */
 enum rr_connection_state {
 	RR_CONNECTION_CONNECTING,
 	RR_CONNECTION_OPEN,
-	RR_CONNECTION_STOPPING, /* the owner wants it ended in good order: what is under way is finished */
-	RR_CONNECTION_LEAVING,  /* it was: the provider disconnects */
+	RR_CONNECTION_STOPPING, /* the owner wants a good end: calls under way are finished */
+	RR_CONNECTION_LEAVING,  /* they are finished: the provider disconnects */
 	RR_CONNECTION_ABORTED,  /* ended by this side at once; the task calls the owner */
 	RR_CONNECTION_ENDED     /* the owner has been called */
 };
 
 struct rr_slot; /* requester.h */
 
-/* What the core calls, and parts that must not know each other. carrier.c has the one table. */
+/* The functions that the core calls, and those that parts call of other parts without knowing them. carrier.c
+ * has the one table. */
 struct rr_connection_parts {
-	/* The connection is up, which the owner is about to learn. */
+	/* The connection is up, and the owner is about to be called. */
 	void (*begun)(struct rr_connection *connection);
 	/* A message arrived. */
 	void (*received)(struct rr_connection *connection, const struct rr_event *event);
-	/* The connection can carry messages: sends what waits, and disconnects if nothing is left to do. */
+	/* The connection can carry messages: sends waiting messages, and disconnects if nothing is left to
+	 * do. */
 	void (*go_on)(struct rr_connection *connection);
-	/* Sends what features have to send first. False: calls have to wait. */
+	/* Sends the requests of features that are due. False: calls have to wait. */
 	bool (*may_call)(struct rr_connection *connection);
-	/* Whether the peer left our CONNPROP unanswered, but sent its own: ours holds no credit any more. */
+	/* Whether the peer left the CONNPROP of this side unanswered, but sent its own: ours holds no credit
+	 * any more. */
 	bool (*is_unanswered)(struct rr_connection *connection);
 	/* Sends calls that wait. */
 	void (*pump)(struct rr_connection *connection);
-	/* No call of this side is under way. */
+	/* Whether no call of this side is under way. */
 	bool (*is_idle)(const struct rr_connection *connection);
-	/* The endpoint was closed: hands everything back and calls the owner. */
+	/* The endpoint was closed: returns all memory and calls the owner. */
 	void (*ended)(struct rr_connection *connection);
 };
 
-/* Calls in the reverse direction that there can be at a time: what the accepting side asks for, and the
- * connecting side grants. */
+/* How many calls in the reverse direction there can be at a time: the accepting side asks for this many
+ * credits, and the connecting side grants them. */
 enum { RR_REVERSE_CREDITS = 16 };
 
+/* The requester of a connection. */
 struct rr_requester {
 	struct rr_credits credits;
 	struct rr_list waiting;     /* transactions without a credit or memory */
 	struct rr_list failed;      /* transactions whose done() comes from the task */
 	struct rr_list outstanding; /* slots of transactions */
 	struct rr_list
-		cancelled;    /* slots whose transactions were cancelled, and that no reply has come for */
+		cancelled;    /* slots whose transactions were cancelled, and whose replies have not come */
 	struct rr_list free;  /* slots */
 	struct rr_list dones; /* RDMA_DONE messages under way */
 	struct rr_map by_xid;
 	struct rr_slot *slots; /* an accepted connection has them from its first call on */
 	uint8_t *buffers;
 	struct rr_pool_waiter memory;
-	/* Since when calls have been waiting for a credit, or for memory; 0 where none does. */
+	/* The time since which calls have been waiting for a credit, or for memory; 0: no call waits. */
 	uint64_t without_credit, without_memory;
 };
 
-/* Replies that this side exposes as Read chunks: provided.h. */
+/* The replies that this side exposes as Read chunks: provided.h. */
 struct rr_provided_table {
 	struct rr_list list;
-	struct rr_map by_xid;   /* the same; made with the first of them */
-	uint32_t count;         /* in the list */
-	uint32_t exposed, peak; /* of them, not withdrawn after a timeout; the most at a time */
-	uint64_t octets;        /* in those exposed */
+	struct rr_map by_xid; /* the entries of the list; made with the first entry */
+	uint32_t count;       /* in the list */
+	/* exposed: entries that were not withdrawn after a timeout; peak: the most of them at a time. */
+	uint32_t exposed, peak;
+	uint64_t octets; /* in the entries that are exposed */
 };
 
+/* An RPC-over-RDMA connection. */
 struct rr_connection {
 	struct rr_carrier base; /* comes first */
 	const struct rr_connection_parts *parts;
 	struct rr_room *room;         /* of its engine */
 	struct rr_fabric *fabric;     /* one of the room's */
-	struct rr_endpoint *endpoint; /* of that; NULL once it is closed */
+	struct rr_endpoint *endpoint; /* of the fabric; NULL once it is closed */
 	enum rr_connection_state state;
 	bool is_active; /* this side connected; the other side accepted */
 	bool established, closed, peer_sent_private_data;
-	bool declined;   /* a call of the peer's, while this side was stopping */
+	bool declined;   /* a call of the peer was declined while this side was stopping */
 	uint32_t inside; /* calls of rr_connection_enter() without their rr_connection_leave() */
 	struct rr_grave grave;
 	struct rr_private_data own, peer;
 	struct rr_thresholds thresholds[RR_VERSIONS]; /* of version 1, of version 2 */
-	struct rr_version_range versions;             /* that this side speaks */
+	struct rr_version_range versions;             /* that this side uses */
 	struct rr_negotiation negotiation;
 	struct rr_features features; /* of version 2 */
-	int status;                  /* of the end */
+	int status;                  /* of the end: 0 or a negative error */
 	struct rr_text text;
 	struct rr_task task;
 
 	struct rr_trace trace;
 
-	struct rr_list jobs;   /* with work requests that are not posted */
-	struct rr_list copied; /* jobs whose Send the provider copied: the loop is to complete them */
-	uint32_t posted;       /* work requests that are, and did not complete */
+	struct rr_list jobs;   /* that have work requests not yet posted */
+	struct rr_list copied; /* jobs whose Send the provider copied: the loop completes them */
+	uint32_t posted;       /* work requests that are posted and not completed */
 	struct rr_stall stall;
 	struct rr_timer kick;
 	uint32_t kicks;
@@ -135,14 +140,12 @@ struct rr_connection {
 	struct rr_list exchanges; /* the responder's, from arrival to the completion of the reply */
 	struct rr_provided_table provided;
 	uint32_t granted, granted_min, granted_max;
-	uint32_t unanswered; /* calls of the peer's, up to the Send that answers each */
+	uint32_t unanswered; /* calls of the peer, each up to the Send that answers it */
 };
 
-/*
- * How many octets this side may send inline in messages of a version, and how many it may receive. RFC 8167,
- * 4.2: "The call inline threshold for the reverse direction is the same as the reply inline threshold for the
- * forward direction, and vice versa."
- */
+/* Returns how many octets this side may send inline in messages of a version; rr_connection_receive_max():
+ * how many it may receive. RFC 8167, 4.2: "The call inline threshold for the reverse direction is the same as
+ * the reply inline threshold for the forward direction, and vice versa." */
 static inline uint32_t
 rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
 {
@@ -159,7 +162,7 @@ rr_connection_receive_max(const struct rr_connection *connection, uint32_t versi
 	return connection->is_active ? thresholds->reply : thresholds->call;
 }
 
-/* Both sides announced that they take replies as responder-provided Read chunks. */
+/* Whether both sides announced that they take replies as responder-provided Read chunks. */
 static inline bool
 rr_connection_read_chunks(const struct rr_connection *connection)
 {
@@ -174,20 +177,22 @@ rr_connection_of(struct rr_carrier *carrier)
 
 /* ---- carrier.c ---- */
 
-/* peer: its address, as text. NULL: no memory. Not yet with an endpoint. */
+/* Makes a connection that has no endpoint yet. peer: its address, as text. NULL: no memory. */
 struct rr_connection *rr_rdma_new(
 	struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active);
 
-/* Of a connection without an endpoint. */
+/* Frees a connection that has no endpoint. */
 void rr_rdma_free(struct rr_connection *connection);
 
 /* ---- connection.c ---- */
 
+/* rr_connection_set_peer() takes the settings from the private data of the peer and computes the
+ * thresholds. */
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
-/* Around everything that may call the owner: Sends that the provider copied are completed when the outermost
- * function leaves. */
+/* rr_connection_enter() and rr_connection_leave() stand around everything that may call the owner: when the
+ * outermost function leaves, the Sends that the provider copied are completed. */
 static inline void
 rr_connection_enter(struct rr_connection *connection)
 {
@@ -196,13 +201,13 @@ rr_connection_enter(struct rr_connection *connection)
 
 void rr_connection_leave(struct rr_connection *connection);
 
-/* The provider says that it is up. */
+/* The provider calls this when the connection is up: sets the state and calls the owner. */
 void rr_connection_established(struct rr_connection *connection);
 
-/* The message means nothing here: counts it, and posts its receive again. */
+/* Counts a message that has no meaning here, and posts its receive again. */
 void rr_connection_discard(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Disconnects if the owner wants to end it and nothing is under way. */
+/* Disconnects if the owner wants to end the connection and nothing is under way. */
 void rr_connection_check_idle(struct rr_connection *connection);
 
 /* ---- driver.c: all that touches the fabric ---- */
@@ -210,20 +215,20 @@ void rr_connection_check_idle(struct rr_connection *connection);
 int rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
 	struct rr_text *text);
 
-/* Takes the endpoint that a listener was handed. The connection has it also where this fails. */
+/* Takes the endpoint that a listener was handed. The connection owns the endpoint also if this fails. */
 int rr_driver_accept(struct rr_connection *connection, struct rr_endpoint *endpoint, const void *private_data,
 	size_t size);
 
-/* How many Sends of its peer each connection is ready for from its beginning. */
+/* Returns how many Sends of its peer each connection is ready for from its beginning. */
 uint32_t rr_driver_receives(const struct rpcrdma_engine *engine);
 
-/* Posts the job's work requests, now or as others complete. No effect on an endpoint that is closed. */
+/* Posts the job's work requests, now or as others complete. Has no effect if the endpoint is closed. */
 void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
 
 /* Completes the jobs whose Send the provider copied. The owner may be called. */
 void rr_driver_complete(struct rr_connection *connection);
 
-/* -RPCRDMA_ERR_...; counted. */
+/* Registers memory, and counts that. -RPCRDMA_ERR_... from the provider. */
 int rr_driver_register(struct rr_connection *connection, const void *data, uint32_t length,
 	enum rr_access access, struct rr_region *region);
 void rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region);
@@ -233,21 +238,22 @@ void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
 uint32_t rr_driver_sge_max(const struct rr_fabric *fabric);
 const char *rr_driver_name(const struct rr_fabric *fabric);
 
-/* The provider can invalidate handles of the peer by its Sends. */
+/* Whether the provider can invalidate handles of the peer by its Sends. */
 bool rr_driver_invalidates(const struct rr_fabric *fabric);
 
-/* Others wait for Receives of the fabric. */
+/* Whether other connections wait for Receives of the fabric. */
 bool rr_driver_is_short(struct rr_fabric *fabric);
 
-/* Octets that the provider saw moving on the connection. */
+/* Returns the octets that the provider saw moving on the connection. */
 uint64_t rr_driver_moved(const struct rr_connection *connection);
 
-/* Wakes a peer that may have missed our first message, if no reply comes soon. */
+/* Starts a timer that kicks the endpoint if no reply comes soon: the peer may have missed the first
+ * message. */
 void rr_driver_watch_first_reply(struct rr_connection *connection);
 void rr_driver_disconnect(struct rr_connection *connection);
 void rr_driver_close(struct rr_connection *connection);
 
-/* Ends the connection at once because of what happened on it. The loop calls the owner. */
+/* Ends the connection at once because of an error on it. The loop calls the owner. */
 void rr_driver_abort(struct rr_connection *connection, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -258,18 +264,18 @@ void rr_requester_destroy(struct rr_connection *connection);
 void rr_requester_call(struct rr_connection *connection, struct rr_transaction *transaction);
 void rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *transaction);
 
-/* Sends what waits, as far as credits and memory go. Calls nobody. */
+/* Sends the calls that wait, as far as credits and memory go. Does not call the owner. */
 void rr_requester_pump(struct rr_connection *connection);
 
-/* Tells of transactions that failed. */
+/* Calls the done() of transactions that failed. */
 void rr_requester_tell(struct rr_connection *connection);
-/* A reply arrived, a message that may be one, or an RDMA_ERROR. */
+/* Takes a reply, a message that may be a reply, or an RDMA_ERROR that arrived. */
 void rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival);
 /* Whether a call of this side, or a cancelled one, has that XID. */
 bool rr_requester_knows(const struct rr_connection *connection, uint32_t xid);
 bool rr_requester_idle(const struct rr_connection *connection);
 
-/* After the endpoint was closed: all transactions are failed, or forgotten. */
+/* Fails all transactions, or forgets them, after the endpoint was closed. */
 void rr_requester_end(struct rr_connection *connection, bool forget);
 
 /* ---- optional.c ---- */
@@ -277,35 +283,37 @@ void rr_requester_end(struct rr_connection *connection, bool forget);
 /* -RPCRDMA_ERR_NOMEM. */
 int rr_optional_init(struct rr_connection *connection);
 
-/* Sends the request that is due, the first of which asks for version 2, if there is a credit for it. False:
+/* Sends the request that is due, if there is a credit for it. The first request asks for version 2. False:
  * calls have to wait. */
 bool rr_optional_ask(struct rr_connection *connection);
 
-/* True if the peer did not answer our CONNPROP, but sent one of its own: ours holds no credit any more. */
+/* Whether the peer did not answer the CONNPROP of this side, but sent its own: ours holds no credit any
+ * more. */
 bool rr_optional_unanswered(struct rr_connection *connection);
 
-/* After the endpoint was closed: what was sent will not be answered. */
+/* Ends the requests of features after the endpoint was closed: they will not be answered. */
 void rr_optional_end(struct rr_connection *connection);
 
-/* True if the RDMA_ERROR that arrived answers a request of a feature: nobody else needs it then. */
+/* Whether the RDMA_ERROR that arrived answers a request of a feature: no other part needs the message
+ * then. */
 bool rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* An RDMA_OPTIONAL arrived. */
+/* Takes an RDMA_OPTIONAL that arrived. */
 void rr_optional_received(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* ---- responder.c, respond.c ---- */
 
-/* A call arrived, or a message that must have been one. */
+/* Takes a call that arrived, or a wrong message that must have been a call. */
 void rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival);
 void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 	void (*sent)(void *arg), void *arg);
 void rr_responder_drop(struct rr_exchange *exchange);
 void rr_responder_refuse(struct rr_exchange *exchange);
 
-/* After the endpoint was closed: exchanges live on without it, until they are answered. */
+/* Ends the responder after the endpoint was closed: exchanges live on without it, until they are answered. */
 void rr_responder_end(struct rr_connection *connection);
 
-/* Frees what is kept for reuse. */
+/* Frees the exchanges that are kept for reuse. */
 void rr_responder_trim(struct rr_room *room);
 
 #endif

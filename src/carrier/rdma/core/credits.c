@@ -32,7 +32,7 @@ void
 rr_credits_grant(struct rr_credits *credits, uint32_t granted)
 {
 	/* RFC 8166, 3.3.1: "The granted value MUST NOT be zero, since such a value would result in deadlock."
-	 * From one that says 0 all the same, we take 1. */
+	 * A grant of 0 is taken as 1. */
 	if (granted == 0)
 		granted = 1;
 	credits->limit = (uint32_t)rr_min(granted, credits->asked);
@@ -50,8 +50,8 @@ rr_credits_affordable(uint32_t posted, uint64_t used, uint64_t max)
 	if (left >= half)
 		return posted;
 	/* RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available
-	 * resources", but "The granted value MUST NOT be zero, since such a value would result in deadlock."
-	 */
+	 * resources", but "The granted value MUST NOT be zero, since such a value would result in
+	 * deadlock." */
 	return posted * left / half > 0 ? (uint32_t)(posted * left / half) : 1;
 }
 

@@ -5,22 +5,19 @@
 #include "carrier/rdma/core/chunks.h"
 #include "fabric/fabric.h"
 
-/*
- * Read chunks on their way into memory, one RDMA Read for each of their
- * segments: those of a call, at the responder, or that of a reply which the
- * responder provided, at the requester.
- */
+/* Read chunks on their way into memory, by one RDMA Read for each of their segments. The responder fetches
+ * the chunks of a call so, and the requester those of a reply which the responder provided. */
 struct rr_fetch {
 	const struct rr_chunk_lists *lists;
-	struct rr_read_chunks *chunks; /* of the same lists, judged */
+	struct rr_read_chunks *chunks; /* made and judged from the same lists */
 	uint8_t *memory;               /* chunks->memory octets */
-	uint32_t next;                 /* segment of the Read list */
-	uint32_t left;                 /* RDMA Reads that did not complete */
+	uint32_t next;                 /* the next segment of the Read list */
+	uint32_t left;                 /* RDMA Reads that have not completed */
 };
 
 struct rr_fetch rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory);
 
-/* The next RDMA Read, into one sge. False after the last one. */
+/* Fills in the next RDMA Read, with one sge. False: there are no more. */
 bool rr_fetch_next(struct rr_fetch *fetch, struct rr_work *work, struct rr_sge *sge);
 
 #endif

@@ -4,11 +4,8 @@
 
 #include "carrier/carrier.h"
 
-/*
- * A message as the pieces of memory that make it up when some of its items
- * are put back in their places and others stay out: parts of the stream,
- * items, and the roundup padding behind them.
- */
+/* A message consists of pieces of memory: parts of the stream, items, and the roundup padding behind them.
+ * Some of its items are put back in their places, others stay out. */
 enum { RR_PIECES_MAX = 1 + 3 * RR_MESSAGE_ITEMS };
 
 struct rr_piece {
@@ -17,29 +14,27 @@ struct rr_piece {
 	bool item;       /* the data of an item, neither stream nor padding */
 };
 
-/*
- * Whether message is one that can be sent: at most RR_MESSAGE_ITEMS items, in order, at multiples of four
- * octets, within the stream; and what it comes to with all items and their padding in it. -RPCRDMA_ERR_INVAL,
- * or -RPCRDMA_ERR_LIMIT where that is above max.
- */
+/* Checks that message can be sent: at most RR_MESSAGE_ITEMS items, in order, at multiples of four octets,
+ * within the stream. *octets: its length with all items and their padding. -RPCRDMA_ERR_INVAL, or
+ * -RPCRDMA_ERR_LIMIT if that length is above max. */
 int rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *octets);
 
-/* The pieces of a message that passed the check; item i stays out where bit i of reduced is set. Returns
- * how many. */
+/* Fills in the pieces of a message that passed the check; item i stays out if bit i of reduced is set.
+ * Returns how many there are. */
 uint32_t rr_pieces(
 	const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX]);
 
-/* Where item index begins in the unreduced stream: the Position of its Read chunk. */
+/* Returns where item index begins in the unreduced stream, in octets: the Position of its Read chunk. */
 uint32_t rr_item_position(const struct rpcrdma_message *message, uint32_t index);
 
-/* The bit of item i in a set of items. */
+/* Returns the bit of item i in a set of items. */
 static inline uint64_t
 rr_item_bit(uint32_t i)
 {
 	return UINT64_C(1) << i;
 }
 
-/* Octets of an item with its roundup padding. */
+/* Returns the octets of an item with its roundup padding. */
 static inline uint64_t
 rr_item_octets(const struct rpcrdma_item *item)
 {

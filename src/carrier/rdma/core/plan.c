@@ -5,7 +5,8 @@
 
 /* ---- Calls ---- */
 
-/* Octets that results can take in the stream, if the first `placed` of them travel in Write chunks. */
+/* Returns the octets that results can take in the stream if the first `placed` of them travel in Write
+ * chunks. */
 static uint64_t
 plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 {
@@ -16,12 +17,11 @@ plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 	return octets;
 }
 
-/*
- * How many sinks can be offered as Write chunks. The responder fills chunks in the order of its results, and
- * a result that turns out to be none leaves its chunk to the next one: RFC 8166, 4.3.2.2: "the Requester MUST
- * provision each Write chunk so it can be filled with the largest DDP-eligible data item that can be placed
- * in it." A chunk that is smaller than a later sink is therefore not offered, nor one of length zero.
- */
+/* Returns how many sinks can be offered as Write chunks. The responder fills chunks in the order of its
+ * results, and a result that is absent leaves its chunk to the next result: RFC 8166, 4.3.2.2: "the Requester
+ * MUST provision each Write chunk so it can be filled with the largest DDP-eligible data item that can be
+ * placed in it." A chunk that is smaller than a later sink is therefore not offered, nor a chunk of length
+ * zero. */
 static uint32_t
 plan_offerable(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
@@ -36,12 +36,11 @@ plan_offerable(const struct rr_call_limits *limits, const struct rr_transaction 
 	return count;
 }
 
-/*
+/* Whether the responder is to provide a Read chunk for a reply that does not fit inline.
  * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: "The requester knows the minimum size of the reply is
  * smaller than the inline threshold, but the maximum size of the reply is larger than the inline threshold;
  * or the requester cannot calculate the maximum size of the reply. The client does not provide a Reply chunk,
- * and relies on a responder-provider Read chunk to handle large replies."
- */
+ * and relies on a responder-provider Read chunk to handle large replies." */
 static bool
 plan_is_left_to_responder(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
@@ -52,11 +51,10 @@ plan_is_left_to_responder(const struct rr_call_limits *limits, const struct rr_t
 		       limits->reply_threshold;
 }
 
-/*
- * What to offer for the reply: nothing where it fits inline in the worst case; else Write chunks; else one
- * Reply chunk for all of it, as some servers handle Write chunks beside a Reply chunk wrongly. A responder
- * that may provide a Read chunk gets Write chunks, too, and no Reply chunk beside them.
- */
+/* Decides what the call offers for its reply: no chunk if the reply fits inline in the worst case; else Write
+ * chunks; else one Reply chunk for all of the reply, as some servers handle Write chunks beside a Reply chunk
+ * wrongly. A responder that may provide a Read chunk is offered Write chunks, too, and no Reply chunk beside
+ * them. */
 static int
 plan_results(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
@@ -65,7 +63,7 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 	uint32_t chunks = plan_offerable(limits, transaction);
 	bool left = plan_is_left_to_responder(limits, transaction);
 
-	/* A reply that the responder provides itself needs no room here. */
+	/* A reply that the responder provides itself needs no room of the requester. */
 	if (all - (left ? transaction->reply_max : 0) > limits->message_max)
 		return -RPCRDMA_ERR_LIMIT;
 	if (rr_rdma_header_size(0, 0, false, 0) + all <= limits->reply_threshold)
@@ -92,6 +90,7 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 	return 0;
 }
 
+/* Returns the octets of the call's header with all chunks that the plan has so far. */
 static uint32_t
 plan_call_header(const struct rr_call_plan *plan)
 {
@@ -101,7 +100,7 @@ plan_call_header(const struct rr_call_plan *plan)
 		plan->segments, plan->write_chunks, has_reply, plan->write_chunks + has_reply);
 }
 
-/* The largest item that is still in the stream; -1 where there is none. */
+/* Returns the largest item that is still in the stream; -1: there is no such item. */
 static int
 plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 {
@@ -116,8 +115,8 @@ plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 	return largest;
 }
 
-/* Takes items out until the rest fits inline; else the whole message becomes a long call, with a read segment
- * for each of its pieces, which are not to be too many for a header. */
+/* Takes items out until the rest fits inline. If it never fits, the whole message becomes a long call, with a
+ * read segment for each of its pieces; the header must have room for all of them. */
 static int
 plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message *call, uint32_t octets,
 	struct rr_call_plan *plan)
@@ -152,10 +151,9 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	return plan->header > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
 }
 
-/*
- * RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse direction are always sent
- * using a Short Message; therefore, they can be no larger than what can be sent inline".
- */
+/* Plans a call without chunks. RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse
+ * direction are always sent using a Short Message; therefore, they can be no larger than what can be sent
+ * inline". */
 static int
 plan_inline(const struct rr_call_limits *limits, uint32_t octets, struct rr_call_plan *plan)
 {
@@ -186,24 +184,25 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 
 /* ---- Replies ---- */
 
-/* The header that returns everything that was offered. RFC 8166, 4.3.1: "Responders MUST leave the Read list
- * empty in all replies", but for one that the responder provides. */
+/* Returns the octets of the header that returns all chunks that were offered. reads: read segments of a reply
+ * that the responder provides. RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies";
+ * only such a reply has segments. */
 static uint32_t
 plan_reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
 {
 	return rr_rdma_header_size(reads, offered->write_count, offered->has_reply, offered->segment_count);
 }
 
-/*
+/* Decides which items go into Write chunks: item i into chunk i, until there are no more. False: an item does
+ * not fit its chunk.
+ *
  * RFC 8267, 6.4.1: with "a matching non-empty Write chunk", a "READ operation MUST return its DDP-eligible
  * data item using that chunk"; with an empty one, "all of its result data items inline"; those "that have no
- * matching Write chunk MUST return their results inline." An item without octets leaves its chunk to nobody
- * else.
+ * matching Write chunk MUST return their results inline." The chunk of an item without octets is not used for
+ * another item.
  *
  * RFC 8166, 4.3.2: "When a Requester provides a Write list, the Responder MUST push data corresponding to
- * DDP-eligible result data items to Requester memory referenced in the Write list." One chunk for each, in
- * order, until there are no more. False where an item does not fit its chunk.
- */
+ * DDP-eligible result data items to Requester memory referenced in the Write list." */
 static bool
 plan_place_items(
 	const struct rr_chunk_lists *offered, const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
@@ -225,6 +224,7 @@ plan_place_items(
 	return true;
 }
 
+/* Chooses the form of the reply: inline, in the Reply chunk, in a Read chunk, or an error. */
 static enum rr_reply_form
 plan_form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rr_reply_plan *plan)

@@ -6,29 +6,28 @@
 #include "carrier/rdma/core/pieces.h"
 #include "wire/rpcrdma1.h"
 
-/*
- * How a message travels: sizes and limits in, a plan out. Nothing here
- * registers, allocates or sends; nothing but lengths is looked at.
- */
+/* Decides how a message travels: sizes and limits are given, a plan is returned. Nothing here registers,
+ * allocates or sends memory, or reads more than the lengths of a message. */
 
 struct rr_call_limits {
 	uint32_t call_threshold, reply_threshold; /* inline thresholds */
-	uint32_t read_chunks, write_chunks; /* that one call may have; a position-zero one not counted */
-	uint32_t message_max;               /* octets of a message, either direction */
-	bool inline_only;                   /* no chunks at all: the peer keeps its replies small */
-	bool provides;                      /* the responder may provide Read chunks for replies */
+	uint32_t read_chunks, write_chunks;       /* that one call may have, without a position-zero chunk */
+	uint32_t message_max;                     /* octets of a message, either direction */
+	bool inline_only; /* no chunks at all: the peer keeps its replies small, too */
+	bool provides;    /* the responder may provide Read chunks for replies */
 	enum rr_reply_chunks reply_chunks;
 };
 
-/* Why a call is more than one inline Send that asks for another. */
+/* Why a call has chunks, or asks for chunks, and is not just one inline Send with an inline reply. */
 enum rr_why {
-	RR_WHY_NOT,       /* it is not */
+	RR_WHY_NOT,       /* it has no chunks */
 	RR_WHY_ARGUMENTS, /* Read chunk: with that item in its stream it does not fit inline */
 	RR_WHY_STREAM,    /* long call: its stream does not fit inline, and there is no item to take out */
-	RR_WHY_REST,      /* long call: neither does what is left without the items */
+	RR_WHY_REST,      /* long call: the rest without the items does not fit inline either */
 	RR_WHY_SINKS,     /* Write chunks: with these results in its stream the reply may not fit inline */
-	RR_WHY_REPLY,     /* Reply chunk: the stream of the reply may not */
-	RR_WHY_MANY       /* Reply chunk: the stream would fit, but not all sinks can be Write chunks */
+	RR_WHY_REPLY,     /* Reply chunk: the stream of the reply may not fit inline */
+	/* Reply chunk: the stream of the reply would fit, but not all sinks can be Write chunks */
+	RR_WHY_MANY
 };
 
 struct rr_call_plan {
@@ -37,14 +36,14 @@ struct rr_call_plan {
 	uint64_t reduced;      /* bit i: item i goes into a Read chunk of its own */
 	bool long_call;        /* RDMA_NOMSG: the whole message goes into a position-zero Read chunk */
 	uint32_t segments;     /* read segments: one for each Read chunk, or for each piece of a long call */
-	uint32_t write_chunks; /* so many sinks, from the first one, are offered as Write chunks */
+	uint32_t write_chunks; /* how many sinks, from the first one, are offered as Write chunks */
 	uint32_t reply_chunk;  /* octets of Reply chunk to offer; 0: none */
 	bool left;             /* a reply that does not fit inline is left to the responder */
 	enum rr_why why_call, why_reply;
 };
 
-/* -RPCRDMA_ERR_INVAL for what no caller may ask, -RPCRDMA_ERR_LIMIT where something is above message_max,
- * or above the threshold where that must do: a long call's header too. */
+/* Makes the plan for a call. -RPCRDMA_ERR_INVAL: no caller may ask for this. -RPCRDMA_ERR_LIMIT: the message
+ * is above message_max, or what must go inline is above the threshold, such as the header of a long call. */
 int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan);
 
@@ -52,8 +51,8 @@ enum rr_reply_form {
 	RR_REPLY_INLINE,   /* RDMA_MSG */
 	RR_REPLY_LONG,     /* RDMA_NOMSG, the message in the Reply chunk */
 	RR_REPLY_PROVIDED, /* RDMA_NOMSG, the message in a Read chunk that the responder provides */
-	RR_REPLY_ERROR,    /* none of them conveys it: RDMA_ERROR, ERR_CHUNK */
-	RR_REPLY_OPTION    /* no reply: RDMA_OPTIONAL */
+	RR_REPLY_ERROR,    /* no form above conveys the reply: RDMA_ERROR, ERR_CHUNK */
+	RR_REPLY_OPTION    /* RDMA_OPTIONAL, which is no reply */
 };
 
 struct rr_reply_limits {
@@ -67,18 +66,18 @@ struct rr_reply_plan {
 	uint32_t header;  /* octets of RPC-over-RDMA header */
 	uint32_t body;    /* octets of the message without what is placed in Write chunks */
 	uint64_t reduced; /* bit i: item i is placed in Write chunk i */
-	/* Of memory that the body lies in. */
+	/* The pieces of memory in which the body lies. */
 	uint32_t piece_count;
 	struct rr_piece pieces[RR_PIECES_MAX];
 };
 
-/* How the reply that passed rr_message_check() travels, given the Write list and the Reply chunk that its
- * call offered. */
+/* Decides how the reply, which passed rr_message_check(), travels. offered: the Write list and the Reply
+ * chunk of its call. */
 void rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rpcrdma_message *reply, struct rr_reply_plan *plan);
 
-/* What a reply can convey: see struct rr_exchange. provided: octets of a Read chunk that the responder could
- * provide; 0: none. */
+/* Computes the room that a reply can have: see struct rr_exchange. provided: octets of a Read chunk that the
+ * responder could provide; 0: it cannot. */
 void rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists *offered,
 	uint32_t *item_room, uint32_t *stream_room);
 

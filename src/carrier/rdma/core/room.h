@@ -9,36 +9,35 @@
 #include "fabric/fabric.h"
 #include "wire/rpcrdma2.h"
 
-/*
- * What all RPC-over-RDMA connections of an engine share. It is there as long as the engine; connections and
- * acceptors point to it. provider.c makes the fabrics in it.
- */
+/* The room holds all that the RPC-over-RDMA connections of an engine share. It lives as long as the engine;
+ * connections and acceptors point to it. provider.c makes the fabrics in it. */
 struct rr_room {
 	struct rr_carriers base;    /* comes first */
 	struct rr_fabric *fabric;   /* iwarp, unless a test's engine was made on another one */
-	struct rr_fabric *adapters; /* verbs, from the moment when it is wanted */
-	bool only;                  /* there is never a second one */
-	bool adapters_failed;       /* where nobody asked for them by name */
+	struct rr_fabric *adapters; /* verbs, made when it is first wanted */
+	bool only;                  /* there is never a second fabric */
+	bool adapters_failed;       /* the adapters could not be used when no caller asked for them by name */
 	uint32_t receive_size;      /* octets of each receive, in either fabric */
-	/* Replies in Read chunks that a connection may expose, and octets in all of them. */
+	/* How many replies in Read chunks a connection may expose, and the octets in all of them. */
 	uint32_t provided_max;
 	uint64_t provided_octets_max;
 
 	struct rr_chunk_lists arrival_lists; /* of the message that arrived last */
-	struct rr_servers servers;           /* that were called */
+	struct rr_servers servers;           /* that this engine called, with what is known of them */
 	struct rr_list exchanges;            /* kept for reuse */
 	uint32_t exchange_count;
-	/* Kept for reuse, of which no connection keeps its own: RDMA_DONEs (done.c), replies that are pulled
-	 * (pull.c), replies in Read chunks (provided.c). Each is set up when it is first used. */
+	/* Memory that is kept for reuse and that connections do not keep themselves: RDMA_DONEs (done.c),
+	 * replies that are pulled (pull.c), replies in Read chunks (provided.c). Each cache is set up when it
+	 * is first used. */
 	struct rr_cache dones, pulls, provided;
 	uint64_t provided_octets; /* that all connections have exposed in Read chunks */
 	struct rr_traces traces;  /* the last headers of connections */
 };
 
-/* At most so many of each kind are kept. */
+/* At most this many blocks of each kind are kept. */
 enum { RR_ROOM_KEPT = 256 };
 
-/* A block of size octets, whose contents are undefined, of one of those caches. NULL: no memory. */
+/* Returns a block of size octets, whose contents are undefined, from a cache of the room. NULL: no memory. */
 static inline void *
 rr_room_get(const struct rr_room *room, struct rr_cache *cache, size_t size)
 {
@@ -47,8 +46,8 @@ rr_room_get(const struct rr_room *room, struct rr_cache *cache, size_t size)
 	return rr_cache_get(cache);
 }
 
-/* Octets of the largest message that is sent in any version: draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has
- * both sides take 4096 in version 2. */
+/* Returns the octets of the largest message that is sent in any version:
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has both sides take 4096 in version 2. */
 static inline uint32_t
 rr_room_send_size(const struct rr_room *room)
 {
@@ -63,7 +62,7 @@ rr_room_of(struct rr_carriers *carriers)
 	return rr_container(carriers, struct rr_room, base);
 }
 
-/* The room of an engine. NULL: the engine has no RDMA. */
+/* Returns the room of an engine. NULL: the engine has no RDMA. */
 static inline struct rr_room *
 rr_room_in(const struct rpcrdma_engine *engine)
 {

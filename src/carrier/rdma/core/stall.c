@@ -3,14 +3,16 @@
 
 #include "carrier/rdma/core/connection.h"
 
-/* Either the provider counts octets as they move, or those of a work request count when it completes. */
+/* Returns the octets that moved on the connection. Some providers count octets as they move; for the others,
+ * the octets of a work request count when it completes. */
 uint64_t
 rr_stall_moved(const struct rr_connection *connection)
 {
 	return connection->stall.completed + rr_driver_moved(connection);
 }
 
-/* Its calls keep Receives that others wait for, and its peer takes next to nothing. */
+/* Whether the calls of the connection keep Receives for which others wait, while its peer takes next to
+ * nothing. */
 static bool
 stall_is_in_the_way(const struct rr_connection *connection)
 {
@@ -20,11 +22,9 @@ stall_is_in_the_way(const struct rr_connection *connection)
 		       rr_share_least(0) * RR_STALL_TICK / RR_SECOND;
 }
 
-/*
- * RFC 8166, 3.3.1, counts a request until it is answered, also one that nobody waits for any more. A
- * responder that cannot answer "MUST close the connection" (4.5.4); this one did neither, and no call can be
- * sent to it.
- */
+/* Whether no call can be sent, as all credits are used by cancelled calls that the peer did not answer for
+ * RR_STALL_LIMIT. RFC 8166, 3.3.1, counts a request until it is answered, also when its caller does not wait
+ * any more. A responder that cannot answer "MUST close the connection" (4.5.4); the peer has done neither. */
 static bool
 stall_is_out_of_credits(struct rr_connection *connection)
 {
@@ -38,6 +38,8 @@ stall_is_out_of_credits(struct rr_connection *connection)
 	       rr_now(connection->base.engine->env) - stall->unanswered >= RR_STALL_LIMIT;
 }
 
+/* Ends a connection that is in the way of others or out of credits; watches it further if there still is
+ * something to wait for. */
 static void
 stall_expired(struct rr_timer *timer)
 {
@@ -77,6 +79,7 @@ rr_stall_watch(struct rr_connection *connection)
 	rr_loop_arm(connection->base.engine->loop, &stall->timer, RR_STALL_TICK);
 }
 
+/* Counts the octets of a work request that was posted. */
 void
 rr_stall_posted(struct rr_connection *connection, const struct rr_work *work)
 {
@@ -84,7 +87,8 @@ rr_stall_posted(struct rr_connection *connection, const struct rr_work *work)
 		connection->stall.outstanding += work->sges[i].length;
 }
 
-/* Which one it was is not known: it counts as one of average length. */
+/* Counts a work request that completed. Its length is not known here: it counts as a work request of average
+ * length. */
 void
 rr_stall_completed(struct rr_connection *connection)
 {

@@ -4,27 +4,27 @@
 
 #include "base/share.h"
 
-/*
- * Watches how much moves on a connection that others wait for. A peer may be slow, or stop reading for as
- * long as it likes, while that costs nobody anything. It is cut off where
+/* Watches how much moves on a connection for which others wait. A peer may be slow, or stop reading for as
+ * long as it likes, as long as that costs no other peer anything. The peer is cut off if
  *
- * - others wait for payload memory, some of which is held for it, and its peer has something to take or to
- *   bring, but moves too little (base/share.h);
+ * - others wait for payload memory, the connection holds some of it, and its peer has something to take or to
+ * bring, but moves too little (base/share.h);
  * - the same holds of Receives; or
- * - calls wait for a credit, and all credits are held by calls that were given up and were not answered for
- *   RR_STALL_LIMIT.
- */
+ * - calls wait for a credit, and all credits are held by cancelled calls that were not answered for
+ * RR_STALL_LIMIT. */
 struct rr_connection;
 struct rr_work;
 
+/* The figures of the watch over one connection. */
 struct rr_stall {
 	struct rr_timer timer;
-	uint64_t outstanding;             /* octets of work requests that were posted, and did not complete */
-	uint64_t completed;               /* octets of those that did */
-	uint64_t moved_then;              /* octets that had moved when the timer was armed */
-	bool short_then;                  /* others waited for Receives then */
-	uint64_t answered, answered_then; /* messages that answered one of our calls */
-	uint64_t unanswered;              /* since when there were no more of those, while calls waited */
+	uint64_t outstanding; /* octets of work requests that were posted and have not completed */
+	uint64_t completed;   /* octets of work requests that completed */
+	uint64_t moved_then;  /* octets that had moved when the timer was armed */
+	bool short_then;      /* others waited for Receives at that time */
+	/* Messages that answered a call of this side; the same when the timer was armed. */
+	uint64_t answered, answered_then;
+	uint64_t unanswered; /* the time since which no such message came, while calls waited */
 };
 
 #define RR_STALL_TICK  RR_SECOND
@@ -32,17 +32,18 @@ struct rr_stall {
 
 void rr_stall_init(struct rr_stall *stall);
 
-/* There is something to wait for from now on. */
+/* Arms the timer, as there is something to wait for from now on. */
 void rr_stall_watch(struct rr_connection *connection);
 
-/* Octets that the peer took or brought. */
+/* Returns the octets that the peer took or brought. */
 uint64_t rr_stall_moved(const struct rr_connection *connection);
 
-/* A work request was posted; one of those that were completed. */
+/* rr_stall_posted() counts a work request that was posted; rr_stall_completed() a work request that
+ * completed. */
 void rr_stall_posted(struct rr_connection *connection, const struct rr_work *work);
 void rr_stall_completed(struct rr_connection *connection);
 
-/* The endpoint is being closed. */
+/* Ends the watch, as the endpoint is being closed. */
 void rr_stall_end(struct rr_connection *connection);
 
 #endif

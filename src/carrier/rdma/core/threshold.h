@@ -4,20 +4,20 @@
 
 #include "wire/private_data.h"
 
-/* What two CM Private Data messages come to (RFC 8797, section 4). */
+/* The limits that follow from the CM Private Data of both sides (RFC 8797, section 4). */
 struct rr_thresholds {
 	uint32_t call, reply;     /* inline thresholds, requester to responder and back, in octets */
 	bool remote_invalidation; /* the responder may Send With Invalidate */
 };
 
-/* fabric_invalidates: the provider on this side can send and receive Send With Invalidate. */
+/* Computes the limits from the private data. fabric_invalidates: the provider on this side can send and
+ * receive Send With Invalidate. */
 struct rr_thresholds rr_thresholds(const struct rr_private_data *requester,
 	const struct rr_private_data *responder, bool fabric_invalidates);
 
-/*
- * What version 2 begins with, whatever private data says. draft-cel-nfsv4-rpcrdma-version-two-00, 2.3:
- * "senders MUST assume a receiver's inline threshold is 4096 bytes".
- */
+/* Returns the limits with which version 2 begins, whatever the private data says.
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: "senders MUST assume a receiver's inline threshold is 4096
+ * bytes". */
 struct rr_thresholds rr_thresholds_2(bool remote_invalidation);
 
 #endif

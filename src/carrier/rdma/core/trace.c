@@ -33,6 +33,7 @@ trace_proc(const struct rr_trace_record *record)
 	return rr_get_be32(record->fixed + 12);
 }
 
+/* Records how many chunks and segments the lists have, and how many octets. */
 static void
 trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
 {
@@ -52,7 +53,7 @@ trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *li
 	record->has_reply = lists->has_reply;
 }
 
-/* The rare parts of a message: chunks, or an error. */
+/* Records the rare parts of a message: chunks, or an error. */
 __attribute__((noinline)) static void
 trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struct rr_chunk_lists *lists)
 {
@@ -62,6 +63,7 @@ trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struc
 		trace_take_lists(record, lists);
 }
 
+/* Fills in the next record of the last block, which has room. */
 static inline void
 trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
@@ -81,7 +83,7 @@ trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, 
 
 /* ---- Blocks ---- */
 
-/* Takes the block away from the connection that has it. */
+/* Takes the block away from the connection that has it, and returns the block. */
 static struct rr_trace_block *
 trace_take_block(struct rr_trace_block *block)
 {
@@ -95,7 +97,8 @@ trace_take_block(struct rr_trace_block *block)
 	return block;
 }
 
-/* A block for the trace, which is in no list: new, or one that is used again. NULL: there is no memory. */
+/* Returns a block for the trace, which is in no list: a new block, or an old block that is used again. NULL:
+ * no memory. */
 static struct rr_trace_block *
 trace_find_block(const struct rr_trace *trace)
 {
@@ -112,7 +115,7 @@ trace_find_block(const struct rr_trace *trace)
 	return block;
 }
 
-/* The next record of the trace is in a block of its own. False: there is no memory. */
+/* Begins a new block of the trace, for its next record. False: no memory. */
 static bool
 trace_begin_block(struct rr_trace *trace)
 {
@@ -135,7 +138,7 @@ trace_has_room(const struct rr_trace *trace)
 	return trace->last && trace->last->count < RR_TRACE_BLOCK;
 }
 
-/* The first message of a block, and the first of a turn. */
+/* Records the first message of a block, or of a turn of the loop: it needs a block, or the time. */
 __attribute__((noinline)) static void
 trace_begin(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
@@ -144,7 +147,7 @@ trace_begin(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8
 		trace_put(trace, rr_loop_now(loop), sent, data, length, lists);
 }
 
-/* Nothing is called but as the last step: so no register is saved. */
+/* Either branch ends with its only call, so the compiler needs to save no register. */
 void
 rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
@@ -157,7 +160,7 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 		trace_put(trace, now, sent, data, length, lists);
 }
 
-/* The procedure, and the error of an RDMA_ERROR, as their version calls them. */
+/* Writes the names of the procedure and of the error of an RDMA_ERROR, as their version has them. */
 static void
 trace_name_message(const struct rr_trace_record *record, char *name, size_t size)
 {
@@ -194,7 +197,7 @@ rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, si
 			record->octets);
 }
 
-/* Logs the records of the block but for the first ones. */
+/* Logs the records of the block, without the number of first records that are to be left out. */
 static void
 trace_log_block(
 	const struct rr_trace_block *block, uint32_t first, const struct rr_env *env, const char *peer)

@@ -6,41 +6,40 @@
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
 
-/*
- * The last headers that a connection sent and received, kept for the moment
- * when it dies of an error in the protocol.
+/* The last headers that a connection sent and received. They are logged when the connection ends by an error
+ * in the protocol.
  *
- * Records lie in blocks, of which an engine has no more than RR_TRACE_BLOCKS
- * for all of its connections. A connection gets a block when a message comes
- * for which its last block has no room. Where the engine has all blocks already, a connection that has
- * two or more uses its own oldest block again, and any other one takes the
- * oldest block of the engine: so connections that are idle keep headers only
- * as long as there are few connections, and a busy connection takes no blocks
- * from others once it has two. Where there is no memory, nothing is kept.
- */
+ * Records lie in blocks, of which an engine has no more than RR_TRACE_BLOCKS for all of its connections. A
+ * connection gets a block when a message comes for which its last block has no room. If the engine has all
+ * blocks already, a connection with two or more blocks uses its own oldest block again, and any other
+ * connection takes the oldest block of the engine. So idle connections keep headers only as long as there are
+ * few connections, and a busy connection takes no blocks from others once it has two. Without memory for a
+ * block, messages are not recorded. */
 enum {
-	RR_TRACE_RECORDS = 256, /* that are shown */
+	RR_TRACE_RECORDS = 256, /* records that are shown */
 	RR_TRACE_BLOCK = 32,    /* records of a block */
 	RR_TRACE_OWN = RR_TRACE_RECORDS / RR_TRACE_BLOCK +
-		       1, /* blocks of a connection at most; one is being filled */
+		       1, /* the most blocks of a connection; one of them is being filled */
 	RR_TRACE_BLOCKS = 1024
 };
 
+/* A record of one message. */
 struct rr_trace_record {
 	uint64_t at;                       /* ns: rr_loop_now() */
 	uint8_t fixed[RR_RDMA_FIXED_SIZE]; /* XID, version, credit, procedure: as they were on the wire */
-	uint32_t length;                   /* octets of the message, its header with them */
-	uint32_t octets;                   /* in all chunks; UINT32_MAX: or more */
-	uint16_t reads, segments; /* read segments; plain ones of all Write chunks and of the Reply chunk */
-	uint8_t writes, err;      /* 255: or more; err: of an RDMA_ERROR */
+	uint32_t length;                   /* octets of the message with its header */
+	uint32_t octets;                   /* octets in all chunks; UINT32_MAX: that many or more */
+	uint16_t reads, segments; /* read segments; segments of all Write chunks and of the Reply chunk */
+	uint8_t writes, err;      /* 255: that many or more; err: of an RDMA_ERROR */
 	bool sent : 1, has_reply : 1, parsed : 1;
 };
 
 struct rr_trace;
 
+/* A block of records. It belongs to one trace at a time. */
 struct rr_trace_block {
-	struct rr_list own; /* in its trace's blocks */
-	struct rr_list all; /* in those of the engine */
+	struct rr_list own; /* in the list of its trace */
+	struct rr_list all; /* in the list of the engine */
 	struct rr_trace *trace;
 	uint32_t count;
 	struct rr_trace_record records[RR_TRACE_BLOCK];
@@ -49,36 +48,37 @@ struct rr_trace_block {
 /* The blocks of an engine. */
 struct rr_traces {
 	const struct rr_env *env;
-	struct rr_list blocks; /* in use, the one that was begun first in front */
+	struct rr_list blocks; /* in use; the block that was begun first is in front */
 	uint32_t count, most;
 };
 
+/* The records of one connection. */
 struct rr_trace {
 	struct rr_traces *traces;
 	struct rr_list blocks;       /* the oldest first */
-	struct rr_trace_block *last; /* of them; NULL: there is no block */
+	struct rr_trace_block *last; /* the last of the blocks; NULL: there is no block */
 	uint32_t block_count;
-	uint64_t count; /* of messages so far */
+	uint64_t count; /* messages so far */
 };
 
-/* At most so many blocks. Every trace of them must be freed before their memory is. */
+/* Prepares the blocks of an engine, at most `most`. Every trace must be freed before the memory of traces. */
 void rr_traces_init(struct rr_traces *traces, const struct rr_env *env, uint32_t most);
 
 void rr_trace_init(struct rr_trace *trace, struct rr_traces *traces);
 
-/* Keeps what there is to see of the message of length octets, of which data holds the header. lists: NULL
- * where it could not be parsed. */
+/* Records a message of length octets; data holds its header. lists: NULL if the chunk lists could not be
+ * parsed. */
 void rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data,
 	uint32_t length, const struct rr_chunk_lists *lists);
 
-/* One line, without line feed. */
+/* Describes a record in one line, without line feed. now: the time from which its age is counted, in ns. */
 void rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, size_t size);
 
-/* Logs all records, oldest first, one line each. A peer gets fewer lines for it than it sent and received
- * messages. */
+/* Logs the last RR_TRACE_RECORDS records, oldest first, one line each. A peer cannot cause more lines than it
+ * sent and received messages. */
 void rr_trace_log(const struct rr_trace *trace, const struct rr_env *env, const char *peer);
 
-/* Gives its blocks back. No effect on zeroed memory. */
+/* Frees the blocks of the trace. Has no effect on zeroed memory. */
 void rr_trace_free(struct rr_trace *trace);
 
 #endif

@@ -9,7 +9,8 @@ rr_transfer(const struct rr_piece *pieces, uint32_t count, struct rr_chunk *chun
 	return (struct rr_transfer){ .pieces = pieces, .piece_count = count, .chunk = chunk };
 }
 
-/* Sets what was written to the segment it got to, and that nothing was to those behind it. */
+/* Sets the lengths that the reply returns: the current segment's to the octets written to it, those behind it
+ * to 0. */
 static void
 transfer_shorten(struct rr_transfer *transfer)
 {

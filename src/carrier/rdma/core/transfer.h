@@ -6,30 +6,25 @@
 #include "fabric/fabric.h"
 #include "wire/rpcrdma1.h"
 
-/*
- * Pieces of memory on their way into the segments of a Write chunk or Reply
- * chunk, one RDMA Write at a time: "filling the chunk contiguously and in
- * segment array order" (RFC 8166, section 3.4.6).
- */
+/* Pieces of memory on their way into the segments of a Write chunk or Reply chunk, by one RDMA Write after
+ * the other: "filling the chunk contiguously and in segment array order" (RFC 8166, section 3.4.6). */
 struct rr_transfer {
 	const struct rr_piece *pieces;
 	uint32_t piece_count;
 	struct rr_chunk *chunk;
-	uint32_t piece, piece_at;     /* how far it got in the pieces */
-	uint32_t segment, segment_at; /* and in the chunk */
+	uint32_t piece, piece_at; /* the next octet to be written: its piece, and its place in the piece */
+	uint32_t segment, segment_at; /* the place for it: the segment, and the place in the segment */
 };
 
-/* The pieces together must not be longer than the chunk. */
+/* Begins a transfer. The pieces together must not be longer than the chunk. */
 struct rr_transfer rr_transfer(const struct rr_piece *pieces, uint32_t count, struct rr_chunk *chunk);
 
-/*
- * The next RDMA Write: its sges (at most sge_max) and its target. False after the last one: then the lengths
- * of the chunk's segments are what was written to each, as the reply is to return them.
- */
+/* Fills in the next RDMA Write: its sges (at most sge_max) and its target. False: there are no more; the
+ * lengths of the chunk's segments are then the octets written to each, as the reply is to return them. */
 bool rr_transfer_next(
 	struct rr_transfer *transfer, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
 
-/* The segments of an unused chunk: all of length zero. */
+/* Sets the segments of an unused chunk to length zero. */
 void rr_transfer_nothing(struct rr_chunk *chunk);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <rpcrdma/error.h>
 
-/* Those that every engine has. They keep what they know in struct rr_features itself. */
+/* The features that every engine has. They keep their data in struct rr_features itself. */
 static const struct rr_feature *const features_known[] = { &rr_feature_properties, NULL };
 
 static uint32_t
@@ -16,9 +16,9 @@ features_count(const struct rr_feature *const *list)
 	return count;
 }
 
-/* ---- What they keep for a connection ---- */
+/* ---- The states that features keep for a connection ---- */
 
-/* Octets that a state takes, with what aligns the next one. */
+/* Returns the octets that a state takes, with the padding that aligns the next state. */
 static size_t
 features_room(const struct rr_feature *feature)
 {
@@ -42,7 +42,7 @@ rr_features_init(struct rr_features *features, const struct rr_env *env, const s
 	return 0;
 }
 
-/* The state of the feature at that place in the list. */
+/* Returns the state of the feature at that place in the list `more`. */
 static void *
 features_state(const struct rr_features *features, uint32_t place)
 {
@@ -74,6 +74,7 @@ rr_features_free(struct rr_features *features, const struct rr_env *env)
 
 /* ---- Messages ---- */
 
+/* Returns the feature's row for the type code; NULL: the feature does not have it. */
 static const struct rr_feature_message *
 feature_row(const struct rr_feature *feature, uint32_t opttype)
 {

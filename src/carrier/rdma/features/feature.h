@@ -5,27 +5,26 @@
 #include "base/env.h"
 #include "carrier/rdma/features/properties.h"
 
-/*
- * Optional features of version 2: what an RDMA_OPTIONAL can mean. A feature is a file with one struct
- * rr_feature: rows for its type codes, and a state of its own for each connection. The table of feature.c
- * lists those that every engine has; the configuration of an engine can add others (struct rr_engine_config).
+/* Optional features of version 2, which give RDMA_OPTIONAL messages their meaning. A feature is a file with
+ * one struct rr_feature: rows for its type codes, and a state of its own for each connection. The table of
+ * feature.c lists the features that every engine has; the configuration of an engine can add others (struct
+ * rr_engine_config).
  *
- * Features decide, the transport sends. A feature can answer a message that arrived, and it can ask: send a
- * message at any time, from either side, which the peer must answer.
- */
+ * Features decide, the transport sends. A feature can answer a message that arrived. It can also ask: it
+ * sends a message at any time, from either side, which the peer must answer. */
 struct rr_connection;
 struct rr_features;
 
-/* Octets of the largest value that parse() fills in; it may refer to the message. */
+/* Octets of the largest value that parse() fills in. The value may refer to the message. */
 enum { RR_FEATURE_PARSED_MAX = 256 };
 
-/* What arrived, for handle(). All of it is there until handle() returns. */
+/* A message that arrived, for handle(). It is valid until handle() returns. */
 struct rr_feature_arrival {
 	struct rr_features *features;
-	void *state; /* of the feature */
+	void *state; /* the feature's state for this connection */
 	uint32_t xid;
 	const void *parsed;
-	struct rpcrdma_bytes payload; /* not looked at by anybody before */
+	struct rpcrdma_bytes payload; /* as it arrived; no other part has read it */
 };
 
 /* One type code of a feature. */
@@ -33,64 +32,64 @@ struct rr_feature_message {
 	uint32_t opttype;
 	const char *name;
 	enum rr_payload payload; /* whether an RPC Payload Stream follows */
-	/* Fills parsed from rdma_optinfo. False: it is malformed, and nothing comes of the message. */
+	/* Fills parsed from rdma_optinfo. False: rdma_optinfo is malformed, and the message is refused. */
 	bool (*parse)(struct rpcrdma_bytes optinfo, void *parsed);
-	/* Acts on it. An answer, if one is due, is sent with the same XID. */
+	/* Acts on the message. An answer, if one is due, is sent with the same XID. */
 	void (*handle)(const struct rr_feature_arrival *arrival, struct rr_optional *answer);
 };
 
+/* A feature. */
 struct rr_feature {
 	const char *name;
 	const struct rr_feature_message *messages;
 	uint32_t message_count;
-	size_t state_size; /* 0: it keeps nothing for a connection */
-	/* The connection is established; the state is zeroes. May ask. NULL: nothing is to be done. */
+	size_t state_size; /* 0: the feature keeps nothing for a connection */
+	/* Begins the feature on a connection that is established; the state is zeroes. May ask. NULL: there
+	 * is nothing to do. */
 	void (*begin)(void *state, struct rr_connection *connection);
-	/* The connection is gone, which may not have begun; so is the state afterwards. May be NULL. */
+	/* Ends the feature, as the connection is gone, also without begin(). The state is freed afterwards.
+	 * May be NULL. */
 	void (*end)(void *state);
 };
 
 /* The feature of properties.c. */
 extern const struct rr_feature rr_feature_properties;
 
-/* What features keep for a connection. */
+/* The data that features keep for a connection. */
 struct rr_features {
-	struct rr_properties properties; /* by which the transport itself plans */
+	struct rr_properties properties; /* the transport itself plans by these */
 	struct rr_list requests;         /* that were not answered, the oldest first */
-	uint32_t sent;                   /* those of them that were sent */
-	/* Features beside those that every engine has, NULL behind the last one; NULL: there are no others.
-	 */
+	uint32_t sent;                   /* how many of the requests were sent */
+	/* Features beside those that every engine has, with NULL behind the last feature; NULL: there are no
+	 * others. */
 	const struct rr_feature *const *more;
-	uint8_t *states; /* of those, one after the other */
+	uint8_t *states; /* of the features in more, one after the other */
 };
 
-/* -RPCRDMA_ERR_NOMEM. The properties are not set yet. */
+/* Makes the states. The properties are not set yet. -RPCRDMA_ERR_NOMEM. */
 int rr_features_init(
 	struct rr_features *features, const struct rr_env *env, const struct rr_feature *const *more);
 
-/* The connection is established: calls begin() of each. */
+/* Calls begin() of each feature, as the connection is established. */
 void rr_features_begin(struct rr_features *features, struct rr_connection *connection);
 
-/* Calls end() of each. Also after a failed or no rr_features_init() of zeroed memory. */
+/* Calls end() of each feature, and frees the states. features may also be zeroed memory, or
+ * rr_features_init() may have failed. */
 void rr_features_free(struct rr_features *features, const struct rr_env *env);
 
-/* The row of a type code, and the state of its feature. NULL: it is not known. */
+/* Returns the row of a type code, and the state of its feature. NULL: no feature has the type code. */
 const struct rr_feature_message *rr_feature_find(
 	const struct rr_features *features, uint32_t opttype, void **state);
 
-/*
- * An RDMA_OPTIONAL arrived, whose payload is what follows its header. 0; or what an RDMA_ERROR with the same
- * XID must say: RR_ERR_INVAL_OPTION, or RR_ERR_BAD_HEADER where its feature finds it malformed or does not
- * allow for that payload. answer is always set.
- */
+/* Handles an RDMA_OPTIONAL that arrived; payload: the octets behind its header. Returns 0, or the error that
+ * an RDMA_ERROR with the same XID must report: RR_ERR_INVAL_OPTION, or RR_ERR_BAD_HEADER if the message is
+ * malformed or its feature does not allow that payload. answer is always set. */
 int rr_feature_received(struct rr_features *features, const struct rr_rdma_header *header,
 	struct rpcrdma_bytes payload, struct rr_optional *answer);
 
-/*
- * Has the request sent as soon as the peer is known to speak version 2 and there is a credit; done() says
- * what came of that, later. A side that accepted waits until its peer has sent something in version 2. 0, or
- * -RPCRDMA_ERR_DISCONNECTED: it will not be sent, and done() is not called.
- */
+/* Queues the request: it is sent as soon as the peer is known to use version 2 and there is a credit. done()
+ * brings the outcome, later. A side that accepted waits until its peer has sent a message of version 2.
+ * Returns 0, or -RPCRDMA_ERR_DISCONNECTED: the request will not be sent, and done() is not called. */
 int rr_feature_ask(struct rr_connection *connection, struct rr_feature_request *request);
 
 #endif

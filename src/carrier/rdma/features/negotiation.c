@@ -7,6 +7,7 @@
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
 
+/* Returns what this engine remembers of the server. */
 static enum rr_server_trait
 negotiation_recall(const struct rr_connection *connection)
 {
@@ -16,6 +17,7 @@ negotiation_recall(const struct rr_connection *connection)
 		rr_now(engine->env));
 }
 
+/* Remembers the trait of the server, for later connections. */
 static void
 negotiation_note(struct rr_connection *connection, enum rr_server_trait trait)
 {
@@ -25,7 +27,8 @@ negotiation_note(struct rr_connection *connection, enum rr_server_trait trait)
 		rr_now(engine->env));
 }
 
-/* Version 1 may be spoken instead, and nothing is known against that. */
+/* Whether version 1 may be used instead of version 2: this side may use it, and the server is not known to
+ * use version 2. */
 static bool
 negotiation_may_fall_back(const struct rr_connection *connection)
 {
@@ -60,8 +63,8 @@ negotiation_settle(struct rr_connection *connection)
 	negotiation_set_state(connection, RR_NEGOTIATION_SETTLED);
 }
 
-/* A server that agreed to version 2 once is known: a connection to it that is lost says nothing of versions.
- */
+/* Settles the version, as the peer agreed. A server that agreed to version 2 is remembered: if a connection
+ * to it is lost later, that does not count against version 2. */
 static void
 negotiation_agree(struct rr_connection *connection)
 {
@@ -70,14 +73,15 @@ negotiation_agree(struct rr_connection *connection)
 		negotiation_note(connection, RR_SERVER_SPEAKS_2);
 }
 
-/* An error that a responder of either version could send: the first call shows which version it speaks. */
+/* Assumes the version after an error that responders of either version can send. The first call then shows
+ * which version the responder uses. */
 static void
 negotiation_assume(struct rr_connection *connection)
 {
 	negotiation_set_state(connection, RR_NEGOTIATION_ASSUMED);
 }
 
-/* The server does not speak the version that was assumed, but it speaks version 2. */
+/* Tries version 2 after all: the server refused version 1, which was assumed, but uses version 2. */
 static void
 negotiation_ask_after_all(struct rr_connection *connection)
 {
@@ -86,9 +90,9 @@ negotiation_ask_after_all(struct rr_connection *connection)
 		connection, connection->is_active ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
 }
 
-/* 5.2: "To continue operation, the requester selects a protocol version in the range of responder-supported
- * versions for subsequent messages on this connection." Where there is no such version, calls fail. A peer
- * that refuses one version after the other comes to that, too. */
+/* Chooses another version after ERR_VERS. 5.2: "To continue operation, the requester selects a protocol
+ * version in the range of responder-supported versions for subsequent messages on this connection." Without
+ * such a version, calls fail. A peer that refuses one version after the other fails all calls, too. */
 static void
 negotiation_select_other(struct rr_connection *connection)
 {
@@ -110,12 +114,10 @@ negotiation_select_other(struct rr_connection *connection)
 	negotiation_settle(connection);
 }
 
-/*
- * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "A requester can assume the same situation (no responder
- * support for RPC-over-RDMA Version Two) if the initial negotiation message is lost or dropped." A loss is
- * weak evidence: it is not held against a server that is known to speak version 2, and not for long against
- * others.
- */
+/* Remembers that the server was silent. draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "A requester can assume
+ * the same situation (no responder support for RPC-over-RDMA Version Two) if the initial negotiation message
+ * is lost or dropped." A loss is weak evidence: it is ignored for a server that is known to use version 2,
+ * and not remembered for long for others. */
 static void
 negotiation_lose(struct rr_connection *connection)
 {
@@ -126,8 +128,8 @@ negotiation_lose(struct rr_connection *connection)
 	negotiation_settle(connection);
 }
 
-/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1, has no answer to a CONNPROP: a server may have sent one of
- * its own instead. */
+/* Gives up the wait for the answer to the CONNPROP. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1, does not
+ * require an answer: a server may have sent a CONNPROP of its own instead, which settles the version. */
 static void
 negotiation_late(struct rr_connection *connection)
 {
@@ -142,12 +144,14 @@ negotiation_late(struct rr_connection *connection)
 		connection->base.peer);
 }
 
+/* Does nothing: the event does not matter in this state. */
 static void
 negotiation_hold(struct rr_connection *connection)
 {
 	(void)connection;
 }
 
+/* Reacts to an event; the table has the action for each state and event. */
 typedef void action(struct rr_connection *connection);
 
 void
@@ -187,7 +191,7 @@ rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *ser
 	if (!server)
 		return;
 	memcpy(&negotiation->server, server, size);
-	/* A side that may speak version 2 only does so, also where a failure of version 2 is remembered. */
+	/* A side that may use version 2 only does so, also if a failure of version 2 is remembered. */
 	if (own.low < own.high && negotiation_recall(connection) >= RR_SERVER_REFUSES_2)
 		return;
 	negotiation->version = own.high;
@@ -201,7 +205,7 @@ rr_negotiation_called(struct rr_connection *connection, uint32_t version)
 	if (connection->is_active)
 		return;
 	connection->negotiation.version = version;
-	/* Features may have waited to know it. */
+	/* Features may have waited for the version. */
 	if (!rr_list_empty(&connection->features.requests))
 		rr_loop_defer(connection->base.engine->loop, &connection->task);
 }

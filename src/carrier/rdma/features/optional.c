@@ -3,15 +3,13 @@
 #include "base/probe.h"
 #include "carrier/rdma/responder/responder.h"
 
-/*
- * Messages of optional features on a connection: the transport's side of feature.c. A request of a feature
- * takes a credit, as a call does, until a message answers it. Each message that is sent is an exchange; a
- * request is one without a receive.
- */
+/* Messages of optional features on a connection: the transport's side of feature.c. A request of a feature
+ * takes a credit, as a call does, until a message answers it. Each message that is sent is an inbound; that
+ * of a request has no receive. */
 
-/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "implementations MUST allow inline threshold values to change
- * without triggering a connection loss." What was agreed holds from the next message on. Chunks that calls
- * under way have offered stay. */
+/* Applies the properties that both sides know to the thresholds. draft-cel-nfsv4-rpcrdma-version-two-00, 5.2:
+ * "implementations MUST allow inline threshold values to change without triggering a connection loss." New
+ * values hold from the next message on. Chunks that calls under way have offered stay. */
 static void
 optional_apply(struct rr_connection *connection)
 {
@@ -28,7 +26,9 @@ optional_apply(struct rr_connection *connection)
 						  properties->peer[RR_PROPERTY_INVALIDATION];
 }
 
-/* Whether a client takes calls of its server is known only when the first message is due. */
+/* Says in the properties that calls of the server are not taken, if this side is a client without a handler
+ * for calls. The owner may set that handler until the first message is due, so the properties are corrected
+ * then. */
 static void
 optional_set_reverse_support(struct rr_connection *connection)
 {
@@ -50,7 +50,7 @@ rr_optional_init(struct rr_connection *connection)
 		[RR_PROPERTY_INVALIDATION] = connection->own.remote_invalidation,
 	};
 
-	/* A responder does not ask for a larger size: it has nothing to say that is long. */
+	/* A responder does not ask for a larger size: it sends no long messages of its own. */
 	rr_properties_init(&connection->features.properties, told, told[RR_PROPERTY_RECEIVE_SIZE],
 		connection->is_active ? rr_room_send_size(connection->room) : 0);
 	return rr_features_init(&connection->features, engine->env, engine->config.features);
@@ -58,7 +58,7 @@ rr_optional_init(struct rr_connection *connection)
 
 /* ---- Requests ---- */
 
-/* The request is no longer under way. */
+/* Ends a request: returns its credit, if it was sent, and calls its done(). */
 static void
 optional_finish(struct rr_connection *connection, struct rr_feature_request *request, int error)
 {
@@ -95,11 +95,10 @@ optional_send_request(struct rr_connection *connection, struct rr_feature_reques
 	return 0;
 }
 
-/*
+/* Puts the CONNPROP of this side in front of all other requests, if it is the first message.
  * draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Generally, a participant will send a RDMA2_CONNPROP message
  * as the first message after a connection is established." 5.3.2: "In assigning the value of this field, the
- * sender does not need to avoid conflict with xid's associated with RPC messages".
- */
+ * sender does not need to avoid conflict with xid's associated with RPC messages". */
 static void
 optional_introduce(struct rr_connection *connection)
 {
@@ -113,7 +112,8 @@ optional_introduce(struct rr_connection *connection)
 		rr_list_prepend(&features->requests, &features->properties.request.link);
 }
 
-/* The peer speaks version 1, which has no features. One that connected may still show that it does not. */
+/* Whether requests cannot be sent, as the peer uses version 1, which has no features. On the accepting side
+ * this is not final: the peer that connected may still use version 2. */
 static bool
 optional_is_void(const struct rr_connection *connection)
 {
@@ -121,8 +121,8 @@ optional_is_void(const struct rr_connection *connection)
 	       connection->negotiation.version < RR_RPCRDMA_VERSION_2;
 }
 
-/* A peer that grants one credit and never answers would end all calls: it is not asked to change a property,
- * which is only a favour. */
+/* Whether the request can be sent now. A peer that grants one credit and never answers would stop all calls:
+ * it is not asked to change a property, which is not necessary. */
 static bool
 optional_may_send(const struct rr_connection *connection, const struct rr_feature_request *request)
 {
@@ -137,7 +137,7 @@ optional_may_send(const struct rr_connection *connection, const struct rr_featur
 	       (!is_ours || connection->requester.credits.limit > 1);
 }
 
-/* The oldest request that can be sent, or that is void; NULL: there is none. */
+/* Returns the oldest request that can be sent, or that has to be failed; NULL: there is no such request. */
 static struct rr_feature_request *
 optional_next(struct rr_connection *connection)
 {
@@ -164,7 +164,7 @@ rr_optional_ask(struct rr_connection *connection)
 			/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to
 			 * exchange only a single RPC-over-RDMA message at a time until it receives a
 			 * non-error RPC-over-RDMA message from the responder that reports the responder's
-			 * actual credit limit." A message is one, whatever it is. */
+			 * actual credit limit." Every message counts here, also that of a feature. */
 			if (!rr_credits_take(credits))
 				return false;
 			error = optional_send_request(connection, request);
@@ -173,7 +173,7 @@ rr_optional_ask(struct rr_connection *connection)
 			rr_credits_return(credits);
 		}
 		optional_finish(connection, request, error);
-		/* Without memory, defaults hold, and the first call shows the version. */
+		/* If there is no memory to ask, the defaults hold, and the first call shows the version. */
 		rr_negotiation_event(connection, RR_NEGOTIATION_FAILED);
 	}
 	return connection->negotiation.state > RR_NEGOTIATION_ASKED;
@@ -217,7 +217,7 @@ rr_optional_unanswered(struct rr_connection *connection)
 
 /* ---- Arrival ---- */
 
-/* The request that was sent with that XID; NULL: there is none. */
+/* Returns the request that was sent with that XID; NULL: there is no such request. */
 static struct rr_feature_request *
 optional_find(struct rr_connection *connection, uint32_t xid)
 {
@@ -230,7 +230,7 @@ optional_find(struct rr_connection *connection, uint32_t xid)
 	return NULL;
 }
 
-/* Whether it answers a request, which is then no longer under way. */
+/* Whether the message answers a request. If so, the request is ended. */
 static bool
 optional_take_answer(struct rr_connection *connection, const struct rr_rdma_header *header)
 {
@@ -243,16 +243,18 @@ optional_take_answer(struct rr_connection *connection, const struct rr_rdma_head
 	return true;
 }
 
+/* Sends the answer to an optional message, if one is due, and ends the inbound. */
 static void
 optional_answer(struct rr_inbound *inbound, const struct rr_optional *answer)
 {
 	if (!answer->due)
 		rr_inbound_done(inbound);
-	/* An answer is due, whatever it says: it gives the sender its credit back. */
+	/* An answer is due in any case: it returns the sender's credit. */
 	else if (rr_inbound_say(inbound, answer))
 		rr_inbound_refuse(inbound, RR_ERR_BAD_HEADER);
 }
 
+/* Handles an optional message whose header is good. */
 static void
 optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -274,8 +276,9 @@ optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 	rr_requester_pump(connection);
 }
 
-/* A side that stops takes no optional messages, either, unless it still waits for its last replies: the
- * responder may use properties for these as soon as this side has them. */
+/* Whether this side still takes optional messages. A connection that is stopping takes them only on the side
+ * that connected, which may wait for its last replies: the responder may use properties for these as soon as
+ * this side has them. */
 static bool
 optional_is_taken(const struct rr_connection *connection)
 {
@@ -301,8 +304,9 @@ rr_optional_received(struct rr_connection *connection, const struct rr_arrival *
 		rr_inbound_refuse_header(inbound, RR_ERR_BAD_HEADER);
 }
 
-/* An error that answers the request. 3.1: one with RDMA_ERR_INVAL_OPTION is of version 2 for sure; the others
- * may be of version 1, whose responders put the version of the request into their errors. */
+/* Returns the event that the error, which answers a request, means for the version. 3.1:
+ * RDMA_ERR_INVAL_OPTION exists only in version 2. The other errors may come from a responder of version 1,
+ * which puts the version of the request into them. */
 static enum rr_negotiation_event
 optional_judge(struct rr_connection *connection, const struct rr_rdma_header *header)
 {

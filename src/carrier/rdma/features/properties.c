@@ -3,13 +3,14 @@
 
 #include "carrier/rdma/features/feature.h"
 
-/* The specification: draft-cel-nfsv4-rpcrdma-version-two-03, section 5. */
+/* The properties of draft-cel-nfsv4-rpcrdma-version-two-03, section 5. */
 
 enum { ALL = (1 << RR_PROPERTIES) - 1, RECEIVE_SIZE = 1 << RR_PROPERTY_RECEIVE_SIZE };
 
 enum event { TELL, HEAR, REFUSE, EVENTS };
 
-/* A peer that refused and then tells its own contradicts itself: defaults hold. */
+/* The state after each event. A peer that refused properties and then sends its own contradicts itself:
+ * defaults hold. */
 static const enum rr_properties_state next_state[RR_PROPERTIES_STATES][EVENTS] = {
 	[RR_PROPERTIES_SILENT] = { [TELL] = RR_PROPERTIES_TOLD,
 		[HEAR] = RR_PROPERTIES_TOLD,
@@ -30,8 +31,9 @@ properties_has(uint32_t set, uint32_t property)
 
 /* ---- Values ---- */
 
-/* draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: "receiver implementations MUST support an inline threshold of
- * 4096 bytes": a smaller value of the peer counts as 4096. */
+/* Takes over the value of a property of the peer. draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: "receiver
+ * implementations MUST support an inline threshold of 4096 bytes": a smaller value of the peer counts as
+ * 4096. */
 static void
 properties_set_peer(struct rr_properties *properties, uint32_t property, uint32_t value)
 {
@@ -40,9 +42,9 @@ properties_set_peer(struct rr_properties *properties, uint32_t property, uint32_
 	properties->peer[property] = value;
 }
 
-/* 5.3.1: "the sender should be prepared for cases in which the partner continues to assume that the default
- * value for a particular property is still in effect": ours holds where the peer named that property itself.
- */
+/* Sets the values of this side that are in force. 5.3.1: "the sender should be prepared for cases in which
+ * the partner continues to assume that the default value for a particular property is still in effect": the
+ * value of this side holds if the peer named that property itself, else the default. */
 static void
 properties_settle_own(struct rr_properties *properties)
 {
@@ -70,9 +72,10 @@ rr_properties_read_chunks(const struct rr_properties *properties)
 	return properties->own[RR_PROPERTY_READ_CHUNKS] && properties->peer[RR_PROPERTY_READ_CHUNKS];
 }
 
-/* ---- What is said ---- */
+/* ---- Messages of this side ---- */
 
-/* info: RR_PROPERTY_INFO_MAX octets, where the message lies until it was sent. */
+/* Encodes a message of properties. info: RR_PROPERTY_INFO_MAX octets; the message lies there until it was
+ * sent. */
 static void
 properties_say(struct rr_optional *optional, uint8_t *info, enum rr_property_operation operation,
 	const struct rr_property_message *message, uint32_t elements)
@@ -86,8 +89,9 @@ properties_say(struct rr_optional *optional, uint8_t *info, enum rr_property_ope
 		.info = { info, (uint32_t)rpcrdma_xdr_length(&writer) } };
 }
 
-/* 5.3.1: "All relevant transport properties that the sender is aware of should be included in rdma_start."
- * What does not change any more is all but a receive buffer size that can be raised. */
+/* Moves the state by the event; with the first CONNPROP due, encodes it into optional. 5.3.1: "All relevant
+ * transport properties that the sender is aware of should be included in rdma_start." All of them are marked
+ * as not changing any more, but for a receive buffer size that can be raised. */
 static void
 properties_move(struct rr_properties *properties, enum event event, uint32_t xid,
 	struct rr_optional *optional, uint8_t *info)
@@ -121,6 +125,8 @@ rr_properties_refused(struct rr_properties *properties, uint32_t xid)
 	return answers;
 }
 
+/* Is called when a request of this file has ended: an error counts as a refusal by the peer, unless the
+ * connection ended. */
 static void
 request_done(struct rr_feature_request *request, int error)
 {
@@ -130,7 +136,7 @@ request_done(struct rr_feature_request *request, int error)
 		rr_properties_refused(properties, request->xid);
 }
 
-/* For another message, as the one before it is no longer under way. */
+/* Prepares the request for its next message. The message before must no longer be under way. */
 static struct rr_feature_request *
 properties_renew_request(struct rr_properties *properties, uint32_t xid, uint32_t answer)
 {
@@ -152,7 +158,8 @@ rr_properties_tell(struct rr_properties *properties, uint32_t xid)
 	return request->message.due;
 }
 
-/* The peer posts smaller Receives than we could fill, and said that it can change that. */
+/* Asks the peer to raise its receive buffer size: its Receives are smaller than this side could fill, and its
+ * CONNPROP said that they can be changed. */
 static void
 properties_ask(struct rr_features *features, uint32_t xid)
 {
@@ -194,8 +201,8 @@ properties_parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
 	return rr_property_get(RR_UPDPROP, optinfo, parsed);
 }
 
-/* 5.3.1: "Properties not included in rdma_start are to be treated by the peer endpoint as having the default
- * value". */
+/* Handles a CONNPROP. 5.3.1: "Properties not included in rdma_start are to be treated by the peer endpoint as
+ * having the default value". */
 static void
 properties_connprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -218,11 +225,9 @@ properties_connprop(const struct rr_feature_arrival *arrival, struct rr_optional
 		properties_ask(arrival->features, arrival->xid);
 }
 
-/*
- * What a request is granted: a larger receive buffer size, as far as our Receives go. It is not made smaller:
- * a reply that its call made no other room for may be under way. 5.3.2: "The partner need not change the
- * properties".
- */
+/* Returns the value that the peer is granted for a property. Only a larger receive buffer size is granted, as
+ * far as the Receives of this side go. A smaller size is not granted: a reply may be under way whose call
+ * made no other room for it. 5.3.2: "The partner need not change the properties". */
 static uint32_t
 properties_granted(const struct rr_properties *properties, uint32_t property, uint32_t wanted)
 {
@@ -233,8 +238,9 @@ properties_granted(const struct rr_properties *properties, uint32_t property, ui
 	return wanted < properties->receive_max ? wanted : properties->receive_max;
 }
 
-/* 5.3.3: "The subsets of properties specified by rdma_done, rdma_rejected, and included in rdma_other MUST
- * NOT overlap, and when ored together, should cover the entire set". Unknown properties are rejected, too. */
+/* Handles a REQPROP: grants what can be granted, and answers by a RESPPROP. 5.3.3: "The subsets of properties
+ * specified by rdma_done, rdma_rejected, and included in rdma_other MUST NOT overlap, and when ored together,
+ * should cover the entire set". Unknown properties are rejected, too. */
 static void
 properties_reqprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -268,12 +274,11 @@ properties_reqprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	properties_say(answer, properties->answer_info, RR_RESPPROP, &message, want->count);
 }
 
-/*
- * 5.3.3: "The sender MUST NOT include rpcrdma2_propval items within rdma_other that are for properties other
- * than the ones for which the corresponding property request has requested a change. If the receiver finds
- * such a situation, it MUST ignore the erroneous rpcrdma2_propval items." And: "If the receiver finds such an
- * overlap or mismatch, it SHOULD treat properties missing or within the overlap as having been rejected."
- */
+/* Handles a RESPPROP, the answer to a REQPROP of this side. 5.3.3: "The sender MUST NOT include
+ * rpcrdma2_propval items within rdma_other that are for properties other than the ones for which the
+ * corresponding property request has requested a change. If the receiver finds such a situation, it MUST
+ * ignore the erroneous rpcrdma2_propval items." And: "If the receiver finds such an overlap or mismatch, it
+ * SHOULD treat properties missing or within the overlap as having been rejected." */
 static void
 properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -297,8 +302,8 @@ properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	}
 }
 
-/* 5.3.4: "rdma_now defines the new property values to be used." 5.3.1: properties that were not announced
- * "are not allowed to change subsequently". */
+/* Handles an UPDPROP. 5.3.4: "rdma_now defines the new property values to be used." 5.3.1: properties that
+ * were not announced "are not allowed to change subsequently". */
 static void
 properties_updprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -312,7 +317,7 @@ properties_updprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	}
 }
 
-/* 5.3, table 2: none is followed by an RPC message payload. */
+/* The messages of the feature. 5.3, table 2: no message has an RPC message payload. */
 static const struct rr_feature_message messages[] = {
 	{ RR_CONNPROP, "CONNPROP", RR_PAYLOAD_NEVER, properties_parse_connprop, properties_connprop },
 	{ RR_REQPROP, "REQPROP", RR_PAYLOAD_NEVER, properties_parse_reqprop, properties_reqprop },

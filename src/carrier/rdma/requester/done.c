@@ -4,7 +4,8 @@
 #include "base/probe.h"
 #include "wire/rpcrdma2.h"
 
-/* One on its way is its connection's, from rr_done_send() to the completion of its Send. */
+/* An RDMA_DONE on its way. It belongs to its connection, from rr_done_send() to the completion of its
+ * Send. */
 struct done {
 	struct rr_connection *connection;
 	struct rr_list link;
@@ -14,11 +15,9 @@ struct done {
 	uint8_t header[RR_RDMA_FIXED_SIZE];
 };
 
-/*
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "If Remote Invalidation support is indicated by both
- * peers, messages carrying pull completion messages SHOULD be transmitted using RDMA Send With Invalidate",
- * and if not, they "MUST be transmitted using RDMA Send".
- */
+/* Fills in the Send. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "If Remote Invalidation support is
+ * indicated by both peers, messages carrying pull completion messages SHOULD be transmitted using RDMA Send
+ * With Invalidate", and if not, they "MUST be transmitted using RDMA Send". */
 static bool
 done_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -39,7 +38,8 @@ static void
 done_end(struct done *done)
 {
 	rr_list_remove(&done->link);
-	rr_list_remove(&done->job.link); /* if the queue was full behind it, it still waits there */
+	rr_list_remove(
+		&done->job.link); /* if the queue was full, the job still waits in the connection's list */
 	rr_cache_put(&done->connection->room->dones, done);
 }
 
@@ -54,6 +54,7 @@ done_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	done_end(done);
 }
 
+/* Encodes the header, which is the whole message. */
 static void
 done_put_header(struct done *done, uint32_t xid)
 {

@@ -4,11 +4,10 @@
 #include "base/probe.h"
 #include "carrier/rdma/requester/requester.h"
 
-/*
- * A planned call on its way out: registration, header, body, Send. The stream is copied behind the header
- * into the slot's buffer; items are gathered from where they lie, or registered for the peer to read.
- */
+/* Sends a planned call: registration, header, body, Send. The stream is copied behind the header into the
+ * slot's buffer; items are gathered from where they lie, or registered for the peer to read. */
 
+/* Registers memory for the peer, as the next region and segment of the slot. */
 static int
 marshal_offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access access)
 {
@@ -21,9 +20,9 @@ marshal_offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_a
 	return 0;
 }
 
-/* RFC 8166, 3.4.6: a requester "MUST register Write chunks long enough to accommodate the maximum possible
- * size of each returned data item." 3.4.6.2: it "SHOULD NOT include additional space for XDR roundup
- * padding." */
+/* Registers the memory for the results: Write chunks, then the Reply chunk. RFC 8166, 3.4.6: a requester
+ * "MUST register Write chunks long enough to accommodate the maximum possible size of each returned data
+ * item." 3.4.6.2: it "SHOULD NOT include additional space for XDR roundup padding." */
 static int
 marshal_offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -40,12 +39,10 @@ marshal_offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 	return error;
 }
 
-/*
- * Registers what the peer is to read, and lists it: the reduced items, or all of the message. RFC
- * 8166, 3.4.4.4: "a chunk MUST contain exactly one XDR data item"; 3.4.5.2: without roundup padding, "the
- * chunk's total length MUST be the same as the encoded length of the data item"; 3.5.3: of a long call,
- * "Every RDMA read segment in this chunk MUST contain zero in its Position field."
- */
+/* Registers the memory that the peer is to read, and lists it in reads: the reduced items, or the whole
+ * message. RFC 8166, 3.4.4.4: "a chunk MUST contain exactly one XDR data item"; 3.4.5.2: without roundup
+ * padding, "the chunk's total length MUST be the same as the encoded length of the data item"; 3.5.3: of a
+ * long call, "Every RDMA read segment in this chunk MUST contain zero in its Position field." */
 static int
 marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {
@@ -76,12 +73,10 @@ marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, s
 	return 0;
 }
 
-/*
- * RFC 8166, 4.2.2: the version "MUST contain the value one (1)"; RFC 8167, 5.1: it is the same "in reverse-
- * and forward-direction Call messages on the same connection." A call is an RDMA_MSG or an RDMA_NOMSG: 4.2.4:
- * "A Requester MUST NOT send an RPC-over-RDMA header with the RDMA_ERROR procedure"; 4.6.1: "senders MUST NOT
- * send RDMA_MSGP procedures."
- */
+/* Returns the header of a call. RFC 8166, 4.2.2: the version "MUST contain the value one (1)"; RFC 8167, 5.1:
+ * it is the same "in reverse- and forward-direction Call messages on the same connection." A call is an
+ * RDMA_MSG or an RDMA_NOMSG: 4.2.4: "A Requester MUST NOT send an RPC-over-RDMA header with the RDMA_ERROR
+ * procedure"; 4.6.1: "senders MUST NOT send RDMA_MSGP procedures." */
 static struct rr_rdma_header
 marshal_header(const struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -93,7 +88,7 @@ marshal_header(const struct rr_slot *slot, const struct rr_call_plan *plan)
 	};
 }
 
-/* The header is in the slot's buffer. */
+/* Begins the Send with the header, whose octets are in the slot's buffer, and records the header. */
 static void
 marshal_begin(struct rr_slot *slot, const struct rr_call_plan *plan, uint32_t octets,
 	const struct rr_chunk_lists *lists)
@@ -107,7 +102,7 @@ marshal_begin(struct rr_slot *slot, const struct rr_call_plan *plan, uint32_t oc
 		plan->header + plan->body, lists);
 }
 
-/* The header of a call without chunks, as most calls are. */
+/* Puts the header of a call without chunks, as most calls are, into the slot's buffer. */
 static void
 marshal_put_plain(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -120,7 +115,8 @@ marshal_put_plain(struct rr_slot *slot, const struct rr_call_plan *plan)
 	marshal_begin(slot, plan, RR_RDMA_HEADER_MIN, &nothing);
 }
 
-/* Registers what the peer is to read and to write, and lists it in the header. */
+/* Registers the memory that the peer is to read and to write, lists it in the header, and puts the header
+ * into the buffer. */
 __attribute__((noinline)) static int
 marshal_put_chunks(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -151,7 +147,7 @@ marshal_put_chunks(struct rr_slot *slot, const struct rr_call_plan *plan)
 	return 0;
 }
 
-/* Puts the stream behind the header, and refers to the items between its parts. */
+/* Puts the stream behind the header, and lets the Send gather the items between the parts of the stream. */
 __attribute__((noinline)) static void
 marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -163,7 +159,7 @@ marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t *to = slot->buffer + slot->buffer_used;
 
-		/* A provider that gathers little gets the item copied: it is a small one. */
+		/* If the provider cannot gather so many pieces, the item, which is small, is copied. */
 		if (pieces[i].item && slot->sge_count + 2 <= sge_max) {
 			slot->sges[slot->sge_count++] = (struct rr_sge){ pieces[i].data, pieces[i].length };
 			extends = false;
@@ -179,7 +175,7 @@ marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 	}
 }
 
-/* Most calls are one stream. */
+/* Puts the body of the message behind the header. Most calls are one stream without items. */
 static void
 marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -196,6 +192,7 @@ marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 	slot->sges[0].length += call->length;
 }
 
+/* Fills in the Send of the slot's call. */
 static bool
 marshal_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -212,6 +209,7 @@ marshal_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges,
 	return true;
 }
 
+/* Counts why a call has chunks, or asks for chunks. */
 static void
 marshal_count_why(struct rpcrdma_counters *counters, enum rr_why why)
 {

@@ -5,12 +5,10 @@
 #include "carrier/rdma/core/fetch.h"
 #include "carrier/rdma/requester/done.h"
 
-/*
- * Who owns what: a pull is its slot's, from the arrival of the message to its RDMA_DONE, and holds the
- * receive of that message. The memory that is read into is the slot's, taken after the whole Read list was
- * judged; it stays until all RDMA Reads completed, also where the transaction is cancelled meanwhile, and
- * goes to the transaction's owner with the reply.
- */
+/* The pull of a reply. Ownership: a pull belongs to its slot, from the arrival of the message to its
+ * RDMA_DONE, and holds the receive of that message. The memory that is read into belongs to the slot. It is
+ * taken after the whole Read list was judged, stays until all RDMA Reads completed, also if the transaction
+ * is cancelled meanwhile, and goes to the transaction's owner with the reply. */
 struct rr_pull {
 	struct rr_slot *slot;
 	struct rr_arrival arrival; /* its lists are behind this structure */
@@ -19,14 +17,15 @@ struct rr_pull {
 	struct rr_fetch fetch;
 	struct rr_job job;
 	struct rr_pool_waiter waiter;
-	struct rr_timer patience; /* armed while it waits for memory */
-	bool failed;              /* an RDMA Read did */
+	struct rr_timer patience; /* armed while the pull waits for memory */
+	bool failed;              /* an RDMA Read failed */
 };
 
 /* ---- The end ---- */
 
-/* 4.1.4: "If the responder has provided an R_key that may be invalidated, the requester MUST present only
- * that R_key": any of this chunk's, and of no other. 0: there is none. */
+/* Returns a handle that the RDMA_DONE may invalidate. 4.1.4: "If the responder has provided an R_key that may
+ * be invalidated, the requester MUST present only that R_key": it is any handle of this chunk, and of no
+ * other. 0: there is no handle. */
 static uint32_t
 pull_handle_of(const struct rr_chunk_lists *lists)
 {
@@ -37,11 +36,10 @@ pull_handle_of(const struct rr_chunk_lists *lists)
 	return 0;
 }
 
-/*
- * The handle to invalidate by the RDMA_DONE; 0: none. 4.1.3: "a responder can choose to invalidate its Read
- * chunks after waiting for a short period". An adapter knows no handle that was invalidated, and ends the
- * connection on which a peer invalidates it again: an RDMA_DONE that is late invalidates nothing.
- */
+/* Returns the handle that the RDMA_DONE is to invalidate; 0: it invalidates no handle. 4.1.3: "a responder
+ * can choose to invalidate its Read chunks after waiting for a short period". An adapter ends the connection
+ * if a peer invalidates a handle that was already invalidated: so an RDMA_DONE that is late invalidates no
+ * handle. */
 static uint32_t
 pull_handle_to_invalidate(const struct rr_pull *pull)
 {
@@ -62,11 +60,10 @@ pull_free(struct rr_pull *pull)
 	rr_cache_put(&slot->connection->room->pulls, pull);
 }
 
-/*
+/* Ends the pull: sends the RDMA_DONE, and the slot's call ends with error or with the reply.
  * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.2: "After RDMA Read operations have completed (successfully
  * or in error), the requester MUST inform the responder that it may invalidate the Read chunk containing the
- * RPC Reply message."
- */
+ * RPC Reply message." */
 static void
 pull_conclude(struct rr_pull *pull, int error)
 {
@@ -87,6 +84,7 @@ pull_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, ui
 	return rr_fetch_next(&rr_container(job, struct rr_pull, job)->fetch, work, sges);
 }
 
+/* Is called when an RDMA Read completed; the last of them ends the pull. */
 static void
 pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
@@ -98,7 +96,7 @@ pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	if (--pull->fetch.left > 0 || status == -RPCRDMA_ERR_CANCELLED)
 		return;
 	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection": the call ends
-	 * with that, and may go again on the next one. */
+	 * with the connection, and its owner may send the call again on the next connection. */
 	if (pull->failed)
 		rr_done_send(pull->slot->connection, pull->arrival.header.xid,
 			pull_handle_to_invalidate(pull), false);
@@ -107,6 +105,8 @@ pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 			pull, rr_slot_take_pulled(pull->slot, &pull->arrival, pull->chunks.chunks[0].length));
 }
 
+/* Takes memory for the reply and reads. Without memory, the pull waits for some, for RR_PULL_PATIENCE at
+ * most. */
 static void
 pull_fetch(struct rr_pull *pull)
 {
@@ -133,6 +133,7 @@ pull_woken(struct rr_pool_waiter *waiter)
 	pull_fetch(rr_container(waiter, struct rr_pull, waiter));
 }
 
+/* Gives up the pull, as there was no memory for the reply, or the transaction was cancelled. */
 static void
 pull_expired(struct rr_timer *timer)
 {
@@ -146,6 +147,7 @@ pull_expired(struct rr_timer *timer)
 
 /* ---- The message ---- */
 
+/* Makes the pull of the slot, with a copy of the arrival. NULL: no memory. */
 static struct rr_pull *
 pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -161,7 +163,8 @@ pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 	pull->arrived = rr_loop_now(room->base.engine->loop);
 	pull->failed = false;
 	rr_rdma_place_lists(&pull->arrival.lists, pull + 1, sizes.reads, sizes.writes, sizes.segments);
-	rr_rdma_copy_lists(&pull->arrival.lists, &arrival->lists); /* the arrays are as large */
+	rr_rdma_copy_lists(&pull->arrival.lists,
+		&arrival->lists); /* the arrays of the copy are as large as those of the arrival */
 	pull->waiter.wake = pull_woken;
 	pull->job.next = pull_next_read;
 	pull->job.completed = pull_read_completed;
@@ -173,8 +176,8 @@ pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 	return pull;
 }
 
-/* RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST contain zero in its Position field." A reply
- * has no other Read chunk. */
+/* Checks the reply before its message is read. RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST
+ * contain zero in its Position field." A reply has no other Read chunk. */
 static int
 pull_judge(struct rr_pull *pull)
 {
@@ -210,10 +213,10 @@ rr_pull_begin(struct rr_slot *slot)
 	int error;
 
 	rr_slot_set_state(slot, RR_SLOT_PULLING);
-	rr_slot_invalidate(slot); /* first: nothing that is judged may change any more */
+	rr_slot_invalidate(slot); /* first, so that the peer cannot change what is judged */
 	error = pull_judge(pull);
-	/* 4.1.3: "When an RPC transaction is aborted on a requester", nothing is pulled, but "the requester
-	 * MUST notify the responder of pull completion." */
+	/* 4.1.3: "When an RPC transaction is aborted on a requester", the reply is not pulled, but "the
+	 * requester MUST notify the responder of pull completion." */
 	if (error || !slot->transaction)
 		pull_conclude(pull, error);
 	else
@@ -236,9 +239,9 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 	return true;
 }
 
-/* 4.1.3: "If a requester receives a reply bearing a Position Zero Read chunk and does not recognize the XID,
- * the requester MUST notify the responder of pull completion." The receive of the reply is posted again when
- * the notification has left. */
+/* Answers a reply whose XID is unknown. 4.1.3: "If a requester receives a reply bearing a Position Zero Read
+ * chunk and does not recognize the XID, the requester MUST notify the responder of pull completion." The
+ * receive of the reply is posted again when the notification was sent. */
 void
 rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
 {

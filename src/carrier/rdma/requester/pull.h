@@ -4,31 +4,29 @@
 
 #include "carrier/rdma/requester/requester.h"
 
-/*
- * Replies in responder-provided Read chunks (draft-cel-nfsv4-rpcrdma-reliable-reply-02) at the
- * requester: pulled into memory of the engine's pool, bounded by message_max.
- * Whatever becomes of such a reply, an RDMA_DONE answers it.
- */
+/* Replies in responder-provided Read chunks (draft-cel-nfsv4-rpcrdma-reliable-reply-02) at the requester.
+ * They are pulled into memory of the engine's pool, bounded by message_max. An RDMA_DONE answers each such
+ * reply, also if the pull fails. */
 
-/* How long a pull waits for memory, at most, and how long after the reply its RDMA_DONE may invalidate a
- * handle: both are shorter than the responder waits for the RDMA_DONE. */
+/* PATIENCE: how long a pull waits for memory, at most. LATE: how long after the reply its RDMA_DONE may
+ * invalidate a handle. Both are shorter than the time for which the responder waits for the RDMA_DONE. */
 #define RR_PULL_PATIENCE (5 * RR_SECOND)
 #define RR_PULL_LATE     (8 * RR_SECOND)
 
-/* The slot's call was answered by such a reply, whose receive is now the pull's. False: there is no memory
+/* Takes such a reply to the call of the slot. The receive then belongs to the pull. False: there is no memory
  * for the pull, and the connection ends. */
 bool rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival);
 
-/* The Send of the call completed: reads, unless the reply is a bad one. */
+/* Reads the reply, unless it is bad. The Send of the call must have completed. */
 void rr_pull_begin(struct rr_slot *slot);
 
-/* No call is known by the XID of such a reply. */
+/* Answers such a reply if no call has its XID. */
 void rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* The transaction was cancelled: what has not begun to be read is not. */
+/* Ends a pull that still waits for memory, as the transaction was cancelled. RDMA Reads under way go on. */
 void rr_pull_cancel(struct rr_slot *slot);
 
-/* After the endpoint was closed. */
+/* Frees the pull. The endpoint must have been closed. */
 void rr_pull_end(struct rr_slot *slot);
 
 #endif

@@ -6,18 +6,17 @@
 #include "carrier/rdma/requester/pull.h"
 #include "wire/rpc.h"
 
-/*
- * What arrives at a requester: replies and errors.
+/* Takes the replies and errors that arrive at a requester.
  *
  * RFC 8166, 4.5: "If errors are detected in the RPC-over-RDMA header of an RPC Reply message, a Requester
- * MUST silently discard the message." So it is with an RDMA_ERROR "that it cannot decode", and with an
+ * MUST silently discard the message." The same holds of an RDMA_ERROR "that it cannot decode", and of an
  * RDMA_MSGP (4.6.1: "Requesters MUST silently discard the message"). The call of such a reply then waits for
  * another reply, as if this one had been lost, until its owner gives up. An RDMA_ERROR that can be decoded
- * ends the call; so does a reply in a Read chunk that cannot be pulled, because the RDMA_DONE that is due
- * takes it from the responder.
- */
+ * ends the call. A reply in a Read chunk that cannot be pulled ends the call, too, because the RDMA_DONE that
+ * is due makes the responder drop the reply. */
 
-/* Whether a chunk comes back as it was offered: the same segment, of which no more is used than there was. */
+/* Whether a chunk comes back as it was offered: the same segment, with a length that is not above the offered
+ * one. */
 static bool
 reply_returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
 {
@@ -25,8 +24,8 @@ reply_returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
 	       chunk->segments[0].offset == offered->offset && chunk->segments[0].length <= offered->length;
 }
 
-/* A8: "a reply returns the same chunks and segments as the call offered"; a peer that leaves out what it did
- * not use means the same. */
+/* Whether the chunks of a reply are those that the call of the slot offered. A8: "a reply returns the same
+ * chunks and segments as the call offered"; a peer that leaves out unused chunks means the same. */
 bool
 rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists)
 {
@@ -40,9 +39,9 @@ rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *
 	       (slot->has_reply && reply_returns(&lists->reply, rr_slot_reply_segment(slot)));
 }
 
-/* The results that the peer placed become the items of the reply. Memory of other sinks is not looked at:
- * RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write chunk have not
- * been modified." */
+/* Makes the results that the peer placed the items of the reply. The memory of other sinks is not read: RFC
+ * 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write chunk have not been
+ * modified." */
 static void
 reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
 {
@@ -79,18 +78,20 @@ reply_count(struct rr_slot *slot, const struct rr_transaction *transaction, bool
 	counters->octets_rdma_write += transaction->placed;
 }
 
-/* The stream of a reply: behind its header, or in the Reply chunk. */
+/* Returns the stream of a reply, which lies behind its header or in the Reply chunk. */
 static struct rpcrdma_bytes
 reply_stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
-	uint32_t length = (uint32_t)rr_chunk_length(&arrival->lists.reply); /* not above what was offered */
+	uint32_t length =
+		(uint32_t)rr_chunk_length(&arrival->lists.reply); /* not above the length that was offered */
 
 	return arrival->header.proc == RR_RDMA_NOMSG ? (struct rpcrdma_bytes){ slot->reply_memory, length }
 						     : arrival->payload;
 }
 
-/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match the value
- * of the XID field in the accompanying RPC message". */
+/* Whether the stream is a reply to the call with that XID. RFC 8166, 4.5.2: it is an error in the header if
+ * "the value of the rdma_xid field does not match the value of the XID field in the accompanying RPC
+ * message". */
 static bool
 reply_answers(struct rpcrdma_bytes stream, uint32_t call)
 {
@@ -114,21 +115,22 @@ reply_is_good(const struct rr_slot *slot, const struct rr_arrival *arrival)
 	if (arrival->header.vers != slot->version || lists->read_count > 0 ||
 		!rr_slot_returns_chunks(slot, lists) || (rr_chunk_length(&lists->reply) > 0) != long_reply)
 		return false;
-	/* The memory of a call that was cancelled is not there any more. */
+	/* The memory of a call that was cancelled is freed already: its stream cannot be read. */
 	return (long_reply && !slot->transaction) ||
 	       reply_answers(reply_stream_of(slot, arrival), arrival->header.xid);
 }
 
-/* RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures": an error is only ever about a
- * call of this side. 4.5: in errors, "The rdma_vers field MUST contain the same version that was in the
- * rdma_vers field in the failing request". A peer that does not know this version may name its own in
- * ERR_VERS. */
+/* Whether the RDMA_ERROR can be about the call of the slot. RFC 8166, 4.2.4: "A Responder MUST silently
+ * discard RDMA_ERROR procedures": an error is only ever about a call of this side. 4.5: in errors, "The
+ * rdma_vers field MUST contain the same version that was in the rdma_vers field in the failing request". A
+ * peer that does not know this version may name its own in ERR_VERS. */
 static bool
 reply_is_good_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
 	return header->err == RR_ERR_VERS || header->vers == slot->version;
 }
 
+/* Whether the message ends the call of the slot. */
 static bool
 reply_is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -137,8 +139,8 @@ reply_is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
 	return reply_is_good(slot, arrival);
 }
 
-/* Hands the reply, with that stream, to the transaction. The peer could write to a Reply chunk until its
- * memory was invalidated: only now it is certain that the reply is one. */
+/* Hands the reply, with that stream, to the transaction. Until its memory was invalidated, the peer could
+ * write to a Reply chunk, so the XID in the stream is checked again here. */
 static int
 reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
 {
@@ -154,7 +156,7 @@ reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct r
 	return 0;
 }
 
-/* Takes a reply that was found good to the transaction. */
+/* Hands a reply that was found good to the transaction, if this was not cancelled. */
 static int
 reply_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -173,11 +175,9 @@ rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint
 	return reply_hand_over(slot, arrival, (struct rpcrdma_bytes){ slot->pulled_memory, octets });
 }
 
-/*
- * RFC 8267, 6.7.2: "the requester MUST respond to that error as prescribed by the specification of the RPC
- * transport." RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction associated with XID in
- * the rdma_xid field."
- */
+/* Returns the error with which the RDMA_ERROR ends the call. RFC 8267, 6.7.2: "the requester MUST respond to
+ * that error as prescribed by the specification of the RPC transport." RFC 8166, 4.5: "Receipt of this
+ * procedure completes the RPC transaction associated with XID in the rdma_xid field." */
 static int
 reply_take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
@@ -188,7 +188,8 @@ reply_take_error(const struct rr_slot *slot, const struct rr_rdma_header *header
 	return header->err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
 }
 
-/* What the answer says of the version of its call. True: the call goes again, in another one. */
+/* Tells the negotiation what the answer says of the version. True: the call is sent again, in another
+ * version. */
 static bool
 reply_negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *header)
 {
@@ -203,7 +204,7 @@ reply_negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_head
 	return error == -RPCRDMA_ERR_VERS && slot->version != negotiation->version;
 }
 
-/* A slot is free again. The owner may have closed the connection meanwhile. */
+/* Sends the next calls, as a slot is free again. The owner may have closed the connection meanwhile. */
 static void
 reply_go_on(struct rr_connection *connection)
 {
@@ -221,10 +222,10 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 	struct rpcrdma_counters *counters = &connection->base.counters;
 	bool is_error = arrival->kind == RR_ARRIVAL_ERROR;
 
-	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
-	 * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
-	 * responder that reports the responder's actual credit limit." After that, errors may change it, too.
-	 */
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only
+	 * a single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message
+	 * from the responder that reports the responder's actual credit limit." After that, errors may
+	 * change it, too. */
 	if (!error || (error != -RPCRDMA_ERR_PEER && error != -RPCRDMA_ERR_VERS && credits->max > 0))
 		rr_credits_grant(credits, arrival->header.credit);
 	if (reply_negotiate(slot, error, &arrival->header)) {
@@ -246,12 +247,13 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 	reply_go_on(connection);
 }
 
+/* Ends the call by its answer, and takes the peer's access to its memory away before. */
 static void
 slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	int error;
 
-	rr_slot_invalidate(slot); /* first: what is judged must not change any more */
+	rr_slot_invalidate(slot); /* first, so that the peer cannot change what is judged */
 	if (arrival->kind == RR_ARRIVAL_ERROR)
 		error = reply_take_error(slot, &arrival->header);
 	else
@@ -259,11 +261,10 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_slot_conclude(slot, error, arrival);
 }
 
-/*
- * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
- * ID (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." Where another one was
- * hit, what it served is lost, and nobody can say what else the peer confuses.
- */
+/* Checks that the handle which the message invalidated belongs to the slot's call; if not, ends the
+ * connection. RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the
+ * Transaction ID (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." If another
+ * handle was hit, the memory behind it is lost to its call, and the peer may confuse more. */
 static bool
 reply_check_invalidated(
 	struct rr_connection *connection, struct rr_slot *slot, const struct rr_arrival *arrival)
@@ -275,7 +276,8 @@ reply_check_invalidated(
 			continue;
 		connection->base.counters.remote_invalidations++;
 		RR_PROBE(invalidated, connection->base.peer, arrival->invalidated_handle, 1);
-		rr_driver_invalidate(connection, &slot->regions[i]); /* for this side it still exists */
+		rr_driver_invalidate(
+			connection, &slot->regions[i]); /* the region still exists on this side */
 		return true;
 	}
 	rr_driver_abort(connection, -RPCRDMA_ERR_PEER,
@@ -284,7 +286,7 @@ reply_check_invalidated(
 	return false;
 }
 
-/* The slot of the call with that XID, which may have been cancelled; NULL: there is no such call. */
+/* Returns the slot of the call with that XID, which may have been cancelled; NULL: there is no such call. */
 static struct rr_slot *
 requester_find(const struct rr_connection *connection, uint32_t xid)
 {
@@ -300,8 +302,8 @@ rr_requester_knows(const struct rr_connection *connection, uint32_t xid)
 	return requester_find(connection, xid);
 }
 
-/* The message has the XID of a call, and is no answer to it. The first, the second, the fourth and so on are
- * logged: a peer that sends nothing good must not fill the log. */
+/* Discards a message that has the XID of a call but is no answer to it. The first, the second, the fourth and
+ * so on are logged: a peer that sends only bad replies must not fill the log. */
 static void
 reply_discard_answer(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
@@ -316,9 +318,10 @@ reply_discard_answer(struct rr_connection *connection, const struct rr_arrival *
 
 /* ---- The states of a slot ---- */
 
+/* Reacts to an event of a slot; arrival: the message, if a message is the event. */
 typedef void slot_action(struct rr_slot *slot, const struct rr_arrival *arrival);
 
-/* False: the message is no answer to the call, and was discarded. */
+/* Counts a message that answers the call. False: the message is no answer to the call, and was discarded. */
 static bool
 slot_accept(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -340,7 +343,8 @@ slot_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 		slot_answer(slot, arrival);
 }
 
-/* The provider still reads what the Send refers to: the answer waits for the completion of the Send. */
+/* Keeps the answer until the Send of the call completes: the provider still reads the memory that the Send
+ * refers to. */
 static void
 slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -348,7 +352,7 @@ slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
 
 	if (!slot_accept(slot, arrival))
 		return;
-	/* A good answer has no more chunks than were offered, so that they fit. */
+	/* A good answer has no more chunks than the call offered, so they fit. */
 	rr_rdma_copy_lists(&lists, &arrival->lists);
 	slot->held = *arrival;
 	slot->held.lists = lists;
@@ -390,14 +394,14 @@ slot_begin_pull(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_pull_begin(slot);
 }
 
-/* No call is under way that the message could answer, or the call has an answer already. */
+/* Discards the message: no call is under way that it could answer, or the call has an answer already. */
 static void
 slot_discard(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	rr_connection_discard(slot->connection, arrival);
 }
 
-/* A slot has one Send, which completes once. */
+/* Is never called: a slot has one Send, which completes once. */
 static void
 slot_never(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -428,7 +432,7 @@ void
 rr_slot_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
 	(void)kind;
-	/* A Send that failed ends the connection, and that its slots. */
+	/* A Send that failed ends the connection, and the end of the connection frees its slots. */
 	if (!status)
 		slot_event(rr_container(job, struct rr_slot, job), RR_SLOT_COMPLETED, NULL);
 }

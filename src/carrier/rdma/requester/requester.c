@@ -8,16 +8,14 @@
 #include "wire/rpc.h"
 #include "wire/rpcrdma1.h"
 
-/*
- * The requester's calls, from rr_carrier_call() to their end.
+/* The requester's calls, from rr_carrier_call() to their end.
  *
- * Ownership: a transaction belongs to the requester from the call to done() or cancel, and is all that time
- * in exactly one place: waiting (no credit or no memory yet), a slot, or failed (done() is due). A slot is in
+ * Ownership: a transaction belongs to the requester from the call to done() or cancel. All that time it is in
+ * exactly one place: waiting (no credit or no memory yet), a slot, or failed (done() is due). A slot is in
  * one of free, outstanding and cancelled. The regions of a slot are invalidated before the transaction goes
- * back to its owner. The stream of a call is copied behind its header into the slot's buffer, items are
- * gathered from where they lie: a transaction that is cancelled while the provider may still read such items
- * takes the connection with it.
- */
+ * back to its owner. The stream of a call is copied behind its header into the slot's buffer; items are
+ * gathered from where they lie. If a transaction is cancelled while the provider may still read such items,
+ * the connection ends. */
 
 int
 rr_requester_init(struct rr_connection *connection)
@@ -72,6 +70,7 @@ rr_requester_tell(struct rr_connection *connection)
 
 /* ---- Calling ---- */
 
+/* Plans how the call travels, from the limits of the connection. */
 static int
 requester_plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
@@ -82,8 +81,8 @@ requester_plan_call(const struct rr_connection *connection, const struct rr_tran
 	uint32_t settled_max = settled ? UINT32_MAX : RR_INLINE_DEFAULT;
 	const struct rr_call_limits limits = {
 		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the
-		 * Version One default inline threshold of 1024 bytes." What is true of the reply to it, we do
-		 * not assume to be more. */
+		 * Version One default inline threshold of 1024 bytes." The reply to the initial message is
+		 * not assumed to be larger, either. */
 		.call_threshold = (uint32_t)rr_min(rr_connection_send_max(connection, version), settled_max),
 		.reply_threshold =
 			(uint32_t)rr_min(rr_connection_receive_max(connection, version), settled_max),
@@ -100,16 +99,16 @@ requester_plan_call(const struct rr_connection *connection, const struct rr_tran
 	};
 	uint32_t xid, type;
 
-	/* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." RFC 8167, 5.1, says so
-	 * of reverse calls, too, "and the RPC header's msg_type field MUST contain the value CALL." */
+	/* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." RFC 8167, 5.1, requires
+	 * the same of reverse calls, "and the RPC header's msg_type field MUST contain the value CALL." */
 	if (!rr_rpc_peek(transaction->call.stream, transaction->call.length, &xid, &type) ||
 		xid != transaction->xid || type != RR_CALL || rr_map_find(&connection->requester.by_xid, xid))
 		return -RPCRDMA_ERR_INVAL;
 	return rr_plan_call(&limits, transaction, plan);
 }
 
-/* Gives the sinks that are offered, and have none, memory of one buffer; returns the octets that takes.
- * Without a buffer, only that. */
+/* Gives the offered sinks that have no memory parts of the buffer `memory`, and sets their bits in *provided.
+ * Returns the octets that they take. If memory is NULL, only counts the octets. */
 static uint64_t
 requester_provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory,
 	uint32_t *provided)
@@ -130,7 +129,7 @@ requester_provide_sinks(struct rr_transaction *transaction, const struct rr_call
 	return octets;
 }
 
-/* Memory for the results, of the pool: for a Reply chunk, or for sinks. */
+/* Takes memory of the pool for the results: for a Reply chunk, or for sinks. */
 static int
 requester_get_memory(const struct rr_connection *connection, struct rr_transaction *transaction,
 	const struct rr_call_plan *plan, void **memory, uint32_t *provided)
@@ -145,8 +144,10 @@ requester_get_memory(const struct rr_connection *connection, struct rr_transacti
 	return 0;
 }
 
+/* The outcomes of an attempt to send a call. */
 enum start { STARTED, FAILED, NO_CREDIT, NO_POOL_MEMORY };
 
+/* Sends the call, if there are a credit and memory for it. *error: why it FAILED. */
 static enum start
 requester_start(struct rr_connection *connection, struct rr_transaction *transaction, int *error)
 {
@@ -179,6 +180,7 @@ requester_woken(struct rr_pool_waiter *waiter)
 	rr_requester_pump(rr_container(requester, struct rr_connection, requester));
 }
 
+/* Notes that calls begin to wait, for a credit or for memory. */
 static void
 requester_begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
 {
@@ -189,6 +191,7 @@ requester_begin_wait(const struct rr_connection *connection, uint64_t *since, ui
 	RR_PROBE(wait_begins, connection->base.peer, since == &connection->requester.without_memory);
 }
 
+/* Notes that calls no longer wait, and adds the time that they waited to the sum. */
 static void
 requester_end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
 {
@@ -200,7 +203,7 @@ requester_end_wait(const struct rr_connection *connection, uint64_t *since, uint
 	*since = 0;
 }
 
-/* The clock is read only where calls begin to wait, and where they no longer do. */
+/* Notes that calls no longer wait for anything. The clock is read only when calls begin or end to wait. */
 static void
 requester_end_waits(struct rr_connection *connection)
 {
@@ -210,7 +213,8 @@ requester_end_waits(struct rr_connection *connection)
 	requester_end_wait(connection, &connection->requester.without_memory, &counters->memory_wait_ns);
 }
 
-/* Sends what it can; says what keeps the next call from being sent. */
+/* Sends the calls that wait, as far as possible. Returns the reason why the next call cannot be sent;
+ * STARTED: no call waits. */
 static enum start
 requester_send_waiting(struct rr_connection *connection)
 {
@@ -280,11 +284,11 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 		return;
 	}
 	rr_list_append(&connection->requester.waiting, &transaction->link);
-	/* From the task: a cancel in the same turn then costs nothing. */
+	/* The task sends the call: if it is cancelled in the same turn, nothing has been sent. */
 	rr_loop_defer(connection->base.engine->loop, &connection->task);
 }
 
-/* The provider may still read items of the transaction. */
+/* Whether the provider may still read items of the transaction. */
 static bool
 requester_is_being_read(const struct rr_slot *slot)
 {
@@ -320,10 +324,11 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	else if (slot->state == RR_SLOT_QUEUED)
 		rr_slot_release(slot);
 	rr_pool_put(engine->pool, memory);
-	/* Others may have waited for its credit, or the end of the connection for it. */
+	/* Other calls may wait for the credit of the slot, or the connection for its end. */
 	rr_loop_defer(engine->loop, &connection->task);
 }
 
+/* Ends the slots of the list, with their pulls. forget: transactions end without their done(). */
 static void
 requester_end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
 {

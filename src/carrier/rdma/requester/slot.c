@@ -2,8 +2,8 @@
 #include "base/probe.h"
 #include "carrier/rdma/requester/requester.h"
 
-/* Slots from their making to their end, and what is in them: what a call offers to the peer, and holds for
- * its transaction. */
+/* Makes and ends slots, with their contents: the memory that a call offers to the peer, and the memory that a
+ * slot holds for its transaction. */
 
 int
 rr_slots_make(struct rr_connection *connection, rr_slot_completed_function *completed)
@@ -82,12 +82,13 @@ rr_slot_release(struct rr_slot *slot)
 	rr_credits_return(&requester->credits);
 }
 
-/* What a slot had for its transaction. */
+/* The contents that a slot had for its transaction. */
 struct contents {
-	struct rr_transaction *transaction; /* NULL: it was cancelled */
+	struct rr_transaction *transaction; /* NULL: the call was cancelled */
 	void *memory, *pulled;
 };
 
+/* Makes the slot free and returns its contents. */
 static struct contents
 slot_empty(struct rr_slot *slot)
 {
@@ -115,7 +116,7 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	struct contents contents;
 	struct rr_transaction *transaction;
 
-	slot->held.receive = NULL; /* it may be the same */
+	slot->held.receive = NULL; /* it may be the same receive */
 	contents = slot_empty(slot);
 	transaction = contents.transaction;
 	if (transaction) {
@@ -128,7 +129,7 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	slot_put_memory(engine, &contents);
 }
 
-/* Memory of the pool that sinks have is theirs for one attempt only. */
+/* Takes the memory of the pool back from the sinks: they have it for one attempt only. */
 static void
 slot_take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
 {
@@ -144,7 +145,7 @@ rr_slot_retry(struct rr_slot *slot, uint8_t *receive)
 	struct rr_connection *connection = slot->connection;
 	struct contents contents;
 
-	slot->held.receive = NULL; /* it may be the same */
+	slot->held.receive = NULL; /* it may be the same receive */
 	contents = slot_empty(slot);
 	if (contents.transaction) {
 		contents.transaction->slot = NULL;

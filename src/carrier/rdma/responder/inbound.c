@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/rdma/responder/responder.h"
 
-/* Structures for calls that arrived. They are the engine's: some are kept for reuse, so that connections
- * without work cost nothing. */
+/* The structures of messages that arrived. They belong to the engine, which keeps some for reuse, so that
+ * connections without work cost no memory. */
 
 enum { KEPT_MAX = 256 };
 
@@ -26,6 +26,7 @@ inbound_make(struct rr_room *room)
 	return inbound;
 }
 
+/* Takes over the receive, the header and the lists of the arrival; NULL: there is no arrival. */
 static void
 inbound_take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -35,7 +36,8 @@ inbound_take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	}
 	inbound->receive = arrival->receive;
 	inbound->header = arrival->header;
-	rr_rdma_copy_lists(&inbound->lists, &arrival->lists); /* the arrays are as large */
+	rr_rdma_copy_lists(&inbound->lists,
+		&arrival->lists); /* the arrays of the inbound are as large as those of the arrival */
 	inbound->base.call.stream = arrival->payload.data;
 	inbound->base.call.length = arrival->payload.length;
 }
@@ -96,7 +98,7 @@ rr_inbound_free(struct rr_inbound *inbound)
 	} else {
 		rr_free(engine->env, inbound);
 	}
-	rr_pool_put(engine->arrivals, memory); /* last: it wakes others */
+	rr_pool_put(engine->arrivals, memory); /* last, as it wakes waiters for memory */
 }
 
 void

@@ -6,19 +6,19 @@
 #include "base/probe.h"
 #include "wire/rpcrdma2.h"
 
-/*
- * Who owns what: a struct rr_provided is in its connection's list from the registration of its pieces until
- * its RDMA_DONE arrived or the connection ended. Its exchange, and with that the memory of the reply, is kept
- * until then, too, or until the timeout. After a timeout the requester can no longer read, but handles stay
- * known, as it may still invalidate one of them with its RDMA_DONE.
+/* Read chunks that this responder provides. Ownership: a struct rr_provided is in its connection's list from
+ * the registration of its pieces until its RDMA_DONE arrived or the connection ended. Its exchange, and with
+ * it the memory of the reply, is kept as long, but not beyond the timeout. After a timeout the requester can
+ * no longer read, but the handles stay known, as the requester may still invalidate a handle with its
+ * RDMA_DONE.
  *
- * Receives: each of the list has one posted, for its RDMA_DONE, beside those that credits are granted for. An
- * RDMA_DONE that matches nothing has used up one of the others, which is posted again.
- */
+ * Receives: each entry of the list has a posted Receive for its RDMA_DONE, beside those for which credits are
+ * granted. An RDMA_DONE that matches no entry has used up another Receive, which is posted again. */
 
 /* ---- Bounds ---- */
 
-/* Of all connections together: what they keep is not there for other replies. */
+/* Returns how many octets all connections together may expose: the memory of exposed replies is not free for
+ * other replies. */
 static uint64_t
 provided_room_octets_max(const struct rr_room *room)
 {
@@ -27,11 +27,9 @@ provided_room_octets_max(const struct rr_room *room)
 	return memory_max > room->provided_octets_max ? memory_max : room->provided_octets_max;
 }
 
-/*
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6: "responder-provided Read chunks MUST be used only when both
- * peers support them". RFC 8166, 4.3.1, has none in version 1, and RFC 8167 no chunks in the reverse
- * direction.
- */
+/* Whether a reply in that version may lie in a Read chunk. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6:
+ * "responder-provided Read chunks MUST be used only when both peers support them". RFC 8166, 4.3.1, does not
+ * allow them in version 1, and RFC 8167 no chunks in the reverse direction. */
 bool
 rr_provided_allowed(const struct rr_connection *connection, uint32_t version)
 {
@@ -55,6 +53,7 @@ rr_provided_room(const struct rr_connection *connection, uint32_t version)
 
 /* ---- The table ---- */
 
+/* Adds the chunk to the table of its connection and to the sums of the room. */
 static void
 provided_account(struct rr_provided *provided)
 {
@@ -69,7 +68,8 @@ provided_account(struct rr_provided *provided)
 		table->peak = table->exposed;
 }
 
-/* The exchange, and the memory of the reply, are not needed any more. It may end the connection. */
+/* Ends the exchange of the chunk, and with it the memory of the reply, as they are not needed any more. The
+ * owner may end the connection in this function. */
 static void
 provided_let_go(struct rr_provided *provided)
 {
@@ -87,6 +87,7 @@ provided_let_go(struct rr_provided *provided)
 	rr_inbound_event(inbound, RR_INBOUND_PULLED);
 }
 
+/* Removes the chunk: ends the peer's access, takes it out of the table, and ends its exchange. */
 static void
 provided_forget(struct rr_provided *provided)
 {
@@ -103,10 +104,9 @@ provided_forget(struct rr_provided *provided)
 	rr_cache_put(&connection->room->provided, provided);
 }
 
-/*
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "To prevent exhaustion of responder resources, a
- * responder can choose to invalidate its Read chunks after waiting for a short period."
- */
+/* Withdraws a chunk that was not pulled in time. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "To
+ * prevent exhaustion of responder resources, a responder can choose to invalidate its Read chunks after
+ * waiting for a short period." */
 static void
 provided_expired(struct rr_timer *timer)
 {
@@ -129,8 +129,8 @@ provided_expired(struct rr_timer *timer)
 
 /* ---- Exposing ---- */
 
-/* 4.1: "a Position Zero Read chunk comprised of one or more RDMA segments". Section 7: exposed "for read-only
- * access". */
+/* Registers the pieces of the reply as segments of the chunk. 4.1: "a Position Zero Read chunk comprised of
+ * one or more RDMA segments". Section 7: exposed "for read-only access". */
 static int
 provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 {
@@ -150,7 +150,7 @@ provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *
 	return 0;
 }
 
-/* False: no memory. */
+/* Makes the table of XIDs, if it is not there yet. False: no memory. */
 static bool
 provided_make_table(struct rr_connection *connection)
 {
@@ -212,7 +212,7 @@ provided_of(struct rr_map_link *link)
 	return link ? rr_container(link, struct rr_provided, by_xid) : NULL;
 }
 
-/* The region of the chunk that has this handle; NULL where there is none. */
+/* Returns the region of the chunk that has this handle; NULL: no region has it. */
 static struct rr_region *
 provided_find_region(struct rr_provided *provided, uint32_t handle)
 {
@@ -223,11 +223,9 @@ provided_find_region(struct rr_provided *provided, uint32_t handle)
 	return NULL;
 }
 
-/*
- * The chunk that an RDMA_DONE is about. Two chunks can have one XID, where a requester uses it again before
- * it sent the first RDMA_DONE: the handle that was invalidated tells them apart; without one, the chunk that
- * was exposed last is meant. NULL: there is no such chunk.
- */
+/* Returns the chunk that an RDMA_DONE is about; NULL: there is no such chunk. Two chunks can have the same
+ * XID, if a requester uses it again before it sent the first RDMA_DONE. The handle that was invalidated then
+ * selects the chunk; without a handle, the chunk that was exposed last is meant. */
 static struct rr_provided *
 provided_find(const struct rr_connection *connection, const struct rr_arrival *arrival)
 {
@@ -240,8 +238,9 @@ provided_find(const struct rr_connection *connection, const struct rr_arrival *a
 	return provided_of(link);
 }
 
-/* 4.1.4: "the requester MUST present only that R_key when using RDMA Send With Invalidate." If it presents
- * another one, what that served is lost. */
+/* Checks that the handle which the RDMA_DONE invalidated belongs to the chunk; if not, ends the connection,
+ * as the memory behind that handle is lost to its user. 4.1.4: "the requester MUST present only that R_key
+ * when using RDMA Send With Invalidate." */
 static bool
 provided_check_invalidated(
 	struct rr_connection *connection, struct rr_provided *provided, const struct rr_arrival *arrival)
@@ -250,7 +249,7 @@ provided_check_invalidated(
 		return true;
 	if (provided) {
 		connection->base.counters.remote_invalidations++;
-		/* For this side the region still exists. */
+		/* The region still exists on this side. */
 		rr_driver_invalidate(connection, provided_find_region(provided, arrival->invalidated_handle));
 		return true;
 	}
@@ -293,8 +292,8 @@ rr_provided_end(struct rr_connection *connection)
 		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
 		struct rr_inbound *inbound = provided->inbound;
 
-		/* The function that closes the connection must not call its caller back: rr_responder_end()
-		 * has the loop end the exchange. */
+		/* The function that closes the connection must not call back the function that called it:
+		 * rr_responder_end() has the loop end the exchange. */
 		if (inbound && inbound->state == RR_INBOUND_NAMED)
 			rr_inbound_set_state(inbound, RR_INBOUND_POSTED);
 		provided_forget(provided);

@@ -4,44 +4,40 @@
 
 #include "carrier/rdma/responder/responder.h"
 
-/*
- * Responder-provided Read chunks (draft-cel-nfsv4-rpcrdma-reliable-reply-02) at
- * the responder: replies larger than all that the requester provided, kept and
- * exposed until it says by RDMA_DONE that it has pulled them.
+/* Responder-provided Read chunks (draft-cel-nfsv4-rpcrdma-reliable-reply-02) at the responder: replies that
+ * are larger than the memory that the requester provided. They are kept and exposed until the requester sends
+ * an RDMA_DONE: it has pulled the reply.
  *
- * How many there may be of a connection, and the octets in them, are bounded
- * by the engine's configuration. One that was withdrawn after a timeout counts
- * on, without its octets, as long as its RDMA_DONE may still come: a requester
- * that never sends any gets no more of them. A requester that pulls nothing
- * while others wait for the memory loses its connection (base/share.h).
- */
-#define RR_PROVIDED_TIMEOUT (10 * RR_SECOND) /* and a second for each MiB */
+ * The engine's configuration bounds how many a connection may have, and the octets in them. A chunk that was
+ * withdrawn after a timeout still counts, without its octets, as long as its RDMA_DONE may come: a requester
+ * that never sends an RDMA_DONE gets no more chunks. A requester that pulls nothing while others wait for the
+ * memory loses its connection (base/share.h). */
+#define RR_PROVIDED_TIMEOUT (10 * RR_SECOND) /* and a second more for each MiB */
 
-/* May they be used at all for replies to calls of that version? */
+/* Whether replies to calls of that version may lie in Read chunks at all. */
 bool rr_provided_allowed(const struct rr_connection *connection, uint32_t version);
 
-/* Octets of the largest one that could be exposed now; 0: none could. */
+/* Returns the octets of the largest chunk that could be exposed now; 0: no chunk could. */
 uint32_t rr_provided_room(const struct rr_connection *connection, uint32_t version);
 
-/*
- * Registers the pieces of the planned reply, and posts the Receive that its RDMA_DONE will take. From then on
- * inbound->provided is set, whose segments are the Read list of the reply. An error: nothing was exposed.
- */
+/* Exposes the planned reply: registers its pieces, and posts the Receive that its RDMA_DONE will take. From
+ * then on inbound->provided is set, whose segments are the Read list of the reply. After an error, nothing is
+ * exposed. */
 int rr_provided_expose(struct rr_inbound *inbound);
 
-/* The Send that names it completed: the requester has its time from now on. */
+/* Arms the timer, as the Send that names the chunk completed: the requester now has its time to pull. */
 void rr_provided_named(struct rr_provided *provided);
 
-/* An RDMA_DONE arrived. */
+/* Takes an RDMA_DONE that arrived. */
 void rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* After the endpoint was closed: nothing is exposed any more. Inbounds live on. */
+/* Ends all chunks after the endpoint was closed. Inbounds live on. */
 void rr_provided_end(struct rr_connection *connection);
 
-/* One of them. */
+/* A reply in a Read chunk that this side provides. */
 struct rr_provided {
 	struct rr_connection *connection;
-	struct rr_inbound *inbound; /* whose reply it is; NULL once it was withdrawn */
+	struct rr_inbound *inbound; /* whose reply it is; NULL once the chunk was withdrawn */
 	struct rr_list link;
 	struct rr_map_link by_xid;
 	struct rr_timer timer;

@@ -9,16 +9,14 @@
 #include "base/probe.h"
 #include "wire/rpc.h"
 
-/*
- * Answers: replies and errors.
+/* Sends answers: replies and errors.
  *
- * Who owns what: from rr_exchange_reply() on, the reply's memory and the call's stay until the Send
- * completed, for a reply in a Read chunk until that was pulled, or until the endpoint was closed and nothing
- * reads them any more; then sent() is called, and the exchange is freed. RDMA Writes are posted in front of
- * the Send and not waited for: they arrive in order.
- */
+ * Ownership: from rr_exchange_reply() on, the reply's memory and the call's stay until the Send completed, or
+ * until a reply in a Read chunk was pulled, or until the endpoint was closed and the provider reads them no
+ * more. Then sent() is called, and the exchange is freed. RDMA Writes are posted in front of the Send, whose
+ * completion alone is waited for: they arrive in order. */
 
-/* The third word of each header. */
+/* Where the credit value, the third word, lies in each header. */
 enum { CREDIT_AT = 8 };
 
 static void
@@ -29,6 +27,8 @@ respond_finish_without_send(struct rr_task *task)
 
 /* ---- The states of an inbound ---- */
 
+/* The Send of the answer completed: ends the inbound, unless its reply lies in a Read chunk and is still to
+ * be pulled. */
 static void
 inbound_sent(struct rr_inbound *inbound)
 {
@@ -44,14 +44,15 @@ inbound_sent(struct rr_inbound *inbound)
 		rr_connection_check_idle(connection);
 }
 
-/* The function that closes the connection must not call its caller back: the loop ends the exchange. */
+/* Ends the exchange from the loop: the function that closes the connection must not call back the function
+ * that called it. */
 static void
 inbound_finish_later(struct rr_inbound *inbound)
 {
 	rr_loop_defer(inbound->engine->loop, &inbound->task);
 }
 
-/* The inbound stays: its owner has not answered yet, or its Send has not completed. */
+/* Leaves the inbound as it is: its owner has not answered yet, or its Send has not completed. */
 static void
 inbound_hold(struct rr_inbound *inbound)
 {
@@ -81,11 +82,12 @@ static void
 respond_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
 	(void)status;
-	/* RDMA Writes are in front of the Send, whose completion decides. */
+	/* RDMA Writes are in front of the Send: the completion of the Send decides. */
 	if (kind != RR_WORK_WRITE)
 		rr_inbound_event(rr_container(job, struct rr_inbound, job), RR_INBOUND_SENT);
 }
 
+/* Returns the first segment of the chunk that has octets; NULL: all are empty. */
 static const struct rr_segment *
 respond_first_used(const struct rr_chunk *chunk)
 {
@@ -96,11 +98,11 @@ respond_first_used(const struct rr_chunk *chunk)
 	return NULL;
 }
 
-/*
- * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
- * ID (XID) in the rdma_xid field". The first segment with octets of a chunk is one: a segment without octets
- * may have no memory, and the last segment of a Write chunk may be padding whose handle serves many calls.
- */
+/* Returns the segment whose handle the reply is to invalidate; NULL: it must not invalidate any handle. RFC
+ * 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction ID
+ * (XID) in the rdma_xid field". The first segment with octets of a chunk is such a segment: a segment without
+ * octets may have no memory, and the last segment of a Write chunk may be padding whose handle serves many
+ * calls. */
 static const struct rr_segment *
 respond_segment_to_invalidate(const struct rr_inbound *inbound)
 {
@@ -120,7 +122,7 @@ respond_segment_to_invalidate(const struct rr_inbound *inbound)
 	return segment;
 }
 
-/* Before the lengths of the segments become those of the reply. */
+/* Keeps the segment to invalidate, before the lengths of the segments are changed to those of the reply. */
 static void
 respond_choose_invalidation(struct rr_inbound *inbound)
 {
@@ -131,8 +133,9 @@ respond_choose_invalidation(struct rr_inbound *inbound)
 
 /* ---- The work requests of an answer ---- */
 
-/* RFC 8166, 4.5.1: a responder answers a version that it does not support by ERR_VERS, "also providing the
- * low and high inclusive version numbers it does, in fact, support." */
+/* Sets the error in the header, if the answer is an error. RFC 8166, 4.5.1: a responder answers a version
+ * that it does not support by ERR_VERS, "also providing the low and high inclusive version numbers it does,
+ * in fact, support." */
 static void
 respond_set_error(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 {
@@ -146,7 +149,8 @@ respond_set_error(const struct rr_inbound *inbound, struct rr_rdma_header *heade
 	header->vers_high = connection->versions.high;
 }
 
-/* RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies", but for one of their own. */
+/* Returns the chunk lists of the answer. RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all
+ * replies"; only a Read chunk that this side provides stands there. */
 static const struct rr_chunk_lists *
 respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 {
@@ -160,8 +164,8 @@ respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 	return lists;
 }
 
-/* Returns the octets of the optional message. Its credit field is set only now: an answer grants credits, a
- * request asks for some. */
+/* Sets the credit field of the optional message in the buffer: an answer grants credits, a request asks for
+ * some. Returns the octets of the message. */
 static uint32_t
 respond_put_option(struct rr_inbound *inbound)
 {
@@ -175,12 +179,11 @@ respond_put_option(struct rr_inbound *inbound)
 	return inbound->option;
 }
 
-/*
- * RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the segment count and all segments from the
- * Requester-provided Write chunk into the RPC Reply message's Transport header", and so with the Reply chunk:
- * they are those of the call, whose lengths became what was written. 4.6.2: "senders MUST NOT send RDMA_DONE
- * messages." 4.6.1 says the same of RDMA_MSGP.
- */
+/* Puts the header of the answer into the buffer, and returns its octets. RFC 8166, 3.4.6 and 4.3.3: "The
+ * Responder MUST copy the segment count and all segments from the Requester-provided Write chunk into the RPC
+ * Reply message's Transport header", and likewise the Reply chunk: they are those of the call, with the
+ * lengths that were written. 4.6.2: "senders MUST NOT send RDMA_DONE messages." 4.6.1 says the same of
+ * RDMA_MSGP. */
 static uint32_t
 respond_put_header(struct rr_inbound *inbound)
 {
@@ -220,14 +223,15 @@ respond_put_header(struct rr_inbound *inbound)
 	return length;
 }
 
+/* Fills in the Send of the answer. */
 static void
 respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
 	bool invalidates = inbound->plan.form <= RR_REPLY_PROVIDED && inbound->invalidate.length > 0;
 
 	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
-	 * before the next RPC Reply message is sent." The Receive that the call used up is posted again
-	 * first; and not before, so that a peer which takes no answers cannot go on calling. */
+	 * before the next RPC Reply message is sent." So the Receive that the call used up is posted again
+	 * first. It is not posted earlier, so that a peer which takes no answers cannot go on calling. */
 	if (inbound->receive)
 		rr_driver_allow(inbound->connection, 1);
 	rr_inbound_answered(inbound);
@@ -246,11 +250,9 @@ respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sg
 			(struct rr_sge){ inbound->plan.pieces[i].data, inbound->plan.pieces[i].length };
 }
 
-/*
- * Goes on to the next chunk that is written to: those of placed items, then the Reply chunk. RFC
- * 8166, 3.4.6.2: "A Responder MUST NOT write XDR roundup padding into a Write chunk, even if the Requester
- * made space available for it"; its length is that of the item.
- */
+/* Goes on to the next chunk that is written to: those of placed items, then the Reply chunk. False: there are
+ * no more. RFC 8166, 3.4.6.2: "A Responder MUST NOT write XDR roundup padding into a Write chunk, even if the
+ * Requester made space available for it"; the length of the chunk is that of the item. */
 static bool
 respond_next_transfer(struct rr_inbound *inbound)
 {
@@ -276,6 +278,7 @@ respond_next_transfer(struct rr_inbound *inbound)
 	return true;
 }
 
+/* Fills in the next work request of the answer: the RDMA Writes, then the Send. */
 static bool
 respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -294,10 +297,8 @@ respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges,
 	return true;
 }
 
-/*
- * The credits that the answer to a call grants. Calls in the reverse direction go inline and take no payload
- * memory: their grant is constant.
- */
+/* Returns the credits that the answer to a call grants. Calls in the reverse direction go inline and take no
+ * payload memory: their grant is constant. */
 static uint32_t
 respond_credits_for(const struct rr_inbound *inbound)
 {
@@ -321,6 +322,7 @@ respond_grant(struct rr_connection *connection, uint32_t credits)
 		connection->granted_max = credits;
 }
 
+/* Begins to send the answer that the plan describes. */
 static void
 respond_answer(struct rr_inbound *inbound)
 {
@@ -366,7 +368,7 @@ rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional)
 	return 0;
 }
 
-/* Logs the first error of a connection, the second, the fourth and so on: a peer that sends bad messages only
+/* Logs the first error of a connection, the second, the fourth and so on: a peer that sends only bad messages
  * must not fill the log. */
 static void
 respond_log_error(const struct rr_connection *connection, const struct rr_rdma_header *call,
@@ -392,11 +394,10 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 	respond_answer(inbound);
 }
 
-/*
- * The header is wrong. RFC 8167, 4.1: where it is not clear which direction a message belongs to, "it is not
- * possible for the receiver to tell with certainty whether the header credit value is a request or grant. In
- * such cases, the receiver MUST ignore the header's credit value." What was granted last is granted again.
- */
+/* Answers a message whose header is wrong. RFC 8167, 4.1: if it is not clear which direction a message
+ * belongs to, "it is not possible for the receiver to tell with certainty whether the header credit value is
+ * a request or grant. In such cases, the receiver MUST ignore the header's credit value." The credits that
+ * were granted last are granted again. */
 void
 rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 {
@@ -430,9 +431,9 @@ respond_count_reply(struct rr_inbound *inbound)
 	counters->octets_rdma_write += written;
 }
 
-/* Chunks that nothing is written to go back with lengths of zero. RFC 8166, 4.3.2.2: "the Responder MUST
- * return this Write chunk as an unused Write chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: a server "MUST ignore
- * the Write list for any other NFS procedure, as well as any Write chunks beyond the first". */
+/* Sets the chunks that are not written to lengths of zero. RFC 8166, 4.3.2.2: "the Responder MUST return this
+ * Write chunk as an unused Write chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: a server "MUST ignore the Write
+ * list for any other NFS procedure, as well as any Write chunks beyond the first". */
 static void
 respond_empty_unused_chunks(struct rr_inbound *inbound)
 {
@@ -446,11 +447,9 @@ respond_empty_unused_chunks(struct rr_inbound *inbound)
 		rr_transfer_nothing(&lists->reply);
 }
 
-/*
- * RFC 8167, 5.2: "the ONC RPC Reply header MUST start with the same XID value that is present in the
- * RPC-over-RDMA header, and the RPC header's msg_type field MUST contain the value REPLY." So it is in both
- * directions.
- */
+/* Whether the reply answers the call of the inbound. RFC 8167, 5.2: "the ONC RPC Reply header MUST start with
+ * the same XID value that is present in the RPC-over-RDMA header, and the RPC header's msg_type field MUST
+ * contain the value REPLY." The same holds in both directions. */
 static bool
 respond_is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 {
@@ -460,6 +459,7 @@ respond_is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_messa
 	       type == RR_REPLY;
 }
 
+/* Plans how the reply travels. A reply that must not be sent as it is becomes an error. */
 static void
 respond_plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 {
@@ -502,7 +502,7 @@ rr_responder_reply(
 		.item_count = reply->item_count,
 		.items = inbound->items,
 	};
-	/* The call's items are spent; those of the reply may be the same. */
+	/* The call's items are not needed any more; those of the reply may be the same memory. */
 	if (reply->item_count > 0)
 		memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
 	respond_choose_invalidation(inbound);
@@ -530,7 +530,7 @@ rr_responder_drop(struct rr_exchange *exchange)
 	if (!connection)
 		return;
 	rr_driver_allow(connection, 1);
-	/* From the task: the connection must not end inside a function of the carrier. */
+	/* The task checks that: the connection must not end inside a function of the carrier. */
 	if (connection->state == RR_CONNECTION_STOPPING)
 		rr_loop_defer(connection->base.engine->loop, &connection->task);
 }

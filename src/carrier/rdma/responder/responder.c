@@ -5,13 +5,11 @@
 #include "base/probe.h"
 #include "wire/rpc.h"
 
-/*
- * Calls, from their arrival to their delivery.
+/* Takes calls, from their arrival to their delivery.
  *
- * Who owns what: the receive of a call, the pool memory for its Read chunks and the struct rr_inbound live
- * until the reply was sent. Pool memory is taken after the whole Read list was judged; a call that finds none
- * waits for it without holding up others.
- */
+ * Ownership: the receive of a call, the pool memory for its Read chunks and the struct rr_inbound live until
+ * the reply was sent. Pool memory is taken after the whole Read list was judged. A call without memory waits
+ * for it, and does not hold up other calls. */
 
 /* ---- Delivery ---- */
 
@@ -32,7 +30,8 @@ responder_count_call(struct rr_inbound *inbound)
 		counters->octets_rdma_read += inbound->chunks.chunks[i].length;
 }
 
-/* Pulled chunks are the stream, if the call was a long one, and items. */
+/* Makes the message of the call from the chunks that were pulled: they are its items, and its stream if it is
+ * a long call. */
 static void
 responder_assemble(struct rr_inbound *inbound)
 {
@@ -53,12 +52,10 @@ responder_assemble(struct rr_inbound *inbound)
 	}
 }
 
-/*
- * The owner of this side takes no calls. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of
- * RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation": the call is answered, as
- * a server that does not have the program would answer it. A peer that knows properties, and has got the one
- * for no support (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), gets no answer.
- */
+/* Answers a call although the owner of this side takes no calls. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2:
+ * "Implementations of RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation": the
+ * answer is that of a server that does not have the program. A peer that knows properties, and was sent the
+ * property that says so (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), gets no answer. */
 static void
 responder_refuse_program(struct rr_inbound *inbound)
 {
@@ -84,7 +81,7 @@ responder_refuse_program(struct rr_inbound *inbound)
 	rr_responder_reply(&inbound->base, &reply, NULL, NULL);
 }
 
-/* The call is there, all of it. */
+/* Hands the call, which is complete, to the owner of the connection; or answers it by an error. */
 static void
 responder_deliver(struct rr_inbound *inbound)
 {
@@ -94,15 +91,14 @@ responder_deliver(struct rr_inbound *inbound)
 	uint32_t xid, type;
 
 	responder_assemble(inbound);
-	/* RFC 8166, 4.5.2: an error in the header is where "the value of the rdma_xid field does not match
+	/* RFC 8166, 4.5.2: it is an error in the header if "the value of the rdma_xid field does not match
 	 * the value of the XID field in the accompanying RPC message". */
 	if (!rr_rpc_peek(call->stream, call->length, &xid, &type) || xid != inbound->header.xid) {
 		rr_inbound_refuse_header(inbound, RR_ERR_CHUNK);
 		return;
 	}
-	/* RFC 5531, 9: a message is a call or a reply. A Long Call with another message in it gets an error,
-	 * as the sender may wait for an answer: RFC 8166, 4.5.4, has no responder leave a requester without
-	 * one. */
+	/* RFC 5531, 9: a message is a call or a reply. A Long Call with another message in it is answered by
+	 * an error, as the sender may wait for an answer, which RFC 8166, 4.5.4, requires. */
 	if (type != RR_CALL) {
 		rr_inbound_refuse_header(inbound, RR_ERR_CHUNK);
 		return;
@@ -142,6 +138,7 @@ responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 		responder_deliver(inbound);
 }
 
+/* Takes memory for the Read chunks of the call and reads them; or waits for memory. */
 static void
 responder_pull(struct rr_inbound *inbound)
 {
@@ -172,7 +169,7 @@ responder_woken(struct rr_pool_waiter *waiter)
 
 /* ---- Arrival ---- */
 
-/* Judges the header of a call; that of a good one has its Read chunks set. 0, or the error to answer. */
+/* Judges the header of a call, and sets the Read chunks of a good call. Returns 0, or the error to answer. */
 static int
 responder_judge_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -186,7 +183,7 @@ responder_judge_call(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	if (arrival->result != RR_HEADER_OK)
 		return RR_ERR_CHUNK;
 	/* RFC 8166, 4.6.1: "When receiving an RDMA_MSGP procedure, Responders SHOULD reply with an RDMA_ERROR
-	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says so of unknown procedures. */
+	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says the same of unknown procedures. */
 	if (arrival->header.proc > RR_RDMA_NOMSG)
 		return RR_ERR_CHUNK;
 	/* 4.2.4: of the chunks of an RDMA_NOMSG, "one MUST be present and MUST hold the Payload stream for
@@ -197,6 +194,7 @@ responder_judge_call(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	return inbound->chunks.count - long_call <= config->chunk_max ? 0 : RR_ERR_CHUNK;
 }
 
+/* Begins the call of a new inbound: refuses it, delivers it, or pulls its Read chunks. */
 static void
 responder_begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -219,10 +217,9 @@ responder_begin_call(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	}
 }
 
-/*
- * RFC 8166, 3.3.1: "If the granted value is exceeded, the RDMA layer may signal an error, possibly
- * terminating the connection." Where the Receives suffice, it does not, and the call is served like others.
- */
+/* Counts the call against the credits that were granted. RFC 8166, 3.3.1: "If the granted value is exceeded,
+ * the RDMA layer may signal an error, possibly terminating the connection." If the Receives suffice, there is
+ * no such error, and the call is served like others. */
 static void
 responder_take_credit(struct rr_inbound *inbound)
 {
@@ -255,7 +252,7 @@ rr_responder_called(struct rr_connection *connection, const struct rr_arrival *a
 {
 	struct rr_inbound *inbound;
 
-	/* A side that stops takes no more calls. */
+	/* A side that is stopping takes no more calls. */
 	if (connection->state >= RR_CONNECTION_STOPPING) {
 		connection->declined |= connection->state == RR_CONNECTION_STOPPING;
 		rr_connection_discard(connection, arrival);
